@@ -1,0 +1,89 @@
+#include "json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void text(FILE *out, const char *value)
+{
+    fputc('"', out);
+    for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if (*c < 0x20)
+            fprintf(out, "\\u%04x", *c);
+        else
+            fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
+static void key(cli_json *json, const char *name)
+{
+    if (json->more)
+        fputs(", ", json->out);
+    json->more = 1;
+    text(json->out, name);
+    fputs(": ", json->out);
+}
+
+cli_json cli_json_open(FILE *out)
+{
+    cli_json json = {out, 0, 0};
+    fputc('{', out);
+    return json;
+}
+
+void cli_json_close(cli_json *json) { fputs("}\n", json->out); }
+
+void cli_json_text(cli_json *json, const char *name, const char *value)
+{
+    key(json, name);
+    text(json->out, value);
+}
+
+void cli_json_real(cli_json *json, const char *name, double value)
+{
+    key(json, name);
+    if (!isfinite(value)) {
+        fputs("null", json->out);
+        return;
+    }
+    char digits[32]; /* the fewest that read back as the same number */
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    fputs(digits, json->out);
+}
+
+void cli_json_whole(cli_json *json, const char *name, uint64_t value)
+{
+    key(json, name);
+    fprintf(json->out, "%llu", (unsigned long long)value);
+}
+
+void cli_json_bool(cli_json *json, const char *name, int value)
+{
+    key(json, name);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void cli_json_list(cli_json *json, const char *name)
+{
+    key(json, name);
+    fputc('[', json->out);
+    json->items = 0;
+}
+
+void cli_json_item(cli_json *json)
+{
+    fputs(json->items++ ? "}, {" : "{", json->out);
+    json->more = 0;
+}
+
+void cli_json_list_end(cli_json *json)
+{
+    fputs(json->items ? "}]" : "]", json->out);
+    json->more = 1;
+}

@@ -1,0 +1,25 @@
+/* Writes one JSON object per line. Numbers that are not finite become null. */
+#ifndef REJFILT_CLI_JSON_H
+#define REJFILT_CLI_JSON_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct cli_json {
+    FILE *out;
+    int more;  /* a comma is due */
+    int items; /* objects written in the open list */
+} cli_json;
+
+cli_json cli_json_open(FILE *out);
+void cli_json_close(cli_json *json);
+void cli_json_text(cli_json *json, const char *key, const char *value);
+void cli_json_real(cli_json *json, const char *key, double value);
+void cli_json_whole(cli_json *json, const char *key, uint64_t value);
+void cli_json_bool(cli_json *json, const char *key, int value);
+/* A list of objects: after cli_json_item come the keys of the next object. */
+void cli_json_list(cli_json *json, const char *key);
+void cli_json_item(cli_json *json);
+void cli_json_list_end(cli_json *json);
+
+#endif

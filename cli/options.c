@@ -1,0 +1,163 @@
+/* Option tables: parsing and help from one description. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_error(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("rejfilt: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return CLI_BAD_INPUT;
+}
+
+/* Edit distance, looking at the first 23 characters. */
+static unsigned distance(const char *a, const char *b)
+{
+    enum { MOST = 23 };
+    unsigned row[MOST + 1], n = (unsigned)strnlen(b, MOST), m = (unsigned)strnlen(a, MOST);
+    for (unsigned j = 0; j <= n; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= m; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= n; j++) {
+            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[n];
+}
+
+const char *cli_closest(const char *name, const char *const names[])
+{
+    const char *best = NULL;
+    unsigned least = 3;
+    for (size_t i = 0; names[i]; i++) {
+        unsigned d = distance(name, names[i]);
+        if (d < least) {
+            least = d;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size)
+{
+    char *end;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(v)) {
+        snprintf(error, size, "'%s' is not a number", text);
+        return -1;
+    }
+    if (v < low || v > high) {
+        snprintf(error, size, "%s is not between %g and %g", text, low, high);
+        return -1;
+    }
+    *value = v;
+    return 0;
+}
+
+int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size)
+{
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 0);
+    if (end == text || *end != '\0' || strchr(text, '-') || text[0] == ' ') {
+        snprintf(error, size, "'%s' is not a whole number", text);
+        return -1;
+    }
+    if (errno == ERANGE || v < low || v > high) {
+        snprintf(error, size, "%s is not between %llu and %llu", text, (unsigned long long)low, (unsigned long long)high);
+        return -1;
+    }
+    *value = v;
+    return 0;
+}
+
+static void print_help(const cli_usage *usage)
+{
+    printf("usage: rejfilt %s %s\n\n%s\n\noptions:\n", usage->command, usage->synopsis, usage->about);
+    for (const cli_option *o = usage->options; o->name; o++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+        const char *text = o->help, *line;
+        printf("  %-24s", left);
+        while ((line = strchr(text, '\n'))) {
+            printf(" %.*s\n%26s", (int)(line - text), text, "");
+            text = line + 1;
+        }
+        printf(" %s\n", text);
+    }
+    printf("  %-24s %s\n", "--help", "print this and exit");
+    if (usage->examples)
+        printf("\nexamples:\n%s\n", usage->examples);
+}
+
+/* The option that `text` (without dashes, up to `length`) names, or null. */
+static const cli_option *find(const cli_option *options, const char *text, size_t length)
+{
+    for (const cli_option *o = options; o->name; o++)
+        if (strlen(o->name) == length && strncmp(o->name, text, length) == 0)
+            return o;
+    return NULL;
+}
+
+static void unknown(const cli_usage *usage, const char *argument)
+{
+    const char *names[64] = {"help"};
+    size_t n = 1;
+    for (const cli_option *o = usage->options; o->name && n < 63; o++)
+        names[n++] = o->name;
+    const char *close = strncmp(argument, "--", 2) == 0 ? cli_closest(argument + 2, names) : NULL;
+    cli_error("%s: unknown %s '%s'%s%s%s; see 'rejfilt %s --help'", usage->command,
+              argument[0] == '-' ? "option" : "argument", argument, close ? ", did you mean --" : "", close ? close : "",
+              close ? "?" : "", usage->command);
+}
+
+int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_help(usage);
+            return 0;
+        }
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i] + 2, *equals = strchr(argv[i], '=');
+        size_t length = strncmp(argv[i], "--", 2) != 0 ? 0 : equals ? (size_t)(equals - name) : strlen(name);
+        const cli_option *option = length ? find(usage->options, name, length) : NULL;
+        if (!option) {
+            unknown(usage, argv[i]);
+            return -1;
+        }
+        const char *value = equals ? equals + 1 : NULL;
+        if (option->argument && !value)
+            value = i + 1 < argc ? argv[++i] : NULL;
+        if (!option->argument != !value) {
+            cli_error("%s: --%s %s", usage->command, option->name, option->argument ? "needs a value" : "takes no value");
+            return -1;
+        }
+        char error[256] = "";
+        if (option->set(config, value, error, sizeof error) < 0) {
+            cli_error("%s: --%s: %s", usage->command, option->name, error);
+            return -1;
+        }
+    }
+    return 1;
+}

@@ -1,0 +1,14 @@
+/* Pictures of a run, drawn by gnuplot. */
+#ifndef REJFILT_CLI_PLOT_H
+#define REJFILT_CLI_PLOT_H
+
+#include "series.h"
+
+/* Writes the series to `path`; the ending (.svg or .png) chooses the format. Returns 0, or -1 with a
+   one-line message in `error`; no partial file is left behind. */
+int cli_plot(const char *path, const cli_series *series, char *error, size_t error_size);
+
+/* Can `path` be a plot? Returns 0, or -1 with a one-line message: for use before a long run. */
+int cli_plot_check(const char *path, char *error, size_t error_size);
+
+#endif

@@ -1,0 +1,195 @@
+/* Simulated runs. Compiled per precision. */
+#define _POSIX_C_SOURCE 200809L
+#include "simulate.h"
+
+#include <math.h>
+#include <time.h>
+
+typedef struct trial {
+    const cli_simulation *about;
+    const RF(instance) *instance;
+    RF(chart) charts[RF_NAMES_MAX];
+    RF(model) model;
+    RF(options) options;
+    RF(filter) *filter;
+    RF(evidence) evidence;
+    rf_real truth[RF_NAMES_MAX]; /* chart coordinates */
+    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_NAMES_MAX)];
+} trial;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Every parameter has its own prior, so each is set through a filter of that parameter alone. */
+static rf_status set_prior(trial *t)
+{
+    rf_real mean[RF_NAMES_MAX], covariance[RF_NAMES_MAX * RF_NAMES_MAX] = {0};
+    unsigned dim = t->model.dim;
+    for (unsigned i = 0; i < dim; i++) {
+        RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(1)];
+        RF(filter) *single;
+        RF(model) model = {0};
+        const cli_prior *prior = &t->about->prior[i];
+        rf_real first = (rf_real)prior->first, second = (rf_real)prior->second;
+        model.charts = &t->charts[i];
+        model.dim = 1;
+        rf_status status = RF(filter_init)(&single, memory, sizeof memory, 1, 0);
+        if (status >= 0)
+            status = prior->is_gaussian ? RF(prior_gaussian)(single, &model, &first, &second)
+                                        : RF(prior_box)(single, &model, &first, &second);
+        if (status < 0)
+            return status;
+        mean[i] = RF(filter_mean)(single)[0];
+        covariance[i * dim + i] = RF(filter_covariance)(single, 0, 0);
+    }
+    return RF(prior_covariance)(t->filter, mean, covariance);
+}
+
+/* A truth from the prior itself: uniform or Gaussian in natural units. */
+static void draw_truth(trial *t)
+{
+    for (unsigned i = 0; i < t->model.dim; i++) {
+        const cli_prior *prior = &t->about->prior[i];
+        rf_words w = rf_draw(t->filter->seed, 0, i, 1, RF_FOR_TRUTH);
+        double z, other, natural;
+        rf64_normal_pair(w.word[0], w.word[1], &z, &other);
+        if (prior->is_gaussian)
+            natural = prior->first + prior->second * z;
+        else
+            natural = prior->first + (prior->second - prior->first) * rf64_uniform(w.word[2]);
+        t->truth[i] = RF(chart_coordinate)(&t->charts[i], (rf_real)natural);
+        if (!RF(is_finite)(t->truth[i])) /* a Gaussian draw outside the chart */
+            t->truth[i] = RF(filter_mean)(t->filter)[i] + RF(filter_sd)(t->filter, i) * (rf_real)z;
+    }
+}
+
+/* The truth takes a step of its walk, and the filter's covariance grows to match. */
+static rf_status walk(trial *t, uint32_t step)
+{
+    rf_real rate[RF_NAMES_MAX * RF_NAMES_MAX] = {0};
+    unsigned dim = t->model.dim;
+    int any = 0;
+    for (unsigned i = 0; i < dim; i++) {
+        rf_words w = rf_draw(t->filter->seed, step, i, 0, RF_FOR_TRUTH);
+        rf_real z, other, sd = (rf_real)t->about->drift[i];
+        RF(normal_pair)(w.word[0], w.word[1], &z, &other);
+        t->truth[i] += sd * z;
+        rate[i * dim + i] = sd * sd;
+        any |= sd > 0;
+    }
+    return any ? RF(diffuse_covariance)(t->filter, rate, 1) : RF_OK;
+}
+
+static void describe(const trial *t, const rf_real x[], cli_step *s)
+{
+    s->dim = t->model.dim;
+    for (unsigned i = 0; i < t->model.dim; i++) {
+        const RF(chart) *chart = &t->charts[i];
+        rf_real mean = RF(filter_mean)(t->filter)[i], sd = RF(filter_sd)(t->filter, i);
+        rf_real error = mean - t->truth[i];
+        s->truth[i] = (double)x[i];
+        s->mean[i] = (double)RF(chart_natural)(chart, mean);
+        s->low[i] = (double)RF(chart_natural)(chart, mean - 2 * sd);
+        s->high[i] = (double)RF(chart_natural)(chart, mean + 2 * sd);
+        if (chart->kind == RF_PERIODIC) {
+            rf_real period = chart->high - chart->low;
+            error -= period * RF(floor)(error / period + RF_C(0.5));
+            s->truth[i] = s->mean[i] - (double)error; /* on the estimate's side of the cut, as are the bounds */
+            s->low[i] = s->mean[i] - 2 * (double)sd;
+            s->high[i] = s->mean[i] + 2 * (double)sd;
+        }
+        s->error[i] = (double)error;
+        s->sd[i] = (double)sd;
+    }
+}
+
+static void widen_report(const RF(report) *from, rf64_report *to)
+{
+    rf64_report r = {from->status,
+                     from->update,
+                     from->attempts,
+                     from->accepted,
+                     from->above,
+                     from->nan,
+                     from->negative,
+                     from->infinite,
+                     (double)from->acceptance,
+                     (double)from->largest,
+                     (double)from->kappa,
+                     (double)from->kappa_next,
+                     (double)from->delta,
+                     (double)from->log_evidence,
+                     (double)from->log_evidence_variance};
+    *to = r;
+}
+
+static rf_status take_step(trial *t, cli_step *s)
+{
+    rf_real x[RF_NAMES_MAX], record[RF_NAMES_MAX + 1];
+    unsigned settings = t->model.settings;
+    rf_status status = s->step > 0 ? walk(t, (uint32_t)s->step) : RF_OK;
+    if (status < 0)
+        return status;
+    for (unsigned i = 0; i < t->model.dim; i++)
+        x[i] = RF(chart_natural)(&t->charts[i], t->truth[i]);
+    RF(design_pgh)(t->filter, &t->model, t->instance->about, record);
+    record[settings] = RF(instance_outcome)(t->instance, x, record, t->filter->seed, (uint32_t)s->step);
+
+    RF(report) report;
+    double begin = now();
+    status = RF(update)(t->filter, &t->model, record, 1, &t->options, NULL, &report);
+    s->seconds = now() - begin;
+    if (status < 0)
+        return status;
+    RF(evidence_add)(&t->evidence, &report);
+    if (t->about->kappa == 0)
+        t->options.kappa = report.kappa_next;
+
+    describe(t, x, s);
+    for (unsigned i = 0; i < settings; i++)
+        s->setting[i] = (double)record[i];
+    s->outcome = (double)record[settings];
+    s->log_evidence = (double)t->evidence.log + (double)t->evidence.carry;
+    widen_report(&report, &s->report);
+    return status;
+}
+
+rf_status RF(simulate_trial)(const cli_simulation *simulation, uint32_t number, cli_observer *observer, void *user)
+{
+    trial t = {0};
+    rf_words w = rf_draw(simulation->seed, number, 0, 0, RF_FOR_USER);
+    uint64_t seed = (uint64_t)w.word[1] << 32 | w.word[0];
+    t.about = simulation;
+#if RF_PRECISION == 32
+    t.instance = simulation->model->f32;
+#else
+    t.instance = simulation->model->f64;
+#endif
+    t.model = RF(instance_model)(t.instance, t.charts);
+    t.options = RF(options_default)();
+    t.options.attempts = simulation->attempts;
+    t.options.strict = simulation->strict != 0;
+    t.options.kappa = simulation->kappa > 0 ? (rf_real)simulation->kappa : 1;
+    t.options.recovery = (rf_real)simulation->recovery;
+    rf_status status = RF(filter_init)(&t.filter, t.memory, sizeof t.memory, t.model.dim, seed);
+    if (status >= 0)
+        status = set_prior(&t);
+    if (status < 0)
+        return status;
+    draw_truth(&t);
+
+    for (long k = 0; k < simulation->steps; k++) {
+        cli_step step = {0};
+        step.step = k;
+        status = take_step(&t, &step);
+        if (status < 0)
+            return status;
+        if (observer(user, &step) != 0)
+            break;
+    }
+    return RF_OK;
+}

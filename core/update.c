@@ -1,0 +1,273 @@
+/* The update: validate, run attempts, turn their tally into the new Gaussian and a report. */
+
+/* Refuses what an update cannot work with. */
+static rf_status RF(update_check)(const RF(filter) *filter, const RF(model) *model, const rf_real records[],
+                                  uint32_t count, const RF(options) *o)
+{
+    rf_status status = RF(charts_check)(filter, model);
+    if (status < 0)
+        return status;
+    if (!model->likelihood || !records || !o)
+        return RF_REFUSED_NULL;
+    if (o->attempts == 0 || o->attempts > RF_ATTEMPTS_MAX || o->batches_max == 0 || o->strict > 1)
+        return RF_REFUSED_OPTIONS;
+    if (!(o->kappa >= RF_TINY && o->kappa <= RF_LIMIT))
+        return RF_REFUSED_OPTIONS;
+    if (!(o->recovery >= 0 && o->recovery <= RF_LIMIT) || !(o->hedge >= 0 && o->hedge <= RF_LIMIT) ||
+        !(o->shrink >= 0 && o->shrink <= RF_LIMIT))
+        return RF_REFUSED_OPTIONS;
+    if (count == 0)
+        return RF_REFUSED_EVIDENCE;
+    for (uint32_t k = 0; k < count; k++) {
+        const rf_real *record = records + (size_t)k * (model->settings + 1u);
+        for (unsigned i = 0; i <= model->settings; i++)
+            if (!RF(is_finite)(record[i]))
+                return RF_REFUSED_EVIDENCE;
+        rf_real bound = RF(bound_of)(model, record, record[model->settings]);
+        if (!RF(usable)(bound) || (!model->is_log && !(bound * o->kappa >= RF_TINY && bound * o->kappa <= RF_LIMIT)))
+            return RF_REFUSED_EVIDENCE;
+    }
+    return RF_OK;
+}
+
+/* Batches of m attempts until enough are accepted. Returns the attempts made, or 0 if the engine failed. */
+static uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
+{
+    uint32_t attempts = 0, batches = 0;
+    RF(tally_clear)(tally, task->model->dim, task->update);
+    do {
+        if (engine->run(engine->self, task, attempts, o->attempts, tally) < 0)
+            return 0;
+        attempts += o->attempts;
+        batches++;
+    } while (!o->strict && tally->accepted < o->accepted_min && batches < o->batches_max &&
+             attempts <= RF_ATTEMPTS_MAX - o->attempts);
+    return attempts;
+}
+
+/* ---- Moments of the accepted attempts ---- */
+
+typedef struct RF(centre) {
+    int64_t whole; /* Σq/N rounded, in grid units */
+    rf_real rest;  /* what is missing, in grid units, |rest| ≤ ½ */
+} RF(centre);
+
+static RF(centre) RF(centre_of)(int64_t sum, uint32_t accepted)
+{
+    int64_t n = accepted, whole = (sum + (sum < 0 ? -n / 2 : n / 2)) / n;
+    RF(centre) c = {whole, (rf_real)(sum - whole * n) / (rf_real)n};
+    return c;
+}
+
+/* Σ(z−z̄)(z−z̄)ᵀ element from the exact sums: centred on integers (in arithmetic modulo 2⁶⁴, exact
+   because the result fits), then moved to the true mean. */
+static rf_real RF(scatter)(const RF(tally) *tally, unsigned i, unsigned j)
+{
+    const int64_t *z = (const int64_t *)(tally + 1), *zz = z + tally->dim;
+    uint32_t n = tally->accepted;
+    RF(centre) a = RF(centre_of)(z[i], n), b = RF(centre_of)(z[j], n);
+    uint64_t ca = (uint64_t)a.whole, cb = (uint64_t)b.whole;
+    uint64_t centred = (uint64_t)zz[RF(at)(i, j)] - ca * (uint64_t)z[j] - cb * (uint64_t)z[i] + n * ca * cb;
+    rf_real exact = (rf_real)(int64_t)centred - (rf_real)n * a.rest * b.rest;
+    return exact * (RF_C(1.0) / ((rf_real)RF_GRID * (rf_real)RF_GRID));
+}
+
+/* ---- Periodic parameters ---- */
+
+/* Prepares parameters that are periodic and still wide: holds their width, makes them independent of
+   the others so that they can be wrapped on their own, and fills wrap. Returns whether there are any. */
+static int RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real *wrap)
+{
+    unsigned dim = model->dim;
+    rf_real *l = RF(factor)(filter);
+    int any = 0;
+    for (unsigned p = 0; p < dim; p++) {
+        const RF(chart) *chart = RF(chart_of)(model, p);
+        rf_real period = chart->high - chart->low, sd = RF(filter_sd)(filter, p);
+        wrap[2 * p] = wrap[2 * p + 1] = 0;
+        if (chart->kind != RF_PERIODIC || !(sd > RF_WRAP_FROM * period))
+            continue;
+        any = 1;
+        if (dim > 1) {
+            rf_real *v = RF(triangle_one)(filter); /* column p below the diagonal moves into the rest */
+            for (unsigned i = p + 1; i < dim; i++) {
+                v[i] = l[RF(at)(i, p)];
+                l[RF(at)(i, p)] = 0;
+            }
+            RF(triangle_add)(l, v, p + 1, dim);
+        }
+        sd = RF(min)(sd, RF_WRAP_WIDEST * period);
+        RF(set_independent)(filter, p, RF(mean)(filter)[p], sd);
+        wrap[2 * p] = period / sd;
+        wrap[2 * p + 1] = RF_C(0.5);
+    }
+    return any;
+}
+
+/* A wrapped parameter's interval can be cut opposite the mean (½) or at the mean (0); the right cut
+   is the one that does not split the posterior, which shows in the smaller variance. The attempts
+   are replayed, not stored. Returns the attempts made. */
+static uint32_t RF(gather_wrapped)(RF(task) *task, rf_real *wrap, rf_real *variance, const RF(options) *o,
+                                   const RF(engine) *engine, RF(tally) *tally)
+{
+    unsigned dim = task->model->dim;
+    task->wrap = wrap;
+    uint32_t attempts = RF(gather)(task, o, engine, tally);
+    if (attempts == 0 || tally->accepted < 2)
+        return attempts;
+    for (unsigned p = 0; p < dim; p++) {
+        variance[p] = RF(scatter)(tally, p, p) / (rf_real)tally->accepted;
+        wrap[2 * p + 1] = 0;
+    }
+    attempts = RF(gather)(task, o, engine, tally);
+    int again = 0;
+    for (unsigned p = 0; p < dim && attempts > 0; p++) {
+        int opposite = wrap[2 * p] > 0 && (tally->accepted < 2 || variance[p] <= RF(scatter)(tally, p, p) / (rf_real)tally->accepted);
+        wrap[2 * p + 1] = opposite ? RF_C(0.5) : RF_C(0.0);
+        again |= opposite;
+    }
+    return again ? RF(gather)(task, o, engine, tally) : attempts;
+}
+
+/* ---- The new Gaussian ---- */
+
+/* μ ← μ + L·z̄ */
+static void RF(move_mean)(RF(filter) *filter, const RF(model) *model, rf_real *z)
+{
+    const RF(tally) *tally = &filter->tally;
+    const int64_t *sum = (const int64_t *)(tally + 1);
+    for (unsigned i = 0; i < tally->dim; i++) {
+        RF(centre) c = RF(centre_of)(sum[i], tally->accepted);
+        z[i] = ((rf_real)c.whole + c.rest) * (RF_C(1.0) / RF_GRID);
+    }
+    for (unsigned i = 0; i < tally->dim; i++) {
+        const rf_real *row = RF(factor)(filter) + RF_TRIANGLE(i);
+        rf_real move = 0;
+        for (unsigned j = 0; j <= i; j++)
+            move += row[j] * z[j];
+        rf_real moved = RF(mean)(filter)[i] + move;
+        if (RF(chart_of)(model, i)->kind == RF_PERIODIC)
+            moved = RF(natural)(RF(chart_of)(model, i), moved);
+        RF(mean)(filter)[i] = RF(min)(RF(max)(moved, -RF_LIMIT), RF_LIMIT);
+    }
+}
+
+/* L ← L·chol(C), C the covariance of the accepted z. Returns a note. */
+static rf_status RF(reshape)(RF(filter) *filter, const RF(options) *o, const rf_real *wrap, rf_real *c)
+{
+    const RF(tally) *tally = &filter->tally;
+    unsigned dim = tally->dim;
+    rf_real n = (rf_real)tally->accepted;
+    rf_real nu = o->strict ? 0 : o->shrink;
+    rf_real scale = o->strict ? RF_C(1.0) / (n - 1) : (1 + 1 / n) / (n - 1 + nu);
+    for (unsigned i = 0; i < dim; i++) {
+        for (unsigned j = 0; j <= i; j++)
+            c[RF(at)(i, j)] = RF(scatter)(tally, i, j) * scale;
+        rf_real period = wrap ? wrap[2 * i] : 0; /* a wrapped prior's variance is that of its period at most */
+        c[RF(at)(i, i)] += scale * nu * (period > 0 ? RF(min)(1, period * period / 12) : 1);
+    }
+    const rf_real least = RF_C(1.0) / ((rf_real)RF_GRID * (rf_real)RF_GRID);
+    unsigned raised = RF(triangle_cholesky)(c, dim, least);
+    RF(triangle_multiply)(RF(factor)(filter), c, dim);
+    return RF(triangle_clamp)(RF(factor)(filter), dim) | (raised ? RF_NOTE_CLAMPED : RF_OK);
+}
+
+/* ---- Report ---- */
+
+/* The controller: keeps the share of probability above κ between 1 % and 5 %. */
+static rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
+{
+    rf_real next = kappa;
+    if (delta > RF_C(0.05))
+        next = RF(min)(kappa * RF_C(1.3), largest);
+    else if (delta < RF_C(0.01))
+        next = kappa * RF_C(0.93);
+    return RF(min)(RF(max)(next, RF_TINY), RF_LIMIT);
+}
+
+static void RF(report_fill)(RF(report) *r, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
+{
+    const RF(model) *model = task->model;
+    rf_real accepted = (rf_real)tally->accepted, over = (rf_real)tally->over * (RF_C(1.0) / RF_OVER_UNIT);
+    r->update = task->update;
+    r->attempts = attempts;
+    r->accepted = tally->accepted;
+    r->above = tally->above;
+    r->nan = tally->nan;
+    r->negative = tally->negative;
+    r->infinite = tally->infinite;
+    r->acceptance = accepted / (rf_real)attempts;
+    r->kappa = task->kappa;
+    r->largest = tally->largest * task->kappa;
+    r->delta = over > 0 ? over / (accepted + over) : 0;
+    r->kappa_next = RF(kappa_next)(task->kappa, r->delta, r->largest);
+
+    rf_real log_kappa = 0;
+    for (uint32_t k = 0; k < task->count; k++) {
+        const rf_real *record = task->records + (size_t)k * (model->settings + 1u);
+        rf_real bound = RF(bound_of)(model, record, record[model->settings]);
+        log_kappa += (model->is_log ? bound : RF(log)(bound)) + RF(log)(task->kappa);
+    }
+    /* without a hedge, no acceptance is taken for half of one: an evidence of zero is never certain */
+    rf_real hits = RF(max)(accepted + hedge, RF_C(0.5)), tries = (rf_real)attempts + 2 * hedge;
+    r->log_evidence = log_kappa + RF(log)(hits / tries);
+    r->log_evidence_variance = RF(max)(1 / hits - 1 / tries, 0);
+}
+
+void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
+{
+    /* a compensated sum: `carry` is what the last addition rounded away */
+    rf_real old = evidence->log, add = report->log_evidence + evidence->carry, sum = old + add, part = sum - old;
+    evidence->carry = (old - (sum - part)) + (add - part);
+    evidence->log = sum;
+    evidence->variance += report->log_evidence_variance;
+}
+
+rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
+                     const RF(options) *options, const RF(engine) *engine, RF(report) *report)
+{
+    rf_status status = RF(update_check)(filter, model, records, count, options);
+    if (status < 0)
+        return status;
+
+    RF(tally) *tally = &filter->tally;
+    unsigned dim = model->dim;
+    const RF(engine) *runner = engine ? engine : &RF(serial);
+    rf_real one[4]; /* for one parameter; more use the workspace */
+    rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0];
+    rf_real *saved = dim > 1 ? RF(triangle_two)(filter) : &one[1];
+    rf_real *wrap = dim > 1 ? RF(vectors)(filter) : &one[2];
+    rf_real spread, *variance = dim > 1 ? wrap + 2 * dim : &spread;
+    RF(task) task = {model, RF(mean)(filter), RF(factor)(filter), records, 0, filter->seed,
+                     count, tally->update,    options->kappa};
+
+    for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
+        saved[i] = task.factor[i];
+    uint32_t attempts = RF(wrap_prepare)(filter, model, wrap)
+                            ? RF(gather_wrapped)(&task, wrap, variance, options, runner, tally)
+                            : RF(gather)(&task, options, runner, tally);
+    if (attempts == 0) {
+        for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
+            RF(factor)(filter)[i] = saved[i];
+        RF(tally_clear)(tally, dim, task.update);
+        return RF_REFUSED_ENGINE;
+    }
+
+    uint32_t accepted = tally->accepted;
+    status |= tally->above ? RF_NOTE_ABOVE : 0;
+    status |= tally->nan || tally->negative || tally->infinite ? RF_NOTE_BAD : 0;
+    status |= !options->strict && accepted < options->accepted_min ? RF_NOTE_SHORT : 0;
+    if (accepted == 0 || (accepted == 1 && !options->strict)) {
+        status |= RF_NOTE_WIDENED | RF(widen)(filter, 1 + options->recovery);
+    } else {
+        RF(move_mean)(filter, model, variance);
+        status |= accepted == 1 ? RF_NOTE_SINGLE : RF(reshape)(filter, options, task.wrap, c);
+    }
+    tally->update++;
+
+    if (report) {
+        RF(report_fill)(report, &task, tally, attempts, options->hedge);
+        report->status = status;
+    }
+    return status;
+}

@@ -1,0 +1,209 @@
+/* The filter's types and functions, for one precision. Included by rejfilt.h, once for each. */
+#include "precision.h"
+
+/* ---- Models ------------------------------------------------------------------------------ */
+
+/* P(outcome | x; setting), a probability or a density; or its logarithm where the model says so. */
+typedef rf_real RF(likelihood)(const rf_real x[], const rf_real setting[], rf_real outcome);
+
+/* An upper bound, over all x, of what the likelihood function returns for this record. */
+typedef rf_real RF(bound)(const rf_real setting[], rf_real outcome);
+
+typedef struct RF(chart) {
+    rf_chart_kind kind;
+    rf_real low, high; /* bounded and periodic only */
+} RF(chart);
+
+typedef struct RF(model) {
+    RF(likelihood) *likelihood; /* required */
+    RF(bound) *bound;           /* optional; without it the bound is 1 (its logarithm 0) */
+    const RF(chart) *charts;    /* optional, one per parameter; without them all are real */
+    uint16_t dim;               /* parameters */
+    uint16_t settings;          /* settings of a record; a record is these and then the outcome */
+    uint16_t is_log;            /* 1: the likelihood and bound functions return logarithms */
+} RF(model);
+
+/* ---- State ------------------------------------------------------------------------------- */
+
+/* What the attempts of one update leave behind, whichever engine ran them. In memory it is followed
+   by int64 z[dim], zz[RF_TRIANGLE(dim)] (sums over the accepted, see rf32_tally_z) and workspace.
+   All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
+typedef struct RF(tally) {
+    uint64_t over;    /* Σ over accepted of Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+    rf_real largest;  /* largest P/κ seen */
+    uint32_t update;  /* number of the update under way or next, from 0 */
+    uint32_t accepted;
+    uint32_t above;   /* attempts with a likelihood above κ */
+    uint16_t dim;
+    uint16_t nan, negative, infinite; /* attempts with such a likelihood */
+#if RF_BITS == 64
+    uint32_t zero;    /* no padding: equal tallies are equal bytes */
+#endif
+} RF(tally);
+
+/* In memory it is followed by the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)], workspace. */
+typedef struct RF(filter) {
+    uint64_t seed;
+    RF(tally) tally; /* of the latest update */
+} RF(filter);
+
+#if RF_BITS == 32
+#define RF32_TALLY_BYTES(dim) RF_TALLY_BYTES_(dim, sizeof(rf32_tally), 4)
+#define RF32_FILTER_BYTES(dim) RF_FILTER_BYTES_(dim, sizeof(rf32_tally), 4)
+#else
+#define RF64_TALLY_BYTES(dim) RF_TALLY_BYTES_(dim, sizeof(rf64_tally), 8)
+#define RF64_FILTER_BYTES(dim) RF_FILTER_BYTES_(dim, sizeof(rf64_tally), 8)
+#endif
+
+/* The same sizes at run time; 0 for a dimension out of range. */
+RF_API size_t RF(filter_bytes)(unsigned dim);
+RF_API size_t RF(tally_bytes)(unsigned dim);
+
+/* Makes a filter N(0, 1) of the chart coordinates in `memory`, which stays the caller's. */
+RF_API rf_status RF(filter_init)(RF(filter) **filter, void *memory, size_t bytes, unsigned dim, uint64_t seed);
+
+RF_API unsigned RF(filter_dim)(const RF(filter) *filter);
+RF_API uint32_t RF(filter_updates)(const RF(filter) *filter);
+/* dim numbers, in chart coordinates. */
+RF_API const rf_real *RF(filter_mean)(const RF(filter) *filter);
+/* RF_TRIANGLE(dim) numbers: L by rows, row i has i + 1. In chart coordinates. */
+RF_API const rf_real *RF(filter_factor)(const RF(filter) *filter);
+/* Standard deviation of parameter i, in chart coordinates. */
+RF_API rf_real RF(filter_sd)(const RF(filter) *filter, unsigned i);
+/* Covariance of parameters i and j, in chart coordinates. */
+RF_API rf_real RF(filter_covariance)(const RF(filter) *filter, unsigned i, unsigned j);
+
+/* ---- Priors ------------------------------------------------------------------------------ */
+
+/* Independent parameters with these means and standard deviations, in natural units: exact for real
+   and periodic, same two moments for positive, same mean and slope-scaled width for bounded. */
+RF_API rf_status RF(prior_gaussian)(RF(filter) *filter, const RF(model) *model, const rf_real mean[], const rf_real sd[]);
+
+/* Uniform between low and high, in natural units: exact for a bounded chart's own range, uniform
+   to 1e-4 for a periodic chart's whole period, a Gaussian with the same two moments otherwise. */
+RF_API rf_status RF(prior_box)(RF(filter) *filter, const RF(model) *model, const rf_real low[], const rf_real high[]);
+
+/* Mean and full covariance (dim × dim, by rows) in chart coordinates. */
+RF_API rf_status RF(prior_covariance)(RF(filter) *filter, const rf_real mean[], const rf_real covariance[]);
+
+/* The natural value of chart coordinate y, and back. */
+RF_API rf_real RF(chart_natural)(const RF(chart) *chart, rf_real y);
+RF_API rf_real RF(chart_coordinate)(const RF(chart) *chart, rf_real natural);
+
+/* ---- Drift ------------------------------------------------------------------------------- */
+
+/* Every parameter's variance grows by rate · elapsed, in chart coordinates. */
+RF_API rf_status RF(diffuse)(RF(filter) *filter, rf_real rate, rf_real elapsed);
+
+/* The covariance grows by rate · elapsed; rate is a dim × dim covariance, by rows; singular is fine. */
+RF_API rf_status RF(diffuse_covariance)(RF(filter) *filter, const rf_real rate[], rf_real elapsed);
+
+/* x ← F·x + noise of covariance Q: both dim × dim by rows; Q may be null for none. */
+RF_API rf_status RF(evolve)(RF(filter) *filter, const rf_real F[], const rf_real Q[]);
+
+/* Multiplies the covariance by `factor` > 0: recovery by hand. */
+RF_API rf_status RF(widen)(RF(filter) *filter, rf_real factor);
+
+/* ---- Randomness -------------------------------------------------------------------------- */
+
+/* Uniform in (0, 1] from one word; the smallest value is 2⁻³². */
+RF_FN rf_real RF(uniform)(uint32_t word)
+{
+    return (rf_real)(int32_t)(word >> 1) * RF_C(0x1p-31) + RF_C(0x1p-32);
+}
+
+/* Two independent standard normals from two words (Box and Muller). |z| reaches 6.66. */
+RF_FN void RF(normal_pair)(uint32_t radius, uint32_t angle, rf_real *z0, rf_real *z1)
+{
+    rf_real s, c, r = RF(sqrt)(RF_C(-2.0) * RF(log)(RF(uniform)(radius)));
+    RF(sincos_turn)(angle, &s, &c);
+    *z0 = r * c;
+    *z1 = r * s;
+}
+
+/* Draws parameters (natural units) from what the filter believes, with the words at `index`. */
+RF_API void RF(filter_draw)(const RF(filter) *filter, const RF(model) *model, uint32_t index, uint32_t purpose, rf_real x[]);
+
+/* ---- Engines ----------------------------------------------------------------------------- */
+
+/* Everything that decides what an attempt does. Read-only while attempts run. */
+typedef struct RF(task) {
+    const RF(model) *model;
+    const rf_real *mean, *factor;
+    const rf_real *records; /* `count` records of model->settings + 1 numbers */
+    const rf_real *wrap;    /* null, or per parameter the period in standard deviations and the cut */
+    uint64_t seed;
+    uint32_t count;
+    uint32_t update;
+    rf_real kappa;
+} RF(task);
+
+/* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they
+   leave to the tally. Attempt i does the same whatever the range. */
+typedef rf_status RF(run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally);
+
+typedef struct RF(engine) {
+    RF(run) *run;
+    void *self;
+} RF(engine);
+
+/* One attempt after the other through the model's function pointer. What a null engine means. */
+RF_API extern const RF(engine) RF(serial);
+
+/* Σz and Σzzᵀ over the accepted, z in units of 2⁻¹³; zz by rows of the lower triangle. */
+RF_FN int64_t *RF(tally_z)(RF(tally) *tally) { return (int64_t *)(tally + 1); }
+RF_FN int64_t *RF(tally_zz)(RF(tally) *tally) { return (int64_t *)(tally + 1) + tally->dim; }
+
+/* For engines that split a range: an empty tally like `like` (in RF(tally_bytes) of memory), and the
+   sum of two. */
+RF_API void RF(tally_clear)(RF(tally) *tally, unsigned dim, uint32_t update);
+RF_API rf_status RF(tally_add)(RF(tally) *total, const RF(tally) *part);
+
+/* ---- Update ------------------------------------------------------------------------------ */
+
+typedef struct RF(options) {
+    uint32_t attempts;     /* m: attempts of a batch */
+    uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
+    uint32_t batches_max;  /* ... but no more than this */
+    rf_real kappa;         /* κ in units of the model's bound */
+    rf_real recovery;      /* r: the covariance grows by 1 + r when too few are accepted */
+    rf_real hedge;         /* β of the evidence estimate */
+    rf_real shrink;        /* ν: weight, in accepted attempts, of the prior covariance */
+    uint32_t strict;       /* 1: Algorithm 1 to the letter: one batch, no ν, no finite-N factor */
+} RF(options);
+
+/* m = 100, top-up to 20 accepted within 20 batches, κ = bound, r = 0.1, β = ½, ν = 1. */
+RF_FN RF(options) RF(options_default)(void)
+{
+    RF(options) o = {100, 20, 20, 1, RF_C(0.1), RF_C(0.5), 1, 0};
+    return o;
+}
+
+typedef struct RF(report) {
+    rf_status status;      /* what the call returned */
+    uint32_t update;       /* number of this update, from 0 */
+    uint32_t attempts, accepted;
+    uint32_t above, nan, negative, infinite; /* attempts with such a likelihood */
+    rf_real acceptance;    /* accepted / attempts */
+    rf_real largest;       /* largest likelihood seen, in units of the model's bound, like kappa */
+    rf_real kappa;         /* κ used ... */
+    rf_real kappa_next;    /* ... and what the controller would use next */
+    rf_real delta;         /* δ̂: 1 − δ̂ bounds the overlap with the exact posterior */
+    rf_real log_evidence;  /* hedged estimate of ln P(E), with ln κ */
+    rf_real log_evidence_variance; /* of its sampling error */
+} RF(report);
+
+/* Learns from `count` records at once (row by row: settings, then outcome). A null engine is serial,
+   a null report is not written. */
+RF_API rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
+                            const RF(options) *options, const RF(engine) *engine, RF(report) *report);
+
+/* ---- Evidence ---------------------------------------------------------------------------- */
+
+/* Running ln P(all evidence) of a model. Start it at {0}. Rounding does not build up. */
+typedef struct RF(evidence) {
+    rf_real log, carry; /* ln P is log + carry */
+    rf_real variance;   /* of its sampling error */
+} RF(evidence);
+
+RF_API void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report);

@@ -1,0 +1,23 @@
+/* A described model for one precision, and designers. Included by host.h, once for each. */
+#include "precision.h"
+
+/* An outcome for parameters x, given a standard normal. Only models with real-valued outcomes. */
+typedef rf_real RF(simulate)(const rf_real x[], const rf_real setting[], rf_real normal);
+
+typedef struct RF(instance) {
+    const rf_description *about;
+    RF(likelihood) *likelihood;
+    RF(bound) *bound;       /* or null */
+    RF(simulate) *simulate; /* or null */
+} RF(instance);
+
+/* The model of an instance with its described charts, which are written to charts[dim]. */
+RF_API RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[]);
+
+/* Draws an outcome for the true parameters x (natural units), with the words at `index`. */
+RF_API rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,
+                                    uint32_t index);
+
+/* The particle guess heuristic: settings of role GUESS are a draw x⁻ from the filter, settings of
+   role TIME are 1 / standard deviation, the others as the description says. */
+RF_API void RF(design_pgh)(const RF(filter) *filter, const RF(model) *model, const rf_description *about, rf_real setting[]);

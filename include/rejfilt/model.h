@@ -1,0 +1,24 @@
+/* What a model file includes. A model is one file: a description, and a likelihood written once as
+   an ordinary scalar function. The file is compiled for float and for double, and inlined into
+   every engine's loop.
+
+   Rules for the functions: no globals, no loops of unknown length, `a ? b : c` instead of if, and
+   rf_sin, rf_cos, rf_exp, rf_log, rf_sqrt, ... instead of libm. Write constants as RF_C(0.5).
+
+     RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)   required
+     RF_FN rf_real bound(const rf_real setting[], rf_real outcome)         with #define RF_HAS_BOUND
+     RF_FN rf_real simulate(const rf_real x[], const rf_real setting[], rf_real normal)
+                                            with #define RF_HAS_SIMULATE, for real-valued outcomes
+     static const rf_description description = {...};                                        required */
+#ifndef REJFILT_MODEL_H
+#define REJFILT_MODEL_H
+
+#ifndef RF_PRECISION
+#error "a model file is compiled through models/instance.c, which sets RF_PRECISION"
+#endif
+
+#include "rejfilt.h"
+
+#include "description.h"
+
+#endif

@@ -1,0 +1,32 @@
+/* Chooses the precision of the declarations that follow: set RF_BITS to 32 or 64, then include; 0
+   takes the names away again. Source written with rf_real, RF(name) and RF_C(constant) exists once
+   and is compiled twice. */
+#undef rf_real
+#undef RF
+#undef RF_C
+#undef RF_LIMIT
+#undef RF_TINY
+
+#if RF_BITS == 32
+#define rf_real float
+#define RF(name) rf32_##name
+#define RF_C(constant) constant##f
+#define RF_LIMIT RF32_LIMIT
+#define RF_TINY RF32_TINY
+#elif RF_BITS == 64
+#define rf_real double
+#define RF(name) rf64_##name
+#define RF_C(constant) constant
+#define RF_LIMIT RF64_LIMIT
+#define RF_TINY RF64_TINY
+#elif RF_BITS != 0
+#error "RF_BITS must be 32, 64 or 0"
+#endif
+
+/* Magnitudes the filter works with. Their squares are representable. */
+#ifndef RF32_LIMIT
+#define RF32_LIMIT 0x1p60f
+#define RF32_TINY 0x1p-60f
+#define RF64_LIMIT 0x1p500
+#define RF64_TINY 0x1p-500
+#endif

@@ -1,0 +1,95 @@
+/* rejfilt: Bayesian inference by rejection filtering, in a kilobit of memory. Freestanding C11.
+
+   A filter is a Gaussian: a mean and a lower-triangular factor L with covariance L·Lᵀ. To learn
+   from evidence E it makes m attempts: draw x from the Gaussian, accept it with probability
+   P(E|x)/κ. The Gaussian becomes that of the accepted x. Nothing else is kept.
+
+       unsigned char memory[RF32_FILTER_BYTES(1)] RF_ALIGNED;      // yours; nothing is allocated
+       rf32_filter *filter;
+       rf32_filter_init(&filter, memory, sizeof memory, 1, seed);
+       rf32_prior_box(filter, &model, low, high);                  // or rf32_prior_gaussian
+       for (;;) {
+           float record[] = {setting..., outcome};                 // one measurement
+           rf32_diffuse(filter, rate, elapsed);                    // if the parameter drifts
+           rf32_update(filter, &model, record, 1, &options, NULL, &report);
+       }
+
+   Each name RF(x) in filter.h exists twice: rf32_x on float and rf64_x on double. Functions return
+   an rf_status: 0 is fine, negative means refused and nothing changed, positive bits are notes. */
+#ifndef REJFILT_H
+#define REJFILT_H
+
+#define RF_VERSION "0.1.0"
+
+#include "port.h"
+
+/* IWYU pragma: begin_exports */
+#include "philox.h"
+#include "math.h"
+/* IWYU pragma: end_exports */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int rf_status;
+
+enum {
+#define RF_STATUS(name, value, text) name = value,
+#include "status.def"
+#undef RF_STATUS
+    RF_STATUS_LIST_END = 1024
+};
+
+/* The message of a refusal, or of the lowest note in `status`. Never null. */
+RF_API const char *rf_status_text(rf_status status);
+
+#define RF_DIM_MAX 4096u             /* parameters of one filter */
+#define RF_ATTEMPTS_MAX 0x7fffffffu  /* attempts of one update; the tallies cannot overflow below it */
+
+#define RF_TRIANGLE(dim) ((size_t)(dim) * ((size_t)(dim) + 1) / 2)
+
+/* Bytes of a tally and of a filter; use RF32_FILTER_BYTES(dim) and its like. One parameter needs no
+   workspace; more need 5 vectors for an attempt, and 2 triangles and 3 vectors for an update. */
+#define RF_ROUND8_(bytes) (((bytes) + 7) / 8 * 8)
+#define RF_MORE_(dim, count) ((dim) > 1 ? (count) : 0)
+#define RF_SUMS_(dim) (8 * ((size_t)(dim) + RF_TRIANGLE(dim)))
+#define RF_TALLY_BYTES_(dim, head, real) ((head) + RF_SUMS_(dim) + RF_ROUND8_((real) * RF_MORE_(dim, 5 * (size_t)(dim))))
+#define RF_STATE_(dim) ((size_t)(dim) + RF_TRIANGLE(dim) + RF_MORE_(dim, 2 * RF_TRIANGLE(dim) + 3 * (size_t)(dim)))
+#define RF_FILTER_BYTES_(dim, head, real) (8 + RF_TALLY_BYTES_(dim, head, real) + RF_ROUND8_((real) * RF_STATE_(dim)))
+
+#if defined(__cplusplus)
+#define RF_ALIGNED alignas(8)
+#else
+#define RF_ALIGNED _Alignas(8)
+#endif
+
+/* The space a parameter lives in. The filter is Gaussian in the chart; models see natural values. */
+typedef enum rf_chart_kind {
+    RF_REAL = 0,     /* natural = y */
+    RF_POSITIVE = 1, /* natural = exp(y) */
+    RF_BOUNDED = 2,  /* natural = low + (high - low)·Φ(y): a uniform prior is exactly N(0, 1) */
+    RF_PERIODIC = 3  /* natural = y, modulo high - low, in [low, high) */
+} rf_chart_kind;
+
+#define RF_BITS 32
+#include "filter.h"
+#undef RF_BITS
+#define RF_BITS 64
+#include "filter.h"
+#undef RF_BITS
+
+#ifdef __cplusplus
+}
+#endif
+
+/* A source file that is compiled once per precision sets RF_PRECISION and writes rf_real, RF(x). */
+#if defined(RF_PRECISION)
+#define RF_BITS RF_PRECISION
+#else
+#define RF_BITS 0
+#endif
+#include "precision.h"
+#undef RF_BITS
+
+#endif

@@ -1,0 +1,214 @@
+/* Memory, priors, charts. Compiled per precision. */
+#include "testing.h"
+
+#include <math.h>
+
+#include "rejfilt/rejfilt.h"
+
+#if RF_PRECISION == 32
+#define FILTER_BYTES(dim) RF32_FILTER_BYTES(dim)
+#define EPS 1e-6
+#else
+#define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
+#define EPS 1e-14
+#endif
+
+static void sizes_agree(void **state)
+{
+    (void)state;
+    for (unsigned dim = 1; dim <= 64; dim++) {
+        assert_int_equal(RF(filter_bytes)(dim), FILTER_BYTES(dim));
+        assert_int_equal(RF(filter_bytes)(dim) % 8, 0);
+    }
+    assert_int_equal(RF(filter_bytes)(0), 0);
+    assert_int_equal(RF(filter_bytes)(RF_DIM_MAX + 1), 0);
+    assert_true(RF32_FILTER_BYTES(1) <= 64);
+    assert_true(RF64_FILTER_BYTES(1) <= 128);
+}
+
+/* Writes stay inside the memory given, to the byte, for every dimension. */
+static void memory_is_respected(void **state)
+{
+    (void)state;
+    for (unsigned dim = 1; dim <= 64; dim += dim < 6 ? 1 : 29) {
+        size_t bytes = RF(filter_bytes)(dim);
+        unsigned char *memory = malloc(bytes + 16);
+        memset(memory, 0xa5, bytes + 16);
+        RF(filter) *f = NULL;
+        assert_int_equal(RF(filter_init)(&f, memory, bytes - 1, dim, 1), RF_REFUSED_MEMORY_SIZE);
+        assert_null(f);
+        assert_int_equal(RF(filter_init)(&f, memory + 4, bytes, dim, 1), RF_REFUSED_MEMORY_ALIGNMENT);
+        for (size_t i = 0; i < bytes + 16; i++)
+            assert_int_equal(memory[i], 0xa5);
+        assert_int_equal(RF(filter_init)(&f, memory, bytes, dim, 1), RF_OK);
+        assert_int_equal(RF(filter_dim)(f), dim);
+        assert_int_equal(RF(filter_updates)(f), 0);
+        rf_real *zero = calloc((size_t)dim * dim, sizeof *zero);
+        for (unsigned i = 0; i < dim; i++)
+            zero[i * dim + i] = 1;
+        assert_int_equal(RF(evolve)(f, zero, zero), RF_OK);
+        assert_int_equal(RF(diffuse_covariance)(f, zero, 1), RF_OK);
+        for (unsigned i = 0; i < dim; i++)
+            check_within(RF(filter_covariance)(f, i, i), 3, 40 * EPS);
+        free(zero);
+        for (size_t i = bytes; i < bytes + 16; i++)
+            assert_int_equal(memory[i], 0xa5);
+        free(memory);
+    }
+}
+
+static void init_refuses(void **state)
+{
+    (void)state;
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(1)];
+    RF(filter) *f;
+    assert_int_equal(RF(filter_init)(NULL, memory, sizeof memory, 1, 1), RF_REFUSED_NULL);
+    assert_int_equal(RF(filter_init)(&f, NULL, sizeof memory, 1, 1), RF_REFUSED_NULL);
+    assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 0, 1), RF_REFUSED_DIMENSION);
+    assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, RF_DIM_MAX + 1, 1), RF_REFUSED_DIMENSION);
+    assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 2, 1), RF_REFUSED_MEMORY_SIZE);
+}
+
+static RF(filter) *one(void *memory, size_t bytes)
+{
+    RF(filter) *f;
+    assert_int_equal(RF(filter_init)(&f, memory, bytes, 1, 1), RF_OK);
+    return f;
+}
+
+static void check_prior(rf_status status, const RF(filter) *f, double mean, double sd, double tolerance)
+{
+    assert_int_equal(status, RF_OK);
+    check_within(RF(filter_mean)(f)[0], mean, tolerance);
+    check_within(RF(filter_sd)(f, 0), sd, tolerance);
+}
+
+static void priors_by_chart(void **state)
+{
+    (void)state;
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(1)];
+    RF(filter) *f = one(memory, sizeof memory);
+    RF(chart) chart = {RF_REAL, 0, 0};
+    RF(model) model = {0};
+    model.dim = 1;
+    rf_real a = 2, b = RF_C(0.5);
+    check_prior(RF(prior_gaussian)(f, &model, &a, &b), f, 2, 0.5, EPS); /* without charts: real */
+    model.charts = &chart;
+    a = 1, b = 4;
+    check_prior(RF(prior_box)(f, &model, &a, &b), f, 2.5, sqrt(9.0 / 12), 4 * EPS);
+
+    chart.kind = RF_POSITIVE; /* same two moments as the lognormal's */
+    a = 3, b = 2;
+    double s2 = log(1 + 4.0 / 9), m = log(3) - s2 / 2;
+    check_prior(RF(prior_gaussian)(f, &model, &a, &b), f, m, sqrt(s2), 8 * EPS);
+    check_within(exp(m + s2 / 2), 3, 1e-12);
+
+    RF(chart) bounded = {RF_BOUNDED, -1, 3};
+    model.charts = &bounded;
+    a = -1, b = 3;
+    check_prior(RF(prior_box)(f, &model, &a, &b), f, 0, 1, 0); /* exact */
+    a = 1, b = RF_C(0.1);
+    check_prior(RF(prior_gaussian)(f, &model, &a, &b), f, 0, 0.1 / (4 / sqrt(2 * 3.14159265358979)), 4 * EPS);
+
+    RF(chart) periodic = {RF_PERIODIC, 0, 6};
+    model.charts = &periodic;
+    a = 7, b = 1;
+    check_prior(RF(prior_gaussian)(f, &model, &a, &b), f, 1, 1, 4 * EPS);
+    a = 0, b = 6;
+    check_prior(RF(prior_box)(f, &model, &a, &b), f, 3, 4.5, 4 * EPS);
+}
+
+static void priors_refuse(void **state)
+{
+    (void)state;
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(1)], before[FILTER_BYTES(1)];
+    RF(filter) *f = one(memory, sizeof memory);
+    RF(chart) chart = {RF_BOUNDED, 0, 1};
+    RF(model) model = {0};
+    model.dim = 1;
+    model.charts = &chart;
+    memcpy(before, memory, sizeof memory);
+    const rf_real nan = RF(nan)(), inf = RF(infinity)();
+    const struct {
+        rf_chart_kind kind;
+        int box;
+        rf_real low, high, a, b;
+        rf_status expected;
+    } cases[] = {
+        {RF_REAL, 0, 0, 0, nan, 1, RF_REFUSED_VALUE},       {RF_REAL, 0, 0, 0, 0, inf, RF_REFUSED_VALUE},
+        {RF_REAL, 0, 0, 0, 0, 0, RF_REFUSED_WIDTH},         {RF_REAL, 0, 0, 0, 0, -1, RF_REFUSED_WIDTH},
+        {RF_REAL, 1, 0, 0, 1, 1, RF_REFUSED_WIDTH},         {RF_REAL, 1, 0, 0, 2, 1, RF_REFUSED_WIDTH},
+        {RF_POSITIVE, 0, 0, 0, -1, 1, RF_REFUSED_CHART},    {RF_POSITIVE, 1, 0, 0, -3, 1, RF_REFUSED_CHART},
+        {RF_BOUNDED, 0, 0, 1, 1, RF_C(0.1), RF_REFUSED_CHART}, {RF_BOUNDED, 0, 0, 1, -1, RF_C(0.1), RF_REFUSED_CHART},
+        {RF_BOUNDED, 1, 0, 1, 0, 2, RF_REFUSED_CHART},      {RF_BOUNDED, 1, 1, 1, 0, 1, RF_REFUSED_CHART},
+        {RF_PERIODIC, 0, 1, 0, 0, 1, RF_REFUSED_CHART},     {RF_PERIODIC, 0, 0, nan, 0, 1, RF_REFUSED_CHART},
+        {(rf_chart_kind)9, 0, 0, 1, 0, 1, RF_REFUSED_CHART},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        chart.kind = cases[i].kind, chart.low = cases[i].low, chart.high = cases[i].high;
+        rf_status status = (cases[i].box ? RF(prior_box) : RF(prior_gaussian))(f, &model, &cases[i].a, &cases[i].b);
+        if (status != cases[i].expected)
+            fail_msg("case %zu: %d (%s)", i, status, rf_status_text(status));
+        assert_memory_equal(before, memory, sizeof memory);
+    }
+    rf_real x = 1;
+    assert_int_equal(RF(prior_gaussian)(NULL, &model, &x, &x), RF_REFUSED_NULL);
+    assert_int_equal(RF(prior_gaussian)(f, NULL, &x, &x), RF_REFUSED_NULL);
+    model.charts = NULL;
+    assert_int_equal(RF(prior_gaussian)(f, &model, NULL, &x), RF_REFUSED_NULL);
+    model.dim = 2;
+    assert_int_equal(RF(prior_gaussian)(f, &model, &x, &x), RF_REFUSED_DIMENSION);
+}
+
+static void covariance_prior(void **state)
+{
+    (void)state;
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(3)];
+    RF(filter) *f;
+    assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 3, 1), RF_OK);
+    const rf_real mean[] = {1, 2, 3}, good[] = {4, 1, RF_C(0.5), 1, 3, -1, RF_C(0.5), -1, 2};
+    assert_int_equal(RF(prior_covariance)(f, mean, good), RF_OK);
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned j = 0; j < 3; j++)
+            check_within(RF(filter_covariance)(f, i, j), good[3 * i + j], 8 * EPS);
+    const rf_real skew[] = {4, 1, 0, 2, 3, 0, 0, 0, 2}, indefinite[] = {1, 2, 0, 2, 1, 0, 0, 0, 1};
+    const rf_real singular[] = {1, 1, 0, 1, 1, 0, 0, 0, 1};
+    assert_int_equal(RF(prior_covariance)(f, mean, skew), RF_REFUSED_COVARIANCE);
+    assert_int_equal(RF(prior_covariance)(f, mean, indefinite), RF_REFUSED_COVARIANCE);
+    assert_int_equal(RF(prior_covariance)(f, mean, singular), RF_REFUSED_COVARIANCE);
+    check_within(RF(filter_covariance)(f, 0, 1), 1, 8 * EPS);
+}
+
+static void charts_invert(void **state)
+{
+    (void)state;
+    const RF(chart) charts[] = {{RF_REAL, 0, 0}, {RF_POSITIVE, 0, 0}, {RF_BOUNDED, -2, 5}, {RF_PERIODIC, -1, 4}};
+    for (int k = 0; k < 4; k++)
+        for (int i = -20; i <= 20; i++) {
+            rf_real y = (rf_real)i / 8, x = RF(chart_natural)(&charts[k], y), back = RF(chart_coordinate)(&charts[k], x);
+            check_within(RF(chart_natural)(&charts[k], back), x, 64 * EPS);
+            if (charts[k].kind >= RF_BOUNDED)
+                assert_true(x >= charts[k].low && x < charts[k].high);
+        }
+    check_within(RF(chart_natural)(&charts[3], RF_C(4.5)), -0.5, 4 * EPS);
+    check_within(RF(chart_natural)(&charts[3], RF_C(-1001.0)), -1, 1e4 * EPS);
+}
+
+static void messages(void **state)
+{
+    (void)state;
+    assert_string_equal(rf_status_text(RF_OK), "fine");
+    assert_string_not_equal(rf_status_text(RF_REFUSED_ENGINE), "unknown status");
+    assert_string_equal(rf_status_text(RF_NOTE_BAD | RF_NOTE_CLAMPED), rf_status_text(RF_NOTE_BAD));
+    assert_string_equal(rf_status_text(-999), "unknown status");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_agree),     cmocka_unit_test(memory_is_respected), cmocka_unit_test(init_refuses),
+        cmocka_unit_test(priors_by_chart), cmocka_unit_test(priors_refuse),       cmocka_unit_test(covariance_prior),
+        cmocka_unit_test(charts_invert),   cmocka_unit_test(messages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

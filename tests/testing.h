@@ -1,0 +1,45 @@
+/* What the tests share. */
+#ifndef REJFILT_TESTING_H
+#define REJFILT_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* cmocka's longjmp target is gone after a failure, so say what was compared before failing. */
+#define check_below(value, limit)                                                                                      \
+    do {                                                                                                               \
+        double value_ = (double)(value), limit_ = (double)(limit);                                                     \
+        if (!(value_ <= limit_))                                                                                       \
+            fail_msg("%s = %.9g exceeds %s = %.9g", #value, value_, #limit, limit_);                                   \
+    } while (0)
+
+#define check_within(value, expected, tolerance)                                                                       \
+    do {                                                                                                               \
+        double value_ = (double)(value), expected_ = (double)(expected), tolerance_ = (double)(tolerance);             \
+        double off_ = value_ - expected_;                                                                              \
+        if (!(off_ <= tolerance_ && off_ >= -tolerance_))                                                              \
+            fail_msg("%s = %.12g, expected %.12g within %.3g", #value, value_, expected_, tolerance_);                 \
+    } while (0)
+
+/* A small generator of its own for test inputs (splitmix64), independent of the one under test. */
+static inline uint64_t test_word(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static inline double test_uniform(uint64_t *state, double low, double high)
+{
+    return low + (high - low) * (double)(test_word(state) >> 11) * 0x1p-53;
+}
+
+#endif
