@@ -1,0 +1,15 @@
+/* What a good programmer writes in an hour: PCG random numbers, Box–Muller, libm, one loop. */
+#ifndef REJFILT_BENCH_NAIVE_H
+#define REJFILT_BENCH_NAIVE_H
+
+#include <stdint.h>
+
+typedef struct naive_filter {
+    double mean, sd;
+    uint64_t rng;
+} naive_filter;
+
+/* One update with m attempts on the precession model. Returns how many were accepted. */
+uint32_t naive_update(naive_filter *f, double t, double reference, int outcome, uint32_t m);
+
+#endif
