@@ -1,7 +1,10 @@
 /* The rejfilt command. */
+#define _POSIX_C_SOURCE 200809L
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "rejfilt/rejfilt.h"
@@ -22,34 +25,43 @@ static void print_help(void)
          "start here:\n  rejfilt track --simulate\n  rejfilt track --simulate --trials 1000");
 }
 
-int main(int argc, char **argv)
+/* Runs the command line; what it printed may still be in buffers. */
+static int run(int argc, char **argv)
 {
-    const char *names[sizeof commands / sizeof commands[0]] = {NULL};
-    setlocale(LC_CTYPE, ""); /* the live view asks whether the terminal takes UTF-8; numbers stay in C's form */
-    if (argc < 2) {
+    const char *names[sizeof commands / sizeof commands[0] + 2] = {"--help", "--version"};
+    int is_help = argc > 1 && strcmp(argv[1], "help") == 0;
+    if (argc < 2 || (is_help && argc == 2) || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help();
-        return CLI_BAD_INPUT;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        print_help();
-        return CLI_OK;
+        return argc < 2 ? CLI_BAD_INPUT : CLI_OK;
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("rejfilt " RF_VERSION);
         return CLI_OK;
     }
+    char *wanted = argv[is_help ? 2 : 1], *help[] = {wanted, (char[]){"--help"}, NULL};
     for (size_t i = 0; commands[i].name; i++) {
-        names[i] = commands[i].name;
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            int code = commands[i].run(argc - 1, argv + 1);
-            if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK) {
-                cli_error("could not write all output");
-                code = CLI_FAILED;
-            }
-            return code;
-        }
+        names[i + 2] = commands[i].name;
+        if (strcmp(wanted, commands[i].name) == 0)
+            return is_help ? commands[i].run(2, help) : commands[i].run(argc - 1, argv + 1);
     }
-    const char *close = cli_closest(argv[1], names);
-    return cli_error("unknown command '%s'%s%s%s; see 'rejfilt --help'", argv[1], close ? ", did you mean " : "",
+    const char *close = cli_closest(wanted, names);
+    return cli_error("unknown command '%s'%s%s%s (see 'rejfilt --help')", wanted, close ? ", did you mean " : "",
                      close ? close : "", close ? "?" : "");
+}
+
+int main(int argc, char **argv)
+{
+    int descriptor;
+    do /* a closed standard stream must not be taken by the next file opened */
+        descriptor = open("/dev/null", O_RDWR);
+    while (descriptor >= 0 && descriptor <= 2);
+    if (descriptor > 2)
+        close(descriptor);
+    setlocale(LC_CTYPE, ""); /* the live view asks whether the terminal takes UTF-8; numbers stay in C's form */
+    int code = run(argc, argv);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK) {
+        cli_error("could not write all output");
+        code = CLI_FAILED;
+    }
+    return code;
 }

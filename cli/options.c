@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,12 +12,14 @@
 
 int cli_error(const char *format, ...)
 {
+    char line[1024];
     va_list arguments;
     va_start(arguments, format);
-    fputs("rejfilt: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    for (char *c = line; *c; c++)
+        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c; /* it stays one line whatever the user wrote */
+    fprintf(stderr, "rejfilt: %s\n", line);
     return CLI_BAD_INPUT;
 }
 
@@ -62,7 +65,7 @@ int cli_parse_real(const char *text, double low, double high, double *value, cha
     char *end;
     errno = 0;
     double v = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(v)) {
+    if (end == text || *end != '\0' || isspace((unsigned char)text[0]) || isnan(v) || (isinf(v) && errno != ERANGE)) {
         snprintf(error, size, "'%s' is not a number", text);
         return -1;
     }
@@ -78,8 +81,9 @@ int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *val
 {
     char *end;
     errno = 0;
-    unsigned long long v = strtoull(text, &end, 0);
-    if (end == text || *end != '\0' || strchr(text, '-') || text[0] == ' ') {
+    int is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    unsigned long long v = strtoull(text, &end, is_hex ? 16 : 10);
+    if (!isdigit((unsigned char)text[0]) || *end != '\0') {
         snprintf(error, size, "'%s' is not a whole number", text);
         return -1;
     }
@@ -125,9 +129,11 @@ static void unknown(const cli_usage *usage, const char *argument)
     size_t n = 1;
     for (const cli_option *o = usage->options; o->name && n < 63; o++)
         names[n++] = o->name;
-    const char *close = strncmp(argument, "--", 2) == 0 ? cli_closest(argument + 2, names) : NULL;
-    cli_error("%s: unknown %s '%s'%s%s%s; see 'rejfilt %s --help'", usage->command,
-              argument[0] == '-' ? "option" : "argument", argument, close ? ", did you mean --" : "", close ? close : "",
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
+    const char *close = strncmp(name, "--", 2) == 0 ? cli_closest(name + 2, names) : NULL;
+    cli_error("%s: unknown %s '%s'%s%s%s (see 'rejfilt %s --help')", usage->command,
+              argument[0] == '-' ? "option" : "argument", name, close ? ", did you mean --" : "", close ? close : "",
               close ? "?" : "", usage->command);
 }
 

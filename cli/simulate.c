@@ -5,6 +5,12 @@
 #include <math.h>
 #include <time.h>
 
+#if RF_PRECISION == 32
+#define RF_INSTANCE(model) ((model)->f32)
+#else
+#define RF_INSTANCE(model) ((model)->f64)
+#endif
+
 typedef struct trial {
     const cli_simulation *about;
     const RF(instance) *instance;
@@ -24,29 +30,46 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Every parameter has its own prior, so each is set through a filter of that parameter alone. */
+/* Mean and variance, in the chart, of one parameter's prior: through a filter of that parameter alone. */
+static rf_status prior_moments(const cli_prior *prior, const RF(chart) *chart, rf_real *mean, rf_real *variance)
+{
+    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(1)];
+    RF(filter) *single;
+    RF(model) model = {0};
+    rf_real first = (rf_real)prior->first, second = (rf_real)prior->second;
+    model.charts = chart;
+    model.dim = 1;
+    rf_status status = RF(filter_init)(&single, memory, sizeof memory, 1, 0);
+    if (status >= 0)
+        status = (prior->is_gaussian ? RF(prior_gaussian) : RF(prior_box))(single, &model, &first, &second);
+    *mean = RF(filter_mean)(single)[0];
+    *variance = RF(filter_covariance)(single, 0, 0);
+    return status;
+}
+
 static rf_status set_prior(trial *t)
 {
     rf_real mean[RF_NAMES_MAX], covariance[RF_NAMES_MAX * RF_NAMES_MAX] = {0};
     unsigned dim = t->model.dim;
     for (unsigned i = 0; i < dim; i++) {
-        RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(1)];
-        RF(filter) *single;
-        RF(model) model = {0};
-        const cli_prior *prior = &t->about->prior[i];
-        rf_real first = (rf_real)prior->first, second = (rf_real)prior->second;
-        model.charts = &t->charts[i];
-        model.dim = 1;
-        rf_status status = RF(filter_init)(&single, memory, sizeof memory, 1, 0);
-        if (status >= 0)
-            status = prior->is_gaussian ? RF(prior_gaussian)(single, &model, &first, &second)
-                                        : RF(prior_box)(single, &model, &first, &second);
+        rf_status status = prior_moments(&t->about->prior[i], &t->charts[i], &mean[i], &covariance[i * dim + i]);
         if (status < 0)
             return status;
-        mean[i] = RF(filter_mean)(single)[0];
-        covariance[i * dim + i] = RF(filter_covariance)(single, 0, 0);
     }
     return RF(prior_covariance)(t->filter, mean, covariance);
+}
+
+rf_status RF(simulate_check)(const cli_simulation *simulation, unsigned *parameter)
+{
+    RF(chart) charts[RF_NAMES_MAX];
+    RF(model) model = RF(instance_model)(RF_INSTANCE(simulation->model), charts);
+    rf_real mean, variance;
+    rf_status status = RF_OK;
+    for (unsigned i = 0; i < model.dim && status >= 0; i++) {
+        *parameter = i;
+        status = prior_moments(&simulation->prior[i], &charts[i], &mean, &variance);
+    }
+    return status;
 }
 
 /* A truth from the prior itself: uniform or Gaussian in natural units. */
@@ -164,11 +187,7 @@ rf_status RF(simulate_trial)(const cli_simulation *simulation, uint32_t number, 
     rf_words w = rf_draw(simulation->seed, number, 0, 0, RF_FOR_USER);
     uint64_t seed = (uint64_t)w.word[1] << 32 | w.word[0];
     t.about = simulation;
-#if RF_PRECISION == 32
-    t.instance = simulation->model->f32;
-#else
-    t.instance = simulation->model->f64;
-#endif
+    t.instance = RF_INSTANCE(simulation->model);
     t.model = RF(instance_model)(t.instance, t.charts);
     t.options = RF(options_default)();
     t.options.attempts = simulation->attempts;

@@ -41,4 +41,8 @@ typedef int cli_observer(void *user, const cli_step *step);
 rf_status rf32_simulate_trial(const cli_simulation *simulation, uint32_t trial, cli_observer *observer, void *user);
 rf_status rf64_simulate_trial(const cli_simulation *simulation, uint32_t trial, cli_observer *observer, void *user);
 
+/* Can each parameter have its prior? Returns a refusal, and in `parameter` whose prior it is about. */
+rf_status rf32_simulate_check(const cli_simulation *simulation, unsigned *parameter);
+rf_status rf64_simulate_check(const cli_simulation *simulation, unsigned *parameter);
+
 #endif

@@ -14,15 +14,25 @@ struct cli_collector {
     double seconds, attempts, updates, sum;
 };
 
+static long first_counted(const cli_simulation *simulation)
+{
+    return simulation->steps > CLI_BURN_IN ? CLI_BURN_IN : simulation->steps - 1;
+}
+
+size_t cli_collector_bytes(const cli_simulation *simulation, uint64_t trials)
+{
+    return (size_t)trials * (size_t)(simulation->steps - first_counted(simulation)) * sizeof(float);
+}
+
 cli_collector *cli_collector_open(const cli_simulation *simulation, uint64_t trials)
 {
     cli_collector *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
     c->simulation = simulation;
-    c->first = simulation->steps > CLI_BURN_IN ? CLI_BURN_IN : simulation->steps - 1;
-    c->room = (size_t)trials * (size_t)(simulation->steps - c->first);
-    c->errors = c->room <= SIZE_MAX / 16 ? malloc(c->room * sizeof *c->errors) : NULL;
+    c->first = first_counted(simulation);
+    c->room = cli_collector_bytes(simulation, trials) / sizeof(float);
+    c->errors = malloc(c->room * sizeof *c->errors);
     if (!c->errors) {
         free(c);
         return NULL;

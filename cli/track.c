@@ -226,21 +226,27 @@ static int parse_prior(const char *text, cli_prior *prior, char *error, size_t s
     const char *mark = strstr(text, "+-"), *colon = strchr(text, ':');
     const char *at = mark ? mark : colon;
     size_t length = at ? (size_t)(at - text) : 0;
-    if (!at || length >= sizeof first) {
-        snprintf(error, size, "'%s' is neither LOW:HIGH nor MEAN+-SD", text);
+    prior->is_gaussian = mark != NULL;
+    snprintf(first, sizeof first, "%.*s", (int)length, text);
+    if (!at || length >= sizeof first || cli_parse_real(first, -1e15, 1e15, &prior->first, error, size) < 0 ||
+        cli_parse_real(at + (mark ? 2 : 1), -1e15, 1e15, &prior->second, error, size) < 0) {
+        snprintf(error, size, "'%s' is neither LOW:HIGH nor MEAN+-SD, numbers within 1e15", text);
         return -1;
     }
-    memcpy(first, text, length);
-    first[length] = '\0';
-    prior->is_gaussian = mark != NULL;
-    if (cli_parse_real(first, -1e15, 1e15, &prior->first, error, size) < 0 ||
-        cli_parse_real(at + (mark ? 2 : 1), -1e15, 1e15, &prior->second, error, size) < 0)
-        return -1;
     if (mark ? prior->second <= 0 : prior->second <= prior->first) {
         snprintf(error, size, mark ? "the standard deviation in '%s' is not positive" : "'%s' is an empty range", text);
         return -1;
     }
     return 0;
+}
+
+static int no_parameter(const char *option, const rf_description *about, const char *text)
+{
+    char names[128] = "";
+    for (unsigned i = 0; i < about->dim; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), " %s", about->parameter[i].name);
+    return cli_error("track: --%s: no parameter '%.*s' in model %s; it has%s", option, (int)strcspn(text, "="), text,
+                     about->name, names);
 }
 
 /* The model's defaults, then what --prior and --drift say. */
@@ -257,18 +263,21 @@ static int read_parameters(config *c)
     }
     for (unsigned k = 0; c->prior[k]; k++) {
         if (parameters_of(about, c->prior[k], &first, &last, &rest) < 0)
-            return cli_error("track: --prior: model %s has no parameter in '%s'", about->name, c->prior[k]);
+            return no_parameter("prior", about, c->prior[k]);
         for (unsigned i = first; i < last; i++)
             if (parse_prior(rest, &c->simulation.prior[i], error, sizeof error) < 0)
                 return cli_error("track: --prior: %s", error);
     }
     for (unsigned k = 0; c->drift[k]; k++) {
         if (parameters_of(about, c->drift[k], &first, &last, &rest) < 0)
-            return cli_error("track: --drift: model %s has no parameter in '%s'", about->name, c->drift[k]);
+            return no_parameter("drift", about, c->drift[k]);
         for (unsigned i = first; i < last; i++)
-            if (cli_parse_real(rest, 0, 1e15, &c->simulation.drift[i], error, sizeof error) < 0)
+            if (cli_parse_real(rest, 0, 1e9, &c->simulation.drift[i], error, sizeof error) < 0)
                 return cli_error("track: --drift: %s", error);
     }
+    rf_status status = (c->is_float ? rf32_simulate_check : rf64_simulate_check)(&c->simulation, &first);
+    if (status < 0)
+        return cli_error("track: --prior: parameter %s: %s", about->parameter[first].name, rf_status_text(status));
     return CLI_OK;
 }
 
@@ -365,6 +374,9 @@ static int run_once(const config *c)
     watcher w = {c, about, NULL, {title, about->parameter[0].name, about->settings ? about->setting[0].name : NULL, NULL, 0}};
     snprintf(title, sizeof title, "%s, %u attempts per update, design pgh%s, seed %llu", about->name,
              c->simulation.attempts, c->simulation.strict ? ", strict" : "", (unsigned long long)c->simulation.seed);
+    enum { PLOT_MOST = 10000000 };
+    if (c->plot && c->simulation.steps > PLOT_MOST)
+        return cli_error("track: --plot takes up to %d steps", PLOT_MOST);
     if (c->plot && !(w.series.points = calloc((size_t)c->simulation.steps, sizeof *w.series.points)))
         return cli_error("track: not enough memory to plot %ld steps", c->simulation.steps);
     if (!c->json && isatty(STDOUT_FILENO))
@@ -378,9 +390,9 @@ static int run_once(const config *c)
         cli_view_close(w.view);
     if (status < 0)
         code = cli_error("track: %s", rf_status_text(status));
-    else if (c->plot && cli_plot(c->plot, &w.series, error, sizeof error) < 0)
+    else if (c->plot && !ferror(stdout) && cli_plot(c->plot, &w.series, error, sizeof error) < 0)
         code = cli_error("track: %s", error);
-    else if (c->plot)
+    else if (c->plot && !ferror(stdout))
         fprintf(stderr, "picture: %s\n", c->plot);
     free(w.series.points);
     return code == CLI_OK && interrupted ? CLI_INTERRUPTED : code;
@@ -450,16 +462,21 @@ static void print_json_summary(const config *c, const cli_summary *s)
     cli_json_close(&json);
 }
 
+static int collect(void *collector, const cli_step *step) { return cli_collector_step(collector, step) || interrupted; }
+
 static int run_trials(const config *c)
 {
+    const size_t most = (size_t)8 << 30, bytes = cli_collector_bytes(&c->simulation, c->trials);
+    if (bytes > most)
+        return cli_error("track: the errors of %llu trials of %ld steps take %.3g GB; fewer trials or steps, please",
+                         (unsigned long long)c->trials, c->simulation.steps, (double)bytes * 1e-9);
     cli_collector *collector = cli_collector_open(&c->simulation, c->trials);
     if (!collector)
-        return cli_error("track: not enough memory for the errors of %llu trials of %ld steps",
-                         (unsigned long long)c->trials, c->simulation.steps);
+        return cli_error("track: not enough memory: %.3g GB are needed", (double)bytes * 1e-9);
     double start = seconds_now(), shown = start;
     rf_status status = RF_OK;
     for (uint64_t i = 0; i < c->trials && status >= 0 && !interrupted; i++) {
-        status = run_trial(c, (uint32_t)i, cli_collector_step, collector);
+        status = run_trial(c, (uint32_t)i, collect, collector);
         cli_collector_next_trial(collector);
         progress(start, &shown, i + 1, c->trials);
     }
@@ -487,7 +504,8 @@ int cli_track(int argc, char **argv)
     int code = read_parameters(&c);
     if (code != CLI_OK)
         return code;
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
     return c.trials ? run_trials(&c) : run_once(&c);
 }

@@ -258,7 +258,7 @@ static void put_status(cli_view *v, const cli_point *p)
     double sigma = 0.25 * (p->high - p->low);
     int digits = sigma > 0.0 ? (int)fmin(fmax(1.0 - floor(log10(sigma)), 0.0), 9.0) : 4;
     int taken = 0;
-    put_field(v, &taken, v->total > 0 ? "step %ld/%ld" : "step %ld", p->step, v->total);
+    put_field(v, &taken, v->total > 0 ? "step %ld/%ld" : "step %ld", p->step + 1, v->total);
     put_field(v, &taken, "%s = %.*f %s %.*f", v->parameter, digits + 1, p->mean, v->glyphs->plus_minus, digits,
               sigma);
     if (!isnan(p->truth))

@@ -19,7 +19,7 @@ static unsigned RF(triangle_cholesky)(rf_real *a, unsigned dim, rf_real least)
             if (j < i) {
                 row[j] = sum / other[j];
             } else {
-                raised += !(sum >= floor);
+                raised += sum >= floor ? 0u : 1u;
                 row[i] = RF(sqrt)(sum >= floor ? sum : floor);
             }
         }
