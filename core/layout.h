@@ -1,11 +1,6 @@
 /* Where things lie in a filter's memory, after its struct:
    int64 z[D], zz[T] | work of attempts (D > 1: 5D) | mean[D] | factor[T] | workspace (D > 1: 2T + 3D). */
 
-RF_FN rf_real *RF(tally_work)(RF(tally) *tally)
-{
-    return (rf_real *)(RF(tally_zz)(tally) + RF_TRIANGLE(tally->dim));
-}
-
 RF_FN rf_real *RF(mean)(RF(filter) *filter)
 {
     unsigned char *tally = (unsigned char *)&filter->tally;

@@ -2,10 +2,11 @@
 
 #define RF_KERNEL RF(serial_run)
 #define RF_KERNEL_PAIRS 1u
-#define RF_KERNEL_DIM (task->model->dim)
-#define RF_KERNEL_IS_LOG (model->is_log)
-#define RF_KERNEL_LIKELIHOOD model->likelihood
-#define RF_KERNEL_BOUND(setting, outcome) RF(bound_of)(model, setting, outcome)
+#define RF_KERNEL_DIM (model->dim)
+#define RF_KERNEL_DIM_MAX 1u
+#define RF_KERNEL_IS_LOG (task->model->is_log)
+#define RF_KERNEL_LIKELIHOOD task->model->likelihood
+#define RF_KERNEL_BOUND(setting, outcome) RF(bound_of)(task->model, setting, outcome)
 
 /* The model's own bound for a record, on the scale its likelihood returns. */
 RF_FN rf_real RF(bound_of)(const RF(model) *model, const rf_real setting[], rf_real outcome)
@@ -13,7 +14,7 @@ RF_FN rf_real RF(bound_of)(const RF(model) *model, const rf_real setting[], rf_r
     return model->bound ? model->bound(setting, outcome) : (model->is_log ? RF_C(0.0) : RF_C(1.0));
 }
 
-#include "attempts.h"
+#include "rejfilt/attempts.h"
 
 const RF(engine) RF(serial) = {RF(serial_run), 0};
 
@@ -35,8 +36,7 @@ rf_status RF(tally_add)(RF(tally) *total, const RF(tally) *part)
     if (total->update != part->update || total->dim != part->dim)
         return RF_REFUSED_TALLY;
     total->over += part->over;
-    total->accepted += part->accepted;
-    total->above += part->above;
+    total->weight += part->weight; /* or accepted and above, which do not carry into each other */
     RF(count_bad)(&total->nan, part->nan);
     RF(count_bad)(&total->negative, part->negative);
     RF(count_bad)(&total->infinite, part->infinite);

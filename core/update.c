@@ -11,6 +11,8 @@ static rf_status RF(update_check)(const RF(filter) *filter, const RF(model) *mod
         return RF_REFUSED_NULL;
     if (o->attempts == 0 || o->attempts > RF_ATTEMPTS_MAX || o->batches_max == 0 || o->strict > 1)
         return RF_REFUSED_OPTIONS;
+    if ((unsigned)o->sampler > RF_WEIGHT || (o->strict && o->sampler != RF_REJECT))
+        return RF_REFUSED_OPTIONS;
     if (!(o->kappa >= RF_TINY && o->kappa <= RF_LIMIT))
         return RF_REFUSED_OPTIONS;
     if (!(o->recovery >= 0 && o->recovery <= RF_LIMIT) || !(o->hedge >= 0 && o->hedge <= RF_LIMIT) ||
@@ -30,6 +32,14 @@ static rf_status RF(update_check)(const RF(filter) *filter, const RF(model) *mod
     return RF_OK;
 }
 
+/* How many attempts were accepted; with weights, how many would be on average. */
+static rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
+{
+    if (sampler == RF_WEIGHT)
+        return (rf_real)tally->weight * (RF_C(1.0) / RF_WEIGHT_UNIT);
+    return (rf_real)tally->accepted;
+}
+
 /* Batches of m attempts until enough are accepted. Returns the attempts made, or 0 if the engine failed. */
 static uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
 {
@@ -40,7 +50,7 @@ static uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(
             return 0;
         attempts += o->attempts;
         batches++;
-    } while (!o->strict && tally->accepted < o->accepted_min && batches < o->batches_max &&
+    } while (!o->strict && RF(accepted)(tally, o->sampler) < (rf_real)o->accepted_min && batches < o->batches_max &&
              attempts <= RF_ATTEMPTS_MAX - o->attempts);
     return attempts;
 }
@@ -59,11 +69,25 @@ static RF(centre) RF(centre_of)(int64_t sum, uint32_t accepted)
     return c;
 }
 
+/* z̄ of parameter i. */
+static rf_real RF(mean_z)(const RF(tally) *tally, rf_sampler sampler, unsigned i)
+{
+    const int64_t *z = (const int64_t *)(tally + 1);
+    if (sampler == RF_WEIGHT)
+        return (rf_real)((double)z[i] / (double)tally->weight);
+    RF(centre) c = RF(centre_of)(z[i], tally->accepted);
+    return ((rf_real)c.whole + c.rest) * (RF_C(1.0) / RF_GRID);
+}
+
 /* Σ(z−z̄)(z−z̄)ᵀ element from the exact sums: centred on integers (in arithmetic modulo 2⁶⁴, exact
    because the result fits), then moved to the true mean. */
-static rf_real RF(scatter)(const RF(tally) *tally, unsigned i, unsigned j)
+static rf_real RF(scatter)(const RF(tally) *tally, rf_sampler sampler, unsigned i, unsigned j)
 {
     const int64_t *z = (const int64_t *)(tally + 1), *zz = z + tally->dim;
+    if (sampler == RF_WEIGHT) {
+        double sum = (double)zz[RF(at)(i, j)] - (double)z[i] * (double)z[j] / (double)tally->weight;
+        return (rf_real)(sum * (1.0 / RF_WEIGHT_UNIT));
+    }
     uint32_t n = tally->accepted;
     RF(centre) a = RF(centre_of)(z[i], n), b = RF(centre_of)(z[j], n);
     uint64_t ca = (uint64_t)a.whole, cb = (uint64_t)b.whole;
@@ -113,16 +137,18 @@ static uint32_t RF(gather_wrapped)(RF(task) *task, rf_real *wrap, rf_real *varia
     unsigned dim = task->model->dim;
     task->wrap = wrap;
     uint32_t attempts = RF(gather)(task, o, engine, tally);
-    if (attempts == 0 || tally->accepted < 2)
+    rf_real n = RF(accepted)(tally, o->sampler);
+    if (attempts == 0 || n < 2)
         return attempts;
     for (unsigned p = 0; p < dim; p++) {
-        variance[p] = RF(scatter)(tally, p, p) / (rf_real)tally->accepted;
+        variance[p] = RF(scatter)(tally, o->sampler, p, p) / n;
         wrap[2 * p + 1] = 0;
     }
     attempts = RF(gather)(task, o, engine, tally);
+    n = RF(accepted)(tally, o->sampler);
     int again = 0;
     for (unsigned p = 0; p < dim && attempts > 0; p++) {
-        int opposite = wrap[2 * p] > 0 && (tally->accepted < 2 || variance[p] <= RF(scatter)(tally, p, p) / (rf_real)tally->accepted);
+        int opposite = wrap[2 * p] > 0 && (n < 2 || variance[p] <= RF(scatter)(tally, o->sampler, p, p) / n);
         wrap[2 * p + 1] = opposite ? RF_C(0.5) : RF_C(0.0);
         again |= opposite;
     }
@@ -132,14 +158,11 @@ static uint32_t RF(gather_wrapped)(RF(task) *task, rf_real *wrap, rf_real *varia
 /* ---- The new Gaussian ---- */
 
 /* μ ← μ + L·z̄ */
-static void RF(move_mean)(RF(filter) *filter, const RF(model) *model, rf_real *z)
+static void RF(move_mean)(RF(filter) *filter, const RF(model) *model, rf_sampler sampler, rf_real *z)
 {
     const RF(tally) *tally = &filter->tally;
-    const int64_t *sum = (const int64_t *)(tally + 1);
-    for (unsigned i = 0; i < tally->dim; i++) {
-        RF(centre) c = RF(centre_of)(sum[i], tally->accepted);
-        z[i] = ((rf_real)c.whole + c.rest) * (RF_C(1.0) / RF_GRID);
-    }
+    for (unsigned i = 0; i < tally->dim; i++)
+        z[i] = RF(mean_z)(tally, sampler, i);
     for (unsigned i = 0; i < tally->dim; i++) {
         const rf_real *row = RF(factor)(filter) + RF_TRIANGLE(i);
         rf_real move = 0;
@@ -157,12 +180,12 @@ static rf_status RF(reshape)(RF(filter) *filter, const RF(options) *o, const rf_
 {
     const RF(tally) *tally = &filter->tally;
     unsigned dim = tally->dim;
-    rf_real n = (rf_real)tally->accepted;
+    rf_real n = RF(accepted)(tally, o->sampler);
     rf_real nu = o->strict ? 0 : o->shrink;
     rf_real scale = o->strict ? RF_C(1.0) / (n - 1) : (1 + 1 / n) / (n - 1 + nu);
     for (unsigned i = 0; i < dim; i++) {
         for (unsigned j = 0; j <= i; j++)
-            c[RF(at)(i, j)] = RF(scatter)(tally, i, j) * scale;
+            c[RF(at)(i, j)] = RF(scatter)(tally, o->sampler, i, j) * scale;
         rf_real period = wrap ? wrap[2 * i] : 0; /* a wrapped prior's variance is that of its period at most */
         c[RF(at)(i, i)] += scale * nu * (period > 0 ? RF(min)(1, period * period / 12) : 1);
     }
@@ -188,17 +211,17 @@ static rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
 static void RF(report_fill)(RF(report) *r, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
 {
     const RF(model) *model = task->model;
-    rf_real accepted = (rf_real)tally->accepted, over = (rf_real)tally->over * (RF_C(1.0) / RF_OVER_UNIT);
+    rf_real accepted = RF(accepted)(tally, task->sampler), over = (rf_real)tally->over * (RF_C(1.0) / RF_OVER_UNIT);
     r->update = task->update;
     r->attempts = attempts;
-    r->accepted = tally->accepted;
-    r->above = tally->above;
+    r->accepted = (uint32_t)accepted;
+    r->above = task->sampler == RF_WEIGHT ? 0 : tally->above;
     r->nan = tally->nan;
     r->negative = tally->negative;
     r->infinite = tally->infinite;
     r->acceptance = accepted / (rf_real)attempts;
     r->kappa = task->kappa;
-    r->largest = tally->largest * task->kappa;
+    r->largest = RF(min)(tally->largest * task->kappa, RF_LIMIT * RF_LIMIT);
     r->delta = over > 0 ? over / (accepted + over) : 0;
     r->kappa_next = RF(kappa_next)(task->kappa, r->delta, r->largest);
 
@@ -238,8 +261,8 @@ rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real r
     rf_real *saved = dim > 1 ? RF(triangle_two)(filter) : &one[1];
     rf_real *wrap = dim > 1 ? RF(vectors)(filter) : &one[2];
     rf_real spread, *variance = dim > 1 ? wrap + 2 * dim : &spread;
-    RF(task) task = {model, RF(mean)(filter), RF(factor)(filter), records, 0, filter->seed,
-                     count, tally->update,    options->kappa};
+    RF(task) task = {model,        RF(mean)(filter), RF(factor)(filter), records,          0,
+                     filter->seed, count,            tally->update,      options->sampler, options->kappa};
 
     for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
         saved[i] = task.factor[i];
@@ -253,15 +276,15 @@ rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real r
         return RF_REFUSED_ENGINE;
     }
 
-    uint32_t accepted = tally->accepted;
-    status |= tally->above ? RF_NOTE_ABOVE : 0;
+    rf_real accepted = RF(accepted)(tally, options->sampler);
+    status |= tally->largest > 1 ? RF_NOTE_ABOVE : 0;
     status |= tally->nan || tally->negative || tally->infinite ? RF_NOTE_BAD : 0;
-    status |= !options->strict && accepted < options->accepted_min ? RF_NOTE_SHORT : 0;
-    if (accepted == 0 || (accepted == 1 && !options->strict)) {
+    status |= !options->strict && accepted < (rf_real)options->accepted_min ? RF_NOTE_SHORT : 0;
+    if (accepted < (options->strict ? 1 : 2)) {
         status |= RF_NOTE_WIDENED | RF(widen)(filter, 1 + options->recovery);
     } else {
-        RF(move_mean)(filter, model, variance);
-        status |= accepted == 1 ? RF_NOTE_SINGLE : RF(reshape)(filter, options, task.wrap, c);
+        RF(move_mean)(filter, model, options->sampler, variance);
+        status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(filter, options, task.wrap, c);
     }
     tally->update++;
 

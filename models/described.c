@@ -9,8 +9,8 @@ RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
         RF(chart) chart = {p->chart, (rf_real)p->low, (rf_real)p->high};
         charts[i] = chart;
     }
-    RF(model) model = {instance->likelihood, instance->bound,           charts,
-                       (uint16_t)about->dim, (uint16_t)about->settings, (uint16_t)about->is_log};
+    RF(model) model = {instance->likelihood,      instance->bound,         charts,           (uint16_t)about->dim,
+                       (uint16_t)about->settings, (uint16_t)about->is_log, instance->kernels};
     return model;
 }
 

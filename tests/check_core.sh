@@ -47,7 +47,7 @@ __attribute__((force_align_arg_pointer)) void _start(void)
 {
     static RF_ALIGNED unsigned char memory[RF32_FILTER_BYTES(1)];
     static const rf32_chart chart = {RF_BOUNDED, 0, 1};
-    rf32_model model = {coin, 0, &chart, 1, 0, 0};
+    rf32_model model = {coin, 0, &chart, 1, 0, 0, 0};
     rf32_options options = rf32_options_default();
     rf32_filter *filter;
     float heads = 1;

@@ -198,12 +198,12 @@ static void plain_update(plain *p, uint64_t seed, const fixture *x, const rf_rea
     rf_real sd = RF(sqrt)((rf_real)p->variance);
     for (uint32_t i = 0; i < m; i++) {
         rf_words w = rf_draw(seed, p->update, i / 2, 0, RF_FOR_ATTEMPTS);
-        rf_real z[2];
-        RF(normal_pair)(w.word[0], w.word[1], &z[0], &z[1]);
+        float z[2];
+        rf32_normal_pair(w.word[0], w.word[1], &z[0], &z[1]);
         rf_real on_grid = (rf_real)nearbyint((double)z[i % 2] * 8192) / 8192;
         rf_real candidate = (rf_real)p->mean + sd * on_grid;
         double likelihood = (double)x->model.likelihood(&candidate, record, record[x->model.settings]);
-        if (fmin(likelihood / kappa, 1) >= (double)RF(uniform)(w.word[2 + i % 2])) {
+        if (fmin(likelihood / kappa, 1) >= (double)rf32_uniform(w.word[2 + i % 2])) {
             long double exact = (long double)(rf_real)p->mean + (long double)sd * on_grid;
             M += exact;
             S += exact * exact;
@@ -610,9 +610,9 @@ static void variance_is_exact_far_from_zero(void **state)
             long double M = 0, S = 0, N = 0;
             for (uint32_t i = 0; i < 100; i++) {
                 rf_words w = rf_draw(seed, 0, i / 2, 0, RF_FOR_ATTEMPTS);
-                rf_real z[2];
-                RF(normal_pair)(w.word[0], w.word[1], &z[0], &z[1]);
-                if (RF(uniform)(w.word[2 + i % 2]) > RF_C(0.5))
+                float z[2];
+                rf32_normal_pair(w.word[0], w.word[1], &z[0], &z[1]);
+                if (rf32_uniform(w.word[2 + i % 2]) > 0.5f)
                     continue;
                 long double q = nearbyintl((long double)z[i % 2] * 8192) / 8192;
                 M += q, S += q * q, N++;

@@ -14,6 +14,8 @@ typedef struct RF(chart) {
     rf_real low, high; /* bounded and periodic only */
 } RF(chart);
 
+typedef struct RF(kernels) RF(kernels);
+
 typedef struct RF(model) {
     RF(likelihood) *likelihood; /* required */
     RF(bound) *bound;           /* optional; without it the bound is 1 (its logarithm 0) */
@@ -21,6 +23,7 @@ typedef struct RF(model) {
     uint16_t dim;               /* parameters */
     uint16_t settings;          /* settings of a record; a record is these and then the outcome */
     uint16_t is_log;            /* 1: the likelihood and bound functions return logarithms */
+    const RF(kernels) *kernels; /* optional: the attempts with this likelihood inlined, for fast engines */
 } RF(model);
 
 /* ---- State ------------------------------------------------------------------------------- */
@@ -29,15 +32,20 @@ typedef struct RF(model) {
    by int64 z[dim], zz[RF_TRIANGLE(dim)] (sums over the accepted, see rf32_tally_z) and workspace.
    All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
 typedef struct RF(tally) {
-    uint64_t over;    /* Σ over accepted of Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+    uint64_t over; /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+    union {
+        struct {
+            uint32_t accepted;
+            uint32_t above; /* attempts with a likelihood above κ */
+        };
+        uint64_t weight; /* RF_WEIGHT instead: Σ of weights, in units of 2⁻²⁵ */
+    };
     rf_real largest;  /* largest P/κ seen */
     uint32_t update;  /* number of the update under way or next, from 0 */
-    uint32_t accepted;
-    uint32_t above;   /* attempts with a likelihood above κ */
     uint16_t dim;
     uint16_t nan, negative, infinite; /* attempts with such a likelihood */
 #if RF_BITS == 64
-    uint32_t zero;    /* no padding: equal tallies are equal bytes */
+    uint32_t zero; /* no padding: equal tallies are equal bytes */
 #endif
 } RF(tally);
 
@@ -112,10 +120,15 @@ RF_FN rf_real RF(uniform)(uint32_t word)
     return (rf_real)(int32_t)(word >> 1) * RF_C(0x1p-31) + RF_C(0x1p-32);
 }
 
-/* Two independent standard normals from two words (Box and Muller). |z| reaches 6.66. */
+/* Two independent standard normals from two words (Box and Muller). |z| reaches 6.66. In float to
+   1e-6, which is what attempts use in both precisions, for they round to 1/8192. */
 RF_FN void RF(normal_pair)(uint32_t radius, uint32_t angle, rf_real *z0, rf_real *z1)
 {
-    rf_real s, c, r = RF(sqrt)(RF_C(-2.0) * RF(log)(RF(uniform)(radius)));
+#if RF_BITS == 32
+    rf_real s, c, r = rf32_sqrt(rf32_minus_2_log(rf32_uniform(radius)));
+#else
+    rf_real s, c, r = rf64_sqrt(-2.0 * rf64_log(rf64_uniform(radius)));
+#endif
     RF(sincos_turn)(angle, &s, &c);
     *z0 = r * c;
     *z1 = r * s;
@@ -135,6 +148,7 @@ typedef struct RF(task) {
     uint64_t seed;
     uint32_t count;
     uint32_t update;
+    rf_sampler sampler;
     rf_real kappa;
 } RF(task);
 
@@ -147,12 +161,20 @@ typedef struct RF(engine) {
     void *self;
 } RF(engine);
 
+/* The loop over attempts with one model's functions inlined, compiled for each instruction set. */
+struct RF(kernels) {
+    RF(run) *run[RF_ISA_COUNT];
+};
+
 /* One attempt after the other through the model's function pointer. What a null engine means. */
 RF_API extern const RF(engine) RF(serial);
 
-/* Σz and Σzzᵀ over the accepted, z in units of 2⁻¹³; zz by rows of the lower triangle. */
+/* Σz and Σzzᵀ over the accepted, z in units of 2⁻¹³; with RF_WEIGHT, Σwz and Σwzzᵀ in units of 2⁻²⁵.
+   zz by rows of the lower triangle. */
 RF_FN int64_t *RF(tally_z)(RF(tally) *tally) { return (int64_t *)(tally + 1); }
 RF_FN int64_t *RF(tally_zz)(RF(tally) *tally) { return (int64_t *)(tally + 1) + tally->dim; }
+/* Workspace of attempts with more than one parameter. */
+RF_FN rf_real *RF(tally_work)(RF(tally) *tally) { return (rf_real *)(RF(tally_zz)(tally) + RF_TRIANGLE(tally->dim)); }
 
 /* For engines that split a range: an empty tally like `like` (in RF(tally_bytes) of memory), and the
    sum of two. */
@@ -170,12 +192,13 @@ typedef struct RF(options) {
     rf_real hedge;         /* β of the evidence estimate */
     rf_real shrink;        /* ν: weight, in accepted attempts, of the prior covariance */
     uint32_t strict;       /* 1: Algorithm 1 to the letter: one batch, no ν, no finite-N factor */
+    rf_sampler sampler;    /* strict takes RF_REJECT alone */
 } RF(options);
 
 /* m = 100, top-up to 20 accepted within 20 batches, κ = bound, r = 0.1, β = ½, ν = 1. */
 RF_FN RF(options) RF(options_default)(void)
 {
-    RF(options) o = {100, 20, 20, 1, RF_C(0.1), RF_C(0.5), 1, 0};
+    RF(options) o = {100, 20, 20, 1, RF_C(0.1), RF_C(0.5), 1, 0, RF_REJECT};
     return o;
 }
 

@@ -21,10 +21,46 @@ typedef struct rf_model {
     const rf64_instance *f64;
 } rf_model;
 
+/* ---- Engines by name ----
+   serial         one attempt after the other
+   simd[:ISA]     vector lanes; ISA is baseline, avx2 or avx512, by default the best this CPU has
+   threads[:N]    simd on N threads, by default one per CPU
+   mpi            threads on every rank of an MPI job
+   paranoid[:E]   engine E (serial by default), checking everything it is given and gives
+   For a seed, all give the same bits. */
+typedef struct rf_engine rf_engine;
+
+/* Null with a one-line message in `error` when there is no such engine here. */
+RF_API rf_engine *rf_engine_open(const char *name, char *error, size_t size);
+RF_API void rf_engine_close(rf_engine *engine);
+
+/* Makes room for filters of up to `dim` parameters, so that updates allocate nothing; 16 from the
+   start. Returns 0, or -1 when memory is short. */
+RF_API int rf_engine_reserve(rf_engine *engine, unsigned dim);
+
+/* What rf32_update and rf64_update take. They live as long as the engine. */
+RF_API const rf32_engine *rf_engine_f32(const rf_engine *engine);
+RF_API const rf64_engine *rf_engine_f64(const rf_engine *engine);
+
+/* The name with defaults filled in, e.g. "threads:2". */
+RF_API const char *rf_engine_name(const rf_engine *engine);
+
+/* Rank of this process, 0 without MPI. Only rank 0 should print. */
+RF_API unsigned rf_engine_rank(const rf_engine *engine);
+
+/* The best instruction set of this CPU that kernels are compiled for. */
+RF_API rf_isa rf_isa_best(void);
+
+/* ---- Models ---- */
+
 /* The built-in model of that name, or null. */
 RF_API const rf_model *rf_model_find(const char *name);
 /* Built-in model number `index`, or null past the last. */
 RF_API const rf_model *rf_model_at(unsigned index);
+
+/* A model from a C source file (see model.h), compiled with the system's compiler and kept in a cache.
+   Null with a message in `error` (the compiler's own words where it refused). Stays loaded. */
+RF_API const rf_model *rf_model_load(const char *path, char *error, size_t size);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@ typedef struct RF(instance) {
     RF(likelihood) *likelihood;
     RF(bound) *bound;       /* or null */
     RF(simulate) *simulate; /* or null */
+    const RF(kernels) *kernels;
 } RF(instance);
 
 /* The model of an instance with its described charts, which are written to charts[dim]. */

@@ -228,14 +228,88 @@ RF_FN double rf64_log(double x) {
     return x == 0.0 ? -rf64_infinity() : p;
 }
 
+/* -2 log u for u in [2^-32, 1]: never negative, absolute error 2e-6 and relative 1e-6. */
+RF_FN float rf32_minus_2_log(float u) {
+    uint32_t b = rf32_bits(u) + 0x4afb0du;
+    float k = (float)(int32_t)(b >> 23) - 127.0f;
+    float f = rf32_from_bits((b & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+    float p = 0x1.787df2p-4f;
+    p = p * f - 0x1.25946ap-3f;
+    p = p * f + 0x1.2eb0a2p-3f;
+    p = p * f - 0x1.533f3p-3f;
+    p = p * f + 0x1.9912c2p-3f;
+    p = p * f - 0x1.00051p-2f;
+    p = p * f + 0x1.555626p-2f;
+    p = p * f - 0x1.fffffcp-2f;
+    return k * -0x1.62e43p0f - 2.0f * (f + f * f * p);
+}
+
 /* x^y = exp(y log x) for x >= 0, not both zero: 1.1 + 3 |y log x| ULP. */
 RF_FN float rf32_pow_positive(float x, float y) { return rf32_exp(y * rf32_log(x)); }
 RF_FN double rf64_pow_positive(double x, double y) { return rf64_exp(y * rf64_log(x)); }
 
-/* --- sin, cos: 1.6 ULP + 2^-37 for |x| <= 1e5 (float), + 2^-84 for |x| <= 1e8 (double) ------- */
+/* --- sin, cos: 2.5 ULP + 2^-27 for |x| <= 1e5 (float), 2 ULP + 2^-55 for |x| <= 1e8 (double) -- */
 
 /* The absolute term counts only beside large multiples of pi/2. Beyond the domain accuracy decays,
-   in the end to none, but the result of a finite x stays in [-1, 1]. Infinite x gives NaN. */
+   in the end to none, but the result of a finite x stays in [-1, 1]. Infinite x gives NaN.
+   sin(-0) is +0. */
+
+/* sin r for |r| < 1.58: r and its odd powers. */
+RF_FN float rf32_sin_half_turn(float r) {
+    float z = r * r, p;
+    p = 0x1.613a72p-19f;
+    p = p * z - 0x1.9fb07ap-13f;
+    p = p * z + 0x1.111034p-7f;
+    p = p * z - 0x1.555554p-3f;
+    return r + r * z * p;
+}
+
+RF_FN double rf64_sin_half_turn(double r) {
+    double z = r * r, p;
+    p = 0x1.87398aa0b273p-49;
+    p = p * z - 0x1.ae3abf509f862p-41;
+    p = p * z + 0x1.6123adc93715p-33;
+    p = p * z - 0x1.ae6454654432ap-26;
+    p = p * z + 0x1.71de3a51d408ep-19;
+    p = p * z - 0x1.a01a01a0136fcp-13;
+    p = p * z + 0x1.11111111110bap-7;
+    p = p * z - 0x1.5555555555555p-3;
+    return r + r * z * p;
+}
+
+/* (-1)^n sin(x - (n - shift) pi), n the nearest whole number to x/pi + shift: sin x for shift 0, and
+   cos x for shift 1/2. pi is a sum of short parts, so that the products but the last are exact. Far
+   beyond the domain the remainder is none, and becomes x - x: 0, or NaN for an infinite x. */
+RF_FN float rf32_sin_shifted(float x, float shift) {
+    float near = (x * 0x1.45f306p-2f + shift) + 0x1.8p23f;
+    float h = (near - 0x1.8p23f) - shift;
+    float r = ((x - h * 0x1.92p+1f) - h * 0x1.fap-11f) - h * 0x1.54442e0000000p-19f;
+    r = rf32_abs(r) < 1.58f ? r : x - x;
+    return rf32_from_bits(rf32_bits(rf32_sin_half_turn(r)) ^ (rf32_bits(near) << 31));
+}
+
+RF_FN double rf64_sin_shifted(double x, double shift) {
+    double near = (x * 0x1.45f306dc9c883p-2 + shift) + 0x1.8p52;
+    double h = (near - 0x1.8p52) - shift;
+    double r = ((x - h * 0x1.921fb54000000p+1) - h * 0x1.10b4610000000p-29) - h * 0x1.a62633145c06ep-57;
+    r = rf64_abs(r) < 1.58 ? r : x - x;
+    return rf64_from_bits(rf64_bits(rf64_sin_half_turn(r)) ^ (rf64_bits(near) << 63));
+}
+
+RF_FN float rf32_sin(float x) { return rf32_sin_shifted(x, 0.0f); }
+RF_FN double rf64_sin(double x) { return rf64_sin_shifted(x, 0.0); }
+RF_FN float rf32_cos(float x) { return rf32_sin_shifted(rf32_abs(x), 0.5f); }
+RF_FN double rf64_cos(double x) { return rf64_sin_shifted(rf64_abs(x), 0.5); }
+
+RF_FN void rf32_sincos(float x, float *s, float *c) {
+    *s = rf32_sin(x);
+    *c = rf32_cos(x);
+}
+
+RF_FN void rf64_sincos(double x, double *s, double *c) {
+    *s = rf64_sin(x);
+    *c = rf64_cos(x);
+}
 
 /* Sine and cosine of q quarter turns (only q mod 4 counts) and r more radians, |r| < 0.795. */
 RF_FN void rf32_sincos_quadrant(float r, uint32_t q, float *s, float *c) {
@@ -267,57 +341,6 @@ RF_FN void rf64_sincos_quadrant(double r, uint64_t q, double *s, double *c) {
     swap = (rf64_bits(sine) ^ rf64_bits(cosine)) & ((uint64_t)0 - (q & 1u));
     *s = rf64_from_bits(rf64_bits(sine) ^ swap ^ ((q << 62) & 0x8000000000000000u));
     *c = rf64_from_bits(rf64_bits(cosine) ^ swap ^ (((q + 1u) << 62) & 0x8000000000000000u));
-}
-
-/* |x| = n pi/2 + r. pi/2 is a sum of short parts, so that n times each but the last is exact;
-   lost is what rounding took from r. Far beyond the domain r is no remainder, and becomes x - x:
-   0, or NaN for an infinite x. */
-RF_FN void rf32_sincos(float x, float *s, float *c) {
-    float a = rf32_abs(x);
-    float shifted = a * 0x1.45f306p-1f + 0x1.8p23f;
-    float n = shifted - 0x1.8p23f;
-    float u = (a - n * 0x1.92p0f) - n * 0x1.fcp-12f, v = n * 0x1.58p-21f;
-    float r = u + v, lost = v - (r - u);
-    r = r - (n * 0x1.10b462p-30f - lost);
-    r = rf32_abs(r) < 0.795f ? r : x - x;
-    rf32_sincos_quadrant(r, rf32_bits(shifted), s, c);
-    *s = rf32_from_bits(rf32_bits(*s) ^ (rf32_bits(x) & 0x80000000u));
-}
-
-RF_FN void rf64_sincos(double x, double *s, double *c) {
-    double a = rf64_abs(x);
-    double shifted = a * 0x1.45f306dc9c883p-1 + 0x1.8p52;
-    double n = shifted - 0x1.8p52;
-    double u = a - n * 0x1.921fb54p0, v = n * 0x1.10b461p-30;
-    double r = u - v, lost = (u - r) - v;
-    r = r - (n * 0x1.a62633145c06ep-58 - lost);
-    r = rf64_abs(r) < 0.7855 ? r : x - x;
-    rf64_sincos_quadrant(r, rf64_bits(shifted), s, c);
-    *s = rf64_from_bits(rf64_bits(*s) ^ (rf64_bits(x) & 0x8000000000000000u));
-}
-
-RF_FN float rf32_sin(float x) {
-    float s, c;
-    rf32_sincos(x, &s, &c);
-    return s;
-}
-
-RF_FN double rf64_sin(double x) {
-    double s, c;
-    rf64_sincos(x, &s, &c);
-    return s;
-}
-
-RF_FN float rf32_cos(float x) {
-    float s, c;
-    rf32_sincos(x, &s, &c);
-    return c;
-}
-
-RF_FN double rf64_cos(double x) {
-    double s, c;
-    rf64_sincos(x, &s, &c);
-    return c;
 }
 
 /* Sine and cosine of w / 2^32 turns: 3 ULP (float), 1.6 ULP (double). Quarter turns are exact. */

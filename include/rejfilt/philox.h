@@ -33,7 +33,8 @@ typedef enum rf_purpose {
     RF_FOR_DESIGN = 1,
     RF_FOR_TRUTH = 2,
     RF_FOR_OUTCOME = 3,
-    RF_FOR_USER = 4 /* this and above are the caller's */
+    RF_FOR_LATTICE = 4,
+    RF_FOR_USER = 16 /* this and above are the caller's */
 } rf_purpose;
 
 /* Words for element `index` (its block `block` of four words) of update number `update`. */
@@ -41,6 +42,32 @@ RF_FN rf_words rf_draw(uint64_t seed, uint32_t update, uint32_t index, uint32_t 
 {
     rf_words counter = {{index, block, update, purpose}};
     return rf_philox(counter, seed);
+}
+
+/* The same for the `count` elements index, index + 1, ..., side by side: word k of element i goes to
+   out[k * count + i]. `count` is a multiple of 16. */
+RF_FN void rf_draw_many(uint64_t seed, uint32_t update, uint32_t index, uint32_t block, uint32_t purpose, uint32_t count, uint32_t *out)
+{
+    const rf_wide m0 = rf_wide_set(0xD2511F53u), m1 = rf_wide_set(0xCD9E8D57u);
+    for (uint32_t i = 0; i < count; i += 2 * RF_WIDE_LANES) {
+        rf_wide c0[2] = {rf_wide_steps(index + i), rf_wide_steps(index + i + 1)}; /* even elements, odd elements */
+        rf_wide c1[2] = {rf_wide_set(block), rf_wide_set(block)}, c2[2] = {rf_wide_set(update), rf_wide_set(update)};
+        rf_wide c3[2] = {rf_wide_set(purpose), rf_wide_set(purpose)};
+        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+        for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+            for (int j = 0; j < 2; j++) {
+                rf_wide a = rf_wide_multiply(c0[j], m0), b = rf_wide_multiply(c2[j], m1);
+                c0[j] = rf_wide_xor3(rf_wide_high(b), c1[j], rf_wide_set(k0));
+                c2[j] = rf_wide_xor3(rf_wide_high(a), c3[j], rf_wide_set(k1));
+                c1[j] = b; /* the high halves are never looked at */
+                c3[j] = a;
+            }
+        }
+        rf_wide_pack(out + i, c0[0], c0[1]);
+        rf_wide_pack(out + count + i, c1[0], c1[1]);
+        rf_wide_pack(out + 2 * count + i, c2[0], c2[1]);
+        rf_wide_pack(out + 3 * count + i, c3[0], c3[1]);
+    }
 }
 
 #endif

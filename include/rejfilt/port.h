@@ -41,4 +41,64 @@
 #define RF_SQRT64_INSTRUCTION 0
 #endif
 
+/* rf_wide: 64-bit lanes for random numbers, as many as one instruction takes. The multiplication is
+   of the low 32 bits of each lane; pack puts the low halves of two side by side, even lanes first. */
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#define RF_WIDE_LANES 8
+typedef __m512i rf_wide;
+RF_FN rf_wide rf_wide_set(uint64_t v) { return _mm512_set1_epi64((long long)v); }
+RF_FN rf_wide rf_wide_steps(uint64_t v)
+{
+    return _mm512_add_epi64(rf_wide_set(v), _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14));
+}
+RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return _mm512_mul_epu32(a, b); }
+RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return _mm512_ternarylogic_epi64(a, b, c, 0x96); }
+RF_FN rf_wide rf_wide_high(rf_wide a) { return _mm512_srli_epi64(a, 32); }
+RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
+{
+    _mm512_storeu_si512(to, _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32)));
+}
+#elif defined(__AVX2__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#define RF_WIDE_LANES 4
+typedef __m256i rf_wide;
+RF_FN rf_wide rf_wide_set(uint64_t v) { return _mm256_set1_epi64x((long long)v); }
+RF_FN rf_wide rf_wide_steps(uint64_t v) { return _mm256_add_epi64(rf_wide_set(v), _mm256_setr_epi64x(0, 2, 4, 6)); }
+RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return _mm256_mul_epu32(a, b); }
+RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return _mm256_xor_si256(_mm256_xor_si256(a, b), c); }
+RF_FN rf_wide rf_wide_high(rf_wide a) { return _mm256_srli_epi64(a, 32); }
+RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
+{
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa));
+}
+#elif defined(__SSE2__) && !defined(__CUDACC__)
+#include <emmintrin.h>
+#define RF_WIDE_LANES 2
+typedef __m128i rf_wide;
+RF_FN rf_wide rf_wide_set(uint64_t v) { return _mm_set1_epi64x((long long)v); }
+RF_FN rf_wide rf_wide_steps(uint64_t v) { return _mm_add_epi64(rf_wide_set(v), _mm_set_epi64x(2, 0)); }
+RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return _mm_mul_epu32(a, b); }
+RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return _mm_xor_si128(_mm_xor_si128(a, b), c); }
+RF_FN rf_wide rf_wide_high(rf_wide a) { return _mm_srli_epi64(a, 32); }
+RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
+{
+    rf_wide low = _mm_and_si128(even, _mm_set1_epi64x(0xffffffff));
+    _mm_storeu_si128((__m128i *)(void *)to, _mm_or_si128(low, _mm_slli_epi64(odd, 32)));
+}
+#else
+#define RF_WIDE_LANES 1
+typedef uint64_t rf_wide;
+RF_FN rf_wide rf_wide_set(uint64_t v) { return v; }
+RF_FN rf_wide rf_wide_steps(uint64_t v) { return v; }
+RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return (a & 0xffffffffu) * (b & 0xffffffffu); }
+RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return a ^ b ^ c; }
+RF_FN rf_wide rf_wide_high(rf_wide a) { return a >> 32; }
+RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
+{
+    to[0] = (uint32_t)even;
+    to[1] = (uint32_t)odd;
+}
+#endif
+
 #endif

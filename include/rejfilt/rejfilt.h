@@ -72,6 +72,16 @@ typedef enum rf_chart_kind {
     RF_PERIODIC = 3  /* natural = y, modulo high - low, in [low, high) */
 } rf_chart_kind;
 
+/* Where candidates come from, and what becomes of them. */
+typedef enum rf_sampler {
+    RF_REJECT = 0,  /* independent draws, accepted or not: the paper's method, and the reference */
+    RF_LATTICE = 1, /* a randomly shifted lattice of draws, accepted or not: less sampling error */
+    RF_WEIGHT = 2   /* the lattice, each draw weighted by its likelihood: least, for small m */
+} rf_sampler;
+
+/* Instruction sets that kernels are compiled for. */
+typedef enum rf_isa { RF_ISA_BASELINE = 0, RF_ISA_AVX2 = 1, RF_ISA_AVX512 = 2, RF_ISA_COUNT = 3 } rf_isa;
+
 #define RF_BITS 32
 #include "filter.h"
 #undef RF_BITS

@@ -1,0 +1,354 @@
+/* The attempts of an update: the loop at the heart of the project, written once.
+
+   Include it, in a file with RF_PRECISION set, with
+     RF_KERNEL             the name of the function it defines, an RF(run)
+     RF_KERNEL_PAIRS       pairs of attempts run side by side: 1, or 16, 32, 64 for vector lanes
+     RF_KERNEL_DIM         the number of parameters: a constant, or `model->dim`
+     RF_KERNEL_DIM_MAX     the most it can be: work for so many is on the stack; 1: more use the tally's
+     RF_KERNEL_IS_LOG      likewise, whether the model returns logarithms
+     RF_KERNEL_LIKELIHOOD  the likelihood function, inlined where it can be
+     RF_KERNEL_BOUND       the bound as a function of (setting, outcome)
+
+   Attempts 2k and 2k+1 use the words of element k: words 2d and 2d+1 make the normals of parameter
+   d for both, the two words after those decide acceptance. An attempt's numbers depend on its index
+   alone, never on the range or on what runs beside it, and every sum is exact. So all engines agree
+   to the bit, given that the compiler does not contract a·b + c (-ffp-contract=off). */
+
+#ifndef RF_GRID
+#include "lattice.h"
+
+#define RF_GRID 8192               /* z is a multiple of 1/RF_GRID; |z| < 8, so Σzz of 2³¹ attempts fits 63 bits */
+#define RF_OVER_UNIT 65536         /* Π max(P/κ, 1) − 1 is summed in units of 1/RF_OVER_UNIT, */
+#define RF_OVER_MOST RF_C(32767.0) /* and each attempt's counts for this much at most */
+#define RF_WEIGHT_UNIT 33554432    /* weights and weighted sums are in units of 1/RF_WEIGHT_UNIT = 2⁻²⁵: |zz| ≤ 36 fits */
+
+/* The multiple of the grid nearest z, by adding a number whose last bit is the grid's. */
+RF_FN int32_t rf_to_grid(float z) { return (int32_t)(rf32_bits(z + 1536.0f) - rf32_bits(1536.0f)); }
+
+/* Is a likelihood value NaN, negative or infinite (beyond RF_LIMIT)? Such a value counts as zero. */
+RF_FN int RF(is_bad)(rf_real value, int is_log)
+{
+    if (is_log)
+        return !(value <= RF_LIMIT);
+    return RF(bits)(value + RF_C(0.0)) > RF(bits)(RF_LIMIT); /* as unsigned numbers: NaN and signs are above */
+}
+
+/* A likelihood value's ratio to κ. `scale` is 1/κ, or −ln κ for logarithms. */
+RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
+{
+    rf_real r = is_log ? RF(exp)(RF(min)(value + scale, RF_C(40.0))) : value * scale;
+    return RF(is_bad)(value, is_log) ? RF_C(0.0) : r;
+}
+
+/* count += more, stopping at 65535. */
+RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
+{
+    uint32_t sum = *count + more;
+    *count = (uint16_t)(sum < 65535u ? sum : 65535u);
+}
+#endif
+
+#define RF_KERNEL_LANES (2 * RF_KERNEL_PAIRS)
+#define RF_KERNEL_NAME__(kernel, part) kernel##_##part
+#define RF_KERNEL_NAME_(kernel, part) RF_KERNEL_NAME__(kernel, part)
+#define RF_KERNEL_NAME(part) RF_KERNEL_NAME_(RF_KERNEL, part)
+
+/* Lane `lane` of the block that begins at `pair` is attempt 2·(pair + lane mod P) + lane / P; on the
+   lattice it is attempt 2·pair + lane. */
+
+/* Draws of a block: q[d][lane] on the grid, and for rejection u[lane]. */
+RF_FN void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, uint32_t pair, int32_t *q, float *u)
+{
+    uint32_t words[4 * RF_KERNEL_PAIRS];
+    for (unsigned block = 0; block <= dim / 2; block++) {
+        if (RF_KERNEL_PAIRS >= 16) {
+            rf_draw_many(task->seed, task->update, pair, block, RF_FOR_ATTEMPTS, RF_KERNEL_PAIRS, words);
+        } else {
+            rf_words w = rf_draw(task->seed, task->update, pair, block, RF_FOR_ATTEMPTS);
+            for (unsigned k = 0; k < 4; k++)
+                words[k * RF_KERNEL_PAIRS] = w.word[k];
+        }
+        for (unsigned half = 0; half < 2; half++) {
+            unsigned d = 2 * block + half;
+            const uint32_t *first = words + 2 * half * RF_KERNEL_PAIRS, *second = first + RF_KERNEL_PAIRS;
+            if (d < dim) {
+                int32_t *lanes = q + d * RF_KERNEL_LANES;
+                for (unsigned p = 0; p < RF_KERNEL_PAIRS; p++) {
+                    float even, odd;
+                    rf32_normal_pair(first[p], second[p], &even, &odd);
+                    lanes[p] = rf_to_grid(even);
+                    lanes[RF_KERNEL_PAIRS + p] = rf_to_grid(odd);
+                }
+            } else if (d == dim) {
+                for (unsigned p = 0; p < RF_KERNEL_PAIRS; p++) {
+                    u[p] = rf32_uniform(first[p]);
+                    u[RF_KERNEL_PAIRS + p] = rf32_uniform(second[p]);
+                }
+            }
+        }
+    }
+}
+
+/* The same from the lattice: every RF_LATTICE_SIZE attempts begin at a new random place of its order. */
+RF_FN void RF_KERNEL_NAME(draw_lattice)(const RF(task) *task, unsigned dim, uint32_t pair, int32_t *q, float *u)
+{
+    const uint32_t attempt = 2 * pair, round = attempt / RF_LATTICE_SIZE;
+    rf_words w = {{0, 0, 0, 0}};
+    for (unsigned d = 0; d <= dim; d++) {
+        if (d % 4 == 0)
+            w = rf_draw(task->seed, task->update, round, d / 4, RF_FOR_LATTICE);
+        if (d == dim) {
+            uint32_t base = w.word[d % 4] + attempt * RF_LATTICE_UNIFORM;
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                u[lane] = rf32_uniform(base + lane * RF_LATTICE_UNIFORM);
+        } else if (d == 0) { /* stride 1 */
+            const int16_t *from = rf_lattice_normal + (w.word[0] + attempt) % RF_LATTICE_SIZE;
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                q[lane] = from[lane];
+        } else {
+            uint32_t stride = d < RF_LATTICE_STRIDES ? rf_lattice_stride[d] : w.word[d % 4] >> 12 | 1u;
+            uint32_t base = w.word[d % 4] + attempt * stride;
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                q[d * RF_KERNEL_LANES + lane] = rf_lattice_normal[(base + lane * stride) % RF_LATTICE_SIZE];
+        }
+    }
+}
+
+/* Wraps wide periodic parameters into one period. */
+RF_FN void RF_KERNEL_NAME(wrap)(const rf_real *wrap, unsigned dim, int32_t *q)
+{
+    for (unsigned d = 0; d < dim; d++) {
+        rf_real period = wrap[2 * d], cut = wrap[2 * d + 1];
+        int32_t *lanes = q + d * RF_KERNEL_LANES;
+        for (unsigned lane = 0; period > 0 && lane < RF_KERNEL_LANES; lane++) {
+            rf_real z = (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID);
+            lanes[lane] = rf_to_grid((float)(z - period * RF(floor)(z / period + cut)));
+        }
+    }
+}
+
+/* x[i][lane], natural values: chart(mean + L·z). */
+RF_FN void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, const int32_t *q, rf_real *x)
+{
+    const RF(chart) *charts = task->model->charts;
+    for (unsigned i = 0; i < dim; i++) {
+        const rf_real *row = task->factor + RF_TRIANGLE(i), mean = task->mean[i];
+        rf_real *lanes = x + i * RF_KERNEL_LANES;
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+            rf_real sum = row[0] * (RF_C(1.0) / RF_GRID) * (rf_real)q[lane]; /* a power of two: no rounding */
+            for (unsigned j = 1; j <= i; j++)
+                sum += row[j] * (RF_C(1.0) / RF_GRID) * (rf_real)q[j * RF_KERNEL_LANES + lane];
+            lanes[lane] = mean + sum;
+        }
+        if (!charts || charts[i].kind == RF_REAL)
+            continue;
+        const RF(chart) chart = charts[i];
+        if (chart.kind == RF_POSITIVE)
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                lanes[lane] = RF(natural_positive)(lanes[lane]);
+        else if (chart.kind == RF_BOUNDED)
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                lanes[lane] = RF(natural_bounded)(&chart, lanes[lane]);
+        else
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                lanes[lane] = RF(natural_periodic)(&chart, lanes[lane]);
+    }
+}
+
+/* value[lane] = likelihood of record k. Returns its scale for RF(ratio). */
+RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint32_t k, const rf_real *x, rf_real *point, rf_real *value)
+{
+    const RF(model) *model = task->model;
+    const rf_real *setting = task->records + (size_t)k * (model->settings + 1u), outcome = setting[model->settings];
+    rf_real most = RF_KERNEL_BOUND(setting, outcome);
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+        if (RF_KERNEL_DIM_MAX > 1) {
+            rf_real own[RF_KERNEL_DIM_MAX];
+            for (unsigned i = 0; i < dim; i++)
+                own[i] = x[i * RF_KERNEL_LANES + lane];
+            value[lane] = RF_KERNEL_LIKELIHOOD(own, setting, outcome);
+        } else {
+            for (unsigned i = 0; i < dim; i++)
+                point[i] = x[i * RF_KERNEL_LANES + lane];
+            value[lane] = RF_KERNEL_LIKELIHOOD(point, setting, outcome);
+        }
+    }
+    return RF_KERNEL_IS_LOG ? -(most + RF(log)(task->kappa)) : RF_C(1.0) / (most * task->kappa);
+}
+
+/* valid[lane]: all ones for the attempts of the range, else zero. */
+RF_FN void RF_KERNEL_NAME(mark_valid)(rf_sampler sampler, uint32_t pair, uint32_t begin, uint32_t count, uint32_t *valid)
+{
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+        uint32_t paired = 2 * (pair + lane % RF_KERNEL_PAIRS) + lane / RF_KERNEL_PAIRS;
+        uint32_t attempt = sampler == RF_REJECT ? paired : 2 * pair + lane;
+        valid[lane] = 0u - (uint32_t)(attempt - begin < count);
+    }
+}
+
+/* Counts what is unusual in a block: bad values, values above κ, and the excess weight of what is
+   accepted (or of all, with weights). Only called for blocks that have such values. */
+static void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned dim, const rf_real *x, rf_real *point, const float *u,
+                                        const rf_real *accept, const uint32_t *valid, RF(tally) *tally)
+{
+    rf_real value[RF_KERNEL_LANES], over[RF_KERNEL_LANES];
+    uint32_t flags[RF_KERNEL_LANES], nan = 0, negative = 0, infinite = 0, above = 0;
+    uint64_t excess = 0;
+    const int weights = task->sampler == RF_WEIGHT;
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+        over[lane] = 1, flags[lane] = 0;
+    for (uint32_t k = 0; k < task->count; k++) {
+        rf_real scale = RF_KERNEL_NAME(evaluate)(task, dim, k, x, point, value);
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+            rf_real v = value[lane], r = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
+            uint32_t is_nan = !(v == v), is_infinite = v > RF_LIMIT, is_negative = !RF_KERNEL_IS_LOG && v < 0;
+            flags[lane] |= is_nan | is_infinite << 1 | is_negative << 2 | (uint32_t)(r > 1) << 3;
+            over[lane] *= RF(max)(r, RF_C(1.0));
+        }
+    }
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+        uint32_t flag = flags[lane] & (valid ? valid[lane] : ~0u);
+        nan += flag & 1;
+        infinite += flag >> 1 & 1;
+        negative += flag >> 2 & 1;
+        above += flag >> 3 & 1;
+        rf_real share = weights ? accept[lane] : (rf_real)((rf_real)u[lane] <= accept[lane]);
+        excess += (uint64_t)(RF(min)((over[lane] - 1) * share, RF_OVER_MOST) * RF_OVER_UNIT);
+    }
+    RF(count_bad)(&tally->nan, nan);
+    RF(count_bad)(&tally->infinite, infinite);
+    RF(count_bad)(&tally->negative, negative);
+    tally->above += weights ? 0 : above;
+    tally->over += excess;
+}
+
+/* Adds the accepted of a block to the tally's sums; q is used up. */
+RF_FN void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, const float *u, const rf_real *accept, RF(tally) *tally)
+{
+    int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally);
+    uint32_t mask[RF_KERNEL_LANES], accepted = 0;
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+        mask[lane] = 0u - (uint32_t)((rf_real)u[lane] <= accept[lane]);
+        accepted -= mask[lane];
+    }
+    tally->accepted += accepted;
+    for (unsigned i = 0; i < dim; i++) {
+        int32_t *lanes = q + i * RF_KERNEL_LANES, sum = 0; /* of at most 128 numbers of 17 bits */
+        uint64_t squares = 0;
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+            uint32_t z = (uint32_t)lanes[lane] & mask[lane];
+            lanes[lane] = (int32_t)z;
+            sum += (int32_t)z;
+            squares += z * z; /* below 2³² */
+        }
+        sum_z[i] += sum;
+        sum_zz[RF_TRIANGLE(i) + i] += (int64_t)squares;
+        for (unsigned j = 0; j < i; j++) {
+            const int32_t *other = q + j * RF_KERNEL_LANES;
+            int64_t product = 0;
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                product += (int64_t)lanes[lane] * other[lane];
+            sum_zz[RF_TRIANGLE(i) + j] += product;
+        }
+    }
+}
+
+/* The same with weights: each candidate counts for its acceptance probability. */
+RF_FN void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q, const rf_real *accept, RF(tally) *tally)
+{
+    int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally), weight = 0;
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+        weight += (int32_t)(accept[lane] * RF_WEIGHT_UNIT);
+    tally->weight += (uint64_t)weight;
+    for (unsigned i = 0; i < dim; i++) {
+        const int32_t *lanes = q + i * RF_KERNEL_LANES;
+        int64_t sum = 0;
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+            sum += (int32_t)(accept[lane] * ((rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID)) * RF_WEIGHT_UNIT);
+        sum_z[i] += sum;
+        for (unsigned j = 0; j <= i; j++) {
+            const int32_t *other = q + j * RF_KERNEL_LANES;
+            int64_t product = 0;
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+                rf_real zz = (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID) * ((rf_real)other[lane] * (RF_C(1.0) / RF_GRID));
+                product += (int32_t)(accept[lane] * zz * RF_WEIGHT_UNIT);
+            }
+            sum_zz[RF_TRIANGLE(i) + j] += product;
+        }
+    }
+}
+
+#ifndef RF_KERNEL_STORAGE
+#define RF_KERNEL_STORAGE static
+#endif
+RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    const RF(model) *model = task->model;
+    const unsigned dim = RF_KERNEL_DIM;
+    int32_t own_q[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
+    rf_real own_x[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES], own_point[1];
+    const int roomy = dim <= RF_KERNEL_DIM_MAX;
+    rf_real *const work = RF(tally_work)(tally); /* x, point, q of more parameters than the stack has room for */
+    rf_real *const x = roomy ? own_x : work, *const point = roomy ? own_point : work + dim * RF_KERNEL_LANES;
+    int32_t *const q = roomy ? own_q : (int32_t *)(void *)(work + dim * (RF_KERNEL_LANES + 1));
+    float u[RF_KERNEL_LANES] = {0};
+    rf_real value[RF_KERNEL_LANES], accept[RF_KERNEL_LANES] = {0};
+    uint32_t valid[RF_KERNEL_LANES];
+    (void)self, (void)model;
+
+    if (count == 0)
+        return RF_OK;
+    if (!roomy && RF_KERNEL_PAIRS > 1)
+        return RF_REFUSED_ENGINE;
+    const uint32_t first = begin / 2 & ~(RF_KERNEL_PAIRS - 1), last = (begin + count - 1) / 2;
+    for (uint32_t pair = first; pair <= last; pair += RF_KERNEL_PAIRS) {
+        if (task->sampler == RF_REJECT)
+            RF_KERNEL_NAME(draw)(task, dim, pair, q, u);
+        else
+            RF_KERNEL_NAME(draw_lattice)(task, dim, pair, q, u);
+        if (task->wrap)
+            RF_KERNEL_NAME(wrap)(task->wrap, dim, q);
+        RF_KERNEL_NAME(place)(task, dim, q, x);
+
+        const int whole = 2 * pair >= begin && 2 * pair - begin + RF_KERNEL_LANES <= count;
+        if (!whole)
+            RF_KERNEL_NAME(mark_valid)(task->sampler, pair, begin, count, valid);
+        uint32_t bad = 0;
+        rf_order highest = 0; /* of the bits of all ratios, which are not negative */
+        for (uint32_t k = 0; k < task->count; k++) {
+            rf_real scale = RF_KERNEL_NAME(evaluate)(task, dim, k, x, point, value);
+            if (!whole) /* attempts outside the range are never accepted and never counted */
+                for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                    value[lane] = valid[lane] ? value[lane] : RF_KERNEL_IS_LOG ? -RF(infinity)() : RF_C(0.0);
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+                rf_real v = value[lane];
+                bad |= (uint32_t)RF(is_bad)(v, RF_KERNEL_IS_LOG);
+                value[lane] = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
+            }
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+                rf_order order = (rf_order)RF(bits)(value[lane]);
+                highest = order > highest ? order : highest;
+            }
+            if (k == 0)
+                for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                    accept[lane] = RF(min)(value[lane], RF_C(1.0));
+            else
+                for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                    accept[lane] *= RF(min)(value[lane], RF_C(1.0));
+        }
+        const rf_real most = RF(from_bits)((rf_unsigned)highest);
+        tally->largest = RF(max)(tally->largest, most);
+        if (bad || most > 1)
+            RF_KERNEL_NAME(look_closer)(task, dim, x, point, u, accept, whole ? 0 : valid, tally);
+        if (task->sampler == RF_WEIGHT)
+            RF_KERNEL_NAME(add_weighted)(dim, q, accept, tally);
+        else
+            RF_KERNEL_NAME(add_accepted)(dim, q, u, accept, tally);
+    }
+    return RF_OK;
+}
+
+#undef RF_KERNEL_LANES
+#undef RF_KERNEL_NAME
+#undef RF_KERNEL_NAME_
+#undef RF_KERNEL_NAME__

@@ -1,0 +1,41 @@
+/* Included after a model file, with RF_MODEL_NAME set: makes its instance for one precision. The
+   kernels come from instantiate_kernel.h, compiled for each instruction set. */
+#include "host.h"
+
+#define RF_PASTE_(name, bits) rf##bits##_model_##name
+#define RF_PASTE(name, bits) RF_PASTE_(name, bits)
+#define RF_KERNEL_PASTE_(name, bits, isa) rf##bits##_kernel_##name##_##isa
+#define RF_KERNEL_PASTE(name, bits, isa) RF_KERNEL_PASTE_(name, bits, isa)
+
+static rf_real call_likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    return likelihood(x, setting, outcome);
+}
+
+#ifdef RF_HAS_BOUND
+static rf_real call_bound(const rf_real setting[], rf_real outcome) { return bound(setting, outcome); }
+#else
+#define call_bound 0
+#endif
+
+#ifdef RF_HAS_SIMULATE
+static rf_real call_simulate(const rf_real x[], const rf_real setting[], rf_real normal)
+{
+    return simulate(x, setting, normal);
+}
+#else
+#define call_simulate 0
+#endif
+
+RF(run) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0);
+#ifdef RF_ONE_ISA /* compiled for this machine alone */
+static const RF(kernels) kernels = {{RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0), RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0),
+                                     RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0)}};
+#else
+RF(run) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 1), RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 2);
+static const RF(kernels) kernels = {{RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0), RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 1),
+                                     RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 2)}};
+#endif
+
+extern const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION);
+const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {&description, call_likelihood, call_bound, call_simulate, &kernels};

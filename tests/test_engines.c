@@ -1,0 +1,636 @@
+/* Every engine by name gives the serial engine's bits, refuses what it must, and leaks nothing. Per
+   precision. With an argument: that engine's bits alone.
+   Linked with --wrap for malloc, calloc, realloc, aligned_alloc, free, pthread_create. */
+#include "testing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine.h"
+
+#if RF_PRECISION == 32
+#define INSTANCE(model) ((model)->f32)
+#define ENGINE(engine) rf_engine_f32(engine)
+#define FILTER_BYTES(dim) RF32_FILTER_BYTES(dim)
+#else
+#define INSTANCE(model) ((model)->f64)
+#define ENGINE(engine) rf_engine_f64(engine)
+#define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
+#endif
+
+/* ---- Allocations, counted and made to fail ---- */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void __real_free(void *memory);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void __wrap_free(void *memory);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+
+static atomic_int allocations, held, allocations_left = -1, threads_left = -1; /* -1: any number */
+
+static int runs_out(atomic_int *left)
+{
+    if (*left < 0)
+        return 0;
+    return *left == 0 || (*left)-- == 0;
+}
+
+static void *counted(void *memory)
+{
+    allocations++;
+    held += memory != NULL;
+    return memory;
+}
+
+void *__wrap_malloc(size_t size) { return runs_out(&allocations_left) ? NULL : counted(__real_malloc(size)); }
+void *__wrap_calloc(size_t count, size_t size) { return runs_out(&allocations_left) ? NULL : counted(__real_calloc(count, size)); }
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return runs_out(&allocations_left) ? NULL : counted(__real_aligned_alloc(alignment, size));
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    allocations++;
+    held += memory == NULL;
+    return __real_realloc(memory, size);
+}
+
+void __wrap_free(void *memory)
+{
+    held -= memory != NULL;
+    __real_free(memory);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    return runs_out(&threads_left) ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
+}
+
+/* The sanitizer's leak check, which then does not run again at exit: MPI leaks, so look before it starts. */
+void __lsan_do_leak_check(void) __attribute__((weak));
+static void check_leaks(void)
+{
+    if (__lsan_do_leak_check)
+        __lsan_do_leak_check();
+}
+
+/* ---- Cases: chains of updates ---- */
+
+enum { STEPS = 5, SAMPLERS = 1, MODELS = 5, SIZES = 7, CASES = MODELS * SIZES * 4 * SAMPLERS, DIM = 3 };
+
+static const char *const models[MODELS] = {"precession", "ramsey", "decay", "linear", "phase"};
+static const uint32_t sizes[SIZES] = {1, 2, 3, 100, 1000, 5000, 100003};
+
+typedef struct chain_case {
+    const RF(instance) *instance;
+    RF(options) options;
+} chain_case;
+
+static chain_case case_at(unsigned index)
+{
+    chain_case c = {INSTANCE(rf_model_find(models[index % MODELS])), RF(options_default)()};
+    c.options.attempts = sizes[index / MODELS % SIZES];
+    c.options.strict = index / (MODELS * SIZES) % 2;
+    c.options.kappa = index / (MODELS * SIZES * 2) % 2 ? RF_C(0.4) : RF_C(1.0);
+    c.options.sampler = (rf_sampler)(index / (MODELS * SIZES * 4));
+    return c;
+}
+
+static int case_exists(const chain_case *c) { return !c->options.strict || c->options.sampler == RF_REJECT; }
+
+/* What an update leaves, as bytes. */
+typedef struct snapshot {
+    rf_status status;
+    RF(report) report;
+    RF(tally) tally;
+    int64_t sums[DIM + RF_TRIANGLE(DIM)];
+    rf_real state[DIM + RF_TRIANGLE(DIM)];
+} snapshot;
+
+static void take(snapshot *s, rf_status status, const RF(report) *report, RF(filter) *f)
+{
+    size_t numbers = RF(filter_dim)(f) + RF_TRIANGLE(RF(filter_dim)(f));
+    s->status = status;
+    s->report = *report;
+    s->tally = f->tally;
+    memcpy(s->sums, RF(tally_z)(&f->tally), numbers * 8);
+    memcpy(s->state, RF(filter_mean)(f), numbers * sizeof(rf_real));
+}
+
+/* One to three records: settings of the particle guess heuristic, outcomes that are not too unlikely. */
+static uint32_t make_records(const RF(filter) *f, const RF(model) *m, const rf_description *about, int step, rf_real *records)
+{
+    uint32_t count = 1 + (uint32_t)step % 3;
+    for (uint32_t k = 0; k < count; k++) {
+        rf_real *record = records + k * (m->settings + 1u);
+        RF(design_pgh)(f, m, about, record);
+        record[0] *= 1 + RF_C(0.25) * (rf_real)k;
+        record[m->settings] = about->outcomes ? (rf_real)(((uint32_t)step + k) % about->outcomes) : RF_C(0.3) * (rf_real)k;
+    }
+    return count;
+}
+
+/* Five updates, each from where the last one ended; leaves a snapshot of each. */
+static void run_chain(const chain_case *c, const RF(engine) *engine, snapshot snapshots[STEPS])
+{
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
+    RF(chart) charts[RF_NAMES_MAX];
+    RF(model) model = RF(instance_model)(c->instance, charts);
+    RF(filter) *f;
+    rf_real low[DIM], high[DIM], records[3 * RF_NAMES_MAX];
+    memset(snapshots, 0, STEPS * sizeof *snapshots);
+    for (unsigned i = 0; i < model.dim; i++)
+        low[i] = (rf_real)c->instance->about->parameter[i].low, high[i] = (rf_real)c->instance->about->parameter[i].high;
+    assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, model.dim, 42), RF_OK);
+    assert_int_equal(RF(prior_box)(f, &model, low, high), RF_OK);
+    for (int step = 0; step < STEPS; step++) {
+        RF(report) report;
+        uint32_t count = make_records(f, &model, c->instance->about, step, records);
+        rf_status status = RF(update)(f, &model, records, count, &c->options, engine, &report);
+        if (status < 0)
+            fail_msg("%s refused: %s", c->instance->about->name, rf_status_text(status));
+        take(&snapshots[step], status, &report, f);
+    }
+}
+
+static const snapshot *reference(unsigned index)
+{
+    static snapshot snapshots[CASES][STEPS];
+    static int known[CASES];
+    chain_case c = case_at(index);
+    if (!known[index])
+        run_chain(&c, NULL, snapshots[index]);
+    known[index] = 1;
+    return snapshots[index];
+}
+
+static void check_chain(const char *name, unsigned index, const RF(engine) *engine)
+{
+    snapshot got[STEPS];
+    chain_case c = case_at(index);
+    const snapshot *right = reference(index);
+    run_chain(&c, engine, got);
+    for (int i = 0; i < STEPS; i++)
+        if (memcmp(&got[i], &right[i], sizeof got[i]) != 0)
+            fail_msg("%s differs at update %d of %s with m = %u, kappa = %g%s, sampler %d: accepted %u, not %u", name, i,
+                     c.instance->about->name, c.options.attempts, (double)c.options.kappa, c.options.strict ? ", strict" : "",
+                     (int)c.options.sampler, got[i].tally.accepted, right[i].tally.accepted);
+}
+
+/* ---- The same bits ---- */
+
+static rf_engine *open_or_skip(const char *name)
+{
+    char error[512] = "";
+    rf_engine *engine = rf_engine_open(name, error, sizeof error);
+    if (!engine) {
+        print_message("%s\n", error);
+        skip();
+    }
+    return engine;
+}
+
+static void same_bits(void **state)
+{
+    rf_engine *engine = open_or_skip(*state);
+    for (unsigned i = 0; i < CASES; i++) {
+        chain_case c = case_at(i);
+        if (case_exists(&c))
+            check_chain(*state, i, ENGINE(engine));
+    }
+    rf_engine_close(engine);
+}
+
+/* Splits a range into pieces of all sizes, each through an inner engine. */
+typedef struct splitter {
+    const RF(engine) *inner;
+    uint64_t source;
+} splitter;
+
+static rf_status split_run(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    static const uint32_t pieces[] = {1, 2, 77, 127, 128, 129, 2047, 2049, 6000, 30000, 60001};
+    splitter *s = self;
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
+    RF(tally) *part = (RF(tally) *)(void *)memory;
+    while (count > 0) {
+        uint32_t piece = pieces[test_word(&s->source) % 11];
+        piece = piece < count ? piece : count;
+        RF(tally_clear)(part, task->model->dim, task->update);
+        if (s->inner->run(s->inner->self, task, begin, piece, part) < 0 || RF(tally_add)(tally, part) < 0)
+            return RF_REFUSED_ENGINE;
+        begin += piece, count -= piece;
+    }
+    return RF_OK;
+}
+
+static void same_bits_in_pieces(void **state)
+{
+    rf_engine *engine = open_or_skip(*state);
+    splitter s = {ENGINE(engine), 9};
+    const RF(engine) split = {split_run, &s};
+    for (unsigned i = 0; i < CASES; i++) {
+        chain_case c = case_at(i);
+        if (case_exists(&c))
+            check_chain(*state, i, &split);
+    }
+    rf_engine_close(engine);
+}
+
+/* ---- Ownership ---- */
+
+static int thread_count(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    while (readdir(tasks))
+        count++;
+    closedir(tasks);
+    return count - 2;
+}
+
+static void updates_allocate_nothing(void **state)
+{
+    rf_engine *engine = open_or_skip(*state);
+    snapshot s[STEPS];
+    for (unsigned model = 0; model < MODELS; model++) {
+        chain_case c = case_at(model + 5 * MODELS);
+        int before = allocations;
+        run_chain(&c, ENGINE(engine), s);
+        assert_int_equal(allocations, before);
+    }
+    rf_engine_close(engine);
+}
+
+static void opening_and_closing_leaks_nothing(void **state)
+{
+    rf_engine_close(open_or_skip(*state));
+    int memory = held, threads = thread_count();
+    for (int i = 0; i < 100; i++) {
+        rf_engine *engine = open_or_skip(*state);
+        assert_int_equal(rf_engine_reserve(engine, 1 + 10 * (unsigned)i % 40), 0);
+        rf_engine_close(engine);
+    }
+    assert_int_equal(held, memory);
+    assert_int_equal(thread_count(), threads);
+}
+
+/* Whichever allocation or thread cannot be had: a message, and nothing is left behind. */
+static void opening_fails_cleanly(void **state)
+{
+    rf_engine_close(open_or_skip(*state));
+    int memory = held, threads = thread_count();
+    for (int which = 0; which < 2; which++) {
+        atomic_int *left = which ? &threads_left : &allocations_left;
+        rf_engine *engine = NULL;
+        for (int enough = 0; !engine; enough++) {
+            char error[200] = "";
+            *left = enough;
+            engine = rf_engine_open(*state, error, sizeof error);
+            *left = -1;
+            assert_int_equal(engine == NULL, error[0] != '\0');
+            assert_int_equal(engine ? memory : held, memory);
+            assert_int_equal(engine ? threads : thread_count(), threads);
+        }
+        rf_engine_close(engine);
+    }
+}
+
+static void names_are_filled_in(void **state)
+{
+    (void)state;
+    const char *const names[][2] = {{"serial", "serial"},         {"threads:3", "threads:3"}, {"paranoid", "paranoid:serial"},
+                                    {"simd:baseline", "simd:baseline"}, {"paranoid:threads:2", "paranoid:threads:2"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        rf_engine *engine = open_or_skip(names[i][0]);
+        assert_string_equal(rf_engine_name(engine), names[i][1]);
+        assert_int_equal(rf_engine_rank(engine), 0);
+        assert_string_equal(rf_engine_complaint(engine), "");
+        rf_engine_close(engine);
+    }
+}
+
+/* One line that names what is wrong. */
+static void bad_names_are_refused(void **state)
+{
+    (void)state;
+    const char *const bad[][2] = {
+        {"", "serial, simd"},           {"warp", "'warp'"},            {"warp:9", "warp"},
+        {"Serial", "'Serial'"},         {"serial:2", "takes no argument"}, {"simd:", "no instruction set ''"},
+        {"simd:sse9", "'sse9'"},        {"threads:0", "1 to 1024"},    {"threads:x", "threads:x"},
+        {"threads:", "1 to 1024"},      {"threads:-1", "1 to 1024"},   {"threads:2x", "1 to 1024"},
+        {"threads:1025", "1 to 1024"},  {"threads:99999", "1 to 1024"}, {"threads:18446744073709551617", "1 to 1024"},
+        {"paranoid:", "there is no engine ''"}, {"paranoid:warp", "'warp'"}, {"paranoid:threads:0", "threads:0"},
+        {"mpi:mpi", "twice"},           {":", "there is no engine"},
+        {"paranoid:paranoid:paranoid:paranoid:paranoid:paranoid:paranoid:serial", "there is no engine"},
+    };
+    int memory = held;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char error[300] = "";
+        assert_null(rf_engine_open(bad[i][0], error, sizeof error));
+        if (!strstr(error, bad[i][1]) || strchr(error, '\n') || strlen(error) > 200)
+            fail_msg("'%s' gives: %s", bad[i][0], error);
+        assert_null(rf_engine_open(bad[i][0], NULL, 0));
+    }
+    assert_int_equal(held, memory);
+}
+
+/* An instruction set that this CPU lacks is refused, all others open. */
+static void instruction_sets(void **state)
+{
+    (void)state;
+    const char *const names[] = {"simd:baseline", "simd:avx2", "simd:avx512"};
+    for (unsigned isa = 0; isa < RF_ISA_COUNT; isa++) {
+        char error[200] = "";
+        rf_engine *engine = rf_engine_open(names[isa], error, sizeof error);
+        assert_int_equal(engine != NULL, isa <= (unsigned)rf_isa_best());
+        assert_int_equal(engine == NULL, strstr(error, "does not have it") != NULL);
+        rf_engine_close(engine);
+    }
+}
+
+/* ---- Parts ---- */
+
+static void parts_are_the_range(void **state)
+{
+    (void)state;
+    uint64_t source = 5;
+    for (int k = 0; k < 20000; k++) {
+        uint32_t begin = (uint32_t)test_word(&source) >> (1 + test_word(&source) % 31);
+        uint32_t count = (RF_ATTEMPTS_MAX - begin) >> (test_word(&source) % 31);
+        unsigned most = 1 + (unsigned)(test_word(&source) % 1024), parts = rf_parts(count, most);
+        uint32_t at = begin;
+        assert_in_range(parts, 1, most);
+        assert_true(parts == 1 || count / parts >= RF_PART_ATTEMPTS);
+        for (unsigned i = 0; i < parts; i++) {
+            rf_part part = rf_part_at(begin, count, i, parts);
+            assert_int_equal(part.begin, at);
+            assert_true(i == 0 || part.begin % RF_PART_ALIGN == 0);
+            at += part.count;
+        }
+        assert_int_equal(at, begin + count);
+        assert_int_equal(rf_part_at(begin, count, parts, parts).count, 0);
+    }
+}
+
+/* ---- More parameters than there is room for ---- */
+
+enum { MANY = 20 };
+static rf_real bump(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    return RF(exp)(RF_C(-0.5) * (x[0] - outcome) * (x[MANY - 1] - outcome) * setting[0]);
+}
+
+static rf_status update_many(const RF(engine) *engine, unsigned char *memory, size_t size)
+{
+    const RF(model) model = {bump, NULL, NULL, MANY, 1, 0, NULL};
+    const rf_real record[] = {RF_C(0.1), RF_C(0.2)};
+    RF(options) options = RF(options_default)();
+    RF(filter) *f;
+    memset(memory, 0, size);
+    assert_int_equal(RF(filter_init)(&f, memory, size, MANY, 3), RF_OK);
+    options.attempts = 20000;
+    return RF(update)(f, &model, record, 1, &options, engine, NULL);
+}
+
+static void more_parameters_than_reserved(void **state)
+{
+    (void)state;
+    static RF_ALIGNED unsigned char right[FILTER_BYTES(MANY)], got[FILTER_BYTES(MANY)];
+    rf_status status = update_many(NULL, right, sizeof right);
+    size_t sums = sizeof(RF(filter)) + 8 * (MANY + RF_TRIANGLE(MANY));
+    const char *const names[] = {"threads:3", "paranoid:threads:3"};
+    for (int k = 0; k < 2; k++) {
+        rf_engine *engine = open_or_skip(names[k]);
+        if (k == 0) {
+            assert_int_equal(update_many(ENGINE(engine), got, sizeof got), status);
+            assert_memory_equal(got, right, sums);
+        } else {
+            assert_int_equal(update_many(ENGINE(engine), got, sizeof got), RF_REFUSED_ENGINE);
+            assert_non_null(strstr(rf_engine_complaint(engine), "rf_engine_reserve"));
+        }
+        assert_int_equal(rf_engine_reserve(engine, 0), -1);
+        assert_int_equal(rf_engine_reserve(engine, RF_DIM_MAX + 1), -1);
+        assert_int_equal(rf_engine_reserve(engine, MANY), 0);
+        assert_int_equal(update_many(ENGINE(engine), got, sizeof got), status);
+        assert_memory_equal(got, right, sums);
+        rf_engine_close(engine);
+    }
+}
+
+/* ---- Engines that fail, and engines that lie ---- */
+
+typedef enum lie { FAIL_LATE, NOTHING, ONE_MORE, TOO_MANY, SHIFT, SHRINK, NEGATIVE, CROSS, LARGEST, DIMENSION, OVERRUN, LIES } lie;
+
+static rf_status lying_run(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    int64_t *z = RF(tally_z)(tally), *zz = RF(tally_zz)(tally);
+    lie l = *(lie *)self;
+    if (l == FAIL_LATE)
+        return begin > 0 ? RF_REFUSED_ENGINE : RF_OK;
+    RF(serial).run(NULL, task, begin, count, tally);
+    switch (l) {
+    case ONE_MORE: tally->accepted++; break;
+    case TOO_MANY: tally->accepted = count + 1; break;
+    case SHIFT: z[0] += 1; break;
+    case SHRINK: zz[0] /= 1000, z[0] *= 1000; break;
+    case NEGATIVE: zz[0] = -1; break;
+    case CROSS: zz[1] = zz[0] + zz[2]; break;
+    case LARGEST: tally->largest = RF(nan)(); break;
+    case DIMENSION: tally->update++; break;
+    case OVERRUN: ((unsigned char *)tally)[RF(tally_bytes)(task->model->dim)] = 0; break;
+    default: break;
+    }
+    return RF_OK;
+}
+
+static rf_status update_once(const RF(model) *model, const RF(engine) *engine, RF(filter) *f, const rf_real *records)
+{
+    RF(options) options = RF(options_default)();
+    options.attempts = 10000;
+    return RF(update)(f, model, records, 1, &options, engine, NULL);
+}
+
+static rf_engine *open_over(const char *name, lie *l)
+{
+    char error[200] = "";
+    rf32_engine f32 = {NULL, l};
+    rf64_engine f64 = {NULL, l};
+#if RF_PRECISION == 32
+    f32.run = lying_run;
+#else
+    f64.run = lying_run;
+#endif
+    rf_engine *engine = rf_engine_open_over(name, rf_engine_leaf("liar", f32, f64), error, sizeof error);
+    assert_non_null(engine);
+    return engine;
+}
+
+static void failing_inside_changes_nothing(void **state)
+{
+    (void)state;
+    lie l = FAIL_LATE;
+    const char *const names[] = {"threads:3", "paranoid"};
+    const rf_real record[] = {1, 0, 1};
+    RF(chart) charts[RF_NAMES_MAX];
+    RF(model) model = RF(instance_model)(INSTANCE(rf_model_find("precession")), charts);
+    for (int k = 0; k < 2; k++) {
+        RF_ALIGNED unsigned char memory[FILTER_BYTES(1)], before[FILTER_BYTES(1)];
+        RF(filter) *f;
+        rf_engine *engine = open_over(names[k], &l);
+        memset(memory, 0, sizeof memory);
+        assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 1, 1), RF_OK);
+        memcpy(before, memory, sizeof before);
+        assert_int_equal(update_once(&model, ENGINE(engine), f, record), RF_REFUSED_ENGINE);
+        assert_memory_equal(memory, before, sizeof before);
+        rf_engine_close(engine);
+    }
+}
+
+static void paranoid_finds_lies(void **state)
+{
+    (void)state;
+    static const char *const words[LIES] = {
+        [ONE_MORE] = "serial engine's", [TOO_MANY] = "of 10000 attempts", [SHIFT] = "the sums differ", [SHRINK] = "contradict",
+        [NEGATIVE] = "negative",        [CROSS] = "contradict",           [LARGEST] = "largest",      [DIMENSION] = "update number",
+        [OVERRUN] = "past the end"};
+    const rf_real record[] = {1, RF_C(0.5), RF_C(0.5), 0};
+    RF(chart) charts[RF_NAMES_MAX];
+    RF(model) model = RF(instance_model)(INSTANCE(rf_model_find("linear")), charts);
+    for (lie l = NOTHING; l < LIES; l++) {
+        RF_ALIGNED unsigned char memory[FILTER_BYTES(2)];
+        RF(filter) *f;
+        rf_engine *engine = open_over("paranoid", &l);
+        assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 2, 1), RF_OK);
+        rf_status status = update_once(&model, ENGINE(engine), f, record);
+        const char *complaint = rf_engine_complaint(engine);
+        if (l == NOTHING ? status != RF_OK || complaint[0] : status != RF_REFUSED_ENGINE || !strstr(complaint, words[l]))
+            fail_msg("lie %d: status %d, complaint: %s", (int)l, status, complaint);
+        rf_engine_close(engine);
+    }
+}
+
+static rf_real bad_value;
+static rf_real now_and_then(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    (void)setting, (void)outcome;
+    return x[0] > 3 ? bad_value : RF_C(0.5);
+}
+
+static void paranoid_finds_bad_models(void **state)
+{
+    (void)state;
+    const RF(model) model = {now_and_then, NULL, NULL, 1, 0, 0, NULL};
+    const struct { rf_real value; const char *word; } bad[] = {{RF(nan)(), "NaN"}, {-1, "negative"}, {RF_C(1.0) / RF(max)(0, 0), "infinite"}};
+    const rf_real record = 0;
+    for (int k = 0; k < 3; k++) {
+        RF_ALIGNED unsigned char memory[FILTER_BYTES(1)];
+        RF(filter) *f;
+        rf_engine *engine = open_or_skip("paranoid:threads:2");
+        bad_value = bad[k].value;
+        assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 1, 1), RF_OK);
+        assert_int_equal(update_once(&model, NULL, f, &record) & ~RF_NOTE_CLAMPED, RF_NOTE_BAD);
+        assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 1, 1), RF_OK);
+        assert_int_equal(update_once(&model, ENGINE(engine), f, &record), RF_REFUSED_ENGINE);
+        assert_non_null(strstr(rf_engine_complaint(engine), bad[k].word));
+        rf_engine_close(engine);
+    }
+}
+
+static void paranoid_finds_bad_tasks(void **state)
+{
+    (void)state;
+    rf_engine *engine = open_or_skip("paranoid");
+    RF(chart) charts[RF_NAMES_MAX];
+    const RF(model) model = RF(instance_model)(INSTANCE(rf_model_find("precession")), charts);
+    rf_real mean = 0, factor = 1, records[] = {1, 0, 1, 1, 0, 1}, *const numbers[] = {&mean, &factor, &records[4]};
+    const char *const words[] = {"mean", "factor", "record 1"};
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(1)];
+    RF(tally) *tally = (RF(tally) *)(void *)memory;
+    for (int k = 0; k < 3; k++)
+        for (int negative = 0; negative <= (k == 1); negative++) {
+            rf_real good = *numbers[k];
+            const RF(task) task = {.model = &model, .mean = &mean, .factor = &factor, .records = records, .count = 2, .kappa = 1};
+            RF(tally_clear)(tally, 1, 0);
+            assert_int_equal(ENGINE(engine)->run(ENGINE(engine)->self, &task, 0, 10, tally), RF_OK);
+            *numbers[k] = negative ? -1 : RF(nan)();
+            assert_int_equal(ENGINE(engine)->run(ENGINE(engine)->self, &task, 0, 10, tally), RF_REFUSED_ENGINE);
+            assert_non_null(strstr(rf_engine_complaint(engine), words[k]));
+            *numbers[k] = good;
+        }
+    rf_engine_close(engine);
+}
+
+/* ---- Running them ---- */
+
+static const char *const engines[] = {"serial",    "simd",      "simd:baseline", "simd:avx2", "simd:avx512", "threads:1",
+                                      "threads:2", "threads:3", "threads:4",     "threads:5", "threads:6",   "threads:7",
+                                      "threads:8", "paranoid",  "paranoid:threads:3"};
+enum { ENGINES = sizeof engines / sizeof engines[0] };
+
+#define FOR_ENGINE(test) {#test, test, NULL, NULL, NULL}
+
+/* The tests of one engine, named after it. */
+static size_t add_tests(struct CMUnitTest *tests, const char *engine)
+{
+    static char names[ENGINES + 1][5][80];
+    static size_t engine_count;
+    const struct CMUnitTest each[] = {FOR_ENGINE(same_bits), FOR_ENGINE(same_bits_in_pieces), FOR_ENGINE(updates_allocate_nothing),
+                                      FOR_ENGINE(opening_and_closing_leaks_nothing), FOR_ENGINE(opening_fails_cleanly)};
+    for (size_t i = 0; i < 5; i++) {
+        tests[i] = each[i];
+        snprintf(names[engine_count][i], sizeof names[0][0], "%s: %s", engine, each[i].name);
+        tests[i].name = names[engine_count][i];
+        tests[i].initial_state = (void *)(uintptr_t)engine;
+    }
+    engine_count++;
+    return 5;
+}
+
+/* Its tests alone; not to have it is a failure. */
+static int run_engine(const char *name)
+{
+    char error[512] = "";
+    struct CMUnitTest tests[5];
+    check_leaks();
+    rf_engine *engine = rf_engine_open(name, error, sizeof error);
+    if (!engine)
+        return fprintf(stderr, "%s\n", error), 1;
+    int failures = _cmocka_run_group_tests(rf_engine_name(engine), tests, add_tests(tests, name), NULL, NULL);
+    rf_engine_close(engine);
+    return failures;
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest others[] = {
+        cmocka_unit_test(names_are_filled_in),
+        cmocka_unit_test(bad_names_are_refused),
+        cmocka_unit_test(instruction_sets),
+        cmocka_unit_test(parts_are_the_range),
+        cmocka_unit_test(more_parameters_than_reserved),
+        cmocka_unit_test(failing_inside_changes_nothing),
+        cmocka_unit_test(paranoid_finds_lies),
+        cmocka_unit_test(paranoid_finds_bad_models),
+        cmocka_unit_test(paranoid_finds_bad_tasks),
+    };
+    struct CMUnitTest tests[5 * ENGINES];
+    size_t made = 0;
+    if (count > 1)
+        return run_engine(arguments[1]);
+    for (size_t i = 0; i < ENGINES; i++)
+        made += add_tests(tests + made, engines[i]);
+    int failures = _cmocka_run_group_tests("each engine", tests, made, NULL, NULL) + cmocka_run_group_tests_name("engines", others, NULL, NULL);
+    check_leaks();
+    return failures + _cmocka_run_group_tests("mpi", tests, add_tests(tests, "mpi"), NULL, NULL);
+}

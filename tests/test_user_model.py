@@ -1,0 +1,305 @@
+"""Models that users write: python3 tests/test_user_model.py [path/to/rejfilt] [-v]
+
+The command may also be named by the environment variable REJFILT."""
+import json, os, pathlib, signal, subprocess, sys, tempfile, time, unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
+LONGEST = 120  # seconds for any one command, with room for sanitizers; a hang is a failure
+EXAMPLES = sorted((ROOT / "examples").glob("*.c"))
+PRECESSION = (ROOT / "models" / "precession.h").read_text()
+BODY = "    rf_real half"  # where precession's likelihood begins
+REFUSED = 2
+
+# A compiler that writes down what it is asked to do.
+LOGGING_COMPILER = """#!/bin/sh
+printf '%s\\n' "$*" >> "$COMPILER_LOG"
+exec cc "$@"
+"""
+
+
+class UserModel(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.cache = self.folder / "cache"
+        self.model = self.folder / "mymodel.c"
+        self.environment = {**os.environ, "REJFILT_CACHE": str(self.cache), "REJFILT_INCLUDE": str(ROOT / "include")}
+        for name in ("CC", "REJFILT_MODEL_FLAGS"):
+            self.environment.pop(name, None)
+
+    def track(self, model, *more, **environment):
+        command = [COMMAND, "track", "--simulate", "--json", "--steps", "60", "--model", str(model), *more]
+        return subprocess.run(command, env={**self.environment, **environment}, timeout=LONGEST, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def good(self, model, *more, **environment):
+        done = self.track(model, *more, **environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([line["step"] for line in lines], list(range(60)))
+        return done.stdout
+
+    def cached(self):
+        return sorted(path.name for path in self.cache.iterdir()) if self.cache.is_dir() else []
+
+    def write(self, text):
+        self.model.write_text(text)
+        return self.model
+
+    def refused(self, model, *words, **environment):
+        """The model is refused with a message that has these words, and leaves nothing behind."""
+        before = self.cached()
+        done = self.track(model, **environment)
+        self.assertEqual((done.returncode, done.stdout), (REFUSED, ""), done.stderr)
+        self.assertTrue(done.stderr.startswith("rejfilt: "), done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertEqual(self.cached(), before)
+        return done.stderr
+
+    def compiler(self):
+        """A logging compiler, as environment variables, and its log."""
+        script, log = self.folder / "logging-cc", self.folder / "log"
+        script.write_text(LOGGING_COMPILER)
+        script.chmod(0o700)
+        log.write_text("")
+        return {"CC": str(script), "COMPILER_LOG": str(log)}, log
+
+    # ---- models that work ----
+
+    def test_examples_give_the_same_bits_on_every_engine(self):
+        self.assertGreaterEqual(len(EXAMPLES), 4)
+        for example in EXAMPLES:
+            for precision in ("float", "double"):
+                with self.subTest(example=example.name, precision=precision):
+                    serial = self.good(example, "--precision", precision, "--engine", "serial")
+                    self.assertEqual(serial, self.good(example, "--precision", precision, "--engine", "simd"))
+
+    def test_examples_learn(self):
+        """After 60 measurements every first parameter is known better than at the start."""
+        for example in EXAMPLES:
+            with self.subTest(example=example.name):
+                lines = self.good(example, "--attempts", "1000").splitlines()
+                first, last = (json.loads(lines[i])["parameters"][0]["sd"] for i in (0, -1))
+                self.assertLess(last, first)
+
+    def test_a_copy_of_a_built_in_model_gives_its_bits(self):
+        self.write(PRECESSION)
+        for precision in ("float", "double"):
+            for engine in ("serial", "simd"):
+                with self.subTest(precision=precision, engine=engine):
+                    options = ("--precision", precision, "--engine", engine, "--seed", "7")
+                    self.assertEqual(self.good(self.model, *options), self.good("precession", *options))
+
+    def test_a_path_may_have_any_characters(self):
+        self.model = self.folder / "my $(touch x) 'quoted\" model;.c"
+        self.good(self.write(PRECESSION))
+        self.assertFalse((self.folder / "x").exists() or pathlib.Path("x").exists())
+
+    # ---- the cache ----
+
+    def test_second_run_compiles_nothing(self):
+        environment, log = self.compiler()
+        self.good(self.write(PRECESSION), **environment)
+        objects = self.cached()
+        self.assertEqual(len(objects), 1)
+        self.assertIn("-shared", log.read_text())
+        self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)
+        log.write_text("")
+        self.good(self.model, **environment)
+        self.assertEqual(self.cached(), objects)
+        self.assertNotIn("-shared", log.read_text())
+        self.assertIn("-E", log.read_text())
+
+    def test_an_edited_model_is_compiled_again(self):
+        before = self.good(self.write(PRECESSION))
+        after = self.good(self.write(PRECESSION.replace("RF_C(0.5) *", "RF_C(0.25) *")))
+        self.assertNotEqual(before, after)
+        self.assertEqual(len(self.cached()), 2)
+        self.assertEqual(before, self.good(self.write(PRECESSION)))
+        self.assertEqual(len(self.cached()), 2)
+
+    def test_an_edited_header_of_the_model_compiles_it_again(self):
+        header = self.folder / "contrast.h"
+        header.write_text("#define CONTRAST RF_C(0.5)\n")
+        self.write('#include "contrast.h"\n' + PRECESSION.replace("RF_C(0.5) *", "CONTRAST *"))
+        before = self.good(self.model)
+        header.write_text("#define CONTRAST RF_C(0.25)\n")
+        self.assertNotEqual(before, self.good(self.model))
+
+    def test_flags_are_part_of_the_name(self):
+        self.write(PRECESSION.replace("RF_C(0.5) *", "CONTRAST *"))
+        half = self.good(self.model, REJFILT_MODEL_FLAGS="-DCONTRAST=RF_C(0.5)")
+        self.assertNotEqual(half, self.good(self.model, REJFILT_MODEL_FLAGS=" -g  -DCONTRAST=RF_C(0.25) "))
+
+    def test_a_damaged_object_is_made_again(self):
+        before = self.good(self.write(PRECESSION))
+        (name,) = self.cached()
+        for damage in (b"", b"not an object", (self.cache / name).read_bytes()[:5000]):
+            (self.cache / name).write_bytes(damage)
+            self.assertEqual(before, self.good(self.model))
+            self.assertEqual(self.cached(), [name])
+
+    def test_processes_at_the_same_time(self):
+        self.write(PRECESSION)
+        command = [COMMAND, "track", "--simulate", "--json", "--steps", "60", "--model", str(self.model)]
+        runs = [subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+        outputs = {run.communicate(timeout=LONGEST)[0] for run in runs}
+        self.assertEqual([run.returncode for run in runs], [0] * 4)
+        self.assertEqual((len(outputs), len(self.cached())), (1, 1))
+
+    def test_an_interrupted_compilation_leaves_nothing(self):
+        slow = self.folder / "slow-cc"
+        slow.write_text('#!/bin/sh\ncase "$*" in *" -c "*) touch "$STARTED"; sleep 60;; esac\nexec cc "$@"\n')
+        slow.chmod(0o700)
+        started = self.folder / "started"
+        self.write(PRECESSION)
+        run = subprocess.Popen([COMMAND, "track", "--simulate", "--model", str(self.model)], start_new_session=True,
+                               env={**self.environment, "CC": str(slow), "STARTED": str(started)},
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        limit = time.monotonic() + LONGEST
+        while not started.exists() and time.monotonic() < limit:
+            time.sleep(0.01)
+        os.killpg(run.pid, signal.SIGINT)
+        self.assertNotEqual(run.wait(timeout=LONGEST), 0)
+        self.assertEqual(self.cached(), [])
+
+    def test_cache_in_the_usual_places(self):
+        environment = {k: v for k, v in self.environment.items() if k not in ("REJFILT_CACHE", "XDG_CACHE_HOME")}
+        self.environment = {**environment, "HOME": str(self.folder)}
+        self.good(self.write(PRECESSION))
+        self.assertEqual(len(list((self.folder / ".cache" / "rejfilt").iterdir())), 1)
+        self.good(self.model, XDG_CACHE_HOME=str(self.folder / "xdg"))
+        self.assertEqual(len(list((self.folder / "xdg" / "rejfilt").iterdir())), 1)
+
+    def test_caches_that_are_refused(self):
+        self.write(PRECESSION)
+        real, link, shared, file = (self.folder / name for name in ("real", "link", "shared", "file"))
+        real.mkdir(mode=0o700)
+        link.symlink_to(real)
+        shared.mkdir()
+        shared.chmod(0o777)
+        file.write_text("")
+        self.refused(self.model, "symbolic link", REJFILT_CACHE=str(link))
+        self.refused(self.model, "symbolic link", REJFILT_CACHE=str(link) + "/")
+        self.refused(self.model, "others can write", REJFILT_CACHE=str(shared))
+        self.refused(self.model, "cache", REJFILT_CACHE=str(file))
+        self.refused(self.model, "cannot make the cache", REJFILT_CACHE=str(file / "cache"))
+        self.assertEqual((list(real.iterdir()), list(shared.iterdir())), ([], []))
+
+    @unittest.skipIf(os.geteuid() == 0, "root can write everywhere")
+    def test_a_cache_without_permission_to_write(self):
+        self.write(PRECESSION)
+        self.cache.mkdir(mode=0o500)
+        self.refused(self.model, "cannot write in the cache")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a directory away")
+    def test_a_cache_of_another_user(self):
+        self.write(PRECESSION)
+        self.cache.mkdir(mode=0o700)
+        os.chown(self.cache, 12345, 12345)
+        self.refused(self.model, "another user")
+
+    # ---- models that do not compile ----
+
+    def test_what_the_compiler_says_is_shown(self):
+        message = self.refused(self.write(PRECESSION.replace("rf_cos", "rf_cosine")),
+                               "mymodel.c does not compile; the compiler says:", "mymodel.c:17:", "rf_cosine", "hint: ")
+        self.assertGreater(len(message.splitlines()), 3)
+
+    def test_long_complaints_are_cut_at_a_line(self):
+        nonsense = "".join(f"int nonsense_{i} = undeclared_{i};\n" for i in range(2000))
+        message = self.refused(self.write(PRECESSION + nonsense), "undeclared_0", "…", "hint: ")
+        cut = message.splitlines().index("…")
+        self.assertTrue(message.splitlines()[cut + 1].startswith("hint: "))
+
+    def test_hints(self):
+        for find, replace, *words in (
+            ("rf_real likelihood", "rf_real likely", "hint: a model defines RF_FN rf_real likelihood("),
+            ("rf_description description", "rf_description other", "hint: a model defines static const rf_description"),
+            ('#include "rejfilt/model.h"', "", 'hint: a model begins with #include "rejfilt/model.h"'),
+            ("rf_cos(", "cos(", "hint: use rf_sin, rf_cos"),
+            ("rf_cos(", "M_PI * rf_cos(", "hint: C11 has no M_PI"),
+        ):
+            with self.subTest(replace=replace):
+                self.refused(self.write(PRECESSION.replace(find, replace)), "does not compile", *words)
+        self.refused(self.write("#include <math.h>\n" + PRECESSION.replace("rf_cos(", "cos(")), "hint: use rf_sin, rf_cos")
+
+    def test_no_compiler(self):
+        self.refused(self.write(PRECESSION), "no compiler '/nonexistent'", "install gcc", CC="/nonexistent")
+        self.refused(self.model, "no compiler 'cc'", "install gcc", PATH="/nonexistent")
+
+    def test_no_headers(self):
+        self.refused(self.write(PRECESSION), "REJFILT_INCLUDE", "rejfilt/model.h", REJFILT_INCLUDE=str(self.folder))
+
+    def test_files_that_are_no_source(self):
+        self.refused(self.model, "cannot read", "No such file")
+        self.refused(self.folder, "is a directory")
+        self.refused(self.write(""), "is empty")
+        self.refused("/dev/null", "special file")
+
+    # ---- models that compile and are wrong ----
+
+    def test_descriptions(self):
+        for find, replace, *words in (
+            ('.name = "precession"', ".name = 0", "description.name"),
+            (".dim = 1", ".dim = 0", "description.dim is 0"),
+            (".dim = 1", ".dim = 17", "description.dim is 17"),
+            (".dim = 1", ".dim = 2", "description.parameter[1].name"),
+            (".settings = 2", ".settings = 17", "description.settings is 17"),
+            (".settings = 2", ".settings = 3", "description.setting[2].name"),
+            (".outcomes = 2", ".outcomes = 0", "RF_HAS_SIMULATE"),
+            (".outcomes = 2", ".outcomes = 1", "description.outcomes is 1"),
+            (".outcomes = 2", ".outcomes = 2, .is_log = 2", "description.is_log is 2"),
+            ("RF_REAL, 0,", "RF_BOUNDED, 2,", "description.parameter[0] (x)", "not a range"),
+            ("RF_REAL, 0,", "RF_PERIODIC, 1.0 / 0.0 * 0,", "not a range"),
+            ("RF_REAL, 0,", "RF_POSITIVE, -1,", "positive"),
+            ("RF_REAL, 0,", "(rf_chart_kind)9, 0,", "description.parameter[0].chart"),
+            ("0.026179938779914944", "-1", "drift is -1"),
+            ("RF_SETTING_TIME, 0, 0", "RF_SETTING_TIME, 1, 0", "description.setting[0] (t)", "parameter is 1"),
+            ("RF_SETTING_TIME, 0, 0, 0", "RF_SETTING_LOGRANGE, 0, 0, 0", "low is 0"),
+            ("RF_SETTING_TIME", "(rf_setting_role)9", "role"),
+        ):
+            with self.subTest(replace=replace):
+                self.refused(self.write(PRECESSION.replace(find, replace, 1)), "mymodel.c: ", *words)
+
+    def test_values(self):
+        for statement, *words in (
+            ("return rf_log(RF_C(-1.0));", "likelihood is NaN at x = 0.785398"),
+            ("return outcome != 0 ? RF_C(1.5) : RF_C(-0.5);", "likelihood is -0.5 at x = "),
+            ("return -rf_log(RF_C(0.0));", "likelihood is inf at x = "),
+        ):
+            with self.subTest(statement=statement):
+                self.refused(self.write(PRECESSION.replace(BODY, f"    {statement}\n{BODY}")), *words)
+        bound = "#define RF_HAS_BOUND\nRF_FN rf_real bound(const rf_real setting[], rf_real outcome)\n{\n" \
+                "    return setting[0] + outcome > 0 ? RF_C(%s) : RF_C(1.0);\n}\n"
+        self.refused(self.write(PRECESSION + bound % "0.5"), "above bound")
+        self.refused(self.write(PRECESSION + bound % "0.0"), "bound is 0")
+
+    def test_crashes_and_endless_loops(self):
+        constructor = "#include <stdlib.h>\n__attribute__((constructor)) static void first(void) { %s; }\n"
+        for name, text, *words in (
+            ("abort", PRECESSION + constructor % "abort()", "crashes when it is loaded"),
+            ("exit", PRECESSION + constructor % "exit(0)", "ends the program when it is loaded"),
+            ("null", PRECESSION.replace(BODY, "    volatile int *p = 0;\n    *p = 1;\n" + BODY), "crashes when it is evaluated"),
+            ("loop", PRECESSION.replace(BODY, "    for (volatile int i = 1; i;)\n        ;\n" + BODY), "stopped after 5 seconds"),
+        ):
+            with self.subTest(name):
+                message = self.refused(self.write(text), *words)
+                self.assertEqual(len(message.splitlines()), 1)
+
+    def test_what_a_model_prints_while_it_is_tried_is_not_output(self):
+        talk = "#include <stdio.h>\n" + PRECESSION.replace(
+            BODY, '    static int said;\n    if (!said++)\n        puts("hello"), fflush(stdout);\n' + BODY)
+        plain, loud = self.good(self.write(PRECESSION)), self.track(self.write(talk))
+        self.assertEqual(loud.returncode, 0, loud.stderr)
+        self.assertLessEqual(loud.stdout.count("hello"), 2)  # from the run itself, each precision for its own
+        self.assertEqual(loud.stdout.replace("hello\n", ""), plain)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        COMMAND = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
