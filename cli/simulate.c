@@ -2,13 +2,16 @@
 #define _POSIX_C_SOURCE 200809L
 #include "simulate.h"
 
-#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #if RF_PRECISION == 32
 #define RF_INSTANCE(model) ((model)->f32)
+#define RF_ENGINE(engine) rf_engine_f32(engine)
 #else
 #define RF_INSTANCE(model) ((model)->f64)
+#define RF_ENGINE(engine) rf_engine_f64(engine)
 #endif
 
 typedef struct trial {
@@ -17,9 +20,11 @@ typedef struct trial {
     RF(chart) charts[RF_NAMES_MAX];
     RF(model) model;
     RF(options) options;
+    RF(report) report;
     RF(filter) *filter;
     RF(evidence) evidence;
-    rf_real truth[RF_NAMES_MAX]; /* chart coordinates */
+    rf_real truth[RF_NAMES_MAX];   /* chart coordinates */
+    rf_real natural[RF_NAMES_MAX]; /* the same in natural units */
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_NAMES_MAX)];
 } trial;
 
@@ -150,65 +155,110 @@ static void widen_report(const RF(report) *from, rf64_report *to)
     *to = r;
 }
 
-static rf_status take_step(trial *t, cli_step *s)
+/* The world moves, the design chooses, and the world answers: record ← settings and outcome. */
+static rf_status measure(trial *t, uint32_t step, rf_real record[])
 {
-    rf_real x[RF_NAMES_MAX], record[RF_NAMES_MAX + 1];
-    unsigned settings = t->model.settings;
-    rf_status status = s->step > 0 ? walk(t, (uint32_t)s->step) : RF_OK;
+    rf_status status = step > 0 ? walk(t, step) : RF_OK;
     if (status < 0)
         return status;
     for (unsigned i = 0; i < t->model.dim; i++)
-        x[i] = RF(chart_natural)(&t->charts[i], t->truth[i]);
+        t->natural[i] = RF(chart_natural)(&t->charts[i], t->truth[i]);
     RF(design_pgh)(t->filter, &t->model, t->instance->about, record);
-    record[settings] = RF(instance_outcome)(t->instance, x, record, t->filter->seed, (uint32_t)s->step);
+    record[t->model.settings] = RF(instance_outcome)(t->instance, t->natural, record, t->filter->seed, step);
+    return RF_OK;
+}
 
-    RF(report) report;
-    double begin = now();
-    status = RF(update)(t->filter, &t->model, record, 1, &t->options, NULL, &report);
-    s->seconds = now() - begin;
-    if (status < 0)
-        return status;
-    RF(evidence_add)(&t->evidence, &report);
+/* What the observer sees of a trial after its update. */
+static void describe_step(trial *t, const rf_real record[], cli_step *s)
+{
+    RF(evidence_add)(&t->evidence, &t->report);
     if (t->about->kappa == 0)
-        t->options.kappa = report.kappa_next;
-
-    describe(t, x, s);
-    for (unsigned i = 0; i < settings; i++)
+        t->options.kappa = t->report.kappa_next;
+    describe(t, t->natural, s);
+    for (unsigned i = 0; i < t->model.settings; i++)
         s->setting[i] = (double)record[i];
-    s->outcome = (double)record[settings];
+    s->outcome = (double)record[t->model.settings];
     s->log_evidence = (double)t->evidence.log + (double)t->evidence.carry;
-    widen_report(&report, &s->report);
+    widen_report(&t->report, &s->report);
+}
+
+static rf_status open_trial(trial *t, const cli_simulation *simulation, uint32_t number)
+{
+    rf_words w = rf_draw(simulation->seed, number, 0, 0, RF_FOR_USER);
+    memset(t, 0, sizeof *t);
+    t->about = simulation;
+    t->instance = RF_INSTANCE(simulation->model);
+    t->model = RF(instance_model)(t->instance, t->charts);
+    t->options = RF(options_default)();
+    t->options.attempts = simulation->attempts;
+    t->options.strict = simulation->strict != 0;
+    t->options.sampler = simulation->sampler;
+    t->options.kappa = simulation->kappa > 0 ? (rf_real)simulation->kappa : 1;
+    t->options.recovery = (rf_real)simulation->recovery;
+    rf_status status = RF(filter_init)(&t->filter, t->memory, sizeof t->memory, t->model.dim, (uint64_t)w.word[1] << 32 | w.word[0]);
+    if (status >= 0)
+        status = set_prior(t);
+    if (status >= 0)
+        draw_truth(t);
     return status;
 }
 
-rf_status RF(simulate_trial)(const cli_simulation *simulation, uint32_t number, cli_observer *observer, void *user)
-{
-    trial t = {0};
-    rf_words w = rf_draw(simulation->seed, number, 0, 0, RF_FOR_USER);
-    uint64_t seed = (uint64_t)w.word[1] << 32 | w.word[0];
-    t.about = simulation;
-    t.instance = RF_INSTANCE(simulation->model);
-    t.model = RF(instance_model)(t.instance, t.charts);
-    t.options = RF(options_default)();
-    t.options.attempts = simulation->attempts;
-    t.options.strict = simulation->strict != 0;
-    t.options.kappa = simulation->kappa > 0 ? (rf_real)simulation->kappa : 1;
-    t.options.recovery = (rf_real)simulation->recovery;
-    rf_status status = RF(filter_init)(&t.filter, t.memory, sizeof t.memory, t.model.dim, seed);
-    if (status >= 0)
-        status = set_prior(&t);
-    if (status < 0)
-        return status;
-    draw_truth(&t);
+/* All trials that run side by side. */
+typedef struct side_by_side {
+    trial trials[CLI_SIDE_BY_SIDE];
+    RF(filter) *filters[CLI_SIDE_BY_SIDE];
+    RF(report) reports[CLI_SIDE_BY_SIDE];
+    rf_real records[CLI_SIDE_BY_SIDE * (RF_NAMES_MAX + 1)];
+} side_by_side;
 
-    for (long k = 0; k < simulation->steps; k++) {
-        cli_step step = {0};
-        step.step = k;
-        status = take_step(&t, &step);
-        if (status < 0)
-            return status;
-        if (observer(user, &step) != 0)
-            break;
+/* One update of every trial: as a fleet, or one by one while each has a κ of its own. */
+static rf_status update_all(side_by_side *all, uint32_t count)
+{
+    trial *t = all->trials;
+    const RF(engine) *engine = RF_ENGINE(t->about->engine);
+    if (t->about->kappa > 0 && count > 1) {
+        rf_status status = RF(fleet_update)(all->filters, count, &t->model, all->records, &t->options, engine, all->reports);
+        for (uint32_t i = 0; i < count; i++)
+            t[i].report = all->reports[i];
+        return status;
     }
-    return RF_OK;
+    rf_status status = RF_OK;
+    for (uint32_t i = 0; i < count && status >= 0; i++)
+        status = RF(update)(t[i].filter, &t[i].model, all->records + i * (t->model.settings + 1u), 1, &t[i].options, engine, &t[i].report);
+    return status;
+}
+
+static rf_status run_side_by_side(side_by_side *all, const cli_simulation *simulation, uint32_t first, uint32_t count,
+                                  cli_observer *observer, void *user)
+{
+    rf_status status = RF_OK;
+    for (uint32_t i = 0; i < count && status >= 0; i++) {
+        status = open_trial(&all->trials[i], simulation, first + i);
+        all->filters[i] = all->trials[i].filter;
+    }
+    const unsigned stride = all->trials[0].model.settings + 1u;
+    for (long k = 0; k < simulation->steps && status >= 0; k++) {
+        for (uint32_t i = 0; i < count && status >= 0; i++)
+            status = measure(&all->trials[i], (uint32_t)k, all->records + i * stride);
+        if (status < 0)
+            break;
+        double begin = now();
+        status = update_all(all, count);
+        double seconds = (now() - begin) / count;
+        for (uint32_t i = 0; i < count && status >= 0; i++) {
+            cli_step step = {.step = k, .seconds = seconds};
+            describe_step(&all->trials[i], all->records + i * stride, &step);
+            if (observer(user, first + i, &step) != 0)
+                return RF_OK;
+        }
+    }
+    return status < 0 ? status : RF_OK;
+}
+
+rf_status RF(simulate_trials)(const cli_simulation *simulation, uint32_t first, uint32_t count, cli_observer *observer, void *user)
+{
+    side_by_side *all = malloc(sizeof *all);
+    rf_status status = all ? run_side_by_side(all, simulation, first, count, observer, user) : RF_REFUSED_ENGINE;
+    free(all);
+    return status;
 }

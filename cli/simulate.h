@@ -15,6 +15,8 @@ typedef struct cli_simulation {
     long steps;
     uint32_t attempts;
     int strict;
+    rf_sampler sampler;
+    const rf_engine *engine;
     double kappa; /* 0: controlled, from 1 */
     double recovery;
     cli_prior prior[RF_NAMES_MAX];
@@ -34,12 +36,16 @@ typedef struct cli_step {
     double seconds;      /* spent in the update */
 } cli_step;
 
-/* Called after each step; a non-zero answer ends the trial. */
-typedef int cli_observer(void *user, const cli_step *step);
+/* Called after each step of each trial; a non-zero answer ends the run. */
+typedef int cli_observer(void *user, uint32_t trial, const cli_step *step);
 
-/* Runs trial number `trial`. The filter works in float or in double. A negative status is a refusal. */
-rf_status rf32_simulate_trial(const cli_simulation *simulation, uint32_t trial, cli_observer *observer, void *user);
-rf_status rf64_simulate_trial(const cli_simulation *simulation, uint32_t trial, cli_observer *observer, void *user);
+/* Trials that run side by side, as one fleet. */
+enum { CLI_SIDE_BY_SIDE = 256 };
+
+/* Runs trials first .. first + count − 1, at most CLI_SIDE_BY_SIDE, step by step together. The filters
+   work in float or in double. A negative status is a refusal; RF_REFUSED_ENGINE, too, when memory is short. */
+rf_status rf32_simulate_trials(const cli_simulation *simulation, uint32_t first, uint32_t count, cli_observer *observer, void *user);
+rf_status rf64_simulate_trials(const cli_simulation *simulation, uint32_t first, uint32_t count, cli_observer *observer, void *user);
 
 /* Can each parameter have its prior? Returns a refusal, and in `parameter` whose prior it is about. */
 rf_status rf32_simulate_check(const cli_simulation *simulation, unsigned *parameter);

@@ -9,8 +9,8 @@ struct cli_collector {
     float *errors;
     size_t count, room;
     size_t covered, checked;
-    uint64_t trials, lost;
-    long far; /* steps of this trial beyond CLI_LOST_SIGMAS */
+    uint64_t trials, finished;
+    uint32_t *far; /* per trial, steps beyond CLI_LOST_SIGMAS */
     double seconds, attempts, updates, sum;
 };
 
@@ -32,29 +32,25 @@ cli_collector *cli_collector_open(const cli_simulation *simulation, uint64_t tri
     c->simulation = simulation;
     c->first = first_counted(simulation);
     c->room = cli_collector_bytes(simulation, trials) / sizeof(float);
+    c->trials = trials;
     c->errors = malloc(c->room * sizeof *c->errors);
-    if (!c->errors) {
-        free(c);
-        return NULL;
-    }
-    return c;
+    c->far = calloc((size_t)trials, sizeof *c->far);
+    if (c->errors && c->far)
+        return c;
+    cli_collector_free(c);
+    return NULL;
 }
 
 void cli_collector_free(cli_collector *c)
 {
-    if (c)
+    if (c) {
         free(c->errors);
+        free(c->far);
+    }
     free(c);
 }
 
-void cli_collector_next_trial(cli_collector *c)
-{
-    c->lost += c->far > CLI_LOST_STEPS;
-    c->far = 0;
-    c->trials++;
-}
-
-int cli_collector_step(void *collector, const cli_step *step)
+int cli_collector_step(void *collector, uint32_t trial, const cli_step *step)
 {
     cli_collector *c = collector;
     double error = 0;
@@ -72,7 +68,8 @@ int cli_collector_step(void *collector, const cli_step *step)
             c->checked++;
         }
     }
-    c->far += far;
+    c->far[trial] += (uint32_t)far;
+    c->finished += step->step == c->simulation->steps - 1;
     c->seconds += step->seconds;
     c->attempts += step->report.attempts;
     c->updates++;
@@ -102,7 +99,7 @@ cli_summary cli_collector_summary(cli_collector *c)
     double drift = 0;
     for (unsigned i = 0; i < c->simulation->model->f64->about->dim && drift == 0; i++)
         drift = c->simulation->drift[i];
-    s.trials = c->trials;
+    s.trials = c->finished;
     s.q = drift * drift;
     if (c->count == 0)
         return s;
@@ -111,7 +108,10 @@ cli_summary cli_collector_summary(cli_collector *c)
     s.p90 = quantile(c, 0.9);
     s.p99 = quantile(c, 0.99);
     s.mean = c->sum / (double)c->count;
-    s.lost = (double)c->lost / (double)c->trials;
+    uint64_t lost = 0;
+    for (uint64_t i = 0; i < c->trials; i++)
+        lost += c->far[i] > CLI_LOST_STEPS;
+    s.lost = (double)lost / (double)(c->finished ? c->finished : 1);
     s.coverage95 = (double)c->covered / (double)c->checked;
     s.ns_per_attempt = c->seconds / c->attempts * 1e9;
     s.mean_attempts = c->attempts / c->updates;

@@ -21,14 +21,13 @@ typedef struct cli_summary {
 
 typedef struct cli_collector cli_collector;
 
-/* Collects the steps of many trials; null when memory is short. It keeps 4 bytes per step that counts. */
+/* Collects the steps of many trials; null when memory is short. It keeps 4 bytes per trial and step that counts. */
 size_t cli_collector_bytes(const cli_simulation *simulation, uint64_t trials);
 cli_collector *cli_collector_open(const cli_simulation *simulation, uint64_t trials);
 void cli_collector_free(cli_collector *collector);
 
-/* Between trials, and for each step (a cli_observer whose user is the collector). */
-void cli_collector_next_trial(cli_collector *collector);
-int cli_collector_step(void *collector, const cli_step *step);
+/* A cli_observer whose user is the collector. */
+int cli_collector_step(void *collector, uint32_t trial, const cli_step *step);
 
 cli_summary cli_collector_summary(cli_collector *collector);
 

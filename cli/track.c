@@ -19,9 +19,12 @@ typedef struct config {
     int simulate, is_float, json;
     uint64_t trials; /* 0: one run, step by step */
     double pace;     /* milliseconds between steps of the live view */
-    const char *plot;
+    const char *plot, *engine;
+    rf_engine *opened;
     const char *prior[RF_NAMES_MAX + 1], *drift[RF_NAMES_MAX + 1]; /* as given, ending in null */
 } config;
+
+static const char *const sampler_names[] = {"reject", "lattice", "weight"};
 
 static volatile sig_atomic_t interrupted;
 
@@ -42,11 +45,12 @@ static int set_simulate(void *c, const char *value, char *error, size_t size)
 
 static int set_model(void *c, const char *value, char *error, size_t size)
 {
-    const char *names[64] = {NULL};
-    const rf_model *model = rf_model_find(value);
+    const char *names[64] = {NULL}, *dot = strrchr(value, '.');
+    int is_file = strchr(value, '/') || (dot && strcmp(dot, ".c") == 0);
+    const rf_model *model = is_file ? rf_model_load(value, error, size) : rf_model_find(value);
     ((config *)c)->simulation.model = model;
-    if (model)
-        return 0;
+    if (model || is_file)
+        return model ? 0 : -1;
     for (unsigned i = 0; i < 63 && rf_model_at(i); i++)
         names[i] = rf_model_at(i)->f64->about->name;
     const char *close = cli_closest(value, names);
@@ -123,6 +127,24 @@ static int set_kappa(void *c, const char *value, char *error, size_t size)
     return cli_parse_real(value, 1e-9, 1e9, kappa, error, size);
 }
 
+static int set_engine(void *c, const char *value, char *error, size_t size)
+{
+    (void)error, (void)size;
+    ((config *)c)->engine = value; /* opened after all options are read */
+    return 0;
+}
+
+static int set_sampler(void *c, const char *value, char *error, size_t size)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(value, sampler_names[i]) == 0) {
+            ((config *)c)->simulation.sampler = (rf_sampler)i;
+            return 0;
+        }
+    snprintf(error, size, "no sampler '%s'; there are reject, lattice and weight", value);
+    return -1;
+}
+
 static int set_recovery(void *c, const char *value, char *error, size_t size)
 {
     return cli_parse_real(value, 0, 1e9, &((config *)c)->simulation.recovery, error, size);
@@ -164,7 +186,7 @@ static int set_plot(void *c, const char *value, char *error, size_t size)
 
 static const cli_option options[] = {
     {"simulate", NULL, "simulate a truth that walks, and measurements of it", set_simulate},
-    {"model", "NAME", "what is measured (default precession; see 'rejfilt models')", set_model},
+    {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", set_model},
     {"steps", "N", "measurements of a run (default 300)", set_steps},
     {"trials", "N", "run N times with different truths and print a summary", set_trials},
     {"seed", "S", "the same seed gives the same run, to the bit (default 1)", set_seed},
@@ -175,6 +197,8 @@ static const cli_option options[] = {
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", set_kappa},
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", set_recovery},
     {"strict", NULL, "Algorithm 1 of the paper to the letter", set_strict},
+    {"engine", "NAME", "who runs the attempts: serial, simd (default), threads[:N],\nmpi; the result does not depend on it", set_engine},
+    {"sampler", "NAME", "reject (default), lattice, or weight", set_sampler},
     {"precision", "P", "the filter's numbers: float or double (default)", set_precision},
     {"json", NULL, "JSON: a line per step, or one summary object with --trials", set_json},
     {"plot", "FILE", "leave a picture of the run, .svg or .png", set_plot},
@@ -343,8 +367,9 @@ static void print_json_step(const rf_description *about, const cli_step *s)
     cli_json_close(&json);
 }
 
-static int watch(void *user, const cli_step *s)
+static int watch(void *user, uint32_t trial, const cli_step *s)
 {
+    (void)trial;
     watcher *w = user;
     cli_point point = {s->step,   s->truth[0],           s->mean[0], s->low[0],
                        s->high[0], s->report.acceptance, s->outcome, w->about->settings ? s->setting[0] : NAN};
@@ -362,9 +387,9 @@ static int watch(void *user, const cli_step *s)
     return interrupted || ferror(stdout);
 }
 
-static rf_status run_trial(const config *c, uint32_t trial, cli_observer *observer, void *user)
+static rf_status run_some(const config *c, uint32_t first, uint32_t count, cli_observer *observer, void *user)
 {
-    return (c->is_float ? rf32_simulate_trial : rf64_simulate_trial)(&c->simulation, trial, observer, user);
+    return (c->is_float ? rf32_simulate_trials : rf64_simulate_trials)(&c->simulation, first, count, observer, user);
 }
 
 static int run_once(const config *c)
@@ -385,7 +410,7 @@ static int run_once(const config *c)
         print_header(about);
 
     int code = CLI_OK;
-    rf_status status = run_trial(c, 0, watch, &w);
+    rf_status status = run_some(c, 0, 1, watch, &w);
     if (w.view)
         cli_view_close(w.view);
     if (status < 0)
@@ -444,8 +469,8 @@ static void print_json_summary(const config *c, const cli_summary *s)
     cli_json_whole(&json, "steps", (uint64_t)c->simulation.steps);
     cli_json_whole(&json, "attempts", c->simulation.attempts);
     cli_json_text(&json, "design", "pgh");
-    cli_json_text(&json, "sampler", "reject");
-    cli_json_text(&json, "engine", "serial");
+    cli_json_text(&json, "sampler", sampler_names[c->simulation.sampler]);
+    cli_json_text(&json, "engine", rf_engine_name(c->opened));
     cli_json_whole(&json, "seed", c->simulation.seed);
     cli_json_real(&json, "q", s->q);
     cli_json_real(&json, "median", s->median);
@@ -462,7 +487,10 @@ static void print_json_summary(const config *c, const cli_summary *s)
     cli_json_close(&json);
 }
 
-static int collect(void *collector, const cli_step *step) { return cli_collector_step(collector, step) || interrupted; }
+static int collect(void *collector, uint32_t trial, const cli_step *step)
+{
+    return cli_collector_step(collector, trial, step) || interrupted;
+}
 
 static int run_trials(const config *c)
 {
@@ -475,10 +503,11 @@ static int run_trials(const config *c)
         return cli_error("track: not enough memory: %.3g GB are needed", (double)bytes * 1e-9);
     double start = seconds_now(), shown = start;
     rf_status status = RF_OK;
-    for (uint64_t i = 0; i < c->trials && status >= 0 && !interrupted; i++) {
-        status = run_trial(c, (uint32_t)i, collect, collector);
-        cli_collector_next_trial(collector);
-        progress(start, &shown, i + 1, c->trials);
+    for (uint64_t done = 0; done < c->trials && status >= 0 && !interrupted;) {
+        uint64_t some = c->trials - done < CLI_SIDE_BY_SIDE ? c->trials - done : CLI_SIDE_BY_SIDE;
+        status = run_some(c, (uint32_t)done, (uint32_t)some, collect, collector);
+        done += some;
+        progress(start, &shown, done, c->trials);
     }
     if (status >= 0) {
         cli_summary summary = cli_collector_summary(collector);
@@ -493,7 +522,8 @@ static int run_trials(const config *c)
 int cli_track(int argc, char **argv)
 {
     config c = {.simulation = {.model = rf_model_at(0), .seed = 1, .steps = 300, .attempts = 100, .kappa = 1, .recovery = 0.1},
-                .pace = 15};
+                .pace = 15,
+                .engine = "simd"};
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
@@ -504,8 +534,19 @@ int cli_track(int argc, char **argv)
     int code = read_parameters(&c);
     if (code != CLI_OK)
         return code;
+    if (c.simulation.strict && c.simulation.sampler != RF_REJECT)
+        return cli_error("track: --strict is rejection by definition; leave out --sampler");
+    char error[300];
+    c.opened = rf_engine_open(c.engine, error, sizeof error);
+    if (!c.opened)
+        return cli_error("track: --engine: %s", error);
+    c.simulation.engine = c.opened;
+    if (rf_engine_rank(c.opened) != 0 && !freopen("/dev/null", "w", stdout)) /* one rank speaks */
+        return cli_error("track: rank %u cannot be silenced", rf_engine_rank(c.opened));
     struct sigaction action = {.sa_handler = interrupt};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    return c.trials ? run_trials(&c) : run_once(&c);
+    code = c.trials ? run_trials(&c) : run_once(&c);
+    rf_engine_close(c.opened);
+    return code;
 }

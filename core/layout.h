@@ -1,12 +1,7 @@
 /* Where things lie in a filter's memory, after its struct:
    int64 z[D], zz[T] | work of attempts (D > 1: 5D) | mean[D] | factor[T] | workspace (D > 1: 2T + 3D). */
 
-RF_FN rf_real *RF(mean)(RF(filter) *filter)
-{
-    unsigned char *tally = (unsigned char *)&filter->tally;
-    return (rf_real *)(void *)(tally + RF_TALLY_BYTES_(filter->tally.dim, sizeof(RF(tally)), sizeof(rf_real)));
-}
-
+RF_FN rf_real *RF(mean)(RF(filter) *filter) { return (rf_real *)(uintptr_t)RF(filter_mean_of)(filter); }
 RF_FN rf_real *RF(factor)(RF(filter) *filter) { return RF(mean)(filter) + filter->tally.dim; }
 
 /* Workspace; only for D > 1. */

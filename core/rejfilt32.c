@@ -9,3 +9,4 @@ _Static_assert(RF32_FILTER_BYTES(1) <= 64, "a one-dimensional float filter, its 
 #include "drift.c"
 #include "serial.c"
 #include "update.c"
+#include "fleet.c"

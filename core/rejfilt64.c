@@ -7,3 +7,4 @@
 #include "drift.c"
 #include "serial.c"
 #include "update.c"
+#include "fleet.c"

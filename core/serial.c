@@ -16,7 +16,7 @@ RF_FN rf_real RF(bound_of)(const RF(model) *model, const rf_real setting[], rf_r
 
 #include "rejfilt/attempts.h"
 
-const RF(engine) RF(serial) = {RF(serial_run), 0};
+const RF(engine) RF(serial) = {RF(serial_run), 0, 0};
 
 void RF(tally_clear)(RF(tally) *tally, unsigned dim, uint32_t update)
 {

@@ -40,13 +40,15 @@ static rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
     return (rf_real)tally->accepted;
 }
 
-/* Batches of m attempts until enough are accepted. Returns the attempts made, or 0 if the engine failed. */
-static uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
+/* Batches of m attempts until enough are accepted; the first is there already if `begun`. Returns the
+   attempts made, or 0 if the engine failed. */
+static uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, int begun, RF(tally) *tally)
 {
     uint32_t attempts = 0, batches = 0;
-    RF(tally_clear)(tally, task->model->dim, task->update);
+    if (!begun)
+        RF(tally_clear)(tally, task->model->dim, task->update);
     do {
-        if (engine->run(engine->self, task, attempts, o->attempts, tally) < 0)
+        if (!(begun && batches == 0) && engine->run(engine->self, task, attempts, o->attempts, tally) < 0)
             return 0;
         attempts += o->attempts;
         batches++;
@@ -136,7 +138,7 @@ static uint32_t RF(gather_wrapped)(RF(task) *task, rf_real *wrap, rf_real *varia
 {
     unsigned dim = task->model->dim;
     task->wrap = wrap;
-    uint32_t attempts = RF(gather)(task, o, engine, tally);
+    uint32_t attempts = RF(gather)(task, o, engine, 0, tally);
     rf_real n = RF(accepted)(tally, o->sampler);
     if (attempts == 0 || n < 2)
         return attempts;
@@ -144,7 +146,7 @@ static uint32_t RF(gather_wrapped)(RF(task) *task, rf_real *wrap, rf_real *varia
         variance[p] = RF(scatter)(tally, o->sampler, p, p) / n;
         wrap[2 * p + 1] = 0;
     }
-    attempts = RF(gather)(task, o, engine, tally);
+    attempts = RF(gather)(task, o, engine, 0, tally);
     n = RF(accepted)(tally, o->sampler);
     int again = 0;
     for (unsigned p = 0; p < dim && attempts > 0; p++) {
@@ -152,7 +154,7 @@ static uint32_t RF(gather_wrapped)(RF(task) *task, rf_real *wrap, rf_real *varia
         wrap[2 * p + 1] = opposite ? RF_C(0.5) : RF_C(0.0);
         again |= opposite;
     }
-    return again ? RF(gather)(task, o, engine, tally) : attempts;
+    return again ? RF(gather)(task, o, engine, 0, tally) : attempts;
 }
 
 /* ---- The new Gaussian ---- */
@@ -208,6 +210,9 @@ static rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
     return RF(min)(RF(max)(next, RF_TINY), RF_LIMIT);
 }
 
+/* ln v, without work for the commonest v. */
+static rf_real RF(log_of)(rf_real v) { return v == 1 ? RF_C(0.0) : RF(log)(v); }
+
 static void RF(report_fill)(RF(report) *r, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
 {
     const RF(model) *model = task->model;
@@ -229,8 +234,9 @@ static void RF(report_fill)(RF(report) *r, const RF(task) *task, const RF(tally)
     for (uint32_t k = 0; k < task->count; k++) {
         const rf_real *record = task->records + (size_t)k * (model->settings + 1u);
         rf_real bound = RF(bound_of)(model, record, record[model->settings]);
-        log_kappa += (model->is_log ? bound : RF(log)(bound)) + RF(log)(task->kappa);
+        log_kappa += model->is_log ? bound : RF(log_of)(bound);
     }
+    log_kappa += (rf_real)task->count * RF(log_of)(task->kappa);
     /* without a hedge, no acceptance is taken for half of one: an evidence of zero is never certain */
     rf_real hits = RF(max)(accepted + hedge, RF_C(0.5)), tries = (rf_real)attempts + 2 * hedge;
     r->log_evidence = log_kappa + RF(log)(hits / tries);
@@ -246,13 +252,10 @@ void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
     evidence->variance += report->log_evidence_variance;
 }
 
-rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
-                     const RF(options) *options, const RF(engine) *engine, RF(report) *report)
+/* An update of checked arguments; with `begun`, the tally holds the first batch already. */
+static rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
+                                    const RF(options) *options, const RF(engine) *engine, int begun, RF(report) *report)
 {
-    rf_status status = RF(update_check)(filter, model, records, count, options);
-    if (status < 0)
-        return status;
-
     RF(tally) *tally = &filter->tally;
     unsigned dim = model->dim;
     const RF(engine) *runner = engine ? engine : &RF(serial);
@@ -268,7 +271,7 @@ rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real r
         saved[i] = task.factor[i];
     uint32_t attempts = RF(wrap_prepare)(filter, model, wrap)
                             ? RF(gather_wrapped)(&task, wrap, variance, options, runner, tally)
-                            : RF(gather)(&task, options, runner, tally);
+                            : RF(gather)(&task, options, runner, begun, tally);
     if (attempts == 0) {
         for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
             RF(factor)(filter)[i] = saved[i];
@@ -277,6 +280,7 @@ rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real r
     }
 
     rf_real accepted = RF(accepted)(tally, options->sampler);
+    rf_status status = RF_OK;
     status |= tally->largest > 1 ? RF_NOTE_ABOVE : 0;
     status |= tally->nan || tally->negative || tally->infinite ? RF_NOTE_BAD : 0;
     status |= !options->strict && accepted < (rf_real)options->accepted_min ? RF_NOTE_SHORT : 0;
@@ -293,4 +297,11 @@ rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real r
         report->status = status;
     }
     return status;
+}
+
+rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
+                     const RF(options) *options, const RF(engine) *engine, RF(report) *report)
+{
+    rf_status status = RF(update_check)(filter, model, records, count, options);
+    return status < 0 ? status : RF(update_checked)(filter, model, records, count, options, engine, 0, report);
 }

@@ -387,8 +387,9 @@ static const rf_model *load_model(load *l)
 {
     static loaded *models;
     hash key;
-    if (find_source(l) < 0 || find_include(l) < 0 || find_cache(l) < 0 || split(l, "CC", "cc", l->compiler_text, &l->compiler) < 0 ||
-        split(l, "REJFILT_MODEL_FLAGS", "", l->extra_text, &l->extra) < 0 || set_environment(l) < 0 || make_key(l, &key) < 0)
+    if (find_source(l) < 0 || find_include(l) < 0 || find_cache(l) < 0 ||
+        split(l, "CC", "cc", l->compiler_text, &l->compiler) < 0 || split(l, "REJFILT_MODEL_FLAGS", "", l->extra_text, &l->extra) < 0 ||
+        set_environment(l) < 0 || make_key(l, &key) < 0)
         return NULL;
     for (const loaded *m = models; m; m = m->next)
         if (memcmp(&m->key, &key, sizeof key) == 0)

@@ -238,7 +238,7 @@ static void same_bits_in_pieces(void **state)
 {
     rf_engine *engine = open_or_skip(*state);
     splitter s = {ENGINE(engine), 9};
-    const RF(engine) split = {split_run, &s};
+    const RF(engine) split = {.run = split_run, .self = &s};
     for (unsigned i = 0; i < CASES; i++) {
         chain_case c = case_at(i);
         if (case_exists(&c))
@@ -393,7 +393,7 @@ static rf_real bump(const rf_real x[], const rf_real setting[], rf_real outcome)
 
 static rf_status update_many(const RF(engine) *engine, unsigned char *memory, size_t size)
 {
-    const RF(model) model = {bump, NULL, NULL, MANY, 1, 0, NULL};
+    const RF(model) model = {.likelihood = bump, .dim = MANY, .settings = 1};
     const rf_real record[] = {RF_C(0.1), RF_C(0.2)};
     RF(options) options = RF(options_default)();
     RF(filter) *f;
@@ -464,8 +464,8 @@ static rf_status update_once(const RF(model) *model, const RF(engine) *engine, R
 static rf_engine *open_over(const char *name, lie *l)
 {
     char error[200] = "";
-    rf32_engine f32 = {NULL, l};
-    rf64_engine f64 = {NULL, l};
+    rf32_engine f32 = {.self = l};
+    rf64_engine f64 = {.self = l};
 #if RF_PRECISION == 32
     f32.run = lying_run;
 #else
@@ -530,7 +530,7 @@ static rf_real now_and_then(const rf_real x[], const rf_real setting[], rf_real 
 static void paranoid_finds_bad_models(void **state)
 {
     (void)state;
-    const RF(model) model = {now_and_then, NULL, NULL, 1, 0, 0, NULL};
+    const RF(model) model = {.likelihood = now_and_then, .dim = 1};
     const struct { rf_real value; const char *word; } bad[] = {{RF(nan)(), "NaN"}, {-1, "negative"}, {RF_C(1.0) / RF(max)(0, 0), "infinite"}};
     const rf_real record = 0;
     for (int k = 0; k < 3; k++) {

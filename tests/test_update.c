@@ -495,7 +495,7 @@ static void failing_engine_changes_nothing(void **state)
 {
     (void)state;
     fixture x;
-    const RF(engine) broken = {broken_run, NULL};
+    const RF(engine) broken = {broken_run, NULL, NULL};
     const char *const names[] = {"precession", "phase"};
     for (int k = 0; k < 2; k++) {
         set_up_named(&x, names[k], 1);
@@ -534,7 +534,7 @@ static void pieces_give_the_same_bits(void **state)
     for (int k = 0; k < 4; k++)
         for (uint32_t size = 1; size < 200; size = size * 3 + 1) {
             fixture whole, parts;
-            const RF(engine) engine = {pieces_run, &size};
+            const RF(engine) engine = {pieces_run, &size, NULL};
             set_up_named(&whole, names[k], 7);
             set_up_named(&parts, names[k], 7);
             for (int i = 0; i < 5; i++) {

@@ -135,6 +135,7 @@ class UserModel(unittest.TestCase):
         self.assertNotEqual(half, self.good(self.model, REJFILT_MODEL_FLAGS=" -g  -DCONTRAST=RF_C(0.25) "))
 
     def test_a_damaged_object_is_made_again(self):
+        self.environment["REJFILT_MODEL_FLAGS"] = "-O0"  # compiles faster
         before = self.good(self.write(PRECESSION))
         (name,) = self.cached()
         for damage in (b"", b"not an object", (self.cache / name).read_bytes()[:5000]):
@@ -216,6 +217,7 @@ class UserModel(unittest.TestCase):
         self.assertTrue(message.splitlines()[cut + 1].startswith("hint: "))
 
     def test_hints(self):
+        self.environment["REJFILT_MODEL_FLAGS"] = "-O0"  # compiles faster
         for find, replace, *words in (
             ("rf_real likelihood", "rf_real likely", "hint: a model defines RF_FN rf_real likelihood("),
             ("rf_description description", "rf_description other", "hint: a model defines static const rf_description"),
@@ -243,6 +245,7 @@ class UserModel(unittest.TestCase):
     # ---- models that compile and are wrong ----
 
     def test_descriptions(self):
+        self.environment["REJFILT_MODEL_FLAGS"] = "-O0"  # compiles faster
         for find, replace, *words in (
             ('.name = "precession"', ".name = 0", "description.name"),
             (".dim = 1", ".dim = 0", "description.dim is 0"),
@@ -266,6 +269,7 @@ class UserModel(unittest.TestCase):
                 self.refused(self.write(PRECESSION.replace(find, replace, 1)), "mymodel.c: ", *words)
 
     def test_values(self):
+        self.environment["REJFILT_MODEL_FLAGS"] = "-O0"  # compiles faster
         for statement, *words in (
             ("return rf_log(RF_C(-1.0));", "likelihood is NaN at x = 0.785398"),
             ("return outcome != 0 ? RF_C(1.5) : RF_C(-0.5);", "likelihood is -0.5 at x = "),
@@ -279,6 +283,7 @@ class UserModel(unittest.TestCase):
         self.refused(self.write(PRECESSION + bound % "0.0"), "bound is 0")
 
     def test_crashes_and_endless_loops(self):
+        self.environment["REJFILT_MODEL_FLAGS"] = "-O0"  # compiles faster
         constructor = "#include <stdlib.h>\n__attribute__((constructor)) static void first(void) { %s; }\n"
         for name, text, *words in (
             ("abort", PRECESSION + constructor % "abort()", "crashes when it is loaded"),

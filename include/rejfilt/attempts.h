@@ -40,6 +40,21 @@ RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
     return RF(is_bad)(value, is_log) ? RF_C(0.0) : r;
 }
 
+/* lanes ← their natural values. */
+RF_FN void RF(to_natural)(const RF(chart) *chart, unsigned count, rf_real *lanes)
+{
+    const RF(chart) c = chart ? *chart : (RF(chart)){RF_REAL, 0, 0};
+    if (c.kind == RF_POSITIVE)
+        for (unsigned lane = 0; lane < count; lane++)
+            lanes[lane] = RF(natural_positive)(lanes[lane]);
+    else if (c.kind == RF_BOUNDED)
+        for (unsigned lane = 0; lane < count; lane++)
+            lanes[lane] = RF(natural_bounded)(&c, lanes[lane]);
+    else if (c.kind == RF_PERIODIC)
+        for (unsigned lane = 0; lane < count; lane++)
+            lanes[lane] = RF(natural_periodic)(&c, lanes[lane]);
+}
+
 /* count += more, stopping at 65535. */
 RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
 {
@@ -140,18 +155,7 @@ RF_FN void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, const int32
                 sum += row[j] * (RF_C(1.0) / RF_GRID) * (rf_real)q[j * RF_KERNEL_LANES + lane];
             lanes[lane] = mean + sum;
         }
-        if (!charts || charts[i].kind == RF_REAL)
-            continue;
-        const RF(chart) chart = charts[i];
-        if (chart.kind == RF_POSITIVE)
-            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-                lanes[lane] = RF(natural_positive)(lanes[lane]);
-        else if (chart.kind == RF_BOUNDED)
-            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-                lanes[lane] = RF(natural_bounded)(&chart, lanes[lane]);
-        else
-            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-                lanes[lane] = RF(natural_periodic)(&chart, lanes[lane]);
+        RF(to_natural)(charts ? &charts[i] : 0, RF_KERNEL_LANES, lanes);
     }
 }
 

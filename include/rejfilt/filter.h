@@ -156,14 +156,34 @@ typedef struct RF(task) {
    leave to the tally. Attempt i does the same whatever the range. */
 typedef rf_status RF(run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally);
 
+/* Filters of one model to be updated together, each with its own record. See RF(fleet_update). */
+typedef struct RF(report) RF(report);
+typedef struct RF(options) RF(options);
+typedef struct RF(fleet) {
+    RF(filter) *const *filters;
+    const RF(model) *model;
+    const rf_real *records;
+    const RF(options) *options;
+    RF(report) *reports; /* or null */
+    uint32_t count;
+} RF(fleet);
+
+typedef rf_status RF(run_fleet)(void *self, const RF(fleet) *fleet);
+
 typedef struct RF(engine) {
-    RF(run) *run;
+    RF(run) *run;         /* REQUIRED */
     void *self;
+    RF(run_fleet) *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
 } RF(engine);
+
+/* A first batch of attempts for up to RF_FLEET_LANES filters, one per vector lane, into their own
+   tallies. Bit i of the answer: filter i's must be run on its own (nothing of it was written). */
+typedef uint64_t RF(run_lanes)(const RF(fleet) *fleet);
 
 /* The loop over attempts with one model's functions inlined, compiled for each instruction set. */
 struct RF(kernels) {
     RF(run) *run[RF_ISA_COUNT];
+    RF(run_lanes) *lanes[RF_ISA_COUNT];
 };
 
 /* One attempt after the other through the model's function pointer. What a null engine means. */
@@ -173,6 +193,12 @@ RF_API extern const RF(engine) RF(serial);
    zz by rows of the lower triangle. */
 RF_FN int64_t *RF(tally_z)(RF(tally) *tally) { return (int64_t *)(tally + 1); }
 RF_FN int64_t *RF(tally_zz)(RF(tally) *tally) { return (int64_t *)(tally + 1) + tally->dim; }
+/* Mean, and after it factor, for loops that cannot afford a call. */
+RF_FN const rf_real *RF(filter_mean_of)(const RF(filter) *filter)
+{
+    const unsigned char *tally = (const unsigned char *)&filter->tally;
+    return (const rf_real *)(const void *)(tally + RF_TALLY_BYTES_(filter->tally.dim, sizeof(RF(tally)), sizeof(rf_real)));
+}
 /* Workspace of attempts with more than one parameter. */
 RF_FN rf_real *RF(tally_work)(RF(tally) *tally) { return (rf_real *)(RF(tally_zz)(tally) + RF_TRIANGLE(tally->dim)); }
 
@@ -183,7 +209,7 @@ RF_API rf_status RF(tally_add)(RF(tally) *total, const RF(tally) *part);
 
 /* ---- Update ------------------------------------------------------------------------------ */
 
-typedef struct RF(options) {
+struct RF(options) {
     uint32_t attempts;     /* m: attempts of a batch */
     uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
     uint32_t batches_max;  /* ... but no more than this */
@@ -193,7 +219,7 @@ typedef struct RF(options) {
     rf_real shrink;        /* ν: weight, in accepted attempts, of the prior covariance */
     uint32_t strict;       /* 1: Algorithm 1 to the letter: one batch, no ν, no finite-N factor */
     rf_sampler sampler;    /* strict takes RF_REJECT alone */
-} RF(options);
+};
 
 /* m = 100, top-up to 20 accepted within 20 batches, κ = bound, r = 0.1, β = ½, ν = 1. */
 RF_FN RF(options) RF(options_default)(void)
@@ -202,7 +228,7 @@ RF_FN RF(options) RF(options_default)(void)
     return o;
 }
 
-typedef struct RF(report) {
+struct RF(report) {
     rf_status status;      /* what the call returned */
     uint32_t update;       /* number of this update, from 0 */
     uint32_t attempts, accepted;
@@ -214,12 +240,21 @@ typedef struct RF(report) {
     rf_real delta;         /* δ̂: 1 − δ̂ bounds the overlap with the exact posterior */
     rf_real log_evidence;  /* hedged estimate of ln P(E), with ln κ */
     rf_real log_evidence_variance; /* of its sampling error */
-} RF(report);
+};
 
 /* Learns from `count` records at once (row by row: settings, then outcome). A null engine is serial,
    a null report is not written. */
 RF_API rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
                             const RF(options) *options, const RF(engine) *engine, RF(report) *report);
+
+/* Updates `count` filters of the same model at once, filter i with record i: the same bits as one by
+   one, in less time. Refuses the whole fleet, unchanged, if one of them would be refused; else the
+   notes of all. `reports` has room for all, or is null. */
+RF_API rf_status RF(fleet_update)(RF(filter) *const filters[], uint32_t count, const RF(model) *model, const rf_real records[],
+                                  const RF(options) *options, const RF(engine) *engine, RF(report) reports[]);
+
+/* For engines: a checked fleet, through `lanes` where that is not null, else one by one with `single`. */
+RF_API rf_status RF(fleet_run)(const RF(fleet) *fleet, RF(run_lanes) *lanes, const RF(engine) *single);
 
 /* ---- Evidence ---------------------------------------------------------------------------- */
 

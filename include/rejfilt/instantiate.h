@@ -1,5 +1,6 @@
 /* Included after a model file, with RF_MODEL_NAME set: makes its instance for one precision. The
-   kernels come from instantiate_kernel.h, compiled for each instruction set. */
+   kernels come from instantiate_kernel.h, compiled for each instruction set; with RF_NO_KERNELS there
+   are none, and all engines go through the function pointer. */
 #include "host.h"
 
 #define RF_PASTE_(name, bits) rf##bits##_model_##name
@@ -27,15 +28,23 @@ static rf_real call_simulate(const rf_real x[], const rf_real setting[], rf_real
 #define call_simulate 0
 #endif
 
-RF(run) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0);
+#ifndef RF_NO_KERNELS
+#define RF_FLEET_PASTE_(name, bits, isa) rf##bits##_fleet_##name##_##isa
+#define RF_FLEET_PASTE(name, bits, isa) RF_FLEET_PASTE_(name, bits, isa)
 #ifdef RF_ONE_ISA /* compiled for this machine alone */
-static const RF(kernels) kernels = {{RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0), RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0),
-                                     RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0)}};
+#define RF_KERNEL_OF(isa) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0)
+#define RF_FLEET_OF(isa) RF_FLEET_PASTE(RF_MODEL_NAME, RF_PRECISION, 0)
 #else
-RF(run) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 1), RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 2);
-static const RF(kernels) kernels = {{RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0), RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 1),
-                                     RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 2)}};
+#define RF_KERNEL_OF(isa) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, isa)
+#define RF_FLEET_OF(isa) RF_FLEET_PASTE(RF_MODEL_NAME, RF_PRECISION, isa)
+#endif
+RF(run) RF_KERNEL_OF(0), RF_KERNEL_OF(1), RF_KERNEL_OF(2);
+RF(run_lanes) RF_FLEET_OF(0), RF_FLEET_OF(1), RF_FLEET_OF(2);
+static const RF(kernels) kernels = {{RF_KERNEL_OF(0), RF_KERNEL_OF(1), RF_KERNEL_OF(2)}, {RF_FLEET_OF(0), RF_FLEET_OF(1), RF_FLEET_OF(2)}};
+#define RF_KERNELS (&kernels)
+#else
+#define RF_KERNELS 0
 #endif
 
 extern const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION);
-const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {&description, call_likelihood, call_bound, call_simulate, &kernels};
+const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {&description, call_likelihood, call_bound, call_simulate, RF_KERNELS};

@@ -22,7 +22,15 @@
 #define RF_KERNEL_STORAGE
 #define RF_KERNEL_DIM ((unsigned)description.dim)
 #define RF_KERNEL_IS_LOG (description.is_log)
+#define RF_KERNEL_SETTINGS ((unsigned)description.settings)
 #define RF_KERNEL_LIKELIHOOD likelihood
 
 RF(run) RF_KERNEL;
 #include "attempts.h"
+
+#define RF_FLEET_PASTE_(name, bits, isa) rf##bits##_fleet_##name##_##isa
+#define RF_FLEET_PASTE(name, bits, isa) RF_FLEET_PASTE_(name, bits, isa)
+#define RF_FLEET RF_FLEET_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_ISA)
+
+RF(run_lanes) RF_FLEET;
+#include "fleet.h"

@@ -44,29 +44,52 @@ RF_FN rf_words rf_draw(uint64_t seed, uint32_t update, uint32_t index, uint32_t 
     return rf_philox(counter, seed);
 }
 
-/* The same for the `count` elements index, index + 1, ..., side by side: word k of element i goes to
-   out[k * count + i]. `count` is a multiple of 16. */
-RF_FN void rf_draw_many(uint64_t seed, uint32_t update, uint32_t index, uint32_t block, uint32_t purpose, uint32_t count, uint32_t *out)
+/* Ten rounds for elements side by side, the even ones in [0] and the odd ones in [1] of each. High
+   halves are never looked at. Word k of element i goes to out[k * count + i]. */
+RF_FN void rf_philox_wide(rf_wide c0[2], rf_wide c1[2], rf_wide c2[2], rf_wide c3[2], rf_wide k0[2], rf_wide k1[2],
+                          uint32_t count, uint32_t *out)
 {
     const rf_wide m0 = rf_wide_set(0xD2511F53u), m1 = rf_wide_set(0xCD9E8D57u);
+    const rf_wide w0 = rf_wide_set(0x9E3779B9u), w1 = rf_wide_set(0xBB67AE85u);
+    for (int round = 0; round < 10; round++) {
+        for (int j = 0; j < 2; j++) {
+            rf_wide a = rf_wide_multiply(c0[j], m0), b = rf_wide_multiply(c2[j], m1);
+            c0[j] = rf_wide_xor3(rf_wide_high(b), c1[j], k0[j]);
+            c2[j] = rf_wide_xor3(rf_wide_high(a), c3[j], k1[j]);
+            c1[j] = b;
+            c3[j] = a;
+            k0[j] = rf_wide_add(k0[j], w0);
+            k1[j] = rf_wide_add(k1[j], w1);
+        }
+    }
+    rf_wide_pack(out, c0[0], c0[1]);
+    rf_wide_pack(out + count, c1[0], c1[1]);
+    rf_wide_pack(out + 2 * count, c2[0], c2[1]);
+    rf_wide_pack(out + 3 * count, c3[0], c3[1]);
+}
+
+/* rf_draw for the `count` elements index, index + 1, ...; `count` is a multiple of 16. */
+RF_FN void rf_draw_many(uint64_t seed, uint32_t update, uint32_t index, uint32_t block, uint32_t purpose, uint32_t count, uint32_t *out)
+{
     for (uint32_t i = 0; i < count; i += 2 * RF_WIDE_LANES) {
-        rf_wide c0[2] = {rf_wide_steps(index + i), rf_wide_steps(index + i + 1)}; /* even elements, odd elements */
+        rf_wide c0[2] = {rf_wide_steps(index + i), rf_wide_steps(index + i + 1)};
         rf_wide c1[2] = {rf_wide_set(block), rf_wide_set(block)}, c2[2] = {rf_wide_set(update), rf_wide_set(update)};
         rf_wide c3[2] = {rf_wide_set(purpose), rf_wide_set(purpose)};
-        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-        for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-            for (int j = 0; j < 2; j++) {
-                rf_wide a = rf_wide_multiply(c0[j], m0), b = rf_wide_multiply(c2[j], m1);
-                c0[j] = rf_wide_xor3(rf_wide_high(b), c1[j], rf_wide_set(k0));
-                c2[j] = rf_wide_xor3(rf_wide_high(a), c3[j], rf_wide_set(k1));
-                c1[j] = b; /* the high halves are never looked at */
-                c3[j] = a;
-            }
-        }
-        rf_wide_pack(out + i, c0[0], c0[1]);
-        rf_wide_pack(out + count + i, c1[0], c1[1]);
-        rf_wide_pack(out + 2 * count + i, c2[0], c2[1]);
-        rf_wide_pack(out + 3 * count + i, c3[0], c3[1]);
+        rf_wide k0[2] = {rf_wide_set(seed), rf_wide_set(seed)}, k1[2] = {rf_wide_set(seed >> 32), rf_wide_set(seed >> 32)};
+        rf_philox_wide(c0, c1, c2, c3, k0, k1, count, out + i);
+    }
+}
+
+/* rf_draw of one element for `count` seeds (low and high halves apart) and updates; likewise. */
+RF_FN void rf_draw_seeds(const uint32_t *low, const uint32_t *high, const uint32_t *update, uint32_t index, uint32_t block,
+                         uint32_t purpose, uint32_t count, uint32_t *out)
+{
+    for (uint32_t i = 0; i < count; i += 2 * RF_WIDE_LANES) {
+        rf_wide l = rf_wide_load(low + i), h = rf_wide_load(high + i), u = rf_wide_load(update + i);
+        rf_wide c0[2] = {rf_wide_set(index), rf_wide_set(index)}, c1[2] = {rf_wide_set(block), rf_wide_set(block)};
+        rf_wide c2[2] = {u, rf_wide_high(u)}, c3[2] = {rf_wide_set(purpose), rf_wide_set(purpose)};
+        rf_wide k0[2] = {l, rf_wide_high(l)}, k1[2] = {h, rf_wide_high(h)};
+        rf_philox_wide(c0, c1, c2, c3, k0, k1, count, out + i);
     }
 }
 

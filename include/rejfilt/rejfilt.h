@@ -79,6 +79,8 @@ typedef enum rf_sampler {
     RF_WEIGHT = 2   /* the lattice, each draw weighted by its likelihood: least, for small m */
 } rf_sampler;
 
+#define RF_FLEET_LANES 64u /* filters that a kernel updates side by side */
+
 /* Instruction sets that kernels are compiled for. */
 typedef enum rf_isa { RF_ISA_BASELINE = 0, RF_ISA_AVX2 = 1, RF_ISA_AVX512 = 2, RF_ISA_COUNT = 3 } rf_isa;
 

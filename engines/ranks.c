@@ -1,0 +1,89 @@
+/* The mpi engine: every rank runs its part of the range, and all get the sum. Compiled per precision. */
+#include "ranks.h"
+
+#include <string.h>
+
+#if RF_PRECISION == 32
+#define INNER(engine) (&(engine)->inner->f32)
+#else
+#define INNER(engine) (&(engine)->inner->f64)
+#endif
+
+/* FNV-1a, by bytes. */
+static uint64_t RF(hash)(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *byte = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* A number that ranks with the same task have in common. */
+static uint64_t RF(fingerprint)(const RF(task) *task, uint32_t begin, uint32_t count)
+{
+    const RF(model) *model = task->model;
+    uint64_t head[] = {task->seed, task->update, task->count, (uint64_t)task->sampler, begin, count, model->dim, model->settings};
+    uint64_t hash = RF(hash)(0xcbf29ce484222325u, head, sizeof head);
+    hash = RF(hash)(hash, &task->kappa, sizeof task->kappa);
+    hash = RF(hash)(hash, task->mean, model->dim * sizeof(rf_real));
+    hash = RF(hash)(hash, task->factor, RF_TRIANGLE(model->dim) * sizeof(rf_real));
+    return RF(hash)(hash, task->records, task->count * (model->settings + (size_t)1) * sizeof(rf_real));
+}
+
+/* The largest likelihood of all ranks; refuses when their tasks differ. */
+static int RF(agree)(const rf_mpi_module *mpi, uint64_t fingerprint, rf_real *largest)
+{
+    double value = (double)*largest; /* not negative, so its bits are in order */
+    int64_t most[] = {0, (int64_t)fingerprint, ~(int64_t)fingerprint};
+    memcpy(&most[0], &value, sizeof value);
+    if (mpi->most(most, 3) < 0 || most[1] != ~most[2])
+        return -1;
+    memcpy(&value, &most[0], sizeof value);
+    *largest = (rf_real)value;
+    return 0;
+}
+
+static uint16_t RF(at_most_16_bits)(uint64_t count) { return (uint16_t)(count < 65535 ? count : 65535); }
+
+/* The sum of all ranks' tallies, in place; -1 when MPI fails or some rank's part has failed. */
+static int RF(sum_tallies)(const rf_ranks *ranks, int failed, RF(tally) *tally)
+{
+    unsigned sums = (unsigned)(tally->dim + RF_TRIANGLE(tally->dim));
+    uint64_t *n = ranks->numbers;
+    const uint64_t head[RF_RANKS_HEAD] = {(uint64_t)failed, tally->over, tally->weight, tally->nan, tally->negative, tally->infinite};
+    memcpy(n, head, sizeof head);
+    memcpy(n + RF_RANKS_HEAD, tally + 1, 8 * (size_t)sums);
+    if (ranks->mpi->sum(n, RF_RANKS_HEAD + sums) < 0 || n[0] != 0)
+        return -1;
+    tally->over = n[1];
+    tally->weight = n[2]; /* or both counts beside each other: neither reaches 32 bits */
+    tally->nan = RF(at_most_16_bits)(n[3]);
+    tally->negative = RF(at_most_16_bits)(n[4]);
+    tally->infinite = RF(at_most_16_bits)(n[5]);
+    memcpy(tally + 1, n + RF_RANKS_HEAD, 8 * (size_t)sums);
+    return 0;
+}
+
+rf_status RF(ranks_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    rf_engine *engine = self;
+    const rf_ranks *ranks = engine->state;
+    unsigned parts = rf_parts(count, ranks->mpi->size()), dim = task->model->dim;
+    if (parts == 1 || dim > ranks->room.dim) /* every rank runs everything */
+        return INNER(engine)->run(INNER(engine)->self, task, begin, count, tally);
+
+    RF(tally) *mine = rf_room_at(&ranks->room, 0);
+    rf_part part = rf_part_at(begin, count, engine->rank, parts);
+    RF(tally_clear)(mine, dim, task->update);
+    engine->complaint[0] = '\0';
+    int failed = part.count > 0 && INNER(engine)->run(INNER(engine)->self, task, part.begin, part.count, mine) < 0;
+    if (RF(agree)(ranks->mpi, RF(fingerprint)(task, begin, count), &mine->largest) < 0) {
+        rf_fail(engine->complaint, sizeof engine->complaint, "the ranks of the MPI job disagree on what to run at update %u", task->update);
+        return RF_REFUSED_ENGINE;
+    }
+    if (RF(sum_tallies)(ranks, failed, mine) < 0) {
+        rf_fail(engine->complaint, sizeof engine->complaint, "a rank of the MPI job failed at update %u", task->update);
+        return RF_REFUSED_ENGINE;
+    }
+    return RF(tally_add)(tally, mine);
+}

@@ -1,0 +1,59 @@
+/* The threads engine by name. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+#include "threads.h"
+
+/* The number of threads an argument says, by default one per CPU; 0 for anything else. */
+static unsigned thread_count(const char *argument)
+{
+    if (!argument)
+        return rf_cpus_allowed() < RF_THREADS_MAX ? rf_cpus_allowed() : RF_THREADS_MAX;
+    size_t digits = strspn(argument, "0123456789");
+    if (digits == 0 || digits > 9 || argument[digits] != '\0')
+        return 0;
+    unsigned long count = strtoul(argument, NULL, 10);
+    return count <= RF_THREADS_MAX ? (unsigned)count : 0;
+}
+
+static int threads_open(rf_engine *engine, const char *argument, char *error, size_t size)
+{
+    unsigned workers = thread_count(argument);
+    if (workers == 0)
+        return rf_fail(error, size, "engine 'threads:%.40s': the number of threads must be 1 to %d", argument, RF_THREADS_MAX);
+    if (rf_engine_inner(engine, "simd", error, size) < 0)
+        return -1;
+    rf_threads *threads = engine->state = calloc(1, sizeof *threads);
+    if (!threads || rf_room_make(&threads->room, workers, RF_RESERVED_DIM) < 0)
+        return rf_fail(error, size, "engine 'threads:%u': out of memory", workers);
+    char reason[128];
+    threads->workers = workers;
+    threads->pool = rf_pool_open(workers, reason, sizeof reason);
+    if (!threads->pool)
+        return rf_fail(error, size, "engine 'threads:%u': %s", workers, reason);
+    engine->f32.run = rf32_threads_run;
+    engine->f64.run = rf64_threads_run;
+    engine->f32.self = engine->f64.self = engine;
+    snprintf(engine->name, sizeof engine->name, "threads:%u", workers);
+    return 0;
+}
+
+static void threads_close(rf_engine *engine)
+{
+    rf_threads *threads = engine->state;
+    if (!threads)
+        return;
+    rf_pool_close(threads->pool);
+    rf_room_free(&threads->room);
+    free(threads);
+}
+
+static int threads_reserve(rf_engine *engine, unsigned dim)
+{
+    rf_threads *threads = engine->state;
+    return rf_room_make(&threads->room, threads->workers, dim);
+}
+
+const rf_engine_kind rf_kind_threads = {"threads", threads_open, threads_close, threads_reserve};

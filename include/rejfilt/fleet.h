@@ -1,0 +1,163 @@
+/* The first batch of attempts of many filters, one filter per vector lane: the same attempts as
+   attempts.h makes, turned by ninety degrees. Included after attempts.h with the same macros, and
+     RF_FLEET              the name of the function it defines, an RF(run_lanes) */
+
+#define RF_FLEET_NAME__(kernel, part) kernel##_##part
+#define RF_FLEET_NAME_(kernel, part) RF_FLEET_NAME__(kernel, part)
+#define RF_FLEET_NAME(part) RF_FLEET_NAME_(RF_FLEET, part)
+
+/* What the lanes share and what each has of its own; [k][lane] throughout. */
+typedef struct RF_FLEET_NAME(lanes) {
+    uint32_t seed_low[RF_FLEET_LANES], seed_high[RF_FLEET_LANES], update[RF_FLEET_LANES];
+    rf_real mean[RF_KERNEL_DIM_MAX][RF_FLEET_LANES];
+    rf_real factor[RF_KERNEL_DIM_MAX * (RF_KERNEL_DIM_MAX + 1) / 2][RF_FLEET_LANES];
+    rf_real record[RF_NAMES_MAX + 1][RF_FLEET_LANES], scale[RF_FLEET_LANES];
+    uint32_t accepted[RF_FLEET_LANES], odd[RF_FLEET_LANES]; /* odd: a bad value */
+    rf_order highest[RF_FLEET_LANES];
+    int32_t z[RF_KERNEL_DIM_MAX][RF_FLEET_LANES]; /* of 2¹⁴ attempts at most: see RF_FLEET */
+    uint32_t square_low[RF_KERNEL_DIM_MAX][RF_FLEET_LANES], square_high[RF_KERNEL_DIM_MAX][RF_FLEET_LANES]; /* 16 bits apart */
+    int64_t zz[RF_KERNEL_DIM_MAX * (RF_KERNEL_DIM_MAX + 1) / 2][RF_FLEET_LANES]; /* below the diagonal */
+} RF_FLEET_NAME(lanes);
+
+/* Fills the lanes from the filters; lanes without one repeat the first. */
+RF_FN void RF_FLEET_NAME(load)(const RF(fleet) *fleet, unsigned dim, RF_FLEET_NAME(lanes) *s)
+{
+    const unsigned settings = fleet->model->settings;
+    for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+        unsigned from = lane < fleet->count ? lane : 0;
+        const RF(filter) *filter = fleet->filters[from];
+        const rf_real *mean = RF(filter_mean_of)(filter), *factor = mean + dim, *record = fleet->records + from * (settings + 1u);
+        s->seed_low[lane] = (uint32_t)filter->seed;
+        s->seed_high[lane] = (uint32_t)(filter->seed >> 32);
+        s->update[lane] = filter->tally.update;
+        for (unsigned i = 0; i < dim; i++)
+            s->mean[i][lane] = mean[i];
+        for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
+            s->factor[i][lane] = factor[i] * (RF_C(1.0) / RF_GRID);
+        for (unsigned i = 0; i <= settings; i++)
+            s->record[i][lane] = record[i];
+        rf_real most = RF_KERNEL_BOUND(record, record[settings]);
+        s->scale[lane] = RF_KERNEL_IS_LOG ? -(most + RF(log)(fleet->options->kappa)) : RF_C(1.0) / (most * fleet->options->kappa);
+        s->accepted[lane] = s->odd[lane] = 0;
+        s->highest[lane] = 0;
+        for (unsigned i = 0; i < dim; i++) {
+            s->z[i][lane] = 0;
+            s->square_low[i][lane] = s->square_high[i][lane] = 0;
+        }
+        for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
+            s->zz[i][lane] = 0;
+    }
+}
+
+/* One attempt of every lane: q[d][lane] and u[lane] decide it. */
+RF_FN void RF_FLEET_NAME(attempt)(const RF(fleet) *fleet, unsigned dim, RF_FLEET_NAME(lanes) *s, int32_t (*q)[RF_FLEET_LANES], const float *u)
+{
+    const unsigned settings = RF_KERNEL_SETTINGS;
+    const RF(chart) *charts = fleet->model->charts;
+    rf_real x[RF_KERNEL_DIM_MAX][RF_FLEET_LANES], accept[RF_FLEET_LANES];
+    uint32_t mask[RF_FLEET_LANES];
+    for (unsigned i = 0; i < dim; i++) {
+        for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+            rf_real sum = s->factor[RF_TRIANGLE(i)][lane] * (rf_real)q[0][lane];
+            for (unsigned j = 1; j <= i; j++)
+                sum += s->factor[RF_TRIANGLE(i) + j][lane] * (rf_real)q[j][lane];
+            x[i][lane] = s->mean[i][lane] + sum;
+        }
+        RF(to_natural)(charts ? &charts[i] : 0, RF_FLEET_LANES, x[i]);
+    }
+    for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+        rf_real own[RF_KERNEL_DIM_MAX], setting[RF_NAMES_MAX + 1];
+        for (unsigned i = 0; i < dim; i++)
+            own[i] = x[i][lane];
+        for (unsigned i = 0; i < settings; i++)
+            setting[i] = s->record[i][lane];
+        accept[lane] = RF_KERNEL_LIKELIHOOD(own, setting, s->record[settings][lane]);
+    }
+    for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+        rf_real value = accept[lane];
+        s->odd[lane] |= (uint32_t)RF(is_bad)(value, RF_KERNEL_IS_LOG);
+        accept[lane] = RF(ratio)(value, s->scale[lane], RF_KERNEL_IS_LOG);
+    }
+    for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+        rf_order order = (rf_order)RF(bits)(accept[lane]);
+        s->highest[lane] = s->highest[lane] > order ? s->highest[lane] : order;
+    }
+    for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+        mask[lane] = 0u - (uint32_t)((rf_real)u[lane] <= accept[lane]);
+        s->accepted[lane] -= mask[lane];
+    }
+    for (unsigned i = 0; i < dim; i++) {
+        for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+            uint32_t z = (uint32_t)q[i][lane] & mask[lane], square = z * z;
+            q[i][lane] = (int32_t)z;
+            s->z[i][lane] += (int32_t)z;
+            s->square_low[i][lane] += square & 0xffffu;
+            s->square_high[i][lane] += square >> 16;
+        }
+        for (unsigned j = 0; j < i; j++)
+            for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++)
+                s->zz[RF_TRIANGLE(i) + j][lane] += (int64_t)q[i][lane] * q[j][lane];
+    }
+}
+
+uint64_t RF_FLEET(const RF(fleet) *fleet)
+{
+    /* filters with bad values or values above κ are left to attempts.h, which counts them */
+    const unsigned dim = RF_KERNEL_DIM;
+    const uint32_t attempts = fleet->options->attempts;
+    RF_FLEET_NAME(lanes) s;
+    int32_t q[2][RF_KERNEL_DIM_MAX][RF_FLEET_LANES];
+    float u[2][RF_FLEET_LANES];
+    uint32_t words[4 * RF_FLEET_LANES];
+    if (fleet->options->sampler != RF_REJECT || attempts > 1u << 14 || dim > RF_KERNEL_DIM_MAX || RF_KERNEL_SETTINGS > RF_NAMES_MAX)
+        return ~(uint64_t)0;
+
+    RF_FLEET_NAME(load)(fleet, dim, &s);
+    for (uint32_t pair = 0; 2 * pair < attempts; pair++) {
+        for (unsigned block = 0; block <= dim / 2; block++) {
+            rf_draw_seeds(s.seed_low, s.seed_high, s.update, pair, block, RF_FOR_ATTEMPTS, RF_FLEET_LANES, words);
+            for (unsigned half = 0; half < 2; half++) {
+                const uint32_t *first = words + 2 * half * RF_FLEET_LANES, *second = first + RF_FLEET_LANES;
+                unsigned d = 2 * block + half;
+                if (d < dim)
+                    for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+                        float even, odd;
+                        rf32_normal_pair(first[lane], second[lane], &even, &odd);
+                        q[0][d][lane] = rf_to_grid(even);
+                        q[1][d][lane] = rf_to_grid(odd);
+                    }
+                else if (d == dim)
+                    for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+                        u[0][lane] = rf32_uniform(first[lane]);
+                        u[1][lane] = rf32_uniform(second[lane]);
+                    }
+            }
+        }
+        for (unsigned parity = 0; parity < 2 && 2 * pair + parity < attempts; parity++)
+            RF_FLEET_NAME(attempt)(fleet, dim, &s, q[parity], u[parity]);
+    }
+
+    uint64_t alone = 0;
+    for (unsigned lane = 0; lane < fleet->count; lane++) {
+        RF(tally) *tally = &fleet->filters[lane]->tally;
+        const rf_real largest = RF(from_bits)((rf_unsigned)s.highest[lane]);
+        if (s.odd[lane] || largest > 1) {
+            alone |= (uint64_t)1 << lane;
+            continue;
+        }
+        RF(tally) fresh = {0};
+        fresh.update = tally->update;
+        fresh.dim = (uint16_t)dim;
+        fresh.accepted = s.accepted[lane];
+        fresh.largest = largest;
+        *tally = fresh;
+        for (unsigned i = 0; i < dim; i++) {
+            RF(tally_z)(tally)[i] = s.z[i][lane];
+            for (unsigned j = 0; j < i; j++)
+                RF(tally_zz)(tally)[RF_TRIANGLE(i) + j] = s.zz[RF_TRIANGLE(i) + j][lane];
+            RF(tally_zz)(tally)[RF_TRIANGLE(i) + i] = (int64_t)s.square_high[i][lane] << 16;
+            RF(tally_zz)(tally)[RF_TRIANGLE(i) + i] += s.square_low[i][lane];
+        }
+    }
+    return alone;
+}
