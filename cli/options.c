@@ -159,7 +159,7 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
             cli_error("%s: --%s %s", usage->command, option->name, option->argument ? "needs a value" : "takes no value");
             return -1;
         }
-        char error[4096] = ""; /* a compiler may have much to say */
+        char error[8192] = ""; /* a compiler may have much to say */
         if (option->set(config, value, error, sizeof error) < 0) {
             const char *more = strchr(error, '\n');
             cli_error("%s: --%s: %.*s", usage->command, option->name, (int)strcspn(error, "\n"), error);

@@ -32,9 +32,6 @@ struct rf_engine {
 
 extern const rf_engine_kind rf_kind_simd, rf_kind_threads, rf_kind_mpi, rf_kind_paranoid;
 
-/* What the engine, or one inside it, last found wrong with a run; "" when nothing was. */
-RF_API const char *rf_engine_complaint(const rf_engine *engine);
-
 /* rf_engine_open for an engine that wraps another: around `inner`, which it then owns, and which is
    closed on failure. A null inner is what the name says. */
 rf_engine *rf_engine_open_over(const char *name, rf_engine *inner, char *error, size_t size);

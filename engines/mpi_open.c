@@ -104,6 +104,8 @@ static int ranks_open(rf_engine *engine, const char *argument, char *error, size
     engine->f32.run = rf32_ranks_run;
     engine->f64.run = rf64_ranks_run;
     engine->f32.self = engine->f64.self = engine;
+    engine->f32.fleet = rf32_ranks_fleet;
+    engine->f64.fleet = rf64_ranks_fleet;
     rf_fail(engine->name, sizeof engine->name, "mpi:%s", rf_engine_name(engine->inner));
     return 0;
 }

@@ -87,3 +87,10 @@ rf_status RF(ranks_run)(void *self, const RF(task) *task, uint32_t begin, uint32
     }
     return RF(tally_add)(tally, mine);
 }
+
+rf_status RF(ranks_fleet)(void *self, const RF(fleet) *fleet)
+{
+    const rf_engine *engine = self;
+    const RF(engine) *inner = INNER(engine);
+    return inner->fleet ? inner->fleet(inner->self, fleet) : RF(fleet_run)(fleet, NULL, inner);
+}

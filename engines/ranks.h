@@ -1,4 +1,5 @@
-/* The mpi engine's state and operation; self is its rf_engine. */
+/* The mpi engine's state and operations; self is its rf_engine. Every rank updates a whole fleet: the
+   filters are small, and all ranks have them without a message. */
 #include "engine.h"
 #include "mpi_module.h"
 
@@ -14,3 +15,5 @@ typedef struct rf_ranks {
 
 rf32_run rf32_ranks_run;
 rf64_run rf64_ranks_run;
+rf32_run_fleet rf32_ranks_fleet;
+rf64_run_fleet rf64_ranks_fleet;

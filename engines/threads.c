@@ -49,3 +49,55 @@ rf_status RF(threads_run)(void *self, const RF(task) *task, uint32_t begin, uint
             return RF_REFUSED_ENGINE;
     return RF_OK;
 }
+
+/* ---- Fleets: parts of the filters on the workers ---- */
+
+typedef struct RF(fleet_job) {
+    const RF(engine) *inner;
+    const RF(fleet) *fleet;
+    unsigned parts;
+    rf_status status[RF_THREADS_MAX];
+} RF(fleet_job);
+
+static rf_status RF(inner_fleet)(const RF(engine) *inner, const RF(fleet) *fleet)
+{
+    return inner->fleet ? inner->fleet(inner->self, fleet) : RF(fleet_run)(fleet, NULL, inner);
+}
+
+static void RF(fleet_work)(void *context, unsigned worker)
+{
+    RF(fleet_job) *job = context;
+    RF(fleet) part = *job->fleet;
+    uint32_t groups = (part.count + RF_FLEET_LANES - 1) / RF_FLEET_LANES; /* whole groups fill the lanes */
+    uint32_t from = (uint32_t)((uint64_t)groups * worker / job->parts) * RF_FLEET_LANES;
+    uint32_t to = (uint32_t)((uint64_t)groups * (worker + 1) / job->parts) * RF_FLEET_LANES;
+    to = to < part.count ? to : part.count;
+    part.filters += from;
+    part.records += (size_t)from * (part.model->settings + 1u);
+    part.reports = part.reports ? part.reports + from : NULL;
+    part.count = to - from;
+    job->status[worker] = RF(inner_fleet)(job->inner, &part);
+}
+
+rf_status RF(threads_fleet)(void *self, const RF(fleet) *fleet)
+{
+    rf_engine *engine = self;
+    const rf_threads *threads = engine->state;
+    uint32_t groups = (fleet->count + RF_FLEET_LANES - 1) / RF_FLEET_LANES;
+    unsigned parts = groups < threads->workers ? groups : threads->workers;
+    if (parts < 2)
+        return RF(inner_fleet)(INNER(engine->inner), fleet);
+
+    RF(fleet_job) job;
+    rf_status notes = RF_OK;
+    job.inner = INNER(engine->inner);
+    job.fleet = fleet;
+    job.parts = parts;
+    rf_pool_run(threads->pool, RF(fleet_work), &job, parts);
+    for (unsigned i = 0; i < parts; i++) {
+        if (job.status[i] < 0)
+            return job.status[i];
+        notes |= job.status[i];
+    }
+    return notes;
+}

@@ -35,6 +35,8 @@ static int threads_open(rf_engine *engine, const char *argument, char *error, si
         return rf_fail(error, size, "engine 'threads:%u': %s", workers, reason);
     engine->f32.run = rf32_threads_run;
     engine->f64.run = rf64_threads_run;
+    engine->f32.fleet = rf32_threads_fleet;
+    engine->f64.fleet = rf64_threads_fleet;
     engine->f32.self = engine->f64.self = engine;
     snprintf(engine->name, sizeof engine->name, "threads:%u", workers);
     return 0;

@@ -55,7 +55,11 @@ static int open_object(load *l, rf_model *m)
     }
     m->f32 = (const rf32_instance *)dlsym(object, "rf32_model_user");
     m->f64 = (const rf64_instance *)dlsym(object, "rf64_model_user");
-    return m->f32 && m->f64 ? 0 : fail(l, "%s cannot be loaded: it lacks rf32_model_user or rf64_model_user", l->name);
+    if (!m->f32 || !m->f64)
+        return fail(l, "%s cannot be loaded: it lacks rf32_model_user or rf64_model_user", l->name);
+    if (m->f32->layout != RF32_LAYOUT || m->f64->layout != RF64_LAYOUT)
+        return fail(l, "%s was compiled with headers of another version of rejfilt; set REJFILT_INCLUDE to this one's", l->name);
+    return 0;
 }
 
 /* ---- The description ---- */

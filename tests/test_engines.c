@@ -86,7 +86,7 @@ static void check_leaks(void)
 
 /* ---- Cases: chains of updates ---- */
 
-enum { STEPS = 5, SAMPLERS = 1, MODELS = 5, SIZES = 7, CASES = MODELS * SIZES * 4 * SAMPLERS, DIM = 3 };
+enum { STEPS = 5, SAMPLERS = 3, MODELS = 5, SIZES = 7, CASES = MODELS * SIZES * 4 * SAMPLERS, DIM = 3 };
 
 static const char *const models[MODELS] = {"precession", "ramsey", "decay", "linear", "phase"};
 static const uint32_t sizes[SIZES] = {1, 2, 3, 100, 1000, 5000, 100003};

@@ -25,7 +25,7 @@ typedef struct rf_model {
    serial         one attempt after the other
    simd[:ISA]     vector lanes; ISA is baseline, avx2 or avx512, by default the best this CPU has
    threads[:N]    simd on N threads, by default one per CPU
-   mpi            threads on every rank of an MPI job
+   mpi[:E]        engine E (threads by default) on every rank of an MPI job
    paranoid[:E]   engine E (serial by default), checking everything it is given and gives
    For a seed, all give the same bits. */
 typedef struct rf_engine rf_engine;
@@ -44,6 +44,9 @@ RF_API const rf64_engine *rf_engine_f64(const rf_engine *engine);
 
 /* The name with defaults filled in, e.g. "threads:2". */
 RF_API const char *rf_engine_name(const rf_engine *engine);
+
+/* What the engine, or one inside it, last found wrong with a run; "" when nothing was. */
+RF_API const char *rf_engine_complaint(const rf_engine *engine);
 
 /* Rank of this process, 0 without MPI. Only rank 0 should print. */
 RF_API unsigned rf_engine_rank(const rf_engine *engine);

@@ -4,7 +4,15 @@
 /* An outcome for parameters x, given a standard normal. Only models with real-valued outcomes. */
 typedef rf_real RF(simulate)(const rf_real x[], const rf_real setting[], rf_real normal);
 
+/* A number that differs when the structures that a kernel works on differ. */
+#if RF_BITS == 32
+#define RF32_LAYOUT (uint32_t)(sizeof(rf32_task) << 16 ^ sizeof(rf32_tally) << 8 ^ sizeof(rf32_model) ^ sizeof(rf32_fleet) << 24)
+#else
+#define RF64_LAYOUT (uint32_t)(sizeof(rf64_task) << 16 ^ sizeof(rf64_tally) << 8 ^ sizeof(rf64_model) ^ sizeof(rf64_fleet) << 24)
+#endif
+
 typedef struct RF(instance) {
+    uint32_t layout; /* of the headers it was compiled with */
     const rf_description *about;
     RF(likelihood) *likelihood;
     RF(bound) *bound;       /* or null */

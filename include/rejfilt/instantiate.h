@@ -3,6 +3,8 @@
    are none, and all engines go through the function pointer. */
 #include "host.h"
 
+#define RF_LAYOUT_OF__(bits) RF##bits##_LAYOUT
+#define RF_LAYOUT_OF(bits) RF_LAYOUT_OF__(bits)
 #define RF_PASTE_(name, bits) rf##bits##_model_##name
 #define RF_PASTE(name, bits) RF_PASTE_(name, bits)
 #define RF_KERNEL_PASTE_(name, bits, isa) rf##bits##_kernel_##name##_##isa
@@ -47,4 +49,4 @@ static const RF(kernels) kernels = {{RF_KERNEL_OF(0), RF_KERNEL_OF(1), RF_KERNEL
 #endif
 
 extern const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION);
-const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {&description, call_likelihood, call_bound, call_simulate, RF_KERNELS};
+const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {RF_LAYOUT_OF(RF_PRECISION), &description, call_likelihood, call_bound, call_simulate, RF_KERNELS};

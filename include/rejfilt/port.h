@@ -41,6 +41,19 @@
 #define RF_SQRT64_INSTRUCTION 0
 #endif
 
+/* RF_CPU_HAS("feature"): does this CPU, and its operating system, have it?
+   RF_PAUSE(): tells the CPU that a loop only waits. */
+#if defined(__x86_64__) || defined(__i386__)
+#define RF_CPU_HAS(feature) (__builtin_cpu_supports(feature) != 0)
+#define RF_PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define RF_CPU_HAS(feature) 0
+#define RF_PAUSE() __asm__ volatile("yield")
+#else
+#define RF_CPU_HAS(feature) 0
+#define RF_PAUSE() ((void)0)
+#endif
+
 /* rf_wide: 64-bit lanes for random numbers, as many as one instruction takes. The multiplication is
    of the low 32 bits of each lane; load takes 32-bit numbers, of which the even ones are in the low
    halves; pack puts the low halves of two side by side, even ones first. */
