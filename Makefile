@@ -43,6 +43,7 @@ warnings:
 	  cmake -S . -B build-$$cc -G Ninja -DCMAKE_C_COMPILER=$$cc -DRF_TESTS=ON -DRF_WERROR=ON > /dev/null && cmake --build build-$$cc || exit 1; done
 
 bench: build
+	@tools/need bench
 	@cmake -S . -B $(BUILD) -DRF_BENCH=ON > /dev/null
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-bench $(BUILD)/bench.json

@@ -43,3 +43,34 @@ uint32_t naive_update(naive_filter *f, double t, double reference, int outcome, 
     }
     return accepted;
 }
+
+uint32_t naive_linear(unsigned dim, const float *mean, const float *factor, const float *weights, float noise, float outcome,
+                      uint32_t m, uint64_t *rng, float *work, float *sum, float *sums)
+{
+    float *z = work, *x = work + dim + 1;
+    uint32_t accepted = 0;
+    for (uint32_t k = 0; k < m; k++) {
+        for (unsigned i = 0; i < dim; i += 2) {
+            float r = sqrtf(-2 * logf((float)uniform(rng))), angle = 6.2831853f * (float)uniform(rng);
+            z[i] = r * cosf(angle);
+            z[i + 1] = r * sinf(angle);
+        }
+        float predicted = 0;
+        for (unsigned i = 0; i < dim; i++) {
+            x[i] = mean[i];
+            for (unsigned j = 0; j <= i; j++)
+                x[i] += factor[i * (i + 1) / 2 + j] * z[j];
+            predicted += weights[i] * x[i];
+        }
+        float residual = (outcome - predicted) / noise;
+        if (uniform(rng) > expf(-0.5f * residual * residual))
+            continue;
+        accepted++;
+        for (unsigned i = 0; i < dim; i++) {
+            sum[i] += z[i];
+            for (unsigned j = 0; j <= i; j++)
+                sums[i * dim + j] += z[i] * z[j];
+        }
+    }
+    return accepted;
+}

@@ -12,4 +12,9 @@ typedef struct naive_filter {
 /* One update with m attempts on the precession model. Returns how many were accepted. */
 uint32_t naive_update(naive_filter *f, double t, double reference, int outcome, uint32_t m);
 
+/* The same in `dim` dimensions for a weighted sum with Gaussian noise: plain scalar loops in float. The
+   sums of the accepted are added to sum[dim] and sums[dim][dim] (lower triangle). */
+uint32_t naive_linear(unsigned dim, const float *mean, const float *factor, const float *weights, float noise, float outcome,
+                      uint32_t m, uint64_t *rng, float *work, float *sum, float *sums);
+
 #endif

@@ -16,6 +16,7 @@
 
 #ifndef RF_GRID
 #include "lattice.h"
+#include "many.h"
 
 #define RF_GRID 8192               /* z is a multiple of 1/RF_GRID; |z| < 8, so Σzz of 2³¹ attempts fits 63 bits */
 #define RF_OVER_UNIT 65536         /* Π max(P/κ, 1) − 1 is summed in units of 1/RF_OVER_UNIT, */
@@ -64,6 +65,7 @@ RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
 #endif
 
 #define RF_KERNEL_LANES (2 * RF_KERNEL_PAIRS)
+#define RF_KERNEL_IS_MANY (RF_KERNEL_PAIRS >= 32 && dim >= RF_MANY)
 #define RF_KERNEL_NAME__(kernel, part) kernel##_##part
 #define RF_KERNEL_NAME_(kernel, part) RF_KERNEL_NAME__(kernel, part)
 #define RF_KERNEL_NAME(part) RF_KERNEL_NAME_(RF_KERNEL, part)
@@ -146,10 +148,16 @@ RF_FN void RF_KERNEL_NAME(wrap)(const rf_real *wrap, unsigned dim, int32_t *q)
 RF_FN void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, const int32_t *q, rf_real *x)
 {
     const RF(chart) *charts = task->model->charts;
+    if (RF_KERNEL_IS_MANY) {
+        _Alignas(64) rf_real z[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
+        for (unsigned k = 0; k < dim * RF_KERNEL_LANES; k++)
+            z[k] = (rf_real)q[k] * (RF_C(1.0) / RF_GRID);
+        RF(many_place)(task->mean, task->factor, dim, RF_KERNEL_LANES, z, x);
+    }
     for (unsigned i = 0; i < dim; i++) {
         const rf_real *row = task->factor + RF_TRIANGLE(i), mean = task->mean[i];
         rf_real *lanes = x + i * RF_KERNEL_LANES;
-        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES && !RF_KERNEL_IS_MANY; lane++) {
             rf_real sum = row[0] * (RF_C(1.0) / RF_GRID) * (rf_real)q[lane]; /* a power of two: no rounding */
             for (unsigned j = 1; j <= i; j++)
                 sum += row[j] * (RF_C(1.0) / RF_GRID) * (rf_real)q[j * RF_KERNEL_LANES + lane];
@@ -246,6 +254,8 @@ RF_FN void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, const float *u
             squares += z * z; /* below 2³² */
         }
         sum_z[i] += sum;
+        if (RF_KERNEL_IS_MANY)
+            continue;
         sum_zz[RF_TRIANGLE(i) + i] += (int64_t)squares;
         for (unsigned j = 0; j < i; j++) {
             const int32_t *other = q + j * RF_KERNEL_LANES;
@@ -254,6 +264,12 @@ RF_FN void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, const float *u
                 product += (int64_t)lanes[lane] * other[lane];
             sum_zz[RF_TRIANGLE(i) + j] += product;
         }
+    }
+    if (RF_KERNEL_IS_MANY) {
+        _Alignas(64) double z[(RF_KERNEL_DIM_MAX + 3) / 4 * 4 * RF_KERNEL_LANES];
+        for (unsigned k = 0; k < (dim + 3) / 4 * 4 * RF_KERNEL_LANES; k++)
+            z[k] = k < dim * RF_KERNEL_LANES ? (double)q[k] : 0;
+        rf_many_sum(z, dim, RF_KERNEL_LANES, sum_zz);
     }
 }
 
@@ -289,8 +305,9 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
 {
     const RF(model) *model = task->model;
     const unsigned dim = RF_KERNEL_DIM;
-    int32_t own_q[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
-    rf_real own_x[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES], own_point[1];
+    _Alignas(64) int32_t own_q[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
+    _Alignas(64) rf_real own_x[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
+    rf_real own_point[1];
     const int roomy = dim <= RF_KERNEL_DIM_MAX;
     rf_real *const work = RF(tally_work)(tally); /* x, point, q of more parameters than the stack has room for */
     rf_real *const x = roomy ? own_x : work, *const point = roomy ? own_point : work + dim * RF_KERNEL_LANES;
@@ -353,6 +370,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
 }
 
 #undef RF_KERNEL_LANES
+#undef RF_KERNEL_IS_MANY
 #undef RF_KERNEL_NAME
 #undef RF_KERNEL_NAME_
 #undef RF_KERNEL_NAME__

@@ -11,7 +11,7 @@ typedef struct RF_FLEET_NAME(lanes) {
     uint32_t seed_low[RF_FLEET_LANES], seed_high[RF_FLEET_LANES], update[RF_FLEET_LANES];
     rf_real mean[RF_KERNEL_DIM_MAX][RF_FLEET_LANES];
     rf_real factor[RF_KERNEL_DIM_MAX * (RF_KERNEL_DIM_MAX + 1) / 2][RF_FLEET_LANES];
-    rf_real record[RF_NAMES_MAX + 1][RF_FLEET_LANES], scale[RF_FLEET_LANES];
+    rf_real record[RF_KERNEL_SETTINGS_MAX + 1][RF_FLEET_LANES], scale[RF_FLEET_LANES];
     uint32_t accepted[RF_FLEET_LANES], odd[RF_FLEET_LANES]; /* odd: a bad value */
     rf_order highest[RF_FLEET_LANES];
     int32_t z[RF_KERNEL_DIM_MAX][RF_FLEET_LANES]; /* of 2¹⁴ attempts at most: see RF_FLEET */
@@ -66,7 +66,7 @@ RF_FN void RF_FLEET_NAME(attempt)(const RF(fleet) *fleet, unsigned dim, RF_FLEET
         RF(to_natural)(charts ? &charts[i] : 0, RF_FLEET_LANES, x[i]);
     }
     for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
-        rf_real own[RF_KERNEL_DIM_MAX], setting[RF_NAMES_MAX + 1];
+        rf_real own[RF_KERNEL_DIM_MAX], setting[RF_KERNEL_SETTINGS_MAX + 1];
         for (unsigned i = 0; i < dim; i++)
             own[i] = x[i][lane];
         for (unsigned i = 0; i < settings; i++)
@@ -109,7 +109,7 @@ uint64_t RF_FLEET(const RF(fleet) *fleet)
     int32_t q[2][RF_KERNEL_DIM_MAX][RF_FLEET_LANES];
     float u[2][RF_FLEET_LANES];
     uint32_t words[4 * RF_FLEET_LANES];
-    if (fleet->options->sampler != RF_REJECT || attempts > 1u << 14 || dim > RF_KERNEL_DIM_MAX || RF_KERNEL_SETTINGS > RF_NAMES_MAX)
+    if (fleet->options->sampler != RF_REJECT || attempts > 1u << 14 || dim > RF_KERNEL_DIM_MAX || RF_KERNEL_SETTINGS > RF_KERNEL_SETTINGS_MAX)
         return ~(uint64_t)0;
 
     RF_FLEET_NAME(load)(fleet, dim, &s);

@@ -13,8 +13,9 @@
 #define RF_KERNEL_BOUND(setting, outcome) (description.is_log ? RF_C(0.0) : RF_C(1.0))
 #endif
 
-#ifndef RF_KERNEL_DIM_MAX
+#ifndef RF_KERNEL_DIM_MAX /* a model of more parameters than can be described sets these itself */
 #define RF_KERNEL_DIM_MAX RF_NAMES_MAX
+#define RF_KERNEL_SETTINGS_MAX RF_NAMES_MAX
 #endif
 
 #define RF_KERNEL RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_ISA)
