@@ -351,4 +351,271 @@ static spread linear_spread(const RF(instance) *instance, rf_sampler sampler, co
     return (spread){sqrt(squares / (SEEDS * dim)), sum / (SEEDS * dim)};
 }
 
-#include "samplers_expected.h"
+static double spread_of(const char *what, spread of, const spread *reject)
+{
+    print_message("%-18s rms %.4f, %.2f of rejection's, mean error %+.5f\n", what, of.rms, of.rms / reject->rms, of.mean);
+    return of.rms / reject->rms;
+}
+
+/* The RMS of 400 errors is known to 1/√800 = 3.5 %, a ratio of two to 5 %. The limits are the ratios
+   measured (0.47 and 0.22) and five times that: 1.25 of them. */
+static void precession_has_less_error(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        const spread reject = precession_spread(RF_REJECT, engines[e]);
+        const spread lattice = precession_spread(RF_LATTICE, engines[e]), weight = precession_spread(RF_WEIGHT, engines[e]);
+        spread_of("precession reject", reject, &reject);
+        check_below(spread_of("precession lattice", lattice, &reject), 0.59);
+        check_below(spread_of("precession weight", weight, &reject), 0.28);
+        /* 5 standard errors; and an allowance of rms² for the bias of a ratio of two sums, in which the
+           table's own (below 4·10⁻⁴, see table_gives_the_moments) is lost */
+        check_within(reject.mean, 0, 5 * reject.rms / sqrt(SEEDS) + reject.rms * reject.rms);
+        check_within(lattice.mean, 0, 5 * lattice.rms / sqrt(SEEDS) + lattice.rms * lattice.rms);
+        check_within(weight.mean, 0, 5 * weight.rms / sqrt(SEEDS) + weight.rms * weight.rms);
+    }
+}
+
+/* The same for one, two, four and eight parameters. Limits as above: 1.25 of the ratios measured. */
+static void linear_has_less_error(void **state)
+{
+    (void)state;
+    const RF(instance) *const instances[] = {&LINEAR(RF_PRECISION, 1), &LINEAR(RF_PRECISION, 2), &LINEAR(RF_PRECISION, 4),
+                                             &LINEAR(RF_PRECISION, 8)};
+    const double limits[][2] = {{0.49, 0.20}, {0.53, 0.28}, {0.71, 0.44}, {0.84, 0.61}};
+    for (int d = 0; d < 4; d++) {
+        const double n = SEEDS * instances[d]->about->dim;
+        const spread reject = linear_spread(instances[d], RF_REJECT, NULL);
+        print_message("linear, %u parameters\n", instances[d]->about->dim);
+        spread_of("reject", reject, &reject);
+        for (int s = 0; s < 2; s++) {
+            const spread got = linear_spread(instances[d], samplers[s], NULL);
+            check_below(spread_of(sampler_names[samplers[s]], got, &reject), limits[d][s]);
+            check_within(got.mean, 0, 5 * got.rms / sqrt(n) + got.rms * got.rms);
+        }
+    }
+    const RF(instance) *built_in = INSTANCE(rf_model_find("linear")); /* with a kernel: the same numbers */
+    for (int s = 0; s < 2; s++)
+        check_within(linear_spread(built_in, samplers[s], engines[1]).rms, linear_spread(instances[1], samplers[s], NULL).rms, 0);
+}
+
+/* ---- The table ---- */
+
+static int in_order(const void *a, const void *b) { return *(const int16_t *)a - *(const int16_t *)b; }
+
+/* 4096 strata of equal probability, scaled to a variance of one and rounded to the grid. */
+static void table_is_the_strata(void **state)
+{
+    (void)state;
+    int16_t sorted[RF_LATTICE_SIZE];
+    double z[RF_LATTICE_SIZE], squares = 0, sum = 0, own = 0;
+    assert_int_equal(RF_LATTICE_SIZE, 4096);
+    assert_int_equal(sizeof rf_lattice_normal / sizeof rf_lattice_normal[0], 4096 + 128);
+    assert_memory_equal(rf_lattice_normal, rf_lattice_normal + RF_LATTICE_SIZE, 128 * sizeof rf_lattice_normal[0]);
+    memcpy(sorted, rf_lattice_normal, sizeof sorted);
+    qsort(sorted, RF_LATTICE_SIZE, sizeof sorted[0], in_order);
+    for (unsigned i = 0; i < RF_LATTICE_SIZE; i++) {
+        z[i] = rf64_normal_quantile((i + 0.5) / RF_LATTICE_SIZE);
+        squares += z[i] * z[i];
+        sum += sorted[i];
+        own += (double)sorted[i] * sorted[i];
+    }
+    for (unsigned i = 0; i < RF_LATTICE_SIZE; i++)
+        check_within(sorted[i], z[i] * sqrt(RF_LATTICE_SIZE / squares) * 8192, 0.5001);
+    check_within(sum, 0, 0); /* it is symmetric */
+    /* rounding by up to half a unit: √(4/12)/8192/√4096 = 1.1e−6 is its standard deviation; 1.3e−6 measured */
+    check_within(own / RF_LATTICE_SIZE / (8192.0 * 8192), 1, 2e-6);
+}
+
+static int in_order_double(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Any 100 in a row leave no gap in probability, at the ends too, above 0.0203 (measured); 100 random
+   numbers leave 0.05. */
+static void table_is_spread(void **state)
+{
+    (void)state;
+    for (unsigned from = 0; from < RF_LATTICE_SIZE; from++) {
+        double cdf[102] = {0, 1};
+        for (unsigned i = 0; i < 100; i++)
+            cdf[2 + i] = 0.5 * erfc(-rf_lattice_normal[(from + i) % RF_LATTICE_SIZE] / (8192 * sqrt(2)));
+        qsort(cdf, 102, sizeof cdf[0], in_order_double);
+        for (unsigned i = 1; i < 102; i++)
+            check_below(cdf[i] - cdf[i - 1], 0.0204);
+    }
+}
+
+/* The whole table, weighted with a likelihood, has the closed form's mean but for its missing tails. */
+static void table_gives_the_moments(void **state)
+{
+    (void)state;
+    uint64_t source = 25;
+    for (int k = 0; k < 100; k++) {
+        precession p = {.mu = 0, .sd = 1, .t = test_uniform(&source, 0.2, 3), .ref = test_uniform(&source, -1.5, 1.5), .s = 1};
+        double w = 0, wz = 0;
+        solve_precession(&p);
+        for (unsigned i = 0; i < RF_LATTICE_SIZE; i++) {
+            double z = rf_lattice_normal[i] / 8192.0, likelihood = 0.5 + 0.5 * cos(p.t * (z - p.ref));
+            w += likelihood, wz += likelihood * z;
+        }
+        check_within(wz / w, p.mean, 4e-4 * sqrt(p.var));
+        check_within(w / RF_LATTICE_SIZE, p.Z, 1e-4);
+    }
+}
+
+/* Coordinates do not follow each other, nor the uniform one: over random shifts, the RMS of the mean
+   product of two of them is at most 1.5 times that of independent numbers, for few and for all points. */
+static void coordinates_are_unrelated(void **state)
+{
+    (void)state;
+    enum { COORDINATES = 8, SHIFTS = 60 };
+    const unsigned counts[] = {100, 1000, RF_LATTICE_SIZE};
+    uint64_t source = 26;
+    for (int c = 0; c < 3; c++)
+        for (unsigned a = 0; a <= COORDINATES; a++) /* the last is the uniform one */
+            for (unsigned b = 0; b < a && b < COORDINATES; b++) {
+                double squares = 0;
+                for (int k = 0; k < SHIFTS; k++) {
+                    uint32_t x = (uint32_t)test_word(&source), y = (uint32_t)test_word(&source);
+                    double sum = 0;
+                    for (unsigned i = 0; i < counts[c]; i++) {
+                        double u = ((double)(uint32_t)(x + i * RF_LATTICE_UNIFORM) * 0x1p-32 - 0.5) * sqrt(12);
+                        double first = a < COORDINATES ? rf_lattice_normal[(x + i * rf_lattice_stride[a % COORDINATES]) % RF_LATTICE_SIZE] / 8192.0 : u;
+                        sum += first * rf_lattice_normal[(y + i * rf_lattice_stride[b]) % RF_LATTICE_SIZE] / 8192.0;
+                    }
+                    squares += sum * sum / (counts[c] * (double)SHIFTS);
+                }
+                if (sqrt(squares) > 1.5)
+                    fail_msg("coordinates %u and %u of %u points: %.2f times the correlation of independent ones", b, a, counts[c], sqrt(squares));
+            }
+}
+
+/* ---- Rounds ---- */
+
+static double seen[3 * 4096];
+static unsigned seen_count;
+
+static rf_real record_x(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    (void)setting, (void)outcome;
+    if (seen_count < sizeof seen / sizeof seen[0])
+        seen[seen_count++] = (double)x[0] * 8192;
+    return RF_C(0.5);
+}
+
+/* Each 4096 attempts are the whole table, in its order from a new place. */
+static void rounds_begin_anew(void **state)
+{
+    (void)state;
+    const rf_real record[] = {0, 0};
+    unsigned places[3];
+    fixture x;
+    for (int s = 0; s < 2; s++) {
+        seen_count = 0;
+        set_up_own(&x, record_x, 3, samplers[s], 3 * 4096);
+        assert_int_equal(update(&x, record, NULL), RF_OK);
+        assert_int_equal(seen_count, 3 * 4096);
+        for (int round = 0; round < 3; round++) {
+            const double *from = seen + round * 4096;
+            unsigned place = 0;
+            for (unsigned match = 0; match < 128 && place < 4096; place += match < 128)
+                for (match = 0; match < 128 && from[match] == rf_lattice_normal[(place + match) % 4096];)
+                    match++;
+            places[round] = place;
+            for (unsigned i = 0; i < 4096; i++)
+                assert_true(from[i] == rf_lattice_normal[(place + i) % 4096]);
+        }
+        assert_true(places[0] != places[1] && places[1] != places[2] && places[0] != places[2]);
+    }
+}
+
+/* ---- Bad likelihoods and refusals ---- */
+
+static rf_real nan_above(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? RF(nan)() : RF_C(0.5); }
+static rf_real negative_above(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? -1 : RF_C(0.5); }
+static rf_real infinite_above(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? RF(infinity)() : RF_C(0.5); }
+static rf_real zero_above(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? 0 : RF_C(0.5); }
+
+static void bad_likelihoods_count_as_zero(void **state)
+{
+    (void)state;
+    RF(likelihood) *const bad[] = {nan_above, negative_above, infinite_above};
+    const rf_real record[] = {0, 0};
+    unsigned above_one = 0;
+    fixture x, good;
+    for (unsigned i = 0; i < RF_LATTICE_SIZE; i++)
+        above_one += rf_lattice_normal[i] > 8192;
+    for (int k = 0; k < 3; k++)
+        for (int j = 0; j < 4; j++) {
+            set_up_own(&x, bad[k], 9, samplers[j % 2], 2 * RF_LATTICE_SIZE);
+            set_up_own(&good, zero_above, 9, samplers[j % 2], 2 * RF_LATTICE_SIZE);
+            assert_int_equal(update(&x, record, engines[j / 2]), RF_NOTE_BAD);
+            assert_int_equal(update(&good, record, engines[j / 2]), RF_OK);
+            const uint32_t counts[] = {x.report.nan, x.report.negative, x.report.infinite};
+            for (int i = 0; i < 3; i++)
+                assert_int_equal(counts[i], i == k ? 2 * above_one : 0); /* two whole tables */
+            assert_memory_equal(RF(filter_mean)(x.f), RF(filter_mean)(good.f), 2 * sizeof(rf_real));
+        }
+}
+
+/* A kernel's own overflow: e^(−g·t) at t = −10⁶ is infinite. */
+static void bad_likelihoods_in_kernels(void **state)
+{
+    (void)state;
+    const rf_real record[] = {-1000000, 0, RF_C(0.95), 1};
+    for (int s = 0; s < 2; s++) {
+        fixture x[2];
+        for (int e = 0; e < 2; e++) {
+            set_up_named(&x[e], "ramsey", 9, samplers[s], 1000);
+            assert_int_equal(update(&x[e], record, engines[e]) & RF_NOTE_BAD, RF_NOTE_BAD);
+            assert_true(x[e].report.infinite + x[e].report.negative + x[e].report.nan > 900);
+        }
+        assert_memory_equal(&x[0].report, &x[1].report, sizeof x[0].report);
+    }
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    const rf_real record[] = {1, 0, 1};
+    fixture x;
+    unsigned char before[sizeof x.memory];
+    set_up_named(&x, "precession", 1, RF_REJECT, 100);
+    memcpy(before, x.memory, sizeof before);
+    for (int e = 0; e < 2; e++) {
+        for (int s = 0; s < 3; s++) {
+            x.options.sampler = s < 2 ? samplers[s] : (rf_sampler)7;
+            x.options.strict = s < 2;
+            assert_int_equal(update(&x, record, engines[e]), RF_REFUSED_OPTIONS);
+            assert_memory_equal(before, x.memory, sizeof before);
+        }
+    }
+    x.options.sampler = RF_REJECT;
+    x.options.strict = 1;
+    assert_true(update(&x, record, engines[1]) >= 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(precession_matches_closed_form),
+        cmocka_unit_test(linear_matches_kalman),
+        cmocka_unit_test(decay_matches_rejection),
+        cmocka_unit_test(phase_wraps),
+        cmocka_unit_test(small_kappa_reports_delta),
+        cmocka_unit_test(precession_has_less_error),
+        cmocka_unit_test(linear_has_less_error),
+        cmocka_unit_test(table_is_the_strata),
+        cmocka_unit_test(table_is_spread),
+        cmocka_unit_test(table_gives_the_moments),
+        cmocka_unit_test(coordinates_are_unrelated),
+        cmocka_unit_test(rounds_begin_anew),
+        cmocka_unit_test(bad_likelihoods_count_as_zero),
+        cmocka_unit_test(bad_likelihoods_in_kernels),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, open_engines, close_engines);
+}
