@@ -22,7 +22,8 @@ int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- Options ---- */
 
-/* Takes an option's value (null for a flag). Returns 0, or -1 with what is wrong in `error`. */
+/* Takes an option's value (null for a flag). Returns 0, or -1 with what is wrong in `error`, which stays
+   empty if it has said so itself. */
 typedef int cli_set(void *config, const char *value, char *error, size_t size);
 
 typedef struct cli_option {

@@ -159,12 +159,10 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
             cli_error("%s: --%s %s", usage->command, option->name, option->argument ? "needs a value" : "takes no value");
             return -1;
         }
-        char error[8192] = ""; /* a compiler may have much to say */
+        char error[256] = "";
         if (option->set(config, value, error, sizeof error) < 0) {
-            const char *more = strchr(error, '\n');
-            cli_error("%s: --%s: %.*s", usage->command, option->name, (int)strcspn(error, "\n"), error);
-            if (more)
-                fprintf(stderr, "%s\n", more + 1);
+            if (error[0])
+                cli_error("%s: --%s: %s", usage->command, option->name, error);
             return -1;
         }
     }

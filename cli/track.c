@@ -43,14 +43,33 @@ static int set_simulate(void *c, const char *value, char *error, size_t size)
     return 0;
 }
 
+/* A model from C source. What the compiler says follows our own line as it is. */
+static int load_model(config *c, const char *path)
+{
+    char error[8192];
+    c->simulation.model = rf_model_load(path, error, sizeof error);
+    if (c->simulation.model)
+        return 0;
+    char *rest = error + strcspn(error, "\n");
+    if (*rest)
+        *rest++ = '\0';
+    cli_error("track: --model: %s", error);
+    fputs(rest, stderr);
+    if (*rest)
+        fputc('\n', stderr);
+    return -1;
+}
+
 static int set_model(void *c, const char *value, char *error, size_t size)
 {
     const char *names[64] = {NULL}, *dot = strrchr(value, '.');
     int is_file = strchr(value, '/') || (dot && strcmp(dot, ".c") == 0);
-    const rf_model *model = is_file ? rf_model_load(value, error, size) : rf_model_find(value);
+    if (is_file)
+        return load_model(c, value);
+    const rf_model *model = rf_model_find(value);
     ((config *)c)->simulation.model = model;
-    if (model || is_file)
-        return model ? 0 : -1;
+    if (model)
+        return 0;
     for (unsigned i = 0; i < 63 && rf_model_at(i); i++)
         names[i] = rf_model_at(i)->f64->about->name;
     const char *close = cli_closest(value, names);

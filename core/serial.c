@@ -36,7 +36,7 @@ rf_status RF(tally_add)(RF(tally) *total, const RF(tally) *part)
     if (total->update != part->update || total->dim != part->dim)
         return RF_REFUSED_TALLY;
     total->over += part->over;
-    total->weight += part->weight; /* or accepted and above, which do not carry into each other */
+    RF(tally_set_weight)(total, RF(tally_weight)(total) + RF(tally_weight)(part));
     RF(count_bad)(&total->nan, part->nan);
     RF(count_bad)(&total->negative, part->negative);
     RF(count_bad)(&total->infinite, part->infinite);

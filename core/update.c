@@ -36,7 +36,7 @@ static rf_status RF(update_check)(const RF(filter) *filter, const RF(model) *mod
 static rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
 {
     if (sampler == RF_WEIGHT)
-        return (rf_real)tally->weight * (RF_C(1.0) / RF_WEIGHT_UNIT);
+        return (rf_real)RF(tally_weight)(tally) * (RF_C(1.0) / RF_WEIGHT_UNIT);
     return (rf_real)tally->accepted;
 }
 
@@ -76,7 +76,7 @@ static rf_real RF(mean_z)(const RF(tally) *tally, rf_sampler sampler, unsigned i
 {
     const int64_t *z = (const int64_t *)(tally + 1);
     if (sampler == RF_WEIGHT)
-        return (rf_real)((double)z[i] / (double)tally->weight);
+        return (rf_real)((double)z[i] / (double)RF(tally_weight)(tally));
     RF(centre) c = RF(centre_of)(z[i], tally->accepted);
     return ((rf_real)c.whole + c.rest) * (RF_C(1.0) / RF_GRID);
 }
@@ -87,7 +87,7 @@ static rf_real RF(scatter)(const RF(tally) *tally, rf_sampler sampler, unsigned 
 {
     const int64_t *z = (const int64_t *)(tally + 1), *zz = z + tally->dim;
     if (sampler == RF_WEIGHT) {
-        double sum = (double)zz[RF(at)(i, j)] - (double)z[i] * (double)z[j] / (double)tally->weight;
+        double sum = (double)zz[RF(at)(i, j)] - (double)z[i] * (double)z[j] / (double)RF(tally_weight)(tally);
         return (rf_real)(sum * (1.0 / RF_WEIGHT_UNIT));
     }
     uint32_t n = tally->accepted;

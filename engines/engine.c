@@ -70,7 +70,7 @@ rf_engine *rf_engine_open_over(const char *name, rf_engine *inner, char *error, 
     const rf_engine_kind *kind = find_kind(name, length);
     rf_engine *engine = NULL;
     if (!kind || strlen(name) > RF_NAME_MAX)
-        rf_fail(error, size, "there is no engine '%.40s'; engines are serial, simd[:ISA], threads[:N], mpi, paranoid[:ENGINE]", name);
+        rf_fail(error, size, "there is no engine '%.40s'; engines are serial, simd[:ISA], threads[:N], mpi[:ENGINE], paranoid[:ENGINE]", name);
     else if (!(engine = engine_new(kind, inner)))
         rf_fail(error, size, "engine '%s': out of memory", name);
     if (!engine) {

@@ -24,6 +24,8 @@
 
 extern char **environ;
 
+enum { ENVIRONMENT_WORDS_MAX = 64, TEXT_MAX = 32768 };
+
 typedef struct hash {
     uint64_t half[2];
 } hash;
@@ -46,7 +48,7 @@ __attribute__((format(printf, 3, 4))) static int set_path(load *l, char path[PAT
     va_start(arguments, format);
     int length = vsnprintf(path, PATH_MAX, format, arguments);
     va_end(arguments);
-    return length < 0 || length >= PATH_MAX ? fail(l, "%s: a path is too long", l->name) : 0;
+    return length < 0 || length >= PATH_MAX ? rf_load_fail(l, "%s: a path is too long", l->name) : 0;
 }
 
 /* ---- What the user's machine gives ---- */
@@ -55,10 +57,11 @@ static int find_source(load *l)
 {
     struct stat s;
     if (!realpath(l->name, l->source) || stat(l->source, &s) != 0 || (S_ISREG(s.st_mode) && access(l->source, R_OK) != 0))
-        return fail(l, "cannot read %s: %s", l->name, strerror(errno));
+        return rf_load_fail(l, "cannot read %s: %s", l->name, strerror(errno));
     if (!S_ISREG(s.st_mode))
-        return fail(l, "%s is %s, not a C source file", l->name, S_ISDIR(s.st_mode) ? "a directory" : "a special file");
-    return s.st_size == 0 ? fail(l, "%s is empty; examples/template.c is a start", l->name) : 0;
+        return rf_load_fail(l, "%s is %s, not a C source file", l->name,
+                            S_ISDIR(s.st_mode) ? "a directory" : "a special file");
+    return s.st_size == 0 ? rf_load_fail(l, "%s is empty; examples/template.c is a start", l->name) : 0;
 }
 
 static int has_headers(load *l)
@@ -73,7 +76,7 @@ static int find_include(load *l)
     char program[PATH_MAX] = "";
     if (chosen && *chosen) {
         if (set_path(l, l->include, "%s", chosen) < 0 || !has_headers(l))
-            return fail(l, "REJFILT_INCLUDE is %s, where there is no rejfilt/model.h", chosen);
+            return rf_load_fail(l, "REJFILT_INCLUDE is %s, where there is no rejfilt/model.h", chosen);
     } else {
         ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
         char *slash = length > 0 ? strrchr(program, '/') : NULL;
@@ -82,7 +85,7 @@ static int find_include(load *l)
         if (!slash || set_path(l, l->include, "%s/../include", program) < 0 || !has_headers(l))
             snprintf(l->include, sizeof l->include, "%s", RF_INCLUDE_DIR);
         if (!has_headers(l))
-            return fail(l, "the headers of rejfilt, which a model needs, are not found; set REJFILT_INCLUDE to "
+            return rf_load_fail(l, "the headers of rejfilt, which a model needs, are not found; set REJFILT_INCLUDE to "
                            "the directory that has rejfilt/model.h");
     }
     if (set_path(l, l->instance, "%s/rejfilt/instantiate.h", l->include) < 0)
@@ -104,7 +107,7 @@ static int find_cache(load *l)
     else if (home && *home == '/')
         status = set_path(l, parent, "%s/.cache", home);
     else
-        status = fail(l, "there is no place for compiled models; set REJFILT_CACHE to a directory");
+        status = rf_load_fail(l, "there is no place for compiled models; set REJFILT_CACHE to a directory");
     if (status < 0 || (*parent && set_path(l, l->cache, "%s/rejfilt", parent) < 0))
         return -1;
     for (size_t end = strlen(l->cache); end > 1 && l->cache[end - 1] == '/'; end--)
@@ -112,19 +115,19 @@ static int find_cache(load *l)
     if (*parent)
         mkdir(parent, 0700);
     if (mkdir(l->cache, 0700) != 0 && errno != EEXIST)
-        return fail(l, "cannot make the cache %s: %s", l->cache, strerror(errno));
+        return rf_load_fail(l, "cannot make the cache %s: %s", l->cache, strerror(errno));
     int directory = open(l->cache, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (directory < 0) {
         const char *why = strerror(errno);
         int is_link = lstat(l->cache, &s) == 0 && S_ISLNK(s.st_mode);
-        return fail(l, "the cache %s is refused: %s", l->cache, is_link ? "it is a symbolic link" : why);
+        return rf_load_fail(l, "the cache %s is refused: %s", l->cache, is_link ? "it is a symbolic link" : why);
     }
     status = fstat(directory, &s);
     close(directory);
     if (status != 0 || s.st_uid != geteuid())
-        return fail(l, "the cache %s is refused: it belongs to another user", l->cache);
+        return rf_load_fail(l, "the cache %s is refused: it belongs to another user", l->cache);
     if (s.st_mode & (S_IWGRP | S_IWOTH))
-        return fail(l, "the cache %s is refused: others can write to it (chmod go-w)", l->cache);
+        return rf_load_fail(l, "the cache %s is refused: others can write to it (chmod go-w)", l->cache);
     return 0;
 }
 
@@ -133,12 +136,12 @@ static int split(load *l, const char *variable, const char *otherwise, char text
 {
     const char *value = getenv(variable);
     if (set_path(l, text, "%s", value && *value ? value : otherwise) < 0)
-        return fail(l, "%s is too long", variable);
+        return rf_load_fail(l, "%s is too long", variable);
     char *rest, *word = strtok_r(text, " \t\n", &rest);
     for (; word && w->count < ENVIRONMENT_WORDS_MAX; word = strtok_r(NULL, " \t\n", &rest))
         w->word[w->count++] = word;
     if (word || (w->count == 0 && *otherwise))
-        return fail(l, word ? "%s has too many words" : "%s is blank", variable);
+        return rf_load_fail(l, word ? "%s has too many words" : "%s is blank", variable);
     return 0;
 }
 
@@ -151,7 +154,7 @@ static int set_environment(load *l)
         count++;
     l->environment = malloc((count + 2) * sizeof *l->environment);
     if (!l->environment)
-        return fail(l, "not enough memory to compile %s", l->name);
+        return rf_load_fail(l, "not enough memory to compile %s", l->name);
     for (size_t i = 0; i < count; i++)
         if (strncmp(environ[i], "LC_ALL=", 7) != 0)
             l->environment[kept++] = environ[i];
@@ -194,7 +197,7 @@ static int start(load *l, const words *w, job *j)
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     if (pipe(ends) != 0)
-        return fail(l, "cannot start the compiler: %s", strerror(errno));
+        return rf_load_fail(l, "cannot start the compiler: %s", strerror(errno));
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     posix_spawn_file_actions_init(&files);
@@ -212,8 +215,8 @@ static int start(load *l, const words *w, job *j)
     if (code == 0)
         return 0;
     close(ends[0]);
-    return code == ENOENT ? fail(l, "there is no compiler '%s'; install gcc, or name a compiler in CC", w->word[0])
-                          : fail(l, "cannot start the compiler '%s': %s", w->word[0], strerror(code));
+    return code == ENOENT ? rf_load_fail(l, "there is no compiler '%s'; install gcc, or name a compiler in CC", w->word[0])
+                          : rf_load_fail(l, "cannot start the compiler '%s': %s", w->word[0], strerror(code));
 }
 
 static void hash_add(hash *h, const char *bytes, size_t count)
@@ -303,7 +306,7 @@ static int explain(load *l, char text[TEXT_MAX])
             length--;
     while (length > 0 && text[length - 1] == '\n')
         length--;
-    return fail(l, "%s does not compile; the compiler says:\n%.*s%s\nhint: %s", l->name, (int)length, text,
+    return rf_load_fail(l, "%s does not compile; the compiler says:\n%.*s%s\nhint: %s", l->name, (int)length, text,
                 is_cut ? length ? "\n…" : "…" : "", help);
 }
 
@@ -338,7 +341,7 @@ static int compile_files(load *l, char file[3][PATH_MAX])
         status = start(l, &link, &j) < 0 ? -1 : finish(&j, &ignored, text) != 0;
     if (status != 0)
         return status < 0 ? -1 : explain(l, text);
-    return rename(file[2], l->object) != 0 ? fail(l, "cannot write %s: %s", l->object, strerror(errno)) : 0;
+    return rename(file[2], l->object) != 0 ? rf_load_fail(l, "cannot write %s: %s", l->object, strerror(errno)) : 0;
 }
 
 /* Leaves the object complete, or not at all. */
@@ -352,7 +355,7 @@ static int compile(load *l)
         if (set_path(l, file[i], "%s/%s", folder, names[i]) < 0)
             return -1;
     if (!mkdtemp(folder))
-        return fail(l, "cannot write in the cache %s: %s", l->cache, strerror(errno));
+        return rf_load_fail(l, "cannot write in the cache %s: %s", l->cache, strerror(errno));
     for (int i = 0; i < 3; i++)
         memcpy(file[i], folder, strlen(folder));
     int status = compile_files(l, file);
@@ -377,7 +380,7 @@ static int make_object(load *l, const hash *key)
     if (compile(l) < 0)
         return -1;
     int is_same = make_key(l, &after) == 1 && memcmp(&after, key, sizeof after) == 0;
-    int status = is_same ? try_object(l) : fail(l, "%s changed while it was compiled; try again", l->name);
+    int status = is_same ? rf_load_try(l) : rf_load_fail(l, "%s changed while it was compiled; try again", l->name);
     if (status < 0)
         unlink(l->object);
     return status;
@@ -388,18 +391,19 @@ static const rf_model *load_model(load *l)
     static loaded *models;
     hash key;
     if (find_source(l) < 0 || find_include(l) < 0 || find_cache(l) < 0 ||
-        split(l, "CC", "cc", l->compiler_text, &l->compiler) < 0 || split(l, "REJFILT_MODEL_FLAGS", "", l->extra_text, &l->extra) < 0 ||
-        set_environment(l) < 0 || make_key(l, &key) < 0)
+        split(l, "CC", "cc", l->compiler_text, &l->compiler) < 0 ||
+        split(l, "REJFILT_MODEL_FLAGS", "", l->extra_text, &l->extra) < 0 || set_environment(l) < 0 ||
+        make_key(l, &key) < 0)
         return NULL;
     for (const loaded *m = models; m; m = m->next)
         if (memcmp(&m->key, &key, sizeof key) == 0)
             return &m->model;
     if (set_path(l, l->object, "%s/%016" PRIx64 "%016" PRIx64 ".so", l->cache, key.half[0], key.half[1]) < 0)
         return NULL;
-    if (!(is_cached(l) && try_object(l) == 0) && make_object(l, &key) < 0)
+    if (!(is_cached(l) && rf_load_try(l) == 0) && make_object(l, &key) < 0)
         return NULL;
     loaded *one = malloc(sizeof *one);
-    if ((one ? open_object(l, &one->model) : fail(l, "not enough memory to load %s", l->name)) < 0) {
+    if ((one ? rf_load_open(l, &one->model) : rf_load_fail(l, "not enough memory to load %s", l->name)) < 0) {
         free(one);
         return NULL;
     }

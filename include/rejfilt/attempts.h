@@ -279,7 +279,7 @@ RF_FN void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q, const rf
     int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally), weight = 0;
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         weight += (int32_t)(accept[lane] * RF_WEIGHT_UNIT);
-    tally->weight += (uint64_t)weight;
+    RF(tally_set_weight)(tally, RF(tally_weight)(tally) + (uint64_t)weight);
     for (unsigned i = 0; i < dim; i++) {
         const int32_t *lanes = q + i * RF_KERNEL_LANES;
         int64_t sum = 0;

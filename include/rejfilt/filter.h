@@ -33,13 +33,8 @@ typedef struct RF(model) {
    All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
 typedef struct RF(tally) {
     uint64_t over; /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
-    union {
-        struct {
-            uint32_t accepted;
-            uint32_t above; /* attempts with a likelihood above κ */
-        };
-        uint64_t weight; /* RF_WEIGHT instead: Σ of weights, in units of 2⁻²⁵ */
-    };
+    uint32_t accepted;
+    uint32_t above;   /* attempts with a likelihood above κ */
     rf_real largest;  /* largest P/κ seen */
     uint32_t update;  /* number of the update under way or next, from 0 */
     uint16_t dim;
@@ -193,6 +188,14 @@ RF_API extern const RF(engine) RF(serial);
    zz by rows of the lower triangle. */
 RF_FN int64_t *RF(tally_z)(RF(tally) *tally) { return (int64_t *)(tally + 1); }
 RF_FN int64_t *RF(tally_zz)(RF(tally) *tally) { return (int64_t *)(tally + 1) + tally->dim; }
+/* With RF_WEIGHT, accepted and above are instead the low and high half of Σ of weights, in units of
+   2⁻²⁵. Adding such numbers adds counts, too: neither reaches 32 bits. */
+RF_FN uint64_t RF(tally_weight)(const RF(tally) *tally) { return (uint64_t)tally->above << 32 | tally->accepted; }
+RF_FN void RF(tally_set_weight)(RF(tally) *tally, uint64_t weight)
+{
+    tally->accepted = (uint32_t)weight;
+    tally->above = (uint32_t)(weight >> 32);
+}
 /* Mean, and after it factor, for loops that cannot afford a call. */
 RF_FN const rf_real *RF(filter_mean_of)(const RF(filter) *filter)
 {
@@ -248,8 +251,9 @@ RF_API rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf
                             const RF(options) *options, const RF(engine) *engine, RF(report) *report);
 
 /* Updates `count` filters of the same model at once, filter i with record i: the same bits as one by
-   one, in less time. Refuses the whole fleet, unchanged, if one of them would be refused; else the
-   notes of all. `reports` has room for all, or is null. */
+   one, in less time. Refuses the whole fleet, unchanged, if one of them would be refused for what it
+   is given; an engine that fails (RF_REFUSED_ENGINE) leaves the filters before the failure updated.
+   Else the notes of all. `reports` has room for all, or is null. */
 RF_API rf_status RF(fleet_update)(RF(filter) *const filters[], uint32_t count, const RF(model) *model, const rf_real records[],
                                   const RF(options) *options, const RF(engine) *engine, RF(report) reports[]);
 

@@ -8,7 +8,7 @@
 #define RF_LATTICE_STRIDES 16u
 #define RF_LATTICE_UNIFORM 2447445413u /* step of the uniform coordinate, as a share of 2^32 */
 
-static const uint16_t rf_lattice_stride[RF_LATTICE_STRIDES] = {1, 3519, 2559, 3585, 3669, 3499, 1303, 179, 2585, 1547, 3923, 3653, 3451, 1569, 63, 3917};
+static const uint16_t rf_lattice_stride[RF_LATTICE_STRIDES] = {1, 481, 219, 527, 1409, 1051, 3183, 269, 1197, 2915, 2133, 327, 3421, 3407, 3529, 3335};
 
 /* In units of 2^-13. */
 static const int16_t rf_lattice_normal[RF_LATTICE_SIZE + 128] = {

@@ -4,7 +4,7 @@
    from evidence E it makes m attempts: draw x from the Gaussian, accept it with probability
    P(E|x)/κ. The Gaussian becomes that of the accepted x. Nothing else is kept.
 
-       unsigned char memory[RF32_FILTER_BYTES(1)] RF_ALIGNED;      // yours; nothing is allocated
+       RF_ALIGNED unsigned char memory[RF32_FILTER_BYTES(1)];      // yours; nothing is allocated
        rf32_filter *filter;
        rf32_filter_init(&filter, memory, sizeof memory, 1, seed);
        rf32_prior_box(filter, &model, low, high);                  // or rf32_prior_gaussian
