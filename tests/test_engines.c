@@ -89,7 +89,7 @@ static void check_leaks(void)
 enum { STEPS = 5, SAMPLERS = 3, MODELS = 5, SIZES = 7, CASES = MODELS * SIZES * 4 * SAMPLERS, DIM = 3 };
 
 static const char *const models[MODELS] = {"precession", "ramsey", "decay", "linear", "phase"};
-static const uint32_t sizes[SIZES] = {1, 2, 3, 100, 1000, 5000, 100003};
+static const uint32_t sizes[SIZES] = {1, 2, 3, 100, 1000, 5000, 20011};
 
 typedef struct chain_case {
     const RF(instance) *instance;
