@@ -305,8 +305,8 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
 {
     const RF(model) *model = task->model;
     const unsigned dim = RF_KERNEL_DIM;
-    _Alignas(64) int32_t own_q[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
-    _Alignas(64) rf_real own_x[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
+    _Alignas(RF_KERNEL_PAIRS > 1 ? 64 : 8) int32_t own_q[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
+    _Alignas(RF_KERNEL_PAIRS > 1 ? 64 : 8) rf_real own_x[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
     rf_real own_point[1];
     const int roomy = dim <= RF_KERNEL_DIM_MAX;
     rf_real *const work = RF(tally_work)(tally); /* x, point, q of more parameters than the stack has room for */

@@ -109,13 +109,15 @@ uint64_t RF_FLEET(const RF(fleet) *fleet)
     int32_t q[2][RF_KERNEL_DIM_MAX][RF_FLEET_LANES];
     float u[2][RF_FLEET_LANES];
     uint32_t words[4 * RF_FLEET_LANES];
+    rf_wide keys[20 * RF_FLEET_LANES / RF_WIDE_LANES];
     if (fleet->options->sampler != RF_REJECT || attempts > 1u << 14 || dim > RF_KERNEL_DIM_MAX || RF_KERNEL_SETTINGS > RF_KERNEL_SETTINGS_MAX)
         return ~(uint64_t)0;
 
     RF_FLEET_NAME(load)(fleet, dim, &s);
+    rf_seed_keys(s.seed_low, s.seed_high, RF_FLEET_LANES, keys);
     for (uint32_t pair = 0; 2 * pair < attempts; pair++) {
         for (unsigned block = 0; block <= dim / 2; block++) {
-            rf_draw_seeds(s.seed_low, s.seed_high, s.update, pair, block, RF_FOR_ATTEMPTS, RF_FLEET_LANES, words);
+            rf_draw_seeds(keys, s.update, pair, block, RF_FOR_ATTEMPTS, RF_FLEET_LANES, words);
             for (unsigned half = 0; half < 2; half++) {
                 const uint32_t *first = words + 2 * half * RF_FLEET_LANES, *second = first + RF_FLEET_LANES;
                 unsigned d = 2 * block + half;

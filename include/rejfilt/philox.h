@@ -44,22 +44,31 @@ RF_FN rf_words rf_draw(uint64_t seed, uint32_t update, uint32_t index, uint32_t 
     return rf_philox(counter, seed);
 }
 
+/* The keys of the ten rounds. */
+RF_FN void rf_philox_keys(rf_wide low, rf_wide high, rf_wide keys[20])
+{
+    const rf_wide step_low = rf_wide_set(0x9E3779B9u), step_high = rf_wide_set(0xBB67AE85u);
+    for (int round = 0; round < 10; round++) {
+        keys[2 * round] = low;
+        keys[2 * round + 1] = high;
+        low = rf_wide_add(low, step_low);
+        high = rf_wide_add(high, step_high);
+    }
+}
+
 /* Ten rounds for elements side by side, the even ones in [0] and the odd ones in [1] of each. High
    halves are never looked at. Word k of element i goes to out[k * count + i]. */
-RF_FN void rf_philox_wide(rf_wide c0[2], rf_wide c1[2], rf_wide c2[2], rf_wide c3[2], rf_wide k0[2], rf_wide k1[2],
+RF_FN void rf_philox_wide(rf_wide c0[2], rf_wide c1[2], rf_wide c2[2], rf_wide c3[2], const rf_wide *const keys[2],
                           uint32_t count, uint32_t *out)
 {
     const rf_wide m0 = rf_wide_set(0xD2511F53u), m1 = rf_wide_set(0xCD9E8D57u);
-    const rf_wide w0 = rf_wide_set(0x9E3779B9u), w1 = rf_wide_set(0xBB67AE85u);
     for (int round = 0; round < 10; round++) {
         for (int j = 0; j < 2; j++) {
             rf_wide a = rf_wide_multiply(c0[j], m0), b = rf_wide_multiply(c2[j], m1);
-            c0[j] = rf_wide_xor3(rf_wide_high(b), c1[j], k0[j]);
-            c2[j] = rf_wide_xor3(rf_wide_high(a), c3[j], k1[j]);
+            c0[j] = rf_wide_xor3(rf_wide_high(b), c1[j], keys[j][2 * round]);
+            c2[j] = rf_wide_xor3(rf_wide_high(a), c3[j], keys[j][2 * round + 1]);
             c1[j] = b;
             c3[j] = a;
-            k0[j] = rf_wide_add(k0[j], w0);
-            k1[j] = rf_wide_add(k1[j], w1);
         }
     }
     rf_wide_pack(out, c0[0], c0[1]);
@@ -71,25 +80,37 @@ RF_FN void rf_philox_wide(rf_wide c0[2], rf_wide c1[2], rf_wide c2[2], rf_wide c
 /* rf_draw for the `count` elements index, index + 1, ...; `count` is a multiple of 16. */
 RF_FN void rf_draw_many(uint64_t seed, uint32_t update, uint32_t index, uint32_t block, uint32_t purpose, uint32_t count, uint32_t *out)
 {
+    rf_wide same[20];
+    const rf_wide *const keys[2] = {same, same};
+    rf_philox_keys(rf_wide_set(seed), rf_wide_set(seed >> 32), same);
     for (uint32_t i = 0; i < count; i += 2 * RF_WIDE_LANES) {
         rf_wide c0[2] = {rf_wide_steps(index + i), rf_wide_steps(index + i + 1)};
         rf_wide c1[2] = {rf_wide_set(block), rf_wide_set(block)}, c2[2] = {rf_wide_set(update), rf_wide_set(update)};
         rf_wide c3[2] = {rf_wide_set(purpose), rf_wide_set(purpose)};
-        rf_wide k0[2] = {rf_wide_set(seed), rf_wide_set(seed)}, k1[2] = {rf_wide_set(seed >> 32), rf_wide_set(seed >> 32)};
-        rf_philox_wide(c0, c1, c2, c3, k0, k1, count, out + i);
+        rf_philox_wide(c0, c1, c2, c3, keys, count, out + i);
     }
 }
 
-/* rf_draw of one element for `count` seeds (low and high halves apart) and updates; likewise. */
-RF_FN void rf_draw_seeds(const uint32_t *low, const uint32_t *high, const uint32_t *update, uint32_t index, uint32_t block,
-                         uint32_t purpose, uint32_t count, uint32_t *out)
+/* Keys for rf_draw_seeds: 20 * count / RF_WIDE_LANES numbers from the halves of `count` seeds. */
+RF_FN void rf_seed_keys(const uint32_t *low, const uint32_t *high, uint32_t count, rf_wide *keys)
 {
-    for (uint32_t i = 0; i < count; i += 2 * RF_WIDE_LANES) {
-        rf_wide l = rf_wide_load(low + i), h = rf_wide_load(high + i), u = rf_wide_load(update + i);
+    for (uint32_t i = 0; i < count; i += 2 * RF_WIDE_LANES, keys += 40) {
+        rf_wide l = rf_wide_load(low + i), h = rf_wide_load(high + i);
+        rf_philox_keys(l, h, keys);
+        rf_philox_keys(rf_wide_high(l), rf_wide_high(h), keys + 20);
+    }
+}
+
+/* rf_draw of one element for `count` seeds and updates; `count` is a multiple of 16. */
+RF_FN void rf_draw_seeds(const rf_wide *keys, const uint32_t *update, uint32_t index, uint32_t block, uint32_t purpose,
+                         uint32_t count, uint32_t *out)
+{
+    for (uint32_t i = 0; i < count; i += 2 * RF_WIDE_LANES, keys += 40) {
+        const rf_wide *const both[2] = {keys, keys + 20};
+        rf_wide u = rf_wide_load(update + i), c2[2] = {u, rf_wide_high(u)};
         rf_wide c0[2] = {rf_wide_set(index), rf_wide_set(index)}, c1[2] = {rf_wide_set(block), rf_wide_set(block)};
-        rf_wide c2[2] = {u, rf_wide_high(u)}, c3[2] = {rf_wide_set(purpose), rf_wide_set(purpose)};
-        rf_wide k0[2] = {l, rf_wide_high(l)}, k1[2] = {h, rf_wide_high(h)};
-        rf_philox_wide(c0, c1, c2, c3, k0, k1, count, out + i);
+        rf_wide c3[2] = {rf_wide_set(purpose), rf_wide_set(purpose)};
+        rf_philox_wide(c0, c1, c2, c3, both, count, out + i);
     }
 }
 
