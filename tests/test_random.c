@@ -148,6 +148,28 @@ static void normals_reach_the_tail(void **state)
     check_within(beyond, exp(-5.5 * 5.5 / 2) * 0x1p32, 2);
 }
 
+/* The two parts of a float normal, against libm, over a sweep of all words. */
+static void parts_of_a_normal(void **state)
+{
+    (void)state;
+    double angle_error = 0, double_error = 0, radius_error = 0;
+    for (uint64_t w = 0; w < 0x100000000u; w += 10007) {
+        float s, c, u = rf32_uniform((uint32_t)w), squared = rf32_minus_2_log(u);
+        double r = (double)(int32_t)(uint32_t)w * 1.5707963267948966 * 0x1p-31, sign = w & 1 ? -1 : 1;
+        double s64, c64;
+        rf32_circle((uint32_t)w, &s, &c);
+        rf64_circle((uint32_t)w, &s64, &c64);
+        double_error = fmax(double_error, fmax(fabs(s64 - sin(r)), fabs(c64 - sign * cos(r))));
+        angle_error = fmax(angle_error, fmax(fabs(s - sin(r)), fabs(c - sign * cos(r))));
+        assert_true(squared >= 0);
+        radius_error = fmax(radius_error, fabs(squared + 2 * log((double)u)) / fmax(1, squared));
+    }
+    check_below(angle_error, 4e-7);
+    check_below(double_error, 4e-16);
+    check_below(radius_error, 1e-6);
+    assert_true(rf32_minus_2_log(1.0f) == 0);
+}
+
 /* The bits of each word, and of words of neighbouring counters, agree half of the time. */
 static void words_are_uncorrelated(void **state)
 {
@@ -173,6 +195,7 @@ int main(void)
         cmocka_unit_test(philox_known_answers), cmocka_unit_test(philox_agrees_with_random123),
         cmocka_unit_test(draws_are_separate),   cmocka_unit_test(normals32),
         cmocka_unit_test(normals64),            cmocka_unit_test(normals_reach_the_tail),
+        cmocka_unit_test(parts_of_a_normal),    
         cmocka_unit_test(words_are_uncorrelated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

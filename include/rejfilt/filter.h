@@ -116,7 +116,7 @@ RF_FN rf_real RF(uniform)(uint32_t word)
 }
 
 /* Two independent standard normals from two words (Box and Muller). |z| reaches 6.66. In float to
-   1e-6, which is what attempts use in both precisions, for they round to 1/8192. */
+   2e-6, which is what attempts use in both precisions, for they round to 1/8192. */
 RF_FN void RF(normal_pair)(uint32_t radius, uint32_t angle, rf_real *z0, rf_real *z1)
 {
 #if RF_BITS == 32
@@ -124,7 +124,7 @@ RF_FN void RF(normal_pair)(uint32_t radius, uint32_t angle, rf_real *z0, rf_real
 #else
     rf_real s, c, r = rf64_sqrt(-2.0 * rf64_log(rf64_uniform(radius)));
 #endif
-    RF(sincos_turn)(angle, &s, &c);
+    RF(circle)(angle, &s, &c);
     *z0 = r * c;
     *z1 = r * s;
 }
