@@ -5,11 +5,7 @@
 
 #include "rejfilt/rejfilt.h"
 
-#if RF_PRECISION == 32
-#define EPS 1e-6
-#else
-#define EPS 1e-14
-#endif
+#define EPS (RF_PRECISION == 32 ? 1e-6 : 1e-14)
 
 enum { MOST = 8 };
 

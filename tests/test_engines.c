@@ -10,16 +10,6 @@
 
 #include "engine.h"
 
-#if RF_PRECISION == 32
-#define INSTANCE(model) ((model)->f32)
-#define ENGINE(engine) rf_engine_f32(engine)
-#define FILTER_BYTES(dim) RF32_FILTER_BYTES(dim)
-#else
-#define INSTANCE(model) ((model)->f64)
-#define ENGINE(engine) rf_engine_f64(engine)
-#define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
-#endif
-
 /* ---- Allocations, counted and made to fail ---- */
 
 void *__real_malloc(size_t size);

@@ -5,13 +5,7 @@
 
 #include "rejfilt/rejfilt.h"
 
-#if RF_PRECISION == 32
-#define FILTER_BYTES(dim) RF32_FILTER_BYTES(dim)
-#define EPS 1e-6
-#else
-#define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
-#define EPS 1e-14
-#endif
+#define EPS (RF_PRECISION == 32 ? 1e-6 : 1e-14)
 
 static void sizes_agree(void **state)
 {

@@ -3,16 +3,6 @@
 
 #include "rejfilt/host.h"
 
-#if RF_PRECISION == 32
-#define INSTANCE(model) ((model)->f32)
-#define ENGINE(engine) rf_engine_f32(engine)
-#define FILTER_BYTES(dim) RF32_FILTER_BYTES(dim)
-#else
-#define INSTANCE(model) ((model)->f64)
-#define ENGINE(engine) rf_engine_f64(engine)
-#define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
-#endif
-
 enum { MOST = 200, DIM = 3, NUMBERS = 4, ENGINES = 7, PARANOID = 5 };
 
 static const char *const engine_names[ENGINES] = {"serial", "simd", "simd:baseline", "threads:2", "threads:3", "paranoid", NULL};

@@ -7,17 +7,7 @@
 #include "rejfilt/host.h"
 #include "rejfilt/lattice.h"
 
-#if RF_PRECISION == 32
-#define INSTANCE(model) ((model)->f32)
-#define ENGINE(engine) rf_engine_f32(engine)
-#define FILTER_BYTES(dim) RF32_FILTER_BYTES(dim)
-#define EPS 1e-6
-#else
-#define INSTANCE(model) ((model)->f64)
-#define ENGINE(engine) rf_engine_f64(engine)
-#define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
-#define EPS 1e-13
-#endif
+#define EPS (RF_PRECISION == 32 ? 1e-6 : 1e-13)
 
 #define LINEAR_(bits, dim) rf##bits##_model_linear##dim
 #define LINEAR(bits, dim) LINEAR_(bits, dim)

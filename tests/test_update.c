@@ -5,15 +5,7 @@
 
 #include "rejfilt/host.h"
 
-#if RF_PRECISION == 32
-#define INSTANCE(model) ((model)->f32)
-#define FILTER_BYTES(dim) RF32_FILTER_BYTES(dim)
-#define EPS 1e-6
-#else
-#define INSTANCE(model) ((model)->f64)
-#define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
-#define EPS 1e-13
-#endif
+#define EPS (RF_PRECISION == 32 ? 1e-6 : 1e-13)
 
 typedef struct fixture {
     RF(chart) charts[RF_NAMES_MAX];

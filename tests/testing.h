@@ -42,4 +42,18 @@ static inline double test_uniform(uint64_t *state, double low, double high)
     return low + (high - low) * (double)(test_word(state) >> 11) * 0x1p-53;
 }
 
+/* For tests that are compiled per precision: what has the precision in its name. */
+#ifdef RF_PRECISION
+#include "rejfilt/host.h"
+#if RF_PRECISION == 32
+#define INSTANCE(model) ((model)->f32)
+#define ENGINE(engine) rf_engine_f32(engine)
+#define FILTER_BYTES(dim) RF32_FILTER_BYTES(dim)
+#else
+#define INSTANCE(model) ((model)->f64)
+#define ENGINE(engine) rf_engine_f64(engine)
+#define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
+#endif
+#endif
+
 #endif

@@ -18,7 +18,7 @@ RF_FN rf_real RF(natural_bounded)(const RF(chart) *chart, rf_real y)
 RF_FN rf_real RF(natural_periodic)(const RF(chart) *chart, rf_real y)
 {
     rf_real period = chart->high - chart->low, x = y - period * RF(floor)((y - chart->low) / period);
-    return (x >= chart->low) & (x < chart->high) ? x : chart->low;
+    return ((x >= chart->low) & (x < chart->high)) ? x : chart->low;
 }
 
 RF_FN rf_real RF(natural)(const RF(chart) *chart, rf_real y)
