@@ -124,29 +124,10 @@ static void RF(set_independent)(RF(filter) *filter, unsigned i, rf_real mean, rf
     l[RF(at)(i, i)] = sd;
 }
 
-rf_status RF(prior_gaussian)(RF(filter) *filter, const RF(model) *model, const rf_real mean[], const rf_real sd[])
+/* Low end m and high end s of a uniform distribution of natural values, likewise. */
+static rf_status RF(chart_box)(const RF(chart) *chart, rf_real *m, rf_real *s)
 {
-    rf_status status = RF(charts_check)(filter, model);
-    if (status < 0)
-        return status;
-    if (!mean || !sd)
-        return RF_REFUSED_NULL;
-    for (unsigned pass = 0; pass < 2; pass++) { /* first only look, then write */
-        for (unsigned i = 0; i < model->dim; i++) {
-            rf_real m = mean[i], s = sd[i];
-            status = RF(chart_moments)(RF(chart_of)(model, i), &m, &s);
-            if (status < 0)
-                return status;
-            if (pass == 1)
-                RF(set_independent)(filter, i, m, s);
-        }
-    }
-    return RF_OK;
-}
-
-/* Mean and standard deviation, in the chart, of the uniform distribution from low to high. */
-static rf_status RF(chart_box)(const RF(chart) *chart, rf_real low, rf_real high, rf_real *m, rf_real *s)
-{
+    rf_real low = *m, high = *s;
     if (!RF(usable)(low) || !RF(usable)(high))
         return RF_REFUSED_VALUE;
     if (!(high > low))
@@ -165,17 +146,19 @@ static rf_status RF(chart_box)(const RF(chart) *chart, rf_real low, rf_real high
     return RF(chart_moments)(chart, m, s);
 }
 
-rf_status RF(prior_box)(RF(filter) *filter, const RF(model) *model, const rf_real low[], const rf_real high[])
+/* Sets every parameter's prior from two numbers, which `to_chart` turns into mean and standard deviation. */
+static rf_status RF(prior_independent)(RF(filter) *filter, const RF(model) *model, const rf_real first[], const rf_real second[],
+                                       rf_status (*to_chart)(const RF(chart) *, rf_real *, rf_real *))
 {
     rf_status status = RF(charts_check)(filter, model);
     if (status < 0)
         return status;
-    if (!low || !high)
+    if (!first || !second)
         return RF_REFUSED_NULL;
     for (unsigned pass = 0; pass < 2; pass++) { /* first only look, then write */
         for (unsigned i = 0; i < model->dim; i++) {
-            rf_real m, s;
-            status = RF(chart_box)(RF(chart_of)(model, i), low[i], high[i], &m, &s);
+            rf_real m = first[i], s = second[i];
+            status = to_chart(RF(chart_of)(model, i), &m, &s);
             if (status < 0)
                 return status;
             if (pass == 1)
@@ -183,6 +166,16 @@ rf_status RF(prior_box)(RF(filter) *filter, const RF(model) *model, const rf_rea
         }
     }
     return RF_OK;
+}
+
+rf_status RF(prior_gaussian)(RF(filter) *filter, const RF(model) *model, const rf_real mean[], const rf_real sd[])
+{
+    return RF(prior_independent)(filter, model, mean, sd, RF(chart_moments));
+}
+
+rf_status RF(prior_box)(RF(filter) *filter, const RF(model) *model, const rf_real low[], const rf_real high[])
+{
+    return RF(prior_independent)(filter, model, low, high, RF(chart_box));
 }
 
 rf_status RF(prior_covariance)(RF(filter) *filter, const rf_real mean[], const rf_real covariance[])
