@@ -22,7 +22,7 @@ RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real out
     rf_real detuning = x[1] - setting[1];
     rf_real drive2 = x[0] * x[0];
     rf_real speed2 = rf_max(drive2 + detuning * detuning, RF_C(1e-12)); /* W = 0 on resonance must not divide by 0 */
-    rf_real half = RF_C(0.5) * (1 - rf_cos(rf_sqrt(speed2) * setting[0]));
-    rf_real excited = rf_min(drive2 / speed2 * half, 1);
+    rf_real turned = rf_sin_squared(rf_sqrt(speed2) * (RF_C(0.5) * setting[0]));
+    rf_real excited = rf_min(drive2 / speed2 * turned, 1);
     return outcome != 0 ? excited : 1 - excited;
 }

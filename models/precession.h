@@ -14,6 +14,6 @@ static const rf_description description = {
 
 RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
 {
-    rf_real half = RF_C(0.5) * rf_cos((x[0] - setting[1]) * setting[0]);
-    return outcome != 0 ? RF_C(0.5) + half : RF_C(0.5) - half;
+    rf_real zero = rf_sin_squared((x[0] - setting[1]) * (RF_C(0.5) * setting[0]));
+    return outcome != 0 ? 1 - zero : zero;
 }

@@ -29,34 +29,12 @@ RUN(32, float, sin)
 RUN(64, double, sin)
 RUN(32, float, cos)
 RUN(64, double, cos)
+RUN(32, float, sin_squared)
+RUN(64, double, sin_squared)
 RUN(32, float, normal_cdf)
 RUN(64, double, normal_cdf)
 RUN(32, float, normal_quantile)
 RUN(64, double, normal_quantile)
-
-static double run32_turn_sin(double w) {
-    float s, c;
-    rf32_sincos_turn((uint32_t)w, &s, &c);
-    return s;
-}
-
-static double run64_turn_sin(double w) {
-    double s, c;
-    rf64_sincos_turn((uint32_t)w, &s, &c);
-    return s;
-}
-
-static double run32_turn_cos(double w) {
-    float s, c;
-    rf32_sincos_turn((uint32_t)w, &s, &c);
-    return c;
-}
-
-static double run64_turn_cos(double w) {
-    double s, c;
-    rf64_sincos_turn((uint32_t)w, &s, &c);
-    return c;
-}
 
 static const long double pi = 3.14159265358979323846264338327950288L;
 
@@ -64,15 +42,7 @@ static long double exact_normal_cdf(long double x) {
     return 0.5L * erfcl(-x * 0.707106781186547524400844362104849039L);
 }
 
-/* The angle is folded into [-1/4, 1/4] turn before it is rounded, so that zeros stay exact. */
-static long double exact_turn_sin(long double w) {
-    long double turn = w / 4294967296.0L;
-    turn -= floorl(turn + 0.5L);
-    turn = turn > 0.25L ? 0.5L - turn : turn < -0.25L ? -0.5L - turn : turn;
-    return sinl(2.0L * pi * turn);
-}
-
-static long double exact_turn_cos(long double w) { return exact_turn_sin(w + 1073741824.0L); }
+static long double exact_sin_squared(long double x) { return sinl(x) * sinl(x); }
 
 /* |error| <= ulps ULP + absolute + relative_to_one * max(1, |value|) */
 typedef struct {
@@ -95,10 +65,8 @@ static subject subjects[] = {
     {"rf64_sin", 53, run64_sin, sinl, 2.0, 0x1p-55, 0, 0, 0},
     {"rf32_cos", 24, run32_cos, cosl, 2.5, 0x1p-27, 0, 0, 0},
     {"rf64_cos", 53, run64_cos, cosl, 2.0, 0x1p-55, 0, 0, 0},
-    {"rf32_turn_sin", 24, run32_turn_sin, exact_turn_sin, 3.0, 0, 0, 0, 0},
-    {"rf64_turn_sin", 53, run64_turn_sin, exact_turn_sin, 1.6, 0, 0, 0, 0},
-    {"rf32_turn_cos", 24, run32_turn_cos, exact_turn_cos, 3.0, 0, 0, 0, 0},
-    {"rf64_turn_cos", 53, run64_turn_cos, exact_turn_cos, 1.6, 0, 0, 0, 0},
+    {"rf32_sin_squared", 24, run32_sin_squared, exact_sin_squared, 5.5, 0x1p-26, 0, 0, 0},
+    {"rf64_sin_squared", 53, run64_sin_squared, exact_sin_squared, 4.0, 0x1p-54, 0, 0, 0},
     {"rf32_normal_cdf", 24, run32_normal_cdf, exact_normal_cdf, 6.0, 0, 0, 0, 0},
     {"rf64_normal_cdf", 53, run64_normal_cdf, exact_normal_cdf, 9.0, 0, 0, 0, 0},
     {"rf32_normal_quantile", 24, run32_normal_quantile, NULL, 0, 0, 0x1p-22, 0, 0},
@@ -183,7 +151,7 @@ static void sweep_patterns(const char *name, float low, float high, uint32_t str
 
 static void test_float_sweeps(void **state) {
     static const char *const names[] = {"rf32_exp", "rf32_log", "rf32_sqrt", "rf32_sin", "rf32_cos",
-                                        "rf32_turn_sin", "rf32_turn_cos", "rf32_normal_cdf"};
+                                        "rf32_sin_squared", "rf32_normal_cdf"};
     (void)state;
     start_afresh();
     sweep_patterns("rf32_exp", 0.0f, 0x1.62e42ep6f, 251, 0);
@@ -196,17 +164,16 @@ static void test_float_sweeps(void **state) {
     sweep_patterns("rf32_cos", 0.0f, 1e5f, 499, 1);
     sweep_patterns("rf32_sin", 0x1p-4f, 8.0f, 101, 1);
     sweep_patterns("rf32_cos", 0x1p-4f, 8.0f, 101, 0);
+    sweep_patterns("rf32_sin_squared", 0.0f, 1e5f, 499, 0);
+    sweep_patterns("rf32_sin_squared", 0x1p-4f, 8.0f, 101, 1);
     for (int n = 1; n < 63660; n++) /* beside every multiple of pi/2 and odd multiple of pi/4 */
         for (int i = 0; i < 4; i++) {
             uint32_t b = rf32_bits((float)((i < 2 ? n : n - 0.5) * (double)pi / 2)) + (uint32_t)(i & 1);
             double x = (double)rf32_from_bits(b);
             compare(find("rf32_sin"), x, sinl(x));
             compare(find("rf32_cos"), x, cosl(x));
+            compare(find("rf32_sin_squared"), x, exact_sin_squared(x));
         }
-    for (uint32_t w = 0; w < 0xfffff000u; w += 2003) {
-        compare(find("rf32_turn_sin"), w, exact_turn_sin(w));
-        compare(find("rf32_turn_cos"), w, exact_turn_cos(w));
-    }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) report(find(names[i]));
 }
 
@@ -224,7 +191,7 @@ static double random_between(double low, double high) {
 
 static void test_double_sweeps(void **state) {
     static const char *const names[] = {"rf64_exp", "rf64_log", "rf64_sqrt", "rf64_sin", "rf64_cos",
-                                        "rf64_turn_sin", "rf64_turn_cos", "rf64_normal_cdf"};
+                                        "rf64_sin_squared", "rf64_normal_cdf"};
     (void)state;
     start_afresh();
     for (int i = 0; i < 1000000; i++) {
@@ -238,8 +205,8 @@ static void test_double_sweeps(void **state) {
         compare(find("rf64_cos"), x, cosl(x));
         x = random_between(-8.0, 8.0), compare(find("rf64_sin"), x, sinl(x));
         compare(find("rf64_cos"), x, cosl(x));
-        x = (double)(random_bits() >> 32), compare(find("rf64_turn_sin"), x, exact_turn_sin(x));
-        compare(find("rf64_turn_cos"), x, exact_turn_cos(x));
+        compare(find("rf64_sin_squared"), x, exact_sin_squared(x));
+        x = sign * exp2(random_between(-55.0, 26.57)), compare(find("rf64_sin_squared"), x, exact_sin_squared(x));
         /* x / sqrt(2), rounded, puts up to 1 ULP of double into the reference below -37. */
         x = random_between(-37.5, 9.0), compare(find("rf64_normal_cdf"), x, exact_normal_cdf(x));
     }
@@ -247,6 +214,7 @@ static void test_double_sweeps(void **state) {
         double n = floor(random_between(1.0, 63661000.0)) - (i & 1 ? 0.5 : 0.0), x = n * (double)(pi / 2);
         compare(find("rf64_sin"), x, sinl(x));
         compare(find("rf64_cos"), x, cosl(x));
+        compare(find("rf64_sin_squared"), x, exact_sin_squared(x));
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) report(find(names[i]));
 }
@@ -323,6 +291,9 @@ static void test_special_values(void **state) {
     assert_same64(rf64_cos(0.0), 1.0);
     assert_true(rf32_is_nan(rf32_sin(inf32)) && rf32_is_nan(rf32_cos(-inf32)));
     assert_true(rf64_is_nan(rf64_sin(inf64)) && rf64_is_nan(rf64_cos(-inf64)));
+    assert_same32(rf32_sin_squared(0.0f), 0.0f);
+    assert_same64(rf64_sin_squared(0.0), 0.0);
+    assert_true(rf32_is_nan(rf32_sin_squared(inf32)) && rf64_is_nan(rf64_sin_squared(-inf64)));
 
     assert_same32(rf32_pow_positive(0.0f, 0.5f), 0.0f);
     assert_same64(rf64_pow_positive(0.0, 2.0), 0.0);
@@ -358,6 +329,7 @@ static void test_nan_stays(void **state) {
             assert_true(rf64_is_nan(rf64_exp(y)) && rf64_is_nan(rf64_log(y)) && rf64_is_nan(rf64_sqrt(y)));
             assert_true(rf32_is_nan(rf32_sin(x)) && rf32_is_nan(rf32_cos(x)) && rf32_is_nan(rf32_sqrt_soft(x)));
             assert_true(rf64_is_nan(rf64_sin(y)) && rf64_is_nan(rf64_cos(y)) && rf64_is_nan(rf64_sqrt_soft(y)));
+            assert_true(rf32_is_nan(rf32_sin_squared(x)) && rf64_is_nan(rf64_sin_squared(y)));
             assert_true(rf32_is_nan(rf32_normal_cdf(x)) && rf32_is_nan(rf32_normal_quantile(x)));
             assert_true(rf64_is_nan(rf64_normal_cdf(y)) && rf64_is_nan(rf64_normal_quantile(y)));
             assert_true(rf32_is_nan(rf32_pow_positive(x, 1.0f)) && rf64_is_nan(rf64_pow_positive(2.0, y)));
@@ -371,22 +343,15 @@ static void test_sin_cos_stay_in_range(void **state) {
         rf32_sincos(x, &s, &c);
         rf32_sincos(-x, &s2, &c2);
         assert_true(s >= -1.0f && s <= 1.0f && c >= -1.0f && c <= 1.0f);
+        assert_true(rf32_sin_squared(x) >= 0.0f && rf32_sin_squared(x) <= 1.0f && (x > 1e5f || rf32_sin_squared(-x) == rf32_sin_squared(x)));
         assert_true(c2 == c && (x > 1e5f || s2 == -s)); /* odd and even, within the domain */
     }
     for (int i = 0; i < 1000000; i++) {
         double x = exp2(random_between(-1074.0, 1023.99)), s, c;
         rf64_sincos(x, &s, &c);
         assert_true(s >= -1.0 && s <= 1.0 && c >= -1.0 && c <= 1.0);
+        assert_true(rf64_sin_squared(x) >= 0.0 && rf64_sin_squared(x) <= 1.0 && (x > 1e8 || rf64_sin_squared(-x) == rf64_sin_squared(x)));
         assert_true(rf64_cos(-x) == c && (x > 1e8 || rf64_sin(-x) == -s));
-    }
-    for (uint32_t q = 0; q < 4; q++) {
-        static const double quarter[] = {0.0, 1.0, 0.0, -1.0};
-        float s, c;
-        double s2, c2;
-        rf32_sincos_turn(q << 30, &s, &c);
-        rf64_sincos_turn(q << 30, &s2, &c2);
-        assert_true((double)s == quarter[q] && (double)c == quarter[(q + 1) & 3]);
-        assert_true(s2 == quarter[q] && c2 == quarter[(q + 1) & 3]);
     }
 }
 

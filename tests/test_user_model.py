@@ -8,7 +8,7 @@ COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
 LONGEST = 120  # seconds for any one command, with room for sanitizers; a hang is a failure
 EXAMPLES = sorted((ROOT / "examples").glob("*.c"))
 PRECESSION = (ROOT / "models" / "precession.h").read_text()
-BODY = "    rf_real half"  # where precession's likelihood begins
+BODY = "    rf_real zero"  # where precession's likelihood begins
 REFUSED = 2
 
 # A compiler that writes down what it is asked to do.
@@ -207,8 +207,8 @@ class UserModel(unittest.TestCase):
     # ---- models that do not compile ----
 
     def test_what_the_compiler_says_is_shown(self):
-        message = self.refused(self.write(PRECESSION.replace("rf_cos", "rf_cosine")),
-                               "mymodel.c does not compile; the compiler says:", "mymodel.c:17:", "rf_cosine", "hint: ")
+        message = self.refused(self.write(PRECESSION.replace("rf_sin_squared", "rf_sine_squared")),
+                               "mymodel.c does not compile; the compiler says:", "mymodel.c:17:", "rf_sine_squared", "hint: ")
         self.assertGreater(len(message.splitlines()), 3)
 
     def test_long_complaints_are_cut_at_a_line(self):
@@ -223,12 +223,12 @@ class UserModel(unittest.TestCase):
             ("rf_real likelihood", "rf_real likely", "hint: a model defines RF_FN rf_real likelihood("),
             ("rf_description description", "rf_description other", "hint: a model defines static const rf_description"),
             ('#include "rejfilt/model.h"', "", 'hint: a model begins with #include "rejfilt/model.h"'),
-            ("rf_cos(", "cos(", "hint: use rf_sin, rf_cos"),
-            ("rf_cos(", "M_PI * rf_cos(", "hint: C11 has no M_PI"),
+            ("rf_sin_squared(", "sin(", "hint: use rf_sin, rf_cos"),
+            ("rf_sin_squared(", "M_PI * rf_sin_squared(", "hint: C11 has no M_PI"),
         ):
             with self.subTest(replace=replace):
                 self.refused(self.write(PRECESSION.replace(find, replace)), "does not compile", *words)
-        self.refused(self.write("#include <math.h>\n" + PRECESSION.replace("rf_cos(", "cos(")), "hint: use rf_sin, rf_cos")
+        self.refused(self.write("#include <math.h>\n" + PRECESSION.replace("rf_sin_squared(", "sin(")), "hint: use rf_sin, rf_cos")
 
     def test_no_compiler(self):
         self.refused(self.write(PRECESSION), "no compiler '/nonexistent'", "install gcc", CC="/nonexistent")

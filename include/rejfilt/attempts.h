@@ -298,6 +298,39 @@ RF_FN void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q, const rf
     }
 }
 
+/* A whole block of one real parameter and one record, in one pass: the same as the general way below as
+   long as no value is bad or above κ. Otherwise nothing is added, and the answer is 0. */
+RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const float *u, RF(tally) *tally)
+{
+    const rf_real *setting = task->records, outcome = setting[task->model->settings];
+    const rf_real scale = RF_C(1.0) / (RF_KERNEL_BOUND(setting, outcome) * task->kappa);
+    const rf_real mean = task->mean[0], width = task->factor[0] * (RF_C(1.0) / RF_GRID);
+    rf_unsigned highest = 0; /* of the bits: NaN and negative numbers are above all others */
+    uint32_t accepted = 0, low = 0, high = 0;
+    int32_t sum = 0; /* of at most 128 numbers of 17 bits */
+    RF_UNROLL
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+        const rf_real x = mean + width * (rf_real)q[lane], value = RF_KERNEL_LIKELIHOOD(&x, setting, outcome);
+        const rf_unsigned bits = RF(bits)(value);
+        highest = bits > highest ? bits : highest;
+        const uint32_t mask = 0u - (uint32_t)((rf_real)u[lane] <= value * scale), z = (uint32_t)q[lane] & mask, square = z * z;
+        accepted -= mask;
+        sum += (int32_t)z;
+        low += square & 0xffffu;
+        high += square >> 16;
+    }
+    if (highest > RF(bits)(RF_LIMIT))
+        return 0;
+    const rf_real most = RF(from_bits)(highest) * scale;
+    if (most > 1)
+        return 0;
+    tally->largest = RF(max)(tally->largest, most);
+    tally->accepted += accepted;
+    RF(tally_z)(tally)[0] += sum;
+    RF(tally_zz)(tally)[0] += ((int64_t)high << 16) + low;
+    return 1;
+}
+
 #ifndef RF_KERNEL_STORAGE
 #define RF_KERNEL_STORAGE static
 #endif
@@ -321,17 +354,20 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
         return RF_OK;
     if (!roomy && RF_KERNEL_PAIRS > 1)
         return RF_REFUSED_ENGINE;
+    const int is_plain = RF_KERNEL_PAIRS > 1 && dim == 1 && task->count == 1 && !RF_KERNEL_IS_LOG && !task->wrap &&
+                         task->sampler != RF_WEIGHT && (!model->charts || model->charts[0].kind == RF_REAL);
     const uint32_t first = begin / 2 & ~(RF_KERNEL_PAIRS - 1), last = (begin + count - 1) / 2;
     for (uint32_t pair = first; pair <= last; pair += RF_KERNEL_PAIRS) {
+        const int whole = 2 * pair >= begin && 2 * pair - begin + RF_KERNEL_LANES <= count;
         if (task->sampler == RF_REJECT)
             RF_KERNEL_NAME(draw)(task, dim, pair, q, u);
         else
             RF_KERNEL_NAME(draw_lattice)(task, dim, pair, q, u);
+        if (is_plain && whole && RF_KERNEL_NAME(plain)(task, q, u, tally))
+            continue;
         if (task->wrap)
             RF_KERNEL_NAME(wrap)(task->wrap, dim, q);
         RF_KERNEL_NAME(place)(task, dim, q, x);
-
-        const int whole = 2 * pair >= begin && 2 * pair - begin + RF_KERNEL_LANES <= count;
         if (!whole)
             RF_KERNEL_NAME(mark_valid)(task->sampler, pair, begin, count, valid);
         uint32_t bad = 0;

@@ -14,6 +14,13 @@
 #define RF_FN static inline
 #endif
 
+/* RF_UNROLL before a loop over lanes: its vectors all at once, so that they can be interleaved. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define RF_UNROLL _Pragma("GCC unroll 8")
+#else
+#define RF_UNROLL
+#endif
+
 /* RF_API before a declaration: part of the shared library's public surface. */
 #if defined(__GNUC__)
 #define RF_API __attribute__((visibility("default")))

@@ -4,7 +4,6 @@
 usage: python3 tests/known/make_math.py > tests/known/math.txt
 
 A line is: function, argument(s) as exact hexadecimal floats, the value to 30 digits.
-turn_sin and turn_cos are the two results of sincos_turn, their argument the integer w.
 """
 import random
 
@@ -90,11 +89,6 @@ def sin_arguments(p):
             + [k * mp.pi / 2 for k in multiples] + [(2 * k + 1) * mp.pi / 4 for k in multiples] + [mpf(limit), mpf(-limit)])
 
 
-def turn_arguments(_):
-    edges = [(k << 29) + d for k in range(8) for d in (-3, -1, 0, 1, 2)]
-    return [mpf(w % 2**32) for w in edges + [random.getrandbits(32) for _ in range(2 * PER_SWEEP)]]
-
-
 def cdf_arguments(p):
     low, high = p.cdf_range
     return [mpf(0)] + uniform(low, high, 2 * PER_SWEEP) + uniform(-3, 3) + both_signs(spread(-p.digits - 3, 0)) + [mpf(low)]
@@ -114,18 +108,13 @@ def pow_arguments(p):
     return pairs
 
 
-def turn(f):
-    return lambda w: f(2 * mp.pi * w / 2**32)
-
-
 FUNCTIONS = [
     ("exp", mp.exp, exp_arguments),
     ("log", mp.log, log_arguments),
     ("sqrt", mp.sqrt, log_arguments),
     ("sin", mp.sin, sin_arguments),
     ("cos", mp.cos, sin_arguments),
-    ("turn_sin", turn(mp.sin), turn_arguments),
-    ("turn_cos", turn(mp.cos), turn_arguments),
+    ("sin_squared", lambda x: mp.sin(x) ** 2, sin_arguments),
     ("pow_positive", mp.power, pow_arguments),
     ("normal_cdf", normal_cdf, cdf_arguments),
     ("normal_quantile", normal_quantile, quantile_arguments),
@@ -142,12 +131,9 @@ def main():
     for precision in (SINGLE, DOUBLE):
         for name, function, arguments in FUNCTIONS:
             random.seed("%s %d" % (name, precision.bits))
-            exact = precision.near if not name.startswith("turn") else mpf
             for argument in arguments(precision):
-                x = [exact(v) for v in (argument if isinstance(argument, tuple) else (argument,))]
+                x = [precision.near(v) for v in (argument if isinstance(argument, tuple) else (argument,))]
                 value = function(*x)
-                if name.startswith("turn") and abs(value) < mpf(10) ** -40:
-                    value = mpf(0)
                 print("rf%d_%s %s %s" % (precision.bits, name, " ".join(map(hexadecimal, x)), mp.nstr(value, 30)))
 
 
