@@ -1,0 +1,488 @@
+/* The state file: what is put comes back; anything but a whole file is refused; a kill leaves a whole file. */
+#define _XOPEN_SOURCE 700
+#include "testing.h"
+
+#include "../cli/statefile.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/test_statefile.XXXXXX";
+
+/* Good until the fourth call after it. */
+static const char *in_directory(const char *name)
+{
+    static char path[4][256];
+    static unsigned turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", directory, name);
+    return path[turn];
+}
+
+static size_t files_left(void)
+{
+    size_t count = 0;
+    DIR *d = opendir(directory);
+    assert_non_null(d);
+    for (struct dirent *e = readdir(d); e; e = readdir(d))
+        count += e->d_name[0] != '.';
+    closedir(d);
+    return count;
+}
+
+static void write_file(const char *path, const void *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+}
+
+static size_t read_file(const char *path, unsigned char *bytes, size_t most)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t count = fread(bytes, 1, most, file);
+    fclose(file);
+    return count;
+}
+
+static void assert_saved(const cli_state *s, const char *path, int is_durable)
+{
+    char error[256] = "";
+    if (cli_state_save(s, path, is_durable, error, sizeof error) != 0)
+        fail_msg("%s", error);
+}
+
+/* Refused with "PATH MESSAGE", and nothing is loaded. */
+static void assert_refused(const char *path, const char *message)
+{
+    cli_state s = {.size = 7, .at = 3};
+    char error[512] = "", expected[512];
+    assert_int_equal(cli_state_load(&s, path, error, sizeof error), -1);
+    snprintf(expected, sizeof expected, "%s %s", path, message);
+    assert_string_equal(error, expected);
+    assert_int_equal(s.size, 0);
+}
+
+static void assert_not_saved(const char *path, const char *reason)
+{
+    cli_state s = {.size = 0};
+    char error[512] = "", expected[512];
+    cli_state_put_u32(&s, 1);
+    assert_int_equal(cli_state_save(&s, path, 1, error, sizeof error), -1);
+    snprintf(expected, sizeof expected, "cannot write %s: %s", path, reason);
+    assert_string_equal(error, expected);
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static const double odd_numbers[] = {0.0, -0.0, 1.0 / 3.0, 5e-324, 1.7976931348623157e308, INFINITY, -INFINITY, NAN};
+enum { ODD_NUMBERS = sizeof odd_numbers / sizeof odd_numbers[0] };
+
+static void put_everything(cli_state *s)
+{
+    cli_state_put_u32(s, 0xfedcba98u);
+    cli_state_put_u64(s, 0x0123456789abcdefu);
+    for (int i = 0; i < ODD_NUMBERS; i++)
+        cli_state_put_f64(s, odd_numbers[i]);
+    cli_state_put_text(s, "pr\xc3\xa4zession");
+    cli_state_put_text(s, "");
+    cli_state_put_bytes(s, "a\0b", 3);
+    cli_state_put_bytes(s, NULL, 0);
+}
+
+static void assert_everything(cli_state *s)
+{
+    char text[12], bytes[3];
+    assert_int_equal(cli_state_get_u32(s), 0xfedcba98u);
+    assert_true(cli_state_get_u64(s) == 0x0123456789abcdefu);
+    for (int i = 0; i < ODD_NUMBERS; i++)
+        assert_true(bits_of(cli_state_get_f64(s)) == bits_of(odd_numbers[i]));
+    cli_state_get_text(s, text, sizeof text);
+    assert_string_equal(text, "pr\xc3\xa4zession");
+    cli_state_get_text(s, text, sizeof text);
+    assert_string_equal(text, "");
+    assert_false(cli_state_is_read(s));
+    cli_state_get_bytes(s, bytes, 3);
+    cli_state_get_bytes(s, NULL, 0);
+    assert_memory_equal(bytes, "a\0b", 3);
+    assert_true(cli_state_is_read(s));
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    const char *path = in_directory("a.state");
+    char error[256] = "";
+    for (int is_durable = 0; is_durable <= 1; is_durable++) {
+        cli_state s = {.size = 0}, back = {.size = 0};
+        assert_int_equal(cli_state_load(&back, path, error, sizeof error), 0);
+        put_everything(&s);
+        assert_saved(&s, path, is_durable);
+        assert_int_equal(cli_state_load(&back, path, error, sizeof error), 1);
+        assert_everything(&back);
+        assert_int_equal(files_left(), 1);
+        unlink(path);
+    }
+    assert_string_equal(error, "");
+}
+
+/* The bytes as the header describes them; the checksum is from Python's zlib.crc32. */
+static void test_bytes_of_the_file(void **state)
+{
+    (void)state;
+    static const unsigned char expected[] = {'R', 'F', 'S',  'T',  'A', 'T', 'E',  '\n', 1,    0,   0, 0,
+                                             14,  0,   0,    0,    4,   3,   2,    1,    0,    0,   0, 0,
+                                             0,   0,   0xf8, 0xbf, 'h', 'i', 0x3d, 0xeb, 0x8c, 0x95};
+    unsigned char bytes[64];
+    cli_state s = {.size = 0};
+    cli_state_put_u32(&s, 0x01020304u);
+    cli_state_put_f64(&s, -1.5);
+    cli_state_put_bytes(&s, "hi", 2);
+    assert_saved(&s, in_directory("a.state"), 0);
+    assert_int_equal(read_file(in_directory("a.state"), bytes, sizeof bytes), sizeof expected);
+    assert_memory_equal(bytes, expected, sizeof expected);
+    unlink(in_directory("a.state"));
+}
+
+static void test_reading_too_much(void **state)
+{
+    (void)state;
+    cli_state s = {.size = 0};
+    char text[8] = "before", bytes[8];
+    cli_state_put_u32(&s, 0xffffffffu); /* as the length of a text: far past the end */
+    cli_state_get_text(&s, text, sizeof text);
+    assert_true(s.failed);
+    assert_string_equal(text, "");
+
+    cli_state_reset(&s);
+    cli_state_put_text(&s, "12345678");
+    cli_state_get_text(&s, text, sizeof text);
+    assert_true(s.failed);
+    assert_string_equal(text, "");
+
+    cli_state_reset(&s);
+    cli_state_put_u64(&s, 7);
+    assert_int_equal(cli_state_get_u32(&s), 7);
+    assert_true(cli_state_get_u64(&s) == 0);
+    assert_true(s.failed);
+    assert_int_equal(cli_state_get_u32(&s), 0); /* it has failed, though these bytes are there */
+    memset(bytes, 'x', sizeof bytes);
+    cli_state_get_bytes(&s, bytes, sizeof bytes);
+    assert_memory_equal(bytes, "\0\0\0\0\0\0\0\0", 8);
+    assert_false(cli_state_is_read(&s));
+}
+
+static void test_writing_too_much(void **state)
+{
+    (void)state;
+    static char long_text[5000];
+    cli_state s = {.size = 0};
+    char error[256] = "";
+    for (unsigned i = 0; i < sizeof s.bytes / 8; i++)
+        cli_state_put_u64(&s, i);
+    assert_false(s.failed);
+    assert_saved(&s, in_directory("full.state"), 0);
+    assert_int_equal(cli_state_load(&s, in_directory("full.state"), error, sizeof error), 1);
+    assert_int_equal(s.size, sizeof s.bytes);
+    cli_state_put_bytes(&s, "x", 1);
+    assert_true(s.failed);
+    assert_int_equal(cli_state_save(&s, in_directory("full.state"), 0, error, sizeof error), -1);
+    assert_non_null(strstr(error, "full.state: the state is too large"));
+    assert_int_equal(cli_state_load(&s, in_directory("full.state"), error, sizeof error), 1);
+    unlink(in_directory("full.state"));
+
+    cli_state_reset(&s);
+    memset(long_text, 'x', sizeof long_text - 1);
+    cli_state_put_text(&s, long_text);
+    assert_true(s.failed);
+    assert_int_equal(s.size, 0); /* not even its length */
+    cli_state_reset(&s);
+    cli_state_put_bytes(&s, long_text, sizeof s.bytes - 6);
+    cli_state_put_text(&s, "abc");
+    assert_true(s.failed);
+    assert_int_equal(s.size, sizeof s.bytes - 6);
+}
+
+static size_t saved_bytes(const char *path, unsigned char *bytes, size_t most)
+{
+    cli_state s = {.size = 0};
+    put_everything(&s);
+    assert_saved(&s, path, 0);
+    return read_file(path, bytes, most);
+}
+
+static void test_every_corruption(void **state)
+{
+    (void)state;
+    const char *path = in_directory("a.state");
+    unsigned char bytes[256], after[256];
+    char error[256];
+    cli_state s;
+    size_t count = saved_bytes(path, bytes, sizeof bytes);
+    for (size_t i = 0; i < count; i++)
+        for (int bit = 0; bit < 9; bit++) {
+            unsigned char change = (unsigned char)(bit < 8 ? 1u << bit : 0xffu);
+            bytes[i] ^= change;
+            write_file(path, bytes, count);
+            if (cli_state_load(&s, path, error, sizeof error) != -1)
+                fail_msg("byte %zu, bit %d: loaded", i, bit);
+            assert_int_equal(read_file(path, after, sizeof after), count);
+            assert_memory_equal(after, bytes, count);
+            bytes[i] ^= change;
+        }
+    write_file(path, bytes, count);
+    assert_int_equal(cli_state_load(&s, path, error, sizeof error), 1);
+    unlink(path);
+}
+
+static void test_every_length(void **state)
+{
+    (void)state;
+    const char *path = in_directory("a.state");
+    unsigned char bytes[256] = {0};
+    char message[80];
+    size_t count = saved_bytes(path, bytes, sizeof bytes - 1);
+    write_file(path, bytes, 0);
+    assert_refused(path, "is empty");
+    for (size_t length = 1; length < count; length++) {
+        write_file(path, bytes, length);
+        if (length < 16)
+            snprintf(message, sizeof message, "is truncated (%zu bytes)", length);
+        else
+            snprintf(message, sizeof message, "is truncated (%zu of %zu bytes)", length, count);
+        assert_refused(path, message);
+    }
+    write_file(path, bytes, count + 1);
+    assert_refused(path, "is damaged (its length)");
+    unlink(path);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    const char *path = in_directory("a.state");
+    unsigned char bytes[256];
+    size_t count = saved_bytes(path, bytes, sizeof bytes);
+
+    bytes[20] ^= 1;
+    write_file(path, bytes, count);
+    assert_refused(path, "is damaged (checksum)");
+    bytes[20] ^= 1;
+    bytes[8] = 3;
+    write_file(path, bytes, count);
+    assert_refused(path, "is of a newer version (3; this program reads up to 1)");
+    write_file(path, bytes, 16); /* of which nothing else may be believed */
+    assert_refused(path, "is of a newer version (3; this program reads up to 1)");
+    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\1\0\0\0\1\20\0";
+    write_file(path, too_long, sizeof too_long);
+    assert_refused(path, "is damaged (its length)");
+    write_file(path, "x", 1);
+    assert_refused(path, "is not a rejfilt state file");
+    write_file(path, "t,outcome\n1,0\n2,1\n3,1\n", 22);
+    assert_refused(path, "is not a rejfilt state file");
+    unlink(path);
+
+    assert_refused(directory, "is a directory");
+    assert_not_saved(directory, "it is a directory");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_refused(path, "is not a regular file");
+    assert_not_saved(path, "it is not a regular file");
+    unlink(path);
+
+    write_file(path, "x", 1);
+    assert_not_saved(in_directory("a.state/b"), "Not a directory");
+    unlink(path);
+    assert_not_saved(in_directory("none/a.state"), "No such file or directory");
+    char long_path[5000], error[256];
+    memset(long_path, 'x', sizeof long_path);
+    for (size_t length = 4093; length < sizeof long_path; length += 900) { /* one that is too long with .tmp only */
+        cli_state s = {.size = 0};
+        long_path[length] = '\0';
+        assert_int_equal(cli_state_save(&s, long_path, 0, error, sizeof error), -1);
+        assert_int_equal(cli_state_load(&s, long_path, error, sizeof error), -1);
+        long_path[length] = 'x';
+    }
+    assert_int_equal(files_left(), 0);
+}
+
+/* A disk that is full, as far as this process can tell. */
+static void test_failed_save_leaves_the_old_file(void **state)
+{
+    (void)state;
+    const char *path = in_directory("a.state");
+    unsigned char before[256], after[256];
+    size_t count = saved_bytes(path, before, sizeof before);
+    struct rlimit old, none;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    none = old;
+    none.rlim_cur = 10;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    cli_state s = {.size = 0};
+    char error[256] = "";
+    int result = cli_state_save(&s, path, 0, error, sizeof error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(result, -1);
+    assert_non_null(strstr(error, "a.state: File too large"));
+    assert_int_equal(read_file(path, after, sizeof after), count);
+    assert_memory_equal(before, after, count);
+    assert_int_equal(files_left(), 1);
+    unlink(path);
+}
+
+static void test_links_permissions_and_leftovers(void **state)
+{
+    (void)state;
+    struct stat there;
+    cli_state s = {.size = 0};
+    char error[256];
+    put_everything(&s);
+
+    assert_int_equal(mkdir(in_directory("disk"), 0700), 0);
+    assert_int_equal(symlink("disk/real", in_directory("link")), 0);
+    assert_refused(in_directory("link"), "is a link to nothing");
+    assert_not_saved(in_directory("link"), "it is a link to nothing");
+    write_file(in_directory("disk/real"), "old", 3);
+    assert_int_equal(chmod(in_directory("disk/real"), 0600), 0);
+    write_file(in_directory("disk/real.tmp"), "left by a process that was killed", 33);
+    assert_saved(&s, in_directory("link"), 1);
+    assert_int_equal(lstat(in_directory("link"), &there), 0);
+    assert_true(S_ISLNK(there.st_mode));
+    assert_int_equal(lstat(in_directory("disk/real"), &there), 0);
+    assert_int_equal(there.st_mode & 0777, 0600);
+    assert_int_equal(cli_state_load(&s, in_directory("link"), error, sizeof error), 1);
+    assert_everything(&s);
+    assert_int_equal(access(in_directory("disk/real.tmp"), F_OK), -1);
+
+    /* whoever put a link where the temporary file goes does not get another file overwritten */
+    write_file(in_directory("precious"), "gold", 4);
+    assert_int_equal(symlink("../precious", in_directory("disk/real.tmp")), 0);
+    assert_saved(&s, in_directory("link"), 0);
+    unsigned char bytes[8];
+    assert_int_equal(read_file(in_directory("precious"), bytes, sizeof bytes), 4);
+
+    unlink(in_directory("precious"));
+    unlink(in_directory("disk/real"));
+    unlink(in_directory("link"));
+    rmdir(in_directory("disk"));
+    assert_int_equal(files_left(), 0);
+}
+
+static void test_in_the_working_directory(void **state)
+{
+    (void)state;
+    char before[1024], error[256];
+    cli_state s = {.size = 0};
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(directory), 0);
+    put_everything(&s);
+    assert_saved(&s, "plain", 1);
+    assert_int_equal(cli_state_load(&s, "plain", error, sizeof error), 1);
+    unlink("plain");
+    assert_int_equal(chdir(before), 0);
+}
+
+/* State number n: n, and n mod 400 words that are all n. */
+static void put_numbered(cli_state *s, uint64_t n)
+{
+    cli_state_reset(s);
+    cli_state_put_u64(s, n);
+    for (uint64_t i = 0; i < n % 400; i++)
+        cli_state_put_u64(s, n);
+}
+
+static uint64_t get_numbered(cli_state *s)
+{
+    uint64_t n = cli_state_get_u64(s);
+    for (uint64_t i = 0; i < n % 400; i++)
+        assert_true(cli_state_get_u64(s) == n);
+    assert_true(cli_state_is_read(s));
+    return n;
+}
+
+static void save_for_ever(const char *path, uint64_t n, int is_durable)
+{
+    static cli_state s;
+    char error[256];
+    for (;;) {
+        put_numbered(&s, ++n);
+        if (cli_state_save(&s, path, is_durable, error, sizeof error) != 0)
+            _exit(1);
+    }
+}
+
+/* Kills at random instants of the first 4 ms. Every fifth child saves durably. */
+static void test_kill_at_any_instant(void **state)
+{
+    (void)state;
+    enum { KILLS = 200 };
+    const char *path = in_directory("killed.state"), *temporary = in_directory("killed.state.tmp");
+    static cli_state s;
+    uint64_t n = 0, seed = 5, leftovers = 0;
+    put_numbered(&s, n);
+    assert_saved(&s, path, 0);
+    for (int kill_number = 0; kill_number < KILLS; kill_number++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            save_for_ever(path, n, kill_number % 5 == 0);
+        struct timespec wait = {0, (long)(test_word(&seed) % 4000000)};
+        nanosleep(&wait, NULL);
+        int status;
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status)); /* else a save failed */
+        char error[256] = "";
+        if (cli_state_load(&s, path, error, sizeof error) != 1)
+            fail_msg("kill %d: %s", kill_number, error);
+        uint64_t now = get_numbered(&s);
+        assert_true(now >= n);
+        n = now;
+        leftovers += access(temporary, F_OK) == 0;
+    }
+    print_message("%llu saves, %llu of %d kills within one\n", (unsigned long long)n, (unsigned long long)leftovers,
+                  KILLS);
+    assert_true(n >= 20);       /* it did save */
+    assert_true(leftovers > 0); /* and was killed at it */
+    put_numbered(&s, n);
+    assert_saved(&s, path, 0);
+    unlink(path);
+    assert_int_equal(files_left(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_bytes_of_the_file),
+        cmocka_unit_test(test_reading_too_much),
+        cmocka_unit_test(test_writing_too_much),
+        cmocka_unit_test(test_every_corruption),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_failed_save_leaves_the_old_file),
+        cmocka_unit_test(test_links_permissions_and_leftovers),
+        cmocka_unit_test(test_in_the_working_directory),
+        cmocka_unit_test(test_kill_at_any_instant),
+    };
+    if (!mkdtemp(directory))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rmdir(directory);
+    return failed;
+}
