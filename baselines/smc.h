@@ -1,5 +1,5 @@
 /* The particle filter with Liu and West's resampling, for any model; the coordinates are those of the
-   charts. When the effective number of particles Σw²⁻¹ falls below a share of them, particles are drawn
+   charts. When the effective number of particles 1/Σw² falls below a share of them, particles are drawn
    in proportion to their weights (systematically), moved towards the mean by the factor a, and
    spread by a Gaussian of 1 − a² of the covariance: the first two moments are kept, on average.
 
@@ -48,7 +48,7 @@ double smc_update(smc *s, const double records[], uint32_t count);
 /* Mean, and covariance (dim × dim by rows) unless null, in chart coordinates. */
 void smc_moments(const smc *s, double mean[], double covariance[]);
 
-/* ln P of all evidence since the prior: without bias in P, given enough particles. */
+/* ln P of all evidence since the prior; P is unbiased for a = 1. */
 double smc_log_evidence(const smc *s);
 double smc_effective(const smc *s);
 uint32_t smc_resamplings(const smc *s);
