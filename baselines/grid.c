@@ -1,0 +1,617 @@
+#include "grid.h"
+#include "stencil.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    POINTS_LEAST = 64, /* of a whole circle, so that period / 64 is the widest step there */
+    MARGIN = 2 * STENCIL_REACH,
+    TAPS_REACH_MAX = 1024, /* STENCIL_TAIL · CIRCLE_SD · POINTS_LEAST is 720 */
+    ROOM = 2 * TAPS_REACH_MAX + 64,
+    PROBES = 6,
+    SAMPLES = 16 /* per cell, where fringes are too fine */
+};
+#define NEGLIGIBLE 1e-12
+#define ROUGH 1e-6
+#define SMOOTH 1e-7
+#define STEPS_PER_SD 8.0
+#define BLUR_STEPS 10.0 /* wider blurs are done at twice the step */
+#define CIRCLE_SD 1.5   /* blurs of more periods than this give the same uniform density */
+#define GOLDEN 0.6180339887498949
+#define PI 3.141592653589793
+
+struct grid {
+    rf64_likelihood *likelihood;
+    rf64_chart chart;
+    unsigned settings;
+    int is_log;
+    uint32_t points_max;
+    int is_full; /* the points go round the circle */
+    size_t n;    /* points; coordinate of point i is base + step · (first + i) */
+    int64_t first;
+    double base, step;
+    double log_evidence, dropped;
+    uint32_t unresolved;
+    double *p, *other, *like; /* n values with MARGIN beyond either end; p sums to 1/step */
+    double taps[2 * TAPS_REACH_MAX + 1];
+    double memory[];
+};
+
+static int is_periodic(const grid *g) { return g->chart.kind == RF_PERIODIC; }
+static double period(const grid *g) { return g->chart.high - g->chart.low; }
+static size_t circle(const grid *g) { return (size_t)llround(period(g) / g->step); }
+static double place(const grid *g, double i) { return g->base + g->step * ((double)g->first + i); }
+static double bigger(double a, double b) { return a > b ? a : b; }
+
+static double natural(const grid *g, double y)
+{
+    return g->chart.kind == RF_REAL ? y : rf64_chart_natural(&g->chart, y);
+}
+
+static void swap(grid *g)
+{
+    double *p = g->p;
+    g->p = g->other;
+    g->other = p;
+}
+
+static double largest(const double *p, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = bigger(p[i], most);
+    return most;
+}
+
+static double sum(const double *p, size_t n)
+{
+    double s = 0;
+    for (size_t i = 0; i < n; i++)
+        s += p[i];
+    return s;
+}
+
+/* Values beyond the ends: none, or those of the other end. */
+static void close_ends(const grid *g, double *p)
+{
+    for (size_t i = 0; i < MARGIN; i++) {
+        p[-1 - (ptrdiff_t)i] = g->is_full ? p[g->n - 1 - i] : 0;
+        p[g->n + i] = g->is_full ? p[i] : 0;
+    }
+}
+
+static void normalise(grid *g)
+{
+    double scale = 1 / (g->step * sum(g->p, g->n));
+    for (size_t i = 0; i < g->n; i++)
+        g->p[i] *= scale;
+}
+
+/* Keeps the `n` points from `begin` on. */
+static void keep(grid *g, size_t begin, size_t n)
+{
+    memmove(g->p, g->p + begin, n * sizeof *g->p);
+    g->first += (int64_t)begin;
+    g->n = n;
+}
+
+/* Cuts the circle open, if more than a quarter of it is empty: values[i] below `floor`, but for `margin`
+   points on either side of the rest. Uses `like`. */
+static int open_circle(grid *g, const double *values, double floor, size_t margin)
+{
+    size_t run = 0, best = 0, end = 0; /* the longest empty run ends before point `end` */
+    for (size_t i = 0; i < 2 * g->n && run < g->n; i++) {
+        run = values[i % g->n] < floor ? run + 1 : 0;
+        if (run > best) {
+            best = run;
+            end = (i + 1) % g->n;
+        }
+    }
+    if (best <= g->n / 4 + 2 * margin)
+        return 0;
+    for (size_t i = 0; i < g->n; i++)
+        g->like[i] = g->p[(end + g->n - margin + i) % g->n];
+    memcpy(g->p, g->like, g->n * sizeof *g->p);
+    g->first += (int64_t)end - (int64_t)margin;
+    g->n -= best - 2 * margin;
+    g->is_full = 0;
+    return 1;
+}
+
+/* Makes a window on the circle, with emptiness, the whole circle. */
+static void close_circle(grid *g)
+{
+    size_t whole = circle(g);
+    memset(g->p + g->n, 0, (whole - g->n) * sizeof *g->p);
+    g->n = whole;
+    g->is_full = 1;
+}
+
+static void trim(grid *g)
+{
+    double floor = NEGLIGIBLE * largest(g->p, g->n);
+    if (g->is_full) {
+        open_circle(g, g->p, floor, 0);
+        return;
+    }
+    size_t begin = 0, end = g->n;
+    while (end > begin + 1 && g->p[end - 1] < floor)
+        end--;
+    while (end > begin + 1 && g->p[begin] < floor)
+        begin++;
+    keep(g, begin, end - begin);
+}
+
+/* Halves the step. */
+static void refine(grid *g)
+{
+    close_ends(g, g->p);
+    for (size_t i = 0; i < g->n; i++) {
+        g->other[2 * i] = g->p[i];
+        g->other[2 * i + 1] = bigger(stencil_midpoint(g->p + i, 1), 0);
+    }
+    swap(g);
+    g->n = g->is_full ? 2 * g->n : 2 * g->n - 1;
+    g->first *= 2;
+    g->step *= 0.5;
+    if (g->first > INT64_C(1) << 50 || g->first < -(INT64_C(1) << 50)) {
+        g->base += g->step * (double)g->first;
+        g->first = 0;
+    }
+}
+
+/* Doubles the step; `p` is what becomes of every other point. */
+static void halve(grid *g, const double *p)
+{
+    size_t odd = (size_t)(g->first & 1);
+    g->n = g->is_full ? g->n / 2 : (g->n - odd + 1) / 2;
+    for (size_t i = 0; i < g->n; i++)
+        g->other[i] = p[2 * i + odd];
+    swap(g);
+    g->first = (g->first + (int64_t)odd) / 2;
+    g->step *= 2;
+}
+
+static int has_wider_step(const grid *g) { return !is_periodic(g) || circle(g) > POINTS_LEAST; }
+
+static int coarsen(grid *g)
+{
+    close_ends(g, g->p);
+    if (!has_wider_step(g) || g->n < 8 || stencil_roughness(g->p, g->n, 2) > SMOOTH * largest(g->p, g->n))
+        return 0;
+    halve(g, g->p);
+    return 1;
+}
+
+/* Doubles the step of a density that is about to be blurred by many steps: the mass of odd points goes
+   to ten even ones, so that all sums with smooth functions stay. */
+static void lump(grid *g)
+{
+    enum { MORE = STENCIL_REACH + 1 };
+    if (is_periodic(g) && !g->is_full && g->n + 2 * MORE >= circle(g))
+        close_circle(g);
+    if (!g->is_full) { /* room for what moves beyond the ends */
+        memmove(g->p + MORE, g->p, g->n * sizeof *g->p);
+        memset(g->p, 0, MORE * sizeof *g->p);
+        memset(g->p + MORE + g->n, 0, MORE * sizeof *g->p);
+        g->n += 2 * MORE;
+        g->first -= MORE;
+    }
+    close_ends(g, g->p);
+    for (size_t i = 0; i < g->n; i++) /* the odd ones among the results are not used */
+        g->like[i] = 0.5 * (g->p[i] + stencil_around(g->p + i, 1));
+    halve(g, g->like);
+}
+
+/* Gives up the lesser end, point by point, until no more than points_max are left. */
+static void fit(grid *g)
+{
+    while (g->n > g->points_max && coarsen(g))
+        ;
+    if (g->n <= g->points_max || g->is_full)
+        return;
+    size_t begin = 0, end = g->n;
+    double lost = 0, total = sum(g->p, g->n);
+    while (end - begin > g->points_max)
+        lost += g->p[begin] < g->p[end - 1] ? g->p[begin++] : g->p[--end];
+    keep(g, begin, end - begin);
+    g->dropped += lost / total;
+    normalise(g);
+}
+
+grid *grid_create(const rf64_model *model, uint32_t points_max)
+{
+    if (!model || !model->likelihood || model->dim != 1 || points_max < 1024 || points_max > 1u << 20)
+        return NULL;
+    const size_t room = points_max + ROOM + 2 * MARGIN;
+    grid *g = calloc(1, sizeof *g + 3 * room * sizeof g->memory[0]);
+    if (!g)
+        return NULL;
+    g->likelihood = model->likelihood;
+    g->settings = model->settings;
+    g->is_log = model->is_log != 0;
+    if (model->charts)
+        g->chart = model->charts[0];
+    g->points_max = points_max;
+    g->p = g->memory + MARGIN;
+    g->other = g->p + room;
+    g->like = g->other + room;
+    grid_prior_gaussian(g, 0, 1);
+    return g;
+}
+
+void grid_free(grid *g) { free(g); }
+
+/* An empty grid over low..high in steps of `step` or less; over the whole circle if it does not fit. */
+static void lay(grid *g, double low, double high, double step)
+{
+    g->log_evidence = g->dropped = 0;
+    g->unresolved = 0;
+    g->is_full = 0;
+    g->base = low;
+    g->step = step;
+    g->first = 0;
+    if (is_periodic(g)) {
+        g->base = g->chart.low;
+        g->step = period(g) / POINTS_LEAST;
+        while (g->step > step)
+            g->step *= 0.5;
+        g->first = (int64_t)floor((low - g->base) / g->step);
+        g->is_full = high - low >= period(g);
+    }
+    g->n = g->is_full ? circle(g) : (size_t)ceil((high - low) / g->step) + 2;
+}
+
+int grid_prior_gaussian(grid *g, double mean, double variance)
+{
+    if (!isfinite(mean) || !(variance > 0 && isfinite(variance)))
+        return -1;
+    double sd = sqrt(variance);
+    if (is_periodic(g) && sd > CIRCLE_SD * period(g))
+        sd = CIRCLE_SD * period(g);
+    lay(g, mean - STENCIL_TAIL * sd, mean + STENCIL_TAIL * sd, sd / STEPS_PER_SD);
+    if (!is_periodic(g)) { /* coordinates count from the mean */
+        g->first = -(int64_t)(g->n / 2);
+        g->base = mean;
+    }
+    double turns = g->is_full ? ceil(STENCIL_TAIL * sd / period(g)) + 1 : 0;
+    for (size_t i = 0; i < g->n; i++) {
+        double y = place(g, (double)i) - mean, value = 0;
+        y -= g->is_full ? period(g) * floor(y / period(g)) : 0;
+        for (double turn = -turns; turn <= turns; turn++) {
+            double z = (y + (turn != 0 ? turn * period(g) : 0)) / sd;
+            value += exp(-0.5 * z * z);
+        }
+        g->p[i] = value;
+    }
+    normalise(g);
+    return 0;
+}
+
+int grid_prior_box(grid *g, double low, double high)
+{
+    if (!isfinite(low) || !isfinite(high) || !(low < high))
+        return -1;
+    double edge = (high - low) / 64, reach = STENCIL_TAIL * edge;
+    if (is_periodic(g) && high - low >= period(g) * (1 - 1e-12)) {
+        lay(g, low, low + 2 * period(g), period(g));
+        for (size_t i = 0; i < g->n; i++)
+            g->p[i] = 1;
+    } else {
+        lay(g, low - reach, high + reach, edge / STEPS_PER_SD);
+        for (size_t i = 0; i < g->n; i++) {
+            g->p[i] = 0;
+            for (int turn = g->is_full ? -2 : 0; turn <= (g->is_full ? 2 : 0); turn++) {
+                double y = place(g, (double)i) + (turn ? turn * period(g) : 0);
+                g->p[i] += 0.5 * erfc((y - low < high - y ? low - y : y - high) / edge * 0.7071067811865476);
+            }
+        }
+    }
+    normalise(g);
+    return 0;
+}
+
+int grid_diffuse(grid *g, double variance)
+{
+    if (!(variance >= 0 && isfinite(variance)))
+        return -1;
+    double sd = sqrt(variance);
+    if (is_periodic(g))
+        sd = sd > CIRCLE_SD * period(g) ? CIRCLE_SD * period(g) : sd;
+    if (sd == 0)
+        return 0;
+    while (sd >= BLUR_STEPS * g->step && has_wider_step(g))
+        lump(g);
+    size_t reach = stencil_taps(sd / g->step, g->taps), n = g->n + 2 * reach;
+    if (is_periodic(g) && !g->is_full && n >= circle(g))
+        close_circle(g);
+    double *from = g->like - MARGIN;
+    if (g->is_full) {
+        n = g->n;
+        for (size_t i = 0; i < n + 2 * reach; i++)
+            from[i] = g->p[(i + n * (reach / n + 1) - reach) % n];
+    } else {
+        memset(from, 0, (n + 2 * reach + 8) * sizeof *from);
+        memcpy(from + 2 * reach, g->p, g->n * sizeof *from);
+        g->first -= (int64_t)reach;
+    }
+    stencil_blur(from, g->taps, reach, n, g->other);
+    swap(g);
+    g->n = n;
+    for (size_t i = 0; i < n; i++)
+        g->p[i] = bigger(g->p[i], 0);
+    normalise(g);
+    trim(g);
+    fit(g);
+    return 0;
+}
+
+/* P(E|y), divided by exp(*scale) for logarithms; bad values are zero. */
+static double likelihood_at(const grid *g, double y, const double record[], double scale)
+{
+    double x = natural(g, y), value = g->likelihood(&x, record, record[g->settings]);
+    if (g->is_log)
+        return value <= RF64_LIMIT ? exp(value - scale < 700 ? value - scale : 700) : 0;
+    return value >= 0 && value <= RF64_LIMIT ? value : 0;
+}
+
+/* like[i] ← P(E|y) / exp(scale). */
+static double evaluate(grid *g, const double record[])
+{
+    if (!g->is_log) {
+        for (size_t i = 0; i < g->n; i++)
+            g->like[i] = likelihood_at(g, place(g, (double)i), record, 0);
+        return 0;
+    }
+    double scale = -HUGE_VAL;
+    for (size_t i = 0; i < g->n; i++) {
+        double x = natural(g, place(g, (double)i)), value = g->likelihood(&x, record, record[g->settings]);
+        g->like[i] = value <= RF64_LIMIT ? value : -HUGE_VAL;
+        if (g->p[i] > 0)
+            scale = bigger(g->like[i], scale);
+    }
+    if (!(scale > -HUGE_VAL))
+        scale = 0;
+    for (size_t i = 0; i < g->n; i++)
+        g->like[i] = exp(g->like[i] - scale < 700 ? g->like[i] - scale : 700);
+    return scale;
+}
+
+/* Is the posterior in `other` what interpolation makes of it, at places off the grid? A fringe of which
+   a whole number fits in a step looks smooth on the grid. */
+static int holds_between(const grid *g, const double record[], double scale, double peak)
+{
+    double floor = 0.01 * largest(g->p, g->n);
+    int probes = 0;
+    for (int k = 1; k <= 16 * PROBES && probes < PROBES; k++) {
+        double at = (double)k * GOLDEN;
+        size_t i = (size_t)((at - (double)(int)at) * (double)g->n);
+        if (g->p[i] < floor)
+            continue;
+        double offset = (double)k * 0.41421356237309515;
+        offset -= (double)(int)offset;
+        double exact = stencil_value(g->p + i, offset) * likelihood_at(g, place(g, (double)i + offset), record, scale);
+        if (!(fabs(exact - stencil_value(g->other + i, offset)) <= ROUGH * peak))
+            return 0;
+        probes++;
+    }
+    return 1;
+}
+
+/* Keeps what the posterior in `other` needs, if that is half of points_max or less: first all that is
+   not negligible, then giving up more and more. */
+static int crop(grid *g, double peak)
+{
+    static const double share[] = {0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6};
+    const double total = sum(g->other, g->n);
+    if (!(peak > 0))
+        return 0;
+    if (g->is_full)
+        return open_circle(g, g->other, NEGLIGIBLE * peak, MARGIN);
+    for (size_t k = 0; k < sizeof share / sizeof share[0]; k++) {
+        size_t begin = 0, end = g->n;
+        double lost = 0, next = 0;
+        while (end - begin > 1) {
+            int is_left = g->other[begin] < g->other[end - 1];
+            next = is_left ? g->other[begin] : g->other[end - 1];
+            if (next >= NEGLIGIBLE * peak && (lost + next > share[k] * total))
+                break;
+            lost += next;
+            begin += (size_t)is_left;
+            end -= (size_t)!is_left;
+        }
+        begin -= begin < MARGIN ? begin : MARGIN;
+        end += g->n - end < MARGIN ? g->n - end : MARGIN;
+        if (2 * (end - begin) <= g->points_max) {
+            g->dropped += k ? lost / total : 0;
+            keep(g, begin, end - begin);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The mean of the likelihood over each cell, at a random place in each SAMPLES-th of it: what is finer
+   than these becomes noise, no pattern. */
+static void average_cells(grid *g, const double record[], double scale)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        double mean = 0;
+        for (uint32_t k = 0; k < SAMPLES; k++) {
+            rf_words w = rf_draw(0, g->unresolved, (uint32_t)i, k, RF_FOR_USER);
+            mean += likelihood_at(g, place(g, (double)i + (k + w.word[0] * 0x1p-32) / SAMPLES - 0.5), record, scale);
+        }
+        g->other[i] = g->p[i] * mean / SAMPLES;
+    }
+}
+
+double grid_update(grid *g, const double record[])
+{
+    double scale, peak;
+    for (;;) {
+        scale = evaluate(g, record);
+        for (size_t i = 0; i < g->n; i++)
+            g->other[i] = g->p[i] * g->like[i];
+        peak = largest(g->other, g->n);
+        close_ends(g, g->p);
+        close_ends(g, g->other);
+        if (peak > 0 && stencil_roughness(g->other, g->n, 1) <= ROUGH * peak && holds_between(g, record, scale, peak))
+            break;
+        int is_finest = g->step < 4e-16 * bigger(fabs(place(g, 0)), fabs(place(g, (double)g->n)));
+        if (!is_finest && 2 * g->n <= g->points_max)
+            refine(g);
+        else if (is_finest || !crop(g, peak)) {
+            average_cells(g, record, scale);
+            g->unresolved++;
+            break;
+        }
+    }
+    double z = g->step * sum(g->other, g->n);
+    if (!(z > 0 && z < HUGE_VAL))
+        return -HUGE_VAL;
+    swap(g);
+    normalise(g);
+    trim(g);
+    while (coarsen(g))
+        ;
+    g->log_evidence += log(z) + scale;
+    return log(z) + scale;
+}
+
+/* θ² for θ in -π..π, as a Fourier series up to `order`: sums of it with a density that is resolved on the
+   circle are exact, though it has an edge at ±π. */
+static double square_on_circle(double theta, size_t order)
+{
+    const double c = 2 * cos(theta);
+    double b = 0, next = 0; /* Clenshaw's sums */
+    for (size_t k = order; k > 0; k--) {
+        double now = (k % 2 ? -4.0 : 4.0) / ((double)k * (double)k) + c * b - next;
+        next = b;
+        b = now;
+    }
+    return PI * PI / 3 + 0.5 * c * b - next;
+}
+
+/* Fractional index of the mean, and variance in steps. `begin`: index from where a circle is counted. */
+static double centre(const grid *g, double *variance, double *begin)
+{
+    const double mass = sum(g->p, g->n), turn = 2 * PI / (double)g->n;
+    double mean = 0, spread = 0, s = 0, c = 0;
+    *begin = 0;
+    if (g->is_full) {
+        for (size_t i = 0; i < g->n; i++) {
+            s += g->p[i] * sin(turn * (double)i);
+            c += g->p[i] * cos(turn * (double)i);
+        }
+        mean = atan2(s, c) / turn;
+        *begin = mean - 0.5 * (double)g->n;
+        for (size_t i = 0; i < g->n; i++)
+            spread += g->p[i] * square_on_circle(turn * ((double)i - mean), g->n / 4);
+        *variance = spread / mass / (turn * turn);
+        return mean;
+    }
+    for (size_t i = 0; i < g->n; i++)
+        mean += g->p[i] * (double)i;
+    mean /= mass;
+    for (size_t i = 0; i < g->n; i++)
+        spread += g->p[i] * ((double)i - mean) * ((double)i - mean);
+    *variance = spread / mass;
+    return mean;
+}
+
+/* What to add to y for it to be the chart's: whole periods. */
+static double turns_home(const grid *g, double y)
+{
+    return is_periodic(g) ? -period(g) * floor((y - g->chart.low) / period(g)) : 0;
+}
+
+void grid_moments(const grid *g, double *mean, double *variance)
+{
+    double begin, steps, i = centre(g, &steps, &begin);
+    *mean = place(g, i) + turns_home(g, place(g, i));
+    *variance = steps * g->step * g->step;
+}
+
+double grid_mean(const grid *g)
+{
+    double mean, variance;
+    grid_moments(g, &mean, &variance);
+    return mean;
+}
+
+double grid_variance(const grid *g)
+{
+    double mean, variance;
+    grid_moments(g, &mean, &variance);
+    return variance;
+}
+
+/* p[i] with the circle's or no points beyond the ends. */
+static double at(const grid *g, ptrdiff_t i)
+{
+    const ptrdiff_t n = (ptrdiff_t)g->n;
+    if (g->is_full)
+        return g->p[((i % n) + n) % n];
+    return i >= 0 && i < n ? g->p[i] : 0;
+}
+
+/* The density at index i + offset; 0 <= offset <= 1. */
+static double between(const grid *g, ptrdiff_t i, double offset)
+{
+    double near[10];
+    for (ptrdiff_t k = 0; k < 10; k++)
+        near[k] = at(g, i + k - 4);
+    return bigger(stencil_value(near + 4, offset), 0);
+}
+
+/* Mass in the first `offset` of cell i, in units of a whole step of density 1: Gauss's rule, three points. */
+static double part(const grid *g, ptrdiff_t i, double offset)
+{
+    const double r = 0.3872983346207417 * offset;
+    return offset / 18 *
+           (5 * between(g, i, 0.5 * offset - r) + 8 * between(g, i, 0.5 * offset) +
+            5 * between(g, i, 0.5 * offset + r));
+}
+
+double grid_quantile(const grid *g, double p)
+{
+    double begin, steps, mean = centre(g, &steps, &begin);
+    ptrdiff_t i = g->is_full ? (ptrdiff_t)floor(begin) : -2, end = i + (ptrdiff_t)g->n + (g->is_full ? 1 : 4);
+    double left = p * sum(g->p, g->n) + (g->is_full ? part(g, i, begin - (double)i) : 0);
+    for (; i < end; i++) {
+        double near[6], cell;
+        for (ptrdiff_t k = 0; k < 6; k++)
+            near[k] = at(g, i + k - 2);
+        cell = bigger(stencil_cell(near + 2), 0);
+        if (left <= cell)
+            break;
+        left -= cell;
+    }
+    double low = 0, high = 1;
+    for (int k = 0; k < 50; k++) {
+        double middle = 0.5 * (low + high);
+        if (part(g, i, middle) < left)
+            low = middle;
+        else
+            high = middle;
+    }
+    return place(g, (double)i + low) + turns_home(g, place(g, mean));
+}
+
+double grid_density(const grid *g, double y)
+{
+    double i = (y - g->base) / g->step - (double)g->first;
+    if (is_periodic(g))
+        i -= (double)circle(g) * floor(i / (double)circle(g));
+    double whole = floor(i);
+    if (!(whole >= -1 && whole <= (double)g->n))
+        return 0;
+    return between(g, (ptrdiff_t)whole, i - whole);
+}
+
+double grid_log_evidence(const grid *g) { return g->log_evidence; }
+uint32_t grid_points(const grid *g) { return (uint32_t)g->n; }
+double grid_dropped(const grid *g) { return g->dropped; }
+uint32_t grid_unresolved(const grid *g) { return g->unresolved; }
