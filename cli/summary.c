@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 struct cli_collector {
-    const cli_simulation *simulation;
+    const cli_run *simulation;
     long first; /* step that counts */
     float *errors;
     size_t count, room;
@@ -14,17 +14,17 @@ struct cli_collector {
     double seconds, attempts, updates, sum;
 };
 
-static long first_counted(const cli_simulation *simulation)
+static long first_counted(const cli_run *simulation)
 {
     return simulation->steps > CLI_BURN_IN ? CLI_BURN_IN : simulation->steps - 1;
 }
 
-size_t cli_collector_bytes(const cli_simulation *simulation, uint64_t trials)
+size_t cli_collector_bytes(const cli_run *simulation, uint64_t trials)
 {
     return (size_t)trials * (size_t)(simulation->steps - first_counted(simulation)) * sizeof(float);
 }
 
-cli_collector *cli_collector_open(const cli_simulation *simulation, uint64_t trials)
+cli_collector *cli_collector_open(const cli_run *simulation, uint64_t trials)
 {
     cli_collector *c = calloc(1, sizeof *c);
     if (!c)

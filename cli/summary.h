@@ -22,8 +22,8 @@ typedef struct cli_summary {
 typedef struct cli_collector cli_collector;
 
 /* Collects the steps of many trials; null when memory is short. It keeps 4 bytes per trial and step that counts. */
-size_t cli_collector_bytes(const cli_simulation *simulation, uint64_t trials);
-cli_collector *cli_collector_open(const cli_simulation *simulation, uint64_t trials);
+size_t cli_collector_bytes(const cli_run *simulation, uint64_t trials);
+cli_collector *cli_collector_open(const cli_run *simulation, uint64_t trials);
 void cli_collector_free(cli_collector *collector);
 
 /* A cli_observer whose user is the collector. */

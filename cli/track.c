@@ -15,7 +15,7 @@
 #include "view.h"
 
 typedef struct config {
-    cli_simulation simulation;
+    cli_run simulation;
     int simulate, is_float, json;
     uint64_t trials; /* 0: one run, step by step */
     double pace;     /* milliseconds between steps of the live view */
@@ -108,11 +108,55 @@ static int set_attempts(void *c, const char *value, char *error, size_t size)
 
 static int set_design(void *c, const char *value, char *error, size_t size)
 {
-    (void)c;
-    if (strcmp(value, "pgh") == 0)
-        return 0;
-    snprintf(error, size, "no design '%s'; there is pgh", value);
+    (void)error, (void)size;
+    ((config *)c)->simulation.design = value; /* looked up when the model is known */
+    return 0;
+}
+
+static int set_batch(void *c, const char *value, char *error, size_t size)
+{
+    uint64_t batch;
+    int status = cli_parse_whole(value, 1, CLI_BATCH_MAX, &batch, error, size);
+    if (status == 0)
+        ((config *)c)->simulation.batch = (uint32_t)batch;
+    return status;
+}
+
+static int set_on_lost(void *c, const char *value, char *error, size_t size)
+{
+    static const char *const names[] = {"widen", "restart", "stop", "ignore"};
+    for (unsigned i = 0; i < 4; i++)
+        if (strcmp(value, names[i]) == 0) {
+            ((config *)c)->simulation.on_lost = (rf_on_lost)i;
+            return 0;
+        }
+    snprintf(error, size, "'%s' is none of widen, restart, stop and ignore", value);
     return -1;
+}
+
+static int set_anchors(void *c, const char *value, char *error, size_t size)
+{
+    uint64_t every;
+    int status = cli_parse_whole(value, 0, 1000000, &every, error, size);
+    if (status == 0)
+        ((config *)c)->simulation.anchor_every = (long)every;
+    return status;
+}
+
+static int set_jump(void *c, const char *value, char *error, size_t size)
+{
+    cli_run *simulation = &((config *)c)->simulation;
+    char first[64];
+    const char *at = strchr(value, '@');
+    uint64_t step;
+    snprintf(first, sizeof first, "%.*s", at ? (int)(at - value) : 0, value);
+    if (!at || cli_parse_real(first, -1e15, 1e15, &simulation->jump, error, size) < 0 ||
+        cli_parse_whole(at + 1, 1, 1000000000, &step, error, size) < 0) {
+        snprintf(error, size, "'%s' is not SIZE@STEP, as in 1.0@300", value);
+        return -1;
+    }
+    simulation->jump_at = (long)step;
+    return 0;
 }
 
 static int keep(const char *list[], const char *value, char *error, size_t size)
@@ -210,7 +254,11 @@ static const cli_option options[] = {
     {"trials", "N", "run N times with different truths and print a summary", set_trials},
     {"seed", "S", "the same seed gives the same run, to the bit (default 1)", set_seed},
     {"attempts", "M", "attempts per update (default 100)", set_attempts},
-    {"design", "NAME", "who chooses the next experiment: pgh, the particle guess\nheuristic (default)", set_design},
+    {"design", "NAME", "who chooses the next experiment: quadrature, pgh,\npgh-distance, risk, model, or auto (default)", set_design},
+    {"batch", "N", "learn from N measurements at once (default 1)", set_batch},
+    {"on-lost", "WHAT", "when the filter has lost the truth: widen (default), restart\nfrom the prior, stop, or ignore (no tests)", set_on_lost},
+    {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", set_anchors},
+    {"jump", "SIZE@STEP", "let the truth jump before that measurement", set_jump},
     {"drift", "[NAME=]SD", "standard deviation of a step of the truth's walk, for one\nor for every parameter; 0 keeps it still", set_drift},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", set_prior},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", set_kappa},
@@ -416,8 +464,8 @@ static int run_once(const config *c)
     char title[160], error[300];
     const rf_description *about = c->simulation.model->f64->about;
     watcher w = {c, about, NULL, {title, about->parameter[0].name, about->settings ? about->setting[0].name : NULL, NULL, 0}};
-    snprintf(title, sizeof title, "%s, %u attempts per update, design pgh%s, seed %llu", about->name,
-             c->simulation.attempts, c->simulation.strict ? ", strict" : "", (unsigned long long)c->simulation.seed);
+    snprintf(title, sizeof title, "%s, %u attempts per update, design %s%s, seed %llu", about->name,
+             c->simulation.attempts, c->simulation.design, c->simulation.strict ? ", strict" : "", (unsigned long long)c->simulation.seed);
     enum { PLOT_MOST = 10000000 };
     if (c->plot && c->simulation.steps > PLOT_MOST)
         return cli_error("track: --plot takes up to %d steps", PLOT_MOST);
@@ -468,9 +516,9 @@ static void progress(double start, double *shown, uint64_t done, uint64_t total)
 static void print_summary(const config *c, const cli_summary *s)
 {
     const char *unit = s->q > 0 ? " q" : "";
-    printf("%llu trials of %ld steps, %u attempts per update (%.1f with top-up), design pgh%s, seed %llu\n",
+    printf("%llu trials of %ld steps, %u attempts per update (%.1f with top-up), design %s%s, seed %llu\n",
            (unsigned long long)s->trials, c->simulation.steps, c->simulation.attempts, s->mean_attempts,
-           c->simulation.strict ? ", strict" : "", (unsigned long long)c->simulation.seed);
+           c->simulation.design, c->simulation.strict ? ", strict" : "", (unsigned long long)c->simulation.seed);
     if (s->q > 0)
         printf("squared error in units of q = %.6g, from step %d on:\n", s->q, c->simulation.steps > CLI_BURN_IN ? CLI_BURN_IN : (int)c->simulation.steps - 1);
     else
@@ -487,7 +535,7 @@ static void print_json_summary(const config *c, const cli_summary *s)
     cli_json_whole(&json, "trials", s->trials);
     cli_json_whole(&json, "steps", (uint64_t)c->simulation.steps);
     cli_json_whole(&json, "attempts", c->simulation.attempts);
-    cli_json_text(&json, "design", "pgh");
+    cli_json_text(&json, "design", c->simulation.design);
     cli_json_text(&json, "sampler", sampler_names[c->simulation.sampler]);
     cli_json_text(&json, "engine", rf_engine_name(c->opened));
     cli_json_whole(&json, "seed", c->simulation.seed);
@@ -540,7 +588,7 @@ static int run_trials(const config *c)
 
 int cli_track(int argc, char **argv)
 {
-    config c = {.simulation = {.model = rf_model_at(0), .seed = 1, .steps = 300, .attempts = 100, .kappa = 1, .recovery = 0.1},
+    config c = {.simulation = {.model = rf_model_at(0), .seed = 1, .steps = 300, .attempts = 100, .kappa = 1, .batch = 1, .anchor_every = -1, .design = "auto", .recovery = 0.1},
                 .pace = 15,
                 .engine = "simd"};
     int go = cli_parse(&usage, &c, argc, argv);
@@ -550,6 +598,13 @@ int cli_track(int argc, char **argv)
         return cli_error("track: there are no measurements to read; give --simulate (see 'rejfilt track --help')");
     if (c.trials && c.plot)
         return cli_error("track: --plot shows one run; leave out --trials");
+    c.simulation.about = *c.simulation.model->f64->about;
+    const rf64_design *design = rf64_design_find(c.simulation.design, c.simulation.model->f64);
+    if (!design)
+        return cli_error("track: --design: no design '%s' for model %s", c.simulation.design, c.simulation.about.name);
+    c.simulation.design = design->name;
+    if (c.simulation.strict)
+        c.simulation.on_lost = RF_ON_LOST_IGNORE;
     int code = read_parameters(&c);
     if (code != CLI_OK)
         return code;

@@ -10,6 +10,20 @@ rf_status RF(widen)(RF(filter) *filter, rf_real factor)
     return RF(triangle_clamp)(RF(factor)(filter), filter->tally.dim);
 }
 
+rf_status RF(stretch)(RF(filter) *filter, const rf_real factor[])
+{
+    if (!filter || !factor)
+        return RF_REFUSED_NULL;
+    const unsigned dim = filter->tally.dim;
+    for (unsigned i = 0; i < dim; i++)
+        if (!(factor[i] > 0) || !RF(usable)(factor[i]))
+            return RF_REFUSED_VALUE;
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j <= i; j++)
+            RF(factor)(filter)[RF(at)(i, j)] *= factor[i];
+    return RF(triangle_clamp)(RF(factor)(filter), dim);
+}
+
 rf_status RF(diffuse)(RF(filter) *filter, rf_real rate, rf_real elapsed)
 {
     if (!filter)
@@ -46,6 +60,13 @@ static rf_status RF(covariance_read)(rf_real *q, const rf_real covariance[], uns
         if (!RF(usable)(covariance[i]))
             return RF_REFUSED_VALUE;
     return RF(triangle_from_covariance)(q, covariance, dim) ? RF_OK : RF_REFUSED_COVARIANCE;
+}
+
+rf_status RF(covariance_factor)(const rf_real covariance[], unsigned dim, rf_real factor[])
+{
+    if (!covariance || !factor)
+        return RF_REFUSED_NULL;
+    return RF(covariance_read)(factor, covariance, dim);
 }
 
 rf_status RF(diffuse_covariance)(RF(filter) *filter, const rf_real rate[], rf_real elapsed)

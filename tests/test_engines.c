@@ -1,6 +1,7 @@
 /* Every engine by name gives the serial engine's bits, refuses what it must, and leaks nothing. Per
    precision. With an argument: that engine's bits alone.
    Linked with --wrap for malloc, calloc, realloc, aligned_alloc, free, pthread_create. */
+#define _POSIX_C_SOURCE 200809L
 #include "testing.h"
 
 #include <dirent.h>

@@ -28,6 +28,7 @@ typedef struct rf_setting {
     unsigned parameter;
     int is_integer; /* rounded to a whole number */
     double low, high;
+    double cost;    /* of an experiment, per unit of this setting; an experiment costs 1 in any case */
 } rf_setting;
 
 typedef struct rf_description {
@@ -37,8 +38,24 @@ typedef struct rf_description {
     unsigned dim, settings;
     unsigned outcomes; /* 0, 1, ... outcomes − 1; or 0 when the outcome is a real number */
     int is_log;        /* the likelihood function returns a logarithm */
+    double fringe;     /* if the likelihood is a cosine of (parameter - guess) * time: its period; else 0 */
     rf_parameter parameter[RF_NAMES_MAX];
     rf_setting setting[RF_NAMES_MAX];
 } rf_description;
+
+/* What is thought of a filter: see track.h. */
+typedef enum rf_health {
+    RF_TRACKING = 0,
+    RF_SUSPICIOUS = 1, /* outcomes are less likely than they should be */
+    RF_RECOVERING = 2, /* widened, until the tests pass again */
+    RF_LOST = 3        /* widening did not help: the filter went back to its prior, or stops */
+} rf_health;
+
+typedef enum rf_on_lost {
+    RF_ON_LOST_WIDEN = 0, /* widen and go on widening */
+    RF_ON_LOST_RESTART = 1,
+    RF_ON_LOST_STOP = 2,
+    RF_ON_LOST_IGNORE = 3 /* no tests, no anchors: the bare filter */
+} rf_on_lost;
 
 #endif

@@ -89,6 +89,9 @@ RF_API rf_status RF(prior_box)(RF(filter) *filter, const RF(model) *model, const
 /* Mean and full covariance (dim × dim, by rows) in chart coordinates. */
 RF_API rf_status RF(prior_covariance)(RF(filter) *filter, const rf_real mean[], const rf_real covariance[]);
 
+/* A factor (RF_TRIANGLE(dim) numbers) of a dim × dim covariance, which may be singular. */
+RF_API rf_status RF(covariance_factor)(const rf_real covariance[], unsigned dim, rf_real factor[]);
+
 /* The natural value of chart coordinate y, and back. */
 RF_API rf_real RF(chart_natural)(const RF(chart) *chart, rf_real y);
 RF_API rf_real RF(chart_coordinate)(const RF(chart) *chart, rf_real natural);
@@ -106,6 +109,9 @@ RF_API rf_status RF(evolve)(RF(filter) *filter, const rf_real F[], const rf_real
 
 /* Multiplies the covariance by `factor` > 0: recovery by hand. */
 RF_API rf_status RF(widen)(RF(filter) *filter, rf_real factor);
+
+/* Multiplies the standard deviation of each parameter by its factor > 0; correlations stay. */
+RF_API rf_status RF(stretch)(RF(filter) *filter, const rf_real factor[]);
 
 /* ---- Randomness -------------------------------------------------------------------------- */
 

@@ -1,8 +1,11 @@
-/* A described model for one precision, and designers. Included by host.h, once for each. */
+/* A described model for one precision. Included by host.h, once for each. */
 #include "precision.h"
 
 /* An outcome for parameters x, given a standard normal. Only models with real-valued outcomes. */
 typedef rf_real RF(simulate)(const rf_real x[], const rf_real setting[], rf_real normal);
+
+/* What `elapsed` does to the parameters, in the chart: x ← F·x + noise of covariance Q, dim × dim by rows. */
+typedef void RF(dynamics)(rf_real elapsed, rf_real F[], rf_real Q[]);
 
 /* A number that differs when the structures that a kernel works on differ. */
 #if RF_BITS == 32
@@ -11,12 +14,16 @@ typedef rf_real RF(simulate)(const rf_real x[], const rf_real setting[], rf_real
 #define RF64_LAYOUT (uint32_t)(sizeof(rf64_task) << 16 ^ sizeof(rf64_tally) << 8 ^ sizeof(rf64_model) ^ sizeof(rf64_fleet) << 24)
 #endif
 
+struct RF(design);
+
 typedef struct RF(instance) {
     uint32_t layout; /* of the headers it was compiled with */
     const rf_description *about;
     RF(likelihood) *likelihood;
     RF(bound) *bound;       /* or null */
     RF(simulate) *simulate; /* or null */
+    const struct RF(design) *design; /* the model's own designer, or null */
+    RF(dynamics) *dynamics;          /* or null: parameters wander as the description says */
     const RF(kernels) *kernels;
 } RF(instance);
 
@@ -27,6 +34,4 @@ RF_API RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) char
 RF_API rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,
                                     uint32_t index);
 
-/* The particle guess heuristic: settings of role GUESS are a draw x⁻ from the filter, settings of
-   role TIME are 1 / standard deviation, the others as the description says. */
-RF_API void RF(design_pgh)(const RF(filter) *filter, const RF(model) *model, const rf_description *about, rf_real setting[]);
+#include "track.h"

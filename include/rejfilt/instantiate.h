@@ -30,6 +30,20 @@ static rf_real call_simulate(const rf_real x[], const rf_real setting[], rf_real
 #define call_simulate 0
 #endif
 
+#ifdef RF_HAS_DESIGN
+static void call_design(const RF(situation) *s, rf_real setting[]) { design(s, setting); }
+static const RF(design) own_design = {"model", call_design, RF_HAS_DESIGN};
+#define OWN_DESIGN &own_design
+#else
+#define OWN_DESIGN 0
+#endif
+
+#ifdef RF_HAS_DYNAMICS
+static void call_dynamics(rf_real elapsed, rf_real F[], rf_real Q[]) { dynamics(elapsed, F, Q); }
+#else
+#define call_dynamics 0
+#endif
+
 #ifndef RF_NO_KERNELS
 #define RF_FLEET_PASTE_(name, bits, isa) rf##bits##_fleet_##name##_##isa
 #define RF_FLEET_PASTE(name, bits, isa) RF_FLEET_PASTE_(name, bits, isa)
@@ -49,4 +63,5 @@ static const RF(kernels) kernels = {{RF_KERNEL_OF(0), RF_KERNEL_OF(1), RF_KERNEL
 #endif
 
 extern const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION);
-const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {RF_LAYOUT_OF(RF_PRECISION), &description, call_likelihood, call_bound, call_simulate, RF_KERNELS};
+const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {RF_LAYOUT_OF(RF_PRECISION), &description, call_likelihood, call_bound, call_simulate,
+                                                                       OWN_DESIGN, call_dynamics, RF_KERNELS};

@@ -9,6 +9,9 @@
      RF_FN rf_real bound(const rf_real setting[], rf_real outcome)         with #define RF_HAS_BOUND
      RF_FN rf_real simulate(const rf_real x[], const rf_real setting[], rf_real normal)
                                             with #define RF_HAS_SIMULATE, for real-valued outcomes
+     RF_FN void dynamics(rf_real elapsed, rf_real F[], rf_real Q[])     with #define RF_HAS_DYNAMICS
+     static void design(const RF(situation) *s, rf_real setting[])      with #define RF_HAS_DESIGN n, see
+                         track.h: one experiment of n is an anchor (s->is_anchor), 0 for none
      static const rf_description description = {...};                                        required */
 #ifndef REJFILT_MODEL_H
 #define REJFILT_MODEL_H
@@ -17,8 +20,6 @@
 #error "a model file is compiled through models/instance.c, which sets RF_PRECISION"
 #endif
 
-#include "rejfilt.h"
-
-#include "description.h"
+#include "host.h"
 
 #endif

@@ -34,6 +34,7 @@ typedef enum rf_purpose {
     RF_FOR_TRUTH = 2,
     RF_FOR_OUTCOME = 3,
     RF_FOR_LATTICE = 4,
+    RF_FOR_HEALTH = 5,
     RF_FOR_USER = 16 /* this and above are the caller's */
 } rf_purpose;
 

@@ -1,0 +1,106 @@
+/* Tries candidate experiments on draws from the filter and takes the one that is expected to leave the least
+   variance, per cost. Works with any model. Compiled per precision. */
+#include "rejfilt/host.h"
+
+enum { CANDIDATES = 24, DRAWS = 96, OUTCOMES = 8 };
+
+typedef struct RF(cloud) {
+    rf_real x[DRAWS][RF_NAMES_MAX];
+    rf_real deviation[DRAWS][RF_NAMES_MAX]; /* from the mean, in standard deviations */
+} RF(cloud);
+
+static void draw_cloud(const RF(situation) *s, RF(cloud) *c)
+{
+    const rf_real *mean = RF(filter_mean)(s->filter);
+    for (uint32_t k = 0; k < DRAWS; k++) {
+        RF(situation_draw)(s, 8 + k, c->x[k]);
+        for (unsigned i = 0; i < s->model->dim; i++) {
+            const RF(chart) chart = s->model->charts[i];
+            rf_real away = RF(chart_coordinate)(&chart, c->x[k][i]) - mean[i], period = chart.high - chart.low;
+            if (chart.kind == RF_PERIODIC)
+                away -= period * RF(floor)(away / period + RF_C(0.5));
+            c->deviation[k][i] = away / s->sd[i];
+        }
+    }
+}
+
+/* A setting around what its role says: times within a decade below and a third above one standard deviation's,
+   guesses as far from the mean as that time tells apart. */
+static void draw_candidate(const RF(situation) *s, uint32_t number, const RF(cloud) *c, rf_real setting[])
+{
+    RF(situation) other = *s;
+    rf_real width[RF_NAMES_MAX];
+    other.number = s->number * CANDIDATES + number + 0x40000000u;
+    for (unsigned i = 0; i < s->model->dim; i++)
+        width[i] = s->sd[i] * RF(exp)(RF_C(2.3) - RF_C(3.4) * RF(situation_uniform)(&other, 33 + i));
+    RF(situation_roles)(&other, c->x[number % DRAWS], width, setting);
+    for (unsigned i = 0; i < s->about->settings; i++)
+        if (s->about->setting[i].role == RF_SETTING_GUESS) {
+            unsigned p = s->about->setting[i].parameter;
+            rf_real shift = (RF(situation_uniform)(&other, 60 + i) - RF_C(0.5)) * 4 * width[p];
+            setting[i] = s->mean[p] + shift;
+        }
+}
+
+static rf_real probability(const RF(situation) *s, const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    rf_real value = s->model->likelihood(x, setting, outcome);
+    value = s->model->is_log ? RF(exp)(RF(min)(value, RF_C(40.0))) : value;
+    return value > 0 && value <= RF_LIMIT ? value : 0;
+}
+
+/* Variance that `outcome` leaves, as a share, averaged over parameters; and in `p` how likely it is. */
+static rf_real variance_left(const RF(situation) *s, const RF(cloud) *c, const rf_real setting[], rf_real outcome, rf_real *p)
+{
+    rf_real sum = 0, first[RF_NAMES_MAX] = {0}, second[RF_NAMES_MAX] = {0}, left = 0;
+    const unsigned dim = s->model->dim;
+    for (unsigned k = 0; k < DRAWS; k++) {
+        rf_real w = probability(s, c->x[k], setting, outcome);
+        sum += w;
+        for (unsigned i = 0; i < dim; i++) {
+            first[i] += w * c->deviation[k][i];
+            second[i] += w * c->deviation[k][i] * c->deviation[k][i];
+        }
+    }
+    *p = sum / DRAWS;
+    if (!(sum > 0))
+        return 1;
+    for (unsigned i = 0; i < dim; i++)
+        left += second[i] / sum - first[i] / sum * (first[i] / sum);
+    return left / (rf_real)dim;
+}
+
+/* Expected share of the variance that remains after an experiment with these settings. */
+static rf_real expected_left(const RF(situation) *s, const RF(cloud) *c, const rf_real setting[])
+{
+    const unsigned outcomes = s->about->outcomes;
+    rf_real left = 0, total = 0;
+    for (unsigned k = 0; k < (outcomes ? outcomes : OUTCOMES); k++) {
+        rf_real p, outcome = (rf_real)k;
+        if (!outcomes) /* real-valued: those that some of the draws would give */
+            outcome = RF(instance_outcome)(s->instance, c->x[k], setting, s->filter->seed, s->number * OUTCOMES + k + 0x80000000u);
+        rf_real share = variance_left(s, c, setting, outcome, &p);
+        left += (outcomes ? p : 1) * share;
+        total += outcomes ? p : 1;
+    }
+    return total > 0 ? left / total : 1;
+}
+
+void RF(design_risk)(const RF(situation) *s, rf_real setting[])
+{
+    RF(cloud) cloud;
+    rf_real best = -RF_LIMIT, candidate[RF_NAMES_MAX];
+    draw_cloud(s, &cloud);
+    for (uint32_t number = 0; number < CANDIDATES; number++) {
+        draw_candidate(s, number, &cloud, candidate);
+        rf_real cost = 1;
+        for (unsigned i = 0; i < s->about->settings; i++)
+            cost += (rf_real)s->about->setting[i].cost * RF(abs)(candidate[i]);
+        rf_real gain = -RF(log)(RF(max)(expected_left(s, &cloud, candidate), RF_C(1e-6))) / cost;
+        if (gain > best) {
+            best = gain;
+            for (unsigned i = 0; i < s->about->settings; i++)
+                setting[i] = candidate[i];
+        }
+    }
+}
