@@ -22,6 +22,21 @@ int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- Options ---- */
 
+/* What an option's value is, and so where it goes: to the field of the configuration at `offset`. */
+typedef enum cli_kind {
+    CLI_CUSTOM, /* `set` takes it */
+    CLI_FLAG,   /* int: 1 when given; `yes` or `no` in a file */
+    CLI_U32,    /* uint32_t in low..high */
+    CLI_U64,    /* uint64_t in low..high; a high of 0 is the largest there is */
+    CLI_LONG,   /* long in low..high */
+    CLI_REAL,   /* double in low..high */
+    CLI_NAME,   /* int: which of `names` */
+    CLI_TEXT,   /* const char *: interpreted later */
+    CLI_LIST    /* const char *[CLI_LIST_MAX + 1], ending in null: one more text each time */
+} cli_kind;
+
+enum { CLI_LIST_MAX = 64 };
+
 /* Takes an option's value (null for a flag). Returns 0, or -1 with what is wrong in `error`, which stays
    empty if it has said so itself. */
 typedef int cli_set(void *config, const char *value, char *error, size_t size);
@@ -30,7 +45,11 @@ typedef struct cli_option {
     const char *name;     /* without the dashes; null ends a table */
     const char *argument; /* what the value is called in the help, or null for a flag */
     const char *help;
-    cli_set *set;
+    cli_set *set; /* of CLI_CUSTOM */
+    cli_kind kind;
+    size_t offset;
+    double low, high;
+    const char *const *names; /* ending in null */
 } cli_option;
 
 typedef struct cli_usage {
@@ -45,9 +64,27 @@ typedef struct cli_usage {
    -1 after a message about a bad option. */
 int cli_parse(const cli_usage *usage, void *config, int argc, char **argv);
 
+/* The option of that name (`length` characters of it), or null. */
+const cli_option *cli_option_find(const cli_option *options, const char *name, size_t length);
+
+/* Gives an option its value. Returns 0, or -1 with a message in `error` unless it has said so itself. */
+int cli_option_set(const cli_option *option, void *config, const char *value, char *error, size_t size);
+
+/* The option's value as cli_option_set takes it. Nothing for texts that are null, lists, and custom ones. */
+void cli_option_print(const cli_option *option, const void *config, char *text, size_t size);
+
+/* ---- Configuration files (INI) ----
+   `key = value` in section [run] is what --key value is; in a section [parameter x] or [setting t], what
+   --key x=value is. Returns 0, or -1 after a message with file and line. */
+int cli_config_read(const cli_usage *usage, void *config, const char *path);
+
 /* Numbers, whole, without trailing characters, in range. Return 0, or -1 with a message. */
 int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size);
 int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size);
+
+/* The fewest digits that read back as the same number, in `text`, which is returned. */
+enum { CLI_REAL_TEXT = 32 };
+const char *cli_real_text(double value, char text[CLI_REAL_TEXT]);
 
 /* The entry of `names` (ending in null) closest to `name` when it is close enough to be a slip, or null. */
 const char *cli_closest(const char *name, const char *const names[]);

@@ -1,7 +1,8 @@
 #include "json.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "cli.h"
 
 static void text(FILE *out, const char *value)
 {
@@ -43,18 +44,12 @@ void cli_json_text(cli_json *json, const char *name, const char *value)
 
 void cli_json_real(cli_json *json, const char *name, double value)
 {
+    char digits[CLI_REAL_TEXT];
     key(json, name);
-    if (!isfinite(value)) {
+    if (isfinite(value))
+        fputs(cli_real_text(value, digits), json->out);
+    else
         fputs("null", json->out);
-        return;
-    }
-    char digits[32]; /* the fewest that read back as the same number */
-    for (int precision = 15; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value)
-            break;
-    }
-    fputs(digits, json->out);
 }
 
 void cli_json_whole(cli_json *json, const char *name, uint64_t value)

@@ -17,8 +17,8 @@ static int set_json(void *c, const char *value, char *error, size_t size)
 }
 
 static const cli_option options[] = {
-    {"json", NULL, "one JSON object per model", set_json},
-    {NULL, NULL, NULL, NULL},
+    {"json", NULL, "one JSON object per model", set_json, CLI_CUSTOM, 0, 0, 0, NULL},
+    {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
 static const cli_usage usage = {

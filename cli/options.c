@@ -77,6 +77,16 @@ int cli_parse_real(const char *text, double low, double high, double *value, cha
     return 0;
 }
 
+const char *cli_real_text(double value, char text[CLI_REAL_TEXT])
+{
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(text, CLI_REAL_TEXT, "%.*g", precision, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text;
+}
+
 int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size)
 {
     char *end;
@@ -114,13 +124,106 @@ static void print_help(const cli_usage *usage)
         printf("\nexamples:\n%s\n", usage->examples);
 }
 
-/* The option that `text` (without dashes, up to `length`) names, or null. */
-static const cli_option *find(const cli_option *options, const char *text, size_t length)
+const cli_option *cli_option_find(const cli_option *options, const char *name, size_t length)
 {
     for (const cli_option *o = options; o->name; o++)
-        if (strlen(o->name) == length && strncmp(o->name, text, length) == 0)
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
             return o;
     return NULL;
+}
+
+static int set_name(const cli_option *o, int *field, const char *value, char *error, size_t size)
+{
+    for (int i = 0; o->names[i]; i++)
+        if (strcmp(value, o->names[i]) == 0) {
+            *field = i;
+            return 0;
+        }
+    size_t used = (size_t)snprintf(error, size, "'%s' is none of", value);
+    for (int i = 0; o->names[i] && used < size; i++)
+        used += (size_t)snprintf(error + used, size - used, "%s %s", i ? "," : "", o->names[i]);
+    return -1;
+}
+
+static int set_flag(int *field, const char *value, char *error, size_t size)
+{
+    static const char *const words[] = {"no", "yes", "false", "true", "0", "1"};
+    *field = 1;
+    for (int i = 0; value && i < 6; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *field = i % 2;
+            return 0;
+        }
+    if (value)
+        snprintf(error, size, "'%s' is neither yes nor no", value);
+    return value ? -1 : 0;
+}
+
+static int set_list(const char **field, const char *value, char *error, size_t size)
+{
+    for (int i = 0; i < CLI_LIST_MAX; i++)
+        if (!field[i]) {
+            field[i] = value;
+            return 0;
+        }
+    snprintf(error, size, "given more than %d times", CLI_LIST_MAX);
+    return -1;
+}
+
+int cli_option_set(const cli_option *o, void *config, const char *value, char *error, size_t size)
+{
+    char *field = (char *)config + o->offset;
+    uint64_t whole = 0;
+    error[0] = '\0';
+    switch (o->kind) {
+    case CLI_FLAG:
+        return set_flag((int *)(void *)field, value, error, size);
+    case CLI_U32:
+    case CLI_U64:
+    case CLI_LONG:
+        if (cli_parse_whole(value, (uint64_t)o->low, o->high > 0 ? (uint64_t)o->high : UINT64_MAX, &whole, error, size) < 0)
+            return -1;
+        if (o->kind == CLI_U32)
+            *(uint32_t *)(void *)field = (uint32_t)whole;
+        else if (o->kind == CLI_U64)
+            *(uint64_t *)(void *)field = whole;
+        else
+            *(long *)(void *)field = (long)whole;
+        return 0;
+    case CLI_REAL:
+        return cli_parse_real(value, o->low, o->high, (double *)(void *)field, error, size);
+    case CLI_NAME:
+        return set_name(o, (int *)(void *)field, value, error, size);
+    case CLI_TEXT:
+        *(const char **)(void *)field = value;
+        return 0;
+    case CLI_LIST:
+        return set_list((const char **)(void *)field, value, error, size);
+    case CLI_CUSTOM:
+        break;
+    }
+    return o->set(config, value, error, size);
+}
+
+void cli_option_print(const cli_option *o, const void *config, char *text, size_t size)
+{
+    const void *field = (const char *)config + o->offset;
+    char digits[CLI_REAL_TEXT];
+    text[0] = '\0';
+    if (o->kind == CLI_FLAG)
+        snprintf(text, size, "%s", *(const int *)field ? "yes" : "no");
+    else if (o->kind == CLI_U32)
+        snprintf(text, size, "%u", *(const uint32_t *)field);
+    else if (o->kind == CLI_U64)
+        snprintf(text, size, "%llu", (unsigned long long)*(const uint64_t *)field);
+    else if (o->kind == CLI_LONG)
+        snprintf(text, size, "%ld", *(const long *)field);
+    else if (o->kind == CLI_REAL)
+        snprintf(text, size, "%s", cli_real_text(*(const double *)field, digits));
+    else if (o->kind == CLI_NAME)
+        snprintf(text, size, "%s", o->names[*(const int *)field]);
+    else if (o->kind == CLI_TEXT && *(const char *const *)field)
+        snprintf(text, size, "%s", *(const char *const *)field);
 }
 
 static void unknown(const cli_usage *usage, const char *argument)
@@ -147,7 +250,7 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i] + 2, *equals = strchr(argv[i], '=');
         size_t length = strncmp(argv[i], "--", 2) != 0 ? 0 : equals ? (size_t)(equals - name) : strlen(name);
-        const cli_option *option = length ? find(usage->options, name, length) : NULL;
+        const cli_option *option = length ? cli_option_find(usage->options, name, length) : NULL;
         if (!option) {
             unknown(usage, argv[i]);
             return -1;
@@ -160,7 +263,7 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
             return -1;
         }
         char error[256] = "";
-        if (option->set(config, value, error, sizeof error) < 0) {
+        if (cli_option_set(option, config, value, error, sizeof error) < 0) {
             if (error[0])
                 cli_error("%s: --%s: %s", usage->command, option->name, error);
             return -1;

@@ -274,7 +274,7 @@ static rf_status run_side_by_side(side_by_side *all, const cli_run *simulation, 
         for (uint32_t i = 0; i < trials && status >= 0; i++) {
             trial *t = &all->trials[i];
             const rf_real *record = all->records + i * stride + (count - 1) * (settings + 1u);
-            cli_step step = {.step = k - 1, .seconds = seconds};
+            cli_step step = {.step = k - 1, .seconds = seconds, .time = NAN, .records = count};
             RF(track_after)(&t->tracker, &all->reports[i]);
             RF(simulate_describe)(&t->tracker, t->truth, &step);
             RF(simulate_widen_report)(&all->reports[i], &step.report);

@@ -238,3 +238,26 @@ void RF(filter_draw)(const RF(filter) *filter, const RF(model) *model, uint32_t 
         x[i] = RF(natural)(RF(chart_of)(model, i), mean[i] + sum);
     }
 }
+
+rf_status RF(filter_restore)(RF(filter) *filter, uint64_t seed, uint32_t updates, const rf_real mean[], const rf_real factor[])
+{
+    if (!filter || !mean || !factor)
+        return RF_REFUSED_NULL;
+    const unsigned dim = filter->tally.dim;
+    for (unsigned i = 0; i < dim; i++)
+        if (!RF(usable)(mean[i]))
+            return RF_REFUSED_VALUE;
+    for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
+        if (!RF(usable)(factor[i]))
+            return RF_REFUSED_VALUE;
+    for (unsigned i = 0; i < dim; i++)
+        if (!(factor[RF(at)(i, i)] > 0))
+            return RF_REFUSED_COVARIANCE;
+    filter->seed = seed;
+    RF(tally_clear)(&filter->tally, dim, updates);
+    for (unsigned i = 0; i < dim; i++)
+        RF(mean)(filter)[i] = mean[i];
+    for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
+        RF(factor)(filter)[i] = factor[i];
+    return RF_OK;
+}

@@ -50,6 +50,15 @@ void RF(track_ask)(RF(tracker) *t, rf_real setting[])
     t->experiments++;
 }
 
+void RF(track_skip)(RF(tracker) *t, uint32_t index)
+{
+    if (index >= t->asked || index >= 32)
+        return;
+    const uint32_t below = (1u << index) - 1u;
+    t->anchors = (t->anchors & below) | ((t->anchors >> 1) & ~below);
+    t->asked--;
+}
+
 void RF(track_before)(RF(tracker) *t, const rf_real records[], uint32_t count)
 {
     t->model.charts = t->charts;

@@ -28,8 +28,8 @@ static int serial_open(rf_engine *engine, const char *argument, char *error, siz
     return 0;
 }
 
-static const rf_engine_kind kind_serial = {"serial", serial_open, NULL, NULL};
-static const rf_engine_kind kind_leaf = {"leaf", NULL, NULL, NULL};
+static const rf_engine_kind kind_serial = {"serial", serial_open, NULL, NULL, NULL};
+static const rf_engine_kind kind_leaf = {"leaf", NULL, NULL, NULL, NULL};
 static const rf_engine_kind *const kinds[] = {&kind_serial, &rf_kind_simd, &rf_kind_threads, &rf_kind_mpi, &rf_kind_paranoid};
 
 static const rf_engine_kind *find_kind(const char *name, size_t length)
@@ -127,4 +127,12 @@ const char *rf_engine_complaint(const rf_engine *engine)
         if (engine->complaint[0])
             return engine->complaint;
     return "";
+}
+
+int rf_engine_share(const rf_engine *engine, void *bytes, size_t count)
+{
+    for (; engine; engine = engine->inner)
+        if (engine->kind && engine->kind->share)
+            return engine->kind->share(engine, bytes, count);
+    return 0;
 }

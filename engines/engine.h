@@ -17,6 +17,7 @@ typedef struct rf_engine_kind {
     int (*open)(rf_engine *engine, const char *argument, char *error, size_t size);
     void (*close)(rf_engine *engine);                 /* optional */
     int (*reserve)(rf_engine *engine, unsigned dim);  /* optional */
+    int (*share)(const rf_engine *engine, void *bytes, size_t count); /* optional: one process has no one to share with */
 } rf_engine_kind;
 
 struct rf_engine {

@@ -87,7 +87,12 @@ static int most(int64_t values[], unsigned count)
     return MPI_Allreduce(MPI_IN_PLACE, values, (int)count, MPI_INT64_T, MPI_MAX, ranks) == MPI_SUCCESS ? 0 : -1;
 }
 
+static int share(void *bytes, size_t count)
+{
+    return MPI_Bcast(bytes, (int)count, MPI_BYTE, 0, ranks) == MPI_SUCCESS ? 0 : -1;
+}
+
 extern const rf_mpi_module rejfilt_mpi;
 __attribute__((visibility("default"))) const rf_mpi_module rejfilt_mpi = {
-    RF_MPI_MODULE_VERSION, init, finalize, rank, size, local, sum, most,
+    RF_MPI_MODULE_VERSION, init, finalize, rank, size, local, sum, most, share,
 };

@@ -7,7 +7,7 @@
 
 #define RF_MPI_MODULE_FILE "rejfilt_mpi.so"
 #define RF_MPI_MODULE_SYMBOL "rejfilt_mpi"
-#define RF_MPI_MODULE_VERSION 1u
+#define RF_MPI_MODULE_VERSION 2u
 
 /* Functions that can fail return 0, or -1. All calls from one thread; reductions are collective. */
 typedef struct rf_mpi_module {
@@ -19,6 +19,7 @@ typedef struct rf_mpi_module {
     unsigned (*local)(void); /* ranks on this machine */
     int (*sum)(uint64_t values[], unsigned count);  /* over all ranks, modulo 2⁶⁴, in place */
     int (*most)(int64_t values[], unsigned count);
+    int (*share)(void *bytes, size_t count); /* rank 0's bytes become everyone's */
 } rf_mpi_module;
 
 #endif

@@ -122,4 +122,9 @@ static void ranks_close(rf_engine *engine)
     free(ranks);
 }
 
-const rf_engine_kind rf_kind_mpi = {"mpi", ranks_open, ranks_close, ranks_reserve};
+static int ranks_share(const rf_engine *engine, void *bytes, size_t count)
+{
+    return ((const rf_ranks *)engine->state)->mpi->share(bytes, count);
+}
+
+const rf_engine_kind rf_kind_mpi = {"mpi", ranks_open, ranks_close, ranks_reserve, ranks_share};

@@ -28,4 +28,4 @@ static void paranoid_close(rf_engine *engine)
 
 static int paranoid_reserve(rf_engine *engine, unsigned dim) { return rf_room_make(engine->state, RF_PARANOID_TALLIES, dim); }
 
-const rf_engine_kind rf_kind_paranoid = {"paranoid", paranoid_open, paranoid_close, paranoid_reserve};
+const rf_engine_kind rf_kind_paranoid = {"paranoid", paranoid_open, paranoid_close, paranoid_reserve, NULL};

@@ -58,4 +58,4 @@ static int threads_reserve(rf_engine *engine, unsigned dim)
     return rf_room_make(&threads->room, threads->workers, dim);
 }
 
-const rf_engine_kind rf_kind_threads = {"threads", threads_open, threads_close, threads_reserve};
+const rf_engine_kind rf_kind_threads = {"threads", threads_open, threads_close, threads_reserve, NULL};

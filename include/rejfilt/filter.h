@@ -76,6 +76,9 @@ RF_API rf_real RF(filter_sd)(const RF(filter) *filter, unsigned i);
 /* Covariance of parameters i and j, in chart coordinates. */
 RF_API rf_real RF(filter_covariance)(const RF(filter) *filter, unsigned i, unsigned j);
 
+/* Puts a filter back where it was: what a checkpoint kept. */
+RF_API rf_status RF(filter_restore)(RF(filter) *filter, uint64_t seed, uint32_t updates, const rf_real mean[], const rf_real factor[]);
+
 /* ---- Priors ------------------------------------------------------------------------------ */
 
 /* Independent parameters with these means and standard deviations, in natural units: exact for real

@@ -51,6 +51,9 @@ RF_API const char *rf_engine_complaint(const rf_engine *engine);
 /* Rank of this process, 0 without MPI. Only rank 0 should print. */
 RF_API unsigned rf_engine_rank(const rf_engine *engine);
 
+/* Gives rank 0's bytes to all ranks, each of which must call it. Returns 0, or -1 when MPI fails. */
+RF_API int rf_engine_share(const rf_engine *engine, void *bytes, size_t count);
+
 /* The best instruction set of this CPU that kernels are compiled for. */
 RF_API rf_isa rf_isa_best(void);
 

@@ -98,6 +98,9 @@ RF_API rf_status RF(track_pass)(RF(tracker) *t, rf_real elapsed);
 /* The settings of the next experiment. Ask up to 32 times for a batch. */
 RF_API void RF(track_ask)(RF(tracker) *t, rf_real setting[]);
 
+/* Question number `index` of the batch, from 0, stays without an answer: the records that follow are those of the others. */
+RF_API void RF(track_skip)(RF(tracker) *t, uint32_t index);
+
 /* Learns from `count` records, in the order of the questions. Returns what RF(update) does. When lost, acts as
    on_lost says; with RF_ON_LOST_STOP the state says lost, and the caller stops. */
 RF_API rf_status RF(track_tell)(RF(tracker) *t, const rf_real records[], uint32_t count, const RF(engine) *engine, RF(report) *report);
