@@ -81,7 +81,8 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     enum { PLOT_MOST = 10000000 };
     if (c->plot && c->simulate && c->run.steps > PLOT_MOST)
         return cli_error("track: --plot takes up to %d steps", PLOT_MOST);
-    if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask)
+    const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to what it pipes */
+    if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask && !is_mpi)
         w.view = cli_view_open(stdout, title, about->parameter[0].name, c->simulate ? c->run.steps : 0);
     if (w.format == CLI_FORMAT_AUTO)
         w.format = c->simulate ? CLI_FORMAT_TEXT : CLI_FORMAT_JSON;
