@@ -1,8 +1,6 @@
 /* Rabi oscillations of a driven spin: how strong is the drive (W), and where is the resonance (r)?
    Both drift. The spin starts in 0, is driven for a time t at frequency f, and is read. Frequencies
-   are angular, in rad/us, r and f from a nominal resonance; t is in us.
-
-     rejfilt track --simulate --model examples/rabi.c --attempts 1000 */
+   are angular, in rad/us, r and f from a nominal resonance; t is in us. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

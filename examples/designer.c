@@ -1,0 +1,33 @@
+/* A model that brings its own designer: the lifetime T1 of an excited state, read after a time t.
+
+   What is left of the excitation says most about T1 after a bit more than T1 itself, so that is when this
+   designer measures; and one experiment of ten is an anchor, at a tenth of T1, where the qubit is still excited
+   unless the filter is wrong. Run it with
+
+     rejfilt track --simulate --model examples/designer.c --attempts 500 */
+#include "rejfilt/model.h"
+
+static const rf_description description = {
+    .name = "designer",
+    .summary = "the lifetime of an excited state, measured when it tells most",
+    .formula = "P(1) = exp(-t / T1)",
+    .dim = 1,
+    .settings = 1,
+    .outcomes = 2,
+    .parameter = {{"T1", RF_POSITIVE, 10, 50, 0.02}},
+    .setting = {{"t", RF_SETTING_RANGE, 0, 0, 0.1, 500, 0}},
+};
+
+RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    rf_real excited = rf_exp(-setting[0] / x[0]);
+    return outcome != 0 ? excited : 1 - excited;
+}
+
+/* s->mean is what the filter believes, in natural units; rejfilt/track.h says what else there is. The number after
+   RF_HAS_DESIGN: one experiment of so many is an anchor; 0 for none. */
+#define RF_HAS_DESIGN 10
+static void design(const RF(situation) *s, rf_real setting[])
+{
+    setting[0] = s->mean[0] * (s->is_anchor ? RF_C(0.1) : RF_C(1.3));
+}
