@@ -49,7 +49,7 @@ static const cli_option options[] = {
     {"attempts", "M", "attempts per update (default 100)", NULL, CLI_U32, AT(run.attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.recovery), 0, 1e9, NULL},
-    {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests", NULL, CLI_FLAG, AT(run.strict), 0, 0, NULL},
+    {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.strict), 0, 0, NULL},
     {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", "who runs the attempts: serial, simd (default), threads[:N],\nmpi; the result does not depend on it", NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
     {"precision", "P", "the filter's numbers: float or double (default)", NULL, CLI_NAME, AT(is_float), 0, 0, precision_names},
@@ -267,6 +267,8 @@ static int choose_design(cli_track_config *c)
         run->design = NULL;
         return chooses ? cli_error("track: --design given: there are no data that bring their settings with --%s", c->ask ? "ask" : "simulate") : CLI_OK;
     }
+    if (run->strict && strcmp(run->design, "auto") == 0)
+        run->design = "pgh"; /* what the paper's algorithm comes with */
     const rf64_design *design = rf64_design_find(run->design, run->model->f64);
     const char *close = cli_closest(run->design, names);
     if (!design && close && strcmp(close, run->design) == 0)
