@@ -268,7 +268,7 @@ static const cli_option options[] = {
     {"sampler", "NAME", "reject (default), lattice, or weight", set_sampler},
     {"precision", "P", "the filter's numbers: float or double (default)", set_precision},
     {"json", NULL, "JSON: a line per step, or one summary object with --trials", set_json},
-    {"plot", "FILE", "leave a picture of the run, .svg or .png", set_plot},
+    {"plot", "FILE", "leave a picture of the run, .svg, .png or .html", set_plot},
     {"pace", "MS", "milliseconds per step of the live view (default 15)", set_pace},
     {NULL, NULL, NULL, NULL},
 };
@@ -379,6 +379,7 @@ typedef struct watcher {
     const rf_description *about;
     cli_view *view;
     cli_series series; /* kept only for a plot */
+    int short_of_memory;
 } watcher;
 
 static void print_step(const rf_description *about, const cli_step *s)
@@ -438,20 +439,18 @@ static int watch(void *user, uint32_t trial, const cli_step *s)
 {
     (void)trial;
     watcher *w = user;
-    cli_point point = {s->step,   s->truth[0],           s->mean[0], s->low[0],
-                       s->high[0], s->report.acceptance, s->outcome, w->about->settings ? s->setting[0] : NAN};
-    if (w->series.points)
-        w->series.points[w->series.count++] = point;
+    if (w->c->plot && cli_series_add(&w->series, s, NAN) != 0)
+        w->short_of_memory = 1;
     if (w->view) {
         struct timespec pause = {(time_t)(w->c->pace / 1000), (long)(fmod(w->c->pace, 1000) * 1e6)};
-        cli_view_add(w->view, &point);
+        cli_view_add(w->view, s);
         nanosleep(&pause, NULL);
     } else if (w->c->json) {
         print_json_step(w->about, s);
     } else {
         print_step(w->about, s);
     }
-    return interrupted || ferror(stdout);
+    return interrupted || ferror(stdout) || w->short_of_memory;
 }
 
 static rf_status run_some(const config *c, uint32_t first, uint32_t count, cli_observer *observer, void *user)
@@ -463,16 +462,11 @@ static int run_once(const config *c)
 {
     char title[160], error[300];
     const rf_description *about = c->simulation.model->f64->about;
-    watcher w = {c, about, NULL, {title, about->parameter[0].name, about->settings ? about->setting[0].name : NULL, NULL, 0}};
+    watcher w = {.c = c, .about = about, .series = {.title = title, .about = about}};
     snprintf(title, sizeof title, "%s, %u attempts per update, design %s%s, seed %llu", about->name,
              c->simulation.attempts, c->simulation.design, c->simulation.strict ? ", strict" : "", (unsigned long long)c->simulation.seed);
-    enum { PLOT_MOST = 10000000 };
-    if (c->plot && c->simulation.steps > PLOT_MOST)
-        return cli_error("track: --plot takes up to %d steps", PLOT_MOST);
-    if (c->plot && !(w.series.points = calloc((size_t)c->simulation.steps, sizeof *w.series.points)))
-        return cli_error("track: not enough memory to plot %ld steps", c->simulation.steps);
     if (!c->json && isatty(STDOUT_FILENO))
-        w.view = cli_view_open(stdout, title, about->parameter[0].name, c->simulation.steps);
+        w.view = cli_view_open(stdout, title, about, c->simulation.steps);
     if (!c->json && !w.view)
         print_header(about);
 
@@ -482,11 +476,13 @@ static int run_once(const config *c)
         cli_view_close(w.view);
     if (status < 0)
         code = cli_error("track: %s", rf_status_text(status));
+    else if (w.short_of_memory)
+        code = cli_error("track: not enough memory for the picture");
     else if (c->plot && !ferror(stdout) && cli_plot(c->plot, &w.series, error, sizeof error) < 0)
         code = cli_error("track: %s", error);
     else if (c->plot && !ferror(stdout))
         fprintf(stderr, "picture: %s\n", c->plot);
-    free(w.series.points);
+    cli_series_free(&w.series);
     return code == CLI_OK && interrupted ? CLI_INTERRUPTED : code;
 }
 
