@@ -307,12 +307,13 @@ static void test_plot_periodic(void **state)
         add(&s);
     }
     char *html = picture("p.html", &all, &length), *svg = between(html, "<svg", "</svg>");
-    size_t lines = 0;
+    size_t lines = 0, points = 0;
     for (const char *c = svg; (c = strstr(c, "class=\"mean\" d=\"M")) != NULL; lines++) {
         char *path = between(c, "d=\"M", "\""), *point = path;
         double y = 0;
         for (int i = 0; point; i++, point = strchr(point, 'L'), point += point != NULL) {
             double next = strtod(strchr(point, ' '), NULL);
+            points++;
             if (i > 0)
                 assert_true(fabs(next - y) < 10);
             y = next;
@@ -321,6 +322,7 @@ static void test_plot_periodic(void **state)
         c++;
     }
     assert_in_range(lines, 4, 5); /* 0 to 25 is two turns and a half, one of them the legend's */
+    assert_in_range(points, 100, 110); /* each turn has its own part of the run */
     free(svg);
     free(html);
 }
