@@ -321,7 +321,7 @@ static void test_plot_periodic(void **state)
         free(path);
         c++;
     }
-    assert_in_range(lines, 4, 5); /* 0 to 25 is two turns and a half, one of them the legend's */
+    assert_in_range(lines, 4, 5);      /* 0 to 25 is two turns and a half, one of them the legend's */
     assert_in_range(points, 100, 110); /* each turn has its own part of the run */
     free(svg);
     free(html);
