@@ -3,6 +3,8 @@
 #endif
 
 #include "plot.h"
+#include "html.h"
+#include "picture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,15 +18,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THIN_ABOVE = 2000, THIN_TO = 1000, NOT_FOUND = 127 };
+enum { NOT_FOUND = 127 };
 
 typedef struct format {
-    const char *ending, *terminal, *tail; /* `tail` occurs in the last bytes of a complete file */
+    const char *ending;
+    const char *terminal, *options; /* of gnuplot; null: drawn without it */
+    double scale;                   /* pixels per pixel of the layout */
+    const char *tail;               /* occurs in the last bytes of a complete file */
 } format;
 
 static const format formats[] = {
-    {".svg", "svg size 900,600 font 'sans-serif,12' background 'white'", "</svg>"},
-    {".png", "pngcairo size 1200,800 font 'sans,14' linewidth 1.4 dashlength 1.5 background 'white'", "IEND"},
+    {".svg", "svg", "font 'sans-serif,12' background 'white'", 1, "</svg>"},
+    {".png", "pngcairo", "font 'sans,12' fontscale 1.15 linewidth 1.4 dashlength 1.5 background 'white'", 1.5, "IEND"},
+    {".html", NULL, NULL, 1, "</html>"},
 };
 
 typedef struct target {
@@ -35,8 +41,6 @@ typedef struct target {
     char *error;
     size_t error_size;
 } target;
-
-typedef struct range { double low, high; } range;
 
 /* One line whatever the arguments hold. Returns -1. */
 static int fail(const target *t, const char *text, ...)
@@ -60,7 +64,7 @@ static int target_open(target *t)
         if (strcasecmp(ending, formats[i].ending) == 0)
             t->format = &formats[i];
     if (!t->format)
-        return fail(t, "cannot tell the picture's format from '%s'; end its name in .svg or .png", t->path);
+        return fail(t, "cannot tell the picture's format from '%s'; end its name in .svg, .png or .html", t->path);
     if (stat(t->path, &there) == 0 && S_ISDIR(there.st_mode))
         return fail(t, "'%s' is a directory; choose another name", t->path);
     int size = snprintf(t->temporary, sizeof t->temporary, "%s.%ld.tmp", t->path, (long)getpid());
@@ -96,164 +100,180 @@ static int target_complete(const target *t)
     return fail(t, "the picture '%s' came out incomplete; is the disk full?", t->path);
 }
 
-/* Bytes of the UTF-8 character at `c`, 0 when malformed. */
-static size_t character_length(const unsigned char *c)
+/* ---- The script ---- */
+
+/* A single-quoted string, in which nothing but the quote is special (no backquotes, macros or escapes). */
+static void put_text(FILE *script, const char *text)
 {
-    size_t length = *c < 0x80 ? 1 : *c < 0xc2 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : *c < 0xf5 ? 4 : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
+    fputc('\'', script);
+    for (; *text; text++)
+        fputs(*text == '\'' ? "''" : (char[]){*text, '\0'}, script);
+    fputc('\'', script);
 }
 
-/* Sets a gnuplot variable to a single-quoted string, in which nothing but the quote is special (no
-   backquotes, macros or escapes); at most `limit` characters, control and malformed ones as spaces. */
-static void put_text(FILE *script, const char *name, const char *text, size_t limit)
+static void put_number(FILE *script, double value)
 {
-    const unsigned char *c = (const unsigned char *)(text ? text : "");
-    fprintf(script, "%s = '", name);
-    for (; *c && limit > 0; limit--) {
-        size_t length = character_length(c);
-        if (length == 0 || *c < ' ' || *c == 0x7f)
-            fputc(' ', script);
-        else if (*c == '\'')
-            fputs("''", script);
-        else
-            fwrite(c, 1, length, script);
-        c += length ? length : 1;
-    }
-    fputs(*c ? "…'\n" : "'\n", script);
+    if (isfinite(value))
+        fprintf(script, " %.14g", value);
+    else
+        fputs(" NaN", script);
 }
 
-/* Empty (low > high) when no value of the field is finite. */
-static range range_of(const cli_series *s, size_t field)
+/* $run has x and then the series' columns; gnuplot counts from 1. */
+static void put_rows(FILE *script, const cli_picture *p, const cli_series *s)
 {
-    range r = {INFINITY, -INFINITY};
-    for (size_t i = 0; i < s->count; i++) {
-        double value = *(const double *)(const void *)((const char *)&s->points[i] + field);
-        if (isfinite(value))
-            r = (range){fmin(r.low, value), fmax(r.high, value)};
-    }
-    return r;
-}
-
-static int is_empty(range r) { return r.low > r.high; }
-
-static range hull(range a, range b) { return (range){fmin(a.low, b.low), fmax(a.high, b.high)}; }
-
-static range parameter_range(const cli_series *s)
-{
-    range band = hull(range_of(s, offsetof(cli_point, low)), range_of(s, offsetof(cli_point, high)));
-    range lines = hull(range_of(s, offsetof(cli_point, mean)), range_of(s, offsetof(cli_point, truth)));
-    return hull(band, lines);
-}
-
-/* `count` points as one: the last, under the whole bucket's band and its mean acceptance. */
-static cli_point bucket(const cli_point *points, size_t count)
-{
-    cli_point b = points[count - 1];
-    double sum = 0.0, known = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        b.low = fmin(b.low, points[i].low);
-        b.high = fmax(b.high, points[i].high);
-        if (isfinite(points[i].acceptance)) {
-            sum += points[i].acceptance;
-            known += 1.0;
-        }
-    }
-    b.acceptance = sum / known;
-    return b;
-}
-
-static void put_data(FILE *script, const cli_series *s, range shown)
-{
-    size_t stride = s->count > THIN_ABOVE ? (s->count + THIN_TO - 1) / THIN_TO : 1;
     fputs("$run << END\n", script);
-    for (size_t i = 0; i < s->count; i += stride) {
-        cli_point p = bucket(s->points + i, s->count - i < stride ? s->count - i : stride);
-        p.low = isnan(p.low) ? p.mean : fmax(p.low, shown.low);
-        p.high = isnan(p.high) ? p.mean : fmin(p.high, shown.high);
-        fprintf(script, "%ld %.14g %.14g %.14g %.14g %.9g %.9g\n", p.step, p.low, p.high, p.mean, p.truth,
-                p.setting, p.acceptance);
+    for (size_t i = 0; i < s->count; i++) {
+        put_number(script, cli_series_at(s, i, p->x_column));
+        for (size_t c = 0; c < cli_series_width(s); c++)
+            put_number(script, cli_series_at(s, i, c));
+        fputc('\n', script);
     }
     fputs("END\n", script);
 }
 
-/* An axis a little wider than `r`, with about `ticks` ticks and digits enough for them to differ. */
-static void put_range(FILE *script, const char *name, range r, double ticks)
+static unsigned column_of(size_t column) { return (unsigned)column + 2; }
+
+/* $health: from, to, level, colour of each stretch that is not tracking. */
+static void put_health(FILE *script, const cli_picture *p, const cli_series *s)
 {
-    double pad = 0.05 * (r.high - r.low), size = fmax(fabs(r.low), fabs(r.high));
-    if (!(pad > 1e-9 * size))
-        pad = size > 0.0 ? 0.1 * size : 1.0;
-    double rough = (r.high - r.low + 2.0 * pad) / ticks, unit = pow(10.0, floor(log10(rough)));
-    double step = rough <= 2.0 * unit ? 2.0 * unit : rough <= 5.0 * unit ? 5.0 * unit : 10.0 * unit;
-    fprintf(script, "%s_low = %.15e; %s_high = %.15e; %s_format = '%%.%.0fg'; set ytics %.9g\n", name,
-            r.low - pad, name, r.high + pad, name, fmax(4.0, 2.0 + ceil(log10(size / step))), step);
-}
-
-static void put_log_range(FILE *script, const char *name, range r)
-{
-    double low = floor(log10(r.low)), high = ceil(log10(r.high));
-    const char *labels = low < -3.0 || high > 4.0 ? "10^{%L}" : "%g";
-    fprintf(script, "%s_low = 1e%g; %s_high = 1e%g; %s_format = '%s'\nset logscale y; set ytics 1e%g\n", name,
-            low, name, high, name, labels, ceil((high - low) / 3.0));
-}
-
-/* The pictures' layout; heights are fractions of the picture's. Macros (@) hold no text of the user's. */
-static const char page[] =
-    "set multiplot; set lmargin at screen 0.115; set rmargin at screen 0.96\n"
-    "set border 3 lc rgb '#666666'; set tics nomirror out textcolor rgb '#222222'\n"
-    "set grid ytics lt 1 lw 0.5 lc rgb '#dddddd'; set grid back; set mytics 1\n"
-    "set label 1 title at screen 0.115,0.965 left noenhanced\n"
-    "set key at screen 0.96,0.92 right top horizontal samplen 3 noenhanced\n"
-    "set xrange [first:last]; set xtics format ''; if (last - first < 5) { set xtics 1 }\n"
-    "set bmargin at screen bottom; set tmargin at screen 0.87\n"
-    "set label 2 parameter at screen 0.025,(bottom + 0.87)/2 center rotate noenhanced\n"
-    "set yrange [parameter_low:parameter_high]; set format y parameter_format\n"
-    "plot $run using @band lc rgb '#c9dff0' title '±2σ band', "
-    "$run using 1:4 with @drawn lw 2 lc rgb '#0072b2' title 'estimate' @truth\n"
-    "unset label 1; unset key\n";
-
-static const char setting_panel[] =
-    "set bmargin at screen 0.28; set tmargin at screen 0.41\n"
-    "set label 2 setting at screen 0.025,0.345 center rotate noenhanced\n"
-    "set yrange [setting_low:setting_high]; set format y setting_format\n"
-    "plot $run using 1:6 with @drawn lw 1 lc rgb '#d55e00'; unset logscale y\n";
-
-static const char acceptance_panel[] =
-    "set bmargin at screen 0.10; set tmargin at screen 0.23\n"
-    "set label 2 'acceptance' at screen 0.025,0.165 center rotate\n"
-    "set label 3 'step' at screen 0.5375,0.03 center\n"
-    "set yrange [0:1]; set ytics 0.5; set format y '%g'; set xtics format '%.10g'\n"
-    "plot $run using 1:7 with @drawn lw 1 lc rgb '#555555'\n"
-    "unset multiplot\n";
-
-static void put_picture(FILE *script, const cli_series *s)
-{
-    range setting = s->setting ? range_of(s, offsetof(cli_point, setting)) : (range){1.0, 0.0};
-    range truth = range_of(s, offsetof(cli_point, truth));
-    long first = s->points[0].step, last = s->points[s->count - 1].step;
-    put_data(script, s, parameter_range(s));
-    put_text(script, "title", s->title, 95);
-    put_text(script, "parameter", s->parameter, 30);
-    put_range(script, "parameter", parameter_range(s), 8.0);
-    fprintf(script, "first = %ld; last = %ld; bottom = %g\n", last > first ? first : first - 1,
-            last > first ? last : first + 1, is_empty(setting) ? 0.28 : 0.46);
-    fprintf(script, "drawn = \"%s\"\n", s->count <= 50 ? "linespoints pt 7 ps 0.4" : "lines");
-    fprintf(script, "band = \"%s\"\n",
-            s->count == 1 ? "1:4:2:3 with yerrorbars pt 0 lw 8" : "1:2:3 with filledcurves");
-    fprintf(script, "truth = \"%s\"\n", is_empty(truth) ? "" :
-            ", $run using 1:5 with @drawn lw 1.5 dt (8,5) lc rgb '#222222' title 'truth'");
-    fputs(page, script);
-    if (!is_empty(setting)) {
-        put_text(script, "setting", s->setting, 14);
-        if (setting.low > 0.0 && setting.high > 20.0 * setting.low)
-            put_log_range(script, "setting", setting);
-        else
-            put_range(script, "setting", setting, 3.0);
-        fputs(setting_panel, script);
+    fputs("$health << END\n", script);
+    for (size_t i = 0, end; i < s->count; i = end) {
+        const double level = cli_series_at(s, i, CLI_HEALTH);
+        for (end = i + 1; end < s->count && cli_series_at(s, end, CLI_HEALTH) == level; end++)
+            ;
+        if (level > RF_TRACKING)
+            fprintf(script, "%.14g %.14g %g 0x%s\n", cli_series_at(s, i, p->x_column) - p->dash,
+                    fmax(end < s->count ? cli_series_at(s, end, p->x_column) - p->dash : 0,
+                         cli_series_at(s, end - 1, p->x_column) + p->dash),
+                    level, cli_health_colours[(int)level & 3] + 1);
     }
-    fputs(acceptance_panel, script);
+    fputs("END\n", script);
+}
+
+static void put_ticks(FILE *script, const char *name, const cli_axis *a, int is_labelled)
+{
+    fprintf(script, "set %stics (", name);
+    for (unsigned i = 0; i < a->ticks; i++)
+        fprintf(script, "%s'%s' %.15g", i ? ", " : "", is_labelled ? a->label[i] : "", a->tick[i]);
+    fputs(")\n", script);
+}
+
+/* A label whose middle is at a point in pixels. */
+static void put_label(FILE *script, const cli_picture *p, int number, const char *text, double x, double y,
+                      const char *how)
+{
+    fprintf(script, "set label %d ", number);
+    put_text(script, text);
+    fprintf(script, " at screen %.6f,%.6f %s noenhanced\n", x / p->width, 1 - y / p->height, how);
+}
+
+static void put_key(FILE *script, const cli_picture *p, const cli_key *key, int number)
+{
+    static const char *const styles[] = {"lw 2.4 lc rgb '#0060a0'", "", "lw 1.2 dt (8,5) lc rgb '#000000'"};
+    const double x = key->x / p->width, right = (key->x + CLI_SAMPLE - 8) / p->width, y = 1 - CLI_KEYS_Y / p->height;
+    put_label(script, p, number, key->text, key->x + CLI_SAMPLE, CLI_KEYS_Y, "left");
+    if (key->kind == CLI_KEY_ESTIMATE || key->kind == CLI_KEY_TRUTH)
+        fprintf(script, "set arrow %d from screen %.6f,%.6f to screen %.6f,%.6f nohead %s\n", number, x, y, right, y,
+                styles[key->kind]);
+    else if (key->kind == CLI_KEY_RESTART)
+        fprintf(script, "set label %d '' at screen %.6f,%.6f point pt 11 ps 0.9 lc rgb '#000000'\n", number + 20,
+                (x + right) / 2, y);
+    else
+        fprintf(script, "set object %d rect from screen %.6f,%.6f to screen %.6f,%.6f fs solid noborder fc rgb '%s'\n",
+                number, x, y - 6 / p->height, right, y + 6 / p->height,
+                key->kind == CLI_KEY_BAND ? "#c9dff0"
+                                          : cli_health_colours[key->kind - CLI_KEY_SUSPICIOUS + RF_SUSPICIOUS]);
+}
+
+static void put_estimate(FILE *script, const cli_panel *panel, size_t count, int has_restarts)
+{
+    const unsigned c = column_of(panel->column);
+    const char *lines = count <= 60 ? "linespoints pt 7 ps 0.4" : "lines";
+    fprintf(script,
+            "plot for [k=%d:%d] $run using 1:(held($%u - k*%.15g)):(held($%u - k*%.15g)) with filledcurves "
+            "lc rgb '#c9dff0', ",
+            panel->turn_first, panel->turn_last, c + CLI_LOW, panel->period, c + CLI_HIGH, panel->period);
+    fprintf(script, "for [k=%d:%d] $run using 1:($%u - k*%.15g) with %s lw 2.4 lc rgb '#0060a0', ", panel->turn_first,
+            panel->turn_last, c + CLI_MEAN, panel->period, lines);
+    fprintf(script, "for [k=%d:%d] $run using 1:($%u - k*%.15g) with lines lw 1.2 dt (8,5) lc rgb '#000000'",
+            panel->turn_first, panel->turn_last, c + CLI_TRUTH, panel->period);
+    if (has_restarts)
+        fprintf(script, ", $restarts using 1:(%.15g) with points pt 11 ps 0.9 lc rgb '#000000'",
+                panel->axis.high - 0.04 * (panel->axis.high - panel->axis.low));
+    fputc('\n', script);
+}
+
+/* A dash for each row; a line through their extremes where rows stand for several updates. */
+static void put_dashes(FILE *script, const cli_picture *p, const cli_panel *panel, int is_thinned)
+{
+    const char *colour = panel->column == CLI_ACCEPTANCE ? "#555555" : "#9c3d00";
+    const unsigned column = column_of(panel->column);
+    if (is_thinned)
+        fprintf(script, "plot $run using 1:%u with lines lw 1 lc rgb '%s'\n", column, colour);
+    else
+        fprintf(script, "plot $run using ($1 - %.9g):%u:(%.9g):(0) with vectors nohead lw 2 lc rgb '%s'\n", p->dash,
+                column, 2 * p->dash, colour);
+}
+
+/* $restarts: where the count of restarts goes up. Returns whether it does. */
+static int put_restarts(FILE *script, const cli_picture *p, const cli_series *s)
+{
+    int some = 0;
+    double before = 0;
+    fputs("$restarts << END\n", script);
+    for (size_t i = 0; i < s->count; i++) {
+        double restarts = cli_series_at(s, i, CLI_RESTARTS);
+        if (restarts > before && (some = 1))
+            fprintf(script, "%.14g\n", cli_series_at(s, i, p->x_column));
+        before = restarts;
+    }
+    fputs("END\n", script);
+    return some;
+}
+
+static void put_panel(FILE *script, const cli_picture *p, const cli_panel *panel, const cli_series *s, int has_restarts)
+{
+    const cli_axis *a = &panel->axis;
+    fprintf(script, "set tmargin at screen %.6f; set bmargin at screen %.6f\n", 1 - panel->top / p->height,
+            1 - panel->bottom / p->height);
+    fprintf(script, "set yrange [%.15g:%.15g]; low = %.15g; high = %.15g; %sset logscale y\n", a->low, a->high, a->low,
+            a->high, a->is_log ? "" : "un");
+    put_ticks(script, "y", a, 1);
+    put_ticks(script, "x", &p->x, panel == &p->panel[p->panels - 1]);
+    put_label(script, p, 2, panel->name, 16, (panel->top + panel->bottom) / 2, "center rotate");
+    if (panel->kind == CLI_PANEL_ESTIMATE)
+        put_estimate(script, panel, s->count, has_restarts);
+    else if (panel->kind == CLI_PANEL_HEALTH)
+        fputs("unset grid; plot $health using 1:(0):1:2:(0):3:4 with boxxyerror fs solid noborder lc rgb variable; "
+              "set grid ytics\n",
+              script);
+    else
+        put_dashes(script, p, panel, s->per_row > 1);
+}
+
+static void put_picture(FILE *script, const cli_picture *p, const cli_series *s)
+{
+    put_rows(script, p, s);
+    put_health(script, p, s);
+    const int has_restarts = put_restarts(script, p, s);
+    fprintf(script,
+            "held(y) = y < low ? low : y > high ? high : y\nset multiplot; unset key\n"
+            "set lmargin at screen %.6f; set rmargin at screen %.6f; set xrange [%.15g:%.15g]\n",
+            p->left / p->width, p->right / p->width, p->x.low, p->x.high);
+    fputs("set border 3 lc rgb '#666666'; set tics nomirror out scale 0.5 textcolor rgb '#222222'\n"
+          "set grid ytics lt 1 lw 0.5 lc rgb '#dddddd'; set grid back; set style fill solid noborder\n",
+          script);
+    put_label(script, p, 1, p->title, p->left, CLI_TITLE_Y, "left");
+    put_label(script, p, 3, p->x_name, (p->left + p->right) / 2, p->height - 12, "center");
+    for (unsigned k = 0; k < p->keys; k++)
+        put_key(script, p, &p->key[k], (int)k + 10);
+    for (unsigned k = 0; k < p->panels; k++) {
+        put_panel(script, p, &p->panel[k], s, has_restarts);
+        if (k == 0)
+            fputs("unset label; unset arrow; unset object\n", script);
+    }
+    fputs("unset multiplot\n", script);
 }
 
 /* Starts gnuplot, never through a shell, on a pipe whose write end goes to `pipe_end`. Its pid, or -1. */
@@ -278,9 +298,9 @@ static pid_t start_gnuplot(int out, int err, int *pipe_end)
     return child;
 }
 
-/* Feeds gnuplot its script and closes the pipe; without a series, only the terminal is asked for.
+/* Feeds gnuplot its script and closes the pipe; without a picture, only the terminal is asked for.
    Writing after gnuplot has died does no harm. */
-static void feed(int pipe_end, const format *f, const cli_series *s)
+static void feed(int pipe_end, const format *f, const cli_picture *p, const cli_series *s)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     FILE *script = fdopen(pipe_end, "w");
@@ -289,9 +309,10 @@ static void feed(int pipe_end, const format *f, const cli_series *s)
         return;
     }
     sigaction(SIGPIPE, &ignore, &before);
-    fprintf(script, "set encoding utf8\nset terminal %s\n", f->terminal);
-    if (s)
-        put_picture(script, s);
+    fprintf(script, "set encoding utf8\nset terminal %s size %.0f,%.0f %s\n", f->terminal,
+            f->scale * (p ? p->width : 900), f->scale * (p ? p->height : 600), f->options);
+    if (p)
+        put_picture(script, p, s);
     fclose(script);
     sigaction(SIGPIPE, &before, NULL);
 }
@@ -308,13 +329,13 @@ static int fail_as_gnuplot(const target *t, FILE *complaints)
     return fail(t, "gnuplot failed: %s", reason[0] ? reason : "it gave no reason");
 }
 
-static int draw(const target *t, const cli_series *s)
+static int draw_with_gnuplot(const target *t, const cli_picture *p, const cli_series *s)
 {
     int status = -1, pipe_end;
     FILE *complaints = tmpfile();
     pid_t child = complaints ? start_gnuplot(t->fd, fileno(complaints), &pipe_end) : -1;
     if (child >= 0) {
-        feed(pipe_end, t->format, s);
+        feed(pipe_end, t->format, p, s);
         while (waitpid(child, &status, 0) < 0 && errno == EINTR)
             ;
     }
@@ -329,21 +350,52 @@ static int draw(const target *t, const cli_series *s)
     return status == 0 ? 0 : -1;
 }
 
+static int draw_html(const target *t, const cli_picture *p, const cli_series *shown, const cli_series *all)
+{
+    int copy = dup(t->fd);
+    FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
+    int status = out ? cli_html_write(out, p, shown, all) : -1;
+    if (out ? fclose(out) != 0 : copy >= 0 && close(copy) != 0)
+        status = -1;
+    return status == 0 ? 0 : fail(t, "cannot write '%s': %s", t->path, strerror(errno));
+}
+
+/* A single row has no width: it is drawn as two, a little apart. */
+static void split_single_row(cli_series *s, const cli_picture *p)
+{
+    if (s->count != 1 || s->room < 2)
+        return;
+    memcpy(s->rows + cli_series_width(s), s->rows, cli_series_width(s) * sizeof *s->rows);
+    s->rows[p->x_column] -= p->dash;
+    s->rows[cli_series_width(s) + p->x_column] += p->dash;
+    s->count = 2;
+}
+
 int cli_plot(const char *path, const cli_series *series, char *error, size_t error_size)
 {
     target t = {.path = path, .error = error, .error_size = error_size};
-    if (is_empty(parameter_range(series)))
-        return fail(&t, "nothing to plot: the run has no step with a finite estimate");
-    if (target_open(&t) != 0)
-        return -1;
-    int status = draw(&t, series);
-    if (status == 0)
-        status = target_complete(&t);
-    return target_close(&t, status, 1);
+    cli_picture picture;
+    cli_series shown;
+    if (cli_series_thin(series, CLI_PICTURE_ROWS, &shown) != 0)
+        return fail(&t, "not enough memory for the picture");
+    int status = cli_picture_lay(&picture, &shown);
+    if (status != 0)
+        fail(&t, "nothing to plot: the run has no step with a finite estimate");
+    else if ((status = target_open(&t)) == 0) {
+        split_single_row(&shown, &picture);
+        status = t.format->terminal ? draw_with_gnuplot(&t, &picture, &shown) : draw_html(&t, &picture, &shown, series);
+        if (status == 0)
+            status = target_complete(&t);
+        status = target_close(&t, status, 1);
+    }
+    cli_series_free(&shown);
+    return status;
 }
 
 int cli_plot_check(const char *path, char *error, size_t error_size)
 {
     target t = {.path = path, .error = error, .error_size = error_size};
-    return target_open(&t) == 0 ? target_close(&t, draw(&t, NULL), 0) : -1;
+    if (target_open(&t) != 0)
+        return -1;
+    return target_close(&t, t.format->terminal ? draw_with_gnuplot(&t, NULL, NULL) : 0, 0);
 }

@@ -1,10 +1,10 @@
-/* Pictures of a run, drawn by gnuplot. */
+/* Pictures of a run: .svg and .png drawn by gnuplot, .html by ourselves. */
 #ifndef REJFILT_CLI_PLOT_H
 #define REJFILT_CLI_PLOT_H
 
 #include "series.h"
 
-/* Writes the series to `path`; the ending (.svg or .png) chooses the format. Returns 0, or -1 with a
+/* Writes the series to `path`; the ending (.svg, .png or .html) chooses the format. Returns 0, or -1 with a
    one-line message in `error`; no partial file is left behind. */
 int cli_plot(const char *path, const cli_series *series, char *error, size_t error_size);
 

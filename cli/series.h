@@ -1,25 +1,55 @@
-/* One step of a tracked parameter, as pictures and the live view show it. */
+/* A run as pictures show it: a table with a row per update, which grows as updates come. */
 #ifndef REJFILT_CLI_SERIES_H
 #define REJFILT_CLI_SERIES_H
 
 #include <stddef.h>
 
-typedef struct cli_point {
-    long step;
-    double truth;      /* NaN where it is not known */
-    double mean;       /* natural units */
-    double low, high;  /* the ±2σ band, natural units */
-    double acceptance; /* accepted / attempts of the step's update */
-    double outcome;
-    double setting;    /* the first setting, NaN where the model has none */
-} cli_point;
+#include "simulate.h"
+
+/* Columns. Each parameter has four, from CLI_PARAMETERS on; then each setting has one. What is unknown,
+   or larger than 1e100, is NaN. */
+enum { CLI_STEP, CLI_TIME, CLI_ACCEPTANCE, CLI_OUTCOME, CLI_HEALTH, CLI_RESTARTS, CLI_PARAMETERS };
+enum { CLI_TRUTH, CLI_MEAN, CLI_LOW, CLI_HIGH, CLI_PARAMETER_COLUMNS };
 
 typedef struct cli_series {
-    const char *title;     /* e.g. "precession, m = 100, design pgh, seed 1" */
-    const char *parameter; /* name of the parameter shown */
-    const char *setting;   /* name of the setting shown, or null */
-    cli_point *points;
-    size_t count;
+    const char *title;           /* e.g. "precession, 100 attempts per update, seed 1" */
+    const rf_description *about; /* both outlive the series; the rest starts as zeros */
+    size_t most;                 /* rows; 0: what fits in 128 MB. When full, rows are thinned to half */
+    double *rows;
+    size_t count, room; /* of rows */
+    size_t per_row;     /* updates that a row stands for: 1, 2, 4, ... */
+    size_t pending;     /* updates in the last two rows, when those stand for several */
+    double turn[RF_NAMES_MAX], mean[RF_NAMES_MAX];
 } cli_series;
+
+static inline size_t cli_series_width(const cli_series *s)
+{
+    return CLI_PARAMETERS + CLI_PARAMETER_COLUMNS * s->about->dim + s->about->settings;
+}
+
+static inline size_t cli_series_parameter(size_t parameter, size_t which)
+{
+    return CLI_PARAMETERS + CLI_PARAMETER_COLUMNS * parameter + which;
+}
+
+static inline size_t cli_series_setting(const cli_series *s, size_t setting)
+{
+    return CLI_PARAMETERS + CLI_PARAMETER_COLUMNS * s->about->dim + setting;
+}
+
+static inline double cli_series_at(const cli_series *s, size_t row, size_t column)
+{
+    return s->rows[row * cli_series_width(s) + column];
+}
+
+/* One more update, at `time` or, when that is NaN, at a time nobody told. Periodic parameters go on without a
+   cut: their values may leave the chart's range. Returns 0, or -1 when memory is short; the series stays valid. */
+int cli_series_add(cli_series *s, const cli_step *step, double time);
+
+/* The same run in at most `most` rows, at least 2: of any stretch, two rows with the extremes of each column in
+   the order they came; the band's hull; the worst health. Returns 0, or -1 when memory is short. */
+int cli_series_thin(const cli_series *from, size_t most, cli_series *to);
+
+void cli_series_free(cli_series *s);
 
 #endif

@@ -30,30 +30,24 @@ typedef struct watcher {
     cli_format format;
     cli_view *view;
     cli_series series; /* kept only for a plot */
-    size_t room;
+    int is_short;      /* of memory for it */
 } watcher;
 
 static int watch(void *user, uint32_t trial, const cli_step *s)
 {
     (void)trial;
     watcher *w = user;
-    cli_point point = {s->step,   s->truth[0],           s->mean[0], s->low[0],
-                       s->high[0], s->report.acceptance, s->outcome, w->about->settings ? s->setting[0] : NAN};
-    if (w->c->plot && w->series.count == w->room) {
-        size_t room = w->room ? 2 * w->room : 1024;
-        cli_point *points = realloc(w->series.points, room * sizeof *points);
-        if (!points)
-            return 1;
-        w->series.points = points;
-        w->room = room;
+    if (w->c->plot && cli_series_add(&w->series, s, s->time) < 0) {
+        w->is_short = 1;
+        return 1;
     }
-    if (w->c->plot)
-        w->series.points[w->series.count++] = point;
     if (w->view) {
         struct timespec pause = {(time_t)(w->c->pace / 1000), (long)(fmod(w->c->pace, 1000) * 1e6)};
-        cli_view_add(w->view, &point);
+        cli_view_add(w->view, s);
         if (w->c->simulate)
             nanosleep(&pause, NULL);
+        else
+            cli_view_refresh(w->view);
     } else {
         cli_output_step(stdout, w->format, w->about, s);
     }
@@ -75,15 +69,12 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
 {
     char title[160], error[300];
     const rf_description *about = &c->run.about;
-    watcher w = {c, about, (cli_format)c->format, NULL, {title, about->parameter[0].name, about->settings ? about->setting[0].name : NULL, NULL, 0}, 0};
+    watcher w = {.c = c, .about = about, .format = (cli_format)c->format, .series = {.title = title, .about = about}};
     snprintf(title, sizeof title, "%s, %u attempts per update%s%s%s, seed %llu", about->name, c->run.attempts,
              c->run.design ? ", design " : "", c->run.design ? c->run.design : "", c->run.strict ? ", strict" : "", (unsigned long long)c->run.seed);
-    enum { PLOT_MOST = 10000000 };
-    if (c->plot && c->simulate && c->run.steps > PLOT_MOST)
-        return cli_error("track: --plot takes up to %d steps", PLOT_MOST);
     const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to what it pipes */
     if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask && !is_mpi)
-        w.view = cli_view_open(stdout, title, about->parameter[0].name, c->simulate ? c->run.steps : 0);
+        w.view = cli_view_open(stdout, title, about, c->simulate ? c->run.steps : 0);
     if (w.format == CLI_FORMAT_AUTO)
         w.format = c->simulate ? CLI_FORMAT_TEXT : CLI_FORMAT_JSON;
     if (!w.view)
@@ -93,13 +84,15 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     int code = c->simulate ? simulate_once(c, &w) : (c->is_float ? rf32_live_run : rf64_live_run)(&live);
     if (w.view)
         cli_view_close(w.view);
-    if (c->plot && w.series.count > 0 && !ferror(stdout)) {
+    if (w.is_short) {
+        code = cli_error("track: not enough memory to plot so many steps");
+    } else if (c->plot && w.series.count > 0 && !ferror(stdout)) {
         if (cli_plot(c->plot, &w.series, error, sizeof error) < 0)
             code = cli_error("track: %s", error);
         else
             fprintf(stderr, "picture: %s\n", c->plot);
     }
-    free(w.series.points);
+    cli_series_free(&w.series);
     return code;
 }
 

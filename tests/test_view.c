@@ -12,35 +12,69 @@
 #include <dirent.h>
 #include <locale.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
+#include "../cli/picture.h"
 #include "../cli/plot.h"
 #include "../cli/view.h"
 
 enum { STEPS = 1000, COLUMNS = 80, ROWS = 24 };
 
 static char directory[] = "/tmp/test_view.XXXXXX";
-static cli_point points[5 * STEPS];
+static rf_description about;
+static cli_series all; /* of the test under way */
 
-static cli_point synthetic(long step)
+/* One parameter and one setting, as most tests need them. */
+static int set_up(void **state)
 {
-    double sigma = 0.3 * exp(-(double)step / 50.0) + 0.01;
-    double mean = 0.8 + sigma * sin(0.3 * (double)step);
-    return (cli_point){.step = step, .truth = 0.8, .mean = mean, .low = mean - 2.0 * sigma,
-                       .high = mean + 2.0 * sigma, .acceptance = 0.5, .setting = 1.0 / sigma};
+    (void)state;
+    about = (rf_description){.name = "synthetic", .dim = 1, .settings = 1};
+    about.parameter[0] = (rf_parameter){.name = "omega_0", .low = 0, .high = 1};
+    about.setting[0] = (rf_setting){.name = "t"};
+    return setenv("TERM", "xterm", 1) || unsetenv("COLUMNS") || unsetenv("LINES");
 }
 
-static cli_series series_of(size_t count)
+static int tear_down(void **state)
 {
-    for (size_t i = 0; i < count; i++)
-        points[i] = synthetic((long)i + 1);
-    return (cli_series){"a run", "omega_0", "t", points, count};
+    (void)state;
+    cli_series_free(&all);
+    return 0;
+}
+
+static cli_step synthetic(long step)
+{
+    double sigma = 0.3 * exp(-(double)step / 50.0) + 0.01;
+    cli_step s = {.step = step, .dim = about.dim, .outcome = 1.0, .report.acceptance = 0.5};
+    for (unsigned i = 0; i < about.dim; i++) {
+        s.truth[i] = 0.8;
+        s.mean[i] = 0.8 + sigma * sin(0.3 * (double)step);
+        s.low[i] = s.mean[i] - 1.959963984540054 * sigma;
+        s.high[i] = s.mean[i] + 1.959963984540054 * sigma;
+    }
+    for (unsigned i = 0; i < about.settings; i++)
+        s.setting[i] = 1.0 / sigma;
+    return s;
+}
+
+static void add(const cli_step *step) { assert_int_equal(cli_series_add(&all, step, NAN), 0); }
+
+static cli_series *series_of(size_t count)
+{
+    cli_series_free(&all);
+    all = (cli_series){.title = "a run", .about = &about};
+    for (size_t i = 0; i < count; i++) {
+        cli_step s = synthetic((long)i + 1);
+        add(&s);
+    }
+    return &all;
 }
 
 static const char *in_directory(const char *name)
@@ -101,11 +135,11 @@ static void assert_svg(const cli_series *series, const char *holds)
 /* Both entry points refuse, in one line that holds `reason`, and leave nothing. */
 static void assert_refused(const char *name, const char *reason)
 {
-    cli_series series = series_of(10);
+    cli_series *series = series_of(10);
     for (int check = 0; check < 2; check++) {
         char error[256] = "";
         const char *path = in_directory(name);
-        int status = check ? cli_plot_check(path, error, sizeof error) : cli_plot(path, &series, error, sizeof error);
+        int status = check ? cli_plot_check(path, error, sizeof error) : cli_plot(path, series, error, sizeof error);
         assert_int_equal(status, -1);
         assert_non_null(strstr(error, reason));
         assert_null(strchr(error, '\n'));
@@ -117,9 +151,9 @@ static void test_plot_formats(void **state)
 {
     (void)state;
     size_t length;
-    cli_series series = series_of(300);
-    assert_svg(&series, "omega_0");
-    char *png = picture("P.PNG", &series, &length);
+    cli_series *series = series_of(300);
+    assert_svg(series, "omega_0");
+    char *png = picture("P.PNG", series, &length);
     assert_memory_equal(png, "\x89PNG\r\n\x1a\n", 8);
     free(png);
 }
@@ -127,49 +161,242 @@ static void test_plot_formats(void **state)
 static void test_plot_long(void **state)
 {
     (void)state;
-    cli_series series = series_of(5 * STEPS);
-    assert_svg(&series, "5000");
+    assert_svg(series_of(5 * STEPS), "5000");
+}
+
+/* What lies between the first `from` and the next `to`; the caller frees it. */
+static char *between(const char *text, const char *from, const char *to)
+{
+    const char *start = strstr(text, from);
+    assert_non_null(start);
+    start += strlen(from);
+    const char *end = strstr(start, to);
+    assert_non_null(end);
+    return strndup(start, (size_t)(end - start));
 }
 
 static void test_plot_odd_series(void **state)
 {
     (void)state;
     char error[256] = "";
-    cli_series series = series_of(40);
-    for (size_t i = 0; i < series.count; i++)
-        points[i].truth = points[i].setting = NAN;
-    assert_svg(&series, "estimate");
-    series.setting = NULL;
-    assert_svg(&series, "estimate");
-    series.count = 1;
-    assert_svg(&series, "omega_0");
-    for (size_t empty = 0; empty < 2; empty++) {
-        points[0].mean = points[0].low = points[0].high = NAN;
-        series.count = empty;
-        assert_int_equal(cli_plot(in_directory("p.svg"), &series, error, sizeof error), -1);
+    cli_series *series = series_of(0);
+    for (long i = 0; i < 40; i++) {
+        cli_step s = synthetic(i);
+        s.truth[0] = s.setting[0] = NAN;
+        add(&s);
+    }
+    assert_svg(series, "estimate");
+    about.settings = 0;
+    series_of(40);
+    assert_svg(series, "estimate");
+    assert_svg(series_of(1), "omega_0");
+    for (size_t count = 0; count < 2; count++) {
+        series_of(0);
+        cli_step s = synthetic(0);
+        s.mean[0] = s.low[0] = s.high[0] = NAN;
+        if (count > 0)
+            add(&s);
+        assert_int_equal(cli_plot(in_directory("p.svg"), series, error, sizeof error), -1);
         assert_non_null(strstr(error, "nothing to plot"));
         assert_int_equal(files_left(), 0);
     }
 }
 
+/* A truth that is not known has no line and no place in the legend, nor has a state that does not occur. */
+static void test_plot_shows_what_there_is(void **state)
+{
+    (void)state;
+    size_t length;
+    for (int known = 0; known < 2; known++)
+        for (const char *const *name = (const char *const[]){"p.svg", "p.html", NULL}; *name; name++) {
+            series_of(0);
+            for (long i = 0; i < 100; i++) {
+                cli_step s = synthetic(i);
+                s.truth[0] = known ? 0.8 : NAN;
+                s.health = known && i > 50 && i < 60 ? RF_RECOVERING : i == 70 ? RF_SUSPICIOUS : RF_TRACKING;
+                add(&s);
+            }
+            char *text = picture(*name, &all, &length), *svg = between(text, "<svg", "</svg>");
+            assert_int_equal(strstr(svg, ">truth<") != NULL, known);
+            assert_int_equal(strstr(svg, ">recovering<") != NULL, known);
+            assert_non_null(strstr(svg, ">suspicious<"));
+            assert_null(strstr(svg, ">lost<"));
+            assert_null(strstr(svg, "nan"));
+            free(svg);
+            free(text);
+        }
+}
+
+/* Every parameter and every setting, to the limits; the file stays small however long the run. */
+static void test_plot_large(void **state)
+{
+    (void)state;
+    static char names[2 * RF_NAMES_MAX][16];
+    size_t length;
+    about.dim = about.settings = RF_NAMES_MAX;
+    for (unsigned i = 0; i < RF_NAMES_MAX; i++) {
+        snprintf(names[i], sizeof names[i], "p%u", i);
+        snprintf(names[RF_NAMES_MAX + i], sizeof names[i], "s%u", i);
+        about.parameter[i] = (rf_parameter){.name = names[i], .high = 1};
+        about.setting[i].name = names[RF_NAMES_MAX + i];
+    }
+    char *html = picture("p.html", series_of(20000), &length);
+    assert_in_range(length, 500000, 2000000);
+    assert_non_null(strstr(html, "the first 4 of 16 parameters"));
+    assert_non_null(strstr(html, ">p3<"));
+    assert_null(strstr(html, ">p4<"));
+    for (unsigned i = 0; i < RF_NAMES_MAX; i++) {
+        char label[24];
+        snprintf(label, sizeof label, ">%s<", names[RF_NAMES_MAX + i]);
+        assert_non_null(strstr(html, label));
+    }
+    free(html);
+}
+
+static void test_plot_a_million(void **state)
+{
+    (void)state;
+    size_t length;
+    cli_series *series = series_of(0);
+    for (long i = 0; i < 1000000; i++) {
+        cli_step s = synthetic(i % 200);
+        s.step = i;
+        s.mean[0] = s.truth[0] = i == 654321 ? 7.25 : s.mean[0]; /* one peak, which no thinning may lose */
+        add(&s);
+    }
+    char *html = picture("p.html", series, &length);
+    assert_in_range(length, 500000, 2000000);
+    char *mean = between(html, "\"mean\":[", "]");
+    assert_non_null(strstr(mean, ",7.25,"));
+    free(mean);
+    free(html);
+    assert_svg(series, "1000000");
+}
+
+/* Times of records make the axis; without them, or when they go back, it is the measurements' number. */
+static void test_plot_axis(void **state)
+{
+    (void)state;
+    size_t length;
+    for (int goes_back = 0; goes_back < 2; goes_back++) {
+        series_of(0);
+        for (long i = 0; i < 50; i++) {
+            cli_step s = synthetic(i);
+            assert_int_equal(cli_series_add(&all, &s, goes_back && i == 20 ? 0.0 : 1000.0 + 0.5 * (double)i), 0);
+        }
+        char *html = picture("p.html", &all, &length);
+        assert_non_null(strstr(html, goes_back ? ">measurement<" : ">time<"));
+        assert_non_null(strstr(html, goes_back ? "\"x\":[0,1,2," : "\"x\":[1000,1000.5,1001,"));
+        free(html);
+    }
+}
+
+/* A phase that goes round leaves the panel at the top and comes back at the bottom: no line crosses it. */
+static void test_plot_periodic(void **state)
+{
+    (void)state;
+    size_t length;
+    about.parameter[0] = (rf_parameter){.name = "phi", .chart = RF_PERIODIC, .high = 10};
+    series_of(0);
+    for (long i = 0; i < 100; i++) {
+        cli_step s = synthetic(i);
+        s.truth[0] = NAN;
+        s.mean[0] = fmod(0.25 * (double)i, 10.0);
+        s.low[0] = s.mean[0] - 1;
+        s.high[0] = s.mean[0] + 1;
+        add(&s);
+    }
+    char *html = picture("p.html", &all, &length), *svg = between(html, "<svg", "</svg>");
+    size_t lines = 0, points = 0;
+    for (const char *c = svg; (c = strstr(c, "class=\"mean\" d=\"M")) != NULL; lines++) {
+        char *path = between(c, "d=\"M", "\""), *point = path;
+        double y = 0;
+        for (int i = 0; point; i++, point = strchr(point, 'L'), point += point != NULL) {
+            double next = strtod(strchr(point, ' '), NULL);
+            points++;
+            if (i > 0)
+                assert_true(fabs(next - y) < 10);
+            y = next;
+        }
+        free(path);
+        c++;
+    }
+    assert_in_range(lines, 4, 5);      /* 0 to 25 is two turns and a half, one of them the legend's */
+    assert_in_range(points, 100, 110); /* each turn has its own part of the run */
+    free(svg);
+    free(html);
+}
+
 static void test_plot_text_is_literal(void **state)
 {
     (void)state;
-    cli_series series = series_of(20);
+    size_t length;
     char title[400];
+    cli_series *series = series_of(20);
     snprintf(title, sizeof title, "it's \"50%%\" \\\n`touch %s/ran` @drawn {a}_b ünï\xff\\", directory);
-    series.title = title;
-    series.parameter = "θ_1^{'}";
-    assert_svg(&series, "ünï");
-    assert_svg(&series, "@drawn {a}_b");
-    assert_svg(&series, "θ_1^{'}");
+    series->title = title;
+    about.parameter[0].name = "θ_1^{'}";
+    assert_svg(series, "ünï");
+    assert_svg(series, "@drawn {a}_b");
+    assert_svg(series, "θ_1^{'}");
+    series->title = "</script><b>&amp; \xed\xa0\x80 \xc2\x85";
+    char *html = picture("p.html", series, &length);
+    assert_non_null(strstr(html, "&lt;/script&gt;&lt;b&gt;&amp;amp; "));
+    assert_null(strstr(html, "<b>"));
+    assert_null(strstr(html, "\xed"));
+    assert_null(strstr(html, "\xc2\x85"));
+    free(html);
+}
+
+static void test_plain_text(void **state)
+{
+    (void)state;
+    char out[CLI_TEXT], longest[2 * CLI_TEXT];
+    const char *const cases[][2] = {{"abc", "abc"},    {"abcd", "abcd"}, {"abcde", "abc…"}, {"äöüß", "äöüß"},
+                                    {"äöüßx", "äöü…"}, {"a\tb", "a b"},  {"", ""},          {"\xff", " "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_plain(cases[i][0], 4, out);
+        assert_string_equal(out, cases[i][1]);
+    }
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    cli_plain(longest, SIZE_MAX, out);
+    assert_in_range(strlen(out), CLI_TEXT - 20, CLI_TEXT - 1);
+    cli_plain(NULL, 4, out);
+    assert_string_equal(out, "");
+}
+
+/* Two ticks or more, inside the axis, with labels that differ; and a logarithmic axis from two decades on. */
+static void test_axes(void **state)
+{
+    (void)state;
+    const double ranges[][2] = {{0, 1},       {-4.6, 3.2}, {1e6, 1e6 + 0.01}, {1e-9, 5e-9}, {3, 3},     {0, 0},
+                                {1e12, 3e12}, {0.3, 29},   {0.3, 31},         {-1, 1e9},    {1e-8, 1e8}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        cli_picture p;
+        series_of(0);
+        for (int k = 0; k < 2; k++) {
+            cli_step s = synthetic(k);
+            s.setting[0] = ranges[i][k];
+            add(&s);
+        }
+        assert_int_equal(cli_picture_lay(&p, &all), 0);
+        const cli_axis *a = &p.panel[1].axis;
+        assert_int_equal(a->is_log, ranges[i][0] > 0 && ranges[i][1] > 100 * ranges[i][0]);
+        assert_in_range(a->ticks, 2, 8);
+        for (unsigned k = 0; k < a->ticks; k++) {
+            assert_true(cli_axis_at(a, a->tick[k]) > -1e-6 && cli_axis_at(a, a->tick[k]) < 1 + 1e-6);
+            if (k > 0)
+                assert_string_not_equal(a->label[k], a->label[k - 1]);
+        }
+    }
 }
 
 static void test_plot_refusals(void **state)
 {
     (void)state;
-    assert_refused("p.gif", ".svg or .png");
-    assert_refused("svg", ".svg or .png");
+    assert_refused("p.gif", ".svg, .png or .html");
+    assert_refused("svg", ".svg, .png or .html");
     assert_refused("missing/p.svg", "No such file or directory");
     assert_refused("missing\n/p.svg", "No such file or directory");
 }
@@ -180,6 +407,12 @@ static void test_plot_without_gnuplot(void **state)
     char *path = strdup(getenv("PATH"));
     setenv("PATH", directory, 1);
     assert_refused("p.svg", "gnuplot is not installed; on Debian: apt-get install gnuplot-nox");
+    assert_refused("p.png", "gnuplot is not installed; on Debian: apt-get install gnuplot-nox");
+    char error[256] = "";
+    size_t length;
+    free(picture("p.html", series_of(10), &length));
+    assert_int_equal(cli_plot_check(in_directory("p.html"), error, sizeof error), 0);
+    assert_int_equal(files_left(), 0);
     setenv("PATH", path, 1);
     free(path);
 }
@@ -189,7 +422,7 @@ static void test_plot_with_failing_gnuplot(void **state)
 {
     (void)state;
     char path[512], error[256] = "";
-    cli_series series = series_of(2 * STEPS);
+    cli_series *series = series_of(2 * STEPS);
     assert_int_equal(mkdir(in_directory("bin"), 0700), 0);
     FILE *script = fopen(in_directory("bin/gnuplot"), "w");
     assert_non_null(script);
@@ -199,7 +432,7 @@ static void test_plot_with_failing_gnuplot(void **state)
     char *before = strdup(getenv("PATH"));
     snprintf(path, sizeof path, "%s/bin:/bin:/usr/bin", directory);
     setenv("PATH", path, 1);
-    assert_int_equal(cli_plot(in_directory("p.svg"), &series, error, sizeof error), -1);
+    assert_int_equal(cli_plot(in_directory("p.svg"), series, error, sizeof error), -1);
     setenv("PATH", before, 1);
     free(before);
     assert_string_equal(error, "gnuplot failed: it broke");
@@ -215,7 +448,7 @@ static const char *after_escape(const char *c)
     return c + strspn(c, "0123456789;?") + 1;
 }
 
-static void assert_lines_fit(const char *c)
+static void assert_lines_fit(const char *c, size_t columns)
 {
     size_t cells = 0;
     mbstate_t state = {0};
@@ -231,7 +464,7 @@ static void assert_lines_fit(const char *c)
             assert_in_range(length, 1, MB_CUR_MAX);
             assert_in_range(wcwidth(wide), 0, 2);
             cells += (size_t)wcwidth(wide);
-            assert_in_range(cells, 0, COLUMNS);
+            assert_in_range(cells, 0, columns);
             c += length;
         }
     }
@@ -257,12 +490,12 @@ static char *viewed(const char *title, double truth, double *seconds)
 {
     FILE *out = tmpfile();
     double start = now();
-    cli_view *view = cli_view_open(out, title, "omega_0", STEPS);
+    cli_view *view = cli_view_open(out, title, &about, STEPS);
     assert_non_null(view);
     for (long step = 0; step < STEPS; step++) {
-        cli_point p = synthetic(step);
-        p.truth = truth;
-        cli_view_add(view, &p);
+        cli_step s = synthetic(step);
+        s.truth[0] = truth;
+        cli_view_add(view, &s);
     }
     cli_view_close(view);
     *seconds = now() - start;
@@ -276,14 +509,15 @@ static void check_view(const char *locale, const char *title)
     assert_non_null(setlocale(LC_CTYPE, locale));
     char *text = viewed(title, 0.8, &seconds);
     size_t frames = occurrences(text, "step ");
-    assert_lines_fit(text);
+    assert_lines_fit(text, COLUMNS);
     assert_in_range(frames, 2, STEPS - 1);
     assert_true((double)frames <= 30.0 * seconds + 2.0); /* the first and the last are free */
     assert_non_null(strstr(text, "step 1000/1000  omega_0 = "));
     assert_non_null(strstr(text, "truth 0.8000  acceptance 0.50"));
+    assert_non_null(strstr(text, "t = 100"));
     assert_non_null(strstr(text, "\033[?25l"));
     assert_string_equal(text + strlen(text) - 6, "\033[?25h");
-    assert_int_equal(occurrences(text, "\n"), frames * (ROWS - 6) + 1);
+    assert_int_equal(occurrences(text, "\n"), frames * (ROWS - 3 - 1) + 1);
     free(text);
 }
 
@@ -301,7 +535,6 @@ static void test_view_unknown_truth_and_colours(void **state)
 {
     (void)state;
     double seconds;
-    setenv("TERM", "xterm", 1);
     char *text = viewed("a run", NAN, &seconds);
     assert_null(strstr(text, "truth"));
     assert_non_null(strstr(text, "\033[38;5;"));
@@ -312,6 +545,123 @@ static void test_view_unknown_truth_and_colours(void **state)
     assert_null(strstr(text, "\033[0m"));
     free(text);
     unsetenv("NO_COLOR");
+}
+
+/* Health in words and as a row; restarts are counted. */
+static void test_view_health(void **state)
+{
+    (void)state;
+    const char *const words[] = {"tracking", "suspicious", "recovering", "lost"};
+    for (int health = 0; health < 4; health++)
+        for (uint32_t restarts = 0; restarts < 3; restarts += 2) {
+            size_t length;
+            char expected[64];
+            FILE *out = tmpfile();
+            cli_view *view = cli_view_open(out, "a run", &about, 0);
+            cli_step s = synthetic(41);
+            s.health = (rf_health)health;
+            s.restarts = restarts;
+            cli_view_add(view, &s);
+            cli_view_close(view);
+            char *text = read_all(out, &length);
+            snprintf(expected, sizeof expected,
+                     restarts == 0       ? "m%s\033"
+                     : health == RF_LOST ? "m%s, restarted (2)\033"
+                                         : "m%s, restarts: 2\033",
+                     words[health]);
+            assert_non_null(strstr(text, expected));
+            assert_non_null(strstr(text, "step 42  omega_0")); /* a count where no end is known */
+            free(text);
+        }
+}
+
+/* What a view of `steps` steps writes on a terminal of that size; the caller frees it. */
+static char *viewed_at(const char *columns, const char *lines, long steps, long total)
+{
+    size_t length;
+    FILE *out = tmpfile();
+    setenv("COLUMNS", columns, 1);
+    setenv("LINES", lines, 1);
+    cli_view *view = cli_view_open(out, "a run", &about, total);
+    for (long i = 0; i < steps; i++) {
+        cli_step s = synthetic(i);
+        s.health = (rf_health)(i % 4);
+        cli_view_add(view, &s);
+    }
+    cli_view_refresh(view);
+    cli_view_close(view);
+    return read_all(out, &length);
+}
+
+static void test_view_sizes(void **state)
+{
+    (void)state;
+    const char *const sizes[][2] = {{"80", "24"}, {"40", "24"}, {"25", "9"},    {"24", "24"}, {"10", "24"},
+                                    {"1", "1"},   {"80", "8"},  {"600", "100"}, {"0", "-3"},  {"", "x"}};
+    about.dim = 3;
+    about.parameter[1].name = "b";
+    about.parameter[2] = (rf_parameter){.name = "c", .chart = RF_PERIODIC, .high = 1};
+    assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        long columns = strtol(sizes[i][0], NULL, 10);
+        for (long steps = 1; steps < 10000; steps *= 9) {
+            char *text = viewed_at(sizes[i][0], sizes[i][1], steps, i % 2 ? steps : 0);
+            assert_lines_fit(text, columns > 0 ? (size_t)columns : COLUMNS);
+            free(text);
+        }
+    }
+    setlocale(LC_CTYPE, "C");
+}
+
+/* A terminal that only takes lines gets lines, few of them. */
+static void test_view_dumb(void **state)
+{
+    (void)state;
+    for (int is_set = 0; is_set < 2; is_set++) {
+        is_set ? setenv("TERM", "dumb", 1) : unsetenv("TERM");
+        char *text = viewed_at("80", "24", STEPS, STEPS);
+        assert_null(strchr(text, '\033'));
+        assert_null(strchr(text, '\r'));
+        assert_in_range(occurrences(text, "\n"), 2, 20);
+        assert_int_equal(occurrences(text, "\n"), occurrences(text, "step "));
+        assert_non_null(strstr(text, "step 1000/1000  omega_0 = "));
+        assert_string_equal(text + strlen(text) - 6, " lost\n");
+        free(text);
+    }
+}
+
+static void run_and(int number, FILE *out)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    cli_view *view = cli_view_open(out, "a run", &about, 0);
+    cli_step s = synthetic(1);
+    cli_view_add(view, &s);
+    if (number == 0)
+        exit(0);
+    raise(number);
+    _exit(1);
+}
+
+/* However the program ends, the cursor is back, and it dies of the signal all the same. */
+static void test_view_puts_the_terminal_right(void **state)
+{
+    (void)state;
+    const int ends[] = {0, SIGINT, SIGTERM};
+    for (size_t i = 0; i < 3; i++) {
+        size_t length;
+        int status = -1;
+        FILE *out = tmpfile();
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0)
+            run_and(ends[i], out);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(ends[i] ? WIFSIGNALED(status) && WTERMSIG(status) == ends[i] : WIFEXITED(status));
+        char *text = read_all(out, &length);
+        assert_string_equal(text + strlen(text) - 6, "\033[?25h");
+        free(text);
+    }
 }
 
 static void test_view_without_steps(void **state)
@@ -325,14 +675,32 @@ static void test_view_without_steps(void **state)
     free(text);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plot_formats),         cmocka_unit_test(test_plot_long),
-        cmocka_unit_test(test_plot_odd_series),      cmocka_unit_test(test_plot_text_is_literal),
-        cmocka_unit_test(test_plot_refusals),        cmocka_unit_test(test_plot_without_gnuplot),
-        cmocka_unit_test(test_plot_with_failing_gnuplot), cmocka_unit_test(test_view),
-        cmocka_unit_test(test_view_unknown_truth_and_colours), cmocka_unit_test(test_view_without_steps),
+        TEST(test_plot_formats),
+        TEST(test_plot_long),
+        TEST(test_plot_odd_series),
+        TEST(test_plot_shows_what_there_is),
+        TEST(test_plot_large),
+        TEST(test_plot_a_million),
+        TEST(test_plot_axis),
+        TEST(test_plot_periodic),
+        TEST(test_plot_text_is_literal),
+        TEST(test_plain_text),
+        TEST(test_axes),
+        TEST(test_plot_refusals),
+        TEST(test_plot_without_gnuplot),
+        TEST(test_plot_with_failing_gnuplot),
+        TEST(test_view),
+        TEST(test_view_unknown_truth_and_colours),
+        TEST(test_view_health),
+        TEST(test_view_sizes),
+        TEST(test_view_dumb),
+        TEST(test_view_puts_the_terminal_right),
+        TEST(test_view_without_steps),
     };
     if (!mkdtemp(directory))
         return 1;

@@ -1,0 +1,88 @@
+/* The layout of a run's picture, whoever draws it: panels over one horizontal axis. Lengths are in pixels from
+   the top left corner. */
+#ifndef REJFILT_CLI_PICTURE_H
+#define REJFILT_CLI_PICTURE_H
+
+#include "series.h"
+
+enum {
+    CLI_ESTIMATES_MAX = 4, /* parameters that are shown */
+    CLI_PANELS_MAX = CLI_ESTIMATES_MAX + 1 + RF_NAMES_MAX + 1,
+    CLI_TICKS_MAX = 16,
+    CLI_KEYS_MAX = 7,
+    CLI_TEXT = 512,
+    CLI_PICTURE_ROWS = 2000 /* of a series are enough for the picture's width */
+};
+
+typedef struct cli_axis {
+    double low, high;
+    int is_log;
+    unsigned ticks;
+    double tick[CLI_TICKS_MAX];
+    char label[CLI_TICKS_MAX][24];
+} cli_axis;
+
+typedef enum cli_panel_kind { CLI_PANEL_ESTIMATE, CLI_PANEL_HEALTH, CLI_PANEL_DASHES } cli_panel_kind;
+
+typedef struct cli_panel {
+    cli_panel_kind kind;
+    size_t column;       /* of the series; of an estimate, its parameter's first */
+    char name[CLI_TEXT]; /* cut to what fits */
+    double period;       /* of a parameter drawn on its circle; else 0. The curve is drawn once per turn: */
+    int turn_first, turn_last;
+    double top, bottom;
+    cli_axis axis;
+} cli_panel;
+
+typedef enum cli_key_kind {
+    CLI_KEY_ESTIMATE,
+    CLI_KEY_BAND,
+    CLI_KEY_TRUTH,
+    CLI_KEY_SUSPICIOUS,
+    CLI_KEY_RECOVERING,
+    CLI_KEY_LOST,
+    CLI_KEY_RESTART
+} cli_key_kind;
+
+typedef struct cli_key {
+    cli_key_kind kind;
+    const char *text;
+    double x; /* of the sample; the text begins CLI_SAMPLE later */
+} cli_key;
+
+enum { CLI_SAMPLE = 30, CLI_TITLE_Y = 24, CLI_KEYS_Y = 48 }; /* pixels; the y of texts is their middle */
+
+typedef struct cli_picture {
+    char title[CLI_TEXT];
+    size_t x_column; /* CLI_STEP or CLI_TIME */
+    const char *x_name;
+    cli_axis x;
+    double dash; /* half the length of the dash that stands for one row, in units of x */
+    double width, height, left, right;
+    unsigned panels, keys;
+    cli_panel panel[CLI_PANELS_MAX];
+    cli_key key[CLI_KEYS_MAX];
+} cli_picture;
+
+/* Returns 0, or -1 when there is nothing to show: no finite estimate. */
+int cli_picture_lay(cli_picture *p, const cli_series *s);
+
+/* The values an axis is for; empty when low > high. */
+typedef struct cli_range {
+    double low, high;
+} cli_range;
+
+/* For estimates and truths, `lines`, all of them, and as much of their `band` as leaves them their room: where it is
+   very wide it leaves the panel. `widths` of the band are sorted. */
+cli_range cli_estimate_range(cli_range lines, cli_range band, double widths[], size_t count);
+
+/* Where on the axis a value is, from 0 at its low end to 1 at its high end, and beyond. */
+double cli_axis_at(const cli_axis *axis, double value);
+
+/* `text` as valid UTF-8 without control characters, which become spaces; at most `limit` characters, with … where
+   some are left out. */
+void cli_plain(const char *text, size_t limit, char out[CLI_TEXT]);
+
+extern const char *const cli_health_names[4], *const cli_health_colours[4];
+
+#endif

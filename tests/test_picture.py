@@ -1,0 +1,95 @@
+"""Pictures of whole runs, as a user asks for them: python3 tests/test_picture.py path/to/rejfilt [-v]"""
+import html.parser, json, os, pathlib, re, shutil, subprocess, sys, tempfile, unittest, xml.etree.ElementTree as xml
+
+COMMAND = os.path.abspath(sys.argv.pop(1))
+VOID = {"meta"}  # elements of ours without an end tag
+
+
+class Checker(html.parser.HTMLParser):
+    """Tags nest and close; attributes occur once; nothing is fetched."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.scripts, self.declaration = [], [], [], None
+
+    def handle_decl(self, declaration):
+        self.declaration = declaration
+
+    def handle_starttag(self, tag, attributes):
+        names = [name for name, _ in attributes]
+        assert len(names) == len(set(names)), (tag, names)
+        assert not {"src", "href", "xlink:href"} & set(names), (tag, names)
+        self.ids += [value for name, value in attributes if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append((dict(attributes).get("type"), []))
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts[-1][1].append(data)
+
+
+def page_of(*arguments):
+    """The page, its inline picture as XML, its data, its script."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "run.html")
+        done = subprocess.run([COMMAND, "track", "--simulate", "--json", *arguments, f"--plot={path}"], capture_output=True, text=True,
+                              timeout=120, env={**os.environ, "PATH": folder})  # there is no gnuplot, nor anything else
+        assert done.returncode == 0 and done.stderr == f"picture: {path}\n", done.stderr
+        text = path.read_text("utf-8")
+    checker = Checker()
+    checker.feed(text)
+    checker.close()
+    assert checker.declaration == "DOCTYPE html" and not checker.open, checker.open
+    assert len(checker.ids) == len(set(checker.ids)), "an id occurs twice"
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg\")", text), "an address"
+    (kind, data), (_, script) = checker.scripts
+    assert kind == "application/json"
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return text, xml.fromstring(re.search(r"<svg.*</svg>", text, re.S).group()), json.loads("".join(data)), "".join(script), lines
+
+
+class Html(unittest.TestCase):
+    def test_models(self):
+        for arguments in (["--steps=400", "--jump=1@150"], ["--model=ramsey", "--batch=20", "--steps=600"], ["--model=phase"],
+                          ["--model=coin", "--steps=1"], ["--model=decay", "--steps=70"], ["--model=linear"]):
+            with self.subTest(arguments=arguments):
+                text, svg, data, _, lines = page_of(*arguments)
+                self.assertLess(len(text), 2e6)
+                shown = [p for p in data["panels"] if p["kind"] == "estimate"]
+                self.assertEqual([p["name"] for p in shown], [p["name"] for p in lines[0]["parameters"]])
+                self.assertEqual(data["x"], [line["step"] for line in lines])
+                for i, panel in enumerate(shown):
+                    for key, column in (("mean", "mean"), ("low", "bottoms"), ("high", "tops")):
+                        for line, value in zip(lines, panel[column], strict=True):
+                            told = line["parameters"][i][key]
+                            if panel["period"]:  # as it adds up
+                                value -= panel["period"] * round((value - told) / panel["period"])
+                            self.assertAlmostEqual(value, told, delta=1e-8 * max(1, abs(told)))
+                settings = [p for p in data["panels"] if p["kind"] == "dashes"]
+                self.assertEqual([p["name"] for p in settings], [s["name"] for s in lines[0]["settings"]] + ["acceptance"])
+                named = {element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")}
+                self.assertLessEqual({p["name"] for p in data["panels"] if p["kind"] != "health"} | {"estimate", "95 % band"}, named)
+                width, height = (float(n) for n in svg.get("viewBox").split()[2:])
+                for element in svg.iter("{http://www.w3.org/2000/svg}text"):  # texts begin inside
+                    self.assertTrue(0 <= float(element.get("x")) <= width and 0 <= float(element.get("y")) <= height)
+
+    @unittest.skipUnless(shutil.which("node"), "no node")
+    def test_script_is_well_formed(self):
+        script = page_of("--steps=5")[3]
+        with tempfile.NamedTemporaryFile("w", suffix=".js") as file:
+            file.write(script)
+            file.flush()
+            subprocess.run(["node", "--check", file.name], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
