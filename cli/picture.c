@@ -49,7 +49,7 @@ static size_t character_length(const unsigned char *c)
     return is_surrogate || is_long || (length == 4 && c[0] == 0xf4 && c[1] >= 0x90) ? 0 : length;
 }
 
-void cli_plain(const char *text, size_t limit, char out[CLI_TEXT])
+void cli_plain(const char *text, size_t limit, char out[CLI_CAPTION_MAX])
 {
     static const char dots[] = "…";
     const unsigned char *c = (const unsigned char *)(text ? text : "");
@@ -57,7 +57,7 @@ void cli_plain(const char *text, size_t limit, char out[CLI_TEXT])
     for (size_t n = 0; *c; n++) {
         const size_t length = character_length(c);
         const int is_control = *c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0);
-        if (n == limit || used + 4 + sizeof dots > CLI_TEXT) {
+        if (n == limit || used + 4 + sizeof dots > CLI_CAPTION_MAX) {
             memcpy(out + kept, dots, sizeof dots);
             return;
         }
@@ -292,7 +292,7 @@ int cli_picture_lay(cli_picture *p, const cli_series *s)
 {
     static const double heights[CLI_ESTIMATES_MAX + 1] = {0, 230, 160, 130, 110};
     const unsigned dim = s->about->dim, shown = dim < CLI_ESTIMATES_MAX ? dim : CLI_ESTIMATES_MAX;
-    char title[CLI_TEXT + 64];
+    char title[CLI_CAPTION_MAX + 64];
     int is_finite = 0;
     for (unsigned i = 0; i < shown; i++) {
         range r = range_of(s, cli_series_parameter(i, CLI_MEAN));
@@ -304,7 +304,7 @@ int cli_picture_lay(cli_picture *p, const cli_series *s)
     cli_plain(s->title, dim > shown ? 85 : 115, p->title);
     if (dim > shown) {
         snprintf(title, sizeof title, "%s; the first %u of %u parameters", p->title, shown, dim);
-        cli_plain(title, CLI_TEXT, p->title);
+        cli_plain(title, CLI_CAPTION_MAX, p->title);
     }
     lay_horizontally(p, s);
     for (unsigned i = 0; i < shown; i++)

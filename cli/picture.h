@@ -10,7 +10,7 @@ enum {
     CLI_PANELS_MAX = CLI_ESTIMATES_MAX + 1 + RF_NAMES_MAX + 1,
     CLI_TICKS_MAX = 16,
     CLI_KEYS_MAX = 7,
-    CLI_TEXT = 512,
+    CLI_CAPTION_MAX = 512,
     CLI_PICTURE_ROWS = 2000 /* of a series are enough for the picture's width */
 };
 
@@ -27,7 +27,7 @@ typedef enum cli_panel_kind { CLI_PANEL_ESTIMATE, CLI_PANEL_HEALTH, CLI_PANEL_DA
 typedef struct cli_panel {
     cli_panel_kind kind;
     size_t column;       /* of the series; of an estimate, its parameter's first */
-    char name[CLI_TEXT]; /* cut to what fits */
+    char name[CLI_CAPTION_MAX]; /* cut to what fits */
     double period;       /* of a parameter drawn on its circle; else 0. The curve is drawn once per turn: */
     int turn_first, turn_last;
     double top, bottom;
@@ -53,7 +53,7 @@ typedef struct cli_key {
 enum { CLI_SAMPLE = 30, CLI_TITLE_Y = 24, CLI_KEYS_Y = 48 }; /* pixels; the y of texts is their middle */
 
 typedef struct cli_picture {
-    char title[CLI_TEXT];
+    char title[CLI_CAPTION_MAX];
     size_t x_column; /* CLI_STEP or CLI_TIME */
     const char *x_name;
     cli_axis x;
@@ -81,7 +81,7 @@ double cli_axis_at(const cli_axis *axis, double value);
 
 /* `text` as valid UTF-8 without control characters, which become spaces; at most `limit` characters, with … where
    some are left out. */
-void cli_plain(const char *text, size_t limit, char out[CLI_TEXT]);
+void cli_plain(const char *text, size_t limit, char out[CLI_CAPTION_MAX]);
 
 extern const char *const cli_health_names[4], *const cli_health_colours[4];
 
