@@ -16,7 +16,6 @@ enum {
     LABEL_MAX = 14
 };
 
-const char *const cli_health_names[4] = {"tracking", "suspicious", "recovering", "lost"};
 /* From light to dark, for those who see or print no colours. */
 const char *const cli_health_colours[4] = {"#ffffff", "#dba51c", "#c8641e", "#40002a"};
 

@@ -83,6 +83,6 @@ double cli_axis_at(const cli_axis *axis, double value);
    some are left out. */
 void cli_plain(const char *text, size_t limit, char out[CLI_CAPTION_MAX]);
 
-extern const char *const cli_health_names[4], *const cli_health_colours[4];
+extern const char *const cli_health_colours[4];
 
 #endif

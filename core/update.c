@@ -184,7 +184,8 @@ static rf_status RF(reshape)(RF(filter) *filter, const RF(options) *o, const rf_
     unsigned dim = tally->dim;
     rf_real n = RF(accepted)(tally, o->sampler);
     rf_real nu = o->strict ? 0 : o->shrink;
-    rf_real scale = o->strict ? RF_C(1.0) / (n - 1) : (1 + 1 / n) / (n - 1 + nu);
+    /* z̄ of independent draws is uncertain itself, hence n − 1 and 1 + 1/n; that of a lattice hardly is */
+    rf_real scale = o->strict ? RF_C(1.0) / (n - 1) : o->sampler == RF_REJECT ? (1 + 1 / n) / (n - 1 + nu) : 1 / (n + nu);
     for (unsigned i = 0; i < dim; i++) {
         for (unsigned j = 0; j <= i; j++)
             c[RF(at)(i, j)] = RF(scatter)(tally, o->sampler, i, j) * scale;

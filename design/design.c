@@ -29,10 +29,10 @@ void RF(situation_roles)(const RF(situation) *s, const rf_real guess[], const rf
 }
 
 static const RF(design) designs[] = {
-    {"pgh", RF(design_pgh), 0},
-    {"pgh-distance", RF(design_pgh_distance), 0},
-    {"quadrature", RF(design_quadrature), 5},
-    {"risk", RF(design_risk), 0},
+    {"pgh", RF(design_pgh), 0, 0},
+    {"pgh-distance", RF(design_pgh_distance), 0, 0},
+    {"quadrature", RF(design_quadrature), 5, 1},
+    {"risk", RF(design_risk), 5, 0},
 };
 
 static int is(const char *a, const char *b)

@@ -8,6 +8,7 @@
 #define SUSPECT RF_C(3.0)    /* standard deviations of surprise that are noted, */
 #define FAILED RF_C(4.5)     /* that are acted upon, */
 #define CALM RF_C(2.0)       /* and that end it */
+#define SURE RF_C(0.9)       /* probability from which an outcome that does not come is a failed test */
 
 enum {
     LOST_AFTER = 8, /* tests failed in a row */
@@ -41,26 +42,29 @@ static rf_real log_likelihood(const RF(model) *model, const rf_real x[], const r
     return value > 0 && value <= RF_LIMIT ? RF(log)(value) : -RF_LIMIT;
 }
 
-/* The outcome that parameters x make likeliest. */
-static rf_real likeliest(const RF(tracker) *t, const rf_real x[], const rf_real setting[])
+/* Mean probability of an outcome over the draws. */
+static rf_real predicted(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const rf_real setting[], rf_real outcome)
 {
-    unsigned best = 0;
-    rf_real most = -RF_LIMIT;
-    for (unsigned k = 0; k < t->about->outcomes; k++) {
-        rf_real value = log_likelihood(&t->model, x, setting, (rf_real)k);
-        if (value > most)
-            best = k, most = value;
-    }
-    return (rf_real)best;
+    rf_real p = 0;
+    for (unsigned d = 0; d < DRAWS; d++)
+        p += RF(exp)(RF(max)(log_likelihood(&t->model, draws[d], setting, outcome), RF_C(-40.0)));
+    return RF(max)(p / DRAWS, RF_C(1e-6));
 }
 
-static void judge_anchor(RF(tracker) *t, const rf_real record[])
+/* An anchor is a test only where the filter is sure of the outcome. Returns whether it was one. */
+static int judge_anchor(RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const rf_real record[])
 {
-    rf_real mean[RF_NAMES_MAX];
-    for (unsigned i = 0; i < t->model.dim; i++)
-        mean[i] = RF(chart_natural)(&t->charts[i], RF(filter_mean)(t->filter)[i]);
-    t->health.failed = record[t->model.settings] == likeliest(t, mean, record) ? 0 : t->health.failed + 1;
+    rf_real most = 0, likeliest = 0;
+    for (unsigned k = 0; k < t->about->outcomes; k++) {
+        rf_real p = predicted(t, draws, record, (rf_real)k);
+        if (p > most)
+            most = p, likeliest = (rf_real)k;
+    }
+    if (most < SURE)
+        return 0;
+    t->health.failed = record[t->model.settings] == likeliest ? 0 : t->health.failed + 1;
     t->health.verdict = t->health.failed ? 1 : -1;
+    return 1;
 }
 
 /* −ln of the probability of the records, by draws from the filter; with `x`, of outcomes drawn for it instead. */
@@ -90,11 +94,7 @@ static rf_real expect_outcome(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX
     rf_real total = 0, square = 0, observed = 0;
     *mean = 0;
     for (unsigned k = 0; k < t->about->outcomes; k++) {
-        rf_real p = 0;
-        for (unsigned d = 0; d < DRAWS; d++)
-            p += RF(exp)(RF(max)(log_likelihood(&t->model, draws[d], record, (rf_real)k), RF_C(-40.0)));
-        p = RF(max)(p / DRAWS, RF_C(1e-6));
-        rf_real s = -RF(log)(p);
+        rf_real p = predicted(t, draws, record, (rf_real)k), s = -RF(log)(p);
         total += p;
         *mean += p * s;
         square += p * s * s;
@@ -122,14 +122,12 @@ static rf_real expect_batch(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX],
     return surprise(t, draws, records, count, 0, 0);
 }
 
-static void judge_surprise(RF(tracker) *t, const rf_real records[], uint32_t count)
+static void judge_surprise(RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count)
 {
     RF(health) *h = &t->health;
-    rf_real draws[DRAWS][RF_NAMES_MAX], mean, variance;
+    rf_real mean, variance;
     if (t->about->outcomes == 0 && !t->instance->simulate)
         return;
-    for (uint32_t d = 0; d < DRAWS; d++)
-        RF(filter_draw)(t->filter, &t->model, d, RF_FOR_HEALTH, draws[d]);
     const int is_small = count == 1 && t->about->outcomes > 0 && t->about->outcomes <= RUNS;
     rf_real observed = is_small ? expect_outcome(t, draws, records, &mean, &variance)
                                 : expect_batch(t, draws, records, count, &mean, &variance);
@@ -143,16 +141,20 @@ static void judge_surprise(RF(tracker) *t, const rf_real records[], uint32_t cou
 
 void RF(health_judge)(RF(tracker) *t, const rf_real records[], uint32_t count)
 {
+    rf_real draws[DRAWS][RF_NAMES_MAX];
+    const int is_blind = RF(health_has_anchors)(t) && t->design->is_blind;
+    int tested = 0;
     t->health.verdict = 0;
-    if (t->on_lost == RF_ON_LOST_IGNORE)
+    if (t->on_lost == RF_ON_LOST_IGNORE || (is_blind && t->anchors == 0))
         return;
-    if (RF(health_has_anchors)(t)) {
-        for (uint32_t k = 0; k < count && k < 32; k++)
-            if (t->anchors >> k & 1)
-                judge_anchor(t, records + (size_t)k * (t->model.settings + 1u));
-    } else {
-        judge_surprise(t, records, count);
-    }
+    for (uint32_t d = 0; d < DRAWS; d++)
+        RF(filter_draw)(t->filter, &t->model, d, RF_FOR_HEALTH, draws[d]);
+    for (uint32_t k = 0; k < count && k < 32; k++)
+        if (t->anchors >> k & 1)
+            tested |= judge_anchor(t, draws, records + (size_t)k * (t->model.settings + 1u));
+    t->health.is_anchored = tested;
+    if (!tested && !is_blind)
+        judge_surprise(t, draws, records, count);
 }
 
 /* ---- What is done ---- */
@@ -179,7 +181,7 @@ void RF(health_act)(RF(tracker) *t)
 {
     RF(health) *h = &t->health;
     if (h->verdict > 0) {
-        h->failed += !RF(health_has_anchors)(t);
+        h->failed += !h->is_anchored;
         h->surprise = h->variance = 0;
         if (h->failed >= LOST_AFTER && t->on_lost != RF_ON_LOST_WIDEN) {
             h->state = RF_LOST;

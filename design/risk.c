@@ -86,6 +86,37 @@ static rf_real expected_left(const RF(situation) *s, const RF(cloud) *c, const r
     return total > 0 ? left / total : 1;
 }
 
+/* −Σ p ln p of the outcomes under the draws, each moved `wider` times as far from the mean (in natural units, which
+   is near enough for this). */
+static rf_real entropy(const RF(situation) *s, const RF(cloud) *c, const rf_real setting[], rf_real wider)
+{
+    rf_real sum = 0, x[RF_NAMES_MAX];
+    for (unsigned outcome = 0; outcome < s->about->outcomes; outcome++) {
+        rf_real p = 0;
+        for (unsigned k = 0; k < DRAWS; k += 2) {
+            for (unsigned i = 0; i < s->model->dim; i++)
+                x[i] = s->mean[i] + wider * (c->x[k][i] - s->mean[i]);
+            p += probability(s, x, setting, (rf_real)outcome) * (RF_C(2.0) / DRAWS);
+        }
+        sum -= p > 0 ? p * RF(log)(p) : 0;
+    }
+    return sum;
+}
+
+/* How much an anchor there would tell: the filter is sure of the outcome, and would not be if it were wrong. */
+static rf_real test_value(const RF(situation) *s, const RF(cloud) *c, const rf_real setting[])
+{
+    return entropy(s, c, setting, 4) - 3 * entropy(s, c, setting, 1);
+}
+
+static rf_real learning_value(const RF(situation) *s, const RF(cloud) *c, const rf_real setting[])
+{
+    rf_real cost = 1;
+    for (unsigned i = 0; i < s->about->settings; i++)
+        cost += (rf_real)s->about->setting[i].cost * RF(abs)(setting[i]);
+    return -RF(log)(RF(max)(expected_left(s, c, setting), RF_C(1e-6))) / cost;
+}
+
 void RF(design_risk)(const RF(situation) *s, rf_real setting[])
 {
     RF(cloud) cloud;
@@ -93,10 +124,7 @@ void RF(design_risk)(const RF(situation) *s, rf_real setting[])
     draw_cloud(s, &cloud);
     for (uint32_t number = 0; number < CANDIDATES; number++) {
         draw_candidate(s, number, &cloud, candidate);
-        rf_real cost = 1;
-        for (unsigned i = 0; i < s->about->settings; i++)
-            cost += (rf_real)s->about->setting[i].cost * RF(abs)(candidate[i]);
-        rf_real gain = -RF(log)(RF(max)(expected_left(s, &cloud, candidate), RF_C(1e-6))) / cost;
+        rf_real gain = (s->is_anchor ? test_value : learning_value)(s, &cloud, candidate);
         if (gain > best) {
             best = gain;
             for (unsigned i = 0; i < s->about->settings; i++)

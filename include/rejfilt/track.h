@@ -45,6 +45,7 @@ typedef struct RF(design) {
     const char *name;
     RF(designer) *choose;
     uint32_t anchor_every; /* one experiment of so many is an anchor; 0: none */
+    int is_blind;          /* its other experiments say nothing about the filter's health */
 } RF(design);
 
 /* Null when there is no such designer, or it cannot work with this model. "auto" is quadrature for models with
@@ -62,6 +63,7 @@ typedef struct RF(health) {
     uint32_t failed;            /* tests failed in a row */
     uint32_t widened, restarts; /* since the start */
     int32_t verdict;            /* of the latest test: 1 failed, -1 passed, 0 none */
+    int32_t is_anchored;        /* it was an anchor */
     rf_real surprise, variance; /* running sum of surprise less what was expected of it, and its variance */
 } RF(health);
 
