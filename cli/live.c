@@ -309,9 +309,10 @@ static int ask(session *s, double setting[][RF_NAMES_MAX])
 }
 
 /* One update: time passes, the question, the answer. What the passing of time did while the question was put is undone
-   when the answer says that it was another time. */
+   when the answer says that it was another time. A question without an answer was never asked. */
 static int one_step(session *s, int *is_over)
 {
+    const RF(tracker) unasked = s->tracker;
     double setting[CLI_BATCH_MAX][RF_NAMES_MAX];
     cli_step step = {.time = NAN};
     RF_ALIGNED unsigned char before[sizeof s->memory];
@@ -322,6 +323,8 @@ static int one_step(session *s, int *is_over)
         memcpy(s->memory, before, sizeof before);
     }
     int got = next_batch(s);
+    if (got != CLI_RECORD)
+        s->tracker = unasked;
     if (got == CLI_RECORD_BAD || got == CLI_RECORDS_FAILED)
         return CLI_BAD_INPUT;
     *is_over = got != CLI_RECORD;
@@ -335,6 +338,7 @@ static int one_step(session *s, int *is_over)
     int code = tell(s, &step);
     if (code != CLI_OK) {
         memcpy(s->memory, before, sizeof before);
+        s->tracker = unasked;
         return code;
     }
     s->updates++;
