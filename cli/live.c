@@ -235,6 +235,14 @@ static int next_batch(session *s)
 
 /* ---- Steps ---- */
 
+static int flush_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return CLI_OK;
+    cli_error("could not write all output");
+    return CLI_FAILED;
+}
+
 /* Time between the record before and the batch's last one. */
 static double elapsed(const session *s, const batch *b)
 {
@@ -305,7 +313,7 @@ static int ask(session *s, double setting[][RF_NAMES_MAX])
             setting[k][i] = (double)chosen[i];
         cli_output_ask(stdout, about, s->position + (long)k, (int)(s->tracker.anchors >> k & 1), setting[k]);
     }
-    return fflush(stdout) != 0 || ferror(stdout) ? CLI_FAILED : CLI_OK;
+    return flush_output();
 }
 
 /* One update: time passes, the question, the answer. What the passing of time did while the question was put is undone
@@ -344,7 +352,7 @@ static int one_step(session *s, int *is_over)
     s->updates++;
     if (s->live->observer(s->live->user, 0, &step) != 0 && !*s->live->interrupted)
         *is_over = 1;
-    if (fflush(stdout) != 0)
+    if (flush_output() != CLI_OK)
         return CLI_FAILED;
     if (s->updates % (long)s->config->state_every == 0)
         code = save_state(s);
