@@ -358,6 +358,8 @@ static int one_step(session *s, int *is_over)
         code = save_state(s);
     if (s->tracker.health.state == RF_LOST && s->tracker.on_lost == RF_ON_LOST_STOP && code == CLI_OK) {
         cli_error("track: %s: line %ld: the filter has lost the truth, and --on-lost is stop", s->name, s->batch.record[0].line);
+        if (s->updates % (long)s->config->state_every != 0)
+            save_state(s);
         code = CLI_FAILED;
     }
     return code;
