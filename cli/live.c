@@ -173,7 +173,10 @@ static int load_state(session *s)
         return CLI_OK;
     if (get_state(s, &both.state) < 0)
         return cli_error("track: --state: %s is of a run with other options (model, prior, seed, ...); give those, or another file", s->config->state);
-    return rf_engine_rank(s->live->engine) == 0 ? pass_over(s) : CLI_OK;
+    int code = rf_engine_rank(s->live->engine) == 0 ? pass_over(s) : CLI_OK;
+    if (code == CLI_OK)
+        cli_records_begin_at(s->records, s->time);
+    return code;
 }
 
 /* ---- Records ---- */
