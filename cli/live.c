@@ -34,7 +34,7 @@ typedef struct session {
     FILE *in;
     const char *name; /* of the input */
     RF(tracker) tracker;
-    long position, updates, bad; /* records learnt from, lines written, bad ones passed over */
+    long position, updates, bad; /* records learnt from, lines written, bad records passed over */
     double time;                 /* of the latest record; NaN: none had one */
     uint64_t hash;               /* of the records learnt from */
     batch batch;
@@ -255,41 +255,46 @@ static double elapsed(const session *s, const batch *b)
     return isnan(s->time) ? 0 : last->time - s->time;
 }
 
-/* Learns from the batch's outcomes, if there are any. Returns how many, or -1 after a message. */
-static int learn(session *s, RF(report) *report)
+/* The batch's records count as learnt from. */
+static void take_note(session *s)
+{
+    const batch *b = &s->batch;
+    for (uint32_t k = 0; k < b->count; k++)
+        s->hash = hash_record(s->hash, &b->record[k], s->tracker.model.settings);
+    s->position += b->count;
+}
+
+/* Learns from the batch's outcomes, if there are any: `known` of them. */
+static rf_status learn(session *s, RF(report) *report, uint32_t *known)
 {
     const batch *b = &s->batch;
     const unsigned settings = s->tracker.model.settings;
-    uint32_t known = 0;
+    *known = 0;
     for (uint32_t k = 0; k < b->count; k++) {
-        rf_real *number = s->numbers + known * (settings + 1);
+        rf_real *number = s->numbers + *known * (settings + 1);
         if (b->record[k].is_missing) {
-            RF(track_skip)(&s->tracker, known);
+            RF(track_skip)(&s->tracker, *known);
             continue;
         }
         for (unsigned i = 0; i < settings; i++)
             number[i] = (rf_real)b->record[k].setting[i];
         number[settings] = (rf_real)b->record[k].outcome;
-        known++;
+        ++*known;
     }
-    rf_status status = known ? RF(track_tell)(&s->tracker, s->numbers, known, RF_ENGINE(s->live->engine), report) : RF_OK;
-    if (status < 0)
-        cli_error("track: %s: line %ld: %s", s->name, b->record[b->count - 1].line, rf_status_text(status));
-    return status < 0 ? -1 : (int)known;
+    return *known ? RF(track_tell)(&s->tracker, s->numbers, *known, RF_ENGINE(s->live->engine), report) : RF_OK;
 }
 
-static int tell(session *s, cli_step *step)
+static rf_status tell(session *s, cli_step *step)
 {
     const batch *b = &s->batch;
-    const unsigned settings = s->tracker.model.settings;
     const cli_record *last = &b->record[b->count - 1];
     RF(report) report = {.kappa = s->tracker.options.kappa};
-    int known = learn(s, &report);
-    if (known < 0)
-        return CLI_BAD_INPUT;
-    for (uint32_t k = 0; k < b->count; k++)
-        s->hash = hash_record(s->hash, &b->record[k], settings);
-    s->position += b->count;
+    rf_status status = RF(track_pass)(&s->tracker, (rf_real)elapsed(s, b));
+    if (status >= 0)
+        status = learn(s, &report, &step->records);
+    if (status < 0)
+        return status;
+    take_note(s);
     s->time = last->has_time ? last->time : s->time;
 
     rf_real truth[RF_NAMES_MAX];
@@ -299,10 +304,22 @@ static int tell(session *s, cli_step *step)
     RF(simulate_widen_report)(&report, &step->report);
     step->step = s->position - 1;
     step->time = s->time;
-    step->records = (uint32_t)known;
     memcpy(step->setting, last->setting, sizeof step->setting);
     step->outcome = last->outcome;
-    return CLI_OK;
+    return RF_OK;
+}
+
+/* The filter does not take the batch's numbers. */
+static int refuse(session *s, rf_status status)
+{
+    if (s->config->skip_bad) {
+        s->bad += s->batch.count;
+        take_note(s);
+        return CLI_OK;
+    }
+    if (rf_engine_rank(s->live->engine) == 0)
+        cli_error("track: %s: line %ld: %s", s->name, s->batch.record[s->batch.count - 1].line, rf_status_text(status));
+    return CLI_BAD_INPUT;
 }
 
 /* Asks for a batch and puts the settings of the questions into the answers. */
@@ -343,22 +360,18 @@ static int one_step(session *s, int *is_over)
         return CLI_OK;
     for (uint32_t k = 0; k < s->batch.count && s->config->ask; k++)
         memcpy(s->batch.record[k].setting, setting[k < CLI_BATCH_MAX ? k : 0], sizeof setting[0]);
-    rf_status status = RF(track_pass)(&s->tracker, (rf_real)elapsed(s, &s->batch));
-    if (status < 0)
-        return cli_error("track: %s: line %ld: %s", s->name, s->batch.record[0].line, rf_status_text(status));
-    int code = tell(s, &step);
-    if (code != CLI_OK) {
+    rf_status status = tell(s, &step);
+    if (status < 0) {
         memcpy(s->memory, before, sizeof before);
         s->tracker = unasked;
-        return code;
+        return refuse(s, status);
     }
     s->updates++;
     if (s->live->observer(s->live->user, 0, &step) != 0 && !*s->live->interrupted)
         *is_over = 1;
     if (flush_output() != CLI_OK)
         return CLI_FAILED;
-    if (s->updates % (long)s->config->state_every == 0)
-        code = save_state(s);
+    int code = s->updates % (long)s->config->state_every == 0 ? save_state(s) : CLI_OK;
     if (s->tracker.health.state == RF_LOST && s->tracker.on_lost == RF_ON_LOST_STOP && code == CLI_OK) {
         cli_error("track: %s: line %ld: the filter has lost the truth, and --on-lost is stop", s->name, s->batch.record[0].line);
         if (s->updates % (long)s->config->state_every != 0)
