@@ -42,6 +42,24 @@ typedef struct session {
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_NAMES_MAX)];
 } session;
 
+/* ---- Ranks: one reads, all learn ---- */
+
+typedef struct shared_record {
+    int got;
+    cli_record record;
+} shared_record;
+
+/* What only the first rank knows of ends it: the others, which wait for the next record, are told so in its place. */
+static int end_all(session *s)
+{
+    shared_record both;
+    memset(&both, 0, sizeof both);
+    both.got = CLI_RECORDS_FAILED;
+    if (rf_engine_rank(s->live->engine) == 0)
+        rf_engine_share(s->live->engine, &both, sizeof both);
+    return CLI_FAILED;
+}
+
 /* ---- Checkpoints ---- */
 
 /* What identifies the records so far: resumed on the same file, they are passed over. */
@@ -173,21 +191,21 @@ static int load_state(session *s)
         return CLI_OK;
     if (get_state(s, &both.state) < 0)
         return cli_error("track: --state: %s is of a run with other options (model, prior, seed, ...); give those, or another file", s->config->state);
-    int code = rf_engine_rank(s->live->engine) == 0 ? pass_over(s) : CLI_OK;
-    if (code == CLI_OK)
-        cli_records_begin_at(s->records, s->time);
-    return code;
+    if (rf_engine_rank(s->live->engine) != 0)
+        return CLI_OK;
+    if (pass_over(s) != CLI_OK)
+        return end_all(s);
+    cli_records_begin_at(s->records, s->time);
+    return CLI_OK;
 }
 
 /* ---- Records ---- */
 
-/* The next record, for all ranks. Returns what cli_records_next does; bad ones are refused or passed over here. */
+/* The next record, for all ranks. Returns what cli_records_next does; bad ones are refused or passed over here. Signals
+   reach ranks at different times: the first one's count. */
 static int next_record(session *s, cli_record *record)
 {
-    struct {
-        int got;
-        cli_record record;
-    } both;
+    shared_record both;
     memset(&both, 0, sizeof both);
     if (rf_engine_rank(s->live->engine) == 0) {
         do
@@ -331,7 +349,8 @@ static int ask(session *s, double setting[][RF_NAMES_MAX])
         RF(track_ask)(&s->tracker, chosen);
         for (unsigned i = 0; i < about->settings; i++)
             setting[k][i] = (double)chosen[i];
-        cli_output_ask(stdout, about, s->position + (long)k, (int)(s->tracker.anchors >> k & 1), setting[k]);
+        if (!*s->live->interrupted)
+            cli_output_ask(stdout, about, s->position + (long)k, (int)(s->tracker.anchors >> k & 1), setting[k]);
     }
     return flush_output();
 }
@@ -346,8 +365,10 @@ static int one_step(session *s, int *is_over)
     RF_ALIGNED unsigned char before[sizeof s->memory];
     memcpy(before, s->memory, sizeof before);
     if (s->config->ask) {
-        if (RF(track_pass)(&s->tracker, (rf_real)(s->position > 0)) < 0 || ask(s, setting) != CLI_OK)
+        if (RF(track_pass)(&s->tracker, (rf_real)(s->position > 0)) < 0)
             return CLI_FAILED;
+        if (ask(s, setting) != CLI_OK)
+            return end_all(s);
         memcpy(s->memory, before, sizeof before);
     }
     int got = next_batch(s);
@@ -367,18 +388,16 @@ static int one_step(session *s, int *is_over)
         return refuse(s, status);
     }
     s->updates++;
-    if (s->live->observer(s->live->user, 0, &step) != 0 && !*s->live->interrupted)
-        *is_over = 1;
-    if (flush_output() != CLI_OK)
-        return CLI_FAILED;
-    int code = s->updates % (long)s->config->state_every == 0 ? save_state(s) : CLI_OK;
-    if (s->tracker.health.state == RF_LOST && s->tracker.on_lost == RF_ON_LOST_STOP && code == CLI_OK) {
+    const int is_left = s->live->observer(s->live->user, 0, &step) != 0 && !*s->live->interrupted;
+    if (flush_output() != CLI_OK || is_left || (s->updates % (long)s->config->state_every == 0 && save_state(s) != CLI_OK))
+        return end_all(s);
+    if (s->tracker.health.state != RF_LOST || s->tracker.on_lost != RF_ON_LOST_STOP)
+        return CLI_OK;
+    if (rf_engine_rank(s->live->engine) == 0)
         cli_error("track: %s: line %ld: the filter has lost the truth, and --on-lost is stop", s->name, s->batch.record[0].line);
-        if (s->updates % (long)s->config->state_every != 0)
-            save_state(s);
-        code = CLI_FAILED;
-    }
-    return code;
+    if (s->updates % (long)s->config->state_every != 0)
+        save_state(s);
+    return CLI_FAILED;
 }
 
 static int run(session *s)
@@ -389,7 +408,7 @@ static int run(session *s)
     if (status < 0)
         return cli_error("track: %s", rf_status_text(status));
     code = load_state(s);
-    while (code == CLI_OK && !is_over && !*s->live->interrupted)
+    while (code == CLI_OK && !is_over)
         code = one_step(s, &is_over);
     if (code == CLI_OK || code == CLI_BAD_INPUT) {
         int saved = s->updates > 0 && s->updates % (long)s->config->state_every != 0 ? save_state(s) : CLI_OK;
