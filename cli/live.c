@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -201,6 +202,24 @@ static int load_state(session *s)
 
 /* ---- Records ---- */
 
+/* Signals are taken while it waits for a record, and nowhere else: they cut no line of output short. */
+static void hold_signals(int is_held)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(is_held ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+static int wait_for_record(session *s, cli_record *record)
+{
+    hold_signals(0);
+    int got = *s->live->interrupted ? CLI_RECORDS_INTERRUPTED : cli_records_next(s->records, record);
+    hold_signals(1);
+    return got;
+}
+
 /* The next record, for all ranks. Returns what cli_records_next does; bad ones are refused or passed over here. Signals
    reach ranks at different times: the first one's count. */
 static int next_record(session *s, cli_record *record)
@@ -209,7 +228,7 @@ static int next_record(session *s, cli_record *record)
     memset(&both, 0, sizeof both);
     if (rf_engine_rank(s->live->engine) == 0) {
         do
-            both.got = *s->live->interrupted ? CLI_RECORDS_INTERRUPTED : cli_records_next(s->records, &both.record);
+            both.got = wait_for_record(s, &both.record);
         while ((both.got == CLI_RECORD_BAD && s->config->skip_bad && ++s->bad) || (both.got == CLI_RECORDS_INTERRUPTED && !*s->live->interrupted));
         if (both.got == CLI_RECORD_BAD || both.got == CLI_RECORDS_FAILED)
             cli_error("track: %s", cli_records_error(s->records));
@@ -407,6 +426,7 @@ static int run(session *s)
     rf_status status = RF(simulate_open)(&s->config->run, (uint64_t)w.word[1] << 32 | w.word[0], s->memory, sizeof s->memory, &s->tracker);
     if (status < 0)
         return cli_error("track: %s", rf_status_text(status));
+    hold_signals(1);
     code = load_state(s);
     while (code == CLI_OK && !is_over)
         code = one_step(s, &is_over);
@@ -414,6 +434,7 @@ static int run(session *s)
         int saved = s->updates > 0 && s->updates % (long)s->config->state_every != 0 ? save_state(s) : CLI_OK;
         code = code == CLI_OK ? saved : code;
     }
+    hold_signals(0);
     if (s->bad > 0)
         fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->bad);
     return code == CLI_OK && *s->live->interrupted ? CLI_INTERRUPTED : code;

@@ -199,10 +199,10 @@ static int run_trials(const cli_track_config *c)
     return interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
-/* Signals end the run after the update under way. A read that waits is woken, so no SA_RESTART. */
-static void catch_signals(void)
+/* Signals end the run after the update under way. A read that waits is woken; a simulation has none, and its output goes on. */
+static void catch_signals(int is_simulated)
 {
-    struct sigaction action = {.sa_handler = interrupt};
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = is_simulated ? SA_RESTART : 0};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -220,7 +220,7 @@ int cli_track(int argc, char **argv)
     c.run.engine = engine;
     if (rf_engine_rank(engine) != 0 && !freopen("/dev/null", "w", stdout)) /* one rank speaks */
         return cli_error("track: rank %u cannot be silenced", rf_engine_rank(engine));
-    catch_signals();
+    catch_signals(c.simulate);
     int code = c.trials ? run_trials(&c) : run_once(&c, engine);
     rf_engine_close(engine);
     return code;

@@ -728,6 +728,22 @@ class Checkpoints(Test):
             with self.subTest(signal=number, wait=wait):
                 self.interrupted(number, wait)
 
+    def test_interrupted_while_nobody_reads(self):
+        """The line under way is written to its end, whenever somebody reads it."""
+        state, data = str(self.folder / "run.state"), self.file("data.json", self.data * 20)
+        whole = track("--seed=1", given=self.data * 20).splitlines(keepends=True)
+        with open(data) as source, subprocess.Popen([COMMAND, "track", "--seed=1", f"--state={state}"], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            deadline, seen = time.monotonic() + LONGEST, -1
+            while not os.path.exists(state) or seen != (seen := position(state)):  # until the pipe is full
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.1)
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.1)
+            output, complaint = process.communicate(timeout=LONGEST)
+        done = position(state)
+        self.assertEqual((process.returncode, complaint, output), (130, "", "".join(whole[:done])))
+        self.assertLess(done, len(whole))
+
     def test_interrupted_while_it_asks(self):
         answers = random.Random(2).choices(["0", "1"], k=20)
         whole = track("--ask", given="".join(a + "\n" for a in answers))
