@@ -459,6 +459,8 @@ class Config(Test):
     def test_comments_and_words(self):
         path = self.file("run.ini", "# a comment\n; another\n[run]\nsimulate: true\nstrict = 0 ; for now\nsteps=3\nformat =json\n")
         self.assertEqual(len(parse(track("--config", path))), 3)
+        path = self.file("run.ini", f"# {'=' * 300}\n  [run]\n  simulate = yes\n  steps = 3\n\tformat = json ; {'-' * 100}\n")
+        self.assertEqual(len(parse(track("--config", path))), 3)
 
     def test_refused(self):
         for text, line, says in (
@@ -467,6 +469,7 @@ class Config(Test):
             ("[run]\nnonsense\n", 2, "key = value"), ("[run\n", 1, "key = value"), ("[run]\nstrict = perhaps\n", 2, "neither yes nor no"),
             ("[parameter x]\nseed = 1\n", 2, "belongs into section [run]"), ("config = other.ini\n", 1, "there is no key 'config'"),
             ("sampler = best\n", 1, "'best' is none of"), ("[run]\nseed = 1\nseed\n", 3, "key = value"),
+            (f"[run]\nmodel = {'x' * 300}\nseed = 1\n", 2, "is longer than"), (f"seed = 1\n{'x' * 300} = 1\n", 2, "is longer than"),
             ("[parameters x]\nprior = 0:1\n", 2, "there is no section [parameters x]"),
         ):
             with self.subTest(text=text):
