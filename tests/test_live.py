@@ -605,6 +605,16 @@ class Checkpoints(Test):
                 self.assertLess(os.path.getsize(state), 1024)
                 os.remove(state)
 
+    def test_recovery_goes_on(self):
+        """Cut between the failed tests of a filter that is lost."""
+        header, *rows = Health.far.splitlines(keepends=True)[:21]
+        options, state = (*Health.linear, "--on-lost=restart"), str(self.folder / "run.state")
+        whole = track(*options, given=header + "".join(rows))
+        for cut in range(1, 20):
+            first, second = (track(*options, f"--state={state}", given=header + "".join(part)) for part in (rows[:cut], rows[cut:]))
+            self.assertEqual(first + second, whole, cut)
+            os.remove(state)
+
     def test_ask_goes_on_with_the_same_question(self):
         answers = random.Random(2).choices(["0", "1"], k=40)
         for more in ([], ["--batch=2"], ["--design=risk"]):
