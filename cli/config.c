@@ -7,6 +7,24 @@
 
 #include "cli.h"
 
+/* Values live as long as the program: options keep pointers to them. */
+typedef struct kept {
+    struct kept *next;
+    char text[];
+} kept;
+
+static kept *all_kept;
+
+static char *keep(size_t size)
+{
+    kept *k = malloc(sizeof *k + size);
+    if (!k)
+        return NULL;
+    k->next = all_kept;
+    all_kept = k;
+    return k->text;
+}
+
 typedef struct reading {
     const cli_usage *usage;
     void *config;
@@ -45,7 +63,7 @@ static const char *prefix_of(const char *section)
     return strcmp(section, "run") == 0 || !*section ? "" : NULL;
 }
 
-/* Values live as long as the program: options keep pointers to them. Returns 1 for inih to go on. */
+/* Returns 1 for inih to go on. */
 static int take(void *user, const char *section, const char *key, const char *value)
 {
     reading *r = user;
@@ -67,7 +85,7 @@ static int take(void *user, const char *section, const char *key, const char *va
         return 0;
     }
     size_t size = strlen(prefix) + strlen(value) + 2;
-    char *text = malloc(size);
+    char *text = keep(size);
     if (!text) {
         snprintf(r->error, sizeof r->error, "not enough memory");
         return 0;
