@@ -410,7 +410,8 @@ static int one_step(session *s, int *is_over)
     const int is_left = s->live->observer(s->live->user, 0, &step) != 0 && !*s->live->interrupted;
     if (flush_output() != CLI_OK || is_left || (s->updates % (long)s->config->state_every == 0 && save_state(s) != CLI_OK))
         return end_all(s);
-    if (s->tracker.health.state != RF_LOST || s->tracker.on_lost != RF_ON_LOST_STOP)
+    const int is_lost_now = s->tracker.health.state == RF_LOST && s->tracker.health.verdict > 0 && step.records > 0;
+    if (!is_lost_now || s->tracker.on_lost != RF_ON_LOST_STOP)
         return CLI_OK;
     if (rf_engine_rank(s->live->engine) == 0)
         cli_error("track: %s: line %ld: the filter has lost the truth, and --on-lost is stop", s->name, s->batch.record[0].line);

@@ -391,6 +391,22 @@ class Health(Test):
             self.assertEqual(position(state), 8)
             os.remove(state)
 
+    def test_stopped_runs_can_go_on(self):
+        """After the stop a run goes on until the next loss, not until the next record."""
+        state = str(self.folder / "run.state")
+        for steps in (None, 12):
+            with Live("--ask", "--on-lost=stop", f"--state={state}") as live:
+                for k in itertools.count():
+                    question = live.line()
+                    live.say("0" if question["anchor"] and steps is None else "1")
+                    lost = live.line()["health"] == "lost-restart"
+                    if (lost and steps is None) or k == steps:
+                        break
+                live.process.stdin.close()
+                live.process.stdin = None
+                code, complaint = live.end()
+                self.assertEqual((code, "has lost the truth" in complaint), (0, False) if steps else (1, True))
+
     def test_restart(self):
         lines = parse(track(*self.linear, "--on-lost=restart", given=self.far))
         self.assertEqual([line["restarts"] for line in lines], [(k + 1) // 8 for k in range(40)])
@@ -604,6 +620,27 @@ class Checkpoints(Test):
                 self.assertEqual(first + second, whole, (options, every, cut))
                 self.assertLess(os.path.getsize(state), 1024)
                 os.remove(state)
+
+    def test_killed_while_it_asks(self):
+        """The answer to a question depends on its number alone; so must the lines, however often it is killed."""
+        answers = random.Random(3).choices("01", k=40)
+        whole = track("--ask", "--batch=2", given="".join(a + "\n" for a in answers)).splitlines(keepends=True)
+        state, chance, kept, kills = str(self.folder / "ask.state"), random.Random(9), {}, 0
+        while len(kept) < 62:  # 40 questions, 20 lines, 2 questions that stay open
+            with Live("--ask", "--batch=2", f"--state={state}") as live:
+                left = chance.randint(1, 12)  # lines to read before the kill
+                while len(kept) < 62 and left > 0:
+                    line = live.line()
+                    key = ("ask", line["ask"]) if "ask" in line else ("step", line["step"])
+                    self.assertEqual(kept.setdefault(key, line), line)
+                    left -= 1
+                    if "ask" in line and line["ask"] < 40:
+                        live.say(answers[line["ask"]])
+                live.process.kill()
+                kills += 1
+        self.assertGreater(kills, 5)
+        wanted = parse("".join(whole))
+        self.assertEqual([kept[("ask", w["ask"]) if "ask" in w else ("step", w["step"])] for w in wanted], wanted)
 
     def test_recovery_goes_on(self):
         """Cut between the failed tests of a filter that is lost."""
