@@ -31,6 +31,8 @@ typedef struct watcher {
     cli_view *view;
     cli_series series; /* kept only for a plot */
     size_t room;
+    int is_lost; /* and so a simulation stops */
+    long step;   /* the latest */
 } watcher;
 
 static int watch(void *user, uint32_t trial, const cli_step *s)
@@ -57,7 +59,9 @@ static int watch(void *user, uint32_t trial, const cli_step *s)
     } else {
         cli_output_step(stdout, w->format, w->about, s);
     }
-    return interrupted || ferror(stdout);
+    w->is_lost = w->c->simulate && s->health == RF_LOST && w->c->run.on_lost == RF_ON_LOST_STOP;
+    w->step = s->step;
+    return interrupted || ferror(stdout) || w->is_lost;
 }
 
 static rf_status run_some(const cli_track_config *c, uint32_t first, uint32_t count, cli_observer *observer, void *user)
@@ -68,6 +72,10 @@ static rf_status run_some(const cli_track_config *c, uint32_t first, uint32_t co
 static int simulate_once(const cli_track_config *c, watcher *w)
 {
     rf_status status = run_some(c, 0, 1, watch, w);
+    if (w->is_lost) {
+        cli_error("track: step %ld: the filter has lost the truth, and --on-lost is stop", w->step);
+        return CLI_FAILED;
+    }
     return status < 0 ? cli_error("track: %s", rf_status_text(status)) : interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
@@ -75,7 +83,7 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
 {
     char title[160], error[300];
     const rf_description *about = &c->run.about;
-    watcher w = {c, about, (cli_format)c->format, NULL, {title, about->parameter[0].name, about->settings ? about->setting[0].name : NULL, NULL, 0}, 0};
+    watcher w = {c, about, (cli_format)c->format, NULL, {title, about->parameter[0].name, about->settings ? about->setting[0].name : NULL, NULL, 0}, 0, 0, 0};
     snprintf(title, sizeof title, "%s, %u attempts per update%s%s%s, seed %llu", about->name, c->run.attempts,
              c->run.design ? ", design " : "", c->run.design ? c->run.design : "", c->run.strict ? ", strict" : "", (unsigned long long)c->run.seed);
     enum { PLOT_MOST = 10000000 };

@@ -241,6 +241,9 @@ class Option(Test):
         done = run(*far, "--on-lost=stop", input=given)
         self.assertEqual((done.returncode, len(done.stdout.splitlines())), (1, 8))
         self.assertIn("has lost the truth", done.stderr)
+        done = run(*far, "--simulate", "--jump=50@20", "--on-lost=stop")
+        self.assertEqual((done.returncode, done.stdout.count("\n") < 50), (1, True))
+        self.assertRegex(done.stderr, r"step \d+: the filter has lost the truth")
 
     def test_batch(self):
         lines = steps("--batch", "7", "--steps=20")
