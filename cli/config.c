@@ -7,6 +7,24 @@
 
 #include "cli.h"
 
+/* Values live as long as the program: options keep pointers to them. */
+typedef struct kept {
+    struct kept *next;
+    char text[];
+} kept;
+
+static kept *all_kept;
+
+static char *keep(size_t size)
+{
+    kept *k = malloc(sizeof *k + size);
+    if (!k)
+        return NULL;
+    k->next = all_kept;
+    all_kept = k;
+    return k->text;
+}
+
 typedef struct reading {
     const cli_usage *usage;
     void *config;
@@ -15,11 +33,24 @@ typedef struct reading {
     char error[256];
 } reading;
 
+/* The next line without the blanks at its beginning, which inih would take for more of the line before. */
 static char *next_line(char *line, int size, void *user)
 {
     reading *r = user;
     r->line++;
-    return fgets(line, size, r->file);
+    if (!fgets(line, size, r->file))
+        return NULL;
+    const size_t length = strlen(line), blanks = strspn(line, " \t");
+    if (length + 1 == (size_t)size && line[length - 1] != '\n') {
+        for (int c = 0; c != '\n' && c != EOF;)
+            c = getc(r->file);
+        if (!strchr("#;", line[blanks]) && !r->error[0]) {
+            snprintf(r->error, sizeof r->error, "is longer than %d characters", size - 2);
+            r->error_line = r->line;
+        }
+    }
+    memmove(line, line + blanks, length - blanks + 1);
+    return line;
 }
 
 /* "parameter x" and "setting t" put "x=" and "t=" before the value. Null for a section that there is not. */
@@ -32,7 +63,7 @@ static const char *prefix_of(const char *section)
     return strcmp(section, "run") == 0 || !*section ? "" : NULL;
 }
 
-/* Values live as long as the program: options keep pointers to them. Returns 1 for inih to go on. */
+/* Returns 1 for inih to go on. */
 static int take(void *user, const char *section, const char *key, const char *value)
 {
     reading *r = user;
@@ -54,7 +85,7 @@ static int take(void *user, const char *section, const char *key, const char *va
         return 0;
     }
     size_t size = strlen(prefix) + strlen(value) + 2;
-    char *text = malloc(size);
+    char *text = keep(size);
     if (!text) {
         snprintf(r->error, sizeof r->error, "not enough memory");
         return 0;
@@ -76,8 +107,9 @@ int cli_config_read(const cli_usage *usage, void *config, const char *path)
     }
     int line = ini_parse_stream(next_line, &r, take, &r);
     fclose(r.file);
-    if (line == 0)
+    if (line == 0 && !r.error[0])
         return 0;
+    line = line ? line : r.error_line;
     cli_error("%s: %s: line %d: %s", usage->command, path, line, r.error[0] && r.error_line == line ? r.error : "this is not 'key = value', and no [section]");
     return -1;
 }

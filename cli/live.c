@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,13 +35,31 @@ typedef struct session {
     FILE *in;
     const char *name; /* of the input */
     RF(tracker) tracker;
-    long position, updates, bad; /* records learnt from, lines written, bad ones passed over */
+    long position, updates, bad; /* records learnt from, lines written, bad records passed over */
     double time;                 /* of the latest record; NaN: none had one */
     uint64_t hash;               /* of the records learnt from */
     batch batch;
     rf_real *numbers; /* the batch, as the filter takes it */
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_NAMES_MAX)];
 } session;
+
+/* ---- Ranks: one reads, all learn ---- */
+
+typedef struct shared_record {
+    int got;
+    cli_record record;
+} shared_record;
+
+/* What only the first rank knows of ends it: the others, which wait for the next record, are told so in its place. */
+static int end_all(session *s)
+{
+    shared_record both;
+    memset(&both, 0, sizeof both);
+    both.got = CLI_RECORDS_FAILED;
+    if (rf_engine_rank(s->live->engine) == 0)
+        rf_engine_share(s->live->engine, &both, sizeof both);
+    return CLI_FAILED;
+}
 
 /* ---- Checkpoints ---- */
 
@@ -173,22 +192,43 @@ static int load_state(session *s)
         return CLI_OK;
     if (get_state(s, &both.state) < 0)
         return cli_error("track: --state: %s is of a run with other options (model, prior, seed, ...); give those, or another file", s->config->state);
-    return rf_engine_rank(s->live->engine) == 0 ? pass_over(s) : CLI_OK;
+    if (rf_engine_rank(s->live->engine) != 0)
+        return CLI_OK;
+    if (pass_over(s) != CLI_OK)
+        return end_all(s);
+    cli_records_begin_at(s->records, s->time);
+    return CLI_OK;
 }
 
 /* ---- Records ---- */
 
-/* The next record, for all ranks. Returns what cli_records_next does; bad ones are refused or passed over here. */
+/* Signals are taken while it waits for a record, and nowhere else: they cut no line of output short. */
+static void hold_signals(int is_held)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(is_held ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+static int wait_for_record(session *s, cli_record *record)
+{
+    hold_signals(0);
+    int got = *s->live->interrupted ? CLI_RECORDS_INTERRUPTED : cli_records_next(s->records, record);
+    hold_signals(1);
+    return got;
+}
+
+/* The next record, for all ranks. Returns what cli_records_next does; bad ones are refused or passed over here. Signals
+   reach ranks at different times: the first one's count. */
 static int next_record(session *s, cli_record *record)
 {
-    struct {
-        int got;
-        cli_record record;
-    } both;
+    shared_record both;
     memset(&both, 0, sizeof both);
     if (rf_engine_rank(s->live->engine) == 0) {
         do
-            both.got = *s->live->interrupted ? CLI_RECORDS_INTERRUPTED : cli_records_next(s->records, &both.record);
+            both.got = wait_for_record(s, &both.record);
         while ((both.got == CLI_RECORD_BAD && s->config->skip_bad && ++s->bad) || (both.got == CLI_RECORDS_INTERRUPTED && !*s->live->interrupted));
         if (both.got == CLI_RECORD_BAD || both.got == CLI_RECORDS_FAILED)
             cli_error("track: %s", cli_records_error(s->records));
@@ -235,6 +275,14 @@ static int next_batch(session *s)
 
 /* ---- Steps ---- */
 
+static int flush_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return CLI_OK;
+    cli_error("could not write all output");
+    return CLI_FAILED;
+}
+
 /* Time between the record before and the batch's last one. */
 static double elapsed(const session *s, const batch *b)
 {
@@ -244,41 +292,46 @@ static double elapsed(const session *s, const batch *b)
     return isnan(s->time) ? 0 : last->time - s->time;
 }
 
-/* Learns from the batch's outcomes, if there are any. Returns how many, or -1 after a message. */
-static int learn(session *s, RF(report) *report)
+/* The batch's records count as learnt from. */
+static void take_note(session *s)
+{
+    const batch *b = &s->batch;
+    for (uint32_t k = 0; k < b->count; k++)
+        s->hash = hash_record(s->hash, &b->record[k], s->tracker.model.settings);
+    s->position += b->count;
+}
+
+/* Learns from the batch's outcomes, if there are any: `known` of them. */
+static rf_status learn(session *s, RF(report) *report, uint32_t *known)
 {
     const batch *b = &s->batch;
     const unsigned settings = s->tracker.model.settings;
-    uint32_t known = 0;
+    *known = 0;
     for (uint32_t k = 0; k < b->count; k++) {
-        rf_real *number = s->numbers + known * (settings + 1);
+        rf_real *number = s->numbers + *known * (settings + 1);
         if (b->record[k].is_missing) {
-            RF(track_skip)(&s->tracker, known);
+            RF(track_skip)(&s->tracker, *known);
             continue;
         }
         for (unsigned i = 0; i < settings; i++)
             number[i] = (rf_real)b->record[k].setting[i];
         number[settings] = (rf_real)b->record[k].outcome;
-        known++;
+        ++*known;
     }
-    rf_status status = known ? RF(track_tell)(&s->tracker, s->numbers, known, RF_ENGINE(s->live->engine), report) : RF_OK;
-    if (status < 0)
-        cli_error("track: %s: line %ld: %s", s->name, b->record[b->count - 1].line, rf_status_text(status));
-    return status < 0 ? -1 : (int)known;
+    return *known ? RF(track_tell)(&s->tracker, s->numbers, *known, RF_ENGINE(s->live->engine), report) : RF_OK;
 }
 
-static int tell(session *s, cli_step *step)
+static rf_status tell(session *s, cli_step *step)
 {
     const batch *b = &s->batch;
-    const unsigned settings = s->tracker.model.settings;
     const cli_record *last = &b->record[b->count - 1];
     RF(report) report = {.kappa = s->tracker.options.kappa};
-    int known = learn(s, &report);
-    if (known < 0)
-        return CLI_BAD_INPUT;
-    for (uint32_t k = 0; k < b->count; k++)
-        s->hash = hash_record(s->hash, &b->record[k], settings);
-    s->position += b->count;
+    rf_status status = RF(track_pass)(&s->tracker, (rf_real)elapsed(s, b));
+    if (status >= 0)
+        status = learn(s, &report, &step->records);
+    if (status < 0)
+        return status;
+    take_note(s);
     s->time = last->has_time ? last->time : s->time;
 
     rf_real truth[RF_NAMES_MAX];
@@ -288,10 +341,22 @@ static int tell(session *s, cli_step *step)
     RF(simulate_widen_report)(&report, &step->report);
     step->step = s->position - 1;
     step->time = s->time;
-    step->records = (uint32_t)known;
     memcpy(step->setting, last->setting, sizeof step->setting);
     step->outcome = last->outcome;
-    return CLI_OK;
+    return RF_OK;
+}
+
+/* The filter does not take the batch's numbers. */
+static int refuse(session *s, rf_status status)
+{
+    if (s->config->skip_bad) {
+        s->bad += s->batch.count;
+        take_note(s);
+        return CLI_OK;
+    }
+    if (rf_engine_rank(s->live->engine) == 0)
+        cli_error("track: %s: line %ld: %s", s->name, s->batch.record[s->batch.count - 1].line, rf_status_text(status));
+    return CLI_BAD_INPUT;
 }
 
 /* Asks for a batch and puts the settings of the questions into the answers. */
@@ -303,25 +368,31 @@ static int ask(session *s, double setting[][RF_NAMES_MAX])
         RF(track_ask)(&s->tracker, chosen);
         for (unsigned i = 0; i < about->settings; i++)
             setting[k][i] = (double)chosen[i];
-        cli_output_ask(stdout, about, s->position + (long)k, (int)(s->tracker.anchors >> k & 1), setting[k]);
+        if (!*s->live->interrupted)
+            cli_output_ask(stdout, about, s->position + (long)k, (int)(s->tracker.anchors >> k & 1), setting[k]);
     }
-    return fflush(stdout) != 0 || ferror(stdout) ? CLI_FAILED : CLI_OK;
+    return flush_output();
 }
 
 /* One update: time passes, the question, the answer. What the passing of time did while the question was put is undone
-   when the answer says that it was another time. */
+   when the answer says that it was another time. A question without an answer was never asked. */
 static int one_step(session *s, int *is_over)
 {
+    const RF(tracker) unasked = s->tracker;
     double setting[CLI_BATCH_MAX][RF_NAMES_MAX];
     cli_step step = {.time = NAN};
     RF_ALIGNED unsigned char before[sizeof s->memory];
     memcpy(before, s->memory, sizeof before);
     if (s->config->ask) {
-        if (RF(track_pass)(&s->tracker, (rf_real)(s->position > 0)) < 0 || ask(s, setting) != CLI_OK)
+        if (RF(track_pass)(&s->tracker, (rf_real)(s->position > 0)) < 0)
             return CLI_FAILED;
+        if (ask(s, setting) != CLI_OK)
+            return end_all(s);
         memcpy(s->memory, before, sizeof before);
     }
     int got = next_batch(s);
+    if (got != CLI_RECORD)
+        s->tracker = unasked;
     if (got == CLI_RECORD_BAD || got == CLI_RECORDS_FAILED)
         return CLI_BAD_INPUT;
     *is_over = got != CLI_RECORD;
@@ -329,26 +400,24 @@ static int one_step(session *s, int *is_over)
         return CLI_OK;
     for (uint32_t k = 0; k < s->batch.count && s->config->ask; k++)
         memcpy(s->batch.record[k].setting, setting[k < CLI_BATCH_MAX ? k : 0], sizeof setting[0]);
-    rf_status status = RF(track_pass)(&s->tracker, (rf_real)elapsed(s, &s->batch));
-    if (status < 0)
-        return cli_error("track: %s: line %ld: %s", s->name, s->batch.record[0].line, rf_status_text(status));
-    int code = tell(s, &step);
-    if (code != CLI_OK) {
+    rf_status status = tell(s, &step);
+    if (status < 0) {
         memcpy(s->memory, before, sizeof before);
-        return code;
+        s->tracker = unasked;
+        return refuse(s, status);
     }
     s->updates++;
-    if (s->live->observer(s->live->user, 0, &step) != 0 && !*s->live->interrupted)
-        *is_over = 1;
-    if (fflush(stdout) != 0)
-        return CLI_FAILED;
-    if (s->updates % (long)s->config->state_every == 0)
-        code = save_state(s);
-    if (s->tracker.health.state == RF_LOST && s->tracker.on_lost == RF_ON_LOST_STOP && code == CLI_OK) {
+    const int is_left = s->live->observer(s->live->user, 0, &step) != 0 && !*s->live->interrupted;
+    if (flush_output() != CLI_OK || is_left || (s->updates % (long)s->config->state_every == 0 && save_state(s) != CLI_OK))
+        return end_all(s);
+    const int is_lost_now = s->tracker.health.state == RF_LOST && s->tracker.health.verdict > 0 && step.records > 0;
+    if (!is_lost_now || s->tracker.on_lost != RF_ON_LOST_STOP)
+        return CLI_OK;
+    if (rf_engine_rank(s->live->engine) == 0)
         cli_error("track: %s: line %ld: the filter has lost the truth, and --on-lost is stop", s->name, s->batch.record[0].line);
-        code = CLI_FAILED;
-    }
-    return code;
+    if (s->updates % (long)s->config->state_every != 0)
+        save_state(s);
+    return CLI_FAILED;
 }
 
 static int run(session *s)
@@ -358,13 +427,15 @@ static int run(session *s)
     rf_status status = RF(simulate_open)(&s->config->run, (uint64_t)w.word[1] << 32 | w.word[0], s->memory, sizeof s->memory, &s->tracker);
     if (status < 0)
         return cli_error("track: %s", rf_status_text(status));
+    hold_signals(1);
     code = load_state(s);
-    while (code == CLI_OK && !is_over && !*s->live->interrupted)
+    while (code == CLI_OK && !is_over)
         code = one_step(s, &is_over);
     if (code == CLI_OK || code == CLI_BAD_INPUT) {
         int saved = s->updates > 0 && s->updates % (long)s->config->state_every != 0 ? save_state(s) : CLI_OK;
         code = code == CLI_OK ? saved : code;
     }
+    hold_signals(0);
     if (s->bad > 0)
         fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->bad);
     return code == CLI_OK && *s->live->interrupted ? CLI_INTERRUPTED : code;

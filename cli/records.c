@@ -579,6 +579,12 @@ int cli_records_skip(cli_records *r, long count)
     return CLI_RECORD;
 }
 
+void cli_records_begin_at(cli_records *r, double time)
+{
+    if (time > r->time)
+        r->time = time;
+}
+
 long cli_records_count(const cli_records *r) { return r->count; }
 const char *cli_records_error(const cli_records *r) { return r->error; }
 const char *cli_records_ignored(const cli_records *r) { return r->ignored; }

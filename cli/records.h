@@ -53,6 +53,9 @@ int cli_records_next(cli_records *r, cli_record *record);
    when they have, or what stopped it; after an interruption, call it again with the same count. */
 int cli_records_skip(cli_records *r, long count);
 
+/* Records of an earlier time than this are bad ones from now on. NAN changes nothing. */
+void cli_records_begin_at(cli_records *r, double time);
+
 /* Records read so far, without bad lines: what cli_records_skip takes to come back here. */
 long cli_records_count(const cli_records *r);
 

@@ -31,6 +31,8 @@ typedef struct watcher {
     cli_view *view;
     cli_series series; /* kept only for a plot */
     int is_short;      /* of memory for it */
+    int is_lost;       /* and so a simulation stops */
+    long step;         /* the latest */
 } watcher;
 
 static int watch(void *user, uint32_t trial, const cli_step *s)
@@ -51,7 +53,9 @@ static int watch(void *user, uint32_t trial, const cli_step *s)
     } else {
         cli_output_step(stdout, w->format, w->about, s);
     }
-    return interrupted || ferror(stdout);
+    w->is_lost = w->c->simulate && s->health == RF_LOST && w->c->run.on_lost == RF_ON_LOST_STOP;
+    w->step = s->step;
+    return interrupted || ferror(stdout) || w->is_lost;
 }
 
 static rf_status run_some(const cli_track_config *c, uint32_t first, uint32_t count, cli_observer *observer, void *user)
@@ -62,6 +66,10 @@ static rf_status run_some(const cli_track_config *c, uint32_t first, uint32_t co
 static int simulate_once(const cli_track_config *c, watcher *w)
 {
     rf_status status = run_some(c, 0, 1, watch, w);
+    if (w->is_lost) {
+        cli_error("track: step %ld: the filter has lost the truth, and --on-lost is stop", w->step);
+        return CLI_FAILED;
+    }
     return status < 0 ? cli_error("track: %s", rf_status_text(status)) : interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
@@ -192,10 +200,10 @@ static int run_trials(const cli_track_config *c)
     return interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
-/* Signals end the run after the update under way. A read that waits is woken, so no SA_RESTART. */
-static void catch_signals(void)
+/* Signals end the run after the update under way. A read that waits is woken; a simulation has none, and its output goes on. */
+static void catch_signals(int is_simulated)
 {
-    struct sigaction action = {.sa_handler = interrupt};
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = is_simulated ? SA_RESTART : 0};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -213,7 +221,7 @@ int cli_track(int argc, char **argv)
     c.run.engine = engine;
     if (rf_engine_rank(engine) != 0 && !freopen("/dev/null", "w", stdout)) /* one rank speaks */
         return cli_error("track: rank %u cannot be silenced", rf_engine_rank(engine));
-    catch_signals();
+    catch_signals(c.simulate);
     int code = c.trials ? run_trials(&c) : run_once(&c, engine);
     rf_engine_close(engine);
     return code;

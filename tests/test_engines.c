@@ -125,7 +125,7 @@ static uint32_t make_records(const RF(filter) *f, const RF(model) *m, const rf_d
     uint32_t count = 1 + (uint32_t)step % 3;
     for (uint32_t k = 0; k < count; k++) {
         rf_real *record = records + k * (m->settings + 1u);
-        RF(design_pgh)(f, m, about, record);
+        choose_settings(f, m, about, record);
         record[0] *= 1 + RF_C(0.25) * (rf_real)k;
         record[m->settings] = about->outcomes ? (rf_real)(((uint32_t)step + k) % about->outcomes) : RF_C(0.3) * (rf_real)k;
     }

@@ -101,7 +101,7 @@ static void make(fleet *f, const char *name, uint32_t count, RF(options) options
             assert_int_equal(RF(prior_gaussian)(f->filters[i], &f->model, &mean, &sd), RF_OK);
         }
         for (uint32_t k = 0; k <= i % 3; k++) {
-            RF(design_pgh)(f->filters[i], &f->model, about, record);
+            choose_settings(f->filters[i], &f->model, about, record);
             record[about->settings] = about->outcomes ? (rf_real)(test_word(&source) & 1) : (rf_real)test_uniform(&source, -1, 1);
             if (k < i % 3)
                 assert_true(RF(update)(f->filters[i], &f->model, record, 1, &f->options, NULL, NULL) >= 0);
@@ -193,7 +193,7 @@ static void chains(void **state)
             for (int step = 0; step < 6; step++) {
                 for (uint32_t i = 0; i < got.count; i++) {
                     rf_real *record = right.records + i * (right.model.settings + 1u);
-                    RF(design_pgh)(right.filters[i], &right.model, INSTANCE(rf_model_find(models[m]))->about, record);
+                    choose_settings(right.filters[i], &right.model, INSTANCE(rf_model_find(models[m]))->about, record);
                     record[right.model.settings] = (rf_real)((i + (uint32_t)step) % 2);
                 }
                 memcpy(got.records, right.records, sizeof got.records);

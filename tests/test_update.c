@@ -531,7 +531,7 @@ static void pieces_give_the_same_bits(void **state)
             set_up_named(&parts, names[k], 7);
             for (int i = 0; i < 5; i++) {
                 rf_real record[RF_NAMES_MAX];
-                RF(design_pgh)(whole.f, &whole.model, INSTANCE(rf_model_find(names[k]))->about, record);
+                choose_settings(whole.f, &whole.model, INSTANCE(rf_model_find(names[k]))->about, record);
                 record[whole.model.settings] = 1;
                 RF(update)(whole.f, &whole.model, record, 1, &whole.options, NULL, &whole.report);
                 RF(update)(parts.f, &parts.model, record, 1, &parts.options, &engine, &parts.report);

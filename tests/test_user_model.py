@@ -207,8 +207,9 @@ class UserModel(unittest.TestCase):
     # ---- models that do not compile ----
 
     def test_what_the_compiler_says_is_shown(self):
+        line = PRECESSION[:PRECESSION.index("rf_sin_squared")].count("\n") + 1
         message = self.refused(self.write(PRECESSION.replace("rf_sin_squared", "rf_sine_squared")),
-                               "mymodel.c does not compile; the compiler says:", "mymodel.c:17:", "rf_sine_squared", "hint: ")
+                               "mymodel.c does not compile; the compiler says:", f"mymodel.c:{line}:", "rf_sine_squared", "hint: ")
         self.assertGreater(len(message.splitlines()), 3)
 
     def test_long_complaints_are_cut_at_a_line(self):

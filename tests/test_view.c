@@ -351,7 +351,7 @@ static void test_plot_text_is_literal(void **state)
 static void test_plain_text(void **state)
 {
     (void)state;
-    char out[CLI_TEXT], longest[2 * CLI_TEXT];
+    char out[CLI_CAPTION_MAX], longest[2 * CLI_CAPTION_MAX];
     const char *const cases[][2] = {{"abc", "abc"},    {"abcd", "abcd"}, {"abcde", "abc…"}, {"äöüß", "äöüß"},
                                     {"äöüßx", "äöü…"}, {"a\tb", "a b"},  {"", ""},          {"\xff", " "}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -361,7 +361,7 @@ static void test_plain_text(void **state)
     memset(longest, 'x', sizeof longest);
     longest[sizeof longest - 1] = '\0';
     cli_plain(longest, SIZE_MAX, out);
-    assert_in_range(strlen(out), CLI_TEXT - 20, CLI_TEXT - 1);
+    assert_in_range(strlen(out), CLI_CAPTION_MAX - 20, CLI_CAPTION_MAX - 1);
     cli_plain(NULL, 4, out);
     assert_string_equal(out, "");
 }

@@ -54,6 +54,18 @@ static inline double test_uniform(uint64_t *state, double low, double high)
 #define ENGINE(engine) rf_engine_f64(engine)
 #define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
 #endif
+
+/* The settings that the particle guess heuristic chooses next. */
+static inline void choose_settings(const RF(filter) *filter, const RF(model) *model, const rf_description *about, rf_real setting[])
+{
+    rf_real mean[RF_NAMES_MAX], sd[RF_NAMES_MAX];
+    for (unsigned i = 0; i < model->dim; i++) {
+        mean[i] = RF(filter_mean)(filter)[i];
+        sd[i] = RF(filter_sd)(filter, i);
+    }
+    const RF(situation) situation = {filter, model, NULL, about, mean, sd, RF(filter_updates)(filter), 0};
+    RF(design_pgh)(&situation, setting);
+}
 #endif
 
 #endif

@@ -1,0 +1,945 @@
+"""Live use of `rejfilt track`, as a laboratory has it: python3 tests/test_live.py [path/to/rejfilt] [-v]
+
+The command may also be named by the environment variable REJFILT. REJFILT_KILLS is how often a run is killed in the
+tests of checkpoints (200)."""
+import csv, io, itertools, json, math, os, pathlib, random, re, select, shutil, signal, struct, subprocess, sys, tempfile, time, unittest, zlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
+KILLS = int(os.environ.get("REJFILT_KILLS", "200"))
+LONGEST = 60  # seconds for any one command, with room for sanitizers; a hang is a failure
+MODELS = ("precession", "ramsey", "linear", "phase")
+DRIFT = math.pi / 120  # precession's
+
+
+def track(*arguments, given=None, code=0, says=""):
+    """Standard output of `rejfilt track`, which ends with that exit code and says that on standard error."""
+    given = given.encode() if isinstance(given, str) else given
+    more = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
+    done = subprocess.run([COMMAND, "track", *arguments], capture_output=True, timeout=LONGEST, **more)
+    complaint = done.stderr.decode(errors="replace")
+    lines_wanted = 1 if says else 0
+    if done.returncode != code or says not in complaint or complaint.count("\n") != lines_wanted:
+        raise AssertionError(f"track {' '.join(arguments)}: exit {done.returncode}, not {code}; said {complaint!r}, not {says!r}")
+    return done.stdout.decode()
+
+
+def simulate(*arguments):
+    return track("--simulate", "--json", *arguments)
+
+
+def parse(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def records_of(lines):
+    """The records that lines of output were made from."""
+    return [{s["name"]: s["value"] for s in line["settings"]} | {"outcome": line["outcome"]} for line in lines]
+
+
+def as_json(records):
+    return "".join(json.dumps(r) + "\n" for r in records)
+
+
+def as_csv(records, separator=","):
+    text = io.StringIO()
+    table = csv.DictWriter(text, records[0], delimiter=separator, lineterminator="\n")
+    table.writeheader()
+    table.writerows(records)
+    return text.getvalue()
+
+
+def x_of(line):
+    return line["parameters"][0]
+
+
+class Live:
+    """A run that is spoken to through two pipes. Every line must come within LONGEST seconds."""
+
+    def __init__(self, *arguments, command=None):
+        self.process = subprocess.Popen(command or [COMMAND, "track", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+        self.bytes = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def line(self, longest=LONGEST):
+        until = time.monotonic() + longest
+        while b"\n" not in self.bytes:
+            if not select.select([self.process.stdout], [], [], max(until - time.monotonic(), 0))[0]:
+                raise AssertionError("no line came: it waits for more input, or keeps its output to itself")
+            part = os.read(self.process.stdout.fileno(), 65536)
+            if not part:
+                raise AssertionError(f"it ended: {self.process.stderr.read()!r}")
+            self.bytes += part
+        line, _, self.bytes = self.bytes.partition(b"\n")
+        return json.loads(line)
+
+    def say(self, answer):
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        self.process.stdin.write(text.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        """Exit code and complaints after the end of the input."""
+        output, complaint = self.process.communicate(timeout=LONGEST)
+        self.rest = (self.bytes + output).decode()
+        return self.process.returncode, complaint.decode()
+
+
+def cosine(x, question):
+    return math.cos((x - question["x_"]) * question["t"] / 2) ** 2
+
+
+class Test(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+
+class Replay(Test):
+    def test_a_run_from_its_own_output(self):
+        for model, precision in itertools.product(MODELS, ("float", "double")):
+            for more in (["--on-lost=ignore"], ["--design=pgh"]):  # tests by anchors need the design that asked for them
+                with self.subTest(model=model, precision=precision, more=more):
+                    options = [f"--model={model}", f"--precision={precision}", "--seed=5"]
+                    run = simulate(*options, *more, "--steps=150")
+                    self.assertEqual(track(*options, *(m for m in more if "design" not in m), given=run), run)
+
+    def test_batches_from_questions_and_answers(self):
+        """What was asked and answered in batches, given as data in batches."""
+        for model, more in (("precession", []), ("linear", ["--precision=float"]), ("phase", [])):
+            with self.subTest(model=model), Live("--ask", "--batch=4", "--on-lost=ignore", f"--model={model}", *more) as live:
+                random.seed(8)
+                records, steps = [], []
+                for _ in range(10):
+                    questions = [live.line() for _ in range(4)]
+                    for q in questions:
+                        outcome = random.gauss(0, 1) if model == "linear" else random.randint(0, 1)
+                        live.say({"outcome": outcome})
+                        records.append({k: v for k, v in q.items() if k not in ("ask", "anchor")} | {"outcome": outcome})
+                    steps.append(live.line())
+                data = ["--batch=4", "--on-lost=ignore", f"--model={model}", *more]
+                self.assertEqual(parse(track(*data, given=as_json(records))), steps)
+                self.assertEqual(parse(track(*data, given=as_csv(records))), steps)
+                self.assertEqual([s["records"] for s in steps], [4] * 10)
+
+    def test_engines_and_files(self):
+        run = simulate("--steps=60", "--on-lost=ignore")
+        path = self.file("data.json", run)
+        for more in (["--engine=serial"], ["--engine=threads:2"], [f"--data={path}"]):
+            self.assertEqual(track("--on-lost=ignore", *more, given="" if "--data" in more[0] else run), run)
+
+
+class Records(Test):
+    @classmethod
+    def setUpClass(cls):
+        cls.lines = parse(simulate("--steps=40", "--on-lost=ignore"))
+        cls.records = records_of(cls.lines)
+        cls.posterior = track("--on-lost=ignore", given=as_json(cls.records))
+
+    def test_formats_are_alike(self):
+        self.assertEqual([x_of(a)["mean"] for a in parse(self.posterior)], [x_of(a)["mean"] for a in self.lines])
+        for separator in ",;\t":
+            self.assertEqual(track("--on-lost=ignore", given=as_csv(self.records, separator)), self.posterior)
+        swapped = [{k: r[k] for k in ("outcome", "x_", "t")} | {"operator": "me"} for r in self.records]
+        for text in (as_json(swapped), as_csv(swapped), as_csv(swapped).replace("\n", "\r\n"), "# a note\n\n" + as_csv(swapped),
+                     "\ufeff" + as_csv(swapped), as_csv(self.records).rstrip("\n")):
+            self.assertEqual(track("--on-lost=ignore", given=text), self.posterior)
+
+    def test_output_formats_are_alike(self):
+        table = list(csv.DictReader(io.StringIO(track("--on-lost=ignore", "--format=csv", given=as_csv(self.records)))))
+        for row, line in zip(table, parse(self.posterior), strict=True):
+            x = x_of(line)
+            for name in ("mean", "sd", "low", "high"):
+                self.assertEqual(float(row[f"x.{name}"]), x[name])
+            for name in "step outcome records attempts accepted acceptance kappa delta log_evidence log_evidence_sd widened restarts notes".split():
+                self.assertEqual(float(row[name]), line[name])
+            self.assertEqual([row["health"], row["time"], row["truth.x"]], [line["health"], "", ""])
+            self.assertEqual([float(row["t"]), float(row["x_"])], [s["value"] for s in line["settings"]])
+        self.assertEqual(track("--on-lost=ignore", given=track("--on-lost=ignore", "--format=csv", given=as_csv(self.records))), self.posterior)
+        text = track("--on-lost=ignore", "--format=text", given=as_csv(self.records)).splitlines()
+        self.assertEqual(len(text), 2 + 40)
+        self.assertTrue(all(line.endswith("tracking") for line in text[2:]))
+
+    def test_covariances(self):
+        run = simulate("--model=linear", "--steps=30")
+        table = list(csv.DictReader(io.StringIO(track("--model=linear", "--format=csv", given=run))))
+        for row, line in zip(table, parse(run), strict=True):
+            (c,) = line["covariances"]
+            a, b = line["parameters"]
+            self.assertEqual((c["of"], c["and"], c["value"]), ("x2", "x1", float(row["covariance.x2.x1"])))
+            self.assertLess(abs(c["value"]), a["sd"] * b["sd"])
+        self.assertGreater(len({row["covariance.x2.x1"] for row in table}), 25)
+
+    def test_missing_outcomes_only_diffuse(self):
+        for absent in ({"outcome": None}, {"outcome": None, "t": None, "x_": None}):
+            records = self.records[:10] + [absent] * 5 + self.records[10:12]
+            text = as_csv([{"t": None, "x_": None} | r for r in records])
+            self.assertEqual(track(given=text), track(given=text.replace(",,\n", ",,null\n")))
+            lines = parse(track(given=as_json(records)))
+            if len(absent) == 3:
+                self.assertEqual(lines, parse(track(given=text)))
+            before, during = lines[9], lines[10:15]
+            for k, line in enumerate(during, 1):
+                self.assertEqual((line["records"], line["attempts"], line["outcome"]), (0, 0, None))
+                self.assertEqual((x_of(line)["mean"], line["log_evidence"]), (x_of(before)["mean"], before["log_evidence"]))
+                self.assertAlmostEqual(x_of(line)["sd"] ** 2, x_of(before)["sd"] ** 2 + k * DRIFT**2, delta=1e-14)
+            self.assertEqual([line["step"] for line in lines], list(range(17)))
+        still = parse(track("--drift=0", given=as_json(self.records[:10] + [absent])))
+        self.assertEqual(x_of(still[10]), x_of(still[9]))
+
+    def test_time_scales_diffusion(self):
+        record = self.records[0]
+        for elapsed in (0, 0.25, 1, 7.5, 1e6):
+            given = as_json([record | {"time": 100}, {"outcome": None, "time": 100 + elapsed}])
+            first, second = parse(track(given=given))
+            self.assertEqual((first["time"], second["time"]), (100, 100 + elapsed))
+            self.assertAlmostEqual(x_of(second)["sd"] ** 2 / (x_of(first)["sd"] ** 2 + elapsed * DRIFT**2), 1, places=12)
+        by_ones = as_json([r | {"time": 3 + k} for k, r in enumerate(self.records)])
+        self.assertEqual([x_of(a) for a in parse(track("--on-lost=ignore", given=by_ones))], [x_of(a) for a in parse(self.posterior)])
+
+    def test_batches(self):
+        n = len(self.records)
+        by_count = track("--batch=5", given=as_json(self.records))
+        by_id = track(given=as_json([r | {"batch": f"b{k // 5}"} for k, r in enumerate(self.records)]))
+        by_number = track(given=as_csv([r | {"batch": k // 5} for k, r in enumerate(self.records)]))
+        self.assertEqual([by_id, by_number], [by_count, by_count])
+        self.assertEqual([line["step"] for line in parse(by_count)], list(range(4, n, 5)))
+        self.assertNotEqual(by_count, self.posterior)
+        # ids win over --batch; a batch of any size; the last one may be short
+        sizes = [1, 7, 20, 12]
+        ids = [k for k, size in enumerate(sizes) for _ in range(size)]
+        lines = parse(track("--batch=3", given=as_json([r | {"batch": i} for r, i in zip(self.records, ids)])))
+        self.assertEqual([line["records"] for line in lines], sizes)
+        self.assertEqual([line["records"] for line in parse(track("--batch=32", given=as_json(self.records)))], [32, 8])
+
+    def test_truths(self):
+        for text in (as_csv([r | {"truth.x": 0.25 + k} for k, r in enumerate(self.records)]),
+                     as_json([r | {"truth": {"x": 0.25 + k}} for k, r in enumerate(self.records)])):
+            lines = parse(track(given=text))
+            self.assertEqual([x_of(line)["truth"] for line in lines], [0.25 + k for k in range(40)])
+        self.assertNotIn("truth", self.posterior)
+        one = as_json([{"t": 1, "w_": 0.2, "outcome": 1, "truth": {"w": 0.3}}, {"t": 1, "w_": 0.2, "outcome": 1, "truth": {"g": -1}}])
+        for precision in ("float", "double"):  # of one parameter only; outside the chart
+            w, g = (parse(track("--model=ramsey", f"--precision={precision}", given=one))[0]["parameters"])
+            self.assertTrue("truth" in w and "truth" not in g)
+
+    def test_empty_inputs(self):
+        for text in ("", "\n\n# nothing\n", "t,x_,outcome\n"):
+            self.assertEqual(track(given=text), "")
+
+    def test_the_line_comes_before_the_next_record(self):
+        with Live() as live:
+            for k, record in enumerate(self.records[:5]):
+                live.say(record)
+                self.assertEqual(live.line()["step"], k)
+            live.process.stdin.close()
+            live.process.stdin = None
+            self.assertEqual(live.end(), (0, ""))
+            self.assertEqual(live.rest, "")
+
+
+class AskAndTell(Test):
+    def drive(self, *options, truth=0.7, answers=60, extra=lambda k: {}, lose=lambda k: False):
+        """Questions, what was known after each batch, and all that came after the last answer."""
+        batch = next((int(o.split("=")[1]) for o in options if o.startswith("--batch=")), 1)
+        qubit, questions, steps = random.Random(4), [], []
+        with Live("--ask", *options) as live:
+            for _ in range(answers // batch):
+                asked = [live.line() for _ in range(batch)]
+                for q in asked:
+                    outcome = None if lose(q["ask"]) else int(qubit.random() < cosine(truth, q))
+                    live.say({"outcome": outcome} | extra(q["ask"]))
+                questions += asked
+                steps.append(live.line())
+            live.process.stdin.close()
+            live.process.stdin = None
+            self.assertEqual(live.end(), (0, ""))
+            self.assertEqual([set(q) for q in parse(live.rest)], [set(questions[0])] * batch)  # of questions without answer
+        self.assertEqual([q["ask"] for q in questions], list(range(answers // batch * batch)))
+        return questions, steps
+
+    def test_finds_a_frequency(self):
+        for design in ("auto", "pgh", "pgh-distance", "risk"):
+            with self.subTest(design=design):
+                questions, steps = self.drive("--drift=0", f"--design={design}")
+                error, sd = x_of(steps[-1])["mean"] - 0.7, x_of(steps[-1])["sd"]
+                self.assertTrue(sd < 2e-3 and abs(error) < 5 * sd, (error, sd))
+                for q, s in zip(questions, steps):
+                    self.assertEqual({k: v for k, v in q.items() if k not in ("ask", "anchor")},
+                                     {p["name"]: p["value"] for p in s["settings"]})
+                self.assertEqual([q["anchor"] for q in questions[4:20:5]], [design == "auto"] * 4)
+
+    def test_bare_answers(self):
+        answers = random.Random(1).choices("01", k=30)
+        answers[7] = "null"
+        objects = [json.dumps({"outcome": json.loads(a)}) for a in answers]
+        table = ["outcome", *("" if a == "null" else a for a in answers[:7]), *answers[7:]]
+        outputs = [track("--ask", given="\n".join(words) + "\n") for words in (answers, objects, table)]
+        self.assertEqual(outputs[1:], outputs[:1] * 2)
+        self.assertEqual([line["records"] for line in parse(outputs[0]) if "step" in line], [1] * 7 + [0] + [1] * 22)
+
+    def test_batches_of_questions(self):
+        questions, steps = self.drive("--drift=0", "--batch=6", "--attempts=1000")
+        self.assertEqual([s["step"] for s in steps], list(range(5, 60, 6)))
+        self.assertEqual([s["records"] for s in steps], [6] * 10)
+        self.assertLess(abs(x_of(steps[-1])["mean"] - 0.7), 5 * x_of(steps[-1])["sd"])
+
+    def test_lost_answers(self):
+        for batch in (1, 4):
+            _, steps = self.drive("--drift=0", f"--batch={batch}", lose=lambda k: k % 3 == 0, answers=80)
+            self.assertEqual(sum(s["records"] for s in steps), sum(k % 3 != 0 for k in range(80)))
+            self.assertLess(abs(x_of(steps[-1])["mean"] - 0.7), 5 * x_of(steps[-1])["sd"])
+        first, second = self.drive(lose=lambda k: k > 9, answers=12)[1][-2:]
+        self.assertAlmostEqual(x_of(second)["sd"] ** 2, x_of(first)["sd"] ** 2 + DRIFT**2, delta=1e-14)
+        self.assertEqual(x_of(first)["mean"], x_of(second)["mean"])
+
+    def test_answers_with_times(self):
+        _, plain = self.drive(answers=20)
+        _, ones = self.drive(answers=20, extra=lambda k: {"time": 7 + k})
+        self.assertEqual([x_of(s) for s in ones], [x_of(s) for s in plain])
+        _, halves = self.drive(answers=3, extra=lambda k: {"time": k / 2}, lose=lambda k: k > 0)
+        for a, b in zip(halves, halves[1:]):
+            self.assertAlmostEqual(x_of(b)["sd"] ** 2, x_of(a)["sd"] ** 2 + DRIFT**2 / 2, delta=1e-14)
+            self.assertEqual(b["time"] - a["time"], 0.5)
+
+    def test_other_models(self):
+        for model in ("ramsey", "linear", "phase", "decay", "coin"):
+            with self.subTest(model=model), Live("--ask", f"--model={model}") as live:
+                for k in range(5):
+                    self.assertEqual(live.line()["ask"], k)
+                    live.say("1")
+                    self.assertEqual(live.line()["step"], k)
+
+    def test_bad_answers(self):
+        for answer, says in (("maybe", "malformed"), ("2", "is not 0 or 1"), ("{}", "no key 'outcome'"), ("[1]", "is not"), ('{"outcome": "x"}', "'x'")):
+            with self.subTest(answer=answer):
+                output = track("--ask", given=f"1\n{answer}\n", code=2, says="standard input: line 2: ")
+                self.assertEqual(len(output.splitlines()), 3)
+                self.assertIn(says, subprocess.run([COMMAND, "track", "--ask"], input=f"1\n{answer}\n", capture_output=True, text=True).stderr)
+        good, bad = track("--ask", given="1\n0\n1\n"), track("--ask", "--skip-bad", given="1\n7\n0\noops\n1\n", says="2 bad records")
+        self.assertEqual(bad, good)
+
+
+class Examples(Test):
+    def check(self, done, most):
+        found = re.fullmatch(r"x = ([\d.]+) \+- ([\d.e-]+), truth ([\d.]+).*\n", done)
+        self.assertTrue(found, done)
+        mean, sd, truth = map(float, found.groups())
+        self.assertTrue(sd < most and abs(mean - truth) < 5 * sd, done)
+
+    def test_python(self):
+        done = subprocess.run([sys.executable, ROOT / "examples/ask.py", COMMAND, "--seed=2"], capture_output=True, text=True, timeout=LONGEST)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.check(done.stdout, 1e-4)
+
+    def test_shell(self):
+        done = subprocess.run(["sh", ROOT / "examples/ask.sh", COMMAND, "--seed=2"], capture_output=True, text=True, timeout=LONGEST)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.check(done.stderr, 5e-3)
+
+
+class Health(Test):
+    far = "h1,h2,outcome\n" + "1,0.3,50\n" * 40  # nothing that a filter at 0 +- 0.01 would ever see
+    linear = ("--model=linear", "--prior=0+-0.01", "--drift=0")
+
+    def test_a_jump_is_recovered(self):
+        recovered = 0
+        for seed in range(10):
+            lines = parse(simulate("--jump=1@150", "--steps=300", f"--seed={seed}"))
+            states = [line["health"] for line in lines]
+            self.assertLessEqual(set(states), {"tracking", "recovering"})
+            self.assertIn("recovering", states[150:200])
+            self.assertGreater(lines[200]["widened"], lines[149]["widened"])
+            for a, b in zip(lines, lines[1:]):
+                self.assertGreaterEqual(b["widened"], a["widened"])
+                self.assertEqual(b["restarts"], 0)
+            x = x_of(lines[200])
+            recovered += abs(x["mean"] - x["truth"]) < 5 * max(x["sd"], DRIFT) and "tracking" in states[195:205]
+        self.assertGreaterEqual(recovered, 8)  # of 10; the target is 93 %, and 7 or fewer have probability 0.3 % then
+        ignored = parse(simulate("--jump=1@150", "--steps=300", "--on-lost=ignore"))
+        self.assertEqual({(line["health"], line["widened"]) for line in ignored}, {("tracking", 0)})
+
+    def test_surprise_without_anchors(self):
+        lines = parse(simulate("--model=linear", "--drift=0.02", "--jump=6@100", "--steps=200"))
+        states = [line["health"] for line in lines]
+        self.assertLessEqual(states[:100].count("recovering"), 2)
+        self.assertIn("recovering", states[100:120])
+        self.assertEqual(states[-1], "tracking")
+        self.assertLess(abs(x_of(lines[-1])["mean"] - x_of(lines[-1])["truth"]), 4 * x_of(lines[-1])["sd"])
+        suspicious = [line["health"] for seed in range(10) for line in parse(simulate("--model=linear", f"--seed={seed}"))]
+        self.assertIn("suspicious", suspicious)
+
+    def test_stop(self):
+        state = str(self.folder / "run.state")
+        for every in (1, 5):
+            output = track(*self.linear, "--on-lost=stop", f"--state={state}", f"--state-every={every}", given=self.far, code=1, says="line 9: the filter has lost the truth")
+            lines = parse(output)
+            self.assertEqual([line["health"] for line in lines], ["recovering"] * 7 + ["lost-restart"])
+            self.assertEqual(position(state), 8)
+            os.remove(state)
+
+    def test_stopped_runs_can_go_on(self):
+        """After the stop a run goes on until the next loss, not until the next record."""
+        state = str(self.folder / "run.state")
+        for steps in (None, 12):
+            with Live("--ask", "--on-lost=stop", f"--state={state}") as live:
+                for k in itertools.count():
+                    question = live.line()
+                    live.say("0" if question["anchor"] and steps is None else "1")
+                    lost = live.line()["health"] == "lost-restart"
+                    if (lost and steps is None) or k == steps:
+                        break
+                live.process.stdin.close()
+                live.process.stdin = None
+                code, complaint = live.end()
+                self.assertEqual((code, "has lost the truth" in complaint), (0, False) if steps else (1, True))
+
+    def test_restart(self):
+        lines = parse(track(*self.linear, "--on-lost=restart", given=self.far))
+        self.assertEqual([line["restarts"] for line in lines], [(k + 1) // 8 for k in range(40)])
+        for line in lines[7::8]:
+            self.assertEqual(line["health"], "lost-restart")
+            self.assertEqual([(p["mean"], round(p["sd"], 12)) for p in line["parameters"]], [(0, 0.01)] * 2)
+        back = parse(track(*self.linear, "--on-lost=restart", given=self.far[: len("h1,h2,outcome\n" + "1,0.3,50\n" * 8)] + "1,0.3,0\n" * 10))
+        self.assertEqual([back[-1][k] for k in ("health", "restarts")], ["tracking", 1])
+
+    def test_widen_and_ignore(self):
+        widened = parse(track(*self.linear, given=self.far))
+        self.assertEqual([line["widened"] for line in widened], list(range(1, 41)))
+        self.assertEqual({line["restarts"] for line in widened}, {0})
+        ignored = parse(track(*self.linear, "--on-lost=ignore", given=self.far))
+        self.assertEqual({(line["widened"], line["health"]) for line in ignored}, {(0, "tracking")})
+
+    def test_anchors(self):
+        for every in (0, 2, 3, 7):
+            output = parse(track("--ask", f"--anchors={every}", "--on-lost=widen", given="null\n" * 21))
+            anchors = [q["ask"] for q in output if q.get("anchor")]
+            self.assertEqual(anchors, list(range(every - 1, 22, every)) if every else [])
+
+
+def position(state):
+    """Records learnt from, as a state file has it: after 16 bytes of head and 8 of fingerprint."""
+    return struct.unpack_from("<Q", pathlib.Path(state).read_bytes(), 24)[0]
+
+
+class Config(Test):
+    def test_round_trip(self):
+        model = str(ROOT / "examples/rabi.c")
+        data = self.file("data.csv", as_csv(records_of(parse(simulate("--steps=30")))))
+        for options in (
+            ["--simulate"], ["--simulate", "--strict", "--seed=18446744073709551615", "--attempts=37", "--recovery=0.3"],
+            ["--simulate", "--model=linear", "--prior=0:1", "--prior=x2=2+-0.125", "--drift=x1=0.3", "--precision=float", "--batch=3"],
+            ["--simulate", "--model=ramsey", "--design=risk", "--range=t=0.1:33", "--cost=t=0.01", "--kappa=auto", "--on-lost=restart"],
+            ["--simulate", "--model", model, "--steps=20"], ["--simulate", "--sampler=lattice", "--jump=1@30", "--anchors=3", "--format=csv"],
+            ["--simulate", "--trials=3", "--steps=120", "--json", "--drift=0.1234567890123456789"],
+            ["--data", data, "--format=json", "--drift=0.02"], ["--data", data, "--batch=4", "--format=csv", "--on-lost=ignore"],
+        ):
+            with self.subTest(options=options):
+                short = [] if any(o.startswith("--steps") for o in options) or "--data" in options else ["--steps=60"]
+                written = track(*options, *short, "--print-config")
+                path = self.file("run.ini", written)
+                timing = r'"ns_per_attempt": [^,]+'
+                self.assertEqual(re.sub(timing, "", track("--config", path)), re.sub(timing, "", track(*options, *short)))
+                self.assertEqual(track("--config", path, "--print-config"), written)
+
+    def test_ask_with_a_file(self):
+        path = self.file("run.ini", track("--ask", "--model=phase", "--print-config"))
+        self.assertEqual(track(f"--config={path}", given="1\n0\n"), track("--ask", "--model=phase", given="1\n0\n"))
+
+    def test_the_command_line_wins(self):
+        path = self.file("run.ini", "seed = 7\n[run]\nsimulate = yes\nsteps = 9\nformat = json\n[parameter x]\nprior = 3:5\ndrift = 0\n[setting t]\nrange = 0:8\n")
+        lines = parse(track("--config", path))
+        self.assertEqual(len(lines), 9)
+        self.assertTrue(all(3 <= x_of(line)["truth"] <= 5 and line["settings"][0]["value"] <= 8 for line in lines))
+        self.assertEqual(lines, parse(simulate("--seed=7", "--steps=9", "--prior=3:5", "--drift=0", "--range=t=0:8")))
+        for order in ([f"--config={path}", "--steps=4", "--prior=7:8"], ["--steps=4", "--prior=x=7:8", "--config", path]):
+            lines = parse(track(*order))
+            self.assertEqual(len(lines), 4)
+            self.assertTrue(all(7 <= x_of(line)["truth"] <= 8 for line in lines))
+        second = self.file("more.ini", "steps = 2\n")
+        self.assertEqual(len(track("--config", path, "--config", second).splitlines()), 2)
+
+    def test_comments_and_words(self):
+        path = self.file("run.ini", "# a comment\n; another\n[run]\nsimulate: true\nstrict = 0 ; for now\nsteps=3\nformat =json\n")
+        self.assertEqual(len(parse(track("--config", path))), 3)
+        path = self.file("run.ini", f"# {'=' * 300}\n  [run]\n  simulate = yes\n  steps = 3\n\tformat = json ; {'-' * 100}\n")
+        self.assertEqual(len(parse(track("--config", path))), 3)
+
+    def test_refused(self):
+        for text, line, says in (
+            ("[run]\n[oops]\nseed = 1\n", 3, "there is no section [oops]"), ("[run]\nsed = 1\n", 2, "there is no key 'sed'"),
+            ("[run]\nseed = 1\nsteps = many\n", 3, "'many' is not a whole number"), ("steps = 1\nbatch = 0\n", 2, "not between 1"),
+            ("[run]\nnonsense\n", 2, "key = value"), ("[run\n", 1, "key = value"), ("[run]\nstrict = perhaps\n", 2, "neither yes nor no"),
+            ("[parameter x]\nseed = 1\n", 2, "belongs into section [run]"), ("config = other.ini\n", 1, "there is no key 'config'"),
+            ("sampler = best\n", 1, "'best' is none of"), ("[run]\nseed = 1\nseed\n", 3, "key = value"),
+            (f"[run]\nmodel = {'x' * 300}\nseed = 1\n", 2, "is longer than"), (f"seed = 1\n{'x' * 300} = 1\n", 2, "is longer than"),
+            ("[parameters x]\nprior = 0:1\n", 2, "there is no section [parameters x]"),
+        ):
+            with self.subTest(text=text):
+                path = self.file("bad.ini", text)
+                self.assertEqual(track("--simulate", "--config", path, code=2, says=f"{path}: line {line}: "), "")
+                track("--simulate", "--config", path, code=2, says=says)
+        track("--config", str(self.folder / "none.ini"), code=2, says="none.ini cannot be opened")
+        track("--config", code=2, says="--config needs a value")
+
+    def test_refused_by_the_model(self):
+        """What only the model can judge: named by its option."""
+        for text, says in (("[parameter y]\nprior = 0:1\n", "no parameter 'y'"), ("[setting u]\nrange = 0:1\n", "no setting 'u'"),
+                           ("[parameter x]\nprior = wide\n", "'wide'"), ("[parameter x]\ndrift = -1\n", "drift"), ("[setting t]\nrange = 5:1\n", "empty range"),
+                           ("model = presession\n", "did you mean precession"), ("design = best\n", "no design 'best'")):
+            with self.subTest(text=text):
+                self.assertEqual(track("--simulate", "--config", self.file("bad.ini", text), code=2, says=says), "")
+
+    def test_the_example_of_the_documentation(self):
+        text = (ROOT / "docs/tracking.md").read_text()
+        (example,) = re.findall(r"^```ini\n(.*?)^```", text, re.M | re.S)
+        path = self.file("run.ini", example)
+        effective = track("--config", path, "--print-config")
+        for section in re.findall(r"^\[.*\]$", example, re.M):
+            self.assertIn(section, effective)
+        with Live("--config", path, f"--state={self.folder}/doc.state") as live:
+            self.assertEqual(live.line()["ask"], 0)
+        lines = parse(track("--config", path, f"--state={self.folder}/doc.state", given="1\n0\n1\n"))
+        self.assertEqual([line["step"] for line in lines if "step" in line], [0, 1, 2])
+
+
+WIDE = """#include "rejfilt/model.h"
+static const rf_description description = {
+    .name = "wide", .summary = "four", .formula = "P(1) = mean", .dim = 4, .settings = 0, .outcomes = 2,
+    .parameter = {{"a", RF_BOUNDED, 0, 1, 0.01}, {"b", RF_BOUNDED, 0, 1, 0}, {"c", RF_BOUNDED, 0, 1, 0}, {"d", RF_BOUNDED, 0, 1, 0}}};
+RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    rf_real p = (x[0] + x[1] + x[2] + x[3]) * RF_C(0.25);
+    (void)setting;
+    return outcome != 0 ? p : 1 - p;
+}
+"""
+
+
+class Checkpoints(Test):
+    options = ("--attempts=50000", "--seed=11")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.count = 60
+        cls.data = simulate("--steps=60", *cls.options)
+        cls.whole = track(*cls.options, given=cls.data)
+
+    def merge(self, kept, output):
+        """Lines of a run that went on: a repeated one is identical, none is missing."""
+        for line in output.decode().splitlines(keepends=True):
+            self.assertTrue(line.endswith("\n"), "half a line")
+            step = json.loads(line)["step"]
+            self.assertLessEqual(step, len(kept), "a line is missing")
+            if step == len(kept):
+                kept.append(line)
+            self.assertEqual(line, kept[step])
+
+    def chain(self, chance, kills, longest, *options, through_pipe=False):
+        """One run, killed again and again until it comes through. Returns the kills that hit a living process, and how
+        many of them came after it had begun to write."""
+        state, data = str(self.folder / "run.state"), self.file("data.json", self.data)
+        kept, hits, inside = [], 0, 0
+        while True:
+            command = [COMMAND, "track", *self.options, f"--state={state}", *options]
+            at = position(state) if through_pipe and os.path.exists(state) else 0
+            given = "".join(self.data.splitlines(keepends=True)[at:]).encode()
+            source = subprocess.PIPE if through_pipe else open(data)
+            with subprocess.Popen(command, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                if through_pipe:
+                    self.assertLess(len(given), 65536)  # a pipe takes it whole
+                    process.stdin.write(given)
+                    process.stdin.close()
+                    process.stdin = None
+                else:
+                    source.close()
+                if hits < kills:
+                    time.sleep(chance.uniform(0, longest))
+                    process.kill()
+                output, complaint = process.communicate(timeout=LONGEST)
+            self.merge(kept, output)
+            self.assertEqual(complaint, b"")
+            if process.returncode == 0:
+                break
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+            hits += 1
+            inside += len(output) > 0
+        self.assertEqual("".join(kept), self.whole)
+        self.assertEqual(position(state), self.count)
+        os.remove(state)
+        return hits, inside
+
+    def kill_often(self, kills, *options, **more):
+        begin = time.monotonic()
+        self.chain(None, 0, 0, *options, **more)
+        longest = time.monotonic() - begin
+        chance, hits, inside, chains = random.Random(20), 0, 0, 0
+        while hits < kills:
+            new = self.chain(chance, min(kills - hits, 3), longest, *options, **more)
+            hits, inside, chains = hits + new[0], inside + new[1], chains + 1
+            self.assertLess(chains, 20 * kills + 20)
+        self.assertGreater(inside, hits // 4)
+
+    def test_killed_while_it_reads_a_file(self):
+        self.kill_often(KILLS * 6 // 10)
+
+    def test_killed_with_few_checkpoints(self):
+        self.kill_often(KILLS * 2 // 10, "--state-every=7")
+
+    def test_killed_while_it_reads_a_pipe(self):
+        self.data = "".join(json.dumps(r) + "\n" for r in records_of(parse(self.data)))  # short lines: they fit a pipe
+        self.whole = track(*self.options, given=self.data)
+        self.kill_often(KILLS * 2 // 10, through_pipe=True)
+
+    def test_models_precisions_and_batches(self):
+        """Cut anywhere, a run goes on as if it had not been: also kappa, health, evidence and times."""
+        chance = random.Random(6)
+        for model, more in itertools.product(MODELS, (["--precision=float"], ["--kappa=auto", "--batch=3"], ["--on-lost=restart"])):
+            data = simulate(f"--model={model}", "--steps=40", "--jump=3@12").splitlines(keepends=True)
+            data = [json.dumps(r | {"time": 0.5 * k}) + "\n" for k, r in enumerate(records_of(parse("".join(data))))]
+            options = (f"--model={model}", *more)
+            whole = track(*options, given="".join(data))
+            for every in (1, 4):
+                state = str(self.folder / "run.state")
+                cut = 3 * chance.randint(1, 12)
+                first = track(*options, f"--state={state}", f"--state-every={every}", given="".join(data[:cut]))
+                second = track(*options, f"--state={state}", given="".join(data[cut:]))
+                self.assertEqual(first + second, whole, (options, every, cut))
+                self.assertLess(os.path.getsize(state), 1024)
+                os.remove(state)
+
+    def test_killed_while_it_asks(self):
+        """The answer to a question depends on its number alone; so must the lines, however often it is killed."""
+        answers = random.Random(3).choices("01", k=40)
+        whole = track("--ask", "--batch=2", given="".join(a + "\n" for a in answers)).splitlines(keepends=True)
+        state, chance, kept, kills = str(self.folder / "ask.state"), random.Random(9), {}, 0
+        while len(kept) < 62:  # 40 questions, 20 lines, 2 questions that stay open
+            with Live("--ask", "--batch=2", f"--state={state}") as live:
+                left = chance.randint(1, 12)  # lines to read before the kill
+                while len(kept) < 62 and left > 0:
+                    line = live.line()
+                    key = ("ask", line["ask"]) if "ask" in line else ("step", line["step"])
+                    self.assertEqual(kept.setdefault(key, line), line)
+                    left -= 1
+                    if "ask" in line and line["ask"] < 40:
+                        live.say(answers[line["ask"]])
+                live.process.kill()
+                kills += 1
+        self.assertGreater(kills, 5)
+        wanted = parse("".join(whole))
+        self.assertEqual([kept[("ask", w["ask"]) if "ask" in w else ("step", w["step"])] for w in wanted], wanted)
+
+    def test_recovery_goes_on(self):
+        """Cut between the failed tests of a filter that is lost."""
+        header, *rows = Health.far.splitlines(keepends=True)[:21]
+        options, state = (*Health.linear, "--on-lost=restart"), str(self.folder / "run.state")
+        whole = track(*options, given=header + "".join(rows))
+        for cut in range(1, 20):
+            first, second = (track(*options, f"--state={state}", given=header + "".join(part)) for part in (rows[:cut], rows[cut:]))
+            self.assertEqual(first + second, whole, cut)
+            os.remove(state)
+
+    def test_ask_goes_on_with_the_same_question(self):
+        answers = random.Random(2).choices(["0", "1"], k=40)
+        for more in ([], ["--batch=2"], ["--design=risk"]):
+            whole = track("--ask", *more, given="".join(a + "\n" for a in answers))
+            for every in (1, 7):
+                state, at, pieces = str(self.folder / "ask.state"), 0, []
+                for cut in (6, 12, 28, 40):  # each ends with questions that are not answered
+                    options = ("--ask", *more, f"--state={state}", f"--state-every={every}")
+                    pieces.append(track(*options, given="".join(a + "\n" for a in answers[at:cut])))
+                    at = cut
+                batch = 2 if "--batch=2" in more else 1
+                joined = "".join("".join(p.splitlines(keepends=True)[:-batch]) for p in pieces[:-1]) + pieces[-1]
+                self.assertEqual(joined, whole, (more, every))
+                os.remove(state)
+
+    def test_a_file_that_goes_on_or_has_grown(self):
+        lines = self.data.splitlines(keepends=True)
+        state = str(self.folder / "run.state")
+        first = track(*self.options, f"--state={state}", f"--data={self.file('a', ''.join(lines[:20]))}")
+        again = track(*self.options, f"--state={state}", f"--data={self.folder}/a")
+        grown = track(*self.options, f"--state={state}", f"--data={self.file('a', ''.join(lines[:40]))}")
+        other = track(*self.options, f"--state={state}", f"--data={self.file('b', ''.join(lines[40:]))}")
+        self.assertEqual((again, first + grown + other), ("", self.whole))
+
+    def test_time_does_not_go_back_after_a_resumption(self):
+        state = str(self.folder / "run.state")
+        track(f"--state={state}", given='{"t": 1, "x_": 0, "outcome": 1, "time": 9}\n')
+        before = pathlib.Path(state).read_bytes()
+        track(f"--state={state}", given='{"t": 1, "x_": 0, "outcome": 1, "time": 8}\n', code=2, says="line 1: ")
+        self.assertEqual(pathlib.Path(state).read_bytes(), before)
+
+    def test_small_files(self):
+        """Under 1 KB up to four parameters."""
+        wide = self.file("wide.c", WIDE)
+        for model in ("precession", "linear", "decay", wide):
+            state = self.folder / "run.state"
+            track(f"--model={model}", f"--state={state}", "--ask", given="1\n")
+            self.assertLess(state.stat().st_size, 1024)
+            state.unlink()
+
+    def refused(self, contents, says, *options):
+        path = self.file("run.state", contents)
+        track(*(options or self.options), f"--state={path}", given=self.data, code=2, says=says)
+        self.assertEqual(pathlib.Path(path).read_bytes(), contents)
+        self.assertEqual(os.listdir(self.folder), ["run.state"])
+
+    def test_refused(self):
+        path = self.folder / "run.state"
+        track(*self.options, f"--state={path}", given=self.data)
+        good = path.read_bytes()
+        for at in (0, 7, 8, 12, 13, 16, 24, 40, 80, len(good) - 5, len(good) - 4, len(good) - 1):
+            for bit in (1, 128):
+                damaged = bytearray(good)
+                damaged[at] ^= bit
+                self.refused(bytes(damaged), "run.state")
+        for length in (0, 1, 7, 8, 15, 16, 100, len(good) - 1):
+            self.refused(good[:length], "run.state")
+        self.refused(good + b"\0", "run.state")
+        self.refused(b"step,x.mean\n1,2\n" * 20, "run.state")
+        newer = good[:8] + struct.pack("<I", 2) + good[12:-4]
+        self.refused(newer + struct.pack("<I", zlib.crc32(newer)), "version")
+        for other in (["--seed=12"], ["--attempts=50001"], ["--drift=0.02"], ["--precision=float"], ["--model=phase"], ["--batch=2"],
+                      ["--prior=0:1"], ["--sampler=lattice"], ["--on-lost=stop"], ["--strict"], ["--kappa=2"]):
+            with self.subTest(other=other):
+                given = [*self.options, *other]
+                data = self.data.replace('"t"', '"k"').replace('"x_"', '"phi_"') if "phase" in other[0] else self.data
+                path.write_bytes(good)
+                track(*given, f"--state={path}", given=data, code=2, says="other options")
+                self.assertEqual(path.read_bytes(), good)
+        for same in (["--engine=serial"], ["--format=csv"], ["--state-every=3"], ["--skip-bad"]):
+            track(*self.options, f"--state={path}", *same, given=self.data[: self.data.index("\n") + 1])
+
+    def test_nowhere_to_write(self):
+        for path in (self.folder / "missing" / "run.state", pathlib.Path("/proc/run.state")):
+            output = track(*self.options, f"--state={path}", given=self.data, code=1, says="--state")
+            self.assertEqual(output, self.whole[: len(output)])
+            self.assertTrue(output.endswith("\n"))
+        # a folder that goes away under way
+        folder = self.folder / "soon-gone"
+        folder.mkdir()
+        lines = self.data.splitlines()
+        with Live(*self.options, f"--state={folder}/run.state") as live:
+            live.say(lines[0])
+            live.line()
+            live.say(lines[1])
+            live.line()
+            deadline = time.monotonic() + LONGEST
+            while not (folder / "run.state").exists() or position(folder / "run.state") < 2:
+                self.assertLess(time.monotonic(), deadline)
+            shutil.rmtree(folder)
+            live.say(lines[2])
+            self.assertEqual(live.line()["step"], 2)
+            code, complaint = live.end()
+            self.assertEqual((code, complaint.count("\n")), (1, 1))
+            self.assertEqual(live.rest, "")
+
+    def interrupted(self, number, wait):
+        state = str(self.folder / "run.state")
+        lines = self.data.splitlines()
+        with Live(*self.options, f"--state={state}", "--state-every=7") as live:
+            for k in range(10):
+                live.say(lines[k])
+                live.line()
+            if not wait:
+                for line in lines[10:]:
+                    live.process.stdin.write(line.encode() + b"\n")
+                live.process.stdin.flush()
+            else:
+                time.sleep(0.05)  # it waits for input
+            live.process.send_signal(number)
+            code, complaint = live.end()
+            self.assertEqual((code, complaint), (130, ""))
+            self.assertTrue(live.rest == "" or live.rest.endswith("\n"))
+            done = 10 + len(live.rest.splitlines())
+        self.assertEqual(position(state), done)
+        whole = self.whole.splitlines(keepends=True)
+        self.assertEqual(live.rest, "".join(whole[10:done]))
+        rest = track(*self.options, f"--state={state}", given="".join(line + "\n" for line in lines[done:]))
+        self.assertEqual(rest, "".join(whole[done:]))
+        os.remove(state)
+
+    def test_interrupts(self):
+        for number, wait in itertools.product((signal.SIGINT, signal.SIGTERM), (True, False)):
+            with self.subTest(signal=number, wait=wait):
+                self.interrupted(number, wait)
+
+    def test_interrupted_while_nobody_reads(self):
+        """The line under way is written to its end, whenever somebody reads it."""
+        state, data = str(self.folder / "run.state"), self.file("data.json", self.data * 20)
+        whole = track("--seed=1", given=self.data * 20).splitlines(keepends=True)
+        with open(data) as source, subprocess.Popen([COMMAND, "track", "--seed=1", f"--state={state}"], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            deadline, seen = time.monotonic() + LONGEST, -1
+            while not os.path.exists(state) or seen != (seen := position(state)):  # until the pipe is full
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.1)
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.1)
+            output, complaint = process.communicate(timeout=LONGEST)
+        done = position(state)
+        self.assertEqual((process.returncode, complaint, output), (130, "", "".join(whole[:done])))
+        self.assertLess(done, len(whole))
+
+    def test_interrupted_while_it_asks(self):
+        answers = random.Random(2).choices(["0", "1"], k=20)
+        whole = track("--ask", given="".join(a + "\n" for a in answers))
+        state = str(self.folder / "ask.state")
+        with Live("--ask", f"--state={state}", "--state-every=7") as live:
+            for a in answers[:10]:
+                live.line()
+                live.say(a)
+                live.line()
+            live.line()
+            live.process.send_signal(signal.SIGINT)
+            self.assertEqual(live.end(), (130, ""))
+        rest = track("--ask", f"--state={state}", "--state-every=7", given="".join(a + "\n" for a in answers[10:]))
+        self.assertEqual(rest, "".join(whole.splitlines(keepends=True)[20:]))
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_full_disk(self):
+        """A line that could not be written is not in the checkpoint either."""
+        state = self.folder / "run.state"
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([COMMAND, "track", *self.options, f"--state={state}"], input=self.data, text=True, stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Arejfilt: [^\n]+\n\Z")
+        self.assertFalse(state.exists())
+
+
+class BadRecords(Test):
+    good = '{"t": 1, "x_": 0.2, "outcome": 1, "time": 5}\n'
+    table = "t,x_,outcome,time\n1,0.2,1,5\n"
+
+    def test_json(self):
+        for bad, says in (
+            ('{"t": 1, "x_": 0.2, "outcome": 1', "malformed JSON"), ("{t: 1}", "malformed JSON"), ('{"t": 1, "t": 2}', "malformed JSON"), ("}", "malformed"),
+            ('{"t": 1, "x": 0.2, "outcome": 1}', "no key 'x_'"), ('{"t": 1, "x_": 0.2}', "no key 'outcome'"), ("3", "not a JSON object"), ("[]", "not a JSON object"),
+            ('{"t": 1, "x_": 0.2, "outcome": 2}', "2 is not 0 or 1"), ('{"t": 1, "x_": 0.2, "outcome": -1}', "not 0 or 1"),
+            ('{"t": 1, "x_": 0.2, "outcome": 0.5}', "not 0 or 1"), ('{"t": 1, "x_": 0.2, "outcome": true}', "true is not a number"),
+            ('{"t": NaN, "x_": 0.2, "outcome": 1}', "malformed JSON"), ('{"t": "NaN", "x_": 0.2, "outcome": 1}', "key t: 'NaN'"),
+            ('{"t": 1e16, "x_": 0.2, "outcome": 1}', "absurd"), ('{"t": 1e999, "x_": 0.2, "outcome": 1}', "malformed"), ('{"t": null, "x_": 0.2, "outcome": 1}', "key t: is empty"),
+            ('{"t": 1, "x_": 0.2, "outcome": 1, "time": 4}', "earlier"), ('{"t": 1, "x_": 0.2, "outcome": 1, "time": 1e20}', "absurd"),
+            ('{"t": 1, "x_": 0.2, "outcome": 1, "time": "noon"}', "'noon' is not a number"), ('{"t": 1, "x_": 0.2, "outcome": 1, "batch": []}', "neither text nor a number"),
+            ("\x01\x02\xff\xfe", "malformed JSON"), ("\0\0", "zero byte"), ('{"t": 1, "note": "' + "x" * (1 << 20) + '"}', "longer than"), ("t,x_,outcome", "malformed JSON"),
+        ):
+            self.check(self.good, bad, '{"t": 2, "x_": 0.1, "outcome": 0, "time": 6}\n', says)
+
+    def test_csv(self):
+        for bad, says in (
+            ("1,0.2,1", "has 3 fields, the header has 4"), ("1,0.2,1,6,7", "has 5 fields"), ("1,0.2,2,6", "column outcome: 2 is not 0 or 1"),
+            ("nan,0.2,1,6", "is not finite"), ("inf,0.2,1,6", "not finite"), ("abc,0.2,1,6", "column t: 'abc' is not a number"), (",0.2,1,6", "column t: is empty"),
+            ("1,0.2,1,4", "earlier"), ("1,0.2,1,1e20", "absurd"), ("1e16,0.2,1,6", "absurd"), ('"1,0.2,1,6', "quote"), ("\x01\x02\x03", "has 1 fields"), ("a\0b,0.2,1,6", "zero byte"),
+        ):
+            self.check(self.table, bad, "2,0.1,0,6\n", says)
+
+    def test_csv_headers(self):
+        for header, says in (("t,x,outcome", "no column 'x_'"), ("1,2,3", "names of the columns"), ("t,x_,outcome,t", "twice"), ("t,x_,result", "no column 'outcome'"), ("\x01\xff\x02", "no column")):
+            for more in ([], ["--skip-bad"]):
+                self.assertEqual(track(*more, given=header.encode("latin1") + b"\n1,2,1\n", code=2, says="standard input: line 1: "), "")
+                track(*more, given=header.encode("latin1") + b"\n1,2,1\n", code=2, says=says)
+
+    def check(self, before, bad, after, says):
+        with self.subTest(bad=bad[:60]):
+            state = str(self.folder / f"{len(os.listdir(self.folder))}.state")
+            line = before.count("\n") + 1
+            bad = bad.encode("latin1") + b"\n"
+            clean = track(given=before + after)
+            first, _, rest = clean.partition("\n")
+            path = self.file("data", before.encode() + bad + after.encode())
+            output = track(f"--data={path}", f"--state={state}", code=2, says=f"{path}: line {line}: ")
+            self.assertEqual(output, first + "\n")
+            track(f"--data={path}", code=2, says=says)
+            self.assertEqual(position(state), 1)
+            again = track(f"--data={path}", f"--state={state}", code=2, says=f"line {line}: ")
+            self.assertEqual((again, position(state)), ("", 1))
+            self.assertEqual(track(f"--data={path}", f"--state={state}", "--skip-bad", says="1 bad record"), rest)
+            self.assertEqual(track("--skip-bad", given=before.encode() + bad + bad + after.encode(), says="2 bad records passed over"), clean)
+
+    def test_refused_by_the_filter(self):
+        """Values that only the filter can refuse: those beyond a float."""
+        lines = ['{"h1": 1, "h2": 0.2, "outcome": 1}\n', '{"h1": 1, "h2": 0.2, "outcome": 1e300}\n', '{"h1": 1, "h2": 0.2, "outcome": 0}\n']
+        options = ("--model=linear", "--precision=float")
+        output = track(*options, given="".join(lines), code=2, says="standard input: line 2: ")
+        self.assertEqual(output, track(*options, given=lines[0]))
+        kept = track(*options, "--skip-bad", given="".join(lines), says="1 bad record")
+        self.assertEqual([line["outcome"] for line in parse(kept)], [1, 0])
+
+
+@unittest.skipUnless(shutil.which("mpirun") and (pathlib.Path(COMMAND).parent / "rejfilt_mpi.so").exists(), "no mpirun, or no mpi engine")
+class Mpi(Test):
+    def command(self, ranks, *options):
+        return ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks), COMMAND, "track", "--engine=mpi", *options]
+
+    def setUp(self):
+        super().setUp()
+        os.environ["REJFILT_MODULES"] = str(pathlib.Path(COMMAND).parent)
+        os.environ["ASAN_OPTIONS"] = "detect_leaks=0"  # MPI's own
+        self.data = simulate("--steps=60")
+
+    def test_records_reach_all_ranks(self):
+        expected = track("--batch=2", given=self.data)
+        for ranks in (1, 3):
+            done = subprocess.run(self.command(ranks, "--batch=2"), input=self.data, capture_output=True, text=True, timeout=LONGEST)
+            self.assertEqual((done.returncode, done.stdout.replace("\r", "")), (0, expected), done.stderr)
+
+    def test_bad_records_end_all_ranks(self):
+        done = subprocess.run(self.command(2), input=self.data + "oops\n", capture_output=True, text=True, timeout=LONGEST)
+        self.assertEqual((done.returncode, done.stdout.replace("\r", "")), (2, track(given=self.data)), done.stderr)
+        self.assertEqual(done.stderr.count("line 61"), 1)
+
+    def test_questions(self):
+        expected = track("--ask", given="1\n0\n1\n")
+        done = subprocess.run(self.command(2, "--ask"), input="1\n0\n1\n", capture_output=True, text=True, timeout=LONGEST)
+        self.assertEqual((done.returncode, done.stdout.replace("\r", "")), (0, expected), done.stderr)
+
+    def test_a_checkpoint_that_cannot_be_written_ends_all_ranks(self):
+        done = subprocess.run(self.command(2, "--state=/proc/run.state"), input=self.data, capture_output=True, text=True, timeout=LONGEST)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("--state: cannot write"), 1)
+
+    def children(self, pid):
+        return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+    def test_a_rank_dies(self):
+        state, lines = str(self.folder / "run.state"), self.data.splitlines()
+        whole = track(given=self.data)
+        with Live(command=self.command(2, f"--state={state}")) as live:
+            for k in range(20):
+                live.say(lines[k])
+                self.assertEqual(live.line()["step"], k)
+            os.kill(self.children(live.process.pid)[-1], signal.SIGKILL)
+            self.assertNotEqual(live.end()[0], 0)
+        self.assertIn(position(state), (19, 20))
+        rest = track(f"--state={state}", given="".join(line + "\n" for line in lines[position(state):]))
+        self.assertTrue(whole.endswith(rest) and len(rest.splitlines()) in (40, 41))
+
+    def test_interrupt(self):
+        state, lines = str(self.folder / "run.state"), self.data.splitlines()
+        with Live(command=self.command(2, f"--state={state}")) as live:
+            for k in range(5):
+                live.say(lines[k])
+                live.line()
+            live.process.send_signal(signal.SIGTERM)
+            self.assertNotEqual(live.end()[0], 0)
+        self.assertEqual(position(state), 5)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and os.path.isfile(sys.argv[1]):
+        COMMAND = sys.argv.pop(1)
+    COMMAND = os.path.abspath(COMMAND)
+    unittest.main()
