@@ -15,6 +15,7 @@ typedef struct cli_command {
 } cli_command;
 
 int cli_track(int argc, char **argv);
+int cli_compare(int argc, char **argv);
 int cli_models(int argc, char **argv);
 
 /* "rejfilt: " and the message on standard error, as one line. Returns CLI_BAD_INPUT. */

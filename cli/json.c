@@ -82,3 +82,16 @@ void cli_json_list_end(cli_json *json)
     fputs(json->items ? "}]" : "]", json->out);
     json->more = 1;
 }
+
+void cli_json_object(cli_json *json, const char *name)
+{
+    key(json, name);
+    fputc('{', json->out);
+    json->more = 0;
+}
+
+void cli_json_object_end(cli_json *json)
+{
+    fputc('}', json->out);
+    json->more = 1;
+}

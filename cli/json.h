@@ -21,5 +21,8 @@ void cli_json_bool(cli_json *json, const char *key, int value);
 void cli_json_list(cli_json *json, const char *key);
 void cli_json_item(cli_json *json);
 void cli_json_list_end(cli_json *json);
+/* An object: its keys come until cli_json_object_end. */
+void cli_json_object(cli_json *json, const char *key);
+void cli_json_object_end(cli_json *json);
 
 #endif

@@ -11,6 +11,7 @@
 
 static const cli_command commands[] = {
     {"track", "follow a drifting parameter, measurement by measurement", cli_track},
+    {"compare", "which model do the records speak for?", cli_compare},
     {"models", "list the built-in models", cli_models},
     {NULL, NULL, NULL},
 };

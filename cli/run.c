@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "cli.h"
+#include "modelspec.h"
 #include "plot.h"
-#include "simulate.h"
 
 const char *const cli_sampler_names[] = {"reject", "lattice", "weight", NULL};
 const char *const cli_on_lost_names[] = {"widen", "restart", "stop", "ignore", NULL};
 const char *const cli_health_names[] = {"tracking", "suspicious", "recovering", "lost-restart"};
-static const char *const precision_names[] = {"double", "float", NULL};
+const char *const cli_precision_names[] = {"double", "float", NULL};
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
 
 #define AT(field) offsetof(cli_track_config, field)
@@ -52,7 +52,7 @@ static const cli_option options[] = {
     {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.strict), 0, 0, NULL},
     {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", "who runs the attempts: serial, simd (default), threads[:N],\nmpi; the result does not depend on it", NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
-    {"precision", "P", "the filter's numbers: float or double (default)", NULL, CLI_NAME, AT(is_float), 0, 0, precision_names},
+    {"precision", "P", "the filter's numbers: float or double (default)", NULL, CLI_NAME, AT(is_float), 0, 0, cli_precision_names},
     {"seed", "S", "the same seed gives the same run, to the bit (default 1)", NULL, CLI_U64, AT(run.seed), 0, 0, NULL},
     {"steps", "N", "measurements of a simulated run (default 300)", NULL, CLI_LONG, AT(run.steps), 1, 1e9, NULL},
     {"trials", "N", "simulate N runs with different truths and print a summary", NULL, CLI_U64, AT(trials), 1, 1e9, NULL},
@@ -91,147 +91,6 @@ static const cli_usage usage = {
     "  rejfilt track --ask --state qubit.state           drive an experiment\n"
     "  rejfilt track --config run.ini --print-config     what would be run",
 };
-
-/* ---- Parameters and settings by name ---- */
-
-static int find_parameter(const rf_description *about, const char *name, size_t length)
-{
-    for (unsigned i = 0; i < about->dim; i++)
-        if (strlen(about->parameter[i].name) == length && strncmp(about->parameter[i].name, name, length) == 0)
-            return (int)i;
-    return -1;
-}
-
-static int find_setting(const rf_description *about, const char *name, size_t length)
-{
-    for (unsigned i = 0; i < about->settings; i++)
-        if (strlen(about->setting[i].name) == length && strncmp(about->setting[i].name, name, length) == 0)
-            return (int)i;
-    return -1;
-}
-
-/* "A:B" or "A+-B": returns ':' or '+', or 0 with a message. */
-static int parse_pair(const char *text, int gaussian, double *first, double *second, char *error, size_t size)
-{
-    char left[64];
-    const char *mark = gaussian ? strstr(text, "+-") : NULL, *at = mark ? mark : strchr(text, ':');
-    size_t length = at ? (size_t)(at - text) : 0;
-    snprintf(left, sizeof left, "%.*s", (int)length, text);
-    if (!at || length >= sizeof left || cli_parse_real(left, -1e15, 1e15, first, error, size) < 0 ||
-        cli_parse_real(at + (mark ? 2 : 1), -1e15, 1e15, second, error, size) < 0) {
-        snprintf(error, size, "'%s' is %s, numbers within 1e15", text, gaussian ? "neither LOW:HIGH nor MEAN+-SD" : "not LOW:HIGH");
-        return 0;
-    }
-    return mark ? '+' : ':';
-}
-
-static int parse_prior(const char *text, cli_prior *prior, char *error, size_t size)
-{
-    int mark = parse_pair(text, 1, &prior->first, &prior->second, error, size);
-    prior->is_gaussian = mark == '+';
-    if (!mark)
-        return -1;
-    if (prior->is_gaussian ? prior->second <= 0 : prior->second <= prior->first) {
-        snprintf(error, size, prior->is_gaussian ? "the standard deviation in '%s' is not positive" : "'%s' is an empty range", text);
-        return -1;
-    }
-    return 0;
-}
-
-typedef int apply(cli_run *run, unsigned index, const char *text, char *error, size_t size);
-
-static int apply_prior(cli_run *run, unsigned i, const char *text, char *error, size_t size)
-{
-    return parse_prior(text, &run->prior[i], error, size);
-}
-
-static int apply_drift(cli_run *run, unsigned i, const char *text, char *error, size_t size)
-{
-    return cli_parse_real(text, 0, 1e9, &run->drift[i], error, size);
-}
-
-static int apply_range(cli_run *run, unsigned i, const char *text, char *error, size_t size)
-{
-    rf_setting *s = &run->about.setting[i];
-    double low, high;
-    if (!parse_pair(text, 0, &low, &high, error, size))
-        return -1;
-    if (high < low || (s->role == RF_SETTING_LOGRANGE && low <= 0) || (s->role == RF_SETTING_TIME && low < 0)) {
-        snprintf(error, size, high < low ? "'%s' is an empty range" : "'%s' begins too low for this setting", text);
-        return -1;
-    }
-    if (s->role == RF_SETTING_GUESS) {
-        snprintf(error, size, "%s is a guess of a parameter and has no range", s->name);
-        return -1;
-    }
-    s->low = low;
-    s->high = high;
-    return 0;
-}
-
-static int apply_cost(cli_run *run, unsigned i, const char *text, char *error, size_t size)
-{
-    return cli_parse_real(text, 0, 1e9, &run->about.setting[i].cost, error, size);
-}
-
-/* Every text of the list "[NAME=]REST" to the parameters, or settings, that it names; all without a name. */
-static int apply_list(const char *option, const char *const *list, int is_setting, apply *to, cli_run *run)
-{
-    const rf_description *about = &run->about;
-    const unsigned all = is_setting ? about->settings : about->dim;
-    char error[256];
-    for (; *list; list++) {
-        const char *equals = strchr(*list, '='), *rest = equals ? equals + 1 : *list;
-        const size_t length = equals ? (size_t)(equals - *list) : 0;
-        int one = equals ? (is_setting ? find_setting : find_parameter)(about, *list, length) : -1;
-        if (equals && one < 0) {
-            char names[256] = "";
-            for (unsigned i = 0; i < all; i++)
-                snprintf(names + strlen(names), sizeof names - strlen(names), " %s", is_setting ? about->setting[i].name : about->parameter[i].name);
-            return cli_error("track: --%s: no %s '%.*s' in model %s; it has%s", option, is_setting ? "setting" : "parameter",
-                             (int)length, *list, about->name, all ? names : " none");
-        }
-        for (unsigned i = one < 0 ? 0 : (unsigned)one; i < (one < 0 ? all : (unsigned)one + 1); i++)
-            if (to(run, i, rest, error, sizeof error) < 0)
-                return cli_error("track: --%s: %s", option, error);
-    }
-    return CLI_OK;
-}
-
-/* ---- The model ---- */
-
-/* A model from C source. What the compiler says follows our own line as it is. */
-static const rf_model *load_model(const char *path)
-{
-    char error[8192];
-    const rf_model *model = rf_model_load(path, error, sizeof error);
-    if (model)
-        return model;
-    char *rest = error + strcspn(error, "\n");
-    if (*rest)
-        *rest++ = '\0';
-    cli_error("track: --model: %s", error);
-    fputs(rest, stderr);
-    if (*rest)
-        fputc('\n', stderr);
-    return NULL;
-}
-
-static const rf_model *find_model(const char *name)
-{
-    const char *names[64] = {NULL}, *dot = strrchr(name, '.');
-    if (strchr(name, '/') || (dot && strcmp(dot, ".c") == 0))
-        return load_model(name);
-    const rf_model *model = rf_model_find(name);
-    if (model)
-        return model;
-    for (unsigned i = 0; i < 63 && rf_model_at(i); i++)
-        names[i] = rf_model_at(i)->f64->about->name;
-    const char *close = cli_closest(name, names);
-    cli_error("track: --model: no model '%s'%s%s%s ('rejfilt models' lists them)", name, close ? ", did you mean " : "",
-              close ? close : "", close ? "?" : "");
-    return NULL;
-}
 
 /* ---- From texts to a run ---- */
 
@@ -283,34 +142,37 @@ static int choose_design(cli_track_config *c)
     return CLI_OK;
 }
 
+/* Gives each text of a list to the run. */
+static int apply(const char *option, const char *const *list, int (*to)(cli_run *, const char *, char *, size_t), cli_run *run)
+{
+    char error[300];
+    for (; *list; list++)
+        if (to(run, *list, error, sizeof error) < 0)
+            return cli_error("track: --%s: %s", option, error);
+    return CLI_OK;
+}
+
 static int resolve(cli_track_config *c)
 {
     cli_run *run = &c->run;
-    unsigned which = 0;
-    char error[300];
-    run->model = find_model(c->model);
-    if (!run->model)
-        return CLI_BAD_INPUT;
-    run->about = *run->model->f64->about;
+    const rf_model *model;
+    char error[300] = "";
+    if (cli_model_find("track", c->model, &model, error, sizeof error) < 0)
+        return *error ? cli_error("track: --model: %s", error) : CLI_BAD_INPUT;
+    cli_model_use(run, model);
     run->sampler = (rf_sampler)c->sampler;
     run->on_lost = run->strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
-    for (unsigned i = 0; i < run->about.dim; i++) {
-        const cli_prior prior = {0, run->about.parameter[i].low, run->about.parameter[i].high};
-        run->prior[i] = prior;
-        run->drift[i] = run->about.parameter[i].drift;
-    }
-    int code = apply_list("prior", c->prior, 0, apply_prior, run);
-    code = code ? code : apply_list("drift", c->drift, 0, apply_drift, run);
-    code = code ? code : apply_list("range", c->range, 1, apply_range, run);
-    code = code ? code : apply_list("cost", c->cost, 1, apply_cost, run);
+    int code = apply("prior", c->prior, cli_model_prior, run);
+    code = code ? code : apply("drift", c->drift, cli_model_drift, run);
+    code = code ? code : apply("range", c->range, cli_model_range, run);
+    code = code ? code : apply("cost", c->cost, cli_model_cost, run);
     code = code ? code : parse_kappa(run, c->kappa);
     code = code ? code : c->jump ? parse_jump(run, c->jump) : CLI_OK;
     code = code ? code : choose_design(c);
     if (code)
         return code;
-    rf_status status = (c->is_float ? rf32_simulate_check : rf64_simulate_check)(run, &which);
-    if (status < 0)
-        return cli_error("track: --prior: parameter %s: %s", run->about.parameter[which].name, rf_status_text(status));
+    if (cli_model_check(run, c->is_float, error, sizeof error) < 0)
+        return cli_error("track: --prior: %s", error);
     if (run->strict && run->sampler != RF_REJECT)
         return cli_error("track: --strict is rejection by definition; leave out --sampler");
     if (c->plot && cli_plot_check(c->plot, error, sizeof error) < 0)

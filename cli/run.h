@@ -80,7 +80,7 @@ typedef struct cli_track_config {
    (--help, --print-config), -1 after a message. */
 int cli_track_configure(cli_track_config *config, int argc, char **argv);
 
-extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_health_names[4];
+extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_health_names[4], *const cli_precision_names[3];
 
 /* A checksum of all that decides what a run computes. */
 uint64_t cli_track_fingerprint(const cli_track_config *config);

@@ -1,0 +1,666 @@
+/* rejfilt compare: which model do the records speak for? One pass over the data, every candidate's registers side by
+   side; nothing but the batch under way is kept. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "json.h"
+#include "modelspec.h"
+#include "records.h"
+#include "score.h"
+
+enum {
+    CANDIDATES_MAX = 16,
+    REPEAT_MAX = 256,
+    TOGETHER_MAX = 1024, /* records of a batch */
+    ROW = RF_NAMES_MAX + 1,
+    LABEL_MAX = 80
+};
+
+/* One of the two precisions. */
+typedef struct precision {
+    const char *name;
+    cli_scorer *(*open)(const cli_run *run, uint32_t count, rf_status *status);
+    void (*close)(cli_scorer *s);
+    rf_status (*would_take)(cli_scorer *s, const double records[], uint32_t count, double elapsed);
+    rf_status (*learn)(cli_scorer *s, const double records[], uint32_t count, double elapsed);
+    const cli_score *(*read)(const cli_scorer *s);
+} precision;
+
+static const precision precisions[] = { /* in the order of their names */
+    {"double", rf64_score_open, rf64_score_close, rf64_score_try, rf64_score_learn, rf64_score_read},
+    {"float", rf32_score_open, rf32_score_close, rf32_score_try, rf32_score_learn, rf32_score_read},
+};
+
+/* --prior and --drift as given, ending in null. */
+typedef struct wishes {
+    const char *prior[RF_NAMES_MAX + 1], *drift[RF_NAMES_MAX + 1];
+} wishes;
+
+typedef struct candidate {
+    const rf_model *model;
+    wishes own;
+    const char *label; /* as given, or null */
+    char name[LABEL_MAX];
+    cli_run run;
+    unsigned from[RF_NAMES_MAX]; /* where each of its settings is among those of all */
+    cli_scorer *scorer;
+} candidate;
+
+typedef struct config {
+    candidate candidates[CANDIDATES_MAX];
+    unsigned count;
+    wishes common;
+    uint64_t seed, repeat, attempts;
+    int sampler, precision; /* of their names */
+    const char *engine, *data;
+    const precision *in;
+    int json, skip_bad;
+    rf_engine *opened;
+    rf_description all; /* what the reader looks for: every candidate's settings */
+} config;
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+/* ---- Options ---- */
+
+static int set_model(void *c, const char *value, char *error, size_t size)
+{
+    config *all = c;
+    if (all->count == CANDIDATES_MAX) {
+        snprintf(error, size, "more than %d candidates", CANDIDATES_MAX);
+        return -1;
+    }
+    if (cli_model_find("compare", value, &all->candidates[all->count].model, error, size) < 0)
+        return -1;
+    all->count++;
+    return 0;
+}
+
+/* The candidate that the latest --model began, or null before the first. */
+static candidate *latest(config *c) { return c->count ? &c->candidates[c->count - 1] : NULL; }
+
+static int keep(const char *list[], const char *value, char *error, size_t size)
+{
+    for (unsigned i = 0; i < RF_NAMES_MAX; i++)
+        if (!list[i]) {
+            list[i] = value;
+            return 0;
+        }
+    snprintf(error, size, "given more than %u times for one candidate", RF_NAMES_MAX);
+    return -1;
+}
+
+static int set_drift(void *c, const char *value, char *error, size_t size)
+{
+    candidate *last = latest(c);
+    return keep(last ? last->own.drift : ((config *)c)->common.drift, value, error, size);
+}
+
+static int set_prior(void *c, const char *value, char *error, size_t size)
+{
+    candidate *last = latest(c);
+    return keep(last ? last->own.prior : ((config *)c)->common.prior, value, error, size);
+}
+
+static int set_label(void *c, const char *value, char *error, size_t size)
+{
+    candidate *last = latest(c);
+    if (!last) {
+        snprintf(error, size, "'%s' comes before the --model it is about", value);
+        return -1;
+    }
+    if (!*value || strlen(value) >= LABEL_MAX - 8) {
+        snprintf(error, size, "'%s' is not 1 to %d bytes long", value, LABEL_MAX - 9);
+        return -1;
+    }
+    last->label = value;
+    return 0;
+}
+
+#define AT(field) offsetof(config, field)
+
+static const cli_option options[] = {
+    {"model", "NAME|FILE.c", "a candidate: a built-in model (see 'rejfilt models') or your\nown; 2 to 16 of them", set_model, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"drift", "[NAME=]SD", "standard deviation of a parameter's walk per record, or per\nunit of time; 0: it stays still (default: the model's)", set_drift, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S (default: the model's)", set_prior, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"label", "TEXT", "what the candidate is called (default: its model, and what\nwas given for it)", set_label, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"data", "FILE", "the records (default: standard input)", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"attempts", "M", "attempts per update and register (default 1000)", NULL, CLI_U64, AT(attempts), 1, RF_ATTEMPTS_MAX, NULL},
+    {"repeat", "R", "registers per candidate, each with a seed of its own, that\nare averaged (default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
+    {"seed", "S", "the same seed gives the same numbers (default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
+    {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
+    {"engine", "NAME", "who runs the attempts: serial, simd (default), threads[:N];\nthe result does not depend on it", NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
+    {"precision", "P", "the filters' numbers: float or double (default)", NULL, CLI_NAME, AT(precision), 0, 0, cli_precision_names},
+    {"skip-bad", NULL, "count bad records and go on, instead of stopping at the first", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
+    {"json", NULL, "one JSON object", NULL, CLI_FLAG, AT(json), 0, 0, NULL},
+    {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
+};
+
+static const cli_usage usage = {
+    "compare",
+    "--model A [--drift D] [--prior P] --model B ... [OPTION...] < DATA",
+    "Says which of several models the records speak for: ln evidence of each (the\n"
+    "logarithm of the probability it gave to all outcomes before they came), Bayes\n"
+    "factors K against the best, probabilities if all were equally likely before,\n"
+    "and a verdict. --drift, --prior and --label belong to the --model before them;\n"
+    "before the first --model, --drift and --prior are about every candidate.\n"
+    "\n"
+    "Records are JSON lines or CSV with a header: every setting of every candidate\n"
+    "by name, and 'outcome'; where it is empty or null, time passes and nothing is\n"
+    "learnt. 'time' says when (1 apart without it), records in a row with the same\n"
+    "'batch' are learnt from together. What 'rejfilt track --json' writes will do.\n"
+    "\n"
+    "The numbers after +- say how far the registers are apart. If |ln K| is below 2\n"
+    "of them, the difference is within noise, unless every register by itself says\n"
+    "the same; else, below 1 the records do not tell the two apart, and below 3\n"
+    "(K < 20) the better is slightly favoured.",
+    options,
+    "  Does the frequency drift? Simulate one that does, and ask. The second is favoured:\n"
+    "    rejfilt track --simulate --json --steps 100 > walk.jsonl\n"
+    "    rejfilt compare --model precession --drift 0 --model precession --drift 0.026 < walk.jsonl\n\n"
+    "  Is there a fringe at all, or would a coin do? The coin needs none of the settings,\n"
+    "  and its probability of 1 may be anything. Again the fringe is favoured:\n"
+    "    rejfilt compare --model precession --model coin --data walk.jsonl\n\n"
+    "  Your own data, with names of your choice:\n"
+    "    rejfilt compare --model ./mine.c --label mine --model ramsey --prior g=0.01:0.02 < shots.csv",
+};
+
+/* ---- Candidates ---- */
+
+static void append(char *text, size_t size, const char *what, const char *const list[])
+{
+    for (unsigned i = 0; list[i]; i++)
+        snprintf(text + strlen(text), size - strlen(text), "%s %s", i ? "" : what, list[i]);
+}
+
+static int is_taken(const config *c, unsigned before, const char *name)
+{
+    for (unsigned i = 0; i < before; i++)
+        if (strcmp(c->candidates[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Its label, or its model and what was given for it; made different from those before. */
+static void name_candidate(config *c, unsigned which)
+{
+    candidate *a = &c->candidates[which];
+    char base[LABEL_MAX - 8];
+    snprintf(base, sizeof base, "%s", a->label ? a->label : a->run.about.name);
+    if (!a->label) {
+        append(base, sizeof base, " drift", a->own.drift);
+        append(base, sizeof base, " prior", a->own.prior);
+    }
+    snprintf(a->name, sizeof a->name, "%s", base);
+    for (unsigned number = 2; is_taken(c, which, a->name); number++)
+        snprintf(a->name, sizeof a->name, "%s (%u)", base, number);
+}
+
+typedef int setter(cli_run *run, const char *text, char *error, size_t size);
+
+/* What was given for every candidate, where it has such a parameter; then what was given for it alone. */
+static int apply(const char *option, setter *set, candidate *a, const char *const common[], const char *const own[])
+{
+    char error[256] = "";
+    int result = 0;
+    for (unsigned i = 0; common[i] && result == 0; i++)
+        if (cli_model_has(a->model, common[i]))
+            result = set(&a->run, common[i], error, sizeof error);
+    for (unsigned i = 0; own[i] && result == 0; i++)
+        result = set(&a->run, own[i], error, sizeof error);
+    return result == 0 ? CLI_OK : cli_error("compare: --%s: %s", option, error);
+}
+
+/* Something given for every candidate must be of use for one. */
+static int check_common(const config *c, const char *option, const char *const common[])
+{
+    for (unsigned i = 0; common[i]; i++) {
+        int is_used = 0;
+        for (unsigned k = 0; k < c->count; k++)
+            is_used |= cli_model_has(c->candidates[k].model, common[i]);
+        if (!is_used)
+            return cli_error("compare: --%s: no candidate has a parameter '%.*s'", option, (int)strcspn(common[i], "="),
+                             common[i]);
+    }
+    return CLI_OK;
+}
+
+static int settle(config *c, candidate *a)
+{
+    char error[256];
+    a->run = (cli_run){.seed = c->seed,
+                       .batch = 1,
+                       .attempts = (uint32_t)c->attempts,
+                       .sampler = (rf_sampler)c->sampler,
+                       .engine = c->opened,
+                       .kappa = 1,
+                       .recovery = 0.1,
+                       .on_lost = RF_ON_LOST_IGNORE,
+                       .anchor_every = -1};
+    cli_model_use(&a->run, a->model);
+    int code = apply("drift", cli_model_drift, a, c->common.drift, a->own.drift);
+    if (code == CLI_OK)
+        code = apply("prior", cli_model_prior, a, c->common.prior, a->own.prior);
+    if (code == CLI_OK && cli_model_check(&a->run, c->precision == 1, error, sizeof error) < 0)
+        code = cli_error("compare: --prior: model %s: %s", a->run.about.name, error);
+    return code;
+}
+
+/* Adds a candidate's settings to those of all. One that is fixed in every model that has it may stay away from the
+   records: the reader then gives NaN, and each model takes its own value. */
+static int merge(config *c, candidate *a)
+{
+    const rf_description *about = &a->run.about;
+    for (unsigned i = 0; i < about->settings; i++) {
+        const rf_setting *setting = &about->setting[i];
+        unsigned at = 0;
+        while (at < c->all.settings && strcmp(c->all.setting[at].name, setting->name) != 0)
+            at++;
+        if (at == RF_NAMES_MAX)
+            return cli_error("compare: the candidates have more than %u settings together", RF_NAMES_MAX);
+        if (at == c->all.settings) {
+            c->all.setting[at] = *setting;
+            c->all.setting[at].low = NAN;
+            c->all.settings++;
+        } else if (setting->role != RF_SETTING_FIXED) {
+            c->all.setting[at].role = setting->role;
+        }
+        a->from[i] = at;
+    }
+    if (about->outcomes == c->all.outcomes)
+        return CLI_OK;
+    const candidate *first = &c->candidates[0];
+    return cli_error(
+        "compare: %s and %s cannot be compared: they speak of different outcomes ('rejfilt models' lists them)",
+        first->name, a->name);
+}
+
+static int settle_all(config *c)
+{
+    if (c->count < 2)
+        return cli_error("compare: %s; give --model two to %d times (see 'rejfilt compare --help')",
+                         c->count ? "one model has nothing to be compared with" : "there are no models",
+                         CANDIDATES_MAX);
+    int code = check_common(c, "drift", c->common.drift);
+    if (code == CLI_OK)
+        code = check_common(c, "prior", c->common.prior);
+    c->all = (rf_description){.name = "all candidates", .outcomes = c->candidates[0].model->f64->about->outcomes};
+    for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
+        code = settle(c, &c->candidates[i]);
+        if (code == CLI_OK) {
+            name_candidate(c, i);
+            code = merge(c, &c->candidates[i]);
+        }
+    }
+    rf_status status;
+    for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
+        candidate *a = &c->candidates[i];
+        a->scorer = c->in->open(&a->run, (uint32_t)c->repeat, &status);
+        if (!a->scorer)
+            code = cli_error("compare: %s: %s", a->name, rf_status_text(status));
+    }
+    return code;
+}
+
+/* ---- Records ---- */
+
+typedef struct reading {
+    config *c;
+    const char *source;              /* in messages */
+    double rows[TOGETHER_MAX * ROW]; /* the batch under way: settings of all, then the outcome */
+    uint32_t together;
+    char batch[sizeof((cli_record *)0)->batch];
+    int is_batch;
+    double elapsed; /* from the batch before to this one's last record */
+    double clock;   /* of the latest record */
+    int has_begun, has_clock;
+    uint64_t records, missing, bad;
+    char first_bad[512];
+} reading;
+
+/* Rows as a candidate takes them, into `out`. */
+static void pick(const candidate *a, const double rows[], uint32_t count, double *out)
+{
+    for (const double *row = rows; row < rows + (size_t)count * ROW; row += ROW) {
+        for (unsigned i = 0; i < a->run.about.settings; i++)
+            *out++ = isnan(row[a->from[i]]) ? a->run.about.setting[i].low : row[a->from[i]];
+        *out++ = row[ROW - 1];
+    }
+}
+
+/* Every candidate learns from the batch under way. */
+static int learn(reading *r)
+{
+    static double own[TOGETHER_MAX * ROW];
+    for (unsigned i = 0; i < r->c->count && r->together > 0; i++) {
+        const candidate *a = &r->c->candidates[i];
+        pick(a, r->rows, r->together, own);
+        rf_status status = r->c->in->learn(a->scorer, own, r->together, r->elapsed);
+        if (status < 0) {
+            const char *complaint = rf_engine_complaint(r->c->opened);
+            return cli_error("compare: record %llu: %s: %s%s%s", (unsigned long long)r->records, a->name,
+                             rf_status_text(status), *complaint ? ": " : "", complaint);
+        }
+    }
+    if (r->together > 0)
+        r->elapsed = 0;
+    r->together = 0;
+    r->is_batch = 0;
+    return CLI_OK;
+}
+
+/* How long after the record before it. */
+static double elapsed_to(const reading *r, const cli_record *record)
+{
+    if (!r->has_begun)
+        return 0;
+    return record->has_time && r->has_clock ? fmax(record->time - r->clock, 0) : 1;
+}
+
+/* Would every candidate take it? Returns null, or the reason why one would not. */
+static const char *refusal(reading *r, const double row[ROW], int is_missing, double elapsed, const char **who)
+{
+    double own[ROW];
+    for (unsigned i = 0; i < r->c->count; i++) {
+        const candidate *a = &r->c->candidates[i];
+        pick(a, row, 1, own);
+        rf_status status = r->c->in->would_take(a->scorer, own, is_missing ? 0 : 1, elapsed);
+        *who = a->name;
+        if (status == RF_REFUSED_EVIDENCE)
+            return "it does not take these settings and this outcome";
+        if (status < 0)
+            return rf_status_text(status);
+    }
+    return NULL;
+}
+
+static int bad(reading *r, const char *message)
+{
+    if (!r->c->skip_bad)
+        return cli_error("compare: %s", message);
+    if (r->bad++ == 0)
+        snprintf(r->first_bad, sizeof r->first_bad, "%s", message);
+    return CLI_OK;
+}
+
+static int take(reading *r, const cli_record *record)
+{
+    const int continues = r->is_batch && record->has_batch && strcmp(r->batch, record->batch) == 0;
+    const double elapsed = elapsed_to(r, record);
+    char message[512];
+    double row[ROW];
+    const char *who, *why;
+    memcpy(row, record->setting, sizeof record->setting);
+    row[ROW - 1] = record->outcome;
+    why = refusal(r, row, record->is_missing, r->elapsed + elapsed, &who);
+    if (why) {
+        snprintf(message, sizeof message, "%.160s: line %ld: %s: %s", r->source, record->line, who, why);
+        return bad(r, message);
+    }
+    if (continues && !record->is_missing && r->together == TOGETHER_MAX) {
+        snprintf(message, sizeof message, "%.160s: line %ld: batch %s has more than %d records", r->source,
+                 record->line, record->batch, TOGETHER_MAX);
+        return bad(r, message);
+    }
+    int code = continues ? CLI_OK : learn(r);
+    r->elapsed += elapsed;
+    r->clock = record->has_time ? record->time : r->clock + elapsed;
+    r->has_clock |= record->has_time;
+    r->has_begun = 1;
+    r->records++;
+    r->missing += record->is_missing != 0;
+    if (!record->is_missing) {
+        memcpy(r->rows + ROW * (size_t)r->together++, row, sizeof row);
+        r->is_batch = record->has_batch;
+        memcpy(r->batch, record->batch, sizeof r->batch);
+    }
+    return code;
+}
+
+static int read_all(reading *r, cli_records *records)
+{
+    cli_record record;
+    int code = CLI_OK;
+    while (code == CLI_OK && !interrupted) {
+        switch (cli_records_next(records, &record)) {
+        case CLI_RECORD: code = take(r, &record); break;
+        case CLI_RECORD_BAD: code = bad(r, cli_records_error(records)); break;
+        case CLI_RECORDS_FAILED: return cli_error("compare: %s", cli_records_error(records));
+        case CLI_RECORDS_END: return learn(r);
+        default: break; /* interrupted: the loop's condition knows whether by us */
+        }
+    }
+    return code == CLI_OK ? learn(r) : code;
+}
+
+/* ---- Results ---- */
+
+typedef struct result {
+    cli_estimate evidence;
+    cli_factor factor; /* ln K against the best */
+    double probability;
+    const cli_score *scores;
+} result;
+
+typedef struct results {
+    result of[CANDIDATES_MAX];
+    unsigned best, second;
+    cli_factor factor; /* of the best over the second */
+    cli_conclusion conclusion;
+    char verdict[3 * LABEL_MAX + 120];
+} results;
+
+static const char *const conclusions[] = {"within noise", "undecided", "slightly favoured", "favoured"};
+
+static void conclude(const config *c, results *all)
+{
+    const char *best = c->candidates[all->best].name, *second = c->candidates[all->second].name;
+    const char *others = c->count > 2 ? "the others; closest is " : "";
+    char k[64];
+    snprintf(k, sizeof k, "ln K = %.2f +- %.2f", all->factor.value, all->factor.sd);
+    all->conclusion = cli_conclude(all->factor);
+    switch (all->conclusion) {
+    case CLI_WITHIN_NOISE:
+        snprintf(all->verdict, sizeof all->verdict,
+                 "the difference between %s and %s is within noise: %s; more records or more --attempts may tell", best,
+                 second, k);
+        break;
+    case CLI_UNDECIDED:
+        snprintf(all->verdict, sizeof all->verdict, "the records do not tell %s and %s apart: %s; more records may",
+                 best, second, k);
+        break;
+    default:
+        snprintf(all->verdict, sizeof all->verdict, "%s is %s over %s%s: %s", best, conclusions[all->conclusion],
+                 others, second, k);
+    }
+}
+
+static void work_out(const config *c, results *all)
+{
+    const uint32_t repeat = (uint32_t)c->repeat;
+    double total = 0;
+    for (unsigned i = 0; i < c->count; i++) {
+        all->of[i].scores = c->in->read(c->candidates[i].scorer);
+        all->of[i].evidence = cli_evidence(all->of[i].scores, repeat);
+        if (all->of[i].evidence.value > all->of[all->best].evidence.value)
+            all->best = i;
+    }
+    all->second = all->best == 0 ? 1 : 0;
+    for (unsigned i = 0; i < c->count; i++) {
+        result *one = &all->of[i];
+        one->factor = cli_evidence_factor(one->scores, all->of[all->best].scores, repeat);
+        one->factor.sd = i == all->best ? 0 : one->factor.sd;
+        one->probability = exp(one->factor.value);
+        total += one->probability;
+        if (i != all->best && one->evidence.value > all->of[all->second].evidence.value)
+            all->second = i;
+    }
+    for (unsigned i = 0; i < c->count; i++)
+        all->of[i].probability /= total;
+    all->factor = cli_evidence_factor(all->of[all->best].scores, all->of[all->second].scores, repeat);
+    conclude(c, all);
+}
+
+/* The largest count of any register. */
+static uint64_t worst(const config *c, const cli_score scores[], long (*count)(const cli_score *))
+{
+    long most = 0;
+    for (uint64_t i = 0; i < c->repeat; i++)
+        most = count(&scores[i]) > most ? count(&scores[i]) : most;
+    return (uint64_t)most;
+}
+
+static long count_starved(const cli_score *s) { return s->starved; }
+static long count_bad(const cli_score *s) { return s->bad; }
+static long count_above(const cli_score *s) { return s->above; }
+
+static void print_table(const config *c, const reading *r, const results *all)
+{
+    int width = 9;
+    for (unsigned i = 0; i < c->count; i++)
+        width = (int)strlen(c->candidates[i].name) > width ? (int)strlen(c->candidates[i].name) : width;
+    printf("%llu records", (unsigned long long)r->records);
+    if (r->missing)
+        printf(" (%llu without an outcome)", (unsigned long long)r->missing);
+    printf(", %llu registers of %llu attempts per candidate, seed %llu\n", (unsigned long long)c->repeat,
+           (unsigned long long)c->attempts, (unsigned long long)c->seed);
+    if (r->bad)
+        printf("%llu bad records left out; the first: %s\n", (unsigned long long)r->bad, r->first_bad);
+    printf("\n%-*s  %12s %8s  %12s %8s  %11s\n", width, "candidate", "ln evidence", "+-", "ln K", "+-", "probability");
+    for (unsigned i = 0; i < c->count; i++) {
+        const result *one = &all->of[i];
+        printf("%-*s  %12.2f %8.2f  %12.2f %8.2f  %11.3g\n", width, c->candidates[i].name, one->evidence.value,
+               one->evidence.sd, one->factor.value, one->factor.sd, one->probability);
+    }
+    putchar('\n');
+    for (unsigned i = 0; i < c->count; i++) {
+        const uint64_t starved = worst(c, all->of[i].scores, count_starved),
+                       is_bad = worst(c, all->of[i].scores, count_bad);
+        if (starved)
+            printf("note: %s found almost none of its guesses possible in %llu updates; its evidence is a rough "
+                   "guess\n",
+                   c->candidates[i].name, (unsigned long long)starved);
+        if (is_bad)
+            printf("note: %s had likelihoods that were NaN, negative or infinite in %llu updates; do not trust its "
+                   "evidence\n",
+                   c->candidates[i].name, (unsigned long long)is_bad);
+    }
+    puts(all->verdict);
+}
+
+static void print_json(const config *c, const reading *r, const results *all)
+{
+    cli_json json = cli_json_open(stdout);
+    cli_json_whole(&json, "records", r->records);
+    cli_json_whole(&json, "missing", r->missing);
+    cli_json_whole(&json, "bad", r->bad);
+    cli_json_bool(&json, "interrupted", interrupted != 0);
+    cli_json_whole(&json, "repeats", c->repeat);
+    cli_json_whole(&json, "attempts", c->attempts);
+    cli_json_whole(&json, "seed", c->seed);
+    cli_json_text(&json, "sampler", cli_sampler_names[c->sampler]);
+    cli_json_text(&json, "engine", rf_engine_name(c->opened));
+    cli_json_text(&json, "precision", c->in->name);
+    cli_json_list(&json, "candidates");
+    for (unsigned i = 0; i < c->count; i++) {
+        const result *one = &all->of[i];
+        cli_json_item(&json);
+        cli_json_text(&json, "label", c->candidates[i].name);
+        cli_json_text(&json, "model", c->candidates[i].run.about.name);
+        cli_json_real(&json, "log_evidence", one->evidence.value);
+        cli_json_real(&json, "log_evidence_sd", one->evidence.sd);
+        cli_json_real(&json, "log_bayes_factor", one->factor.value);
+        cli_json_real(&json, "log_bayes_factor_sd", one->factor.sd);
+        cli_json_real(&json, "probability", one->probability);
+        cli_json_whole(&json, "starved_updates", worst(c, one->scores, count_starved));
+        cli_json_whole(&json, "bad_updates", worst(c, one->scores, count_bad));
+        cli_json_whole(&json, "above_bound_updates", worst(c, one->scores, count_above));
+    }
+    cli_json_list_end(&json);
+    cli_json_object(&json, "verdict");
+    cli_json_text(&json, "conclusion", conclusions[all->conclusion]);
+    cli_json_text(&json, "best", c->candidates[all->best].name);
+    cli_json_text(&json, "second", c->candidates[all->second].name);
+    cli_json_real(&json, "log_bayes_factor", all->factor.value);
+    cli_json_real(&json, "log_bayes_factor_sd", all->factor.sd);
+    cli_json_text(&json, "text", all->verdict);
+    cli_json_object_end(&json);
+    cli_json_close(&json);
+}
+
+/* ---- Run ---- */
+
+static int compare(config *c, FILE *from)
+{
+    static reading r;
+    results all = {0};
+    r = (reading){.c = c, .source = c->data ? c->data : "standard input"};
+    cli_records *records = cli_records_open(from, r.source, &c->all, 1);
+    if (!records)
+        return cli_error("compare: out of memory");
+    int code = read_all(&r, records);
+    cli_records_close(records);
+    if (code != CLI_OK)
+        return code;
+    if (r.records == r.missing)
+        return interrupted ? CLI_INTERRUPTED
+                           : cli_error("compare: %s: no outcomes to compare the candidates on", r.source);
+    work_out(c, &all);
+    (c->json ? print_json : print_table)(c, &r, &all);
+    return interrupted ? CLI_INTERRUPTED : CLI_OK;
+}
+
+static int open_and_compare(config *c)
+{
+    char error[300];
+    if (strstr(c->engine, "mpi"))
+        return cli_error("compare: --engine: the ranks of an MPI job cannot share the records; use threads");
+    c->opened = rf_engine_open(c->engine, error, sizeof error);
+    if (!c->opened)
+        return cli_error("compare: --engine: %s", error);
+    int code = settle_all(c);
+    if (code != CLI_OK)
+        return code;
+    FILE *from = stdin;
+    if (c->data && strcmp(c->data, "-") == 0)
+        c->data = NULL;
+    if (c->data && !(from = fopen(c->data, "r")))
+        return cli_error("compare: --data: cannot open %s: %s", c->data, strerror(errno));
+    if (!c->data && isatty(STDIN_FILENO))
+        fputs("reading records from the terminal, until end of file; --data FILE reads a file\n", stderr);
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    code = compare(c, from);
+    if (from != stdin)
+        fclose(from);
+    return code;
+}
+
+int cli_compare(int argc, char **argv)
+{
+    static config c;
+    c = (config){.seed = 1, .repeat = 4, .attempts = 1000, .engine = "simd"};
+    int go = cli_parse(&usage, &c, argc, argv);
+    if (go <= 0)
+        return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    c.in = &precisions[c.precision];
+    int code = open_and_compare(&c);
+    for (unsigned i = 0; i < c.count; i++)
+        c.in->close(c.candidates[i].scorer);
+    rf_engine_close(c.opened);
+    return code;
+}

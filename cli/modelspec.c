@@ -1,0 +1,190 @@
+#define _POSIX_C_SOURCE 200809L
+#include "modelspec.h"
+
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Models ---- */
+
+/* A model from C source. What the compiler says follows our own line as it is. */
+static int load(const char *command, const char *path, const rf_model **model)
+{
+    char error[8192];
+    *model = rf_model_load(path, error, sizeof error);
+    if (*model)
+        return 0;
+    char *rest = error + strcspn(error, "\n");
+    if (*rest)
+        *rest++ = '\0';
+    cli_error("%s: --model: %s", command, error);
+    fputs(rest, stderr);
+    if (*rest)
+        fputc('\n', stderr);
+    return -1;
+}
+
+int cli_model_find(const char *command, const char *name, const rf_model **model, char *error, size_t size)
+{
+    const char *names[64] = {NULL}, *dot = strrchr(name, '.');
+    if (strchr(name, '/') || (dot && strcmp(dot, ".c") == 0))
+        return load(command, name, model);
+    *model = rf_model_find(name);
+    if (*model)
+        return 0;
+    for (unsigned i = 0; i < 63 && rf_model_at(i); i++)
+        names[i] = rf_model_at(i)->f64->about->name;
+    const char *close = cli_closest(name, names);
+    snprintf(error, size, "no model '%s'%s%s%s ('rejfilt models' lists them)", name, close ? ", did you mean " : "",
+             close ? close : "", close ? "?" : "");
+    return -1;
+}
+
+void cli_model_use(cli_run *run, const rf_model *model)
+{
+    run->model = model;
+    run->about = *model->f64->about;
+    for (unsigned i = 0; i < run->about.dim; i++) {
+        const rf_parameter *p = &run->about.parameter[i];
+        run->prior[i] = (cli_prior){0, p->low, p->high};
+        run->drift[i] = p->drift;
+    }
+}
+
+/* ---- Parameters and settings by name ---- */
+
+static const char *name_of(const rf_description *about, int is_setting, unsigned i)
+{
+    return is_setting ? about->setting[i].name : about->parameter[i].name;
+}
+
+/* Splits "name=rest". Those meant are [*first, *last); all of them without a name. Returns 0, or -1 with a message. */
+static int find(const rf_description *about, int is_setting, const char *text, unsigned *first, unsigned *last,
+                const char **rest, char *error, size_t size)
+{
+    const unsigned all = is_setting ? about->settings : about->dim;
+    const char *equals = strchr(text, '=');
+    const size_t length = equals ? (size_t)(equals - text) : 0;
+    char names[256] = "";
+    *first = 0;
+    *last = all;
+    *rest = equals ? equals + 1 : text;
+    for (unsigned i = 0; i < all && equals; i++) {
+        const char *name = name_of(about, is_setting, i);
+        snprintf(names + strlen(names), sizeof names - strlen(names), " %s", name);
+        if (strlen(name) == length && strncmp(name, text, length) == 0) {
+            *first = i;
+            *last = i + 1;
+            return 0;
+        }
+    }
+    if (!equals)
+        return 0;
+    snprintf(error, size, "no %s '%.*s' in model %s; it has%s", is_setting ? "setting" : "parameter", (int)length, text,
+             about->name, all ? names : " none");
+    return -1;
+}
+
+int cli_model_has(const rf_model *model, const char *text)
+{
+    unsigned first, last;
+    const char *rest;
+    char error[256];
+    return find(model->f64->about, 0, text, &first, &last, &rest, error, sizeof error) == 0;
+}
+
+/* "A:B", or "A+-B" where that is allowed. Returns ':' or '+', or 0 with a message. */
+static int parse_pair(const char *text, int gaussian, double *first, double *second, char *error, size_t size)
+{
+    char left[64];
+    const char *mark = gaussian ? strstr(text, "+-") : NULL, *at = mark ? mark : strchr(text, ':');
+    const size_t length = at ? (size_t)(at - text) : 0;
+    snprintf(left, sizeof left, "%.*s", (int)length, text);
+    if (at && length < sizeof left && cli_parse_real(left, -1e15, 1e15, first, error, size) == 0 &&
+        cli_parse_real(at + (mark ? 2 : 1), -1e15, 1e15, second, error, size) == 0)
+        return mark ? '+' : ':';
+    snprintf(error, size, "'%s' is %s, numbers within 1e15", text, gaussian ? "neither LOW:HIGH nor MEAN+-SD" : "not LOW:HIGH");
+    return 0;
+}
+
+int cli_model_prior(cli_run *run, const char *text, char *error, size_t size)
+{
+    unsigned first, last;
+    const char *rest;
+    cli_prior prior;
+    if (find(&run->about, 0, text, &first, &last, &rest, error, size) < 0)
+        return -1;
+    const int mark = parse_pair(rest, 1, &prior.first, &prior.second, error, size);
+    if (!mark)
+        return -1;
+    prior.is_gaussian = mark == '+';
+    if (prior.is_gaussian ? prior.second <= 0 : prior.second <= prior.first) {
+        snprintf(error, size, prior.is_gaussian ? "the standard deviation in '%s' is not positive" : "'%s' is an empty range", rest);
+        return -1;
+    }
+    for (unsigned i = first; i < last; i++)
+        run->prior[i] = prior;
+    return 0;
+}
+
+int cli_model_drift(cli_run *run, const char *text, char *error, size_t size)
+{
+    unsigned first, last;
+    const char *rest;
+    double drift;
+    if (find(&run->about, 0, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &drift, error, size) < 0)
+        return -1;
+    if (run->model->f64->dynamics && drift > 0) {
+        snprintf(error, size, "model %s moves by its own dynamics", run->about.name);
+        return -1;
+    }
+    for (unsigned i = first; i < last; i++)
+        run->drift[i] = drift;
+    return 0;
+}
+
+int cli_model_range(cli_run *run, const char *text, char *error, size_t size)
+{
+    unsigned first, last;
+    const char *rest;
+    double low, high;
+    if (find(&run->about, 1, text, &first, &last, &rest, error, size) < 0 || !parse_pair(rest, 0, &low, &high, error, size))
+        return -1;
+    for (unsigned i = first; i < last; i++) {
+        rf_setting *s = &run->about.setting[i];
+        if (s->role == RF_SETTING_GUESS) {
+            snprintf(error, size, "%s is a guess of a parameter and has no range", s->name);
+            return -1;
+        }
+        if (high < low || (s->role == RF_SETTING_LOGRANGE && low <= 0) || (s->role == RF_SETTING_TIME && low < 0)) {
+            snprintf(error, size, high < low ? "'%s' is an empty range" : "'%s' begins too low for this setting", rest);
+            return -1;
+        }
+        s->low = low;
+        s->high = high;
+    }
+    return 0;
+}
+
+int cli_model_cost(cli_run *run, const char *text, char *error, size_t size)
+{
+    unsigned first, last;
+    const char *rest;
+    double cost;
+    if (find(&run->about, 1, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &cost, error, size) < 0)
+        return -1;
+    for (unsigned i = first; i < last; i++)
+        run->about.setting[i].cost = cost;
+    return 0;
+}
+
+int cli_model_check(const cli_run *run, int is_float, char *error, size_t size)
+{
+    unsigned parameter = 0;
+    rf_status status = (is_float ? rf32_simulate_check : rf64_simulate_check)(run, &parameter);
+    if (status >= 0)
+        return 0;
+    snprintf(error, size, "parameter %s: %s", run->about.parameter[parameter].name, rf_status_text(status));
+    return -1;
+}
