@@ -428,7 +428,7 @@ static void put_field(cli_view *v, int *taken, const char *format, ...)
 
 static void put_health(cli_view *v, int *taken)
 {
-    const char *const *words = cli_health_names;
+    static const char *const words[] = {"tracking", "suspicious", "recovering", "lost"};
     const unsigned state = v->last.health & 3u, restarts = v->last.restarts;
     put_ink(v, (ink)(TRACKING + state));
     if (restarts > 0)

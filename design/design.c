@@ -3,7 +3,7 @@
 
 void RF(situation_draw)(const RF(situation) *s, uint32_t which, rf_real x[])
 {
-    RF(filter_draw)(s->filter, s->model, s->number * 64u + which, RF_FOR_DESIGN, x);
+    RF(filter_draw)(s->filter, s->model, s->number * 128u + which, RF_FOR_DESIGN, x);
 }
 
 rf_real RF(situation_uniform)(const RF(situation) *s, uint32_t which)

@@ -9,7 +9,7 @@ static const rf_description description = {
     .settings = 1,
     .outcomes = 2,
     .parameter = {{"p", RF_BOUNDED, 0.9, 1, 0}, {"A", RF_BOUNDED, 0.3, 0.6, 0}, {"B", RF_BOUNDED, 0.3, 0.6, 0}},
-    .setting = {{"k", RF_SETTING_LOGRANGE, 0, 1, 1, 200}},
+    .setting = {{"k", RF_SETTING_LOGRANGE, 0, 1, 1, 200, 0}},
 };
 
 RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)

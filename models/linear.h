@@ -16,7 +16,7 @@ static const rf_description description = {
     .is_log = 1,
 #if RF_LINEAR_DIM == 2
     .parameter = {{"x1", RF_REAL, -1.5, 1.5, 0.1}, {"x2", RF_REAL, -1.5, 1.5, 0.1}},
-    .setting = {{"h1", RF_SETTING_RANGE, 0, 0, -1, 1}, {"h2", RF_SETTING_RANGE, 0, 0, -1, 1}, {"s", RF_SETTING_FIXED, 0, 0, 0.5, 0.5}},
+    .setting = {{"h1", RF_SETTING_RANGE, 0, 0, -1, 1, 0}, {"h2", RF_SETTING_RANGE, 0, 0, -1, 1, 0}, {"s", RF_SETTING_FIXED, 0, 0, 0.5, 0.5, 0}},
 #endif
 };
 

@@ -12,7 +12,7 @@ static const rf_description description = {
     .outcomes = 2,
     .parameter = {{"W", RF_REAL, 0.8, 1.2, 0.002}, {"r", RF_REAL, -0.3, 0.3, 0.002}},
     /* The time follows what is known of r. On resonance P hardly depends on r, so f is anywhere around. */
-    .setting = {{"t", RF_SETTING_TIME, 1, 0, 0, 100}, {"f", RF_SETTING_RANGE, 0, 0, -1, 1}},
+    .setting = {{"t", RF_SETTING_TIME, 1, 0, 0, 100, 0}, {"f", RF_SETTING_RANGE, 0, 0, -1, 1, 0}},
 };
 
 RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)

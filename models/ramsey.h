@@ -10,7 +10,7 @@ static const rf_description description = {
     .outcomes = 2,
     .fringe = 6.283185307179586,
     .parameter = {{"w", RF_REAL, 0, 1, 0}, {"g", RF_POSITIVE, 0.005, 0.05, 0}},
-    .setting = {{"t", RF_SETTING_TIME, 0, 0, 0, 200}, {"w_", RF_SETTING_GUESS, 0, 0, 0, 0}, {"contrast", RF_SETTING_FIXED, 0, 0, 0.95, 0.95}},
+    .setting = {{"t", RF_SETTING_TIME, 0, 0, 0, 200, 0}, {"w_", RF_SETTING_GUESS, 0, 0, 0, 0, 0}, {"contrast", RF_SETTING_FIXED, 0, 0, 0.95, 0.95, 0}},
 };
 
 RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)

@@ -11,7 +11,7 @@ SUMMARY_KEYS = "trials steps attempts design sampler engine seed q median mean p
 STEP_KEYS = set("step parameters settings outcome records attempts accepted acceptance kappa delta log_evidence log_evidence_sd "
                 "health widened restarts notes".split())  # and covariances, time, where there are any
 RECORD = '{"t": 1, "x_": 0.2, "outcome": 1}\n'
-MODELS = ("precession", "ramsey", "decay", "coin", "linear", "phase")
+MODELS = ("precession", "ramsey", "decay", "coin", "linear", "phase", "rabi", "bearing", "range")
 NOTE_WIDENED = 1  # RF_NOTE_WIDENED of status.def
 
 
@@ -224,8 +224,8 @@ class Option(Test):
         self.assertEqual((min(held), max(held)), (3, 12))
 
     def test_cost(self):
-        cheap, dear = (statistics.mean(line["settings"][0]["value"] for line in steps("--design=risk", *more)) for more in ([], ["--cost", "t=1"]))
-        self.assertLess(dear, 0.5 * cheap)  # an experiment of the cheap run's t = 60 would cost 60 times the least
+        cheap, dear = (statistics.mean(line["settings"][0]["value"] for line in steps("--design=risk", *more)) for more in ([], ["--cost", "t=10"]))
+        self.assertLess(dear, 0.5 * cheap)  # an experiment of the cheap run's t = 15 would cost 150 times the least
 
     def test_anchors(self):
         for every in (0, 1, 4):
@@ -460,10 +460,10 @@ class Option(Test):
         runs = {name: steps("--sampler", name) for name in ("reject", "lattice", "weight")}
         self.assertEqual(runs["reject"], steps())
         self.assertNotEqual(runs["lattice"], runs["weight"])
-        reject, lattice, weight = (summary("--trials=400", "--design=pgh", "--on-lost=ignore", "--sampler", name) for name in runs)
+        reject, lattice, weight = (summary("--trials=400", "--steps=400", "--sampler", name) for name in runs)
         self.assertEqual([s["sampler"] for s in (reject, lattice, weight)], list(runs))
-        # over seeds 1 to 9 the share of lost tracks is 0.100..0.133 with reject, 0.018..0.075 with the others
-        self.assertGreater(reject["lost"], max(lattice["lost"], weight["lost"]))
+        # 120,000 errors: medians to about 1 %; reject's is about 6 % above the others'
+        self.assertGreater(reject["median"], 1.02 * max(lattice["median"], weight["median"]))
         self.refused(*SIMULATE, "--sampler=foo", says="reject, lattice, weight")
         self.refused(*SIMULATE, "--sampler=lattice", "--strict", says="--strict")
 

@@ -297,7 +297,7 @@ class Option(Test):
         self.assertEqual([f["sampler"] for f in found], ["reject", "lattice", "weight"])
         self.assertEqual(len({f["candidates"][0]["log_evidence"] for f in found}), 3)
         self.assertEqual(found[0], result(*TWO, data=WALK))
-        self.refused(*TWO, "--sampler=foo", says="reject, lattice and weight")
+        self.refused(*TWO, "--sampler=foo", says="none of reject, lattice, weight")
 
     def test_engine(self):
         expected = evidence(*TWO, "--attempts=5000", "--engine=serial", data=WALK)
@@ -313,7 +313,7 @@ class Option(Test):
         for a, b in zip(single["candidates"], double["candidates"]):
             self.assertNotEqual(a["log_evidence"], b["log_evidence"])
             self.assertAlmostEqual(a["log_evidence"], b["log_evidence"], delta=1)
-        self.refused(*TWO, "--precision=half", says="neither float nor double")
+        self.refused(*TWO, "--precision=half", says="none of double, float")
 
     def test_skip_bad(self):
         records = WALK.splitlines()

@@ -437,7 +437,7 @@ def position(state):
 
 class Config(Test):
     def test_round_trip(self):
-        model = str(ROOT / "examples/rabi.c")
+        model = str(ROOT / "examples/designer.c")
         data = self.file("data.csv", as_csv(records_of(parse(simulate("--steps=30")))))
         for options in (
             ["--simulate"], ["--simulate", "--strict", "--seed=18446744073709551615", "--attempts=37", "--recovery=0.3"],
