@@ -626,17 +626,22 @@ class Checkpoints(Test):
         answers = random.Random(3).choices("01", k=40)
         whole = track("--ask", "--batch=2", given="".join(a + "\n" for a in answers)).splitlines(keepends=True)
         state, chance, kept, kills = str(self.folder / "ask.state"), random.Random(9), {}, 0
+
+        def keep(line):
+            key = ("ask", line["ask"]) if "ask" in line else ("step", line["step"])
+            self.assertEqual(kept.setdefault(key, line), line)
+
         while len(kept) < 62:  # 40 questions, 20 lines, 2 questions that stay open
             with Live("--ask", "--batch=2", f"--state={state}") as live:
-                left = chance.randint(1, 12)  # lines to read before the kill
-                while len(kept) < 62 and left > 0:
+                for _ in range(min(chance.randint(1, 12), 62 - len(kept))):
                     line = live.line()
-                    key = ("ask", line["ask"]) if "ask" in line else ("step", line["step"])
-                    self.assertEqual(kept.setdefault(key, line), line)
-                    left -= 1
-                    if "ask" in line and line["ask"] < 40:
+                    keep(line)
+                    if line.get("ask", 40) < 40:
                         live.say(answers[line["ask"]])
                 live.process.kill()
+                live.end()
+                for line in parse(live.rest):  # written before the kill, read after it
+                    keep(line)
                 kills += 1
         self.assertGreater(kills, 5)
         wanted = parse("".join(whole))
