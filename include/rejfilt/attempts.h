@@ -306,8 +306,8 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     const rf_real scale = RF_C(1.0) / (RF_KERNEL_BOUND(setting, outcome) * task->kappa);
     const rf_real mean = task->mean[0], width = task->factor[0] * (RF_C(1.0) / RF_GRID);
     rf_unsigned highest = 0; /* of the bits: NaN and negative numbers are above all others */
-    uint32_t accepted = 0, low = 0, high = 0;
-    int32_t sum = 0; /* of at most 128 numbers of 17 bits */
+    uint32_t accepted = 0, squares = 0, high = 0; /* squares modulo 2³², and without their last 16 bits */
+    int32_t sum = 0;                               /* of at most 128 numbers of 17 bits */
     RF_UNROLL
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         const rf_real x = mean + width * (rf_real)q[lane], value = RF_KERNEL_LIKELIHOOD(&x, setting, outcome);
@@ -316,7 +316,7 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
         const uint32_t mask = 0u - (uint32_t)((rf_real)u[lane] <= value * scale), z = (uint32_t)q[lane] & mask, square = z * z;
         accepted -= mask;
         sum += (int32_t)z;
-        low += square & 0xffffu;
+        squares += square;
         high += square >> 16;
     }
     if (highest > RF(bits)(RF_LIMIT))
@@ -327,7 +327,7 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     tally->largest = RF(max)(tally->largest, most);
     tally->accepted += accepted;
     RF(tally_z)(tally)[0] += sum;
-    RF(tally_zz)(tally)[0] += ((int64_t)high << 16) + low;
+    RF(tally_zz)(tally)[0] += ((int64_t)high << 16) + (uint32_t)(squares - (high << 16)); /* these last bits sum to less than 2²³ */
     return 1;
 }
 
