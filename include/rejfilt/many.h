@@ -11,13 +11,14 @@
 #define RF_MANY_STRIDE (RF_MANY_ROOM + 32u) /* not a power of two: rows would crowd in the cache */
 #define RF_MANY_KEPT(dim) (((dim) + RF_MANY_TILE - 1) / RF_MANY_TILE * RF_MANY_TILE * RF_MANY_STRIDE)
 
-typedef rf_real RF(vector) __attribute__((vector_size(64)));
+#define RF_MANY_BYTES (RF_WIDE_LANES > 2 ? 8 * RF_WIDE_LANES : 16) /* of a vector that one instruction takes */
+typedef rf_real RF(vector) __attribute__((vector_size(RF_MANY_BYTES)));
 
 /* x[i][lane] ← mean[i] + Σ_j L[i][j]·x[j][lane], j ascending, in place from the last row to the first. `lanes` is a
    multiple of 64. */
 RF_FN void RF(many_place)(const rf_real *mean, const rf_real *factor, unsigned dim, unsigned lanes, rf_real *x)
 {
-    enum { WIDTH = 64 / sizeof(rf_real), ACROSS = 4, TILE = RF_MANY_TILE };
+    enum { WIDTH = RF_MANY_BYTES / sizeof(rf_real), ACROSS = RF_WIDE_LANES == 8 ? 4 : 2, TILE = RF_MANY_TILE }; /* 32 registers, or 16 */
     for (unsigned lane = 0; lane < lanes; lane += ACROSS * WIDTH)
         for (unsigned tile = (dim + TILE - 1) / TILE; tile-- > 0;) {
             const unsigned i = tile * TILE, rows = dim - i < TILE ? dim - i : TILE;
