@@ -4,7 +4,7 @@ RF_FN size_t RF(at)(unsigned row, unsigned column) { return RF_TRIANGLE(row) + c
 
 /* a ← its Cholesky factor, in place. A pivot below `least` or below rounding error is raised to
    there, so the result is always a valid factor. Returns how many were raised. */
-static unsigned RF(triangle_cholesky)(rf_real *a, unsigned dim, rf_real least)
+RF_FN unsigned RF(triangle_cholesky)(rf_real *a, unsigned dim, rf_real least)
 {
     const rf_real noise = (rf_real)dim * (sizeof(rf_real) == 4 ? RF_C(0x1p-23) : RF_C(0x1p-51));
     unsigned raised = 0;
@@ -81,7 +81,7 @@ static void RF(triangle_add)(rf_real *l, rf_real *v, unsigned first, unsigned di
 }
 
 /* l ← l·c, both lower triangular. */
-static void RF(triangle_multiply)(rf_real *l, const rf_real *c, unsigned dim)
+RF_FN void RF(triangle_multiply)(rf_real *l, const rf_real *c, unsigned dim)
 {
     for (unsigned i = 0; i < dim; i++) {
         rf_real *row = l + RF_TRIANGLE(i);
@@ -103,7 +103,7 @@ static void RF(triangle_scale)(rf_real *l, unsigned dim, rf_real scale)
 
 /* Holds a factor within the limits: diagonal in [RF_TINY, RF_LIMIT], the rest within ±RF_LIMIT.
    Returns RF_NOTE_CLAMPED if that changed anything. */
-static rf_status RF(triangle_clamp)(rf_real *l, unsigned dim)
+RF_FN rf_status RF(triangle_clamp)(rf_real *l, unsigned dim)
 {
     rf_status note = RF_OK;
     for (unsigned i = 0; i < dim; i++) {

@@ -1,13 +1,9 @@
 /* The update: validate, run attempts, turn their tally into the new Gaussian and a report. */
 
-/* Refuses what an update cannot work with. */
-static rf_status RF(update_check)(const RF(filter) *filter, const RF(model) *model, const rf_real records[],
-                                  uint32_t count, const RF(options) *o)
+/* Refuses options and functions that an update cannot work with, ... */
+static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o)
 {
-    rf_status status = RF(charts_check)(filter, model);
-    if (status < 0)
-        return status;
-    if (!model->likelihood || !records || !o)
+    if (!model->likelihood || !o)
         return RF_REFUSED_NULL;
     if (o->attempts == 0 || o->attempts > RF_ATTEMPTS_MAX || o->batches_max == 0 || o->strict > 1)
         return RF_REFUSED_OPTIONS;
@@ -18,6 +14,12 @@ static rf_status RF(update_check)(const RF(filter) *filter, const RF(model) *mod
     if (!(o->recovery >= 0 && o->recovery <= RF_LIMIT) || !(o->hedge >= 0 && o->hedge <= RF_LIMIT) ||
         !(o->shrink >= 0 && o->shrink <= RF_LIMIT))
         return RF_REFUSED_OPTIONS;
+    return RF_OK;
+}
+
+/* ... and records; the options were checked. */
+static rf_status RF(records_check)(const RF(model) *model, const rf_real records[], uint32_t count, const RF(options) *o)
+{
     if (count == 0)
         return RF_REFUSED_EVIDENCE;
     for (uint32_t k = 0; k < count; k++) {
@@ -33,7 +35,7 @@ static rf_status RF(update_check)(const RF(filter) *filter, const RF(model) *mod
 }
 
 /* How many attempts were accepted; with weights, how many would be on average. */
-static rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
+RF_FN rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
 {
     if (sampler == RF_WEIGHT)
         return (rf_real)RF(tally_weight)(tally) * (RF_C(1.0) / RF_WEIGHT_UNIT);
@@ -64,7 +66,7 @@ typedef struct RF(centre) {
     rf_real rest;  /* what is missing, in grid units, |rest| ≤ ½ */
 } RF(centre);
 
-static RF(centre) RF(centre_of)(int64_t sum, uint32_t accepted)
+RF_FN RF(centre) RF(centre_of)(int64_t sum, uint32_t accepted)
 {
     int64_t n = accepted, whole = (sum + (sum < 0 ? -n / 2 : n / 2)) / n;
     RF(centre) c = {whole, (rf_real)(sum - whole * n) / (rf_real)n};
@@ -72,7 +74,7 @@ static RF(centre) RF(centre_of)(int64_t sum, uint32_t accepted)
 }
 
 /* z̄ of parameter i. */
-static rf_real RF(mean_z)(const RF(tally) *tally, rf_sampler sampler, unsigned i)
+RF_FN rf_real RF(mean_z)(const RF(tally) *tally, rf_sampler sampler, unsigned i)
 {
     const int64_t *z = (const int64_t *)(tally + 1);
     if (sampler == RF_WEIGHT)
@@ -83,9 +85,9 @@ static rf_real RF(mean_z)(const RF(tally) *tally, rf_sampler sampler, unsigned i
 
 /* Σ(z−z̄)(z−z̄)ᵀ element from the exact sums: centred on integers (in arithmetic modulo 2⁶⁴, exact
    because the result fits), then moved to the true mean. */
-static rf_real RF(scatter)(const RF(tally) *tally, rf_sampler sampler, unsigned i, unsigned j)
+RF_FN rf_real RF(scatter)(const RF(tally) *tally, unsigned dim, rf_sampler sampler, unsigned i, unsigned j)
 {
-    const int64_t *z = (const int64_t *)(tally + 1), *zz = z + tally->dim;
+    const int64_t *z = (const int64_t *)(tally + 1), *zz = z + dim;
     if (sampler == RF_WEIGHT) {
         double sum = (double)zz[RF(at)(i, j)] - (double)z[i] * (double)z[j] / (double)RF(tally_weight)(tally);
         return (rf_real)(sum * (1.0 / RF_WEIGHT_UNIT));
@@ -143,14 +145,14 @@ static uint32_t RF(gather_wrapped)(RF(task) *task, rf_real *wrap, rf_real *varia
     if (attempts == 0 || n < 2)
         return attempts;
     for (unsigned p = 0; p < dim; p++) {
-        variance[p] = RF(scatter)(tally, o->sampler, p, p) / n;
+        variance[p] = RF(scatter)(tally, dim, o->sampler, p, p) / n;
         wrap[2 * p + 1] = 0;
     }
     attempts = RF(gather)(task, o, engine, 0, tally);
     n = RF(accepted)(tally, o->sampler);
     int again = 0;
     for (unsigned p = 0; p < dim && attempts > 0; p++) {
-        int opposite = wrap[2 * p] > 0 && (n < 2 || variance[p] <= RF(scatter)(tally, o->sampler, p, p) / n);
+        int opposite = wrap[2 * p] > 0 && (n < 2 || variance[p] <= RF(scatter)(tally, dim, o->sampler, p, p) / n);
         wrap[2 * p + 1] = opposite ? RF_C(0.5) : RF_C(0.0);
         again |= opposite;
     }
@@ -160,48 +162,46 @@ static uint32_t RF(gather_wrapped)(RF(task) *task, rf_real *wrap, rf_real *varia
 /* ---- The new Gaussian ---- */
 
 /* μ ← μ + L·z̄ */
-static void RF(move_mean)(RF(filter) *filter, const RF(model) *model, rf_sampler sampler, rf_real *z)
+RF_FN void RF(move_mean)(const RF(tally) *tally, unsigned dim, const RF(task) *task, rf_real *mean, rf_real *z)
 {
-    const RF(tally) *tally = &filter->tally;
-    for (unsigned i = 0; i < tally->dim; i++)
-        z[i] = RF(mean_z)(tally, sampler, i);
-    for (unsigned i = 0; i < tally->dim; i++) {
-        const rf_real *row = RF(factor)(filter) + RF_TRIANGLE(i);
+    for (unsigned i = 0; i < dim; i++)
+        z[i] = RF(mean_z)(tally, task->sampler, i);
+    for (unsigned i = 0; i < dim; i++) {
+        const rf_real *row = task->factor + RF_TRIANGLE(i);
+        const RF(chart) *chart = RF(chart_of)(task->model, i);
         rf_real move = 0;
         for (unsigned j = 0; j <= i; j++)
             move += row[j] * z[j];
-        rf_real moved = RF(mean)(filter)[i] + move;
-        if (RF(chart_of)(model, i)->kind == RF_PERIODIC)
-            moved = RF(natural)(RF(chart_of)(model, i), moved);
-        RF(mean)(filter)[i] = RF(min)(RF(max)(moved, -RF_LIMIT), RF_LIMIT);
+        rf_real moved = mean[i] + move;
+        if (chart->kind == RF_PERIODIC)
+            moved = RF(natural)(chart, moved);
+        mean[i] = RF(min)(RF(max)(moved, -RF_LIMIT), RF_LIMIT);
     }
 }
 
 /* L ← L·chol(C), C the covariance of the accepted z. Returns a note. */
-static rf_status RF(reshape)(RF(filter) *filter, const RF(options) *o, const rf_real *wrap, rf_real *c)
+RF_FN rf_status RF(reshape)(const RF(tally) *tally, unsigned dim, const RF(task) *task, const RF(options) *o, rf_real *factor, rf_real *c)
 {
-    const RF(tally) *tally = &filter->tally;
-    unsigned dim = tally->dim;
-    rf_real n = RF(accepted)(tally, o->sampler);
+    rf_real n = RF(accepted)(tally, task->sampler);
     rf_real nu = o->strict ? 0 : o->shrink;
     /* z̄ of independent draws is uncertain itself, hence n − 1 and 1 + 1/n; that of a lattice hardly is */
     rf_real scale = o->strict ? RF_C(1.0) / (n - 1) : o->sampler == RF_REJECT ? (1 + 1 / n) / (n - 1 + nu) : 1 / (n + nu);
     for (unsigned i = 0; i < dim; i++) {
         for (unsigned j = 0; j <= i; j++)
-            c[RF(at)(i, j)] = RF(scatter)(tally, o->sampler, i, j) * scale;
-        rf_real period = wrap ? wrap[2 * i] : 0; /* a wrapped prior's variance is that of its period at most */
+            c[RF(at)(i, j)] = RF(scatter)(tally, dim, task->sampler, i, j) * scale;
+        rf_real period = task->wrap ? task->wrap[2 * i] : 0; /* a wrapped prior's variance is that of its period at most */
         c[RF(at)(i, i)] += scale * nu * (period > 0 ? RF(min)(1, period * period / 12) : 1);
     }
     const rf_real least = RF_C(1.0) / ((rf_real)RF_GRID * (rf_real)RF_GRID);
     unsigned raised = RF(triangle_cholesky)(c, dim, least);
-    RF(triangle_multiply)(RF(factor)(filter), c, dim);
-    return RF(triangle_clamp)(RF(factor)(filter), dim) | (raised ? RF_NOTE_CLAMPED : RF_OK);
+    RF(triangle_multiply)(factor, c, dim);
+    return RF(triangle_clamp)(factor, dim) | (raised ? RF_NOTE_CLAMPED : RF_OK);
 }
 
 /* ---- Report ---- */
 
 /* The controller: keeps the share of probability above κ between 1 % and 5 %. */
-static rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
+RF_FN rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
 {
     rf_real next = kappa;
     if (delta > RF_C(0.05))
@@ -212,9 +212,9 @@ static rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
 }
 
 /* ln v, without work for the commonest v. */
-static rf_real RF(log_of)(rf_real v) { return v == 1 ? RF_C(0.0) : RF(log)(v); }
+RF_FN rf_real RF(log_of)(rf_real v) { return v == 1 ? RF_C(0.0) : RF(log)(v); }
 
-static void RF(report_fill)(RF(report) *r, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
+RF_FN void RF(report_fill)(RF(report) *r, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
 {
     const RF(model) *model = task->model;
     rf_real accepted = RF(accepted)(tally, task->sampler), over = (rf_real)tally->over * (RF_C(1.0) / RF_OVER_UNIT);
@@ -253,6 +253,32 @@ void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
     evidence->variance += report->log_evidence_variance;
 }
 
+/* What follows the attempts: the tally becomes the new Gaussian at `mean` and a report. Inlined, so that a fleet's
+   `dim` and sampler may be constants; c has room for a triangle, z for a vector. */
+RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *task, const RF(options) *options, uint32_t attempts,
+                             rf_real *mean, rf_real *c, rf_real *z, RF(report) *report)
+{
+    RF(tally) *tally = &filter->tally;
+    rf_real accepted = RF(accepted)(tally, task->sampler);
+    rf_status status = RF_OK;
+    status |= tally->largest > 1 ? RF_NOTE_ABOVE : 0;
+    status |= tally->nan || tally->negative || tally->infinite ? RF_NOTE_BAD : 0;
+    status |= !options->strict && accepted < (rf_real)options->accepted_min ? RF_NOTE_SHORT : 0;
+    if (accepted < (options->strict ? 1 : 2)) {
+        status |= RF_NOTE_WIDENED | RF(widen)(filter, 1 + options->recovery);
+    } else {
+        RF(move_mean)(tally, dim, task, mean, z);
+        status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, mean + dim, c);
+    }
+    tally->update++;
+
+    if (report) {
+        RF(report_fill)(report, task, tally, attempts, options->hedge);
+        report->status = status;
+    }
+    return status;
+}
+
 /* An update of checked arguments; with `begun`, the tally holds the first batch already. */
 static rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
                                     const RF(options) *options, const RF(engine) *engine, int begun, RF(report) *report)
@@ -279,30 +305,20 @@ static rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, 
         RF(tally_clear)(tally, dim, task.update);
         return RF_REFUSED_ENGINE;
     }
-
-    rf_real accepted = RF(accepted)(tally, options->sampler);
-    rf_status status = RF_OK;
-    status |= tally->largest > 1 ? RF_NOTE_ABOVE : 0;
-    status |= tally->nan || tally->negative || tally->infinite ? RF_NOTE_BAD : 0;
-    status |= !options->strict && accepted < (rf_real)options->accepted_min ? RF_NOTE_SHORT : 0;
-    if (accepted < (options->strict ? 1 : 2)) {
-        status |= RF_NOTE_WIDENED | RF(widen)(filter, 1 + options->recovery);
-    } else {
-        RF(move_mean)(filter, model, options->sampler, variance);
-        status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(filter, options, task.wrap, c);
-    }
-    tally->update++;
-
-    if (report) {
-        RF(report_fill)(report, &task, tally, attempts, options->hedge);
-        report->status = status;
-    }
-    return status;
+    return RF(conclude)(filter, dim, &task, options, attempts, RF(mean)(filter), c, variance, report);
 }
 
 rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
                      const RF(options) *options, const RF(engine) *engine, RF(report) *report)
 {
-    rf_status status = RF(update_check)(filter, model, records, count, options);
+    rf_status status = RF(charts_check)(filter, model);
+    if (status < 0)
+        return status;
+    if (!records)
+        return RF_REFUSED_NULL;
+    status = RF(options_check)(model, options);
+    if (status < 0)
+        return status;
+    status = RF(records_check)(model, records, count, options);
     return status < 0 ? status : RF(update_checked)(filter, model, records, count, options, engine, 0, report);
 }

@@ -356,6 +356,51 @@ static void instruction_sets(void **state)
     }
 }
 
+#if RF_PRECISION == 32
+#define MANY_MODEL rf32_model_many11
+#define TALLY_BYTES(dim) RF32_TALLY_BYTES(dim)
+#else
+#define MANY_MODEL rf64_model_many11
+#define TALLY_BYTES(dim) RF64_TALLY_BYTES(dim)
+#endif
+extern const RF(instance) MANY_MODEL;
+
+/* Eleven parameters, on every instruction set: three tiles, of which the last is not full; enough attempts for the kept
+   ones to be summed many times and for some |z| ≥ 4, which are summed apart. */
+static void many_parameters(void **state)
+{
+    (void)state;
+    enum { MANY_DIM = 11, NUMBERS = MANY_DIM + MANY_DIM * (MANY_DIM + 1) / 2 };
+    const char *const names[] = {"simd:baseline", "simd:avx2", "simd:avx512", "simd", "threads:3"};
+    const uint32_t counts[] = {1, 127, 300, 1500, 20001};
+    RF(model) model = RF(instance_model)(&MANY_MODEL, (RF(chart)[RF_NAMES_MAX]){{RF_REAL, 0, 0}});
+    model.charts = NULL;
+    rf_real mean[MANY_DIM], factor[NUMBERS - MANY_DIM], record[MANY_DIM + 2];
+    for (unsigned i = 0; i < MANY_DIM; i++) {
+        mean[i] = RF_C(0.01) * (rf_real)i;
+        record[i] = RF_C(0.1) * (rf_real)(i + 1);
+        for (unsigned j = 0; j <= i; j++)
+            factor[RF_TRIANGLE(i) + j] = i == j ? RF_C(1.0) : RF_C(0.07) * (rf_real)(i - j);
+    }
+    record[MANY_DIM] = 2;
+    record[MANY_DIM + 1] = RF_C(0.2);
+    for (int e = 0; e < 5; e++) {
+        rf_engine *engine = rf_engine_open(names[e], NULL, 0);
+        for (int k = 0; engine && k < 5 * 3; k++) {
+            static RF_ALIGNED unsigned char right[TALLY_BYTES(MANY_DIM)], got[TALLY_BYTES(MANY_DIM)];
+            const RF(task) task = {&model, mean, factor, record, 0, 7, 1, 3, (rf_sampler)(k % 3), 1};
+            RF(tally) *a = (RF(tally) *)(void *)right, *b = (RF(tally) *)(void *)got;
+            RF(tally_clear)(a, MANY_DIM, 3);
+            RF(tally_clear)(b, MANY_DIM, 3);
+            assert_int_equal(RF(serial).run(RF(serial).self, &task, 1, counts[k / 3], a), RF_OK);
+            assert_int_equal(ENGINE(engine)->run(ENGINE(engine)->self, &task, 1, counts[k / 3], b), RF_OK);
+            if (memcmp(right, got, sizeof(RF(tally)) + 8 * NUMBERS) != 0)
+                fail_msg("%s differs: sampler %d, %u attempts", names[e], k % 3, counts[k / 3]);
+        }
+        rf_engine_close(engine);
+    }
+}
+
 /* ---- Parts ---- */
 
 static void parts_are_the_range(void **state)
@@ -614,6 +659,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(names_are_filled_in),
         cmocka_unit_test(bad_names_are_refused),
         cmocka_unit_test(instruction_sets),
+        cmocka_unit_test(many_parameters),
         cmocka_unit_test(parts_are_the_range),
         cmocka_unit_test(more_parameters_than_reserved),
         cmocka_unit_test(failing_inside_changes_nothing),

@@ -66,6 +66,7 @@ RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
 
 #define RF_KERNEL_LANES (2 * RF_KERNEL_PAIRS)
 #define RF_KERNEL_IS_MANY (RF_KERNEL_PAIRS >= 32 && dim >= RF_MANY)
+#define RF_KERNEL_KEPT (RF_KERNEL_PAIRS >= 32 ? RF_MANY_KEPT(RF_KERNEL_DIM_MAX) : 1)
 #define RF_KERNEL_NAME__(kernel, part) kernel##_##part
 #define RF_KERNEL_NAME_(kernel, part) RF_KERNEL_NAME__(kernel, part)
 #define RF_KERNEL_NAME(part) RF_KERNEL_NAME_(RF_KERNEL, part)
@@ -149,10 +150,9 @@ RF_FN void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, const int32
 {
     const RF(chart) *charts = task->model->charts;
     if (RF_KERNEL_IS_MANY) {
-        _Alignas(64) rf_real z[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
         for (unsigned k = 0; k < dim * RF_KERNEL_LANES; k++)
-            z[k] = (rf_real)q[k] * (RF_C(1.0) / RF_GRID);
-        RF(many_place)(task->mean, task->factor, dim, RF_KERNEL_LANES, z, x);
+            x[k] = (rf_real)q[k] * (RF_C(1.0) / RF_GRID);
+        RF(many_place)(task->mean, task->factor, dim, RF_KERNEL_LANES, x);
     }
     for (unsigned i = 0; i < dim; i++) {
         const rf_real *row = task->factor + RF_TRIANGLE(i), mean = task->mean[i];
@@ -176,6 +176,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         if (RF_KERNEL_DIM_MAX > 1) {
             rf_real own[RF_KERNEL_DIM_MAX];
+            RF_UNROLL_ALL
             for (unsigned i = 0; i < dim; i++)
                 own[i] = x[i * RF_KERNEL_LANES + lane];
             value[lane] = RF_KERNEL_LIKELIHOOD(own, setting, outcome);
@@ -254,8 +255,6 @@ RF_FN void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, const float *u
             squares += z * z; /* below 2³² */
         }
         sum_z[i] += sum;
-        if (RF_KERNEL_IS_MANY)
-            continue;
         sum_zz[RF_TRIANGLE(i) + i] += (int64_t)squares;
         for (unsigned j = 0; j < i; j++) {
             const int32_t *other = q + j * RF_KERNEL_LANES;
@@ -265,12 +264,35 @@ RF_FN void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, const float *u
             sum_zz[RF_TRIANGLE(i) + j] += product;
         }
     }
-    if (RF_KERNEL_IS_MANY) {
-        _Alignas(64) double z[(RF_KERNEL_DIM_MAX + 3) / 4 * 4 * RF_KERNEL_LANES];
-        for (unsigned k = 0; k < (dim + 3) / 4 * 4 * RF_KERNEL_LANES; k++)
-            z[k] = k < dim * RF_KERNEL_LANES ? (double)q[k] : 0;
-        rf_many_sum(z, dim, RF_KERNEL_LANES, sum_zz);
+}
+
+/* The same for many parameters: appends the accepted to `count` columns of `kept`, and returns how many it has then. */
+RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, const float *u, const rf_real *accept, RF(tally) *tally,
+                                             int16_t *kept, unsigned count)
+{
+    uint32_t wide[RF_KERNEL_LANES]; /* not zero: a z of more than 16 bits, |z| ≥ 4 */
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+        uint32_t bits = 0;
+        for (unsigned i = 0; i < dim; i++)
+            bits |= (uint32_t)(q[i * RF_KERNEL_LANES + lane] + 32768);
+        wide[lane] = bits >> 16;
     }
+    for (unsigned first = 0; first < RF_KERNEL_LANES; first += 16) {
+        uint32_t which = 0, apart = 0, used = 0;
+        for (unsigned k = 0; k < 16; k++) {
+            uint32_t bit = (uint32_t)((rf_real)u[first + k] <= accept[first + k]) << k;
+            which |= wide[first + k] ? 0 : bit;
+            apart |= wide[first + k] ? bit : 0;
+        }
+        tally->accepted += (uint32_t)__builtin_popcount(which | apart);
+        for (unsigned i = 0; i < dim; i++)
+            used = rf_keep16(kept + i * RF_MANY_STRIDE + count, q + i * RF_KERNEL_LANES + first, which);
+        count += used;
+        for (unsigned k = 0; k < 16 && apart >> k; k++) /* few */
+            if (apart >> k & 1)
+                rf_many_add(q + first + k, dim, RF_KERNEL_LANES, RF(tally_z)(tally), RF(tally_zz)(tally));
+    }
+    return count;
 }
 
 /* The same with weights: each candidate counts for its acceptance probability. */
@@ -306,8 +328,8 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     const rf_real scale = RF_C(1.0) / (RF_KERNEL_BOUND(setting, outcome) * task->kappa);
     const rf_real mean = task->mean[0], width = task->factor[0] * (RF_C(1.0) / RF_GRID);
     rf_unsigned highest = 0; /* of the bits: NaN and negative numbers are above all others */
-    uint32_t accepted = 0, low = 0, high = 0;
-    int32_t sum = 0; /* of at most 128 numbers of 17 bits */
+    uint32_t accepted = 0, squares = 0, high = 0; /* squares modulo 2³², and without their last 16 bits */
+    int32_t sum = 0;                               /* of at most 128 numbers of 17 bits */
     RF_UNROLL
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         const rf_real x = mean + width * (rf_real)q[lane], value = RF_KERNEL_LIKELIHOOD(&x, setting, outcome);
@@ -316,7 +338,7 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
         const uint32_t mask = 0u - (uint32_t)((rf_real)u[lane] <= value * scale), z = (uint32_t)q[lane] & mask, square = z * z;
         accepted -= mask;
         sum += (int32_t)z;
-        low += square & 0xffffu;
+        squares += square;
         high += square >> 16;
     }
     if (highest > RF(bits)(RF_LIMIT))
@@ -327,7 +349,7 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     tally->largest = RF(max)(tally->largest, most);
     tally->accepted += accepted;
     RF(tally_z)(tally)[0] += sum;
-    RF(tally_zz)(tally)[0] += ((int64_t)high << 16) + low;
+    RF(tally_zz)(tally)[0] += ((int64_t)high << 16) + (uint32_t)(squares - (high << 16)); /* these last bits sum to less than 2²³ */
     return 1;
 }
 
@@ -345,6 +367,8 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
     rf_real *const work = RF(tally_work)(tally); /* x, point, q of more parameters than the stack has room for */
     rf_real *const x = roomy ? own_x : work, *const point = roomy ? own_point : work + dim * RF_KERNEL_LANES;
     int32_t *const q = roomy ? own_q : (int32_t *)(void *)(work + dim * (RF_KERNEL_LANES + 1));
+    _Alignas(RF_KERNEL_PAIRS > 1 ? 64 : 8) int16_t kept[RF_KERNEL_KEPT], high[RF_KERNEL_KEPT];
+    unsigned kept_count = 0;
     float u[RF_KERNEL_LANES] = {0};
     rf_real value[RF_KERNEL_LANES], accept[RF_KERNEL_LANES] = {0};
     uint32_t valid[RF_KERNEL_LANES];
@@ -399,14 +423,21 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
             RF_KERNEL_NAME(look_closer)(task, dim, x, point, u, accept, whole ? 0 : valid, tally);
         if (task->sampler == RF_WEIGHT)
             RF_KERNEL_NAME(add_weighted)(dim, q, accept, tally);
-        else
+        else if (!RF_KERNEL_IS_MANY)
             RF_KERNEL_NAME(add_accepted)(dim, q, u, accept, tally);
+        else
+            kept_count = RF_KERNEL_NAME(keep_accepted)(dim, q, u, accept, tally, kept, kept_count);
+        if (RF_KERNEL_IS_MANY && kept_count > (pair + RF_KERNEL_PAIRS > last ? 0 : RF_MANY_ROOM - RF_KERNEL_LANES)) {
+            rf_many_sum(kept, dim, kept_count, high, RF(tally_z)(tally), RF(tally_zz)(tally));
+            kept_count = 0;
+        }
     }
     return RF_OK;
 }
 
 #undef RF_KERNEL_LANES
 #undef RF_KERNEL_IS_MANY
+#undef RF_KERNEL_KEPT
 #undef RF_KERNEL_NAME
 #undef RF_KERNEL_NAME_
 #undef RF_KERNEL_NAME__

@@ -15,7 +15,8 @@ typedef struct RF_FLEET_NAME(lanes) {
     uint32_t accepted[RF_FLEET_LANES], odd[RF_FLEET_LANES]; /* odd: a bad value */
     rf_order highest[RF_FLEET_LANES];
     int32_t z[RF_KERNEL_DIM_MAX][RF_FLEET_LANES]; /* of 2¹⁴ attempts at most: see RF_FLEET */
-    uint32_t square_low[RF_KERNEL_DIM_MAX][RF_FLEET_LANES], square_high[RF_KERNEL_DIM_MAX][RF_FLEET_LANES]; /* 16 bits apart */
+    uint32_t square[RF_KERNEL_DIM_MAX][RF_FLEET_LANES]; /* Σz² modulo 2³² */
+    uint32_t square_high[RF_KERNEL_DIM_MAX][RF_FLEET_LANES]; /* Σ of z² without its last 16 bits, which makes up for the modulo */
     int64_t zz[RF_KERNEL_DIM_MAX * (RF_KERNEL_DIM_MAX + 1) / 2][RF_FLEET_LANES]; /* below the diagonal */
 } RF_FLEET_NAME(lanes);
 
@@ -42,7 +43,7 @@ RF_FN void RF_FLEET_NAME(load)(const RF(fleet) *fleet, unsigned dim, RF_FLEET_NA
         s->highest[lane] = 0;
         for (unsigned i = 0; i < dim; i++) {
             s->z[i][lane] = 0;
-            s->square_low[i][lane] = s->square_high[i][lane] = 0;
+            s->square[i][lane] = s->square_high[i][lane] = 0;
         }
         for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
             s->zz[i][lane] = 0;
@@ -91,12 +92,49 @@ RF_FN void RF_FLEET_NAME(attempt)(const RF(fleet) *fleet, unsigned dim, RF_FLEET
             uint32_t z = (uint32_t)q[i][lane] & mask[lane], square = z * z;
             q[i][lane] = (int32_t)z;
             s->z[i][lane] += (int32_t)z;
-            s->square_low[i][lane] += square & 0xffffu;
+            s->square[i][lane] += square;
             s->square_high[i][lane] += square >> 16;
         }
         for (unsigned j = 0; j < i; j++)
             for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++)
                 s->zz[RF_TRIANGLE(i) + j][lane] += (int64_t)q[i][lane] * q[j][lane];
+    }
+}
+
+/* The attempts [0, 2·pairs) of every lane for one real parameter, each pair in one pass: the same as `attempt`
+   as long as no value is bad; lanes that have one are `odd`. */
+RF_FN void RF_FLEET_NAME(plain)(RF_FLEET_NAME(lanes) *s, const rf_wide *keys, uint32_t pairs)
+{
+    const unsigned settings = RF_KERNEL_SETTINGS;
+    uint32_t words[4 * RF_FLEET_LANES];
+    rf_unsigned highest[RF_FLEET_LANES] = {0}; /* of the bits of values: NaN and negative numbers are above all others */
+    for (uint32_t pair = 0; pair < pairs; pair++) {
+        rf_draw_seeds(keys, pair, 0, RF_FOR_ATTEMPTS, RF_FLEET_LANES, words);
+        RF_UNROLL
+        for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+            float z[2];
+            rf_real setting[RF_KERNEL_SETTINGS_MAX + 1];
+            for (unsigned i = 0; i < settings; i++)
+                setting[i] = s->record[i][lane];
+            rf32_normal_pair(words[lane], words[RF_FLEET_LANES + lane], &z[0], &z[1]);
+            for (unsigned parity = 0; parity < 2; parity++) {
+                const int32_t q = rf_to_grid(z[parity]);
+                const float u = rf32_uniform(words[(2 + parity) * RF_FLEET_LANES + lane]);
+                const rf_real x = s->mean[0][lane] + s->factor[0][lane] * (rf_real)q;
+                const rf_real value = RF_KERNEL_LIKELIHOOD(&x, setting, s->record[settings][lane]);
+                const rf_unsigned bits = RF(bits)(value);
+                highest[lane] = bits > highest[lane] ? bits : highest[lane];
+                const uint32_t mask = 0u - (uint32_t)((rf_real)u <= value * s->scale[lane]), chosen = (uint32_t)q & mask, square = chosen * chosen;
+                s->accepted[lane] -= mask;
+                s->z[0][lane] += (int32_t)chosen;
+                s->square[0][lane] += square;
+                s->square_high[0][lane] += square >> 16;
+            }
+        }
+    }
+    for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
+        s->odd[lane] = highest[lane] > RF(bits)(RF_LIMIT);
+        s->highest[lane] = (rf_order)RF(bits)(RF(from_bits)(highest[lane]) * s->scale[lane]);
     }
 }
 
@@ -109,15 +147,18 @@ uint64_t RF_FLEET(const RF(fleet) *fleet)
     int32_t q[2][RF_KERNEL_DIM_MAX][RF_FLEET_LANES];
     float u[2][RF_FLEET_LANES];
     uint32_t words[4 * RF_FLEET_LANES];
-    rf_wide keys[20 * RF_FLEET_LANES / RF_WIDE_LANES];
+    rf_wide keys[RF_SEED_KEYS(RF_FLEET_LANES)];
     if (fleet->options->sampler != RF_REJECT || attempts > 1u << 14 || dim > RF_KERNEL_DIM_MAX || RF_KERNEL_SETTINGS > RF_KERNEL_SETTINGS_MAX)
         return ~(uint64_t)0;
 
     RF_FLEET_NAME(load)(fleet, dim, &s);
-    rf_seed_keys(s.seed_low, s.seed_high, RF_FLEET_LANES, keys);
-    for (uint32_t pair = 0; 2 * pair < attempts; pair++) {
+    rf_seed_keys(s.seed_low, s.seed_high, s.update, RF_FLEET_LANES, keys);
+    const int is_plain = dim == 1 && !RF_KERNEL_IS_LOG && (!fleet->model->charts || fleet->model->charts[0].kind == RF_REAL);
+    if (is_plain)
+        RF_FLEET_NAME(plain)(&s, keys, attempts / 2);
+    for (uint32_t pair = is_plain ? attempts / 2 : 0; 2 * pair < attempts; pair++) {
         for (unsigned block = 0; block <= dim / 2; block++) {
-            rf_draw_seeds(keys, s.update, pair, block, RF_FOR_ATTEMPTS, RF_FLEET_LANES, words);
+            rf_draw_seeds(keys, pair, block, RF_FOR_ATTEMPTS, RF_FLEET_LANES, words);
             for (unsigned half = 0; half < 2; half++) {
                 const uint32_t *first = words + 2 * half * RF_FLEET_LANES, *second = first + RF_FLEET_LANES;
                 unsigned d = 2 * block + half;
@@ -157,8 +198,8 @@ uint64_t RF_FLEET(const RF(fleet) *fleet)
             RF(tally_z)(tally)[i] = s.z[i][lane];
             for (unsigned j = 0; j < i; j++)
                 RF(tally_zz)(tally)[RF_TRIANGLE(i) + j] = s.zz[RF_TRIANGLE(i) + j][lane];
-            RF(tally_zz)(tally)[RF_TRIANGLE(i) + i] = (int64_t)s.square_high[i][lane] << 16;
-            RF(tally_zz)(tally)[RF_TRIANGLE(i) + i] += s.square_low[i][lane];
+            const uint64_t high = (uint64_t)s.square_high[i][lane] << 16;
+            RF(tally_zz)(tally)[RF_TRIANGLE(i) + i] = (int64_t)(high + (uint32_t)(s.square[i][lane] - high)); /* the rest is below 2³⁰ */
         }
     }
     return alone;

@@ -1,62 +1,111 @@
 /* The two products that cost O(D²) per attempt, for many parameters and a block of vector lanes: L·z
    before the likelihood, Σzzᵀ after it. Register tiles of vectors; the same numbers as the plain
-   loops of attempts.h, to the bit: L·z adds in the same order, and Σzzᵀ is a sum of whole numbers
-   below 2⁵³, exact in double whatever the order. Included by attempts.h. */
+   loops of attempts.h, to the bit: L·z adds in the same order, and Σzzᵀ is a sum of whole numbers,
+   exact whatever the order. Included by attempts.h. */
 #ifndef REJFILT_MANY_H
 #define REJFILT_MANY_H
 
-#define RF_MANY 3u /* parameters from which on this pays */
+#define RF_MANY 3u        /* parameters from which on this pays */
+#define RF_MANY_TILE 4u   /* rows and columns of a tile */
+#define RF_MANY_ROOM 512u /* accepted attempts whose z are kept, [d][attempt], before their products are summed */
+#define RF_MANY_STRIDE (RF_MANY_ROOM + 32u) /* not a power of two: rows would crowd in the cache */
+#define RF_MANY_KEPT(dim) (((dim) + RF_MANY_TILE - 1) / RF_MANY_TILE * RF_MANY_TILE * RF_MANY_STRIDE)
 
-typedef rf_real RF(vector) __attribute__((vector_size(64)));
-typedef double rf_doubles __attribute__((vector_size(64)));
+#define RF_MANY_BYTES (RF_WIDE_LANES > 2 ? 8 * RF_WIDE_LANES : 16) /* of a vector that one instruction takes */
+typedef rf_real RF(vector) __attribute__((vector_size(RF_MANY_BYTES)));
 
-/* x[i][lane] = mean[i] + Σ_j L[i][j]·z[j][lane], j ascending. `lanes` is a multiple of 64. */
-RF_FN void RF(many_place)(const rf_real *mean, const rf_real *factor, unsigned dim, unsigned lanes, const rf_real *z, rf_real *x)
+/* x[i][lane] ← mean[i] + Σ_j L[i][j]·x[j][lane], j ascending, in place from the last row to the first. `lanes` is a
+   multiple of 64. */
+RF_FN void RF(many_place)(const rf_real *mean, const rf_real *factor, unsigned dim, unsigned lanes, rf_real *x)
 {
-    enum { WIDTH = 64 / sizeof(rf_real), ACROSS = 4 };
-    for (unsigned i = 0; i < dim; i++) {
-        const rf_real *row = factor + RF_TRIANGLE(i);
-        for (unsigned lane = 0; lane < lanes; lane += ACROSS * WIDTH) {
-            const RF(vector) *from = (const RF(vector) *)(const void *)(z + lane);
-            RF(vector) *to = (RF(vector) *)(void *)(x + i * lanes + lane), sum[ACROSS];
-            for (unsigned k = 0; k < ACROSS; k++)
-                sum[k] = row[0] * from[k];
+    enum { WIDTH = RF_MANY_BYTES / sizeof(rf_real), ACROSS = RF_WIDE_LANES == 8 ? 4 : 2, TILE = RF_MANY_TILE }; /* 32 registers, or 16 */
+    for (unsigned lane = 0; lane < lanes; lane += ACROSS * WIDTH)
+        for (unsigned tile = (dim + TILE - 1) / TILE; tile-- > 0;) {
+            const unsigned i = tile * TILE, rows = dim - i < TILE ? dim - i : TILE;
+            RF(vector) *from = (RF(vector) *)(void *)(x + lane), sum[TILE][ACROSS];
+            const rf_real *row[TILE];
+            for (unsigned r = 0; r < TILE; r++) {
+                row[r] = factor + RF_TRIANGLE(r < rows ? i + r : i); /* rows past the end are computed in vain */
+                for (unsigned k = 0; k < ACROSS; k++)
+                    sum[r][k] = row[r][0] * from[k];
+            }
             for (unsigned j = 1; j <= i; j++) {
                 from += lanes / WIDTH;
-                for (unsigned k = 0; k < ACROSS; k++)
-                    sum[k] += row[j] * from[k];
+                for (unsigned r = 0; r < TILE; r++)
+                    for (unsigned k = 0; k < ACROSS; k++)
+                        sum[r][k] += row[r][j] * from[k];
             }
-            for (unsigned k = 0; k < ACROSS; k++)
-                to[k] = mean[i] + sum[k];
+            RF(vector) *const to = from;
+            for (unsigned j = 1; j < rows; j++) {
+                from += lanes / WIDTH;
+                for (unsigned r = j; r < rows; r++)
+                    for (unsigned k = 0; k < ACROSS; k++)
+                        sum[r][k] += row[r][i + j] * from[k];
+            }
+            for (unsigned r = 0; r < rows; r++)
+                for (unsigned k = 0; k < ACROSS; k++)
+                    to[r * (lanes / WIDTH) + k] = mean[i + r] + sum[r][k];
         }
+}
+
+/* sums[k][l] = Σ a[k]·b[l] over `count` numbers, a multiple of 32, modulo 2³². */
+RF_FN void rf_many_tile(const int16_t *a, const int16_t *b, unsigned count, uint32_t sums[RF_MANY_TILE][RF_MANY_TILE])
+{
+    enum { TILE = RF_MANY_TILE };
+    rf_wide dots[TILE][TILE];
+    for (unsigned k = 0; k < TILE; k++)
+        for (unsigned l = 0; l < TILE; l++)
+            dots[k][l] = rf_wide_set(0);
+    for (unsigned n = 0; n < count; n += 4 * RF_WIDE_LANES) {
+        rf_wide left[TILE], right[TILE];
+        for (unsigned k = 0; k < TILE; k++) {
+            left[k] = rf_wide_load_shorts(a + k * RF_MANY_STRIDE + n);
+            right[k] = rf_wide_load_shorts(b + k * RF_MANY_STRIDE + n);
+        }
+        for (unsigned k = 0; k < TILE; k++)
+            for (unsigned l = 0; l < TILE; l++)
+                dots[k][l] = rf_wide_add_dots(dots[k][l], rf_wide_dot(left[k], right[l]));
+    }
+    for (unsigned k = 0; k < TILE; k++)
+        rf_wide_sum_dots(sums[k], dots[k]);
+}
+
+/* Adds one attempt's z, which are `stride` numbers apart, to the sums. */
+RF_FN void rf_many_add(const int32_t *z, unsigned dim, unsigned stride, int64_t *sum_z, int64_t *sum_zz)
+{
+    for (unsigned i = 0; i < dim; i++) {
+        sum_z[i] += z[i * stride];
+        for (unsigned j = 0; j <= i; j++)
+            sum_zz[RF_TRIANGLE(i) + j] += (int64_t)z[i * stride] * z[j * stride];
     }
 }
 
-/* zz[i][j] += Σ over lanes of z[i]·z[j], j ≤ i. z has whole numbers, and rows of zeros up to a multiple
-   of 4; `lanes` is a multiple of 8. */
-RF_FN void rf_many_sum(const double *z, unsigned dim, unsigned lanes, int64_t *zz)
+/* Adds the `count` kept columns of z to the sums; `high` is room for as many. With z = 2⁵h + l, 0 ≤ l < 2⁵, Σzz' − 2¹⁰Σhh' is below 2³¹ for
+   RF_MANY_ROOM numbers of 16 bits, and so is Σhh': both are known from their values modulo 2³². */
+RF_FN void rf_many_sum(int16_t *z, unsigned dim, unsigned count, int16_t *high, int64_t *sum_z, int64_t *sum_zz)
 {
-    enum { TILE = 4, WIDTH = 8 };
+    enum { TILE = RF_MANY_TILE };
+    const unsigned rows = (dim + TILE - 1) / TILE * TILE, whole = (count + 31) / 32 * 32;
+    for (unsigned i = 0; i < rows; i++) {
+        int16_t *row = z + i * RF_MANY_STRIDE, *restrict short_row = high + i * RF_MANY_STRIDE;
+        int32_t sum = 0;
+        for (unsigned n = i < dim ? count : 0; n < whole; n++)
+            row[n] = 0;
+        for (unsigned n = 0; n < whole; n++) {
+            sum += row[n];
+            short_row[n] = (int16_t)(row[n] >> 5);
+        }
+        if (i < dim)
+            sum_z[i] += sum;
+    }
     for (unsigned i = 0; i < dim; i += TILE)
         for (unsigned j = 0; j <= i; j += TILE) {
-            rf_doubles sum[TILE][TILE] = {{{0}}};
-            for (unsigned lane = 0; lane < lanes; lane += WIDTH) {
-                rf_doubles a[TILE], b[TILE];
-                for (unsigned k = 0; k < TILE; k++) {
-                    a[k] = *(const rf_doubles *)(const void *)(z + (i + k) * lanes + lane);
-                    b[k] = *(const rf_doubles *)(const void *)(z + (j + k) * lanes + lane);
-                }
-                for (unsigned k = 0; k < TILE; k++)
-                    for (unsigned l = 0; l < TILE; l++)
-                        sum[k][l] += a[k] * b[l];
-            }
+            uint32_t all[TILE][TILE], highs[TILE][TILE];
+            rf_many_tile(z + i * RF_MANY_STRIDE, z + j * RF_MANY_STRIDE, whole, all);
+            rf_many_tile(high + i * RF_MANY_STRIDE, high + j * RF_MANY_STRIDE, whole, highs);
             for (unsigned k = 0; k < TILE && i + k < dim; k++)
-                for (unsigned l = 0; l < TILE && j + l <= i + k; l++) {
-                    double total = 0;
-                    for (unsigned w = 0; w < WIDTH; w++)
-                        total += sum[k][l][w];
-                    zz[RF_TRIANGLE(i + k) + j + l] += (int64_t)total;
-                }
+                for (unsigned l = 0; l < TILE && j + l <= i + k; l++)
+                    sum_zz[RF_TRIANGLE(i + k) + j + l] += (int64_t)(int32_t)highs[k][l] * 1024 + (int32_t)(all[k][l] - highs[k][l] * 1024u);
         }
 }
 

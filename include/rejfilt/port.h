@@ -14,11 +14,14 @@
 #define RF_FN static inline
 #endif
 
-/* RF_UNROLL before a loop over lanes: its vectors all at once, so that they can be interleaved. */
+/* RF_UNROLL before a loop over lanes: its vectors all at once, so that they can be interleaved.
+   RF_UNROLL_ALL before a loop over parameters: so that the loop over lanes around it can become vectors. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define RF_UNROLL _Pragma("GCC unroll 8")
+#define RF_UNROLL_ALL _Pragma("GCC unroll 128")
 #else
 #define RF_UNROLL
+#define RF_UNROLL_ALL
 #endif
 
 /* RF_API before a declaration: part of the shared library's public surface. */
@@ -63,8 +66,13 @@
 
 /* rf_wide: 64-bit lanes for random numbers, as many as one instruction takes. The multiplication is
    of the low 32 bits of each lane; load takes 32-bit numbers, of which the even ones are in the low
-   halves; pack puts the low halves of two side by side, even ones first. */
-#if defined(__AVX512F__) && !defined(__CUDACC__)
+   halves; pack puts the low halves of two side by side, even ones first.
+
+   The same registers as 16-bit numbers: load_shorts takes 4·RF_WIDE_LANES of them; dot multiplies and adds two
+   and two neighbours to 32 bits; add_dots adds these, modulo 2³²; sum_dots writes the sums of all of them, for four.
+   rf_keep16 writes those of 16 numbers whose bit of `which` is set, in order, each cut to 16 bits. It may write zeros
+   between them, and anything up to to[16]; it returns the places used, which depends on `which` alone. */
+#if defined(__AVX512BW__) && !defined(__CUDACC__)
 #include <immintrin.h>
 #define RF_WIDE_LANES 8
 typedef __m512i rf_wide;
@@ -82,6 +90,24 @@ RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
 {
     _mm512_storeu_si512(to, _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32)));
 }
+RF_FN rf_wide rf_wide_load_shorts(const int16_t *from) { return _mm512_loadu_si512(from); }
+RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) { return _mm512_madd_epi16(a, b); }
+RF_FN rf_wide rf_wide_add_dots(rf_wide a, rf_wide b) { return _mm512_add_epi32(a, b); }
+RF_FN void rf_wide_sum_dots(uint32_t to[4], const rf_wide v[4])
+{
+    __m512i a = _mm512_add_epi32(_mm512_unpacklo_epi32(v[0], v[1]), _mm512_unpackhi_epi32(v[0], v[1]));
+    __m512i b = _mm512_add_epi32(_mm512_unpacklo_epi32(v[2], v[3]), _mm512_unpackhi_epi32(v[2], v[3]));
+    __m512i c = _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)); /* four times the four */
+    __m256i d = _mm256_add_epi32(_mm512_castsi512_si256(c), _mm512_extracti64x4_epi64(c, 1));
+    _mm_storeu_si128((__m128i *)(void *)to, _mm_add_epi32(_mm256_castsi256_si128(d), _mm256_extracti128_si256(d, 1)));
+}
+#define RF_KEEP16
+RF_FN unsigned rf_keep16(int16_t *to, const int32_t *from, uint32_t which)
+{
+    __m512i kept = _mm512_maskz_compress_epi32((__mmask16)which, _mm512_loadu_si512(from));
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtepi32_epi16(kept));
+    return (unsigned)__builtin_popcount(which & 0xffffu);
+}
 #elif defined(__AVX2__) && !defined(__CUDACC__)
 #include <immintrin.h>
 #define RF_WIDE_LANES 4
@@ -96,6 +122,16 @@ RF_FN rf_wide rf_wide_load(const uint32_t *from) { return _mm256_loadu_si256((co
 RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
 {
     _mm256_storeu_si256((__m256i *)(void *)to, _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa));
+}
+RF_FN rf_wide rf_wide_load_shorts(const int16_t *from) { return _mm256_loadu_si256((const __m256i *)(const void *)from); }
+RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) { return _mm256_madd_epi16(a, b); }
+RF_FN rf_wide rf_wide_add_dots(rf_wide a, rf_wide b) { return _mm256_add_epi32(a, b); }
+RF_FN void rf_wide_sum_dots(uint32_t to[4], const rf_wide v[4])
+{
+    __m256i a = _mm256_add_epi32(_mm256_unpacklo_epi32(v[0], v[1]), _mm256_unpackhi_epi32(v[0], v[1]));
+    __m256i b = _mm256_add_epi32(_mm256_unpacklo_epi32(v[2], v[3]), _mm256_unpackhi_epi32(v[2], v[3]));
+    __m256i c = _mm256_add_epi32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)); /* twice the four */
+    _mm_storeu_si128((__m128i *)(void *)to, _mm_add_epi32(_mm256_castsi256_si128(c), _mm256_extracti128_si256(c, 1)));
 }
 #elif defined(__SSE2__) && !defined(__CUDACC__)
 #include <emmintrin.h>
@@ -113,6 +149,15 @@ RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
     rf_wide low = _mm_and_si128(even, _mm_set1_epi64x(0xffffffff));
     _mm_storeu_si128((__m128i *)(void *)to, _mm_or_si128(low, _mm_slli_epi64(odd, 32)));
 }
+RF_FN rf_wide rf_wide_load_shorts(const int16_t *from) { return _mm_loadu_si128((const __m128i *)(const void *)from); }
+RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) { return _mm_madd_epi16(a, b); }
+RF_FN rf_wide rf_wide_add_dots(rf_wide a, rf_wide b) { return _mm_add_epi32(a, b); }
+RF_FN void rf_wide_sum_dots(uint32_t to[4], const rf_wide v[4])
+{
+    __m128i a = _mm_add_epi32(_mm_unpacklo_epi32(v[0], v[1]), _mm_unpackhi_epi32(v[0], v[1]));
+    __m128i b = _mm_add_epi32(_mm_unpacklo_epi32(v[2], v[3]), _mm_unpackhi_epi32(v[2], v[3]));
+    _mm_storeu_si128((__m128i *)(void *)to, _mm_add_epi32(_mm_unpacklo_epi64(a, b), _mm_unpackhi_epi64(a, b)));
+}
 #else
 #define RF_WIDE_LANES 1
 typedef uint64_t rf_wide;
@@ -127,6 +172,34 @@ RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
 {
     to[0] = (uint32_t)even;
     to[1] = (uint32_t)odd;
+}
+RF_FN rf_wide rf_wide_load_shorts(const int16_t *from)
+{
+    rf_wide v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+}
+RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) /* both halves' sums in one, which is all that is asked of them */
+{
+    int32_t sum = 0;
+    for (int shift = 0; shift < 64; shift += 16)
+        sum = (int32_t)((uint32_t)sum + (uint32_t)((int16_t)(a >> shift) * (int16_t)(b >> shift)));
+    return (uint32_t)sum;
+}
+RF_FN rf_wide rf_wide_add_dots(rf_wide a, rf_wide b) { return a + b; }
+RF_FN void rf_wide_sum_dots(uint32_t to[4], const rf_wide v[4])
+{
+    for (int k = 0; k < 4; k++)
+        to[k] = (uint32_t)v[k];
+}
+#endif
+
+#ifndef RF_KEEP16
+RF_FN unsigned rf_keep16(int16_t *to, const int32_t *from, uint32_t which)
+{
+    for (unsigned k = 0; k < 16; k++)
+        to[k] = (int16_t)(which >> k & 1 ? from[k] : 0);
+    return which & 0xffffu ? 16 : 0;
 }
 #endif
 
