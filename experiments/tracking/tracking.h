@@ -15,7 +15,8 @@ void row(const char *name, double value, double low, double high);
 void progress(const char *what, uint32_t done, uint32_t total);
 
 /* The run that `rejfilt track --simulate` makes of this model and these measurements: the description's prior and
-   drift, the automatic design, 100 attempts, seed 1. */
+   drift, the automatic design, 100 attempts, seed 1 (unless another
+   is given). */
 cli_run ordinary_run(const char *model, long steps);
 
 /* The seed of a run's trial. */
