@@ -12,6 +12,7 @@ help:
 	@echo "make sanitize   the tests under the address and undefined-behaviour sanitizers"
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make bench      measure speed; writes build/bench.json"
+	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make clean      remove what was built"
 	@echo "Missing Debian packages are installed by the command that needs them."
@@ -40,13 +41,18 @@ sanitize:
 warnings:
 	@tools/need build test clang
 	@for cc in gcc clang; do \
-	  cmake -S . -B build-$$cc -G Ninja -DCMAKE_C_COMPILER=$$cc -DRF_TESTS=ON -DRF_WERROR=ON > /dev/null && cmake --build build-$$cc || exit 1; done
+	  cmake -S . -B build-$$cc -G Ninja -DCMAKE_C_COMPILER=$$cc -DRF_TESTS=ON -DRF_EXPERIMENTS=ON -DRF_WERROR=ON > /dev/null && cmake --build build-$$cc || exit 1; done
 
 bench: build
 	@tools/need bench
 	@cmake -S . -B $(BUILD) -DRF_BENCH=ON > /dev/null
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-bench $(BUILD)/bench.json
+
+accuracy: build
+	@cmake -S . -B $(BUILD) -DRF_EXPERIMENTS=ON > /dev/null
+	@cmake --build $(BUILD)
+	@$(BUILD)/rejfilt-tracking $(BUILD)/accuracy.json
 
 install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
@@ -55,4 +61,4 @@ install: build
 clean:
 	@rm -rf build build-* demo.svg
 
-.PHONY: all help build demo test sanitize warnings bench install clean
+.PHONY: all help build demo test sanitize warnings bench accuracy install clean
