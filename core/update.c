@@ -229,7 +229,7 @@ RF_FN void RF(report_fill)(RF(report) *r, const RF(task) *task, const RF(tally) 
     r->kappa = task->kappa;
     r->largest = RF(min)(tally->largest * task->kappa, RF_LIMIT * RF_LIMIT);
     r->delta = over > 0 ? over / (accepted + over) : 0;
-    r->kappa_next = RF(kappa_next)(task->kappa, r->delta, r->largest);
+    r->kappa_next = task->count > 1 ? 1 : RF(kappa_next)(task->kappa, r->delta, r->largest); /* a batch finds its own */
 
     rf_real log_kappa = 0;
     for (uint32_t k = 0; k < task->count; k++) {
@@ -237,7 +237,7 @@ RF_FN void RF(report_fill)(RF(report) *r, const RF(task) *task, const RF(tally) 
         rf_real bound = RF(bound_of)(model, record, record[model->settings]);
         log_kappa += model->is_log ? bound : RF(log_of)(bound);
     }
-    log_kappa += (rf_real)task->count * RF(log_of)(task->kappa);
+    log_kappa += RF(log_of)(task->kappa);
     /* without a hedge, no acceptance is taken for half of one: an evidence of zero is never certain */
     rf_real hits = RF(max)(accepted + hedge, RF_C(0.5)), tries = (rf_real)attempts + 2 * hedge;
     r->log_evidence = log_kappa + RF(log)(hits / tries);
@@ -279,6 +279,18 @@ RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *t
     return status;
 }
 
+/* Several records are together far less likely than their bounds say: a first look, at the attempts of the first batch,
+   finds the largest product of their likelihoods there, and κ becomes that. Returns whether the engine did it. */
+static int RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
+{
+    RF(tally_clear)(tally, task->model->dim, task->update);
+    int done = engine->run(engine->self, task, 0, o->attempts, tally) >= 0;
+    if (done && tally->largest > 0 && tally->largest < 1)
+        task->kappa = RF(max)(task->kappa * tally->largest, RF_TINY);
+    RF(tally_clear)(tally, task->model->dim, task->update);
+    return done;
+}
+
 /* An update of checked arguments; with `begun`, the tally holds the first batch already. */
 static rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
                                     const RF(options) *options, const RF(engine) *engine, int begun, RF(report) *report)
@@ -296,6 +308,8 @@ static rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, 
 
     for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
         saved[i] = task.factor[i];
+    if (count > 1 && !options->strict && !RF(lower_kappa)(&task, options, runner, tally))
+        return RF_REFUSED_ENGINE;
     uint32_t attempts = RF(wrap_prepare)(filter, model, wrap)
                             ? RF(gather_wrapped)(&task, wrap, variance, options, runner, tally)
                             : RF(gather)(&task, options, runner, begun, tally);

@@ -102,7 +102,8 @@ static void models_match_grid(void **state)
         grid_moments(&x, mu, sd, records, count, &mean, &var, &evidence);
         check_within(RF(filter_mean)(x.f)[0], mean, 5 * sqrt(var / n) + 4 * EPS);
         check_within(RF(filter_covariance)(x.f, 0, 0) / (rf_real)var, 1, 5 * sqrt(3 / n) + 3 / n);
-        check_within(x.report.acceptance, evidence, 5 * sqrt(evidence / x.report.attempts));
+        assert_true(count == 1 ? x.report.kappa == 1 : x.report.kappa < 1); /* a batch's κ is its largest product */
+        check_within(x.report.acceptance * x.report.kappa, evidence, 5 * sqrt(evidence * (double)x.report.kappa / x.report.attempts));
     }
 }
 
@@ -630,7 +631,8 @@ static void uniform_prior_is_exact(void **state)
     assert_int_equal(RF(update)(x.f, &x.model, records, 4, &x.options, NULL, &x.report), RF_OK);
     double mean, var, evidence, n = x.report.accepted;
     grid_moments(&x, 0, 1, records, 4, &mean, &var, &evidence);
-    check_within(x.report.acceptance, 1.0 / 20, 5 * sqrt(0.05 / 400000)); /* B(4, 2) = 1/20 */
+    check_within(x.report.acceptance * x.report.kappa, 1.0 / 20, 5 * sqrt(0.05 / 400000)); /* B(4, 2) = 1/20 */
+    check_within(x.report.kappa, 27.0 / 256, 1e-3); /* p³(1 − p) at its largest */
     check_within(evidence, 1.0 / 20, 1e-6);
     check_within(RF(filter_mean)(x.f)[0], mean, 5 * sqrt(var / n));
     check_within(RF(filter_covariance)(x.f, 0, 0), var, 5 * var * sqrt(3 / n));

@@ -239,43 +239,16 @@ static void measure(const config *c, const question *q, const char *design)
 
 /* ---- Options ---- */
 
-static int set_sets(void *c, const char *value, char *error, size_t size)
-{
-    return cli_parse_whole(value, 2, SETS_MAX, &((config *)c)->sets, error, size);
-}
-static int set_records(void *c, const char *value, char *error, size_t size)
-{
-    return cli_parse_whole(value, 1, 100000, &((config *)c)->records, error, size);
-}
-static int set_attempts(void *c, const char *value, char *error, size_t size)
-{
-    return cli_parse_whole(value, 1, RF_ATTEMPTS_MAX, &((config *)c)->attempts, error, size);
-}
-static int set_repeat(void *c, const char *value, char *error, size_t size)
-{
-    return cli_parse_whole(value, 2, REGISTERS_MAX, &((config *)c)->repeat, error, size);
-}
-static int set_seed(void *c, const char *value, char *error, size_t size)
-{
-    return cli_parse_whole(value, 0, UINT64_MAX, &((config *)c)->seed, error, size);
-}
-static int set_hard(void *c, const char *value, char *error, size_t size)
-{
-    (void)value, (void)error, (void)size;
-    ((config *)c)->hard = 1;
-    return 0;
-}
+#define AT(field) offsetof(config, field)
 
 static const cli_option options[] = {
-    {"sets", "N", "data sets of each question (default 300)", set_sets},
-    {"records", "N", "records of a data set (default 100)", set_records},
-    {"attempts", "M", "per update and register (default 1000)", set_attempts},
-    {"repeat", "R", "registers, besides one (default 4)", set_repeat},
-    {"seed", "S", "(default 1)", set_seed},
-    {"hard", NULL,
-     "the questions about static frequencies and ever longer times,\nwhich are beyond a Gaussian now and then; slow",
-     set_hard},
-    {NULL, NULL, NULL, NULL},
+    {"sets", "N", "data sets of each question (default 300)", NULL, CLI_U64, AT(sets), 1, 1e6, NULL},
+    {"records", "N", "records of a data set (default 100)", NULL, CLI_U64, AT(records), 1, 1e6, NULL},
+    {"attempts", "M", "per update and register (default 1000)", NULL, CLI_U64, AT(attempts), 1, 1e9, NULL},
+    {"repeat", "R", "registers, besides one (default 4)", NULL, CLI_U64, AT(repeat), 1, 256, NULL},
+    {"seed", "S", "(default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
+    {"hard", NULL, "the questions about static frequencies and ever longer times,\nwhich are beyond a Gaussian now and then; slow", NULL, CLI_FLAG, AT(hard), 0, 0, NULL},
+    {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
 static const cli_usage usage = {

@@ -186,7 +186,8 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
             value[lane] = RF_KERNEL_LIKELIHOOD(point, setting, outcome);
         }
     }
-    return RF_KERNEL_IS_LOG ? -(most + RF(log)(task->kappa)) : RF_C(1.0) / (most * task->kappa);
+    const rf_real kappa = k == 0 ? task->kappa : RF_C(1.0); /* κ is that of the product over records */
+    return RF_KERNEL_IS_LOG ? -(most + RF(log)(kappa)) : RF_C(1.0) / (most * kappa);
 }
 
 /* valid[lane]: all ones for the attempts of the range, else zero. */
@@ -215,18 +216,18 @@ static void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned dim, cons
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
             rf_real v = value[lane], r = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
             uint32_t is_nan = !(v == v), is_infinite = v > RF_LIMIT, is_negative = !RF_KERNEL_IS_LOG && v < 0;
-            flags[lane] |= is_nan | is_infinite << 1 | is_negative << 2 | (uint32_t)(r > 1) << 3;
-            over[lane] *= RF(max)(r, RF_C(1.0));
+            flags[lane] |= is_nan | is_infinite << 1 | is_negative << 2;
+            over[lane] *= r;
         }
     }
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
-        uint32_t flag = flags[lane] & (valid ? valid[lane] : ~0u);
+        uint32_t flag = (flags[lane] | (uint32_t)(over[lane] > 1) << 3) & (valid ? valid[lane] : ~0u);
         nan += flag & 1;
         infinite += flag >> 1 & 1;
         negative += flag >> 2 & 1;
         above += flag >> 3 & 1;
         rf_real share = weights ? accept[lane] : (rf_real)((rf_real)u[lane] <= accept[lane]);
-        excess += (uint64_t)(RF(min)((over[lane] - 1) * share, RF_OVER_MOST) * RF_OVER_UNIT);
+        excess += (uint64_t)(RF(min)((RF(max)(over[lane], RF_C(1.0)) - 1) * share, RF_OVER_MOST) * RF_OVER_UNIT);
     }
     RF(count_bad)(&tally->nan, nan);
     RF(count_bad)(&tally->infinite, infinite);
@@ -406,17 +407,15 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
                 bad |= (uint32_t)RF(is_bad)(v, RF_KERNEL_IS_LOG);
                 value[lane] = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
             }
-            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
-                rf_order order = (rf_order)RF(bits)(value[lane]);
-                highest = order > highest ? order : highest;
-            }
-            if (k == 0)
-                for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-                    accept[lane] = RF(min)(value[lane], RF_C(1.0));
-            else
-                for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-                    accept[lane] *= RF(min)(value[lane], RF_C(1.0));
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                accept[lane] = k == 0 ? value[lane] : accept[lane] * value[lane];
         }
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+            rf_order order = (rf_order)RF(bits)(accept[lane]);
+            highest = order > highest ? order : highest;
+        }
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+            accept[lane] = RF(min)(accept[lane], RF_C(1.0));
         const rf_real most = RF(from_bits)((rf_unsigned)highest);
         tally->largest = RF(max)(tally->largest, most);
         if (bad || most > 1)

@@ -225,7 +225,8 @@ struct RF(options) {
     uint32_t attempts;     /* m: attempts of a batch */
     uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
     uint32_t batches_max;  /* ... but no more than this */
-    rf_real kappa;         /* κ in units of the model's bound */
+    rf_real kappa;         /* κ in units of the model's bound; of several records: of the product of theirs, lowered to
+                              the largest product that the first batch of attempts sees (unless strict) */
     rf_real recovery;      /* r: the covariance grows by 1 + r when too few are accepted */
     rf_real hedge;         /* β of the evidence estimate */
     rf_real shrink;        /* ν: weight, in accepted attempts, of the prior covariance */
