@@ -286,7 +286,7 @@ static int RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine
     RF(tally_clear)(tally, task->model->dim, task->update);
     int done = engine->run(engine->self, task, 0, o->attempts, tally) >= 0;
     if (done && tally->largest > 0 && tally->largest < 1)
-        task->kappa = RF(max)(task->kappa * tally->largest * RF_C(1.000001), RF_TINY); /* rounding is not above */
+        task->kappa = RF(max)(task->kappa * RF(min)(tally->largest * RF_C(1.000001), 1), RF_TINY); /* rounding is not above */
     RF(tally_clear)(tally, task->model->dim, task->update);
     return done;
 }
