@@ -1,0 +1,13 @@
+/* The filter that keeps a weight for every training vector. */
+#ifndef REJFILT_WEIGHTED_H
+#define REJFILT_WEIGHTED_H
+
+#include "filter.h"
+
+typedef struct rf_weighted rf_weighted;
+
+rf_weighted *rf_weighted_open(const rf_training *training, const rf_rules *rules);
+void rf_weighted_close(rf_weighted *filter);
+void rf_weighted_classify(rf_weighted *filter, const rf_object *object, rf_answer *answer);
+
+#endif
