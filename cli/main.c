@@ -11,6 +11,8 @@
 
 static const cli_command commands[] = {
     {"track", "follow a drifting parameter, measurement by measurement", cli_track},
+    {"classify", "classify objects by asking for few of their features", cli_classify},
+    {"features", "rank the features by how often they are asked", cli_features},
     {"models", "list the built-in models", cli_models},
     {NULL, NULL, NULL},
 };

@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "pool.h"
+#include "weighted.h"
 
 enum { AT_ONCE = 8 };
 
@@ -112,6 +113,18 @@ static int open_workers(const rf_training *training, const rf_rules *rules, work
     return 0;
 }
 
+/* Takes features that tell nothing out of the weighted filter's rules; the mask is to be freed. */
+static int find_relevant(const rf_training *training, rf_rules *rules, uint8_t **mask, char *error, size_t size)
+{
+    if (rules->method != RF_WEIGHTED)
+        return 0;
+    *mask = malloc(training->features);
+    if (!*mask || rf_weighted_relevant(training, rules, *mask) < 0)
+        return rf_fail(error, size, "out of memory for %u features", training->features);
+    rules->mask = *mask;
+    return 0;
+}
+
 static int finish(const job *j, unsigned threads, char *error, size_t size)
 {
     rf_outcome *o = j->outcome;
@@ -135,6 +148,8 @@ int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects 
 {
     unsigned worth = (objects->count + AT_ONCE - 1) / AT_ONCE;
     threads = threads < worth ? threads : worth > 0 ? worth : 1;
+    rf_rules relevant = *rules;
+    uint8_t *mask = NULL;
     job j = {.objects = objects, .training = training, .outcome = outcome, .progress = progress, .context = context};
     j.workers = calloc(threads, sizeof *j.workers);
     j.cost = calloc((size_t)objects->count + 1, sizeof *j.cost);
@@ -143,7 +158,9 @@ int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects 
     if (status == 0 && (!j.workers || !j.cost))
         status = rf_fail(error, size, "out of memory for %u threads", threads);
     if (status == 0)
-        status = open_workers(training, rules, j.workers, threads, error, size);
+        status = find_relevant(training, &relevant, &mask, error, size);
+    if (status == 0)
+        status = open_workers(training, &relevant, j.workers, threads, error, size);
     if (status == 0) {
         atomic_init(&j.next, 0);
         rf_pool_run(pool, work, &j, threads);
@@ -159,6 +176,7 @@ int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects 
     }
     free(j.workers);
     free(j.cost);
+    free(mask);
     return status;
 }
 
@@ -166,14 +184,15 @@ int rf_run_one(const rf_training *training, const rf_rules *rules, const rf_obje
                size_t size)
 {
     rf_object object = object_at(objects, index);
-    rf_cloud *cloud = rf_cloud_open(training, rules, error, size);
-    if (!cloud)
-        return -1;
-    int status = rf_answer_make(training, rules, 1, answer);
+    rf_rules relevant = *rules;
+    uint8_t *mask = NULL;
+    rf_cloud *cloud = find_relevant(training, &relevant, &mask, error, size) < 0 ? NULL : rf_cloud_open(training, &relevant, error, size);
+    int status = cloud ? rf_answer_make(training, rules, 1, answer) : -1;
     if (status == 0)
         rf_cloud_classify(cloud, &object, answer);
-    else
+    else if (cloud)
         rf_fail(error, size, "out of memory for a story");
     rf_cloud_close(cloud);
+    free(mask);
     return status;
 }

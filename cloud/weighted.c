@@ -4,8 +4,6 @@
 #include "weighted.h"
 
 #include <math.h>
-#include <stdio.h>
-static void find_relevant(struct rf_weighted *f, double *excess);
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +20,7 @@ enum {
     BINS = 8,         /* levels of a feature for mutual information */
     PROBES = 128, PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
+#define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
 
 typedef struct draw {
     const uint8_t *row;
@@ -51,7 +50,6 @@ struct rf_weighted {
     /* choosing */
     draw draws[DRAWS];
     uint32_t drawn;
-    uint8_t *relevant;   /* by feature: it tells more than chance */
     uint16_t *sums;      /* by class and feature */
     uint32_t *all, *squares; /* by feature */
     float *score, *spare;
@@ -73,7 +71,6 @@ void rf_weighted_close(rf_weighted *f)
     free(f->squares);
     free(f->score);
     free(f->spare);
-    free(f->relevant);
     free(f);
 }
 
@@ -98,11 +95,9 @@ rf_weighted *rf_weighted_open(const rf_training *t, const rf_rules *rules)
     f->squares = malloc(d * sizeof *f->squares);
     f->score = malloc(d * sizeof *f->score);
     f->spare = malloc(d * sizeof *f->spare);
-    f->relevant = malloc(d);
-    if (f->spare && f->relevant && f->vector && f->penalty && f->weight && f->block && f->gathered && f->may_ask && f->evidence && f->sums && f->all && f->squares &&
-        f->score) {
-        double *ex=malloc(d*8); find_relevant(f,ex); if(getenv("SHOWR")){for(size_t j=0;j<d;j++)printf("%zu:%.0f%s ",j,ex[j],f->relevant[j]?"*":"");puts("");} free(ex);
-        return f;}
+    if (f->spare && f->vector && f->penalty && f->weight && f->block && f->gathered && f->may_ask && f->evidence && f->sums && f->all && f->squares &&
+        f->score)
+        return f;
     rf_weighted_close(f);
     return NULL;
 }
@@ -406,7 +401,7 @@ static void begin(rf_weighted *f, const rf_object *object)
     start(f);
     f->asked = 0;
     for (uint32_t j = 0; j < f->training->features; j++)
-        f->may_ask[j] = !(object->missing && object->missing[j]) && !(f->rules.mask && !f->rules.mask[j]) && f->relevant[j];
+        f->may_ask[j] = !(object->missing && object->missing[j]) && !(f->rules.mask && !f->rules.mask[j]);
 }
 
 void rf_weighted_classify(rf_weighted *f, const rf_object *object, rf_answer *a)
@@ -443,36 +438,44 @@ static void add_excess(rf_weighted *f, double *excess)
             excess[j] += sample * (double)between[j] / (double)f->score[j];
 }
 
-/* Classifies training vectors and looks, before each query, at what every feature would tell in the
-   neighbourhood reached. A feature matters when it tells more than chance on average. */
-static void find_relevant(rf_weighted *f, double *excess)
+/* Classifies a training vector and looks, before each query, at what every feature would tell in the
+   neighbourhood reached. All vectors begin alike, so only the first one looks there. Returns how often it looked. */
+static uint32_t probe(rf_weighted *f, uint32_t vector, int first, double *excess)
 {
-    const rf_training *t = f->training;
     float posterior[RF_LABELS_MAX];
     rf_answer answer = {.posterior = posterior};
-    uint32_t looks = 0, matter = 0, probes = t->pilot < PROBES ? t->pilot : PROBES;
-    memset(excess, 0, t->features * sizeof *excess);
-    memset(f->relevant, 1, t->features);
-    for (uint32_t i = 0; i < probes; i++) {
-        rf_object object = {rf_training_row(t, (uint32_t)((uint64_t)t->pilot * i / probes)), NULL, i};
-        begin(f, &object);
-        for (uint32_t k = 0; k < PROBE_QUERIES; k++) {
-            int decided = believe(f, &answer);
-            uint32_t feature = decided ? t->features : choose(f, INFINITY);
-            if (feature == t->features)
-                break;
-            if (k > 0 || i == 0) { /* all begin alike */
-                f->rules.gain == RF_BETWEEN ? (void)0 : score_between(f);
-                add_excess(f, excess);
-                looks++;
-            }
-            ask(f, feature, &object);
+    rf_object object = {rf_training_row(f->training, vector), NULL, 0};
+    uint32_t looks = 0;
+    begin(f, &object);
+    for (uint32_t k = 0; k < PROBE_QUERIES; k++) {
+        uint32_t feature = believe(f, &answer) ? f->training->features : choose(f, INFINITY);
+        if (feature == f->training->features)
+            break;
+        if (k > 0 || first) {
+            if (f->rules.gain != RF_BETWEEN)
+                score_between(f);
+            add_excess(f, excess);
+            looks++;
         }
+        ask(f, feature, &object);
     }
-    for (uint32_t j = 0; j < t->features; j++) {
-        f->relevant[j] = excess[j] > 1.5 * (t->classes - 1) * looks;
-        matter += f->relevant[j];
-    }
-    if (matter == 0)
-        memset(f->relevant, 1, t->features);
+    return looks;
+}
+
+int rf_weighted_relevant(const rf_training *t, const rf_rules *rules, uint8_t *relevant)
+{
+    uint32_t looks = 0, matter = 0, probes = t->pilot < PROBES ? t->pilot : PROBES;
+    double *excess = calloc(t->features, sizeof *excess);
+    rf_weighted *f = rf_weighted_open(t, rules);
+    int status = excess && f ? 0 : -1;
+    for (uint32_t i = 0; i < probes && status == 0; i++)
+        looks += probe(f, (uint32_t)((uint64_t)t->pilot * i / probes), i == 0, excess);
+    for (int all = 0; all < 2 && matter == 0 && status == 0; all++) /* all may be asked when none seems to matter */
+        for (uint32_t j = 0; j < t->features; j++) {
+            relevant[j] = !(rules->mask && !rules->mask[j]) && (all || excess[j] > BEYOND_CHANCE * (t->classes - 1) * looks);
+            matter += relevant[j];
+        }
+    rf_weighted_close(f);
+    free(excess);
+    return status;
 }
