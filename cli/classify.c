@@ -265,7 +265,7 @@ static int explain(const config *c, const cloud_data *d, const cloud_trial *t)
     if (rf_run_one(&t->training, &t->rules, &t->objects, (uint32_t)c->explained, &answer, error, sizeof error) < 0)
         return cli_error("classify: %s", error);
     uint32_t row = t->objects.rows[c->explained];
-    snprintf(title, sizeof title, "object %llu of %s, task %s, method %s", (unsigned long long)c->explained, t->objects.table->source, d->task.name,
+    snprintf(title, sizeof title, "object %llu of %.80s, task %s, method %s", (unsigned long long)c->explained, t->objects.table->source, d->task.name,
              cloud_method_name(c->cloud.method));
     FILE *out = cloud_create(&c->cloud, to);
     int code = out ? CLI_OK : CLI_BAD_INPUT;
@@ -348,7 +348,7 @@ static int run(config *c, const cloud_data *d)
         return CLI_BAD_INPUT;
     if (out)
         put_header(out, d);
-    cloud_progress progress = {.what = "classifying", .start = cloud_seconds(), .total = c->cloud.shuffles * (1 + (c->ks > 0))};
+    cloud_progress progress = {.what = "classifying", .start = cloud_seconds(), .total = c->cloud.shuffles * (c->ks > 0 ? 2 : 1)};
     for (uint32_t i = 0; i < c->cloud.shuffles && code == CLI_OK; i++) {
         code = cloud_trial_open(&c->cloud, d, i, &trial);
         if (code != CLI_OK)

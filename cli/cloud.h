@@ -2,6 +2,8 @@
 #ifndef REJFILT_CLI_CLOUD_H
 #define REJFILT_CLI_CLOUD_H
 
+#include <stdio.h>
+
 #include "cli.h"
 #include "run.h"
 #include "load.h"

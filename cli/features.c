@@ -248,7 +248,7 @@ static int write_plot(const config *c, const cloud_data *d, const ranking *r, co
         for (uint32_t j = 0; j < d->train.features; j++)
             asked[j] = (double)r->asked[j];
         const cli_map maps[] = {{"how often it is asked (black: most)", asked}, {"variance over the training set", r->variance}};
-        snprintf(title, sizeof title, "%s, task %s, method %s", d->train.source, d->task.name, cloud_method_name(c->cloud.method));
+        snprintf(title, sizeof title, "%.80s, task %s, method %s", d->train.source, d->task.name, cloud_method_name(c->cloud.method));
         cli_picture_maps(out, title, &d->train, maps, 2, cuts, c->cuts);
         code = cloud_finish(&c->cloud, c->plot, out);
         fprintf(stderr, "picture: %s\n", c->plot);

@@ -202,7 +202,7 @@ void rf_paper_classify(rf_paper *f, const rf_object *object, rf_answer *a)
     a->queries = 0;
     a->cost = 0;
     for (uint32_t r = 0; r < f->rules.restarts; r++) {
-        double belief[RF_LABELS_MAX], cost_left = (f->rules.most_cost - a->cost) / (f->rules.restarts - r), variance;
+        double belief[RF_LABELS_MAX], cost_left = (f->rules.most_cost - a->cost) / (f->rules.restarts - r), variance = 0;
         uint32_t best = 0, feature;
         for (uint32_t c = 0; c < t->classes; c++)
             belief[c] = (double)(t->class_begin[c + 1] - t->class_begin[c]) / t->count;
