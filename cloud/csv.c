@@ -172,15 +172,16 @@ static int look_header(const reader *r)
     return texts > 1 || (r->fields == 1 && texts == 1);
 }
 
-/* A column could be labels when it has 2 to FEW_LABELS different texts or whole numbers. */
+/* A column could be labels when it has texts, or 2 to FEW_LABELS different whole numbers. */
 typedef struct candidate {
     rf_names values;
-    int refuted;
+    int is_text, refuted;
 } candidate;
 
 static void consider(candidate *c, const char *text)
 {
     double value;
+    c->is_text |= !is_missing(text) && !to_number(text, &value);
     if (c->refuted)
         return;
     if (is_missing(text) || (to_number(text, &value) && value != floor(value)))
@@ -214,6 +215,8 @@ static int choose_label(layout *l, const char *wanted, const candidate *first, c
         return rf_fail(error, size, "%s: has no column '%s'; columns are named in its header or numbered 0 to %zu", path, wanted, l->fields - 1);
     else if (wanted)
         l->label = number;
+    else if (last->is_text || first->is_text)
+        l->label = last->is_text ? l->fields - 1 : 0;
     else
         l->label = (last->refuted || last->values.count < 2) && !first->refuted && first->values.count >= 2 ? 0 : l->fields - 1;
     return 0;

@@ -5,7 +5,7 @@
 
 #include "engine.h"
 
-enum { SAMPLE = 10000, STEPS = 40, MIDDLE = 128 };
+enum { SAMPLE = 10000, SMALL_SAMPLE = 1000, STEPS = 40, MIDDLE = 128 };
 
 /* byte = offset + factor · x, held within 0 to 255. */
 typedef struct map {
@@ -20,15 +20,15 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Up to SAMPLE values of a feature (of all, when it is t->features), sorted; returns how many. */
-static size_t sample(const rf_table *t, uint32_t feature, float *out)
+/* Up to `most` values of a feature (of all, when it is t->features), sorted; returns how many. */
+static size_t sample(const rf_table *t, uint32_t feature, size_t most, float *out)
 {
     int all = feature == t->features;
     size_t count = 0, total = all ? (size_t)t->rows * t->features : t->rows;
-    size_t step = total / SAMPLE + 1;
+    size_t step = total / most + 1;
     if (all && step > 1 && t->features % step == 0)
         step++; /* not the same features in every row */
-    for (size_t i = 0; i < total && count < SAMPLE; i += step) {
+    for (size_t i = 0; i < total && count < most; i += step) {
         size_t at = all ? i : i * t->features + feature;
         if (!t->missing || !t->missing[at])
             out[count++] = (float)value_at(t, at);
@@ -52,7 +52,7 @@ static double deviation(const float *x, size_t count, float low, float high, dou
 
 static map map_of_feature(const rf_table *t, uint32_t feature, float *room)
 {
-    size_t count = sample(t, feature, room), tail = count / 20;
+    size_t count = sample(t, feature, SAMPLE, room), tail = count / 20;
     double mean = 0, sd = 0;
     if (count > 0)
         sd = deviation(room, count, room[tail], room[count - 1 - tail], &mean);
@@ -68,57 +68,46 @@ static map map_of_feature(const rf_table *t, uint32_t feature, float *room)
 
 /* ---- One map for all ---- */
 
-/* The range of a feature of all rows. */
-static void range_of(const rf_table *t, uint32_t feature, double *low, double *high)
+/* Do half of the features that vary span nearly the range of all? Ranges are from the 1st to the 99th percentile. */
+static int looks_shared(const rf_table *t, float *room)
 {
-    *low = INFINITY;
-    *high = -INFINITY;
-    for (size_t at = feature; at < (size_t)t->rows * t->features; at += t->features)
-        if (!t->missing || !t->missing[at]) {
-            double x = value_at(t, at);
-            *low = x < *low ? x : *low;
-            *high = x > *high ? x : *high;
-        }
-}
-
-static int looks_shared(const rf_table *t)
-{
-    double low = INFINITY, high = -INFINITY, a, b;
+    double low = INFINITY, high = -INFINITY;
     uint32_t vary = 0, wide = 0;
     if (t->height > 0)
         return 1;
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t j = 0; j < t->features; j++) {
-            range_of(t, j, &a, &b);
-            if (pass == 0) {
-                low = a < low ? a : low;
-                high = b > high ? b : high;
-            } else if (a < b) {
-                vary++;
-                wide += b - a >= 0.9 * (high - low);
-            }
+            size_t count = sample(t, j, SMALL_SAMPLE, room), tail = count / 100;
+            double a = count ? (double)room[tail] : 0, b = count ? (double)room[count - 1 - tail] : 0;
+            if (!(a < b))
+                continue;
+            low = a < low ? a : low;
+            high = b > high ? b : high;
+            vary += pass == 1;
+            wide += pass == 1 && b - a >= 0.9 * (high - low);
         }
-    return 2 * wide >= vary;
+    return vary > 0 && 2 * wide >= vary;
+}
+
+static int reaches_upper_half(const rf_table *t)
+{
+    for (size_t i = 0; t->bytes && i < (size_t)t->rows * t->features; i++)
+        if (t->bytes[i] >= 128)
+            return 1;
+    return 0;
 }
 
 static map map_of_all(const rf_table *t, float *room)
 {
-    double low = INFINITY, high = -INFINITY, a, b;
-    for (uint32_t j = 0; j < t->features; j++) {
-        range_of(t, j, &a, &b);
-        low = a < low ? a : low;
-        high = b > high ? b : high;
-    }
     map m = {0, 1};
-    if (t->bytes && high >= 128)
+    if (reaches_upper_half(t))
         return m;
-    size_t count = sample(t, t->features, room), tail = count / 1000; /* a few wild values do not set the scale */
-    if (count > 0 && room[count - 1 - tail] > room[tail]) {
-        low = room[tail];
-        high = room[count - 1 - tail];
-    }
-    m.factor = high > low ? (float)(255 / (high - low)) : 0;
-    m.offset = (float)(-low) * m.factor;
+    size_t count = sample(t, t->features, SAMPLE, room), tail = count / 1000; /* a few wild values do not set the scale */
+    if (count > 0 && !(room[count - 1 - tail] > room[tail]))
+        tail = 0;
+    float low = count ? room[tail] : 0, high = count ? room[count - 1 - tail] : 0;
+    m.factor = high > low ? 255 / (high - low) : 0;
+    m.offset = -low * m.factor;
     return m;
 }
 
@@ -145,10 +134,10 @@ static int apply(rf_table *t, const map *maps, int each, char *error, size_t siz
 
 int rf_scale(rf_table *train, rf_table *test, rf_scaling wanted, rf_scaling *used, char *error, size_t size)
 {
-    *used = wanted != RF_SCALE_AUTO ? wanted : looks_shared(train) ? RF_SCALE_SHARED : RF_SCALE_EACH;
+    float *room = malloc(SAMPLE * sizeof *room);
+    *used = wanted != RF_SCALE_AUTO || !room ? wanted : looks_shared(train, room) ? RF_SCALE_SHARED : RF_SCALE_EACH;
     int each = *used == RF_SCALE_EACH;
     map *maps = malloc((each ? train->features : 1) * sizeof *maps);
-    float *room = malloc(SAMPLE * sizeof *room);
     int status = maps && room ? 0 : rf_fail(error, size, "%s: out of memory", train->source);
     for (uint32_t j = 0; j < train->features && status == 0 && each; j++)
         maps[j] = map_of_feature(train, j, room);

@@ -1,6 +1,6 @@
 /* A weight for every training vector. Evidence lowers weights; the feature that best separates the classes
-   under the weights is asked next. While many vectors of a pilot sample still matter the filter works on it
-   alone, then on all vectors, then on those whose weight is not negligible. */
+   under the weights is asked next. While a pilot sample says enough the filter works on it alone, and
+   remembers what it asked after which answers; then it works on all vectors whose weight is not negligible. */
 #include "weighted.h"
 
 #include <math.h>
@@ -13,7 +13,9 @@ enum {
     DRAWS = 256,      /* vectors that stand for the cloud when a query is chosen */
     CHOICE_SAMPLE = 32, /* effective sample size that weights are flattened to before they are drawn */
     TILE = 4096,      /* vectors that take all evidence before the next ones do */
-    DROPPED = 13296,  /* a penalty of 18 nats: vectors this far behind are dropped */
+    PILOT_SAMPLE = 64, /* effective sample size of the pilot below which it does not say enough */
+    DROPPED = 10341,  /* a penalty of 14 nats: vectors this far behind are dropped */
+    MEMORIES = 1 << 14,
     NO_TEMPER = 65535,
     SEARCHES = 8,     /* for a temper, at most */
     LINE = 64,        /* bytes that memory moves together */
@@ -21,6 +23,12 @@ enum {
     PROBES = 128, PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
 #define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
+
+/* What the pilot asked next after a path of answers. */
+typedef struct memory {
+    uint64_t path; /* 0: nothing is remembered */
+    rf_evidence next; /* its feature is that of no query when the pilot did not say enough */
+} memory;
 
 typedef struct draw {
     const uint8_t *row;
@@ -46,7 +54,8 @@ struct rf_weighted {
     /* this object's queries */
     uint8_t *may_ask;
     rf_evidence *evidence;
-    uint32_t asked;
+    uint32_t asked, applied; /* queries; those that penalties know of */
+    memory *memories;
     /* choosing */
     draw draws[DRAWS];
     uint32_t drawn;
@@ -71,6 +80,7 @@ void rf_weighted_close(rf_weighted *f)
     free(f->squares);
     free(f->score);
     free(f->spare);
+    free(f->memories);
     free(f);
 }
 
@@ -95,7 +105,8 @@ rf_weighted *rf_weighted_open(const rf_training *t, const rf_rules *rules)
     f->squares = malloc(d * sizeof *f->squares);
     f->score = malloc(d * sizeof *f->score);
     f->spare = malloc(d * sizeof *f->spare);
-    if (f->spare && f->vector && f->penalty && f->weight && f->block && f->gathered && f->may_ask && f->evidence && f->sums && f->all && f->squares &&
+    f->memories = calloc(MEMORIES, sizeof *f->memories);
+    if (f->memories && f->spare && f->vector && f->penalty && f->weight && f->block && f->gathered && f->may_ask && f->evidence && f->sums && f->all && f->squares &&
         f->score)
         return f;
     rf_weighted_close(f);
@@ -147,15 +158,19 @@ static void temper(rf_weighted *f, double wanted)
     weigh(f, (uint16_t)low);
 }
 
-static void apply(rf_weighted *f, rf_evidence e)
+/* Lets the penalties know of all answers. */
+static void apply(rf_weighted *f)
 {
-    const uint8_t *column = rf_training_column(f->training, e.feature);
-    if (f->is_listed) {
-        for (uint32_t i = 0; i < f->count; i++)
-            f->gathered[i] = column[f->vector[i]];
-        column = f->gathered;
+    for (; f->applied < f->asked; f->applied++) {
+        rf_evidence e = f->evidence[f->applied];
+        const uint8_t *column = rf_training_column(f->training, e.feature);
+        if (f->is_listed) {
+            for (uint32_t i = 0; i < f->count; i++)
+                f->gathered[i] = column[f->vector[i]];
+            column = f->gathered;
+        }
+        f->base = f->kernel->update(column, f->count, e, f->base, f->penalty);
     }
-    f->base = f->kernel->update(column, f->count, e, f->base, f->penalty);
 }
 
 /* ---- Which vectors are in play ---- */
@@ -170,24 +185,38 @@ static void start(rf_weighted *f)
     memcpy(f->segment, t->segment, t->segments * sizeof f->segment[0]);
     memset(f->penalty, 0, f->count * sizeof *f->penalty);
     f->base = 0;
+    f->asked = f->applied = 0;
 }
 
-/* From the pilot to all vectors, with all evidence so far. */
+/* From the pilot to those of all vectors that are not dropped, with all evidence so far. The best one of all
+   is no further behind than the pilot's best. */
 static void widen(rf_weighted *f)
 {
     const rf_training *t = f->training;
-    uint16_t least = UINT16_MAX;
-    f->is_pilot = 0;
-    f->count = t->count;
-    f->segments = t->segments;
-    for (uint32_t begin = 0; begin < t->count; begin += TILE) {
-        uint32_t length = t->count - begin < TILE ? t->count - begin : TILE;
-        uint16_t low = 0;
-        memset(f->penalty + begin, 0, length * sizeof *f->penalty);
-        for (uint32_t k = 0; k < f->asked; k++)
-            low = f->kernel->update(rf_training_column(t, f->evidence[k].feature) + begin, length, f->evidence[k], 0, f->penalty + begin);
-        least = low < least ? low : least;
+    uint16_t tile[TILE], least = UINT16_MAX;
+    uint32_t kept = 0, limit = f->base + (uint32_t)DROPPED;
+    f->segments = 0;
+    for (uint32_t s = 0; s < t->segments; s++) {
+        uint32_t first = kept, end = t->segment[s].begin + t->segment[s].count;
+        for (uint32_t begin = t->segment[s].begin; begin < end; begin += TILE) {
+            uint32_t length = end - begin < TILE ? end - begin : TILE;
+            uint16_t low = 0;
+            memset(tile, 0, length * sizeof *tile);
+            for (uint32_t k = 0; k < f->asked; k++)
+                low = f->kernel->update(rf_training_column(t, f->evidence[k].feature) + begin, length, f->evidence[k], 0, tile);
+            least = low < least ? low : least;
+            for (uint32_t i = 0; i < length; i++) {
+                f->vector[kept] = begin + i;
+                f->penalty[kept] = tile[i];
+                kept += tile[i] <= limit;
+            }
+        }
+        if (kept > first)
+            f->segment[f->segments++] = (rf_segment){first, kept - first, t->segment[s].class};
     }
+    f->is_pilot = 0;
+    f->is_listed = 1;
+    f->count = kept;
     f->base = least;
 }
 
@@ -335,8 +364,8 @@ static uint32_t choose(rf_weighted *f, double cost_left)
     return best;
 }
 
-/* σ is the feature's standard deviation over the draws, with a floor. */
-static rf_evidence evidence_of(const rf_weighted *f, uint32_t feature, uint8_t value)
+/* A query: σ is the feature's standard deviation over the draws, with a floor. The value is not known yet. */
+static rf_evidence evidence_of(const rf_weighted *f, uint32_t feature)
 {
     double sum = 0, squares = 0, all = 0;
     for (uint32_t k = 0; k < f->drawn; k++) {
@@ -348,7 +377,7 @@ static rf_evidence evidence_of(const rf_weighted *f, uint32_t feature, uint8_t v
     double least = f->rules.floor * f->training->largest_deviation;
     double variance = fmax(fmax(squares / all - sum / all * (sum / all), least * least), 1);
     double factor = RF_BIT * 1.4426950408889634 / (2 * variance) * 65536;
-    rf_evidence e = {feature, value, 0, 0};
+    rf_evidence e = {feature, 0, 0, 0};
     while (factor > 65535) {
         factor /= 2;
         e.shift++;
@@ -370,17 +399,13 @@ static int decide(const rf_weighted *f, rf_answer *a)
     return f->total - (double)f->class_weight[a->class] <= f->rules.stop * f->total || f->asked >= f->rules.budget;
 }
 
-/* Weighs the vectors in play, of which there may be others afterwards, and decides as above. */
+/* Weighs the vectors in play, from now on without those that can be dropped, and decides as above. */
 static int believe(rf_weighted *f, rf_answer *a)
 {
+    apply(f);
     weigh(f, NO_TEMPER);
-    int decided = decide(f, a);
-    if (f->is_pilot && (decided || f->sample < DRAWS)) {
-        widen(f);
-        weigh(f, NO_TEMPER);
-    }
     if (f->is_pilot)
-        return decided;
+        return decide(f, a);
     if (f->alive < f->count / 4 * 3) {
         narrow(f);
         weigh(f, NO_TEMPER);
@@ -389,36 +414,58 @@ static int believe(rf_weighted *f, rf_answer *a)
     return decide(f, a);
 }
 
-static void ask(rf_weighted *f, uint32_t feature, const rf_object *object)
-{
-    f->may_ask[feature] = 0;
-    f->evidence[f->asked++] = evidence_of(f, feature, object->value[feature]);
-    apply(f, f->evidence[f->asked - 1]);
-}
-
 static void begin(rf_weighted *f, const rf_object *object)
 {
     start(f);
-    f->asked = 0;
     for (uint32_t j = 0; j < f->training->features; j++)
         f->may_ask[j] = !(object->missing && object->missing[j]) && !(f->rules.mask && !f->rules.mask[j]);
 }
 
+/* The next query, as evidence that lacks the value; its feature is t->features when there is none. */
+static rf_evidence next_query(rf_weighted *f, rf_answer *a)
+{
+    rf_evidence none = {f->training->features, 0, 0, 0};
+    int decided = believe(f, a);
+    if (f->is_pilot && (decided || f->sample < PILOT_SAMPLE)) {
+        widen(f);
+        decided = believe(f, a);
+    }
+    if (f->asked > 0 && a->story)
+        memcpy(a->story + (size_t)(f->asked - 1) * f->training->classes, a->posterior, f->training->classes * sizeof *a->posterior);
+    uint32_t feature = decided ? none.feature : choose(f, f->rules.most_cost - a->cost);
+    return feature == none.feature ? none : evidence_of(f, feature);
+}
+
+/* The same from memory where this path of answers has been taken before. What happens on the pilot depends on
+   the answers alone; where it left the pilot is not remembered. */
+static rf_evidence recall_query(rf_weighted *f, rf_answer *a, uint64_t path)
+{
+    memory *m = &f->memories[path % MEMORIES];
+    if (f->is_pilot && m->path == path && f->asked < f->rules.budget)
+        return m->next;
+    rf_evidence next = next_query(f, a);
+    if (f->is_pilot && next.feature < f->training->features)
+        *m = (memory){path, next};
+    return next;
+}
+
 void rf_weighted_classify(rf_weighted *f, const rf_object *object, rf_answer *a)
 {
-    const rf_training *t = f->training;
+    int remembers = !object->missing && !a->story && isinf(f->rules.most_cost);
+    uint64_t path = 1;
     begin(f, object);
     a->cost = 0;
     for (;;) {
-        int decided = believe(f, a);
-        if (f->asked > 0 && a->story)
-            memcpy(a->story + (size_t)(f->asked - 1) * t->classes, a->posterior, t->classes * sizeof *a->posterior);
-        uint32_t feature = decided ? t->features : choose(f, f->rules.most_cost - a->cost);
-        if (feature == t->features)
+        rf_evidence e = remembers ? recall_query(f, a, path) : next_query(f, a);
+        if (e.feature == f->training->features)
             break;
-        a->asked[f->asked] = feature;
-        a->cost += f->rules.cost ? (double)f->rules.cost[feature] : 1;
-        ask(f, feature, object);
+        e.value = object->value[e.feature];
+        path = (path ^ ((uint64_t)e.feature << 8 | e.value)) * UINT64_C(0x9E3779B97F4A7C15);
+        path ^= path >> 29;
+        a->asked[f->asked] = e.feature;
+        a->cost += f->rules.cost ? (double)f->rules.cost[e.feature] : 1;
+        f->may_ask[e.feature] = 0;
+        f->evidence[f->asked++] = e;
     }
     a->queries = f->asked;
 }
@@ -448,8 +495,8 @@ static uint32_t probe(rf_weighted *f, uint32_t vector, int first, double *excess
     uint32_t looks = 0;
     begin(f, &object);
     for (uint32_t k = 0; k < PROBE_QUERIES; k++) {
-        uint32_t feature = believe(f, &answer) ? f->training->features : choose(f, INFINITY);
-        if (feature == f->training->features)
+        rf_evidence e = next_query(f, &answer);
+        if (e.feature == f->training->features)
             break;
         if (k > 0 || first) {
             if (f->rules.gain != RF_BETWEEN)
@@ -457,7 +504,9 @@ static uint32_t probe(rf_weighted *f, uint32_t vector, int first, double *excess
             add_excess(f, excess);
             looks++;
         }
-        ask(f, feature, &object);
+        e.value = object.value[e.feature];
+        f->may_ask[e.feature] = 0;
+        f->evidence[f->asked++] = e;
     }
     return looks;
 }
