@@ -96,10 +96,10 @@ static const cli_usage usage = {
 
 typedef struct totals {
     uint64_t objects, errors, queries;
-    double cost, seconds, error, error_squares; /* error: sum over trials of the share of errors */
+    double cost, seconds, cpu_seconds, error, error_squares; /* error: sum over trials of the share of errors */
     uint32_t train;
     uint64_t knn_errors[MOST_K];
-    double knn_seconds;
+    double knn_seconds, knn_cpu_seconds;
     uint32_t knn_features;
 } totals;
 
@@ -143,9 +143,10 @@ static int run_knn(const config *c, const cloud_data *d, const cloud_trial *t, c
         mask_by_variance(&t->training, c->knn_features, mask);
     rf_knn_set train = {d->train.bytes, t->order, t->training.count, d->train.features};
     rf_knn_set queries = {t->objects.table->bytes, t->objects.rows, t->objects.count, d->train.features};
-    double start = cloud_seconds();
+    double start = cloud_seconds(), cpu_start = cloud_cpu_seconds();
     int status = rf_knn(&train, &queries, mask, most, (unsigned)c->cloud.threads, nearest, cloud_progress_show, progress, error, sizeof error);
     sum->knn_seconds += cloud_seconds() - start;
+    sum->knn_cpu_seconds += cloud_cpu_seconds() - cpu_start;
     sum->knn_features = (uint32_t)count_features(mask, d->train.features);
     for (uint32_t q = 0; q < t->objects.count && status == 0; q++) {
         uint32_t *near = nearest + (size_t)q * most, truth = t->objects.table->label[t->objects.rows[q]];
@@ -233,13 +234,14 @@ static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t,
     int code = CLI_OK;
     if (out && keep_objects(t, &o) < 0)
         code = cli_error("classify: out of memory for the answers");
-    double start = cloud_seconds();
+    double start = cloud_seconds(), cpu_start = cloud_cpu_seconds();
     if (code == CLI_OK &&
         rf_run(&t->training, &t->rules, &t->objects, (unsigned)c->cloud.threads, &o, cloud_progress_show, progress, error, sizeof error) < 0)
         code = cli_error("classify: %s", error);
     if (code == CLI_OK) {
         double share = (double)o.errors / t->objects.count;
         sum->seconds += cloud_seconds() - start;
+        sum->cpu_seconds += cloud_cpu_seconds() - cpu_start;
         if (out)
             put_objects(out, d, t, &o, sum->objects);
         sum->objects += t->objects.count;
@@ -297,6 +299,7 @@ static void print_json(const config *c, const cloud_data *d, const totals *s)
     cli_json_real(&json, "load_seconds", d->load_seconds);
     cli_json_whole(&json, "threads", cc->threads);
     cli_json_whole(&json, "seed", cc->seed);
+    cli_json_real(&json, "cpu_seconds", s->cpu_seconds);
     cli_json_whole(&json, "shuffles", cc->split[0] ? cc->shuffles : 0);
     cli_json_real(&json, "error_sd", sqrt(fmax(0, s->error_squares / trials - mean * mean)));
     cli_json_whole(&json, "features", d->train.features);
@@ -312,6 +315,7 @@ static void print_json(const config *c, const cloud_data *d, const totals *s)
         cli_json_real(&json, "error", (double)s->knn_errors[i] / objects);
         cli_json_whole(&json, "errors", s->knn_errors[i]);
         cli_json_real(&json, "seconds", s->knn_seconds);
+        cli_json_real(&json, "cpu_seconds", s->knn_cpu_seconds);
     }
     cli_json_list_end(&json);
     cli_json_close(&json);

@@ -392,12 +392,15 @@ int cloud_finish(const cloud_config *c, const char *path, FILE *file)
 
 /* ---- Time and progress ---- */
 
-double cloud_seconds(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+double cloud_seconds(void) { return read_clock(CLOCK_MONOTONIC); }
+double cloud_cpu_seconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 void cloud_progress_show(void *context, uint64_t done, uint64_t total)
 {

@@ -68,6 +68,7 @@ int cloud_finish(const cloud_config *config, const char *path, FILE *file);
 /* ---- Time and progress ---- */
 
 double cloud_seconds(void);
+double cloud_cpu_seconds(void); /* of all threads together */
 
 typedef struct cloud_progress {
     const char *what;

@@ -17,7 +17,7 @@ rf_rules rf_rules_default(rf_method method, const rf_training *training)
     rf_rules rules = {.method = method, .stop = 0.001, .budget = training->features, .most_cost = INFINITY, .seed = 1};
     rules.floor = method == RF_WEIGHTED ? 0.5 : 0;
     rules.gain = RF_BETWEEN;
-    rules.least_sample = 8;
+    rules.least_sample = 12;
     rules.particles = 1000;
     rules.restarts = 3;
     return rules;

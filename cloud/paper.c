@@ -7,6 +7,8 @@
 #include "kernel.h"
 #include "random.h"
 
+enum { AHEAD = 4 }; /* rows that memory is asked for before they are read */
+
 /* Particles that are the same training vector. */
 typedef struct run {
     uint32_t vector, times;
@@ -99,12 +101,18 @@ static uint32_t choose(rf_paper *f, const rf_object *object, double cost_left, d
 {
     const rf_training *t = f->training;
     double m = f->rules.particles, most = 0;
-    uint32_t best = t->features, at = 0;
+    uint32_t best = t->features, runs = 0;
     memset(f->sum, 0, t->features * sizeof *f->sum);
     memset(f->square, 0, t->features * sizeof *f->square);
     for (uint32_t c = 0; c < t->classes; c++)
-        for (uint32_t i = 0; i < f->runs[c]; i++, at++)
-            f->kernel->add_squares(rf_training_row(t, f->cloud[at].vector), t->features, f->cloud[at].times, f->sum, f->square);
+        runs += f->runs[c];
+    for (uint32_t i = 0; i < runs && i < AHEAD; i++)
+        rf_training_prefetch(t, f->cloud[i].vector);
+    for (uint32_t at = 0; at < runs; at++) {
+        if (at + AHEAD < runs)
+            rf_training_prefetch(t, f->cloud[at + AHEAD].vector);
+        f->kernel->add_squares(rf_training_row(t, f->cloud[at].vector), t->features, f->cloud[at].times, f->sum, f->square);
+    }
     for (uint32_t j = 0; j < t->features; j++) {
         double mean = f->sum[j] / m, spread = f->square[j] / m - mean * mean, cost = f->rules.cost ? (double)f->rules.cost[j] : 1;
         int may_ask = !(object->missing && object->missing[j]) && !(f->rules.mask && !f->rules.mask[j]) && cost <= cost_left;

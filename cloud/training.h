@@ -34,6 +34,14 @@ void rf_training_free(rf_training *training);
 static inline const uint8_t *rf_training_row(const rf_training *t, uint32_t vector) { return t->rows + (size_t)t->order[vector] * t->features; }
 static inline const uint8_t *rf_training_column(const rf_training *t, uint32_t feature) { return t->columns + (size_t)feature * t->stride; }
 
+/* Says that a vector's row will be read soon. */
+static inline void rf_training_prefetch(const rf_training *t, uint32_t vector)
+{
+    const uint8_t *row = rf_training_row(t, vector);
+    for (uint32_t at = 0; at < t->features; at += 64)
+        __builtin_prefetch(row + at);
+}
+
 /* A random order of 0 .. count − 1. */
 void rf_shuffle(uint64_t seed, uint32_t update, uint32_t purpose, uint32_t *order, uint32_t count);
 

@@ -1,6 +1,7 @@
 /* A weight for every training vector. Evidence lowers weights; the feature that best separates the classes
-   under the weights is asked next. While a pilot sample says enough the filter works on it alone, and
-   remembers what it asked after which answers; then it works on all vectors whose weight is not negligible. */
+   under the weights is asked next. While a pilot sample says enough, it alone chooses, from coarse answers: a
+   tree of questions that grows as paths are taken and is remembered. Then all vectors take all exact answers,
+   and those whose weight is not negligible go on. */
 #include "weighted.h"
 
 #include <math.h>
@@ -11,14 +12,13 @@
 
 enum {
     DRAWS = 256,      /* vectors that stand for the cloud when a query is chosen */
-    CHOICE_SAMPLE = 32, /* effective sample size that weights are flattened to before they are drawn */
-    TILE = 4096,      /* vectors that take all evidence before the next ones do */
+    CHOICE_SAMPLE = 48, /* effective sample size below which weights are flattened before they are drawn */
     PILOT_SAMPLE = 64, /* effective sample size of the pilot below which it does not say enough */
-    DROPPED = 10341,  /* a penalty of 14 nats: vectors this far behind are dropped */
-    MEMORIES = 1 << 14,
+    TILE = 4096,      /* vectors that take all evidence before the next ones do */
+    DROPPED = 13296,  /* a penalty of 18 nats: vectors this far behind are dropped */
+    MEMORIES = 1 << 16, LEVELS = 16,
     NO_TEMPER = 65535,
     SEARCHES = 8,     /* for a temper, at most */
-    LINE = 64,        /* bytes that memory moves together */
     BINS = 8,         /* levels of a feature for mutual information */
     PROBES = 128, PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
@@ -158,11 +158,15 @@ static void temper(rf_weighted *f, double wanted)
     weigh(f, (uint16_t)low);
 }
 
+/* An answer as the pilot takes it: one of LEVELS, so that paths of answers recur. */
+static uint8_t coarse(uint8_t value) { return (uint8_t)(value / (256 / LEVELS) * 255 / (LEVELS - 1)); }
+
 /* Lets the penalties know of all answers. */
 static void apply(rf_weighted *f)
 {
     for (; f->applied < f->asked; f->applied++) {
         rf_evidence e = f->evidence[f->applied];
+        e.value = f->is_pilot ? coarse(e.value) : e.value;
         const uint8_t *column = rf_training_column(f->training, e.feature);
         if (f->is_listed) {
             for (uint32_t i = 0; i < f->count; i++)
@@ -266,8 +270,7 @@ static void draw_vectors(rf_weighted *f)
                     uint32_t vector = f->is_listed ? f->vector[i] : i;
                     const uint8_t *row = rf_training_row(f->training, vector);
                     f->draws[f->drawn++] = (draw){row, times, f->segment[s].class};
-                    for (uint32_t at = 0; at < f->training->features; at += LINE)
-                        __builtin_prefetch(row + at);
+                    rf_training_prefetch(f->training, vector);
                 }
             }
             done = after;
@@ -460,7 +463,7 @@ void rf_weighted_classify(rf_weighted *f, const rf_object *object, rf_answer *a)
         if (e.feature == f->training->features)
             break;
         e.value = object->value[e.feature];
-        path = (path ^ ((uint64_t)e.feature << 8 | e.value)) * UINT64_C(0x9E3779B97F4A7C15);
+        path = (path ^ ((uint64_t)e.feature << 8 | coarse(e.value))) * UINT64_C(0x9E3779B97F4A7C15);
         path ^= path >> 29;
         a->asked[f->asked] = e.feature;
         a->cost += f->rules.cost ? (double)f->rules.cost[e.feature] : 1;
