@@ -12,6 +12,7 @@ help:
 	@echo "make sanitize   the tests under the address and undefined-behaviour sanitizers"
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make bench      measure speed; writes build/bench.json"
+	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make clean      remove what was built"
 	@echo "Missing Debian packages are installed by the command that needs them."
@@ -48,6 +49,13 @@ bench: build
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-bench $(BUILD)/bench.json
 
+DATA ?= ../shared/data/mnist
+
+mnist: build
+	@tools/need test
+	@python3 tools/mnist.py $(BUILD)/rejfilt $(DATA) $(BUILD)/mnist
+	@cat $(BUILD)/mnist.md
+
 install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
 	@cmake --build $(BUILD) && cmake --install $(BUILD)
@@ -55,4 +63,4 @@ install: build
 clean:
 	@rm -rf build build-* demo.svg
 
-.PHONY: all help build demo test sanitize warnings bench install clean
+.PHONY: all help build demo test sanitize warnings bench mnist install clean

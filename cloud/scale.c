@@ -68,7 +68,7 @@ static map map_of_feature(const rf_table *t, uint32_t feature, float *room)
 
 /* ---- One map for all ---- */
 
-/* Do half of the features that vary span nearly the range of all? Ranges are from the 1st to the 99th percentile. */
+/* Do most of the features that vary span nearly the range of all? Ranges are from the 5th to the 95th percentile. */
 static int looks_shared(const rf_table *t, float *room)
 {
     double low = INFINITY, high = -INFINITY;
@@ -77,7 +77,7 @@ static int looks_shared(const rf_table *t, float *room)
         return 1;
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t j = 0; j < t->features; j++) {
-            size_t count = sample(t, j, SMALL_SAMPLE, room), tail = count / 100;
+            size_t count = sample(t, j, SMALL_SAMPLE, room), tail = count / 20;
             double a = count ? (double)room[tail] : 0, b = count ? (double)room[count - 1 - tail] : 0;
             if (!(a < b))
                 continue;
@@ -86,7 +86,7 @@ static int looks_shared(const rf_table *t, float *room)
             vary += pass == 1;
             wide += pass == 1 && b - a >= 0.9 * (high - low);
         }
-    return vary > 0 && 2 * wide >= vary;
+    return 2 * wide > vary;
 }
 
 static int reaches_upper_half(const rf_table *t)
