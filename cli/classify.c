@@ -267,7 +267,7 @@ static int explain(const config *c, const cloud_data *d, const cloud_trial *t)
     if (rf_run_one(&t->training, &t->rules, &t->objects, (uint32_t)c->explained, &answer, error, sizeof error) < 0)
         return cli_error("classify: %s", error);
     uint32_t row = t->objects.rows[c->explained];
-    snprintf(title, sizeof title, "object %llu of %.80s, task %s, method %s", (unsigned long long)c->explained, t->objects.table->source, d->task.name,
+    snprintf(title, sizeof title, "object %llu of %.60s, task %s, method %s", (unsigned long long)c->explained, cloud_base_name(t->objects.table->source), d->task.name,
              cloud_method_name(c->cloud.method));
     FILE *out = cloud_create(&c->cloud, to);
     int code = out ? CLI_OK : CLI_BAD_INPUT;

@@ -360,6 +360,12 @@ void cloud_trial_close(cloud_trial *t)
 
 /* ---- Output ---- */
 
+const char *cloud_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 void cloud_describe(const cloud_config *c, const cloud_data *d)
 {
     if (c->source.data && strcmp(c->source.data, "synthetic") == 0)

@@ -40,7 +40,7 @@ typedef struct cloud_trial {
     rf_training training;
     rf_rules rules;
     rf_objects objects;
-    uint32_t *order, *train_rows; /* with --split: rows in random order, the training rows first */
+    uint32_t *order; /* with --split: rows in random order, the training rows first */
 } cloud_trial;
 
 cloud_config cloud_config_default(const char *command);
@@ -57,8 +57,9 @@ int cloud_trial_open(const cloud_config *config, const cloud_data *data, uint32_
 void cloud_trial_close(cloud_trial *trial);
 void cloud_free(cloud_data *data);
 
-/* The names of a method and of a gain; a line that says what the data is. */
+/* The name of a method; a path without its directories; lines that say what the data is. */
 const char *cloud_method_name(rf_method method);
+const char *cloud_base_name(const char *path);
 void cloud_describe(const cloud_config *config, const cloud_data *data);
 
 /* A file to write, or null after a message. Closing says whether all was written. */

@@ -247,8 +247,8 @@ static int write_plot(const config *c, const cloud_data *d, const ranking *r, co
     if (out) {
         for (uint32_t j = 0; j < d->train.features; j++)
             asked[j] = (double)r->asked[j];
-        const cli_map maps[] = {{"how often it is asked (black: most)", asked}, {"variance over the training set", r->variance}};
-        snprintf(title, sizeof title, "%.80s, task %s, method %s", d->train.source, d->task.name, cloud_method_name(c->cloud.method));
+        const cli_map maps[] = {{"how often it is asked", asked}, {"variance over the training set", r->variance}};
+        snprintf(title, sizeof title, "%.60s, task %s, method %s", cloud_base_name(d->train.source), d->task.name, cloud_method_name(c->cloud.method));
         cli_picture_maps(out, title, &d->train, maps, 2, cuts, c->cuts);
         code = cloud_finish(&c->cloud, c->plot, out);
         fprintf(stderr, "picture: %s\n", c->plot);

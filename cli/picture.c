@@ -39,7 +39,7 @@ static void begin(FILE *out, int width, int height, const char *title)
     fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
                  "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
             width, height, width, height);
-    put_text(out, MARGIN, 28, "font-size=\"15\"", title);
+    put_text(out, MARGIN, 28, "font-size=\"14\"", title);
 }
 
 static void put_cells(FILE *out, const rf_table *t, double x, double y, double side, const double *value, double most)
@@ -164,13 +164,22 @@ static void put_bars(FILE *out, const rf_table *t, const cli_map *map, const uin
     }
 }
 
+/* The least of 1, 2, 4, 8 times a power of ten that is not below x. */
+static double nice_above(double x)
+{
+    double unit = x > 0 ? pow(10, floor(log10(x))) : 1;
+    while (unit < x)
+        unit *= 2;
+    return unit;
+}
+
 static void put_cuts(FILE *out, double y, double width, const cli_cut *cuts, unsigned count)
 {
     double most = 0, left = MARGIN + 30, height = 130;
     char text[32];
     for (unsigned i = 0; i < count; i++)
         most = fmax(most, 100 * cuts[i].error);
-    most = most > 0 ? most * 1.1 : 1;
+    most = nice_above(most);
     put_frame(out, left, y, width - left - MARGIN, height, most, "features kept: error with them");
     double step = (width - left - MARGIN - 60) / (count > 1 ? count - 1 : 1);
     fputs("<polyline fill=\"none\" stroke=\"#d55e00\" stroke-width=\"2\" points=\"", out);
@@ -190,15 +199,15 @@ void cli_picture_maps(FILE *out, const char *title, const rf_table *t, const cli
 {
     int left = MARGIN + (t->width ? 0 : 60), width = left + (int)count * (SIDE + MARGIN), height = TOP + SIDE + 40 + (cut_count ? 200 : 0);
     uint32_t shown[MOST_BARS], bars = t->features < MOST_BARS ? t->features : MOST_BARS;
-    for (uint32_t i = 0; i < bars; i++) { /* those with most, unless all are shown */
-        shown[i] = i;
-        for (uint32_t j = 0; j < t->features && t->features > MOST_BARS; j++) {
-            int taken = 0;
-            for (uint32_t k = 0; k < i; k++)
-                taken |= shown[k] == j;
-            if (!taken && (maps[0].value[j] > maps[0].value[shown[i]] || (i > 0 && shown[i] == shown[0] && i != 0)))
-                shown[i] = j;
+    for (uint32_t j = 0, kept = 0; j < t->features; j++) { /* those with most, in order, unless all are shown */
+        uint32_t at = kept < bars ? kept++ : bars;
+        while (t->features > bars && at > 0 && maps[0].value[j] > maps[0].value[shown[at - 1]]) {
+            if (at < bars)
+                shown[at] = shown[at - 1];
+            at--;
         }
+        if (at < bars)
+            shown[at] = j;
     }
     begin(out, width, height, title);
     for (unsigned m = 0; m < count; m++) {

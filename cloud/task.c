@@ -7,7 +7,7 @@
 
 #include "engine.h"
 
-enum { NO_CLASS = UINT32_MAX };
+#define NO_CLASS UINT32_MAX
 
 static const struct { const char *name, *classes; } known[] = {
     {"labels", ""},
