@@ -10,7 +10,7 @@
 #include "knn_kernel.h"
 #include "pool.h"
 
-enum { PANELS = 8 }; /* packed together: a block */
+enum { PANELS = 8, MOST_FEATURES = 65000 }; /* panels packed together; features whose products fit 32 bits */
 
 extern rf_knn_dots rf_knn_dots_0, rf_knn_dots_1, rf_knn_dots_2, rf_knn_dots_3;
 
@@ -95,7 +95,8 @@ static void take(const job *j, uint32_t first, const int64_t *length, const int3
 /* All training vectors for queries from `begin` to `end`. */
 static int search(const job *j, uint32_t begin, uint32_t end, int reports)
 {
-    size_t width = (size_t)j->groups * 4, rows = end - begin, padded = (rows + RF_KNN_ROWS - 1) / RF_KNN_ROWS * RF_KNN_ROWS;
+    size_t width = (size_t)j->groups * 4, rows = end - begin,
+           padded = (rows + RF_KNN_ROWS - 1) / RF_KNN_ROWS * RF_KNN_ROWS;
     uint8_t *panels = calloc(PANELS, width * RF_KNN_LANES);
     int8_t *queries = calloc(padded, width);
     neighbour *lists = malloc(rows * j->k * sizeof *lists);
@@ -136,11 +137,19 @@ static void work(void *context, unsigned index)
         atomic_store(&j->failed, 1);
 }
 
-int rf_knn(const rf_knn_set *train, const rf_knn_set *queries, const uint8_t *mask, unsigned k, unsigned threads, uint32_t *nearest,
-           rf_knn_progress *progress, void *context, char *error, size_t size)
+int rf_knn(const rf_knn_set *train, const rf_knn_set *queries, const uint8_t *mask, unsigned k, unsigned threads,
+           uint32_t *nearest, rf_knn_progress *progress, void *context, char *error, size_t size)
 {
-    job j = {.train = train, .queries = queries, .k = k, .threads = threads, .dots = best_dots(), .nearest = nearest,
-             .progress = progress, .context = context};
+    job j = {.train = train,
+             .queries = queries,
+             .k = k,
+             .threads = threads,
+             .dots = best_dots(),
+             .nearest = nearest,
+             .progress = progress,
+             .context = context};
+    if (train->features > MOST_FEATURES)
+        return rf_fail(error, size, "nearest neighbours take up to %d features", MOST_FEATURES);
     j.feature = malloc(train->features * sizeof *j.feature);
     rf_pool *pool = j.feature ? rf_pool_open(threads, error, size) : NULL;
     if (!j.feature)

@@ -41,7 +41,8 @@ void PASTE(rf_knn_dots_, RF_KERNEL_ISA)(const uint8_t *panel, const int8_t *quer
         for (uint32_t g = 0; g < groups; g++)
             for (int v = 0; v < RF_KNN_LANES; v++) {
                 const uint8_t *x = panel + g * 4 * RF_KNN_LANES + 4 * v;
-                sum[v] += (int16_t)x[0] * y[4 * g] + (int16_t)x[1] * y[4 * g + 1] + (int16_t)x[2] * y[4 * g + 2] + (int16_t)x[3] * y[4 * g + 3];
+                sum[v] += (int16_t)x[0] * y[4 * g] + (int16_t)x[1] * y[4 * g + 1] + (int16_t)x[2] * y[4 * g + 2] +
+                          (int16_t)x[3] * y[4 * g + 3];
             }
         for (int v = 0; v < RF_KNN_LANES; v++)
             dot[q * RF_KNN_LANES + v] = sum[v];

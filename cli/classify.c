@@ -144,7 +144,8 @@ static int run_knn(const config *c, const cloud_data *d, const cloud_trial *t, c
     rf_knn_set train = {d->train.bytes, t->order, t->training.count, d->train.features};
     rf_knn_set queries = {t->objects.table->bytes, t->objects.rows, t->objects.count, d->train.features};
     double start = cloud_seconds(), cpu_start = cloud_cpu_seconds();
-    int status = rf_knn(&train, &queries, mask, most, (unsigned)c->cloud.threads, nearest, cloud_progress_show, progress, error, sizeof error);
+    int status = rf_knn(&train, &queries, mask, most, (unsigned)c->cloud.threads, nearest, cloud_progress_show,
+                        progress, error, sizeof error);
     sum->knn_seconds += cloud_seconds() - start;
     sum->knn_cpu_seconds += cloud_cpu_seconds() - cpu_start;
     sum->knn_features = (uint32_t)count_features(mask, d->train.features);
@@ -227,7 +228,8 @@ static int keep_objects(const cloud_trial *t, rf_outcome *o)
     return o->class && o->posterior && o->queries && o->asked ? 0 : -1;
 }
 
-static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t, FILE *out, cloud_progress *progress, totals *sum)
+static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t, FILE *out, cloud_progress *progress,
+                     totals *sum)
 {
     char error[300];
     rf_outcome o = {0};
@@ -235,8 +237,8 @@ static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t,
     if (out && keep_objects(t, &o) < 0)
         code = cli_error("classify: out of memory for the answers");
     double start = cloud_seconds(), cpu_start = cloud_cpu_seconds();
-    if (code == CLI_OK &&
-        rf_run(&t->training, &t->rules, &t->objects, (unsigned)c->cloud.threads, &o, cloud_progress_show, progress, error, sizeof error) < 0)
+    if (code == CLI_OK && rf_run(&t->training, &t->rules, &t->objects, (unsigned)c->cloud.threads, &o,
+                                 cloud_progress_show, progress, error, sizeof error) < 0)
         code = cli_error("classify: %s", error);
     if (code == CLI_OK) {
         double share = (double)o.errors / t->objects.count;
@@ -261,19 +263,20 @@ static int explain(const config *c, const cloud_data *d, const cloud_trial *t)
     char error[300], path[64], title[200];
     rf_answer answer;
     if (c->explained >= t->objects.count)
-        return cli_error("classify: --explain: there is no object %llu; they are 0 to %u", (unsigned long long)c->explained, t->objects.count - 1);
+        return cli_error("classify: --explain: there is no object %llu; they are 0 to %u",
+                         (unsigned long long)c->explained, t->objects.count - 1);
     snprintf(path, sizeof path, "explain-%llu.svg", (unsigned long long)c->explained);
     const char *to = c->plot ? c->plot : path;
     if (rf_run_one(&t->training, &t->rules, &t->objects, (uint32_t)c->explained, &answer, error, sizeof error) < 0)
         return cli_error("classify: %s", error);
     uint32_t row = t->objects.rows[c->explained];
-    snprintf(title, sizeof title, "object %llu of %.60s, task %s, method %s", (unsigned long long)c->explained, cloud_base_name(t->objects.table->source), d->task.name,
-             cloud_method_name(c->cloud.method));
+    snprintf(title, sizeof title, "object %llu of %.60s, task %s, method %s", (unsigned long long)c->explained,
+             cloud_base_name(t->objects.table->source), d->task.name, cloud_method_name(c->cloud.method));
     FILE *out = cloud_create(&c->cloud, to);
     int code = out ? CLI_OK : CLI_BAD_INPUT;
     if (out) {
-        cli_picture_story(out, title, &d->train, &d->task, t->objects.table->bytes + (size_t)row * d->train.features, t->objects.table->label[row],
-                          &answer);
+        cli_picture_story(out, title, &d->train, &d->task, t->objects.table->bytes + (size_t)row * d->train.features,
+                          t->objects.table->label[row], &answer);
         code = cloud_finish(&c->cloud, to, out);
         fprintf(stderr, "picture: %s\n", to);
     }
@@ -326,17 +329,17 @@ static void print_text(const config *c, const cloud_data *d, const totals *s)
     const cloud_config *cc = &c->cloud;
     double objects = (double)s->objects;
     cloud_describe(cc, d);
-    printf("method %s, %u training vectors, %llu objects%s", cloud_method_name(cc->method), s->train, (unsigned long long)s->objects,
-           cc->split[0] ? "" : "\n");
+    printf("method %s, %u training vectors, %llu objects%s", cloud_method_name(cc->method), s->train,
+           (unsigned long long)s->objects, cc->split[0] ? "" : "\n");
     if (cc->split[0])
-        printf(", %llu shuffle%s split %u:%u, seed %llu\n", (unsigned long long)cc->shuffles, cc->shuffles == 1 ? "" : "s", cc->split[0],
-               cc->split[1], (unsigned long long)cc->seed);
-    printf("error %.3f %% (%llu of %llu) with %.2f queries an object", 100 * s->error / (double)cc->shuffles, (unsigned long long)s->errors,
-           (unsigned long long)s->objects, (double)s->queries / objects);
+        printf(", %llu shuffle%s split %u:%u, seed %llu\n", (unsigned long long)cc->shuffles,
+               cc->shuffles == 1 ? "" : "s", cc->split[0], cc->split[1], (unsigned long long)cc->seed);
+    printf("error %.3f %% (%llu of %llu) with %.2f queries an object", 100 * s->error / (double)cc->shuffles,
+           (unsigned long long)s->errors, (unsigned long long)s->objects, (double)s->queries / objects);
     if (d->cost)
         printf(", cost %.4g", s->cost / objects);
-    printf("\n%.2f s after loading (%.2f s), %.3f ms an object, %llu thread%s\n", s->seconds, d->load_seconds, 1e3 * s->seconds / objects,
-           (unsigned long long)cc->threads, cc->threads == 1 ? "" : "s");
+    printf("\n%.2f s after loading (%.2f s), %.3f ms an object, %llu thread%s\n", s->seconds, d->load_seconds,
+           1e3 * s->seconds / objects, (unsigned long long)cc->threads, cc->threads == 1 ? "" : "s");
     for (unsigned i = 0; i < c->ks; i++)
         printf("%u nearest neighbours on %u features: error %.3f %% (%llu), %.2f s\n", c->k[i], s->knn_features,
                100 * (double)s->knn_errors[i] / objects, (unsigned long long)s->knn_errors[i], s->knn_seconds);
@@ -352,7 +355,8 @@ static int run(config *c, const cloud_data *d)
         return CLI_BAD_INPUT;
     if (out)
         put_header(out, d);
-    cloud_progress progress = {.what = "classifying", .start = cloud_seconds(), .total = c->cloud.shuffles * (c->ks > 0 ? 2 : 1)};
+    cloud_progress progress = {
+        .what = "classifying", .start = cloud_seconds(), .total = c->cloud.shuffles * (c->ks > 0 ? 2 : 1)};
     for (uint32_t i = 0; i < c->cloud.shuffles && code == CLI_OK; i++) {
         code = cloud_trial_open(&c->cloud, d, i, &trial);
         if (code != CLI_OK)

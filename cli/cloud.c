@@ -17,7 +17,8 @@ enum { MOST_PARTICLES = 60000, MOST_SHUFFLES = 100000, MOST_THREADS = 1024 };
 
 cloud_config cloud_config_default(const char *command)
 {
-    cloud_config c = {.command = command, .shuffles = 0, .seed = 1, .threads = rf_cpus_allowed(), .particles = 1000, .restarts = 3};
+    cloud_config c = {
+        .command = command, .shuffles = 0, .seed = 1, .threads = rf_cpus_allowed(), .particles = 1000, .restarts = 3};
     c.stop = 0.001;
     c.most_cost = INFINITY;
     c.floor = c.sample = -1;
@@ -51,28 +52,28 @@ static const char *const scale_names[] = {"auto", "shared", "each", NULL};
 
 const char *cloud_method_name(rf_method method) { return method_names[method]; }
 
-#define TEXT_OPTION(name, field)                                              \
-    int cloud_set_##name(void *c, const char *value, char *error, size_t size) \
-    {                                                                         \
-        (void)error, (void)size;                                              \
-        return set_text(&((cloud_config *)c)->field, value);                  \
+#define TEXT_OPTION(name, field)                                                                                       \
+    int cloud_set_##name(void *c, const char *value, char *error, size_t size)                                         \
+    {                                                                                                                  \
+        (void)error, (void)size;                                                                                       \
+        return set_text(&((cloud_config *)c)->field, value);                                                           \
     }
-#define WHOLE_OPTION(name, field, low, high)                                             \
-    int cloud_set_##name(void *c, const char *value, char *error, size_t size)            \
-    {                                                                                    \
-        return cli_parse_whole(value, low, high, &((cloud_config *)c)->field, error, size); \
+#define WHOLE_OPTION(name, field, low, high)                                                                           \
+    int cloud_set_##name(void *c, const char *value, char *error, size_t size)                                         \
+    {                                                                                                                  \
+        return cli_parse_whole(value, low, high, &((cloud_config *)c)->field, error, size);                            \
     }
-#define REAL_OPTION(name, field, low, high)                                              \
-    int cloud_set_##name(void *c, const char *value, char *error, size_t size)            \
-    {                                                                                    \
-        return cli_parse_real(value, low, high, &((cloud_config *)c)->field, error, size); \
+#define REAL_OPTION(name, field, low, high)                                                                            \
+    int cloud_set_##name(void *c, const char *value, char *error, size_t size)                                         \
+    {                                                                                                                  \
+        return cli_parse_real(value, low, high, &((cloud_config *)c)->field, error, size);                             \
     }
-#define NAME_OPTION(name, field, type, names)                                 \
-    int cloud_set_##name(void *c, const char *value, char *error, size_t size) \
-    {                                                                         \
-        int index = one_of(value, names, error, size);                        \
-        ((cloud_config *)c)->field = (type)(index < 0 ? 0 : index);           \
-        return index < 0 ? -1 : 0;                                            \
+#define NAME_OPTION(name, field, type, names)                                                                          \
+    int cloud_set_##name(void *c, const char *value, char *error, size_t size)                                         \
+    {                                                                                                                  \
+        int index = one_of(value, names, error, size);                                                                 \
+        ((cloud_config *)c)->field = (type)(index < 0 ? 0 : index);                                                    \
+        return index < 0 ? -1 : 0;                                                                                     \
     }
 
 TEXT_OPTION(data, source.data)
@@ -113,7 +114,8 @@ int cloud_set_split(void *c, const char *value, char *error, size_t size)
     const char *colon = strchr(value, ':');
     uint64_t a = 0, b = 0;
     snprintf(first, sizeof first, "%.*s", colon ? (int)(colon - value) : 0, value);
-    if (!colon || cli_parse_whole(first, 1, 1000, &a, error, size) < 0 || cli_parse_whole(colon + 1, 1, 1000, &b, error, size) < 0) {
+    if (!colon || cli_parse_whole(first, 1, 1000, &a, error, size) < 0 ||
+        cli_parse_whole(colon + 1, 1, 1000, &b, error, size) < 0) {
         snprintf(error, size, "'%s' is not TRAIN:TEST, whole numbers from 1 to 1000", value);
         return -1;
     }
@@ -127,7 +129,8 @@ int cloud_set_split(void *c, const char *value, char *error, size_t size)
 /* Calls take(context, feature, what follows the comma or null) for each line that is not empty. */
 typedef int line_taker(void *context, uint32_t feature, const char *rest, char *error, size_t size);
 
-static int each_feature(const char *path, const rf_table *table, line_taker *take, void *context, char *error, size_t size)
+static int each_feature(const char *path, const rf_table *table, line_taker *take, void *context, char *error,
+                        size_t size)
 {
     FILE *f = fopen(path, "r");
     if (!f) {
@@ -217,7 +220,8 @@ static int check_missing(const rf_table *t, char *error, size_t size)
     for (size_t i = 0; t->missing && i < (size_t)t->rows * t->features; i++)
         if (t->missing[i]) {
             char name[64];
-            snprintf(error, size, "%s: row %zu: feature %s is missing; only objects to classify may lack some", t->source, i / t->features + 1,
+            snprintf(error, size, "%s: row %zu: feature %s is missing; only objects to classify may lack some",
+                     t->source, i / t->features + 1,
                      rf_table_feature(t, (uint32_t)(i % t->features), name, sizeof name));
             return -1;
         }
@@ -254,12 +258,14 @@ int cloud_load(cloud_config *c, cloud_data *d)
         return cli_error("%s: give --data or --train; '--data synthetic' needs no files", c->command);
     if (c->task && c->classes)
         return cli_error("%s: --task and --classes cannot both be given", c->command);
-    if ((c->source.test_labels && !c->source.test) || (c->source.train_labels && !c->source.train) || (c->source.test && !c->source.train))
+    if ((c->source.test_labels && !c->source.test) || (c->source.train_labels && !c->source.train) ||
+        (c->source.test && !c->source.train))
         return cli_error("%s: --test and labels go with --train, --test-labels with --test", c->command);
     if (c->shuffles > 0 && c->split[0] == 0 && (c->source.test || c->source.data))
         return cli_error("%s: --shuffles goes with --split", c->command);
     if (c->method == RF_PAPER && c->gain != RF_BETWEEN)
-        return cli_error("%s: --gain is for the weighted method; the paper's asks for the largest variance", c->command);
+        return cli_error("%s: --gain is for the weighted method; the paper's asks for the largest variance",
+                         c->command);
     c->shuffles = c->shuffles ? c->shuffles : 1;
     c->source.seed = c->seed;
     if (rf_task_parse(c->classes ? NULL : c->task ? c->task : "labels", c->classes, &d->task, error, sizeof error) < 0)
@@ -282,7 +288,8 @@ static int check_classes(const cloud_data *d, const uint32_t *rows, uint32_t cou
         of_class[d->train.label[rows[i]]]++;
     for (uint32_t c = 0; c < d->task.classes.count; c++)
         if (of_class[c] == 0) {
-            snprintf(error, size, "%s: class '%s' has too few rows for a split", d->train.source, d->task.classes.text[c]);
+            snprintf(error, size, "%s: class '%s' has too few rows for a split", d->train.source,
+                     d->task.classes.text[c]);
             return -1;
         }
     return 0;
@@ -298,7 +305,8 @@ static void limit_objects(rf_objects *o, uint64_t limit, uint32_t *rows)
     o->count = (uint32_t)limit;
 }
 
-static int open_trial(const cloud_config *c, const cloud_data *d, uint32_t shuffle, cloud_trial *t, char *error, size_t size)
+static int open_trial(const cloud_config *c, const cloud_data *d, uint32_t shuffle, cloud_trial *t, char *error,
+                      size_t size)
 {
     uint32_t rows = d->train.rows, tested = 0;
     uint64_t seed = c->seed + shuffle * UINT64_C(0x9E3779B97F4A7C15);
@@ -312,7 +320,8 @@ static int open_trial(const cloud_config *c, const cloud_data *d, uint32_t shuff
         tested = (uint32_t)((uint64_t)rows * c->split[1] / (c->split[0] + c->split[1]));
         t->objects = (rf_objects){&d->train, t->order + (rows - tested), tested};
         if (tested == 0) {
-            snprintf(error, size, "%s: %u rows are too few for a split %u:%u", d->train.source, rows, c->split[0], c->split[1]);
+            snprintf(error, size, "%s: %u rows are too few for a split %u:%u", d->train.source, rows, c->split[0],
+                     c->split[1]);
             return -1;
         }
     } else {
@@ -324,7 +333,8 @@ static int open_trial(const cloud_config *c, const cloud_data *d, uint32_t shuff
     }
     limit_objects(&t->objects, c->limit, t->order + (rows - tested));
     if (check_classes(d, t->order, rows - tested, error, size) < 0 ||
-        rf_training_make(&d->train, t->order, rows - tested, d->task.classes.count, seed, &t->training, error, size) < 0)
+        rf_training_make(&d->train, t->order, rows - tested, d->task.classes.count, seed, &t->training, error, size) <
+            0)
         return -1;
     t->rules = rf_rules_default(c->method, &t->training);
     t->rules.stop = c->stop;
@@ -411,14 +421,15 @@ double cloud_cpu_seconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 void cloud_progress_show(void *context, uint64_t done, uint64_t total)
 {
     cloud_progress *p = context;
-    double now = cloud_seconds(), spent = now - p->start, share = ((double)p->before + (double)done / (double)total) / (double)p->total;
+    double now = cloud_seconds(), spent = now - p->start,
+           share = ((double)p->before + (double)done / (double)total) / (double)p->total;
     if (!isatty(STDERR_FILENO) || spent < 1 || now - p->shown < 0.2 || share <= 0)
         return;
     enum { WIDTH = 30 };
     int full = (int)(share * WIDTH);
     p->shown = now;
-    fprintf(stderr, "\r\033[K%s [%.*s%.*s] %3.0f %%, %.0f s left", p->what, full, "##############################", WIDTH - full,
-            "..............................", 100 * share, spent / share * (1 - share));
+    fprintf(stderr, "\r\033[K%s [%.*s%.*s] %3.0f %%, %.0f s left", p->what, full, "##############################",
+            WIDTH - full, "..............................", 100 * share, spent / share * (1 - share));
 }
 
 void cloud_progress_end(const cloud_progress *p)

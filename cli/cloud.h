@@ -19,7 +19,7 @@ typedef struct cloud_config {
     rf_scaling scaling;
     rf_method method;
     rf_gain gain;
-    uint64_t particles, restarts, budget; /* budget 0: as many as there are features */
+    uint64_t particles, restarts, budget;  /* budget 0: as many as there are features */
     double stop, most_cost, floor, sample; /* floor and sample < 0: the method's */
     int json;
 } cloud_config;
@@ -46,10 +46,11 @@ typedef struct cloud_trial {
 cloud_config cloud_config_default(const char *command);
 
 /* The setters of the options in cloud_options.def. */
-cli_set cloud_set_data, cloud_set_train, cloud_set_train_labels, cloud_set_test, cloud_set_test_labels, cloud_set_label, cloud_set_task,
-    cloud_set_classes, cloud_set_split, cloud_set_shuffles, cloud_set_seed, cloud_set_threads, cloud_set_limit, cloud_set_scale,
-    cloud_set_method, cloud_set_gain, cloud_set_particles, cloud_set_restarts, cloud_set_budget, cloud_set_stop, cloud_set_cost,
-    cloud_set_max_cost, cloud_set_floor, cloud_set_sample, cloud_set_mask, cloud_set_json;
+cli_set cloud_set_data, cloud_set_train, cloud_set_train_labels, cloud_set_test, cloud_set_test_labels, cloud_set_label,
+    cloud_set_task, cloud_set_classes, cloud_set_split, cloud_set_shuffles, cloud_set_seed, cloud_set_threads,
+    cloud_set_limit, cloud_set_scale, cloud_set_method, cloud_set_gain, cloud_set_particles, cloud_set_restarts,
+    cloud_set_budget, cloud_set_stop, cloud_set_cost, cloud_set_max_cost, cloud_set_floor, cloud_set_sample,
+    cloud_set_mask, cloud_set_json;
 
 /* Both return CLI_OK, or an exit code after a message. */
 int cloud_load(cloud_config *config, cloud_data *data);

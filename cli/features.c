@@ -75,11 +75,15 @@ static int set_cuts(void *c, const char *value, char *error, size_t size)
 
 static const cli_option options[] = {
 #include "cloud_options.def"
-    {"cuts", "LIST", "the error with fewer features: how many are kept, or below\nwhich percentile they are dropped; 'none' for none\n(default 0%,50%,75%,80%,90%,95%,97.5%)", set_cuts},
+    {"cuts", "LIST",
+     "the error with fewer features: how many are kept, or below\nwhich percentile they are dropped; 'none' for "
+     "none\n(default 0%,50%,75%,80%,90%,95%,97.5%)",
+     set_cuts},
     {"keep", "N", "keep the N features asked most", set_keep},
     {"out", "FILE", "write them, one per line, for 'classify --mask FILE'", set_out},
     {"csv", "FILE", "write the ranking: feature, times asked, variance", set_csv},
-    {"plot", "FILE.svg", "draw how often features are asked beside their variance,\nand the error after each cut", set_plot},
+    {"plot", "FILE.svg", "draw how often features are asked beside their variance,\nand the error after each cut",
+     set_plot},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -124,7 +128,8 @@ static void ranking_free(ranking *r)
 
 static int ranking_make(ranking *r, uint32_t features)
 {
-    *r = (ranking){calloc(features, sizeof *r->asked), calloc(features, sizeof *r->variance), malloc(features * sizeof *r->order), 0};
+    *r = (ranking){calloc(features, sizeof *r->asked), calloc(features, sizeof *r->variance),
+                   malloc(features * sizeof *r->order), 0};
     if (r->asked && r->variance && r->order)
         return CLI_OK;
     ranking_free(r);
@@ -150,7 +155,8 @@ typedef struct result {
 } result;
 
 /* All shuffles with the features in `mask` (null: all); adds to the ranking where it is given. */
-static int run_all(const config *c, const cloud_data *d, const uint8_t *mask, ranking *r, cloud_progress *progress, result *out)
+static int run_all(const config *c, const cloud_data *d, const uint8_t *mask, ranking *r, cloud_progress *progress,
+                   result *out)
 {
     char error[300];
     cloud_trial trial;
@@ -162,8 +168,8 @@ static int run_all(const config *c, const cloud_data *d, const uint8_t *mask, ra
         rf_outcome o = {.times_asked = r ? r->asked : NULL};
         trial.rules.mask = mask ? mask : trial.rules.mask;
         double start = cloud_seconds();
-        if (rf_run(&trial.training, &trial.rules, &trial.objects, (unsigned)c->cloud.threads, &o, cloud_progress_show, progress, error,
-                   sizeof error) < 0)
+        if (rf_run(&trial.training, &trial.rules, &trial.objects, (unsigned)c->cloud.threads, &o, cloud_progress_show,
+                   progress, error, sizeof error) < 0)
             code = cli_error("features: %s", error);
         progress->before++;
         out->seconds += cloud_seconds() - start;
@@ -182,11 +188,13 @@ static int run_all(const config *c, const cloud_data *d, const uint8_t *mask, ra
 
 static uint32_t kept_at(const config *c, unsigned cut, uint32_t features)
 {
-    double kept = isnan(c->percentile[cut]) ? (double)c->count[cut] : floor(features * (1 - c->percentile[cut] / 100) + 0.5);
+    double kept =
+        isnan(c->percentile[cut]) ? (double)c->count[cut] : floor(features * (1 - c->percentile[cut] / 100) + 0.5);
     return kept < 1 ? 1 : kept > features ? features : (uint32_t)kept;
 }
 
-static int run_cuts(const config *c, const cloud_data *d, const ranking *r, const result *all, cloud_progress *progress, cli_cut *cuts)
+static int run_cuts(const config *c, const cloud_data *d, const ranking *r, const result *all, cloud_progress *progress,
+                    cli_cut *cuts)
 {
     uint32_t features = d->train.features;
     uint8_t *mask = malloc(features);
@@ -201,7 +209,8 @@ static int run_cuts(const config *c, const cloud_data *d, const ranking *r, cons
             code = run_all(c, d, mask, NULL, progress, &one);
         else
             progress->before += c->cloud.shuffles;
-        cuts[i] = (cli_cut){kept, isnan(c->percentile[i]) ? 100 * (1 - (double)kept / features) : c->percentile[i], one.error};
+        cuts[i] = (cli_cut){kept, isnan(c->percentile[i]) ? 100 * (1 - (double)kept / features) : c->percentile[i],
+                            one.error};
     }
     free(mask);
     return code;
@@ -248,7 +257,8 @@ static int write_plot(const config *c, const cloud_data *d, const ranking *r, co
         for (uint32_t j = 0; j < d->train.features; j++)
             asked[j] = (double)r->asked[j];
         const cli_map maps[] = {{"how often it is asked", asked}, {"variance over the training set", r->variance}};
-        snprintf(title, sizeof title, "%.60s, task %s, method %s", cloud_base_name(d->train.source), d->task.name, cloud_method_name(c->cloud.method));
+        snprintf(title, sizeof title, "%.60s, task %s, method %s", cloud_base_name(d->train.source), d->task.name,
+                 cloud_method_name(c->cloud.method));
         cli_picture_maps(out, title, &d->train, maps, 2, cuts, c->cuts);
         code = cloud_finish(&c->cloud, c->plot, out);
         fprintf(stderr, "picture: %s\n", c->plot);
@@ -261,8 +271,9 @@ static void print_text(const config *c, const cloud_data *d, const ranking *r, c
 {
     char name[128];
     cloud_describe(&c->cloud, d);
-    printf("method %s, %llu objects: error %.3f %% with %.2f queries; %u of %u features were ever asked\n", cloud_method_name(c->cloud.method),
-           (unsigned long long)all->objects, 100 * all->error, all->queries, r->ever, d->train.features);
+    printf("method %s, %llu objects: error %.3f %% with %.2f queries; %u of %u features were ever asked\n",
+           cloud_method_name(c->cloud.method), (unsigned long long)all->objects, 100 * all->error, all->queries,
+           r->ever, d->train.features);
     printf("\n  rank  feature           asked    variance\n");
     for (uint32_t i = 0; i < d->train.features && i < 10; i++)
         printf("%6u  %-12s %10llu  %10.4g\n", i + 1, rf_table_feature(&d->train, r->order[i], name, sizeof name),

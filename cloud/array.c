@@ -104,7 +104,8 @@ static int take_cell(void *context, uint64_t index, double value, char *error, s
         return rf_fail(error, size, "%s: out of memory", table->source);
     if (rf_table_put(table, row, feature, value) < 0)
         return rf_fail(error, size, "%s: out of memory", table->source);
-    table->rows = t->array->first_fastest ? (uint32_t)t->array->size[0] : (uint32_t)row + (feature + 1 == table->features);
+    table->rows =
+        t->array->first_fastest ? (uint32_t)t->array->size[0] : (uint32_t)row + (feature + 1 == table->features);
     return 0;
 }
 
@@ -123,9 +124,10 @@ int rf_array_rows(const rf_array *a, rf_stream *s, rf_table *table, char *error,
     if (count == 0)
         return -1;
     if (a->dimensions < 2 || a->size[0] > UINT32_MAX / 2 || count / a->size[0] > RF_FEATURES_MAX)
-        return rf_fail(error, size, "%s: has %u dimensions, %llu rows, %llu features; wanted are 2 or more, and at most %d features",
-                       rf_stream_name(s), a->dimensions, (unsigned long long)a->size[0], (unsigned long long)(count / a->size[0]),
-                       RF_FEATURES_MAX);
+        return rf_fail(error, size,
+                       "%s: has %u dimensions, %llu rows, %llu features; wanted are 2 or more, and at most %d features",
+                       rf_stream_name(s), a->dimensions, (unsigned long long)a->size[0],
+                       (unsigned long long)(count / a->size[0]), RF_FEATURES_MAX);
     snprintf(table->source, sizeof table->source, "%s", rf_stream_name(s));
     table->features = (uint32_t)(count / a->size[0]);
     if (a->dimensions == 3) {
@@ -170,12 +172,13 @@ int rf_array_labels(const rf_array *a, rf_stream *s, uint64_t rows, rf_table *ta
     if (count == 0)
         return -1;
     if (count != rows)
-        return rf_fail(error, size, "%s: has %llu labels, but %s has %llu rows", rf_stream_name(s), (unsigned long long)count,
-                       table->source, (unsigned long long)rows);
+        return rf_fail(error, size, "%s: has %llu labels, but %s has %llu rows", rf_stream_name(s),
+                       (unsigned long long)count, table->source, (unsigned long long)rows);
     rf_table named = {.label = malloc(count * sizeof *named.label)}; /* its source is the labels' file */
     snprintf(named.source, sizeof named.source, "%s", rf_stream_name(s));
     row_taker t = {a, &named};
-    int status = named.label ? each(a, s, count, take_label, &t, error, size) : rf_fail(error, size, "%s: out of memory", named.source);
+    int status = named.label ? each(a, s, count, take_label, &t, error, size)
+                             : rf_fail(error, size, "%s: out of memory", named.source);
     free(table->label);
     table->label = named.label;
     table->labels = named.labels;
@@ -186,8 +189,11 @@ int rf_array_labels(const rf_array *a, rf_stream *s, uint64_t rows, rf_table *ta
 
 int rf_array_idx(rf_stream *s, rf_array *a, char *error, size_t size)
 {
-    static const struct { unsigned char code; char kind; unsigned char bytes; } types[] = {
-        {0x08, 'u', 1}, {0x09, 'i', 1}, {0x0b, 'i', 2}, {0x0c, 'i', 4}, {0x0d, 'f', 4}, {0x0e, 'f', 8}};
+    static const struct {
+        unsigned char code;
+        char kind;
+        unsigned char bytes;
+    } types[] = {{0x08, 'u', 1}, {0x09, 'i', 1}, {0x0b, 'i', 2}, {0x0c, 'i', 4}, {0x0d, 'f', 4}, {0x0e, 'f', 8}};
     unsigned char head[4], dimension[4];
     *a = (rf_array){.big_endian = 1};
     if (rf_stream_read(s, head, sizeof head, error, size) < 0)
@@ -199,11 +205,13 @@ int rf_array_idx(rf_stream *s, rf_array *a, char *error, size_t size)
         }
     a->dimensions = head[3];
     if (!a->kind || a->dimensions == 0 || a->dimensions > RF_ARRAY_DIMENSIONS)
-        return rf_fail(error, size, "%s: not an IDX file: it begins with %02x %02x %02x %02x", rf_stream_name(s), head[0], head[1], head[2], head[3]);
+        return rf_fail(error, size, "%s: not an IDX file: it begins with %02x %02x %02x %02x", rf_stream_name(s),
+                       head[0], head[1], head[2], head[3]);
     for (unsigned i = 0; i < a->dimensions; i++) {
         if (rf_stream_read(s, dimension, sizeof dimension, error, size) < 0)
             return -1;
-        a->size[i] = (uint64_t)dimension[0] << 24 | (uint64_t)dimension[1] << 16 | (uint64_t)dimension[2] << 8 | dimension[3];
+        a->size[i] =
+            (uint64_t)dimension[0] << 24 | (uint64_t)dimension[1] << 16 | (uint64_t)dimension[2] << 8 | dimension[3];
     }
     return 0;
 }
@@ -221,7 +229,8 @@ static const char *value_of(const char *header, const char *key)
 static int read_type(const char *text, rf_array *a)
 {
     char kind = text[2];
-    unsigned bytes = text[3] >= '0' && text[3] <= '9' && (text[4] == '\'' || text[4] == '"') ? (unsigned)(text[3] - '0') : 0;
+    unsigned bytes =
+        text[3] >= '0' && text[3] <= '9' && (text[4] == '\'' || text[4] == '"') ? (unsigned)(text[3] - '0') : 0;
     a->big_endian = text[1] == '>';
     a->kind = kind == 'b' ? 'u' : kind;
     a->bytes = bytes;
@@ -242,16 +251,18 @@ int rf_array_npy(rf_stream *s, rf_array *a, char *error, size_t size)
         return -1;
     size_t bytes = (size_t)length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16 | (size_t)length[3] << 24;
     if (bytes >= sizeof header)
-        return rf_fail(error, size, "%s: the header has %zu bytes: not an array of plain numbers", rf_stream_name(s), bytes);
+        return rf_fail(error, size, "%s: the header has %zu bytes: not an array of plain numbers", rf_stream_name(s),
+                       bytes);
     if (rf_stream_read(s, header, bytes, error, size) < 0)
         return -1;
     header[bytes] = '\0';
-    const char *type = value_of(header, "descr"), *order = value_of(header, "fortran_order"), *shape = value_of(header, "shape");
+    const char *type = value_of(header, "descr"), *order = value_of(header, "fortran_order"),
+               *shape = value_of(header, "shape");
     if (!type || !order || !shape || strlen(type) < 5 || *shape != '(')
         return rf_fail(error, size, "%s: a NumPy header without type, order and shape", rf_stream_name(s));
     if (read_type(type, a) < 0)
-        return rf_fail(error, size, "%s: numbers of type %.*s are not read; wanted are integers, float32 or float64", rf_stream_name(s),
-                       (int)strcspn(type, ","), type);
+        return rf_fail(error, size, "%s: numbers of type %.*s are not read; wanted are integers, float32 or float64",
+                       rf_stream_name(s), (int)strcspn(type, ","), type);
     a->first_fastest = *order == 'T';
     for (const char *c = shape + 1; *c && *c != ')';) {
         char *end;

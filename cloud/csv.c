@@ -51,7 +51,7 @@ static reader *reader_open(const char *path, char *error, size_t size)
     return r;
 }
 
-#define fail_here(r, text, ...) \
+#define fail_here(r, text, ...)                                                                                        \
     rf_fail((r)->error, (r)->size, "%s: line %lu: " text, rf_stream_name((r)->stream), (r)->number, __VA_ARGS__)
 
 /* The next line. Returns 1, 0 at the end, or -1 with a message. */
@@ -203,8 +203,8 @@ static int named_label(const layout *l, const char *wanted)
     return -1;
 }
 
-static int choose_label(layout *l, const char *wanted, const candidate *first, const candidate *last, const char *path, char *error,
-                        size_t size)
+static int choose_label(layout *l, const char *wanted, const candidate *first, const candidate *last, const char *path,
+                        char *error, size_t size)
 {
     int named = named_label(l, wanted);
     char *end = NULL;
@@ -212,13 +212,16 @@ static int choose_label(layout *l, const char *wanted, const candidate *first, c
     if (named >= 0)
         l->label = (size_t)named;
     else if (wanted && (*wanted < '0' || *wanted > '9' || *end != '\0' || number >= l->fields))
-        return rf_fail(error, size, "%s: has no column '%s'; columns are named in its header or numbered 0 to %zu", path, wanted, l->fields - 1);
+        return rf_fail(error, size, "%s: has no column '%s'; columns are named in its header or numbered 0 to %zu",
+                       path, wanted, l->fields - 1);
     else if (wanted)
         l->label = number;
     else if (last->is_text || first->is_text)
         l->label = last->is_text ? l->fields - 1 : 0;
     else
-        l->label = (last->refuted || last->values.count < 2) && !first->refuted && first->values.count >= 2 ? 0 : l->fields - 1;
+        l->label = (last->refuted || last->values.count < 2) && !first->refuted && first->values.count >= 2
+                       ? 0
+                       : l->fields - 1;
     return 0;
 }
 
@@ -308,7 +311,8 @@ int rf_load_csv(const char *path, const char *label, rf_table *table, char *erro
     int status = look(path, label, &l, error, size);
     snprintf(table->source, sizeof table->source, "%s", path);
     if (status == 0 && (l.fields < 2 || l.fields > RF_FEATURES_MAX))
-        status = rf_fail(error, size, "%s: has %zu columns; wanted are a label and 1 to %d features", path, l.fields, RF_FEATURES_MAX);
+        status = rf_fail(error, size, "%s: has %zu columns; wanted are a label and 1 to %d features", path, l.fields,
+                         RF_FEATURES_MAX);
     if (status == 0) {
         table->features = (uint32_t)l.fields - 1;
         table->bytes = malloc(1); /* numbers are bytes until one is not */

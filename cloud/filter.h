@@ -10,12 +10,12 @@ typedef enum rf_gain { RF_BETWEEN, RF_VARIANCE, RF_MUTUAL } rf_gain;
 /* How to ask and when to stop. */
 typedef struct rf_rules {
     rf_method method;
-    double stop;       /* stop when all classes but one have at most this probability together */
-    uint32_t budget;   /* queries of an object, at most */
-    double most_cost;  /* of the queries of an object */
-    const float *cost; /* by feature, null: 1 each */
+    double stop;         /* stop when all classes but one have at most this probability together */
+    uint32_t budget;     /* queries of an object, at most */
+    double most_cost;    /* of the queries of an object */
+    const float *cost;   /* by feature, null: 1 each */
     const uint8_t *mask; /* by feature: not 0 where it may be asked; null: all may */
-    double floor;      /* of σ, in units of the largest standard deviation of a feature */
+    double floor;        /* of σ, in units of the largest standard deviation of a feature */
     uint64_t seed;
     /* weighted */
     rf_gain gain;

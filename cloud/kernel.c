@@ -9,7 +9,8 @@ enum { ONCE_MOST = 20000 }; /* penalty of one answer: with RF_PENALTY_CLIP it fi
 
 static uint16_t least(uint16_t a, uint16_t b) { return a < b ? a : b; }
 
-static uint16_t update(const uint8_t *restrict x, uint32_t count, rf_evidence e, uint16_t base, uint16_t *restrict penalty)
+static uint16_t update(const uint8_t *restrict x, uint32_t count, rf_evidence e, uint16_t base,
+                       uint16_t *restrict penalty)
 {
     uint16_t low = UINT16_MAX, most = (uint16_t)(ONCE_MOST >> e.shift), scale = (uint16_t)(1u << e.shift);
     for (uint32_t i = 0; i < count; i++) {
@@ -29,12 +30,6 @@ static uint16_t tempered(uint16_t penalty, uint16_t base, uint16_t temper)
     return (uint16_t)((uint32_t)(uint16_t)(penalty - base) * temper >> 16);
 }
 
-static void temper_all(uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper)
-{
-    for (uint32_t i = 0; i < count; i++)
-        penalty[i] = tempered(penalty[i], base, temper);
-}
-
 /* 2^−(p / RF_BIT) · RF_WEIGHT_ONE: a cubic of the fraction, within 1.2e-4, then a shift. */
 static uint32_t weight_of(uint16_t p)
 {
@@ -46,8 +41,8 @@ static uint32_t weight_of(uint16_t p)
     return (uint32_t)c << 6 >> (shift < 31 ? shift : 31);
 }
 
-static rf_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t temper, uint16_t limit,
-                        uint32_t *restrict weight, uint32_t *restrict block)
+static rf_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t temper,
+                        uint16_t limit, uint32_t *restrict weight, uint32_t *restrict block)
 {
     rf_weighed out = {0, 0, 0};
     for (uint32_t begin = 0; begin < count; begin += RF_BLOCK) {
@@ -74,7 +69,8 @@ static void add(const uint8_t *restrict row, uint32_t features, uint16_t times, 
         sum[j] = (uint16_t)(sum[j] + row[j] * times);
 }
 
-static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t times, uint32_t *restrict sum, uint32_t *restrict square)
+static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t times, uint32_t *restrict sum,
+                        uint32_t *restrict square)
 {
     for (uint32_t j = 0; j < features; j++) {
         uint32_t x = row[j], many = times * x;
@@ -84,4 +80,4 @@ static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t
 }
 
 extern const rf_cloud_kernel KERNEL;
-const rf_cloud_kernel KERNEL = {update, temper_all, weigh, add, add_squares};
+const rf_cloud_kernel KERNEL = {update, weigh, add, add_squares};

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 enum {
-    RF_BIT = 512,          /* a bit of evidence, in units of penalties */
+    RF_BIT = 512,            /* a bit of evidence, in units of penalties */
     RF_PENALTY_CLIP = 45000, /* a vector further behind is as far behind as this */
-    RF_BLOCK = 64,          /* vectors whose weights are summed together */
+    RF_BLOCK = 64,           /* vectors whose weights are summed together */
     RF_WEIGHT_ONE = 1 << 22, /* weight of the best vector */
-    RF_SQUARE_SHIFT = 11    /* weights lose so many bits before they are squared */
+    RF_SQUARE_SHIFT = 11     /* weights lose so many bits before they are squared */
 };
 
 /* The answer to a query as the kernel takes it: penalty (x − value)² · factor / 2¹⁶ · 2^shift. */
@@ -31,11 +31,9 @@ typedef struct rf_weighed {
 typedef struct rf_cloud_kernel {
     /* Adds the evidence to the penalties, from which `base` is subtracted; returns the least one. */
     uint16_t (*update)(const uint8_t *x, uint32_t count, rf_evidence e, uint16_t base, uint16_t *penalty);
-    /* penalty = (penalty − base) · temper / 2¹⁶ */
-    void (*temper)(uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper);
     /* Weights 2^−((penalty − base) · temper / 2¹⁶), and their sums, in all and by block. */
-    rf_weighed (*weigh)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper, uint16_t limit, uint32_t *weight,
-                        uint32_t *block);
+    rf_weighed (*weigh)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper, uint16_t limit,
+                        uint32_t *weight, uint32_t *block);
     /* sum += times · row; at most 257 rows in all. */
     void (*add)(const uint8_t *row, uint32_t features, uint16_t times, uint16_t *sum);
     /* sum += times · row, square += times · row²; at most 66,000 rows in all. */

@@ -56,11 +56,14 @@ static int split_label(rf_table *t, const char *column, char *error, size_t size
     for (size_t row = 0, to = 0; row < t->rows; row++) {
         for (size_t j = 0; j < d; j++) {
             if (j == at) {
-                snprintf(text, sizeof text, "%.9g", t->reals ? (double)t->reals[row * d + j] : (double)t->bytes[row * d + j]);
+                snprintf(text, sizeof text, "%.9g",
+                         t->reals ? (double)t->reals[row * d + j] : (double)t->bytes[row * d + j]);
                 t->label[row] = rf_names_intern(&t->labels, text);
                 if (t->label[row] >= RF_LABELS_MAX)
-                    return rf_fail(error, size, "%s: row %zu: label %s, and there are 256 different ones before; is it the label column?",
-                                   t->source, row + 1, text);
+                    return rf_fail(
+                        error, size,
+                        "%s: row %zu: label %s, and there are 256 different ones before; is it the label column?",
+                        t->source, row + 1, text);
             } else if (t->reals) {
                 t->reals[to++] = t->reals[row * d + j];
             } else {
@@ -102,10 +105,12 @@ static int sibling_labels(const char *path, char *labels, size_t size)
     return access(labels, R_OK) == 0;
 }
 
-static const char *const row_names[2][10] = {{"x_train", "X_train", "train_images", "train_x", "x", "X", "data", "images", "features", NULL},
-                                             {"x_test", "X_test", "test_images", "test_x", NULL}};
-static const char *const label_names[2][10] = {{"y_train", "Y_train", "train_labels", "train_y", "y", "Y", "target", "labels", "label", NULL},
-                                               {"y_test", "Y_test", "test_labels", "test_y", NULL}};
+static const char *const row_names[2][10] = {
+    {"x_train", "X_train", "train_images", "train_x", "x", "X", "data", "images", "features", NULL},
+    {"x_test", "X_test", "test_images", "test_x", NULL}};
+static const char *const label_names[2][10] = {
+    {"y_train", "Y_train", "train_labels", "train_y", "y", "Y", "target", "labels", "label", NULL},
+    {"y_test", "Y_test", "test_labels", "test_y", NULL}};
 
 /* The member of an archive whose name is one of `names`, its header read; null, with a message when it is
    the archive that is at fault and an empty one when there is no such member. */
@@ -153,7 +158,9 @@ static int load_file(const char *path, const char *labels, const char *column, r
     char sibling[4096];
     if (has_ending(path, ".npz")) {
         int status = load_archive(path, 0, t, error, size);
-        return status == 1 ? rf_fail(error, size, "%s: has no array called x, X, data, images, features or x_train", path) : status;
+        return status == 1
+                   ? rf_fail(error, size, "%s: has no array called x, X, data, images, features or x_train", path)
+                   : status;
     }
     if (is_csv(path) && labels)
         return rf_fail(error, size, "%s: a CSV file has its labels in a column; give it with --label", path);
@@ -168,8 +175,8 @@ static int load_file(const char *path, const char *labels, const char *column, r
 
 static int load_directory(const char *directory, const char *half, rf_table *t, char *error, size_t size)
 {
-    static const char *const forms[] = {"%s/%s-images-idx3-ubyte.gz", "%s/%s-images-idx3-ubyte", "%s/%s-images.idx3-ubyte",
-                                        "%s/%s-images.idx3-ubyte.gz", NULL};
+    static const char *const forms[] = {"%s/%s-images-idx3-ubyte.gz", "%s/%s-images-idx3-ubyte",
+                                        "%s/%s-images.idx3-ubyte", "%s/%s-images.idx3-ubyte.gz", NULL};
     char images[4096], labels[4096];
     for (size_t i = 0; forms[i]; i++) {
         int length = snprintf(images, sizeof images, forms[i], directory, half);
@@ -187,7 +194,8 @@ static int load_data(const rf_source *source, rf_table *train, rf_table *test, c
     struct stat about;
     if (strcmp(source->data, "synthetic") == 0) {
         int status = rf_synthetic(source->seed, 0, RF_SYNTHETIC_TRAIN, train, error, size);
-        return status == 0 ? rf_synthetic(source->seed, RF_SYNTHETIC_TRAIN, RF_SYNTHETIC_TEST, test, error, size) : status;
+        return status == 0 ? rf_synthetic(source->seed, RF_SYNTHETIC_TRAIN, RF_SYNTHETIC_TEST, test, error, size)
+                           : status;
     }
     if (stat(source->data, &about) == 0 && S_ISDIR(about.st_mode)) {
         int status = load_directory(source->data, "train", train, error, size);
@@ -212,7 +220,8 @@ int rf_load(const rf_source *source, rf_table *train, rf_table *test, char *erro
             status = load_file(source->test, source->test_labels, source->label, test, error, size);
     }
     if (status == 0 && test->rows > 0 && test->features != train->features)
-        status = rf_fail(error, size, "%s: has %u features, but %s has %u", test->source, test->features, train->source, train->features);
+        status = rf_fail(error, size, "%s: has %u features, but %s has %u", test->source, test->features, train->source,
+                         train->features);
     if (status < 0) {
         rf_table_free(train);
         rf_table_free(test);

@@ -6,7 +6,7 @@
 
 /* Where data comes from. Null: not given. */
 typedef struct rf_source {
-    const char *data;                /* a directory with MNIST's four files, an .npz with both halves, or "synthetic" */
+    const char *data; /* a directory with MNIST's four files, an .npz with both halves, or "synthetic" */
     const char *train, *train_labels; /* files; without labels of their own, one column is the label */
     const char *test, *test_labels;
     const char *label; /* the label column: its name, or its number from 0 on */

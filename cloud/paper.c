@@ -18,9 +18,9 @@ struct rf_paper {
     const rf_training *training;
     rf_rules rules;
     const rf_cloud_kernel *kernel;
-    run *cloud, *accepted; /* ordered by class; the cloud has rules.particles particles */
+    run *cloud, *accepted;        /* ordered by class; the cloud has rules.particles particles */
     uint32_t runs[RF_LABELS_MAX]; /* of the cloud, by class */
-    uint32_t *sum, *square; /* by feature, over the cloud */
+    uint32_t *sum, *square;       /* by feature, over the cloud */
     uint32_t *words;
     uint32_t drawn; /* random words there are room for, a multiple of 64 */
     double *belief; /* by class: sum over restarts of the last frequencies */
@@ -111,11 +111,14 @@ static uint32_t choose(rf_paper *f, const rf_object *object, double cost_left, d
     for (uint32_t at = 0; at < runs; at++) {
         if (at + AHEAD < runs)
             rf_training_prefetch(t, f->cloud[at + AHEAD].vector);
-        f->kernel->add_squares(rf_training_row(t, f->cloud[at].vector), t->features, f->cloud[at].times, f->sum, f->square);
+        f->kernel->add_squares(rf_training_row(t, f->cloud[at].vector), t->features, f->cloud[at].times, f->sum,
+                               f->square);
     }
     for (uint32_t j = 0; j < t->features; j++) {
-        double mean = f->sum[j] / m, spread = f->square[j] / m - mean * mean, cost = f->rules.cost ? (double)f->rules.cost[j] : 1;
-        int may_ask = !(object->missing && object->missing[j]) && !(f->rules.mask && !f->rules.mask[j]) && cost <= cost_left;
+        double mean = f->sum[j] / m, spread = f->square[j] / m - mean * mean,
+               cost = f->rules.cost ? (double)f->rules.cost[j] : 1;
+        int may_ask =
+            !(object->missing && object->missing[j]) && !(f->rules.mask && !f->rules.mask[j]) && cost <= cost_left;
         if (may_ask && spread / cost > most) {
             most = spread / cost;
             *variance = spread;
@@ -126,8 +129,8 @@ static uint32_t choose(rf_paper *f, const rf_object *object, double cost_left, d
 }
 
 /* Accepts each particle with exp(−(x − value)²/2σ²). How many of each class in `count`; returns how many in all. */
-static uint32_t accept(rf_paper *f, const rf_object *object, uint32_t update, uint32_t feature, double variance, uint32_t *count,
-                       uint32_t *runs)
+static uint32_t accept(rf_paper *f, const rf_object *object, uint32_t update, uint32_t feature, double variance,
+                       uint32_t *count, uint32_t *runs)
 {
     const rf_training *t = f->training;
     const uint8_t *column = rf_training_column(t, feature);
@@ -180,7 +183,8 @@ static void share_out(const rf_paper *f, const uint32_t *count, uint32_t all, ui
 }
 
 /* Replicates the accepted within each class, evenly, to 95 % of its population; the rest are fresh. */
-static void resample(rf_paper *f, const rf_object *object, uint32_t update, const uint32_t *count, const uint32_t *runs, uint32_t all)
+static void resample(rf_paper *f, const rf_object *object, uint32_t update, const uint32_t *count, const uint32_t *runs,
+                     uint32_t all)
 {
     uint32_t population[RF_LABELS_MAX], at = 0, from = 0, word = 0;
     share_out(f, count, all, population);
@@ -189,7 +193,8 @@ static void resample(rf_paper *f, const rf_object *object, uint32_t update, cons
         uint32_t copies = (uint32_t)((uint64_t)population[c] * 95 / 100), begin = at, done = 0;
         uint64_t offset = count[c] ? rf_below(f->words[word], count[c]) : 0;
         for (uint32_t i = 0; i < runs[c]; i++, from++) {
-            uint64_t first = (uint64_t)done * copies + offset, last = (uint64_t)(done + f->accepted[from].times) * copies + offset;
+            uint64_t first = (uint64_t)done * copies + offset,
+                     last = (uint64_t)(done + f->accepted[from].times) * copies + offset;
             uint32_t times = (uint32_t)(last / count[c] - first / count[c]);
             done += f->accepted[from].times;
             if (times > 0)
@@ -204,20 +209,23 @@ static void resample(rf_paper *f, const rf_object *object, uint32_t update, cons
 void rf_paper_classify(rf_paper *f, const rf_object *object, rf_answer *a)
 {
     const rf_training *t = f->training;
-    uint32_t votes[RF_LABELS_MAX] = {0}, count[RF_LABELS_MAX], runs[RF_LABELS_MAX], each = f->rules.budget / f->rules.restarts;
+    uint32_t votes[RF_LABELS_MAX] = {0}, count[RF_LABELS_MAX], runs[RF_LABELS_MAX],
+             each = f->rules.budget / f->rules.restarts;
     double least = f->rules.floor * t->largest_deviation;
     memset(f->belief, 0, t->classes * sizeof *f->belief);
     a->queries = 0;
     a->cost = 0;
     for (uint32_t r = 0; r < f->rules.restarts; r++) {
-        double belief[RF_LABELS_MAX], cost_left = (f->rules.most_cost - a->cost) / (f->rules.restarts - r), variance = 0;
+        double belief[RF_LABELS_MAX], cost_left = (f->rules.most_cost - a->cost) / (f->rules.restarts - r),
+                                      variance = 0;
         uint32_t best = 0, feature;
         for (uint32_t c = 0; c < t->classes; c++)
             belief[c] = (double)(t->class_begin[c + 1] - t->class_begin[c]) / t->count;
         start(f, object, UINT32_MAX - r);
         for (uint32_t k = 0; k < each && (feature = choose(f, object, cost_left, &variance)) < t->features; k++) {
             double cost = f->rules.cost ? (double)f->rules.cost[feature] : 1;
-            uint32_t update = a->queries, all = accept(f, object, update, feature, fmax(fmax(variance, least * least), 1), count, runs);
+            uint32_t update = a->queries,
+                     all = accept(f, object, update, feature, fmax(fmax(variance, least * least), 1), count, runs);
             a->asked[a->queries++] = feature;
             a->cost += cost;
             cost_left -= cost;

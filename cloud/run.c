@@ -101,7 +101,8 @@ static void work(void *context, unsigned index)
     }
 }
 
-static int open_workers(const rf_training *training, const rf_rules *rules, worker *workers, unsigned count, char *error, size_t size)
+static int open_workers(const rf_training *training, const rf_rules *rules, worker *workers, unsigned count,
+                        char *error, size_t size)
 {
     for (unsigned i = 0; i < count; i++) {
         worker *w = &workers[i];
@@ -143,8 +144,8 @@ static int finish(const job *j, unsigned threads, char *error, size_t size)
     return failed ? rf_fail(error, size, "out of memory for the answers") : 0;
 }
 
-int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects *objects, unsigned threads, rf_outcome *outcome,
-           rf_progress *progress, void *context, char *error, size_t size)
+int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects *objects, unsigned threads,
+           rf_outcome *outcome, rf_progress *progress, void *context, char *error, size_t size)
 {
     unsigned worth = (objects->count + AT_ONCE - 1) / AT_ONCE;
     threads = threads < worth ? threads : worth > 0 ? worth : 1;
@@ -180,13 +181,15 @@ int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects 
     return status;
 }
 
-int rf_run_one(const rf_training *training, const rf_rules *rules, const rf_objects *objects, uint32_t index, rf_answer *answer, char *error,
-               size_t size)
+int rf_run_one(const rf_training *training, const rf_rules *rules, const rf_objects *objects, uint32_t index,
+               rf_answer *answer, char *error, size_t size)
 {
     rf_object object = object_at(objects, index);
     rf_rules relevant = *rules;
     uint8_t *mask = NULL;
-    rf_cloud *cloud = find_relevant(training, &relevant, &mask, error, size) < 0 ? NULL : rf_cloud_open(training, &relevant, error, size);
+    rf_cloud *cloud = find_relevant(training, &relevant, &mask, error, size) < 0
+                          ? NULL
+                          : rf_cloud_open(training, &relevant, error, size);
     int status = cloud ? rf_answer_make(training, rules, 1, answer) : -1;
     if (status == 0)
         rf_cloud_classify(cloud, &object, answer);

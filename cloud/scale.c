@@ -102,7 +102,8 @@ static map map_of_all(const rf_table *t, float *room)
     map m = {0, 1};
     if (reaches_upper_half(t))
         return m;
-    size_t count = sample(t, t->features, SAMPLE, room), tail = count / 1000; /* a few wild values do not set the scale */
+    size_t count = sample(t, t->features, SAMPLE, room),
+           tail = count / 1000; /* a few wild values do not set the scale */
     if (count > 0 && !(room[count - 1 - tail] > room[tail]))
         tail = 0;
     float low = count ? room[tail] : 0, high = count ? room[count - 1 - tail] : 0;

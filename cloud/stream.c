@@ -12,7 +12,14 @@
 
 #include "engine.h"
 
-enum { DEFLATE_AT_BEST = 1032, BUFFER = 1 << 16, END_RECORD = 22, END_SEARCH = END_RECORD + 65535, MEMBER_RECORD = 46, LOCAL_RECORD = 30 };
+enum {
+    DEFLATE_AT_BEST = 1032,
+    BUFFER = 1 << 16,
+    END_RECORD = 22,
+    END_SEARCH = END_RECORD + 65535,
+    MEMBER_RECORD = 46,
+    LOCAL_RECORD = 30
+};
 
 struct rf_stream {
     char name[512];
@@ -120,7 +127,8 @@ static int find_end(FILE *f, uint64_t bytes, unsigned char end[END_RECORD])
 
 /* Reads the central directory's record number `index` and moves to where the member's bytes begin.
    Returns 1, 0 past the last member, or -1 with a message. */
-static int find_member(rf_stream *s, uint64_t bytes, unsigned index, char *name, size_t name_size, char *error, size_t size)
+static int find_member(rf_stream *s, uint64_t bytes, unsigned index, char *name, size_t name_size, char *error,
+                       size_t size)
 {
     unsigned char end[END_RECORD], record[MEMBER_RECORD], local[LOCAL_RECORD];
     if (find_end(s->archive, bytes, end) < 0)
@@ -130,7 +138,8 @@ static int find_member(rf_stream *s, uint64_t bytes, unsigned index, char *name,
         return 0;
     for (unsigned i = 0;; i++) {
         if (read_at(s->archive, at, record, sizeof record) < 0 || memcmp(record, "PK\1\2", 4) != 0)
-            return rf_fail(error, size, "%s: damaged zip archive: no member %u at byte %llu", s->name, i, (unsigned long long)at);
+            return rf_fail(error, size, "%s: damaged zip archive: no member %u at byte %llu", s->name, i,
+                           (unsigned long long)at);
         if (i == index)
             break;
         at += MEMBER_RECORD + little(record + 28, 2) + little(record + 30, 2) + little(record + 32, 2);
@@ -149,7 +158,8 @@ static int find_member(rf_stream *s, uint64_t bytes, unsigned index, char *name,
     if ((method != 0 && method != 8) || (little(record + 8, 2) & 1))
         return rf_fail(error, size, "%s: member %s is neither stored nor deflated", s->name, name);
     if (read_at(s->archive, begin, local, sizeof local) < 0 || memcmp(local, "PK\3\4", 4) != 0)
-        return rf_fail(error, size, "%s: damaged zip archive: no member at byte %llu", s->name, (unsigned long long)begin);
+        return rf_fail(error, size, "%s: damaged zip archive: no member at byte %llu", s->name,
+                       (unsigned long long)begin);
     begin += LOCAL_RECORD + little(local + 26, 2) + little(local + 28, 2);
     if (begin > bytes || s->packed_left > bytes - begin || (method == 0 && s->packed_left != s->unpacked_left) ||
         s->unpacked_left / DEFLATE_AT_BEST > s->packed_left)
@@ -162,7 +172,8 @@ static int find_member(rf_stream *s, uint64_t bytes, unsigned index, char *name,
     return 1;
 }
 
-rf_stream *rf_stream_open_member(const char *path, unsigned index, char *name, size_t name_size, char *error, size_t size)
+rf_stream *rf_stream_open_member(const char *path, unsigned index, char *name, size_t name_size, char *error,
+                                 size_t size)
 {
     uint64_t bytes;
     error[0] = '\0';
@@ -246,8 +257,8 @@ int rf_stream_read(rf_stream *s, void *to, size_t bytes, char *error, size_t siz
         if (got < 0)
             return -1;
         if (got == 0)
-            return rf_fail(error, size, "%s: ends at byte %llu, %llu bytes too early", s->name, (unsigned long long)s->at,
-                           (unsigned long long)(bytes - done));
+            return rf_fail(error, size, "%s: ends at byte %llu, %llu bytes too early", s->name,
+                           (unsigned long long)s->at, (unsigned long long)(bytes - done));
         done += (size_t)got;
     }
     return 0;
@@ -258,6 +269,7 @@ int rf_stream_end(rf_stream *s, char *error, size_t size)
     unsigned char more;
     long got = rf_stream_some(s, &more, 1, error, size);
     if (got > 0)
-        return rf_fail(error, size, "%s: has more data than it declares, from byte %llu on", s->name, (unsigned long long)(s->at - 1));
+        return rf_fail(error, size, "%s: has more data than it declares, from byte %llu on", s->name,
+                       (unsigned long long)(s->at - 1));
     return got < 0 ? -1 : 0;
 }

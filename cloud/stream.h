@@ -12,7 +12,8 @@ rf_stream *rf_stream_open(const char *path, char *error, size_t size);
 
 /* Member number `index` of a zip archive, its name in `name`. Null with a message; with an empty one
    past the last member. */
-rf_stream *rf_stream_open_member(const char *path, unsigned index, char *name, size_t name_size, char *error, size_t size);
+rf_stream *rf_stream_open_member(const char *path, unsigned index, char *name, size_t name_size, char *error,
+                                 size_t size);
 
 void rf_stream_close(rf_stream *stream);
 

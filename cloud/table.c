@@ -173,9 +173,11 @@ void rf_table_keep(rf_table *table, int (*keep)(const void *context, uint32_t ro
 
 int rf_table_append(rf_table *table, rf_table *more, char *error, size_t size)
 {
-    size_t d = table->features, before = table->rows * d, added = more->rows * d, room = (size_t)table->rows + more->rows;
+    size_t d = table->features, before = table->rows * d, added = more->rows * d,
+           room = (size_t)table->rows + more->rows;
     int has_missing = table->missing || more->missing;
-    if (room > UINT32_MAX || grow(&table->bytes, room * d, 1) < 0 || grow(&table->label, room, sizeof *table->label) < 0)
+    if (room > UINT32_MAX || grow(&table->bytes, room * d, 1) < 0 ||
+        grow(&table->label, room, sizeof *table->label) < 0)
         return rf_fail(error, size, "out of memory for %zu rows", room);
     if (has_missing) {
         int had = table->missing != NULL;
@@ -214,5 +216,6 @@ uint32_t rf_table_find(const rf_table *table, const char *text)
         return named;
     char *end;
     unsigned long number = strtoul(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && number < table->features ? (uint32_t)number : table->features;
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && number < table->features ? (uint32_t)number
+                                                                                        : table->features;
 }

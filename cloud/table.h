@@ -20,8 +20,8 @@ typedef struct rf_table {
     size_t room;            /* rows there is room for */
     uint8_t *bytes;         /* rows × features; or, where a number was not a whole one from 0 to 255: */
     float *reals;
-    uint8_t *missing; /* rows × features, not 0 where it is; null when nothing is */
-    uint32_t *label;  /* by row: an index of `labels`; after rf_task_apply the class */
+    uint8_t *missing;       /* rows × features, not 0 where it is; null when nothing is */
+    uint32_t *label;        /* by row: an index of `labels`; after rf_task_apply the class */
     rf_names labels, names; /* `names` of features; empty where they have none */
 } rf_table;
 

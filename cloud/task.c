@@ -9,7 +9,9 @@
 
 #define NO_CLASS UINT32_MAX
 
-static const struct { const char *name, *classes; } known[] = {
+static const struct {
+    const char *name, *classes;
+} known[] = {
     {"labels", ""},
     {"zero-one", "0:zero 1:one"},
     {"even-odd", "0,2,4,6,8:even 1,3,5,7,9:odd"},
@@ -40,7 +42,7 @@ static int add_class(rf_task *task, char *text, char *error, size_t size)
         uint32_t at = rf_names_intern(&task->labels, label);
         if (at >= RF_LABELS_MAX)
             return rf_fail(error, size, "more than %d labels", RF_LABELS_MAX);
-        task->of_label[at] = (uint8_t)class;
+        task->of_label[at] = (uint8_t) class;
     }
     return 0;
 }
@@ -108,7 +110,8 @@ static int apply(const rf_task *task, rf_table *t, int all_known, uint64_t *left
         while (first < t->rows && t->label[first] != i)
             first++;
         if (class_of[i] == NO_CLASS && first < t->rows && (all_known || (task->digits_only && !is_digit)))
-            return rf_fail(error, size, "%s: row %u: label '%s' is not in the task '%s'", t->source, first + 1, text, task->name);
+            return rf_fail(error, size, "%s: row %u: label '%s' is not in the task '%s'", t->source, first + 1, text,
+                           task->name);
     }
     for (uint32_t i = 0; i < t->rows; i++)
         t->label[i] = class_of[t->label[i]];
@@ -124,18 +127,20 @@ int rf_task_apply(rf_task *task, rf_table *train, rf_table *test, uint64_t *left
         return -1;
     for (uint32_t i = 0; i < task->labels.count && task->labels_must_occur; i++)
         if (rf_names_find(&train->labels, task->labels.text[i]) == train->labels.count)
-            return rf_fail(error, size, "%s: no row has the label '%s' of class '%s'", train->source, task->labels.text[i],
-                           task->classes.text[task->of_label[i]]);
+            return rf_fail(error, size, "%s: no row has the label '%s' of class '%s'", train->source,
+                           task->labels.text[i], task->classes.text[task->of_label[i]]);
     if (apply(task, train, all_known, left_out, error, size) < 0 ||
         (test->rows > 0 && apply(task, test, all_known, left_out, error, size) < 0))
         return -1;
-    for (uint32_t class = 0, row; class < task->classes.count; class++) {
+    for (uint32_t class = 0, row; class < task->classes.count; class ++) {
         for (row = 0; row < train->rows && train->label[row] != class;)
             row++;
         if (row == train->rows)
-            return rf_fail(error, size, "%s: class '%s' is empty: no row has a label of it", train->source, task->classes.text[class]);
+            return rf_fail(error, size, "%s: class '%s' is empty: no row has a label of it", train->source,
+                           task->classes.text[class]);
     }
     if (task->classes.count < 2)
-        return rf_fail(error, size, "%s: all rows have the label '%s': one class only", train->source, task->classes.count ? task->classes.text[0] : "");
+        return rf_fail(error, size, "%s: all rows have the label '%s': one class only", train->source,
+                       task->classes.count ? task->classes.text[0] : "");
     return 0;
 }

@@ -7,9 +7,9 @@
 typedef struct rf_task {
     char name[64];
     rf_names classes;
-    rf_names labels;               /* that the task names; empty: every label is a class of its own */
+    rf_names labels;                 /* that the task names; empty: every label is a class of its own */
     uint8_t of_label[RF_LABELS_MAX]; /* class of each of them */
-    int digits_only;               /* a label that is no digit is refused, not left out */
+    int digits_only;                 /* a label that is no digit is refused, not left out */
     int labels_must_occur;
 } rf_task;
 

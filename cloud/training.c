@@ -31,7 +31,8 @@ void rf_training_free(rf_training *t)
 }
 
 /* Appends the vectors of class c that come from place `from` to `to` of the class. */
-static void add_segment(rf_training *t, const uint32_t *by_class, const uint32_t *class_begin, uint32_t c, uint32_t from, uint32_t to)
+static void add_segment(rf_training *t, const uint32_t *by_class, const uint32_t *class_begin, uint32_t c,
+                        uint32_t from, uint32_t to)
 {
     uint32_t begin = t->segments ? t->segment[t->segments - 1].begin + t->segment[t->segments - 1].count : 0;
     if (to == from)
@@ -85,8 +86,8 @@ static void measure(rf_training *t)
     }
 }
 
-int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes, uint64_t seed, rf_training *t,
-                     char *error, size_t size)
+int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes, uint64_t seed,
+                     rf_training *t, char *error, size_t size)
 {
     memset(t, 0, sizeof *t);
     t->count = count;
@@ -99,9 +100,11 @@ int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t cou
     t->class_begin = calloc(classes + 1, sizeof *t->class_begin);
     t->variance = malloc(t->features * sizeof *t->variance);
     t->columns = rf_huge(t->stride * t->features);
-    uint32_t *shuffled = malloc(count * sizeof *shuffled), *by_class = malloc(count * sizeof *by_class), next[RF_LABELS_MAX];
+    uint32_t *shuffled = malloc(count * sizeof *shuffled), *by_class = malloc(count * sizeof *by_class),
+             next[RF_LABELS_MAX];
     int status = t->order && t->of_class && t->class_begin && t->variance && t->columns && shuffled && by_class
-                     ? 0 : rf_fail(error, size, "%s: out of memory for %u training vectors", table->source, count);
+                     ? 0
+                     : rf_fail(error, size, "%s: out of memory for %u training vectors", table->source, count);
     if (status == 0) {
         for (uint32_t i = 0; i < count; i++)
             t->class_begin[table->label[chosen[i]] + 1]++;

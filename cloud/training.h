@@ -19,9 +19,9 @@ typedef struct rf_training {
        ordered by class, have the classes' shares: its first segments. */
     uint32_t pilot, pilot_segments, segments;
     rf_segment segment[2 * RF_LABELS_MAX];
-    uint32_t *of_class;      /* vectors by class: class c's are of_class[class_begin[c]] and on */
-    uint32_t *class_begin;   /* classes + 1 of them */
-    float *variance;         /* by feature */
+    uint32_t *of_class;       /* vectors by class: class c's are of_class[class_begin[c]] and on */
+    uint32_t *class_begin;    /* classes + 1 of them */
+    float *variance;          /* by feature */
     double largest_deviation; /* of any feature */
 } rf_training;
 
@@ -31,8 +31,14 @@ int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t cou
                      rf_training *training, char *error, size_t size);
 void rf_training_free(rf_training *training);
 
-static inline const uint8_t *rf_training_row(const rf_training *t, uint32_t vector) { return t->rows + (size_t)t->order[vector] * t->features; }
-static inline const uint8_t *rf_training_column(const rf_training *t, uint32_t feature) { return t->columns + (size_t)feature * t->stride; }
+static inline const uint8_t *rf_training_row(const rf_training *t, uint32_t vector)
+{
+    return t->rows + (size_t)t->order[vector] * t->features;
+}
+static inline const uint8_t *rf_training_column(const rf_training *t, uint32_t feature)
+{
+    return t->columns + (size_t)feature * t->stride;
+}
 
 /* Says that a vector's row will be read soon. */
 static inline void rf_training_prefetch(const rf_training *t, uint32_t vector)

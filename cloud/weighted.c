@@ -11,23 +11,25 @@
 #include "kernel.h"
 
 enum {
-    DRAWS = 256,      /* vectors that stand for the cloud when a query is chosen */
+    DRAWS = 256,        /* vectors that stand for the cloud when a query is chosen */
     CHOICE_SAMPLE = 48, /* effective sample size below which weights are flattened before they are drawn */
-    PILOT_SAMPLE = 64, /* effective sample size of the pilot below which it does not say enough */
-    TILE = 4096,      /* vectors that take all evidence before the next ones do */
-    DROPPED = 13296,  /* a penalty of 18 nats: vectors this far behind are dropped */
-    MEMORIES = 1 << 16, LEVELS = 16,
-    NO_TEMPER = 65535,
-    SEARCHES = 8,     /* for a temper, at most */
-    BINS = 8,         /* levels of a feature for mutual information */
-    PROBES = 128, PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
+    PILOT_SAMPLE = 64,  /* effective sample size of the pilot below which it does not say enough */
+    TILE = 4096,        /* vectors that take all evidence before the next ones do */
+    DROPPED = 13296,    /* a penalty of 18 nats: vectors this far behind are dropped */
+    MEMORIES = 1 << 16, /* paths of answers that can be remembered */
+    LEVELS = 16,        /* of an answer on such a path */
+    NO_TEMPER = 65535,  /* as good as 1 */
+    SEARCHES = 8,       /* for a temper, at most */
+    BINS = 8,           /* levels of a feature for mutual information */
+    PROBES = 128,
+    PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
 #define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
 
 /* What the pilot asked next after a path of answers. */
 typedef struct memory {
-    uint64_t path; /* 0: nothing is remembered */
-    rf_evidence next; /* its feature is that of no query when the pilot did not say enough */
+    uint64_t path; /* a hash of it; 0: nothing is remembered */
+    rf_evidence next;
 } memory;
 
 typedef struct draw {
@@ -59,7 +61,7 @@ struct rf_weighted {
     /* choosing */
     draw draws[DRAWS];
     uint32_t drawn;
-    uint16_t *sums;      /* by class and feature */
+    uint16_t *sums;          /* by class and feature */
     uint32_t *all, *squares; /* by feature */
     float *score, *spare;
 };
@@ -106,8 +108,8 @@ rf_weighted *rf_weighted_open(const rf_training *t, const rf_rules *rules)
     f->score = malloc(d * sizeof *f->score);
     f->spare = malloc(d * sizeof *f->spare);
     f->memories = calloc(MEMORIES, sizeof *f->memories);
-    if (f->memories && f->spare && f->vector && f->penalty && f->weight && f->block && f->gathered && f->may_ask && f->evidence && f->sums && f->all && f->squares &&
-        f->score)
+    if (f->vector && f->penalty && f->weight && f->block && f->gathered && f->may_ask && f->evidence && f->sums &&
+        f->all && f->squares && f->score && f->spare && f->memories)
         return f;
     rf_weighted_close(f);
     return NULL;
@@ -123,7 +125,8 @@ static void weigh(rf_weighted *f, uint16_t temper)
     f->alive = 0;
     for (uint32_t s = 0; s < f->segments; s++) {
         const rf_segment *g = &f->segment[s];
-        rf_weighed w = f->kernel->weigh(f->penalty + g->begin, g->count, f->base, temper, DROPPED, f->weight + g->begin, block);
+        rf_weighed w =
+            f->kernel->weigh(f->penalty + g->begin, g->count, f->base, temper, DROPPED, f->weight + g->begin, block);
         block += (g->count + RF_BLOCK - 1) / RF_BLOCK;
         f->class_weight[g->class] += w.sum;
         f->alive += w.alive;
@@ -138,7 +141,8 @@ static void weigh(rf_weighted *f, uint16_t temper)
    larger: its logarithm is interpolated between a temper that is enough and one that is not. */
 static void temper(rf_weighted *f, double wanted)
 {
-    double least = fmin(wanted, 0.5 * f->count), low = 0, high = NO_TEMPER, above = log(f->count / least), below = log(f->sample / least);
+    double least = fmin(wanted, 0.5 * f->count), low = 0, high = NO_TEMPER, above = log(f->count / least),
+           below = log(f->sample / least);
     if (below >= 0)
         return;
     for (int i = 0; i < SEARCHES; i++) {
@@ -207,7 +211,8 @@ static void widen(rf_weighted *f)
             uint16_t low = 0;
             memset(tile, 0, length * sizeof *tile);
             for (uint32_t k = 0; k < f->asked; k++)
-                low = f->kernel->update(rf_training_column(t, f->evidence[k].feature) + begin, length, f->evidence[k], 0, tile);
+                low = f->kernel->update(rf_training_column(t, f->evidence[k].feature) + begin, length, f->evidence[k],
+                                        0, tile);
             least = low < least ? low : least;
             for (uint32_t i = 0; i < length; i++) {
                 f->vector[kept] = begin + i;
@@ -255,7 +260,8 @@ static void draw_vectors(rf_weighted *f)
     uint64_t next = total / (2 * DRAWS);
     f->drawn = 0;
     for (uint32_t s = 0; s < f->segments && k < DRAWS; s++)
-        for (uint32_t begin = f->segment[s].begin, end = begin + f->segment[s].count; begin < end && k < DRAWS; begin += RF_BLOCK) {
+        for (uint32_t begin = f->segment[s].begin, end = begin + f->segment[s].count; begin < end && k < DRAWS;
+             begin += RF_BLOCK) {
             uint64_t after = done + *block++;
             uint64_t reached = done;
             for (uint32_t i = begin; next < after && k < DRAWS; i++) {
@@ -344,7 +350,8 @@ static void score_mutual(rf_weighted *f)
         for (uint32_t c = 0; c < t->classes; c++)
             for (uint32_t b = 0; b < BINS; b++)
                 if (both[c][b] > 0)
-                    sum += (float)both[c][b] * logf((float)both[c][b] * (float)all / ((float)level[b] * (float)class[c]));
+                    sum +=
+                        (float)both[c][b] * logf((float)both[c][b] * (float)all / ((float)level[b] * (float)class[c]));
         f->score[j] = sum / (float)all;
     }
 }
@@ -434,7 +441,8 @@ static rf_evidence next_query(rf_weighted *f, rf_answer *a)
         decided = believe(f, a);
     }
     if (f->asked > 0 && a->story)
-        memcpy(a->story + (size_t)(f->asked - 1) * f->training->classes, a->posterior, f->training->classes * sizeof *a->posterior);
+        memcpy(a->story + (size_t)(f->asked - 1) * f->training->classes, a->posterior,
+               f->training->classes * sizeof *a->posterior);
     uint32_t feature = decided ? none.feature : choose(f, f->rules.most_cost - a->cost);
     return feature == none.feature ? none : evidence_of(f, feature);
 }
@@ -524,7 +532,8 @@ int rf_weighted_relevant(const rf_training *t, const rf_rules *rules, uint8_t *r
         looks += probe(f, (uint32_t)((uint64_t)t->pilot * i / probes), i == 0, excess);
     for (int all = 0; all < 2 && matter == 0 && status == 0; all++) /* all may be asked when none seems to matter */
         for (uint32_t j = 0; j < t->features; j++) {
-            relevant[j] = !(rules->mask && !rules->mask[j]) && (all || excess[j] > BEYOND_CHANCE * (t->classes - 1) * looks);
+            relevant[j] =
+                !(rules->mask && !rules->mask[j]) && (all || excess[j] > BEYOND_CHANCE * (t->classes - 1) * looks);
             matter += relevant[j];
         }
     rf_weighted_close(f);

@@ -246,7 +246,8 @@ static fixture *make(uint32_t rows, uint32_t features, int apart, uint64_t seed)
         f->table.label[i] = i % 2;
         f->chosen[i] = i;
         for (uint32_t j = 0; j < features; j++)
-            f->table.bytes[i * features + j] = (uint8_t)(100 + test_word(&seed) % 60 + (j == 0 && i % 2 ? (unsigned)apart : 0));
+            f->table.bytes[i * features + j] =
+                (uint8_t)(100 + test_word(&seed) % 60 + (j == 0 && i % 2 ? (unsigned)apart : 0));
     }
     assert_int_equal(rf_training_make(&f->table, f->chosen, rows, 2, 1, &f->training, error, sizeof error), 0);
     return f;
@@ -265,7 +266,8 @@ static void a_training_set_is_the_table(void **state)
     fixture *f = make(777, 5, 10, 3);
     unsigned char seen[777] = {0};
     for (uint32_t s = 0; s < f->training.segments; s++)
-        for (uint32_t i = f->training.segment[s].begin; i < f->training.segment[s].begin + f->training.segment[s].count; i++) {
+        for (uint32_t i = f->training.segment[s].begin; i < f->training.segment[s].begin + f->training.segment[s].count;
+             i++) {
             uint32_t row = f->training.order[i];
             assert_int_equal(seen[row]++, 0);
             assert_int_equal(f->table.label[row], f->training.segment[s].class);
