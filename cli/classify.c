@@ -8,7 +8,7 @@
 #include "cloud.h"
 #include "json.h"
 #include "knn.h"
-#include "picture.h"
+#include "cloud_picture.h"
 
 enum { MOST_K = 16 };
 

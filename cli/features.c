@@ -7,7 +7,7 @@
 
 #include "cloud.h"
 #include "json.h"
-#include "picture.h"
+#include "cloud_picture.h"
 
 enum { MOST_CUTS = 32 };
 

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "picture.h"
+#include "cloud_picture.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Pictures of classifications, written as SVG. */
-#ifndef REJFILT_CLI_PICTURE_H
-#define REJFILT_CLI_PICTURE_H
+#ifndef REJFILT_CLI_CLOUD_PICTURE_H
+#define REJFILT_CLI_CLOUD_PICTURE_H
 
 #include <stdio.h>
 
