@@ -13,6 +13,7 @@ help:
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make bench      measure speed; writes build/bench.json"
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
+	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make clean      remove what was built"
 	@echo "Missing Debian packages are installed by the command that needs them."
@@ -54,6 +55,12 @@ accuracy: build
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-tracking $(BUILD)/accuracy.json
 
+mnist: build
+	@test -n "$(DATA)" || { echo "make mnist DATA=directory of the four files of MNIST" >&2; exit 2; }
+	@tools/need test
+	@python3 tools/mnist.py $(BUILD)/rejfilt $(DATA) $(BUILD)/mnist
+	@cat $(BUILD)/mnist.md
+
 install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
 	@cmake --build $(BUILD) && cmake --install $(BUILD)
@@ -61,4 +68,4 @@ install: build
 clean:
 	@rm -rf build build-* demo.svg
 
-.PHONY: all help build demo test sanitize warnings bench accuracy install clean
+.PHONY: all help build demo test sanitize warnings bench accuracy mnist install clean

@@ -17,6 +17,8 @@ typedef struct cli_command {
 int cli_track(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_models(int argc, char **argv);
+int cli_classify(int argc, char **argv);
+int cli_features(int argc, char **argv);
 
 /* "rejfilt: " and the message on standard error, as one line. Returns CLI_BAD_INPUT. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

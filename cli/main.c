@@ -12,6 +12,8 @@
 static const cli_command commands[] = {
     {"track", "follow a drifting parameter, measurement by measurement", cli_track},
     {"compare", "which model do the records speak for?", cli_compare},
+    {"classify", "classify objects by asking for few of their features", cli_classify},
+    {"features", "rank the features by how often they are asked", cli_features},
     {"models", "list the built-in models", cli_models},
     {NULL, NULL, NULL},
 };

@@ -1,0 +1,83 @@
+/* Compiled once per instruction set, RF_KERNEL_ISA; kernels.c chooses. */
+#include "kernel.h"
+
+#define PASTE_(name, isa) name##isa
+#define PASTE(name, isa) PASTE_(name, isa)
+#define KERNEL PASTE(rf_cloud_kernel_, RF_KERNEL_ISA)
+
+enum { ONCE_MOST = 20000 }; /* penalty of one answer: with RF_PENALTY_CLIP it fits 16 bits */
+
+static uint16_t least(uint16_t a, uint16_t b) { return a < b ? a : b; }
+
+static uint16_t update(const uint8_t *restrict x, uint32_t count, rf_evidence e, uint16_t base,
+                       uint16_t *restrict penalty)
+{
+    uint16_t low = UINT16_MAX, most = (uint16_t)(ONCE_MOST >> e.shift), scale = (uint16_t)(1u << e.shift);
+    for (uint32_t i = 0; i < count; i++) {
+        uint16_t distance = x[i] > e.value ? (uint16_t)(x[i] - e.value) : (uint16_t)(e.value - x[i]);
+        uint16_t square = (uint16_t)(distance * distance);
+        uint16_t one = least((uint16_t)((uint32_t)square * e.factor >> 16), most);
+        uint16_t before = least((uint16_t)(penalty[i] - base), RF_PENALTY_CLIP);
+        uint16_t after = (uint16_t)(before + (uint16_t)(one * scale));
+        penalty[i] = after;
+        low = least(low, after);
+    }
+    return low;
+}
+
+static uint16_t tempered(uint16_t penalty, uint16_t base, uint16_t temper)
+{
+    return (uint16_t)((uint32_t)(uint16_t)(penalty - base) * temper >> 16);
+}
+
+/* 2^−(p / RF_BIT) · RF_WEIGHT_ONE: a cubic of the fraction, within 1.2e-4, then a shift. */
+static uint32_t weight_of(uint16_t p)
+{
+    uint16_t fraction = (uint16_t)(p << 7), a, b, c;
+    a = (uint16_t)(15210 - (uint16_t)((uint32_t)fraction * 2646 >> 16));
+    b = (uint16_t)(45340 - (uint16_t)((uint32_t)fraction * a >> 16));
+    c = (uint16_t)(65535 - (uint16_t)((uint32_t)fraction * b >> 16));
+    uint32_t shift = p >> 9;
+    return (uint32_t)c << 6 >> (shift < 31 ? shift : 31);
+}
+
+static rf_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t temper,
+                        uint16_t limit, uint32_t *restrict weight, uint32_t *restrict block)
+{
+    rf_weighed out = {0, 0, 0};
+    for (uint32_t begin = 0; begin < count; begin += RF_BLOCK) {
+        uint32_t sum = 0, squares = 0, alive = 0, length = count - begin < RF_BLOCK ? count - begin : RF_BLOCK;
+        for (uint32_t i = begin; i < begin + length; i++) {
+            uint16_t p = tempered(penalty[i], base, temper);
+            uint32_t w = weight_of(p), v = w >> RF_SQUARE_SHIFT;
+            weight[i] = w;
+            sum += w;
+            squares += v * v;
+            alive += p <= limit;
+        }
+        block[begin / RF_BLOCK] = sum;
+        out.sum += sum;
+        out.squares += squares;
+        out.alive += alive;
+    }
+    return out;
+}
+
+static void add(const uint8_t *restrict row, uint32_t features, uint16_t times, uint16_t *restrict sum)
+{
+    for (uint32_t j = 0; j < features; j++)
+        sum[j] = (uint16_t)(sum[j] + row[j] * times);
+}
+
+static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t times, uint32_t *restrict sum,
+                        uint32_t *restrict square)
+{
+    for (uint32_t j = 0; j < features; j++) {
+        uint32_t x = row[j], many = times * x;
+        sum[j] += many;
+        square[j] += many * x;
+    }
+}
+
+extern const rf_cloud_kernel KERNEL;
+const rf_cloud_kernel KERNEL = {update, weigh, add, add_squares};

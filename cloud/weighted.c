@@ -1,0 +1,542 @@
+/* A weight for every training vector. Evidence lowers weights; the feature that best separates the classes
+   under the weights is asked next. While a pilot sample says enough, it alone chooses, from coarse answers: a
+   tree of questions that grows as paths are taken and is remembered. Then all vectors take all exact answers,
+   and those whose weight is not negligible go on. */
+#include "weighted.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+
+enum {
+    DRAWS = 256,        /* vectors that stand for the cloud when a query is chosen */
+    CHOICE_SAMPLE = 48, /* effective sample size below which weights are flattened before they are drawn */
+    PILOT_SAMPLE = 64,  /* effective sample size of the pilot below which it does not say enough */
+    TILE = 4096,        /* vectors that take all evidence before the next ones do */
+    DROPPED = 13296,    /* a penalty of 18 nats: vectors this far behind are dropped */
+    MEMORIES = 1 << 16, /* paths of answers that can be remembered */
+    LEVELS = 16,        /* of an answer on such a path */
+    NO_TEMPER = 65535,  /* as good as 1 */
+    SEARCHES = 8,       /* for a temper, at most */
+    BINS = 8,           /* levels of a feature for mutual information */
+    PROBES = 128,
+    PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
+};
+#define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
+
+/* What the pilot asked next after a path of answers. */
+typedef struct memory {
+    uint64_t path; /* a hash of it; 0: nothing is remembered */
+    rf_evidence next;
+} memory;
+
+typedef struct draw {
+    const uint8_t *row;
+    uint32_t times, class;
+} draw;
+
+struct rf_weighted {
+    const rf_training *training;
+    rf_rules rules;
+    const rf_cloud_kernel *kernel;
+    /* the vectors in play: all, the pilot, or those listed in `vector` */
+    uint32_t count, segments;
+    rf_segment segment[2 * RF_LABELS_MAX];
+    int is_pilot, is_listed;
+    uint32_t *vector;
+    uint16_t *penalty, base;
+    uint32_t *weight, *block;
+    uint8_t *gathered;
+    /* their weights */
+    uint64_t class_weight[RF_LABELS_MAX];
+    double total, sample; /* sum of weights, effective sample size */
+    uint32_t alive;
+    /* this object's queries */
+    uint8_t *may_ask;
+    rf_evidence *evidence;
+    uint32_t asked, applied; /* queries; those that penalties know of */
+    memory *memories;
+    /* choosing */
+    draw draws[DRAWS];
+    uint32_t drawn;
+    uint16_t *sums;          /* by class and feature */
+    uint32_t *all, *squares; /* by feature */
+    float *score, *spare;
+};
+
+void rf_weighted_close(rf_weighted *f)
+{
+    if (!f)
+        return;
+    free(f->vector);
+    free(f->penalty);
+    free(f->weight);
+    free(f->block);
+    free(f->gathered);
+    free(f->may_ask);
+    free(f->evidence);
+    free(f->sums);
+    free(f->all);
+    free(f->squares);
+    free(f->score);
+    free(f->spare);
+    free(f->memories);
+    free(f);
+}
+
+rf_weighted *rf_weighted_open(const rf_training *t, const rf_rules *rules)
+{
+    size_t n = t->count, d = t->features;
+    rf_weighted *f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->training = t;
+    f->rules = *rules;
+    f->kernel = rf_cloud_kernels();
+    f->vector = malloc(n * sizeof *f->vector);
+    f->penalty = malloc(n * sizeof *f->penalty);
+    f->weight = malloc(n * sizeof *f->weight);
+    f->block = malloc((n / RF_BLOCK + t->segments + 1) * sizeof *f->block);
+    f->gathered = malloc(n);
+    f->may_ask = malloc(d);
+    f->evidence = malloc((d + 1) * sizeof *f->evidence);
+    f->sums = malloc(t->classes * d * sizeof *f->sums);
+    f->all = malloc(d * sizeof *f->all);
+    f->squares = malloc(d * sizeof *f->squares);
+    f->score = malloc(d * sizeof *f->score);
+    f->spare = malloc(d * sizeof *f->spare);
+    f->memories = calloc(MEMORIES, sizeof *f->memories);
+    if (f->vector && f->penalty && f->weight && f->block && f->gathered && f->may_ask && f->evidence && f->sums &&
+        f->all && f->squares && f->score && f->spare && f->memories)
+        return f;
+    rf_weighted_close(f);
+    return NULL;
+}
+
+/* ---- Weights ---- */
+
+static void weigh(rf_weighted *f, uint16_t temper)
+{
+    uint64_t sum = 0, squares = 0;
+    uint32_t *block = f->block;
+    memset(f->class_weight, 0, f->training->classes * sizeof f->class_weight[0]);
+    f->alive = 0;
+    for (uint32_t s = 0; s < f->segments; s++) {
+        const rf_segment *g = &f->segment[s];
+        rf_weighed w =
+            f->kernel->weigh(f->penalty + g->begin, g->count, f->base, temper, DROPPED, f->weight + g->begin, block);
+        block += (g->count + RF_BLOCK - 1) / RF_BLOCK;
+        f->class_weight[g->class] += w.sum;
+        f->alive += w.alive;
+        sum += w.sum;
+        squares += w.squares;
+    }
+    f->total = (double)sum;
+    f->sample = f->total * f->total / ((double)squares * (double)(1u << RF_SQUARE_SHIFT << RF_SQUARE_SHIFT));
+}
+
+/* Flattens the weights, where the effective sample would be smaller than `wanted`, until it is not, and hardly
+   larger: its logarithm is interpolated between a temper that is enough and one that is not. */
+static void temper(rf_weighted *f, double wanted)
+{
+    double least = fmin(wanted, 0.5 * f->count), low = 0, high = NO_TEMPER, above = log(f->count / least),
+           below = log(f->sample / least);
+    if (below >= 0)
+        return;
+    for (int i = 0; i < SEARCHES; i++) {
+        double middle = i % 3 == 2 ? (low + high) / 2 : low + (high - low) * above / (above - below);
+        weigh(f, (uint16_t)middle);
+        double reached = log(f->sample / least);
+        if (reached >= 0 && reached < 0.1)
+            return;
+        if (reached >= 0) {
+            low = middle;
+            above = reached;
+        } else {
+            high = middle;
+            below = reached;
+        }
+    }
+    weigh(f, (uint16_t)low);
+}
+
+/* An answer as the pilot takes it: one of LEVELS, so that paths of answers recur. */
+static uint8_t coarse(uint8_t value) { return (uint8_t)(value / (256 / LEVELS) * 255 / (LEVELS - 1)); }
+
+/* Lets the penalties know of all answers. */
+static void apply(rf_weighted *f)
+{
+    for (; f->applied < f->asked; f->applied++) {
+        rf_evidence e = f->evidence[f->applied];
+        e.value = f->is_pilot ? coarse(e.value) : e.value;
+        const uint8_t *column = rf_training_column(f->training, e.feature);
+        if (f->is_listed) {
+            for (uint32_t i = 0; i < f->count; i++)
+                f->gathered[i] = column[f->vector[i]];
+            column = f->gathered;
+        }
+        f->base = f->kernel->update(column, f->count, e, f->base, f->penalty);
+    }
+}
+
+/* ---- Which vectors are in play ---- */
+
+static void start(rf_weighted *f)
+{
+    const rf_training *t = f->training;
+    f->is_pilot = t->pilot < t->count;
+    f->is_listed = 0;
+    f->count = t->pilot;
+    f->segments = t->pilot_segments;
+    memcpy(f->segment, t->segment, t->segments * sizeof f->segment[0]);
+    memset(f->penalty, 0, f->count * sizeof *f->penalty);
+    f->base = 0;
+    f->asked = f->applied = 0;
+}
+
+/* From the pilot to those of all vectors that are not dropped, with all evidence so far. The best one of all
+   is no further behind than the pilot's best. */
+static void widen(rf_weighted *f)
+{
+    const rf_training *t = f->training;
+    uint16_t tile[TILE], least = UINT16_MAX;
+    uint32_t kept = 0, limit = f->base + (uint32_t)DROPPED;
+    f->segments = 0;
+    for (uint32_t s = 0; s < t->segments; s++) {
+        uint32_t first = kept, end = t->segment[s].begin + t->segment[s].count;
+        for (uint32_t begin = t->segment[s].begin; begin < end; begin += TILE) {
+            uint32_t length = end - begin < TILE ? end - begin : TILE;
+            uint16_t low = 0;
+            memset(tile, 0, length * sizeof *tile);
+            for (uint32_t k = 0; k < f->asked; k++)
+                low = f->kernel->update(rf_training_column(t, f->evidence[k].feature) + begin, length, f->evidence[k],
+                                        0, tile);
+            least = low < least ? low : least;
+            for (uint32_t i = 0; i < length; i++) {
+                f->vector[kept] = begin + i;
+                f->penalty[kept] = tile[i];
+                kept += tile[i] <= limit;
+            }
+        }
+        if (kept > first)
+            f->segment[f->segments++] = (rf_segment){first, kept - first, t->segment[s].class};
+    }
+    f->is_pilot = 0;
+    f->is_listed = 1;
+    f->count = kept;
+    f->base = least;
+}
+
+/* Keeps the vectors that are not dropped. */
+static void narrow(rf_weighted *f)
+{
+    uint32_t kept = 0, segments = 0;
+    for (uint32_t s = 0; s < f->segments; s++) {
+        rf_segment g = f->segment[s];
+        uint32_t begin = kept;
+        for (uint32_t i = g.begin; i < g.begin + g.count; i++) {
+            f->vector[kept] = f->is_listed ? f->vector[i] : i;
+            f->penalty[kept] = f->penalty[i];
+            kept += (uint16_t)(f->penalty[i] - f->base) <= DROPPED;
+        }
+        if (kept > begin)
+            f->segment[segments++] = (rf_segment){begin, kept - begin, g.class};
+    }
+    f->is_listed = 1;
+    f->count = kept;
+    f->segments = segments;
+}
+
+/* ---- Choosing a query ---- */
+
+/* Systematic draws: DRAWS points at equal distances over the weights laid end to end. */
+static void draw_vectors(rf_weighted *f)
+{
+    uint64_t total = (uint64_t)f->total, done = 0;
+    const uint32_t *block = f->block;
+    uint32_t k = 0;
+    uint64_t next = total / (2 * DRAWS);
+    f->drawn = 0;
+    for (uint32_t s = 0; s < f->segments && k < DRAWS; s++)
+        for (uint32_t begin = f->segment[s].begin, end = begin + f->segment[s].count; begin < end && k < DRAWS;
+             begin += RF_BLOCK) {
+            uint64_t after = done + *block++;
+            uint64_t reached = done;
+            for (uint32_t i = begin; next < after && k < DRAWS; i++) {
+                uint32_t times = 0;
+                reached += f->weight[i];
+                while (next < reached && k < DRAWS) {
+                    times++;
+                    k++;
+                    next = (total * (2 * k + 1)) / (2 * DRAWS);
+                }
+                if (times > 0) {
+                    uint32_t vector = f->is_listed ? f->vector[i] : i;
+                    const uint8_t *row = rf_training_row(f->training, vector);
+                    f->draws[f->drawn++] = (draw){row, times, f->segment[s].class};
+                    rf_training_prefetch(f->training, vector);
+                }
+            }
+            done = after;
+        }
+}
+
+/* Weighted between-class variance, up to a factor: Σ_c S_c²/n_c − S²/n over the draws. */
+static void score_between(rf_weighted *f)
+{
+    const rf_training *t = f->training;
+    uint32_t d = t->features, count[RF_LABELS_MAX] = {0};
+    float all = 0;
+    for (uint32_t k = 0; k < f->drawn; k++) {
+        const draw *w = &f->draws[k];
+        uint16_t *sum = f->sums + (size_t)w->class * d;
+        if (count[w->class] == 0)
+            memset(sum, 0, d * sizeof *sum);
+        f->kernel->add(w->row, d, (uint16_t)w->times, sum);
+        count[w->class] += w->times;
+        all += (float)w->times;
+    }
+    memset(f->all, 0, d * sizeof *f->all);
+    memset(f->score, 0, d * sizeof *f->score);
+    for (uint32_t c = 0; c < t->classes; c++) {
+        if (count[c] == 0)
+            continue;
+        const uint16_t *sum = f->sums + (size_t)c * d;
+        float share = 1 / (float)count[c];
+        for (uint32_t j = 0; j < d; j++) {
+            f->all[j] += sum[j];
+            f->score[j] += share * (float)sum[j] * (float)sum[j];
+        }
+    }
+    for (uint32_t j = 0; j < d; j++)
+        f->score[j] = (f->score[j] - (float)f->all[j] * (float)f->all[j] / all) / all;
+}
+
+static void score_variance(rf_weighted *f)
+{
+    uint32_t d = f->training->features, all = 0;
+    memset(f->all, 0, d * sizeof *f->all);
+    memset(f->squares, 0, d * sizeof *f->squares);
+    for (uint32_t k = 0; k < f->drawn; k++) {
+        f->kernel->add_squares(f->draws[k].row, d, f->draws[k].times, f->all, f->squares);
+        all += f->draws[k].times;
+    }
+    for (uint32_t j = 0; j < d; j++) {
+        float mean = (float)f->all[j] / (float)all;
+        f->score[j] = (float)f->squares[j] / (float)all - mean * mean;
+    }
+}
+
+/* Mutual information of a feature's level and the class, in nats. */
+static void score_mutual(rf_weighted *f)
+{
+    const rf_training *t = f->training;
+    for (uint32_t j = 0; j < t->features; j++) {
+        uint32_t both[RF_LABELS_MAX][BINS], level[BINS] = {0}, class[RF_LABELS_MAX] = {0}, all = 0;
+        if (!f->may_ask[j])
+            continue;
+        memset(both, 0, t->classes * sizeof both[0]);
+        for (uint32_t k = 0; k < f->drawn; k++) {
+            const draw *w = &f->draws[k];
+            uint32_t bin = w->row[j] / (256 / BINS);
+            both[w->class][bin] += w->times;
+            level[bin] += w->times;
+            class[w->class] += w->times;
+            all += w->times;
+        }
+        float sum = 0;
+        for (uint32_t c = 0; c < t->classes; c++)
+            for (uint32_t b = 0; b < BINS; b++)
+                if (both[c][b] > 0)
+                    sum +=
+                        (float)both[c][b] * logf((float)both[c][b] * (float)all / ((float)level[b] * (float)class[c]));
+        f->score[j] = sum / (float)all;
+    }
+}
+
+/* The feature with the largest gain per cost that may still be asked; t->features when none would tell anything. */
+static uint32_t choose(rf_weighted *f, double cost_left)
+{
+    uint32_t best = f->training->features;
+    float most = 1e-6f;
+    temper(f, fmax(f->rules.least_sample, CHOICE_SAMPLE));
+    draw_vectors(f);
+    (f->rules.gain == RF_BETWEEN ? score_between : f->rules.gain == RF_VARIANCE ? score_variance : score_mutual)(f);
+    for (uint32_t j = 0; j < f->training->features; j++) {
+        float cost = f->rules.cost ? f->rules.cost[j] : 1, score = f->score[j] / cost;
+        if (f->may_ask[j] && score > most && (double)cost <= cost_left) {
+            most = score;
+            best = j;
+        }
+    }
+    return best;
+}
+
+/* A query: σ is the feature's standard deviation over the draws, with a floor. The value is not known yet. */
+static rf_evidence evidence_of(const rf_weighted *f, uint32_t feature)
+{
+    double sum = 0, squares = 0, all = 0;
+    for (uint32_t k = 0; k < f->drawn; k++) {
+        double x = f->draws[k].row[feature], times = f->draws[k].times;
+        all += times;
+        sum += times * x;
+        squares += times * x * x;
+    }
+    double least = f->rules.floor * f->training->largest_deviation;
+    double variance = fmax(fmax(squares / all - sum / all * (sum / all), least * least), 1);
+    double factor = RF_BIT * 1.4426950408889634 / (2 * variance) * 65536;
+    rf_evidence e = {feature, 0, 0, 0};
+    while (factor > 65535) {
+        factor /= 2;
+        e.shift++;
+    }
+    e.factor = (uint16_t)factor;
+    return e;
+}
+
+/* ---- One object ---- */
+
+/* Fills in the posterior. Returns whether it is decided. */
+static int decide(const rf_weighted *f, rf_answer *a)
+{
+    for (uint32_t c = 0; c < f->training->classes; c++) {
+        a->posterior[c] = (float)((double)f->class_weight[c] / f->total);
+        if (c == 0 || f->class_weight[c] > f->class_weight[a->class])
+            a->class = c;
+    }
+    return f->total - (double)f->class_weight[a->class] <= f->rules.stop * f->total || f->asked >= f->rules.budget;
+}
+
+/* Weighs the vectors in play, from now on without those that can be dropped, and decides as above. */
+static int believe(rf_weighted *f, rf_answer *a)
+{
+    apply(f);
+    weigh(f, NO_TEMPER);
+    if (f->is_pilot)
+        return decide(f, a);
+    if (f->alive < f->count / 4 * 3) {
+        narrow(f);
+        weigh(f, NO_TEMPER);
+    }
+    temper(f, f->rules.least_sample);
+    return decide(f, a);
+}
+
+static void begin(rf_weighted *f, const rf_object *object)
+{
+    start(f);
+    for (uint32_t j = 0; j < f->training->features; j++)
+        f->may_ask[j] = !(object->missing && object->missing[j]) && !(f->rules.mask && !f->rules.mask[j]);
+}
+
+/* The next query, as evidence that lacks the value; its feature is t->features when there is none. */
+static rf_evidence next_query(rf_weighted *f, rf_answer *a)
+{
+    rf_evidence none = {f->training->features, 0, 0, 0};
+    int decided = believe(f, a);
+    if (f->is_pilot && (decided || f->sample < PILOT_SAMPLE)) {
+        widen(f);
+        decided = believe(f, a);
+    }
+    if (f->asked > 0 && a->story)
+        memcpy(a->story + (size_t)(f->asked - 1) * f->training->classes, a->posterior,
+               f->training->classes * sizeof *a->posterior);
+    uint32_t feature = decided ? none.feature : choose(f, f->rules.most_cost - a->cost);
+    return feature == none.feature ? none : evidence_of(f, feature);
+}
+
+/* The same from memory where this path of answers has been taken before. What happens on the pilot depends on
+   the answers alone; where it left the pilot is not remembered. */
+static rf_evidence recall_query(rf_weighted *f, rf_answer *a, uint64_t path)
+{
+    memory *m = &f->memories[path % MEMORIES];
+    if (f->is_pilot && m->path == path && f->asked < f->rules.budget)
+        return m->next;
+    rf_evidence next = next_query(f, a);
+    if (f->is_pilot && next.feature < f->training->features)
+        *m = (memory){path, next};
+    return next;
+}
+
+void rf_weighted_classify(rf_weighted *f, const rf_object *object, rf_answer *a)
+{
+    int remembers = !object->missing && !a->story && isinf(f->rules.most_cost);
+    uint64_t path = 1;
+    begin(f, object);
+    a->cost = 0;
+    for (;;) {
+        rf_evidence e = remembers ? recall_query(f, a, path) : next_query(f, a);
+        if (e.feature == f->training->features)
+            break;
+        e.value = object->value[e.feature];
+        path = (path ^ ((uint64_t)e.feature << 8 | coarse(e.value))) * UINT64_C(0x9E3779B97F4A7C15);
+        path ^= path >> 29;
+        a->asked[f->asked] = e.feature;
+        a->cost += f->rules.cost ? (double)f->rules.cost[e.feature] : 1;
+        f->may_ask[e.feature] = 0;
+        f->evidence[f->asked++] = e;
+    }
+    a->queries = f->asked;
+}
+
+/* ---- Features that matter ---- */
+
+/* Adds, for each feature, how far between-class variance exceeds what chance gives: χ² with classes − 1 degrees
+   of freedom, on average their number, where the feature tells nothing. */
+static void add_excess(rf_weighted *f, double *excess)
+{
+    double sample = fmin(f->sample, DRAWS);
+    float *between = f->spare;
+    memcpy(between, f->score, f->training->features * sizeof *between);
+    score_variance(f);
+    for (uint32_t j = 0; j < f->training->features; j++)
+        if (f->score[j] > 0)
+            excess[j] += sample * (double)between[j] / (double)f->score[j];
+}
+
+/* Classifies a training vector and looks, before each query, at what every feature would tell in the
+   neighbourhood reached. All vectors begin alike, so only the first one looks there. Returns how often it looked. */
+static uint32_t probe(rf_weighted *f, uint32_t vector, int first, double *excess)
+{
+    float posterior[RF_LABELS_MAX];
+    rf_answer answer = {.posterior = posterior};
+    rf_object object = {rf_training_row(f->training, vector), NULL, 0};
+    uint32_t looks = 0;
+    begin(f, &object);
+    for (uint32_t k = 0; k < PROBE_QUERIES; k++) {
+        rf_evidence e = next_query(f, &answer);
+        if (e.feature == f->training->features)
+            break;
+        if (k > 0 || first) {
+            if (f->rules.gain != RF_BETWEEN)
+                score_between(f);
+            add_excess(f, excess);
+            looks++;
+        }
+        e.value = object.value[e.feature];
+        f->may_ask[e.feature] = 0;
+        f->evidence[f->asked++] = e;
+    }
+    return looks;
+}
+
+int rf_weighted_relevant(const rf_training *t, const rf_rules *rules, uint8_t *relevant)
+{
+    uint32_t looks = 0, matter = 0, probes = t->pilot < PROBES ? t->pilot : PROBES;
+    double *excess = calloc(t->features, sizeof *excess);
+    rf_weighted *f = rf_weighted_open(t, rules);
+    int status = excess && f ? 0 : -1;
+    for (uint32_t i = 0; i < probes && status == 0; i++)
+        looks += probe(f, (uint32_t)((uint64_t)t->pilot * i / probes), i == 0, excess);
+    for (int all = 0; all < 2 && matter == 0 && status == 0; all++) /* all may be asked when none seems to matter */
+        for (uint32_t j = 0; j < t->features; j++) {
+            relevant[j] =
+                !(rules->mask && !rules->mask[j]) && (all || excess[j] > BEYOND_CHANCE * (t->classes - 1) * looks);
+            matter += relevant[j];
+        }
+    rf_weighted_close(f);
+    free(excess);
+    return status;
+}

@@ -1,0 +1,414 @@
+"""classify and features as a user runs them: python3 tests/test_classify.py [path/to/rejfilt] [-v]"""
+import csv, gzip, io, json, math, os, pathlib, random, re, resource, struct, subprocess, sys, tempfile, unittest, zipfile
+import xml.etree.ElementTree as xml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
+LONGEST = 120  # seconds for any one command, with room for sanitizers; a hang is a failure
+KEYS = "task method classes train objects error errors mean_queries mean_cost seconds load_seconds threads seed".split()
+DIGITS = ("--data", "synthetic", "--limit", "150")
+
+
+def run(*arguments, **more):
+    return subprocess.run([COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LONGEST, **more)
+
+
+def good(*arguments):
+    done = run(*arguments)
+    if done.returncode != 0:
+        raise AssertionError(f"{arguments}: exit {done.returncode}, {done.stderr!r}")
+    return done.stdout
+
+
+def classify(*arguments):
+    return json.loads(good("classify", "--json", *arguments))
+
+
+def idx(values, *shape, code=8, form="B"):
+    return struct.pack(">HBB", 0, code, len(shape)) + struct.pack(f">{len(shape)}I", *shape) + struct.pack(f">{len(values)}{form}", *values)
+
+
+def npy(values, *shape, form="<f8", order="False"):
+    header = f"{{'descr': '{form}', 'fortran_order': {order}, 'shape': ({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''}), }}"
+    header += " " * (63 - (len(header) + 10) % 64) + "\n"
+    kind = {"<f8": "<d", "<f4": "<f", "|u1": "B", "<i8": "<q", ">i2": ">h"}[form]
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + b"".join(struct.pack(kind, v) for v in values)
+
+
+def table(count, seed, informative=8, noise=22, apart=0.6):
+    """Rows of Gaussian features, each on a scale of its own, of which some tell the class."""
+    draw, fixed = random.Random(seed), random.Random(7)
+    scale = [10 ** fixed.uniform(-3, 3) for _ in range(informative + noise)]
+    rows = []
+    for _ in range(count):
+        c = draw.randrange(2)
+        rows.append([scale[j] * (draw.gauss(0, 1) + (apart * (-1) ** (j + c) if j < informative else 5)) for j in range(informative + noise)] + ["ab"[c]])
+    return rows
+
+
+def write_csv(path, rows, header=None):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows(([header] if header else []) + rows)
+    return path
+
+
+def read_csv(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class Test(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def refused(self, *arguments, says=""):
+        """Exit 2, one line on standard error, nothing on standard output, within a gigabyte of memory."""
+        with self.subTest(arguments=arguments):
+            limit = None if "sanitize" in COMMAND else lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+            done = run(*arguments, preexec_fn=limit)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.stdout, "")
+            self.assertRegex(done.stderr, r"\Arejfilt: [^\n]+\n\Z")
+            self.assertIn(says, done.stderr)
+
+
+class Synthetic(Test):
+    def test_summary(self):
+        for method in (), ("--method", "paper", "--particles", 500, "--limit", 60):
+            got = classify(*DIGITS, "--task", "even-odd", *method)
+            self.assertEqual(list(got)[: len(KEYS)], KEYS)
+            self.assertEqual((got["task"], got["classes"], got["train"], got["synthetic"]), ("even-odd", 2, 6000, True))
+            self.assertEqual(got["error"], got["errors"] / got["objects"])
+            self.assertEqual(got["mean_cost"], got["mean_queries"])
+            self.assertLess(got["error"], 0.12)
+            self.assertTrue(1 < got["mean_queries"] < 784)
+
+    def test_says_that_it_is_not_mnist(self):
+        self.assertIn("not MNIST", good("classify", *DIGITS))
+        self.assertIn("not MNIST", good("features", *DIGITS, "--cuts", "none"))
+
+    def test_tasks(self):
+        self.assertEqual(classify(*DIGITS)["classes"], 10)
+        self.assertEqual(classify(*DIGITS, "--task", "digits")["classes"], 10)
+        two = classify(*DIGITS, "--task", "zero-one")
+        self.assertEqual((two["classes"], two["train"], two["left_out"]), (2, 1200, 5600))
+        self.assertEqual(classify(*DIGITS, "--classes", "0:zero 1:one")["errors"], two["errors"])
+        self.assertEqual(classify(*DIGITS, "--classes", "0,2,4:even 1,3,5:odd 9:nine")["classes"], 3)
+
+    def test_same_seed_same_result_whatever_the_threads(self):
+        for method in (), ("--method", "paper", "--particles", 100):
+            outputs = []
+            for threads in 1, 2, 5:
+                path = self.folder / f"out{threads}.csv"
+                good("classify", "--data", "synthetic", "--limit", 60, "--task", "even-odd", *method, "--threads", threads, "--out", path)
+                outputs.append(path.read_text())
+            self.assertEqual(outputs[0], outputs[1])
+            self.assertEqual(outputs[0], outputs[2])
+
+    def test_seed_matters_for_the_paper_method(self):
+        outputs = set()
+        for seed in 1, 2:
+            path = self.folder / f"{seed}.csv"
+            good("classify", *DIGITS, "--limit", 20, "--task", "even-odd", "--method", "paper", "--particles", 100, "--seed", seed, "--out", path)
+            outputs.add(path.read_text())
+        self.assertEqual(len(outputs), 2)
+
+    def test_stop_rules(self):
+        self.assertEqual(classify(*DIGITS, "--budget", 3)["mean_queries"], 3)
+        self.assertLess(classify(*DIGITS, "--stop", 0.2)["mean_queries"], classify(*DIGITS, "--stop", 0.001)["mean_queries"])
+        self.assertLessEqual(classify(*DIGITS, "--max-cost", 2.5)["mean_cost"], 2.5)
+
+    def test_split(self):
+        got = classify("--data", "synthetic", "--task", "zero-one", "--split", "6:1", "--shuffles", 3)
+        self.assertEqual((got["train"], got["objects"], got["shuffles"]), (1200, 600, 3))
+
+    def test_gain_by_name(self):
+        for gain in "variance", "mutual":
+            self.assertLess(classify(*DIGITS, "--limit", 60, "--task", "even-odd", "--gain", gain)["error"], 0.15)
+
+    def test_neighbours(self):
+        got = classify(*DIGITS, "--knn", "1,5")["knn"]
+        self.assertEqual([(n["k"], n["features"]) for n in got], [(1, 784), (5, 784)])
+        self.assertTrue(all(n["error"] < 0.05 for n in got))
+        (few,) = classify(*DIGITS, "--knn", 1, "--knn-features", 3)["knn"]
+        self.assertEqual(few["features"], 3)
+        self.assertGreater(few["error"], got[0]["error"] + 0.1)
+
+
+class Output(Test):
+    def test_a_row_per_object(self):
+        path = self.folder / "out.csv"
+        got = classify(*DIGITS, "--task", "even-odd", "--out", path)
+        rows = (read_csv(path))
+        self.assertEqual(len(rows), got["objects"])
+        self.assertEqual(list(rows[0]), ["object", "label", "decided", "p_even", "p_odd", "queries", "asked"])
+        self.assertEqual(sum(r["label"] != r["decided"] for r in rows), got["errors"])
+        self.assertAlmostEqual(sum(int(r["queries"]) for r in rows) / len(rows), got["mean_queries"])
+        for r in rows:
+            asked = r["asked"].split()
+            self.assertEqual(len(asked), int(r["queries"]))
+            self.assertEqual(len(set(asked)), len(asked), "a feature was asked twice")
+            self.assertAlmostEqual(float(r["p_even"]) + float(r["p_odd"]), 1, places=5)
+            self.assertEqual(float(r["p_even"]) > 0.5, r["decided"] == "even")
+
+    def test_the_story_of_an_object(self):
+        path, answers = self.folder / "story.svg", self.folder / "out.csv"
+        good("classify", "--data", "synthetic", "--task", "even-odd", "--explain", 7, "--plot", path)
+        good("classify", "--data", "synthetic", "--task", "even-odd", "--out", answers)
+        row = (read_csv(answers))[7]
+        text = [t.text for t in xml.parse(path).iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn(f"decided: {row['decided']} (truth: {row['label']}) after {row['queries']} queries", text)
+        self.assertIn(row["queries"], text)
+
+    def test_progress_is_for_terminals_only(self):
+        self.assertEqual(run("classify", *DIGITS).stderr, "")
+
+
+class Tables(Test):
+    def setUp(self):
+        super().setUp()
+        names = [f"i{j}" if j < 8 else f"n{j}" for j in range(30)] + ["label"]
+        self.train = write_csv(self.folder / "train.csv", table(2000, 1), names)
+        self.test = write_csv(self.folder / "test.csv", table(500, 2), names)
+        self.both = ("--train", self.train, "--test", self.test)
+
+    def test_asks_the_informative_features(self):
+        out = self.folder / "out.csv"
+        got = classify(*self.both, "--knn", "5,15", "--out", out)
+        self.assertEqual(got["scale"], "each")
+        self.assertLess(got["mean_queries"], 10)
+        self.assertLessEqual(got["error"], 1.1 * min(n["error"] for n in got["knn"]))
+        asked = [name for row in read_csv(out) for name in row["asked"].split()]
+        self.assertGreater(sum(name[0] == "i" for name in asked), 0.9 * len(asked))
+
+    def test_an_outlier_changes_little(self):
+        rows = table(2000, 1)
+        for j in range(30):
+            rows[j][j] = 1e12
+        wild = write_csv(self.folder / "wild.csv", rows)
+        plain, got = classify(*self.both), classify("--train", wild, "--test", write_csv(self.folder / "t.csv", table(500, 2)))
+        self.assertLess(abs(got["error"] - plain["error"]), 0.02)
+
+    def test_costs(self):
+        cheap = classify(*self.both)
+        prices = self.file("prices.csv", "".join(f"i{j},10\n" for j in range(4)))
+        got = classify(*self.both, "--cost", prices, "--budget", 3)
+        self.assertLess(got["mean_cost"], 10)  # the cheap informative ones come first
+        dear = classify(*self.both, "--cost", prices)
+        self.assertGreater(dear["mean_cost"], cheap["mean_cost"])
+
+    def test_a_mask(self):
+        mask, out = self.file("mask", "i0\nn9\n3\n"), self.folder / "out.csv"
+        good("classify", *self.both, "--mask", mask, "--out", out)
+        asked = {name for row in read_csv(out) for name in row["asked"].split()}
+        self.assertTrue(asked and asked <= {"i0", "n9", "i3"}, asked)
+
+    def test_what_is_missing_is_not_asked(self):
+        rows = table(500, 2)
+        for row in rows:
+            row[0] = row[1] = ""
+        out = self.folder / "out.csv"
+        good("classify", "--train", self.train, "--test", write_csv(self.folder / "gaps.csv", rows), "--out", out)
+        asked = {name for row in read_csv(out) for name in row["asked"].split()}
+        self.assertTrue("i2" in asked and not asked & {"i0", "i1"}, asked)
+
+    def test_every_form_is_the_same_table(self):
+        rows, tested = table(300, 3), table(100, 4)
+        first = [row[-1:] + row[:-1] for row in rows]
+        want = classify("--train", write_csv(self.folder / "a.csv", rows), "--test", write_csv(self.folder / "b.csv", tested))
+        number = {"a": 0, "b": 1}
+        flat = [v for row in rows for v in row[:-1]]
+        columns = [row[j] for j in range(30) for row in rows]
+        labels = [number[row[-1]] for row in rows]
+        other = (npy([v for row in tested for v in row[:-1]], 100, 30), npy([number[r[-1]] for r in tested], 100, form="<i8"))
+        test = ("--test", self.file("xt.npy", other[0]), "--test-labels", self.file("yt.npy", other[1]))
+        y = self.file("y.npy", npy(labels, 300, form="<i8"))
+        whole = self.file("whole.npy", npy([v for row, l in zip(rows, labels) for v in row[:-1] + [l]], 300, 31))
+        whole_test = self.file("whole_t.npy", npy([v for row in tested for v in row[:-1] + [number[row[-1]]]], 100, 31))
+        archive, packed = self.folder / "x.npz", self.folder / "packed.npz"
+        for path, how in (archive, zipfile.ZIP_STORED), (packed, zipfile.ZIP_DEFLATED):
+            with zipfile.ZipFile(path, "w", how) as z:
+                for name, content in ("x_train", npy(flat, 300, 30)), ("y_train", npy(labels, 300, form="<i8")), ("x_test", other[0]), ("y_test", other[1]):
+                    z.writestr(name + ".npy", content)
+        forms = {
+            "a header and semicolons": ("--train", self.file("s.csv", "\n".join([";".join(f"f{j}" for j in range(30)) + ";class"] + [";".join(map(str, r)) for r in rows])),
+                                        "--test", self.folder / "b.csv"),
+            "the label first": ("--train", write_csv(self.folder / "f.csv", first), "--test", write_csv(self.folder / "g.csv", [r[-1:] + r[:-1] for r in tested])),
+            "the label by number": ("--train", self.folder / "a.csv", "--test", self.folder / "b.csv", "--label", 30),
+            "gzip": ("--train", self.file("z.csv.gz", gzip.compress((self.folder / "a.csv").read_bytes())), "--test", self.folder / "b.csv"),
+            "npy": ("--train", self.file("x.npy", npy(flat, 300, 30)), "--train-labels", y, *test),
+            "npy in Fortran's order": ("--train", self.file("o.npy", npy(columns, 300, 30, order="True")), "--train-labels", y, *test),
+            "npy with a label column": ("--train", whole, "--test", whole_test),
+            "npz": ("--data", archive),
+            "npz, deflated": ("--data", packed),
+            "IDX of doubles": ("--train", self.file("d.idx", idx(flat, 300, 30, code=14, form="d")), "--train-labels",
+                               self.file("l.idx", idx(labels, 300, code=12, form="i")), *test),
+        }
+        for form, arguments in forms.items():
+            with self.subTest(form):
+                got = classify(*arguments)
+                for key in "train", "objects", "errors", "mean_queries":
+                    self.assertEqual(got[key], want[key])
+
+    def test_images_share_a_scale(self):
+        draw = random.Random(1)
+        pixels, labels = [], []
+        for i in range(400):
+            labels.append(i % 2)
+            pixels += [min(255, int(abs(draw.gauss(40, 30)) + (120 if (j < 8) == (i % 2) else 0))) for j in range(16)]
+        self.file("train-images-idx3-ubyte", idx(pixels, 400, 4, 4))
+        self.file("train-labels-idx1-ubyte", idx(labels, 400))
+        self.file("t10k-images-idx3-ubyte.gz", gzip.compress(idx(pixels[:1600], 100, 4, 4)))
+        self.file("t10k-labels-idx1-ubyte.gz", gzip.compress(idx(labels[:100], 100)))
+        got = classify("--data", self.folder)
+        self.assertEqual((got["scale"], got["objects"], got["features"]), ("shared", 100, 16))
+        self.assertLess(got["error"], 0.05)
+
+
+class Features(Test):
+    def test_counts_at_the_papers_percentiles(self):
+        got = json.loads(good("features", *DIGITS, "--limit", 60, "--task", "zero-one", "--json"))
+        self.assertEqual([c["features"] for c in got["cuts"]], [784, 392, 196, 157, 78, 39, 20])
+        self.assertTrue(all(c["error"] < 0.05 for c in got["cuts"]))
+        asked = [r["asked"] for r in got["ranking"]]
+        self.assertEqual(asked, sorted(asked, reverse=True))
+        self.assertAlmostEqual(sum(asked) / got["objects"], got["mean_queries"])
+        self.assertEqual(sum(a > 0 for a in asked), got["ever_asked"])
+
+    def test_files(self):
+        mask, ranking, picture = self.folder / "mask", self.folder / "ranking.csv", self.folder / "p.svg"
+        good("features", *DIGITS, "--task", "zero-one", "--cuts", "10,50%", "--keep", 12, "--out", mask, "--csv", ranking, "--plot", picture)
+        rows = (read_csv(ranking))
+        self.assertEqual(len(rows), 784)
+        self.assertEqual(mask.read_text().split(), [r["feature"] for r in rows[:12]])
+        self.assertEqual((int(rows[0]["row"]) * 28 + int(rows[0]["column"])), int(rows[0]["feature"]))
+        got = classify(*DIGITS, "--task", "zero-one", "--mask", mask)
+        self.assertLess(got["error"], 0.05)
+        self.assertLessEqual(got["mean_queries"], 12)
+        cells = xml.parse(picture).findall("{http://www.w3.org/2000/svg}rect")
+        self.assertGreater(len(cells), 2 * 784)
+
+    def test_the_informative_ones_lead(self):
+        path = write_csv(self.folder / "t.csv", table(1500, 5), [f"i{j}" if j < 8 else f"n{j}" for j in range(30)] + ["label"])
+        got = json.loads(good("features", "--train", path, "--cuts", "8", "--json"))
+        self.assertEqual({r["feature"][0] for r in got["ranking"][:8]}, {"i"})
+
+
+class BadInput(Test):
+    def images(self, images, labels):
+        return "--train", self.file("images", images), "--train-labels", self.file("labels", labels)
+
+    def test_idx(self):
+        pixels, labels = idx(list(range(64)) * 4, 16, 4, 4), idx([0, 1] * 8, 16)
+        cases = {
+            "ends at byte": (pixels[:-7], labels),
+            "not an IDX file": (b"\x12\x34" + pixels[2:], labels),
+            "more data than it declares": (pixels + b"x", labels),
+            "15 labels": (pixels, idx([0, 1] * 7 + [0], 15)),
+            "more data than the file can hold": (idx([0] * 16, 4294967295, 65535, 65535), labels),
+            "damaged compressed data": (gzip.compress(pixels)[:-9], labels),
+            "damaged compressed data after": (gzip.compress(pixels)[:30] + b"\0\0\0" + gzip.compress(pixels)[33:], labels),
+            "one class only": (pixels, idx([3] * 16, 16)),
+            "dimension 2 is 0": (idx([], 16, 0, 4), labels),
+            "has 1 dimensions": (labels, labels),
+        }
+        for says, (a, b) in cases.items():
+            self.refused("classify", *self.images(a, b), says=says)
+        bomb = gzip.compress(idx([], 65535, 1000, 1000) + bytes(1 << 20))
+        self.refused("classify", *self.images(bomb, labels), says="images")
+
+    def test_gzip_checksum(self):
+        packed = bytearray(gzip.compress(idx(list(range(64)) * 4, 16, 4, 4)))
+        packed[-6] ^= 1
+        self.refused("classify", *self.images(bytes(packed), idx([0, 1] * 8, 16)), says="damaged")
+
+    def test_csv(self):
+        cases = {
+            "line 3: column 2: 'nan'": "1,2,a\n3,4,b\n5,nan,a\n",
+            "line 2: column 1: 'inf'": "1,2,a\ninf,4,b\n5,6,a\n",
+            "line 2: has 2 fields": "1,2,a\n3,b\n",
+            "'x' is not a number": "1,2,a\n3,x,b\n",
+            "one class only": "1,2,a\n3,4,a\n",
+            "line 2: has no label": "1,2,a\n3,4,\n5,6,b\n",
+            "is empty": "",
+            "has no rows": "p,q,label\n",
+            "has 1 columns": "1\n2\n",
+            "feature 1 is missing": "1,2,a\n3,,b\n" * 10,
+            "too few for a split": "1,2,a\n3,4,b\n",
+            "a zero byte": "1,2,a\n3,4\0,b\n",
+            "a quote that does not end": "1,2,a\n3,\"4,b\n",
+            "256 different ones": "".join(f"{i},{i}.5,x{i}\n" for i in range(300)),
+        }
+        for says, text in cases.items():
+            self.refused("classify", "--train", self.file("t.csv", text), says=says)
+
+    def test_numpy(self):
+        x, y = npy([1, 2, 3, 4] * 8, 16, 2), npy([0, 1] * 8, 16, form="<i8")
+        cases = {
+            "first bytes are wrong": (b"PK" + x[2:], y),
+            "ends at byte": (x[:-3], y),
+            "15 labels": (x, npy([0, 1] * 7 + [0], 15, form="<i8")),
+            "more data than the file can hold": (npy([1.0] * 4, 10**12, 2), y),
+            "are not read": (x.replace(b"'<f8'", b"'|O8'"), y),
+            "row 2, feature 1": (npy([1, 2, math.nan, 4] * 8, 16, 2), y),
+        }
+        for says, (a, b) in cases.items():
+            self.refused("classify", "--train", self.file("x.npy", a), "--train-labels", self.file("y.npy", b), says=says)
+        good_zip = io.BytesIO()
+        with zipfile.ZipFile(good_zip, "w", zipfile.ZIP_DEFLATED) as z:
+            z.writestr("x.npy", x)
+            z.writestr("y.npy", y)
+        whole = good_zip.getvalue()
+        self.refused("classify", "--train", self.file("cut.npz", whole[:-30]), says="zip")
+        self.refused("classify", "--train", self.file("bad.npz", whole[:60] + bytes([whole[60] ^ 255]) + whole[61:]), says="bad.npz")
+        none = io.BytesIO()
+        with zipfile.ZipFile(none, "w") as z:
+            z.writestr("other.npy", x)
+        self.refused("classify", "--train", self.file("none.npz", none.getvalue()), says="no array called")
+
+    def test_labels_and_tasks(self):
+        train = self.file("train.csv", "1,2,0\n3,4,1\n" * 20)
+        self.refused("classify", "--train", train, "--test", self.file("new.csv", "1,2,0\n3,4,7\n"), says="row 2: label '7' is not in the task")
+        self.refused("classify", "--train", train, "--classes", "0:x 9:y", says="no row has the label '9'")
+        self.refused("classify", "--train", self.file("w.csv", "1,2,0\n3,4,12\n" * 9), "--task", "even-odd", says="row 2: label '12' is not in the task")
+        self.refused("classify", "--train", self.file("e.csv", "1,2,0\n3,4,2\n" * 9), "--task", "even-odd", says="class 'odd' is empty")
+        self.refused("classify", "--train", train, "--classes", "0:x", says="1 class")
+        self.refused("classify", "--train", train, "--classes", "0:x 0:y", says="in two classes")
+        self.refused("classify", "--train", train, "--classes", "nonsense", says="LABEL")
+        self.refused("classify", "--train", train, "--task", "cats", says="no task")
+        self.refused("classify", "--train", train, "--test", self.file("wide.csv", "1,2,3,0\n"), says="has 3 features")
+        self.refused("classify", "--train", train, "--label", "nobody", says="no column")
+
+    def test_options(self):
+        train = self.file("train.csv", "1,2,0\n3,4,1\n" * 20)
+        for says, arguments in {
+            "give --data or --train": (),
+            "No such file": ("--train", self.folder / "nothing.csv"),
+            "not an ordinary file": ("--train", self.folder),
+            "has no file train-images": ("--data", self.folder),
+            "not TRAIN:TEST": ("--train", train, "--split", "ten"),
+            "cannot both be given": ("--train", train, "--task", "digits", "--classes", "0:a 1:b"),
+            "there is no feature 'x'": ("--train", train, "--mask", self.file("mask", "x\n")),
+            "line 2": ("--train", train, "--cost", self.file("cost", "0,1\n1,free\n")),
+            "there is no object": ("--train", train, "--explain", 1000),
+            "does not end in .svg": ("--train", train, "--explain", 0, "--plot", "a.png"),
+            "cannot write": ("--train", train, "--out", self.folder / "no" / "where"),
+            "training vectors only": ("--train", train, "--knn", 200),
+            "is none of": ("--train", train, "--method", "magic"),
+        }.items():
+            self.refused("classify", *arguments, says=says)
+        self.refused("features", "--train", train, "--keep", 3, says="goes with --out")
+        self.refused("features", "--train", train, "--cuts", "x", says="cuts")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        COMMAND = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,391 @@
+/* The cloud's parts: kernels, nearest neighbours, scales, tasks, filters. */
+#include <math.h>
+
+#include "testing.h"
+
+#include "kernel.h"
+#include "knn.h"
+#include "knn_kernel.h"
+#include "load.h"
+#include "rejfilt/host.h"
+#include "sweep.h"
+#include "scale.h"
+#include "task.h"
+
+extern const rf_cloud_kernel rf_cloud_kernel_0, rf_cloud_kernel_1, rf_cloud_kernel_2;
+extern rf_knn_dots rf_knn_dots_0, rf_knn_dots_1, rf_knn_dots_2, rf_knn_dots_3;
+
+enum { COUNT = 1000, FEATURES = 77 };
+
+static void fill(uint8_t *bytes, size_t count, uint64_t seed)
+{
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = (uint8_t)(test_word(&seed) >> 33);
+}
+
+/* ---- Kernels ---- */
+
+static void weights_are_powers_of_two(void **state)
+{
+    (void)state;
+    static uint16_t penalty[RF_PENALTY_CLIP];
+    static uint32_t weight[RF_PENALTY_CLIP], block[RF_PENALTY_CLIP / RF_BLOCK + 1];
+    for (unsigned i = 0; i < RF_PENALTY_CLIP; i++)
+        penalty[i] = (uint16_t)(i + 100);
+    rf_weighed w = rf_cloud_kernel_0.weigh(penalty, RF_PENALTY_CLIP, 100, 65535, 5 * RF_BIT, weight, block);
+    double sum = 0;
+    for (unsigned i = 0; i < RF_PENALTY_CLIP; i++) {
+        double exact = exp2(-(double)i / RF_BIT) * RF_WEIGHT_ONE;
+        check_within(weight[i], exact, 2 + 0.002 * exact); /* the last unit of the penalty is half of that */
+        sum += weight[i];
+    }
+    check_within((double)w.sum, sum, 0);
+    assert_in_range(w.alive, 5 * RF_BIT, 5 * RF_BIT + 2);
+}
+
+static void instruction_sets_agree(void **state)
+{
+    (void)state;
+    const rf_cloud_kernel *kernels[RF_ISA_COUNT] = {&rf_cloud_kernel_0, &rf_cloud_kernel_1, &rf_cloud_kernel_2};
+    uint8_t x[COUNT];
+    fill(x, COUNT, 1);
+    for (unsigned isa = 1; isa <= (unsigned)rf_isa_best(); isa++) {
+        uint16_t penalty[2][COUNT], sum[2][COUNT] = {{0}};
+        uint32_t weight[2][COUNT], block[2][COUNT / RF_BLOCK + 1], wide[2][COUNT] = {{0}}, square[2][COUNT] = {{0}};
+        rf_weighed out[2];
+        uint16_t base[2];
+        for (int side = 0; side < 2; side++) {
+            const rf_cloud_kernel *k = kernels[side ? isa : 0];
+            memset(penalty[side], 0, sizeof penalty[side]);
+            base[side] = 0;
+            for (unsigned step = 0; step < 6; step++) {
+                rf_evidence e = {0, (uint8_t)(step * 51), (uint8_t)(step % 3), (uint16_t)(9000 + 9000 * step)};
+                base[side] = k->update(x, COUNT, e, base[side], penalty[side]);
+            }
+            out[side] = k->weigh(penalty[side], COUNT, base[side], 40000, 9999, weight[side], block[side]);
+            k->add(x, COUNT, 3, sum[side]);
+            k->add_squares(x, COUNT, 5, wide[side], square[side]);
+        }
+        assert_memory_equal(penalty[0], penalty[1], sizeof penalty[0]);
+        assert_memory_equal(weight[0], weight[1], sizeof weight[0]);
+        assert_memory_equal(block[0], block[1], sizeof block[0]);
+        assert_memory_equal(sum[0], sum[1], sizeof sum[0]);
+        assert_memory_equal(square[0], square[1], sizeof square[0]);
+        assert_int_equal(base[0], base[1]);
+        assert_true(out[0].sum == out[1].sum && out[0].squares == out[1].squares && out[0].alive == out[1].alive);
+    }
+}
+
+static void a_penalty_is_the_exponent_of_the_likelihood(void **state)
+{
+    (void)state;
+    uint8_t x[256];
+    uint16_t penalty[256] = {0};
+    double sigma = 30;
+    for (int i = 0; i < 256; i++)
+        x[i] = (uint8_t)i;
+    rf_evidence e = {0, 128, 0, (uint16_t)(RF_BIT * 1.4426950408889634 / (2 * sigma * sigma) * 65536)};
+    rf_cloud_kernel_0.update(x, 256, e, 0, penalty);
+    for (int i = 0; i < 256; i++)
+        check_within(penalty[i], RF_BIT * 1.4426950408889634 * (i - 128) * (i - 128) / (2 * sigma * sigma), 1.5);
+}
+
+/* ---- Nearest neighbours ---- */
+
+static void neighbours_are_the_nearest(void **state)
+{
+    (void)state;
+    enum { QUERIES = 29, K = 7 };
+    static uint8_t train[COUNT * FEATURES], queries[QUERIES * FEATURES], mask[FEATURES];
+    uint32_t nearest[QUERIES * K];
+    char error[200];
+    fill(train, sizeof train, 2);
+    fill(queries, sizeof queries, 3);
+    memcpy(train + 500 * FEATURES, train + 20 * FEATURES, FEATURES); /* equal distances */
+    for (unsigned f = 0; f < FEATURES; f++)
+        mask[f] = f % 3 != 0;
+    rf_knn_set a = {train, NULL, COUNT, FEATURES}, b = {queries, NULL, QUERIES, FEATURES};
+    for (int masked = 0; masked < 2; masked++) {
+        assert_int_equal(rf_knn(&a, &b, masked ? mask : NULL, K, 2, nearest, NULL, NULL, error, sizeof error), 0);
+        for (unsigned q = 0; q < QUERIES; q++) {
+            long before = -1;
+            for (unsigned i = 0; i < K; i++) {
+                long best = -1;
+                unsigned who = 0;
+                for (unsigned v = 0; v < COUNT; v++) {
+                    long distance = 0;
+                    for (unsigned f = 0; f < FEATURES; f++) {
+                        long off = train[v * FEATURES + f] - queries[q * FEATURES + f];
+                        distance += masked && !mask[f] ? 0 : off * off;
+                    }
+                    int later = distance > before || (distance == before && v > nearest[q * K + i - 1]);
+                    if (later && (best < 0 || distance < best)) {
+                        best = distance;
+                        who = v;
+                    }
+                }
+                assert_int_equal(nearest[q * K + i], who);
+                before = best;
+            }
+        }
+    }
+}
+
+static void products_agree(void **state)
+{
+    (void)state;
+    rf_knn_dots *dots[] = {rf_knn_dots_0, rf_knn_dots_1, rf_knn_dots_2, rf_knn_dots_3};
+    enum { GROUPS = 9 };
+    uint8_t panel[GROUPS * 4 * RF_KNN_LANES], bytes[RF_KNN_ROWS * GROUPS * 4];
+    int8_t query[RF_KNN_ROWS * GROUPS * 4];
+    int32_t got[RF_KNN_ROWS * RF_KNN_LANES];
+    fill(panel, sizeof panel, 4);
+    fill(bytes, sizeof bytes, 5);
+    memcpy(query, bytes, sizeof query);
+    unsigned most = (unsigned)rf_isa_best() + (rf_isa_best() == RF_ISA_AVX512 && RF_CPU_HAS("avx512vnni"));
+    for (unsigned isa = 0; isa <= most; isa++) {
+        dots[isa](panel, query, GROUPS, got);
+        for (int q = 0; q < RF_KNN_ROWS; q++)
+            for (int v = 0; v < RF_KNN_LANES; v++) {
+                int32_t exact = 0;
+                for (int f = 0; f < GROUPS * 4; f++)
+                    exact += panel[f / 4 * 4 * RF_KNN_LANES + 4 * v + f % 4] * query[q * GROUPS * 4 + f];
+                assert_int_equal(got[q * RF_KNN_LANES + v], exact);
+            }
+    }
+}
+
+static void votes(void **state)
+{
+    (void)state;
+    const uint32_t class_of[] = {0, 1, 1, 2, 0}, nearest[] = {3, 1, 4, 2, 0};
+    assert_int_equal(rf_knn_vote(nearest, 1, class_of), 2);
+    assert_int_equal(rf_knn_vote(nearest, 3, class_of), 2); /* all once: the nearest */
+    assert_int_equal(rf_knn_vote(nearest, 4, class_of), 1);
+    assert_int_equal(rf_knn_vote(nearest, 5, class_of), 1); /* 1 and 0 twice: 1 is nearer */
+}
+
+/* ---- Scales ---- */
+
+/* `rows` rows of reals: feature 0 normal-like of width 1e-4, feature 1 of width 1e6, both with wild values. */
+static rf_table wild_table(uint32_t rows)
+{
+    rf_table t = {.rows = rows, .room = rows, .features = 2};
+    uint64_t seed = 9;
+    t.reals = malloc((size_t)rows * 2 * sizeof *t.reals);
+    t.label = calloc(rows, sizeof *t.label);
+    assert_non_null(t.reals);
+    for (uint32_t i = 0; i < rows; i++)
+        for (int j = 0; j < 2; j++) {
+            double sum = 0;
+            for (int k = 0; k < 12; k++)
+                sum += test_uniform(&seed, -.5, .5);
+            t.reals[2 * i + (uint32_t)j] = (float)(i % 100 == 0 ? 1e20 : sum * (j ? 1e6 : 1e-4));
+        }
+    return t;
+}
+
+static void wild_values_do_not_set_the_scale(void **state)
+{
+    (void)state;
+    rf_table train = wild_table(2000), test = {0};
+    rf_scaling used;
+    char error[200];
+    assert_int_equal(rf_scale(&train, &test, RF_SCALE_AUTO, &used, error, sizeof error), 0);
+    assert_int_equal(used, RF_SCALE_EACH);
+    assert_null(train.reals);
+    for (unsigned j = 0; j < 2; j++) {
+        double sum = 0, squares = 0;
+        for (unsigned i = 0; i < 2000; i++) {
+            double x = train.bytes[2 * i + j];
+            sum += i % 100 ? x : 0;
+            squares += i % 100 ? x * x : 0;
+            assert_true(i % 100 || x == 255);
+        }
+        double mean = sum / 1980, sd = sqrt(squares / 1980 - mean * mean);
+        check_within(mean, 128, 5);
+        check_within(sd, 43, 6); /* 40 steps for values held within the 5th and 95th percentile */
+    }
+    rf_table_free(&train);
+}
+
+static void bytes_of_images_stay(void **state)
+{
+    (void)state;
+    rf_table train = {.rows = 3, .room = 3, .features = 4, .height = 2, .width = 2}, test = {0};
+    rf_scaling used;
+    char error[200];
+    const uint8_t values[12] = {0, 1, 2, 200, 4, 5, 6, 7, 8, 9, 10, 11};
+    train.bytes = malloc(12);
+    assert_non_null(train.bytes);
+    memcpy(train.bytes, values, 12);
+    assert_int_equal(rf_scale(&train, &test, RF_SCALE_AUTO, &used, error, sizeof error), 0);
+    assert_int_equal(used, RF_SCALE_SHARED);
+    assert_memory_equal(train.bytes, values, 12);
+    rf_table_free(&train);
+}
+
+/* ---- Filters ---- */
+
+typedef struct fixture {
+    rf_table table;
+    rf_training training;
+    uint32_t chosen[4096];
+} fixture;
+
+/* Two classes, one feature of `features` that tells, of which `apart` says how well. */
+static fixture *make(uint32_t rows, uint32_t features, int apart, uint64_t seed)
+{
+    fixture *f = calloc(1, sizeof *f);
+    char error[200];
+    assert_non_null(f);
+    f->table = (rf_table){.rows = rows, .room = rows, .features = features};
+    f->table.bytes = malloc((size_t)rows * features);
+    f->table.label = malloc(rows * sizeof *f->table.label);
+    for (uint32_t i = 0; i < rows; i++) {
+        f->table.label[i] = i % 2;
+        f->chosen[i] = i;
+        for (uint32_t j = 0; j < features; j++)
+            f->table.bytes[i * features + j] =
+                (uint8_t)(100 + test_word(&seed) % 60 + (j == 0 && i % 2 ? (unsigned)apart : 0));
+    }
+    assert_int_equal(rf_training_make(&f->table, f->chosen, rows, 2, 1, &f->training, error, sizeof error), 0);
+    return f;
+}
+
+static void done(fixture *f)
+{
+    rf_training_free(&f->training);
+    rf_table_free(&f->table);
+    free(f);
+}
+
+static void a_training_set_is_the_table(void **state)
+{
+    (void)state;
+    fixture *f = make(777, 5, 10, 3);
+    unsigned char seen[777] = {0};
+    for (uint32_t s = 0; s < f->training.segments; s++)
+        for (uint32_t i = f->training.segment[s].begin; i < f->training.segment[s].begin + f->training.segment[s].count;
+             i++) {
+            uint32_t row = f->training.order[i];
+            assert_int_equal(seen[row]++, 0);
+            assert_int_equal(f->table.label[row], f->training.segment[s].class);
+            for (uint32_t j = 0; j < 5; j++)
+                assert_int_equal(rf_training_column(&f->training, j)[i], f->table.bytes[row * 5 + j]);
+        }
+    assert_non_null(memchr(seen, 1, sizeof seen));
+    assert_null(memchr(seen, 0, sizeof seen));
+    done(f);
+}
+
+/* One feature, one query: the posterior is that of the Gaussian likelihood with the training set's σ. */
+static void the_posterior_is_bayes(void **state)
+{
+    (void)state;
+    fixture *f = make(256, 1, 30, 4); /* as many as draws: each vector is drawn once */
+    rf_rules rules = rf_rules_default(RF_WEIGHTED, &f->training);
+    rf_objects objects = {&f->table, NULL, 256};
+    char error[200];
+    rules.least_sample = 1;
+    rules.floor = 0;
+    for (uint32_t i = 0; i < 256; i += 17) {
+        rf_answer a;
+        assert_int_equal(rf_run_one(&f->training, &rules, &objects, i, &a, error, sizeof error), 0);
+        double weight[2] = {0, 0}, variance = (double)f->training.variance[0];
+        for (uint32_t v = 0; v < 256; v++) {
+            double off = (double)f->table.bytes[v] - f->table.bytes[i];
+            weight[v % 2] += exp(-off * off / (2 * variance));
+        }
+        assert_int_equal(a.queries, 1);
+        check_within(a.posterior[1], weight[1] / (weight[0] + weight[1]), 2e-3);
+        check_within(a.story[1], a.posterior[1], 0);
+        rf_answer_free(&a);
+    }
+    done(f);
+}
+
+static void both_methods_find_the_feature_that_tells(void **state)
+{
+    (void)state;
+    fixture *f = make(3000, 6, 70, 5);
+    rf_objects objects = {&f->table, NULL, 300};
+    char error[200];
+    for (int method = 0; method < 2; method++) {
+        rf_rules rules = rf_rules_default((rf_method)method, &f->training);
+        uint64_t asked[6] = {0};
+        rf_outcome o = {.times_asked = asked};
+        assert_int_equal(rf_run(&f->training, &rules, &objects, 2, &o, NULL, NULL, error, sizeof error), 0);
+        check_below(o.errors, 3);
+        for (unsigned j = 1; j < 6; j++)
+            assert_true(asked[0] > asked[j]);
+    }
+    done(f);
+}
+
+/* Far from all training vectors every particle is rejected: the cloud stays, and the run ends by its budget. */
+static void nothing_accepted_is_survived(void **state)
+{
+    (void)state;
+    fixture *f = make(500, 2, 1, 6);
+    rf_table far = {.rows = 1, .room = 1, .features = 2, .bytes = calloc(2, 1), .label = calloc(1, sizeof *far.label)};
+    rf_objects objects = {&far, NULL, 1};
+    rf_rules rules = rf_rules_default(RF_PAPER, &f->training);
+    rf_answer a;
+    char error[200];
+    rules.particles = 50;
+    rules.budget = 30;
+    rules.stop = 0;
+    assert_int_equal(rf_run_one(&f->training, &rules, &objects, 0, &a, error, sizeof error), 0);
+    assert_int_equal(a.queries, 30);
+    check_within(a.posterior[0] + a.posterior[1], 1, 1e-6);
+    rf_answer_free(&a);
+    rf_table_free(&far);
+    done(f);
+}
+
+static void a_shuffle_has_every_number_once(void **state)
+{
+    (void)state;
+    uint32_t order[2][500];
+    unsigned char seen[500] = {0};
+    for (uint32_t k = 0; k < 2; k++)
+        rf_shuffle(1, k, RF_FOR_USER, order[k], 500);
+    for (unsigned i = 0; i < 500; i++)
+        assert_int_equal(seen[order[0][i]]++, 0);
+    assert_memory_not_equal(order[0], order[1], sizeof order[0]);
+}
+
+static void synthetic_digits_are_a_function_of_their_number(void **state)
+{
+    (void)state;
+    rf_table all = {0}, tail = {0};
+    char error[200];
+    assert_int_equal(rf_synthetic(5, 0, 30, &all, error, sizeof error), 0);
+    assert_int_equal(rf_synthetic(5, 20, 10, &tail, error, sizeof error), 0);
+    assert_memory_equal(all.bytes + 20 * 784, tail.bytes, 10 * 784);
+    assert_memory_not_equal(all.bytes, all.bytes + 10 * 784, 784); /* two zeros are not the same */
+    rf_table_free(&all);
+    rf_table_free(&tail);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_are_powers_of_two),
+        cmocka_unit_test(instruction_sets_agree),
+        cmocka_unit_test(a_penalty_is_the_exponent_of_the_likelihood),
+        cmocka_unit_test(neighbours_are_the_nearest),
+        cmocka_unit_test(products_agree),
+        cmocka_unit_test(votes),
+        cmocka_unit_test(wild_values_do_not_set_the_scale),
+        cmocka_unit_test(bytes_of_images_stay),
+        cmocka_unit_test(a_training_set_is_the_table),
+        cmocka_unit_test(the_posterior_is_bayes),
+        cmocka_unit_test(both_methods_find_the_feature_that_tells),
+        cmocka_unit_test(nothing_accepted_is_survived),
+        cmocka_unit_test(a_shuffle_has_every_number_once),
+        cmocka_unit_test(synthetic_digits_are_a_function_of_their_number),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
