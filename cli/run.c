@@ -47,6 +47,7 @@ static const cli_option options[] = {
     {"on-lost", "WHAT", "when the filter has lost the truth: widen (default), restart\nfrom the prior, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
     {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, CLI_BATCH_MAX, NULL},
     {"attempts", "M", "attempts per update (default 100)", NULL, CLI_U32, AT(run.attempts), 1, RF_ATTEMPTS_MAX, NULL},
+    {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.accepted_min), 1, 1e9, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.recovery), 0, 1e9, NULL},
     {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.strict), 0, 0, NULL},
@@ -253,7 +254,7 @@ uint64_t cli_track_fingerprint(const cli_track_config *c)
 
 int cli_track_configure(cli_track_config *c, int argc, char **argv)
 {
-    const cli_track_config defaults = {.run = {.seed = 1, .steps = 300, .attempts = 100, .recovery = 0.1, .batch = 1, .anchor_every = -1, .design = "auto"},
+    const cli_track_config defaults = {.run = {.seed = 1, .steps = 300, .attempts = 100, .accepted_min = 20, .recovery = 0.1, .batch = 1, .anchor_every = -1, .design = "auto"},
                                        .pace = 15,
                                        .engine = "simd",
                                        .model = "precession",

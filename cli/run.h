@@ -26,6 +26,7 @@ typedef struct cli_run {
     long steps;           /* measurements */
     uint32_t batch;       /* of them that are learnt from together */
     uint32_t attempts;
+    uint32_t accepted_min; /* 0: the default of rf64_options */
     int strict;
     rf_sampler sampler;
     const rf_engine *engine;

@@ -85,6 +85,8 @@ rf_status RF(simulate_open)(const cli_run *simulation, uint64_t seed, void *memo
         return status;
     RF(track_open)(t, filter, instance, &simulation->about, simulation->design ? RF(design_find)(simulation->design, instance) : 0);
     t->options.attempts = simulation->attempts;
+    if (simulation->accepted_min > 0)
+        t->options.accepted_min = simulation->accepted_min;
     t->options.strict = simulation->strict != 0;
     t->options.sampler = simulation->sampler;
     t->options.kappa = simulation->kappa > 0 ? (rf_real)simulation->kappa : 1;

@@ -416,6 +416,15 @@ class Option(Test):
         both = steps("--model=linear", "--prior=0:1", "--prior=x2=7:8", "--steps=1")
         self.assertTrue(0 <= of(both, "truth", 0)[0] <= 1 and 7 <= of(both, "truth", 1)[0] <= 8)
 
+    def test_accepted(self):
+        for least in (1, 60):
+            lines = steps("--accepted", str(least), "--attempts=50")
+            self.assertTrue(all(line["accepted"] >= least or line["attempts"] == 1000 for line in lines))
+        self.assertEqual({line["attempts"] for line in steps("--accepted=1", "--attempts=100", "--steps=50")}, {100})
+        self.assertEqual(steps("--accepted=20"), steps())
+        for value in ("0", "-1", "x", "1.5"):
+            self.refused(*SIMULATE, f"--accepted={value}")
+
     def test_kappa(self):
         for kappa in (0.5, 0.9, 2.0):
             lines = steps("--kappa", str(kappa), "--strict", "--steps=100")
