@@ -144,6 +144,45 @@ int cli_model_drift(cli_run *run, const char *text, char *error, size_t size)
     return 0;
 }
 
+static const char *const chart_names[] = {"real", "positive", "bounded", "periodic"};
+
+int cli_model_chart(cli_run *run, const char *text, char *error, size_t size)
+{
+    unsigned first, last;
+    const char *rest;
+    if (find(&run->about, 0, text, &first, &last, &rest, error, size) < 0)
+        return -1;
+    const size_t length = strcspn(rest, ":");
+    for (unsigned kind = 0; kind < 4; kind++) {
+        double low = 0, high = 0;
+        const int has_range = kind == RF_BOUNDED || kind == RF_PERIODIC;
+        if (strlen(chart_names[kind]) != length || strncmp(rest, chart_names[kind], length) != 0)
+            continue;
+        if (has_range != (rest[length] == ':') || (has_range && !parse_pair(rest + length + 1, 0, &low, &high, error, size)))
+            break;
+        if (has_range && high <= low) {
+            snprintf(error, size, "'%s' is an empty range", rest);
+            return -1;
+        }
+        for (unsigned i = first; i < last; i++) {
+            rf_parameter *p = &run->about.parameter[i];
+            p->chart = (rf_chart_kind)kind;
+            p->low = has_range ? low : p->low;
+            p->high = has_range ? high : p->high;
+        }
+        return 0;
+    }
+    snprintf(error, size, "'%s' is none of real, positive, bounded:LOW:HIGH, periodic:LOW:HIGH", rest);
+    return -1;
+}
+
+void cli_model_chart_text(const rf_parameter *p, char *text, size_t size)
+{
+    char low[CLI_REAL_TEXT], high[CLI_REAL_TEXT];
+    const int has_range = p->chart == RF_BOUNDED || p->chart == RF_PERIODIC;
+    snprintf(text, size, has_range ? "%s:%s:%s" : "%s", chart_names[p->chart], cli_real_text(p->low, low), cli_real_text(p->high, high));
+}
+
 int cli_model_range(cli_run *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;

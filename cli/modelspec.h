@@ -22,6 +22,10 @@ int cli_model_prior(cli_run *run, const char *text, char *error, size_t size);
 /* "[NAME=]SD", of a step in the chart, of one or of every parameter. A model with dynamics of its own has no drift. */
 int cli_model_drift(cli_run *run, const char *text, char *error, size_t size);
 
+/* "[NAME=]real", "positive", "bounded:LOW:HIGH" or "periodic:LOW:HIGH", and back. */
+int cli_model_chart(cli_run *run, const char *text, char *error, size_t size);
+void cli_model_chart_text(const rf_parameter *p, char *text, size_t size);
+
 /* "[NAME=]LOW:HIGH" of settings, and "[NAME=]COST" per unit of them. */
 int cli_model_range(cli_run *run, const char *text, char *error, size_t size);
 int cli_model_cost(cli_run *run, const char *text, char *error, size_t size);

@@ -39,6 +39,7 @@ static const cli_option options[] = {
     {"print-config", NULL, "print the options as such a file, which gives the same run,\nand exit", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
     {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", NULL, CLI_LIST, AT(prior), 0, 0, NULL},
+    {"chart", "[NAME=]C", "the space a parameter is Gaussian in: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
     {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
     {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
     {"cost", "NAME=C", "an experiment costs 1 and C per unit of this setting; the\nrisk design weighs it", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
@@ -163,7 +164,8 @@ static int resolve(cli_track_config *c)
     cli_model_use(run, model);
     run->sampler = (rf_sampler)c->sampler;
     run->on_lost = run->strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
-    int code = apply("prior", c->prior, cli_model_prior, run);
+    int code = apply("chart", c->chart, cli_model_chart, run);
+    code = code ? code : apply("prior", c->prior, cli_model_prior, run);
     code = code ? code : apply("drift", c->drift, cli_model_drift, run);
     code = code ? code : apply("range", c->range, cli_model_range, run);
     code = code ? code : apply("cost", c->cost, cli_model_cost, run);
@@ -172,6 +174,8 @@ static int resolve(cli_track_config *c)
     code = code ? code : choose_design(c);
     if (code)
         return code;
+    if (run->anchor_every > 0 && (!run->design || rf64_design_find(run->design, model->f64)->anchor_every == 0))
+        return cli_error("track: --anchors: design %s makes none", run->design ? run->design : "given");
     if (cli_model_check(run, c->is_float, error, sizeof error) < 0)
         return cli_error("track: --prior: %s", error);
     if (run->strict && run->sampler != RF_REJECT)
@@ -204,7 +208,7 @@ static int check_combination(const cli_track_config *c)
 /* Everything that decides what is computed; with `all`, also how it is run and shown. */
 static void print_config(const cli_track_config *c, int all, FILE *out)
 {
-    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", NULL};
+    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "jump", NULL};
     const rf_description *about = &c->run.about;
     char text[4096];
     fprintf(out, "[run]\n");
@@ -223,7 +227,8 @@ static void print_config(const cli_track_config *c, int all, FILE *out)
     char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT];
     for (unsigned i = 0; i < about->dim; i++) {
         const cli_prior *prior = &c->run.prior[i];
-        fprintf(out, "\n[parameter %s]\nprior = %s%s%s\n", about->parameter[i].name, cli_real_text(prior->first, first),
+        cli_model_chart_text(&about->parameter[i], text, sizeof text);
+        fprintf(out, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", about->parameter[i].name, text, cli_real_text(prior->first, first),
                 prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
         fprintf(out, "drift = %s\n", cli_real_text(c->run.drift[i], first));
     }
@@ -249,6 +254,11 @@ uint64_t cli_track_fingerprint(const cli_track_config *c)
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
     free(text);
+    FILE *source = strchr(c->model, '.') || strchr(c->model, '/') ? fopen(c->model, "r") : NULL;
+    for (int byte; source && (byte = fgetc(source)) != EOF;) /* a model's own file is part of it */
+        hash = (hash ^ (unsigned char)byte) * 0x100000001b3u;
+    if (source)
+        fclose(source);
     return hash;
 }
 

@@ -74,7 +74,7 @@ typedef struct cli_track_config {
     int state_durable;
     const char *model; /* as given */
     const char *prior[CLI_LIST_MAX + 1], *drift[CLI_LIST_MAX + 1]; /* as given, ending in null */
-    const char *range[CLI_LIST_MAX + 1], *cost[CLI_LIST_MAX + 1];
+    const char *range[CLI_LIST_MAX + 1], *cost[CLI_LIST_MAX + 1], *chart[CLI_LIST_MAX + 1];
 } cli_track_config;
 
 /* Reads --config files, then the arguments; the latter win. Returns 1 to go on, 0 when there is nothing more to do

@@ -63,6 +63,7 @@ rf_status RF(simulate_check)(const cli_run *simulation, unsigned *parameter)
 {
     RF(chart) charts[RF_NAMES_MAX];
     RF(model) model = RF(instance_model)(RF_INSTANCE(simulation->model), charts);
+    RF(described_charts)(&simulation->about, charts);
     rf_real mean, variance;
     rf_status status = RF_OK;
     for (unsigned i = 0; i < model.dim && status >= 0; i++) {
@@ -77,6 +78,7 @@ rf_status RF(simulate_open)(const cli_run *simulation, uint64_t seed, void *memo
     const RF(instance) *instance = RF_INSTANCE(simulation->model);
     RF(chart) charts[RF_NAMES_MAX];
     RF(model) model = RF(instance_model)(instance, charts);
+    RF(described_charts)(&simulation->about, charts);
     RF(filter) *filter;
     rf_status status = RF(filter_init)(&filter, memory, bytes, model.dim, seed);
     if (status >= 0)

@@ -9,6 +9,7 @@ void RF(track_open)(RF(tracker) *t, RF(filter) *filter, const RF(instance) *inst
     const RF(tracker) fresh = {.filter = filter, .instance = instance, .about = about, .design = design, .options = RF(options_default)()};
     *t = fresh;
     t->model = RF(instance_model)(instance, t->charts);
+    RF(described_charts)(about, t->charts);
     t->anchor_every = t->health.next_anchor = design && about->outcomes > 0 ? design->anchor_every : 0;
     for (unsigned i = 0; i < t->model.dim; i++) {
         t->prior_mean[i] = RF(filter_mean)(filter)[i];

@@ -1,14 +1,19 @@
 /* What a description adds to a likelihood: charts, and outcomes to simulate. Compiled per precision. */
 #include "rejfilt/host.h"
 
-RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
+void RF(described_charts)(const rf_description *about, RF(chart) charts[])
 {
-    const rf_description *about = instance->about;
     for (unsigned i = 0; i < about->dim && i < RF_NAMES_MAX; i++) {
         const rf_parameter *p = &about->parameter[i];
         RF(chart) chart = {p->chart, (rf_real)p->low, (rf_real)p->high};
         charts[i] = chart;
     }
+}
+
+RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
+{
+    const rf_description *about = instance->about;
+    RF(described_charts)(about, charts);
     RF(model) model = {instance->likelihood,      instance->bound,         charts,           (uint16_t)about->dim,
                        (uint16_t)about->settings, (uint16_t)about->is_log, instance->kernels};
     return model;

@@ -416,6 +416,16 @@ class Option(Test):
         both = steps("--model=linear", "--prior=0:1", "--prior=x2=7:8", "--steps=1")
         self.assertTrue(0 <= of(both, "truth", 0)[0] <= 1 and 7 <= of(both, "truth", 1)[0] <= 8)
 
+    def test_chart(self):
+        real, bounded = (steps("--prior=0:1.5", "--steps=60", *more) for more in ([], ["--chart", "x=bounded:0:1.5"]))
+        self.assertTrue(any(line["parameters"][0]["low"] < 0 or line["parameters"][0]["high"] > 1.5 for line in real))
+        self.assertTrue(all(0 <= line["parameters"][0]["low"] < line["parameters"][0]["high"] <= 1.5 for line in bounded))
+        self.assertTrue(all(p > 0 for p in of(steps("--chart=positive", "--prior=0.1:1", "--drift=0.01"), "low")))
+        text = good(*SIMULATE, "--chart", "x=periodic:-1:2.5", "--print-config")
+        self.assertIn("chart = periodic:-1:2.5\n", text)
+        for value, says in [("y=real", "no parameter 'y'"), ("round", "none of"), ("bounded", "none of"), ("real:0:1", "none of"), ("bounded:1:1", "empty")]:
+            self.refused(*SIMULATE, "--chart", value, says=says)
+
     def test_accepted(self):
         for least in (1, 60):
             lines = steps("--accepted", str(least), "--attempts=50")

@@ -27,6 +27,9 @@ typedef struct RF(instance) {
     const RF(kernels) *kernels;
 } RF(instance);
 
+/* The charts that a description has, to charts[dim]. */
+RF_API void RF(described_charts)(const rf_description *about, RF(chart) charts[]);
+
 /* The model of an instance with its described charts, which are written to charts[dim]. */
 RF_API RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[]);
 

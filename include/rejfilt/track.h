@@ -89,8 +89,8 @@ typedef struct RF(tracker) {
     uint32_t asked;   /* experiments of the batch under way */
 } RF(tracker);
 
-/* A tracker of the filter, whose prior it remembers for restarts. `about` may have other ranges and costs than
-   the instance's own description. A null design: settings come with the data. */
+/* A tracker of the filter, whose prior it remembers for restarts. `about` may have other charts, ranges and costs
+   than the instance's own description. A null design: settings come with the data. */
 RF_API void RF(track_open)(RF(tracker) *t, RF(filter) *filter, const RF(instance) *instance, const rf_description *about,
                            const RF(design) *design);
 
