@@ -39,10 +39,12 @@ sanitize:
 	@cmake --build build-sanitize
 	@ctest --test-dir build-sanitize --output-on-failure -j 2
 
+COMPILERS ?= gcc clang
+
 warnings:
 	@tools/need build test clang
-	@for cc in gcc clang; do \
-	  cmake -S . -B build-$$cc -G Ninja -DCMAKE_C_COMPILER=$$cc -DRF_TESTS=ON -DRF_EXPERIMENTS=ON -DRF_WERROR=ON > /dev/null && cmake --build build-$$cc || exit 1; done
+	@for cc in $(COMPILERS); do \
+	  cmake -S . -B build-$$cc -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=$$cc -DRF_TESTS=ON -DRF_EXPERIMENTS=ON -DRF_WERROR=ON > /dev/null && cmake --build build-$$cc || exit 1; done
 
 bench: build
 	@tools/need bench
