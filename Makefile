@@ -37,7 +37,7 @@ sanitize:
 	@tools/need build test plot
 	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize
-	@ctest --test-dir build-sanitize --output-on-failure -j 2
+	@ctest --test-dir build-sanitize --output-on-failure -j 2 $(CTEST)
 
 COMPILERS ?= gcc clang
 
