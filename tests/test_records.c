@@ -18,9 +18,9 @@ static const rf_description ramsey = {
     .settings = 3,
     .outcomes = 2,
     .parameter = {{"w", RF_REAL, 0, 1, 0}, {"g", RF_POSITIVE, 0.005, 0.05, 0}},
-    .setting = {{"t", RF_SETTING_TIME, 0, 0, 0, 200},
-                {"x_", RF_SETTING_GUESS, 0, 0, 0, 0},
-                {"contrast", RF_SETTING_FIXED, 0, 0, 0.95, 0.95}},
+    .setting = {{"t", RF_SETTING_TIME, 0, 0, 0, 200, 0},
+                {"x_", RF_SETTING_GUESS, 0, 0, 0, 0, 0},
+                {"contrast", RF_SETTING_FIXED, 0, 0, 0.95, 0.95, 0}},
 };
 static const rf_description counts = {
     .name = "counts",
@@ -28,7 +28,7 @@ static const rf_description counts = {
     .settings = 1,
     .outcomes = 4,
     .parameter = {{"rate", RF_REAL, 0, 1, 0}},
-    .setting = {{"time", RF_SETTING_TIME, 0, 0, 0, 200}},
+    .setting = {{"time", RF_SETTING_TIME, 0, 0, 0, 200, 0}},
 };
 static const rf_description pair = {
     .name = "pair",
@@ -36,7 +36,7 @@ static const rf_description pair = {
     .settings = 2,
     .outcomes = 2,
     .parameter = {{"w", RF_REAL, 0, 1, 0}},
-    .setting = {{"t1", RF_SETTING_RANGE, 0, 0, 0, 1}, {"t2", RF_SETTING_RANGE, 0, 0, 0, 1}},
+    .setting = {{"t1", RF_SETTING_RANGE, 0, 0, 0, 1, 0}, {"t2", RF_SETTING_RANGE, 0, 0, 0, 1, 0}},
 };
 static const rf_description real = {
     .name = "real",
