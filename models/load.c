@@ -176,7 +176,7 @@ static words command(const load *l, int bits, const char *const task[])
 {
     static const char *const flags[] = {
         "-std=c11", "-O3", "-march=native", "-fPIC", "-fvisibility=default", "-ffp-contract=off", "-fno-math-errno",
-        "-fno-trapping-math", "-fschedule-insns", "-fsched-pressure", "-Werror=implicit-function-declaration", "-DRF_MODEL_NAME=user", "-DRF_ONE_ISA",
+        "-fno-trapping-math", "-fschedule-insns", "-Werror=implicit-function-declaration", "-DRF_MODEL_NAME=user", "-DRF_ONE_ISA",
         "-DRF_KERNEL_ISA=0", NULL};
     static const char *const wide[] = {"-mprefer-vector-width=512", NULL};
     const char *const files[] = {bits == 32 ? "-DRF_PRECISION=32" : "-DRF_PRECISION=64", "-I", l->include,
