@@ -70,6 +70,9 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv);
 /* The option of that name (`length` characters of it), or null. */
 const cli_option *cli_option_find(const cli_option *options, const char *name, size_t length);
 
+/* One more text in a list that has room for `most` and ends in null. Returns 0, or -1 with a message. */
+int cli_list_add(const char *list[], unsigned most, const char *value, char *error, size_t size);
+
 /* Gives an option its value. Returns 0, or -1 with a message in `error` unless it has said so itself. */
 int cli_option_set(const cli_option *option, void *config, const char *value, char *error, size_t size);
 
@@ -88,6 +91,9 @@ int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *val
 /* The fewest digits that read back as the same number, in `text`, which is returned. */
 enum { CLI_REAL_TEXT = 32 };
 const char *cli_real_text(double value, char text[CLI_REAL_TEXT]);
+
+/* FNV-1a: the checksum of bytes that follow those of `hash`. */
+uint64_t cli_hash(uint64_t hash, const void *bytes, size_t count);
 
 /* The entry of `names` (ending in null) closest to `name` when it is close enough to be a slip, or null. */
 const char *cli_closest(const char *name, const char *const names[]);

@@ -92,27 +92,16 @@ static int set_model(void *c, const char *value, char *error, size_t size)
 /* The candidate that the latest --model began, or null before the first. */
 static candidate *latest(config *c) { return c->count ? &c->candidates[c->count - 1] : NULL; }
 
-static int keep(const char *list[], const char *value, char *error, size_t size)
-{
-    for (unsigned i = 0; i < RF_NAMES_MAX; i++)
-        if (!list[i]) {
-            list[i] = value;
-            return 0;
-        }
-    snprintf(error, size, "given more than %u times for one candidate", RF_NAMES_MAX);
-    return -1;
-}
-
 static int set_drift(void *c, const char *value, char *error, size_t size)
 {
     candidate *last = latest(c);
-    return keep(last ? last->own.drift : ((config *)c)->common.drift, value, error, size);
+    return cli_list_add(last ? last->own.drift : ((config *)c)->common.drift, RF_NAMES_MAX, value, error, size);
 }
 
 static int set_prior(void *c, const char *value, char *error, size_t size)
 {
     candidate *last = latest(c);
-    return keep(last ? last->own.prior : ((config *)c)->common.prior, value, error, size);
+    return cli_list_add(last ? last->own.prior : ((config *)c)->common.prior, RF_NAMES_MAX, value, error, size);
 }
 
 static int set_label(void *c, const char *value, char *error, size_t size)

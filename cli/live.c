@@ -69,10 +69,7 @@ static uint64_t hash_record(uint64_t hash, const cli_record *r, unsigned setting
     double values[RF_NAMES_MAX + 2] = {r->is_missing ? 0.5 : r->outcome, r->has_time ? r->time : 0};
     for (unsigned i = 0; i < settings; i++)
         values[2 + i] = isnan(r->setting[i]) ? 0.25 : r->setting[i];
-    const unsigned char *bytes = (const unsigned char *)values;
-    for (size_t i = 0; i < (2 + settings) * sizeof *values; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    return hash;
+    return cli_hash(hash, values, (2 + settings) * sizeof *values);
 }
 
 static void put_state(const session *s, cli_state *out)

@@ -87,6 +87,13 @@ const char *cli_real_text(double value, char text[CLI_REAL_TEXT])
     return text;
 }
 
+uint64_t cli_hash(uint64_t hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+    return hash;
+}
+
 int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size)
 {
     char *end;
@@ -159,14 +166,14 @@ static int set_flag(int *field, const char *value, char *error, size_t size)
     return value ? -1 : 0;
 }
 
-static int set_list(const char **field, const char *value, char *error, size_t size)
+int cli_list_add(const char *list[], unsigned most, const char *value, char *error, size_t size)
 {
-    for (int i = 0; i < CLI_LIST_MAX; i++)
-        if (!field[i]) {
-            field[i] = value;
+    for (unsigned i = 0; i < most; i++)
+        if (!list[i]) {
+            list[i] = value;
             return 0;
         }
-    snprintf(error, size, "given more than %d times", CLI_LIST_MAX);
+    snprintf(error, size, "given more than %u times", most);
     return -1;
 }
 
@@ -198,7 +205,7 @@ int cli_option_set(const cli_option *o, void *config, const char *value, char *e
         *(const char **)(void *)field = value;
         return 0;
     case CLI_LIST:
-        return set_list((const char **)(void *)field, value, error, size);
+        return cli_list_add((const char **)(void *)field, CLI_LIST_MAX, value, error, size);
     case CLI_CUSTOM:
         break;
     }

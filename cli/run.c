@@ -245,18 +245,17 @@ uint64_t cli_track_fingerprint(const cli_track_config *c)
 {
     char *text = NULL;
     size_t size = 0;
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return 0;
     print_config(c, 0, out);
     fclose(out);
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+    uint64_t hash = cli_hash(0xcbf29ce484222325u, text, size);
     free(text);
     FILE *source = strchr(c->model, '.') || strchr(c->model, '/') ? fopen(c->model, "r") : NULL;
-    for (int byte; source && (byte = fgetc(source)) != EOF;) /* a model's own file is part of it */
-        hash = (hash ^ (unsigned char)byte) * 0x100000001b3u;
+    char part[4096];
+    for (size_t got; source && (got = fread(part, 1, sizeof part, source)) > 0;) /* a model's own file is part of it */
+        hash = cli_hash(hash, part, got);
     if (source)
         fclose(source);
     return hash;

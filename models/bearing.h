@@ -1,6 +1,11 @@
 /* Something moves in the plane, and a camera sees in which direction it is, not how far away. */
 #include "rejfilt/model.h"
 
+RF_FN rf_real seen(const rf_real x[], const rf_real setting[])
+{
+    return (x[0] - setting[0]) / rf_max(x[1] - setting[1], RF_C(0.01)); /* what is behind the camera is not seen */
+}
+
 #include "motion.h"
 
 static const rf_description description = {
@@ -14,27 +19,3 @@ static const rf_description description = {
     .parameter = {MOTION_PLACES, MOTION_SPEEDS},
     .setting = {{"cx", RF_SETTING_RANGE, 0, 0, -5, 5, 0}, {"cy", RF_SETTING_FIXED, 0, 0, 0, 0, 0}, {"s", RF_SETTING_FIXED, 0, 0, 0.05, 0.05, 0}},
 };
-
-#define RF_HAS_BOUND
-RF_FN rf_real bound(const rf_real setting[], rf_real outcome)
-{
-    (void)outcome;
-    return -rf_log(setting[2] * RF_C(2.5066282746310002));
-}
-
-RF_FN rf_real seen(const rf_real x[], const rf_real setting[])
-{
-    return (x[0] - setting[0]) / rf_max(x[1] - setting[1], RF_C(0.01)); /* what is behind the camera is not seen */
-}
-
-RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
-{
-    rf_real off = (outcome - seen(x, setting)) / setting[2];
-    return bound(setting, outcome) - RF_C(0.5) * off * off;
-}
-
-#define RF_HAS_SIMULATE
-RF_FN rf_real simulate(const rf_real x[], const rf_real setting[], rf_real normal)
-{
-    return seen(x, setting) + setting[2] * normal;
-}

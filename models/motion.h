@@ -1,4 +1,5 @@
-/* Motion in the plane: x, y and their velocities vx, vy, which wander. Included by models that observe it. */
+/* Motion in the plane: x, y and their velocities vx, vy, which wander. Included by models that observe it: after
+   `seen`, what would be measured without noise; setting[2] is the standard deviation of the noise. */
 #define MOTION_WANDER RF_C(1e-7) /* variance that a velocity gains per unit of time */
 
 #define RF_HAS_DYNAMICS
@@ -18,3 +19,22 @@ RF_FN void dynamics(rf_real elapsed, rf_real F[], rf_real Q[])
 
 #define MOTION_PLACES {"x", RF_REAL, -3, 3, 0}, {"y", RF_REAL, 5, 9, 0}
 #define MOTION_SPEEDS {"vx", RF_REAL, -0.01, 0.01, 0}, {"vy", RF_REAL, -0.01, 0.01, 0}
+
+#define RF_HAS_BOUND
+RF_FN rf_real bound(const rf_real setting[], rf_real outcome)
+{
+    (void)outcome;
+    return -rf_log(setting[2] * RF_C(2.5066282746310002));
+}
+
+RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    rf_real off = (outcome - seen(x, setting)) / setting[2];
+    return bound(setting, outcome) - RF_C(0.5) * off * off;
+}
+
+#define RF_HAS_SIMULATE
+RF_FN rf_real simulate(const rf_real x[], const rf_real setting[], rf_real normal)
+{
+    return seen(x, setting) + setting[2] * normal;
+}

@@ -1,6 +1,12 @@
 /* Something moves in the plane, and a beacon says how far away it is, not in which direction. */
 #include "rejfilt/model.h"
 
+RF_FN rf_real seen(const rf_real x[], const rf_real setting[])
+{
+    rf_real dx = x[0] - setting[0], dy = x[1] - setting[1];
+    return rf_sqrt(dx * dx + dy * dy);
+}
+
 #include "motion.h"
 
 static const rf_description description = {
@@ -14,28 +20,3 @@ static const rf_description description = {
     .parameter = {MOTION_PLACES, MOTION_SPEEDS},
     .setting = {{"bx", RF_SETTING_RANGE, 0, 0, -5, 5, 0}, {"by", RF_SETTING_FIXED, 0, 0, 0, 0, 0}, {"s", RF_SETTING_FIXED, 0, 0, 0.2, 0.2, 0}},
 };
-
-#define RF_HAS_BOUND
-RF_FN rf_real bound(const rf_real setting[], rf_real outcome)
-{
-    (void)outcome;
-    return -rf_log(setting[2] * RF_C(2.5066282746310002));
-}
-
-RF_FN rf_real distance(const rf_real x[], const rf_real setting[])
-{
-    rf_real dx = x[0] - setting[0], dy = x[1] - setting[1];
-    return rf_sqrt(dx * dx + dy * dy);
-}
-
-RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
-{
-    rf_real off = (outcome - distance(x, setting)) / setting[2];
-    return bound(setting, outcome) - RF_C(0.5) * off * off;
-}
-
-#define RF_HAS_SIMULATE
-RF_FN rf_real simulate(const rf_real x[], const rf_real setting[], rf_real normal)
-{
-    return distance(x, setting) + setting[2] * normal;
-}

@@ -263,9 +263,9 @@ RF_FN float rf32_sin_half_turn(float r) {
     return r + r * z * p;
 }
 
-RF_FN double rf64_sin_half_turn(double r) {
-    double z = r * r, p;
-    p = 0x1.87398aa0b273p-49;
+/* (sin r / r - 1) / z for z = r^2, |r| < 1.58. */
+RF_FN double rf64_sin_series(double z) {
+    double p = 0x1.87398aa0b273p-49;
     p = p * z - 0x1.ae3abf509f862p-41;
     p = p * z + 0x1.6123adc93715p-33;
     p = p * z - 0x1.ae6454654432ap-26;
@@ -273,7 +273,12 @@ RF_FN double rf64_sin_half_turn(double r) {
     p = p * z - 0x1.a01a01a0136fcp-13;
     p = p * z + 0x1.11111111110bap-7;
     p = p * z - 0x1.5555555555555p-3;
-    return r + r * z * p;
+    return p;
+}
+
+RF_FN double rf64_sin_half_turn(double r) {
+    double z = r * r;
+    return r + r * z * rf64_sin_series(z);
 }
 
 /* (-1)^n sin(x - (n - shift) pi), n the nearest whole number to x/pi + shift: sin x for shift 0, and
@@ -315,15 +320,7 @@ RF_FN double rf64_sin_squared(double x) {
     double n = (x * 0x1.45f306dc9c883p-2 + 0x1.8p52) - 0x1.8p52;
     double r = ((x - n * 0x1.921fb54000000p+1) - n * 0x1.10b4610000000p-29) - n * 0x1.a62633145c06ep-57;
     double z = r * r;
-    double p = 0x1.87398aa0b273p-49, w;
-    p = p * z - 0x1.ae3abf509f862p-41;
-    p = p * z + 0x1.6123adc93715p-33;
-    p = p * z - 0x1.ae6454654432ap-26;
-    p = p * z + 0x1.71de3a51d408ep-19;
-    p = p * z - 0x1.a01a01a0136fcp-13;
-    p = p * z + 0x1.11111111110bap-7;
-    p = p * z - 0x1.5555555555555p-3;
-    w = 1.0 + z * p;
+    double w = 1.0 + z * rf64_sin_series(z);
     return rf64_min(1.0, z * (w * w));
 }
 
