@@ -19,7 +19,7 @@ export function bits(canvas) {
   const draw = () => {
     const { g, width, height } = begin(canvas);
     if (!now) return;
-    const columns = width > 620 ? 2 : 1, label = 108, gap = 28, rows = now.length / ROW / columns;
+    const columns = width > 700 ? 2 : 1, label = 112, gap = 28, rows = now.length / ROW / columns;
     const cell = Math.min(((width - gap * (columns - 1)) / columns - label) / (8 * ROW), height / rows);
     const pitch = (label + 8 * ROW * cell) + gap;
     g.textBaseline = 'middle';

@@ -26,11 +26,11 @@ export function digits(module, parts, calm) {
       if (stroke.length === 1) g.lineTo(stroke[0][0] * width + 0.1, stroke[0][1] * width);
       g.stroke();
     }
-    if (strokes.length === 0 && !pixels) {
+    if (strokes.length === 0) {
       g.fillStyle = colour('muted');
       g.textAlign = 'center';
       g.font = g.font.replace('12px', '15px');
-      g.fillText('draw a digit here', width / 2, width / 2);
+      g.fillText(width < 220 ? 'draw here' : 'draw a digit here', width / 2, width / 2);
     }
   };
 

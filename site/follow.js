@@ -2,7 +2,7 @@
 import { axisBottom, axisLeft, begin, colour, polyline, scale } from './plot.js';
 
 const ROOM = 2000;
-const MARGIN = { left: 48, right: 12, top: 12, bottom: 34 };
+const MARGIN = { left: 48, right: 12, top: 22, bottom: 36 };
 
 export function follow(canvas) {
   let history = [], range = null;
@@ -36,6 +36,10 @@ export function follow(canvas) {
     const x = scale(first, last, MARGIN.left, right), y = scale(range[0], range[1], base, MARGIN.top);
     axisLeft(g, y, range[0], range[1], MARGIN.left, right, 5);
     axisBottom(g, x, first, last, base, width < 500 ? 4 : 8);
+    g.textAlign = 'left';
+    g.fillText('frequency', 0, 0);
+    g.textAlign = 'right';
+    g.fillText('update', right, base + 20);
 
     for (const p of shown) { // how the filter is, along the bottom
       if (p.health === 0) continue;

@@ -35,7 +35,7 @@ export const scale = (low, high, from, to) => value => from + (value - low) / (h
 // Round numbers between low and high, about `wanted` of them.
 export function ticks(low, high, wanted) {
   const rough = (high - low) / wanted, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map(k => k * power).find(s => s >= rough);
+  const step = [1, 2, 5, 10].map(k => k * power).find(s => s >= 0.7 * rough);
   const found = [];
   for (let k = Math.ceil(low / step); k * step <= high; k++) found.push(k * step);
   return { found, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };

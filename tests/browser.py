@@ -112,10 +112,16 @@ class Browser:
     def wait(self, expression, seconds=10):
         """Waits until an expression is true."""
         end = time.monotonic() + seconds
-        while not self.evaluate(expression):
+        while not self._holds(expression):
             if time.monotonic() > end:
                 raise Failed("never came true: " + expression)
             time.sleep(0.03)
+
+    def _holds(self, expression):
+        try:
+            return self.evaluate(expression)
+        except Failed:  # between two pages there is nothing to look at
+            return False
 
     def go(self, url, width, height, scale=1, scheme="light", motion="no-preference"):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=width < 500)
