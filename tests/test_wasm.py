@@ -56,10 +56,14 @@ def native(script):
     return done.stdout
 
 
+def as_floats(words):
+    return struct.unpack(f"<{len(words)}f", struct.pack(f"<{len(words)}I", *(int(word, 16) for word in words)))
+
+
 def views(text):
     """(truth, mean, sd) after each step."""
     lines = [line.split() for line in text.splitlines()]
-    return [struct.unpack("<3f", struct.pack("<3I", *(int(word, 16) for word in line[1:4]))) for line in lines if len(line) == VIEW_WORDS]
+    return [as_floats(line[1:4]) for line in lines if len(line) == VIEW_WORDS]
 
 
 class Native(unittest.TestCase):
@@ -77,12 +81,16 @@ class Native(unittest.TestCase):
 
     def test_draws_are_those_of_the_update(self):
         for attempts in (1, 7, 128, 1000, 4000):
-            lines = [line.split() for line in native(f"open 3\nset {attempts} 0 0.5 {DRIFT}\nstep 30\ndraws 0 4096\n").splitlines()]
-            made, accepted = (int(word, 16) for word in lines[-3][10:12])
-            if made > 4096:
-                continue
-            flags = [int(word, 16) for word in lines[-1][2::3]][:made]
-            self.assertEqual(sum(flags), accepted, f"m = {attempts}")
+            view, memory, draws = (line.split() for line in native(f"open 3\nset {attempts} 0 0.5 {DRIFT}\nstep 30\ndraws 0 4000\n").splitlines()[-3:])
+            made, accepted = (int(word, 16) for word in view[10:12])
+            self.assertLessEqual(made, 4000)
+            mean, sd = as_floats(view[4:6])
+            sum_z = struct.unpack("<q", struct.pack("<2I", *(int(word, 16) for word in memory[10:12])))[0]
+            grid = [(x - mean) / sd * 8192 for x in as_floats(draws[0:3 * made:3])]
+            for place in grid:  # whole numbers, but for the rounding of x
+                self.assertLess(abs(place - round(place)), 0.1)
+            kept = [round(place) for place, flag in zip(grid, draws[2::3]) if int(flag, 16)]
+            self.assertEqual((len(kept), sum(kept)), (accepted, sum_z), f"m = {attempts}")
 
     def test_refuses_what_it_cannot_play(self):
         for script in ("open 1\nset 0 0 1 0", "open 1\nset 100 9 1 0", "open 1\nset 100 0 2 0", "open 1\nset 100 0 1 nan", "classify", "dance"):
