@@ -25,7 +25,8 @@ export function inside(canvas) {
     g.fill();
     g.globalAlpha = 1;
 
-    const shown = module.draws(Math.min(view.attempts, most)), size = shown.count > 600 ? 1.3 : shown.count > 200 ? 1.8 : 2.6;
+    const shown = module.draws(Math.min(view.attempts, most)), isCrowd = shown.count > 600; // small squares cost less than circles
+    const size = isCrowd ? 1 : shown.count > 200 ? 1.8 : 2.6;
     for (const accepted of [0, 1]) {
       g.fillStyle = colour(accepted ? 'accent' : 'muted');
       g.globalAlpha = accepted ? 0.9 : 0.42;
@@ -34,8 +35,12 @@ export function inside(canvas) {
         if (shown.whole[3 * i + 2] !== accepted) continue;
         const px = x(shown.real[3 * i]), py = y(shown.real[3 * i + 1]);
         if (px < MARGIN.left || px > right) continue;
-        g.moveTo(px + size, py);
-        g.arc(px, py, size, 0, 2 * Math.PI);
+        if (isCrowd) {
+          g.rect(px - size, py - size, 2 * size, 2 * size);
+        } else {
+          g.moveTo(px + size, py);
+          g.arc(px, py, size, 0, 2 * Math.PI);
+        }
       }
       g.fill();
     }

@@ -148,6 +148,19 @@ class Browser:
         with open(path, "wb") as file:
             file.write(base64.b64decode(image["data"]))
 
+    def cpu_seconds(self):
+        """Processor time of all the browser's processes: what it costs, however busy the machine is."""
+        ticks = 0
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+                    fields = file.read().rsplit(")", 1)[1].split()
+            except OSError:  # it has just ended
+                continue
+            if int(fields[3]) == self.process.pid:  # the session, which the browser's process began
+                ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def close(self):
         try:
             self.session = None
