@@ -65,9 +65,9 @@ mnist: build
 	@python3 tools/mnist.py $(BUILD)/rejfilt $(DATA) $(BUILD)/mnist
 	@cat $(BUILD)/mnist.md
 
-site: build
-	@tools/need wasm
-	@cmake -S . -B $(BUILD) -DRF_WASM=ON > /dev/null
+site:
+	@tools/need build wasm
+	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) -DRF_WASM=ON > /dev/null
 	@cmake --build $(BUILD) --target rejfilt_site
 
 PORT ?= 8000

@@ -4,11 +4,9 @@ const VIEW = ['step:u', 'truth', 'mean', 'sd', 'priorMean', 'priorSd', 'time', '
 const CURVE = 512, MOST_DRAWS = 4096, PIXELS = 784, CLASSES = 10, MOST_QUERIES = 64, MOST_POINTS = 512;
 
 export const HEALTH = ['tracking', 'suspicious', 'recovering', 'lost'];
-export const DESIGNS = ['quadrature', 'pgh', 'pgh-distance', 'risk'];
 
 export async function load(url) {
-  const response = fetch(url);
-  const { instance } = await WebAssembly.instantiateStreaming(response, {});
+  const { instance } = await WebAssembly.instantiateStreaming(fetch(url), {});
   return wrap(instance.exports);
 }
 

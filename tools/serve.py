@@ -22,16 +22,22 @@ def server(folder, port=0):
     return http.server.ThreadingHTTPServer(("127.0.0.1", port), functools.partial(Handler, directory=folder))
 
 
-if __name__ == "__main__":
-    if not 2 <= len(sys.argv) <= 3 or not sys.argv[-1:][0]:
-        sys.exit(__doc__)
+def main(folder, port="8000"):
     try:
-        serving = server(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 8000)
-    except (OSError, ValueError) as error:
-        print(f"tools/serve.py: port {sys.argv[2] if len(sys.argv) > 2 else 8000}: {error}", file=sys.stderr)
-        sys.exit(2)
+        serving = server(folder, int(port))
+    except (OSError, ValueError, OverflowError) as error:
+        print(f"tools/serve.py: port {port}: {error}", file=sys.stderr)
+        return 2
     print(f"http://127.0.0.1:{serving.server_port}/ (stop with ctrl-c)", flush=True)
     try:
         serving.serve_forever()
     except KeyboardInterrupt:
         pass
+    return 0
+
+
+if __name__ == "__main__":
+    if not 2 <= len(sys.argv) <= 3:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    sys.exit(main(*sys.argv[1:]))
