@@ -5,7 +5,7 @@ const SIDE = 28, LEARN_AT_ONCE = 25, NAP = 500, PER_QUERY = 90; // milliseconds
 
 export function digits(module, parts, calm) {
   const { pad, seen, bars, told, slider, progress } = parts;
-  let strokes = [], pixels = null, answer = null, examples = 0, ready = false, timer = 0, drawing = false;
+  let strokes = [], pixels = null, answer = null, examples = 0, ready = false, timer = 0, drawing = false, telling = false;
 
   bars.replaceChildren(...Array.from({ length: 10 }, (_, digit) => {
     const row = document.createElement('div');
@@ -51,8 +51,8 @@ export function digits(module, parts, calm) {
   });
   pad.addEventListener('pointermove', event => {
     if (!drawing) return;
-    const stroke = strokes[strokes.length - 1];
-    for (const part of event.getCoalescedEvents?.() ?? [event])
+    const stroke = strokes[strokes.length - 1], parts = event.getCoalescedEvents?.() ?? [];
+    for (const part of parts.length ? parts : [event])
       if (isFar(place(part), stroke[stroke.length - 1])) stroke.push(place(part));
     drawPad();
   });
@@ -98,6 +98,7 @@ export function digits(module, parts, calm) {
       return;
     }
     const pixel = answer.asked[k - 1];
+    told.setAttribute('aria-busy', String(telling)); // read out when all is told
     told.textContent = k === 0 ? 'Nothing asked yet.'
       : `Question ${k} of ${answer.queries}: row ${Math.floor(pixel / SIDE) + 1}, column ${pixel % SIDE + 1}? ` +
         `Answer ${pixels[pixel]}. ` + (k === answer.queries ? `It says ${answer.digit}, having seen ${k} of 784 pixels.` : `Now it leans to ${best}.`);
@@ -105,17 +106,20 @@ export function digits(module, parts, calm) {
 
   const draw = () => { drawPad(); drawSeen(); showBelief(); };
 
+  const stop = () => { clearInterval(timer); telling = false; };
   const show = k => { slider.value = k; drawSeen(); showBelief(); };
 
   const tell = () => { // one question after the other, or all at once where motion is not wanted
     slider.max = answer.queries;
     slider.disabled = false;
-    clearInterval(timer);
+    stop();
     if (calm()) return show(answer.queries);
+    telling = true;
     show(0);
     timer = setInterval(() => {
-      show(Number(slider.value) + 1);
-      if (Number(slider.value) >= answer.queries) clearInterval(timer);
+      const next = Number(slider.value) + 1;
+      if (next >= answer.queries) stop();
+      show(next);
     }, PER_QUERY);
   };
 
@@ -130,7 +134,7 @@ export function digits(module, parts, calm) {
     classify();
   };
   const clear = () => {
-    clearInterval(timer);
+    stop();
     strokes = [];
     pixels = answer = null;
     slider.value = 0;
@@ -144,7 +148,7 @@ export function digits(module, parts, calm) {
     classify();
     drawSeen();
   };
-  slider.addEventListener('input', () => { clearInterval(timer); show(Number(slider.value)); });
+  slider.addEventListener('input', () => { stop(); show(Number(slider.value)); });
 
   // ---- Training, a few digits at a time, so that the page never waits ----
 
