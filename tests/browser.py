@@ -1,5 +1,6 @@
 """A headless Chromium, driven over a pipe with the standard library alone."""
 import base64
+import fcntl
 import json
 import os
 import shutil
@@ -21,15 +22,13 @@ class Browser:
 
     def __init__(self, program):
         self.profile = tempfile.mkdtemp(prefix="rejfilt-browser-")
-        read_commands, self.commands = os.pipe()
-        self.replies, write_replies = os.pipe()
+        read_commands, self.commands = map(self._moved, os.pipe())
+        self.replies, write_replies = map(self._moved, os.pipe())
 
         def wire():  # the browser reads its commands from 3 and writes to 4
-            os.dup2(os.dup(read_commands), 3)
-            os.dup2(os.dup(write_replies), 4)
+            os.dup2(read_commands, 3)
+            os.dup2(write_replies, 4)
 
-        # dup2 in the child must not close what it copies from: move both out of the way first
-        read_commands, write_replies = self._high(read_commands), self._high(write_replies)
         self.process = subprocess.Popen([program, *FLAGS, f"--user-data-dir={self.profile}", "about:blank"], preexec_fn=wire,
                                         close_fds=False, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(read_commands)
@@ -43,9 +42,9 @@ class Browser:
             self.call(domain + ".enable")
 
     @staticmethod
-    def _high(descriptor):
-        import fcntl
-        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD, 10)
+    def _moved(descriptor):
+        """Out of the way of 3 and 4."""
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
         os.close(descriptor)
         return moved
 

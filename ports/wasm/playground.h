@@ -64,8 +64,8 @@ typedef struct digits_answer {
     float story[DIGIT_QUERIES * DIGIT_CLASSES];     /* after each: what is believed of each digit */
 } digits_answer;
 
-/* Draws up to `count` more training digits; returns how many there are. When there are DIGIT_TRAINING of them, the
-   classifier is ready. */
+/* Draws up to `count` more training digits; returns how many there are. When they are as many as wanted, the classifier is
+   ready. */
 uint32_t digits_learn(uint32_t count);
 uint32_t digits_wanted(void);
 
