@@ -14,6 +14,8 @@ help:
 	@echo "make bench      measure speed; writes build/bench.json"
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
 	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
+	@echo "make ports      firmwares on simulated chips: build, run, check against their budgets"
+	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make clean      remove what was built"
 	@echo "Missing Debian packages are installed by the command that needs them."
@@ -63,11 +65,21 @@ mnist: build
 	@python3 tools/mnist.py $(BUILD)/rejfilt $(DATA) $(BUILD)/mnist
 	@cat $(BUILD)/mnist.md
 
+ports: ports-cortex-m ports-riscv
+
+ports-cortex-m ports-riscv: ports-%:
+	@tools/need $*
+	@python3 ports/check.py $*
+
+amalgamation:
+	@tools/need amalgamation
+	@python3 tools/amalgamate.py dist
+
 install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
 	@cmake --build $(BUILD) && cmake --install $(BUILD)
 
 clean:
-	@rm -rf build build-* demo.svg
+	@rm -rf build build-* dist demo.svg
 
-.PHONY: all help build demo test sanitize warnings bench accuracy mnist install clean
+.PHONY: all help build demo test sanitize warnings bench accuracy mnist ports ports-cortex-m ports-riscv amalgamation install clean
