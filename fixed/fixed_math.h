@@ -1,0 +1,118 @@
+/* Arithmetic of the integer filter. Each function states its scaling and range; the contracts in comments that
+   begin with @ say that nothing overflows, and `make prove` proves them. No number is wider than 32 bits. */
+#ifndef REJFILT_FIXED_MATH_H
+#define REJFILT_FIXED_MATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* 1: products and quotients by loops of our own, which are smaller than the compiler's on a chip that cannot
+   multiply, and slower. The numbers are the same. */
+#ifndef RFI_SMALL
+#define RFI_SMALL 0
+#endif
+
+/* Tables live in the program memory of an AVR, whose data memory is too small for them. */
+#if defined(__AVR__)
+#define RFI_TABLE static const __flash
+#else
+#define RFI_TABLE static const
+#endif
+#if defined(__GNUC__)
+#define RFI_ONCE static __attribute__((noinline, unused)) /* one copy is worth more than a faster call */
+#else
+#define RFI_ONCE static
+#endif
+
+/* a·b: at most 65535² < 2³². Quickest where b is small. */
+/*@ assigns \nothing;
+    ensures \result == a * b;
+    ensures \result <= 65535 * 65535; */
+RFI_ONCE uint32_t rfi_product(uint16_t a, uint16_t b)
+{
+#if RFI_SMALL
+    uint32_t sum = 0, shifted = a;
+    for (; b != 0; b >>= 1) {
+        if (b & 1)
+            sum += shifted;
+        shifted += shifted;
+    }
+    return sum;
+#else
+    return (uint32_t)a * b;
+#endif
+}
+
+/* The largest r ≤ 65535 with r·divisor ≤ value: the quotient where it fits 16 bits. With divisor 0, the largest r
+   with r² ≤ value: the root. */
+/*@ assigns \nothing;
+    ensures divisor != 0 ==> \result * divisor <= value;
+    ensures divisor == 0 ==> \result * \result <= value;
+    ensures divisor != 0 && \result < 65535 ==> (\result + 1) * divisor > value;
+    ensures divisor == 0 && \result < 65535 ==> (\result + 1) * (\result + 1) > value; */
+RFI_ONCE uint16_t rfi_solve(uint32_t value, uint16_t divisor)
+{
+    uint16_t root = 0;
+    for (uint16_t bit = 0x8000; bit != 0; bit >>= 1) {
+        const uint16_t trial = (uint16_t)(root + bit);
+        if (rfi_product(trial, divisor ? divisor : trial) <= value)
+            root = trial;
+    }
+    return root;
+}
+
+/* √value, rounded down: 0..65535. */
+/*@ assigns \nothing;
+    ensures \result * \result <= value < (\result + 1) * (\result + 1); */
+static inline uint16_t rfi_sqrt(uint32_t value) { return rfi_solve(value, 0); }
+
+/* value / divisor, rounded down. */
+/*@ requires divisor > 0;
+    requires value < 65536 * divisor;
+    assigns \nothing;
+    ensures \result == value / divisor; */
+static inline uint16_t rfi_quotient(uint32_t value, uint16_t divisor)
+{
+#if RFI_SMALL
+    return rfi_solve(value, divisor);
+#else
+    return (uint16_t)(value / divisor);
+#endif
+}
+
+/* a·b with b in 1/16384, rounded down: below 4a. */
+/*@ assigns \nothing;
+    ensures \result == a * b / 16384;
+    ensures \result <= 262136; */
+static inline uint32_t rfi_scale(uint16_t a, uint16_t b) { return rfi_product(a, b) >> 14; }
+
+/* 255·(1 + cos(2π·angle/256))/2, rounded: a probability in 1/255. */
+/*@ assigns \nothing; */
+static inline uint8_t rfi_raised_cosine(uint8_t angle)
+{
+    RFI_TABLE uint8_t quarter[65] = {
+        255, 255, 255, 255, 254, 254, 254, 253, 253, 252, 251, 250, 250, 249, 248, 246, 245, 244, 243, 241, 240, 238,
+        237, 235, 234, 232, 230, 228, 226, 224, 222, 220, 218, 215, 213, 211, 208, 206, 203, 201, 198, 196, 193, 190,
+        188, 185, 182, 179, 176, 173, 170, 167, 165, 162, 158, 155, 152, 149, 146, 143, 140, 137, 134, 131, 128};
+    uint8_t flip = 0;
+    if (angle > 128)
+        angle = (uint8_t)(256 - angle); /* the cosine is even, */
+    if (angle > 64) {
+        angle = (uint8_t)(128 - angle); /* and odd about a quarter turn */
+        flip = 255;
+    }
+    return quarter[angle] ^ flip;
+}
+
+/* The next state of a generator with period 65535 (Marsaglia's shifts); no state is 0, and 0 becomes 1. */
+/*@ assigns \nothing;
+    ensures \result != 0; */
+static inline uint16_t rfi_random(uint16_t state)
+{
+    state = (uint16_t)(state ^ state << 7);
+    state = (uint16_t)(state ^ state >> 9);
+    state = (uint16_t)(state ^ state << 8);
+    return state ? state : 1;
+}
+
+#endif

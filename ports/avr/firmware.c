@@ -1,0 +1,52 @@
+/* Follows a drifting frequency on an ATtiny: at each tick of timer 0 it asks for an experiment, reads the outcome,
+   learns. The instrument sits at I/O registers: six bytes of settings go to EEDR (the EEPROM's data register, a plain
+   latch while the EEPROM is idle), the outcome is at pin PB0. EEAR marks when an update begins (1) and ends (2). */
+#include <avr/interrupt.h>
+#include <avr/io.h>
+#include <avr/sleep.h>
+
+#define RFI_WITH_PGH 0
+#define RFI_WITH_EVIDENCE 0
+#include "fixed.c" /* one translation unit: all is inlined, and what is alive stays in registers */
+
+#include "task.h"
+
+rfi_filter filter;
+
+/* A tick is a raised pin PB4. One instruction that changes no flag: it costs two bytes of stack, the return address. */
+ISR(TIM0_OVF_vect, ISR_NAKED)
+{
+    PORTB |= _BV(4);
+    reti();
+}
+
+static void tell(uint16_t word)
+{
+    EEDR = (uint8_t)word;
+    EEDR = (uint8_t)(word >> 8);
+}
+
+__attribute__((OS_main)) int main(void)
+{
+    TCCR0B = _BV(CS02) | _BV(CS00); /* a tick every 256·1024 cycles */
+    TIMSK0 = _BV(TOIE0);
+    DDRB = _BV(4);
+    rfi_filter *f; /* hidden from the compiler that its address is known: Y + n takes a word less than an address */
+    __asm__("" : "=y"(f) : "0"(&filter));
+    rfi_init(f, TASK_MEAN, TASK_SD, TASK_SEED);
+    sei();
+    for (;;) {
+        while (!(PORTB & _BV(4)))
+            sleep_mode();
+        PORTB &= (uint8_t)~_BV(4);
+        EEARL = 1;
+        rfi_diffuse(f, TASK_Q);
+        rfi_ask(f, RFI_QUADRATURE);
+        tell(rfi_time(f));
+        const uint32_t reference = (uint32_t)rfi_reference(f);
+        tell((uint16_t)reference);
+        tell((uint16_t)(reference >> 16));
+        rfi_learn(f, PINB & 1);
+        EEARL = 2;
+    }
+}
