@@ -6,10 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* 1: products and quotients by loops of our own, which are smaller than the compiler's on a chip that cannot
-   multiply, and slower. The numbers are the same. */
+/* Products and quotients by loops of our own, which are smaller than the compiler's on a chip that cannot multiply.
+   The numbers are the same. */
 #ifndef RFI_SMALL
+#if defined(__AVR__) && !defined(__AVR_HAVE_MUL__)
+#define RFI_SMALL 1
+#else
 #define RFI_SMALL 0
+#endif
 #endif
 
 /* Tables live in the program memory of an AVR, whose data memory is too small for them. */
@@ -31,11 +35,12 @@
 RFI_ONCE uint32_t rfi_product(uint16_t a, uint16_t b)
 {
 #if RFI_SMALL
-    uint32_t sum = 0, shifted = a;
-    for (; b != 0; b >>= 1) {
-        if (b & 1)
-            sum += shifted;
-        shifted += shifted;
+    uint32_t sum = 0;
+    for (uint8_t left = 16; left != 0; left--) {
+        sum += sum;
+        if (b & 0x8000)
+            sum += a;
+        b = (uint16_t)(b + b);
     }
     return sum;
 #else
@@ -52,13 +57,15 @@ RFI_ONCE uint32_t rfi_product(uint16_t a, uint16_t b)
     ensures divisor == 0 && \result < 65535 ==> (\result + 1) * (\result + 1) > value; */
 RFI_ONCE uint16_t rfi_solve(uint32_t value, uint16_t divisor)
 {
-    uint16_t root = 0;
-    for (uint16_t bit = 0x8000; bit != 0; bit >>= 1) {
-        const uint16_t trial = (uint16_t)(root + bit);
-        if (rfi_product(trial, divisor ? divisor : trial) <= value)
-            root = trial;
+    uint16_t bit = 0x8000, root = bit;
+    for (;;) {
+        if (rfi_product(root, divisor ? divisor : root) > value)
+            root = (uint16_t)(root - bit);
+        bit >>= 1;
+        if (bit == 0)
+            return root;
+        root = (uint16_t)(root + bit);
     }
-    return root;
 }
 
 /* √value, rounded down: 0..65535. */
@@ -80,11 +87,11 @@ static inline uint16_t rfi_quotient(uint32_t value, uint16_t divisor)
 #endif
 }
 
-/* a·b with b in 1/16384, rounded down: below 4a. */
+/* a·b with b in 1/8192, rounded down: below 8a. */
 /*@ assigns \nothing;
-    ensures \result == a * b / 16384;
-    ensures \result <= 262136; */
-static inline uint32_t rfi_scale(uint16_t a, uint16_t b) { return rfi_product(a, b) >> 14; }
+    ensures \result == a * b / 8192;
+    ensures \result < 524280; */
+RFI_ONCE uint32_t rfi_scale(uint16_t a, uint16_t b) { return rfi_product(a, b) >> 13; }
 
 /* 255·(1 + cos(2π·angle/256))/2, rounded: a probability in 1/255. */
 /*@ assigns \nothing; */
@@ -104,15 +111,13 @@ static inline uint8_t rfi_raised_cosine(uint8_t angle)
     return quarter[angle] ^ flip;
 }
 
-/* The next state of a generator with period 65535 (Marsaglia's shifts); no state is 0, and 0 becomes 1. */
-/*@ assigns \nothing;
-    ensures \result != 0; */
-static inline uint16_t rfi_random(uint16_t state)
+/* Eight random bits: the upper ones of a linear congruential generator of period 65536. */
+/*@ requires \valid(state);
+    assigns *state; */
+RFI_ONCE uint8_t rfi_random(uint16_t *state)
 {
-    state = (uint16_t)(state ^ state << 7);
-    state = (uint16_t)(state ^ state >> 9);
-    state = (uint16_t)(state ^ state << 8);
-    return state ? state : 1;
+    *state = (uint16_t)(rfi_product(*state, 25173) + 13849);
+    return (uint8_t)(*state >> 8);
 }
 
 #endif

@@ -20,32 +20,37 @@ ISR(TIM0_OVF_vect, ISR_NAKED)
     reti();
 }
 
-static void tell(uint16_t word)
-{
-    EEDR = (uint8_t)word;
-    EEDR = (uint8_t)(word >> 8);
-}
-
 __attribute__((OS_main)) int main(void)
 {
     TCCR0B = _BV(CS02) | _BV(CS00); /* a tick every 256·1024 cycles */
     TIMSK0 = _BV(TOIE0);
     DDRB = _BV(4);
+    MCUCR = _BV(SE);
     rfi_filter *f; /* hidden from the compiler that its address is known: Y + n takes a word less than an address */
-    __asm__("" : "=y"(f) : "0"(&filter));
+    __asm__("" : "=r"(f) : "0"(&filter));
     rfi_init(f, TASK_MEAN, TASK_SD, TASK_SEED);
     sei();
     for (;;) {
         while (!(PORTB & _BV(4)))
-            sleep_mode();
+            sleep_cpu();
         PORTB &= (uint8_t)~_BV(4);
         EEARL = 1;
         rfi_diffuse(f, TASK_Q);
         rfi_ask(f, RFI_QUADRATURE);
-        tell(rfi_time(f));
-        const uint32_t reference = (uint32_t)rfi_reference(f);
-        tell((uint16_t)reference);
-        tell((uint16_t)(reference >> 16));
+        const union {
+            uint16_t word;
+            uint8_t byte[2];
+        } time = {rfi_time(f)};
+        EEDR = time.byte[0];
+        EEDR = time.byte[1];
+        const union {
+            int32_t word;
+            uint8_t byte[4];
+        } reference = {rfi_reference(f)};
+        EEDR = reference.byte[0];
+        EEDR = reference.byte[1];
+        EEDR = reference.byte[2];
+        EEDR = reference.byte[3];
         rfi_learn(f, PINB & 1);
         EEARL = 2;
     }
