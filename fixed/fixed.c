@@ -66,13 +66,13 @@ void rfi_ask(rfi_filter *f, rfi_design design)
 
 uint16_t rfi_time(const rfi_filter *f) { return rfi_quotient((uint32_t)f->slope << 16, f->sd); }
 
-/* mean ± sd·offset, with the offset in 1/8192 and the sign of `sign`. */
+/* mean ± sd·offset, with the offset in 1/8192 and the sign of `sign`; modulo 2³². */
 RFI_ONCE int32_t beside(const rfi_filter *f, uint16_t offset, int8_t sign)
 {
-    int32_t distance = (int32_t)rfi_scale(f->sd, offset);
+    uint32_t distance = rfi_scale(f->sd, offset);
     if (sign < 0)
-        distance = -distance;
-    return f->mean + distance;
+        distance = 0 - distance;
+    return (int32_t)((uint32_t)f->mean + distance);
 }
 
 int32_t rfi_place(const rfi_filter *f, int8_t z)
@@ -109,8 +109,8 @@ typedef struct tally {
 } tally;
 
 /* Walks up the slices and makes two attempts at each, at z and at −z. What is linear or quadratic in z grows with it,
-   so there is no product. */
-static inline void make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
+   so there is no product. Returns the passes. */
+static inline uint8_t make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
 {
     uint8_t u = rfi_random(&f->random), passes = 0;
     do {
@@ -136,6 +136,7 @@ static inline void make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
         }
         passes++;
     } while (t->count <= RFI_ACCEPTED_LEAST && passes < RFI_PASSES_MOST);
+    return passes;
 }
 
 static inline void move(rfi_filter *f, const tally *t)
@@ -151,7 +152,12 @@ static inline void move(rfi_filter *f, const tally *t)
 uint8_t rfi_learn(rfi_filter *f, uint8_t outcome)
 {
     tally t = {1, 0, RFI_Z_ONE * RFI_Z_ONE};
-    make_attempts(f, &t, outcome);
+    const uint8_t passes = make_attempts(f, &t, outcome);
+#if RFI_WITH_EVIDENCE
+    f->evidence += rfi_log2((uint16_t)(2u * t.count - 1u)) - rfi_log2((uint16_t)(2u * RFI_ATTEMPTS * passes + 2u)) + 6;
+#else
+    (void)passes;
+#endif
     move(f, &t);
     if (t.count <= 2 || (f->slope == ANCHOR && !outcome)) {
         stretch(f, STRETCH);

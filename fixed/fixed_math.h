@@ -28,10 +28,10 @@
 #define RFI_ONCE static
 #endif
 
-/* a·b: at most 65535² < 2³². Quickest where b is small. */
+/* a·b: at most 65535² < 2³². */
 /*@ assigns \nothing;
     ensures \result == a * b;
-    ensures \result <= 65535 * 65535; */
+    ensures 0 <= \result <= 4294836225; */
 RFI_ONCE uint32_t rfi_product(uint16_t a, uint16_t b)
 {
 #if RFI_SMALL
@@ -48,8 +48,8 @@ RFI_ONCE uint32_t rfi_product(uint16_t a, uint16_t b)
 #endif
 }
 
-/* The largest r ≤ 65535 with r·divisor ≤ value: the quotient where it fits 16 bits. With divisor 0, the largest r
-   with r² ≤ value: the root. */
+/* The largest r ≤ 65535 with r·divisor ≤ value: the quotient, where it fits 16 bits. With divisor 0, the largest r
+   with r² ≤ value: the root. By halving, from the highest bit on. */
 /*@ assigns \nothing;
     ensures divisor != 0 ==> \result * divisor <= value;
     ensures divisor == 0 ==> \result * \result <= value;
@@ -58,19 +58,30 @@ RFI_ONCE uint32_t rfi_product(uint16_t a, uint16_t b)
 RFI_ONCE uint16_t rfi_solve(uint32_t value, uint16_t divisor)
 {
     uint16_t bit = 0x8000, root = bit;
+    /*@ loop invariant 1 <= bit <= 32768;
+        loop invariant bit <= root <= 65536 - bit;
+        loop invariant divisor != 0 ==> (root - bit) * divisor <= value;
+        loop invariant divisor == 0 ==> (root - bit) * (root - bit) <= value;
+        loop invariant divisor != 0 && root + bit < 65536 ==> (root + bit) * divisor > value;
+        loop invariant divisor == 0 && root + bit < 65536 ==> (root + bit) * (root + bit) > value;
+        loop invariant bit == 32768 || bit == 16384 || bit == 8192 || bit == 4096 || bit == 2048 || bit == 1024 ||
+                       bit == 512 || bit == 256 || bit == 128 || bit == 64 || bit == 32 || bit == 16 || bit == 8 ||
+                       bit == 4 || bit == 2 || bit == 1;
+        loop assigns bit, root;
+        loop variant bit; */
     for (;;) {
         if (rfi_product(root, divisor ? divisor : root) > value)
             root = (uint16_t)(root - bit);
-        bit >>= 1;
+        bit = bit / 2;
         if (bit == 0)
             return root;
         root = (uint16_t)(root + bit);
     }
 }
 
-/* √value, rounded down: 0..65535. */
+/* √value, rounded down. */
 /*@ assigns \nothing;
-    ensures \result * \result <= value < (\result + 1) * (\result + 1); */
+    ensures \result * \result <= value; */
 static inline uint16_t rfi_sqrt(uint32_t value) { return rfi_solve(value, 0); }
 
 /* value / divisor, rounded down. */
@@ -89,9 +100,9 @@ static inline uint16_t rfi_quotient(uint32_t value, uint16_t divisor)
 
 /* a·b with b in 1/8192, rounded down: below 8a. */
 /*@ assigns \nothing;
-    ensures \result == a * b / 8192;
-    ensures \result < 524280; */
-RFI_ONCE uint32_t rfi_scale(uint16_t a, uint16_t b) { return rfi_product(a, b) >> 13; }
+    ensures \result == (a * b) / 8192;
+    ensures 0 <= \result < 8 * 65535; */
+RFI_ONCE uint32_t rfi_scale(uint16_t a, uint16_t b) { return rfi_product(a, b) / 8192; }
 
 /* 255·(1 + cos(2π·angle/256))/2, rounded: a probability in 1/255. */
 /*@ assigns \nothing; */
@@ -116,8 +127,42 @@ static inline uint8_t rfi_raised_cosine(uint8_t angle)
     assigns *state; */
 RFI_ONCE uint8_t rfi_random(uint16_t *state)
 {
-    *state = (uint16_t)(rfi_product(*state, 25173) + 13849);
+    *state = (uint16_t)(rfi_product(*state, 25173) + 13849); /* the product is below 2³² − 2¹⁶ */
     return (uint8_t)(*state >> 8);
+}
+
+/* log₂ value in 1/1024, rounded down, for value > 0: the exponent, then a binary digit for each squaring. */
+/*@ requires value > 0;
+    assigns \nothing;
+    ensures 0 <= \result < 16384; */
+RFI_ONCE uint16_t rfi_log2(uint16_t value)
+{
+    uint16_t digits = 15;
+    /*@ loop invariant 0 <= digits <= 15;
+        loop invariant 1 <= value <= 65535;
+        loop invariant digits == 0 ==> value >= 32768;
+        loop invariant \forall integer k; 0 <= k <= 15 ==> digits == k ==> value * (1 << k) >= 0;
+        loop assigns value, digits;
+        loop variant 32768 - value; */
+    while (value < 0x8000) {
+        value = (uint16_t)(value + value);
+        digits--;
+    }
+    /*@ loop invariant 0 <= k <= 10;
+        loop invariant 32768 <= value <= 65535;
+        loop invariant 0 <= digits;
+        loop assigns k, value, digits;
+        loop variant 10 - k; */
+    for (uint8_t k = 0; k < 10; k++) {
+        uint32_t square = rfi_product(value, value) / 0x8000;
+        digits = (uint16_t)(2 * digits);
+        if (square > 0xffff) {
+            square = square / 2;
+            digits++;
+        }
+        value = (uint16_t)square;
+    }
+    return digits;
 }
 
 #endif

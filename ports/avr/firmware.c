@@ -5,6 +5,10 @@
 #include <avr/io.h>
 #include <avr/sleep.h>
 
+#ifndef TIMSK0 /* as the ATtiny25 and its like call it */
+#define TIMSK0 TIMSK
+#endif
+
 #define RFI_WITH_PGH 0
 #define RFI_WITH_EVIDENCE 0
 #include "fixed.c" /* one translation unit: all is inlined, and what is alive stays in registers */
@@ -13,15 +17,21 @@
 
 rfi_filter filter;
 
-/* A tick is a raised pin PB4. One instruction that changes no flag: it costs two bytes of stack, the return address. */
-ISR(TIM0_OVF_vect, ISR_NAKED)
+/* The vectors, of which two are used, so the rest is room. A tick raises pin PB4: one instruction that changes no flag,
+   so the interrupt takes two bytes of stack, the return address. */
+__attribute__((naked, used, section(".vectors"))) void vectors(void)
 {
-    PORTB |= _BV(4);
-    reti();
+    __asm__("rjmp main\n\t"
+            ".space %0\n\t"
+            "sbi %1, 4\n\t"
+            "reti" ::"i"(2 * (TIM0_OVF_vect_num - 1)),
+            "I"(_SFR_IO_ADDR(PORTB)));
 }
 
+/* There is no start-up code: the stack pointer is right after a reset, and rfi_init sets the only variable. */
 __attribute__((OS_main)) int main(void)
 {
+    __asm__ volatile("clr __zero_reg__");
     TCCR0B = _BV(CS02) | _BV(CS00); /* a tick every 256·1024 cycles */
     TIMSK0 = _BV(TOIE0);
     DDRB = _BV(4);
