@@ -65,7 +65,9 @@ mnist: build
 	@python3 tools/mnist.py $(BUILD)/rejfilt $(DATA) $(BUILD)/mnist
 	@cat $(BUILD)/mnist.md
 
-ports: ports-cortex-m ports-riscv
+ports:
+	@tools/need cortex-m riscv
+	@python3 ports/check.py cortex-m riscv
 
 ports-cortex-m ports-riscv: ports-%:
 	@tools/need $*

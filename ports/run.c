@@ -1,5 +1,5 @@
-/* Writes the settings of a firmware's experiments, which depend on every bit that it remembers, and the deepest stack. The
-   same for every board and the host, where the settings must be the same, and the stack is not looked at. */
+/* Writes the settings of a firmware's experiments, which depend on every bit that it remembers, and the deepest stack.
+   The same for every board and the host, where the settings must be the same, and the stack is not looked at. */
 #include "run.h"
 
 #if __STDC_HOSTED__
@@ -30,27 +30,26 @@ void run_answered(void)
 }
 #endif
 
-static void put_number(const char *before, uint32_t value)
+static void put_number(uint32_t value, const char *after)
 {
-    char text[10];
+    char text[9];
     for (unsigned i = 0; i < 8; i++)
         text[i] = "0123456789abcdef"[value >> (28 - 4 * i) & 15];
-    text[8] = '\n';
-    text[9] = 0;
-    board_put(before);
+    text[8] = 0;
     board_put(text);
+    board_put(after);
 }
 
-uint32_t run_asked(uint32_t first, uint32_t second)
+void run_asked(uint32_t time, uint32_t reference, uint32_t truth)
 {
     static uint32_t experiments, deepest;
     const uint32_t used = experiments ? stack_used() : 0;
     deepest = used > deepest ? used : deepest;
-    put_number("time      ", first);
-    put_number("reference ", second);
-    if (experiments == RUN_EXPERIMENTS) {
-        put_number("stack     ", deepest);
+    if (experiments++ == RUN_EXPERIMENTS) {
+        put_number(deepest, " stack\n");
         board_exit(0);
     }
-    return experiments++;
+    put_number(time, " ");
+    put_number(reference, " ");
+    put_number(truth, "\n");
 }

@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* The firmware asks for an experiment with these settings, which are written out. Returns its number; the last, number
-   RUN_EXPERIMENTS, ends the program and writes how deep the stack was. */
+/* The firmware asks for an experiment with these settings, and this is the truth: they are written out, bit for bit.
+   After RUN_EXPERIMENTS this ends the program, and writes how deep the stack was. */
 enum { RUN_EXPERIMENTS = 300 };
-uint32_t run_asked(uint32_t first, uint32_t second);
+void run_asked(uint32_t time, uint32_t reference, uint32_t truth);
 
 /* It gets its answer: its stack is watched until it asks again. */
 void run_answered(void);

@@ -1,5 +1,5 @@
-/* Follows a spin's precession frequency while it drifts. Each experiment lets the spin turn for a time and compares it with a
-   reference frequency: the outcome is 1 or 0. */
+/* Follows a spin's precession frequency while it drifts. Each experiment lets the spin turn for a time and compares it
+   with a reference frequency: the outcome is 1 or 0. */
 #include "rejfilt.h"
 
 int measure(float time, float reference); /* yours */
@@ -11,19 +11,19 @@ static float likelihood(const float x[], const float setting[], float outcome) /
 }
 
 static const rf32_model model = {.likelihood = likelihood, .dim = 1, .settings = 2};
-static const rf32_options options = RF32_OPTIONS_DEFAULT;      /* 100 attempts */
-static RF_ALIGNED unsigned char memory[RF32_FILTER_BYTES(1)]; /* 64 bytes: all that is remembered */
+static const rf32_options options = RF32_OPTIONS_DEFAULT;     /* 100 attempts */
+static RF_ALIGNED unsigned char memory[RF32_FILTER_BYTES(1)]; /* 64 bytes */
 
 int main(void)
 {
-    const float low = 0, high = 1.5708f, widest = 0.9f, drift = 0.026f; /* the drift of one experiment's time */
+    const float low = 0, high = 1.5708f, widest = 0.9f, drift = 0.026f; /* per experiment */
     unsigned until_anchor = 5;
     int failed = 0;
     rf32_filter *filter;
-    rf32_filter_init(&filter, memory, sizeof memory, 1, 42); /* 42: the seed */
+    rf32_filter_init(&filter, memory, sizeof memory, 1, 42);
     rf32_prior_box(filter, &model, &low, &high);
     for (;;) {
-        /* Where the fringe is steepest, on either side; every fifth time on its top, to see whether the filter is right. */
+        /* where the fringe is steepest; every fifth time on its top, as a test of the filter */
         const int anchor = failed || --until_anchor == 0;
         float record[3] = {(anchor ? 0.43f : 0.95f) / rf32_filter_sd(filter, 0), rf32_filter_mean(filter)[0], 0};
         if (anchor)
@@ -33,7 +33,7 @@ int main(void)
         record[2] = (float)measure(record[0], record[1]);
 
         rf32_update(filter, &model, record, 1, &options, 0, 0);
-        failed = anchor && record[2] == 0; /* the frequency is elsewhere: look further around */
+        failed = anchor && record[2] == 0; /* look further around */
         if (failed) {
             const float wider = rf32_max(1, rf32_min(2.2f, widest / rf32_filter_sd(filter, 0)));
             rf32_stretch(filter, &wider);
