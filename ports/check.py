@@ -43,17 +43,18 @@ def as_int32(word):
 
 
 FIRMWARES = {
-    # flags; source; the update and what is called after it; whom calls through pointers reach, by the caller's name; what is
-    # never called; the radians that an experiment's fringe turns from reference to truth
+    # flags; source; the update and what is called after it; whom calls through pointers reach, by the caller's name; the
+    # radians that an experiment's fringe turns from reference to truth; what is never called, by the case it is for
     "float": {
         "flags": "-DRF_DIM_MAX=1 -DRF_NO_LATTICE",
         "source": "rejfilt.c",
         "update": ("rf32_update", "rf32_diffuse"),
-        "indirect": {"rf32_serial_run_judge": ["likelihood"], "rf32_update": ["rf32_serial_run"], "rf32_records_check": [],
+        "indirect": {"rf32_serial_run_judge": ["likelihood"], "rf32_serial_run_look_closer": ["likelihood"], "rf32_records_check": [],
+                     "rf32_report_any": [], "rf32_update": ["rf32_serial_run"], "rf32_lower_kappa": ["rf32_serial_run"],
                      "rf32_prior_independent": ["rf32_chart_box"]},
-        # one record, a parameter that is not periodic, a likelihood of at most 1, no report
         "phase": lambda time, reference, truth: as_float(time) * (as_float(truth) - as_float(reference)),
-        "never": ["rf32_lower_kappa", "rf32_update_wrapped", "rf32_serial_run_wrap", "rf32_serial_run_look_closer", "rf32_report_any"],
+        "never": {"a report": ["rf32_report_any"], "likelihoods above the bound": ["rf32_serial_run_look_closer"],
+                  "several records": ["rf32_lower_kappa"], "a wide periodic parameter": ["rf32_update_wrapped", "rf32_serial_run_wrap"]},
     },
     "fixed": {
         "flags": "-DRFI_WITH_PGH=0 -DRFI_WITH_EVIDENCE=0",
@@ -61,7 +62,7 @@ FIRMWARES = {
         "update": ("rfi_learn", "rfi_diffuse"),
         "indirect": {},
         "phase": lambda time, reference, truth: time * as_int32(truth - reference) * 2 * math.pi / 2**26,
-        "never": [],
+        "never": {},
     },
 }
 
@@ -91,7 +92,8 @@ def measure(name, chip, work, settings):
         run(f"{prefix}gcc {FLAGS} {target} {firmware['flags']} -Os -ffreestanding -ffunction-sections -fdata-sections -I{work} -Iports -c {source} -o {objects[-1]}")
     run(f"{prefix}gcc {target} -nostdlib -Wl,--gc-sections -Wl,-Map={at}.map -Lports -T ports/{port}/link.ld {' '.join(objects)} -lgcc -o {at}.elf")
 
-    code = MachineCode(run(f"{prefix}objdump -d {at}.elf"), firmware["indirect"], firmware["never"] + ["measure", "board_exit"])
+    code = MachineCode(run(f"{prefix}objdump -d {at}.elf"), firmware["indirect"])
+    never = {"measure": ["measure"], **firmware["never"]}
     begin, end = (code.address[function] for function in firmware["update"])
     output = run(f"{board} -kernel {at}.elf -plugin {work}/count.so,begin={begin:x},end={end:x},out={at}.count").splitlines()
     times, mean, most = map(int, open(f"{at}.count").read().split())
@@ -107,7 +109,8 @@ def measure(name, chip, work, settings):
         "ram": sum(size for section, size in users if re.match(r"\.s?bss|\.s?data|COMMON", section)),
         "stack": stack,
         "update": stack - mains,
-        "bound": code.depth("main") - code.frame["main"],
+        "bound": code.depth("main", sum(never.values(), [])) - code.frame["main"],
+        "cases": {case: code.depth(firmware["update"][0], sum((names for other, names in never.items() if other != case), [])) for case in firmware["never"]},
         "instructions": mean,
         "most": most,
         "same": output[:-1] == settings,
@@ -159,7 +162,7 @@ def main():
     if missing:
         print(f"ports: missing {' '.join(missing)}; tools/need {' '.join(ports)} installs them", file=sys.stderr)
         return 77
-    failed, settings = [], {}
+    failed, settings, cases = [], {}, []
     print(f"{'firmware':9}{'chip':12}{'flash':>7}{'ram':>5}{'stack':>7}{'update':>8}{'bound':>7}{'instructions':>14}{'at most':>9}  bits as on the host")
     with tempfile.TemporaryDirectory() as work:
         run(f"{sys.executable} tools/amalgamate.py {work}")
@@ -171,7 +174,11 @@ def main():
                 row = measure(name, chip, work, settings[name])
                 print(f"{name:9}{chip:12}{row['flash']:7}{row['ram']:5}{row['stack']:7}{row['update']:8}{row['bound']:7}{row['instructions']:14}"
                       f"{row['most']:9}  {'yes' if row['same'] else 'NO'}", flush=True)
+                if row["cases"]:
+                    cases.append(f"  {chip}: " + ", ".join(f"{case} {depth}" for case, depth in row["cases"].items()))
                 failed += [f"ports/{port}: {name} on {chip}: {text}" for text in complaints(row, limits, libraries.get((name, chip)))]
+    if cases:
+        print("\nbounds of a float update with", *cases, sep="\n")
     for text in failed:
         print(text, file=sys.stderr)
     return 1 if failed else 0

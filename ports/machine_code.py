@@ -31,12 +31,10 @@ def taken(mnemonic, operands):
 
 
 class MachineCode:
-    """`indirect` says whom calls through pointers reach, by the beginning of the caller's name; functions whose name begins
-    with one of `never` are not called."""
+    """`indirect` says whom calls through pointers reach, by the beginning of the caller's name."""
 
-    def __init__(self, disassembly, indirect, never):
-        self.address, self.frame, self.calls, self.jumps = {}, {}, {}, {}
-        self.indirect, self.never = indirect, never
+    def __init__(self, disassembly, indirect):
+        self.address, self.frame, self.calls, self.jumps, self.indirect = {}, {}, {}, {}, indirect
         name, goes_on = None, False
         for line in disassembly.splitlines():
             symbol, code = SYMBOL.match(line), LINE.match(line)
@@ -59,19 +57,22 @@ class MachineCode:
             self.jumps[name].add(target.group(1))
         return not (plain in ENDS or "pc}" in operands or operands.startswith("pc"))
 
-    def _reached(self, name):
+    def _called(self, name):
         called = self.calls[name] - {None}
         if None in self.calls[name]:
             matches = [callees for caller, callees in self.indirect.items() if name.startswith(caller)]
             if not matches:
                 raise SystemExit(f"ports: {name} calls through a pointer, and nothing says whom")
             called = called.union(*matches)
-        return {f for f in called if not f.startswith(tuple(self.never))}
+        return called
 
-    def depth(self, name, path=()):
-        """The most bytes below its caller that `name` and all it calls take."""
+    def depth(self, name, never, path=()):
+        """The most bytes below its caller that `name` and all it calls take, but for functions whose name begins with one of
+        `never`, which are not called."""
+        if name.startswith(tuple(never)):
+            return 0
         if name in path:
             raise SystemExit(f"ports: {name} calls itself: {' '.join(path)}")
-        below = max((self.depth(f, path + (name,)) for f in self._reached(name)), default=0)
-        beside = max((self.depth(f, path + (name,)) for f in self.jumps[name] if f not in path), default=0)
+        below = max((self.depth(f, never, path + (name,)) for f in self._called(name)), default=0)
+        beside = max((self.depth(f, never, path + (name,)) for f in self.jumps[name] if f not in path), default=0)
         return self.frame[name] + max(below, beside)
