@@ -122,6 +122,14 @@ static inline uint8_t rfi_raised_cosine(uint8_t angle)
     return quarter[angle] ^ flip;
 }
 
+/* P(outcome) of a fringe at this angle, in 1/255: P(1) = (1 + cos)/2. */
+/*@ assigns \nothing; */
+static inline uint8_t rfi_cosine(uint8_t angle, uint8_t outcome)
+{
+    const uint8_t one = rfi_raised_cosine(angle);
+    return outcome ? one : one ^ 255;
+}
+
 /* Eight random bits: the upper ones of a linear congruential generator of period 65536. */
 /*@ requires \valid(state);
     assigns *state; */
@@ -138,19 +146,22 @@ RFI_ONCE uint8_t rfi_random(uint16_t *state)
 RFI_ONCE uint16_t rfi_log2(uint16_t value)
 {
     uint16_t digits = 15;
-    /*@ loop invariant 0 <= digits <= 15;
-        loop invariant 1 <= value <= 65535;
-        loop invariant digits == 0 ==> value >= 32768;
-        loop invariant \forall integer k; 0 <= k <= 15 ==> digits == k ==> value * (1 << k) >= 0;
+    /*@ loop invariant 1 <= value <= 65535;
+        loop invariant digits == 15 && value >= 1 || digits == 14 && value >= 2 || digits == 13 && value >= 4 || digits == 12 && value >= 8 ||
+                       digits == 11 && value >= 16 || digits == 10 && value >= 32 || digits == 9 && value >= 64 || digits == 8 && value >= 128 ||
+                       digits == 7 && value >= 256 || digits == 6 && value >= 512 || digits == 5 && value >= 1024 || digits == 4 && value >= 2048 ||
+                       digits == 3 && value >= 4096 || digits == 2 && value >= 8192 || digits == 1 && value >= 16384 || digits == 0 && value >= 32768;
         loop assigns value, digits;
-        loop variant 32768 - value; */
+        loop variant digits; */
     while (value < 0x8000) {
         value = (uint16_t)(value + value);
         digits--;
     }
     /*@ loop invariant 0 <= k <= 10;
         loop invariant 32768 <= value <= 65535;
-        loop invariant 0 <= digits;
+        loop invariant k == 0 && digits < 16 || k == 1 && digits < 32 || k == 2 && digits < 64 || k == 3 && digits < 128 ||
+                       k == 4 && digits < 256 || k == 5 && digits < 512 || k == 6 && digits < 1024 || k == 7 && digits < 2048 ||
+                       k == 8 && digits < 4096 || k == 9 && digits < 8192 || k == 10 && digits < 16384;
         loop assigns k, value, digits;
         loop variant 10 - k; */
     for (uint8_t k = 0; k < 10; k++) {
