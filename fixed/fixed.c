@@ -1,5 +1,6 @@
 /* The integer filter. See fixed.h. Comments that begin with @ are contracts, proved by `make prove`. */
 #include "fixed.h"
+#include "fixed_math.h"
 
 enum { STEEP = 155, ANCHOR = 70, PGH = 163 }; /* slopes: 0.951, 0.430 and 1.000 rad per sd */
 enum { STRETCH = 18022 };                     /* of the sd by a failed anchor, in 1/8192: 2.2 */
@@ -80,7 +81,7 @@ RFI_ONCE int32_t beside(const rfi_filter *f, uint16_t offset, int8_t sign)
 int32_t rfi_place(const rfi_filter *f, int8_t z)
 {
     const uint8_t size = (uint8_t)(z < 0 ? -z : z);
-    return beside(f, (uint16_t)(size << 8), z);
+    return beside(f, (uint16_t)((uint16_t)size << 8), z);
 }
 
 int32_t rfi_reference(const rfi_filter *f)
@@ -156,7 +157,7 @@ uint8_t rfi_learn(rfi_filter *f, uint8_t outcome)
     const uint8_t passes = make_attempts(f, &t, outcome);
 #if RFI_WITH_EVIDENCE
     if (f->evidence > -EVIDENCE_MOST)
-        f->evidence += rfi_log2((uint16_t)(2u * t.count - 1u)) - rfi_log2((uint16_t)(2u * RFI_ATTEMPTS * passes + 2u)) + ONE;
+        f->evidence += (int32_t)rfi_log2((uint16_t)(2u * t.count - 1u)) - (int32_t)rfi_log2((uint16_t)(2u * RFI_ATTEMPTS * passes + 2u)) + ONE;
 #else
     (void)passes;
 #endif

@@ -3,7 +3,6 @@
 #ifndef REJFILT_FIXED_MATH_H
 #define REJFILT_FIXED_MATH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Products and quotients by loops of our own, which are smaller than the compiler's on a chip that cannot multiply.

@@ -9,8 +9,6 @@
 #define TIMSK0 TIMSK
 #endif
 
-#define RFI_WITH_PGH 0
-#define RFI_WITH_EVIDENCE 0
 #include "fixed.c" /* one translation unit: all is inlined, and what is alive stays in registers */
 
 #include "task.h"

@@ -1,6 +1,6 @@
 /* Plays the drifting oscillator to a firmware in simavr, and measures it: flash, static memory, true peak of the stack,
    cycles per update. Beside it the same filter runs here, on the same outcomes: every byte of both is compared after
-   every update. Exit status 1 when they differ, or when a budget is exceeded.
+   every update. Exit status 1 when they differ, or when a budget is exceeded. Compiled with the firmware's RFI_WITH_….
    usage: runner MCU FIRMWARE.elf BUDGET [TRIALS [STEPS]] */
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,6 @@
 #include <simavr/sim_elf.h>
 #include <simavr/sim_io.h>
 
-#define RFI_WITH_PGH 0
-#define RFI_WITH_EVIDENCE 0
 #define RFI_LIKELIHOOD counted
 #include "fixed.c"
 
@@ -23,7 +21,7 @@
 
 enum { EEDR = 0x3d, EEAR = 0x3e };            /* where the firmware writes its settings and its marks */
 enum { BEGIN = 1, END = 2 };                  /* marks */
-enum { SETTINGS = 6, FILTER = 13 };           /* bytes of the settings and of the firmware's filter */
+enum { SETTINGS = 6 };                        /* bytes of the settings */
 enum { BURN_IN = 100, LOST_STEPS = 20, LOST_SIGMAS = 5 };
 enum { PATIENCE = 50000000 };                 /* cycles after which an update is given up */
 
@@ -104,6 +102,9 @@ static void compare(world *w)
     same(w, "slope", theirs[10], w->own.slope);
     same(w, "phase", theirs[11], (uint8_t)w->own.phase);
     same(w, "due", theirs[12], w->own.due);
+#if RFI_WITH_EVIDENCE
+    same(w, "evidence", little_endian(theirs + 13, 4), (uint32_t)w->own.evidence);
+#endif
 }
 
 /* All settings are there: the world answers, and our own filter learns the same. */
