@@ -49,32 +49,33 @@ RFI_ONCE uint32_t rfi_product(uint16_t a, uint16_t b)
 
 /* The largest r ≤ 65535 with r·divisor ≤ value: the quotient, where it fits 16 bits. With divisor 0, the largest r
    with r² ≤ value: the root. By halving, from the highest bit on. */
+/*@ logic integer rfi_area(integer r, integer divisor) = divisor == 0 ? r * r : r * divisor; */
 /*@ assigns \nothing;
-    ensures divisor != 0 ==> \result * divisor <= value;
-    ensures divisor == 0 ==> \result * \result <= value;
-    ensures divisor != 0 && \result < 65535 ==> (\result + 1) * divisor > value;
-    ensures divisor == 0 && \result < 65535 ==> (\result + 1) * (\result + 1) > value; */
+    ensures rfi_area(\result, divisor) <= value;
+    ensures \result < 65535 ==> rfi_area(\result + 1, divisor) > value; */
 RFI_ONCE uint16_t rfi_solve(uint32_t value, uint16_t divisor)
 {
     uint16_t bit = 0x8000, root = bit;
-    /*@ loop invariant 1 <= bit <= 32768;
-        loop invariant bit <= root <= 65536 - bit;
-        loop invariant divisor != 0 ==> (root - bit) * divisor <= value;
-        loop invariant divisor == 0 ==> (root - bit) * (root - bit) <= value;
-        loop invariant divisor != 0 && root + bit < 65536 ==> (root + bit) * divisor > value;
-        loop invariant divisor == 0 && root + bit < 65536 ==> (root + bit) * (root + bit) > value;
-        loop invariant bit == 32768 || bit == 16384 || bit == 8192 || bit == 4096 || bit == 2048 || bit == 1024 ||
+    /*@ loop invariant bit == 32768 || bit == 16384 || bit == 8192 || bit == 4096 || bit == 2048 || bit == 1024 ||
                        bit == 512 || bit == 256 || bit == 128 || bit == 64 || bit == 32 || bit == 16 || bit == 8 ||
                        bit == 4 || bit == 2 || bit == 1;
+        loop invariant bit <= root <= 65536 - bit;
+        loop invariant rfi_area(root - bit, divisor) <= value;
+        loop invariant root + bit < 65536 ==> rfi_area(root + bit, divisor) > value;
         loop assigns bit, root;
         loop variant bit; */
     for (;;) {
         if (rfi_product(root, divisor ? divisor : root) > value)
             root = (uint16_t)(root - bit);
+        /*@ assert bit == 1 || bit == 2 * (bit / 2); */
+        /*@ assert rfi_area(root, divisor) <= value; */
+        /*@ assert root + bit < 65536 ==> rfi_area(root + bit, divisor) > value; */
+        /*@ ghost uint32_t above = root + bit; */
         bit = bit / 2;
         if (bit == 0)
             return root;
         root = (uint16_t)(root + bit);
+        /*@ assert root + bit == above; */
     }
 }
 
