@@ -1,9 +1,12 @@
 /* The integer filter. See fixed.h. Comments that begin with @ are contracts, proved by `make prove`. */
 #include "fixed.h"
+#include "fixed_math.h"
 
 enum { STEEP = 155, ANCHOR = 70, PGH = 163 }; /* slopes: 0.951, 0.430 and 1.000 rad per sd */
 enum { STRETCH = 18022 };                     /* of the sd by a failed anchor, in 1/8192: 2.2 */
 enum { QUARTER = 64 };                        /* of a turn */
+#define EVIDENCE_MOST INT32_C(0x40000000)      /* where it stops, before it could overflow */
+enum { ONE = 6 };                             /* log₂ 256/255 in 1/1024: a probability of 1 is 255 */
 enum { GOLDEN = 159 };                        /* 256/golden ratio, and odd: steps of the acceptances' sequence */
 
 /* Means of 100 equally likely slices of a Gaussian, the upper half, in 1/32, scaled to variance 1. */
@@ -78,7 +81,7 @@ RFI_ONCE int32_t beside(const rfi_filter *f, uint16_t offset, int8_t sign)
 int32_t rfi_place(const rfi_filter *f, int8_t z)
 {
     const uint8_t size = (uint8_t)(z < 0 ? -z : z);
-    return beside(f, (uint16_t)(size << 8), z);
+    return beside(f, (uint16_t)((uint16_t)size << 8), z);
 }
 
 int32_t rfi_reference(const rfi_filter *f)
@@ -92,12 +95,11 @@ int32_t rfi_reference(const rfi_filter *f)
 }
 
 #ifndef RFI_LIKELIHOOD
-#define RFI_LIKELIHOOD cosine
-static inline uint8_t cosine(const rfi_filter *f, int8_t z, uint8_t angle, uint8_t outcome)
+#define RFI_LIKELIHOOD fringe
+static inline uint8_t fringe(const rfi_filter *f, int8_t z, uint8_t angle, uint8_t outcome)
 {
     (void)f, (void)z;
-    const uint8_t one = rfi_raised_cosine(angle);
-    return outcome ? one : one ^ 255;
+    return rfi_cosine(angle, outcome);
 }
 #endif
 
@@ -154,7 +156,8 @@ uint8_t rfi_learn(rfi_filter *f, uint8_t outcome)
     tally t = {1, 0, RFI_Z_ONE * RFI_Z_ONE};
     const uint8_t passes = make_attempts(f, &t, outcome);
 #if RFI_WITH_EVIDENCE
-    f->evidence += rfi_log2((uint16_t)(2u * t.count - 1u)) - rfi_log2((uint16_t)(2u * RFI_ATTEMPTS * passes + 2u)) + 6;
+    if (f->evidence > -EVIDENCE_MOST)
+        f->evidence += (int32_t)rfi_log2((uint16_t)(2u * t.count - 1u)) - (int32_t)rfi_log2((uint16_t)(2u * RFI_ATTEMPTS * passes + 2u)) + ONE;
 #else
     (void)passes;
 #endif

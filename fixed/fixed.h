@@ -19,7 +19,11 @@
 #ifndef REJFILT_FIXED_H
 #define REJFILT_FIXED_H
 
-#include "fixed_math.h"
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* What is compiled in. Set to 0 what you do not use. */
 #ifndef RFI_WITH_PGH
@@ -79,6 +83,10 @@ int32_t rfi_place(const rfi_filter *f, int8_t z);
    of the fringe there, in 1/256 turns, or at rfi_place(f, z); the largest it returns should be near 255. */
 #ifdef RFI_LIKELIHOOD
 uint8_t RFI_LIKELIHOOD(const rfi_filter *f, int8_t z, uint8_t angle, uint8_t outcome);
+#endif
+
+#ifdef __cplusplus
+}
 #endif
 
 #endif

@@ -3,7 +3,6 @@
 #ifndef REJFILT_FIXED_MATH_H
 #define REJFILT_FIXED_MATH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Products and quotients by loops of our own, which are smaller than the compiler's on a chip that cannot multiply.
@@ -50,32 +49,33 @@ RFI_ONCE uint32_t rfi_product(uint16_t a, uint16_t b)
 
 /* The largest r ≤ 65535 with r·divisor ≤ value: the quotient, where it fits 16 bits. With divisor 0, the largest r
    with r² ≤ value: the root. By halving, from the highest bit on. */
+/*@ logic integer rfi_area(integer r, integer divisor) = divisor == 0 ? r * r : r * divisor; */
 /*@ assigns \nothing;
-    ensures divisor != 0 ==> \result * divisor <= value;
-    ensures divisor == 0 ==> \result * \result <= value;
-    ensures divisor != 0 && \result < 65535 ==> (\result + 1) * divisor > value;
-    ensures divisor == 0 && \result < 65535 ==> (\result + 1) * (\result + 1) > value; */
+    ensures rfi_area(\result, divisor) <= value;
+    ensures \result < 65535 ==> rfi_area(\result + 1, divisor) > value; */
 RFI_ONCE uint16_t rfi_solve(uint32_t value, uint16_t divisor)
 {
     uint16_t bit = 0x8000, root = bit;
-    /*@ loop invariant 1 <= bit <= 32768;
-        loop invariant bit <= root <= 65536 - bit;
-        loop invariant divisor != 0 ==> (root - bit) * divisor <= value;
-        loop invariant divisor == 0 ==> (root - bit) * (root - bit) <= value;
-        loop invariant divisor != 0 && root + bit < 65536 ==> (root + bit) * divisor > value;
-        loop invariant divisor == 0 && root + bit < 65536 ==> (root + bit) * (root + bit) > value;
-        loop invariant bit == 32768 || bit == 16384 || bit == 8192 || bit == 4096 || bit == 2048 || bit == 1024 ||
+    /*@ loop invariant bit == 32768 || bit == 16384 || bit == 8192 || bit == 4096 || bit == 2048 || bit == 1024 ||
                        bit == 512 || bit == 256 || bit == 128 || bit == 64 || bit == 32 || bit == 16 || bit == 8 ||
                        bit == 4 || bit == 2 || bit == 1;
+        loop invariant bit <= root <= 65536 - bit;
+        loop invariant rfi_area(root - bit, divisor) <= value;
+        loop invariant root + bit < 65536 ==> rfi_area(root + bit, divisor) > value;
         loop assigns bit, root;
         loop variant bit; */
     for (;;) {
         if (rfi_product(root, divisor ? divisor : root) > value)
             root = (uint16_t)(root - bit);
+        /*@ assert bit == 1 || bit == 2 * (bit / 2); */
+        /*@ assert rfi_area(root, divisor) <= value; */
+        /*@ assert root + bit < 65536 ==> rfi_area(root + bit, divisor) > value; */
+        /*@ ghost uint32_t above = root + bit; */
         bit = bit / 2;
         if (bit == 0)
             return root;
         root = (uint16_t)(root + bit);
+        /*@ assert root + bit == above; */
     }
 }
 
@@ -122,6 +122,14 @@ static inline uint8_t rfi_raised_cosine(uint8_t angle)
     return quarter[angle] ^ flip;
 }
 
+/* P(outcome) of a fringe at this angle, in 1/255: P(1) = (1 + cos)/2. */
+/*@ assigns \nothing; */
+static inline uint8_t rfi_cosine(uint8_t angle, uint8_t outcome)
+{
+    const uint8_t one = rfi_raised_cosine(angle);
+    return outcome ? one : one ^ 255;
+}
+
 /* Eight random bits: the upper ones of a linear congruential generator of period 65536. */
 /*@ requires \valid(state);
     assigns *state; */
@@ -138,19 +146,22 @@ RFI_ONCE uint8_t rfi_random(uint16_t *state)
 RFI_ONCE uint16_t rfi_log2(uint16_t value)
 {
     uint16_t digits = 15;
-    /*@ loop invariant 0 <= digits <= 15;
-        loop invariant 1 <= value <= 65535;
-        loop invariant digits == 0 ==> value >= 32768;
-        loop invariant \forall integer k; 0 <= k <= 15 ==> digits == k ==> value * (1 << k) >= 0;
+    /*@ loop invariant 1 <= value <= 65535;
+        loop invariant digits == 15 && value >= 1 || digits == 14 && value >= 2 || digits == 13 && value >= 4 || digits == 12 && value >= 8 ||
+                       digits == 11 && value >= 16 || digits == 10 && value >= 32 || digits == 9 && value >= 64 || digits == 8 && value >= 128 ||
+                       digits == 7 && value >= 256 || digits == 6 && value >= 512 || digits == 5 && value >= 1024 || digits == 4 && value >= 2048 ||
+                       digits == 3 && value >= 4096 || digits == 2 && value >= 8192 || digits == 1 && value >= 16384 || digits == 0 && value >= 32768;
         loop assigns value, digits;
-        loop variant 32768 - value; */
+        loop variant digits; */
     while (value < 0x8000) {
         value = (uint16_t)(value + value);
         digits--;
     }
     /*@ loop invariant 0 <= k <= 10;
         loop invariant 32768 <= value <= 65535;
-        loop invariant 0 <= digits;
+        loop invariant k == 0 && digits < 16 || k == 1 && digits < 32 || k == 2 && digits < 64 || k == 3 && digits < 128 ||
+                       k == 4 && digits < 256 || k == 5 && digits < 512 || k == 6 && digits < 1024 || k == 7 && digits < 2048 ||
+                       k == 8 && digits < 4096 || k == 9 && digits < 8192 || k == 10 && digits < 16384;
         loop assigns k, value, digits;
         loop variant 10 - k; */
     for (uint8_t k = 0; k < 10; k++) {

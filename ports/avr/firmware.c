@@ -9,8 +9,6 @@
 #define TIMSK0 TIMSK
 #endif
 
-#define RFI_WITH_PGH 0
-#define RFI_WITH_EVIDENCE 0
 #include "fixed.c" /* one translation unit: all is inlined, and what is alive stays in registers */
 
 #include "task.h"
@@ -22,7 +20,9 @@ rfi_filter filter;
 __attribute__((naked, used, section(".vectors"))) void vectors(void)
 {
     __asm__("rjmp main\n\t"
-            ".space %0\n\t"
+            ".space %0\n"
+            ".global tick\n"
+            "tick:\n\t"
             "sbi %1, 4\n\t"
             "reti" ::"i"(2 * (TIM0_OVF_vect_num - 1)),
             "I"(_SFR_IO_ADDR(PORTB)));
