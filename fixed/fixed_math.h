@@ -136,7 +136,7 @@ static inline uint8_t rfi_cosine(uint8_t angle, uint8_t outcome)
 RFI_ONCE uint8_t rfi_random(uint16_t *state)
 {
     *state = (uint16_t)(rfi_product(*state, 25173) + 13849); /* the product is below 2³² − 2¹⁶ */
-    return (uint8_t)(*state >> 8);
+    return (uint8_t)(*state / 256);
 }
 
 /* log₂ value in 1/1024, rounded down, for value > 0: the exponent, then a binary digit for each squaring. */
