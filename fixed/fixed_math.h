@@ -70,7 +70,7 @@ RFI_ONCE uint16_t rfi_solve(uint32_t value, uint16_t divisor)
         /*@ assert bit == 1 || bit == 2 * (bit / 2); */
         /*@ assert rfi_area(root, divisor) <= value; */
         /*@ assert root + bit < 65536 ==> rfi_area(root + bit, divisor) > value; */
-        /*@ ghost uint32_t above = root + bit; */
+        /*@ ghost uint32_t above = (uint32_t)root + bit; */
         bit = bit / 2;
         if (bit == 0)
             return root;
@@ -136,7 +136,7 @@ static inline uint8_t rfi_cosine(uint8_t angle, uint8_t outcome)
 RFI_ONCE uint8_t rfi_random(uint16_t *state)
 {
     *state = (uint16_t)(rfi_product(*state, 25173) + 13849); /* the product is below 2³² − 2¹⁶ */
-    return (uint8_t)(*state >> 8);
+    return (uint8_t)(*state / 256);
 }
 
 /* log₂ value in 1/1024, rounded down, for value > 0: the exponent, then a binary digit for each squaring. */
