@@ -99,9 +99,10 @@ def main():
     head = f"/* rejfilt {version}, made by tools/amalgamate.py.\n\n   " + "\n   ".join(read("LICENSE").strip().splitlines()) + " */\n"
     head = re.sub(r" +\n", "\n", head)
     files = {"rejfilt.h": float_header(), "rejfilt.c": float_source()}
-    if os.path.isdir(os.path.join(ROOT, "fixed")):
-        files["rejfilt_fixed.h"] = expand("fixed/fixed.h", {}, set())
-        files["rejfilt_fixed.c"] = expand("fixed/fixed.c", {"fixed.h": "rejfilt_fixed.h"}, set())
+    for kind in "hc":
+        text = expand(f"fixed/fixed.{kind}", {"fixed.h": "rejfilt_fixed.h"}, set())
+        text = text.replace("fixed.h, fixed_math.h and fixed.c", "rejfilt_fixed.h and rejfilt_fixed.c")
+        files[f"rejfilt_fixed.{kind}"] = re.sub(r"\bfixed\.h\b", "rejfilt_fixed.h", text)
     os.makedirs(sys.argv[1], exist_ok=True)
     for name, text in files.items():
         with open(os.path.join(sys.argv[1], name), "w", encoding="utf-8") as file:
