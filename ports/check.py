@@ -2,7 +2,7 @@
 """Builds the firmwares for simulated boards, runs them, and holds what they need against the budget of each port.
 
 usage: ports/check.py PORT...        PORT is a folder here with a budget.txt: cortex-m, riscv
-Exit 0: all within budget, and the same bits as on the host. 1: not so. 77: a toolchain is missing."""
+Exit 0: all within budget, and the same bits as on the host. 1: not so. 2: no such port. 77: a toolchain is missing."""
 import math
 import os
 import re
@@ -30,8 +30,6 @@ CHIPS = {  # port, compiler, its flags, simulator
     "rv32imac": ("riscv", "riscv64-unknown-elf-", "-march=rv32imac -mabi=ilp32", RISCV),
     "rv32imafc": ("riscv", "riscv64-unknown-elf-", "-march=rv32imafc -mabi=ilp32f", RISCV),
 }
-
-
 
 
 def as_float(word):
@@ -67,10 +65,13 @@ FIRMWARES = {
 }
 
 
-def run(command, **kwargs):
-    done = subprocess.run(command if isinstance(command, list) else command.split(), cwd=ROOT, capture_output=True, text=True, timeout=120, **kwargs)
+def run(command):
+    try:
+        done = subprocess.run(command.split(), cwd=ROOT, capture_output=True, text=True, timeout=120)
+    except subprocess.TimeoutExpired:
+        raise SystemExit(f"ports: did not end within two minutes: {command}") from None
     if done.returncode != 0:
-        raise SystemExit(f"ports: failed with {done.returncode}: {done.args}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+        raise SystemExit(f"ports: failed with {done.returncode}: {command}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
     return done.stdout
 
 
@@ -146,7 +147,7 @@ def host_settings(name, work):
     sources = f"{work}/{firmware['source']} ports/{name}/main.c ports/{name}/world.c ports/run.c"
     run(f"{os.environ.get('CC', 'cc')} {FLAGS} -O2 -I{work} -Iports {sources} -o {program}")
     settings = run(program).splitlines()[:-1]
-    # A quarter turn from the top, and the error: 4 of the filter's 0.95 or 0.43 radians. A filter that has lost the truth is anywhere.
+    # a quarter turn beside the top, and an error of at most 4 standard deviations, 0.95 radians each; a lost filter is anywhere
     late = [abs(firmware["phase"](*(int(word, 16) for word in line.split()))) for line in settings[100:]]
     if sum(phase < math.pi / 2 + 4 * 0.95 for phase in late) < 0.95 * len(late):
         raise SystemExit(f"ports: {name} does not track")
@@ -155,8 +156,10 @@ def host_settings(name, work):
 
 def main():
     ports = sys.argv[1:]
-    if not ports:
-        raise SystemExit(__doc__)
+    unknown = [port for port in ports if port not in {chip[0] for chip in CHIPS.values()}]
+    if unknown or not ports:
+        print(f"ports: no port is called {unknown[0]}" if unknown else __doc__, file=sys.stderr)
+        return 2
     wanted = {tool for chip in CHIPS.values() if chip[0] in ports for tool in (chip[1] + "gcc", chip[3].split()[0])}
     missing = sorted(tool for tool in wanted if not shutil.which(tool))
     if missing:

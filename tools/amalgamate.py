@@ -94,7 +94,8 @@ def float_source():
 
 def main():
     if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     version = re.search(r'RF_VERSION "(.*)"', read("include/rejfilt/rejfilt.h")).group(1)
     head = f"/* rejfilt {version}, made by tools/amalgamate.py.\n\n   " + "\n   ".join(read("LICENSE").strip().splitlines()) + " */\n"
     head = re.sub(r" +\n", "\n", head)
