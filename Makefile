@@ -13,6 +13,8 @@ help:
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make bench      measure speed; writes build/bench.json"
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
+	@echo "make ports-avr  the integer filter on ATtiny13, 25 and 85, in a simulator, against its budget"
+	@echo "make prove      prove that the integer filter cannot overflow (Frama-C)"
 	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make clean      remove what was built"
@@ -28,13 +30,13 @@ demo: build
 	@$(BUILD)/rejfilt track --simulate --steps 400 --plot demo.svg
 
 test: build
-	@tools/need test plot
+	@tools/need test plot avr
 	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
 	@cmake --build $(BUILD)
 	@ctest --test-dir $(BUILD) --output-on-failure -j 2
 
 sanitize:
-	@tools/need build test plot
+	@tools/need build test plot avr
 	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize
 	@ctest --test-dir build-sanitize --output-on-failure -j 2 $(CTEST)
@@ -57,6 +59,14 @@ accuracy: build
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-tracking $(BUILD)/accuracy.json
 
+ports-avr:
+	@tools/need build avr
+	@ports/avr/run.sh $(BUILD)
+
+prove:
+	@tools/need prove
+	@tools/prove
+
 mnist: build
 	@test -n "$(DATA)" || { echo "make mnist DATA=directory of the four files of MNIST" >&2; exit 2; }
 	@tools/need test
@@ -70,4 +80,4 @@ install: build
 clean:
 	@rm -rf build build-* demo.svg
 
-.PHONY: all help build demo test sanitize warnings bench accuracy mnist install clean
+.PHONY: all help build demo test sanitize warnings bench accuracy ports-avr prove mnist install clean
