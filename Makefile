@@ -13,8 +13,9 @@ help:
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make bench      measure speed; writes build/bench.json"
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
+	@echo "make prove      prove that the integer filter cannot overflow (Frama-C)"
 	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
-	@echo "make ports      firmwares on simulated chips: build, run, check against their budgets"
+	@echo "make ports      firmwares on simulated AVR, Cortex-M and RISC-V chips, against their budgets (ports-avr, ...: one)"
 	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make clean      remove what was built"
@@ -30,13 +31,13 @@ demo: build
 	@$(BUILD)/rejfilt track --simulate --steps 400 --plot demo.svg
 
 test: build
-	@tools/need test plot
+	@tools/need test plot avr
 	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
 	@cmake --build $(BUILD)
 	@ctest --test-dir $(BUILD) --output-on-failure -j 2
 
 sanitize:
-	@tools/need build test plot
+	@tools/need build test plot avr
 	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize
 	@ctest --test-dir build-sanitize --output-on-failure -j 2 $(CTEST)
@@ -59,15 +60,23 @@ accuracy: build
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-tracking $(BUILD)/accuracy.json
 
+prove:
+	@tools/need prove
+	@tools/prove
+
 mnist: build
 	@test -n "$(DATA)" || { echo "make mnist DATA=directory of the four files of MNIST" >&2; exit 2; }
 	@tools/need test
 	@python3 tools/mnist.py $(BUILD)/rejfilt $(DATA) $(BUILD)/mnist
 	@cat $(BUILD)/mnist.md
 
-ports:
+ports: ports-avr
 	@tools/need cortex-m riscv
 	@python3 ports/check.py cortex-m riscv
+
+ports-avr:
+	@tools/need build avr
+	@ports/avr/run.sh $(BUILD)
 
 ports-cortex-m ports-riscv: ports-%:
 	@tools/need $*
@@ -84,4 +93,4 @@ install: build
 clean:
 	@rm -rf build build-* dist demo.svg
 
-.PHONY: all help build demo test sanitize warnings bench accuracy mnist ports ports-cortex-m ports-riscv amalgamation install clean
+.PHONY: all help build demo test sanitize warnings bench accuracy mnist ports ports-avr ports-cortex-m ports-riscv amalgamation prove install clean
