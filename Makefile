@@ -14,8 +14,10 @@ help:
 	@echo "make bench      measure speed; writes build/bench.json"
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
 	@echo "make site       build the playground page in build/site; make site-serve shows it"
-	@echo "make ports-wasm the wasm module and its page, tested against their budget"
+	@echo "make prove      prove that the integer filter cannot overflow (Frama-C)"
 	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
+	@echo "make ports      firmwares on simulated AVR, Cortex-M and RISC-V chips and the wasm module, against their budgets (ports-avr, ...: one)"
+	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make clean      remove what was built"
 	@echo "Missing Debian packages are installed by the command that needs them."
@@ -30,13 +32,13 @@ demo: build
 	@$(BUILD)/rejfilt track --simulate --steps 400 --plot demo.svg
 
 test: build
-	@tools/need test plot
+	@tools/need test plot avr
 	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
 	@cmake --build $(BUILD)
 	@ctest --test-dir $(BUILD) --output-on-failure -j 2
 
 sanitize:
-	@tools/need build test plot
+	@tools/need build test plot avr
 	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize
 	@ctest --test-dir build-sanitize --output-on-failure -j 2 $(CTEST)
@@ -58,6 +60,10 @@ accuracy: build
 	@cmake -S . -B $(BUILD) -DRF_EXPERIMENTS=ON > /dev/null
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-tracking $(BUILD)/accuracy.json
+
+prove:
+	@tools/need prove
+	@tools/prove
 
 mnist: build
 	@test -n "$(DATA)" || { echo "make mnist DATA=directory of the four files of MNIST" >&2; exit 2; }
@@ -82,11 +88,28 @@ ports-wasm: site
 	@cmake --build $(BUILD) --target rejfilt rejfilt_site playground_native
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -R '^(wasm|site)$$' 
 
+ports: ports-avr ports-wasm
+	@tools/need cortex-m riscv
+	@python3 ports/check.py cortex-m riscv
+
+ports-avr:
+	@tools/need build avr
+	@ports/avr/run.sh $(BUILD)
+
+ports-cortex-m ports-riscv: ports-%:
+	@tools/need $*
+	@python3 ports/check.py $*
+
+amalgamation:
+	@tools/need amalgamation
+	@python3 tools/amalgamate.py dist
+
 install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
 	@cmake --build $(BUILD) && cmake --install $(BUILD)
 
 clean:
-	@rm -rf build build-* demo.svg
+	@rm -rf build build-* dist demo.svg
 
-.PHONY: all help build demo test sanitize warnings bench accuracy mnist site site-serve ports-wasm install clean
+.PHONY: all help build demo test sanitize warnings bench accuracy mnist site site-serve ports ports-avr ports-cortex-m \
+        ports-riscv ports-wasm amalgamation prove install clean

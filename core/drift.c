@@ -6,15 +6,15 @@ rf_status RF(widen)(RF(filter) *filter, rf_real factor)
         return RF_REFUSED_NULL;
     if (!(factor > 0) || !RF(usable)(factor))
         return RF_REFUSED_VALUE;
-    RF(triangle_scale)(RF(factor)(filter), filter->tally.dim, RF(sqrt)(factor));
-    return RF(triangle_clamp)(RF(factor)(filter), filter->tally.dim);
+    RF(triangle_scale)(RF(factor)(filter), RF_DIM(filter->tally.dim), RF(sqrt)(factor));
+    return RF(triangle_clamp)(RF(factor)(filter), RF_DIM(filter->tally.dim));
 }
 
 rf_status RF(stretch)(RF(filter) *filter, const rf_real factor[])
 {
     if (!filter || !factor)
         return RF_REFUSED_NULL;
-    const unsigned dim = filter->tally.dim;
+    const unsigned dim = RF_DIM(filter->tally.dim);
     for (unsigned i = 0; i < dim; i++)
         if (!(factor[i] > 0) || !RF(usable)(factor[i]))
             return RF_REFUSED_VALUE;
@@ -32,7 +32,7 @@ rf_status RF(diffuse)(RF(filter) *filter, rf_real rate, rf_real elapsed)
         return RF_REFUSED_VALUE;
     if (!(elapsed >= 0) || !RF(usable)(elapsed))
         return RF_REFUSED_TIME;
-    unsigned dim = filter->tally.dim;
+    unsigned dim = RF_DIM(filter->tally.dim);
     rf_real one, *v = dim > 1 ? RF(vectors)(filter) : &one;
     rf_real sd = RF(sqrt)(rate * elapsed);
     for (unsigned j = 0; j < dim; j++) {
@@ -75,7 +75,7 @@ rf_status RF(diffuse_covariance)(RF(filter) *filter, const rf_real rate[], rf_re
         return RF_REFUSED_NULL;
     if (!(elapsed >= 0) || !RF(usable)(elapsed))
         return RF_REFUSED_TIME;
-    unsigned dim = filter->tally.dim;
+    unsigned dim = RF_DIM(filter->tally.dim);
     rf_real one[2], *q = dim > 1 ? RF(triangle_two)(filter) : &one[0];
     rf_real *v = dim > 1 ? RF(vectors)(filter) : &one[1];
     rf_status status = RF(covariance_read)(q, rate, dim);
@@ -89,7 +89,7 @@ rf_status RF(evolve)(RF(filter) *filter, const rf_real F[], const rf_real Q[])
 {
     if (!filter || !F)
         return RF_REFUSED_NULL;
-    unsigned dim = filter->tally.dim;
+    unsigned dim = RF_DIM(filter->tally.dim);
     for (size_t i = 0; i < (size_t)dim * dim; i++)
         if (!RF(usable)(F[i]))
             return RF_REFUSED_VALUE;

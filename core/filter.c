@@ -71,7 +71,7 @@ static rf_status RF(charts_check)(const RF(filter) *filter, const RF(model) *mod
         return RF_REFUSED_NULL;
     if (filter->tally.dim != model->dim)
         return RF_REFUSED_DIMENSION;
-    for (unsigned i = 0; i < model->dim; i++) {
+    for (unsigned i = 0; i < RF_DIM(model->dim); i++) {
         const RF(chart) *chart = RF(chart_of)(model, i);
         if (chart->kind == RF_REAL || chart->kind == RF_POSITIVE)
             continue;
@@ -156,7 +156,7 @@ static rf_status RF(prior_independent)(RF(filter) *filter, const RF(model) *mode
     if (!first || !second)
         return RF_REFUSED_NULL;
     for (unsigned pass = 0; pass < 2; pass++) { /* first only look, then write */
-        for (unsigned i = 0; i < model->dim; i++) {
+        for (unsigned i = 0; i < RF_DIM(model->dim); i++) {
             rf_real m = first[i], s = second[i];
             status = to_chart(RF(chart_of)(model, i), &m, &s);
             if (status < 0)
@@ -182,7 +182,7 @@ rf_status RF(prior_covariance)(RF(filter) *filter, const rf_real mean[], const r
 {
     if (!filter || !mean || !covariance)
         return RF_REFUSED_NULL;
-    unsigned dim = filter->tally.dim;
+    unsigned dim = RF_DIM(filter->tally.dim);
     rf_real one;
     rf_real *l = dim > 1 ? RF(triangle_one)(filter) : &one;
     for (unsigned i = 0; i < dim; i++) {
@@ -224,7 +224,7 @@ rf_real RF(chart_coordinate)(const RF(chart) *chart, rf_real natural)
 void RF(filter_draw)(const RF(filter) *filter, const RF(model) *model, uint32_t index, uint32_t purpose, rf_real x[])
 {
     const rf_real *mean = RF(filter_mean)(filter), *l = RF(filter_factor)(filter);
-    unsigned dim = filter->tally.dim;
+    unsigned dim = RF_DIM(filter->tally.dim);
     for (unsigned i = 0; i < dim; i++) {
         rf_words w = rf_draw(filter->seed, filter->tally.update, index, i / 4, purpose);
         rf_real z[2];
@@ -243,7 +243,7 @@ rf_status RF(filter_restore)(RF(filter) *filter, uint64_t seed, uint32_t updates
 {
     if (!filter || !mean || !factor)
         return RF_REFUSED_NULL;
-    const unsigned dim = filter->tally.dim;
+    const unsigned dim = RF_DIM(filter->tally.dim);
     for (unsigned i = 0; i < dim; i++)
         if (!RF(usable)(mean[i]))
             return RF_REFUSED_VALUE;

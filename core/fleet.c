@@ -1,23 +1,15 @@
 /* Many filters of one model, updated together. */
 
-/* Is a parameter of this filter wrapped? Such filters are updated on their own. */
-static int RF(is_wrapped)(const RF(filter) *filter, const RF(model) *model)
-{
-    for (unsigned i = 0; i < model->dim; i++) {
-        const RF(chart) *chart = RF(chart_of)(model, i);
-        if (chart->kind == RF_PERIODIC && RF(filter_sd)(filter, i) > RF_WRAP_FROM * (chart->high - chart->low))
-            return 1;
-    }
-    return 0;
-}
-
 /* RF(update_checked) for a filter of one real parameter whose first batch is there and is enough. */
 static rf_status RF(conclude_one)(RF(filter) *filter, const RF(model) *model, const rf_real record[], const RF(options) *options, RF(report) *report)
 {
     rf_real c, z, *mean = (rf_real *)(RF(tally_z)(&filter->tally) + 2);
     const RF(model) real = {model->likelihood, model->bound, 0, 1, model->settings, model->is_log, 0};
     const RF(task) task = {&real, mean, mean + 1, record, 0, filter->seed, 1, filter->tally.update, RF_REJECT, options->kappa};
-    return RF(conclude)(filter, 1, &task, options, options->attempts, mean, &c, &z, report);
+    const rf_status status = RF(conclude)(filter, 1, &task, options, mean, &c, &z);
+    if (report)
+        RF(report_fill)(report, status, &task, &filter->tally, options->attempts, options->hedge);
+    return status;
 }
 
 rf_status RF(fleet_run)(const RF(fleet) *fleet, RF(run_lanes) *lanes, const RF(engine) *single)

@@ -2,7 +2,7 @@
 
 #define RF_KERNEL RF(serial_run)
 #define RF_KERNEL_PAIRS 1u
-#define RF_KERNEL_DIM (model->dim)
+#define RF_KERNEL_DIM RF_DIM(model->dim)
 #define RF_KERNEL_DIM_MAX 1u
 #define RF_KERNEL_IS_LOG (task->model->is_log)
 #define RF_KERNEL_LIKELIHOOD task->model->likelihood

@@ -7,7 +7,7 @@ static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o)
         return RF_REFUSED_NULL;
     if (o->attempts == 0 || o->attempts > RF_ATTEMPTS_MAX || o->batches_max == 0 || o->strict > 1)
         return RF_REFUSED_OPTIONS;
-    if ((unsigned)o->sampler > RF_WEIGHT || (o->strict && o->sampler != RF_REJECT))
+    if ((unsigned)o->sampler > RF_SAMPLER_LAST || (o->strict && o->sampler != RF_REJECT))
         return RF_REFUSED_OPTIONS;
     if (!(o->kappa >= RF_TINY && o->kappa <= RF_LIMIT))
         return RF_REFUSED_OPTIONS;
@@ -37,25 +37,25 @@ static rf_status RF(records_check)(const RF(model) *model, const rf_real records
 /* How many attempts were accepted; with weights, how many would be on average. */
 RF_FN rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
 {
-    if (sampler == RF_WEIGHT)
+    if (RF_SAMPLER(sampler) == RF_WEIGHT)
         return (rf_real)RF(tally_weight)(tally) * (RF_C(1.0) / RF_WEIGHT_UNIT);
     return (rf_real)tally->accepted;
 }
 
 /* Batches of m attempts until enough are accepted; the first is there already if `begun`. Returns the
    attempts made, or 0 if the engine failed. */
-static uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, int begun, RF(tally) *tally)
+RF_FN uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, int begun, RF(tally) *tally)
 {
     uint32_t attempts = 0, batches = 0;
     if (!begun)
-        RF(tally_clear)(tally, task->model->dim, task->update);
+        RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
     do {
         if (!(begun && batches == 0) && engine->run(engine->self, task, attempts, o->attempts, tally) < 0)
             return 0;
         attempts += o->attempts;
         batches++;
     } while (!o->strict && RF(accepted)(tally, o->sampler) < (rf_real)o->accepted_min && batches < o->batches_max &&
-             attempts <= RF_ATTEMPTS_MAX - o->attempts);
+             attempts + o->attempts <= RF_ATTEMPTS_MAX);
     return attempts;
 }
 
@@ -77,7 +77,7 @@ RF_FN RF(centre) RF(centre_of)(int64_t sum, uint32_t accepted)
 RF_FN rf_real RF(mean_z)(const RF(tally) *tally, rf_sampler sampler, unsigned i)
 {
     const int64_t *z = (const int64_t *)(tally + 1);
-    if (sampler == RF_WEIGHT)
+    if (RF_SAMPLER(sampler) == RF_WEIGHT)
         return (rf_real)((double)z[i] / (double)RF(tally_weight)(tally));
     RF(centre) c = RF(centre_of)(z[i], tally->accepted);
     return ((rf_real)c.whole + c.rest) * (RF_C(1.0) / RF_GRID);
@@ -88,7 +88,7 @@ RF_FN rf_real RF(mean_z)(const RF(tally) *tally, rf_sampler sampler, unsigned i)
 RF_FN rf_real RF(scatter)(const RF(tally) *tally, unsigned dim, rf_sampler sampler, unsigned i, unsigned j)
 {
     const int64_t *z = (const int64_t *)(tally + 1), *zz = z + dim;
-    if (sampler == RF_WEIGHT) {
+    if (RF_SAMPLER(sampler) == RF_WEIGHT) {
         double sum = (double)zz[RF(at)(i, j)] - (double)z[i] * (double)z[j] / (double)RF(tally_weight)(tally);
         return (rf_real)(sum * (1.0 / RF_WEIGHT_UNIT));
     }
@@ -102,20 +102,34 @@ RF_FN rf_real RF(scatter)(const RF(tally) *tally, unsigned dim, rf_sampler sampl
 
 /* ---- Periodic parameters ---- */
 
-/* Prepares parameters that are periodic and still wide: holds their width, makes them independent of
-   the others so that they can be wrapped on their own, and fills wrap. Returns whether there are any. */
-static int RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real *wrap)
+/* Is parameter p periodic and still wide? */
+RF_FN int RF(is_wide)(const RF(filter) *filter, const RF(model) *model, unsigned p)
 {
-    unsigned dim = model->dim;
+    const RF(chart) *chart = RF(chart_of)(model, p);
+    return chart->kind == RF_PERIODIC && RF(filter_sd)(filter, p) > RF_WRAP_FROM * (chart->high - chart->low);
+}
+
+/* Is any? */
+static RF_APART int RF(is_wrapped)(const RF(filter) *filter, const RF(model) *model)
+{
+    for (unsigned p = 0; p < RF_DIM(model->dim); p++)
+        if (RF(is_wide)(filter, model, p))
+            return 1;
+    return 0;
+}
+
+/* Prepares the wide ones: holds their width, makes them independent of the others so that they can be wrapped on their
+   own, and fills wrap. */
+static void RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real *wrap)
+{
+    const unsigned dim = RF_DIM(model->dim);
     rf_real *l = RF(factor)(filter);
-    int any = 0;
     for (unsigned p = 0; p < dim; p++) {
-        const RF(chart) *chart = RF(chart_of)(model, p);
-        rf_real period = chart->high - chart->low, sd = RF(filter_sd)(filter, p);
         wrap[2 * p] = wrap[2 * p + 1] = 0;
-        if (chart->kind != RF_PERIODIC || !(sd > RF_WRAP_FROM * period))
+        if (!RF(is_wide)(filter, model, p))
             continue;
-        any = 1;
+        const RF(chart) *chart = RF(chart_of)(model, p);
+        rf_real period = chart->high - chart->low, sd = RF(min)(RF(filter_sd)(filter, p), RF_WRAP_WIDEST * period);
         if (dim > 1) {
             rf_real *v = RF(triangle_one)(filter); /* column p below the diagonal moves into the rest */
             for (unsigned i = p + 1; i < dim; i++) {
@@ -124,22 +138,19 @@ static int RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real 
             }
             RF(triangle_add)(l, v, p + 1, dim);
         }
-        sd = RF(min)(sd, RF_WRAP_WIDEST * period);
         RF(set_independent)(filter, p, RF(mean)(filter)[p], sd);
         wrap[2 * p] = period / sd;
         wrap[2 * p + 1] = RF_C(0.5);
     }
-    return any;
 }
 
 /* A wrapped parameter's interval can be cut opposite the mean (½) or at the mean (0); the right cut
    is the one that does not split the posterior, which shows in the smaller variance. The attempts
-   are replayed, not stored. Returns the attempts made. */
-static uint32_t RF(gather_wrapped)(RF(task) *task, rf_real *wrap, rf_real *variance, const RF(options) *o,
+   are replayed, not stored. Returns the attempts made, or 0 if the engine failed. */
+static uint32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *variance, const RF(options) *o,
                                    const RF(engine) *engine, RF(tally) *tally)
 {
-    unsigned dim = task->model->dim;
-    task->wrap = wrap;
+    const unsigned dim = RF_DIM(task->model->dim);
     uint32_t attempts = RF(gather)(task, o, engine, 0, tally);
     rf_real n = RF(accepted)(tally, o->sampler);
     if (attempts == 0 || n < 2)
@@ -185,7 +196,7 @@ RF_FN rf_status RF(reshape)(const RF(tally) *tally, unsigned dim, const RF(task)
     rf_real n = RF(accepted)(tally, task->sampler);
     rf_real nu = o->strict ? 0 : o->shrink;
     /* z̄ of independent draws is uncertain itself, hence n − 1 and 1 + 1/n; that of a lattice hardly is */
-    rf_real scale = o->strict ? RF_C(1.0) / (n - 1) : o->sampler == RF_REJECT ? (1 + 1 / n) / (n - 1 + nu) : 1 / (n + nu);
+    rf_real scale = o->strict ? RF_C(1.0) / (n - 1) : RF_SAMPLER(o->sampler) == RF_REJECT ? (1 + 1 / n) / (n - 1 + nu) : 1 / (n + nu);
     for (unsigned i = 0; i < dim; i++) {
         for (unsigned j = 0; j <= i; j++)
             c[RF(at)(i, j)] = RF(scatter)(tally, dim, task->sampler, i, j) * scale;
@@ -214,14 +225,15 @@ RF_FN rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
 /* ln v, without work for the commonest v. */
 RF_FN rf_real RF(log_of)(rf_real v) { return v == 1 ? RF_C(0.0) : RF(log)(v); }
 
-RF_FN void RF(report_fill)(RF(report) *r, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
+RF_FN void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
 {
+    r->status = status;
     const RF(model) *model = task->model;
     rf_real accepted = RF(accepted)(tally, task->sampler), over = (rf_real)tally->over * (RF_C(1.0) / RF_OVER_UNIT);
     r->update = task->update;
     r->attempts = attempts;
     r->accepted = (uint32_t)accepted;
-    r->above = task->sampler == RF_WEIGHT ? 0 : tally->above;
+    r->above = RF_SAMPLER(task->sampler) == RF_WEIGHT ? 0 : tally->above;
     r->nan = tally->nan;
     r->negative = tally->negative;
     r->infinite = tally->infinite;
@@ -253,10 +265,10 @@ void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
     evidence->variance += report->log_evidence_variance;
 }
 
-/* What follows the attempts: the tally becomes the new Gaussian at `mean` and a report. Inlined, so that a fleet's
-   `dim` and sampler may be constants; c has room for a triangle, z for a vector. */
-RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *task, const RF(options) *options, uint32_t attempts,
-                             rf_real *mean, rf_real *c, rf_real *z, RF(report) *report)
+/* What follows the attempts: the tally becomes the new Gaussian at `mean`. Inlined, so that a fleet's `dim` and sampler
+   may be constants; c has room for a triangle, z for a vector. */
+RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *task, const RF(options) *options, rf_real *mean, rf_real *c,
+                             rf_real *z)
 {
     RF(tally) *tally = &filter->tally;
     rf_real accepted = RF(accepted)(tally, task->sampler);
@@ -271,55 +283,84 @@ RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *t
         status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, mean + dim, c);
     }
     tally->update++;
+    return status;
+}
 
-    if (report) {
-        RF(report_fill)(report, task, tally, attempts, options->hedge);
-        report->status = status;
-    }
+/* The same for any number of parameters, ... */
+static RF_APART rf_status RF(conclude_any)(RF(filter) *filter, const RF(task) *task, const RF(options) *options)
+{
+    const unsigned dim = RF_DIM(task->model->dim);
+    rf_real one[2];
+    rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0], *z = dim > 1 ? RF(vectors)(filter) + 2 * dim : &one[1];
+    return RF(conclude)(filter, dim, task, options, RF(mean)(filter), c, z);
+}
+
+/* ... and the report, each with the stack to itself. */
+static RF_APART void RF(report_any)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
+{
+    RF(report_fill)(r, status, task, tally, attempts, hedge);
+}
+
+RF_FN rf_status RF(finish)(RF(filter) *filter, const RF(task) *task, const RF(options) *options, uint32_t attempts, RF(report) *report)
+{
+    rf_status status = RF(conclude_any)(filter, task, options);
+    if (report)
+        RF(report_any)(report, status, task, &filter->tally, attempts, options->hedge);
     return status;
 }
 
 /* Several records are together far less likely than their bounds say: a first look, at the attempts of the first batch,
    finds the largest product of their likelihoods there, and κ becomes that. Returns whether the engine did it. */
-static int RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
+static RF_APART int RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
 {
-    RF(tally_clear)(tally, task->model->dim, task->update);
+    RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
     int done = engine->run(engine->self, task, 0, o->attempts, tally) >= 0;
     if (done && tally->largest > 0 && tally->largest < 1)
         task->kappa = RF(max)(task->kappa * RF(min)(tally->largest * RF_C(1.000001), 1), RF_TINY); /* rounding is not above */
-    RF(tally_clear)(tally, task->model->dim, task->update);
+    RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
     return done;
 }
 
-/* An update of checked arguments; with `begun`, the tally holds the first batch already. */
-static rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
+/* The attempts and what follows them where parameters are wrapped. */
+static RF_APART rf_status RF(update_wrapped)(RF(filter) *filter, RF(task) *task, const RF(options) *options, const RF(engine) *engine,
+                                             RF(report) *report)
+{
+    const unsigned dim = RF_DIM(task->model->dim);
+    rf_real one[4]; /* for one parameter; more use the workspace */
+    rf_real *saved = dim > 1 ? RF(triangle_two)(filter) : &one[0];
+    rf_real *wrap = dim > 1 ? RF(vectors)(filter) : &one[1];
+    rf_real *variance = dim > 1 ? wrap + 2 * dim : &one[3];
+    for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
+        saved[i] = task->factor[i];
+    RF(wrap_prepare)(filter, task->model, wrap);
+    task->wrap = wrap;
+    uint32_t attempts = RF(gather_wrapped)(task, wrap, variance, options, engine, &filter->tally);
+    if (attempts > 0)
+        return RF(finish)(filter, task, options, attempts, report);
+    for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
+        RF(factor)(filter)[i] = saved[i];
+    RF(tally_clear)(&filter->tally, dim, task->update);
+    return RF_REFUSED_ENGINE;
+}
+
+/* An update of checked arguments; with `begun`, the tally holds the first batch already. All but the attempts is apart, so
+   that they have the stack to themselves. */
+RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
                                     const RF(options) *options, const RF(engine) *engine, int begun, RF(report) *report)
 {
     RF(tally) *tally = &filter->tally;
-    unsigned dim = model->dim;
     const RF(engine) *runner = engine ? engine : &RF(serial);
-    rf_real one[4]; /* for one parameter; more use the workspace */
-    rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0];
-    rf_real *saved = dim > 1 ? RF(triangle_two)(filter) : &one[1];
-    rf_real *wrap = dim > 1 ? RF(vectors)(filter) : &one[2];
-    rf_real spread, *variance = dim > 1 ? wrap + 2 * dim : &spread;
     RF(task) task = {model,        RF(mean)(filter), RF(factor)(filter), records,          0,
                      filter->seed, count,            tally->update,      options->sampler, options->kappa};
-
-    for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
-        saved[i] = task.factor[i];
     if (count > 1 && !options->strict && !RF(lower_kappa)(&task, options, runner, tally))
         return RF_REFUSED_ENGINE;
-    uint32_t attempts = RF(wrap_prepare)(filter, model, wrap)
-                            ? RF(gather_wrapped)(&task, wrap, variance, options, runner, tally)
-                            : RF(gather)(&task, options, runner, begun, tally);
-    if (attempts == 0) {
-        for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
-            RF(factor)(filter)[i] = saved[i];
-        RF(tally_clear)(tally, dim, task.update);
-        return RF_REFUSED_ENGINE;
-    }
-    return RF(conclude)(filter, dim, &task, options, attempts, RF(mean)(filter), c, variance, report);
+    if (RF(is_wrapped)(filter, model))
+        return RF(update_wrapped)(filter, &task, options, runner, report);
+    uint32_t attempts = RF(gather)(&task, options, runner, begun, tally);
+    if (attempts > 0)
+        return RF(finish)(filter, &task, options, attempts, report);
+    RF(tally_clear)(tally, RF_DIM(model->dim), task.update);
+    return RF_REFUSED_ENGINE;
 }
 
 rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,

@@ -1,6 +1,6 @@
 /* Accuracy against targets, with fixed seeds. Prints a table and writes JSON rows; docs/accuracy.md explains the
    names. Exit status 1 when a target is missed.
-   usage: rejfilt-tracking [FILE.json [all|precession|linear|ramsey [SEED]]] */
+   usage: rejfilt-tracking [FILE.json [all|precession|linear|ramsey|fixed [SEED]]] */
 #define _POSIX_C_SOURCE 200809L
 #include "tracking.h"
 
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*rows)(void);
-    } parts[] = {{"precession", precession_rows}, {"linear", linear_rows}, {"ramsey", ramsey_rows}};
+    } parts[] = {{"precession", precession_rows}, {"linear", linear_rows}, {"ramsey", ramsey_rows}, {"fixed", fixed_rows}};
     if (argc > 3)
         run_seed = strtoull(argv[3], NULL, 10);
     printf("%-49s %-15s %10s\n", "row", "target", "measured");

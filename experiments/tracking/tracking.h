@@ -32,5 +32,6 @@ _Noreturn void fail(const char *what);
 void precession_rows(void);
 void linear_rows(void);
 void ramsey_rows(void);
+void fixed_rows(void);
 
 #endif

@@ -65,6 +65,11 @@ RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
 #endif
 
 #define RF_KERNEL_LANES (2 * RF_KERNEL_PAIRS)
+#if RF_KERNEL_PAIRS > 1
+#define RF_KERNEL_STAGE RF_FN
+#else
+#define RF_KERNEL_STAGE static RF_APART /* one after the other they need less stack */
+#endif
 #define RF_KERNEL_IS_MANY (RF_KERNEL_PAIRS >= 32 && dim >= RF_MANY)
 #define RF_KERNEL_KEPT (RF_KERNEL_PAIRS >= 32 ? RF_MANY_KEPT(RF_KERNEL_DIM_MAX) : 1)
 #define RF_KERNEL_NAME__(kernel, part) kernel##_##part
@@ -75,7 +80,7 @@ RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
    lattice it is attempt 2·pair + lane. */
 
 /* Draws of a block: q[d][lane] on the grid, and for rejection u[lane]. */
-RF_FN void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, uint32_t pair, int32_t *q, float *u)
+RF_KERNEL_STAGE void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, uint32_t pair, int32_t *q, float *u)
 {
     uint32_t words[4 * RF_KERNEL_PAIRS];
     for (unsigned block = 0; block <= dim / 2; block++) {
@@ -108,7 +113,7 @@ RF_FN void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, uint32_t pai
 }
 
 /* The same from the lattice: every RF_LATTICE_SIZE attempts begin at a new random place of its order. */
-RF_FN void RF_KERNEL_NAME(draw_lattice)(const RF(task) *task, unsigned dim, uint32_t pair, int32_t *q, float *u)
+RF_KERNEL_STAGE void RF_KERNEL_NAME(draw_lattice)(const RF(task) *task, unsigned dim, uint32_t pair, int32_t *q, float *u)
 {
     const uint32_t attempt = 2 * pair, round = attempt / RF_LATTICE_SIZE;
     rf_words w = {{0, 0, 0, 0}};
@@ -133,7 +138,7 @@ RF_FN void RF_KERNEL_NAME(draw_lattice)(const RF(task) *task, unsigned dim, uint
 }
 
 /* Wraps wide periodic parameters into one period. */
-RF_FN void RF_KERNEL_NAME(wrap)(const rf_real *wrap, unsigned dim, int32_t *q)
+RF_KERNEL_STAGE void RF_KERNEL_NAME(wrap)(const rf_real *wrap, unsigned dim, int32_t *q)
 {
     for (unsigned d = 0; d < dim; d++) {
         rf_real period = wrap[2 * d], cut = wrap[2 * d + 1];
@@ -146,7 +151,7 @@ RF_FN void RF_KERNEL_NAME(wrap)(const rf_real *wrap, unsigned dim, int32_t *q)
 }
 
 /* x[i][lane], natural values: chart(mean + L·z). */
-RF_FN void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, const int32_t *q, rf_real *x)
+RF_KERNEL_STAGE void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, const int32_t *q, rf_real *x)
 {
     const RF(chart) *charts = task->model->charts;
     if (RF_KERNEL_IS_MANY) {
@@ -167,12 +172,12 @@ RF_FN void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, const int32
     }
 }
 
-/* value[lane] = likelihood of record k. Returns its scale for RF(ratio). */
-RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint32_t k, const rf_real *x, rf_real *point, rf_real *value)
+/* value[lane] = likelihood of record k. Returns its scale for RF(ratio). With RF_KERNEL_DIM_MAX 1, x is followed by room
+   for one attempt's parameters. */
+RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint32_t k, rf_real *x, rf_real *value)
 {
     const RF(model) *model = task->model;
     const rf_real *setting = task->records + (size_t)k * (model->settings + 1u), outcome = setting[model->settings];
-    rf_real most = RF_KERNEL_BOUND(setting, outcome);
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         if (RF_KERNEL_DIM_MAX > 1) {
             rf_real own[RF_KERNEL_DIM_MAX];
@@ -181,38 +186,70 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
                 own[i] = x[i * RF_KERNEL_LANES + lane];
             value[lane] = RF_KERNEL_LIKELIHOOD(own, setting, outcome);
         } else {
-            for (unsigned i = 0; i < dim; i++)
+            rf_real *const point = dim > 1 ? x + dim * RF_KERNEL_LANES : x + lane;
+            for (unsigned i = 0; i < dim && dim > 1; i++)
                 point[i] = x[i * RF_KERNEL_LANES + lane];
             value[lane] = RF_KERNEL_LIKELIHOOD(point, setting, outcome);
         }
     }
+    const rf_real most = RF_KERNEL_BOUND(setting, outcome);
     const rf_real kappa = k == 0 ? task->kappa : RF_C(1.0); /* κ is that of the product over records */
     return RF_KERNEL_IS_LOG ? -(most + RF(log)(kappa)) : RF_C(1.0) / (most * kappa);
 }
 
-/* valid[lane]: all ones for the attempts of the range, else zero. */
-RF_FN void RF_KERNEL_NAME(mark_valid)(rf_sampler sampler, uint32_t pair, uint32_t begin, uint32_t count, uint32_t *valid)
+/* Attempts outside the range are never accepted and never counted: their u is above 1. */
+RF_KERNEL_STAGE void RF_KERNEL_NAME(mark_outside)(rf_sampler sampler, uint32_t pair, uint32_t begin, uint32_t count, float *u)
 {
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         uint32_t paired = 2 * (pair + lane % RF_KERNEL_PAIRS) + lane / RF_KERNEL_PAIRS;
-        uint32_t attempt = sampler == RF_REJECT ? paired : 2 * pair + lane;
-        valid[lane] = 0u - (uint32_t)(attempt - begin < count);
+        uint32_t attempt = RF_SAMPLER(sampler) == RF_REJECT ? paired : 2 * pair + lane;
+        u[lane] = attempt - begin < count ? u[lane] : 2.0f;
     }
+}
+
+/* accept[lane] = the product over records of likelihood / κ, at most 1. Returns whether a value was bad, or a product more. */
+RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf_real *x, const float *u, int whole,
+                                          rf_real *accept, RF(tally) *tally)
+{
+    uint32_t bad = 0;
+    rf_order highest = 0; /* of the bits of all ratios, which are not negative */
+    for (uint32_t k = 0; k < task->count; k++) {
+        rf_real value[RF_KERNEL_LANES], scale = RF_KERNEL_NAME(evaluate)(task, dim, k, x, value);
+        if (!whole)
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                value[lane] = u[lane] <= 1 ? value[lane] : RF_KERNEL_IS_LOG ? -RF(infinity)() : RF_C(0.0);
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+            rf_real v = value[lane];
+            bad |= (uint32_t)RF(is_bad)(v, RF_KERNEL_IS_LOG);
+            value[lane] = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
+        }
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+            accept[lane] = k == 0 ? value[lane] : accept[lane] * value[lane];
+    }
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+        rf_order order = (rf_order)RF(bits)(accept[lane]);
+        highest = order > highest ? order : highest;
+    }
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+        accept[lane] = RF(min)(accept[lane], RF_C(1.0));
+    const rf_real most = RF(from_bits)((rf_unsigned)highest);
+    tally->largest = RF(max)(tally->largest, most);
+    return bad || most > 1;
 }
 
 /* Counts what is unusual in a block: bad values, values above κ, and the excess weight of what is
    accepted (or of all, with weights). Only called for blocks that have such values. */
-static void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned dim, const rf_real *x, rf_real *point, const float *u,
-                                        const rf_real *accept, const uint32_t *valid, RF(tally) *tally)
+static RF_APART void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned dim, rf_real *x, const float *u,
+                                                 const rf_real *accept, RF(tally) *tally)
 {
     rf_real value[RF_KERNEL_LANES], over[RF_KERNEL_LANES];
     uint32_t flags[RF_KERNEL_LANES], nan = 0, negative = 0, infinite = 0, above = 0;
     uint64_t excess = 0;
-    const int weights = task->sampler == RF_WEIGHT;
+    const int weights = RF_SAMPLER(task->sampler) == RF_WEIGHT;
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         over[lane] = 1, flags[lane] = 0;
     for (uint32_t k = 0; k < task->count; k++) {
-        rf_real scale = RF_KERNEL_NAME(evaluate)(task, dim, k, x, point, value);
+        rf_real scale = RF_KERNEL_NAME(evaluate)(task, dim, k, x, value);
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
             rf_real v = value[lane], r = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
             uint32_t is_nan = !(v == v), is_infinite = v > RF_LIMIT, is_negative = !RF_KERNEL_IS_LOG && v < 0;
@@ -221,13 +258,13 @@ static void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned dim, cons
         }
     }
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
-        uint32_t flag = (flags[lane] | (uint32_t)(over[lane] > 1) << 3) & (valid ? valid[lane] : ~0u);
+        uint32_t flag = u[lane] <= 1 ? flags[lane] | (uint32_t)(over[lane] > 1) << 3 : 0;
         nan += flag & 1;
         infinite += flag >> 1 & 1;
         negative += flag >> 2 & 1;
         above += flag >> 3 & 1;
         rf_real share = weights ? accept[lane] : (rf_real)((rf_real)u[lane] <= accept[lane]);
-        excess += (uint64_t)(RF(min)((RF(max)(over[lane], RF_C(1.0)) - 1) * share, RF_OVER_MOST) * RF_OVER_UNIT);
+        excess += (uint32_t)(RF(min)((RF(max)(over[lane], RF_C(1.0)) - 1) * share, RF_OVER_MOST) * RF_OVER_UNIT);
     }
     RF(count_bad)(&tally->nan, nan);
     RF(count_bad)(&tally->infinite, infinite);
@@ -237,7 +274,7 @@ static void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned dim, cons
 }
 
 /* Adds the accepted of a block to the tally's sums; q is used up. */
-RF_FN void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, const float *u, const rf_real *accept, RF(tally) *tally)
+RF_KERNEL_STAGE void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, const float *u, const rf_real *accept, RF(tally) *tally)
 {
     int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally);
     uint32_t mask[RF_KERNEL_LANES], accepted = 0;
@@ -297,7 +334,7 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
 }
 
 /* The same with weights: each candidate counts for its acceptance probability. */
-RF_FN void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q, const rf_real *accept, RF(tally) *tally)
+RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q, const rf_real *accept, RF(tally) *tally)
 {
     int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally), weight = 0;
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
@@ -363,16 +400,14 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
     const unsigned dim = RF_KERNEL_DIM;
     _Alignas(RF_KERNEL_PAIRS > 1 ? 64 : 8) int32_t own_q[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
     _Alignas(RF_KERNEL_PAIRS > 1 ? 64 : 8) rf_real own_x[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
-    rf_real own_point[1];
     const int roomy = dim <= RF_KERNEL_DIM_MAX;
-    rf_real *const work = RF(tally_work)(tally); /* x, point, q of more parameters than the stack has room for */
-    rf_real *const x = roomy ? own_x : work, *const point = roomy ? own_point : work + dim * RF_KERNEL_LANES;
+    rf_real *const work = RF(tally_work)(tally); /* x, one attempt's, q of more parameters than the stack has room for */
+    rf_real *const x = roomy ? own_x : work;
     int32_t *const q = roomy ? own_q : (int32_t *)(void *)(work + dim * (RF_KERNEL_LANES + 1));
     _Alignas(RF_KERNEL_PAIRS > 1 ? 64 : 8) int16_t kept[RF_KERNEL_KEPT], high[RF_KERNEL_KEPT];
     unsigned kept_count = 0;
     float u[RF_KERNEL_LANES] = {0};
-    rf_real value[RF_KERNEL_LANES], accept[RF_KERNEL_LANES] = {0};
-    uint32_t valid[RF_KERNEL_LANES];
+    rf_real accept[RF_KERNEL_LANES] = {0};
     (void)self, (void)model;
 
     if (count == 0)
@@ -380,11 +415,11 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
     if (!roomy && RF_KERNEL_PAIRS > 1)
         return RF_REFUSED_ENGINE;
     const int is_plain = RF_KERNEL_PAIRS > 1 && dim == 1 && task->count == 1 && !RF_KERNEL_IS_LOG && !task->wrap &&
-                         task->sampler != RF_WEIGHT && (!model->charts || model->charts[0].kind == RF_REAL);
+                         RF_SAMPLER(task->sampler) != RF_WEIGHT && (!model->charts || model->charts[0].kind == RF_REAL);
     const uint32_t first = begin / 2 & ~(RF_KERNEL_PAIRS - 1), last = (begin + count - 1) / 2;
     for (uint32_t pair = first; pair <= last; pair += RF_KERNEL_PAIRS) {
         const int whole = 2 * pair >= begin && 2 * pair - begin + RF_KERNEL_LANES <= count;
-        if (task->sampler == RF_REJECT)
+        if (RF_SAMPLER(task->sampler) == RF_REJECT)
             RF_KERNEL_NAME(draw)(task, dim, pair, q, u);
         else
             RF_KERNEL_NAME(draw_lattice)(task, dim, pair, q, u);
@@ -394,33 +429,10 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
             RF_KERNEL_NAME(wrap)(task->wrap, dim, q);
         RF_KERNEL_NAME(place)(task, dim, q, x);
         if (!whole)
-            RF_KERNEL_NAME(mark_valid)(task->sampler, pair, begin, count, valid);
-        uint32_t bad = 0;
-        rf_order highest = 0; /* of the bits of all ratios, which are not negative */
-        for (uint32_t k = 0; k < task->count; k++) {
-            rf_real scale = RF_KERNEL_NAME(evaluate)(task, dim, k, x, point, value);
-            if (!whole) /* attempts outside the range are never accepted and never counted */
-                for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-                    value[lane] = valid[lane] ? value[lane] : RF_KERNEL_IS_LOG ? -RF(infinity)() : RF_C(0.0);
-            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
-                rf_real v = value[lane];
-                bad |= (uint32_t)RF(is_bad)(v, RF_KERNEL_IS_LOG);
-                value[lane] = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
-            }
-            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-                accept[lane] = k == 0 ? value[lane] : accept[lane] * value[lane];
-        }
-        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
-            rf_order order = (rf_order)RF(bits)(accept[lane]);
-            highest = order > highest ? order : highest;
-        }
-        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-            accept[lane] = RF(min)(accept[lane], RF_C(1.0));
-        const rf_real most = RF(from_bits)((rf_unsigned)highest);
-        tally->largest = RF(max)(tally->largest, most);
-        if (bad || most > 1)
-            RF_KERNEL_NAME(look_closer)(task, dim, x, point, u, accept, whole ? 0 : valid, tally);
-        if (task->sampler == RF_WEIGHT)
+            RF_KERNEL_NAME(mark_outside)(task->sampler, pair, begin, count, u);
+        if (RF_KERNEL_NAME(judge)(task, dim, x, u, whole, accept, tally))
+            RF_KERNEL_NAME(look_closer)(task, dim, x, u, accept, tally);
+        if (RF_SAMPLER(task->sampler) == RF_WEIGHT)
             RF_KERNEL_NAME(add_weighted)(dim, q, accept, tally);
         else if (!RF_KERNEL_IS_MANY)
             RF_KERNEL_NAME(add_accepted)(dim, q, u, accept, tally);
@@ -435,6 +447,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
 }
 
 #undef RF_KERNEL_LANES
+#undef RF_KERNEL_STAGE
 #undef RF_KERNEL_IS_MANY
 #undef RF_KERNEL_KEPT
 #undef RF_KERNEL_NAME

@@ -196,7 +196,7 @@ RF_API extern const RF(engine) RF(serial);
 /* Σz and Σzzᵀ over the accepted, z in units of 2⁻¹³; with RF_WEIGHT, Σwz and Σwzzᵀ in units of 2⁻²⁵.
    zz by rows of the lower triangle. */
 RF_FN int64_t *RF(tally_z)(RF(tally) *tally) { return (int64_t *)(tally + 1); }
-RF_FN int64_t *RF(tally_zz)(RF(tally) *tally) { return (int64_t *)(tally + 1) + tally->dim; }
+RF_FN int64_t *RF(tally_zz)(RF(tally) *tally) { return (int64_t *)(tally + 1) + RF_DIM(tally->dim); }
 /* With RF_WEIGHT, accepted and above are instead the low and high half of Σ of weights, in units of
    2⁻²⁵. Adding such numbers adds counts, too: neither reaches 32 bits. */
 RF_FN uint64_t RF(tally_weight)(const RF(tally) *tally) { return (uint64_t)tally->above << 32 | tally->accepted; }
@@ -209,10 +209,10 @@ RF_FN void RF(tally_set_weight)(RF(tally) *tally, uint64_t weight)
 RF_FN const rf_real *RF(filter_mean_of)(const RF(filter) *filter)
 {
     const unsigned char *tally = (const unsigned char *)&filter->tally;
-    return (const rf_real *)(const void *)(tally + RF_TALLY_BYTES_(filter->tally.dim, sizeof(RF(tally)), sizeof(rf_real)));
+    return (const rf_real *)(const void *)(tally + RF_TALLY_BYTES_(RF_DIM(filter->tally.dim), sizeof(RF(tally)), sizeof(rf_real)));
 }
 /* Workspace of attempts with more than one parameter. */
-RF_FN rf_real *RF(tally_work)(RF(tally) *tally) { return (rf_real *)(RF(tally_zz)(tally) + RF_TRIANGLE(tally->dim)); }
+RF_FN rf_real *RF(tally_work)(RF(tally) *tally) { return (rf_real *)(RF(tally_zz)(tally) + RF_TRIANGLE(RF_DIM(tally->dim))); }
 
 /* For engines that split a range: an empty tally like `like` (in RF(tally_bytes) of memory), and the
    sum of two. */
@@ -234,10 +234,19 @@ struct RF(options) {
     rf_sampler sampler;    /* strict takes RF_REJECT alone */
 };
 
-/* m = 100, top-up to 20 accepted within 20 batches, κ = bound, r = 0.1, β = ½, ν = 1. */
+/* m = 100, top-up to 20 accepted within 20 batches, κ = bound, r = 0.1, β = ½, ν = 1. A constant of these needs no RAM. */
+#if RF_BITS == 32
+#define RF32_OPTIONS_DEFAULT {100, 20, 20, 1, 0.1f, 0.5f, 1, 0, RF_REJECT}
+#else
+#define RF64_OPTIONS_DEFAULT {100, 20, 20, 1, 0.1, 0.5, 1, 0, RF_REJECT}
+#endif
 RF_FN RF(options) RF(options_default)(void)
 {
-    RF(options) o = {100, 20, 20, 1, RF_C(0.1), RF_C(0.5), 1, 0, RF_REJECT};
+#if RF_BITS == 32
+    RF(options) o = RF32_OPTIONS_DEFAULT;
+#else
+    RF(options) o = RF64_OPTIONS_DEFAULT;
+#endif
     return o;
 }
 

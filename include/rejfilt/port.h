@@ -17,6 +17,13 @@
 #define RF_FN static inline
 #endif
 
+/* RF_APART before a static function: never inlined, so its stack is free again while its caller does something else. */
+#if defined(__GNUC__)
+#define RF_APART __attribute__((noinline))
+#else
+#define RF_APART
+#endif
+
 /* RF_UNROLL before a loop over lanes: its vectors all at once, so that they can be interleaved.
    RF_UNROLL_ALL before a loop over parameters: so that the loop over lanes around it can become vectors. */
 #if defined(__GNUC__) && !defined(__clang__)

@@ -44,7 +44,9 @@ enum {
 /* The message of a refusal, or of the lowest note in `status`. Never null. */
 RF_API const char *rf_status_text(rf_status status);
 
-#define RF_DIM_MAX 4096u             /* parameters of one filter */
+#ifndef RF_DIM_MAX
+#define RF_DIM_MAX 4096u             /* parameters of one filter; a firmware may want 1 */
+#endif
 #define RF_ATTEMPTS_MAX 0x7fffffffu  /* attempts of one update; the tallies cannot overflow below it */
 
 #define RF_TRIANGLE(dim) ((size_t)(dim) * ((size_t)(dim) + 1) / 2)
@@ -78,6 +80,16 @@ typedef enum rf_sampler {
     RF_LATTICE = 1, /* a randomly shifted lattice of draws, accepted or not: less sampling error */
     RF_WEIGHT = 2   /* the lattice, each draw weighted by its likelihood: least, for small m */
 } rf_sampler;
+
+/* What a firmware does without is a constant there, and the code for it is gone: with RF_DIM_MAX 1 the number of
+   parameters, with RF_NO_LATTICE the sampler (the lattice is 8 KB of table, and weights are summed in double). */
+#define RF_DIM(dim) (RF_DIM_MAX == 1 ? 1u : (unsigned)(dim))
+#if defined(RF_NO_LATTICE)
+#define RF_SAMPLER_LAST RF_REJECT
+#else
+#define RF_SAMPLER_LAST RF_WEIGHT
+#endif
+#define RF_SAMPLER(sampler) (RF_SAMPLER_LAST == RF_REJECT ? RF_REJECT : (sampler))
 
 #define RF_FLEET_LANES 64u /* filters that a kernel updates side by side */
 

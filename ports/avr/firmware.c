@@ -1,0 +1,67 @@
+/* Follows a drifting frequency on an ATtiny: at each tick of timer 0 it asks for an experiment, reads the outcome,
+   learns. The instrument sits at I/O registers: six bytes of settings go to EEDR (the EEPROM's data register, a plain
+   latch while the EEPROM is idle), the outcome is at pin PB0. EEAR marks when an update begins (1) and ends (2). */
+#include <avr/interrupt.h>
+#include <avr/io.h>
+#include <avr/sleep.h>
+
+#ifndef TIMSK0 /* as the ATtiny25 and its like call it */
+#define TIMSK0 TIMSK
+#endif
+
+#include "fixed.c" /* one translation unit: all is inlined, and what is alive stays in registers */
+
+#include "task.h"
+
+rfi_filter filter;
+
+/* The vectors, of which two are used, so the rest is room. A tick raises pin PB4: one instruction that changes no flag,
+   so the interrupt takes two bytes of stack, the return address. */
+__attribute__((naked, used, section(".vectors"))) void vectors(void)
+{
+    __asm__("rjmp main\n\t"
+            ".space %0\n"
+            ".global tick\n"
+            "tick:\n\t"
+            "sbi %1, 4\n\t"
+            "reti" ::"i"(2 * (TIM0_OVF_vect_num - 1)),
+            "I"(_SFR_IO_ADDR(PORTB)));
+}
+
+/* There is no start-up code: the stack pointer is right after a reset, and rfi_init sets the only variable. */
+__attribute__((OS_main)) int main(void)
+{
+    __asm__ volatile("clr __zero_reg__");
+    TCCR0B = _BV(CS02) | _BV(CS00); /* a tick every 256·1024 cycles */
+    TIMSK0 = _BV(TOIE0);
+    DDRB = _BV(4);
+    MCUCR = _BV(SE);
+    rfi_filter *f; /* hidden from the compiler that its address is known: Y + n takes a word less than an address */
+    __asm__("" : "=r"(f) : "0"(&filter));
+    rfi_init(f, TASK_MEAN, TASK_SD, TASK_SEED);
+    sei();
+    for (;;) {
+        while (!(PORTB & _BV(4)))
+            sleep_cpu();
+        PORTB &= (uint8_t)~_BV(4);
+        EEARL = 1;
+        rfi_diffuse(f, TASK_Q);
+        rfi_ask(f, RFI_QUADRATURE);
+        const union {
+            uint16_t word;
+            uint8_t byte[2];
+        } time = {rfi_time(f)};
+        EEDR = time.byte[0];
+        EEDR = time.byte[1];
+        const union {
+            int32_t word;
+            uint8_t byte[4];
+        } reference = {rfi_reference(f)};
+        EEDR = reference.byte[0];
+        EEDR = reference.byte[1];
+        EEDR = reference.byte[2];
+        EEDR = reference.byte[3];
+        rfi_learn(f, PINB & 1);
+        EEARL = 2;
+    }
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Writes the cores as pairs of files to copy into a firmware: rejfilt.h, rejfilt.c (float), rejfilt_fixed.h, rejfilt_fixed.c.
+
+usage: tools/amalgamate.py FOLDER
+
+Includes of ours are put in place. The float pair has one precision, so what the sources write for both (rf_real, RF(name),
+RF_C(1.0), #if RF_BITS) is written out for it."""
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDERS = ["include", "include/rejfilt", "core", "fixed"]
+INCLUDE = re.compile(r'^#include "([^"]+)".*\n', re.M)
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def find(name):
+    for folder in FOLDERS:
+        path = os.path.join(folder, name)
+        if os.path.exists(os.path.join(ROOT, path)):
+            return path
+    raise SystemExit(f"tools/amalgamate.py: no file of ours is called {name}")
+
+
+def expand(path, renamed, seen):
+    """The file with its includes in place: those with a guard once, those in `renamed` as an include of another name."""
+    text = read(path)
+
+    def replace(match):
+        if os.path.basename(match.group(1)) in renamed:
+            return f'#include "{renamed[os.path.basename(match.group(1))]}"\n'
+        included = find(match.group(1))
+        if included in seen:
+            return ""
+        if re.search(r"^#ifndef REJFILT_\w+\n#define REJFILT_", read(included), re.M):
+            seen.add(included)
+        return expand(included, renamed, seen)
+
+    return INCLUDE.sub(replace, text)
+
+
+def replace_once(text, old, new):
+    if text.count(old) != 1:
+        raise SystemExit(f"tools/amalgamate.py: expected once, found {text.count(old)} times: {old}")
+    return text.replace(old, new)
+
+
+def one_precision(text):
+    """Source for both precisions, written out for float."""
+    kept, nested = [], []  # nested: for every open #if, whether its lines are kept, or None where it is not about RF_BITS
+    for line in text.splitlines(keepends=True):
+        directive = re.match(r"#(if|elif|else|endif)\w*(.*)", line)
+        about_bits = re.match(r" RF_BITS == (\d+)", directive.group(2)) if directive else None
+        if directive and directive.group(1) == "if":
+            nested.append(about_bits.group(1) == "32" if about_bits else None)
+        elif directive and nested[-1] is not None and directive.group(1) != "endif":
+            nested[-1] = about_bits.group(1) == "32" if about_bits else not nested[-1]
+        was_bits = bool(directive) and nested[-1] is not None
+        if directive and directive.group(1) == "endif":
+            nested.pop()
+        if not was_bits and False not in nested:
+            kept.append(line)
+    text = "".join(kept)
+    text = re.sub(r"\bRF\((\w+)\)", r"rf32_\1", text)
+    text = re.sub(r"\bRF_C\(([^()]+)\)", r"\1f", text)
+    for name, meaning in {"rf_real": "float", "rf_order": "int32_t", "rf_unsigned": "uint32_t", "RF_LIMIT": "RF32_LIMIT", "RF_TINY": "RF32_TINY"}.items():
+        text = re.sub(rf"\b{name}\b", meaning, text)
+    return text
+
+
+def float_header():
+    precision = read("include/rejfilt/precision.h")
+    limits = precision[precision.index("/* Magnitudes"):]
+    text = read("include/rejfilt/rejfilt.h")
+    text = replace_once(text, '#define RF_BITS 32\n#include "filter.h"\n#undef RF_BITS\n#define RF_BITS 64\n#include "filter.h"\n#undef RF_BITS\n',
+                        limits + read("include/rejfilt/filter.h").replace('#include "precision.h"\n', ""))
+    text = text[:text.index("/* A source file that is compiled once per precision")] + "#endif\n"
+    text = replace_once(text, "Each name RF(x) in filter.h exists twice: rf32_x on float and rf64_x on double. Functions return\n   an", "Functions return an")
+    seen = set()
+    return one_precision(INCLUDE.sub(lambda match: "" if find(match.group(1)) in seen else expand(find(match.group(1)), {}, seen), text))
+
+
+def float_source():
+    renamed = {"rejfilt.h": "rejfilt.h"}
+    seen = {os.path.join("include/rejfilt", name) for name in ["port.h", "philox.h", "math.h"]}
+    status = replace_once(expand("core/status.c", renamed, seen), '#include "rejfilt.h"\n', "")
+    return one_precision(replace_once(expand("core/rejfilt32.c", renamed, seen), "#define RF_PRECISION 32\n", "") + status)
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    version = re.search(r'RF_VERSION "(.*)"', read("include/rejfilt/rejfilt.h")).group(1)
+    head = f"/* rejfilt {version}, made by tools/amalgamate.py.\n\n   " + "\n   ".join(read("LICENSE").strip().splitlines()) + " */\n"
+    head = re.sub(r" +\n", "\n", head)
+    files = {"rejfilt.h": float_header(), "rejfilt.c": float_source()}
+    for kind in "hc":
+        text = expand(f"fixed/fixed.{kind}", {"fixed.h": "rejfilt_fixed.h"}, set())
+        text = text.replace("fixed.h, fixed_math.h and fixed.c", "rejfilt_fixed.h and rejfilt_fixed.c")
+        files[f"rejfilt_fixed.{kind}"] = re.sub(r"\bfixed\.h\b", "rejfilt_fixed.h", text)
+    os.makedirs(sys.argv[1], exist_ok=True)
+    for name, text in files.items():
+        with open(os.path.join(sys.argv[1], name), "w", encoding="utf-8") as file:
+            file.write(head + re.sub(r"\n{3,}", "\n\n", text))
+    print(" ".join(os.path.join(sys.argv[1], name) for name in files))
+
+
+if __name__ == "__main__":
+    main()
