@@ -3,7 +3,7 @@
 # Exit status 77 when the tools are missing.   usage: run.sh BUILD_DIR [CC [TRIALS]]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-work=$1/ports-avr cc=${2:-cc} trials=${3:-20}
+work=$1/ports-avr cc=${2:-cc} trials=${3:-10}
 root=$here/../..
 for tool in avr-gcc pkg-config; do
     command -v "$tool" >/dev/null || { echo "ports/avr: no $tool, skipped" >&2; exit 77; }
