@@ -50,6 +50,8 @@ void rfi_init(rfi_filter *f, int32_t mean, uint16_t sd, uint16_t seed)
     f->widest = sd > RFI_SD_MOST / 2 ? RFI_SD_MOST : (uint16_t)(2 * sd);
     f->sd = sd;
     f->due = RFI_ANCHOR_EVERY - 1;
+    f->slope = 0;
+    f->phase = 0;
 #if RFI_WITH_EVIDENCE
     f->evidence = 0;
 #endif
@@ -209,7 +211,7 @@ static inline void move(rfi_filter *f, const tally *t)
     stretch(f, factor);
 }
 
-/*@ requires \valid(f) && fine(f) && asked(f);
+/*@ requires \valid(f) && fine(f);
     assigns *f;
     ensures fine(f);
     ensures \result <= 119; */

@@ -69,11 +69,12 @@ void rfi_diffuse(rfi_filter *f, uint32_t q);
    right; PGH against a draw, 1 rad per sd. */
 void rfi_ask(rfi_filter *f, rfi_design design);
 
-/* Its settings: time t in 2⁻²⁶ turns per unit, and reference in units. */
+/* Its settings, after rfi_ask: time t in 2⁻²⁶ turns per unit, and reference in units. */
 uint16_t rfi_time(const rfi_filter *f);
 int32_t rfi_reference(const rfi_filter *f);
 
-/* Learns from an outcome: 1 or 0, or what your own likelihood takes. Returns how many attempts were accepted. */
+/* Learns from an outcome: 1 or 0, or what your own likelihood takes (which may do without rfi_ask). Returns how many
+   attempts were accepted, 119 at most. */
 uint8_t rfi_learn(rfi_filter *f, uint8_t outcome);
 
 /* x at z, in units: mean + sd·z/32. */

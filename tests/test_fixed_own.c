@@ -31,7 +31,6 @@ static void readings_are_learnt(void **state)
         for (unsigned seed = 0; seed < 65536; seed += 16) {
             rfi_filter f;
             rfi_init(&f, 0, (uint16_t)sd, (uint16_t)seed);
-            f.slope = STEEP;
             rfi_learn(&f, 1);
             mean += f.mean / 4096.0;
             variance += (double)f.sd * f.sd / 4096.0;

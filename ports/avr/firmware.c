@@ -15,8 +15,8 @@
 
 rfi_filter filter;
 
-/* The vectors, of which two are used, so the rest is room. A tick raises pin PB4: one instruction that changes no flag,
-   so the interrupt takes two bytes of stack, the return address. */
+/* The vectors, of which two are used, so the rest is room. A tick sets the latch of PB4, a pin that is not used: one
+   instruction that changes no flag, so the interrupt takes two bytes of stack, the return address. */
 __attribute__((naked, used, section(".vectors"))) void vectors(void)
 {
     __asm__("rjmp main\n\t"
@@ -34,16 +34,20 @@ __attribute__((OS_main)) int main(void)
     __asm__ volatile("clr __zero_reg__");
     TCCR0B = _BV(CS02) | _BV(CS00); /* a tick every 256·1024 cycles */
     TIMSK0 = _BV(TOIE0);
-    DDRB = _BV(4);
     MCUCR = _BV(SE);
     rfi_filter *f; /* hidden from the compiler that its address is known: Y + n takes a word less than an address */
     __asm__("" : "=r"(f) : "0"(&filter));
     rfi_init(f, TASK_MEAN, TASK_SD, TASK_SEED);
-    sei();
     for (;;) {
-        while (!(PORTB & _BV(4)))
+        for (;;) {
+            cli();
+            if (PORTB & _BV(4))
+                break;
+            sei(); /* takes effect after the next instruction, so no tick comes between the look and the sleep */
             sleep_cpu();
+        }
         PORTB &= (uint8_t)~_BV(4);
+        sei();
         EEARL = 1;
         rfi_diffuse(f, TASK_Q);
         rfi_ask(f, RFI_QUADRATURE);

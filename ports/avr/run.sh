@@ -3,7 +3,7 @@
 # Exit status 77 when the tools are missing.   usage: run.sh BUILD_DIR [CC [TRIALS]]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-work=$1/ports-avr cc=${2:-cc} trials=${3:-20}
+work=$1/ports-avr cc=${2:-cc} trials=${3:-10}
 root=$here/../..
 for tool in avr-gcc pkg-config; do
     command -v "$tool" >/dev/null || { echo "ports/avr: no $tool, skipped" >&2; exit 77; }
@@ -30,9 +30,8 @@ firmware attiny13 -DRFI_WITH_PGH=0 -DRFI_WITH_EVIDENCE=0
 firmware attiny25 -DRFI_WITH_PGH=0 -DRFI_WITH_EVIDENCE=0
 firmware attiny85 -DRFI_SMALL=0
 
-# The Arduino sketch, compiled as its IDE does, and the filter beside it.
-avr-gcc -mmcu=atmega328p -std=gnu11 -Os $warnings -I"$root/fixed" -c "$root/fixed/fixed.c" -o "$work/fixed.o"
-avr-gcc -mmcu=atmega328p -DF_CPU=16000000UL -std=gnu11 -Os $warnings -I"$root/fixed" -x c "$here/arduino/tracker/tracker.ino" \
-    -c -o "$work/sketch.o"
-avr-gcc -mmcu=atmega328p -Os $warnings "$here/arduino/main.c" "$work/sketch.o" "$work/fixed.o" -o "$work/arduino.elf"
+# The Arduino sketch: as C++, which its IDE makes of it, with the filter in C beside it.
+avr-gcc -mmcu=atmega328p -std=gnu11 -Os $warnings -c "$root/fixed/fixed.c" -o "$work/fixed.o"
+avr-g++ -mmcu=atmega328p -std=gnu++11 -Os $warnings -I"$root/fixed" -x c++ "$here/arduino/tracker/tracker.ino" "$here/arduino/main.c" \
+    -x none "$work/fixed.o" -o "$work/arduino.elf"
 avr-size "$work/arduino.elf" | awk 'NR == 2 {print "arduino: " $1 + $2 " bytes of flash, " $2 + $3 " of static memory"}'

@@ -203,6 +203,8 @@ static avr_t *start(const char *mcu, elf_firmware_t *firmware)
     avr_init(avr);
     avr->log = LOG_ERROR;
     avr->sleep = no_sleep;
+    if (firmware->flashsize > avr->flashend + 1)
+        fail("the firmware is larger than the flash of an ", mcu);
     avr_load_firmware(avr, firmware);
     avr->frequency = 8000000;
     return avr;
