@@ -25,15 +25,16 @@ typedef struct rf_evidence {
 
 typedef struct rf_weighed {
     uint64_t sum, squares; /* of weights; of weights >> RF_SQUARE_SHIFT */
-    uint32_t alive;        /* vectors within `limit` of the best */
 } rf_weighed;
 
 typedef struct rf_cloud_kernel {
     /* Adds the evidence to the penalties, from which `base` is subtracted; returns the least one. */
     uint16_t (*update)(const uint8_t *x, uint32_t count, rf_evidence e, uint16_t base, uint16_t *penalty);
     /* Weights 2^−((penalty − base) · temper / 2¹⁶), and their sums, in all and by block. */
-    rf_weighed (*weigh)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper, uint16_t limit,
-                        uint32_t *weight, uint32_t *block);
+    rf_weighed (*weigh)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper, uint32_t *weight,
+                        uint32_t *block);
+    /* How many penalties are at most `limit` above the base. */
+    uint32_t (*within)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t limit);
     /* sum += times · row; at most 257 rows in all. */
     void (*add)(const uint8_t *row, uint32_t features, uint16_t times, uint16_t *sum);
     /* sum += times · row, square += times · row²; at most 66,000 rows in all. */

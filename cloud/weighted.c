@@ -12,7 +12,6 @@
 
 enum {
     DRAWS = 256,        /* vectors that stand for the cloud when a query is chosen */
-    CHOICE_SAMPLE = 48, /* effective sample size below which weights are flattened before they are drawn */
     PILOT_SAMPLE = 64,  /* effective sample size of the pilot below which it does not say enough */
     TILE = 4096,        /* vectors that take all evidence before the next ones do */
     DROPPED = 13296,    /* a penalty of 18 nats: vectors this far behind are dropped */
@@ -24,6 +23,7 @@ enum {
     PROBES = 128,
     PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
+#define ROOMY 0.15 /* logarithm of how much larger than wanted an effective sample may be */
 #define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
 
 /* What the pilot asked next after a path of answers. */
@@ -51,8 +51,7 @@ struct rf_weighted {
     uint8_t *gathered;
     /* their weights */
     uint64_t class_weight[RF_LABELS_MAX];
-    double total, sample; /* sum of weights, effective sample size */
-    uint32_t alive;
+    double temper, total, sample; /* sum of weights, effective sample size */
     /* this object's queries */
     uint8_t *may_ask;
     rf_evidence *evidence;
@@ -122,14 +121,11 @@ static void weigh(rf_weighted *f, uint16_t temper)
     uint64_t sum = 0, squares = 0;
     uint32_t *block = f->block;
     memset(f->class_weight, 0, f->training->classes * sizeof f->class_weight[0]);
-    f->alive = 0;
     for (uint32_t s = 0; s < f->segments; s++) {
         const rf_segment *g = &f->segment[s];
-        rf_weighed w =
-            f->kernel->weigh(f->penalty + g->begin, g->count, f->base, temper, DROPPED, f->weight + g->begin, block);
+        rf_weighed w = f->kernel->weigh(f->penalty + g->begin, g->count, f->base, temper, f->weight + g->begin, block);
         block += (g->count + RF_BLOCK - 1) / RF_BLOCK;
         f->class_weight[g->class] += w.sum;
-        f->alive += w.alive;
         sum += w.sum;
         squares += w.squares;
     }
@@ -137,20 +133,17 @@ static void weigh(rf_weighted *f, uint16_t temper)
     f->sample = f->total * f->total / ((double)squares * (double)(1u << RF_SQUARE_SHIFT << RF_SQUARE_SHIFT));
 }
 
-/* Flattens the weights, where the effective sample would be smaller than `wanted`, until it is not, and hardly
-   larger: its logarithm is interpolated between a temper that is enough and one that is not. */
-static void temper(rf_weighted *f, double wanted)
+/* Flattens the weights, where the effective sample would be smaller than wanted, until it is not, and hardly
+   larger: its logarithm, which falls with the temper, is interpolated. The temper of the query before is near. */
+static void temper(rf_weighted *f)
 {
-    double least = fmin(wanted, 0.5 * f->count), low = 0, high = NO_TEMPER, above = log(f->count / least),
-           below = log(f->sample / least);
-    if (below >= 0)
-        return;
-    for (int i = 0; i < SEARCHES; i++) {
-        double middle = i % 3 == 2 ? (low + high) / 2 : low + (high - low) * above / (above - below);
+    double least = fmin(f->rules.least_sample, 0.5 * f->count), low = 0, above = log(f->count / least),
+           high = NO_TEMPER + 1.0, below = 0, middle = f->temper;
+    for (int i = 0;; i++) {
         weigh(f, (uint16_t)middle);
         double reached = log(f->sample / least);
-        if (reached >= 0 && reached < 0.1)
-            return;
+        if (i == SEARCHES || (reached >= 0 && (reached < ROOMY || middle >= NO_TEMPER)))
+            break;
         if (reached >= 0) {
             low = middle;
             above = reached;
@@ -158,8 +151,14 @@ static void temper(rf_weighted *f, double wanted)
             high = middle;
             below = reached;
         }
+        if (i + 1 == SEARCHES)
+            middle = low; /* is enough */
+        else if (below == 0)
+            middle = fmin(low * (1 + above) + 1, NO_TEMPER);
+        else
+            middle = i % 3 == 2 ? (low + high) / 2 : low + (high - low) * (above - ROOMY / 2) / (above - below);
     }
-    weigh(f, (uint16_t)low);
+    f->temper = middle;
 }
 
 /* An answer as the pilot takes it: one of LEVELS, so that paths of answers recur. */
@@ -194,6 +193,7 @@ static void start(rf_weighted *f)
     memset(f->penalty, 0, f->count * sizeof *f->penalty);
     f->base = 0;
     f->asked = f->applied = 0;
+    f->temper = NO_TEMPER;
 }
 
 /* From the pilot to those of all vectors that are not dropped, with all evidence so far. The best one of all
@@ -226,6 +226,7 @@ static void widen(rf_weighted *f)
     f->is_pilot = 0;
     f->is_listed = 1;
     f->count = kept;
+    f->temper = NO_TEMPER;
     f->base = least;
 }
 
@@ -361,7 +362,6 @@ static uint32_t choose(rf_weighted *f, double cost_left)
 {
     uint32_t best = f->training->features;
     float most = 1e-6f;
-    temper(f, fmax(f->rules.least_sample, CHOICE_SAMPLE));
     draw_vectors(f);
     (f->rules.gain == RF_BETWEEN ? score_between : f->rules.gain == RF_VARIANCE ? score_variance : score_mutual)(f);
     for (uint32_t j = 0; j < f->training->features; j++) {
@@ -413,14 +413,9 @@ static int decide(const rf_weighted *f, rf_answer *a)
 static int believe(rf_weighted *f, rf_answer *a)
 {
     apply(f);
-    weigh(f, NO_TEMPER);
-    if (f->is_pilot)
-        return decide(f, a);
-    if (f->alive < f->count / 4 * 3) {
+    if (!f->is_pilot && f->kernel->within(f->penalty, f->count, f->base, DROPPED) < f->count / 4 * 3)
         narrow(f);
-        weigh(f, NO_TEMPER);
-    }
-    temper(f, f->rules.least_sample);
+    temper(f);
     return decide(f, a);
 }
 
