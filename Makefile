@@ -13,6 +13,8 @@ help:
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make bench      measure speed; writes build/bench.json"
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
+	@echo "make site       build the playground page in build/site; make site-serve shows it"
+	@echo "make ports-wasm the wasm module and its page, tested against their budget"
 	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make clean      remove what was built"
@@ -63,6 +65,23 @@ mnist: build
 	@python3 tools/mnist.py $(BUILD)/rejfilt $(DATA) $(BUILD)/mnist
 	@cat $(BUILD)/mnist.md
 
+site:
+	@tools/need build wasm
+	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) -DRF_WASM=ON > /dev/null
+	@cmake --build $(BUILD) --target rejfilt_site
+
+PORT ?= 8000
+
+site-serve: site
+	@tools/need serve
+	@python3 tools/serve.py $(BUILD)/site $(PORT)
+
+ports-wasm: site
+	@tools/need wasm browser test
+	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
+	@cmake --build $(BUILD) --target rejfilt rejfilt_site playground_native
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -R '^(wasm|site)$$' 
+
 install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
 	@cmake --build $(BUILD) && cmake --install $(BUILD)
@@ -70,4 +89,4 @@ install: build
 clean:
 	@rm -rf build build-* demo.svg
 
-.PHONY: all help build demo test sanitize warnings bench accuracy mnist install clean
+.PHONY: all help build demo test sanitize warnings bench accuracy mnist site site-serve ports-wasm install clean

@@ -5,9 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* RF_FN before a function: it may be inlined into every target's loop. */
+/* RF_FN before a function: it may be inlined into every target's loop. With RF_SMALL the compiler decides: for code
+   that is loaded rather than fast. */
 #if defined(__CUDACC__)
 #define RF_FN static inline __host__ __device__
+#elif defined(RF_SMALL) && defined(__GNUC__)
+#define RF_FN static inline __attribute__((unused))
 #elif defined(__GNUC__)
 #define RF_FN static inline __attribute__((always_inline, unused))
 #else

@@ -1,0 +1,16 @@
+/* The functions that cloud/ takes from libm, from the project's own: the same bits on every machine. */
+#ifndef REJFILT_WASM_MATH_H
+#define REJFILT_WASM_MATH_H
+
+#include "rejfilt/math.h"
+
+#define INFINITY __builtin_inff()
+#define isinf(x) __builtin_isinf(x)
+#define fmin rf64_min
+#define fmax rf64_max
+#define sqrt rf64_sqrt
+#define exp rf64_exp
+#define log rf64_log
+#define logf rf32_log
+
+#endif

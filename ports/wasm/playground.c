@@ -1,0 +1,143 @@
+/* The playground's filter: a world that drifts, the tracker that follows it, and what the latest update did, for a page
+   to draw. It makes the run that `rejfilt track --simulate --precision float` makes with the same seed, bit for bit.
+   Freestanding; compiled to wasm for the page and natively for the tests. */
+#include "playground.h"
+
+#include "attempts.h"
+
+enum { SETTINGS = 2 };
+
+static RF_ALIGNED unsigned char memory[RF32_FILTER_BYTES(1)];
+static rf32_tracker tracker;
+static float truth, kick;
+static playground_view view;
+static playground_draw draws[PLAYGROUND_DRAWS];
+static float curve[PLAYGROUND_CURVE];
+
+static const char *const designs[] = {"quadrature", "pgh", "pgh-distance", "risk"};
+
+playground_view *track_view(void) { return &view; }
+unsigned char *track_filter(void) { return memory; }
+uint32_t track_filter_bytes(void) { return sizeof memory; }
+
+static void show_belief(float mean[1], float sd[1])
+{
+    *mean = rf32_filter_mean(tracker.filter)[0];
+    *sd = rf32_filter_sd(tracker.filter, 0);
+}
+
+int32_t track_open(uint32_t seed)
+{
+    const rf32_instance *instance = &rf32_model_precession;
+    const rf_parameter *about = &instance->about->parameter[0];
+    const float low = (float)about->low, high = (float)about->high;
+    rf_words w = rf_draw(seed, 0, 0, 0, RF_FOR_USER); /* the first trial of that seed */
+    rf32_filter *filter;
+    rf32_chart chart;
+    rf32_model model = rf32_instance_model(instance, &chart);
+    rf_status status = rf32_filter_init(&filter, memory, sizeof memory, 1, (uint64_t)w.word[1] << 32 | w.word[0]);
+    if (status >= 0)
+        status = rf32_prior_box(filter, &model, &low, &high);
+    if (status < 0)
+        return status;
+    rf32_track_open(&tracker, filter, instance, instance->about, rf32_design_find(designs[0], instance));
+    truth = (float)(about->low + (about->high - about->low) * rf64_uniform(rf_draw(filter->seed, 0, 0, 1, RF_FOR_TRUTH).word[2]));
+    kick = 0;
+    view = (playground_view){.truth = truth, .kappa = 1};
+    show_belief(&view.mean, &view.sd);
+    view.prior_mean = view.mean;
+    view.prior_sd = view.sd;
+    return RF_OK;
+}
+
+int32_t track_set(uint32_t attempts, uint32_t design, float kappa, float drift)
+{
+    if (attempts == 0 || attempts > PLAYGROUND_ATTEMPTS || design >= sizeof designs / sizeof *designs ||
+        !(kappa >= 0 && kappa <= 1) || !(drift >= 0 && drift <= 1))
+        return RF_REFUSED_OPTIONS;
+    const rf32_design *chosen = rf32_design_find(designs[design], tracker.instance);
+    if (chosen != tracker.design) {
+        tracker.design = chosen;
+        tracker.anchor_every = tracker.health.next_anchor = chosen->anchor_every;
+    }
+    tracker.options.attempts = attempts;
+    tracker.adapts_kappa = kappa == 0;
+    if (kappa > 0)
+        tracker.options.kappa = kappa;
+    tracker.drift[0] = drift;
+    return RF_OK;
+}
+
+void track_kick(float size) { kick += size; }
+
+/* The truth's step before measurement `shot`. */
+static void walk(uint32_t shot)
+{
+    rf_words w = rf_draw(tracker.filter->seed, shot, 0, 0, RF_FOR_TRUTH);
+    float z, other;
+    rf32_normal_pair(w.word[0], w.word[1], &z, &other);
+    truth += tracker.drift[0] * z;
+    truth += kick;
+    kick = 0;
+}
+
+int32_t track_step(void)
+{
+    const uint32_t shot = rf32_filter_updates(tracker.filter);
+    float record[SETTINGS + 1];
+    rf32_report report;
+    rf_status status = RF_OK;
+    if (shot > 0) {
+        status = rf32_track_pass(&tracker, 1);
+        walk(shot);
+    }
+    rf32_track_ask(&tracker, record);
+    record[SETTINGS] = rf32_instance_outcome(tracker.instance, &truth, record, tracker.filter->seed, shot);
+    view.is_anchor = tracker.anchors & 1;
+    show_belief(&view.prior_mean, &view.prior_sd);
+    if (status >= 0)
+        status = rf32_track_tell(&tracker, record, 1, &attempts_engine, &report);
+    if (status < 0)
+        return status;
+    view.step = shot;
+    view.truth = truth;
+    show_belief(&view.mean, &view.sd);
+    view.time = record[0];
+    view.reference = record[1];
+    view.outcome = record[2];
+    view.attempts = report.attempts;
+    view.accepted = report.accepted;
+    view.kappa = report.kappa;
+    view.delta = report.delta;
+    view.health = (uint32_t)tracker.health.state;
+    view.widened = tracker.health.widened;
+    view.log_evidence = tracker.evidence.log + tracker.evidence.carry;
+    view.log_evidence_sd = rf32_sqrt(tracker.evidence.variance);
+    return status;
+}
+
+/* Attempts are a pure function of their number: what the latest update drew is drawn again, as attempts.h of the core says. */
+playground_draw *track_draws(uint32_t first, uint32_t count)
+{
+    const float setting[SETTINGS] = {view.time, view.reference}, scale = 1 / view.kappa;
+    for (uint32_t i = 0; i < count && i < PLAYGROUND_DRAWS; i++) {
+        const uint32_t attempt = first + i, is_odd = attempt % 2;
+        const rf_words w = rf_draw(tracker.filter->seed, view.step, attempt / 2, 0, RF_FOR_ATTEMPTS);
+        float z[2];
+        rf32_normal_pair(w.word[0], w.word[1], &z[0], &z[1]);
+        const float on_grid = (z[is_odd] + 1536.0f) - 1536.0f, x = view.prior_mean + view.prior_sd * on_grid;
+        const float u = rf32_uniform(w.word[2 + is_odd]), most = tracker.instance->likelihood(&x, setting, view.outcome) * scale;
+        draws[i] = (playground_draw){x, u * view.kappa, u <= most};
+    }
+    return draws;
+}
+
+float *track_likelihood(float low, float high)
+{
+    const float setting[SETTINGS] = {view.time, view.reference};
+    for (unsigned i = 0; i < PLAYGROUND_CURVE; i++) {
+        const float x = low + (high - low) * (float)i / (PLAYGROUND_CURVE - 1);
+        curve[i] = tracker.instance->likelihood(&x, setting, view.outcome);
+    }
+    return curve;
+}

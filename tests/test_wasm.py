@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""The playground's code: the same bits as the command makes, and as wasm. Budgets of the module.
+usage: test_wasm.py BUILD SOURCE"""
+import configparser
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+
+BUILD, SOURCE = sys.argv[1:3]
+WASM = f"{BUILD}/ports/wasm/rejfilt.wasm"
+NODE = shutil.which("node")
+DRIFT = 0.026179938779914944
+VIEW_WORDS = 18
+
+# every call, every design, κ given and controlled, m below, at and above a block of attempts, drift none and large, kicks
+EVERYTHING = f"""
+open 7
+set 100 0 1 {DRIFT}
+step 250
+kick 1
+step 150
+draws 0 100
+curve -1 3
+set 1000 1 0.7 0.05
+step 40
+draws 3 1000
+set 128 3 0 0.01
+step 20
+set 5000 2 0.4 0
+step 40
+draws 0 4096
+open 4294967295
+set 10 0 1 1
+step 30
+learn
+example 3 4
+classify
+example 8 2
+classify
+point 0 10 10 0
+point 1 40 10 1
+point 2 20 70 1
+draw 3
+classify
+"""
+
+
+def native(script):
+    done = subprocess.run([f"{BUILD}/ports/wasm/playground_native"], input=script, capture_output=True, text=True)
+    if done.returncode:
+        raise AssertionError(f"playground_native: {done.returncode} {done.stderr}")
+    return done.stdout
+
+
+def as_floats(words):
+    return struct.unpack(f"<{len(words)}f", struct.pack(f"<{len(words)}I", *(int(word, 16) for word in words)))
+
+
+def views(text):
+    """(truth, mean, sd) after each step."""
+    lines = [line.split() for line in text.splitlines()]
+    return [as_floats(line[1:4]) for line in lines if len(line) == VIEW_WORDS]
+
+
+class Native(unittest.TestCase):
+    def test_makes_the_run_of_the_command(self):
+        for options, setting in (((), f"100 0 1 {DRIFT}"), (("--design", "pgh", "--attempts", "1000", "--kappa", "0.6"), f"1000 1 0.6 {DRIFT}"),
+                                 (("--design", "risk", "--kappa", "auto", "--drift", "0.05"), "100 3 0 0.05")):
+            command = [f"{BUILD}/rejfilt", "track", "--simulate", "--precision", "float", "--seed", "11", "--steps", "120", "--jump", "1@60",
+                       "--json", *options]
+            wanted = [json.loads(line) for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()]
+            got = views(native(f"open 11\nset {setting}\nstep 60\nkick 1\nstep 60\n"))
+            self.assertEqual(len(got), 120)
+            for step, (numbers, line) in enumerate(zip(got, wanted)):
+                x = line["parameters"][0]
+                self.assertEqual(numbers, (x["truth"], x["mean"], x["sd"]), f"step {step} of {options}")
+
+    def test_draws_are_those_of_the_update(self):
+        for attempts in (1, 7, 128, 1000, 4000):
+            view, memory, draws = (line.split() for line in native(f"open 3\nset {attempts} 0 0.5 {DRIFT}\nstep 30\ndraws 0 4000\n").splitlines()[-3:])
+            made, accepted = (int(word, 16) for word in view[10:12])
+            self.assertLessEqual(made, 4000)
+            mean, sd = as_floats(view[4:6])
+            sum_z = struct.unpack("<q", struct.pack("<2I", *(int(word, 16) for word in memory[10:12])))[0]
+            grid = [(x - mean) / sd * 8192 for x in as_floats(draws[0:3 * made:3])]
+            for place in grid:  # whole numbers, but for the rounding of x
+                self.assertLess(abs(place - round(place)), 0.1)
+            kept = [round(place) for place, flag in zip(grid, draws[2::3]) if int(flag, 16)]
+            self.assertEqual((len(kept), sum(kept)), (accepted, sum_z), f"m = {attempts}")
+
+    def test_refuses_what_it_cannot_play(self):
+        for script in ("open 1\nset 0 0 1 0", "open 1\nset 100 9 1 0", "open 1\nset 100 0 2 0", "open 1\nset 100 0 1 nan", "classify", "dance"):
+            done = subprocess.run([f"{BUILD}/ports/wasm/playground_native"], input=script, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, script)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+
+    def test_classifies_digits_it_has_not_seen(self):
+        script = "learn\n" + "".join(f"example {i} {i % 10}\nclassify\n" for i in range(200))
+        lines = [line.split() for line in native(script).splitlines()]
+        answers = [int(line[0], 16) for line in lines if len(line) == 2]
+        self.assertEqual(len(answers), 200)
+        right = sum(answer == i % 10 for i, answer in enumerate(answers))
+        self.assertGreaterEqual(right, 187)  # 98.4 % of 2,000 are; five standard errors below that
+
+
+@unittest.skipUnless(os.path.exists(WASM), "needs clang, wasm-ld and wasm-opt")
+class Module(unittest.TestCase):
+    def test_fits_its_budget(self):
+        budget = configparser.ConfigParser()
+        budget.read(f"{SOURCE}/ports/wasm/budget.ini")
+        size = os.path.getsize(WASM)
+        print(f"rejfilt.wasm: {size} bytes")
+        self.assertLessEqual(size, budget.getint("module", "most_bytes"))
+
+    @unittest.skipUnless(NODE, "needs node")
+    def test_same_bits_in_node(self):
+        got = subprocess.run([NODE, f"{SOURCE}/ports/wasm/script.mjs", WASM], input=EVERYTHING, capture_output=True, text=True, check=True).stdout
+        wanted = native(EVERYTHING)
+        self.assertGreater(len(wanted.splitlines()), 1000)
+        for number, (a, b) in enumerate(zip(wanted.splitlines(), got.splitlines())):
+            self.assertEqual(a, b, f"line {number}")
+        self.assertEqual(wanted, got)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
