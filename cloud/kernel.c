@@ -76,10 +76,21 @@ static uint32_t within(const uint16_t *restrict penalty, uint32_t count, uint16_
     return in;
 }
 
-static void add(const uint8_t *restrict row, uint32_t features, uint16_t times, uint16_t *restrict sum)
+static void add_levels(const uint8_t *restrict sketch, size_t bytes, uint16_t times, uint16_t *restrict sum)
 {
-    for (uint32_t j = 0; j < features; j++)
-        sum[j] = (uint16_t)(sum[j] + row[j] * times);
+    for (size_t b = 0; b < bytes; b++) {
+        sum[b] = (uint16_t)(sum[b] + (sketch[b] & 15) * times);
+        sum[b + bytes] = (uint16_t)(sum[b + bytes] + (sketch[b] >> 4) * times);
+    }
+}
+
+static void add_level_squares(const uint8_t *restrict sketch, size_t bytes, uint16_t times, uint16_t *restrict square)
+{
+    for (size_t b = 0; b < bytes; b++) {
+        uint16_t lower = sketch[b] & 15, upper = sketch[b] >> 4;
+        square[b] = (uint16_t)(square[b] + lower * lower * times);
+        square[b + bytes] = (uint16_t)(square[b + bytes] + upper * upper * times);
+    }
 }
 
 static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t times, uint32_t *restrict sum,
@@ -93,4 +104,4 @@ static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t
 }
 
 extern const rf_cloud_kernel KERNEL;
-const rf_cloud_kernel KERNEL = {update, weigh, within, add, add_squares};
+const rf_cloud_kernel KERNEL = {update, weigh, within, add_levels, add_level_squares, add_squares};

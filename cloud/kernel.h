@@ -6,6 +6,7 @@
 #ifndef REJFILT_CLOUD_KERNEL_H
 #define REJFILT_CLOUD_KERNEL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -35,8 +36,9 @@ typedef struct rf_cloud_kernel {
                         uint32_t *block);
     /* How many penalties are at most `limit` above the base. */
     uint32_t (*within)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t limit);
-    /* sum += times · row; at most 257 rows in all. */
-    void (*add)(const uint8_t *row, uint32_t features, uint16_t times, uint16_t *sum);
+    /* sum += times · levels, and square += times · levels², of a sketch of so many bytes; 256 sketches at most. */
+    void (*add_levels)(const uint8_t *sketch, size_t bytes, uint16_t times, uint16_t *sum);
+    void (*add_level_squares)(const uint8_t *sketch, size_t bytes, uint16_t times, uint16_t *square);
     /* sum += times · row, square += times · row²; at most 66,000 rows in all. */
     void (*add_squares)(const uint8_t *row, uint32_t features, uint32_t times, uint32_t *sum, uint32_t *square);
 } rf_cloud_kernel;
