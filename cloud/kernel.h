@@ -12,7 +12,7 @@
 enum {
     RF_BIT = 512,            /* a bit of evidence, in units of penalties */
     RF_PENALTY_CLIP = 45000, /* a vector further behind is as far behind as this */
-    RF_BLOCK = 64,           /* vectors whose weights are summed together */
+    RF_BLOCK = 32,           /* vectors whose weights are summed together */
     RF_WEIGHT_ONE = 1 << 22, /* weight of the best vector */
     RF_SQUARE_SHIFT = 11     /* weights lose so many bits before they are squared */
 };

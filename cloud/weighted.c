@@ -15,7 +15,7 @@ enum {
     PILOT_SAMPLE = 64,  /* effective sample size of the pilot below which it does not say enough */
     EQUAL = 2,          /* one of so many draws goes to the classes in equal parts */
     TILE = 4096,        /* vectors that take all evidence before the next ones do */
-    DROPPED = 13296,    /* a penalty of 18 nats: vectors this far behind are dropped */
+    DROPPED = 10343,    /* a penalty of 18 nats: vectors this far behind are dropped */
     MEMORIES = 1 << 16, /* paths of answers that can be remembered */
     LEVELS = 16,        /* of an answer on such a path, and of sketches */
     NO_TEMPER = 65535,  /* as good as 1 */
