@@ -58,7 +58,8 @@ struct rf_weighted {
     memory *memories;
     /* choosing */
     draw draws[DRAWS];
-    uint32_t drawn, points[RF_LABELS_MAX]; /* vectors drawn; draws by class */
+    uint32_t drawn, points[RF_LABELS_MAX]; /* vectors drawn; draws by class, */
+    float share[RF_LABELS_MAX];            /* and how much of the belief one of them stands for */
     uint16_t *sums;                        /* by class and place */
     float *mean, *score, *spare;           /* by place, in levels */
 };
@@ -160,6 +161,12 @@ static void temper(rf_weighted *f)
 /* An answer as the pilot takes it: one of LEVELS, so that paths of answers recur. */
 static uint8_t coarse(uint8_t value) { return (uint8_t)(value / (256 / LEVELS) * 255 / (LEVELS - 1)); }
 
+static void gather(const uint8_t *restrict column, const uint32_t *restrict vector, uint32_t count, uint8_t *restrict out)
+{
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = column[vector[i]];
+}
+
 /* Lets the penalties know of all answers. */
 static void apply(rf_weighted *f)
 {
@@ -168,8 +175,7 @@ static void apply(rf_weighted *f)
         e.value = f->is_pilot ? coarse(e.value) : e.value;
         const uint8_t *column = rf_training_column(f->training, e.feature);
         if (f->is_listed) {
-            for (uint32_t i = 0; i < f->count; i++)
-                f->gathered[i] = column[f->vector[i]];
+            gather(column, f->vector, f->count, f->gathered);
             column = f->gathered;
         }
         f->base = f->kernel->update(column, f->count, e, f->base, f->penalty);
@@ -229,14 +235,17 @@ static void widen(rf_weighted *f)
 /* Keeps the vectors that are not dropped. */
 static void narrow(rf_weighted *f)
 {
-    uint32_t kept = 0, segments = 0;
+    uint32_t kept = 0, segments = 0, *vector = f->vector;
+    uint16_t *penalty = f->penalty, base = f->base;
+    int is_listed = f->is_listed;
     for (uint32_t s = 0; s < f->segments; s++) {
         rf_segment g = f->segment[s];
         uint32_t begin = kept;
         for (uint32_t i = g.begin; i < g.begin + g.count; i++) {
-            f->vector[kept] = f->is_listed ? f->vector[i] : i;
-            f->penalty[kept] = f->penalty[i];
-            kept += (uint16_t)(f->penalty[i] - f->base) <= DROPPED;
+            uint16_t p = penalty[i];
+            vector[kept] = is_listed ? vector[i] : i;
+            penalty[kept] = p;
+            kept += (uint16_t)(p - base) <= DROPPED;
         }
         if (kept > begin)
             f->segment[segments++] = (rf_segment){begin, kept - begin, g.class};
@@ -295,16 +304,12 @@ static void draw_vectors(rf_weighted *f)
 {
     f->drawn = 0;
     for (uint32_t c = 0; c < f->training->classes; c++) {
-        f->points[c] = draws_of(f, c);
-        if (f->points[c] > 0)
-            draw_class(f, c, f->points[c]);
+        uint32_t points = draws_of(f, c);
+        f->share[c] = points ? (float)((double)f->class_weight[c] / f->total / points) : 0;
+        f->points[c] = points;
+        if (points > 0)
+            draw_class(f, c, points);
     }
-}
-
-/* The share of the belief that a draw of the class stands for. */
-static float share_of(const rf_weighted *f, uint32_t class)
-{
-    return f->points[class] ? (float)((double)f->class_weight[class] / f->total) / (float)f->points[class] : 0;
 }
 
 /* Sums over the draws of each class, of the levels or of their squares, then over the classes by their shares. */
@@ -320,7 +325,7 @@ static void add_up(rf_weighted *f, void (*add)(const uint8_t *, size_t, uint16_t
     }
     for (uint32_t c = 0; c < t->classes; c++) {
         const uint16_t *sum = f->sums + c * places;
-        float share = share_of(f, c);
+        float share = f->share[c];
         for (size_t k = 0; k < places && share > 0; k++)
             all[k] += share * (float)sum[k];
     }
@@ -336,7 +341,7 @@ static void score_between(rf_weighted *f)
     memset(score, 0, places * sizeof *score);
     for (uint32_t c = 0; c < t->classes; c++) {
         const uint16_t *sum = f->sums + c * places;
-        float share = share_of(f, c) / (float)(f->points[c] ? f->points[c] : 1);
+        float share = f->share[c] / (float)(f->points[c] ? f->points[c] : 1);
         for (size_t k = 0; k < places && share > 0; k++)
             score[k] += share * (float)sum[k] * (float)sum[k];
     }
@@ -370,7 +375,7 @@ static void score_mutual(rf_weighted *f)
         for (uint32_t k = 0; k < f->drawn; k++) {
             const draw *w = &f->draws[k];
             uint32_t l = level(t, w->vector, place);
-            float share = share_of(f, w->class) * (float)w->times;
+            float share = f->share[w->class] * (float)w->times;
             both[w->class][l] += share;
             some[l] += share;
             class[w->class] += share;
@@ -409,7 +414,8 @@ static rf_evidence evidence_of(const rf_weighted *f, uint32_t feature)
     const uint8_t *column = rf_training_column(f->training, feature);
     double sum = 0, squares = 0, all = 0;
     for (uint32_t k = 0; k < f->drawn; k++) {
-        double x = column[f->draws[k].vector], share = (double)share_of(f, f->draws[k].class) * f->draws[k].times;
+        const draw *w = &f->draws[k];
+        double x = column[w->vector], share = (double)(f->share[w->class] * (float)w->times);
         all += share;
         sum += share * x;
         squares += share * x * x;
