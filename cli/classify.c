@@ -228,7 +228,7 @@ static int keep_objects(const cloud_trial *t, rf_outcome *o)
     return o->class && o->posterior && o->queries && o->asked ? 0 : -1;
 }
 
-static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t, FILE *out, cloud_progress *progress,
+static int run_trial(const config *c, const cloud_data *d, cloud_trial *t, FILE *out, cloud_progress *progress,
                      totals *sum)
 {
     char error[300];
@@ -258,7 +258,7 @@ static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t,
     return code;
 }
 
-static int explain(const config *c, const cloud_data *d, const cloud_trial *t)
+static int explain(const config *c, const cloud_data *d, cloud_trial *t)
 {
     char error[300], path[64], title[200];
     rf_answer answer;

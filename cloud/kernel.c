@@ -5,7 +5,9 @@
 #define PASTE(name, isa) PASTE_(name, isa)
 #define KERNEL PASTE(rf_cloud_kernel_, RF_KERNEL_ISA)
 
-enum { ONCE_MOST = 20000 }; /* penalty of one answer: with RF_PENALTY_CLIP it fits 16 bits */
+/* Penalty of one answer, at most: a vector that disagrees in one feature alone stays in play. With RF_PENALTY_CLIP
+   it fits 16 bits. */
+enum { ONCE_MOST = 8 * RF_BIT };
 
 static uint16_t least(uint16_t a, uint16_t b) { return a < b ? a : b; }
 
@@ -42,31 +44,53 @@ static uint32_t weight_of(uint16_t p)
 }
 
 static rf_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t temper,
-                        uint16_t limit, uint32_t *restrict weight, uint32_t *restrict block)
+                        uint32_t *restrict weight, uint32_t *restrict block)
 {
-    rf_weighed out = {0, 0, 0};
+    rf_weighed out = {0, 0};
     for (uint32_t begin = 0; begin < count; begin += RF_BLOCK) {
-        uint32_t sum = 0, squares = 0, alive = 0, length = count - begin < RF_BLOCK ? count - begin : RF_BLOCK;
+        uint32_t sum = 0, squares = 0, length = count - begin < RF_BLOCK ? count - begin : RF_BLOCK;
         for (uint32_t i = begin; i < begin + length; i++) {
             uint16_t p = tempered(penalty[i], base, temper);
             uint32_t w = weight_of(p), v = w >> RF_SQUARE_SHIFT;
             weight[i] = w;
             sum += w;
             squares += v * v;
-            alive += p <= limit;
         }
         block[begin / RF_BLOCK] = sum;
         out.sum += sum;
         out.squares += squares;
-        out.alive += alive;
     }
     return out;
 }
 
-static void add(const uint8_t *restrict row, uint32_t features, uint16_t times, uint16_t *restrict sum)
+static uint32_t within(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t limit)
 {
-    for (uint32_t j = 0; j < features; j++)
-        sum[j] = (uint16_t)(sum[j] + row[j] * times);
+    uint32_t in = 0;
+    for (uint32_t begin = 0; begin < count; begin += RF_BLOCK) {
+        uint16_t some = 0; /* as wide as the penalties: so many more to a register */
+        uint32_t end = count - begin < RF_BLOCK ? count : begin + RF_BLOCK;
+        for (uint32_t i = begin; i < end; i++)
+            some = (uint16_t)(some + ((uint16_t)(penalty[i] - base) <= limit));
+        in += some;
+    }
+    return in;
+}
+
+static void add_levels(const uint8_t *restrict sketch, size_t bytes, uint16_t times, uint16_t *restrict sum)
+{
+    for (size_t b = 0; b < bytes; b++) {
+        sum[b] = (uint16_t)(sum[b] + (sketch[b] & 15) * times);
+        sum[b + bytes] = (uint16_t)(sum[b + bytes] + (sketch[b] >> 4) * times);
+    }
+}
+
+static void add_level_squares(const uint8_t *restrict sketch, size_t bytes, uint16_t times, uint16_t *restrict square)
+{
+    for (size_t b = 0; b < bytes; b++) {
+        uint16_t lower = sketch[b] & 15, upper = sketch[b] >> 4;
+        square[b] = (uint16_t)(square[b] + lower * lower * times);
+        square[b + bytes] = (uint16_t)(square[b + bytes] + upper * upper * times);
+    }
 }
 
 static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t times, uint32_t *restrict sum,
@@ -80,4 +104,4 @@ static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t
 }
 
 extern const rf_cloud_kernel KERNEL;
-const rf_cloud_kernel KERNEL = {update, weigh, add, add_squares};
+const rf_cloud_kernel KERNEL = {update, weigh, within, add_levels, add_level_squares, add_squares};

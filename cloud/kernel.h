@@ -6,12 +6,13 @@
 #ifndef REJFILT_CLOUD_KERNEL_H
 #define REJFILT_CLOUD_KERNEL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
     RF_BIT = 512,            /* a bit of evidence, in units of penalties */
     RF_PENALTY_CLIP = 45000, /* a vector further behind is as far behind as this */
-    RF_BLOCK = 64,           /* vectors whose weights are summed together */
+    RF_BLOCK = 32,           /* vectors whose weights are summed together */
     RF_WEIGHT_ONE = 1 << 22, /* weight of the best vector */
     RF_SQUARE_SHIFT = 11     /* weights lose so many bits before they are squared */
 };
@@ -25,17 +26,19 @@ typedef struct rf_evidence {
 
 typedef struct rf_weighed {
     uint64_t sum, squares; /* of weights; of weights >> RF_SQUARE_SHIFT */
-    uint32_t alive;        /* vectors within `limit` of the best */
 } rf_weighed;
 
 typedef struct rf_cloud_kernel {
     /* Adds the evidence to the penalties, from which `base` is subtracted; returns the least one. */
     uint16_t (*update)(const uint8_t *x, uint32_t count, rf_evidence e, uint16_t base, uint16_t *penalty);
     /* Weights 2^−((penalty − base) · temper / 2¹⁶), and their sums, in all and by block. */
-    rf_weighed (*weigh)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper, uint16_t limit,
-                        uint32_t *weight, uint32_t *block);
-    /* sum += times · row; at most 257 rows in all. */
-    void (*add)(const uint8_t *row, uint32_t features, uint16_t times, uint16_t *sum);
+    rf_weighed (*weigh)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper, uint32_t *weight,
+                        uint32_t *block);
+    /* How many penalties are at most `limit` above the base. */
+    uint32_t (*within)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t limit);
+    /* sum += times · levels, and square += times · levels², of a sketch of so many bytes; 256 sketches at most. */
+    void (*add_levels)(const uint8_t *sketch, size_t bytes, uint16_t times, uint16_t *sum);
+    void (*add_level_squares)(const uint8_t *sketch, size_t bytes, uint16_t times, uint16_t *square);
     /* sum += times · row, square += times · row²; at most 66,000 rows in all. */
     void (*add_squares)(const uint8_t *row, uint32_t features, uint32_t times, uint32_t *sum, uint32_t *square);
 } rf_cloud_kernel;

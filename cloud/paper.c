@@ -107,10 +107,10 @@ static uint32_t choose(rf_paper *f, const rf_object *object, double cost_left, d
     for (uint32_t c = 0; c < t->classes; c++)
         runs += f->runs[c];
     for (uint32_t i = 0; i < runs && i < AHEAD; i++)
-        rf_training_prefetch(t, f->cloud[i].vector);
+        rf_prefetch(rf_training_row(t, f->cloud[i].vector), t->features);
     for (uint32_t at = 0; at < runs; at++) {
         if (at + AHEAD < runs)
-            rf_training_prefetch(t, f->cloud[at + AHEAD].vector);
+            rf_prefetch(rf_training_row(t, f->cloud[at + AHEAD].vector), t->features);
         f->kernel->add_squares(rf_training_row(t, f->cloud[at].vector), t->features, f->cloud[at].times, f->sum,
                                f->square);
     }

@@ -114,15 +114,19 @@ static int open_workers(const rf_training *training, const rf_rules *rules, work
     return 0;
 }
 
-/* Takes features that tell nothing out of the weighted filter's rules; the mask is to be freed. */
-static int find_relevant(const rf_training *training, rf_rules *rules, uint8_t **mask, char *error, size_t size)
+/* Lays the training set out for what may be asked: by the weighted filter, no features that tell nothing. Those are
+   taken out of its rules; the mask is to be freed. */
+static int lay_out(rf_training *training, rf_rules *rules, uint8_t **mask, char *error, size_t size)
 {
-    if (rules->method != RF_WEIGHTED)
-        return 0;
-    *mask = malloc(training->features);
-    if (!*mask || rf_weighted_relevant(training, rules, *mask) < 0)
-        return rf_fail(error, size, "out of memory for %u features", training->features);
-    rules->mask = *mask;
+    int is_weighted = rules->method == RF_WEIGHTED;
+    if (is_weighted) {
+        *mask = malloc(training->features);
+        if (!*mask || rf_weighted_relevant(training, rules, *mask) < 0)
+            return rf_fail(error, size, "out of memory for %u features", training->features);
+        rules->mask = *mask;
+    }
+    if (rf_training_lay(training, *mask, is_weighted) < 0)
+        return rf_fail(error, size, "out of memory for %u training vectors", training->count);
     return 0;
 }
 
@@ -144,7 +148,7 @@ static int finish(const job *j, unsigned threads, char *error, size_t size)
     return failed ? rf_fail(error, size, "out of memory for the answers") : 0;
 }
 
-int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects *objects, unsigned threads,
+int rf_run(rf_training *training, const rf_rules *rules, const rf_objects *objects, unsigned threads,
            rf_outcome *outcome, rf_progress *progress, void *context, char *error, size_t size)
 {
     unsigned worth = (objects->count + AT_ONCE - 1) / AT_ONCE;
@@ -159,7 +163,7 @@ int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects 
     if (status == 0 && (!j.workers || !j.cost))
         status = rf_fail(error, size, "out of memory for %u threads", threads);
     if (status == 0)
-        status = find_relevant(training, &relevant, &mask, error, size);
+        status = lay_out(training, &relevant, &mask, error, size);
     if (status == 0)
         status = open_workers(training, &relevant, j.workers, threads, error, size);
     if (status == 0) {
@@ -181,13 +185,13 @@ int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects 
     return status;
 }
 
-int rf_run_one(const rf_training *training, const rf_rules *rules, const rf_objects *objects, uint32_t index,
+int rf_run_one(rf_training *training, const rf_rules *rules, const rf_objects *objects, uint32_t index,
                rf_answer *answer, char *error, size_t size)
 {
     rf_object object = object_at(objects, index);
     rf_rules relevant = *rules;
     uint8_t *mask = NULL;
-    rf_cloud *cloud = find_relevant(training, &relevant, &mask, error, size) < 0
+    rf_cloud *cloud = lay_out(training, &relevant, &mask, error, size) < 0
                           ? NULL
                           : rf_cloud_open(training, &relevant, error, size);
     int status = cloud ? rf_answer_make(training, rules, 1, answer) : -1;

@@ -22,8 +22,8 @@ void rf_shuffle(uint64_t seed, uint32_t update, uint32_t purpose, uint32_t *orde
 
 void rf_training_free(rf_training *t)
 {
+    rf_training_unlay(t);
     free(t->order);
-    free(t->columns);
     free(t->of_class);
     free(t->class_begin);
     free(t->variance);
@@ -59,32 +59,142 @@ static void arrange(rf_training *t, const uint32_t *by_class)
         add_segment(t, by_class, t->class_begin, c, size[c], t->class_begin[c + 1] - t->class_begin[c]);
 }
 
-/* Columns from rows, a tile at a time. */
-static void transpose(rf_training *t)
+static void measure(rf_training *t, uint64_t *sum, uint64_t *squares)
 {
-    for (uint32_t i = 0; i < t->count; i += LINE)
-        for (uint32_t j = 0; j < t->features; j += LINE)
-            for (uint32_t v = i; v < t->count && v < i + LINE; v++) {
-                const uint8_t *row = rf_training_row(t, v);
-                for (uint32_t f = j; f < t->features && f < j + LINE; f++)
-                    t->columns[f * t->stride + v] = row[f];
-            }
-}
-
-static void measure(rf_training *t)
-{
-    for (uint32_t j = 0; j < t->features; j++) {
-        const uint8_t *x = rf_training_column(t, j);
-        uint64_t sum = 0, squares = 0;
-        for (uint32_t i = 0; i < t->count; i++) {
-            sum += x[i];
-            squares += (uint32_t)x[i] * x[i];
+    for (uint32_t i = 0; i < t->count; i++) {
+        const uint8_t *row = rf_training_row(t, i);
+        for (uint32_t j = 0; j < t->features; j++) {
+            sum[j] += row[j];
+            squares[j] += (uint32_t)row[j] * row[j];
         }
-        double mean = (double)sum / t->count, variance = (double)squares / t->count - mean * mean;
+    }
+    for (uint32_t j = 0; j < t->features; j++) {
+        double mean = (double)sum[j] / t->count, variance = (double)squares[j] / t->count - mean * mean;
         t->variance[j] = (float)(variance > 0 ? variance : 0);
         t->largest_deviation = fmax(t->largest_deviation, sqrt((double)t->variance[j]));
     }
 }
+
+/* ---- Layout ---- */
+
+void rf_training_unlay(rf_training *t)
+{
+    free(t->feature);
+    free(t->place);
+    free(t->columns);
+    free(t->sketches);
+    free(t->low);
+    free(t->step);
+    t->feature = t->place = NULL;
+    t->columns = t->sketches = t->low = NULL;
+    t->step = NULL;
+    t->laid = 0;
+}
+
+rf_training rf_training_pilot(const rf_training *t)
+{
+    rf_training pilot = *t;
+    pilot.count = t->pilot;
+    pilot.segments = t->pilot_segments;
+    pilot.feature = pilot.place = NULL;
+    pilot.columns = pilot.sketches = pilot.low = NULL;
+    pilot.step = NULL;
+    return pilot;
+}
+
+/* Columns from rows, a tile at a time. */
+static void transpose(rf_training *t)
+{
+    for (uint32_t i = 0; i < t->count; i += LINE)
+        for (uint32_t j = 0; j < t->laid; j += LINE)
+            for (uint32_t v = i; v < t->count && v < i + LINE; v++) {
+                const uint8_t *row = rf_training_row(t, v);
+                for (uint32_t k = j; k < t->laid && k < j + LINE; k++)
+                    t->columns[k * t->stride + v] = row[t->feature[k]];
+            }
+}
+
+/* Levels span what a feature has in the training set. */
+static void scale_levels(rf_training *t)
+{
+    for (uint32_t k = 0; k < t->laid; k++) {
+        const uint8_t *x = t->columns + k * t->stride;
+        uint8_t low = 255, high = 0;
+        for (uint32_t i = 0; i < t->count; i++) {
+            low = x[i] < low ? x[i] : low;
+            high = x[i] > high ? x[i] : high;
+        }
+        t->low[k] = low;
+        t->step[k] = high - low > 15 ? (float)(high - low) / 15 : 1;
+    }
+}
+
+static void draw_sketches(rf_training *t)
+{
+    float scale[2 * LINE];
+    for (size_t begin = 0; begin < t->sketch; begin += LINE) {
+        size_t length = t->sketch - begin < LINE ? t->sketch - begin : LINE;
+        for (size_t b = 0; b < 2 * length; b++) {
+            size_t k = b < length ? begin + b : begin + b - length + t->sketch;
+            scale[b] = k < t->laid ? 1 / t->step[k] : 0;
+        }
+        for (uint32_t i = 0; i < t->count; i++) {
+            const uint8_t *row = rf_training_row(t, i);
+            uint8_t *out = t->sketches + i * t->sketch + begin;
+            for (size_t b = 0; b < length; b++) {
+                size_t k = begin + b, upper = k + t->sketch < t->laid ? k + t->sketch : k;
+                float first = (float)(row[t->feature[k]] - t->low[k]) * scale[b],
+                      second = (float)(row[t->feature[upper]] - t->low[upper]) * scale[length + b];
+                out[b] = (uint8_t)((uint8_t)(first + 0.5f) | (uint8_t)(second + 0.5f) << 4);
+            }
+        }
+    }
+}
+
+static int is_laid(const rf_training *t, const uint8_t *mask, int with_sketches)
+{
+    uint32_t same = 0;
+    for (uint32_t j = 0; j < t->features && t->columns; j++)
+        same += (!mask || mask[j]) == (t->place[j] < t->laid);
+    return same == t->features && with_sketches == (t->sketches != NULL);
+}
+
+int rf_training_lay(rf_training *t, const uint8_t *mask, int with_sketches)
+{
+    if (is_laid(t, mask, with_sketches))
+        return 0;
+    rf_training_unlay(t);
+    t->feature = malloc(t->features * sizeof *t->feature);
+    t->place = malloc(t->features * sizeof *t->place);
+    if (!t->feature || !t->place)
+        return -1;
+    for (uint32_t j = 0; j < t->features; j++)
+        if (!mask || mask[j])
+            t->feature[t->laid++] = j;
+    for (uint32_t j = 0, k = 0; j < t->features; j++) {
+        int is_laid = k < t->laid && t->feature[k] == j;
+        t->place[j] = is_laid ? k : t->laid;
+        k += (uint32_t)is_laid;
+    }
+    t->stride = ((size_t)t->count + LINE - 1) / LINE * LINE;
+    t->columns = rf_huge(t->stride * t->laid);
+    if (!t->columns)
+        return -1;
+    transpose(t);
+    if (!with_sketches)
+        return 0;
+    t->sketch = (t->laid + 1) / 2;
+    t->low = malloc(t->laid);
+    t->step = malloc(t->laid * sizeof *t->step);
+    t->sketches = rf_huge(t->sketch * t->count);
+    if (!t->low || !t->step || !t->sketches)
+        return -1;
+    scale_levels(t);
+    draw_sketches(t);
+    return 0;
+}
+
+/* ---- Making ---- */
 
 int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes, uint64_t seed,
                      rf_training *t, char *error, size_t size)
@@ -94,15 +204,14 @@ int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t cou
     t->features = table->features;
     t->classes = classes;
     t->rows = table->bytes;
-    t->stride = ((size_t)count + LINE - 1) / LINE * LINE;
     t->order = malloc(count * sizeof *t->order);
     t->of_class = malloc(count * sizeof *t->of_class);
     t->class_begin = calloc(classes + 1, sizeof *t->class_begin);
     t->variance = malloc(t->features * sizeof *t->variance);
-    t->columns = rf_huge(t->stride * t->features);
+    uint64_t *sums = calloc(2 * (size_t)t->features, sizeof *sums);
     uint32_t *shuffled = malloc(count * sizeof *shuffled), *by_class = malloc(count * sizeof *by_class),
              next[RF_LABELS_MAX];
-    int status = t->order && t->of_class && t->class_begin && t->variance && t->columns && shuffled && by_class
+    int status = t->order && t->of_class && t->class_begin && t->variance && sums && shuffled && by_class
                      ? 0
                      : rf_fail(error, size, "%s: out of memory for %u training vectors", table->source, count);
     if (status == 0) {
@@ -118,11 +227,11 @@ int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t cou
             by_class[next[table->label[row]]++] = row;
         }
         arrange(t, by_class);
-        transpose(t);
-        measure(t);
+        measure(t, sums, sums + t->features);
     } else {
         rf_training_free(t);
     }
+    free(sums);
     free(shuffled);
     free(by_class);
     return status;

@@ -13,8 +13,16 @@ typedef struct rf_training {
     uint32_t count, features, classes;
     const uint8_t *rows; /* the table's, in its order */
     uint32_t *order;     /* by vector: its row in the table */
-    uint8_t *columns;    /* by feature: `stride` bytes, of which `count` are the vectors' */
+    /* Laid out for one way of asking. */
+    uint32_t laid;           /* how many features may be asked: */
+    uint32_t *feature;       /* which they are, ascending */
+    uint32_t *place;         /* by feature: where it is in that list; `laid`: nowhere */
+    uint8_t *columns;        /* in that order: `stride` bytes each, of which `count` are the vectors' */
     size_t stride;
+    uint8_t *sketches;       /* null, or by vector `sketch` bytes: its features in sixteen levels, two to a byte */
+    size_t sketch;           /* byte b has feature[b] in its lower half and feature[b + sketch] in its upper */
+    uint8_t *low;            /* by place: the value of level 0, */
+    float *step;             /* and how far apart levels are */
     /* Vectors are ordered by class, at random within one. Of a large set the first `pilot` vectors, again
        ordered by class, have the classes' shares: its first segments. */
     uint32_t pilot, pilot_segments, segments;
@@ -25,11 +33,20 @@ typedef struct rf_training {
     double largest_deviation; /* of any feature */
 } rf_training;
 
-/* The training set of the rows chosen[0 .. count − 1] of a table of bytes whose labels are classes, which must
+/* The training set, not laid out yet, of the rows chosen[0 .. count − 1] of a table of bytes whose labels are classes, which must
    outlive it. Every class has a row. Returns 0, or -1 with a message. */
 int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes, uint64_t seed,
                      rf_training *training, char *error, size_t size);
 void rf_training_free(rf_training *training);
+
+/* Lays out the features with a mask that is not 0, all when it is null; sketches too, if wanted. The layout before is
+   gone. Returns 0, or -1 without memory. */
+int rf_training_lay(rf_training *training, const uint8_t *mask, int with_sketches);
+
+/* The pilot as a training set of its own, not laid out, which borrows from this one: only what is laid out is its
+   own, to be freed by rf_training_unlay(). */
+rf_training rf_training_pilot(const rf_training *training);
+void rf_training_unlay(rf_training *training);
 
 static inline const uint8_t *rf_training_row(const rf_training *t, uint32_t vector)
 {
@@ -37,14 +54,18 @@ static inline const uint8_t *rf_training_row(const rf_training *t, uint32_t vect
 }
 static inline const uint8_t *rf_training_column(const rf_training *t, uint32_t feature)
 {
-    return t->columns + (size_t)feature * t->stride;
+    return t->columns + (size_t)t->place[feature] * t->stride;
 }
 
-/* Says that a vector's row will be read soon. */
-static inline void rf_training_prefetch(const rf_training *t, uint32_t vector)
+static inline const uint8_t *rf_training_sketch(const rf_training *t, uint32_t vector)
 {
-    const uint8_t *row = rf_training_row(t, vector);
-    for (uint32_t at = 0; at < t->features; at += 64)
+    return t->sketches + vector * t->sketch;
+}
+
+/* Says that a row or a sketch will be read soon. */
+static inline void rf_prefetch(const uint8_t *row, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += 64)
         __builtin_prefetch(row + at);
 }
 

@@ -12,18 +12,18 @@
 
 enum {
     DRAWS = 256,        /* vectors that stand for the cloud when a query is chosen */
-    CHOICE_SAMPLE = 48, /* effective sample size below which weights are flattened before they are drawn */
     PILOT_SAMPLE = 64,  /* effective sample size of the pilot below which it does not say enough */
+    EQUAL = 2,          /* one of so many draws goes to the classes in equal parts */
     TILE = 4096,        /* vectors that take all evidence before the next ones do */
-    DROPPED = 13296,    /* a penalty of 18 nats: vectors this far behind are dropped */
+    DROPPED = 10343,    /* a penalty of 18 nats: vectors this far behind are dropped */
     MEMORIES = 1 << 16, /* paths of answers that can be remembered */
-    LEVELS = 16,        /* of an answer on such a path */
+    LEVELS = 16,        /* of an answer on such a path, and of sketches */
     NO_TEMPER = 65535,  /* as good as 1 */
     SEARCHES = 8,       /* for a temper, at most */
-    BINS = 8,           /* levels of a feature for mutual information */
     PROBES = 128,
     PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
+#define ROOMY 0.15 /* logarithm of how much larger than wanted an effective sample may be */
 #define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
 
 /* What the pilot asked next after a path of answers. */
@@ -33,8 +33,7 @@ typedef struct memory {
 } memory;
 
 typedef struct draw {
-    const uint8_t *row;
-    uint32_t times, class;
+    uint32_t vector, times, class;
 } draw;
 
 struct rf_weighted {
@@ -51,8 +50,7 @@ struct rf_weighted {
     uint8_t *gathered;
     /* their weights */
     uint64_t class_weight[RF_LABELS_MAX];
-    double total, sample; /* sum of weights, effective sample size */
-    uint32_t alive;
+    double temper, total, sample; /* sum of weights, effective sample size */
     /* this object's queries */
     uint8_t *may_ask;
     rf_evidence *evidence;
@@ -60,10 +58,10 @@ struct rf_weighted {
     memory *memories;
     /* choosing */
     draw draws[DRAWS];
-    uint32_t drawn;
-    uint16_t *sums;          /* by class and feature */
-    uint32_t *all, *squares; /* by feature */
-    float *score, *spare;
+    uint32_t drawn, points[RF_LABELS_MAX]; /* vectors drawn; draws by class, */
+    float share[RF_LABELS_MAX];            /* and how much of the belief one of them stands for */
+    uint16_t *sums;                        /* by class and place */
+    float *mean, *score, *spare;           /* by place, in levels */
 };
 
 void rf_weighted_close(rf_weighted *f)
@@ -78,8 +76,7 @@ void rf_weighted_close(rf_weighted *f)
     free(f->may_ask);
     free(f->evidence);
     free(f->sums);
-    free(f->all);
-    free(f->squares);
+    free(f->mean);
     free(f->score);
     free(f->spare);
     free(f->memories);
@@ -88,7 +85,7 @@ void rf_weighted_close(rf_weighted *f)
 
 rf_weighted *rf_weighted_open(const rf_training *t, const rf_rules *rules)
 {
-    size_t n = t->count, d = t->features;
+    size_t n = t->count, d = t->features, places = 2 * t->sketch;
     rf_weighted *f = calloc(1, sizeof *f);
     if (!f)
         return NULL;
@@ -102,14 +99,13 @@ rf_weighted *rf_weighted_open(const rf_training *t, const rf_rules *rules)
     f->gathered = malloc(n);
     f->may_ask = malloc(d);
     f->evidence = malloc((d + 1) * sizeof *f->evidence);
-    f->sums = malloc(t->classes * d * sizeof *f->sums);
-    f->all = malloc(d * sizeof *f->all);
-    f->squares = malloc(d * sizeof *f->squares);
-    f->score = malloc(d * sizeof *f->score);
-    f->spare = malloc(d * sizeof *f->spare);
+    f->sums = malloc(t->classes * places * sizeof *f->sums);
+    f->mean = malloc(places * sizeof *f->mean);
+    f->score = malloc(places * sizeof *f->score);
+    f->spare = malloc(places * sizeof *f->spare);
     f->memories = calloc(MEMORIES, sizeof *f->memories);
     if (f->vector && f->penalty && f->weight && f->block && f->gathered && f->may_ask && f->evidence && f->sums &&
-        f->all && f->squares && f->score && f->spare && f->memories)
+        f->mean && f->score && f->spare && f->memories)
         return f;
     rf_weighted_close(f);
     return NULL;
@@ -122,14 +118,11 @@ static void weigh(rf_weighted *f, uint16_t temper)
     uint64_t sum = 0, squares = 0;
     uint32_t *block = f->block;
     memset(f->class_weight, 0, f->training->classes * sizeof f->class_weight[0]);
-    f->alive = 0;
     for (uint32_t s = 0; s < f->segments; s++) {
         const rf_segment *g = &f->segment[s];
-        rf_weighed w =
-            f->kernel->weigh(f->penalty + g->begin, g->count, f->base, temper, DROPPED, f->weight + g->begin, block);
+        rf_weighed w = f->kernel->weigh(f->penalty + g->begin, g->count, f->base, temper, f->weight + g->begin, block);
         block += (g->count + RF_BLOCK - 1) / RF_BLOCK;
         f->class_weight[g->class] += w.sum;
-        f->alive += w.alive;
         sum += w.sum;
         squares += w.squares;
     }
@@ -137,20 +130,17 @@ static void weigh(rf_weighted *f, uint16_t temper)
     f->sample = f->total * f->total / ((double)squares * (double)(1u << RF_SQUARE_SHIFT << RF_SQUARE_SHIFT));
 }
 
-/* Flattens the weights, where the effective sample would be smaller than `wanted`, until it is not, and hardly
-   larger: its logarithm is interpolated between a temper that is enough and one that is not. */
-static void temper(rf_weighted *f, double wanted)
+/* Flattens the weights, where the effective sample would be smaller than wanted, until it is not, and hardly
+   larger: its logarithm, which falls with the temper, is interpolated. The temper of the query before is near. */
+static void temper(rf_weighted *f)
 {
-    double least = fmin(wanted, 0.5 * f->count), low = 0, high = NO_TEMPER, above = log(f->count / least),
-           below = log(f->sample / least);
-    if (below >= 0)
-        return;
-    for (int i = 0; i < SEARCHES; i++) {
-        double middle = i % 3 == 2 ? (low + high) / 2 : low + (high - low) * above / (above - below);
+    double least = fmin(f->rules.least_sample, 0.5 * f->count), low = 0, above = log(f->count / least),
+           high = NO_TEMPER + 1.0, below = 0, middle = f->temper;
+    for (int i = 0;; i++) {
         weigh(f, (uint16_t)middle);
         double reached = log(f->sample / least);
-        if (reached >= 0 && reached < 0.1)
-            return;
+        if (i == SEARCHES || (reached >= 0 && (reached < ROOMY || middle >= NO_TEMPER)))
+            break;
         if (reached >= 0) {
             low = middle;
             above = reached;
@@ -158,12 +148,24 @@ static void temper(rf_weighted *f, double wanted)
             high = middle;
             below = reached;
         }
+        if (i + 1 == SEARCHES)
+            middle = low; /* is enough */
+        else if (below == 0)
+            middle = fmin(low * (1 + above) + 1, NO_TEMPER);
+        else
+            middle = i % 3 == 2 ? (low + high) / 2 : low + (high - low) * (above - ROOMY / 2) / (above - below);
     }
-    weigh(f, (uint16_t)low);
+    f->temper = middle;
 }
 
 /* An answer as the pilot takes it: one of LEVELS, so that paths of answers recur. */
 static uint8_t coarse(uint8_t value) { return (uint8_t)(value / (256 / LEVELS) * 255 / (LEVELS - 1)); }
+
+static void gather(const uint8_t *restrict column, const uint32_t *restrict vector, uint32_t count, uint8_t *restrict out)
+{
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = column[vector[i]];
+}
 
 /* Lets the penalties know of all answers. */
 static void apply(rf_weighted *f)
@@ -173,8 +175,7 @@ static void apply(rf_weighted *f)
         e.value = f->is_pilot ? coarse(e.value) : e.value;
         const uint8_t *column = rf_training_column(f->training, e.feature);
         if (f->is_listed) {
-            for (uint32_t i = 0; i < f->count; i++)
-                f->gathered[i] = column[f->vector[i]];
+            gather(column, f->vector, f->count, f->gathered);
             column = f->gathered;
         }
         f->base = f->kernel->update(column, f->count, e, f->base, f->penalty);
@@ -194,6 +195,7 @@ static void start(rf_weighted *f)
     memset(f->penalty, 0, f->count * sizeof *f->penalty);
     f->base = 0;
     f->asked = f->applied = 0;
+    f->temper = NO_TEMPER;
 }
 
 /* From the pilot to those of all vectors that are not dropped, with all evidence so far. The best one of all
@@ -226,20 +228,24 @@ static void widen(rf_weighted *f)
     f->is_pilot = 0;
     f->is_listed = 1;
     f->count = kept;
+    f->temper = NO_TEMPER;
     f->base = least;
 }
 
 /* Keeps the vectors that are not dropped. */
 static void narrow(rf_weighted *f)
 {
-    uint32_t kept = 0, segments = 0;
+    uint32_t kept = 0, segments = 0, *vector = f->vector;
+    uint16_t *penalty = f->penalty, base = f->base;
+    int is_listed = f->is_listed;
     for (uint32_t s = 0; s < f->segments; s++) {
         rf_segment g = f->segment[s];
         uint32_t begin = kept;
         for (uint32_t i = g.begin; i < g.begin + g.count; i++) {
-            f->vector[kept] = f->is_listed ? f->vector[i] : i;
-            f->penalty[kept] = f->penalty[i];
-            kept += (uint16_t)(f->penalty[i] - f->base) <= DROPPED;
+            uint16_t p = penalty[i];
+            vector[kept] = is_listed ? vector[i] : i;
+            penalty[kept] = p;
+            kept += (uint16_t)(p - base) <= DROPPED;
         }
         if (kept > begin)
             f->segment[segments++] = (rf_segment){begin, kept - begin, g.class};
@@ -251,121 +257,149 @@ static void narrow(rf_weighted *f)
 
 /* ---- Choosing a query ---- */
 
-/* Systematic draws: DRAWS points at equal distances over the weights laid end to end. */
-static void draw_vectors(rf_weighted *f)
+/* How many draws a class gets: a share that all get which are not yet ruled out, so that a class is known by more than
+   a few of its vectors as long as it is in question, and the rest by weight. */
+static uint32_t draws_of(const rf_weighted *f, uint32_t class)
 {
-    uint64_t total = (uint64_t)f->total, done = 0;
+    uint32_t classes = f->training->classes, open = 0;
+    double ruled_out = f->rules.stop / classes * f->total;
+    for (uint32_t c = 0; c < classes; c++)
+        open += (double)f->class_weight[c] > ruled_out;
+    if ((double)f->class_weight[class] <= ruled_out)
+        return 0;
+    uint32_t equal = DRAWS / (EQUAL * open), rest = DRAWS - equal * open;
+    return equal + (uint32_t)(rest * (double)f->class_weight[class] / f->total);
+}
+
+/* Systematic draws of a class: points at equal distances over its vectors' weights laid end to end. */
+static void draw_class(rf_weighted *f, uint32_t class, uint32_t points)
+{
+    const rf_training *t = f->training;
+    uint64_t total = f->class_weight[class], done = 0, next = total / (2 * points);
     const uint32_t *block = f->block;
     uint32_t k = 0;
-    uint64_t next = total / (2 * DRAWS);
-    f->drawn = 0;
-    for (uint32_t s = 0; s < f->segments && k < DRAWS; s++)
-        for (uint32_t begin = f->segment[s].begin, end = begin + f->segment[s].count; begin < end && k < DRAWS;
-             begin += RF_BLOCK) {
-            uint64_t after = done + *block++;
-            uint64_t reached = done;
-            for (uint32_t i = begin; next < after && k < DRAWS; i++) {
+    for (uint32_t s = 0; s < f->segments && k < points; s++) {
+        const rf_segment *g = &f->segment[s];
+        if (g->class != class)
+            block += (g->count + RF_BLOCK - 1) / RF_BLOCK;
+        for (uint32_t begin = g->begin; g->class == class && begin < g->begin + g->count; begin += RF_BLOCK) {
+            uint64_t after = done + *block++, reached = done;
+            for (uint32_t i = begin; next < after && k < points; i++) {
                 uint32_t times = 0;
                 reached += f->weight[i];
-                while (next < reached && k < DRAWS) {
-                    times++;
-                    k++;
-                    next = (total * (2 * k + 1)) / (2 * DRAWS);
-                }
+                for (; next < reached && k < points; times++)
+                    next = total * (2 * ++k + 1) / (2 * points);
                 if (times > 0) {
                     uint32_t vector = f->is_listed ? f->vector[i] : i;
-                    const uint8_t *row = rf_training_row(f->training, vector);
-                    f->draws[f->drawn++] = (draw){row, times, f->segment[s].class};
-                    rf_training_prefetch(f->training, vector);
+                    f->draws[f->drawn++] = (draw){vector, times, class};
+                    rf_prefetch(rf_training_sketch(t, vector), t->sketch);
                 }
             }
             done = after;
         }
+    }
 }
 
-/* Weighted between-class variance, up to a factor: Σ_c S_c²/n_c − S²/n over the draws. */
+static void draw_vectors(rf_weighted *f)
+{
+    f->drawn = 0;
+    for (uint32_t c = 0; c < f->training->classes; c++) {
+        uint32_t points = draws_of(f, c);
+        f->share[c] = points ? (float)((double)f->class_weight[c] / f->total / points) : 0;
+        f->points[c] = points;
+        if (points > 0)
+            draw_class(f, c, points);
+    }
+}
+
+/* Sums over the draws of each class, of the levels or of their squares, then over the classes by their shares. */
+static void add_up(rf_weighted *f, void (*add)(const uint8_t *, size_t, uint16_t, uint16_t *), float *all)
+{
+    const rf_training *t = f->training;
+    size_t places = 2 * t->sketch;
+    memset(f->sums, 0, t->classes * places * sizeof *f->sums);
+    memset(all, 0, places * sizeof *all);
+    for (uint32_t k = 0; k < f->drawn; k++) {
+        const draw *w = &f->draws[k];
+        add(rf_training_sketch(t, w->vector), t->sketch, (uint16_t)w->times, f->sums + w->class * places);
+    }
+    for (uint32_t c = 0; c < t->classes; c++) {
+        const uint16_t *sum = f->sums + c * places;
+        float share = f->share[c];
+        for (size_t k = 0; k < places && share > 0; k++)
+            all[k] += share * (float)sum[k];
+    }
+}
+
+/* Variance between classes: Σ_c p_c μ_c² − μ². */
 static void score_between(rf_weighted *f)
 {
     const rf_training *t = f->training;
-    uint32_t d = t->features, count[RF_LABELS_MAX] = {0};
-    float all = 0;
-    for (uint32_t k = 0; k < f->drawn; k++) {
-        const draw *w = &f->draws[k];
-        uint16_t *sum = f->sums + (size_t)w->class * d;
-        if (count[w->class] == 0)
-            memset(sum, 0, d * sizeof *sum);
-        f->kernel->add(w->row, d, (uint16_t)w->times, sum);
-        count[w->class] += w->times;
-        all += (float)w->times;
-    }
-    memset(f->all, 0, d * sizeof *f->all);
-    memset(f->score, 0, d * sizeof *f->score);
+    size_t places = 2 * t->sketch;
+    float *mean = f->mean, *score = f->score;
+    add_up(f, f->kernel->add_levels, mean);
+    memset(score, 0, places * sizeof *score);
     for (uint32_t c = 0; c < t->classes; c++) {
-        if (count[c] == 0)
-            continue;
-        const uint16_t *sum = f->sums + (size_t)c * d;
-        float share = 1 / (float)count[c];
-        for (uint32_t j = 0; j < d; j++) {
-            f->all[j] += sum[j];
-            f->score[j] += share * (float)sum[j] * (float)sum[j];
-        }
+        const uint16_t *sum = f->sums + c * places;
+        float share = f->share[c] / (float)(f->points[c] ? f->points[c] : 1);
+        for (size_t k = 0; k < places && share > 0; k++)
+            score[k] += share * (float)sum[k] * (float)sum[k];
     }
-    for (uint32_t j = 0; j < d; j++)
-        f->score[j] = (f->score[j] - (float)f->all[j] * (float)f->all[j] / all) / all;
+    for (size_t k = 0; k < places; k++)
+        score[k] -= mean[k] * mean[k];
 }
 
 static void score_variance(rf_weighted *f)
 {
-    uint32_t d = f->training->features, all = 0;
-    memset(f->all, 0, d * sizeof *f->all);
-    memset(f->squares, 0, d * sizeof *f->squares);
-    for (uint32_t k = 0; k < f->drawn; k++) {
-        f->kernel->add_squares(f->draws[k].row, d, f->draws[k].times, f->all, f->squares);
-        all += f->draws[k].times;
-    }
-    for (uint32_t j = 0; j < d; j++) {
-        float mean = (float)f->all[j] / (float)all;
-        f->score[j] = (float)f->squares[j] / (float)all - mean * mean;
-    }
+    add_up(f, f->kernel->add_levels, f->mean);
+    add_up(f, f->kernel->add_level_squares, f->score);
+    for (size_t k = 0; k < 2 * f->training->sketch; k++)
+        f->score[k] -= f->mean[k] * f->mean[k];
+}
+
+static uint32_t level(const rf_training *t, uint32_t vector, uint32_t place)
+{
+    const uint8_t *sketch = rf_training_sketch(t, vector);
+    return place < t->sketch ? sketch[place] & 15 : sketch[place - t->sketch] >> 4;
 }
 
 /* Mutual information of a feature's level and the class, in nats. */
 static void score_mutual(rf_weighted *f)
 {
     const rf_training *t = f->training;
-    for (uint32_t j = 0; j < t->features; j++) {
-        uint32_t both[RF_LABELS_MAX][BINS], level[BINS] = {0}, class[RF_LABELS_MAX] = {0}, all = 0;
-        if (!f->may_ask[j])
+    for (uint32_t place = 0; place < t->laid; place++) {
+        float both[RF_LABELS_MAX][LEVELS], some[LEVELS] = {0}, class[RF_LABELS_MAX] = {0}, sum = 0;
+        if (!f->may_ask[t->feature[place]])
             continue;
         memset(both, 0, t->classes * sizeof both[0]);
         for (uint32_t k = 0; k < f->drawn; k++) {
             const draw *w = &f->draws[k];
-            uint32_t bin = w->row[j] / (256 / BINS);
-            both[w->class][bin] += w->times;
-            level[bin] += w->times;
-            class[w->class] += w->times;
-            all += w->times;
+            uint32_t l = level(t, w->vector, place);
+            float share = f->share[w->class] * (float)w->times;
+            both[w->class][l] += share;
+            some[l] += share;
+            class[w->class] += share;
         }
-        float sum = 0;
         for (uint32_t c = 0; c < t->classes; c++)
-            for (uint32_t b = 0; b < BINS; b++)
-                if (both[c][b] > 0)
-                    sum +=
-                        (float)both[c][b] * logf((float)both[c][b] * (float)all / ((float)level[b] * (float)class[c]));
-        f->score[j] = sum / (float)all;
+            for (uint32_t l = 0; l < LEVELS; l++)
+                if (both[c][l] > 0)
+                    sum += both[c][l] * logf(both[c][l] / (some[l] * class[c]));
+        f->score[place] = sum;
     }
 }
 
 /* The feature with the largest gain per cost that may still be asked; t->features when none would tell anything. */
 static uint32_t choose(rf_weighted *f, double cost_left)
 {
-    uint32_t best = f->training->features;
+    const rf_training *t = f->training;
+    uint32_t best = t->features;
     float most = 1e-6f;
-    temper(f, fmax(f->rules.least_sample, CHOICE_SAMPLE));
     draw_vectors(f);
     (f->rules.gain == RF_BETWEEN ? score_between : f->rules.gain == RF_VARIANCE ? score_variance : score_mutual)(f);
-    for (uint32_t j = 0; j < f->training->features; j++) {
-        float cost = f->rules.cost ? f->rules.cost[j] : 1, score = f->score[j] / cost;
+    for (uint32_t k = 0; k < t->laid; k++) {
+        uint32_t j = t->feature[k];
+        float cost = f->rules.cost ? f->rules.cost[j] : 1, unit = f->rules.gain == RF_MUTUAL ? 1 : t->step[k] * t->step[k],
+              score = f->score[k] * unit / cost;
         if (f->may_ask[j] && score > most && (double)cost <= cost_left) {
             most = score;
             best = j;
@@ -377,12 +411,14 @@ static uint32_t choose(rf_weighted *f, double cost_left)
 /* A query: σ is the feature's standard deviation over the draws, with a floor. The value is not known yet. */
 static rf_evidence evidence_of(const rf_weighted *f, uint32_t feature)
 {
+    const uint8_t *column = rf_training_column(f->training, feature);
     double sum = 0, squares = 0, all = 0;
     for (uint32_t k = 0; k < f->drawn; k++) {
-        double x = f->draws[k].row[feature], times = f->draws[k].times;
-        all += times;
-        sum += times * x;
-        squares += times * x * x;
+        const draw *w = &f->draws[k];
+        double x = column[w->vector], share = (double)(f->share[w->class] * (float)w->times);
+        all += share;
+        sum += share * x;
+        squares += share * x * x;
     }
     double least = f->rules.floor * f->training->largest_deviation;
     double variance = fmax(fmax(squares / all - sum / all * (sum / all), least * least), 1);
@@ -413,14 +449,9 @@ static int decide(const rf_weighted *f, rf_answer *a)
 static int believe(rf_weighted *f, rf_answer *a)
 {
     apply(f);
-    weigh(f, NO_TEMPER);
-    if (f->is_pilot)
-        return decide(f, a);
-    if (f->alive < f->count / 4 * 3) {
+    if (!f->is_pilot && f->kernel->within(f->penalty, f->count, f->base, DROPPED) < f->count / 4 * 3)
         narrow(f);
-        weigh(f, NO_TEMPER);
-    }
-    temper(f, f->rules.least_sample);
+    temper(f);
     return decide(f, a);
 }
 
@@ -487,13 +518,14 @@ void rf_weighted_classify(rf_weighted *f, const rf_object *object, rf_answer *a)
    of freedom, on average their number, where the feature tells nothing. */
 static void add_excess(rf_weighted *f, double *excess)
 {
+    const rf_training *t = f->training;
     double sample = fmin(f->sample, DRAWS);
     float *between = f->spare;
-    memcpy(between, f->score, f->training->features * sizeof *between);
+    memcpy(between, f->score, t->laid * sizeof *between);
     score_variance(f);
-    for (uint32_t j = 0; j < f->training->features; j++)
-        if (f->score[j] > 0)
-            excess[j] += sample * (double)between[j] / (double)f->score[j];
+    for (uint32_t k = 0; k < t->laid; k++)
+        if (f->score[k] > 0)
+            excess[t->feature[k]] += sample * (double)between[k] / (double)f->score[k];
 }
 
 /* Classifies a training vector and looks, before each query, at what every feature would tell in the
@@ -525,8 +557,9 @@ static uint32_t probe(rf_weighted *f, uint32_t vector, int first, double *excess
 int rf_weighted_relevant(const rf_training *t, const rf_rules *rules, uint8_t *relevant)
 {
     uint32_t looks = 0, matter = 0, probes = t->pilot < PROBES ? t->pilot : PROBES;
+    rf_training pilot = rf_training_pilot(t);
     double *excess = calloc(t->features, sizeof *excess);
-    rf_weighted *f = rf_weighted_open(t, rules);
+    rf_weighted *f = rf_training_lay(&pilot, rules->mask, 1) < 0 ? NULL : rf_weighted_open(&pilot, rules);
     int status = excess && f ? 0 : -1;
     for (uint32_t i = 0; i < probes && status == 0; i++)
         looks += probe(f, (uint32_t)((uint64_t)t->pilot * i / probes), i == 0, excess);
@@ -537,6 +570,7 @@ int rf_weighted_relevant(const rf_training *t, const rf_rules *rules, uint8_t *r
             matter += relevant[j];
         }
     rf_weighted_close(f);
+    rf_training_unlay(&pilot);
     free(excess);
     return status;
 }

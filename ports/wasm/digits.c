@@ -58,7 +58,8 @@ const rf_cloud_kernel *rf_cloud_kernels(void) { return &rf_cloud_kernel_0; }
 static void open_cloud(void)
 {
     const rf_table table = {.rows = TRAINING, .features = DIGIT_PIXELS, .bytes = rows, .label = labels};
-    if (rf_training_make(&table, chosen, TRAINING, DIGIT_CLASSES, SEED, &training, NULL, 0) < 0)
+    if (rf_training_make(&table, chosen, TRAINING, DIGIT_CLASSES, SEED, &training, NULL, 0) < 0 ||
+        rf_training_lay(&training, NULL, 1) < 0)
         return;
     rf_rules rules = rf_rules_default(RF_WEIGHTED, &training);
     rules.budget = DIGIT_QUERIES;
