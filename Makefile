@@ -13,6 +13,7 @@ help:
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make bench      measure speed; writes build/bench.json"
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
+	@echo "make reproduce  the paper's claims, checked: reproduce/report.html; MODE=--full for all trials, DATA=directory of MNIST"
 	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make clean      remove what was built"
@@ -57,6 +58,10 @@ accuracy: build
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-tracking $(BUILD)/accuracy.json
 
+reproduce: build
+	@tools/need plot
+	@$(BUILD)/rejfilt reproduce $(MODE) $(if $(DATA),--data $(DATA))
+
 mnist: build
 	@test -n "$(DATA)" || { echo "make mnist DATA=directory of the four files of MNIST" >&2; exit 2; }
 	@tools/need test
@@ -68,6 +73,6 @@ install: build
 	@cmake --build $(BUILD) && cmake --install $(BUILD)
 
 clean:
-	@rm -rf build build-* demo.svg
+	@rm -rf build build-* demo.svg reproduce
 
-.PHONY: all help build demo test sanitize warnings bench accuracy mnist install clean
+.PHONY: all help build demo test sanitize warnings bench accuracy reproduce mnist install clean
