@@ -77,38 +77,13 @@ cli_run ordinary_run(const char *model, long steps)
 {
     static rf_engine *engine;
     char error[200];
-    const rf_model *found = rf_model_find(model);
     if (!engine)
         engine = rf_engine_open("simd", error, sizeof error);
-    if (!engine || !found)
-        fail(engine ? model : error);
-    cli_run run = {.model = found, .about = *found->f64->about, .design = "auto", .seed = run_seed, .steps = steps, .batch = 1,
-                   .attempts = 100, .engine = engine, .kappa = 1, .recovery = 0.1, .anchor_every = -1};
-    for (unsigned i = 0; i < run.about.dim; i++) {
-        run.prior[i] = (cli_prior){0, run.about.parameter[i].low, run.about.parameter[i].high};
-        run.drift[i] = run.about.parameter[i].drift;
-    }
+    if (!engine)
+        fail(error);
+    cli_run run = runs_ordinary(model, steps, run_seed);
+    run.engine = engine;
     return run;
-}
-
-uint64_t trial_seed(const cli_run *run, uint32_t trial)
-{
-    rf_words w = rf_draw(run->seed, trial, 0, 0, RF_FOR_USER);
-    return (uint64_t)w.word[1] << 32 | w.word[0];
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double quantile(double values[], size_t count, double share)
-{
-    qsort(values, count, sizeof *values, compare);
-    double at = share * (double)(count - 1), whole = floor(at);
-    size_t i = (size_t)whole, next = i + 1 < count ? i + 1 : i;
-    return values[i] + (at - whole) * (values[next] - values[i]);
 }
 
 int main(int argc, char **argv)

@@ -48,7 +48,7 @@ static int run(lab *l, unsigned cell)
 {
     const int is_controlled = cell == lab_items(l, "kappas");
     const uint32_t count = lab_whole(l, "trials");
-    cli_run run = trials_paper("precession", (long)lab_whole(l, "measurements"), lab_seed(l));
+    cli_run run = runs_paper("precession", (long)lab_whole(l, "measurements"), lab_seed(l));
     trial *trials = calloc(count, sizeof *trials);
     double *column = calloc(count, sizeof *column);
     run.attempts = lab_whole(l, "attempts");
