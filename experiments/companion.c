@@ -27,6 +27,7 @@ int companion_open(companion *c, companion_kind kind, uint32_t size, const hermi
     memset(c, 0, sizeof *c);
     c->kind = kind;
     c->size = size;
+    c->engine = run->engine ? rf_engine_f64(run->engine) : NULL;
     c->rule = rule;
     c->seed = runs_seed(run, trial);
     if (rf64_simulate_open(run, c->seed, c->memory, sizeof c->memory, &c->tracker) < 0)
@@ -72,18 +73,26 @@ static void learn(companion *c, const double record[])
         closed_form_update(&c->form, record[0], record[1], record[2] != 0);
 }
 
-/* The filter and its tracker by themselves, with a restart now and then. */
+static void restart(companion *c)
+{
+    rf64_prior_covariance(c->tracker.filter, &c->form.mean, &c->form.variance);
+    c->tracker.health.failed = 0;
+}
+
+/* The filter and its tracker by themselves, and when they restart. */
 static void restarted_step(companion *c, double truth, uint32_t number)
 {
     double record[RF_NAMES_MAX + 1];
-    const double variance = c->form.variance;
+    const uint32_t widened = c->tracker.health.widened;
     if (number > 0)
         rf64_track_pass(&c->tracker, 1);
-    if (rf64_uniform(rf_draw(c->seed, number, 0, 0, RF_FOR_USER + 32).word[0]) * c->size <= 1)
-        rf64_prior_covariance(c->tracker.filter, &c->form.mean, &variance);
+    if (c->size > 0 && rf64_uniform(rf_draw(c->seed, number, 0, 0, RF_FOR_USER + 32).word[0]) * c->size <= 1)
+        restart(c);
     rf64_track_ask(&c->tracker, record);
     record[c->tracker.model.settings] = rf64_instance_outcome(c->tracker.instance, &truth, record, c->seed, number);
-    rf64_track_tell(&c->tracker, record, 1, NULL, NULL);
+    rf64_track_tell(&c->tracker, record, 1, c->engine, NULL);
+    if (c->size == 0 && c->tracker.health.widened > widened)
+        restart(c);
 }
 
 /* Another filter, whose moments the tracker's takes over. */

@@ -14,7 +14,8 @@ typedef enum companion_kind {
     COMPANION_CLOSED_FORM, /* a Gaussian with the exact moments of the precession model's posterior */
     COMPANION_HERMITE,     /* a Gaussian with moments by Gauss and Hermite's rule of `size` points */
     COMPANION_PARTICLES,   /* Liu and West's particles, `size` of them */
-    COMPANION_RESTARTED    /* the run's own filter, which goes back to its prior at random, once in `size` steps */
+    COMPANION_RESTARTED    /* the run's own filter, which goes back to its prior at random, once in `size` steps; or with 0,
+                              when a test of its health fails */
 } companion_kind;
 
 /* Of a model of one real parameter. The tracker designs and judges anchors, from a filter that is set to the moments
@@ -27,6 +28,7 @@ typedef struct companion {
     closed_form form;
     uint32_t size;
     rf64_tracker tracker;
+    const rf64_engine *engine;
     uint64_t seed;
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(1)];
 } companion;
