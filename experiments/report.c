@@ -93,7 +93,7 @@ const char *lab_number(double value, double error, char text[LAB_NUMBER_TEXT])
         snprintf(text, LAB_NUMBER_TEXT, "%s", isnan(value) ? "–" : value > 0 ? "∞" : "−∞");
     else if (!(error > 0) || !isfinite(error))
         snprintf(text, LAB_NUMBER_TEXT, "%.4g", value);
-    else if (fabs(value) < 1e-3 || fabs(value) >= 1e6) {
+    else if (fmax(fabs(value), error) < 1e-3 || fabs(value) >= 1e6) {
         int digits = (int)fmax(0, fmin(9, floor(log10(fabs(value))) - floor(log10(error)) + 1));
         snprintf(text, LAB_NUMBER_TEXT, "%.*e ± %.1e", digits, value, error);
     } else {
