@@ -5,43 +5,10 @@
 
 #include "closed_form.h"
 #include "kalman.h"
-#include "random.h"
+#include "projection.h"
 #include "theory.h"
 
-enum { DIM_MAX = 64, RECORD_MAX = DIM_MAX + 3, SIZES_MAX = 16 };
-
-/* A model of any number of parameters: its settings are their number, a number of its own, and the weights of h·x. */
-static double along(const double x[], const double setting[])
-{
-    double sum = 0;
-    for (unsigned i = 0; i < (unsigned)setting[0]; i++)
-        sum += setting[2 + i] * x[i];
-    return sum;
-}
-
-static double fringe(const double x[], const double setting[], double outcome)
-{
-    const double cosine = rf64_cos(along(x, setting) - setting[1]);
-    return outcome != 0 ? 0.5 + 0.5 * cosine : 0.5 - 0.5 * cosine;
-}
-
-static double linear(const double x[], const double setting[], double outcome)
-{
-    const double r = (outcome - along(x, setting)) / setting[1];
-    return -0.5 * r * r;
-}
-
-/* A random direction, of length 1, to h. */
-static void direct(uint64_t seed, uint32_t first, unsigned dim, double h[])
-{
-    double squares = 0;
-    for (unsigned i = 0; i < dim; i++) {
-        h[i] = random_normal(seed, first + i);
-        squares += h[i] * h[i];
-    }
-    for (unsigned i = 0; i < dim; i++)
-        h[i] /= sqrt(squares);
-}
+enum { DIM_MAX = PROJECTION_DIM_MAX, RECORD_MAX = PROJECTION_RECORD_MAX };
 
 /* The filter N(0, 1) of so many parameters; null when memory is short. */
 static rf64_filter *filter_open(unsigned dim, uint64_t seed, void **memory)
@@ -100,12 +67,12 @@ static int update_once(lab *l, void *context, uint32_t trial, const rf_engine *e
     const double time = lab_real(l, "time"), phase = 3 * random_uniform(seed, 0);
     double *h = record + 2;
     closed_form exact = {0, 1, 0};
-    direct(seed, 0, dim, h);
+    projection_direct(seed, 0, dim, h);
     closed_form_update(&exact, time, phase / time, 1);
     record[1] = phase;
     record[dim + 2] = 1;
     for (unsigned size = 0; size < m->sizes; size++) {
-        const rf64_model model = {.likelihood = fringe, .dim = (uint16_t)dim, .settings = (uint16_t)(dim + 2)};
+        const rf64_model model = {.likelihood = projection_fringe, .dim = (uint16_t)dim, .settings = (uint16_t)(dim + 2)};
         const rf64_options options = strictly((uint32_t)lab_item(l, "attempts", size));
         double scaled[RECORD_MAX], squares = 0;
         void *memory;
@@ -171,7 +138,7 @@ static int update_often(lab *l, void *context, uint32_t trial, const rf_engine *
     const series *s = context;
     const unsigned dim = s->dim, updates = dim * lab_whole(l, "measured");
     const uint64_t seed = random_seed(l, 1000 + dim, trial);
-    const rf64_model model = {.likelihood = linear, .dim = (uint16_t)dim, .settings = (uint16_t)(dim + 2), .is_log = 1};
+    const rf64_model model = {.likelihood = projection_linear, .dim = (uint16_t)dim, .settings = (uint16_t)(dim + 2), .is_log = 1};
     double unit[KALMAN_DIM_MAX * KALMAN_DIM_MAX] = {0}, zero[KALMAN_DIM_MAX] = {0}, truth[KALMAN_DIM_MAX];
     for (unsigned i = 0; i < dim; i++) {
         unit[i * dim + i] = 1;
@@ -186,8 +153,8 @@ static int update_often(lab *l, void *context, uint32_t trial, const rf_engine *
         for (unsigned k = 0; k < updates && status >= 0; k++) {
             double record[RECORD_MAX] = {dim, lab_real(l, "noise")};
             const uint32_t stream = (k + 1) * 2 * DIM_MAX;
-            direct(seed, stream, dim, record + 2);
-            record[dim + 2] = along(truth, record) + record[1] * random_normal(seed, stream + DIM_MAX);
+            projection_direct(seed, stream, dim, record + 2);
+            record[dim + 2] = projection_along(truth, record) + record[1] * random_normal(seed, stream + DIM_MAX);
             kalman_update(&exact, record + 2, record[1] * record[1], record[dim + 2]);
             status = rf64_update(filter, &model, record, 1, &options, NULL, NULL);
         }
