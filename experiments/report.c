@@ -132,7 +132,9 @@ static const char *claim_line(const lab *l, const lab_finding *f)
 {
     char own[LAB_NUMBER_TEXT], changed[LAB_NUMBER_TEXT];
     const lab_verdict verdict = lab_judge(f);
-    const char *with = verdict != LAB_HOLDS_CHANGED ? "" : lab_keep_text(", %s: %s", f->change, lab_number(f->changed, f->changed_error, changed));
+    const char *with = verdict == LAB_HOLDS || isnan(f->changed) ? ""
+                                                                   : lab_keep_text("%s %s: %s", verdict == LAB_HOLDS_CHANGED ? "," : "; nor", f->change,
+                                                                                   lab_number(f->changed, f->changed_error, changed));
     const char *departs = lab_departs(f) ? lab_keep_text("; departs from what is expected, %s", f->expect.text) : "";
     return lab_keep_text("[%s](#%s) | %s%s%s%s | %s | %s: %s | **%s**%s%s", l->name, l->name, f->paper, f->where ? " (" : "",
                          f->where ? f->where : "", f->where ? ")" : "", f->number ? f->number : "–", f->measure,

@@ -163,8 +163,8 @@ static void report(lab *l)
     lab_figure(l, "spread", "Error of ln K by number of attempts",
                "The standard deviation of the error of ln K is about ten nats at m = 100 and does not go to zero as attempts grow: what is left is "
                "the error of being Gaussian.");
-    lab_axes(l, "attempts m", "standard deviation of the error of ln K (nats)", NULL, LAB_LOG_X | LAB_LOG_Y);
-    lab_gnuplot(l, "set format y '%%g'");
+    lab_axes(l, "attempts m", "standard deviation of the error of ln K (nats)", NULL, LAB_LOG_X);
+    lab_gnuplot(l, "set yrange [0:*]");
     for (size_t i = 0; i < 4; i++)
         lab_curve(l, "spread", name_of(i, of), of, LAB_BOTH | LAB_BARS);
     lab_table(l, "Errors of ln K, in nats", "question; settings by | m | mean | median | standard deviation | as stated | right | of");
