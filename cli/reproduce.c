@@ -149,10 +149,12 @@ static int print_report(const lab *labs, unsigned count, int is_json)
     return departs ? CLI_FAILED : CLI_OK;
 }
 
-/* Can the directory be written, and can gnuplot draw? Before the long run. */
-static int check_out(const lab_options *o)
+/* Can the data be read, the directory be written, and can gnuplot draw? Before the long run. */
+static int check_files(const lab_options *o)
 {
     char path[4096], error[512];
+    if (o->data && access(o->data, R_OK) != 0)
+        return cli_error("reproduce: --data: '%s': %s", o->data, strerror(errno));
     if (mkdir(o->out, 0777) != 0 && errno != EEXIST)
         return cli_error("reproduce: --out: cannot make '%s': %s", o->out, strerror(errno));
     snprintf(path, sizeof path, "%s/check.svg", o->out);
@@ -163,7 +165,7 @@ static int check_out(const lab_options *o)
 
 static int run(const config *c, lab *labs, const int which[], unsigned count)
 {
-    int status = check_out(&c->options);
+    int status = check_files(&c->options);
     lab_crew *crew = status == CLI_OK ? lab_crew_open(&c->options) : NULL;
     if (!crew)
         return CLI_BAD_INPUT;

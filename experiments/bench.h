@@ -30,6 +30,7 @@ typedef struct lab_finding {
     lab_bounds holds;    /* where our number means that the claim holds */
     lab_bounds expect;   /* where we know our number to be, in quick as in full */
     int is_timing;       /* it depends on the machine */
+    int is_about_mnist;  /* without its files there is nothing to say */
     double value, error, changed, changed_error;
 } lab_finding;
 

@@ -103,6 +103,18 @@ void lab_level(lab *l, double value, const char *label)
     add(&figure(l)->curves, lab_keep_text("%s%.12g with lines lw 1 dt (3,3) lc rgb '#555555' title %s\n", index ? ", " : "plot ", value, quoted(label)));
 }
 
+void lab_map(lab *l, const char *quantity, const char *of, unsigned width, const char *label)
+{
+    const char *text = "$map << END\n";
+    for (const lab_row *r = NULL; (r = lab_next(l, r, quantity, of));)
+        text = lab_keep_text("%s%u %u %.6g\n", text, (unsigned)r->x % width, (unsigned)r->x / width, r->value);
+    lab_gnuplot(l, "set title %s noenhanced; set cblabel %s noenhanced\nset size ratio -1; set yrange [] reverse; unset border; unset tics; set cbtics",
+                quoted(figure(l)->title), quoted(label));
+    lab_gnuplot(l, "set palette defined (0 '#ffffff', 0.15 '#9ecae1', 0.5 '#2171b5', 1 '#000000'); set cbrange [0:*]");
+    add(&figure(l)->script, lab_keep_text("%sEND\n", text));
+    add(&figure(l)->curves, "plot $map using 1:2:3 with image pixels notitle\n");
+}
+
 int lab_figure_draw(lab *l, const lab_block *b)
 {
     char path[4096], error[512];

@@ -112,6 +112,8 @@ void lab_figure(lab *l, const char *file, const char *title, const char *alt);
 void lab_axes(lab *l, const char *x, const char *y, const char *right, int logarithmic);
 void lab_curve(lab *l, const char *quantity, const char *of, const char *label, int style);
 void lab_level(lab *l, double value, const char *label);
+/* Alone in a figure: rows as a picture `width` pixels wide, x the number of a pixel; the value of the largest is black. */
+void lab_map(lab *l, const char *quantity, const char *of, unsigned width, const char *label);
 /* One more command of gnuplot, before the curves. */
 void lab_gnuplot(lab *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
