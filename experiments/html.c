@@ -47,7 +47,7 @@ static const char *closing(const char *text, size_t length, const char *mark)
 
 static const char *verdict_class(const char *text)
 {
-    return strncmp(text, "holds with", 10) == 0 ? "part" : strncmp(text, "holds", 5) == 0 ? "holds" : "fails";
+    return strncmp(text, "holds with", 10) == 0 || strncmp(text, "not measured", 12) == 0 ? "part" : strncmp(text, "holds", 5) == 0 ? "holds" : "fails";
 }
 
 /* `code`, *emphasis*, **verdict** and [text](address). */

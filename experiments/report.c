@@ -32,6 +32,8 @@ void lab_claim(lab *l, const char *name, double value, double error)
 void lab_claim_changed(lab *l, const char *name, double value, double error)
 {
     lab_finding *f = finding(l, name);
+    if (f->is_about_mnist && !lab_data(l))
+        return;
     f->changed = value;
     f->changed_error = error;
 }

@@ -1,5 +1,6 @@
 /* How few pixels are enough? Those asked most are kept. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "digits.h"
@@ -143,8 +144,10 @@ static void report(lab *l)
     lab_claim(l, "strong", (few.value - fewest.value) / (fifth.value - few.value), NAN);
     lab_claim(l, "high", least.value, least.error);
     lab_claim(l, "all", all.value, all.error);
-    lab_figure(l, "accuracy", "Accuracy with the pixels asked most, zero or one",
-               "The accuracy hardly changes from all 784 pixels down to about 150 and then falls, by less than one per cent in all.");
+    char alt[256];
+    snprintf(alt, sizeof alt, "Accuracy by the number of pixels kept: %.2f %% with all 784, %.2f %% with 157, %.2f %% with 39 and %.2f %% with 20.", all.value,
+             fifth.value, few.value, fewest.value);
+    lab_figure(l, "accuracy", "Accuracy with the pixels asked most, zero or one", alt);
     lab_axes(l, "pixels kept", "accuracy, %", NULL, LAB_LOG_X);
     lab_gnuplot(l, "set format x '%%g'");
     lab_curve(l, "by features", "kept", "average over the shuffles", LAB_BOTH | LAB_BARS);
