@@ -85,6 +85,16 @@ class Reproduce(unittest.TestCase):
             ("evidence", "kappa", "holds with a change"),
             ("restarts", "random", "holds with a change"),
             ("beyond", "unscented", "holds"),
+            ("mnist", "quarter", "not measured"),  # these are synthetic digits
+            ("features", "table", "holds"),
+            ("features", "high", "not measured"),
+            ("theory", "covariance-attempts", "holds"),
+            ("theory", "overlap", "holds"),
+            ("theory", "stability", "holds"),
+            ("batched", "same", "holds"),
+            ("batched", "printed", "holds with a change"),
+            ("precision", "twice-near", "holds"),
+            ("precision", "twice-far", "holds with a change"),
         ):
             self.assertEqual(found[experiment, claim]["verdict"], verdict, claim)
         self.assertTrue(1.4 < found["tracking", "median"]["value"] < 1.8)
@@ -93,6 +103,7 @@ class Reproduce(unittest.TestCase):
             self.assertIn(f"## {experiment}: ", text)
             if claim["paper"] and not claim["timing"]:
                 self.assertIn(claim["paper"], text)
+        self.assertEqual(text.count("synthetic digits, not MNIST"), 3)
         self.check_page((self.out / "report.html").read_text(encoding="utf-8"))
         for figure in self.out.glob("*.svg"):
             xml.etree.ElementTree.parse(figure)
@@ -126,6 +137,20 @@ class Reproduce(unittest.TestCase):
     def test_other_engine_and_threads(self):
         good(SMALL, "--out", self.out, "--engine", "serial", "--threads", "3")
         self.assertSame(self.out)
+
+    def test_other_engine_and_threads_of_digits_and_sums(self):
+        names = ("heatmaps", "batched", "precision")
+        there = self.out.with_name("one thread")
+        good(*names, "--out", self.out, "--threads", "3")
+        good(*names, "--out", there, "--threads", "1", "--engine", "serial")
+        for file in (*(f"{name}.csv" for name in names), "heatmaps-asked-even-odd.svg"):
+            self.assertEqual((self.out / file).read_bytes(), (there / file).read_bytes(), file)
+        self.assertEqual(untimed(self.out / "report.md"), untimed(there / "report.md"))
+        path = self.out / "batched.csv"  # one node's sums were lost
+        path.write_text(re.sub(r"(,same bits,4,8),1,", r"\1,0.75,", path.read_text()))
+        done = run("batched", "--out", self.out)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(claims(self.out)["batched", "same"]["verdict"], "does not hold")
 
     def test_killed_and_continued(self):
         luck = random.Random(7)
@@ -213,6 +238,7 @@ class Reproduce(unittest.TestCase):
             (["--engine", "steam"], "steam"),
             (["--engine", "mpi"], "--engine"),
             (["--out", there], "a file"),
+            (["--data", "/no/such/digits"], "/no/such/digits"),
             (["--out", "/proc/nowhere"], "/proc/nowhere"),
             (["--out", "/no/such/directory"], "/no/such/directory"),
         ):

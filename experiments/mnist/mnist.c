@@ -153,11 +153,11 @@ static void report(lab *l)
     for (unsigned i = 0; i < lab_items(l, "particles") * lab_items(l, "restarts"); i++) {
         char label[64];
         const double particles = lab_item(l, "particles", i / lab_items(l, "restarts")), restarts = lab_item(l, "restarts", i % lab_items(l, "restarts"));
-        snprintf(label, sizeof label, "paper, m = %.0f, R = %.0f", particles, restarts);
+        snprintf(label, sizeof label, "m %.0f R %.0f", particles, restarts);
         lab_curve(l, "by queries", name_of(particles, restarts, of), label, LAB_BOTH | LAB_BARS);
     }
     lab_curve(l, "by queries", "weighted", "weighted", LAB_BOTH | LAB_BARS);
-    lab_curve(l, "by queries", "neighbours", "nearest neighbours", LAB_BOTH | LAB_BARS);
+    lab_curve(l, "by queries", "neighbours", "neighbours", LAB_BOTH | LAB_BARS);
     lab_table(l, "Errors and queries", "method | stop at P | error, % | pixels asked | objects");
     for (const lab_row *r = NULL; (r = lab_next(l, r, "error", NULL));) {
         char number[LAB_NUMBER_TEXT];
