@@ -9,7 +9,7 @@
 
 #include "plot.h"
 
-enum { WIDTH = 460, HEIGHT = 370 }; /* pixels, for letters of 12: legible when a phone shows it at 360 */
+enum { WIDTH = 460, HEIGHT = 390 }; /* pixels, for letters of 12: legible when a phone shows it at 360 */
 
 static lab_block *figure(lab *l) { return &l->blocks[l->block_count - 1]; }
 
@@ -42,7 +42,7 @@ static const char *quoted(const char *text)
 
 void lab_axes(lab *l, const char *x, const char *y, const char *right, int logarithmic)
 {
-    lab_gnuplot(l, "set title %s noenhanced\nset xlabel %s offset 0,0.4 noenhanced\nset ylabel %s noenhanced", quoted(figure(l)->title), quoted(x), quoted(y));
+    lab_gnuplot(l, "set title %s noenhanced\nset xlabel %s.\"\\n\" noenhanced\nset ylabel %s noenhanced", quoted(figure(l)->title), quoted(x), quoted(y));
     lab_gnuplot(l, "set border %d lc rgb '#666666'; set tics nomirror out scale 0.5\n"
                    "set grid xtics ytics lt 1 lw 0.5 lc rgb '#dddddd'; set grid back\n"
                    "set key outside below center horizontal noenhanced; set style fill solid 0.3 noborder",

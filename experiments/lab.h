@@ -59,7 +59,7 @@ typedef int lab_job(lab *l, void *context, uint32_t item, const rf_engine *engin
 int lab_each(lab *l, uint32_t count, lab_job *job, void *context);
 
 /* One number: `quantity` of the thing or method `of`, at x, with its standard error; NaN where there is none.
-   Names have no commas. Rows that change from run to run because they are about time go to lab_put_timing. */
+   Names have no commas. Not for jobs of lab_each: rows are put after it, in a fixed order. Rows that change from run to run because they are about time go to lab_put_timing. */
 void lab_put(lab *l, const char *quantity, const char *of, double x, double value, double error);
 void lab_put_timing(lab *l, const char *quantity, const char *of, double x, double value, double error);
 

@@ -186,7 +186,7 @@ static void put_known(const lab_writer *w, const lab *l, int is_timing)
                                        lab_departs(f) ? "**no**" : "yes");
     }
     if (n > 0)
-        w->table(w->out, "Our numbers, and where independent computations have them", "number | this run | expected | there, within 3 standard errors", lines, n);
+        w->table(w->out, "Our numbers, and where they are expected, from earlier computations of ours", "number | this run | expected | there, within 3 standard errors", lines, n);
 }
 
 static void put_settings(const lab_writer *w, const lab *l)

@@ -155,9 +155,11 @@ static void report(lab *l)
     for (const lab_row *r = NULL; (r = lab_next(l, r, "pooled", NULL));) {
         char pooled[LAB_NUMBER_TEXT], mean[LAB_NUMBER_TEXT], lost[LAB_NUMBER_TEXT];
         const lab_row m = lab_find(l, "mean", r->of, r->x), o = lab_find(l, "lost", r->of, r->x);
-        const int is_fixed = strncmp(r->of, "fixed", 5) == 0;
-        lab_line(l, "%s | %.0f | %.3g | %s | %s | %s %%", r->of, r->x, is_fixed ? r->x : lab_find(l, "attempts", r->of, r->x).value,
-                 lab_number(r->value, r->error, pooled), lab_number(m.value, m.error, mean), lab_number(100 * o.value, 100 * o.error, lost));
+        const double evaluations = strncmp(r->of, "fixed", 5) == 0 ? r->x : lab_find(l, "attempts", r->of, r->x).value;
+        char size[48] = "– | –";
+        if (strncmp(r->of, "exact", 5) != 0)
+            snprintf(size, sizeof size, "%.0f | %.0f", r->x, evaluations);
+        lab_line(l, "%s | %s | %s | %s | %s %%", r->of, size, lab_number(r->value, r->error, pooled), lab_number(m.value, m.error, mean), lab_number(100 * o.value, 100 * o.error, lost));
     }
     lab_figure(l, "width", "Where fixed points fail: one update",
                "Error of the mean after one update by radians of the fringe per standard deviation: ten fixed points are exact up to about two radians and "
