@@ -15,6 +15,7 @@ help:
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
 	@echo "make site       build the playground page in build/site; make site-serve shows it"
 	@echo "make prove      prove that the integer filter cannot overflow (Frama-C)"
+	@echo "make reproduce  the paper's claims, checked: reproduce/report.html; MODE=--full for all trials, DATA=directory of MNIST"
 	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
 	@echo "make ports      firmwares on simulated AVR, Cortex-M and RISC-V chips and the wasm module, against their budgets (ports-avr, ...: one)"
 	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"
@@ -65,6 +66,10 @@ prove:
 	@tools/need prove
 	@tools/prove
 
+reproduce: build
+	@tools/need plot
+	@$(BUILD)/rejfilt reproduce $(MODE) $(if $(DATA),--data $(DATA))
+
 mnist: build
 	@test -n "$(DATA)" || { echo "make mnist DATA=directory of the four files of MNIST" >&2; exit 2; }
 	@tools/need test
@@ -109,7 +114,7 @@ install: build
 	@cmake --build $(BUILD) && cmake --install $(BUILD)
 
 clean:
-	@rm -rf build build-* dist demo.svg
+	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help build demo test sanitize warnings bench accuracy mnist site site-serve ports ports-avr ports-cortex-m \
+.PHONY: all help build demo test sanitize warnings bench accuracy reproduce mnist site site-serve ports ports-avr ports-cortex-m \
         ports-riscv ports-wasm amalgamation prove install clean

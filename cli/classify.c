@@ -103,62 +103,14 @@ typedef struct totals {
     uint32_t knn_features;
 } totals;
 
-static int count_features(const uint8_t *mask, uint32_t features)
-{
-    int count = 0;
-    for (uint32_t j = 0; j < features; j++)
-        count += !mask || mask[j];
-    return count;
-}
-
-/* Marks the `wanted` features of largest variance. */
-static void mask_by_variance(const rf_training *t, uint64_t wanted, uint8_t *mask)
-{
-    memset(mask, 0, t->features);
-    for (uint64_t i = 0; i < wanted && i < t->features; i++) {
-        uint32_t best = t->features;
-        for (uint32_t j = 0; j < t->features; j++)
-            if (!mask[j] && (best == t->features || t->variance[j] > t->variance[best]))
-                best = j;
-        mask[best] = 1;
-    }
-}
-
 static int run_knn(const config *c, const cloud_data *d, const cloud_trial *t, cloud_progress *progress, totals *sum)
 {
-    char error[300];
-    unsigned most = 0;
-    for (unsigned i = 0; i < c->ks; i++)
-        most = c->k[i] > most ? c->k[i] : most;
-    if (most > t->training.count)
-        return cli_error("classify: --knn: there are %u training vectors only", t->training.count);
-    uint8_t *mask = c->knn_features ? malloc(t->training.features) : NULL;
-    uint32_t *nearest = malloc((size_t)t->objects.count * most * sizeof *nearest);
-    if (!nearest || (c->knn_features && !mask)) {
-        free(mask);
-        free(nearest);
-        return cli_error("classify: out of memory for %u neighbours", most);
-    }
-    if (mask)
-        mask_by_variance(&t->training, c->knn_features, mask);
-    rf_knn_set train = {d->train.bytes, t->order, t->training.count, d->train.features};
-    rf_knn_set queries = {t->objects.table->bytes, t->objects.rows, t->objects.count, d->train.features};
     double start = cloud_seconds(), cpu_start = cloud_cpu_seconds();
-    int status = rf_knn(&train, &queries, mask, most, (unsigned)c->cloud.threads, nearest, cloud_progress_show,
-                        progress, error, sizeof error);
+    int code = cloud_knn(&c->cloud, d, t, c->knn_features, c->k, c->ks, progress, sum->knn_errors);
     sum->knn_seconds += cloud_seconds() - start;
     sum->knn_cpu_seconds += cloud_cpu_seconds() - cpu_start;
-    sum->knn_features = (uint32_t)count_features(mask, d->train.features);
-    for (uint32_t q = 0; q < t->objects.count && status == 0; q++) {
-        uint32_t *near = nearest + (size_t)q * most, truth = t->objects.table->label[t->objects.rows[q]];
-        for (unsigned i = 0; i < most; i++)
-            near[i] = t->order[near[i]];
-        for (unsigned i = 0; i < c->ks; i++)
-            sum->knn_errors[i] += rf_knn_vote(near, c->k[i], d->train.label) != truth;
-    }
-    free(mask);
-    free(nearest);
-    return status < 0 ? cli_error("classify: %s", error) : CLI_OK;
+    sum->knn_features = c->knn_features && c->knn_features < d->train.features ? (uint32_t)c->knn_features : d->train.features;
+    return code;
 }
 
 /* ---- One CSV row per object ---- */
@@ -228,7 +180,7 @@ static int keep_objects(const cloud_trial *t, rf_outcome *o)
     return o->class && o->posterior && o->queries && o->asked ? 0 : -1;
 }
 
-static int run_trial(const config *c, const cloud_data *d, cloud_trial *t, FILE *out, cloud_progress *progress,
+static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t, FILE *out, cloud_progress *progress,
                      totals *sum)
 {
     char error[300];
@@ -258,7 +210,7 @@ static int run_trial(const config *c, const cloud_data *d, cloud_trial *t, FILE 
     return code;
 }
 
-static int explain(const config *c, const cloud_data *d, cloud_trial *t)
+static int explain(const config *c, const cloud_data *d, const cloud_trial *t)
 {
     char error[300], path[64], title[200];
     rf_answer answer;

@@ -19,6 +19,7 @@ int cli_compare(int argc, char **argv);
 int cli_models(int argc, char **argv);
 int cli_classify(int argc, char **argv);
 int cli_features(int argc, char **argv);
+int cli_reproduce(int argc, char **argv);
 
 /* "rejfilt: " and the message on standard error, as one line. Returns CLI_BAD_INPUT. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -45,7 +46,7 @@ enum { CLI_LIST_MAX = 64 };
 typedef int cli_set(void *config, const char *value, char *error, size_t size);
 
 typedef struct cli_option {
-    const char *name;     /* without the dashes; null ends a table */
+    const char *name;     /* without the dashes; "" takes the arguments that are no options; null ends a table */
     const char *argument; /* what the value is called in the help, or null for a flag */
     const char *help;
     cli_set *set; /* of CLI_CUSTOM */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "knn.h"
 #include "machine.h"
 #include "random.h"
 #include "stream.h"
@@ -366,6 +367,55 @@ void cloud_trial_close(cloud_trial *t)
     rf_training_free(&t->training);
     free(t->order);
     t->order = NULL;
+}
+
+/* ---- Nearest neighbours ---- */
+
+/* Marks the `wanted` features of largest variance. */
+static void mask_by_variance(const rf_training *t, uint64_t wanted, uint8_t *mask)
+{
+    memset(mask, 0, t->features);
+    for (uint64_t i = 0; i < wanted && i < t->features; i++) {
+        uint32_t best = t->features;
+        for (uint32_t j = 0; j < t->features; j++)
+            if (!mask[j] && (best == t->features || t->variance[j] > t->variance[best]))
+                best = j;
+        mask[best] = 1;
+    }
+}
+
+int cloud_knn(const cloud_config *c, const cloud_data *d, const cloud_trial *t, uint64_t features, const unsigned k[], unsigned ks,
+              cloud_progress *progress, uint64_t errors[])
+{
+    char error[300];
+    unsigned most = 0;
+    for (unsigned i = 0; i < ks; i++)
+        most = k[i] > most ? k[i] : most;
+    if (most > t->training.count)
+        return cli_error("%s: --knn: there are %u training vectors only", c->command, t->training.count);
+    uint8_t *mask = features ? malloc(t->training.features) : NULL;
+    uint32_t *nearest = malloc((size_t)t->objects.count * most * sizeof *nearest);
+    if (!nearest || (features && !mask)) {
+        free(mask);
+        free(nearest);
+        return cli_error("%s: out of memory for %u neighbours", c->command, most);
+    }
+    if (mask)
+        mask_by_variance(&t->training, features, mask);
+    rf_knn_set train = {d->train.bytes, t->order, t->training.count, d->train.features};
+    rf_knn_set queries = {t->objects.table->bytes, t->objects.rows, t->objects.count, d->train.features};
+    int status = rf_knn(&train, &queries, mask, most, (unsigned)c->threads, nearest, progress ? cloud_progress_show : NULL, progress, error,
+                        sizeof error);
+    for (uint32_t q = 0; q < t->objects.count && status == 0; q++) {
+        uint32_t *near = nearest + (size_t)q * most, truth = t->objects.table->label[t->objects.rows[q]];
+        for (unsigned i = 0; i < most; i++)
+            near[i] = t->order[near[i]];
+        for (unsigned i = 0; i < ks; i++)
+            errors[i] += rf_knn_vote(near, k[i], d->train.label) != truth;
+    }
+    free(mask);
+    free(nearest);
+    return status < 0 ? cli_error("%s: %s", c->command, error) : CLI_OK;
 }
 
 /* ---- Output ---- */

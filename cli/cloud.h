@@ -83,4 +83,11 @@ typedef struct cloud_progress {
 void cloud_progress_show(void *progress, uint64_t done, uint64_t total);
 void cloud_progress_end(const cloud_progress *progress);
 
+/* ---- Nearest neighbours ---- */
+
+/* Adds to errors[i] those of the k[i] nearest neighbours, on the `features` of largest variance (0: on all). Progress may be
+   null. Returns CLI_OK, or an exit code after a message. */
+int cloud_knn(const cloud_config *config, const cloud_data *data, const cloud_trial *trial, uint64_t features, const unsigned k[],
+              unsigned ks, cloud_progress *progress, uint64_t errors[]);
+
 #endif

@@ -8,6 +8,7 @@
 #include "cloud.h"
 #include "json.h"
 #include "cloud_picture.h"
+#include "ranking.h"
 
 enum { MOST_CUTS = 32 };
 
@@ -98,54 +99,6 @@ static const cli_usage usage = {
     "  rejfilt features --train table.csv --keep 10 --out mask --csv ranking.csv",
 };
 
-/* ---- Ranking ---- */
-
-typedef struct ranking {
-    uint64_t *asked; /* by feature */
-    double *variance;
-    uint32_t *order; /* features, those asked most first */
-    uint32_t ever;   /* features asked at least once */
-} ranking;
-
-static const ranking *sorted; /* qsort takes no context */
-
-static int compare(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (sorted->asked[x] != sorted->asked[y])
-        return sorted->asked[x] > sorted->asked[y] ? -1 : 1;
-    if (sorted->variance[x] != sorted->variance[y])
-        return sorted->variance[x] > sorted->variance[y] ? -1 : 1;
-    return x < y ? -1 : 1;
-}
-
-static void ranking_free(ranking *r)
-{
-    free(r->asked);
-    free(r->variance);
-    free(r->order);
-}
-
-static int ranking_make(ranking *r, uint32_t features)
-{
-    *r = (ranking){calloc(features, sizeof *r->asked), calloc(features, sizeof *r->variance),
-                   malloc(features * sizeof *r->order), 0};
-    if (r->asked && r->variance && r->order)
-        return CLI_OK;
-    ranking_free(r);
-    return cli_error("features: out of memory");
-}
-
-static void rank(ranking *r, uint32_t features)
-{
-    for (uint32_t j = 0; j < features; j++) {
-        r->order[j] = j;
-        r->ever += r->asked[j] > 0;
-    }
-    sorted = r;
-    qsort(r->order, features, sizeof *r->order, compare);
-}
-
 /* ---- Runs ---- */
 
 typedef struct result {
@@ -155,7 +108,7 @@ typedef struct result {
 } result;
 
 /* All shuffles with the features in `mask` (null: all); adds to the ranking where it is given. */
-static int run_all(const config *c, const cloud_data *d, const uint8_t *mask, ranking *r, cloud_progress *progress,
+static int run_all(const config *c, const cloud_data *d, const uint8_t *mask, cloud_ranking *r, cloud_progress *progress,
                    result *out)
 {
     char error[300];
@@ -188,12 +141,12 @@ static int run_all(const config *c, const cloud_data *d, const uint8_t *mask, ra
 
 static uint32_t kept_at(const config *c, unsigned cut, uint32_t features)
 {
-    double kept =
-        isnan(c->percentile[cut]) ? (double)c->count[cut] : floor(features * (1 - c->percentile[cut] / 100) + 0.5);
-    return kept < 1 ? 1 : kept > features ? features : (uint32_t)kept;
+    if (isnan(c->percentile[cut]))
+        return c->count[cut] < features ? (uint32_t)c->count[cut] : features;
+    return cloud_ranking_kept(features, c->percentile[cut]);
 }
 
-static int run_cuts(const config *c, const cloud_data *d, const ranking *r, const result *all, cloud_progress *progress,
+static int run_cuts(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all, cloud_progress *progress,
                     cli_cut *cuts)
 {
     uint32_t features = d->train.features;
@@ -202,9 +155,7 @@ static int run_cuts(const config *c, const cloud_data *d, const ranking *r, cons
     for (unsigned i = 0; i < c->cuts && code == CLI_OK; i++) {
         result one = *all;
         uint32_t kept = kept_at(c, i, features);
-        memset(mask, 0, features);
-        for (uint32_t k = 0; k < kept; k++)
-            mask[r->order[k]] = !d->mask || d->mask[r->order[k]];
+        cloud_ranking_mask(r, kept, d->mask, mask);
         if (kept < features)
             code = run_all(c, d, mask, NULL, progress, &one);
         else
@@ -218,7 +169,7 @@ static int run_cuts(const config *c, const cloud_data *d, const ranking *r, cons
 
 /* ---- Output ---- */
 
-static int write_mask(const config *c, const cloud_data *d, const ranking *r)
+static int write_mask(const config *c, const cloud_data *d, const cloud_ranking *r)
 {
     char name[128];
     FILE *out = cloud_create(&c->cloud, c->out);
@@ -230,7 +181,7 @@ static int write_mask(const config *c, const cloud_data *d, const ranking *r)
     return cloud_finish(&c->cloud, c->out, out);
 }
 
-static int write_csv(const config *c, const cloud_data *d, const ranking *r)
+static int write_csv(const config *c, const cloud_data *d, const cloud_ranking *r)
 {
     char name[128];
     FILE *out = cloud_create(&c->cloud, c->csv);
@@ -247,7 +198,7 @@ static int write_csv(const config *c, const cloud_data *d, const ranking *r)
     return cloud_finish(&c->cloud, c->csv, out);
 }
 
-static int write_plot(const config *c, const cloud_data *d, const ranking *r, const cli_cut *cuts)
+static int write_plot(const config *c, const cloud_data *d, const cloud_ranking *r, const cli_cut *cuts)
 {
     char title[200];
     double *asked = malloc(d->train.features * sizeof *asked);
@@ -267,7 +218,7 @@ static int write_plot(const config *c, const cloud_data *d, const ranking *r, co
     return code;
 }
 
-static void print_text(const config *c, const cloud_data *d, const ranking *r, const result *all, const cli_cut *cuts)
+static void print_text(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all, const cli_cut *cuts)
 {
     char name[128];
     cloud_describe(&c->cloud, d);
@@ -284,7 +235,7 @@ static void print_text(const config *c, const cloud_data *d, const ranking *r, c
         printf("%12.4g  %8u  %.3f %%\n", cuts[i].percentile, cuts[i].features, 100 * cuts[i].error);
 }
 
-static void print_json(const config *c, const cloud_data *d, const ranking *r, const result *all, const cli_cut *cuts)
+static void print_json(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all, const cli_cut *cuts)
 {
     char name[128];
     cli_json json = cli_json_open(stdout);
@@ -320,14 +271,14 @@ static void print_json(const config *c, const cloud_data *d, const ranking *r, c
 static int run(const config *c, const cloud_data *d)
 {
     result all;
-    ranking r;
+    cloud_ranking r;
     cli_cut cuts[MOST_CUTS] = {{0, 0, 0}};
     cloud_progress progress = {.what = "ranking", .start = cloud_seconds(), .total = c->cloud.shuffles * (1 + c->cuts)};
-    if (ranking_make(&r, d->train.features) != CLI_OK)
-        return CLI_BAD_INPUT;
+    if (cloud_ranking_make(&r, d->train.features) < 0)
+        return cli_error("features: out of memory");
     int code = run_all(c, d, NULL, &r, &progress, &all);
     if (code == CLI_OK) {
-        rank(&r, d->train.features);
+        cloud_ranking_sort(&r);
         code = run_cuts(c, d, &r, &all, &progress, cuts);
     }
     cloud_progress_end(&progress);
@@ -339,7 +290,7 @@ static int run(const config *c, const cloud_data *d)
         code = write_plot(c, d, &r, cuts);
     if (code == CLI_OK)
         (c->cloud.json ? print_json : print_text)(c, d, &r, &all, cuts);
-    ranking_free(&r);
+    cloud_ranking_free(&r);
     return code;
 }
 

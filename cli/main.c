@@ -14,6 +14,7 @@ static const cli_command commands[] = {
     {"compare", "which model do the records speak for?", cli_compare},
     {"classify", "classify objects by asking for few of their features", cli_classify},
     {"features", "rank the features by how often they are asked", cli_features},
+    {"reproduce", "check the paper's claims, figure by figure", cli_reproduce},
     {"models", "list the built-in models", cli_models},
     {NULL, NULL, NULL},
 };

@@ -117,6 +117,8 @@ static void print_help(const cli_usage *usage)
     printf("usage: rejfilt %s %s\n\n%s\n\noptions:\n", usage->command, usage->synopsis, usage->about);
     for (const cli_option *o = usage->options; o->name; o++) {
         char left[64];
+        if (!o->name[0])
+            continue;
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
         const char *text = o->help, *line;
         printf("  %-24s", left);
@@ -257,12 +259,13 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i] + 2, *equals = strchr(argv[i], '=');
         size_t length = strncmp(argv[i], "--", 2) != 0 ? 0 : equals ? (size_t)(equals - name) : strlen(name);
-        const cli_option *option = length ? cli_option_find(usage->options, name, length) : NULL;
+        const int is_bare = argv[i][0] != '-';
+        const cli_option *option = length || is_bare ? cli_option_find(usage->options, name, length) : NULL;
         if (!option) {
             unknown(usage, argv[i]);
             return -1;
         }
-        const char *value = equals ? equals + 1 : NULL;
+        const char *value = is_bare ? argv[i] : equals ? equals + 1 : NULL;
         if (option->argument && !value)
             value = i + 1 < argc ? argv[++i] : NULL;
         if (!option->argument != !value) {
@@ -272,7 +275,7 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
         char error[256] = "";
         if (cli_option_set(option, config, value, error, sizeof error) < 0) {
             if (error[0])
-                cli_error("%s: --%s: %s", usage->command, option->name, error);
+                cli_error("%s: %s%s%s%s", usage->command, is_bare ? "" : "--", option->name, is_bare ? "" : ": ", error);
             return -1;
         }
     }

@@ -298,9 +298,16 @@ static pid_t start_gnuplot(int out, int err, int *pipe_end)
     return child;
 }
 
-/* Feeds gnuplot its script and closes the pipe; without a picture, only the terminal is asked for.
-   Writing after gnuplot has died does no harm. */
-static void feed(int pipe_end, const format *f, const cli_picture *p, const cli_series *s)
+/* What gnuplot draws: a picture of a series, or what a script says, or nothing: then the terminal alone is asked for. */
+typedef struct drawing {
+    double width, height;
+    const cli_picture *picture;
+    const cli_series *series;
+    const char *script;
+} drawing;
+
+/* Feeds gnuplot its script and closes the pipe. Writing after gnuplot has died does no harm. */
+static void feed(int pipe_end, const format *f, const drawing *d)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     FILE *script = fdopen(pipe_end, "w");
@@ -310,9 +317,11 @@ static void feed(int pipe_end, const format *f, const cli_picture *p, const cli_
     }
     sigaction(SIGPIPE, &ignore, &before);
     fprintf(script, "set encoding utf8\nset terminal %s size %.0f,%.0f %s\n", f->terminal,
-            f->scale * (p ? p->width : 900), f->scale * (p ? p->height : 600), f->options);
-    if (p)
-        put_picture(script, p, s);
+            f->scale * d->width, f->scale * d->height, f->options);
+    if (d->picture)
+        put_picture(script, d->picture, d->series);
+    if (d->script)
+        fputs(d->script, script);
     fclose(script);
     sigaction(SIGPIPE, &before, NULL);
 }
@@ -329,13 +338,13 @@ static int fail_as_gnuplot(const target *t, FILE *complaints)
     return fail(t, "gnuplot failed: %s", reason[0] ? reason : "it gave no reason");
 }
 
-static int draw_with_gnuplot(const target *t, const cli_picture *p, const cli_series *s)
+static int draw_with_gnuplot(const target *t, const drawing *d)
 {
     int status = -1, pipe_end;
     FILE *complaints = tmpfile();
     pid_t child = complaints ? start_gnuplot(t->fd, fileno(complaints), &pipe_end) : -1;
     if (child >= 0) {
-        feed(pipe_end, t->format, p, s);
+        feed(pipe_end, t->format, d);
         while (waitpid(child, &status, 0) < 0 && errno == EINTR)
             ;
     }
@@ -383,7 +392,8 @@ int cli_plot(const char *path, const cli_series *series, char *error, size_t err
         fail(&t, "nothing to plot: the run has no step with a finite estimate");
     else if ((status = target_open(&t)) == 0) {
         split_single_row(&shown, &picture);
-        status = t.format->terminal ? draw_with_gnuplot(&t, &picture, &shown) : draw_html(&t, &picture, &shown, series);
+        const drawing d = {picture.width, picture.height, &picture, &shown, NULL};
+        status = t.format->terminal ? draw_with_gnuplot(&t, &d) : draw_html(&t, &picture, &shown, series);
         if (status == 0)
             status = target_complete(&t);
         status = target_close(&t, status, 1);
@@ -395,7 +405,18 @@ int cli_plot(const char *path, const cli_series *series, char *error, size_t err
 int cli_plot_check(const char *path, char *error, size_t error_size)
 {
     target t = {.path = path, .error = error, .error_size = error_size};
+    const drawing nothing = {.width = 900, .height = 600};
     if (target_open(&t) != 0)
         return -1;
-    return target_close(&t, t.format->terminal ? draw_with_gnuplot(&t, NULL, NULL) : 0, 0);
+    return target_close(&t, t.format->terminal ? draw_with_gnuplot(&t, &nothing) : 0, 0);
+}
+
+int cli_plot_script(const char *path, double width, double height, const char *script, char *error, size_t error_size)
+{
+    target t = {.path = path, .error = error, .error_size = error_size};
+    const drawing d = {.width = width, .height = height, .script = script};
+    if (target_open(&t) != 0)
+        return -1;
+    int status = draw_with_gnuplot(&t, &d);
+    return target_close(&t, status == 0 ? target_complete(&t) : status, 1);
 }

@@ -11,4 +11,7 @@ int cli_plot(const char *path, const cli_series *series, char *error, size_t err
 /* Can `path` be a plot? Returns 0, or -1 with a one-line message: for use before a long run. */
 int cli_plot_check(const char *path, char *error, size_t error_size);
 
+/* What gnuplot makes of a script, as .svg or .png of so many pixels. Returns 0, or -1 as above. */
+int cli_plot_script(const char *path, double width, double height, const char *script, char *error, size_t error_size);
+
 #endif

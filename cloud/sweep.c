@@ -116,7 +116,7 @@ static int open_workers(const rf_training *training, const rf_rules *rules, work
 
 /* Lays the training set out for what may be asked: by the weighted filter, no features that tell nothing. Those are
    taken out of its rules; the mask is to be freed. */
-static int lay_out(rf_training *training, rf_rules *rules, uint8_t **mask, char *error, size_t size)
+static int lay_out(const rf_training *training, rf_rules *rules, uint8_t **mask, rf_training *laid, char *error, size_t size)
 {
     int is_weighted = rules->method == RF_WEIGHTED;
     if (is_weighted) {
@@ -125,7 +125,7 @@ static int lay_out(rf_training *training, rf_rules *rules, uint8_t **mask, char 
             return rf_fail(error, size, "out of memory for %u features", training->features);
         rules->mask = *mask;
     }
-    if (rf_training_lay(training, *mask, is_weighted) < 0)
+    if (rf_training_lay(training, 0, *mask, is_weighted, laid) < 0)
         return rf_fail(error, size, "out of memory for %u training vectors", training->count);
     return 0;
 }
@@ -148,12 +148,13 @@ static int finish(const job *j, unsigned threads, char *error, size_t size)
     return failed ? rf_fail(error, size, "out of memory for the answers") : 0;
 }
 
-int rf_run(rf_training *training, const rf_rules *rules, const rf_objects *objects, unsigned threads,
+int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects *objects, unsigned threads,
            rf_outcome *outcome, rf_progress *progress, void *context, char *error, size_t size)
 {
     unsigned worth = (objects->count + AT_ONCE - 1) / AT_ONCE;
     threads = threads < worth ? threads : worth > 0 ? worth : 1;
     rf_rules relevant = *rules;
+    rf_training laid = {0};
     uint8_t *mask = NULL;
     job j = {.objects = objects, .training = training, .outcome = outcome, .progress = progress, .context = context};
     j.workers = calloc(threads, sizeof *j.workers);
@@ -163,9 +164,9 @@ int rf_run(rf_training *training, const rf_rules *rules, const rf_objects *objec
     if (status == 0 && (!j.workers || !j.cost))
         status = rf_fail(error, size, "out of memory for %u threads", threads);
     if (status == 0)
-        status = lay_out(training, &relevant, &mask, error, size);
+        status = lay_out(training, &relevant, &mask, &laid, error, size);
     if (status == 0)
-        status = open_workers(training, &relevant, j.workers, threads, error, size);
+        status = open_workers(&laid, &relevant, j.workers, threads, error, size);
     if (status == 0) {
         atomic_init(&j.next, 0);
         rf_pool_run(pool, work, &j, threads);
@@ -181,25 +182,28 @@ int rf_run(rf_training *training, const rf_rules *rules, const rf_objects *objec
     }
     free(j.workers);
     free(j.cost);
+    rf_training_unlay(&laid);
     free(mask);
     return status;
 }
 
-int rf_run_one(rf_training *training, const rf_rules *rules, const rf_objects *objects, uint32_t index,
+int rf_run_one(const rf_training *training, const rf_rules *rules, const rf_objects *objects, uint32_t index,
                rf_answer *answer, char *error, size_t size)
 {
     rf_object object = object_at(objects, index);
     rf_rules relevant = *rules;
+    rf_training laid = {0};
     uint8_t *mask = NULL;
-    rf_cloud *cloud = lay_out(training, &relevant, &mask, error, size) < 0
+    rf_cloud *cloud = lay_out(training, &relevant, &mask, &laid, error, size) < 0
                           ? NULL
-                          : rf_cloud_open(training, &relevant, error, size);
+                          : rf_cloud_open(&laid, &relevant, error, size);
     int status = cloud ? rf_answer_make(training, rules, 1, answer) : -1;
     if (status == 0)
         rf_cloud_classify(cloud, &object, answer);
     else if (cloud)
         rf_fail(error, size, "out of memory for a story");
     rf_cloud_close(cloud);
+    rf_training_unlay(&laid);
     free(mask);
     return status;
 }

@@ -27,11 +27,11 @@ typedef struct rf_outcome {
 static inline uint32_t rf_objects_row(const rf_objects *o, uint32_t i) { return o->rows ? o->rows[i] : i; }
 
 /* Classifies all objects. Returns 0, or -1 with a message. */
-int rf_run(rf_training *training, const rf_rules *rules, const rf_objects *objects, unsigned threads,
+int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects *objects, unsigned threads,
            rf_outcome *outcome, rf_progress *progress, void *context, char *error, size_t size);
 
 /* One object, into an answer whose arrays it allocates, story included. Free them with rf_answer_free. */
-int rf_run_one(rf_training *training, const rf_rules *rules, const rf_objects *objects, uint32_t index,
+int rf_run_one(const rf_training *training, const rf_rules *rules, const rf_objects *objects, uint32_t index,
                rf_answer *answer, char *error, size_t size);
 int rf_answer_make(const rf_training *training, const rf_rules *rules, int with_story, rf_answer *answer);
 void rf_answer_free(rf_answer *answer);

@@ -22,7 +22,6 @@ void rf_shuffle(uint64_t seed, uint32_t update, uint32_t purpose, uint32_t *orde
 
 void rf_training_free(rf_training *t)
 {
-    rf_training_unlay(t);
     free(t->order);
     free(t->of_class);
     free(t->class_begin);
@@ -91,17 +90,6 @@ void rf_training_unlay(rf_training *t)
     t->laid = 0;
 }
 
-rf_training rf_training_pilot(const rf_training *t)
-{
-    rf_training pilot = *t;
-    pilot.count = t->pilot;
-    pilot.segments = t->pilot_segments;
-    pilot.feature = pilot.place = NULL;
-    pilot.columns = pilot.sketches = pilot.low = NULL;
-    pilot.step = NULL;
-    return pilot;
-}
-
 /* Columns from rows, a tile at a time. */
 static void transpose(rf_training *t)
 {
@@ -151,19 +139,13 @@ static void draw_sketches(rf_training *t)
     }
 }
 
-static int is_laid(const rf_training *t, const uint8_t *mask, int with_sketches)
+int rf_training_lay(const rf_training *training, int pilot_alone, const uint8_t *mask, int with_sketches, rf_training *t)
 {
-    uint32_t same = 0;
-    for (uint32_t j = 0; j < t->features && t->columns; j++)
-        same += (!mask || mask[j]) == (t->place[j] < t->laid);
-    return same == t->features && with_sketches == (t->sketches != NULL);
-}
-
-int rf_training_lay(rf_training *t, const uint8_t *mask, int with_sketches)
-{
-    if (is_laid(t, mask, with_sketches))
-        return 0;
-    rf_training_unlay(t);
+    *t = *training;
+    if (pilot_alone) {
+        t->count = t->pilot;
+        t->segments = t->pilot_segments;
+    }
     t->feature = malloc(t->features * sizeof *t->feature);
     t->place = malloc(t->features * sizeof *t->place);
     if (!t->feature || !t->place)

@@ -13,7 +13,7 @@ typedef struct rf_training {
     uint32_t count, features, classes;
     const uint8_t *rows; /* the table's, in its order */
     uint32_t *order;     /* by vector: its row in the table */
-    /* Laid out for one way of asking. */
+    /* Laid out for one way of asking: rf_training_lay(). */
     uint32_t laid;           /* how many features may be asked: */
     uint32_t *feature;       /* which they are, ascending */
     uint32_t *place;         /* by feature: where it is in that list; `laid`: nowhere */
@@ -33,19 +33,16 @@ typedef struct rf_training {
     double largest_deviation; /* of any feature */
 } rf_training;
 
-/* The training set, not laid out yet, of the rows chosen[0 .. count − 1] of a table of bytes whose labels are classes, which must
+/* The training set of the rows chosen[0 .. count − 1] of a table of bytes whose labels are classes, which must
    outlive it. Every class has a row. Returns 0, or -1 with a message. */
 int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes, uint64_t seed,
                      rf_training *training, char *error, size_t size);
 void rf_training_free(rf_training *training);
 
-/* Lays out the features with a mask that is not 0, all when it is null; sketches too, if wanted. The layout before is
-   gone. Returns 0, or -1 without memory. */
-int rf_training_lay(rf_training *training, const uint8_t *mask, int with_sketches);
-
-/* The pilot as a training set of its own, not laid out, which borrows from this one: only what is laid out is its
-   own, to be freed by rf_training_unlay(). */
-rf_training rf_training_pilot(const rf_training *training);
+/* The same training set, or its pilot alone, laid out for the features with a mask that is not 0, all when it is null;
+   with sketches, if wanted. It borrows from the one it was made of. Returns 0, or -1 without memory; to be freed by
+   rf_training_unlay() either way. */
+int rf_training_lay(const rf_training *training, int pilot_alone, const uint8_t *mask, int with_sketches, rf_training *out);
 void rf_training_unlay(rf_training *training);
 
 static inline const uint8_t *rf_training_row(const rf_training *t, uint32_t vector)

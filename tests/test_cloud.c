@@ -270,8 +270,9 @@ static void a_training_set_is_the_table(void **state)
     fixture *f = make(777, 5, 10, 3);
     const uint8_t mask[5] = {1, 0, 1, 1, 0};
     unsigned char seen[777] = {0};
-    assert_int_equal(rf_training_lay(&f->training, mask, 1), 0);
-    assert_int_equal(f->training.laid, 3);
+    rf_training laid;
+    assert_int_equal(rf_training_lay(&f->training, 0, mask, 1, &laid), 0);
+    assert_int_equal(laid.laid, 3);
     for (uint32_t s = 0; s < f->training.segments; s++)
         for (uint32_t i = f->training.segment[s].begin; i < f->training.segment[s].begin + f->training.segment[s].count;
              i++) {
@@ -279,16 +280,17 @@ static void a_training_set_is_the_table(void **state)
             assert_int_equal(seen[row]++, 0);
             assert_int_equal(f->table.label[row], f->training.segment[s].class);
             for (uint32_t k = 0; k < 3; k++) {
-                const uint8_t *sketch = rf_training_sketch(&f->training, i);
-                uint32_t j = f->training.feature[k], level = k < 2 ? sketch[k] & 15u : sketch[k - 2] >> 4u;
-                double value = f->training.low[k] + (double)f->training.step[k] * level;
+                const uint8_t *sketch = rf_training_sketch(&laid, i);
+                uint32_t j = laid.feature[k], level = k < 2 ? sketch[k] & 15u : sketch[k - 2] >> 4u;
+                double value = laid.low[k] + (double)laid.step[k] * level;
                 assert_true(mask[j]);
-                assert_int_equal(rf_training_column(&f->training, j)[i], f->table.bytes[row * 5 + j]);
-                check_within(value, f->table.bytes[row * 5 + j], 0.5 * (double)f->training.step[k] + 1e-4);
+                assert_int_equal(rf_training_column(&laid, j)[i], f->table.bytes[row * 5 + j]);
+                check_within(value, f->table.bytes[row * 5 + j], 0.5 * (double)laid.step[k] + 1e-4);
             }
         }
     assert_non_null(memchr(seen, 1, sizeof seen));
     assert_null(memchr(seen, 0, sizeof seen));
+    rf_training_unlay(&laid);
     done(f);
 }
 

@@ -14,27 +14,20 @@
      claims    data sets for which one hypothesis is said to be (slightly) favoured ...
      wrong     ... and of them those that the exact sign contradicts */
 #include "cli.h"
-#include "grid.h"
-#include "modelspec.h"
-#include "score.h"
+#include "hypotheses.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETS_MAX = 10000, REGISTERS_MAX = 64, SAMPLERS = 3, POINTS = 16384 };
+enum { SETS_MAX = 10000, REGISTERS_MAX = 64, SAMPLERS = 3 };
 
 typedef struct config {
     uint64_t sets, records, attempts, repeat, seed;
     int hard;
     rf_engine *engine;
 } config;
-
-/* A hypothesis: a built-in model of one parameter, and its drift. */
-typedef struct hypothesis {
-    const char *model, *drift;
-} hypothesis;
 
 typedef struct question {
     const char *name;
@@ -43,11 +36,13 @@ typedef struct question {
     int is_hard;
 } question;
 
+#define STEP 0.026179938779914944 /* π/120 */
+
 static const question questions[] = {
-    {"drift or static", {{"precession", "0.026179938779914944"}, {"precession", "0"}}, 0, 0},
-    {"cosine or coin", {{"precession", "0.026179938779914944"}, {"coin", "0"}}, 0, 0},
-    {"drift or static, longer", {{"precession", "0.026179938779914944"}, {"precession", "0"}}, 1, 1},
-    {"static cosine or coin", {{"precession", "0"}, {"coin", "0"}}, 0, 1},
+    {"drift or static", {{"precession", STEP}, {"precession", 0}}, 0, 0},
+    {"cosine or coin", {{"precession", STEP}, {"coin", 0}}, 0, 0},
+    {"drift or static, longer", {{"precession", STEP}, {"precession", 0}}, 1, 1},
+    {"static cosine or coin", {{"precession", 0}, {"coin", 0}}, 0, 1},
 };
 
 typedef struct outcome {
@@ -64,120 +59,31 @@ static void fail(const char *what)
 
 static cli_run run_of(const config *c, hypothesis h, uint64_t seed)
 {
-    char error[200];
-    cli_run run = {.seed = seed,
-                   .batch = 1,
-                   .attempts = (uint32_t)c->attempts,
-                   .engine = c->engine,
-                   .kappa = 1,
-                   .recovery = 0.1,
-                   .anchor_every = -1};
-    cli_model_use(&run, rf_model_find(h.model));
-    if (cli_model_drift(&run, h.drift, error, sizeof error) < 0)
-        fail(error);
+    cli_run run = hypothesis_run(h, seed, c->engine);
+    run.attempts = (uint32_t)c->attempts;
     return run;
-}
-
-/* ---- Data ---- */
-
-typedef struct record {
-    double setting[RF_NAMES_MAX], outcome;
-} record;
-
-/* Records of a truth that is drawn from its prior and walks, measured as the tracker asks. */
-static void simulate(const config *c, const question *q, unsigned which, const char *design, uint64_t seed,
-                     record records[])
-{
-    const int knows = q->tracker_knows && strcmp(q->is[which].model, q->is[0].model) == 0;
-    cli_run truth = run_of(c, q->is[which], seed), belief = run_of(c, q->is[knows ? which : 0], seed);
-    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(1)];
-    rf64_tracker tracker;
-    rf64_chart chart[RF_NAMES_MAX];
-    belief.design = design;
-    belief.attempts = 100;
-    rf64_instance_model(truth.model->f64, chart);
-    if (rf64_simulate_open(&belief, seed, memory, sizeof memory, &tracker) < 0)
-        fail("cannot open a tracker");
-    rf_words w = rf_draw(seed, 0, 0, 1, RF_FOR_TRUTH);
-    double x = truth.prior[0].first + (truth.prior[0].second - truth.prior[0].first) * rf64_uniform(w.word[2]);
-    double y = rf64_chart_coordinate(chart, x);
-    for (uint32_t k = 0; k < c->records; k++) {
-        double told[RF_NAMES_MAX + 1], z, other;
-        if (k > 0) {
-            w = rf_draw(seed, k, 0, 0, RF_FOR_TRUTH);
-            rf64_normal_pair(w.word[0], w.word[1], &z, &other);
-            y += truth.drift[0] * z;
-            rf64_track_pass(&tracker, 1);
-        }
-        x = rf64_chart_natural(chart, y);
-        rf64_track_ask(&tracker, records[k].setting);
-        records[k].outcome = rf64_instance_outcome(truth.model->f64, &x, records[k].setting, seed, k);
-        memcpy(told, records[k].setting, sizeof records[k].setting);
-        told[tracker.model.settings] = records[k].outcome;
-        if (rf64_track_tell(&tracker, told, 1, rf_engine_f64(c->engine), NULL) < 0)
-            fail("the tracker refuses a record");
-    }
-}
-
-/* A record as a model takes it: the coin has no settings. */
-static const double *for_model(const cli_run *run, const record *r, double own[RF_NAMES_MAX + 1])
-{
-    memcpy(own, r->setting, run->about.settings * sizeof own[0]);
-    own[run->about.settings] = r->outcome;
-    return own;
-}
-
-/* ---- Evidence ---- */
-
-static double exact_evidence(const config *c, const cli_run *run, const record records[])
-{
-    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(1)];
-    rf64_tracker prior;
-    double own[RF_NAMES_MAX + 1], variance = run->drift[0] * run->drift[0];
-    if (rf64_simulate_open(run, 0, memory, sizeof memory, &prior) < 0)
-        fail("cannot set a prior");
-    prior.model.charts = prior.charts;
-    grid *g = grid_create(&prior.model, POINTS);
-    if (!g || grid_prior_gaussian(g, prior.prior_mean[0], prior.prior_sd[0] * prior.prior_sd[0]) < 0)
-        fail("cannot make a grid");
-    for (uint32_t k = 0; k < c->records; k++) {
-        if (k > 0)
-            grid_diffuse(g, variance);
-        grid_update(g, for_model(run, &records[k], own));
-    }
-    double evidence = grid_log_evidence(g);
-    grid_free(g);
-    return evidence;
-}
-
-static void estimate(const config *c, const cli_run *run, const record records[], cli_score scores[])
-{
-    rf_status status;
-    double own[RF_NAMES_MAX + 1];
-    cli_scorer *s = rf64_score_open(run, (uint32_t)c->repeat, &status);
-    if (!s)
-        fail(rf_status_text(status));
-    for (uint32_t k = 0; k < c->records; k++)
-        if (rf64_score_learn(s, for_model(run, &records[k], own), 1, k > 0) < 0)
-            fail("a register refuses a record");
-    memcpy(scores, rf64_score_read(s), c->repeat * sizeof scores[0]);
-    rf64_score_close(s);
 }
 
 static outcome ask(const config *c, const question *q, const char *design, uint32_t set)
 {
-    static record records[100000];
+    static hypothesis_record records[100000];
     static cli_score scores[2][REGISTERS_MAX];
     rf_words w = rf_draw(c->seed, set, 0, 0, RF_FOR_USER);
     const uint64_t seed = (uint64_t)w.word[1] << 32 | w.word[0];
     outcome o;
-    simulate(c, q, set % 2, design, seed, records);
+    const hypothesis truth = q->is[set % 2], believed = q->is[q->tracker_knows && strcmp(truth.model, q->is[0].model) == 0 ? set % 2 : 0];
+    const uint32_t count = (uint32_t)c->records;
     cli_run run[2] = {run_of(c, q->is[0], ~seed), run_of(c, q->is[1], ~seed)};
-    o.exact = exact_evidence(c, &run[0], records) - exact_evidence(c, &run[1], records);
+    double exact[2];
+    if (hypothesis_simulate(truth, believed, design, seed, c->engine, count, records) < 0 || hypothesis_exact(&run[0], records, count, &exact[0]) < 0 ||
+        hypothesis_exact(&run[1], records, count, &exact[1]) < 0)
+        fail("a run was refused, or memory is short");
+    o.exact = exact[0] - exact[1];
     for (unsigned sampler = 0; sampler < SAMPLERS; sampler++) {
         for (unsigned i = 0; i < 2; i++) {
             run[i].sampler = (rf_sampler)sampler;
-            estimate(c, &run[i], records, scores[i]);
+            if (hypothesis_score(&run[i], records, count, (uint32_t)c->repeat, scores[i]) < 0)
+                fail("a register refuses a record");
         }
         o.estimate[sampler][0] = cli_evidence_factor(scores[0], scores[1], 1);
         o.mean_log[sampler] = 0;

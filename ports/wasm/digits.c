@@ -12,7 +12,7 @@ enum {
     TRAINING = 1500,
     SEED = 1,
     EXAMPLES = 1000000, /* number of the first digit that is an example, not for training */
-    ROOM = 8 << 20      /* bytes for all that cloud/ keeps: 2 × TRAINING × DIGIT_PIXELS and the filter's own */
+    ROOM = 8 << 20      /* bytes for all that cloud/ keeps: 1.5 × TRAINING × DIGIT_PIXELS and the filter's own */
 };
 #define HEIGHT 19.0f /* of the training digits, on average, */
 #define WIDTH 15.0f  /* of wide ones, */
@@ -26,7 +26,7 @@ static size_t taken;
 static uint8_t rows[TRAINING * DIGIT_PIXELS], image[DIGIT_PIXELS];
 static uint32_t labels[TRAINING], chosen[TRAINING], drawn;
 static rf_point points[DIGIT_POINTS];
-static rf_training training;
+static rf_training training, laid;
 static rf_weighted *cloud;
 static float posterior[DIGIT_CLASSES];
 static digits_answer answer;
@@ -59,11 +59,11 @@ static void open_cloud(void)
 {
     const rf_table table = {.rows = TRAINING, .features = DIGIT_PIXELS, .bytes = rows, .label = labels};
     if (rf_training_make(&table, chosen, TRAINING, DIGIT_CLASSES, SEED, &training, NULL, 0) < 0 ||
-        rf_training_lay(&training, NULL, 1) < 0)
+        rf_training_lay(&training, 0, NULL, 1, &laid) < 0)
         return;
     rf_rules rules = rf_rules_default(RF_WEIGHTED, &training);
     rules.budget = DIGIT_QUERIES;
-    cloud = rf_weighted_open(&training, &rules);
+    cloud = rf_weighted_open(&laid, &rules);
 }
 
 uint32_t digits_wanted(void) { return TRAINING; }

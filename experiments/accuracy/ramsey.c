@@ -45,7 +45,7 @@ typedef struct world {
 
 static world draw_world(const cli_run *run, uint32_t trial)
 {
-    world w = {.seed = trial_seed(run, trial)};
+    world w = {.seed = runs_seed(run, trial)};
     rf_words words = rf_draw(w.seed, 0, 0, 1, RF_FOR_TRUTH);
     for (unsigned i = 0; i < DIM; i++)
         w.truth[i] = run->prior[i].first + (run->prior[i].second - run->prior[i].first) * rf64_uniform(words.word[i]);
@@ -153,7 +153,7 @@ static summary summarise(const estimate estimates[], uint32_t count)
         s.covered += (sigmas <= 1.959963984540054) / (double)count;
         s.attempts += estimates[i].attempts / count;
     }
-    s.median = quantile(squares, count, 0.5);
+    s.median = lab_quantile(squares, count, 0.5);
     free(squares);
     return s;
 }

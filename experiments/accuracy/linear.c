@@ -104,7 +104,7 @@ static sums run_trials(const char *what, const problem *p)
     sums s = {0};
     for (uint32_t trial = 0; trial < TRIALS; trial++) {
         progress(what, trial, TRIALS);
-        run_trial(p, trial_seed(&run, trial), &s);
+        run_trial(p, runs_seed(&run, trial), &s);
     }
     progress(what, TRIALS, TRIALS);
     s.attempts /= measurements;

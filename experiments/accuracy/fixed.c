@@ -24,7 +24,7 @@ static void open_filter(const watch *w, uint32_t trial, rfi_filter *f)
 {
     const cli_prior prior = w->run->prior[0];
     const double mean = (prior.first + prior.second) / 2, sd = (prior.second - prior.first) / sqrt(12);
-    rfi_init(f, (int32_t)lround(mean / UNIT), (uint16_t)lround(sd / UNIT), (uint16_t)trial_seed(w->run, trial));
+    rfi_init(f, (int32_t)lround(mean / UNIT), (uint16_t)lround(sd / UNIT), (uint16_t)runs_seed(w->run, trial));
 }
 
 static int watch_step(void *user, uint32_t trial, const cli_step *step)
@@ -39,7 +39,7 @@ static int watch_step(void *user, uint32_t trial, const cli_step *step)
         rfi_diffuse(f, (uint32_t)lround(drift * drift));
     rfi_ask(f, RFI_QUADRATURE);
     const double record[] = {rfi_time(f) * 0x1p-26 * TURN / UNIT, rfi_reference(f) * UNIT};
-    const double outcome = rf64_instance_outcome(w->run->model->f64, &truth, record, trial_seed(w->run, trial), (uint32_t)step->step);
+    const double outcome = rf64_instance_outcome(w->run->model->f64, &truth, record, runs_seed(w->run, trial), (uint32_t)step->step);
     rfi_learn(f, outcome != 0);
     const cli_step own = {.step = step->step, .dim = 1, .error = {f->mean * UNIT - truth}, .sd = {f->sd * UNIT}, .report.attempts = 100};
     cli_collector_step(w->in_integers, trial, &own);

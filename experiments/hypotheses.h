@@ -1,0 +1,33 @@
+/* Records of a world that a hypothesis describes, and what they say for and against others: exactly, and as `rejfilt compare`
+   estimates it. */
+#ifndef REJFILT_EXPERIMENTS_HYPOTHESES_H
+#define REJFILT_EXPERIMENTS_HYPOTHESES_H
+
+#include "score.h"
+
+/* A built-in model of one parameter, and the standard deviation of its steps. */
+typedef struct hypothesis {
+    const char *model;
+    double drift;
+} hypothesis;
+
+typedef struct hypothesis_record {
+    double setting[RF_NAMES_MAX], outcome;
+} hypothesis_record;
+
+/* The run that scores a hypothesis, with 100 attempts. */
+cli_run hypothesis_run(hypothesis h, uint64_t seed, const rf_engine *engine);
+
+/* Functions return 0, or -1 when the library refuses or memory is short. */
+
+/* Records of a truth that is drawn from its prior and walks, measured as a tracker asks that believes another. */
+int hypothesis_simulate(hypothesis truth, hypothesis believed, const char *design, uint64_t seed, const rf_engine *engine,
+                        uint32_t count, hypothesis_record records[]);
+
+/* ln P(records), from the grid. */
+int hypothesis_exact(const cli_run *run, const hypothesis_record records[], uint32_t count, double *log_evidence);
+
+/* The same as each of so many registers estimates it. */
+int hypothesis_score(const cli_run *run, const hypothesis_record records[], uint32_t count, uint32_t registers, cli_score scores[]);
+
+#endif
