@@ -36,17 +36,21 @@ static int shuffle(lab *l, void *context, uint32_t number, const rf_engine *engi
     return status < 0 ? lab_fail(l, "%s", error) : 0;
 }
 
-/* Accuracy: its average over the shuffles, and the standard error as they scatter. */
+/* Accuracy: its average over the shuffles, and the standard error as they scatter, or as their number of objects says if that is more. */
 static void put_accuracy(lab *l, double percentile, double kept, const digits_result found[], uint32_t shuffles)
 {
-    double sum = 0, squares = 0, queries = 0;
+    double sum = 0, squares = 0, queries = 0, counted;
+    digits_result all = {0, 0, 0};
     for (uint32_t i = 0; i < shuffles; i++) {
         const double right = 1 - (double)found[i].errors / (double)found[i].objects;
+        all.objects += found[i].objects;
+        all.errors += found[i].errors;
         sum += right / shuffles;
         squares += right * right / shuffles;
         queries += (double)found[i].queries / (double)found[i].objects / shuffles;
     }
-    const double error = sqrt(fmax(0, squares - sum * sum) / fmax(1, shuffles - 1));
+    digits_error(&all, &counted);
+    const double error = fmax(sqrt(fmax(0, squares - sum * sum) / fmax(1, shuffles - 1)), counted);
     lab_put(l, "accuracy", "kept", percentile, 100 * sum, 100 * error);
     lab_put(l, "by features", "kept", kept, 100 * sum, 100 * error);
     lab_put(l, "features", "kept", percentile, kept, NAN);
