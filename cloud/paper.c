@@ -133,7 +133,6 @@ static uint32_t accept(rf_paper *f, const rf_object *object, uint32_t update, ui
                        uint32_t *count, uint32_t *runs)
 {
     const rf_training *t = f->training;
-    const uint8_t *column = rf_training_column(t, feature);
     uint64_t bound[256];
     uint32_t word = 0, at = 0, kept = 0, all = 0;
     for (int x = 0; x < 256; x++) {
@@ -145,7 +144,7 @@ static uint32_t accept(rf_paper *f, const rf_object *object, uint32_t update, ui
         count[c] = 0;
         runs[c] = 0;
         for (uint32_t i = 0; i < f->runs[c]; i++, at++) {
-            uint64_t limit = bound[column[f->cloud[at].vector]];
+            uint64_t limit = bound[rf_training_row(t, f->cloud[at].vector)[feature]];
             uint32_t times = 0;
             for (uint32_t k = 0; k < f->cloud[at].times; k++)
                 times += f->words[word++] < limit;

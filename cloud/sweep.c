@@ -114,18 +114,18 @@ static int open_workers(const rf_training *training, const rf_rules *rules, work
     return 0;
 }
 
-/* Lays the training set out for what may be asked: by the weighted filter, no features that tell nothing. Those are
-   taken out of its rules; the mask is to be freed. */
+/* Lays the training set out for the weighted filter, without features that tell nothing, which are taken out of its
+   rules; the mask is to be freed. The paper's filter reads rows. */
 static int lay_out(const rf_training *training, rf_rules *rules, uint8_t **mask, rf_training *laid, char *error, size_t size)
 {
-    int is_weighted = rules->method == RF_WEIGHTED;
-    if (is_weighted) {
-        *mask = malloc(training->features);
-        if (!*mask || rf_weighted_relevant(training, rules, *mask) < 0)
-            return rf_fail(error, size, "out of memory for %u features", training->features);
-        rules->mask = *mask;
-    }
-    if (rf_training_lay(training, 0, *mask, is_weighted, laid) < 0)
+    *laid = *training;
+    if (rules->method != RF_WEIGHTED)
+        return 0;
+    *mask = malloc(training->features);
+    if (!*mask || rf_weighted_relevant(training, rules, *mask) < 0)
+        return rf_fail(error, size, "out of memory for %u features", training->features);
+    rules->mask = *mask;
+    if (rf_training_lay(training, 0, *mask, laid) < 0)
         return rf_fail(error, size, "out of memory for %u training vectors", training->count);
     return 0;
 }

@@ -139,7 +139,7 @@ static void draw_sketches(rf_training *t)
     }
 }
 
-int rf_training_lay(const rf_training *training, int pilot_alone, const uint8_t *mask, int with_sketches, rf_training *t)
+int rf_training_lay(const rf_training *training, int pilot_alone, const uint8_t *mask, rf_training *t)
 {
     *t = *training;
     if (pilot_alone) {
@@ -160,17 +160,13 @@ int rf_training_lay(const rf_training *training, int pilot_alone, const uint8_t 
     }
     t->stride = ((size_t)t->count + LINE - 1) / LINE * LINE;
     t->columns = rf_huge(t->stride * t->laid);
-    if (!t->columns)
-        return -1;
-    transpose(t);
-    if (!with_sketches)
-        return 0;
     t->sketch = (t->laid + 1) / 2;
     t->low = malloc(t->laid);
     t->step = malloc(t->laid * sizeof *t->step);
     t->sketches = rf_huge(t->sketch * t->count);
-    if (!t->low || !t->step || !t->sketches)
+    if (!t->columns || !t->low || !t->step || !t->sketches)
         return -1;
+    transpose(t);
     scale_levels(t);
     draw_sketches(t);
     return 0;

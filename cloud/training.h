@@ -19,7 +19,7 @@ typedef struct rf_training {
     uint32_t *place;         /* by feature: where it is in that list; `laid`: nowhere */
     uint8_t *columns;        /* in that order: `stride` bytes each, of which `count` are the vectors' */
     size_t stride;
-    uint8_t *sketches;       /* null, or by vector `sketch` bytes: its features in sixteen levels, two to a byte */
+    uint8_t *sketches;       /* by vector `sketch` bytes: its features in sixteen levels, two to a byte */
     size_t sketch;           /* byte b has feature[b] in its lower half and feature[b + sketch] in its upper */
     uint8_t *low;            /* by place: the value of level 0, */
     float *step;             /* and how far apart levels are */
@@ -39,10 +39,9 @@ int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t cou
                      rf_training *training, char *error, size_t size);
 void rf_training_free(rf_training *training);
 
-/* The same training set, or its pilot alone, laid out for the features with a mask that is not 0, all when it is null;
-   with sketches, if wanted. It borrows from the one it was made of. Returns 0, or -1 without memory; to be freed by
-   rf_training_unlay() either way. */
-int rf_training_lay(const rf_training *training, int pilot_alone, const uint8_t *mask, int with_sketches, rf_training *out);
+/* The same training set, or its pilot alone, laid out for the features with a mask that is not 0, all when it is null.
+   It borrows from the one it was made of. Returns 0, or -1 without memory; to be freed by rf_training_unlay() either way. */
+int rf_training_lay(const rf_training *training, int pilot_alone, const uint8_t *mask, rf_training *out);
 void rf_training_unlay(rf_training *training);
 
 static inline const uint8_t *rf_training_row(const rf_training *t, uint32_t vector)

@@ -559,7 +559,7 @@ int rf_weighted_relevant(const rf_training *t, const rf_rules *rules, uint8_t *r
     uint32_t looks = 0, matter = 0, probes = t->pilot < PROBES ? t->pilot : PROBES;
     rf_training pilot;
     double *excess = calloc(t->features, sizeof *excess);
-    rf_weighted *f = rf_training_lay(t, 1, rules->mask, 1, &pilot) < 0 ? NULL : rf_weighted_open(&pilot, rules);
+    rf_weighted *f = rf_training_lay(t, 1, rules->mask, &pilot) < 0 ? NULL : rf_weighted_open(&pilot, rules);
     int status = excess && f ? 0 : -1;
     for (uint32_t i = 0; i < probes && status == 0; i++)
         looks += probe(f, (uint32_t)((uint64_t)t->pilot * i / probes), i == 0, excess);

@@ -271,7 +271,7 @@ static void a_training_set_is_the_table(void **state)
     const uint8_t mask[5] = {1, 0, 1, 1, 0};
     unsigned char seen[777] = {0};
     rf_training laid;
-    assert_int_equal(rf_training_lay(&f->training, 0, mask, 1, &laid), 0);
+    assert_int_equal(rf_training_lay(&f->training, 0, mask, &laid), 0);
     assert_int_equal(laid.laid, 3);
     for (uint32_t s = 0; s < f->training.segments; s++)
         for (uint32_t i = f->training.segment[s].begin; i < f->training.segment[s].begin + f->training.segment[s].count;

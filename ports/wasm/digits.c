@@ -59,7 +59,7 @@ static void open_cloud(void)
 {
     const rf_table table = {.rows = TRAINING, .features = DIGIT_PIXELS, .bytes = rows, .label = labels};
     if (rf_training_make(&table, chosen, TRAINING, DIGIT_CLASSES, SEED, &training, NULL, 0) < 0 ||
-        rf_training_lay(&training, 0, NULL, 1, &laid) < 0)
+        rf_training_lay(&training, 0, NULL, &laid) < 0)
         return;
     rf_rules rules = rf_rules_default(RF_WEIGHTED, &training);
     rules.budget = DIGIT_QUERIES;
