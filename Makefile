@@ -11,6 +11,7 @@ help:
 	@echo "make test       build and run the tests"
 	@echo "make sanitize   the tests under the address and undefined-behaviour sanitizers"
 	@echo "make warnings   build with gcc and clang, every warning an error"
+	@echo "make fuzz       fuzz the parsers and the numerics, each for SECONDS=60; TARGETS=\"records csv\" are some of them"
 	@echo "make bench      measure speed; writes build/bench.json"
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
 	@echo "make site       build the playground page in build/site; make site-serve shows it"
@@ -50,6 +51,15 @@ warnings:
 	@tools/need build test clang
 	@for cc in $(COMPILERS); do \
 	  cmake -S . -B build-$$cc -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=$$cc -DRF_TESTS=ON -DRF_EXPERIMENTS=ON -DRF_WERROR=ON > /dev/null && cmake --build build-$$cc || exit 1; done
+
+SECONDS ?= 60
+TARGETS ?=
+
+fuzz:
+	@tools/need build fuzz
+	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DRF_FUZZ=ON > /dev/null
+	@cmake --build build-fuzz --target rf_fuzz
+	@tools/fuzz build-fuzz $(SECONDS) $(TARGETS)
 
 bench: build
 	@tools/need bench
@@ -116,5 +126,5 @@ install: build
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help build demo test sanitize warnings bench accuracy reproduce mnist site site-serve ports ports-avr ports-cortex-m \
+.PHONY: all help build demo test sanitize warnings fuzz bench accuracy reproduce mnist site site-serve ports ports-avr ports-cortex-m \
         ports-riscv ports-wasm amalgamation prove install clean

@@ -224,7 +224,7 @@ RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf
             value[lane] = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
         }
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-            accept[lane] = k == 0 ? value[lane] : accept[lane] * value[lane];
+            accept[lane] = k == 0 ? value[lane] : RF(min)(accept[lane] * value[lane], RF_LIMIT); /* ∞ · 0 is not 0 */
     }
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         rf_order order = (rf_order)RF(bits)(accept[lane]);
@@ -254,7 +254,7 @@ static RF_APART void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned 
             rf_real v = value[lane], r = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
             uint32_t is_nan = !(v == v), is_infinite = v > RF_LIMIT, is_negative = !RF_KERNEL_IS_LOG && v < 0;
             flags[lane] |= is_nan | is_infinite << 1 | is_negative << 2;
-            over[lane] *= r;
+            over[lane] = RF(min)(over[lane] * r, RF_LIMIT);
         }
     }
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {

@@ -1,0 +1,68 @@
+/* Command lines of every subcommand, up to where it would begin to work: one argument a line, the first the subcommand. */
+#define _GNU_SOURCE
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "cli.h"
+#include "run.h"
+
+enum { ARGUMENTS_MOST = 40 };
+
+/* Arguments that make something happen before all are read: a file is compiled, a picture drawn, data are read. */
+static int is_harmless(const char *argument)
+{
+    return !strstr(argument, "plot") && !strchr(argument, '/') && !strstr(argument, ".c") && !strstr(argument, "config");
+}
+
+static void run_track(int argc, char **argv)
+{
+    cli_track_config config;
+    if (cli_track_configure(&config, argc, argv) == 1)
+        cli_track_fingerprint(&config);
+}
+
+/* The others go on with files, so that the last word is a file there is not. */
+static void run_without_data(int (*command)(int, char **), char *last, int argc, char **argv)
+{
+    static char serial[] = "--engine=serial";
+    if (command == cli_compare)
+        argv[argc++] = serial; /* opening a thousand threads is for other tests */
+    argv[argc++] = last;
+    argv[argc] = NULL;
+    const int code = command(argc, argv);
+    int asks_help = 0;
+    for (int i = 1; i < argc; i++)
+        asks_help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+    fuzz_require(code == (asks_help ? CLI_OK : CLI_BAD_INPUT));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    char text[4096], *argv[ARGUMENTS_MOST + 3], *rest = text;
+    int argc = 0;
+    if (count >= sizeof text || memchr(bytes, '\0', count))
+        return -1;
+    memcpy(text, bytes, count);
+    text[count] = '\0';
+    for (char *one; argc < ARGUMENTS_MOST && (one = strsep(&rest, "\n"));) {
+        if (!is_harmless(one))
+            return -1;
+        argv[argc++] = one;
+    }
+    argv[argc] = NULL;
+    static char nowhere[] = "--data=/nonexistent", no_train[] = "--train=/nonexistent";
+    if (strcmp(argv[0], "track") == 0)
+        run_track(argc, argv);
+    else if (strcmp(argv[0], "compare") == 0)
+        run_without_data(cli_compare, nowhere, argc, argv);
+    else if (strcmp(argv[0], "classify") == 0)
+        run_without_data(cli_classify, strstr(text, "--data") ? nowhere : no_train, argc, argv);
+    else if (strcmp(argv[0], "features") == 0)
+        run_without_data(cli_features, no_train, argc, argv);
+    else if (strcmp(argv[0], "models") == 0)
+        cli_models(argc, argv);
+    else
+        return -1;
+    return 0;
+}
