@@ -226,8 +226,9 @@ class Archives(unittest.TestCase):
         run(*dpkg, "-r", "rejfilt")
         self.assertEqual([name for name in files(root) if not name.startswith("var/")], [])
 
-    @unittest.skipUnless((ROOT / ".git").exists(), "a tarball is made from git")
     def test_tarball_is_the_same_twice_and_whole(self):
+        if subprocess.run(["git", "-C", ROOT, "rev-parse", "-q", "--verify", "HEAD"], capture_output=True).returncode != 0:
+            self.skipTest("a tarball is made from git")
         first, second = [pathlib.Path(run(ROOT / "tools/dist", WORK / name).strip()) for name in ("one", "two")]
         self.assertEqual(first.read_bytes(), second.read_bytes())
         self.assertEqual(first.name, f"rejfilt-{VERSION}.tar.gz")
