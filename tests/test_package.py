@@ -223,6 +223,7 @@ class Archives(unittest.TestCase):
         run(*dpkg, "-i", package)
         said = run(root / "usr/bin/rejfilt", "track", "--simulate", "--trials", 2, "--steps", 120, "--json")
         self.assertEqual(json.loads(said)["trials"], 2)
+        self.assertIn("\nprefix=/usr\n", "\n" + next(root.rglob("rejfilt.pc")).read_text())
         run(*dpkg, "-r", "rejfilt")
         self.assertEqual([name for name in files(root) if not name.startswith("var/")], [])
 
