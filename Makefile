@@ -21,6 +21,9 @@ help:
 	@echo "make ports      firmwares on simulated AVR, Cortex-M and RISC-V chips and the wasm module, against their budgets (ports-avr, ...: one)"
 	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
+	@echo "make uninstall  remove what make install put there"
+	@echo "make deb        a Debian package, in dist/"
+	@echo "make dist       the last commit as a source tarball, in dist/; the same commit gives the same bytes"
 	@echo "make clean      remove what was built"
 	@echo "Missing Debian packages are installed by the command that needs them."
 
@@ -34,13 +37,13 @@ demo: build
 	@$(BUILD)/rejfilt track --simulate --steps 400 --plot demo.svg
 
 test: build
-	@tools/need test plot avr
+	@tools/need test plot avr package dist
 	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
 	@cmake --build $(BUILD)
 	@ctest --test-dir $(BUILD) --output-on-failure -j 2
 
 sanitize:
-	@tools/need build test plot avr
+	@tools/need build test plot avr package dist
 	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize
 	@ctest --test-dir build-sanitize --output-on-failure -j 2 $(CTEST)
@@ -123,8 +126,22 @@ install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
 	@cmake --build $(BUILD) && cmake --install $(BUILD)
 
+uninstall:
+	@test -f $(BUILD)/CMakeCache.txt || { echo "make uninstall: no build in $(BUILD) to say what was installed" >&2; exit 2; }
+	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
+	@tools/uninstall $(BUILD)
+
+deb: build
+	@tools/need package
+	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=/usr > /dev/null # libraries go where Debian has them for this prefix
+	@cmake --build $(BUILD) && tools/deb $(BUILD) dist
+
+dist:
+	@tools/need dist
+	@tools/dist dist
+
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
 .PHONY: all help build demo test sanitize warnings fuzz bench accuracy reproduce mnist site site-serve ports ports-avr ports-cortex-m \
-        ports-riscv ports-wasm amalgamation prove install clean
+        ports-riscv ports-wasm amalgamation prove install uninstall deb dist clean

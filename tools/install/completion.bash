@@ -1,0 +1,16 @@
+# bash completion of rejfilt: commands, options and models, as the command itself lists them
+_rejfilt() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} program=${COMP_WORDS[0]}
+    local words
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        words=$("$program" --help 2>/dev/null | sed -nE 's/^  (--[a-z]+|[a-z]+) {2,}.*/\1/p')
+    elif [ "$before" = --model ]; then
+        words=$("$program" models 2>/dev/null | sed -nE 's/^([a-z_0-9]+): .*/\1/p')
+    elif [ "${word#-}" != "$word" ]; then
+        words=$("$program" "$command" --help 2>/dev/null | sed -nE 's/^  (--[a-z-]+).*/\1/p')
+    fi
+    # without a match the shell goes on with the names of files
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -o default -F _rejfilt rejfilt

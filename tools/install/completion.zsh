@@ -1,0 +1,17 @@
+#compdef rejfilt
+# zsh completion of rejfilt: commands, options and models, as the command itself lists them
+local program=$words[1] command=$words[2] before=$words[CURRENT-1] word=$words[CURRENT]
+local -a found
+if (( CURRENT == 2 )); then
+    found=(${(f)"$($program --help 2>/dev/null | sed -nE 's/^  (--[a-z]+|[a-z]+) {2,}(.*)/\1:\2/p')"})
+    _describe command found
+elif [[ $before == --model ]]; then
+    found=(${(f)"$($program models 2>/dev/null | sed -nE 's/^([a-z_0-9]+): (.*)/\1:\2/p')"})
+    _describe model found
+    _files -g '*.c'
+elif [[ $word == -* ]]; then
+    found=(${(f)"$($program $command --help 2>/dev/null | sed -nE 's/^  (--[a-z-]+)( [^ ]+)? *(.*)/\1:\3/p')"})
+    _describe option found
+else
+    _files
+fi
