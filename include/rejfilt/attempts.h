@@ -178,6 +178,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
 {
     const RF(model) *model = task->model;
     const rf_real *setting = task->records + (size_t)k * (model->settings + 1u), outcome = setting[model->settings];
+    const rf_real most = RF_KERNEL_BOUND(setting, outcome); /* first: the loop shares its terms, and becomes vectors */
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         if (RF_KERNEL_DIM_MAX > 1) {
             rf_real own[RF_KERNEL_DIM_MAX];
@@ -192,7 +193,6 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
             value[lane] = RF_KERNEL_LIKELIHOOD(point, setting, outcome);
         }
     }
-    const rf_real most = RF_KERNEL_BOUND(setting, outcome);
     const rf_real kappa = k == 0 ? task->kappa : RF_C(1.0); /* κ is that of the product over records */
     return RF_KERNEL_IS_LOG ? -(most + RF(log)(kappa)) : RF_C(1.0) / (most * kappa);
 }
