@@ -5,17 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "rejfilt/host.h"
-
-#if RF_PRECISION == 32
-#define INSTANCE(model) ((model)->f32)
-#define ENGINE(engine) rf_engine_f32(engine)
-#define FILTER_BYTES(dim) RF32_FILTER_BYTES(dim)
-#else
-#define INSTANCE(model) ((model)->f64)
-#define ENGINE(engine) rf_engine_f64(engine)
-#define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
-#endif
+#include "per_precision.h"
 
 enum { ENGINES = 5, DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MOST = 40, ATTEMPTS_MOST = 5000 };
 

@@ -42,18 +42,9 @@ static inline double test_uniform(uint64_t *state, double low, double high)
     return low + (high - low) * (double)(test_word(state) >> 11) * 0x1p-53;
 }
 
-/* For tests that are compiled per precision: what has the precision in its name. */
+/* For tests that are compiled per precision. */
 #ifdef RF_PRECISION
-#include "rejfilt/host.h"
-#if RF_PRECISION == 32
-#define INSTANCE(model) ((model)->f32)
-#define ENGINE(engine) rf_engine_f32(engine)
-#define FILTER_BYTES(dim) RF32_FILTER_BYTES(dim)
-#else
-#define INSTANCE(model) ((model)->f64)
-#define ENGINE(engine) rf_engine_f64(engine)
-#define FILTER_BYTES(dim) RF64_FILTER_BYTES(dim)
-#endif
+#include "per_precision.h"
 
 /* The settings that the particle guess heuristic chooses next. */
 static inline void choose_settings(const RF(filter) *filter, const RF(model) *model, const rf_description *about, rf_real setting[])
