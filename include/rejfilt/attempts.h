@@ -18,6 +18,12 @@
 #include "lattice.h"
 #include "many.h"
 
+/* Words of a round of the lattice. */
+typedef struct {
+    uint32_t round;
+    rf_words words;
+} rf_lattice_start;
+
 #define RF_GRID 8192               /* z is a multiple of 1/RF_GRID; |z| < 8, so Σzz of 2³¹ attempts fits 63 bits */
 #define RF_OVER_UNIT 65536         /* Π max(P/κ, 1) − 1 is summed in units of 1/RF_OVER_UNIT, */
 #define RF_OVER_MOST RF_C(32767.0) /* and each attempt's counts for this much at most */
@@ -112,13 +118,17 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, ui
     }
 }
 
-/* The same from the lattice: every RF_LATTICE_SIZE attempts begin at a new random place of its order. */
-RF_KERNEL_STAGE void RF_KERNEL_NAME(draw_lattice)(const RF(task) *task, unsigned dim, uint32_t pair, int32_t *q, float *u)
+/* The same from the lattice: every RF_LATTICE_SIZE attempts begin at a new random place of its order, whose first words
+   are kept in `start`. */
+RF_KERNEL_STAGE void RF_KERNEL_NAME(draw_lattice)(const RF(task) *task, unsigned dim, uint32_t pair, rf_lattice_start *start,
+                                                  int32_t *q, float *u)
 {
     const uint32_t attempt = 2 * pair, round = attempt / RF_LATTICE_SIZE;
-    rf_words w = {{0, 0, 0, 0}};
+    if (start->round != round)
+        *start = (rf_lattice_start){round, rf_draw(task->seed, task->update, round, 0, RF_FOR_LATTICE)};
+    rf_words w = start->words;
     for (unsigned d = 0; d <= dim; d++) {
-        if (d % 4 == 0)
+        if (d % 4 == 0 && d > 0)
             w = rf_draw(task->seed, task->update, round, d / 4, RF_FOR_LATTICE);
         if (d == dim) {
             uint32_t base = w.word[d % 4] + attempt * RF_LATTICE_UNIFORM;
@@ -406,6 +416,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
     int32_t *const q = roomy ? own_q : (int32_t *)(void *)(work + dim * (RF_KERNEL_LANES + 1));
     _Alignas(RF_KERNEL_PAIRS > 1 ? 64 : 8) int16_t kept[RF_KERNEL_KEPT], high[RF_KERNEL_KEPT];
     unsigned kept_count = 0;
+    rf_lattice_start start = {~UINT32_C(0), {{0, 0, 0, 0}}};
     float u[RF_KERNEL_LANES] = {0};
     rf_real accept[RF_KERNEL_LANES] = {0};
     (void)self, (void)model;
@@ -422,7 +433,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
         if (RF_SAMPLER(task->sampler) == RF_REJECT)
             RF_KERNEL_NAME(draw)(task, dim, pair, q, u);
         else
-            RF_KERNEL_NAME(draw_lattice)(task, dim, pair, q, u);
+            RF_KERNEL_NAME(draw_lattice)(task, dim, pair, &start, q, u);
         if (is_plain && whole && RF_KERNEL_NAME(plain)(task, q, u, tally))
             continue;
         if (task->wrap)
