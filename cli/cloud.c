@@ -34,19 +34,6 @@ static int set_text(const char **field, const char *value)
     return 0;
 }
 
-/* The index of `value` among `names` (ending in null); -1 with a message. */
-static int one_of(const char *value, const char *const names[], char *error, size_t size)
-{
-    char list[128] = "";
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(value, names[i]) == 0)
-            return i;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
-    }
-    snprintf(error, size, "'%s' is none of %s", value, list);
-    return -1;
-}
-
 static const char *const method_names[] = {"weighted", "paper", NULL};
 static const char *const gain_names[] = {"between", "variance", "mutual", NULL};
 static const char *const scale_names[] = {"auto", "shared", "each", NULL};
@@ -72,7 +59,7 @@ const char *cloud_method_name(rf_method method) { return method_names[method]; }
 #define NAME_OPTION(name, field, type, names)                                                                          \
     int cloud_set_##name(void *c, const char *value, char *error, size_t size)                                         \
     {                                                                                                                  \
-        int index = one_of(value, names, error, size);                                                                 \
+        int index = cli_which(value, names, error, size);                                                                 \
         ((cloud_config *)c)->field = (type)(index < 0 ? 0 : index);                                                    \
         return index < 0 ? -1 : 0;                                                                                     \
     }

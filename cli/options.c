@@ -141,17 +141,26 @@ const cli_option *cli_option_find(const cli_option *options, const char *name, s
     return NULL;
 }
 
+int cli_which(const char *value, const char *const names[], char *error, size_t size)
+{
+    for (int i = 0; names[i]; i++)
+        if (strcmp(value, names[i]) == 0)
+            return i;
+    const char *close = cli_closest(value, names);
+    size_t used = (size_t)snprintf(error, size, "'%s' is none of", value);
+    for (int i = 0; names[i] && used < size; i++)
+        used += (size_t)snprintf(error + used, size - used, "%s %s", i ? "," : "", names[i]);
+    if (close && used < size)
+        snprintf(error + used, size - used, "; did you mean %s?", close);
+    return -1;
+}
+
 static int set_name(const cli_option *o, int *field, const char *value, char *error, size_t size)
 {
-    for (int i = 0; o->names[i]; i++)
-        if (strcmp(value, o->names[i]) == 0) {
-            *field = i;
-            return 0;
-        }
-    size_t used = (size_t)snprintf(error, size, "'%s' is none of", value);
-    for (int i = 0; o->names[i] && used < size; i++)
-        used += (size_t)snprintf(error + used, size - used, "%s %s", i ? "," : "", o->names[i]);
-    return -1;
+    const int which = cli_which(value, o->names, error, size);
+    if (which >= 0)
+        *field = which;
+    return which < 0 ? -1 : 0;
 }
 
 static int set_flag(int *field, const char *value, char *error, size_t size)

@@ -16,6 +16,18 @@ const char *const cli_health_names[] = {"tracking", "suspicious", "recovering", 
 const char *const cli_precision_names[] = {"double", "float", NULL};
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
 
+/* Those of design/, and what is none of them. */
+static const char *const design_names[] = {
+#define RF_DESIGN(identifier, name, ...) name,
+#include "../design/list.def"
+#undef RF_DESIGN
+    "model", "given", "auto", NULL};
+static const char design_help[] = "who chooses the next experiment:\n"
+#define RF_DESIGN(identifier, name, ...) name ", "
+#include "../design/list.def"
+#undef RF_DESIGN
+    "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
+
 #define AT(field) offsetof(cli_track_config, field)
 
 static int set_json(void *c, const char *value, char *error, size_t size)
@@ -43,7 +55,7 @@ static const cli_option options[] = {
     {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
     {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
     {"cost", "NAME=C", "an experiment costs 1 and C per unit of this setting; the\nrisk design weighs it", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
-    {"design", "NAME", "who chooses the next experiment: quadrature, pgh,\npgh-distance, risk, model (the model's own), given (the\ndata bring their settings), or auto (default)", NULL, CLI_TEXT, AT(run.design), 0, 0, NULL},
+    {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.design), 0, 0, NULL},
     {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.anchor_every), 0, 1e6, NULL},
     {"on-lost", "WHAT", "when the filter has lost the truth: widen (default), restart\nfrom the prior, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
     {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, CLI_BATCH_MAX, NULL},
@@ -121,7 +133,7 @@ static int parse_kappa(cli_run *run, const char *text)
 /* The designer's real name; null in run->design for `given`. */
 static int choose_design(cli_track_config *c)
 {
-    static const char *const names[] = {"quadrature", "pgh", "pgh-distance", "risk", "model", "given", "auto", NULL};
+    char error[300];
     cli_run *run = &c->run;
     const int chooses = c->simulate || c->ask;
     if (strcmp(run->design, "given") == 0 || (strcmp(run->design, "auto") == 0 && !chooses)) {
@@ -131,13 +143,11 @@ static int choose_design(cli_track_config *c)
     if (run->strict && strcmp(run->design, "auto") == 0)
         run->design = "pgh"; /* what the paper's algorithm comes with */
     const rf64_design *design = rf64_design_find(run->design, run->model->f64);
-    const char *close = cli_closest(run->design, names);
-    if (!design && close && strcmp(close, run->design) == 0)
-        return cli_error("track: --design: %s does not work with model %s, which has no %s", run->design, run->about.name,
-                         strcmp(close, "model") == 0 ? "designer of its own" : "fringe");
+    if (!design && cli_which(run->design, design_names, error, sizeof error) < 0)
+        return cli_error("track: --design: %s", error);
     if (!design)
-        return cli_error("track: --design: no design '%s'%s%s%s", run->design, close ? ", did you mean " : "; there are quadrature, pgh, pgh-distance, risk, model, given, auto",
-                         close ? close : "", close ? "?" : "");
+        return cli_error("track: --design: %s does not work with model %s, which has no %s", run->design, run->about.name,
+                         strcmp(run->design, "model") == 0 ? "designer of its own" : "fringe");
     if (!chooses)
         return cli_error("track: --design %s chooses experiments; that needs --ask or --simulate", design->name);
     run->design = design->name;

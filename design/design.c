@@ -1,5 +1,6 @@
 /* Designers by name, and what they share. Compiled per precision. */
 #include "rejfilt/host.h"
+#include "designs.h"
 
 void RF(situation_draw)(const RF(situation) *s, uint32_t which, rf_real x[])
 {
@@ -29,10 +30,9 @@ void RF(situation_roles)(const RF(situation) *s, const rf_real guess[], const rf
 }
 
 static const RF(design) designs[] = {
-    {"pgh", RF(design_pgh), 0, 0},
-    {"pgh-distance", RF(design_pgh_distance), 0, 0},
-    {"quadrature", RF(design_quadrature), 5, 1},
-    {"risk", RF(design_risk), 5, 0},
+#define RF_DESIGN(identifier, name, anchors, blind, fringe) {name, RF(design_##identifier), anchors, blind, fringe},
+#include "list.def"
+#undef RF_DESIGN
 };
 
 static int is(const char *a, const char *b)
@@ -51,6 +51,6 @@ const RF(design) *RF(design_find)(const char *name, const RF(instance) *instance
         return instance->design;
     for (unsigned i = 0; i < sizeof designs / sizeof *designs; i++)
         if (is(name, designs[i].name))
-            return designs[i].choose == RF(design_quadrature) && !has_fringe ? 0 : &designs[i];
+            return designs[i].needs_fringe && !has_fringe ? 0 : &designs[i];
     return 0;
 }

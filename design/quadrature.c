@@ -3,6 +3,7 @@
    are anchors, on top of a wide fringe, where the outcome is nearly certain if the filter is right. Compiled per
    precision. */
 #include "rejfilt/host.h"
+#include "designs.h"
 
 #define STEEP RF_C(0.95)  /* radians per standard deviation */
 #define ANCHOR RF_C(0.43) /* expects the likelier outcome with probability 0.96 */

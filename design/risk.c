@@ -1,6 +1,7 @@
 /* Tries candidate experiments on draws from the filter and takes the one that is expected to leave the least
    variance, per cost. Works with any model. Compiled per precision. */
 #include "rejfilt/host.h"
+#include "designs.h"
 
 enum { CANDIDATES = 24, DRAWS = 96, OUTCOMES = 8 };
 

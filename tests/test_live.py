@@ -500,7 +500,7 @@ class Config(Test):
         """What only the model can judge: named by its option."""
         for text, says in (("[parameter y]\nprior = 0:1\n", "no parameter 'y'"), ("[setting u]\nrange = 0:1\n", "no setting 'u'"),
                            ("[parameter x]\nprior = wide\n", "'wide'"), ("[parameter x]\ndrift = -1\n", "drift"), ("[setting t]\nrange = 5:1\n", "empty range"),
-                           ("model = presession\n", "did you mean precession"), ("design = best\n", "no design 'best'")):
+                           ("model = presession\n", "did you mean precession"), ("design = best\n", "'best' is none of quadrature")):
             with self.subTest(text=text):
                 self.assertEqual(track("--simulate", "--config", self.file("bad.ini", text), code=2, says=says), "")
 

@@ -46,6 +46,8 @@ static inline double test_uniform(uint64_t *state, double low, double high)
 #ifdef RF_PRECISION
 #include "per_precision.h"
 
+RF(designer) RF(design_pgh); /* of design/, which the library keeps to itself */
+
 /* The settings that the particle guess heuristic chooses next. */
 static inline void choose_settings(const RF(filter) *filter, const RF(model) *model, const rf_description *about, rf_real setting[])
 {

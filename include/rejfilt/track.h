@@ -46,13 +46,12 @@ typedef struct RF(design) {
     RF(designer) *choose;
     uint32_t anchor_every; /* one experiment of so many is an anchor; 0: none */
     int is_blind;          /* its other experiments say nothing about the filter's health */
+    int needs_fringe;      /* of the model: rf_description */
 } RF(design);
 
 /* Null when there is no such designer, or it cannot work with this model. "auto" is quadrature for models with
    a fringe, the model's own where there is one, else risk. */
 RF_API const RF(design) *RF(design_find)(const char *name, const RF(instance) *instance);
-
-RF_API RF(designer) RF(design_pgh), RF(design_pgh_distance), RF(design_quadrature), RF(design_risk);
 
 /* ---- Health: does the filter still hold the truth? ---- */
 
