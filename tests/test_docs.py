@@ -3,7 +3,7 @@
 Every command of docs/ and of the README is run, the commands of a page one after the other in a folder that looks like
 a clone with a build. A command is a line of a block that is fenced as `sh`, or indented and begins with one of COMMANDS. In
 a block fenced as `console`, lines that begin with `$ ` are commands, and the others are what they print: `...` stands for
-anything. What takes too long or needs what is not here is in NOT_RUN, with the reason; its options are checked instead."""
+anything. A block after "Call this `NAME`:" is a file of that name. What takes too long or needs what is not here is in NOT_RUN, with the reason; its options are checked instead."""
 import os, pathlib, re, shlex, shutil, subprocess, sys, tempfile, unittest, urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -21,7 +21,7 @@ NOT_RUN = {  # what it begins with, or has in it: why
     r"^tar |^cmake -S \. -B build -DCMAKE_PREFIX|pkg-config": "test_package.py does",
     r"^tools/": "what make calls",
 }
-SLOW = "^make (bench|accuracy|mnist|prove|reproduce|fuzz)|rejfilt reproduce"  # the reader is told how long
+SLOW = "^make (bench|accuracy|mnist|prove|reproduce)|rejfilt reproduce \\w"  # the reader is told how long
 PLACEHOLDER = "…"
 
 
@@ -138,8 +138,8 @@ def unknown_options(command):
 
 class Commands(unittest.TestCase):
     def make(self, command):
-        """Each target builds, and has tests of its own: that it is there is enough here."""
-        done = run(command.replace("make", "make -n", 1), ROOT)
+        """Each target builds, and has tests of its own: that it is there is enough here. A remark may stand behind three spaces."""
+        done = run(re.sub(r" {3,}.*", "", command).replace("make", "make -n", 1), ROOT)
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def check(self, command, shown, folder):
@@ -160,8 +160,10 @@ class Commands(unittest.TestCase):
 
     def test_every_block(self):
         for page in PAGES:
-            folder = clone(page.stem)
-            for number, command, shown in commands(page.read_text()):
+            folder, text = clone(page.stem), page.read_text()
+            for name, source in re.findall(r"Call this `(\S+)`:\n\n```\w*\n(.*?)^```$", text, re.M | re.S):
+                (folder / name).write_text(source)
+            for number, command, shown in commands(text):
                 with self.subTest(f"{page.name}:{number}: {command}"):
                     self.check(command, shown, folder)
 
@@ -199,8 +201,8 @@ class Links(unittest.TestCase):
 
     def test_every_picture_is_shown(self):
         text = "".join(page.read_text() for page in PAGES)
-        for picture in (ROOT / "docs").rglob("*.svg"):
-            self.assertIn(f"{picture.relative_to(ROOT / 'docs')})", text)
+        for picture in (ROOT / "docs/pictures").glob("*.svg"):
+            self.assertIn(f"(pictures/{picture.name})", text)
             self.assertLess(picture.stat().st_size, 61440, picture)
 
 
