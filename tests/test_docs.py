@@ -4,7 +4,7 @@ Every command of docs/ and of the README is run, the commands of a page one afte
 a clone with a build. A command is a line of a block that is fenced as `sh`, or indented and begins with one of COMMANDS. In
 a block fenced as `console`, lines that begin with `$ ` are commands, and the others are what they print: `...` stands for
 anything. A block after "Call this `NAME`:" is a file of that name. What takes too long or needs what is not here is in NOT_RUN, with the reason; its options are checked instead."""
-import os, pathlib, re, shlex, shutil, subprocess, sys, tempfile, unittest, urllib.parse
+import functools, os, pathlib, re, shlex, shutil, subprocess, sys, tempfile, unittest, urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -117,7 +117,11 @@ def reason_not_to(command):
     return next((why for pattern, why in NOT_RUN.items() if re.search(pattern, command)), None)
 
 
-HELP = {}
+@functools.cache
+def options(name):
+    """What `rejfilt NAME --help` lists."""
+    done = subprocess.run([BUILD / "rejfilt", name, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return set(re.findall(r"^  (--[\w-]+)", done.stdout, re.M))
 
 
 def unknown_options(command):
@@ -129,11 +133,7 @@ def unknown_options(command):
     place = next((k for k, word in enumerate(words) if word in ("rejfilt", "build/rejfilt")), None)
     if place is None or len(words) <= place + 1 or words[place + 1].startswith("-"):
         return []
-    name = words[place + 1]
-    if name not in HELP:
-        done = subprocess.run([BUILD / "rejfilt", name, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        HELP[name] = set(re.findall(r"^  (--[\w-]+)", done.stdout, re.M))
-    return [word for word in words[place + 2:] if word.startswith("--") and word.split("=")[0] not in HELP[name]]
+    return [word for word in words[place + 2:] if word.startswith("--") and word.split("=")[0] not in options(words[place + 1])]
 
 
 class Commands(unittest.TestCase):
@@ -180,9 +180,18 @@ class Commands(unittest.TestCase):
                         self.assertEqual(unknown_options(code), [])
 
 
+    def test_every_option_is_in_the_book(self):
+        book = "".join(page.read_text() for page in PAGES)
+        for name in ("track", "compare", "classify", "features", "reproduce"):
+            self.assertGreater(len(options(name)), 5)
+            for option in options(name):
+                with self.subTest(f"{name} {option}"):
+                    self.assertRegex(book, rf"{option}\b")
+
+
 class Links(unittest.TestCase):
     def test_every_link(self):
-        for page in PAGES:
+        for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "experiments/README.md"]:
             for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text())):
                 with self.subTest(f"{page.name}: {target}"):
                     path, _, anchor = target.partition("#")

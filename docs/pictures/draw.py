@@ -39,7 +39,7 @@ def trials(*options, number=1000):
 
 def update():
     """One update: candidates, those accepted, and the Gaussians before and after."""
-    script = "open 1\nset 200 0 1 0.026\nstep 2\ndraws 0 200\n"
+    script = "open 1\nset 200 0 1 0.026179938779914945\nstep 2\ndraws 0 200\n"
     lines = subprocess.run([BUILD / "ports/wasm/playground_native"], input=script, text=True, check=True, stdout=subprocess.PIPE).stdout.splitlines()
     words = [[bytes.fromhex(word)[::-1] for word in line.split()] for line in lines]
     view, draws = [line for line in words if len(line) == 18][-1], words[-1]
