@@ -3,7 +3,8 @@
 Every command of docs/ and of the README is run, the commands of a page one after the other in a folder that looks like
 a clone with a build. A command is a line of a block that is fenced as `sh`, or indented and begins with a program. In
 a block fenced as `console`, lines that begin with `$ ` are commands, and the others are what they print: `...` stands for
-anything. A block after "Call this `NAME`:" is a file of that name. What takes too long or needs what is not here is in NOT_RUN, with the reason; its options are checked instead."""
+anything. A block after "Call this `NAME`:" is a file of that name. What takes too long or needs what is not here is in
+NOT_RUN, with the reason; its options are checked instead."""
 import functools, os, pathlib, re, shlex, shutil, subprocess, sys, tempfile, textwrap, unittest, urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
