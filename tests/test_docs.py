@@ -5,7 +5,7 @@ a clone with a build. A command is a line of a block that is fenced as `sh`, or 
 a block fenced as `console`, lines that begin with `$ ` are commands, and the others are what they print: `...` stands for
 anything. A block after "Call this `NAME`:" is a file of that name. What takes too long or needs what is not here is in
 NOT_RUN, with the reason; its options are checked instead."""
-import functools, os, pathlib, re, shlex, shutil, subprocess, sys, tempfile, textwrap, unittest, urllib.parse
+import functools, json, os, pathlib, re, shlex, shutil, subprocess, sys, tempfile, textwrap, unittest, urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -189,6 +189,18 @@ class Commands(unittest.TestCase):
                     else:
                         self.assertEqual(unknown_options(code), [])
 
+
+    def test_tables_of_choosing(self):
+        """The second row of every table about an option is what the program gives today."""
+        tables = re.findall(r"^\| `(--\w+)` (\|.*median / q.*)\n.*\n.*\n(\| .*)", (ROOT / "docs/choosing.md").read_text(), re.M)
+        self.assertGreaterEqual(len(tables), 4)
+        for option, names, row in tables:
+            cells = [cell.strip() for cell in row.strip("|").split("|")]
+            value, number = re.search(r"[\w.-]+", cells[0])[0], re.search(r"(\d+) trials", cells[0])
+            command = f"rejfilt track --simulate --json --trials {number[1] if number else 2000} {option} {value}"
+            with self.subTest(command):
+                median = json.loads(run(command, clone(f"choosing{option}")).stdout)["median"]
+                self.assertEqual(cells[1 + [name.strip() for name in names.strip("|").split("|")].index("median / q")], f"{median:.3f}")
 
     def test_every_option_is_in_the_book(self):
         book = "".join(page.read_text() for page in PAGES)
