@@ -6,11 +6,12 @@ each, so that rf32_update and rf64_update are found by their names, and their co
 Doxygen. A comment is about everything up to the next blank line; one behind a member is about that member."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
-from amalgamate import ROOT, one_precision, read
+from amalgamate import one_precision, read
 
 FOR_BOTH = ["filter.h", "instance.h", "track.h"]
 ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "math.h", "philox.h"]
@@ -53,6 +54,7 @@ def pieces(paragraph):
 
 
 def open_comment(text, mark="/**"):
+    """A comment that Doxygen reads, without commands to it by accident."""
     return re.sub(r"([#<>@])", r"\\\1", text).replace("/*", mark, 1)
 
 
@@ -112,6 +114,9 @@ def headers():
 def main():
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    if not shutil.which("doxygen"):
+        print("tools/api.py: there is no doxygen; tools/need docs installs it", file=sys.stderr)
         sys.exit(2)
     with tempfile.TemporaryDirectory() as folder:
         for name, text in headers().items():
