@@ -24,6 +24,8 @@ help:
 	@echo "make uninstall  remove what make install put there"
 	@echo "make deb        a Debian package, in dist/"
 	@echo "make dist       the last commit as a source tarball, in dist/; the same commit gives the same bytes"
+	@echo "make pictures   draw the pictures of docs/ again, a minute"
+	@echo "make docs       the API reference as HTML, in $(BUILD)/docs"
 	@echo "make clean      remove what was built"
 	@echo "Missing Debian packages are installed by the command that needs them."
 
@@ -140,8 +142,19 @@ dist:
 	@tools/need dist
 	@tools/dist dist
 
+pictures: build
+	@tools/need plot test
+	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
+	@cmake --build $(BUILD) --target rejfilt playground_native
+	@python3 docs/pictures/draw.py $(BUILD)
+
+docs:
+	@tools/need docs
+	@python3 tools/api.py $(BUILD)/docs
+	@echo $(BUILD)/docs/index.html
+
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
 .PHONY: all help build demo test sanitize warnings fuzz bench accuracy reproduce mnist site site-serve ports ports-avr ports-cortex-m \
-        ports-riscv ports-wasm amalgamation prove install uninstall deb dist clean
+        ports-riscv ports-wasm amalgamation prove install uninstall deb dist pictures docs clean

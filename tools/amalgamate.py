@@ -50,25 +50,26 @@ def replace_once(text, old, new):
     return text.replace(old, new)
 
 
-def one_precision(text):
-    """Source for both precisions, written out for float."""
+def one_precision(text, bits="32"):
+    """Source for both precisions, written out for float (32) or double (64)."""
     kept, nested = [], []  # nested: for every open #if, whether its lines are kept, or None where it is not about RF_BITS
     for line in text.splitlines(keepends=True):
         directive = re.match(r"#(if|elif|else|endif)\w*(.*)", line)
         about_bits = re.match(r" RF_BITS == (\d+)", directive.group(2)) if directive else None
         if directive and directive.group(1) == "if":
-            nested.append(about_bits.group(1) == "32" if about_bits else None)
+            nested.append(about_bits.group(1) == bits if about_bits else None)
         elif directive and nested[-1] is not None and directive.group(1) != "endif":
-            nested[-1] = about_bits.group(1) == "32" if about_bits else not nested[-1]
+            nested[-1] = about_bits.group(1) == bits if about_bits else not nested[-1]
         was_bits = bool(directive) and nested[-1] is not None
         if directive and directive.group(1) == "endif":
             nested.pop()
         if not was_bits and False not in nested:
             kept.append(line)
     text = "".join(kept)
-    text = re.sub(r"\bRF\((\w+)\)", r"rf32_\1", text)
-    text = re.sub(r"\bRF_C\(([^()]+)\)", r"\1f", text)
-    for name, meaning in {"rf_real": "float", "rf_order": "int32_t", "rf_unsigned": "uint32_t", "RF_LIMIT": "RF32_LIMIT", "RF_TINY": "RF32_TINY"}.items():
+    text = re.sub(r"\bRF\((\w+)\)", rf"rf{bits}_\1", text)
+    text = re.sub(r"\bRF_C\(([^()]+)\)", r"\1f" if bits == "32" else r"\1", text)
+    for name, meaning in {"rf_real": "float" if bits == "32" else "double", "rf_order": f"int{bits}_t", "rf_unsigned": f"uint{bits}_t",
+                          "RF_LIMIT": f"RF{bits}_LIMIT", "RF_TINY": f"RF{bits}_TINY"}.items():
         text = re.sub(rf"\b{name}\b", meaning, text)
     return text
 

@@ -9,13 +9,15 @@ typedef rf_real RF(likelihood)(const rf_real x[], const rf_real setting[], rf_re
 /* An upper bound, over all x, of what the likelihood function returns for this record. */
 typedef rf_real RF(bound)(const rf_real setting[], rf_real outcome);
 
+/* The space one parameter lives in; what the filter keeps is Gaussian there. */
 typedef struct RF(chart) {
-    rf_chart_kind kind;
+    rf_chart_kind kind; /* real, positive, bounded or periodic */
     rf_real low, high; /* bounded and periodic only */
 } RF(chart);
 
 typedef struct RF(kernels) RF(kernels);
 
+/* What is measured. All of it stays the caller's and must outlive the calls that take it. */
 typedef struct RF(model) {
     RF(likelihood) *likelihood; /* required */
     RF(bound) *bound;           /* optional; without it the bound is 1 (its logarithm 0) */
@@ -33,23 +35,24 @@ typedef struct RF(model) {
    All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
 typedef struct RF(tally) {
     uint64_t over; /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
-    uint32_t accepted;
+    uint32_t accepted; /* attempts that were accepted */
     uint32_t above;   /* attempts with a likelihood above κ */
     rf_real largest;  /* largest P/κ seen */
     uint32_t update;  /* number of the update under way or next, from 0 */
-    uint16_t dim;
+    uint16_t dim;     /* parameters */
     uint16_t nan, negative, infinite; /* attempts with such a likelihood */
 #if RF_BITS == 64
     uint32_t zero; /* no padding: equal tallies are equal bytes */
 #endif
 } RF(tally);
 
-/* In memory it is followed by the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)], workspace. */
+/* A Gaussian, and what the latest update left. In memory it is followed by the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)], workspace. */
 typedef struct RF(filter) {
-    uint64_t seed;
+    uint64_t seed;   /* all randomness is a function of it, of the update and of the attempt */
     RF(tally) tally; /* of the latest update */
 } RF(filter);
 
+/* Bytes of memory that a tally and a filter of `dim` parameters need, as constants for arrays. */
 #if RF_BITS == 32
 #define RF32_TALLY_BYTES(dim) RF_TALLY_BYTES_(dim, sizeof(rf32_tally), 4)
 #define RF32_FILTER_BYTES(dim) RF_FILTER_BYTES_(dim, sizeof(rf32_tally), 4)
@@ -62,21 +65,28 @@ typedef struct RF(filter) {
 RF_API size_t RF(filter_bytes)(unsigned dim);
 RF_API size_t RF(tally_bytes)(unsigned dim);
 
-/* Makes a filter N(0, 1) of the chart coordinates in `memory`, which stays the caller's. */
+/* Makes a filter of `dim` parameters in `memory`, and a pointer to it in `*filter`. It is N(0, 1) in chart coordinates until
+   it is given a prior. The memory stays the caller's: at least RF32_FILTER_BYTES(dim) or RF64_FILTER_BYTES(dim) bytes, aligned
+   with RF_ALIGNED. Nothing has to be freed. Refused: too little memory, wrong alignment, dim out of range. */
 RF_API rf_status RF(filter_init)(RF(filter) **filter, void *memory, size_t bytes, unsigned dim, uint64_t seed);
 
+/* Number of parameters. */
 RF_API unsigned RF(filter_dim)(const RF(filter) *filter);
+/* Number of updates so far, refused ones not counted. */
 RF_API uint32_t RF(filter_updates)(const RF(filter) *filter);
-/* dim numbers, in chart coordinates. */
+/* The mean: dim numbers, in chart coordinates (RF(chart_natural) makes them natural). They are the filter's own and change
+   with it. */
 RF_API const rf_real *RF(filter_mean)(const RF(filter) *filter);
-/* RF_TRIANGLE(dim) numbers: L by rows, row i has i + 1. In chart coordinates. */
+/* The factor L of the covariance L·Lᵀ: RF_TRIANGLE(dim) numbers, by rows, row i has i + 1. In chart coordinates. They are the
+   filter's own and change with it. */
 RF_API const rf_real *RF(filter_factor)(const RF(filter) *filter);
 /* Standard deviation of parameter i, in chart coordinates. */
 RF_API rf_real RF(filter_sd)(const RF(filter) *filter, unsigned i);
 /* Covariance of parameters i and j, in chart coordinates. */
 RF_API rf_real RF(filter_covariance)(const RF(filter) *filter, unsigned i, unsigned j);
 
-/* Puts a filter back where it was: what a checkpoint kept. */
+/* Puts a filter back where it was: what a checkpoint kept. `updates` goes on counting from there, so that the next update has
+   the random numbers it would have had. Refused: values that are not finite, a diagonal that is not positive. */
 RF_API rf_status RF(filter_restore)(RF(filter) *filter, uint64_t seed, uint32_t updates, const rf_real mean[], const rf_real factor[]);
 
 /* ---- Priors ------------------------------------------------------------------------------ */
@@ -89,19 +99,21 @@ RF_API rf_status RF(prior_gaussian)(RF(filter) *filter, const RF(model) *model, 
    to 1e-4 for a periodic chart's whole period, a Gaussian with the same two moments otherwise. */
 RF_API rf_status RF(prior_box)(RF(filter) *filter, const RF(model) *model, const rf_real low[], const rf_real high[]);
 
-/* Mean and full covariance (dim × dim, by rows) in chart coordinates. */
+/* Mean and full covariance (dim × dim, by rows) in chart coordinates. Refused: not symmetric, or not positive definite. */
 RF_API rf_status RF(prior_covariance)(RF(filter) *filter, const rf_real mean[], const rf_real covariance[]);
 
 /* A factor (RF_TRIANGLE(dim) numbers) of a dim × dim covariance, which may be singular. */
 RF_API rf_status RF(covariance_factor)(const rf_real covariance[], unsigned dim, rf_real factor[]);
 
-/* The natural value of chart coordinate y, and back. */
+/* The natural value of chart coordinate y, and back. Which chart it is must be valid; a natural value outside gives NaN or an
+   infinity. */
 RF_API rf_real RF(chart_natural)(const RF(chart) *chart, rf_real y);
 RF_API rf_real RF(chart_coordinate)(const RF(chart) *chart, rf_real natural);
 
 /* ---- Drift ------------------------------------------------------------------------------- */
 
-/* Every parameter's variance grows by rate · elapsed, in chart coordinates. */
+/* Every parameter's variance grows by rate · elapsed, in chart coordinates: a random walk whose step in one unit of time has
+   variance `rate`. Refused: a negative rate or time. */
 RF_API rf_status RF(diffuse)(RF(filter) *filter, rf_real rate, rf_real elapsed);
 
 /* The covariance grows by rate · elapsed; rate is a dim × dim covariance, by rows; singular is fine. */
@@ -138,22 +150,23 @@ RF_FN void RF(normal_pair)(uint32_t radius, uint32_t angle, rf_real *z0, rf_real
     *z1 = r * s;
 }
 
-/* Draws parameters (natural units) from what the filter believes, with the words at `index`. */
+/* Draws parameters (natural units) from what the filter believes to x[dim], with the words at `index` for `purpose`: the same
+   numbers for the same state, index and purpose. For draws of your own take RF_FOR_USER, or RF_FOR_DESIGN for settings. */
 RF_API void RF(filter_draw)(const RF(filter) *filter, const RF(model) *model, uint32_t index, uint32_t purpose, rf_real x[]);
 
 /* ---- Engines ----------------------------------------------------------------------------- */
 
 /* Everything that decides what an attempt does. Read-only while attempts run. */
 typedef struct RF(task) {
-    const RF(model) *model;
-    const rf_real *mean, *factor;
+    const RF(model) *model;       /* the likelihood */
+    const rf_real *mean, *factor; /* of the filter before the update */
     const rf_real *records; /* `count` records of model->settings + 1 numbers */
     const rf_real *wrap;    /* null, or per parameter the period in standard deviations and the cut */
-    uint64_t seed;
-    uint32_t count;
-    uint32_t update;
-    rf_sampler sampler;
-    rf_real kappa;
+    uint64_t seed;          /* of the filter */
+    uint32_t count;         /* records */
+    uint32_t update;        /* number of the update, from 0 */
+    rf_sampler sampler;     /* where candidates come from */
+    rf_real kappa;          /* accept with P/κ, in units of the model's bound */
 } RF(task);
 
 /* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they
@@ -164,19 +177,21 @@ typedef rf_status RF(run)(void *self, const RF(task) *task, uint32_t begin, uint
 typedef struct RF(report) RF(report);
 typedef struct RF(options) RF(options);
 typedef struct RF(fleet) {
-    RF(filter) *const *filters;
-    const RF(model) *model;
-    const rf_real *records;
-    const RF(options) *options;
-    RF(report) *reports; /* or null */
-    uint32_t count;
+    RF(filter) *const *filters; /* all different */
+    const RF(model) *model;     /* of all of them */
+    const rf_real *records;     /* one for each, row by row */
+    const RF(options) *options; /* of all of them */
+    RF(report) *reports;        /* or null */
+    uint32_t count;             /* filters */
 } RF(fleet);
 
+/* An engine's way to update a fleet, which has been checked: RF(fleet_run) on parts of it will do. */
 typedef rf_status RF(run_fleet)(void *self, const RF(fleet) *fleet);
 
+/* Who runs the attempts. On a full computer rf_engine_open makes one; RF(serial) is there everywhere. */
 typedef struct RF(engine) {
     RF(run) *run;         /* REQUIRED */
-    void *self;
+    void *self;           /* what run and fleet get as their first argument */
     RF(run_fleet) *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
 } RF(engine);
 
@@ -186,8 +201,8 @@ typedef uint64_t RF(run_lanes)(const RF(fleet) *fleet);
 
 /* The loop over attempts with one model's functions inlined, compiled for each instruction set. */
 struct RF(kernels) {
-    RF(run) *run[RF_ISA_COUNT];
-    RF(run_lanes) *lanes[RF_ISA_COUNT];
+    RF(run) *run[RF_ISA_COUNT];         /* one filter, attempts in vector lanes */
+    RF(run_lanes) *lanes[RF_ISA_COUNT]; /* many filters, one per lane */
 };
 
 /* One attempt after the other through the model's function pointer. What a null engine means. */
@@ -214,13 +229,14 @@ RF_FN const rf_real *RF(filter_mean_of)(const RF(filter) *filter)
 /* Workspace of attempts with more than one parameter. */
 RF_FN rf_real *RF(tally_work)(RF(tally) *tally) { return (rf_real *)(RF(tally_zz)(tally) + RF_TRIANGLE(RF_DIM(tally->dim))); }
 
-/* For engines that split a range: an empty tally like `like` (in RF(tally_bytes) of memory), and the
-   sum of two. */
+/* For engines that split a range: an empty tally (in RF(tally_bytes) of memory) for attempts of this update, and the sum of
+   two. Refused: tallies of different updates or dimensions. */
 RF_API void RF(tally_clear)(RF(tally) *tally, unsigned dim, uint32_t update);
 RF_API rf_status RF(tally_add)(RF(tally) *total, const RF(tally) *part);
 
 /* ---- Update ------------------------------------------------------------------------------ */
 
+/* How to update. Begin with RF(options_default) and change what you want; docs/choosing.md helps. */
 struct RF(options) {
     uint32_t attempts;     /* m: attempts of a batch */
     uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
@@ -250,10 +266,11 @@ RF_FN RF(options) RF(options_default)(void)
     return o;
 }
 
+/* What an update did. */
 struct RF(report) {
     rf_status status;      /* what the call returned */
     uint32_t update;       /* number of this update, from 0 */
-    uint32_t attempts, accepted;
+    uint32_t attempts, accepted; /* attempts made, top-up included, and those accepted */
     uint32_t above, nan, negative, infinite; /* attempts with such a likelihood */
     rf_real acceptance;    /* accepted / attempts */
     rf_real largest;       /* largest likelihood seen, in units of the model's bound, like kappa */
@@ -264,8 +281,10 @@ struct RF(report) {
     rf_real log_evidence_variance; /* of its sampling error */
 };
 
-/* Learns from `count` records at once (row by row: settings, then outcome). A null engine is serial,
-   a null report is not written. */
+/* Learns from `count` records at once, row by row: the settings, then the outcome. The filter's Gaussian becomes that of the
+   accepted attempts. A null engine is serial, a null report is not written. Returns 0; or notes as positive bits (too few
+   accepted, likelihoods above the bound, ...: see status.def); or a negative number, and then nothing changed. Allocates
+   nothing. */
 RF_API rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
                             const RF(options) *options, const RF(engine) *engine, RF(report) *report);
 
@@ -287,4 +306,5 @@ typedef struct RF(evidence) {
     rf_real variance;   /* of its sampling error */
 } RF(evidence);
 
+/* Adds what an update found, after it. The difference of two models' registers is the logarithm of their Bayes factor. */
 RF_API void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report);

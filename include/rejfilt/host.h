@@ -16,9 +16,10 @@ extern "C" {
 #include "instance.h"
 #undef RF_BITS
 
+/* A described model in both precisions. */
 typedef struct rf_model {
-    const rf32_instance *f32;
-    const rf64_instance *f64;
+    const rf32_instance *f32; /* for float filters */
+    const rf64_instance *f64; /* for double filters */
 } rf_model;
 
 /* ---- Engines by name ----
@@ -28,10 +29,13 @@ typedef struct rf_model {
    mpi[:E]        engine E (threads by default) on every rank of an MPI job
    paranoid[:E]   engine E (serial by default), checking everything it is given and gives
    For a seed, all give the same bits. */
+
+/* An engine opened by name, for both precisions. */
 typedef struct rf_engine rf_engine;
 
-/* Null with a one-line message in `error` when there is no such engine here. */
+/* Opens the engine of that name. Null with a one-line message in `error` (`size` bytes) when there is no such engine here. */
 RF_API rf_engine *rf_engine_open(const char *name, char *error, size_t size);
+/* Ends its threads and frees it; null is fine. No update may be under way. */
 RF_API void rf_engine_close(rf_engine *engine);
 
 /* Makes room for filters of up to `dim` parameters, so that updates allocate nothing; 16 from the

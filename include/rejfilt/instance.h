@@ -14,17 +14,18 @@ typedef void RF(dynamics)(rf_real elapsed, rf_real F[], rf_real Q[]);
 #define RF64_LAYOUT (uint32_t)(sizeof(rf64_task) << 16 ^ sizeof(rf64_tally) << 8 ^ sizeof(rf64_model) ^ sizeof(rf64_fleet) << 24)
 #endif
 
-struct RF(design);
+struct RF(design); /* see track.h */
 
+/* A described model compiled for one precision. */
 typedef struct RF(instance) {
-    uint32_t layout; /* of the headers it was compiled with */
-    const rf_description *about;
-    RF(likelihood) *likelihood;
-    RF(bound) *bound;       /* or null */
-    RF(simulate) *simulate; /* or null */
-    const struct RF(design) *design; /* the model's own designer, or null */
-    RF(dynamics) *dynamics;          /* or null: parameters wander as the description says */
-    const RF(kernels) *kernels;
+    uint32_t layout;                        /* of the headers it was compiled with */
+    const rf_description *about;            /* names, ranges, defaults */
+    RF(likelihood) *likelihood;             /* P(outcome | x; setting) */
+    RF(bound) *bound;                       /* or null */
+    RF(simulate) *simulate;                 /* or null */
+    const struct RF(design) *design;        /* the model's own designer, or null */
+    RF(dynamics) *dynamics;                 /* or null: parameters wander as the description says */
+    const RF(kernels) *kernels;             /* the attempts with it inlined, or null */
 } RF(instance);
 
 /* The charts that a description has, to charts[dim]. */

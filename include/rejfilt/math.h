@@ -15,11 +15,13 @@
 
 /* --- Representation -------------------------------------------------------------------------- */
 
+/* The smallest normal number, and the largest finite one. */
 #define RF32_SMALLEST_NORMAL 0x1p-126f
 #define RF64_SMALLEST_NORMAL 0x1p-1022
 #define RF32_LARGEST 0x1.fffffep127f
 #define RF64_LARGEST 0x1.fffffffffffffp1023
 
+/* The bits of a number. */
 RF_FN uint32_t rf32_bits(float x) {
     uint32_t b;
     __builtin_memcpy(&b, &x, sizeof b);
@@ -32,6 +34,7 @@ RF_FN uint64_t rf64_bits(double x) {
     return b;
 }
 
+/* The number with these bits. */
 RF_FN float rf32_from_bits(uint32_t b) {
     float x;
     __builtin_memcpy(&x, &b, sizeof x);
@@ -44,12 +47,13 @@ RF_FN double rf64_from_bits(uint64_t b) {
     return x;
 }
 
+/* Infinity, and a NaN. */
 RF_FN float rf32_infinity(void) { return rf32_from_bits(0x7f800000u); }
 RF_FN double rf64_infinity(void) { return rf64_from_bits(0x7ff0000000000000u); }
 RF_FN float rf32_nan(void) { return rf32_from_bits(0x7fc00000u); }
 RF_FN double rf64_nan(void) { return rf64_from_bits(0x7ff8000000000000u); }
 
-/* Bit tests: they hold under any compiler flag. */
+/* Is x finite; is it a NaN? Bit tests: they hold under any compiler flag. */
 RF_FN int rf32_is_finite(float x) { return (rf32_bits(x) & 0x7fffffffu) < 0x7f800000u; }
 RF_FN int rf64_is_finite(double x) { return (rf64_bits(x) << 1) < 0xffe0000000000000u; }
 RF_FN int rf32_is_nan(float x) { return (rf32_bits(x) & 0x7fffffffu) > 0x7f800000u; }
@@ -57,16 +61,17 @@ RF_FN int rf64_is_nan(double x) { return (rf64_bits(x) << 1) > 0xffe000000000000
 
 /* --- abs, min, max, floor: exact ------------------------------------------------------------- */
 
+/* |x|, exactly. */
 RF_FN float rf32_abs(float x) { return rf32_from_bits(rf32_bits(x) & 0x7fffffffu); }
 RF_FN double rf64_abs(double x) { return rf64_from_bits(rf64_bits(x) & 0x7fffffffffffffffu); }
 
-/* When either argument is NaN: b. */
+/* The smaller, and the larger, of two. When either argument is NaN: b. */
 RF_FN float rf32_min(float a, float b) { return a < b ? a : b; }
 RF_FN double rf64_min(double a, double b) { return a < b ? a : b; }
 RF_FN float rf32_max(float a, float b) { return a > b ? a : b; }
 RF_FN double rf64_max(double a, double b) { return a > b ? a : b; }
 
-/* Every x; floor(-0) is +0. */
+/* The largest whole number not above x, for every x; floor(-0) is +0. */
 RF_FN float rf32_floor(float x) {
     float unit = rf32_from_bits((rf32_bits(x) & 0x80000000u) | 0x4b000000u); /* 2^23, x's sign */
     float rounded = (x + unit) - unit;
@@ -124,6 +129,7 @@ RF_FN double rf64_sqrt_soft(double x) {
 }
 
 #if RF_SQRT32_INSTRUCTION
+/* The square root, correctly rounded. */
 RF_FN float rf32_sqrt(float x) { return __builtin_sqrtf(x); }
 #else
 RF_FN float rf32_sqrt(float x) { return rf32_sqrt_soft(x); }
@@ -180,12 +186,13 @@ RF_FN double rf64_exp_difference(double x, double y) {
     return v == v ? z : v;
 }
 
+/* e to the x: 1.1 ULP. */
 RF_FN float rf32_exp(float x) { return rf32_exp_difference(x, 0.0f); }
 RF_FN double rf64_exp(double x) { return rf64_exp_difference(x, 0.0); }
 
 /* --- log: 1 ULP, subnormals included; log(0) = -inf, x < 0 gives NaN ------------------------- */
 
-/* x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); with s = f / (2 + f),
+/* The natural logarithm, to 1 ULP. x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); with s = f / (2 + f),
    log(1 + f) = 2 atanh(s) = f - s (f - R), where R is a polynomial in s^2. */
 RF_FN float rf32_log(float x) {
     float scaled = x * 0x1p25f;
@@ -300,6 +307,7 @@ RF_FN double rf64_sin_shifted(double x, double shift) {
     return rf64_from_bits(rf64_bits(rf64_sin_half_turn(r)) ^ (rf64_bits(near) << 63));
 }
 
+/* Sine and cosine: 2.5 ULP + 2^-27 for |x| <= 1e5 (float), 2 ULP + 2^-55 for |x| <= 1e8 (double). */
 RF_FN float rf32_sin(float x) { return rf32_sin_shifted(x, 0.0f); }
 RF_FN double rf64_sin(double x) { return rf64_sin_shifted(x, 0.0); }
 RF_FN float rf32_cos(float x) { return rf32_sin_shifted(rf32_abs(x), 0.5f); }
@@ -324,6 +332,7 @@ RF_FN double rf64_sin_squared(double x) {
     return rf64_min(1.0, z * (w * w));
 }
 
+/* Both at once, as sin and cos give them. */
 RF_FN void rf32_sincos(float x, float *s, float *c) {
     *s = rf32_sin(x);
     *c = rf32_cos(x);

@@ -4,8 +4,9 @@
 
 #include "port.h"
 
+/* A counter, or what becomes of it. */
 typedef struct rf_words {
-    uint32_t word[4];
+    uint32_t word[4]; /* each uniform on 0 to 2³² − 1 */
 } rf_words;
 
 /* The four words at `counter` under `key`. Counters are independent of each other, and so are keys. */

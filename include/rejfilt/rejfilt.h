@@ -19,6 +19,7 @@
 #ifndef REJFILT_H
 #define REJFILT_H
 
+/* The version of these headers. */
 #define RF_VERSION "0.1.0"
 
 #include "port.h"
@@ -32,13 +33,15 @@
 extern "C" {
 #endif
 
+/* What a call did: 0 is fine, negative means refused and nothing changed, positive bits are notes. */
 typedef int rf_status;
 
+/* Every status. Notes are bits and add up. */
 enum {
 #define RF_STATUS(name, value, text) name = value,
 #include "status.def"
 #undef RF_STATUS
-    RF_STATUS_LIST_END = 1024
+    RF_STATUS_LIST_END = 1024 /* no status */
 };
 
 /* The message of a refusal, or of the lowest note in `status`. Never null. */
@@ -49,6 +52,7 @@ RF_API const char *rf_status_text(rf_status status);
 #endif
 #define RF_ATTEMPTS_MAX 0x7fffffffu  /* attempts of one update; the tallies cannot overflow below it */
 
+/* Numbers in a lower triangle of that many rows. */
 #define RF_TRIANGLE(dim) ((size_t)(dim) * ((size_t)(dim) + 1) / 2)
 
 /* Bytes of a tally and of a filter; use RF32_FILTER_BYTES(dim) and its like. One parameter needs no
@@ -60,6 +64,7 @@ RF_API const char *rf_status_text(rf_status status);
 #define RF_STATE_(dim) ((size_t)(dim) + RF_TRIANGLE(dim) + RF_MORE_(dim, 2 * RF_TRIANGLE(dim) + 3 * (size_t)(dim)))
 #define RF_FILTER_BYTES_(dim, head, real) (8 + RF_TALLY_BYTES_(dim, head, real) + RF_ROUND8_((real) * RF_STATE_(dim)))
 
+/* Before an array of bytes: as a filter's memory must be aligned. */
 #if defined(__cplusplus)
 #define RF_ALIGNED alignas(8)
 #else
@@ -94,7 +99,12 @@ typedef enum rf_sampler {
 #define RF_FLEET_LANES 64u /* filters that a kernel updates side by side */
 
 /* Instruction sets that kernels are compiled for. */
-typedef enum rf_isa { RF_ISA_BASELINE = 0, RF_ISA_AVX2 = 1, RF_ISA_AVX512 = 2, RF_ISA_COUNT = 3 } rf_isa;
+typedef enum rf_isa {
+    RF_ISA_BASELINE = 0, /* what every CPU of the architecture has */
+    RF_ISA_AVX2 = 1,     /* x86 with AVX2 */
+    RF_ISA_AVX512 = 2,   /* x86 with AVX-512 BW, DQ and VL */
+    RF_ISA_COUNT = 3     /* how many there are */
+} rf_isa;
 
 #define RF_BITS 32
 #include "filter.h"

@@ -15,9 +15,9 @@
 
 /* What a designer sees. */
 typedef struct RF(situation) {
-    const RF(filter) *filter;
-    const RF(model) *model;
-    const RF(instance) *instance;
+    const RF(filter) *filter;     /* mean and factor as they are before the experiment */
+    const RF(model) *model;       /* of the filter */
+    const RF(instance) *instance; /* the model as it was compiled */
     const rf_description *about;  /* names, roles and ranges of the settings, and what they cost */
     const rf_real *mean;          /* what the filter believes: natural units */
     const rf_real *sd;            /* in the chart */
@@ -36,14 +36,15 @@ RF_API rf_real RF(situation_uniform)(const RF(situation) *s, uint32_t which);
    parameter, a guess is the guess of its parameter. */
 RF_API void RF(situation_roles)(const RF(situation) *s, const rf_real guess[], const rf_real width[], rf_real setting[]);
 
-/* pgh            the particle guess heuristic: the guess is a draw x', the time 1 / standard deviation
+/* Who chooses experiments; by name:
+   pgh            the particle guess heuristic: the guess is a draw x', the time 1 / standard deviation
    pgh-distance   the same with time 1 / |x − x'| of two draws
    quadrature     where a fringe is steepest, with anchors; for models whose description has a fringe
    risk           any model: the candidate that is expected to leave the least variance per cost
    model          the designer that the model file brings */
 typedef struct RF(design) {
-    const char *name;
-    RF(designer) *choose;
+    const char *name;      /* as above */
+    RF(designer) *choose;  /* fills the settings of the next experiment */
     uint32_t anchor_every; /* one experiment of so many is an anchor; 0: none */
     int is_blind;          /* its other experiments say nothing about the filter's health */
     int needs_fringe;      /* of the model: rf_description */
@@ -57,7 +58,7 @@ RF_API const RF(design) *RF(design_find)(const char *name, const RF(instance) *i
 
 /* Of what outcomes say. All numbers are part of a checkpoint. */
 typedef struct RF(health) {
-    rf_health state;
+    rf_health state;            /* what is thought of the filter now */
     uint32_t next_anchor;       /* experiments until one is due */
     uint32_t failed;            /* tests failed in a row */
     uint32_t widened, restarts; /* since the start */
@@ -68,21 +69,23 @@ typedef struct RF(health) {
 
 /* ---- Tracker ---- */
 
+/* A filter, its design and its health. RF(track_open) fills it; then options, on_lost, drift, anchor_every and adapts_kappa may
+   be changed. */
 typedef struct RF(tracker) {
-    RF(filter) *filter;
-    const RF(instance) *instance;
-    const rf_description *about;
+    RF(filter) *filter;           /* the caller's */
+    const RF(instance) *instance; /* the caller's */
+    const rf_description *about;  /* the caller's */
     const RF(design) *design; /* null: settings come with the data */
-    RF(model) model;
-    RF(options) options;
-    rf_on_lost on_lost;
+    RF(model) model;     /* of the instance, with the charts below */
+    RF(options) options; /* of updates */
+    rf_on_lost on_lost;  /* what to do when tests fail */
     rf_real drift[RF_NAMES_MAX]; /* standard deviation of what a parameter wanders per unit of time, in the chart */
     uint32_t anchor_every;      /* the design's, unless set otherwise */
     int adapts_kappa;           /* options.kappa follows the controller */
     uint32_t experiments;       /* asked for or given, from the start */
-    RF(health) health;
-    RF(evidence) evidence;
-    RF(chart) charts[RF_NAMES_MAX];
+    RF(health) health;              /* what outcomes have said so far */
+    RF(evidence) evidence;          /* of all records so far */
+    RF(chart) charts[RF_NAMES_MAX]; /* as described */
     rf_real prior_mean[RF_NAMES_MAX], prior_sd[RF_NAMES_MAX]; /* where a restart goes, in the chart */
     uint32_t anchors; /* bit k: experiment k of the batch under way is an anchor */
     uint32_t asked;   /* experiments of the batch under way */

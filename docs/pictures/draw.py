@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Draws the book's pictures with the program itself: docs/pictures/draw.py BUILD_DIR
+
+The attempts of update.svg are those that the playground's code replays; the other numbers are what `rejfilt track` prints.
+Curves of probabilities are formulas. `make pictures` builds what it needs and calls it."""
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+BLUE, RED, GREEN, GREY, GOLD = "#1f6fb4", "#c8402f", "#2f8f4e", "#808080", "#b07d10"
+HEAD = """set terminal svg size {size} font "sans,14" background "#ffffff" dynamic
+set output "{path}"
+set border 3 lc "#444444"; set tics nomirror out textcolor "#222222"; set key textcolor "#222222" samplen 2
+"""
+
+
+def gnuplot(name, script, size="760,400"):
+    path = HERE / name
+    subprocess.run(["gnuplot", "-"], input=HEAD.format(size=size, path=path) + script, text=True, check=True)
+    path.write_text(re.sub(r"<desc>.*?</desc>\n*", "", path.read_text()))  # gnuplot's version would differ from machine to machine
+
+
+def block(name, rows):
+    return f"${name} << EOD\n" + "\n".join(" ".join(map(str, row)) for row in rows) + "\nEOD\n"
+
+
+def track(*options, given=None):
+    done = subprocess.run([BUILD / "rejfilt", "track", "--json", *map(str, options)], input=given, text=True, check=True, stdout=subprocess.PIPE)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def trials(*options, number=1000):
+    return track("--simulate", "--trials", number, *options)[0]
+
+
+def update():
+    """One update: candidates, those accepted, and the Gaussians before and after."""
+    script = "open 1\nset 200 0 1 0.026179938779914945\nstep 2\ndraws 0 200\n"
+    lines = subprocess.run([BUILD / "ports/wasm/playground_native"], input=script, text=True, check=True, stdout=subprocess.PIPE).stdout.splitlines()
+    words = [[bytes.fromhex(word)[::-1] for word in line.split()] for line in lines]
+    view, draws = [line for line in words if len(line) == 18][-1], words[-1]
+    _, truth, mean, sd, prior_mean, prior_sd, time, reference, outcome = [struct.unpack("<f", word)[0] for word in view[:9]]
+    numbers = [struct.unpack("<f", word)[0] for word in draws]
+    points = [(numbers[k], numbers[k + 1], struct.unpack("<I", draws[k + 2])[0]) for k in range(0, 600, 3)]
+    sign = "+" if outcome else "-"
+    gnuplot("update.svg", block("yes", [p for p in points if p[2]]) + block("no", [p for p in points if not p[2]]) + f"""
+set samples 150; set xrange [{prior_mean - 3.2 * prior_sd}:{prior_mean + 3.2 * prior_sd}]; set yrange [0:1.02]
+set multiplot
+set lmargin 9; set rmargin 3
+set origin 0,0.42; set size 1,0.58; set bmargin 0.5; set format x ""; set ylabel "random number u" offset 1,0; set key outside top center horizontal width -4
+plot 0.5 {sign} 0.5*cos((x - {reference})*{time}) lw 2.5 lc "{GOLD}" title "likelihood", \\
+  $yes using 1:2 with points pt 7 ps 0.5 lc "{GREEN}" title "accepted", $no using 1:2 with points pt 6 ps 0.5 lc "{GREY}" title "rejected"
+set origin 0,0; set size 1,0.42; set bmargin 4; set tmargin 1; set format x "%g"; set xlabel "candidate x"; set ylabel "density"; set yrange [0:*]; unset ytics
+set key inside top right
+set arrow from {truth}, graph 0 to {truth}, graph 0.9 nohead lc "{RED}" lw 2; set label "truth" at {truth}, graph 0.3 right offset -0.7,0 tc "{RED}"
+n(x, m, s) = exp(-0.5*((x - m)/s)**2)/s
+plot n(x, {prior_mean}, {prior_sd}) lw 2.5 dt 2 lc "{BLUE}" title "before", n(x, {mean}, {sd}) lw 2.5 lc "{BLUE}" title "after"
+""", "760,520")
+
+
+def fringe():
+    """An experiment that is too long: what is known then has several peaks, and a Gaussian has one."""
+    mean, sd, parts = 0.8, 0.3, []
+    for time, title in ((1 / sd, "t = 1/σ"), (4 / sd, "t = 4/σ")):
+        reference = mean + 0.3 * 3.14159 / time
+        record = json.dumps({"t": time, "x_": reference, "outcome": 1})
+        (line,) = track("--prior", f"{mean}+-{sd}", "--drift", 0, "--on-lost", "ignore", "--attempts", 100000, given=record + "\n")
+        known = line["parameters"][0]
+        parts.append((time, reference, known["mean"], known["sd"], title))
+    plots = "".join(f"""
+set title "{title}"
+z = {sd}*sqrt(2*pi)*(0.5 + 0.5*exp(-({time}*{sd})**2/2)*cos(({mean} - {reference})*{time}))
+plot n(x, {mean}, {sd})/({sd}*sqrt(2*pi)) lw 2 dt 2 lc "{GREY}" title "before", \\
+  n(x, {mean}, {sd})*(0.5 + 0.5*cos((x - {reference})*{time}))/z lw 2.5 lc "{GOLD}" title "exact, after", \\
+  n(x, {m}, {s})/({s}*sqrt(2*pi)) lw 2.5 lc "{BLUE}" title "the filter, after"
+""" for time, reference, m, s, title in parts)
+    gnuplot("fringe.svg", f"""set samples 160; set xrange [{mean - 1.1}:{mean + 1.1}]; set yrange [0:3.4]; unset ytics; set xlabel "frequency x"
+n(x, m, s) = exp(-0.5*((x - m)/s)**2)
+set multiplot layout 1,2
+set key top left Left reverse; set bmargin 4
+{plots}""", "900,340")
+
+
+def attempts():
+    """How the error falls with the number of attempts."""
+    counts = [10, 20, 30, 50, 100, 200, 500, 1000]
+    rows = {name: [(summary["mean_attempts"], summary["median"]) for summary in (trials("--attempts", m, *options) for m in counts)]
+            for name, options in {"reject": [], "lattice": ["--sampler", "lattice"], "weight": ["--sampler", "weight"],
+                                  "paper": ["--strict"]}.items()}
+    gnuplot("attempts.svg", "".join(block(name, data) for name, data in rows.items()) + f"""
+set logscale x; set xlabel "attempts per update, with top-up"; set ylabel "median squared error / q"; set yrange [0.9:3]; set xrange [9:1100]
+set bmargin 4; set lmargin 9; set arrow from 9,1.02 to 1100,1.02 nohead dt 3 lc "{GREY}"; set label "exact moments: 1.02" at 300,0.97 tc "#555555"
+plot $paper with linespoints pt 4 lw 2 lc "{RED}" title "paper: pgh, strict", $reject with linespoints pt 7 ps 0.7 lw 2 lc "{BLUE}" title "reject (default)", \\
+  $lattice with linespoints pt 9 ps 0.7 lw 2 lc "{GREEN}" title "lattice", $weight with linespoints pt 5 ps 0.6 lw 2 lc "{GOLD}" title "weight"
+""")
+
+
+def kappa():
+    """A smaller bound accepts more and distorts more."""
+    rows = []
+    for value in (1, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1):
+        lines = track("--simulate", "--steps", 1000, "--kappa", value)
+        rows.append((value, trials("--kappa", value)["median"], *(100 * sum(line[key] for line in lines) / len(lines) for key in ("acceptance", "delta"))))
+    gnuplot("kappa.svg", block("rows", rows) + f"""
+set xlabel "κ, in units of the model's bound"; set ylabel "median squared error / q"; set xrange [0.05:1.05]; set yrange [0:3]; set bmargin 4; set lmargin 9; set rmargin 9
+set y2label "%"; set y2tics; set y2range [0:100]; set border 11; set key at graph 0.98, graph 0.98
+plot $rows using 1:2 with linespoints pt 7 ps 0.7 lw 2 lc "{BLUE}" title "error (left)", \\
+  $rows using 1:3 axes x1y2 with linespoints pt 5 ps 0.6 lw 2 lc "{GREEN}" title "accepted (right)", \\
+  $rows using 1:4 axes x1y2 with linespoints pt 9 ps 0.7 lw 2 lc "{RED}" title "δ: probability above κ (right)"
+""")
+
+
+def designs():
+    """The same filter with different questions."""
+    rows = []
+    for name, options, number in (("quadrature", [], 1000), ("the same, lattice", ["--sampler", "lattice"], 1000), ("risk", ["--design", "risk"], 200),
+                                  ("pgh-distance", ["--design", "pgh-distance"], 1000), ("pgh", ["--design", "pgh"], 1000),
+                                  ("pgh, strict: the paper", ["--strict"], 1000)):
+        summary = trials(*options, number=number)
+        rows.append((f'"{name}"', summary["median"], summary["mean"], summary["p99"], 100 * summary["lost"]))
+    gnuplot("designs.svg", block("rows", rows) + f"""
+set logscale x; set xlabel "squared error / q"; set xrange [0.7:4000]; set yrange [{len(rows) - 0.4}:-0.6] ; set border 1; set bmargin 4
+set ytics scale 0; set key outside top center horizontal; set grid x lc "#dddddd"
+plot $rows using 2:0:ytic(1) with points pt 7 ps 1.1 lc "{BLUE}" title "median", $rows using 3:0 with points pt 5 ps 0.9 lc "{GOLD}" title "mean", \\
+  $rows using 4:0 with points pt 9 ps 1 lc "{RED}" title "99 % below", \\
+  $rows using (1600):0:(sprintf("%.2g %% lost", $5)) with labels left offset -1,0 tc "#222222" notitle
+""", "820,340")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    BUILD = pathlib.Path(sys.argv[1]).resolve()
+    for picture in [globals()[name] for name in sys.argv[2:]] or (update, fringe, attempts, kappa, designs):
+        picture()

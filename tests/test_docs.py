@@ -1,0 +1,295 @@
+"""The book does what it says: python3 tests/test_docs.py [BUILD_DIR] [-v]
+
+Every command of docs/ and of the README is run, the commands of a page one after the other in a folder that looks like
+a clone with a build. A command is a line of a block that is fenced as `sh`, or indented and begins with a program. In
+a block fenced as `console`, lines that begin with `$ ` are commands, and the others are what they print: `...` stands for
+anything. A block after "Call this `NAME`:" is a file of that name. What takes too long or needs what is not here is in
+NOT_RUN, with the reason; its options are checked instead."""
+import functools, json, os, pathlib, re, shlex, shutil, subprocess, sys, tempfile, textwrap, unittest, urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LONGEST = 120  # seconds for any one command; a hang is a failure
+NOT_RUN = {  # what a command looks like: why
+    r"^sudo ": "it changes the machine",
+    r"^rejfilt .*--data mnist": "MNIST is not in the repository",
+    r"^rejfilt reproduce [a-z]": "test_reproduce.py does",
+    r"^mpirun ": "test_mpi.sh does, where MPI is installed",
+    r"^arm-none-eabi-gcc ": "check.py of ports/ does",
+    r"^cmake .*RF_EXPERIMENTS": "minutes",
+    r"^tar |^cmake .*CMAKE_PREFIX_PATH|pkg-config": "test_package.py does",
+}
+SLOW = "^make (bench|accuracy|mnist|prove|reproduce)|rejfilt reproduce \\w"  # the reader is told how long
+PLACEHOLDER = "…"
+
+
+def blocks(text):
+    """(kind, first line's number, lines) of every block: a fence's word, or `indented`."""
+    lines, found, k = text.split("\n"), [], 0
+    while k < len(lines):
+        if lines[k].startswith("```"):
+            end = next(n for n in range(k + 1, len(lines)) if lines[n].startswith("```"))
+            found.append((lines[k][3:].strip(), k + 2, lines[k + 1:end]))
+            k = end + 1
+        elif lines[k].startswith("    ") and (k == 0 or not lines[k - 1].strip()):
+            end = next((n for n in range(k, len(lines)) if lines[n].strip() and not lines[n].startswith("    ")), len(lines))
+            found.append(("indented", k + 1, textwrap.dedent("\n".join(lines[k:end])).split("\n")))
+            k = end
+        else:
+            k += 1
+    return found
+
+
+def without_code(text):
+    """The text with fenced and indented blocks and inline code blanked out."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"(?<=\n\n)(    .*\n)+", "", text))
+
+
+def begins_with_a_program(line):
+    word = re.match(r"[\w./-]*", line)[0]
+    return word in ("rejfilt", "make", "mpirun") or "/" in word or bool(word and shutil.which(word))
+
+
+def complete(command):
+    """Does bash take it as it is, without asking for another line?"""
+    return subprocess.run(["bash", "-n", "-c", command], stderr=subprocess.PIPE).stderr == b""
+
+
+def commands(text):
+    """(line number, command, what it prints or None) of a page, in order."""
+    for kind, number, lines in blocks(text):
+        if kind == "console":
+            for k, line in enumerate(lines):
+                if line.startswith("$ "):
+                    shown = []
+                    for other in lines[k + 1:]:
+                        if other.startswith("$ "):
+                            break
+                        shown.append(other.rstrip())
+                    yield number + k, line[2:], "\n".join(shown).strip("\n")
+        elif kind == "sh" or kind == "indented" and begins_with_a_program(lines[0]):
+            command = []
+            for k, line in enumerate(lines):
+                command.append(line)
+                if line.endswith("\\") or not complete("\n".join(command)):
+                    continue
+                if line.strip() and not (len(command) == 1 and line.lstrip().startswith("#")):
+                    yield number + k, "\n".join(command), None
+                command = []
+            if command:
+                yield number, "\n".join(command), None
+
+
+def anchors(text):
+    """The names that GitHub gives to headings."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M):
+        name = re.sub(r"[^\w\- ]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading).lower()).replace(" ", "-")
+        found.add(name)
+    return found
+
+
+def setUpModule():
+    global WORK, CACHE
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    WORK = pathlib.Path(folder.name)
+    CACHE = WORK / "cache"
+
+
+def clone(name):
+    """A folder that looks like a clone with a build; what commands write stays in it."""
+    folder = WORK / name
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin/rejfilt").symlink_to(BUILD / "rejfilt")
+    (folder / "build").symlink_to(BUILD)
+    for path in ROOT.iterdir():
+        if not path.name.startswith((".", "build", "dist", "reproduce")):
+            (folder / path.name).symlink_to(path)
+    return folder
+
+
+def run(command, folder):
+    environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "HOME": str(folder), "REJFILT_CACHE": str(CACHE), "TERM": "dumb"}
+    return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, timeout=LONGEST, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def reason_not_to(command):
+    return next((why for pattern, why in NOT_RUN.items() if re.search(pattern, command)), None)
+
+
+@functools.cache
+def options(name):
+    """What `rejfilt NAME --help` lists."""
+    done = subprocess.run([BUILD / "rejfilt", name, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return set(re.findall(r"^  (--[\w-]+)", done.stdout, re.M))
+
+
+def unknown_options(command):
+    """Options of a rejfilt command that its help does not list."""
+    try:
+        words = shlex.split(re.split(r"[|<>;&…]", command)[0], comments=True)
+    except ValueError:
+        return []
+    place = next((k for k, word in enumerate(words) if word in ("rejfilt", "build/rejfilt")), None)
+    if place is None or len(words) <= place + 1 or words[place + 1].startswith("-"):
+        return []
+    return [word for word in words[place + 2:] if word.startswith("--") and word.split("=")[0] not in options(words[place + 1])]
+
+
+class Commands(unittest.TestCase):
+    def make(self, command):
+        """Each target builds, and has tests of its own: that it is there is enough here. A remark may stand behind three spaces."""
+        done = run(re.sub(r" {3,}.*", "", command).replace("make", "make -n", 1), ROOT)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def check(self, command, shown, folder):
+        if re.search(SLOW, command):
+            self.assertRegex(command, r"#.*(second|minute|hour)", "the reader should know how long it takes")
+        if re.match(r"make\b", command):
+            return self.make(command)
+        is_refused = bool(shown and re.search("^rejfilt: ", shown, re.M))  # as the page says
+        if not is_refused:
+            self.assertEqual(unknown_options(command), [])
+        if reason_not_to(command):
+            return
+        done = run(command, folder)
+        self.assertEqual(done.returncode != 0, is_refused, done.stdout[-2000:])
+        if shown is not None:
+            said = "\n".join(line.rstrip() for line in done.stdout.strip("\n").split("\n"))
+            pattern = ".*".join(re.escape(part) for part in shown.split("..."))
+            self.assertTrue(re.fullmatch(pattern, said, re.S), f"it prints\n{said[:3000]}")
+
+    def test_every_block(self):
+        for page in PAGES:
+            folder, text = clone(page.relative_to(ROOT).with_suffix("")), page.read_text()
+            for name, source in re.findall(r"Call this\s+`(\S+)`:\n\n```\w*\n(.*?)^```$", text, re.M | re.S):
+                (folder / name).write_text(source)
+            for number, command, shown in commands(text):
+                with self.subTest(f"{page.name}:{number}: {command}"):
+                    self.check(command, shown, folder)
+
+    def test_every_exception_is_needed(self):
+        every = [command for page in PAGES for _, command, _ in commands(page.read_text())]
+        for pattern in NOT_RUN:
+            self.assertTrue(any(re.search(pattern, command) for command in every), pattern)
+
+    def test_in_the_text(self):
+        """Of commands in the middle of a sentence or of a table, targets and options exist."""
+        targets = set(re.findall(r"^([\w-]+(?: [\w-]+)*):", (ROOT / "Makefile").read_text(), re.M))
+        targets = {word for words in targets for word in words.split()}
+        for page in PAGES:
+            for code in re.findall(r"`((?:make|rejfilt|build/rejfilt) [^`\n]+)`", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)):
+                with self.subTest(f"{page.name}: {code}"):
+                    if code.startswith("make "):
+                        self.assertIn(code.split()[1], targets)
+                    else:
+                        self.assertEqual(unknown_options(code), [])
+
+
+    def test_tables_of_choosing(self):
+        """The second row of every table about an option is what the program gives today."""
+        tables = re.findall(r"^\| `(--\w+)` (\|.*median / q.*)\n.*\n.*\n(\| .*)", (ROOT / "docs/choosing.md").read_text(), re.M)
+        self.assertGreaterEqual(len(tables), 4)
+        for option, names, row in tables:
+            cells = [cell.strip() for cell in row.strip("|").split("|")]
+            value, number = re.search(r"[\w.-]+", cells[0])[0], re.search(r"(\d+) trials", cells[0])
+            command = f"rejfilt track --simulate --json --trials {number[1] if number else 2000} {option} {value}"
+            with self.subTest(command):
+                median = json.loads(run(command, clone(f"choosing{option}")).stdout)["median"]
+                self.assertEqual(cells[1 + [name.strip() for name in names.strip("|").split("|")].index("median / q")], f"{median:.3f}")
+
+    def test_every_option_is_in_the_book(self):
+        book = "".join(page.read_text() for page in PAGES)
+        for name in ("track", "compare", "classify", "features", "reproduce"):
+            self.assertGreater(len(options(name)), 5)
+            for option in options(name):
+                with self.subTest(f"{name} {option}"):
+                    self.assertRegex(book, rf"{option}\b")
+
+
+class Links(unittest.TestCase):
+    def test_every_link(self):
+        for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "experiments/README.md"]:
+            for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text())):
+                with self.subTest(f"{page.name}: {target}"):
+                    path, _, anchor = target.partition("#")
+                    if re.match(r"[a-z]+:", target):
+                        continue
+                    to = (page.parent / urllib.parse.unquote(path)).resolve() if path else page
+                    self.assertTrue(to.exists())
+                    if anchor:
+                        self.assertIn(anchor, anchors(to.read_text()))
+
+    def test_every_page_is_in_the_contents(self):
+        contents = (ROOT / "docs/README.md").read_text()
+        for page in PAGES[1:]:
+            if page.name != "README.md":
+                self.assertIn(f"]({page.name})", contents)
+
+    def test_every_picture_is_shown(self):
+        text = "".join(page.read_text() for page in PAGES)
+        for picture in (ROOT / "docs/pictures").glob("*.svg"):
+            self.assertIn(f"(pictures/{picture.name})", text)
+            self.assertLess(picture.stat().st_size, 61440, picture)
+
+
+def messages(text):
+    """Every message that a C source gives to the functions that refuse, what varies in it replaced."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    for match in re.finditer(r'\b(\w+)\(((?:[^;"()]|\([^()]*\))*?)((?:"(?:[^"\\]|\\.)*"\s*)+)', text):
+        name, before, strings = match.groups()
+        if re.fullmatch(r"(cli|rf|rf_load)_(error|fail)|fail|fail_here|refuse|refuse_part|bad_value", name) or name == "snprintf" and re.search("error|reason", before):
+            message = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', strings))
+            yield plain(re.sub(r"%[-+0 .*\d]*(ll|z|l)?[a-zA-Z]", PLACEHOLDER, message).replace("%%", "%"))
+
+
+def plain(message):
+    """Neighbouring placeholders are one, and a message begins and ends with words."""
+    return re.sub(rf"({PLACEHOLDER}[\s:]*)+{PLACEHOLDER}", PLACEHOLDER, message.replace("\\n", "\n")).split("\n")[0].strip(f"{PLACEHOLDER} :")
+
+
+class Messages(unittest.TestCase):
+    def setUp(self):
+        self.sources = {message for folder in ("cli", "cloud", "models", "engines") for path in sorted((ROOT / folder).glob("*.c"))
+                        for message in messages(path.read_text())}
+        self.sources |= set(re.findall(r'^RF_STATUS\(.*"(.*)"\)', (ROOT / "include/rejfilt/status.def").read_text(), re.M)) - {"fine"}
+        page = (ROOT / "docs/errors.md").read_text()
+        self.listed = [plain(code) for row in re.findall(r"^\| (`.*?`) \|", page, re.M) for code in re.findall(r"`([^`]+)`", row)]
+
+    def test_every_message_listed_is_in_the_sources(self):
+        for message in self.listed:
+            with self.subTest(message):
+                self.assertGreater(len(message), 8)
+                self.assertTrue(any(message in source for source in self.sources))
+
+    def test_every_message_of_the_sources_is_listed(self):
+        self.assertGreater(len(self.sources), 150)
+        for source in sorted(self.sources):
+            if len(re.findall("[a-z]{2,}", source)) >= 3 and "memory" not in source:
+                with self.subTest(source):
+                    self.assertTrue(any(message in source for message in self.listed))
+
+
+@unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
+class Reference(unittest.TestCase):
+    def test_every_public_function_is_in_the_reference(self):
+        """Without a warning; whatever the headers declare as public has an entry under its real name."""
+        done = subprocess.run([sys.executable, ROOT / "tools/api.py", WORK / "api"], stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        index = "".join(path.read_text() for path in (WORK / "api").glob("globals*.html"))
+        names = [name for path in (ROOT / "include/rejfilt").glob("*.h")
+                 for name in re.findall(r"^RF_API[^;]*?\b(RF\(\w+\)|rf_\w+)[(;]", path.read_text(), re.M)]
+        self.assertIn("RF(update)", names)
+        for name in names:
+            for bits in ("32", "64"):
+                self.assertIn(re.sub(r"RF\((\w+)\)", rf"rf{bits}_\1", name), index)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
