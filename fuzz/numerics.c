@@ -325,12 +325,12 @@ static void fleet_step(world *w, input *in)
     static squadron alone, fleet;
     static rf_real records[FLEET_MOST * RECORD];
     RF(options) options = any_options(in, w->kappa_next);
-    const uint32_t count = below(in, 8) == 0 ? FLEET_MOST : 1 + below(in, 5);
+    const uint32_t count = below(in, 16) == 0 ? FLEET_MOST : 1 + below(in, 4);
     const size_t width = w->model.settings + 1u;
     rf_status status = RF_OK;
     if (count == FLEET_MOST) { /* many filters, few attempts */
-        options.attempts = options.attempts < 33 ? options.attempts : 33;
-        options.batches_max = options.batches_max < 2 ? options.batches_max : 2;
+        options.attempts = options.attempts < 20 ? options.attempts : 20;
+        options.batches_max = 1;
     }
     for (uint32_t i = 0; i < count; i++)
         any_record(in, w->instance->about, records + i * width);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "exact.h"
+#include "machine.h"
 #include "pool.h"
 #include "ranks.h"
 #include "runs.h"
@@ -344,7 +345,7 @@ static const cli_option options[] = {
     {"model", "NAME", "only this model; may be given again", NULL, CLI_LIST, AT(model), 0, 0, NULL},
     {"method", "NAME", "only this way to run the filter; may be given again", NULL, CLI_LIST, AT(method), 0, 0, NULL},
     {"seed", "S", "(default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
-    {"threads", "N", "(default 2)", NULL, CLI_U64, AT(threads), 1, WORKERS_MAX, NULL},
+    {"threads", "N", "(default: one per CPU)", NULL, CLI_U64, AT(threads), 1, WORKERS_MAX, NULL},
     {"known", "FILE", "what the rows are held against: what --json left before", NULL, CLI_TEXT, AT(known), 0, 0, NULL},
     {"json", "FILE", "writes the rows", NULL, CLI_TEXT, AT(json), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
@@ -364,8 +365,9 @@ static int is_wanted(const char *const list[], const char *name)
 
 int main(int argc, char **argv)
 {
-    static config c = {.sets = 2000, .seed = 1, .threads = 2, .known = RF_CALIBRATION_KNOWN};
+    static config c = {.sets = 2000, .seed = 1, .known = RF_CALIBRATION_KNOWN};
     char error[200];
+    c.threads = rf_cpus_allowed() < WORKERS_MAX ? rf_cpus_allowed() : WORKERS_MAX;
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
