@@ -197,7 +197,7 @@ static void stack_check(void)
     static const rf_model checked = {&rf32_model_bench_checked, &rf64_model_bench_checked};
     for (int bits = 32; bits <= 64; bits += 32) {
         char name[2][48];
-        snprintf(name[0], sizeof name[0], "update100-rabi-%s", bits == 32 ? "float" : "double");
+        snprintf(name[0], sizeof name[0], "rabi100-%s", bits == 32 ? "float" : "double");
         snprintf(name[1], sizeof name[1], "%s-checked", name[0]);
         for (int k = 0; k < 2; k++)
             measure(name[k], "simd", bits, k ? &checked : rf_model_find("rabi"), RF_REJECT, subject_update, FEW, FEW * 1e9, "ns/update", k ? name[0] : NULL);

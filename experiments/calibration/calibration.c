@@ -35,7 +35,7 @@ typedef struct method {
     uint32_t attempts, batch;
     int is_float;
     int has_exact;  /* exact posteriors learn from its records */
-    int is_planned; /* settings by `risk`, the default where there is no fringe; slow */
+    int is_planned; /* settings by `risk`, the default where there is no fringe; of discrete outcomes alone, as it is slow */
 } method;
 
 static const method methods[] = {
@@ -196,7 +196,7 @@ static void add_rows(job *j, posterior p)
 
 static void measure(const config *c, const rf_description *about, const method *m)
 {
-    if (m->is_planned && (about->fringe > 0 || about->settings == 0))
+    if (m->is_planned && (about->fringe > 0 || about->settings == 0 || about->outcomes == 0))
         return;
     double *memory = malloc((POSTERIORS * LENGTHS * WHATS + 1) * (size_t)c->sets * sizeof *memory), *next = memory;
     job j = {.c = c, .run = runs_ordinary(about->name, lengths[LENGTHS - 1], c->seed), .method = m};
