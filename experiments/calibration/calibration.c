@@ -44,6 +44,7 @@ static const method methods[] = {
     {"lattice", RF_LATTICE, 100, 1, 0, 0, 0},
     {"weight", RF_WEIGHT, 100, 1, 0, 0, 0},
     {"1000 attempts", RF_REJECT, 1000, 1, 0, 0, 0},
+    {"weight, 1000", RF_WEIGHT, 1000, 1, 0, 0, 0},
     {"10 records", RF_REJECT, 100, 10, 0, 0, 0},
     {"projection", RF_LATTICE, 4096, 1, 0, 0, 0}, /* the whole lattice: hardly any sampling error */
     {"risk", RF_REJECT, 100, 1, 0, 0, 1},

@@ -7,7 +7,7 @@ source, out = sys.argv[1:]
 rows = {(r["model"], r["method"], r["length"], r["what"]): r for r in json.load(open(source))}
 models = list(dict.fromkeys(key[0] for key in rows))
 lengths = sorted({key[2] for key in rows})
-FILTERS = ["reject", "float", "lattice", "weight", "1000 attempts", "10 records", "projection", "risk"]
+FILTERS = ["reject", "float", "lattice", "weight", "1000 attempts", "weight, 1000", "10 records", "projection", "risk"]
 EXACT = ["exact, grid", "exact, draws"]
 
 
