@@ -310,13 +310,19 @@ static void write_json(const char *path, const json_t *results)
         fail(path);
 }
 
-static int verdict(const config *c)
+static json_t *load_known(const char *path)
 {
     json_error_t error;
-    json_t *known = json_load_file(c->known, 0, &error), *results = json_array();
-    size_t missed = 0, numbers = 0;
+    json_t *known = json_load_file(path, 0, &error);
     if (!json_is_array(known))
         fail(known ? "the known file is no list of rows" : error.text);
+    return known;
+}
+
+static int verdict(const config *c, const json_t *known)
+{
+    json_t *results = json_array();
+    size_t missed = 0, numbers = 0;
     for (size_t i = 0; i < row_count; i++)
         numbers += RANK_LEVELS + (size_t)rows[i].is_exact;
     const double most = limit(numbers);
@@ -332,7 +338,6 @@ static int verdict(const config *c)
            (unsigned long long)c->sets);
     if (c->json)
         write_json(c->json, results);
-    json_decref(known);
     json_decref(results);
     return missed ? CLI_FAILED : CLI_OK;
 }
@@ -372,6 +377,7 @@ int main(int argc, char **argv)
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    json_t *known = load_known(c.known);
     for (unsigned i = 0; i < c.threads; i++)
         if (!(c.engine[i] = rf_engine_open("simd", error, sizeof error)))
             fail(error);
@@ -385,7 +391,8 @@ int main(int argc, char **argv)
         fputs("\r\033[K", stderr);
     if (row_count == 0)
         fail("no such model or method");
-    const int status = verdict(&c);
+    const int status = verdict(&c, known);
+    json_decref(known);
     rf_pool_close(c.pool);
     for (unsigned i = 0; i < c.threads; i++)
         rf_engine_close(c.engine[i]);
