@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cause.h"
 #include "exact.h"
 #include "machine.h"
 #include "pool.h"
@@ -55,6 +56,7 @@ static const char *const exact_names[POSTERIORS] = {NULL, "exact, grid", "exact,
 typedef struct config {
     uint64_t sets, seed, threads;
     const char *json, *known;
+    int cause;
     const char *model[CLI_LIST_MAX + 1], *method[CLI_LIST_MAX + 1]; /* none: all */
     rf_pool *pool;
     rf_engine *engine[WORKERS_MAX];
@@ -354,6 +356,7 @@ static const cli_option options[] = {
     {"threads", "N", "(default: one per CPU)", NULL, CLI_U64, AT(threads), 1, WORKERS_MAX, NULL},
     {"known", "FILE", "what the rows are held against: what --json left before", NULL, CLI_TEXT, AT(known), 0, 0, NULL},
     {"json", "FILE", "writes the rows", NULL, CLI_TEXT, AT(json), 0, 0, NULL},
+    {"cause", NULL, "instead: which sampling error narrows the intervals of a coin", NULL, CLI_FLAG, AT(cause), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
@@ -377,6 +380,10 @@ int main(int argc, char **argv)
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    if (c.cause) {
+        cause_print((uint32_t)c.sets, c.seed);
+        return CLI_OK;
+    }
     json_t *known = load_known(c.known);
     for (unsigned i = 0; i < c.threads; i++)
         if (!(c.engine[i] = rf_engine_open("simd", error, sizeof error)))
