@@ -46,7 +46,7 @@ def document():
 def panel(model):
     """Rank histograms of the first parameter after the most measurements: the filter's, and where it is known the exact one."""
     n, what = lengths[-1], parameters(model)[0]
-    curves = [("reject", "#c0392b", 2), ("lattice", "#2471a3", 2), ("exact, grid", "#444444", 1)]
+    curves = [("reject", "#c0392b", 2), ("weight, 1000", "#2471a3", 2), ("exact, grid", "#444444", 1)]
     shown = [(method, colour, width, rows[model, method, n, what]) for method, colour, width in curves if (model, method, n, what) in rows]
     bins = len(shown[0][3]["ranks"])
     spread = 2.58 / math.sqrt(shown[0][3]["sets"] / bins)
