@@ -14,6 +14,7 @@ help:
 	@echo "make fuzz       fuzz the parsers and the numerics, each for SECONDS=60; TARGETS=\"records csv\" are some of them"
 	@echo "make bench      measure speed; writes build/bench.json"
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
+	@echo "make calibration  how often intervals hold the truth, for every model; writes build/calibration.json, .md and .svg"
 	@echo "make site       build the playground page in build/site; make site-serve shows it"
 	@echo "make prove      prove that the integer filter cannot overflow (Frama-C)"
 	@echo "make reproduce  the paper's claims, checked: reproduce/report.html; MODE=--full for all trials, DATA=directory of MNIST"
@@ -76,6 +77,13 @@ accuracy: build
 	@cmake -S . -B $(BUILD) -DRF_EXPERIMENTS=ON > /dev/null
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-tracking $(BUILD)/accuracy.json
+
+calibration: build
+	@tools/need plot test
+	@cmake -S . -B $(BUILD) -DRF_EXPERIMENTS=ON > /dev/null
+	@cmake --build $(BUILD)
+	@$(BUILD)/rejfilt-calibration --json $(BUILD)/calibration.json; status=$$?; \
+	  python3 experiments/calibration/document.py $(BUILD)/calibration.json $(BUILD)/calibration && exit $$status
 
 prove:
 	@tools/need prove
@@ -156,5 +164,5 @@ docs:
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help build demo test sanitize warnings fuzz bench accuracy reproduce mnist site site-serve ports ports-avr ports-cortex-m \
-        ports-riscv ports-wasm amalgamation prove install uninstall deb dist pictures docs clean
+.PHONY: all help build demo test sanitize warnings fuzz bench accuracy calibration reproduce mnist site site-serve ports ports-avr \
+        ports-cortex-m ports-riscv ports-wasm amalgamation prove install uninstall deb dist pictures docs clean

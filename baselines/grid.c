@@ -575,20 +575,41 @@ static double part(const grid *g, ptrdiff_t i, double offset)
             5 * between(g, i, 0.5 * offset + r));
 }
 
+static double cell(const grid *g, ptrdiff_t i)
+{
+    double near[6];
+    for (ptrdiff_t k = 0; k < 6; k++)
+        near[k] = at(g, i + k - 2);
+    return bigger(stencil_cell(near + 2), 0);
+}
+
+/* The cells that have mass, *first to the answer; of a circle cut at index `begin`, where the first one is cut. */
+static ptrdiff_t cells(const grid *g, double begin, ptrdiff_t *first)
+{
+    *first = g->is_full ? (ptrdiff_t)floor(begin) : -2;
+    return *first + (ptrdiff_t)g->n + (g->is_full ? 1 : 4);
+}
+
+double grid_below(const grid *g, double y)
+{
+    double begin, steps, mean = centre(g, &steps, &begin), to = (y - g->base) / g->step - (double)g->first;
+    if (is_periodic(g))
+        to -= (double)circle(g) * floor((to - mean) / (double)circle(g) + 0.5);
+    ptrdiff_t i, end = cells(g, begin, &i);
+    double mass = g->is_full ? -part(g, i, begin - (double)i) : 0;
+    for (; i < end && (double)(i + 1) <= to; i++)
+        mass += cell(g, i);
+    mass += i < end && (double)i < to ? part(g, i, to - (double)i) : 0;
+    return fmin(bigger(mass / sum(g->p, g->n), 0), 1);
+}
+
 double grid_quantile(const grid *g, double p)
 {
     double begin, steps, mean = centre(g, &steps, &begin);
-    ptrdiff_t i = g->is_full ? (ptrdiff_t)floor(begin) : -2, end = i + (ptrdiff_t)g->n + (g->is_full ? 1 : 4);
+    ptrdiff_t i, end = cells(g, begin, &i);
     double left = p * sum(g->p, g->n) + (g->is_full ? part(g, i, begin - (double)i) : 0);
-    for (; i < end; i++) {
-        double near[6], cell;
-        for (ptrdiff_t k = 0; k < 6; k++)
-            near[k] = at(g, i + k - 2);
-        cell = bigger(stencil_cell(near + 2), 0);
-        if (left <= cell)
-            break;
-        left -= cell;
-    }
+    for (double mass; i < end && left > (mass = cell(g, i)); i++)
+        left -= mass;
     double low = 0, high = 1;
     for (int k = 0; k < 50; k++) {
         double middle = 0.5 * (low + high);

@@ -53,6 +53,8 @@ double grid_variance(const grid *g);
 /* The coordinate with probability p in (0, 1) below it: to about 1e-6 standard deviations. Of a periodic
    chart: counted from half a period below the mean, so that it may be outside [low, high). */
 double grid_quantile(const grid *g, double p);
+/* Its inverse: the probability below a coordinate, likewise counted on a circle. */
+double grid_below(const grid *g, double y);
 
 /* Density at a chart coordinate. */
 double grid_density(const grid *g, double y);

@@ -43,8 +43,11 @@ void subject_update(void *context, uint32_t amount)
         o.batches_max = 1;
         o.sampler = s->sampler;
         float *factor = (float *)(uintptr_t)rf32_filter_factor(s->f32), *mean = (float *)(uintptr_t)rf32_filter_mean(s->f32);
-        mean[0] = 0;
-        factor[0] = 1;
+        for (unsigned i = 0; i < s->m32.dim; i++) {
+            mean[i] = 0;
+            for (unsigned j = 0; j <= i; j++)
+                factor[RF_TRIANGLE(i) + j] = i == j;
+        }
         rf32_update(s->f32, &s->m32, s->record32, 1, &o, rf_engine_f32(s->engine), &report);
     } else {
         rf64_options o = rf64_options_default();
@@ -53,8 +56,11 @@ void subject_update(void *context, uint32_t amount)
         o.batches_max = 1;
         o.sampler = s->sampler;
         double *factor = (double *)(uintptr_t)rf64_filter_factor(s->f64), *mean = (double *)(uintptr_t)rf64_filter_mean(s->f64);
-        mean[0] = 0;
-        factor[0] = 1;
+        for (unsigned i = 0; i < s->m64.dim; i++) {
+            mean[i] = 0;
+            for (unsigned j = 0; j <= i; j++)
+                factor[RF_TRIANGLE(i) + j] = i == j;
+        }
         rf64_update(s->f64, &s->m64, s->record64, 1, &o, rf_engine_f64(s->engine), &report);
     }
 }

@@ -129,6 +129,10 @@ static int each_feature(const char *path, const rf_table *table, line_taker *tak
     unsigned long number = 0;
     while (!reason[0] && fgets(line, sizeof line, f)) {
         number++;
+        if (!strchr(line, '\n') && !feof(f)) {
+            snprintf(reason, sizeof reason, "is too long");
+            break;
+        }
         line[strcspn(line, "\r\n")] = '\0';
         if (line[0] == '\0' || line[0] == '#')
             continue;
@@ -189,7 +193,15 @@ static int load_features(const cloud_config *c, cloud_data *d, char *error, size
         d->cost[j] = 1;
     if (c->cost && each_feature(c->cost, &d->train, take_cost, d->cost, error, size) < 0)
         return -1;
-    return c->mask ? each_feature(c->mask, &d->train, take_mask, d->mask, error, size) : 0;
+    if (!c->mask)
+        return 0;
+    if (each_feature(c->mask, &d->train, take_mask, d->mask, error, size) < 0)
+        return -1;
+    if (!memchr(d->mask, 1, features)) {
+        snprintf(error, size, "%s: names no feature", c->mask);
+        return -1;
+    }
+    return 0;
 }
 
 /* ---- Loading ---- */

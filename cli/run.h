@@ -38,6 +38,7 @@ typedef struct cli_run {
     double drift[RF_NAMES_MAX]; /* standard deviation of a step, in the chart */
     double jump;                /* of the first parameter's truth, in the chart, before measurement jump_at; 0: none */
     long jump_at;
+    int is_truth_gaussian; /* the truth is drawn from the filter's Gaussian, not from the prior that it stands for */
 } cli_run;
 
 /* One step, after its update. */

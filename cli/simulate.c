@@ -102,7 +102,7 @@ rf_status RF(simulate_open)(const cli_run *simulation, uint64_t seed, void *memo
     return status;
 }
 
-/* A truth from the prior itself: uniform or Gaussian in natural units. */
+/* A truth from the prior itself, uniform or Gaussian in natural units; or from the Gaussian that the filter has for it. */
 static void draw_truth(trial *t)
 {
     RF(filter) *filter = t->tracker.filter;
@@ -116,7 +116,7 @@ static void draw_truth(trial *t)
         else
             natural = prior->first + (prior->second - prior->first) * rf64_uniform(w.word[2]);
         t->truth[i] = RF(chart_coordinate)(&t->tracker.charts[i], (rf_real)natural);
-        if (!RF(is_finite)(t->truth[i])) /* a Gaussian draw outside the chart */
+        if (t->about->is_truth_gaussian || !RF(is_finite)(t->truth[i])) /* the latter: a Gaussian draw outside the chart */
             t->truth[i] = RF(filter_mean)(filter)[i] + RF(filter_sd)(filter, i) * (rf_real)z;
     }
 }

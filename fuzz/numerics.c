@@ -1,13 +1,15 @@
 /* Any operations, with any numbers, on filters of any built-in model: one filter per engine, all given the same. They
-   agree to the bit; what they hold and report is finite and adds up; a refused call changes nothing. Per precision. */
-#include "fuzz.h"
+   agree to the bit; what they hold and report is finite and adds up; a refused call changes nothing. Fleets do what
+   their filters do alone; designers ask what may be asked. Per precision. */
+#include "numerics.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "per_precision.h"
 
-enum { ENGINES = 5, DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MOST = 40, ATTEMPTS_MOST = 5000 };
+enum { ENGINES = 5, DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MOST = 40, ATTEMPTS_MOST = 5000, FLEET_MOST = RF_FLEET_LANES + 2 };
 
 static const char *const engine_names[ENGINES] = {"serial", "simd:baseline", "simd:avx2", "simd:avx512", "threads:2"};
 
@@ -51,7 +53,8 @@ static rf_real width(input *in)
     return kind < 224 ? RF_C(0.005) * (rf_real)(kind + 1) : number(in);
 }
 
-static RF(options) any_options(input *in)
+/* `kappa_next`: what the controller would have, or 0. */
+static RF(options) any_options(input *in, rf_real kappa_next)
 {
     static const uint32_t attempts[] = {1, 2, 3, 5, 10, 20, 33, 50, 64, 65, 100, 127, 129, 200, 500, 2500};
     RF(options) o = RF(options_default)();
@@ -60,6 +63,8 @@ static RF(options) any_options(input *in)
     o.sampler = (rf_sampler)below(in, 3);
     if (kind & 1)
         o.kappa = width(in);
+    if ((kind & 0x91) == 0x91 && kappa_next > 0)
+        o.kappa = kappa_next;
     if (kind & 2) {
         o.strict = 1;
         o.sampler = RF_REJECT;
@@ -94,6 +99,7 @@ typedef struct world {
     RF_ALIGNED unsigned char memory[ENGINES][FILTER_BYTES(DIM)];
     RF(filter) *filter[ENGINES];
     RF(evidence) evidence;
+    rf_real kappa_next; /* of the latest report */
 } world;
 
 /* All of a filter that is not workspace. */
@@ -172,17 +178,16 @@ static void any_record(input *in, const rf_description *about, rf_real record[])
         record[about->settings] = number(in);
 }
 
-static call any_call(input *in, const world *w)
+static call any_call(input *in, const world *w, unsigned choice)
 {
     call c;
     const rf_description *about = w->instance->about;
     const unsigned dim = w->model.dim;
-    const unsigned choice = byte(in);
     memset(&c, 0, sizeof c);
     c.kind = choice < 128 ? UPDATE : choice % KINDS;
     c.options = RF(options_default)();
     if (c.kind == UPDATE) {
-        c.options = any_options(in);
+        c.options = any_options(in, w->kappa_next);
         c.count = below(in, 32) == 0 ? 0 : 1 + below(in, RECORDS);
         for (unsigned i = 0; i < c.count; i++)
             any_record(in, about, c.records + i * (about->settings + 1u));
@@ -257,9 +262,9 @@ static void check_report(const call *c, rf_status status, uint32_t update, const
 }
 
 /* One call on every filter. */
-static void step(world *w, input *in)
+static void step(world *w, input *in, unsigned choice)
 {
-    const call c = any_call(in, w);
+    const call c = any_call(in, w, choice);
     const snapshot before = snapshot_of(w->filter[0]);
     RF(report) first;
     snapshot after = before;
@@ -288,12 +293,118 @@ static void step(world *w, input *in)
     if (c.kind == UPDATE && status >= 0) {
         check_report(&c, status, before.tally.update, &first);
         fuzz_require(RF(filter_updates)(w->filter[0]) == before.tally.update + 1);
+        w->kappa_next = first.kappa_next;
         RF(evidence_add)(&w->evidence, &first);
         fuzz_require(is_finite(w->evidence.log + w->evidence.carry) && w->evidence.variance >= 0);
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+/* ---- Fleets: copies of the first filter, with seeds of their own, one record each ---- */
+
+typedef struct squadron {
+    RF_ALIGNED unsigned char memory[FLEET_MOST][FILTER_BYTES(DIM)];
+    RF(filter) *filter[FLEET_MOST];
+    RF(report) report[FLEET_MOST];
+} squadron;
+
+static void copy_filter(const RF(filter) *from, uint64_t seed, void *memory, RF(filter) **to)
+{
+    fuzz_require(RF(filter_init)(to, memory, FILTER_BYTES(DIM), RF(filter_dim)(from), seed) == RF_OK);
+    fuzz_require(RF(filter_restore)(*to, seed, RF(filter_updates)(from), RF(filter_mean)(from), RF(filter_factor)(from)) == RF_OK);
+}
+
+static void muster(squadron *s, const RF(filter) *from, uint32_t count)
+{
+    memset(s->report, 0, sizeof s->report);
+    for (uint32_t i = 0; i < count; i++)
+        copy_filter(from, i, s->memory[i], &s->filter[i]);
+}
+
+static void fleet_step(world *w, input *in)
+{
+    static squadron alone, fleet;
+    static rf_real records[FLEET_MOST * RECORD];
+    RF(options) options = any_options(in, w->kappa_next);
+    const uint32_t count = below(in, 16) == 0 ? FLEET_MOST : 1 + below(in, 4);
+    const size_t width = w->model.settings + 1u;
+    rf_status status = RF_OK;
+    if (count == FLEET_MOST) { /* many filters, few attempts */
+        options.attempts = options.attempts < 20 ? options.attempts : 20;
+        options.batches_max = 1;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        any_record(in, w->instance->about, records + i * width);
+    muster(&alone, w->filter[0], count);
+    for (uint32_t i = 0; i < count && status >= 0; i++) {
+        const rf_status own = RF(update)(alone.filter[i], &w->model, records + i * width, 1, &options, NULL, &alone.report[i]);
+        status = own < 0 ? own : status | own;
+    }
+    for (unsigned e = 0; e < ENGINES; e++) {
+        if (!w->engine[e])
+            continue;
+        muster(&fleet, w->filter[0], count);
+        const snapshot first = snapshot_of(fleet.filter[0]);
+        const rf_status got = RF(fleet_update)(fleet.filter, count, &w->model, records, &options, ENGINE(w->engine[e]), fleet.report);
+        fuzz_require(status < 0 ? got < 0 : got == status);
+        for (uint32_t i = 0; i < count; i++) {
+            snapshot now = snapshot_of(fleet.filter[i]), expected = status < 0 ? first : snapshot_of(alone.filter[i]);
+            expected.seed = i;
+            fuzz_require(memcmp(&now, &expected, sizeof now) == 0);
+            fuzz_require(status < 0 || memcmp(&fleet.report[i], &alone.report[i], sizeof fleet.report[i]) == 0);
+        }
+    }
+}
+
+/* ---- Designers ---- */
+
+/* Settings are finite, and in their ranges; those that are rounded, within one half of them. */
+static void check_settings(const rf_description *about, const rf_real setting[])
+{
+    for (unsigned i = 0; i < about->settings; i++) {
+        const rf_setting *s = &about->setting[i];
+        const double value = (double)setting[i], slack = 1e-5 * (fabs(s->low) + fabs(s->high)) + (s->is_integer ? 0.5 : 0);
+        fuzz_require(isfinite(value));
+        if (s->role != RF_SETTING_GUESS)
+            fuzz_require(value >= s->low - slack && value <= (s->role == RF_SETTING_FIXED ? s->low : s->high) + slack);
+        fuzz_require(!s->is_integer || value == floor(value));
+    }
+}
+
+/* A tracker of a copy of the first filter asks, twice the same, and is told an outcome. */
+static void design_step(world *w, input *in)
+{
+    static const char *const names[] = {"auto", "pgh", "pgh-distance", "quadrature", "risk"};
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
+    RF(tracker) t;
+    RF(filter) *filter;
+    rf_real record[2][RECORD], x[DIM];
+    const RF(design) *design = RF(design_find)(names[below(in, 5)], w->instance);
+    const unsigned kind = byte(in);
+    const uint64_t seed = byte(in);
+    if (!design)
+        return;
+    for (unsigned k = 0; k < 2; k++) {
+        copy_filter(w->filter[0], seed, memory, &filter);
+        RF(track_open)(&t, filter, w->instance, w->instance->about, design);
+        t.health.failed = kind & 1; /* it wants an anchor */
+        t.on_lost = (rf_on_lost)(kind >> 1 & 3);
+        RF(track_ask)(&t, record[k]);
+        check_settings(w->instance->about, record[k]);
+    }
+    fuzz_require(memcmp(record[0], record[1], w->model.settings * sizeof *record[0]) == 0);
+    RF(filter_draw)(filter, &w->model, 0, RF_FOR_USER, x);
+    record[0][w->model.settings] = RF(instance_outcome)(w->instance, x, record[0], seed, 0);
+    t.options = any_options(in, w->kappa_next);
+    t.adapts_kappa = kind >> 3 & 1;
+    if (RF(track_tell)(&t, record[0], 1, NULL, NULL) < 0)
+        return;
+    check_filter(filter);
+    fuzz_require(t.health.state <= RF_LOST && is_finite(t.health.surprise) && t.health.variance >= 0);
+    fuzz_require(!t.adapts_kappa || (t.options.kappa > 0 && is_finite(t.options.kappa)));
+    fuzz_require(is_finite(t.evidence.log + t.evidence.carry));
+}
+
+void RF(numerics)(const uint8_t *bytes, size_t count)
 {
     static world w;
     input in = {bytes, bytes + count};
@@ -303,6 +414,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     w.instance = INSTANCE(rf_model_at(below(&in, models)));
     w.model = RF(instance_model)(w.instance, w.charts);
     w.evidence = (RF(evidence)){0};
+    w.kappa_next = 0;
     fuzz_require(w.model.dim <= DIM && w.model.settings < RECORD);
     rf_real low[DIM], high[DIM];
     for (unsigned i = 0; i < w.model.dim; i++) {
@@ -315,7 +427,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         fuzz_require(RF(filter_init)(&w.filter[i], w.memory[i], sizeof w.memory[i], w.model.dim, 7) == RF_OK);
         fuzz_require(RF(prior_box)(w.filter[i], &w.model, low, high) == RF_OK);
     }
-    for (unsigned i = 0; i < STEPS_MOST && in.at < in.end; i++)
-        step(&w, &in);
-    return 0;
+    for (unsigned i = 0; i < STEPS_MOST && in.at < in.end; i++) {
+        const unsigned choice = byte(&in);
+        if (choice < 232)
+            step(&w, &in, choice);
+        else
+            (choice < 244 ? fleet_step : design_step)(&w, &in);
+    }
 }

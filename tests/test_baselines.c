@@ -98,6 +98,9 @@ static void known_posteriors(void **state)
         check_within(variance / answer[2], 1, 1e-8);
         check_within((grid_quantile(g, 0.025) - turn - answer[3]) / sd, 0, 2e-6);
         check_within((grid_quantile(g, 0.975) - turn - answer[4]) / sd, 0, 2e-6);
+        check_within(grid_below(g, answer[3]), 0.025, 1e-6);
+        check_within(grid_below(g, answer[4]), 0.975, 1e-6);
+        assert_true(grid_below(g, mean - 40 * sd) < 1e-9 || m.charts[0].kind == RF_PERIODIC);
         assert_int_equal(grid_unresolved(g), 0);
         assert_true(grid_dropped(g) == 0);
         if (records == 1 && strcmp(name, "precession") == 0) { /* and so the closed form */
@@ -338,6 +341,8 @@ static void grid_on_the_circle(void **state)
     grid_moments(g, &mean, &variance);
     check_within(mean, 1, 1e-9);
     check_within(variance, moment, 1e-9);
+    for (int k = 1; k < 10; k++)
+        check_within(grid_below(g, grid_quantile(g, 0.1 * k) + 2 * PI * (k % 3)), 0.1 * k, 1e-6);
     grid_free(g);
 }
 

@@ -396,6 +396,8 @@ class BadInput(Test):
             "not TRAIN:TEST": ("--train", train, "--split", "ten"),
             "cannot both be given": ("--train", train, "--task", "digits", "--classes", "0:a 1:b"),
             "there is no feature 'x'": ("--train", train, "--mask", self.file("mask", "x\n")),
+            "names no feature": ("--train", train, "--mask", self.file("none", "# nothing\n")),
+            "line 1: is too long": ("--train", train, "--cost", self.file("long", "0," + "0" * 600 + "1\n")),
             "line 2": ("--train", train, "--cost", self.file("cost", "0,1\n1,free\n")),
             "there is no object": ("--train", train, "--explain", 1000),
             "does not end in .svg": ("--train", train, "--explain", 0, "--plot", "a.png"),
