@@ -1,8 +1,14 @@
-/* What the engines need to know of the machine. */
+/* What engines and models need to know of the machine. */
 #define _GNU_SOURCE
 #include "machine.h"
 
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "rejfilt/host.h"
@@ -21,6 +27,31 @@ unsigned rf_cpus_allowed(void)
         return (unsigned)CPU_COUNT(&set);
 #endif
     return rf_cpus_online();
+}
+
+/* The file that this code is in. The program's own name, which the linker knows as the user typed it, is not asked for. */
+static int this_file(char path[PATH_MAX])
+{
+    static const char inside;
+    Dl_info about;
+    struct link_map *map = NULL;
+    const int is_known = dladdr1(&inside, &about, (void **)&map, RTLD_DL_LINKMAP) != 0;
+    return realpath(is_known && map && map->l_name[0] ? map->l_name : "/proc/self/exe", path) ? 0 : -1;
+}
+
+int rf_find_beside(const char *const places[], const char *file, char *path, size_t size)
+{
+    char here[PATH_MAX], whole[PATH_MAX + 128];
+    if (this_file(here) < 0)
+        return -1;
+    *strrchr(here, '/') = '\0';
+    for (; *places; places++) {
+        int length = snprintf(path, size, "%s%s", here, *places);
+        int longer = snprintf(whole, sizeof whole, "%s%s/%s", here, *places, file);
+        if (length > 0 && (size_t)length < size && (size_t)longer < sizeof whole && access(whole, R_OK) == 0)
+            return 0;
+    }
+    return -1;
 }
 
 rf_isa rf_isa_best(void)
