@@ -149,6 +149,13 @@ static int save_state(session *s)
     return CLI_OK;
 }
 
+/* Whoever sends records by hand has to know where to go on. */
+static void say_where(const session *s)
+{
+    if (isatty(STDERR_FILENO) && !s->config->ask)
+        fprintf(stderr, "%s: %ld records are known; it goes on with record %ld\n", s->config->state, s->position, s->position + 1);
+}
+
 /* The same records again, from the start of a file? Then those that are known are passed over. */
 static int pass_over(session *s)
 {
@@ -199,6 +206,7 @@ static int load_state(session *s)
     if (pass_over(s) != CLI_OK)
         return end_all(s);
     cli_records_begin_at(s->records, s->time);
+    say_where(s);
     return CLI_OK;
 }
 

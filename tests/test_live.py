@@ -293,6 +293,7 @@ class Health(Test):
             self.assertEqual([line["health"] for line in lines], ["recovering"] * 7 + ["lost-restart"])
             self.assertEqual(position(state), 8)
             os.remove(state)
+        track("--simulate", "--trials=2", "--on-lost=stop", code=2, says="--on-lost stop is about one run")
 
     def test_stopped_runs_can_go_on(self):
         """After the stop a run goes on until the next loss, not until the next record."""

@@ -54,9 +54,9 @@ def x_of(line):
 class Live:
     """A run that is spoken to through two pipes. Every line must come within LONGEST seconds."""
 
-    def __init__(self, *arguments, command=None):
+    def __init__(self, *arguments, command=None, environment=None):
         self.process = subprocess.Popen(command or [COMMAND, "track", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE)
+                                        stderr=subprocess.PIPE, env=environment)
         self.bytes = b""
 
     def __enter__(self):
@@ -104,6 +104,15 @@ class Live:
 def position(state):
     """Records learnt from, as a state file has it: after 16 bytes of head and 8 of fingerprint."""
     return struct.unpack_from("<Q", pathlib.Path(state).read_bytes(), 24)[0]
+
+
+def preloading(name, folder):
+    """The environment in which tests/faults/NAME.c takes the place of functions of libc; compiled into the folder."""
+    if b"__asan_init" in pathlib.Path(COMMAND).read_bytes():
+        raise unittest.SkipTest("sanitizers want to be preloaded first")
+    shim = folder / f"{name}.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, ROOT / f"tests/faults/{name}.c"], check=True)
+    return {**os.environ, "LD_PRELOAD": str(shim)}
 
 
 class Test(unittest.TestCase):

@@ -2,7 +2,7 @@
 import fcntl, itertools, os, pathlib, random, signal, subprocess, sys, time, unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tracking import COMMAND, LONGEST, NO_LEAK_CHECK, Live, Run, parse, position, track
+from tracking import COMMAND, LONGEST, NO_LEAK_CHECK, Live, Run, parse, position, preloading, track
 
 
 class Interrupts(Run):
@@ -36,6 +36,12 @@ class Interrupts(Run):
             with self.subTest(signal=number, wait=wait):
                 self.interrupted(number, wait)
 
+    def test_interrupted_as_it_begins_to_wait(self):
+        """A signal between its last look and its sleep is not slept over until the next record."""
+        for arguments in (["track"], ["track", "--engine=threads:2"], ["compare", "--model=precession", "--model=coin"]):
+            with Live(command=[COMMAND, *arguments], environment=preloading("late_signal", self.folder)) as live:
+                self.assertEqual(live.process.wait(timeout=LONGEST), 130)
+
     def test_interrupted_while_nobody_reads(self):
         """The line under way is written to its end, whenever somebody reads it."""
         state, data = str(self.folder / "run.state"), self.file("data.json", self.data * 20)
@@ -66,6 +72,19 @@ class Interrupts(Run):
             self.assertEqual(live.end(), (130, ""))
         rest = track("--ask", f"--state={state}", "--state-every=7", given="".join(a + "\n" for a in answers[10:]))
         self.assertEqual(rest, "".join(whole.splitlines(keepends=True)[20:]))
+
+
+class Resumption(Run):
+    def test_it_says_where_it_goes_on(self):
+        """To people at a terminal; others read `step`."""
+        state, lines = self.folder / "run.state", self.data.splitlines(keepends=True)
+        track(*self.options, f"--state={state}", given="".join(lines[:17]))
+        ours, theirs = os.openpty()
+        done = subprocess.run([COMMAND, "track", *self.options, f"--state={state}"], input=lines[17].encode(), stdout=subprocess.DEVNULL, stderr=theirs, timeout=LONGEST)
+        os.close(theirs)
+        said = os.read(ours, 1000).decode().replace("\r", "")
+        os.close(ours)
+        self.assertEqual((done.returncode, said), (0, f"{state}: 17 records are known; it goes on with record 18\n"))
 
 
 class ClosedPipes(Run):
