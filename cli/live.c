@@ -97,6 +97,7 @@ static void put_state(const session *s, cli_state *out)
         cli_state_put_f64(out, (double)RF(filter_mean)(t->filter)[i]);
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
         cli_state_put_f64(out, (double)RF(filter_factor)(t->filter)[i]);
+    cli_state_put_f64(out, (double)t->evidence.variance_carry);
 }
 
 /* Returns 0, or -1 when the contents are not those of this run. */
@@ -127,6 +128,7 @@ static int get_state(session *s, cli_state *in)
         mean[i] = (rf_real)cli_state_get_f64(in);
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
         factor[i] = (rf_real)cli_state_get_f64(in);
+    t->evidence.variance_carry = cli_state_is_read(in) ? 0 : (rf_real)cli_state_get_f64(in); /* version 1 had none */
     if (!cli_state_is_read(in))
         return -1;
     return RF(filter_restore)(t->filter, seed, updates, mean, factor) < 0 ? -1 : 0;

@@ -471,6 +471,21 @@ class Checkpoints(Run):
                 self.assertEqual(joined, whole, (more, every))
                 os.remove(state)
 
+    def test_the_version_before(self):
+        """Files of version 1, which end before the variance's carry, are taken."""
+        state, lines = self.folder / "run.state", self.data.splitlines(keepends=True)
+        track(*self.options, f"--state={state}", given="".join(lines[:30]))
+        new = state.read_bytes()
+        contents = new[16:-12]
+        old = new[:8] + struct.pack("<II", 1, len(contents)) + contents
+        state.write_bytes(old + struct.pack("<I", zlib.crc32(old)))
+        rest = parse(track(*self.options, f"--state={state}", given="".join(lines[30:])))
+        wanted = parse(self.whole)[30:]
+        for line in (*rest, *wanted):
+            self.assertGreater(line.pop("log_evidence_sd"), 0)
+        self.assertEqual(rest, wanted)
+        self.assertEqual(struct.unpack_from("<I", state.read_bytes(), 8), (2,))
+
     def test_a_file_that_goes_on_or_has_grown(self):
         lines = self.data.splitlines(keepends=True)
         state = str(self.folder / "run.state")
@@ -515,7 +530,7 @@ class Checkpoints(Run):
             self.refused(good[:length], "run.state")
         self.refused(good + b"\0", "run.state")
         self.refused(b"step,x.mean\n1,2\n" * 20, "run.state")
-        newer = good[:8] + struct.pack("<I", 2) + good[12:-4]
+        newer = good[:8] + struct.pack("<I", 3) + good[12:-4]
         self.refused(newer + struct.pack("<I", zlib.crc32(newer)), "version")
         for other in (["--seed=12"], ["--attempts=50001"], ["--drift=0.02"], ["--precision=float"], ["--model=phase"], ["--batch=2"],
                       ["--prior=0:1"], ["--sampler=lattice"], ["--on-lost=stop"], ["--strict"], ["--kappa=2"]):
