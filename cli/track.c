@@ -67,6 +67,9 @@ static int simulate_once(const cli_track_config *c, watcher *w)
 
 static int run_once(const cli_track_config *c, const rf_engine *engine)
 {
+    static char buffer[1 << 16];
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     char title[160], error[300];
     const rf_description *about = &c->run.about;
     watcher w = {.c = c, .about = about, .format = (cli_format)c->format, .series = {.title = title, .about = about}};

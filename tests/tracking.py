@@ -106,6 +106,12 @@ def position(state):
     return struct.unpack_from("<Q", pathlib.Path(state).read_bytes(), 24)[0]
 
 
+def memory(pid, of):
+    """Bytes of a living process: VmHWM, the most it has had; RssAnon, those that are its own."""
+    (line,) = (line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith(of + ":"))
+    return int(line.split()[1]) * 1024
+
+
 def preloading(name, folder):
     """The environment in which tests/faults/NAME.c takes the place of functions of libc; compiled into the folder."""
     if b"__asan_init" in pathlib.Path(COMMAND).read_bytes():

@@ -2,7 +2,7 @@
 import fcntl, itertools, os, pathlib, random, signal, subprocess, sys, time, unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tracking import COMMAND, LONGEST, NO_LEAK_CHECK, Live, Run, parse, position, preloading, track
+from tracking import COMMAND, LONGEST, NO_LEAK_CHECK, Live, Run, memory, parse, position, preloading, track
 
 
 class Interrupts(Run):
@@ -139,7 +139,7 @@ class SlowReader(Run):
                 read += part
                 if len(peaks) < 40:  # slow at first: a line and a half at a time
                     time.sleep(0.005)
-                    peaks.append(self.peak(process.pid))
+                    peaks.append(memory(process.pid, "VmHWM"))
                     done = position(state) if state.exists() else 0
                     in_the_pipe = 4096 // len(whole.split("\n")[0]) + 1
                     self.assertLessEqual(done, read.count(b"\n") + in_the_pipe)
@@ -149,11 +149,6 @@ class SlowReader(Run):
         self.assertEqual((process.returncode, complaint, read.decode()), (0, b"", whole))
         self.assertEqual(position(state), self.count * copies)
         self.assertLessEqual(last - peaks[5], 4096)
-
-    def peak(self, pid):
-        """The most memory it has had, in bytes."""
-        (line,) = (line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) * 1024
 
 
 class HalfLines(Run):
