@@ -9,6 +9,7 @@
 #include "json.h"
 #include "lines.h"
 #include "live.h"
+#include "machine.h"
 #include "output.h"
 #include "plot.h"
 #include "summary.h"
@@ -170,13 +171,13 @@ static int collect(void *collector, uint32_t trial, const cli_step *step)
 
 static int run_trials(const cli_track_config *c)
 {
-    const size_t most = (size_t)8 << 30, bytes = cli_collector_bytes(&c->run, c->trials);
-    if (bytes > most)
-        return cli_error("track: the errors of %llu trials of %ld steps take %.3g GB; fewer trials or steps, please",
-                         (unsigned long long)c->trials, c->run.steps, (double)bytes * 1e-9);
+    const size_t bytes = cli_collector_bytes(&c->run, c->trials);
+    char error[200];
+    if (rf_memory_check("a summary of so many trials and steps", bytes, error, sizeof error) < 0)
+        return cli_error("track: %s", error);
     cli_collector *collector = cli_collector_open(&c->run, c->trials);
     if (!collector)
-        return cli_error("track: not enough memory: %.3g GB are needed", (double)bytes * 1e-9);
+        return cli_error("track: there is no memory for a summary: %zu bytes are needed", bytes);
     double start = seconds_now(), shown = start;
     rf_status status = RF_OK;
     for (uint64_t done = 0; done < c->trials && status >= 0 && !cli_interrupted;) {

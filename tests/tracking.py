@@ -112,9 +112,13 @@ def memory(pid, of):
     return int(line.split()[1]) * 1024
 
 
+def is_sanitized():
+    return b"__asan_init" in pathlib.Path(COMMAND).read_bytes()
+
+
 def preloading(name, folder):
     """The environment in which tests/faults/NAME.c takes the place of functions of libc; compiled into the folder."""
-    if b"__asan_init" in pathlib.Path(COMMAND).read_bytes():
+    if is_sanitized():
         raise unittest.SkipTest("sanitizers want to be preloaded first")
     shim = folder / f"{name}.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, ROOT / f"tests/faults/{name}.c"], check=True)
