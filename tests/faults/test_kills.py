@@ -64,6 +64,7 @@ class Kills(Run):
             new = self.chain(chance, min(kills - hits, 3), longest, *options, **more)
             hits, inside, chains = hits + new[0], inside + new[1], chains + 1
             self.assertLess(chains, 20 * kills + 20)
+        print(f"killed {hits} times, {inside} of them after it had begun to write", file=sys.stderr)
         self.assertGreater(inside, hits // 4)
 
     def test_killed_while_it_reads_a_file(self):
