@@ -52,15 +52,17 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static long resident(void)
+/* Bytes of its own: pages of files, which come and go, left out. */
+static long own_memory(void)
 {
-    long pages = 0;
+    long pages = 0, of_files = 1;
     FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%*d %ld", &pages) != 1)
-        pages = -1;
-    if (f)
+    if (f) {
+        if (fscanf(f, "%*d %ld %ld", &pages, &of_files) != 2)
+            pages = 0;
         fclose(f);
-    return pages * sysconf(_SC_PAGESIZE);
+    }
+    return (pages - of_files) * sysconf(_SC_PAGESIZE);
 }
 
 static void print_part(day *d, const cli_step *s)
@@ -75,7 +77,7 @@ static void print_part(day *d, const cli_step *s)
     cli_json_real(&json, "variance_error", exact_minus(&d->variance, s->log_evidence_variance));
     cli_json_real(&json, "variance_bound", d->variance_bound + 0x1p-53 * s->log_evidence_variance);
     cli_json_real(&json, "ns_per_update", 1e9 * (cpu_seconds() - d->since) / (double)d->part);
-    cli_json_whole(&json, "resident", (uint64_t)resident());
+    cli_json_whole(&json, "memory", (uint64_t)own_memory());
     cli_json_whole(&json, "heap", mallinfo2().uordblks);
     cli_json_close(&json);
     fflush(stdout);

@@ -83,8 +83,8 @@ def measure_day(precision):
         check(abs(worst[f"{of}_error"]) <= worst[f"{of}_bound"], f"{precision}: after {worst['updates']} updates {of} is wrong by {worst[f'{of}_error']:.3g}, over {worst[f'{of}_bound']:.3g}")
     first, last = (statistics.median(p["ns_per_update"] for p in some) for some in (parts[:10], parts[-10:]))
     check(last <= SLOWER * first, f"{precision}: an update took {first:.0f} ns at first, {last:.0f} at last")
-    check(parts[-1]["resident"] - parts[0]["resident"] <= NOISE and parts[-1]["heap"] == parts[0]["heap"], f"{precision}: memory grew from {parts[0]} to {parts[-1]}")
-    return {**parts[-1], "ns_first": first, "ns_last": last, "resident_first": parts[0]["resident"], "heap_first": parts[0]["heap"]}
+    check(parts[-1]["memory"] - parts[0]["memory"] <= NOISE and parts[-1]["heap"] == parts[0]["heap"], f"{precision}: memory grew from {parts[0]} to {parts[-1]}")
+    return {**parts[-1], "ns_first": first, "ns_last": last, "memory_first": parts[0]["memory"], "heap_first": parts[0]["heap"]}
 
 
 def print_table(streams, days):
@@ -95,7 +95,7 @@ def print_table(streams, days):
     print(f"\n{UPDATES} updates{'':9} attempts   ln evidence       error     bound    variance      error     bound  ns/update, first, last   KB, first, last")
     for name, d in days.items():
         print(f"  {name:12} {d['attempts']:>16} {d['log_evidence']:>13.6g} {d['log_evidence_error']:>11.2g} {d['log_evidence_bound']:>9.2g} {d['variance']:>11.6g} {d['variance_error']:>10.2g}"
-              f" {d['variance_bound']:>9.2g} {d['ns_first']:>16.0f} {d['ns_last']:>6.0f} {d['resident_first'] // 1024:>10} {d['resident'] // 1024:>6}")
+              f" {d['variance_bound']:>9.2g} {d['ns_first']:>16.0f} {d['ns_last']:>6.0f} {d['memory_first'] // 1024:>10} {d['memory'] // 1024:>6}")
 
 
 streams = measure_streams()
