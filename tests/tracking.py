@@ -106,9 +106,9 @@ def position(state):
     return struct.unpack_from("<Q", pathlib.Path(state).read_bytes(), 24)[0]
 
 
-def memory(pid, of):
-    """Bytes of a living process: VmHWM, the most it has had; RssAnon, those that are its own."""
-    (line,) = (line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith(of + ":"))
+def memory(pid):
+    """Bytes of a living process that are its own, without pages of files."""
+    (line,) = (line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("RssAnon:"))
     return int(line.split()[1]) * 1024
 
 

@@ -40,7 +40,7 @@ def stream(command, lines, block):
         rest = view
         while rest:
             rest = rest[process.stdin.write(rest):]
-        memory = memory_of(process.pid, "RssAnon")
+        memory = memory_of(process.pid)
         first = first or memory
         progress(f"{pathlib.Path(command[0]).name} {' '.join(command[1:])}: {sent + BLOCK} of {lines} lines")
     process.stdin.close()
