@@ -44,7 +44,7 @@ static void test_chosen(void **state)
 static void test_any(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < 200000; i++) {
+    for (uint32_t i = 0; i < 50000; i++) {
         const rf_words w = rf_draw(1, 0, i, 0, RF_FOR_USER);
         const uint64_t bits = (uint64_t)w.word[0] << 32 | w.word[1];
         double any;
