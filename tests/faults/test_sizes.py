@@ -53,6 +53,17 @@ class Sizes(Test):
                 self.refused("classify", f"--train={self.sparse(name, head, 1000)}", says="declares more data than the file can hold")
         self.refused("classify", f"--train={self.file('d.npy', self.npy((10**30, 2), '|u1'))}", says="d.npy")
 
+    @unittest.skipIf(is_sanitized(), "sanitizers want all addresses for themselves")
+    def test_a_table_that_fits_and_a_layout_that_does_not(self):
+        rows, features = 1 << 17, 1 << 10
+        head = self.npy((rows, features), "|u1")
+        path = self.sparse("a.npy", head, rows * features)
+        with open(path, "r+b") as table:  # a second label
+            table.seek(-1, os.SEEK_END)
+            table.write(b"\x01")
+        test = self.file("b.npy", self.npy((2, features), "|u1") + bytes(2 * features))
+        self.refused("classify", f"--train={path}", f"--test={test}", limit=256 << 20, says=f"needs {rows * (features - 1) * 5 // 2} bytes of memory; there are {256 << 20}")
+
     def test_trials(self):
         most = 10**9
         self.refused("track", "--simulate", f"--trials={most}", f"--steps={most}", says=f"needs {most * (4 * (most - 100) + 4)} bytes of memory")
