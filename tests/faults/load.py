@@ -1,18 +1,19 @@
 """Long runs at full speed: python3 tests/faults/load.py BUILD [LINES] [UPDATES]
 
-A stream of LINES (10⁷) records through `rejfilt track`, beside a program that reads the same stream and does nothing with it; and
-UPDATES (86,400,000: a day, a thousand a second) of one simulated run, in float and in double. Prints a table, writes
-BUILD/load.json, and fails if memory grows, a line is missing, the register drifts or updates become slower."""
-import json, os, pathlib, statistics, subprocess, sys, tempfile
+A stream of LINES (10⁷) records, simulated, through `rejfilt track`, beside a program that reads the same stream and does nothing
+with it; and UPDATES (86,400,000: a day, a thousand a second) of one simulated run, in float and in double. Prints a table,
+writes BUILD/load.json, and fails if memory grows, a line is missing or another one than it should be, the register drifts or
+updates become slower. 0 leaves one of the two out."""
+import json, os, pathlib, statistics, subprocess, sys, tempfile, threading, zlib
 
 sys.argv, ARGUMENTS = sys.argv[:1], sys.argv[1:]
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tracking import memory as memory_of, as_json, records_of
+from tracking import memory
 
 BUILD = pathlib.Path(ARGUMENTS[0] if ARGUMENTS else "build").resolve()
 LINES = int(ARGUMENTS[1]) if len(ARGUMENTS) > 1 else 10**7
 UPDATES = int(ARGUMENTS[2]) if len(ARGUMENTS) > 2 else 86_400_000
-BLOCK = 100_000  # lines that are sent again and again
+FIRST = 100_000  # lines after which memory is looked at first
 NOISE = 64 * 1024  # bytes that the kernel's counts of pages may be late by
 SLOWER = 1.25  # CPUs that others use, too, are as uneven as this
 FAILURES = []
@@ -29,45 +30,83 @@ def progress(text):
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def stream(command, lines, block):
-    """Sends that many lines through the command, whose output is counted. Its CPU seconds, the memory that is its own after
-    the first block and before the end, and lines out."""
-    counter = subprocess.Popen(["wc", "-l"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=counter.stdin, bufsize=0)
-    counter.stdin.close()
-    view, first = memoryview(block), None
-    for sent in range(0, lines, BLOCK):
-        rest = view
-        while rest:
-            rest = rest[process.stdin.write(rest):]
-        memory = memory_of(process.pid)
-        first = first or memory
-        progress(f"{pathlib.Path(command[0]).name} {' '.join(command[1:])}: {sent + BLOCK} of {lines} lines")
-    process.stdin.close()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = status
-    check(status == 0, f"{command} ends with {status}")
+class Sum:
+    """Lines and checksum of bytes."""
+
+    def __init__(self):
+        self.lines = self.crc = 0
+
+    def add(self, part):
+        self.lines += part.count(b"\n")
+        self.crc = zlib.crc32(part, self.crc)
+
+
+class Consumer:
+    """A command that the stream goes through, and what comes out of it."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self.out, self.first = Sum(), None
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        while part := self.process.stdout.read(1 << 20):
+            self.out.add(part)
+
+    def take(self, part, so_far):
+        view = memoryview(part)
+        while view:
+            view = view[self.process.stdin.write(view):]
+        self.last = memory(self.process.pid)
+        if so_far <= FIRST or self.first is None:
+            self.first = self.last
+
+    def end(self):
+        self.process.stdin.close()
+        _, self.status, used = os.wait4(self.process.pid, 0)
+        self.process.returncode = self.status
+        self.reader.join()
+        self.seconds = used.ru_utime + used.ru_stime
+
+
+def send(source, consumers):
+    """Everything that comes from the source goes to all of them."""
+    sent = Sum()
+    while part := source.read(1 << 18):
+        sent.add(part)
+        for c in consumers:
+            c.take(part, sent.lines)
+        progress(f"{sent.lines} of {LINES} lines")
     progress("")
-    with counter:
-        return {"cpu_seconds": used.ru_utime + used.ru_stime, "bytes_first": first, "bytes_last": memory, "lines_out": int(counter.stdout.read())}
+    for c in consumers:
+        c.end()
+    return sent
+
+
+def measure_stream(form, programs):
+    """Particle guesses are replayed to the bit (docs/tracking.md): what was simulated is also what track should print."""
+    simulation = subprocess.Popen([BUILD / "rejfilt", "track", "--simulate", "--design=pgh", f"--steps={LINES}", f"--format={form}"], stdout=subprocess.PIPE)
+    source = simulation.stdout
+    if form == "csv":  # short lines: settings and outcome
+        source = subprocess.Popen(["cut", "-d,", "-f8-10"], stdin=simulation.stdout, stdout=subprocess.PIPE).stdout
+    consumers = {name: Consumer(*command) for name, command in programs.items()}
+    sent = send(source, consumers.values())
+    check(simulation.wait() == 0, f"the simulation ends with {simulation.returncode}")
+    for name, c in consumers.items():
+        check(c.status == 0, f"{name}: ends with {c.status}")
+        check(c.out.lines == (1 if "parse" in name else sent.lines), f"{name}: {c.out.lines} lines for {sent.lines}")
+        check(c.last - c.first <= NOISE, f"{name}: {c.first} bytes after {FIRST} lines, {c.last} after {LINES}")
+        if name == "track":
+            check(c.out.crc == sent.crc, "track: other lines than were simulated")
+    return {name: {"lines_per_second": sent.lines / c.seconds, "bytes_first": c.first, "bytes_last": c.last} for name, c in consumers.items()}
 
 
 def measure_streams():
-    simulated = subprocess.run([BUILD / "rejfilt", "track", "--simulate", "--json", f"--steps={BLOCK}", "--on-lost=ignore"], check=True, capture_output=True, text=True).stdout
-    block = as_json(records_of([json.loads(line) for line in simulated.splitlines()])).encode()
-    results = {}
+    parse, track = BUILD / "tests/load_parse", [BUILD / "rejfilt", "track"]
     with tempfile.TemporaryDirectory() as folder:
-        for name, command, header in (
-            ("parse only", [BUILD / "tests/load_parse"], 1 - LINES),  # one line for all
-            ("track", [BUILD / "rejfilt", "track"], 0),
-            ("track --format csv", [BUILD / "rejfilt", "track", "--format=csv"], 1),
-            ("track --state, every 1000", [BUILD / "rejfilt", "track", f"--state={folder}/run.state", "--state-every=1000"], 0),
-        ):
-            used = stream([str(word) for word in command], LINES, block)
-            check(used["lines_out"] == LINES + header, f"{name}: {used['lines_out']} lines for {LINES}")
-            check(used["bytes_last"] - used["bytes_first"] <= NOISE, f"{name}: {used['bytes_first']} bytes after {BLOCK} lines, {used['bytes_last']} after {LINES}")
-            results[name] = {**used, "lines_per_second": LINES / used["cpu_seconds"]}
-    return results
+        return measure_stream("json", {"parse JSON": [parse], "track": track}) | measure_stream(
+            "csv", {"parse CSV": [parse], "track --format csv": [*track, "--format=csv"], "track --state, every 1000": [*track, "--format=csv", f"--state={folder}/run.state", "--state-every=1000"]})
 
 
 def measure_day(precision):
@@ -87,19 +126,25 @@ def measure_day(precision):
     return {**parts[-1], "ns_first": first, "ns_last": last, "memory_first": parts[0]["memory"], "heap_first": parts[0]["heap"]}
 
 
-def print_table(streams, days):
-    print(f"{LINES} lines, against CPU time{'':19} lines/s   of parsing   KB at {BLOCK}, {LINES} lines")
+def print_streams(streams):
+    print(f"{LINES} lines{'':28} lines/s of CPU   of parsing   KB after {FIRST} lines, at the end")
     for name, r in streams.items():
-        share = r["lines_per_second"] / streams["parse only"]["lines_per_second"]
-        print(f"  {name:38} {r['lines_per_second']:>9.0f} {share:>12.2f} {r['bytes_first'] // 1024:>12} {r['bytes_last'] // 1024:>6}")
-    print(f"\n{UPDATES} updates{'':9} attempts   ln evidence       error     bound    variance      error     bound  ns/update, first, last   KB, first, last")
+        parsing = r["lines_per_second"] if "parse" in name else parsing
+        print(f"  {name:40} {r['lines_per_second']:>9.0f} {r['lines_per_second'] / parsing:>12.2f} {r['bytes_first'] // 1024:>15} {r['bytes_last'] // 1024:>20}")
+
+
+def print_days(days):
+    print(f"{UPDATES} updates{'':9} attempts   ln evidence       error     bound    variance      error     bound  ns/update, first, last   KB, first, last")
     for name, d in days.items():
         print(f"  {name:12} {d['attempts']:>16} {d['log_evidence']:>13.6g} {d['log_evidence_error']:>11.2g} {d['log_evidence_bound']:>9.2g} {d['variance']:>11.6g} {d['variance_error']:>10.2g}"
               f" {d['variance_bound']:>9.2g} {d['ns_first']:>16.0f} {d['ns_last']:>6.0f} {d['memory_first'] // 1024:>10} {d['memory'] // 1024:>6}")
 
 
-streams = measure_streams()
-days = {precision: measure_day(precision) for precision in ("float", "double")}
-print_table(streams, days)
-(BUILD / "load.json").write_text(json.dumps({"streams": streams, "days": days, "failures": FAILURES}, indent=1) + "\n")
+streams = measure_streams() if LINES else {}
+days = {precision: measure_day(precision) for precision in ("float", "double")} if UPDATES else {}
+if streams:
+    print_streams(streams)
+if days:
+    print_days(days)
+(BUILD / "load.json").write_text(json.dumps({"lines": LINES, "streams": streams, "updates": UPDATES, "days": days, "failures": FAILURES}, indent=1) + "\n")
 sys.exit(bool(FAILURES))
