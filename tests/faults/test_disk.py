@@ -75,6 +75,16 @@ class Folders(Disk):
         self.assertFalse(state.exists())
         self.assertIn("No space left on device", done.stderr)
 
+    @unittest.skipIf(os.geteuid() == 0, "root can write everywhere")
+    def test_a_folder_without_permission(self):
+        state, lines = self.folder / "run.state", self.data.splitlines(keepends=True)
+        track(*self.options, f"--state={state}", given="".join(lines[:10]))
+        before = state.read_bytes()
+        self.folder.chmod(0o500)
+        self.addCleanup(self.folder.chmod, 0o700)
+        track(*self.options, f"--state={state}", given="".join(lines[10:]), code=1, says=f"--state: cannot write {state}: Permission denied")
+        self.assertEqual(state.read_bytes(), before)
+
     def test_a_limit_on_the_size_of_files(self):
         """Output that reaches it; and a state file over it, with the old one kept."""
         output, state, data = self.folder / "out", self.folder / "run.state", self.data * 10
