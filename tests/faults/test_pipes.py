@@ -2,7 +2,7 @@
 import fcntl, itertools, os, pathlib, random, signal, subprocess, sys, time, unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from tracking import COMMAND, LONGEST, NO_LEAK_CHECK, Live, Run, is_sanitized, memory, parse, position, preloading, track
+from tracking import COMMAND, LONGEST, Live, Run, is_sanitized, memory, position, preloading, track
 
 
 class Interrupts(Run):
