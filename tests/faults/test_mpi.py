@@ -1,5 +1,5 @@
 """MPI jobs: records reach all ranks, and ranks that die: python3 tests/faults/test_mpi.py [path/to/rejfilt] [-v]"""
-import os, pathlib, random, shutil, signal, subprocess, sys, time, unittest
+import contextlib, os, pathlib, random, shutil, signal, subprocess, sys, time, unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from tracking import COMMAND, LONGEST, NO_LEAK_CHECK, Live, Test, position, simulate, track
@@ -44,8 +44,11 @@ class Mpi(Test):
 
     def left_over(self, state):
         """Processes that still have the state file among their arguments."""
-        commands = (p / "cmdline" for p in pathlib.Path("/proc").iterdir() if p.name.isdigit())
-        return [c for c in commands if c.exists() and state.encode() in c.read_bytes()]
+        found = []
+        for command in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):  # it has just gone
+                found += [command] * (state.encode() in command.read_bytes())
+        return found
 
     def test_a_rank_dies(self):
         """One of three is killed, whichever; the job ends, and goes on with as many ranks, or fewer, or none."""
