@@ -10,6 +10,8 @@ help:
 	@echo "make demo       watch a filter track a drifting frequency; leaves demo.svg"
 	@echo "make test       build and run the tests"
 	@echo "make sanitize   the tests under the address and undefined-behaviour sanitizers"
+	@echo "make faults     runs killed KILLS=1000 times, full disks, closed pipes, set clocks, dead MPI ranks, huge sizes"
+	@echo "make load       10 million records through rejfilt track, a day of updates: speed, memory, drift; writes build/load.json"
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make fuzz       fuzz the parsers and the numerics, each for SECONDS=60; TARGETS=\"records csv\" are some of them"
 	@echo "make bench      measure speed; writes build/bench.json"
@@ -50,6 +52,23 @@ sanitize:
 	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize
 	@ctest --test-dir build-sanitize --output-on-failure -j 2 $(CTEST)
+
+KILLS ?= 1000
+
+faults: build
+	@tools/need test
+	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
+	@cmake --build $(BUILD)
+	@REJFILT_KILLS=$(KILLS) ctest --test-dir $(BUILD) --output-on-failure -R '^faults_'
+
+LINES ?= 10000000
+UPDATES ?= 86400000
+
+load: build
+	@tools/need test
+	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
+	@cmake --build $(BUILD)
+	@python3 tests/faults/load.py $(BUILD) $(LINES) $(UPDATES)
 
 COMPILERS ?= gcc clang
 
@@ -164,5 +183,5 @@ docs:
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help build demo test sanitize warnings fuzz bench accuracy calibration reproduce mnist site site-serve ports ports-avr \
-        ports-cortex-m ports-riscv ports-wasm amalgamation prove install uninstall deb dist pictures docs clean
+.PHONY: all help build demo test sanitize faults load warnings fuzz bench accuracy calibration reproduce mnist site site-serve ports \
+        ports-avr ports-cortex-m ports-riscv ports-wasm amalgamation prove install uninstall deb dist pictures docs clean

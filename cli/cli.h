@@ -24,6 +24,9 @@ int cli_reproduce(int argc, char **argv);
 /* "rejfilt: " and the message on standard error, as one line. Returns CLI_BAD_INPUT. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Writes out what was printed. CLI_OK; or CLI_FAILED after a message, one however often it is called. */
+int cli_flush(void);
+
 /* ---- Options ---- */
 
 /* What an option's value is, and so where it goes: to the field of the configuration at `offset`. */

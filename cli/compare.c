@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,14 +64,6 @@ typedef struct config {
     rf_engine *opened;
     rf_description all; /* what the reader looks for: every candidate's settings */
 } config;
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal)
-{
-    (void)signal;
-    interrupted = 1;
-}
 
 /* ---- Options ---- */
 
@@ -423,7 +414,7 @@ static int read_all(reading *r, cli_records *records)
 {
     cli_record record;
     int code = CLI_OK;
-    while (code == CLI_OK && !interrupted) {
+    while (code == CLI_OK && !cli_interrupted) {
         switch (cli_records_next(records, &record)) {
         case CLI_RECORD: code = take(r, &record); break;
         case CLI_RECORD_BAD: code = bad(r, cli_records_error(records)); break;
@@ -556,7 +547,7 @@ static void print_json(const config *c, const reading *r, const results *all)
     cli_json_whole(&json, "records", r->records);
     cli_json_whole(&json, "missing", r->missing);
     cli_json_whole(&json, "bad", r->bad);
-    cli_json_bool(&json, "interrupted", interrupted != 0);
+    cli_json_bool(&json, "interrupted", cli_interrupted != 0);
     cli_json_whole(&json, "repeats", c->repeat);
     cli_json_whole(&json, "attempts", c->attempts);
     cli_json_whole(&json, "seed", c->seed);
@@ -605,11 +596,11 @@ static int compare(config *c, FILE *from)
     if (code != CLI_OK)
         return code;
     if (r.records == r.missing)
-        return interrupted ? CLI_INTERRUPTED
+        return cli_interrupted ? CLI_INTERRUPTED
                            : cli_error("compare: %s: no outcomes to compare the candidates on", r.source);
     work_out(c, &all);
     (c->json ? print_json : print_table)(c, &r, &all);
-    return interrupted ? CLI_INTERRUPTED : CLI_OK;
+    return cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
 static int open_and_compare(config *c)
@@ -630,9 +621,7 @@ static int open_and_compare(config *c)
         return cli_error("compare: --data: cannot open %s: %s", c->data, strerror(errno));
     if (!c->data && isatty(STDIN_FILENO))
         fputs("reading records from the terminal, until end of file; --data FILE reads a file\n", stderr);
-    struct sigaction action = {.sa_handler = interrupt};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    cli_catch_signals();
     code = compare(c, from);
     if (from != stdin)
         fclose(from);

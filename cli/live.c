@@ -4,10 +4,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "output.h"
 #include "records.h"
@@ -37,6 +38,7 @@ typedef struct session {
     RF(tracker) tracker;
     long position, updates, bad; /* records learnt from, lines written, bad records passed over */
     double time;                 /* of the latest record; NaN: none had one */
+    double flushed;              /* when output last went out, in seconds */
     uint64_t hash;               /* of the records learnt from */
     batch batch;
     rf_real *numbers; /* the batch, as the filter takes it */
@@ -95,6 +97,7 @@ static void put_state(const session *s, cli_state *out)
         cli_state_put_f64(out, (double)RF(filter_mean)(t->filter)[i]);
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
         cli_state_put_f64(out, (double)RF(filter_factor)(t->filter)[i]);
+    cli_state_put_f64(out, (double)t->evidence.variance_carry);
 }
 
 /* Returns 0, or -1 when the contents are not those of this run. */
@@ -125,23 +128,34 @@ static int get_state(session *s, cli_state *in)
         mean[i] = (rf_real)cli_state_get_f64(in);
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
         factor[i] = (rf_real)cli_state_get_f64(in);
+    t->evidence.variance_carry = cli_state_is_read(in) ? 0 : (rf_real)cli_state_get_f64(in); /* version 1 had none */
     if (!cli_state_is_read(in))
         return -1;
     return RF(filter_restore)(t->filter, seed, updates, mean, factor) < 0 ? -1 : 0;
 }
 
+/* A line is in the output before it is in the checkpoint. */
 static int save_state(session *s)
 {
     cli_state state = {.size = 0};
     char error[512];
     if (!s->config->state || rf_engine_rank(s->live->engine) != 0)
         return CLI_OK;
+    if (cli_flush() != CLI_OK)
+        return CLI_FAILED;
     put_state(s, &state);
     if (cli_state_save(&state, s->config->state, s->config->state_durable, error, sizeof error) < 0) {
         cli_error("track: --state: %s", error);
         return CLI_FAILED;
     }
     return CLI_OK;
+}
+
+/* Whoever sends records by hand has to know where to go on. */
+static void say_where(const session *s)
+{
+    if (isatty(STDERR_FILENO) && !s->config->ask)
+        fprintf(stderr, "%s: %ld records are known; it goes on with record %ld\n", s->config->state, s->position, s->position + 1);
 }
 
 /* The same records again, from the start of a file? Then those that are known are passed over. */
@@ -151,7 +165,7 @@ static int pass_over(session *s)
     const unsigned settings = s->config->run.about.settings;
     uint64_t hash = 0;
     cli_record record;
-    long begin = ftell(s->in);
+    const off_t begin = lseek(fileno(s->in), 0, SEEK_CUR);
     if (s->config->ask || fstat(fileno(s->in), &about) != 0 || !S_ISREG(about.st_mode) || begin < 0)
         return CLI_OK;
     while (cli_records_count(s->records) < s->position) {
@@ -164,7 +178,7 @@ static int pass_over(session *s)
     if (cli_records_count(s->records) == s->position && hash == s->hash)
         return CLI_OK;
     cli_records_close(s->records); /* other records: they come after those that are known */
-    if (fseek(s->in, begin, SEEK_SET) != 0 || !(s->records = cli_records_open(s->in, s->name, &s->config->run.about, 1)))
+    if (lseek(fileno(s->in), begin, SEEK_SET) < 0 || !(s->records = cli_records_open(s->in, s->name, &s->config->run.about, 1)))
         return cli_error("track: %s cannot be read again from its beginning", s->name);
     return CLI_OK;
 }
@@ -194,28 +208,11 @@ static int load_state(session *s)
     if (pass_over(s) != CLI_OK)
         return end_all(s);
     cli_records_begin_at(s->records, s->time);
+    say_where(s);
     return CLI_OK;
 }
 
 /* ---- Records ---- */
-
-/* Signals are taken while it waits for a record, and nowhere else: they cut no line of output short. */
-static void hold_signals(int is_held)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    pthread_sigmask(is_held ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
-}
-
-static int wait_for_record(session *s, cli_record *record)
-{
-    hold_signals(0);
-    int got = *s->live->interrupted ? CLI_RECORDS_INTERRUPTED : cli_records_next(s->records, record);
-    hold_signals(1);
-    return got;
-}
 
 /* The next record, for all ranks. Returns what cli_records_next does; bad ones are refused or passed over here. Signals
    reach ranks at different times: the first one's count. */
@@ -225,8 +222,8 @@ static int next_record(session *s, cli_record *record)
     memset(&both, 0, sizeof both);
     if (rf_engine_rank(s->live->engine) == 0) {
         do
-            both.got = wait_for_record(s, &both.record);
-        while ((both.got == CLI_RECORD_BAD && s->config->skip_bad && ++s->bad) || (both.got == CLI_RECORDS_INTERRUPTED && !*s->live->interrupted));
+            both.got = cli_interrupted ? CLI_RECORDS_INTERRUPTED : cli_records_next(s->records, &both.record);
+        while ((both.got == CLI_RECORD_BAD && s->config->skip_bad && ++s->bad) || (both.got == CLI_RECORDS_INTERRUPTED && !cli_interrupted));
         if (both.got == CLI_RECORD_BAD || both.got == CLI_RECORDS_FAILED)
             cli_error("track: %s", cli_records_error(s->records));
     }
@@ -272,12 +269,17 @@ static int next_batch(session *s)
 
 /* ---- Steps ---- */
 
-static int flush_output(void)
+/* Lines go out together while records are there to be learnt from; but before it waits, and when the last have waited long. */
+static int is_due(session *s)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return CLI_OK;
-    cli_error("could not write all output");
-    return CLI_FAILED;
+    const double longest = 0.05;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    if (now - s->flushed < longest && cli_records_is_ready(s->records))
+        return 0;
+    s->flushed = now;
+    return 1;
 }
 
 /* Time between the record before and the batch's last one. */
@@ -365,10 +367,10 @@ static int ask(session *s, double setting[][RF_NAMES_MAX])
         RF(track_ask)(&s->tracker, chosen);
         for (unsigned i = 0; i < about->settings; i++)
             setting[k][i] = (double)chosen[i];
-        if (!*s->live->interrupted)
+        if (!cli_interrupted)
             cli_output_ask(stdout, about, s->position + (long)k, (int)(s->tracker.anchors >> k & 1), setting[k]);
     }
-    return flush_output();
+    return cli_flush();
 }
 
 /* One update: time passes, the question, the answer. What the passing of time did while the question was put is undone
@@ -404,8 +406,8 @@ static int one_step(session *s, int *is_over)
         return refuse(s, status);
     }
     s->updates++;
-    const int is_left = s->live->observer(s->live->user, 0, &step) != 0 && !*s->live->interrupted;
-    if (flush_output() != CLI_OK || is_left || (s->updates % (long)s->config->state_every == 0 && save_state(s) != CLI_OK))
+    const int is_left = s->live->observer(s->live->user, 0, &step) != 0 && !cli_interrupted;
+    if (is_left || (s->updates % (long)s->config->state_every == 0 && save_state(s) != CLI_OK) || (is_due(s) && cli_flush() != CLI_OK))
         return end_all(s);
     const int is_lost_now = s->tracker.health.state == RF_LOST && s->tracker.health.verdict > 0 && step.records > 0;
     if (!is_lost_now || s->tracker.on_lost != RF_ON_LOST_STOP)
@@ -424,7 +426,6 @@ static int run(session *s)
     rf_status status = RF(simulate_open)(&s->config->run, (uint64_t)w.word[1] << 32 | w.word[0], s->memory, sizeof s->memory, &s->tracker);
     if (status < 0)
         return cli_error("track: %s", rf_status_text(status));
-    hold_signals(1);
     code = load_state(s);
     while (code == CLI_OK && !is_over)
         code = one_step(s, &is_over);
@@ -432,10 +433,9 @@ static int run(session *s)
         int saved = s->updates > 0 && s->updates % (long)s->config->state_every != 0 ? save_state(s) : CLI_OK;
         code = code == CLI_OK ? saved : code;
     }
-    hold_signals(0);
     if (s->bad > 0)
         fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->bad);
-    return code == CLI_OK && *s->live->interrupted ? CLI_INTERRUPTED : code;
+    return code == CLI_OK && cli_interrupted ? CLI_INTERRUPTED : code;
 }
 
 int RF(live_run)(const cli_live *live)

@@ -2,8 +2,6 @@
 #ifndef REJFILT_CLI_LIVE_H
 #define REJFILT_CLI_LIVE_H
 
-#include <signal.h>
-
 #include "simulate.h"
 
 typedef struct cli_live {
@@ -11,7 +9,6 @@ typedef struct cli_live {
     const rf_engine *engine;
     cli_observer *observer; /* of every update, and of every time that only passed */
     void *user;
-    volatile sig_atomic_t *interrupted;
 } cli_live;
 
 /* Reads records, asks where it is to ask, updates, reports, keeps the checkpoint; until the records end, the filter is

@@ -63,9 +63,5 @@ int main(int argc, char **argv)
         close(descriptor);
     setlocale(LC_CTYPE, ""); /* the live view asks whether the terminal takes UTF-8; numbers stay in C's form */
     int code = run(argc, argv);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK) {
-        cli_error("could not write all output");
-        code = CLI_FAILED;
-    }
-    return code;
+    return cli_flush() != CLI_OK && code == CLI_OK ? CLI_FAILED : code;
 }

@@ -23,6 +23,17 @@ int cli_error(const char *format, ...)
     return CLI_BAD_INPUT;
 }
 
+int cli_flush(void)
+{
+    static int has_said;
+    const int failed = fflush(stdout) != 0, reason = errno;
+    if (!failed && !ferror(stdout))
+        return CLI_OK;
+    if (!has_said++)
+        cli_error("could not write all output%s%s", failed ? ": " : "", failed ? strerror(reason) : "");
+    return CLI_FAILED;
+}
+
 /* Edit distance, looking at the first 23 characters. */
 static unsigned distance(const char *a, const char *b)
 {
@@ -75,16 +86,6 @@ int cli_parse_real(const char *text, double low, double high, double *value, cha
     }
     *value = v;
     return 0;
-}
-
-const char *cli_real_text(double value, char text[CLI_REAL_TEXT])
-{
-    for (int precision = 15; precision <= 17; precision++) {
-        snprintf(text, CLI_REAL_TEXT, "%.*g", precision, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    return text;
 }
 
 uint64_t cli_hash(uint64_t hash, const void *bytes, size_t count)

@@ -2,18 +2,18 @@
 #include "records.h"
 
 #include "cli.h"
+#include "lines.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
-enum { LINE_MOST = 1 << 20, FIELDS_MOST = 1024 };
+enum { FIELDS_MOST = 1024 };
 
 #define SETTING_MOST 1e15 /* beyond it a phase setting * parameter has no digits left */
 #define TIME_MOST 1e19    /* nanoseconds since 1970 are below it */
@@ -24,7 +24,6 @@ enum { OUTCOME = RF_NAMES_MAX, TIME, BATCH, TRUTH, PARTS = TRUTH + RF_NAMES_MAX 
 typedef enum format { UNKNOWN, CSV, JSON } format;
 
 struct cli_records {
-    FILE *from;
     const char *name;
     const rf_description *about;
     int settings_given;
@@ -34,9 +33,9 @@ struct cli_records {
     long line, count;
     double time; /* of the last record that had one */
 
-    char *bytes;   /* the line, or its first LINE_MOST bytes */
-    size_t length; /* of the line, so far */
-    int is_partial;
+    cli_lines lines;
+    char *bytes; /* the line, or its first CLI_LINE_MOST bytes */
+    size_t length;
 
     json_t *root; /* JSON: the line's object */
 
@@ -78,50 +77,20 @@ static int refuse(cli_records *r, int result, const char *format, ...)
 
 /* ---- Lines ---- */
 
-/* Reads to the end of the line and no further. Returns CLI_RECORD, or what stopped it. */
+/* Returns CLI_RECORD, or what stopped it. */
 static int read_line(cli_records *r)
 {
-    if (!r->is_partial) {
-        r->length = 0;
-        r->is_partial = 1;
-        r->line++;
-    }
-    for (;;) {
-        int c = getc_unlocked(r->from);
-        if (c == EOF && ferror(r->from)) {
-            int reason = errno;
-            clearerr(r->from);
-            if (reason == EAGAIN) { /* a pipe that somebody else made non-blocking */
-                struct pollfd readable = {fileno(r->from), POLLIN, 0};
-                reason = poll(&readable, 1, -1) < 0 ? errno : 0;
-                if (!reason)
-                    continue;
-            }
-            if (reason == EINTR)
-                return CLI_RECORDS_INTERRUPTED;
-            return refuse(r, CLI_RECORDS_FAILED, "cannot read: %s", strerror(reason));
-        }
-        if (c == '\n' || (c == EOF && r->length > 0))
-            break;
-        if (c == EOF) {
-            r->line--;
-            r->is_partial = 0;
-            return CLI_RECORDS_END;
-        }
-        if (r->length < LINE_MOST)
-            r->bytes[r->length] = (char)c;
-        r->length++;
-    }
-    r->is_partial = 0;
-    size_t stored = r->length < LINE_MOST ? r->length : LINE_MOST;
-    if (stored == r->length && stored > 0 && r->bytes[stored - 1] == '\r')
-        r->length = --stored;
-    r->bytes[stored] = '\0';
-    if (r->line == 1 && strncmp(r->bytes, "\xef\xbb\xbf", 3) == 0) {
-        memmove(r->bytes, r->bytes + 3, stored - 2);
+    int result = cli_lines_next(&r->lines);
+    r->bytes = r->lines.bytes;
+    r->line = r->lines.number;
+    r->length = r->lines.length;
+    if (result == CLI_LINES_FAILED)
+        return refuse(r, CLI_RECORDS_FAILED, "cannot read: %s", strerror(errno));
+    if (r->line == 1 && strncmp(r->bytes, "\xef\xbb\xbf", 3) == 0) { /* a mark that some editors put first */
+        r->bytes += 3;
         r->length -= 3;
     }
-    return CLI_RECORD;
+    return result;
 }
 
 static int is_passed_over(const cli_records *r)
@@ -132,8 +101,8 @@ static int is_passed_over(const cli_records *r)
 /* Is the line one that can be looked into? */
 static int check_line(cli_records *r, int result)
 {
-    if (r->length > LINE_MOST)
-        return refuse(r, result, "is longer than %d bytes", LINE_MOST);
+    if (r->length > CLI_LINE_MOST)
+        return refuse(r, result, "is longer than %d bytes", CLI_LINE_MOST);
     if (memchr(r->bytes, '\0', r->length))
         return refuse(r, result, "has a zero byte (text in UTF-16? only UTF-8 is read)");
     return CLI_RECORD;
@@ -585,6 +554,7 @@ void cli_records_begin_at(cli_records *r, double time)
         r->time = time;
 }
 
+int cli_records_is_ready(const cli_records *r) { return cli_lines_is_ready(&r->lines); }
 long cli_records_count(const cli_records *r) { return r->count; }
 const char *cli_records_error(const cli_records *r) { return r->error; }
 const char *cli_records_ignored(const cli_records *r) { return r->ignored; }
@@ -592,17 +562,12 @@ const char *cli_records_ignored(const cli_records *r) { return r->ignored; }
 cli_records *cli_records_open(FILE *from, const char *name, const rf_description *about, int settings_given)
 {
     cli_records *r = calloc(1, sizeof *r);
-    char *bytes = malloc(LINE_MOST + 1);
-    if (!r || !bytes) {
-        free(r);
-        free(bytes);
+    if (!r)
         return NULL;
-    }
-    r->from = from;
+    r->lines.from = from;
     r->name = name;
     r->about = about;
     r->settings_given = settings_given;
-    r->bytes = bytes;
     r->time = -INFINITY;
     return r;
 }
@@ -612,6 +577,5 @@ void cli_records_close(cli_records *r)
     if (!r)
         return;
     free(r->header);
-    free(r->bytes);
     free(r);
 }

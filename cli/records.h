@@ -14,9 +14,8 @@
 #ifndef REJFILT_CLI_RECORDS_H
 #define REJFILT_CLI_RECORDS_H
 
+#include "lines.h"
 #include "rejfilt/description.h"
-
-#include <stdio.h>
 
 typedef struct cli_record {
     long line;                    /* where it came from, from 1 */
@@ -34,20 +33,23 @@ typedef struct cli_record {
 typedef struct cli_records cli_records;
 
 /* Reads `from` for the model `about`, called `name` in messages; the three outlive the reader, which does not
-   close the stream. settings_given 0 is ask mode. Nothing is read yet. Null: out of memory. */
+   close the stream, and of which nothing else reads. settings_given 0 is ask mode. Nothing is read yet. Null: out of memory. */
 cli_records *cli_records_open(FILE *from, const char *name, const rf_description *about, int settings_given);
 void cli_records_close(cli_records *r);
 
 enum {
-    CLI_RECORD = 1,
-    CLI_RECORDS_END = 0,
-    CLI_RECORD_BAD = -1,         /* this line; the next call goes on with the next one */
-    CLI_RECORDS_FAILED = -2,     /* bad header, or reading failed: there is no going on */
-    CLI_RECORDS_INTERRUPTED = -3 /* a signal came while it waited; nothing is lost, the next call goes on */
+    CLI_RECORD = CLI_LINE,
+    CLI_RECORDS_END = CLI_LINES_END,
+    CLI_RECORD_BAD = -1,                   /* this line; the next call goes on with the next one */
+    CLI_RECORDS_FAILED = CLI_LINES_FAILED, /* bad header, or reading failed: there is no going on */
+    CLI_RECORDS_INTERRUPTED = CLI_LINES_INTERRUPTED
 };
 
 /* The next record. Only with CLI_RECORD does *record have meaning. */
 int cli_records_next(cli_records *r, cli_record *record);
+
+/* Is the next line there already, or the end? Else the next call may wait. */
+int cli_records_is_ready(const cli_records *r);
 
 /* Reads on until `count` records have been read since the start, passing over bad lines. Returns CLI_RECORD
    when they have, or what stopped it; after an interruption, call it again with the same count. */

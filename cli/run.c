@@ -204,6 +204,8 @@ static int check_combination(const cli_track_config *c)
         return cli_error("track: --%s needs --simulate", c->trials ? "trials" : "jump");
     if (c->trials && (c->plot || c->state))
         return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : "state");
+    if (c->trials && c->run.on_lost == RF_ON_LOST_STOP)
+        return cli_error("track: --on-lost stop is about one run; leave out --trials");
     if (c->simulate && c->state)
         return cli_error("track: --state keeps measurements that cannot be had again; simulated ones can, leave out --simulate");
     if (c->ask && c->format != CLI_FORMAT_AUTO && c->format != CLI_FORMAT_JSON)

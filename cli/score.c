@@ -111,7 +111,7 @@ rf_status RF(score_learn)(cli_scorer *s, const double records[], uint32_t count,
             break;
         r->over -= log1p(-(double)report.delta);
         score->log_evidence = (double)r->tracker.evidence.log + (double)r->tracker.evidence.carry + r->over;
-        score->variance = (double)r->tracker.evidence.variance;
+        score->variance = (double)r->tracker.evidence.variance + (double)r->tracker.evidence.variance_carry;
         score->starved += (status & RF_NOTE_WIDENED) != 0;
         score->bad += (status & RF_NOTE_BAD) != 0;
         score->above += (status & RF_NOTE_ABOVE) != 0;

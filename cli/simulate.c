@@ -175,7 +175,7 @@ void RF(simulate_describe)(const RF(tracker) *t, const rf_real truth[], cli_step
     s->widened = t->health.widened;
     s->restarts = t->health.restarts;
     s->log_evidence = (double)t->evidence.log + (double)t->evidence.carry;
-    s->log_evidence_variance = (double)t->evidence.variance;
+    s->log_evidence_variance = (double)t->evidence.variance + (double)t->evidence.variance_carry;
 }
 
 void RF(simulate_widen_report)(const RF(report) *from, rf64_report *to)

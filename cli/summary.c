@@ -21,7 +21,7 @@ static long first_counted(const cli_run *simulation)
 
 size_t cli_collector_bytes(const cli_run *simulation, uint64_t trials)
 {
-    return (size_t)trials * (size_t)(simulation->steps - first_counted(simulation)) * sizeof(float);
+    return (size_t)trials * ((size_t)(simulation->steps - first_counted(simulation)) * sizeof(float) + sizeof *((cli_collector *)0)->far);
 }
 
 cli_collector *cli_collector_open(const cli_run *simulation, uint64_t trials)
@@ -31,7 +31,7 @@ cli_collector *cli_collector_open(const cli_run *simulation, uint64_t trials)
         return NULL;
     c->simulation = simulation;
     c->first = first_counted(simulation);
-    c->room = cli_collector_bytes(simulation, trials) / sizeof(float);
+    c->room = (size_t)trials * (size_t)(simulation->steps - c->first);
     c->trials = trials;
     c->errors = malloc(c->room * sizeof *c->errors);
     c->far = calloc((size_t)trials, sizeof *c->far);

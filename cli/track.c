@@ -1,26 +1,19 @@
 /* rejfilt track: follow drifting parameters, measurement by measurement. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "json.h"
+#include "lines.h"
 #include "live.h"
+#include "machine.h"
 #include "output.h"
 #include "plot.h"
 #include "summary.h"
 #include "view.h"
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal)
-{
-    (void)signal;
-    interrupted = 1;
-}
 
 /* ---- One run, step by step ---- */
 
@@ -55,7 +48,7 @@ static int watch(void *user, uint32_t trial, const cli_step *s)
     }
     w->is_lost = w->c->simulate && s->health == RF_LOST && w->c->run.on_lost == RF_ON_LOST_STOP;
     w->step = s->step;
-    return interrupted || ferror(stdout) || w->is_lost;
+    return cli_interrupted || ferror(stdout) || w->is_lost;
 }
 
 static rf_status run_some(const cli_track_config *c, uint32_t first, uint32_t count, cli_observer *observer, void *user)
@@ -70,11 +63,14 @@ static int simulate_once(const cli_track_config *c, watcher *w)
         cli_error("track: step %ld: the filter has lost the truth, and --on-lost is stop", w->step);
         return CLI_FAILED;
     }
-    return status < 0 ? cli_error("track: %s", rf_status_text(status)) : interrupted ? CLI_INTERRUPTED : CLI_OK;
+    return status < 0 ? cli_error("track: %s", rf_status_text(status)) : cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
 static int run_once(const cli_track_config *c, const rf_engine *engine)
 {
+    static char buffer[1 << 16];
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     char title[160], error[300];
     const rf_description *about = &c->run.about;
     watcher w = {.c = c, .about = about, .format = (cli_format)c->format, .series = {.title = title, .about = about}};
@@ -88,7 +84,7 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     if (!w.view)
         cli_output_header(stdout, w.format, about);
 
-    const cli_live live = {c, engine, watch, &w, &interrupted};
+    const cli_live live = {c, engine, watch, &w};
     int code = c->simulate ? simulate_once(c, &w) : (c->is_float ? rf32_live_run : rf64_live_run)(&live);
     if (w.view)
         cli_view_close(w.view);
@@ -170,21 +166,21 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
 
 static int collect(void *collector, uint32_t trial, const cli_step *step)
 {
-    return cli_collector_step(collector, trial, step) || interrupted;
+    return cli_collector_step(collector, trial, step) || cli_interrupted;
 }
 
 static int run_trials(const cli_track_config *c)
 {
-    const size_t most = (size_t)8 << 30, bytes = cli_collector_bytes(&c->run, c->trials);
-    if (bytes > most)
-        return cli_error("track: the errors of %llu trials of %ld steps take %.3g GB; fewer trials or steps, please",
-                         (unsigned long long)c->trials, c->run.steps, (double)bytes * 1e-9);
+    const size_t bytes = cli_collector_bytes(&c->run, c->trials);
+    char error[200];
+    if (rf_memory_check("a summary of so many trials and steps", bytes, error, sizeof error) < 0)
+        return cli_error("track: %s", error);
     cli_collector *collector = cli_collector_open(&c->run, c->trials);
     if (!collector)
-        return cli_error("track: not enough memory: %.3g GB are needed", (double)bytes * 1e-9);
+        return cli_error("track: there is no memory for a summary: %zu bytes are needed", bytes);
     double start = seconds_now(), shown = start;
     rf_status status = RF_OK;
-    for (uint64_t done = 0; done < c->trials && status >= 0 && !interrupted;) {
+    for (uint64_t done = 0; done < c->trials && status >= 0 && !cli_interrupted;) {
         uint64_t some = c->trials - done < CLI_SIDE_BY_SIDE ? c->trials - done : CLI_SIDE_BY_SIDE;
         status = run_some(c, (uint32_t)done, (uint32_t)some, collect, collector);
         done += some;
@@ -197,15 +193,7 @@ static int run_trials(const cli_track_config *c)
     cli_collector_free(collector);
     if (status < 0)
         return cli_error("track: %s", rf_status_text(status));
-    return interrupted ? CLI_INTERRUPTED : CLI_OK;
-}
-
-/* Signals end the run after the update under way. A read that waits is woken; a simulation has none, and its output goes on. */
-static void catch_signals(int is_simulated)
-{
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = is_simulated ? SA_RESTART : 0};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    return cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
 int cli_track(int argc, char **argv)
@@ -221,7 +209,7 @@ int cli_track(int argc, char **argv)
     c.run.engine = engine;
     if (rf_engine_rank(engine) != 0 && !freopen("/dev/null", "w", stdout)) /* one rank speaks */
         return cli_error("track: rank %u cannot be silenced", rf_engine_rank(engine));
-    catch_signals(c.simulate);
+    cli_catch_signals(); /* they end the run after the update under way */
     int code = c.trials ? run_trials(&c) : run_once(&c, engine);
     rf_engine_close(engine);
     return code;

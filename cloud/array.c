@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "machine.h"
 
 enum { CHUNK = 1 << 20 };
 
@@ -134,7 +135,10 @@ int rf_array_rows(const rf_array *a, rf_stream *s, rf_table *table, char *error,
         table->height = (uint32_t)a->size[1];
         table->width = (uint32_t)a->size[2];
     }
-    if (a->kind == 'u' && a->bytes == 1 && !a->first_fastest) {
+    const int are_bytes = a->kind == 'u' && a->bytes == 1 && !a->first_fastest;
+    if (rf_memory_check(table->source, are_bytes ? count : count * sizeof *table->reals, error, size) < 0)
+        return -1;
+    if (are_bytes) {
         table->rows = (uint32_t)a->size[0];
         table->room = table->rows;
         return read_bytes(s, table, count, error, size);

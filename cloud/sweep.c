@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "machine.h"
 #include "pool.h"
 #include "weighted.h"
 
@@ -121,6 +122,9 @@ static int lay_out(const rf_training *training, rf_rules *rules, uint8_t **mask,
     *laid = *training;
     if (rules->method != RF_WEIGHTED)
         return 0;
+    const uint64_t rows = (uint64_t)training->count * training->features; /* as they are, in columns, and half as much of sketches */
+    if (rf_memory_check("a training set laid out for queries", rows * 5 / 2, error, size) < 0)
+        return -1;
     *mask = malloc(training->features);
     if (!*mask || rf_weighted_relevant(training, rules, *mask) < 0)
         return rf_fail(error, size, "out of memory for %u features", training->features);

@@ -256,13 +256,18 @@ RF_FN void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task
     r->log_evidence_variance = RF(max)(1 / hits - 1 / tries, 0);
 }
 
+/* A compensated sum: `carry` is what the last addition rounded away. */
+static void RF(add_carrying)(rf_real *total, rf_real *carry, rf_real value)
+{
+    rf_real old = *total, add = value + *carry, sum = old + add, part = sum - old;
+    *carry = (old - (sum - part)) + (add - part);
+    *total = sum;
+}
+
 void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
 {
-    /* a compensated sum: `carry` is what the last addition rounded away */
-    rf_real old = evidence->log, add = report->log_evidence + evidence->carry, sum = old + add, part = sum - old;
-    evidence->carry = (old - (sum - part)) + (add - part);
-    evidence->log = sum;
-    evidence->variance += report->log_evidence_variance;
+    RF(add_carrying)(&evidence->log, &evidence->carry, report->log_evidence);
+    RF(add_carrying)(&evidence->variance, &evidence->variance_carry, report->log_evidence_variance);
 }
 
 /* What follows the attempts: the tally becomes the new Gaussian at `mean`. Inlined, so that a fleet's `dim` and sampler

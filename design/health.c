@@ -42,12 +42,22 @@ static rf_real log_likelihood(const RF(model) *model, const rf_real x[], const r
     return value > 0 && value <= RF_LIMIT ? RF(log)(value) : -RF_LIMIT;
 }
 
+/* The likelihood itself; one that is no number counts as none. */
+static rf_real likelihood(const RF(model) *model, const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    const rf_real least = RF_C(4.248354255291589e-18); /* e⁻⁴⁰ */
+    if (model->is_log)
+        return RF(exp)(RF(max)(log_likelihood(model, x, setting, outcome), RF_C(-40.0)));
+    rf_real value = model->likelihood(x, setting, outcome);
+    return value > least && value <= RF_LIMIT ? value : least;
+}
+
 /* Mean probability of an outcome over the draws. */
 static rf_real predicted(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const rf_real setting[], rf_real outcome)
 {
     rf_real p = 0;
     for (unsigned d = 0; d < DRAWS; d++)
-        p += RF(exp)(RF(max)(log_likelihood(&t->model, draws[d], setting, outcome), RF_C(-40.0)));
+        p += likelihood(&t->model, draws[d], setting, outcome);
     return RF(max)(p / DRAWS, RF_C(1e-6));
 }
 

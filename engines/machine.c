@@ -1,11 +1,18 @@
-/* What the engines need to know of the machine. */
+/* What engines and models need to know of the machine. */
 #define _GNU_SOURCE
 #include "machine.h"
 
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include "rejfilt/host.h"
+#include "engine.h"
 
 unsigned rf_cpus_online(void)
 {
@@ -21,6 +28,63 @@ unsigned rf_cpus_allowed(void)
         return (unsigned)CPU_COUNT(&set);
 #endif
     return rf_cpus_online();
+}
+
+/* A limit that the system keeps in a file, as containers have it; none if there is no such file, or it says "max". */
+static uint64_t limit_in(const char *path)
+{
+    unsigned long long limit = UINT64_MAX;
+    FILE *file = fopen(path, "r");
+    if (file) {
+        if (fscanf(file, "%llu", &limit) != 1)
+            limit = UINT64_MAX;
+        fclose(file);
+    }
+    return limit;
+}
+
+static uint64_t memory_most(void)
+{
+    const uint64_t limits[] = {(uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), limit_in("/sys/fs/cgroup/memory.max"),
+                               limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")};
+    struct rlimit own;
+    uint64_t most = getrlimit(RLIMIT_AS, &own) == 0 && own.rlim_cur != RLIM_INFINITY ? own.rlim_cur : UINT64_MAX;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        most = limits[i] > 0 && limits[i] < most ? limits[i] : most;
+    return most;
+}
+
+int rf_memory_check(const char *what, uint64_t bytes, char *error, size_t size)
+{
+    const uint64_t most = memory_most();
+    if (bytes <= most)
+        return 0;
+    return rf_fail(error, size, "%s needs %llu bytes of memory; there are %llu", what, (unsigned long long)bytes, (unsigned long long)most);
+}
+
+/* The file that this code is in. The program's own name, which the linker knows as the user typed it, is not asked for. */
+static int this_file(char path[PATH_MAX])
+{
+    static const char inside;
+    Dl_info about;
+    struct link_map *map = NULL;
+    const int is_known = dladdr1(&inside, &about, (void **)&map, RTLD_DL_LINKMAP) != 0;
+    return realpath(is_known && map && map->l_name[0] ? map->l_name : "/proc/self/exe", path) ? 0 : -1;
+}
+
+int rf_find_beside(const char *const places[], const char *file, char *path, size_t size)
+{
+    char here[PATH_MAX], whole[PATH_MAX + 128];
+    if (this_file(here) < 0)
+        return -1;
+    *strrchr(here, '/') = '\0';
+    for (; *places; places++) {
+        int length = snprintf(path, size, "%s%s", here, *places);
+        int longer = snprintf(whole, sizeof whole, "%s%s/%s", here, *places, file);
+        if (length > 0 && (size_t)length < size && (size_t)longer < sizeof whole && access(whole, R_OK) == 0)
+            return 0;
+    }
+    return -1;
 }
 
 rf_isa rf_isa_best(void)

@@ -14,33 +14,21 @@
 #define RF_MULTIARCH "."
 #endif
 
-/* The directory of this program; "." when it cannot be known. */
-static void program_directory(char *path, size_t size)
-{
-    ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    path[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(path, '/');
-    strcpy(slash ? slash : path, slash ? "" : ".");
-}
-
 /* Where the module is. Returns 0, or -1 when it is nowhere. */
 static int module_find(char *path, size_t size)
 {
-    static const char *const places[] = {"", "/../lib/rejfilt", "/../lib/" RF_MULTIARCH "/rejfilt"};
+    static const char *const places[] = {"", "/rejfilt", "/../lib/rejfilt", "/../lib/" RF_MULTIARCH "/rejfilt", NULL};
     const char *chosen = getenv("REJFILT_MODULES");
-    char program[PATH_MAX];
+    char folder[PATH_MAX];
     if (chosen && *chosen) {
         snprintf(path, size, "%s/%s", chosen, RF_MPI_MODULE_FILE);
         if (access(path, R_OK) == 0)
             return 0;
     }
-    program_directory(program, sizeof program);
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, size, "%s%s/%s", program, places[i], RF_MPI_MODULE_FILE);
-        if (access(path, R_OK) == 0)
-            return 0;
-    }
-    return -1;
+    if (rf_find_beside(places, RF_MPI_MODULE_FILE, folder, sizeof folder) < 0)
+        return -1;
+    snprintf(path, size, "%s/%s", folder, RF_MPI_MODULE_FILE);
+    return 0;
 }
 
 /* Stays loaded: MPI does not bear to be unloaded. */

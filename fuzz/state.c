@@ -9,8 +9,6 @@
 #include "live.h"
 #include "statefile.h"
 
-static volatile sig_atomic_t interrupted;
-
 static int check_step(void *user, uint32_t trial, const cli_step *s)
 {
     (void)user, (void)trial;
@@ -77,7 +75,7 @@ static void go_on_from(const uint8_t *bytes, size_t count)
     rf_engine *engine = rf_engine_open("serial", error, sizeof error);
     fuzz_require(engine);
     config.run.engine = engine;
-    const cli_live live = {&config, engine, check_step, NULL, &interrupted};
+    const cli_live live = {&config, engine, check_step, NULL};
     const int code = (bytes[0] & 1 ? rf32_live_run : rf64_live_run)(&live);
     fuzz_require(code == CLI_OK || code == CLI_BAD_INPUT || code == CLI_FAILED);
     rf_engine_close(engine);

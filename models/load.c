@@ -17,10 +17,7 @@
 #include <unistd.h>
 
 #include "load.h"
-
-#ifndef RF_INCLUDE_DIR
-#define RF_INCLUDE_DIR ""
-#endif
+#include "machine.h"
 
 extern char **environ;
 
@@ -64,36 +61,26 @@ static int find_source(load *l)
     return s.st_size == 0 ? rf_load_fail(l, "%s is empty; examples/template.c is a start", l->name) : 0;
 }
 
-static int has_headers(load *l)
-{
-    char path[PATH_MAX];
-    return l->include[0] && set_path(l, path, "%s/rejfilt/model.h", l->include) == 0 && access(path, R_OK) == 0;
-}
-
 static int find_include(load *l)
 {
+    static const char *const places[] = {"/../include", "/../../include", NULL};
+    static const char header[] = "rejfilt/model.h";
     const char *chosen = getenv("REJFILT_INCLUDE");
-    char program[PATH_MAX] = "";
+    char path[PATH_MAX];
     if (chosen && *chosen) {
-        if (set_path(l, l->include, "%s", chosen) < 0 || !has_headers(l))
-            return rf_load_fail(l, "REJFILT_INCLUDE is %s, where there is no rejfilt/model.h", chosen);
-    } else {
-        ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-        char *slash = length > 0 ? strrchr(program, '/') : NULL;
-        if (slash)
-            *slash = '\0';
-        if (!slash || set_path(l, l->include, "%s/../include", program) < 0 || !has_headers(l))
-            snprintf(l->include, sizeof l->include, "%s", RF_INCLUDE_DIR);
-        if (!has_headers(l))
-            return rf_load_fail(l, "the headers of rejfilt, which a model needs, are not found; set REJFILT_INCLUDE to "
-                           "the directory that has rejfilt/model.h");
+        if (set_path(l, l->include, "%s", chosen) < 0 || set_path(l, path, "%s/%s", chosen, header) < 0)
+            return -1;
+        if (access(path, R_OK) != 0)
+            return rf_load_fail(l, "REJFILT_INCLUDE is %s, where there is no %s", chosen, header);
+    } else if (rf_find_beside(places, header, l->include, sizeof l->include) < 0) {
+        return rf_load_fail(l, "the headers of rejfilt, which a model needs, are not found; set REJFILT_INCLUDE to the directory that has %s", header);
     }
     if (set_path(l, l->instance, "%s/rejfilt/instantiate.h", l->include) < 0)
         return -1;
     return set_path(l, l->kernel, "%s/rejfilt/instantiate_kernel.h", l->include);
 }
 
-/* Leaves l->cache: a directory of ours that nobody else can write to. */
+/* Leaves l->cache: a directory of ours that is closed to all others. What lies in it will be run. */
 static int find_cache(load *l)
 {
     const char *chosen = getenv("REJFILT_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -126,8 +113,8 @@ static int find_cache(load *l)
     close(directory);
     if (status != 0 || s.st_uid != geteuid())
         return rf_load_fail(l, "the cache %s is refused: it belongs to another user", l->cache);
-    if (s.st_mode & (S_IWGRP | S_IWOTH))
-        return rf_load_fail(l, "the cache %s is refused: others can write to it (chmod go-w)", l->cache);
+    if (s.st_mode & (S_IRWXG | S_IRWXO))
+        return rf_load_fail(l, "the cache %s is refused: others have access to it (chmod 700)", l->cache);
     return 0;
 }
 
@@ -341,7 +328,7 @@ static int compile_files(load *l, char file[3][PATH_MAX])
         status = start(l, &link, &j) < 0 ? -1 : finish(&j, &ignored, text) != 0;
     if (status != 0)
         return status < 0 ? -1 : explain(l, text);
-    return rename(file[2], l->object) != 0 ? rf_load_fail(l, "cannot write %s: %s", l->object, strerror(errno)) : 0;
+    return chmod(file[2], 0600) != 0 || rename(file[2], l->object) != 0 ? rf_load_fail(l, "cannot write %s: %s", l->object, strerror(errno)) : 0;
 }
 
 /* Leaves the object complete, or not at all. */
@@ -367,10 +354,11 @@ static int compile(load *l)
 
 /* ---- Loading ---- */
 
+/* An object that is not ours alone, a link or a file with other permissions, is replaced, not run. */
 static int is_cached(const load *l)
 {
     struct stat s;
-    return lstat(l->object, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid();
+    return lstat(l->object, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 07777) == 0600;
 }
 
 /* Compiles what `key` names; it must still be there afterwards. */

@@ -1,7 +1,7 @@
 """rejfilt compare as a user runs it: python3 tests/test_compare.py [path/to/rejfilt] [-v]
 
 The command may also be named by the environment variable REJFILT."""
-import json, math, os, pathlib, random, re, signal, subprocess, sys, tempfile, time, unittest
+import fcntl, json, math, os, pathlib, random, re, signal, struct, subprocess, sys, tempfile, termios, time, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
@@ -389,13 +389,23 @@ class Surroundings(Test):
         track = subprocess.run([COMMAND, "track", "--simulate", "--json", "--steps=60"], capture_output=True, text=True, timeout=LONGEST)
         self.assertEqual(result(*STATIC_OR_NOT, data=track.stdout)["records"], 60)
 
-    def interrupt(self, data, seconds=1):
+    def wait_until_it_waits(self, process):
+        """Asleep twice in a row, with nothing left to read."""
+        until, asleep = time.monotonic() + LONGEST, 0
+        while asleep < 2:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+            state = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+            left = struct.unpack("i", fcntl.ioctl(process.stdin, termios.FIONREAD, b"    "))[0]
+            asleep = asleep + 1 if state == "S" and left == 0 else 0
+
+    def interrupt(self, data):
         with subprocess.Popen([COMMAND, "compare", "--json", *TWO], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as process:
             try:
                 process.stdin.write(data)
                 process.stdin.flush()
-                time.sleep(seconds)
+                self.wait_until_it_waits(process)
                 process.send_signal(signal.SIGINT)
                 output = process.stdout.read()
                 self.assertEqual((process.wait(LONGEST), process.stderr.read()), (130, ""))

@@ -1,112 +1,14 @@
-"""Live use of `rejfilt track`, as a laboratory has it: python3 tests/test_live.py [path/to/rejfilt] [-v]
+"""Live use of `rejfilt track`, as a laboratory has it: python3 tests/test_live.py [path/to/rejfilt] [-v]"""
+import csv, io, itertools, json, math, os, pathlib, random, re, struct, subprocess, sys, unittest, zlib
 
-The command may also be named by the environment variable REJFILT. REJFILT_KILLS is how often a run is killed in the
-tests of checkpoints (200)."""
-import csv, io, itertools, json, math, os, pathlib, random, re, select, shutil, signal, struct, subprocess, sys, tempfile, time, unittest, zlib
+from tracking import COMMAND, LONGEST, ROOT, Live, Run, Test, as_csv, as_json, parse, position, records_of, simulate, track, x_of
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
-KILLS = int(os.environ.get("REJFILT_KILLS", "200"))
-NO_LEAK_CHECK = {"ASAN_OPTIONS": "detect_leaks=0"}  # a kill may hit the leak checker, which then complains
-LONGEST = 60  # seconds for any one command, with room for sanitizers; a hang is a failure
 MODELS = ("precession", "ramsey", "linear", "phase")
 DRIFT = math.pi / 120  # precession's
 
 
-def track(*arguments, given=None, code=0, says=""):
-    """Standard output of `rejfilt track`, which ends with that exit code and says that on standard error."""
-    given = given.encode() if isinstance(given, str) else given
-    more = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
-    done = subprocess.run([COMMAND, "track", *arguments], capture_output=True, timeout=LONGEST, **more)
-    complaint = done.stderr.decode(errors="replace")
-    lines_wanted = 1 if says else 0
-    if done.returncode != code or says not in complaint or complaint.count("\n") != lines_wanted:
-        raise AssertionError(f"track {' '.join(arguments)}: exit {done.returncode}, not {code}; said {complaint!r}, not {says!r}")
-    return done.stdout.decode()
-
-
-def simulate(*arguments):
-    return track("--simulate", "--json", *arguments)
-
-
-def parse(text):
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def records_of(lines):
-    """The records that lines of output were made from."""
-    return [{s["name"]: s["value"] for s in line["settings"]} | {"outcome": line["outcome"]} for line in lines]
-
-
-def as_json(records):
-    return "".join(json.dumps(r) + "\n" for r in records)
-
-
-def as_csv(records, separator=","):
-    text = io.StringIO()
-    table = csv.DictWriter(text, records[0], delimiter=separator, lineterminator="\n")
-    table.writeheader()
-    table.writerows(records)
-    return text.getvalue()
-
-
-def x_of(line):
-    return line["parameters"][0]
-
-
-class Live:
-    """A run that is spoken to through two pipes. Every line must come within LONGEST seconds."""
-
-    def __init__(self, *arguments, command=None):
-        self.process = subprocess.Popen(command or [COMMAND, "track", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE)
-        self.bytes = b""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.communicate()
-
-    def line(self, longest=LONGEST):
-        until = time.monotonic() + longest
-        while b"\n" not in self.bytes:
-            if not select.select([self.process.stdout], [], [], max(until - time.monotonic(), 0))[0]:
-                raise AssertionError("no line came: it waits for more input, or keeps its output to itself")
-            part = os.read(self.process.stdout.fileno(), 65536)
-            if not part:
-                raise AssertionError(f"it ended: {self.process.stderr.read()!r}")
-            self.bytes += part
-        line, _, self.bytes = self.bytes.partition(b"\n")
-        return json.loads(line)
-
-    def say(self, answer):
-        text = answer if isinstance(answer, str) else json.dumps(answer)
-        self.process.stdin.write(text.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def end(self):
-        """Exit code and complaints after the end of the input."""
-        output, complaint = self.process.communicate(timeout=LONGEST)
-        self.rest = (self.bytes + output).decode()
-        return self.process.returncode, complaint.decode()
-
-
 def cosine(x, question):
     return math.cos((x - question["x_"]) * question["t"] / 2) ** 2
-
-
-class Test(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def file(self, name, text):
-        path = self.folder / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return str(path)
 
 
 class Replay(Test):
@@ -391,6 +293,7 @@ class Health(Test):
             self.assertEqual([line["health"] for line in lines], ["recovering"] * 7 + ["lost-restart"])
             self.assertEqual(position(state), 8)
             os.remove(state)
+        track("--simulate", "--trials=2", "--on-lost=stop", code=2, says="--on-lost stop is about one run")
 
     def test_stopped_runs_can_go_on(self):
         """After the stop a run goes on until the next loss, not until the next record."""
@@ -429,11 +332,6 @@ class Health(Test):
             output = parse(track("--ask", f"--anchors={every}", "--on-lost=widen", given="null\n" * 21))
             anchors = [q["ask"] for q in output if q.get("anchor")]
             self.assertEqual(anchors, list(range(every - 1, 22, every)) if every else [])
-
-
-def position(state):
-    """Records learnt from, as a state file has it: after 16 bytes of head and 8 of fingerprint."""
-    return struct.unpack_from("<Q", pathlib.Path(state).read_bytes(), 24)[0]
 
 
 class Config(Test):
@@ -530,82 +428,7 @@ RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real out
 """
 
 
-class Checkpoints(Test):
-    options = ("--attempts=50000", "--seed=11")
-
-    @classmethod
-    def setUpClass(cls):
-        cls.count = 60
-        cls.data = simulate("--steps=60", *cls.options)
-        cls.whole = track(*cls.options, given=cls.data)
-
-    def merge(self, kept, output):
-        """Lines of a run that went on: a repeated one is identical, none is missing."""
-        for line in output.decode().splitlines(keepends=True):
-            self.assertTrue(line.endswith("\n"), "half a line")
-            step = json.loads(line)["step"]
-            self.assertLessEqual(step, len(kept), "a line is missing")
-            if step == len(kept):
-                kept.append(line)
-            self.assertEqual(line, kept[step])
-
-    def chain(self, chance, kills, longest, *options, through_pipe=False):
-        """One run, killed again and again until it comes through. Returns the kills that hit a living process, and how
-        many of them came after it had begun to write."""
-        state, data = str(self.folder / "run.state"), self.file("data.json", self.data)
-        kept, hits, inside = [], 0, 0
-        while True:
-            command = [COMMAND, "track", *self.options, f"--state={state}", *options]
-            at = position(state) if through_pipe and os.path.exists(state) else 0
-            given = "".join(self.data.splitlines(keepends=True)[at:]).encode()
-            source = subprocess.PIPE if through_pipe else open(data)
-            environment = os.environ | (NO_LEAK_CHECK if hits < kills else {})
-            with subprocess.Popen(command, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
-                if through_pipe:
-                    self.assertLess(len(given), 65536)  # a pipe takes it whole
-                    process.stdin.write(given)
-                    process.stdin.close()
-                    process.stdin = None
-                else:
-                    source.close()
-                if hits < kills:
-                    time.sleep(chance.uniform(0, longest))
-                    process.kill()
-                output, complaint = process.communicate(timeout=LONGEST)
-            self.merge(kept, output)
-            self.assertEqual(complaint, b"")
-            if process.returncode == 0:
-                break
-            self.assertEqual(process.returncode, -signal.SIGKILL)
-            hits += 1
-            inside += len(output) > 0
-        self.assertEqual("".join(kept), self.whole)
-        self.assertEqual(position(state), self.count)
-        os.remove(state)
-        return hits, inside
-
-    def kill_often(self, kills, *options, **more):
-        begin = time.monotonic()
-        self.chain(None, 0, 0, *options, **more)
-        longest = time.monotonic() - begin
-        chance, hits, inside, chains = random.Random(20), 0, 0, 0
-        while hits < kills:
-            new = self.chain(chance, min(kills - hits, 3), longest, *options, **more)
-            hits, inside, chains = hits + new[0], inside + new[1], chains + 1
-            self.assertLess(chains, 20 * kills + 20)
-        self.assertGreater(inside, hits // 4)
-
-    def test_killed_while_it_reads_a_file(self):
-        self.kill_often(KILLS * 6 // 10)
-
-    def test_killed_with_few_checkpoints(self):
-        self.kill_often(KILLS * 2 // 10, "--state-every=7")
-
-    def test_killed_while_it_reads_a_pipe(self):
-        self.data = "".join(json.dumps(r) + "\n" for r in records_of(parse(self.data)))  # short lines: they fit a pipe
-        self.whole = track(*self.options, given=self.data)
-        self.kill_often(KILLS * 2 // 10, through_pipe=True)
-
+class Checkpoints(Run):
     def test_models_precisions_and_batches(self):
         """Cut anywhere, a run goes on as if it had not been: also kappa, health, evidence and times."""
         chance = random.Random(6)
@@ -622,32 +445,6 @@ class Checkpoints(Test):
                 self.assertEqual(first + second, whole, (options, every, cut))
                 self.assertLess(os.path.getsize(state), 1024)
                 os.remove(state)
-
-    def test_killed_while_it_asks(self):
-        """The answer to a question depends on its number alone; so must the lines, however often it is killed."""
-        answers = random.Random(3).choices("01", k=40)
-        whole = track("--ask", "--batch=2", given="".join(a + "\n" for a in answers)).splitlines(keepends=True)
-        state, chance, kept, kills = str(self.folder / "ask.state"), random.Random(9), {}, 0
-
-        def keep(line):
-            key = ("ask", line["ask"]) if "ask" in line else ("step", line["step"])
-            self.assertEqual(kept.setdefault(key, line), line)
-
-        while len(kept) < 62:  # 40 questions, 20 lines, 2 questions that stay open
-            with Live("--ask", "--batch=2", f"--state={state}") as live:
-                for _ in range(min(chance.randint(1, 12), 62 - len(kept))):
-                    line = live.line()
-                    keep(line)
-                    if line.get("ask", 40) < 40:
-                        live.say(answers[line["ask"]])
-                live.process.kill()
-                live.end()
-                for line in parse(live.rest):  # written before the kill, read after it
-                    keep(line)
-                kills += 1
-        self.assertGreater(kills, 5)
-        wanted = parse("".join(whole))
-        self.assertEqual([kept[("ask", w["ask"]) if "ask" in w else ("step", w["step"])] for w in wanted], wanted)
 
     def test_recovery_goes_on(self):
         """Cut between the failed tests of a filter that is lost."""
@@ -673,6 +470,21 @@ class Checkpoints(Test):
                 joined = "".join("".join(p.splitlines(keepends=True)[:-batch]) for p in pieces[:-1]) + pieces[-1]
                 self.assertEqual(joined, whole, (more, every))
                 os.remove(state)
+
+    def test_the_version_before(self):
+        """Files of version 1, which end before the variance's carry, are taken."""
+        state, lines = self.folder / "run.state", self.data.splitlines(keepends=True)
+        track(*self.options, f"--state={state}", given="".join(lines[:30]))
+        new = state.read_bytes()
+        contents = new[16:-12]
+        old = new[:8] + struct.pack("<II", 1, len(contents)) + contents
+        state.write_bytes(old + struct.pack("<I", zlib.crc32(old)))
+        rest = parse(track(*self.options, f"--state={state}", given="".join(lines[30:])))
+        wanted = parse(self.whole)[30:]
+        for line in (*rest, *wanted):
+            self.assertGreater(line.pop("log_evidence_sd"), 0)
+        self.assertEqual(rest, wanted)
+        self.assertEqual(struct.unpack_from("<I", state.read_bytes(), 8), (2,))
 
     def test_a_file_that_goes_on_or_has_grown(self):
         lines = self.data.splitlines(keepends=True)
@@ -718,7 +530,7 @@ class Checkpoints(Test):
             self.refused(good[:length], "run.state")
         self.refused(good + b"\0", "run.state")
         self.refused(b"step,x.mean\n1,2\n" * 20, "run.state")
-        newer = good[:8] + struct.pack("<I", 2) + good[12:-4]
+        newer = good[:8] + struct.pack("<I", 3) + good[12:-4]
         self.refused(newer + struct.pack("<I", zlib.crc32(newer)), "version")
         for other in (["--seed=12"], ["--attempts=50001"], ["--drift=0.02"], ["--precision=float"], ["--model=phase"], ["--batch=2"],
                       ["--prior=0:1"], ["--sampler=lattice"], ["--on-lost=stop"], ["--strict"], ["--kappa=2"]):
@@ -730,101 +542,6 @@ class Checkpoints(Test):
                 self.assertEqual(path.read_bytes(), good)
         for same in (["--engine=serial"], ["--format=csv"], ["--state-every=3"], ["--skip-bad"]):
             track(*self.options, f"--state={path}", *same, given=self.data[: self.data.index("\n") + 1])
-
-    def test_nowhere_to_write(self):
-        for path in (self.folder / "missing" / "run.state", pathlib.Path("/proc/run.state")):
-            output = track(*self.options, f"--state={path}", given=self.data, code=1, says="--state")
-            self.assertEqual(output, self.whole[: len(output)])
-            self.assertTrue(output.endswith("\n"))
-        # a folder that goes away under way
-        folder = self.folder / "soon-gone"
-        folder.mkdir()
-        lines = self.data.splitlines()
-        with Live(*self.options, f"--state={folder}/run.state") as live:
-            live.say(lines[0])
-            live.line()
-            live.say(lines[1])
-            live.line()
-            deadline = time.monotonic() + LONGEST
-            while not (folder / "run.state").exists() or position(folder / "run.state") < 2:
-                self.assertLess(time.monotonic(), deadline)
-            shutil.rmtree(folder)
-            live.say(lines[2])
-            self.assertEqual(live.line()["step"], 2)
-            code, complaint = live.end()
-            self.assertEqual((code, complaint.count("\n")), (1, 1))
-            self.assertEqual(live.rest, "")
-
-    def interrupted(self, number, wait):
-        state = str(self.folder / "run.state")
-        lines = self.data.splitlines()
-        with Live(*self.options, f"--state={state}", "--state-every=7") as live:
-            for k in range(10):
-                live.say(lines[k])
-                live.line()
-            if not wait:
-                for line in lines[10:]:
-                    live.process.stdin.write(line.encode() + b"\n")
-                live.process.stdin.flush()
-            else:
-                time.sleep(0.05)  # it waits for input
-            live.process.send_signal(number)
-            code, complaint = live.end()
-            self.assertEqual((code, complaint), (130, ""))
-            self.assertTrue(live.rest == "" or live.rest.endswith("\n"))
-            done = 10 + len(live.rest.splitlines())
-        self.assertEqual(position(state), done)
-        whole = self.whole.splitlines(keepends=True)
-        self.assertEqual(live.rest, "".join(whole[10:done]))
-        rest = track(*self.options, f"--state={state}", given="".join(line + "\n" for line in lines[done:]))
-        self.assertEqual(rest, "".join(whole[done:]))
-        os.remove(state)
-
-    def test_interrupts(self):
-        for number, wait in itertools.product((signal.SIGINT, signal.SIGTERM), (True, False)):
-            with self.subTest(signal=number, wait=wait):
-                self.interrupted(number, wait)
-
-    def test_interrupted_while_nobody_reads(self):
-        """The line under way is written to its end, whenever somebody reads it."""
-        state, data = str(self.folder / "run.state"), self.file("data.json", self.data * 20)
-        whole = track("--seed=1", given=self.data * 20).splitlines(keepends=True)
-        with open(data) as source, subprocess.Popen([COMMAND, "track", "--seed=1", f"--state={state}"], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            deadline, seen = time.monotonic() + LONGEST, -1
-            while not os.path.exists(state) or seen != (seen := position(state)):  # until the pipe is full
-                self.assertLess(time.monotonic(), deadline)
-                time.sleep(0.1)
-            process.send_signal(signal.SIGTERM)
-            time.sleep(0.1)
-            output, complaint = process.communicate(timeout=LONGEST)
-        done = position(state)
-        self.assertEqual((process.returncode, complaint, output), (130, "", "".join(whole[:done])))
-        self.assertLess(done, len(whole))
-
-    def test_interrupted_while_it_asks(self):
-        answers = random.Random(2).choices(["0", "1"], k=20)
-        whole = track("--ask", given="".join(a + "\n" for a in answers))
-        state = str(self.folder / "ask.state")
-        with Live("--ask", f"--state={state}", "--state-every=7") as live:
-            for a in answers[:10]:
-                live.line()
-                live.say(a)
-                live.line()
-            live.line()
-            live.process.send_signal(signal.SIGINT)
-            self.assertEqual(live.end(), (130, ""))
-        rest = track("--ask", f"--state={state}", "--state-every=7", given="".join(a + "\n" for a in answers[10:]))
-        self.assertEqual(rest, "".join(whole.splitlines(keepends=True)[20:]))
-
-    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
-    def test_full_disk(self):
-        """A line that could not be written is not in the checkpoint either."""
-        state = self.folder / "run.state"
-        with open("/dev/full", "w") as full:
-            done = subprocess.run([COMMAND, "track", *self.options, f"--state={state}"], input=self.data, text=True, stdout=full, stderr=subprocess.PIPE)
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"\Arejfilt: [^\n]+\n\Z")
-        self.assertFalse(state.exists())
 
 
 class BadRecords(Test):
@@ -886,67 +603,5 @@ class BadRecords(Test):
         self.assertEqual([line["outcome"] for line in parse(kept)], [1, 0])
 
 
-@unittest.skipUnless(shutil.which("mpirun") and (pathlib.Path(COMMAND).parent / "rejfilt_mpi.so").exists(), "no mpirun, or no mpi engine")
-class Mpi(Test):
-    def command(self, ranks, *options):
-        return ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks), COMMAND, "track", "--engine=mpi", *options]
-
-    def setUp(self):
-        super().setUp()
-        os.environ["REJFILT_MODULES"] = str(pathlib.Path(COMMAND).parent)
-        os.environ |= NO_LEAK_CHECK  # the leaks are MPI's own
-        self.data = simulate("--steps=60")
-
-    def test_records_reach_all_ranks(self):
-        expected = track("--batch=2", given=self.data)
-        for ranks in (1, 3):
-            done = subprocess.run(self.command(ranks, "--batch=2"), input=self.data, capture_output=True, text=True, timeout=LONGEST)
-            self.assertEqual((done.returncode, done.stdout.replace("\r", "")), (0, expected), done.stderr)
-
-    def test_bad_records_end_all_ranks(self):
-        done = subprocess.run(self.command(2), input=self.data + "oops\n", capture_output=True, text=True, timeout=LONGEST)
-        self.assertEqual((done.returncode, done.stdout.replace("\r", "")), (2, track(given=self.data)), done.stderr)
-        self.assertEqual(done.stderr.count("line 61"), 1)
-
-    def test_questions(self):
-        expected = track("--ask", given="1\n0\n1\n")
-        done = subprocess.run(self.command(2, "--ask"), input="1\n0\n1\n", capture_output=True, text=True, timeout=LONGEST)
-        self.assertEqual((done.returncode, done.stdout.replace("\r", "")), (0, expected), done.stderr)
-
-    def test_a_checkpoint_that_cannot_be_written_ends_all_ranks(self):
-        done = subprocess.run(self.command(2, "--state=/proc/run.state"), input=self.data, capture_output=True, text=True, timeout=LONGEST)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertEqual(done.stderr.count("--state: cannot write"), 1)
-
-    def children(self, pid):
-        return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-    def test_a_rank_dies(self):
-        state, lines = str(self.folder / "run.state"), self.data.splitlines()
-        whole = track(given=self.data)
-        with Live(command=self.command(2, f"--state={state}")) as live:
-            for k in range(20):
-                live.say(lines[k])
-                self.assertEqual(live.line()["step"], k)
-            os.kill(self.children(live.process.pid)[-1], signal.SIGKILL)
-            self.assertNotEqual(live.end()[0], 0)
-        self.assertIn(position(state), (19, 20))
-        rest = track(f"--state={state}", given="".join(line + "\n" for line in lines[position(state):]))
-        self.assertTrue(whole.endswith(rest) and len(rest.splitlines()) in (40, 41))
-
-    def test_interrupt(self):
-        state, lines = str(self.folder / "run.state"), self.data.splitlines()
-        with Live(command=self.command(2, f"--state={state}")) as live:
-            for k in range(5):
-                live.say(lines[k])
-                live.line()
-            live.process.send_signal(signal.SIGTERM)
-            self.assertNotEqual(live.end()[0], 0)
-        self.assertEqual(position(state), 5)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.isfile(sys.argv[1]):
-        COMMAND = sys.argv.pop(1)
-    COMMAND = os.path.abspath(COMMAND)
     unittest.main()

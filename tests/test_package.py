@@ -160,6 +160,28 @@ class Consumer(unittest.TestCase):
         self.check(program)
 
 
+    def test_a_program_elsewhere_finds_headers_and_modules(self):
+        """They are looked for beside the shared library, wherever the program is."""
+        (self.folder / "main.c").write_text('''#include <rejfilt/host.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    char error[1000];
+    const rf_model *model = argc > 2 ? rf_model_load(argv[1], error, sizeof error) : 0;
+    rf_engine *engine = model ? rf_engine_open(argv[2], error, sizeof error) : 0;
+    puts(engine ? rf_engine_name(engine) : error);
+    rf_engine_close(engine);
+    return engine ? 0 : 1;
+}
+''')
+        program = self.folder / "elsewhere"
+        run(CC, "-std=c11", self.folder / "main.c", "-o", program, *pkg_config("--cflags", "--libs"))
+        environment = {"LD_LIBRARY_PATH": str(LIB), "REJFILT_CACHE": str(WORK / "cache"), "REJFILT_MODEL_FLAGS": "-O0", "REJFILT_INCLUDE": "", "REJFILT_MODULES": ""}
+        self.assertEqual(run(program, ROOT / "examples/template.c", "serial", **environment), "serial\n")
+        if list(LIB.glob("rejfilt/*.so")):
+            self.assertEqual(run(program, ROOT / "examples/template.c", "mpi:serial", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **environment), "mpi:serial\n")
+
+
 class Manual(unittest.TestCase):
     def test_no_warnings_and_every_option(self):
         page = PREFIX / "share/man/man1/rejfilt.1"

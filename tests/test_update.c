@@ -727,14 +727,15 @@ static void flat_circle_first_update(void **state)
 static void evidence_register_keeps_its_digits(void **state)
 {
     (void)state;
-    RF(evidence) e = {0, 0, 0};
+    RF(evidence) e = {0, 0, 0, 0};
     RF(report) r = {0};
     r.log_evidence = RF_C(-0.1);
-    r.log_evidence_variance = RF_C(0.25);
+    r.log_evidence_variance = RF_C(0.3);
     for (int i = 0; i < 1000000; i++)
         RF(evidence_add)(&e, &r);
     double exact = 1000000 * (double)RF_C(-0.1);
     check_within((double)e.log + (double)e.carry, exact, EPS * 1e5); /* 2ε of the sum */
+    check_within((double)e.variance + (double)e.variance_carry, 1000000 * (double)RF_C(0.3), EPS * 3e5);
 }
 
 int main(void)

@@ -144,6 +144,32 @@ class UserModel(unittest.TestCase):
             self.assertEqual(before, self.good(self.model))
             self.assertEqual(self.cached(), [name])
 
+    def test_an_object_that_others_may_have_touched_is_made_again(self):
+        """Code that is not ours alone is not run: it says so when it is."""
+        told = self.folder / "told"
+        foreign = self.folder / "foreign.so"
+        subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", foreign], check=True, text=True,
+                       input=f'#include <stdio.h>\n__attribute__((constructor)) static void tell(void) {{ fclose(fopen("{told}", "w")); }}\n')
+        before = self.good(self.write(PRECESSION))
+        (name,) = self.cached()
+        path = self.cache / name
+        self.assertEqual(path.stat().st_mode & 0o7777, 0o600)
+        code = foreign.read_bytes()
+        for mode in (0o600, 0o622, 0o755, None):
+            path.unlink()
+            path.symlink_to(foreign) if mode is None else path.write_bytes(code)
+            if mode is not None:
+                path.chmod(mode)
+            self.assertEqual(before, self.good(self.model))
+            self.assertEqual(told.exists(), mode == 0o600)  # one of ours is trusted
+            self.assertEqual((path.is_symlink(), path.stat().st_mode & 0o7777), (False, 0o600))
+            told.unlink(missing_ok=True)
+        if os.geteuid() == 0:
+            path.write_bytes(code)
+            os.chown(path, 12345, 12345)
+            self.assertEqual(before, self.good(self.model))
+            self.assertEqual((told.exists(), path.stat().st_uid), (False, 0))
+
     def test_processes_at_the_same_time(self):
         self.write(PRECESSION)
         command = [COMMAND, "track", "--simulate", "--json", "--steps", "60", "--model", str(self.model)]
@@ -186,7 +212,9 @@ class UserModel(unittest.TestCase):
         file.write_text("")
         self.refused(self.model, "symbolic link", REJFILT_CACHE=str(link))
         self.refused(self.model, "symbolic link", REJFILT_CACHE=str(link) + "/")
-        self.refused(self.model, "others can write", REJFILT_CACHE=str(shared))
+        for mode in (0o777, 0o720, 0o704, 0o710):
+            shared.chmod(mode)
+            self.refused(self.model, "others have access", "chmod 700", REJFILT_CACHE=str(shared))
         self.refused(self.model, "cache", REJFILT_CACHE=str(file))
         self.refused(self.model, "cannot make the cache", REJFILT_CACHE=str(file / "cache"))
         self.assertEqual((list(real.iterdir()), list(shared.iterdir())), ([], []))

@@ -302,8 +302,8 @@ RF_API rf_status RF(fleet_run)(const RF(fleet) *fleet, RF(run_lanes) *lanes, con
 
 /* Running ln P(all evidence) of a model. Start it at {0}. Rounding does not build up. */
 typedef struct RF(evidence) {
-    rf_real log, carry; /* ln P is log + carry */
-    rf_real variance;   /* of its sampling error */
+    rf_real log, carry;               /* ln P is log + carry */
+    rf_real variance, variance_carry; /* of its sampling error: their sum, too */
 } RF(evidence);
 
 /* Adds what an update found, after it. The difference of two models' registers is the logarithm of their Bayes factor. */

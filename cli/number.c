@@ -1,0 +1,109 @@
+/* Numbers as text: the fewest digits, from 15 on, that read back as the same number. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide; /* m · 5ᵏ of below is exact in it */
+
+enum { MOST = 17, LEAST = 15, POWER_MAX = 32 };
+
+static const uint64_t hundreds[] = {1, 10, 100};
+
+static wide fifth(int power)
+{
+    wide result = 1;
+    while (power-- > 0)
+        result *= 5;
+    return result;
+}
+
+/* value · 10ᵏ = scaled / 2ˢ, k such that it has 17 digits before the point. */
+typedef struct decimal {
+    wide scaled, five; /* five: 5ᵏ, which is an ulp of the value in the units of `scaled` */
+    int k, s;          /* 0 < s < 72 */
+    int is_edge; /* a power of two: the ulp below it is half the one above */
+} decimal;
+
+/* 0, or -1 where it would not be exact. */
+static int decimal_of(double value, decimal *d)
+{
+    int exponent;
+    const double ten17 = 1e17, half = frexp(value, &exponent);
+    if (!(value >= 1e-15 && value < 1e15)) /* s is positive below, k at most 32 above */
+        return -1;
+    const wide m = (wide)ldexp(half, 53);
+    int k = 17 - (int)ceil((exponent - 0.5) * 0.30103); /* right, or wrong by one */
+    for (k = k > POWER_MAX ? POWER_MAX : k; k >= 0; k--) {
+        *d = (decimal){m * fifth(k), fifth(k), k, 53 - exponent - k, m == (wide)1 << 52};
+        if (d->scaled >> d->s < (wide)ten17)
+            break;
+    }
+    return k >= 0 && d->scaled >> d->s >= (wide)(ten17 / 10) ? 0 : -1;
+}
+
+/* The number rounded to that many digits, and whether it reads back as the same. */
+static int round_to(const decimal *d, int digits, uint64_t *rounded)
+{
+    const wide unit = (wide)hundreds[MOST - digits] << d->s;
+    const wide rest = d->scaled % unit;
+    *rounded = (uint64_t)(d->scaled / unit);
+    const int is_up = 2 * rest > unit || (2 * rest == unit && *rounded % 2);
+    const wide error = is_up ? unit - rest : rest;
+    *rounded += (uint64_t)is_up;
+    return (d->is_edge && !is_up ? 4 : 2) * error < d->five;
+}
+
+/* What printf's %g makes of them: the point is after digit[0], times ten to the exponent. */
+static void lay_out(char *to, uint64_t rounded, int precision, int exponent)
+{
+    char digit[MOST + 1];
+    int count = precision;
+    for (int i = precision; i-- > 0; rounded /= 10)
+        digit[i] = (char)('0' + rounded % 10);
+    while (count > 1 && digit[count - 1] == '0')
+        count--;
+    const int is_plain = exponent >= -4 && exponent < precision;
+    const int before = !is_plain ? 1 : exponent >= 0 ? exponent + 1 : 0; /* digits before the point */
+    if (before == 0)
+        to = (char *)memcpy(to, "0.000", 5) + 1 - exponent;
+    for (int i = 0; i < count || i < before; i++) {
+        if (i == before && i > 0)
+            *to++ = '.';
+        *to++ = i < count ? digit[i] : '0';
+    }
+    *to = '\0';
+    if (!is_plain)
+        snprintf(to, 8, "e%c%02d", exponent < 0 ? '-' : '+', exponent < 0 ? -exponent : exponent);
+}
+
+const char *cli_real_text(double value, char text[CLI_REAL_TEXT])
+{
+    decimal d;
+    uint64_t rounded = 0;
+    int digits = LEAST;
+    text[0] = '-';
+    if (value == 0) {
+        lay_out(text + (signbit(value) != 0), 0, LEAST, 0);
+        return text;
+    }
+    if (decimal_of(fabs(value), &d) < 0) { /* huge or tiny: the same by way of the library */
+        for (; digits <= MOST; digits++) {
+            snprintf(text, CLI_REAL_TEXT, "%.*g", digits, value);
+            if (strtod(text, NULL) == value)
+                break;
+        }
+        return text;
+    }
+    while (!round_to(&d, digits, &rounded) && digits < MOST)
+        digits++;
+    int exponent = MOST - 1 - d.k;
+    if (rounded == 100000000000000000u / hundreds[MOST - digits]) { /* 99.9… became 100 */
+        rounded /= 10;
+        exponent++;
+    }
+    lay_out(text + (value < 0), rounded, digits, exponent);
+    return text;
+}

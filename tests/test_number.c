@@ -1,0 +1,63 @@
+/* Numbers as text: cli_real_text gives what trying printf's 15, 16 and 17 digits gives. */
+#include "testing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "rejfilt/philox.h"
+
+static void check(double value)
+{
+    char text[CLI_REAL_TEXT], wanted[CLI_REAL_TEXT];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(wanted, sizeof wanted, "%.*g", digits, value);
+        if (strtod(wanted, NULL) == value)
+            break;
+    }
+    assert_string_equal(cli_real_text(value, text), wanted);
+    if (isfinite(value))
+        assert_true(strtod(text, NULL) == value);
+}
+
+static void test_chosen(void **state)
+{
+    static const double values[] = {0, -0.0, 1, -1, 0.1, 0.5, 1e15, 1e-15, 1e16, 1e17, 1e22, 1e-5, 1e-4, 123456, 1e300, 5e-324, 0x1p-1074, 1.7976931348623157e308,
+                                    99999999999999.99, 999999999999999.9, 9.9999999999999999e14, 0.1 + 0.2, 2.0 / 3, 9007199254740993.0, 5e-5, 0.00099999999999999999};
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        check(values[i]);
+        check(-values[i]);
+        check(nextafter(values[i], INFINITY));
+        check(nextafter(values[i], -INFINITY));
+    }
+    for (int e = -70; e <= 70; e++) {
+        check(ldexp(1, e)); /* the gap below is half the one above */
+        check(nextafter(ldexp(1, e), 0));
+        check(pow(10, e / 3));
+        check(nextafter(pow(10, e / 3), 0));
+    }
+}
+
+static void test_any(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 50000; i++) {
+        const rf_words w = rf_draw(1, 0, i, 0, RF_FOR_USER);
+        const uint64_t bits = (uint64_t)w.word[0] << 32 | w.word[1];
+        double any;
+        memcpy(&any, &bits, sizeof any);
+        if (isfinite(any))
+            check(any);
+        check(ldexp((double)(bits >> 11), -53 - (int)(w.word[2] % 50) + (int)(w.word[3] % 50)));
+        check((double)(w.word[2] % 1000000) / 1000); /* few digits */
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_chosen), cmocka_unit_test(test_any)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
