@@ -44,7 +44,7 @@ test: build
 
 sanitize:
 	@tools/need build test plot avr package dist
-	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=ON > /dev/null
+	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=address,undefined > /dev/null
 	@cmake --build build-sanitize
 	@ctest --test-dir build-sanitize --output-on-failure -j 2 $(CTEST)
 

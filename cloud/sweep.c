@@ -15,7 +15,6 @@ typedef struct worker {
     rf_answer answer;
     uint64_t *times_asked;
     uint64_t errors, queries;
-    double cost;
     int failed;
 } worker;
 
