@@ -1,8 +1,12 @@
-/* The cloud's parts: kernels, nearest neighbours, scales, tasks, filters. */
+/* The cloud's parts: kernels, nearest neighbours, scales, tasks, filters; and all of them when memory runs out. */
+#define _XOPEN_SOURCE 700
 #include <math.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "testing.h"
 
+#include "allocations.h"
 #include "kernel.h"
 #include "knn.h"
 #include "knn_kernel.h"
@@ -384,6 +388,117 @@ static void synthetic_digits_are_a_function_of_their_number(void **state)
     rf_table_free(&tail);
 }
 
+/* ---- Running out of memory ---- */
+
+char *__wrap_strdup(const char *text);
+FILE *__real_fdopen(int file, const char *mode);
+FILE *__wrap_fdopen(int file, const char *mode);
+gzFile __real_gzdopen(int file, const char *mode);
+gzFile __wrap_gzdopen(int file, const char *mode);
+
+char *__wrap_strdup(const char *text)
+{
+    char *copy = malloc(strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+FILE *__wrap_fdopen(int file, const char *mode) { return runs_out(&allocations_left) ? NULL : __real_fdopen(file, mode); }
+gzFile __wrap_gzdopen(int file, const char *mode) { return runs_out(&allocations_left) ? NULL : __real_gzdopen(file, mode); }
+
+static char directory[] = "/tmp/rejfilt-cloud.XXXXXX";
+
+/* A copy in `directory` of a file that fuzzing begins with, under a name whose ending says what it is. */
+static const char *copy_corpus(const char *from, const char *name)
+{
+    static char path[200];
+    char bytes[4096], source[1000];
+    snprintf(source, sizeof source, RF_TEST_DATA_DIR "/../../fuzz/corpus/%s", from);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *in = fopen(source, "rb"), *out = fopen(path, "wb");
+    assert_non_null(in);
+    assert_non_null(out);
+    size_t count = fread(bytes, 1, sizeof bytes, in);
+    assert_int_equal(fwrite(bytes, 1, count, out), count);
+    fclose(in);
+    fclose(out);
+    return path;
+}
+
+static int learn_and_ask(const rf_table *train, uint32_t classes, char *error, size_t size)
+{
+    rf_training training;
+    rf_objects objects = {train, NULL, train->rows};
+    uint32_t chosen[100], nearest[100];
+    const uint8_t mask[100] = {1};
+    rf_knn_set set = {train->bytes, NULL, train->rows, train->features};
+    for (uint32_t i = 0; i < train->rows; i++)
+        chosen[i] = i;
+    int status = rf_training_make(train, chosen, train->rows, classes, 1, &training, error, size);
+    if (status < 0)
+        return status;
+    for (int k = 0; k < 4 && status == 0; k++) {
+        rf_rules rules = rf_rules_default(k < 2 ? RF_WEIGHTED : RF_PAPER, &training);
+        rf_outcome outcome = {0};
+        rf_answer answer;
+        rules.mask = k % 2 ? mask : NULL;
+        status = rf_run(&training, &rules, &objects, 2, &outcome, NULL, NULL, error, size);
+        if (status == 0)
+            status = rf_run_one(&training, &rules, &objects, 0, &answer, error, size);
+        if (status == 0)
+            rf_answer_free(&answer);
+    }
+    if (status == 0)
+        status = rf_knn(&set, &set, mask, 1, 2, nearest, NULL, NULL, error, size);
+    rf_training_free(&training);
+    return status;
+}
+
+/* From a file to answers. Returns 0, or -1 with a message. */
+static int whole_way(const char *path, char *error, size_t size)
+{
+    rf_source source = {.train = path};
+    rf_table train, test;
+    rf_task task;
+    rf_scaling used;
+    uint64_t left_out = 0;
+    int status = rf_load(&source, &train, &test, error, size);
+    if (status == 0 && (status = rf_task_parse("labels", NULL, &task, error, size)) == 0) {
+        status = rf_task_apply(&task, &train, &test, &left_out, error, size);
+        if (status == 0)
+            status = rf_scale(&train, &test, RF_SCALE_AUTO, &used, error, size);
+        if (status == 0)
+            status = learn_and_ask(&train, task.classes.count, error, size);
+        rf_task_free(&task);
+    }
+    rf_table_free(&train);
+    rf_table_free(&test);
+    return status;
+}
+
+/* Whichever allocation is the last one, or thread: a message, and nothing is left behind. */
+static void running_out_of_memory(void **state)
+{
+    (void)state;
+    const char *const files[][2] = {{"csv/header", "a.csv"}, {"npz/deflated", "a.npz"}, {"npy/fortran", "a.npy"}, {"npy/bytes", "b.npy"}};
+    for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
+        const char *path = copy_corpus(files[k][0], files[k][1]);
+        const int memory = held;
+        for (int which = 0; which < 2; which++) {
+            atomic_int *left = which ? &threads_left : &allocations_left;
+            int status = -1;
+            for (int enough = 0; status < 0; enough++) {
+                char error[200] = "";
+                *left = enough;
+                status = whole_way(path, error, sizeof error);
+                *left = -1;
+                if (held != memory || (status < 0) != (error[0] != '\0'))
+                    fail_msg("%s, %d to be had: %d not freed, message '%s'", files[k][0], enough, held - memory, error);
+                assert_true(enough < 10000);
+            }
+        }
+        remove(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +516,11 @@ int main(void)
         cmocka_unit_test(nothing_accepted_is_survived),
         cmocka_unit_test(a_shuffle_has_every_number_once),
         cmocka_unit_test(synthetic_digits_are_a_function_of_their_number),
+        cmocka_unit_test(running_out_of_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (!mkdtemp(directory))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rmdir(directory);
+    return failed;
 }
