@@ -29,7 +29,7 @@ typedef struct job {
     double *cost; /* by object: summed in order, whoever did it */
 } job;
 
-int rf_answer_make(const rf_training *t, const rf_rules *rules, int with_story, rf_answer *a)
+static int answer_make(const rf_training *t, const rf_rules *rules, int with_story, rf_answer *a)
 {
     size_t most = rf_cloud_queries(t, rules);
     memset(a, 0, sizeof *a);
@@ -107,7 +107,7 @@ static int open_workers(const rf_training *training, const rf_rules *rules, work
         worker *w = &workers[i];
         w->times_asked = calloc(training->features, sizeof *w->times_asked);
         w->cloud = rf_cloud_open(training, rules, error, size);
-        if (!w->cloud || !w->times_asked || rf_answer_make(training, rules, 0, &w->answer) < 0)
+        if (!w->cloud || !w->times_asked || answer_make(training, rules, 0, &w->answer) < 0)
             return rf_fail(error, size, "out of memory for %u threads", count);
     }
     return 0;
@@ -196,7 +196,7 @@ int rf_run_one(const rf_training *training, const rf_rules *rules, const rf_obje
     rf_cloud *cloud = lay_out(training, &relevant, &mask, &laid, error, size) < 0
                           ? NULL
                           : rf_cloud_open(&laid, &relevant, error, size);
-    int status = cloud ? rf_answer_make(training, rules, 1, answer) : -1;
+    int status = cloud ? answer_make(training, rules, 1, answer) : -1;
     if (status == 0)
         rf_cloud_classify(cloud, &object, answer);
     else if (cloud)
