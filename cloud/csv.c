@@ -184,10 +184,8 @@ static void consider(candidate *c, const char *text)
     c->is_text |= !is_missing(text) && !to_number(text, &value);
     if (c->refuted)
         return;
-    if (is_missing(text) || (to_number(text, &value) && value != floor(value)))
-        c->refuted = 1;
-    else if (rf_names_intern(&c->values, text) >= FEW_LABELS)
-        c->refuted = 1;
+    c->refuted = is_missing(text) || (to_number(text, &value) && value != floor(value)) ||
+                 rf_names_intern(&c->values, text) >= FEW_LABELS;
 }
 
 static int named_label(const layout *l, const char *wanted)

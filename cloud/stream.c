@@ -246,7 +246,7 @@ long rf_stream_some(rf_stream *s, void *to, size_t bytes, char *error, size_t si
         gzerror(s->gz, &status); /* a file that ends too early reads as a short one */
     if (got < 0 || (status != Z_OK && status != Z_STREAM_END))
         return rf_fail(error, size, "%s: damaged compressed data after byte %llu of its contents", s->name,
-                       (unsigned long long)(s->at + (got > 0 ? (uint64_t)got : 0)));
+                       (unsigned long long)s->at + (got > 0 ? (unsigned long long)got : 0));
     s->at += (uint64_t)got;
     return got;
 }

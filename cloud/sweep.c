@@ -32,7 +32,7 @@ typedef struct job {
 static int answer_make(const rf_training *t, const rf_rules *rules, int with_story, rf_answer *a)
 {
     size_t most = rf_cloud_queries(t, rules);
-    memset(a, 0, sizeof *a);
+    *a = (rf_answer){0};
     a->posterior = calloc(t->classes, sizeof *a->posterior);
     a->asked = malloc((most + 1) * sizeof *a->asked);
     a->story = with_story ? malloc((most + 1) * t->classes * sizeof *a->story) : NULL;
@@ -47,7 +47,7 @@ void rf_answer_free(rf_answer *a)
     free(a->posterior);
     free(a->asked);
     free(a->story);
-    memset(a, 0, sizeof *a);
+    *a = (rf_answer){0};
 }
 
 static rf_object object_at(const rf_objects *objects, uint32_t i)
