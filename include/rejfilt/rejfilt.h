@@ -35,7 +35,7 @@ extern "C" {
 typedef int rf_status;
 
 enum {
-#define RF_STATUS(name, value, text) name = (value),
+#define RF_STATUS(name, value, text) name = value, /* NOLINT(bugprone-macro-parentheses): numbers alone */
 #include "status.def"
 #undef RF_STATUS
     RF_STATUS_LIST_END = 1024
