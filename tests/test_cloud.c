@@ -238,7 +238,7 @@ static void bytes_of_images_stay(void **state)
 typedef struct fixture {
     rf_table table;
     rf_training training;
-    uint32_t chosen[4096];
+    uint32_t chosen[16384];
 } fixture;
 
 /* Two classes, one feature of `features` that tells, of which `apart` says how well. */
@@ -324,22 +324,27 @@ static void the_posterior_is_bayes(void **state)
     done(f);
 }
 
+/* With every gain, and on a training set that is larger than the pilot. */
 static void both_methods_find_the_feature_that_tells(void **state)
 {
     (void)state;
-    fixture *f = make(3000, 6, 70, 5);
-    rf_objects objects = {&f->table, NULL, 300};
-    char error[200];
-    for (int method = 0; method < 2; method++) {
-        rf_rules rules = rf_rules_default((rf_method)method, &f->training);
+    const struct { rf_method method; rf_gain gain; uint32_t rows; } cases[] = {
+        {RF_PAPER, RF_BETWEEN, 3000}, {RF_WEIGHTED, RF_BETWEEN, 3000}, {RF_WEIGHTED, RF_VARIANCE, 3000},
+        {RF_WEIGHTED, RF_MUTUAL, 3000}, {RF_WEIGHTED, RF_BETWEEN, 16384}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        fixture *f = make(cases[k].rows, 6, 70, 5);
+        rf_objects objects = {&f->table, NULL, 300};
+        rf_rules rules = rf_rules_default(cases[k].method, &f->training);
+        char error[200];
+        rules.gain = cases[k].gain;
         uint64_t asked[6] = {0};
         rf_outcome o = {.times_asked = asked};
         assert_int_equal(rf_run(&f->training, &rules, &objects, 2, &o, NULL, NULL, error, sizeof error), 0);
         check_below(o.errors, 3);
         for (unsigned j = 1; j < 6; j++)
             assert_true(asked[0] > asked[j]);
+        done(f);
     }
-    done(f);
 }
 
 /* Far from all training vectors every particle is rejected: the cloud stays, and the run ends by its budget. */
@@ -388,6 +393,202 @@ static void synthetic_digits_are_a_function_of_their_number(void **state)
     rf_table_free(&tail);
 }
 
+/* ---- Files ---- */
+
+static char directory[] = "/tmp/rejfilt-cloud.XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char paths[8][200];
+    static unsigned at;
+    char *path = paths[at++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+    return path;
+}
+
+static const char *write_file(const char *name, const void *bytes, size_t count)
+{
+    const char *path = path_of(name);
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(bytes, 1, count, out), count);
+    fclose(out);
+    return path;
+}
+
+/* The bytes of a file that fuzzing begins with. */
+static size_t read_corpus(const char *from, char bytes[4096])
+{
+    char source[1000];
+    snprintf(source, sizeof source, RF_TEST_DATA_DIR "/../../fuzz/corpus/%s", from);
+    FILE *in = fopen(source, "rb");
+    assert_non_null(in);
+    size_t count = fread(bytes, 1, 4096, in);
+    fclose(in);
+    return count;
+}
+
+/* A copy under a name whose ending says what it is. */
+static const char *copy_corpus(const char *from, const char *name)
+{
+    char bytes[4096];
+    size_t count = read_corpus(from, bytes);
+    return write_file(name, bytes, count);
+}
+
+static void refused(const rf_source *source, const char *says)
+{
+    rf_table train, test;
+    char error[400] = "";
+    if (rf_load(source, &train, &test, error, sizeof error) == 0 || !strstr(error, says))
+        fail_msg("'%s', not '%s'", error, says);
+    assert_true(train.rows == 0 && !train.bytes && !train.reals && !train.label);
+}
+
+/* Where the bytes `find` are, and `at` further, others are put: one message for each way of being damaged. */
+static void damaged_files_are_refused(void **state)
+{
+    (void)state;
+    const struct { const char *from, *name, *find; size_t at; const char *put; size_t bytes; const char *says; } cases[] = {
+        {"npz/stored", "a.npz", "PK\5\6", 16, "\1\0\0\0", 4, "no member 0 at byte 1"},
+        {"npz/stored", "a.npz", "PK\1\2", 28, "\xff\xff", 2, "the name of member 0"},
+        {"npz/stored", "a.npz", "PK\1\2", 24, "\xff\xff\xff\xff", 4, "over 4 GB"},
+        {"npz/stored", "a.npz", "PK\1\2", 10, "\x63", 1, "neither stored nor deflated"},
+        {"npz/stored", "a.npz", "PK\1\2", 42, "\1\0\0\0", 4, "no member at byte 1"},
+        {"npz/stored", "a.npz", "PK\1\2", 20, "\xff\xff\xff\x7f", 4, "the sizes of member"},
+        {"npy/doubles", "a.npy", "NUMPY", 7, "\xff\xff", 2, "the header has 65535 bytes"},
+        {"npy/doubles", "a.npy", "'shape'", 1, "shade", 5, "without type, order and shape"},
+        {"npy/doubles", "a.npy", "(3", 1, "x", 1, "a NumPy shape that cannot be read"},
+        {"npy/doubles", "a.npy", "'<f8'", 2, "c", 1, "are not read"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        char bytes[4096];
+        size_t count = read_corpus(cases[k].from, bytes), at = 0, length = strlen(cases[k].find);
+        while (at + length <= count && memcmp(bytes + at, cases[k].find, length) != 0)
+            at++;
+        assert_true(at + length <= count);
+        memcpy(bytes + at + cases[k].at, cases[k].put, cases[k].bytes);
+        const rf_source source = {.train = write_file(cases[k].name, bytes, count)};
+        refused(&source, cases[k].says);
+        remove(source.train);
+    }
+}
+
+/* A directory with MNIST's files, here of two images with two pixels. */
+static void a_directory_of_images(void **state)
+{
+    (void)state;
+    const char images[] = "\0\0\x8\3\0\0\0\2\0\0\0\1\0\0\0\2\1\2\3\4", labels[] = "\0\0\x8\1\0\0\0\2\7\4";
+    const char *const names[] = {"train-images-idx3-ubyte", "t10k-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-labels-idx1-ubyte"};
+    const rf_source source = {.data = directory};
+    rf_table train, test;
+    char error[400] = "";
+    refused(&source, "has no file train-images-idx3-ubyte");
+    for (int k = 0; k < 2; k++)
+        write_file(names[k], images, sizeof images - 1);
+    refused(&source, "has no file of labels beside it");
+    for (int k = 2; k < 4; k++)
+        write_file(names[k], labels, sizeof labels - 1);
+    assert_int_equal(rf_load(&source, &train, &test, error, sizeof error), 0);
+    for (const rf_table *t = &train; t; t = t == &train ? &test : NULL) {
+        assert_true(t->rows == 2 && t->height == 1 && t->width == 2 && memcmp(t->bytes, "\1\2\3\4", 4) == 0);
+        assert_string_equal(t->labels.text[t->label[0]], "7");
+        assert_string_equal(t->labels.text[t->label[1]], "4");
+    }
+    rf_table_free(&train);
+    rf_table_free(&test);
+    for (int k = 0; k < 4; k++)
+        remove(path_of(names[k]));
+}
+
+static void label_columns(void **state)
+{
+    (void)state;
+    const char text[] = "1 ,2\n3 ,4\n";
+    const char *array = copy_corpus("npy/doubles", "a.npy"), *csv = write_file("a.csv", text, sizeof text - 1);
+    refused(&(rf_source){.train = array, .label = "9"}, "has no column '9'; they are numbered 0 to 1");
+    refused(&(rf_source){.train = csv, .train_labels = array}, "a CSV file has its labels in a column");
+    refused(&(rf_source){.train = csv, .label = "colour"}, "has no column 'colour'");
+    remove(array);
+    remove(csv);
+}
+
+/* More rows than there is room for at first, with numbers missing and not whole: row i has i, i + ½ or nothing. */
+static void missing_numbers_stay_missing(void **state)
+{
+    (void)state;
+    enum { ROWS = 300 };
+    char text[20 * ROWS], error[400] = "";
+    size_t length = 0;
+    for (int i = 0; i < ROWS; i++) {
+        char half[20];
+        snprintf(half, sizeof half, "%d.5", i);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%d,%s,%s\n", i, i % 3 ? half : "", i % 2 ? "a" : "b");
+    }
+    const char *path = write_file("a.csv", text, length);
+    rf_table table = {0};
+    assert_int_equal(rf_load_csv(path, NULL, &table, error, sizeof error), 0);
+    assert_true(table.rows == ROWS && table.features == 2 && table.reals && table.missing);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        assert_int_equal(table.missing[2 * i], 0);
+        assert_int_equal(table.missing[2 * i + 1], i % 3 == 0);
+        check_within(table.reals[2 * i], i, 0);
+        check_within(table.reals[2 * i + 1], i % 3 ? i + 0.5 : 0, 0);
+    }
+    rf_table_free(&table);
+    remove(path);
+}
+
+static rf_table small_table(uint32_t rows, int has_missing)
+{
+    rf_table t = {.rows = rows, .room = rows, .features = 2, .bytes = malloc(2 * rows), .label = calloc(rows, sizeof *t.label)};
+    fill(t.bytes, 2 * rows, rows);
+    if (has_missing) {
+        t.missing = calloc(rows, 2);
+        t.missing[1] = 1;
+    }
+    return t;
+}
+
+/* Rows of the second come after those of the first; whichever of them has numbers that are missing keeps them. */
+static void tables_are_joined(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        rf_table a = small_table(3, k & 1), b = small_table(4, k & 2), first = small_table(3, 0), second = small_table(4, 0);
+        char error[200];
+        assert_int_equal(rf_table_append(&a, &b, error, sizeof error), 0);
+        assert_true(a.rows == 7 && b.rows == 0 && !b.bytes);
+        assert_memory_equal(a.bytes, first.bytes, 6);
+        assert_memory_equal(a.bytes + 6, second.bytes, 8);
+        assert_int_equal(a.missing != NULL, k > 0);
+        for (int i = 0; i < 14 && a.missing; i++)
+            assert_int_equal(a.missing[i], (i == 1 && k & 1) || (i == 7 && k & 2));
+        rf_table_free(&a);
+        rf_table_free(&first);
+        rf_table_free(&second);
+    }
+}
+
+static void tasks_refuse(void **state)
+{
+    (void)state;
+    char classes[4000] = "", labels[4000] = "", error[400];
+    for (size_t i = 0, c = 0, l = 0; i <= RF_LABELS_MAX; i++) {
+        c += (size_t)snprintf(classes + c, sizeof classes - c, "%zu:c%zu ", i, i);
+        l += (size_t)snprintf(labels + l, sizeof labels - l, "%zu%s", i, i < RF_LABELS_MAX ? "," : ":a");
+    }
+    const char *const bad[][2] = {{"0:a 1:a", "class 'a' is there twice"}, {"0:a 0:b", "label '0' is in two classes"},
+                                  {"0:", "is not LABEL,...:CLASS"},        {"0:a", "has 1 class"},
+                                  {classes, "more than 256 classes"},      {labels, "more than 256 labels"}};
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        rf_task task;
+        assert_int_equal(rf_task_parse(NULL, bad[k][0], &task, error, sizeof error), -1);
+        if (!strstr(error, bad[k][1]))
+            fail_msg("'%s', not '%s'", error, bad[k][1]);
+    }
+}
+
 /* ---- Running out of memory ---- */
 
 char *__wrap_strdup(const char *text);
@@ -403,25 +604,6 @@ char *__wrap_strdup(const char *text)
 }
 FILE *__wrap_fdopen(int file, const char *mode) { return runs_out(&allocations_left) ? NULL : __real_fdopen(file, mode); }
 gzFile __wrap_gzdopen(int file, const char *mode) { return runs_out(&allocations_left) ? NULL : __real_gzdopen(file, mode); }
-
-static char directory[] = "/tmp/rejfilt-cloud.XXXXXX";
-
-/* A copy in `directory` of a file that fuzzing begins with, under a name whose ending says what it is. */
-static const char *copy_corpus(const char *from, const char *name)
-{
-    static char path[200];
-    char bytes[4096], source[1000];
-    snprintf(source, sizeof source, RF_TEST_DATA_DIR "/../../fuzz/corpus/%s", from);
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *in = fopen(source, "rb"), *out = fopen(path, "wb");
-    assert_non_null(in);
-    assert_non_null(out);
-    size_t count = fread(bytes, 1, sizeof bytes, in);
-    assert_int_equal(fwrite(bytes, 1, count, out), count);
-    fclose(in);
-    fclose(out);
-    return path;
-}
 
 static int learn_and_ask(const rf_table *train, uint32_t classes, char *error, size_t size)
 {
@@ -516,6 +698,12 @@ int main(void)
         cmocka_unit_test(nothing_accepted_is_survived),
         cmocka_unit_test(a_shuffle_has_every_number_once),
         cmocka_unit_test(synthetic_digits_are_a_function_of_their_number),
+        cmocka_unit_test(damaged_files_are_refused),
+        cmocka_unit_test(a_directory_of_images),
+        cmocka_unit_test(label_columns),
+        cmocka_unit_test(missing_numbers_stay_missing),
+        cmocka_unit_test(tables_are_joined),
+        cmocka_unit_test(tasks_refuse),
         cmocka_unit_test(running_out_of_memory),
     };
     if (!mkdtemp(directory))
