@@ -217,6 +217,27 @@ static void wild_values_do_not_set_the_scale(void **state)
     rf_table_free(&train);
 }
 
+/* A value now and then among equal ones still shows, with one map for each feature and with one for all. */
+static void rare_values_show(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        rf_table train = wild_table(2000), test = {0};
+        rf_scaling used;
+        char error[200];
+        for (uint32_t i = 0; i < 2000; i++) {
+            train.reals[2 * i] = 5; /* always */
+            train.reals[2 * i + 1] = i == 700 ? 6 : 5;
+        }
+        assert_int_equal(rf_scale(&train, &test, k ? RF_SCALE_SHARED : RF_SCALE_AUTO, &used, error, sizeof error), 0);
+        assert_int_equal(used, k ? RF_SCALE_SHARED : RF_SCALE_EACH);
+        assert_true(train.bytes[0] == train.bytes[1400] && train.bytes[1] == train.bytes[1399]);
+        assert_int_equal(train.bytes[1401], 255);
+        assert_true(train.bytes[1] <= 128);
+        rf_table_free(&train);
+    }
+}
+
 static void bytes_of_images_stay(void **state)
 {
     (void)state;
@@ -238,7 +259,7 @@ static void bytes_of_images_stay(void **state)
 typedef struct fixture {
     rf_table table;
     rf_training training;
-    uint32_t chosen[16384];
+    uint32_t chosen[20000];
 } fixture;
 
 /* Two classes, one feature of `features` that tells, of which `apart` says how well. */
@@ -330,7 +351,7 @@ static void both_methods_find_the_feature_that_tells(void **state)
     (void)state;
     const struct { rf_method method; rf_gain gain; uint32_t rows; } cases[] = {
         {RF_PAPER, RF_BETWEEN, 3000}, {RF_WEIGHTED, RF_BETWEEN, 3000}, {RF_WEIGHTED, RF_VARIANCE, 3000},
-        {RF_WEIGHTED, RF_MUTUAL, 3000}, {RF_WEIGHTED, RF_BETWEEN, 16384}};
+        {RF_WEIGHTED, RF_MUTUAL, 3000}, {RF_WEIGHTED, RF_BETWEEN, 20000}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         fixture *f = make(cases[k].rows, 6, 70, 5);
         rf_objects objects = {&f->table, NULL, 300};
@@ -459,6 +480,7 @@ static void damaged_files_are_refused(void **state)
         {"npy/doubles", "a.npy", "NUMPY", 7, "\xff\xff", 2, "the header has 65535 bytes"},
         {"npy/doubles", "a.npy", "'shape'", 1, "shade", 5, "without type, order and shape"},
         {"npy/doubles", "a.npy", "(3", 1, "x", 1, "a NumPy shape that cannot be read"},
+        {"npy/doubles", "a.npy", "(3, 2)", 0, "(6, 1)", 6, "has one column"},
         {"npy/doubles", "a.npy", "'<f8'", 2, "c", 1, "are not read"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -497,6 +519,9 @@ static void a_directory_of_images(void **state)
     }
     rf_table_free(&train);
     rf_table_free(&test);
+    assert_int_equal(rf_load(&(rf_source){.train = path_of(names[0])}, &train, &test, error, sizeof error), 0); /* and alone */
+    assert_string_equal(train.labels.text[train.label[0]], "7");
+    rf_table_free(&train);
     for (int k = 0; k < 4; k++)
         remove(path_of(names[k]));
 }
@@ -504,14 +529,25 @@ static void a_directory_of_images(void **state)
 static void label_columns(void **state)
 {
     (void)state;
-    const char text[] = "1 ,2\n3 ,4\n";
+    const char text[] = "\"one\",two\n1 ,2\n3 ,4\n";
+    rf_table train, test;
+    char error[400] = "", name[40];
     const char *array = copy_corpus("npy/doubles", "a.npy"), *csv = write_file("a.csv", text, sizeof text - 1);
     refused(&(rf_source){.train = array, .label = "9"}, "has no column '9'; they are numbered 0 to 1");
     refused(&(rf_source){.train = csv, .train_labels = array}, "a CSV file has its labels in a column");
     refused(&(rf_source){.train = csv, .label = "colour"}, "has no column 'colour'");
+    for (int k = 0; k < 2; k++) { /* by its number, or its name */
+        assert_int_equal(rf_load(&(rf_source){.train = csv, .label = k ? "one" : "0"}, &train, &test, error, sizeof error), 0);
+        assert_true(train.rows == 2 && train.features == 1 && train.bytes[0] == 2 && train.bytes[1] == 4);
+        assert_string_equal(train.labels.text[train.label[1]], "3");
+        assert_string_equal(rf_table_feature(&train, 0, name, sizeof name), "two");
+        rf_table_free(&train);
+    }
     remove(array);
     remove(csv);
 }
+
+static int is_odd(const void *context, uint32_t row) { return !context && row % 2; }
 
 /* More rows than there is room for at first, with numbers missing and not whole: row i has i, i + ½ or nothing. */
 static void missing_numbers_stay_missing(void **state)
@@ -534,6 +570,12 @@ static void missing_numbers_stay_missing(void **state)
         assert_int_equal(table.missing[2 * i + 1], i % 3 == 0);
         check_within(table.reals[2 * i], i, 0);
         check_within(table.reals[2 * i + 1], i % 3 ? i + 0.5 : 0, 0);
+    }
+    rf_table_keep(&table, is_odd, NULL);
+    assert_int_equal(table.rows, ROWS / 2);
+    for (uint32_t i = 0; i < ROWS / 2; i++) {
+        check_within(table.reals[2 * i], 2 * i + 1, 0);
+        assert_int_equal(table.missing[2 * i + 1], (2 * i + 1) % 3 == 0);
     }
     rf_table_free(&table);
     remove(path);
@@ -619,14 +661,23 @@ static int learn_and_ask(const rf_table *train, uint32_t classes, char *error, s
         return status;
     for (int k = 0; k < 4 && status == 0; k++) {
         rf_rules rules = rf_rules_default(k < 2 ? RF_WEIGHTED : RF_PAPER, &training);
-        rf_outcome outcome = {0};
+        uint8_t class[100];
+        float posterior[1000];
+        uint32_t *asked[100] = {NULL}, queries[100] = {0};
+        rf_outcome outcome = {.class = class, .posterior = posterior, .asked = asked, .queries = queries};
         rf_answer answer;
         rules.mask = k % 2 ? mask : NULL;
         status = rf_run(&training, &rules, &objects, 2, &outcome, NULL, NULL, error, size);
         if (status == 0)
             status = rf_run_one(&training, &rules, &objects, 0, &answer, error, size);
-        if (status == 0)
+        if (status == 0) {
+            assert_true(answer.class == class[0] && answer.queries == queries[0]);
+            assert_memory_equal(answer.asked, asked[0], answer.queries * sizeof *answer.asked);
+            assert_memory_equal(answer.posterior, posterior, classes * sizeof *posterior);
             rf_answer_free(&answer);
+        }
+        for (uint32_t i = 0; i < train->rows; i++)
+            free(asked[i]);
     }
     if (status == 0)
         status = rf_knn(&set, &set, mask, 1, 2, nearest, NULL, NULL, error, size);
@@ -691,6 +742,7 @@ int main(void)
         cmocka_unit_test(products_agree),
         cmocka_unit_test(votes),
         cmocka_unit_test(wild_values_do_not_set_the_scale),
+        cmocka_unit_test(rare_values_show),
         cmocka_unit_test(bytes_of_images_stay),
         cmocka_unit_test(a_training_set_is_the_table),
         cmocka_unit_test(the_posterior_is_bayes),

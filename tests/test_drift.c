@@ -19,7 +19,7 @@ static owned open_filter(unsigned dim, uint64_t seed)
 {
     owned o;
     o.bytes = RF(filter_bytes)(dim);
-    o.memory = malloc(o.bytes);
+    o.memory = calloc(1, o.bytes); /* it is compared as a whole */
     assert_int_equal(RF(filter_init)(&o.filter, o.memory, o.bytes, dim, seed), RF_OK);
     o.state = (size_t)((const unsigned char *)(RF(filter_factor)(o.filter) + RF_TRIANGLE(dim)) - o.memory);
     return o;
