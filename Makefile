@@ -12,6 +12,10 @@ help:
 	@echo "make sanitize   the tests under the address and undefined-behaviour sanitizers"
 	@echo "make faults     runs killed KILLS=1000 times, full disks, closed pipes, set clocks, dead MPI ranks, huge sizes"
 	@echo "make load       10 million records through rejfilt track, a day of updates: speed, memory, drift; writes build/load.json"
+	@echo "make tsan       what uses threads, under the thread sanitizer"
+	@echo "make memcheck   the short tests under valgrind; TESTS=\"cli cloud\" are some of them"
+	@echo "make coverage   which lines of the core, the engines and the cloud the tests run; fails below 95 %"
+	@echo "make analyse    cppcheck and clang-tidy; FILES=\"cloud/csv.c\" are some of the sources"
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make fuzz       fuzz the parsers and the numerics, each for SECONDS=60; TARGETS=\"records csv\" are some of them"
 	@echo "make bench      measure speed; writes build/bench.json"
@@ -49,7 +53,7 @@ test: build
 
 sanitize:
 	@tools/need build test plot avr package dist
-	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=ON > /dev/null
+	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=address,undefined > /dev/null
 	@cmake --build build-sanitize
 	@ctest --test-dir build-sanitize --output-on-failure -j 2 $(CTEST)
 
@@ -69,6 +73,39 @@ load: build
 	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
 	@cmake --build $(BUILD)
 	@python3 tests/faults/load.py $(BUILD) $(LINES) $(UPDATES)
+
+tsan:
+	@tools/need build test tsan
+	@cmake -S . -B build-tsan -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=thread > /dev/null
+	@cmake --build build-tsan --target test_engines32 test_engines64 test_fleet32 test_fleet64 test_cloud rejfilt
+	@tools/tsan build-tsan
+
+TESTS ?=
+
+memcheck:
+	@tools/need build test plot memcheck
+	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) -DRF_TESTS=ON > /dev/null
+	@cmake --build $(BUILD)
+	@tools/memcheck $(BUILD) $(TESTS)
+
+# what other programs do, and what is built anew, runs no line of this build
+UNCOUNTED = ^(site|wasm|ports_.*|amalgamation|package|reproduce|headers|example|docs|core_freestanding)$$
+
+coverage:
+	@tools/need build test plot coverage
+	@cmake -S . -B build-coverage -G Ninja -DRF_TESTS=ON -DRF_COVERAGE=ON > /dev/null
+	@cmake --build build-coverage
+	@find build-coverage -name '*.gcda' -delete
+	@ctest --test-dir build-coverage --output-on-failure -j 2 -E '$(UNCOUNTED)'
+	@tools/coverage build-coverage
+
+FILES ?=
+
+analyse:
+	@tools/need build test clang bench analyse
+	@cmake -S . -B build-analyse -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+	  -DRF_TESTS=ON -DRF_EXPERIMENTS=ON -DRF_BENCH=ON > /dev/null
+	@tools/analyse build-analyse $(FILES)
 
 COMPILERS ?= gcc clang
 
@@ -183,5 +220,6 @@ docs:
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help build demo test sanitize faults load warnings fuzz bench accuracy calibration reproduce mnist site site-serve ports \
-        ports-avr ports-cortex-m ports-riscv ports-wasm amalgamation prove install uninstall deb dist pictures docs clean
+.PHONY: all help build demo test sanitize faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration reproduce \
+        mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm amalgamation prove install uninstall deb dist \
+        pictures docs clean

@@ -412,10 +412,10 @@ static int crop(grid *g, double peak)
         return open_circle(g, g->other, NEGLIGIBLE * peak, MARGIN);
     for (size_t k = 0; k < sizeof share / sizeof share[0]; k++) {
         size_t begin = 0, end = g->n;
-        double lost = 0, next = 0;
+        double lost = 0;
         while (end - begin > 1) {
             int is_left = g->other[begin] < g->other[end - 1];
-            next = is_left ? g->other[begin] : g->other[end - 1];
+            double next = is_left ? g->other[begin] : g->other[end - 1];
             if (next >= NEGLIGIBLE * peak && (lost + next > share[k] * total))
                 break;
             lost += next;

@@ -145,7 +145,7 @@ static void put_objects(FILE *out, const cloud_data *d, const cloud_trial *t, co
     uint32_t classes = d->task.classes.count;
     char name[128];
     for (uint32_t i = 0; i < t->objects.count; i++) {
-        fprintf(out, "%llu,", (unsigned long long)(first + i));
+        fprintf(out, "%llu,", (unsigned long long)first + i);
         put_quoted(out, d->task.classes.text[t->objects.table->label[t->objects.rows[i]]]);
         fputc(',', out);
         put_quoted(out, d->task.classes.text[o->class[i]]);

@@ -13,16 +13,16 @@ typedef struct cli_json {
 
 cli_json cli_json_open(FILE *out);
 void cli_json_close(cli_json *json);
-void cli_json_text(cli_json *json, const char *key, const char *value);
-void cli_json_real(cli_json *json, const char *key, double value);
-void cli_json_whole(cli_json *json, const char *key, uint64_t value);
-void cli_json_bool(cli_json *json, const char *key, int value);
+void cli_json_text(cli_json *json, const char *name, const char *value);
+void cli_json_real(cli_json *json, const char *name, double value);
+void cli_json_whole(cli_json *json, const char *name, uint64_t value);
+void cli_json_bool(cli_json *json, const char *name, int value);
 /* A list of objects: after cli_json_item come the keys of the next object. */
-void cli_json_list(cli_json *json, const char *key);
+void cli_json_list(cli_json *json, const char *name);
 void cli_json_item(cli_json *json);
 void cli_json_list_end(cli_json *json);
 /* An object: its keys come until cli_json_object_end. */
-void cli_json_object(cli_json *json, const char *key);
+void cli_json_object(cli_json *json, const char *name);
 void cli_json_object_end(cli_json *json);
 
 #endif

@@ -178,8 +178,6 @@ static int run(const config *c, lab *labs, const int which[], unsigned count)
     if (status == CLI_OK)
         status = print_report(labs, count, c->json);
     for (unsigned k = 0; k < count; k++) {
-        if (labs[k].what->close)
-            labs[k].what->close(&labs[k]);
         free(labs[k].data.rows);
         free(labs[k].timing.rows);
     }

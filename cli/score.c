@@ -104,7 +104,7 @@ rf_status RF(score_learn)(cli_scorer *s, const double records[], uint32_t count,
     for (uint32_t i = 0; i < s->count && notes >= 0; i++) {
         reg *r = &s->registers[i];
         cli_score *score = &s->scores[i];
-        RF(report) report;
+        RF(report) report = {0};
         rf_status status = learn(r, own, count, (rf_real)elapsed, RF_ENGINE(s->run->engine), &report);
         notes = status < 0 ? status : notes | status;
         if (status < 0)

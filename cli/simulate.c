@@ -140,7 +140,7 @@ static void walk(trial *t, uint32_t shot)
             for (unsigned j = 0; j < dim; j++)
                 moved[i] += f[i * dim + j] * t->truth[j] + (j <= i ? root[RF_TRIANGLE(i) + j] * z[j] : 0);
         }
-        memcpy(t->truth, moved, sizeof moved);
+        memcpy(t->truth, moved, dim * sizeof moved[0]);
     } else {
         for (unsigned i = 0; i < dim; i++)
             t->truth[i] += t->tracker.drift[i] * z[i];

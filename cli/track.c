@@ -56,6 +56,13 @@ static rf_status run_some(const cli_track_config *c, uint32_t first, uint32_t co
     return (c->is_float ? rf32_simulate_trials : rf64_simulate_trials)(&c->run, first, count, observer, user);
 }
 
+/* Says why, and what the engine has to say to it. */
+static int refused(const cli_track_config *c, rf_status status)
+{
+    const char *complaint = rf_engine_complaint(c->run.engine);
+    return cli_error("track: %s%s%s", rf_status_text(status), *complaint ? ": " : "", complaint);
+}
+
 static int simulate_once(const cli_track_config *c, watcher *w)
 {
     rf_status status = run_some(c, 0, 1, watch, w);
@@ -63,7 +70,7 @@ static int simulate_once(const cli_track_config *c, watcher *w)
         cli_error("track: step %ld: the filter has lost the truth, and --on-lost is stop", w->step);
         return CLI_FAILED;
     }
-    return status < 0 ? cli_error("track: %s", rf_status_text(status)) : cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
+    return status < 0 ? refused(c, status) : cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
 static int run_once(const cli_track_config *c, const rf_engine *engine)
@@ -192,7 +199,7 @@ static int run_trials(const cli_track_config *c)
     }
     cli_collector_free(collector);
     if (status < 0)
-        return cli_error("track: %s", rf_status_text(status));
+        return refused(c, status);
     return cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 

@@ -184,10 +184,8 @@ static void consider(candidate *c, const char *text)
     c->is_text |= !is_missing(text) && !to_number(text, &value);
     if (c->refuted)
         return;
-    if (is_missing(text) || (to_number(text, &value) && value != floor(value)))
-        c->refuted = 1;
-    else if (rf_names_intern(&c->values, text) >= FEW_LABELS)
-        c->refuted = 1;
+    c->refuted = is_missing(text) || (to_number(text, &value) && value != floor(value)) ||
+                 rf_names_intern(&c->values, text) >= FEW_LABELS;
 }
 
 static int named_label(const layout *l, const char *wanted)
@@ -316,13 +314,13 @@ int rf_load_csv(const char *path, const char *label, rf_table *table, char *erro
     if (status == 0) {
         table->features = (uint32_t)l.fields - 1;
         table->bytes = malloc(1); /* numbers are bytes until one is not */
-        r = reader_open(path, error, size);
-        status = r && table->bytes ? 0 : -1;
+        r = table->bytes ? reader_open(path, error, size) : NULL;
+        status = r ? 0 : table->bytes ? -1 : rf_fail(error, size, "%s: out of memory", path);
     }
     for (uint32_t i = 0; i < l.names.count && status == 0; i++)
         if (i != l.label && rf_names_add(&table->names, l.names.text[i]) < 0)
             status = rf_fail(error, size, "%s: out of memory", path);
-    int skip = l.has_header, more = status;
+    int skip = l.has_header, more = 0;
     while (status == 0 && (more = next_row(r)) == 1) {
         if (!skip)
             status = take_row(r, &l, table);

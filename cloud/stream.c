@@ -65,13 +65,11 @@ static int open_file(const char *path, uint64_t *bytes, char *error, size_t size
     return fd;
 }
 
-static rf_stream *stream_new(const char *path, char *error, size_t size)
+static rf_stream *stream_new(const char *path)
 {
     rf_stream *s = calloc(1, sizeof *s);
     if (s)
         snprintf(s->name, sizeof s->name, "%s", path);
-    else
-        rf_fail(error, size, "%s: out of memory", path);
     return s;
 }
 
@@ -81,8 +79,9 @@ rf_stream *rf_stream_open(const char *path, char *error, size_t size)
     int fd = open_file(path, &bytes, error, size);
     if (fd < 0)
         return NULL;
-    rf_stream *s = stream_new(path, error, size);
+    rf_stream *s = stream_new(path);
     if (!s || !(s->gz = gzdopen(fd, "rb"))) {
+        rf_fail(error, size, "%s: out of memory", path);
         close(fd);
         rf_stream_close(s);
         return NULL;
@@ -178,10 +177,12 @@ rf_stream *rf_stream_open_member(const char *path, unsigned index, char *name, s
     uint64_t bytes;
     error[0] = '\0';
     int fd = open_file(path, &bytes, error, size);
-    rf_stream *s = fd < 0 ? NULL : stream_new(path, error, size);
+    if (fd < 0)
+        return NULL;
+    rf_stream *s = stream_new(path);
     if (!s || !(s->archive = fdopen(fd, "rb"))) {
-        if (fd >= 0)
-            close(fd);
+        rf_fail(error, size, "%s: out of memory", path);
+        close(fd);
         rf_stream_close(s);
         return NULL;
     }
@@ -245,7 +246,7 @@ long rf_stream_some(rf_stream *s, void *to, size_t bytes, char *error, size_t si
         gzerror(s->gz, &status); /* a file that ends too early reads as a short one */
     if (got < 0 || (status != Z_OK && status != Z_STREAM_END))
         return rf_fail(error, size, "%s: damaged compressed data after byte %llu of its contents", s->name,
-                       (unsigned long long)(s->at + (got > 0 ? (uint64_t)got : 0)));
+                       (unsigned long long)s->at + (got > 0 ? (unsigned long long)got : 0));
     s->at += (uint64_t)got;
     return got;
 }

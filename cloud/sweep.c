@@ -16,7 +16,6 @@ typedef struct worker {
     rf_answer answer;
     uint64_t *times_asked;
     uint64_t errors, queries;
-    double cost;
     int failed;
 } worker;
 
@@ -31,10 +30,10 @@ typedef struct job {
     double *cost; /* by object: summed in order, whoever did it */
 } job;
 
-int rf_answer_make(const rf_training *t, const rf_rules *rules, int with_story, rf_answer *a)
+static int answer_make(const rf_training *t, const rf_rules *rules, int with_story, rf_answer *a)
 {
     size_t most = rf_cloud_queries(t, rules);
-    memset(a, 0, sizeof *a);
+    *a = (rf_answer){0};
     a->posterior = calloc(t->classes, sizeof *a->posterior);
     a->asked = malloc((most + 1) * sizeof *a->asked);
     a->story = with_story ? malloc((most + 1) * t->classes * sizeof *a->story) : NULL;
@@ -49,7 +48,7 @@ void rf_answer_free(rf_answer *a)
     free(a->posterior);
     free(a->asked);
     free(a->story);
-    memset(a, 0, sizeof *a);
+    *a = (rf_answer){0};
 }
 
 static rf_object object_at(const rf_objects *objects, uint32_t i)
@@ -109,7 +108,7 @@ static int open_workers(const rf_training *training, const rf_rules *rules, work
         worker *w = &workers[i];
         w->times_asked = calloc(training->features, sizeof *w->times_asked);
         w->cloud = rf_cloud_open(training, rules, error, size);
-        if (!w->cloud || !w->times_asked || rf_answer_make(training, rules, 0, &w->answer) < 0)
+        if (!w->cloud || !w->times_asked || answer_make(training, rules, 0, &w->answer) < 0)
             return rf_fail(error, size, "out of memory for %u threads", count);
     }
     return 0;
@@ -201,7 +200,7 @@ int rf_run_one(const rf_training *training, const rf_rules *rules, const rf_obje
     rf_cloud *cloud = lay_out(training, &relevant, &mask, &laid, error, size) < 0
                           ? NULL
                           : rf_cloud_open(&laid, &relevant, error, size);
-    int status = cloud ? rf_answer_make(training, rules, 1, answer) : -1;
+    int status = cloud ? answer_make(training, rules, 1, answer) : -1;
     if (status == 0)
         rf_cloud_classify(cloud, &object, answer);
     else if (cloud)

@@ -33,7 +33,6 @@ int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects 
 /* One object, into an answer whose arrays it allocates, story included. Free them with rf_answer_free. */
 int rf_run_one(const rf_training *training, const rf_rules *rules, const rf_objects *objects, uint32_t index,
                rf_answer *answer, char *error, size_t size);
-int rf_answer_make(const rf_training *training, const rf_rules *rules, int with_story, rf_answer *answer);
 void rf_answer_free(rf_answer *answer);
 
 #endif

@@ -106,7 +106,8 @@ int rf_table_grow(rf_table *table)
     return 0;
 }
 
-int rf_table_widen(rf_table *table)
+/* Turns bytes into reals. Returns 0, or -1 without memory. */
+static int widen(rf_table *table)
 {
     size_t count = table->room * table->features;
     if (table->reals)
@@ -128,7 +129,7 @@ int rf_table_put(rf_table *table, size_t row, size_t feature, double value)
         table->bytes[at] = (uint8_t)value;
         return 0;
     }
-    if (rf_table_widen(table) < 0)
+    if (widen(table) < 0)
         return -1;
     table->reals[at] = (float)value;
     return 0;

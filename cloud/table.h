@@ -40,8 +40,6 @@ void rf_table_free(rf_table *table);
 
 /* Room for one more row. Returns 0, or -1 without memory. */
 int rf_table_grow(rf_table *table);
-/* Turns bytes into reals. Returns 0, or -1 without memory. */
-int rf_table_widen(rf_table *table);
 /* Puts a finite number into row `row`, for which there is room. Returns 0, or -1 without memory. */
 int rf_table_put(rf_table *table, size_t row, size_t feature, double value);
 /* Marks a number as missing. Returns 0, or -1 without memory. */

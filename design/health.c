@@ -16,7 +16,8 @@ enum {
     RUNS = 16       /* simulated batches, for how surprising they usually are */
 };
 
-int RF(health_has_anchors)(const RF(tracker) *t)
+/* Does the filter get tested by anchors? */
+static int has_anchors(const RF(tracker) *t)
 {
     return t->design && t->anchor_every > 0 && t->on_lost != RF_ON_LOST_IGNORE;
 }
@@ -24,7 +25,7 @@ int RF(health_has_anchors)(const RF(tracker) *t)
 int RF(health_wants_anchor)(RF(tracker) *t)
 {
     RF(health) *h = &t->health;
-    if (!RF(health_has_anchors)(t))
+    if (!has_anchors(t))
         return 0;
     if (h->failed == 0 && --h->next_anchor > 0)
         return 0;
@@ -152,7 +153,7 @@ static void judge_surprise(RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const 
 void RF(health_judge)(RF(tracker) *t, const rf_real records[], uint32_t count)
 {
     rf_real draws[DRAWS][RF_NAMES_MAX];
-    const int is_blind = RF(health_has_anchors)(t) && t->design->is_blind;
+    const int is_blind = has_anchors(t) && t->design->is_blind;
     int tested = 0;
     t->health.verdict = 0;
     if (t->on_lost == RF_ON_LOST_IGNORE || (is_blind && t->anchors == 0))

@@ -4,9 +4,6 @@
 
 #include "rejfilt/host.h"
 
-/* Does the filter get tested by anchors? */
-int RF(health_has_anchors)(const RF(tracker) *t);
-
 /* Should the next experiment be an anchor? Counts down to it. */
 int RF(health_wants_anchor)(RF(tracker) *t);
 

@@ -41,7 +41,7 @@ rf_engine *rf_engine_open_over(const char *name, rf_engine *inner, char *error, 
 rf_engine *rf_engine_leaf(const char *name, rf32_engine f32, rf64_engine f64);
 
 /* Writes a message (if there is room for one) and returns -1. */
-int rf_fail(char *error, size_t size, const char *format, ...);
+int rf_fail(char *error, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Opens `name` as the inner engine unless there is one. Returns 0, or -1 with a message. */
 int rf_engine_inner(rf_engine *engine, const char *name, char *error, size_t size);

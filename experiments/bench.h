@@ -70,7 +70,6 @@ struct lab {
     lab_finding findings[LAB_FINDINGS_MAX];
     unsigned finding_count;
     const char *note; /* or null */
-    void *shared;
     uint64_t fingerprint;
     unsigned cell, cell_count; /* under way; in all */
     unsigned char done[LAB_CELLS_MAX];

@@ -12,8 +12,7 @@ typedef struct lab lab; /* an experiment under way */
 /* One experiment. Its functions see its settings and rows through the lab. Those that can fail return 0, or -1 after
    lab_fail. */
 typedef struct lab_experiment {
-    int (*open)(lab *l);                               /* OPTIONAL: makes what cells share, for lab_share */
-    void (*close)(lab *l);                             /* OPTIONAL */
+    int (*open)(lab *l);                               /* OPTIONAL: looks at what cells need before any is run */
     unsigned (*cells)(const lab *l);                   /* REQUIRED: how many parts can be run on their own */
     double (*cost)(const lab *l, unsigned cell);       /* OPTIONAL: time of a cell, relative to the others' */
     int (*run)(lab *l, unsigned cell);                 /* REQUIRED: measures, and puts rows */
@@ -41,10 +40,6 @@ const char *lab_data(const lab *l); /* the directory given for MNIST, or null */
 
 /* Says in the report, and in the fingerprint of the settings, what they do not say: for open. */
 void lab_note(lab *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Keeps what cells share. */
-void lab_share(lab *l, void *shared);
-void *lab_shared(const lab *l);
 
 /* Says what is wrong. Returns -1. */
 int lab_fail(lab *l, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -222,5 +222,3 @@ double lab_real(const lab *l, const char *key) { return lab_item(l, key, 0); }
 uint32_t lab_whole(const lab *l, const char *key) { return (uint32_t)lab_item(l, key, 0); }
 uint64_t lab_seed(const lab *l) { return l->options->seed; }
 const char *lab_data(const lab *l) { return l->options->data; }
-void lab_share(lab *l, void *shared) { l->shared = shared; }
-void *lab_shared(const lab *l) { return l->shared; }

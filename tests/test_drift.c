@@ -19,7 +19,7 @@ static owned open_filter(unsigned dim, uint64_t seed)
 {
     owned o;
     o.bytes = RF(filter_bytes)(dim);
-    o.memory = malloc(o.bytes);
+    o.memory = calloc(1, o.bytes); /* it is compared as a whole */
     assert_int_equal(RF(filter_init)(&o.filter, o.memory, o.bytes, dim, seed), RF_OK);
     o.state = (size_t)((const unsigned char *)(RF(filter_factor)(o.filter) + RF_TRIANGLE(dim)) - o.memory);
     return o;
@@ -103,6 +103,35 @@ static void evolution_is_linear(void **state)
     }
 }
 
+/* Element ij of the covariance becomes s_i·s_j times what it was; and a factor is the covariance's root. */
+static void stretching_scales_each_parameter(void **state)
+{
+    (void)state;
+    uint64_t source = 5;
+    for (unsigned dim = 1; dim <= MOST; dim++) {
+        owned o = open_filter(dim, 1);
+        rf_real a[MOST * MOST], cov[MOST * MOST], mean[MOST] = {0}, by[MOST], root[RF_TRIANGLE(MOST)];
+        random_matrix(&source, dim, 1, a);
+        square(a, dim, cov);
+        for (unsigned i = 0; i < dim; i++) {
+            cov[i * dim + i] += RF_C(0.1);
+            by[i] = (rf_real)test_uniform(&source, 0.1, 10);
+        }
+        assert_int_equal(RF(prior_covariance)(o.filter, mean, cov), RF_OK);
+        assert_int_equal(RF(stretch)(o.filter, by), RF_OK);
+        assert_int_equal(RF(covariance_factor)(cov, dim, root), RF_OK);
+        for (unsigned i = 0; i < dim; i++)
+            for (unsigned j = 0; j <= i; j++) {
+                double sum = 0, scale = (double)by[i] * (double)by[j];
+                for (unsigned k = 0; k <= j; k++)
+                    sum += (double)root[RF_TRIANGLE(i) + k] * (double)root[RF_TRIANGLE(j) + k];
+                check_within(sum, cov[i * dim + j], 20 * EPS);
+                check_within(RF(filter_covariance)(o.filter, i, j) / (rf_real)scale, cov[i * dim + j], 20 * EPS);
+            }
+        free(o.memory);
+    }
+}
+
 static void drift_refuses(void **state)
 {
     (void)state;
@@ -112,7 +141,7 @@ static void drift_refuses(void **state)
     const rf_real nan = RF(nan)(), inf = RF(infinity)();
     const rf_real fine[] = {1, 0, 0, 1}, bad[] = {1, nan, 0, 1}, negative[] = {1, 0, 0, -1}, skew[] = {1, 1, 0, 1};
     const rf_real huge[] = {RF_LIMIT, RF_LIMIT, RF_LIMIT, RF_LIMIT};
-    rf_real far[] = {RF_LIMIT / 4, 0}, wide[] = {1, 0, 0, 1};
+    rf_real far[] = {RF_LIMIT / 4, 0, 0}, wide[] = {1, 0, 0, 1};
     assert_int_equal(RF(diffuse)(o.filter, -1, 1), RF_REFUSED_VALUE);
     assert_int_equal(RF(diffuse)(o.filter, inf, 1), RF_REFUSED_VALUE);
     assert_int_equal(RF(diffuse)(o.filter, 1, -1), RF_REFUSED_TIME);
@@ -125,6 +154,8 @@ static void drift_refuses(void **state)
     assert_int_equal(RF(evolve)(o.filter, fine, negative), RF_REFUSED_COVARIANCE);
     assert_int_equal(RF(widen)(o.filter, 0), RF_REFUSED_VALUE);
     assert_int_equal(RF(widen)(o.filter, nan), RF_REFUSED_VALUE);
+    assert_int_equal(RF(stretch)(o.filter, (const rf_real[]){1, 0}), RF_REFUSED_VALUE);
+    assert_int_equal(RF(stretch)(o.filter, (const rf_real[]){1, inf}), RF_REFUSED_VALUE);
     assert_memory_equal(before, o.memory, o.state);
     assert_int_equal(RF(prior_covariance)(o.filter, far, wide), RF_OK);
     memcpy(before, o.memory, o.bytes);
@@ -132,6 +163,9 @@ static void drift_refuses(void **state)
     assert_memory_equal(before, o.memory, o.state);
     assert_int_equal(RF(diffuse)(NULL, 1, 1), RF_REFUSED_NULL);
     assert_int_equal(RF(evolve)(o.filter, NULL, NULL), RF_REFUSED_NULL);
+    assert_int_equal(RF(stretch)(o.filter, NULL), RF_REFUSED_NULL);
+    assert_int_equal(RF(covariance_factor)(fine, 2, NULL), RF_REFUSED_NULL);
+    assert_int_equal(RF(covariance_factor)(negative, 2, far), RF_REFUSED_COVARIANCE);
     free(before);
     free(o.memory);
 }
@@ -242,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(diffusion_adds_variance),
         cmocka_unit_test(evolution_is_linear),
+        cmocka_unit_test(stretching_scales_each_parameter),
         cmocka_unit_test(drift_refuses),
         cmocka_unit_test(factor_survives_anything),
     };

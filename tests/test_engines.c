@@ -1,72 +1,15 @@
 /* Every engine by name gives the serial engine's bits, refuses what it must, and leaks nothing. Per
-   precision. With an argument: that engine's bits alone.
-   Linked with --wrap for malloc, calloc, realloc, aligned_alloc, free, pthread_create. */
+   precision. With an argument: that engine's bits alone. */
 #define _POSIX_C_SOURCE 200809L
 #include "testing.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <time.h>
 
+#include "allocations.h"
 #include "engine.h"
-
-/* ---- Allocations, counted and made to fail ---- */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void __real_free(void *memory);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void __wrap_free(void *memory);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
-
-static atomic_int allocations, held, allocations_left = -1, threads_left = -1; /* -1: any number */
-
-static int runs_out(atomic_int *left)
-{
-    if (*left < 0)
-        return 0;
-    return *left == 0 || (*left)-- == 0;
-}
-
-static void *counted(void *memory)
-{
-    allocations++;
-    held += memory != NULL;
-    return memory;
-}
-
-void *__wrap_malloc(size_t size) { return runs_out(&allocations_left) ? NULL : counted(__real_malloc(size)); }
-void *__wrap_calloc(size_t count, size_t size) { return runs_out(&allocations_left) ? NULL : counted(__real_calloc(count, size)); }
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return runs_out(&allocations_left) ? NULL : counted(__real_aligned_alloc(alignment, size));
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    allocations++;
-    held += memory == NULL;
-    return __real_realloc(memory, size);
-}
-
-void __wrap_free(void *memory)
-{
-    held -= memory != NULL;
-    __real_free(memory);
-}
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
-{
-    return runs_out(&threads_left) ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
-}
+#include "machine.h"
+#include "threads.h"
 
 /* The sanitizer's leak check, which then does not run again at exit: MPI leaks, so look before it starts. */
 void __lsan_do_leak_check(void) __attribute__((weak));
@@ -315,6 +258,11 @@ static void names_are_filled_in(void **state)
         assert_string_equal(rf_engine_complaint(engine), "");
         rf_engine_close(engine);
     }
+    char name[40]; /* without a number: a thread for each CPU we may use */
+    snprintf(name, sizeof name, "threads:%u", rf_cpus_allowed() < RF_THREADS_MAX ? rf_cpus_allowed() : RF_THREADS_MAX);
+    rf_engine *engine = open_or_skip("threads");
+    assert_string_equal(rf_engine_name(engine), name);
+    rf_engine_close(engine);
 }
 
 /* One line that names what is wrong. */
@@ -472,14 +420,14 @@ static void more_parameters_than_reserved(void **state)
 
 /* ---- Engines that fail, and engines that lie ---- */
 
-typedef enum lie { FAIL_LATE, NOTHING, ONE_MORE, TOO_MANY, SHIFT, SHRINK, NEGATIVE, CROSS, LARGEST, DIMENSION, OVERRUN, LIES } lie;
+typedef enum lie { FAIL_LATE, FAIL, NOTHING, ONE_MORE, TOO_MANY, SHIFT, SHRINK, NEGATIVE, CROSS, LARGEST, DIMENSION, OVERRUN, LIES } lie;
 
 static rf_status lying_run(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     int64_t *z = RF(tally_z)(tally), *zz = RF(tally_zz)(tally);
     lie l = *(lie *)self;
-    if (l == FAIL_LATE)
-        return begin > 0 ? RF_REFUSED_ENGINE : RF_OK;
+    if (l <= FAIL)
+        return begin > 0 || l == FAIL ? RF_REFUSED_ENGINE : RF_OK;
     RF(serial).run(NULL, task, begin, count, tally);
     switch (l) {
     case ONE_MORE: tally->accepted++; break;
@@ -522,19 +470,21 @@ static void failing_inside_changes_nothing(void **state)
 {
     (void)state;
     lie l = FAIL_LATE;
-    const char *const names[] = {"threads:3", "paranoid"};
+    const char *const names[] = {"threads:3", "paranoid", "paranoid"}, *const complaints[] = {"", "serial engine's", "liar refused"};
     const rf_real record[] = {1, 0, 1};
     RF(chart) charts[RF_NAMES_MAX];
     RF(model) model = RF(instance_model)(INSTANCE(rf_model_find("precession")), charts);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         RF_ALIGNED unsigned char memory[FILTER_BYTES(1)], before[FILTER_BYTES(1)];
         RF(filter) *f;
         rf_engine *engine = open_over(names[k], &l);
+        l = k == 2 ? FAIL : FAIL_LATE;
         memset(memory, 0, sizeof memory);
         assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 1, 1), RF_OK);
         memcpy(before, memory, sizeof before);
         assert_int_equal(update_once(&model, ENGINE(engine), f, record), RF_REFUSED_ENGINE);
         assert_memory_equal(memory, before, sizeof before);
+        assert_non_null(strstr(rf_engine_complaint(engine), complaints[k]));
         rf_engine_close(engine);
     }
 }

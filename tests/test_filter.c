@@ -173,6 +173,41 @@ static void covariance_prior(void **state)
     check_within(RF(filter_covariance)(f, 0, 1), 1, 8 * EPS);
 }
 
+/* Narrower than 1 can be told from 1 + variance: the ratio itself is the chart's standard deviation. */
+static void narrow_positive_prior(void **state)
+{
+    (void)state;
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(1)];
+    RF(filter) *f = one(memory, sizeof memory);
+    const RF(chart) chart = {RF_POSITIVE, 0, 0};
+    const RF(model) model = {.dim = 1, .charts = &chart};
+    const rf_real mean = 2, ratio = RF_PRECISION == 32 ? RF_C(1e-5) : RF_C(1e-9), sd = mean * ratio;
+    assert_int_equal(RF(prior_gaussian)(f, &model, &mean, &sd), RF_OK);
+    check_within(RF(filter_sd)(f, 0) / ratio, 1, 4 * EPS);
+    check_within(RF(filter_mean)(f)[0], log(2), 4 * EPS);
+}
+
+/* A restored filter has what it was given; what cannot be a filter is refused and changes nothing. */
+static void restoring(void **state)
+{
+    (void)state;
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(2)], before[FILTER_BYTES(2)];
+    RF(filter) *f;
+    const rf_real mean[] = {1, -2}, factor[] = {3, RF_C(-0.5), 2}, nan[] = {RF(nan)(), 0, 1}, flat[] = {1, 0, 0};
+    memset(memory, 0, sizeof memory);
+    assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 2, 1), RF_OK);
+    memcpy(before, memory, sizeof before);
+    assert_int_equal(RF(filter_restore)(NULL, 7, 9, mean, factor), RF_REFUSED_NULL);
+    assert_int_equal(RF(filter_restore)(f, 7, 9, nan, factor), RF_REFUSED_VALUE);
+    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, nan), RF_REFUSED_VALUE);
+    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, flat), RF_REFUSED_COVARIANCE);
+    assert_memory_equal(memory, before, sizeof before);
+    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, factor), RF_OK);
+    assert_true(f->seed == 7 && f->tally.update == 9);
+    assert_memory_equal(RF(filter_mean)(f), mean, sizeof mean);
+    assert_memory_equal(RF(filter_factor)(f), factor, sizeof factor);
+}
+
 static void charts_invert(void **state)
 {
     (void)state;
@@ -195,6 +230,9 @@ static void messages(void **state)
     assert_string_not_equal(rf_status_text(RF_REFUSED_ENGINE), "unknown status");
     assert_string_equal(rf_status_text(RF_NOTE_BAD | RF_NOTE_CLAMPED), rf_status_text(RF_NOTE_BAD));
     assert_string_equal(rf_status_text(-999), "unknown status");
+#define RF_STATUS(name, value, text) assert_string_equal(rf_status_text(name), text);
+#include "rejfilt/status.def"
+#undef RF_STATUS
 }
 
 int main(void)
@@ -202,7 +240,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_agree),     cmocka_unit_test(memory_is_respected), cmocka_unit_test(init_refuses),
         cmocka_unit_test(priors_by_chart), cmocka_unit_test(priors_refuse),       cmocka_unit_test(covariance_prior),
-        cmocka_unit_test(charts_invert),   cmocka_unit_test(messages),
+        cmocka_unit_test(charts_invert),   cmocka_unit_test(messages),            cmocka_unit_test(narrow_positive_prior),
+        cmocka_unit_test(restoring),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

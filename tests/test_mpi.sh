@@ -1,12 +1,13 @@
 #!/bin/sh
-# The mpi engine's bits on 1 to 4 ranks: test_mpi.sh BUILD_DIR. Exits 77 (skipped) without MPI.
+# The mpi engine's bits on 1 to 4 ranks, and the command on two: test_mpi.sh BUILD_DIR. Exits 77 (skipped) without MPI.
 set -u
 build=${1:?usage: test_mpi.sh BUILD_DIR}
 command -v mpirun >/dev/null || { echo "no mpirun: skipped"; exit 77; }
 [ -f "$build/rejfilt_mpi.so" ] || { echo "no $build/rejfilt_mpi.so: skipped"; exit 77; }
 export REJFILT_MODULES="$build"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$log" "$folder"' EXIT
 for bits in 32 64; do
     for ranks in 1 2 3 4; do
         if ! timeout 300 mpirun --allow-run-as-root --oversubscribe -np "$ranks" "$build/tests/test_engines$bits" mpi >"$log" 2>&1; then
@@ -23,3 +24,49 @@ for bits in 32 64; do
         echo "test_engines$bits on $ranks ranks: same bits"
     done
 done
+
+# The command on two ranks writes what it writes without; it finds the module beside itself.
+mpi="timeout 300 mpirun --allow-run-as-root --oversubscribe"
+unset REJFILT_MODULES
+printf 't,x_,outcome\n1,0.5,1\n2,0.6,0\n3,0.7,1\n' >"$folder/records.csv"
+said() { # FILE COMMAND...: what it writes, less what is no result
+    to=$1
+    shift
+    rm -f "$folder/state"
+    "$@" >"$folder/raw" 2>>"$log" </dev/null && sed -E 's/"(engine|ns_per_attempt)": [^,}]*//g' "$folder/raw" >"$to" && [ -s "$to" ]
+}
+while read -r arguments; do
+    # shellcheck disable=SC2086 # they are words
+    if ! said "$folder/serial" "$build/rejfilt" track --json --attempts 20000 $arguments --engine serial ||
+        ! said "$folder/mpi" $mpi -np 2 "$build/rejfilt" track --json --attempts 20000 $arguments --engine mpi:serial ||
+        ! cmp -s "$folder/serial" "$folder/mpi"; then
+        cat "$log"
+        diff "$folder/serial" "$folder/mpi"
+        echo "failed: track $arguments on two ranks"
+        exit 1
+    fi
+done <<END
+--simulate --steps 20
+--simulate --trials 6 --steps 120
+--data $folder/records.csv
+--data $folder/records.csv --state $folder/state
+END
+echo "the command on two ranks: same lines"
+
+# refused NAME PATTERN COMMAND...: it fails, and says so
+refused() {
+    name=$1 pattern=$2
+    shift 2
+    if "$@" >"$log" 2>&1 </dev/null || ! grep -q "$pattern" "$log"; then
+        cat "$log"
+        echo "failed: $name was not refused"
+        exit 1
+    fi
+    echo "refused: $name"
+}
+: >"$folder/rejfilt_mpi.so"
+track="$build/rejfilt track --simulate --steps 2 --attempts 20000 --json --engine mpi"
+# shellcheck disable=SC2086
+refused "no module" "not built in" "$build/tests/test_engines32" mpi
+refused "a broken module" "cannot be loaded" env REJFILT_MODULES="$folder" $track
+refused "ranks with other tasks" "disagree" $mpi -np 1 $track --seed 1 : -np 1 $track --seed 2

@@ -142,7 +142,7 @@ static void check(const reading_case *cases, size_t count)
     }
 }
 
-#define CHECK(cases) check(cases, sizeof cases / sizeof cases[0])
+#define CHECK(cases) check(cases, sizeof(cases) / sizeof((cases)[0]))
 
 static void test_good_csv(void **state)
 {

@@ -48,8 +48,8 @@ static int ask(lab *l, void *context, uint32_t set, const rf_engine *engine)
     const uint64_t seed = (uint64_t)w.word[1] << 32 | w.word[0];
     hypothesis_record *records = malloc(count * sizeof *records);
     cli_run run[2] = {hypothesis_run(q->is[0], ~seed, engine), hypothesis_run(q->is[1], ~seed, engine)};
-    double exact[2];
-    cli_score score[3];
+    double exact[2] = {0};
+    cli_score score[3] = {0};
     int status = records ? 0 : -1;
     if (status == 0)
         status = hypothesis_simulate(q->is[set % 2], q->is[0], j->design, seed, engine, count, records);

@@ -110,7 +110,7 @@ static int cut_off(lab *l, void *context, uint32_t item, const rf_engine *engine
     const rf64_model model = rf64_instance_model(rf_model_find("precession")->f64, &chart);
     rf64_options options = rf64_options_default();
     rf64_filter *filter;
-    rf64_report report;
+    rf64_report report = {0};
     for (int i = 0; i < POINTS; i++) {
         const double x = place(-8, 8, i), prior = exp(-0.5 * x * x) * 16 / POINTS / 2.5066282746310002,
                      likelihood = model.likelihood(&x, record, record[2]), held = fmin(likelihood, kappa);
@@ -186,7 +186,7 @@ static int learn(lab *l, void *context, uint32_t trial, const rf_engine *engine)
     const rf64_model model = rf64_instance_model(instance, &chart);
     rf64_options options = rf64_options_default();
     rf64_filter *filter;
-    rf64_report report;
+    rf64_report report = {0};
     rf_status status = rf64_filter_init(&filter, memory, sizeof memory, 1, seed);
     status |= rf64_prior_box(filter, &model, &low, &high);
     const double truth = rf64_filter_mean(filter)[0] + rf64_filter_sd(filter, 0) * random_normal(seed, 0);

@@ -38,7 +38,7 @@ typedef int rf_status;
 
 /* Every status. Notes are bits and add up. */
 enum {
-#define RF_STATUS(name, value, text) name = value,
+#define RF_STATUS(name, value, text) name = value, /* NOLINT(bugprone-macro-parentheses): numbers alone */
 #include "status.def"
 #undef RF_STATUS
     RF_STATUS_LIST_END = 1024 /* no status */
