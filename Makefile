@@ -115,13 +115,14 @@ warnings:
 	  cmake -S . -B build-$$cc -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=$$cc -DRF_TESTS=ON -DRF_EXPERIMENTS=ON -DRF_WERROR=ON > /dev/null && cmake --build build-$$cc || exit 1; done
 
 SECONDS ?= 60
+JOBS ?= 2
 TARGETS ?=
 
 fuzz:
 	@tools/need build fuzz
 	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DRF_FUZZ=ON > /dev/null
 	@cmake --build build-fuzz --target rf_fuzz
-	@tools/fuzz build-fuzz $(SECONDS) $(TARGETS)
+	@JOBS=$(JOBS) tools/fuzz build-fuzz $(SECONDS) $(TARGETS)
 
 bench: build
 	@tools/need bench

@@ -187,23 +187,6 @@ static void latencies(const rf_model *precession)
     }
 }
 
-/* ---- The check of the stack that kernels go without ---- */
-
-extern const rf32_instance rf32_model_bench_checked;
-extern const rf64_instance rf64_model_bench_checked;
-
-static void stack_check(void)
-{
-    static const rf_model checked = {&rf32_model_bench_checked, &rf64_model_bench_checked};
-    for (int bits = 32; bits <= 64; bits += 32) {
-        char name[2][48];
-        snprintf(name[0], sizeof name[0], "rabi100-%s", bits == 32 ? "float" : "double");
-        snprintf(name[1], sizeof name[1], "%s-checked", name[0]);
-        for (int k = 0; k < 2; k++)
-            measure(name[k], "simd", bits, k ? &checked : rf_model_find("rabi"), RF_REJECT, subject_update, FEW, FEW * 1e9, "ns/update", k ? name[0] : NULL);
-    }
-}
-
 /* ---- Threads, ranks, fleets, users' models ---- */
 
 static void scaling(const rf_model *precession)
@@ -387,7 +370,6 @@ int main(int argc, char **argv)
         return rank_main();
     one_parameter(precession);
     latencies(precession);
-    stack_check();
     scaling(precession);
     ranks(argv[0]);
     add("simd-float-rate", 1e9 / value_of("simd-float"), "attempts/s", NULL);
