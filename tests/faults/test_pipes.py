@@ -1,5 +1,5 @@
 """Pipes that close, clog or stop in the middle of a line, and signals: python3 tests/faults/test_pipes.py [path/to/rejfilt] [-v]"""
-import fcntl, itertools, os, pathlib, random, signal, subprocess, sys, time, unittest
+import itertools, os, pathlib, random, signal, subprocess, sys, time, unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from tracking import COMMAND, LONGEST, Live, Run, is_sanitized, memory, position, preloading, track
@@ -132,8 +132,7 @@ class SlowReader(Run):
         state, data = self.folder / "run.state", self.file("data.json", self.data * copies)
         whole = track("--seed=1", given=self.data * copies)
         with open(data) as source, subprocess.Popen([COMMAND, "track", "--seed=1", f"--state={state}", "--state-every=10"], stdin=source, stdout=subprocess.PIPE,
-                                                    stderr=subprocess.PIPE) as process:
-            fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+                                                    stderr=subprocess.PIPE, pipesize=4096) as process:
             sizes, read = [], b""
             while part := os.read(process.stdout.fileno(), 1500):
                 read += part
