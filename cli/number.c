@@ -76,7 +76,7 @@ static void lay_out(char *to, uint64_t rounded, int precision, int exponent)
     }
     *to = '\0';
     if (!is_plain)
-        snprintf(to, 8, "e%c%02d", exponent < 0 ? '-' : '+', exponent < 0 ? -exponent : exponent);
+        snprintf(to, 8, "e%c%02u", exponent < 0 ? '-' : '+', (unsigned)abs(exponent) % 1000u);
 }
 
 const char *cli_real_text(double value, char text[CLI_REAL_TEXT])
