@@ -59,7 +59,7 @@ static int round_to(const decimal *d, int digits, uint64_t *rounded)
 /* What printf's %g makes of them: the point is after digit[0], times ten to the exponent. */
 static void lay_out(char *to, uint64_t rounded, int precision, int exponent)
 {
-    char digit[MOST + 1];
+    char digit[MOST + 1] = {0};
     int count = precision;
     for (int i = precision; i-- > 0; rounded /= 10)
         digit[i] = (char)('0' + rounded % 10);

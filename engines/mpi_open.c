@@ -17,7 +17,8 @@
 /* Where the module is. Returns 0, or -1 when it is nowhere. */
 static int module_find(char *path, size_t size)
 {
-    static const char *const places[] = {"", "/rejfilt", "/../lib/rejfilt", "/../lib/" RF_MULTIARCH "/rejfilt", NULL};
+    static const char multiarch[] = "/../lib/" RF_MULTIARCH "/rejfilt";
+    static const char *const places[] = {"", "/rejfilt", "/../lib/rejfilt", multiarch, NULL};
     const char *chosen = getenv("REJFILT_MODULES");
     char folder[PATH_MAX];
     if (chosen && *chosen) {

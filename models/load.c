@@ -158,6 +158,8 @@ static void add(words *w, const char *const more[])
         w->word[w->count++] = *more;
 }
 
+static const char *const only_gcc[] = {"-fsched-pressure", NULL};
+
 /* Compiles the model for one precision, with `task` saying how far. */
 static words command(const load *l, int bits, const char *const task[])
 {
@@ -172,6 +174,8 @@ static words command(const load *l, int bits, const char *const task[])
     add(&w, flags);
     if (rf_isa_best() == RF_ISA_AVX512)
         add(&w, wide);
+    if (l->is_gcc)
+        add(&w, only_gcc);
     add(&w, files);
     add(&w, l->extra.word);
     add(&w, task);
@@ -302,12 +306,16 @@ static int explain(load *l, char text[TEXT_MAX])
 static int make_key(load *l, hash *key)
 {
     static const char *const task[] = {"-E", "-dD", "-x", "c", "/dev/null", NULL};
+    l->is_gcc = 0; /* not known yet */
     words first = command(l, 32, task), second = command(l, 64, task);
-    char text[TEXT_MAX];
+    char text[TEXT_MAX] = "";
     *key = (hash){{0xcbf29ce484222325u, 0x243f6a8885a308d3u}};
     for (unsigned i = 0; i < first.count; i++)
         hash_add(key, first.word[i], strlen(first.word[i]) + 1);
     int status = run_both(l, &first, &second, key, text);
+    l->is_gcc = !strstr(text, "#define __clang__"); /* clang begins with it */
+    for (unsigned i = 0; only_gcc[i] && l->is_gcc; i++)
+        hash_add(key, only_gcc[i], strlen(only_gcc[i]));
     return status < 0 ? -1 : status == 0;
 }
 

@@ -19,6 +19,7 @@ typedef struct load {
     char source[PATH_MAX], include[PATH_MAX], instance[PATH_MAX], kernel[PATH_MAX];
     char cache[PATH_MAX], object[PATH_MAX];
     words compiler, extra;
+    int is_gcc; /* known once there is a key */
     char compiler_text[PATH_MAX], extra_text[PATH_MAX];
     char **environment;
     sigset_t signals; /* as they were */

@@ -242,7 +242,7 @@ static ranks known_ranks(const json_t *known, const row *r)
         if (json_unpack(item, "{s:s, s:s, s:s, s:i, s:i, s:[i, i, i]}", "method", &method, "model", &model, "what", &what, "length",
                         &length, "sets", &sets, "covered", &covered[0], &covered[1], &covered[2]) != 0)
             fail("the known file has a row that is none of ours");
-        if (strcmp(method, r->method) || strcmp(model, r->model) || strcmp(what, r->what) || length != r->length)
+        if (strcmp(method, r->method) != 0 || strcmp(model, r->model) != 0 || strcmp(what, r->what) != 0 || length != r->length)
             continue;
         found.sets = (uint32_t)sets;
         for (unsigned k = 0; k < RANK_LEVELS; k++)
