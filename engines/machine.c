@@ -33,14 +33,12 @@ unsigned rf_cpus_allowed(void)
 /* A limit that the system keeps in a file, as containers have it; none if there is no such file, or it says "max". */
 static uint64_t limit_in(const char *path)
 {
-    unsigned long long limit = UINT64_MAX;
+    unsigned long long limit = 0;
     FILE *file = fopen(path, "r");
-    if (file) {
-        if (fscanf(file, "%llu", &limit) != 1)
-            limit = UINT64_MAX;
+    const int is_number = file && fscanf(file, "%llu", &limit) == 1;
+    if (file)
         fclose(file);
-    }
-    return limit;
+    return is_number ? limit : UINT64_MAX;
 }
 
 static uint64_t memory_most(void)
