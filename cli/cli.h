@@ -102,6 +102,10 @@ uint64_t cli_hash(uint64_t hash, const void *bytes, size_t count);
 /* The entry of `names` (ending in null) closest to `name` when it is close enough to be a slip, or null. */
 const char *cli_closest(const char *name, const char *const names[]);
 
+/* ", did you mean NAME?" with that entry, or "", in `text`, which is returned. */
+enum { CLI_SUGGESTION = 64 };
+const char *cli_suggestion(const char *name, const char *const names[], char text[CLI_SUGGESTION]);
+
 /* The index of `value` among `names` (ending in null); -1 with a message. */
 int cli_which(const char *value, const char *const names[], char *error, size_t size);
 

@@ -59,7 +59,7 @@ const char *cloud_method_name(rf_method method) { return method_names[method]; }
 #define NAME_OPTION(name, field, type, names)                                                                          \
     int cloud_set_##name(void *c, const char *value, char *error, size_t size)                                         \
     {                                                                                                                  \
-        int index = cli_which(value, names, error, size);                                                                 \
+        int index = cli_which(value, names, error, size);                                                              \
         ((cloud_config *)c)->field = (type)(index < 0 ? 0 : index);                                                    \
         return index < 0 ? -1 : 0;                                                                                     \
     }

@@ -330,9 +330,8 @@ static int learn(reading *r)
         pick(a, r->rows, r->together, own);
         rf_status status = r->c->in->learn(a->scorer, own, r->together, r->elapsed);
         if (status < 0) {
-            const char *complaint = rf_engine_complaint(r->c->opened);
-            return cli_error("compare: record %llu: %s: %s%s%s", (unsigned long long)r->records, a->name,
-                             rf_status_text(status), *complaint ? ": " : "", complaint);
+            char why[CLI_WHY];
+            return cli_error("compare: record %llu: %s: %s", (unsigned long long)r->records, a->name, cli_why(status, r->c->opened, why));
         }
     }
     if (r->together > 0)

@@ -353,10 +353,9 @@ static int refuse(session *s, rf_status status)
         take_note(s);
         return CLI_OK;
     }
-    const char *complaint = rf_engine_complaint(s->live->engine);
+    char why[CLI_WHY];
     if (rf_engine_rank(s->live->engine) == 0)
-        cli_error("track: %s: line %ld: %s%s%s", s->name, s->batch.record[s->batch.count - 1].line, rf_status_text(status),
-                  *complaint ? ": " : "", complaint);
+        cli_error("track: %s: line %ld: %s", s->name, s->batch.record[s->batch.count - 1].line, cli_why(status, s->live->engine, why));
     return CLI_BAD_INPUT;
 }
 

@@ -48,9 +48,8 @@ static int run(int argc, char **argv)
         if (strcmp(wanted, commands[i].name) == 0)
             return is_help ? commands[i].run(2, help) : commands[i].run(argc - 1, argv + 1);
     }
-    const char *close = cli_closest(wanted, names);
-    return cli_error("unknown command '%s'%s%s%s (see 'rejfilt --help')", wanted, close ? ", did you mean " : "",
-                     close ? close : "", close ? "?" : "");
+    char close[CLI_SUGGESTION];
+    return cli_error("unknown command '%s'%s (see 'rejfilt --help')", wanted, cli_suggestion(wanted, names, close));
 }
 
 int main(int argc, char **argv)

@@ -35,9 +35,8 @@ int cli_model_find(const char *command, const char *name, const rf_model **model
         return 0;
     for (unsigned i = 0; i < 63 && rf_model_at(i); i++)
         names[i] = rf_model_at(i)->f64->about->name;
-    const char *close = cli_closest(name, names);
-    snprintf(error, size, "no model '%s'%s%s%s ('rejfilt models' lists them)", name, close ? ", did you mean " : "",
-             close ? close : "", close ? "?" : "");
+    char close[CLI_SUGGESTION];
+    snprintf(error, size, "no model '%s'%s ('rejfilt models' lists them)", name, cli_suggestion(name, names, close));
     return -1;
 }
 

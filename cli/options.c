@@ -71,6 +71,13 @@ const char *cli_closest(const char *name, const char *const names[])
     return best;
 }
 
+const char *cli_suggestion(const char *name, const char *const names[], char text[CLI_SUGGESTION])
+{
+    const char *close = cli_closest(name, names);
+    snprintf(text, CLI_SUGGESTION, close ? ", did you mean %s?" : "%s", close ? close : "");
+    return text;
+}
+
 int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size)
 {
     char *end;

@@ -69,9 +69,8 @@ static int find(const char *name)
     const char *names[COUNT + 1] = {NULL};
     for (int i = 0; i < COUNT; i++)
         names[i] = experiments[i].name;
-    const char *close = cli_closest(name, names);
-    cli_error("reproduce: there is no experiment '%s'%s%s%s (see 'rejfilt reproduce --list')", name, close ? ", did you mean " : "",
-              close ? close : "", close ? "?" : "");
+    char close[CLI_SUGGESTION];
+    cli_error("reproduce: there is no experiment '%s'%s (see 'rejfilt reproduce --list')", name, cli_suggestion(name, names, close));
     return -1;
 }
 

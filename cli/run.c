@@ -253,6 +253,13 @@ static void print_config(const cli_track_config *c, int all, FILE *out)
     }
 }
 
+const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY])
+{
+    const char *complaint = rf_engine_complaint(engine);
+    snprintf(text, CLI_WHY, "%s%s%s", rf_status_text(status), *complaint ? ": " : "", complaint);
+    return text;
+}
+
 uint64_t cli_track_fingerprint(const cli_track_config *c)
 {
     char *text = NULL;

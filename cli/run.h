@@ -84,6 +84,10 @@ int cli_track_configure(cli_track_config *config, int argc, char **argv);
 
 extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_health_names[4], *const cli_precision_names[3];
 
+/* Why an update was refused: the status in words, and what the engine has to say to it, in `text`, which is returned. */
+enum { CLI_WHY = 320 };
+const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY]);
+
 /* A checksum of all that decides what a run computes. */
 uint64_t cli_track_fingerprint(const cli_track_config *config);
 

@@ -56,11 +56,10 @@ static rf_status run_some(const cli_track_config *c, uint32_t first, uint32_t co
     return (c->is_float ? rf32_simulate_trials : rf64_simulate_trials)(&c->run, first, count, observer, user);
 }
 
-/* Says why, and what the engine has to say to it. */
 static int refused(const cli_track_config *c, rf_status status)
 {
-    const char *complaint = rf_engine_complaint(c->run.engine);
-    return cli_error("track: %s%s%s", rf_status_text(status), *complaint ? ": " : "", complaint);
+    char why[CLI_WHY];
+    return cli_error("track: %s", cli_why(status, c->run.engine, why));
 }
 
 static int simulate_once(const cli_track_config *c, watcher *w)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lines.h"
 #include "pool.h"
 
 enum { THREADS_MAX = 256, SCALE = 1000000 };
@@ -16,9 +17,6 @@ struct lab_crew {
     cloud_progress progress;
     double before, cell, total; /* time of cells, in units of their costs: done, under way, in all */
 };
-
-static volatile sig_atomic_t is_interrupted;
-static void interrupt(int signal) { is_interrupted = signal; }
 
 lab_crew *lab_crew_open(const lab_options *options)
 {
@@ -68,7 +66,7 @@ static void work(void *context, unsigned worker)
 {
     items *all = context;
     lab_crew *crew = all->l->crew;
-    while (!is_interrupted && !atomic_load(&all->failed)) {
+    while (!cli_interrupted && !atomic_load(&all->failed)) {
         uint32_t item = atomic_fetch_add(&all->next, 1);
         if (item >= all->count)
             return;
@@ -85,7 +83,7 @@ int lab_each(lab *l, uint32_t count, lab_job *job, void *context)
     items all = {.l = l, .job = job, .context = context, .count = count};
     lab_crew *crew = l->crew;
     rf_pool_run(crew->pool, work, &all, crew->threads < count ? crew->threads : count);
-    return is_interrupted || atomic_load(&all.failed) ? -1 : 0;
+    return cli_interrupted || atomic_load(&all.failed) ? -1 : 0;
 }
 
 /* ---- Cells ---- */
@@ -106,7 +104,7 @@ static int run_cell(lab_crew *crew, lab *l, unsigned cell)
 {
     crew->cell = seconds(l, cell);
     l->cell = cell;
-    int status = is_interrupted ? -1 : l->what->run(l, cell);
+    int status = cli_interrupted ? -1 : l->what->run(l, cell);
     if (status < 0 || l->error[0]) {
         lab_data_drop_cell(l);
         return -1;
@@ -127,10 +125,9 @@ static int run_cells(lab_crew *crew, lab *l)
 
 int lab_crew_run(lab_crew *crew, lab *labs, unsigned count)
 {
-    struct sigaction action = {.sa_handler = interrupt};
+    const struct sigaction before = {.sa_handler = SIG_DFL};
     int status = 0;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    cli_catch_signals();
     crew->before = crew->total = 0;
     crew->progress = (cloud_progress){.start = cloud_seconds(), .total = 1};
     for (unsigned k = 0; k < count; k++)
@@ -142,12 +139,11 @@ int lab_crew_run(lab_crew *crew, lab *labs, unsigned count)
         status = run_cells(crew, &labs[k]);
     }
     cloud_progress_end(&crew->progress);
-    action.sa_handler = SIG_DFL;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &before, NULL);
+    sigaction(SIGTERM, &before, NULL);
     if (status == 0)
         return CLI_OK;
-    if (is_interrupted && !labs[k - 1].error[0]) {
+    if (cli_interrupted && !labs[k - 1].error[0]) {
         cli_error("reproduce: interrupted; the same command goes on from here");
         return CLI_INTERRUPTED;
     }
