@@ -13,7 +13,7 @@
 enum { MOST_K = 16 };
 
 typedef struct config {
-    cloud_config cloud; /* first: setters of shared options take it for the whole */
+    cloud_config cloud; /* first: cloud_set_split takes it for the whole */
     const char *out, *plot;
     int explains;
     uint64_t explained;
@@ -22,13 +22,6 @@ typedef struct config {
 } config;
 
 /* ---- Options ---- */
-
-static int set_out(void *c, const char *value, char *error, size_t size)
-{
-    (void)error, (void)size;
-    ((config *)c)->out = value;
-    return 0;
-}
 
 static int set_explain(void *c, const char *value, char *error, size_t size)
 {
@@ -63,18 +56,15 @@ static int set_knn(void *c, const char *value, char *error, size_t size)
     }
 }
 
-static int set_knn_features(void *c, const char *value, char *error, size_t size)
-{
-    return cli_parse_whole(value, 1, RF_FEATURES_MAX, &((config *)c)->knn_features, error, size);
-}
+#define AT(field) offsetof(config, field)
 
 static const cli_option options[] = {
 #include "cloud_options.def"
-    {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", set_out, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
     {"explain", "I", "draw the story of object I (from 0 on) as a picture", set_explain, CLI_CUSTOM, 0, 0, 0, NULL},
     {"plot", "FILE.svg", "where to (default explain-I.svg)", set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn", "K,...", "compare with the K nearest neighbours, on all features", set_knn, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"knn-features", "N", "... on the N features of largest variance", set_knn_features, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"knn-features", "N", "... on the N features of largest variance", NULL, CLI_U64, AT(knn_features), 1, RF_FEATURES_MAX, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
@@ -223,7 +213,7 @@ static int explain(const config *c, const cloud_data *d, const cloud_trial *t)
         return cli_error("classify: %s", error);
     uint32_t row = t->objects.rows[c->explained];
     snprintf(title, sizeof title, "object %llu of %.60s, task %s, method %s", (unsigned long long)c->explained,
-             cloud_base_name(t->objects.table->source), d->task.name, cloud_method_name(c->cloud.method));
+             cloud_base_name(t->objects.table->source), d->task.name, cloud_method_names[c->cloud.method]);
     FILE *out = cloud_create(&c->cloud, to);
     int code = out ? CLI_OK : CLI_BAD_INPUT;
     if (out) {
@@ -242,7 +232,7 @@ static void print_json(const config *c, const cloud_data *d, const totals *s)
     double trials = (double)cc->shuffles, objects = (double)s->objects, mean = s->error / trials;
     cli_json json = cli_json_open(stdout);
     cli_json_text(&json, "task", d->task.name);
-    cli_json_text(&json, "method", cloud_method_name(cc->method));
+    cli_json_text(&json, "method", cloud_method_names[cc->method]);
     cli_json_whole(&json, "classes", d->task.classes.count);
     cli_json_whole(&json, "train", s->train);
     cli_json_whole(&json, "objects", s->objects);
@@ -281,7 +271,7 @@ static void print_text(const config *c, const cloud_data *d, const totals *s)
     const cloud_config *cc = &c->cloud;
     double objects = (double)s->objects;
     cloud_describe(cc, d);
-    printf("method %s, %u training vectors, %llu objects%s", cloud_method_name(cc->method), s->train,
+    printf("method %s, %u training vectors, %llu objects%s", cloud_method_names[cc->method], s->train,
            (unsigned long long)s->objects, cc->split[0] ? "" : "\n");
     if (cc->split[0])
         printf(", %llu shuffle%s split %u:%u, seed %llu\n", (unsigned long long)cc->shuffles,

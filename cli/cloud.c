@@ -14,8 +14,6 @@
 #include "random.h"
 #include "stream.h"
 
-enum { MOST_PARTICLES = 60000, MOST_SHUFFLES = 100000, MOST_THREADS = 1024 };
-
 cloud_config cloud_config_default(const char *command)
 {
     cloud_config c = {
@@ -28,73 +26,9 @@ cloud_config cloud_config_default(const char *command)
 
 /* ---- Options ---- */
 
-static int set_text(const char **field, const char *value)
-{
-    *field = value;
-    return 0;
-}
-
-static const char *const method_names[] = {"weighted", "paper", NULL};
-static const char *const gain_names[] = {"between", "variance", "mutual", NULL};
-static const char *const scale_names[] = {"auto", "shared", "each", NULL};
-
-const char *cloud_method_name(rf_method method) { return method_names[method]; }
-
-#define TEXT_OPTION(name, field)                                                                                       \
-    int cloud_set_##name(void *c, const char *value, char *error, size_t size)                                         \
-    {                                                                                                                  \
-        (void)error, (void)size;                                                                                       \
-        return set_text(&((cloud_config *)c)->field, value);                                                           \
-    }
-#define WHOLE_OPTION(name, field, low, high)                                                                           \
-    int cloud_set_##name(void *c, const char *value, char *error, size_t size)                                         \
-    {                                                                                                                  \
-        return cli_parse_whole(value, low, high, &((cloud_config *)c)->field, error, size);                            \
-    }
-#define REAL_OPTION(name, field, low, high)                                                                            \
-    int cloud_set_##name(void *c, const char *value, char *error, size_t size)                                         \
-    {                                                                                                                  \
-        return cli_parse_real(value, low, high, &((cloud_config *)c)->field, error, size);                             \
-    }
-#define NAME_OPTION(name, field, type, names)                                                                          \
-    int cloud_set_##name(void *c, const char *value, char *error, size_t size)                                         \
-    {                                                                                                                  \
-        int index = cli_which(value, names, error, size);                                                              \
-        ((cloud_config *)c)->field = (type)(index < 0 ? 0 : index);                                                    \
-        return index < 0 ? -1 : 0;                                                                                     \
-    }
-
-TEXT_OPTION(data, source.data)
-TEXT_OPTION(train, source.train)
-TEXT_OPTION(train_labels, source.train_labels)
-TEXT_OPTION(test, source.test)
-TEXT_OPTION(test_labels, source.test_labels)
-TEXT_OPTION(label, source.label)
-TEXT_OPTION(task, task)
-TEXT_OPTION(classes, classes)
-TEXT_OPTION(cost, cost)
-TEXT_OPTION(mask, mask)
-WHOLE_OPTION(shuffles, shuffles, 1, MOST_SHUFFLES)
-WHOLE_OPTION(seed, seed, 0, UINT64_MAX)
-WHOLE_OPTION(threads, threads, 1, MOST_THREADS)
-WHOLE_OPTION(limit, limit, 1, UINT32_MAX)
-WHOLE_OPTION(budget, budget, 1, 1000000)
-WHOLE_OPTION(particles, particles, 2, MOST_PARTICLES)
-WHOLE_OPTION(restarts, restarts, 1, 1000)
-REAL_OPTION(stop, stop, 0, 0.5)
-REAL_OPTION(max_cost, most_cost, 0, 1e12)
-REAL_OPTION(floor, floor, 0, 100)
-REAL_OPTION(sample, sample, 1, 1e6)
-NAME_OPTION(method, method, rf_method, method_names)
-NAME_OPTION(gain, gain, rf_gain, gain_names)
-NAME_OPTION(scale, scaling, rf_scaling, scale_names)
-
-int cloud_set_json(void *c, const char *value, char *error, size_t size)
-{
-    (void)value, (void)error, (void)size;
-    ((cloud_config *)c)->json = 1;
-    return 0;
-}
+const char *const cloud_method_names[] = {"weighted", "paper", NULL};
+const char *const cloud_gain_names[] = {"between", "variance", "mutual", NULL};
+const char *const cloud_scale_names[] = {"auto", "shared", "each", NULL};
 
 int cloud_set_split(void *c, const char *value, char *error, size_t size)
 {
@@ -238,7 +172,7 @@ static int prepare(cloud_config *c, cloud_data *d, char *error, size_t size)
     }
     if (rf_task_apply(&d->task, &d->train, &d->test, &d->left_out, error, size) < 0 ||
         check_missing(&d->train, error, size) < 0 || (c->split[0] && check_missing(&d->test, error, size) < 0) ||
-        rf_scale(&d->train, &d->test, c->scaling, &d->scaling, error, size) < 0)
+        rf_scale(&d->train, &d->test, (rf_scaling)c->scaling, &d->scaling, error, size) < 0)
         return -1;
     if (c->split[0] && d->test.rows > 0 && rf_table_append(&d->train, &d->test, error, size) < 0)
         return -1;
@@ -336,13 +270,13 @@ static int open_trial(const cloud_config *c, const cloud_data *d, uint32_t shuff
         rf_training_make(&d->train, t->order, rows - tested, d->task.classes.count, seed, &t->training, error, size) <
             0)
         return -1;
-    t->rules = rf_rules_default(c->method, &t->training);
+    t->rules = rf_rules_default((rf_method)c->method, &t->training);
     t->rules.stop = c->stop;
     t->rules.most_cost = c->most_cost;
     t->rules.cost = d->cost;
     t->rules.mask = d->mask;
     t->rules.seed = seed;
-    t->rules.gain = c->gain;
+    t->rules.gain = (rf_gain)c->gain;
     t->rules.particles = (uint32_t)c->particles;
     t->rules.restarts = (uint32_t)c->restarts;
     t->rules.floor = c->floor < 0 ? t->rules.floor : c->floor;

@@ -16,9 +16,7 @@ typedef struct cloud_config {
     const char *task, *classes, *cost, *mask;
     unsigned split[2]; /* train : test; 0 : 0 takes the test file */
     uint64_t shuffles, seed, threads, limit;
-    rf_scaling scaling;
-    rf_method method;
-    rf_gain gain;
+    int scaling, method, gain; /* of their names */
     uint64_t particles, restarts, budget;  /* budget 0: as many as there are features */
     double stop, most_cost, floor, sample; /* floor and sample < 0: the method's */
     int json;
@@ -45,12 +43,9 @@ typedef struct cloud_trial {
 
 cloud_config cloud_config_default(const char *command);
 
-/* The setters of the options in cloud_options.def. */
-cli_set cloud_set_data, cloud_set_train, cloud_set_train_labels, cloud_set_test, cloud_set_test_labels, cloud_set_label,
-    cloud_set_task, cloud_set_classes, cloud_set_split, cloud_set_shuffles, cloud_set_seed, cloud_set_threads,
-    cloud_set_limit, cloud_set_scale, cloud_set_method, cloud_set_gain, cloud_set_particles, cloud_set_restarts,
-    cloud_set_budget, cloud_set_stop, cloud_set_cost, cloud_set_max_cost, cloud_set_floor, cloud_set_sample,
-    cloud_set_mask, cloud_set_json;
+/* For the options in cloud_options.def: names of rf_method, rf_gain and rf_scaling, in their order. */
+extern const char *const cloud_method_names[], *const cloud_gain_names[], *const cloud_scale_names[];
+cli_set cloud_set_split;
 
 /* Both return CLI_OK, or an exit code after a message. */
 int cloud_load(cloud_config *config, cloud_data *data);
@@ -58,8 +53,7 @@ int cloud_trial_open(const cloud_config *config, const cloud_data *data, uint32_
 void cloud_trial_close(cloud_trial *trial);
 void cloud_free(cloud_data *data);
 
-/* The name of a method; a path without its directories; lines that say what the data is. */
-const char *cloud_method_name(rf_method method);
+/* A path without its directories; lines that say what the data is. */
 const char *cloud_base_name(const char *path);
 void cloud_describe(const cloud_config *config, const cloud_data *data);
 

@@ -13,7 +13,7 @@
 enum { MOST_CUTS = 32 };
 
 typedef struct config {
-    cloud_config cloud; /* first: setters of shared options take it for the whole */
+    cloud_config cloud; /* first: cloud_set_split takes it for the whole */
     const char *out, *csv, *plot;
     uint64_t keep;
     double percentile[MOST_CUTS]; /* of the cuts; NaN where a count is given */
@@ -23,29 +23,10 @@ typedef struct config {
 
 /* ---- Options ---- */
 
-static int set_out(void *c, const char *value, char *error, size_t size)
-{
-    (void)error, (void)size;
-    ((config *)c)->out = value;
-    return 0;
-}
-
-static int set_csv(void *c, const char *value, char *error, size_t size)
-{
-    (void)error, (void)size;
-    ((config *)c)->csv = value;
-    return 0;
-}
-
 static int set_plot(void *c, const char *value, char *error, size_t size)
 {
     ((config *)c)->plot = value;
     return cli_picture_check(value, error, size);
-}
-
-static int set_keep(void *c, const char *value, char *error, size_t size)
-{
-    return cli_parse_whole(value, 1, RF_FEATURES_MAX, &((config *)c)->keep, error, size);
 }
 
 static int set_cuts(void *c, const char *value, char *error, size_t size)
@@ -74,15 +55,17 @@ static int set_cuts(void *c, const char *value, char *error, size_t size)
     }
 }
 
+#define AT(field) offsetof(config, field)
+
 static const cli_option options[] = {
 #include "cloud_options.def"
     {"cuts", "LIST",
      "the error with fewer features: how many are kept, or below\nwhich percentile they are dropped; 'none' for "
      "none\n(default 0%,50%,75%,80%,90%,95%,97.5%)",
      set_cuts, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"keep", "N", "keep the N features asked most", set_keep, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"out", "FILE", "write them, one per line, for 'classify --mask FILE'", set_out, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"csv", "FILE", "write the ranking: feature, times asked, variance", set_csv, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"keep", "N", "keep the N features asked most", NULL, CLI_U64, AT(keep), 1, RF_FEATURES_MAX, NULL},
+    {"out", "FILE", "write them, one per line, for 'classify --mask FILE'", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
+    {"csv", "FILE", "write the ranking: feature, times asked, variance", NULL, CLI_TEXT, AT(csv), 0, 0, NULL},
     {"plot", "FILE.svg", "draw how often features are asked beside their variance,\nand the error after each cut",
      set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
@@ -209,7 +192,7 @@ static int write_plot(const config *c, const cloud_data *d, const cloud_ranking 
             asked[j] = (double)r->asked[j];
         const cli_map maps[] = {{"how often it is asked", asked}, {"variance over the training set", r->variance}};
         snprintf(title, sizeof title, "%.60s, task %s, method %s", cloud_base_name(d->train.source), d->task.name,
-                 cloud_method_name(c->cloud.method));
+                 cloud_method_names[c->cloud.method]);
         cli_picture_maps(out, title, &d->train, maps, 2, cuts, c->cuts);
         code = cloud_finish(&c->cloud, c->plot, out);
         fprintf(stderr, "picture: %s\n", c->plot);
@@ -223,7 +206,7 @@ static void print_text(const config *c, const cloud_data *d, const cloud_ranking
     char name[128];
     cloud_describe(&c->cloud, d);
     printf("method %s, %llu objects: error %.3f %% with %.2f queries; %u of %u features were ever asked\n",
-           cloud_method_name(c->cloud.method), (unsigned long long)all->objects, 100 * all->error, all->queries,
+           cloud_method_names[c->cloud.method], (unsigned long long)all->objects, 100 * all->error, all->queries,
            r->ever, d->train.features);
     printf("\n  rank  feature           asked    variance\n");
     for (uint32_t i = 0; i < d->train.features && i < 10; i++)
@@ -240,7 +223,7 @@ static void print_json(const config *c, const cloud_data *d, const cloud_ranking
     char name[128];
     cli_json json = cli_json_open(stdout);
     cli_json_text(&json, "task", d->task.name);
-    cli_json_text(&json, "method", cloud_method_name(c->cloud.method));
+    cli_json_text(&json, "method", cloud_method_names[c->cloud.method]);
     cli_json_whole(&json, "features", d->train.features);
     cli_json_whole(&json, "objects", all->objects);
     cli_json_real(&json, "error", all->error);
