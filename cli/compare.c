@@ -8,68 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "json.h"
-#include "modelspec.h"
-#include "records.h"
-#include "score.h"
+#include "compare.h"
 
-enum {
-    CANDIDATES_MAX = 16,
-    REPEAT_MAX = 256,
-    TOGETHER_MAX = 1024, /* records of a batch */
-    ROW = RF_NAMES_MAX + 1,
-    LABEL_MAX = 80
-};
-
-/* One of the two precisions. */
-typedef struct precision {
-    const char *name;
-    cli_scorer *(*open)(const cli_run *run, uint32_t count, rf_status *status);
-    void (*close)(cli_scorer *s);
-    rf_status (*would_take)(cli_scorer *s, const double records[], uint32_t count, double elapsed);
-    rf_status (*learn)(cli_scorer *s, const double records[], uint32_t count, double elapsed);
-    const cli_score *(*read)(const cli_scorer *s);
-} precision;
-
-static const precision precisions[] = { /* in the order of their names */
+static const compare_precision precisions[] = { /* in the order of their names */
     {"double", rf64_score_open, rf64_score_close, rf64_score_try, rf64_score_learn, rf64_score_read},
     {"float", rf32_score_open, rf32_score_close, rf32_score_try, rf32_score_learn, rf32_score_read},
 };
-
-/* --prior and --drift as given, ending in null. */
-typedef struct wishes {
-    const char *prior[RF_NAMES_MAX + 1], *drift[RF_NAMES_MAX + 1];
-} wishes;
-
-typedef struct candidate {
-    const rf_model *model;
-    wishes own;
-    const char *label; /* as given, or null */
-    char name[LABEL_MAX];
-    cli_run run;
-    unsigned from[RF_NAMES_MAX]; /* where each of its settings is among those of all */
-    cli_scorer *scorer;
-} candidate;
-
-typedef struct config {
-    candidate candidates[CANDIDATES_MAX];
-    unsigned count;
-    wishes common;
-    uint64_t seed, repeat, attempts;
-    int sampler, precision; /* of their names */
-    const char *engine, *data;
-    const precision *in;
-    int json, skip_bad;
-    rf_engine *opened;
-    rf_description all; /* what the reader looks for: every candidate's settings */
-} config;
 
 /* ---- Options ---- */
 
 static int set_model(void *c, const char *value, char *error, size_t size)
 {
-    config *all = c;
+    compare_config *all = c;
     if (all->count == CANDIDATES_MAX) {
         snprintf(error, size, "more than %d candidates", CANDIDATES_MAX);
         return -1;
@@ -81,23 +31,23 @@ static int set_model(void *c, const char *value, char *error, size_t size)
 }
 
 /* The candidate that the latest --model began, or null before the first. */
-static candidate *latest(config *c) { return c->count ? &c->candidates[c->count - 1] : NULL; }
+static compare_candidate *latest(compare_config *c) { return c->count ? &c->candidates[c->count - 1] : NULL; }
 
 static int set_drift(void *c, const char *value, char *error, size_t size)
 {
-    candidate *last = latest(c);
-    return cli_list_add(last ? last->own.drift : ((config *)c)->common.drift, RF_NAMES_MAX, value, error, size);
+    compare_candidate *last = latest(c);
+    return cli_list_add(last ? last->own.drift : ((compare_config *)c)->common.drift, RF_NAMES_MAX, value, error, size);
 }
 
 static int set_prior(void *c, const char *value, char *error, size_t size)
 {
-    candidate *last = latest(c);
-    return cli_list_add(last ? last->own.prior : ((config *)c)->common.prior, RF_NAMES_MAX, value, error, size);
+    compare_candidate *last = latest(c);
+    return cli_list_add(last ? last->own.prior : ((compare_config *)c)->common.prior, RF_NAMES_MAX, value, error, size);
 }
 
 static int set_label(void *c, const char *value, char *error, size_t size)
 {
-    candidate *last = latest(c);
+    compare_candidate *last = latest(c);
     if (!last) {
         snprintf(error, size, "'%s' comes before the --model it is about", value);
         return -1;
@@ -110,7 +60,7 @@ static int set_label(void *c, const char *value, char *error, size_t size)
     return 0;
 }
 
-#define AT(field) offsetof(config, field)
+#define AT(field) offsetof(compare_config, field)
 
 static const cli_option options[] = {
     {"model", "NAME|FILE.c", "a candidate: a built-in model (see 'rejfilt models') or your\nown; 2 to 16 of them", set_model, CLI_CUSTOM, 0, 0, 0, NULL},
@@ -166,7 +116,7 @@ static void append(char *text, size_t size, const char *what, const char *const 
         snprintf(text + strlen(text), size - strlen(text), "%s %s", i ? "" : what, list[i]);
 }
 
-static int is_taken(const config *c, unsigned before, const char *name)
+static int is_taken(const compare_config *c, unsigned before, const char *name)
 {
     for (unsigned i = 0; i < before; i++)
         if (strcmp(c->candidates[i].name, name) == 0)
@@ -175,9 +125,9 @@ static int is_taken(const config *c, unsigned before, const char *name)
 }
 
 /* Its label, or its model and what was given for it; made different from those before. */
-static void name_candidate(config *c, unsigned which)
+static void name_candidate(compare_config *c, unsigned which)
 {
-    candidate *a = &c->candidates[which];
+    compare_candidate *a = &c->candidates[which];
     char base[LABEL_MAX - 8];
     snprintf(base, sizeof base, "%s", a->label ? a->label : a->run.about.name);
     if (!a->label) {
@@ -192,7 +142,7 @@ static void name_candidate(config *c, unsigned which)
 typedef int setter(cli_run *run, const char *text, char *error, size_t size);
 
 /* What was given for every candidate, where it has such a parameter; then what was given for it alone. */
-static int apply(const char *option, setter *set, candidate *a, const char *const common[], const char *const own[])
+static int apply(const char *option, setter *set, compare_candidate *a, const char *const common[], const char *const own[])
 {
     char error[256] = "";
     int result = 0;
@@ -205,7 +155,7 @@ static int apply(const char *option, setter *set, candidate *a, const char *cons
 }
 
 /* Something given for every candidate must be of use for one. */
-static int check_common(const config *c, const char *option, const char *const common[])
+static int check_common(const compare_config *c, const char *option, const char *const common[])
 {
     for (unsigned i = 0; common[i]; i++) {
         int is_used = 0;
@@ -218,7 +168,7 @@ static int check_common(const config *c, const char *option, const char *const c
     return CLI_OK;
 }
 
-static int settle(config *c, candidate *a)
+static int settle(compare_config *c, compare_candidate *a)
 {
     char error[256];
     a->run = (cli_run){.seed = c->seed,
@@ -241,7 +191,7 @@ static int settle(config *c, candidate *a)
 
 /* Adds a candidate's settings to those of all. One that is fixed in every model that has it may stay away from the
    records: the reader then gives NaN, and each model takes its own value. */
-static int merge(config *c, candidate *a)
+static int merge(compare_config *c, compare_candidate *a)
 {
     const rf_description *about = &a->run.about;
     for (unsigned i = 0; i < about->settings; i++) {
@@ -262,13 +212,13 @@ static int merge(config *c, candidate *a)
     }
     if (about->outcomes == c->all.outcomes)
         return CLI_OK;
-    const candidate *first = &c->candidates[0];
+    const compare_candidate *first = &c->candidates[0];
     return cli_error(
         "compare: %s and %s cannot be compared: they speak of different outcomes ('rejfilt models' lists them)",
         first->name, a->name);
 }
 
-static int settle_all(config *c)
+static int settle_all(compare_config *c)
 {
     if (c->count < 2)
         return cli_error("compare: %s; give --model two to %d times (see 'rejfilt compare --help')",
@@ -287,7 +237,7 @@ static int settle_all(config *c)
     }
     rf_status status;
     for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
-        candidate *a = &c->candidates[i];
+        compare_candidate *a = &c->candidates[i];
         a->scorer = c->in->open(&a->run, (uint32_t)c->repeat, &status);
         if (!a->scorer)
             code = cli_error("compare: %s: %s", a->name, rf_status_text(status));
@@ -297,22 +247,8 @@ static int settle_all(config *c)
 
 /* ---- Records ---- */
 
-typedef struct reading {
-    config *c;
-    const char *source;              /* in messages */
-    double rows[TOGETHER_MAX * ROW]; /* the batch under way: settings of all, then the outcome */
-    uint32_t together;
-    char batch[sizeof((cli_record *)0)->batch];
-    int is_batch;
-    double elapsed; /* from the batch before to this one's last record */
-    double clock;   /* of the latest record */
-    int has_begun, has_clock;
-    uint64_t records, missing, bad;
-    char first_bad[512];
-} reading;
-
 /* Rows as a candidate takes them, into `out`. */
-static void pick(const candidate *a, const double rows[], uint32_t count, double *out)
+static void pick(const compare_candidate *a, const double rows[], uint32_t count, double *out)
 {
     for (const double *row = rows; row < rows + (size_t)count * ROW; row += ROW) {
         for (unsigned i = 0; i < a->run.about.settings; i++)
@@ -322,11 +258,11 @@ static void pick(const candidate *a, const double rows[], uint32_t count, double
 }
 
 /* Every candidate learns from the batch under way. */
-static int learn(reading *r)
+static int learn(compare_reading *r)
 {
     static double own[TOGETHER_MAX * ROW];
     for (unsigned i = 0; i < r->c->count && r->together > 0; i++) {
-        const candidate *a = &r->c->candidates[i];
+        const compare_candidate *a = &r->c->candidates[i];
         pick(a, r->rows, r->together, own);
         rf_status status = r->c->in->learn(a->scorer, own, r->together, r->elapsed);
         if (status < 0) {
@@ -342,7 +278,7 @@ static int learn(reading *r)
 }
 
 /* How long after the record before it. */
-static double elapsed_to(const reading *r, const cli_record *record)
+static double elapsed_to(const compare_reading *r, const cli_record *record)
 {
     if (!r->has_begun)
         return 0;
@@ -350,11 +286,11 @@ static double elapsed_to(const reading *r, const cli_record *record)
 }
 
 /* Would every candidate take it? Returns null, or the reason why one would not. */
-static const char *refusal(reading *r, const double row[ROW], int is_missing, double elapsed, const char **who)
+static const char *refusal(compare_reading *r, const double row[ROW], int is_missing, double elapsed, const char **who)
 {
     double own[ROW];
     for (unsigned i = 0; i < r->c->count; i++) {
-        const candidate *a = &r->c->candidates[i];
+        const compare_candidate *a = &r->c->candidates[i];
         pick(a, row, 1, own);
         rf_status status = r->c->in->would_take(a->scorer, own, is_missing ? 0 : 1, elapsed);
         *who = a->name;
@@ -366,7 +302,7 @@ static const char *refusal(reading *r, const double row[ROW], int is_missing, do
     return NULL;
 }
 
-static int bad(reading *r, const char *message)
+static int bad(compare_reading *r, const char *message)
 {
     if (!r->c->skip_bad)
         return cli_error("compare: %s", message);
@@ -375,7 +311,7 @@ static int bad(reading *r, const char *message)
     return CLI_OK;
 }
 
-static int take(reading *r, const cli_record *record)
+static int take(compare_reading *r, const cli_record *record)
 {
     const int continues = r->is_batch && record->has_batch && strcmp(r->batch, record->batch) == 0;
     const double elapsed = elapsed_to(r, record);
@@ -409,7 +345,7 @@ static int take(reading *r, const cli_record *record)
     return code;
 }
 
-static int read_all(reading *r, cli_records *records)
+static int read_all(compare_reading *r, cli_records *records)
 {
     cli_record record;
     int code = CLI_OK;
@@ -425,168 +361,12 @@ static int read_all(reading *r, cli_records *records)
     return code == CLI_OK ? learn(r) : code;
 }
 
-/* ---- Results ---- */
-
-typedef struct result {
-    cli_estimate evidence;
-    cli_factor factor; /* ln K against the best */
-    double probability;
-    const cli_score *scores;
-} result;
-
-typedef struct results {
-    result of[CANDIDATES_MAX];
-    unsigned best, second;
-    cli_factor factor; /* of the best over the second */
-    cli_conclusion conclusion;
-    char verdict[3 * LABEL_MAX + 120];
-} results;
-
-static const char *const conclusions[] = {"within noise", "undecided", "slightly favoured", "favoured"};
-
-static void conclude(const config *c, results *all)
-{
-    const char *best = c->candidates[all->best].name, *second = c->candidates[all->second].name;
-    const char *others = c->count > 2 ? "the others; closest is " : "";
-    char k[64];
-    snprintf(k, sizeof k, "ln K = %.2f +- %.2f", all->factor.value, all->factor.sd);
-    all->conclusion = cli_conclude(all->factor);
-    switch (all->conclusion) {
-    case CLI_WITHIN_NOISE:
-        snprintf(all->verdict, sizeof all->verdict,
-                 "the difference between %s and %s is within noise: %s; more records or more --attempts may tell", best,
-                 second, k);
-        break;
-    case CLI_UNDECIDED:
-        snprintf(all->verdict, sizeof all->verdict, "the records do not tell %s and %s apart: %s; more records may",
-                 best, second, k);
-        break;
-    default:
-        snprintf(all->verdict, sizeof all->verdict, "%s is %s over %s%s: %s", best, conclusions[all->conclusion],
-                 others, second, k);
-    }
-}
-
-static void work_out(const config *c, results *all)
-{
-    const uint32_t repeat = (uint32_t)c->repeat;
-    double total = 0;
-    for (unsigned i = 0; i < c->count; i++) {
-        all->of[i].scores = c->in->read(c->candidates[i].scorer);
-        all->of[i].evidence = cli_evidence(all->of[i].scores, repeat);
-        if (all->of[i].evidence.value > all->of[all->best].evidence.value)
-            all->best = i;
-    }
-    all->second = all->best == 0 ? 1 : 0;
-    for (unsigned i = 0; i < c->count; i++) {
-        result *one = &all->of[i];
-        one->factor = cli_evidence_factor(one->scores, all->of[all->best].scores, repeat);
-        one->factor.sd = i == all->best ? 0 : one->factor.sd;
-        one->probability = exp(one->factor.value);
-        total += one->probability;
-        if (i != all->best && one->evidence.value > all->of[all->second].evidence.value)
-            all->second = i;
-    }
-    for (unsigned i = 0; i < c->count; i++)
-        all->of[i].probability /= total;
-    all->factor = cli_evidence_factor(all->of[all->best].scores, all->of[all->second].scores, repeat);
-    conclude(c, all);
-}
-
-/* The largest count of any register. */
-static uint64_t worst(const config *c, const cli_score scores[], long (*count)(const cli_score *))
-{
-    long most = 0;
-    for (uint64_t i = 0; i < c->repeat; i++)
-        most = count(&scores[i]) > most ? count(&scores[i]) : most;
-    return (uint64_t)most;
-}
-
-static long count_starved(const cli_score *s) { return s->starved; }
-static long count_bad(const cli_score *s) { return s->bad; }
-static long count_above(const cli_score *s) { return s->above; }
-
-static void print_table(const config *c, const reading *r, const results *all)
-{
-    int width = 9;
-    for (unsigned i = 0; i < c->count; i++)
-        width = (int)strlen(c->candidates[i].name) > width ? (int)strlen(c->candidates[i].name) : width;
-    printf("%llu records", (unsigned long long)r->records);
-    if (r->missing)
-        printf(" (%llu without an outcome)", (unsigned long long)r->missing);
-    printf(", %llu registers of %llu attempts per candidate, seed %llu\n", (unsigned long long)c->repeat,
-           (unsigned long long)c->attempts, (unsigned long long)c->seed);
-    if (r->bad)
-        printf("%llu bad records left out; the first: %s\n", (unsigned long long)r->bad, r->first_bad);
-    printf("\n%-*s  %12s %8s  %12s %8s  %11s\n", width, "candidate", "ln evidence", "+-", "ln K", "+-", "probability");
-    for (unsigned i = 0; i < c->count; i++) {
-        const result *one = &all->of[i];
-        printf("%-*s  %12.2f %8.2f  %12.2f %8.2f  %11.3g\n", width, c->candidates[i].name, one->evidence.value,
-               one->evidence.sd, one->factor.value, one->factor.sd, one->probability);
-    }
-    putchar('\n');
-    for (unsigned i = 0; i < c->count; i++) {
-        const uint64_t starved = worst(c, all->of[i].scores, count_starved),
-                       is_bad = worst(c, all->of[i].scores, count_bad);
-        if (starved)
-            printf("note: %s found almost none of its guesses possible in %llu updates; its evidence is a rough "
-                   "guess\n",
-                   c->candidates[i].name, (unsigned long long)starved);
-        if (is_bad)
-            printf("note: %s had likelihoods that were NaN, negative or infinite in %llu updates; do not trust its "
-                   "evidence\n",
-                   c->candidates[i].name, (unsigned long long)is_bad);
-    }
-    puts(all->verdict);
-}
-
-static void print_json(const config *c, const reading *r, const results *all)
-{
-    cli_json json = cli_json_open(stdout);
-    cli_json_whole(&json, "records", r->records);
-    cli_json_whole(&json, "missing", r->missing);
-    cli_json_whole(&json, "bad", r->bad);
-    cli_json_bool(&json, "interrupted", cli_interrupted != 0);
-    cli_json_whole(&json, "repeats", c->repeat);
-    cli_json_whole(&json, "attempts", c->attempts);
-    cli_json_whole(&json, "seed", c->seed);
-    cli_json_text(&json, "sampler", cli_sampler_names[c->sampler]);
-    cli_json_text(&json, "engine", rf_engine_name(c->opened));
-    cli_json_text(&json, "precision", c->in->name);
-    cli_json_list(&json, "candidates");
-    for (unsigned i = 0; i < c->count; i++) {
-        const result *one = &all->of[i];
-        cli_json_item(&json);
-        cli_json_text(&json, "label", c->candidates[i].name);
-        cli_json_text(&json, "model", c->candidates[i].run.about.name);
-        cli_json_real(&json, "log_evidence", one->evidence.value);
-        cli_json_real(&json, "log_evidence_sd", one->evidence.sd);
-        cli_json_real(&json, "log_bayes_factor", one->factor.value);
-        cli_json_real(&json, "log_bayes_factor_sd", one->factor.sd);
-        cli_json_real(&json, "probability", one->probability);
-        cli_json_whole(&json, "starved_updates", worst(c, one->scores, count_starved));
-        cli_json_whole(&json, "bad_updates", worst(c, one->scores, count_bad));
-        cli_json_whole(&json, "above_bound_updates", worst(c, one->scores, count_above));
-    }
-    cli_json_list_end(&json);
-    cli_json_object(&json, "verdict");
-    cli_json_text(&json, "conclusion", conclusions[all->conclusion]);
-    cli_json_text(&json, "best", c->candidates[all->best].name);
-    cli_json_text(&json, "second", c->candidates[all->second].name);
-    cli_json_real(&json, "log_bayes_factor", all->factor.value);
-    cli_json_real(&json, "log_bayes_factor_sd", all->factor.sd);
-    cli_json_text(&json, "text", all->verdict);
-    cli_json_object_end(&json);
-    cli_json_close(&json);
-}
-
 /* ---- Run ---- */
 
-static int compare(config *c, FILE *from)
+static int compare(compare_config *c, FILE *from)
 {
-    static reading r;
-    results all = {0};
-    r = (reading){.c = c, .source = c->data ? c->data : "standard input"};
+    static compare_reading r;
+    r = (compare_reading){.c = c, .source = c->data ? c->data : "standard input"};
     cli_records *records = cli_records_open(from, r.source, &c->all, 1);
     if (!records)
         return cli_error("compare: out of memory");
@@ -597,12 +377,11 @@ static int compare(config *c, FILE *from)
     if (r.records == r.missing)
         return cli_interrupted ? CLI_INTERRUPTED
                            : cli_error("compare: %s: no outcomes to compare the candidates on", r.source);
-    work_out(c, &all);
-    (c->json ? print_json : print_table)(c, &r, &all);
+    compare_report(c, &r);
     return cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
-static int open_and_compare(config *c)
+static int open_and_compare(compare_config *c)
 {
     char error[300];
     if (strstr(c->engine, "mpi"))
@@ -629,8 +408,8 @@ static int open_and_compare(config *c)
 
 int cli_compare(int argc, char **argv)
 {
-    static config c;
-    c = (config){.seed = 1, .repeat = 4, .attempts = 1000, .engine = "simd"};
+    static compare_config c;
+    c = (compare_config){.seed = 1, .repeat = 4, .attempts = 1000, .engine = "simd"};
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
