@@ -80,6 +80,7 @@ static const cli_usage usage = {
     "  rejfilt classify --train table.csv --knn 1,5,15          against neighbours\n"
     "  rejfilt classify --data mnist --task digits --json       MNIST's four files\n"
     "  rejfilt classify --train a.csv --test b.csv --out answers.csv --cost prices.csv",
+    NULL,
 };
 
 /* ---- Results ---- */

@@ -65,6 +65,7 @@ typedef struct cli_usage {
     const char *about;    /* what it does and how to start; several lines */
     const cli_option *options;
     const char *examples; /* several lines */
+    const char *program;  /* that is called, where it is not `rejfilt track` and the like */
 } cli_usage;
 
 /* Reads `--name value`, `--name=value` and `--flag`. Returns 1 to go on, 0 when --help was answered,

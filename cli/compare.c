@@ -106,6 +106,7 @@ static const cli_usage usage = {
     "    rejfilt compare --model precession --model coin --data walk.jsonl\n\n"
     "  Your own data, with names of your choice:\n"
     "    rejfilt compare --model ./mine.c --label mine --model ramsey --prior g=0.01:0.02 < shots.csv",
+    NULL,
 };
 
 /* ---- Candidates ---- */

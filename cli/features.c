@@ -80,6 +80,7 @@ static const cli_usage usage = {
     options,
     "  rejfilt features --data synthetic --task zero-one --plot features.svg\n"
     "  rejfilt features --train table.csv --keep 10 --out mask --csv ranking.csv",
+    NULL,
 };
 
 /* ---- Runs ---- */

@@ -22,7 +22,7 @@ static const cli_option options[] = {
 };
 
 static const cli_usage usage = {
-    "models", "[--json]", "Lists the built-in models: what each infers, from which settings and outcomes.", options, NULL,
+    "models", "[--json]", "Lists the built-in models: what each infers, from which settings and outcomes.", options, NULL, NULL,
 };
 
 static const char *const chart_names[] = {"real", "positive", "bounded", "periodic"};

@@ -120,9 +120,17 @@ int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *val
     return 0;
 }
 
+/* What is typed to call it. */
+static const char *call_of(const cli_usage *usage, char text[64])
+{
+    snprintf(text, 64, usage->program ? "%s" : "rejfilt %s", usage->program ? usage->program : usage->command);
+    return text;
+}
+
 static void print_help(const cli_usage *usage)
 {
-    printf("usage: rejfilt %s %s\n\n%s\n\noptions:\n", usage->command, usage->synopsis, usage->about);
+    char call[64];
+    printf("usage: %s %s\n\n%s\n\noptions:\n", call_of(usage, call), usage->synopsis, usage->about);
     for (const cli_option *o = usage->options; o->name; o++) {
         char left[64];
         if (!o->name[0])
@@ -258,12 +266,12 @@ static void unknown(const cli_usage *usage, const char *argument)
     size_t n = 1;
     for (const cli_option *o = usage->options; o->name && n < 63; o++)
         names[n++] = o->name;
-    char name[64];
+    char name[64], call[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
     const char *close = strncmp(name, "--", 2) == 0 ? cli_closest(name + 2, names) : NULL;
-    cli_error("%s: unknown %s '%s'%s%s%s (see 'rejfilt %s --help')", usage->command,
+    cli_error("%s: unknown %s '%s'%s%s%s (see '%s --help')", usage->command,
               argument[0] == '-' ? "option" : "argument", name, close ? ", did you mean --" : "", close ? close : "",
-              close ? "?" : "", usage->command);
+              close ? "?" : "", call_of(usage, call));
 }
 
 int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)

@@ -57,6 +57,7 @@ static const cli_usage usage = {
     "  rejfilt reproduce --list\n"
     "  rejfilt reproduce kappa tracking\n"
     "  rejfilt reproduce --full --out full --data mnist",
+    NULL,
 };
 
 /* ---- Labs ---- */

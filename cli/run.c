@@ -28,6 +28,8 @@ static const char design_help[] = "who chooses the next experiment:\n"
 #undef RF_DESIGN
     "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
 
+enum { NOT_GIVEN = -1 };
+
 #define AT(field) offsetof(cli_track_config, field)
 
 static int set_json(void *c, const char *value, char *error, size_t size)
@@ -59,12 +61,12 @@ static const cli_option options[] = {
     {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.anchor_every), 0, 1e6, NULL},
     {"on-lost", "WHAT", "when the filter has lost the truth: widen (default), restart\nfrom the prior, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
     {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, CLI_BATCH_MAX, NULL},
-    {"attempts", "M", "attempts per update (default 100)", NULL, CLI_U32, AT(run.attempts), 1, RF_ATTEMPTS_MAX, NULL},
+    {"attempts", "M", "attempts per update (default 1000; with --strict 100)", NULL, CLI_U32, AT(run.attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.accepted_min), 1, 1e9, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.recovery), 0, 1e9, NULL},
     {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.strict), 0, 0, NULL},
-    {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
+    {"sampler", "NAME", "weight (default): every attempt counts, by its likelihood; or\nreject and lattice: attempts are accepted or rejected", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", "who runs the attempts: serial, simd (default), threads[:N],\nmpi; the result does not depend on it", NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
     {"precision", "P", "the filter's numbers: float or double (default)", NULL, CLI_NAME, AT(is_float), 0, 0, cli_precision_names},
     {"seed", "S", "the same seed gives the same run, to the bit (default 1)", NULL, CLI_U64, AT(run.seed), 0, 0, NULL},
@@ -104,6 +106,7 @@ static const cli_usage usage = {
     "  rejfilt track --drift 0.02 < data.csv             from a file\n"
     "  rejfilt track --ask --state qubit.state           drive an experiment\n"
     "  rejfilt track --config run.ini --print-config     what would be run",
+    NULL,
 };
 
 /* ---- From texts to a run ---- */
@@ -172,6 +175,8 @@ static int resolve(cli_track_config *c)
     if (cli_model_find("track", c->model, &model, error, sizeof error) < 0)
         return *error ? cli_error("track: --model: %s", error) : CLI_BAD_INPUT;
     cli_model_use(run, model);
+    c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->strict ? RF_REJECT : RF_WEIGHT;
+    run->attempts = run->attempts > 0 ? run->attempts : run->strict ? 100 : 1000;
     run->sampler = (rf_sampler)c->sampler;
     run->on_lost = run->strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
     int code = apply("chart", c->chart, cli_model_chart, run);
@@ -282,9 +287,10 @@ uint64_t cli_track_fingerprint(const cli_track_config *c)
 
 int cli_track_configure(cli_track_config *c, int argc, char **argv)
 {
-    const cli_track_config defaults = {.run = {.seed = 1, .steps = 300, .attempts = 100, .accepted_min = 20, .recovery = 0.1, .batch = 1, .anchor_every = -1, .design = "auto"},
+    const cli_track_config defaults = {.run = {.seed = 1, .steps = 300, .accepted_min = 20, .recovery = 0.1, .batch = 1, .anchor_every = -1, .design = "auto"},
                                        .pace = 15,
                                        .engine = "simd",
+                                       .sampler = NOT_GIVEN,
                                        .model = "precession",
                                        .kappa = "1",
                                        .state_every = 1};

@@ -4,7 +4,7 @@
    designer measures; and one experiment of ten is an anchor, at a tenth of T1, where the qubit is still excited
    unless the filter is wrong. Run it with
 
-     rejfilt track --simulate --model examples/designer.c --attempts 500 */
+     rejfilt track --simulate --model examples/designer.c */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

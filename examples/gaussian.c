@@ -2,7 +2,7 @@
    time t through noise of known standard deviation. The leak rate g drifts, and a little so does the
    voltage A that it is charged to.
 
-     rejfilt track --simulate --model examples/gaussian.c --attempts 1000
+     rejfilt track --simulate --model examples/gaussian.c
 
    With .outcomes = 0 the outcome is a real number. Its likelihood is a density, here as a logarithm
    (.is_log = 1): far from the peak the density itself would be too small for a float. */

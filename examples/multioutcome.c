@@ -2,7 +2,7 @@
    (0), or clicks in detector A (1) or B (2). The phase phi and the efficiency eta are unknown; the
    reference phase is ours to choose, and the visibility of the fringes is known.
 
-     rejfilt track --simulate --model examples/multioutcome.c --attempts 1000 */
+     rejfilt track --simulate --model examples/multioutcome.c */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

@@ -1,6 +1,6 @@
 /* A model of your own: copy this file, change the four places marked (1) to (4), and run
 
-     rejfilt track --simulate --model ./mymodel.c --attempts 1000
+     rejfilt track --simulate --model ./mymodel.c
 
    As it stands: a qubit is excited, left alone for a time t, and read; it is still excited with
    probability exp(-t / T1). What is T1? docs/models.md says everything else. */

@@ -1,11 +1,11 @@
-/* Runs as `rejfilt track --simulate` makes them. */
+/* Runs of the standard kind. */
 #ifndef REJFILT_EXPERIMENTS_RUNS_H
 #define REJFILT_EXPERIMENTS_RUNS_H
 
 #include "simulate.h"
 
-/* The run that `rejfilt track --simulate` makes of a built-in model and so many measurements: the description's prior
-   and drift, the automatic design, 100 attempts. Without an engine. */
+/* The run that `rejfilt track --simulate --sampler reject --attempts 100` makes of a built-in model and so many measurements: the
+   description's prior and drift, the automatic design. Without an engine. */
 cli_run runs_ordinary(const char *model, long steps, uint64_t seed);
 
 /* The same with Algorithm 1 of the paper to the letter and its heuristic, and nothing that watches over it. */

@@ -68,9 +68,9 @@ def views(text):
 
 class Native(unittest.TestCase):
     def test_makes_the_run_of_the_command(self):
-        for options, setting in (((), f"100 0 1 {DRIFT}"), (("--design", "pgh", "--attempts", "1000", "--kappa", "0.6"), f"1000 1 0.6 {DRIFT}"),
-                                 (("--design", "risk", "--kappa", "auto", "--drift", "0.05"), "100 3 0 0.05")):
-            command = [f"{BUILD}/rejfilt", "track", "--simulate", "--precision", "float", "--seed", "11", "--steps", "120", "--jump", "1@60",
+        for options, setting in ((("--attempts", "100"), f"100 0 1 {DRIFT}"), (("--design", "pgh", "--attempts", "1000", "--kappa", "0.6"), f"1000 1 0.6 {DRIFT}"),
+                                 (("--design", "risk", "--attempts", "100", "--kappa", "auto", "--drift", "0.05"), "100 3 0 0.05")):
+            command = [f"{BUILD}/rejfilt", "track", "--simulate", "--precision", "float", "--sampler", "reject", "--seed", "11", "--steps", "120", "--jump", "1@60",
                        "--json", *options]
             wanted = [json.loads(line) for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()]
             got = views(native(f"open 11\nset {setting}\nstep 60\nkick 1\nstep 60\n"))

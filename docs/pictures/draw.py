@@ -89,13 +89,13 @@ def attempts():
     """How the error falls with the number of attempts."""
     counts = [10, 20, 30, 50, 100, 200, 500, 1000]
     rows = {name: [(summary["mean_attempts"], summary["median"]) for summary in (trials("--attempts", m, *options) for m in counts)]
-            for name, options in {"reject": [], "lattice": ["--sampler", "lattice"], "weight": ["--sampler", "weight"],
+            for name, options in {"reject": ["--sampler", "reject"], "lattice": ["--sampler", "lattice"], "weight": ["--sampler", "weight"],
                                   "paper": ["--strict"]}.items()}
     gnuplot("attempts.svg", "".join(block(name, data) for name, data in rows.items()) + f"""
 set logscale x; set xlabel "attempts per update, with top-up"; set ylabel "median squared error / q"; set yrange [0.9:3]; set xrange [9:1100]
 set bmargin 4; set lmargin 9; set arrow from 9,1.02 to 1100,1.02 nohead dt 3 lc "{GREY}"; set label "exact moments: 1.02" at 300,0.97 tc "#555555"
-plot $paper with linespoints pt 4 lw 2 lc "{RED}" title "paper: pgh, strict", $reject with linespoints pt 7 ps 0.7 lw 2 lc "{BLUE}" title "reject (default)", \\
-  $lattice with linespoints pt 9 ps 0.7 lw 2 lc "{GREEN}" title "lattice", $weight with linespoints pt 5 ps 0.6 lw 2 lc "{GOLD}" title "weight"
+plot $paper with linespoints pt 4 lw 2 lc "{RED}" title "paper: pgh, strict", $reject with linespoints pt 7 ps 0.7 lw 2 lc "{BLUE}" title "reject", \\
+  $lattice with linespoints pt 9 ps 0.7 lw 2 lc "{GREEN}" title "lattice", $weight with linespoints pt 5 ps 0.6 lw 2 lc "{GOLD}" title "weight (default)"
 """)
 
 
@@ -117,7 +117,7 @@ plot $rows using 1:2 with linespoints pt 7 ps 0.7 lw 2 lc "{BLUE}" title "error 
 def designs():
     """The same filter with different questions."""
     rows = []
-    for name, options, number in (("quadrature", [], 1000), ("the same, lattice", ["--sampler", "lattice"], 1000), ("risk", ["--design", "risk"], 200),
+    for name, options, number in (("quadrature", [], 1000), ("the same, reject, m = 100", ["--sampler", "reject", "--attempts", 100], 1000), ("risk", ["--design", "risk"], 200),
                                   ("pgh-distance", ["--design", "pgh-distance"], 1000), ("pgh", ["--design", "pgh"], 1000),
                                   ("pgh, strict: the paper", ["--strict"], 1000)):
         summary = trials(*options, number=number)

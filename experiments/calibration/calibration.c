@@ -48,7 +48,7 @@ static const method methods[] = {
     {"weight, 1000", RF_WEIGHT, 1000, 1, 0, 0, 0},
     {"10 records", RF_REJECT, 100, 10, 0, 0, 0},
     {"projection", RF_LATTICE, 4096, 1, 0, 0, 0}, /* the whole lattice: hardly any sampling error */
-    {"risk", RF_REJECT, 100, 1, 0, 0, 1},
+    {"risk", RF_WEIGHT, 1000, 1, 0, 0, 1},
 };
 
 static const char *const exact_names[POSTERIORS] = {NULL, "exact, grid", "exact, draws"};
@@ -361,7 +361,7 @@ static const cli_option options[] = {
 };
 
 static const cli_usage usage = {
-    "calibration", "[OPTION...]", "How often the filter's intervals hold the truth, for every built-in model.", options, NULL,
+    "calibration", "[OPTION...]", "How often the filter's intervals hold the truth, for every built-in model.", options, NULL, "rejfilt-calibration",
 };
 
 static int is_wanted(const char *const list[], const char *name)

@@ -7,7 +7,8 @@ source, out = sys.argv[1:]
 rows = {(r["model"], r["method"], r["length"], r["what"]): r for r in json.load(open(source))}
 models = list(dict.fromkeys(key[0] for key in rows))
 lengths = sorted({key[2] for key in rows})
-FILTERS = ["reject", "float", "lattice", "weight", "1000 attempts", "weight, 1000", "10 records", "projection", "risk"]
+DEFAULT = "weight, 1000"
+FILTERS = [DEFAULT, "risk", "reject", "float", "lattice", "weight", "1000 attempts", "10 records", "projection"]
 EXACT = ["exact, grid", "exact, draws"]
 
 
@@ -36,7 +37,7 @@ def document():
          share(rows.get((model, "exact, grid", n, joint(model))) or rows.get((model, "exact, draws", n, "likelihood")), 2, False)]
         for model in models for n in lengths])
     yield from table(["model", "of", "n", "50 %", "80 %", "95 %"], [
-        [model, what, str(n), *(share(rows[model, "reject", n, what], level) for level in range(3))]
+        [model, what, str(n), *(share(rows[model, DEFAULT, n, what], level) for level in range(3))]
         for model in models for what in parameters(model) for n in lengths])
     yield from table(["model", "posterior", "of", "n", "50 %", "80 %", "95 %", "uniform"], [
         [model, method[7:], what, str(n), *(share(rows[model, method, n, what], level) for level in range(3)), f"{rows[model, method, n, what]['uniform']:.2f}"]
@@ -46,7 +47,7 @@ def document():
 def panel(model):
     """Rank histograms of the first parameter after the most measurements: the filter's, and where it is known the exact one."""
     n, what = lengths[-1], parameters(model)[0]
-    curves = [("reject", "#c0392b", 2), ("weight, 1000", "#2471a3", 2), ("exact, grid", "#444444", 1)]
+    curves = [("reject", "#c0392b", 2), (DEFAULT, "#2471a3", 2), ("exact, grid", "#444444", 1)]
     shown = [(method, colour, width, rows[model, method, n, what]) for method, colour, width in curves if (model, method, n, what) in rows]
     bins = len(shown[0][3]["ranks"])
     spread = 2.58 / math.sqrt(shown[0][3]["sets"] / bins)

@@ -156,7 +156,7 @@ static const cli_option options[] = {
 };
 
 static const cli_usage usage = {
-    "experiment-compare", "[OPTION...]", "How often 'rejfilt compare' is right, against exact evidence.", options, NULL,
+    "compare", "[OPTION...]", "How often 'rejfilt compare' is right, against exact evidence.", options, NULL, "experiment-compare",
 };
 
 int main(int argc, char **argv)

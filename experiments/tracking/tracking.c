@@ -141,15 +141,15 @@ static void put_figures(lab *l)
         snprintf(label, sizeof label, "m = %.0f", lab_item(l, "attempts", i));
         lab_curve(l, "by step", name, label, LAB_LINE);
     }
-    lab_curve(l, "by step", "default 100", "default, m = 100", LAB_LINE);
+    lab_curve(l, "by step", "default 100", "our design, m = 100", LAB_LINE);
     lab_figure(l, "bytes", "Error and memory",
                "Pooled median error by bytes of state: the filter's points at 64 bytes, and the falling curves of particles with both designs.");
     lab_axes(l, "bytes of state", "pooled median squared error / q", NULL, LAB_LOG_X | LAB_LOG_Y);
     lab_gnuplot(l, "set yrange [0.8:*]; set format y '%%g'");
     lab_curve(l, "by bytes", "PGH", "filter with PGH, all m", LAB_POINTS | LAB_BARS);
-    lab_curve(l, "by bytes", "default", "filter, default design", LAB_POINTS | LAB_BARS);
+    lab_curve(l, "by bytes", "default", "filter, our design", LAB_POINTS | LAB_BARS);
     lab_curve(l, "by bytes", "particles with PGH", "particles with PGH", LAB_BOTH | LAB_BARS);
-    lab_curve(l, "by bytes", "particles", "particles, default design", LAB_BOTH | LAB_BARS);
+    lab_curve(l, "by bytes", "particles", "particles, our design", LAB_BOTH | LAB_BARS);
 }
 
 static void report(lab *l)
