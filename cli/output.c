@@ -16,14 +16,27 @@ static void text_header(FILE *out, const rf_description *about)
     fprintf(out, "   outcome accepted acceptance health\n");
 }
 
+/* What is not known is a dash. */
+static void text_number(FILE *out, int width, int digits, double value)
+{
+    if (isnan(value))
+        fprintf(out, "%*s", width, "-");
+    else
+        fprintf(out, "%*.*g", width, digits, value);
+}
+
 static void text_step(FILE *out, const rf_description *about, const cli_step *s)
 {
     fprintf(out, "%5ld", s->step);
-    for (unsigned i = 0; i < s->dim; i++)
-        fprintf(out, "  %11.6g %11.6g %10.3g", s->truth[i], s->mean[i], s->sd[i]);
+    for (unsigned i = 0; i < s->dim; i++) {
+        text_number(out, 13, 6, s->truth[i]);
+        text_number(out, 12, 6, s->mean[i]);
+        text_number(out, 11, 3, s->sd[i]);
+    }
     for (unsigned i = 0; i < about->settings; i++)
-        fprintf(out, "  %10.4g", s->setting[i]);
-    fprintf(out, "  %8.4g %6u %8.3f   %s\n", s->outcome, s->report.accepted, s->report.acceptance, cli_health_names[s->health]);
+        text_number(out, 12, 4, s->setting[i]);
+    text_number(out, 10, 4, s->outcome);
+    fprintf(out, " %6u %8.3f   %s\n", s->report.accepted, s->report.acceptance, cli_health_names[s->health]);
 }
 
 /* ---- JSON ---- */

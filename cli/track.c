@@ -138,7 +138,7 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
     if (s->q > 0)
         printf("squared error in units of q = %.6g, from step %d on:\n", s->q, c->run.steps > CLI_BURN_IN ? CLI_BURN_IN : (int)c->run.steps - 1);
     else
-        printf("squared error of a truth that stays still:\n");
+        printf("squared error, in the chart of each parameter:\n");
     printf("  median %.4g%s   mean %.4g%s   90 %% below %.4g%s   99 %% below %.4g%s\n", s->median, unit, s->mean, unit, s->p90,
            unit, s->p99, unit);
     printf("  lost %.2f %%   the 95 %% interval covers the truth in %.1f %%\n  %.1f ns per attempt\n", 100 * s->lost,
