@@ -1,4 +1,4 @@
-#include "grid.h"
+#include "grid_state.h"
 #include "stencil.h"
 
 #include <math.h>
@@ -8,7 +8,6 @@
 enum {
     POINTS_LEAST = 64, /* of a whole circle, so that period / 64 is the widest step there */
     MARGIN = 2 * STENCIL_REACH,
-    TAPS_REACH_MAX = 1024, /* STENCIL_TAIL · CIRCLE_SD · POINTS_LEAST is 720 */
     ROOM = 2 * TAPS_REACH_MAX + 64,
     PROBES = 6,
     SAMPLES = 16 /* per cell, where fringes are too fine */
@@ -20,30 +19,6 @@ enum {
 #define BLUR_STEPS 10.0 /* wider blurs are done at twice the step */
 #define CIRCLE_SD 1.5   /* blurs of more periods than this give the same uniform density */
 #define GOLDEN 0.6180339887498949
-#define PI 3.141592653589793
-
-struct grid {
-    rf64_likelihood *likelihood;
-    rf64_chart chart;
-    unsigned settings;
-    int is_log;
-    uint32_t points_max;
-    int is_full; /* the points go round the circle */
-    size_t n;    /* points; coordinate of point i is base + step · (first + i) */
-    int64_t first;
-    double base, step;
-    double log_evidence, dropped;
-    uint32_t unresolved;
-    double *p, *other, *like; /* n values with MARGIN beyond either end; p sums to 1/step */
-    double taps[2 * TAPS_REACH_MAX + 1];
-    double memory[];
-};
-
-static int is_periodic(const grid *g) { return g->chart.kind == RF_PERIODIC; }
-static double period(const grid *g) { return g->chart.high - g->chart.low; }
-static size_t circle(const grid *g) { return (size_t)llround(period(g) / g->step); }
-static double place(const grid *g, double i) { return g->base + g->step * ((double)g->first + i); }
-static double bigger(double a, double b) { return a > b ? a : b; }
 
 static double natural(const grid *g, double y)
 {
@@ -63,14 +38,6 @@ static double largest(const double *p, size_t n)
     for (size_t i = 0; i < n; i++)
         most = bigger(p[i], most);
     return most;
-}
-
-static double sum(const double *p, size_t n)
-{
-    double s = 0;
-    for (size_t i = 0; i < n; i++)
-        s += p[i];
-    return s;
 }
 
 /* Values beyond the ends: none, or those of the other end. */
@@ -479,160 +446,3 @@ double grid_update(grid *g, const double record[])
     g->log_evidence += log(z) + scale;
     return log(z) + scale;
 }
-
-/* θ² for θ in -π..π, as a Fourier series up to `order`: sums of it with a density that is resolved on the
-   circle are exact, though it has an edge at ±π. */
-static double square_on_circle(double theta, size_t order)
-{
-    const double c = 2 * cos(theta);
-    double b = 0, next = 0; /* Clenshaw's sums */
-    for (size_t k = order; k > 0; k--) {
-        double now = (k % 2 ? -4.0 : 4.0) / ((double)k * (double)k) + c * b - next;
-        next = b;
-        b = now;
-    }
-    return PI * PI / 3 + 0.5 * c * b - next;
-}
-
-/* Fractional index of the mean, and variance in steps. `begin`: index from where a circle is counted. */
-static double centre(const grid *g, double *variance, double *begin)
-{
-    const double mass = sum(g->p, g->n), turn = 2 * PI / (double)g->n;
-    double mean = 0, spread = 0, s = 0, c = 0;
-    *begin = 0;
-    if (g->is_full) {
-        for (size_t i = 0; i < g->n; i++) {
-            s += g->p[i] * sin(turn * (double)i);
-            c += g->p[i] * cos(turn * (double)i);
-        }
-        mean = atan2(s, c) / turn;
-        *begin = mean - 0.5 * (double)g->n;
-        for (size_t i = 0; i < g->n; i++)
-            spread += g->p[i] * square_on_circle(turn * ((double)i - mean), g->n / 4);
-        *variance = spread / mass / (turn * turn);
-        return mean;
-    }
-    for (size_t i = 0; i < g->n; i++)
-        mean += g->p[i] * (double)i;
-    mean /= mass;
-    for (size_t i = 0; i < g->n; i++)
-        spread += g->p[i] * ((double)i - mean) * ((double)i - mean);
-    *variance = spread / mass;
-    return mean;
-}
-
-/* What to add to y for it to be the chart's: whole periods. */
-static double turns_home(const grid *g, double y)
-{
-    return is_periodic(g) ? -period(g) * floor((y - g->chart.low) / period(g)) : 0;
-}
-
-void grid_moments(const grid *g, double *mean, double *variance)
-{
-    double begin, steps, i = centre(g, &steps, &begin);
-    *mean = place(g, i) + turns_home(g, place(g, i));
-    *variance = steps * g->step * g->step;
-}
-
-double grid_mean(const grid *g)
-{
-    double mean, variance;
-    grid_moments(g, &mean, &variance);
-    return mean;
-}
-
-double grid_variance(const grid *g)
-{
-    double mean, variance;
-    grid_moments(g, &mean, &variance);
-    return variance;
-}
-
-/* p[i] with the circle's or no points beyond the ends. */
-static double at(const grid *g, ptrdiff_t i)
-{
-    const ptrdiff_t n = (ptrdiff_t)g->n;
-    if (g->is_full)
-        return g->p[((i % n) + n) % n];
-    return i >= 0 && i < n ? g->p[i] : 0;
-}
-
-/* The density at index i + offset; 0 <= offset <= 1. */
-static double between(const grid *g, ptrdiff_t i, double offset)
-{
-    double near[10];
-    for (ptrdiff_t k = 0; k < 10; k++)
-        near[k] = at(g, i + k - 4);
-    return bigger(stencil_value(near + 4, offset), 0);
-}
-
-/* Mass in the first `offset` of cell i, in units of a whole step of density 1: Gauss's rule, three points. */
-static double part(const grid *g, ptrdiff_t i, double offset)
-{
-    const double r = 0.3872983346207417 * offset;
-    return offset / 18 *
-           (5 * between(g, i, 0.5 * offset - r) + 8 * between(g, i, 0.5 * offset) +
-            5 * between(g, i, 0.5 * offset + r));
-}
-
-static double cell(const grid *g, ptrdiff_t i)
-{
-    double near[6];
-    for (ptrdiff_t k = 0; k < 6; k++)
-        near[k] = at(g, i + k - 2);
-    return bigger(stencil_cell(near + 2), 0);
-}
-
-/* The cells that have mass, *first to the answer; of a circle cut at index `begin`, where the first one is cut. */
-static ptrdiff_t cells(const grid *g, double begin, ptrdiff_t *first)
-{
-    *first = g->is_full ? (ptrdiff_t)floor(begin) : -2;
-    return *first + (ptrdiff_t)g->n + (g->is_full ? 1 : 4);
-}
-
-double grid_below(const grid *g, double y)
-{
-    double begin, steps, mean = centre(g, &steps, &begin), to = (y - g->base) / g->step - (double)g->first;
-    if (is_periodic(g))
-        to -= (double)circle(g) * floor((to - mean) / (double)circle(g) + 0.5);
-    ptrdiff_t i, end = cells(g, begin, &i);
-    double mass = g->is_full ? -part(g, i, begin - (double)i) : 0;
-    for (; i < end && (double)(i + 1) <= to; i++)
-        mass += cell(g, i);
-    mass += i < end && (double)i < to ? part(g, i, to - (double)i) : 0;
-    return fmin(bigger(mass / sum(g->p, g->n), 0), 1);
-}
-
-double grid_quantile(const grid *g, double p)
-{
-    double begin, steps, mean = centre(g, &steps, &begin);
-    ptrdiff_t i, end = cells(g, begin, &i);
-    double left = p * sum(g->p, g->n) + (g->is_full ? part(g, i, begin - (double)i) : 0);
-    for (double mass; i < end && left > (mass = cell(g, i)); i++)
-        left -= mass;
-    double low = 0, high = 1;
-    for (int k = 0; k < 50; k++) {
-        double middle = 0.5 * (low + high);
-        if (part(g, i, middle) < left)
-            low = middle;
-        else
-            high = middle;
-    }
-    return place(g, (double)i + low) + turns_home(g, place(g, mean));
-}
-
-double grid_density(const grid *g, double y)
-{
-    double i = (y - g->base) / g->step - (double)g->first;
-    if (is_periodic(g))
-        i -= (double)circle(g) * floor(i / (double)circle(g));
-    double whole = floor(i);
-    if (!(whole >= -1 && whole <= (double)g->n))
-        return 0;
-    return between(g, (ptrdiff_t)whole, i - whole);
-}
-
-double grid_log_evidence(const grid *g) { return g->log_evidence; }
-uint32_t grid_points(const grid *g) { return (uint32_t)g->n; }
-double grid_dropped(const grid *g) { return g->dropped; }
-uint32_t grid_unresolved(const grid *g) { return g->unresolved; }

@@ -13,8 +13,8 @@
 enum { MOST_K = 16 };
 
 typedef struct config {
-    cloud_config cloud; /* first: cloud_set_split takes it for the whole */
-    const char *out, *plot;
+    cloud_config cloud; /* first: cloud_set_split and _plot take it for the whole */
+    const char *out;
     int explains;
     uint64_t explained;
     unsigned k[MOST_K], ks; /* of the nearest neighbours to compare with */
@@ -27,12 +27,6 @@ static int set_explain(void *c, const char *value, char *error, size_t size)
 {
     ((config *)c)->explains = 1;
     return cli_parse_whole(value, 0, UINT32_MAX, &((config *)c)->explained, error, size);
-}
-
-static int set_plot(void *c, const char *value, char *error, size_t size)
-{
-    ((config *)c)->plot = value;
-    return cli_picture_check(value, error, size);
 }
 
 static int set_knn(void *c, const char *value, char *error, size_t size)
@@ -62,7 +56,7 @@ static const cli_option options[] = {
 #include "cloud_options.def"
     {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
     {"explain", "I", "draw the story of object I (from 0 on) as a picture", set_explain, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"plot", "FILE.svg", "where to (default explain-I.svg)", set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"plot", "FILE.svg", "where to (default explain-I.svg)", cloud_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn", "K,...", "compare with the K nearest neighbours, on all features", set_knn, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn-features", "N", "... on the N features of largest variance", NULL, CLI_U64, AT(knn_features), 1, RF_FEATURES_MAX, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
@@ -209,7 +203,7 @@ static int explain(const config *c, const cloud_data *d, const cloud_trial *t)
         return cli_error("classify: --explain: there is no object %llu; they are 0 to %u",
                          (unsigned long long)c->explained, t->objects.count - 1);
     snprintf(path, sizeof path, "explain-%llu.svg", (unsigned long long)c->explained);
-    const char *to = c->plot ? c->plot : path;
+    const char *to = c->cloud.plot ? c->cloud.plot : path;
     if (rf_run_one(&t->training, &t->rules, &t->objects, (uint32_t)c->explained, &answer, error, sizeof error) < 0)
         return cli_error("classify: %s", error);
     uint32_t row = t->objects.rows[c->explained];

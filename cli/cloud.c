@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cloud_picture.h"
 #include "knn.h"
 #include "machine.h"
 #include "random.h"
@@ -44,6 +45,12 @@ int cloud_set_split(void *c, const char *value, char *error, size_t size)
     ((cloud_config *)c)->split[0] = (unsigned)a;
     ((cloud_config *)c)->split[1] = (unsigned)b;
     return 0;
+}
+
+int cloud_set_plot(void *c, const char *value, char *error, size_t size)
+{
+    ((cloud_config *)c)->plot = value;
+    return cli_picture_check(value, error, size);
 }
 
 /* ---- Files about features ---- */

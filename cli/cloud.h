@@ -20,6 +20,7 @@ typedef struct cloud_config {
     uint64_t particles, restarts, budget;  /* budget 0: as many as there are features */
     double stop, most_cost, floor, sample; /* floor and sample < 0: the method's */
     int json;
+    const char *plot;
 } cloud_config;
 
 /* Loaded, with classes for labels and bytes for numbers. */
@@ -45,7 +46,7 @@ cloud_config cloud_config_default(const char *command);
 
 /* For the options in cloud_options.def: names of rf_method, rf_gain and rf_scaling, in their order. */
 extern const char *const cloud_method_names[], *const cloud_gain_names[], *const cloud_scale_names[];
-cli_set cloud_set_split;
+cli_set cloud_set_split, cloud_set_plot;
 
 /* Both return CLI_OK, or an exit code after a message. */
 int cloud_load(cloud_config *config, cloud_data *data);

@@ -13,8 +13,8 @@
 enum { MOST_CUTS = 32 };
 
 typedef struct config {
-    cloud_config cloud; /* first: cloud_set_split takes it for the whole */
-    const char *out, *csv, *plot;
+    cloud_config cloud; /* first: cloud_set_split and _plot take it for the whole */
+    const char *out, *csv;
     uint64_t keep;
     double percentile[MOST_CUTS]; /* of the cuts; NaN where a count is given */
     uint64_t count[MOST_CUTS];
@@ -22,12 +22,6 @@ typedef struct config {
 } config;
 
 /* ---- Options ---- */
-
-static int set_plot(void *c, const char *value, char *error, size_t size)
-{
-    ((config *)c)->plot = value;
-    return cli_picture_check(value, error, size);
-}
 
 static int set_cuts(void *c, const char *value, char *error, size_t size)
 {
@@ -67,7 +61,7 @@ static const cli_option options[] = {
     {"out", "FILE", "write them, one per line, for 'classify --mask FILE'", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
     {"csv", "FILE", "write the ranking: feature, times asked, variance", NULL, CLI_TEXT, AT(csv), 0, 0, NULL},
     {"plot", "FILE.svg", "draw how often features are asked beside their variance,\nand the error after each cut",
-     set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
+     cloud_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
@@ -186,7 +180,7 @@ static int write_plot(const config *c, const cloud_data *d, const cloud_ranking 
 {
     char title[200];
     double *asked = malloc(d->train.features * sizeof *asked);
-    FILE *out = asked ? cloud_create(&c->cloud, c->plot) : NULL;
+    FILE *out = asked ? cloud_create(&c->cloud, c->cloud.plot) : NULL;
     int code = asked ? CLI_BAD_INPUT : cli_error("features: out of memory");
     if (out) {
         for (uint32_t j = 0; j < d->train.features; j++)
@@ -195,8 +189,8 @@ static int write_plot(const config *c, const cloud_data *d, const cloud_ranking 
         snprintf(title, sizeof title, "%.60s, task %s, method %s", cloud_base_name(d->train.source), d->task.name,
                  cloud_method_names[c->cloud.method]);
         cli_picture_maps(out, title, &d->train, maps, 2, cuts, c->cuts);
-        code = cloud_finish(&c->cloud, c->plot, out);
-        fprintf(stderr, "picture: %s\n", c->plot);
+        code = cloud_finish(&c->cloud, c->cloud.plot, out);
+        fprintf(stderr, "picture: %s\n", c->cloud.plot);
     }
     free(asked);
     return code;
@@ -270,7 +264,7 @@ static int run(const config *c, const cloud_data *d)
         code = write_mask(c, d, &r);
     if (code == CLI_OK && c->csv)
         code = write_csv(c, d, &r);
-    if (code == CLI_OK && c->plot)
+    if (code == CLI_OK && c->cloud.plot)
         code = write_plot(c, d, &r, cuts);
     if (code == CLI_OK)
         (c->cloud.json ? print_json : print_text)(c, d, &r, &all, cuts);

@@ -236,7 +236,8 @@ RF_API rf_status RF(tally_add)(RF(tally) *total, const RF(tally) *part);
 
 /* ---- Update ------------------------------------------------------------------------------ */
 
-/* How to update. Begin with RF(options_default) and change what you want; docs/choosing.md helps. */
+/* How to update. Begin with RF(options_default), which is for small machines, and change what you want: with records that tell little,
+   RF_WEIGHT and 1,000 attempts (docs/choosing.md). */
 struct RF(options) {
     uint32_t attempts;     /* m: attempts of a batch */
     uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
