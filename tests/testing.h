@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#define PI 3.14159265358979323846
+
 /* cmocka's longjmp target is gone after a failure, so say what was compared before failing. */
 #define check_below(value, limit)                                                                                      \
     do {                                                                                                               \
@@ -40,6 +42,12 @@ static inline uint64_t test_word(uint64_t *state)
 static inline double test_uniform(uint64_t *state, double low, double high)
 {
     return low + (high - low) * (double)(test_word(state) >> 11) * 0x1p-53;
+}
+
+static inline void test_bytes(uint8_t *bytes, size_t count, uint64_t seed)
+{
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = (uint8_t)(test_word(&seed) >> 33);
 }
 
 /* For tests that are compiled per precision. */
