@@ -261,8 +261,7 @@ static void phase_at_the_wrap(void **state)
                         grid_s += exp(l - best) * sin(phi), grid_c += exp(l - best) * cos(phi), width += exp(l - best);
                 }
             double mean = atan2(grid_s, grid_c), sd = sqrt(-2 * log(hypot(grid_s, grid_c) / width));
-            double off = RF(filter_mean)(x.f)[0] - mean;
-            off -= 2 * PI * floor(off / (2 * PI) + 0.5);
+            double off = remainder(RF(filter_mean)(x.f)[0] - mean, 2 * PI);
             check_within(off, 0, 0.5 * sd); /* ten Gaussian projections cost some; a wrong side of the circle costs π */
             check_within(RF(filter_sd)(x.f, 0) / (rf_real)sd, 1, 0.35);
         }
@@ -281,7 +280,6 @@ static void flat_circle_first_update(void **state)
         x.options.attempts = 100000;
         assert_int_equal(update(&x, record, 1, NULL), RF_OK);
         check_within(x.report.acceptance, 0.5, 5 * sqrt(0.25 / 100000));
-        double mean = RF(filter_mean)(x.f)[0], distance;
         /* the cut is opposite or at the prior mean π, so the density is 1 + cos on an interval that
            starts at 0 or π: exact moments there */
         double best = 1e9, m = 0;
@@ -295,9 +293,7 @@ static void flat_circle_first_update(void **state)
             if (var < best - 1e-9)
                 best = var, m = wy / w;
         }
-        distance = mean - m;
-        distance -= 2 * PI * floor(distance / (2 * PI) + 0.5);
-        double n = x.report.accepted;
+        double n = x.report.accepted, distance = remainder(RF(filter_mean)(x.f)[0] - m, 2 * PI);
         if (k % 8 != 4) /* at these two both cuts are as good */
             check_within(distance, 0, 5 * sqrt(best / n) + 1e-3);
         check_within(RF(filter_covariance)(x.f, 0, 0) / (rf_real)best, 1, 5 * sqrt(3 / n) + 1e-3);
