@@ -67,6 +67,15 @@ static inline void choose_settings(const RF(filter) *filter, const RF(model) *mo
     const RF(situation) situation = {filter, model, NULL, about, mean, sd, RF(filter_updates)(filter), 0};
     RF(design_pgh)(&situation, setting);
 }
+
+/* The prior that the model's description gives: each parameter somewhere in its range. */
+static inline void set_prior_of(RF(filter) *filter, const RF(model) *model, const rf_description *about)
+{
+    rf_real low[RF_NAMES_MAX], high[RF_NAMES_MAX];
+    for (unsigned i = 0; i < model->dim; i++)
+        low[i] = (rf_real)about->parameter[i].low, high[i] = (rf_real)about->parameter[i].high;
+    assert_int_equal(RF(prior_box)(filter, model, low, high), RF_OK);
+}
 #endif
 
 #endif
