@@ -77,7 +77,7 @@ load: build
 tsan:
 	@tools/need build test tsan
 	@cmake -S . -B build-tsan -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=thread > /dev/null
-	@cmake --build build-tsan --target test_engines32 test_engines64 test_fleet32 test_fleet64 test_cloud rejfilt
+	@cmake --build build-tsan --target test_engines32 test_engines64 test_fleet32 test_fleet64 test_cloud test_tables rejfilt
 	@tools/tsan build-tsan
 
 TESTS ?=

@@ -43,6 +43,15 @@ static void square(const rf_real *a, unsigned dim, rf_real *out)
         }
 }
 
+static void random_covariance(uint64_t *source, unsigned dim, rf_real *out)
+{
+    rf_real a[MOST * MOST];
+    random_matrix(source, dim, 1, a);
+    square(a, dim, out);
+    for (unsigned i = 0; i < dim; i++)
+        out[i * dim + i] += RF_C(0.1);
+}
+
 static void diffusion_adds_variance(void **state)
 {
     (void)state;
@@ -50,10 +59,7 @@ static void diffusion_adds_variance(void **state)
     for (unsigned dim = 1; dim <= MOST; dim++) {
         owned o = open_filter(dim, 1);
         rf_real a[MOST * MOST], cov[MOST * MOST], q[MOST * MOST], mean[MOST] = {0};
-        random_matrix(&source, dim, 1, a);
-        square(a, dim, cov);
-        for (unsigned i = 0; i < dim; i++)
-            cov[i * dim + i] += RF_C(0.1);
+        random_covariance(&source, dim, cov);
         assert_int_equal(RF(prior_covariance)(o.filter, mean, cov), RF_OK);
         assert_int_equal(RF(diffuse)(o.filter, RF_C(0.25), 4), RF_OK);
         random_matrix(&source, dim, 1, a);
@@ -75,12 +81,9 @@ static void evolution_is_linear(void **state)
     for (unsigned dim = 1; dim <= MOST; dim++) {
         owned o = open_filter(dim, 1);
         rf_real a[MOST * MOST], cov[MOST * MOST], F[MOST * MOST], Q[MOST * MOST], mean[MOST];
-        random_matrix(&source, dim, 1, a);
-        square(a, dim, cov);
-        for (unsigned i = 0; i < dim; i++) {
-            cov[i * dim + i] += RF_C(0.1);
+        random_covariance(&source, dim, cov);
+        for (unsigned i = 0; i < dim; i++)
             mean[i] = (rf_real)test_uniform(&source, -2, 2);
-        }
         random_matrix(&source, dim, 1, F);
         random_matrix(&source, dim, 1, a);
         square(a, dim, Q);
@@ -110,13 +113,10 @@ static void stretching_scales_each_parameter(void **state)
     uint64_t source = 5;
     for (unsigned dim = 1; dim <= MOST; dim++) {
         owned o = open_filter(dim, 1);
-        rf_real a[MOST * MOST], cov[MOST * MOST], mean[MOST] = {0}, by[MOST], root[RF_TRIANGLE(MOST)];
-        random_matrix(&source, dim, 1, a);
-        square(a, dim, cov);
-        for (unsigned i = 0; i < dim; i++) {
-            cov[i * dim + i] += RF_C(0.1);
+        rf_real cov[MOST * MOST], mean[MOST] = {0}, by[MOST], root[RF_TRIANGLE(MOST)];
+        random_covariance(&source, dim, cov);
+        for (unsigned i = 0; i < dim; i++)
             by[i] = (rf_real)test_uniform(&source, 0.1, 10);
-        }
         assert_int_equal(RF(prior_covariance)(o.filter, mean, cov), RF_OK);
         assert_int_equal(RF(stretch)(o.filter, by), RF_OK);
         assert_int_equal(RF(covariance_factor)(cov, dim, root), RF_OK);

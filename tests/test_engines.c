@@ -82,12 +82,10 @@ static void run_chain(const chain_case *c, const RF(engine) *engine, snapshot sn
     RF(chart) charts[RF_NAMES_MAX];
     RF(model) model = RF(instance_model)(c->instance, charts);
     RF(filter) *f;
-    rf_real low[DIM], high[DIM], records[3 * RF_NAMES_MAX];
+    rf_real records[3 * RF_NAMES_MAX];
     memset(snapshots, 0, STEPS * sizeof *snapshots);
-    for (unsigned i = 0; i < model.dim; i++)
-        low[i] = (rf_real)c->instance->about->parameter[i].low, high[i] = (rf_real)c->instance->about->parameter[i].high;
     assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, model.dim, 42), RF_OK);
-    assert_int_equal(RF(prior_box)(f, &model, low, high), RF_OK);
+    set_prior_of(f, &model, c->instance->about);
     for (int step = 0; step < STEPS; step++) {
         RF(report) report;
         uint32_t count = make_records(f, &model, c->instance->about, step, records);

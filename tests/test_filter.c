@@ -102,7 +102,7 @@ static void priors_by_chart(void **state)
     a = -1, b = 3;
     check_prior(RF(prior_box)(f, &model, &a, &b), f, 0, 1, 0); /* exact */
     a = 1, b = RF_C(0.1);
-    check_prior(RF(prior_gaussian)(f, &model, &a, &b), f, 0, 0.1 / (4 / sqrt(2 * 3.14159265358979)), 4 * EPS);
+    check_prior(RF(prior_gaussian)(f, &model, &a, &b), f, 0, 0.1 / (4 / sqrt(2 * PI)), 4 * EPS);
 
     RF(chart) periodic = {RF_PERIODIC, 0, 6};
     model.charts = &periodic;

@@ -9,8 +9,6 @@
 #include "closed_form.h"
 #include "rejfilt/rejfilt.h"
 
-#define PI 3.141592653589793
-
 /* ---- Arithmetic ---- */
 
 static void products_are_exact(void **state)

@@ -85,17 +85,14 @@ static void make(fleet *f, const char *name, uint32_t count, RF(options) options
     const RF(instance) *instance = INSTANCE(rf_model_find(name));
     const rf_description *about = instance->about;
     uint64_t source = 1 + count;
-    rf_real low[DIM], high[DIM];
     memset(f, 0, sizeof *f);
     f->model = RF(instance_model)(instance, f->charts);
     f->count = count;
-    for (unsigned i = 0; i < about->dim; i++)
-        low[i] = (rf_real)about->parameter[i].low, high[i] = (rf_real)about->parameter[i].high;
     for (uint32_t i = 0; i < count; i++) {
         rf_real *record = f->records + i * (about->settings + 1);
         f->options = RF(options_default)();
         assert_int_equal(RF(filter_init)(&f->filters[i], f->memory[i], sizeof f->memory[i], about->dim, test_word(&source)), RF_OK);
-        assert_int_equal(RF(prior_box)(f->filters[i], &f->model, low, high), RF_OK);
+        set_prior_of(f->filters[i], &f->model, about);
         if (about->parameter[0].chart == RF_PERIODIC && i % 3 == 0) {
             const rf_real mean = (rf_real)test_uniform(&source, 0, 6), sd = RF_C(0.5);
             assert_int_equal(RF(prior_gaussian)(f->filters[i], &f->model, &mean, &sd), RF_OK);

@@ -1,20 +1,9 @@
 /* include/rejfilt/math.h against 50-digit known answers, long double libm and its own contract. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "testing.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "rejfilt/math.h"
-
-#ifndef RF_TEST_DATA_DIR
-#define RF_TEST_DATA_DIR "tests/known"
-#endif
 
 /* --- Functions under test, their references and the bounds the header states ----------------- */
 
@@ -177,17 +166,9 @@ static void test_float_sweeps(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) report(find(names[i]));
 }
 
-static uint64_t random_bits(void) { /* xorshift64*, fixed seed */
-    static uint64_t s = 0x9e3779b97f4a7c15u;
-    s ^= s >> 12;
-    s ^= s << 25;
-    s ^= s >> 27;
-    return s * 0x2545f4914f6cdd1du;
-}
+static uint64_t source = 1;
 
-static double random_between(double low, double high) {
-    return low + (high - low) * ((double)(random_bits() >> 11) * 0x1p-53);
-}
+static double random_between(double low, double high) { return test_uniform(&source, low, high); }
 
 static void test_double_sweeps(void **state) {
     static const char *const names[] = {"rf64_exp", "rf64_log", "rf64_sqrt", "rf64_sin", "rf64_cos",
@@ -375,7 +356,7 @@ static void test_soft_sqrt_is_the_instruction(void **state) {
     }
     for (int i = 0; i < 2000000; i++) {
         uint64_t subnormal = i % 10 == 0 ? 0xfffffffffffffu >> (i % 50) : 0x7fefffffffffffffu;
-        double x = rf64_from_bits(random_bits() & subnormal);
+        double x = rf64_from_bits(test_word(&source) & subnormal);
         if (!rf64_is_finite(x)) continue;
         assert_same64(rf64_sqrt_soft(x), sqrt(x));
         assert_same64(rf64_sqrt(x), sqrt(x));

@@ -2,9 +2,6 @@
 #include "testing.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "rejfilt/philox.h"

@@ -1,19 +1,9 @@
-/* The samplers RF_LATTICE and RF_WEIGHT against oracles and against RF_REJECT. Per precision.
-   Linked with linear.h compiled for 1 to 8 parameters (tests/CMakeLists.txt). */
-#include "testing.h"
+/* The samplers RF_LATTICE and RF_WEIGHT against oracles and against RF_REJECT. Per precision. */
+#include "updating.h"
 
-#include <math.h>
-
-#include "rejfilt/host.h"
 #include "rejfilt/lattice.h"
 
-#define EPS (RF_PRECISION == 32 ? 1e-6 : 1e-13)
-
-#define LINEAR_(bits, dim) rf##bits##_model_linear##dim
-#define LINEAR(bits, dim) LINEAR_(bits, dim)
-extern const RF(instance) LINEAR(RF_PRECISION, 1), LINEAR(RF_PRECISION, 2), LINEAR(RF_PRECISION, 4), LINEAR(RF_PRECISION, 8);
-
-enum { MANY = 65536, DIM = 8 };
+enum { MANY = 65536 };
 
 static const rf_sampler samplers[] = {RF_LATTICE, RF_WEIGHT};
 static const char *const sampler_names[] = {"reject", "lattice", "weight"};
@@ -40,148 +30,29 @@ static int close_engines(void **state)
     return 0;
 }
 
-typedef struct fixture {
-    RF(chart) charts[RF_NAMES_MAX];
-    RF(model) model;
-    RF(options) options;
-    RF(report) report;
-    RF(filter) *f;
-    RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
-} fixture;
-
-static void set_up(fixture *x, const RF(instance) *instance, uint64_t seed, rf_sampler sampler, uint32_t attempts)
+static void choose(fixture *x, rf_sampler sampler, uint32_t attempts)
 {
-    memset(x, 0, sizeof *x);
-    x->model = RF(instance_model)(instance, x->charts);
-    x->options = RF(options_default)();
     x->options.sampler = sampler;
     x->options.attempts = attempts;
-    assert_int_equal(RF(filter_init)(&x->f, x->memory, sizeof x->memory, x->model.dim, seed), RF_OK);
 }
 
-static void set_up_named(fixture *x, const char *name, uint64_t seed, rf_sampler sampler, uint32_t attempts)
-{
-    set_up(x, INSTANCE(rf_model_find(name)), seed, sampler, attempts);
-}
+/* ---- Oracles ---- */
 
-/* A model of one parameter, one setting and no kernels. */
-static void set_up_own(fixture *x, RF(likelihood) *likelihood, uint64_t seed, rf_sampler sampler, uint32_t attempts)
-{
-    memset(x, 0, sizeof *x);
-    x->model = (RF(model)){.likelihood = likelihood, .dim = 1, .settings = 1};
-    x->options = RF(options_default)();
-    x->options.sampler = sampler;
-    x->options.attempts = attempts;
-    assert_int_equal(RF(filter_init)(&x->f, x->memory, sizeof x->memory, 1, seed), RF_OK);
-}
-
-static void set_prior(fixture *x, double mean, double sd)
-{
-    rf_real m = (rf_real)mean, v = (rf_real)sd * (rf_real)sd;
-    assert_int_equal(RF(prior_covariance)(x->f, &m, &v), RF_OK);
-}
-
-static rf_status update(fixture *x, const rf_real *record, const RF(engine) *engine)
-{
-    return RF(update)(x->f, &x->model, record, 1, &x->options, engine, &x->report);
-}
-
-/* Accepted attempts, or with weights the mean number of them. */
-static double accepted(const fixture *x) { return (double)x->report.acceptance * x->report.attempts; }
-
-/* ---- Precession: the posterior's moments are known in closed form ---- */
-
-typedef struct precession {
-    double mu, sd, t, ref, s; /* outcome 1: s = 1, outcome 0: s = −1 */
-    double Z, mean, var;
-} precession;
-
-static void solve_precession(precession *p)
-{
-    double v = p->sd * p->sd, e = exp(-p->t * p->t * v / 2);
-    double C = e * cos(p->t * (p->mu - p->ref)), S = e * sin(p->t * (p->mu - p->ref));
-    p->Z = (1 + p->s * C) / 2;
-    double shift = -p->s * p->t * v * S / (2 * p->Z);
-    p->mean = p->mu + shift;
-    p->var = v - p->s * p->t * p->t * v * v * C / (2 * p->Z) - shift * shift;
-}
-
-static rf_status update_precession(fixture *x, const precession *p, const RF(engine) *engine)
-{
-    const rf_real record[] = {(rf_real)p->t, (rf_real)p->ref, p->s > 0 ? 1 : 0};
-    set_prior(x, p->mu, p->sd);
-    return update(x, record, engine);
-}
-
-/* The bounds are those of independent rejection: 5 standard errors with N accepted. */
 static void precession_matches_closed_form(void **state)
 {
     (void)state;
     uint64_t source = 21;
     fixture x;
     for (int k = 0; k < 40; k++) {
-        precession p = {.mu = test_uniform(&source, -2, 2), .sd = exp(test_uniform(&source, -4, 1)), .s = k % 2 ? 1 : -1};
-        p.t = test_uniform(&source, 0.2, 3) / p.sd;
-        p.ref = p.mu + p.sd * test_uniform(&source, -1.5, 1.5);
-        solve_precession(&p);
+        const precession p = any_precession(k % 2, &source);
         for (int j = 0; j < 4; j++) {
-            set_up_named(&x, "precession", (uint64_t)k, samplers[j % 2], MANY);
+            set_up_named(&x, "precession", (uint64_t)k);
+            choose(&x, samplers[j % 2], MANY);
             assert_int_equal(update_precession(&x, &p, engines[j / 2]), RF_OK);
-            double n = accepted(&x);
-            check_within(x.report.acceptance, p.Z, 5 * sqrt(p.Z * (1 - p.Z) / MANY));
+            check_precession(&x, &p);
             check_within(exp((double)x.report.log_evidence), p.Z, 5 * sqrt(p.Z * (1 - p.Z) / MANY) + 1.0 / MANY);
-            check_within(RF(filter_mean)(x.f)[0], p.mean, 5 * sqrt(p.var / n) + 4 * EPS * fabs(p.mu));
-            check_within((double)RF(filter_covariance)(x.f, 0, 0) / p.var, 1, 5 * sqrt(3 / n) + 3 / n);
         }
     }
-}
-
-/* ---- Linear: the Kalman filter is exact ---- */
-
-typedef struct kalman {
-    unsigned dim;
-    double m[DIM], P[DIM * DIM], Z;
-    rf_real mean[DIM], cov[DIM * DIM], record[DIM + 2];
-} kalman;
-
-/* A prior and a record, the record's evidence and the exact posterior. */
-static void make_kalman(kalman *k, unsigned dim, int correlated, uint64_t *source)
-{
-    double a[DIM * DIM], Ph[DIM], s = 1, innovation = test_uniform(source, -1, 1);
-    memset(k, 0, sizeof *k);
-    k->dim = dim;
-    for (unsigned i = 0; i < dim * dim; i++)
-        a[i] = correlated ? test_uniform(source, -1, 1) : i % (dim + 1) == 0;
-    for (unsigned i = 0; i < dim * dim; i++) {
-        for (unsigned j = 0; j < dim; j++)
-            k->P[i] += a[i / dim * dim + j] * a[i % dim * dim + j] + (correlated && i / dim == i % dim ? 0.1 / dim : 0);
-        k->cov[i] = (rf_real)k->P[i];
-    }
-    k->record[dim] = 1;
-    for (unsigned i = 0; i < dim; i++) {
-        k->mean[i] = (rf_real)(k->m[i] = test_uniform(source, -1, 1));
-        k->record[i] = (rf_real)test_uniform(source, -1, 1);
-        k->record[dim + 1] += (rf_real)(k->m[i] * (double)k->record[i]);
-    }
-    k->record[dim + 1] += (rf_real)innovation;
-    for (unsigned i = 0; i < dim; i++) {
-        Ph[i] = 0;
-        for (unsigned j = 0; j < dim; j++)
-            Ph[i] += k->P[i * dim + j] * (double)k->record[j];
-        s += (double)k->record[i] * Ph[i];
-    }
-    k->Z = exp(-innovation * innovation / (2 * s)) / sqrt(2 * 3.14159265358979324 * s);
-    for (unsigned i = 0; i < dim; i++) {
-        k->m[i] += Ph[i] * innovation / s;
-        for (unsigned j = 0; j < dim; j++)
-            k->P[i * dim + j] -= Ph[i] * Ph[j] / s;
-    }
-}
-
-static rf_status update_kalman(fixture *x, const kalman *k, const RF(engine) *engine)
-{
-    assert_int_equal(RF(prior_covariance)(x->f, k->mean, k->cov), RF_OK);
-    return update(x, k->record, engine);
 }
 
 static void linear_matches_kalman(void **state)
@@ -189,20 +60,16 @@ static void linear_matches_kalman(void **state)
     (void)state;
     uint64_t source = 22;
     fixture x;
-    kalman k;
+    linear_case c;
     for (int i = 0; i < 40; i++) {
-        make_kalman(&k, 2, 1, &source);
+        make_linear(&c, 2, 1, 1, &source);
         for (int j = 0; j < 4; j++) {
-            set_up_named(&x, "linear", (uint64_t)i, samplers[j % 2], MANY);
-            assert_int_equal(update_kalman(&x, &k, engines[j / 2]), RF_OK);
-            double n = accepted(&x), share = k.Z * sqrt(2 * 3.14159265358979324);
-            check_within(exp((double)x.report.log_evidence), k.Z, k.Z * 5 * sqrt((1 - share) / (share * MANY)) + 1.0 / MANY + 4 * EPS);
-            for (unsigned a = 0; a < 2; a++)
-                for (unsigned b = 0; b <= a; b++) {
-                    double paa = k.P[3 * a], pbb = k.P[3 * b], pab = k.P[2 * a + b];
-                    check_within(RF(filter_mean)(x.f)[a], k.m[a], 5 * sqrt(paa / n));
-                    check_within(RF(filter_covariance)(x.f, a, b), pab, 5 * sqrt((paa * pbb + pab * pab) / n) + 3 / n);
-                }
+            set_up_named(&x, "linear", (uint64_t)i);
+            choose(&x, samplers[j % 2], MANY);
+            assert_int_equal(update_linear(&x, &c, engines[j / 2]), RF_OK);
+            check_linear(&x, &c);
+            double share = c.Z * sqrt(2 * PI);
+            check_within(exp((double)x.report.log_evidence), c.Z, c.Z * 5 * sqrt((1 - share) / (share * MANY)) + 1.0 / MANY + 4 * EPS);
         }
     }
 }
@@ -232,11 +99,13 @@ static void decay_matches_rejection(void **state)
     fixture x, right;
     for (int k = 0; k < 8; k++) {
         const rf_real record[] = {settings[k / 2], (rf_real)(k % 2)};
-        set_up_named(&right, "decay", 1000 + (uint64_t)k, RF_REJECT, 16 * MANY);
-        assert_int_equal(update(&right, record, engines[1]), RF_OK);
+        set_up_named(&right, "decay", 1000 + (uint64_t)k);
+        choose(&right, RF_REJECT, 16 * MANY);
+        assert_int_equal(update(&right, record, 1, engines[1]), RF_OK);
         for (int j = 0; j < 4; j++) {
-            set_up_named(&x, "decay", (uint64_t)k, samplers[j % 2], MANY);
-            assert_int_equal(update(&x, record, engines[j / 2]), RF_OK);
+            set_up_named(&x, "decay", (uint64_t)k);
+            choose(&x, samplers[j % 2], MANY);
+            assert_int_equal(update(&x, record, 1, engines[j / 2]), RF_OK);
             check_like_rejection(&x, &right, 4);
         }
     }
@@ -250,13 +119,15 @@ static void phase_wraps(void **state)
     fixture x, right;
     for (int k = 0; k < 5; k++) {
         const rf_real record[] = {1, refs[k], 1};
-        set_up_named(&right, "phase", 1000 + (uint64_t)k, RF_REJECT, 16 * MANY);
+        set_up_named(&right, "phase", 1000 + (uint64_t)k);
+        choose(&right, RF_REJECT, 16 * MANY);
         assert_int_equal(RF(prior_box)(right.f, &right.model, &low, &high), RF_OK);
-        assert_int_equal(update(&right, record, engines[1]), RF_OK);
+        assert_int_equal(update(&right, record, 1, engines[1]), RF_OK);
         for (int j = 0; j < 4; j++) {
-            set_up_named(&x, "phase", (uint64_t)k, samplers[j % 2], MANY);
+            set_up_named(&x, "phase", (uint64_t)k);
+            choose(&x, samplers[j % 2], MANY);
             assert_int_equal(RF(prior_box)(x.f, &x.model, &low, &high), RF_OK);
-            assert_int_equal(update(&x, record, engines[j / 2]), RF_OK);
+            assert_int_equal(update(&x, record, 1, engines[j / 2]), RF_OK);
             check_like_rejection(&x, &right, 4);
             if (k == 0 || k == 3) /* ½ + ½cos on a circle that is cut (nearly) opposite: variance π²/3 − 2 */
                 check_within(RF(filter_covariance)(x.f, 0, 0), 1.28987, 5 * sqrt(3 / accepted(&x)) + 0.02);
@@ -270,27 +141,13 @@ static void small_kappa_reports_delta(void **state)
 {
     (void)state;
     fixture x;
-    for (int k = 0; k < 12; k++) {
-        double kappa = 0.1 + 0.08 * k, t = 2, ref = 0.3, over = 0, all = 0, capped = 0, total = 0, square = 0;
-        const rf_real record[] = {(rf_real)t, (rf_real)ref, 1};
-        for (int i = 0; i <= 20000; i++) {
-            double z = -9 + 18.0 * i / 20000, w = exp(-z * z / 2), c = cos((z - ref) * t / 2), p = c * c;
-            over += w * fmax(0, p - kappa), all += w * p, capped += w * fmin(p / kappa, 1), total += w;
-            square += w * fmax(0, p / kappa - 1) * fmax(0, p / kappa - 1);
-        }
+    for (int k = 0; k < 12; k++)
         for (int j = 0; j < 4; j++) {
-            set_up_named(&x, "precession", (uint64_t)k, samplers[j % 2], MANY);
-            x.options.kappa = (rf_real)kappa;
-            assert_int_equal(update(&x, record, engines[j / 2]), RF_NOTE_ABOVE);
-            double delta = over / all, accept = capped / total, excess = delta / (1 - delta);
-            double sd_excess = sqrt(fmax(square / capped - excess * excess, 0) / accepted(&x));
-            check_within(x.report.acceptance, accept, 5 * sqrt(accept * (1 - accept) / MANY));
-            check_within(x.report.delta, delta, 5 * sd_excess * (1 - delta) * (1 - delta) + 2e-5);
-            check_within(x.report.log_evidence, log(all / total * (1 - delta)), 5 * sqrt((double)x.report.log_evidence_variance) + 1e-5);
-            check_within(x.report.largest, 1, 1e-3);
+            set_up_named(&x, "precession", (uint64_t)k);
+            choose(&x, samplers[j % 2], MANY);
+            check_small_kappa(&x, 0.1 + 0.08 * k, engines[j / 2]);
             assert_int_equal(x.report.above > 0, samplers[j % 2] != RF_WEIGHT); /* weights have no such count */
         }
-    }
 }
 
 /* ---- What m = 100 is worth ---- */
@@ -307,12 +164,13 @@ static spread precession_spread(rf_sampler sampler, const RF(engine) *engine)
     double sum = 0, squares = 0;
     fixture x;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        precession p = {.mu = 0.7, .sd = 0.5, .t = 2, .s = seed % 2 ? 1 : -1};
+        precession p = {.mu = 0.7, .sd = 0.5, .t = 2, .outcome = seed % 2};
         do { /* what the particle guess heuristic asks, where at least a fifth is accepted: no top-up */
             p.ref = p.mu + p.sd * test_uniform(&source, -2, 2);
             solve_precession(&p);
         } while (p.Z < 0.3);
-        set_up_named(&x, "precession", test_word(&source), sampler, SMALL);
+        set_up_named(&x, "precession", test_word(&source));
+        choose(&x, sampler, SMALL);
         x.options.batches_max = 1;
         assert_true(update_precession(&x, &p, engine) >= 0);
         double error = (RF(filter_mean)(x.f)[0] - p.mean) / sqrt(p.var);
@@ -327,14 +185,15 @@ static spread linear_spread(const RF(instance) *instance, rf_sampler sampler, co
     double sum = 0, squares = 0;
     unsigned dim = instance->about->dim;
     fixture x;
-    kalman k;
+    linear_case c;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        make_kalman(&k, dim, 0, &source);
-        set_up(&x, instance, test_word(&source), sampler, SMALL);
+        make_linear(&c, dim, 0, 1, &source);
+        set_up(&x, instance, test_word(&source));
+        choose(&x, sampler, SMALL);
         x.options.batches_max = 1;
-        assert_true(update_kalman(&x, &k, engine) >= 0);
+        assert_true(update_linear(&x, &c, engine) >= 0);
         for (unsigned i = 0; i < dim; i++) {
-            double error = (RF(filter_mean)(x.f)[i] - k.m[i]) / sqrt(k.P[i * (dim + 1)]);
+            double error = (RF(filter_mean)(x.f)[i] - c.exact.mean[i]) / sqrt(kalman_covariance(&c.exact, i, i));
             sum += error, squares += error * error;
         }
     }
@@ -444,7 +303,7 @@ static void table_gives_the_moments(void **state)
     (void)state;
     uint64_t source = 25;
     for (int k = 0; k < 100; k++) {
-        precession p = {.mu = 0, .sd = 1, .t = test_uniform(&source, 0.2, 3), .ref = test_uniform(&source, -1.5, 1.5), .s = 1};
+        precession p = {.mu = 0, .sd = 1, .t = test_uniform(&source, 0.2, 3), .ref = test_uniform(&source, -1.5, 1.5), .outcome = 1};
         double w = 0, wz = 0;
         solve_precession(&p);
         for (unsigned i = 0; i < RF_LATTICE_SIZE; i++) {
@@ -505,8 +364,9 @@ static void rounds_begin_anew(void **state)
     fixture x;
     for (int s = 0; s < 2; s++) {
         seen_count = 0;
-        set_up_own(&x, record_x, 3, samplers[s], 3 * 4096);
-        assert_int_equal(update(&x, record, NULL), RF_OK);
+        set_up_own(&x, record_x, 3);
+        choose(&x, samplers[s], 3 * 4096);
+        assert_int_equal(update(&x, record, 1, NULL), RF_OK);
         assert_int_equal(seen_count, 3 * 4096);
         for (int round = 0; round < 3; round++) {
             const double *from = seen + round * 4096;
@@ -524,11 +384,6 @@ static void rounds_begin_anew(void **state)
 
 /* ---- Bad likelihoods and refusals ---- */
 
-static rf_real nan_above(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? RF(nan)() : RF_C(0.5); }
-static rf_real negative_above(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? -1 : RF_C(0.5); }
-static rf_real infinite_above(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? RF(infinity)() : RF_C(0.5); }
-static rf_real zero_above(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? 0 : RF_C(0.5); }
-
 static void bad_likelihoods_count_as_zero(void **state)
 {
     (void)state;
@@ -540,10 +395,12 @@ static void bad_likelihoods_count_as_zero(void **state)
         above_one += rf_lattice_normal[i] > 8192;
     for (int k = 0; k < 3; k++)
         for (int j = 0; j < 4; j++) {
-            set_up_own(&x, bad[k], 9, samplers[j % 2], 2 * RF_LATTICE_SIZE);
-            set_up_own(&good, zero_above, 9, samplers[j % 2], 2 * RF_LATTICE_SIZE);
-            assert_int_equal(update(&x, record, engines[j / 2]), RF_NOTE_BAD);
-            assert_int_equal(update(&good, record, engines[j / 2]), RF_OK);
+            set_up_own(&x, bad[k], 9);
+            choose(&x, samplers[j % 2], 2 * RF_LATTICE_SIZE);
+            set_up_own(&good, zero_above, 9);
+            choose(&good, samplers[j % 2], 2 * RF_LATTICE_SIZE);
+            assert_int_equal(update(&x, record, 1, engines[j / 2]), RF_NOTE_BAD);
+            assert_int_equal(update(&good, record, 1, engines[j / 2]), RF_OK);
             const uint32_t counts[] = {x.report.nan, x.report.negative, x.report.infinite};
             for (int i = 0; i < 3; i++)
                 assert_int_equal(counts[i], i == k ? 2 * above_one : 0); /* two whole tables */
@@ -559,8 +416,9 @@ static void bad_likelihoods_in_kernels(void **state)
     for (int s = 0; s < 2; s++) {
         fixture x[2];
         for (int e = 0; e < 2; e++) {
-            set_up_named(&x[e], "ramsey", 9, samplers[s], 1000);
-            assert_int_equal(update(&x[e], record, engines[e]) & RF_NOTE_BAD, RF_NOTE_BAD);
+            set_up_named(&x[e], "ramsey", 9);
+            choose(&x[e], samplers[s], 1000);
+            assert_int_equal(update(&x[e], record, 1, engines[e]) & RF_NOTE_BAD, RF_NOTE_BAD);
             assert_true(x[e].report.infinite + x[e].report.negative + x[e].report.nan > 900);
         }
         assert_memory_equal(&x[0].report, &x[1].report, sizeof x[0].report);
@@ -573,19 +431,19 @@ static void refusals(void **state)
     const rf_real record[] = {1, 0, 1};
     fixture x;
     unsigned char before[sizeof x.memory];
-    set_up_named(&x, "precession", 1, RF_REJECT, 100);
+    set_up_named(&x, "precession", 1);
     memcpy(before, x.memory, sizeof before);
     for (int e = 0; e < 2; e++) {
         for (int s = 0; s < 3; s++) {
             x.options.sampler = s < 2 ? samplers[s] : (rf_sampler)7;
             x.options.strict = s < 2;
-            assert_int_equal(update(&x, record, engines[e]), RF_REFUSED_OPTIONS);
+            assert_int_equal(update(&x, record, 1, engines[e]), RF_REFUSED_OPTIONS);
             assert_memory_equal(before, x.memory, sizeof before);
         }
     }
     x.options.sampler = RF_REJECT;
     x.options.strict = 1;
-    assert_true(update(&x, record, engines[1]) >= 0);
+    assert_true(update(&x, record, 1, engines[1]) >= 0);
 }
 
 int main(void)

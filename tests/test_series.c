@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/* The series of a run: what is kept, and what is lost when it is thinned. */
+#include "testing.h"
 
 #include <math.h>
 

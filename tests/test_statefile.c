@@ -1,10 +1,9 @@
 /* The state file: what is put comes back; anything but a whole file is refused; a kill leaves a whole file. */
 #define _XOPEN_SOURCE 700
-#include "testing.h"
+#include "directory.h"
 
 #include "../cli/statefile.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -12,47 +11,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-static char directory[] = "/tmp/test_statefile.XXXXXX";
-
-/* Good until the fourth call after it. */
-static const char *in_directory(const char *name)
-{
-    static char path[4][256];
-    static unsigned turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", directory, name);
-    return path[turn];
-}
-
-static size_t files_left(void)
-{
-    size_t count = 0;
-    DIR *d = opendir(directory);
-    assert_non_null(d);
-    for (struct dirent *e = readdir(d); e; e = readdir(d))
-        count += e->d_name[0] != '.';
-    closedir(d);
-    return count;
-}
-
-static void write_file(const char *path, const void *bytes, size_t count)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, count, file), count);
-    assert_int_equal(fclose(file), 0);
-}
-
-static size_t read_file(const char *path, unsigned char *bytes, size_t most)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t count = fread(bytes, 1, most, file);
-    fclose(file);
-    return count;
-}
 
 static void assert_saved(const cli_state *s, const char *path, int is_durable)
 {
@@ -480,9 +438,5 @@ int main(void)
         cmocka_unit_test(test_in_the_working_directory),
         cmocka_unit_test(test_kill_at_any_instant),
     };
-    if (!mkdtemp(directory))
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    rmdir(directory);
-    return failed;
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

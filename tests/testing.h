@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#define PI 3.14159265358979323846
+
 /* cmocka's longjmp target is gone after a failure, so say what was compared before failing. */
 #define check_below(value, limit)                                                                                      \
     do {                                                                                                               \
@@ -42,6 +44,12 @@ static inline double test_uniform(uint64_t *state, double low, double high)
     return low + (high - low) * (double)(test_word(state) >> 11) * 0x1p-53;
 }
 
+static inline void test_bytes(uint8_t *bytes, size_t count, uint64_t seed)
+{
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = (uint8_t)(test_word(&seed) >> 33);
+}
+
 /* For tests that are compiled per precision. */
 #ifdef RF_PRECISION
 #include "per_precision.h"
@@ -58,6 +66,15 @@ static inline void choose_settings(const RF(filter) *filter, const RF(model) *mo
     }
     const RF(situation) situation = {filter, model, NULL, about, mean, sd, RF(filter_updates)(filter), 0};
     RF(design_pgh)(&situation, setting);
+}
+
+/* The prior that the model's description gives: each parameter somewhere in its range. */
+static inline void set_prior_of(RF(filter) *filter, const RF(model) *model, const rf_description *about)
+{
+    rf_real low[RF_NAMES_MAX], high[RF_NAMES_MAX];
+    for (unsigned i = 0; i < model->dim; i++)
+        low[i] = (rf_real)about->parameter[i].low, high[i] = (rf_real)about->parameter[i].high;
+    assert_int_equal(RF(prior_box)(filter, model, low, high), RF_OK);
 }
 #endif
 

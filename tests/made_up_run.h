@@ -1,0 +1,53 @@
+/* A run made up to be looked at: what the tests of pictures and of the terminal share. */
+#ifndef REJFILT_TEST_MADE_UP_RUN_H
+#define REJFILT_TEST_MADE_UP_RUN_H
+
+#include "testing.h"
+
+#include <math.h>
+
+#include "../cli/run.h"
+
+static rf_description about;
+
+/* One parameter and one setting, as most tests need them. */
+static inline int describe(void **state)
+{
+    (void)state;
+    about = (rf_description){.name = "synthetic", .dim = 1, .settings = 1};
+    about.parameter[0] = (rf_parameter){.name = "omega_0", .low = 0, .high = 1};
+    about.setting[0] = (rf_setting){.name = "t"};
+    return 0;
+}
+
+static inline cli_step synthetic(long step)
+{
+    double sigma = 0.3 * exp(-(double)step / 50.0) + 0.01;
+    cli_step s = {.step = step, .dim = about.dim, .outcome = 1.0, .report.acceptance = 0.5};
+    for (unsigned i = 0; i < about.dim; i++) {
+        s.truth[i] = 0.8;
+        s.mean[i] = 0.8 + sigma * sin(0.3 * (double)step);
+        s.low[i] = s.mean[i] - 1.959963984540054 * sigma;
+        s.high[i] = s.mean[i] + 1.959963984540054 * sigma;
+    }
+    for (unsigned i = 0; i < about.settings; i++)
+        s.setting[i] = 1.0 / sigma;
+    return s;
+}
+
+/* The whole file, terminated, which is closed; the caller frees it. */
+static inline char *read_all(FILE *file, size_t *length)
+{
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    *length = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(*length + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *length, file), *length);
+    bytes[*length] = '\0';
+    fclose(file);
+    return bytes;
+}
+
+#endif
