@@ -589,7 +589,7 @@ class Surroundings(Test):
             return output.read()
 
     def test_interrupt(self):
-        (s,) = parse(self.interrupt("--json", "--trials=1000000", "--steps=50"))
+        (s,) = parse(self.interrupt("--json", "--trials=1000000", "--steps=50", "--attempts=100"))
         self.assertTrue(0 < s["trials"] < 1000000 and 0 < s["median"] <= s["p90"] <= s["p99"])
         lines = parse(self.interrupt("--json", "--steps=1000000000", "--attempts=100000"))  # whole lines only
         self.assertEqual([line["step"] for line in lines], list(range(len(lines))))
