@@ -21,7 +21,7 @@ cloud_config digits_config(const lab *l, rf_method method, int split)
     c.source.data = lab_data(l) ? lab_data(l) : "synthetic";
     c.seed = lab_seed(l);
     c.threads = lab_threads(l);
-    c.method = method;
+    c.method = (int)method;
     if (split) {
         c.split[0] = 10;
         c.split[1] = 1;
