@@ -16,26 +16,26 @@ static void text_header(FILE *out, const rf_description *about)
     fprintf(out, "   outcome accepted acceptance health\n");
 }
 
-/* What is not known is a dash. */
+/* A column, apart from the one before it however long the number is; what is not known is a dash. */
 static void text_number(FILE *out, int width, int digits, double value)
 {
     if (isnan(value))
-        fprintf(out, "%*s", width, "-");
+        fprintf(out, " %*s", width, "-");
     else
-        fprintf(out, "%*.*g", width, digits, value);
+        fprintf(out, " %*.*g", width, digits, value);
 }
 
 static void text_step(FILE *out, const rf_description *about, const cli_step *s)
 {
     fprintf(out, "%5ld", s->step);
     for (unsigned i = 0; i < s->dim; i++) {
-        text_number(out, 13, 6, s->truth[i]);
-        text_number(out, 12, 6, s->mean[i]);
-        text_number(out, 11, 3, s->sd[i]);
+        text_number(out, 12, 6, s->truth[i]);
+        text_number(out, 11, 6, s->mean[i]);
+        text_number(out, 10, 3, s->sd[i]);
     }
     for (unsigned i = 0; i < about->settings; i++)
-        text_number(out, 12, 4, s->setting[i]);
-    text_number(out, 10, 4, s->outcome);
+        text_number(out, 11, 4, s->setting[i]);
+    text_number(out, 9, 4, s->outcome);
     fprintf(out, " %6u %8.3f   %s\n", s->report.accepted, s->report.acceptance, cli_health_names[s->health]);
 }
 

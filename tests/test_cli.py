@@ -572,6 +572,12 @@ class Surroundings(Test):
         with open("/dev/full", "w") as full:
             self.assertEqual([run(word, stdout=full).returncode for word in ("--version", "--help")], [1, 1])
 
+    def test_columns_stay_apart(self):
+        """Of the longest numbers, too; and what is not known has a column."""
+        text = good("track", "--format=text", "--prior=-1.23456e-05+-1e-09", "--drift=0", input='{"t": 1, "x_": -1.23456e-105, "outcome": null}\n')
+        line = text.splitlines()[-1].split()
+        self.assertEqual((line[:3], line[5:7], len(line)), (["0", "-", "-1.23456e-05"], ["-1.235e-105", "-"], 10))
+
     def interrupt(self, *arguments):
         """What it has written when it is interrupted after a second of work."""
         with tempfile.TemporaryFile("w+") as output, \
