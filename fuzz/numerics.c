@@ -404,9 +404,16 @@ static void design_step(world *w, input *in)
     fuzz_require(is_finite(t.evidence.log + t.evidence.carry));
 }
 
+static world w;
+
+static void close_engines(void)
+{
+    for (unsigned i = 0; i < ENGINES; i++)
+        rf_engine_close(w.engine[i]);
+}
+
 void RF(numerics)(const uint8_t *bytes, size_t count)
 {
-    static world w;
     input in = {bytes, bytes + count};
     unsigned models = 0;
     while (rf_model_at(models))
@@ -421,6 +428,8 @@ void RF(numerics)(const uint8_t *bytes, size_t count)
         low[i] = (rf_real)w.instance->about->parameter[i].low;
         high[i] = (rf_real)w.instance->about->parameter[i].high;
     }
+    if (!w.engine[0])
+        atexit(close_engines);
     for (unsigned i = 0; i < ENGINES; i++) {
         if (!w.engine[i] && !(w.engine[i] = rf_engine_open(engine_names[i], NULL, 0)))
             fuzz_require(i > 1); /* an instruction set that this CPU lacks */
