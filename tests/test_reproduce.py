@@ -125,7 +125,7 @@ class Reproduce(unittest.TestCase):
 
     def test_list(self):
         names = [line.split()[0] for line in good("--list").splitlines()[1:]]
-        listed = re.findall(r"^EXPERIMENT\((\w+)\)", (ROOT / "experiments" / "list.def").read_text(), re.M)
+        listed = re.findall(r"^EXPERIMENT\((\w+)\)", (ROOT / "lab/experiments" / "list.def").read_text(), re.M)
         self.assertEqual(names, listed)
 
     def test_json_is_the_report(self):

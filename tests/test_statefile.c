@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "directory.h"
 
-#include "../cli/statefile.h"
+#include "../apps/cli/statefile.h"
 
 #include <fcntl.h>
 #include <math.h>

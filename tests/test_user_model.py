@@ -7,7 +7,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
 LONGEST = 120  # seconds for any one command, with room for sanitizers; a hang is a failure
 EXAMPLES = sorted((ROOT / "examples").glob("*.c"))
-PRECESSION = (ROOT / "models" / "precession.h").read_text()
+PRECESSION = (ROOT / "src/models" / "precession.h").read_text()
 BODY = "    rf_real zero"  # where precession's likelihood begins
 REFUSED = 2
 

@@ -1,4 +1,4 @@
-/* What outcomes say about the filter, and what is done about it. Between the sources of design/ alone. */
+/* What outcomes say about the filter, and what is done about it. Between the sources of src/design/ alone. */
 #ifndef REJFILT_DESIGN_HEALTH_H
 #define REJFILT_DESIGN_HEALTH_H
 

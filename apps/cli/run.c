@@ -16,15 +16,15 @@ const char *const cli_health_names[] = {"tracking", "suspicious", "recovering", 
 const char *const cli_precision_names[] = {"double", "float", NULL};
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
 
-/* Those of design/, and what is none of them. */
+/* Those of src/design/, and what is none of them. */
 static const char *const design_names[] = {
 #define RF_DESIGN(identifier, name, ...) name,
-#include "../design/list.def"
+#include "../../src/design/list.def"
 #undef RF_DESIGN
     "model", "given", "auto", NULL};
 static const char design_help[] = "who chooses the next experiment:\n"
 #define RF_DESIGN(identifier, name, ...) name ", "
-#include "../design/list.def"
+#include "../../src/design/list.def"
 #undef RF_DESIGN
     "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
 

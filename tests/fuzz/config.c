@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "fuzz.h"
 
-#include "../cli/config.c" /* which keeps texts for as long as a program runs; here they must go */
+#include "../../apps/cli/config.c" /* which keeps texts for as long as a program runs; here they must go */
 #include "run.h"
 
 static void forget(void)

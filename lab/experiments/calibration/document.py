@@ -1,4 +1,4 @@
-"""The tables and the picture of docs/calibration.md: python3 experiments/calibration/document.py ROWS.json OUT
+"""The tables and the picture of docs/calibration.md: python3 lab/experiments/calibration/document.py ROWS.json OUT
 
 ROWS.json is what rejfilt-calibration leaves; writes OUT.md and OUT.svg."""
 import json, math, subprocess, sys

@@ -1,4 +1,4 @@
-/* The integer filter of fixed/ beside the filter in double: the same truths and the same luck, each with experiments of its
+/* The integer filter of src/fixed/ beside the filter in double: the same truths and the same luck, each with experiments of its
    own choice. */
 #include "tracking.h"
 
