@@ -13,7 +13,6 @@
 #include "output.h"
 #include "records.h"
 #include "simulate.h"
-#include "statefile.h"
 
 #if RF_PRECISION == 32
 #define RF_ENGINE(engine) rf_engine_f32(engine)
@@ -144,7 +143,7 @@ static int save_state(session *s)
     if (cli_flush() != CLI_OK)
         return CLI_FAILED;
     put_state(s, &state);
-    if (cli_state_save(&state, s->config->state, s->config->state_durable, error, sizeof error) < 0) {
+    if (cli_state_save(&state, s->live->state, s->config->state_durable, error, sizeof error) < 0) {
         cli_error("track: --state: %s", error);
         return CLI_FAILED;
     }

@@ -3,11 +3,13 @@
 #define REJFILT_CLI_LIVE_H
 
 #include "simulate.h"
+#include "statefile.h"
 
 typedef struct cli_live {
     const cli_track_config *config;
     const rf_engine *engine;
-    cli_observer *observer; /* of every update, and of every time that only passed */
+    const cli_state_file *state; /* open on the first rank, if the configuration has a state */
+    cli_observer *observer;      /* of every update, and of every time that only passed */
     void *user;
 } cli_live;
 

@@ -1,6 +1,8 @@
+#define _DEFAULT_SOURCE /* getentropy */
 #define _XOPEN_SOURCE 700
 #include "statefile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli.h"
 
 static const char magic[8] = {'R', 'F', 'S', 'T', 'A', 'T', 'E', '\n'};
 
@@ -138,6 +142,91 @@ void cli_state_get_text(cli_state *s, char *text, size_t size)
 
 int cli_state_is_read(const cli_state *s) { return !s->failed && s->at == s->size; }
 
+/* ---- Places ---- */
+
+static int cannot(const char *what, const char *path, const char *reason, char *error, size_t size)
+{
+    snprintf(error, size, "cannot %s %s: %s", what, path, reason);
+    return -1;
+}
+
+/* Is there a regular file? Returns 0, or -1 with a line in `error`. */
+static int check_kind(const struct stat *there, const char *path, char *error, size_t size)
+{
+    if (S_ISREG(there->st_mode))
+        return 0;
+    snprintf(error, size, "%s is %s", path, S_ISDIR(there->st_mode) ? "a directory" : "not a regular file");
+    return -1;
+}
+
+/* Where the file is that `path` leads to, in `target`. Returns 0, or -1 with a line in `error`. */
+static int follow(const char *path, char target[PATH_MAX], char *error, size_t size)
+{
+    struct stat there;
+    if ((size_t)snprintf(target, PATH_MAX, "%s", path) >= PATH_MAX)
+        return cannot("write", path, strerror(ENAMETOOLONG), error, size);
+    if (lstat(path, &there) < 0)
+        return 0; /* it is yet to be made */
+    if (S_ISLNK(there.st_mode) && (!realpath(path, target) || stat(target, &there) < 0)) {
+        if (errno != ENOENT)
+            return cannot("read", path, strerror(errno), error, size);
+        snprintf(error, size, "%s is a link to nothing", path);
+        return -1;
+    }
+    return check_kind(&there, path, error, size);
+}
+
+/* The directory's name, and the name of the file in it. */
+static const char *split(const char *path, char directory[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(directory, PATH_MAX, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return slash ? slash + 1 : path;
+}
+
+/* A temporary file is called NAME.TAG.tmp, with 16 hexadecimal digits. */
+static int is_temporary(const char *entry, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '.' &&
+           strspn(entry + length + 1, "0123456789abcdef") == 16 && strcmp(entry + length + 17, ".tmp") == 0;
+}
+
+/* Removes what killed processes have left. Nobody else is writing: this process holds the lock. */
+static void remove_leftovers(const char *target)
+{
+    char directory[PATH_MAX];
+    const char *name = split(target, directory);
+    DIR *entries = opendir(directory);
+    for (struct dirent *e; entries && (e = readdir(entries));)
+        if (is_temporary(e->d_name, name))
+            unlinkat(dirfd(entries), e->d_name, 0);
+    if (entries)
+        closedir(entries);
+}
+
+int cli_state_open(cli_state_file *f, const char *path, char *error, size_t size)
+{
+    uint64_t tag;
+    if (getentropy(&tag, sizeof tag) < 0)
+        tag = (uint64_t)getpid();
+    f->path = path;
+    f->lock.file = -1;
+    if (follow(path, f->target, error, size) < 0)
+        return CLI_BAD_INPUT;
+    if ((size_t)snprintf(f->temporary, sizeof f->temporary, "%s.%016llx.tmp", f->target, (unsigned long long)tag) >=
+        sizeof f->temporary) {
+        cannot("write", path, strerror(ENAMETOOLONG), error, size);
+        return CLI_BAD_INPUT;
+    }
+    int code = cli_lock_take(&f->lock, f->target, error, size);
+    if (f->lock.file >= 0)
+        remove_leftovers(f->target);
+    return code;
+}
+
+void cli_state_close(cli_state_file *f) { cli_lock_release(&f->lock); }
+
 /* ---- Saving ---- */
 
 static int write_all(int file, const unsigned char *bytes, size_t count)
@@ -157,8 +246,7 @@ static int write_all(int file, const unsigned char *bytes, size_t count)
 static int sync_directory_of(const char *path)
 {
     char directory[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    split(path, directory);
     int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (file < 0)
         return -1;
@@ -169,13 +257,12 @@ static int sync_directory_of(const char *path)
     return result;
 }
 
-/* Writes bytes to `path` by way of `temporary`. Returns 0, or -1 with the reason in errno. */
-static int replace(const char *path, const char *temporary, mode_t mode, const unsigned char *bytes, size_t count,
-                   int is_durable)
+/* Writes bytes to the file by way of the temporary one. Returns 0, or -1 with the reason in errno. */
+static int replace(const cli_state_file *f, const unsigned char *bytes, size_t count, int is_durable)
 {
-    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (file < 0 && errno == EEXIST && unlink(temporary) == 0)
-        file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    struct stat there;
+    const mode_t mode = lstat(f->target, &there) == 0 ? (there.st_mode & 0666) | 0600 : 0666;
+    int file = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0)
         return -1;
     int failed = write_all(file, bytes, count) < 0 || (is_durable && fsync(file) < 0);
@@ -184,55 +271,30 @@ static int replace(const char *path, const char *temporary, mode_t mode, const u
         failed = 1;
         reason = errno;
     }
-    if (!failed && rename(temporary, path) < 0) {
+    if (!failed && rename(f->temporary, f->target) < 0) {
         failed = 1;
         reason = errno;
     }
     if (failed) {
-        unlink(temporary);
+        unlink(f->temporary);
         errno = reason;
         return -1;
     }
-    return is_durable ? sync_directory_of(path) : 0;
+    return is_durable ? sync_directory_of(f->target) : 0;
 }
 
-static int cannot(const char *what, const char *path, const char *reason, char *error, size_t size)
-{
-    snprintf(error, size, "cannot %s %s: %s", what, path, reason);
-    return -1;
-}
-
-int cli_state_save(const cli_state *s, const char *path, int is_durable, char *error, size_t size)
+int cli_state_save(const cli_state *s, const cli_state_file *f, int is_durable, char *error, size_t size)
 {
     unsigned char bytes[FILE_MOST];
-    char target[PATH_MAX], temporary[PATH_MAX];
-    mode_t mode = 0666;
-    struct stat there;
     if (s->failed)
-        return cannot("write", path, "the state is too large", error, size);
-    int length = snprintf(target, sizeof target, "%s", path);
-    if (length < 0 || (size_t)length >= sizeof target)
-        return cannot("write", path, strerror(ENAMETOOLONG), error, size);
-    if (lstat(path, &there) == 0) {
-        if (S_ISLNK(there.st_mode) && (!realpath(path, target) || stat(target, &there) < 0))
-            return cannot("write", path, errno == ENOENT ? "it is a link to nothing" : strerror(errno), error, size);
-        if (S_ISDIR(there.st_mode))
-            return cannot("write", path, "it is a directory", error, size);
-        if (!S_ISREG(there.st_mode))
-            return cannot("write", path, "it is not a regular file", error, size);
-        mode = (there.st_mode & 0666) | 0600;
-    }
-    length = snprintf(temporary, sizeof temporary, "%s.tmp", target);
-    if (length < 0 || (size_t)length >= sizeof temporary)
-        return cannot("write", path, strerror(ENAMETOOLONG), error, size);
-
+        return cannot("write", f->path, "the state is too large", error, size);
     memcpy(bytes, magic, sizeof magic);
     store(bytes + 8, CLI_STATE_VERSION, 4);
     store(bytes + 12, s->size, 4);
     memcpy(bytes + HEAD, s->bytes, s->size);
     store(bytes + HEAD + s->size, checksum(bytes, HEAD + s->size), TAIL);
-    if (replace(target, temporary, mode, bytes, HEAD + s->size + TAIL, is_durable) < 0)
-        return cannot("write", path, strerror(errno), error, size);
+    if (replace(f, bytes, HEAD + s->size + TAIL, is_durable) < 0)
+        return cannot("write", f->path, strerror(errno), error, size);
     return 0;
 }
 
@@ -245,10 +307,8 @@ static ssize_t read_file(int file, const char *path, unsigned char *bytes, size_
     size_t count = 0;
     if (fstat(file, &there) < 0)
         return cannot("read", path, strerror(errno), error, size);
-    if (!S_ISREG(there.st_mode)) {
-        snprintf(error, size, "%s is %s", path, S_ISDIR(there.st_mode) ? "a directory" : "not a regular file");
+    if (check_kind(&there, path, error, size) < 0)
         return -1;
-    }
     while (count < most) {
         ssize_t got = read(file, bytes + count, most - count);
         if (got == 0)

@@ -66,7 +66,9 @@ static void go_on_from(const uint8_t *bytes, size_t count)
     cli_state_put_bytes(&state, bytes + 1, count - 1);
     snprintf(data, sizeof data, "%s", fuzz_file("data.csv", (const uint8_t *)records, sizeof records - 1));
     snprintf(path, sizeof path, "%s", fuzz_file("run.state", bytes, 0));
-    fuzz_require(cli_state_save(&state, path, 0, error, sizeof error) == 0);
+    static cli_state_file file;
+    fuzz_require(cli_state_open(&file, path, error, sizeof error) == CLI_OK && !error[0]);
+    fuzz_require(cli_state_save(&state, &file, 0, error, sizeof error) == 0);
     fuzz_require(cli_state_load(&back, path, error, sizeof error) == 1);
     fuzz_require(back.size == state.size && memcmp(back.bytes, state.bytes, state.size) == 0);
     config.data = data;
@@ -75,10 +77,11 @@ static void go_on_from(const uint8_t *bytes, size_t count)
     rf_engine *engine = rf_engine_open("serial", error, sizeof error);
     fuzz_require(engine);
     config.run.engine = engine;
-    const cli_live live = {&config, engine, check_step, NULL};
+    const cli_live live = {&config, engine, &file, check_step, NULL};
     const int code = (bytes[0] & 1 ? rf32_live_run : rf64_live_run)(&live);
     fuzz_require(code == CLI_OK || code == CLI_BAD_INPUT || code == CLI_FAILED);
     rf_engine_close(engine);
+    cli_state_close(&file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
