@@ -263,6 +263,7 @@ static const char *hint(const char *text)
 #define LIKELIHOOD "a model defines RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)"
 #define DESCRIPTION "a model defines static const rf_description description = {...};"
 #define PI "C11 has no M_PI; write RF_C(3.141592653589793)"
+#define CONSTANT "RF_C takes one number with a decimal point, or a macro that is one: RF_C(2.0) / RF_C(3.0)"
 #define LIBM "use rf_sin, rf_cos, rf_exp, rf_log, rf_sqrt, ... instead of the functions of libm"
     static const char *const hints[][2] = {
         {"unknown type name 'RF_FN'", BEGIN},
@@ -274,6 +275,8 @@ static const char *hint(const char *text)
         {"undeclared identifier 'description'", DESCRIPTION},
         {"'M_PI' undeclared", PI},
         {"undeclared identifier 'M_PI'", PI},
+        {"valid preprocessing token", CONSTANT},
+        {"on integer constant", CONSTANT},
         {"undefined reference", LIBM},
         {"undefined symbol", LIBM},
         {"declaration of built-in function", LIBM},

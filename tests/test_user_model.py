@@ -95,6 +95,13 @@ class UserModel(unittest.TestCase):
                     options = ("--precision", precision, "--engine", engine, "--seed", "7")
                     self.assertEqual(self.good(self.model, *options), self.good("precession", *options))
 
+    def test_a_constant_may_be_a_macro(self):
+        plain = self.good(self.write(PRECESSION))
+        for define in ("0.5", "5e-1", "0x1p-1", "QUARTER_TWICE\n#define QUARTER_TWICE 0.5"):
+            with self.subTest(define):
+                self.write(f"#define CONTRAST {define}\n" + PRECESSION.replace("RF_C(0.5) *", "RF_C(CONTRAST) *"))
+                self.assertEqual(plain, self.good(self.model))
+
     def test_a_path_may_have_any_characters(self):
         self.model = self.folder / "my $(touch x) 'quoted\" model;.c"
         self.good(self.write(PRECESSION))
@@ -254,6 +261,8 @@ class UserModel(unittest.TestCase):
             ('#include "rejfilt/model.h"', "", 'hint: a model begins with #include "rejfilt/model.h"'),
             ("rf_sin_squared(", "sin(", "hint: use rf_sin, rf_cos"),
             ("rf_sin_squared(", "M_PI * rf_sin_squared(", "hint: C11 has no M_PI"),
+            ("RF_C(0.5)", "RF_C((0.5))", "hint: RF_C takes one number"),
+            ("RF_C(0.5)", "RF_C(2)", "hint: RF_C takes one number"),
         ):
             with self.subTest(replace=replace):
                 self.refused(self.write(PRECESSION.replace(find, replace)), "does not compile", *words)
