@@ -43,19 +43,19 @@ build:
 
 demo: build
 	@tools/need plot
-	@$(BUILD)/rejfilt track --simulate --steps 400 --plot demo.svg
+	@if [ -t 1 ]; then exec 3>&1; else exec 3>/dev/null; fi; $(BUILD)/rejfilt track --simulate --steps 400 --plot demo.svg --summary >&3
 
 test: build
 	@tools/need test plot avr package dist
 	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
 	@cmake --build $(BUILD)
-	@ctest --test-dir $(BUILD) --output-on-failure -j 2
+	@tools/test $(BUILD) $(CTEST)
 
 sanitize:
 	@tools/need build test plot avr package dist
 	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=address,undefined > /dev/null
 	@cmake --build build-sanitize
-	@ctest --test-dir build-sanitize --output-on-failure -j 2 $(CTEST)
+	@tools/test build-sanitize $(CTEST)
 
 KILLS ?= 1000
 
@@ -191,7 +191,7 @@ amalgamation:
 
 install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
-	@cmake --build $(BUILD) && cmake --install $(BUILD)
+	@cmake --build $(BUILD) && tools/install/folders $(BUILD) && cmake --install $(BUILD)
 
 uninstall:
 	@test -f $(BUILD)/CMakeCache.txt || { echo "make uninstall: no build in $(BUILD) to say what was installed" >&2; exit 2; }

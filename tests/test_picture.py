@@ -82,7 +82,7 @@ class Html(unittest.TestCase):
                 for element in svg.iter("{http://www.w3.org/2000/svg}text"):  # texts begin inside
                     self.assertTrue(0 <= float(element.get("x")) <= width and 0 <= float(element.get("y")) <= height)
 
-    @unittest.skipUnless(shutil.which("node"), "no node")
+    @unittest.skipUnless(shutil.which("node"), "no node; tools/need browser installs it")
     def test_script_is_well_formed(self):
         script = page_of("--steps=5")[3]
         with tempfile.NamedTemporaryFile("w", suffix=".js") as file:

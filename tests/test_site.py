@@ -326,6 +326,6 @@ class Page(unittest.TestCase):
 if __name__ == "__main__":
     for there, what in ((CHROMIUM, "chromium"), (os.path.exists(f"{BUILD}/site/rejfilt.wasm"), "the page (clang, lld, binaryen)")):
         if not there:
-            print("skipped: there is no " + what)
+            print(f"skipped: there is no {what}; tools/need wasm browser installs what it takes")
             sys.exit(77)
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1], verbosity=2)
