@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cloud_picture.h"
+#include "file.h"
 #include "knn.h"
 #include "machine.h"
 #include "random.h"
@@ -61,11 +62,9 @@ typedef int line_taker(void *context, uint32_t feature, const char *rest, char *
 static int each_feature(const char *path, const rf_table *table, line_taker *take, void *context, char *error,
                         size_t size)
 {
-    FILE *f = fopen(path, "r");
-    if (!f) {
-        snprintf(error, size, "%s: %s", path, strerror(errno));
+    FILE *f = rf_file_read(path, error, size);
+    if (!f)
         return -1;
-    }
     char line[512], reason[160] = "";
     unsigned long number = 0;
     while (!reason[0] && fgets(line, sizeof line, f)) {
@@ -324,8 +323,8 @@ static void mask_by_variance(const rf_training *t, uint64_t wanted, uint8_t *mas
     }
 }
 
-int cloud_knn(const cloud_config *c, const cloud_data *d, const cloud_trial *t, uint64_t features, const unsigned k[], unsigned ks,
-              cloud_progress *progress, uint64_t errors[])
+int cloud_knn(const cloud_config *c, const cloud_data *d, const cloud_trial *t, uint64_t features, const unsigned k[],
+              unsigned ks, cloud_progress *progress, uint64_t errors[])
 {
     char error[300];
     unsigned most = 0;
@@ -344,8 +343,8 @@ int cloud_knn(const cloud_config *c, const cloud_data *d, const cloud_trial *t, 
         mask_by_variance(&t->training, features, mask);
     rf_knn_set train = {d->train.bytes, t->order, t->training.count, d->train.features};
     rf_knn_set queries = {t->objects.table->bytes, t->objects.rows, t->objects.count, d->train.features};
-    int status = rf_knn(&train, &queries, mask, most, (unsigned)c->threads, nearest, progress ? cloud_progress_show : NULL, progress, error,
-                        sizeof error);
+    int status = rf_knn(&train, &queries, mask, most, (unsigned)c->threads, nearest,
+                        progress ? cloud_progress_show : NULL, progress, error, sizeof error);
     for (uint32_t q = 0; q < t->objects.count && status == 0; q++) {
         uint32_t *near = nearest + (size_t)q * most, truth = t->objects.table->label[t->objects.rows[q]];
         for (unsigned i = 0; i < most; i++)
@@ -381,9 +380,10 @@ void cloud_describe(const cloud_config *c, const cloud_data *d)
 
 FILE *cloud_create(const cloud_config *c, const char *path)
 {
-    FILE *f = fopen(path, "w");
+    char error[600];
+    FILE *f = rf_file_write(path, error, sizeof error);
     if (!f)
-        cli_error("%s: cannot write '%s': %s", c->command, path, strerror(errno));
+        cli_error("%s: %s", c->command, error);
     return f;
 }
 

@@ -2,15 +2,14 @@
 #include "stream.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "engine.h"
+#include "file.h"
 
 enum {
     DEFLATE_AT_BEST = 1032,
@@ -48,21 +47,6 @@ void rf_stream_close(rf_stream *s)
     free(s);
 }
 
-/* The descriptor of an ordinary file and its size, or -1 with a message. */
-static int open_file(const char *path, uint64_t *bytes, char *error, size_t size)
-{
-    struct stat about;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return rf_fail(error, size, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        close(fd);
-        return rf_fail(error, size, "%s: not an ordinary file", path);
-    }
-    *bytes = (uint64_t)about.st_size;
-    return fd;
-}
-
 static rf_stream *stream_new(const char *path)
 {
     rf_stream *s = calloc(1, sizeof *s);
@@ -74,7 +58,7 @@ static rf_stream *stream_new(const char *path)
 rf_stream *rf_stream_open(const char *path, char *error, size_t size)
 {
     uint64_t bytes;
-    int fd = open_file(path, &bytes, error, size);
+    int fd = rf_file_open(path, &bytes, error, size);
     if (fd < 0)
         return NULL;
     rf_stream *s = stream_new(path);
@@ -187,7 +171,7 @@ void rf_archive_close(rf_archive *a)
 rf_archive *rf_archive_open(const char *path, char *error, size_t size)
 {
     uint64_t bytes;
-    int fd = open_file(path, &bytes, error, size);
+    int fd = rf_file_open(path, &bytes, error, size);
     if (fd < 0)
         return NULL;
     rf_archive *a = calloc(1, sizeof *a);
