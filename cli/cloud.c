@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cloud.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #include "knn.h"
 #include "machine.h"
 #include "random.h"
-#include "stream.h"
+#include "rows.h"
 
 cloud_config cloud_config_default(const char *command)
 {
@@ -56,45 +55,28 @@ int cloud_set_plot(void *c, const char *value, char *error, size_t size)
 
 /* ---- Files about features ---- */
 
-/* Calls take(context, feature, what follows the comma or null) for each line that is not empty. */
+/* Calls take(context, feature, what follows the comma or null) for each row. */
 typedef int line_taker(void *context, uint32_t feature, const char *rest, char *error, size_t size);
 
 static int each_feature(const char *path, const rf_table *table, line_taker *take, void *context, char *error,
                         size_t size)
 {
-    FILE *f = rf_file_read(path, error, size);
-    if (!f)
-        return -1;
-    char line[512], reason[160] = "";
-    unsigned long number = 0;
-    while (!reason[0] && fgets(line, sizeof line, f)) {
-        number++;
-        if (!strchr(line, '\n') && !feof(f)) {
-            snprintf(reason, sizeof reason, "is too long");
-            break;
-        }
-        line[strcspn(line, "\r\n")] = '\0';
-        if (line[0] == '\0' || line[0] == '#')
-            continue;
-        char *comma = strrchr(line, ',');
-        uint32_t feature = rf_table_find(table, line);
-        if (feature == table->features && comma) {
-            *comma = '\0';
-            feature = rf_table_find(table, line);
-        } else {
-            comma = NULL;
-        }
+    rf_rows *r = rf_rows_open(path, ',', 1, error, size);
+    int status = r ? 1 : -1;
+    while (status == 1 && (status = rf_rows_next(r)) == 1) {
+        char reason[160] = "";
+        const uint32_t feature = rf_table_find(table, r->field[0]);
         if (feature == table->features)
-            snprintf(reason, sizeof reason, "there is no feature '%.60s'", line);
+            snprintf(reason, sizeof reason, "there is no feature '%.60s'", r->field[0]);
+        else if (r->fields > 2)
+            snprintf(reason, sizeof reason, "has %zu fields; a name with a comma is in quotes", r->fields);
         else
-            take(context, feature, comma ? comma + 1 : NULL, reason, sizeof reason);
+            take(context, feature, r->fields > 1 ? r->field[1] : NULL, reason, sizeof reason);
+        if (reason[0])
+            status = rf_rows_fail(r, "%s", reason);
     }
-    if (!reason[0] && ferror(f))
-        snprintf(reason, sizeof reason, "%s", strerror(errno));
-    fclose(f);
-    if (reason[0])
-        snprintf(error, size, "%s: line %lu: %s", path, number, reason);
-    return reason[0] ? -1 : 0;
+    rf_rows_close(r);
+    return status;
 }
 
 static int take_cost(void *cost, uint32_t feature, const char *rest, char *error, size_t size)
