@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "stream.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,10 +236,8 @@ static int begin_member(rf_stream *s, const rf_archive *a, const unsigned char *
                        (unsigned long long)begin);
     begin += LOCAL_RECORD + little(local + 26, 2) + little(local + 28, 2);
     if (begin > a->bytes || s->packed_left > a->bytes - begin || (method == 0 && s->packed_left != s->unpacked_left) ||
-        s->unpacked_left / DEFLATE_AT_BEST > s->packed_left)
+        s->unpacked_left / DEFLATE_AT_BEST > s->packed_left || fseeko(a->file, (off_t)begin, SEEK_SET) != 0)
         return rf_fail(error, size, "%s: damaged zip archive: the sizes of member %.*s", a->path, length, name);
-    if (fseeko(a->file, (off_t)begin, SEEK_SET) != 0)
-        return rf_fail(error, size, "%s: %s", a->path, strerror(errno));
     snprintf(s->name, sizeof s->name, "%s(%.*s)", a->path, length, name);
     s->archive = a->file;
     s->most = s->unpacked_left;
