@@ -15,7 +15,7 @@ help:
 	@echo "make tsan       what uses threads, under the thread sanitizer"
 	@echo "make memcheck   the short tests under valgrind; TESTS=\"cli cloud\" are some of them"
 	@echo "make coverage   which lines of the core, the engines and the cloud the tests run; fails below 95 %"
-	@echo "make analyse    cppcheck and clang-tidy; FILES=\"cloud/csv.c\" are some of the sources"
+	@echo "make analyse    cppcheck and clang-tidy; FILES=\"src/classify/csv.c\" are some of the sources"
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make fuzz       fuzz the parsers and the numerics, each for SECONDS=60; TARGETS=\"records csv\" are some of them"
 	@echo "make bench      measure speed; writes build/bench.json"
@@ -140,7 +140,7 @@ calibration: build
 	@cmake -S . -B $(BUILD) -DRF_EXPERIMENTS=ON > /dev/null
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-calibration --json $(BUILD)/calibration.json; status=$$?; \
-	  python3 experiments/calibration/document.py $(BUILD)/calibration.json $(BUILD)/calibration && exit $$status
+	  python3 lab/experiments/calibration/document.py $(BUILD)/calibration.json $(BUILD)/calibration && exit $$status
 
 prove:
 	@tools/need prove

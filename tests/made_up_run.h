@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "../cli/run.h"
+#include "../apps/cli/run.h"
 
 static rf_description about;
 

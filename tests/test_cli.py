@@ -99,7 +99,7 @@ class FrontDoor(Test):
 
     def test_help_of_a_command_lists_its_table(self):
         for command, file in (("track", "run"), ("models", "models")):
-            source = (ROOT / "cli" / f"{file}.c").read_text()
+            source = (ROOT / "apps/cli" / f"{file}.c").read_text()
             table = re.findall(r'^    \{"([\w-]+)", (?:NULL|"[^"]*"), (?:"|design_help,)', source, re.M)
             text = good(command, "--help")
             self.assertEqual(re.findall(r"^  --([\w-]+)", text, re.M), [*table, "help"])

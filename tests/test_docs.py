@@ -213,7 +213,7 @@ class Commands(unittest.TestCase):
 
 class Links(unittest.TestCase):
     def test_every_link(self):
-        for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "experiments/README.md"]:
+        for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "lab/experiments/README.md"]:
             for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text())):
                 with self.subTest(f"{page.name}: {target}"):
                     path, _, anchor = target.partition("#")
@@ -254,7 +254,7 @@ def plain(message):
 
 class Messages(unittest.TestCase):
     def setUp(self):
-        self.sources = {message for folder in ("cli", "cloud", "models", "engines") for path in sorted((ROOT / folder).glob("*.c"))
+        self.sources = {message for folder in ("apps/cli", "src/classify", "src/models", "src/engines") for path in sorted((ROOT / folder).glob("*.c"))
                         for message in messages(path.read_text())}
         self.sources |= set(re.findall(r'^RF_STATUS\(.*"(.*)"\)', (ROOT / "include/rejfilt/status.def").read_text(), re.M)) - {"fine"}
         page = (ROOT / "docs/errors.md").read_text()

@@ -5,8 +5,8 @@
 
 #include <sys/stat.h>
 
-#include "../cli/picture.h"
-#include "../cli/plot.h"
+#include "../apps/cli/picture.h"
+#include "../apps/cli/plot.h"
 
 static cli_series all; /* of the test under way */
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "../cli/series.h"
+#include "../apps/cli/series.h"
 
 static const rf_description about = {
     .dim = 2, .settings = 2, .parameter = {{.name = "x"}, {.name = "phi", .chart = RF_PERIODIC, .low = 1, .high = 4}}};

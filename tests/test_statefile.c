@@ -1,9 +1,12 @@
-/* The state file: what is put comes back; anything but a whole file is refused; a kill leaves a whole file. */
+/* The state file: what is put comes back; anything but a whole file is refused; a kill leaves a whole file; one process
+   at a time writes it. */
 #define _XOPEN_SOURCE 700
 #include "directory.h"
 
-#include "../cli/statefile.h"
+#include "../apps/cli/cli.h"
+#include "../apps/cli/statefile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -12,11 +15,72 @@
 #include <sys/wait.h>
 #include <time.h>
 
+/* ---- The system's functions, with something before them ---- */
+
+static void (*before_lock)(void), (*before_write)(void), (*before_rename)(void);
+static int lock_fails; /* with this reason */
+
+/* Calls it once. */
+static void call(void (**hook)(void))
+{
+    void (*now)(void) = *hook;
+    *hook = NULL;
+    if (now)
+        now();
+}
+
+int __real_fcntl(int file, int what, struct flock *about);
+int __wrap_fcntl(int file, int what, struct flock *about)
+{
+    call(&before_lock);
+    errno = lock_fails;
+    return lock_fails ? -1 : __real_fcntl(file, what, about);
+}
+
+ssize_t __real_write(int file, const void *bytes, size_t count);
+ssize_t __wrap_write(int file, const void *bytes, size_t count)
+{
+    call(&before_write);
+    return __real_write(file, bytes, count);
+}
+
+static const char *is_renamed = ""; /* already, by a hook */
+
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to)
+{
+    call(&before_rename);
+    return strcmp(from, is_renamed) == 0 ? 0 : __real_rename(from, to);
+}
+
+/* ---- What the tests share ---- */
+
+static int save(const cli_state *s, const char *path, int is_durable, char *error, size_t size)
+{
+    static cli_state_file f;
+    if (cli_state_open(&f, path, error, size) != CLI_OK || error[0])
+        return -1;
+    int result = cli_state_save(s, &f, is_durable, error, size);
+    cli_state_close(&f);
+    return result;
+}
+
 static void assert_saved(const cli_state *s, const char *path, int is_durable)
 {
     char error[256] = "";
-    if (cli_state_save(s, path, is_durable, error, sizeof error) != 0)
+    if (save(s, path, is_durable, error, sizeof error) != 0)
         fail_msg("%s", error);
+}
+
+/* With that exit code and that line. */
+static void assert_not_opened(const char *path, int code, const char *before, const char *name, const char *after)
+{
+    static cli_state_file f;
+    char error[512] = "", expected[512];
+    snprintf(expected, sizeof expected, "%s%s%s", before, name, after);
+    assert_int_equal(cli_state_open(&f, path, error, sizeof error), code);
+    assert_string_equal(error, expected);
+    assert_int_equal(f.lock.file, -1);
 }
 
 /* Refused with "PATH MESSAGE", and nothing is loaded. */
@@ -28,16 +92,6 @@ static void assert_refused(const char *path, const char *message)
     snprintf(expected, sizeof expected, "%s %s", path, message);
     assert_string_equal(error, expected);
     assert_int_equal(s.size, 0);
-}
-
-static void assert_not_saved(const char *path, const char *reason)
-{
-    cli_state s = {.size = 0};
-    char error[512] = "", expected[512];
-    cli_state_put_u32(&s, 1);
-    assert_int_equal(cli_state_save(&s, path, 1, error, sizeof error), -1);
-    snprintf(expected, sizeof expected, "cannot write %s: %s", path, reason);
-    assert_string_equal(error, expected);
 }
 
 static uint64_t bits_of(double value)
@@ -158,7 +212,7 @@ static void test_writing_too_much(void **state)
     assert_int_equal(s.size, sizeof s.bytes);
     cli_state_put_bytes(&s, "x", 1);
     assert_true(s.failed);
-    assert_int_equal(cli_state_save(&s, in_directory("full.state"), 0, error, sizeof error), -1);
+    assert_int_equal(save(&s, in_directory("full.state"), 0, error, sizeof error), -1);
     assert_non_null(strstr(error, "full.state: the state is too large"));
     assert_int_equal(cli_state_load(&s, in_directory("full.state"), error, sizeof error), 1);
     unlink(in_directory("full.state"));
@@ -255,22 +309,24 @@ static void test_refusals(void **state)
     unlink(path);
 
     assert_refused(directory, "is a directory");
-    assert_not_saved(directory, "it is a directory");
+    assert_not_opened(directory, CLI_BAD_INPUT, "", directory, " is a directory");
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_refused(path, "is not a regular file");
-    assert_not_saved(path, "it is not a regular file");
+    assert_not_opened(path, CLI_BAD_INPUT, "", path, " is not a regular file");
     unlink(path);
 
     write_file(path, "x", 1);
-    assert_not_saved(in_directory("a.state/b"), "Not a directory");
+    assert_not_opened(in_directory("a.state/b"), CLI_FAILED, "cannot write ", in_directory("a.state/b.lock"),
+                      ": Not a directory");
     unlink(path);
-    assert_not_saved(in_directory("none/a.state"), "No such file or directory");
+    assert_not_opened(in_directory("none/a.state"), CLI_FAILED, "cannot write ", in_directory("none/a.state.lock"),
+                      ": No such file or directory");
     char long_path[5000], error[256];
     memset(long_path, 'x', sizeof long_path);
-    for (size_t length = 4093; length < sizeof long_path; length += 900) { /* one that is too long with .tmp only */
+    for (size_t length = 4080; length < sizeof long_path; length += 900) { /* one that is too long with a tag only */
         cli_state s = {.size = 0};
         long_path[length] = '\0';
-        assert_int_equal(cli_state_save(&s, long_path, 0, error, sizeof error), -1);
+        assert_int_equal(save(&s, long_path, 0, error, sizeof error), -1);
         assert_int_equal(cli_state_load(&s, long_path, error, sizeof error), -1);
         long_path[length] = 'x';
     }
@@ -292,7 +348,7 @@ static void test_failed_save_leaves_the_old_file(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
     cli_state s = {.size = 0};
     char error[256] = "";
-    int result = cli_state_save(&s, path, 0, error, sizeof error);
+    int result = save(&s, path, 0, error, sizeof error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     signal(SIGXFSZ, SIG_DFL);
     assert_int_equal(result, -1);
@@ -314,10 +370,21 @@ static void test_links_permissions_and_leftovers(void **state)
     assert_int_equal(mkdir(in_directory("disk"), 0700), 0);
     assert_int_equal(symlink("disk/real", in_directory("link")), 0);
     assert_refused(in_directory("link"), "is a link to nothing");
-    assert_not_saved(in_directory("link"), "it is a link to nothing");
+    assert_not_opened(in_directory("link"), CLI_BAD_INPUT, "", in_directory("link"), " is a link to nothing");
     write_file(in_directory("disk/real"), "old", 3);
     assert_int_equal(chmod(in_directory("disk/real"), 0600), 0);
-    write_file(in_directory("disk/real.tmp"), "left by a process that was killed", 33);
+    const char *const left[] = {"disk/real.0123456789abcdef.tmp",
+                                "disk/real.fedcba9876543210.tmp"}; /* by processes that were killed */
+    const char *const ours[] = {"disk/real.tmp",
+                                "disk/real.0123456789abcde.tmp",
+                                "disk/real.0123456789abcdef.tmp2",
+                                "disk/real.0123456789ABCDEF.tmp",
+                                "disk/real2.0123456789abcdef.tmp",
+                                "disk/rea.0123456789abcdef.tmp"};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        write_file(in_directory(left[i]), "half", 4);
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        write_file(in_directory(ours[i]), "gold", 4);
     assert_saved(&s, in_directory("link"), 1);
     assert_int_equal(lstat(in_directory("link"), &there), 0);
     assert_true(S_ISLNK(there.st_mode));
@@ -325,19 +392,14 @@ static void test_links_permissions_and_leftovers(void **state)
     assert_int_equal(there.st_mode & 0777, 0600);
     assert_int_equal(cli_state_load(&s, in_directory("link"), error, sizeof error), 1);
     assert_everything(&s);
-    assert_int_equal(access(in_directory("disk/real.tmp"), F_OK), -1);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        assert_int_equal(access(in_directory(left[i]), F_OK), -1);
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        assert_int_equal(unlink(in_directory(ours[i])), 0);
 
-    /* whoever put a link where the temporary file goes does not get another file overwritten */
-    write_file(in_directory("precious"), "gold", 4);
-    assert_int_equal(symlink("../precious", in_directory("disk/real.tmp")), 0);
-    assert_saved(&s, in_directory("link"), 0);
-    unsigned char bytes[8];
-    assert_int_equal(read_file(in_directory("precious"), bytes, sizeof bytes), 4);
-
-    unlink(in_directory("precious"));
     unlink(in_directory("disk/real"));
     unlink(in_directory("link"));
-    rmdir(in_directory("disk"));
+    assert_int_equal(rmdir(in_directory("disk")), 0);
     assert_int_equal(files_left(), 0);
 }
 
@@ -376,12 +438,23 @@ static uint64_t get_numbered(cli_state *s)
 static void save_for_ever(const char *path, uint64_t n, int is_durable)
 {
     static cli_state s;
+    static cli_state_file f;
     char error[256];
+    if (cli_state_open(&f, path, error, sizeof error) != CLI_OK || error[0])
+        _exit(1);
     for (;;) {
         put_numbered(&s, ++n);
-        if (cli_state_save(&s, path, is_durable, error, sizeof error) != 0)
+        if (cli_state_save(&s, &f, is_durable, error, sizeof error) != 0)
             _exit(1);
     }
+}
+
+static void kill_and_wait(pid_t child)
+{
+    int status;
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status)); /* else something failed in it */
 }
 
 /* Kills at random instants of the first 4 ms. Every fifth child saves durably. */
@@ -389,7 +462,7 @@ static void test_kill_at_any_instant(void **state)
 {
     (void)state;
     enum { KILLS = 200 };
-    const char *path = in_directory("killed.state"), *temporary = in_directory("killed.state.tmp");
+    const char *path = in_directory("killed.state");
     static cli_state s;
     uint64_t n = 0, seed = 5, leftovers = 0;
     put_numbered(&s, n);
@@ -401,17 +474,15 @@ static void test_kill_at_any_instant(void **state)
             save_for_ever(path, n, kill_number % 5 == 0);
         struct timespec wait = {0, (long)(test_word(&seed) % 4000000)};
         nanosleep(&wait, NULL);
-        int status;
-        assert_int_equal(kill(child, SIGKILL), 0);
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status)); /* else a save failed */
+        kill_and_wait(child);
         char error[256] = "";
         if (cli_state_load(&s, path, error, sizeof error) != 1)
             fail_msg("kill %d: %s", kill_number, error);
         uint64_t now = get_numbered(&s);
         assert_true(now >= n);
         n = now;
-        leftovers += access(temporary, F_OK) == 0;
+        assert_true(files_left() <= 3); /* the state, the lock, and what was being written: they do not pile up */
+        leftovers += files_left() == 3;
     }
     print_message("%llu saves, %llu of %d kills within one\n", (unsigned long long)n, (unsigned long long)leftovers,
                   KILLS);
@@ -420,6 +491,184 @@ static void test_kill_at_any_instant(void **state)
     put_numbered(&s, n);
     assert_saved(&s, path, 0);
     unlink(path);
+    assert_int_equal(files_left(), 0);
+}
+
+/* ---- Two processes, one state ---- */
+
+/* A process that holds the state until it is killed, and a child of its own that outlives it until its input ends. */
+typedef struct holder {
+    pid_t pid;
+    int child; /* closing it ends the child */
+} holder;
+
+static holder hold(const char *path)
+{
+    static cli_state_file f;
+    char error[256] = "", byte;
+    int ready[2], end[2];
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(end), 0);
+    holder h = {.pid = fork(), .child = end[1]};
+    if (h.pid == 0) {
+        close(end[1]);
+        if (cli_state_open(&f, path, error, sizeof error) != CLI_OK || error[0])
+            _exit(1);
+        if (fork() == 0)
+            _exit((int)read(end[0], &byte, 1));
+        if (write(ready[1], "r", 1) != 1)
+            _exit(1);
+        _exit((int)read(end[0], &byte, 1)); /* it ends with the test at the latest */
+    }
+    close(ready[1]);
+    close(end[0]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return h;
+}
+
+static void test_one_process_at_a_time(void **state)
+{
+    (void)state;
+    cli_state s = {.size = 0};
+    char after[80];
+    assert_int_equal(mkdir(in_directory("disk"), 0700), 0);
+    assert_saved(&s, in_directory("disk/real"), 0);
+    assert_int_equal(symlink("disk/real", in_directory("link")), 0);
+    assert_int_equal(symlink("disk", in_directory("folder")), 0);
+    for (int round = 0; round < 3; round++) {
+        holder h = hold(in_directory(round == 1 ? "link" : "disk/real"));
+        snprintf(after, sizeof after, " is in use by process %ld; wait for its end, or choose another name",
+                 (long)h.pid);
+        assert_not_opened(in_directory("disk/real"), CLI_FAILED, "", in_directory("disk/real"), after);
+        assert_not_opened(in_directory("link"), CLI_FAILED, "", in_directory("disk/real"), after);
+        assert_not_opened(in_directory("folder/real"), CLI_FAILED, "", in_directory("folder/real"), after);
+        assert_int_equal(access(in_directory("disk/real.lock"), F_OK), 0);
+        kill_and_wait(h.pid);
+        assert_int_equal(access(in_directory("disk/real.lock"), F_OK), 0);
+        /* neither what it left nor its child matters */
+        assert_saved(&s, in_directory("link"), 0);
+        assert_int_equal(access(in_directory("disk/real.lock"), F_OK), -1);
+        close(h.child);
+    }
+    unlink(in_directory("link"));
+    unlink(in_directory("folder"));
+    unlink(in_directory("disk/real"));
+    assert_int_equal(rmdir(in_directory("disk")), 0);
+    assert_int_equal(files_left(), 0);
+}
+
+/* A file that somebody needs is neither locked nor removed. */
+static void test_something_else_has_the_name_of_the_lock(void **state)
+{
+    (void)state;
+    const char *path = in_directory("a.state"), *lock = in_directory("a.state.lock");
+    const char *const says = " is not a lock of rejfilt; move it away, or choose another name";
+    write_file(lock, "x", 1);
+    assert_not_opened(path, CLI_BAD_INPUT, "", lock, says);
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(mkfifo(lock, 0600), 0);
+    assert_not_opened(path, CLI_BAD_INPUT, "", lock, says);
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(symlink("elsewhere", lock), 0);
+    assert_not_opened(path, CLI_FAILED, "cannot write ", lock, ": Too many levels of symbolic links");
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(mkdir(lock, 0700), 0);
+    assert_not_opened(path, CLI_FAILED, "cannot write ", lock, ": Is a directory");
+    assert_int_equal(rmdir(lock), 0);
+    assert_int_equal(files_left(), 0);
+}
+
+static void remove_lock(void) { assert_int_equal(unlink(in_directory("a.state.lock")), 0); }
+
+/* A lock on a file that its holder has just removed would keep nobody out. */
+static void test_the_lock_is_removed_between_opening_and_locking(void **state)
+{
+    (void)state;
+    static cli_state_file f, g;
+    char error[256];
+    before_lock = remove_lock;
+    assert_int_equal(cli_state_open(&f, in_directory("a.state"), error, sizeof error), CLI_OK);
+    assert_string_equal(error, "");
+    assert_int_equal(access(in_directory("a.state.lock"), F_OK), 0);
+
+    remove_lock(); /* by a hand, and another process takes it: that one's is not removed */
+    assert_int_equal(cli_state_open(&g, in_directory("a.state"), error, sizeof error), CLI_OK);
+    cli_state_close(&f);
+    assert_int_equal(access(in_directory("a.state.lock"), F_OK), 0);
+    cli_state_close(&g);
+    assert_int_equal(files_left(), 0);
+}
+
+static void test_a_file_system_without_locks(void **state)
+{
+    (void)state;
+    static cli_state_file f;
+    const char *path = in_directory("a.state");
+    char error[600], expected[600];
+    static const int reasons[] = {ENOLCK, ENOSYS, EOPNOTSUPP};
+    for (size_t i = 0; i < 3; i++) {
+        lock_fails = reasons[i];
+        write_file(in_directory("a.state.0123456789abcdef.tmp"), "another process's, perhaps", 26);
+        assert_int_equal(cli_state_open(&f, path, error, sizeof error), CLI_OK);
+        snprintf(expected, sizeof expected, "%s.lock cannot be locked (%s): take care that no other run uses %s", path,
+                 strerror(reasons[i]), path);
+        assert_string_equal(error, expected);
+        assert_int_equal(unlink(in_directory("a.state.0123456789abcdef.tmp")), 0);
+        cli_state s = {.size = 0};
+        assert_int_equal(cli_state_save(&s, &f, 0, error, sizeof error), 0);
+        cli_state_close(&f);
+        lock_fails = 0;
+        assert_saved(&s, path, 0);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(files_left(), 0);
+}
+
+static cli_state_file first, second;
+
+static void assert_whole(void)
+{
+    static cli_state s;
+    char error[256] = "";
+    if (cli_state_load(&s, in_directory("a.state"), error, sizeof error) != 1)
+        fail_msg("%s", error);
+}
+
+static void rename_first(void)
+{
+    assert_int_equal(__real_rename(first.temporary, first.target), 0);
+    is_renamed = first.temporary;
+    assert_whole();
+}
+
+static void save_second(void)
+{
+    cli_state s = {.size = 0};
+    char error[256];
+    before_write = rename_first;
+    put_everything(&s);
+    assert_int_equal(cli_state_save(&s, &second, 0, error, sizeof error), 0);
+    assert_whole();
+}
+
+/* Where locks do not work. The first is about to rename, the second has made its file and is about to write: that is
+   not the file which the first renames. */
+static void test_two_that_save_at_once(void **state)
+{
+    (void)state;
+    cli_state s = {.size = 0};
+    char error[600];
+    lock_fails = ENOLCK;
+    assert_int_equal(cli_state_open(&first, in_directory("a.state"), error, sizeof error), CLI_OK);
+    assert_int_equal(cli_state_open(&second, in_directory("a.state"), error, sizeof error), CLI_OK);
+    lock_fails = 0;
+    before_rename = save_second;
+    assert_int_equal(cli_state_save(&s, &first, 0, error, sizeof error), 0);
+    assert_string_equal(is_renamed, first.temporary); /* it did come to that */
+    assert_whole();
+    unlink(in_directory("a.state"));
+    unlink(in_directory("a.state.lock"));
     assert_int_equal(files_left(), 0);
 }
 
@@ -437,6 +686,11 @@ int main(void)
         cmocka_unit_test(test_links_permissions_and_leftovers),
         cmocka_unit_test(test_in_the_working_directory),
         cmocka_unit_test(test_kill_at_any_instant),
+        cmocka_unit_test(test_one_process_at_a_time),
+        cmocka_unit_test(test_something_else_has_the_name_of_the_lock),
+        cmocka_unit_test(test_the_lock_is_removed_between_opening_and_locking),
+        cmocka_unit_test(test_a_file_system_without_locks),
+        cmocka_unit_test(test_two_that_save_at_once),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

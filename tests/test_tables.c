@@ -19,7 +19,7 @@
 static size_t read_corpus(const char *from, char bytes[4096])
 {
     char path[1000];
-    snprintf(path, sizeof path, RF_TEST_DATA_DIR "/../../fuzz/corpus/%s", from);
+    snprintf(path, sizeof path, RF_TEST_DATA_DIR "/../../tests/fuzz/corpus/%s", from);
     return read_file(path, bytes, 4096);
 }
 

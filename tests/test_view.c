@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "../cli/view.h"
+#include "../apps/cli/view.h"
 
 enum { STEPS = 1000, COLUMNS = 80, ROWS = 24 };
 

@@ -54,7 +54,7 @@ static inline void test_bytes(uint8_t *bytes, size_t count, uint64_t seed)
 #ifdef RF_PRECISION
 #include "per_precision.h"
 
-RF(designer) RF(design_pgh); /* of design/, which the library keeps to itself */
+RF(designer) RF(design_pgh); /* of src/design/, which the library keeps to itself */
 
 /* The settings that the particle guess heuristic chooses next. */
 static inline void choose_settings(const RF(filter) *filter, const RF(model) *model, const rf_description *about, rf_real setting[])

@@ -17,7 +17,7 @@
 #define REJFILT_MODEL_H
 
 #ifndef RF_PRECISION
-#error "a model file is compiled through models/instance.c, which sets RF_PRECISION"
+#error "a model file is compiled through src/models/instance.c, which sets RF_PRECISION"
 #endif
 
 #include "host.h"

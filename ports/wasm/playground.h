@@ -1,5 +1,5 @@
 /* What the playground exports: functions a page calls, and plain structures it reads. Every field is a 32-bit number, in
-   this order; site/rejfilt.js reads them by place. */
+   this order; apps/site/rejfilt.js reads them by place. */
 #ifndef REJFILT_PLAYGROUND_H
 #define REJFILT_PLAYGROUND_H
 
