@@ -210,7 +210,7 @@ class Option(Test):
             path.write_text(RECORD * 3)
             self.assertEqual(good("track", "--data", str(path)), good("track", input=RECORD * 3))
             self.assertEqual(len(good("track", f"--data={path}", input=RECORD).splitlines()), 3)
-            self.refused("track", f"--data={folder}/none", says="none cannot be opened")
+            self.refused("track", f"--data={folder}/none", says="none: No such file")
 
     def test_config(self):
         with tempfile.TemporaryDirectory() as folder:

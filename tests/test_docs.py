@@ -244,7 +244,7 @@ def messages(text):
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     for match in re.finditer(r'\b(\w+)\(((?:[^;"()]|\([^()]*\))*?)((?:"(?:[^"\\]|\\.)*"\s*)+)', text):
         name, before, strings = match.groups()
-        if re.fullmatch(r"(cli|rf|rf_load)_(error|fail)|fail|fail_here|refuse|refuse_part|bad_value", name) or name == "snprintf" and re.search("error|reason", before):
+        if re.fullmatch(r"(cli|rf|rf_load|rf_rows)_(error|fail)|fail|refuse|refuse_part|bad_value", name) or name == "snprintf" and re.search("error|reason", before):
             message = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', strings))
             yield plain(re.sub(r"%[-+0 .*\d]*(ll|z|l)?[a-zA-Z]", PLACEHOLDER, message).replace("%%", "%"))
 

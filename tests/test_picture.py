@@ -1,6 +1,9 @@
 """Pictures of whole runs, as a user asks for them: python3 tests/test_picture.py path/to/rejfilt [-v]"""
 import html.parser, json, os, pathlib, re, shutil, subprocess, sys, tempfile, unittest, xml.etree.ElementTree as xml
 
+sys.dont_write_bytecode = True
+import policy
+
 COMMAND = os.path.abspath(sys.argv.pop(1))
 VOID = {"meta"}  # elements of ours without an end tag
 
@@ -45,6 +48,7 @@ def page_of(*arguments):
                               timeout=120, env={**os.environ, "PATH": folder})  # there is no gnuplot, nor anything else
         assert done.returncode == 0 and done.stderr == f"picture: {path}\n", done.stderr
         text = path.read_text("utf-8")
+    assert set(policy.check(text)) == {"default-src", "style-src", "script-src", "base-uri", "form-action"}
     checker = Checker()
     checker.feed(text)
     checker.close()

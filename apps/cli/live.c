@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "live.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "output.h"
 #include "records.h"
 #include "simulate.h"
@@ -452,9 +452,10 @@ int RF(live_run)(const cli_live *live)
     s->config = config;
     s->time = NAN;
     s->name = config->data ? config->data : "standard input";
-    s->in = config->data ? fopen(config->data, "r") : stdin;
+    char error[600];
+    s->in = config->data ? rf_file_listen(config->data, error, sizeof error) : stdin;
     if (!s->in) {
-        code = cli_error("track: --data: %s cannot be opened: %s", config->data, strerror(errno));
+        code = cli_error("track: --data: %s", error);
     } else if (!(s->records = cli_records_open(s->in, s->name, &config->run.about, !config->ask))) {
         cli_error("track: not enough memory");
     } else {
