@@ -8,7 +8,7 @@
 
 #include "json.h"
 #include "lines.h"
-#include "live.h"
+#include "stream.h"
 #include "machine.h"
 #include "output.h"
 #include "plot.h"
@@ -28,7 +28,7 @@ typedef struct watcher {
     long step;         /* the latest */
 } watcher;
 
-static int watch(void *user, uint32_t trial, const cli_step *s)
+static int watch(void *user, uint32_t trial, const rf_step *s)
 {
     (void)trial;
     watcher *w = user;
@@ -46,25 +46,20 @@ static int watch(void *user, uint32_t trial, const cli_step *s)
     } else {
         cli_output_step(stdout, w->format, w->about, s);
     }
-    w->is_lost = w->c->simulate && s->health == RF_LOST && w->c->run.on_lost == RF_ON_LOST_STOP;
+    w->is_lost = w->c->simulate && s->health == RF_LOST && w->c->run.config.on_lost == RF_ON_LOST_STOP;
     w->step = s->step;
     return cli_interrupted || ferror(stdout) || w->is_lost;
-}
-
-static rf_status run_some(const cli_track_config *c, uint32_t first, uint32_t count, cli_observer *observer, void *user)
-{
-    return (c->is_float ? rf32_simulate_trials : rf64_simulate_trials)(&c->run, first, count, observer, user);
 }
 
 static int refused(const cli_track_config *c, rf_status status)
 {
     char why[CLI_WHY];
-    return cli_error("track: %s", cli_why(status, c->run.engine, why));
+    return cli_error("track: %s", cli_why(status, c->run.config.engine, why));
 }
 
 static int simulate_once(const cli_track_config *c, watcher *w)
 {
-    rf_status status = run_some(c, 0, 1, watch, w);
+    rf_status status = rf_simulate(&c->run, 0, 1, watch, w);
     if (w->is_lost) {
         cli_error("track: step %ld: the filter has lost the truth, and --on-lost is stop", w->step);
         return CLI_FAILED;
@@ -78,10 +73,10 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     if (!isatty(STDOUT_FILENO))
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     char title[160], error[300];
-    const rf_description *about = &c->run.about;
+    const rf_description *about = &c->run.config.description;
     watcher w = {.c = c, .about = about, .format = (cli_format)c->format, .series = {.title = title, .about = about}};
-    snprintf(title, sizeof title, "%s, %u attempts per update%s%s%s, seed %llu", about->name, c->run.attempts,
-             c->run.design ? ", design " : "", c->run.design ? c->run.design : "", c->run.strict ? ", strict" : "", (unsigned long long)c->run.seed);
+    snprintf(title, sizeof title, "%s, %u attempts per update%s%s%s, seed %llu", about->name, c->run.config.attempts,
+             c->run.config.design ? ", design " : "", c->run.config.design ? c->run.config.design : "", c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to what it pipes */
     if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask && !is_mpi)
         w.view = cli_view_open(stdout, title, about, c->simulate ? c->run.steps : 0);
@@ -90,8 +85,8 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     if (!w.view)
         cli_output_header(stdout, w.format, about);
 
-    const cli_live live = {c, engine, watch, &w};
-    int code = c->simulate ? simulate_once(c, &w) : (c->is_float ? rf32_live_run : rf64_live_run)(&live);
+    const cli_stream stream = {c, watch, &w};
+    int code = c->simulate ? simulate_once(c, &w) : cli_stream_run(&stream);
     if (w.view)
         cli_view_close(w.view);
     if (w.is_short) {
@@ -107,6 +102,8 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
 }
 
 /* ---- Many trials ---- */
+
+enum { TRIALS_AT_ONCE = 16 }; /* between two looks at the clock */
 
 static double seconds_now(void)
 {
@@ -133,8 +130,8 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
 {
     const char *unit = s->q > 0 ? " q" : "";
     printf("%llu trials of %ld steps, %u attempts per update (%.1f with top-up), design %s%s, seed %llu\n",
-           (unsigned long long)s->trials, c->run.steps, c->run.attempts, s->mean_attempts,
-           c->run.design, c->run.strict ? ", strict" : "", (unsigned long long)c->run.seed);
+           (unsigned long long)s->trials, c->run.steps, c->run.config.attempts, s->mean_attempts,
+           c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     if (s->q > 0)
         printf("squared error in units of q = %.6g, from step %d on:\n", s->q, c->run.steps > CLI_BURN_IN ? CLI_BURN_IN : (int)c->run.steps - 1);
     else
@@ -150,11 +147,11 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json json = cli_json_open(stdout);
     cli_json_whole(&json, "trials", s->trials);
     cli_json_whole(&json, "steps", (uint64_t)c->run.steps);
-    cli_json_whole(&json, "attempts", c->run.attempts);
-    cli_json_text(&json, "design", c->run.design);
-    cli_json_text(&json, "sampler", cli_sampler_names[c->run.sampler]);
-    cli_json_text(&json, "engine", rf_engine_name(c->run.engine));
-    cli_json_whole(&json, "seed", c->run.seed);
+    cli_json_whole(&json, "attempts", c->run.config.attempts);
+    cli_json_text(&json, "design", c->run.config.design);
+    cli_json_text(&json, "sampler", cli_sampler_names[c->run.config.sampler]);
+    cli_json_text(&json, "engine", rf_engine_name(c->run.config.engine));
+    cli_json_whole(&json, "seed", c->run.config.seed);
     cli_json_real(&json, "q", s->q);
     cli_json_real(&json, "median", s->median);
     cli_json_real(&json, "mean", s->mean);
@@ -163,14 +160,14 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_real(&json, "lost", s->lost);
     cli_json_real(&json, "coverage95", s->coverage95);
     cli_json_real(&json, "ns_per_attempt", s->ns_per_attempt);
-    cli_json_text(&json, "model", c->run.about.name);
-    cli_json_text(&json, "precision", c->is_float ? "float" : "double");
-    cli_json_bool(&json, "strict", c->run.strict);
+    cli_json_text(&json, "model", c->run.config.description.name);
+    cli_json_text(&json, "precision", c->run.config.is_float ? "float" : "double");
+    cli_json_bool(&json, "strict", c->run.config.strict);
     cli_json_real(&json, "mean_attempts", s->mean_attempts);
     cli_json_close(&json);
 }
 
-static int collect(void *collector, uint32_t trial, const cli_step *step)
+static int collect(void *collector, uint32_t trial, const rf_step *step)
 {
     return cli_collector_step(collector, trial, step) || cli_interrupted;
 }
@@ -187,8 +184,8 @@ static int run_trials(const cli_track_config *c)
     double start = seconds_now(), shown = start;
     rf_status status = RF_OK;
     for (uint64_t done = 0; done < c->trials && status >= 0 && !cli_interrupted;) {
-        uint64_t some = c->trials - done < CLI_SIDE_BY_SIDE ? c->trials - done : CLI_SIDE_BY_SIDE;
-        status = run_some(c, (uint32_t)done, (uint32_t)some, collect, collector);
+        uint64_t some = c->trials - done < TRIALS_AT_ONCE ? c->trials - done : TRIALS_AT_ONCE;
+        status = rf_simulate(&c->run, (uint32_t)done, (uint32_t)some, collect, collector);
         done += some;
         progress(start, &shown, done, c->trials);
     }
@@ -212,8 +209,8 @@ int cli_track(int argc, char **argv)
     rf_engine *engine = rf_engine_open(c.engine, error, sizeof error);
     if (!engine)
         return cli_error("track: --engine: %s", error);
-    c.run.engine = engine;
-    if (rf_engine_rank(engine) != 0 && !freopen("/dev/null", "w", stdout)) /* one rank speaks */
+    c.run.config.engine = engine;
+    if (rf_engine_rank(engine) != 0 && cli_be_silent() < 0) /* one rank speaks */
         return cli_error("track: rank %u cannot be silenced", rf_engine_rank(engine));
     cli_catch_signals(); /* they end the run after the update under way */
     int code = c.trials ? run_trials(&c) : run_once(&c, engine);

@@ -1,39 +1,40 @@
-/* Designers by name, and what they share. Compiled per precision. */
-#include "rejfilt/host.h"
+/* Designers by name, and what they share. */
 #include "designs.h"
 
-void RF(situation_draw)(const RF(situation) *s, uint32_t which, rf_real x[])
+void rf_design_draw(const rf_design_input *in, uint32_t which, double x[])
 {
-    RF(filter_draw)(s->filter, s->model, s->number * 128u + which, RF_FOR_DESIGN, x);
+    in->belief->kind->draw(in->belief, in->number * 128u + which, RF_FOR_DESIGN, x);
 }
 
-rf_real RF(situation_uniform)(const RF(situation) *s, uint32_t which)
+double rf_design_uniform(const rf_design_input *in, uint32_t which)
 {
-    return RF(uniform)(rf_draw(s->filter->seed, s->number, which, 0xffffffffu, RF_FOR_DESIGN).word[0]);
+    return rf64_uniform(rf_draw(in->seed, in->number, which, 0xffffffffu, RF_FOR_DESIGN).word[0]);
 }
 
-void RF(situation_roles)(const RF(situation) *s, const rf_real guess[], const rf_real width[], rf_real setting[])
+void rf_design_roles(const rf_design_input *in, const double guess[], const double width[], double setting[])
 {
-    for (unsigned i = 0; i < s->about->settings; i++) {
-        const rf_setting *about = &s->about->setting[i];
-        rf_real low = (rf_real)about->low, high = (rf_real)about->high, value = low;
-        if (about->role == RF_SETTING_RANGE)
-            value = low + (high - low) * RF(situation_uniform)(s, i);
-        else if (about->role == RF_SETTING_LOGRANGE)
-            value = low * RF(exp)(RF(situation_uniform)(s, i) * RF(log)(high / low));
-        else if (about->role == RF_SETTING_TIME)
-            value = RF(min)(RF(max)(1 / RF(max)(width[about->parameter], RF_TINY), low), high);
-        else if (about->role == RF_SETTING_GUESS)
-            value = guess[about->parameter];
-        setting[i] = about->is_integer ? RF(floor)(value + RF_C(0.5)) : value;
+    for (unsigned i = 0; i < in->description->settings; i++) {
+        const rf_setting *s = &in->description->setting[i];
+        double value = s->low;
+        if (s->role == RF_SETTING_RANGE)
+            value = s->low + (s->high - s->low) * rf_design_uniform(in, i);
+        else if (s->role == RF_SETTING_LOGRANGE)
+            value = s->low * rf64_exp(rf_design_uniform(in, i) * rf64_log(s->high / s->low));
+        else if (s->role == RF_SETTING_TIME)
+            value = rf64_min(rf64_max(1 / rf64_max(width[s->parameter], RF64_TINY), s->low), s->high);
+        else if (s->role == RF_SETTING_GUESS)
+            value = guess[s->parameter];
+        setting[i] = s->is_integer ? rf64_floor(value + 0.5) : value;
     }
 }
 
-static const RF(design) designs[] = {
-#define RF_DESIGN(identifier, name, anchors, blind, fringe) {name, RF(design_##identifier), anchors, blind, fringe},
+static const rf_design designs[] = {
+#define RF_DESIGN(identifier, name, anchors, blind, fringe) {name, rf_design_##identifier, anchors, blind, fringe},
 #include "list.def"
 #undef RF_DESIGN
 };
+
+const rf_design *rf_design_at(unsigned index) { return index < sizeof designs / sizeof *designs ? &designs[index] : 0; }
 
 static int is(const char *a, const char *b)
 {
@@ -42,15 +43,16 @@ static int is(const char *a, const char *b)
     return *a == *b;
 }
 
-const RF(design) *RF(design_find)(const char *name, const RF(instance) *instance)
+const rf_design *rf_design_find(const char *name, const rf_description *description, const rf_design *own)
 {
-    const int has_fringe = instance->about->fringe > 0;
+    const int has_fringe = description->fringe > 0;
+    const rf_design *design;
     if (is(name, "auto"))
-        name = instance->design ? "model" : has_fringe ? "quadrature" : "risk";
+        name = own ? "model" : has_fringe ? "quadrature" : "risk";
     if (is(name, "model"))
-        return instance->design;
-    for (unsigned i = 0; i < sizeof designs / sizeof *designs; i++)
-        if (is(name, designs[i].name))
-            return designs[i].needs_fringe && !has_fringe ? 0 : &designs[i];
+        return own;
+    for (unsigned i = 0; (design = rf_design_at(i)) != 0; i++)
+        if (is(name, design->name))
+            return design->needs_fringe && !has_fringe ? 0 : design;
     return 0;
 }

@@ -1,4 +1,7 @@
 /* The designers' functions. Inside src/design/ only. */
-#define RF_DESIGN(identifier, name, anchors, blind, fringe) RF(designer) RF(design_##identifier);
+#include "rejfilt/belief.h"
+#include "rejfilt/design.h"
+
+#define RF_DESIGN(identifier, name, anchors, blind, fringe) rf_designer rf_design_##identifier;
 #include "list.def"
 #undef RF_DESIGN

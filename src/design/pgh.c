@@ -1,11 +1,9 @@
-/* The particle guess heuristic: measure against a guess, for as long as the guess is uncertain. Compiled per
-   precision. */
-#include "rejfilt/host.h"
+/* The particle guess heuristic: measure against a guess, for as long as the guess is uncertain. */
 #include "designs.h"
 
-void RF(design_pgh)(const RF(situation) *s, rf_real setting[])
+void rf_design_pgh(const rf_design_input *in, double setting[])
 {
-    rf_real guess[RF_NAMES_MAX];
-    RF(situation_draw)(s, 0, guess);
-    RF(situation_roles)(s, guess, s->sd, setting);
+    double guess[RF_NAMES_MAX];
+    rf_design_draw(in, 0, guess);
+    rf_design_roles(in, guess, in->sd, setting);
 }

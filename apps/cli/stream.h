@@ -1,19 +1,17 @@
 /* Tracking with records that come from outside. */
-#ifndef REJFILT_CLI_LIVE_H
-#define REJFILT_CLI_LIVE_H
+#ifndef REJFILT_CLI_STREAM_H
+#define REJFILT_CLI_STREAM_H
 
-#include "simulate.h"
+#include "track_options.h"
 
-typedef struct cli_live {
+typedef struct cli_stream {
     const cli_track_config *config;
-    const rf_engine *engine;
-    cli_observer *observer; /* of every update, and of every time that only passed */
+    rf_observer *observer; /* of every update, and of every time that only passed */
     void *user;
-} cli_live;
+} cli_stream;
 
 /* Reads records, asks where it is to ask, updates, reports, keeps the checkpoint; until the records end, the filter is
    lost and is to stop, or a signal comes. Returns an exit code, after a message if it is not CLI_OK. */
-int rf32_live_run(const cli_live *live);
-int rf64_live_run(const cli_live *live);
+int cli_stream_run(const cli_stream *stream);
 
 #endif

@@ -27,6 +27,11 @@ typedef struct grid grid;
 grid *grid_create(const rf64_model *model, uint32_t points_max);
 void grid_free(grid *g);
 
+/* The same in memory of the caller's, grid_bytes of it, for a model and a number that grid_create takes. */
+enum { GRID_POINTS_LEAST = 1024, GRID_POINTS_MAX = 1 << 20 };
+size_t grid_bytes(uint32_t points_max);
+void grid_init(grid *g, const rf64_model *model, uint32_t points_max);
+
 /* Priors, in chart coordinates. They restart the filter. 0, or -1 for a width that is not positive
    or a value that is not finite; nothing changes then. */
 
@@ -39,6 +44,13 @@ int grid_prior_box(grid *g, double low, double high);
 /* Adds a Gaussian step of this variance >= 0, in chart coordinates. 0, or -1 with nothing changed.
    Relative error of the density about 1e-8. */
 int grid_diffuse(grid *g, double variance);
+
+/* y ← factor · y, factor > 0. -1 for anything else, and where the chart is periodic. */
+int grid_scale(grid *g, double factor);
+
+/* As in belief.h. */
+size_t grid_save(const grid *g, unsigned char *bytes);
+int grid_load(grid *g, const unsigned char *bytes, size_t size);
 
 /* Learns from one record (settings, then outcome) and returns ln P(E). −infinity, and the density
    stays, when the likelihood is zero (or NaN, negative, infinite) wherever there is density. */

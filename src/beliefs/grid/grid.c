@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
+
 enum {
     POINTS_LEAST = 64, /* of a whole circle, so that period / 64 is the widest step there */
-    MARGIN = 2 * STENCIL_REACH,
     ROOM = 2 * TAPS_REACH_MAX + 64,
     PROBES = 6,
     SAMPLES = 16 /* per cell, where fringes are too fine */
@@ -27,9 +28,7 @@ static double natural(const grid *g, double y)
 
 static void swap(grid *g)
 {
-    double *p = g->p;
-    g->p = g->other;
-    g->other = p;
+    g->is_swapped = !g->is_swapped;
 }
 
 static double largest(const double *p, size_t n)
@@ -51,15 +50,15 @@ static void close_ends(const grid *g, double *p)
 
 static void normalise(grid *g)
 {
-    double scale = 1 / (g->step * sum(g->p, g->n));
+    double scale = 1 / (g->step * sum(p_of(g), g->n));
     for (size_t i = 0; i < g->n; i++)
-        g->p[i] *= scale;
+        p_of(g)[i] *= scale;
 }
 
 /* Keeps the `n` points from `begin` on. */
 static void keep(grid *g, size_t begin, size_t n)
 {
-    memmove(g->p, g->p + begin, n * sizeof *g->p);
+    memmove(p_of(g), p_of(g) + begin, n * sizeof *p_of(g));
     g->first += (int64_t)begin;
     g->n = n;
 }
@@ -79,8 +78,8 @@ static int open_circle(grid *g, const double *values, double floor, size_t margi
     if (best <= g->n / 4 + 2 * margin)
         return 0;
     for (size_t i = 0; i < g->n; i++)
-        g->like[i] = g->p[(end + g->n - margin + i) % g->n];
-    memcpy(g->p, g->like, g->n * sizeof *g->p);
+        like_of(g)[i] = p_of(g)[(end + g->n - margin + i) % g->n];
+    memcpy(p_of(g), like_of(g), g->n * sizeof *p_of(g));
     g->first += (int64_t)end - (int64_t)margin;
     g->n -= best - 2 * margin;
     g->is_full = 0;
@@ -91,22 +90,22 @@ static int open_circle(grid *g, const double *values, double floor, size_t margi
 static void close_circle(grid *g)
 {
     size_t whole = circle(g);
-    memset(g->p + g->n, 0, (whole - g->n) * sizeof *g->p);
+    memset(p_of(g) + g->n, 0, (whole - g->n) * sizeof *p_of(g));
     g->n = whole;
     g->is_full = 1;
 }
 
 static void trim(grid *g)
 {
-    double floor = NEGLIGIBLE * largest(g->p, g->n);
+    double floor = NEGLIGIBLE * largest(p_of(g), g->n);
     if (g->is_full) {
-        open_circle(g, g->p, floor, 0);
+        open_circle(g, p_of(g), floor, 0);
         return;
     }
     size_t begin = 0, end = g->n;
-    while (end > begin + 1 && g->p[end - 1] < floor)
+    while (end > begin + 1 && p_of(g)[end - 1] < floor)
         end--;
-    while (end > begin + 1 && g->p[begin] < floor)
+    while (end > begin + 1 && p_of(g)[begin] < floor)
         begin++;
     keep(g, begin, end - begin);
 }
@@ -114,10 +113,10 @@ static void trim(grid *g)
 /* Halves the step. */
 static void refine(grid *g)
 {
-    close_ends(g, g->p);
+    close_ends(g, p_of(g));
     for (size_t i = 0; i < g->n; i++) {
-        g->other[2 * i] = g->p[i];
-        g->other[2 * i + 1] = bigger(stencil_midpoint(g->p + i, 1), 0);
+        other_of(g)[2 * i] = p_of(g)[i];
+        other_of(g)[2 * i + 1] = bigger(stencil_midpoint(p_of(g) + i, 1), 0);
     }
     swap(g);
     g->n = g->is_full ? 2 * g->n : 2 * g->n - 1;
@@ -135,7 +134,7 @@ static void halve(grid *g, const double *p)
     size_t odd = (size_t)(g->first & 1);
     g->n = g->is_full ? g->n / 2 : (g->n - odd + 1) / 2;
     for (size_t i = 0; i < g->n; i++)
-        g->other[i] = p[2 * i + odd];
+        other_of(g)[i] = p[2 * i + odd];
     swap(g);
     g->first = (g->first + (int64_t)odd) / 2;
     g->step *= 2;
@@ -145,10 +144,10 @@ static int has_wider_step(const grid *g) { return !is_periodic(g) || circle(g) >
 
 static int coarsen(grid *g)
 {
-    close_ends(g, g->p);
-    if (!has_wider_step(g) || g->n < 8 || stencil_roughness(g->p, g->n, 2) > SMOOTH * largest(g->p, g->n))
+    close_ends(g, p_of(g));
+    if (!has_wider_step(g) || g->n < 8 || stencil_roughness(p_of(g), g->n, 2) > SMOOTH * largest(p_of(g), g->n))
         return 0;
-    halve(g, g->p);
+    halve(g, p_of(g));
     return 1;
 }
 
@@ -160,16 +159,16 @@ static void lump(grid *g)
     if (is_periodic(g) && !g->is_full && g->n + 2 * MORE >= circle(g))
         close_circle(g);
     if (!g->is_full) { /* room for what moves beyond the ends */
-        memmove(g->p + MORE, g->p, g->n * sizeof *g->p);
-        memset(g->p, 0, MORE * sizeof *g->p);
-        memset(g->p + MORE + g->n, 0, MORE * sizeof *g->p);
+        memmove(p_of(g) + MORE, p_of(g), g->n * sizeof *p_of(g));
+        memset(p_of(g), 0, MORE * sizeof *p_of(g));
+        memset(p_of(g) + MORE + g->n, 0, MORE * sizeof *p_of(g));
         g->n += 2 * MORE;
         g->first -= MORE;
     }
-    close_ends(g, g->p);
+    close_ends(g, p_of(g));
     for (size_t i = 0; i < g->n; i++) /* the odd ones among the results are not used */
-        g->like[i] = 0.5 * (g->p[i] + stencil_around(g->p + i, 1));
-    halve(g, g->like);
+        like_of(g)[i] = 0.5 * (p_of(g)[i] + stencil_around(p_of(g) + i, 1));
+    halve(g, like_of(g));
 }
 
 /* Gives up the lesser end, point by point, until no more than points_max are left. */
@@ -180,32 +179,38 @@ static void fit(grid *g)
     if (g->n <= g->points_max || g->is_full)
         return;
     size_t begin = 0, end = g->n;
-    double lost = 0, total = sum(g->p, g->n);
+    double lost = 0, total = sum(p_of(g), g->n);
     while (end - begin > g->points_max)
-        lost += g->p[begin] < g->p[end - 1] ? g->p[begin++] : g->p[--end];
+        lost += p_of(g)[begin] < p_of(g)[end - 1] ? p_of(g)[begin++] : p_of(g)[--end];
     keep(g, begin, end - begin);
     g->dropped += lost / total;
     normalise(g);
 }
 
-grid *grid_create(const rf64_model *model, uint32_t points_max)
+static size_t room_for(uint32_t points_max) { return points_max + ROOM + 2 * MARGIN; }
+
+size_t grid_bytes(uint32_t points_max) { return sizeof(grid) + 3 * room_for(points_max) * sizeof(double); }
+
+void grid_init(grid *g, const rf64_model *model, uint32_t points_max)
 {
-    if (!model || !model->likelihood || model->dim != 1 || points_max < 1024 || points_max > 1u << 20)
-        return NULL;
-    const size_t room = points_max + ROOM + 2 * MARGIN;
-    grid *g = calloc(1, sizeof *g + 3 * room * sizeof g->memory[0]);
-    if (!g)
-        return NULL;
+    memset(g, 0, grid_bytes(points_max));
     g->likelihood = model->likelihood;
     g->settings = model->settings;
     g->is_log = model->is_log != 0;
     if (model->charts)
         g->chart = model->charts[0];
     g->points_max = points_max;
-    g->p = g->memory + MARGIN;
-    g->other = g->p + room;
-    g->like = g->other + room;
+    g->room = room_for(points_max);
     grid_prior_gaussian(g, 0, 1);
+}
+
+grid *grid_create(const rf64_model *model, uint32_t points_max)
+{
+    if (!model || !model->likelihood || model->dim != 1 || points_max < GRID_POINTS_LEAST || points_max > GRID_POINTS_MAX)
+        return NULL;
+    grid *g = malloc(grid_bytes(points_max));
+    if (g)
+        grid_init(g, model, points_max);
     return g;
 }
 
@@ -251,7 +256,7 @@ int grid_prior_gaussian(grid *g, double mean, double variance)
             double z = (y + (turn != 0 ? turn * period(g) : 0)) / sd;
             value += exp(-0.5 * z * z);
         }
-        g->p[i] = value;
+        p_of(g)[i] = value;
     }
     normalise(g);
     return 0;
@@ -265,14 +270,14 @@ int grid_prior_box(grid *g, double low, double high)
     if (is_periodic(g) && high - low >= period(g) * (1 - 1e-12)) {
         lay(g, low, low + 2 * period(g), period(g));
         for (size_t i = 0; i < g->n; i++)
-            g->p[i] = 1;
+            p_of(g)[i] = 1;
     } else {
         lay(g, low - reach, high + reach, edge / STEPS_PER_SD);
         for (size_t i = 0; i < g->n; i++) {
-            g->p[i] = 0;
+            p_of(g)[i] = 0;
             for (int turn = g->is_full ? -2 : 0; turn <= (g->is_full ? 2 : 0); turn++) {
                 double y = place(g, (double)i) + (turn ? turn * period(g) : 0);
-                g->p[i] += 0.5 * erfc((y - low < high - y ? low - y : y - high) / edge * 0.7071067811865476);
+                p_of(g)[i] += 0.5 * erfc((y - low < high - y ? low - y : y - high) / edge * 0.7071067811865476);
             }
         }
     }
@@ -294,21 +299,21 @@ int grid_diffuse(grid *g, double variance)
     size_t reach = stencil_taps(sd / g->step, g->taps), n = g->n + 2 * reach;
     if (is_periodic(g) && !g->is_full && n >= circle(g))
         close_circle(g);
-    double *from = g->like - MARGIN;
+    double *from = like_of(g) - MARGIN;
     if (g->is_full) {
         n = g->n;
         for (size_t i = 0; i < n + 2 * reach; i++)
-            from[i] = g->p[(i + n * (reach / n + 1) - reach) % n];
+            from[i] = p_of(g)[(i + n * (reach / n + 1) - reach) % n];
     } else {
         memset(from, 0, (n + 2 * reach + 8) * sizeof *from);
-        memcpy(from + 2 * reach, g->p, g->n * sizeof *from);
+        memcpy(from + 2 * reach, p_of(g), g->n * sizeof *from);
         g->first -= (int64_t)reach;
     }
-    stencil_blur(from, g->taps, reach, n, g->other);
+    stencil_blur(from, g->taps, reach, n, other_of(g));
     swap(g);
     g->n = n;
     for (size_t i = 0; i < n; i++)
-        g->p[i] = bigger(g->p[i], 0);
+        p_of(g)[i] = bigger(p_of(g)[i], 0);
     normalise(g);
     trim(g);
     fit(g);
@@ -329,20 +334,20 @@ static double evaluate(grid *g, const double record[])
 {
     if (!g->is_log) {
         for (size_t i = 0; i < g->n; i++)
-            g->like[i] = likelihood_at(g, place(g, (double)i), record, 0);
+            like_of(g)[i] = likelihood_at(g, place(g, (double)i), record, 0);
         return 0;
     }
     double scale = -HUGE_VAL;
     for (size_t i = 0; i < g->n; i++) {
         double x = natural(g, place(g, (double)i)), value = g->likelihood(&x, record, record[g->settings]);
-        g->like[i] = value <= RF64_LIMIT ? value : -HUGE_VAL;
-        if (g->p[i] > 0)
-            scale = bigger(g->like[i], scale);
+        like_of(g)[i] = value <= RF64_LIMIT ? value : -HUGE_VAL;
+        if (p_of(g)[i] > 0)
+            scale = bigger(like_of(g)[i], scale);
     }
     if (!(scale > -HUGE_VAL))
         scale = 0;
     for (size_t i = 0; i < g->n; i++)
-        g->like[i] = exp(g->like[i] - scale < 700 ? g->like[i] - scale : 700);
+        like_of(g)[i] = exp(like_of(g)[i] - scale < 700 ? like_of(g)[i] - scale : 700);
     return scale;
 }
 
@@ -350,17 +355,17 @@ static double evaluate(grid *g, const double record[])
    a whole number fits in a step looks smooth on the grid. */
 static int holds_between(const grid *g, const double record[], double scale, double peak)
 {
-    double floor = 0.01 * largest(g->p, g->n);
+    double floor = 0.01 * largest(p_of(g), g->n);
     int probes = 0;
     for (int k = 1; k <= 16 * PROBES && probes < PROBES; k++) {
         double at = (double)k * GOLDEN;
         size_t i = (size_t)((at - (double)(int)at) * (double)g->n);
-        if (g->p[i] < floor)
+        if (p_of(g)[i] < floor)
             continue;
         double offset = (double)k * 0.41421356237309515;
         offset -= (double)(int)offset;
-        double exact = stencil_value(g->p + i, offset) * likelihood_at(g, place(g, (double)i + offset), record, scale);
-        if (!(fabs(exact - stencil_value(g->other + i, offset)) <= ROUGH * peak))
+        double exact = stencil_value(p_of(g) + i, offset) * likelihood_at(g, place(g, (double)i + offset), record, scale);
+        if (!(fabs(exact - stencil_value(other_of(g) + i, offset)) <= ROUGH * peak))
             return 0;
         probes++;
     }
@@ -372,17 +377,17 @@ static int holds_between(const grid *g, const double record[], double scale, dou
 static int crop(grid *g, double peak)
 {
     static const double share[] = {0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6};
-    const double total = sum(g->other, g->n);
+    const double total = sum(other_of(g), g->n);
     if (!(peak > 0))
         return 0;
     if (g->is_full)
-        return open_circle(g, g->other, NEGLIGIBLE * peak, MARGIN);
+        return open_circle(g, other_of(g), NEGLIGIBLE * peak, MARGIN);
     for (size_t k = 0; k < sizeof share / sizeof share[0]; k++) {
         size_t begin = 0, end = g->n;
         double lost = 0;
         while (end - begin > 1) {
-            int is_left = g->other[begin] < g->other[end - 1];
-            double next = is_left ? g->other[begin] : g->other[end - 1];
+            int is_left = other_of(g)[begin] < other_of(g)[end - 1];
+            double next = is_left ? other_of(g)[begin] : other_of(g)[end - 1];
             if (next >= NEGLIGIBLE * peak && (lost + next > share[k] * total))
                 break;
             lost += next;
@@ -410,7 +415,7 @@ static void average_cells(grid *g, const double record[], double scale)
             rf_words w = rf_draw(0, g->unresolved, (uint32_t)i, k, RF_FOR_USER);
             mean += likelihood_at(g, place(g, (double)i + (k + w.word[0] * 0x1p-32) / SAMPLES - 0.5), record, scale);
         }
-        g->other[i] = g->p[i] * mean / SAMPLES;
+        other_of(g)[i] = p_of(g)[i] * mean / SAMPLES;
     }
 }
 
@@ -420,11 +425,11 @@ double grid_update(grid *g, const double record[])
     for (;;) {
         scale = evaluate(g, record);
         for (size_t i = 0; i < g->n; i++)
-            g->other[i] = g->p[i] * g->like[i];
-        peak = largest(g->other, g->n);
-        close_ends(g, g->p);
-        close_ends(g, g->other);
-        if (peak > 0 && stencil_roughness(g->other, g->n, 1) <= ROUGH * peak && holds_between(g, record, scale, peak))
+            other_of(g)[i] = p_of(g)[i] * like_of(g)[i];
+        peak = largest(other_of(g), g->n);
+        close_ends(g, p_of(g));
+        close_ends(g, other_of(g));
+        if (peak > 0 && stencil_roughness(other_of(g), g->n, 1) <= ROUGH * peak && holds_between(g, record, scale, peak))
             break;
         int is_finest = g->step < 4e-16 * bigger(fabs(place(g, 0)), fabs(place(g, (double)g->n)));
         if (!is_finest && 2 * g->n <= g->points_max)
@@ -435,7 +440,7 @@ double grid_update(grid *g, const double record[])
             break;
         }
     }
-    double z = g->step * sum(g->other, g->n);
+    double z = g->step * sum(other_of(g), g->n);
     if (!(z > 0 && z < HUGE_VAL))
         return -HUGE_VAL;
     swap(g);
@@ -445,4 +450,54 @@ double grid_update(grid *g, const double record[])
         ;
     g->log_evidence += log(z) + scale;
     return log(z) + scale;
+}
+
+int grid_scale(grid *g, double factor)
+{
+    if (!(factor > 0 && isfinite(factor)) || is_periodic(g))
+        return -1;
+    g->base *= factor;
+    g->step *= factor;
+    normalise(g);
+    return 0;
+}
+
+size_t grid_save(const grid *g, unsigned char *bytes)
+{
+    rf_writer w = {bytes, 0};
+    const uint64_t counts[] = {g->n, (uint64_t)g->first, (uint64_t)g->is_full, g->unresolved};
+    const double numbers[] = {g->base, g->step, g->log_evidence, g->dropped};
+    for (unsigned i = 0; i < 4; i++)
+        rf_write_u64(&w, counts[i]);
+    for (unsigned i = 0; i < 4; i++)
+        rf_write_real(&w, numbers[i]);
+    for (size_t i = 0; i < g->n; i++)
+        rf_write_real(&w, p_of(g)[i]);
+    return w.size;
+}
+
+int grid_load(grid *g, const unsigned char *bytes, size_t size)
+{
+    rf_reader r = {bytes, size, 0, 0};
+    const uint64_t n = rf_read_u64(&r), first = rf_read_u64(&r), is_full = rf_read_u64(&r);
+    if (n == 0 || n > g->points_max + (uint64_t)ROOM || is_full > 1)
+        return -1;
+    g->unresolved = (uint32_t)rf_read_u64(&r);
+    g->n = (size_t)n;
+    g->first = (int64_t)first;
+    g->is_full = (int)is_full;
+    double *const numbers[] = {&g->base, &g->step, &g->log_evidence, &g->dropped};
+    for (unsigned i = 0; i < 4; i++) {
+        *numbers[i] = rf_read_real(&r);
+        if (!isfinite(*numbers[i]))
+            return -1;
+    }
+    double total = 0;
+    for (size_t i = 0; i < g->n; i++) {
+        p_of(g)[i] = rf_read_real(&r);
+        if (!(p_of(g)[i] >= 0))
+            return -1;
+        total += p_of(g)[i];
+    }
+    return rf_read_all(&r) && g->step > 0 && total > 0 && isfinite(total) ? 0 : -1;
 }

@@ -19,26 +19,26 @@ static double square_on_circle(double theta, size_t order)
 /* Fractional index of the mean, and variance in steps. `begin`: index from where a circle is counted. */
 static double centre(const grid *g, double *variance, double *begin)
 {
-    const double mass = sum(g->p, g->n), turn = 2 * PI / (double)g->n;
+    const double mass = sum(p_of(g), g->n), turn = 2 * PI / (double)g->n;
     double mean = 0, spread = 0, s = 0, c = 0;
     *begin = 0;
     if (g->is_full) {
         for (size_t i = 0; i < g->n; i++) {
-            s += g->p[i] * sin(turn * (double)i);
-            c += g->p[i] * cos(turn * (double)i);
+            s += p_of(g)[i] * sin(turn * (double)i);
+            c += p_of(g)[i] * cos(turn * (double)i);
         }
         mean = atan2(s, c) / turn;
         *begin = mean - 0.5 * (double)g->n;
         for (size_t i = 0; i < g->n; i++)
-            spread += g->p[i] * square_on_circle(turn * ((double)i - mean), g->n / 4);
+            spread += p_of(g)[i] * square_on_circle(turn * ((double)i - mean), g->n / 4);
         *variance = spread / mass / (turn * turn);
         return mean;
     }
     for (size_t i = 0; i < g->n; i++)
-        mean += g->p[i] * (double)i;
+        mean += p_of(g)[i] * (double)i;
     mean /= mass;
     for (size_t i = 0; i < g->n; i++)
-        spread += g->p[i] * ((double)i - mean) * ((double)i - mean);
+        spread += p_of(g)[i] * ((double)i - mean) * ((double)i - mean);
     *variance = spread / mass;
     return mean;
 }
@@ -75,8 +75,8 @@ static double at(const grid *g, ptrdiff_t i)
 {
     const ptrdiff_t n = (ptrdiff_t)g->n;
     if (g->is_full)
-        return g->p[((i % n) + n) % n];
-    return i >= 0 && i < n ? g->p[i] : 0;
+        return p_of(g)[((i % n) + n) % n];
+    return i >= 0 && i < n ? p_of(g)[i] : 0;
 }
 
 /* The density at index i + offset; 0 <= offset <= 1. */
@@ -122,14 +122,14 @@ double grid_below(const grid *g, double y)
     for (; i < end && (double)(i + 1) <= to; i++)
         mass += cell(g, i);
     mass += i < end && (double)i < to ? part(g, i, to - (double)i) : 0;
-    return fmin(bigger(mass / sum(g->p, g->n), 0), 1);
+    return fmin(bigger(mass / sum(p_of(g), g->n), 0), 1);
 }
 
 double grid_quantile(const grid *g, double p)
 {
     double begin, steps, mean = centre(g, &steps, &begin);
     ptrdiff_t i, end = cells(g, begin, &i);
-    double left = p * sum(g->p, g->n) + (g->is_full ? part(g, i, begin - (double)i) : 0);
+    double left = p * sum(p_of(g), g->n) + (g->is_full ? part(g, i, begin - (double)i) : 0);
     for (double mass; i < end && left > (mass = cell(g, i)); i++)
         left -= mass;
     double low = 0, high = 1;

@@ -5,8 +5,9 @@
 #include <math.h>
 
 #include "grid.h"
+#include "stencil.h"
 
-enum { TAPS_REACH_MAX = 1024 }; /* STENCIL_TAIL · CIRCLE_SD · POINTS_LEAST is 720 */
+enum { TAPS_REACH_MAX = 1024, MARGIN = 2 * STENCIL_REACH }; /* STENCIL_TAIL · CIRCLE_SD · POINTS_LEAST is 720 */
 #define PI 3.141592653589793
 
 struct grid {
@@ -21,10 +22,16 @@ struct grid {
     double base, step;
     double log_evidence, dropped;
     uint32_t unresolved;
-    double *p, *other, *like; /* n values with MARGIN beyond either end; p sums to 1/step */
+    int is_swapped; /* p and other have changed places */
+    size_t room;    /* of each of the three */
     double taps[2 * TAPS_REACH_MAX + 1];
     double memory[];
 };
+
+/* n values with MARGIN beyond either end; p sums to 1/step. No pointers, so that a copy of the bytes is a copy of the grid. */
+static inline double *p_of(const grid *g) { return (double *)g->memory + MARGIN + (g->is_swapped ? g->room : 0); }
+static inline double *other_of(const grid *g) { return (double *)g->memory + MARGIN + (g->is_swapped ? 0 : g->room); }
+static inline double *like_of(const grid *g) { return (double *)g->memory + MARGIN + 2 * g->room; }
 
 static inline int is_periodic(const grid *g) { return g->chart.kind == RF_PERIODIC; }
 static inline double period(const grid *g) { return g->chart.high - g->chart.low; }

@@ -8,7 +8,7 @@
 #ifndef REJFILT_SMC_H
 #define REJFILT_SMC_H
 
-#include "rejfilt/rejfilt.h"
+#include "rejfilt/belief.h"
 
 typedef struct smc smc;
 
@@ -20,7 +20,7 @@ typedef struct smc_options {
 /* What QInfer uses: a = 0.98, and half of the particles. */
 #define SMC_OPTIONS_DEFAULT ((smc_options){0.98, 0.5})
 
-enum { SMC_DIM_MAX = 16 };
+enum { SMC_DIM_MAX = 16, SMC_PARTICLES_MAX = 1 << 28 };
 
 /* Draws under the seed that are the filter's; callers have the others. */
 enum { SMC_FOR_PRIOR = RF_FOR_USER + 64, SMC_FOR_CHOICE, SMC_FOR_SPREAD, SMC_FOR_STEP };
@@ -31,11 +31,25 @@ enum { SMC_FOR_PRIOR = RF_FOR_USER + 64, SMC_FOR_CHOICE, SMC_FOR_SPREAD, SMC_FOR
 smc *smc_create(const rf64_model *model, uint32_t particles, uint64_t seed, const smc_options *options);
 void smc_free(smc *s);
 
+/* The same in memory of the caller's, smc_bytes of it: -1 for options out of range. */
+size_t smc_bytes(unsigned dim, uint32_t particles);
+int smc_init(smc *s, const rf64_model *model, uint32_t particles, uint64_t seed, const smc_options *options);
+
 /* Priors of independent parameters. They restart the filter; the draws that follow are new ones. 0, or
    -1 with nothing changed for a width that is negative, a range that is empty or outside the chart,
    or a number that is not finite. */
 int smc_prior_gaussian(smc *s, const double mean[], const double sd[]); /* in chart coordinates */
 int smc_prior_box(smc *s, const double low[], const double high[]);     /* in natural units */
+
+/* Each parameter from its own: uniform in natural units, or the Gaussian in the chart that stands for it. */
+int smc_prior(smc *s, const rf_prior prior[], const double mean[], const double sd[]);
+
+/* Every particle: y ← F·y + a step of covariance Q · elapsed; both dim × dim by rows. A null F changes nothing, a null Q adds
+   nothing. */
+void smc_evolve(smc *s, const double F[], const double Q[], double elapsed);
+
+/* Moves the particles away from their mean, parameter d by the factor by[d]. */
+void smc_stretch(smc *s, const double by[]);
 
 /* Every particle takes a Gaussian step; variance[i] >= 0 of parameter i, in chart coordinates. */
 int smc_diffuse(smc *s, const double variance[]);
@@ -55,6 +69,15 @@ uint32_t smc_resamplings(const smc *s);
 
 /* Particle i's coordinates to y[dim]; returns its weight, of sum 1. */
 double smc_particle(const smc *s, uint32_t i, double y[]);
+/* The coordinate d with probability p below it, counted around the mean. */
+double smc_quantile(const smc *s, unsigned d, double mean, double p);
+/* Natural values of the particle at u of the sum of weights, u in (0, 1]. */
+void smc_draw(const smc *s, double u, double x[]);
+
+/* As in belief.h. */
+size_t smc_save(const smc *s, unsigned char *bytes);
+int smc_load(smc *s, const unsigned char *bytes, size_t size);
+
 /* Resamples now. */
 void smc_resample(smc *s);
 

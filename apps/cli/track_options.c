@@ -1,6 +1,6 @@
 /* The options of `rejfilt track`: from files and arguments to a run, and back to a file. */
 #define _POSIX_C_SOURCE 200809L
-#include "run.h"
+#include "track_options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 
 const char *const cli_sampler_names[] = {"reject", "lattice", "weight", NULL};
 const char *const cli_on_lost_names[] = {"widen", "restart", "stop", "ignore", NULL};
-const char *const cli_health_names[] = {"tracking", "suspicious", "recovering", "lost-restart"};
 const char *const cli_precision_names[] = {"double", "float", NULL};
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
 
@@ -27,6 +26,12 @@ static const char design_help[] = "who chooses the next experiment:\n"
 #include "../../src/design/list.def"
 #undef RF_DESIGN
     "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
+
+static const char belief_help[] = "what is kept of the parameters (default gaussian):\n"
+#define RF_BELIEF(identifier, name) name "  "
+#include "../../src/beliefs/list.def"
+#undef RF_BELIEF
+    ;
 
 enum { NOT_GIVEN = -1 };
 
@@ -57,19 +62,20 @@ static const cli_option options[] = {
     {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
     {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
     {"cost", "NAME=C", "an experiment costs 1 and C per unit of this setting; the\nrisk design weighs it", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
-    {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.design), 0, 0, NULL},
-    {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.anchor_every), 0, 1e6, NULL},
+    {"belief", "NAME", belief_help, NULL, CLI_TEXT, AT(run.config.belief), 0, 0, NULL},
+    {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.config.design), 0, 0, NULL},
+    {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
     {"on-lost", "WHAT", "when the filter has lost the truth: widen (default), restart\nfrom the prior, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
-    {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, CLI_BATCH_MAX, NULL},
-    {"attempts", "M", "attempts per update (default 1000; with --strict 100)", NULL, CLI_U32, AT(run.attempts), 1, RF_ATTEMPTS_MAX, NULL},
-    {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.accepted_min), 1, 1e9, NULL},
+    {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_ASK_MAX, NULL},
+    {"attempts", "M", "attempts per update (default 1000; with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
+    {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
-    {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.recovery), 0, 1e9, NULL},
-    {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.strict), 0, 0, NULL},
+    {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.config.recovery), 0, 1e9, NULL},
+    {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.config.strict), 0, 0, NULL},
     {"sampler", "NAME", "weight (default): every attempt counts, by its likelihood; or\nreject and lattice: attempts are accepted or rejected", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", "who runs the attempts: serial, simd (default), threads[:N],\nmpi; the result does not depend on it", NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
-    {"precision", "P", "the filter's numbers: float or double (default)", NULL, CLI_NAME, AT(is_float), 0, 0, cli_precision_names},
-    {"seed", "S", "the same seed gives the same run, to the bit (default 1)", NULL, CLI_U64, AT(run.seed), 0, 0, NULL},
+    {"precision", "P", "the filter's numbers: float or double (default)", NULL, CLI_NAME, AT(run.config.is_float), 0, 0, cli_precision_names},
+    {"seed", "S", "the same seed gives the same run, to the bit (default 1)", NULL, CLI_U64, AT(run.config.seed), 0, 0, NULL},
     {"steps", "N", "measurements of a simulated run (default 300)", NULL, CLI_LONG, AT(run.steps), 1, 1e9, NULL},
     {"trials", "N", "simulate N runs with different truths and print a summary", NULL, CLI_U64, AT(trials), 1, 1e9, NULL},
     {"jump", "SIZE@STEP", "let the simulated truth jump before that measurement", NULL, CLI_TEXT, AT(jump), 0, 0, NULL},
@@ -111,7 +117,7 @@ static const cli_usage usage = {
 
 /* ---- From texts to a run ---- */
 
-static int parse_jump(cli_run *run, const char *text)
+static int parse_jump(rf_simulation *run, const char *text)
 {
     char first[64], error[200];
     const char *at = strchr(text, '@');
@@ -124,41 +130,41 @@ static int parse_jump(cli_run *run, const char *text)
     return CLI_OK;
 }
 
-static int parse_kappa(cli_run *run, const char *text)
+static int parse_kappa(rf_simulation *run, const char *text)
 {
     char error[200];
-    run->kappa = 0;
-    if (strcmp(text, "auto") != 0 && cli_parse_real(text, 1e-9, 1e9, &run->kappa, error, sizeof error) < 0)
+    run->config.kappa = 0;
+    if (strcmp(text, "auto") != 0 && cli_parse_real(text, 1e-9, 1e9, &run->config.kappa, error, sizeof error) < 0)
         return cli_error("track: --kappa: %s", error);
     return CLI_OK;
 }
 
-/* The designer's real name; null in run->design for `given`. */
+/* The designer's real name; null in run->config.design for `given`. */
 static int choose_design(cli_track_config *c)
 {
     char error[300];
-    cli_run *run = &c->run;
+    rf_simulation *run = &c->run;
     const int chooses = c->simulate || c->ask;
-    if (strcmp(run->design, "given") == 0 || (strcmp(run->design, "auto") == 0 && !chooses)) {
-        run->design = NULL;
+    if (strcmp(run->config.design, "given") == 0 || (strcmp(run->config.design, "auto") == 0 && !chooses)) {
+        run->config.design = NULL;
         return chooses ? cli_error("track: --design given: there are no data that bring their settings with --%s", c->ask ? "ask" : "simulate") : CLI_OK;
     }
-    if (run->strict && strcmp(run->design, "auto") == 0)
-        run->design = "pgh"; /* what the paper's algorithm comes with */
-    const rf64_design *design = rf64_design_find(run->design, run->model->f64);
-    if (!design && cli_which(run->design, design_names, error, sizeof error) < 0)
+    if (run->config.strict && strcmp(run->config.design, "auto") == 0)
+        run->config.design = "pgh"; /* what the paper's algorithm comes with */
+    const rf_design *design = rf_design_find(run->config.design, &run->config.description, run->config.model->f64->design);
+    if (!design && cli_which(run->config.design, design_names, error, sizeof error) < 0)
         return cli_error("track: --design: %s", error);
     if (!design)
-        return cli_error("track: --design: %s does not work with model %s, which has no %s", run->design, run->about.name,
-                         strcmp(run->design, "model") == 0 ? "designer of its own" : "fringe");
+        return cli_error("track: --design: %s does not work with model %s, which has no %s", run->config.design, run->config.description.name,
+                         strcmp(run->config.design, "model") == 0 ? "designer of its own" : "fringe");
     if (!chooses)
         return cli_error("track: --design %s chooses experiments; that needs --ask or --simulate", design->name);
-    run->design = design->name;
+    run->config.design = design->name;
     return CLI_OK;
 }
 
 /* Gives each text of a list to the run. */
-static int apply(const char *option, const char *const *list, int (*to)(cli_run *, const char *, char *, size_t), cli_run *run)
+static int apply(const char *option, const char *const *list, int (*to)(rf_simulation *, const char *, char *, size_t), rf_simulation *run)
 {
     char error[300];
     for (; *list; list++)
@@ -169,16 +175,16 @@ static int apply(const char *option, const char *const *list, int (*to)(cli_run 
 
 static int resolve(cli_track_config *c)
 {
-    cli_run *run = &c->run;
+    rf_simulation *run = &c->run;
     const rf_model *model;
     char error[300] = "";
     if (cli_model_find("track", c->model, &model, error, sizeof error) < 0)
         return *error ? cli_error("track: --model: %s", error) : CLI_BAD_INPUT;
     cli_model_use(run, model);
-    c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->strict ? RF_REJECT : RF_WEIGHT;
-    run->attempts = run->attempts > 0 ? run->attempts : run->strict ? 100 : 1000;
-    run->sampler = (rf_sampler)c->sampler;
-    run->on_lost = run->strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
+    c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->config.strict ? RF_REJECT : RF_WEIGHT;
+    run->config.attempts = run->config.attempts > 0 ? run->config.attempts : run->config.strict ? 100 : 1000;
+    run->config.sampler = (rf_sampler)c->sampler;
+    run->config.on_lost = run->config.strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
     int code = apply("chart", c->chart, cli_model_chart, run);
     code = code ? code : apply("prior", c->prior, cli_model_prior, run);
     code = code ? code : apply("drift", c->drift, cli_model_drift, run);
@@ -189,12 +195,16 @@ static int resolve(cli_track_config *c)
     code = code ? code : choose_design(c);
     if (code)
         return code;
-    if (run->anchor_every > 0 && (!run->design || rf64_design_find(run->design, model->f64)->anchor_every == 0))
-        return cli_error("track: --anchors: design %s makes none", run->design ? run->design : "given");
-    if (cli_model_check(run, c->is_float, error, sizeof error) < 0)
+    if (run->config.anchor_every > 0 && (!run->config.design || rf_design_find(run->config.design, &run->config.description, model->f64->design)->anchor_every == 0))
+        return cli_error("track: --anchors: design %s makes none", run->config.design ? run->config.design : "given");
+    if (cli_model_check(run, error, sizeof error) < 0)
         return cli_error("track: --prior: %s", error);
-    if (run->strict && run->sampler != RF_REJECT)
+    if (run->config.strict && run->config.sampler != RF_REJECT)
         return cli_error("track: --strict is rejection by definition; leave out --sampler");
+    rf_session *probe = rf_session_open(&run->config, error, sizeof error);
+    if (!probe)
+        return cli_error("track: --belief: %s", error);
+    rf_session_close(probe);
     if (c->plot && cli_plot_check(c->plot, error, sizeof error) < 0)
         return cli_error("track: --plot: %s", error);
     return CLI_OK;
@@ -209,7 +219,7 @@ static int check_combination(const cli_track_config *c)
         return cli_error("track: --%s needs --simulate", c->trials ? "trials" : "jump");
     if (c->trials && (c->plot || c->state))
         return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : "state");
-    if (c->trials && c->run.on_lost == RF_ON_LOST_STOP)
+    if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)
         return cli_error("track: --on-lost stop is about one run; leave out --trials");
     if (c->simulate && c->state)
         return cli_error("track: --state keeps measurements that cannot be had again; simulated ones can, leave out --simulate");
@@ -226,7 +236,7 @@ static int check_combination(const cli_track_config *c)
 static void print_config(const cli_track_config *c, int all, FILE *out)
 {
     static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "jump", NULL};
-    const rf_description *about = &c->run.about;
+    const rf_description *about = &c->run.config.description;
     char text[4096];
     fprintf(out, "[run]\n");
     for (const cli_option *o = options; o->name; o++) {
@@ -235,19 +245,19 @@ static void print_config(const cli_track_config *c, int all, FILE *out)
             is_aside |= strcmp(o->name, aside[i]) == 0;
         cli_option_print(o, c, text, sizeof text);
         if (strcmp(o->name, "design") == 0)
-            snprintf(text, sizeof text, "%s", c->run.design ? c->run.design : "given");
-        const int is_default = strcmp(o->name, "anchors") == 0 && c->run.anchor_every < 0;
+            snprintf(text, sizeof text, "%s", c->run.config.design ? c->run.config.design : "given");
+        const int is_default = strcmp(o->name, "anchors") == 0 && c->run.config.anchor_every < 0;
         const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || strcmp(o->name, "print-config") == 0;
         if (*text && (all || !is_aside) && !is_default && !without)
             fprintf(out, "%s = %s\n", o->name, text);
     }
     char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT];
     for (unsigned i = 0; i < about->dim; i++) {
-        const cli_prior *prior = &c->run.prior[i];
+        const rf_prior *prior = &c->run.config.prior[i];
         cli_model_chart_text(&about->parameter[i], text, sizeof text);
         fprintf(out, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", about->parameter[i].name, text, cli_real_text(prior->first, first),
                 prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
-        fprintf(out, "drift = %s\n", cli_real_text(c->run.drift[i], first));
+        fprintf(out, "drift = %s\n", cli_real_text(c->run.config.drift[i], first));
     }
     for (unsigned i = 0; i < about->settings; i++) {
         const rf_setting *s = &about->setting[i];
@@ -287,7 +297,7 @@ uint64_t cli_track_fingerprint(const cli_track_config *c)
 
 int cli_track_configure(cli_track_config *c, int argc, char **argv)
 {
-    const cli_track_config defaults = {.run = {.seed = 1, .steps = 300, .accepted_min = 20, .recovery = 0.1, .batch = 1, .anchor_every = -1, .design = "auto"},
+    const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto", .belief = "gaussian"}, .steps = 300, .batch = 1},
                                        .pace = 15,
                                        .engine = "simd",
                                        .sampler = NOT_GIVEN,
