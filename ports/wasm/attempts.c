@@ -27,10 +27,3 @@ const rf_engine playground_engine = {.f32 = {run, 0, 0}};
 const rf32_engine *rf_engine_f32(const rf_engine *engine) { return &engine->f32; }
 
 const rf_model playground_model = {&rf32_model_precession, &rf64_model_precession};
-
-/* The page has no use for messages. */
-int rf_fail(char *error, size_t size, const char *format, ...)
-{
-    (void)error, (void)size, (void)format;
-    return -1;
-}

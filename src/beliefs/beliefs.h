@@ -5,7 +5,9 @@
 #include "engine.h"
 #include "rejfilt/belief.h"
 
-#ifndef RF_BELIEF_LIST
+#ifdef RF_OWN_BELIEFS /* a program that has no use for all of them */
+#define RF_BELIEF_LIST "beliefs.def"
+#else
 #define RF_BELIEF_LIST "list.def"
 #endif
 

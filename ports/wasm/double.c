@@ -1,4 +1,4 @@
-/* The model in double, for designs and tests of health. */
+/* The model, and what of the core designs and tests of health need, in double. */
 #undef RF_PRECISION
 #define RF_PRECISION 64
 #define RF_MODEL_NAME precession
@@ -7,3 +7,4 @@
 #include "rejfilt/instantiate.h"
 
 #include "described.c"
+#include "rejfilt64.c"
