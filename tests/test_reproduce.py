@@ -189,6 +189,19 @@ class Reproduce(unittest.TestCase):
         good(SMALL, "--out", self.out)
         self.assertSame(self.out)
 
+    def test_two_at_once(self):
+        """The second is refused, and does not touch what the first writes."""
+        process = subprocess.Popen([COMMAND, "reproduce", SMALL, "--out", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not (self.out / f"{SMALL}.csv").exists() and process.poll() is None:
+            time.sleep(0.01)
+        done = run(SMALL, "--out", self.out)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=LONGEST)
+        self.assertEqual((process.returncode, done.returncode, done.stdout), (130, 1, ""))
+        self.assertEqual(done.stderr, f"rejfilt: reproduce: --out: {self.out}/report is in use by process {process.pid}; wait for its end, or choose another name\n")
+        good(SMALL, "--out", self.out)
+        self.assertSame(self.out)
+
     def test_deleted_data(self):
         self.copy()
         (self.out / f"{SMALL}.csv").unlink()

@@ -52,14 +52,26 @@ static int run(int argc, char **argv)
     return cli_error("unknown command '%s'%s (see 'rejfilt --help')", wanted, cli_suggestion(wanted, names, close));
 }
 
+/* Fills closed standard streams, which files opened later would take. A closed input is an error of whoever reads it,
+   closed output of everybody: it would be lost. Returns CLI_OK, or CLI_FAILED after a message. */
+static int check_streams(void)
+{
+    const int has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDWR) != stream) {
+            cli_error("a standard stream is closed, and /dev/null cannot be opened in its place");
+            return CLI_FAILED;
+        }
+    if (has_output)
+        return CLI_OK;
+    cli_error("standard output is closed; to discard results, send them to /dev/null");
+    return CLI_FAILED;
+}
+
 int main(int argc, char **argv)
 {
-    int descriptor;
-    do /* a closed standard stream must not be taken by the next file opened */
-        descriptor = open("/dev/null", O_RDWR);
-    while (descriptor >= 0 && descriptor <= 2);
-    if (descriptor > 2)
-        close(descriptor);
+    if (check_streams() != CLI_OK)
+        return CLI_FAILED;
     setlocale(LC_CTYPE, ""); /* the live view asks whether the terminal takes UTF-8; numbers stay in C's form */
     int code = run(argc, argv);
     return cli_flush() != CLI_OK && code == CLI_OK ? CLI_FAILED : code;

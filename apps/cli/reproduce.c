@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "crew.h"
+#include "lock.h"
 #include "plot.h"
 
 /* The text of each NAME.ini, in the order of list.def; made by CMake. */
@@ -163,10 +164,21 @@ static int check_files(const lab_options *o)
     return CLI_OK;
 }
 
-static int run(const config *c, lab *labs, const int which[], unsigned count)
+/* One run at a time writes in the directory. */
+static int lock_files(const lab_options *o, cli_lock *lock)
 {
-    int status = check_files(&c->options);
-    lab_crew *crew = status == CLI_OK ? lab_crew_open(&c->options) : NULL;
+    char path[PATH_MAX], error[1000];
+    snprintf(path, sizeof path, "%s/report", o->out);
+    int status = cli_lock_take(lock, path, error, sizeof error);
+    if (error[0])
+        cli_error("reproduce: --out: %s", error);
+    return status;
+}
+
+static int run_locked(const config *c, lab *labs, const int which[], unsigned count)
+{
+    int status = CLI_OK;
+    lab_crew *crew = lab_crew_open(&c->options);
     if (!crew)
         return CLI_BAD_INPUT;
     for (unsigned k = 0; k < count && status == CLI_OK; k++)
@@ -182,6 +194,18 @@ static int run(const config *c, lab *labs, const int which[], unsigned count)
         free(labs[k].timing.rows);
     }
     lab_crew_close(crew);
+    return status;
+}
+
+static int run(const config *c, lab *labs, const int which[], unsigned count)
+{
+    cli_lock lock = {.file = -1};
+    int status = check_files(&c->options);
+    if (status == CLI_OK)
+        status = lock_files(&c->options, &lock);
+    if (status == CLI_OK)
+        status = run_locked(c, labs, which, count);
+    cli_lock_release(&lock);
     return status;
 }
 

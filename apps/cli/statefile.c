@@ -1,6 +1,8 @@
+#define _DEFAULT_SOURCE /* getentropy */
 #define _XOPEN_SOURCE 700
 #include "statefile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli.h"
 
 static const char magic[8] = {'R', 'F', 'S', 'T', 'A', 'T', 'E', '\n'};
 
@@ -39,6 +43,91 @@ static uint32_t checksum(const unsigned char *bytes, size_t count)
     return ~crc;
 }
 
+/* ---- Places ---- */
+
+static int cannot(const char *what, const char *path, const char *reason, char *error, size_t size)
+{
+    snprintf(error, size, "cannot %s %s: %s", what, path, reason);
+    return -1;
+}
+
+/* Is there a regular file? Returns 0, or -1 with a line in `error`. */
+static int check_kind(const struct stat *there, const char *path, char *error, size_t size)
+{
+    if (S_ISREG(there->st_mode))
+        return 0;
+    snprintf(error, size, "%s is %s", path, S_ISDIR(there->st_mode) ? "a directory" : "not a regular file");
+    return -1;
+}
+
+/* Where the file is that `path` leads to, in `target`. Returns 0, or -1 with a line in `error`. */
+static int follow(const char *path, char target[PATH_MAX], char *error, size_t size)
+{
+    struct stat there;
+    if ((size_t)snprintf(target, PATH_MAX, "%s", path) >= PATH_MAX)
+        return cannot("write", path, strerror(ENAMETOOLONG), error, size);
+    if (lstat(path, &there) < 0)
+        return 0; /* it is yet to be made */
+    if (S_ISLNK(there.st_mode) && (!realpath(path, target) || stat(target, &there) < 0)) {
+        if (errno != ENOENT)
+            return cannot("read", path, strerror(errno), error, size);
+        snprintf(error, size, "%s is a link to nothing", path);
+        return -1;
+    }
+    return check_kind(&there, path, error, size);
+}
+
+/* The directory's name, and the name of the file in it. */
+static const char *split(const char *path, char directory[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(directory, PATH_MAX, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return slash ? slash + 1 : path;
+}
+
+/* A temporary file is called NAME.TAG.tmp, with 16 hexadecimal digits. */
+static int is_temporary(const char *entry, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '.' &&
+           strspn(entry + length + 1, "0123456789abcdef") == 16 && strcmp(entry + length + 17, ".tmp") == 0;
+}
+
+/* Removes what killed processes have left. Nobody else is writing: this process holds the lock. */
+static void remove_leftovers(const char *target)
+{
+    char directory[PATH_MAX];
+    const char *name = split(target, directory);
+    DIR *entries = opendir(directory);
+    for (struct dirent *e; entries && (e = readdir(entries));)
+        if (is_temporary(e->d_name, name))
+            unlinkat(dirfd(entries), e->d_name, 0);
+    if (entries)
+        closedir(entries);
+}
+
+int cli_state_open(cli_state_file *f, const char *path, char *error, size_t size)
+{
+    uint64_t tag;
+    if (getentropy(&tag, sizeof tag) < 0)
+        tag = (uint64_t)getpid();
+    f->path = path;
+    f->lock.file = -1;
+    if (follow(path, f->target, error, size) < 0)
+        return CLI_BAD_INPUT;
+    if ((size_t)snprintf(f->temporary, sizeof f->temporary, "%s.%016llx.tmp", f->target, (unsigned long long)tag) >=
+        sizeof f->temporary) {
+        cannot("write", path, strerror(ENAMETOOLONG), error, size);
+        return CLI_BAD_INPUT;
+    }
+    int code = cli_lock_take(&f->lock, f->target, error, size);
+    if (f->lock.file >= 0)
+        remove_leftovers(f->target);
+    return code;
+}
+
+void cli_state_close(cli_state_file *f) { cli_lock_release(&f->lock); }
+
 /* ---- Saving ---- */
 
 static int write_all(int file, const unsigned char *bytes, size_t count)
@@ -58,8 +147,7 @@ static int write_all(int file, const unsigned char *bytes, size_t count)
 static int sync_directory_of(const char *path)
 {
     char directory[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    split(path, directory);
     int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (file < 0)
         return -1;
@@ -70,13 +158,12 @@ static int sync_directory_of(const char *path)
     return result;
 }
 
-/* Writes bytes to `path` by way of `temporary`. Returns 0, or -1 with the reason in errno. */
-static int replace(const char *path, const char *temporary, mode_t mode, const unsigned char *bytes, size_t count,
-                   int is_durable)
+/* Writes bytes to the file by way of the temporary one. Returns 0, or -1 with the reason in errno. */
+static int replace(const cli_state_file *f, const unsigned char *bytes, size_t count, int is_durable)
 {
-    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (file < 0 && errno == EEXIST && unlink(temporary) == 0)
-        file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    struct stat there;
+    const mode_t mode = lstat(f->target, &there) == 0 ? (there.st_mode & 0666) | 0600 : 0666;
+    int file = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0)
         return -1;
     int failed = write_all(file, bytes, count) < 0 || (is_durable && fsync(file) < 0);
@@ -85,58 +172,31 @@ static int replace(const char *path, const char *temporary, mode_t mode, const u
         failed = 1;
         reason = errno;
     }
-    if (!failed && rename(temporary, path) < 0) {
+    if (!failed && rename(f->temporary, f->target) < 0) {
         failed = 1;
         reason = errno;
     }
     if (failed) {
-        unlink(temporary);
+        unlink(f->temporary);
         errno = reason;
         return -1;
     }
-    return is_durable ? sync_directory_of(path) : 0;
+    return is_durable ? sync_directory_of(f->target) : 0;
 }
 
-static int cannot(const char *what, const char *path, const char *reason, char *error, size_t size)
+int cli_state_save(const unsigned char *contents, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size)
 {
-    snprintf(error, size, "cannot %s %s: %s", what, path, reason);
-    return -1;
-}
-
-int cli_state_save(const unsigned char *contents, size_t count, const char *path, int is_durable, char *error, size_t size)
-{
-    char target[PATH_MAX], temporary[PATH_MAX];
-    mode_t mode = 0666;
-    struct stat there;
-    if (count > CLI_STATE_MAX)
-        return cannot("write", path, "the state is too large", error, size);
-    int length = snprintf(target, sizeof target, "%s", path);
-    if (length < 0 || (size_t)length >= sizeof target)
-        return cannot("write", path, strerror(ENAMETOOLONG), error, size);
-    if (lstat(path, &there) == 0) {
-        if (S_ISLNK(there.st_mode) && (!realpath(path, target) || stat(target, &there) < 0))
-            return cannot("write", path, errno == ENOENT ? "it is a link to nothing" : strerror(errno), error, size);
-        if (S_ISDIR(there.st_mode))
-            return cannot("write", path, "it is a directory", error, size);
-        if (!S_ISREG(there.st_mode))
-            return cannot("write", path, "it is not a regular file", error, size);
-        mode = (there.st_mode & 0666) | 0600;
-    }
-    length = snprintf(temporary, sizeof temporary, "%s.tmp", target);
-    if (length < 0 || (size_t)length >= sizeof temporary)
-        return cannot("write", path, strerror(ENAMETOOLONG), error, size);
-
-    unsigned char *bytes = malloc(HEAD + count + TAIL);
+    unsigned char *bytes = count <= CLI_STATE_MAX ? malloc(HEAD + count + TAIL) : NULL;
     if (!bytes)
-        return cannot("write", path, strerror(ENOMEM), error, size);
+        return cannot("write", f->path, count <= CLI_STATE_MAX ? strerror(ENOMEM) : "the state is too large", error, size);
     memcpy(bytes, magic, sizeof magic);
     store(bytes + 8, CLI_STATE_VERSION, 4);
     store(bytes + 12, count, 4);
     memcpy(bytes + HEAD, contents, count);
     store(bytes + HEAD + count, checksum(bytes, HEAD + count), TAIL);
-    const int replaced = replace(target, temporary, mode, bytes, HEAD + count + TAIL, is_durable);
+    const int failed = replace(f, bytes, HEAD + count + TAIL, is_durable) < 0, reason = errno;
     free(bytes);
-    return replaced < 0 ? cannot("write", path, strerror(errno), error, size) : 0;
+    return failed ? cannot("write", f->path, strerror(reason), error, size) : 0;
 }
 
 /* ---- Loading ---- */
@@ -149,10 +209,8 @@ static ssize_t read_file(int file, const char *path, unsigned char **bytes, char
     size_t count = 0;
     if (fstat(file, &there) < 0)
         return cannot("read", path, strerror(errno), error, size);
-    if (!S_ISREG(there.st_mode)) {
-        snprintf(error, size, "%s is %s", path, S_ISDIR(there.st_mode) ? "a directory" : "not a regular file");
+    if (check_kind(&there, path, error, size) < 0)
         return -1;
-    }
     const size_t wanted = (size_t)there.st_size < most ? (size_t)there.st_size + 1 : most;
     *bytes = malloc(wanted);
     if (!*bytes)

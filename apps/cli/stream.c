@@ -13,7 +13,6 @@
 #include "bytes.h"
 #include "output.h"
 #include "source.h"
-#include "statefile.h"
 
 typedef struct stream {
     const cli_stream *about;
@@ -64,7 +63,7 @@ static int save_state(stream *s)
         rf_write_u64(&w, (uint64_t)s->updates);
         rf_write_u64(&w, s->hash);
         rf_session_save(s->session, bytes + HEAD);
-        saved = cli_state_save(bytes, size, s->config->state, s->config->state_durable, error, sizeof error);
+        saved = cli_state_save(bytes, size, s->about->state, s->config->state_durable, error, sizeof error);
     } else {
         snprintf(error, sizeof error, "not enough memory");
     }

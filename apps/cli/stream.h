@@ -2,11 +2,13 @@
 #ifndef REJFILT_CLI_STREAM_H
 #define REJFILT_CLI_STREAM_H
 
+#include "statefile.h"
 #include "track_options.h"
 
 typedef struct cli_stream {
     const cli_track_config *config;
-    rf_observer *observer; /* of every update, and of every time that only passed */
+    const cli_state_file *state; /* open on the first rank, if the configuration has a state */
+    rf_observer *observer;       /* of every update, and of every time that only passed */
     void *user;
 } cli_stream;
 

@@ -67,9 +67,27 @@ static int simulate_once(const cli_track_config *c, watcher *w)
     return status < 0 ? refused(c, status) : cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
+/* The first rank opens it; the others learn how that went. */
+static int open_state(const cli_track_config *c, const rf_engine *engine, cli_state_file *state)
+{
+    char error[1000] = "";
+    int code = CLI_OK;
+    if (c->state && rf_engine_rank(engine) == 0)
+        code = cli_state_open(state, c->state, error, sizeof error);
+    if (error[0])
+        cli_error("track: --state: %s", error);
+    if (c->state && rf_engine_share(engine, &code, sizeof code) < 0)
+        return cli_error("track: MPI cannot share the checkpoint");
+    return code;
+}
+
 static int run_once(const cli_track_config *c, const rf_engine *engine)
 {
     static char buffer[1 << 16];
+    static cli_state_file state = {.lock = {.file = -1}};
+    int code = open_state(c, engine, &state);
+    if (code != CLI_OK)
+        return code;
     if (!isatty(STDOUT_FILENO))
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     char title[160], error[300];
@@ -85,8 +103,9 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     if (!w.view)
         cli_output_header(stdout, w.format, about);
 
-    const cli_stream stream = {c, watch, &w};
-    int code = c->simulate ? simulate_once(c, &w) : cli_stream_run(&stream);
+    const cli_stream stream = {c, &state, watch, &w};
+    code = c->simulate ? simulate_once(c, &w) : cli_stream_run(&stream);
+    cli_state_close(&state);
     if (w.view)
         cli_view_close(w.view);
     if (w.is_short) {

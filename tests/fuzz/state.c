@@ -55,7 +55,9 @@ static void go_on_from(const uint8_t *bytes, size_t count)
     rf_write_bytes(&w, bytes + 1, count - 1);
     snprintf(data, sizeof data, "%s", fuzz_file("data.csv", (const uint8_t *)records, sizeof records - 1));
     snprintf(path, sizeof path, "%s", fuzz_file("run.state", bytes, 0));
-    fuzz_require(cli_state_save(state, w.size, path, 0, error, sizeof error) == 0);
+    static cli_state_file file;
+    fuzz_require(cli_state_open(&file, path, error, sizeof error) == CLI_OK && !error[0]);
+    fuzz_require(cli_state_save(state, w.size, &file, 0, error, sizeof error) == 0);
     fuzz_require(cli_state_load(&back, &size, path, error, sizeof error) == 1);
     fuzz_require(size == w.size && memcmp(back, state, size) == 0);
     free(back);
@@ -65,10 +67,11 @@ static void go_on_from(const uint8_t *bytes, size_t count)
     rf_engine *engine = rf_engine_open("serial", error, sizeof error);
     fuzz_require(engine);
     config.run.config.engine = engine;
-    const cli_stream stream = {&config, check_step, NULL};
+    const cli_stream stream = {&config, &file, check_step, NULL};
     const int code = cli_stream_run(&stream);
     fuzz_require(code == CLI_OK || code == CLI_BAD_INPUT || code == CLI_FAILED);
     rf_engine_close(engine);
+    cli_state_close(&file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
