@@ -27,7 +27,7 @@ RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real out
 /* in->mean is what the filter believes, in natural units; rejfilt/design.h says what else there is. The number after
    RF_HAS_DESIGN: one experiment of so many is an anchor; 0 for none. */
 #define RF_HAS_DESIGN 10
-static void design(const rf_design_input *in, double setting[])
+static void design(const RF(design_input) *in, rf_real setting[])
 {
-    setting[0] = in->mean[0] * (in->is_anchor ? 0.1 : 1.3);
+    setting[0] = in->mean[0] * (in->is_anchor ? RF_C(0.1) : RF_C(1.3));
 }

@@ -151,7 +151,7 @@ static int choose_design(cli_track_config *c)
     }
     if (run->config.strict && strcmp(run->config.design, "auto") == 0)
         run->config.design = "pgh"; /* what the paper's algorithm comes with */
-    const rf_design *design = rf_design_find(run->config.design, &run->config.description, run->config.model->f64->design);
+    const rf64_design *design = rf64_design_find(run->config.design, &run->config.description, run->config.model->f64->design);
     if (!design && cli_which(run->config.design, design_names, error, sizeof error) < 0)
         return cli_error("track: --design: %s", error);
     if (!design)
@@ -195,7 +195,7 @@ static int resolve(cli_track_config *c)
     code = code ? code : choose_design(c);
     if (code)
         return code;
-    if (run->config.anchor_every > 0 && (!run->config.design || rf_design_find(run->config.design, &run->config.description, model->f64->design)->anchor_every == 0))
+    if (run->config.anchor_every > 0 && (!run->config.design || rf64_design_find(run->config.design, &run->config.description, model->f64->design)->anchor_every == 0))
         return cli_error("track: --anchors: design %s makes none", run->config.design ? run->config.design : "given");
     if (cli_model_check(run, error, sizeof error) < 0)
         return cli_error("track: --prior: %s", error);

@@ -1,7 +1,7 @@
 /* Included after a model file, with RF_MODEL_NAME set: makes its instance for one precision. The
    kernels come from instantiate_kernel.h, compiled for each instruction set; with RF_NO_KERNELS there
    are none, and all engines go through the function pointer. */
-#include "design.h"
+#include "host.h"
 
 #define RF_LAYOUT_OF__(bits) RF##bits##_LAYOUT
 #define RF_LAYOUT_OF(bits) RF_LAYOUT_OF__(bits)
@@ -31,8 +31,8 @@ static rf_real call_simulate(const rf_real x[], const rf_real setting[], rf_real
 #endif
 
 #ifdef RF_HAS_DESIGN
-static void call_design(const rf_design_input *in, double setting[]) { design(in, setting); }
-static const rf_design own_design = {"model", call_design, RF_HAS_DESIGN, 0};
+static void call_design(const RF(design_input) *in, rf_real setting[]) { design(in, setting); }
+static const RF(design) own_design = {"model", call_design, RF_HAS_DESIGN, 0};
 #define OWN_DESIGN &own_design
 #else
 #define OWN_DESIGN 0

@@ -15,7 +15,6 @@
 #define REJFILT_SESSION_H
 
 #include "belief.h"
-#include "design.h"
 #include "health.h"
 
 #ifdef __cplusplus

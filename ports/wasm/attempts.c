@@ -23,7 +23,4 @@ static rf_status run(void *self, const rf32_task *task, uint32_t begin, uint32_t
     return rf32_kernel_precession_0(self, &one, begin, count, tally);
 }
 
-const rf_engine playground_engine = {.f32 = {run, 0, 0}};
-const rf32_engine *rf_engine_f32(const rf_engine *engine) { return &engine->f32; }
-
-const rf_model playground_model = {&rf32_model_precession, &rf64_model_precession};
+const rf32_engine attempts_engine = {run, 0, 0};

@@ -1,12 +1,10 @@
-/* Between playground.c and attempts.c: the module's only model and its only engine. */
+/* Between playground.c and attempts.c. */
 #ifndef REJFILT_WASM_ATTEMPTS_H
 #define REJFILT_WASM_ATTEMPTS_H
 
-#include "engine.h"
+#include "rejfilt/host.h"
 
 extern const rf32_instance rf32_model_precession;
-extern const rf64_instance rf64_model_precession;
-extern const rf_model playground_model;
-extern const rf_engine playground_engine;
+extern const rf32_engine attempts_engine;
 
 #endif

@@ -6,7 +6,7 @@
 
 static const rf_belief_kind *const kinds[] = {
 #define RF_BELIEF(identifier, name) &rf_belief_##identifier,
-#include RF_BELIEF_LIST
+#include "list.def"
 #undef RF_BELIEF
 };
 
@@ -14,7 +14,7 @@ const rf_belief_kind *rf_belief_kind_at(unsigned index) { return index < sizeof 
 
 static const char names[] =
 #define RF_BELIEF(identifier, name) ", " name
-#include RF_BELIEF_LIST
+#include "list.def"
 #undef RF_BELIEF
     ;
 

@@ -5,14 +5,8 @@
 #include "engine.h"
 #include "rejfilt/belief.h"
 
-#ifdef RF_OWN_BELIEFS /* a program that has no use for all of them */
-#define RF_BELIEF_LIST "beliefs.def"
-#else
-#define RF_BELIEF_LIST "list.def"
-#endif
-
 #define RF_BELIEF(identifier, name) extern const rf_belief_kind rf_belief_##identifier;
-#include RF_BELIEF_LIST
+#include "list.def"
 #undef RF_BELIEF
 
 /* The number after the colon of a name, low to high; `otherwise` without one. 0 with a message for anything else. */

@@ -1,40 +1,38 @@
-/* Designers by name, and what they share. */
+/* Designers by name, and what they share. Compiled per precision. */
 #include "designs.h"
 
-void rf_design_draw(const rf_design_input *in, uint32_t which, double x[])
+void RF(design_draw)(const RF(design_input) *in, uint32_t which, rf_real x[])
 {
-    in->belief->kind->draw(in->belief, in->number * 128u + which, RF_FOR_DESIGN, x);
+    in->draw(in->self, in->number * 128u + which, RF_FOR_DESIGN, x);
 }
 
-double rf_design_uniform(const rf_design_input *in, uint32_t which)
+rf_real RF(design_uniform)(const RF(design_input) *in, uint32_t which)
 {
-    return rf64_uniform(rf_draw(in->seed, in->number, which, 0xffffffffu, RF_FOR_DESIGN).word[0]);
+    return RF(uniform)(rf_draw(in->seed, in->number, which, 0xffffffffu, RF_FOR_DESIGN).word[0]);
 }
 
-void rf_design_roles(const rf_design_input *in, const double guess[], const double width[], double setting[])
+void RF(design_roles)(const RF(design_input) *in, const rf_real guess[], const rf_real width[], rf_real setting[])
 {
     for (unsigned i = 0; i < in->description->settings; i++) {
         const rf_setting *s = &in->description->setting[i];
-        double value = s->low;
+        rf_real low = (rf_real)s->low, high = (rf_real)s->high, value = low;
         if (s->role == RF_SETTING_RANGE)
-            value = s->low + (s->high - s->low) * rf_design_uniform(in, i);
+            value = low + (high - low) * RF(design_uniform)(in, i);
         else if (s->role == RF_SETTING_LOGRANGE)
-            value = s->low * rf64_exp(rf_design_uniform(in, i) * rf64_log(s->high / s->low));
+            value = low * RF(exp)(RF(design_uniform)(in, i) * RF(log)(high / low));
         else if (s->role == RF_SETTING_TIME)
-            value = rf64_min(rf64_max(1 / rf64_max(width[s->parameter], RF64_TINY), s->low), s->high);
+            value = RF(min)(RF(max)(1 / RF(max)(width[s->parameter], RF_TINY), low), high);
         else if (s->role == RF_SETTING_GUESS)
             value = guess[s->parameter];
-        setting[i] = s->is_integer ? rf64_floor(value + 0.5) : value;
+        setting[i] = s->is_integer ? RF(floor)(value + RF_C(0.5)) : value;
     }
 }
 
-static const rf_design designs[] = {
-#define RF_DESIGN(identifier, name, anchors, blind, fringe) {name, rf_design_##identifier, anchors, blind, fringe},
+static const RF(design) designs[] = {
+#define RF_DESIGN(identifier, name, anchors, blind, fringe) {name, RF(design_##identifier), anchors, blind, fringe},
 #include "list.def"
 #undef RF_DESIGN
 };
-
-const rf_design *rf_design_at(unsigned index) { return index < sizeof designs / sizeof *designs ? &designs[index] : 0; }
 
 static int is(const char *a, const char *b)
 {
@@ -43,16 +41,15 @@ static int is(const char *a, const char *b)
     return *a == *b;
 }
 
-const rf_design *rf_design_find(const char *name, const rf_description *description, const rf_design *own)
+const RF(design) *RF(design_find)(const char *name, const rf_description *description, const RF(design) *own)
 {
     const int has_fringe = description->fringe > 0;
-    const rf_design *design;
     if (is(name, "auto"))
         name = own ? "model" : has_fringe ? "quadrature" : "risk";
     if (is(name, "model"))
         return own;
-    for (unsigned i = 0; (design = rf_design_at(i)) != 0; i++)
-        if (is(name, design->name))
-            return design->needs_fringe && !has_fringe ? 0 : design;
+    for (unsigned i = 0; i < sizeof designs / sizeof *designs; i++)
+        if (is(name, designs[i].name))
+            return designs[i].needs_fringe && !has_fringe ? 0 : &designs[i];
     return 0;
 }

@@ -1,14 +1,14 @@
 /* Is the filter still where the truth is? Anchors ask it directly; for designs without them, outcomes that keep being
-   less likely than the filter expects give it away. */
+   less likely than the filter expects give it away. Compiled per precision. */
 #include "health.h"
 
-#define STRETCH 2.2    /* of the standard deviation, by a failed test ... */
-#define WIDEST 2.0     /* ... up to this many of the prior's */
-#define FORGET 0.9     /* weight of the past in the running surprise, per update */
-#define SUSPECT 3.0    /* standard deviations of surprise that are noted, */
-#define FAILED 4.5     /* that are acted upon, */
-#define CALM 2.0       /* and that end it */
-#define SURE 0.9       /* probability from which an outcome that does not come is a failed test */
+#define STRETCH RF_C(2.2)    /* of the standard deviation, by a failed test ... */
+#define WIDEST RF_C(2.0)     /* ... up to this many of the prior's */
+#define FORGET RF_C(0.9)     /* weight of the past in the running surprise, per update */
+#define SUSPECT RF_C(3.0)    /* standard deviations of surprise that are noted, */
+#define FAILED RF_C(4.5)     /* that are acted upon, */
+#define CALM RF_C(2.0)       /* and that end it */
+#define SURE RF_C(0.9)       /* probability from which an outcome that does not come is a failed test */
 
 enum {
     LOST_AFTER = 8, /* tests failed in a row */
@@ -17,14 +17,14 @@ enum {
 };
 
 /* Does the filter get tested by anchors? */
-static int has_anchors(const rf_watched *t)
+static int has_anchors(const RF(watched) *t)
 {
     return t->design && t->anchor_every > 0 && t->on_lost != RF_ON_LOST_IGNORE;
 }
 
-int rf_health_wants_anchor(rf_watched *t)
+int RF(health_wants_anchor)(RF(watched) *t)
 {
-    rf_watch *h = t->watch;
+    RF(watch) *h = t->watch;
     if (!has_anchors(t))
         return 0;
     if (h->failed == 0 && --h->next_anchor > 0)
@@ -33,49 +33,43 @@ int rf_health_wants_anchor(rf_watched *t)
     return 1;
 }
 
-const char *rf_health_name(rf_health health)
-{
-    static const char *const names[] = {"tracking", "suspicious", "recovering", "lost"};
-    return names[(unsigned)health < sizeof names / sizeof *names ? (unsigned)health : RF_LOST];
-}
-
 /* ---- Tests ---- */
 
-static double log_likelihood(const rf64_model *model, const double x[], const double setting[], double outcome)
+static rf_real log_likelihood(const RF(model) *model, const rf_real x[], const rf_real setting[], rf_real outcome)
 {
-    double value = model->likelihood(x, setting, outcome);
+    rf_real value = model->likelihood(x, setting, outcome);
     if (model->is_log)
-        return value <= RF64_LIMIT ? rf64_max(value, -RF64_LIMIT) : -RF64_LIMIT;
-    return value > 0 && value <= RF64_LIMIT ? rf64_log(value) : -RF64_LIMIT;
+        return value <= RF_LIMIT ? RF(max)(value, -RF_LIMIT) : -RF_LIMIT;
+    return value > 0 && value <= RF_LIMIT ? RF(log)(value) : -RF_LIMIT;
 }
 
 /* The likelihood itself; one that is no number counts as none. */
-static double likelihood(const rf64_model *model, const double x[], const double setting[], double outcome)
+static rf_real likelihood(const RF(model) *model, const rf_real x[], const rf_real setting[], rf_real outcome)
 {
-    const double least = 4.248354255291589e-18; /* e⁻⁴⁰ */
+    const rf_real least = RF_C(4.248354255291589e-18); /* e⁻⁴⁰ */
     if (model->is_log)
-        return rf64_exp(rf64_max(log_likelihood(model, x, setting, outcome), -40.0));
-    double value = model->likelihood(x, setting, outcome);
-    return value > least && value <= RF64_LIMIT ? value : least;
+        return RF(exp)(RF(max)(log_likelihood(model, x, setting, outcome), RF_C(-40.0)));
+    rf_real value = model->likelihood(x, setting, outcome);
+    return value > least && value <= RF_LIMIT ? value : least;
 }
 
 /* Mean probability of an outcome over the draws. */
-static double predicted(const rf_watched *t, double draws[][RF_NAMES_MAX], const double setting[], double outcome)
+static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real setting[], rf_real outcome)
 {
-    double p = 0;
+    rf_real p = 0;
     for (unsigned d = 0; d < DRAWS; d++)
         p += likelihood(t->model, draws[d], setting, outcome);
-    return rf64_max(p / DRAWS, 1e-6);
+    return RF(max)(p / DRAWS, RF_C(1e-6));
 }
 
 /* An anchor is a test only where the filter is sure of the outcome. Returns whether it was one. */
-static int judge_anchor(rf_watched *t, double draws[][RF_NAMES_MAX], const double record[])
+static int judge_anchor(RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real record[])
 {
-    double most = 0, likeliest = 0;
+    rf_real most = 0, likeliest = 0;
     for (unsigned k = 0; k < t->description->outcomes; k++) {
-        double p = predicted(t, draws, record, (double)k);
+        rf_real p = predicted(t, draws, record, (rf_real)k);
         if (p > most)
-            most = p, likeliest = (double)k;
+            most = p, likeliest = (rf_real)k;
     }
     if (most < SURE)
         return 0;
@@ -85,37 +79,37 @@ static int judge_anchor(rf_watched *t, double draws[][RF_NAMES_MAX], const doubl
 }
 
 /* −ln of the probability of the records, by draws from the filter; with `x`, of outcomes drawn for it instead. */
-static double surprise(const rf_watched *t, double draws[][RF_NAMES_MAX], const double records[], uint32_t count,
-                        const double x[], uint32_t run)
+static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count,
+                        const rf_real x[], uint32_t run)
 {
-    double total[DRAWS] = {0}, most = -RF64_LIMIT * RF64_LIMIT, sum = 0;
+    rf_real total[DRAWS] = {0}, most = -RF_LIMIT * RF_LIMIT, sum = 0;
     for (uint32_t k = 0; k < count; k++) {
-        const double *setting = records + (size_t)k * (t->model->settings + 1u);
-        double outcome = setting[t->model->settings];
+        const rf_real *setting = records + (size_t)k * (t->model->settings + 1u);
+        rf_real outcome = setting[t->model->settings];
         if (x)
-            outcome = rf64_instance_outcome(t->instance, x, setting, ~t->belief->seed, t->belief->kind->updates(t->belief) * 4096u + run * 256u + k);
+            outcome = RF(instance_outcome)(t->instance, x, setting, ~t->seed, t->updates * 4096u + run * 256u + k);
         for (unsigned d = 0; d < DRAWS; d++)
             total[d] += log_likelihood(t->model, draws[d], setting, outcome);
     }
     for (unsigned d = 0; d < DRAWS; d++)
-        most = rf64_max(most, total[d]);
+        most = RF(max)(most, total[d]);
     for (unsigned d = 0; d < DRAWS; d++)
-        sum += rf64_exp(total[d] - most);
-    return -(most + rf64_log(sum / DRAWS));
+        sum += RF(exp)(total[d] - most);
+    return -(most + RF(log)(sum / DRAWS));
 }
 
 /* One record with few possible outcomes: mean and variance of the surprise, exactly as the draws have it. Returns the
    surprise of the outcome that came. */
-static double expect_outcome(const rf_watched *t, double draws[][RF_NAMES_MAX], const double record[], double *mean, double *variance)
+static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real record[], rf_real *mean, rf_real *variance)
 {
-    double total = 0, square = 0, observed = 0;
+    rf_real total = 0, square = 0, observed = 0;
     *mean = 0;
     for (unsigned k = 0; k < t->description->outcomes; k++) {
-        double p = predicted(t, draws, record, (double)k), s = -rf64_log(p);
+        rf_real p = predicted(t, draws, record, (rf_real)k), s = -RF(log)(p);
         total += p;
         *mean += p * s;
         square += p * s * s;
-        observed = (double)k == record[t->model->settings] ? s : observed;
+        observed = (rf_real)k == record[t->model->settings] ? s : observed;
     }
     *mean /= total;
     *variance = square / total - *mean * *mean;
@@ -123,49 +117,49 @@ static double expect_outcome(const rf_watched *t, double draws[][RF_NAMES_MAX], 
 }
 
 /* The same of any batch, by simulating some. */
-static double expect_batch(const rf_watched *t, double draws[][RF_NAMES_MAX], const double records[], uint32_t count, double *mean,
-                            double *variance)
+static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count, rf_real *mean,
+                            rf_real *variance)
 {
-    double square = 0;
+    rf_real square = 0;
     *mean = 0;
     for (uint32_t run = 0; run < RUNS; run++) {
-        double x[RF_NAMES_MAX];
-        t->belief->kind->draw(t->belief, DRAWS + run, RF_FOR_HEALTH, x);
-        double usual = surprise(t, draws, records, count, x, run);
+        rf_real x[RF_NAMES_MAX];
+        t->draw(t->self, DRAWS + run, RF_FOR_HEALTH, x);
+        rf_real usual = surprise(t, draws, records, count, x, run);
         *mean += usual / RUNS;
         square += usual * usual / RUNS;
     }
-    *variance = (square - *mean * *mean) * (1 + 2.0 / RUNS);
+    *variance = (square - *mean * *mean) * (1 + RF_C(2.0) / RUNS);
     return surprise(t, draws, records, count, 0, 0);
 }
 
-static void judge_surprise(rf_watched *t, double draws[][RF_NAMES_MAX], const double records[], uint32_t count)
+static void judge_surprise(RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count)
 {
-    rf_watch *h = t->watch;
-    double mean, variance;
+    RF(watch) *h = t->watch;
+    rf_real mean, variance;
     if (t->description->outcomes == 0 && !t->instance->simulate)
         return;
     const int is_small = count == 1 && t->description->outcomes > 0 && t->description->outcomes <= RUNS;
-    double observed = is_small ? expect_outcome(t, draws, records, &mean, &variance)
+    rf_real observed = is_small ? expect_outcome(t, draws, records, &mean, &variance)
                                 : expect_batch(t, draws, records, count, &mean, &variance);
-    h->surprise = FORGET * h->surprise + rf64_min(observed - mean, 100.0);
-    h->variance = FORGET * FORGET * h->variance + rf64_max(variance, 1e-4);
-    double sigmas = h->surprise / rf64_sqrt(h->variance);
+    h->surprise = FORGET * h->surprise + RF(min)(observed - mean, RF_C(100.0));
+    h->variance = FORGET * FORGET * h->variance + RF(max)(variance, RF_C(1e-4));
+    rf_real sigmas = h->surprise / RF(sqrt)(h->variance);
     h->verdict = sigmas > FAILED ? 1 : sigmas < CALM ? -1 : 0;
     if (h->state == RF_TRACKING && sigmas > SUSPECT)
         h->state = RF_SUSPICIOUS;
 }
 
-void rf_health_judge(rf_watched *t, const double records[], uint32_t count)
+void RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
 {
-    double draws[DRAWS][RF_NAMES_MAX];
+    rf_real draws[DRAWS][RF_NAMES_MAX];
     const int is_blind = has_anchors(t) && t->design->is_blind;
     int tested = 0;
     t->watch->verdict = 0;
     if (t->on_lost == RF_ON_LOST_IGNORE || (is_blind && t->anchors == 0))
         return;
     for (uint32_t d = 0; d < DRAWS; d++)
-        t->belief->kind->draw(t->belief, d, RF_FOR_HEALTH, draws[d]);
+        t->draw(t->self, d, RF_FOR_HEALTH, draws[d]);
     for (uint32_t k = 0; k < count && k < 32; k++)
         if (t->anchors >> k & 1)
             tested |= judge_anchor(t, draws, records + (size_t)k * (t->model->settings + 1u));
@@ -176,25 +170,25 @@ void rf_health_judge(rf_watched *t, const double records[], uint32_t count)
 
 /* ---- What is done ---- */
 
-static void widen(rf_watched *t)
+static void widen(RF(watched) *t)
 {
-    double factor[RF_NAMES_MAX], mean[RF_NAMES_MAX], covariance[RF_TRIANGLE(RF_NAMES_MAX)];
-    t->belief->kind->moments(t->belief, mean, covariance);
+    rf_real factor[RF_NAMES_MAX], sd[RF_NAMES_MAX];
+    t->sds(t->self, sd);
     for (unsigned i = 0; i < t->model->dim; i++)
-        factor[i] = rf64_max(rf64_min(STRETCH, WIDEST * t->prior_sd[i] / rf64_sqrt(covariance[RF_TRIANGLE(i) + i])), 1);
-    t->belief->kind->stretch(t->belief, factor);
+        factor[i] = RF(max)(RF(min)(STRETCH, WIDEST * t->prior_sd[i] / sd[i]), 1);
+    t->stretch(t->self, factor);
     t->watch->widened++;
 }
 
-static void restart(rf_watched *t)
+static void restart(RF(watched) *t)
 {
-    t->belief->kind->restart(t->belief);
+    t->restart(t->self);
     t->watch->restarts++;
 }
 
-void rf_health_act(rf_watched *t)
+void RF(health_act)(RF(watched) *t)
 {
-    rf_watch *h = t->watch;
+    RF(watch) *h = t->watch;
     if (h->verdict > 0) {
         h->failed += !h->is_anchored;
         h->surprise = h->variance = 0;

@@ -60,9 +60,9 @@ uint64_t rf_session_seed(uint64_t seed, uint32_t trial)
 /* What of the configuration can change on the way. */
 static int apply(rf_session *s, const rf_config *config, char *error, size_t size)
 {
-    const rf_design *design = NULL;
+    const rf64_design *design = NULL;
     if (config->design) {
-        design = rf_design_find(config->design, &config->description, config->model->f64->design);
+        design = rf64_design_find(config->design, &config->description, config->model->f64->design);
         if (!design)
             return rf_fail(error, size, "there is no design '%.40s' for model %s", config->design, config->description.name);
     }
@@ -213,12 +213,53 @@ rf_status rf_session_pass(rf_session *session, double elapsed)
 
 /* ---- Asking ---- */
 
-static rf_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
+static void draw_from(const void *self, uint32_t index, uint32_t purpose, double x[])
+{
+    const rf_belief *belief = self;
+    belief->kind->draw(belief, index, purpose, x);
+}
+
+static void sds_of(const void *self, double sd[])
+{
+    const rf_belief *belief = self;
+    double mean[RF_NAMES_MAX], covariance[RF_TRIANGLE(RF_NAMES_MAX)];
+    belief->kind->moments(belief, mean, covariance);
+    for (unsigned i = 0; i < belief->problem->description.dim; i++)
+        sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
+}
+
+static void stretch_it(void *self, const double factor[])
+{
+    rf_belief *belief = self;
+    belief->kind->stretch(belief, factor);
+}
+
+static void restart_it(void *self)
+{
+    rf_belief *belief = self;
+    belief->kind->restart(belief);
+}
+
+static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
 {
     *model = s->model;
     model->charts = s->problem.charts;
-    const rf_watched w = {&s->now.watch, belief,   s->config.model->f64, model,      &s->config.description,
-                          s->design,     s->anchor_every, s->now.anchors, s->config.on_lost, s->prior_sd};
+    const rf64_watched w = {.watch = &s->now.watch,
+                            .instance = s->config.model->f64,
+                            .model = model,
+                            .description = &s->config.description,
+                            .design = s->design,
+                            .anchor_every = s->anchor_every,
+                            .anchors = s->now.anchors,
+                            .on_lost = s->config.on_lost,
+                            .prior_sd = s->prior_sd,
+                            .self = belief,
+                            .seed = belief->seed,
+                            .updates = belief->kind->updates(belief),
+                            .draw = draw_from,
+                            .sds = sds_of,
+                            .stretch = stretch_it,
+                            .restart = restart_it};
     return w;
 }
 
@@ -242,7 +283,7 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
     if (status < 0)
         return status;
     rf64_model model;
-    rf_watched w = watched(s, s->ahead, &model);
+    rf64_watched w = watched(s, s->ahead, &model);
     double mean[RF_NAMES_MAX], natural[RF_NAMES_MAX], sd[RF_NAMES_MAX], covariance[RF_TRIANGLE(RF_NAMES_MAX)];
     s->ahead->kind->moments(s->ahead, mean, covariance);
     for (unsigned i = 0; i < dim; i++) {
@@ -250,9 +291,9 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
     }
     for (uint32_t k = 0; k < count; k++) {
-        const int is_anchor = rf_health_wants_anchor(&w);
-        const rf_design_input in = {s->ahead,       s->config.model->f64, &model, &s->config.description, natural, mean, sd,
-                                    s->ahead->seed, s->now.experiments,   is_anchor};
+        const int is_anchor = rf64_health_wants_anchor(&w);
+        const rf64_design_input in = {s->config.model->f64, &model,    &s->config.description, natural,            mean,     sd,
+                                      s->ahead,             draw_from, s->ahead->seed,         s->now.experiments, is_anchor};
         rf_record *q = &questions[k];
         memset(q, 0, sizeof *q);
         s->design->choose(&in, q->setting);
@@ -320,13 +361,13 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     rf64_model model;
     s->now.anchors = anchors;
     s->now.experiments += s->now.asked == 0 ? t->known : 0;
-    rf_watched w = watched(s, s->ahead, &model);
+    rf64_watched w = watched(s, s->ahead, &model);
     t->report.kappa = s->now.kappa;
     if (t->known == 0) {
         s->now.watch.verdict = 0;
         return RF_OK;
     }
-    rf_health_judge(&w, t->numbers, t->known);
+    rf64_health_judge(&w, t->numbers, t->known);
     s->options.kappa = s->now.kappa;
     return s->ahead->kind->update(s->ahead, t->numbers, t->known, &s->options, s->config.engine, &t->report);
 }
@@ -394,11 +435,11 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
         s->now.time = t.time;
         if (t.known > 0) {
             rf64_model model;
-            rf_watched w = watched(s, s->belief, &model);
+            rf64_watched w = watched(s, s->belief, &model);
             rf64_evidence_add(&s->now.evidence, &t.report);
             if (s->config.kappa == 0)
                 s->now.kappa = t.report.kappa_next;
-            rf_health_act(&w);
+            rf64_health_act(&w);
         }
         s->now.asked = s->now.anchors = 0;
     } else {
@@ -446,7 +487,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
 {
     const rf_session *s = session;
     const rf_moving *now = s->now.asked > 0 ? &s->asked : &s->now;
-    const rf_watch *h = &now->watch;
+    const rf64_watch *h = &now->watch;
     rf_writer w = {bytes, 0};
     const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor, h->failed, h->widened, h->restarts};
     const double numbers[] = {now->time,         now->kappa,          h->surprise,         h->variance,
@@ -464,7 +505,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     rf_session *s = session;
     rf_reader r = {bytes, size, 0, 0};
     rf_moving now = {.records = 0};
-    rf_watch *h = &now.watch;
+    rf64_watch *h = &now.watch;
     now.records = rf_read_u64(&r);
     now.experiments = (uint32_t)rf_read_u64(&r);
     const uint64_t state = rf_read_u64(&r);
@@ -487,4 +528,10 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     s->ahead = belief;
     s->now = now;
     return 0;
+}
+
+const char *rf_health_name(rf_health health)
+{
+    static const char *const names[] = {"tracking", "suspicious", "recovering", "lost"};
+    return names[(unsigned)health < sizeof names / sizeof *names ? (unsigned)health : RF_LOST];
 }

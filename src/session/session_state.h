@@ -3,8 +3,15 @@
 #define REJFILT_SESSION_STATE_H
 
 #include "engine.h"
-#include "health.h"
 #include "rejfilt/session.h"
+
+#define RF_BITS 64
+#include "rejfilt/precision.h"
+#include "health.h"
+#undef RF_BITS
+#define RF_BITS 0
+#include "rejfilt/precision.h"
+#undef RF_BITS
 
 /* What changes from record to record, beside the belief. */
 typedef struct rf_moving {
@@ -14,7 +21,7 @@ typedef struct rf_moving {
     uint32_t anchors;     /* bit k: question k, or record k, is an anchor */
     double time;          /* of the latest record; NaN: none had one */
     double kappa;         /* of the next update */
-    rf_watch watch;
+    rf64_watch watch;
     rf64_evidence evidence;
 } rf_moving;
 
@@ -22,7 +29,7 @@ struct rf_session {
     rf_config config;
     rf_problem problem;
     rf64_model model; /* without charts, which are the problem's */
-    const rf_design *design;
+    const rf64_design *design;
     uint32_t anchor_every;
     rf64_options options; /* but for κ */
     double prior_sd[RF_NAMES_MAX];
@@ -33,9 +40,6 @@ struct rf_session {
     double question[RF_ASK_MAX][RF_NAMES_MAX];
     int is_open;
 };
-
-/* What the questions under way were asked of. */
-RF_FN const rf_belief *rf_session_ahead(const rf_session *session) { return session->ahead; }
 
 /* The seed of a trial: that of its belief, and of its world. */
 uint64_t rf_session_seed(uint64_t seed, uint32_t trial);

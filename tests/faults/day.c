@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "json.h"
 #include "modelspec.h"
 #include "rejfilt/session.h"

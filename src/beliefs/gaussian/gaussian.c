@@ -19,7 +19,7 @@ typedef struct gaussian {
 } gaussian;
 
 static RF(filter) *filter_of(rf_belief *belief) { return (RF(filter) *)(void *)((gaussian *)belief)->memory; }
-const RF(filter) *RF(gaussian_filter)(const rf_belief *belief) { return (const RF(filter) *)(const void *)((const gaussian *)belief)->memory; }
+static const RF(filter) *filter_in(const rf_belief *belief) { return (const RF(filter) *)(const void *)((const gaussian *)belief)->memory; }
 
 /* The numbers in the filter's own precision. */
 static void convert(const double from[], size_t count, rf_real to[])
@@ -122,7 +122,7 @@ static rf_status gaussian_update(rf_belief *belief, const double records[], uint
 
 static void gaussian_moments(const rf_belief *belief, double mean[], double covariance[])
 {
-    const RF(filter) *filter = RF(gaussian_filter)(belief);
+    const RF(filter) *filter = filter_in(belief);
     for (unsigned i = 0; i < RF(filter_dim)(filter); i++) {
         mean[i] = (double)RF(filter_mean)(filter)[i];
         for (unsigned j = 0; covariance && j <= i; j++)
@@ -134,14 +134,14 @@ static void gaussian_draw(const rf_belief *belief, uint32_t index, uint32_t purp
 {
     const RF(model) model = RF(problem_model)(belief->problem);
     rf_real drawn[RF_NAMES_MAX];
-    RF(filter_draw)(RF(gaussian_filter)(belief), &model, index, purpose, drawn);
+    RF(filter_draw)(filter_in(belief), &model, index, purpose, drawn);
     for (unsigned i = 0; i < model.dim; i++)
         x[i] = (double)drawn[i];
 }
 
 static double gaussian_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
-    const RF(filter) *filter = RF(gaussian_filter)(belief);
+    const RF(filter) *filter = filter_in(belief);
     const double z = p == 0.025 ? -1.959963984540054 : p == 0.975 ? 1.959963984540054 : rf64_normal_quantile(p);
     return (double)(RF(filter_mean)(filter)[parameter] + (rf_real)z * RF(filter_sd)(filter, parameter));
 }
@@ -153,11 +153,11 @@ static rf_status gaussian_stretch(rf_belief *belief, const double factor[])
     return RF(stretch)(filter_of(belief), own);
 }
 
-static uint32_t gaussian_updates(const rf_belief *belief) { return RF(filter_updates)(RF(gaussian_filter)(belief)); }
+static uint32_t gaussian_updates(const rf_belief *belief) { return RF(filter_updates)(filter_in(belief)); }
 
 static size_t gaussian_save(const rf_belief *belief, unsigned char *bytes)
 {
-    const RF(filter) *filter = RF(gaussian_filter)(belief);
+    const RF(filter) *filter = filter_in(belief);
     const unsigned dim = RF(filter_dim)(filter);
     rf_writer w = {bytes, 0};
     rf_write_u64(&w, RF(filter_updates)(filter));
