@@ -1,12 +1,13 @@
 /* Chooses the precision of the declarations that follow: set RF_BITS to 32 or 64, then include; 0
    takes the names away again. Source written with rf_real, RF(name) and RF_C(constant) exists once
-   and is compiled twice. rf_order and rf_unsigned are integers of the same width: the bits of numbers that are not
-   negative have their order. */
+   and is compiled twice. The constant may be a macro; the name is taken as it is written. rf_order and
+   rf_unsigned are integers of the same width: the bits of numbers that are not negative have their order. */
 #undef rf_real
 #undef rf_order
 #undef rf_unsigned
 #undef RF
 #undef RF_C
+#undef RF_C_
 #undef RF_LIMIT
 #undef RF_TINY
 
@@ -15,7 +16,8 @@
 #define rf_order int32_t
 #define rf_unsigned uint32_t
 #define RF(name) rf32_##name
-#define RF_C(constant) constant##f
+#define RF_C_(constant) constant##f
+#define RF_C(constant) RF_C_(constant)
 #define RF_LIMIT RF32_LIMIT
 #define RF_TINY RF32_TINY
 #elif RF_BITS == 64

@@ -7,7 +7,7 @@
 
 #include "rejfilt/host.h"
 
-enum { WORDS_MAX = 192 };
+enum { WORDS_MAX = 192, TEXT_MAX = 32768 };
 
 typedef struct words { /* of a command */
     const char *word[WORDS_MAX + 1];
@@ -16,11 +16,16 @@ typedef struct words { /* of a command */
 
 typedef struct load {
     const char *name; /* the model file as the user wrote it */
-    char source[PATH_MAX], include[PATH_MAX], instance[PATH_MAX], kernel[PATH_MAX];
-    char cache[PATH_MAX], object[PATH_MAX];
+    char source[PATH_MAX], include[PATH_MAX];
+    char program[PATH_MAX + 128]; /* what is compiled: it includes the source */
+    char cache[PATH_MAX];         /* the cache as the user knows it, */
+    int directory;                /* held open, and its path through the descriptor, which others cannot redirect */
+    char place[32], object[96];
     words compiler, extra;
     int is_gcc; /* known once there is a key */
     char compiler_text[PATH_MAX], extra_text[PATH_MAX];
+    char output[2][TEXT_MAX]; /* of compilers */
+    int is_broken;            /* a compiler ended as compilers do not */
     char **environment;
     sigset_t signals; /* as they were */
     char *error;

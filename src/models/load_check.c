@@ -30,8 +30,9 @@ int rf_load_open(load *l, rf_model *m)
 {
     void *object = dlopen(l->object, RTLD_NOW | RTLD_LOCAL);
     if (!object) {
-        const char *why = dlerror();
-        return rf_load_fail(l, "%s cannot be loaded: %s", l->name, why ? why : "no reason is given");
+        const char *why = dlerror(), *inside = why && strncmp(why, l->place, strlen(l->place)) == 0 ? l->cache : "";
+        return rf_load_fail(l, "%s cannot be loaded: %s%s", l->name, inside,
+                            why ? why + (*inside ? strlen(l->place) : 0) : "no reason is given");
     }
     m->f32 = (const rf32_instance *)dlsym(object, "rf32_model_user");
     m->f64 = (const rf64_instance *)dlsym(object, "rf64_model_user");
