@@ -327,12 +327,18 @@ static void test_refusals(void **state)
     write_file(path, bytes, count);
     assert_refused(path, "is damaged (checksum)");
     bytes[20] ^= 1;
-    bytes[8] = 3;
+    bytes[8] = 4;
     write_file(path, bytes, count);
-    assert_refused(path, "is of a newer version (3; this program reads up to 2)");
+    assert_refused(path, "is of a newer version (4; this program reads 3)");
     write_file(path, bytes, 16); /* of which nothing else may be believed */
-    assert_refused(path, "is of a newer version (3; this program reads up to 2)");
-    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\1\0\0\0\1\20\0";
+    assert_refused(path, "is of a newer version (4; this program reads 3)");
+    bytes[8] = 2;
+    write_file(path, bytes, count);
+    assert_refused(path, "is of an older version (2; this program reads 3): go on with the program that wrote it, or begin anew");
+    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\3\0\0\0\0\20\0"; /* a byte more than it says */
+    write_file(path, too_long, sizeof too_long);
+    assert_refused(path, "is damaged (its length)");
+    memcpy(too_long + 12, "\1\0\0\100", 4); /* more than CLI_STATE_MAX */
     write_file(path, too_long, sizeof too_long);
     assert_refused(path, "is damaged (its length)");
     write_file(path, "x", 1);
