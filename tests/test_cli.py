@@ -98,9 +98,9 @@ class FrontDoor(Test):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (2, good("--help"), ""))
 
     def test_help_of_a_command_lists_its_table(self):
-        for command, file in (("track", "run"), ("models", "models")):
+        for command, file in (("track", "track_options"), ("models", "models")):
             source = (ROOT / "apps/cli" / f"{file}.c").read_text()
-            table = re.findall(r'^    \{"([\w-]+)", (?:NULL|"[^"]*"), (?:"|design_help,)', source, re.M)
+            table = re.findall(r'^    \{"([\w-]+)", (?:NULL|"[^"]*"), (?:"|design_help,|belief_help,)', source, re.M)
             text = good(command, "--help")
             self.assertEqual(re.findall(r"^  --([\w-]+)", text, re.M), [*table, "help"])
             self.assertTrue(text.startswith(f"usage: rejfilt {command} "))

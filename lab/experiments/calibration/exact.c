@@ -10,7 +10,7 @@
 enum { DRAWS = 1000, POINTS = 4096, LEARN_AT_MOST = 10 };
 
 struct exact {
-    grid *grid; /* or null */
+    rf_grid *grid; /* or null */
     rf_config config;
     rf_problem problem;
     uint64_t seed;
@@ -47,16 +47,16 @@ exact *exact_open(const rf_simulation *run, uint32_t trial)
     for (unsigned i = 0; i < model.dim; i++)
         for (unsigned k = 1; k < DRAWS; k++)
             e->y[k][i] = mean[i] + sqrt(covariance[i * model.dim + i]) * normal(e, 0, k, i);
-    e->grid = grid_create(&model, POINTS);
+    e->grid = rf_grid_create(&model, POINTS);
     if (e->grid)
-        grid_prior_gaussian(e->grid, mean[0], covariance[0]);
+        rf_grid_prior_gaussian(e->grid, mean[0], covariance[0]);
     return e;
 }
 
 void exact_close(exact *e)
 {
     if (e)
-        grid_free(e->grid);
+        rf_grid_free(e->grid);
     free(e);
 }
 
@@ -115,9 +115,9 @@ void exact_learn(exact *e, const rf_step *step)
         record[i] = step->setting[i];
     record[e->config.description.settings] = step->outcome;
     if (e->grid && e->learnt > 0)
-        grid_diffuse(e->grid, e->config.drift[0] * e->config.drift[0]);
+        rf_grid_diffuse(e->grid, e->config.drift[0] * e->config.drift[0]);
     if (e->grid)
-        grid_update(e->grid, record);
+        rf_grid_update(e->grid, record);
     if (e->learnt < LEARN_AT_MOST) /* beyond, few draws are left */
         weigh(e, step, record);
     e->learnt++;
@@ -125,7 +125,7 @@ void exact_learn(exact *e, const rf_step *step)
 
 double exact_grid_rank(const exact *e, const rf_step *step)
 {
-    return grid_below(e->grid, rf64_chart_coordinate(&e->problem.charts[0], step->truth[0]));
+    return rf_grid_below(e->grid, rf64_chart_coordinate(&e->problem.charts[0], step->truth[0]));
 }
 
 /* What draw k is ranked by: parameter i's distance from the estimate, or the likelihood, the largest first. */

@@ -9,14 +9,14 @@ enum { POINTS = 4096 };
 typedef struct gridded {
     rf_belief head;
     uint32_t updates;
-    RF_ALIGNED unsigned char memory[]; /* a grid */
+    RF_ALIGNED unsigned char memory[]; /* a rf_grid */
 } gridded;
 
-static grid *grid_of(const rf_belief *belief) { return (grid *)(void *)(uintptr_t)((const gridded *)belief)->memory; }
+static rf_grid *grid_of(const rf_belief *belief) { return (rf_grid *)(void *)(uintptr_t)((const gridded *)belief)->memory; }
 
 static rf_belief *gridded_open(const rf_belief_setup *setup, char *error, size_t size)
 {
-    const uint32_t n = rf_belief_number(&rf_belief_grid, setup, GRID_POINTS_LEAST, GRID_POINTS_MAX, POINTS, error, size);
+    const uint32_t n = rf_belief_number(&rf_belief_grid, setup, RF_GRID_POINTS_LEAST, RF_GRID_POINTS_MAX, POINTS, error, size);
     if (n == 0)
         return NULL;
     const rf64_model model = rf64_problem_model(setup->problem);
@@ -25,9 +25,9 @@ static rf_belief *gridded_open(const rf_belief_setup *setup, char *error, size_t
                 setup->problem->description.name, (unsigned)model.dim);
         return NULL;
     }
-    rf_belief *belief = rf_belief_new(&rf_belief_grid, setup, sizeof(gridded) + grid_bytes(n), error, size);
+    rf_belief *belief = rf_belief_new(&rf_belief_grid, setup, sizeof(gridded) + rf_grid_bytes(n), error, size);
     if (belief)
-        grid_init(grid_of(belief), &model, n);
+        rf_grid_init(grid_of(belief), &model, n);
     return belief;
 }
 
@@ -41,16 +41,16 @@ static rf_status gridded_restart(rf_belief *belief)
     if (status < 0)
         return status;
     const int is_box = !prior->is_gaussian && (chart->kind == RF_REAL || chart->kind == RF_PERIODIC);
-    const int result = is_box ? grid_prior_box(grid_of(belief), prior->first, prior->second) : grid_prior_gaussian(grid_of(belief), mean, variance);
+    const int result = is_box ? rf_grid_prior_box(grid_of(belief), prior->first, prior->second) : rf_grid_prior_gaussian(grid_of(belief), mean, variance);
     return result < 0 ? RF_REFUSED_WIDTH : RF_OK;
 }
 
 static rf_status gridded_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
 {
-    if (F && F[0] != 1 && grid_scale(grid_of(belief), F[0]) < 0)
+    if (F && F[0] != 1 && rf_grid_scale(grid_of(belief), F[0]) < 0)
         return RF_REFUSED_VALUE;
     const double variance = Q ? Q[0] * (F ? 1 : elapsed) : 0;
-    return grid_diffuse(grid_of(belief), variance) < 0 ? RF_REFUSED_VALUE : RF_OK;
+    return rf_grid_diffuse(grid_of(belief), variance) < 0 ? RF_REFUSED_VALUE : RF_OK;
 }
 
 static rf_status gridded_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options, const rf_engine *engine,
@@ -63,15 +63,15 @@ static rf_status gridded_update(rf_belief *belief, const double records[], uint3
         if (!rf64_is_finite(records[i]))
             return RF_REFUSED_EVIDENCE;
     for (uint32_t k = 0; k < count; k++)
-        log_evidence += grid_update(grid_of(belief), records + (size_t)k * (settings + 1u));
-    const uint32_t points = grid_points(grid_of(belief));
+        log_evidence += rf_grid_update(grid_of(belief), records + (size_t)k * (settings + 1u));
+    const uint32_t points = rf_grid_points(grid_of(belief));
     return rf_belief_report(report, ((gridded *)belief)->updates++, points, points, log_evidence);
 }
 
 static void gridded_moments(const rf_belief *belief, double mean[], double covariance[])
 {
     double variance;
-    grid_moments(grid_of(belief), mean, &variance);
+    rf_grid_moments(grid_of(belief), mean, &variance);
     if (covariance)
         covariance[0] = variance;
 }
@@ -79,20 +79,20 @@ static void gridded_moments(const rf_belief *belief, double mean[], double covar
 static void gridded_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const rf_words w = rf_draw(belief->seed, ((const gridded *)belief)->updates, index, 0, purpose);
-    x[0] = rf64_chart_natural(&belief->problem->charts[0], grid_quantile(grid_of(belief), rf64_min(rf64_uniform(w.word[0]), 1 - 0x1p-32)));
+    x[0] = rf64_chart_natural(&belief->problem->charts[0], rf_grid_quantile(grid_of(belief), rf64_min(rf64_uniform(w.word[0]), 1 - 0x1p-32)));
 }
 
 static double gridded_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
     (void)parameter;
-    return grid_quantile(grid_of(belief), p);
+    return rf_grid_quantile(grid_of(belief), p);
 }
 
 /* As a walk would: what is added to the variance makes it factor² times as large. */
 static rf_status gridded_stretch(rf_belief *belief, const double factor[])
 {
     const double more = rf64_max(factor[0] * factor[0] - 1, 0);
-    return grid_diffuse(grid_of(belief), more * grid_variance(grid_of(belief))) < 0 ? RF_REFUSED_VALUE : RF_OK;
+    return rf_grid_diffuse(grid_of(belief), more * rf_grid_variance(grid_of(belief))) < 0 ? RF_REFUSED_VALUE : RF_OK;
 }
 
 static uint32_t gridded_updates(const rf_belief *belief) { return ((const gridded *)belief)->updates; }
@@ -101,14 +101,14 @@ static size_t gridded_save(const rf_belief *belief, unsigned char *bytes)
 {
     rf_writer w = {bytes, 0};
     rf_write_u64(&w, ((const gridded *)belief)->updates);
-    return w.size + grid_save(grid_of(belief), bytes ? bytes + w.size : NULL);
+    return w.size + rf_grid_save(grid_of(belief), bytes ? bytes + w.size : NULL);
 }
 
 static int gridded_load(rf_belief *belief, const unsigned char *bytes, size_t size)
 {
     rf_reader r = {bytes, size, 0, 0};
     ((gridded *)belief)->updates = (uint32_t)rf_read_u64(&r);
-    return r.failed ? -1 : grid_load(grid_of(belief), bytes + r.at, size - r.at);
+    return r.failed ? -1 : rf_grid_load(grid_of(belief), bytes + r.at, size - r.at);
 }
 
 const rf_belief_kind rf_belief_grid = {

@@ -21,12 +21,12 @@ enum {
 #define CIRCLE_SD 1.5   /* blurs of more periods than this give the same uniform density */
 #define GOLDEN 0.6180339887498949
 
-static double natural(const grid *g, double y)
+static double natural(const rf_grid *g, double y)
 {
     return g->chart.kind == RF_REAL ? y : rf64_chart_natural(&g->chart, y);
 }
 
-static void swap(grid *g)
+static void swap(rf_grid *g)
 {
     g->is_swapped = !g->is_swapped;
 }
@@ -40,7 +40,7 @@ static double largest(const double *p, size_t n)
 }
 
 /* Values beyond the ends: none, or those of the other end. */
-static void close_ends(const grid *g, double *p)
+static void close_ends(const rf_grid *g, double *p)
 {
     for (size_t i = 0; i < MARGIN; i++) {
         p[-1 - (ptrdiff_t)i] = g->is_full ? p[g->n - 1 - i] : 0;
@@ -48,7 +48,7 @@ static void close_ends(const grid *g, double *p)
     }
 }
 
-static void normalise(grid *g)
+static void normalise(rf_grid *g)
 {
     double scale = 1 / (g->step * sum(p_of(g), g->n));
     for (size_t i = 0; i < g->n; i++)
@@ -56,7 +56,7 @@ static void normalise(grid *g)
 }
 
 /* Keeps the `n` points from `begin` on. */
-static void keep(grid *g, size_t begin, size_t n)
+static void keep(rf_grid *g, size_t begin, size_t n)
 {
     memmove(p_of(g), p_of(g) + begin, n * sizeof *p_of(g));
     g->first += (int64_t)begin;
@@ -65,7 +65,7 @@ static void keep(grid *g, size_t begin, size_t n)
 
 /* Cuts the circle open, if more than a quarter of it is empty: values[i] below `floor`, but for `margin`
    points on either side of the rest. Uses `like`. */
-static int open_circle(grid *g, const double *values, double floor, size_t margin)
+static int open_circle(rf_grid *g, const double *values, double floor, size_t margin)
 {
     size_t run = 0, best = 0, end = 0; /* the longest empty run ends before point `end` */
     for (size_t i = 0; i < 2 * g->n && run < g->n; i++) {
@@ -87,7 +87,7 @@ static int open_circle(grid *g, const double *values, double floor, size_t margi
 }
 
 /* Makes a window on the circle, with emptiness, the whole circle. */
-static void close_circle(grid *g)
+static void close_circle(rf_grid *g)
 {
     size_t whole = circle(g);
     memset(p_of(g) + g->n, 0, (whole - g->n) * sizeof *p_of(g));
@@ -95,7 +95,7 @@ static void close_circle(grid *g)
     g->is_full = 1;
 }
 
-static void trim(grid *g)
+static void trim(rf_grid *g)
 {
     double floor = NEGLIGIBLE * largest(p_of(g), g->n);
     if (g->is_full) {
@@ -111,12 +111,12 @@ static void trim(grid *g)
 }
 
 /* Halves the step. */
-static void refine(grid *g)
+static void refine(rf_grid *g)
 {
     close_ends(g, p_of(g));
     for (size_t i = 0; i < g->n; i++) {
         other_of(g)[2 * i] = p_of(g)[i];
-        other_of(g)[2 * i + 1] = bigger(stencil_midpoint(p_of(g) + i, 1), 0);
+        other_of(g)[2 * i + 1] = bigger(rf_stencil_midpoint(p_of(g) + i, 1), 0);
     }
     swap(g);
     g->n = g->is_full ? 2 * g->n : 2 * g->n - 1;
@@ -129,7 +129,7 @@ static void refine(grid *g)
 }
 
 /* Doubles the step; `p` is what becomes of every other point. */
-static void halve(grid *g, const double *p)
+static void halve(rf_grid *g, const double *p)
 {
     size_t odd = (size_t)(g->first & 1);
     g->n = g->is_full ? g->n / 2 : (g->n - odd + 1) / 2;
@@ -140,12 +140,12 @@ static void halve(grid *g, const double *p)
     g->step *= 2;
 }
 
-static int has_wider_step(const grid *g) { return !is_periodic(g) || circle(g) > POINTS_LEAST; }
+static int has_wider_step(const rf_grid *g) { return !is_periodic(g) || circle(g) > POINTS_LEAST; }
 
-static int coarsen(grid *g)
+static int coarsen(rf_grid *g)
 {
     close_ends(g, p_of(g));
-    if (!has_wider_step(g) || g->n < 8 || stencil_roughness(p_of(g), g->n, 2) > SMOOTH * largest(p_of(g), g->n))
+    if (!has_wider_step(g) || g->n < 8 || rf_stencil_roughness(p_of(g), g->n, 2) > SMOOTH * largest(p_of(g), g->n))
         return 0;
     halve(g, p_of(g));
     return 1;
@@ -153,9 +153,9 @@ static int coarsen(grid *g)
 
 /* Doubles the step of a density that is about to be blurred by many steps: the mass of odd points goes
    to ten even ones, so that all sums with smooth functions stay. */
-static void lump(grid *g)
+static void lump(rf_grid *g)
 {
-    enum { MORE = STENCIL_REACH + 1 };
+    enum { MORE = RF_STENCIL_REACH + 1 };
     if (is_periodic(g) && !g->is_full && g->n + 2 * MORE >= circle(g))
         close_circle(g);
     if (!g->is_full) { /* room for what moves beyond the ends */
@@ -167,12 +167,12 @@ static void lump(grid *g)
     }
     close_ends(g, p_of(g));
     for (size_t i = 0; i < g->n; i++) /* the odd ones among the results are not used */
-        like_of(g)[i] = 0.5 * (p_of(g)[i] + stencil_around(p_of(g) + i, 1));
+        like_of(g)[i] = 0.5 * (p_of(g)[i] + rf_stencil_around(p_of(g) + i, 1));
     halve(g, like_of(g));
 }
 
 /* Gives up the lesser end, point by point, until no more than points_max are left. */
-static void fit(grid *g)
+static void fit(rf_grid *g)
 {
     while (g->n > g->points_max && coarsen(g))
         ;
@@ -189,11 +189,11 @@ static void fit(grid *g)
 
 static size_t room_for(uint32_t points_max) { return points_max + ROOM + 2 * MARGIN; }
 
-size_t grid_bytes(uint32_t points_max) { return sizeof(grid) + 3 * room_for(points_max) * sizeof(double); }
+size_t rf_grid_bytes(uint32_t points_max) { return sizeof(rf_grid) + 3 * room_for(points_max) * sizeof(double); }
 
-void grid_init(grid *g, const rf64_model *model, uint32_t points_max)
+void rf_grid_init(rf_grid *g, const rf64_model *model, uint32_t points_max)
 {
-    memset(g, 0, grid_bytes(points_max));
+    memset(g, 0, rf_grid_bytes(points_max));
     g->likelihood = model->likelihood;
     g->settings = model->settings;
     g->is_log = model->is_log != 0;
@@ -201,23 +201,23 @@ void grid_init(grid *g, const rf64_model *model, uint32_t points_max)
         g->chart = model->charts[0];
     g->points_max = points_max;
     g->room = room_for(points_max);
-    grid_prior_gaussian(g, 0, 1);
+    rf_grid_prior_gaussian(g, 0, 1);
 }
 
-grid *grid_create(const rf64_model *model, uint32_t points_max)
+rf_grid *rf_grid_create(const rf64_model *model, uint32_t points_max)
 {
-    if (!model || !model->likelihood || model->dim != 1 || points_max < GRID_POINTS_LEAST || points_max > GRID_POINTS_MAX)
+    if (!model || !model->likelihood || model->dim != 1 || points_max < RF_GRID_POINTS_LEAST || points_max > RF_GRID_POINTS_MAX)
         return NULL;
-    grid *g = malloc(grid_bytes(points_max));
+    rf_grid *g = malloc(rf_grid_bytes(points_max));
     if (g)
-        grid_init(g, model, points_max);
+        rf_grid_init(g, model, points_max);
     return g;
 }
 
-void grid_free(grid *g) { free(g); }
+void rf_grid_free(rf_grid *g) { free(g); }
 
 /* An empty grid over low..high in steps of `step` or less; over the whole circle if it does not fit. */
-static void lay(grid *g, double low, double high, double step)
+static void lay(rf_grid *g, double low, double high, double step)
 {
     g->log_evidence = g->dropped = 0;
     g->unresolved = 0;
@@ -236,19 +236,19 @@ static void lay(grid *g, double low, double high, double step)
     g->n = g->is_full ? circle(g) : (size_t)ceil((high - low) / g->step) + 2;
 }
 
-int grid_prior_gaussian(grid *g, double mean, double variance)
+int rf_grid_prior_gaussian(rf_grid *g, double mean, double variance)
 {
     if (!isfinite(mean) || !(variance > 0 && isfinite(variance)))
         return -1;
     double sd = sqrt(variance);
     if (is_periodic(g) && sd > CIRCLE_SD * period(g))
         sd = CIRCLE_SD * period(g);
-    lay(g, mean - STENCIL_TAIL * sd, mean + STENCIL_TAIL * sd, sd / STEPS_PER_SD);
+    lay(g, mean - RF_STENCIL_TAIL * sd, mean + RF_STENCIL_TAIL * sd, sd / STEPS_PER_SD);
     if (!is_periodic(g)) { /* coordinates count from the mean */
         g->first = -(int64_t)(g->n / 2);
         g->base = mean;
     }
-    double turns = g->is_full ? ceil(STENCIL_TAIL * sd / period(g)) + 1 : 0;
+    double turns = g->is_full ? ceil(RF_STENCIL_TAIL * sd / period(g)) + 1 : 0;
     for (size_t i = 0; i < g->n; i++) {
         double y = place(g, (double)i) - mean, value = 0;
         y -= g->is_full ? period(g) * floor(y / period(g)) : 0;
@@ -262,11 +262,11 @@ int grid_prior_gaussian(grid *g, double mean, double variance)
     return 0;
 }
 
-int grid_prior_box(grid *g, double low, double high)
+int rf_grid_prior_box(rf_grid *g, double low, double high)
 {
     if (!isfinite(low) || !isfinite(high) || !(low < high))
         return -1;
-    double edge = (high - low) / 64, reach = STENCIL_TAIL * edge;
+    double edge = (high - low) / 64, reach = RF_STENCIL_TAIL * edge;
     if (is_periodic(g) && high - low >= period(g) * (1 - 1e-12)) {
         lay(g, low, low + 2 * period(g), period(g));
         for (size_t i = 0; i < g->n; i++)
@@ -285,7 +285,7 @@ int grid_prior_box(grid *g, double low, double high)
     return 0;
 }
 
-int grid_diffuse(grid *g, double variance)
+int rf_grid_diffuse(rf_grid *g, double variance)
 {
     if (!(variance >= 0 && isfinite(variance)))
         return -1;
@@ -296,7 +296,7 @@ int grid_diffuse(grid *g, double variance)
         return 0;
     while (sd >= BLUR_STEPS * g->step && has_wider_step(g))
         lump(g);
-    size_t reach = stencil_taps(sd / g->step, g->taps), n = g->n + 2 * reach;
+    size_t reach = rf_stencil_taps(sd / g->step, g->taps), n = g->n + 2 * reach;
     if (is_periodic(g) && !g->is_full && n >= circle(g))
         close_circle(g);
     double *from = like_of(g) - MARGIN;
@@ -309,7 +309,7 @@ int grid_diffuse(grid *g, double variance)
         memcpy(from + 2 * reach, p_of(g), g->n * sizeof *from);
         g->first -= (int64_t)reach;
     }
-    stencil_blur(from, g->taps, reach, n, other_of(g));
+    rf_stencil_blur(from, g->taps, reach, n, other_of(g));
     swap(g);
     g->n = n;
     for (size_t i = 0; i < n; i++)
@@ -321,7 +321,7 @@ int grid_diffuse(grid *g, double variance)
 }
 
 /* P(E|y), divided by exp(*scale) for logarithms; bad values are zero. */
-static double likelihood_at(const grid *g, double y, const double record[], double scale)
+static double likelihood_at(const rf_grid *g, double y, const double record[], double scale)
 {
     double x = natural(g, y), value = g->likelihood(&x, record, record[g->settings]);
     if (g->is_log)
@@ -330,7 +330,7 @@ static double likelihood_at(const grid *g, double y, const double record[], doub
 }
 
 /* like[i] ← P(E|y) / exp(scale). */
-static double evaluate(grid *g, const double record[])
+static double evaluate(rf_grid *g, const double record[])
 {
     if (!g->is_log) {
         for (size_t i = 0; i < g->n; i++)
@@ -353,7 +353,7 @@ static double evaluate(grid *g, const double record[])
 
 /* Is the posterior in `other` what interpolation makes of it, at places off the grid? A fringe of which
    a whole number fits in a step looks smooth on the grid. */
-static int holds_between(const grid *g, const double record[], double scale, double peak)
+static int holds_between(const rf_grid *g, const double record[], double scale, double peak)
 {
     double floor = 0.01 * largest(p_of(g), g->n);
     int probes = 0;
@@ -364,8 +364,8 @@ static int holds_between(const grid *g, const double record[], double scale, dou
             continue;
         double offset = (double)k * 0.41421356237309515;
         offset -= (double)(int)offset;
-        double exact = stencil_value(p_of(g) + i, offset) * likelihood_at(g, place(g, (double)i + offset), record, scale);
-        if (!(fabs(exact - stencil_value(other_of(g) + i, offset)) <= ROUGH * peak))
+        double exact = rf_stencil_value(p_of(g) + i, offset) * likelihood_at(g, place(g, (double)i + offset), record, scale);
+        if (!(fabs(exact - rf_stencil_value(other_of(g) + i, offset)) <= ROUGH * peak))
             return 0;
         probes++;
     }
@@ -374,7 +374,7 @@ static int holds_between(const grid *g, const double record[], double scale, dou
 
 /* Keeps what the posterior in `other` needs, if that is half of points_max or less: first all that is
    not negligible, then giving up more and more. */
-static int crop(grid *g, double peak)
+static int crop(rf_grid *g, double peak)
 {
     static const double share[] = {0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6};
     const double total = sum(other_of(g), g->n);
@@ -407,7 +407,7 @@ static int crop(grid *g, double peak)
 
 /* The mean of the likelihood over each cell, at a random place in each SAMPLES-th of it: what is finer
    than these becomes noise, no pattern. */
-static void average_cells(grid *g, const double record[], double scale)
+static void average_cells(rf_grid *g, const double record[], double scale)
 {
     for (size_t i = 0; i < g->n; i++) {
         double mean = 0;
@@ -419,7 +419,7 @@ static void average_cells(grid *g, const double record[], double scale)
     }
 }
 
-double grid_update(grid *g, const double record[])
+double rf_grid_update(rf_grid *g, const double record[])
 {
     double scale, peak;
     for (;;) {
@@ -429,7 +429,7 @@ double grid_update(grid *g, const double record[])
         peak = largest(other_of(g), g->n);
         close_ends(g, p_of(g));
         close_ends(g, other_of(g));
-        if (peak > 0 && stencil_roughness(other_of(g), g->n, 1) <= ROUGH * peak && holds_between(g, record, scale, peak))
+        if (peak > 0 && rf_stencil_roughness(other_of(g), g->n, 1) <= ROUGH * peak && holds_between(g, record, scale, peak))
             break;
         int is_finest = g->step < 4e-16 * bigger(fabs(place(g, 0)), fabs(place(g, (double)g->n)));
         if (!is_finest && 2 * g->n <= g->points_max)
@@ -452,7 +452,7 @@ double grid_update(grid *g, const double record[])
     return log(z) + scale;
 }
 
-int grid_scale(grid *g, double factor)
+int rf_grid_scale(rf_grid *g, double factor)
 {
     if (!(factor > 0 && isfinite(factor)) || is_periodic(g))
         return -1;
@@ -462,7 +462,7 @@ int grid_scale(grid *g, double factor)
     return 0;
 }
 
-size_t grid_save(const grid *g, unsigned char *bytes)
+size_t rf_grid_save(const rf_grid *g, unsigned char *bytes)
 {
     rf_writer w = {bytes, 0};
     const uint64_t counts[] = {g->n, (uint64_t)g->first, (uint64_t)g->is_full, g->unresolved};
@@ -476,7 +476,7 @@ size_t grid_save(const grid *g, unsigned char *bytes)
     return w.size;
 }
 
-int grid_load(grid *g, const unsigned char *bytes, size_t size)
+int rf_grid_load(rf_grid *g, const unsigned char *bytes, size_t size)
 {
     rf_reader r = {bytes, size, 0, 0};
     const uint64_t n = rf_read_u64(&r), first = rf_read_u64(&r), is_full = rf_read_u64(&r);

@@ -17,7 +17,7 @@ static double square_on_circle(double theta, size_t order)
 }
 
 /* Fractional index of the mean, and variance in steps. `begin`: index from where a circle is counted. */
-static double centre(const grid *g, double *variance, double *begin)
+static double centre(const rf_grid *g, double *variance, double *begin)
 {
     const double mass = sum(p_of(g), g->n), turn = 2 * PI / (double)g->n;
     double mean = 0, spread = 0, s = 0, c = 0;
@@ -44,34 +44,34 @@ static double centre(const grid *g, double *variance, double *begin)
 }
 
 /* What to add to y for it to be the chart's: whole periods. */
-static double turns_home(const grid *g, double y)
+static double turns_home(const rf_grid *g, double y)
 {
     return is_periodic(g) ? -period(g) * floor((y - g->chart.low) / period(g)) : 0;
 }
 
-void grid_moments(const grid *g, double *mean, double *variance)
+void rf_grid_moments(const rf_grid *g, double *mean, double *variance)
 {
     double begin, steps, i = centre(g, &steps, &begin);
     *mean = place(g, i) + turns_home(g, place(g, i));
     *variance = steps * g->step * g->step;
 }
 
-double grid_mean(const grid *g)
+double rf_grid_mean(const rf_grid *g)
 {
     double mean, variance;
-    grid_moments(g, &mean, &variance);
+    rf_grid_moments(g, &mean, &variance);
     return mean;
 }
 
-double grid_variance(const grid *g)
+double rf_grid_variance(const rf_grid *g)
 {
     double mean, variance;
-    grid_moments(g, &mean, &variance);
+    rf_grid_moments(g, &mean, &variance);
     return variance;
 }
 
 /* p[i] with the circle's or no points beyond the ends. */
-static double at(const grid *g, ptrdiff_t i)
+static double at(const rf_grid *g, ptrdiff_t i)
 {
     const ptrdiff_t n = (ptrdiff_t)g->n;
     if (g->is_full)
@@ -80,16 +80,16 @@ static double at(const grid *g, ptrdiff_t i)
 }
 
 /* The density at index i + offset; 0 <= offset <= 1. */
-static double between(const grid *g, ptrdiff_t i, double offset)
+static double between(const rf_grid *g, ptrdiff_t i, double offset)
 {
     double near[10];
     for (ptrdiff_t k = 0; k < 10; k++)
         near[k] = at(g, i + k - 4);
-    return bigger(stencil_value(near + 4, offset), 0);
+    return bigger(rf_stencil_value(near + 4, offset), 0);
 }
 
 /* Mass in the first `offset` of cell i, in units of a whole step of density 1: Gauss's rule, three points. */
-static double part(const grid *g, ptrdiff_t i, double offset)
+static double part(const rf_grid *g, ptrdiff_t i, double offset)
 {
     const double r = 0.3872983346207417 * offset;
     return offset / 18 *
@@ -97,22 +97,22 @@ static double part(const grid *g, ptrdiff_t i, double offset)
             5 * between(g, i, 0.5 * offset + r));
 }
 
-static double cell(const grid *g, ptrdiff_t i)
+static double cell(const rf_grid *g, ptrdiff_t i)
 {
     double near[6];
     for (ptrdiff_t k = 0; k < 6; k++)
         near[k] = at(g, i + k - 2);
-    return bigger(stencil_cell(near + 2), 0);
+    return bigger(rf_stencil_cell(near + 2), 0);
 }
 
 /* The cells that have mass, *first to the answer; of a circle cut at index `begin`, where the first one is cut. */
-static ptrdiff_t cells(const grid *g, double begin, ptrdiff_t *first)
+static ptrdiff_t cells(const rf_grid *g, double begin, ptrdiff_t *first)
 {
     *first = g->is_full ? (ptrdiff_t)floor(begin) : -2;
     return *first + (ptrdiff_t)g->n + (g->is_full ? 1 : 4);
 }
 
-double grid_below(const grid *g, double y)
+double rf_grid_below(const rf_grid *g, double y)
 {
     double begin, steps, mean = centre(g, &steps, &begin), to = (y - g->base) / g->step - (double)g->first;
     if (is_periodic(g))
@@ -125,7 +125,7 @@ double grid_below(const grid *g, double y)
     return fmin(bigger(mass / sum(p_of(g), g->n), 0), 1);
 }
 
-double grid_quantile(const grid *g, double p)
+double rf_grid_quantile(const rf_grid *g, double p)
 {
     double begin, steps, mean = centre(g, &steps, &begin);
     ptrdiff_t i, end = cells(g, begin, &i);
@@ -143,7 +143,7 @@ double grid_quantile(const grid *g, double p)
     return place(g, (double)i + low) + turns_home(g, place(g, mean));
 }
 
-double grid_density(const grid *g, double y)
+double rf_grid_density(const rf_grid *g, double y)
 {
     double i = (y - g->base) / g->step - (double)g->first;
     if (is_periodic(g))
@@ -154,7 +154,7 @@ double grid_density(const grid *g, double y)
     return between(g, (ptrdiff_t)whole, i - whole);
 }
 
-double grid_log_evidence(const grid *g) { return g->log_evidence; }
-uint32_t grid_points(const grid *g) { return (uint32_t)g->n; }
-double grid_dropped(const grid *g) { return g->dropped; }
-uint32_t grid_unresolved(const grid *g) { return g->unresolved; }
+double rf_grid_log_evidence(const rf_grid *g) { return g->log_evidence; }
+uint32_t rf_grid_points(const rf_grid *g) { return (uint32_t)g->n; }
+double rf_grid_dropped(const rf_grid *g) { return g->dropped; }
+uint32_t rf_grid_unresolved(const rf_grid *g) { return g->unresolved; }

@@ -9,10 +9,10 @@ enum { PARTICLES_LEAST = 10, PARTICLES_MOST = 1 << 24, PARTICLES = 2000 };
 typedef struct particles {
     rf_belief head;
     uint32_t updates, n;
-    RF_ALIGNED unsigned char memory[]; /* an smc */
+    RF_ALIGNED unsigned char memory[]; /* an rf_smc */
 } particles;
 
-static smc *smc_of(const rf_belief *belief) { return (smc *)(void *)(uintptr_t)((const particles *)belief)->memory; }
+static rf_smc *smc_of(const rf_belief *belief) { return (rf_smc *)(void *)(uintptr_t)((const particles *)belief)->memory; }
 
 static rf_belief *particles_open(const rf_belief_setup *setup, char *error, size_t size)
 {
@@ -24,10 +24,10 @@ static rf_belief *particles_open(const rf_belief_setup *setup, char *error, size
         return NULL;
     }
     const rf64_model model = rf64_problem_model(setup->problem);
-    rf_belief *belief = rf_belief_new(&rf_belief_particles, setup, sizeof(particles) + smc_bytes(model.dim, n), error, size);
+    rf_belief *belief = rf_belief_new(&rf_belief_particles, setup, sizeof(particles) + rf_smc_bytes(model.dim, n), error, size);
     if (belief) {
         ((particles *)belief)->n = n;
-        smc_init(smc_of(belief), &model, n, setup->seed, NULL);
+        rf_smc_init(smc_of(belief), &model, n, setup->seed, NULL);
     }
     return belief;
 }
@@ -39,12 +39,12 @@ static rf_status particles_restart(rf_belief *belief)
     const rf_status status = rf_problem_priors(belief->problem, mean, covariance);
     for (unsigned i = 0; i < dim && status >= 0; i++)
         sd[i] = rf64_sqrt(covariance[i * dim + i]);
-    return status < 0 ? status : smc_prior(smc_of(belief), belief->problem->prior, mean, sd) < 0 ? RF_REFUSED_CHART : RF_OK;
+    return status < 0 ? status : rf_smc_prior(smc_of(belief), belief->problem->prior, mean, sd) < 0 ? RF_REFUSED_CHART : RF_OK;
 }
 
 static rf_status particles_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
 {
-    smc_evolve(smc_of(belief), F, Q, F ? 1 : elapsed);
+    rf_smc_evolve(smc_of(belief), F, Q, F ? 1 : elapsed);
     return RF_OK;
 }
 
@@ -57,15 +57,15 @@ static rf_status particles_update(rf_belief *belief, const double records[], uin
     for (size_t i = 0; i < (size_t)count * (settings + 1u); i++)
         if (!rf64_is_finite(records[i]))
             return RF_REFUSED_EVIDENCE;
-    const double log_evidence = smc_update(smc_of(belief), records, count);
-    return rf_belief_report(report, p->updates++, p->n, smc_effective(smc_of(belief)), log_evidence);
+    const double log_evidence = rf_smc_update(smc_of(belief), records, count);
+    return rf_belief_report(report, p->updates++, p->n, rf_smc_effective(smc_of(belief)), log_evidence);
 }
 
 static void particles_moments(const rf_belief *belief, double mean[], double covariance[])
 {
     const unsigned dim = belief->problem->description.dim;
     double all[RF_NAMES_MAX * RF_NAMES_MAX];
-    smc_moments(smc_of(belief), mean, covariance ? all : NULL);
+    rf_smc_moments(smc_of(belief), mean, covariance ? all : NULL);
     for (unsigned i = 0; i < dim && covariance; i++)
         for (unsigned j = 0; j <= i; j++)
             covariance[RF_TRIANGLE(i) + j] = all[i * dim + j];
@@ -74,19 +74,19 @@ static void particles_moments(const rf_belief *belief, double mean[], double cov
 static void particles_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const rf_words w = rf_draw(belief->seed, ((const particles *)belief)->updates, index, 0, purpose);
-    smc_draw(smc_of(belief), rf64_uniform(w.word[0]), x);
+    rf_smc_draw(smc_of(belief), rf64_uniform(w.word[0]), x);
 }
 
 static double particles_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
     double mean[RF_NAMES_MAX];
-    smc_moments(smc_of(belief), mean, NULL);
-    return smc_quantile(smc_of(belief), parameter, mean[parameter], p);
+    rf_smc_moments(smc_of(belief), mean, NULL);
+    return rf_smc_quantile(smc_of(belief), parameter, mean[parameter], p);
 }
 
 static rf_status particles_stretch(rf_belief *belief, const double factor[])
 {
-    smc_stretch(smc_of(belief), factor);
+    rf_smc_stretch(smc_of(belief), factor);
     return RF_OK;
 }
 
@@ -96,14 +96,14 @@ static size_t particles_save(const rf_belief *belief, unsigned char *bytes)
 {
     rf_writer w = {bytes, 0};
     rf_write_u64(&w, ((const particles *)belief)->updates);
-    return w.size + smc_save(smc_of(belief), bytes ? bytes + w.size : NULL);
+    return w.size + rf_smc_save(smc_of(belief), bytes ? bytes + w.size : NULL);
 }
 
 static int particles_load(rf_belief *belief, const unsigned char *bytes, size_t size)
 {
     rf_reader r = {bytes, size, 0, 0};
     ((particles *)belief)->updates = (uint32_t)rf_read_u64(&r);
-    return r.failed ? -1 : smc_load(smc_of(belief), bytes + r.at, size - r.at);
+    return r.failed ? -1 : rf_smc_load(smc_of(belief), bytes + r.at, size - r.at);
 }
 
 const rf_belief_kind rf_belief_particles = {

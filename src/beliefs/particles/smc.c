@@ -9,14 +9,14 @@
 
 enum { ELEMENTS = 16, NORMALS = 4 * ELEMENTS }; /* random elements drawn at a time, and normals from them */
 
-struct smc {
+struct rf_smc {
     rf64_likelihood *likelihood;
-    rf64_chart charts[SMC_DIM_MAX];
+    rf64_chart charts[RF_SMC_DIM_MAX];
     unsigned dim, settings;
     int is_log;
     uint32_t n, event, resamplings;
     uint64_t seed;
-    smc_options options;
+    rf_smc_options options;
     double log_evidence, effective;
     size_t stride;   /* n rounded up to a multiple of NORMALS */
     int is_swapped;  /* the two sets of coordinates have changed places */
@@ -24,14 +24,14 @@ struct smc {
 };
 
 /* Where things lie in the memory: no pointers, so that a copy of the bytes is a copy of the particles. */
-static double *set_of(const smc *s, int which) { return (double *)s->memory + (which ? s->dim * s->stride : 0); }
-static double *y_of(const smc *s) { return set_of(s, s->is_swapped); }    /* coordinates: parameter d of particle i is y[d * stride + i] */
-static double *new_of(const smc *s) { return set_of(s, !s->is_swapped); } /* the other set */
-static double *x_of(const smc *s) { return set_of(s, 1) + s->dim * s->stride; }    /* natural values: x[i * dim + d] */
-static double *weight_of(const smc *s) { return x_of(s) + s->dim * s->stride; }    /* of sum 1 */
-static double *value_of(const smc *s) { return weight_of(s) + s->stride; }         /* n numbers for whoever needs them */
+static double *set_of(const rf_smc *s, int which) { return (double *)s->memory + (which ? s->dim * s->stride : 0); }
+static double *y_of(const rf_smc *s) { return set_of(s, s->is_swapped); }    /* coordinates: parameter d of particle i is y[d * stride + i] */
+static double *new_of(const rf_smc *s) { return set_of(s, !s->is_swapped); } /* the other set */
+static double *x_of(const rf_smc *s) { return set_of(s, 1) + s->dim * s->stride; }    /* natural values: x[i * dim + d] */
+static double *weight_of(const rf_smc *s) { return x_of(s) + s->dim * s->stride; }    /* of sum 1 */
+static double *value_of(const rf_smc *s) { return weight_of(s) + s->stride; }         /* n numbers for whoever needs them */
 
-static double period(const smc *s, unsigned d)
+static double period(const rf_smc *s, unsigned d)
 {
     return s->charts[d].kind == RF_PERIODIC ? s->charts[d].high - s->charts[d].low : 0;
 }
@@ -42,7 +42,7 @@ static double wrapped(double deviation, double period)
     return period > 0 ? deviation - period * floor(deviation / period + 0.5) : deviation;
 }
 
-static void to_natural(smc *s)
+static void to_natural(rf_smc *s)
 {
     for (unsigned d = 0; d < s->dim; d++)
         for (uint32_t i = 0; i < s->n; i++) {
@@ -52,7 +52,7 @@ static void to_natural(smc *s)
 }
 
 /* z[0..stride) ← standard normals of parameter d, for this event. */
-static void draw_normals(const smc *s, unsigned d, uint32_t purpose, double *z)
+static void draw_normals(const rf_smc *s, unsigned d, uint32_t purpose, double *z)
 {
     for (size_t i = 0; i < s->stride; i += NORMALS) {
         uint32_t w[NORMALS];
@@ -68,18 +68,18 @@ static void draw_normals(const smc *s, unsigned d, uint32_t purpose, double *z)
 /* In [0, 1). */
 static double uniform(rf_words w) { return ((double)(w.word[0] >> 5) * 0x1p26 + (double)(w.word[1] >> 6)) * 0x1p-53; }
 
-size_t smc_bytes(unsigned dim, uint32_t particles)
+size_t rf_smc_bytes(unsigned dim, uint32_t particles)
 {
     const size_t stride = ((size_t)particles + NORMALS - 1) / NORMALS * NORMALS;
-    return sizeof(smc) + (3 * (size_t)dim + 2) * stride * sizeof(double);
+    return sizeof(rf_smc) + (3 * (size_t)dim + 2) * stride * sizeof(double);
 }
 
-int smc_init(smc *s, const rf64_model *model, uint32_t particles, uint64_t seed, const smc_options *options)
+int rf_smc_init(rf_smc *s, const rf64_model *model, uint32_t particles, uint64_t seed, const rf_smc_options *options)
 {
-    const smc_options o = options ? *options : SMC_OPTIONS_DEFAULT;
+    const rf_smc_options o = options ? *options : RF_SMC_OPTIONS_DEFAULT;
     if (!(o.shrink >= 0 && o.shrink <= 1 && o.threshold >= 0 && o.threshold <= 1))
         return -1;
-    memset(s, 0, smc_bytes(model->dim, particles));
+    memset(s, 0, rf_smc_bytes(model->dim, particles));
     s->likelihood = model->likelihood;
     s->dim = model->dim;
     s->settings = model->settings;
@@ -97,21 +97,21 @@ int smc_init(smc *s, const rf64_model *model, uint32_t particles, uint64_t seed,
     return 0;
 }
 
-smc *smc_create(const rf64_model *model, uint32_t particles, uint64_t seed, const smc_options *options)
+rf_smc *rf_smc_create(const rf64_model *model, uint32_t particles, uint64_t seed, const rf_smc_options *options)
 {
-    if (!model || !model->likelihood || model->dim < 1 || model->dim > SMC_DIM_MAX || particles < 2 || particles > SMC_PARTICLES_MAX)
+    if (!model || !model->likelihood || model->dim < 1 || model->dim > RF_SMC_DIM_MAX || particles < 2 || particles > RF_SMC_PARTICLES_MAX)
         return NULL;
-    smc *s = malloc(smc_bytes(model->dim, particles));
-    if (s && smc_init(s, model, particles, seed, options) == 0)
+    rf_smc *s = malloc(rf_smc_bytes(model->dim, particles));
+    if (s && rf_smc_init(s, model, particles, seed, options) == 0)
         return s;
     free(s);
     return NULL;
 }
 
-void smc_free(smc *s) { free(s); }
+void rf_smc_free(rf_smc *s) { free(s); }
 
 /* Particles just drawn from the prior. */
-static void start(smc *s)
+static void start(rf_smc *s)
 {
     s->event++;
     s->log_evidence = 0;
@@ -122,10 +122,10 @@ static void start(smc *s)
     to_natural(s);
 }
 
-static void draw_gaussian(smc *s, unsigned d, double mean, double sd)
+static void draw_gaussian(rf_smc *s, unsigned d, double mean, double sd)
 {
     double *y = y_of(s) + d * s->stride;
-    draw_normals(s, d, SMC_FOR_PRIOR, y);
+    draw_normals(s, d, RF_SMC_FOR_PRIOR, y);
     for (uint32_t i = 0; i < s->n; i++)
         y[i] = mean + sd * y[i];
 }
@@ -136,15 +136,15 @@ static int is_box(const rf64_chart *c, double low, double high)
            !(c->kind == RF_BOUNDED && (low < c->low || high > c->high));
 }
 
-static void draw_box(smc *s, unsigned d, double low, double high)
+static void draw_box(rf_smc *s, unsigned d, double low, double high)
 {
     for (uint32_t i = 0; i < s->n; i++) { /* never an end itself, which may be infinite in the chart */
-        double u = uniform(rf_draw(s->seed, s->event, i, d, SMC_FOR_PRIOR)) + 0x1p-54;
+        double u = uniform(rf_draw(s->seed, s->event, i, d, RF_SMC_FOR_PRIOR)) + 0x1p-54;
         y_of(s)[d * s->stride + i] = rf64_chart_coordinate(&s->charts[d], low + (high - low) * u);
     }
 }
 
-int smc_prior_gaussian(smc *s, const double mean[], const double sd[])
+int rf_smc_prior_gaussian(rf_smc *s, const double mean[], const double sd[])
 {
     for (unsigned d = 0; d < s->dim; d++)
         if (!isfinite(mean[d]) || !(sd[d] >= 0 && isfinite(sd[d])))
@@ -155,7 +155,7 @@ int smc_prior_gaussian(smc *s, const double mean[], const double sd[])
     return 0;
 }
 
-int smc_prior_box(smc *s, const double low[], const double high[])
+int rf_smc_prior_box(rf_smc *s, const double low[], const double high[])
 {
     for (unsigned d = 0; d < s->dim; d++)
         if (!is_box(&s->charts[d], low[d], high[d]))
@@ -166,7 +166,7 @@ int smc_prior_box(smc *s, const double low[], const double high[])
     return 0;
 }
 
-int smc_prior(smc *s, const rf_prior prior[], const double mean[], const double sd[])
+int rf_smc_prior(rf_smc *s, const rf_prior prior[], const double mean[], const double sd[])
 {
     for (unsigned d = 0; d < s->dim; d++)
         if (!prior[d].is_gaussian && !is_box(&s->charts[d], prior[d].first, prior[d].second))
@@ -181,7 +181,7 @@ int smc_prior(smc *s, const rf_prior prior[], const double mean[], const double 
 }
 
 /* new ← F·y, or y without an F. */
-static void transform(smc *s, const double F[])
+static void transform(rf_smc *s, const double F[])
 {
     for (unsigned d = 0; d < s->dim; d++) {
         double *moved = new_of(s) + d * s->stride;
@@ -199,7 +199,7 @@ static void transform(smc *s, const double F[])
 }
 
 /* new ← new + scale·L·z, z standard normals of this event; L of a matrix by rows, lower. */
-static void spread_out(smc *s, const double L[], double scale, uint32_t purpose)
+static void spread_out(rf_smc *s, const double L[], double scale, uint32_t purpose)
 {
     for (unsigned e = 0; scale > 0 && e < s->dim; e++) {
         draw_normals(s, e, purpose, value_of(s));
@@ -211,23 +211,23 @@ static void spread_out(smc *s, const double L[], double scale, uint32_t purpose)
 
 static void factor(const double *a, unsigned dim, double *L);
 
-void smc_evolve(smc *s, const double F[], const double Q[], double elapsed)
+void rf_smc_evolve(rf_smc *s, const double F[], const double Q[], double elapsed)
 {
-    double L[SMC_DIM_MAX * SMC_DIM_MAX] = {0};
+    double L[RF_SMC_DIM_MAX * RF_SMC_DIM_MAX] = {0};
     transform(s, F);
     if (Q) {
         factor(Q, s->dim, L);
-        spread_out(s, L, sqrt(elapsed), SMC_FOR_STEP);
+        spread_out(s, L, sqrt(elapsed), RF_SMC_FOR_STEP);
     }
     s->is_swapped = !s->is_swapped;
     s->event++;
     to_natural(s);
 }
 
-void smc_stretch(smc *s, const double by[])
+void rf_smc_stretch(rf_smc *s, const double by[])
 {
-    double mean[SMC_DIM_MAX];
-    smc_moments(s, mean, NULL);
+    double mean[RF_SMC_DIM_MAX];
+    rf_smc_moments(s, mean, NULL);
     for (unsigned d = 0; d < s->dim; d++) {
         double *y = y_of(s) + d * s->stride;
         for (uint32_t i = 0; i < s->n; i++)
@@ -236,7 +236,7 @@ void smc_stretch(smc *s, const double by[])
     to_natural(s);
 }
 
-int smc_diffuse(smc *s, const double variance[])
+int rf_smc_diffuse(rf_smc *s, const double variance[])
 {
     for (unsigned d = 0; d < s->dim; d++)
         if (!(variance[d] >= 0 && isfinite(variance[d])))
@@ -245,7 +245,7 @@ int smc_diffuse(smc *s, const double variance[])
         if (variance[d] == 0)
             continue;
         const double sd = sqrt(variance[d]);
-        draw_normals(s, d, SMC_FOR_STEP, value_of(s));
+        draw_normals(s, d, RF_SMC_FOR_STEP, value_of(s));
         for (uint32_t i = 0; i < s->n; i++)
             y_of(s)[d * s->stride + i] += sd * value_of(s)[i];
     }
@@ -255,7 +255,7 @@ int smc_diffuse(smc *s, const double variance[])
 }
 
 /* value[i] ← P(E|x_i) / exp(scale); bad values are zero. Returns the scale. */
-static double evaluate(smc *s, const double record[])
+static double evaluate(rf_smc *s, const double record[])
 {
     const double outcome = record[s->settings];
     double scale = -HUGE_VAL;
@@ -277,7 +277,7 @@ static double evaluate(smc *s, const double record[])
     return scale;
 }
 
-double smc_update(smc *s, const double records[], uint32_t count)
+double rf_smc_update(rf_smc *s, const double records[], uint32_t count)
 {
     double total = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -298,13 +298,13 @@ double smc_update(smc *s, const double records[], uint32_t count)
         s->log_evidence += log(sum) + scale;
         total += log(sum) + scale;
         if (s->effective < s->options.threshold * s->n)
-            smc_resample(s);
+            rf_smc_resample(s);
     }
     return total;
 }
 
 /* Of a circle, the direction of the mean vector; else the mean. */
-static double centre(const smc *s, unsigned d)
+static double centre(const rf_smc *s, unsigned d)
 {
     const double *y = y_of(s) + d * s->stride, turn = period(s, d);
     double sum = 0, sine = 0, cosine = 0;
@@ -322,7 +322,7 @@ static double centre(const smc *s, unsigned d)
     return y[0] + sum;
 }
 
-void smc_moments(const smc *s, double mean[], double covariance[])
+void rf_smc_moments(const rf_smc *s, double mean[], double covariance[])
 {
     for (unsigned d = 0; d < s->dim; d++)
         mean[d] = centre(s, d);
@@ -352,9 +352,9 @@ static void factor(const double *a, unsigned dim, double *L)
 }
 
 /* value[i] ← number of the particle that i is drawn from: one uniform number for all. */
-static void choose(smc *s)
+static void choose(rf_smc *s)
 {
-    const double u = uniform(rf_draw(s->seed, s->event, 0, 0, SMC_FOR_CHOICE));
+    const double u = uniform(rf_draw(s->seed, s->event, 0, 0, RF_SMC_FOR_CHOICE));
     double below = 0; /* weight of particles 0..from */
     uint32_t from = 0, last = s->n - 1;
     while (last > 0 && weight_of(s)[last] == 0)
@@ -367,12 +367,12 @@ static void choose(smc *s)
     }
 }
 
-void smc_resample(smc *s)
+void rf_smc_resample(rf_smc *s)
 {
     const unsigned dim = s->dim;
     const double a = s->options.shrink, spread = sqrt(1 - a * a);
-    double mean[SMC_DIM_MAX], covariance[SMC_DIM_MAX * SMC_DIM_MAX], L[SMC_DIM_MAX * SMC_DIM_MAX] = {0};
-    smc_moments(s, mean, covariance);
+    double mean[RF_SMC_DIM_MAX], covariance[RF_SMC_DIM_MAX * RF_SMC_DIM_MAX], L[RF_SMC_DIM_MAX * RF_SMC_DIM_MAX] = {0};
+    rf_smc_moments(s, mean, covariance);
     factor(covariance, dim, L);
     choose(s);
     for (unsigned d = 0; d < dim; d++) {
@@ -381,7 +381,7 @@ void smc_resample(smc *s)
         for (uint32_t i = 0; i < s->n; i++)
             new[i] = mean[d] + a *wrapped(y[(uint32_t)value_of(s)[i]] - mean[d], turn);
     }
-    spread_out(s, L, spread, SMC_FOR_SPREAD);
+    spread_out(s, L, spread, RF_SMC_FOR_SPREAD);
     s->is_swapped = !s->is_swapped;
     for (uint32_t i = 0; i < s->n; i++)
         weight_of(s)[i] = 1.0 / s->n;
@@ -391,18 +391,18 @@ void smc_resample(smc *s)
     to_natural(s);
 }
 
-double smc_log_evidence(const smc *s) { return s->log_evidence; }
-double smc_effective(const smc *s) { return s->effective; }
-uint32_t smc_resamplings(const smc *s) { return s->resamplings; }
+double rf_smc_log_evidence(const rf_smc *s) { return s->log_evidence; }
+double rf_smc_effective(const rf_smc *s) { return s->effective; }
+uint32_t rf_smc_resamplings(const rf_smc *s) { return s->resamplings; }
 
-double smc_particle(const smc *s, uint32_t i, double y[])
+double rf_smc_particle(const rf_smc *s, uint32_t i, double y[])
 {
     for (unsigned d = 0; d < s->dim; d++)
         y[d] = y_of(s)[d * s->stride + i];
     return weight_of(s)[i];
 }
 
-double smc_quantile(const smc *s, unsigned d, double mean, double p)
+double rf_smc_quantile(const rf_smc *s, unsigned d, double mean, double p)
 {
     const double *y = y_of(s) + d * s->stride, turn = period(s, d);
     double low = 0, high = 0;
@@ -424,7 +424,7 @@ double smc_quantile(const smc *s, unsigned d, double mean, double p)
     return mean + high;
 }
 
-void smc_draw(const smc *s, double u, double x[])
+void rf_smc_draw(const rf_smc *s, double u, double x[])
 {
     uint32_t i = 0;
     double below = weight_of(s)[0];
@@ -433,7 +433,7 @@ void smc_draw(const smc *s, double u, double x[])
     memcpy(x, x_of(s) + (size_t)i * s->dim, s->dim * sizeof *x);
 }
 
-size_t smc_save(const smc *s, unsigned char *bytes)
+size_t rf_smc_save(const rf_smc *s, unsigned char *bytes)
 {
     rf_writer w = {bytes, 0};
     rf_write_u64(&w, s->n);
@@ -449,7 +449,7 @@ size_t smc_save(const smc *s, unsigned char *bytes)
     return w.size;
 }
 
-int smc_load(smc *s, const unsigned char *bytes, size_t size)
+int rf_smc_load(rf_smc *s, const unsigned char *bytes, size_t size)
 {
     rf_reader r = {bytes, size, 0, 0};
     double total = 0;
