@@ -60,7 +60,7 @@ RF_API rf_status rf_config_check(const rf_config *config, unsigned *parameter);
 typedef struct rf_record {
     double setting[RF_NAMES_MAX]; /* NaN after rf_session_ask: the one that was asked for */
     double outcome;               /* NaN: nothing was measured, and time passes all the same */
-    double time;                  /* when; NaN: one unit after the record before */
+    double time;                  /* when, not before the record before; NaN: one unit after it */
     int is_anchor;                /* of a question: it tests the belief */
 } rf_record;
 
@@ -121,8 +121,10 @@ RF_API void rf_session_show(const rf_session *session, rf_step *step);
 RF_API void rf_session_show_truth(const rf_session *session, const double truth[], rf_step *step);
 /* The belief itself, until the next call that changes the session. */
 RF_API const rf_belief *rf_session_belief(const rf_session *session);
-/* What it was opened with; a session may be given another design, drift, number of attempts or κ on the way. */
+/* What it was opened with. */
 RF_API const rf_config *rf_session_config(const rf_session *session);
+/* Takes over design, drift, attempts, accepted_min, kappa, on_lost and anchor_every; the rest stays as it was opened. Forgets
+   questions. Refused, and nothing changed: a design that there is not. */
 RF_API rf_status rf_session_change(rf_session *session, const rf_config *config);
 
 /* The session as bytes, the same on every machine, without questions under way: how many; and if `bytes` is not null, written

@@ -57,15 +57,21 @@ uint64_t rf_session_seed(uint64_t seed, uint32_t trial)
     return (uint64_t)w.word[1] << 32 | w.word[0];
 }
 
+/* Null without one, and with a message when there is none of that name. */
+static const rf64_design *find_design(const rf_config *config, char *error, size_t size)
+{
+    const rf64_design *design = config->design ? rf64_design_find(config->design, &config->description, config->model->f64->design) : NULL;
+    if (config->design && !design)
+        rf_fail(error, size, "there is no design '%.40s' for model %s", config->design, config->description.name);
+    return design;
+}
+
 /* What of the configuration can change on the way. */
 static int apply(rf_session *s, const rf_config *config, char *error, size_t size)
 {
-    const rf64_design *design = NULL;
-    if (config->design) {
-        design = rf64_design_find(config->design, &config->description, config->model->f64->design);
-        if (!design)
-            return rf_fail(error, size, "there is no design '%.40s' for model %s", config->design, config->description.name);
-    }
+    const rf64_design *design = find_design(config, error, size);
+    if (config->design && !design)
+        return -1;
     if (design != s->design || config->anchor_every != s->config.anchor_every || !s->is_open) {
         const uint32_t wanted = design && config->description.outcomes > 0 ? design->anchor_every : 0;
         s->anchor_every = config->anchor_every >= 0 ? (uint32_t)config->anchor_every : wanted;
@@ -73,8 +79,7 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
     }
     s->design = design;
     s->options.attempts = config->attempts;
-    if (config->accepted_min > 0)
-        s->options.accepted_min = config->accepted_min;
+    s->options.accepted_min = config->accepted_min > 0 ? config->accepted_min : rf64_options_default().accepted_min;
     s->options.strict = config->strict != 0;
     s->options.sampler = config->sampler;
     s->options.recovery = config->recovery;
@@ -146,8 +151,18 @@ rf_session *rf_session_copy(const rf_session *session)
 rf_status rf_session_change(rf_session *session, const rf_config *config)
 {
     char error[8];
+    rf_config changed = session->config;
+    memcpy(changed.drift, config->drift, sizeof changed.drift);
+    changed.design = config->design;
+    changed.attempts = config->attempts;
+    changed.accepted_min = config->accepted_min;
+    changed.kappa = config->kappa;
+    changed.on_lost = config->on_lost;
+    changed.anchor_every = config->anchor_every;
+    if (!find_design(&changed, error, sizeof error) && config->design)
+        return RF_REFUSED_OPTIONS;
     rf_session_unask(session);
-    return apply(session, config, error, sizeof error) == 0 ? RF_OK : RF_REFUSED_OPTIONS;
+    return apply(session, &changed, error, sizeof error) == 0 ? RF_OK : RF_REFUSED_OPTIONS;
 }
 
 const rf_belief *rf_session_belief(const rf_session *session) { return session->belief; }
@@ -175,7 +190,7 @@ static rf_status move_on(const rf_session *s, rf_belief *belief, double elapsed)
 }
 
 /* From the record before to the last of these; and in `time` when that is. A record without a time is one unit after the one
-   before, also where others have times. */
+   before, also where others have times. NaN when a time is no number or before the record before. */
 static double elapsed_to(const rf_session *s, const rf_record records[], uint32_t count, double *time)
 {
     double elapsed = 0;
@@ -183,7 +198,9 @@ static double elapsed_to(const rf_session *s, const rf_record records[], uint32_
     for (uint32_t k = 0; k < count; k++) {
         double since = s->now.records + k > 0;
         if (!isnan(records[k].time) && !isnan(*time))
-            since = fmax(records[k].time - *time, 0);
+            since = records[k].time - *time;
+        if (!(since >= 0) || isinf(records[k].time))
+            return NAN;
         elapsed += since;
         *time = isnan(records[k].time) ? *time + since : records[k].time;
     }
@@ -517,7 +534,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
                                &now.evidence.log, &now.evidence.carry, &now.evidence.variance, &now.evidence.variance_carry};
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = rf_read_real(&r);
-    if (r.failed || state > RF_LOST)
+    if (r.failed || state > RF_LOST || !(now.kappa > 0) || (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
     rf_belief_copy(s->ahead, s->belief);
     s->ahead_by = NAN;
