@@ -536,6 +536,51 @@ class Checkpoints(Run):
             track(*self.options, f"--state={path}", *same, given=self.data[: self.data.index("\n") + 1])
 
 
+class Beliefs(Test):
+    """Every kind works with checkpoints, questions, formats, pictures, batches and summaries."""
+    kinds = ("gaussian", "particles:200", "grid")
+
+    def test_a_run_in_pieces(self):
+        lines = simulate("--steps=40").splitlines()
+        records = [json.dumps({**{s["name"]: s["value"] for s in line["settings"]}, "outcome": line["outcome"], "time": 2 * line["step"]}) + "\n" for line in map(json.loads, lines)]
+        for kind in self.kinds:
+            for more in ((), ("--batch=3",)):
+                whole = track(f"--belief={kind}", *more, given="".join(records))
+                state, pieces = self.folder / "run.state", []
+                for first, last in ((0, 12), (12, 15), (15, 40)):
+                    pieces.append(track(f"--belief={kind}", *more, f"--state={state}", given="".join(records[first:last])))
+                self.assertEqual("".join(pieces), whole, kind)
+                track("--belief=particles:201", *more, f"--state={state}", given=records[0], code=2, says="other options")
+                state.unlink()
+
+    def test_questions(self):
+        answers = [str(k % 3 % 2) for k in range(12)]
+        for kind in self.kinds:
+            state = self.folder / "ask.state"
+            whole = track("--ask", f"--belief={kind}", given="".join(a + "\n" for a in answers))
+            first = track("--ask", f"--belief={kind}", f"--state={state}", given="".join(a + "\n" for a in answers[:5]))
+            rest = track("--ask", f"--belief={kind}", f"--state={state}", given="".join(a + "\n" for a in answers[5:]))
+            self.assertEqual("".join(first.splitlines(keepends=True)[:-1]) + rest, whole, kind)
+            state.unlink()
+
+    def test_formats_pictures_and_summaries(self):
+        for kind in self.kinds:
+            lines = parse(simulate(f"--belief={kind}", "--steps=20"))
+            self.assertEqual([line["step"] for line in lines], list(range(20)))
+            for line in lines:
+                (x,) = line["parameters"]
+                self.assertLess(x["low"], x["mean"])
+                self.assertLess(x["mean"], x["high"])
+            table = track("--simulate", f"--belief={kind}", "--steps=20", "--format=csv").splitlines()
+            self.assertEqual(len(table), 21)
+            self.assertEqual(len({row.count(",") for row in table}), 1)
+            picture = self.folder / "run.html"
+            track("--simulate", f"--belief={kind}", "--steps=20", "--format=csv", f"--plot={picture}", says="picture: ")
+            self.assertGreater(picture.stat().st_size, 1000)
+            (summary,) = parse(track("--simulate", f"--belief={kind}", "--steps=150", "--trials=3", "--json"))
+            self.assertLess(summary["median"], 6)  # of nine numbers near 1
+
+
 class BadRecords(Test):
     good = '{"t": 1, "x_": 0.2, "outcome": 1, "time": 5}\n'
     table = "t,x_,outcome,time\n1,0.2,1,5\n"
