@@ -98,9 +98,9 @@ class FrontDoor(Test):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (2, good("--help"), ""))
 
     def test_help_of_a_command_lists_its_table(self):
-        for command, file in (("track", "run"), ("models", "models")):
+        for command, file in (("track", "track_options"), ("models", "models")):
             source = (ROOT / "apps/cli" / f"{file}.c").read_text()
-            table = re.findall(r'^    \{"([\w-]+)", (?:NULL|"[^"]*"), (?:"|design_help,)', source, re.M)
+            table = re.findall(r'^    \{"([\w-]+)", (?:NULL|"[^"]*"), (?:"|design_help,|belief_help,)', source, re.M)
             text = good(command, "--help")
             self.assertEqual(re.findall(r"^  --([\w-]+)", text, re.M), [*table, "help"])
             self.assertTrue(text.startswith(f"usage: rejfilt {command} "))
@@ -389,6 +389,21 @@ class Option(Test):
     def test_attempts(self):
         self.assertTrue(all(line["attempts"] % 30 == 0 for line in steps("--attempts", "30")))
         self.assertEqual({line["attempts"] for line in steps("--attempts=30", "--strict")}, {30})
+
+    def test_belief(self):
+        self.assertEqual(steps("--belief=gaussian"), steps())
+        self.assertEqual(steps("--belief=particles:2000"), steps("--belief=particles"))
+        means = {b: steps("--belief", b, "--steps=60")[-1]["parameters"][0] for b in ("gaussian", "particles", "particles:300", "grid", "grid:1024")}
+        self.assertEqual(len({x["mean"] for x in means.values()}), 4)  # a grid of this size and the largest are the same
+        for belief, x in means.items():
+            self.assertLess(abs(x["mean"] - x["truth"]), 5 * x["sd"], belief)
+        for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, particles[:N], grid[:N]"), ("particles:x", "the number must be 10 to "),
+                             ("gaussian:2", "takes no argument"), ("", "there is no belief ''")):
+            self.refused("track", "--simulate", f"--belief={belief}", says=f"--belief: ")
+            self.refused("track", "--simulate", f"--belief={belief}", says=says)
+        self.refused("track", "--simulate", "--belief=grid", "--model=decay", says="--belief: belief 'grid' is for models of one")
+        self.refused("track", "--simulate", "--belief=grid", "--precision=float", says="--belief: belief 'grid' works in double alone")
+        self.assertIn("belief = particles:300\n", good("track", "--belief=particles:300", "--print-config"))
 
     def test_design(self):
         defaults = {"precession": "quadrature", "ramsey": "quadrature", "phase": "quadrature", "linear": "risk", "coin": "risk", "decay": "risk"}

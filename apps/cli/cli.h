@@ -24,6 +24,9 @@ int cli_reproduce(int argc, char **argv);
 /* "rejfilt: " and the message on standard error, as one line. Returns CLI_BAD_INPUT. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* From now on standard output goes nowhere, and cli_error prints nothing: another rank speaks. Returns 0, or -1. */
+int cli_be_silent(void);
+
 /* Writes out what was printed. CLI_OK; or CLI_FAILED after a message, one however often it is called. */
 int cli_flush(void);
 

@@ -10,11 +10,6 @@
 #include "compare.h"
 #include "file.h"
 
-static const compare_precision precisions[] = { /* in the order of their names */
-    {"double", rf64_score_open, rf64_score_close, rf64_score_try, rf64_score_learn, rf64_score_read},
-    {"float", rf32_score_open, rf32_score_close, rf32_score_try, rf32_score_learn, rf32_score_read},
-};
-
 /* ---- Options ---- */
 
 static int set_model(void *c, const char *value, char *error, size_t size)
@@ -130,7 +125,7 @@ static void name_candidate(compare_config *c, unsigned which)
 {
     compare_candidate *a = &c->candidates[which];
     char base[LABEL_MAX - 8];
-    snprintf(base, sizeof base, "%s", a->label ? a->label : a->run.about.name);
+    snprintf(base, sizeof base, "%s", a->label ? a->label : a->run.config.description.name);
     if (!a->label) {
         append(base, sizeof base, " drift", a->own.drift);
         append(base, sizeof base, " prior", a->own.prior);
@@ -140,7 +135,7 @@ static void name_candidate(compare_config *c, unsigned which)
         snprintf(a->name, sizeof a->name, "%s (%u)", base, number);
 }
 
-typedef int setter(cli_run *run, const char *text, char *error, size_t size);
+typedef int setter(rf_simulation *run, const char *text, char *error, size_t size);
 
 /* What was given for every candidate, where it has such a parameter; then what was given for it alone. */
 static int apply(const char *option, setter *set, compare_candidate *a, const char *const common[], const char *const own[])
@@ -172,21 +167,17 @@ static int check_common(const compare_config *c, const char *option, const char 
 static int settle(compare_config *c, compare_candidate *a)
 {
     char error[256];
-    a->run = (cli_run){.seed = c->seed,
-                       .batch = 1,
-                       .attempts = (uint32_t)c->attempts,
-                       .sampler = (rf_sampler)c->sampler,
-                       .engine = c->opened,
-                       .kappa = 1,
-                       .recovery = 0.1,
-                       .on_lost = RF_ON_LOST_IGNORE,
-                       .anchor_every = -1};
-    cli_model_use(&a->run, a->model);
+    a->run = (rf_simulation){.config = rf_config_default(a->model), .batch = 1};
+    a->run.config.seed = c->seed;
+    a->run.config.attempts = (uint32_t)c->attempts;
+    a->run.config.sampler = (rf_sampler)c->sampler;
+    a->run.config.is_float = c->precision;
+    a->run.config.engine = c->opened;
     int code = apply("drift", cli_model_drift, a, c->common.drift, a->own.drift);
     if (code == CLI_OK)
         code = apply("prior", cli_model_prior, a, c->common.prior, a->own.prior);
-    if (code == CLI_OK && cli_model_check(&a->run, c->precision == 1, error, sizeof error) < 0)
-        code = cli_error("compare: --prior: model %s: %s", a->run.about.name, error);
+    if (code == CLI_OK && cli_model_check(&a->run, error, sizeof error) < 0)
+        code = cli_error("compare: --prior: model %s: %s", a->run.config.description.name, error);
     return code;
 }
 
@@ -194,7 +185,7 @@ static int settle(compare_config *c, compare_candidate *a)
    records: the reader then gives NaN, and each model takes its own value. */
 static int merge(compare_config *c, compare_candidate *a)
 {
-    const rf_description *about = &a->run.about;
+    const rf_description *about = &a->run.config.description;
     for (unsigned i = 0; i < about->settings; i++) {
         const rf_setting *setting = &about->setting[i];
         unsigned at = 0;
@@ -236,64 +227,56 @@ static int settle_all(compare_config *c)
             code = merge(c, &c->candidates[i]);
         }
     }
-    rf_status status;
+    char error[256];
     for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
         compare_candidate *a = &c->candidates[i];
-        a->scorer = c->in->open(&a->run, (uint32_t)c->repeat, &status);
+        a->scorer = cli_score_open(&a->run.config, (uint32_t)c->repeat, error, sizeof error);
         if (!a->scorer)
-            code = cli_error("compare: %s: %s", a->name, rf_status_text(status));
+            code = cli_error("compare: %s: %s", a->name, error);
     }
     return code;
 }
 
 /* ---- Records ---- */
 
-/* Rows as a candidate takes them, into `out`. */
-static void pick(const compare_candidate *a, const double rows[], uint32_t count, double *out)
+/* Records as a candidate takes them, into `own`. */
+static void pick(const compare_candidate *a, const rf_record records[], uint32_t count, rf_record own[])
 {
-    for (const double *row = rows; row < rows + (size_t)count * ROW; row += ROW) {
-        for (unsigned i = 0; i < a->run.about.settings; i++)
-            *out++ = isnan(row[a->from[i]]) ? a->run.about.setting[i].low : row[a->from[i]];
-        *out++ = row[ROW - 1];
+    const rf_description *about = &a->run.config.description;
+    for (uint32_t k = 0; k < count; k++) {
+        own[k] = records[k];
+        for (unsigned i = 0; i < about->settings; i++) {
+            const double given = records[k].setting[a->from[i]];
+            own[k].setting[i] = isnan(given) ? about->setting[i].low : given;
+        }
     }
 }
 
 /* Every candidate learns from the batch under way. */
 static int learn(compare_reading *r)
 {
-    static double own[TOGETHER_MAX * ROW];
-    for (unsigned i = 0; i < r->c->count && r->together > 0; i++) {
+    static rf_record own[RF_BATCH_MAX];
+    for (unsigned i = 0; i < r->c->count && r->batch.count > 0; i++) {
         const compare_candidate *a = &r->c->candidates[i];
-        pick(a, r->rows, r->together, own);
-        rf_status status = r->c->in->learn(a->scorer, own, r->together, r->elapsed);
+        pick(a, r->batch.record, r->batch.count, own);
+        rf_status status = cli_score_learn(a->scorer, own, r->batch.count);
         if (status < 0) {
             char why[CLI_WHY];
             return cli_error("compare: record %llu: %s: %s", (unsigned long long)r->records, a->name, cli_why(status, r->c->opened, why));
         }
     }
-    if (r->together > 0)
-        r->elapsed = 0;
-    r->together = 0;
-    r->is_batch = 0;
+    r->batch.count = 0;
     return CLI_OK;
 }
 
-/* How long after the record before it. */
-static double elapsed_to(const compare_reading *r, const cli_record *record)
-{
-    if (!r->has_begun)
-        return 0;
-    return record->has_time && r->has_clock ? fmax(record->time - r->clock, 0) : 1;
-}
-
 /* Would every candidate take it? Returns null, or the reason why one would not. */
-static const char *refusal(compare_reading *r, const double row[ROW], int is_missing, double elapsed, const char **who)
+static const char *refusal(compare_reading *r, const rf_record *record, const char **who)
 {
-    double own[ROW];
+    rf_record own;
     for (unsigned i = 0; i < r->c->count; i++) {
         const compare_candidate *a = &r->c->candidates[i];
-        pick(a, row, 1, own);
-        rf_status status = r->c->in->would_take(a->scorer, own, is_missing ? 0 : 1, elapsed);
+        pick(a, record, 1, &own);
+        rf_status status = cli_score_try(a->scorer, &own, 1);
         *who = a->name;
         if (status == RF_REFUSED_EVIDENCE)
             return "it does not take these settings and this outcome";
@@ -314,36 +297,27 @@ static int bad(compare_reading *r, const char *message)
 
 static int take(compare_reading *r, const cli_record *record)
 {
-    const int continues = r->is_batch && record->has_batch && strcmp(r->batch, record->batch) == 0;
-    const double elapsed = elapsed_to(r, record);
+    const rf_record told = cli_record_told(record);
+    const uint64_t id = cli_record_batch(record);
     char message[512];
-    double row[ROW];
-    const char *who, *why;
-    memcpy(row, record->setting, sizeof record->setting);
-    row[ROW - 1] = record->outcome;
-    why = refusal(r, row, record->is_missing, r->elapsed + elapsed, &who);
+    const char *who, *why = refusal(r, &told, &who);
     if (why) {
         snprintf(message, sizeof message, "%.160s: line %ld: %s: %s", r->source, record->line, who, why);
         return bad(r, message);
     }
-    if (continues && !record->is_missing && r->together == TOGETHER_MAX) {
-        snprintf(message, sizeof message, "%.160s: line %ld: batch %s has more than %d records", r->source,
-                 record->line, record->batch, TOGETHER_MAX);
+    rf_batch_state state = rf_batch_add(&r->batch, &told, id);
+    int code = CLI_OK;
+    if (state == RF_BATCH_NEXT) {
+        code = learn(r);
+        state = rf_batch_add(&r->batch, &told, id);
+    }
+    if (state == RF_BATCH_FULL) {
+        snprintf(message, sizeof message, "%.160s: line %ld: batch %s has more than %d records", r->source, record->line, record->batch, RF_BATCH_MAX);
         return bad(r, message);
     }
-    int code = continues ? CLI_OK : learn(r);
-    r->elapsed += elapsed;
-    r->clock = record->has_time ? record->time : r->clock + elapsed;
-    r->has_clock |= record->has_time;
-    r->has_begun = 1;
     r->records++;
     r->missing += record->is_missing != 0;
-    if (!record->is_missing) {
-        memcpy(r->rows + ROW * (size_t)r->together++, row, sizeof row);
-        r->is_batch = record->has_batch;
-        memcpy(r->batch, record->batch, sizeof r->batch);
-    }
-    return code;
+    return code == CLI_OK && state == RF_BATCH_WHOLE ? learn(r) : code;
 }
 
 static int read_all(compare_reading *r, cli_records *records)
@@ -367,7 +341,7 @@ static int read_all(compare_reading *r, cli_records *records)
 static int compare(compare_config *c, FILE *from)
 {
     static compare_reading r;
-    r = (compare_reading){.c = c, .source = c->data ? c->data : "standard input"};
+    r = (compare_reading){.c = c, .source = c->data ? c->data : "standard input", .batch.together = 1};
     cli_records *records = cli_records_open(from, r.source, &c->all, 1);
     if (!records)
         return cli_error("compare: out of memory");
@@ -414,10 +388,9 @@ int cli_compare(int argc, char **argv)
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
-    c.in = &precisions[c.precision];
     int code = open_and_compare(&c);
     for (unsigned i = 0; i < c.count; i++)
-        c.in->close(c.candidates[i].scorer);
+        cli_score_close(c.candidates[i].scorer);
     rf_engine_close(c.opened);
     return code;
 }

@@ -6,24 +6,13 @@
 #include "modelspec.h"
 #include "records.h"
 #include "score.h"
+#include "track_options.h"
 
 enum {
     CANDIDATES_MAX = 16,
     REPEAT_MAX = 256,
-    TOGETHER_MAX = 1024, /* records of a batch */
-    ROW = RF_NAMES_MAX + 1,
     LABEL_MAX = 80
 };
-
-/* One of the two precisions. */
-typedef struct compare_precision {
-    const char *name;
-    cli_scorer *(*open)(const cli_run *run, uint32_t count, rf_status *status);
-    void (*close)(cli_scorer *s);
-    rf_status (*would_take)(cli_scorer *s, const double records[], uint32_t count, double elapsed);
-    rf_status (*learn)(cli_scorer *s, const double records[], uint32_t count, double elapsed);
-    const cli_score *(*read)(const cli_scorer *s);
-} compare_precision;
 
 /* --prior and --drift as given, ending in null. */
 typedef struct compare_wishes {
@@ -35,7 +24,7 @@ typedef struct compare_candidate {
     compare_wishes own;
     const char *label; /* as given, or null */
     char name[LABEL_MAX];
-    cli_run run;
+    rf_simulation run;
     unsigned from[RF_NAMES_MAX]; /* where each of its settings is among those of all */
     cli_scorer *scorer;
 } compare_candidate;
@@ -47,7 +36,6 @@ typedef struct compare_config {
     uint64_t seed, repeat, attempts;
     int sampler, precision; /* of their names */
     const char *engine, *data;
-    const compare_precision *in;
     int json, skip_bad;
     rf_engine *opened;
     rf_description all; /* what the reader looks for: every candidate's settings */
@@ -55,14 +43,8 @@ typedef struct compare_config {
 
 typedef struct compare_reading {
     compare_config *c;
-    const char *source;              /* in messages */
-    double rows[TOGETHER_MAX * ROW]; /* the batch under way: settings of all, then the outcome */
-    uint32_t together;
-    char batch[sizeof((cli_record *)0)->batch];
-    int is_batch;
-    double elapsed; /* from the batch before to this one's last record */
-    double clock;   /* of the latest record */
-    int has_begun, has_clock;
+    const char *source; /* in messages */
+    rf_batch batch;     /* under way; settings of all candidates */
     uint64_t records, missing, bad;
     char first_bad[512];
 } compare_reading;

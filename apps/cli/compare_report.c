@@ -51,7 +51,7 @@ static void work_out(const compare_config *c, results *all)
     const uint32_t repeat = (uint32_t)c->repeat;
     double total = 0;
     for (unsigned i = 0; i < c->count; i++) {
-        all->of[i].scores = c->in->read(c->candidates[i].scorer);
+        all->of[i].scores = cli_score_read(c->candidates[i].scorer);
         all->of[i].evidence = cli_evidence(all->of[i].scores, repeat);
         if (all->of[i].evidence.value > all->of[all->best].evidence.value)
             all->best = i;
@@ -131,13 +131,13 @@ static void print_json(const compare_config *c, const compare_reading *r, const 
     cli_json_whole(&json, "seed", c->seed);
     cli_json_text(&json, "sampler", cli_sampler_names[c->sampler]);
     cli_json_text(&json, "engine", rf_engine_name(c->opened));
-    cli_json_text(&json, "precision", c->in->name);
+    cli_json_text(&json, "precision", cli_precision_names[c->precision]);
     cli_json_list(&json, "candidates");
     for (unsigned i = 0; i < c->count; i++) {
         const result *one = &all->of[i];
         cli_json_item(&json);
         cli_json_text(&json, "label", c->candidates[i].name);
-        cli_json_text(&json, "model", c->candidates[i].run.about.name);
+        cli_json_text(&json, "model", c->candidates[i].run.config.description.name);
         cli_json_real(&json, "log_evidence", one->evidence.value);
         cli_json_real(&json, "log_evidence_sd", one->evidence.sd);
         cli_json_real(&json, "log_bayes_factor", one->factor.value);

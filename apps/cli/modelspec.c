@@ -40,14 +40,14 @@ int cli_model_find(const char *command, const char *name, const rf_model **model
     return -1;
 }
 
-void cli_model_use(cli_run *run, const rf_model *model)
+void cli_model_use(rf_simulation *run, const rf_model *model)
 {
-    run->model = model;
-    run->about = *model->f64->about;
-    for (unsigned i = 0; i < run->about.dim; i++) {
-        const rf_parameter *p = &run->about.parameter[i];
-        run->prior[i] = (cli_prior){0, p->low, p->high};
-        run->drift[i] = p->drift;
+    run->config.model = model;
+    run->config.description = *model->f64->about;
+    for (unsigned i = 0; i < run->config.description.dim; i++) {
+        const rf_parameter *p = &run->config.description.parameter[i];
+        run->config.prior[i] = (rf_prior){0, p->low, p->high};
+        run->config.drift[i] = p->drift;
     }
 }
 
@@ -107,12 +107,12 @@ static int parse_pair(const char *text, int gaussian, double *first, double *sec
     return 0;
 }
 
-int cli_model_prior(cli_run *run, const char *text, char *error, size_t size)
+int cli_model_prior(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
     const char *rest;
-    cli_prior prior;
-    if (find(&run->about, 0, text, &first, &last, &rest, error, size) < 0)
+    rf_prior prior;
+    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0)
         return -1;
     const int mark = parse_pair(rest, 1, &prior.first, &prior.second, error, size);
     if (!mark)
@@ -123,33 +123,33 @@ int cli_model_prior(cli_run *run, const char *text, char *error, size_t size)
         return -1;
     }
     for (unsigned i = first; i < last; i++)
-        run->prior[i] = prior;
+        run->config.prior[i] = prior;
     return 0;
 }
 
-int cli_model_drift(cli_run *run, const char *text, char *error, size_t size)
+int cli_model_drift(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
     const char *rest;
     double drift;
-    if (find(&run->about, 0, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &drift, error, size) < 0)
+    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &drift, error, size) < 0)
         return -1;
-    if (run->model->f64->dynamics && drift > 0) {
-        snprintf(error, size, "model %s moves by its own dynamics", run->about.name);
+    if (run->config.model->f64->dynamics && drift > 0) {
+        snprintf(error, size, "model %s moves by its own dynamics", run->config.description.name);
         return -1;
     }
     for (unsigned i = first; i < last; i++)
-        run->drift[i] = drift;
+        run->config.drift[i] = drift;
     return 0;
 }
 
 static const char *const chart_names[] = {"real", "positive", "bounded", "periodic"};
 
-int cli_model_chart(cli_run *run, const char *text, char *error, size_t size)
+int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
     const char *rest;
-    if (find(&run->about, 0, text, &first, &last, &rest, error, size) < 0)
+    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0)
         return -1;
     const size_t length = strcspn(rest, ":");
     for (unsigned kind = 0; kind < 4; kind++) {
@@ -164,7 +164,7 @@ int cli_model_chart(cli_run *run, const char *text, char *error, size_t size)
             return -1;
         }
         for (unsigned i = first; i < last; i++) {
-            rf_parameter *p = &run->about.parameter[i];
+            rf_parameter *p = &run->config.description.parameter[i];
             p->chart = (rf_chart_kind)kind;
             p->low = has_range ? low : p->low;
             p->high = has_range ? high : p->high;
@@ -182,15 +182,15 @@ void cli_model_chart_text(const rf_parameter *p, char *text, size_t size)
     snprintf(text, size, has_range ? "%s:%s:%s" : "%s", chart_names[p->chart], cli_real_text(p->low, low), cli_real_text(p->high, high));
 }
 
-int cli_model_range(cli_run *run, const char *text, char *error, size_t size)
+int cli_model_range(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
     const char *rest;
     double low, high;
-    if (find(&run->about, 1, text, &first, &last, &rest, error, size) < 0 || !parse_pair(rest, 0, &low, &high, error, size))
+    if (find(&run->config.description, 1, text, &first, &last, &rest, error, size) < 0 || !parse_pair(rest, 0, &low, &high, error, size))
         return -1;
     for (unsigned i = first; i < last; i++) {
-        rf_setting *s = &run->about.setting[i];
+        rf_setting *s = &run->config.description.setting[i];
         if (s->role == RF_SETTING_GUESS) {
             snprintf(error, size, "%s is a guess of a parameter and has no range", s->name);
             return -1;
@@ -205,24 +205,24 @@ int cli_model_range(cli_run *run, const char *text, char *error, size_t size)
     return 0;
 }
 
-int cli_model_cost(cli_run *run, const char *text, char *error, size_t size)
+int cli_model_cost(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
     const char *rest;
     double cost;
-    if (find(&run->about, 1, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &cost, error, size) < 0)
+    if (find(&run->config.description, 1, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &cost, error, size) < 0)
         return -1;
     for (unsigned i = first; i < last; i++)
-        run->about.setting[i].cost = cost;
+        run->config.description.setting[i].cost = cost;
     return 0;
 }
 
-int cli_model_check(const cli_run *run, int is_float, char *error, size_t size)
+int cli_model_check(const rf_simulation *run, char *error, size_t size)
 {
     unsigned parameter = 0;
-    rf_status status = (is_float ? rf32_simulate_check : rf64_simulate_check)(run, &parameter);
+    rf_status status = rf_config_check(&run->config, &parameter);
     if (status >= 0)
         return 0;
-    snprintf(error, size, "parameter %s: %s", run->about.parameter[parameter].name, rf_status_text(status));
+    snprintf(error, size, "parameter %s: %s", run->config.description.parameter[parameter].name, rf_status_text(status));
     return -1;
 }

@@ -10,9 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int is_silent;
+
+int cli_be_silent(void)
+{
+    is_silent = 1;
+    return freopen("/dev/null", "w", stdout) ? 0 : -1;
+}
+
 int cli_error(const char *format, ...)
 {
     char line[1024];
+    if (is_silent)
+        return CLI_BAD_INPUT;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);

@@ -27,7 +27,7 @@ static void text_number(FILE *out, int width, int digits, double value)
         fprintf(out, " %*.*g", width, digits, value);
 }
 
-static void text_step(FILE *out, const rf_description *about, const cli_step *s)
+static void text_step(FILE *out, const rf_description *about, const rf_step *s)
 {
     fprintf(out, "%5ld", s->step);
     for (unsigned i = 0; i < s->dim; i++) {
@@ -38,7 +38,7 @@ static void text_step(FILE *out, const rf_description *about, const cli_step *s)
     for (unsigned i = 0; i < about->settings; i++)
         text_number(out, 11, 4, s->setting[i]);
     text_number(out, 9, 4, s->outcome);
-    fprintf(out, " %6u %8.3f   %s\n", s->report.accepted, s->report.acceptance, cli_health_names[s->health]);
+    fprintf(out, " %6u %8.3f   %s\n", s->report.accepted, s->report.acceptance, rf_health_name(s->health));
 }
 
 /* ---- JSON ---- */
@@ -54,7 +54,7 @@ static void json_settings(cli_json *json, const rf_description *about, const dou
     cli_json_list_end(json);
 }
 
-static void json_step(FILE *out, const rf_description *about, const cli_step *s)
+static void json_step(FILE *out, const rf_description *about, const rf_step *s)
 {
     cli_json json = cli_json_open(out);
     cli_json_whole(&json, "step", (uint64_t)s->step);
@@ -93,7 +93,7 @@ static void json_step(FILE *out, const rf_description *about, const cli_step *s)
     cli_json_real(&json, "delta", s->report.delta);
     cli_json_real(&json, "log_evidence", s->log_evidence);
     cli_json_real(&json, "log_evidence_sd", sqrt(s->log_evidence_variance));
-    cli_json_text(&json, "health", cli_health_names[s->health]);
+    cli_json_text(&json, "health", rf_health_name(s->health));
     cli_json_whole(&json, "widened", s->widened);
     cli_json_whole(&json, "restarts", s->restarts);
     cli_json_whole(&json, "notes", (uint64_t)s->report.status);
@@ -143,7 +143,7 @@ static void csv_header(FILE *out, const rf_description *about)
                  "restarts,notes,health\n");
 }
 
-static void csv_step(FILE *out, const rf_description *about, const cli_step *s)
+static void csv_step(FILE *out, const rf_description *about, const rf_step *s)
 {
     fprintf(out, "%ld,", s->step);
     csv_real(out, s->time);
@@ -163,7 +163,7 @@ static void csv_step(FILE *out, const rf_description *about, const cli_step *s)
                              sqrt(s->log_evidence_variance)};
     for (unsigned k = 0; k < 5; k++)
         csv_real(out, values[k]);
-    fprintf(out, "%u,%u,%u,%s\n", s->widened, s->restarts, (unsigned)s->report.status, cli_health_names[s->health]);
+    fprintf(out, "%u,%u,%u,%s\n", s->widened, s->restarts, (unsigned)s->report.status, rf_health_name(s->health));
 }
 
 /* ---- All ---- */
@@ -176,7 +176,7 @@ void cli_output_header(FILE *out, cli_format format, const rf_description *about
         csv_header(out, about);
 }
 
-void cli_output_step(FILE *out, cli_format format, const rf_description *about, const cli_step *s)
+void cli_output_step(FILE *out, cli_format format, const rf_description *about, const rf_step *s)
 {
     if (format == CLI_FORMAT_JSON)
         json_step(out, about, s);

@@ -562,3 +562,12 @@ void cli_records_close(cli_records *r)
     free(r->header);
     free(r);
 }
+
+rf_record cli_record_told(const cli_record *r)
+{
+    rf_record told = {.outcome = r->is_missing ? NAN : r->outcome, .time = r->has_time ? r->time : NAN};
+    memcpy(told.setting, r->setting, sizeof told.setting);
+    return told;
+}
+
+uint64_t cli_record_batch(const cli_record *r) { return r->has_batch ? cli_hash(1, r->batch, strlen(r->batch)) | 1 : 0; }

@@ -15,7 +15,7 @@
 #define REJFILT_CLI_RECORDS_H
 
 #include "lines.h"
-#include "rejfilt/description.h"
+#include "rejfilt/session.h"
 
 typedef struct cli_record {
     long line;                    /* where it came from, from 1 */
@@ -29,6 +29,10 @@ typedef struct cli_record {
     double truth[RF_NAMES_MAX]; /* NAN: unknown */
     unsigned has_truth;         /* bit i: truth[i] is known */
 } cli_record;
+
+/* As a session takes it; and the number of its batch, 0 for none. */
+rf_record cli_record_told(const cli_record *r);
+uint64_t cli_record_batch(const cli_record *r);
 
 typedef struct cli_records cli_records;
 

@@ -68,7 +68,7 @@ static size_t condense(const cli_series *s, const double *from, size_t count, si
 /* What can be drawn: numbers of sizes whose differences and ratios are finite. */
 static double drawable(double value) { return fabs(value) <= 1e100 ? (fabs(value) < 1e-100 ? 0 : value) : NAN; }
 
-static void fill(cli_series *s, const cli_step *step, double time, double *row)
+static void fill(cli_series *s, const rf_step *step, double time, double *row)
 {
     row[CLI_STEP] = (double)step->step;
     row[CLI_TIME] = drawable(time);
@@ -112,7 +112,7 @@ static int make_room(cli_series *s, size_t rows)
     return 0;
 }
 
-int cli_series_add(cli_series *s, const cli_step *step, double time)
+int cli_series_add(cli_series *s, const rf_step *step, double time)
 {
     const size_t width = cli_series_width(s);
     double row[CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_NAMES_MAX];

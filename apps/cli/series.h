@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "simulate.h"
+#include "rejfilt/session.h"
 
 /* Columns. Each parameter has four, from CLI_PARAMETERS on; then each setting has one. What is unknown,
    or larger than 1e100, is NaN. */
@@ -44,7 +44,7 @@ static inline double cli_series_at(const cli_series *s, size_t row, size_t colum
 
 /* One more update, at `time` or, when that is NaN, at a time nobody told. Periodic parameters go on without a
    cut: their values may leave the chart's range. Returns 0, or -1 when memory is short; the series stays valid. */
-int cli_series_add(cli_series *s, const cli_step *step, double time);
+int cli_series_add(cli_series *s, const rf_step *step, double time);
 
 /* The same run in at most `most` rows, at least 2: of any stretch, two rows with the extremes of each column in
    the order they came; the band's hull; the worst health. Returns 0, or -1 when memory is short. */

@@ -16,7 +16,7 @@
 
 static const char magic[8] = {'R', 'F', 'S', 'T', 'A', 'T', 'E', '\n'};
 
-enum { HEAD = 16, TAIL = 4, CONTENTS_MOST = sizeof((cli_state *)0)->bytes, FILE_MOST = HEAD + CONTENTS_MOST + TAIL };
+enum { HEAD = 16, TAIL = 4 };
 
 static void store(unsigned char *to, uint64_t value, size_t count)
 {
@@ -42,105 +42,6 @@ static uint32_t checksum(const unsigned char *bytes, size_t count)
     }
     return ~crc;
 }
-
-/* ---- Contents ---- */
-
-void cli_state_reset(cli_state *s)
-{
-    s->size = s->at = 0;
-    s->failed = 0;
-}
-
-/* Room for `count` more bytes, or null. */
-static unsigned char *room(cli_state *s, size_t count)
-{
-    s->failed |= count > sizeof s->bytes - s->size;
-    if (s->failed)
-        return NULL;
-    s->size += count;
-    return s->bytes + s->size - count;
-}
-
-/* The next `count` bytes, or null. */
-static const unsigned char *next(cli_state *s, size_t count)
-{
-    s->failed |= count > s->size - s->at;
-    if (s->failed)
-        return NULL;
-    s->at += count;
-    return s->bytes + s->at - count;
-}
-
-static void put(cli_state *s, uint64_t value, size_t count)
-{
-    unsigned char *to = room(s, count);
-    if (to)
-        store(to, value, count);
-}
-
-static uint64_t get(cli_state *s, size_t count)
-{
-    const unsigned char *from = next(s, count);
-    return from ? fetch(from, count) : 0;
-}
-
-void cli_state_put_u32(cli_state *s, uint32_t value) { put(s, value, 4); }
-void cli_state_put_u64(cli_state *s, uint64_t value) { put(s, value, 8); }
-
-void cli_state_put_f64(cli_state *s, double value)
-{
-    uint64_t bits;
-    _Static_assert(sizeof bits == sizeof value, "a double has 64 bits");
-    memcpy(&bits, &value, sizeof bits);
-    put(s, bits, 8);
-}
-
-void cli_state_put_bytes(cli_state *s, const void *bytes, size_t count)
-{
-    unsigned char *to = room(s, count);
-    if (to && count)
-        memcpy(to, bytes, count);
-}
-
-void cli_state_put_text(cli_state *s, const char *text)
-{
-    size_t length = strlen(text);
-    if (length > sizeof s->bytes || length + 4 > sizeof s->bytes - s->size)
-        s->failed = 1;
-    cli_state_put_u32(s, (uint32_t)length);
-    cli_state_put_bytes(s, text, length);
-}
-
-uint32_t cli_state_get_u32(cli_state *s) { return (uint32_t)get(s, 4); }
-uint64_t cli_state_get_u64(cli_state *s) { return get(s, 8); }
-
-double cli_state_get_f64(cli_state *s)
-{
-    double value;
-    uint64_t bits = get(s, 8);
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-void cli_state_get_bytes(cli_state *s, void *bytes, size_t count)
-{
-    const unsigned char *from = next(s, count);
-    if (from && count)
-        memcpy(bytes, from, count);
-    else if (count)
-        memset(bytes, 0, count);
-}
-
-void cli_state_get_text(cli_state *s, char *text, size_t size)
-{
-    size_t length = cli_state_get_u32(s);
-    s->failed |= length >= size;
-    const unsigned char *from = next(s, length);
-    memcpy(text, from ? (const char *)from : "", from ? length : 0);
-    text[from ? length : 0] = '\0';
-}
-
-int cli_state_is_read(const cli_state *s) { return !s->failed && s->at == s->size; }
 
 /* ---- Places ---- */
 
@@ -283,34 +184,39 @@ static int replace(const cli_state_file *f, const unsigned char *bytes, size_t c
     return is_durable ? sync_directory_of(f->target) : 0;
 }
 
-int cli_state_save(const cli_state *s, const cli_state_file *f, int is_durable, char *error, size_t size)
+int cli_state_save(const unsigned char *contents, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size)
 {
-    unsigned char bytes[FILE_MOST];
-    if (s->failed)
-        return cannot("write", f->path, "the state is too large", error, size);
+    unsigned char *bytes = count <= CLI_STATE_MAX ? malloc(HEAD + count + TAIL) : NULL;
+    if (!bytes)
+        return cannot("write", f->path, count <= CLI_STATE_MAX ? strerror(ENOMEM) : "the state is too large", error, size);
     memcpy(bytes, magic, sizeof magic);
     store(bytes + 8, CLI_STATE_VERSION, 4);
-    store(bytes + 12, s->size, 4);
-    memcpy(bytes + HEAD, s->bytes, s->size);
-    store(bytes + HEAD + s->size, checksum(bytes, HEAD + s->size), TAIL);
-    if (replace(f, bytes, HEAD + s->size + TAIL, is_durable) < 0)
-        return cannot("write", f->path, strerror(errno), error, size);
-    return 0;
+    store(bytes + 12, count, 4);
+    memcpy(bytes + HEAD, contents, count);
+    store(bytes + HEAD + count, checksum(bytes, HEAD + count), TAIL);
+    const int failed = replace(f, bytes, HEAD + count + TAIL, is_durable) < 0, reason = errno;
+    free(bytes);
+    return failed ? cannot("write", f->path, strerror(reason), error, size) : 0;
 }
 
 /* ---- Loading ---- */
 
-/* Reads at most `most` bytes of a regular file. Returns how many, or -1 with a line in `error`. */
-static ssize_t read_file(int file, const char *path, unsigned char *bytes, size_t most, char *error, size_t size)
+/* All bytes of a regular file, malloc'ed, in *bytes. Returns how many, or -1 with a line in `error`. */
+static ssize_t read_file(int file, const char *path, unsigned char **bytes, char *error, size_t size)
 {
+    const size_t most = HEAD + (size_t)CLI_STATE_MAX + TAIL + 1; /* one more than there may be */
     struct stat there;
     size_t count = 0;
     if (fstat(file, &there) < 0)
         return cannot("read", path, strerror(errno), error, size);
     if (check_kind(&there, path, error, size) < 0)
         return -1;
-    while (count < most) {
-        ssize_t got = read(file, bytes + count, most - count);
+    const size_t wanted = (size_t)there.st_size < most ? (size_t)there.st_size + 1 : most;
+    *bytes = malloc(wanted);
+    if (!*bytes)
+        return cannot("read", path, strerror(ENOMEM), error, size);
+    while (count < wanted) {
+        ssize_t got = read(file, *bytes + count, wanted - count);
         if (got == 0)
             break;
         if (got < 0 && errno != EINTR)
@@ -331,9 +237,12 @@ static int check(const unsigned char *bytes, size_t count, const char *path, cha
     else if (count < HEAD)
         snprintf(error, size, "%s is truncated (%zu bytes)", path, count);
     else if (fetch(bytes + 8, 4) > CLI_STATE_VERSION)
-        snprintf(error, size, "%s is of a newer version (%u; this program reads up to %u)", path,
+        snprintf(error, size, "%s is of a newer version (%u; this program reads %u)", path,
                  (unsigned)fetch(bytes + 8, 4), CLI_STATE_VERSION);
-    else if (fetch(bytes + 12, 4) > CONTENTS_MOST || count > HEAD + fetch(bytes + 12, 4) + TAIL)
+    else if (fetch(bytes + 8, 4) < CLI_STATE_VERSION)
+        snprintf(error, size, "%s is of an older version (%u; this program reads %u): go on with the program that wrote it, or begin anew", path,
+                 (unsigned)fetch(bytes + 8, 4), CLI_STATE_VERSION);
+    else if (fetch(bytes + 12, 4) > CLI_STATE_MAX || count > HEAD + fetch(bytes + 12, 4) + TAIL)
         snprintf(error, size, "%s is damaged (its length)", path);
     else if (count < HEAD + fetch(bytes + 12, 4) + TAIL)
         snprintf(error, size, "%s is truncated (%zu of %zu bytes)", path, count,
@@ -345,11 +254,12 @@ static int check(const unsigned char *bytes, size_t count, const char *path, cha
     return -1;
 }
 
-int cli_state_load(cli_state *s, const char *path, char *error, size_t size)
+int cli_state_load(unsigned char **contents, size_t *count, const char *path, char *error, size_t size)
 {
-    unsigned char bytes[FILE_MOST + 1];
+    unsigned char *bytes = NULL;
     struct stat there;
-    cli_state_reset(s);
+    *contents = NULL;
+    *count = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make it wait */
     if (file < 0 && errno == ENOENT) {
         if (lstat(path, &there) < 0)
@@ -359,11 +269,14 @@ int cli_state_load(cli_state *s, const char *path, char *error, size_t size)
     }
     if (file < 0)
         return cannot("read", path, strerror(errno), error, size);
-    ssize_t count = read_file(file, path, bytes, sizeof bytes, error, size);
+    ssize_t got = read_file(file, path, &bytes, error, size);
     close(file);
-    if (count < 0 || check(bytes, (size_t)count, path, error, size) < 0)
+    if (got < 0 || check(bytes, (size_t)got, path, error, size) < 0) {
+        free(bytes);
         return -1;
-    s->size = (size_t)count - HEAD - TAIL;
-    memcpy(s->bytes, bytes + HEAD, s->size);
+    }
+    *count = (size_t)got - HEAD - TAIL;
+    memmove(bytes, bytes + HEAD, *count);
+    *contents = bytes;
     return 1;
 }

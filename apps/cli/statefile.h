@@ -3,8 +3,8 @@
    Bytes of the file, numbers little-endian:
      8   "RFSTATE\n"
      4   version
-     4   n, the length of the contents, at most 4096
-     n   contents: what the cli_state_put functions wrote, in their order
+     4   n, the length of the contents, at most CLI_STATE_MAX
+     n   contents
      4   CRC-32 (that of zlib and Ethernet) of everything before */
 #ifndef REJFILT_CLI_STATEFILE_H
 #define REJFILT_CLI_STATEFILE_H
@@ -13,35 +13,9 @@
 
 #include "lock.h"
 
-#define CLI_STATE_VERSION 2u /* goes up when the meaning of the contents changes */
+#define CLI_STATE_VERSION 3u /* goes up when the meaning of the contents changes */
 
-/* The contents, being written or being read. It starts as {.size = 0}. */
-typedef struct cli_state {
-    size_t size, at; /* bytes there are, bytes read */
-    int failed;      /* there was no room to put, or nothing to get */
-    unsigned char bytes[4096];
-} cli_state;
-
-/* Forgets the contents and the failure. */
-void cli_state_reset(cli_state *s);
-
-/* Without room they put nothing and set `failed`. */
-void cli_state_put_u32(cli_state *s, uint32_t value);
-void cli_state_put_u64(cli_state *s, uint64_t value);
-void cli_state_put_f64(cli_state *s, double value); /* its 64 bits: NaNs and -0 come back as they were */
-void cli_state_put_bytes(cli_state *s, const void *bytes, size_t count);
-void cli_state_put_text(cli_state *s, const char *text);
-
-/* Past the end they give zeros and set `failed`; so do they ever after. */
-uint32_t cli_state_get_u32(cli_state *s);
-uint64_t cli_state_get_u64(cli_state *s);
-double cli_state_get_f64(cli_state *s);
-void cli_state_get_bytes(cli_state *s, void *bytes, size_t count);
-/* At most size - 1 bytes and a zero; a longer text fails and gives "". */
-void cli_state_get_text(cli_state *s, char *text, size_t size);
-
-/* Has everything been read, and nothing failed? */
-int cli_state_is_read(const cli_state *s);
+enum { CLI_STATE_MAX = 1 << 30 }; /* bytes of contents */
 
 /* Where a state is saved, by this process alone. */
 typedef struct cli_state_file {
@@ -61,10 +35,10 @@ void cli_state_close(cli_state_file *f);
    without, the system writes it when it likes. The new file has the old one's permissions less the umask. Returns 0; or
    -1 with a line in `error`: then the old file is as it was, and nothing is left beside it, except that a failure of
    the very last step, making the directory durable, leaves the new file. */
-int cli_state_save(const cli_state *s, const cli_state_file *f, int is_durable, char *error, size_t size);
+int cli_state_save(const unsigned char *contents, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size);
 
-/* Reads the contents from the file, which stays as it is. Returns 1; 0 when there is no such file; -1 with a
-   line in `error` when it is refused, "run.state is truncated (117 of 240 bytes)". Then s is empty. */
-int cli_state_load(cli_state *s, const char *path, char *error, size_t size);
+/* Reads the contents from the file, which stays as it is: malloc'ed. Returns 1; 0 when there is no such file; -1 with a
+   line in `error` when it is refused, "run.state is truncated (117 of 240 bytes)". Then there are none. */
+int cli_state_load(unsigned char **contents, size_t *count, const char *path, char *error, size_t size);
 
 #endif

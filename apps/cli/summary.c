@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 struct cli_collector {
-    const cli_run *simulation;
+    const rf_simulation *simulation;
     long first; /* step that counts */
     float *errors;
     size_t count, room;
@@ -14,17 +14,17 @@ struct cli_collector {
     double seconds, attempts, updates, sum;
 };
 
-static long first_counted(const cli_run *simulation)
+static long first_counted(const rf_simulation *simulation)
 {
     return simulation->steps > CLI_BURN_IN ? CLI_BURN_IN : simulation->steps - 1;
 }
 
-size_t cli_collector_bytes(const cli_run *simulation, uint64_t trials)
+size_t cli_collector_bytes(const rf_simulation *simulation, uint64_t trials)
 {
     return (size_t)trials * ((size_t)(simulation->steps - first_counted(simulation)) * sizeof(float) + sizeof *((cli_collector *)0)->far);
 }
 
-cli_collector *cli_collector_open(const cli_run *simulation, uint64_t trials)
+cli_collector *cli_collector_open(const rf_simulation *simulation, uint64_t trials)
 {
     cli_collector *c = calloc(1, sizeof *c);
     if (!c)
@@ -50,16 +50,16 @@ void cli_collector_free(cli_collector *c)
     free(c);
 }
 
-int cli_collector_step(void *collector, uint32_t trial, const cli_step *step)
+int cli_collector_step(void *collector, uint32_t trial, const rf_step *step)
 {
     cli_collector *c = collector;
     double error = 0;
     unsigned drifting = 0;
     int far = 0;
     for (unsigned i = 0; i < step->dim; i++)
-        drifting += c->simulation->drift[i] > 0;
+        drifting += c->simulation->config.drift[i] > 0;
     for (unsigned i = 0; i < step->dim; i++) {
-        double q = c->simulation->drift[i] * c->simulation->drift[i], sigmas = fabs(step->error[i]) / step->sd[i];
+        double q = c->simulation->config.drift[i] * c->simulation->config.drift[i], sigmas = fabs(step->error[i]) / step->sd[i];
         if (drifting == 0 || q > 0)
             error += step->error[i] * step->error[i] / (drifting ? q * drifting : step->dim);
         far |= sigmas > CLI_LOST_SIGMAS;
@@ -97,8 +97,8 @@ cli_summary cli_collector_summary(cli_collector *c)
 {
     cli_summary s = {0};
     double drift = 0;
-    for (unsigned i = 0; i < c->simulation->model->f64->about->dim && drift == 0; i++)
-        drift = c->simulation->drift[i];
+    for (unsigned i = 0; i < c->simulation->config.model->f64->about->dim && drift == 0; i++)
+        drift = c->simulation->config.drift[i];
     s.trials = c->finished;
     s.q = drift * drift;
     if (c->count == 0)

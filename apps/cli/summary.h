@@ -2,7 +2,7 @@
 #ifndef REJFILT_CLI_SUMMARY_H
 #define REJFILT_CLI_SUMMARY_H
 
-#include "simulate.h"
+#include "rejfilt/session.h"
 
 enum {
     CLI_BURN_IN = 100,    /* steps before this one do not count; shorter runs count their last step alone */
@@ -22,12 +22,12 @@ typedef struct cli_summary {
 typedef struct cli_collector cli_collector;
 
 /* Collects the steps of many trials; null when memory is short. It keeps 4 bytes per trial and step that counts. */
-size_t cli_collector_bytes(const cli_run *simulation, uint64_t trials);
-cli_collector *cli_collector_open(const cli_run *simulation, uint64_t trials);
+size_t cli_collector_bytes(const rf_simulation *simulation, uint64_t trials);
+cli_collector *cli_collector_open(const rf_simulation *simulation, uint64_t trials);
 void cli_collector_free(cli_collector *collector);
 
-/* A cli_observer whose user is the collector. */
-int cli_collector_step(void *collector, uint32_t trial, const cli_step *step);
+/* A rf_observer whose user is the collector. */
+int cli_collector_step(void *collector, uint32_t trial, const rf_step *step);
 
 cli_summary cli_collector_summary(cli_collector *collector);
 

@@ -8,7 +8,7 @@
 
 #include "json.h"
 #include "lines.h"
-#include "live.h"
+#include "stream.h"
 #include "machine.h"
 #include "output.h"
 #include "plot.h"
@@ -26,13 +26,13 @@ typedef struct watcher {
     int is_short;      /* of memory for it */
     int is_lost;       /* and so a simulation stops */
     long step;         /* the latest */
-    cli_step last;
+    rf_step last;
     long seen, known, covered; /* steps; parameters whose truth is known; those within their 95 % intervals */
     double squares;            /* Σ (error / standard deviation)² of those */
 } watcher;
 
 /* What --summary says at the end. */
-static void tally(watcher *w, const cli_step *s)
+static void tally(watcher *w, const rf_step *s)
 {
     w->last = *s;
     w->seen++;
@@ -47,7 +47,7 @@ static void tally(watcher *w, const cli_step *s)
 
 static void summarise(const watcher *w)
 {
-    const cli_step *s = &w->last;
+    const rf_step *s = &w->last;
     fprintf(stderr, "%s: %ld updates;", w->about->name, w->seen);
     for (unsigned i = 0; i < s->dim && w->seen > 0; i++)
         fprintf(stderr, " %s = %.4g, 95 %% from %.4g to %.4g;", w->about->parameter[i].name, s->mean[i], s->low[i], s->high[i]);
@@ -55,7 +55,7 @@ static void summarise(const watcher *w)
         fprintf(stderr, " error %.2g (root mean square), and the 95 %% interval held the truth in %.0f %% of the steps", sqrt(w->squares / (double)w->known),
                 100 * (double)w->covered / (double)w->known);
     else
-        fprintf(stderr, " health: %s", cli_health_names[s->health]);
+        fprintf(stderr, " health: %s", rf_health_name(s->health));
     if (w->c->plot)
         fprintf(stderr, "\npicture: %s\n", w->c->plot);
     else
@@ -63,7 +63,7 @@ static void summarise(const watcher *w)
     fprintf(stderr, "next: rejfilt track --simulate --trials 500 says how well on average; docs/tutorial.md takes your own data; rejfilt track --help\n");
 }
 
-static int watch(void *user, uint32_t trial, const cli_step *s)
+static int watch(void *user, uint32_t trial, const rf_step *s)
 {
     (void)trial;
     watcher *w = user;
@@ -82,25 +82,20 @@ static int watch(void *user, uint32_t trial, const cli_step *s)
     } else {
         cli_output_step(stdout, w->format, w->about, s);
     }
-    w->is_lost = w->c->simulate && s->health == RF_LOST && w->c->run.on_lost == RF_ON_LOST_STOP;
+    w->is_lost = w->c->simulate && s->health == RF_LOST && w->c->run.config.on_lost == RF_ON_LOST_STOP;
     w->step = s->step;
     return cli_interrupted || ferror(stdout) || w->is_lost;
-}
-
-static rf_status run_some(const cli_track_config *c, uint32_t first, uint32_t count, cli_observer *observer, void *user)
-{
-    return (c->is_float ? rf32_simulate_trials : rf64_simulate_trials)(&c->run, first, count, observer, user);
 }
 
 static int refused(const cli_track_config *c, rf_status status)
 {
     char why[CLI_WHY];
-    return cli_error("track: %s", cli_why(status, c->run.engine, why));
+    return cli_error("track: %s", cli_why(status, c->run.config.engine, why));
 }
 
 static int simulate_once(const cli_track_config *c, watcher *w)
 {
-    rf_status status = run_some(c, 0, 1, watch, w);
+    rf_status status = rf_simulate(&c->run, 0, 1, watch, w);
     if (w->is_lost) {
         cli_error("track: step %ld: the filter has lost the truth, and --on-lost is stop", w->step);
         return CLI_FAILED;
@@ -132,10 +127,10 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     if (!isatty(STDOUT_FILENO))
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     char title[160], error[300];
-    const rf_description *about = &c->run.about;
+    const rf_description *about = &c->run.config.description;
     watcher w = {.c = c, .about = about, .format = (cli_format)c->format, .series = {.title = title, .about = about}};
-    snprintf(title, sizeof title, "%s, %u attempts per update%s%s%s, seed %llu", about->name, c->run.attempts,
-             c->run.design ? ", design " : "", c->run.design ? c->run.design : "", c->run.strict ? ", strict" : "", (unsigned long long)c->run.seed);
+    snprintf(title, sizeof title, "%s, %u attempts per update%s%s%s, seed %llu", about->name, c->run.config.attempts,
+             c->run.config.design ? ", design " : "", c->run.config.design ? c->run.config.design : "", c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to what it pipes */
     if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask && !is_mpi)
         w.view = cli_view_open(stdout, title, about, c->simulate ? c->run.steps : 0);
@@ -144,8 +139,8 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     if (!w.view)
         cli_output_header(stdout, w.format, about);
 
-    const cli_live live = {c, engine, &state, watch, &w};
-    code = c->simulate ? simulate_once(c, &w) : (c->is_float ? rf32_live_run : rf64_live_run)(&live);
+    const cli_stream stream = {c, &state, watch, &w};
+    code = c->simulate ? simulate_once(c, &w) : cli_stream_run(&stream);
     cli_state_close(&state);
     if (w.view)
         cli_view_close(w.view);
@@ -164,6 +159,8 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
 }
 
 /* ---- Many trials ---- */
+
+enum { TRIALS_AT_ONCE = 16 }; /* between two looks at the clock */
 
 static double seconds_now(void)
 {
@@ -190,8 +187,8 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
 {
     const char *unit = s->q > 0 ? " q" : "";
     printf("%llu trials of %ld steps, %u attempts per update (%.1f with top-up), design %s%s, seed %llu\n",
-           (unsigned long long)s->trials, c->run.steps, c->run.attempts, s->mean_attempts,
-           c->run.design, c->run.strict ? ", strict" : "", (unsigned long long)c->run.seed);
+           (unsigned long long)s->trials, c->run.steps, c->run.config.attempts, s->mean_attempts,
+           c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     if (s->q > 0)
         printf("squared error in units of q = %.6g, from step %d on:\n", s->q, c->run.steps > CLI_BURN_IN ? CLI_BURN_IN : (int)c->run.steps - 1);
     else
@@ -207,11 +204,11 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json json = cli_json_open(stdout);
     cli_json_whole(&json, "trials", s->trials);
     cli_json_whole(&json, "steps", (uint64_t)c->run.steps);
-    cli_json_whole(&json, "attempts", c->run.attempts);
-    cli_json_text(&json, "design", c->run.design);
-    cli_json_text(&json, "sampler", cli_sampler_names[c->run.sampler]);
-    cli_json_text(&json, "engine", rf_engine_name(c->run.engine));
-    cli_json_whole(&json, "seed", c->run.seed);
+    cli_json_whole(&json, "attempts", c->run.config.attempts);
+    cli_json_text(&json, "design", c->run.config.design);
+    cli_json_text(&json, "sampler", cli_sampler_names[c->run.config.sampler]);
+    cli_json_text(&json, "engine", rf_engine_name(c->run.config.engine));
+    cli_json_whole(&json, "seed", c->run.config.seed);
     cli_json_real(&json, "q", s->q);
     cli_json_real(&json, "median", s->median);
     cli_json_real(&json, "mean", s->mean);
@@ -220,14 +217,14 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_real(&json, "lost", s->lost);
     cli_json_real(&json, "coverage95", s->coverage95);
     cli_json_real(&json, "ns_per_attempt", s->ns_per_attempt);
-    cli_json_text(&json, "model", c->run.about.name);
-    cli_json_text(&json, "precision", c->is_float ? "float" : "double");
-    cli_json_bool(&json, "strict", c->run.strict);
+    cli_json_text(&json, "model", c->run.config.description.name);
+    cli_json_text(&json, "precision", c->run.config.is_float ? "float" : "double");
+    cli_json_bool(&json, "strict", c->run.config.strict);
     cli_json_real(&json, "mean_attempts", s->mean_attempts);
     cli_json_close(&json);
 }
 
-static int collect(void *collector, uint32_t trial, const cli_step *step)
+static int collect(void *collector, uint32_t trial, const rf_step *step)
 {
     return cli_collector_step(collector, trial, step) || cli_interrupted;
 }
@@ -244,8 +241,8 @@ static int run_trials(const cli_track_config *c)
     double start = seconds_now(), shown = start;
     rf_status status = RF_OK;
     for (uint64_t done = 0; done < c->trials && status >= 0 && !cli_interrupted;) {
-        uint64_t some = c->trials - done < CLI_SIDE_BY_SIDE ? c->trials - done : CLI_SIDE_BY_SIDE;
-        status = run_some(c, (uint32_t)done, (uint32_t)some, collect, collector);
+        uint64_t some = c->trials - done < TRIALS_AT_ONCE ? c->trials - done : TRIALS_AT_ONCE;
+        status = rf_simulate(&c->run, (uint32_t)done, (uint32_t)some, collect, collector);
         done += some;
         progress(start, &shown, done, c->trials);
     }
@@ -269,8 +266,8 @@ int cli_track(int argc, char **argv)
     rf_engine *engine = rf_engine_open(c.engine, error, sizeof error);
     if (!engine)
         return cli_error("track: --engine: %s", error);
-    c.run.engine = engine;
-    if (rf_engine_rank(engine) != 0 && !freopen("/dev/null", "w", stdout)) /* one rank speaks */
+    c.run.config.engine = engine;
+    if (rf_engine_rank(engine) != 0 && cli_be_silent() < 0) /* one rank speaks */
         return cli_error("track: rank %u cannot be silenced", rf_engine_rank(engine));
     cli_catch_signals(); /* they end the run after the update under way */
     int code = c.trials ? run_trials(&c) : run_once(&c, engine);

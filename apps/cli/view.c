@@ -58,7 +58,7 @@ struct cli_view {
     char title[256];
     long total;
     cli_series series;
-    cli_step last;                                /* of which only some is kept: see keep() */
+    rf_step last;                                /* of which only some is kept: see keep() */
     size_t count;                                 /* of steps taken */
     cli_range axis[MAX_PLOT_ROWS / ROWS_A_PANEL]; /* of the panels */
     struct timespec when;                         /* the last frame was drawn */
@@ -455,7 +455,7 @@ static void put_settings(cli_view *v)
 static void put_status(cli_view *v)
 {
     const rf_description *about = v->series.about;
-    const cli_step *s = &v->last;
+    const rf_step *s = &v->last;
     int taken = 0;
     put_field(v, &taken, v->total > 0 ? "step %ld/%ld" : "step %ld", s->step + 1, v->total);
     for (unsigned i = 0; i < about->dim; i++) {
@@ -547,7 +547,7 @@ static double seconds_between(const struct timespec *a, const struct timespec *b
 }
 
 /* What the status shows of a step; copying all of it would take longer. */
-static void keep(cli_view *v, const cli_step *s)
+static void keep(cli_view *v, const rf_step *s)
 {
     const rf_description *about = v->series.about;
     const size_t parameters = about->dim * sizeof(double);
@@ -577,7 +577,7 @@ static void forget(cli_view *v, const struct timespec *now)
     v->since = *now;
 }
 
-void cli_view_add(cli_view *v, const cli_step *step)
+void cli_view_add(cli_view *v, const rf_step *step)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

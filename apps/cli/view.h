@@ -15,7 +15,7 @@ typedef struct cli_view cli_view;
 cli_view *cli_view_open(FILE *out, const char *title, const rf_description *about, long total);
 
 /* Takes one more step and redraws, at most 30 times a second however fast steps come. */
-void cli_view_add(cli_view *view, const cli_step *step);
+void cli_view_add(cli_view *view, const rf_step *step);
 
 /* Draws what is not drawn yet: before a wait of unknown length. */
 void cli_view_refresh(cli_view *view);

@@ -11,23 +11,19 @@ typedef struct hypothesis {
     double drift;
 } hypothesis;
 
-typedef struct hypothesis_record {
-    double setting[RF_NAMES_MAX], outcome;
-} hypothesis_record;
-
 /* The run that scores a hypothesis, with 100 attempts. */
-cli_run hypothesis_run(hypothesis h, uint64_t seed, const rf_engine *engine);
+rf_simulation hypothesis_run(hypothesis h, uint64_t seed, const rf_engine *engine);
 
 /* Functions return 0, or -1 when the library refuses or memory is short. */
 
-/* Records of a truth that is drawn from its prior and walks, measured as a tracker asks that believes another. */
+/* Records of a truth that is drawn from its prior and walks, measured as a session asks that believes another. */
 int hypothesis_simulate(hypothesis truth, hypothesis believed, const char *design, uint64_t seed, const rf_engine *engine,
-                        uint32_t count, hypothesis_record records[]);
+                        uint32_t count, rf_record records[]);
 
 /* ln P(records), from the grid. */
-int hypothesis_exact(const cli_run *run, const hypothesis_record records[], uint32_t count, double *log_evidence);
+int hypothesis_exact(const rf_simulation *run, const rf_record records[], uint32_t count, double *log_evidence);
 
-/* The same as each of so many registers estimates it. */
-int hypothesis_score(const cli_run *run, const hypothesis_record records[], uint32_t count, uint32_t registers, cli_score scores[]);
+/* The same as each of so many repeats estimates it. */
+int hypothesis_score(const rf_simulation *run, const rf_record records[], uint32_t count, uint32_t repeats, cli_score scores[]);
 
 #endif

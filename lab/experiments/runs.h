@@ -2,16 +2,16 @@
 #ifndef REJFILT_EXPERIMENTS_RUNS_H
 #define REJFILT_EXPERIMENTS_RUNS_H
 
-#include "simulate.h"
+#include "rejfilt/session.h"
 
 /* The run that `rejfilt track --simulate --sampler reject --attempts 100` makes of a built-in model and so many measurements: the
    description's prior and drift, the automatic design. Without an engine. */
-cli_run runs_ordinary(const char *model, long steps, uint64_t seed);
+rf_simulation runs_ordinary(const char *model, long steps, uint64_t seed);
 
 /* The same with Algorithm 1 of the paper to the letter and its heuristic, and nothing that watches over it. */
-cli_run runs_paper(const char *model, long steps, uint64_t seed);
+rf_simulation runs_paper(const char *model, long steps, uint64_t seed);
 
 /* The seed of a run's trial. */
-uint64_t runs_seed(const cli_run *run, uint32_t trial);
+uint64_t runs_seed(const rf_simulation *run, uint32_t trial);
 
 #endif

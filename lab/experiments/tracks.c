@@ -8,9 +8,9 @@
 
 enum { GROUPS = 16 };
 
-int tracks_open(lab *l, tracks *t, const cli_run *run, uint32_t trials)
+int tracks_open(lab *l, tracks *t, const rf_simulation *run, uint32_t trials)
 {
-    const double q = run->drift[0] * run->drift[0];
+    const double q = run->config.drift[0] * run->config.drift[0];
     *t = (tracks){.trials = trials, .steps = run->steps, .q = q > 0 ? q : 1};
     t->error = calloc((size_t)trials * (size_t)run->steps, sizeof *t->error);
     t->far = calloc(trials, sizeof *t->far);
@@ -27,7 +27,7 @@ void tracks_close(tracks *t)
     free(t->column);
 }
 
-int tracks_watch(void *user, uint32_t trial, const cli_step *step)
+int tracks_watch(void *user, uint32_t trial, const rf_step *step)
 {
     tracks *t = user;
     const double e = step->error[0];

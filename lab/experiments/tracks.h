@@ -15,11 +15,11 @@ typedef struct tracks {
 } tracks;
 
 /* Returns 0, or -1 after lab_fail. */
-int tracks_open(lab *l, tracks *t, const cli_run *run, uint32_t trials);
+int tracks_open(lab *l, tracks *t, const rf_simulation *run, uint32_t trials);
 void tracks_close(tracks *t);
 
-/* A cli_observer whose user is the tracks. */
-int tracks_watch(void *tracks, uint32_t trial, const cli_step *step);
+/* A rf_observer whose user is the tracks. */
+int tracks_watch(void *tracks, uint32_t trial, const rf_step *step);
 
 /* Rows `pooled`, `mean` and `p99` (of all steps from CLI_BURN_IN on), `lost` (a share, as in summary.h) and `attempts` (of an
    update), of `of` at x. Their errors come from groups of trials. */

@@ -17,14 +17,14 @@ enum {
 };
 
 /* Does the filter get tested by anchors? */
-static int has_anchors(const RF(tracker) *t)
+static int has_anchors(const RF(watched) *t)
 {
     return t->design && t->anchor_every > 0 && t->on_lost != RF_ON_LOST_IGNORE;
 }
 
-int RF(health_wants_anchor)(RF(tracker) *t)
+int RF(health_wants_anchor)(RF(watched) *t)
 {
-    RF(health) *h = &t->health;
+    RF(watch) *h = t->watch;
     if (!has_anchors(t))
         return 0;
     if (h->failed == 0 && --h->next_anchor > 0)
@@ -54,42 +54,42 @@ static rf_real likelihood(const RF(model) *model, const rf_real x[], const rf_re
 }
 
 /* Mean probability of an outcome over the draws. */
-static rf_real predicted(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const rf_real setting[], rf_real outcome)
+static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real setting[], rf_real outcome)
 {
     rf_real p = 0;
     for (unsigned d = 0; d < DRAWS; d++)
-        p += likelihood(&t->model, draws[d], setting, outcome);
+        p += likelihood(t->model, draws[d], setting, outcome);
     return RF(max)(p / DRAWS, RF_C(1e-6));
 }
 
 /* An anchor is a test only where the filter is sure of the outcome. Returns whether it was one. */
-static int judge_anchor(RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const rf_real record[])
+static int judge_anchor(RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real record[])
 {
     rf_real most = 0, likeliest = 0;
-    for (unsigned k = 0; k < t->about->outcomes; k++) {
+    for (unsigned k = 0; k < t->description->outcomes; k++) {
         rf_real p = predicted(t, draws, record, (rf_real)k);
         if (p > most)
             most = p, likeliest = (rf_real)k;
     }
     if (most < SURE)
         return 0;
-    t->health.failed = record[t->model.settings] == likeliest ? 0 : t->health.failed + 1;
-    t->health.verdict = t->health.failed ? 1 : -1;
+    t->watch->failed = record[t->model->settings] == likeliest ? 0 : t->watch->failed + 1;
+    t->watch->verdict = t->watch->failed ? 1 : -1;
     return 1;
 }
 
 /* −ln of the probability of the records, by draws from the filter; with `x`, of outcomes drawn for it instead. */
-static rf_real surprise(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count,
+static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count,
                         const rf_real x[], uint32_t run)
 {
     rf_real total[DRAWS] = {0}, most = -RF_LIMIT * RF_LIMIT, sum = 0;
     for (uint32_t k = 0; k < count; k++) {
-        const rf_real *setting = records + (size_t)k * (t->model.settings + 1u);
-        rf_real outcome = setting[t->model.settings];
+        const rf_real *setting = records + (size_t)k * (t->model->settings + 1u);
+        rf_real outcome = setting[t->model->settings];
         if (x)
-            outcome = RF(instance_outcome)(t->instance, x, setting, ~t->filter->seed, t->filter->tally.update * 4096u + run * 256u + k);
+            outcome = RF(instance_outcome)(t->instance, x, setting, ~t->seed, t->updates * 4096u + run * 256u + k);
         for (unsigned d = 0; d < DRAWS; d++)
-            total[d] += log_likelihood(&t->model, draws[d], setting, outcome);
+            total[d] += log_likelihood(t->model, draws[d], setting, outcome);
     }
     for (unsigned d = 0; d < DRAWS; d++)
         most = RF(max)(most, total[d]);
@@ -100,16 +100,16 @@ static rf_real surprise(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], con
 
 /* One record with few possible outcomes: mean and variance of the surprise, exactly as the draws have it. Returns the
    surprise of the outcome that came. */
-static rf_real expect_outcome(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const rf_real record[], rf_real *mean, rf_real *variance)
+static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real record[], rf_real *mean, rf_real *variance)
 {
     rf_real total = 0, square = 0, observed = 0;
     *mean = 0;
-    for (unsigned k = 0; k < t->about->outcomes; k++) {
+    for (unsigned k = 0; k < t->description->outcomes; k++) {
         rf_real p = predicted(t, draws, record, (rf_real)k), s = -RF(log)(p);
         total += p;
         *mean += p * s;
         square += p * s * s;
-        observed = (rf_real)k == record[t->model.settings] ? s : observed;
+        observed = (rf_real)k == record[t->model->settings] ? s : observed;
     }
     *mean /= total;
     *variance = square / total - *mean * *mean;
@@ -117,14 +117,14 @@ static rf_real expect_outcome(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX
 }
 
 /* The same of any batch, by simulating some. */
-static rf_real expect_batch(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count, rf_real *mean,
+static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count, rf_real *mean,
                             rf_real *variance)
 {
     rf_real square = 0;
     *mean = 0;
     for (uint32_t run = 0; run < RUNS; run++) {
         rf_real x[RF_NAMES_MAX];
-        RF(filter_draw)(t->filter, &t->model, DRAWS + run, RF_FOR_HEALTH, x);
+        t->draw(t->self, DRAWS + run, RF_FOR_HEALTH, x);
         rf_real usual = surprise(t, draws, records, count, x, run);
         *mean += usual / RUNS;
         square += usual * usual / RUNS;
@@ -133,13 +133,13 @@ static rf_real expect_batch(const RF(tracker) *t, rf_real draws[][RF_NAMES_MAX],
     return surprise(t, draws, records, count, 0, 0);
 }
 
-static void judge_surprise(RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count)
+static void judge_surprise(RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count)
 {
-    RF(health) *h = &t->health;
+    RF(watch) *h = t->watch;
     rf_real mean, variance;
-    if (t->about->outcomes == 0 && !t->instance->simulate)
+    if (t->description->outcomes == 0 && !t->instance->simulate)
         return;
-    const int is_small = count == 1 && t->about->outcomes > 0 && t->about->outcomes <= RUNS;
+    const int is_small = count == 1 && t->description->outcomes > 0 && t->description->outcomes <= RUNS;
     rf_real observed = is_small ? expect_outcome(t, draws, records, &mean, &variance)
                                 : expect_batch(t, draws, records, count, &mean, &variance);
     h->surprise = FORGET * h->surprise + RF(min)(observed - mean, RF_C(100.0));
@@ -150,58 +150,57 @@ static void judge_surprise(RF(tracker) *t, rf_real draws[][RF_NAMES_MAX], const 
         h->state = RF_SUSPICIOUS;
 }
 
-void RF(health_judge)(RF(tracker) *t, const rf_real records[], uint32_t count)
+void RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
 {
     rf_real draws[DRAWS][RF_NAMES_MAX];
     const int is_blind = has_anchors(t) && t->design->is_blind;
     int tested = 0;
-    t->health.verdict = 0;
+    t->watch->verdict = 0;
     if (t->on_lost == RF_ON_LOST_IGNORE || (is_blind && t->anchors == 0))
         return;
     for (uint32_t d = 0; d < DRAWS; d++)
-        RF(filter_draw)(t->filter, &t->model, d, RF_FOR_HEALTH, draws[d]);
+        t->draw(t->self, d, RF_FOR_HEALTH, draws[d]);
     for (uint32_t k = 0; k < count && k < 32; k++)
         if (t->anchors >> k & 1)
-            tested |= judge_anchor(t, draws, records + (size_t)k * (t->model.settings + 1u));
-    t->health.is_anchored = tested;
+            tested |= judge_anchor(t, draws, records + (size_t)k * (t->model->settings + 1u));
+    t->watch->is_anchored = tested;
     if (!tested && !is_blind)
         judge_surprise(t, draws, records, count);
 }
 
 /* ---- What is done ---- */
 
-static void widen(RF(tracker) *t)
+static void widen(RF(watched) *t)
 {
-    rf_real factor[RF_NAMES_MAX];
-    for (unsigned i = 0; i < t->model.dim; i++)
-        factor[i] = RF(max)(RF(min)(STRETCH, WIDEST * t->prior_sd[i] / RF(filter_sd)(t->filter, i)), 1);
-    RF(stretch)(t->filter, factor);
-    t->health.widened++;
+    rf_real factor[RF_NAMES_MAX], sd[RF_NAMES_MAX];
+    t->sds(t->self, sd);
+    for (unsigned i = 0; i < t->model->dim; i++)
+        factor[i] = RF(max)(RF(min)(STRETCH, WIDEST * t->prior_sd[i] / sd[i]), 1);
+    t->stretch(t->self, factor);
+    t->watch->widened++;
 }
 
-static void restart(RF(tracker) *t)
+static void restart(RF(watched) *t)
 {
-    rf_real covariance[RF_NAMES_MAX * RF_NAMES_MAX] = {0};
-    for (unsigned i = 0; i < t->model.dim; i++)
-        covariance[i * t->model.dim + i] = t->prior_sd[i] * t->prior_sd[i];
-    RF(prior_covariance)(t->filter, t->prior_mean, covariance);
-    t->health.restarts++;
+    t->restart(t->self);
+    t->watch->restarts++;
 }
 
-void RF(health_act)(RF(tracker) *t)
+void RF(health_act)(RF(watched) *t)
 {
-    RF(health) *h = &t->health;
+    RF(watch) *h = t->watch;
     if (h->verdict > 0) {
         h->failed += !h->is_anchored;
         h->surprise = h->variance = 0;
-        if (h->failed >= LOST_AFTER && t->on_lost != RF_ON_LOST_WIDEN) {
+        if (h->failed >= LOST_AFTER && t->on_lost != RF_ON_LOST_WIDEN && t->on_lost != RF_ON_LOST_WATCH) {
             h->state = RF_LOST;
             h->failed = 0;
             if (t->on_lost == RF_ON_LOST_RESTART)
                 restart(t);
         } else {
             h->state = RF_RECOVERING;
-            widen(t);
+            if (t->on_lost != RF_ON_LOST_WATCH)
+                widen(t);
         }
     } else if (h->verdict < 0) {
         h->state = RF_TRACKING;

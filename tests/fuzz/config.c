@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "../../apps/cli/config.c" /* which keeps texts for as long as a program runs; here they must go */
-#include "run.h"
+#include "track_options.h"
 
 static void forget(void)
 {

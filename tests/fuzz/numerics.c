@@ -8,6 +8,7 @@
 
 #include "fuzz.h"
 #include "per_precision.h"
+#include "rejfilt/session.h"
 
 enum { ENGINES = 5, DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MOST = 40, ATTEMPTS_MOST = 5000, FLEET_MOST = RF_FLEET_LANES + 2 };
 
@@ -92,6 +93,7 @@ static RF(options) any_options(input *in, rf_real kappa_next)
 /* ---- Filters ---- */
 
 typedef struct world {
+    const rf_model *known;
     const RF(instance) *instance;
     RF(model) model;
     RF(chart) charts[RF_NAMES_MAX];
@@ -358,11 +360,11 @@ static void fleet_step(world *w, input *in)
 /* ---- Designers ---- */
 
 /* Settings are finite, and in their ranges; those that are rounded, within one half of them. */
-static void check_settings(const rf_description *about, const rf_real setting[])
+static void check_settings(const rf_description *about, const double setting[])
 {
     for (unsigned i = 0; i < about->settings; i++) {
         const rf_setting *s = &about->setting[i];
-        const double value = (double)setting[i], slack = 1e-5 * (fabs(s->low) + fabs(s->high)) + (s->is_integer ? 0.5 : 0);
+        const double value = setting[i], slack = 1e-5 * (fabs(s->low) + fabs(s->high)) + (s->is_integer ? 0.5 : 0);
         fuzz_require(isfinite(value));
         if (s->role != RF_SETTING_GUESS)
             fuzz_require(value >= s->low - slack && value <= (s->role == RF_SETTING_FIXED ? s->low : s->high) + slack);
@@ -370,38 +372,52 @@ static void check_settings(const rf_description *about, const rf_real setting[])
     }
 }
 
-/* A tracker of a copy of the first filter asks, twice the same, and is told an outcome. */
+/* A session asks, twice the same, and is told an outcome; its copy, and what is loaded from its bytes, goes on alike. */
 static void design_step(world *w, input *in)
 {
     static const char *const names[] = {"auto", "pgh", "pgh-distance", "quadrature", "risk"};
-    RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
-    RF(tracker) t;
-    RF(filter) *filter;
-    rf_real record[2][RECORD], x[DIM];
-    const RF(design) *design = RF(design_find)(names[below(in, 5)], w->instance);
+    static const char *const beliefs[] = {"gaussian", "gaussian", "particles:50", "grid"};
+    static unsigned char bytes[1 << 16];
+    rf_config config = rf_config_default(w->known);
+    rf_record first, again;
+    rf_step step, other;
+    double x[RF_NAMES_MAX];
+    config.design = names[below(in, 5)];
     const unsigned kind = byte(in);
-    const uint64_t seed = byte(in);
-    if (!design)
+    config.belief = beliefs[kind & 3];
+    config.is_float = RF_PRECISION == 32 && (kind & 3) < 2;
+    config.on_lost = (rf_on_lost)(kind >> 2 & 3);
+    config.kappa = kind >> 4 & 1;
+    config.sampler = kind >> 5 & 1 ? RF_WEIGHT : RF_REJECT;
+    config.attempts = 20;
+    config.seed = byte(in);
+    rf_session *session = rf_session_open(&config, NULL, 0);
+    if (!session)
         return;
-    for (unsigned k = 0; k < 2; k++) {
-        copy_filter(w->filter[0], seed, memory, &filter);
-        RF(track_open)(&t, filter, w->instance, w->instance->about, design);
-        t.health.failed = kind & 1; /* it wants an anchor */
-        t.on_lost = (rf_on_lost)(kind >> 1 & 3);
-        RF(track_ask)(&t, record[k]);
-        check_settings(w->instance->about, record[k]);
+    for (unsigned k = 0; k < 4; k++) {
+        fuzz_require(rf_session_ask(session, 1, &again) >= 0);
+        fuzz_require(rf_session_ask(session, 1, &first) >= 0);
+        fuzz_require(memcmp(first.setting, again.setting, sizeof first.setting) == 0);
+        check_settings(&config.description, first.setting);
+        rf_session_belief(session)->kind->draw(rf_session_belief(session), 0, RF_FOR_USER, x);
+        first.outcome = rf64_instance_outcome(w->known->f64, x, first.setting, config.seed, k);
+        first.time = byte(in) & 1 ? k * 2.0 : NAN;
+        rf_session *copy = rf_session_copy(session);
+        fuzz_require(copy);
+        const rf_status status = rf_session_tell(session, &first, 1, &step);
+        fuzz_require(rf_session_tell(copy, &first, 1, &other) == status);
+        const size_t size = rf_session_save(session, NULL);
+        fuzz_require(size <= sizeof bytes && rf_session_save(session, bytes) == size && rf_session_load(copy, bytes, size) == 0);
+        rf_session_show(session, &step);
+        rf_session_show(copy, &other);
+        for (unsigned i = 0; i < step.dim; i++) {
+            fuzz_require(isfinite(step.mean[i]) && isfinite(step.sd[i]) && step.low[i] <= step.high[i]);
+            fuzz_require(step.chart_mean[i] == other.chart_mean[i] && step.sd[i] == other.sd[i]);
+        }
+        fuzz_require(step.health == other.health && step.health <= RF_LOST && isfinite(step.log_evidence));
+        rf_session_close(copy);
     }
-    fuzz_require(memcmp(record[0], record[1], w->model.settings * sizeof *record[0]) == 0);
-    RF(filter_draw)(filter, &w->model, 0, RF_FOR_USER, x);
-    record[0][w->model.settings] = RF(instance_outcome)(w->instance, x, record[0], seed, 0);
-    t.options = any_options(in, w->kappa_next);
-    t.adapts_kappa = kind >> 3 & 1;
-    if (RF(track_tell)(&t, record[0], 1, NULL, NULL) < 0)
-        return;
-    check_filter(filter);
-    fuzz_require(t.health.state <= RF_LOST && is_finite(t.health.surprise) && t.health.variance >= 0);
-    fuzz_require(!t.adapts_kappa || (t.options.kappa > 0 && is_finite(t.options.kappa)));
-    fuzz_require(is_finite(t.evidence.log + t.evidence.carry));
+    rf_session_close(session);
 }
 
 static world w;
@@ -418,7 +434,8 @@ void RF(numerics)(const uint8_t *bytes, size_t count)
     unsigned models = 0;
     while (rf_model_at(models))
         models++;
-    w.instance = INSTANCE(rf_model_at(below(&in, models)));
+    w.known = rf_model_at(below(&in, models));
+    w.instance = INSTANCE(w.known);
     w.model = RF(instance_model)(w.instance, w.charts);
     w.evidence = (RF(evidence)){0};
     w.kappa_next = 0;

@@ -7,7 +7,7 @@
 
 #include "cli.h"
 #include "cloud.h"
-#include "run.h"
+#include "track_options.h"
 
 enum { ARGUMENTS_MOST = 40 };
 

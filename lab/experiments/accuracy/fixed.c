@@ -15,23 +15,23 @@ enum { STEPS = 300, TRIALS = 2000 };
 #define TURN 6.283185307179586
 
 typedef struct watch {
-    const cli_run *run;
+    const rf_simulation *run;
     cli_collector *in_double, *in_integers;
-    rfi_filter filters[CLI_SIDE_BY_SIDE];
+    rfi_filter filter;
 } watch;
 
 static void open_filter(const watch *w, uint32_t trial, rfi_filter *f)
 {
-    const cli_prior prior = w->run->prior[0];
+    const rf_prior prior = w->run->config.prior[0];
     const double mean = (prior.first + prior.second) / 2, sd = (prior.second - prior.first) / sqrt(12);
     rfi_init(f, (int32_t)lround(mean / UNIT), (uint16_t)lround(sd / UNIT), (uint16_t)runs_seed(w->run, trial));
 }
 
-static int watch_step(void *user, uint32_t trial, const cli_step *step)
+static int watch_step(void *user, uint32_t trial, const rf_step *step)
 {
     watch *w = user;
-    rfi_filter *f = &w->filters[trial % CLI_SIDE_BY_SIDE];
-    const double drift = w->run->drift[0] / UNIT, truth = step->truth[0];
+    rfi_filter *f = &w->filter;
+    const double drift = w->run->config.drift[0] / UNIT, truth = step->truth[0];
     cli_collector_step(w->in_double, trial, step);
     if (step->step == 0)
         open_filter(w, trial, f);
@@ -39,9 +39,9 @@ static int watch_step(void *user, uint32_t trial, const cli_step *step)
         rfi_diffuse(f, (uint32_t)lround(drift * drift));
     rfi_ask(f, RFI_QUADRATURE);
     const double record[] = {rfi_time(f) * 0x1p-26 * TURN / UNIT, rfi_reference(f) * UNIT};
-    const double outcome = rf64_instance_outcome(w->run->model->f64, &truth, record, runs_seed(w->run, trial), (uint32_t)step->step);
+    const double outcome = rf64_instance_outcome(w->run->config.model->f64, &truth, record, runs_seed(w->run, trial), (uint32_t)step->step);
     rfi_learn(f, outcome != 0);
-    const cli_step own = {.step = step->step, .dim = 1, .error = {f->mean * UNIT - truth}, .sd = {f->sd * UNIT}, .report.attempts = 100};
+    const rf_step own = {.step = step->step, .dim = 1, .error = {f->mean * UNIT - truth}, .sd = {f->sd * UNIT}, .report.attempts = 100};
     cli_collector_step(w->in_integers, trial, &own);
     return 0;
 }
@@ -49,19 +49,18 @@ static int watch_step(void *user, uint32_t trial, const cli_step *step)
 static void compare(const char *sampler_name, rf_sampler sampler)
 {
     static watch w;
-    cli_run run = ordinary_run("precession", STEPS);
+    rf_simulation run = ordinary_run("precession", STEPS);
     char name[64];
-    run.sampler = sampler;
+    run.config.sampler = sampler;
     memset(&w, 0, sizeof w);
     w.run = &run;
     w.in_double = cli_collector_open(&run, TRIALS);
     w.in_integers = cli_collector_open(&run, TRIALS);
     if (!w.in_double || !w.in_integers)
         fail("not enough memory");
-    for (uint32_t first = 0; first < TRIALS; first += CLI_SIDE_BY_SIDE) {
-        const uint32_t some = TRIALS - first < CLI_SIDE_BY_SIDE ? TRIALS - first : CLI_SIDE_BY_SIDE;
-        progress("integers", first, TRIALS);
-        if (rf64_simulate_trials(&run, first, some, watch_step, &w) < 0)
+    for (uint32_t trial = 0; trial < TRIALS; trial++) {
+        progress("integers", trial, TRIALS);
+        if (rf_simulate(&run, trial, 1, watch_step, &w) < 0)
             fail("the run was refused");
     }
     progress("integers", TRIALS, TRIALS);

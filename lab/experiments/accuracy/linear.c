@@ -54,7 +54,7 @@ static void run_trial(const problem *p, uint64_t seed, sums *s)
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(DIM_MAX)];
     rf64_chart charts[RF_NAMES_MAX];
     const rf64_model model = rf64_instance_model(p->instance, charts);
-    const cli_run run = ordinary_run("linear", STEPS);
+    const rf_simulation run = ordinary_run("linear", STEPS);
     rf64_filter *filter;
     kalman exact;
     double truth[DIM_MAX], zero[DIM_MAX] = {0}, one[DIM_MAX * DIM_MAX] = {0}, q[DIM_MAX * DIM_MAX] = {0}, z[DIM_MAX];
@@ -78,7 +78,7 @@ static void run_trial(const problem *p, uint64_t seed, sums *s)
 
         rf64_report report;
         if (rf64_diffuse(filter, DRIFT * DRIFT, 1) < 0 ||
-            rf64_update(filter, &model, record, 1, &p->options, rf_engine_f64(run.engine), &report) < 0)
+            rf64_update(filter, &model, record, 1, &p->options, rf_engine_f64(run.config.engine), &report) < 0)
             fail("the linear model was refused");
         kalman_predict(&exact, NULL, q);
         for (unsigned i = 0; i < p->dim; i++)
@@ -99,7 +99,7 @@ static void run_trial(const problem *p, uint64_t seed, sums *s)
 
 static sums run_trials(const char *what, const problem *p)
 {
-    const cli_run run = ordinary_run("linear", STEPS);
+    const rf_simulation run = ordinary_run("linear", STEPS);
     const double measurements = (double)TRIALS * (STEPS - BURN_IN);
     sums s = {0};
     for (uint32_t trial = 0; trial < TRIALS; trial++) {

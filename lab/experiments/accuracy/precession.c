@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "companion.h"
+#include "reference.h"
 #include "recovery.h"
 #include "summary.h"
 
@@ -20,56 +20,58 @@ enum {
 
 /* ---- The trial loop ---- */
 
+enum { AT_ONCE = 64 };
+
 typedef struct watch {
-    const cli_run *run;
-    cli_collector *filter, *companion; /* companion: or null */
-    companion *companions;             /* of the trials that run side by side */
+    const rf_simulation *run;
+    cli_collector *filter, *reference; /* reference: or null */
+    reference *references;             /* of AT_ONCE trials */
     recovery *recoveries;              /* from a jump, per trial */
 } watch;
 
-static int watch_step(void *user, uint32_t trial, const cli_step *step)
+static int watch_step(void *user, uint32_t trial, const rf_step *step)
 {
     watch *w = user;
     cli_collector_step(w->filter, trial, step);
-    if (w->companion) {
-        cli_step own;
-        companion_step(&w->companions[trial % CLI_SIDE_BY_SIDE], step, &own);
-        cli_collector_step(w->companion, trial, &own);
+    if (w->reference) {
+        rf_step own;
+        reference_step(&w->references[trial % AT_ONCE], step, &own);
+        cli_collector_step(w->reference, trial, &own);
     }
     if (w->run->jump != 0)
-        recovery_step(&w->recoveries[trial], step->step - w->run->jump_at, step->error[0] / w->run->drift[0]);
+        recovery_step(&w->recoveries[trial], step->step - w->run->jump_at, step->error[0] / w->run->config.drift[0]);
     return 0;
 }
 
 typedef struct outcome {
-    cli_summary filter, companion;
+    cli_summary filter, reference;
     double recovered; /* share of the trials that were tracking just before the jump */
 } outcome;
 
-/* With `kind` of a companion, or NOBODY. */
-static outcome run_trials(const char *what, const cli_run *run, uint32_t trials, int kind)
+/* With `kind` of a reference, or NOBODY. */
+static outcome run_trials(const char *what, const rf_simulation *run, uint32_t trials, int kind)
 {
     outcome o = {0};
     const int has = kind != NOBODY;
-    watch w = {.run = run, .filter = cli_collector_open(run, trials), .companion = has ? cli_collector_open(run, trials) : NULL,
-               .companions = has ? malloc(CLI_SIDE_BY_SIDE * sizeof *w.companions) : NULL, .recoveries = calloc(trials, sizeof *w.recoveries)};
-    if (!w.filter || (has && (!w.companion || !w.companions)) || !w.recoveries)
+    watch w = {.run = run, .filter = cli_collector_open(run, trials), .reference = has ? cli_collector_open(run, trials) : NULL,
+               .references = has ? malloc(AT_ONCE * sizeof *w.references) : NULL, .recoveries = calloc(trials, sizeof *w.recoveries)};
+    if (!w.filter || (has && (!w.reference || !w.references)) || !w.recoveries)
         fail("not enough memory");
     for (uint32_t first = 0, some; first < trials; first += some) {
         progress(what, first, trials);
-        some = trials - first < CLI_SIDE_BY_SIDE ? trials - first : CLI_SIDE_BY_SIDE;
+        some = trials - first < AT_ONCE ? trials - first : AT_ONCE;
         for (uint32_t i = 0; i < some && has; i++)
-            if (companion_open(&w.companions[i], (companion_kind)kind, GRID_POINTS, NULL, run, first + i) < 0)
+            if (reference_open(&w.references[i], (reference_kind)kind, GRID_POINTS, run, first + i) < 0)
                 fail("the run was refused, or memory is short");
-        if (rf64_simulate_trials(run, first, some, watch_step, &w) < 0)
+        if (rf_simulate(run, first, some, watch_step, &w) < 0)
             fail("the run was refused");
         for (uint32_t i = 0; i < some && has; i++)
-            companion_close(&w.companions[i]);
+            reference_close(&w.references[i]);
     }
     progress(what, trials, trials);
     o.filter = cli_collector_summary(w.filter);
     if (has)
-        o.companion = cli_collector_summary(w.companion);
+        o.reference = cli_collector_summary(w.reference);
     double tracking = 0, recovered = 0;
     for (uint32_t i = 0; i < trials; i++) {
         tracking += w.recoveries[i].was_tracking;
@@ -77,25 +79,25 @@ static outcome run_trials(const char *what, const cli_run *run, uint32_t trials,
     }
     o.recovered = tracking > 0 ? recovered / tracking : 0;
     cli_collector_free(w.filter);
-    cli_collector_free(w.companion);
-    free(w.companions);
+    cli_collector_free(w.reference);
+    free(w.references);
     free(w.recoveries);
     return o;
 }
 
 /* ---- Rows ---- */
 
-static cli_run strict_pgh(long steps)
+static rf_simulation strict_pgh(long steps)
 {
-    const cli_run ordinary = ordinary_run("precession", steps);
-    cli_run run = runs_paper("precession", steps, ordinary.seed);
-    run.engine = ordinary.engine;
+    const rf_simulation ordinary = ordinary_run("precession", steps);
+    rf_simulation run = runs_paper("precession", steps, ordinary.config.seed);
+    run.config.engine = ordinary.config.engine;
     return run;
 }
 
 static void reject_rows(void)
 {
-    const cli_run run = ordinary_run("precession", STEPS), paper = strict_pgh(STEPS);
+    const rf_simulation run = ordinary_run("precession", STEPS), paper = strict_pgh(STEPS);
     const cli_summary s = run_trials("reject", &run, TRIALS, NOBODY).filter;
     row("reject: median / q", s.median, -INFINITY, 1.12);
     row("reject: mean / q", s.mean, -INFINITY, 4.5);
@@ -113,32 +115,32 @@ static void reject_rows(void)
 
 static void exact_rows(void)
 {
-    const cli_run run = ordinary_run("precession", STEPS);
-    const outcome o = run_trials("exact grid", &run, TRIALS, COMPANION_EXACT);
-    row("exact grid: median / q", o.companion.median, -INFINITY, INFINITY);
-    row("exact grid: mean / q", o.companion.mean, -INFINITY, INFINITY);
-    row("exact grid: 99 % below / q", o.companion.p99, -INFINITY, INFINITY);
-    row("exact grid: lost %", 100 * o.companion.lost, -INFINITY, INFINITY);
-    row("reject / exact grid: mean", o.filter.mean / o.companion.mean, -INFINITY, 1.2);
+    const rf_simulation run = ordinary_run("precession", STEPS);
+    const outcome o = run_trials("exact grid", &run, TRIALS, REFERENCE_EXACT);
+    row("exact grid: median / q", o.reference.median, -INFINITY, INFINITY);
+    row("exact grid: mean / q", o.reference.mean, -INFINITY, INFINITY);
+    row("exact grid: 99 % below / q", o.reference.p99, -INFINITY, INFINITY);
+    row("exact grid: lost %", 100 * o.reference.lost, -INFINITY, INFINITY);
+    row("reject / exact grid: mean", o.filter.mean / o.reference.mean, -INFINITY, 1.2);
 }
 
 static void lattice_rows(void)
 {
-    cli_run run = ordinary_run("precession", STEPS);
-    run.sampler = RF_LATTICE;
-    const outcome o = run_trials("lattice", &run, TRIALS, COMPANION_CLOSED_FORM);
-    row("closed form: median / q", o.companion.median, -INFINITY, INFINITY);
-    row("closed form: mean / q", o.companion.mean, -INFINITY, INFINITY);
-    row("closed form: lost %", 100 * o.companion.lost, -INFINITY, INFINITY);
+    rf_simulation run = ordinary_run("precession", STEPS);
+    run.config.sampler = RF_LATTICE;
+    const outcome o = run_trials("lattice", &run, TRIALS, REFERENCE_CLOSED_FORM);
+    row("closed form: median / q", o.reference.median, -INFINITY, INFINITY);
+    row("closed form: mean / q", o.reference.mean, -INFINITY, INFINITY);
+    row("closed form: lost %", 100 * o.reference.lost, -INFINITY, INFINITY);
     row("lattice: mean / q", o.filter.mean, -INFINITY, INFINITY);
     row("lattice: lost %", 100 * o.filter.lost, -INFINITY, INFINITY);
     row("lattice: median / q", o.filter.median, -INFINITY, INFINITY);
-    row("lattice / closed form: median", o.filter.median / o.companion.median, 0.97, 1.03);
+    row("lattice / closed form: median", o.filter.median / o.reference.median, 0.97, 1.03);
 }
 
 static void jump_rows(void)
 {
-    cli_run run = ordinary_run("precession", JUMP_AT + RECOVERY_WITHIN + RECOVERY_FOR), paper = strict_pgh(run.steps);
+    rf_simulation run = ordinary_run("precession", JUMP_AT + RECOVERY_WITHIN + RECOVERY_FOR), paper = strict_pgh(run.steps);
     run.jump = paper.jump = 1;
     run.jump_at = paper.jump_at = JUMP_AT;
     row("jump: recovered %", 100 * run_trials("jump", &run, TRIALS, NOBODY).recovered, 93, INFINITY);
@@ -147,18 +149,18 @@ static void jump_rows(void)
 
 static void static_rows(void)
 {
-    cli_run run = ordinary_run("precession", 100);
-    run.drift[0] = 0;
+    rf_simulation run = ordinary_run("precession", 100);
+    run.config.drift[0] = 0;
     cli_summary s = run_trials("static", &run, TRIALS, NOBODY).filter;
     row("static: median", s.median, -INFINITY, 1e-15);
     row("static: lost %", 100 * s.lost, -INFINITY, 2.5);
-    run.anchor_every = 3;
+    run.config.anchor_every = 3;
     s = run_trials("static, anchors 3", &run, TRIALS, NOBODY).filter;
     row("static, anchors 3: median", s.median, -INFINITY, INFINITY);
     row("static, anchors 3: lost %", 100 * s.lost, -INFINITY, 0.3);
 }
 
-static void information(const char *name, const cli_run *run, uint32_t trials)
+static void information(const char *name, const rf_simulation *run, uint32_t trials)
 {
     const cli_summary s = run_trials(name, run, trials, NOBODY).filter;
     const struct {
@@ -174,17 +176,17 @@ static void information(const char *name, const cli_run *run, uint32_t trials)
 
 static void other_rows(void)
 {
-    cli_run run = ordinary_run("precession", STEPS);
-    run.sampler = RF_WEIGHT;
+    rf_simulation run = ordinary_run("precession", STEPS);
+    run.config.sampler = RF_WEIGHT;
     information("weight", &run, TRIALS);
-    run.attempts = 1000;
+    run.config.attempts = 1000;
     information("default", &run, TRIALS);
     run = ordinary_run("precession", STEPS);
-    run.design = "pgh";
+    run.config.design = "pgh";
     information("pgh", &run, TRIALS);
-    run.design = "pgh-distance";
+    run.config.design = "pgh-distance";
     information("pgh-distance", &run, TRIALS);
-    run.design = "risk";
+    run.config.design = "risk";
     information("risk", &run, 500);
 }
 

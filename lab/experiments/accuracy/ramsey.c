@@ -6,49 +6,49 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "smc.h"
-
 extern const rf32_instance rf32_model_tracking_counts;
 extern const rf64_instance rf64_model_tracking_counts;
 
 static const rf_model counts = {&rf32_model_tracking_counts, &rf64_model_tracking_counts};
 
-enum { SHOTS = 1000, BATCH = 20, PARTICLES = 3000, SETTINGS = 3, DIM = 2, TRIALS = 1000, FEW = 100 };
+enum { SHOTS = 1000, BATCH = 20, DIM = 2, TRIALS = 1000, FEW = 100 };
 
+#define PARTICLES "particles:3000"
 #define LOST_SIGMAS 5.0 /* an error of w beyond so many of its standard deviations, after the last shot, is a loss */
 
 /* A run without anchors: where the fringe has decayed, its top is no certainty. */
-static cli_run ramsey_run(uint32_t attempts)
+static rf_simulation ramsey_run(uint32_t attempts)
 {
-    cli_run run = ordinary_run("ramsey", SHOTS);
-    run.anchor_every = 0;
-    run.attempts = attempts;
+    rf_simulation run = ordinary_run("ramsey", SHOTS);
+    run.config.anchor_every = 0;
+    run.config.attempts = attempts;
     run.batch = BATCH;
     return run;
 }
 
 /* The same with a count of 20 shots for a record. */
-static cli_run counts_run(uint32_t attempts)
+static rf_simulation counts_run(uint32_t attempts)
 {
-    cli_run run = ramsey_run(attempts);
-    run.model = &counts;
-    run.about = *counts.f64->about;
+    rf_simulation run = ramsey_run(attempts);
+    run.config.model = &counts;
+    run.config.description = *counts.f64->about;
     run.steps = SHOTS / BATCH;
     run.batch = 1;
     return run;
 }
 
 typedef struct world {
+    uint32_t trial;
     uint64_t seed;
     double truth[DIM]; /* uniform over the prior's box */
 } world;
 
-static world draw_world(const cli_run *run, uint32_t trial)
+static world draw_world(const rf_simulation *run, uint32_t trial)
 {
-    world w = {.seed = runs_seed(run, trial)};
+    world w = {.trial = trial, .seed = runs_seed(run, trial)};
     rf_words words = rf_draw(w.seed, 0, 0, 1, RF_FOR_TRUTH);
     for (unsigned i = 0; i < DIM; i++)
-        w.truth[i] = run->prior[i].first + (run->prior[i].second - run->prior[i].first) * rf64_uniform(words.word[i]);
+        w.truth[i] = run->config.prior[i].first + (run->config.prior[i].second - run->config.prior[i].first) * rf64_uniform(words.word[i]);
     return w;
 }
 
@@ -57,81 +57,50 @@ typedef struct estimate {
     double attempts;  /* of an update, on average */
 } estimate;
 
-/* A batch of records from `first` on: the tracker asks, the world answers. */
-static void measure(rf64_tracker *t, const world *w, uint32_t first, uint32_t count, double records[])
+/* A batch of records from `first` on: the session asks, the world answers. */
+static void measure(rf_session *session, const rf_simulation *run, const world *w, uint32_t first, rf_record records[])
 {
-    for (uint32_t k = 0; k < count; k++) {
-        double *record = records + k * (SETTINGS + 1);
-        rf64_track_ask(t, record);
-        record[SETTINGS] = rf64_instance_outcome(t->instance, w->truth, record, w->seed, first + k);
-    }
+    if (rf_session_ask(session, run->batch, records) < 0)
+        fail("the question was refused");
+    for (uint32_t k = 0; k < run->batch; k++)
+        records[k].outcome = rf64_instance_outcome(run->config.model->f64, w->truth, records[k].setting, w->seed, first + k);
 }
 
-/* ---- Particles ---- */
-
-static smc *particles_open(const cli_run *run, uint64_t seed)
+static rf_session *session_open(const rf_simulation *run, const char *belief, uint32_t trial)
 {
-    rf64_chart charts[RF_NAMES_MAX];
-    const rf64_model model = rf64_instance_model(run->model->f64, charts);
-    smc *s = smc_create(&model, PARTICLES, seed, NULL);
-    double low[DIM], high[DIM];
-    for (unsigned i = 0; i < DIM; i++) {
-        low[i] = run->prior[i].first;
-        high[i] = run->prior[i].second;
-    }
-    if (!s || smc_prior_box(s, low, high) != 0)
-        fail("not enough memory");
-    return s;
+    rf_config config = run->config;
+    char error[200];
+    config.belief = belief;
+    config.trial = trial;
+    rf_session *session = rf_session_open(&config, error, sizeof error);
+    if (!session)
+        fail(error);
+    return session;
 }
 
-static estimate particles_estimate(const smc *s, const world *w)
+/* Error and width of w, and that is all that is kept of the session. */
+static estimate session_end(rf_session *session, const world *w, double attempts)
 {
-    double mean[DIM], covariance[DIM * DIM];
-    smc_moments(s, mean, covariance);
-    return (estimate){mean[0] - w->truth[0], sqrt(covariance[0]), 0};
+    rf_step step;
+    rf_session_show(session, &step);
+    rf_session_close(session);
+    return (estimate){step.chart_mean[0] - w->truth[0], step.sd[0], attempts};
 }
 
-/* Particles that choose: the tracker designs from a filter that is set to their moments. */
-static estimate run_particles(const cli_run *run, const world *w)
+/* With `belief`, which chooses its own settings. `listener`: particles that learn from the same records, or null. */
+static estimate run_filter(const rf_simulation *run, const char *belief, const world *w, rf_session *listener)
 {
-    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(DIM)];
-    rf64_tracker t;
-    double records[BATCH * (SETTINGS + 1)], mean[DIM], covariance[DIM * DIM];
-    smc *s = particles_open(run, w->seed);
-    if (rf64_simulate_open(run, w->seed, memory, sizeof memory, &t) < 0)
-        fail("the run was refused");
+    rf_session *session = session_open(run, belief, w->trial);
+    rf_record records[BATCH];
+    double attempts = 0;
     for (uint32_t k = 0; k < (uint32_t)run->steps; k += run->batch) {
-        measure(&t, w, k, run->batch, records);
-        smc_update(s, records, run->batch);
-        smc_moments(s, mean, covariance);
-        rf64_prior_covariance(t.filter, mean, covariance);
-    }
-    const estimate e = particles_estimate(s, w);
-    smc_free(s);
-    return e;
-}
-
-/* ---- The filter ---- */
-
-/* `listener`: particles that learn from the same records, or null. */
-static estimate run_filter(const cli_run *run, const world *w, smc *listener)
-{
-    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(DIM)];
-    rf64_tracker t;
-    double records[BATCH * (SETTINGS + 1)], attempts = 0;
-    if (rf64_simulate_open(run, w->seed, memory, sizeof memory, &t) < 0)
-        fail("the run was refused");
-    for (uint32_t k = 0; k < (uint32_t)run->steps; k += run->batch) {
-        rf64_report report;
-        measure(&t, w, k, run->batch, records);
-        if (rf64_track_tell(&t, records, run->batch, rf_engine_f64(run->engine), &report) < 0)
+        rf_step step;
+        measure(session, run, w, k, records);
+        if (rf_session_tell(session, records, run->batch, &step) < 0 || (listener && rf_session_tell(listener, records, run->batch, NULL) < 0))
             fail("the update was refused");
-        attempts += report.attempts;
-        if (listener)
-            smc_update(listener, records, run->batch);
+        attempts += step.report.attempts;
     }
-    return (estimate){rf64_filter_mean(t.filter)[0] - w->truth[0], rf64_filter_sd(t.filter, 0),
-                      attempts * (double)run->batch / (double)run->steps};
+    return session_end(session, w, attempts * (double)run->batch / (double)run->steps);
 }
 
 /* ---- Rows ---- */
@@ -160,16 +129,15 @@ static summary summarise(const estimate estimates[], uint32_t count)
 
 static void counts_rows(void)
 {
-    const cli_run run = counts_run(1000);
+    const rf_simulation run = counts_run(1000);
     static estimate filter[TRIALS], same[TRIALS], own[TRIALS];
     for (uint32_t trial = 0; trial < TRIALS; trial++) {
         const world w = draw_world(&run, trial);
-        smc *listener = particles_open(&run, w.seed);
+        rf_session *listener = session_open(&run, PARTICLES, trial);
         progress("ramsey", trial, TRIALS);
-        filter[trial] = run_filter(&run, &w, listener);
-        same[trial] = particles_estimate(listener, &w);
-        own[trial] = run_particles(&run, &w);
-        smc_free(listener);
+        filter[trial] = run_filter(&run, "gaussian", &w, listener);
+        same[trial] = session_end(listener, &w, 0);
+        own[trial] = run_filter(&run, PARTICLES, &w, NULL);
     }
     progress("ramsey", TRIALS, TRIALS);
     const summary f = summarise(filter, TRIALS), s = summarise(same, TRIALS), o = summarise(own, TRIALS);
@@ -183,14 +151,14 @@ static void counts_rows(void)
     row("ramsey counts: 95 % interval covers %", 100 * f.covered, -INFINITY, INFINITY);
 }
 
-static void information(const char *name, const cli_run *run, uint32_t trials)
+static void information(const char *name, const rf_simulation *run, uint32_t trials)
 {
     static estimate estimates[TRIALS];
     char text[64];
     for (uint32_t trial = 0; trial < trials; trial++) {
         const world w = draw_world(run, trial);
         progress(name, trial, trials);
-        estimates[trial] = run_filter(run, &w, NULL);
+        estimates[trial] = run_filter(run, "gaussian", &w, NULL);
     }
     progress(name, trials, trials);
     const summary s = summarise(estimates, trials);
@@ -204,13 +172,13 @@ static void information(const char *name, const cli_run *run, uint32_t trials)
 
 static void other_rows(void)
 {
-    cli_run run = counts_run(1000);
-    run.sampler = RF_LATTICE;
+    rf_simulation run = counts_run(1000);
+    run.config.sampler = RF_LATTICE;
     information("ramsey counts, lattice", &run, TRIALS);
     run = ramsey_run(100); /* up to 20 batches */
-    run.about.setting[0].high = counts.f64->about->setting[0].high;
+    run.config.description.setting[0].high = counts.f64->about->setting[0].high;
     information("ramsey, 20 records", &run, FEW);
-    run.kappa = 0;
+    run.config.kappa = 0;
     information("ramsey, 20 records, kappa auto", &run, FEW);
 }
 

@@ -73,7 +73,7 @@ static void write_json(const char *path)
 
 static uint64_t run_seed = 1;
 
-cli_run ordinary_run(const char *model, long steps)
+rf_simulation ordinary_run(const char *model, long steps)
 {
     static rf_engine *engine;
     char error[200];
@@ -81,8 +81,8 @@ cli_run ordinary_run(const char *model, long steps)
         engine = rf_engine_open("simd", error, sizeof error);
     if (!engine)
         fail(error);
-    cli_run run = runs_ordinary(model, steps, run_seed);
-    run.engine = engine;
+    rf_simulation run = runs_ordinary(model, steps, run_seed);
+    run.config.engine = engine;
     return run;
 }
 

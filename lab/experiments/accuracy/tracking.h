@@ -16,7 +16,7 @@ void row(const char *name, double value, double low, double high);
 void progress(const char *what, uint32_t done, uint32_t total);
 
 /* An ordinary run (runs.h) with an engine, and seed 1 unless another is given. */
-cli_run ordinary_run(const char *model, long steps);
+rf_simulation ordinary_run(const char *model, long steps);
 
 /* Gives up, when memory is short or the library refuses. */
 _Noreturn void fail(const char *what);

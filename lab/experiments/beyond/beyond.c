@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "closed_form.h"
+#include "hermite.h"
 #include "tracks.h"
 
 enum { EXACT = -2, RULE = -1 }; /* or an rf_sampler */
@@ -77,21 +79,21 @@ static int run(lab *l, unsigned cell)
     for (cell %= trackings(l) / 2; cell >= members(l, w); w++)
         cell -= members(l, w);
     const uint32_t size = w->sizes ? (uint32_t)lab_item(l, w->sizes, cell) : 1;
-    cli_run run = runs_ordinary("precession", (long)lab_whole(l, "steps"), lab_seed(l));
+    rf_simulation run = runs_ordinary("precession", (long)lab_whole(l, "steps"), lab_seed(l));
     char of[80];
     tracks t;
     if (is_pgh) {
-        run.design = "pgh";
-        run.on_lost = RF_ON_LOST_IGNORE;
+        run.config.design = "pgh";
+        run.config.on_lost = RF_ON_LOST_IGNORE;
     }
     if (w->how >= 0) {
-        run.sampler = (rf_sampler)w->how;
-        run.attempts = size;
+        run.config.sampler = (rf_sampler)w->how;
+        run.config.attempts = size;
     }
     int status = tracks_open(l, &t, &run, trials);
     if (status == 0)
         status = w->how >= 0 ? trials_run(l, &run, trials, tracks_watch, &t)
-                             : trials_run_beside(l, &run, w->how == EXACT ? COMPANION_CLOSED_FORM : COMPANION_HERMITE, size, trials, tracks_watch, &t);
+                             : trials_run_beside(l, &run, w->how == EXACT ? REFERENCE_CLOSED_FORM : REFERENCE_HERMITE, size, trials, tracks_watch, &t);
     snprintf(of, sizeof of, "%s%s", w->of, is_pgh ? " with PGH" : "");
     if (status == 0)
         tracks_put(l, &t, of, size);

@@ -16,13 +16,14 @@
 #include <unistd.h>
 
 #include "cause.h"
+#include "cli.h"
 #include "exact.h"
 #include "machine.h"
 #include "pool.h"
 #include "ranks.h"
 #include "runs.h"
 
-enum { LENGTHS = 3, AT_ONCE = RF_FLEET_LANES, SETS_MAX = 100000, WORKERS_MAX = 64, ROWS_MAX = 4096, WHATS = RF_NAMES_MAX + 1 };
+enum { LENGTHS = 3, AT_ONCE = 64, SETS_MAX = 100000, WORKERS_MAX = 64, ROWS_MAX = 4096, WHATS = RF_NAMES_MAX + 1 };
 
 static const long lengths[LENGTHS] = {10, 50, 200};
 
@@ -86,7 +87,7 @@ static size_t row_count;
 /* Ranks by trial. NaN: none. */
 typedef struct job {
     const config *c;
-    cli_run run;
+    rf_simulation run;
     const method *method;
     double *rank[POSTERIORS][LENGTHS][WHATS], *left;
     atomic_uint next;
@@ -100,7 +101,7 @@ typedef struct group {
 } group;
 
 /* (estimate − truth)ᵀ Σ⁻¹ (estimate − truth), with the Cholesky factor of Σ on the way. */
-static double distance_squared(const cli_step *s)
+static double distance_squared(const rf_step *s)
 {
     double l[RF_TRIANGLE(RF_NAMES_MAX)], solved[RF_NAMES_MAX], sum = 0;
     for (unsigned i = 0; i < s->dim; i++) {
@@ -119,7 +120,7 @@ static double distance_squared(const cli_step *s)
     return sum;
 }
 
-static int observe(void *user, uint32_t trial, const cli_step *step)
+static int observe(void *user, uint32_t trial, const rf_step *step)
 {
     group *g = user;
     job *j = g->job;
@@ -146,8 +147,9 @@ static void work(void *context, unsigned worker)
 {
     job *j = context;
     group g = {.job = j};
-    cli_run run = j->run;
-    run.engine = j->c->engine[worker];
+    rf_simulation run = j->run;
+    run.config.engine = j->c->engine[worker];
+    run.config.is_float = j->method->is_float;
     while (atomic_load(&j->status) >= 0 && (g.first = atomic_fetch_add(&j->next, AT_ONCE)) < j->c->sets) {
         const uint32_t left = (uint32_t)j->c->sets - g.first, count = left < AT_ONCE ? left : AT_ONCE;
         rf_status status = RF_OK;
@@ -155,7 +157,7 @@ static void work(void *context, unsigned worker)
             if (!(g.exact[i] = exact_open(&run, g.first + i)))
                 status = RF_REFUSED_ENGINE;
         if (status >= 0)
-            status = (j->method->is_float ? rf32_simulate_trials : rf64_simulate_trials)(&run, g.first, count, observe, &g);
+            status = rf_simulate(&run, g.first, count, observe, &g);
         for (uint32_t i = 0; i < count && j->method->has_exact; i++)
             exact_close(g.exact[i]);
         if (status < 0)
@@ -177,7 +179,7 @@ static double median(double values[], size_t count)
 
 static void add_rows(job *j, posterior p)
 {
-    const rf_description *about = &j->run.about;
+    const rf_description *about = &j->run.config.description;
     const size_t sets = j->c->sets;
     for (unsigned n = 0; n < LENGTHS; n++)
         for (unsigned i = 0; i <= about->dim; i++) {
@@ -205,12 +207,12 @@ static void measure(const config *c, const rf_description *about, const method *
     job j = {.c = c, .run = runs_ordinary(about->name, lengths[LENGTHS - 1], c->seed), .method = m};
     if (!memory)
         fail("not enough memory");
-    j.run.sampler = m->sampler;
-    j.run.attempts = m->attempts;
+    j.run.config.sampler = m->sampler;
+    j.run.config.attempts = m->attempts;
     j.run.batch = m->batch;
     j.run.is_truth_gaussian = 1;
     if (about->fringe == 0) /* without a fringe settings are what they may be, as those of data are; `risk` is slow */
-        j.run.design = m->is_planned ? "risk" : "pgh";
+        j.run.config.design = m->is_planned ? "risk" : "pgh";
     if (m->is_planned)
         j.run.steps = lengths[1];
     for (unsigned k = 0; k < POSTERIORS * LENGTHS * WHATS; k++, next += c->sets) {

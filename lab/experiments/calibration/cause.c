@@ -42,9 +42,9 @@ static ending toss(const rf64_model *coin, const hermite *rule, uint64_t seed, i
 
 void cause_print(uint32_t sets, uint64_t seed)
 {
-    const cli_run run = runs_ordinary("coin", TOSSES, seed);
+    const rf_simulation run = runs_ordinary("coin", TOSSES, seed);
     rf64_chart charts[RF_NAMES_MAX];
-    const rf64_model coin = rf64_instance_model(run.model->f64, charts);
+    const rf64_model coin = rf64_instance_model(run.config.model->f64, charts);
     const hermite rule = hermite_rule(POINTS);
     static const char *const names[] = {"neither", "the mean", "the width", "both"};
     printf("sampling error of   95 %% covers   ln of width\n");

@@ -15,6 +15,7 @@
      wrong     ... and of them those that the exact sign contradicts */
 #include "cli.h"
 #include "hypotheses.h"
+#include "track_options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,23 +58,23 @@ static void fail(const char *what)
     exit(1);
 }
 
-static cli_run run_of(const config *c, hypothesis h, uint64_t seed)
+static rf_simulation run_of(const config *c, hypothesis h, uint64_t seed)
 {
-    cli_run run = hypothesis_run(h, seed, c->engine);
-    run.attempts = (uint32_t)c->attempts;
+    rf_simulation run = hypothesis_run(h, seed, c->engine);
+    run.config.attempts = (uint32_t)c->attempts;
     return run;
 }
 
 static outcome ask(const config *c, const question *q, const char *design, uint32_t set)
 {
-    static hypothesis_record records[100000];
+    static rf_record records[100000];
     static cli_score scores[2][REGISTERS_MAX];
     rf_words w = rf_draw(c->seed, set, 0, 0, RF_FOR_USER);
     const uint64_t seed = (uint64_t)w.word[1] << 32 | w.word[0];
     outcome o;
     const hypothesis truth = q->is[set % 2], believed = q->is[q->tracker_knows && strcmp(truth.model, q->is[0].model) == 0 ? set % 2 : 0];
     const uint32_t count = (uint32_t)c->records;
-    cli_run run[2] = {run_of(c, q->is[0], ~seed), run_of(c, q->is[1], ~seed)};
+    rf_simulation run[2] = {run_of(c, q->is[0], ~seed), run_of(c, q->is[1], ~seed)};
     double exact[2];
     if (hypothesis_simulate(truth, believed, design, seed, c->engine, count, records) < 0 || hypothesis_exact(&run[0], records, count, &exact[0]) < 0 ||
         hypothesis_exact(&run[1], records, count, &exact[1]) < 0)
@@ -81,7 +82,7 @@ static outcome ask(const config *c, const question *q, const char *design, uint3
     o.exact = exact[0] - exact[1];
     for (unsigned sampler = 0; sampler < SAMPLERS; sampler++) {
         for (unsigned i = 0; i < 2; i++) {
-            run[i].sampler = (rf_sampler)sampler;
+            run[i].config.sampler = (rf_sampler)sampler;
             if (hypothesis_score(&run[i], records, count, (uint32_t)c->repeat, scores[i]) < 0)
                 fail("a register refuses a record");
         }

@@ -46,8 +46,8 @@ static int ask(lab *l, void *context, uint32_t set, const rf_engine *engine)
     const uint32_t count = lab_whole(l, "records");
     rf_words w = rf_draw(lab_seed(l), set, 0, 0, RF_FOR_USER);
     const uint64_t seed = (uint64_t)w.word[1] << 32 | w.word[0];
-    hypothesis_record *records = malloc(count * sizeof *records);
-    cli_run run[2] = {hypothesis_run(q->is[0], ~seed, engine), hypothesis_run(q->is[1], ~seed, engine)};
+    rf_record *records = malloc(count * sizeof *records);
+    rf_simulation run[2] = {hypothesis_run(q->is[0], ~seed, engine), hypothesis_run(q->is[1], ~seed, engine)};
     double exact[2] = {0};
     cli_score score[3] = {0};
     int status = records ? 0 : -1;
@@ -56,11 +56,11 @@ static int ask(lab *l, void *context, uint32_t set, const rf_engine *engine)
     for (int i = 0; i < 2 && status == 0; i++)
         status = hypothesis_exact(&run[i], records, count, &exact[i]);
     for (unsigned k = 0; k < lab_items(l, "attempts") && status == 0; k++) {
-        run[0].attempts = run[1].attempts = (uint32_t)lab_item(l, "attempts", k);
+        run[0].config.attempts = run[1].config.attempts = (uint32_t)lab_item(l, "attempts", k);
         for (int i = 0; i < 2 && status == 0; i++)
             status = hypothesis_score(&run[i], records, count, 1, &score[i]);
-        cli_run other = run[0];
-        other.kappa = lab_real(l, "kappa");
+        rf_simulation other = run[0];
+        other.config.kappa = lab_real(l, "kappa");
         if (status == 0)
             status = hypothesis_score(&other, records, count, 1, &score[2]);
         o->own[k] = score[0].log_evidence - score[1].log_evidence;

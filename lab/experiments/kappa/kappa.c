@@ -11,7 +11,7 @@ typedef struct trial {
     double delta, kappa, acceptance;
 } trial;
 
-static int watch(void *user, uint32_t number, const cli_step *step)
+static int watch(void *user, uint32_t number, const rf_step *step)
 {
     trial *t = (trial *)user + number;
     const double prior = 0.5 * rf_model_find("precession")->f64->about->parameter[0].high;
@@ -48,16 +48,16 @@ static int run(lab *l, unsigned cell)
 {
     const int is_controlled = cell == lab_items(l, "kappas");
     const uint32_t count = lab_whole(l, "trials");
-    cli_run run = runs_paper("precession", (long)lab_whole(l, "measurements"), lab_seed(l));
+    rf_simulation run = runs_paper("precession", (long)lab_whole(l, "measurements"), lab_seed(l));
     trial *trials = calloc(count, sizeof *trials);
     double *column = calloc(count, sizeof *column);
-    run.attempts = lab_whole(l, "attempts");
-    run.recovery = lab_real(l, "recovery");
-    run.drift[0] = 0;
-    run.kappa = is_controlled ? 0 : lab_item(l, "kappas", cell);
+    run.config.attempts = lab_whole(l, "attempts");
+    run.config.recovery = lab_real(l, "recovery");
+    run.config.drift[0] = 0;
+    run.config.kappa = is_controlled ? 0 : lab_item(l, "kappas", cell);
     int status = trials && column ? trials_run(l, &run, count, watch, trials) : lab_fail(l, "not enough memory");
     if (status == 0)
-        put_cell(l, is_controlled ? "controlled" : "given", is_controlled ? NAN : run.kappa, trials, count, (double)run.steps, column);
+        put_cell(l, is_controlled ? "controlled" : "given", is_controlled ? NAN : run.config.kappa, trials, count, (double)run.steps, column);
     free(trials);
     free(column);
     return status;

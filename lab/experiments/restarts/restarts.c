@@ -35,18 +35,18 @@ typedef struct acceptance {
 } acceptance;
 
 typedef struct watch {
-    const cli_run *run;
+    const rf_simulation *run;
     tracks t;
     recovery *recoveries;
     acceptance *accepted; /* by trial */
 } watch;
 
-static int see(void *user, uint32_t trial, const cli_step *step)
+static int see(void *user, uint32_t trial, const rf_step *step)
 {
     watch *w = user;
     acceptance *a = &w->accepted[trial];
     const int is_lost = fabs(step->error[0]) > CLI_LOST_SIGMAS * step->sd[0];
-    recovery_step(&w->recoveries[trial], step->step - w->run->jump_at, step->error[0] / w->run->drift[0]);
+    recovery_step(&w->recoveries[trial], step->step - w->run->jump_at, step->error[0] / w->run->config.drift[0]);
     a->count[is_lost]++;
     a->empty += step->report.accepted == 0;
     a->sum[is_lost] += step->report.acceptance;
@@ -94,8 +94,8 @@ static int run(lab *l, unsigned cell)
     const long steps = (long)lab_whole(l, "steps");
     const uint32_t trials = lab_whole(l, "trials"), every = is_random ? (uint32_t)lab_item(l, "restart_every", index - POLICIES) : 0;
     const char *of = is_random ? restarted : p->of;
-    cli_run run = p->is_paper ? runs_paper("precession", steps, lab_seed(l)) : runs_ordinary("precession", steps, lab_seed(l));
-    run.on_lost = p->on_lost;
+    rf_simulation run = p->is_paper ? runs_paper("precession", steps, lab_seed(l)) : runs_ordinary("precession", steps, lab_seed(l));
+    run.config.on_lost = p->on_lost;
     run.jump = has_jump ? lab_real(l, "jump") : 0;
     run.jump_at = (long)lab_whole(l, "jump_at");
     watch w = {.run = &run, .recoveries = calloc(trials, sizeof *w.recoveries), .accepted = calloc(trials, sizeof *w.accepted)};
@@ -103,7 +103,7 @@ static int run(lab *l, unsigned cell)
     if (status == 0 && (!w.recoveries || !w.accepted))
         status = lab_fail(l, "not enough memory");
     if (status == 0)
-        status = is_random || p->is_restarted ? trials_run_beside(l, &run, COMPANION_RESTARTED, every, trials, see, &w) : trials_run(l, &run, trials, see, &w);
+        status = is_random || p->is_restarted ? trials_run_beside(l, &run, REFERENCE_RESTARTED, every, trials, see, &w) : trials_run(l, &run, trials, see, &w);
     if (status == 0 && has_jump)
         put_recovered(l, &w, of, every);
     else if (status == 0) {

@@ -10,7 +10,7 @@ enum { FILTER = -1 };
 /* One curve's point: a method, a design, and how many attempts, points or particles. */
 typedef struct method {
     const char *of;
-    int kind; /* FILTER, or a companion_kind */
+    int kind; /* FILTER, or a reference_kind */
     int is_paper;
     uint32_t size;
 } method;
@@ -22,12 +22,12 @@ static const struct family {
 } families[] = {
     {"PGH", FILTER, 1, "attempts"},
     {"default", FILTER, 0, "ours"},
-    {"exact moments with PGH", COMPANION_CLOSED_FORM, 1, NULL},
-    {"exact moments", COMPANION_CLOSED_FORM, 0, NULL},
-    {"exact posterior with PGH", COMPANION_EXACT, 1, "grid"},
-    {"exact posterior", COMPANION_EXACT, 0, "grid"},
-    {"particles with PGH", COMPANION_PARTICLES, 1, "particles"},
-    {"particles", COMPANION_PARTICLES, 0, "particles"},
+    {"exact moments with PGH", REFERENCE_CLOSED_FORM, 1, NULL},
+    {"exact moments", REFERENCE_CLOSED_FORM, 0, NULL},
+    {"exact posterior with PGH", REFERENCE_EXACT, 1, "grid"},
+    {"exact posterior", REFERENCE_EXACT, 0, "grid"},
+    {"particles with PGH", REFERENCE_PARTICLES, 1, "particles"},
+    {"particles", REFERENCE_PARTICLES, 0, "particles"},
 };
 
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -54,14 +54,14 @@ static method method_of(const lab *l, unsigned cell)
 static uint32_t trials_of(const lab *l, const method *m)
 {
     const uint32_t trials = lab_whole(l, "trials");
-    const double some = m->kind == COMPANION_PARTICLES ? floor(lab_real(l, "particle_trials") / m->size) : trials;
+    const double some = m->kind == REFERENCE_PARTICLES ? floor(lab_real(l, "particle_trials") / m->size) : trials;
     return some < trials ? (uint32_t)some : trials;
 }
 
 static double cost(const lab *l, unsigned cell)
 {
     const method m = method_of(l, cell);
-    const double each = m.kind == COMPANION_PARTICLES ? 30.0 * m.size : m.kind == COMPANION_EXACT ? 30000 : 200 + 3.0 * m.size;
+    const double each = m.kind == REFERENCE_PARTICLES ? 30.0 * m.size : m.kind == REFERENCE_EXACT ? 30000 : 200 + 3.0 * m.size;
     return each * trials_of(l, &m);
 }
 
@@ -72,19 +72,19 @@ static int run(lab *l, unsigned cell)
     const uint32_t trials = trials_of(l, &m);
     char name[80];
     tracks t;
-    cli_run run = m.is_paper ? runs_paper("precession", steps, lab_seed(l)) : runs_ordinary("precession", steps, lab_seed(l));
+    rf_simulation run = m.is_paper ? runs_paper("precession", steps, lab_seed(l)) : runs_ordinary("precession", steps, lab_seed(l));
     if (m.kind == FILTER)
-        run.attempts = m.size;
+        run.config.attempts = m.size;
     int status = tracks_open(l, &t, &run, trials);
     if (status == 0)
         status = m.kind == FILTER ? trials_run(l, &run, trials, tracks_watch, &t)
-                                  : trials_run_beside(l, &run, (companion_kind)m.kind, m.size, trials, tracks_watch, &t);
+                                  : trials_run_beside(l, &run, (reference_kind)m.kind, m.size, trials, tracks_watch, &t);
     if (status == 0) {
         snprintf(name, sizeof name, m.size > 1 ? "%s %u" : "%s", m.of, (unsigned)m.size);
         tracks_put(l, &t, m.of, m.size);
         tracks_put_steps(l, &t, name, (long)lab_whole(l, "every"));
         lab_put(l, "trials", m.of, m.size, trials, NAN);
-        if (m.kind == FILTER || m.kind == COMPANION_PARTICLES) {
+        if (m.kind == FILTER || m.kind == REFERENCE_PARTICLES) {
             const lab_row pooled = lab_find(l, "pooled", m.of, m.size);
             const double bytes = m.kind == FILTER ? RF32_FILTER_BYTES(1) : 8.0 * m.size;
             lab_put(l, "by bytes", m.of, bytes, pooled.value, pooled.error);
