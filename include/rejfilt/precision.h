@@ -7,6 +7,7 @@
 #undef rf_unsigned
 #undef RF
 #undef RF_C
+#undef RF_EPSILON
 #undef RF_LIMIT
 #undef RF_TINY
 
@@ -16,6 +17,7 @@
 #define rf_unsigned uint32_t
 #define RF(name) rf32_##name
 #define RF_C(constant) constant##f
+#define RF_EPSILON RF32_EPSILON
 #define RF_LIMIT RF32_LIMIT
 #define RF_TINY RF32_TINY
 #elif RF_BITS == 64
@@ -24,16 +26,19 @@
 #define rf_unsigned uint64_t
 #define RF(name) rf64_##name
 #define RF_C(constant) constant
+#define RF_EPSILON RF64_EPSILON
 #define RF_LIMIT RF64_LIMIT
 #define RF_TINY RF64_TINY
 #elif RF_BITS != 0
 #error "RF_BITS must be 32, 64 or 0"
 #endif
 
-/* Magnitudes the filter works with. Their squares are representable. */
+/* Magnitudes the filter works with, whose squares are representable; and the spacing of numbers from 1 to 2. */
 #ifndef RF32_LIMIT
 #define RF32_LIMIT 0x1p60f
 #define RF32_TINY 0x1p-60f
 #define RF64_LIMIT 0x1p500
 #define RF64_TINY 0x1p-500
+#define RF32_EPSILON 0x1p-23f
+#define RF64_EPSILON 0x1p-52
 #endif
