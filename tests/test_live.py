@@ -471,20 +471,26 @@ class Checkpoints(Run):
                 self.assertEqual(joined, whole, (more, every))
                 os.remove(state)
 
-    def test_the_version_before(self):
-        """Files of version 1, which end before the variance's carry, are taken."""
+    def test_versions_before(self):
+        """Files of versions 1 and 2, which end before the variance's carry and before the mean's rest, are taken. What they
+        lack is below the last digit of the numbers they have."""
         state, lines = self.folder / "run.state", self.data.splitlines(keepends=True)
-        track(*self.options, f"--state={state}", given="".join(lines[:30]))
-        new = state.read_bytes()
-        contents = new[16:-12]
-        old = new[:8] + struct.pack("<II", 1, len(contents)) + contents
-        state.write_bytes(old + struct.pack("<I", zlib.crc32(old)))
-        rest = parse(track(*self.options, f"--state={state}", given="".join(lines[30:])))
-        wanted = parse(self.whole)[30:]
-        for line in (*rest, *wanted):
-            self.assertGreater(line.pop("log_evidence_sd"), 0)
-        self.assertEqual(rest, wanted)
-        self.assertEqual(struct.unpack_from("<I", state.read_bytes(), 8), (2,))
+        for version, missing in ((1, 16), (2, 8)):
+            state.unlink(missing_ok=True)
+            track(*self.options, f"--state={state}", given="".join(lines[:30]))
+            new = state.read_bytes()
+            contents = new[16:-4 - missing]
+            old = new[:8] + struct.pack("<II", version, len(contents)) + contents
+            state.write_bytes(old + struct.pack("<I", zlib.crc32(old)))
+            rest = parse(track(*self.options, f"--state={state}", given="".join(lines[30:])))
+            wanted = parse(self.whole)[30:]
+            self.assertEqual(len(rest), len(wanted))
+            for line, right in zip(rest, wanted):
+                self.assertEqual(line["step"], right["step"])
+                self.assertGreater(line["log_evidence_sd"], 0)
+                self.assertAlmostEqual(line["parameters"][0]["mean"], right["parameters"][0]["mean"], 9)
+                self.assertAlmostEqual(line["parameters"][0]["sd"], right["parameters"][0]["sd"], 9)
+            self.assertEqual(struct.unpack_from("<I", state.read_bytes(), 8), (3,))
 
     def test_a_file_that_goes_on_or_has_grown(self):
         lines = self.data.splitlines(keepends=True)
@@ -530,7 +536,7 @@ class Checkpoints(Run):
             self.refused(good[:length], "run.state")
         self.refused(good + b"\0", "run.state")
         self.refused(b"step,x.mean\n1,2\n" * 20, "run.state")
-        newer = good[:8] + struct.pack("<I", 3) + good[12:-4]
+        newer = good[:8] + struct.pack("<I", 4) + good[12:-4]
         self.refused(newer + struct.pack("<I", zlib.crc32(newer)), "version")
         for other in (["--seed=12"], ["--attempts=50001"], ["--drift=0.02"], ["--precision=float"], ["--model=phase"], ["--batch=2"],
                       ["--prior=0:1"], ["--sampler=lattice"], ["--on-lost=stop"], ["--strict"], ["--kappa=2"]):

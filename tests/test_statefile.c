@@ -156,9 +156,9 @@ static void test_round_trip(void **state)
 static void test_bytes_of_the_file(void **state)
 {
     (void)state;
-    static const unsigned char expected[] = {'R', 'F', 'S',  'T',  'A', 'T', 'E',  '\n', 2,    0,   0, 0,
+    static const unsigned char expected[] = {'R', 'F', 'S',  'T',  'A', 'T', 'E',  '\n', 3,    0,   0, 0,
                                              14,  0,   0,    0,    4,   3,   2,    1,    0,    0,   0, 0,
-                                             0,   0,   0xf8, 0xbf, 'h', 'i', 0x7d, 0x46, 0xf4, 0xac};
+                                             0,   0,   0xf8, 0xbf, 'h', 'i', 0xbd, 0x22, 0xdc, 0xbb};
     unsigned char bytes[64];
     cli_state s = {.size = 0};
     cli_state_put_u32(&s, 0x01020304u);
@@ -294,11 +294,11 @@ static void test_refusals(void **state)
     write_file(path, bytes, count);
     assert_refused(path, "is damaged (checksum)");
     bytes[20] ^= 1;
-    bytes[8] = 3;
+    bytes[8] = 4;
     write_file(path, bytes, count);
-    assert_refused(path, "is of a newer version (3; this program reads up to 2)");
+    assert_refused(path, "is of a newer version (4; this program reads up to 3)");
     write_file(path, bytes, 16); /* of which nothing else may be believed */
-    assert_refused(path, "is of a newer version (3; this program reads up to 2)");
+    assert_refused(path, "is of a newer version (4; this program reads up to 3)");
     static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\1\0\0\0\1\20\0";
     write_file(path, too_long, sizeof too_long);
     assert_refused(path, "is damaged (its length)");

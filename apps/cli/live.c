@@ -97,6 +97,8 @@ static void put_state(const session *s, cli_state *out)
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
         cli_state_put_f64(out, (double)RF(filter_factor)(t->filter)[i]);
     cli_state_put_f64(out, (double)t->evidence.variance_carry);
+    for (unsigned i = 0; i < dim; i++)
+        cli_state_put_f64(out, (double)RF(filter_rest)(t->filter, i));
 }
 
 /* Returns 0, or -1 when the contents are not those of this run. */
@@ -122,15 +124,18 @@ static int get_state(session *s, cli_state *in)
     rf_real *const numbers[] = {&h->surprise, &h->variance, &t->evidence.log, &t->evidence.carry, &t->evidence.variance, &t->options.kappa};
     for (unsigned i = 0; i < 6; i++)
         *numbers[i] = (rf_real)cli_state_get_f64(in);
-    rf_real mean[RF_NAMES_MAX], factor[RF_TRIANGLE(RF_NAMES_MAX)];
+    rf_real mean[RF_NAMES_MAX], rest[RF_NAMES_MAX], factor[RF_TRIANGLE(RF_NAMES_MAX)];
     for (unsigned i = 0; i < dim; i++)
         mean[i] = (rf_real)cli_state_get_f64(in);
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
         factor[i] = (rf_real)cli_state_get_f64(in);
-    t->evidence.variance_carry = cli_state_is_read(in) ? 0 : (rf_real)cli_state_get_f64(in); /* version 1 had none */
+    t->evidence.variance_carry = cli_state_is_read(in) ? 0 : (rf_real)cli_state_get_f64(in); /* version 1 had none, */
+    const int has_rest = !cli_state_is_read(in);                                             /* nor version 2 a rest */
+    for (unsigned i = 0; i < dim; i++)
+        rest[i] = has_rest ? (rf_real)cli_state_get_f64(in) : 0;
     if (!cli_state_is_read(in))
         return -1;
-    return RF(filter_restore)(t->filter, seed, updates, mean, factor) < 0 ? -1 : 0;
+    return RF(filter_restore)(t->filter, seed, updates, mean, factor, rest) < 0 ? -1 : 0;
 }
 
 /* A line is in the output before it is in the checkpoint. */

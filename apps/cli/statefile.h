@@ -13,7 +13,7 @@
 
 #include "lock.h"
 
-#define CLI_STATE_VERSION 2u /* goes up when the meaning of the contents changes */
+#define CLI_STATE_VERSION 3u /* goes up when the meaning of the contents changes */
 
 /* The contents, being written or being read. It starts as {.size = 0}. */
 typedef struct cli_state {

@@ -109,7 +109,7 @@ int32_t track_step(void)
     view.accepted = report.accepted;
     view.kappa = report.kappa;
     view.delta = report.delta;
-    view.health = (uint32_t)tracker.health.state;
+    view.health = tracker.health.state == RF_TRACKING && (status & RF_NOTE_COARSE) ? PLAYGROUND_COARSE : (uint32_t)tracker.health.state;
     view.widened = tracker.health.widened;
     view.log_evidence = tracker.evidence.log + tracker.evidence.carry;
     view.log_evidence_sd = rf32_sqrt(tracker.evidence.variance);
