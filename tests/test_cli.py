@@ -12,7 +12,7 @@ STEP_KEYS = set("step parameters settings outcome records attempts accepted acce
                 "health widened restarts notes".split())  # and covariances, time, where there are any
 RECORD = '{"t": 1, "x_": 0.2, "outcome": 1}\n'
 MODELS = ("precession", "ramsey", "decay", "coin", "linear", "phase", "rabi", "bearing", "range")
-NOTE_WIDENED = 1  # RF_NOTE_WIDENED of status.def
+NOTE_WIDENED, NOTE_COARSE = 1, 64  # RF_NOTE_... of status.def
 
 
 def run(*arguments, **more):
@@ -484,6 +484,21 @@ class Option(Test):
             self.assertGreater(len(growth), 5)
             for ratio in growth:
                 self.assertAlmostEqual(ratio, 1 + recovery, places=9)
+
+    def test_where_numbers_end(self):
+        """A frequency that stands still is soon known better than floats can tell: the standard deviation is held at their
+        spacing, and every format says so."""
+        options = ("--drift=0", "--steps=120", "--on-lost=ignore", "--seed=1")
+        lines = steps("--precision=float", *options)
+        for line in lines:
+            self.assertGreater(line["parameters"][0]["sd"], 2**-24 * abs(line["parameters"][0]["mean"]), line)
+            self.assertEqual(line["health"], "coarse" if line["notes"] & NOTE_COARSE else "tracking")
+        coarse = sum(line["health"] == "coarse" for line in lines)
+        self.assertGreater(coarse, 10)
+        for form in ("text", "csv"):
+            ends = [row.endswith("coarse") for row in good(*SIMULATE, "--precision=float", f"--format={form}", *options).splitlines()]
+            self.assertEqual(sum(ends), coarse, form)
+        self.assertEqual({line["health"] for line in steps("--precision=double", "--drift=0", "--steps=60", "--on-lost=ignore", "--seed=1")}, {"tracking"})
 
     def test_strict(self):
         for m in (1, 5, 100):

@@ -85,12 +85,12 @@ class Native(unittest.TestCase):
             made, accepted = (int(word, 16) for word in view[10:12])
             self.assertLessEqual(made, 4000)
             mean, sd = as_floats(view[4:6])
-            sum_z = struct.unpack("<q", struct.pack("<2I", *(int(word, 16) for word in memory[10:12])))[0]
+            sum_zz = struct.unpack("<q", struct.pack("<2I", *(int(word, 16) for word in memory[12:14])))[0]
             grid = [(x - mean) / sd * 8192 for x in as_floats(draws[0:3 * made:3])]
             for place in grid:  # whole numbers, but for the rounding of x
                 self.assertLess(abs(place - round(place)), 0.1)
             kept = [round(place) for place, flag in zip(grid, draws[2::3]) if int(flag, 16)]
-            self.assertEqual((len(kept), sum(kept)), (accepted, sum_z), f"m = {attempts}")
+            self.assertEqual((len(kept), sum(place**2 for place in kept)), (accepted, sum_zz), f"m = {attempts}")
 
     def test_refuses_what_it_cannot_play(self):
         for script in ("open 1\nset 0 0 1 0", "open 1\nset 100 9 1 0", "open 1\nset 100 0 2 0", "open 1\nset 100 0 1 nan", "classify", "dance"):

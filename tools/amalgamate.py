@@ -69,7 +69,7 @@ def one_precision(text, bits="32"):
     text = re.sub(r"\bRF\((\w+)\)", rf"rf{bits}_\1", text)
     text = re.sub(r"\bRF_C\(([^()]+)\)", r"\1f" if bits == "32" else r"\1", text)
     for name, meaning in {"rf_real": "float" if bits == "32" else "double", "rf_order": f"int{bits}_t", "rf_unsigned": f"uint{bits}_t",
-                          "RF_LIMIT": f"RF{bits}_LIMIT", "RF_TINY": f"RF{bits}_TINY"}.items():
+                          "RF_EPSILON": f"RF{bits}_EPSILON", "RF_LIMIT": f"RF{bits}_LIMIT", "RF_TINY": f"RF{bits}_TINY"}.items():
         text = re.sub(rf"\b{name}\b", meaning, text)
     return text
 

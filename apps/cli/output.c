@@ -38,7 +38,7 @@ static void text_step(FILE *out, const rf_description *about, const rf_step *s)
     for (unsigned i = 0; i < about->settings; i++)
         text_number(out, 11, 4, s->setting[i]);
     text_number(out, 9, 4, s->outcome);
-    fprintf(out, " %6u %8.3f   %s\n", s->report.accepted, s->report.acceptance, rf_health_name(s->health));
+    fprintf(out, " %6u %8.3f   %s\n", s->report.accepted, s->report.acceptance, cli_health_word(s));
 }
 
 /* ---- JSON ---- */
@@ -93,7 +93,7 @@ static void json_step(FILE *out, const rf_description *about, const rf_step *s)
     cli_json_real(&json, "delta", s->report.delta);
     cli_json_real(&json, "log_evidence", s->log_evidence);
     cli_json_real(&json, "log_evidence_sd", sqrt(s->log_evidence_variance));
-    cli_json_text(&json, "health", rf_health_name(s->health));
+    cli_json_text(&json, "health", cli_health_word(s));
     cli_json_whole(&json, "widened", s->widened);
     cli_json_whole(&json, "restarts", s->restarts);
     cli_json_whole(&json, "notes", (uint64_t)s->report.status);
@@ -163,7 +163,7 @@ static void csv_step(FILE *out, const rf_description *about, const rf_step *s)
                              sqrt(s->log_evidence_variance)};
     for (unsigned k = 0; k < 5; k++)
         csv_real(out, values[k]);
-    fprintf(out, "%u,%u,%u,%s\n", s->widened, s->restarts, (unsigned)s->report.status, rf_health_name(s->health));
+    fprintf(out, "%u,%u,%u,%s\n", s->widened, s->restarts, (unsigned)s->report.status, cli_health_word(s));
 }
 
 /* ---- All ---- */

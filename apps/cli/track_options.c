@@ -13,6 +13,13 @@
 const char *const cli_sampler_names[] = {"reject", "lattice", "weight", NULL};
 const char *const cli_on_lost_names[] = {"widen", "restart", "stop", "ignore", NULL};
 const char *const cli_precision_names[] = {"double", "float", NULL};
+
+const char *cli_health_word(const rf_step *step)
+{
+    return step->health == RF_TRACKING && (step->report.status & RF_NOTE_COARSE) ? "coarse"
+                                                                                 : rf_health_name(step->health);
+}
+
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
 
 /* Those of src/design/, and what is none of them. */

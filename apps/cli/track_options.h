@@ -30,6 +30,10 @@ typedef struct cli_track_config {
    (--help, --print-config), -1 after a message. */
 int cli_track_configure(cli_track_config *config, int argc, char **argv);
 
+/* The word for a step's health: that of its tests, or `coarse` where they are passed and a standard deviation is held at the
+   spacing of numbers. */
+const char *cli_health_word(const rf_step *step);
+
 extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3];
 
 /* Why an update was refused: the status in words, and what the engine has to say to it, in `text`, which is returned. */

@@ -6,6 +6,8 @@
 #endif
 
 #include "view.h"
+
+#include "track_options.h"
 #include "picture.h"
 
 #include <langinfo.h>
@@ -428,13 +430,13 @@ static void put_field(cli_view *v, int *taken, const char *format, ...)
 
 static void put_health(cli_view *v, int *taken)
 {
-    static const char *const words[] = {"tracking", "suspicious", "recovering", "lost"};
     const unsigned state = v->last.health & 3u, restarts = v->last.restarts;
+    const char *word = state == RF_LOST ? "lost" : cli_health_word(&v->last);
     put_ink(v, (ink)(TRACKING + state));
     if (restarts > 0)
-        put_field(v, taken, state == RF_LOST ? "%s, restarted (%u)" : "%s, restarts: %u", words[state], restarts);
+        put_field(v, taken, state == RF_LOST ? "%s, restarted (%u)" : "%s, restarts: %u", word, restarts);
     else
-        put_field(v, taken, "%s", words[state]);
+        put_field(v, taken, "%s", word);
     put_ink(v, PLAIN);
 }
 
@@ -555,6 +557,7 @@ static void keep(cli_view *v, const rf_step *s)
     v->last.health = s->health;
     v->last.restarts = s->restarts;
     v->last.outcome = s->outcome;
+    v->last.report.status = s->report.status;
     v->last.report.acceptance = s->report.acceptance;
     memcpy(v->last.truth, s->truth, parameters);
     memcpy(v->last.mean, s->mean, parameters);

@@ -10,7 +10,7 @@ const $ = id => document.getElementById(id);
 const DRIFT = Math.PI / 120; // the paper's, of one step
 const SHOWN = 1500;          // attempts drawn
 const BUSY = 12;             // milliseconds of a frame for updates
-const HEALTH_TEXT = ['tracking', 'suspicious', 'recovering: widened', 'lost: back to the prior'];
+const HEALTH_TEXT = ['tracking', 'suspicious', 'recovering: widened', 'lost: back to the prior', 'tracking, as sharp as floats can tell'];
 const stillness = matchMedia('(prefers-reduced-motion: reduce)');
 
 const module = await load('rejfilt.wasm');

@@ -3,7 +3,7 @@ import { begin, colour } from './plot.js';
 
 const FIELDS = [
   ['seed', 8], ['weight above κ', 8], ['accepted', 4], ['above κ', 4], ['largest P/κ', 4], ['updates', 4],
-  ['size, bad values', 8], ['Σz', 8], ['Σz²', 8], ['mean', 4], ['sd', 4],
+  ['size, bad values', 8], ['rest of mean', 8], ['Σz²', 8], ['mean', 4], ['sd', 4],
 ];
 const ROW = 4; // bytes
 

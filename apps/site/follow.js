@@ -1,5 +1,6 @@
 // Panel 1: the truth, and the filter's band that follows it.
 import { axisBottom, axisLeft, begin, colour, polyline, scale } from './plot.js';
+import { HEALTH } from './rejfilt.js';
 
 const ROOM = 2000;
 const MARGIN = { left: 48, right: 12, top: 22, bottom: 36 };
@@ -43,7 +44,7 @@ export function follow(canvas) {
 
     for (const p of shown) { // how the filter is, along the bottom
       if (p.health === 0) continue;
-      g.fillStyle = colour(p.health === 1 ? 'warn' : 'bad');
+      g.fillStyle = colour(HEALTH[p.health] === 'suspicious' || HEALTH[p.health] === 'coarse' ? 'warn' : 'bad');
       g.fillRect(x(p.step) - 1.5, base - 5, 3, 5);
     }
     g.setLineDash([4, 4]);

@@ -3,7 +3,7 @@ const VIEW = ['step:u', 'truth', 'mean', 'sd', 'priorMean', 'priorSd', 'time', '
   'accepted:u', 'kappa', 'delta', 'health:u', 'widened:u', 'logEvidence', 'logEvidenceSd'];
 const CURVE = 512, MOST_DRAWS = 4096, PIXELS = 784, CLASSES = 10, MOST_QUERIES = 64, MOST_POINTS = 512;
 
-export const HEALTH = ['tracking', 'suspicious', 'recovering', 'lost'];
+export const HEALTH = ['tracking', 'suspicious', 'recovering', 'lost', 'coarse'];
 
 export async function load(url) {
   const { instance } = await WebAssembly.instantiateStreaming(fetch(url), {});

@@ -48,7 +48,12 @@ RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
 }
 
 /* lanes ← their natural values. */
-RF_ONCE void RF(to_natural)(const RF(chart) *chart, unsigned count, rf_real *lanes)
+#if RF_KERNEL_PAIRS > 1
+RF_ONCE
+#else
+RF_FN
+#endif
+void RF(to_natural)(const RF(chart) *chart, unsigned count, rf_real *lanes)
 {
     const RF(chart) c = chart ? *chart : (RF(chart)){RF_REAL, 0, 0};
     if (c.kind == RF_POSITIVE)

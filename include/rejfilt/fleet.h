@@ -68,8 +68,10 @@ RF_ONCE void RF_FLEET_NAME(attempt)(const RF(fleet) *fleet, unsigned dim, RF_FLE
     }
     for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
         rf_real own[RF_KERNEL_DIM_MAX], setting[RF_KERNEL_SETTINGS_MAX + 1];
+        RF_UNROLL_ALL
         for (unsigned i = 0; i < dim; i++)
             own[i] = x[i][lane];
+        RF_UNROLL_ALL
         for (unsigned i = 0; i < settings; i++)
             setting[i] = s->record[i][lane];
         accept[lane] = RF_KERNEL_LIKELIHOOD(own, setting, s->record[settings][lane]);
@@ -114,6 +116,7 @@ RF_FN void RF_FLEET_NAME(plain)(RF_FLEET_NAME(lanes) *s, const rf_wide *keys, ui
         for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
             float z[2];
             rf_real setting[RF_KERNEL_SETTINGS_MAX + 1];
+            RF_UNROLL_ALL
             for (unsigned i = 0; i < settings; i++)
                 setting[i] = s->record[i][lane];
             rf32_normal_pair(words[lane], words[RF_FLEET_LANES + lane], &z[0], &z[1]);

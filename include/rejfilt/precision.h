@@ -8,6 +8,7 @@
 #undef RF
 #undef RF_C
 #undef RF_C_
+#undef RF_EPSILON
 #undef RF_LIMIT
 #undef RF_TINY
 
@@ -18,6 +19,7 @@
 #define RF(name) rf32_##name
 #define RF_C_(constant) constant##f
 #define RF_C(constant) RF_C_(constant)
+#define RF_EPSILON RF32_EPSILON
 #define RF_LIMIT RF32_LIMIT
 #define RF_TINY RF32_TINY
 #elif RF_BITS == 64
@@ -26,16 +28,19 @@
 #define rf_unsigned uint64_t
 #define RF(name) rf64_##name
 #define RF_C(constant) constant
+#define RF_EPSILON RF64_EPSILON
 #define RF_LIMIT RF64_LIMIT
 #define RF_TINY RF64_TINY
 #elif RF_BITS != 0
 #error "RF_BITS must be 32, 64 or 0"
 #endif
 
-/* Magnitudes the filter works with. Their squares are representable. */
+/* Magnitudes the filter works with, whose squares are representable; and the spacing of numbers from 1 to 2. */
 #ifndef RF32_LIMIT
 #define RF32_LIMIT 0x1p60f
 #define RF32_TINY 0x1p-60f
 #define RF64_LIMIT 0x1p500
 #define RF64_TINY 0x1p-500
+#define RF32_EPSILON 0x1p-23f
+#define RF64_EPSILON 0x1p-52
 #endif

@@ -177,7 +177,7 @@ int32_t track_step(void)
     view.accepted = report.accepted;
     view.kappa = report.kappa;
     view.delta = report.delta;
-    view.health = (uint32_t)tracker.watch.state;
+    view.health = tracker.watch.state == RF_TRACKING && (status & RF_NOTE_COARSE) ? PLAYGROUND_COARSE : (uint32_t)tracker.watch.state;
     view.widened = tracker.watch.widened;
     view.log_evidence = tracker.evidence.log + tracker.evidence.carry;
     view.log_evidence_sd = rf32_sqrt(tracker.evidence.variance);

@@ -93,39 +93,49 @@ rf_status RF(evolve)(RF(filter) *filter, const rf_real F[], const rf_real Q[])
     for (size_t i = 0; i < (size_t)dim * dim; i++)
         if (!RF(usable)(F[i]))
             return RF_REFUSED_VALUE;
-    rf_real one[4];
+    rf_real one[5];
     rf_real *l = dim > 1 ? RF(triangle_one)(filter) : &one[0];
     rf_real *q = dim > 1 ? RF(triangle_two)(filter) : &one[1];
     rf_real *v = dim > 1 ? RF(vectors)(filter) : &one[2];
-    rf_real *mean = dim > 1 ? v + dim : &one[3];
+    rf_real *mean = dim > 1 ? v + dim : &one[3], *rest = dim > 1 ? mean + dim : &one[4];
     if (Q) {
         rf_status status = RF(covariance_read)(q, Q, dim);
         if (status < 0)
             return status;
     }
 
-    /* mean ← F·μ; l ← factor of F·L·(F·L)ᵀ, one column of F·L after the other */
+    /* mean and rest ← F·μ; l ← factor of F·L·(F·L)ᵀ, one column of F·L after the other */
+    for (unsigned i = 0; i < dim; i++) {
+        rf_real sum = 0, lost = 0;
+        for (unsigned k = 0; k < dim; k++) {
+            lost += RF(add_rounded)(&sum, F[i * dim + k] * RF(mean)(filter)[k]);
+            lost += F[i * dim + k] * RF(rest)(filter, k);
+        }
+        rest[i] = RF(add_rounded)(&sum, lost);
+        mean[i] = sum;
+        if (!RF(usable)(sum))
+            return RF_REFUSED_OVERFLOW;
+    }
     const rf_real *old = RF(factor)(filter);
     for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
         l[i] = 0;
-    for (unsigned j = 0; j <= dim; j++) {
-        rf_real *column = j < dim ? v : mean;
+    for (unsigned j = 0; j < dim; j++) {
         for (unsigned i = 0; i < dim; i++) {
             rf_real sum = 0;
-            for (unsigned k = j < dim ? j : 0; k < dim; k++)
-                sum += F[i * dim + k] * (j < dim ? old[RF(at)(k, j)] : RF(mean)(filter)[k]);
+            for (unsigned k = j; k < dim; k++)
+                sum += F[i * dim + k] * old[RF(at)(k, j)];
             if (!RF(usable)(sum))
                 return RF_REFUSED_OVERFLOW;
-            column[i] = sum;
+            v[i] = sum;
         }
-        if (j < dim)
-            RF(triangle_add)(l, v, 0, dim);
+        RF(triangle_add)(l, v, 0, dim);
     }
     if (Q)
         RF(add_factor)(l, q, RF_C(1.0), dim, v);
 
     for (unsigned i = 0; i < dim; i++)
         RF(mean)(filter)[i] = mean[i];
+    RF(rests_put)(filter, dim, rest);
     for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
         RF(factor)(filter)[i] = l[i];
     return RF(triangle_clamp)(RF(factor)(filter), dim);

@@ -40,6 +40,7 @@ rf_status RF(filter_init)(RF(filter) **filter, void *memory, size_t bytes, unsig
 unsigned RF(filter_dim)(const RF(filter) *filter) { return filter->tally.dim; }
 uint32_t RF(filter_updates)(const RF(filter) *filter) { return filter->tally.update; }
 const rf_real *RF(filter_mean)(const RF(filter) *filter) { return RF(mean)((RF(filter) *)(uintptr_t)filter); }
+rf_real RF(filter_rest)(const RF(filter) *filter, unsigned i) { return RF(rest)(filter, i); }
 const rf_real *RF(filter_factor)(const RF(filter) *filter) { return RF(factor)((RF(filter) *)(uintptr_t)filter); }
 
 rf_real RF(filter_covariance)(const RF(filter) *filter, unsigned i, unsigned j)
@@ -83,6 +84,12 @@ static rf_status RF(charts_check)(const RF(filter) *filter, const RF(model) *mod
     return RF_OK;
 }
 
+/* How fast a bounded chart's natural value grows at y; never 0. */
+static RF_APART rf_real RF(bounded_slope)(const RF(chart) *chart, rf_real y)
+{
+    return RF(max)((chart->high - chart->low) * RF_C(0.3989422804014327) * RF(exp)(RF_C(-0.5) * y * y), RF_TINY);
+}
+
 /* Mean m and standard deviation s of natural values, as mean and standard deviation in the chart. */
 static rf_status RF(chart_moments)(const RF(chart) *chart, rf_real *m, rf_real *s)
 {
@@ -100,13 +107,11 @@ static rf_status RF(chart_moments)(const RF(chart) *chart, rf_real *m, rf_real *
         *m = RF(log)(mean) - RF_C(0.5) * variance;
         *s = RF(max)(RF(sqrt)(variance), RF_TINY);
     } else if (chart->kind == RF_BOUNDED) {
-        rf_real width = chart->high - chart->low;
         rf_real y = RF(chart_coordinate)(chart, mean);
         if (!(mean > chart->low && mean < chart->high) || !RF(is_finite)(y))
             return RF_REFUSED_CHART;
-        rf_real slope = width * RF_C(0.3989422804014327) * RF(exp)(RF_C(-0.5) * y * y);
         *m = y;
-        *s = RF(min)(sd / RF(max)(slope, RF_TINY), RF_C(1.0));
+        *s = RF(min)(sd / RF(bounded_slope)(chart, y), RF_C(1.0));
     } else if (chart->kind == RF_PERIODIC) {
         *m = RF(chart_natural)(chart, mean);
         *s = RF(min)(sd, RF_WRAP_WIDEST * (chart->high - chart->low));
@@ -119,6 +124,7 @@ static void RF(set_independent)(RF(filter) *filter, unsigned i, rf_real mean, rf
 {
     rf_real *l = RF(factor)(filter);
     RF(mean)(filter)[i] = mean;
+    RF(rest_set)(filter, i, 0);
     for (unsigned j = 0; j < i; j++)
         l[RF(at)(i, j)] = 0;
     l[RF(at)(i, i)] = sd;
@@ -197,8 +203,10 @@ rf_status RF(prior_covariance)(RF(filter) *filter, const rf_real mean[], const r
     for (unsigned i = 0; i < dim; i++)
         if (!(l[RF(at)(i, i)] >= RF_TINY))
             return RF_REFUSED_COVARIANCE;
-    for (unsigned i = 0; i < dim; i++)
+    for (unsigned i = 0; i < dim; i++) {
         RF(mean)(filter)[i] = mean[i];
+        RF(rest_set)(filter, i, 0);
+    }
     for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
         RF(factor)(filter)[i] = l[i];
     return RF_OK;
@@ -239,13 +247,14 @@ void RF(filter_draw)(const RF(filter) *filter, const RF(model) *model, uint32_t 
     }
 }
 
-rf_status RF(filter_restore)(RF(filter) *filter, uint64_t seed, uint32_t updates, const rf_real mean[], const rf_real factor[])
+rf_status RF(filter_restore)(RF(filter) *filter, uint64_t seed, uint32_t updates, const rf_real mean[], const rf_real factor[],
+                             const rf_real rest[])
 {
     if (!filter || !mean || !factor)
         return RF_REFUSED_NULL;
     const unsigned dim = RF_DIM(filter->tally.dim);
     for (unsigned i = 0; i < dim; i++)
-        if (!RF(usable)(mean[i]))
+        if (!RF(usable)(mean[i]) || !RF(usable)(rest ? rest[i] : 0))
             return RF_REFUSED_VALUE;
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
         if (!RF(usable)(factor[i]))
@@ -255,8 +264,10 @@ rf_status RF(filter_restore)(RF(filter) *filter, uint64_t seed, uint32_t updates
             return RF_REFUSED_COVARIANCE;
     filter->seed = seed;
     RF(tally_clear)(&filter->tally, dim, updates);
-    for (unsigned i = 0; i < dim; i++)
+    for (unsigned i = 0; i < dim; i++) {
         RF(mean)(filter)[i] = mean[i];
+        RF(rest_set)(filter, i, rest ? rest[i] : 0);
+    }
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
         RF(factor)(filter)[i] = factor[i];
     return RF_OK;

@@ -172,18 +172,18 @@ static uint32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real 
 
 /* ---- The new Gaussian ---- */
 
-/* μ ← μ + L·z̄ */
-RF_FN void RF(move_mean)(const RF(tally) *tally, unsigned dim, const RF(task) *task, rf_real *mean, rf_real *z)
+/* μ ← μ + L·z̄. What rounding takes is kept in `rest`. */
+RF_FN void RF(move_mean)(const RF(tally) *tally, unsigned dim, const RF(task) *task, rf_real *mean, rf_real *rest, rf_real *z)
 {
     for (unsigned i = 0; i < dim; i++)
         z[i] = RF(mean_z)(tally, task->sampler, i);
     for (unsigned i = 0; i < dim; i++) {
         const rf_real *row = task->factor + RF_TRIANGLE(i);
         const RF(chart) *chart = RF(chart_of)(task->model, i);
-        rf_real move = 0;
+        rf_real move = 0, moved = mean[i];
         for (unsigned j = 0; j <= i; j++)
             move += row[j] * z[j];
-        rf_real moved = mean[i] + move;
+        rest[i] = RF(add_rounded)(&moved, move + rest[i]);
         if (chart->kind == RF_PERIODIC)
             moved = RF(natural)(chart, moved);
         mean[i] = RF(min)(RF(max)(moved, -RF_LIMIT), RF_LIMIT);
@@ -207,6 +207,33 @@ RF_FN rf_status RF(reshape)(const RF(tally) *tally, unsigned dim, const RF(task)
     unsigned raised = RF(triangle_cholesky)(c, dim, least);
     RF(triangle_multiply)(factor, c, dim);
     return RF(triangle_clamp)(factor, dim) | (raised ? RF_NOTE_CLAMPED : RF_OK);
+}
+
+/* The least standard deviation at y that numbers can tell: a little more than their spacing there, in the chart or as natural
+   values, whichever is coarser. */
+RF_FN rf_real RF(least_sd)(const RF(chart) *chart, rf_real y)
+{
+    rf_real natural = chart->kind == RF_POSITIVE; /* the spacing of x over dx/dy, in units of RF_EPSILON */
+    if (chart->kind == RF_BOUNDED) {
+        rf_real x = RF(chart_natural)(chart, y);
+        natural = RF(min)((RF(abs)(x) + (x - chart->low)) / RF(bounded_slope)(chart, y), RF_C(0.5) / RF_EPSILON);
+    }
+    return RF_C(1.01) * RF_EPSILON * RF(max)(RF(abs)(y), natural);
+}
+
+/* Holds standard deviations there. Returns a note. */
+RF_FN rf_status RF(hold_sd)(const RF(filter) *filter, const RF(model) *model, unsigned dim, const rf_real *mean, rf_real *factor)
+{
+    rf_status note = RF_OK;
+    for (unsigned i = 0; i < dim; i++) {
+        rf_real least = RF(least_sd)(RF(chart_of)(model, i), mean[i]), sd = dim > 1 ? RF(filter_sd)(filter, i) : factor[0];
+        if (!(sd < least))
+            continue;
+        note = RF_NOTE_COARSE;
+        for (unsigned j = 0; j <= i; j++)
+            factor[RF(at)(i, j)] *= least / sd;
+    }
+    return note;
 }
 
 /* ---- Report ---- */
@@ -256,24 +283,16 @@ RF_FN void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task
     r->log_evidence_variance = RF(max)(1 / hits - 1 / tries, 0);
 }
 
-/* A compensated sum: `carry` is what the last addition rounded away. */
-static void RF(add_carrying)(rf_real *total, rf_real *carry, rf_real value)
-{
-    rf_real old = *total, add = value + *carry, sum = old + add, part = sum - old;
-    *carry = (old - (sum - part)) + (add - part);
-    *total = sum;
-}
-
 void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
 {
-    RF(add_carrying)(&evidence->log, &evidence->carry, report->log_evidence);
-    RF(add_carrying)(&evidence->variance, &evidence->variance_carry, report->log_evidence_variance);
+    evidence->carry = RF(add_rounded)(&evidence->log, report->log_evidence + evidence->carry);
+    evidence->variance_carry = RF(add_rounded)(&evidence->variance, report->log_evidence_variance + evidence->variance_carry);
 }
 
-/* What follows the attempts: the tally becomes the new Gaussian at `mean`. Inlined, so that a fleet's `dim` and sampler
-   may be constants; c has room for a triangle, z for a vector. */
-RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *task, const RF(options) *options, rf_real *mean, rf_real *c,
-                             rf_real *z)
+/* What follows the attempts: the tally becomes the new Gaussian at `mean`, with `rest`. Inlined, so that a fleet's `dim` and
+   sampler may be constants; c has room for a triangle, z for a vector. */
+RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *task, const RF(options) *options, rf_real *mean,
+                             rf_real *rest, rf_real *c, rf_real *z)
 {
     RF(tally) *tally = &filter->tally;
     rf_real accepted = RF(accepted)(tally, task->sampler);
@@ -284,20 +303,22 @@ RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *t
     if (accepted < (options->strict ? 1 : 2)) {
         status |= RF_NOTE_WIDENED | RF(widen)(filter, 1 + options->recovery);
     } else {
-        RF(move_mean)(tally, dim, task, mean, z);
+        RF(move_mean)(tally, dim, task, mean, rest, z);
         status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, mean + dim, c);
     }
+    status |= RF(hold_sd)(filter, task->model, dim, mean, mean + dim);
+    RF(rests_put)(filter, dim, rest);
     tally->update++;
     return status;
 }
 
 /* The same for any number of parameters, ... */
-static RF_APART rf_status RF(conclude_any)(RF(filter) *filter, const RF(task) *task, const RF(options) *options)
+static RF_APART rf_status RF(conclude_any)(RF(filter) *filter, RF(task) *task, const RF(options) *options)
 {
     const unsigned dim = RF_DIM(task->model->dim);
     rf_real one[2];
     rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0], *z = dim > 1 ? RF(vectors)(filter) + 2 * dim : &one[1];
-    return RF(conclude)(filter, dim, task, options, RF(mean)(filter), c, z);
+    return RF(conclude)(filter, dim, task, options, RF(mean)(filter), RF(rests)(filter, &task->rest), c, z);
 }
 
 /* ... and the report, each with the stack to itself. */
@@ -306,7 +327,7 @@ static RF_APART void RF(report_any)(RF(report) *r, rf_status status, const RF(ta
     RF(report_fill)(r, status, task, tally, attempts, hedge);
 }
 
-RF_FN rf_status RF(finish)(RF(filter) *filter, const RF(task) *task, const RF(options) *options, uint32_t attempts, RF(report) *report)
+RF_FN rf_status RF(finish)(RF(filter) *filter, RF(task) *task, const RF(options) *options, uint32_t attempts, RF(report) *report)
 {
     rf_status status = RF(conclude_any)(filter, task, options);
     if (report)
@@ -324,6 +345,15 @@ static RF_APART int RF(lower_kappa)(RF(task) *task, const RF(options) *o, const 
         task->kappa = RF(max)(task->kappa * RF(min)(tally->largest * RF_C(1.000001), 1), RF_TINY); /* rounding is not above */
     RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
     return done;
+}
+
+/* After an engine that failed: the filter is as it was. */
+static RF_APART rf_status RF(update_failed)(RF(filter) *filter, uint32_t update, rf_real rest)
+{
+    const unsigned dim = RF_DIM(filter->tally.dim);
+    RF(tally_clear)(&filter->tally, dim, update);
+    RF(rests_put)(filter, dim, RF(rests)(filter, &rest));
+    return RF_REFUSED_ENGINE;
 }
 
 /* The attempts and what follows them where parameters are wrapped. */
@@ -344,28 +374,26 @@ static RF_APART rf_status RF(update_wrapped)(RF(filter) *filter, RF(task) *task,
         return RF(finish)(filter, task, options, attempts, report);
     for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
         RF(factor)(filter)[i] = saved[i];
-    RF(tally_clear)(&filter->tally, dim, task->update);
-    return RF_REFUSED_ENGINE;
+    return RF(update_failed)(filter, task->update, task->rest);
 }
 
-/* An update of checked arguments; with `begun`, the tally holds the first batch already. All but the attempts is apart, so
-   that they have the stack to themselves. */
+/* An update of checked arguments and taken rests (`rest` if there is one parameter); with `begun`, the tally holds the first
+   batch already. All but the attempts is apart, so that they have the stack to themselves. */
 RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
-                                    const RF(options) *options, const RF(engine) *engine, int begun, RF(report) *report)
+                                    const RF(options) *options, const RF(engine) *engine, int begun, rf_real rest, RF(report) *report)
 {
     RF(tally) *tally = &filter->tally;
     const RF(engine) *runner = engine ? engine : &RF(serial);
-    RF(task) task = {model,        RF(mean)(filter), RF(factor)(filter), records,          0,
+    RF(task) task = {model,        RF(mean)(filter), RF(factor)(filter), records,          0, rest,
                      filter->seed, count,            tally->update,      options->sampler, options->kappa};
-    if (count > 1 && !options->strict && !RF(lower_kappa)(&task, options, runner, tally))
-        return RF_REFUSED_ENGINE;
-    if (RF(is_wrapped)(filter, model))
-        return RF(update_wrapped)(filter, &task, options, runner, report);
-    uint32_t attempts = RF(gather)(&task, options, runner, begun, tally);
-    if (attempts > 0)
-        return RF(finish)(filter, &task, options, attempts, report);
-    RF(tally_clear)(tally, RF_DIM(model->dim), task.update);
-    return RF_REFUSED_ENGINE;
+    if (!(count > 1 && !options->strict) || RF(lower_kappa)(&task, options, runner, tally)) {
+        if (RF(is_wrapped)(filter, model))
+            return RF(update_wrapped)(filter, &task, options, runner, report);
+        uint32_t attempts = RF(gather)(&task, options, runner, begun, tally);
+        if (attempts > 0)
+            return RF(finish)(filter, &task, options, attempts, report);
+    }
+    return RF(update_failed)(filter, task.update, task.rest);
 }
 
 rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
@@ -380,5 +408,9 @@ rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real r
     if (status < 0)
         return status;
     status = RF(records_check)(model, records, count, options);
-    return status < 0 ? status : RF(update_checked)(filter, model, records, count, options, engine, 0, report);
+    if (status < 0)
+        return status;
+    rf_real rest = 0;
+    RF(rests_take)(filter, &rest);
+    return RF(update_checked)(filter, model, records, count, options, engine, 0, rest, report);
 }

@@ -129,7 +129,7 @@ static void check_filter(const RF(filter) *f)
     const unsigned dim = RF(filter_dim)(f);
     for (unsigned i = 0; i < dim; i++) {
         const rf_real *row = RF(filter_factor)(f) + RF_TRIANGLE(i);
-        fuzz_require(isfinite(RF(filter_mean)(f)[i]));
+        fuzz_require(isfinite(RF(filter_mean)(f)[i]) && isfinite(RF(filter_rest)(f, i)));
         for (unsigned j = 0; j <= i; j++)
             fuzz_require(isfinite(row[j]));
         fuzz_require(row[i] > 0 && isfinite(RF(filter_sd)(f, i)));
@@ -226,7 +226,7 @@ static rf_status make(const call *c, const world *w, unsigned which, RF(report) 
     case PRIOR_GAUSSIAN: return RF(prior_gaussian)(f, &w->model, c->a, c->b);
     case PRIOR_BOX: return RF(prior_box)(f, &w->model, c->a, c->b);
     case PRIOR_COVARIANCE: return RF(prior_covariance)(f, c->a, c->b);
-    case RESTORE: return RF(filter_restore)(f, c->seed, c->updates, c->a, c->b);
+    case RESTORE: return RF(filter_restore)(f, c->seed, c->updates, c->a, c->b, NULL);
     case DIFFUSE: return RF(diffuse)(f, c->x, c->y);
     case DIFFUSE_COVARIANCE: return RF(diffuse_covariance)(f, c->b, c->x);
     case EVOLVE: return RF(evolve)(f, c->a, c->seed ? c->b : NULL);
@@ -238,6 +238,13 @@ static rf_status make(const call *c, const world *w, unsigned which, RF(report) 
 }
 
 static int is_finite(rf_real v) { return isfinite(v); }
+
+/* After an update no standard deviation is below the spacing of numbers near its mean. */
+static void check_spacing(const RF(filter) *f)
+{
+    for (unsigned i = 0; i < RF(filter_dim)(f); i++)
+        fuzz_require(RF(filter_sd)(f, i) >= RF_EPSILON * RF(abs)(RF(filter_mean)(f)[i]));
+}
 
 static void check_report(const call *c, rf_status status, uint32_t update, const RF(report) *r)
 {
@@ -294,6 +301,7 @@ static void step(world *w, input *in, unsigned choice)
     check_filter(w->filter[0]);
     if (c.kind == UPDATE && status >= 0) {
         check_report(&c, status, before.tally.update, &first);
+        check_spacing(w->filter[0]);
         fuzz_require(RF(filter_updates)(w->filter[0]) == before.tally.update + 1);
         w->kappa_next = first.kappa_next;
         RF(evidence_add)(&w->evidence, &first);
@@ -312,7 +320,10 @@ typedef struct squadron {
 static void copy_filter(const RF(filter) *from, uint64_t seed, void *memory, RF(filter) **to)
 {
     fuzz_require(RF(filter_init)(to, memory, FILTER_BYTES(DIM), RF(filter_dim)(from), seed) == RF_OK);
-    fuzz_require(RF(filter_restore)(*to, seed, RF(filter_updates)(from), RF(filter_mean)(from), RF(filter_factor)(from)) == RF_OK);
+    rf_real rest[DIM];
+    for (unsigned i = 0; i < RF(filter_dim)(from); i++)
+        rest[i] = RF(filter_rest)(from, i);
+    fuzz_require(RF(filter_restore)(*to, seed, RF(filter_updates)(from), RF(filter_mean)(from), RF(filter_factor)(from), rest) == RF_OK);
 }
 
 static void muster(squadron *s, const RF(filter) *from, uint32_t count)

@@ -148,7 +148,7 @@ static void update64(const sums_prior *p, uint32_t draws, uint64_t seed, long do
     options.strict = 1;
     options.attempts = draws;
     rf64_filter_init(&filter, memory, sizeof memory, p->dim, seed);
-    rf64_filter_restore(filter, seed, 0, p->mean, p->factor);
+    rf64_filter_restore(filter, seed, 0, p->mean, p->factor, 0);
     rf64_update(filter, &model, &outcome, 1, &options, NULL, NULL);
     for (unsigned i = 0; i < RF_TRIANGLE(p->dim); i++)
         factor[i] = rf64_filter_factor(filter)[i];
@@ -169,7 +169,7 @@ static void update32(const sums_prior *p, uint32_t draws, uint64_t seed, long do
     options.strict = 1;
     options.attempts = draws;
     rf32_filter_init(&filter, memory, sizeof memory, p->dim, seed);
-    rf32_filter_restore(filter, seed, 0, mean, own);
+    rf32_filter_restore(filter, seed, 0, mean, own, 0);
     rf32_update(filter, &model, &outcome, 1, &options, NULL, NULL);
     for (unsigned i = 0; i < RF_TRIANGLE(p->dim); i++)
         factor[i] = rf32_filter_factor(filter)[i];

@@ -165,20 +165,24 @@ static size_t gaussian_save(const rf_belief *belief, unsigned char *bytes)
         rf_write_real(&w, (double)RF(filter_mean)(filter)[i]);
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
         rf_write_real(&w, (double)RF(filter_factor)(filter)[i]);
+    for (unsigned i = 0; i < dim; i++)
+        rf_write_real(&w, (double)RF(filter_rest)(filter, i));
     return w.size;
 }
 
 static int gaussian_load(rf_belief *belief, const unsigned char *bytes, size_t size)
 {
     const unsigned dim = belief->problem->description.dim;
-    rf_real mean[RF_NAMES_MAX], factor[RF_TRIANGLE(RF_NAMES_MAX)];
+    rf_real mean[RF_NAMES_MAX], rest[RF_NAMES_MAX], factor[RF_TRIANGLE(RF_NAMES_MAX)];
     rf_reader r = {bytes, size, 0, 0};
     const uint32_t updates = (uint32_t)rf_read_u64(&r);
     for (unsigned i = 0; i < dim; i++)
         mean[i] = (rf_real)rf_read_real(&r);
     for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
         factor[i] = (rf_real)rf_read_real(&r);
-    return rf_read_all(&r) && RF(filter_restore)(filter_of(belief), belief->seed, updates, mean, factor) >= 0 ? 0 : -1;
+    for (unsigned i = 0; i < dim; i++)
+        rest[i] = (rf_real)rf_read_real(&r);
+    return rf_read_all(&r) && RF(filter_restore)(filter_of(belief), belief->seed, updates, mean, factor, rest) >= 0 ? 0 : -1;
 }
 
 const rf_belief_kind RF(belief_gaussian) = {
