@@ -325,7 +325,7 @@ static void put_data(FILE *out, const cli_picture *p, const cli_series *s)
         p->left, p->right, p->x.low, p->x.high, s->per_row > 1, p->x_name);
     fputs(",\n\"states\":[", out);
     for (int h = 0; h < 4; h++)
-        fprintf(out, "%s\"%s\"", h ? "," : "", rf_health_name(h));
+        fprintf(out, "%s\"%s\"", h ? "," : "", rf_health_name((rf_health)h));
     fputs("],\"colours\":[", out);
     for (int h = 0; h < 4; h++)
         fprintf(out, "%s\"%s\"", h ? "," : "", cli_health_colours[h]);

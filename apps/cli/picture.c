@@ -270,7 +270,7 @@ static void add_keys(cli_picture *p, const cli_series *s)
         add_key(p, CLI_KEY_TRUTH, "truth");
     for (int h = RF_SUSPICIOUS; h <= RF_LOST; h++)
         if (seen[h])
-            add_key(p, (cli_key_kind)(CLI_KEY_SUSPICIOUS + h - RF_SUSPICIOUS), rf_health_name(h));
+            add_key(p, (cli_key_kind)(CLI_KEY_SUSPICIOUS + h - RF_SUSPICIOUS), rf_health_name((rf_health)h));
     if (cli_series_at(s, s->count - 1, CLI_RESTARTS) > 0)
         add_key(p, CLI_KEY_RESTART, "restart");
 }
