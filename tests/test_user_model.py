@@ -6,7 +6,7 @@ import ctypes, json, os, pathlib, pwd, resource, shutil, signal, subprocess, sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
 LONGEST = 120  # seconds for any one command, with room for sanitizers; a hang is a failure
-EXAMPLES = sorted((ROOT / "examples").glob("*.c"))
+EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.c") if "rejfilt/model.h" in path.read_text())
 PRECESSION = (ROOT / "src/models" / "precession.h").read_text()
 BODY = "    rf_real zero"  # where precession's likelihood begins
 REFUSED = 2
