@@ -145,7 +145,7 @@ class BadInput(Test):
             [""], ["--"], ["-x"], ["track", "--trials", "3"], ["track", "--jump", "1@3"], ["models", "extra"], ["models", "--json=1"],
             *([*SIMULATE, *more] for more in (
                 ["extra"], ["-x"], ["-"], ["--"], ["--=3"], ["--json=1"], ["--strict=yes"], ["--simulate="],
-                ["--model="], ["--design="], ["--design=given"], ["--ask"], ["--data=x"], ["--skip-bad"], ["--state=x"], ["--trials=2", "--format=csv"],
+                ["--model="], ["--design="], ["--design=given"], ["--ask"], ["--data=x"], ["--skip-bad"], ["--state=x"], ["--trials=2", "--format=csv"], ["--simulate", "--trials=2", "--summary"],
                 ["--on-lost=cry"], ["--format=xml"], ["--jump=1"], ["--jump=@3"], ["--jump=1@"], ["--jump=1@0"], ["--jump=x@3"], ["--jump=1@1.5"],
                 ["--range=t"], ["--range=t=5:1"], ["--range=t=-1:1"], ["--range=x_=0:1"], ["--range=u=0:1"], ["--range=t=0+-1"], ["--cost=t=-1"], ["--cost=u=1"],
                 ["--design=model"], ["--model=coin", "--design=quadrature"], ["--state-every=0"], ["--config=/nonexistent.ini"], ["--precision="], ["--precision=half"], ["--precision=Float"], ["--help=1"],
@@ -210,7 +210,7 @@ class Option(Test):
             path.write_text(RECORD * 3)
             self.assertEqual(good("track", "--data", str(path)), good("track", input=RECORD * 3))
             self.assertEqual(len(good("track", f"--data={path}", input=RECORD).splitlines()), 3)
-            self.refused("track", f"--data={folder}/none", says="none cannot be opened")
+            self.refused("track", f"--data={folder}/none", says="none: No such file")
 
     def test_config(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -290,6 +290,14 @@ class Option(Test):
             for more, calls in (([], 0), (["--state-durable"], 6)):  # of each of three files, and of its folder
                 done = run("track", f"--state={folder}/{calls}.state", *more, input=RECORD * 3, env=surroundings)
                 self.assertEqual((done.returncode, done.stderr), (0, "f" * calls))
+
+    def test_summary(self):
+        done = run(*SIMULATE, "--steps=50", "--summary")
+        how, picture, following = done.stderr.splitlines()
+        self.assertRegex(how, r"^precession: 50 updates; x = [\d.]+, 95 % from [\d.e-]+ to [\d.]+; error [\d.]+ .* held the truth in \d+ % of the steps$")
+        self.assertEqual(picture, "picture: none; --plot run.svg draws one")
+        self.assertIn("next: ", following)
+        self.assertIn("health: tracking", run("track", "--summary", input=RECORD).stderr)
 
     def test_skip_bad(self):
         done = run("track", "--skip-bad", input=RECORD + "oops\n" + RECORD)

@@ -391,7 +391,7 @@ class Config(Test):
                 path = self.file("bad.ini", text)
                 self.assertEqual(track("--simulate", "--config", path, code=2, says=f"{path}: line {line}: "), "")
                 track("--simulate", "--config", path, code=2, says=says)
-        track("--config", str(self.folder / "none.ini"), code=2, says="none.ini cannot be opened")
+        track("--config", str(self.folder / "none.ini"), code=2, says="none.ini: No such file")
         track("--config", code=2, says="--config needs a value")
 
     def test_refused_by_the_model(self):

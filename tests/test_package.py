@@ -66,12 +66,47 @@ class Install(unittest.TestCase):
 
     def test_uninstall_leaves_only_what_is_not_ours(self):
         destination = WORK / "gone"
-        run("cmake", "--install", BUILD, DESTDIR=str(destination))
-        other = destination / cached("CMAKE_INSTALL_PREFIX").lstrip("/") / "include/other.h"
+        prefix = destination / cached("CMAKE_INSTALL_PREFIX").lstrip("/")
+        (prefix / "bin").mkdir(parents=True)  # was there before, and empty
+        for _ in range(2):  # installed twice: what the first made is still ours
+            run(ROOT / "tools/install/folders", BUILD, DESTDIR=str(destination))
+            run("cmake", "--install", BUILD, DESTDIR=str(destination))
+        other = prefix / "include/other.h"
         other.write_text("")
         run(ROOT / "tools/uninstall", BUILD, DESTDIR=str(destination))
         self.assertEqual(files(destination), [str(other.relative_to(destination))])
-        self.assertEqual([path for path in destination.rglob("rejfilt")], [])
+        left = sorted(str(path.relative_to(prefix)) for path in prefix.rglob("*") if path.is_dir())
+        self.assertEqual(left, ["bin", "include"])
+
+    def test_the_place_does_not_matter(self):
+        """No artefact names where it was built; and objects from two places have the same bytes."""
+        if cached("CMAKE_BUILD_TYPE") != "Release" or cached("RF_SANITIZE") not in ("", "OFF") or cached("RF_COVERAGE") == "ON":
+            self.skipTest("sanitizers and coverage need the places")
+        for path in (REJFILT, LIB / "librejfilt.so", LIB / "librejfilt.a", *LIB.glob("rejfilt/*.so")):
+            for place in (ROOT, BUILD):
+                self.assertNotIn(str(place).encode(), path.read_bytes(), f"{path} names {place}")
+        objects = []
+        for place in ("here", "another/place"):
+            copy = WORK / place
+            copy.mkdir(parents=True)
+            for name in ("CMakeLists.txt", "include", "src", "apps", "lab", "tools", "ports"):
+                (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, copy / name)
+            run("cmake", "-S", copy, "-B", copy / "built", "-G", "Ninja", f"-DCMAKE_C_COMPILER={CC}")
+            run("cmake", "--build", copy / "built", "--target", "rf_core", "rf_registry", "rf_cli")
+            objects.append({path.relative_to(copy / "built"): path.read_bytes() for path in (copy / "built").rglob("*.o")})
+        self.assertGreater(len(objects[0]), 10)
+        self.assertEqual(objects[0], objects[1])
+
+    def test_no_library_is_sought_in_a_relative_place(self):
+        """An empty element of a RUNPATH is the current directory: a library there would be loaded and run."""
+        built = [path for path in BUILD.rglob("*") if path.is_file() and not path.is_symlink() and path.open("rb").read(4) == b"\x7fELF"
+                 and (path.suffix == ".so" or ".so." in path.name or os.access(path, os.X_OK))]
+        self.assertGreater(len(built), 3)
+        for path in [*built, REJFILT, *LIB.rglob("*.so")]:
+            for places in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", run("readelf", "-dW", path)):
+                for place in places.split(":"):
+                    with self.subTest(f"{path}: {places}"):
+                        self.assertTrue(place.startswith(("/", "$ORIGIN")), places)
 
     def test_hardened(self):
         if cached("CMAKE_BUILD_TYPE") != "Release" or cached("RF_SANITIZE") not in ("", "OFF") or cached("RF_COVERAGE") == "ON":

@@ -107,7 +107,7 @@ class Native(unittest.TestCase):
         self.assertGreaterEqual(right, 187)  # 98.4 % of 2,000 are; five standard errors below that
 
 
-@unittest.skipUnless(os.path.exists(WASM), "needs clang, wasm-ld and wasm-opt")
+@unittest.skipUnless(os.path.exists(WASM), "no wasm: clang, wasm-ld or wasm-opt is missing; tools/need wasm installs them")
 class Module(unittest.TestCase):
     def test_fits_its_budget(self):
         budget = configparser.ConfigParser()
@@ -116,7 +116,7 @@ class Module(unittest.TestCase):
         print(f"rejfilt.wasm: {size} bytes")
         self.assertLessEqual(size, budget.getint("module", "most_bytes"))
 
-    @unittest.skipUnless(NODE, "needs node")
+    @unittest.skipUnless(NODE, "no node; tools/need browser installs it")
     def test_same_bits_in_node(self):
         got = subprocess.run([NODE, f"{SOURCE}/ports/wasm/script.mjs", WASM], input=EVERYTHING, capture_output=True, text=True, check=True).stdout
         wanted = native(EVERYTHING)
@@ -127,4 +127,4 @@ class Module(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1], verbosity=2)

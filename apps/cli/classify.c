@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cloud.h"
+#include "csv.h"
 #include "json.h"
 #include "knn.h"
 #include "cloud_picture.h"
@@ -54,11 +55,13 @@ static int set_knn(void *c, const char *value, char *error, size_t size)
 
 static const cli_option options[] = {
 #include "cloud_options.def"
-    {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
+    {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", NULL, CLI_TEXT,
+     AT(out), 0, 0, NULL},
     {"explain", "I", "draw the story of object I (from 0 on) as a picture", set_explain, CLI_CUSTOM, 0, 0, 0, NULL},
     {"plot", "FILE.svg", "where to (default explain-I.svg)", cloud_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn", "K,...", "compare with the K nearest neighbours, on all features", set_knn, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"knn-features", "N", "... on the N features of largest variance", NULL, CLI_U64, AT(knn_features), 1, RF_FEATURES_MAX, NULL},
+    {"knn-features", "N", "... on the N features of largest variance", NULL, CLI_U64, AT(knn_features), 1,
+     RF_FEATURES_MAX, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
@@ -94,53 +97,60 @@ static int run_knn(const config *c, const cloud_data *d, const cloud_trial *t, c
     int code = cloud_knn(&c->cloud, d, t, c->knn_features, c->k, c->ks, progress, sum->knn_errors);
     sum->knn_seconds += cloud_seconds() - start;
     sum->knn_cpu_seconds += cloud_cpu_seconds() - cpu_start;
-    sum->knn_features = c->knn_features && c->knn_features < d->train.features ? (uint32_t)c->knn_features : d->train.features;
+    sum->knn_features =
+        c->knn_features && c->knn_features < d->train.features ? (uint32_t)c->knn_features : d->train.features;
     return code;
 }
 
 /* ---- One CSV row per object ---- */
 
-static void put_quoted(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\n ")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void put_header(FILE *out, const cloud_data *d)
 {
     fputs("object,label,decided", out);
     for (uint32_t c = 0; c < d->task.classes.count; c++) {
-        fputs(",p_", out);
-        put_quoted(out, d->task.classes.text[c]);
+        putc(',', out);
+        rf_csv_field(out, "p_", d->task.classes.text[c]);
     }
     fputs(",queries,asked\n", out);
 }
 
-static void put_objects(FILE *out, const cloud_data *d, const cloud_trial *t, const rf_outcome *o, uint64_t first)
+/* The features that were asked, as one text: words between blanks. */
+static void list_asked(FILE *list, const cloud_data *d, const uint32_t asked[], uint32_t count)
+{
+    char number[16];
+    rewind(list);
+    for (uint32_t k = 0; k < count; k++) {
+        fputs(k ? " " : "", list);
+        rf_csv_word(list, rf_table_feature(&d->train, asked[k], number, sizeof number));
+    }
+    putc('\0', list);
+    fflush(list);
+}
+
+/* Returns 0, or -1 without memory. */
+static int put_objects(FILE *out, const cloud_data *d, const cloud_trial *t, const rf_outcome *o, uint64_t first)
 {
     uint32_t classes = d->task.classes.count;
-    char name[128];
-    for (uint32_t i = 0; i < t->objects.count; i++) {
+    char *asked = NULL;
+    size_t size;
+    FILE *list = open_memstream(&asked, &size);
+    for (uint32_t i = 0; i < t->objects.count && list; i++) {
         fprintf(out, "%llu,", (unsigned long long)first + i);
-        put_quoted(out, d->task.classes.text[t->objects.table->label[t->objects.rows[i]]]);
-        fputc(',', out);
-        put_quoted(out, d->task.classes.text[o->class[i]]);
+        rf_csv_field(out, d->task.classes.text[t->objects.table->label[t->objects.rows[i]]]);
+        putc(',', out);
+        rf_csv_field(out, d->task.classes.text[o->class[i]]);
         for (uint32_t c = 0; c < classes; c++)
             fprintf(out, ",%.6g", (double)o->posterior[(size_t)i * classes + c]);
         fprintf(out, ",%u,", o->queries[i]);
-        for (uint32_t k = 0; k < o->queries[i]; k++)
-            fprintf(out, "%s%s", k ? " " : "", rf_table_feature(&d->train, o->asked[i][k], name, sizeof name));
-        fputc('\n', out);
+        list_asked(list, d, o->asked[i], o->queries[i]);
+        rf_csv_field(out, asked);
+        putc('\n', out);
     }
+    int status = list && !ferror(list) ? 0 : -1;
+    if (list && fclose(list) != 0)
+        status = -1;
+    free(asked);
+    return status;
 }
 
 /* ---- Trials ---- */
@@ -181,8 +191,8 @@ static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t,
         double share = (double)o.errors / t->objects.count;
         sum->seconds += cloud_seconds() - start;
         sum->cpu_seconds += cloud_cpu_seconds() - cpu_start;
-        if (out)
-            put_objects(out, d, t, &o, sum->objects);
+        if (out && put_objects(out, d, t, &o, sum->objects) < 0)
+            code = cli_error("classify: out of memory for the answers");
         sum->objects += t->objects.count;
         sum->errors += o.errors;
         sum->queries += o.all_queries;

@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cloud.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +9,11 @@
 #include <unistd.h>
 
 #include "cloud_picture.h"
+#include "file.h"
 #include "knn.h"
 #include "machine.h"
 #include "random.h"
-#include "stream.h"
+#include "rows.h"
 
 cloud_config cloud_config_default(const char *command)
 {
@@ -55,47 +55,28 @@ int cloud_set_plot(void *c, const char *value, char *error, size_t size)
 
 /* ---- Files about features ---- */
 
-/* Calls take(context, feature, what follows the comma or null) for each line that is not empty. */
+/* Calls take(context, feature, what follows the comma or null) for each row. */
 typedef int line_taker(void *context, uint32_t feature, const char *rest, char *error, size_t size);
 
 static int each_feature(const char *path, const rf_table *table, line_taker *take, void *context, char *error,
                         size_t size)
 {
-    FILE *f = fopen(path, "r");
-    if (!f) {
-        snprintf(error, size, "%s: %s", path, strerror(errno));
-        return -1;
-    }
-    char line[512], reason[160] = "";
-    unsigned long number = 0;
-    while (!reason[0] && fgets(line, sizeof line, f)) {
-        number++;
-        if (!strchr(line, '\n') && !feof(f)) {
-            snprintf(reason, sizeof reason, "is too long");
-            break;
-        }
-        line[strcspn(line, "\r\n")] = '\0';
-        if (line[0] == '\0' || line[0] == '#')
-            continue;
-        char *comma = strrchr(line, ',');
-        uint32_t feature = rf_table_find(table, line);
-        if (feature == table->features && comma) {
-            *comma = '\0';
-            feature = rf_table_find(table, line);
-        } else {
-            comma = NULL;
-        }
+    rf_rows *r = rf_rows_open(path, ',', 1, error, size);
+    int status = r ? 1 : -1;
+    while (status == 1 && (status = rf_rows_next(r)) == 1) {
+        char reason[160] = "";
+        const uint32_t feature = rf_table_find(table, r->field[0]);
         if (feature == table->features)
-            snprintf(reason, sizeof reason, "there is no feature '%.60s'", line);
+            snprintf(reason, sizeof reason, "there is no feature '%.60s'", r->field[0]);
+        else if (r->fields > 2)
+            snprintf(reason, sizeof reason, "has %zu fields; a name with a comma is in quotes", r->fields);
         else
-            take(context, feature, comma ? comma + 1 : NULL, reason, sizeof reason);
+            take(context, feature, r->fields > 1 ? r->field[1] : NULL, reason, sizeof reason);
+        if (reason[0])
+            status = rf_rows_fail(r, "%s", reason);
     }
-    if (!reason[0] && ferror(f))
-        snprintf(reason, sizeof reason, "%s", strerror(errno));
-    fclose(f);
-    if (reason[0])
-        snprintf(error, size, "%s: line %lu: %s", path, number, reason);
-    return reason[0] ? -1 : 0;
+    rf_rows_close(r);
+    return status;
 }
 
 static int take_cost(void *cost, uint32_t feature, const char *rest, char *error, size_t size)
@@ -324,8 +305,8 @@ static void mask_by_variance(const rf_training *t, uint64_t wanted, uint8_t *mas
     }
 }
 
-int cloud_knn(const cloud_config *c, const cloud_data *d, const cloud_trial *t, uint64_t features, const unsigned k[], unsigned ks,
-              cloud_progress *progress, uint64_t errors[])
+int cloud_knn(const cloud_config *c, const cloud_data *d, const cloud_trial *t, uint64_t features, const unsigned k[],
+              unsigned ks, cloud_progress *progress, uint64_t errors[])
 {
     char error[300];
     unsigned most = 0;
@@ -344,8 +325,8 @@ int cloud_knn(const cloud_config *c, const cloud_data *d, const cloud_trial *t, 
         mask_by_variance(&t->training, features, mask);
     rf_knn_set train = {d->train.bytes, t->order, t->training.count, d->train.features};
     rf_knn_set queries = {t->objects.table->bytes, t->objects.rows, t->objects.count, d->train.features};
-    int status = rf_knn(&train, &queries, mask, most, (unsigned)c->threads, nearest, progress ? cloud_progress_show : NULL, progress, error,
-                        sizeof error);
+    int status = rf_knn(&train, &queries, mask, most, (unsigned)c->threads, nearest,
+                        progress ? cloud_progress_show : NULL, progress, error, sizeof error);
     for (uint32_t q = 0; q < t->objects.count && status == 0; q++) {
         uint32_t *near = nearest + (size_t)q * most, truth = t->objects.table->label[t->objects.rows[q]];
         for (unsigned i = 0; i < most; i++)
@@ -381,9 +362,10 @@ void cloud_describe(const cloud_config *c, const cloud_data *d)
 
 FILE *cloud_create(const cloud_config *c, const char *path)
 {
-    FILE *f = fopen(path, "w");
+    char error[600];
+    FILE *f = rf_file_write(path, error, sizeof error);
     if (!f)
-        cli_error("%s: cannot write '%s': %s", c->command, path, strerror(errno));
+        cli_error("%s: %s", c->command, error);
     return f;
 }
 

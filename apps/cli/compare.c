@@ -1,7 +1,6 @@
 /* rejfilt compare: which model do the records speak for? One pass over the data, every candidate's registers side by
    side; nothing but the batch under way is kept. */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "file.h"
 
 /* ---- Options ---- */
 
@@ -370,8 +370,8 @@ static int open_and_compare(compare_config *c)
     FILE *from = stdin;
     if (c->data && strcmp(c->data, "-") == 0)
         c->data = NULL;
-    if (c->data && !(from = fopen(c->data, "r")))
-        return cli_error("compare: --data: cannot open %s: %s", c->data, strerror(errno));
+    if (c->data && !(from = rf_file_listen(c->data, error, sizeof error)))
+        return cli_error("compare: --data: %s", error);
     if (!c->data && isatty(STDIN_FILENO))
         fputs("reading records from the terminal, until end of file; --data FILE reads a file\n", stderr);
     cli_catch_signals();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "file.h"
 
 /* Values live as long as the program: options keep pointers to them. */
 typedef struct kept {
@@ -73,11 +74,13 @@ static int take(void *user, const char *section, const char *key, const char *va
     r->error_line = r->line;
     const cli_option *option = cli_option_find(r->usage->options, key, strlen(key));
     if (!prefix) {
-        snprintf(r->error, sizeof r->error, "there is no section [%.60s]; there are [run], [parameter NAME] and [setting NAME]", section);
+        snprintf(r->error, sizeof r->error,
+                 "there is no section [%.60s]; there are [run], [parameter NAME] and [setting NAME]", section);
         return 0;
     }
     if (!option || strcmp(key, "config") == 0) {
-        snprintf(r->error, sizeof r->error, "there is no key '%.60s' (see 'rejfilt %s --help')", key, r->usage->command);
+        snprintf(r->error, sizeof r->error, "there is no key '%.60s' (see 'rejfilt %s --help')", key,
+                 r->usage->command);
         return 0;
     }
     if (*prefix && option->kind != CLI_LIST) {
@@ -100,9 +103,10 @@ static int take(void *user, const char *section, const char *key, const char *va
 
 int cli_config_read(const cli_usage *usage, void *config, const char *path)
 {
-    reading r = {usage, config, fopen(path, "r"), 0, 0, ""};
+    char error[600];
+    reading r = {usage, config, rf_file_read(path, error, sizeof error), 0, 0, ""};
     if (!r.file) {
-        cli_error("%s: --config: %s cannot be opened", usage->command, path);
+        cli_error("%s: --config: %s", usage->command, error);
         return -1;
     }
     int line = ini_parse_stream(next_line, &r, take, &r);
@@ -110,6 +114,7 @@ int cli_config_read(const cli_usage *usage, void *config, const char *path)
     if (line == 0 && !r.error[0])
         return 0;
     line = line ? line : r.error_line;
-    cli_error("%s: %s: line %d: %s", usage->command, path, line, r.error[0] && r.error_line == line ? r.error : "this is not 'key = value', and no [section]");
+    cli_error("%s: %s: line %d: %s", usage->command, path, line,
+              r.error[0] && r.error_line == line ? r.error : "this is not 'key = value', and no [section]");
     return -1;
 }

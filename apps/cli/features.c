@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cloud.h"
+#include "csv.h"
 #include "json.h"
 #include "cloud_picture.h"
 #include "ranking.h"
@@ -86,8 +87,8 @@ typedef struct result {
 } result;
 
 /* All shuffles with the features in `mask` (null: all); adds to the ranking where it is given. */
-static int run_all(const config *c, const cloud_data *d, const uint8_t *mask, cloud_ranking *r, cloud_progress *progress,
-                   result *out)
+static int run_all(const config *c, const cloud_data *d, const uint8_t *mask, cloud_ranking *r,
+                   cloud_progress *progress, result *out)
 {
     char error[300];
     cloud_trial trial;
@@ -124,8 +125,8 @@ static uint32_t kept_at(const config *c, unsigned cut, uint32_t features)
     return cloud_ranking_kept(features, c->percentile[cut]);
 }
 
-static int run_cuts(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all, cloud_progress *progress,
-                    cli_cut *cuts)
+static int run_cuts(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all,
+                    cloud_progress *progress, cli_cut *cuts)
 {
     uint32_t features = d->train.features;
     uint8_t *mask = malloc(features);
@@ -149,26 +150,30 @@ static int run_cuts(const config *c, const cloud_data *d, const cloud_ranking *r
 
 static int write_mask(const config *c, const cloud_data *d, const cloud_ranking *r)
 {
-    char name[128];
+    char number[16];
     FILE *out = cloud_create(&c->cloud, c->out);
     uint64_t keep = c->keep ? c->keep : r->ever;
     if (!out)
         return CLI_BAD_INPUT;
-    for (uint64_t i = 0; i < keep && i < d->train.features; i++)
-        fprintf(out, "%s\n", rf_table_feature(&d->train, r->order[i], name, sizeof name));
+    for (uint64_t i = 0; i < keep && i < d->train.features; i++) {
+        rf_csv_field(out, rf_table_feature(&d->train, r->order[i], number, sizeof number));
+        putc('\n', out);
+    }
     return cloud_finish(&c->cloud, c->out, out);
 }
 
 static int write_csv(const config *c, const cloud_data *d, const cloud_ranking *r)
 {
-    char name[128];
+    char number[16];
     FILE *out = cloud_create(&c->cloud, c->csv);
     if (!out)
         return CLI_BAD_INPUT;
     fprintf(out, "rank,feature,%sasked,variance\n", d->train.width ? "row,column," : "");
     for (uint32_t i = 0; i < d->train.features; i++) {
         uint32_t j = r->order[i];
-        fprintf(out, "%u,%s,", i + 1, rf_table_feature(&d->train, j, name, sizeof name));
+        fprintf(out, "%u,", i + 1);
+        rf_csv_field(out, rf_table_feature(&d->train, j, number, sizeof number));
+        putc(',', out);
         if (d->train.width)
             fprintf(out, "%u,%u,", j / d->train.width, j % d->train.width);
         fprintf(out, "%llu,%.6g\n", (unsigned long long)r->asked[j], r->variance[j]);
@@ -196,16 +201,17 @@ static int write_plot(const config *c, const cloud_data *d, const cloud_ranking 
     return code;
 }
 
-static void print_text(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all, const cli_cut *cuts)
+static void print_text(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all,
+                       const cli_cut *cuts)
 {
-    char name[128];
+    char number[16];
     cloud_describe(&c->cloud, d);
     printf("method %s, %llu objects: error %.3f %% with %.2f queries; %u of %u features were ever asked\n",
            cloud_method_names[c->cloud.method], (unsigned long long)all->objects, 100 * all->error, all->queries,
            r->ever, d->train.features);
     printf("\n  rank  feature           asked    variance\n");
     for (uint32_t i = 0; i < d->train.features && i < 10; i++)
-        printf("%6u  %-12s %10llu  %10.4g\n", i + 1, rf_table_feature(&d->train, r->order[i], name, sizeof name),
+        printf("%6u  %-12s %10llu  %10.4g\n", i + 1, rf_table_feature(&d->train, r->order[i], number, sizeof number),
                (unsigned long long)r->asked[r->order[i]], r->variance[r->order[i]]);
     if (c->cuts)
         printf("\n  percentile  features  error\n");
@@ -213,9 +219,10 @@ static void print_text(const config *c, const cloud_data *d, const cloud_ranking
         printf("%12.4g  %8u  %.3f %%\n", cuts[i].percentile, cuts[i].features, 100 * cuts[i].error);
 }
 
-static void print_json(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all, const cli_cut *cuts)
+static void print_json(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all,
+                       const cli_cut *cuts)
 {
-    char name[128];
+    char number[16];
     cli_json json = cli_json_open(stdout);
     cli_json_text(&json, "task", d->task.name);
     cli_json_text(&json, "method", cloud_method_names[c->cloud.method]);
@@ -238,7 +245,7 @@ static void print_json(const config *c, const cloud_data *d, const cloud_ranking
     cli_json_list(&json, "ranking");
     for (uint32_t i = 0; i < d->train.features; i++) {
         cli_json_item(&json);
-        cli_json_text(&json, "feature", rf_table_feature(&d->train, r->order[i], name, sizeof name));
+        cli_json_text(&json, "feature", rf_table_feature(&d->train, r->order[i], number, sizeof number));
         cli_json_whole(&json, "asked", r->asked[r->order[i]]);
         cli_json_real(&json, "variance", r->variance[r->order[i]]);
     }

@@ -89,10 +89,14 @@ int cli_lines_next(cli_lines *l)
         return CLI_LINES_END;
     }
     size_t stored = l->length < CLI_LINE_MOST ? l->length : CLI_LINE_MOST;
-    if (stored == l->length && stored > 0 && l->bytes[stored - 1] == '\r')
+    l->is_crlf = stored == l->length && stored > 0 && l->bytes[stored - 1] == '\r';
+    if (l->is_crlf)
         l->length = --stored;
     l->bytes[stored] = '\0';
     return CLI_LINE;
 }
 
-int cli_lines_is_ready(const cli_lines *l) { return l->is_over || memchr(l->input + l->at, '\n', l->end - l->at) != NULL; }
+int cli_lines_is_ready(const cli_lines *l)
+{
+    return l->is_over || memchr(l->input + l->at, '\n', l->end - l->at) != NULL;
+}

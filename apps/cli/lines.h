@@ -14,6 +14,7 @@ enum { CLI_LINE_MOST = 1 << 20 };
 typedef struct cli_lines {
     FILE *from;
     int is_over, is_partial;
+    int is_crlf; /* the line ended in carriage return and line feed */
     char input[1 << 16]; /* read from the file and not yet taken: at..end */
     size_t at, end;
     long number;   /* of the line, from 1 */

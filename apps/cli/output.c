@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "csv.h"
 #include "json.h"
 
 /* ---- Text ---- */
@@ -10,7 +11,8 @@ static void text_header(FILE *out, const rf_description *about)
 {
     fprintf(out, "# %s: estimates and truth in natural units, sd in the parameter's chart\n# step", about->name);
     for (unsigned i = 0; i < about->dim; i++)
-        fprintf(out, "  %6s.truth %7s.mean %7s.sd", about->parameter[i].name, about->parameter[i].name, about->parameter[i].name);
+        fprintf(out, "  %6s.truth %7s.mean %7s.sd", about->parameter[i].name, about->parameter[i].name,
+                about->parameter[i].name);
     for (unsigned i = 0; i < about->settings; i++)
         fprintf(out, "  %10s", about->setting[i].name);
     fprintf(out, "   outcome accepted acceptance health\n");
@@ -116,19 +118,29 @@ static void csv_real(FILE *out, double value)
     fprintf(out, "%s,", isfinite(value) ? cli_real_text(value, digits) : "");
 }
 
+/* One more column, called by these texts together. */
+static void csv_name(FILE *out, const char *a, const char *b, const char *c, const char *d)
+{
+    putc(',', out);
+    rf_csv_field(out, a, b, c, d);
+}
+
 static void csv_header(FILE *out, const rf_description *about)
 {
-    fprintf(out, "step,time,");
+    static const char *const of[] = {".mean", ".sd", ".low", ".high"};
+    fprintf(out, "step,time");
     for (unsigned i = 0; i < about->dim; i++) {
-        const char *name = about->parameter[i].name;
-        fprintf(out, "truth.%s,%s.mean,%s.sd,%s.low,%s.high,", name, name, name, name, name);
+        csv_name(out, "truth.", about->parameter[i].name, "", "");
+        for (unsigned k = 0; k < 4; k++)
+            csv_name(out, "", about->parameter[i].name, of[k], "");
     }
     for (unsigned i = 0; i < about->dim; i++)
         for (unsigned j = 0; j < i; j++)
-            fprintf(out, "covariance.%s.%s,", about->parameter[i].name, about->parameter[j].name);
+            csv_name(out, "covariance.", about->parameter[i].name, ".", about->parameter[j].name);
     for (unsigned i = 0; i < about->settings; i++)
-        fprintf(out, "%s,", about->setting[i].name);
-    fprintf(out, "outcome,records,attempts,accepted,acceptance,kappa,delta,log_evidence,log_evidence_sd,widened,restarts,notes,health\n");
+        csv_name(out, "", about->setting[i].name, "", "");
+    fprintf(out, ",outcome,records,attempts,accepted,acceptance,kappa,delta,log_evidence,log_evidence_sd,widened,"
+                 "restarts,notes,health\n");
 }
 
 static void csv_step(FILE *out, const rf_description *about, const rf_step *s)
@@ -147,7 +159,8 @@ static void csv_step(FILE *out, const rf_description *about, const rf_step *s)
         csv_real(out, s->setting[i]);
     csv_real(out, s->outcome);
     fprintf(out, "%u,%u,%u,", s->records, s->report.attempts, s->report.accepted);
-    const double values[] = {s->report.acceptance, s->report.kappa, s->report.delta, s->log_evidence, sqrt(s->log_evidence_variance)};
+    const double values[] = {s->report.acceptance, s->report.kappa, s->report.delta, s->log_evidence,
+                             sqrt(s->log_evidence_variance)};
     for (unsigned k = 0; k < 5; k++)
         csv_real(out, values[k]);
     fprintf(out, "%u,%u,%u,%s\n", s->widened, s->restarts, (unsigned)s->report.status, rf_health_name(s->health));

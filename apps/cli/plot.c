@@ -65,8 +65,9 @@ static int target_open(target *t)
             t->format = &formats[i];
     if (!t->format)
         return fail(t, "cannot tell the picture's format from '%s'; end its name in .svg, .png or .html", t->path);
-    if (stat(t->path, &there) == 0 && S_ISDIR(there.st_mode))
-        return fail(t, "'%s' is a directory; choose another name", t->path);
+    if (stat(t->path, &there) == 0 && !S_ISREG(there.st_mode))
+        return fail(t, "'%s' is %s; choose another name", t->path,
+                    S_ISDIR(there.st_mode) ? "a directory" : "not an ordinary file");
     int size = snprintf(t->temporary, sizeof t->temporary, "%s.%ld.tmp", t->path, (long)getpid());
     if (size < 0 || (size_t)size >= sizeof t->temporary)
         return fail(t, "the picture's name is too long; choose a shorter one");
@@ -298,7 +299,8 @@ static pid_t start_gnuplot(int out, int err, int *pipe_end)
     return child;
 }
 
-/* What gnuplot draws: a picture of a series, or what a script says, or nothing: then the terminal alone is asked for. */
+/* What gnuplot draws: a picture of a series, or what a script says, or nothing: then the terminal alone is asked for.
+ */
 typedef struct drawing {
     double width, height;
     const cli_picture *picture;
@@ -316,8 +318,8 @@ static void feed(int pipe_end, const format *f, const drawing *d)
         return;
     }
     sigaction(SIGPIPE, &ignore, &before);
-    fprintf(script, "set encoding utf8\nset terminal %s size %.0f,%.0f %s\n", f->terminal,
-            f->scale * d->width, f->scale * d->height, f->options);
+    fprintf(script, "set encoding utf8\nset terminal %s size %.0f,%.0f %s\n", f->terminal, f->scale * d->width,
+            f->scale * d->height, f->options);
     if (d->picture)
         put_picture(script, d->picture, d->series);
     if (d->script)

@@ -2,6 +2,7 @@
 #include "records.h"
 
 #include "cli.h"
+#include "csv.h"
 #include "lines.h"
 
 #include <ctype.h>
@@ -41,6 +42,7 @@ struct cli_records {
 
     char separator; /* CSV */
     char *header;
+    size_t header_length;
     size_t columns;
     const char *column[FIELDS_MOST + 1]; /* names, then null */
     char *field[FIELDS_MOST];
@@ -178,53 +180,15 @@ static int refuse_missing(cli_records *r, int result, int part, const char *cons
 static int split(cli_records *r, char *text, char *field[], int result)
 {
     int count = 0;
-    for (char *c = text;; c++) {
-        char *end;
+    char why[64];
+    for (char *at = text; at; count++) {
         if (count == FIELDS_MOST)
             return refuse(r, result, "has more than %d fields", FIELDS_MOST);
-        while (*c == ' ')
-            c++;
-        field[count++] = c;
-        if (*c == '"') {
-            char *in = c + 1;
-            for (end = c; *in && (*in != '"' || in[1] == '"'); in++) {
-                in += *in == '"';
-                *end++ = *in;
-            }
-            if (*in != '"')
-                return refuse(r, result, "field %d: a quote is not closed", count);
-            for (c = in + 1; *c == ' '; c++)
-                ;
-            if (*c && *c != r->separator)
-                return refuse(r, result, "field %d: there is more after the closing quote", count);
-        } else {
-            while (*c && *c != r->separator)
-                c++;
-            for (end = c; end > field[count - 1] && end[-1] == ' '; end--)
-                ;
-        }
-        int is_last = *c == '\0';
-        *end = '\0';
-        if (is_last)
-            return count;
+        field[count] = rf_csv_cut(&at, r->separator, why, sizeof why);
+        if (!field[count])
+            return refuse(r, result, "field %d: %s", count + 1, why);
     }
-}
-
-/* The most frequent of the three, outside quotes. */
-static char separator_of(const char *header)
-{
-    static const char candidates[] = ",;\t";
-    size_t count[3] = {0}, best = 0;
-    int is_quoted = 0;
-    for (const char *c = header; *c; c++) {
-        const char *found = strchr(candidates, *c);
-        is_quoted ^= *c == '"';
-        if (found && !is_quoted)
-            count[found - candidates]++;
-    }
-    for (size_t i = 1; i < 3; i++)
-        best = count[i] > count[best] ? i : best;
-    return candidates[best];
+    return count;
 }
 
 static int parse_number(const char *text, double *value)
@@ -262,15 +226,11 @@ static int find_columns(cli_records *r)
     return CLI_RECORD;
 }
 
-static int read_header(cli_records *r)
+/* The header is whole. */
+static int take_header(cli_records *r)
 {
     double number;
-    if (check_line(r, CLI_RECORDS_FAILED) < 0)
-        return CLI_RECORDS_FAILED;
-    r->separator = separator_of(r->bytes);
-    r->header = strdup(r->bytes);
-    if (!r->header)
-        return refuse(r, CLI_RECORDS_FAILED, "out of memory");
+    r->separator = rf_csv_separator(r->header);
     int count = split(r, r->header, r->field, CLI_RECORDS_FAILED);
     if (count < 0)
         return CLI_RECORDS_FAILED;
@@ -282,6 +242,29 @@ static int read_header(cli_records *r)
         r->column[i] = r->field[i];
     r->column[count] = NULL;
     return find_columns(r);
+}
+
+/* Has the header begun, with a name that goes on in the next line? */
+static int is_in_header(const cli_records *r) { return r->header && r->columns == 0; }
+
+/* Takes one more line of the header. */
+static int read_header(cli_records *r)
+{
+    const int was_open = is_in_header(r);
+    const size_t before = was_open ? r->header_length : 0;
+    if (check_line(r, CLI_RECORDS_FAILED) < 0)
+        return CLI_RECORDS_FAILED;
+    if (before + r->length > CLI_LINE_MOST)
+        return refuse(r, CLI_RECORDS_FAILED, "the header is longer than %d bytes", CLI_LINE_MOST);
+    if (!was_open && !(r->header = malloc(CLI_LINE_MOST + sizeof "\r\n")))
+        return refuse(r, CLI_RECORDS_FAILED, "out of memory");
+    char *line = r->header + before;
+    snprintf(line, r->length + sizeof "\r\n", "%s%s", r->bytes, r->lines.is_crlf ? "\r\n" : "\n");
+    r->header_length = before + r->length + (r->lines.is_crlf ? 2 : 1);
+    if (rf_csv_is_open(line, '\0', was_open))
+        return CLI_RECORD;
+    line[r->length] = '\0'; /* its line end is not part of it */
+    return take_header(r);
 }
 
 static cell csv_cell(const cli_records *r, int part)
@@ -523,14 +506,14 @@ int cli_records_next(cli_records *r, cli_record *record)
 {
     for (;;) {
         int result = r->has_failed ? CLI_RECORDS_FAILED : read_line(r);
+        if (result == CLI_RECORDS_END && is_in_header(r))
+            return take_header(r); /* which refuses it */
         if (result != CLI_RECORD)
             return result;
-        if (is_passed_over(r))
+        if (!is_in_header(r) && is_passed_over(r))
             continue;
-        if (r->format != UNKNOWN)
-            return parse_line(r, record);
-        r->format = format_of(r);
-        if (r->format == JSON)
+        r->format = r->format == UNKNOWN ? format_of(r) : r->format;
+        if (r->format == JSON || r->columns > 0)
             return parse_line(r, record);
         if (read_header(r) < 0)
             return CLI_RECORDS_FAILED;

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "stream.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "file.h"
 #include "output.h"
 #include "source.h"
 
@@ -314,9 +314,10 @@ int cli_stream_run(const cli_stream *about)
     s->engine = config->run.config.engine;
     s->source = (cli_source){.engine = s->engine, .command = "track", .skip_bad = config->skip_bad};
     s->name = config->data ? config->data : "standard input";
-    s->in = config->data ? fopen(config->data, "r") : stdin;
+    char error[600];
+    s->in = config->data ? rf_file_listen(config->data, error, sizeof error) : stdin;
     if (!s->in) {
-        code = cli_error("track: --data: %s cannot be opened: %s", config->data, strerror(errno));
+        code = cli_error("track: --data: %s", error);
     } else if (!(s->source.records = cli_records_open(s->in, s->name, &config->run.config.description, !config->ask))) {
         cli_error("track: not enough memory");
     } else {

@@ -26,12 +26,48 @@ typedef struct watcher {
     int is_short;      /* of memory for it */
     int is_lost;       /* and so a simulation stops */
     long step;         /* the latest */
+    rf_step last;
+    long seen, known, covered; /* steps; parameters whose truth is known; those within their 95 % intervals */
+    double squares;            /* Σ (error / standard deviation)² of those */
 } watcher;
+
+/* What --summary says at the end. */
+static void tally(watcher *w, const rf_step *s)
+{
+    w->last = *s;
+    w->seen++;
+    for (unsigned i = 0; i < s->dim; i++) {
+        if (isnan(s->truth[i]))
+            continue;
+        w->known++;
+        w->covered += s->low[i] <= s->truth[i] && s->truth[i] <= s->high[i];
+        w->squares += s->error[i] * s->error[i];
+    }
+}
+
+static void summarise(const watcher *w)
+{
+    const rf_step *s = &w->last;
+    fprintf(stderr, "%s: %ld updates;", w->about->name, w->seen);
+    for (unsigned i = 0; i < s->dim && w->seen > 0; i++)
+        fprintf(stderr, " %s = %.4g, 95 %% from %.4g to %.4g;", w->about->parameter[i].name, s->mean[i], s->low[i], s->high[i]);
+    if (w->known > 0)
+        fprintf(stderr, " error %.2g (root mean square), and the 95 %% interval held the truth in %.0f %% of the steps", sqrt(w->squares / (double)w->known),
+                100 * (double)w->covered / (double)w->known);
+    else
+        fprintf(stderr, " health: %s", rf_health_name(s->health));
+    if (w->c->plot)
+        fprintf(stderr, "\npicture: %s\n", w->c->plot);
+    else
+        fprintf(stderr, "\npicture: none; --plot run.svg draws one\n");
+    fprintf(stderr, "next: rejfilt track --simulate --trials 500 says how well on average; docs/tutorial.md takes your own data; rejfilt track --help\n");
+}
 
 static int watch(void *user, uint32_t trial, const rf_step *s)
 {
     (void)trial;
     watcher *w = user;
+    tally(w, s);
     if (w->c->plot && cli_series_add(&w->series, s, s->time) < 0) {
         w->is_short = 1;
         return 1;
@@ -113,9 +149,11 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     } else if (c->plot && w.series.count > 0 && !ferror(stdout)) {
         if (cli_plot(c->plot, &w.series, error, sizeof error) < 0)
             code = cli_error("track: %s", error);
-        else
+        else if (!c->summary)
             fprintf(stderr, "picture: %s\n", c->plot);
     }
+    if (c->summary && (code == CLI_OK || code == CLI_INTERRUPTED))
+        summarise(&w);
     cli_series_free(&w.series);
     return code;
 }

@@ -79,6 +79,7 @@ static const cli_option options[] = {
     {"steps", "N", "measurements of a simulated run (default 300)", NULL, CLI_LONG, AT(run.steps), 1, 1e9, NULL},
     {"trials", "N", "simulate N runs with different truths and print a summary", NULL, CLI_U64, AT(trials), 1, 1e9, NULL},
     {"jump", "SIZE@STEP", "let the simulated truth jump before that measurement", NULL, CLI_TEXT, AT(jump), 0, 0, NULL},
+    {"summary", NULL, "end with three lines on standard error: how well it went,\nwhere the picture is, what to try next", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
     {"state", "FILE", "keep a checkpoint there; a run that finds one goes on from it", NULL, CLI_TEXT, AT(state), 0, 0, NULL},
     {"state-every", "N", "write the checkpoint after every N updates (default 1)", NULL, CLI_U64, AT(state_every), 1, 1e9, NULL},
     {"state-durable", NULL, "make every checkpoint survive a power cut, too; slower", NULL, CLI_FLAG, AT(state_durable), 0, 0, NULL},
@@ -217,8 +218,8 @@ static int check_combination(const cli_track_config *c)
         return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : "skip-bad");
     if (!c->simulate && (c->trials || c->jump))
         return cli_error("track: --%s needs --simulate", c->trials ? "trials" : "jump");
-    if (c->trials && (c->plot || c->state))
-        return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : "state");
+    if (c->trials && (c->plot || c->state || c->summary))
+        return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : c->state ? "state" : "summary");
     if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)
         return cli_error("track: --on-lost stop is about one run; leave out --trials");
     if (c->simulate && c->state)
@@ -235,7 +236,7 @@ static int check_combination(const cli_track_config *c)
 /* Everything that decides what is computed; with `all`, also how it is run and shown. */
 static void print_config(const cli_track_config *c, int all, FILE *out)
 {
-    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "jump", NULL};
+    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "jump", "summary", NULL};
     const rf_description *about = &c->run.config.description;
     char text[4096];
     fprintf(out, "[run]\n");

@@ -2,6 +2,7 @@
    never a torn one; its first line says which cells it has, and of which settings. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
+#include "file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -92,9 +93,10 @@ FILE *lab_create(lab *l, const char *name)
 {
     char path[4096];
     lab_path(l, lab_keep_text("%s.tmp", name), path, sizeof path);
-    FILE *file = fopen(path, "w");
+    char error[600];
+    FILE *file = rf_file_write(path, error, sizeof error);
     if (!file)
-        lab_fail(l, "cannot write '%s': %s", path, strerror(errno));
+        lab_fail(l, "%s", error);
     return file;
 }
 
@@ -118,13 +120,13 @@ static void put_real(FILE *out, double value)
     fprintf(out, ",%s", isnan(value) ? "" : cli_real_text(value, digits));
 }
 
-
 static int save(lab *l, lab_table_file *t, const char *name)
 {
     FILE *out = lab_create(l, name);
     if (!out)
         return -1;
-    fprintf(out, "# rejfilt reproduce %s, settings %016llx, rows %zu, cells", l->name, (unsigned long long)l->fingerprint, t->count);
+    fprintf(out, "# rejfilt reproduce %s, settings %016llx, rows %zu, cells", l->name,
+            (unsigned long long)l->fingerprint, t->count);
     for (unsigned i = 0; i < l->cell_count; i++)
         if (l->done[i])
             fprintf(out, " %u", i);
@@ -166,7 +168,10 @@ static int read_real(const char *text, double *value)
     *value = NAN;
     if (text && strcmp(text, "inf") == 0)
         *value = INFINITY;
-    return text && (!*text || isinf(*value) || cli_parse_real(text, -INFINITY, INFINITY, value, error, sizeof error) == 0) ? 0 : -1;
+    return text && (!*text || isinf(*value) ||
+                    cli_parse_real(text, -INFINITY, INFINITY, value, error, sizeof error) == 0)
+               ? 0
+               : -1;
 }
 
 static int read_row(char *line, lab_row *row)
@@ -190,8 +195,9 @@ static int read_first(const lab *l, char *line, size_t *rows, unsigned char done
     char name[64];
     unsigned long long fingerprint;
     int at = 0;
-    if (sscanf(line, "# rejfilt reproduce %63[^,], settings %llx, rows %zu, cells%n", name, &fingerprint, rows, &at) != 3 || at == 0 ||
-        strcmp(name, l->name) != 0 || fingerprint != l->fingerprint)
+    if (sscanf(line, "# rejfilt reproduce %63[^,], settings %llx, rows %zu, cells%n", name, &fingerprint, rows, &at) !=
+            3 ||
+        at == 0 || strcmp(name, l->name) != 0 || fingerprint != l->fingerprint)
         return -1;
     for (char *c = line + at, *end; *c == ' '; c = end) {
         unsigned long cell = strtoul(c, &end, 10);
@@ -208,9 +214,10 @@ static int load(const lab *l, lab_table_file *t, const char *name, unsigned char
     char path[4096], line[4096];
     size_t rows = 0;
     lab_path(l, name, path, sizeof path);
-    FILE *in = fopen(path, "r");
+    char error[600];
+    FILE *in = rf_file_read(path, error, sizeof error);
     if (!in)
-        return -1;
+        return access(path, F_OK) == 0 ? 1 : -1;
     char *first = NULL;
     size_t room = 0;
     int is_good = getline(&first, &room, in) > 0 && read_first(l, first, &rows, done) == 0;

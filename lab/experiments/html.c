@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+/* The policy has the SHA-256 of the style below; tests/test_reproduce.py says it anew. */
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-TbsFHa3Zidbowx+wJifX/cTgEQ16uxNf7+EqKI3G/7I='; img-src data:; base-uri 'none'; form-action 'none'\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<title>Rejection filtering, reproduced</title>\n<style>\n"
     ":root { color-scheme: light dark; --line: #ccc; --soft: #f4f4f4; --good: #1a7f37; --part: #8a5a00; --bad: #b42318 }\n"

@@ -1,6 +1,5 @@
 /* CSV: the first thousand rows tell header, separator and label column; then all rows are read. */
 #define _POSIX_C_SOURCE 200809L
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,134 +8,9 @@
 
 #include "engine.h"
 #include "load.h"
-#include "stream.h"
+#include "rows.h"
 
-enum { BUFFER = 1 << 16, LINE_MOST = 1 << 26, LOOK_ROWS = 1000, FEW_LABELS = 64 };
-
-typedef struct reader {
-    rf_stream *stream;
-    char *error;
-    size_t size;
-    char buffer[BUFFER];
-    long have, next;
-    char *line; /* the current one, without its end */
-    size_t room;
-    unsigned long number;
-    char separator;
-    char **field; /* of the current line; they point into it */
-    size_t fields, field_room;
-} reader;
-
-static void reader_close(reader *r)
-{
-    if (!r)
-        return;
-    rf_stream_close(r->stream);
-    free(r->line);
-    free(r->field);
-    free(r);
-}
-
-static reader *reader_open(const char *path, char *error, size_t size)
-{
-    reader *r = calloc(1, sizeof *r);
-    if (!r || !(r->stream = rf_stream_open(path, error, size))) {
-        if (!r)
-            rf_fail(error, size, "%s: out of memory", path);
-        reader_close(r);
-        return NULL;
-    }
-    r->error = error;
-    r->size = size;
-    return r;
-}
-
-#define fail_here(r, text, ...)                                                                                        \
-    rf_fail((r)->error, (r)->size, "%s: line %lu: " text, rf_stream_name((r)->stream), (r)->number, __VA_ARGS__)
-
-/* The next line. Returns 1, 0 at the end, or -1 with a message. */
-static int read_line(reader *r)
-{
-    size_t length = 0;
-    r->number++;
-    for (;;) {
-        if (r->next == r->have) {
-            r->next = 0;
-            r->have = rf_stream_some(r->stream, r->buffer, BUFFER, r->error, r->size);
-            if (r->have < 0)
-                return -1;
-            if (r->have == 0 && length == 0)
-                return 0;
-        }
-        const char *start = r->buffer + r->next, *end = memchr(start, '\n', (size_t)(r->have - r->next));
-        size_t part = end ? (size_t)(end - start) : (size_t)(r->have - r->next);
-        if (length + part + 1 > r->room) {
-            size_t room = 2 * (length + part + 1);
-            char *more = room < LINE_MOST ? realloc(r->line, room) : NULL;
-            if (!more)
-                return fail_here(r, "is longer than %d bytes", LINE_MOST / 2);
-            r->line = more;
-            r->room = room;
-        }
-        memcpy(r->line + length, start, part);
-        length += part;
-        r->next += (long)part + (end != NULL);
-        if (end || r->have == 0)
-            break;
-    }
-    while (length > 0 && (r->line[length - 1] == '\r' || r->line[length - 1] == ' '))
-        length--;
-    r->line[length] = '\0';
-    if (memchr(r->line, '\0', length))
-        return fail_here(r, "%s", "has a zero byte: not a text file");
-    return 1;
-}
-
-/* Cuts the current line into fields, without surrounding blanks and quotes. Returns 0, or -1 with a message. */
-static int cut(reader *r)
-{
-    r->fields = 0;
-    for (char *c = r->line;; c++) {
-        c += strspn(c, r->separator == '\t' ? " " : " \t");
-        char *start = c, *end;
-        if (*c == '"') {
-            start = c + 1;
-            end = strchr(start, '"');
-            if (!end)
-                return fail_here(r, "%s", "a quote that does not end");
-            c = end + strcspn(end, (char[]){r->separator, '\0'});
-        } else {
-            c += strcspn(c, (char[]){r->separator, '\0'});
-            for (end = c; end > start && isspace((unsigned char)end[-1]);)
-                end--;
-        }
-        if (r->fields == r->field_room) {
-            size_t room = r->field_room ? 2 * r->field_room : 64;
-            char **more = realloc(r->field, room * sizeof *more);
-            if (!more)
-                return fail_here(r, "%s", "out of memory");
-            r->field = more;
-            r->field_room = room;
-        }
-        r->field[r->fields++] = start;
-        int is_last = *c == '\0';
-        *end = '\0';
-        if (is_last)
-            return 0;
-    }
-}
-
-/* The next line that is not empty, cut. Returns 1, 0 at the end, or -1 with a message. */
-static int next_row(reader *r)
-{
-    int status;
-    do
-        status = read_line(r);
-    while (status == 1 && r->line[strspn(r->line, " \t")] == '\0');
-    if (status == 1 && r->separator == '\0')
-        r->separator = strchr(r->line, ',') ? ',' : strchr(r->line, ';') ? ';' : '\t';
-    return status == 1 && cut(r) < 0 ? -1 : status;
-}
+enum { LOOK_ROWS = 1000, FEW_LABELS = 64 };
 
 static int is_missing(const char *text) { return *text == '\0' || strcmp(text, "?") == 0 || strcmp(text, "NA") == 0; }
 
@@ -163,7 +37,7 @@ typedef struct layout {
     rf_names names; /* of all columns, where there is a header */
 } layout;
 
-static int look_header(const reader *r)
+static int look_header(const rf_rows *r)
 {
     size_t texts = 0;
     double ignored;
@@ -226,8 +100,8 @@ static int choose_label(layout *l, const char *wanted, const candidate *first, c
 static int look(const char *path, const char *label, layout *l, char *error, size_t size)
 {
     candidate first = {0}, last = {0};
-    reader *r = reader_open(path, error, size);
-    int status = r ? next_row(r) : -1;
+    rf_rows *r = rf_rows_open(path, '\0', 0, error, size);
+    int status = r ? rf_rows_next(r) : -1;
     if (status == 0)
         status = rf_fail(error, size, "%s: is empty", path);
     if (status == 1) {
@@ -236,41 +110,41 @@ static int look(const char *path, const char *label, layout *l, char *error, siz
         for (size_t i = 0; i < r->fields && l->has_header && status == 1; i++)
             status = rf_names_add(&l->names, r->field[i]) < 0 ? rf_fail(error, size, "%s: out of memory", path) : 1;
         if (status == 1 && l->has_header)
-            status = next_row(r);
+            status = rf_rows_next(r);
         for (unsigned row = 0; row < LOOK_ROWS && status == 1; row++) {
             consider(&first, r->field[0]);
             consider(&last, r->field[r->fields - 1]);
-            status = next_row(r);
+            status = rf_rows_next(r);
         }
     }
     if (status >= 0)
         status = choose_label(l, label, &first, &last, path, error, size);
     rf_names_free(&first.values);
     rf_names_free(&last.values);
-    reader_close(r);
+    rf_rows_close(r);
     return status;
 }
 
 /* ---- All rows ---- */
 
-static int take_label(reader *r, const char *text, rf_table *table)
+static int take_label(rf_rows *r, const char *text, rf_table *table)
 {
     char number[32];
     double value;
     if (is_missing(text))
-        return fail_here(r, "%s", "has no label");
+        return rf_rows_fail(r, "%s", "has no label");
     if (to_number(text, &value) && value == floor(value) && fabs(value) < 1e15) {
         snprintf(number, sizeof number, "%.15g", value);
         text = number;
     }
     uint32_t label = rf_names_intern(&table->labels, text);
     if (label >= RF_LABELS_MAX)
-        return fail_here(r, "label '%.40s', and there are 256 different ones before; is it the label column?", text);
+        return rf_rows_fail(r, "label '%.40s', and there are 256 different ones before; is it the label column?", text);
     table->label[table->rows] = label;
     return 0;
 }
 
-static int take_field(reader *r, size_t column, size_t feature, rf_table *table)
+static int take_field(rf_rows *r, size_t column, size_t feature, rf_table *table)
 {
     const char *text = r->field[column];
     double value;
@@ -279,20 +153,20 @@ static int take_field(reader *r, size_t column, size_t feature, rf_table *table)
         status = rf_table_miss(table, table->rows, feature);
     } else {
         if (!to_number(text, &value))
-            return fail_here(r, "column %zu: '%.40s' is not a number", column + 1, text);
+            return rf_rows_fail(r, "column %zu: '%.40s' is not a number", column + 1, text);
         if (!(fabs(value) <= 1e30))
-            return fail_here(r, "column %zu: '%.40s' is not a number to work with", column + 1, text);
+            return rf_rows_fail(r, "column %zu: '%.40s' is not a number to work with", column + 1, text);
         status = rf_table_put(table, table->rows, feature, value);
     }
-    return status < 0 ? fail_here(r, "%s", "out of memory") : 0;
+    return status < 0 ? rf_rows_fail(r, "%s", "out of memory") : 0;
 }
 
-static int take_row(reader *r, const layout *l, rf_table *table)
+static int take_row(rf_rows *r, const layout *l, rf_table *table)
 {
     if (r->fields != l->fields)
-        return fail_here(r, "has %zu fields, the first line has %zu", r->fields, l->fields);
+        return rf_rows_fail(r, "has %zu fields, the first line has %zu", r->fields, l->fields);
     if (rf_table_grow(table) < 0)
-        return fail_here(r, "%s", "out of memory");
+        return rf_rows_fail(r, "%s", "out of memory");
     if (take_label(r, r->field[l->label], table) < 0)
         return -1;
     for (size_t i = 0, feature = 0; i < l->fields; i++)
@@ -305,7 +179,7 @@ static int take_row(reader *r, const layout *l, rf_table *table)
 int rf_load_csv(const char *path, const char *label, rf_table *table, char *error, size_t size)
 {
     layout l = {0};
-    reader *r = NULL;
+    rf_rows *r = NULL;
     int status = look(path, label, &l, error, size);
     snprintf(table->source, sizeof table->source, "%s", path);
     if (status == 0 && (l.fields < 2 || l.fields > RF_FEATURES_MAX))
@@ -314,14 +188,14 @@ int rf_load_csv(const char *path, const char *label, rf_table *table, char *erro
     if (status == 0) {
         table->features = (uint32_t)l.fields - 1;
         table->bytes = malloc(1); /* numbers are bytes until one is not */
-        r = table->bytes ? reader_open(path, error, size) : NULL;
+        r = table->bytes ? rf_rows_open(path, '\0', 0, error, size) : NULL;
         status = r ? 0 : table->bytes ? -1 : rf_fail(error, size, "%s: out of memory", path);
     }
     for (uint32_t i = 0; i < l.names.count && status == 0; i++)
         if (i != l.label && rf_names_add(&table->names, l.names.text[i]) < 0)
             status = rf_fail(error, size, "%s: out of memory", path);
     int skip = l.has_header, more = 0;
-    while (status == 0 && (more = next_row(r)) == 1) {
+    while (status == 0 && (more = rf_rows_next(r)) == 1) {
         if (!skip)
             status = take_row(r, &l, table);
         skip = 0;
@@ -331,6 +205,6 @@ int rf_load_csv(const char *path, const char *label, rf_table *table, char *erro
     if (status == 0 && table->rows == 0)
         status = rf_fail(error, size, "%s: has no rows", path);
     rf_names_free(&l.names);
-    reader_close(r);
+    rf_rows_close(r);
     return status;
 }

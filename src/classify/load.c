@@ -112,44 +112,42 @@ static const char *const label_names[2][10] = {
     {"y_train", "Y_train", "train_labels", "train_y", "y", "Y", "target", "labels", "label", NULL},
     {"y_test", "Y_test", "test_labels", "test_y", NULL}};
 
-/* The member of an archive whose name is one of `names`, its header read; null, with a message when it is
-   the archive that is at fault and an empty one when there is no such member. */
-static rf_stream *open_named(const char *path, const char *const names[], rf_array *array, char *error, size_t size)
+/* The array that is called like one of `names`, its header read; null, with a message when it is the archive that is at
+   fault and an empty one when there is no such array. */
+static rf_stream *open_named(const rf_archive *archive, const char *const names[], rf_array *array, char *error,
+                             size_t size)
 {
-    char name[256];
-    for (size_t wanted = 0; names[wanted]; wanted++)
-        for (unsigned i = 0;; i++) {
-            rf_stream *s = rf_stream_open_member(path, i, name, sizeof name, error, size);
-            if (!s && error[0])
-                return NULL;
-            if (!s)
-                break;
-            name[strcspn(name, ".")] = '\0';
-            if (strcmp(name, names[wanted]) == 0 && rf_array_npy(s, array, error, size) == 0)
-                return s;
-            rf_stream_close(s);
-            if (error[0])
-                return NULL;
-        }
+    rf_stream *s = rf_archive_find(archive, names, error, size);
+    if (s && rf_array_npy(s, array, error, size) == 0)
+        return s;
+    rf_stream_close(s);
     return NULL;
 }
 
-/* One half of an archive (0: train, 1: test). Returns 0, 1 when it is not there, or -1 with a message. */
-static int load_archive(const char *path, int half, rf_table *t, char *error, size_t size)
+static int load_half(const rf_archive *archive, const char *path, int half, rf_table *t, char *error, size_t size)
 {
     rf_array array;
-    rf_stream *s = open_named(path, row_names[half], &array, error, size);
+    rf_stream *s = open_named(archive, row_names[half], &array, error, size);
     if (!s)
         return error[0] ? -1 : 1;
     int status = rf_array_rows(&array, s, t, error, size);
     rf_stream_close(s);
     if (status < 0)
         return -1;
-    s = open_named(path, label_names[half], &array, error, size);
+    s = open_named(archive, label_names[half], &array, error, size);
     if (!s)
         return error[0] ? -1 : rf_fail(error, size, "%s: has no labels: no array called y or labels", path);
     status = rf_array_labels(&array, s, t->rows, t, error, size);
     rf_stream_close(s);
+    return status;
+}
+
+/* One half of an archive (0: train, 1: test). Returns 0, 1 when it is not there, or -1 with a message. */
+static int load_archive(const char *path, int half, rf_table *t, char *error, size_t size)
+{
+    rf_archive *archive = rf_archive_open(path, error, size);
+    int status = archive ? load_half(archive, path, half, t, error, size) : -1;
+    rf_archive_close(archive);
     return status;
 }
 

@@ -1,16 +1,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "stream.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "engine.h"
+#include "file.h"
 
 enum {
     DEFLATE_AT_BEST = 1032,
@@ -25,7 +23,7 @@ struct rf_stream {
     char name[512];
     uint64_t most, at; /* `at`: bytes read so far */
     gzFile gz;         /* or, for a member of an archive: */
-    FILE *archive;
+    FILE *archive;     /* which stays the archive's */
     int deflated;
     uint64_t packed_left, unpacked_left;
     uint32_t crc_expected;
@@ -43,26 +41,9 @@ void rf_stream_close(rf_stream *s)
         return;
     if (s->gz)
         gzclose_r(s->gz);
-    if (s->archive)
-        fclose(s->archive);
     if (s->deflated)
         inflateEnd(&s->inflate);
     free(s);
-}
-
-/* The descriptor of an ordinary file and its size, or -1 with a message. */
-static int open_file(const char *path, uint64_t *bytes, char *error, size_t size)
-{
-    struct stat about;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return rf_fail(error, size, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        close(fd);
-        return rf_fail(error, size, "%s: not an ordinary file", path);
-    }
-    *bytes = (uint64_t)about.st_size;
-    return fd;
 }
 
 static rf_stream *stream_new(const char *path)
@@ -76,7 +57,7 @@ static rf_stream *stream_new(const char *path)
 rf_stream *rf_stream_open(const char *path, char *error, size_t size)
 {
     uint64_t bytes;
-    int fd = open_file(path, &bytes, error, size);
+    int fd = rf_file_open(path, &bytes, error, size);
     if (fd < 0)
         return NULL;
     rf_stream *s = stream_new(path);
@@ -124,80 +105,162 @@ static int find_end(FILE *f, uint64_t bytes, unsigned char end[END_RECORD])
     return found;
 }
 
-/* Reads the central directory's record number `index` and moves to where the member's bytes begin.
-   Returns 1, 0 past the last member, or -1 with a message. */
-static int find_member(rf_stream *s, uint64_t bytes, unsigned index, char *name, size_t name_size, char *error,
-                       size_t size)
+struct rf_archive {
+    const char *path;
+    FILE *file;
+    uint64_t bytes;
+    unsigned char *directory; /* one record after the other: each is whole */
+    size_t length;
+};
+
+static size_t record_length(const unsigned char *record)
 {
-    unsigned char end[END_RECORD], record[MEMBER_RECORD], local[LOCAL_RECORD];
-    if (find_end(s->archive, bytes, end) < 0)
-        return rf_fail(error, size, "%s: not a zip archive, or its end is missing", s->name);
-    uint64_t at = little(end + 16, 4);
-    if (index >= little(end + 10, 2))
-        return 0;
-    for (unsigned i = 0;; i++) {
-        if (read_at(s->archive, at, record, sizeof record) < 0 || memcmp(record, "PK\1\2", 4) != 0)
-            return rf_fail(error, size, "%s: damaged zip archive: no member %u at byte %llu", s->name, i,
-                           (unsigned long long)at);
-        if (i == index)
-            break;
-        at += MEMBER_RECORD + little(record + 28, 2) + little(record + 30, 2) + little(record + 32, 2);
+    return (size_t)MEMBER_RECORD + little(record + 28, 2) + little(record + 30, 2) + little(record + 32, 2);
+}
+
+/* Every record of the directory must be whole, and there must be as many as the archive's end says. */
+static int check_directory(const rf_archive *a, uint64_t begin, uint32_t members, char *error, size_t size)
+{
+    uint32_t count = 0;
+    for (size_t at = 0; at < a->length; count++) {
+        const unsigned char *record = a->directory + at;
+        if (a->length - at < 4 || memcmp(record, "PK\1\2", 4) != 0)
+            return rf_fail(error, size, "%s: damaged zip archive: no member %u at byte %llu", a->path, count,
+                           (unsigned long long)(begin + at));
+        if (a->length - at < MEMBER_RECORD || a->length - at < record_length(record))
+            return rf_fail(error, size, "%s: damaged zip archive: its directory is cut short in member %u", a->path,
+                           count);
+        at += record_length(record);
     }
-    size_t length = little(record + 28, 2);
-    if (length >= name_size || fread(name, 1, length, s->archive) != length)
-        return rf_fail(error, size, "%s: damaged zip archive: the name of member %u", s->name, index);
-    name[length] = '\0';
+    if (count != members && members != UINT16_MAX) /* which stands for that many and more */
+        return rf_fail(error, size, "%s: damaged zip archive: there are %u members, but its end says %u", a->path,
+                       count, members);
+    return 0;
+}
+
+static int read_directory(rf_archive *a, char *error, size_t size)
+{
+    unsigned char end[END_RECORD];
+    if (find_end(a->file, a->bytes, end) < 0)
+        return rf_fail(error, size, "%s: not a zip archive, or its end is missing", a->path);
+    const uint64_t begin = little(end + 16, 4), length = little(end + 12, 4);
+    if (begin == UINT32_MAX || length == UINT32_MAX)
+        return rf_fail(error, size, "%s: is over 4 GB; save its arrays as .npy", a->path);
+    if (begin > a->bytes || length > a->bytes - begin)
+        return rf_fail(error, size, "%s: damaged zip archive: its directory is beyond its end", a->path);
+    a->length = (size_t)length;
+    a->directory = malloc(a->length + 1);
+    if (!a->directory)
+        return rf_fail(error, size, "%s: out of memory", a->path);
+    if (read_at(a->file, begin, a->directory, a->length) < 0)
+        return rf_fail(error, size, "%s: damaged zip archive: its directory cannot be read", a->path);
+    return check_directory(a, begin, little(end + 10, 2), error, size);
+}
+
+void rf_archive_close(rf_archive *a)
+{
+    if (!a)
+        return;
+    if (a->file)
+        fclose(a->file);
+    free(a->directory);
+    free(a);
+}
+
+rf_archive *rf_archive_open(const char *path, char *error, size_t size)
+{
+    uint64_t bytes;
+    int fd = rf_file_open(path, &bytes, error, size);
+    if (fd < 0)
+        return NULL;
+    rf_archive *a = calloc(1, sizeof *a);
+    if (!a || !(a->file = fdopen(fd, "rb"))) {
+        rf_fail(error, size, "%s: out of memory", path);
+        close(fd);
+        rf_archive_close(a);
+        return NULL;
+    }
+    a->path = path;
+    a->bytes = bytes;
+    if (read_directory(a, error, size) < 0) {
+        rf_archive_close(a);
+        return NULL;
+    }
+    return a;
+}
+
+static int is_called(const unsigned char *record, const char *name)
+{
+    const size_t length = little(record + 28, 2), own = strlen(name);
+    return length >= own && memcmp(record + MEMBER_RECORD, name, own) == 0 &&
+           (length == own || (length == own + 4 && memcmp(record + MEMBER_RECORD + own, ".npy", 4) == 0));
+}
+
+/* The member with the first of `names` that there is, and where this name is in the list. Null with a message when two
+   have it; with an empty one when none has any. */
+static const unsigned char *find_member(const rf_archive *a, const char *const names[], char *error, size_t size)
+{
+    const unsigned char *found = NULL;
+    size_t best = SIZE_MAX;
+    int is_unique = 1;
+    for (size_t at = 0; at < a->length; at += record_length(a->directory + at))
+        for (size_t i = 0; names[i] && i <= best; i++)
+            if (is_called(a->directory + at, names[i])) {
+                is_unique = i < best;
+                best = i;
+                found = a->directory + at;
+                break;
+            }
+    if (!is_unique)
+        rf_fail(error, size, "%s: has two arrays called %s", a->path, names[best]);
+    return is_unique ? found : NULL;
+}
+
+/* Moves to where the member's bytes begin. */
+static int begin_member(rf_stream *s, const rf_archive *a, const unsigned char *record, char *error, size_t size)
+{
+    unsigned char local[LOCAL_RECORD];
+    const int length = (int)little(record + 28, 2);
+    const char *name = (const char *)record + MEMBER_RECORD;
     unsigned method = little(record + 10, 2);
     s->crc_expected = little(record + 16, 4);
     s->packed_left = little(record + 20, 4);
     s->unpacked_left = little(record + 24, 4);
     uint64_t begin = little(record + 42, 4);
     if (s->packed_left == UINT32_MAX || s->unpacked_left == UINT32_MAX || begin == UINT32_MAX)
-        return rf_fail(error, size, "%s: member %s is over 4 GB; save it as .npy", s->name, name);
+        return rf_fail(error, size, "%s: member %.*s is over 4 GB; save it as .npy", a->path, length, name);
     if ((method != 0 && method != 8) || (little(record + 8, 2) & 1))
-        return rf_fail(error, size, "%s: member %s is neither stored nor deflated", s->name, name);
-    if (read_at(s->archive, begin, local, sizeof local) < 0 || memcmp(local, "PK\3\4", 4) != 0)
-        return rf_fail(error, size, "%s: damaged zip archive: no member at byte %llu", s->name,
+        return rf_fail(error, size, "%s: member %.*s is neither stored nor deflated", a->path, length, name);
+    if (read_at(a->file, begin, local, sizeof local) < 0 || memcmp(local, "PK\3\4", 4) != 0)
+        return rf_fail(error, size, "%s: damaged zip archive: no member at byte %llu", a->path,
                        (unsigned long long)begin);
     begin += LOCAL_RECORD + little(local + 26, 2) + little(local + 28, 2);
-    if (begin > bytes || s->packed_left > bytes - begin || (method == 0 && s->packed_left != s->unpacked_left) ||
-        s->unpacked_left / DEFLATE_AT_BEST > s->packed_left)
-        return rf_fail(error, size, "%s: damaged zip archive: the sizes of member %s", s->name, name);
-    fseeko(s->archive, (off_t)begin, SEEK_SET);
-    s->deflated = method == 8;
+    if (begin > a->bytes || s->packed_left > a->bytes - begin || (method == 0 && s->packed_left != s->unpacked_left) ||
+        s->unpacked_left / DEFLATE_AT_BEST > s->packed_left || fseeko(a->file, (off_t)begin, SEEK_SET) != 0)
+        return rf_fail(error, size, "%s: damaged zip archive: the sizes of member %.*s", a->path, length, name);
+    snprintf(s->name, sizeof s->name, "%s(%.*s)", a->path, length, name);
+    s->archive = a->file;
     s->most = s->unpacked_left;
-    size_t used = strlen(s->name);
-    snprintf(s->name + used, sizeof s->name - used, "(%s)", name);
-    return 1;
+    s->crc = crc32(0, NULL, 0);
+    if (method == 8 && inflateInit2(&s->inflate, -MAX_WBITS) != Z_OK)
+        return rf_fail(error, size, "%s: out of memory", a->path);
+    s->deflated = method == 8;
+    return 0;
 }
 
-rf_stream *rf_stream_open_member(const char *path, unsigned index, char *name, size_t name_size, char *error,
-                                 size_t size)
+rf_stream *rf_archive_find(const rf_archive *a, const char *const names[], char *error, size_t size)
 {
-    uint64_t bytes;
     error[0] = '\0';
-    int fd = open_file(path, &bytes, error, size);
-    if (fd < 0)
+    const unsigned char *record = find_member(a, names, error, size);
+    if (!record)
         return NULL;
-    rf_stream *s = stream_new(path);
-    if (!s || !(s->archive = fdopen(fd, "rb"))) {
-        rf_fail(error, size, "%s: out of memory", path);
-        close(fd);
+    rf_stream *s = stream_new(a->path);
+    if (!s)
+        rf_fail(error, size, "%s: out of memory", a->path);
+    if (!s || begin_member(s, a, record, error, size) < 0) {
         rf_stream_close(s);
         return NULL;
     }
-    if (find_member(s, bytes, index, name, name_size, error, size) <= 0) {
-        s->deflated = 0;
-        rf_stream_close(s);
-        return NULL;
-    }
-    if (s->deflated && inflateInit2(&s->inflate, -MAX_WBITS) != Z_OK) {
-        s->deflated = 0;
-        rf_stream_close(s);
-        rf_fail(error, size, "%s: out of memory", path);
-        return NULL;
-    }
-    s->crc = crc32(0, NULL, 0);
     return s;
 }
 

@@ -10,10 +10,14 @@ typedef struct rf_stream rf_stream;
 /* A plain or a gzip file. Null with a one-line message in `error`. */
 rf_stream *rf_stream_open(const char *path, char *error, size_t size);
 
-/* Member number `index` of a zip archive, its name in `name`. Null with a message; with an empty one
-   past the last member. */
-rf_stream *rf_stream_open_member(const char *path, unsigned index, char *name, size_t name_size, char *error,
-                                 size_t size);
+/* A zip archive, whose directory is read and checked once; `path` stays the caller's. Null with a message. */
+typedef struct rf_archive rf_archive;
+rf_archive *rf_archive_open(const char *path, char *error, size_t size);
+void rf_archive_close(rf_archive *archive);
+
+/* The member that is called like the first of `names` (ending in null) that there is, itself or with .npy. One at a time is
+   read, while the archive is open. Null with a message; with an empty one when there is none. */
+rf_stream *rf_archive_find(const rf_archive *archive, const char *const names[], char *error, size_t size);
 
 void rf_stream_close(rf_stream *stream);
 

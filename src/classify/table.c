@@ -201,13 +201,12 @@ int rf_table_append(rf_table *table, rf_table *more, char *error, size_t size)
 
 /* ---- Features ---- */
 
-const char *rf_table_feature(const rf_table *table, uint32_t feature, char *text, size_t size)
+const char *rf_table_feature(const rf_table *table, uint32_t feature, char *number, size_t size)
 {
     if (feature < table->names.count)
-        snprintf(text, size, "%s", table->names.text[feature]);
-    else
-        snprintf(text, size, "%u", feature);
-    return text;
+        return table->names.text[feature];
+    snprintf(number, size, "%u", feature);
+    return number;
 }
 
 uint32_t rf_table_find(const rf_table *table, const char *text)

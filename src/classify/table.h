@@ -52,8 +52,8 @@ void rf_table_keep(rf_table *table, int (*keep)(const void *context, uint32_t ro
    with a message. */
 int rf_table_append(rf_table *table, rf_table *more, char *error, size_t size);
 
-/* What feature `feature` is called: its name, or its number from 0 on. Returns `text`. */
-const char *rf_table_feature(const rf_table *table, uint32_t feature, char *text, size_t size);
+/* What feature `feature` is called: its name, or its number from 0 on, which is put into `number`. */
+const char *rf_table_feature(const rf_table *table, uint32_t feature, char *number, size_t size);
 /* The feature of that name or number; table->features when there is none. */
 uint32_t rf_table_find(const rf_table *table, const char *text);
 

@@ -32,6 +32,7 @@ RF_FN rf_real predicted(const rf_real x[], const rf_real h[])
 {
     rf_real a = 0, b = 0, c = 0, d = 0;
     int i = 0;
+    RF_UNROLL_ALL
     for (; i + 4 <= RF_LINEAR_DIM; i += 4) {
         a += h[i] * x[i];
         b += h[i + 1] * x[i + 1];

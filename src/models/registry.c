@@ -3,15 +3,19 @@
 
 #include "rejfilt/host.h"
 
+#ifndef RF_MODEL_LIST
+#define RF_MODEL_LIST "list.def"
+#endif
+
 #define RF_MODEL(name)                                                                                                 \
     extern const rf32_instance rf32_model_##name;                                                                      \
     extern const rf64_instance rf64_model_##name;
-#include "list.def"
+#include RF_MODEL_LIST
 #undef RF_MODEL
 
 static const rf_model models[] = {
 #define RF_MODEL(name) {&rf32_model_##name, &rf64_model_##name},
-#include "list.def"
+#include RF_MODEL_LIST
 #undef RF_MODEL
 };
 
