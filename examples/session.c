@@ -24,7 +24,8 @@ int main(void)
             return fprintf(stderr, "%s\n", rf_status_text(status)), 1;
     }
     for (unsigned i = 0; i < step.dim; i++)
-        printf("%s: %.5f in %.5f .. %.5f, truth %.5f\n", config.description.parameter[i].name, step.mean[i], step.low[i], step.high[i], truth[i]);
+        printf("%s: %.5f in %.5f .. %.5f, truth %.5f\n", config.description.parameter[i].name, step.mean[i],
+               step.low[i], step.high[i], truth[i]);
     printf("after %ld measurements: %s\n", step.step + 1, rf_health_name(step.health));
     rf_session_close(session);
 }

@@ -256,7 +256,7 @@ def plain(message):
 
 class Messages(unittest.TestCase):
     def setUp(self):
-        self.sources = {message for folder in ("apps/cli", "src/classify", "src/models", "src/engines") for path in sorted((ROOT / folder).glob("*.c"))
+        self.sources = {message for folder in ("apps/cli", "src/classify", "src/models", "src/engines", "src/beliefs", "src/session") for path in sorted((ROOT / folder).rglob("*.c"))
                         for message in messages(path.read_text())}
         self.sources |= set(re.findall(r'^RF_STATUS\(.*"(.*)"\)', (ROOT / "include/rejfilt/status.def").read_text(), re.M)) - {"fine"}
         page = (ROOT / "docs/errors.md").read_text()

@@ -70,7 +70,8 @@ static double measured(const rf_config *config, const double setting[], uint32_t
 {
     double x[RF_NAMES_MAX];
     for (unsigned i = 0; i < config->description.dim; i++)
-        x[i] = config->description.parameter[i].low + TRUTH * (config->description.parameter[i].high - config->description.parameter[i].low);
+        x[i] = config->description.parameter[i].low +
+               TRUTH * (config->description.parameter[i].high - config->description.parameter[i].low);
     return rf64_instance_outcome(config->model->f64, x, setting, 77, number);
 }
 
@@ -104,7 +105,8 @@ static void test_it_finds_the_truth(void **state)
         check_below(step.sd[0], before / 100);
         check_below(fabs(step.error[0]), 6 * step.sd[0]);
         assert_true(step.low[0] < step.mean[0] && step.mean[0] < step.high[0]);
-        assert_true(step.mean[0] == step.chart_mean[0] && step.truth[0] == TRUTH * 1.5707963267948966); /* the chart is real */
+        assert_true(step.mean[0] == step.chart_mean[0] &&
+                    step.truth[0] == TRUTH * 1.5707963267948966); /* the chart is real */
         assert_int_equal(step.step, 39);
         assert_int_equal(step.records, 1);
         assert_true(isnan(step.time));
@@ -162,7 +164,8 @@ static void test_a_refusal_changes_nothing(void **state)
         assert_true(rf_session_tell(session, told, 3, &step) >= 0);
         assert_true(rf_session_tell(untouched, told, 3, &other) >= 0);
         assert_alike(session, untouched);
-        assert_true(step.mean[0] == other.mean[0] && step.setting[0] == questions[2].setting[0] && step.setting[1] == questions[2].setting[1]);
+        assert_true(step.mean[0] == other.mean[0] && step.setting[0] == questions[2].setting[0] &&
+                    step.setting[1] == questions[2].setting[1]);
         free(before.at);
         rf_session_close(session);
         rf_session_close(untouched);
@@ -290,7 +293,8 @@ static void test_nothing_but_time(void **state)
         config.drift[0] = 0.5;
         config.prior[0] = (rf_prior){1, 0.3, 1};
         rf_session *session = open_or_fail(&config), *passed = open_or_fail(&config);
-        const rf_record nothing[3] = {{.outcome = NAN, .time = NAN}, {.outcome = NAN, .time = NAN}, {.outcome = NAN, .time = NAN}};
+        const rf_record nothing[3] = {
+            {.outcome = NAN, .time = NAN}, {.outcome = NAN, .time = NAN}, {.outcome = NAN, .time = NAN}};
         rf_step step, other;
         assert_int_equal(rf_session_tell(session, nothing, 3, &step), RF_OK);
         assert_int_equal(step.records, 0);
@@ -481,7 +485,8 @@ static void test_changes_on_the_way(void **state)
     config.prior[0].first = 9;
     assert_int_equal(rf_session_change(session, &config), RF_OK);
     assert_string_equal(rf_session_config(session)->description.name, "precession");
-    assert_true(rf_session_config(session)->prior[0].first != 9 && rf_session_config(session)->model == rf_model_find("precession"));
+    assert_true(rf_session_config(session)->prior[0].first != 9 &&
+                rf_session_config(session)->model == rf_model_find("precession"));
     rf_session_show(session, &step);
     assert_true(step.sd[0] == sd && step.step == 9);
     assert_int_equal(rf_session_ask(session, 1, &question), RF_OK);

@@ -1,7 +1,7 @@
 /* What is known of a model's parameters, behind one table of functions: one Gaussian, particles, a grid.
 
-   Everything above the engines works with beliefs, in double. A belief is one block of memory without pointers into itself,
-   so that a copy of its bytes is a copy of it. Numbers are in the chart unless they are said to be natural. */
+   Everything above the engines works with beliefs, in double. A belief is one block of memory without pointers into
+   itself, so that a copy of its bytes is a copy of it. Numbers are in the chart unless they are said to be natural. */
 #ifndef REJFILT_BELIEF_H
 #define REJFILT_BELIEF_H
 
@@ -17,13 +17,14 @@ typedef struct rf_prior {
     double first, second; /* mean and standard deviation; else low and high */
 } rf_prior;
 
-/* A model as one run has it: with its own charts and ranges, and priors. It does not change, and outlives its beliefs. */
+/* A model as one run has it: with its own charts and ranges, and priors. It does not change, and outlives its beliefs.
+ */
 typedef struct rf_problem {
-    const rf_model *model;          /* in both precisions */
-    rf_description description;     /* the model's, with the run's charts, ranges and costs */
-    rf_prior prior[RF_NAMES_MAX];   /* one per parameter */
-    rf64_chart charts[RF_NAMES_MAX];        /* as described */
-    rf32_chart charts_float[RF_NAMES_MAX];  /* the same for filters on float */
+    const rf_model *model;                 /* in both precisions */
+    rf_description description;            /* the model's, with the run's charts, ranges and costs */
+    rf_prior prior[RF_NAMES_MAX];          /* one per parameter */
+    rf64_chart charts[RF_NAMES_MAX];       /* as described */
+    rf32_chart charts_float[RF_NAMES_MAX]; /* the same for filters on float */
 } rf_problem;
 
 /* Fills the charts from the description. */
@@ -48,16 +49,16 @@ typedef struct rf_belief {
 
 /* What a belief is opened with. */
 typedef struct rf_belief_setup {
-    const rf_problem *problem;
-    uint64_t seed;
-    int is_float; /* Gaussians on float; other kinds have no float variant and refuse it */
-    const char *argument; /* what follows the colon of the name, or null */
+    const rf_problem *problem; /* what is unknown */
+    uint64_t seed;             /* of all its randomness */
+    int is_float;              /* Gaussians on float; other kinds have no float variant and refuse it */
+    const char *argument;      /* what follows the colon of the name, or null */
 } rf_belief_setup;
 
 /* A kind of belief. REQUIRED unless said otherwise. */
 struct rf_belief_kind {
-    const char *name;     /* "particles" */
-    const char *summary;  /* one line */
+    const char *name;    /* "particles" */
+    const char *summary; /* one line */
 
     /* Memory for the setup, zeroed but for kind, problem, seed and bytes; its parameters may be refused. Null with a
        message in `error`. rf_belief_close frees it. */
@@ -66,14 +67,14 @@ struct rf_belief_kind {
     /* Back to the prior. The random numbers of later updates are new ones. */
     rf_status (*restart)(rf_belief *belief);
 
-    /* Time passes. With F: x ← F·x + noise of covariance Q; both dim × dim by rows, and Q may be null. With a null F: noise of
-       covariance Q · elapsed. */
+    /* Time passes. With F: x ← F·x + noise of covariance Q; both dim × dim by rows, and Q may be null. With a null F:
+       noise of covariance Q · elapsed. */
     rf_status (*pass)(rf_belief *belief, const double F[], const double Q[], double elapsed);
 
-    /* Learns from `count` records, row by row: the settings, then the outcome. As rf64_update, of which it takes the options
-       it has a use for. When refused, the belief may be in any state: callers update a copy. */
-    rf_status (*update)(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options, const rf_engine *engine,
-                        rf64_report *report);
+    /* Learns from `count` records, row by row: the settings, then the outcome. As rf64_update, of which it takes the
+       options it has a use for. When refused, the belief may be in any state: callers update a copy. */
+    rf_status (*update)(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options,
+                        const rf_engine *engine, rf64_report *report);
 
     /* mean[dim], and unless null the lower triangle of the covariance by rows. */
     void (*moments)(const rf_belief *belief, double mean[], double covariance[]);
@@ -81,7 +82,8 @@ struct rf_belief_kind {
     /* A draw, in natural units, to x[dim]: the same for the same belief, index and purpose. */
     void (*draw)(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[]);
 
-    /* The coordinate with probability p below it. Of a periodic parameter it is counted from half a period below the mean. */
+    /* The coordinate with probability p below it. Of a periodic parameter it is counted from half a period below the
+     * mean. */
     double (*quantile)(const rf_belief *belief, unsigned parameter, double p);
 
     /* Multiplies the standard deviation of each parameter by its factor > 0. */
@@ -96,12 +98,17 @@ struct rf_belief_kind {
     int (*load)(rf_belief *belief, const unsigned char *bytes, size_t size);
 };
 
-/* Opens the belief of that name, "gaussian" or "particles:2000", at its prior. Null with a one-line message in `error`. */
-RF_API rf_belief *rf_belief_open(const char *name, const rf_problem *problem, uint64_t seed, int is_float, char *error, size_t size);
+/* Opens the belief of that name, "gaussian" or "particles:2000", at its prior. Null with a one-line message in `error`.
+ */
+RF_API rf_belief *rf_belief_open(const char *name, const rf_problem *problem, uint64_t seed, int is_float, char *error,
+                                 size_t size);
 /* The same of a kind that has no name here. */
-RF_API rf_belief *rf_belief_open_kind(const rf_belief_kind *kind, const rf_belief_setup *setup, char *error, size_t size);
-/* What is the same for all: memory of `bytes` that begins with an rf_belief of the setup; the rest is zero. For rf_belief_kind.open. */
-RF_API rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error, size_t size);
+RF_API rf_belief *rf_belief_open_kind(const rf_belief_kind *kind, const rf_belief_setup *setup, char *error,
+                                      size_t size);
+/* What is the same for all: memory of `bytes` that begins with an rf_belief of the setup; the rest is zero. For
+ * rf_belief_kind.open. */
+RF_API rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error,
+                                size_t size);
 /* Frees it; null is fine. */
 RF_API void rf_belief_close(rf_belief *belief);
 /* Makes `to` what `from` is. Both were opened alike. */

@@ -8,6 +8,7 @@
 extern "C" {
 #endif
 
+/* What the tests of a belief say. */
 typedef enum rf_health {
     RF_TRACKING = 0,   /* the latest test was passed */
     RF_SUSPICIOUS = 1, /* outcomes are less likely than they should be */

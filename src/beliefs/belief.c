@@ -10,7 +10,10 @@ static const rf_belief_kind *const kinds[] = {
 #undef RF_BELIEF
 };
 
-const rf_belief_kind *rf_belief_kind_at(unsigned index) { return index < sizeof kinds / sizeof *kinds ? kinds[index] : NULL; }
+const rf_belief_kind *rf_belief_kind_at(unsigned index)
+{
+    return index < sizeof kinds / sizeof *kinds ? kinds[index] : NULL;
+}
 
 static const char names[] =
 #define RF_BELIEF(identifier, name) ", " name
@@ -18,7 +21,8 @@ static const char names[] =
 #undef RF_BELIEF
     ;
 
-rf_belief *rf_belief_open(const char *name, const rf_problem *problem, uint64_t seed, int is_float, char *error, size_t size)
+rf_belief *rf_belief_open(const char *name, const rf_problem *problem, uint64_t seed, int is_float, char *error,
+                          size_t size)
 {
     const char *colon = strchr(name, ':');
     const size_t length = colon ? (size_t)(colon - name) : strlen(name);
@@ -56,7 +60,8 @@ void rf_belief_copy(rf_belief *to, const rf_belief *from)
     to->problem = problem;
 }
 
-rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error, size_t size)
+rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error,
+                         size_t size)
 {
     rf_belief *belief = calloc(1, bytes);
     if (!belief) {
@@ -68,8 +73,8 @@ rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setu
     return belief;
 }
 
-uint32_t rf_belief_number(const rf_belief_kind *kind, const rf_belief_setup *setup, uint32_t low, uint32_t high, uint32_t otherwise, char *error,
-                          size_t size)
+uint32_t rf_belief_number(const rf_belief_kind *kind, const rf_belief_setup *setup, uint32_t low, uint32_t high,
+                          uint32_t otherwise, char *error, size_t size)
 {
     uint64_t value = 0;
     if (!setup->argument)
@@ -134,7 +139,8 @@ rf_status rf_problem_prior(const rf_problem *problem, unsigned i, double *mean, 
     model.dim = 1;
     rf_status status = rf64_filter_init(&single, memory, sizeof memory, 1, 0);
     if (status >= 0)
-        status = (prior->is_gaussian ? rf64_prior_gaussian : rf64_prior_box)(single, &model, &prior->first, &prior->second);
+        status =
+            (prior->is_gaussian ? rf64_prior_gaussian : rf64_prior_box)(single, &model, &prior->first, &prior->second);
     *mean = rf64_filter_mean(single)[0];
     *variance = rf64_filter_covariance(single, 0, 0);
     return status;

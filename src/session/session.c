@@ -60,7 +60,8 @@ uint64_t rf_session_seed(uint64_t seed, uint32_t trial)
 /* Null without one, and with a message when there is none of that name. */
 static const rf64_design *find_design(const rf_config *config, char *error, size_t size)
 {
-    const rf64_design *design = config->design ? rf64_design_find(config->design, &config->description, config->model->f64->design) : NULL;
+    const rf64_design *design =
+        config->design ? rf64_design_find(config->design, &config->description, config->model->f64->design) : NULL;
     if (config->design && !design)
         rf_fail(error, size, "there is no design '%.40s' for model %s", config->design, config->description.name);
     return design;
@@ -189,8 +190,8 @@ static rf_status move_on(const rf_session *s, rf_belief *belief, double elapsed)
     return any && elapsed > 0 ? belief->kind->pass(belief, NULL, q, elapsed) : RF_OK;
 }
 
-/* From the record before to the last of these; and in `time` when that is. A record without a time is one unit after the one
-   before, also where others have times. NaN when a time is no number or before the record before. */
+/* From the record before to the last of these; and in `time` when that is. A record without a time is one unit after
+   the one before, also where others have times. NaN when a time is no number or before the record before. */
 static double elapsed_to(const rf_session *s, const rf_record records[], uint32_t count, double *time)
 {
     double elapsed = 0;
@@ -309,8 +310,17 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
     }
     for (uint32_t k = 0; k < count; k++) {
         const int is_anchor = rf64_health_wants_anchor(&w);
-        const rf64_design_input in = {s->config.model->f64, &model,    &s->config.description, natural,            mean,     sd,
-                                      s->ahead,             draw_from, s->ahead->seed,         s->now.experiments, is_anchor};
+        const rf64_design_input in = {s->config.model->f64,
+                                      &model,
+                                      &s->config.description,
+                                      natural,
+                                      mean,
+                                      sd,
+                                      s->ahead,
+                                      draw_from,
+                                      s->ahead->seed,
+                                      s->now.experiments,
+                                      is_anchor};
         rf_record *q = &questions[k];
         memset(q, 0, sizeof *q);
         s->design->choose(&in, q->setting);
@@ -326,7 +336,8 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
 
 /* ---- Telling ---- */
 
-/* Those of the records that have an outcome, as beliefs take them, in s->numbers; and the anchors among them. Returns how many. */
+/* Those of the records that have an outcome, as beliefs take them, in s->numbers; and the anchors among them. Returns
+ * how many. */
 static uint32_t gather(rf_session *s, const rf_record records[], uint32_t count, double *numbers, uint32_t *anchors)
 {
     const unsigned settings = s->model.settings;
@@ -398,7 +409,8 @@ void rf_session_show(const rf_session *session, rf_step *step)
     s->belief->kind->moments(s->belief, step->chart_mean, step->covariance);
     for (unsigned i = 0; i < step->dim; i++) {
         const rf64_chart *chart = &s->problem.charts[i];
-        const double low = s->belief->kind->quantile(s->belief, i, 0.025), high = s->belief->kind->quantile(s->belief, i, 0.975);
+        const double low = s->belief->kind->quantile(s->belief, i, 0.025),
+                     high = s->belief->kind->quantile(s->belief, i, 0.975);
         const int is_periodic = chart->kind == RF_PERIODIC;
         step->mean[i] = rf64_chart_natural(chart, step->chart_mean[i]);
         step->low[i] = is_periodic ? step->mean[i] + (low - step->chart_mean[i]) : rf64_chart_natural(chart, low);
@@ -470,7 +482,8 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
         step->report = t.report;
         step->is_tested = s->now.watch.verdict;
         for (unsigned i = 0; i < s->model.settings; i++)
-            step->setting[i] = isnan(last->setting[i]) && count <= before.asked ? s->question[count - 1][i] : last->setting[i];
+            step->setting[i] =
+                isnan(last->setting[i]) && count <= before.asked ? s->question[count - 1][i] : last->setting[i];
         step->outcome = last->outcome;
         step->seconds = 0;
     }
@@ -506,9 +519,16 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     const rf_moving *now = s->now.asked > 0 ? &s->asked : &s->now;
     const rf64_watch *h = &now->watch;
     rf_writer w = {bytes, 0};
-    const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor, h->failed, h->widened, h->restarts};
-    const double numbers[] = {now->time,         now->kappa,          h->surprise,         h->variance,
-                              now->evidence.log, now->evidence.carry, now->evidence.variance, now->evidence.variance_carry};
+    const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,
+                               h->failed,    h->widened,       h->restarts};
+    const double numbers[] = {now->time,
+                              now->kappa,
+                              h->surprise,
+                              h->variance,
+                              now->evidence.log,
+                              now->evidence.carry,
+                              now->evidence.variance,
+                              now->evidence.variance_carry};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         rf_write_u64(&w, counts[i]);
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -530,11 +550,13 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     uint32_t *const counts[] = {&h->next_anchor, &h->failed, &h->widened, &h->restarts};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = (uint32_t)rf_read_u64(&r);
-    double *const numbers[] = {&now.time,         &now.kappa,          &h->surprise,            &h->variance,
-                               &now.evidence.log, &now.evidence.carry, &now.evidence.variance, &now.evidence.variance_carry};
+    double *const numbers[] = {
+        &now.time,         &now.kappa,          &h->surprise,           &h->variance,
+        &now.evidence.log, &now.evidence.carry, &now.evidence.variance, &now.evidence.variance_carry};
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = rf_read_real(&r);
-    if (r.failed || state > RF_LOST || !(now.kappa > 0) || (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
+    if (r.failed || state > RF_LOST || !(now.kappa > 0) ||
+        (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
     rf_belief_copy(s->ahead, s->belief);
     s->ahead_by = NAN;

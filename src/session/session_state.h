@@ -34,7 +34,8 @@ struct rf_session {
     rf64_options options; /* but for κ */
     double prior_sd[RF_NAMES_MAX];
     rf_belief *belief;
-    rf_belief *ahead; /* a copy: of the belief after ahead_by of time while questions are under way, else for the next update */
+    rf_belief *ahead; /* a copy: of the belief after ahead_by of time while questions are under way, else for the next
+                         update */
     double ahead_by;
     rf_moving now, asked; /* and, while questions are under way, what was before them */
     double question[RF_ASK_MAX][RF_NAMES_MAX];

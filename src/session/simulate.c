@@ -19,7 +19,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A truth from the prior itself, uniform or Gaussian in natural units; or from the Gaussian that the belief has for it. */
+/* A truth from the prior itself, uniform or Gaussian in natural units; or from the Gaussian that the belief has for it.
+ */
 static void draw_truth(world *w)
 {
     const rf_config *config = &w->about->config;
@@ -35,7 +36,8 @@ static void draw_truth(world *w)
         else
             natural = prior->first + (prior->second - prior->first) * rf64_uniform(words.word[2]);
         w->truth[i] = rf64_chart_coordinate(&w->session->problem.charts[i], natural);
-        if (w->about->is_truth_gaussian || !rf64_is_finite(w->truth[i])) /* the latter: a Gaussian draw outside the chart */
+        if (w->about->is_truth_gaussian ||
+            !rf64_is_finite(w->truth[i])) /* the latter: a Gaussian draw outside the chart */
             w->truth[i] = mean[i] + w->session->prior_sd[i] * z;
     }
 }
@@ -45,7 +47,8 @@ static void walk(world *w, uint32_t shot)
 {
     const rf_config *config = &w->about->config;
     const unsigned dim = config->description.dim;
-    double z[RF_NAMES_MAX], f[RF_NAMES_MAX * RF_NAMES_MAX], q[RF_NAMES_MAX * RF_NAMES_MAX], root[RF_TRIANGLE(RF_NAMES_MAX)];
+    double z[RF_NAMES_MAX], f[RF_NAMES_MAX * RF_NAMES_MAX], q[RF_NAMES_MAX * RF_NAMES_MAX],
+        root[RF_TRIANGLE(RF_NAMES_MAX)];
     for (unsigned i = 0; i < dim; i++) {
         const rf_words words = rf_draw(w->seed, shot, i, 0, RF_FOR_TRUTH);
         double other;
@@ -79,11 +82,13 @@ static void measure(world *w, long first, uint32_t count, rf_record records[])
             walk(w, shot);
         for (unsigned i = 0; i < w->about->config.description.dim; i++)
             natural[i] = rf64_chart_natural(&w->session->problem.charts[i], w->truth[i]);
-        records[k].outcome = rf64_instance_outcome(w->about->config.model->f64, natural, records[k].setting, w->seed, shot);
+        records[k].outcome =
+            rf64_instance_outcome(w->about->config.model->f64, natural, records[k].setting, w->seed, shot);
     }
 }
 
-static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, rf_observer *observer, void *user, int *is_over)
+static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, rf_observer *observer, void *user,
+                           int *is_over)
 {
     rf_config config = simulation->config;
     char error[8];
@@ -116,7 +121,8 @@ static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, rf_o
     return status < 0 ? status : RF_OK;
 }
 
-rf_status rf_simulate(const rf_simulation *simulation, uint32_t first, uint32_t count, rf_observer *observer, void *user)
+rf_status rf_simulate(const rf_simulation *simulation, uint32_t first, uint32_t count, rf_observer *observer,
+                      void *user)
 {
     rf_status status = RF_OK;
     int is_over = 0;

@@ -18,8 +18,11 @@ typedef struct gaussian {
     RF_ALIGNED unsigned char memory[]; /* the filter's */
 } gaussian;
 
-static RF(filter) *filter_of(rf_belief *belief) { return (RF(filter) *)(void *)((gaussian *)belief)->memory; }
-static const RF(filter) *filter_in(const rf_belief *belief) { return (const RF(filter) *)(const void *)((const gaussian *)belief)->memory; }
+static RF(filter) * filter_of(rf_belief *belief) { return (RF(filter) *)(void *)((gaussian *)belief)->memory; }
+static const RF(filter) * filter_in(const rf_belief *belief)
+{
+    return (const RF(filter) *)(const void *)((const gaussian *)belief)->memory;
+}
 
 /* The numbers in the filter's own precision. */
 static void convert(const double from[], size_t count, rf_real to[])
@@ -32,7 +35,7 @@ static rf_belief *gaussian_open(const rf_belief_setup *setup, char *error, size_
 {
     const unsigned dim = setup->problem->description.dim;
     const size_t bytes = RF(filter_bytes)(dim);
-    RF(filter) *filter;
+    RF(filter) * filter;
     if (setup->argument) {
         rf_fail(error, size, "belief 'gaussian' takes no argument, but got '%.40s'", setup->argument);
         return NULL;
@@ -68,7 +71,7 @@ static rf_status gaussian_pass(rf_belief *belief, const double F[], const double
     return RF(evolve)(filter_of(belief), f, Q ? q : NULL);
 }
 
-static void widen_report(const RF(report) *from, rf64_report *to)
+static void widen_report(const RF(report) * from, rf64_report *to)
 {
     const rf64_report r = {from->status,
                            from->update,
@@ -88,8 +91,8 @@ static void widen_report(const RF(report) *from, rf64_report *to)
     *to = r;
 }
 
-static rf_status gaussian_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options, const rf_engine *engine,
-                                 rf64_report *report)
+static rf_status gaussian_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options,
+                                 const rf_engine *engine, rf64_report *report)
 {
     const RF(model) model = RF(problem_model)(belief->problem);
     const RF(options) own = {options->attempts,
@@ -109,11 +112,13 @@ static rf_status gaussian_update(rf_belief *belief, const double records[], uint
     if (needed > AT_ONCE && !(copy = malloc(needed * sizeof *copy)))
         return RF_REFUSED_ENGINE;
     convert(records, needed, copy);
-    const rf_status status = RF(update)(filter_of(belief), &model, copy, count, &own, engine ? ENGINE(engine) : NULL, &told);
+    const rf_status status =
+        RF(update)(filter_of(belief), &model, copy, count, &own, engine ? ENGINE(engine) : NULL, &told);
     if (copy != numbers)
         free(copy);
 #else
-    const rf_status status = RF(update)(filter_of(belief), &model, records, count, &own, engine ? ENGINE(engine) : NULL, &told);
+    const rf_status status =
+        RF(update)(filter_of(belief), &model, records, count, &own, engine ? ENGINE(engine) : NULL, &told);
 #endif
     if (status >= 0)
         widen_report(&told, report);

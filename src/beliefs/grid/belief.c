@@ -12,16 +12,22 @@ typedef struct gridded {
     RF_ALIGNED unsigned char memory[]; /* a rf_grid */
 } gridded;
 
-static rf_grid *grid_of(const rf_belief *belief) { return (rf_grid *)(void *)(uintptr_t)((const gridded *)belief)->memory; }
+static rf_grid *grid_of(const rf_belief *belief)
+{
+    return (rf_grid *)(void *)(uintptr_t)((const gridded *)belief)->memory;
+}
 
 static rf_belief *gridded_open(const rf_belief_setup *setup, char *error, size_t size)
 {
-    const uint32_t n = rf_belief_number(&rf_belief_grid, setup, RF_GRID_POINTS_LEAST, RF_GRID_POINTS_MAX, POINTS, error, size);
+    const uint32_t n =
+        rf_belief_number(&rf_belief_grid, setup, RF_GRID_POINTS_LEAST, RF_GRID_POINTS_MAX, POINTS, error, size);
     if (n == 0)
         return NULL;
     const rf64_model model = rf64_problem_model(setup->problem);
     if (setup->is_float || model.dim != 1) {
-        rf_fail(error, size, setup->is_float ? "belief 'grid' works in double alone" : "belief 'grid' is for models of one parameter, and %s has %u",
+        rf_fail(error, size,
+                setup->is_float ? "belief 'grid' works in double alone"
+                                : "belief 'grid' is for models of one parameter, and %s has %u",
                 setup->problem->description.name, (unsigned)model.dim);
         return NULL;
     }
@@ -31,7 +37,8 @@ static rf_belief *gridded_open(const rf_belief_setup *setup, char *error, size_t
     return belief;
 }
 
-/* A uniform prior has sharp ends only in the natural space; the Gaussian that stands for it is exact for a bounded chart. */
+/* A uniform prior has sharp ends only in the natural space; the Gaussian that stands for it is exact for a bounded
+ * chart. */
 static rf_status gridded_restart(rf_belief *belief)
 {
     const rf_prior *prior = &belief->problem->prior[0];
@@ -41,7 +48,8 @@ static rf_status gridded_restart(rf_belief *belief)
     if (status < 0)
         return status;
     const int is_box = !prior->is_gaussian && (chart->kind == RF_REAL || chart->kind == RF_PERIODIC);
-    const int result = is_box ? rf_grid_prior_box(grid_of(belief), prior->first, prior->second) : rf_grid_prior_gaussian(grid_of(belief), mean, variance);
+    const int result = is_box ? rf_grid_prior_box(grid_of(belief), prior->first, prior->second)
+                              : rf_grid_prior_gaussian(grid_of(belief), mean, variance);
     return result < 0 ? RF_REFUSED_WIDTH : RF_OK;
 }
 
@@ -53,8 +61,8 @@ static rf_status gridded_pass(rf_belief *belief, const double F[], const double 
     return rf_grid_diffuse(grid_of(belief), variance) < 0 ? RF_REFUSED_VALUE : RF_OK;
 }
 
-static rf_status gridded_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options, const rf_engine *engine,
-                                rf64_report *report)
+static rf_status gridded_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options,
+                                const rf_engine *engine, rf64_report *report)
 {
     const unsigned settings = belief->problem->description.settings;
     double log_evidence = 0;
@@ -79,7 +87,8 @@ static void gridded_moments(const rf_belief *belief, double mean[], double covar
 static void gridded_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const rf_words w = rf_draw(belief->seed, ((const gridded *)belief)->updates, index, 0, purpose);
-    x[0] = rf64_chart_natural(&belief->problem->charts[0], rf_grid_quantile(grid_of(belief), rf64_min(rf64_uniform(w.word[0]), 1 - 0x1p-32)));
+    x[0] = rf64_chart_natural(&belief->problem->charts[0],
+                              rf_grid_quantile(grid_of(belief), rf64_min(rf64_uniform(w.word[0]), 1 - 0x1p-32)));
 }
 
 static double gridded_quantile(const rf_belief *belief, unsigned parameter, double p)

@@ -26,10 +26,7 @@ static double natural(const rf_grid *g, double y)
     return g->chart.kind == RF_REAL ? y : rf64_chart_natural(&g->chart, y);
 }
 
-static void swap(rf_grid *g)
-{
-    g->is_swapped = !g->is_swapped;
-}
+static void swap(rf_grid *g) { g->is_swapped = !g->is_swapped; }
 
 static double largest(const double *p, size_t n)
 {
@@ -206,7 +203,8 @@ void rf_grid_init(rf_grid *g, const rf64_model *model, uint32_t points_max)
 
 rf_grid *rf_grid_create(const rf64_model *model, uint32_t points_max)
 {
-    if (!model || !model->likelihood || model->dim != 1 || points_max < RF_GRID_POINTS_LEAST || points_max > RF_GRID_POINTS_MAX)
+    if (!model || !model->likelihood || model->dim != 1 || points_max < RF_GRID_POINTS_LEAST ||
+        points_max > RF_GRID_POINTS_MAX)
         return NULL;
     rf_grid *g = malloc(rf_grid_bytes(points_max));
     if (g)
@@ -364,7 +362,8 @@ static int holds_between(const rf_grid *g, const double record[], double scale, 
             continue;
         double offset = (double)k * 0.41421356237309515;
         offset -= (double)(int)offset;
-        double exact = rf_stencil_value(p_of(g) + i, offset) * likelihood_at(g, place(g, (double)i + offset), record, scale);
+        double exact =
+            rf_stencil_value(p_of(g) + i, offset) * likelihood_at(g, place(g, (double)i + offset), record, scale);
         if (!(fabs(exact - rf_stencil_value(other_of(g) + i, offset)) <= ROUGH * peak))
             return 0;
         probes++;
@@ -429,7 +428,8 @@ double rf_grid_update(rf_grid *g, const double record[])
         peak = largest(other_of(g), g->n);
         close_ends(g, p_of(g));
         close_ends(g, other_of(g));
-        if (peak > 0 && rf_stencil_roughness(other_of(g), g->n, 1) <= ROUGH * peak && holds_between(g, record, scale, peak))
+        if (peak > 0 && rf_stencil_roughness(other_of(g), g->n, 1) <= ROUGH * peak &&
+            holds_between(g, record, scale, peak))
             break;
         int is_finest = g->step < 4e-16 * bigger(fabs(place(g, 0)), fabs(place(g, (double)g->n)));
         if (!is_finest && 2 * g->n <= g->points_max)

@@ -28,9 +28,13 @@ struct rf_grid {
     double memory[];
 };
 
-/* n values with MARGIN beyond either end; p sums to 1/step. No pointers, so that a copy of the bytes is a copy of the grid. */
+/* n values with MARGIN beyond either end; p sums to 1/step. No pointers, so that a copy of the bytes is a copy of the
+ * grid. */
 static inline double *p_of(const rf_grid *g) { return (double *)g->memory + MARGIN + (g->is_swapped ? g->room : 0); }
-static inline double *other_of(const rf_grid *g) { return (double *)g->memory + MARGIN + (g->is_swapped ? 0 : g->room); }
+static inline double *other_of(const rf_grid *g)
+{
+    return (double *)g->memory + MARGIN + (g->is_swapped ? 0 : g->room);
+}
 static inline double *like_of(const rf_grid *g) { return (double *)g->memory + MARGIN + 2 * g->room; }
 
 static inline int is_periodic(const rf_grid *g) { return g->chart.kind == RF_PERIODIC; }

@@ -12,11 +12,15 @@ typedef struct particles {
     RF_ALIGNED unsigned char memory[]; /* an rf_smc */
 } particles;
 
-static rf_smc *smc_of(const rf_belief *belief) { return (rf_smc *)(void *)(uintptr_t)((const particles *)belief)->memory; }
+static rf_smc *smc_of(const rf_belief *belief)
+{
+    return (rf_smc *)(void *)(uintptr_t)((const particles *)belief)->memory;
+}
 
 static rf_belief *particles_open(const rf_belief_setup *setup, char *error, size_t size)
 {
-    const uint32_t n = rf_belief_number(&rf_belief_particles, setup, PARTICLES_LEAST, PARTICLES_MOST, PARTICLES, error, size);
+    const uint32_t n =
+        rf_belief_number(&rf_belief_particles, setup, PARTICLES_LEAST, PARTICLES_MOST, PARTICLES, error, size);
     if (n == 0)
         return NULL;
     if (setup->is_float) {
@@ -24,7 +28,8 @@ static rf_belief *particles_open(const rf_belief_setup *setup, char *error, size
         return NULL;
     }
     const rf64_model model = rf64_problem_model(setup->problem);
-    rf_belief *belief = rf_belief_new(&rf_belief_particles, setup, sizeof(particles) + rf_smc_bytes(model.dim, n), error, size);
+    rf_belief *belief =
+        rf_belief_new(&rf_belief_particles, setup, sizeof(particles) + rf_smc_bytes(model.dim, n), error, size);
     if (belief) {
         ((particles *)belief)->n = n;
         rf_smc_init(smc_of(belief), &model, n, setup->seed, NULL);
@@ -39,7 +44,9 @@ static rf_status particles_restart(rf_belief *belief)
     const rf_status status = rf_problem_priors(belief->problem, mean, covariance);
     for (unsigned i = 0; i < dim && status >= 0; i++)
         sd[i] = rf64_sqrt(covariance[i * dim + i]);
-    return status < 0 ? status : rf_smc_prior(smc_of(belief), belief->problem->prior, mean, sd) < 0 ? RF_REFUSED_CHART : RF_OK;
+    return status < 0                                                           ? status
+           : rf_smc_prior(smc_of(belief), belief->problem->prior, mean, sd) < 0 ? RF_REFUSED_CHART
+                                                                                : RF_OK;
 }
 
 static rf_status particles_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
@@ -48,8 +55,8 @@ static rf_status particles_pass(rf_belief *belief, const double F[], const doubl
     return RF_OK;
 }
 
-static rf_status particles_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options, const rf_engine *engine,
-                                  rf64_report *report)
+static rf_status particles_update(rf_belief *belief, const double records[], uint32_t count,
+                                  const rf64_options *options, const rf_engine *engine, rf64_report *report)
 {
     particles *p = (particles *)belief;
     const unsigned settings = belief->problem->description.settings;

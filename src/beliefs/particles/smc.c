@@ -18,18 +18,21 @@ struct rf_smc {
     uint64_t seed;
     rf_smc_options options;
     double log_evidence, effective;
-    size_t stride;   /* n rounded up to a multiple of NORMALS */
-    int is_swapped;  /* the two sets of coordinates have changed places */
+    size_t stride;  /* n rounded up to a multiple of NORMALS */
+    int is_swapped; /* the two sets of coordinates have changed places */
     double memory[];
 };
 
 /* Where things lie in the memory: no pointers, so that a copy of the bytes is a copy of the particles. */
 static double *set_of(const rf_smc *s, int which) { return (double *)s->memory + (which ? s->dim * s->stride : 0); }
-static double *y_of(const rf_smc *s) { return set_of(s, s->is_swapped); }    /* coordinates: parameter d of particle i is y[d * stride + i] */
-static double *new_of(const rf_smc *s) { return set_of(s, !s->is_swapped); } /* the other set */
-static double *x_of(const rf_smc *s) { return set_of(s, 1) + s->dim * s->stride; }    /* natural values: x[i * dim + d] */
-static double *weight_of(const rf_smc *s) { return x_of(s) + s->dim * s->stride; }    /* of sum 1 */
-static double *value_of(const rf_smc *s) { return weight_of(s) + s->stride; }         /* n numbers for whoever needs them */
+static double *y_of(const rf_smc *s)
+{
+    return set_of(s, s->is_swapped);
+} /* coordinates: parameter d of particle i is y[d * stride + i] */
+static double *new_of(const rf_smc *s) { return set_of(s, !s->is_swapped); }       /* the other set */
+static double *x_of(const rf_smc *s) { return set_of(s, 1) + s->dim * s->stride; } /* natural values: x[i * dim + d] */
+static double *weight_of(const rf_smc *s) { return x_of(s) + s->dim * s->stride; } /* of sum 1 */
+static double *value_of(const rf_smc *s) { return weight_of(s) + s->stride; } /* n numbers for whoever needs them */
 
 static double period(const rf_smc *s, unsigned d)
 {
@@ -99,7 +102,8 @@ int rf_smc_init(rf_smc *s, const rf64_model *model, uint32_t particles, uint64_t
 
 rf_smc *rf_smc_create(const rf64_model *model, uint32_t particles, uint64_t seed, const rf_smc_options *options)
 {
-    if (!model || !model->likelihood || model->dim < 1 || model->dim > RF_SMC_DIM_MAX || particles < 2 || particles > RF_SMC_PARTICLES_MAX)
+    if (!model || !model->likelihood || model->dim < 1 || model->dim > RF_SMC_DIM_MAX || particles < 2 ||
+        particles > RF_SMC_PARTICLES_MAX)
         return NULL;
     rf_smc *s = malloc(rf_smc_bytes(model->dim, particles));
     if (s && rf_smc_init(s, model, particles, seed, options) == 0)
@@ -328,7 +332,8 @@ void rf_smc_moments(const rf_smc *s, double mean[], double covariance[])
         mean[d] = centre(s, d);
     for (unsigned d = 0; covariance && d < s->dim; d++)
         for (unsigned e = 0; e <= d; e++) {
-            const double *yd = y_of(s) + d * s->stride, *ye = y_of(s) + e * s->stride, pd = period(s, d), pe = period(s, e);
+            const double *yd = y_of(s) + d * s->stride, *ye = y_of(s) + e * s->stride, pd = period(s, d),
+                         pe = period(s, e);
             double sum = 0;
             for (uint32_t i = 0; i < s->n; i++)
                 sum += weight_of(s)[i] * wrapped(yd[i] - mean[d], pd) * wrapped(ye[i] - mean[e], pe);

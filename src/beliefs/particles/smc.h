@@ -44,8 +44,8 @@ int rf_smc_prior_box(rf_smc *s, const double low[], const double high[]);     /*
 /* Each parameter from its own: uniform in natural units, or the Gaussian in the chart that stands for it. */
 int rf_smc_prior(rf_smc *s, const rf_prior prior[], const double mean[], const double sd[]);
 
-/* Every particle: y ← F·y + a step of covariance Q · elapsed; both dim × dim by rows. A null F changes nothing, a null Q adds
-   nothing. */
+/* Every particle: y ← F·y + a step of covariance Q · elapsed; both dim × dim by rows. A null F changes nothing, a null
+   Q adds nothing. */
 void rf_smc_evolve(rf_smc *s, const double F[], const double Q[], double elapsed);
 
 /* Moves the particles away from their mean, parameter d by the factor by[d]. */
