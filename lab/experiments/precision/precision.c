@@ -160,7 +160,7 @@ static void report(lab *l)
 {
     double error, bits;
     const double steep = lab_item(l, "conditions", lab_items(l, "conditions") - 1);
-    const lab_row unstable = lab_find(l, "by distance", "raw sums in float", 1e4), far = lab_find(l, "by distance", "whitened in float", 1e8),
+    const lab_row unstable = lab_find(l, "by distance", "raw sums in float", 1e4), far = lab_find(l, "by distance", "whitened in float", 1e6),
                   lost = lab_find(l, "lost", "raw sums in double of 4", 1e10), kept = lab_find(l, "lost", "whitened in double of 8", steep);
     lab_claim(l, "unstable", unstable.value, unstable.error);
     bits = bits_at(l, "raw sums in double", 1e3, &error);

@@ -4,7 +4,7 @@
 
 #include "bytes.h"
 
-enum { PARTICLES_LEAST = 10, PARTICLES_MOST = 1 << 24, PARTICLES = 2000 };
+enum { PARTICLES_LEAST = 2, PARTICLES_MOST = 1 << 24, PARTICLES = 2000 };
 
 typedef struct particles {
     rf_belief head;
