@@ -397,7 +397,7 @@ class Option(Test):
         self.assertEqual(len({x["mean"] for x in means.values()}), 4)  # a grid of this size and the largest are the same
         for belief, x in means.items():
             self.assertLess(abs(x["mean"] - x["truth"]), 5 * x["sd"], belief)
-        for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, particles[:N], grid[:N]"), ("particles:x", "the number must be 10 to "),
+        for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, particles[:N], grid[:N]"), ("particles:x", "the number must be 2 to "),
                              ("gaussian:2", "takes no argument"), ("", "there is no belief ''")):
             self.refused("track", "--simulate", f"--belief={belief}", says=f"--belief: ")
             self.refused("track", "--simulate", f"--belief={belief}", says=says)
