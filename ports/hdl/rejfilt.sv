@@ -49,11 +49,11 @@ module rejfilt #(
     // Attempts
     logic tried;
     logic [6:0] coming;
-    logic signed [14:0] sum;
+    logic minus;
     logic [19:0] squares;
-    wire [13:0] sum_size = 14'(sum[14] ? -sum : sum);
+    logic [13:0] sum_size;
     rejfilt_attempts #(.LANES(LANES), .FAST(FAST), .PROBABILITY(FRINGE)) attempts (
-        .clk, .reset, .start(accept && learn), .outcome, .random(random[15:8]), .slope, .phase, .done(tried), .count, .coming, .sum, .squares, .passes);
+        .clk, .reset, .start(accept && learn), .outcome, .random(random[15:8]), .slope, .phase, .done(tried), .count, .coming, .minus, .sum(sum_size), .squares, .passes);
 
     // The experiment
     logic anchor, timed;
@@ -78,8 +78,9 @@ module rejfilt #(
                                       .moved, .done, .distance, .wide, .quotient);
         end
     endgenerate
-    wire below = operation == ASK ? !phase[7] : sum[14];
-    wire [31:0] beside = mean + (below ? 32'd0 - 32'(distance) : 32'(distance));
+    wire below = operation == ASK ? !phase[7] : minus;
+    wire [32:0] beside_and_carry = {mean, 1'b1} + {below ? ~{13'd0, distance} : {13'd0, distance}, below};  // mean ± distance
+    wire [31:0] beside = beside_and_carry[32:1];
     wire [15:0] limited = wide > 19'(widest) ? widest : wide < 19'(SD_LEAST) ? 16'(SD_LEAST) : wide[15:0];
 
     // Evidence: two entries of a table, unless it has reached its limits

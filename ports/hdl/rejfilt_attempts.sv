@@ -16,7 +16,8 @@ module rejfilt_attempts #(
     output logic               done,     // for one cycle, with the sums
     output logic        [ 6:0] count,    // a cycle before done
     output logic        [ 6:0] coming,   // what count will be in the next cycle
-    output logic signed [14:0] sum,
+    output logic               minus,    // the sign of Σz,
+    output logic        [13:0] sum,      // and its size
     output logic        [19:0] squares,
     output logic        [ 4:0] passes
 );
@@ -135,17 +136,20 @@ module rejfilt_attempts #(
 
     generate
         if (LANES == 1) begin : g_sum_one
-            logic minus;
+            logic tail_minus;
+            logic signed [14:0] total;
+            assign minus = total[14];
+            assign sum = 14'(minus ? -total : total);
             assign coming = count + 7'(valid[JUDGED] && accepted[0]);
             always_ff @(posedge clk) begin
-                minus <= tail[0];
+                tail_minus <= tail[0];
                 if (start) begin
                     count <= 1;
-                    sum <= 0;
+                    total <= 0;
                     squares <= 20'(Z_ONE * Z_ONE);
                 end else if (valid[JUDGED] && accepted[0]) begin
                     count <= coming;
-                    sum <= minus ? sum - 15'(tail_size[0]) : sum + 15'(tail_size[0]);
+                    total <= tail_minus ? total - 15'(tail_size[0]) : total + 15'(tail_size[0]);
                     squares <= squares + 20'(tail_square[0]);
                 end
             end
@@ -154,7 +158,9 @@ module rejfilt_attempts #(
             logic signed [7:0] pair_sum[PAIRS];
             logic [13:0] pair_squares[PAIRS];
             logic [6:0] now_accepted, more;
-            logic signed [14:0] all_sum, more_sum;
+            logic signed [14:0] all_sum, more_sum, total, negated;  // both, as the sign is known late
+            assign minus = total[14];
+            assign sum = minus ? negated[13:0] : total[13:0];
             logic [19:0] all_squares, more_squares;
             assign coming = valid[COUNTED] ? count + now_accepted : count;
             always_comb begin
@@ -177,12 +183,14 @@ module rejfilt_attempts #(
                 all_squares <= more_squares;
                 if (start) begin
                     count <= 1;
-                    sum <= 0;
+                    total <= 0;
+                    negated <= 0;
                     squares <= 20'(Z_ONE * Z_ONE);
                 end else begin
                     count <= coming;
                     if (valid[COUNTED+1]) begin
-                        sum <= sum + all_sum;
+                        total <= total + all_sum;
+                        negated <= negated - all_sum;
                         squares <= squares + all_squares;
                     end
                 end
