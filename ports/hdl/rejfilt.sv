@@ -33,7 +33,7 @@ module rejfilt #(
 
     typedef enum logic [2:0] {IDLE, SETTLE, CHOOSE, ASKING, TRYING, WAITING, WIDENING} state_t;
     state_t state;
-    logic outcome, pgh, asked, chosen;
+    logic outcome, pgh, asked, chosen, divided;
     assign ready = state == IDLE;
     wire accept = ready && start;
     wire learn = command == DO_LEARN_0 || command == DO_LEARN_1;
@@ -52,7 +52,8 @@ module rejfilt #(
     logic minus;
     logic [19:0] squares;
     logic [13:0] sum_size;
-    rejfilt_attempts #(.LANES(LANES), .FAST(FAST), .PROBABILITY(FRINGE)) attempts (
+    rejfilt_attempts #(.LANES(LANES), .FAST(FAST), .PROBABILITY(DECAY != 0 ? DECAY_SURVIVAL : FRINGE), .STEP(DECAY != 0 ? DECAY_GOLDEN : GOLDEN),
+                       .PAIRED(DECAY), .FIRST_SQUARE(DECAY != 0 ? DECAY_PINCH : PINCH)) attempts (
         .clk, .reset, .start(accept && learn), .outcome, .random(random[15:8]), .slope, .phase, .done(tried), .count, .coming, .minus, .sum(sum_size), .squares, .passes);
 
     // The experiment
@@ -61,8 +62,15 @@ module rejfilt #(
     logic [14:0] offset;
     logic [15:0] quotient;
     logic [31:0] next_duration;
-    rejfilt_fringe fringe (.clk, .reset, .start(accept && ask), .pgh, .random(random[15:8]), .due, .sd, .mean, .quotient, .slope,
-                           .anchor, .next_slope, .next_phase, .next_due, .offset, .timed, .duration(next_duration));
+    generate
+        if (DECAY != 0) begin : g_decay
+            rejfilt_decay experiment (.clk, .reset, .start(accept && ask), .pgh, .random(random[15:8]), .due, .sd, .mean, .quotient, .slope,
+                                      .anchor, .next_slope, .next_phase, .next_due, .offset, .timed, .duration(next_duration));
+        end else begin : g_fringe
+            rejfilt_fringe experiment (.clk, .reset, .start(accept && ask), .pgh, .random(random[15:8]), .due, .sd, .mean, .quotient, .slope,
+                                      .anchor, .next_slope, .next_phase, .next_due, .offset, .timed, .duration(next_duration));
+        end
+    endgenerate
 
     // Arithmetic
     logic [1:0] operation;  // DIFFUSE while idle
@@ -102,7 +110,7 @@ module rejfilt #(
         case (state)
             IDLE:
                 if (start) begin
-                    {asked, chosen} <= 0;
+                    {asked, chosen, divided} <= 0;
                     pgh <= command == DO_ASK_PGH;
                     outcome <= command == DO_LEARN_1;
                     if (learn || ask) random <= upcoming;
@@ -146,7 +154,8 @@ module rejfilt #(
             ASKING: begin
                 asked <= 1;
                 if (moved) base <= beside;
-                if (done) begin
+                if (done) divided <= 1;
+                if ((done || divided) && timed) begin
                     duration <= next_duration;
                     state <= IDLE;
                     operation <= DIFFUSE;
@@ -174,5 +183,5 @@ module rejfilt #(
             operation <= DIFFUSE;
         end
     end
-    wire unused = &{1'b0, timed, coming, DECAY != 0};
+    wire unused = &{1'b0, coming};
 endmodule

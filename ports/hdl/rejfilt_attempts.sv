@@ -4,7 +4,10 @@
 module rejfilt_attempts #(
     parameter int LANES = 1,
     parameter int FAST = 0,  // a product in one cycle, by a multiplier
-    parameter logic [2047:0] PROBABILITY = '0  // of outcome 1, by angle, in 1/255
+    parameter logic [2047:0] PROBABILITY = '0,  // of outcome 1, by angle, in 1/255
+    parameter int STEP = 159,  // of the sequence of the acceptances
+    parameter int PAIRED = 0,  // z and −z take the same step
+    parameter int FIRST_SQUARE = 1024
 ) (
     input  logic               clk,
     input  logic               reset,
@@ -40,10 +43,10 @@ module rejfilt_attempts #(
     logic head_minus;
     generate
         if (LANES == 1) begin : g_one_place
-            logic [PRODUCT:1] minus;
-            always_ff @(posedge clk) minus <= {minus[PRODUCT-1:1], step[0]};
+            logic [PRODUCT:1] odd;
+            always_ff @(posedge clk) odd <= {odd[PRODUCT-1:1], step[0]};
             assign {head_slice, tail_slice} = {step[WIDTH-1:1], tail[WIDTH-1:1]};
-            assign head_minus = minus[PRODUCT];
+            assign head_minus = odd[PRODUCT];
         end else begin : g_places
             assign {head_slice, tail_slice} = {step, tail};
             assign head_minus = 0;
@@ -73,12 +76,13 @@ module rejfilt_attempts #(
         if (reset) stepping <= 0;
     end
 
-    logic fresh;
+    logic fresh, second;
     logic [7:0] u;  // the last of the step before
     always_ff @(posedge clk) begin
         fresh <= start;
         if (fresh) u <= random;
-        else if (valid[LOOKED_UP]) u <= u + 8'(GOLDEN * LANES);
+        else if (valid[LOOKED_UP] && (second || LANES > 1 || PAIRED == 0)) u <= u + 8'(STEP * (PAIRED != 0 ? PAIRS : LANES));
+        second <= !fresh && (second ^ valid[LOOKED_UP]);  // the attempt at −z, where there is one lane
     end
 
     // The slices of a pair of lanes: every PAIRS-th one.
@@ -122,12 +126,12 @@ module rejfilt_attempts #(
             end
             for (s = 0; s < SIGNS; s = s + 1) begin : g_sign
                 logic [7:0] angle, one, likelihood, threshold;
-                wire minus = LANES == 1 ? head_minus : s == 1;
-                assign angle = minus ? phase - turn : phase + turn;
+                wire mirrored = LANES == 1 ? head_minus : s == 1;
+                assign angle = mirrored ? phase - turn : phase + turn;
                 rejfilt_rom #(.WIDTH(8), .DEPTH(256), .BLOCK(1), .CONTENT(PROBABILITY)) table_of_outcome_1 (.clk, .address(angle), .data(one));
                 always_ff @(posedge clk) begin
                     likelihood <= outcome ? one : ~one;
-                    threshold <= u + 8'(GOLDEN * (SIGNS * p + s + 1));
+                    threshold <= u + 8'(STEP * (PAIRED != 0 ? p + 1 : SIGNS * p + s + 1));
                     accepted[SIGNS*p+s] <= threshold < likelihood;
                 end
             end
@@ -146,7 +150,7 @@ module rejfilt_attempts #(
                 if (start) begin
                     count <= 1;
                     total <= 0;
-                    squares <= 20'(Z_ONE * Z_ONE);
+                    squares <= 20'(FIRST_SQUARE);
                 end else if (valid[JUDGED] && accepted[0]) begin
                     count <= coming;
                     total <= tail_minus ? total - 15'(tail_size[0]) : total + 15'(tail_size[0]);
@@ -185,7 +189,7 @@ module rejfilt_attempts #(
                     count <= 1;
                     total <= 0;
                     negated <= 0;
-                    squares <= 20'(Z_ONE * Z_ONE);
+                    squares <= 20'(FIRST_SQUARE);
                 end else begin
                     count <= coming;
                     if (valid[COUNTED+1]) begin

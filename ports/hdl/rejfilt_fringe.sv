@@ -24,10 +24,10 @@ module rejfilt_fringe (
     `include "tables.svh"
     wire on_top = !pgh && due == 0;
     logic [6:0] size;
-    logic [21:0] experiment;
+    logic [21:0] row;
     rejfilt_rom #(.WIDTH(22), .DEPTH(130), .BLOCK(1), .CONTENT(EXPERIMENTS)) experiments (
-        .clk, .address(pgh ? {1'b0, random[6:0]} : {7'b1000000, on_top}), .data(experiment));
-    always_ff @(posedge clk) {offset, size} <= experiment;
+        .clk, .address(pgh ? {1'b0, random[6:0]} : {7'b1000000, on_top}), .data(row));
+    always_ff @(posedge clk) {offset, size} <= row;
     assign next_slope = pgh ? 8'(PGH) : on_top ? 8'(ANCHOR) : 8'(STEEP);
     assign next_phase = random[7] ? 8'd0 - 8'(size) : 8'(size);
     assign next_due = on_top ? 8'(ANCHOR_EVERY - 1) : due - 1;

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "Vbench.h"
-#include "Vbench___024root.h"
+#include "Vmodel.h"
+#include "Vmodel___024root.h"
 #include "verilated.h"
 
 #include "subject.h"
@@ -148,7 +148,7 @@ class Pair {
     int32_t base() const { return (int32_t)top.base; }
 
   private:
-    Vbench top;
+    Vmodel top;
 
     void did(int command)
     {
@@ -200,7 +200,7 @@ static void corners(Pair &p)
     for (unsigned k = 0; k < 400; k++) {
         rfi_filter f = somewhere();
         f.slope = (uint8_t)(k / 10);
-        f.phase = 0;
+        f.phase = subject_far;
         p.put(f);
         p.learn(subject_unlikely);
     }
