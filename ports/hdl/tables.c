@@ -1,5 +1,5 @@
-/* Writes the constants and tables of the integer filter as SystemVerilog, from its own sources: tables.svh. With -DDECAY, those
-   of the filter of a lifetime. */
+/* Writes the constants and tables of the integer filter as SystemVerilog, from its own sources: tables.svh. With
+   -DDECAY, those of the filter of a lifetime. */
 #include <stdio.h>
 
 #ifdef DECAY
@@ -13,7 +13,8 @@ static void table(const char *name, int bits, int entries, uint32_t (*entry)(int
 {
     printf("localparam logic [%d:0] %s = {", bits * entries - 1, name);
     for (int k = entries - 1; k >= 0; k--)
-        printf("%s%s%d'd%lu", k < entries - 1 ? "," : "", k % 16 == 15 || k == entries - 1 ? "\n    " : " ", bits, (unsigned long)entry(k));
+        printf("%s%s%d'd%lu", k < entries - 1 ? "," : "", k % 16 == 15 || k == entries - 1 ? "\n    " : " ", bits,
+               (unsigned long)entry(k));
     printf("};\n");
 }
 
@@ -40,11 +41,13 @@ static uint32_t evidence(int k)
     if (k < 128)
         return k ? rfi_log2((uint16_t)(2 * k - 1)) : 0;
     const int passes = k - 128;
-    return passes >= 1 && passes <= RFI_PASSES_MOST ? (uint32_t)(ONE - rfi_log2((uint16_t)(2 * RFI_ATTEMPTS * passes + 2))) & 0xffff : 0;
+    return passes >= 1 && passes <= RFI_PASSES_MOST
+               ? (uint32_t)(ONE - rfi_log2((uint16_t)(2 * RFI_ATTEMPTS * passes + 2))) & 0xffff
+               : 0;
 }
 
-/* An experiment: |phase| in the lowest 7 bits, then the distance of the reference in sd/8192. PGH by seven random bits; 128 is
-   quadrature, 129 an anchor. Asked of the filter itself. */
+/* An experiment: |phase| in the lowest 7 bits, then the distance of the reference in sd/8192. PGH by seven random bits;
+   128 is quadrature, 129 an anchor. Asked of the filter itself. */
 static uint32_t experiment(int k)
 {
     rfi_filter f;
