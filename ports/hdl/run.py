@@ -10,6 +10,7 @@ steps (all but demo, unless some are named):
   mutations   changed constants and operators, one at a time: the co-simulation must find each
   formal      the arithmetic always answers, within so many cycles, whatever it is given: proved (yosys-smtbmc, z3)
   synth       cells, memory and MHz of budget.txt
+  board       the bitstream of the iCEBreaker: BUILD/hdl/icebreaker.bin
   demo        a drifting frequency, tracked through the board's pins: BUILD/hdl-demo.svg
 
 Exit 0: all as it must be. 1: not so. 2: no such step. 77: a tool is missing."""
@@ -230,6 +231,16 @@ class Hardware:
                   f"an update of {cycles} cycles in {cycles / measured['mhz']:.3f} us", flush=True)
             self.compare(name, measured)
 
+    def board(self):
+        need("yosys", "nextpnr-ice40", "icepack")
+        self.tables()
+        at = os.path.join(self.work, "icebreaker")
+        run(["yosys", "-q", "-p", f"read_verilog -sv -I{self.work} -I{HERE} {self.reads()} {HERE}/boards/rejfilt_icebreaker.sv; "
+             f"synth_ice40 -dsp -top rejfilt_icebreaker -json {at}.json"])
+        run(f"nextpnr-ice40 --up5k --package sg48 --pcf {HERE}/boards/icebreaker.pcf --json {at}.json --asc {at}.asc --freq 12 --seed 1 -q")
+        run(f"icepack {at}.asc {at}.bin")
+        print(f"board: {at}.bin", flush=True)
+
     def demo(self):
         need("verilator", "g++", "make", "gnuplot")
         self.tables()
@@ -278,7 +289,7 @@ TARGETS = {  # seeds are pinned: another seed places otherwise, a few MHz up or 
     "ecp5": Target("fast", "synth_ecp5", "nextpnr-ecp5 --25k --package CABGA381", ECP5, 1, 105),
     "ecp5-decay": Target("decay-fast", "synth_ecp5", "nextpnr-ecp5 --25k --package CABGA381", ECP5, 1, 105),
 }
-STEPS = ["lint", "cosim", "buses", "mutations", "formal", "synth"]
+STEPS = ["lint", "cosim", "buses", "mutations", "formal", "synth", "board"]
 
 
 def main():
