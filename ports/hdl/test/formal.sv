@@ -1,5 +1,5 @@
-// After a reset, and whatever the numbers are: an operation ends within MOST cycles, none ends that was not begun, and MOVE and ASK
-// announce the distance once before or when they end. The arithmetic is then as it was after the reset, so this holds for every operation.
+// After a reset, whatever the operation and its numbers: it ends within MOST cycles and once, none ends that was not begun, and MOVE and
+// ASK announce the distance once, before or when they end. Sequences of operations are for the co-simulation.
 module formal #(parameter int FAST = 0, parameter int MOST = 72) (
     input logic clk, start,
     input logic [1:0] operation,
@@ -10,7 +10,7 @@ module formal #(parameter int FAST = 0, parameter int MOST = 72) (
     logic moved, done;
     logic [18:0] distance, wide;
     logic [15:0] quotient;
-    logic reset = 1, busy = 0, told = 0;
+    logic reset = 1, fresh = 0, busy = 0, told = 0;
     logic [7:0] age = 0;
     logic [1:0] begun = 0;
     generate
@@ -22,14 +22,15 @@ module formal #(parameter int FAST = 0, parameter int MOST = 72) (
     endgenerate
     always_ff @(posedge clk) begin
         reset <= 0;
+        fresh <= reset;
         age <= age + 1;
         if (start && !reset) {busy, age, begun, told} <= {1'b1, 8'd1, operation, 1'b0};
         else if (done) busy <= 0;
         if (moved) told <= 1;
     end
     always_comb begin
-        assume (!(start && busy));              // the filter waits
-        if (busy) assume (operation == begun);  // and holds what it asked for
+        assume (start == fresh);                // one operation
+        if (busy || (age != 0 && age < 4)) assume (operation == begun);  // which is held; the filter takes longer to begin another
         if (!reset) begin
             assert (!busy || age <= MOST);
             assert (!done || busy);
