@@ -88,7 +88,7 @@ module rejfilt_fast (
     logic [3:1] since;  // start: cycles
     wire valued = operation == MOVE ? since[3] : operation == DIFFUSE && since[1];
     always_ff @(posedge clk) begin
-        since <= {since[2:1], start};
+        since <= {since[2:1], start && (operation == MOVE || operation == DIFFUSE)};
         if (valued) begin
             value <= (operation == MOVE ? {3'd0, square, 16'd0} : q) + (operation == MOVE ? ~{2'd0, mean_squared} : product) + 32'(operation == MOVE);
             above <= 0;
@@ -105,7 +105,7 @@ module rejfilt_fast (
 
         if (start) begin
             {rest, quotient} <= {8'd0, slope, 16'd0};
-            digits <= 16;
+            digits <= operation == ASK ? 5'd16 : 5'd0;
         end else if (digits != 0) begin
             rest <= divided[16] ? brought[15:0] : divided[15:0];
             quotient <= {quotient[14:0], !divided[16]};

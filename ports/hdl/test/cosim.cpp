@@ -71,6 +71,9 @@ class Pair {
 
     void begin(int command)
     {
+        if (any() % 4 == 0) /* some time later */
+            for (unsigned k = any() % 24; k > 0; k--)
+                tick();
         top.command = (uint8_t)command, top.start = 1;
         tick();
         top.start = 0;
