@@ -127,7 +127,8 @@ class Hardware:
         run(["verilator", "--cc", "--exe", "--build", "--assert", "-O3", "--x-assign", "unique", "--x-initial", "unique", *WARNINGS.split(), "-Wno-DECLFILENAME", "-Wno-MULTITOP",
              "--Mdir", at, f"-I{tables or self.work}", "-y", folder, *parameters.split(), "--top-module", top, "-o", "simulate", "--prefix", "Vmodel",
              "-CFLAGS", f"-O1 {defines} -I{FIXED} -I{HERE}/test", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1",
-             f"{HERE}/test/{top}.sv" if os.path.exists(f"{HERE}/test/{top}.sv") else f"{HERE}/{top}.sv", f"{HERE}/test/{driver}", f"{at}/filter.o"])
+             f"{HERE}/test/{top}.sv" if os.path.exists(f"{HERE}/test/{top}.sv") else f"{HERE}/{top}.sv", f"{HERE}/test/{driver}", f"{at}/filter.o"],
+            env={**os.environ, "OBJCACHE": "ccache" if shutil.which("ccache") else ""})  # most of it is Verilator's own, the same each time
         return f"{at}/simulate"
 
     def bench(self, name, folder=HERE, tables=None, where=None):
