@@ -53,6 +53,7 @@ MUTATIONS = [
     ("rejfilt_small.sv", "{root, 2'b01}", "{root, 2'b00}", "small"),
     ("rejfilt_fast.sv", "(1 << 29) + k - 1", "(1 << 29)", "fast"),
     ("rejfilt_fast.sv", "squares[19] ?", "1'b0 ?", "fast"),
+    ("rejfilt_fast.sv", "operation == ASK ? 5'd16 : 5'd0", "5'd16", "fast"),
     ("rejfilt_attempts.sv", "threshold < likelihood", "threshold <= likelihood", "fast"),
     ("rejfilt_attempts.sv", "slope * size[3:0] + 64", "slope * size[3:0] + 63", "small"),
     ("rejfilt_decay.sv", "mean[30:15] >= 31", "mean[30:15] >= 30", "decay-small"),
