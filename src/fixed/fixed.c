@@ -7,7 +7,13 @@ enum { STRETCH = 18022 };                     /* of the sd by a failed anchor, i
 enum { QUARTER = 64 };                        /* of a turn */
 #define EVIDENCE_MOST INT32_C(0x40000000)      /* where it stops, before it could overflow */
 enum { ONE = 6 };                             /* log₂ 256/255 in 1/1024: a probability of 1 is 255 */
-enum { GOLDEN = 159 };                        /* 256/golden ratio, and odd: steps of the acceptances' sequence */
+#if RFI_FAINT
+/* z and −z take the same step, so that their noise cancels in the mean, and the pinch of the prior is 1.56 of it, which makes up for
+   the noise that is left: chosen by simulation, docs/accuracy.md */
+enum { GOLDEN = 75, PINCH = 1600 };
+#else
+enum { GOLDEN = 159, PINCH = RFI_Z_ONE * RFI_Z_ONE }; /* 256/golden ratio, and odd: steps of the acceptances' sequence */
+#endif
 
 /* Means of 100 equally likely slices of a Gaussian, the upper half, in 1/32, scaled to variance 1. */
 RFI_TABLE uint8_t half_gaussian[RFI_ATTEMPTS / 2] = {1,  1,  2,  3,  4,  4,  5,  6,  7,  8,  9,  9,  10, 11, 12, 13, 14,
@@ -65,6 +71,7 @@ void rfi_diffuse(rfi_filter *f, uint32_t q)
     set_sd(f, rfi_sqrt(rfi_product(f->sd, f->sd) + q));
 }
 
+#if RFI_WITH_FRINGE
 /*@ requires \valid(f) && fine(f);
     assigns *f;
     ensures fine(f) && asked(f); */
@@ -93,6 +100,7 @@ void rfi_ask(rfi_filter *f, rfi_design design)
     assigns \nothing;
     ensures \result == f->slope * 65536 / f->sd; */
 uint16_t rfi_time(const rfi_filter *f) { return rfi_quotient(f->slope * UINT32_C(65536), f->sd); }
+#endif
 
 /* mean ± sd·offset, with the offset in 1/8192 and the sign of `sign`; modulo 2³². */
 /*@ requires \valid_read(f);
@@ -113,6 +121,7 @@ int32_t rfi_place(const rfi_filter *f, int8_t z)
     return beside(f, (uint16_t)(size * 256u), z);
 }
 
+#if RFI_WITH_FRINGE
 /*@ requires \valid_read(f) && asked(f);
     assigns \nothing; */
 int32_t rfi_reference(const rfi_filter *f)
@@ -124,6 +133,7 @@ int32_t rfi_reference(const rfi_filter *f)
     return beside(f, f->phase ? QUARTER * UINT32_C(32768) / STEEP : 0, (int8_t)-f->phase);
 #endif
 }
+#endif
 
 #ifndef RFI_LIKELIHOOD
 #define RFI_LIKELIHOOD fringe
@@ -135,7 +145,7 @@ static inline uint8_t fringe(const rfi_filter *f, int8_t z, uint8_t angle, uint8
 }
 #endif
 
-/* Sums over the accepted, and over one more at the mean with a square of one: a pinch of the prior. */
+/* Sums over the accepted, and over one more at the mean with a square of PINCH, which is one: a pinch of the prior. */
 typedef struct tally {
     uint8_t count;
     int16_t sum;
@@ -145,9 +155,9 @@ typedef struct tally {
 /* Walks up the slices and makes two attempts at each, at z and at −z. What is linear or quadratic in z grows with it,
    so there is no product. Returns the passes. */
 /*@ predicate summed(integer count, integer sum, integer squares) =
-        1 <= count <= 120 && -85 * (count - 1) <= sum <= 85 * (count - 1) && 1024 <= squares <= 1024 + 14365 * (count - 1); */
+        1 <= count <= 120 && -85 * (count - 1) <= sum <= 85 * (count - 1) && PINCH <= squares <= PINCH + 14365 * (count - 1); */
 /*@ requires \valid(f) && \valid(t) && \separated(f, t) && fine(f);
-    requires t->count == 1 && t->sum == 0 && t->squares == 1024;
+    requires t->count == 1 && t->sum == 0 && t->squares == PINCH;
     assigns f->random, *t;
     ensures summed(t->count, t->sum, t->squares);
     ensures 1 <= \result <= 20; */
@@ -183,7 +193,8 @@ static inline uint8_t make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
                 loop assigns z, turn, u, *t;
                 loop variant z > 0 ? 1 : 0; */
             do {
-                u = (uint8_t)(u + GOLDEN);
+                if (!RFI_FAINT || z > 0)
+                    u = (uint8_t)(u + GOLDEN);
                 if (u < RFI_LIKELIHOOD(f, z, (uint8_t)(turn + (uint8_t)f->phase), outcome)) {
                     t->count++;
                     t->sum = (int16_t)(t->sum + z);
@@ -217,7 +228,7 @@ static inline void move(rfi_filter *f, const tally *t)
     ensures \result <= 119; */
 uint8_t rfi_learn(rfi_filter *f, uint8_t outcome)
 {
-    tally t = {1, 0, RFI_Z_ONE * RFI_Z_ONE};
+    tally t = {1, 0, PINCH};
     const uint8_t passes = make_attempts(f, &t, outcome);
 #if RFI_WITH_EVIDENCE
     if (f->evidence > -EVIDENCE_MOST && f->evidence < EVIDENCE_MOST)
@@ -226,7 +237,7 @@ uint8_t rfi_learn(rfi_filter *f, uint8_t outcome)
     (void)passes;
 #endif
     move(f, &t);
-    if (t.count <= 2 || (f->slope == ANCHOR && !outcome)) {
+    if (t.count <= 2 || (RFI_WITH_FRINGE && f->slope == ANCHOR && !outcome)) {
         stretch(f, STRETCH);
         f->due = 0;
     }

@@ -29,6 +29,12 @@ extern "C" {
 #ifndef RFI_WITH_PGH
 #define RFI_WITH_PGH 1
 #endif
+#ifndef RFI_WITH_FRINGE /* rfi_ask and its settings; 0 for a likelihood with experiments of its own */
+#define RFI_WITH_FRINGE 1
+#endif
+#ifndef RFI_FAINT /* 1 for a likelihood that varies little over an sd, so that an outcome tells little */
+#define RFI_FAINT 0
+#endif
 #ifndef RFI_WITH_EVIDENCE
 #define RFI_WITH_EVIDENCE 1
 #endif

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*rows)(void);
-    } parts[] = {{"precession", precession_rows}, {"linear", linear_rows}, {"ramsey", ramsey_rows}, {"fixed", fixed_rows}};
+    } parts[] = {{"precession", precession_rows}, {"linear", linear_rows}, {"ramsey", ramsey_rows}, {"fixed", fixed_rows}, {"decay", decay_rows}};
     if (argc > 3)
         run_seed = strtoull(argv[3], NULL, 10);
     printf("%-49s %-15s %10s\n", "row", "target", "measured");

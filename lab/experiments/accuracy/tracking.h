@@ -26,5 +26,6 @@ void precession_rows(void);
 void linear_rows(void);
 void ramsey_rows(void);
 void fixed_rows(void);
+void decay_rows(void);
 
 #endif

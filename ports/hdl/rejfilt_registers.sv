@@ -1,0 +1,89 @@
+// The filter behind registers of 32 bits, and a loop that needs no host. docs/hardware.md has the map.
+// Reads answer a cycle after their address. What is written while a command runs is refused, and says so in the status.
+module rejfilt_registers #(
+    parameter int LANES = 1,
+    parameter int FAST = 0,
+    parameter int DECAY = 0
+) (
+    input  logic        clk,
+    input  logic        reset,
+    input  logic        write,
+    input  logic [ 3:0] address,        // of a word
+    input  logic [ 3:0] bytes,          // that are written
+    input  logic [31:0] written,
+    output logic [31:0] read,
+    // the experiment, in automatic mode
+    output logic        asking,         // its settings are there; goes with the outcome
+    output logic [31:0] duration,
+    output logic [31:0] base,
+    input  logic        answer,         // for a cycle, while asking
+    input  logic        outcome
+);
+    `include "operations.svh"
+    localparam logic [3:0] CONTROL = 0, OPERAND = 1, PRIOR = 2, DURATION = 3, BASE = 4, MEAN = 5, WIDTH = 6, EVIDENCE = 7, REST = 8;
+
+    logic ready, start, lost, missed, looping, looping_pgh;
+    logic [2:0] command;
+    logic [31:0] operand, prior, mean, evidence;
+    logic [15:0] random, sd, widest;
+    logic [7:0] slope, phase, due;
+    logic [6:0] count;
+    logic [4:0] passes;
+    rejfilt #(.LANES(LANES), .FAST(FAST), .DECAY(DECAY)) filter (
+        .clk, .reset, .start, .command, .operand, .first_sd(prior[15:0]), .seed(prior[31:16]), .ready, .duration, .base, .count, .passes, .lost,
+        .random, .mean, .sd, .widest, .slope, .phase, .due, .evidence);
+
+    // Automatic: diffuse by the operand, ask, wait for the answer, learn; until control is written again.
+    typedef enum logic [1:0] {DRIFTS, ASKS, WAITS} turn_t;
+    turn_t turn;
+    wire idle = ready && !start && (!looping || asking);
+    wire told = write && address == CONTROL && bytes[0];
+    always_ff @(posedge clk) begin
+        start <= 0;
+        if (told && idle) begin
+            start <= written[2:0] != DO_NOTHING;
+            command <= written[2:0];
+            looping <= written[3];
+            looping_pgh <= written[4];
+            turn <= ASKS;  // it has not wandered yet
+            asking <= 0;
+        end else if (looping && ready && !start) begin
+            start <= turn != WAITS || (asking && answer);
+            case (turn)
+                DRIFTS: command <= DO_DIFFUSE;
+                ASKS: command <= looping_pgh ? DO_ASK_PGH : DO_ASK;
+                default: command <= outcome ? DO_LEARN_1 : DO_LEARN_0;
+            endcase
+            case (turn)
+                DRIFTS: turn <= ASKS;
+                ASKS: turn <= WAITS;
+                default: begin
+                    asking <= !(asking && answer);
+                    if (asking && answer) turn <= DRIFTS;
+                end
+            endcase
+        end
+        if (write) missed <= !idle;
+        if (write && idle) begin
+            for (integer k = 0; k < 4; k = k + 1) begin
+                if (bytes[k] && address == OPERAND) operand[8*k+:8] <= written[8*k+:8];
+                if (bytes[k] && address == PRIOR) prior[8*k+:8] <= written[8*k+:8];
+            end
+        end
+        if (reset) {start, looping, asking, missed} <= 0;
+    end
+
+    wire [6:0] accepted = count - 1;
+    always_ff @(posedge clk) begin
+        case (address)
+            CONTROL: read <= {due, 3'd0, passes, 1'd0, accepted, 3'd0, looping, asking, missed, lost, !idle};
+            DURATION: read <= duration;
+            BASE: read <= base;
+            MEAN: read <= mean;
+            WIDTH: read <= {widest, sd};
+            EVIDENCE: read <= evidence;
+            default: read <= {phase, slope, random};
+        endcase
+    end
+    wire unused = &{1'b0, REST};
+endmodule

@@ -1,0 +1,42 @@
+/* The integer filter of a lifetime: a state that was prepared is still there after a time t with P(1) = exp(−t/T), and
+   T wanders (a qubit's T1). Copy decay.h, decay.c and the files of the integer filter into your project.
+
+       rfi_filter filter;
+       rfi_decay_init(&filter, mean, sd, seed);
+       for (;;) {
+           rfi_decay_diffuse(&filter, q);                 // the lifetime has wandered
+           rfi_decay_ask(&filter);
+           rfi_decay_learn(&filter, measure(rfi_decay_time(&filter)));
+       }
+
+   The parameter is log₂ of the lifetime in ticks of your clock, in units of 2⁻¹⁵ octaves: 10·32768 is 1024 ticks. So
+   the standard deviation lies between 0.5 % of the lifetime and a factor of 2.7, and the lifetime can be anything from
+   a hundred ticks on. A wait is 1.25 times the estimate, which gives 97 % of the information that any could give, at
+   likelier outcomes. A decay says on which side the truth is, however far, so there are no anchors. */
+#ifndef REJFILT_DECAY_H
+#define REJFILT_DECAY_H
+
+#include "fixed.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A Gaussian prior, and what widens it, as rfi_init and rfi_diffuse. */
+void rfi_decay_init(rfi_filter *f, int32_t mean, uint16_t sd, uint16_t seed);
+void rfi_decay_diffuse(rfi_filter *f, uint32_t q);
+
+/* Chooses the next experiment. */
+void rfi_decay_ask(rfi_filter *f);
+
+/* How long it waits, in ticks: 1.25·2^(mean/32768), from 1 to 2³² − 1. */
+uint32_t rfi_decay_time(const rfi_filter *f);
+
+/* Learns whether the state was still there: 1 or 0. Returns how many attempts were accepted, 119 at most. */
+uint8_t rfi_decay_learn(rfi_filter *f, uint8_t outcome);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
