@@ -401,7 +401,7 @@ class Option(Test):
                              ("gaussian:2", "takes no argument"), ("", "there is no belief ''")):
             self.refused("track", "--simulate", f"--belief={belief}", says=f"--belief: ")
             self.refused("track", "--simulate", f"--belief={belief}", says=says)
-        self.refused("track", "--simulate", "--belief=grid", "--model=decay", says="--belief: belief 'grid' is for models of one")
+        self.refused("track", "--simulate", "--belief=grid", "--model=decay", says="--belief: belief 'grid' is for models of one or two")
         self.refused("track", "--simulate", "--belief=grid", "--precision=float", says="--belief: belief 'grid' works in double alone")
         self.assertIn("belief = particles:300\n", good("track", "--belief=particles:300", "--print-config"))
 

@@ -1,5 +1,6 @@
-/* The exact posterior of one parameter, on a grid. */
-#include "beliefs.h"
+/* The posterior of one parameter, on a grid. */
+#include "grids.h"
+
 #include "grid.h"
 
 #include "bytes.h"
@@ -21,36 +22,36 @@ static rf_belief *gridded_open(const rf_belief_setup *setup, char *error, size_t
 {
     const uint32_t n =
         rf_belief_number(&rf_belief_grid, setup, RF_GRID_POINTS_LEAST, RF_GRID_POINTS_MAX, POINTS, error, size);
-    if (n == 0)
-        return NULL;
     const rf64_model model = rf64_problem_model(setup->problem);
-    if (setup->is_float || model.dim != 1) {
-        rf_fail(error, size,
-                setup->is_float ? "belief 'grid' works in double alone"
-                                : "belief 'grid' is for models of one parameter, and %s has %u",
-                setup->problem->description.name, (unsigned)model.dim);
-        return NULL;
-    }
-    rf_belief *belief = rf_belief_new(&rf_belief_grid, setup, sizeof(gridded) + rf_grid_bytes(n), error, size);
+    rf_belief *belief =
+        n ? rf_belief_new(&rf_belief_line, setup, sizeof(gridded) + rf_grid_bytes(n), error, size) : NULL;
     if (belief)
         rf_grid_init(grid_of(belief), &model, n);
     return belief;
 }
 
-/* A uniform prior has sharp ends only in the natural space; the Gaussian that stands for it is exact for a bounded
- * chart. */
-static rf_status gridded_restart(rf_belief *belief)
+int rf_grid_prior(const rf_problem *problem, unsigned parameter, double *first, double *second)
 {
-    const rf_prior *prior = &belief->problem->prior[0];
-    const rf64_chart *chart = &belief->problem->charts[0];
-    double mean, variance;
-    const rf_status status = rf_problem_prior(belief->problem, 0, &mean, &variance);
+    const rf_prior *prior = &problem->prior[parameter];
+    const rf_chart_kind chart = problem->charts[parameter].kind;
+    const rf_status status = rf_problem_prior(problem, parameter, first, second);
     if (status < 0)
         return status;
-    const int is_box = !prior->is_gaussian && (chart->kind == RF_REAL || chart->kind == RF_PERIODIC);
-    const int result = is_box ? rf_grid_prior_box(grid_of(belief), prior->first, prior->second)
-                              : rf_grid_prior_gaussian(grid_of(belief), mean, variance);
-    return result < 0 ? RF_REFUSED_WIDTH : RF_OK;
+    if (prior->is_gaussian || (chart != RF_REAL && chart != RF_PERIODIC))
+        return 0;
+    *first = prior->first;
+    *second = prior->second;
+    return 1;
+}
+
+static rf_status gridded_restart(rf_belief *belief)
+{
+    double first, second;
+    const int is_box = rf_grid_prior(belief->problem, 0, &first, &second);
+    if (is_box < 0)
+        return (rf_status)is_box;
+    return (is_box ? rf_grid_prior_box : rf_grid_prior_gaussian)(grid_of(belief), first, second) < 0 ? RF_REFUSED_WIDTH
+                                                                                                     : RF_OK;
 }
 
 static rf_status gridded_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
@@ -120,9 +121,8 @@ static int gridded_load(rf_belief *belief, const unsigned char *bytes, size_t si
     return r.failed ? -1 : rf_grid_load(grid_of(belief), bytes + r.at, size - r.at);
 }
 
-const rf_belief_kind rf_belief_grid = {
+const rf_belief_kind rf_belief_line = {
     .name = "grid",
-    .summary = "the exact posterior on up to N points (4096), of one parameter",
     .open = gridded_open,
     .restart = gridded_restart,
     .pass = gridded_pass,
