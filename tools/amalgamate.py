@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ["include", "include/rejfilt", "src/core", "src/fixed"]
+FOLDERS = ["include", "include/rejfilt", "include/rejfilt/detail", "src/core", "src/fixed"]
 INCLUDE = re.compile(r'^#include "([^"]+)".*\n', re.M)
 
 
@@ -75,7 +75,7 @@ def one_precision(text, bits="32"):
 
 
 def float_header():
-    precision = read("include/rejfilt/precision.h")
+    precision = read("include/rejfilt/detail/precision.h")
     limits = precision[precision.index("/* Magnitudes"):]
     text = read("include/rejfilt/rejfilt.h")
     text = replace_once(text, '#define RF_BITS 32\n#include "filter.h"\n#undef RF_BITS\n#define RF_BITS 64\n#include "filter.h"\n#undef RF_BITS\n',
@@ -88,7 +88,7 @@ def float_header():
 
 def float_source():
     renamed = {"rejfilt.h": "rejfilt.h"}
-    seen = {os.path.join("include/rejfilt", name) for name in ["port.h", "philox.h", "math.h"]}
+    seen = {os.path.join("include/rejfilt", name) for name in ["detail/port.h", "philox.h", "functions.h"]}
     status = replace_once(expand("src/core/status.c", renamed, seen), '#include "rejfilt.h"\n', "")
     return one_precision(replace_once(expand("src/core/rejfilt32.c", renamed, seen), "#define RF_PRECISION 32\n", "") + status)
 

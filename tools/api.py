@@ -14,7 +14,7 @@ import tempfile
 from amalgamate import one_precision, read
 
 FOR_BOTH = ["filter.h", "instance.h", "track.h"]
-ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "math.h", "philox.h"]
+ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "functions.h", "philox.h"]
 PAGES = """
 
    | | |
@@ -25,11 +25,10 @@ PAGES = """
    | track32.h, track64.h | designs, health, trackers; host.h includes them |
    | instance32.h, instance64.h | described models; host.h includes them |
    | description.h, model.h | what a model file says |
-   | math.h, philox.h | functions and random numbers |
+   | functions.h, philox.h | functions and random numbers |
 """
 # steps of functions, and what only kernels call
-INNER = r"rf\d\d_(sqrt_soft|exp_difference|sin_half_turn|sin_series|sin_shifted|minus_2_log|circle|normal_pair|tally_work|tally_set_weight|filter_mean_of)" \
-        r"|rf_philox_\w+|rf_draw_many|rf_seed_keys|rf_draw_seeds"
+INNER = r"rf\d\d_(sqrt_soft|exp_difference|sin_half_turn|sin_series|sin_shifted|minus_2_log|circle|normal_pair|tally_work|tally_set_weight|filter_mean_of)"
 
 
 def statuses():

@@ -1,5 +1,5 @@
 /* The filter's types and functions, for one precision. Included by rejfilt.h, once for each. */
-#include "precision.h"
+#include "detail/precision.h"
 
 /* ---- Models ------------------------------------------------------------------------------ */
 

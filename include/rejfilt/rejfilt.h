@@ -22,11 +22,11 @@
 /* The version of these headers. */
 #define RF_VERSION "0.1.0"
 
-#include "port.h"
+#include "detail/port.h"
 
 /* IWYU pragma: begin_exports */
 #include "philox.h"
-#include "math.h"
+#include "functions.h"
 /* IWYU pragma: end_exports */
 
 #ifdef __cplusplus
@@ -123,7 +123,7 @@ typedef enum rf_isa {
 #else
 #define RF_BITS 0
 #endif
-#include "precision.h"
+#include "detail/precision.h"
 #undef RF_BITS
 
 #endif

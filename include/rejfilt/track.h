@@ -9,7 +9,7 @@
            record[settings] = the outcome of the experiment;
            RF(track_tell)(&tracker, record, 1, engine, &report);
        } */
-#include "precision.h"
+#include "detail/precision.h"
 
 /* ---- Designers: who chooses the next experiment ---- */
 

@@ -14,7 +14,7 @@ RF_FN rf_real RF(bound_of)(const RF(model) *model, const rf_real setting[], rf_r
     return model->bound ? model->bound(setting, outcome) : (model->is_log ? RF_C(0.0) : RF_C(1.0));
 }
 
-#include "rejfilt/attempts.h"
+#include "rejfilt/detail/attempts.h"
 
 const RF(engine) RF(serial) = {RF(serial_run), 0, 0};
 

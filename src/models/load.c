@@ -75,9 +75,9 @@ static int find_include(load *l)
     } else if (rf_find_beside(places, header, l->include, sizeof l->include) < 0) {
         return rf_load_fail(l, "the headers of rejfilt, which a model needs, are not found; set REJFILT_INCLUDE to the directory that has %s", header);
     }
-    if (set_path(l, l->instance, "%s/rejfilt/instantiate.h", l->include) < 0)
+    if (set_path(l, l->instance, "%s/rejfilt/detail/instantiate.h", l->include) < 0)
         return -1;
-    return set_path(l, l->kernel, "%s/rejfilt/instantiate_kernel.h", l->include);
+    return set_path(l, l->kernel, "%s/rejfilt/detail/instantiate_kernel.h", l->include);
 }
 
 /* Leaves l->cache: a directory of ours that is closed to all others. What lies in it will be run. */

@@ -1,6 +1,6 @@
 /* Included after a model file, with RF_MODEL_NAME and RF_KERNEL_ISA set: the attempts with the model
    inlined, for one precision and the instruction set that this file is compiled for. */
-#include "host.h"
+#include "../host.h"
 
 #include "chart.h"
 

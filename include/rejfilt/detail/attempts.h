@@ -15,8 +15,9 @@
    to the bit, given that the compiler does not contract a·b + c (-ffp-contract=off). */
 
 #ifndef RF_GRID
+#include "draws.h"
 #include "lattice.h"
-#include "many.h"
+#include "products.h"
 
 /* Words of a round of the lattice. */
 typedef struct {
@@ -76,8 +77,8 @@ RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
 #else
 #define RF_KERNEL_STAGE static RF_APART /* one after the other they need less stack */
 #endif
-#define RF_KERNEL_IS_MANY (RF_KERNEL_PAIRS >= 32 && dim >= RF_MANY)
-#define RF_KERNEL_KEPT (RF_KERNEL_PAIRS >= 32 ? RF_MANY_KEPT(RF_KERNEL_DIM_MAX) : 1)
+#define RF_KERNEL_IS_MANY (RF_KERNEL_PAIRS >= 32 && dim >= RF_PRODUCTS_MIN)
+#define RF_KERNEL_KEPT (RF_KERNEL_PAIRS >= 32 ? RF_PRODUCTS_KEPT(RF_KERNEL_DIM_MAX) : 1)
 #define RF_KERNEL_NAME__(kernel, part) kernel##_##part
 #define RF_KERNEL_NAME_(kernel, part) RF_KERNEL_NAME__(kernel, part)
 #define RF_KERNEL_NAME(part) RF_KERNEL_NAME_(RF_KERNEL, part)
@@ -167,7 +168,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, c
     if (RF_KERNEL_IS_MANY) {
         for (unsigned k = 0; k < dim * RF_KERNEL_LANES; k++)
             x[k] = (rf_real)q[k] * (RF_C(1.0) / RF_GRID);
-        RF(many_place)(task->mean, task->factor, dim, RF_KERNEL_LANES, x);
+        RF(products_place)(task->mean, task->factor, dim, RF_KERNEL_LANES, x);
     }
     for (unsigned i = 0; i < dim; i++) {
         const rf_real *row = task->factor + RF_TRIANGLE(i), mean = task->mean[i];
@@ -334,11 +335,11 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
         }
         tally->accepted += (uint32_t)__builtin_popcount(which | apart);
         for (unsigned i = 0; i < dim; i++)
-            used = rf_keep16(kept + i * RF_MANY_STRIDE + count, q + i * RF_KERNEL_LANES + first, which);
+            used = rf_keep16(kept + i * RF_PRODUCTS_STRIDE + count, q + i * RF_KERNEL_LANES + first, which);
         count += used;
         for (unsigned k = 0; k < 16 && apart >> k; k++) /* few */
             if (apart >> k & 1)
-                rf_many_add(q + first + k, dim, RF_KERNEL_LANES, RF(tally_z)(tally), RF(tally_zz)(tally));
+                rf_products_add(q + first + k, dim, RF_KERNEL_LANES, RF(tally_z)(tally), RF(tally_zz)(tally));
     }
     return count;
 }
@@ -449,8 +450,8 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
             RF_KERNEL_NAME(add_accepted)(dim, q, u, accept, tally);
         else
             kept_count = RF_KERNEL_NAME(keep_accepted)(dim, q, u, accept, tally, kept, kept_count);
-        if (RF_KERNEL_IS_MANY && kept_count > (pair + RF_KERNEL_PAIRS > last ? 0 : RF_MANY_ROOM - RF_KERNEL_LANES)) {
-            rf_many_sum(kept, dim, kept_count, high, RF(tally_z)(tally), RF(tally_zz)(tally));
+        if (RF_KERNEL_IS_MANY && kept_count > (pair + RF_KERNEL_PAIRS > last ? 0 : RF_PRODUCTS_ROOM - RF_KERNEL_LANES)) {
+            rf_products_sum(kept, dim, kept_count, high, RF(tally_z)(tally), RF(tally_zz)(tally));
             kept_count = 0;
         }
     }

@@ -8,10 +8,10 @@
    Bounds are in ULP of the exact result and hold over the stated domain. exp and normal_cdf give
    0 where the result is below the smallest normal number, so that targets which flush subnormal
    numbers agree for normal arguments. NaN in, NaN out (but see min and max). */
-#ifndef REJFILT_MATH_H
-#define REJFILT_MATH_H
+#ifndef REJFILT_FUNCTIONS_H
+#define REJFILT_FUNCTIONS_H
 
-#include "port.h"
+#include "detail/port.h"
 
 /* --- Representation -------------------------------------------------------------------------- */
 
