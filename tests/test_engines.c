@@ -9,6 +9,7 @@
 #include "allocations.h"
 #include "engine.h"
 #include "machine.h"
+#include "rejfilt/detail/tally.h"
 #include "threads.h"
 
 /* The sanitizer's leak check, which then does not run again at exit: MPI leaks, so look before it starts. */

@@ -1,6 +1,8 @@
 /* The update where it is hard: few accepted, small bounds, bad likelihoods, what it refuses, and in pieces. Per precision. */
 #include "updating.h"
 
+#include "rejfilt/detail/tally.h"
+
 /* ---- Small numbers ---- */
 
 /* A likelihood that accepts with certainty what lies above setting[0], and nothing else. */

@@ -13,14 +13,13 @@ import tempfile
 
 from amalgamate import one_precision, read
 
-FOR_BOTH = ["filter.h", "instance.h", "track.h"]
+FOR_BOTH = ["instance.h", "track.h"]
 ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "functions.h", "philox.h"]
 PAGES = """
 
    | | |
    |---|---|
-   | rejfilt.h | what both precisions share: charts, samplers, statuses |
-   | filter32.h, filter64.h | the filter on float and on double: priors, drift, updates, evidence; include rejfilt.h |
+   | rejfilt.h | the filter on float and on double: priors, drift, updates, evidence |
    | host.h | engines and models by name; include this on a full computer |
    | track32.h, track64.h | designs, health, trackers; host.h includes them |
    | instance32.h, instance64.h | described models; host.h includes them |
@@ -28,7 +27,7 @@ PAGES = """
    | functions.h, philox.h | functions and random numbers |
 """
 # steps of functions, and what only kernels call
-INNER = r"rf\d\d_(sqrt_soft|exp_difference|sin_half_turn|sin_series|sin_shifted|minus_2_log|circle|normal_pair|tally_work|tally_set_weight|filter_mean_of)"
+INNER = r"rf\d\d_(sqrt_soft|exp_difference|sin_half_turn|sin_series|sin_shifted|minus_2_log|circle|normal_pair)"
 
 
 def statuses():

@@ -1,7 +1,7 @@
 /* The filter's memory, its priors and its charts. */
 
-#include "layout.h"
-#include "rejfilt/detail/chart.h"
+#include "core.h"
+#include "triangle.h"
 
 size_t RF(filter_bytes)(unsigned dim)
 {

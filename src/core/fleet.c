@@ -1,5 +1,7 @@
 /* Many filters of one model, updated together. */
 
+#include "core.h"
+
 /* RF(update_checked) for a filter of one real parameter whose first batch is there and is enough. */
 static rf_status RF(conclude_one)(RF(filter) *filter, const RF(model) *model, const rf_real record[], const RF(options) *options, RF(report) *report)
 {

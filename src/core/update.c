@@ -1,5 +1,8 @@
 /* The update: validate, run attempts, turn their tally into the new Gaussian and a report. */
 
+#include "core.h"
+#include "triangle.h"
+
 /* Refuses options and functions that an update cannot work with, ... */
 static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o)
 {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "rejfilt/detail/tally.h"
+
 #define POISON 0xff /* reads as NaN */
 #define GRID 8192.0 /* z is in units of 1/GRID, and below 8 */
 #define Z_MOST (8.0 * GRID)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "rejfilt/detail/tally.h"
+
 #if RF_PRECISION == 32
 #define INNER(engine) (&(engine)->inner->f32)
 #else

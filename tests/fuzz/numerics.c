@@ -8,6 +8,7 @@
 
 #include "fuzz.h"
 #include "per_precision.h"
+#include "rejfilt/detail/tally.h"
 
 enum { ENGINES = 5, DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MOST = 40, ATTEMPTS_MOST = 5000, FLEET_MOST = RF_FLEET_LANES + 2 };
 

@@ -2,7 +2,7 @@
 #ifndef REJFILT_DRAWS_H
 #define REJFILT_DRAWS_H
 
-#include "port.h"
+#include "../philox.h"
 
 /* The keys of the ten rounds. */
 RF_FN void rf_philox_keys(rf_wide low, rf_wide high, rf_wide keys[20])

@@ -1,6 +1,11 @@
 /* The first batch of attempts of many filters, one filter per vector lane: the same attempts as
    attempts.h makes, turned by ninety degrees. Included after attempts.h with the same macros, and
      RF_FLEET              the name of the function it defines, an RF(run_lanes) */
+#if __INCLUDE_LEVEL__ == 0
+#define RF_ALONE_FLEET
+#include "alone.h"
+#include "instantiate_kernel.h"
+#endif
 
 #define RF_FLEET_NAME__(kernel, part) kernel##_##part
 #define RF_FLEET_NAME_(kernel, part) RF_FLEET_NAME__(kernel, part)

@@ -1,9 +1,11 @@
 /* The two products that cost O(D²) per attempt, for many parameters and a block of vector lanes: L·z
    before the likelihood, Σzzᵀ after it. Register tiles of vectors; the same numbers as the plain
    loops of attempts.h, to the bit: L·z adds in the same order, and Σzzᵀ is a sum of whole numbers,
-   exact whatever the order. Included by attempts.h. */
+   exact whatever the order. */
 #ifndef REJFILT_PRODUCTS_H
 #define REJFILT_PRODUCTS_H
+
+#include "real.h"
 
 #define RF_PRODUCTS_MIN 3u    /* parameters from which on this pays */
 #define RF_PRODUCTS_TILE 4u   /* rows and columns of a tile */
