@@ -197,7 +197,7 @@ static void updates_refuse(void **state)
 static rf_status broken_run(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     (void)self, (void)task, (void)begin, (void)count;
-    tally->accepted = 77;
+    tally->count.accepted = 77;
     return RF_REFUSED_ENGINE;
 }
 

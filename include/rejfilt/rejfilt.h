@@ -96,6 +96,12 @@ typedef enum rf_sampler {
 #endif
 #define RF_SAMPLER(sampler) (RF_SAMPLER_LAST == RF_REJECT ? RF_REJECT : (sampler))
 
+/* What becomes of attempts. */
+typedef struct rf_counts {
+    uint32_t accepted; /* attempts that were accepted */
+    uint32_t above;    /* attempts with a likelihood above κ */
+} rf_counts;
+
 #define RF_FLEET_LANES 64u /* filters that a kernel updates side by side */
 
 /* Instruction sets that kernels are compiled for. */
@@ -147,9 +153,11 @@ typedef struct rf32_model {
    by int64 z[dim], zz[RF_TRIANGLE(dim)], the sums of z and zzᵀ over the accepted, and workspace.
    All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
 typedef struct rf32_tally {
-    uint64_t over;                    /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
-    uint32_t accepted;                /* attempts that were accepted */
-    uint32_t above;                   /* attempts with a likelihood above κ */
+    uint64_t over; /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+    union {
+        rf_counts count; /* with RF_REJECT and RF_LATTICE */
+        uint64_t weight; /* with RF_WEIGHT: Σ of weights, in units of 2⁻²⁵ */
+    };
     float largest;                    /* largest P/κ seen */
     uint32_t update;                  /* number of the update under way or next, from 0 */
     uint16_t dim;                     /* parameters */
@@ -402,9 +410,11 @@ typedef struct rf64_model {
    by int64 z[dim], zz[RF_TRIANGLE(dim)], the sums of z and zzᵀ over the accepted, and workspace.
    All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
 typedef struct rf64_tally {
-    uint64_t over;                    /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
-    uint32_t accepted;                /* attempts that were accepted */
-    uint32_t above;                   /* attempts with a likelihood above κ */
+    uint64_t over; /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+    union {
+        rf_counts count; /* with RF_REJECT and RF_LATTICE */
+        uint64_t weight; /* with RF_WEIGHT: Σ of weights, in units of 2⁻²⁵ */
+    };
     double largest;                   /* largest P/κ seen */
     uint32_t update;                  /* number of the update under way or next, from 0 */
     uint16_t dim;                     /* parameters */

@@ -31,7 +31,7 @@ rf_status RF(fleet_run)(const RF(fleet) *fleet, RF(run_lanes) *lanes, const RF(e
             RF(filter) *filter = group.filters[i];
             const rf_real *record = group.records + (size_t)i * stride;
             RF(report) *report = fleet->reports ? &fleet->reports[first + i] : 0;
-            if (is_one && !(alone >> i & 1) && filter->tally.accepted >= enough) {
+            if (is_one && !(alone >> i & 1) && filter->tally.count.accepted >= enough) {
                 notes |= RF(conclude_one)(filter, group.model, record, o, report);
                 continue;
             }

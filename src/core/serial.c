@@ -23,7 +23,7 @@ rf_status RF(tally_add)(RF(tally) *total, const RF(tally) *part)
     if (total->update != part->update || total->dim != part->dim)
         return RF_REFUSED_TALLY;
     total->over += part->over;
-    RF(tally_set_weight)(total, RF(tally_weight)(total) + RF(tally_weight)(part));
+    total->weight += part->weight; /* adds the two counts, too: neither reaches 32 bits */
     RF(count_bad)(&total->nan, part->nan);
     RF(count_bad)(&total->negative, part->negative);
     RF(count_bad)(&total->infinite, part->infinite);

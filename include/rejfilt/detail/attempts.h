@@ -235,7 +235,8 @@ static RF_APART void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned 
     RF(count_bad)(&tally->nan, nan);
     RF(count_bad)(&tally->infinite, infinite);
     RF(count_bad)(&tally->negative, negative);
-    tally->above += weights ? 0 : above;
+    if (!weights)
+        tally->count.above += above;
     tally->over += excess;
 }
 
@@ -248,7 +249,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, cons
         mask[lane] = 0u - (uint32_t)((rf_real)u[lane] <= accept[lane]);
         accepted -= mask[lane];
     }
-    tally->accepted += accepted;
+    tally->count.accepted += accepted;
     for (unsigned i = 0; i < dim; i++) {
         int32_t *lanes = q + i * RF_KERNEL_LANES, sum = 0; /* of at most 128 numbers of 17 bits */
         uint64_t squares = 0;
@@ -288,7 +289,7 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
             which |= wide[first + k] ? 0 : bit;
             apart |= wide[first + k] ? bit : 0;
         }
-        tally->accepted += (uint32_t)__builtin_popcount(which | apart);
+        tally->count.accepted += (uint32_t)__builtin_popcount(which | apart);
         for (unsigned i = 0; i < dim; i++)
             used = rf_keep16(kept + i * RF_PRODUCTS_STRIDE + count, q + i * RF_KERNEL_LANES + first, which);
         count += used;
@@ -305,7 +306,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q
     int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally), weight = 0;
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         weight += (int32_t)(accept[lane] * RF_WEIGHT_UNIT);
-    RF(tally_set_weight)(tally, RF(tally_weight)(tally) + (uint64_t)weight);
+    tally->weight += (uint64_t)weight;
     for (unsigned i = 0; i < dim; i++) {
         const int32_t *lanes = q + i * RF_KERNEL_LANES;
         int64_t sum = 0;
@@ -351,7 +352,7 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     if (most > 1)
         return 0;
     tally->largest = RF(max)(tally->largest, most);
-    tally->accepted += accepted;
+    tally->count.accepted += accepted;
     RF(tally_z)(tally)[0] += sum;
     RF(tally_zz)(tally)[0] += ((int64_t)high << 16) + (uint32_t)(squares - (high << 16)); /* these last bits sum to less than 2²³ */
     return 1;

@@ -196,7 +196,7 @@ uint64_t RF_FLEET(const RF(fleet) *fleet)
         RF(tally) fresh = {0};
         fresh.update = tally->update;
         fresh.dim = (uint16_t)dim;
-        fresh.accepted = s.accepted[lane];
+        fresh.count.accepted = s.accepted[lane];
         fresh.largest = largest;
         *tally = fresh;
         for (unsigned i = 0; i < dim; i++) {

@@ -8,14 +8,6 @@
    zz by rows of the lower triangle. */
 RF_FN int64_t *RF(tally_z)(RF(tally) *tally) { return (int64_t *)(tally + 1); }
 RF_FN int64_t *RF(tally_zz)(RF(tally) *tally) { return (int64_t *)(tally + 1) + RF_DIM(tally->dim); }
-/* With RF_WEIGHT, accepted and above are instead the low and high half of Σ of weights, in units of
-   2⁻²⁵. Adding such numbers adds counts, too: neither reaches 32 bits. */
-RF_FN uint64_t RF(tally_weight)(const RF(tally) *tally) { return (uint64_t)tally->above << 32 | tally->accepted; }
-RF_FN void RF(tally_set_weight)(RF(tally) *tally, uint64_t weight)
-{
-    tally->accepted = (uint32_t)weight;
-    tally->above = (uint32_t)(weight >> 32);
-}
 /* Mean, and after it factor. */
 RF_FN const rf_real *RF(filter_mean_of)(const RF(filter) *filter)
 {
