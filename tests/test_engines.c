@@ -55,7 +55,7 @@ typedef struct snapshot {
 
 static void take(snapshot *s, rf_status status, const RF(report) *report, RF(filter) *f)
 {
-    size_t numbers = RF(filter_dim)(f) + RF_TRIANGLE(RF(filter_dim)(f));
+    size_t numbers = f->tally.dim + RF_TRIANGLE(f->tally.dim);
     s->status = status;
     s->report = *report;
     s->tally = f->tally;

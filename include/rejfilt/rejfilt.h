@@ -184,8 +184,6 @@ RF_API size_t rf32_tally_bytes(unsigned dim);
    RF_ALIGNED. Nothing has to be freed. Refused: too little memory, wrong alignment, dim out of range. */
 RF_API rf_status rf32_filter_init(rf32_filter **filter, void *memory, size_t bytes, unsigned dim, uint64_t seed);
 
-/* Number of parameters. */
-RF_API unsigned rf32_filter_dim(const rf32_filter *filter);
 /* Number of updates so far, refused ones not counted. */
 RF_API uint32_t rf32_filter_updates(const rf32_filter *filter);
 /* The mean: dim numbers, in chart coordinates (rf32_chart_natural makes them natural). They are the filter's own and change
@@ -441,8 +439,6 @@ RF_API size_t rf64_tally_bytes(unsigned dim);
    RF_ALIGNED. Nothing has to be freed. Refused: too little memory, wrong alignment, dim out of range. */
 RF_API rf_status rf64_filter_init(rf64_filter **filter, void *memory, size_t bytes, unsigned dim, uint64_t seed);
 
-/* Number of parameters. */
-RF_API unsigned rf64_filter_dim(const rf64_filter *filter);
 /* Number of updates so far, refused ones not counted. */
 RF_API uint32_t rf64_filter_updates(const rf64_filter *filter);
 /* The mean: dim numbers, in chart coordinates (rf64_chart_natural makes them natural). They are the filter's own and change

@@ -37,7 +37,6 @@ rf_status RF(filter_init)(RF(filter) **filter, void *memory, size_t bytes, unsig
     return RF_OK;
 }
 
-unsigned RF(filter_dim)(const RF(filter) *filter) { return filter->tally.dim; }
 uint32_t RF(filter_updates)(const RF(filter) *filter) { return filter->tally.update; }
 const rf_real *RF(filter_mean)(const RF(filter) *filter) { return RF(mean)((RF(filter) *)(uintptr_t)filter); }
 const rf_real *RF(filter_factor)(const RF(filter) *filter) { return RF(factor)((RF(filter) *)(uintptr_t)filter); }

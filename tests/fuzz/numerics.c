@@ -114,7 +114,7 @@ typedef struct snapshot {
 static snapshot snapshot_of(RF(filter) *f)
 {
     snapshot s;
-    const size_t count = RF(filter_dim)(f) + RF_TRIANGLE(RF(filter_dim)(f));
+    const size_t count = f->tally.dim + RF_TRIANGLE(f->tally.dim);
     memset(&s, 0, sizeof s);
     s.seed = f->seed;
     s.tally = f->tally;
@@ -125,7 +125,7 @@ static snapshot snapshot_of(RF(filter) *f)
 
 static void check_filter(const RF(filter) *f)
 {
-    const unsigned dim = RF(filter_dim)(f);
+    const unsigned dim = f->tally.dim;
     for (unsigned i = 0; i < dim; i++) {
         const rf_real *row = RF(filter_factor)(f) + RF_TRIANGLE(i);
         fuzz_require(isfinite(RF(filter_mean)(f)[i]));
@@ -310,7 +310,7 @@ typedef struct squadron {
 
 static void copy_filter(const RF(filter) *from, uint64_t seed, void *memory, RF(filter) **to)
 {
-    fuzz_require(RF(filter_init)(to, memory, FILTER_BYTES(DIM), RF(filter_dim)(from), seed) == RF_OK);
+    fuzz_require(RF(filter_init)(to, memory, FILTER_BYTES(DIM), from->tally.dim, seed) == RF_OK);
     fuzz_require(RF(filter_restore)(*to, seed, RF(filter_updates)(from), RF(filter_mean)(from), RF(filter_factor)(from)) == RF_OK);
 }
 

@@ -4,7 +4,7 @@
      RF_KERNEL             the name of the function it defines, an RF(run)
      RF_KERNEL_PAIRS       pairs of attempts run side by side: 1, or 16, 32, 64 for vector lanes
      RF_KERNEL_DIM         the number of parameters: a constant, or `model->dim`
-     RF_KERNEL_DIM_MAX     the most it can be: work for so many is on the stack; 1: more use the tally's
+     RF_KERNEL_DIM_MAX     its maximum: work for so many is on the stack; 1: more use the tally's
      RF_KERNEL_IS_LOG      likewise, whether the model returns logarithms
      RF_KERNEL_LIKELIHOOD  the likelihood function, inlined where it can be
      RF_KERNEL_BOUND       the bound as a function of (setting, outcome)
@@ -144,7 +144,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
 {
     const RF(model) *model = task->model;
     const rf_real *setting = task->records + (size_t)k * (model->settings + 1u), outcome = setting[model->settings];
-    const rf_real most = RF_KERNEL_BOUND(setting, outcome); /* first: the loop shares its terms, and becomes vectors */
+    const rf_real max = RF_KERNEL_BOUND(setting, outcome); /* first: the loop shares its terms, and becomes vectors */
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         if (RF_KERNEL_DIM_MAX > 1) {
             rf_real own[RF_KERNEL_DIM_MAX];
@@ -160,7 +160,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
         }
     }
     const rf_real kappa = k == 0 ? task->kappa : RF_C(1.0); /* κ is that of the product over records */
-    return RF_KERNEL_IS_LOG ? -(most + RF(log)(kappa)) : RF_C(1.0) / (most * kappa);
+    return RF_KERNEL_IS_LOG ? -(max + RF(log)(kappa)) : RF_C(1.0) / (max * kappa);
 }
 
 /* Attempts outside the range are never accepted and never counted: their u is above 1. */
@@ -198,9 +198,9 @@ RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf
     }
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         accept[lane] = RF(min)(accept[lane], RF_C(1.0));
-    const rf_real most = RF(from_bits)((rf_unsigned)highest);
-    tally->largest = RF(max)(tally->largest, most);
-    return bad || most > 1;
+    const rf_real largest = RF(from_bits)((rf_unsigned)highest);
+    tally->largest = RF(max)(tally->largest, largest);
+    return bad || largest > 1;
 }
 
 /* Counts what is unusual in a block: bad values, values above κ, and the excess weight of what is
@@ -230,7 +230,7 @@ static RF_APART void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned 
         negative += flag >> 2 & 1;
         above += flag >> 3 & 1;
         rf_real share = weights ? accept[lane] : (rf_real)((rf_real)u[lane] <= accept[lane]);
-        excess += (uint32_t)(RF(min)((RF(max)(over[lane], RF_C(1.0)) - 1) * share, RF_OVER_MOST) * RF_OVER_UNIT);
+        excess += (uint32_t)(RF(min)((RF(max)(over[lane], RF_C(1.0)) - 1) * share, RF_OVER_MAX) * RF_OVER_UNIT);
     }
     RF(count_bad)(&tally->nan, nan);
     RF(count_bad)(&tally->infinite, infinite);
@@ -348,10 +348,10 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     }
     if (highest > RF(bits)(RF_LIMIT))
         return 0;
-    const rf_real most = RF(from_bits)(highest) * scale;
-    if (most > 1)
+    const rf_real largest = RF(from_bits)(highest) * scale;
+    if (largest > 1)
         return 0;
-    tally->largest = RF(max)(tally->largest, most);
+    tally->largest = RF(max)(tally->largest, largest);
     tally->count.accepted += accepted;
     RF(tally_z)(tally)[0] += sum;
     RF(tally_zz)(tally)[0] += ((int64_t)high << 16) + (uint32_t)(squares - (high << 16)); /* these last bits sum to less than 2²³ */

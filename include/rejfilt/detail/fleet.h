@@ -42,8 +42,8 @@ RF_FN void RF_FLEET_NAME(load)(const RF(fleet) *fleet, unsigned dim, RF_FLEET_NA
             s->factor[i][lane] = factor[i] * (RF_C(1.0) / RF_GRID);
         for (unsigned i = 0; i <= settings; i++)
             s->record[i][lane] = record[i];
-        rf_real most = RF_KERNEL_BOUND(record, record[settings]);
-        s->scale[lane] = RF_KERNEL_IS_LOG ? -(most + RF(log)(fleet->options->kappa)) : RF_C(1.0) / (most * fleet->options->kappa);
+        rf_real max = RF_KERNEL_BOUND(record, record[settings]);
+        s->scale[lane] = RF_KERNEL_IS_LOG ? -(max + RF(log)(fleet->options->kappa)) : RF_C(1.0) / (max * fleet->options->kappa);
         s->accepted[lane] = s->odd[lane] = 0;
         s->highest[lane] = 0;
         for (unsigned i = 0; i < dim; i++) {

@@ -16,7 +16,7 @@ typedef struct {
 
 #define RF_GRID 8192               /* z is a multiple of 1/RF_GRID; |z| < 8, so Σzz of 2³¹ attempts fits 63 bits */
 #define RF_OVER_UNIT 65536         /* Π max(P/κ, 1) − 1 is summed in units of 1/RF_OVER_UNIT, */
-#define RF_OVER_MOST RF_C(32767.0) /* and each attempt's counts for this much at most */
+#define RF_OVER_MAX RF_C(32767.0)  /* and each attempt's counts for this much at most */
 #define RF_WEIGHT_UNIT 33554432    /* weights and weighted sums are in units of 1/RF_WEIGHT_UNIT = 2⁻²⁵: |zz| ≤ 36 fits */
 
 /* The multiple of the grid nearest z, by adding a number whose last bit is the grid's. */
