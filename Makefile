@@ -108,7 +108,7 @@ FILES ?=
 
 analyse:
 	@tools/need build test clang bench analyse
-	@cmake -S . -B build-analyse -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+	@cmake -S . -B build-analyse -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
 	  -DRF_TESTS=ON -DRF_EXPERIMENTS=ON -DRF_BENCH=ON > /dev/null
 	@tools/analyse build-analyse $(FILES)
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The core needs nothing from outside: compiled freestanding and linked without any library, its
 # objects have no undefined symbol but each other's, no writable data, and no call to an allocator.
+# What they export is spelled out in rejfilt.h, where grep finds it.
 # usage: check_core.sh SOURCE_DIR CC
 set -eu
 source=$1 cc=$2
@@ -19,6 +20,9 @@ for file in rejfilt32 rejfilt64 status; do
         echo "$file.o has writable data" >&2
         exit 1
     fi
+    for name in $(nm -g --defined-only "$work/$file.o" | awk '{ print $3 }'); do
+        grep -q -w "$name" "$source/include/rejfilt/rejfilt.h" || { echo "$name is not in rejfilt.h" >&2; exit 1; }
+    done
 done
 # A freestanding C compiler may itself call memcpy and memset; nothing else may be missing.
 cat >"$work/start.c" <<'END'

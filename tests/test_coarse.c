@@ -2,6 +2,8 @@
    there. Per precision. */
 #include "updating.h"
 
+#include "rejfilt/detail/tally.h"
+
 static double spacing(double v) { return v == 0 ? 0 : ldexp((double)RF_EPSILON, ilogb(v)); }
 
 /* ---- Intervals ---- */
@@ -62,7 +64,7 @@ static rf_status nudge(void *self, const RF(task) *task, uint32_t begin, uint32_
     (void)self, (void)begin;
     const unsigned dim = task->model->dim;
     const int64_t z = 8192 * (int64_t)count / 100; /* in units of 1/8192 */
-    tally->accepted += count;
+    tally->count.accepted += count;
     tally->largest = 1;
     for (unsigned i = 0; i < dim; i++)
         RF(tally_z)(tally)[i] += z;

@@ -172,7 +172,7 @@ static void drift_refuses(void **state)
 
 static void assert_valid(const RF(filter) *f)
 {
-    unsigned dim = RF(filter_dim)(f);
+    unsigned dim = f->tally.dim;
     const rf_real *mean = RF(filter_mean)(f), *l = RF(filter_factor)(f);
     for (unsigned i = 0; i < dim; i++) {
         assert_true(RF(abs)(mean[i]) <= RF_LIMIT);

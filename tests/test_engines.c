@@ -9,6 +9,7 @@
 #include "allocations.h"
 #include "engine.h"
 #include "machine.h"
+#include "rejfilt/detail/tally.h"
 #include "threads.h"
 
 /* The sanitizer's leak check, which then does not run again at exit: MPI leaks, so look before it starts. */
@@ -54,7 +55,7 @@ typedef struct snapshot {
 
 static void take(snapshot *s, rf_status status, const RF(report) *report, RF(filter) *f)
 {
-    size_t numbers = RF(filter_dim)(f) + RF_TRIANGLE(RF(filter_dim)(f));
+    size_t numbers = f->tally.dim + RF_TRIANGLE(f->tally.dim);
     s->status = status;
     s->report = *report;
     s->tally = f->tally;
@@ -117,7 +118,7 @@ static void check_chain(const char *name, unsigned index, const RF(engine) *engi
         if (memcmp(&got[i], &right[i], sizeof got[i]) != 0)
             fail_msg("%s differs at update %d of %s with m = %u, kappa = %g%s, sampler %d: accepted %u, not %u", name, i,
                      c.instance->about->name, c.options.attempts, (double)c.options.kappa, c.options.strict ? ", strict" : "",
-                     (int)c.options.sampler, got[i].tally.accepted, right[i].tally.accepted);
+                     (int)c.options.sampler, got[i].tally.count.accepted, right[i].tally.count.accepted);
 }
 
 /* ---- The same bits ---- */
@@ -428,8 +429,8 @@ static rf_status lying_run(void *self, const RF(task) *task, uint32_t begin, uin
         return begin > 0 || l == FAIL ? RF_REFUSED_ENGINE : RF_OK;
     RF(serial).run(NULL, task, begin, count, tally);
     switch (l) {
-    case ONE_MORE: tally->accepted++; break;
-    case TOO_MANY: tally->accepted = count + 1; break;
+    case ONE_MORE: tally->count.accepted++; break;
+    case TOO_MANY: tally->count.accepted = count + 1; break;
     case SHIFT: z[0] += 1; break;
     case SHRINK: zz[0] /= 1000, z[0] *= 1000; break;
     case NEGATIVE: zz[0] = -1; break;

@@ -1,9 +1,9 @@
-/* include/rejfilt/math.h against 50-digit known answers, long double libm and its own contract. */
+/* include/rejfilt/functions.h against 50-digit known answers, long double libm and its own contract. */
 #include "testing.h"
 
 #include <math.h>
 
-#include "rejfilt/math.h"
+#include "rejfilt/functions.h"
 
 /* --- Functions under test, their references and the bounds the header states ----------------- */
 

@@ -1,7 +1,7 @@
 /* The samplers RF_LATTICE and RF_WEIGHT against oracles and against RF_REJECT. Per precision. */
 #include "updating.h"
 
-#include "rejfilt/lattice.h"
+#include "rejfilt/detail/lattice.h"
 
 enum { MANY = 65536 };
 

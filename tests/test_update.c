@@ -97,7 +97,7 @@ typedef struct plain {
     uint32_t update, accepted;
 } plain;
 
-/* The attempt's draw as include/rejfilt/attempts.h documents it: pairs share a counter, words 0 and 1 make two
+/* The attempt's draw as include/rejfilt/detail/attempts.h documents it: pairs share a counter, words 0 and 1 make two
    normals rounded to 1/8192, words 2 and 3 decide. */
 static void plain_update(plain *p, uint64_t seed, const fixture *x, const rf_real *record, uint32_t m, double kappa, double r)
 {

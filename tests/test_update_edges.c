@@ -1,6 +1,8 @@
 /* The update where it is hard: few accepted, small bounds, bad likelihoods, what it refuses, and in pieces. Per precision. */
 #include "updating.h"
 
+#include "rejfilt/detail/tally.h"
+
 /* ---- Small numbers ---- */
 
 /* A likelihood that accepts with certainty what lies above setting[0], and nothing else. */
@@ -204,7 +206,7 @@ static void updates_refuse(void **state)
 static rf_status broken_run(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     (void)self, (void)task, (void)begin, (void)count;
-    tally->accepted = 77;
+    tally->count.accepted = 77;
     return RF_REFUSED_ENGINE;
 }
 

@@ -9,8 +9,10 @@ import os
 import re
 import sys
 
+from make_double import split as halves
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ["include", "include/rejfilt", "src/core", "src/fixed"]
+FOLDERS = ["include", "include/rejfilt", "include/rejfilt/detail", "src/core", "src/fixed"]
 INCLUDE = re.compile(r'^#include "([^"]+)".*\n', re.M)
 
 
@@ -21,25 +23,25 @@ def read(path):
 
 def find(name):
     for folder in FOLDERS:
-        path = os.path.join(folder, name)
+        path = os.path.normpath(os.path.join(folder, name))
         if os.path.exists(os.path.join(ROOT, path)):
             return path
     raise SystemExit(f"tools/amalgamate.py: no file of ours is called {name}")
 
 
-def expand(path, renamed, seen):
-    """The file with its includes in place: those with a guard once, those in `renamed` as an include of another name."""
-    text = read(path)
-
+def expand(text, renamed, seen):
+    """A file's text with its includes in place: those with a guard once, those in `renamed` as one include of another name."""
     def replace(match):
-        if os.path.basename(match.group(1)) in renamed:
-            return f'#include "{renamed[os.path.basename(match.group(1))]}"\n'
-        included = find(match.group(1))
+        name = renamed.get(os.path.basename(match.group(1)))
+        included = name or find(match.group(1))
         if included in seen:
             return ""
+        if name:
+            seen.add(name)
+            return f'#include "{name}"\n'
         if re.search(r"^#ifndef REJFILT_\w+\n#define REJFILT_", read(included), re.M):
             seen.add(included)
-        return expand(included, renamed, seen)
+        return expand(read(included), renamed, seen)
 
     return INCLUDE.sub(replace, text)
 
@@ -75,22 +77,17 @@ def one_precision(text, bits="32"):
 
 
 def float_header():
-    precision = read("include/rejfilt/precision.h")
-    limits = precision[precision.index("/* Magnitudes"):]
-    text = read("include/rejfilt/rejfilt.h")
-    text = replace_once(text, '#define RF_BITS 32\n#include "filter.h"\n#undef RF_BITS\n#define RF_BITS 64\n#include "filter.h"\n#undef RF_BITS\n',
-                        limits + read("include/rejfilt/filter.h").replace('#include "precision.h"\n', ""))
-    text = text[:text.index("/* A source file that is compiled once per precision")] + "#endif\n"
-    text = replace_once(text, "Each name RF(x) in filter.h exists twice: rf32_x on float and rf64_x on double. Functions return\n   an", "Functions return an")
-    seen = set()
-    return one_precision(INCLUDE.sub(lambda match: "" if find(match.group(1)) in seen else expand(find(match.group(1)), {}, seen), text))
+    before, half, _, after = halves(read("include/rejfilt/rejfilt.h"))
+    text = before + half[half.index("\n"):] + after[after.index("\n"):after.index("/* A source file that is compiled once per precision")] + "#endif\n"
+    text = replace_once(text, "Everything exists twice: rf32_x on float and rf64_x on double. ", "")
+    return one_precision(expand(text, {}, set()))
 
 
 def float_source():
-    renamed = {"rejfilt.h": "rejfilt.h"}
-    seen = {os.path.join("include/rejfilt", name) for name in ["port.h", "philox.h", "math.h"]}
-    status = replace_once(expand("src/core/status.c", renamed, seen), '#include "rejfilt.h"\n', "")
-    return one_precision(replace_once(expand("src/core/rejfilt32.c", renamed, seen), "#define RF_PRECISION 32\n", "") + status)
+    renamed = {"rejfilt.h": "rejfilt.h", "real.h": "rejfilt.h"}
+    seen = {os.path.join("include/rejfilt", name) for name in ["detail/port.h", "philox.h", "functions.h"]}
+    core = replace_once(expand(read("src/core/rejfilt32.c"), renamed, seen), "#define RF_PRECISION 32\n", "")
+    return one_precision(core + expand(read("src/core/status.c"), renamed, seen))
 
 
 def main():
@@ -102,7 +99,7 @@ def main():
     head = re.sub(r" +\n", "\n", head)
     files = {"rejfilt.h": float_header(), "rejfilt.c": float_source()}
     for kind in "hc":
-        text = expand(f"src/fixed/fixed.{kind}", {"fixed.h": "rejfilt_fixed.h"}, set())
+        text = expand(read(f"src/fixed/fixed.{kind}"), {"fixed.h": "rejfilt_fixed.h"}, set())
         text = text.replace("fixed.h, fixed_math.h and fixed.c", "rejfilt_fixed.h and rejfilt_fixed.c")
         files[f"rejfilt_fixed.{kind}"] = re.sub(r"\bfixed\.h\b", "rejfilt_fixed.h", text)
     os.makedirs(sys.argv[1], exist_ok=True)

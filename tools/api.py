@@ -13,25 +13,23 @@ import tempfile
 
 from amalgamate import one_precision, read
 
-FOR_BOTH = ["filter.h", "instance.h", "design.h"]
-ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "math.h", "philox.h", "belief.h", "health.h", "session.h"]
+FOR_BOTH = ["instance.h", "design.h"]
+ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "functions.h", "philox.h", "belief.h", "health.h", "session.h"]
 PAGES = """
 
    | | |
    |---|---|
-   | rejfilt.h | what both precisions share: charts, samplers, statuses |
-   | filter32.h, filter64.h | the filter on float and on double: priors, drift, updates, evidence; include rejfilt.h |
+   | rejfilt.h | the filter on float and on double: priors, drift, updates, evidence |
    | host.h | engines and models by name; include this on a full computer |
    | session.h | ask, tell, save, load: a model, a belief, a design and its health; includes belief.h and health.h |
    | belief.h, health.h | what is known, and whether it still holds the truth |
    | design32.h, design64.h | who chooses the next experiment; host.h includes them |
    | instance32.h, instance64.h | described models; host.h includes them |
    | description.h, model.h | what a model file says |
-   | math.h, philox.h | functions and random numbers |
+   | functions.h, philox.h | functions and random numbers |
 """
 # steps of functions, and what only kernels call
-INNER = r"rf\d\d_(sqrt_soft|exp_difference|sin_half_turn|sin_series|sin_shifted|minus_2_log|circle|normal_pair|tally_work|tally_set_weight|filter_mean_of)" \
-        r"|rf_philox_\w+|rf_draw_many|rf_seed_keys|rf_draw_seeds"
+INNER = r"rf\d\d_(sqrt_soft|exp_difference|sin_half_turn|sin_series|sin_shifted|minus_2_log|circle|normal_pair)"
 
 
 def statuses():

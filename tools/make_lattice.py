@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes include/rejfilt/lattice.h: python3 tools/make_lattice.py > include/rejfilt/lattice.h
+"""Writes include/rejfilt/detail/lattice.h: python3 tools/make_lattice.py > include/rejfilt/detail/lattice.h
 
 4096 equally likely normal values in units of 2^-13, scaled to a variance of one, in the order in which
 the multiples of 1/rho visit the unit interval (rho the plastic number). Then strides through that

@@ -1,7 +1,7 @@
 /* Who chooses the next experiment. A designer sees a belief through its moments and draws, whatever kind it is.
    Included by host.h, once for each precision; the library has the designers in double, a firmware may compile them for
    float. */
-#include "precision.h"
+#include "detail/precision.h"
 
 /* A draw from a belief, in natural units, to x[dim]: the same for the same belief, index and purpose. */
 typedef void RF(draw)(const void *self, uint32_t index, uint32_t purpose, rf_real x[]);

@@ -81,7 +81,7 @@ RF_API const rf_model *rf_model_load(const char *path, char *error, size_t size)
 #else
 #define RF_BITS 0
 #endif
-#include "precision.h"
+#include "detail/precision.h"
 #undef RF_BITS
 
 #endif

@@ -1,5 +1,5 @@
 /* A described model for one precision. Included by host.h, once for each. */
-#include "precision.h"
+#include "detail/precision.h"
 
 /* An outcome for parameters x, given a standard normal. Only models with real-valued outcomes. */
 typedef rf_real RF(simulate)(const rf_real x[], const rf_real setting[], rf_real normal);

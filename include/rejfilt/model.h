@@ -16,10 +16,7 @@
 #ifndef REJFILT_MODEL_H
 #define REJFILT_MODEL_H
 
-#ifndef RF_PRECISION
-#error "a model file is compiled through src/models/instance.c, which sets RF_PRECISION"
-#endif
-
+#include "detail/real.h"
 #include "host.h"
 
 #endif

@@ -14,19 +14,19 @@
            rf32_update(filter, &model, record, 1, &options, NULL, &report);
        }
 
-   Each name RF(x) in filter.h exists twice: rf32_x on float and rf64_x on double. Functions return
-   an rf_status: 0 is fine, negative means refused and nothing changed, positive bits are notes. */
+   Everything exists twice: rf32_x on float and rf64_x on double. Functions return an rf_status: 0 is
+   fine, negative means refused and nothing changed, positive bits are notes. */
 #ifndef REJFILT_H
 #define REJFILT_H
 
 /* The version of these headers. */
 #define RF_VERSION "0.1.0"
 
-#include "port.h"
+#include "detail/port.h"
 
 /* IWYU pragma: begin_exports */
 #include "philox.h"
-#include "math.h"
+#include "functions.h"
 /* IWYU pragma: end_exports */
 
 #ifdef __cplusplus
@@ -96,6 +96,12 @@ typedef enum rf_sampler {
 #endif
 #define RF_SAMPLER(sampler) (RF_SAMPLER_LAST == RF_REJECT ? RF_REJECT : (sampler))
 
+/* What becomes of attempts. */
+typedef struct rf_counts {
+    uint32_t accepted; /* attempts that were accepted */
+    uint32_t above;    /* attempts with a likelihood above κ */
+} rf_counts;
+
 #define RF_FLEET_LANES 64u /* filters that a kernel updates side by side */
 
 /* Instruction sets that kernels are compiled for. */
@@ -106,12 +112,541 @@ typedef enum rf_isa {
     RF_ISA_COUNT = 3     /* how many there are */
 } rf_isa;
 
-#define RF_BITS 32
-#include "filter.h"
-#undef RF_BITS
-#define RF_BITS 64
-#include "filter.h"
-#undef RF_BITS
+/* Magnitudes the filter works with, whose squares are representable; and the spacing of numbers from 1 to 2. */
+#define RF32_LIMIT 0x1p60f
+#define RF32_TINY 0x1p-60f
+#define RF32_EPSILON 0x1p-23f
+#define RF64_LIMIT 0x1p500
+#define RF64_TINY 0x1p-500
+#define RF64_EPSILON 0x1p-52
+
+/* ======== On float: what follows exists twice, and the half on double is made from this one by tools/make_double.py ======== */
+
+/* ---- Models ------------------------------------------------------------------------------ */
+
+/* P(outcome | x; setting), a probability or a density; or its logarithm where the model says so. */
+typedef float rf32_likelihood(const float x[], const float setting[], float outcome);
+
+/* An upper bound, over all x, of what the likelihood function returns for this record. */
+typedef float rf32_bound(const float setting[], float outcome);
+
+/* The space one parameter lives in; what the filter keeps is Gaussian there. */
+typedef struct rf32_chart {
+    rf_chart_kind kind; /* real, positive, bounded or periodic */
+    float low, high;    /* bounded and periodic only */
+} rf32_chart;
+
+typedef struct rf32_kernels rf32_kernels;
+
+/* What is measured. All of it stays the caller's and must outlive the calls that take it. */
+typedef struct rf32_model {
+    rf32_likelihood *likelihood; /* required */
+    rf32_bound *bound;           /* optional; without it the bound is 1 (its logarithm 0) */
+    const rf32_chart *charts;    /* optional, one per parameter; without them all are real */
+    uint16_t dim;                /* parameters */
+    uint16_t settings;           /* settings of a record; a record is these and then the outcome */
+    uint16_t is_log;             /* 1: the likelihood and bound functions return logarithms */
+    const rf32_kernels *kernels; /* optional: the attempts with this likelihood inlined, for fast engines */
+} rf32_model;
+
+/* ---- State ------------------------------------------------------------------------------- */
+
+/* What the attempts of one update leave behind, whichever engine ran them. In memory it is followed
+   by int64 z[dim], zz[RF_TRIANGLE(dim)], the sums of z and zzᵀ over the accepted, and workspace.
+   All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
+typedef struct rf32_tally {
+    uint64_t over; /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+    union {
+        rf_counts count; /* with RF_REJECT and RF_LATTICE */
+        uint64_t weight; /* with RF_WEIGHT: Σ of weights, in units of 2⁻²⁵ */
+    };
+    float largest;                    /* largest P/κ seen */
+    uint32_t update;                  /* number of the update under way or next, from 0 */
+    uint16_t dim;                     /* parameters */
+    uint16_t nan, negative, infinite; /* attempts with such a likelihood */
+    /* on double: uint32_t zero; no padding: equal tallies are equal bytes */
+} rf32_tally;
+
+/* A Gaussian, and what the latest update left. In memory it is followed by the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)],
+   workspace. The update uses up the tally's z: between updates they hold what rounding took from the mean (rf32_filter_rest). */
+typedef struct rf32_filter {
+    uint64_t seed;    /* all randomness is a function of it, of the update and of the attempt */
+    rf32_tally tally; /* of the latest update */
+} rf32_filter;
+
+/* Bytes of memory that a tally and a filter of `dim` parameters need, as constants for arrays. */
+#define RF32_TALLY_BYTES(dim) RF_TALLY_BYTES_(dim, sizeof(rf32_tally), sizeof(float))
+#define RF32_FILTER_BYTES(dim) RF_FILTER_BYTES_(dim, sizeof(rf32_tally), sizeof(float))
+
+/* The same sizes at run time; 0 for a dimension out of range. */
+RF_API size_t rf32_filter_bytes(unsigned dim);
+RF_API size_t rf32_tally_bytes(unsigned dim);
+
+/* Makes a filter of `dim` parameters in `memory`, and a pointer to it in `*filter`. It is N(0, 1) in chart coordinates until
+   it is given a prior. The memory stays the caller's: at least RF32_FILTER_BYTES(dim) bytes, aligned with
+   RF_ALIGNED. Nothing has to be freed. Refused: too little memory, wrong alignment, dim out of range. */
+RF_API rf_status rf32_filter_init(rf32_filter **filter, void *memory, size_t bytes, unsigned dim, uint64_t seed);
+
+/* Number of updates so far, refused ones not counted. */
+RF_API uint32_t rf32_filter_updates(const rf32_filter *filter);
+/* The mean: dim numbers, in chart coordinates (rf32_chart_natural makes them natural). They are the filter's own and change
+   with it. */
+RF_API const float *rf32_filter_mean(const rf32_filter *filter);
+/* What rounding took from the mean of parameter i: at most half the spacing of numbers there. The next update adds it, so that
+   steps smaller than the spacing are not lost. */
+RF_API float rf32_filter_rest(const rf32_filter *filter, unsigned i);
+/* The factor L of the covariance L·Lᵀ: RF_TRIANGLE(dim) numbers, by rows, row i has i + 1. In chart coordinates. They are the
+   filter's own and change with it. */
+RF_API const float *rf32_filter_factor(const rf32_filter *filter);
+/* Standard deviation of parameter i, in chart coordinates. After an update it is never below the spacing of numbers near the
+   mean, there or as natural values: the update holds it, and returns RF_NOTE_COARSE. */
+RF_API float rf32_filter_sd(const rf32_filter *filter, unsigned i);
+/* Covariance of parameters i and j, in chart coordinates. */
+RF_API float rf32_filter_covariance(const rf32_filter *filter, unsigned i, unsigned j);
+
+/* Puts a filter back where it was: what a checkpoint kept. `updates` goes on counting from there, so that the next update has
+   the random numbers it would have had. `rest` is rf32_filter_rest of every parameter, or null for zeros. Refused: values that
+   are not finite, a diagonal that is not positive. */
+RF_API rf_status rf32_filter_restore(rf32_filter *filter, uint64_t seed, uint32_t updates, const float mean[], const float factor[],
+                                     const float rest[]);
+
+/* ---- Priors ------------------------------------------------------------------------------ */
+
+/* Independent parameters with these means and standard deviations, in natural units: exact for real
+   and periodic, same two moments for positive, same mean and slope-scaled width for bounded. */
+RF_API rf_status rf32_prior_gaussian(rf32_filter *filter, const rf32_model *model, const float mean[], const float sd[]);
+
+/* Uniform between low and high, in natural units: exact for a bounded chart's own range, uniform
+   to 1e-4 for a periodic chart's whole period, a Gaussian with the same two moments otherwise. */
+RF_API rf_status rf32_prior_box(rf32_filter *filter, const rf32_model *model, const float low[], const float high[]);
+
+/* Mean and full covariance (dim × dim, by rows) in chart coordinates. Refused: not symmetric, or not positive definite. */
+RF_API rf_status rf32_prior_covariance(rf32_filter *filter, const float mean[], const float covariance[]);
+
+/* A factor (RF_TRIANGLE(dim) numbers) of a dim × dim covariance, which may be singular. */
+RF_API rf_status rf32_covariance_factor(const float covariance[], unsigned dim, float factor[]);
+
+/* The natural value of chart coordinate y, and back. Which chart it is must be valid; a natural value outside gives NaN or an
+   infinity. */
+RF_API float rf32_chart_natural(const rf32_chart *chart, float y);
+RF_API float rf32_chart_coordinate(const rf32_chart *chart, float natural);
+
+/* ---- Drift ------------------------------------------------------------------------------- */
+
+/* Every parameter's variance grows by rate · elapsed, in chart coordinates: a random walk whose step in one unit of time has
+   variance `rate`. Refused: a negative rate or time. */
+RF_API rf_status rf32_diffuse(rf32_filter *filter, float rate, float elapsed);
+
+/* The covariance grows by rate · elapsed; rate is a dim × dim covariance, by rows; singular is fine. */
+RF_API rf_status rf32_diffuse_covariance(rf32_filter *filter, const float rate[], float elapsed);
+
+/* x ← F·x + noise of covariance Q: both dim × dim by rows; Q may be null for none. */
+RF_API rf_status rf32_evolve(rf32_filter *filter, const float F[], const float Q[]);
+
+/* Multiplies the covariance by `factor` > 0: recovery by hand. */
+RF_API rf_status rf32_widen(rf32_filter *filter, float factor);
+
+/* Multiplies the standard deviation of each parameter by its factor > 0; correlations stay. */
+RF_API rf_status rf32_stretch(rf32_filter *filter, const float factor[]);
+
+/* ---- Randomness -------------------------------------------------------------------------- */
+
+/* Draws parameters (natural units) from what the filter believes to x[dim], with the words at `index` for `purpose`: the same
+   numbers for the same state, index and purpose. For draws of your own take RF_FOR_USER, or RF_FOR_DESIGN for settings. */
+RF_API void rf32_filter_draw(const rf32_filter *filter, const rf32_model *model, uint32_t index, uint32_t purpose, float x[]);
+
+/* ---- Engines ----------------------------------------------------------------------------- */
+
+/* Everything that decides what an attempt does. Read-only while attempts run. */
+typedef struct rf32_task {
+    const rf32_model *model;    /* the likelihood */
+    const float *mean, *factor; /* of the filter before the update */
+    const float *records;       /* `count` records of model->settings + 1 numbers */
+    const float *wrap;          /* null, or per parameter the period in standard deviations and the cut */
+    float rest;                 /* of one parameter's mean, for the update: attempts do not use it */
+    uint64_t seed;              /* of the filter */
+    uint32_t count;             /* records */
+    uint32_t update;            /* number of the update, from 0 */
+    rf_sampler sampler;         /* where candidates come from */
+    float kappa;                /* accept with P/κ, in units of the model's bound */
+} rf32_task;
+
+/* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they
+   leave to the tally. Attempt i does the same whatever the range. */
+typedef rf_status rf32_run(void *self, const rf32_task *task, uint32_t begin, uint32_t count, rf32_tally *tally);
+
+/* Filters of one model to be updated together, each with its own record. See rf32_fleet_update. */
+typedef struct rf32_report rf32_report;
+typedef struct rf32_options rf32_options;
+typedef struct rf32_fleet {
+    rf32_filter *const *filters; /* all different */
+    const rf32_model *model;     /* of all of them */
+    const float *records;        /* one for each, row by row */
+    const rf32_options *options; /* of all of them */
+    rf32_report *reports;        /* or null */
+    uint32_t count;              /* filters */
+} rf32_fleet;
+
+/* An engine's way to update a fleet, which has been checked: rf32_fleet_run on parts of it will do. */
+typedef rf_status rf32_run_fleet(void *self, const rf32_fleet *fleet);
+
+/* Who runs the attempts. On a full computer rf_engine_open makes one; rf32_serial is there everywhere. */
+typedef struct rf32_engine {
+    rf32_run *run;         /* REQUIRED */
+    void *self;            /* what run and fleet get as their first argument */
+    rf32_run_fleet *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
+} rf32_engine;
+
+/* A first batch of attempts for up to RF_FLEET_LANES filters, one per vector lane, into their own
+   tallies. Bit i of the answer: filter i's must be run on its own (nothing of it was written). */
+typedef uint64_t rf32_run_lanes(const rf32_fleet *fleet);
+
+/* The loop over attempts with one model's functions inlined, compiled for each instruction set. */
+struct rf32_kernels {
+    rf32_run *run[RF_ISA_COUNT];         /* one filter, attempts in vector lanes */
+    rf32_run_lanes *lanes[RF_ISA_COUNT]; /* many filters, one per lane */
+};
+
+/* One attempt after the other through the model's function pointer. What a null engine means. */
+RF_API extern const rf32_engine rf32_serial;
+
+/* For engines that split a range: an empty tally (in rf32_tally_bytes of memory) for attempts of this update, and the sum of
+   two. Refused: tallies of different updates or dimensions. */
+RF_API void rf32_tally_clear(rf32_tally *tally, unsigned dim, uint32_t update);
+RF_API rf_status rf32_tally_add(rf32_tally *total, const rf32_tally *part);
+
+/* ---- Update ------------------------------------------------------------------------------ */
+
+/* How to update. Begin with rf32_options_default, which is for small machines, and change what you want: with records that tell little,
+   RF_WEIGHT and 1,000 attempts (docs/choosing.md). */
+struct rf32_options {
+    uint32_t attempts;     /* m: attempts of a batch */
+    uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
+    uint32_t batches_max;  /* ... but no more than this */
+    float kappa;           /* κ in units of the model's bound; of several records: of the product of theirs, lowered to
+                              the largest product that the first batch of attempts sees (unless strict) */
+    float recovery;        /* r: the covariance grows by 1 + r when too few are accepted */
+    float hedge;           /* β of the evidence estimate */
+    float shrink;          /* ν: weight, in accepted attempts, of the prior covariance */
+    uint32_t strict;       /* 1: Algorithm 1 to the letter: one batch, no ν, no finite-N factor */
+    rf_sampler sampler;    /* strict takes RF_REJECT alone */
+};
+
+/* m = 100, top-up to 20 accepted within 20 batches, κ = bound, r = 0.1, β = ½, ν = 1. A constant of these needs no RAM. */
+#define RF32_OPTIONS_DEFAULT {100, 20, 20, 1, 0.1f, 0.5f, 1, 0, RF_REJECT}
+RF_FN rf32_options rf32_options_default(void)
+{
+    rf32_options o = RF32_OPTIONS_DEFAULT;
+    return o;
+}
+
+/* What an update did. */
+struct rf32_report {
+    rf_status status;                        /* what the call returned */
+    uint32_t update;                         /* number of this update, from 0 */
+    uint32_t attempts, accepted;             /* attempts made, top-up included, and those accepted */
+    uint32_t above, nan, negative, infinite; /* attempts with such a likelihood */
+    float acceptance;                        /* accepted / attempts */
+    float largest;                           /* largest likelihood seen, in units of the model's bound, like kappa */
+    float kappa;                             /* κ used ... */
+    float kappa_next;                        /* ... and what the controller would use next */
+    float delta;                             /* δ̂: 1 − δ̂ bounds the overlap with the exact posterior */
+    float log_evidence;                      /* hedged estimate of ln P(E), with ln κ */
+    float log_evidence_variance;             /* of its sampling error */
+};
+
+/* Learns from `count` records at once, row by row: the settings, then the outcome. The filter's Gaussian becomes that of the
+   accepted attempts. A null engine is serial, a null report is not written. Returns 0; or notes as positive bits (too few
+   accepted, likelihoods above the bound, ...: see status.def); or a negative number, and then nothing changed. Allocates
+   nothing. */
+RF_API rf_status rf32_update(rf32_filter *filter, const rf32_model *model, const float records[], uint32_t count, const rf32_options *options,
+                             const rf32_engine *engine, rf32_report *report);
+
+/* Updates `count` filters of the same model at once, filter i with record i: the same bits as one by
+   one, in less time. Refuses the whole fleet, unchanged, if one of them would be refused for what it
+   is given; an engine that fails (RF_REFUSED_ENGINE) leaves the filters before the failure updated.
+   Else the notes of all. `reports` has room for all, or is null. */
+RF_API rf_status rf32_fleet_update(rf32_filter *const filters[], uint32_t count, const rf32_model *model, const float records[],
+                                   const rf32_options *options, const rf32_engine *engine, rf32_report reports[]);
+
+/* For engines: a checked fleet, through `lanes` where that is not null, else one by one with `single`. */
+RF_API rf_status rf32_fleet_run(const rf32_fleet *fleet, rf32_run_lanes *lanes, const rf32_engine *single);
+
+/* ---- Evidence ---------------------------------------------------------------------------- */
+
+/* Running ln P(all evidence) of a model. Start it at {0}. Rounding does not build up. */
+typedef struct rf32_evidence {
+    float log, carry;               /* ln P is log + carry */
+    float variance, variance_carry; /* of its sampling error: their sum, too */
+} rf32_evidence;
+
+/* Adds what an update found, after it. The difference of two models' registers is the logarithm of their Bayes factor. */
+RF_API void rf32_evidence_add(rf32_evidence *evidence, const rf32_report *report);
+
+/* ======== On double: made from the above by tools/make_double.py ======== */
+
+/* ---- Models ------------------------------------------------------------------------------ */
+
+/* P(outcome | x; setting), a probability or a density; or its logarithm where the model says so. */
+typedef double rf64_likelihood(const double x[], const double setting[], double outcome);
+
+/* An upper bound, over all x, of what the likelihood function returns for this record. */
+typedef double rf64_bound(const double setting[], double outcome);
+
+/* The space one parameter lives in; what the filter keeps is Gaussian there. */
+typedef struct rf64_chart {
+    rf_chart_kind kind; /* real, positive, bounded or periodic */
+    double low, high;   /* bounded and periodic only */
+} rf64_chart;
+
+typedef struct rf64_kernels rf64_kernels;
+
+/* What is measured. All of it stays the caller's and must outlive the calls that take it. */
+typedef struct rf64_model {
+    rf64_likelihood *likelihood; /* required */
+    rf64_bound *bound;           /* optional; without it the bound is 1 (its logarithm 0) */
+    const rf64_chart *charts;    /* optional, one per parameter; without them all are real */
+    uint16_t dim;                /* parameters */
+    uint16_t settings;           /* settings of a record; a record is these and then the outcome */
+    uint16_t is_log;             /* 1: the likelihood and bound functions return logarithms */
+    const rf64_kernels *kernels; /* optional: the attempts with this likelihood inlined, for fast engines */
+} rf64_model;
+
+/* ---- State ------------------------------------------------------------------------------- */
+
+/* What the attempts of one update leave behind, whichever engine ran them. In memory it is followed
+   by int64 z[dim], zz[RF_TRIANGLE(dim)], the sums of z and zzᵀ over the accepted, and workspace.
+   All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
+typedef struct rf64_tally {
+    uint64_t over; /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+    union {
+        rf_counts count; /* with RF_REJECT and RF_LATTICE */
+        uint64_t weight; /* with RF_WEIGHT: Σ of weights, in units of 2⁻²⁵ */
+    };
+    double largest;                   /* largest P/κ seen */
+    uint32_t update;                  /* number of the update under way or next, from 0 */
+    uint16_t dim;                     /* parameters */
+    uint16_t nan, negative, infinite; /* attempts with such a likelihood */
+    uint32_t zero; /* no padding: equal tallies are equal bytes */
+} rf64_tally;
+
+/* A Gaussian, and what the latest update left. In memory it is followed by the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)],
+   workspace. The update uses up the tally's z: between updates they hold what rounding took from the mean (rf64_filter_rest). */
+typedef struct rf64_filter {
+    uint64_t seed;    /* all randomness is a function of it, of the update and of the attempt */
+    rf64_tally tally; /* of the latest update */
+} rf64_filter;
+
+/* Bytes of memory that a tally and a filter of `dim` parameters need, as constants for arrays. */
+#define RF64_TALLY_BYTES(dim) RF_TALLY_BYTES_(dim, sizeof(rf64_tally), sizeof(double))
+#define RF64_FILTER_BYTES(dim) RF_FILTER_BYTES_(dim, sizeof(rf64_tally), sizeof(double))
+
+/* The same sizes at run time; 0 for a dimension out of range. */
+RF_API size_t rf64_filter_bytes(unsigned dim);
+RF_API size_t rf64_tally_bytes(unsigned dim);
+
+/* Makes a filter of `dim` parameters in `memory`, and a pointer to it in `*filter`. It is N(0, 1) in chart coordinates until
+   it is given a prior. The memory stays the caller's: at least RF64_FILTER_BYTES(dim) bytes, aligned with
+   RF_ALIGNED. Nothing has to be freed. Refused: too little memory, wrong alignment, dim out of range. */
+RF_API rf_status rf64_filter_init(rf64_filter **filter, void *memory, size_t bytes, unsigned dim, uint64_t seed);
+
+/* Number of updates so far, refused ones not counted. */
+RF_API uint32_t rf64_filter_updates(const rf64_filter *filter);
+/* The mean: dim numbers, in chart coordinates (rf64_chart_natural makes them natural). They are the filter's own and change
+   with it. */
+RF_API const double *rf64_filter_mean(const rf64_filter *filter);
+/* What rounding took from the mean of parameter i: at most half the spacing of numbers there. The next update adds it, so that
+   steps smaller than the spacing are not lost. */
+RF_API double rf64_filter_rest(const rf64_filter *filter, unsigned i);
+/* The factor L of the covariance L·Lᵀ: RF_TRIANGLE(dim) numbers, by rows, row i has i + 1. In chart coordinates. They are the
+   filter's own and change with it. */
+RF_API const double *rf64_filter_factor(const rf64_filter *filter);
+/* Standard deviation of parameter i, in chart coordinates. After an update it is never below the spacing of numbers near the
+   mean, there or as natural values: the update holds it, and returns RF_NOTE_COARSE. */
+RF_API double rf64_filter_sd(const rf64_filter *filter, unsigned i);
+/* Covariance of parameters i and j, in chart coordinates. */
+RF_API double rf64_filter_covariance(const rf64_filter *filter, unsigned i, unsigned j);
+
+/* Puts a filter back where it was: what a checkpoint kept. `updates` goes on counting from there, so that the next update has
+   the random numbers it would have had. `rest` is rf64_filter_rest of every parameter, or null for zeros. Refused: values that
+   are not finite, a diagonal that is not positive. */
+RF_API rf_status rf64_filter_restore(rf64_filter *filter, uint64_t seed, uint32_t updates, const double mean[], const double factor[],
+                                     const double rest[]);
+
+/* ---- Priors ------------------------------------------------------------------------------ */
+
+/* Independent parameters with these means and standard deviations, in natural units: exact for real
+   and periodic, same two moments for positive, same mean and slope-scaled width for bounded. */
+RF_API rf_status rf64_prior_gaussian(rf64_filter *filter, const rf64_model *model, const double mean[], const double sd[]);
+
+/* Uniform between low and high, in natural units: exact for a bounded chart's own range, uniform
+   to 1e-4 for a periodic chart's whole period, a Gaussian with the same two moments otherwise. */
+RF_API rf_status rf64_prior_box(rf64_filter *filter, const rf64_model *model, const double low[], const double high[]);
+
+/* Mean and full covariance (dim × dim, by rows) in chart coordinates. Refused: not symmetric, or not positive definite. */
+RF_API rf_status rf64_prior_covariance(rf64_filter *filter, const double mean[], const double covariance[]);
+
+/* A factor (RF_TRIANGLE(dim) numbers) of a dim × dim covariance, which may be singular. */
+RF_API rf_status rf64_covariance_factor(const double covariance[], unsigned dim, double factor[]);
+
+/* The natural value of chart coordinate y, and back. Which chart it is must be valid; a natural value outside gives NaN or an
+   infinity. */
+RF_API double rf64_chart_natural(const rf64_chart *chart, double y);
+RF_API double rf64_chart_coordinate(const rf64_chart *chart, double natural);
+
+/* ---- Drift ------------------------------------------------------------------------------- */
+
+/* Every parameter's variance grows by rate · elapsed, in chart coordinates: a random walk whose step in one unit of time has
+   variance `rate`. Refused: a negative rate or time. */
+RF_API rf_status rf64_diffuse(rf64_filter *filter, double rate, double elapsed);
+
+/* The covariance grows by rate · elapsed; rate is a dim × dim covariance, by rows; singular is fine. */
+RF_API rf_status rf64_diffuse_covariance(rf64_filter *filter, const double rate[], double elapsed);
+
+/* x ← F·x + noise of covariance Q: both dim × dim by rows; Q may be null for none. */
+RF_API rf_status rf64_evolve(rf64_filter *filter, const double F[], const double Q[]);
+
+/* Multiplies the covariance by `factor` > 0: recovery by hand. */
+RF_API rf_status rf64_widen(rf64_filter *filter, double factor);
+
+/* Multiplies the standard deviation of each parameter by its factor > 0; correlations stay. */
+RF_API rf_status rf64_stretch(rf64_filter *filter, const double factor[]);
+
+/* ---- Randomness -------------------------------------------------------------------------- */
+
+/* Draws parameters (natural units) from what the filter believes to x[dim], with the words at `index` for `purpose`: the same
+   numbers for the same state, index and purpose. For draws of your own take RF_FOR_USER, or RF_FOR_DESIGN for settings. */
+RF_API void rf64_filter_draw(const rf64_filter *filter, const rf64_model *model, uint32_t index, uint32_t purpose, double x[]);
+
+/* ---- Engines ----------------------------------------------------------------------------- */
+
+/* Everything that decides what an attempt does. Read-only while attempts run. */
+typedef struct rf64_task {
+    const rf64_model *model;    /* the likelihood */
+    const double *mean, *factor; /* of the filter before the update */
+    const double *records;      /* `count` records of model->settings + 1 numbers */
+    const double *wrap;         /* null, or per parameter the period in standard deviations and the cut */
+    double rest;                /* of one parameter's mean, for the update: attempts do not use it */
+    uint64_t seed;              /* of the filter */
+    uint32_t count;             /* records */
+    uint32_t update;            /* number of the update, from 0 */
+    rf_sampler sampler;         /* where candidates come from */
+    double kappa;               /* accept with P/κ, in units of the model's bound */
+} rf64_task;
+
+/* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they
+   leave to the tally. Attempt i does the same whatever the range. */
+typedef rf_status rf64_run(void *self, const rf64_task *task, uint32_t begin, uint32_t count, rf64_tally *tally);
+
+/* Filters of one model to be updated together, each with its own record. See rf64_fleet_update. */
+typedef struct rf64_report rf64_report;
+typedef struct rf64_options rf64_options;
+typedef struct rf64_fleet {
+    rf64_filter *const *filters; /* all different */
+    const rf64_model *model;     /* of all of them */
+    const double *records;       /* one for each, row by row */
+    const rf64_options *options; /* of all of them */
+    rf64_report *reports;        /* or null */
+    uint32_t count;              /* filters */
+} rf64_fleet;
+
+/* An engine's way to update a fleet, which has been checked: rf64_fleet_run on parts of it will do. */
+typedef rf_status rf64_run_fleet(void *self, const rf64_fleet *fleet);
+
+/* Who runs the attempts. On a full computer rf_engine_open makes one; rf64_serial is there everywhere. */
+typedef struct rf64_engine {
+    rf64_run *run;         /* REQUIRED */
+    void *self;            /* what run and fleet get as their first argument */
+    rf64_run_fleet *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
+} rf64_engine;
+
+/* A first batch of attempts for up to RF_FLEET_LANES filters, one per vector lane, into their own
+   tallies. Bit i of the answer: filter i's must be run on its own (nothing of it was written). */
+typedef uint64_t rf64_run_lanes(const rf64_fleet *fleet);
+
+/* The loop over attempts with one model's functions inlined, compiled for each instruction set. */
+struct rf64_kernels {
+    rf64_run *run[RF_ISA_COUNT];         /* one filter, attempts in vector lanes */
+    rf64_run_lanes *lanes[RF_ISA_COUNT]; /* many filters, one per lane */
+};
+
+/* One attempt after the other through the model's function pointer. What a null engine means. */
+RF_API extern const rf64_engine rf64_serial;
+
+/* For engines that split a range: an empty tally (in rf64_tally_bytes of memory) for attempts of this update, and the sum of
+   two. Refused: tallies of different updates or dimensions. */
+RF_API void rf64_tally_clear(rf64_tally *tally, unsigned dim, uint32_t update);
+RF_API rf_status rf64_tally_add(rf64_tally *total, const rf64_tally *part);
+
+/* ---- Update ------------------------------------------------------------------------------ */
+
+/* How to update. Begin with rf64_options_default, which is for small machines, and change what you want: with records that tell little,
+   RF_WEIGHT and 1,000 attempts (docs/choosing.md). */
+struct rf64_options {
+    uint32_t attempts;     /* m: attempts of a batch */
+    uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
+    uint32_t batches_max;  /* ... but no more than this */
+    double kappa;          /* κ in units of the model's bound; of several records: of the product of theirs, lowered to
+                              the largest product that the first batch of attempts sees (unless strict) */
+    double recovery;       /* r: the covariance grows by 1 + r when too few are accepted */
+    double hedge;          /* β of the evidence estimate */
+    double shrink;         /* ν: weight, in accepted attempts, of the prior covariance */
+    uint32_t strict;       /* 1: Algorithm 1 to the letter: one batch, no ν, no finite-N factor */
+    rf_sampler sampler;    /* strict takes RF_REJECT alone */
+};
+
+/* m = 100, top-up to 20 accepted within 20 batches, κ = bound, r = 0.1, β = ½, ν = 1. A constant of these needs no RAM. */
+#define RF64_OPTIONS_DEFAULT {100, 20, 20, 1, 0.1, 0.5, 1, 0, RF_REJECT}
+RF_FN rf64_options rf64_options_default(void)
+{
+    rf64_options o = RF64_OPTIONS_DEFAULT;
+    return o;
+}
+
+/* What an update did. */
+struct rf64_report {
+    rf_status status;                        /* what the call returned */
+    uint32_t update;                         /* number of this update, from 0 */
+    uint32_t attempts, accepted;             /* attempts made, top-up included, and those accepted */
+    uint32_t above, nan, negative, infinite; /* attempts with such a likelihood */
+    double acceptance;                       /* accepted / attempts */
+    double largest;                          /* largest likelihood seen, in units of the model's bound, like kappa */
+    double kappa;                            /* κ used ... */
+    double kappa_next;                       /* ... and what the controller would use next */
+    double delta;                            /* δ̂: 1 − δ̂ bounds the overlap with the exact posterior */
+    double log_evidence;                     /* hedged estimate of ln P(E), with ln κ */
+    double log_evidence_variance;            /* of its sampling error */
+};
+
+/* Learns from `count` records at once, row by row: the settings, then the outcome. The filter's Gaussian becomes that of the
+   accepted attempts. A null engine is serial, a null report is not written. Returns 0; or notes as positive bits (too few
+   accepted, likelihoods above the bound, ...: see status.def); or a negative number, and then nothing changed. Allocates
+   nothing. */
+RF_API rf_status rf64_update(rf64_filter *filter, const rf64_model *model, const double records[], uint32_t count, const rf64_options *options,
+                             const rf64_engine *engine, rf64_report *report);
+
+/* Updates `count` filters of the same model at once, filter i with record i: the same bits as one by
+   one, in less time. Refuses the whole fleet, unchanged, if one of them would be refused for what it
+   is given; an engine that fails (RF_REFUSED_ENGINE) leaves the filters before the failure updated.
+   Else the notes of all. `reports` has room for all, or is null. */
+RF_API rf_status rf64_fleet_update(rf64_filter *const filters[], uint32_t count, const rf64_model *model, const double records[],
+                                   const rf64_options *options, const rf64_engine *engine, rf64_report reports[]);
+
+/* For engines: a checked fleet, through `lanes` where that is not null, else one by one with `single`. */
+RF_API rf_status rf64_fleet_run(const rf64_fleet *fleet, rf64_run_lanes *lanes, const rf64_engine *single);
+
+/* ---- Evidence ---------------------------------------------------------------------------- */
+
+/* Running ln P(all evidence) of a model. Start it at {0}. Rounding does not build up. */
+typedef struct rf64_evidence {
+    double log, carry;              /* ln P is log + carry */
+    double variance, variance_carry; /* of its sampling error: their sum, too */
+} rf64_evidence;
+
+/* Adds what an update found, after it. The difference of two models' registers is the logarithm of their Bayes factor. */
+RF_API void rf64_evidence_add(rf64_evidence *evidence, const rf64_report *report);
+
+/* ======== End of what exists twice ======== */
 
 #ifdef __cplusplus
 }
@@ -123,7 +658,7 @@ typedef enum rf_isa {
 #else
 #define RF_BITS 0
 #endif
-#include "precision.h"
+#include "detail/precision.h"
 #undef RF_BITS
 
 #endif

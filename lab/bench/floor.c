@@ -3,7 +3,8 @@
 #define RF_PRECISION 32
 #include "bench.h"
 
-#include "rejfilt/chart.h"
+#include "rejfilt/detail/chart.h"
+#include "rejfilt/detail/draws.h"
 
 #define PASTE_(name, isa) name##_##isa
 #define PASTE(name, isa) PASTE_(name, isa)

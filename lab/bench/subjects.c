@@ -83,5 +83,5 @@ void subject_attempts(void *context, uint32_t amount)
 
 double subject_acceptance(const subject *s, uint32_t amount)
 {
-    return (double)(s->bits == 32 ? s->f32->tally.accepted : s->f64->tally.accepted) / amount;
+    return (double)(s->bits == 32 ? s->f32->tally.count.accepted : s->f64->tally.count.accepted) / amount;
 }

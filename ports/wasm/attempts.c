@@ -7,8 +7,8 @@
 #define RF_KERNEL_DIM_MAX 1
 #define RF_KERNEL_SETTINGS_MAX 2
 #include "precession.h"
-#include "rejfilt/instantiate.h"
-#include "rejfilt/instantiate_kernel.h"
+#include "rejfilt/detail/instantiate.h"
+#include "rejfilt/detail/instantiate_kernel.h"
 
 /* What the page never asks for is constant here, so that the compiler leaves the code for it, and the lattice's table, out. */
 static rf_status run(void *self, const rf32_task *task, uint32_t begin, uint32_t count, rf32_tally *tally)

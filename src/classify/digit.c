@@ -1,7 +1,7 @@
 #include "digit.h"
 
 #include "random.h"
-#include "rejfilt/math.h"
+#include "rejfilt/functions.h"
 
 enum { SIDE = RF_DIGIT_SIDE, STROKES = 6, PIECES = 10, POINTS = STROKES * (PIECES + 1) };
 

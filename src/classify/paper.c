@@ -6,6 +6,7 @@
 
 #include "kernel.h"
 #include "random.h"
+#include "rejfilt/detail/draws.h"
 
 enum { AHEAD = 4 }; /* rows that memory is asked for before they are read */
 

@@ -1,5 +1,8 @@
 /* Between updates: diffusion, linear dynamics, widening. */
 
+#include "core.h"
+#include "triangle.h"
+
 rf_status RF(widen)(RF(filter) *filter, rf_real factor)
 {
     if (!filter)

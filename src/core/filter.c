@@ -1,7 +1,7 @@
 /* The filter's memory, its priors and its charts. */
 
-#include "layout.h"
-#include "rejfilt/chart.h"
+#include "core.h"
+#include "triangle.h"
 
 size_t RF(filter_bytes)(unsigned dim)
 {
@@ -37,7 +37,6 @@ rf_status RF(filter_init)(RF(filter) **filter, void *memory, size_t bytes, unsig
     return RF_OK;
 }
 
-unsigned RF(filter_dim)(const RF(filter) *filter) { return filter->tally.dim; }
 uint32_t RF(filter_updates)(const RF(filter) *filter) { return filter->tally.update; }
 const rf_real *RF(filter_mean)(const RF(filter) *filter) { return RF(mean)((RF(filter) *)(uintptr_t)filter); }
 rf_real RF(filter_rest)(const RF(filter) *filter, unsigned i) { return RF(rest)(filter, i); }

@@ -1,5 +1,7 @@
 /* Many filters of one model, updated together. */
 
+#include "core.h"
+
 /* RF(update_checked) for a filter of one real parameter whose first batch is there and is enough. */
 static rf_status RF(conclude_one)(RF(filter) *filter, const RF(model) *model, const rf_real record[], const RF(options) *options,
                                   rf_real *rest, RF(report) *report)
@@ -33,7 +35,7 @@ rf_status RF(fleet_run)(const RF(fleet) *fleet, RF(run_lanes) *lanes, const RF(e
             RF(filter) *filter = group.filters[i];
             const rf_real *record = group.records + (size_t)i * stride;
             RF(report) *report = fleet->reports ? &fleet->reports[first + i] : 0;
-            if (is_one && !(alone >> i & 1) && filter->tally.accepted >= enough) {
+            if (is_one && !(alone >> i & 1) && filter->tally.count.accepted >= enough) {
                 notes |= RF(conclude_one)(filter, group.model, record, o, &own[i], report);
                 continue;
             }

@@ -1,20 +1,7 @@
 /* The serial engine, and the tallies that engines add to. */
 
-#define RF_KERNEL RF(serial_run)
-#define RF_KERNEL_PAIRS 1u
-#define RF_KERNEL_DIM RF_DIM(model->dim)
-#define RF_KERNEL_DIM_MAX 1u
-#define RF_KERNEL_IS_LOG (task->model->is_log)
-#define RF_KERNEL_LIKELIHOOD task->model->likelihood
-#define RF_KERNEL_BOUND(setting, outcome) RF(bound_of)(task->model, setting, outcome)
-
-/* The model's own bound for a record, on the scale its likelihood returns. */
-RF_FN rf_real RF(bound_of)(const RF(model) *model, const rf_real setting[], rf_real outcome)
-{
-    return model->bound ? model->bound(setting, outcome) : (model->is_log ? RF_C(0.0) : RF_C(1.0));
-}
-
-#include "rejfilt/attempts.h"
+#include "core.h"
+#include "rejfilt/detail/attempts.h"
 
 const RF(engine) RF(serial) = {RF(serial_run), 0, 0};
 
@@ -36,7 +23,7 @@ rf_status RF(tally_add)(RF(tally) *total, const RF(tally) *part)
     if (total->update != part->update || total->dim != part->dim)
         return RF_REFUSED_TALLY;
     total->over += part->over;
-    RF(tally_set_weight)(total, RF(tally_weight)(total) + RF(tally_weight)(part));
+    total->weight += part->weight; /* adds the two counts, too: neither reaches 32 bits */
     RF(count_bad)(&total->nan, part->nan);
     RF(count_bad)(&total->negative, part->negative);
     RF(count_bad)(&total->infinite, part->infinite);

@@ -1,4 +1,8 @@
 /* Lower triangular matrices, stored by rows: row i starts at RF_TRIANGLE(i) and has i + 1 numbers. */
+#ifndef REJFILT_TRIANGLE_H
+#define REJFILT_TRIANGLE_H
+
+#include "core.h"
 
 RF_FN size_t RF(at)(unsigned row, unsigned column) { return RF_TRIANGLE(row) + column; }
 
@@ -118,3 +122,5 @@ RF_FN rf_status RF(triangle_clamp)(rf_real *l, unsigned dim)
     }
     return note;
 }
+
+#endif

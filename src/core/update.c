@@ -1,5 +1,8 @@
 /* The update: validate, run attempts, turn their tally into the new Gaussian and a report. */
 
+#include "core.h"
+#include "triangle.h"
+
 /* Refuses options and functions that an update cannot work with, ... */
 static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o)
 {
@@ -38,8 +41,8 @@ static rf_status RF(records_check)(const RF(model) *model, const rf_real records
 RF_FN rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
 {
     if (RF_SAMPLER(sampler) == RF_WEIGHT)
-        return (rf_real)RF(tally_weight)(tally) * (RF_C(1.0) / RF_WEIGHT_UNIT);
-    return (rf_real)tally->accepted;
+        return (rf_real)tally->weight * (RF_C(1.0) / RF_WEIGHT_UNIT);
+    return (rf_real)tally->count.accepted;
 }
 
 /* Batches of m attempts until enough are accepted; the first is there already if `begun`. Returns the
@@ -78,8 +81,8 @@ RF_FN rf_real RF(mean_z)(const RF(tally) *tally, rf_sampler sampler, unsigned i)
 {
     const int64_t *z = (const int64_t *)(tally + 1);
     if (RF_SAMPLER(sampler) == RF_WEIGHT)
-        return (rf_real)((double)z[i] / (double)RF(tally_weight)(tally));
-    RF(centre) c = RF(centre_of)(z[i], tally->accepted);
+        return (rf_real)((double)z[i] / (double)tally->weight);
+    RF(centre) c = RF(centre_of)(z[i], tally->count.accepted);
     return ((rf_real)c.whole + c.rest) * (RF_C(1.0) / RF_GRID);
 }
 
@@ -89,10 +92,10 @@ RF_FN rf_real RF(scatter)(const RF(tally) *tally, unsigned dim, rf_sampler sampl
 {
     const int64_t *z = (const int64_t *)(tally + 1), *zz = z + dim;
     if (RF_SAMPLER(sampler) == RF_WEIGHT) {
-        double sum = (double)zz[RF(at)(i, j)] - (double)z[i] * (double)z[j] / (double)RF(tally_weight)(tally);
+        double sum = (double)zz[RF(at)(i, j)] - (double)z[i] * (double)z[j] / (double)tally->weight;
         return (rf_real)(sum * (1.0 / RF_WEIGHT_UNIT));
     }
-    uint32_t n = tally->accepted;
+    uint32_t n = tally->count.accepted;
     RF(centre) a = RF(centre_of)(z[i], n), b = RF(centre_of)(z[j], n);
     uint64_t ca = (uint64_t)a.whole, cb = (uint64_t)b.whole;
     uint64_t centred = (uint64_t)zz[RF(at)(i, j)] - ca * (uint64_t)z[j] - cb * (uint64_t)z[i] + n * ca * cb;
@@ -260,7 +263,7 @@ RF_FN void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task
     r->update = task->update;
     r->attempts = attempts;
     r->accepted = (uint32_t)accepted;
-    r->above = RF_SAMPLER(task->sampler) == RF_WEIGHT ? 0 : tally->above;
+    r->above = RF_SAMPLER(task->sampler) == RF_WEIGHT ? 0 : tally->count.above;
     r->nan = tally->nan;
     r->negative = tally->negative;
     r->infinite = tally->infinite;

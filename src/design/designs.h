@@ -1,4 +1,5 @@
 /* The designers' functions. Inside src/design/ only. */
+#include "rejfilt/detail/real.h"
 #include "rejfilt/host.h"
 
 #define RF_DESIGN(identifier, name, anchors, blind, fringe) RF(designer) RF(design_##identifier);

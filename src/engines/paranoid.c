@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "rejfilt/detail/tally.h"
+
 #define POISON 0xff /* reads as NaN */
 #define GRID 8192.0 /* z is in units of 1/GRID, and below 8 */
 #define Z_MOST (8.0 * GRID)
@@ -72,9 +74,9 @@ static int RF(check_tally)(RF(tally) *tally, const RF(task) *task, uint32_t coun
         REQUIRE(zz[RF_TRIANGLE(i) + i] >= 0, "a sum of squares is negative at parameter %u", i);
     if (task->sampler == RF_WEIGHT)
         return 0;
-    REQUIRE(tally->accepted <= count, "%u of %u attempts were accepted", tally->accepted, count);
-    REQUIRE(tally->above <= count, "%u of %u attempts were above the bound", tally->above, count);
-    return RF(check_sums)(tally, tally->accepted, complaint, size);
+    REQUIRE(tally->count.accepted <= count, "%u of %u attempts were accepted", tally->count.accepted, count);
+    REQUIRE(tally->count.above <= count, "%u of %u attempts were above the bound", tally->count.above, count);
+    return RF(check_sums)(tally, tally->count.accepted, complaint, size);
 }
 
 /* An empty tally among poison. */
@@ -97,8 +99,8 @@ static int RF(check_guard)(const rf_room *room, const RF(tally) *tally, unsigned
 static int RF(check_same)(const RF(tally) *given, const RF(tally) *right, char *complaint, size_t size)
 {
     size_t sums = 8 * (right->dim + RF_TRIANGLE(right->dim));
-    REQUIRE(memcmp(given, right, sizeof *given) == 0, "the counts differ from the serial engine's (%u and %u accepted)", given->accepted,
-            right->accepted);
+    REQUIRE(memcmp(given, right, sizeof *given) == 0, "the counts differ from the serial engine's (%u and %u accepted)", given->count.accepted,
+            right->count.accepted);
     REQUIRE(memcmp(given + 1, right + 1, sums) == 0, "the sums differ from the serial engine's");
     return 0;
 }

@@ -50,13 +50,13 @@ static int RF(sum_tallies)(const rf_ranks *ranks, int failed, RF(tally) *tally)
 {
     unsigned sums = (unsigned)(tally->dim + RF_TRIANGLE(tally->dim));
     uint64_t *n = ranks->numbers;
-    const uint64_t head[RF_RANKS_HEAD] = {(uint64_t)failed, tally->over, RF(tally_weight)(tally), tally->nan, tally->negative, tally->infinite};
+    const uint64_t head[RF_RANKS_HEAD] = {(uint64_t)failed, tally->over, tally->weight, tally->nan, tally->negative, tally->infinite};
     memcpy(n, head, sizeof head);
     memcpy(n + RF_RANKS_HEAD, tally + 1, 8 * (size_t)sums);
     if (ranks->mpi->sum(n, RF_RANKS_HEAD + sums) < 0 || n[0] != 0)
         return -1;
     tally->over = n[1];
-    RF(tally_set_weight)(tally, n[2]);
+    tally->weight = n[2];
     tally->nan = RF(at_most_16_bits)(n[3]);
     tally->negative = RF(at_most_16_bits)(n[4]);
     tally->infinite = RF(at_most_16_bits)(n[5]);

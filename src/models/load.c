@@ -78,7 +78,7 @@ static int write_program(load *l)
         return rf_load_fail(l, "%s cannot be included: its path has a line break, ??, or a quote and >; rename it",
                             l->name);
     snprintf(l->program, sizeof l->program,
-             "#include %c%s%c\n#include <rejfilt/instantiate.h>\n#include <rejfilt/instantiate_kernel.h>\n",
+             "#include %c%s%c\n#include <rejfilt/detail/instantiate.h>\n#include <rejfilt/detail/instantiate_kernel.h>\n",
              has_quote ? '<' : '"', l->source, has_quote ? '>' : '"');
     return 0;
 }

@@ -2,6 +2,10 @@
 #ifndef REJFILT_LOAD_H
 #define REJFILT_LOAD_H
 
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
 #include <limits.h>
 #include <signal.h>
 

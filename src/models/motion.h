@@ -1,6 +1,10 @@
 /* Motion in the plane: x, y and their velocities vx, vy, which wander. Included by models that observe it: after
    `seen`, what would be measured without noise; setting[2] is the standard deviation of the noise. */
+#include "rejfilt/model.h"
+
 #define MOTION_WANDER RF_C(1e-7) /* variance that a velocity gains per unit of time */
+
+RF_FN rf_real seen(const rf_real x[], const rf_real setting[]);
 
 #define RF_HAS_DYNAMICS
 RF_FN void dynamics(rf_real elapsed, rf_real F[], rf_real Q[])

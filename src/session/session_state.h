@@ -6,11 +6,11 @@
 #include "rejfilt/session.h"
 
 #define RF_BITS 64
-#include "rejfilt/precision.h"
+#include "rejfilt/detail/precision.h"
 #include "health.h"
 #undef RF_BITS
 #define RF_BITS 0
-#include "rejfilt/precision.h"
+#include "rejfilt/detail/precision.h"
 #undef RF_BITS
 
 /* What changes from record to record, beside the belief. */

@@ -8,6 +8,7 @@
 
 #include "fuzz.h"
 #include "per_precision.h"
+#include "rejfilt/detail/tally.h"
 #include "rejfilt/session.h"
 
 enum { ENGINES = 5, DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MOST = 40, ATTEMPTS_MOST = 5000, FLEET_MOST = RF_FLEET_LANES + 2 };
@@ -115,7 +116,7 @@ typedef struct snapshot {
 static snapshot snapshot_of(RF(filter) *f)
 {
     snapshot s;
-    const size_t count = RF(filter_dim)(f) + RF_TRIANGLE(RF(filter_dim)(f));
+    const size_t count = f->tally.dim + RF_TRIANGLE(f->tally.dim);
     memset(&s, 0, sizeof s);
     s.seed = f->seed;
     s.tally = f->tally;
@@ -126,7 +127,7 @@ static snapshot snapshot_of(RF(filter) *f)
 
 static void check_filter(const RF(filter) *f)
 {
-    const unsigned dim = RF(filter_dim)(f);
+    const unsigned dim = f->tally.dim;
     for (unsigned i = 0; i < dim; i++) {
         const rf_real *row = RF(filter_factor)(f) + RF_TRIANGLE(i);
         fuzz_require(isfinite(RF(filter_mean)(f)[i]) && isfinite(RF(filter_rest)(f, i)));
@@ -242,7 +243,7 @@ static int is_finite(rf_real v) { return isfinite(v); }
 /* After an update no standard deviation is below the spacing of numbers near its mean. */
 static void check_spacing(const RF(filter) *f)
 {
-    for (unsigned i = 0; i < RF(filter_dim)(f); i++)
+    for (unsigned i = 0; i < f->tally.dim; i++)
         fuzz_require(RF(filter_sd)(f, i) >= RF_EPSILON * RF(abs)(RF(filter_mean)(f)[i]));
 }
 
@@ -319,9 +320,9 @@ typedef struct squadron {
 
 static void copy_filter(const RF(filter) *from, uint64_t seed, void *memory, RF(filter) **to)
 {
-    fuzz_require(RF(filter_init)(to, memory, FILTER_BYTES(DIM), RF(filter_dim)(from), seed) == RF_OK);
+    fuzz_require(RF(filter_init)(to, memory, FILTER_BYTES(DIM), from->tally.dim, seed) == RF_OK);
     rf_real rest[DIM];
-    for (unsigned i = 0; i < RF(filter_dim)(from); i++)
+    for (unsigned i = 0; i < from->tally.dim; i++)
         rest[i] = RF(filter_rest)(from, i);
     fuzz_require(RF(filter_restore)(*to, seed, RF(filter_updates)(from), RF(filter_mean)(from), RF(filter_factor)(from), rest) == RF_OK);
 }

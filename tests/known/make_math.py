@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Known answers for include/rejfilt/math.h, computed by mpmath to 50 digits.
+"""Known answers for include/rejfilt/functions.h, computed by mpmath to 50 digits.
 
 usage: python3 tests/known/make_math.py > tests/known/math.txt
 

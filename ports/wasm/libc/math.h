@@ -2,7 +2,7 @@
 #ifndef REJFILT_WASM_MATH_H
 #define REJFILT_WASM_MATH_H
 
-#include "rejfilt/math.h"
+#include "rejfilt/functions.h"
 
 #define INFINITY __builtin_inff()
 #define isinf(x) __builtin_isinf(x)

@@ -128,7 +128,7 @@ static rf_status gaussian_update(rf_belief *belief, const double records[], uint
 static void gaussian_moments(const rf_belief *belief, double mean[], double covariance[])
 {
     const RF(filter) *filter = filter_in(belief);
-    for (unsigned i = 0; i < RF(filter_dim)(filter); i++) {
+    for (unsigned i = 0; i < filter->tally.dim; i++) {
         mean[i] = (double)RF(filter_mean)(filter)[i];
         for (unsigned j = 0; covariance && j <= i; j++)
             covariance[RF_TRIANGLE(i) + j] = (double)RF(filter_covariance)(filter, i, j);
@@ -163,7 +163,7 @@ static uint32_t gaussian_updates(const rf_belief *belief) { return RF(filter_upd
 static size_t gaussian_save(const rf_belief *belief, unsigned char *bytes)
 {
     const RF(filter) *filter = filter_in(belief);
-    const unsigned dim = RF(filter_dim)(filter);
+    const unsigned dim = filter->tally.dim;
     rf_writer w = {bytes, 0};
     rf_write_u64(&w, RF(filter_updates)(filter));
     for (unsigned i = 0; i < dim; i++)

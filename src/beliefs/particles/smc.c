@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rejfilt/detail/draws.h"
+
 #include "bytes.h"
 
 enum { ELEMENTS = 16, NORMALS = 4 * ELEMENTS }; /* random elements drawn at a time, and normals from them */

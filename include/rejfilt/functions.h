@@ -8,10 +8,10 @@
    Bounds are in ULP of the exact result and hold over the stated domain. exp and normal_cdf give
    0 where the result is below the smallest normal number, so that targets which flush subnormal
    numbers agree for normal arguments. NaN in, NaN out (but see min and max). */
-#ifndef REJFILT_MATH_H
-#define REJFILT_MATH_H
+#ifndef REJFILT_FUNCTIONS_H
+#define REJFILT_FUNCTIONS_H
 
-#include "port.h"
+#include "detail/port.h"
 
 /* --- Representation -------------------------------------------------------------------------- */
 
@@ -454,6 +454,28 @@ RF_FN double rf64_normal_quantile(double p) {
     z = p <= 0.0 ? -rf64_infinity() : z;
     z = p >= 1.0 ? rf64_infinity() : z;
     return p == p ? z : p;
+}
+
+/* --- Random numbers from words of philox.h --------------------------------------------------- */
+
+/* Uniform in (0, 1] from one word; the smallest value is 2⁻³². */
+RF_FN float rf32_uniform(uint32_t word) { return (float)(int32_t)(word >> 1) * 0x1p-31f + 0x1p-32f; }
+RF_FN double rf64_uniform(uint32_t word) { return (double)(int32_t)(word >> 1) * 0x1p-31 + 0x1p-32; }
+
+/* Two independent standard normals from two words (Box and Muller). |z| reaches 6.66. In float to
+   2e-6, which is what attempts use in both precisions, for they round to 1/8192. */
+RF_FN void rf32_normal_pair(uint32_t radius, uint32_t angle, float *z0, float *z1) {
+    float s, c, r = rf32_sqrt(rf32_minus_2_log(rf32_uniform(radius)));
+    rf32_circle(angle, &s, &c);
+    *z0 = r * c;
+    *z1 = r * s;
+}
+
+RF_FN void rf64_normal_pair(uint32_t radius, uint32_t angle, double *z0, double *z1) {
+    double s, c, r = rf64_sqrt(-2.0 * rf64_log(rf64_uniform(radius)));
+    rf64_circle(angle, &s, &c);
+    *z0 = r * c;
+    *z1 = r * s;
 }
 
 /* --- Names without a precision --------------------------------------------------------------- */

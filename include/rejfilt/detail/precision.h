@@ -34,13 +34,3 @@
 #elif RF_BITS != 0
 #error "RF_BITS must be 32, 64 or 0"
 #endif
-
-/* Magnitudes the filter works with, whose squares are representable; and the spacing of numbers from 1 to 2. */
-#ifndef RF32_LIMIT
-#define RF32_LIMIT 0x1p60f
-#define RF32_TINY 0x1p-60f
-#define RF64_LIMIT 0x1p500
-#define RF64_TINY 0x1p-500
-#define RF32_EPSILON 0x1p-23f
-#define RF64_EPSILON 0x1p-52
-#endif

@@ -1,6 +1,11 @@
 /* The first batch of attempts of many filters, one filter per vector lane: the same attempts as
    attempts.h makes, turned by ninety degrees. Included after attempts.h with the same macros, and
      RF_FLEET              the name of the function it defines, an RF(run_lanes) */
+#if __INCLUDE_LEVEL__ == 0
+#define RF_ALONE_FLEET
+#include "alone.h"
+#include "instantiate_kernel.h"
+#endif
 
 #define RF_FLEET_NAME__(kernel, part) kernel##_##part
 #define RF_FLEET_NAME_(kernel, part) RF_FLEET_NAME__(kernel, part)
@@ -37,8 +42,8 @@ RF_FN void RF_FLEET_NAME(load)(const RF(fleet) *fleet, unsigned dim, RF_FLEET_NA
             s->factor[i][lane] = factor[i] * (RF_C(1.0) / RF_GRID);
         for (unsigned i = 0; i <= settings; i++)
             s->record[i][lane] = record[i];
-        rf_real most = RF_KERNEL_BOUND(record, record[settings]);
-        s->scale[lane] = RF_KERNEL_IS_LOG ? -(most + RF(log)(fleet->options->kappa)) : RF_C(1.0) / (most * fleet->options->kappa);
+        rf_real max = RF_KERNEL_BOUND(record, record[settings]);
+        s->scale[lane] = RF_KERNEL_IS_LOG ? -(max + RF(log)(fleet->options->kappa)) : RF_C(1.0) / (max * fleet->options->kappa);
         s->accepted[lane] = s->odd[lane] = 0;
         s->highest[lane] = 0;
         for (unsigned i = 0; i < dim; i++) {
@@ -199,7 +204,7 @@ uint64_t RF_FLEET(const RF(fleet) *fleet)
         RF(tally) fresh = {0};
         fresh.update = tally->update;
         fresh.dim = (uint16_t)dim;
-        fresh.accepted = s.accepted[lane];
+        fresh.count.accepted = s.accepted[lane];
         fresh.largest = largest;
         *tally = fresh;
         for (unsigned i = 0; i < dim; i++) {

@@ -1,4 +1,13 @@
-/* Where things lie in a filter's memory, after its struct:
+/* What every file of the core begins with: where things lie in a filter's memory, and what the files give each other. They are
+   compiled as one, for float and for double: rejfilt32.c, rejfilt64.c. */
+#ifndef REJFILT_CORE_H
+#define REJFILT_CORE_H
+
+#include "rejfilt/detail/steps.h"
+
+/* ---- Memory ---- */
+
+/* After the struct of a filter:
    int64 z[D], zz[T] | work of attempts (D > 1: 5D) | mean[D] | factor[T] | workspace (D > 1: 2T + 4D).
    Between updates z[i] holds the bits of the rest of mean i: what rounding took from it. */
 
@@ -45,3 +54,23 @@ RF_FN rf_real RF(add_rounded)(rf_real *total, rf_real value)
     *total = sum;
     return (old - (sum - part)) + (value - part);
 }
+
+/* ---- filter.c ---- */
+
+static int RF(usable)(rf_real v);
+static const RF(chart) *RF(chart_of)(const RF(model) *model, unsigned i);
+static rf_status RF(charts_check)(const RF(filter) *filter, const RF(model) *model);
+static void RF(set_independent)(RF(filter) *filter, unsigned i, rf_real mean, rf_real sd);
+
+/* ---- update.c ---- */
+
+static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o);
+static rf_status RF(records_check)(const RF(model) *model, const rf_real records[], uint32_t count, const RF(options) *o);
+static RF_APART int RF(is_wrapped)(const RF(filter) *filter, const RF(model) *model);
+RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *task, const RF(options) *options, rf_real *mean,
+                             rf_real *rest, rf_real *c, rf_real *z);
+RF_FN void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge);
+RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
+                                   const RF(options) *options, const RF(engine) *engine, int begun, rf_real rest, RF(report) *report);
+
+#endif

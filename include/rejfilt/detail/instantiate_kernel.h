@@ -1,8 +1,9 @@
 /* Included after a model file, with RF_MODEL_NAME and RF_KERNEL_ISA set: the attempts with the model
    inlined, for one precision and the instruction set that this file is compiled for. */
-#include "host.h"
-
-#include "chart.h"
+#if __INCLUDE_LEVEL__ == 0
+#include "alone.h"
+#endif
+#include "../host.h"
 
 #define RF_KERNEL_PASTE_(name, bits, isa) rf##bits##_kernel_##name##_##isa
 #define RF_KERNEL_PASTE(name, bits, isa) RF_KERNEL_PASTE_(name, bits, isa)
@@ -34,4 +35,6 @@ RF(run) RF_KERNEL;
 #define RF_FLEET RF_FLEET_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_ISA)
 
 RF(run_lanes) RF_FLEET;
+#ifndef RF_ALONE_FLEET /* it is what was opened */
 #include "fleet.h"
+#endif

@@ -1,24 +1,26 @@
 /* The two products that cost O(D²) per attempt, for many parameters and a block of vector lanes: L·z
    before the likelihood, Σzzᵀ after it. Register tiles of vectors; the same numbers as the plain
    loops of attempts.h, to the bit: L·z adds in the same order, and Σzzᵀ is a sum of whole numbers,
-   exact whatever the order. Included by attempts.h. */
-#ifndef REJFILT_MANY_H
-#define REJFILT_MANY_H
+   exact whatever the order. */
+#ifndef REJFILT_PRODUCTS_H
+#define REJFILT_PRODUCTS_H
 
-#define RF_MANY 3u        /* parameters from which on this pays */
-#define RF_MANY_TILE 4u   /* rows and columns of a tile */
-#define RF_MANY_ROOM 512u /* accepted attempts whose z are kept, [d][attempt], before their products are summed */
-#define RF_MANY_STRIDE (RF_MANY_ROOM + 32u) /* not a power of two: rows would crowd in the cache */
-#define RF_MANY_KEPT(dim) (((dim) + RF_MANY_TILE - 1) / RF_MANY_TILE * RF_MANY_TILE * RF_MANY_STRIDE)
+#include "real.h"
 
-#define RF_MANY_BYTES (RF_WIDE_LANES > 2 ? 8 * RF_WIDE_LANES : 16) /* of a vector that one instruction takes */
-typedef rf_real RF(vector) __attribute__((vector_size(RF_MANY_BYTES)));
+#define RF_PRODUCTS_MIN 3u    /* parameters from which on this pays */
+#define RF_PRODUCTS_TILE 4u   /* rows and columns of a tile */
+#define RF_PRODUCTS_ROOM 512u /* accepted attempts whose z are kept, [d][attempt], before their products are summed */
+#define RF_PRODUCTS_STRIDE (RF_PRODUCTS_ROOM + 32u) /* not a power of two: rows would crowd in the cache */
+#define RF_PRODUCTS_KEPT(dim) (((dim) + RF_PRODUCTS_TILE - 1) / RF_PRODUCTS_TILE * RF_PRODUCTS_TILE * RF_PRODUCTS_STRIDE)
+
+#define RF_PRODUCTS_BYTES (RF_WIDE_LANES > 2 ? 8 * RF_WIDE_LANES : 16) /* of a vector that one instruction takes */
+typedef rf_real RF(vector) __attribute__((vector_size(RF_PRODUCTS_BYTES)));
 
 /* x[i][lane] ← mean[i] + Σ_j L[i][j]·x[j][lane], j ascending, in place from the last row to the first. `lanes` is a
    multiple of 64. */
-RF_FN void RF(many_place)(const rf_real *mean, const rf_real *factor, unsigned dim, unsigned lanes, rf_real *x)
+RF_FN void RF(products_place)(const rf_real *mean, const rf_real *factor, unsigned dim, unsigned lanes, rf_real *x)
 {
-    enum { WIDTH = RF_MANY_BYTES / sizeof(rf_real), ACROSS = RF_WIDE_LANES == 8 ? 4 : 2, TILE = RF_MANY_TILE }; /* 32 registers, or 16 */
+    enum { WIDTH = RF_PRODUCTS_BYTES / sizeof(rf_real), ACROSS = RF_WIDE_LANES == 8 ? 4 : 2, TILE = RF_PRODUCTS_TILE }; /* 32 registers, or 16 */
     for (unsigned lane = 0; lane < lanes; lane += ACROSS * WIDTH)
         for (unsigned tile = (dim + TILE - 1) / TILE; tile-- > 0;) {
             const unsigned i = tile * TILE, rows = dim - i < TILE ? dim - i : TILE;
@@ -49,9 +51,9 @@ RF_FN void RF(many_place)(const rf_real *mean, const rf_real *factor, unsigned d
 }
 
 /* sums[k][l] = Σ a[k]·b[l] over `count` numbers, a multiple of 32, modulo 2³². */
-RF_FN void rf_many_tile(const int16_t *a, const int16_t *b, unsigned count, uint32_t sums[RF_MANY_TILE][RF_MANY_TILE])
+RF_FN void rf_products_tile(const int16_t *a, const int16_t *b, unsigned count, uint32_t sums[RF_PRODUCTS_TILE][RF_PRODUCTS_TILE])
 {
-    enum { TILE = RF_MANY_TILE };
+    enum { TILE = RF_PRODUCTS_TILE };
     rf_wide dots[TILE][TILE];
     for (unsigned k = 0; k < TILE; k++)
         for (unsigned l = 0; l < TILE; l++)
@@ -59,8 +61,8 @@ RF_FN void rf_many_tile(const int16_t *a, const int16_t *b, unsigned count, uint
     for (unsigned n = 0; n < count; n += 4 * RF_WIDE_LANES) {
         rf_wide left[TILE], right[TILE];
         for (unsigned k = 0; k < TILE; k++) {
-            left[k] = rf_wide_load_shorts(a + k * RF_MANY_STRIDE + n);
-            right[k] = rf_wide_load_shorts(b + k * RF_MANY_STRIDE + n);
+            left[k] = rf_wide_load_shorts(a + k * RF_PRODUCTS_STRIDE + n);
+            right[k] = rf_wide_load_shorts(b + k * RF_PRODUCTS_STRIDE + n);
         }
         for (unsigned k = 0; k < TILE; k++)
             for (unsigned l = 0; l < TILE; l++)
@@ -71,7 +73,7 @@ RF_FN void rf_many_tile(const int16_t *a, const int16_t *b, unsigned count, uint
 }
 
 /* Adds one attempt's z, which are `stride` numbers apart, to the sums. */
-RF_FN void rf_many_add(const int32_t *z, unsigned dim, unsigned stride, int64_t *sum_z, int64_t *sum_zz)
+RF_FN void rf_products_add(const int32_t *z, unsigned dim, unsigned stride, int64_t *sum_z, int64_t *sum_zz)
 {
     for (unsigned i = 0; i < dim; i++) {
         sum_z[i] += z[i * stride];
@@ -81,13 +83,13 @@ RF_FN void rf_many_add(const int32_t *z, unsigned dim, unsigned stride, int64_t 
 }
 
 /* Adds the `count` kept columns of z to the sums; `high` is room for as many. With z = 2⁵h + l, 0 ≤ l < 2⁵, Σzz' − 2¹⁰Σhh' is below 2³¹ for
-   RF_MANY_ROOM numbers of 16 bits, and so is Σhh': both are known from their values modulo 2³². */
-RF_FN void rf_many_sum(int16_t *z, unsigned dim, unsigned count, int16_t *high, int64_t *sum_z, int64_t *sum_zz)
+   RF_PRODUCTS_ROOM numbers of 16 bits, and so is Σhh': both are known from their values modulo 2³². */
+RF_FN void rf_products_sum(int16_t *z, unsigned dim, unsigned count, int16_t *high, int64_t *sum_z, int64_t *sum_zz)
 {
-    enum { TILE = RF_MANY_TILE };
+    enum { TILE = RF_PRODUCTS_TILE };
     const unsigned rows = (dim + TILE - 1) / TILE * TILE, whole = (count + 31) / 32 * 32;
     for (unsigned i = 0; i < rows; i++) {
-        int16_t *row = z + i * RF_MANY_STRIDE, *restrict short_row = high + i * RF_MANY_STRIDE;
+        int16_t *row = z + i * RF_PRODUCTS_STRIDE, *restrict short_row = high + i * RF_PRODUCTS_STRIDE;
         int32_t sum = 0;
         for (unsigned n = i < dim ? count : 0; n < whole; n++)
             row[n] = 0;
@@ -101,8 +103,8 @@ RF_FN void rf_many_sum(int16_t *z, unsigned dim, unsigned count, int16_t *high, 
     for (unsigned i = 0; i < dim; i += TILE)
         for (unsigned j = 0; j <= i; j += TILE) {
             uint32_t all[TILE][TILE], highs[TILE][TILE];
-            rf_many_tile(z + i * RF_MANY_STRIDE, z + j * RF_MANY_STRIDE, whole, all);
-            rf_many_tile(high + i * RF_MANY_STRIDE, high + j * RF_MANY_STRIDE, whole, highs);
+            rf_products_tile(z + i * RF_PRODUCTS_STRIDE, z + j * RF_PRODUCTS_STRIDE, whole, all);
+            rf_products_tile(high + i * RF_PRODUCTS_STRIDE, high + j * RF_PRODUCTS_STRIDE, whole, highs);
             for (unsigned k = 0; k < TILE && i + k < dim; k++)
                 for (unsigned l = 0; l < TILE && j + l <= i + k; l++)
                     sum_zz[RF_TRIANGLE(i + k) + j + l] += (int64_t)(int32_t)highs[k][l] * 1024 + (int32_t)(all[k][l] - highs[k][l] * 1024u);

@@ -2,6 +2,8 @@
 #ifndef REJFILT_CHART_H
 #define REJFILT_CHART_H
 
+#include "real.h"
+
 /* A periodic parameter is treated as wrapped while its standard deviation exceeds this share of the
    period (the cut then lies within 3 standard deviations), and is never wider than that share
    (wrapped, it is uniform to 2·exp(−2π²·0.75²) = 3e-5). */

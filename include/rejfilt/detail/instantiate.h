@@ -1,7 +1,10 @@
 /* Included after a model file, with RF_MODEL_NAME set: makes its instance for one precision. The
    kernels come from instantiate_kernel.h, compiled for each instruction set; with RF_NO_KERNELS there
    are none, and all engines go through the function pointer. */
-#include "host.h"
+#if __INCLUDE_LEVEL__ == 0
+#include "alone.h"
+#endif
+#include "../host.h"
 
 #define RF_LAYOUT_OF__(bits) RF##bits##_LAYOUT
 #define RF_LAYOUT_OF(bits) RF_LAYOUT_OF__(bits)

@@ -1,10 +1,10 @@
 /* The attempts of an update: the loop at the heart of the project, written once.
 
-   Include it, in a file with RF_PRECISION set, with
+   Include it, in a file with RF_PRECISION set, with all of these or none, which makes the serial engine's:
      RF_KERNEL             the name of the function it defines, an RF(run)
      RF_KERNEL_PAIRS       pairs of attempts run side by side: 1, or 16, 32, 64 for vector lanes
      RF_KERNEL_DIM         the number of parameters: a constant, or `model->dim`
-     RF_KERNEL_DIM_MAX     the most it can be: work for so many is on the stack; 1: more use the tally's
+     RF_KERNEL_DIM_MAX     its maximum: work for so many is on the stack; 1: more use the tally's
      RF_KERNEL_IS_LOG      likewise, whether the model returns logarithms
      RF_KERNEL_LIKELIHOOD  the likelihood function, inlined where it can be
      RF_KERNEL_BOUND       the bound as a function of (setting, outcome)
@@ -14,65 +14,16 @@
    alone, never on the range or on what runs beside it, and every sum is exact. So all engines agree
    to the bit, given that the compiler does not contract a·b + c (-ffp-contract=off). */
 
-#ifndef RF_GRID
-#include "lattice.h"
-#include "many.h"
+#include "steps.h"
 
-/* Words of a round of the lattice. */
-typedef struct {
-    uint32_t round;
-    rf_words words;
-} rf_lattice_start;
-
-#define RF_GRID 8192               /* z is a multiple of 1/RF_GRID; |z| < 8, so Σzz of 2³¹ attempts fits 63 bits */
-#define RF_OVER_UNIT 65536         /* Π max(P/κ, 1) − 1 is summed in units of 1/RF_OVER_UNIT, */
-#define RF_OVER_MOST RF_C(32767.0) /* and each attempt's counts for this much at most */
-#define RF_WEIGHT_UNIT 33554432    /* weights and weighted sums are in units of 1/RF_WEIGHT_UNIT = 2⁻²⁵: |zz| ≤ 36 fits */
-
-/* The multiple of the grid nearest z, by adding a number whose last bit is the grid's. */
-RF_FN int32_t rf_to_grid(float z) { return (int32_t)(rf32_bits(z + 1536.0f) - rf32_bits(1536.0f)); }
-
-/* Is a likelihood value NaN, negative or infinite (beyond RF_LIMIT)? Such a value counts as zero. */
-RF_FN int RF(is_bad)(rf_real value, int is_log)
-{
-    if (is_log)
-        return !(value <= RF_LIMIT);
-    return RF(bits)(value + RF_C(0.0)) > RF(bits)(RF_LIMIT); /* as unsigned numbers: NaN and signs are above */
-}
-
-/* A likelihood value's ratio to κ. `scale` is 1/κ, or −ln κ for logarithms. */
-RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
-{
-    rf_real r = is_log ? RF(exp)(RF(min)(value + scale, RF_C(40.0))) : value * scale;
-    return RF(is_bad)(value, is_log) ? RF_C(0.0) : r;
-}
-
-/* lanes ← their natural values. */
-#if RF_KERNEL_PAIRS > 1
-RF_ONCE
-#else
-RF_FN
-#endif
-void RF(to_natural)(const RF(chart) *chart, unsigned count, rf_real *lanes)
-{
-    const RF(chart) c = chart ? *chart : (RF(chart)){RF_REAL, 0, 0};
-    if (c.kind == RF_POSITIVE)
-        for (unsigned lane = 0; lane < count; lane++)
-            lanes[lane] = RF(natural_positive)(lanes[lane]);
-    else if (c.kind == RF_BOUNDED)
-        for (unsigned lane = 0; lane < count; lane++)
-            lanes[lane] = RF(natural_bounded)(&c, lanes[lane]);
-    else if (c.kind == RF_PERIODIC)
-        for (unsigned lane = 0; lane < count; lane++)
-            lanes[lane] = RF(natural_periodic)(&c, lanes[lane]);
-}
-
-/* count += more, stopping at 65535. */
-RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
-{
-    uint32_t sum = *count + more;
-    *count = (uint16_t)(sum < 65535u ? sum : 65535u);
-}
+#ifndef RF_KERNEL /* the serial engine: one pair after the other, through the model's function pointer */
+#define RF_KERNEL RF(serial_run)
+#define RF_KERNEL_PAIRS 1u
+#define RF_KERNEL_DIM RF_DIM(model->dim)
+#define RF_KERNEL_DIM_MAX 1u
+#define RF_KERNEL_IS_LOG (task->model->is_log)
+#define RF_KERNEL_LIKELIHOOD task->model->likelihood
+#define RF_KERNEL_BOUND(setting, outcome) RF(bound_of)(task->model, setting, outcome)
 #endif
 
 #define RF_KERNEL_LANES (2 * RF_KERNEL_PAIRS)
@@ -81,8 +32,8 @@ RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
 #else
 #define RF_KERNEL_STAGE static RF_APART /* one after the other they need less stack */
 #endif
-#define RF_KERNEL_IS_MANY (RF_KERNEL_PAIRS >= 32 && dim >= RF_MANY)
-#define RF_KERNEL_KEPT (RF_KERNEL_PAIRS >= 32 ? RF_MANY_KEPT(RF_KERNEL_DIM_MAX) : 1)
+#define RF_KERNEL_IS_MANY (RF_KERNEL_PAIRS >= 32 && dim >= RF_PRODUCTS_MIN)
+#define RF_KERNEL_KEPT (RF_KERNEL_PAIRS >= 32 ? RF_PRODUCTS_KEPT(RF_KERNEL_DIM_MAX) : 1)
 #define RF_KERNEL_NAME__(kernel, part) kernel##_##part
 #define RF_KERNEL_NAME_(kernel, part) RF_KERNEL_NAME__(kernel, part)
 #define RF_KERNEL_NAME(part) RF_KERNEL_NAME_(RF_KERNEL, part)
@@ -174,7 +125,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, c
     if (RF_KERNEL_IS_MANY) {
         for (unsigned k = 0; k < dim * RF_KERNEL_LANES; k++)
             x[k] = (rf_real)q[k] * (RF_C(1.0) / RF_GRID);
-        RF(many_place)(task->mean, task->factor, dim, RF_KERNEL_LANES, x);
+        RF(products_place)(task->mean, task->factor, dim, RF_KERNEL_LANES, x);
     }
     for (unsigned i = 0; i < dim; i++) {
         const rf_real *row = task->factor + RF_TRIANGLE(i), mean = task->mean[i];
@@ -196,7 +147,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
 {
     const RF(model) *model = task->model;
     const rf_real *setting = task->records + (size_t)k * (model->settings + 1u), outcome = setting[model->settings];
-    const rf_real most = RF_KERNEL_BOUND(setting, outcome); /* first: the loop shares its terms, and becomes vectors */
+    const rf_real max = RF_KERNEL_BOUND(setting, outcome); /* first: the loop shares its terms, and becomes vectors */
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         if (RF_KERNEL_DIM_MAX > 1) {
             rf_real own[RF_KERNEL_DIM_MAX];
@@ -212,7 +163,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
         }
     }
     const rf_real kappa = k == 0 ? task->kappa : RF_C(1.0); /* κ is that of the product over records */
-    return RF_KERNEL_IS_LOG ? -(most + RF(log)(kappa)) : RF_C(1.0) / (most * kappa);
+    return RF_KERNEL_IS_LOG ? -(max + RF(log)(kappa)) : RF_C(1.0) / (max * kappa);
 }
 
 /* Attempts outside the range are never accepted and never counted: their u is above 1. */
@@ -250,9 +201,9 @@ RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf
     }
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         accept[lane] = RF(min)(accept[lane], RF_C(1.0));
-    const rf_real most = RF(from_bits)((rf_unsigned)highest);
-    tally->largest = RF(max)(tally->largest, most);
-    return bad || most > 1;
+    const rf_real largest = RF(from_bits)((rf_unsigned)highest);
+    tally->largest = RF(max)(tally->largest, largest);
+    return bad || largest > 1;
 }
 
 /* Counts what is unusual in a block: bad values, values above κ, and the excess weight of what is
@@ -282,12 +233,13 @@ static RF_APART void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned 
         negative += flag >> 2 & 1;
         above += flag >> 3 & 1;
         rf_real share = weights ? accept[lane] : (rf_real)((rf_real)u[lane] <= accept[lane]);
-        excess += (uint32_t)(RF(min)((RF(max)(over[lane], RF_C(1.0)) - 1) * share, RF_OVER_MOST) * RF_OVER_UNIT);
+        excess += (uint32_t)(RF(min)((RF(max)(over[lane], RF_C(1.0)) - 1) * share, RF_OVER_MAX) * RF_OVER_UNIT);
     }
     RF(count_bad)(&tally->nan, nan);
     RF(count_bad)(&tally->infinite, infinite);
     RF(count_bad)(&tally->negative, negative);
-    tally->above += weights ? 0 : above;
+    if (!weights)
+        tally->count.above += above;
     tally->over += excess;
 }
 
@@ -300,7 +252,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, cons
         mask[lane] = 0u - (uint32_t)((rf_real)u[lane] <= accept[lane]);
         accepted -= mask[lane];
     }
-    tally->accepted += accepted;
+    tally->count.accepted += accepted;
     for (unsigned i = 0; i < dim; i++) {
         int32_t *lanes = q + i * RF_KERNEL_LANES, sum = 0; /* of at most 128 numbers of 17 bits */
         uint64_t squares = 0;
@@ -341,13 +293,13 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
             which |= wide[first + k] ? 0 : bit;
             apart |= wide[first + k] ? bit : 0;
         }
-        tally->accepted += (uint32_t)__builtin_popcount(which | apart);
+        tally->count.accepted += (uint32_t)__builtin_popcount(which | apart);
         for (unsigned i = 0; i < dim; i++)
-            used = rf_keep16(kept + i * RF_MANY_STRIDE + count, q + i * RF_KERNEL_LANES + first, which);
+            used = rf_keep16(kept + i * RF_PRODUCTS_STRIDE + count, q + i * RF_KERNEL_LANES + first, which);
         count += used;
         for (unsigned k = 0; k < 16 && apart >> k; k++) /* few */
             if (apart >> k & 1)
-                rf_many_add(q + first + k, dim, RF_KERNEL_LANES, RF(tally_z)(tally), RF(tally_zz)(tally));
+                rf_products_add(q + first + k, dim, RF_KERNEL_LANES, RF(tally_z)(tally), RF(tally_zz)(tally));
     }
     return count;
 }
@@ -359,7 +311,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q
     RF_UNROLL(16)
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         weight += (int32_t)(accept[lane] * RF_WEIGHT_UNIT);
-    RF(tally_set_weight)(tally, RF(tally_weight)(tally) + (uint64_t)weight);
+    tally->weight += (uint64_t)weight;
     for (unsigned i = 0; i < dim; i++) {
         const int32_t *lanes = q + i * RF_KERNEL_LANES;
         int64_t sum = 0;
@@ -403,11 +355,11 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     }
     if (highest > RF(bits)(RF_LIMIT))
         return 0;
-    const rf_real most = RF(from_bits)(highest) * scale;
-    if (most > 1)
+    const rf_real largest = RF(from_bits)(highest) * scale;
+    if (largest > 1)
         return 0;
-    tally->largest = RF(max)(tally->largest, most);
-    tally->accepted += accepted;
+    tally->largest = RF(max)(tally->largest, largest);
+    tally->count.accepted += accepted;
     RF(tally_z)(tally)[0] += sum;
     RF(tally_zz)(tally)[0] += ((int64_t)high << 16) + (uint32_t)(squares - (high << 16)); /* these last bits sum to less than 2²³ */
     return 1;
@@ -461,8 +413,8 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
             RF_KERNEL_NAME(add_accepted)(dim, q, u, accept, tally);
         else
             kept_count = RF_KERNEL_NAME(keep_accepted)(dim, q, u, accept, tally, kept, kept_count);
-        if (RF_KERNEL_IS_MANY && kept_count > (pair + RF_KERNEL_PAIRS > last ? 0 : RF_MANY_ROOM - RF_KERNEL_LANES)) {
-            rf_many_sum(kept, dim, kept_count, high, RF(tally_z)(tally), RF(tally_zz)(tally));
+        if (RF_KERNEL_IS_MANY && kept_count > (pair + RF_KERNEL_PAIRS > last ? 0 : RF_PRODUCTS_ROOM - RF_KERNEL_LANES)) {
+            rf_products_sum(kept, dim, kept_count, high, RF(tally_z)(tally), RF(tally_zz)(tally));
             kept_count = 0;
         }
     }

@@ -1,0 +1,16 @@
+/* A model to look at: what headers that are included after a model file take when an editor opens them alone. */
+#ifndef REJFILT_ALONE_H
+#define REJFILT_ALONE_H
+
+#include "../model.h"
+
+#undef RF_MODEL_NAME
+#undef RF_KERNEL_ISA
+#define RF_MODEL_NAME alone
+#define RF_KERNEL_ISA 0
+
+static const rf_description description = {.name = "alone", .dim = 1, .settings = 1};
+
+RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome) { return outcome > x[0] * setting[0]; }
+
+#endif

@@ -1,0 +1,73 @@
+/* What an attempt is made of, whichever loop it is in: units of the sums, and functions of one value or one block of lanes. */
+#ifndef REJFILT_STEPS_H
+#define REJFILT_STEPS_H
+
+#include "chart.h"
+#include "draws.h"
+#include "lattice.h"
+#include "products.h"
+#include "tally.h"
+
+/* Words of a round of the lattice. */
+typedef struct {
+    uint32_t round;
+    rf_words words;
+} rf_lattice_start;
+
+#define RF_GRID 8192               /* z is a multiple of 1/RF_GRID; |z| < 8, so Σzz of 2³¹ attempts fits 63 bits */
+#define RF_OVER_UNIT 65536         /* Π max(P/κ, 1) − 1 is summed in units of 1/RF_OVER_UNIT, */
+#define RF_OVER_MAX RF_C(32767.0)  /* and each attempt's counts for this much at most */
+#define RF_WEIGHT_UNIT 33554432    /* weights and weighted sums are in units of 1/RF_WEIGHT_UNIT = 2⁻²⁵: |zz| ≤ 36 fits */
+
+/* The multiple of the grid nearest z, by adding a number whose last bit is the grid's. */
+RF_FN int32_t rf_to_grid(float z) { return (int32_t)(rf32_bits(z + 1536.0f) - rf32_bits(1536.0f)); }
+
+/* Is a likelihood value NaN, negative or infinite (beyond RF_LIMIT)? Such a value counts as zero. */
+RF_FN int RF(is_bad)(rf_real value, int is_log)
+{
+    if (is_log)
+        return !(value <= RF_LIMIT);
+    return RF(bits)(value + RF_C(0.0)) > RF(bits)(RF_LIMIT); /* as unsigned numbers: NaN and signs are above */
+}
+
+/* A likelihood value's ratio to κ. `scale` is 1/κ, or −ln κ for logarithms. */
+RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
+{
+    rf_real r = is_log ? RF(exp)(RF(min)(value + scale, RF_C(40.0))) : value * scale;
+    return RF(is_bad)(value, is_log) ? RF_C(0.0) : r;
+}
+
+/* lanes ← their natural values. */
+#if RF_KERNEL_PAIRS > 1
+RF_ONCE
+#else
+RF_FN
+#endif
+void RF(to_natural)(const RF(chart) *chart, unsigned count, rf_real *lanes)
+{
+    const RF(chart) c = chart ? *chart : (RF(chart)){RF_REAL, 0, 0};
+    if (c.kind == RF_POSITIVE)
+        for (unsigned lane = 0; lane < count; lane++)
+            lanes[lane] = RF(natural_positive)(lanes[lane]);
+    else if (c.kind == RF_BOUNDED)
+        for (unsigned lane = 0; lane < count; lane++)
+            lanes[lane] = RF(natural_bounded)(&c, lanes[lane]);
+    else if (c.kind == RF_PERIODIC)
+        for (unsigned lane = 0; lane < count; lane++)
+            lanes[lane] = RF(natural_periodic)(&c, lanes[lane]);
+}
+
+/* count += more, stopping at 65535. */
+RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
+{
+    uint32_t sum = *count + more;
+    *count = (uint16_t)(sum < 65535u ? sum : 65535u);
+}
+
+/* The model's own bound for a record, on the scale its likelihood returns. */
+RF_FN rf_real RF(bound_of)(const RF(model) *model, const rf_real setting[], rf_real outcome)
+{
+    return model->bound ? model->bound(setting, outcome) : (model->is_log ? RF_C(0.0) : RF_C(1.0));
+}
+
+#endif
