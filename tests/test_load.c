@@ -20,7 +20,7 @@ static const char killing_compiler[] =
     "fi\n"
     "exec cc \"$@\"\n";
 
-static const char *const good[] = {RF_SOURCE_DIR "/models/precession.h", RF_SOURCE_DIR "/models/coin.h"};
+static const char *const good[] = {RF_SOURCE_DIR "/src/models/precession.h", RF_SOURCE_DIR "/src/models/coin.h"};
 static char error[4096];
 static volatile sig_atomic_t seen; /* the child that a handler was told of, when it is the victim */
 static pid_t victim;
@@ -140,9 +140,11 @@ static void children_of_the_program_are_reported(void **state)
     int status;
     sigaction(SIGCHLD, &action, NULL);
     victim = fork();
-    if (victim == 0)
+    if (victim == 0) {
+        alarm(60); /* should this test end before */
         for (;;)
             pause();
+    }
     snprintf(number, sizeof number, "%ld", (long)victim);
     setenv("VICTIM", number, 1);
     for (int i = 1; i < 32; i++)
