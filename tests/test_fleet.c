@@ -159,7 +159,6 @@ static void any_number_of_filters(void **state)
     check_sizes((const uint32_t[]){200}, 1, (const uint32_t[]){1, 33, 100}, 3, 4);
 }
 
-/* More attempts than a lane's sums have room for (2¹⁴) are run filter by filter. */
 static void many_attempts(void **state)
 {
     (void)state;

@@ -29,7 +29,7 @@ PAGES = """
 """
 # steps of functions, and what only kernels call
 INNER = r"rf\d\d_(sqrt_soft|exp_difference|sin_half_turn|sin_series|sin_shifted|minus_2_log|circle|normal_pair|tally_work|tally_set_weight|filter_mean_of)" \
-        r"|rf_philox_\w+|rf_draw_many|rf_seed_keys|rf_draw_seeds"
+        r"|rf_draw_many"
 
 
 def statuses():

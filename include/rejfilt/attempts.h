@@ -434,8 +434,17 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
             RF_KERNEL_NAME(draw)(task, dim, pair, q, u);
         else
             RF_KERNEL_NAME(draw_lattice)(task, dim, pair, &start, q, u);
-        if (is_plain && whole && RF_KERNEL_NAME(plain)(task, q, u, tally))
-            continue;
+        if (is_plain) {
+            if (!whole) { /* lanes outside repeat one inside, so that no likelihood is seen that is not of the range */
+                const uint32_t skip = begin > 2 * pair ? begin - 2 * pair : 0;
+                const int32_t inside = q[RF_SAMPLER(task->sampler) == RF_REJECT ? skip / 2 + skip % 2 * RF_KERNEL_PAIRS : skip];
+                RF_KERNEL_NAME(mark_outside)(task->sampler, pair, begin, count, u);
+                for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                    q[lane] = u[lane] <= 1 ? q[lane] : inside;
+            }
+            if (RF_KERNEL_NAME(plain)(task, q, u, tally))
+                continue;
+        }
         if (task->wrap)
             RF_KERNEL_NAME(wrap)(task->wrap, dim, q);
         RF_KERNEL_NAME(place)(task, dim, q, x);

@@ -195,14 +195,9 @@ typedef struct RF(engine) {
     RF(run_fleet) *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
 } RF(engine);
 
-/* A first batch of attempts for up to RF_FLEET_LANES filters, one per vector lane, into their own
-   tallies. Bit i of the answer: filter i's must be run on its own (nothing of it was written). */
-typedef uint64_t RF(run_lanes)(const RF(fleet) *fleet);
-
 /* The loop over attempts with one model's functions inlined, compiled for each instruction set. */
 struct RF(kernels) {
-    RF(run) *run[RF_ISA_COUNT];         /* one filter, attempts in vector lanes */
-    RF(run_lanes) *lanes[RF_ISA_COUNT]; /* many filters, one per lane */
+    RF(run) *run[RF_ISA_COUNT];
 };
 
 /* One attempt after the other through the model's function pointer. What a null engine means. */
@@ -290,14 +285,14 @@ RF_API rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf
                             const RF(options) *options, const RF(engine) *engine, RF(report) *report);
 
 /* Updates `count` filters of the same model at once, filter i with record i: the same bits as one by
-   one, in less time. Refuses the whole fleet, unchanged, if one of them would be refused for what it
+   one; an engine may share them among threads. Refuses the whole fleet, unchanged, if one of them would be refused for what it
    is given; an engine that fails (RF_REFUSED_ENGINE) leaves the filters before the failure updated.
    Else the notes of all. `reports` has room for all, or is null. */
 RF_API rf_status RF(fleet_update)(RF(filter) *const filters[], uint32_t count, const RF(model) *model, const rf_real records[],
                                   const RF(options) *options, const RF(engine) *engine, RF(report) reports[]);
 
-/* For engines: a checked fleet, through `lanes` where that is not null, else one by one with `single`. */
-RF_API rf_status RF(fleet_run)(const RF(fleet) *fleet, RF(run_lanes) *lanes, const RF(engine) *single);
+/* For engines: updates a checked fleet one by one with `engine`, or with null by the serial one. */
+RF_API rf_status RF(fleet_run)(const RF(fleet) *fleet, const RF(engine) *engine);
 
 /* ---- Evidence ---------------------------------------------------------------------------- */
 

@@ -45,18 +45,13 @@ static void call_dynamics(rf_real elapsed, rf_real F[], rf_real Q[]) { dynamics(
 #endif
 
 #ifndef RF_NO_KERNELS
-#define RF_FLEET_PASTE_(name, bits, isa) rf##bits##_fleet_##name##_##isa
-#define RF_FLEET_PASTE(name, bits, isa) RF_FLEET_PASTE_(name, bits, isa)
 #ifdef RF_ONE_ISA /* compiled for this machine alone */
 #define RF_KERNEL_OF(isa) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0)
-#define RF_FLEET_OF(isa) RF_FLEET_PASTE(RF_MODEL_NAME, RF_PRECISION, 0)
 #else
 #define RF_KERNEL_OF(isa) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, isa)
-#define RF_FLEET_OF(isa) RF_FLEET_PASTE(RF_MODEL_NAME, RF_PRECISION, isa)
 #endif
 RF(run) RF_KERNEL_OF(0), RF_KERNEL_OF(1), RF_KERNEL_OF(2);
-RF(run_lanes) RF_FLEET_OF(0), RF_FLEET_OF(1), RF_FLEET_OF(2);
-static const RF(kernels) kernels = {{RF_KERNEL_OF(0), RF_KERNEL_OF(1), RF_KERNEL_OF(2)}, {RF_FLEET_OF(0), RF_FLEET_OF(1), RF_FLEET_OF(2)}};
+static const RF(kernels) kernels = {{RF_KERNEL_OF(0), RF_KERNEL_OF(1), RF_KERNEL_OF(2)}};
 #define RF_KERNELS (&kernels)
 #else
 #define RF_KERNELS 0

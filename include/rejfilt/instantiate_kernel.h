@@ -13,9 +13,8 @@
 #define RF_KERNEL_BOUND(setting, outcome) (description.is_log ? RF_C(0.0) : RF_C(1.0))
 #endif
 
-#ifndef RF_KERNEL_DIM_MAX /* a model of more parameters than can be described sets these itself */
+#ifndef RF_KERNEL_DIM_MAX /* a model of more parameters than can be described sets this itself */
 #define RF_KERNEL_DIM_MAX RF_NAMES_MAX
-#define RF_KERNEL_SETTINGS_MAX RF_NAMES_MAX
 #endif
 
 #define RF_KERNEL RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_ISA)
@@ -23,15 +22,7 @@
 #define RF_KERNEL_STORAGE
 #define RF_KERNEL_DIM ((unsigned)description.dim)
 #define RF_KERNEL_IS_LOG (description.is_log)
-#define RF_KERNEL_SETTINGS ((unsigned)description.settings)
 #define RF_KERNEL_LIKELIHOOD likelihood
 
 RF(run) RF_KERNEL;
 #include "attempts.h"
-
-#define RF_FLEET_PASTE_(name, bits, isa) rf##bits##_fleet_##name##_##isa
-#define RF_FLEET_PASTE(name, bits, isa) RF_FLEET_PASTE_(name, bits, isa)
-#define RF_FLEET RF_FLEET_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_ISA)
-
-RF(run_lanes) RF_FLEET;
-#include "fleet.h"

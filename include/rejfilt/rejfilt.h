@@ -96,8 +96,6 @@ typedef enum rf_sampler {
 #endif
 #define RF_SAMPLER(sampler) (RF_SAMPLER_LAST == RF_REJECT ? RF_REJECT : (sampler))
 
-#define RF_FLEET_LANES 64u /* filters that a kernel updates side by side */
-
 /* Instruction sets that kernels are compiled for. */
 typedef enum rf_isa {
     RF_ISA_BASELINE = 0, /* what every CPU of the architecture has */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { AT_ONCE = RF_FLEET_LANES };
+enum { AT_ONCE = 64 };
 
 typedef struct some {
     const cli_run *run;

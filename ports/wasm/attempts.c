@@ -5,7 +5,6 @@
 #define RF_KERNEL_ISA 0
 #define RF_NO_KERNELS /* in a table: the engine below calls the one there is */
 #define RF_KERNEL_DIM_MAX 1
-#define RF_KERNEL_SETTINGS_MAX 2
 #include "precession.h"
 #include "rejfilt/instantiate.h"
 #include "rejfilt/instantiate_kernel.h"

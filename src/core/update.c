@@ -42,15 +42,13 @@ RF_FN rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
     return (rf_real)tally->accepted;
 }
 
-/* Batches of m attempts until enough are accepted; the first is there already if `begun`. Returns the
-   attempts made, or 0 if the engine failed. */
-RF_FN uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, int begun, RF(tally) *tally)
+/* Batches of m attempts until enough are accepted. Returns the attempts made, or 0 if the engine failed. */
+RF_FN uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
 {
     uint32_t attempts = 0, batches = 0;
-    if (!begun)
-        RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
+    RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
     do {
-        if (!(begun && batches == 0) && engine->run(engine->self, task, attempts, o->attempts, tally) < 0)
+        if (engine->run(engine->self, task, attempts, o->attempts, tally) < 0)
             return 0;
         attempts += o->attempts;
         batches++;
@@ -151,7 +149,7 @@ static uint32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real 
                                    const RF(engine) *engine, RF(tally) *tally)
 {
     const unsigned dim = RF_DIM(task->model->dim);
-    uint32_t attempts = RF(gather)(task, o, engine, 0, tally);
+    uint32_t attempts = RF(gather)(task, o, engine, tally);
     rf_real n = RF(accepted)(tally, o->sampler);
     if (attempts == 0 || n < 2)
         return attempts;
@@ -159,7 +157,7 @@ static uint32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real 
         variance[p] = RF(scatter)(tally, dim, o->sampler, p, p) / n;
         wrap[2 * p + 1] = 0;
     }
-    attempts = RF(gather)(task, o, engine, 0, tally);
+    attempts = RF(gather)(task, o, engine, tally);
     n = RF(accepted)(tally, o->sampler);
     int again = 0;
     for (unsigned p = 0; p < dim && attempts > 0; p++) {
@@ -167,7 +165,7 @@ static uint32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real 
         wrap[2 * p + 1] = opposite ? RF_C(0.5) : RF_C(0.0);
         again |= opposite;
     }
-    return again ? RF(gather)(task, o, engine, 0, tally) : attempts;
+    return again ? RF(gather)(task, o, engine, tally) : attempts;
 }
 
 /* ---- The new Gaussian ---- */
@@ -225,7 +223,8 @@ RF_FN rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
 /* ln v, without work for the commonest v. */
 RF_FN rf_real RF(log_of)(rf_real v) { return v == 1 ? RF_C(0.0) : RF(log)(v); }
 
-RF_FN void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
+/* Apart, like what follows: each has the stack to itself. */
+static RF_APART void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
 {
     r->status = status;
     const RF(model) *model = task->model;
@@ -270,12 +269,13 @@ void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
     RF(add_carrying)(&evidence->variance, &evidence->variance_carry, report->log_evidence_variance);
 }
 
-/* What follows the attempts: the tally becomes the new Gaussian at `mean`. Inlined, so that a fleet's `dim` and sampler
-   may be constants; c has room for a triangle, z for a vector. */
-RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *task, const RF(options) *options, rf_real *mean, rf_real *c,
-                             rf_real *z)
+/* What follows the attempts: the tally becomes the new Gaussian. */
+static RF_APART rf_status RF(conclude)(RF(filter) *filter, const RF(task) *task, const RF(options) *options)
 {
+    const unsigned dim = RF_DIM(task->model->dim);
     RF(tally) *tally = &filter->tally;
+    rf_real one[2], *mean = RF(mean)(filter); /* for one parameter; more use the workspace */
+    rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0], *z = dim > 1 ? RF(vectors)(filter) + 2 * dim : &one[1];
     rf_real accepted = RF(accepted)(tally, task->sampler);
     rf_status status = RF_OK;
     status |= tally->largest > 1 ? RF_NOTE_ABOVE : 0;
@@ -291,26 +291,11 @@ RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *t
     return status;
 }
 
-/* The same for any number of parameters, ... */
-static RF_APART rf_status RF(conclude_any)(RF(filter) *filter, const RF(task) *task, const RF(options) *options)
-{
-    const unsigned dim = RF_DIM(task->model->dim);
-    rf_real one[2];
-    rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0], *z = dim > 1 ? RF(vectors)(filter) + 2 * dim : &one[1];
-    return RF(conclude)(filter, dim, task, options, RF(mean)(filter), c, z);
-}
-
-/* ... and the report, each with the stack to itself. */
-static RF_APART void RF(report_any)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
-{
-    RF(report_fill)(r, status, task, tally, attempts, hedge);
-}
-
 RF_FN rf_status RF(finish)(RF(filter) *filter, const RF(task) *task, const RF(options) *options, uint32_t attempts, RF(report) *report)
 {
-    rf_status status = RF(conclude_any)(filter, task, options);
+    rf_status status = RF(conclude)(filter, task, options);
     if (report)
-        RF(report_any)(report, status, task, &filter->tally, attempts, options->hedge);
+        RF(report_fill)(report, status, task, &filter->tally, attempts, options->hedge);
     return status;
 }
 
@@ -348,10 +333,9 @@ static RF_APART rf_status RF(update_wrapped)(RF(filter) *filter, RF(task) *task,
     return RF_REFUSED_ENGINE;
 }
 
-/* An update of checked arguments; with `begun`, the tally holds the first batch already. All but the attempts is apart, so
-   that they have the stack to themselves. */
+/* An update of checked arguments. All but the attempts is apart, so that they have the stack to themselves. */
 RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
-                                    const RF(options) *options, const RF(engine) *engine, int begun, RF(report) *report)
+                                    const RF(options) *options, const RF(engine) *engine, RF(report) *report)
 {
     RF(tally) *tally = &filter->tally;
     const RF(engine) *runner = engine ? engine : &RF(serial);
@@ -361,7 +345,7 @@ RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, c
         return RF_REFUSED_ENGINE;
     if (RF(is_wrapped)(filter, model))
         return RF(update_wrapped)(filter, &task, options, runner, report);
-    uint32_t attempts = RF(gather)(&task, options, runner, begun, tally);
+    uint32_t attempts = RF(gather)(&task, options, runner, tally);
     if (attempts > 0)
         return RF(finish)(filter, &task, options, attempts, report);
     RF(tally_clear)(tally, RF_DIM(model->dim), task.update);
@@ -380,5 +364,5 @@ rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real r
     if (status < 0)
         return status;
     status = RF(records_check)(model, records, count, options);
-    return status < 0 ? status : RF(update_checked)(filter, model, records, count, options, engine, 0, report);
+    return status < 0 ? status : RF(update_checked)(filter, model, records, count, options, engine, report);
 }

@@ -6,6 +6,7 @@
 
 #define RF_RESERVED_DIM 16u   /* parameters there is room for from the start */
 #define RF_PART_ATTEMPTS 1024 /* fewer attempts than this are not worth a part of their own */
+#define RF_PART_FILTERS 32    /* nor are fewer filters of a fleet */
 #define RF_PART_ALIGN 128     /* parts begin at multiples of this, so that vector lanes are full */
 #define RF_THREADS_MAX 1024
 #define RF_NAME_MAX 64u       /* characters of a name that can be opened */

@@ -32,8 +32,6 @@ static int simd_open(rf_engine *engine, const char *argument, char *error, size_
     engine->state = self;
     engine->f32.run = rf32_simd_run;
     engine->f64.run = rf64_simd_run;
-    engine->f32.fleet = rf32_simd_fleet;
-    engine->f64.fleet = rf64_simd_fleet;
     engine->f32.self = engine->f64.self = self;
     snprintf(engine->name, sizeof engine->name, "simd:%s", isa_names[isa]);
     return 0;

@@ -92,5 +92,5 @@ rf_status RF(ranks_fleet)(void *self, const RF(fleet) *fleet)
 {
     const rf_engine *engine = self;
     const RF(engine) *inner = INNER(engine);
-    return inner->fleet ? inner->fleet(inner->self, fleet) : RF(fleet_run)(fleet, NULL, inner);
+    return inner->fleet ? inner->fleet(inner->self, fleet) : RF(fleet_run)(fleet, inner);
 }

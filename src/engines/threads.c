@@ -61,17 +61,14 @@ typedef struct RF(fleet_job) {
 
 static rf_status RF(inner_fleet)(const RF(engine) *inner, const RF(fleet) *fleet)
 {
-    return inner->fleet ? inner->fleet(inner->self, fleet) : RF(fleet_run)(fleet, NULL, inner);
+    return inner->fleet ? inner->fleet(inner->self, fleet) : RF(fleet_run)(fleet, inner);
 }
 
 static void RF(fleet_work)(void *context, unsigned worker)
 {
     RF(fleet_job) *job = context;
     RF(fleet) part = *job->fleet;
-    uint32_t groups = (part.count + RF_FLEET_LANES - 1) / RF_FLEET_LANES; /* whole groups fill the lanes */
-    uint32_t from = (uint32_t)((uint64_t)groups * worker / job->parts) * RF_FLEET_LANES;
-    uint32_t to = (uint32_t)((uint64_t)groups * (worker + 1) / job->parts) * RF_FLEET_LANES;
-    to = to < part.count ? to : part.count;
+    uint32_t from = (uint32_t)((uint64_t)part.count * worker / job->parts), to = (uint32_t)((uint64_t)part.count * (worker + 1) / job->parts);
     part.filters += from;
     part.records += (size_t)from * (part.model->settings + 1u);
     part.reports = part.reports ? part.reports + from : NULL;
@@ -83,8 +80,8 @@ rf_status RF(threads_fleet)(void *self, const RF(fleet) *fleet)
 {
     rf_engine *engine = self;
     const rf_threads *threads = engine->state;
-    uint32_t groups = (fleet->count + RF_FLEET_LANES - 1) / RF_FLEET_LANES;
-    unsigned parts = groups < threads->workers ? groups : threads->workers;
+    uint32_t worth = fleet->count / RF_PART_FILTERS;
+    unsigned parts = worth < threads->workers ? worth : threads->workers;
     if (parts < 2)
         return RF(inner_fleet)(INNER(engine->inner), fleet);
 

@@ -22,7 +22,7 @@
 #include "ranks.h"
 #include "runs.h"
 
-enum { LENGTHS = 3, AT_ONCE = RF_FLEET_LANES, SETS_MAX = 100000, WORKERS_MAX = 64, ROWS_MAX = 4096, WHATS = RF_NAMES_MAX + 1 };
+enum { LENGTHS = 3, AT_ONCE = 64, SETS_MAX = 100000, WORKERS_MAX = 64, ROWS_MAX = 4096, WHATS = RF_NAMES_MAX + 1 };
 
 static const long lengths[LENGTHS] = {10, 50, 200};
 
