@@ -254,7 +254,7 @@ def plain(message):
 
 class Messages(unittest.TestCase):
     def setUp(self):
-        self.sources = {message for folder in ("apps/cli", "src/classify", "src/models", "src/engines") for path in sorted((ROOT / folder).glob("*.c"))
+        self.sources = {message for folder in ("apps/cli", "src/classify", "src/models", "src/engines") for path in sorted((ROOT / folder).rglob("*.c"))
                         for message in messages(path.read_text())}
         self.sources |= set(re.findall(r'^RF_STATUS\(.*"(.*)"\)', (ROOT / "include/rejfilt/status.def").read_text(), re.M)) - {"fine"}
         page = (ROOT / "docs/errors.md").read_text()
@@ -272,6 +272,14 @@ class Messages(unittest.TestCase):
             if len(re.findall("[a-z]{2,}", source)) >= 3 and "memory" not in source:
                 with self.subTest(source):
                     self.assertTrue(any(message in source for message in self.listed))
+
+
+class Engines(unittest.TestCase):
+    def test_every_engine_has_a_row(self):
+        page, names = (ROOT / "docs/engines.md").read_text(), re.findall(r'^RF_ENGINE\((\w+), "(.*)", .\)', (ROOT / "src/engines/list.def").read_text(), re.M)
+        self.assertIn(("threads", "[:N]"), names)
+        for name, argument in names:
+            self.assertIn(f"\n| `{name}{argument}` |", page)
 
 
 @unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")

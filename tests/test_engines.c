@@ -8,8 +8,8 @@
 
 #include "allocations.h"
 #include "engine.h"
+#include "engine_names.h"
 #include "machine.h"
-#include "threads.h"
 
 /* The sanitizer's leak check, which then does not run again at exit: MPI leaks, so look before it starts. */
 void __lsan_do_leak_check(void) __attribute__((weak));
@@ -21,10 +21,20 @@ static void check_leaks(void)
 
 /* ---- Cases: chains of updates ---- */
 
-enum { STEPS = 5, SAMPLERS = 3, MODELS = 5, SIZES = 7, CASES = MODELS * SIZES * 4 * SAMPLERS, DIM = 3 };
+enum { STEPS = 5, SAMPLERS = 3, MODELS_MAX = 32, SIZES = 7, CASES_OF_A_MODEL = SIZES * 4 * SAMPLERS, DIM = 4 };
 
-static const char *const models[MODELS] = {"precession", "ramsey", "decay", "linear", "phase"};
 static const uint32_t sizes[SIZES] = {1, 2, 3, 100, 1000, 5000, 20011};
+
+static unsigned model_count(void)
+{
+    unsigned count = 0;
+    while (rf_model_at(count))
+        count++;
+    assert_in_range(count, 1, MODELS_MAX);
+    return count;
+}
+
+static unsigned case_count(void) { return model_count() * CASES_OF_A_MODEL; }
 
 typedef struct chain_case {
     const RF(instance) *instance;
@@ -33,11 +43,12 @@ typedef struct chain_case {
 
 static chain_case case_at(unsigned index)
 {
-    chain_case c = {INSTANCE(rf_model_find(models[index % MODELS])), RF(options_default)()};
-    c.options.attempts = sizes[index / MODELS % SIZES];
-    c.options.strict = index / (MODELS * SIZES) % 2;
-    c.options.kappa = index / (MODELS * SIZES * 2) % 2 ? RF_C(0.4) : RF_C(1.0);
-    c.options.sampler = (rf_sampler)(index / (MODELS * SIZES * 4));
+    chain_case c = {INSTANCE(rf_model_at(index / CASES_OF_A_MODEL)), RF(options_default)()};
+    index %= CASES_OF_A_MODEL;
+    c.options.attempts = sizes[index % SIZES];
+    c.options.strict = index / SIZES % 2;
+    c.options.kappa = index / (SIZES * 2) % 2 ? RF_C(0.4) : RF_C(1.0);
+    c.options.sampler = (rf_sampler)(index / (SIZES * 4));
     return c;
 }
 
@@ -82,7 +93,7 @@ static void run_chain(const chain_case *c, const RF(engine) *engine, snapshot sn
     RF(chart) charts[RF_NAMES_MAX];
     RF(model) model = RF(instance_model)(c->instance, charts);
     RF(filter) *f;
-    rf_real records[3 * RF_NAMES_MAX];
+    rf_real records[3 * (RF_NAMES_MAX + 1)];
     memset(snapshots, 0, STEPS * sizeof *snapshots);
     assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, model.dim, 42), RF_OK);
     set_prior_of(f, &model, c->instance->about);
@@ -98,8 +109,8 @@ static void run_chain(const chain_case *c, const RF(engine) *engine, snapshot sn
 
 static const snapshot *reference(unsigned index)
 {
-    static snapshot snapshots[CASES][STEPS];
-    static int known[CASES];
+    static snapshot snapshots[MODELS_MAX * CASES_OF_A_MODEL][STEPS];
+    static int known[MODELS_MAX * CASES_OF_A_MODEL];
     chain_case c = case_at(index);
     if (!known[index])
         run_chain(&c, NULL, snapshots[index]);
@@ -136,7 +147,7 @@ static rf_engine *open_or_skip(const char *name)
 static void same_bits(void **state)
 {
     rf_engine *engine = open_or_skip(*state);
-    for (unsigned i = 0; i < CASES; i++) {
+    for (unsigned i = 0; i < case_count(); i++) {
         chain_case c = case_at(i);
         if (case_exists(&c))
             check_chain(*state, i, ENGINE(engine));
@@ -172,7 +183,7 @@ static void same_bits_in_pieces(void **state)
     rf_engine *engine = open_or_skip(*state);
     splitter s = {ENGINE(engine), 9};
     const RF(engine) split = {.run = split_run, .self = &s};
-    for (unsigned i = 0; i < CASES; i++) {
+    for (unsigned i = 0; i < case_count(); i++) {
         chain_case c = case_at(i);
         if (case_exists(&c))
             check_chain(*state, i, &split);
@@ -201,8 +212,8 @@ static void updates_allocate_nothing(void **state)
 {
     rf_engine *engine = open_or_skip(*state);
     snapshot s[STEPS];
-    for (unsigned model = 0; model < MODELS; model++) {
-        chain_case c = case_at(model + 5 * MODELS);
+    for (unsigned model = 0; model < model_count(); model++) {
+        chain_case c = case_at(model * CASES_OF_A_MODEL + 5);
         int before = allocations;
         run_chain(&c, ENGINE(engine), s);
         assert_int_equal(allocations, before);
@@ -268,7 +279,7 @@ static void bad_names_are_refused(void **state)
 {
     (void)state;
     const char *const bad[][2] = {
-        {"", "serial, simd"},           {"warp", "'warp'"},            {"warp:9", "warp"},
+        {"", "serial, simd["},           {"warp", "'warp'"},            {"warp:9", "warp"},
         {"Serial", "'Serial'"},         {"serial:2", "takes no argument"}, {"simd:", "no instruction set ''"},
         {"simd:sse9", "'sse9'"},        {"threads:0", "1 to 1024"},    {"threads:x", "threads:x"},
         {"threads:", "1 to 1024"},      {"threads:-1", "1 to 1024"},   {"threads:2x", "1 to 1024"},
@@ -356,9 +367,9 @@ static void parts_are_the_range(void **state)
     for (int k = 0; k < 20000; k++) {
         uint32_t begin = (uint32_t)test_word(&source) >> (1 + test_word(&source) % 31);
         uint32_t count = (RF_ATTEMPTS_MAX - begin) >> (test_word(&source) % 31);
-        unsigned most = 1 + (unsigned)(test_word(&source) % 1024), parts = rf_parts(count, most);
+        unsigned max = 1 + (unsigned)(test_word(&source) % 1024), parts = rf_parts(count, max);
         uint32_t at = begin;
-        assert_in_range(parts, 1, most);
+        assert_in_range(parts, 1, max);
         assert_true(parts == 1 || count / parts >= RF_PART_ATTEMPTS);
         for (unsigned i = 0; i < parts; i++) {
             rf_part part = rf_part_at(begin, count, i, parts);
@@ -449,18 +460,13 @@ static rf_status update_once(const RF(model) *model, const RF(engine) *engine, R
     return RF(update)(f, model, records, 1, &options, engine, NULL);
 }
 
+/* The engine of that name, with a liar inside it. */
 static rf_engine *open_over(const char *name, lie *l)
 {
-    char error[200] = "";
-    rf32_engine f32 = {.self = l};
-    rf64_engine f64 = {.self = l};
-#if RF_PRECISION == 32
-    f32.run = lying_run;
-#else
-    f64.run = lying_run;
-#endif
-    rf_engine *engine = rf_engine_open_over(name, rf_engine_leaf("liar", f32, f64), error, sizeof error);
-    assert_non_null(engine);
+    rf_engine *engine = open_or_skip(name);
+    const RF(engine) liar = {.run = lying_run, .self = l};
+    strcpy(engine->inner->name, "liar");
+    *RF_IN_PRECISION(engine->inner) = liar;
     return engine;
 }
 
@@ -563,35 +569,44 @@ static void paranoid_finds_bad_tasks(void **state)
 
 /* ---- Running them ---- */
 
-static const char *const engines[] = {"serial",    "simd",      "simd:baseline", "simd:avx2", "simd:avx512", "threads:1",
-                                      "threads:2", "threads:3", "threads:4",     "threads:5", "threads:6",   "threads:7",
-                                      "threads:8", "paranoid",  "paranoid:threads:3"};
-enum { ENGINES = sizeof engines / sizeof engines[0] };
-
+enum { THREADS = 8, TESTS = 5 }; /* tests of each engine */
 #define FOR_ENGINE(test) {#test, test, NULL, NULL, NULL}
 
 /* The tests of one engine, named after it. */
 static size_t add_tests(struct CMUnitTest *tests, const char *engine)
 {
-    static char names[ENGINES + 1][5][80];
+    static char names[ENGINE_NAMES_MAX][TESTS][80];
     static size_t engine_count;
-    const struct CMUnitTest each[] = {FOR_ENGINE(same_bits), FOR_ENGINE(same_bits_in_pieces), FOR_ENGINE(updates_allocate_nothing),
+    const struct CMUnitTest each[TESTS] = {FOR_ENGINE(same_bits), FOR_ENGINE(same_bits_in_pieces), FOR_ENGINE(updates_allocate_nothing),
                                       FOR_ENGINE(opening_and_closing_leaks_nothing), FOR_ENGINE(opening_fails_cleanly)};
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < TESTS; i++) {
         tests[i] = each[i];
         snprintf(names[engine_count][i], sizeof names[0][0], "%s: %s", engine, each[i].name);
         tests[i].name = names[engine_count][i];
         tests[i].initial_state = (void *)(uintptr_t)engine;
     }
     engine_count++;
-    return 5;
+    return TESTS;
+}
+
+/* The tests of all engines that are in the library, or of those that need a module. */
+static int run_engines(const char *group, int modules)
+{
+    static engine_list engines;
+    struct CMUnitTest tests[TESTS * ENGINE_NAMES_MAX];
+    size_t made = 0;
+    engines = list_engines(THREADS);
+    for (size_t i = 0; i < engines.count; i++)
+        if (engines.name[i].is_module == modules)
+            made += add_tests(tests + made, engines.name[i].text);
+    return _cmocka_run_group_tests(group, tests, made, NULL, NULL);
 }
 
 /* Its tests alone; not to have it is a failure. */
 static int run_engine(const char *name)
 {
     char error[512] = "";
-    struct CMUnitTest tests[5];
+    struct CMUnitTest tests[TESTS];
     check_leaks();
     rf_engine *engine = rf_engine_open(name, error, sizeof error);
     if (!engine)
@@ -615,13 +630,9 @@ int main(int count, char **arguments)
         cmocka_unit_test(paranoid_finds_bad_models),
         cmocka_unit_test(paranoid_finds_bad_tasks),
     };
-    struct CMUnitTest tests[5 * ENGINES];
-    size_t made = 0;
     if (count > 1)
         return run_engine(arguments[1]);
-    for (size_t i = 0; i < ENGINES; i++)
-        made += add_tests(tests + made, engines[i]);
-    int failures = _cmocka_run_group_tests("each engine", tests, made, NULL, NULL) + cmocka_run_group_tests_name("engines", others, NULL, NULL);
+    int failures = run_engines("each engine", 0) + cmocka_run_group_tests_name("engines", others, NULL, NULL);
     check_leaks();
-    return failures + _cmocka_run_group_tests("mpi", tests, add_tests(tests, "mpi"), NULL, NULL);
+    return failures + run_engines("modules", 1);
 }

@@ -291,7 +291,7 @@ RF_API rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf
 RF_API rf_status RF(fleet_update)(RF(filter) *const filters[], uint32_t count, const RF(model) *model, const rf_real records[],
                                   const RF(options) *options, const RF(engine) *engine, RF(report) reports[]);
 
-/* For engines: updates a checked fleet one by one with `engine`, or with null by the serial one. */
+/* For engines: updates a checked fleet, or a part of one, with an inner engine; null is serial. */
 RF_API rf_status RF(fleet_run)(const RF(fleet) *fleet, const RF(engine) *engine);
 
 /* ---- Evidence ---------------------------------------------------------------------------- */

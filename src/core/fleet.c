@@ -2,6 +2,8 @@
 
 rf_status RF(fleet_run)(const RF(fleet) *fleet, const RF(engine) *engine)
 {
+    if (engine && engine->fleet)
+        return engine->fleet(engine->self, fleet);
     const unsigned stride = fleet->model->settings + 1u;
     rf_status notes = RF_OK;
     for (uint32_t i = 0; i < fleet->count; i++) {
@@ -30,7 +32,5 @@ rf_status RF(fleet_update)(RF(filter) *const filters[], uint32_t count, const RF
             return status;
     }
     const RF(fleet) fleet = {filters, model, records, options, reports, count};
-    if (engine && engine->fleet)
-        return engine->fleet(engine->self, &fleet);
     return RF(fleet_run)(&fleet, engine);
 }

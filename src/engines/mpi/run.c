@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-#if RF_PRECISION == 32
-#define INNER(engine) (&(engine)->inner->f32)
-#else
-#define INNER(engine) (&(engine)->inner->f64)
-#endif
-
 /* FNV-1a, by bytes. */
 static uint64_t RF(hash)(uint64_t hash, const void *data, size_t bytes)
 {
@@ -34,16 +28,16 @@ static uint64_t RF(fingerprint)(const RF(task) *task, uint32_t begin, uint32_t c
 static int RF(agree)(const rf_mpi_module *mpi, uint64_t fingerprint, rf_real *largest)
 {
     double value = (double)*largest; /* not negative, so its bits are in order */
-    int64_t most[] = {0, (int64_t)fingerprint, ~(int64_t)fingerprint};
-    memcpy(&most[0], &value, sizeof value);
-    if (mpi->most(most, 3) < 0 || most[1] != ~most[2])
+    int64_t max[] = {0, (int64_t)fingerprint, ~(int64_t)fingerprint};
+    memcpy(&max[0], &value, sizeof value);
+    if (mpi->max(max, 3) < 0 || max[1] != ~max[2])
         return -1;
-    memcpy(&value, &most[0], sizeof value);
+    memcpy(&value, &max[0], sizeof value);
     *largest = (rf_real)value;
     return 0;
 }
 
-static uint16_t RF(at_most_16_bits)(uint64_t count) { return (uint16_t)(count < 65535 ? count : 65535); }
+static uint16_t RF(in_16_bits)(uint64_t count) { return (uint16_t)(count < 65535 ? count : 65535); }
 
 /* The sum of all ranks' tallies, in place; -1 when MPI fails or some rank's part has failed. */
 static int RF(sum_tallies)(const rf_ranks *ranks, int failed, RF(tally) *tally)
@@ -57,9 +51,9 @@ static int RF(sum_tallies)(const rf_ranks *ranks, int failed, RF(tally) *tally)
         return -1;
     tally->over = n[1];
     RF(tally_set_weight)(tally, n[2]);
-    tally->nan = RF(at_most_16_bits)(n[3]);
-    tally->negative = RF(at_most_16_bits)(n[4]);
-    tally->infinite = RF(at_most_16_bits)(n[5]);
+    tally->nan = RF(in_16_bits)(n[3]);
+    tally->negative = RF(in_16_bits)(n[4]);
+    tally->infinite = RF(in_16_bits)(n[5]);
     memcpy(tally + 1, n + RF_RANKS_HEAD, 8 * (size_t)sums);
     return 0;
 }
@@ -67,16 +61,17 @@ static int RF(sum_tallies)(const rf_ranks *ranks, int failed, RF(tally) *tally)
 rf_status RF(ranks_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     rf_engine *engine = self;
+    const RF(engine) *inner = RF_IN_PRECISION(engine->inner);
     const rf_ranks *ranks = engine->state;
     unsigned parts = rf_parts(count, ranks->mpi->size()), dim = task->model->dim;
-    if (parts == 1 || dim > ranks->room.dim) /* every rank runs everything */
-        return INNER(engine)->run(INNER(engine)->self, task, begin, count, tally);
+    if (parts == 1 || dim > ranks->tallies.dim) /* every rank runs everything */
+        return inner->run(inner->self, task, begin, count, tally);
 
-    RF(tally) *mine = rf_room_at(&ranks->room, 0);
+    RF(tally) *mine = rf_tallies_at(&ranks->tallies, 0);
     rf_part part = rf_part_at(begin, count, engine->rank, parts);
     RF(tally_clear)(mine, dim, task->update);
     engine->complaint[0] = '\0';
-    int failed = part.count > 0 && INNER(engine)->run(INNER(engine)->self, task, part.begin, part.count, mine) < 0;
+    int failed = part.count > 0 && inner->run(inner->self, task, part.begin, part.count, mine) < 0;
     if (RF(agree)(ranks->mpi, RF(fingerprint)(task, begin, count), &mine->largest) < 0) {
         rf_fail(engine->complaint, sizeof engine->complaint, "the ranks of the MPI job disagree on what to run at update %u", task->update);
         return RF_REFUSED_ENGINE;
@@ -91,6 +86,5 @@ rf_status RF(ranks_run)(void *self, const RF(task) *task, uint32_t begin, uint32
 rf_status RF(ranks_fleet)(void *self, const RF(fleet) *fleet)
 {
     const rf_engine *engine = self;
-    const RF(engine) *inner = INNER(engine);
-    return inner->fleet ? inner->fleet(inner->self, fleet) : RF(fleet_run)(fleet, inner);
+    return RF(fleet_run)(fleet, RF_IN_PRECISION(engine->inner));
 }

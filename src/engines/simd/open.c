@@ -39,4 +39,4 @@ static int simd_open(rf_engine *engine, const char *argument, char *error, size_
 
 static void simd_close(rf_engine *engine) { free(engine->state); }
 
-const rf_engine_kind rf_kind_simd = {"simd", simd_open, simd_close, NULL, NULL};
+const rf_engine_kind rf_kind_simd = {.name = "simd", .open = simd_open, .close = simd_close};
