@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "simd/targets.h"
+
 enum { ENGINE_NAMES_MAX = 32 };
 
 typedef struct engine_name {
@@ -29,11 +31,10 @@ static inline void add_engine(engine_list *l, const char *name, const char *argu
 /* An engine with the arguments that the list says it takes: every target, 1 to `threads`, another engine; or as it is. */
 static inline void add_engines(engine_list *l, const char *name, const char *argument, int is_module, unsigned threads)
 {
-    static const char *const targets[] = {"baseline", "avx2", "avx512", NULL};
     char number[12];
     const int takes_target = strcmp(argument, "[:TARGET]") == 0, takes_number = strcmp(argument, "[:N]") == 0;
-    for (unsigned i = 0; takes_target && targets[i]; i++)
-        add_engine(l, name, targets[i], is_module);
+    for (unsigned i = 0; takes_target && rf_target_names[i]; i++)
+        add_engine(l, name, rf_target_names[i], is_module);
     for (unsigned n = 1; takes_number && n <= threads; n++)
         add_engine(l, name, (snprintf(number, sizeof number, "%u", n), number), is_module);
     if (!takes_target && !takes_number)

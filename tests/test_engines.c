@@ -280,7 +280,7 @@ static void bad_names_are_refused(void **state)
     (void)state;
     const char *const bad[][2] = {
         {"", "serial, simd["},           {"warp", "'warp'"},            {"warp:9", "warp"},
-        {"Serial", "'Serial'"},         {"serial:2", "takes no argument"}, {"simd:", "no instruction set ''"},
+        {"Serial", "'Serial'"},         {"serial:2", "takes no argument"}, {"simd:", "no target ''"},
         {"simd:sse9", "'sse9'"},        {"threads:0", "1 to 1024"},    {"threads:x", "threads:x"},
         {"threads:", "1 to 1024"},      {"threads:-1", "1 to 1024"},   {"threads:2x", "1 to 1024"},
         {"threads:1025", "1 to 1024"},  {"threads:99999", "1 to 1024"}, {"threads:18446744073709551617", "1 to 1024"},
@@ -299,18 +299,60 @@ static void bad_names_are_refused(void **state)
     assert_int_equal(held, memory);
 }
 
-/* An instruction set that this CPU lacks is refused, all others open. */
-static void instruction_sets(void **state)
+/* A target that this CPU lacks is refused, all others open. */
+static void targets(void **state)
 {
     (void)state;
-    const char *const names[] = {"simd:baseline", "simd:avx2", "simd:avx512"};
-    for (unsigned isa = 0; isa < RF_ISA_COUNT; isa++) {
-        char error[200] = "";
-        rf_engine *engine = rf_engine_open(names[isa], error, sizeof error);
-        assert_int_equal(engine != NULL, isa <= (unsigned)rf_isa_best());
+    for (unsigned target = 0; rf_target_names[target]; target++) {
+        char name[40], error[200] = "";
+        snprintf(name, sizeof name, "simd:%s", rf_target_names[target]);
+        rf_engine *engine = rf_engine_open(name, error, sizeof error);
+        assert_int_equal(engine != NULL, target <= rf_target_best());
         assert_int_equal(engine == NULL, strstr(error, "does not have it") != NULL);
         rf_engine_close(engine);
     }
+}
+
+/* The kernel of the engine's target is run; without one, that for this machine; without either, the function. */
+static unsigned ran;
+static rf_status run_first(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    (void)self, (void)task, (void)begin, (void)count, (void)tally;
+    ran |= 1;
+    return RF_OK;
+}
+static rf_status run_second(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    (void)self, (void)task, (void)begin, (void)count, (void)tally;
+    ran |= 2;
+    return RF_OK;
+}
+static rf_real run_function(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    (void)x, (void)setting, (void)outcome;
+    ran |= 4;
+    return 1;
+}
+
+static void kernels_are_found_by_name(void **state)
+{
+    (void)state;
+    const RF(kernel) two[] = {{"other", run_first}, {"baseline", run_second}, {NULL, NULL}}, native[] = {{"native", run_first}, {NULL, NULL}},
+                     none[] = {{"cuda", run_first}, {NULL, NULL}};
+    const struct { const RF(kernel) *kernels; unsigned expected; } cases[] = {{two, 2}, {native, 1}, {none, 4}, {NULL, 4}};
+    const rf_real mean = 0, factor = 1, record = 0;
+    rf_engine *engine = open_or_skip("simd:baseline");
+    for (int k = 0; k < 4; k++) {
+        RF_ALIGNED unsigned char memory[FILTER_BYTES(1)];
+        RF(tally) *tally = (RF(tally) *)(void *)memory;
+        const RF(model) model = {.likelihood = run_function, .dim = 1, .kernels = cases[k].kernels};
+        const RF(task) task = {.model = &model, .mean = &mean, .factor = &factor, .records = &record, .count = 1, .kappa = 1};
+        RF(tally_clear)(tally, 1, 0);
+        ran = 0;
+        assert_int_equal(ENGINE(engine)->run(ENGINE(engine)->self, &task, 0, 2, tally), RF_OK);
+        assert_int_equal(ran, cases[k].expected);
+    }
+    rf_engine_close(engine);
 }
 
 #if RF_PRECISION == 32
@@ -322,13 +364,13 @@ static void instruction_sets(void **state)
 #endif
 extern const RF(instance) MANY_MODEL;
 
-/* Eleven parameters, on every instruction set: three tiles, of which the last is not full; enough attempts for the kept
+/* Eleven parameters, on every engine: three tiles, of which the last is not full; enough attempts for the kept
    ones to be summed many times and for some |z| ≥ 4, which are summed apart. */
 static void many_parameters(void **state)
 {
     (void)state;
     enum { MANY_DIM = 11, NUMBERS = MANY_DIM + MANY_DIM * (MANY_DIM + 1) / 2 };
-    const char *const names[] = {"simd:baseline", "simd:avx2", "simd:avx512", "simd", "threads:3"};
+    const engine_list engines = list_engines(3);
     const uint32_t counts[] = {1, 127, 300, 1500, 20001};
     RF(model) model = RF(instance_model)(&MANY_MODEL, (RF(chart)[RF_NAMES_MAX]){{RF_REAL, 0, 0}});
     model.charts = NULL;
@@ -341,8 +383,8 @@ static void many_parameters(void **state)
     }
     record[MANY_DIM] = 2;
     record[MANY_DIM + 1] = RF_C(0.2);
-    for (int e = 0; e < 5; e++) {
-        rf_engine *engine = rf_engine_open(names[e], NULL, 0);
+    for (unsigned e = 0; e < engines.count && !engines.name[e].is_module; e++) {
+        rf_engine *engine = rf_engine_open(engines.name[e].text, NULL, 0);
         for (int k = 0; engine && k < 5 * 3; k++) {
             static RF_ALIGNED unsigned char right[TALLY_BYTES(MANY_DIM)], got[TALLY_BYTES(MANY_DIM)];
             const RF(task) task = {&model, mean, factor, record, 0, 7, 1, 3, (rf_sampler)(k % 3), 1};
@@ -352,7 +394,7 @@ static void many_parameters(void **state)
             assert_int_equal(RF(serial).run(RF(serial).self, &task, 1, counts[k / 3], a), RF_OK);
             assert_int_equal(ENGINE(engine)->run(ENGINE(engine)->self, &task, 1, counts[k / 3], b), RF_OK);
             if (memcmp(right, got, sizeof(RF(tally)) + 8 * NUMBERS) != 0)
-                fail_msg("%s differs: sampler %d, %u attempts", names[e], k % 3, counts[k / 3]);
+                fail_msg("%s differs: sampler %d, %u attempts", engines.name[e].text, k % 3, counts[k / 3]);
         }
         rf_engine_close(engine);
     }
@@ -621,7 +663,8 @@ int main(int count, char **arguments)
     const struct CMUnitTest others[] = {
         cmocka_unit_test(names_are_filled_in),
         cmocka_unit_test(bad_names_are_refused),
-        cmocka_unit_test(instruction_sets),
+        cmocka_unit_test(targets),
+        cmocka_unit_test(kernels_are_found_by_name),
         cmocka_unit_test(many_parameters),
         cmocka_unit_test(parts_are_the_range),
         cmocka_unit_test(more_parameters_than_reserved),

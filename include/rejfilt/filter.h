@@ -15,7 +15,7 @@ typedef struct RF(chart) {
     rf_real low, high; /* bounded and periodic only */
 } RF(chart);
 
-typedef struct RF(kernels) RF(kernels);
+typedef struct RF(kernel) RF(kernel);
 
 /* What is measured. All of it stays the caller's and must outlive the calls that take it. */
 typedef struct RF(model) {
@@ -25,7 +25,7 @@ typedef struct RF(model) {
     uint16_t dim;               /* parameters */
     uint16_t settings;          /* settings of a record; a record is these and then the outcome */
     uint16_t is_log;            /* 1: the likelihood and bound functions return logarithms */
-    const RF(kernels) *kernels; /* optional: the attempts with this likelihood inlined, for fast engines */
+    const RF(kernel) *kernels;  /* optional, a list: the attempts with this likelihood inlined, for fast engines */
 } RF(model);
 
 /* ---- State ------------------------------------------------------------------------------- */
@@ -195,9 +195,10 @@ typedef struct RF(engine) {
     RF(run_fleet) *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
 } RF(engine);
 
-/* The loop over attempts with one model's functions inlined, compiled for each instruction set. */
-struct RF(kernels) {
-    RF(run) *run[RF_ISA_COUNT];
+/* The loop over attempts with one model's functions inlined, compiled for one target. */
+struct RF(kernel) {
+    const char *target; /* "baseline", "avx2", "avx512"; or "native", this machine; null ends a list */
+    RF(run) *run;
 };
 
 /* One attempt after the other through the model's function pointer. What a null engine means. */

@@ -25,7 +25,7 @@ typedef struct RF(instance) {
     RF(simulate) *simulate;                 /* or null */
     const struct RF(design) *design;        /* the model's own designer, or null */
     RF(dynamics) *dynamics;                 /* or null: parameters wander as the description says */
-    const RF(kernels) *kernels;             /* the attempts with it inlined, or null */
+    const RF(kernel) *kernels;              /* the attempts with it inlined, for each target; or null */
 } RF(instance);
 
 /* The charts that a description has, to charts[dim]. */

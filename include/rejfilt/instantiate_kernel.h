@@ -1,11 +1,15 @@
-/* Included after a model file, with RF_MODEL_NAME and RF_KERNEL_ISA set: the attempts with the model
-   inlined, for one precision and the instruction set that this file is compiled for. */
+/* Included after a model file, with RF_MODEL_NAME set: the attempts with the model inlined, for one precision and the target
+   RF_KERNEL_TARGET that this file is compiled for; without one, that is this machine. */
 #include "host.h"
 
 #include "chart.h"
 
-#define RF_KERNEL_PASTE_(name, bits, isa) rf##bits##_kernel_##name##_##isa
-#define RF_KERNEL_PASTE(name, bits, isa) RF_KERNEL_PASTE_(name, bits, isa)
+#define RF_KERNEL_PASTE_(name, bits, target) rf##bits##_kernel_##name##_##target
+#define RF_KERNEL_PASTE(name, bits, target) RF_KERNEL_PASTE_(name, bits, target)
+
+#ifndef RF_KERNEL_TARGET
+#define RF_KERNEL_TARGET native
+#endif
 
 #ifdef RF_HAS_BOUND
 #define RF_KERNEL_BOUND bound
@@ -17,7 +21,7 @@
 #define RF_KERNEL_DIM_MAX RF_NAMES_MAX
 #endif
 
-#define RF_KERNEL RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_ISA)
+#define RF_KERNEL RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_TARGET)
 #define RF_KERNEL_PAIRS 64u
 #define RF_KERNEL_STORAGE
 #define RF_KERNEL_DIM ((unsigned)description.dim)

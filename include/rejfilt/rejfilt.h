@@ -96,14 +96,6 @@ typedef enum rf_sampler {
 #endif
 #define RF_SAMPLER(sampler) (RF_SAMPLER_LAST == RF_REJECT ? RF_REJECT : (sampler))
 
-/* Instruction sets that kernels are compiled for. */
-typedef enum rf_isa {
-    RF_ISA_BASELINE = 0, /* what every CPU of the architecture has */
-    RF_ISA_AVX2 = 1,     /* x86 with AVX2 */
-    RF_ISA_AVX512 = 2,   /* x86 with AVX-512 BW, DQ and VL */
-    RF_ISA_COUNT = 3     /* how many there are */
-} rf_isa;
-
 #define RF_BITS 32
 #include "filter.h"
 #undef RF_BITS

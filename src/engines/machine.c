@@ -84,10 +84,3 @@ int rf_find_beside(const char *const places[], const char *file, char *path, siz
     }
     return -1;
 }
-
-rf_isa rf_isa_best(void)
-{
-    int avx2 = RF_CPU_HAS("avx2") && RF_CPU_HAS("fma");
-    int avx512 = RF_CPU_HAS("avx512f") && RF_CPU_HAS("avx512dq") && RF_CPU_HAS("avx512vl") && RF_CPU_HAS("avx512bw");
-    return avx2 && avx512 ? RF_ISA_AVX512 : avx2 ? RF_ISA_AVX2 : RF_ISA_BASELINE;
-}

@@ -18,6 +18,7 @@
 
 #include "load.h"
 #include "machine.h"
+#include "simd/targets.h"
 
 extern char **environ;
 
@@ -165,14 +166,13 @@ static words command(const load *l, int bits, const char *const task[])
 {
     static const char *const flags[] = {
         "-std=c11", "-O3", "-march=native", "-fPIC", "-fvisibility=default", "-ffp-contract=off", "-fno-math-errno",
-        "-fno-trapping-math", "-fschedule-insns", "-Werror=implicit-function-declaration", "-DRF_MODEL_NAME=user", "-DRF_ONE_ISA",
-        "-DRF_KERNEL_ISA=0", NULL};
+        "-fno-trapping-math", "-fschedule-insns", "-Werror=implicit-function-declaration", "-DRF_MODEL_NAME=user", NULL};
     static const char *const wide[] = {"-mprefer-vector-width=512", NULL};
     const char *const files[] = {bits == 32 ? "-DRF_PRECISION=32" : "-DRF_PRECISION=64", "-I", l->include,
                                  "-include", l->source, "-include", l->instance, "-include", l->kernel, NULL};
     words w = l->compiler;
     add(&w, flags);
-    if (rf_isa_best() == RF_ISA_AVX512)
+    if (strcmp(rf_target_names[rf_target_best()], "avx512") == 0)
         add(&w, wide);
     if (l->is_gcc)
         add(&w, only_gcc);

@@ -1,42 +1,29 @@
 /* The simd engine by name. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "simd.h"
-
-static const char *const isa_names[RF_ISA_COUNT] = {"baseline", "avx2", "avx512"};
-
-/* The instruction set of that name, by default the best; RF_ISA_COUNT for an unknown one. */
-static rf_isa isa_find(const char *name)
-{
-    if (!name)
-        return rf_isa_best();
-    unsigned isa = 0;
-    while (isa < RF_ISA_COUNT && strcmp(name, isa_names[isa]) != 0)
-        isa++;
-    return (rf_isa)isa;
-}
+#include "targets.h"
 
 static int simd_open(rf_engine *engine, const char *argument, char *error, size_t size)
 {
-    rf_isa isa = isa_find(argument);
-    if (isa == RF_ISA_COUNT)
-        return rf_fail(error, size, "engine 'simd' knows no instruction set '%.40s'; there are baseline, avx2, avx512", argument);
-    if (isa > rf_isa_best())
-        return rf_fail(error, size, "engine 'simd:%s': this CPU does not have it; its best is simd:%s", argument, isa_names[rf_isa_best()]);
-    rf_isa *self = malloc(sizeof *self);
-    if (!self)
-        return rf_fail(error, size, "engine 'simd': out of memory");
-    *self = isa;
-    engine->state = self;
+    const unsigned best = rf_target_best();
+    unsigned target = argument ? 0 : best;
+    char known[128] = "";
+    while (argument && rf_target_names[target] && strcmp(argument, rf_target_names[target]) != 0) {
+        const size_t length = strlen(known);
+        snprintf(known + length, sizeof known - length, "%s%s", length ? ", " : "", rf_target_names[target++]);
+    }
+    if (!rf_target_names[target])
+        return rf_fail(error, size, "engine 'simd' knows no target '%.40s'; there are %s", argument, known);
+    if (target > best)
+        return rf_fail(error, size, "engine 'simd:%s': this CPU does not have it; its best is simd:%s", argument, rf_target_names[best]);
+    engine->state = (void *)(uintptr_t)rf_target_names[target];
     engine->f32.run = rf32_simd_run;
     engine->f64.run = rf64_simd_run;
-    engine->f32.self = engine->f64.self = self;
-    snprintf(engine->name, sizeof engine->name, "simd:%s", isa_names[isa]);
+    engine->f32.self = engine->f64.self = engine->state;
+    snprintf(engine->name, sizeof engine->name, "simd:%s", rf_target_names[target]);
     return 0;
 }
 
-static void simd_close(rf_engine *engine) { free(engine->state); }
-
-const rf_engine_kind rf_kind_simd = {.name = "simd", .open = simd_open, .close = simd_close};
+const rf_engine_kind rf_kind_simd = {.name = "simd", .open = simd_open};

@@ -1,9 +1,19 @@
-/* The simd engine: the model's own kernel for an instruction set. Compiled per precision. */
+/* The simd engine: the model's own kernel for a target. Compiled per precision. */
 #include "simd.h"
+
+#include <string.h>
+
+/* The kernel for the target, or one that was compiled on this machine for it. */
+static RF(run) *RF(find_kernel)(const RF(kernel) *kernel, const char *target)
+{
+    for (; kernel && kernel->target; kernel++)
+        if (strcmp(kernel->target, target) == 0 || strcmp(kernel->target, "native") == 0)
+            return kernel->run;
+    return NULL;
+}
 
 rf_status RF(simd_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
-    const RF(kernels) *kernels = task->model->kernels;
-    RF(run) *kernel = kernels ? kernels->run[*(const rf_isa *)self] : NULL;
-    return kernel ? kernel(NULL, task, begin, count, tally) : RF(serial).run(RF(serial).self, task, begin, count, tally);
+    RF(run) *run = RF(find_kernel)(task->model->kernels, self);
+    return run ? run(NULL, task, begin, count, tally) : RF(serial).run(RF(serial).self, task, begin, count, tally);
 }

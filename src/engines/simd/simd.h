@@ -1,4 +1,4 @@
-/* The simd engine's operations; self is an rf_isa. */
+/* The simd engine's operation; self is the name of a target. */
 #include "engine.h"
 
 rf32_run rf32_simd_run;
