@@ -4,6 +4,8 @@
 #include "testing.h"
 
 #include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "allocations.h"
@@ -118,17 +120,60 @@ static const snapshot *reference(unsigned index)
     return snapshots[index];
 }
 
-static void check_chain(const char *name, unsigned index, const RF(engine) *engine)
+/* Of the case's own instance, or of another one that must do the same. */
+static void check_chain(const char *name, unsigned index, const RF(engine) *engine, const RF(instance) *other)
 {
     snapshot got[STEPS];
     chain_case c = case_at(index);
     const snapshot *right = reference(index);
+    c.instance = other ? other : c.instance;
     run_chain(&c, engine, got);
     for (int i = 0; i < STEPS; i++)
         if (memcmp(&got[i], &right[i], sizeof got[i]) != 0)
             fail_msg("%s differs at update %d of %s with m = %u, kappa = %g%s, sampler %d: accepted %u, not %u", name, i,
                      c.instance->about->name, c.options.attempts, (double)c.options.kappa, c.options.strict ? ", strict" : "",
                      (int)c.options.sampler, got[i].tally.accepted, right[i].tally.accepted);
+}
+
+/* ---- Models with a block function ---- */
+
+/* What the block function was asked, and when it is to fail. */
+typedef struct block_data {
+    const RF(instance) *instance;
+    atomic_uint calls, elsewhere; /* elsewhere: on another thread than `home` */
+    unsigned fail_at;
+    pthread_t home;
+    atomic_uint widest; /* most candidates of a call */
+} block_data;
+
+static rf_status block_of_scalars(const rf_real x[], uint32_t n, const rf_real setting[], rf_real outcome, rf_real out[], void *data)
+{
+    block_data *d = data;
+    const unsigned call = atomic_fetch_add(&d->calls, 1);
+    atomic_fetch_add(&d->elsewhere, !pthread_equal(pthread_self(), d->home));
+    atomic_store(&d->widest, n > atomic_load(&d->widest) ? n : atomic_load(&d->widest));
+    for (uint32_t k = 0; k < n; k++) {
+        rf_real own[RF_NAMES_MAX];
+        for (unsigned i = 0; i < d->instance->about->dim; i++)
+            own[i] = x[i * n + k];
+        out[k] = d->instance->likelihood(own, setting, outcome);
+    }
+    return call == d->fail_at ? -7 : RF_OK;
+}
+
+/* The instance with a block function in place of its likelihood. */
+static RF(instance) in_blocks(block_data *d, const RF(instance) *instance)
+{
+    RF(instance) blocks = *instance;
+    d->instance = instance;
+    d->calls = d->elsewhere = d->widest = 0;
+    d->fail_at = ~0u;
+    d->home = pthread_self();
+    blocks.likelihood = NULL;
+    blocks.kernels = NULL;
+    blocks.block = block_of_scalars;
+    blocks.data = d;
+    return blocks;
 }
 
 /* ---- The same bits ---- */
@@ -150,7 +195,7 @@ static void same_bits(void **state)
     for (unsigned i = 0; i < case_count(); i++) {
         chain_case c = case_at(i);
         if (case_exists(&c))
-            check_chain(*state, i, ENGINE(engine));
+            check_chain(*state, i, ENGINE(engine), NULL);
     }
     rf_engine_close(engine);
 }
@@ -186,8 +231,85 @@ static void same_bits_in_pieces(void **state)
     for (unsigned i = 0; i < case_count(); i++) {
         chain_case c = case_at(i);
         if (case_exists(&c))
-            check_chain(*state, i, &split);
+            check_chain(*state, i, &split, NULL);
     }
+    rf_engine_close(engine);
+}
+
+/* Through a block function, whose calls have many candidates; on threads unless the model does not want it. */
+static void same_bits_in_blocks(void **state)
+{
+    rf_engine *engine = open_or_skip(*state);
+    unsigned elsewhere = 0;
+    for (unsigned i = 0; i < case_count(); i += 3) { /* a third of the cases, among them every model, size and sampler */
+        chain_case c = case_at(i);
+        block_data d;
+        RF(instance) blocks = in_blocks(&d, c.instance);
+        blocks.one_thread = i % 2;
+        if (!case_exists(&c))
+            continue;
+        check_chain(*state, i, ENGINE(engine), &blocks);
+        assert_true(d.calls >= STEPS);
+        assert_true(d.widest <= 8192 && d.widest >= (c.options.attempts < 1000 ? 1 : 100));
+        assert_true(!blocks.one_thread || d.elsewhere == 0);
+        elsewhere += d.elsewhere;
+    }
+    if (strstr(rf_engine_name(engine), "threads:") && !strstr(rf_engine_name(engine), "threads:1"))
+        assert_true(elsewhere > 0);
+    rf_engine_close(engine);
+}
+
+/* A block function that fails at any of its calls: refused, and the filter goes on as if nothing had been asked. */
+static void failing_blocks_change_nothing(void **state)
+{
+    rf_engine *engine = open_or_skip(*state);
+    for (unsigned model = 0; model < model_count(); model++)
+        for (int records = 1; records <= 2; records++) {
+            RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
+            rf_real state_before[DIM + RF_TRIANGLE(DIM)];
+            RF(chart) charts[RF_NAMES_MAX];
+            block_data d;
+            const RF(instance) *instance = INSTANCE(rf_model_at(model)), blocks = in_blocks(&d, instance);
+            const RF(model) m = RF(instance_model)(&blocks, charts);
+            const size_t numbers = m.dim + RF_TRIANGLE(m.dim);
+            RF(options) options = RF(options_default)();
+            rf_real record[2 * (RF_NAMES_MAX + 1)];
+            RF(filter) *f;
+            options.attempts = 3000;
+            options.batches_max = 2;
+            memset(memory, 0, sizeof memory);
+            assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, m.dim, 5), RF_OK);
+            set_prior_of(f, &m, instance->about);
+            make_records(f, &m, instance->about, 1, record);
+            memcpy(state_before, RF(filter_mean)(f), numbers * sizeof(rf_real));
+            allocations_left = 0; /* nor does one that there is no memory for */
+            rf_status status = RF(update)(f, &m, record, (uint32_t)records, &options, ENGINE(engine), NULL);
+            allocations_left = -1;
+            assert_int_equal(status, RF_REFUSED_ENGINE);
+            for (d.fail_at = 0; d.fail_at < 1000 && status < 0; d.fail_at++) {
+                RF(report) report, untouched;
+                memset(&report, 0x55, sizeof report);
+                memset(&untouched, 0x55, sizeof untouched);
+                d.calls = 0;
+                status = RF(update)(f, &m, record, (uint32_t)records, &options, ENGINE(engine), &report);
+                if (status >= 0)
+                    break;
+                assert_int_equal(status, RF_REFUSED_MODEL);
+                assert_memory_equal(&report, &untouched, sizeof report);
+                assert_memory_equal(RF(filter_mean)(f), state_before, numbers * sizeof(rf_real));
+                assert_int_equal(RF(filter_updates)(f), 0);
+                assert_int_equal(f->seed, 5);
+            }
+            assert_true(status >= 0 && d.fail_at > 0);
+            snapshot got = {.status = 0}, right = {.status = 0};
+            take(&got, 0, &(RF(report)){.status = 0}, f);
+            const RF(model) scalar = RF(instance_model)(instance, charts);
+            assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, m.dim, 5), RF_OK);
+            set_prior_of(f, &m, instance->about);
+            assert_int_equal(RF(update)(f, &scalar, record, (uint32_t)records, &options, NULL, NULL), status);
+            take(&right, 0, &(RF(report)){.status = 0}, f);
+            assert_memory_equal(&got, &right, sizeof got);
+        }
     rf_engine_close(engine);
 }
 
@@ -397,6 +519,74 @@ static void many_parameters(void **state)
                 fail_msg("%s differs: sampler %d, %u attempts", engines.name[e].text, k % 3, counts[k / 3]);
         }
         rf_engine_close(engine);
+    }
+}
+
+/* ---- Block functions elsewhere ---- */
+
+/* The core's own engine calls the likelihood: without one it refuses, and so does an engine around it. */
+static rf_status around_serial(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    return RF(serial).run(self, task, begin, count, tally);
+}
+
+static void the_core_has_no_blocks(void **state)
+{
+    (void)state;
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(1)], before[FILTER_BYTES(1)];
+    const RF(engine) around = {.run = around_serial}, *const engines[] = {NULL, &RF(serial), &around};
+    RF(chart) charts[RF_NAMES_MAX];
+    block_data d;
+    const RF(instance) blocks = in_blocks(&d, INSTANCE(rf_model_find("precession")));
+    RF(model) model = RF(instance_model)(&blocks, charts);
+    const RF(options) options = RF(options_default)();
+    const rf_real record[] = {1, 0, 1};
+    RF(filter) *f;
+    memset(memory, 0, sizeof memory);
+    assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 1, 1), RF_OK);
+    memcpy(before, memory, sizeof before);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(RF(update)(f, &model, record, 1, &options, engines[k], NULL), RF_REFUSED_NULL);
+        assert_int_equal(RF(fleet_update)(&f, 1, &model, record, &options, engines[k], NULL), RF_REFUSED_NULL);
+        assert_memory_equal(memory, before, sizeof before);
+    }
+    assert_int_equal(d.calls, 0);
+    model.block = NULL; /* and without either, all do */
+    rf_engine *engine = open_or_skip("simd");
+    assert_int_equal(RF(update)(f, &model, record, 1, &options, ENGINE(engine), NULL), RF_REFUSED_NULL);
+    rf_engine_close(engine);
+}
+
+/* Many likelihoods: by the block function, or one by one; and outcomes of a model that has it alone. */
+static void many_likelihoods(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    for (unsigned k = 0; k < model_count(); k++) {
+        const RF(instance) *instance = INSTANCE(rf_model_at(k));
+        block_data d;
+        const RF(instance) blocks = in_blocks(&d, instance);
+        const unsigned dim = instance->about->dim;
+        RF(chart) charts[RF_NAMES_MAX];
+        const RF(model) one = RF(instance_model)(instance, charts), many = RF(instance_model)(&blocks, charts), neither = {.dim = (uint16_t)dim};
+        rf_real x[N * RF_NAMES_MAX], setting[RF_NAMES_MAX], a[N], b[N];
+        for (unsigned i = 0; i < N * dim; i++)
+            x[i] = RF_C(0.1) + RF_C(0.05) * (rf_real)i;
+        for (unsigned i = 0; i < RF_NAMES_MAX; i++)
+            setting[i] = 1 + (rf_real)i;
+        assert_int_equal(RF(model_likelihoods)(&one, x, N, setting, 1, a), RF_OK);
+        assert_int_equal(RF(model_likelihoods)(&many, x, N, setting, 1, b), RF_OK);
+        assert_memory_equal(a, b, sizeof a);
+        assert_int_equal(RF(model_likelihoods)(&neither, x, N, setting, 1, b), RF_REFUSED_NULL);
+        for (uint32_t index = 0; index < 20; index++) {
+            const rf_real right = RF(instance_outcome)(instance, x, setting, 3, index), got = RF(instance_outcome)(&blocks, x, setting, 3, index);
+            assert_memory_equal(&right, &got, sizeof right);
+        }
+        d.fail_at = d.calls;
+        assert_int_equal(RF(model_likelihoods)(&many, x, N, setting, 1, b), RF_REFUSED_MODEL);
+        d.fail_at = d.calls;
+        const rf_real failed = RF(instance_outcome)(&blocks, x, setting, 3, 0);
+        assert_true(!instance->about->outcomes || !(failed == failed));
     }
 }
 
@@ -611,7 +801,7 @@ static void paranoid_finds_bad_tasks(void **state)
 
 /* ---- Running them ---- */
 
-enum { THREADS = 8, TESTS = 5 }; /* tests of each engine */
+enum { THREADS = 8, TESTS = 7 }; /* tests of each engine */
 #define FOR_ENGINE(test) {#test, test, NULL, NULL, NULL}
 
 /* The tests of one engine, named after it. */
@@ -619,7 +809,8 @@ static size_t add_tests(struct CMUnitTest *tests, const char *engine)
 {
     static char names[ENGINE_NAMES_MAX][TESTS][80];
     static size_t engine_count;
-    const struct CMUnitTest each[TESTS] = {FOR_ENGINE(same_bits), FOR_ENGINE(same_bits_in_pieces), FOR_ENGINE(updates_allocate_nothing),
+    const struct CMUnitTest each[TESTS] = {FOR_ENGINE(same_bits), FOR_ENGINE(same_bits_in_pieces), FOR_ENGINE(same_bits_in_blocks),
+                                          FOR_ENGINE(failing_blocks_change_nothing), FOR_ENGINE(updates_allocate_nothing),
                                       FOR_ENGINE(opening_and_closing_leaks_nothing), FOR_ENGINE(opening_fails_cleanly)};
     for (size_t i = 0; i < TESTS; i++) {
         tests[i] = each[i];
@@ -666,6 +857,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(targets),
         cmocka_unit_test(kernels_are_found_by_name),
         cmocka_unit_test(many_parameters),
+        cmocka_unit_test(the_core_has_no_blocks),
+        cmocka_unit_test(many_likelihoods),
         cmocka_unit_test(parts_are_the_range),
         cmocka_unit_test(more_parameters_than_reserved),
         cmocka_unit_test(failing_inside_changes_nothing),

@@ -15,7 +15,7 @@ for bits in 32 64; do
             echo "failed: test_engines$bits on $ranks ranks"
             exit 1
         fi
-        passed=$(grep -c 'PASSED.*5 test' "$log")
+        passed=$(grep -c 'PASSED.*7 test' "$log")
         if [ "$passed" != "$ranks" ]; then
             cat "$log"
             echo "failed: test_engines$bits: $passed of $ranks ranks ran all tests"

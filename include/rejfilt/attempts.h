@@ -8,6 +8,8 @@
      RF_KERNEL_IS_LOG      likewise, whether the model returns logarithms
      RF_KERNEL_LIKELIHOOD  the likelihood function, inlined where it can be
      RF_KERNEL_BOUND       the bound as a function of (setting, outcome)
+   or, for the stages of an attempt alone, instead of RF_KERNEL_LIKELIHOOD with
+     RF_KERNEL_KNOWN       where in x the likelihood is, which is known already, as a function of (task, record, lane)
 
    Attempts 2k and 2k+1 use the words of element k: words 2d and 2d+1 make the normals of parameter
    d for both, the two words after those decide acceptance. An attempt's numbers depend on its index
@@ -45,6 +47,12 @@ RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
 {
     rf_real r = is_log ? RF(exp)(RF(min)(value + scale, RF_C(40.0))) : value * scale;
     return RF(is_bad)(value, is_log) ? RF_C(0.0) : r;
+}
+
+/* The model's own bound for a record, on the scale its likelihood returns. */
+RF_FN rf_real RF(bound_of)(const RF(model) *model, const rf_real setting[], rf_real outcome)
+{
+    return model->bound ? model->bound(setting, outcome) : (model->is_log ? RF_C(0.0) : RF_C(1.0));
 }
 
 /* lanes ← their natural values. */
@@ -189,6 +197,11 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
     const RF(model) *model = task->model;
     const rf_real *setting = task->records + (size_t)k * (model->settings + 1u), outcome = setting[model->settings];
     const rf_real most = RF_KERNEL_BOUND(setting, outcome); /* first: the loop shares its terms, and becomes vectors */
+#if defined(RF_KERNEL_KNOWN)
+    (void)dim;
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+        value[lane] = x[RF_KERNEL_KNOWN(task, k, lane)];
+#else
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         if (RF_KERNEL_DIM_MAX > 1) {
             rf_real own[RF_KERNEL_DIM_MAX];
@@ -203,6 +216,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
             value[lane] = RF_KERNEL_LIKELIHOOD(point, setting, outcome);
         }
     }
+#endif
     const rf_real kappa = k == 0 ? task->kappa : RF_C(1.0); /* κ is that of the product over records */
     return RF_KERNEL_IS_LOG ? -(most + RF(log)(kappa)) : RF_C(1.0) / (most * kappa);
 }
@@ -368,6 +382,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q
     }
 }
 
+#if !defined(RF_KERNEL_KNOWN)
 /* A whole block of one real parameter and one record, in one pass: the same as the general way below as
    long as no value is bad or above κ. Otherwise nothing is added, and the answer is 0. */
 RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const float *u, RF(tally) *tally)
@@ -465,6 +480,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
     }
     return RF_OK;
 }
+#endif
 
 #undef RF_KERNEL_LANES
 #undef RF_KERNEL_STAGE

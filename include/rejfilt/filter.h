@@ -6,6 +6,10 @@
 /* P(outcome | x; setting), a probability or a density; or its logarithm where the model says so. */
 typedef rf_real RF(likelihood)(const rf_real x[], const rf_real setting[], rf_real outcome);
 
+/* The same for n candidates at once: x[i * n + k] is parameter i of candidate k, out[k] becomes what the function above would
+   return for it. `data` is the model's. A negative status means that it failed: what needed it is refused. */
+typedef rf_status RF(block)(const rf_real x[], uint32_t n, const rf_real setting[], rf_real outcome, rf_real out[], void *data);
+
 /* An upper bound, over all x, of what the likelihood function returns for this record. */
 typedef rf_real RF(bound)(const rf_real setting[], rf_real outcome);
 
@@ -19,13 +23,16 @@ typedef struct RF(kernel) RF(kernel);
 
 /* What is measured. All of it stays the caller's and must outlive the calls that take it. */
 typedef struct RF(model) {
-    RF(likelihood) *likelihood; /* required */
+    RF(likelihood) *likelihood; /* required, unless there is a block function */
     RF(bound) *bound;           /* optional; without it the bound is 1 (its logarithm 0) */
     const RF(chart) *charts;    /* optional, one per parameter; without them all are real */
     uint16_t dim;               /* parameters */
     uint16_t settings;          /* settings of a record; a record is these and then the outcome */
     uint16_t is_log;            /* 1: the likelihood and bound functions return logarithms */
+    uint16_t one_thread;        /* 1: they are called on the thread that calls for an update, never on another */
     const RF(kernel) *kernels;  /* optional, a list: the attempts with this likelihood inlined, for fast engines */
+    RF(block) *block;           /* optional: many likelihoods at once, for engines by name; all of them where `likelihood` is null */
+    void *data;                 /* what the block function gets */
 } RF(model);
 
 /* ---- State ------------------------------------------------------------------------------- */
@@ -170,7 +177,8 @@ typedef struct RF(task) {
 } RF(task);
 
 /* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they
-   leave to the tally. Attempt i does the same whatever the range. */
+   leave to the tally. Attempt i does the same whatever the range. Returns RF_OK; or a negative status, which the update
+   then returns: RF_REFUSED_MODEL if a function of the model failed, else RF_REFUSED_ENGINE. */
 typedef rf_status RF(run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally);
 
 /* Filters of one model to be updated together, each with its own record. See RF(fleet_update). */
@@ -201,7 +209,7 @@ struct RF(kernel) {
     RF(run) *run;
 };
 
-/* One attempt after the other through the model's function pointer. What a null engine means. */
+/* One attempt after the other through the model's `likelihood`. What a null engine means. */
 RF_API extern const RF(engine) RF(serial);
 
 /* Σz and Σzzᵀ over the accepted, z in units of 2⁻¹³; with RF_WEIGHT, Σwz and Σwzzᵀ in units of 2⁻²⁵.
@@ -287,7 +295,7 @@ RF_API rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf
 
 /* Updates `count` filters of the same model at once, filter i with record i: the same bits as one by
    one; an engine may share them among threads. Refuses the whole fleet, unchanged, if one of them would be refused for what it
-   is given; an engine that fails (RF_REFUSED_ENGINE) leaves the filters before the failure updated.
+   is given; an engine or a model that fails leaves the filters before the failure updated.
    Else the notes of all. `reports` has room for all, or is null. */
 RF_API rf_status RF(fleet_update)(RF(filter) *const filters[], uint32_t count, const RF(model) *model, const rf_real records[],
                                   const RF(options) *options, const RF(engine) *engine, RF(report) reports[]);

@@ -60,5 +60,11 @@ static const RF(kernel) kernels[] = {RF_TARGETS{0, 0}};
 #endif
 
 extern const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION);
-const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {RF_LAYOUT_OF(RF_PRECISION), &description, call_likelihood, call_bound, call_simulate,
-                                                                       OWN_DESIGN, call_dynamics, RF_KERNELS};
+const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {.layout = RF_LAYOUT_OF(RF_PRECISION),
+                                                            .about = &description,
+                                                            .likelihood = call_likelihood,
+                                                            .bound = call_bound,
+                                                            .simulate = call_simulate,
+                                                            .design = OWN_DESIGN,
+                                                            .dynamics = call_dynamics,
+                                                            .kernels = RF_KERNELS};

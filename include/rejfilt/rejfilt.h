@@ -87,8 +87,9 @@ typedef enum rf_sampler {
 } rf_sampler;
 
 /* What a firmware does without is a constant there, and the code for it is gone: with RF_DIM_MAX 1 the number of
-   parameters, with RF_NO_LATTICE the sampler (the lattice is 8 KB of table, and weights are summed in double). */
+   parameters, and models that have no `likelihood`; with RF_NO_LATTICE the sampler (the lattice is 8 KB of table, and weights are summed in double). */
 #define RF_DIM(dim) (RF_DIM_MAX == 1 ? 1u : (unsigned)(dim))
+#define RF_BLOCKS (RF_DIM_MAX > 1)
 #if defined(RF_NO_LATTICE)
 #define RF_SAMPLER_LAST RF_REJECT
 #else

@@ -25,7 +25,7 @@ rf_status RF(fleet_update)(RF(filter) *const filters[], uint32_t count, const RF
         const int is_first = i == 0; /* what all share is looked at once */
         rf_status status = !is_first && filters[i] && filters[i]->tally.dim == model->dim ? RF_OK : RF(charts_check)(filters[i], model);
         if (status >= 0 && is_first)
-            status = RF(options_check)(model, options);
+            status = RF(options_check)(model, options, engine);
         if (status >= 0)
             status = RF(records_check)(model, records + (size_t)i * (model->settings + 1u), 1, options);
         if (status < 0)

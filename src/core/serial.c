@@ -8,15 +8,15 @@
 #define RF_KERNEL_LIKELIHOOD task->model->likelihood
 #define RF_KERNEL_BOUND(setting, outcome) RF(bound_of)(task->model, setting, outcome)
 
-/* The model's own bound for a record, on the scale its likelihood returns. */
-RF_FN rf_real RF(bound_of)(const RF(model) *model, const rf_real setting[], rf_real outcome)
-{
-    return model->bound ? model->bound(setting, outcome) : (model->is_log ? RF_C(0.0) : RF_C(1.0));
-}
-
 #include "rejfilt/attempts.h"
 
-const RF(engine) RF(serial) = {RF(serial_run), 0, 0};
+/* A model with a block function alone is for engines that call it. */
+static rf_status RF(serial_checked)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    return task->model->likelihood ? RF(serial_run)(self, task, begin, count, tally) : RF_REFUSED_NULL;
+}
+
+const RF(engine) RF(serial) = {RF_BLOCKS ? RF(serial_checked) : RF(serial_run), 0, 0};
 
 void RF(tally_clear)(RF(tally) *tally, unsigned dim, uint32_t update)
 {

@@ -1,9 +1,10 @@
 /* The update: validate, run attempts, turn their tally into the new Gaussian and a report. */
 
 /* Refuses options and functions that an update cannot work with, ... */
-static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o)
+static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o, const RF(engine) *engine)
 {
-    if (!model->likelihood || !o)
+    const int has_block = RF_BLOCKS && model->block && engine && engine->run != RF(serial).run;
+    if ((!model->likelihood && !has_block) || !o)
         return RF_REFUSED_NULL;
     if (o->attempts == 0 || o->attempts > RF_ATTEMPTS_MAX || o->batches_max == 0 || o->strict > 1)
         return RF_REFUSED_OPTIONS;
@@ -42,19 +43,20 @@ RF_FN rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
     return (rf_real)tally->accepted;
 }
 
-/* Batches of m attempts until enough are accepted. Returns the attempts made, or 0 if the engine failed. */
-RF_FN uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
+/* Batches of m attempts until enough are accepted. Returns the attempts made, or the negative status of the engine. */
+RF_FN int32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
 {
     uint32_t attempts = 0, batches = 0;
     RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
     do {
-        if (engine->run(engine->self, task, attempts, o->attempts, tally) < 0)
-            return 0;
+        const rf_status status = engine->run(engine->self, task, attempts, o->attempts, tally);
+        if (status < 0)
+            return status;
         attempts += o->attempts;
         batches++;
     } while (!o->strict && RF(accepted)(tally, o->sampler) < (rf_real)o->accepted_min && batches < o->batches_max &&
              attempts + o->attempts <= RF_ATTEMPTS_MAX);
-    return attempts;
+    return (int32_t)attempts;
 }
 
 /* ---- Moments of the accepted attempts ---- */
@@ -144,14 +146,14 @@ static void RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real
 
 /* A wrapped parameter's interval can be cut opposite the mean (½) or at the mean (0); the right cut
    is the one that does not split the posterior, which shows in the smaller variance. The attempts
-   are replayed, not stored. Returns the attempts made, or 0 if the engine failed. */
-static uint32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *variance, const RF(options) *o,
+   are replayed, not stored. Returns what RF(gather) does. */
+static int32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *variance, const RF(options) *o,
                                    const RF(engine) *engine, RF(tally) *tally)
 {
     const unsigned dim = RF_DIM(task->model->dim);
-    uint32_t attempts = RF(gather)(task, o, engine, tally);
+    int32_t attempts = RF(gather)(task, o, engine, tally);
     rf_real n = RF(accepted)(tally, o->sampler);
-    if (attempts == 0 || n < 2)
+    if (attempts < 0 || n < 2)
         return attempts;
     for (unsigned p = 0; p < dim; p++) {
         variance[p] = RF(scatter)(tally, dim, o->sampler, p, p) / n;
@@ -291,24 +293,23 @@ static RF_APART rf_status RF(conclude)(RF(filter) *filter, const RF(task) *task,
     return status;
 }
 
-RF_FN rf_status RF(finish)(RF(filter) *filter, const RF(task) *task, const RF(options) *options, uint32_t attempts, RF(report) *report)
+RF_FN rf_status RF(finish)(RF(filter) *filter, const RF(task) *task, const RF(options) *options, int32_t attempts, RF(report) *report)
 {
     rf_status status = RF(conclude)(filter, task, options);
     if (report)
-        RF(report_fill)(report, status, task, &filter->tally, attempts, options->hedge);
+        RF(report_fill)(report, status, task, &filter->tally, (uint32_t)attempts, options->hedge);
     return status;
 }
 
 /* Several records are together far less likely than their bounds say: a first look, at the attempts of the first batch,
-   finds the largest product of their likelihoods there, and κ becomes that. Returns whether the engine did it. */
-static RF_APART int RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
+   finds the largest product of their likelihoods there, and κ becomes that. Returns the engine's status. */
+static RF_APART rf_status RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
 {
     RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
-    int done = engine->run(engine->self, task, 0, o->attempts, tally) >= 0;
-    if (done && tally->largest > 0 && tally->largest < 1)
+    const rf_status status = engine->run(engine->self, task, 0, o->attempts, tally);
+    if (status >= 0 && tally->largest > 0 && tally->largest < 1)
         task->kappa = RF(max)(task->kappa * RF(min)(tally->largest * RF_C(1.000001), 1), RF_TINY); /* rounding is not above */
-    RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
-    return done;
+    return status;
 }
 
 /* The attempts and what follows them where parameters are wrapped. */
@@ -324,13 +325,12 @@ static RF_APART rf_status RF(update_wrapped)(RF(filter) *filter, RF(task) *task,
         saved[i] = task->factor[i];
     RF(wrap_prepare)(filter, task->model, wrap);
     task->wrap = wrap;
-    uint32_t attempts = RF(gather_wrapped)(task, wrap, variance, options, engine, &filter->tally);
-    if (attempts > 0)
+    const int32_t attempts = RF(gather_wrapped)(task, wrap, variance, options, engine, &filter->tally);
+    if (attempts >= 0)
         return RF(finish)(filter, task, options, attempts, report);
     for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
         RF(factor)(filter)[i] = saved[i];
-    RF(tally_clear)(&filter->tally, dim, task->update);
-    return RF_REFUSED_ENGINE;
+    return attempts;
 }
 
 /* An update of checked arguments. All but the attempts is apart, so that they have the stack to themselves. */
@@ -341,15 +341,16 @@ RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, c
     const RF(engine) *runner = engine ? engine : &RF(serial);
     RF(task) task = {model,        RF(mean)(filter), RF(factor)(filter), records,          0,
                      filter->seed, count,            tally->update,      options->sampler, options->kappa};
-    if (count > 1 && !options->strict && !RF(lower_kappa)(&task, options, runner, tally))
-        return RF_REFUSED_ENGINE;
-    if (RF(is_wrapped)(filter, model))
-        return RF(update_wrapped)(filter, &task, options, runner, report);
-    uint32_t attempts = RF(gather)(&task, options, runner, tally);
-    if (attempts > 0)
-        return RF(finish)(filter, &task, options, attempts, report);
-    RF(tally_clear)(tally, RF_DIM(model->dim), task.update);
-    return RF_REFUSED_ENGINE;
+    rf_status status = count > 1 && !options->strict ? RF(lower_kappa)(&task, options, runner, tally) : RF_OK;
+    if (status >= 0 && RF(is_wrapped)(filter, model)) {
+        status = RF(update_wrapped)(filter, &task, options, runner, report);
+    } else if (status >= 0) {
+        const int32_t attempts = RF(gather)(&task, options, runner, tally);
+        status = attempts < 0 ? attempts : RF(finish)(filter, &task, options, attempts, report);
+    }
+    if (status < 0)
+        RF(tally_clear)(tally, RF_DIM(model->dim), task.update);
+    return status;
 }
 
 rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
@@ -360,7 +361,7 @@ rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real r
         return status;
     if (!records)
         return RF_REFUSED_NULL;
-    status = RF(options_check)(model, options);
+    status = RF(options_check)(model, options, engine);
     if (status < 0)
         return status;
     status = RF(records_check)(model, records, count, options);

@@ -14,9 +14,32 @@ RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
 {
     const rf_description *about = instance->about;
     RF(described_charts)(about, charts);
-    RF(model) model = {instance->likelihood,      instance->bound,         charts,           (uint16_t)about->dim,
-                       (uint16_t)about->settings, (uint16_t)about->is_log, instance->kernels};
+    RF(model) model = {.likelihood = instance->likelihood,
+                       .bound = instance->bound,
+                       .charts = charts,
+                       .dim = (uint16_t)about->dim,
+                       .settings = (uint16_t)about->settings,
+                       .is_log = (uint16_t)about->is_log,
+                       .one_thread = instance->one_thread,
+                       .kernels = instance->kernels,
+                       .block = instance->block,
+                       .data = instance->data};
     return model;
+}
+
+rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], uint32_t n, const rf_real setting[], rf_real outcome, rf_real out[])
+{
+    if (RF_BLOCKS && model->block)
+        return model->block(x, n, setting, outcome, out, model->data) < 0 ? RF_REFUSED_MODEL : RF_OK;
+    if (!model->likelihood)
+        return RF_REFUSED_NULL;
+    for (uint32_t k = 0; k < n; k++) {
+        rf_real own[RF_DIM_MAX];
+        for (unsigned i = 0; i < RF_DIM(model->dim); i++)
+            own[i] = x[(size_t)i * n + k];
+        out[k] = model->likelihood(own, setting, outcome);
+    }
+    return RF_OK;
 }
 
 rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,
@@ -28,10 +51,13 @@ rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], co
         RF(normal_pair)(w.word[0], w.word[1], &normal, &other);
         return instance->simulate(x, setting, normal);
     }
+    const RF(model) model = {.likelihood = instance->likelihood, .dim = (uint16_t)instance->about->dim, .block = instance->block, .data = instance->data};
     rf_real left = RF(uniform)(w.word[0]);
     unsigned last = instance->about->outcomes - 1, outcome = 0;
     for (; outcome < last; outcome++) {
-        rf_real p = instance->likelihood(x, setting, (rf_real)outcome);
+        rf_real p;
+        if (RF(model_likelihoods)(&model, x, 1, setting, (rf_real)outcome, &p) < 0)
+            return RF(nan)();
         left -= instance->about->is_log ? RF(exp)(p) : p;
         if (left <= 0)
             break;

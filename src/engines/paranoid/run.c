@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "serial/serial.h"
+
 #define POISON 0xff /* reads as NaN */
 #define GRID 8192.0 /* z is in units of 1/GRID, and below 8 */
 #define Z_MAX (8.0 * GRID)
@@ -114,11 +116,15 @@ rf_status RF(paranoid_run)(void *self, const RF(task) *task, uint32_t begin, uin
         return RF_REFUSED_ENGINE;
     RF(tally) *given = RF(poisoned)(tallies, RF_PARANOID_GIVEN, task), *right = RF(poisoned)(tallies, RF_PARANOID_RIGHT, task);
     rf_status status = inner->run(inner->self, task, begin, count, given);
+    if (status == RF_REFUSED_MODEL)
+        return status;
     if (status < 0) {
         rf_fail(complaint, size, "engine %s refused: %s", rf_engine_name(engine->inner), rf_status_text(status));
         return RF_REFUSED_ENGINE;
     }
-    RF(serial).run(RF(serial).self, task, begin, count, right);
+    status = RF(any_run)(NULL, task, begin, count, right);
+    if (status < 0)
+        return status;
     if (RF(check_guard)(tallies, given, dim, complaint, size) < 0 || RF(check_tally)(given, task, count, complaint, size) < 0 ||
         RF(check_same)(given, right, complaint, size) < 0 || RF(tally_add)(tally, given) < 0)
         return RF_REFUSED_ENGINE;

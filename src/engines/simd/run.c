@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "serial/serial.h"
+
 /* The kernel for the target, or one that was compiled on this machine for it. */
 static RF(run) *RF(find_kernel)(const RF(kernel) *kernel, const char *target)
 {
@@ -15,5 +17,5 @@ static RF(run) *RF(find_kernel)(const RF(kernel) *kernel, const char *target)
 rf_status RF(simd_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     RF(run) *run = RF(find_kernel)(task->model->kernels, self);
-    return run ? run(NULL, task, begin, count, tally) : RF(serial).run(RF(serial).self, task, begin, count, tally);
+    return (run ? run : RF(any_run))(NULL, task, begin, count, tally);
 }

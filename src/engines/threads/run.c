@@ -25,7 +25,7 @@ rf_status RF(threads_run)(void *self, const RF(task) *task, uint32_t begin, uint
     const RF(engine) *inner = RF_IN_PRECISION(engine->inner);
     const rf_threads *threads = engine->state;
     unsigned parts = rf_parts(count, threads->workers);
-    if (parts == 1 || task->model->dim > threads->tallies.dim)
+    if (parts == 1 || task->model->dim > threads->tallies.dim || task->model->one_thread)
         return inner->run(inner->self, task, begin, count, tally);
 
     RF(job) job;
@@ -38,7 +38,7 @@ rf_status RF(threads_run)(void *self, const RF(task) *task, uint32_t begin, uint
     rf_pool_run(threads->pool, RF(work), &job, parts);
     for (unsigned i = 0; i < parts; i++)
         if (job.status[i] < 0)
-            return RF_REFUSED_ENGINE;
+            return job.status[i];
     for (unsigned i = 0; i < parts; i++)
         if (RF(tally_add)(tally, rf_tallies_at(&threads->tallies, i)) < 0)
             return RF_REFUSED_ENGINE;
@@ -73,7 +73,7 @@ rf_status RF(threads_fleet)(void *self, const RF(fleet) *fleet)
     const rf_threads *threads = engine->state;
     uint32_t worth = fleet->count / RF_PART_FILTERS;
     unsigned parts = worth < threads->workers ? worth : threads->workers;
-    if (parts < 2)
+    if (parts < 2 || fleet->model->one_thread)
         return RF(fleet_run)(fleet, inner);
 
     RF(fleet_job) job;
