@@ -48,10 +48,10 @@ FIRMWARES = {
         "source": "rejfilt.c",
         "update": ("rf32_update", "rf32_diffuse"),
         "indirect": {"rf32_serial_run_judge": ["likelihood"], "rf32_serial_run_look_closer": ["likelihood"], "rf32_records_check": [],
-                     "rf32_report_any": [], "rf32_update": ["rf32_serial_run"], "rf32_lower_kappa": ["rf32_serial_run"],
+                     "rf32_report_fill": [], "rf32_update": ["rf32_serial_run"], "rf32_lower_kappa": ["rf32_serial_run"],
                      "rf32_prior_independent": ["rf32_chart_box"]},
         "phase": lambda time, reference, truth: as_float(time) * (as_float(truth) - as_float(reference)),
-        "never": {"a report": ["rf32_report_any"], "likelihoods above the bound": ["rf32_serial_run_look_closer"],
+        "never": {"a report": ["rf32_report_fill"], "likelihoods above the bound": ["rf32_serial_run_look_closer"],
                   "several records": ["rf32_lower_kappa"], "a wide periodic parameter": ["rf32_update_wrapped", "rf32_serial_run_wrap"]},
     },
     "fixed": {

@@ -12,6 +12,7 @@ STEP_KEYS = set("step parameters settings outcome records attempts accepted acce
                 "health widened restarts notes".split())  # and covariances, time, where there are any
 RECORD = '{"t": 1, "x_": 0.2, "outcome": 1}\n'
 MODELS = ("precession", "ramsey", "decay", "coin", "linear", "phase", "rabi", "bearing", "range")
+ENGINES = tuple(re.findall(r"^RF_ENGINE\((\w+), .*, 0\)", (ROOT / "src/engines/list.def").read_text(), re.M))  # that need no module
 NOTE_WIDENED, NOTE_COARSE = 1, 64  # RF_NOTE_... of status.def
 
 
@@ -100,7 +101,7 @@ class FrontDoor(Test):
     def test_help_of_a_command_lists_its_table(self):
         for command, file in (("track", "track_options"), ("models", "models")):
             source = (ROOT / "apps/cli" / f"{file}.c").read_text()
-            table = re.findall(r'^    \{"([\w-]+)", (?:NULL|"[^"]*"), (?:"|design_help,|belief_help,)', source, re.M)
+            table = re.findall(r'^    \{"([\w-]+)", (?:NULL|"[^"]*"), (?:"|design_help,|belief_help,|cli_engine_help,)', source, re.M)
             text = good(command, "--help")
             self.assertEqual(re.findall(r"^  --([\w-]+)", text, re.M), [*table, "help"])
             self.assertTrue(text.startswith(f"usage: rejfilt {command} "))
@@ -512,9 +513,12 @@ class Option(Test):
         self.assertGreater(summary("--trials=3", "--attempts=5")["mean_attempts"], 5)
 
     def test_engine(self):
+        self.assertIn("threads", ENGINES)
+        for name in (*ENGINES, "mpi"):
+            self.assertIn(f" {name},", good("track", "--help"))
         for model, more in (("precession", []), ("decay", ["--sampler=lattice"]), ("linear", ["--sampler=weight"])):
             expected = good(*SIMULATE, "--json", "--steps=20", "--attempts=5000", "--model", model, *more)
-            for engine in ("serial", "simd:baseline", "threads:1", "threads:3", "paranoid", "paranoid:threads:2"):
+            for engine in (*ENGINES, "simd:baseline", "threads:1", "threads:3", "paranoid:threads:2"):
                 with self.subTest(model=model, engine=engine):
                     self.assertEqual(good(*SIMULATE, "--json", "--steps=20", "--attempts=5000", "--model", model, "--engine", engine, *more), expected)
         self.assertEqual(summary("--trials=3", "--steps=9", "--engine=threads:2")["engine"], "threads:2")

@@ -7,10 +7,14 @@
 #include "knn.h"
 #include "knn_kernel.h"
 #include "rejfilt/host.h"
+#include "simd/targets.h"
 #include "sweep.h"
 
-extern const rf_cloud_kernel rf_cloud_kernel_0, rf_cloud_kernel_1, rf_cloud_kernel_2;
-extern rf_knn_dots rf_knn_dots_0, rf_knn_dots_1, rf_knn_dots_2, rf_knn_dots_3;
+#define RF_TARGET(name)                                                                                                \
+    extern const rf_cloud_kernel rf_cloud_kernel_##name;                                                               \
+    extern rf_knn_dots rf_knn_dots_##name;
+RF_TARGETS
+#undef RF_TARGET
 
 enum { COUNT = 1000, FEATURES = 77 };
 
@@ -23,7 +27,7 @@ static void weights_are_powers_of_two(void **state)
     static uint32_t weight[RF_PENALTY_CLIP], block[RF_PENALTY_CLIP / RF_BLOCK + 1];
     for (unsigned i = 0; i < RF_PENALTY_CLIP; i++)
         penalty[i] = (uint16_t)(i + 100);
-    rf_weighed w = rf_cloud_kernel_0.weigh(penalty, RF_PENALTY_CLIP, 100, 65535, weight, block);
+    rf_weighed w = rf_cloud_kernel_baseline.weigh(penalty, RF_PENALTY_CLIP, 100, 65535, weight, block);
     double sum = 0;
     for (unsigned i = 0; i < RF_PENALTY_CLIP; i++) {
         double exact = exp2(-(double)i / RF_BIT) * RF_WEIGHT_ONE;
@@ -31,23 +35,27 @@ static void weights_are_powers_of_two(void **state)
         sum += weight[i];
     }
     check_within((double)w.sum, sum, 0);
-    assert_int_equal(rf_cloud_kernel_0.within(penalty, RF_PENALTY_CLIP, 100, 5 * RF_BIT), 5 * RF_BIT + 1);
+    assert_int_equal(rf_cloud_kernel_baseline.within(penalty, RF_PENALTY_CLIP, 100, 5 * RF_BIT), 5 * RF_BIT + 1);
 }
 
-static void instruction_sets_agree(void **state)
+static void targets_agree(void **state)
 {
     (void)state;
-    const rf_cloud_kernel *kernels[RF_ISA_COUNT] = {&rf_cloud_kernel_0, &rf_cloud_kernel_1, &rf_cloud_kernel_2};
+    const rf_cloud_kernel *const kernels[] = {
+#define RF_TARGET(name) &rf_cloud_kernel_##name,
+        RF_TARGETS
+#undef RF_TARGET
+    };
     uint8_t x[COUNT];
     test_bytes(x, COUNT, 1);
-    for (unsigned isa = 1; isa <= (unsigned)rf_isa_best(); isa++) {
+    for (unsigned target = 1; target <= rf_target_best(); target++) {
         uint16_t penalty[2][COUNT], sum[2][2 * COUNT] = {{0}}, squares[2][2 * COUNT] = {{0}};
         uint32_t weight[2][COUNT], block[2][COUNT / RF_BLOCK + 1], wide[2][COUNT] = {{0}}, square[2][COUNT] = {{0}};
         rf_weighed out[2];
         uint32_t within[2];
         uint16_t base[2];
         for (int side = 0; side < 2; side++) {
-            const rf_cloud_kernel *k = kernels[side ? isa : 0];
+            const rf_cloud_kernel *k = kernels[side ? target : 0];
             memset(penalty[side], 0, sizeof penalty[side]);
             base[side] = 0;
             for (unsigned step = 0; step < 6; step++) {
@@ -80,7 +88,7 @@ static void a_penalty_is_the_exponent_of_the_likelihood(void **state)
     for (int i = 0; i < 256; i++)
         x[i] = (uint8_t)i;
     rf_evidence e = {0, 128, 0, (uint16_t)(RF_BIT * 1.4426950408889634 / (2 * sigma * sigma) * 65536)};
-    rf_cloud_kernel_0.update(x, 256, e, 0, penalty);
+    rf_cloud_kernel_baseline.update(x, 256, e, 0, penalty);
     for (int i = 0; i < 256; i++)
         check_within(penalty[i], fmin(RF_BIT * 1.4426950408889634 * (i - 128) * (i - 128) / (2 * sigma * sigma), 8 * RF_BIT), 1.5);
 }
@@ -129,7 +137,11 @@ static void neighbours_are_the_nearest(void **state)
 static void products_agree(void **state)
 {
     (void)state;
-    rf_knn_dots *dots[] = {rf_knn_dots_0, rf_knn_dots_1, rf_knn_dots_2, rf_knn_dots_3};
+    rf_knn_dots *const dots[] = {
+#define RF_TARGET(name) rf_knn_dots_##name,
+        RF_TARGETS
+#undef RF_TARGET
+    };
     enum { GROUPS = 9 };
     uint8_t panel[GROUPS * 4 * RF_KNN_LANES], bytes[RF_KNN_ROWS * GROUPS * 4];
     int8_t query[RF_KNN_ROWS * GROUPS * 4];
@@ -137,9 +149,8 @@ static void products_agree(void **state)
     test_bytes(panel, sizeof panel, 4);
     test_bytes(bytes, sizeof bytes, 5);
     memcpy(query, bytes, sizeof query);
-    unsigned most = (unsigned)rf_isa_best() + (rf_isa_best() == RF_ISA_AVX512 && RF_CPU_HAS("avx512vnni"));
-    for (unsigned isa = 0; isa <= most; isa++) {
-        dots[isa](panel, query, GROUPS, got);
+    for (unsigned target = 0; target <= rf_target_best(); target++) {
+        dots[target](panel, query, GROUPS, got);
         for (int q = 0; q < RF_KNN_ROWS; q++)
             for (int v = 0; v < RF_KNN_LANES; v++) {
                 int32_t exact = 0;
@@ -315,7 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_are_powers_of_two),
-        cmocka_unit_test(instruction_sets_agree),
+        cmocka_unit_test(targets_agree),
         cmocka_unit_test(a_penalty_is_the_exponent_of_the_likelihood),
         cmocka_unit_test(neighbours_are_the_nearest),
         cmocka_unit_test(products_agree),

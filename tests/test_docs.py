@@ -277,6 +277,14 @@ class Messages(unittest.TestCase):
                     self.assertTrue(any(message in source for message in self.listed))
 
 
+class Engines(unittest.TestCase):
+    def test_every_engine_has_a_row(self):
+        page, names = (ROOT / "docs/engines.md").read_text(), re.findall(r'^RF_ENGINE\((\w+), "(.*)", .\)', (ROOT / "src/engines/list.def").read_text(), re.M)
+        self.assertIn(("threads", "[:N]"), names)
+        for name, argument in names:
+            self.assertIn(f"\n| `{name}{argument}` |", page)
+
+
 @unittest.skipUnless(shutil.which("doxygen"), "no doxygen; tools/need docs installs it")
 class Reference(unittest.TestCase):
     def test_every_public_function_is_in_the_reference(self):

@@ -218,7 +218,7 @@ static void factor_survives_anything(void **state)
         RF(chart) charts[MOST];
         for (unsigned i = 0; i < dim; i++)
             charts[i] = kinds[test_word(&source) % 4];
-        RF(model) model = {moody, NULL, charts, (uint16_t)dim, 2, 0, NULL};
+        RF(model) model = {moody, NULL, charts, (uint16_t)dim, 2, 0, 0, NULL, NULL, NULL};
         for (int k = 0; k < 150; k++) {
             rf_real m[MOST * MOST], m2[MOST * MOST], mean[MOST];
             RF(options) options = RF(options_default)();

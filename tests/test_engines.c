@@ -4,13 +4,15 @@
 #include "testing.h"
 
 #include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "allocations.h"
 #include "engine.h"
+#include "engine_names.h"
 #include "machine.h"
 #include "rejfilt/detail/tally.h"
-#include "threads.h"
 
 /* The sanitizer's leak check, which then does not run again at exit: MPI leaks, so look before it starts. */
 void __lsan_do_leak_check(void) __attribute__((weak));
@@ -22,10 +24,20 @@ static void check_leaks(void)
 
 /* ---- Cases: chains of updates ---- */
 
-enum { STEPS = 5, SAMPLERS = 3, MODELS = 5, SIZES = 7, CASES = MODELS * SIZES * 4 * SAMPLERS, DIM = 3 };
+enum { STEPS = 5, SAMPLERS = 3, MODELS_MAX = 32, SIZES = 7, CASES_OF_A_MODEL = SIZES * 4 * SAMPLERS, DIM = 4 };
 
-static const char *const models[MODELS] = {"precession", "ramsey", "decay", "linear", "phase"};
 static const uint32_t sizes[SIZES] = {1, 2, 3, 100, 1000, 5000, 20011};
+
+static unsigned model_count(void)
+{
+    unsigned count = 0;
+    while (rf_model_at(count))
+        count++;
+    assert_in_range(count, 1, MODELS_MAX);
+    return count;
+}
+
+static unsigned case_count(void) { return model_count() * CASES_OF_A_MODEL; }
 
 typedef struct chain_case {
     const RF(instance) *instance;
@@ -34,11 +46,12 @@ typedef struct chain_case {
 
 static chain_case case_at(unsigned index)
 {
-    chain_case c = {INSTANCE(rf_model_find(models[index % MODELS])), RF(options_default)()};
-    c.options.attempts = sizes[index / MODELS % SIZES];
-    c.options.strict = index / (MODELS * SIZES) % 2;
-    c.options.kappa = index / (MODELS * SIZES * 2) % 2 ? RF_C(0.4) : RF_C(1.0);
-    c.options.sampler = (rf_sampler)(index / (MODELS * SIZES * 4));
+    chain_case c = {INSTANCE(rf_model_at(index / CASES_OF_A_MODEL)), RF(options_default)()};
+    index %= CASES_OF_A_MODEL;
+    c.options.attempts = sizes[index % SIZES];
+    c.options.strict = index / SIZES % 2;
+    c.options.kappa = index / (SIZES * 2) % 2 ? RF_C(0.4) : RF_C(1.0);
+    c.options.sampler = (rf_sampler)(index / (SIZES * 4));
     return c;
 }
 
@@ -83,7 +96,7 @@ static void run_chain(const chain_case *c, const RF(engine) *engine, snapshot sn
     RF(chart) charts[RF_NAMES_MAX];
     RF(model) model = RF(instance_model)(c->instance, charts);
     RF(filter) *f;
-    rf_real records[3 * RF_NAMES_MAX];
+    rf_real records[3 * (RF_NAMES_MAX + 1)];
     memset(snapshots, 0, STEPS * sizeof *snapshots);
     assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, model.dim, 42), RF_OK);
     set_prior_of(f, &model, c->instance->about);
@@ -99,8 +112,8 @@ static void run_chain(const chain_case *c, const RF(engine) *engine, snapshot sn
 
 static const snapshot *reference(unsigned index)
 {
-    static snapshot snapshots[CASES][STEPS];
-    static int known[CASES];
+    static snapshot snapshots[MODELS_MAX * CASES_OF_A_MODEL][STEPS];
+    static int known[MODELS_MAX * CASES_OF_A_MODEL];
     chain_case c = case_at(index);
     if (!known[index])
         run_chain(&c, NULL, snapshots[index]);
@@ -108,17 +121,60 @@ static const snapshot *reference(unsigned index)
     return snapshots[index];
 }
 
-static void check_chain(const char *name, unsigned index, const RF(engine) *engine)
+/* Of the case's own instance, or of another one that must do the same. */
+static void check_chain(const char *name, unsigned index, const RF(engine) *engine, const RF(instance) *other)
 {
     snapshot got[STEPS];
     chain_case c = case_at(index);
     const snapshot *right = reference(index);
+    c.instance = other ? other : c.instance;
     run_chain(&c, engine, got);
     for (int i = 0; i < STEPS; i++)
         if (memcmp(&got[i], &right[i], sizeof got[i]) != 0)
             fail_msg("%s differs at update %d of %s with m = %u, kappa = %g%s, sampler %d: accepted %u, not %u", name, i,
                      c.instance->about->name, c.options.attempts, (double)c.options.kappa, c.options.strict ? ", strict" : "",
                      (int)c.options.sampler, got[i].tally.count.accepted, right[i].tally.count.accepted);
+}
+
+/* ---- Models with a block function ---- */
+
+/* What the block function was asked, and when it is to fail. */
+typedef struct block_data {
+    const RF(instance) *instance;
+    atomic_uint calls, elsewhere; /* elsewhere: on another thread than `home` */
+    unsigned fail_at;
+    pthread_t home;
+    atomic_uint widest; /* most candidates of a call */
+} block_data;
+
+static rf_status block_of_scalars(const rf_real x[], uint32_t n, const rf_real setting[], rf_real outcome, rf_real out[], void *data)
+{
+    block_data *d = data;
+    const unsigned call = atomic_fetch_add(&d->calls, 1);
+    atomic_fetch_add(&d->elsewhere, !pthread_equal(pthread_self(), d->home));
+    atomic_store(&d->widest, n > atomic_load(&d->widest) ? n : atomic_load(&d->widest));
+    for (uint32_t k = 0; k < n; k++) {
+        rf_real own[RF_NAMES_MAX];
+        for (unsigned i = 0; i < d->instance->about->dim; i++)
+            own[i] = x[i * n + k];
+        out[k] = d->instance->likelihood(own, setting, outcome);
+    }
+    return call == d->fail_at ? -7 : RF_OK;
+}
+
+/* The instance with a block function in place of its likelihood. */
+static RF(instance) in_blocks(block_data *d, const RF(instance) *instance)
+{
+    RF(instance) blocks = *instance;
+    d->instance = instance;
+    d->calls = d->elsewhere = d->widest = 0;
+    d->fail_at = ~0u;
+    d->home = pthread_self();
+    blocks.likelihood = NULL;
+    blocks.kernels = NULL;
+    blocks.block = block_of_scalars;
+    blocks.data = d;
+    return blocks;
 }
 
 /* ---- The same bits ---- */
@@ -137,10 +193,10 @@ static rf_engine *open_or_skip(const char *name)
 static void same_bits(void **state)
 {
     rf_engine *engine = open_or_skip(*state);
-    for (unsigned i = 0; i < CASES; i++) {
+    for (unsigned i = 0; i < case_count(); i++) {
         chain_case c = case_at(i);
         if (case_exists(&c))
-            check_chain(*state, i, ENGINE(engine));
+            check_chain(*state, i, ENGINE(engine), NULL);
     }
     rf_engine_close(engine);
 }
@@ -173,11 +229,88 @@ static void same_bits_in_pieces(void **state)
     rf_engine *engine = open_or_skip(*state);
     splitter s = {ENGINE(engine), 9};
     const RF(engine) split = {.run = split_run, .self = &s};
-    for (unsigned i = 0; i < CASES; i++) {
+    for (unsigned i = 0; i < case_count(); i++) {
         chain_case c = case_at(i);
         if (case_exists(&c))
-            check_chain(*state, i, &split);
+            check_chain(*state, i, &split, NULL);
     }
+    rf_engine_close(engine);
+}
+
+/* Through a block function, whose calls have many candidates; on threads unless the model does not want it. */
+static void same_bits_in_blocks(void **state)
+{
+    rf_engine *engine = open_or_skip(*state);
+    unsigned elsewhere = 0;
+    for (unsigned i = 0; i < case_count(); i += 3) { /* a third of the cases, among them every model, size and sampler */
+        chain_case c = case_at(i);
+        block_data d;
+        RF(instance) blocks = in_blocks(&d, c.instance);
+        blocks.one_thread = i % 2;
+        if (!case_exists(&c))
+            continue;
+        check_chain(*state, i, ENGINE(engine), &blocks);
+        assert_true(d.calls >= STEPS);
+        assert_true(d.widest <= 8192 && d.widest >= (c.options.attempts < 1000 ? 1 : 100));
+        assert_true(!blocks.one_thread || d.elsewhere == 0);
+        elsewhere += d.elsewhere;
+    }
+    if (strstr(rf_engine_name(engine), "threads:") && !strstr(rf_engine_name(engine), "threads:1"))
+        assert_true(elsewhere > 0);
+    rf_engine_close(engine);
+}
+
+/* A block function that fails at any of its calls: refused, and the filter goes on as if nothing had been asked. */
+static void failing_blocks_change_nothing(void **state)
+{
+    rf_engine *engine = open_or_skip(*state);
+    for (unsigned model = 0; model < model_count(); model++)
+        for (int records = 1; records <= 2; records++) {
+            RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
+            rf_real state_before[DIM + RF_TRIANGLE(DIM)];
+            RF(chart) charts[RF_NAMES_MAX];
+            block_data d;
+            const RF(instance) *instance = INSTANCE(rf_model_at(model)), blocks = in_blocks(&d, instance);
+            const RF(model) m = RF(instance_model)(&blocks, charts);
+            const size_t numbers = m.dim + RF_TRIANGLE(m.dim);
+            RF(options) options = RF(options_default)();
+            rf_real record[2 * (RF_NAMES_MAX + 1)];
+            RF(filter) *f;
+            options.attempts = 3000;
+            options.batches_max = 2;
+            memset(memory, 0, sizeof memory);
+            assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, m.dim, 5), RF_OK);
+            set_prior_of(f, &m, instance->about);
+            make_records(f, &m, instance->about, 1, record);
+            memcpy(state_before, RF(filter_mean)(f), numbers * sizeof(rf_real));
+            allocations_left = 0; /* nor does one that there is no memory for */
+            rf_status status = RF(update)(f, &m, record, (uint32_t)records, &options, ENGINE(engine), NULL);
+            allocations_left = -1;
+            assert_int_equal(status, RF_REFUSED_ENGINE);
+            for (d.fail_at = 0; d.fail_at < 1000 && status < 0; d.fail_at++) {
+                RF(report) report, untouched;
+                memset(&report, 0x55, sizeof report);
+                memset(&untouched, 0x55, sizeof untouched);
+                d.calls = 0;
+                status = RF(update)(f, &m, record, (uint32_t)records, &options, ENGINE(engine), &report);
+                if (status >= 0)
+                    break;
+                assert_int_equal(status, RF_REFUSED_MODEL);
+                assert_memory_equal(&report, &untouched, sizeof report);
+                assert_memory_equal(RF(filter_mean)(f), state_before, numbers * sizeof(rf_real));
+                assert_int_equal(RF(filter_updates)(f), 0);
+                assert_int_equal(f->seed, 5);
+            }
+            assert_true(status >= 0 && d.fail_at > 0);
+            snapshot got = {.status = 0}, right = {.status = 0};
+            take(&got, 0, &(RF(report)){.status = 0}, f);
+            const RF(model) scalar = RF(instance_model)(instance, charts);
+            assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, m.dim, 5), RF_OK);
+            set_prior_of(f, &m, instance->about);
+            assert_int_equal(RF(update)(f, &scalar, record, (uint32_t)records, &options, NULL, NULL), status);
+            take(&right, 0, &(RF(report)){.status = 0}, f);
+            assert_memory_equal(&got, &right, sizeof got);
+        }
     rf_engine_close(engine);
 }
 
@@ -202,8 +335,8 @@ static void updates_allocate_nothing(void **state)
 {
     rf_engine *engine = open_or_skip(*state);
     snapshot s[STEPS];
-    for (unsigned model = 0; model < MODELS; model++) {
-        chain_case c = case_at(model + 5 * MODELS);
+    for (unsigned model = 0; model < model_count(); model++) {
+        chain_case c = case_at(model * CASES_OF_A_MODEL + 5);
         int before = allocations;
         run_chain(&c, ENGINE(engine), s);
         assert_int_equal(allocations, before);
@@ -269,8 +402,8 @@ static void bad_names_are_refused(void **state)
 {
     (void)state;
     const char *const bad[][2] = {
-        {"", "serial, simd"},           {"warp", "'warp'"},            {"warp:9", "warp"},
-        {"Serial", "'Serial'"},         {"serial:2", "takes no argument"}, {"simd:", "no instruction set ''"},
+        {"", "serial, simd["},           {"warp", "'warp'"},            {"warp:9", "warp"},
+        {"Serial", "'Serial'"},         {"serial:2", "takes no argument"}, {"simd:", "no target ''"},
         {"simd:sse9", "'sse9'"},        {"threads:0", "1 to 1024"},    {"threads:x", "threads:x"},
         {"threads:", "1 to 1024"},      {"threads:-1", "1 to 1024"},   {"threads:2x", "1 to 1024"},
         {"threads:1025", "1 to 1024"},  {"threads:99999", "1 to 1024"}, {"threads:18446744073709551617", "1 to 1024"},
@@ -289,18 +422,60 @@ static void bad_names_are_refused(void **state)
     assert_int_equal(held, memory);
 }
 
-/* An instruction set that this CPU lacks is refused, all others open. */
-static void instruction_sets(void **state)
+/* A target that this CPU lacks is refused, all others open. */
+static void targets(void **state)
 {
     (void)state;
-    const char *const names[] = {"simd:baseline", "simd:avx2", "simd:avx512"};
-    for (unsigned isa = 0; isa < RF_ISA_COUNT; isa++) {
-        char error[200] = "";
-        rf_engine *engine = rf_engine_open(names[isa], error, sizeof error);
-        assert_int_equal(engine != NULL, isa <= (unsigned)rf_isa_best());
+    for (unsigned target = 0; rf_target_names[target]; target++) {
+        char name[40], error[200] = "";
+        snprintf(name, sizeof name, "simd:%s", rf_target_names[target]);
+        rf_engine *engine = rf_engine_open(name, error, sizeof error);
+        assert_int_equal(engine != NULL, target <= rf_target_best());
         assert_int_equal(engine == NULL, strstr(error, "does not have it") != NULL);
         rf_engine_close(engine);
     }
+}
+
+/* The kernel of the engine's target is run; without one, that for this machine; without either, the function. */
+static unsigned ran;
+static rf_status run_first(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    (void)self, (void)task, (void)begin, (void)count, (void)tally;
+    ran |= 1;
+    return RF_OK;
+}
+static rf_status run_second(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    (void)self, (void)task, (void)begin, (void)count, (void)tally;
+    ran |= 2;
+    return RF_OK;
+}
+static rf_real run_function(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    (void)x, (void)setting, (void)outcome;
+    ran |= 4;
+    return 1;
+}
+
+static void kernels_are_found_by_name(void **state)
+{
+    (void)state;
+    const RF(kernel) two[] = {{"other", run_first}, {"baseline", run_second}, {NULL, NULL}}, native[] = {{"native", run_first}, {NULL, NULL}},
+                     none[] = {{"cuda", run_first}, {NULL, NULL}};
+    const struct { const RF(kernel) *kernels; unsigned expected; } cases[] = {{two, 2}, {native, 1}, {none, 4}, {NULL, 4}};
+    const rf_real mean = 0, factor = 1, record = 0;
+    rf_engine *engine = open_or_skip("simd:baseline");
+    for (int k = 0; k < 4; k++) {
+        RF_ALIGNED unsigned char memory[FILTER_BYTES(1)];
+        RF(tally) *tally = (RF(tally) *)(void *)memory;
+        const RF(model) model = {.likelihood = run_function, .dim = 1, .kernels = cases[k].kernels};
+        const RF(task) task = {.model = &model, .mean = &mean, .factor = &factor, .records = &record, .count = 1, .kappa = 1};
+        RF(tally_clear)(tally, 1, 0);
+        ran = 0;
+        assert_int_equal(ENGINE(engine)->run(ENGINE(engine)->self, &task, 0, 2, tally), RF_OK);
+        assert_int_equal(ran, cases[k].expected);
+    }
+    rf_engine_close(engine);
 }
 
 #if RF_PRECISION == 32
@@ -312,13 +487,13 @@ static void instruction_sets(void **state)
 #endif
 extern const RF(instance) MANY_MODEL;
 
-/* Eleven parameters, on every instruction set: three tiles, of which the last is not full; enough attempts for the kept
+/* Eleven parameters, on every engine: three tiles, of which the last is not full; enough attempts for the kept
    ones to be summed many times and for some |z| ≥ 4, which are summed apart. */
 static void many_parameters(void **state)
 {
     (void)state;
     enum { MANY_DIM = 11, NUMBERS = MANY_DIM + MANY_DIM * (MANY_DIM + 1) / 2 };
-    const char *const names[] = {"simd:baseline", "simd:avx2", "simd:avx512", "simd", "threads:3"};
+    const engine_list engines = list_engines(3);
     const uint32_t counts[] = {1, 127, 300, 1500, 20001};
     RF(model) model = RF(instance_model)(&MANY_MODEL, (RF(chart)[RF_NAMES_MAX]){{RF_REAL, 0, 0}});
     model.charts = NULL;
@@ -331,8 +506,8 @@ static void many_parameters(void **state)
     }
     record[MANY_DIM] = 2;
     record[MANY_DIM + 1] = RF_C(0.2);
-    for (int e = 0; e < 5; e++) {
-        rf_engine *engine = rf_engine_open(names[e], NULL, 0);
+    for (unsigned e = 0; e < engines.count && !engines.name[e].is_module; e++) {
+        rf_engine *engine = rf_engine_open(engines.name[e].text, NULL, 0);
         for (int k = 0; engine && k < 5 * 3; k++) {
             static RF_ALIGNED unsigned char right[TALLY_BYTES(MANY_DIM)], got[TALLY_BYTES(MANY_DIM)];
             const RF(task) task = {&model, mean, factor, record, 0, 0, 7, 1, 3, (rf_sampler)(k % 3), 1};
@@ -342,9 +517,77 @@ static void many_parameters(void **state)
             assert_int_equal(RF(serial).run(RF(serial).self, &task, 1, counts[k / 3], a), RF_OK);
             assert_int_equal(ENGINE(engine)->run(ENGINE(engine)->self, &task, 1, counts[k / 3], b), RF_OK);
             if (memcmp(right, got, sizeof(RF(tally)) + 8 * NUMBERS) != 0)
-                fail_msg("%s differs: sampler %d, %u attempts", names[e], k % 3, counts[k / 3]);
+                fail_msg("%s differs: sampler %d, %u attempts", engines.name[e].text, k % 3, counts[k / 3]);
         }
         rf_engine_close(engine);
+    }
+}
+
+/* ---- Block functions elsewhere ---- */
+
+/* The core's own engine calls the likelihood: without one it refuses, and so does an engine around it. */
+static rf_status around_serial(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    return RF(serial).run(self, task, begin, count, tally);
+}
+
+static void the_core_has_no_blocks(void **state)
+{
+    (void)state;
+    RF_ALIGNED unsigned char memory[FILTER_BYTES(1)], before[FILTER_BYTES(1)];
+    const RF(engine) around = {.run = around_serial}, *const engines[] = {NULL, &RF(serial), &around};
+    RF(chart) charts[RF_NAMES_MAX];
+    block_data d;
+    const RF(instance) blocks = in_blocks(&d, INSTANCE(rf_model_find("precession")));
+    RF(model) model = RF(instance_model)(&blocks, charts);
+    const RF(options) options = RF(options_default)();
+    const rf_real record[] = {1, 0, 1};
+    RF(filter) *f;
+    memset(memory, 0, sizeof memory);
+    assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 1, 1), RF_OK);
+    memcpy(before, memory, sizeof before);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(RF(update)(f, &model, record, 1, &options, engines[k], NULL), RF_REFUSED_NULL);
+        assert_int_equal(RF(fleet_update)(&f, 1, &model, record, &options, engines[k], NULL), RF_REFUSED_NULL);
+        assert_memory_equal(memory, before, sizeof before);
+    }
+    assert_int_equal(d.calls, 0);
+    model.block = NULL; /* and without either, all do */
+    rf_engine *engine = open_or_skip("simd");
+    assert_int_equal(RF(update)(f, &model, record, 1, &options, ENGINE(engine), NULL), RF_REFUSED_NULL);
+    rf_engine_close(engine);
+}
+
+/* Many likelihoods: by the block function, or one by one; and outcomes of a model that has it alone. */
+static void many_likelihoods(void **state)
+{
+    (void)state;
+    enum { N = 600 }; /* more than a block has */
+    for (unsigned k = 0; k < model_count(); k++) {
+        const RF(instance) *instance = INSTANCE(rf_model_at(k));
+        block_data d;
+        const RF(instance) blocks = in_blocks(&d, instance);
+        const unsigned dim = instance->about->dim;
+        RF(chart) charts[RF_NAMES_MAX];
+        const RF(model) one = RF(instance_model)(instance, charts), many = RF(instance_model)(&blocks, charts), neither = {.dim = (uint16_t)dim};
+        rf_real x[N * RF_NAMES_MAX], setting[RF_NAMES_MAX], a[N], b[N];
+        for (unsigned i = 0; i < N * dim; i++)
+            x[i] = RF_C(0.1) + RF_C(0.05) * (rf_real)(i % 16);
+        for (unsigned i = 0; i < RF_NAMES_MAX; i++)
+            setting[i] = 1 + (rf_real)i;
+        assert_int_equal(RF(model_likelihoods)(&one, x, dim, N, setting, 1, a), RF_OK);
+        assert_int_equal(RF(model_likelihoods)(&many, x, dim, N, setting, 1, b), RF_OK);
+        assert_memory_equal(a, b, sizeof a);
+        assert_int_equal(RF(model_likelihoods)(&neither, x, dim, N, setting, 1, b), RF_REFUSED_NULL);
+        for (uint32_t index = 0; index < 20; index++) {
+            const rf_real right = RF(instance_outcome)(instance, x, setting, 3, index), got = RF(instance_outcome)(&blocks, x, setting, 3, index);
+            assert_memory_equal(&right, &got, sizeof right);
+        }
+        d.fail_at = d.calls;
+        assert_int_equal(RF(model_likelihoods)(&many, x, dim, N, setting, 1, b), RF_REFUSED_MODEL);
+        d.fail_at = d.calls;
+        const rf_real failed = RF(instance_outcome)(&blocks, x, setting, 3, 0);
+        assert_true(!instance->about->outcomes || !(failed == failed));
     }
 }
 
@@ -357,9 +600,9 @@ static void parts_are_the_range(void **state)
     for (int k = 0; k < 20000; k++) {
         uint32_t begin = (uint32_t)test_word(&source) >> (1 + test_word(&source) % 31);
         uint32_t count = (RF_ATTEMPTS_MAX - begin) >> (test_word(&source) % 31);
-        unsigned most = 1 + (unsigned)(test_word(&source) % 1024), parts = rf_parts(count, most);
+        unsigned max = 1 + (unsigned)(test_word(&source) % 1024), parts = rf_parts(count, max);
         uint32_t at = begin;
-        assert_in_range(parts, 1, most);
+        assert_in_range(parts, 1, max);
         assert_true(parts == 1 || count / parts >= RF_PART_ATTEMPTS);
         for (unsigned i = 0; i < parts; i++) {
             rf_part part = rf_part_at(begin, count, i, parts);
@@ -450,18 +693,13 @@ static rf_status update_once(const RF(model) *model, const RF(engine) *engine, R
     return RF(update)(f, model, records, 1, &options, engine, NULL);
 }
 
+/* The engine of that name, with a liar inside it. */
 static rf_engine *open_over(const char *name, lie *l)
 {
-    char error[200] = "";
-    rf32_engine f32 = {.self = l};
-    rf64_engine f64 = {.self = l};
-#if RF_PRECISION == 32
-    f32.run = lying_run;
-#else
-    f64.run = lying_run;
-#endif
-    rf_engine *engine = rf_engine_open_over(name, rf_engine_leaf("liar", f32, f64), error, sizeof error);
-    assert_non_null(engine);
+    rf_engine *engine = open_or_skip(name);
+    const RF(engine) liar = {.run = lying_run, .self = l};
+    strcpy(engine->inner->name, "liar");
+    *RF_IN_PRECISION(engine->inner) = liar;
     return engine;
 }
 
@@ -564,35 +802,45 @@ static void paranoid_finds_bad_tasks(void **state)
 
 /* ---- Running them ---- */
 
-static const char *const engines[] = {"serial",    "simd",      "simd:baseline", "simd:avx2", "simd:avx512", "threads:1",
-                                      "threads:2", "threads:3", "threads:4",     "threads:5", "threads:6",   "threads:7",
-                                      "threads:8", "paranoid",  "paranoid:threads:3"};
-enum { ENGINES = sizeof engines / sizeof engines[0] };
-
+enum { THREADS = 8, TESTS = 7 }; /* tests of each engine */
 #define FOR_ENGINE(test) {#test, test, NULL, NULL, NULL}
 
 /* The tests of one engine, named after it. */
 static size_t add_tests(struct CMUnitTest *tests, const char *engine)
 {
-    static char names[ENGINES + 1][5][80];
+    static char names[ENGINE_NAMES_MAX][TESTS][80];
     static size_t engine_count;
-    const struct CMUnitTest each[] = {FOR_ENGINE(same_bits), FOR_ENGINE(same_bits_in_pieces), FOR_ENGINE(updates_allocate_nothing),
+    const struct CMUnitTest each[TESTS] = {FOR_ENGINE(same_bits), FOR_ENGINE(same_bits_in_pieces), FOR_ENGINE(same_bits_in_blocks),
+                                          FOR_ENGINE(failing_blocks_change_nothing), FOR_ENGINE(updates_allocate_nothing),
                                       FOR_ENGINE(opening_and_closing_leaks_nothing), FOR_ENGINE(opening_fails_cleanly)};
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < TESTS; i++) {
         tests[i] = each[i];
         snprintf(names[engine_count][i], sizeof names[0][0], "%s: %s", engine, each[i].name);
         tests[i].name = names[engine_count][i];
         tests[i].initial_state = (void *)(uintptr_t)engine;
     }
     engine_count++;
-    return 5;
+    return TESTS;
+}
+
+/* The tests of all engines that are in the library, or of those that need a module. */
+static int run_engines(const char *group, int modules)
+{
+    static engine_list engines;
+    struct CMUnitTest tests[TESTS * ENGINE_NAMES_MAX];
+    size_t made = 0;
+    engines = list_engines(THREADS);
+    for (size_t i = 0; i < engines.count; i++)
+        if (engines.name[i].is_module == modules)
+            made += add_tests(tests + made, engines.name[i].text);
+    return _cmocka_run_group_tests(group, tests, made, NULL, NULL);
 }
 
 /* Its tests alone; not to have it is a failure. */
 static int run_engine(const char *name)
 {
     char error[512] = "";
-    struct CMUnitTest tests[5];
+    struct CMUnitTest tests[TESTS];
     check_leaks();
     rf_engine *engine = rf_engine_open(name, error, sizeof error);
     if (!engine)
@@ -607,8 +855,11 @@ int main(int count, char **arguments)
     const struct CMUnitTest others[] = {
         cmocka_unit_test(names_are_filled_in),
         cmocka_unit_test(bad_names_are_refused),
-        cmocka_unit_test(instruction_sets),
+        cmocka_unit_test(targets),
+        cmocka_unit_test(kernels_are_found_by_name),
         cmocka_unit_test(many_parameters),
+        cmocka_unit_test(the_core_has_no_blocks),
+        cmocka_unit_test(many_likelihoods),
         cmocka_unit_test(parts_are_the_range),
         cmocka_unit_test(more_parameters_than_reserved),
         cmocka_unit_test(failing_inside_changes_nothing),
@@ -616,13 +867,9 @@ int main(int count, char **arguments)
         cmocka_unit_test(paranoid_finds_bad_models),
         cmocka_unit_test(paranoid_finds_bad_tasks),
     };
-    struct CMUnitTest tests[5 * ENGINES];
-    size_t made = 0;
     if (count > 1)
         return run_engine(arguments[1]);
-    for (size_t i = 0; i < ENGINES; i++)
-        made += add_tests(tests + made, engines[i]);
-    int failures = _cmocka_run_group_tests("each engine", tests, made, NULL, NULL) + cmocka_run_group_tests_name("engines", others, NULL, NULL);
+    int failures = run_engines("each engine", 0) + cmocka_run_group_tests_name("engines", others, NULL, NULL);
     check_leaks();
-    return failures + _cmocka_run_group_tests("mpi", tests, add_tests(tests, "mpi"), NULL, NULL);
+    return failures + run_engines("modules", 1);
 }

@@ -15,7 +15,7 @@ for bits in 32 64; do
             echo "failed: test_engines$bits on $ranks ranks"
             exit 1
         fi
-        passed=$(grep -c 'PASSED.*5 test' "$log")
+        passed=$(grep -c 'PASSED.*7 test' "$log")
         if [ "$passed" != "$ranks" ]; then
             cat "$log"
             echo "failed: test_engines$bits: $passed of $ranks ranks ran all tests"
@@ -69,4 +69,6 @@ track="$build/rejfilt track --simulate --steps 2 --attempts 20000 --json --engin
 # shellcheck disable=SC2086
 refused "no module" "not built in" "$build/tests/test_engines32" mpi
 refused "a broken module" "cannot be loaded" env REJFILT_MODULES="$folder" $track
+echo 'const unsigned rejfilt_mpi = 1;' | ${CC:-cc} -x c -shared -fPIC - -o "$folder/rejfilt_mpi.so"
+refused "a module of another version" "has ABI 1, but" env REJFILT_MODULES="$folder" $track
 refused "ranks with other tasks" "disagree" $mpi -np 1 $track --seed 1 : -np 1 $track --seed 2

@@ -593,6 +593,80 @@ static void test_all_with_all(void **state)
     }
 }
 
+/* ---- Models with a block function ---- */
+
+typedef struct block_data {
+    const rf64_instance *instance;
+    unsigned calls;
+    int fails;
+} block_data;
+
+static rf_status in_block(const double x[], uint32_t n, const double setting[], double outcome, double out[], void *data)
+{
+    block_data *d = data;
+    d->calls++;
+    for (uint32_t k = 0; k < n; k++) {
+        double own[RF_NAMES_MAX];
+        for (unsigned i = 0; i < d->instance->about->dim; i++)
+            own[i] = x[i * n + k];
+        out[k] = d->instance->likelihood(own, setting, outcome);
+    }
+    return d->fails ? -1 : RF_OK;
+}
+
+/* A model that has nothing else gives the same bytes, whatever asks it: beliefs, health, designs, simulations. When it fails,
+   what was told is refused, and it can be told again. */
+static void test_block_functions(void **state)
+{
+    (void)state;
+    static const char *const beliefs[] = {"gaussian", "particles:300", "grid:300"}, *const names[] = {"precession", "ramsey", "linear", "decay"};
+    static const char *const designs[] = {"risk", "pgh"};
+    rf_engine *engine = rf_engine_open("simd", NULL, 0);
+    for (unsigned b = 0; b < 3; b++)
+        for (unsigned m = 0; m < 4; m++)
+            for (unsigned d = 0; d < 2; d++) {
+                const rf_model *model = rf_model_find(names[m]);
+                block_data data = {.instance = model->f64};
+                rf64_instance blocks = *model->f64;
+                const rf_model other = {model->f32, &blocks};
+                blocks.likelihood = NULL;
+                blocks.kernels = NULL;
+                blocks.block = in_block;
+                blocks.data = &data;
+                rf_config config = rf_config_default(model);
+                config.belief = beliefs[b];
+                config.design = designs[d];
+                config.attempts = 100;
+                config.engine = engine;
+                char error[200];
+                rf_session *right = rf_session_open(&config, error, sizeof error);
+                if (!right)
+                    continue;
+                config.model = &other;
+                rf_session *session = open_or_fail(&config);
+                rf_step step;
+                go_on(right, 0, 6, 1, &step);
+                go_on(session, 0, 6, 1, &step);
+                go_on(right, 6, 4, 2, &step);
+                go_on(session, 6, 4, 2, &step);
+                assert_alike(right, session);
+                check_below(data.calls, 3000 * 10); /* and not one by one */
+                rf_record record;
+                assert_int_equal(rf_session_ask(session, 1, &record), RF_OK);
+                record.outcome = 1;
+                bytes before = bytes_of(session);
+                data.fails = 1;
+                assert_int_equal(rf_session_tell(session, &record, 1, &step), RF_REFUSED_MODEL);
+                assert_same(before, bytes_of(session));
+                free(before.at);
+                data.fails = 0;
+                assert_true(rf_session_tell(session, &record, 1, &step) >= 0);
+                rf_session_close(session);
+                rf_session_close(right);
+            }
+    rf_engine_close(engine);
+}
+
 /* ---- Simulations ---- */
 
 typedef struct seen {
@@ -643,6 +717,7 @@ int main(void)
         cmocka_unit_test(test_changes_on_the_way),
         cmocka_unit_test(test_sessions_in_threads),
         cmocka_unit_test(test_all_with_all),
+        cmocka_unit_test(test_block_functions),
         cmocka_unit_test(test_simulations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

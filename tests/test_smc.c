@@ -94,7 +94,7 @@ static void resampling_keeps_two_moments(void **state)
 {
     enum { N = 200000 };
     rf64_chart charts[2] = {{RF_REAL, 0, 0}, {RF_REAL, 0, 0}};
-    rf64_model m = {zero_one_two, NULL, charts, 2, 2, 0, NULL};
+    rf64_model m = {zero_one_two, NULL, charts, 2, 2, 0, 0, NULL, NULL, NULL};
     const rf_smc_options never = {0.98, 0};
     double mean[2] = {3, -1}, sd[2] = {0.5, 2}, record[3] = {-3.1, 0.5, 0}, m1[2], P1[4], m2[2], P2[4], y[2],
            weight = 0;
@@ -124,7 +124,7 @@ static void resampling_takes_its_share(void **state)
 {
     enum { N = 300 };
     rf64_chart charts[2] = {{RF_REAL, 0, 0}, {RF_REAL, 0, 0}};
-    rf64_model m = {zero_one_two, NULL, charts, 2, 2, 0, NULL};
+    rf64_model m = {zero_one_two, NULL, charts, 2, 2, 0, 0, NULL, NULL, NULL};
     const rf_smc_options plain = {1, 0};
     double zero[2] = {0, 0}, one[2] = {1, 1}, record[3] = {0.3, 0.1, 0}, y[2], was[N][2], w[N];
     (void)state;

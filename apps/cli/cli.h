@@ -75,6 +75,9 @@ typedef struct cli_usage {
    -1 after a message about a bad option. */
 int cli_parse(const cli_usage *usage, void *config, int argc, char **argv);
 
+/* The help of --engine, from the list of engines. */
+extern const char cli_engine_help[];
+
 /* The option of that name (`length` characters of it), or null. */
 const cli_option *cli_option_find(const cli_option *options, const char *name, size_t length);
 

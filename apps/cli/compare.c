@@ -67,7 +67,7 @@ static const cli_option options[] = {
     {"repeat", "R", "registers per candidate, each with a seed of its own, that\nare averaged (default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
     {"seed", "S", "the same seed gives the same numbers (default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
     {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
-    {"engine", "NAME", "who runs the attempts: serial, simd (default), threads[:N];\nthe result does not depend on it", NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
+    {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
     {"precision", "P", "the filters' numbers: float or double (default)", NULL, CLI_NAME, AT(precision), 0, 0, cli_precision_names},
     {"skip-bad", NULL, "count bad records and go on, instead of stopping at the first", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
     {"json", NULL, "one JSON object", NULL, CLI_FLAG, AT(json), 0, 0, NULL},

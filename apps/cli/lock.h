@@ -2,6 +2,9 @@
 #ifndef REJFILT_CLI_LOCK_H
 #define REJFILT_CLI_LOCK_H
 
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* PATH_MAX */
+#endif
 #include <limits.h>
 #include <stddef.h>
 

@@ -137,6 +137,12 @@ static const char *call_of(const cli_usage *usage, char text[64])
     return text;
 }
 
+const char cli_engine_help[] = "who runs the attempts (default simd):\nany of"
+#define RF_ENGINE(name, argument, is_module) " " #name ","
+#include "../../src/engines/list.def"
+#undef RF_ENGINE
+    "\nor with an argument, as in threads:4; the result does not\ndepend on it";
+
 static void print_help(const cli_usage *usage)
 {
     char call[64];

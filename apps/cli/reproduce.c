@@ -40,7 +40,7 @@ static const cli_option options[] = {
     {"out", "DIR", "where data, figures and reports go (default reproduce)", NULL, CLI_TEXT, AT(options.out), 0, 0, NULL},
     {"data", "DIR", "the four files of MNIST; without them, synthetic digits", NULL, CLI_TEXT, AT(options.data), 0, 0, NULL},
     {"seed", "N", "(default 1)", NULL, CLI_U64, AT(options.seed), 0, 0, NULL},
-    {"engine", "NAME", "who runs the attempts (default simd): the report is the same", NULL, CLI_TEXT, AT(options.engine), 0, 0, NULL},
+    {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(options.engine), 0, 0, NULL},
     {"threads", "N", "trials side by side (default one per CPU): the report is the same", NULL, CLI_U64, AT(options.threads), 1, 256, NULL},
     {"list", NULL, "list the experiments and the minutes they take on two cores", NULL, CLI_FLAG, AT(list), 0, 0, NULL},
     {"json", NULL, "print report.json instead of a table", NULL, CLI_FLAG, AT(json), 0, 0, NULL},

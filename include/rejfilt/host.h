@@ -24,7 +24,7 @@ typedef struct rf_model {
 
 /* ---- Engines by name ----
    serial         one attempt after the other
-   simd[:ISA]     vector lanes; ISA is baseline, avx2 or avx512, by default the best this CPU has
+   simd[:TARGET]  vector lanes; TARGET is baseline, avx2 or avx512, by default the best this CPU has
    threads[:N]    simd on N threads, by default one per CPU
    mpi[:E]        engine E (threads by default) on every rank of an MPI job
    paranoid[:E]   engine E (serial by default), checking everything it is given and gives
@@ -57,9 +57,6 @@ RF_API unsigned rf_engine_rank(const rf_engine *engine);
 
 /* Gives rank 0's bytes to all ranks, each of which must call it. Returns 0, or -1 when MPI fails. */
 RF_API int rf_engine_share(const rf_engine *engine, void *bytes, size_t count);
-
-/* The best instruction set of this CPU that kernels are compiled for. */
-RF_API rf_isa rf_isa_best(void);
 
 /* ---- Models ---- */
 

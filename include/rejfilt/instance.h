@@ -9,9 +9,9 @@ typedef void RF(dynamics)(rf_real elapsed, rf_real F[], rf_real Q[]);
 
 /* A number that differs when the structures that a kernel works on differ. */
 #if RF_BITS == 32
-#define RF32_LAYOUT (uint32_t)(sizeof(rf32_task) << 16 ^ sizeof(rf32_tally) << 8 ^ sizeof(rf32_model) ^ sizeof(rf32_fleet) << 24)
+#define RF32_LAYOUT (uint32_t)(sizeof(rf32_task) << 16 ^ sizeof(rf32_tally) << 8 ^ sizeof(rf32_model))
 #else
-#define RF64_LAYOUT (uint32_t)(sizeof(rf64_task) << 16 ^ sizeof(rf64_tally) << 8 ^ sizeof(rf64_model) ^ sizeof(rf64_fleet) << 24)
+#define RF64_LAYOUT (uint32_t)(sizeof(rf64_task) << 16 ^ sizeof(rf64_tally) << 8 ^ sizeof(rf64_model))
 #endif
 
 struct RF(design); /* see design.h */
@@ -25,7 +25,10 @@ typedef struct RF(instance) {
     RF(simulate) *simulate;                 /* or null */
     const struct RF(design) *design;        /* the model's own designer, or null */
     RF(dynamics) *dynamics;                 /* or null: parameters wander as the description says */
-    const RF(kernels) *kernels;             /* the attempts with it inlined, or null */
+    const RF(kernel) *kernels;              /* the attempts with it inlined, for each target; or null */
+    RF(block) *block;                       /* many likelihoods at once, or null; then `likelihood` may be null */
+    void *data;                             /* what the block function gets */
+    uint16_t one_thread;                    /* 1: its functions stay on the caller's thread */
 } RF(instance);
 
 /* The charts that a description has, to charts[dim]. */
@@ -34,7 +37,13 @@ RF_API void RF(described_charts)(const rf_description *about, RF(chart) charts[]
 /* The model of an instance with its described charts, which are written to charts[dim]. */
 RF_API RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[]);
 
-/* Draws an outcome for the true parameters x (natural units), with the words at `index`. */
+/* Likelihoods of n candidates, x[k * stride + i] parameter i of candidate k, to out[n], as the model returns them: by its block
+   function, 256 at a time, or one by one. A described model's parameters, at most. Refused: a model that has neither, or whose
+   function failed; out is then NaN. */
+RF_API rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
+                                       rf_real outcome, rf_real out[]);
+
+/* Draws an outcome for the true parameters x (natural units), with the words at `index`; NaN if the model's function failed. */
 RF_API rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,
                                     uint32_t index);
 

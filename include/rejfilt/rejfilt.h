@@ -87,8 +87,9 @@ typedef enum rf_sampler {
 } rf_sampler;
 
 /* What a firmware does without is a constant there, and the code for it is gone: with RF_DIM_MAX 1 the number of
-   parameters, with RF_NO_LATTICE the sampler (the lattice is 8 KB of table, and weights are summed in double). */
+   parameters, and models that have no `likelihood`; with RF_NO_LATTICE the sampler (the lattice is 8 KB of table, and weights are summed in double). */
 #define RF_DIM(dim) (RF_DIM_MAX == 1 ? 1u : (unsigned)(dim))
+#define RF_BLOCKS (RF_DIM_MAX > 1)
 #if defined(RF_NO_LATTICE)
 #define RF_SAMPLER_LAST RF_REJECT
 #else
@@ -101,16 +102,6 @@ typedef struct rf_counts {
     uint32_t accepted; /* attempts that were accepted */
     uint32_t above;    /* attempts with a likelihood above κ */
 } rf_counts;
-
-#define RF_FLEET_LANES 64u /* filters that a kernel updates side by side */
-
-/* Instruction sets that kernels are compiled for. */
-typedef enum rf_isa {
-    RF_ISA_BASELINE = 0, /* what every CPU of the architecture has */
-    RF_ISA_AVX2 = 1,     /* x86 with AVX2 */
-    RF_ISA_AVX512 = 2,   /* x86 with AVX-512 BW, DQ and VL */
-    RF_ISA_COUNT = 3     /* how many there are */
-} rf_isa;
 
 /* Magnitudes the filter works with, whose squares are representable; and the spacing of numbers from 1 to 2. */
 #define RF32_LIMIT 0x1p60f
@@ -127,6 +118,10 @@ typedef enum rf_isa {
 /* P(outcome | x; setting), a probability or a density; or its logarithm where the model says so. */
 typedef float rf32_likelihood(const float x[], const float setting[], float outcome);
 
+/* The same for n candidates at once: x[i * n + k] is parameter i of candidate k, out[k] becomes what the function above would
+   return for it. `data` is the model's. A negative status means that it failed: what needed it is refused. */
+typedef rf_status rf32_block(const float x[], uint32_t n, const float setting[], float outcome, float out[], void *data);
+
 /* An upper bound, over all x, of what the likelihood function returns for this record. */
 typedef float rf32_bound(const float setting[], float outcome);
 
@@ -136,17 +131,20 @@ typedef struct rf32_chart {
     float low, high;    /* bounded and periodic only */
 } rf32_chart;
 
-typedef struct rf32_kernels rf32_kernels;
+typedef struct rf32_kernel rf32_kernel;
 
 /* What is measured. All of it stays the caller's and must outlive the calls that take it. */
 typedef struct rf32_model {
-    rf32_likelihood *likelihood; /* required */
+    rf32_likelihood *likelihood; /* required, unless there is a block function */
     rf32_bound *bound;           /* optional; without it the bound is 1 (its logarithm 0) */
     const rf32_chart *charts;    /* optional, one per parameter; without them all are real */
     uint16_t dim;                /* parameters */
     uint16_t settings;           /* settings of a record; a record is these and then the outcome */
     uint16_t is_log;             /* 1: the likelihood and bound functions return logarithms */
-    const rf32_kernels *kernels; /* optional: the attempts with this likelihood inlined, for fast engines */
+    uint16_t one_thread;         /* 1: they are called on the thread that calls for an update, never on another */
+    const rf32_kernel *kernels;  /* optional, a list: the attempts with this likelihood inlined, for fast engines */
+    rf32_block *block;           /* optional: many likelihoods at once, for engines by name; all of them where `likelihood` is null */
+    void *data;                  /* what the block function gets */
 } rf32_model;
 
 /* ---- State ------------------------------------------------------------------------------- */
@@ -272,7 +270,8 @@ typedef struct rf32_task {
 } rf32_task;
 
 /* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they
-   leave to the tally. Attempt i does the same whatever the range. */
+   leave to the tally. Attempt i does the same whatever the range. Returns RF_OK; or a negative status, which the update
+   then returns: RF_REFUSED_MODEL if a function of the model failed, else RF_REFUSED_ENGINE. */
 typedef rf_status rf32_run(void *self, const rf32_task *task, uint32_t begin, uint32_t count, rf32_tally *tally);
 
 /* Filters of one model to be updated together, each with its own record. See rf32_fleet_update. */
@@ -297,17 +296,13 @@ typedef struct rf32_engine {
     rf32_run_fleet *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
 } rf32_engine;
 
-/* A first batch of attempts for up to RF_FLEET_LANES filters, one per vector lane, into their own
-   tallies. Bit i of the answer: filter i's must be run on its own (nothing of it was written). */
-typedef uint64_t rf32_run_lanes(const rf32_fleet *fleet);
-
-/* The loop over attempts with one model's functions inlined, compiled for each instruction set. */
-struct rf32_kernels {
-    rf32_run *run[RF_ISA_COUNT];         /* one filter, attempts in vector lanes */
-    rf32_run_lanes *lanes[RF_ISA_COUNT]; /* many filters, one per lane */
+/* The loop over attempts with one model's functions inlined, compiled for one target. */
+struct rf32_kernel {
+    const char *target; /* "baseline", "avx2", "avx512"; or "native", this machine; null ends a list */
+    rf32_run *run;
 };
 
-/* One attempt after the other through the model's function pointer. What a null engine means. */
+/* One attempt after the other through the model's `likelihood`. What a null engine means. */
 RF_API extern const rf32_engine rf32_serial;
 
 /* For engines that split a range: an empty tally (in rf32_tally_bytes of memory) for attempts of this update, and the sum of
@@ -363,14 +358,14 @@ RF_API rf_status rf32_update(rf32_filter *filter, const rf32_model *model, const
                              const rf32_engine *engine, rf32_report *report);
 
 /* Updates `count` filters of the same model at once, filter i with record i: the same bits as one by
-   one, in less time. Refuses the whole fleet, unchanged, if one of them would be refused for what it
-   is given; an engine that fails (RF_REFUSED_ENGINE) leaves the filters before the failure updated.
+   one; an engine may share them among threads. Refuses the whole fleet, unchanged, if one of them would be refused for what it
+   is given; an engine or a model that fails leaves the filters before the failure updated.
    Else the notes of all. `reports` has room for all, or is null. */
 RF_API rf_status rf32_fleet_update(rf32_filter *const filters[], uint32_t count, const rf32_model *model, const float records[],
                                    const rf32_options *options, const rf32_engine *engine, rf32_report reports[]);
 
-/* For engines: a checked fleet, through `lanes` where that is not null, else one by one with `single`. */
-RF_API rf_status rf32_fleet_run(const rf32_fleet *fleet, rf32_run_lanes *lanes, const rf32_engine *single);
+/* For engines: updates a checked fleet, or a part of one, with an inner engine; null is serial. */
+RF_API rf_status rf32_fleet_run(const rf32_fleet *fleet, const rf32_engine *engine);
 
 /* ---- Evidence ---------------------------------------------------------------------------- */
 
@@ -390,6 +385,10 @@ RF_API void rf32_evidence_add(rf32_evidence *evidence, const rf32_report *report
 /* P(outcome | x; setting), a probability or a density; or its logarithm where the model says so. */
 typedef double rf64_likelihood(const double x[], const double setting[], double outcome);
 
+/* The same for n candidates at once: x[i * n + k] is parameter i of candidate k, out[k] becomes what the function above would
+   return for it. `data` is the model's. A negative status means that it failed: what needed it is refused. */
+typedef rf_status rf64_block(const double x[], uint32_t n, const double setting[], double outcome, double out[], void *data);
+
 /* An upper bound, over all x, of what the likelihood function returns for this record. */
 typedef double rf64_bound(const double setting[], double outcome);
 
@@ -399,17 +398,20 @@ typedef struct rf64_chart {
     double low, high;   /* bounded and periodic only */
 } rf64_chart;
 
-typedef struct rf64_kernels rf64_kernels;
+typedef struct rf64_kernel rf64_kernel;
 
 /* What is measured. All of it stays the caller's and must outlive the calls that take it. */
 typedef struct rf64_model {
-    rf64_likelihood *likelihood; /* required */
+    rf64_likelihood *likelihood; /* required, unless there is a block function */
     rf64_bound *bound;           /* optional; without it the bound is 1 (its logarithm 0) */
     const rf64_chart *charts;    /* optional, one per parameter; without them all are real */
     uint16_t dim;                /* parameters */
     uint16_t settings;           /* settings of a record; a record is these and then the outcome */
     uint16_t is_log;             /* 1: the likelihood and bound functions return logarithms */
-    const rf64_kernels *kernels; /* optional: the attempts with this likelihood inlined, for fast engines */
+    uint16_t one_thread;         /* 1: they are called on the thread that calls for an update, never on another */
+    const rf64_kernel *kernels;  /* optional, a list: the attempts with this likelihood inlined, for fast engines */
+    rf64_block *block;           /* optional: many likelihoods at once, for engines by name; all of them where `likelihood` is null */
+    void *data;                  /* what the block function gets */
 } rf64_model;
 
 /* ---- State ------------------------------------------------------------------------------- */
@@ -535,7 +537,8 @@ typedef struct rf64_task {
 } rf64_task;
 
 /* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they
-   leave to the tally. Attempt i does the same whatever the range. */
+   leave to the tally. Attempt i does the same whatever the range. Returns RF_OK; or a negative status, which the update
+   then returns: RF_REFUSED_MODEL if a function of the model failed, else RF_REFUSED_ENGINE. */
 typedef rf_status rf64_run(void *self, const rf64_task *task, uint32_t begin, uint32_t count, rf64_tally *tally);
 
 /* Filters of one model to be updated together, each with its own record. See rf64_fleet_update. */
@@ -560,17 +563,13 @@ typedef struct rf64_engine {
     rf64_run_fleet *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
 } rf64_engine;
 
-/* A first batch of attempts for up to RF_FLEET_LANES filters, one per vector lane, into their own
-   tallies. Bit i of the answer: filter i's must be run on its own (nothing of it was written). */
-typedef uint64_t rf64_run_lanes(const rf64_fleet *fleet);
-
-/* The loop over attempts with one model's functions inlined, compiled for each instruction set. */
-struct rf64_kernels {
-    rf64_run *run[RF_ISA_COUNT];         /* one filter, attempts in vector lanes */
-    rf64_run_lanes *lanes[RF_ISA_COUNT]; /* many filters, one per lane */
+/* The loop over attempts with one model's functions inlined, compiled for one target. */
+struct rf64_kernel {
+    const char *target; /* "baseline", "avx2", "avx512"; or "native", this machine; null ends a list */
+    rf64_run *run;
 };
 
-/* One attempt after the other through the model's function pointer. What a null engine means. */
+/* One attempt after the other through the model's `likelihood`. What a null engine means. */
 RF_API extern const rf64_engine rf64_serial;
 
 /* For engines that split a range: an empty tally (in rf64_tally_bytes of memory) for attempts of this update, and the sum of
@@ -626,14 +625,14 @@ RF_API rf_status rf64_update(rf64_filter *filter, const rf64_model *model, const
                              const rf64_engine *engine, rf64_report *report);
 
 /* Updates `count` filters of the same model at once, filter i with record i: the same bits as one by
-   one, in less time. Refuses the whole fleet, unchanged, if one of them would be refused for what it
-   is given; an engine that fails (RF_REFUSED_ENGINE) leaves the filters before the failure updated.
+   one; an engine may share them among threads. Refuses the whole fleet, unchanged, if one of them would be refused for what it
+   is given; an engine or a model that fails leaves the filters before the failure updated.
    Else the notes of all. `reports` has room for all, or is null. */
 RF_API rf_status rf64_fleet_update(rf64_filter *const filters[], uint32_t count, const rf64_model *model, const double records[],
                                    const rf64_options *options, const rf64_engine *engine, rf64_report reports[]);
 
-/* For engines: a checked fleet, through `lanes` where that is not null, else one by one with `single`. */
-RF_API rf_status rf64_fleet_run(const rf64_fleet *fleet, rf64_run_lanes *lanes, const rf64_engine *single);
+/* For engines: updates a checked fleet, or a part of one, with an inner engine; null is serial. */
+RF_API rf_status rf64_fleet_run(const rf64_fleet *fleet, const rf64_engine *engine);
 
 /* ---- Evidence ---------------------------------------------------------------------------- */
 

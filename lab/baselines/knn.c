@@ -9,10 +9,14 @@
 #include "engine.h"
 #include "knn_kernel.h"
 #include "pool.h"
+#include "simd/targets.h"
 
 enum { PANELS = 8, MOST_FEATURES = 65000 }; /* panels packed together; features whose products fit 32 bits */
 
-extern rf_knn_dots rf_knn_dots_0, rf_knn_dots_1, rf_knn_dots_2, rf_knn_dots_3;
+#define RF_TARGET(name) extern rf_knn_dots rf_knn_dots_##name;
+RF_TARGETS
+#undef RF_TARGET
+extern rf_knn_dots rf_knn_dots_avx512vnni;
 
 typedef struct neighbour {
     int64_t distance;
@@ -33,9 +37,17 @@ typedef struct job {
 
 static rf_knn_dots *best_dots(void)
 {
-    static rf_knn_dots *const dots[RF_ISA_COUNT] = {rf_knn_dots_0, rf_knn_dots_1, rf_knn_dots_2};
-    rf_isa best = rf_isa_best();
-    return best == RF_ISA_AVX512 && RF_CPU_HAS("avx512vnni") ? rf_knn_dots_3 : dots[best];
+    static rf_knn_dots *const dots[] = {
+#define RF_TARGET(name) rf_knn_dots_##name,
+        RF_TARGETS
+#undef RF_TARGET
+    };
+    const unsigned best = rf_target_best();
+#ifdef RF_KNN_VNNI
+    if (strcmp(rf_target_names[best], "avx512") == 0 && RF_CPU_HAS("avx512vnni"))
+        return rf_knn_dots_avx512vnni;
+#endif
+    return dots[best];
 }
 
 static const uint8_t *row_of(const rf_knn_set *set, uint32_t i)

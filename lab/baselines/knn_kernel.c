@@ -1,17 +1,17 @@
-/* Compiled once per instruction set, RF_KERNEL_ISA; knn.c chooses. With an instruction that adds four
+/* Compiled once per target, RF_KERNEL_TARGET; knn.c chooses. With an instruction that adds four
    products of bytes (VNNI) it is used; elsewhere the loops are plain. */
 #include "knn_kernel.h"
 
-#define PASTE_(name, isa) name##isa
-#define PASTE(name, isa) PASTE_(name, isa)
+#define PASTE_(name, target) name##target
+#define PASTE(name, target) PASTE_(name, target)
 
-extern rf_knn_dots PASTE(rf_knn_dots_, RF_KERNEL_ISA);
+extern rf_knn_dots PASTE(rf_knn_dots_, RF_KERNEL_TARGET);
 
 #if defined(__AVX512VNNI__)
 #include <immintrin.h>
 #include <string.h>
 
-void PASTE(rf_knn_dots_, RF_KERNEL_ISA)(const uint8_t *panel, const int8_t *query, uint32_t groups, int32_t *dot)
+void PASTE(rf_knn_dots_, RF_KERNEL_TARGET)(const uint8_t *panel, const int8_t *query, uint32_t groups, int32_t *dot)
 {
     __m512i sum[RF_KNN_ROWS][2];
     for (int q = 0; q < RF_KNN_ROWS; q++)
@@ -33,7 +33,7 @@ void PASTE(rf_knn_dots_, RF_KERNEL_ISA)(const uint8_t *panel, const int8_t *quer
     }
 }
 #else
-void PASTE(rf_knn_dots_, RF_KERNEL_ISA)(const uint8_t *panel, const int8_t *query, uint32_t groups, int32_t *dot)
+void PASTE(rf_knn_dots_, RF_KERNEL_TARGET)(const uint8_t *panel, const int8_t *query, uint32_t groups, int32_t *dot)
 {
     for (int q = 0; q < RF_KNN_ROWS; q++) {
         int32_t sum[RF_KNN_LANES] = {0};

@@ -1,4 +1,4 @@
-/* Inner products of bytes, compiled for every instruction set. */
+/* Inner products of bytes, compiled for every target. */
 #ifndef REJFILT_KNN_KERNEL_H
 #define REJFILT_KNN_KERNEL_H
 

@@ -10,6 +10,7 @@
 
 #include "bench.h"
 #include "naive.h"
+#include "simd/targets.h"
 
 #ifdef RF_HAVE_BLAS
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
@@ -105,10 +106,16 @@ static void run_naive(void *context, uint32_t amount)
 
 static volatile uint32_t sink;
 static volatile float sinkf;
-static floor_words *const words_of[] = {floor_words_0, floor_words_1, floor_words_2};
-static floor_normals *const normals_of[] = {floor_normals_0, floor_normals_1, floor_normals_2};
-static void run_words(void *isa, uint32_t amount) { sink = words_of[*(int *)isa](amount); }
-static void run_normals(void *isa, uint32_t amount) { sinkf = normals_of[*(int *)isa](amount); }
+#define RF_TARGET(name)                                                                                                \
+    floor_words floor_words_##name;                                                                                    \
+    floor_normals floor_normals_##name;
+RF_TARGETS
+#undef RF_TARGET
+#define RF_TARGET(name) {floor_words_##name, floor_normals_##name},
+static const struct { floor_words *words; floor_normals *normals; } floors[] = {RF_TARGETS};
+#undef RF_TARGET
+static void run_words(void *target, uint32_t amount) { sink = floors[*(unsigned *)target].words(amount); }
+static void run_normals(void *target, uint32_t amount) { sinkf = floors[*(unsigned *)target].normals(amount); }
 
 static void measure(const char *name, const char *engine_name, int bits, const rf_model *model, rf_sampler sampler, work *run,
                     uint32_t amount, double scale, const char *unit, const char *vs)
@@ -127,10 +134,10 @@ static void measure(const char *name, const char *engine_name, int bits, const r
 static void one_parameter(const rf_model *precession)
 {
     naive_filter naive = {0, 1, 1};
-    int isa = (int)rf_isa_best();
+    unsigned target = rf_target_best();
     add("naive", best(run_naive, &naive, MANY) * 1e9, "ns/attempt", NULL);
-    add("floor-words", best(run_words, &isa, MANY) * 1e9, "ns/attempt", "naive");
-    add("floor-normals", best(run_normals, &isa, MANY) * 1e9, "ns/attempt", "naive");
+    add("floor-words", best(run_words, &target, MANY) * 1e9, "ns/attempt", "naive");
+    add("floor-normals", best(run_normals, &target, MANY) * 1e9, "ns/attempt", "naive");
     const char *const engines[] = {"serial", "simd:baseline", "simd:avx2", "simd:avx512", "simd"};
     const char *const samplers[] = {"", "-lattice", "-weight"};
     for (int e = 0; e < 5; e++)

@@ -6,8 +6,6 @@
 
 typedef uint32_t floor_words(uint32_t attempts);
 typedef float floor_normals(uint32_t attempts);
-floor_words floor_words_0, floor_words_1, floor_words_2;
-floor_normals floor_normals_0, floor_normals_1, floor_normals_2;
 
 /* One thing to measure: `run(context, amount)` does `amount` of work. */
 typedef void work(void *context, uint32_t amount);

@@ -1,17 +1,20 @@
 /* What any implementation must do: the random words of a block of attempts, and the normals from them.
-   Compiled for each instruction set. */
+   Compiled for each target. */
 #define RF_PRECISION 32
 #include "bench.h"
 
 #include "rejfilt/detail/chart.h"
 #include "rejfilt/detail/draws.h"
 
-#define PASTE_(name, isa) name##_##isa
-#define PASTE(name, isa) PASTE_(name, isa)
+#define PASTE_(name, target) name##_##target
+#define PASTE(name, target) PASTE_(name, target)
 
 enum { PAIRS = 64 };
 
-uint32_t PASTE(floor_words, RF_FLOOR_ISA)(uint32_t attempts)
+floor_words PASTE(floor_words, RF_KERNEL_TARGET);
+floor_normals PASTE(floor_normals, RF_KERNEL_TARGET);
+
+uint32_t PASTE(floor_words, RF_KERNEL_TARGET)(uint32_t attempts)
 {
     uint32_t words[4 * PAIRS], sum = 0;
     for (uint32_t pair = 0; 2 * pair < attempts; pair += PAIRS) {
@@ -22,7 +25,7 @@ uint32_t PASTE(floor_words, RF_FLOOR_ISA)(uint32_t attempts)
     return sum;
 }
 
-float PASTE(floor_normals, RF_FLOOR_ISA)(uint32_t attempts)
+float PASTE(floor_normals, RF_KERNEL_TARGET)(uint32_t attempts)
 {
     uint32_t words[4 * PAIRS];
     float z[2 * PAIRS], u[2 * PAIRS], sum = 0;

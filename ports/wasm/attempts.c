@@ -2,10 +2,8 @@
 #include "attempts.h"
 
 #define RF_MODEL_NAME precession
-#define RF_KERNEL_ISA 0
 #define RF_NO_KERNELS /* in a table: the engine below calls the one there is */
 #define RF_KERNEL_DIM_MAX 1
-#define RF_KERNEL_SETTINGS_MAX 2
 #include "precession.h"
 #include "rejfilt/detail/instantiate.h"
 #include "rejfilt/detail/instantiate_kernel.h"
@@ -20,7 +18,7 @@ static rf_status run(void *self, const rf32_task *task, uint32_t begin, uint32_t
     one.sampler = RF_REJECT;
     one.wrap = 0;
     one.count = 1;
-    return rf32_kernel_precession_0(self, &one, begin, count, tally);
+    return rf32_kernel_precession_baseline(self, &one, begin, count, tally);
 }
 
 const rf32_engine attempts_engine = {run, 0, 0};

@@ -50,8 +50,8 @@ int rf_fail(char *error, size_t size, const char *format, ...)
     return -1;
 }
 
-extern const rf_cloud_kernel rf_cloud_kernel_0;
-const rf_cloud_kernel *rf_cloud_kernels(void) { return &rf_cloud_kernel_0; }
+extern const rf_cloud_kernel rf_cloud_kernel_baseline;
+const rf_cloud_kernel *rf_cloud_kernels(void) { return &rf_cloud_kernel_baseline; }
 
 /* ---- Training ---- */
 

@@ -90,6 +90,8 @@ uint32_t rf_belief_number(const rf_belief_kind *kind, const rf_belief_setup *set
 rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective, double log_evidence)
 {
     const int is_possible = rf64_is_finite(log_evidence);
+    if (log_evidence != log_evidence)
+        return RF_REFUSED_MODEL;
     const rf_status status = is_possible ? RF_OK : RF_NOTE_SHORT;
     const rf64_report r = {.status = status,
                            .update = update,

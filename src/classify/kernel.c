@@ -1,9 +1,9 @@
-/* Compiled once per instruction set, RF_KERNEL_ISA; kernels.c chooses. */
+/* Compiled once per target, RF_KERNEL_TARGET; kernels.c chooses. */
 #include "kernel.h"
 
-#define PASTE_(name, isa) name##isa
-#define PASTE(name, isa) PASTE_(name, isa)
-#define KERNEL PASTE(rf_cloud_kernel_, RF_KERNEL_ISA)
+#define PASTE_(name, target) name##target
+#define PASTE(name, target) PASTE_(name, target)
+#define KERNEL PASTE(rf_cloud_kernel_, RF_KERNEL_TARGET)
 
 /* Penalty of one answer, at most: a vector that disagrees in one feature alone stays in play. With RF_PENALTY_CLIP
    it fits 16 bits. */

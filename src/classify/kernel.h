@@ -43,7 +43,7 @@ typedef struct rf_cloud_kernel {
     void (*add_squares)(const uint8_t *row, uint32_t features, uint32_t times, uint32_t *sum, uint32_t *square);
 } rf_cloud_kernel;
 
-/* The kernels of the best instruction set here. */
+/* The kernels of the best target here. */
 const rf_cloud_kernel *rf_cloud_kernels(void);
 
 #endif

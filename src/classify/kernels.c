@@ -1,11 +1,16 @@
 #include "kernel.h"
-#include "rejfilt/host.h"
+#include "simd/targets.h"
 
-extern const rf_cloud_kernel rf_cloud_kernel_0, rf_cloud_kernel_1, rf_cloud_kernel_2;
+#define RF_TARGET(name) extern const rf_cloud_kernel rf_cloud_kernel_##name;
+RF_TARGETS
+#undef RF_TARGET
 
 const rf_cloud_kernel *rf_cloud_kernels(void)
 {
-    static const rf_cloud_kernel *const kernels[RF_ISA_COUNT] = {&rf_cloud_kernel_0, &rf_cloud_kernel_1,
-                                                                 &rf_cloud_kernel_2};
-    return kernels[rf_isa_best()];
+    static const rf_cloud_kernel *const kernels[] = {
+#define RF_TARGET(name) &rf_cloud_kernel_##name,
+        RF_TARGETS
+#undef RF_TARGET
+    };
+    return kernels[rf_target_best()];
 }

@@ -64,13 +64,9 @@ static void RF(set_independent)(RF(filter) *filter, unsigned i, rf_real mean, rf
 
 /* ---- update.c ---- */
 
-static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o);
+static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o, const RF(engine) *engine);
 static rf_status RF(records_check)(const RF(model) *model, const rf_real records[], uint32_t count, const RF(options) *o);
-static RF_APART int RF(is_wrapped)(const RF(filter) *filter, const RF(model) *model);
-RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *task, const RF(options) *options, rf_real *mean,
-                             rf_real *rest, rf_real *c, rf_real *z);
-RF_FN void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge);
 RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
-                                   const RF(options) *options, const RF(engine) *engine, int begun, rf_real rest, RF(report) *report);
+                                   const RF(options) *options, const RF(engine) *engine, RF(report) *report);
 
 #endif

@@ -3,7 +3,13 @@
 #include "core.h"
 #include "rejfilt/detail/attempts.h"
 
-const RF(engine) RF(serial) = {RF(serial_run), 0, 0};
+/* A model with a block function alone is for engines that call it. */
+static rf_status RF(serial_checked)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    return task->model->likelihood ? RF(serial_run)(self, task, begin, count, tally) : RF_REFUSED_NULL;
+}
+
+const RF(engine) RF(serial) = {RF_BLOCKS ? RF(serial_checked) : RF(serial_run), 0, 0};
 
 void RF(tally_clear)(RF(tally) *tally, unsigned dim, uint32_t update)
 {

@@ -4,9 +4,10 @@
 #include "triangle.h"
 
 /* Refuses options and functions that an update cannot work with, ... */
-static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o)
+static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o, const RF(engine) *engine)
 {
-    if (!model->likelihood || !o)
+    const int has_block = RF_BLOCKS && model->block && engine && engine->run != RF(serial).run;
+    if ((!model->likelihood && !has_block) || !o)
         return RF_REFUSED_NULL;
     if (o->attempts == 0 || o->attempts > RF_ATTEMPTS_MAX || o->batches_max == 0 || o->strict > 1)
         return RF_REFUSED_OPTIONS;
@@ -45,21 +46,20 @@ RF_FN rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
     return (rf_real)tally->count.accepted;
 }
 
-/* Batches of m attempts until enough are accepted; the first is there already if `begun`. Returns the
-   attempts made, or 0 if the engine failed. */
-RF_FN uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, int begun, RF(tally) *tally)
+/* Batches of m attempts until enough are accepted. Returns the attempts made, or the negative status of the engine. */
+RF_FN int32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
 {
     uint32_t attempts = 0, batches = 0;
-    if (!begun)
-        RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
+    RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
     do {
-        if (!(begun && batches == 0) && engine->run(engine->self, task, attempts, o->attempts, tally) < 0)
-            return 0;
+        const rf_status status = engine->run(engine->self, task, attempts, o->attempts, tally);
+        if (status < 0)
+            return status;
         attempts += o->attempts;
         batches++;
     } while (!o->strict && RF(accepted)(tally, o->sampler) < (rf_real)o->accepted_min && batches < o->batches_max &&
              attempts + o->attempts <= RF_ATTEMPTS_MAX);
-    return attempts;
+    return (int32_t)attempts;
 }
 
 /* ---- Moments of the accepted attempts ---- */
@@ -149,20 +149,20 @@ static void RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real
 
 /* A wrapped parameter's interval can be cut opposite the mean (½) or at the mean (0); the right cut
    is the one that does not split the posterior, which shows in the smaller variance. The attempts
-   are replayed, not stored. Returns the attempts made, or 0 if the engine failed. */
-static uint32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *variance, const RF(options) *o,
+   are replayed, not stored. Returns what RF(gather) does. */
+static int32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *variance, const RF(options) *o,
                                    const RF(engine) *engine, RF(tally) *tally)
 {
     const unsigned dim = RF_DIM(task->model->dim);
-    uint32_t attempts = RF(gather)(task, o, engine, 0, tally);
+    int32_t attempts = RF(gather)(task, o, engine, tally);
     rf_real n = RF(accepted)(tally, o->sampler);
-    if (attempts == 0 || n < 2)
+    if (attempts < 0 || n < 2)
         return attempts;
     for (unsigned p = 0; p < dim; p++) {
         variance[p] = RF(scatter)(tally, dim, o->sampler, p, p) / n;
         wrap[2 * p + 1] = 0;
     }
-    attempts = RF(gather)(task, o, engine, 0, tally);
+    attempts = RF(gather)(task, o, engine, tally);
     n = RF(accepted)(tally, o->sampler);
     int again = 0;
     for (unsigned p = 0; p < dim && attempts > 0; p++) {
@@ -170,7 +170,7 @@ static uint32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real 
         wrap[2 * p + 1] = opposite ? RF_C(0.5) : RF_C(0.0);
         again |= opposite;
     }
-    return again ? RF(gather)(task, o, engine, 0, tally) : attempts;
+    return again ? RF(gather)(task, o, engine, tally) : attempts;
 }
 
 /* ---- The new Gaussian ---- */
@@ -255,7 +255,8 @@ RF_FN rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
 /* ln v, without work for the commonest v. */
 RF_FN rf_real RF(log_of)(rf_real v) { return v == 1 ? RF_C(0.0) : RF(log)(v); }
 
-RF_FN void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
+/* Apart, like what follows: each has the stack to itself. */
+static RF_APART void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
 {
     r->status = status;
     const RF(model) *model = task->model;
@@ -292,12 +293,13 @@ void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
     evidence->variance_carry = RF(add_rounded)(&evidence->variance, report->log_evidence_variance + evidence->variance_carry);
 }
 
-/* What follows the attempts: the tally becomes the new Gaussian at `mean`, with `rest`. Inlined, so that a fleet's `dim` and
-   sampler may be constants; c has room for a triangle, z for a vector. */
-RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *task, const RF(options) *options, rf_real *mean,
-                             rf_real *rest, rf_real *c, rf_real *z)
+/* What follows the attempts: the tally becomes the new Gaussian. */
+static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const RF(options) *options)
 {
+    const unsigned dim = RF_DIM(task->model->dim);
     RF(tally) *tally = &filter->tally;
+    rf_real one[2], *mean = RF(mean)(filter), *rest = RF(rests)(filter, &task->rest); /* one: for one parameter; more use the workspace */
+    rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0], *z = dim > 1 ? RF(vectors)(filter) + 2 * dim : &one[1];
     rf_real accepted = RF(accepted)(tally, task->sampler);
     rf_status status = RF_OK;
     status |= tally->largest > 1 ? RF_NOTE_ABOVE : 0;
@@ -315,48 +317,31 @@ RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *t
     return status;
 }
 
-/* The same for any number of parameters, ... */
-static RF_APART rf_status RF(conclude_any)(RF(filter) *filter, RF(task) *task, const RF(options) *options)
+RF_FN rf_status RF(finish)(RF(filter) *filter, RF(task) *task, const RF(options) *options, int32_t attempts, RF(report) *report)
 {
-    const unsigned dim = RF_DIM(task->model->dim);
-    rf_real one[2];
-    rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0], *z = dim > 1 ? RF(vectors)(filter) + 2 * dim : &one[1];
-    return RF(conclude)(filter, dim, task, options, RF(mean)(filter), RF(rests)(filter, &task->rest), c, z);
-}
-
-/* ... and the report, each with the stack to itself. */
-static RF_APART void RF(report_any)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
-{
-    RF(report_fill)(r, status, task, tally, attempts, hedge);
-}
-
-RF_FN rf_status RF(finish)(RF(filter) *filter, RF(task) *task, const RF(options) *options, uint32_t attempts, RF(report) *report)
-{
-    rf_status status = RF(conclude_any)(filter, task, options);
+    rf_status status = RF(conclude)(filter, task, options);
     if (report)
-        RF(report_any)(report, status, task, &filter->tally, attempts, options->hedge);
+        RF(report_fill)(report, status, task, &filter->tally, (uint32_t)attempts, options->hedge);
     return status;
 }
 
 /* Several records are together far less likely than their bounds say: a first look, at the attempts of the first batch,
-   finds the largest product of their likelihoods there, and κ becomes that. Returns whether the engine did it. */
-static RF_APART int RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
+   finds the largest product of their likelihoods there, and κ becomes that. Returns the engine's status. */
+static RF_APART rf_status RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
 {
     RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
-    int done = engine->run(engine->self, task, 0, o->attempts, tally) >= 0;
-    if (done && tally->largest > 0 && tally->largest < 1)
+    const rf_status status = engine->run(engine->self, task, 0, o->attempts, tally);
+    if (status >= 0 && tally->largest > 0 && tally->largest < 1)
         task->kappa = RF(max)(task->kappa * RF(min)(tally->largest * RF_C(1.000001), 1), RF_TINY); /* rounding is not above */
-    RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
-    return done;
+    return status;
 }
 
 /* After an engine that failed: the filter is as it was. */
-static RF_APART rf_status RF(update_failed)(RF(filter) *filter, uint32_t update, rf_real rest)
+static RF_APART void RF(update_failed)(RF(filter) *filter, RF(task) *task)
 {
     const unsigned dim = RF_DIM(filter->tally.dim);
-    RF(tally_clear)(&filter->tally, dim, update);
-    RF(rests_put)(filter, dim, RF(rests)(filter, &rest));
-    return RF_REFUSED_ENGINE;
+    RF(tally_clear)(&filter->tally, dim, task->update);
+    RF(rests_put)(filter, dim, RF(rests)(filter, &task->rest));
 }
 
 /* The attempts and what follows them where parameters are wrapped. */
@@ -372,31 +357,33 @@ static RF_APART rf_status RF(update_wrapped)(RF(filter) *filter, RF(task) *task,
         saved[i] = task->factor[i];
     RF(wrap_prepare)(filter, task->model, wrap);
     task->wrap = wrap;
-    uint32_t attempts = RF(gather_wrapped)(task, wrap, variance, options, engine, &filter->tally);
-    if (attempts > 0)
+    const int32_t attempts = RF(gather_wrapped)(task, wrap, variance, options, engine, &filter->tally);
+    if (attempts >= 0)
         return RF(finish)(filter, task, options, attempts, report);
     for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
         RF(factor)(filter)[i] = saved[i];
-    return RF(update_failed)(filter, task->update, task->rest);
+    return attempts;
 }
 
-/* An update of checked arguments and taken rests (`rest` if there is one parameter); with `begun`, the tally holds the first
-   batch already. All but the attempts is apart, so that they have the stack to themselves. */
+/* An update of checked arguments. All but the attempts is apart, so that they have the stack to themselves. */
 RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
-                                    const RF(options) *options, const RF(engine) *engine, int begun, rf_real rest, RF(report) *report)
+                                   const RF(options) *options, const RF(engine) *engine, RF(report) *report)
 {
     RF(tally) *tally = &filter->tally;
     const RF(engine) *runner = engine ? engine : &RF(serial);
-    RF(task) task = {model,        RF(mean)(filter), RF(factor)(filter), records,          0, rest,
+    RF(task) task = {model,        RF(mean)(filter), RF(factor)(filter), records,          0, 0,
                      filter->seed, count,            tally->update,      options->sampler, options->kappa};
-    if (!(count > 1 && !options->strict) || RF(lower_kappa)(&task, options, runner, tally)) {
-        if (RF(is_wrapped)(filter, model))
-            return RF(update_wrapped)(filter, &task, options, runner, report);
-        uint32_t attempts = RF(gather)(&task, options, runner, begun, tally);
-        if (attempts > 0)
-            return RF(finish)(filter, &task, options, attempts, report);
+    RF(rests_take)(filter, &task.rest);
+    rf_status status = count > 1 && !options->strict ? RF(lower_kappa)(&task, options, runner, tally) : RF_OK;
+    if (status >= 0 && RF(is_wrapped)(filter, model)) {
+        status = RF(update_wrapped)(filter, &task, options, runner, report);
+    } else if (status >= 0) {
+        const int32_t attempts = RF(gather)(&task, options, runner, tally);
+        status = attempts < 0 ? attempts : RF(finish)(filter, &task, options, attempts, report);
     }
-    return RF(update_failed)(filter, task.update, task.rest);
+    if (status < 0)
+        RF(update_failed)(filter, &task);
+    return status;
 }
 
 rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
@@ -407,13 +394,9 @@ rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real r
         return status;
     if (!records)
         return RF_REFUSED_NULL;
-    status = RF(options_check)(model, options);
+    status = RF(options_check)(model, options, engine);
     if (status < 0)
         return status;
     status = RF(records_check)(model, records, count, options);
-    if (status < 0)
-        return status;
-    rf_real rest = 0;
-    RF(rests_take)(filter, &rest);
-    return RF(update_checked)(filter, model, records, count, options, engine, 0, rest, report);
+    return status < 0 ? status : RF(update_checked)(filter, model, records, count, options, engine, report);
 }

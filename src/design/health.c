@@ -35,30 +35,30 @@ int RF(health_wants_anchor)(RF(watched) *t)
 
 /* ---- Tests ---- */
 
-static rf_real log_likelihood(const RF(model) *model, const rf_real x[], const rf_real setting[], rf_real outcome)
+/* Of what the model returned; a value that is no likelihood counts as none. */
+static rf_real log_likelihood(const RF(model) *model, rf_real value)
 {
-    rf_real value = model->likelihood(x, setting, outcome);
     if (model->is_log)
         return value <= RF_LIMIT ? RF(max)(value, -RF_LIMIT) : -RF_LIMIT;
     return value > 0 && value <= RF_LIMIT ? RF(log)(value) : -RF_LIMIT;
 }
 
-/* The likelihood itself; one that is no number counts as none. */
-static rf_real likelihood(const RF(model) *model, const rf_real x[], const rf_real setting[], rf_real outcome)
+/* The likelihood itself. */
+static rf_real likelihood(const RF(model) *model, rf_real value)
 {
     const rf_real least = RF_C(4.248354255291589e-18); /* e⁻⁴⁰ */
     if (model->is_log)
-        return RF(exp)(RF(max)(log_likelihood(model, x, setting, outcome), RF_C(-40.0)));
-    rf_real value = model->likelihood(x, setting, outcome);
+        return RF(exp)(RF(max)(log_likelihood(model, value), RF_C(-40.0)));
     return value > least && value <= RF_LIMIT ? value : least;
 }
 
 /* Mean probability of an outcome over the draws. */
 static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real setting[], rf_real outcome)
 {
-    rf_real p = 0;
+    rf_real p = 0, value[DRAWS];
+    RF(model_likelihoods)(t->model, draws[0], RF_NAMES_MAX, DRAWS, setting, outcome, value);
     for (unsigned d = 0; d < DRAWS; d++)
-        p += likelihood(t->model, draws[d], setting, outcome);
+        p += likelihood(t->model, value[d]);
     return RF(max)(p / DRAWS, RF_C(1e-6));
 }
 
@@ -82,14 +82,15 @@ static int judge_anchor(RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_
 static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count,
                         const rf_real x[], uint32_t run)
 {
-    rf_real total[DRAWS] = {0}, most = -RF_LIMIT * RF_LIMIT, sum = 0;
+    rf_real total[DRAWS] = {0}, value[DRAWS], most = -RF_LIMIT * RF_LIMIT, sum = 0;
     for (uint32_t k = 0; k < count; k++) {
         const rf_real *setting = records + (size_t)k * (t->model->settings + 1u);
         rf_real outcome = setting[t->model->settings];
         if (x)
             outcome = RF(instance_outcome)(t->instance, x, setting, ~t->seed, t->updates * 4096u + run * 256u + k);
+        RF(model_likelihoods)(t->model, draws[0], RF_NAMES_MAX, DRAWS, setting, outcome, value);
         for (unsigned d = 0; d < DRAWS; d++)
-            total[d] += log_likelihood(t->model, draws[d], setting, outcome);
+            total[d] += log_likelihood(t->model, value[d]);
     }
     for (unsigned d = 0; d < DRAWS; d++)
         most = RF(max)(most, total[d]);

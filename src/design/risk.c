@@ -41,20 +41,24 @@ static void draw_candidate(const RF(design_input) *in, uint32_t number, const RF
         }
 }
 
-static rf_real probability(const RF(design_input) *in, const rf_real x[], const rf_real setting[], rf_real outcome)
+/* p[k] ← P(outcome | x[k]). */
+static void probabilities(const RF(design_input) *in, rf_real x[][RF_NAMES_MAX], unsigned n, const rf_real setting[], rf_real outcome, rf_real p[])
 {
-    rf_real value = in->model->likelihood(x, setting, outcome);
-    value = in->model->is_log ? RF(exp)(RF(min)(value, RF_C(40.0))) : value;
-    return value > 0 && value <= RF_LIMIT ? value : 0;
+    RF(model_likelihoods)(in->model, x[0], RF_NAMES_MAX, n, setting, outcome, p);
+    for (unsigned k = 0; k < n; k++) {
+        const rf_real value = in->model->is_log ? RF(exp)(RF(min)(p[k], RF_C(40.0))) : p[k];
+        p[k] = value > 0 && value <= RF_LIMIT ? value : 0;
+    }
 }
 
 /* Variance that `outcome` leaves, as a share, averaged over parameters; and in `p` how likely it is. */
-static rf_real variance_left(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[], rf_real outcome, rf_real *p)
+static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[], rf_real outcome, rf_real *p)
 {
-    rf_real sum = 0, first[RF_NAMES_MAX] = {0}, second[RF_NAMES_MAX] = {0}, left = 0;
+    rf_real sum = 0, first[RF_NAMES_MAX] = {0}, second[RF_NAMES_MAX] = {0}, left = 0, weight[DRAWS];
     const unsigned dim = in->model->dim;
+    probabilities(in, c->x, DRAWS, setting, outcome, weight);
     for (unsigned k = 0; k < DRAWS; k++) {
-        rf_real w = probability(in, c->x[k], setting, outcome);
+        const rf_real w = weight[k];
         sum += w;
         for (unsigned i = 0; i < dim; i++) {
             first[i] += w * c->deviation[k][i];
@@ -70,7 +74,7 @@ static rf_real variance_left(const RF(design_input) *in, const RF(cloud) *c, con
 }
 
 /* Expected share of the variance that remains after an experiment with these settings. */
-static rf_real expected_left(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[])
+static rf_real expected_left(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
 {
     const unsigned outcomes = in->description->outcomes;
     rf_real left = 0, total = 0;
@@ -89,26 +93,27 @@ static rf_real expected_left(const RF(design_input) *in, const RF(cloud) *c, con
    is near enough for this). */
 static rf_real entropy(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[], rf_real wider)
 {
-    rf_real sum = 0, x[RF_NAMES_MAX];
+    rf_real sum = 0, x[DRAWS / 2][RF_NAMES_MAX], weight[DRAWS / 2];
+    for (unsigned k = 0; k < DRAWS / 2; k++)
+        for (unsigned i = 0; i < in->model->dim; i++)
+            x[k][i] = in->mean[i] + wider * (c->x[2 * k][i] - in->mean[i]);
     for (unsigned outcome = 0; outcome < in->description->outcomes; outcome++) {
         rf_real p = 0;
-        for (unsigned k = 0; k < DRAWS; k += 2) {
-            for (unsigned i = 0; i < in->model->dim; i++)
-                x[i] = in->mean[i] + wider * (c->x[k][i] - in->mean[i]);
-            p += probability(in, x, setting, (rf_real)outcome) * (RF_C(2.0) / DRAWS);
-        }
+        probabilities(in, x, DRAWS / 2, setting, (rf_real)outcome, weight);
+        for (unsigned k = 0; k < DRAWS / 2; k++)
+            p += weight[k] * (RF_C(2.0) / DRAWS);
         sum -= p > 0 ? p * RF(log)(p) : 0;
     }
     return sum;
 }
 
 /* How much an anchor there would tell: the filter is sure of the outcome, and would not be if it were wrong. */
-static rf_real test_value(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[])
+static rf_real test_value(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
 {
     return entropy(in, c, setting, 4) - 3 * entropy(in, c, setting, 1);
 }
 
-static rf_real learning_value(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[])
+static rf_real learning_value(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
 {
     rf_real cost = 1;
     for (unsigned i = 0; i < in->description->settings; i++)

@@ -16,21 +16,19 @@ int rf_fail(char *error, size_t size, const char *format, ...)
     return -1;
 }
 
-/* ---- Kinds ---- */
+/* ---- Making ---- */
 
-static int serial_open(rf_engine *engine, const char *argument, char *error, size_t size)
-{
-    if (argument)
-        return rf_fail(error, size, "engine 'serial' takes no argument, but got '%.40s'", argument);
-    engine->f32 = rf32_serial;
-    engine->f64 = rf64_serial;
-    strcpy(engine->name, "serial");
-    return 0;
-}
+static const rf_engine_kind *const kinds[] = {
+#define RF_ENGINE(name, argument, is_module) &rf_kind_##name,
+#include "list.def"
+#undef RF_ENGINE
+};
 
-static const rf_engine_kind kind_serial = {"serial", serial_open, NULL, NULL, NULL};
-static const rf_engine_kind kind_leaf = {"leaf", NULL, NULL, NULL, NULL};
-static const rf_engine_kind *const kinds[] = {&kind_serial, &rf_kind_simd, &rf_kind_threads, &rf_kind_mpi, &rf_kind_paranoid};
+static const char names[] = /* ", serial, simd[:TARGET], ..." */
+#define RF_ENGINE(name, argument, is_module) ", " #name argument
+#include "list.def"
+#undef RF_ENGINE
+    ;
 
 static const rf_engine_kind *find_kind(const char *name, size_t length)
 {
@@ -40,43 +38,20 @@ static const rf_engine_kind *find_kind(const char *name, size_t length)
     return NULL;
 }
 
-/* ---- Making ---- */
-
-static rf_engine *engine_new(const rf_engine_kind *kind, rf_engine *inner)
-{
-    rf_engine *engine = calloc(1, sizeof *engine);
-    if (engine) {
-        engine->kind = kind;
-        engine->inner = inner;
-    }
-    return engine;
-}
-
-rf_engine *rf_engine_leaf(const char *name, rf32_engine f32, rf64_engine f64)
-{
-    rf_engine *engine = engine_new(&kind_leaf, NULL);
-    if (engine) {
-        engine->f32 = f32;
-        engine->f64 = f64;
-        snprintf(engine->name, sizeof engine->name, "%s", name);
-    }
-    return engine;
-}
-
-rf_engine *rf_engine_open_over(const char *name, rf_engine *inner, char *error, size_t size)
+rf_engine *rf_engine_open(const char *name, char *error, size_t size)
 {
     const char *colon = strchr(name, ':');
-    size_t length = colon ? (size_t)(colon - name) : strlen(name);
-    const rf_engine_kind *kind = find_kind(name, length);
-    rf_engine *engine = NULL;
-    if (!kind || strlen(name) > RF_NAME_MAX)
-        rf_fail(error, size, "there is no engine '%.40s'; engines are serial, simd[:ISA], threads[:N], mpi[:ENGINE], paranoid[:ENGINE]", name);
-    else if (!(engine = engine_new(kind, inner)))
-        rf_fail(error, size, "engine '%s': out of memory", name);
-    if (!engine) {
-        rf_engine_close(inner);
+    const rf_engine_kind *kind = find_kind(name, colon ? (size_t)(colon - name) : strlen(name));
+    if (!kind || strlen(name) > RF_NAME_MAX) {
+        rf_fail(error, size, "there is no engine '%.40s'; engines are %s", name, names + 2);
         return NULL;
     }
+    rf_engine *engine = calloc(1, sizeof *engine);
+    if (!engine) {
+        rf_fail(error, size, "engine '%s': out of memory", name);
+        return NULL;
+    }
+    engine->kind = kind;
     if (kind->open(engine, colon ? colon + 1 : NULL, error, size) < 0) {
         rf_engine_close(engine);
         return NULL;
@@ -86,12 +61,9 @@ rf_engine *rf_engine_open_over(const char *name, rf_engine *inner, char *error, 
     return engine;
 }
 
-rf_engine *rf_engine_open(const char *name, char *error, size_t size) { return rf_engine_open_over(name, NULL, error, size); }
-
 int rf_engine_inner(rf_engine *engine, const char *name, char *error, size_t size)
 {
-    if (!engine->inner)
-        engine->inner = rf_engine_open(name, error, size);
+    engine->inner = rf_engine_open(name, error, size);
     return engine->inner ? 0 : -1;
 }
 
@@ -132,7 +104,7 @@ const char *rf_engine_complaint(const rf_engine *engine)
 int rf_engine_share(const rf_engine *engine, void *bytes, size_t count)
 {
     for (; engine; engine = engine->inner)
-        if (engine->kind && engine->kind->share)
+        if (engine->kind->share)
             return engine->kind->share(engine, bytes, count);
     return 0;
 }

@@ -4,20 +4,25 @@
 
 #include "rejfilt/host.h"
 
-#define RF_RESERVED_DIM 16u   /* parameters there is room for from the start */
+#define RF_RESERVED_DIM 16u   /* parameters that engines are ready for from the start */
 #define RF_PART_ATTEMPTS 1024 /* fewer attempts than this are not worth a part of their own */
+#define RF_PART_FILTERS 32    /* nor are fewer filters of a fleet */
 #define RF_PART_ALIGN 128     /* parts begin at multiples of this, so that vector lanes are full */
 #define RF_THREADS_MAX 1024
 #define RF_NAME_MAX 64u       /* characters of a name that can be opened */
 
-/* A kind of engine. `open` fills f32, f64, inner, state and name, and returns 0, or -1 with a message;
-   `close` undoes it, also when it failed half-way. `argument` is what follows the colon, or null. */
+/* A kind of engine, of which rf_engine_open makes one: all that the library knows of it. */
 typedef struct rf_engine_kind {
-    const char *name;
+    const char *name; /* REQUIRED: as in list.def */
+    /* REQUIRED: fills f32, f64 and name, and inner, state and rank as needed; `argument` is what follows the colon, or null.
+       Returns 0, or -1 with a message. */
     int (*open)(rf_engine *engine, const char *argument, char *error, size_t size);
-    void (*close)(rf_engine *engine);                 /* optional */
-    int (*reserve)(rf_engine *engine, unsigned dim);  /* optional */
-    int (*share)(const rf_engine *engine, void *bytes, size_t count); /* optional: one process has no one to share with */
+    /* OPTIONAL: undoes `open`, also one that failed half-way. The inner engine is closed after it. */
+    void (*close)(rf_engine *engine);
+    /* OPTIONAL: gets memory for filters of `dim` parameters, or keeps what it has. Returns 0, or -1. */
+    int (*reserve)(rf_engine *engine, unsigned dim);
+    /* OPTIONAL: gives rank 0's bytes to all ranks; without it there is one rank. Returns 0, or -1. */
+    int (*share)(const rf_engine *engine, void *bytes, size_t count);
 } rf_engine_kind;
 
 struct rf_engine {
@@ -31,19 +36,21 @@ struct rf_engine {
     char complaint[192];
 };
 
-extern const rf_engine_kind rf_kind_simd, rf_kind_threads, rf_kind_mpi, rf_kind_paranoid;
+/* What the engine does in the precision of a source that is compiled for both. */
+#if defined(RF_PRECISION) && RF_PRECISION == 32
+#define RF_IN_PRECISION(engine) (&(engine)->f32)
+#elif defined(RF_PRECISION)
+#define RF_IN_PRECISION(engine) (&(engine)->f64)
+#endif
 
-/* rf_engine_open for an engine that wraps another: around `inner`, which it then owns, and which is
-   closed on failure. A null inner is what the name says. */
-rf_engine *rf_engine_open_over(const char *name, rf_engine *inner, char *error, size_t size);
+#define RF_ENGINE(name, argument, is_module) extern const rf_engine_kind rf_kind_##name;
+#include "list.def"
+#undef RF_ENGINE
 
-/* An engine from its two operations; the caller keeps what their self points to. Null when memory is short. */
-rf_engine *rf_engine_leaf(const char *name, rf32_engine f32, rf64_engine f64);
-
-/* Writes a message (if there is room for one) and returns -1. */
+/* Writes a message, cut to `size` bytes, and returns -1. */
 int rf_fail(char *error, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Opens `name` as the inner engine unless there is one. Returns 0, or -1 with a message. */
+/* Opens `name` as the inner engine. Returns 0, or -1 with a message. */
 int rf_engine_inner(rf_engine *engine, const char *name, char *error, size_t size);
 
 /* ---- Parts of a range ---- */
@@ -52,11 +59,11 @@ typedef struct rf_part {
     uint32_t begin, count;
 } rf_part;
 
-/* Into how many parts a range of `count` attempts is worth splitting, 1 to most. */
-RF_FN unsigned rf_parts(uint32_t count, unsigned most)
+/* Into how many parts a range of `count` attempts is worth splitting, 1 to max. */
+RF_FN unsigned rf_parts(uint32_t count, unsigned max)
 {
     uint32_t worth = count / RF_PART_ATTEMPTS;
-    return worth < 2 ? 1 : worth < most ? worth : most;
+    return worth < 2 ? 1 : worth < max ? worth : max;
 }
 
 /* Part number `index` of `parts`; together they are the range. Parts past the last are empty. */
@@ -75,20 +82,20 @@ RF_FN rf_part rf_part_at(uint32_t begin, uint32_t count, unsigned index, unsigne
     return part;
 }
 
-/* ---- Room for private tallies ---- */
+/* ---- Private tallies ---- */
 
-#define RF_ROOM_GUARD 64 /* bytes after each tally that are not its own */
+#define RF_TALLY_GUARD 64 /* bytes after each tally that are not its own */
 
-/* Tallies of either precision and up to `dim` parameters, each on cache lines of its own. */
-typedef struct rf_room {
+/* Memory for tallies of either precision and up to `dim` parameters, each on cache lines of its own. */
+typedef struct rf_tallies {
     unsigned char *memory;
     size_t stride;
-    unsigned tallies, dim;
-} rf_room;
+    unsigned count, dim;
+} rf_tallies;
 
-/* Makes room, or more room; what was there is lost. Returns 0, or -1 and nothing changed. Start from {0}. */
-int rf_room_make(rf_room *room, unsigned tallies, unsigned dim);
-void rf_room_free(rf_room *room);
-RF_FN void *rf_room_at(const rf_room *room, unsigned index) { return room->memory + index * room->stride; }
+/* Makes them, or more of them; what was there is lost. Returns 0, or -1 and nothing changed. Start from {0}. */
+int rf_tallies_make(rf_tallies *tallies, unsigned count, unsigned dim);
+void rf_tallies_free(rf_tallies *tallies);
+RF_FN void *rf_tallies_at(const rf_tallies *tallies, unsigned index) { return tallies->memory + index * tallies->stride; }
 
 #endif

@@ -41,23 +41,23 @@ static uint64_t limit_in(const char *path)
     return is_number ? limit : UINT64_MAX;
 }
 
-static uint64_t memory_most(void)
+static uint64_t memory_max(void)
 {
     const uint64_t limits[] = {(uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), limit_in("/sys/fs/cgroup/memory.max"),
                                limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")};
     struct rlimit own;
-    uint64_t most = getrlimit(RLIMIT_AS, &own) == 0 && own.rlim_cur != RLIM_INFINITY ? own.rlim_cur : UINT64_MAX;
+    uint64_t max = getrlimit(RLIMIT_AS, &own) == 0 && own.rlim_cur != RLIM_INFINITY ? own.rlim_cur : UINT64_MAX;
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-        most = limits[i] > 0 && limits[i] < most ? limits[i] : most;
-    return most;
+        max = limits[i] > 0 && limits[i] < max ? limits[i] : max;
+    return max;
 }
 
 int rf_memory_check(const char *what, uint64_t bytes, char *error, size_t size)
 {
-    const uint64_t most = memory_most();
-    if (bytes <= most)
+    const uint64_t max = memory_max();
+    if (bytes <= max)
         return 0;
-    return rf_fail(error, size, "%s needs %llu bytes of memory; there are %llu", what, (unsigned long long)bytes, (unsigned long long)most);
+    return rf_fail(error, size, "%s needs %llu bytes of memory; there are %llu", what, (unsigned long long)bytes, (unsigned long long)max);
 }
 
 /* The file that this code is in. The program's own name, which the linker knows as the user typed it, is not asked for. */
@@ -83,11 +83,4 @@ int rf_find_beside(const char *const places[], const char *file, char *path, siz
             return 0;
     }
     return -1;
-}
-
-rf_isa rf_isa_best(void)
-{
-    int avx2 = RF_CPU_HAS("avx2") && RF_CPU_HAS("fma");
-    int avx512 = RF_CPU_HAS("avx512f") && RF_CPU_HAS("avx512dq") && RF_CPU_HAS("avx512vl") && RF_CPU_HAS("avx512bw");
-    return avx2 && avx512 ? RF_ISA_AVX512 : avx2 ? RF_ISA_AVX2 : RF_ISA_BASELINE;
 }

@@ -1,6 +1,8 @@
 /* What a description adds to a likelihood: charts, and outcomes to simulate. Compiled per precision. */
 #include "rejfilt/host.h"
 
+enum { BLOCK = 256 }; /* candidates of a call */
+
 void RF(described_charts)(const rf_description *about, RF(chart) charts[])
 {
     for (unsigned i = 0; i < about->dim && i < RF_NAMES_MAX; i++) {
@@ -14,9 +16,44 @@ RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
 {
     const rf_description *about = instance->about;
     RF(described_charts)(about, charts);
-    RF(model) model = {instance->likelihood,      instance->bound,         charts,           (uint16_t)about->dim,
-                       (uint16_t)about->settings, (uint16_t)about->is_log, instance->kernels};
+    RF(model) model = {.likelihood = instance->likelihood,
+                       .bound = instance->bound,
+                       .charts = charts,
+                       .dim = (uint16_t)about->dim,
+                       .settings = (uint16_t)about->settings,
+                       .is_log = (uint16_t)about->is_log,
+                       .one_thread = instance->one_thread,
+                       .kernels = instance->kernels,
+                       .block = instance->block,
+                       .data = instance->data};
     return model;
+}
+
+/* The next candidates, by the block function. */
+static RF_APART rf_status RF(ask_block)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
+                                        rf_real outcome, rf_real out[])
+{
+    rf_real turned[BLOCK * RF_NAMES_MAX];
+    for (uint32_t k = 0; k < n; k++)
+        for (unsigned i = 0; i < model->dim; i++)
+            turned[(size_t)i * n + k] = x[(size_t)k * stride + i];
+    return model->block(turned, n, setting, outcome, out, model->data) < 0 ? RF_REFUSED_MODEL : RF_OK;
+}
+
+rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
+                                rf_real outcome, rf_real out[])
+{
+    rf_status status = model->block || model->likelihood ? RF_OK : RF_REFUSED_NULL;
+    uint32_t k = 0, more;
+    for (; RF_BLOCKS && model->block && status == RF_OK && k < n; k += more) {
+        more = n - k < BLOCK ? n - k : BLOCK;
+        status = RF(ask_block)(model, x + (size_t)k * stride, stride, more, setting, outcome, out + k);
+    }
+    for (; status == RF_OK && k < n; k++)
+        out[k] = model->likelihood(x + (size_t)k * stride, setting, outcome);
+    for (k = 0; status != RF_OK && k < n; k++)
+        out[k] = RF(nan)();
+    return status;
 }
 
 rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,
@@ -28,10 +65,13 @@ rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], co
         RF(normal_pair)(w.word[0], w.word[1], &normal, &other);
         return instance->simulate(x, setting, normal);
     }
+    const RF(model) model = {.likelihood = instance->likelihood, .dim = (uint16_t)instance->about->dim, .block = instance->block, .data = instance->data};
     rf_real left = RF(uniform)(w.word[0]);
     unsigned last = instance->about->outcomes - 1, outcome = 0;
     for (; outcome < last; outcome++) {
-        rf_real p = instance->likelihood(x, setting, (rf_real)outcome);
+        rf_real p;
+        if (RF(model_likelihoods)(&model, x, 0, 1, setting, (rf_real)outcome, &p) < 0)
+            return RF(nan)();
         left -= instance->about->is_log ? RF(exp)(p) : p;
         if (left <= 0)
             break;

@@ -19,6 +19,7 @@
 
 #include "load.h"
 #include "machine.h"
+#include "simd/targets.h"
 
 enum { ENVIRONMENT_WORDS_MAX = 64, STACK_WANTED = 1 << 20 };
 
@@ -223,14 +224,12 @@ static words command(const load *l, int bits, const char *const task[])
                                         "-fschedule-insns",
                                         "-Werror=implicit-function-declaration",
                                         "-DRF_MODEL_NAME=user",
-                                        "-DRF_ONE_ISA",
-                                        "-DRF_KERNEL_ISA=0",
                                         NULL};
     static const char *const wide[] = {"-mprefer-vector-width=512", NULL};
     const char *const precision[] = {bits == 32 ? "-DRF_PRECISION=32" : "-DRF_PRECISION=64", "-I", l->include, NULL};
     words w = l->compiler;
     add(&w, flags);
-    if (rf_isa_best() == RF_ISA_AVX512)
+    if (strcmp(rf_target_names[rf_target_best()], "avx512") == 0)
         add(&w, wide);
     if (l->is_gcc)
         add(&w, only_gcc);

@@ -6,14 +6,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine_names.h"
 #include "fuzz.h"
 #include "per_precision.h"
 #include "rejfilt/detail/tally.h"
 #include "rejfilt/session.h"
 
-enum { ENGINES = 5, DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MOST = 40, ATTEMPTS_MOST = 5000, FLEET_MOST = RF_FLEET_LANES + 2 };
+enum { DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MOST = 40, ATTEMPTS_MOST = 5000, FLEET_MOST = 66 /* enough for two threads */ };
 
-static const char *const engine_names[ENGINES] = {"serial", "simd:baseline", "simd:avx2", "simd:avx512", "threads:2"};
+static engine_list engines; /* serial is the first; those that are not opened: modules, what this CPU lacks, paranoid (it refuses bad likelihoods) */
 
 /* ---- Choices, made by the input's bytes ---- */
 
@@ -98,9 +99,9 @@ typedef struct world {
     const RF(instance) *instance;
     RF(model) model;
     RF(chart) charts[RF_NAMES_MAX];
-    rf_engine *engine[ENGINES];
-    RF_ALIGNED unsigned char memory[ENGINES][FILTER_BYTES(DIM)];
-    RF(filter) *filter[ENGINES];
+    rf_engine *engine[ENGINE_NAMES_MAX];
+    RF_ALIGNED unsigned char memory[ENGINE_NAMES_MAX][FILTER_BYTES(DIM)];
+    RF(filter) *filter[ENGINE_NAMES_MAX];
     RF(evidence) evidence;
     rf_real kappa_next; /* of the latest report */
 } world;
@@ -279,7 +280,7 @@ static void step(world *w, input *in, unsigned choice)
     RF(report) first;
     snapshot after = before;
     rf_status status = RF_OK;
-    for (unsigned i = 0; i < ENGINES; i++) {
+    for (unsigned i = 0; i < engines.count; i++) {
         if (!w->engine[i])
             continue;
         RF(report) report;
@@ -292,7 +293,7 @@ static void step(world *w, input *in, unsigned choice)
             status = got;
         }
         if (got != status || memcmp(&now, &after, sizeof now) != 0 || memcmp(&report, &first, sizeof report) != 0) {
-            fprintf(stderr, "engine %s differs from serial: model %s, operation %u, m = %u, sampler %d\n", engine_names[i],
+            fprintf(stderr, "engine %s differs from serial: model %s, operation %u, m = %u, sampler %d\n", engines.name[i].text,
                     w->instance->about->name, c.kind, c.options.attempts, (int)c.options.sampler);
             abort();
         }
@@ -353,7 +354,7 @@ static void fleet_step(world *w, input *in)
         const rf_status own = RF(update)(alone.filter[i], &w->model, records + i * width, 1, &options, NULL, &alone.report[i]);
         status = own < 0 ? own : status | own;
     }
-    for (unsigned e = 0; e < ENGINES; e++) {
+    for (unsigned e = 0; e < engines.count; e++) {
         if (!w->engine[e])
             continue;
         muster(&fleet, w->filter[0], count);
@@ -436,7 +437,7 @@ static world w;
 
 static void close_engines(void)
 {
-    for (unsigned i = 0; i < ENGINES; i++)
+    for (unsigned i = 0; i < engines.count; i++)
         rf_engine_close(w.engine[i]);
 }
 
@@ -457,11 +458,15 @@ void RF(numerics)(const uint8_t *bytes, size_t count)
         low[i] = (rf_real)w.instance->about->parameter[i].low;
         high[i] = (rf_real)w.instance->about->parameter[i].high;
     }
-    if (!w.engine[0])
+    if (!w.engine[0]) {
         atexit(close_engines);
-    for (unsigned i = 0; i < ENGINES; i++) {
-        if (!w.engine[i] && !(w.engine[i] = rf_engine_open(engine_names[i], NULL, 0)))
-            fuzz_require(i > 1); /* an instruction set that this CPU lacks */
+        engines = list_engines(2);
+        for (unsigned i = 0; i < engines.count; i++)
+            if (!engines.name[i].is_module && strncmp(engines.name[i].text, "paranoid", 8) != 0)
+                w.engine[i] = rf_engine_open(engines.name[i].text, NULL, 0);
+        fuzz_require(w.engine[0] && w.engine[1]);
+    }
+    for (unsigned i = 0; i < engines.count; i++) {
         fuzz_require(RF(filter_init)(&w.filter[i], w.memory[i], sizeof w.memory[i], w.model.dim, 7) == RF_OK);
         fuzz_require(RF(prior_box)(w.filter[i], &w.model, low, high) == RF_OK);
     }

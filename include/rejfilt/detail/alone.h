@@ -5,9 +5,7 @@
 #include "../model.h"
 
 #undef RF_MODEL_NAME
-#undef RF_KERNEL_ISA
 #define RF_MODEL_NAME alone
-#define RF_KERNEL_ISA 0
 
 static const rf_description description = {.name = "alone", .dim = 1, .settings = 1};
 

@@ -8,6 +8,8 @@
      RF_KERNEL_IS_LOG      likewise, whether the model returns logarithms
      RF_KERNEL_LIKELIHOOD  the likelihood function, inlined where it can be
      RF_KERNEL_BOUND       the bound as a function of (setting, outcome)
+   or, for the stages of an attempt alone, instead of RF_KERNEL_LIKELIHOOD with
+     RF_KERNEL_KNOWN       where in x the likelihood is, which is known already, as a function of (task, record, lane)
 
    Attempts 2k and 2k+1 use the words of element k: words 2d and 2d+1 make the normals of parameter
    d for both, the two words after those decide acceptance. An attempt's numbers depend on its index
@@ -148,6 +150,11 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
     const RF(model) *model = task->model;
     const rf_real *setting = task->records + (size_t)k * (model->settings + 1u), outcome = setting[model->settings];
     const rf_real max = RF_KERNEL_BOUND(setting, outcome); /* first: the loop shares its terms, and becomes vectors */
+#if defined(RF_KERNEL_KNOWN)
+    (void)dim;
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+        value[lane] = x[RF_KERNEL_KNOWN(task, k, lane)];
+#else
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         if (RF_KERNEL_DIM_MAX > 1) {
             rf_real own[RF_KERNEL_DIM_MAX];
@@ -162,6 +169,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
             value[lane] = RF_KERNEL_LIKELIHOOD(point, setting, outcome);
         }
     }
+#endif
     const rf_real kappa = k == 0 ? task->kappa : RF_C(1.0); /* κ is that of the product over records */
     return RF_KERNEL_IS_LOG ? -(max + RF(log)(kappa)) : RF_C(1.0) / (max * kappa);
 }
@@ -332,6 +340,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q
     }
 }
 
+#if !defined(RF_KERNEL_KNOWN)
 /* A whole block of one real parameter and one record, in one pass: the same as the general way below as
    long as no value is bad or above κ. Otherwise nothing is added, and the answer is 0. */
 RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const float *u, RF(tally) *tally)
@@ -398,8 +407,17 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
             RF_KERNEL_NAME(draw)(task, dim, pair, q, u);
         else
             RF_KERNEL_NAME(draw_lattice)(task, dim, pair, &start, q, u);
-        if (is_plain && whole && RF_KERNEL_NAME(plain)(task, q, u, tally))
-            continue;
+        if (is_plain) {
+            if (!whole) { /* lanes outside repeat one inside, so that no likelihood is seen that is not of the range */
+                const uint32_t skip = begin > 2 * pair ? begin - 2 * pair : 0;
+                const int32_t inside = q[RF_SAMPLER(task->sampler) == RF_REJECT ? skip / 2 + skip % 2 * RF_KERNEL_PAIRS : skip];
+                RF_KERNEL_NAME(mark_outside)(task->sampler, pair, begin, count, u);
+                for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                    q[lane] = u[lane] <= 1 ? q[lane] : inside;
+            }
+            if (RF_KERNEL_NAME(plain)(task, q, u, tally))
+                continue;
+        }
         if (task->wrap)
             RF_KERNEL_NAME(wrap)(task->wrap, dim, q);
         RF_KERNEL_NAME(place)(task, dim, q, x);
@@ -420,6 +438,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
     }
     return RF_OK;
 }
+#endif
 
 #undef RF_KERNEL_LANES
 #undef RF_KERNEL_STAGE

@@ -1,5 +1,5 @@
 /* Included after a model file, with RF_MODEL_NAME set: makes its instance for one precision. The
-   kernels come from instantiate_kernel.h, compiled for each instruction set; with RF_NO_KERNELS there
+   kernels come from instantiate_kernel.h, compiled for each of RF_TARGETS, or for this machine; with RF_NO_KERNELS there
    are none, and all engines go through the function pointer. */
 #if __INCLUDE_LEVEL__ == 0
 #include "alone.h"
@@ -10,8 +10,8 @@
 #define RF_LAYOUT_OF(bits) RF_LAYOUT_OF__(bits)
 #define RF_PASTE_(name, bits) rf##bits##_model_##name
 #define RF_PASTE(name, bits) RF_PASTE_(name, bits)
-#define RF_KERNEL_PASTE_(name, bits, isa) rf##bits##_kernel_##name##_##isa
-#define RF_KERNEL_PASTE(name, bits, isa) RF_KERNEL_PASTE_(name, bits, isa)
+#define RF_KERNEL_PASTE_(name, bits, target) rf##bits##_kernel_##name##_##target
+#define RF_KERNEL_PASTE(name, bits, target) RF_KERNEL_PASTE_(name, bits, target)
 
 static rf_real call_likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
 {
@@ -48,23 +48,26 @@ static void call_dynamics(rf_real elapsed, rf_real F[], rf_real Q[]) { dynamics(
 #endif
 
 #ifndef RF_NO_KERNELS
-#define RF_FLEET_PASTE_(name, bits, isa) rf##bits##_fleet_##name##_##isa
-#define RF_FLEET_PASTE(name, bits, isa) RF_FLEET_PASTE_(name, bits, isa)
-#ifdef RF_ONE_ISA /* compiled for this machine alone */
-#define RF_KERNEL_OF(isa) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, 0)
-#define RF_FLEET_OF(isa) RF_FLEET_PASTE(RF_MODEL_NAME, RF_PRECISION, 0)
-#else
-#define RF_KERNEL_OF(isa) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, isa)
-#define RF_FLEET_OF(isa) RF_FLEET_PASTE(RF_MODEL_NAME, RF_PRECISION, isa)
+#ifndef RF_TARGETS /* RF_TARGET(name) of each */
+#define RF_TARGETS RF_TARGET(native)
 #endif
-RF(run) RF_KERNEL_OF(0), RF_KERNEL_OF(1), RF_KERNEL_OF(2);
-RF(run_lanes) RF_FLEET_OF(0), RF_FLEET_OF(1), RF_FLEET_OF(2);
-static const RF(kernels) kernels = {{RF_KERNEL_OF(0), RF_KERNEL_OF(1), RF_KERNEL_OF(2)}, {RF_FLEET_OF(0), RF_FLEET_OF(1), RF_FLEET_OF(2)}};
-#define RF_KERNELS (&kernels)
+#define RF_TARGET(name) RF(run) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, name);
+RF_TARGETS
+#undef RF_TARGET
+#define RF_TARGET(name) {#name, RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, name)},
+static const RF(kernel) kernels[] = {RF_TARGETS{0, 0}};
+#undef RF_TARGET
+#define RF_KERNELS kernels
 #else
 #define RF_KERNELS 0
 #endif
 
 extern const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION);
-const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {RF_LAYOUT_OF(RF_PRECISION), &description, call_likelihood, call_bound, call_simulate,
-                                                                       OWN_DESIGN, call_dynamics, RF_KERNELS};
+const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {.layout = RF_LAYOUT_OF(RF_PRECISION),
+                                                            .about = &description,
+                                                            .likelihood = call_likelihood,
+                                                            .bound = call_bound,
+                                                            .simulate = call_simulate,
+                                                            .design = OWN_DESIGN,
+                                                            .dynamics = call_dynamics,
+                                                            .kernels = RF_KERNELS};

@@ -1,12 +1,16 @@
-/* Included after a model file, with RF_MODEL_NAME and RF_KERNEL_ISA set: the attempts with the model
-   inlined, for one precision and the instruction set that this file is compiled for. */
+/* Included after a model file, with RF_MODEL_NAME set: the attempts with the model inlined, for one precision and the target
+   RF_KERNEL_TARGET that this file is compiled for; without one, that is this machine. */
 #if __INCLUDE_LEVEL__ == 0
 #include "alone.h"
 #endif
 #include "../host.h"
 
-#define RF_KERNEL_PASTE_(name, bits, isa) rf##bits##_kernel_##name##_##isa
-#define RF_KERNEL_PASTE(name, bits, isa) RF_KERNEL_PASTE_(name, bits, isa)
+#define RF_KERNEL_PASTE_(name, bits, target) rf##bits##_kernel_##name##_##target
+#define RF_KERNEL_PASTE(name, bits, target) RF_KERNEL_PASTE_(name, bits, target)
+
+#ifndef RF_KERNEL_TARGET
+#define RF_KERNEL_TARGET native
+#endif
 
 #ifdef RF_HAS_BOUND
 #define RF_KERNEL_BOUND bound
@@ -14,27 +18,16 @@
 #define RF_KERNEL_BOUND(setting, outcome) (description.is_log ? RF_C(0.0) : RF_C(1.0))
 #endif
 
-#ifndef RF_KERNEL_DIM_MAX /* a model of more parameters than can be described sets these itself */
+#ifndef RF_KERNEL_DIM_MAX /* a model of more parameters than can be described sets this itself */
 #define RF_KERNEL_DIM_MAX RF_NAMES_MAX
-#define RF_KERNEL_SETTINGS_MAX RF_NAMES_MAX
 #endif
 
-#define RF_KERNEL RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_ISA)
+#define RF_KERNEL RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_TARGET)
 #define RF_KERNEL_PAIRS 64u
 #define RF_KERNEL_STORAGE
 #define RF_KERNEL_DIM ((unsigned)description.dim)
 #define RF_KERNEL_IS_LOG (description.is_log)
-#define RF_KERNEL_SETTINGS ((unsigned)description.settings)
 #define RF_KERNEL_LIKELIHOOD likelihood
 
 RF(run) RF_KERNEL;
 #include "attempts.h"
-
-#define RF_FLEET_PASTE_(name, bits, isa) rf##bits##_fleet_##name##_##isa
-#define RF_FLEET_PASTE(name, bits, isa) RF_FLEET_PASTE_(name, bits, isa)
-#define RF_FLEET RF_FLEET_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_ISA)
-
-RF(run_lanes) RF_FLEET;
-#ifndef RF_ALONE_FLEET /* it is what was opened */
-#include "fleet.h"
-#endif

@@ -84,8 +84,7 @@
 #endif
 
 /* rf_wide: 64-bit lanes for random numbers, as many as one instruction takes. The multiplication is
-   of the low 32 bits of each lane; load takes 32-bit numbers, of which the even ones are in the low
-   halves; pack puts the low halves of two side by side, even ones first.
+   of the low 32 bits of each lane; pack puts the low halves of two side by side, even ones first.
 
    The same registers as 16-bit numbers: load_shorts takes 4·RF_WIDE_LANES of them; dot multiplies and adds two
    and two neighbours to 32 bits; add_dots adds these, modulo 2³²; sum_dots writes the sums of all of them, for four.
@@ -104,7 +103,6 @@ RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return _mm512_mul_epu32(a
 RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return _mm512_ternarylogic_epi64(a, b, c, 0x96); }
 RF_FN rf_wide rf_wide_high(rf_wide a) { return _mm512_srli_epi64(a, 32); }
 RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return _mm512_add_epi64(a, b); }
-RF_FN rf_wide rf_wide_load(const uint32_t *from) { return _mm512_loadu_si512(from); }
 RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
 {
     _mm512_storeu_si512(to, _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32)));
@@ -137,7 +135,6 @@ RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return _mm256_mul_epu32(a
 RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return _mm256_xor_si256(_mm256_xor_si256(a, b), c); }
 RF_FN rf_wide rf_wide_high(rf_wide a) { return _mm256_srli_epi64(a, 32); }
 RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return _mm256_add_epi64(a, b); }
-RF_FN rf_wide rf_wide_load(const uint32_t *from) { return _mm256_loadu_si256((const __m256i *)(const void *)from); }
 RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
 {
     _mm256_storeu_si256((__m256i *)(void *)to, _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa));
@@ -162,7 +159,6 @@ RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return _mm_mul_epu32(a, b
 RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return _mm_xor_si128(_mm_xor_si128(a, b), c); }
 RF_FN rf_wide rf_wide_high(rf_wide a) { return _mm_srli_epi64(a, 32); }
 RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return _mm_add_epi64(a, b); }
-RF_FN rf_wide rf_wide_load(const uint32_t *from) { return _mm_loadu_si128((const __m128i *)(const void *)from); }
 RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
 {
     rf_wide low = _mm_and_si128(even, _mm_set1_epi64x(0xffffffff));
@@ -186,7 +182,6 @@ RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return (a & 0xffffffffu) 
 RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return a ^ b ^ c; }
 RF_FN rf_wide rf_wide_high(rf_wide a) { return a >> 32; }
 RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return a + b; }
-RF_FN rf_wide rf_wide_load(const uint32_t *from) { return (uint64_t)from[1] << 32 | from[0]; }
 RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
 {
     to[0] = (uint32_t)even;

@@ -11,7 +11,8 @@ enum {
     POINTS_LEAST = 64, /* of a whole circle, so that period / 64 is the widest step there */
     ROOM = 2 * TAPS_REACH_MAX + 64,
     PROBES = 6,
-    SAMPLES = 16 /* per cell, where fringes are too fine */
+    SAMPLES = 16, /* per cell, where fringes are too fine */
+    BLOCK = 256   /* likelihoods that are asked for at once */
 };
 #define NEGLIGIBLE 1e-12
 #define ROUGH 1e-6
@@ -191,9 +192,8 @@ size_t rf_grid_bytes(uint32_t points_max) { return sizeof(rf_grid) + 3 * room_fo
 void rf_grid_init(rf_grid *g, const rf64_model *model, uint32_t points_max)
 {
     memset(g, 0, rf_grid_bytes(points_max));
-    g->likelihood = model->likelihood;
-    g->settings = model->settings;
-    g->is_log = model->is_log != 0;
+    g->model = *model;
+    g->model.charts = NULL;
     if (model->charts)
         g->chart = model->charts[0];
     g->points_max = points_max;
@@ -203,7 +203,7 @@ void rf_grid_init(rf_grid *g, const rf64_model *model, uint32_t points_max)
 
 rf_grid *rf_grid_create(const rf64_model *model, uint32_t points_max)
 {
-    if (!model || !model->likelihood || model->dim != 1 || points_max < RF_GRID_POINTS_LEAST ||
+    if (!model || !(model->likelihood || model->block) || model->dim != 1 || points_max < RF_GRID_POINTS_LEAST ||
         points_max > RF_GRID_POINTS_MAX)
         return NULL;
     rf_grid *g = malloc(rf_grid_bytes(points_max));
@@ -318,40 +318,46 @@ int rf_grid_diffuse(rf_grid *g, double variance)
     return 0;
 }
 
-/* P(E|y), divided by exp(*scale) for logarithms; bad values are zero. */
-static double likelihood_at(const rf_grid *g, double y, const double record[], double scale)
+/* What the model returned as P(E|y), divided by exp(scale) for logarithms; bad values are zero. */
+static double judged(const rf_grid *g, double value, double scale)
 {
-    double x = natural(g, y), value = g->likelihood(&x, record, record[g->settings]);
-    if (g->is_log)
+    if (g->model.is_log)
         return value <= RF64_LIMIT ? exp(value - scale < 700 ? value - scale : 700) : 0;
     return value >= 0 && value <= RF64_LIMIT ? value : 0;
+}
+
+/* What the model returns for up to BLOCK places y. */
+static void ask(rf_grid *g, const double y[], uint32_t n, const double record[], double out[])
+{
+    double x[BLOCK];
+    for (uint32_t k = 0; k < n; k++)
+        x[k] = natural(g, y[k]);
+    if (rf64_model_likelihoods(&g->model, x, 1, n, record, record[g->model.settings], out) < 0)
+        g->failed = 1;
 }
 
 /* like[i] ← P(E|y) / exp(scale). */
 static double evaluate(rf_grid *g, const double record[])
 {
-    if (!g->is_log) {
-        for (size_t i = 0; i < g->n; i++)
-            like_of(g)[i] = likelihood_at(g, place(g, (double)i), record, 0);
-        return 0;
+    double scale = g->model.is_log ? -HUGE_VAL : 0, y[BLOCK];
+    for (size_t first = 0; first < g->n; first += BLOCK) {
+        const uint32_t n = (uint32_t)(g->n - first < BLOCK ? g->n - first : BLOCK);
+        for (uint32_t k = 0; k < n; k++)
+            y[k] = place(g, (double)(first + k));
+        ask(g, y, n, record, like_of(g) + first);
     }
-    double scale = -HUGE_VAL;
-    for (size_t i = 0; i < g->n; i++) {
-        double x = natural(g, place(g, (double)i)), value = g->likelihood(&x, record, record[g->settings]);
-        like_of(g)[i] = value <= RF64_LIMIT ? value : -HUGE_VAL;
-        if (p_of(g)[i] > 0)
+    for (size_t i = 0; i < g->n && g->model.is_log; i++)
+        if (p_of(g)[i] > 0 && like_of(g)[i] <= RF64_LIMIT)
             scale = bigger(like_of(g)[i], scale);
-    }
-    if (!(scale > -HUGE_VAL))
-        scale = 0;
+    scale = scale > -HUGE_VAL ? scale : 0;
     for (size_t i = 0; i < g->n; i++)
-        like_of(g)[i] = exp(like_of(g)[i] - scale < 700 ? like_of(g)[i] - scale : 700);
+        like_of(g)[i] = judged(g, like_of(g)[i], scale);
     return scale;
 }
 
 /* Is the posterior in `other` what interpolation makes of it, at places off the grid? A fringe of which
    a whole number fits in a step looks smooth on the grid. */
-static int holds_between(const rf_grid *g, const double record[], double scale, double peak)
+static int holds_between(rf_grid *g, const double record[], double scale, double peak)
 {
     double floor = 0.01 * largest(p_of(g), g->n);
     int probes = 0;
@@ -362,8 +368,9 @@ static int holds_between(const rf_grid *g, const double record[], double scale, 
             continue;
         double offset = (double)k * 0.41421356237309515;
         offset -= (double)(int)offset;
-        double exact =
-            rf_stencil_value(p_of(g) + i, offset) * likelihood_at(g, place(g, (double)i + offset), record, scale);
+        double value, y = place(g, (double)i + offset);
+        ask(g, &y, 1, record, &value);
+        const double exact = rf_stencil_value(p_of(g) + i, offset) * judged(g, value, scale);
         if (!(fabs(exact - rf_stencil_value(other_of(g) + i, offset)) <= ROUGH * peak))
             return 0;
         probes++;
@@ -409,11 +416,14 @@ static int crop(rf_grid *g, double peak)
 static void average_cells(rf_grid *g, const double record[], double scale)
 {
     for (size_t i = 0; i < g->n; i++) {
-        double mean = 0;
+        double mean = 0, y[SAMPLES], value[SAMPLES];
         for (uint32_t k = 0; k < SAMPLES; k++) {
             rf_words w = rf_draw(0, g->unresolved, (uint32_t)i, k, RF_FOR_USER);
-            mean += likelihood_at(g, place(g, (double)i + (k + w.word[0] * 0x1p-32) / SAMPLES - 0.5), record, scale);
+            y[k] = place(g, (double)i + (k + w.word[0] * 0x1p-32) / SAMPLES - 0.5);
         }
+        ask(g, y, SAMPLES, record, value);
+        for (uint32_t k = 0; k < SAMPLES; k++)
+            mean += judged(g, value[k], scale);
         other_of(g)[i] = p_of(g)[i] * mean / SAMPLES;
     }
 }
@@ -421,8 +431,11 @@ static void average_cells(rf_grid *g, const double record[], double scale)
 double rf_grid_update(rf_grid *g, const double record[])
 {
     double scale, peak;
+    g->failed = 0;
     for (;;) {
         scale = evaluate(g, record);
+        if (g->failed)
+            return NAN;
         for (size_t i = 0; i < g->n; i++)
             other_of(g)[i] = p_of(g)[i] * like_of(g)[i];
         peak = largest(other_of(g), g->n);
@@ -440,6 +453,8 @@ double rf_grid_update(rf_grid *g, const double record[])
             break;
         }
     }
+    if (g->failed)
+        return NAN;
     double z = g->step * sum(other_of(g), g->n);
     if (!(z > 0 && z < HUGE_VAL))
         return -HUGE_VAL;

@@ -18,7 +18,7 @@
 #ifndef REJFILT_GRID_H
 #define REJFILT_GRID_H
 
-#include "rejfilt/rejfilt.h"
+#include "rejfilt/host.h"
 
 typedef struct rf_grid rf_grid;
 
@@ -53,7 +53,7 @@ size_t rf_grid_save(const rf_grid *g, unsigned char *bytes);
 int rf_grid_load(rf_grid *g, const unsigned char *bytes, size_t size);
 
 /* Learns from one record (settings, then outcome) and returns ln P(E). −infinity, and the density
-   stays, when the likelihood is zero (or NaN, negative, infinite) wherever there is density. */
+   stays, when the likelihood is zero (or NaN, negative, infinite) wherever there is density. NaN when the model failed. */
 double rf_grid_update(rf_grid *g, const double record[]);
 
 /* In chart coordinates. Of a periodic chart: the mean is in [low, high); when the density covers the

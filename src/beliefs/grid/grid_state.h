@@ -11,10 +11,9 @@ enum { TAPS_REACH_MAX = 1024, MARGIN = 2 * RF_STENCIL_REACH }; /* RF_STENCIL_TAI
 #define PI 3.141592653589793
 
 struct rf_grid {
-    rf64_likelihood *likelihood;
     rf64_chart chart;
-    unsigned settings;
-    int is_log;
+    rf64_model model; /* without its charts */
+    int failed;       /* its block function did, in this update */
     uint32_t points_max;
     int is_full; /* the points go round the circle */
     size_t n;    /* points; coordinate of point i is base + step · (first + i) */

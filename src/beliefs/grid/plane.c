@@ -25,7 +25,8 @@ enum {
                                       interpolated well */
     PROBES = 12,
     HALVINGS = 64, /* in one update: more, and the likelihood has a jump */
-    SAMPLES = 4    /* per cell and axis, where the likelihood is too fine */
+    SAMPLES = 4,   /* per cell and axis, where the likelihood is too fine */
+    BLOCK = 256    /* likelihoods that are asked for at once */
 };
 
 typedef struct axis {
@@ -37,9 +38,8 @@ typedef struct axis {
 } axis;
 
 struct rf_plane {
-    rf64_likelihood *likelihood;
-    unsigned settings;
-    int is_log;
+    rf64_model model; /* without its charts, which the axes have */
+    int failed;       /* its block function did, in this update */
     uint32_t side, room; /* most points of a line; those that there is memory for */
     axis axis[2];
     double log_evidence, dropped;
@@ -296,7 +296,7 @@ static uint32_t narrow(const rf_plane *g, const double *p, unsigned a, uint32_t 
 static void fit(rf_plane *g, unsigned a)
 {
     uint32_t begin, n;
-    double lost;
+    double lost = 0;
     n = support(g, p_of(g), a, NEGLIGIBLE * largest(g, p_of(g)), 0, &begin);
     keep(g, a, begin, n);
     while (g->axis[a].n > g->side && coarsen(g, a))
@@ -319,9 +319,8 @@ size_t rf_plane_bytes(uint32_t side)
 void rf_plane_init(rf_plane *g, const rf64_model *model, uint32_t side)
 {
     memset(g, 0, rf_plane_bytes(side));
-    g->likelihood = model->likelihood;
-    g->settings = model->settings;
-    g->is_log = model->is_log != 0;
+    g->model = *model;
+    g->model.charts = NULL;
     g->side = side;
     g->room = side + 2 * REACH + 2 * MORE;
     for (unsigned a = 0; a < 2; a++)
@@ -476,16 +475,20 @@ int rf_plane_diffuse(rf_plane *g, unsigned a, double variance)
 
 /* ---- Learning ---- */
 
-static double raw_likelihood(const rf_plane *g, double y0, double y1, const double record[])
+/* What the model returns for up to BLOCK places y, two coordinates each, which become natural. */
+static void ask(rf_plane *g, double y[][2], uint32_t n, const double record[], double out[])
 {
-    const double x[2] = {rf64_chart_natural(&g->axis[0].chart, y0), rf64_chart_natural(&g->axis[1].chart, y1)};
-    return g->likelihood(x, record, record[g->settings]);
+    for (uint32_t k = 0; k < n; k++)
+        for (unsigned a = 0; a < 2; a++)
+            y[k][a] = rf64_chart_natural(&g->axis[a].chart, y[k][a]);
+    if (rf64_model_likelihoods(&g->model, y[0], 2, n, record, record[g->model.settings], out) < 0)
+        g->failed = 1;
 }
 
-/* P(E|y), divided by exp(scale) for logarithms; bad values are zero. */
+/* What the model returned as P(E|y), divided by exp(scale) for logarithms; bad values are zero. */
 static double judged(const rf_plane *g, double value, double scale)
 {
-    if (g->is_log)
+    if (g->model.is_log)
         return value <= RF64_LIMIT ? exp(value - scale < 700 ? value - scale : 700) : 0;
     return value >= 0 && value <= RF64_LIMIT ? value : 0;
 }
@@ -493,14 +496,20 @@ static double judged(const rf_plane *g, double value, double scale)
 /* other ← p · P(E|y) / exp(scale). Returns the scale. */
 static double multiply(rf_plane *g, const double record[])
 {
-    double scale = g->is_log ? -HUGE_VAL : 0;
+    double scale = g->model.is_log ? -HUGE_VAL : 0;
     for (uint32_t i = 0; i < g->axis[0].n; i++)
-        for (uint32_t j = 0; j < g->axis[1].n; j++) {
-            const size_t k = at(g, 1, i, j);
-            const double value = raw_likelihood(g, place(&g->axis[0], i), place(&g->axis[1], j), record);
-            other_of(g)[k] = value;
-            if (g->is_log && p_of(g)[k] > 0 && value <= RF64_LIMIT)
-                scale = bigger(scale, value);
+        for (uint32_t first = 0; first < g->axis[1].n; first += BLOCK) {
+            const uint32_t n = g->axis[1].n - first < BLOCK ? g->axis[1].n - first : BLOCK;
+            const size_t begin = at(g, 1, i, first);
+            double y[BLOCK][2];
+            for (uint32_t j = 0; j < n; j++) {
+                y[j][0] = place(&g->axis[0], i);
+                y[j][1] = place(&g->axis[1], first + j);
+            }
+            ask(g, y, n, record, other_of(g) + begin);
+            for (size_t k = begin; k < begin + n && g->model.is_log; k++)
+                if (p_of(g)[k] > 0 && other_of(g)[k] <= RF64_LIMIT)
+                    scale = bigger(scale, other_of(g)[k]);
         }
     scale = scale > -HUGE_VAL ? scale : 0;
     for (uint32_t i = 0; i < g->axis[0].n; i++)
@@ -533,7 +542,7 @@ static double between(const rf_plane *g, const double *p, uint32_t i, double u, 
 }
 
 /* Is the posterior in `other` what interpolation makes of it, at places off the grid? */
-static int holds_between(const rf_plane *g, const double record[], double scale, double peak)
+static int holds_between(rf_plane *g, const double record[], double scale, double peak)
 {
     const double floor = 0.01 * largest(g, p_of(g));
     int probes = 0;
@@ -544,9 +553,9 @@ static int holds_between(const rf_plane *g, const double record[], double scale,
         const double u = w.word[2] * 0x1p-32, v = w.word[3] * 0x1p-32;
         if (p_of(g)[at(g, 1, i, j)] < floor)
             continue;
-        const double value =
-            judged(g, raw_likelihood(g, place(&g->axis[0], i + u), place(&g->axis[1], j + v), record), scale);
-        if (!(fabs(between(g, p_of(g), i, u, j, v) * value - between(g, other_of(g), i, u, j, v)) <= ROUGH * peak))
+        double value, y[1][2] = {{place(&g->axis[0], i + u), place(&g->axis[1], j + v)}};
+        ask(g, y, 1, record, &value);
+        if (!(fabs(between(g, p_of(g), i, u, j, v) * judged(g, value, scale) - between(g, other_of(g), i, u, j, v)) <= ROUGH * peak))
             return 0;
         probes++;
     }
@@ -559,14 +568,17 @@ static void average_cells(rf_plane *g, const double record[], double scale)
 {
     for (uint32_t i = 0; i < g->axis[0].n; i++)
         for (uint32_t j = 0; j < g->axis[1].n; j++) {
-            double mean = 0;
+            double mean = 0, y[SAMPLES * SAMPLES][2], value[SAMPLES * SAMPLES];
             for (uint32_t k = 0; k < SAMPLES * SAMPLES; k++) {
                 const rf_words w = rf_draw(0, g->unresolved, i * g->room + j, k, RF_FOR_USER);
                 const double u = (k / SAMPLES + w.word[0] * 0x1p-32) / SAMPLES - 0.5,
                              v = (k % SAMPLES + w.word[1] * 0x1p-32) / SAMPLES - 0.5;
-                mean +=
-                    judged(g, raw_likelihood(g, place(&g->axis[0], i + u), place(&g->axis[1], j + v), record), scale);
+                y[k][0] = place(&g->axis[0], i + u);
+                y[k][1] = place(&g->axis[1], j + v);
             }
+            ask(g, y, SAMPLES * SAMPLES, record, value);
+            for (uint32_t k = 0; k < SAMPLES * SAMPLES; k++)
+                mean += judged(g, value[k], scale);
             other_of(g)[at(g, 1, i, j)] = p_of(g)[at(g, 1, i, j)] * mean / (SAMPLES * SAMPLES);
         }
 }
@@ -614,8 +626,11 @@ double rf_plane_update(rf_plane *g, const double record[])
 {
     double scale, peak;
     int state, halvings = 0;
+    g->failed = 0;
     do {
         scale = multiply(g, record);
+        if (g->failed)
+            return NAN;
         peak = largest(g, other_of(g));
         if (!(peak > 0 && peak < HUGE_VAL))
             return -HUGE_VAL;
@@ -625,6 +640,8 @@ double rf_plane_update(rf_plane *g, const double record[])
         average_cells(g, record, scale);
         g->unresolved++;
     }
+    if (g->failed)
+        return NAN;
     swap(g);
     const double evidence = total(g) * g->axis[0].step * g->axis[1].step;
     if (!(evidence > 0)) { /* of cells where the points had some */

@@ -13,7 +13,7 @@
 #ifndef REJFILT_PLANE_H
 #define REJFILT_PLANE_H
 
-#include "rejfilt/rejfilt.h"
+#include "rejfilt/host.h"
 
 typedef struct rf_plane rf_plane;
 
@@ -37,7 +37,7 @@ int rf_plane_start(rf_plane *g, const rf_plane_prior prior[2]);
 int rf_plane_diffuse(rf_plane *g, unsigned axis, double variance);
 
 /* Learns from one record (settings, then outcome) and returns ln P(E). −infinity, and the density stays, when the
-   likelihood is zero (or NaN, negative, infinite) wherever there is density. */
+   likelihood is zero (or NaN, negative, infinite) wherever there is density. NaN when the model failed. */
 double rf_plane_update(rf_plane *g, const double record[]);
 
 /* mean[2], and unless null the variances and the covariance: [0] of axis 0, [1] of both, [2] of axis 1. Of a periodic

@@ -12,7 +12,8 @@
 enum { ELEMENTS = 16, NORMALS = 4 * ELEMENTS }; /* random elements drawn at a time, and normals from them */
 
 struct rf_smc {
-    rf64_likelihood *likelihood;
+    rf64_model model; /* without its charts, which are below */
+    int failed;       /* its block function did, in this update */
     rf64_chart charts[RF_SMC_DIM_MAX];
     unsigned dim, settings;
     int is_log;
@@ -85,7 +86,8 @@ int rf_smc_init(rf_smc *s, const rf64_model *model, uint32_t particles, uint64_t
     if (!(o.shrink >= 0 && o.shrink <= 1 && o.threshold >= 0 && o.threshold <= 1))
         return -1;
     memset(s, 0, rf_smc_bytes(model->dim, particles));
-    s->likelihood = model->likelihood;
+    s->model = *model;
+    s->model.charts = NULL;
     s->dim = model->dim;
     s->settings = model->settings;
     s->is_log = model->is_log != 0;
@@ -104,7 +106,7 @@ int rf_smc_init(rf_smc *s, const rf64_model *model, uint32_t particles, uint64_t
 
 rf_smc *rf_smc_create(const rf64_model *model, uint32_t particles, uint64_t seed, const rf_smc_options *options)
 {
-    if (!model || !model->likelihood || model->dim < 1 || model->dim > RF_SMC_DIM_MAX || particles < 2 ||
+    if (!model || !(model->likelihood || model->block) || model->dim < 1 || model->dim > RF_SMC_DIM_MAX || particles < 2 ||
         particles > RF_SMC_PARTICLES_MAX)
         return NULL;
     rf_smc *s = malloc(rf_smc_bytes(model->dim, particles));
@@ -265,8 +267,8 @@ static double evaluate(rf_smc *s, const double record[])
 {
     const double outcome = record[s->settings];
     double scale = -HUGE_VAL;
-    for (uint32_t i = 0; i < s->n; i++)
-        value_of(s)[i] = s->likelihood(x_of(s) + (size_t)i * s->dim, record, outcome);
+    if (rf64_model_likelihoods(&s->model, x_of(s), s->dim, s->n, record, outcome, value_of(s)) < 0)
+        s->failed = 1;
     if (!s->is_log) {
         for (uint32_t i = 0; i < s->n; i++)
             value_of(s)[i] = value_of(s)[i] >= 0 && value_of(s)[i] <= RF64_LIMIT ? value_of(s)[i] : 0;
@@ -286,7 +288,8 @@ static double evaluate(rf_smc *s, const double record[])
 double rf_smc_update(rf_smc *s, const double records[], uint32_t count)
 {
     double total = 0;
-    for (uint32_t k = 0; k < count; k++) {
+    s->failed = 0;
+    for (uint32_t k = 0; k < count && !s->failed; k++) {
         double scale = evaluate(s, records + (size_t)k * (s->settings + 1)), sum = 0, squares = 0;
         for (uint32_t i = 0; i < s->n; i++) {
             value_of(s)[i] *= weight_of(s)[i];
@@ -306,7 +309,7 @@ double rf_smc_update(rf_smc *s, const double records[], uint32_t count)
         if (s->effective < s->options.threshold * s->n)
             rf_smc_resample(s);
     }
-    return total;
+    return s->failed ? NAN : total;
 }
 
 /* Of a circle, the direction of the mean vector; else the mean. */

@@ -56,7 +56,7 @@ int rf_smc_diffuse(rf_smc *s, const double variance[]);
 
 /* Learns from `count` records (row by row: settings, then outcome), one after the other, and returns
    the sum of ln P(E). A record whose likelihood is zero (or NaN, negative, infinite) for all
-   particles changes nothing and counts as −infinity. */
+   particles changes nothing and counts as −infinity. NaN when the model failed: the particles are then of no use. */
 double rf_smc_update(rf_smc *s, const double records[], uint32_t count);
 
 /* Mean, and covariance (dim × dim by rows) unless null, in chart coordinates. */

@@ -26,7 +26,7 @@ static int threads_open(rf_engine *engine, const char *argument, char *error, si
     if (rf_engine_inner(engine, "simd", error, size) < 0)
         return -1;
     rf_threads *threads = engine->state = calloc(1, sizeof *threads);
-    if (!threads || rf_room_make(&threads->room, workers, RF_RESERVED_DIM) < 0)
+    if (!threads || rf_tallies_make(&threads->tallies, workers, RF_RESERVED_DIM) < 0)
         return rf_fail(error, size, "engine 'threads:%u': out of memory", workers);
     char reason[128];
     threads->workers = workers;
@@ -48,14 +48,14 @@ static void threads_close(rf_engine *engine)
     if (!threads)
         return;
     rf_pool_close(threads->pool);
-    rf_room_free(&threads->room);
+    rf_tallies_free(&threads->tallies);
     free(threads);
 }
 
 static int threads_reserve(rf_engine *engine, unsigned dim)
 {
     rf_threads *threads = engine->state;
-    return rf_room_make(&threads->room, threads->workers, dim);
+    return rf_tallies_make(&threads->tallies, threads->workers, dim);
 }
 
-const rf_engine_kind rf_kind_threads = {"threads", threads_open, threads_close, threads_reserve, NULL};
+const rf_engine_kind rf_kind_threads = {.name = "threads", .open = threads_open, .close = threads_close, .reserve = threads_reserve};

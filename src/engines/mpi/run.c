@@ -3,11 +3,7 @@
 
 #include <string.h>
 
-#if RF_PRECISION == 32
-#define INNER(engine) (&(engine)->inner->f32)
-#else
-#define INNER(engine) (&(engine)->inner->f64)
-#endif
+#define MPI_ENGINES ((uint64_t)1 << 32) /* in a sum over ranks: those whose engine failed; below it, whose model did */
 
 /* FNV-1a, by bytes. */
 static uint64_t RF(hash)(uint64_t hash, const void *data, size_t bytes)
@@ -34,63 +30,65 @@ static uint64_t RF(fingerprint)(const RF(task) *task, uint32_t begin, uint32_t c
 static int RF(agree)(const rf_mpi_module *mpi, uint64_t fingerprint, rf_real *largest)
 {
     double value = (double)*largest; /* not negative, so its bits are in order */
-    int64_t most[] = {0, (int64_t)fingerprint, ~(int64_t)fingerprint};
-    memcpy(&most[0], &value, sizeof value);
-    if (mpi->most(most, 3) < 0 || most[1] != ~most[2])
+    int64_t max[] = {0, (int64_t)fingerprint, ~(int64_t)fingerprint};
+    memcpy(&max[0], &value, sizeof value);
+    if (mpi->max(max, 3) < 0 || max[1] != ~max[2])
         return -1;
-    memcpy(&value, &most[0], sizeof value);
+    memcpy(&value, &max[0], sizeof value);
     *largest = (rf_real)value;
     return 0;
 }
 
-static uint16_t RF(at_most_16_bits)(uint64_t count) { return (uint16_t)(count < 65535 ? count : 65535); }
+static uint16_t RF(in_16_bits)(uint64_t count) { return (uint16_t)(count < 65535 ? count : 65535); }
 
-/* The sum of all ranks' tallies, in place; -1 when MPI fails or some rank's part has failed. */
-static int RF(sum_tallies)(const rf_ranks *ranks, int failed, RF(tally) *tally)
+/* The sum of all ranks' tallies, in place. `status` is that of this rank's part; returns RF_OK, or what has failed on some rank. */
+static rf_status RF(sum_tallies)(const rf_ranks *ranks, rf_status status, RF(tally) *tally)
 {
+    const uint64_t failed = status == RF_REFUSED_MODEL ? 1 : status < 0 ? MPI_ENGINES : 0;
     unsigned sums = (unsigned)(tally->dim + RF_TRIANGLE(tally->dim));
     uint64_t *n = ranks->numbers;
-    const uint64_t head[RF_RANKS_HEAD] = {(uint64_t)failed, tally->over, tally->weight, tally->nan, tally->negative, tally->infinite};
+    const uint64_t head[RF_RANKS_HEAD] = {failed, tally->over, tally->weight, tally->nan, tally->negative, tally->infinite};
     memcpy(n, head, sizeof head);
     memcpy(n + RF_RANKS_HEAD, tally + 1, 8 * (size_t)sums);
-    if (ranks->mpi->sum(n, RF_RANKS_HEAD + sums) < 0 || n[0] != 0)
-        return -1;
+    if (ranks->mpi->sum(n, RF_RANKS_HEAD + sums) < 0 || n[0] >= MPI_ENGINES)
+        return RF_REFUSED_ENGINE;
+    if (n[0] > 0)
+        return RF_REFUSED_MODEL;
     tally->over = n[1];
     tally->weight = n[2];
-    tally->nan = RF(at_most_16_bits)(n[3]);
-    tally->negative = RF(at_most_16_bits)(n[4]);
-    tally->infinite = RF(at_most_16_bits)(n[5]);
+    tally->nan = RF(in_16_bits)(n[3]);
+    tally->negative = RF(in_16_bits)(n[4]);
+    tally->infinite = RF(in_16_bits)(n[5]);
     memcpy(tally + 1, n + RF_RANKS_HEAD, 8 * (size_t)sums);
-    return 0;
+    return RF_OK;
 }
 
 rf_status RF(ranks_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     rf_engine *engine = self;
+    const RF(engine) *inner = RF_IN_PRECISION(engine->inner);
     const rf_ranks *ranks = engine->state;
     unsigned parts = rf_parts(count, ranks->mpi->size()), dim = task->model->dim;
-    if (parts == 1 || dim > ranks->room.dim) /* every rank runs everything */
-        return INNER(engine)->run(INNER(engine)->self, task, begin, count, tally);
+    if (parts == 1 || dim > ranks->tallies.dim) /* every rank runs everything */
+        return inner->run(inner->self, task, begin, count, tally);
 
-    RF(tally) *mine = rf_room_at(&ranks->room, 0);
+    RF(tally) *mine = rf_tallies_at(&ranks->tallies, 0);
     rf_part part = rf_part_at(begin, count, engine->rank, parts);
     RF(tally_clear)(mine, dim, task->update);
     engine->complaint[0] = '\0';
-    int failed = part.count > 0 && INNER(engine)->run(INNER(engine)->self, task, part.begin, part.count, mine) < 0;
+    rf_status status = part.count > 0 ? inner->run(inner->self, task, part.begin, part.count, mine) : RF_OK;
     if (RF(agree)(ranks->mpi, RF(fingerprint)(task, begin, count), &mine->largest) < 0) {
         rf_fail(engine->complaint, sizeof engine->complaint, "the ranks of the MPI job disagree on what to run at update %u", task->update);
         return RF_REFUSED_ENGINE;
     }
-    if (RF(sum_tallies)(ranks, failed, mine) < 0) {
+    status = RF(sum_tallies)(ranks, status, mine);
+    if (status == RF_REFUSED_ENGINE)
         rf_fail(engine->complaint, sizeof engine->complaint, "a rank of the MPI job failed at update %u", task->update);
-        return RF_REFUSED_ENGINE;
-    }
-    return RF(tally_add)(tally, mine);
+    return status < 0 ? status : RF(tally_add)(tally, mine);
 }
 
 rf_status RF(ranks_fleet)(void *self, const RF(fleet) *fleet)
 {
     const rf_engine *engine = self;
-    const RF(engine) *inner = INNER(engine);
-    return inner->fleet ? inner->fleet(inner->self, fleet) : RF(fleet_run)(fleet, NULL, inner);
+    return RF(fleet_run)(fleet, RF_IN_PRECISION(engine->inner));
 }

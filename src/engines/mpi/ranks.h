@@ -9,8 +9,8 @@
 
 typedef struct rf_ranks {
     const rf_mpi_module *mpi;
-    rf_room room;      /* one tally */
-    uint64_t *numbers; /* for room.dim */
+    rf_tallies tallies; /* one */
+    uint64_t *numbers; /* for tallies.dim */
 } rf_ranks;
 
 rf32_run rf32_ranks_run;

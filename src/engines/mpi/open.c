@@ -1,61 +1,19 @@
-/* The mpi engine by name: finds and loads its module. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <limits.h>
+/* The mpi engine by name: its module, and what is around it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "machine.h"
+#include "module.h"
 #include "ranks.h"
-
-#ifndef RF_MULTIARCH
-#define RF_MULTIARCH "."
-#endif
-
-/* Where the module is. Returns 0, or -1 when it is nowhere. */
-static int module_find(char *path, size_t size)
-{
-    static const char multiarch[] = "/../lib/" RF_MULTIARCH "/rejfilt";
-    static const char *const places[] = {"", "/rejfilt", "/../lib/rejfilt", multiarch, NULL};
-    const char *chosen = getenv("REJFILT_MODULES");
-    char folder[PATH_MAX];
-    if (chosen && *chosen) {
-        snprintf(path, size, "%s/%s", chosen, RF_MPI_MODULE_FILE);
-        if (access(path, R_OK) == 0)
-            return 0;
-    }
-    if (rf_find_beside(places, RF_MPI_MODULE_FILE, folder, sizeof folder) < 0)
-        return -1;
-    snprintf(path, size, "%s/%s", folder, RF_MPI_MODULE_FILE);
-    return 0;
-}
-
-/* Stays loaded: MPI does not bear to be unloaded. */
-static const rf_mpi_module *module_load(char *error, size_t size)
-{
-    char path[PATH_MAX + 64];
-    if (module_find(path, sizeof path) < 0) {
-        rf_fail(error, size, "engine 'mpi' is not built in; install libopenmpi-dev and openmpi-bin and build again");
-        return NULL;
-    }
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    const rf_mpi_module *module = library ? dlsym(library, RF_MPI_MODULE_SYMBOL) : NULL;
-    if (!module)
-        rf_fail(error, size, "engine 'mpi' cannot be loaded: %s", dlerror());
-    else if (module->version != RF_MPI_MODULE_VERSION)
-        rf_fail(error, size, "engine 'mpi' cannot be loaded: %s belongs to another version", path);
-    return module && module->version == RF_MPI_MODULE_VERSION ? module : NULL;
-}
 
 static int ranks_reserve(rf_engine *engine, unsigned dim)
 {
     rf_ranks *ranks = engine->state;
-    if (ranks->numbers && dim <= ranks->room.dim)
+    if (ranks->numbers && dim <= ranks->tallies.dim)
         return 0;
     uint64_t *numbers = malloc(8 * RF_RANKS_NUMBERS(dim));
-    if (!numbers || rf_room_make(&ranks->room, 1, dim) < 0) {
+    if (!numbers || rf_tallies_make(&ranks->tallies, 1, dim) < 0) {
         free(numbers);
         return -1;
     }
@@ -67,8 +25,8 @@ static int ranks_reserve(rf_engine *engine, unsigned dim)
 /* The CPUs are shared among the ranks of a machine, unless mpirun has bound them to some. */
 static unsigned threads_of_rank(unsigned local)
 {
-    unsigned fair = rf_cpus_online() / local, most = rf_cpus_allowed();
-    unsigned count = fair < most ? fair : most;
+    unsigned fair = rf_cpus_online() / local, max = rf_cpus_allowed();
+    unsigned count = fair < max ? fair : max;
     return count < 1 ? 1 : count < RF_THREADS_MAX ? count : RF_THREADS_MAX;
 }
 
@@ -77,7 +35,7 @@ static int ranks_open(rf_engine *engine, const char *argument, char *error, size
     char reason[512], name[32];
     if (argument && strstr(argument, "mpi"))
         return rf_fail(error, size, "engine 'mpi' cannot run '%.40s' inside: ranks are not split twice", argument);
-    const rf_mpi_module *mpi = module_load(error, size);
+    const rf_mpi_module *mpi = rf_module_load("mpi", RF_MPI_ABI, "install libopenmpi-dev and openmpi-bin and build again", error, size);
     if (!mpi)
         return -1;
     rf_ranks *ranks = engine->state = calloc(1, sizeof *ranks);
@@ -106,7 +64,7 @@ static void ranks_close(rf_engine *engine)
         return;
     if (ranks->mpi)
         ranks->mpi->finalize();
-    rf_room_free(&ranks->room);
+    rf_tallies_free(&ranks->tallies);
     free(ranks->numbers);
     free(ranks);
 }
@@ -116,4 +74,4 @@ static int ranks_share(const rf_engine *engine, void *bytes, size_t count)
     return ((const rf_ranks *)engine->state)->mpi->share(bytes, count);
 }
 
-const rf_engine_kind rf_kind_mpi = {"mpi", ranks_open, ranks_close, ranks_reserve, ranks_share};
+const rf_engine_kind rf_kind_mpi = {.name = "mpi", .open = ranks_open, .close = ranks_close, .reserve = ranks_reserve, .share = ranks_share};

@@ -5,7 +5,7 @@
 typedef struct rf_threads {
     rf_pool *pool;
     unsigned workers;
-    rf_room room; /* a tally for each worker */
+    rf_tallies tallies; /* one for each worker */
 } rf_threads;
 
 rf32_run rf32_threads_run;

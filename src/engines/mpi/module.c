@@ -82,7 +82,7 @@ static int sum(uint64_t values[], unsigned count)
     return MPI_Allreduce(MPI_IN_PLACE, values, (int)count, MPI_UINT64_T, MPI_SUM, ranks) == MPI_SUCCESS ? 0 : -1;
 }
 
-static int most(int64_t values[], unsigned count)
+static int max(int64_t values[], unsigned count)
 {
     return MPI_Allreduce(MPI_IN_PLACE, values, (int)count, MPI_INT64_T, MPI_MAX, ranks) == MPI_SUCCESS ? 0 : -1;
 }
@@ -94,5 +94,5 @@ static int share(void *bytes, size_t count)
 
 extern const rf_mpi_module rejfilt_mpi;
 __attribute__((visibility("default"))) const rf_mpi_module rejfilt_mpi = {
-    RF_MPI_MODULE_VERSION, init, finalize, rank, size, local, sum, most, share,
+    RF_MPI_ABI, init, finalize, rank, size, local, sum, max, share,
 };

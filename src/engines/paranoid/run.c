@@ -4,17 +4,12 @@
 #include <string.h>
 
 #include "rejfilt/detail/tally.h"
+#include "serial/serial.h"
 
 #define POISON 0xff /* reads as NaN */
 #define GRID 8192.0 /* z is in units of 1/GRID, and below 8 */
-#define Z_MOST (8.0 * GRID)
+#define Z_MAX (8.0 * GRID)
 #define ROUNDING 1e-9
-
-#if RF_PRECISION == 32
-#define INNER(engine) (&(engine)->inner->f32)
-#else
-#define INNER(engine) (&(engine)->inner->f64)
-#endif
 
 #define REQUIRE(condition, ...)                                                                                        \
     do {                                                                                                               \
@@ -51,8 +46,8 @@ static int RF(check_sums)(RF(tally) *tally, double n, char *complaint, size_t si
     const int64_t *z = RF(tally_z)(tally), *zz = RF(tally_zz)(tally);
     for (unsigned i = 0; i < tally->dim; i++) {
         double sum = (double)z[i], square = (double)zz[RF_TRIANGLE(i) + i];
-        REQUIRE(sum <= n * Z_MOST && sum >= -n * Z_MOST, "the sum of z is out of bounds at parameter %u", i);
-        REQUIRE(square <= n * Z_MOST * Z_MOST, "the sum of z squared is out of bounds at parameter %u", i);
+        REQUIRE(sum <= n * Z_MAX && sum >= -n * Z_MAX, "the sum of z is out of bounds at parameter %u", i);
+        REQUIRE(square <= n * Z_MAX * Z_MAX, "the sum of z squared is out of bounds at parameter %u", i);
         REQUIRE(sum * sum <= n * square * (1 + ROUNDING), "the sums of z and z squared contradict each other at parameter %u", i);
         for (unsigned j = 0; j < i; j++) {
             double product = (double)zz[RF_TRIANGLE(i) + j], other = (double)zz[RF_TRIANGLE(j) + j];
@@ -80,18 +75,18 @@ static int RF(check_tally)(RF(tally) *tally, const RF(task) *task, uint32_t coun
 }
 
 /* An empty tally among poison. */
-static RF(tally) *RF(poisoned)(const rf_room *room, unsigned index, const RF(task) *task)
+static RF(tally) *RF(poisoned)(const rf_tallies *tallies, unsigned index, const RF(task) *task)
 {
-    RF(tally) *tally = rf_room_at(room, index);
-    memset(tally, POISON, room->stride);
+    RF(tally) *tally = rf_tallies_at(tallies, index);
+    memset(tally, POISON, tallies->stride);
     RF(tally_clear)(tally, task->model->dim, task->update);
     return tally;
 }
 
-static int RF(check_guard)(const rf_room *room, const RF(tally) *tally, unsigned dim, char *complaint, size_t size)
+static int RF(check_guard)(const rf_tallies *tallies, const RF(tally) *tally, unsigned dim, char *complaint, size_t size)
 {
     const unsigned char *bytes = (const unsigned char *)tally;
-    for (size_t i = RF(tally_bytes)(dim); i < room->stride; i++)
+    for (size_t i = RF(tally_bytes)(dim); i < tallies->stride; i++)
         REQUIRE(bytes[i] == POISON, "something was written past the end of the tally");
     return 0;
 }
@@ -108,25 +103,30 @@ static int RF(check_same)(const RF(tally) *given, const RF(tally) *right, char *
 rf_status RF(paranoid_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     rf_engine *engine = self;
-    const rf_room *room = engine->state;
+    const RF(engine) *inner = RF_IN_PRECISION(engine->inner);
+    const rf_tallies *tallies = engine->state;
     char *complaint = engine->complaint;
     const size_t size = sizeof engine->complaint;
     unsigned dim = task->model->dim;
     complaint[0] = '\0';
-    if (dim > room->dim) {
-        rf_fail(complaint, size, "the model has %u parameters, but room was made for %u (rf_engine_reserve)", dim, room->dim);
+    if (dim > tallies->dim) {
+        rf_fail(complaint, size, "the model has %u parameters, but the engine is ready for %u (rf_engine_reserve)", dim, tallies->dim);
         return RF_REFUSED_ENGINE;
     }
     if (RF(check_task)(task, complaint, size) < 0)
         return RF_REFUSED_ENGINE;
-    RF(tally) *given = RF(poisoned)(room, RF_PARANOID_GIVEN, task), *right = RF(poisoned)(room, RF_PARANOID_RIGHT, task);
-    rf_status status = INNER(engine)->run(INNER(engine)->self, task, begin, count, given);
+    RF(tally) *given = RF(poisoned)(tallies, RF_PARANOID_GIVEN, task), *right = RF(poisoned)(tallies, RF_PARANOID_RIGHT, task);
+    rf_status status = inner->run(inner->self, task, begin, count, given);
+    if (status == RF_REFUSED_MODEL)
+        return status;
     if (status < 0) {
         rf_fail(complaint, size, "engine %s refused: %s", rf_engine_name(engine->inner), rf_status_text(status));
         return RF_REFUSED_ENGINE;
     }
-    RF(serial).run(RF(serial).self, task, begin, count, right);
-    if (RF(check_guard)(room, given, dim, complaint, size) < 0 || RF(check_tally)(given, task, count, complaint, size) < 0 ||
+    status = RF(any_run)(NULL, task, begin, count, right);
+    if (status < 0)
+        return status;
+    if (RF(check_guard)(tallies, given, dim, complaint, size) < 0 || RF(check_tally)(given, task, count, complaint, size) < 0 ||
         RF(check_same)(given, right, complaint, size) < 0 || RF(tally_add)(tally, given) < 0)
         return RF_REFUSED_ENGINE;
     return RF_OK;
