@@ -8,8 +8,10 @@
 #include <limits.h>
 #include <stddef.h>
 
+enum { CLI_PATH_MAX = 4096 }; /* bytes of a path, and of its end */
+
 typedef struct cli_lock {
-    char path[PATH_MAX]; /* of the empty file that is locked */
+    char path[CLI_PATH_MAX]; /* of the empty file that is locked */
     int file;            /* -1: nothing is held */
 } cli_lock;
 

@@ -61,10 +61,10 @@ static int check_kind(const struct stat *there, const char *path, char *error, s
 }
 
 /* Where the file is that `path` leads to, in `target`. Returns 0, or -1 with a line in `error`. */
-static int follow(const char *path, char target[PATH_MAX], char *error, size_t size)
+static int follow(const char *path, char target[CLI_PATH_MAX], char *error, size_t size)
 {
     struct stat there;
-    if ((size_t)snprintf(target, PATH_MAX, "%s", path) >= PATH_MAX)
+    if ((size_t)snprintf(target, CLI_PATH_MAX, "%s", path) >= CLI_PATH_MAX)
         return cannot("write", path, strerror(ENAMETOOLONG), error, size);
     if (lstat(path, &there) < 0)
         return 0; /* it is yet to be made */
@@ -78,10 +78,10 @@ static int follow(const char *path, char target[PATH_MAX], char *error, size_t s
 }
 
 /* The directory's name, and the name of the file in it. */
-static const char *split(const char *path, char directory[PATH_MAX])
+static const char *split(const char *path, char directory[CLI_PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
-    snprintf(directory, PATH_MAX, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    snprintf(directory, CLI_PATH_MAX, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
     return slash ? slash + 1 : path;
 }
 
@@ -96,7 +96,7 @@ static int is_temporary(const char *entry, const char *name)
 /* Removes what killed processes have left. Nobody else is writing: this process holds the lock. */
 static void remove_leftovers(const char *target)
 {
-    char directory[PATH_MAX];
+    char directory[CLI_PATH_MAX];
     const char *name = split(target, directory);
     DIR *entries = opendir(directory);
     for (struct dirent *e; entries && (e = readdir(entries));)
@@ -146,7 +146,7 @@ static int write_all(int file, const unsigned char *bytes, size_t count)
 
 static int sync_directory_of(const char *path)
 {
-    char directory[PATH_MAX];
+    char directory[CLI_PATH_MAX];
     split(path, directory);
     int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (file < 0)

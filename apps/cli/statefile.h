@@ -20,8 +20,8 @@ enum { CLI_STATE_MAX = 1 << 30 }; /* bytes of contents */
 /* Where a state is saved, by this process alone. */
 typedef struct cli_state_file {
     const char *path;         /* as it was given: it must last as long */
-    char target[PATH_MAX];    /* the file that it leads to */
-    char temporary[PATH_MAX]; /* beside that, a name that no other process has */
+    char target[CLI_PATH_MAX];    /* the file that it leads to */
+    char temporary[CLI_PATH_MAX]; /* beside that, a name that no other process has */
     cli_lock lock;
 } cli_state_file;
 
