@@ -2,17 +2,13 @@
 #ifndef REJFILT_CLI_LOCK_H
 #define REJFILT_CLI_LOCK_H
 
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* PATH_MAX */
-#endif
-#include <limits.h>
 #include <stddef.h>
 
 enum { CLI_PATH_MAX = 4096 }; /* bytes of a path, and of its end */
 
 typedef struct cli_lock {
     char path[CLI_PATH_MAX]; /* of the empty file that is locked */
-    int file;            /* -1: nothing is held */
+    int file;                /* -1: nothing is held */
 } cli_lock;
 
 /* Locks `path` by way of the file `path`.lock, which it makes. The lock ends with the process, however that ends, and
