@@ -167,7 +167,7 @@ static int check_files(const lab_options *o)
 /* One run at a time writes in the directory. */
 static int lock_files(const lab_options *o, cli_lock *lock)
 {
-    char path[PATH_MAX], error[1000];
+    char path[CLI_PATH_MAX], error[1000];
     snprintf(path, sizeof path, "%s/report", o->out);
     int status = cli_lock_take(lock, path, error, sizeof error);
     if (error[0])

@@ -390,7 +390,7 @@ static void design_step(world *w, input *in)
 {
     static const char *const names[] = {"auto", "pgh", "pgh-distance", "quadrature", "risk"};
     static const char *const beliefs[] = {"gaussian", "gaussian", "particles:50", "grid"};
-    static unsigned char bytes[1 << 16];
+    static unsigned char bytes[1 << 22];
     rf_config config = rf_config_default(w->known);
     rf_record first, again;
     rf_step step, other;
