@@ -11,7 +11,7 @@
 extern const rf64_instance rf64_model_linear1, rf64_model_linear2; /* linear.h for 1 and 2 parameters */
 
 typedef struct model { /* with room for its charts */
-    rf64_chart charts[RF_NAMES_MAX];
+    rf64_chart charts[RF_DESCRIBED_MAX];
     rf64_model is;
 } model;
 

@@ -20,7 +20,7 @@ LAYERS = (  # from below
 # Above the folder it is in: it compiles and loads a user's model for this machine, of which the engines know.
 ABOVE = {"src/models/load.c": "engines"}
 # The command runs the lab (`reproduce`) and compares with its nearest neighbours (`classify --knn`).
-ALLOWED = {("apps/cli/reproduce.c", "lab/experiments/crew.h"), ("apps/cli/classify.c", "lab/baselines/knn.h"), ("apps/cli/cloud.c", "lab/baselines/knn.h")}
+ALLOWED = {("apps/cli/reproduce.c", "lab/experiments/workers.h"), ("apps/cli/classify.c", "lab/baselines/knn.h"), ("apps/cli/cloud.c", "lab/baselines/knn.h")}
 
 
 def layer(path):

@@ -8,29 +8,29 @@
 
 #include "../apps/cli/track_options.h"
 
-static rf_description about;
+static rf_description description;
 
 /* One parameter and one setting, as most tests need them. */
 static inline int describe(void **state)
 {
     (void)state;
-    about = (rf_description){.name = "synthetic", .dim = 1, .settings = 1};
-    about.parameter[0] = (rf_parameter){.name = "omega_0", .low = 0, .high = 1};
-    about.setting[0] = (rf_setting){.name = "t"};
+    description = (rf_description){.name = "synthetic", .dim = 1, .settings = 1};
+    description.parameter[0] = (rf_parameter){.name = "omega_0", .low = 0, .high = 1};
+    description.setting[0] = (rf_setting){.name = "t"};
     return 0;
 }
 
 static inline rf_step synthetic(long step)
 {
     double sigma = 0.3 * exp(-(double)step / 50.0) + 0.01;
-    rf_step s = {.step = step, .dim = about.dim, .outcome = 1.0, .report.acceptance = 0.5};
-    for (unsigned i = 0; i < about.dim; i++) {
+    rf_step s = {.step = step, .dim = description.dim, .outcome = 1.0, .report.acceptance = 0.5};
+    for (unsigned i = 0; i < description.dim; i++) {
         s.truth[i] = 0.8;
         s.mean[i] = 0.8 + sigma * sin(0.3 * (double)step);
         s.low[i] = s.mean[i] - 1.959963984540054 * sigma;
         s.high[i] = s.mean[i] + 1.959963984540054 * sigma;
     }
-    for (unsigned i = 0; i < about.settings; i++)
+    for (unsigned i = 0; i < description.settings; i++)
         s.setting[i] = 1.0 / sigma;
     return s;
 }

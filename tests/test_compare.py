@@ -276,7 +276,7 @@ class Option(Test):
     def test_repeat(self):
         one, two = (result(*TWO, f"--repeat={r}", "--attempts=100", data=WALK) for r in (1, 2))
         self.assertEqual((one["repeats"], two["repeats"]), (1, 2))
-        # register 1 is the same in both, so with ln of the mean the second can be had from the two, and the spread from it
+        # repeat 1 is the same in both, so with ln of the mean the second can be had from the two, and the spread from it
         for a, b in zip(one["candidates"], two["candidates"]):
             first = a["log_evidence"]
             second = first + math.log(2 * math.exp(b["log_evidence"] - first) - 1)
@@ -329,7 +329,7 @@ class Option(Test):
 
     def test_json(self):
         text, found = good(*STATIC_OR_NOT, data=WALK), result(*STATIC_OR_NOT, data=WALK)
-        self.assertTrue(text.startswith("100 records, 4 registers of 1000 attempts per candidate, seed 1\n"))
+        self.assertTrue(text.startswith("100 records, 4 repeats of 1000 attempts per candidate, seed 1\n"))
         for c in found["candidates"]:
             row = re.search(rf"^{re.escape(c['label'])}  +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)$", text, re.M)
             told = [c[k] for k in ("log_evidence", "log_evidence_sd", "log_bayes_factor", "log_bayes_factor_sd", "probability")]

@@ -77,14 +77,14 @@ static void take(snapshot *s, rf_status status, const RF(report) *report, RF(fil
 }
 
 /* One to three records: settings of the particle guess heuristic, outcomes that are not too unlikely. */
-static uint32_t make_records(const RF(filter) *f, const RF(model) *m, const rf_description *about, int step, rf_real *records)
+static uint32_t make_records(const RF(filter) *f, const RF(model) *m, const rf_description *description, int step, rf_real *records)
 {
     uint32_t count = 1 + (uint32_t)step % 3;
     for (uint32_t k = 0; k < count; k++) {
         rf_real *record = records + k * (m->settings + 1u);
-        choose_settings(f, m, about, record);
+        choose_settings(f, m, description, record);
         record[0] *= 1 + RF_C(0.25) * (rf_real)k;
-        record[m->settings] = about->outcomes ? (rf_real)(((uint32_t)step + k) % about->outcomes) : RF_C(0.3) * (rf_real)k;
+        record[m->settings] = description->outcomes ? (rf_real)(((uint32_t)step + k) % description->outcomes) : RF_C(0.3) * (rf_real)k;
     }
     return count;
 }
@@ -93,19 +93,19 @@ static uint32_t make_records(const RF(filter) *f, const RF(model) *m, const rf_d
 static void run_chain(const chain_case *c, const RF(engine) *engine, snapshot snapshots[STEPS])
 {
     RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
-    RF(chart) charts[RF_NAMES_MAX];
+    RF(chart) charts[RF_DESCRIBED_MAX];
     RF(model) model = RF(instance_model)(c->instance, charts);
     RF(filter) *f;
-    rf_real records[3 * (RF_NAMES_MAX + 1)];
+    rf_real records[3 * (RF_DESCRIBED_MAX + 1)];
     memset(snapshots, 0, STEPS * sizeof *snapshots);
     assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, model.dim, 42), RF_OK);
-    set_prior_of(f, &model, c->instance->about);
+    set_prior_of(f, &model, c->instance->description);
     for (int step = 0; step < STEPS; step++) {
         RF(report) report;
-        uint32_t count = make_records(f, &model, c->instance->about, step, records);
+        uint32_t count = make_records(f, &model, c->instance->description, step, records);
         rf_status status = RF(update)(f, &model, records, count, &c->options, engine, &report);
         if (status < 0)
-            fail_msg("%s refused: %s", c->instance->about->name, rf_status_text(status));
+            fail_msg("%s refused: %s", c->instance->description->name, rf_status_text(status));
         take(&snapshots[step], status, &report, f);
     }
 }
@@ -132,7 +132,7 @@ static void check_chain(const char *name, unsigned index, const RF(engine) *engi
     for (int i = 0; i < STEPS; i++)
         if (memcmp(&got[i], &right[i], sizeof got[i]) != 0)
             fail_msg("%s differs at update %d of %s with m = %u, kappa = %g%s, sampler %d: accepted %u, not %u", name, i,
-                     c.instance->about->name, c.options.attempts, (double)c.options.kappa, c.options.strict ? ", strict" : "",
+                     c.instance->description->name, c.options.attempts, (double)c.options.kappa, c.options.strict ? ", strict" : "",
                      (int)c.options.sampler, got[i].tally.count.accepted, right[i].tally.count.accepted);
 }
 
@@ -154,8 +154,8 @@ static rf_status block_of_scalars(const rf_real x[], uint32_t n, const rf_real s
     atomic_fetch_add(&d->elsewhere, !pthread_equal(pthread_self(), d->home));
     atomic_store(&d->widest, n > atomic_load(&d->widest) ? n : atomic_load(&d->widest));
     for (uint32_t k = 0; k < n; k++) {
-        rf_real own[RF_NAMES_MAX];
-        for (unsigned i = 0; i < d->instance->about->dim; i++)
+        rf_real own[RF_DESCRIBED_MAX];
+        for (unsigned i = 0; i < d->instance->description->dim; i++)
             own[i] = x[i * n + k];
         out[k] = d->instance->likelihood(own, setting, outcome);
     }
@@ -268,20 +268,20 @@ static void failing_blocks_change_nothing(void **state)
         for (int records = 1; records <= 2; records++) {
             RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
             rf_real state_before[DIM + RF_TRIANGLE(DIM)];
-            RF(chart) charts[RF_NAMES_MAX];
+            RF(chart) charts[RF_DESCRIBED_MAX];
             block_data d;
             const RF(instance) *instance = INSTANCE(rf_model_at(model)), blocks = in_blocks(&d, instance);
             const RF(model) m = RF(instance_model)(&blocks, charts);
             const size_t numbers = m.dim + RF_TRIANGLE(m.dim);
             RF(options) options = RF(options_default)();
-            rf_real record[2 * (RF_NAMES_MAX + 1)];
+            rf_real record[2 * (RF_DESCRIBED_MAX + 1)];
             RF(filter) *f;
             options.attempts = 3000;
             options.batches_max = 2;
             memset(memory, 0, sizeof memory);
             assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, m.dim, 5), RF_OK);
-            set_prior_of(f, &m, instance->about);
-            make_records(f, &m, instance->about, 1, record);
+            set_prior_of(f, &m, instance->description);
+            make_records(f, &m, instance->description, 1, record);
             memcpy(state_before, RF(filter_mean)(f), numbers * sizeof(rf_real));
             allocations_left = 0; /* nor does one that there is no memory for */
             rf_status status = RF(update)(f, &m, record, (uint32_t)records, &options, ENGINE(engine), NULL);
@@ -306,7 +306,7 @@ static void failing_blocks_change_nothing(void **state)
             take(&got, 0, &(RF(report)){.status = 0}, f);
             const RF(model) scalar = RF(instance_model)(instance, charts);
             assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, m.dim, 5), RF_OK);
-            set_prior_of(f, &m, instance->about);
+            set_prior_of(f, &m, instance->description);
             assert_int_equal(RF(update)(f, &scalar, record, (uint32_t)records, &options, NULL, NULL), status);
             take(&right, 0, &(RF(report)){.status = 0}, f);
             assert_memory_equal(&got, &right, sizeof got);
@@ -495,7 +495,7 @@ static void many_parameters(void **state)
     enum { MANY_DIM = 11, NUMBERS = MANY_DIM + MANY_DIM * (MANY_DIM + 1) / 2 };
     const engine_list engines = list_engines(3);
     const uint32_t counts[] = {1, 127, 300, 1500, 20001};
-    RF(model) model = RF(instance_model)(&MANY_MODEL, (RF(chart)[RF_NAMES_MAX]){{RF_REAL, 0, 0}});
+    RF(model) model = RF(instance_model)(&MANY_MODEL, (RF(chart)[RF_DESCRIBED_MAX]){{RF_REAL, 0, 0}});
     model.charts = NULL;
     rf_real mean[MANY_DIM], factor[NUMBERS - MANY_DIM], record[MANY_DIM + 2];
     for (unsigned i = 0; i < MANY_DIM; i++) {
@@ -536,7 +536,7 @@ static void the_core_has_no_blocks(void **state)
     (void)state;
     RF_ALIGNED unsigned char memory[FILTER_BYTES(1)], before[FILTER_BYTES(1)];
     const RF(engine) around = {.run = around_serial}, *const engines[] = {NULL, &RF(serial), &around};
-    RF(chart) charts[RF_NAMES_MAX];
+    RF(chart) charts[RF_DESCRIBED_MAX];
     block_data d;
     const RF(instance) blocks = in_blocks(&d, INSTANCE(rf_model_find("precession")));
     RF(model) model = RF(instance_model)(&blocks, charts);
@@ -567,13 +567,13 @@ static void many_likelihoods(void **state)
         const RF(instance) *instance = INSTANCE(rf_model_at(k));
         block_data d;
         const RF(instance) blocks = in_blocks(&d, instance);
-        const unsigned dim = instance->about->dim;
-        RF(chart) charts[RF_NAMES_MAX];
+        const unsigned dim = instance->description->dim;
+        RF(chart) charts[RF_DESCRIBED_MAX];
         const RF(model) one = RF(instance_model)(instance, charts), many = RF(instance_model)(&blocks, charts), neither = {.dim = (uint16_t)dim};
-        rf_real x[N * RF_NAMES_MAX], setting[RF_NAMES_MAX], a[N], b[N];
+        rf_real x[N * RF_DESCRIBED_MAX], setting[RF_DESCRIBED_MAX], a[N], b[N];
         for (unsigned i = 0; i < N * dim; i++)
             x[i] = RF_C(0.1) + RF_C(0.05) * (rf_real)(i % 16);
-        for (unsigned i = 0; i < RF_NAMES_MAX; i++)
+        for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++)
             setting[i] = 1 + (rf_real)i;
         assert_int_equal(RF(model_likelihoods)(&one, x, dim, N, setting, 1, a), RF_OK);
         assert_int_equal(RF(model_likelihoods)(&many, x, dim, N, setting, 1, b), RF_OK);
@@ -587,7 +587,7 @@ static void many_likelihoods(void **state)
         assert_int_equal(RF(model_likelihoods)(&many, x, dim, N, setting, 1, b), RF_REFUSED_MODEL);
         d.fail_at = d.calls;
         const rf_real failed = RF(instance_outcome)(&blocks, x, setting, 3, 0);
-        assert_true(!instance->about->outcomes || !(failed == failed));
+        assert_true(!instance->description->outcomes || !(failed == failed));
     }
 }
 
@@ -709,7 +709,7 @@ static void failing_inside_changes_nothing(void **state)
     lie l = FAIL_LATE;
     const char *const names[] = {"threads:3", "paranoid", "paranoid"}, *const complaints[] = {"", "serial engine's", "liar refused"};
     const rf_real record[] = {1, 0, 1};
-    RF(chart) charts[RF_NAMES_MAX];
+    RF(chart) charts[RF_DESCRIBED_MAX];
     RF(model) model = RF(instance_model)(INSTANCE(rf_model_find("precession")), charts);
     for (int k = 0; k < 3; k++) {
         RF_ALIGNED unsigned char memory[FILTER_BYTES(1)], before[FILTER_BYTES(1)];
@@ -734,7 +734,7 @@ static void paranoid_finds_lies(void **state)
         [NEGATIVE] = "negative",        [CROSS] = "contradict",           [LARGEST] = "largest",      [DIMENSION] = "update number",
         [OVERRUN] = "past the end"};
     const rf_real record[] = {1, RF_C(0.5), RF_C(0.5), 0};
-    RF(chart) charts[RF_NAMES_MAX];
+    RF(chart) charts[RF_DESCRIBED_MAX];
     RF(model) model = RF(instance_model)(INSTANCE(rf_model_find("linear")), charts);
     for (lie l = NOTHING; l < LIES; l++) {
         RF_ALIGNED unsigned char memory[FILTER_BYTES(2)];
@@ -780,7 +780,7 @@ static void paranoid_finds_bad_tasks(void **state)
 {
     (void)state;
     rf_engine *engine = open_or_skip("paranoid");
-    RF(chart) charts[RF_NAMES_MAX];
+    RF(chart) charts[RF_DESCRIBED_MAX];
     const RF(model) model = RF(instance_model)(INSTANCE(rf_model_find("precession")), charts);
     rf_real mean = 0, factor = 1, records[] = {1, 0, 1, 1, 0, 1}, *const numbers[] = {&mean, &factor, &records[4]};
     const char *const words[] = {"mean", "factor", "record 1"};

@@ -39,7 +39,7 @@ typedef struct fleet {
     RF(filter) *filters[MAX];
     RF(report) reports[MAX];
     rf_real records[MAX * NUMBERS];
-    RF(chart) charts[RF_NAMES_MAX];
+    RF(chart) charts[RF_DESCRIBED_MAX];
     RF(model) model;
     RF(options) options;
     uint32_t count;
@@ -87,23 +87,23 @@ static rf_status together(fleet *f, const RF(engine) *engine, RF(report) *report
 static void make(fleet *f, const char *name, uint32_t count, RF(options) options)
 {
     const RF(instance) *instance = INSTANCE(rf_model_find(name));
-    const rf_description *about = instance->about;
+    const rf_description *description = instance->description;
     uint64_t source = 1 + count;
     memset(f, 0, sizeof *f);
     f->model = RF(instance_model)(instance, f->charts);
     f->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        rf_real *record = f->records + i * (about->settings + 1);
+        rf_real *record = f->records + i * (description->settings + 1);
         f->options = RF(options_default)();
-        assert_int_equal(RF(filter_init)(&f->filters[i], f->memory[i], sizeof f->memory[i], about->dim, test_word(&source)), RF_OK);
-        set_prior_of(f->filters[i], &f->model, about);
-        if (about->parameter[0].chart == RF_PERIODIC && i % 3 == 0) {
+        assert_int_equal(RF(filter_init)(&f->filters[i], f->memory[i], sizeof f->memory[i], description->dim, test_word(&source)), RF_OK);
+        set_prior_of(f->filters[i], &f->model, description);
+        if (description->parameter[0].chart == RF_PERIODIC && i % 3 == 0) {
             const rf_real mean = (rf_real)test_uniform(&source, 0, 6), sd = RF_C(0.5);
             assert_int_equal(RF(prior_gaussian)(f->filters[i], &f->model, &mean, &sd), RF_OK);
         }
         for (uint32_t k = 0; k <= i % 3; k++) {
-            choose_settings(f->filters[i], &f->model, about, record);
-            record[about->settings] = about->outcomes ? (rf_real)(test_word(&source) & 1) : (rf_real)test_uniform(&source, -1, 1);
+            choose_settings(f->filters[i], &f->model, description, record);
+            record[description->settings] = description->outcomes ? (rf_real)(test_word(&source) & 1) : (rf_real)test_uniform(&source, -1, 1);
             if (k < i % 3)
                 assert_true(RF(update)(f->filters[i], &f->model, record, 1, &f->options, NULL, NULL) >= 0);
         }
@@ -192,7 +192,7 @@ static void chains(void **state)
             for (int step = 0; step < 6; step++) {
                 for (uint32_t i = 0; i < got.count; i++) {
                     rf_real *record = right.records + i * (right.model.settings + 1u);
-                    choose_settings(right.filters[i], &right.model, INSTANCE(rf_model_find(models[m]))->about, record);
+                    choose_settings(right.filters[i], &right.model, INSTANCE(rf_model_find(models[m]))->description, record);
                     record[right.model.settings] = (rf_real)((i + (uint32_t)step) % 2);
                 }
                 memcpy(got.records, right.records, sizeof got.records);

@@ -25,10 +25,10 @@ static char error[4096];
 static volatile sig_atomic_t seen; /* the child that a handler was told of, when it is the victim */
 static pid_t victim;
 
-static void note(int number, siginfo_t *about, void *context)
+static void note(int number, siginfo_t *signal, void *context)
 {
     (void)number, (void)context;
-    if (about->si_pid == victim)
+    if (signal->si_pid == victim)
         seen = 1;
 }
 
@@ -110,8 +110,8 @@ static void models_are_told_apart(void **state)
     (void)state;
     const unsigned before = descriptors();
     const rf_model *a = load_good(0), *b = load_good(1);
-    assert_string_equal(a->f64->about->name, "precession");
-    assert_string_equal(b->f32->about->name, "coin");
+    assert_string_equal(a->f64->description->name, "precession");
+    assert_string_equal(b->f32->description->name, "coin");
     assert_ptr_equal(load_good(0), a);
     assert_ptr_equal(load_good(1), b);
     load_bad();

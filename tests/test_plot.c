@@ -22,7 +22,7 @@ static void add(const rf_step *step) { assert_int_equal(cli_series_add(&all, ste
 static cli_series *series_of(size_t count)
 {
     cli_series_free(&all);
-    all = (cli_series){.title = "a run", .about = &about};
+    all = (cli_series){.title = "a run", .description = &description};
     for (size_t i = 0; i < count; i++) {
         rf_step s = synthetic((long)i + 1);
         add(&s);
@@ -106,7 +106,7 @@ static void test_plot_odd_series(void **state)
         add(&s);
     }
     assert_svg(series, "estimate");
-    about.settings = 0;
+    description.settings = 0;
     series_of(40);
     assert_svg(series, "estimate");
     assert_svg(series_of(1), "omega_0");
@@ -151,23 +151,23 @@ static void test_plot_shows_what_there_is(void **state)
 static void test_plot_large(void **state)
 {
     (void)state;
-    static char names[2 * RF_NAMES_MAX][16];
+    static char names[2 * RF_DESCRIBED_MAX][16];
     size_t length;
-    about.dim = about.settings = RF_NAMES_MAX;
-    for (unsigned i = 0; i < RF_NAMES_MAX; i++) {
+    description.dim = description.settings = RF_DESCRIBED_MAX;
+    for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++) {
         snprintf(names[i], sizeof names[i], "p%u", i);
-        snprintf(names[RF_NAMES_MAX + i], sizeof names[i], "s%u", i);
-        about.parameter[i] = (rf_parameter){.name = names[i], .high = 1};
-        about.setting[i].name = names[RF_NAMES_MAX + i];
+        snprintf(names[RF_DESCRIBED_MAX + i], sizeof names[i], "s%u", i);
+        description.parameter[i] = (rf_parameter){.name = names[i], .high = 1};
+        description.setting[i].name = names[RF_DESCRIBED_MAX + i];
     }
     char *html = picture("p.html", series_of(20000), &length);
     assert_in_range(length, 500000, 2000000);
     assert_non_null(strstr(html, "the first 4 of 16 parameters"));
     assert_non_null(strstr(html, ">p3<"));
     assert_null(strstr(html, ">p4<"));
-    for (unsigned i = 0; i < RF_NAMES_MAX; i++) {
+    for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++) {
         char label[24];
-        snprintf(label, sizeof label, ">%s<", names[RF_NAMES_MAX + i]);
+        snprintf(label, sizeof label, ">%s<", names[RF_DESCRIBED_MAX + i]);
         assert_non_null(strstr(html, label));
     }
     free(html);
@@ -216,7 +216,7 @@ static void test_plot_periodic(void **state)
 {
     (void)state;
     size_t length;
-    about.parameter[0] = (rf_parameter){.name = "phi", .chart = RF_PERIODIC, .high = 10};
+    description.parameter[0] = (rf_parameter){.name = "phi", .chart = RF_PERIODIC, .high = 10};
     series_of(0);
     for (long i = 0; i < 100; i++) {
         rf_step s = synthetic(i);
@@ -255,7 +255,7 @@ static void test_plot_text_is_literal(void **state)
     cli_series *series = series_of(20);
     snprintf(title, sizeof title, "it's \"50%%\" \\\n`touch %s/ran` @drawn {a}_b ünï\xff\\", directory);
     series->title = title;
-    about.parameter[0].name = "θ_1^{'}";
+    description.parameter[0].name = "θ_1^{'}";
     assert_svg(series, "ünï");
     assert_svg(series, "@drawn {a}_b");
     assert_svg(series, "θ_1^{'}");

@@ -53,19 +53,19 @@ typedef struct reading {
     cli_records *records;
 } reading;
 
-static reading open_bytes(const char *bytes, size_t count, const rf_description *about, int settings_given)
+static reading open_bytes(const char *bytes, size_t count, const rf_description *description, int settings_given)
 {
     reading in;
     in.from = count ? fmemopen((void *)(uintptr_t)bytes, count, "r") : fopen("/dev/null", "r");
     assert_non_null(in.from);
-    in.records = cli_records_open(in.from, "data", about, settings_given);
+    in.records = cli_records_open(in.from, "data", description, settings_given);
     assert_non_null(in.records);
     return in;
 }
 
-static reading open_text(const char *text, const rf_description *about, int settings_given)
+static reading open_text(const char *text, const rf_description *description, int settings_given)
 {
-    return open_bytes(text, strlen(text), about, settings_given);
+    return open_bytes(text, strlen(text), description, settings_given);
 }
 
 static void close_reading(reading in)
@@ -86,12 +86,12 @@ static void append(char *text, const char *format, ...)
     va_end(arguments);
 }
 
-static void describe(char *text, const rf_description *about, const cli_record *record)
+static void describe(char *text, const rf_description *description, const cli_record *record)
 {
     append(text, "line %ld:", record->line);
-    for (unsigned i = 0; i < about->settings; i++)
+    for (unsigned i = 0; i < description->settings; i++)
         if (!isnan(record->setting[i]))
-            append(text, " %s=%.15g", about->setting[i].name, record->setting[i]);
+            append(text, " %s=%.15g", description->setting[i].name, record->setting[i]);
     if (record->is_missing)
         append(text, isnan(record->outcome) ? " -> nothing" : " -> ?");
     else
@@ -100,21 +100,21 @@ static void describe(char *text, const rf_description *about, const cli_record *
         append(text, " at %.15g", record->time);
     if (record->has_batch)
         append(text, " batch %s", record->batch);
-    for (unsigned i = 0; i < about->dim; i++)
+    for (unsigned i = 0; i < description->dim; i++)
         if (record->has_truth >> i & 1)
-            append(text, " %s=%.15g", about->parameter[i].name, record->truth[i]);
+            append(text, " %s=%.15g", description->parameter[i].name, record->truth[i]);
     append(text, "\n");
 }
 
 /* All there is, one line a call: records as above, messages as they are, "failed: " before those that end it. */
-static void read_all(char *text, const char *bytes, size_t count, const rf_description *about, int settings_given)
+static void read_all(char *text, const char *bytes, size_t count, const rf_description *description, int settings_given)
 {
-    reading in = open_bytes(bytes, count, about, settings_given);
+    reading in = open_bytes(bytes, count, description, settings_given);
     cli_record record;
     text[0] = '\0';
     for (int result; (result = cli_records_next(in.records, &record)) != CLI_RECORDS_END;) {
         if (result == CLI_RECORD)
-            describe(text, about, &record);
+            describe(text, description, &record);
         else
             append(text, "%s%s\n", result == CLI_RECORD_BAD ? "" : "failed: ", cli_records_error(in.records));
         if (result == CLI_RECORDS_FAILED) {
@@ -126,7 +126,7 @@ static void read_all(char *text, const char *bytes, size_t count, const rf_descr
 }
 
 typedef struct reading_case {
-    const rf_description *about;
+    const rf_description *description;
     int settings_given;
     const char *input, *expected;
 } reading_case;
@@ -136,7 +136,7 @@ static void check(const reading_case *cases, size_t count)
     static char text[1024];
     for (size_t i = 0; i < count; i++) {
         const reading_case *c = &cases[i];
-        read_all(text, c->input, strlen(c->input), c->about, c->settings_given);
+        read_all(text, c->input, strlen(c->input), c->description, c->settings_given);
         if (strcmp(text, c->expected) != 0)
             fail_msg("%s\nread as\n%s\nnot as\n%s", c->input, text, c->expected);
     }
@@ -534,10 +534,10 @@ static void test_unreadable(void **state)
 
 /* Whatever comes, a record is in the model's range, the clock does not go back, lines go forward, each bad line
    has its message of one line, and there is an end. */
-static void check_any(const char *bytes, size_t count, const rf_description *about, int settings_given,
+static void check_any(const char *bytes, size_t count, const rf_description *description, int settings_given,
                       size_t results[4])
 {
-    reading in = open_bytes(bytes, count, about, settings_given);
+    reading in = open_bytes(bytes, count, description, settings_given);
     cli_record record;
     double time = -INFINITY;
     long line = 0, lines = 1;
@@ -560,8 +560,8 @@ static void check_any(const char *bytes, size_t count, const rf_description *abo
         assert_true(record.line > line && record.line <= lines);
         line = record.line;
         if (!record.is_missing)
-            assert_true(about->outcomes ? record.outcome == 0 || record.outcome == 1 : isfinite(record.outcome));
-        for (unsigned i = 0; settings_given && !record.is_missing && i < about->settings; i++)
+            assert_true(description->outcomes ? record.outcome == 0 || record.outcome == 1 : isfinite(record.outcome));
+        for (unsigned i = 0; settings_given && !record.is_missing && i < description->settings; i++)
             assert_true(fabs(record.setting[i]) <= 1e15);
         if (record.has_time) {
             assert_true(record.time >= time);

@@ -174,9 +174,9 @@ class Reproduce(unittest.TestCase):
     def test_continues_instead_of_starting_again(self):
         self.copy()
         lines = (self.out / f"{SMALL}.csv").read_text().splitlines(keepends=True)
-        first = re.match(r"(.*rows )\d+(, cells)", lines[0])
+        first = re.match(r"(.*rows )\d+(, jobs)", lines[0])
         rows = [line for line in lines[2:] if line.startswith("3,")]
-        planted = rows[0].replace(",loss,", ",planted,")  # shows whether the cell is kept
+        planted = rows[0].replace(",loss,", ",planted,")  # shows whether the job is kept
         (self.out / f"{SMALL}.csv").write_text(f"{first[1]}{len(rows)}{first[2]} 3\n{lines[1]}{planted}{''.join(rows[1:])}")
         run(SMALL, "--out", self.out)
         self.assertIn(planted, (self.out / f"{SMALL}.csv").read_text())

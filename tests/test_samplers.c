@@ -183,7 +183,7 @@ static spread linear_spread(const RF(instance) *instance, rf_sampler sampler, co
 {
     uint64_t source = 24;
     double sum = 0, squares = 0;
-    unsigned dim = instance->about->dim;
+    unsigned dim = instance->description->dim;
     fixture x;
     linear_case c;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -233,9 +233,9 @@ static void linear_has_less_error(void **state)
                                              &LINEAR(RF_PRECISION, 8)};
     const double limits[][2] = {{0.49, 0.20}, {0.53, 0.28}, {0.71, 0.44}, {0.84, 0.61}};
     for (int d = 0; d < 4; d++) {
-        const double n = SEEDS * instances[d]->about->dim;
+        const double n = SEEDS * instances[d]->description->dim;
         const spread reject = linear_spread(instances[d], RF_REJECT, NULL);
-        print_message("linear, %u parameters\n", instances[d]->about->dim);
+        print_message("linear, %u parameters\n", instances[d]->description->dim);
         spread_of("reject", reject, &reject);
         for (int s = 0; s < 2; s++) {
             const spread got = linear_spread(instances[d], samplers[s], NULL);

@@ -5,7 +5,7 @@
 
 #include "../apps/cli/series.h"
 
-static const rf_description about = {
+static const rf_description description = {
     .dim = 2, .settings = 2, .parameter = {{.name = "x"}, {.name = "phi", .chart = RF_PERIODIC, .low = 1, .high = 4}}};
 
 /* A step whose every number tells where it was. */
@@ -29,7 +29,7 @@ static rf_step numbered(long k)
 
 static cli_series filled(long count, size_t most)
 {
-    cli_series s = {.title = "a run", .about = &about, .most = most};
+    cli_series s = {.title = "a run", .description = &description, .max = most};
     for (long k = 0; k < count; k++) {
         rf_step step = numbered(k);
         assert_int_equal(cli_series_add(&s, &step, 0.5 * (double)k), 0);
@@ -135,7 +135,7 @@ static void test_extremes(void **state)
 {
     (void)state;
     const double values[] = {NAN, 3, 9, NAN, 1, 2, /**/ 5, 4, 4, 8, 6, 7};
-    cli_series s = {.about = &about}, to;
+    cli_series s = {.description = &description}, to;
     for (size_t k = 0; k < 12; k++) {
         rf_step step = numbered((long)k);
         step.setting[0] = values[k];

@@ -68,7 +68,7 @@ static void assert_alike(const rf_session *a, const rf_session *b)
 /* Some outcome of the experiment: the same for the same number. */
 static double measured(const rf_config *config, const double setting[], uint32_t number)
 {
-    double x[RF_NAMES_MAX];
+    double x[RF_DESCRIBED_MAX];
     for (unsigned i = 0; i < config->description.dim; i++)
         x[i] = config->description.parameter[i].low +
                TRUTH * (config->description.parameter[i].high - config->description.parameter[i].low);
@@ -606,8 +606,8 @@ static rf_status in_block(const double x[], uint32_t n, const double setting[], 
     block_data *d = data;
     d->calls++;
     for (uint32_t k = 0; k < n; k++) {
-        double own[RF_NAMES_MAX];
-        for (unsigned i = 0; i < d->instance->about->dim; i++)
+        double own[RF_DESCRIBED_MAX];
+        for (unsigned i = 0; i < d->instance->description->dim; i++)
             own[i] = x[i * n + k];
         out[k] = d->instance->likelihood(own, setting, outcome);
     }

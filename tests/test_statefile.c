@@ -30,12 +30,12 @@ static void call(void (**hook)(void))
         now();
 }
 
-int __real_fcntl(int file, int what, struct flock *about);
-int __wrap_fcntl(int file, int what, struct flock *about)
+int __real_fcntl(int file, int what, struct flock *description);
+int __wrap_fcntl(int file, int what, struct flock *description)
 {
     call(&before_lock);
     errno = lock_fails;
-    return lock_fails ? -1 : __real_fcntl(file, what, about);
+    return lock_fails ? -1 : __real_fcntl(file, what, description);
 }
 
 ssize_t __real_write(int file, const void *bytes, size_t count);

@@ -257,8 +257,8 @@ static void pieces_give_the_same_bits(void **state)
             set_up_named(&whole, names[k], 7);
             set_up_named(&parts, names[k], 7);
             for (int i = 0; i < 5; i++) {
-                rf_real record[RF_NAMES_MAX];
-                choose_settings(whole.f, &whole.model, INSTANCE(rf_model_find(names[k]))->about, record);
+                rf_real record[RF_DESCRIBED_MAX];
+                choose_settings(whole.f, &whole.model, INSTANCE(rf_model_find(names[k]))->description, record);
                 record[whole.model.settings] = 1;
                 update(&whole, record, 1, NULL);
                 update(&parts, record, 1, &engine);

@@ -64,7 +64,7 @@ static char *viewed(const char *title, double truth, double *seconds)
 {
     FILE *out = tmpfile();
     double start = now();
-    cli_view *view = cli_view_open(out, title, &about, STEPS);
+    cli_view *view = cli_view_open(out, title, &description, STEPS);
     assert_non_null(view);
     for (long step = 0; step < STEPS; step++) {
         rf_step s = synthetic(step);
@@ -131,7 +131,7 @@ static void test_view_health(void **state)
             size_t length;
             char expected[64];
             FILE *out = tmpfile();
-            cli_view *view = cli_view_open(out, "a run", &about, 0);
+            cli_view *view = cli_view_open(out, "a run", &description, 0);
             rf_step s = synthetic(41);
             s.health = (rf_health)health;
             s.restarts = restarts;
@@ -156,7 +156,7 @@ static char *viewed_at(const char *columns, const char *lines, long steps, long 
     FILE *out = tmpfile();
     setenv("COLUMNS", columns, 1);
     setenv("LINES", lines, 1);
-    cli_view *view = cli_view_open(out, "a run", &about, total);
+    cli_view *view = cli_view_open(out, "a run", &description, total);
     for (long i = 0; i < steps; i++) {
         rf_step s = synthetic(i);
         s.health = (rf_health)(i % 4);
@@ -172,9 +172,9 @@ static void test_view_sizes(void **state)
     (void)state;
     const char *const sizes[][2] = {{"80", "24"}, {"40", "24"}, {"25", "9"},    {"24", "24"}, {"10", "24"},
                                     {"1", "1"},   {"80", "8"},  {"600", "100"}, {"0", "-3"},  {"", "x"}};
-    about.dim = 3;
-    about.parameter[1].name = "b";
-    about.parameter[2] = (rf_parameter){.name = "c", .chart = RF_PERIODIC, .high = 1};
+    description.dim = 3;
+    description.parameter[1].name = "b";
+    description.parameter[2] = (rf_parameter){.name = "c", .chart = RF_PERIODIC, .high = 1};
     assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         long columns = strtol(sizes[i][0], NULL, 10);
@@ -208,7 +208,7 @@ static void run_and(int number, FILE *out)
 {
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
-    cli_view *view = cli_view_open(out, "a run", &about, 0);
+    cli_view *view = cli_view_open(out, "a run", &description, 0);
     rf_step s = synthetic(1);
     cli_view_add(view, &s);
     if (number == 0)

@@ -55,13 +55,13 @@ static inline void test_bytes(uint8_t *bytes, size_t count, uint64_t seed)
 #include "per_precision.h"
 
 /* The settings that the particle guess heuristic chooses next: a draw for the guess, 1 / standard deviation for the time. */
-static inline void choose_settings(const RF(filter) *filter, const RF(model) *model, const rf_description *about, rf_real setting[])
+static inline void choose_settings(const RF(filter) *filter, const RF(model) *model, const rf_description *description, rf_real setting[])
 {
     const uint32_t number = RF(filter_updates)(filter);
-    rf_real guess[RF_NAMES_MAX];
+    rf_real guess[RF_DESCRIBED_MAX];
     RF(filter_draw)(filter, model, number * 128u, RF_FOR_DESIGN, guess);
-    for (unsigned i = 0; i < about->settings; i++) {
-        const rf_setting *s = &about->setting[i];
+    for (unsigned i = 0; i < description->settings; i++) {
+        const rf_setting *s = &description->setting[i];
         const double u = rf64_uniform(rf_draw(filter->seed, number, i, 0xffffffffu, RF_FOR_DESIGN).word[0]);
         double value = s->low;
         if (s->role == RF_SETTING_RANGE)
@@ -77,11 +77,11 @@ static inline void choose_settings(const RF(filter) *filter, const RF(model) *mo
 }
 
 /* The prior that the model's description gives: each parameter somewhere in its range. */
-static inline void set_prior_of(RF(filter) *filter, const RF(model) *model, const rf_description *about)
+static inline void set_prior_of(RF(filter) *filter, const RF(model) *model, const rf_description *description)
 {
-    rf_real low[RF_NAMES_MAX], high[RF_NAMES_MAX];
+    rf_real low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX];
     for (unsigned i = 0; i < model->dim; i++)
-        low[i] = (rf_real)about->parameter[i].low, high[i] = (rf_real)about->parameter[i].high;
+        low[i] = (rf_real)description->parameter[i].low, high[i] = (rf_real)description->parameter[i].high;
     assert_int_equal(RF(prior_box)(filter, model, low, high), RF_OK);
 }
 #endif

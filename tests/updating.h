@@ -16,7 +16,7 @@
 enum { DIM = 8 };
 
 typedef struct fixture {
-    RF(chart) charts[RF_NAMES_MAX];
+    RF(chart) charts[RF_DESCRIBED_MAX];
     RF(model) model;
     RF(options) options;
     RF(report) report;

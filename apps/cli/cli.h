@@ -82,7 +82,7 @@ extern const char cli_engine_help[];
 const cli_option *cli_option_find(const cli_option *options, const char *name, size_t length);
 
 /* One more text in a list that has room for `most` and ends in null. Returns 0, or -1 with a message. */
-int cli_list_add(const char *list[], unsigned most, const char *value, char *error, size_t size);
+int cli_list_add(const char *list[], unsigned max, const char *value, char *error, size_t size);
 
 /* Gives an option its value. Returns 0, or -1 with a message in `error` unless it has said so itself. */
 int cli_option_set(const cli_option *option, void *config, const char *value, char *error, size_t size);

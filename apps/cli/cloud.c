@@ -309,27 +309,27 @@ int cloud_knn(const cloud_config *c, const cloud_data *d, const cloud_trial *t, 
               unsigned ks, cloud_progress *progress, uint64_t errors[])
 {
     char error[300];
-    unsigned most = 0;
+    unsigned max = 0;
     for (unsigned i = 0; i < ks; i++)
-        most = k[i] > most ? k[i] : most;
-    if (most > t->training.count)
+        max = k[i] > max ? k[i] : max;
+    if (max > t->training.count)
         return cli_error("%s: --knn: there are %u training vectors only", c->command, t->training.count);
     uint8_t *mask = features ? malloc(t->training.features) : NULL;
-    uint32_t *nearest = malloc((size_t)t->objects.count * most * sizeof *nearest);
+    uint32_t *nearest = malloc((size_t)t->objects.count * max * sizeof *nearest);
     if (!nearest || (features && !mask)) {
         free(mask);
         free(nearest);
-        return cli_error("%s: out of memory for %u neighbours", c->command, most);
+        return cli_error("%s: out of memory for %u neighbours", c->command, max);
     }
     if (mask)
         mask_by_variance(&t->training, features, mask);
     rf_knn_set train = {d->train.bytes, t->order, t->training.count, d->train.features};
     rf_knn_set queries = {t->objects.table->bytes, t->objects.rows, t->objects.count, d->train.features};
-    int status = rf_knn(&train, &queries, mask, most, (unsigned)c->threads, nearest,
+    int status = rf_knn(&train, &queries, mask, max, (unsigned)c->threads, nearest,
                         progress ? cloud_progress_show : NULL, progress, error, sizeof error);
     for (uint32_t q = 0; q < t->objects.count && status == 0; q++) {
-        uint32_t *near = nearest + (size_t)q * most, truth = t->objects.table->label[t->objects.rows[q]];
-        for (unsigned i = 0; i < most; i++)
+        uint32_t *near = nearest + (size_t)q * max, truth = t->objects.table->label[t->objects.rows[q]];
+        for (unsigned i = 0; i < max; i++)
             near[i] = t->order[near[i]];
         for (unsigned i = 0; i < ks; i++)
             errors[i] += rf_knn_vote(near, k[i], d->train.label) != truth;

@@ -44,12 +44,12 @@ static void begin(FILE *out, int width, int height, const char *title)
     put_text(out, MARGIN, 28, "font-size=\"14\"", title);
 }
 
-static void put_cells(FILE *out, const rf_table *t, double x, double y, double side, const double *value, double most)
+static void put_cells(FILE *out, const rf_table *t, double x, double y, double side, const double *value, double max)
 {
     uint32_t longest = t->height > t->width ? t->height : t->width;
     double cell = side / longest;
     for (uint32_t i = 0; i < t->features; i++) {
-        int level = 255 - (int)(255 * (most > 0 ? value[i] / most : 0));
+        int level = 255 - (int)(255 * (max > 0 ? value[i] / max : 0));
         fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"#%02x%02x%02x\"/>\n",
                 x + cell * (i % t->width), y + cell * (i / t->width), cell + .2, cell + .2, level, level, level);
     }
@@ -58,14 +58,14 @@ static void put_cells(FILE *out, const rf_table *t, double x, double y, double s
 }
 
 /* A frame with a vertical axis of so many percent; returns nothing but ink. */
-static void put_frame(FILE *out, double x, double y, double width, double height, double most, const char *below)
+static void put_frame(FILE *out, double x, double y, double width, double height, double max, const char *below)
 {
     char text[32];
     fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"#666\"/>\n", x, y,
             width, height);
     for (int i = 0; i <= 4; i++) {
         double at = y + height * (4 - i) / 4;
-        snprintf(text, sizeof text, "%.3g %%", most * i / 4);
+        snprintf(text, sizeof text, "%.3g %%", max * i / 4);
         put_text(out, x - 6, at + 4, "text-anchor=\"end\" font-size=\"11\"", text);
         fprintf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n", x, x + width, at, at);
     }
@@ -155,10 +155,10 @@ void cli_picture_story(FILE *out, const char *title, const rf_table *t, const rf
 
 static double largest(const double *value, uint32_t count)
 {
-    double most = 0;
+    double max = 0;
     for (uint32_t i = 0; i < count; i++)
-        most = fmax(most, value[i]);
-    return most;
+        max = fmax(max, value[i]);
+    return max;
 }
 
 /* Bars of the features, in their order or, where there are many, of those with most of the first map. */
@@ -166,11 +166,11 @@ static void put_bars(FILE *out, const rf_table *t, const cli_map *map, const uin
                      int names)
 {
     char name[64];
-    double row = (double)SIDE / count, most = largest(map->value, t->features);
+    double row = (double)SIDE / count, max = largest(map->value, t->features);
     for (uint32_t i = 0; i < count; i++) {
         double y = TOP + row * i;
         fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#0072b2\"/>\n", x, y,
-                most > 0 ? SIDE * map->value[shown[i]] / most : 0, row * .8);
+                max > 0 ? SIDE * map->value[shown[i]] / max : 0, row * .8);
         if (names)
             put_text(out, x - 5, y + row * .75,
                      row < 14 ? "text-anchor=\"end\" font-size=\"9\"" : "text-anchor=\"end\"",
@@ -189,20 +189,20 @@ static double nice_above(double x)
 
 static void put_cuts(FILE *out, double y, double width, const cli_cut *cuts, unsigned count)
 {
-    double most = 0, left = MARGIN + 30, height = 130;
+    double max = 0, left = MARGIN + 30, height = 130;
     char text[32];
     for (unsigned i = 0; i < count; i++)
-        most = fmax(most, 100 * cuts[i].error);
-    most = nice_above(most);
-    put_frame(out, left, y, width - left - MARGIN, height, most, "features kept: error with them");
+        max = fmax(max, 100 * cuts[i].error);
+    max = nice_above(max);
+    put_frame(out, left, y, width - left - MARGIN, height, max, "features kept: error with them");
     double step = (width - left - MARGIN - 60) / (count > 1 ? count - 1 : 1);
     fputs("<polyline fill=\"none\" stroke=\"#d55e00\" stroke-width=\"2\" points=\"", out);
     for (unsigned i = 0; i < count; i++)
-        fprintf(out, "%.1f,%.1f ", left + 30 + step * i, y + height * (1 - 100 * cuts[i].error / most));
+        fprintf(out, "%.1f,%.1f ", left + 30 + step * i, y + height * (1 - 100 * cuts[i].error / max));
     fputs("\"/>\n", out);
     for (unsigned i = 0; i < count; i++) {
         fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"#d55e00\"/>\n", left + 30 + step * i,
-                y + height * (1 - 100 * cuts[i].error / most));
+                y + height * (1 - 100 * cuts[i].error / max));
         snprintf(text, sizeof text, "%u", cuts[i].features);
         put_text(out, left + 30 + step * i, y + height + 16, "text-anchor=\"middle\" font-size=\"11\"", text);
     }

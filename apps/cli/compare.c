@@ -1,4 +1,4 @@
-/* rejfilt compare: which model do the records speak for? One pass over the data, every candidate's registers side by
+/* rejfilt compare: which model do the records speak for? One pass over the data, every candidate's repeats side by
    side; nothing but the batch under way is kept. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -31,13 +31,13 @@ static compare_candidate *latest(compare_config *c) { return c->count ? &c->cand
 static int set_drift(void *c, const char *value, char *error, size_t size)
 {
     compare_candidate *last = latest(c);
-    return cli_list_add(last ? last->own.drift : ((compare_config *)c)->common.drift, RF_NAMES_MAX, value, error, size);
+    return cli_list_add(last ? last->own.drift : ((compare_config *)c)->common.drift, RF_DESCRIBED_MAX, value, error, size);
 }
 
 static int set_prior(void *c, const char *value, char *error, size_t size)
 {
     compare_candidate *last = latest(c);
-    return cli_list_add(last ? last->own.prior : ((compare_config *)c)->common.prior, RF_NAMES_MAX, value, error, size);
+    return cli_list_add(last ? last->own.prior : ((compare_config *)c)->common.prior, RF_DESCRIBED_MAX, value, error, size);
 }
 
 static int set_label(void *c, const char *value, char *error, size_t size)
@@ -63,8 +63,8 @@ static const cli_option options[] = {
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S (default: the model's)", set_prior, CLI_CUSTOM, 0, 0, 0, NULL},
     {"label", "TEXT", "what the candidate is called (default: its model, and what\nwas given for it)", set_label, CLI_CUSTOM, 0, 0, 0, NULL},
     {"data", "FILE", "the records (default: standard input)", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
-    {"attempts", "M", "attempts per update and register (default 1000)", NULL, CLI_U64, AT(attempts), 1, RF_ATTEMPTS_MAX, NULL},
-    {"repeat", "R", "registers per candidate, each with a seed of its own, that\nare averaged (default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
+    {"attempts", "M", "attempts per update and repeat (default 1000)", NULL, CLI_U64, AT(attempts), 1, RF_ATTEMPTS_MAX, NULL},
+    {"repeat", "R", "repeats per candidate, each with a seed of its own, that\nare averaged (default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
     {"seed", "S", "the same seed gives the same numbers (default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
     {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
@@ -88,8 +88,8 @@ static const cli_usage usage = {
     "learnt. 'time' says when (1 apart without it), records in a row with the same\n"
     "'batch' are learnt from together. What 'rejfilt track --json' writes will do.\n"
     "\n"
-    "The numbers after +- say how far the registers are apart. If |ln K| is below 2\n"
-    "of them, the difference is within noise, unless every register by itself says\n"
+    "The numbers after +- say how far the repeats are apart. If |ln K| is below 2\n"
+    "of them, the difference is within noise, unless every repeat by itself says\n"
     "the same; else, below 1 the records do not tell the two apart, and below 3\n"
     "(K < 20) the better is slightly favoured.",
     options,
@@ -185,14 +185,14 @@ static int settle(compare_config *c, compare_candidate *a)
    records: the reader then gives NaN, and each model takes its own value. */
 static int merge(compare_config *c, compare_candidate *a)
 {
-    const rf_description *about = &a->run.config.description;
-    for (unsigned i = 0; i < about->settings; i++) {
-        const rf_setting *setting = &about->setting[i];
+    const rf_description *description = &a->run.config.description;
+    for (unsigned i = 0; i < description->settings; i++) {
+        const rf_setting *setting = &description->setting[i];
         unsigned at = 0;
         while (at < c->all.settings && strcmp(c->all.setting[at].name, setting->name) != 0)
             at++;
-        if (at == RF_NAMES_MAX)
-            return cli_error("compare: the candidates have more than %u settings together", RF_NAMES_MAX);
+        if (at == RF_DESCRIBED_MAX)
+            return cli_error("compare: the candidates have more than %u settings together", RF_DESCRIBED_MAX);
         if (at == c->all.settings) {
             c->all.setting[at] = *setting;
             c->all.setting[at].low = NAN;
@@ -202,7 +202,7 @@ static int merge(compare_config *c, compare_candidate *a)
         }
         a->from[i] = at;
     }
-    if (about->outcomes == c->all.outcomes)
+    if (description->outcomes == c->all.outcomes)
         return CLI_OK;
     const compare_candidate *first = &c->candidates[0];
     return cli_error(
@@ -219,7 +219,7 @@ static int settle_all(compare_config *c)
     int code = check_common(c, "drift", c->common.drift);
     if (code == CLI_OK)
         code = check_common(c, "prior", c->common.prior);
-    c->all = (rf_description){.name = "all candidates", .outcomes = c->candidates[0].model->f64->about->outcomes};
+    c->all = (rf_description){.name = "all candidates", .outcomes = c->candidates[0].model->f64->description->outcomes};
     for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
         code = settle(c, &c->candidates[i]);
         if (code == CLI_OK) {
@@ -242,12 +242,12 @@ static int settle_all(compare_config *c)
 /* Records as a candidate takes them, into `own`. */
 static void pick(const compare_candidate *a, const rf_record records[], uint32_t count, rf_record own[])
 {
-    const rf_description *about = &a->run.config.description;
+    const rf_description *description = &a->run.config.description;
     for (uint32_t k = 0; k < count; k++) {
         own[k] = records[k];
-        for (unsigned i = 0; i < about->settings; i++) {
+        for (unsigned i = 0; i < description->settings; i++) {
             const double given = records[k].setting[a->from[i]];
-            own[k].setting[i] = isnan(given) ? about->setting[i].low : given;
+            own[k].setting[i] = isnan(given) ? description->setting[i].low : given;
         }
     }
 }

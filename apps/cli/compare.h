@@ -16,7 +16,7 @@ enum {
 
 /* --prior and --drift as given, ending in null. */
 typedef struct compare_wishes {
-    const char *prior[RF_NAMES_MAX + 1], *drift[RF_NAMES_MAX + 1];
+    const char *prior[RF_DESCRIBED_MAX + 1], *drift[RF_DESCRIBED_MAX + 1];
 } compare_wishes;
 
 typedef struct compare_candidate {
@@ -25,7 +25,7 @@ typedef struct compare_candidate {
     const char *label; /* as given, or null */
     char name[LABEL_MAX];
     rf_simulation run;
-    unsigned from[RF_NAMES_MAX]; /* where each of its settings is among those of all */
+    unsigned from[RF_DESCRIBED_MAX]; /* where each of its settings is among those of all */
     cli_scorer *scorer;
 } compare_candidate;
 

@@ -1,4 +1,4 @@
-/* What the registers of rejfilt compare say together: a table or a JSON object, and the verdict. */
+/* What the repeats of rejfilt compare say together: a table or a JSON object, and the verdict. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,13 +72,13 @@ static void work_out(const compare_config *c, results *all)
     conclude(c, all);
 }
 
-/* The largest count of any register. */
+/* The largest count of any repeat. */
 static uint64_t worst(const compare_config *c, const cli_score scores[], long (*count)(const cli_score *))
 {
-    long most = 0;
+    long max = 0;
     for (uint64_t i = 0; i < c->repeat; i++)
-        most = count(&scores[i]) > most ? count(&scores[i]) : most;
-    return (uint64_t)most;
+        max = count(&scores[i]) > max ? count(&scores[i]) : max;
+    return (uint64_t)max;
 }
 
 static long count_starved(const cli_score *s) { return s->starved; }
@@ -93,7 +93,7 @@ static void print_table(const compare_config *c, const compare_reading *r, const
     printf("%llu records", (unsigned long long)r->records);
     if (r->missing)
         printf(" (%llu without an outcome)", (unsigned long long)r->missing);
-    printf(", %llu registers of %llu attempts per candidate, seed %llu\n", (unsigned long long)c->repeat,
+    printf(", %llu repeats of %llu attempts per candidate, seed %llu\n", (unsigned long long)c->repeat,
            (unsigned long long)c->attempts, (unsigned long long)c->seed);
     if (r->bad)
         printf("%llu bad records left out; the first: %s\n", (unsigned long long)r->bad, r->first_bad);

@@ -5,12 +5,12 @@
 /* ln of the mean of exp. */
 static double log_mean(const cli_score scores[], uint32_t count)
 {
-    double most = scores[0].log_evidence, sum = 0;
+    double max = scores[0].log_evidence, sum = 0;
     for (uint32_t i = 1; i < count; i++)
-        most = fmax(most, scores[i].log_evidence);
+        max = fmax(max, scores[i].log_evidence);
     for (uint32_t i = 0; i < count; i++)
-        sum += exp(scores[i].log_evidence - most);
-    return most + log(sum / count);
+        sum += exp(scores[i].log_evidence - max);
+    return max + log(sum / count);
 }
 
 /* Of ln evidence, or with `b` of differences. */

@@ -1,10 +1,10 @@
-/* What the evidence of several registers says together, and what may be concluded from it. */
+/* What the evidence of several repeats says together, and what may be concluded from it. */
 #ifndef REJFILT_CLI_EVIDENCE_H
 #define REJFILT_CLI_EVIDENCE_H
 
 #include <stdint.h>
 
-/* What one register found. */
+/* What one repeat found. */
 typedef struct cli_score {
     double log_evidence; /* ln P of all records */
     double variance;     /* of the sampling error in it, as the counts of accepted attempts tell */
@@ -17,18 +17,18 @@ typedef struct cli_estimate {
     double value, sd;
 } cli_estimate;
 
-/* ln of the mean evidence of `count` registers: what they predict as a committee in which each counts as much as its
-   predictions were worth, so that one that has lost the truth costs ln count at most. The sd is that of one register
+/* ln of the mean evidence of `count` repeats: what they predict as a committee in which each counts as much as its
+   predictions were worth, so that one that has lost the truth costs ln count at most. The sd is that of one repeat
    around another, or what the counts of accepted attempts tell if that is more. It is not divided by √count: the
-   registers share the error of being Gaussian, which does not average out. */
+   repeats share the error of being Gaussian, which does not average out. */
 cli_estimate cli_evidence(const cli_score scores[], uint32_t count);
 
 typedef struct cli_factor {
     double value, sd;
-    int is_unanimous; /* every register has the same sign, by 2 of its own standard deviations or more */
+    int is_unanimous; /* every repeat has the same sign, by 2 of its own standard deviations or more */
 } cli_factor;
 
-/* ln K = ln evidence of a − ln evidence of b, whose registers go in pairs. */
+/* ln K = ln evidence of a − ln evidence of b, whose repeats go in pairs. */
 cli_factor cli_evidence_factor(const cli_score a[], const cli_score b[], uint32_t count);
 
 typedef enum cli_conclusion {

@@ -53,8 +53,8 @@ static ssize_t refill(cli_lines *l)
 
 static void keep(cli_lines *l, const char *bytes, size_t count)
 {
-    size_t room = l->length < CLI_LINE_MOST ? CLI_LINE_MOST - l->length : 0;
-    memcpy(l->bytes + (CLI_LINE_MOST - room), bytes, count < room ? count : room);
+    size_t room = l->length < CLI_LINE_MAX ? CLI_LINE_MAX - l->length : 0;
+    memcpy(l->bytes + (CLI_LINE_MAX - room), bytes, count < room ? count : room);
     l->length += count;
 }
 
@@ -88,7 +88,7 @@ int cli_lines_next(cli_lines *l)
         l->number--;
         return CLI_LINES_END;
     }
-    size_t stored = l->length < CLI_LINE_MOST ? l->length : CLI_LINE_MOST;
+    size_t stored = l->length < CLI_LINE_MAX ? l->length : CLI_LINE_MAX;
     l->is_crlf = stored == l->length && stored > 0 && l->bytes[stored - 1] == '\r';
     if (l->is_crlf)
         l->length = --stored;

@@ -9,7 +9,7 @@
 void cli_catch_signals(void);
 extern volatile sig_atomic_t cli_interrupted;
 
-enum { CLI_LINE_MOST = 1 << 20 };
+enum { CLI_LINE_MAX = 1 << 20 };
 
 typedef struct cli_lines {
     FILE *from;
@@ -19,7 +19,7 @@ typedef struct cli_lines {
     size_t at, end;
     long number;   /* of the line, from 1 */
     size_t length; /* of the line, also where it is over CLI_LINE_MOST */
-    char bytes[CLI_LINE_MOST + 1]; /* its first ones, without line end, and a zero */
+    char bytes[CLI_LINE_MAX + 1]; /* its first ones, without line end, and a zero */
 } cli_lines;
 
 enum {

@@ -78,6 +78,6 @@ int cli_models(int argc, char **argv)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
     const rf_model *model;
     for (unsigned i = 0; (model = rf_model_at(i)) != NULL; i++)
-        (c.json ? print_json : print_text)(model->f64->about);
+        (c.json ? print_json : print_text)(model->f64->description);
     return CLI_OK;
 }

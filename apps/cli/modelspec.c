@@ -34,7 +34,7 @@ int cli_model_find(const char *command, const char *name, const rf_model **model
     if (*model)
         return 0;
     for (unsigned i = 0; i < 63 && rf_model_at(i); i++)
-        names[i] = rf_model_at(i)->f64->about->name;
+        names[i] = rf_model_at(i)->f64->description->name;
     char close[CLI_SUGGESTION];
     snprintf(error, size, "no model '%s'%s ('rejfilt models' lists them)", name, cli_suggestion(name, names, close));
     return -1;
@@ -43,7 +43,7 @@ int cli_model_find(const char *command, const char *name, const rf_model **model
 void cli_model_use(rf_simulation *run, const rf_model *model)
 {
     run->config.model = model;
-    run->config.description = *model->f64->about;
+    run->config.description = *model->f64->description;
     for (unsigned i = 0; i < run->config.description.dim; i++) {
         const rf_parameter *p = &run->config.description.parameter[i];
         run->config.prior[i] = (rf_prior){0, p->low, p->high};
@@ -53,16 +53,16 @@ void cli_model_use(rf_simulation *run, const rf_model *model)
 
 /* ---- Parameters and settings by name ---- */
 
-static const char *name_of(const rf_description *about, int is_setting, unsigned i)
+static const char *name_of(const rf_description *description, int is_setting, unsigned i)
 {
-    return is_setting ? about->setting[i].name : about->parameter[i].name;
+    return is_setting ? description->setting[i].name : description->parameter[i].name;
 }
 
 /* Splits "name=rest". Those meant are [*first, *last); all of them without a name. Returns 0, or -1 with a message. */
-static int find(const rf_description *about, int is_setting, const char *text, unsigned *first, unsigned *last,
+static int find(const rf_description *description, int is_setting, const char *text, unsigned *first, unsigned *last,
                 const char **rest, char *error, size_t size)
 {
-    const unsigned all = is_setting ? about->settings : about->dim;
+    const unsigned all = is_setting ? description->settings : description->dim;
     const char *equals = strchr(text, '=');
     const size_t length = equals ? (size_t)(equals - text) : 0;
     char names[256] = "";
@@ -70,7 +70,7 @@ static int find(const rf_description *about, int is_setting, const char *text, u
     *last = all;
     *rest = equals ? equals + 1 : text;
     for (unsigned i = 0; i < all && equals; i++) {
-        const char *name = name_of(about, is_setting, i);
+        const char *name = name_of(description, is_setting, i);
         snprintf(names + strlen(names), sizeof names - strlen(names), " %s", name);
         if (strlen(name) == length && strncmp(name, text, length) == 0) {
             *first = i;
@@ -81,7 +81,7 @@ static int find(const rf_description *about, int is_setting, const char *text, u
     if (!equals)
         return 0;
     snprintf(error, size, "no %s '%.*s' in model %s; it has%s", is_setting ? "setting" : "parameter", (int)length, text,
-             about->name, all ? names : " none");
+             description->name, all ? names : " none");
     return -1;
 }
 
@@ -90,7 +90,7 @@ int cli_model_has(const rf_model *model, const char *text)
     unsigned first, last;
     const char *rest;
     char error[256];
-    return find(model->f64->about, 0, text, &first, &last, &rest, error, sizeof error) == 0;
+    return find(model->f64->description, 0, text, &first, &last, &rest, error, sizeof error) == 0;
 }
 
 /* "A:B", or "A+-B" where that is allowed. Returns ':' or '+', or 0 with a message. */

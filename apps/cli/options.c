@@ -209,14 +209,14 @@ static int set_flag(int *field, const char *value, char *error, size_t size)
     return value ? -1 : 0;
 }
 
-int cli_list_add(const char *list[], unsigned most, const char *value, char *error, size_t size)
+int cli_list_add(const char *list[], unsigned max, const char *value, char *error, size_t size)
 {
-    for (unsigned i = 0; i < most; i++)
+    for (unsigned i = 0; i < max; i++)
         if (!list[i]) {
             list[i] = value;
             return 0;
         }
-    snprintf(error, size, "given more than %u times", most);
+    snprintf(error, size, "given more than %u times", max);
     return -1;
 }
 

@@ -7,14 +7,14 @@
 
 /* ---- Text ---- */
 
-static void text_header(FILE *out, const rf_description *about)
+static void text_header(FILE *out, const rf_description *description)
 {
-    fprintf(out, "# %s: estimates and truth in natural units, sd in the parameter's chart\n# step", about->name);
-    for (unsigned i = 0; i < about->dim; i++)
-        fprintf(out, "  %6s.truth %7s.mean %7s.sd", about->parameter[i].name, about->parameter[i].name,
-                about->parameter[i].name);
-    for (unsigned i = 0; i < about->settings; i++)
-        fprintf(out, "  %10s", about->setting[i].name);
+    fprintf(out, "# %s: estimates and truth in natural units, sd in the parameter's chart\n# step", description->name);
+    for (unsigned i = 0; i < description->dim; i++)
+        fprintf(out, "  %6s.truth %7s.mean %7s.sd", description->parameter[i].name, description->parameter[i].name,
+                description->parameter[i].name);
+    for (unsigned i = 0; i < description->settings; i++)
+        fprintf(out, "  %10s", description->setting[i].name);
     fprintf(out, "   outcome accepted acceptance health\n");
 }
 
@@ -27,7 +27,7 @@ static void text_number(FILE *out, int width, int digits, double value)
         fprintf(out, " %*.*g", width, digits, value);
 }
 
-static void text_step(FILE *out, const rf_description *about, const rf_step *s)
+static void text_step(FILE *out, const rf_description *description, const rf_step *s)
 {
     fprintf(out, "%5ld", s->step);
     for (unsigned i = 0; i < s->dim; i++) {
@@ -35,7 +35,7 @@ static void text_step(FILE *out, const rf_description *about, const rf_step *s)
         text_number(out, 11, 6, s->mean[i]);
         text_number(out, 10, 3, s->sd[i]);
     }
-    for (unsigned i = 0; i < about->settings; i++)
+    for (unsigned i = 0; i < description->settings; i++)
         text_number(out, 11, 4, s->setting[i]);
     text_number(out, 9, 4, s->outcome);
     fprintf(out, " %6u %8.3f   %s\n", s->report.accepted, s->report.acceptance, cli_health_word(s));
@@ -43,18 +43,18 @@ static void text_step(FILE *out, const rf_description *about, const rf_step *s)
 
 /* ---- JSON ---- */
 
-static void json_settings(cli_json *json, const rf_description *about, const double setting[])
+static void json_settings(cli_json *json, const rf_description *description, const double setting[])
 {
     cli_json_list(json, "settings");
-    for (unsigned i = 0; i < about->settings; i++) {
+    for (unsigned i = 0; i < description->settings; i++) {
         cli_json_item(json);
-        cli_json_text(json, "name", about->setting[i].name);
+        cli_json_text(json, "name", description->setting[i].name);
         cli_json_real(json, "value", setting[i]);
     }
     cli_json_list_end(json);
 }
 
-static void json_step(FILE *out, const rf_description *about, const rf_step *s)
+static void json_step(FILE *out, const rf_description *description, const rf_step *s)
 {
     cli_json json = cli_json_open(out);
     cli_json_whole(&json, "step", (uint64_t)s->step);
@@ -63,7 +63,7 @@ static void json_step(FILE *out, const rf_description *about, const rf_step *s)
     cli_json_list(&json, "parameters");
     for (unsigned i = 0; i < s->dim; i++) {
         cli_json_item(&json);
-        cli_json_text(&json, "name", about->parameter[i].name);
+        cli_json_text(&json, "name", description->parameter[i].name);
         if (!isnan(s->truth[i]))
             cli_json_real(&json, "truth", s->truth[i]);
         cli_json_real(&json, "mean", s->mean[i]);
@@ -77,13 +77,13 @@ static void json_step(FILE *out, const rf_description *about, const rf_step *s)
         for (unsigned i = 0; i < s->dim; i++)
             for (unsigned j = 0; j < i; j++) {
                 cli_json_item(&json);
-                cli_json_text(&json, "of", about->parameter[i].name);
-                cli_json_text(&json, "and", about->parameter[j].name);
+                cli_json_text(&json, "of", description->parameter[i].name);
+                cli_json_text(&json, "and", description->parameter[j].name);
                 cli_json_real(&json, "value", s->covariance[RF_TRIANGLE(i) + j]);
             }
         cli_json_list_end(&json);
     }
-    json_settings(&json, about, s->setting);
+    json_settings(&json, description, s->setting);
     cli_json_real(&json, "outcome", s->outcome);
     cli_json_whole(&json, "records", s->records);
     cli_json_whole(&json, "attempts", s->report.attempts);
@@ -100,12 +100,12 @@ static void json_step(FILE *out, const rf_description *about, const rf_step *s)
     cli_json_close(&json);
 }
 
-void cli_output_ask(FILE *out, const rf_description *about, long number, int is_anchor, const double setting[])
+void cli_output_ask(FILE *out, const rf_description *description, long number, int is_anchor, const double setting[])
 {
     cli_json json = cli_json_open(out);
     cli_json_whole(&json, "ask", (uint64_t)number);
-    for (unsigned i = 0; i < about->settings; i++)
-        cli_json_real(&json, about->setting[i].name, setting[i]);
+    for (unsigned i = 0; i < description->settings; i++)
+        cli_json_real(&json, description->setting[i].name, setting[i]);
     cli_json_bool(&json, "anchor", is_anchor);
     cli_json_close(&json);
 }
@@ -125,25 +125,25 @@ static void csv_name(FILE *out, const char *a, const char *b, const char *c, con
     rf_csv_field(out, a, b, c, d);
 }
 
-static void csv_header(FILE *out, const rf_description *about)
+static void csv_header(FILE *out, const rf_description *description)
 {
     static const char *const of[] = {".mean", ".sd", ".low", ".high"};
     fprintf(out, "step,time");
-    for (unsigned i = 0; i < about->dim; i++) {
-        csv_name(out, "truth.", about->parameter[i].name, "", "");
+    for (unsigned i = 0; i < description->dim; i++) {
+        csv_name(out, "truth.", description->parameter[i].name, "", "");
         for (unsigned k = 0; k < 4; k++)
-            csv_name(out, "", about->parameter[i].name, of[k], "");
+            csv_name(out, "", description->parameter[i].name, of[k], "");
     }
-    for (unsigned i = 0; i < about->dim; i++)
+    for (unsigned i = 0; i < description->dim; i++)
         for (unsigned j = 0; j < i; j++)
-            csv_name(out, "covariance.", about->parameter[i].name, ".", about->parameter[j].name);
-    for (unsigned i = 0; i < about->settings; i++)
-        csv_name(out, "", about->setting[i].name, "", "");
+            csv_name(out, "covariance.", description->parameter[i].name, ".", description->parameter[j].name);
+    for (unsigned i = 0; i < description->settings; i++)
+        csv_name(out, "", description->setting[i].name, "", "");
     fprintf(out, ",outcome,records,attempts,accepted,acceptance,kappa,delta,log_evidence,log_evidence_sd,widened,"
                  "restarts,notes,health\n");
 }
 
-static void csv_step(FILE *out, const rf_description *about, const rf_step *s)
+static void csv_step(FILE *out, const rf_description *description, const rf_step *s)
 {
     fprintf(out, "%ld,", s->step);
     csv_real(out, s->time);
@@ -155,7 +155,7 @@ static void csv_step(FILE *out, const rf_description *about, const rf_step *s)
     for (unsigned i = 0; i < s->dim; i++)
         for (unsigned j = 0; j < i; j++)
             csv_real(out, s->covariance[RF_TRIANGLE(i) + j]);
-    for (unsigned i = 0; i < about->settings; i++)
+    for (unsigned i = 0; i < description->settings; i++)
         csv_real(out, s->setting[i]);
     csv_real(out, s->outcome);
     fprintf(out, "%u,%u,%u,", s->records, s->report.attempts, s->report.accepted);
@@ -168,18 +168,18 @@ static void csv_step(FILE *out, const rf_description *about, const rf_step *s)
 
 /* ---- All ---- */
 
-void cli_output_header(FILE *out, cli_format format, const rf_description *about)
+void cli_output_header(FILE *out, cli_format format, const rf_description *description)
 {
     if (format == CLI_FORMAT_TEXT)
-        text_header(out, about);
+        text_header(out, description);
     else if (format == CLI_FORMAT_CSV)
-        csv_header(out, about);
+        csv_header(out, description);
 }
 
-void cli_output_step(FILE *out, cli_format format, const rf_description *about, const rf_step *s)
+void cli_output_step(FILE *out, cli_format format, const rf_description *description, const rf_step *s)
 {
     if (format == CLI_FORMAT_JSON)
-        json_step(out, about, s);
+        json_step(out, description, s);
     else
-        (format == CLI_FORMAT_CSV ? csv_step : text_step)(out, about, s);
+        (format == CLI_FORMAT_CSV ? csv_step : text_step)(out, description, s);
 }

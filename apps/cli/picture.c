@@ -221,20 +221,20 @@ static range estimate_range(const cli_series *s, unsigned i)
 /* Periodic parameters are drawn on their circle, unless they go round too often: then as they add up. */
 static void add_estimate(cli_picture *p, const cli_series *s, unsigned i, double height)
 {
-    const rf_parameter *about = &s->about->parameter[i];
+    const rf_parameter *description = &s->description->parameter[i];
     range r = nothing;
     for (size_t which = 0; which < CLI_PARAMETER_COLUMNS; which++) {
         range part = range_of(s, cli_series_parameter(i, which));
         r = extended(extended(r, part.low), part.high);
     }
-    cli_panel *panel = add_panel(p, CLI_PANEL_ESTIMATE, cli_series_parameter(i, 0), about->name, height);
-    double period = about->high - about->low;
+    cli_panel *panel = add_panel(p, CLI_PANEL_ESTIMATE, cli_series_parameter(i, 0), description->name, height);
+    double period = description->high - description->low;
     const int is_near = r.low <= r.high && fmax(-r.low, r.high) < 1e6 * period; /* whole turns are exact */
-    if (about->chart == RF_PERIODIC && is_near && r.high - r.low < TURNS_MAX * period) {
+    if (description->chart == RF_PERIODIC && is_near && r.high - r.low < TURNS_MAX * period) {
         panel->period = period;
-        panel->turn_first = (int)floor((r.low - about->low) / period);
-        panel->turn_last = (int)floor((r.high - about->low) / period);
-        panel->axis = axis_exactly(about->low, about->high, ticks_for(panel), 0);
+        panel->turn_first = (int)floor((r.low - description->low) / period);
+        panel->turn_last = (int)floor((r.high - description->low) / period);
+        panel->axis = axis_exactly(description->low, description->high, ticks_for(panel), 0);
     } else {
         panel->axis = axis_over(r.low > r.high ? (range){0, 0} : estimate_range(s, i), ticks_for(panel), 0);
     }
@@ -290,7 +290,7 @@ static double left_margin(const cli_picture *p)
 int cli_picture_lay(cli_picture *p, const cli_series *s)
 {
     static const double heights[CLI_ESTIMATES_MAX + 1] = {0, 230, 160, 130, 110};
-    const unsigned dim = s->about->dim, shown = dim < CLI_ESTIMATES_MAX ? dim : CLI_ESTIMATES_MAX;
+    const unsigned dim = s->description->dim, shown = dim < CLI_ESTIMATES_MAX ? dim : CLI_ESTIMATES_MAX;
     char title[CLI_CAPTION_MAX + 64];
     int is_finite = 0;
     for (unsigned i = 0; i < shown; i++) {
@@ -312,8 +312,8 @@ int cli_picture_lay(cli_picture *p, const cli_series *s)
         cli_panel *panel = add_panel(p, CLI_PANEL_HEALTH, CLI_HEALTH, "", 18);
         panel->axis = (cli_axis){.high = RF_LOST, .ticks = 1, .tick = {1.5}, .label = {"health"}};
     }
-    for (unsigned i = 0; i < s->about->settings; i++)
-        add_dashes(p, s, cli_series_setting(s, i), s->about->setting[i].name, s->about->settings > 4 ? 63 : 70);
+    for (unsigned i = 0; i < s->description->settings; i++)
+        add_dashes(p, s, cli_series_setting(s, i), s->description->setting[i].name, s->description->settings > 4 ? 63 : 70);
     add_dashes(p, s, CLI_ACCEPTANCE, "acceptance", 72);
     p->height += BOTTOM_MARGIN - GAP;
     p->left = left_margin(p);

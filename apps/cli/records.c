@@ -14,19 +14,19 @@
 
 #include <jansson.h>
 
-enum { FIELDS_MOST = 1024 };
+enum { FIELDS_MAX = 1024 };
 
-#define SETTING_MOST 1e15 /* beyond it a phase setting * parameter has no digits left */
-#define TIME_MOST 1e19    /* nanoseconds since 1970 are below it */
+#define SETTING_MAX 1e15 /* beyond it a phase setting * parameter has no digits left */
+#define TIME_MAX 1e19    /* nanoseconds since 1970 are below it */
 
 /* What a record is made of: settings from 0, then these, then the truths. */
-enum { OUTCOME = RF_NAMES_MAX, TIME, BATCH, TRUTH, PARTS = TRUTH + RF_NAMES_MAX };
+enum { OUTCOME = RF_DESCRIBED_MAX, TIME, BATCH, TRUTH, PARTS = TRUTH + RF_DESCRIBED_MAX };
 
 typedef enum format { UNKNOWN, CSV, JSON } format;
 
 struct cli_records {
     const char *name;
-    const rf_description *about;
+    const rf_description *description;
     int settings_given;
     format format;
     int has_failed;
@@ -44,8 +44,8 @@ struct cli_records {
     char *header;
     size_t header_length;
     size_t columns;
-    const char *column[FIELDS_MOST + 1]; /* names, then null */
-    char *field[FIELDS_MOST];
+    const char *column[FIELDS_MAX + 1]; /* names, then null */
+    char *field[FIELDS_MAX];
     int at[PARTS]; /* the column of each part, or -1 */
 };
 
@@ -103,8 +103,8 @@ static int is_passed_over(const cli_records *r)
 /* Is the line one that can be looked into? */
 static int check_line(cli_records *r, int result)
 {
-    if (r->length > CLI_LINE_MOST)
-        return refuse(r, result, "is longer than %d bytes", CLI_LINE_MOST);
+    if (r->length > CLI_LINE_MAX)
+        return refuse(r, result, "is longer than %d bytes", CLI_LINE_MAX);
     if (memchr(r->bytes, '\0', r->length))
         return refuse(r, result, "has a zero byte (text in UTF-16? only UTF-8 is read)");
     return CLI_RECORD;
@@ -112,10 +112,10 @@ static int check_line(cli_records *r, int result)
 
 /* ---- Names ---- */
 
-static int has_setting(const rf_description *about, const char *name)
+static int has_setting(const rf_description *description, const char *name)
 {
-    for (unsigned i = 0; i < about->settings; i++)
-        if (strcmp(about->setting[i].name, name) == 0)
+    for (unsigned i = 0; i < description->settings; i++)
+        if (strcmp(description->setting[i].name, name) == 0)
             return 1;
     return 0;
 }
@@ -124,16 +124,16 @@ static int has_setting(const rf_description *about, const char *name)
 static const char *name_of(const cli_records *r, int part)
 {
     if (part < OUTCOME)
-        return r->settings_given && (unsigned)part < r->about->settings ? r->about->setting[part].name : NULL;
+        return r->settings_given && (unsigned)part < r->description->settings ? r->description->setting[part].name : NULL;
     if (part >= TRUTH)
-        return (unsigned)(part - TRUTH) < r->about->dim ? r->about->parameter[part - TRUTH].name : NULL;
+        return (unsigned)(part - TRUTH) < r->description->dim ? r->description->parameter[part - TRUTH].name : NULL;
     const char *name = part == OUTCOME ? "outcome" : part == TIME ? "time" : "batch";
-    return part != OUTCOME && has_setting(r->about, name) ? NULL : name;
+    return part != OUTCOME && has_setting(r->description, name) ? NULL : name;
 }
 
 static int is_required(const cli_records *r, int part)
 {
-    return part == OUTCOME || (part < OUTCOME && name_of(r, part) && r->about->setting[part].role != RF_SETTING_FIXED);
+    return part == OUTCOME || (part < OUTCOME && name_of(r, part) && r->description->setting[part].role != RF_SETTING_FIXED);
 }
 
 /* "'a', 'b'", cut short when there are too many. */
@@ -182,8 +182,8 @@ static int split(cli_records *r, char *text, char *field[], int result)
     int count = 0;
     char why[64];
     for (char *at = text; at; count++) {
-        if (count == FIELDS_MOST)
-            return refuse(r, result, "has more than %d fields", FIELDS_MOST);
+        if (count == FIELDS_MAX)
+            return refuse(r, result, "has more than %d fields", FIELDS_MAX);
         field[count] = rf_csv_cut(&at, r->separator, why, sizeof why);
         if (!field[count])
             return refuse(r, result, "field %d: %s", count + 1, why);
@@ -200,7 +200,7 @@ static int parse_number(const char *text, double *value)
 
 static int find_columns(cli_records *r)
 {
-    char used[FIELDS_MOST] = {0};
+    char used[FIELDS_MAX] = {0};
     for (int part = 0; part < PARTS; part++) {
         const char *name = name_of(r, part);
         r->at[part] = -1;
@@ -254,9 +254,9 @@ static int read_header(cli_records *r)
     const size_t before = was_open ? r->header_length : 0;
     if (check_line(r, CLI_RECORDS_FAILED) < 0)
         return CLI_RECORDS_FAILED;
-    if (before + r->length > CLI_LINE_MOST)
-        return refuse(r, CLI_RECORDS_FAILED, "the header is longer than %d bytes", CLI_LINE_MOST);
-    if (!was_open && !(r->header = malloc(CLI_LINE_MOST + sizeof "\r\n")))
+    if (before + r->length > CLI_LINE_MAX)
+        return refuse(r, CLI_RECORDS_FAILED, "the header is longer than %d bytes", CLI_LINE_MAX);
+    if (!was_open && !(r->header = malloc(CLI_LINE_MAX + sizeof "\r\n")))
         return refuse(r, CLI_RECORDS_FAILED, "out of memory");
     char *line = r->header + before;
     snprintf(line, r->length + sizeof "\r\n", "%s%s", r->bytes, r->lines.is_crlf ? "\r\n" : "\n");
@@ -378,7 +378,7 @@ static int refuse_part(cli_records *r, int part, const char *what)
 }
 
 /* A finite number, at most `most` in size. Returns 1, 0 when there is none, CLI_RECORD_BAD after a message. */
-static int take_number(cli_records *r, int part, double most, double *value)
+static int take_number(cli_records *r, int part, double max, double *value)
 {
     char what[96];
     cell c = cell_of(r, part);
@@ -389,8 +389,8 @@ static int take_number(cli_records *r, int part, double most, double *value)
         snprintf(what, sizeof what, c.kind == OTHER ? "%s is not a number" : "'%.40s' is not a number", c.text);
     else if (!isfinite(c.number))
         snprintf(what, sizeof what, "%.40s is not finite", c.text);
-    else if (fabs(c.number) > most)
-        snprintf(what, sizeof what, "%.15g is absurd (at most %g is taken)", c.number, most);
+    else if (fabs(c.number) > max)
+        snprintf(what, sizeof what, "%.15g is absurd (at most %g is taken)", c.number, max);
     else {
         *value = c.number;
         return 1;
@@ -401,7 +401,7 @@ static int take_number(cli_records *r, int part, double most, double *value)
 static int take_outcome(cli_records *r, cli_record *record)
 {
     int result = take_number(r, OUTCOME, INFINITY, &record->outcome);
-    unsigned n = r->about->outcomes;
+    unsigned n = r->description->outcomes;
     record->is_missing = result == 0;
     if (result == 0 && cell_of(r, OUTCOME).kind == ABSENT)
         return refuse_missing_key(r, OUTCOME);
@@ -416,10 +416,10 @@ static int take_outcome(cli_records *r, cli_record *record)
 
 static int take_setting(cli_records *r, int part, cli_record *record)
 {
-    const rf_setting *about = &r->about->setting[part];
-    int result = take_number(r, part, SETTING_MOST, &record->setting[part]);
-    if (result == 0 && about->role == RF_SETTING_FIXED)
-        record->setting[part] = about->low;
+    const rf_setting *description = &r->description->setting[part];
+    int result = take_number(r, part, SETTING_MAX, &record->setting[part]);
+    if (result == 0 && description->role == RF_SETTING_FIXED)
+        record->setting[part] = description->low;
     else if (result == 0 && !record->is_missing && r->format == JSON && cell_of(r, part).kind == ABSENT)
         return refuse_missing_key(r, part);
     else if (result == 0 && !record->is_missing)
@@ -429,7 +429,7 @@ static int take_setting(cli_records *r, int part, cli_record *record)
 
 static int take_time(cli_records *r, cli_record *record)
 {
-    int result = take_number(r, TIME, TIME_MOST, &record->time);
+    int result = take_number(r, TIME, TIME_MAX, &record->time);
     record->has_time = result == 1;
     if (result != 1 || record->time >= r->time)
         return result;
@@ -463,7 +463,7 @@ static int take_record(cli_records *r, cli_record *record)
     if (take_time(r, record) < 0 || take_batch(r, record) < 0)
         return CLI_RECORD_BAD;
     for (int part = TRUTH; part < PARTS; part++) {
-        int result = take_number(r, part, SETTING_MOST, &record->truth[part - TRUTH]);
+        int result = take_number(r, part, SETTING_MAX, &record->truth[part - TRUTH]);
         if (result < 0)
             return CLI_RECORD_BAD;
         record->has_truth |= (unsigned)result << (part - TRUTH);
@@ -484,7 +484,7 @@ static format format_of(const cli_records *r)
 static int parse_line(cli_records *r, cli_record *record)
 {
     *record = (cli_record){.line = r->line};
-    for (unsigned i = 0; i < RF_NAMES_MAX; i++)
+    for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++)
         record->setting[i] = record->truth[i] = NAN;
     if (check_line(r, CLI_RECORD_BAD) < 0)
         return CLI_RECORD_BAD;
@@ -542,14 +542,14 @@ long cli_records_count(const cli_records *r) { return r->count; }
 const char *cli_records_error(const cli_records *r) { return r->error; }
 const char *cli_records_ignored(const cli_records *r) { return r->ignored; }
 
-cli_records *cli_records_open(FILE *from, const char *name, const rf_description *about, int settings_given)
+cli_records *cli_records_open(FILE *from, const char *name, const rf_description *description, int settings_given)
 {
     cli_records *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
     r->lines.from = from;
     r->name = name;
-    r->about = about;
+    r->description = description;
     r->settings_given = settings_given;
     r->time = -INFINITY;
     return r;

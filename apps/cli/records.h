@@ -19,14 +19,14 @@
 
 typedef struct cli_record {
     long line;                    /* where it came from, from 1 */
-    double setting[RF_NAMES_MAX]; /* at most 1e15 in size; NAN: not given (ask mode, or a missing outcome) */
+    double setting[RF_DESCRIBED_MAX]; /* at most 1e15 in size; NAN: not given (ask mode, or a missing outcome) */
     double outcome;               /* NAN when missing */
     int is_missing;
     double time; /* never before that of an earlier record */
     int has_time;
     char batch[32]; /* equal ids in a row belong together; the number 3 and the text 3 are equal */
     int has_batch;
-    double truth[RF_NAMES_MAX]; /* NAN: unknown */
+    double truth[RF_DESCRIBED_MAX]; /* NAN: unknown */
     unsigned has_truth;         /* bit i: truth[i] is known */
 } cli_record;
 
@@ -38,7 +38,7 @@ typedef struct cli_records cli_records;
 
 /* Reads `from` for the model `about`, called `name` in messages; the three outlive the reader, which does not
    close the stream, and of which nothing else reads. settings_given 0 is ask mode. Nothing is read yet. Null: out of memory. */
-cli_records *cli_records_open(FILE *from, const char *name, const rf_description *about, int settings_given);
+cli_records *cli_records_open(FILE *from, const char *name, const rf_description *description, int settings_given);
 void cli_records_close(cli_records *r);
 
 enum {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "crew.h"
+#include "workers.h"
 #include "lock.h"
 #include "plot.h"
 
@@ -95,9 +95,9 @@ static int open_lab(lab *l, int which)
     if (lab_settings_read(l, lab_ini[which]) < 0 || (l->what->open && l->what->open(l) < 0))
         return fail(l);
     l->fingerprint = lab_settings_fingerprint(l);
-    l->cell_count = l->what->cells(l);
-    if (l->cell_count > LAB_CELLS_MAX)
-        return lab_fail(l, "%s has more than %d cells", l->name, LAB_CELLS_MAX), fail(l);
+    l->job_count = l->what->jobs(l);
+    if (l->job_count > LAB_JOBS_MAX)
+        return lab_fail(l, "%s has more than %d jobs", l->name, LAB_JOBS_MAX), fail(l);
     if (lab_data_load(l))
         fprintf(stderr, "rejfilt: reproduce: %s/%s.csv is of other settings, or damaged: it starts afresh\n", l->options->out, l->name);
     return CLI_OK;
@@ -178,13 +178,13 @@ static int lock_files(const lab_options *o, cli_lock *lock)
 static int run_locked(const config *c, lab *labs, const int which[], unsigned count)
 {
     int status = CLI_OK;
-    lab_crew *crew = lab_crew_open(&c->options);
-    if (!crew)
+    lab_workers *workers = lab_workers_open(&c->options);
+    if (!workers)
         return CLI_BAD_INPUT;
     for (unsigned k = 0; k < count && status == CLI_OK; k++)
         status = open_lab(&labs[k], which[k]);
     if (status == CLI_OK)
-        status = lab_crew_run(crew, labs, count);
+        status = lab_workers_run(workers, labs, count);
     if (status == CLI_OK && lab_report_write(labs, count) < 0)
         status = fail(labs);
     if (status == CLI_OK)
@@ -193,7 +193,7 @@ static int run_locked(const config *c, lab *labs, const int which[], unsigned co
         free(labs[k].data.rows);
         free(labs[k].timing.rows);
     }
-    lab_crew_close(crew);
+    lab_workers_close(workers);
     return status;
 }
 

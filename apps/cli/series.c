@@ -9,8 +9,8 @@ enum { MOST_BYTES = 1 << 27, ROOM_AT_FIRST = 256 };
 /* Rows until the series is thinned; a multiple of 4, so that it is made of whole groups. */
 static size_t most_rows(const cli_series *s)
 {
-    size_t most = s->most ? s->most : MOST_BYTES / (cli_series_width(s) * sizeof(double));
-    return most < 4 ? 4 : most - most % 4;
+    size_t max = s->max ? s->max : MOST_BYTES / (cli_series_width(s) * sizeof(double));
+    return max < 4 ? 4 : max - max % 4;
 }
 
 /* `first` and `second` hold the extremes of a column in the order they came. */
@@ -53,7 +53,7 @@ static void absorb(const cli_series *s, double *pair, const double *row)
 static size_t condense(const cli_series *s, const double *from, size_t count, size_t group, double *to)
 {
     const size_t width = cli_series_width(s);
-    double pair[2 * (CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_NAMES_MAX)];
+    double pair[2 * (CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_DESCRIBED_MAX)];
     size_t made = 0;
     for (size_t i = 0; i < count; i += group, made += 2) {
         memcpy(pair, from + i * width, width * sizeof *pair);
@@ -77,8 +77,8 @@ static void fill(cli_series *s, const rf_step *step, double time, double *row)
     row[CLI_HEALTH] = (double)step->health;
     row[CLI_RESTARTS] = (double)step->restarts;
     row += CLI_PARAMETERS;
-    for (unsigned i = 0; i < s->about->dim; i++, row += CLI_PARAMETER_COLUMNS) {
-        const rf_parameter *p = &s->about->parameter[i];
+    for (unsigned i = 0; i < s->description->dim; i++, row += CLI_PARAMETER_COLUMNS) {
+        const rf_parameter *p = &s->description->parameter[i];
         const double period = p->high - p->low, mean = drawable(step->mean[i]);
         if (p->chart == RF_PERIODIC && !isnan(mean)) {
             if (s->count > 0)
@@ -90,20 +90,20 @@ static void fill(cli_series *s, const rf_step *step, double time, double *row)
         row[CLI_LOW] = drawable(step->low[i]) + s->turn[i];
         row[CLI_HIGH] = drawable(step->high[i]) + s->turn[i];
     }
-    for (unsigned i = 0; i < s->about->settings; i++)
+    for (unsigned i = 0; i < s->description->settings; i++)
         row[i] = drawable(step->setting[i]);
 }
 
 static int make_room(cli_series *s, size_t rows)
 {
-    size_t most = most_rows(s), room = s->room ? 2 * s->room : ROOM_AT_FIRST;
-    if (s->count + rows > most) {
+    size_t max = most_rows(s), room = s->room ? 2 * s->room : ROOM_AT_FIRST;
+    if (s->count + rows > max) {
         s->count = condense(s, s->rows, s->count, 4, s->rows);
         s->per_row *= 2;
     }
     if (s->count + rows <= s->room)
         return 0;
-    room = room < most ? room : most;
+    room = room < max ? room : max;
     double *grown = realloc(s->rows, room * cli_series_width(s) * sizeof *grown);
     if (!grown)
         return -1;
@@ -115,7 +115,7 @@ static int make_room(cli_series *s, size_t rows)
 int cli_series_add(cli_series *s, const rf_step *step, double time)
 {
     const size_t width = cli_series_width(s);
-    double row[CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_NAMES_MAX];
+    double row[CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_DESCRIBED_MAX];
     s->per_row = s->per_row ? s->per_row : 1;
     if (s->pending == 0 && make_room(s, s->per_row > 1 ? 2 : 1) != 0)
         return -1;
@@ -134,11 +134,11 @@ int cli_series_add(cli_series *s, const rf_step *step, double time)
     return 0;
 }
 
-int cli_series_thin(const cli_series *from, size_t most, cli_series *to)
+int cli_series_thin(const cli_series *from, size_t max, cli_series *to)
 {
-    const size_t half = most / 2, width = cli_series_width(from), is_long = from->count > most;
+    const size_t half = max / 2, width = cli_series_width(from), is_long = from->count > max;
     *to = *from;
-    to->room = is_long ? most : from->count + 1;
+    to->room = is_long ? max : from->count + 1;
     to->rows = malloc(to->room * width * sizeof *to->rows);
     if (!to->rows)
         return -1;

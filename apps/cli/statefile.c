@@ -204,14 +204,14 @@ int cli_state_save(const unsigned char *contents, size_t count, const cli_state_
 /* All bytes of a regular file, malloc'ed, in *bytes. Returns how many, or -1 with a line in `error`. */
 static ssize_t read_file(int file, const char *path, unsigned char **bytes, char *error, size_t size)
 {
-    const size_t most = HEAD + (size_t)CLI_STATE_MAX + TAIL + 1; /* one more than there may be */
+    const size_t max = HEAD + (size_t)CLI_STATE_MAX + TAIL + 1; /* one more than there may be */
     struct stat there;
     size_t count = 0;
     if (fstat(file, &there) < 0)
         return cannot("read", path, strerror(errno), error, size);
     if (check_kind(&there, path, error, size) < 0)
         return -1;
-    const size_t wanted = (size_t)there.st_size < most ? (size_t)there.st_size + 1 : most;
+    const size_t wanted = (size_t)there.st_size < max ? (size_t)there.st_size + 1 : max;
     *bytes = malloc(wanted);
     if (!*bytes)
         return cannot("read", path, strerror(ENOMEM), error, size);

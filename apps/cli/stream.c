@@ -15,7 +15,7 @@
 #include "source.h"
 
 typedef struct stream {
-    const cli_stream *about;
+    const cli_stream *description;
     const cli_track_config *config;
     const rf_engine *engine;
     cli_source source;
@@ -37,7 +37,7 @@ typedef struct stream {
 /* What identifies the records so far: resumed on the same file, they are passed over. */
 static uint64_t hash_record(uint64_t hash, const rf_record *r, unsigned settings)
 {
-    double values[RF_NAMES_MAX + 2] = {isnan(r->outcome) ? 0.5 : r->outcome, isnan(r->time) ? 0 : r->time};
+    double values[RF_DESCRIBED_MAX + 2] = {isnan(r->outcome) ? 0.5 : r->outcome, isnan(r->time) ? 0 : r->time};
     for (unsigned i = 0; i < settings; i++)
         values[2 + i] = isnan(r->setting[i]) ? 0.25 : r->setting[i];
     return cli_hash(hash, values, (2 + settings) * sizeof *values);
@@ -63,7 +63,7 @@ static int save_state(stream *s)
         rf_write_u64(&w, (uint64_t)s->updates);
         rf_write_u64(&w, s->hash);
         rf_session_save(s->session, bytes + HEAD);
-        saved = cli_state_save(bytes, size, s->about->state, s->config->state_durable, error, sizeof error);
+        saved = cli_state_save(bytes, size, s->description->state, s->config->state_durable, error, sizeof error);
     } else {
         snprintf(error, sizeof error, "not enough memory");
     }
@@ -85,12 +85,12 @@ static void say_where(const stream *s)
 /* The same records again, from the start of a file? Then those that are known are passed over. */
 static int pass_over(stream *s)
 {
-    struct stat about;
+    struct stat description;
     const unsigned settings = s->config->run.config.description.settings;
     uint64_t hash = 0;
     cli_record record;
     const off_t begin = lseek(fileno(s->in), 0, SEEK_CUR);
-    if (s->config->ask || fstat(fileno(s->in), &about) != 0 || !S_ISREG(about.st_mode) || begin < 0)
+    if (s->config->ask || fstat(fileno(s->in), &description) != 0 || !S_ISREG(description.st_mode) || begin < 0)
         return CLI_OK;
     while (cli_records_count(s->source.records) < s->position) {
         int got = cli_records_next(s->source.records, &record);
@@ -231,12 +231,12 @@ static int refuse(stream *s, rf_status status)
 /* Prints the settings of the next experiments. */
 static int ask(stream *s, rf_record questions[])
 {
-    const rf_description *about = &s->config->run.config.description;
+    const rf_description *description = &s->config->run.config.description;
     const rf_status status = rf_session_ask(s->session, s->config->run.batch, questions);
     if (status < 0)
         return cli_error("track: %s", rf_status_text(status));
     for (uint32_t k = 0; k < s->config->run.batch && !cli_interrupted; k++)
-        cli_output_ask(stdout, about, s->position + (long)k, questions[k].is_anchor, questions[k].setting);
+        cli_output_ask(stdout, description, s->position + (long)k, questions[k].is_anchor, questions[k].setting);
     return cli_flush();
 }
 
@@ -270,7 +270,7 @@ static int one_step(stream *s, int *is_over)
     if (s->last.has_truth)
         rf_session_show_truth(s->session, s->last.truth, &step);
     s->updates++;
-    const int is_left = s->about->observer(s->about->user, 0, &step) != 0 && !cli_interrupted;
+    const int is_left = s->description->observer(s->description->user, 0, &step) != 0 && !cli_interrupted;
     if (is_left || (s->updates % (long)s->config->state_every == 0 && save_state(s) != CLI_OK) || (is_due(s) && cli_flush() != CLI_OK))
         return end_all(s);
     if (!(step.health == RF_LOST && step.is_tested > 0 && s->config->run.config.on_lost == RF_ON_LOST_STOP))
@@ -300,16 +300,16 @@ static int run(stream *s)
     return code == CLI_OK && cli_interrupted ? CLI_INTERRUPTED : code;
 }
 
-int cli_stream_run(const cli_stream *about)
+int cli_stream_run(const cli_stream *description)
 {
-    const cli_track_config *config = about->config;
+    const cli_track_config *config = description->config;
     stream *s = calloc(1, sizeof *s);
     int code = CLI_FAILED;
     if (!s) {
         cli_error("track: not enough memory");
         return CLI_FAILED;
     }
-    s->about = about;
+    s->description = description;
     s->config = config;
     s->engine = config->run.config.engine;
     s->source = (cli_source){.engine = s->engine, .command = "track", .skip_bad = config->skip_bad};

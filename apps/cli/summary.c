@@ -97,7 +97,7 @@ cli_summary cli_collector_summary(cli_collector *c)
 {
     cli_summary s = {0};
     double drift = 0;
-    for (unsigned i = 0; i < c->simulation->config.model->f64->about->dim && drift == 0; i++)
+    for (unsigned i = 0; i < c->simulation->config.model->f64->description->dim && drift == 0; i++)
         drift = c->simulation->config.drift[i];
     s.trials = c->finished;
     s.q = drift * drift;

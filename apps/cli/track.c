@@ -19,7 +19,7 @@
 
 typedef struct watcher {
     const cli_track_config *c;
-    const rf_description *about;
+    const rf_description *description;
     cli_format format;
     cli_view *view;
     cli_series series; /* kept only for a plot */
@@ -48,9 +48,9 @@ static void tally(watcher *w, const rf_step *s)
 static void summarise(const watcher *w)
 {
     const rf_step *s = &w->last;
-    fprintf(stderr, "%s: %ld updates;", w->about->name, w->seen);
+    fprintf(stderr, "%s: %ld updates;", w->description->name, w->seen);
     for (unsigned i = 0; i < s->dim && w->seen > 0; i++)
-        fprintf(stderr, " %s = %.4g, 95 %% from %.4g to %.4g;", w->about->parameter[i].name, s->mean[i], s->low[i], s->high[i]);
+        fprintf(stderr, " %s = %.4g, 95 %% from %.4g to %.4g;", w->description->parameter[i].name, s->mean[i], s->low[i], s->high[i]);
     if (w->known > 0)
         fprintf(stderr, " error %.2g (root mean square), and the 95 %% interval held the truth in %.0f %% of the steps", sqrt(w->squares / (double)w->known),
                 100 * (double)w->covered / (double)w->known);
@@ -80,7 +80,7 @@ static int watch(void *user, uint32_t trial, const rf_step *s)
         else
             cli_view_refresh(w->view);
     } else {
-        cli_output_step(stdout, w->format, w->about, s);
+        cli_output_step(stdout, w->format, w->description, s);
     }
     w->is_lost = w->c->simulate && s->health == RF_LOST && w->c->run.config.on_lost == RF_ON_LOST_STOP;
     w->step = s->step;
@@ -127,17 +127,17 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     if (!isatty(STDOUT_FILENO))
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     char title[160], error[300];
-    const rf_description *about = &c->run.config.description;
-    watcher w = {.c = c, .about = about, .format = (cli_format)c->format, .series = {.title = title, .about = about}};
-    snprintf(title, sizeof title, "%s, %u attempts per update%s%s%s, seed %llu", about->name, c->run.config.attempts,
+    const rf_description *description = &c->run.config.description;
+    watcher w = {.c = c, .description = description, .format = (cli_format)c->format, .series = {.title = title, .description = description}};
+    snprintf(title, sizeof title, "%s, %u attempts per update%s%s%s, seed %llu", description->name, c->run.config.attempts,
              c->run.config.design ? ", design " : "", c->run.config.design ? c->run.config.design : "", c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to what it pipes */
     if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask && !is_mpi)
-        w.view = cli_view_open(stdout, title, about, c->simulate ? c->run.steps : 0);
+        w.view = cli_view_open(stdout, title, description, c->simulate ? c->run.steps : 0);
     if (w.format == CLI_FORMAT_AUTO)
         w.format = c->simulate ? CLI_FORMAT_TEXT : CLI_FORMAT_JSON;
     if (!w.view)
-        cli_output_header(stdout, w.format, about);
+        cli_output_header(stdout, w.format, description);
 
     const cli_stream stream = {c, &state, watch, &w};
     code = c->simulate ? simulate_once(c, &w) : cli_stream_run(&stream);

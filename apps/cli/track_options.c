@@ -244,7 +244,7 @@ static int check_combination(const cli_track_config *c)
 static void print_config(const cli_track_config *c, int all, FILE *out)
 {
     static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "jump", "summary", NULL};
-    const rf_description *about = &c->run.config.description;
+    const rf_description *description = &c->run.config.description;
     char text[4096];
     fprintf(out, "[run]\n");
     for (const cli_option *o = options; o->name; o++) {
@@ -260,15 +260,15 @@ static void print_config(const cli_track_config *c, int all, FILE *out)
             fprintf(out, "%s = %s\n", o->name, text);
     }
     char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT];
-    for (unsigned i = 0; i < about->dim; i++) {
+    for (unsigned i = 0; i < description->dim; i++) {
         const rf_prior *prior = &c->run.config.prior[i];
-        cli_model_chart_text(&about->parameter[i], text, sizeof text);
-        fprintf(out, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", about->parameter[i].name, text, cli_real_text(prior->first, first),
+        cli_model_chart_text(&description->parameter[i], text, sizeof text);
+        fprintf(out, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", description->parameter[i].name, text, cli_real_text(prior->first, first),
                 prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
         fprintf(out, "drift = %s\n", cli_real_text(c->run.config.drift[i], first));
     }
-    for (unsigned i = 0; i < about->settings; i++) {
-        const rf_setting *s = &about->setting[i];
+    for (unsigned i = 0; i < description->settings; i++) {
+        const rf_setting *s = &description->setting[i];
         fprintf(out, "\n[setting %s]\n", s->name);
         if (s->role != RF_SETTING_GUESS)
             fprintf(out, "range = %s:%s\n", cli_real_text(s->low, first), cli_real_text(s->high, second));

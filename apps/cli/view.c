@@ -233,12 +233,12 @@ static cli_range range_of(const cell cells[], size_t count)
    parameter's is its circle. */
 static void rescale(cli_view *v, size_t parameter, const cell cells[], size_t count)
 {
-    const rf_parameter *about = &v->series.about->parameter[parameter];
+    const rf_parameter *p = &v->series.description->parameter[parameter];
     const cli_range r = range_of(cells, count);
     cli_range *axis = &v->axis[parameter];
-    if (about->chart == RF_PERIODIC)
-        *axis = (cli_range){about->low, about->high};
-    if (r.low > r.high || about->chart == RF_PERIODIC)
+    if (p->chart == RF_PERIODIC)
+        *axis = (cli_range){p->low, p->high};
+    if (r.low > r.high || p->chart == RF_PERIODIC)
         return;
     const double pad = fmax(0.05 * (r.high - r.low), fmax(1e-9 * fmax(fabs(r.low), fabs(r.high)), 1e-12));
     const bool is_new = !(axis->low < axis->high);
@@ -351,17 +351,17 @@ static void put_panel(cli_view *v, const panel *p, const cell cells[], size_t co
 /* As many parameters as have room for a plot; the others have their place in the status. */
 static void put_plots(cli_view *v)
 {
-    const rf_description *about = v->series.about;
+    const rf_description *description = v->series.description;
     cell cells[MAX_WIDTH];
     int panels = v->rows / ROWS_A_PANEL > 1 ? v->rows / ROWS_A_PANEL : 1;
-    panels = panels < (int)about->dim ? panels : (int)about->dim;
+    panels = panels < (int)description->dim ? panels : (int)description->dim;
     for (int i = 0; i < panels; i++) {
-        const rf_parameter *parameter = &about->parameter[i];
+        const rf_parameter *parameter = &description->parameter[i];
         size_t count = cells_of(v, (size_t)i, cells);
         rescale(v, (size_t)i, cells, count);
         panel p = {v->axis[i], parameter->chart == RF_PERIODIC ? parameter->high - parameter->low : 0,
                    v->rows * (i + 1) / panels - v->rows * i / panels};
-        put_panel(v, &p, cells, count, about->dim > 1 ? parameter->name : NULL);
+        put_panel(v, &p, cells, count, description->dim > 1 ? parameter->name : NULL);
     }
 }
 
@@ -442,12 +442,12 @@ static void put_health(cli_view *v, int *taken)
 
 static void put_settings(cli_view *v)
 {
-    const rf_description *about = v->series.about;
+    const rf_description *description = v->series.description;
     int taken = 0;
     put_health(v, &taken);
-    for (unsigned i = 0; i < about->settings; i++)
+    for (unsigned i = 0; i < description->settings; i++)
         if (!isnan(v->last.setting[i]))
-            put_field(v, &taken, "%s = %.4g", about->setting[i].name, v->last.setting[i]);
+            put_field(v, &taken, "%s = %.4g", description->setting[i].name, v->last.setting[i]);
     if (!isnan(v->last.outcome))
         put_field(v, &taken, "outcome %.4g", v->last.outcome);
     end_line(v, taken, false);
@@ -456,14 +456,14 @@ static void put_settings(cli_view *v)
 /* Half the band is shown to two digits, as ±1σ; the values to one digit more. */
 static void put_status(cli_view *v)
 {
-    const rf_description *about = v->series.about;
+    const rf_description *description = v->series.description;
     const rf_step *s = &v->last;
     int taken = 0;
     put_field(v, &taken, v->total > 0 ? "step %ld/%ld" : "step %ld", s->step + 1, v->total);
-    for (unsigned i = 0; i < about->dim; i++) {
+    for (unsigned i = 0; i < description->dim; i++) {
         double sigma = (s->high[i] - s->low[i]) / (2.0 * 1.959963984540054);
         int digits = sigma > 0.0 ? (int)fmin(fmax(1.0 - floor(log10(sigma)), 0.0), 9.0) : 4;
-        put_field(v, &taken, "%s = %.*f %s %.*f", about->parameter[i].name, digits + 1, s->mean[i],
+        put_field(v, &taken, "%s = %.*f %s %.*f", description->parameter[i].name, digits + 1, s->mean[i],
                   v->glyphs->plus_minus, digits, sigma);
         if (!isnan(s->truth[i]))
             put_field(v, &taken, "truth %.*f", digits + 1, s->truth[i]);
@@ -510,7 +510,7 @@ static void draw(cli_view *v)
 {
     begin_frame(v);
     if (!v->dumb && v->width >= MIN_WIDTH && v->rows >= MIN_ROWS) {
-        put_title(v, v->series.about->dim > 0 && !isnan(v->last.truth[0]));
+        put_title(v, v->series.description->dim > 0 && !isnan(v->last.truth[0]));
         put_plots(v);
         put_rates(v);
         put_settings(v);
@@ -523,7 +523,7 @@ static void draw(cli_view *v)
     clock_gettime(CLOCK_MONOTONIC, &v->when);
 }
 
-cli_view *cli_view_open(FILE *out, const char *title, const rf_description *about, long total)
+cli_view *cli_view_open(FILE *out, const char *title, const rf_description *description, long total)
 {
     static const rf_description nothing;
     cli_view *v = calloc(1, sizeof *v);
@@ -535,7 +535,7 @@ cli_view *cli_view_open(FILE *out, const char *title, const rf_description *abou
     v->dumb = !terminal || !*terminal || strcmp(terminal, "dumb") == 0;
     v->coloured = !v->dumb && !(plain && *plain);
     v->total = total;
-    v->series = (cli_series){.title = v->title, .about = about ? about : &nothing, .most = KEPT_ROWS};
+    v->series = (cli_series){.title = v->title, .description = description ? description : &nothing, .max = KEPT_ROWS};
     snprintf(v->title, sizeof v->title, "%s", title ? title : "");
     clock_gettime(CLOCK_MONOTONIC, &v->since);
     if (!v->dumb)
@@ -551,8 +551,8 @@ static double seconds_between(const struct timespec *a, const struct timespec *b
 /* What the status shows of a step; copying all of it would take longer. */
 static void keep(cli_view *v, const rf_step *s)
 {
-    const rf_description *about = v->series.about;
-    const size_t parameters = about->dim * sizeof(double);
+    const rf_description *description = v->series.description;
+    const size_t parameters = description->dim * sizeof(double);
     v->last.step = s->step;
     v->last.health = s->health;
     v->last.restarts = s->restarts;
@@ -563,7 +563,7 @@ static void keep(cli_view *v, const rf_step *s)
     memcpy(v->last.mean, s->mean, parameters);
     memcpy(v->last.low, s->low, parameters);
     memcpy(v->last.high, s->high, parameters);
-    memcpy(v->last.setting, s->setting, about->settings * sizeof(double));
+    memcpy(v->last.setting, s->setting, description->settings * sizeof(double));
 }
 
 /* A full series is thinned to half by the next step. A run without end loses its older half instead, once what

@@ -12,7 +12,7 @@ typedef struct cli_view cli_view;
    knows. On a terminal that cannot move its cursor (TERM unset or dumb) it prints a line now and then instead.
    The terminal is put right when the view is closed, at exit, and, where the program leaves these signals to
    the system, at SIGINT and SIGTERM. `about` outlives the view. One view at a time. */
-cli_view *cli_view_open(FILE *out, const char *title, const rf_description *about, long total);
+cli_view *cli_view_open(FILE *out, const char *title, const rf_description *description, long total);
 
 /* Takes one more step and redraws, at most 30 times a second however fast steps come. */
 void cli_view_add(cli_view *view, const rf_step *step);

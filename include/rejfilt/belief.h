@@ -22,9 +22,9 @@ typedef struct rf_prior {
 typedef struct rf_problem {
     const rf_model *model;                 /* in both precisions */
     rf_description description;            /* the model's, with the run's charts, ranges and costs */
-    rf_prior prior[RF_NAMES_MAX];          /* one per parameter */
-    rf64_chart charts[RF_NAMES_MAX];       /* as described */
-    rf32_chart charts_float[RF_NAMES_MAX]; /* the same for filters on float */
+    rf_prior prior[RF_DESCRIBED_MAX];          /* one per parameter */
+    rf64_chart charts[RF_DESCRIBED_MAX];       /* as described */
+    rf32_chart charts_float[RF_DESCRIBED_MAX]; /* the same for filters on float */
 } rf_problem;
 
 /* Fills the charts from the description. */

@@ -4,7 +4,7 @@
 
 #include "rejfilt.h"
 
-#define RF_NAMES_MAX 16u /* parameters, or settings, that a described model can have */
+#define RF_DESCRIBED_MAX 16u /* parameters, or settings, that a described model can have */
 
 /* An unknown. */
 typedef struct rf_parameter {
@@ -42,8 +42,8 @@ typedef struct rf_description {
     unsigned outcomes; /* 0, 1, ... outcomes − 1; or 0 when the outcome is a real number */
     int is_log;        /* the likelihood function returns a logarithm */
     double fringe;     /* if the likelihood is a cosine of (parameter - guess) * time: its period; else 0 */
-    rf_parameter parameter[RF_NAMES_MAX]; /* in the order of x[] */
-    rf_setting setting[RF_NAMES_MAX];     /* in the order of setting[] */
+    rf_parameter parameter[RF_DESCRIBED_MAX]; /* in the order of x[] */
+    rf_setting setting[RF_DESCRIBED_MAX];     /* in the order of setting[] */
 } rf_description;
 
 #endif

@@ -19,7 +19,7 @@ struct RF(design); /* see design.h */
 /* A described model compiled for one precision. */
 typedef struct RF(instance) {
     uint32_t layout;                        /* of the headers it was compiled with */
-    const rf_description *about;            /* names, ranges, defaults */
+    const rf_description *description;            /* names, ranges, defaults */
     RF(likelihood) *likelihood;             /* P(outcome | x; setting) */
     RF(bound) *bound;                       /* or null */
     RF(simulate) *simulate;                 /* or null */
@@ -32,7 +32,7 @@ typedef struct RF(instance) {
 } RF(instance);
 
 /* The charts that a description has, to charts[dim]. */
-RF_API void RF(described_charts)(const rf_description *about, RF(chart) charts[]);
+RF_API void RF(described_charts)(const rf_description *description, RF(chart) charts[]);
 
 /* The model of an instance with its described charts, which are written to charts[dim]. */
 RF_API RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[]);

@@ -29,8 +29,8 @@ enum { RF_ASK_MAX = 32, RF_BATCH_MAX = 1024 }; /* questions asked together; reco
 typedef struct rf_config {
     const rf_model *model;        /* what is measured */
     rf_description description;   /* the model's; charts, ranges and costs may be changed */
-    rf_prior prior[RF_NAMES_MAX]; /* one per parameter */
-    double drift[RF_NAMES_MAX];   /* standard deviation of a parameter's step per unit of time, in the chart */
+    rf_prior prior[RF_DESCRIBED_MAX]; /* one per parameter */
+    double drift[RF_DESCRIBED_MAX];   /* standard deviation of a parameter's step per unit of time, in the chart */
     const char *belief;           /* "gaussian", "particles:2000", ... */
     const rf_belief_kind *own;    /* a kind of belief of the caller's, which `belief` then names; else null */
     const char *design;           /* "auto", "risk", ...; null: settings come with the records */
@@ -58,7 +58,7 @@ RF_API rf_status rf_config_check(const rf_config *config, unsigned *parameter);
 
 /* One measurement. */
 typedef struct rf_record {
-    double setting[RF_NAMES_MAX]; /* NaN after rf_session_ask: the one that was asked for */
+    double setting[RF_DESCRIBED_MAX]; /* NaN after rf_session_ask: the one that was asked for */
     double outcome;               /* NaN: nothing was measured, and time passes all the same */
     double time;                  /* when, not before the record before; NaN: one unit after it */
     int is_anchor;                /* of a question: it tests the belief */
@@ -70,12 +70,12 @@ typedef struct rf_step {
     double time;                                              /* of the latest record; NaN: records have no times */
     uint32_t records;                                         /* learnt from in this step: 0 when only time passed */
     unsigned dim;                                             /* parameters */
-    double truth[RF_NAMES_MAX], mean[RF_NAMES_MAX];           /* natural units; a truth of NaN is not known */
-    double low[RF_NAMES_MAX], high[RF_NAMES_MAX];             /* the 95 % interval, natural units */
-    double chart_mean[RF_NAMES_MAX];                          /* in the chart, and so are: */
-    double error[RF_NAMES_MAX], sd[RF_NAMES_MAX];             /* estimate − truth, and the standard deviation */
-    double covariance[RF_NAMES_MAX * (RF_NAMES_MAX + 1) / 2]; /* by rows of the lower triangle */
-    double setting[RF_NAMES_MAX], outcome;                    /* of the latest record */
+    double truth[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];           /* natural units; a truth of NaN is not known */
+    double low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX];             /* the 95 % interval, natural units */
+    double chart_mean[RF_DESCRIBED_MAX];                          /* in the chart, and so are: */
+    double error[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];             /* estimate − truth, and the standard deviation */
+    double covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
+    double setting[RF_DESCRIBED_MAX], outcome;                    /* of the latest record */
     rf64_report report;                                       /* of the update */
     rf_health health;                                         /* what the tests say */
     int is_tested;              /* this step's outcomes tested the belief: 1 it failed, -1 it passed, 0 no test */

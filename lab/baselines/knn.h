@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RF_KNN_MOST = 256 }; /* neighbours */
+enum { RF_KNN_MAX = 256 }; /* neighbours */
 
 /* Vectors: rows of `features` bytes; `row` says which rows (null: the first `count`). */
 typedef struct rf_knn_set {

@@ -230,7 +230,7 @@ static void run_fleet(void *context, uint32_t amount)
 static void fleets(const rf_model *precession)
 {
     enum { COUNT = 4096 };
-    static rf32_chart charts[RF_NAMES_MAX];
+    static rf32_chart charts[RF_DESCRIBED_MAX];
     fleet f = {COUNT, malloc(COUNT * sizeof(rf32_filter *)), aligned_alloc(64, COUNT * RF32_FILTER_BYTES(1)), malloc(COUNT * sizeof *f.records),
                malloc(COUNT * sizeof(rf32_report)), rf32_instance_model(precession->f32, charts), NULL};
     f.model.charts = NULL;
@@ -304,7 +304,7 @@ static void dimensions(void)
     free(a);
 #endif
     for (size_t k = 0; k < sizeof linear / sizeof linear[0]; k++) {
-        unsigned dim = linear[k].f32->about->dim;
+        unsigned dim = linear[k].f32->description->dim;
         uint32_t amount = dim < 16 ? 32768 : 8192;
         char name[48], vs[48];
         naive_space space = {dim, 1, calloc(dim * dim + dim * (dim + 1) / 2 + 8 * dim + 8, sizeof(float))};

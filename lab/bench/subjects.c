@@ -5,10 +5,10 @@
 
 int subject_open(subject *s, int bits, const rf_model *model, const rf_engine *engine, rf_sampler sampler)
 {
-    const rf_description *about = model->f64->about;
-    unsigned dim = about->dim, settings = about->settings;
-    static rf32_chart none32[RF_NAMES_MAX];
-    static rf64_chart none64[RF_NAMES_MAX];
+    const rf_description *description = model->f64->description;
+    unsigned dim = description->dim, settings = description->settings;
+    static rf32_chart none32[RF_DESCRIBED_MAX];
+    static rf64_chart none64[RF_DESCRIBED_MAX];
     s->bits = bits;
     s->model = model;
     s->engine = engine;
@@ -20,7 +20,7 @@ int subject_open(subject *s, int bits, const rf_model *model, const rf_engine *e
     size_t bytes = bits == 32 ? rf32_filter_bytes(dim) : rf64_filter_bytes(dim);
     s->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     /* precession: t = 2, reference 0.3, outcome 1; linear: small weights, noise 1, outcome 0.2 */
-    int is_linear = about->outcomes == 0;
+    int is_linear = description->outcomes == 0;
     for (unsigned i = 0; i <= settings; i++) {
         double value = is_linear ? (i < dim ? 0.1 : i == dim ? 1 : 0.2) : (i == 0 ? 2 : i == 1 ? 0.3 : 1);
         s->record32[i] = (float)value;

@@ -49,7 +49,7 @@ typedef struct lab_table_file { /* rows of a CSV */
     size_t count, room;
 } lab_table_file;
 
-enum { LAB_SETTINGS_MAX = 64, LAB_FINDINGS_MAX = 32, LAB_BLOCKS_MAX = 64, LAB_CELLS_MAX = 1024 };
+enum { LAB_SETTINGS_MAX = 64, LAB_FINDINGS_MAX = 32, LAB_BLOCKS_MAX = 64, LAB_JOBS_MAX = 1024 };
 
 typedef struct lab_options {
     const char *out, *data, *engine;
@@ -58,21 +58,21 @@ typedef struct lab_options {
 } lab_options;
 
 /* What the threads of a run work with, for all experiments. */
-typedef struct lab_crew lab_crew;
+typedef struct lab_workers lab_workers;
 
 struct lab {
     const lab_experiment *what;
     const char *name, *title, *about, *takes; /* takes: seconds, as the ini has it for the mode */
     const lab_options *options;
-    lab_crew *crew;
+    lab_workers *workers;
     lab_setting settings[LAB_SETTINGS_MAX];
     unsigned setting_count;
     lab_finding findings[LAB_FINDINGS_MAX];
     unsigned finding_count;
     const char *note; /* or null */
     uint64_t fingerprint;
-    unsigned cell, cell_count; /* under way; in all */
-    unsigned char done[LAB_CELLS_MAX];
+    unsigned job, job_count; /* under way; in all */
+    unsigned char done[LAB_JOBS_MAX];
     lab_table_file data, timing;
     lab_block blocks[LAB_BLOCKS_MAX];
     unsigned block_count;
@@ -88,13 +88,13 @@ const char *lab_keep_text(const char *format, ...) __attribute__((format(printf,
 int lab_settings_read(lab *l, const char *text);
 uint64_t lab_settings_fingerprint(const lab *l);
 
-/* Reads what an earlier run left with the same settings, and which cells are done. Returns 1 when there was a file of
+/* Reads what an earlier run left with the same settings, and which jobs are done. Returns 1 when there was a file of
    other settings, or a damaged one, which does not count. */
 int lab_data_load(lab *l);
-/* Writes all rows, by cell, in place of the files there are. Returns 0, or -1 after lab_fail. */
+/* Writes all rows, by job, in place of the files there are. Returns 0, or -1 after lab_fail. */
 int lab_data_save(lab *l);
-/* Forgets what the cell under way has put. */
-void lab_data_drop_cell(lab *l);
+/* Forgets what the job under way has put. */
+void lab_data_drop_job(lab *l);
 
 lab_verdict lab_judge(const lab_finding *f);
 extern const char *const lab_verdict_names[4];

@@ -1,5 +1,5 @@
 /* The rows of an experiment, and the files they are kept in. A file is always replaced as a whole, so that there is
-   never a torn one; its first line says which cells it has, and of which settings. */
+   never a torn one; its first line says which jobs it has, and of which settings. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 #include "file.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char heads[] = "cell,quantity,of,x,value,error";
+static const char heads[] = "job,quantity,of,x,value,error";
 
 /* ---- Rows ---- */
 
@@ -33,7 +33,7 @@ static void put(lab *l, lab_table_file *t, const char *quantity, const char *of,
 {
     if (strpbrk(quantity, ",\n\"") || strpbrk(of, ",\n\""))
         lab_fail(l, "%s: a name with a comma: %s of %s", l->name, quantity, of);
-    add(t, (lab_row){lab_keep_text("%s", quantity), lab_keep_text("%s", of), x, value, error, l->cell});
+    add(t, (lab_row){lab_keep_text("%s", quantity), lab_keep_text("%s", of), x, value, error, l->job});
 }
 
 void lab_put(lab *l, const char *quantity, const char *of, double x, double value, double error)
@@ -46,13 +46,13 @@ void lab_put_timing(lab *l, const char *quantity, const char *of, double x, doub
     put(l, &l->timing, quantity, of, x, value, error);
 }
 
-void lab_data_drop_cell(lab *l)
+void lab_data_drop_job(lab *l)
 {
     lab_table_file *const both[] = {&l->data, &l->timing};
     for (int i = 0; i < 2; i++) {
         size_t kept = 0;
         for (size_t k = 0; k < both[i]->count; k++)
-            if (both[i]->rows[k].cell != l->cell)
+            if (both[i]->rows[k].job != l->job)
                 both[i]->rows[kept++] = both[i]->rows[k];
         both[i]->count = kept;
     }
@@ -125,18 +125,18 @@ static int save(lab *l, lab_table_file *t, const char *name)
     FILE *out = lab_create(l, name);
     if (!out)
         return -1;
-    fprintf(out, "# rejfilt reproduce %s, settings %016llx, rows %zu, cells", l->name,
+    fprintf(out, "# rejfilt reproduce %s, settings %016llx, rows %zu, jobs", l->name,
             (unsigned long long)l->fingerprint, t->count);
-    for (unsigned i = 0; i < l->cell_count; i++)
+    for (unsigned i = 0; i < l->job_count; i++)
         if (l->done[i])
             fprintf(out, " %u", i);
     fprintf(out, "\n%s\n", heads);
-    for (unsigned i = 0; i < l->cell_count; i++)
+    for (unsigned i = 0; i < l->job_count; i++)
         for (size_t k = 0; k < t->count; k++) {
             const lab_row *r = &t->rows[k];
-            if (r->cell != i)
+            if (r->job != i)
                 continue;
-            fprintf(out, "%u,%s,%s", r->cell, r->quantity, r->of);
+            fprintf(out, "%u,%s,%s", r->job, r->quantity, r->of);
             put_real(out, r->x);
             put_real(out, r->value);
             put_real(out, r->error);
@@ -177,7 +177,7 @@ static int read_real(const char *text, double *value)
 static int read_row(char *line, lab_row *row)
 {
     line[strcspn(line, "\n")] = '\0';
-    const char *cell = field(&line);
+    const char *job = field(&line);
     row->quantity = field(&line);
     row->of = field(&line);
     if (!row->of || read_real(field(&line), &row->x) < 0 || read_real(field(&line), &row->value) < 0 ||
@@ -185,25 +185,25 @@ static int read_row(char *line, lab_row *row)
         return -1;
     row->quantity = lab_keep_text("%s", row->quantity);
     row->of = lab_keep_text("%s", row->of);
-    row->cell = (unsigned)strtoul(cell, NULL, 10);
+    row->job = (unsigned)strtoul(job, NULL, 10);
     return 0;
 }
 
-/* Reads the first line: are these our settings, how many rows, which cells? */
+/* Reads the first line: are these our settings, how many rows, which jobs? */
 static int read_first(const lab *l, char *line, size_t *rows, unsigned char done[])
 {
     char name[64];
     unsigned long long fingerprint;
     int at = 0;
-    if (sscanf(line, "# rejfilt reproduce %63[^,], settings %llx, rows %zu, cells%n", name, &fingerprint, rows, &at) !=
+    if (sscanf(line, "# rejfilt reproduce %63[^,], settings %llx, rows %zu, jobs%n", name, &fingerprint, rows, &at) !=
             3 ||
         at == 0 || strcmp(name, l->name) != 0 || fingerprint != l->fingerprint)
         return -1;
     for (char *c = line + at, *end; *c == ' '; c = end) {
-        unsigned long cell = strtoul(c, &end, 10);
-        if (end == c || cell >= l->cell_count)
+        unsigned long job = strtoul(c, &end, 10);
+        if (end == c || job >= l->job_count)
             return -1;
-        done[cell]++;
+        done[job]++;
     }
     return 0;
 }
@@ -235,16 +235,16 @@ static int load(const lab *l, lab_table_file *t, const char *name, unsigned char
 
 int lab_data_load(lab *l)
 {
-    unsigned char done[2][LAB_CELLS_MAX] = {{0}};
+    unsigned char done[2][LAB_JOBS_MAX] = {{0}};
     int status = load(l, &l->data, lab_keep_text("%s.csv", l->name), done[0]);
     if (status == 0 && l->what->has_timing)
         status = load(l, &l->timing, lab_keep_text("%s-timing.csv", l->name), done[1]);
-    for (unsigned i = 0; i < l->cell_count; i++)
+    for (unsigned i = 0; i < l->job_count; i++)
         l->done[i] = status == 0 && done[0][i] && (done[1][i] || !l->what->has_timing);
     if (status != 0)
         l->data.count = l->timing.count = 0;
-    for (l->cell = 0; l->cell < l->cell_count; l->cell++)
-        if (!l->done[l->cell])
-            lab_data_drop_cell(l);
+    for (l->job = 0; l->job < l->job_count; l->job++)
+        if (!l->done[l->job])
+            lab_data_drop_job(l);
     return status == 1;
 }

@@ -110,13 +110,13 @@ static const char *part(const char **line, size_t *length)
     return begin;
 }
 
-static void put_row(FILE *out, const char *cell, const char *line, const char *heads)
+static void put_row(FILE *out, const char *job, const char *line, const char *heads)
 {
     size_t length, head_length;
     fputs("<tr>", out);
     while (line) {
         const char *text = part(&line, &length), *name = heads ? part(&heads, &head_length) : NULL;
-        fprintf(out, "<%s", cell);
+        fprintf(out, "<%s", job);
         if (name) {
             fputs(" data-head=\"", out);
             put_plain(out, name, head_length);
@@ -124,7 +124,7 @@ static void put_row(FILE *out, const char *cell, const char *line, const char *h
         }
         fputc('>', out);
         put_inline(out, text, length);
-        fprintf(out, "</%s>", cell);
+        fprintf(out, "</%s>", job);
     }
     fputs("</tr>\n", out);
 }

@@ -20,7 +20,7 @@ int hypothesis_simulate(hypothesis truth, hypothesis believed, const char *desig
     const rf_simulation world = hypothesis_run(truth, seed, engine);
     rf_simulation belief = hypothesis_run(believed, seed, engine);
     char error[200];
-    rf64_chart chart[RF_NAMES_MAX];
+    rf64_chart chart[RF_DESCRIBED_MAX];
     belief.config.design = design;
     rf64_instance_model(world.config.model->f64, chart);
     rf_session *session = rf_session_open(&belief.config, error, sizeof error);

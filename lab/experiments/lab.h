@@ -12,10 +12,10 @@ typedef struct lab lab; /* an experiment under way */
 /* One experiment. Its functions see its settings and rows through the lab. Those that can fail return 0, or -1 after
    lab_fail. */
 typedef struct lab_experiment {
-    int (*open)(lab *l);                               /* OPTIONAL: looks at what cells need before any is run */
-    unsigned (*cells)(const lab *l);                   /* REQUIRED: how many parts can be run on their own */
-    double (*cost)(const lab *l, unsigned cell);       /* OPTIONAL: time of a cell, relative to the others' */
-    int (*run)(lab *l, unsigned cell);                 /* REQUIRED: measures, and puts rows */
+    int (*open)(lab *l);                               /* OPTIONAL: looks at what jobs need before any is run */
+    unsigned (*jobs)(const lab *l);                   /* REQUIRED: how many parts can be run on their own */
+    double (*cost)(const lab *l, unsigned job);       /* OPTIONAL: time of a job, relative to the others' */
+    int (*run)(lab *l, unsigned job);                 /* REQUIRED: measures, and puts rows */
     void (*report)(lab *l);                            /* REQUIRED: from rows alone, claims, tables and figures */
     int has_timing;                                    /* it puts rows with lab_put_timing */
 } lab_experiment;
@@ -47,11 +47,11 @@ int lab_fail(lab *l, const char *format, ...) __attribute__((format(printf, 2, 3
 /* ---- Measuring ---- */
 
 /* Does item number `item` with an engine that nobody else uses meanwhile. Returns 0, or -1 after lab_fail. */
-typedef int lab_job(lab *l, void *context, uint32_t item, const rf_engine *engine);
+typedef int lab_item_function(lab *l, void *context, uint32_t item, const rf_engine *engine);
 
 /* Does items 0 .. count − 1 on all threads, in no particular order: each must leave what it finds in a place of its
    own. Returns 0, or -1 when one failed or the user interrupts. */
-int lab_each(lab *l, uint32_t count, lab_job *job, void *context);
+int lab_each(lab *l, uint32_t count, lab_item_function *job, void *context);
 
 /* One number: `quantity` of the thing or method `of`, at x, with its standard error; NaN where there is none.
    Names have no commas. Not for jobs of lab_each: rows are put after it, in a fixed order. Rows that change from run to run because they are about time go to lab_put_timing. */
@@ -63,7 +63,7 @@ void lab_put_timing(lab *l, const char *quantity, const char *of, double x, doub
 typedef struct lab_row {
     const char *quantity, *of;
     double x, value, error;
-    unsigned cell;
+    unsigned job;
 } lab_row;
 
 /* The first row after `before` (null: of all) of this quantity and, unless null, this `of`; or null. */

@@ -104,11 +104,11 @@ static void fit(uint32_t count)
 
 uint8_t *digits_draw(uint32_t count)
 {
-    const uint32_t most = count < DIGIT_POINTS ? count : DIGIT_POINTS;
-    if (most > 0)
-        fit(most);
+    const uint32_t max = count < DIGIT_POINTS ? count : DIGIT_POINTS;
+    if (max > 0)
+        fit(max);
     for (unsigned i = 0; i < DIGIT_PIXELS; i++)
-        image[i] = (uint8_t)(most > 1 ? INK * rf_digit_ink(points, most, THICK, i) : 0);
+        image[i] = (uint8_t)(max > 1 ? INK * rf_digit_ink(points, max, THICK, i) : 0);
     return image;
 }
 

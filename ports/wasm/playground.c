@@ -59,7 +59,7 @@ static void restart(void *self)
 
 static rf32_watched watched(void)
 {
-    const rf32_watched w = {&tracker.watch, instance, &tracker.model, instance->about, tracker.design, tracker.design->anchor_every, tracker.anchors,
+    const rf32_watched w = {&tracker.watch, instance, &tracker.model, instance->description, tracker.design, tracker.design->anchor_every, tracker.anchors,
                             RF_ON_LOST_WIDEN, &tracker.prior_sd, filter, filter->seed, rf32_filter_updates(filter), draw, sds, stretch, restart};
     return w;
 }
@@ -69,7 +69,7 @@ static void ask(float setting[])
     const float mean = rf32_filter_mean(filter)[0], sd = rf32_filter_sd(filter, 0);
     rf32_watched w = watched();
     tracker.anchors = (uint32_t)rf32_health_wants_anchor(&w);
-    const rf32_design_input in = {instance, &tracker.model, instance->about, &mean, &mean, &sd, filter, draw, filter->seed, tracker.experiments++, (int)tracker.anchors};
+    const rf32_design_input in = {instance, &tracker.model, instance->description, &mean, &mean, &sd, filter, draw, filter->seed, tracker.experiments++, (int)tracker.anchors};
     tracker.design->choose(&in, setting);
 }
 
@@ -89,7 +89,7 @@ static rf_status tell(const float record[], rf32_report *report)
 
 static void choose_design(const char *name)
 {
-    const rf32_design *chosen = rf32_design_find(name, instance->about, 0);
+    const rf32_design *chosen = rf32_design_find(name, instance->description, 0);
     if (chosen != tracker.design)
         tracker.watch.next_anchor = chosen->anchor_every;
     tracker.design = chosen;
@@ -99,13 +99,13 @@ static void choose_design(const char *name)
 
 int32_t track_open(uint32_t seed)
 {
-    const rf_parameter *about = &instance->about->parameter[0];
-    const float low = (float)about->low, high = (float)about->high;
+    const rf_parameter *description = &instance->description->parameter[0];
+    const float low = (float)description->low, high = (float)description->high;
     rf_words w = rf_draw(seed, 0, 0, 0, RF_FOR_USER); /* the first trial of that seed */
     memset(&tracker, 0, sizeof tracker);
     tracker.model = rf32_instance_model(instance, &tracker.chart);
     tracker.options = rf32_options_default();
-    tracker.drift = (float)about->drift;
+    tracker.drift = (float)description->drift;
     rf_status status = rf32_filter_init(&filter, memory, sizeof memory, 1, (uint64_t)w.word[1] << 32 | w.word[0]);
     if (status >= 0)
         status = rf32_prior_box(filter, &tracker.model, &low, &high);
@@ -113,7 +113,7 @@ int32_t track_open(uint32_t seed)
         return status;
     show_belief(&tracker.prior_mean, &tracker.prior_sd);
     choose_design(designs[0]);
-    truth = (float)(about->low + (about->high - about->low) * rf64_uniform(rf_draw(filter->seed, 0, 0, 1, RF_FOR_TRUTH).word[2]));
+    truth = (float)(description->low + (description->high - description->low) * rf64_uniform(rf_draw(filter->seed, 0, 0, 1, RF_FOR_TRUTH).word[2]));
     kick = 0;
     view = (playground_view){.truth = truth, .kappa = 1};
     show_belief(&view.mean, &view.sd);

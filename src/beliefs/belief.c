@@ -116,7 +116,7 @@ void rf_problem_settle(rf_problem *problem)
 
 rf64_model rf64_problem_model(const rf_problem *problem)
 {
-    rf64_chart own[RF_NAMES_MAX];
+    rf64_chart own[RF_DESCRIBED_MAX];
     rf64_model model = rf64_instance_model(problem->model->f64, own);
     model.charts = problem->charts;
     return model;
@@ -124,7 +124,7 @@ rf64_model rf64_problem_model(const rf_problem *problem)
 
 rf32_model rf32_problem_model(const rf_problem *problem)
 {
-    rf32_chart own[RF_NAMES_MAX];
+    rf32_chart own[RF_DESCRIBED_MAX];
     rf32_model model = rf32_instance_model(problem->model->f32, own);
     model.charts = problem->charts_float;
     return model;

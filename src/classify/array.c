@@ -38,13 +38,13 @@ static double number_at(const rf_array *a, const unsigned char *p)
 /* The number of elements, once declared sizes fit what the stream can hold; 0 with a message. */
 static uint64_t elements(const rf_array *a, rf_stream *s, char *error, size_t size)
 {
-    uint64_t count = 1, most = rf_stream_most(s) / a->bytes;
+    uint64_t count = 1, max = rf_stream_most(s) / a->bytes;
     for (unsigned i = 0; i < a->dimensions; i++) {
         if (a->size[i] == 0) {
             rf_fail(error, size, "%s: dimension %u is 0", rf_stream_name(s), i + 1);
             return 0;
         }
-        if (a->size[i] > most / count) {
+        if (a->size[i] > max / count) {
             rf_fail(error, size, "%s: its header declares more data than the file can hold (dimension %u is %llu)",
                     rf_stream_name(s), i + 1, (unsigned long long)a->size[i]);
             return 0;

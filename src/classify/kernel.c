@@ -7,18 +7,18 @@
 
 /* Penalty of one answer, at most: a vector that disagrees in one feature alone stays in play. With RF_PENALTY_CLIP
    it fits 16 bits. */
-enum { ONCE_MOST = 8 * RF_BIT };
+enum { ONCE_MAX = 8 * RF_BIT };
 
 static uint16_t least(uint16_t a, uint16_t b) { return a < b ? a : b; }
 
 static uint16_t update(const uint8_t *restrict x, uint32_t count, rf_evidence e, uint16_t base,
                        uint16_t *restrict penalty)
 {
-    uint16_t low = UINT16_MAX, most = (uint16_t)(ONCE_MOST >> e.shift), scale = (uint16_t)(1u << e.shift);
+    uint16_t low = UINT16_MAX, max = (uint16_t)(ONCE_MAX >> e.shift), scale = (uint16_t)(1u << e.shift);
     for (uint32_t i = 0; i < count; i++) {
         uint16_t distance = x[i] > e.value ? (uint16_t)(x[i] - e.value) : (uint16_t)(e.value - x[i]);
         uint16_t square = (uint16_t)(distance * distance);
-        uint16_t one = least((uint16_t)((uint32_t)square * e.factor >> 16), most);
+        uint16_t one = least((uint16_t)((uint32_t)square * e.factor >> 16), max);
         uint16_t before = least((uint16_t)(penalty[i] - base), RF_PENALTY_CLIP);
         uint16_t after = (uint16_t)(before + (uint16_t)(one * scale));
         penalty[i] = after;

@@ -101,7 +101,7 @@ static void start(rf_paper *f, const rf_object *object, uint32_t update)
 static uint32_t choose(rf_paper *f, const rf_object *object, double cost_left, double *variance)
 {
     const rf_training *t = f->training;
-    double m = f->rules.particles, most = 0;
+    double m = f->rules.particles, max = 0;
     uint32_t best = t->features, runs = 0;
     memset(f->sum, 0, t->features * sizeof *f->sum);
     memset(f->square, 0, t->features * sizeof *f->square);
@@ -120,8 +120,8 @@ static uint32_t choose(rf_paper *f, const rf_object *object, double cost_left, d
                cost = f->rules.cost ? (double)f->rules.cost[j] : 1;
         int may_ask =
             !(object->missing && object->missing[j]) && !(f->rules.mask && !f->rules.mask[j]) && cost <= cost_left;
-        if (may_ask && spread / cost > most) {
-            most = spread / cost;
+        if (may_ask && spread / cost > max) {
+            max = spread / cost;
             *variance = spread;
             best = j;
         }
@@ -170,11 +170,11 @@ static void share_out(const rf_paper *f, const uint32_t *count, uint32_t all, ui
     }
     for (; given < m; given++) {
         uint32_t best = 0;
-        int64_t most = INT64_MIN;
+        int64_t max = INT64_MIN;
         for (uint32_t c = 0; c < classes; c++) {
             int64_t rest = (int64_t)m * count[c] - (int64_t)population[c] * all;
-            if (rest > most) {
-                most = rest;
+            if (rest > max) {
+                max = rest;
                 best = c;
             }
         }

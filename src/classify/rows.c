@@ -7,7 +7,7 @@
 
 #include "csv.h"
 
-enum { LINE_MOST = 1 << 26 };
+enum { LINE_MAX = 1 << 26 };
 
 void rf_rows_close(rf_rows *r)
 {
@@ -51,9 +51,9 @@ static int append_line(rf_rows *r)
         size_t part = end ? (size_t)(end - start) + 1 : (size_t)(r->have - r->next);
         if (r->length + part + 1 > r->room) {
             size_t room = 2 * (r->length + part + 1);
-            char *more = room < LINE_MOST ? realloc(r->line, room) : NULL;
+            char *more = room < LINE_MAX ? realloc(r->line, room) : NULL;
             if (!more)
-                return rf_rows_fail(r, "is longer than %d bytes", LINE_MOST / 2);
+                return rf_rows_fail(r, "is longer than %d bytes", LINE_MAX / 2);
             r->line = more;
             r->room = room;
         }

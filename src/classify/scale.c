@@ -21,14 +21,14 @@ static int compare(const void *a, const void *b)
 }
 
 /* Up to `most` values of a feature (of all, when it is t->features), sorted; returns how many. */
-static size_t sample(const rf_table *t, uint32_t feature, size_t most, float *out)
+static size_t sample(const rf_table *t, uint32_t feature, size_t max, float *out)
 {
     int all = feature == t->features;
     size_t count = 0, total = all ? (size_t)t->rows * t->features : t->rows;
-    size_t step = total / most + 1;
+    size_t step = total / max + 1;
     if (all && step > 1 && t->features % step == 0)
         step++; /* not the same features in every row */
-    for (size_t i = 0; i < total && count < most; i += step) {
+    for (size_t i = 0; i < total && count < max; i += step) {
         size_t at = all ? i : i * t->features + feature;
         if (!t->missing || !t->missing[at])
             out[count++] = (float)value_at(t, at);

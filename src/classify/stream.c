@@ -21,7 +21,7 @@ enum {
 
 struct rf_stream {
     char name[512];
-    uint64_t most, at; /* `at`: bytes read so far */
+    uint64_t max, at; /* `at`: bytes read so far */
     gzFile gz;         /* or, for a member of an archive: */
     FILE *archive;     /* which stays the archive's */
     int deflated;
@@ -33,7 +33,7 @@ struct rf_stream {
 };
 
 const char *rf_stream_name(const rf_stream *s) { return s->name; }
-uint64_t rf_stream_most(const rf_stream *s) { return s->most; }
+uint64_t rf_stream_most(const rf_stream *s) { return s->max; }
 
 void rf_stream_close(rf_stream *s)
 {
@@ -68,7 +68,7 @@ rf_stream *rf_stream_open(const char *path, char *error, size_t size)
         return NULL;
     }
     gzbuffer(s->gz, BUFFER);
-    s->most = gzdirect(s->gz) ? bytes : bytes * DEFLATE_AT_BEST;
+    s->max = gzdirect(s->gz) ? bytes : bytes * DEFLATE_AT_BEST;
     return s;
 }
 
@@ -240,7 +240,7 @@ static int begin_member(rf_stream *s, const rf_archive *a, const unsigned char *
         return rf_fail(error, size, "%s: damaged zip archive: the sizes of member %.*s", a->path, length, name);
     snprintf(s->name, sizeof s->name, "%s(%.*s)", a->path, length, name);
     s->archive = a->file;
-    s->most = s->unpacked_left;
+    s->max = s->unpacked_left;
     s->crc = crc32(0, NULL, 0);
     if (method == 8 && inflateInit2(&s->inflate, -MAX_WBITS) != Z_OK)
         return rf_fail(error, size, "%s: out of memory", a->path);

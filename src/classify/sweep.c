@@ -32,11 +32,11 @@ typedef struct job {
 
 static int answer_make(const rf_training *t, const rf_rules *rules, int with_story, rf_answer *a)
 {
-    size_t most = rf_cloud_queries(t, rules);
+    size_t max = rf_cloud_queries(t, rules);
     *a = (rf_answer){0};
     a->posterior = calloc(t->classes, sizeof *a->posterior);
-    a->asked = malloc((most + 1) * sizeof *a->asked);
-    a->story = with_story ? malloc((most + 1) * t->classes * sizeof *a->story) : NULL;
+    a->asked = malloc((max + 1) * sizeof *a->asked);
+    a->story = with_story ? malloc((max + 1) * t->classes * sizeof *a->story) : NULL;
     if (a->posterior && a->asked && (a->story || !with_story))
         return 0;
     rf_answer_free(a);

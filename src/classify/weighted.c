@@ -393,15 +393,15 @@ static uint32_t choose(rf_weighted *f, double cost_left)
 {
     const rf_training *t = f->training;
     uint32_t best = t->features;
-    float most = 1e-6f;
+    float max = 1e-6f;
     draw_vectors(f);
     (f->rules.gain == RF_BETWEEN ? score_between : f->rules.gain == RF_VARIANCE ? score_variance : score_mutual)(f);
     for (uint32_t k = 0; k < t->laid; k++) {
         uint32_t j = t->feature[k];
         float cost = f->rules.cost ? f->rules.cost[j] : 1, unit = f->rules.gain == RF_MUTUAL ? 1 : t->step[k] * t->step[k],
               score = f->score[k] * unit / cost;
-        if (f->may_ask[j] && score > most && (double)cost <= cost_left) {
-            most = score;
+        if (f->may_ask[j] && score > max && (double)cost <= cost_left) {
+            max = score;
             best = j;
         }
     }

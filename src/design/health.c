@@ -53,17 +53,17 @@ static rf_real likelihood(const RF(model) *model, rf_real value)
 }
 
 /* Mean probability of an outcome over the draws. */
-static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real setting[], rf_real outcome)
+static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real setting[], rf_real outcome)
 {
     rf_real p = 0, value[DRAWS];
-    RF(model_likelihoods)(t->model, draws[0], RF_NAMES_MAX, DRAWS, setting, outcome, value);
+    RF(model_likelihoods)(t->model, draws[0], RF_DESCRIBED_MAX, DRAWS, setting, outcome, value);
     for (unsigned d = 0; d < DRAWS; d++)
         p += likelihood(t->model, value[d]);
     return RF(max)(p / DRAWS, RF_C(1e-6));
 }
 
 /* An anchor is a test only where the filter is sure of the outcome. Returns whether it was one. */
-static int judge_anchor(RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real record[])
+static int judge_anchor(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[])
 {
     rf_real most = 0, likeliest = 0;
     for (unsigned k = 0; k < t->description->outcomes; k++) {
@@ -79,7 +79,7 @@ static int judge_anchor(RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_
 }
 
 /* −ln of the probability of the records, by draws from the filter; with `x`, of outcomes drawn for it instead. */
-static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count,
+static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count,
                         const rf_real x[], uint32_t run)
 {
     rf_real total[DRAWS] = {0}, value[DRAWS], most = -RF_LIMIT * RF_LIMIT, sum = 0;
@@ -88,7 +88,7 @@ static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], con
         rf_real outcome = setting[t->model->settings];
         if (x)
             outcome = RF(instance_outcome)(t->instance, x, setting, ~t->seed, t->updates * 4096u + run * 256u + k);
-        RF(model_likelihoods)(t->model, draws[0], RF_NAMES_MAX, DRAWS, setting, outcome, value);
+        RF(model_likelihoods)(t->model, draws[0], RF_DESCRIBED_MAX, DRAWS, setting, outcome, value);
         for (unsigned d = 0; d < DRAWS; d++)
             total[d] += log_likelihood(t->model, value[d]);
     }
@@ -101,7 +101,7 @@ static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], con
 
 /* One record with few possible outcomes: mean and variance of the surprise, exactly as the draws have it. Returns the
    surprise of the outcome that came. */
-static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real record[], rf_real *mean, rf_real *variance)
+static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], rf_real *mean, rf_real *variance)
 {
     rf_real total = 0, square = 0, observed = 0;
     *mean = 0;
@@ -118,13 +118,13 @@ static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX
 }
 
 /* The same of any batch, by simulating some. */
-static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count, rf_real *mean,
+static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count, rf_real *mean,
                             rf_real *variance)
 {
     rf_real square = 0;
     *mean = 0;
     for (uint32_t run = 0; run < RUNS; run++) {
-        rf_real x[RF_NAMES_MAX];
+        rf_real x[RF_DESCRIBED_MAX];
         t->draw(t->self, DRAWS + run, RF_FOR_HEALTH, x);
         rf_real usual = surprise(t, draws, records, count, x, run);
         *mean += usual / RUNS;
@@ -134,7 +134,7 @@ static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_NAMES_MAX],
     return surprise(t, draws, records, count, 0, 0);
 }
 
-static void judge_surprise(RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const rf_real records[], uint32_t count)
+static void judge_surprise(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count)
 {
     RF(watch) *h = t->watch;
     rf_real mean, variance;
@@ -153,7 +153,7 @@ static void judge_surprise(RF(watched) *t, rf_real draws[][RF_NAMES_MAX], const 
 
 void RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
 {
-    rf_real draws[DRAWS][RF_NAMES_MAX];
+    rf_real draws[DRAWS][RF_DESCRIBED_MAX];
     const int is_blind = has_anchors(t) && t->design->is_blind;
     int tested = 0;
     t->watch->verdict = 0;
@@ -173,7 +173,7 @@ void RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
 
 static void widen(RF(watched) *t)
 {
-    rf_real factor[RF_NAMES_MAX], sd[RF_NAMES_MAX];
+    rf_real factor[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
     t->sds(t->self, sd);
     for (unsigned i = 0; i < t->model->dim; i++)
         factor[i] = RF(max)(RF(min)(STRETCH, WIDEST * t->prior_sd[i] / sd[i]), 1);

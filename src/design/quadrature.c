@@ -10,7 +10,7 @@
 void RF(design_quadrature)(const RF(design_input) *in, rf_real setting[])
 {
     const rf_real fringe = (rf_real)in->description->fringe, radians = in->is_anchor ? ANCHOR : STEEP;
-    rf_real width[RF_NAMES_MAX];
+    rf_real width[RF_DESCRIBED_MAX];
     for (unsigned i = 0; i < in->model->dim; i++)
         width[i] = in->sd[i] / (radians * fringe * RF_C(0.15915494309189535));
     RF(design_roles)(in, in->mean, width, setting);

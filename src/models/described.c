@@ -3,10 +3,10 @@
 
 enum { BLOCK = 256 }; /* candidates of a call */
 
-void RF(described_charts)(const rf_description *about, RF(chart) charts[])
+void RF(described_charts)(const rf_description *description, RF(chart) charts[])
 {
-    for (unsigned i = 0; i < about->dim && i < RF_NAMES_MAX; i++) {
-        const rf_parameter *p = &about->parameter[i];
+    for (unsigned i = 0; i < description->dim && i < RF_DESCRIBED_MAX; i++) {
+        const rf_parameter *p = &description->parameter[i];
         RF(chart) chart = {p->chart, (rf_real)p->low, (rf_real)p->high};
         charts[i] = chart;
     }
@@ -14,14 +14,14 @@ void RF(described_charts)(const rf_description *about, RF(chart) charts[])
 
 RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
 {
-    const rf_description *about = instance->about;
-    RF(described_charts)(about, charts);
+    const rf_description *description = instance->description;
+    RF(described_charts)(description, charts);
     RF(model) model = {.likelihood = instance->likelihood,
                        .bound = instance->bound,
                        .charts = charts,
-                       .dim = (uint16_t)about->dim,
-                       .settings = (uint16_t)about->settings,
-                       .is_log = (uint16_t)about->is_log,
+                       .dim = (uint16_t)description->dim,
+                       .settings = (uint16_t)description->settings,
+                       .is_log = (uint16_t)description->is_log,
                        .one_thread = instance->one_thread,
                        .kernels = instance->kernels,
                        .block = instance->block,
@@ -33,7 +33,7 @@ RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
 static RF_APART rf_status RF(ask_block)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
                                         rf_real outcome, rf_real out[])
 {
-    rf_real turned[BLOCK * RF_NAMES_MAX];
+    rf_real turned[BLOCK * RF_DESCRIBED_MAX];
     for (uint32_t k = 0; k < n; k++)
         for (unsigned i = 0; i < model->dim; i++)
             turned[(size_t)i * n + k] = x[(size_t)k * stride + i];
@@ -60,19 +60,19 @@ rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], co
                              uint32_t index)
 {
     rf_words w = rf_draw(seed, index, 0, 0, RF_FOR_OUTCOME);
-    if (instance->about->outcomes == 0) {
+    if (instance->description->outcomes == 0) {
         rf_real normal, other;
         RF(normal_pair)(w.word[0], w.word[1], &normal, &other);
         return instance->simulate(x, setting, normal);
     }
-    const RF(model) model = {.likelihood = instance->likelihood, .dim = (uint16_t)instance->about->dim, .block = instance->block, .data = instance->data};
+    const RF(model) model = {.likelihood = instance->likelihood, .dim = (uint16_t)instance->description->dim, .block = instance->block, .data = instance->data};
     rf_real left = RF(uniform)(w.word[0]);
-    unsigned last = instance->about->outcomes - 1, outcome = 0;
+    unsigned last = instance->description->outcomes - 1, outcome = 0;
     for (; outcome < last; outcome++) {
         rf_real p;
         if (RF(model_likelihoods)(&model, x, 0, 1, setting, (rf_real)outcome, &p) < 0)
             return RF(nan)();
-        left -= instance->about->is_log ? RF(exp)(p) : p;
+        left -= instance->description->is_log ? RF(exp)(p) : p;
         if (left <= 0)
             break;
     }

@@ -50,8 +50,8 @@ int rf_load_open(load *l, rf_model *m)
 /* Is low..high a range, for floats too? */
 static int is_range(double low, double high)
 {
-    const double most = (double)RF32_LIMIT;
-    return low >= -most && high <= most && (float)low < (float)high;
+    const double max = (double)RF32_LIMIT;
+    return low >= -max && high <= max && (float)low < (float)high;
 }
 
 static int check_parameter(load *l, const rf_parameter *p, unsigned i)
@@ -100,10 +100,10 @@ static int check_description(load *l, const rf_description *d, int can_simulate)
     int status = 0;
     if (!d->name || !*d->name)
         return rf_load_fail(l, "%s: description.name is missing", l->name);
-    if (d->dim < 1 || d->dim > RF_NAMES_MAX)
-        return rf_load_fail(l, "%s: description.dim is %u, not 1 to %u", l->name, d->dim, RF_NAMES_MAX);
-    if (d->settings > RF_NAMES_MAX)
-        return rf_load_fail(l, "%s: description.settings is %u, over %u", l->name, d->settings, RF_NAMES_MAX);
+    if (d->dim < 1 || d->dim > RF_DESCRIBED_MAX)
+        return rf_load_fail(l, "%s: description.dim is %u, not 1 to %u", l->name, d->dim, RF_DESCRIBED_MAX);
+    if (d->settings > RF_DESCRIBED_MAX)
+        return rf_load_fail(l, "%s: description.settings is %u, over %u", l->name, d->settings, RF_DESCRIBED_MAX);
     if (d->outcomes == 1 || d->outcomes > OUTCOMES_MAX)
         return rf_load_fail(l, "%s: description.outcomes is %u, not 0 (a real number) or 2 to %d", l->name, d->outcomes,
                             OUTCOMES_MAX);
@@ -123,7 +123,7 @@ static int check_description(load *l, const rf_description *d, int can_simulate)
 /* ---- One evaluation ---- */
 
 typedef struct point { /* the middle of the prior, and settings that suit it */
-    double x[RF_NAMES_MAX], setting[RF_NAMES_MAX];
+    double x[RF_DESCRIBED_MAX], setting[RF_DESCRIBED_MAX];
 } point;
 
 static point middle(const rf_description *d)
@@ -151,8 +151,8 @@ static point middle(const rf_description *d)
 /* Which is 'l'ikelihood, 'b'ound or 's'imulate, in float (32) or double (64). */
 static double value_of(const rf_model *m, int bits, char which, const point *p, double last)
 {
-    float x[RF_NAMES_MAX], setting[RF_NAMES_MAX], last32 = (float)last;
-    for (unsigned i = 0; i < RF_NAMES_MAX; i++) {
+    float x[RF_DESCRIBED_MAX], setting[RF_DESCRIBED_MAX], last32 = (float)last;
+    for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++) {
         x[i] = (float)p->x[i];
         setting[i] = (float)p->setting[i];
     }
@@ -179,7 +179,7 @@ static int bad_value(load *l, const rf_description *d, const point *p, int bits,
 /* The likelihood of every outcome, or of the expected one, is a likelihood and within the bound. */
 static int check_values(load *l, const rf_model *m, int bits)
 {
-    const rf_description *d = m->f64->about;
+    const rf_description *d = m->f64->description;
     const point p = middle(d);
     const int has_bound = bits == 64 ? m->f64->bound != NULL : m->f32->bound != NULL;
     for (unsigned k = 0; k < d->outcomes + (d->outcomes == 0); k++) {
@@ -199,7 +199,7 @@ static int check_values(load *l, const rf_model *m, int bits)
 
 static int check_model(load *l, const rf_model *m)
 {
-    const rf_description *a = m->f32->about, *b = m->f64->about;
+    const rf_description *a = m->f32->description, *b = m->f64->description;
     if (check_description(l, a, m->f32->simulate != NULL) < 0 || check_description(l, b, m->f64->simulate != NULL) < 0)
         return -1;
     if (a->dim != b->dim || a->settings != b->settings || a->outcomes != b->outcomes || a->is_log != b->is_log)

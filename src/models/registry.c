@@ -25,7 +25,7 @@ const rf_model *rf_model_find(const char *name)
 {
     const rf_model *model;
     for (unsigned i = 0; (model = rf_model_at(i)) != NULL; i++)
-        if (strcmp(model->f64->about->name, name) == 0)
+        if (strcmp(model->f64->description->name, name) == 0)
             return model;
     return NULL;
 }

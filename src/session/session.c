@@ -12,7 +12,7 @@
 rf_config rf_config_default(const rf_model *model)
 {
     rf_config config = {.model = model,
-                        .description = *model->f64->about,
+                        .description = *model->f64->description,
                         .belief = "gaussian",
                         .design = "auto",
                         .seed = 1,
@@ -99,7 +99,7 @@ rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
         return NULL;
     }
     const uint64_t seed = rf_session_seed(config->seed, config->trial);
-    double mean[RF_NAMES_MAX], covariance[RF_TRIANGLE(RF_NAMES_MAX)];
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     s->now.time = s->asked.time = NAN;
     s->options = rf64_options_default();
     settle(&s->problem, config);
@@ -175,7 +175,7 @@ const rf_config *rf_session_config(const rf_session *session) { return &session-
 static rf_status move_on(const rf_session *s, rf_belief *belief, double elapsed)
 {
     const unsigned dim = s->model.dim;
-    double f[RF_NAMES_MAX * RF_NAMES_MAX], q[RF_NAMES_MAX * RF_NAMES_MAX] = {0};
+    double f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0};
     int any = 0;
     if (!(elapsed >= 0) || !rf64_is_finite(elapsed))
         return RF_REFUSED_TIME;
@@ -240,7 +240,7 @@ static void draw_from(const void *self, uint32_t index, uint32_t purpose, double
 static void sds_of(const void *self, double sd[])
 {
     const rf_belief *belief = self;
-    double mean[RF_NAMES_MAX], covariance[RF_TRIANGLE(RF_NAMES_MAX)];
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     belief->kind->moments(belief, mean, covariance);
     for (unsigned i = 0; i < belief->problem->description.dim; i++)
         sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
@@ -302,7 +302,7 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         return status;
     rf64_model model;
     rf64_watched w = watched(s, s->ahead, &model);
-    double mean[RF_NAMES_MAX], natural[RF_NAMES_MAX], sd[RF_NAMES_MAX], covariance[RF_TRIANGLE(RF_NAMES_MAX)];
+    double mean[RF_DESCRIBED_MAX], natural[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     s->ahead->kind->moments(s->ahead, mean, covariance);
     for (unsigned i = 0; i < dim; i++) {
         natural[i] = rf64_chart_natural(&s->problem.charts[i], mean[i]);
@@ -368,7 +368,7 @@ static rf_status bring_ahead(rf_session *s, double elapsed)
 
 typedef struct telling {
     rf64_report report;
-    double *numbers, few[(RF_NAMES_MAX + 1) * 4];
+    double *numbers, few[(RF_DESCRIBED_MAX + 1) * 4];
     uint32_t known;
     double time;
 } telling;
@@ -444,7 +444,7 @@ void rf_session_show_chart_truth(const rf_session *session, const double truth[]
 
 void rf_session_show_truth(const rf_session *session, const double truth[], rf_step *step)
 {
-    double chart[RF_NAMES_MAX];
+    double chart[RF_DESCRIBED_MAX];
     for (unsigned i = 0; i < session->model.dim; i++)
         chart[i] = isnan(truth[i]) ? NAN : rf64_chart_coordinate(&session->problem.charts[i], truth[i]);
     rf_session_show_chart_truth(session, chart, step);

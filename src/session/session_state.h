@@ -32,13 +32,13 @@ struct rf_session {
     const rf64_design *design;
     uint32_t anchor_every;
     rf64_options options; /* but for κ */
-    double prior_sd[RF_NAMES_MAX];
+    double prior_sd[RF_DESCRIBED_MAX];
     rf_belief *belief;
     rf_belief *ahead; /* a copy: of the belief after ahead_by of time while questions are under way, else for the next
                          update */
     double ahead_by;
     rf_moving now, asked; /* and, while questions are under way, what was before them */
-    double question[RF_ASK_MAX][RF_NAMES_MAX];
+    double question[RF_ASK_MAX][RF_DESCRIBED_MAX];
     int is_open;
 };
 

@@ -6,10 +6,10 @@
 #include <time.h>
 
 typedef struct world {
-    const rf_simulation *about;
+    const rf_simulation *simulation;
     const rf_session *session;
     uint64_t seed;
-    double truth[RF_NAMES_MAX]; /* in the chart */
+    double truth[RF_DESCRIBED_MAX]; /* in the chart */
 } world;
 
 static double now(void)
@@ -23,8 +23,8 @@ static double now(void)
  */
 static void draw_truth(world *w)
 {
-    const rf_config *config = &w->about->config;
-    double mean[RF_NAMES_MAX], covariance[RF_TRIANGLE(RF_NAMES_MAX)];
+    const rf_config *config = &w->simulation->config;
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     w->session->belief->kind->moments(w->session->belief, mean, covariance);
     for (unsigned i = 0; i < config->description.dim; i++) {
         const rf_prior *prior = &config->prior[i];
@@ -36,7 +36,7 @@ static void draw_truth(world *w)
         else
             natural = prior->first + (prior->second - prior->first) * rf64_uniform(words.word[2]);
         w->truth[i] = rf64_chart_coordinate(&w->session->problem.charts[i], natural);
-        if (w->about->is_truth_gaussian ||
+        if (w->simulation->is_truth_gaussian ||
             !rf64_is_finite(w->truth[i])) /* the latter: a Gaussian draw outside the chart */
             w->truth[i] = mean[i] + w->session->prior_sd[i] * z;
     }
@@ -45,17 +45,17 @@ static void draw_truth(world *w)
 /* The truth's step before measurement number `shot`: the model's dynamics, or a walk; and now and then a jump. */
 static void walk(world *w, uint32_t shot)
 {
-    const rf_config *config = &w->about->config;
+    const rf_config *config = &w->simulation->config;
     const unsigned dim = config->description.dim;
-    double z[RF_NAMES_MAX], f[RF_NAMES_MAX * RF_NAMES_MAX], q[RF_NAMES_MAX * RF_NAMES_MAX],
-        root[RF_TRIANGLE(RF_NAMES_MAX)];
+    double z[RF_DESCRIBED_MAX], f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX],
+        root[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     for (unsigned i = 0; i < dim; i++) {
         const rf_words words = rf_draw(w->seed, shot, i, 0, RF_FOR_TRUTH);
         double other;
         rf64_normal_pair(words.word[0], words.word[1], &z[i], &other);
     }
     if (config->model->f64->dynamics) {
-        double moved[RF_NAMES_MAX];
+        double moved[RF_DESCRIBED_MAX];
         config->model->f64->dynamics(1, f, q);
         rf64_covariance_factor(q, dim, root);
         for (unsigned i = 0; i < dim; i++) {
@@ -68,8 +68,8 @@ static void walk(world *w, uint32_t shot)
         for (unsigned i = 0; i < dim; i++)
             w->truth[i] += config->drift[i] * z[i];
     }
-    if (w->about->jump != 0 && shot == (uint32_t)w->about->jump_at)
-        w->truth[0] += w->about->jump;
+    if (w->simulation->jump != 0 && shot == (uint32_t)w->simulation->jump_at)
+        w->truth[0] += w->simulation->jump;
 }
 
 /* Measurements first .. first + count − 1: for each of them the world moves and answers. */
@@ -77,13 +77,13 @@ static void measure(world *w, long first, uint32_t count, rf_record records[])
 {
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t shot = (uint32_t)first + k;
-        double natural[RF_NAMES_MAX];
+        double natural[RF_DESCRIBED_MAX];
         if (shot > 0)
             walk(w, shot);
-        for (unsigned i = 0; i < w->about->config.description.dim; i++)
+        for (unsigned i = 0; i < w->simulation->config.description.dim; i++)
             natural[i] = rf64_chart_natural(&w->session->problem.charts[i], w->truth[i]);
         records[k].outcome =
-            rf64_instance_outcome(w->about->config.model->f64, natural, records[k].setting, w->seed, shot);
+            rf64_instance_outcome(w->simulation->config.model->f64, natural, records[k].setting, w->seed, shot);
     }
 }
 
@@ -97,7 +97,7 @@ static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, rf_o
     if (!session)
         return RF_REFUSED_ENGINE;
     rf_record records[RF_ASK_MAX];
-    world w = {.about = simulation, .session = session, .seed = rf_session_seed(config.seed, trial)};
+    world w = {.simulation = simulation, .session = session, .seed = rf_session_seed(config.seed, trial)};
     rf_status status = RF_OK;
     draw_truth(&w);
     for (long k = 0; k < simulation->steps && status >= 0 && !*is_over;) {

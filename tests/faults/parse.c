@@ -8,7 +8,7 @@
 int main(void)
 {
     static cli_record record;
-    cli_records *records = cli_records_open(stdin, "standard input", rf_model_find("precession")->f64->about, 1);
+    cli_records *records = cli_records_open(stdin, "standard input", rf_model_find("precession")->f64->description, 1);
     double sum = 0;
     int got;
     if (!records)

@@ -12,7 +12,7 @@
 #include "rejfilt/detail/tally.h"
 #include "rejfilt/session.h"
 
-enum { DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MOST = 40, ATTEMPTS_MOST = 5000, FLEET_MOST = 66 /* enough for two threads */ };
+enum { DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MAX = 40, ATTEMPTS_MAX = 5000, FLEET_MAX = 66 /* enough for two threads */ };
 
 static engine_list engines; /* serial is the first; those that are not opened: modules, what this CPU lacks, paranoid (it refuses bad likelihoods) */
 
@@ -87,7 +87,7 @@ static RF(options) any_options(input *in, rf_real kappa_next)
         o.sampler = (rf_sampler)below(in, 5);
         o.kappa = number(in);
     }
-    while ((uint64_t)o.attempts * o.batches_max > ATTEMPTS_MOST)
+    while ((uint64_t)o.attempts * o.batches_max > ATTEMPTS_MAX)
         o.batches_max = (o.batches_max + 1) / 2 < o.batches_max ? (o.batches_max + 1) / 2 : 1;
     return o;
 }
@@ -98,7 +98,7 @@ typedef struct world {
     const rf_model *known;
     const RF(instance) *instance;
     RF(model) model;
-    RF(chart) charts[RF_NAMES_MAX];
+    RF(chart) charts[RF_DESCRIBED_MAX];
     rf_engine *engine[ENGINE_NAMES_MAX];
     RF_ALIGNED unsigned char memory[ENGINE_NAMES_MAX][FILTER_BYTES(DIM)];
     RF(filter) *filter[ENGINE_NAMES_MAX];
@@ -168,24 +168,24 @@ static void covariance(input *in, unsigned dim, rf_real to[])
 }
 
 /* Settings near the described ones, or any; outcomes likewise. */
-static void any_record(input *in, const rf_description *about, rf_real record[])
+static void any_record(input *in, const rf_description *description, rf_real record[])
 {
-    for (unsigned i = 0; i < about->settings; i++) {
-        const rf_setting *s = &about->setting[i];
+    for (unsigned i = 0; i < description->settings; i++) {
+        const rf_setting *s = &description->setting[i];
         const double part = byte(in) / 255.0, wide = s->high > s->low ? s->high - s->low : 4;
         record[i] = s->role == RF_SETTING_FIXED ? (rf_real)s->low : (rf_real)(s->low + part * wide);
         if (below(in, 16) == 0)
             record[i] = number(in);
     }
-    record[about->settings] = about->outcomes ? (rf_real)below(in, about->outcomes) : number(in);
+    record[description->settings] = description->outcomes ? (rf_real)below(in, description->outcomes) : number(in);
     if (below(in, 32) == 0)
-        record[about->settings] = number(in);
+        record[description->settings] = number(in);
 }
 
 static call any_call(input *in, const world *w, unsigned choice)
 {
     call c;
-    const rf_description *about = w->instance->about;
+    const rf_description *description = w->instance->description;
     const unsigned dim = w->model.dim;
     memset(&c, 0, sizeof c);
     c.kind = choice < 128 ? UPDATE : choice % KINDS;
@@ -194,10 +194,10 @@ static call any_call(input *in, const world *w, unsigned choice)
         c.options = any_options(in, w->kappa_next);
         c.count = below(in, 32) == 0 ? 0 : 1 + below(in, RECORDS);
         for (unsigned i = 0; i < c.count; i++)
-            any_record(in, about, c.records + i * (about->settings + 1u));
+            any_record(in, description, c.records + i * (description->settings + 1u));
     } else if (c.kind == PRIOR_BOX) {
         for (unsigned i = 0; i < dim; i++) {
-            const double low = about->parameter[i].low, part = (about->parameter[i].high - low) / 255;
+            const double low = description->parameter[i].low, part = (description->parameter[i].high - low) / 255;
             const unsigned first = byte(in), second = byte(in);
             c.a[i] = (rf_real)(low + part * first);
             c.b[i] = (rf_real)(low + part * second);
@@ -294,7 +294,7 @@ static void step(world *w, input *in, unsigned choice)
         }
         if (got != status || memcmp(&now, &after, sizeof now) != 0 || memcmp(&report, &first, sizeof report) != 0) {
             fprintf(stderr, "engine %s differs from serial: model %s, operation %u, m = %u, sampler %d\n", engines.name[i].text,
-                    w->instance->about->name, c.kind, c.options.attempts, (int)c.options.sampler);
+                    w->instance->description->name, c.kind, c.options.attempts, (int)c.options.sampler);
             abort();
         }
     }
@@ -314,9 +314,9 @@ static void step(world *w, input *in, unsigned choice)
 /* ---- Fleets: copies of the first filter, with seeds of their own, one record each ---- */
 
 typedef struct squadron {
-    RF_ALIGNED unsigned char memory[FLEET_MOST][FILTER_BYTES(DIM)];
-    RF(filter) *filter[FLEET_MOST];
-    RF(report) report[FLEET_MOST];
+    RF_ALIGNED unsigned char memory[FLEET_MAX][FILTER_BYTES(DIM)];
+    RF(filter) *filter[FLEET_MAX];
+    RF(report) report[FLEET_MAX];
 } squadron;
 
 static void copy_filter(const RF(filter) *from, uint64_t seed, void *memory, RF(filter) **to)
@@ -338,17 +338,17 @@ static void muster(squadron *s, const RF(filter) *from, uint32_t count)
 static void fleet_step(world *w, input *in)
 {
     static squadron alone, fleet;
-    static rf_real records[FLEET_MOST * RECORD];
+    static rf_real records[FLEET_MAX * RECORD];
     RF(options) options = any_options(in, w->kappa_next);
-    const uint32_t count = below(in, 16) == 0 ? FLEET_MOST : 1 + below(in, 4);
+    const uint32_t count = below(in, 16) == 0 ? FLEET_MAX : 1 + below(in, 4);
     const size_t width = w->model.settings + 1u;
     rf_status status = RF_OK;
-    if (count == FLEET_MOST) { /* many filters, few attempts */
+    if (count == FLEET_MAX) { /* many filters, few attempts */
         options.attempts = options.attempts < 20 ? options.attempts : 20;
         options.batches_max = 1;
     }
     for (uint32_t i = 0; i < count; i++)
-        any_record(in, w->instance->about, records + i * width);
+        any_record(in, w->instance->description, records + i * width);
     muster(&alone, w->filter[0], count);
     for (uint32_t i = 0; i < count && status >= 0; i++) {
         const rf_status own = RF(update)(alone.filter[i], &w->model, records + i * width, 1, &options, NULL, &alone.report[i]);
@@ -373,10 +373,10 @@ static void fleet_step(world *w, input *in)
 /* ---- Designers ---- */
 
 /* Settings are finite, and in their ranges; those that are rounded, within one half of them. */
-static void check_settings(const rf_description *about, const double setting[])
+static void check_settings(const rf_description *description, const double setting[])
 {
-    for (unsigned i = 0; i < about->settings; i++) {
-        const rf_setting *s = &about->setting[i];
+    for (unsigned i = 0; i < description->settings; i++) {
+        const rf_setting *s = &description->setting[i];
         const double value = setting[i], slack = 1e-5 * (fabs(s->low) + fabs(s->high)) + (s->is_integer ? 0.5 : 0);
         fuzz_require(isfinite(value));
         if (s->role != RF_SETTING_GUESS)
@@ -394,7 +394,7 @@ static void design_step(world *w, input *in)
     rf_config config = rf_config_default(w->known);
     rf_record first, again;
     rf_step step, other;
-    double x[RF_NAMES_MAX];
+    double x[RF_DESCRIBED_MAX];
     config.design = names[below(in, 5)];
     const unsigned kind = byte(in);
     config.belief = beliefs[kind & 3];
@@ -455,8 +455,8 @@ void RF(numerics)(const uint8_t *bytes, size_t count)
     fuzz_require(w.model.dim <= DIM && w.model.settings < RECORD);
     rf_real low[DIM], high[DIM];
     for (unsigned i = 0; i < w.model.dim; i++) {
-        low[i] = (rf_real)w.instance->about->parameter[i].low;
-        high[i] = (rf_real)w.instance->about->parameter[i].high;
+        low[i] = (rf_real)w.instance->description->parameter[i].low;
+        high[i] = (rf_real)w.instance->description->parameter[i].high;
     }
     if (!w.engine[0]) {
         atexit(close_engines);
@@ -470,7 +470,7 @@ void RF(numerics)(const uint8_t *bytes, size_t count)
         fuzz_require(RF(filter_init)(&w.filter[i], w.memory[i], sizeof w.memory[i], w.model.dim, 7) == RF_OK);
         fuzz_require(RF(prior_box)(w.filter[i], &w.model, low, high) == RF_OK);
     }
-    for (unsigned i = 0; i < STEPS_MOST && in.at < in.end; i++) {
+    for (unsigned i = 0; i < STEPS_MAX && in.at < in.end; i++) {
         const unsigned choice = byte(&in);
         if (choice < 232)
             step(&w, &in, choice);

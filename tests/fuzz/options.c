@@ -9,7 +9,7 @@
 #include "cloud.h"
 #include "track_options.h"
 
-enum { ARGUMENTS_MOST = 40 };
+enum { ARGUMENTS_MAX = 40 };
 
 /* Arguments that make something happen before all are read: a file is compiled, a picture drawn, data are read. */
 static int is_harmless(const char *argument)
@@ -68,13 +68,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         read_features(bytes[0] == 'c', bytes + 5, count - 5);
         return 0;
     }
-    char text[4096], *argv[ARGUMENTS_MOST + 3], *rest = text;
+    char text[4096], *argv[ARGUMENTS_MAX + 3], *rest = text;
     int argc = 0;
     if (count >= sizeof text || memchr(bytes, '\0', count))
         return -1;
     memcpy(text, bytes, count);
     text[count] = '\0';
-    for (char *one; argc < ARGUMENTS_MOST && (one = strsep(&rest, "\n"));) {
+    for (char *one; argc < ARGUMENTS_MAX && (one = strsep(&rest, "\n"));) {
         if (!is_harmless(one))
             return -1;
         argv[argc++] = one;

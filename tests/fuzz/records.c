@@ -8,16 +8,16 @@
 #include "records.h"
 #include "rejfilt/host.h"
 
-static void check_record(const rf_description *about, const cli_record *r, int settings_given)
+static void check_record(const rf_description *description, const cli_record *r, int settings_given)
 {
-    for (unsigned i = 0; i < about->settings; i++)
+    for (unsigned i = 0; i < description->settings; i++)
         fuzz_require(isfinite(r->setting[i]) || (isnan(r->setting[i]) && (r->is_missing || !settings_given)));
     fuzz_require(r->is_missing ? isnan(r->outcome) : isfinite(r->outcome));
-    if (!r->is_missing && about->outcomes)
-        fuzz_require(r->outcome >= 0 && r->outcome < about->outcomes && r->outcome == floor(r->outcome));
+    if (!r->is_missing && description->outcomes)
+        fuzz_require(r->outcome >= 0 && r->outcome < description->outcomes && r->outcome == floor(r->outcome));
     fuzz_require(!r->has_time || isfinite(r->time));
     fuzz_require(!r->has_batch || strnlen(r->batch, sizeof r->batch) < sizeof r->batch);
-    for (unsigned i = 0; i < about->dim; i++)
+    for (unsigned i = 0; i < description->dim; i++)
         fuzz_require(r->has_truth >> i & 1 ? isfinite(r->truth[i]) : isnan(r->truth[i]));
 }
 
@@ -29,10 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     const rf_model *model = rf_model_at(bytes[0] >> 1);
     if (!model)
         return -1;
-    const rf_description *about = model->f64->about;
+    const rf_description *description = model->f64->description;
     FILE *from = fmemopen((void *)(uintptr_t)(bytes + 1), count - 1, "r");
     fuzz_require(from);
-    cli_records *records = cli_records_open(from, "data", about, settings_given);
+    cli_records *records = cli_records_open(from, "data", description, settings_given);
     fuzz_require(records);
     cli_record record;
     double time = -INFINITY;
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
             break;
         if (got != CLI_RECORD)
             continue;
-        check_record(about, &record, settings_given);
+        check_record(description, &record, settings_given);
         fuzz_require(record.line > line && cli_records_count(records) == ++good);
         fuzz_require(!record.has_time || record.time >= time);
         line = record.line;

@@ -64,7 +64,7 @@ static const RF(kernel) kernels[] = {RF_TARGETS{0, 0}};
 
 extern const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION);
 const RF(instance) RF_PASTE(RF_MODEL_NAME, RF_PRECISION) = {.layout = RF_LAYOUT_OF(RF_PRECISION),
-                                                            .about = &description,
+                                                            .description = &description,
                                                             .likelihood = call_likelihood,
                                                             .bound = call_bound,
                                                             .simulate = call_simulate,

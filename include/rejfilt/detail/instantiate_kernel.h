@@ -19,7 +19,7 @@
 #endif
 
 #ifndef RF_KERNEL_DIM_MAX /* a model of more parameters than can be described sets this itself */
-#define RF_KERNEL_DIM_MAX RF_NAMES_MAX
+#define RF_KERNEL_DIM_MAX RF_DESCRIBED_MAX
 #endif
 
 #define RF_KERNEL RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_TARGET)

@@ -52,7 +52,7 @@ typedef struct sums {
 static void run_trial(const problem *p, uint64_t seed, sums *s)
 {
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(DIM_MAX)];
-    rf64_chart charts[RF_NAMES_MAX];
+    rf64_chart charts[RF_DESCRIBED_MAX];
     const rf64_model model = rf64_instance_model(p->instance, charts);
     const rf_simulation run = ordinary_run("linear", STEPS);
     rf64_filter *filter;

@@ -31,7 +31,7 @@ static rf_simulation counts_run(uint32_t attempts)
 {
     rf_simulation run = ramsey_run(attempts);
     run.config.model = &counts;
-    run.config.description = *counts.f64->about;
+    run.config.description = *counts.f64->description;
     run.steps = SHOTS / BATCH;
     run.batch = 1;
     return run;
@@ -176,7 +176,7 @@ static void other_rows(void)
     run.config.sampler = RF_LATTICE;
     information("ramsey counts, lattice", &run, TRIALS);
     run = ramsey_run(100); /* up to 20 batches */
-    run.config.description.setting[0].high = counts.f64->about->setting[0].high;
+    run.config.description.setting[0].high = counts.f64->description->setting[0].high;
     information("ramsey, 20 records", &run, FEW);
     run.config.kappa = 0;
     information("ramsey, 20 records, kappa auto", &run, FEW);

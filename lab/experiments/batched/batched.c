@@ -226,16 +226,16 @@ static void time_ranks(lab *l)
     }
 }
 
-/* ---- Cells and report ---- */
+/* ---- Jobs and report ---- */
 
-static unsigned cells(const lab *l) { return lab_items(l, "dims") + 2; }
+static unsigned jobs(const lab *l) { return lab_items(l, "dims") + 2; }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
     const unsigned dims = lab_items(l, "dims");
-    if (cell < dims)
-        return compare_bits(l, (unsigned)lab_item(l, "dims", cell));
-    if (cell == dims)
+    if (job < dims)
+        return compare_bits(l, (unsigned)lab_item(l, "dims", job));
+    if (job == dims)
         return compare_rebuilt(l);
     if (time_threads(l) < 0)
         return -1;
@@ -246,13 +246,13 @@ static int run(lab *l, unsigned cell)
 static void report_time(lab *l)
 {
     const double one = lab_find(l, "speed", "threads", 1).value;
-    double most = 0, speed = NAN, agree = NAN;
+    double max = 0, speed = NAN, agree = NAN;
     lab_timing(l);
     lab_table(l, "Attempts per second of one update (batched)", "on | number | 10⁶ attempts a second | times as fast as one thread");
     for (const lab_row *r = NULL; (r = lab_next(l, r, "speed", NULL));) {
         lab_line(l, "%s | %.0f | %.0f | %.2f", r->of, r->x, 1e-6 * r->value, r->value / one);
-        if (strcmp(r->of, "threads") == 0 && r->x > most) {
-            most = r->x;
+        if (strcmp(r->of, "threads") == 0 && r->x > max) {
+            max = r->x;
             speed = r->value;
         }
     }
@@ -262,19 +262,19 @@ static void report_time(lab *l)
         lab_paragraph(l, "MPI was not measured: there is no mpirun here, or no module rejfilt_mpi.so.");
     else
         lab_paragraph(l, "On MPI ranks the result %s.", agree == 1 ? "is that of one process, in all its digits" : "differs from that of one process");
-    lab_claim(l, "parallel", speed / one / most, NAN);
+    lab_claim(l, "parallel", speed / one / max, NAN);
 }
 
 static void report(lab *l)
 {
     const unsigned dims = lab_items(l, "dims"), nodes = lab_items(l, "nodes");
-    const double most = lab_item(l, "nodes", nodes - 1), dim = lab_item(l, "dims", dims - 1);
+    const double max = lab_item(l, "nodes", nodes - 1), dim = lab_item(l, "dims", dims - 1);
     double same = 1;
     for (const lab_row *r = NULL; (r = lab_next(l, r, "same bits", NULL));)
         same = fmin(same, r->value);
     lab_claim(l, "same", same, NAN);
-    lab_claim(l, "printed", lab_find(l, "rebuilt", "as printed", most).value, NAN);
-    lab_claim_changed(l, "printed", lab_find(l, "rebuilt", "from a node's own", most).value, NAN);
+    lab_claim(l, "printed", lab_find(l, "rebuilt", "as printed", max).value, NAN);
+    lab_claim_changed(l, "printed", lab_find(l, "rebuilt", "from a node's own", max).value, NAN);
     lab_claim(l, "bytes", lab_find(l, "bytes", "tally", dim).value / lab_find(l, "bytes", "accepted draws", dim).value, NAN);
     lab_table(l, "Bytes that a node sends for an update", "parameters | the paper's sums | our tally, with diagnostics | the accepted draws would be");
     for (unsigned i = 0; i < dims; i++) {
@@ -290,4 +290,4 @@ static void report(lab *l)
     report_time(l);
 }
 
-const lab_experiment experiment_batched = {.cells = cells, .run = run, .report = report, .has_timing = 1};
+const lab_experiment experiment_batched = {.jobs = jobs, .run = run, .report = report, .has_timing = 1};

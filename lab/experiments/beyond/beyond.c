@@ -31,7 +31,7 @@ static unsigned trackings(const lab *l)
     return count;
 }
 
-static unsigned cells(const lab *l) { return trackings(l) + lab_items(l, "widths"); }
+static unsigned jobs(const lab *l) { return trackings(l) + lab_items(l, "widths"); }
 
 /* One update of N(0, 1) with a fringe of `width` radians per standard deviation: the error of the mean in standard
    deviations of the posterior, as a root mean square over phases and both outcomes. */
@@ -40,7 +40,7 @@ static int one_update(lab *l, double width)
     enum { PHASES = 200, RULES = 2, ATTEMPTS = 100 };
     static const unsigned points[RULES] = {3, 10};
     const rf64_instance *instance = rf_model_find("precession")->f64;
-    rf64_chart charts[RF_NAMES_MAX];
+    rf64_chart charts[RF_DESCRIBED_MAX];
     const rf64_model model = rf64_instance_model(instance, charts);
     const hermite rules[RULES] = {hermite_rule(points[0]), hermite_rule(points[1])};
     rf64_options options = rf64_options_default();
@@ -69,16 +69,16 @@ static int one_update(lab *l, double width)
     return 0;
 }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
-    if (cell >= trackings(l))
-        return one_update(l, lab_item(l, "widths", cell - trackings(l)));
+    if (job >= trackings(l))
+        return one_update(l, lab_item(l, "widths", job - trackings(l)));
     const uint32_t trials = lab_whole(l, "trials");
-    const int is_pgh = cell >= trackings(l) / 2;
+    const int is_pgh = job >= trackings(l) / 2;
     const struct way *w = ways;
-    for (cell %= trackings(l) / 2; cell >= members(l, w); w++)
-        cell -= members(l, w);
-    const uint32_t size = w->sizes ? (uint32_t)lab_item(l, w->sizes, cell) : 1;
+    for (job %= trackings(l) / 2; job >= members(l, w); w++)
+        job -= members(l, w);
+    const uint32_t size = w->sizes ? (uint32_t)lab_item(l, w->sizes, job) : 1;
     rf_simulation run = runs_ordinary("precession", (long)lab_whole(l, "steps"), lab_seed(l));
     char of[80];
     tracks t;
@@ -178,4 +178,4 @@ static void report(lab *l)
                   crossing(l));
 }
 
-const lab_experiment experiment_beyond = {.cells = cells, .run = run, .report = report};
+const lab_experiment experiment_beyond = {.jobs = jobs, .run = run, .report = report};

@@ -23,7 +23,7 @@
 #include "ranks.h"
 #include "runs.h"
 
-enum { LENGTHS = 3, AT_ONCE = 64, SETS_MAX = 100000, WORKERS_MAX = 64, ROWS_MAX = 4096, WHATS = RF_NAMES_MAX + 1 };
+enum { LENGTHS = 3, AT_ONCE = 64, SETS_MAX = 100000, WORKERS_MAX = 64, ROWS_MAX = 4096, WHATS = RF_DESCRIBED_MAX + 1 };
 
 static const long lengths[LENGTHS] = {10, 50, 200};
 
@@ -103,7 +103,7 @@ typedef struct group {
 /* (estimate − truth)ᵀ Σ⁻¹ (estimate − truth), with the Cholesky factor of Σ on the way. */
 static double distance_squared(const rf_step *s)
 {
-    double l[RF_TRIANGLE(RF_NAMES_MAX)], solved[RF_NAMES_MAX], sum = 0;
+    double l[RF_TRIANGLE(RF_DESCRIBED_MAX)], solved[RF_DESCRIBED_MAX], sum = 0;
     for (unsigned i = 0; i < s->dim; i++) {
         solved[i] = s->error[i];
         for (unsigned j = 0; j <= i; j++) {
@@ -179,39 +179,39 @@ static double median(double values[], size_t count)
 
 static void add_rows(job *j, posterior p)
 {
-    const rf_description *about = &j->run.config.description;
+    const rf_description *description = &j->run.config.description;
     const size_t sets = j->c->sets;
     for (unsigned n = 0; n < LENGTHS; n++)
-        for (unsigned i = 0; i <= about->dim; i++) {
+        for (unsigned i = 0; i <= description->dim; i++) {
             const double *rank = j->rank[p][n][i];
-            const int is_distance = i == about->dim;
-            if (isnan(rank[0]) || (is_distance && about->dim == 1 && p == FILTER)) /* one parameter: the same again */
+            const int is_distance = i == description->dim;
+            if (isnan(rank[0]) || (is_distance && description->dim == 1 && p == FILTER)) /* one parameter: the same again */
                 continue;
             if (row_count == ROWS_MAX)
                 fail("more rows than there is room for");
             row *r = &rows[row_count++];
             *r = (row){.length = lengths[n], .is_exact = p != FILTER, .left = p == DRAWS ? median(j->left, sets) : NAN};
             snprintf(r->method, sizeof r->method, "%s", p == FILTER ? j->method->name : exact_names[p]);
-            snprintf(r->model, sizeof r->model, "%s", about->name);
-            snprintf(r->what, sizeof r->what, "%s", !is_distance ? about->parameter[i].name : p == FILTER ? "all" : "likelihood");
+            snprintf(r->model, sizeof r->model, "%s", description->name);
+            snprintf(r->what, sizeof r->what, "%s", !is_distance ? description->parameter[i].name : p == FILTER ? "all" : "likelihood");
             for (size_t trial = 0; trial < sets; trial++)
                 ranks_add(&r->ranks, rank[trial], is_distance);
         }
 }
 
-static void measure(const config *c, const rf_description *about, const method *m)
+static void measure(const config *c, const rf_description *description, const method *m)
 {
-    if (m->is_planned && (about->fringe > 0 || about->settings == 0 || about->outcomes == 0))
+    if (m->is_planned && (description->fringe > 0 || description->settings == 0 || description->outcomes == 0))
         return;
     double *memory = malloc((POSTERIORS * LENGTHS * WHATS + 1) * (size_t)c->sets * sizeof *memory), *next = memory;
-    job j = {.c = c, .run = runs_ordinary(about->name, lengths[LENGTHS - 1], c->seed), .method = m};
+    job j = {.c = c, .run = runs_ordinary(description->name, lengths[LENGTHS - 1], c->seed), .method = m};
     if (!memory)
         fail("not enough memory");
     j.run.config.sampler = m->sampler;
     j.run.config.attempts = m->attempts;
     j.run.batch = m->batch;
     j.run.is_truth_gaussian = 1;
-    if (about->fringe == 0) /* without a fringe settings are what they may be, as those of data are; `risk` is slow */
+    if (description->fringe == 0) /* without a fringe settings are what they may be, as those of data are; `risk` is slow */
         j.run.config.design = m->is_planned ? "risk" : "pgh";
     if (m->is_planned)
         j.run.steps = lengths[1];
@@ -221,7 +221,7 @@ static void measure(const config *c, const rf_description *about, const method *
     }
     j.left = next;
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K%s, %s", about->name, m->name);
+        fprintf(stderr, "\r\033[K%s, %s", description->name, m->name);
     rf_pool_run(c->pool, work, &j, (unsigned)c->threads);
     if (atomic_load(&j.status) < 0)
         fail("a run was refused, or memory is short");
@@ -329,16 +329,16 @@ static int verdict(const config *c, const json_t *known)
     size_t missed = 0, numbers = 0;
     for (size_t i = 0; i < row_count; i++)
         numbers += RANK_LEVELS + (size_t)rows[i].is_exact;
-    const double most = limit(numbers);
+    const double max = limit(numbers);
     printf("%-10s %-13s %4s %-10s  %10s  %10s  %10s  %6s  %s\n", "model", "method", "n", "of", "50 %", "80 %", "95 %", "sigmas", "uniform");
     for (size_t i = 0; i < row_count; i++) {
         const ranks expected = known_ranks(known, &rows[i]);
-        missed += !judge(&rows[i], &expected, most, results);
+        missed += !judge(&rows[i], &expected, max, results);
     }
     for (size_t i = 0; i < row_count; i++)
         if (!isnan(rows[i].left) && (i == 0 || isnan(rows[i - 1].left)))
             printf("%s: of the exact posterior's draws the weights leave %.0f, in the median data set\n", rows[i].model, rows[i].left);
-    printf("%zu of %zu rows within %.2f standard errors of what they should be (%llu data sets)\n", row_count - missed, row_count, most,
+    printf("%zu of %zu rows within %.2f standard errors of what they should be (%llu data sets)\n", row_count - missed, row_count, max,
            (unsigned long long)c->sets);
     if (c->json)
         write_json(c->json, results);
@@ -394,8 +394,8 @@ int main(int argc, char **argv)
         fail(error);
     for (unsigned i = 0; rf_model_at(i); i++)
         for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
-            if (is_wanted(c.model, rf_model_at(i)->f64->about->name) && is_wanted(c.method, methods[k].name))
-                measure(&c, rf_model_at(i)->f64->about, &methods[k]);
+            if (is_wanted(c.model, rf_model_at(i)->f64->description->name) && is_wanted(c.method, methods[k].name))
+                measure(&c, rf_model_at(i)->f64->description, &methods[k]);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     if (row_count == 0)

@@ -43,7 +43,7 @@ static ending toss(const rf64_model *coin, const hermite *rule, uint64_t seed, i
 void cause_print(uint32_t sets, uint64_t seed)
 {
     const rf_simulation run = runs_ordinary("coin", TOSSES, seed);
-    rf64_chart charts[RF_NAMES_MAX];
+    rf64_chart charts[RF_DESCRIBED_MAX];
     const rf64_model coin = rf64_instance_model(run.config.model->f64, charts);
     const hermite rule = hermite_rule(POINTS);
     static const char *const names[] = {"neither", "the mean", "the width", "both"};

@@ -7,7 +7,7 @@
 #include "grid.h"
 #include "runs.h"
 
-enum { DRAWS = 1000, POINTS = 4096, LEARN_AT_MOST = 10 };
+enum { DRAWS = 1000, POINTS = 4096, LEARN_AT_MAX = 10 };
 
 struct exact {
     rf_grid *grid; /* or null */
@@ -15,7 +15,7 @@ struct exact {
     rf_problem problem;
     uint64_t seed;
     uint32_t learnt;
-    double y[DRAWS][RF_NAMES_MAX]; /* in the chart; number 0 is the truth */
+    double y[DRAWS][RF_DESCRIBED_MAX]; /* in the chart; number 0 is the truth */
     double log_weight[DRAWS];
 };
 
@@ -30,7 +30,7 @@ static double normal(const exact *e, uint32_t step, unsigned draw, unsigned i)
 exact *exact_open(const rf_simulation *run, uint32_t trial)
 {
     exact *e = calloc(1, sizeof *e);
-    double mean[RF_NAMES_MAX], covariance[RF_NAMES_MAX * RF_NAMES_MAX];
+    double mean[RF_DESCRIBED_MAX], covariance[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
     if (!e)
         return NULL;
     e->config = run->config;
@@ -65,15 +65,15 @@ int exact_has_grid(const exact *e) { return e->grid != NULL; }
 static double log_likelihood(const exact *e, const double x[], const double record[])
 {
     const rf64_instance *m = e->config.model->f64;
-    const double value = m->likelihood(x, record, record[m->about->settings]);
-    return m->about->is_log ? value : log(value);
+    const double value = m->likelihood(x, record, record[m->description->settings]);
+    return m->description->is_log ? value : log(value);
 }
 
 /* The draws' step between two records, as the model has it. */
 static void move(exact *e)
 {
     const unsigned dim = e->config.description.dim;
-    double f[RF_NAMES_MAX * RF_NAMES_MAX] = {0}, q[RF_NAMES_MAX * RF_NAMES_MAX] = {0}, root[RF_TRIANGLE(RF_NAMES_MAX)];
+    double f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0}, q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0}, root[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     for (unsigned i = 0; i < dim; i++) {
         f[i * dim + i] = 1;
         q[i * dim + i] = e->config.drift[i] * e->config.drift[i];
@@ -82,7 +82,7 @@ static void move(exact *e)
         e->config.model->f64->dynamics(1, f, q);
     rf64_covariance_factor(q, dim, root);
     for (unsigned k = 1; k < DRAWS; k++) {
-        double z[RF_NAMES_MAX], moved[RF_NAMES_MAX] = {0};
+        double z[RF_DESCRIBED_MAX], moved[RF_DESCRIBED_MAX] = {0};
         for (unsigned i = 0; i < dim; i++) {
             z[i] = normal(e, e->learnt, k, i);
             for (unsigned j = 0; j < dim; j++)
@@ -101,7 +101,7 @@ static void weigh(exact *e, const rf_step *step, const double record[])
     for (unsigned i = 0; i < dim; i++)
         e->y[0][i] = rf64_chart_coordinate(&e->problem.charts[i], step->truth[i]);
     for (unsigned k = 0; k < DRAWS; k++) {
-        double x[RF_NAMES_MAX];
+        double x[RF_DESCRIBED_MAX];
         for (unsigned i = 0; i < dim; i++)
             x[i] = rf64_chart_natural(&e->problem.charts[i], e->y[k][i]);
         e->log_weight[k] += log_likelihood(e, x, record);
@@ -110,7 +110,7 @@ static void weigh(exact *e, const rf_step *step, const double record[])
 
 void exact_learn(exact *e, const rf_step *step)
 {
-    double record[RF_NAMES_MAX + 1];
+    double record[RF_DESCRIBED_MAX + 1];
     for (unsigned i = 0; i < e->config.description.settings; i++)
         record[i] = step->setting[i];
     record[e->config.description.settings] = step->outcome;
@@ -118,7 +118,7 @@ void exact_learn(exact *e, const rf_step *step)
         rf_grid_diffuse(e->grid, e->config.drift[0] * e->config.drift[0]);
     if (e->grid)
         rf_grid_update(e->grid, record);
-    if (e->learnt < LEARN_AT_MOST) /* beyond, few draws are left */
+    if (e->learnt < LEARN_AT_MAX) /* beyond, few draws are left */
         weigh(e, step, record);
     e->learnt++;
 }

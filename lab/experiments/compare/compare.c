@@ -3,11 +3,11 @@
      cmake -S . -B build -G Ninja -DRF_EXPERIMENTS=ON && cmake --build build && build/experiment-compare
 
    Data sets are simulated, the first hypothesis being true in one, the second in the next. The settings are what a
-   tracker chooses that believes the first. Each question is asked with each design and each sampler, with one register
+   tracker chooses that believes the first. Each question is asked with each design and each sampler, with one repeat
    and with several, of the same data. Columns:
      |K|>3     data sets whose exact |ln K| is over 3
      right     of them, those whose estimate has the exact sign
-     (mean)    the same, if registers were averaged as mean of ln instead of ln of the mean
+     (mean)    the same, if repeats were averaged as mean of ln instead of ln of the mean
      error     median of |estimate − exact ln K|, all data sets
      +-        median of the sd that is stated with it
      in 2sd    data sets with an error below 2 of those
@@ -48,7 +48,7 @@ static const question questions[] = {
 
 typedef struct outcome {
     double exact;
-    cli_factor estimate[SAMPLERS][2]; /* with one register, and with all */
+    cli_factor estimate[SAMPLERS][2]; /* with one repeat, and with all */
     double mean_log[SAMPLERS];        /* of all: mean of ln, instead of ln of the mean */
 } outcome;
 
@@ -84,7 +84,7 @@ static outcome ask(const config *c, const question *q, const char *design, uint3
         for (unsigned i = 0; i < 2; i++) {
             run[i].config.sampler = (rf_sampler)sampler;
             if (hypothesis_score(&run[i], records, count, (uint32_t)c->repeat, scores[i]) < 0)
-                fail("a register refuses a record");
+                fail("a repeat refuses a record");
         }
         o.estimate[sampler][0] = cli_evidence_factor(scores[0], scores[1], 1);
         o.mean_log[sampler] = 0;
@@ -134,7 +134,7 @@ static void measure(const config *c, const question *q, const char *design)
     for (uint32_t i = 0; i < c->sets; i++)
         outcomes[i] = ask(c, q, design, i);
     printf(
-        "\n%s, settings by %s\n  sampler  registers  |K|>3     right    (mean)   error     +-  in 2sd  claims  wrong\n",
+        "\n%s, settings by %s\n  sampler    repeats  |K|>3     right    (mean)   error     +-  in 2sd  claims  wrong\n",
         q->name, design);
     for (unsigned sampler = 0; sampler < SAMPLERS; sampler++)
         for (unsigned all = 0; all < 2; all++)
@@ -149,8 +149,8 @@ static void measure(const config *c, const question *q, const char *design)
 static const cli_option options[] = {
     {"sets", "N", "data sets of each question (default 300)", NULL, CLI_U64, AT(sets), 1, 1e6, NULL},
     {"records", "N", "records of a data set (default 100)", NULL, CLI_U64, AT(records), 1, 1e6, NULL},
-    {"attempts", "M", "per update and register (default 1000)", NULL, CLI_U64, AT(attempts), 1, 1e9, NULL},
-    {"repeat", "R", "registers, besides one (default 4)", NULL, CLI_U64, AT(repeat), 1, 256, NULL},
+    {"attempts", "M", "per update and repeat (default 1000)", NULL, CLI_U64, AT(attempts), 1, 1e9, NULL},
+    {"repeat", "R", "repeats, besides one (default 4)", NULL, CLI_U64, AT(repeat), 1, 256, NULL},
     {"seed", "S", "(default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
     {"hard", NULL, "the questions about static frequencies and ever longer times,\nwhich are beyond a Gaussian now and then; slow", NULL, CLI_FLAG, AT(hard), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},

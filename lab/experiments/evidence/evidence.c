@@ -19,7 +19,7 @@ static const struct {
 
 enum { SIZES_MAX = 16 };
 
-static unsigned cells(const lab *l)
+static unsigned jobs(const lab *l)
 {
     (void)l;
     return 4;
@@ -32,15 +32,15 @@ typedef struct outcome {
     double kappa[SIZES_MAX]; /* with another κ for the first hypothesis, ln κ included */
 } outcome;
 
-typedef struct job {
+typedef struct shared {
     const struct question *question;
     const char *design;
     outcome *outcomes;
-} job;
+} shared;
 
 static int ask(lab *l, void *context, uint32_t set, const rf_engine *engine)
 {
-    const job *j = context;
+    const shared *j = context;
     const struct question *q = j->question;
     outcome *o = &j->outcomes[set];
     const uint32_t count = lab_whole(l, "records");
@@ -113,14 +113,14 @@ static void put_kappa(lab *l, const char *of, double m, const outcome outcomes[]
     lab_put(l, "without ln κ", of, m, with - lab_real(l, "records") * log(lab_real(l, "kappa")), error);
 }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
     const uint32_t sets = lab_whole(l, "sets");
     char of[64];
-    job j = {&questions[cell / 2], designs[cell % 2].design, calloc(sets, sizeof *j.outcomes)};
+    shared j = {&questions[job / 2], designs[job % 2].design, calloc(sets, sizeof *j.outcomes)};
     double *column = calloc(sets, sizeof *column);
     int status = j.outcomes && column && lab_items(l, "attempts") <= SIZES_MAX ? lab_each(l, sets, ask, &j) : lab_fail(l, "not enough memory");
-    snprintf(of, sizeof of, "%s; %s", questions[cell / 2].name, designs[cell % 2].name);
+    snprintf(of, sizeof of, "%s; %s", questions[job / 2].name, designs[job % 2].name);
     for (unsigned k = 0; k < lab_items(l, "attempts") && status == 0; k++) {
         const double m = lab_item(l, "attempts", k);
         put_errors(l, of, m, j.outcomes, sets, k, column);
@@ -134,11 +134,11 @@ static int run(lab *l, unsigned cell)
 
 static void put_claims(lab *l)
 {
-    const double most = lab_item(l, "attempts", lab_items(l, "attempts") - 1);
+    const double max = lab_item(l, "attempts", lab_items(l, "attempts") - 1);
     const lab_row drift = lab_find(l, "right", "drift; our design", 100), coin = lab_find(l, "right", "coin; our design", 100);
-    const lab_row bias = lab_find(l, "bias", "drift; our design", most), spread = lab_find(l, "spread", "drift; PGH", 100);
-    const lab_row median = lab_find(l, "median error", "drift; our design", most);
-    const lab_row with = lab_find(l, "with ln κ", "drift; our design", most), without = lab_find(l, "without ln κ", "drift; our design", most);
+    const lab_row bias = lab_find(l, "bias", "drift; our design", max), spread = lab_find(l, "spread", "drift; PGH", 100);
+    const lab_row median = lab_find(l, "median error", "drift; our design", max);
+    const lab_row with = lab_find(l, "with ln κ", "drift; our design", max), without = lab_find(l, "without ln κ", "drift; our design", max);
     lab_claim(l, "sign", 100 * drift.value, 100 * drift.error);
     lab_claim(l, "sign-coin", 100 * coin.value, 100 * coin.error);
     lab_claim(l, "unbiased", bias.value, bias.error);
@@ -180,4 +180,4 @@ static void report(lab *l)
                      "hypothesis. So the sign is to be trusted more than the size.");
 }
 
-const lab_experiment experiment_evidence = {.cells = cells, .run = run, .report = report};
+const lab_experiment experiment_evidence = {.jobs = jobs, .run = run, .report = report};

@@ -6,21 +6,21 @@
 #include "digits.h"
 #include "ranking.h"
 
-static unsigned cells(const lab *l) { return 1 + lab_items(l, "percentiles"); } /* all pixels first, to rank them */
+static unsigned jobs(const lab *l) { return 1 + lab_items(l, "percentiles"); } /* all pixels first, to rank them */
 
-typedef struct job {
+typedef struct shared {
     const cloud_data *data;
     const cloud_config *config;
     const uint8_t *mask; /* or null */
     digits_result *found; /* by shuffle */
     uint64_t *asked;      /* by shuffle and feature */
     float *variance;
-} job;
+} shared;
 
 static int shuffle(lab *l, void *context, uint32_t number, const rf_engine *engine)
 {
     (void)engine;
-    const job *j = context;
+    const shared *j = context;
     const uint32_t features = j->data->train.features;
     cloud_trial t;
     char error[300];
@@ -57,7 +57,7 @@ static void put_accuracy(lab *l, double percentile, double kept, const digits_re
     lab_put(l, "queries", "kept", percentile, queries, NAN);
 }
 
-/* Rows of the first cell make the ranking, so that the others need nothing else. */
+/* Rows of the first job make the ranking, so that the others need nothing else. */
 static int rank(lab *l, uint32_t features, cloud_ranking *r)
 {
     if (cloud_ranking_make(r, features) < 0)
@@ -70,7 +70,7 @@ static int rank(lab *l, uint32_t features, cloud_ranking *r)
     return 0;
 }
 
-static void put_ranking(lab *l, const job *j, uint32_t shuffles)
+static void put_ranking(lab *l, const shared *j, uint32_t shuffles)
 {
     const uint32_t features = j->data->train.features;
     for (uint32_t f = 0; f < features; f++) {
@@ -84,14 +84,14 @@ static void put_ranking(lab *l, const job *j, uint32_t shuffles)
     }
 }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
     const uint32_t shuffles = lab_whole(l, "shuffles");
-    const double percentile = cell ? lab_item(l, "percentiles", cell - 1) : 0;
+    const double percentile = job ? lab_item(l, "percentiles", job - 1) : 0;
     cloud_config c = digits_config(l, RF_PAPER, 1);
     c.limit = lab_whole(l, "objects");
     c.particles = lab_whole(l, "particles");
-    job j = {.data = digits_load(l, "zero-one", 1), .config = &c};
+    shared j = {.data = digits_load(l, "zero-one", 1), .config = &c};
     if (!j.data)
         return -1;
     const uint32_t features = j.data->train.features, kept = cloud_ranking_kept(features, percentile);
@@ -101,7 +101,7 @@ static int run(lab *l, unsigned cell)
     j.asked = calloc((size_t)shuffles * features, sizeof *j.asked);
     j.variance = calloc((size_t)shuffles * features, sizeof *j.variance);
     int status = mask && j.found && j.asked && j.variance ? 0 : lab_fail(l, "not enough memory");
-    if (status == 0 && cell > 0 && (status = rank(l, features, &r)) == 0) {
+    if (status == 0 && job > 0 && (status = rank(l, features, &r)) == 0) {
         cloud_ranking_mask(&r, kept, NULL, mask);
         j.mask = mask;
     }
@@ -109,7 +109,7 @@ static int run(lab *l, unsigned cell)
         status = lab_each(l, shuffles, shuffle, &j);
     if (status == 0)
         put_accuracy(l, percentile, kept, j.found, shuffles);
-    if (status == 0 && cell == 0)
+    if (status == 0 && job == 0)
         put_ranking(l, &j, shuffles);
     cloud_ranking_free(&r);
     free(mask);
@@ -166,4 +166,4 @@ static void report(lab *l)
                   features_asked(l));
 }
 
-const lab_experiment experiment_features = {.open = digits_open, .cells = cells, .run = run, .report = report};
+const lab_experiment experiment_features = {.open = digits_open, .jobs = jobs, .run = run, .report = report};

@@ -11,15 +11,15 @@ static const struct {
     const char *task, *title;
 } tasks[] = {{"zero-one", "zero or one"}, {"even-odd", "even or odd"}};
 
-static unsigned cells(const lab *l)
+static unsigned jobs(const lab *l)
 {
     (void)l;
     return 2;
 }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
-    const cloud_data *d = digits_load(l, tasks[cell].task, 0);
+    const cloud_data *d = digits_load(l, tasks[job].task, 0);
     cloud_config c = digits_config(l, RF_PAPER, 0);
     cloud_trial t;
     digits_result r;
@@ -30,8 +30,8 @@ static int run(lab *l, unsigned cell)
     uint64_t *asked = calloc(d->train.features, sizeof *asked);
     int status = asked ? digits_classify(l, &t, asked, &r) : lab_fail(l, "not enough memory");
     for (uint32_t j = 0; j < d->train.features && status == 0; j++) {
-        lab_put(l, "asked", tasks[cell].task, j, (double)asked[j] / (double)r.objects, NAN);
-        lab_put(l, "variance", tasks[cell].task, j, (double)t.training.variance[j], NAN);
+        lab_put(l, "asked", tasks[job].task, j, (double)asked[j] / (double)r.objects, NAN);
+        lab_put(l, "variance", tasks[job].task, j, (double)t.training.variance[j], NAN);
     }
     free(asked);
     cloud_trial_close(&t);
@@ -66,12 +66,12 @@ static uint32_t place_of(const cloud_ranking *r, uint32_t pixel)
 }
 
 /* Spearman's coefficient of being asked and of variance, among the pixels that vary most: those at the edge tell nothing. */
-static double correlation(const cloud_ranking *asked, const cloud_ranking *variance, uint32_t most)
+static double correlation(const cloud_ranking *asked, const cloud_ranking *variance, uint32_t max)
 {
-    double squares = 0, n = most, place = 0;
+    double squares = 0, n = max, place = 0;
     for (uint32_t k = 0; k < asked->features; k++) {
         const uint32_t other = place_of(variance, asked->order[k]);
-        if (other >= most)
+        if (other >= max)
             continue;
         squares += (place - other) * (place - other);
         place++;
@@ -80,10 +80,10 @@ static double correlation(const cloud_ranking *asked, const cloud_ranking *varia
 }
 
 /* How many of the pixels that vary most are asked less than `share` as often as the one asked most. */
-static uint32_t spared(const cloud_ranking *asked, const cloud_ranking *variance, uint32_t most, double share)
+static uint32_t spared(const cloud_ranking *asked, const cloud_ranking *variance, uint32_t max, double share)
 {
     uint32_t count = 0;
-    for (uint32_t k = 0; k < most; k++) {
+    for (uint32_t k = 0; k < max; k++) {
         const double own = (double)asked->asked[variance->order[k]];
         count += own == 0 || own < share * (double)asked->asked[asked->order[0]];
     }
@@ -105,12 +105,12 @@ static void put_table(lab *l, const char *title, const cloud_ranking *asked, con
 static void put_maps(lab *l, int task, const cloud_ranking *asked)
 {
     char file[32], title[96], alt[256];
-    const uint32_t most = asked->order[0], next = asked->order[1];
+    const uint32_t max = asked->order[0], next = asked->order[1];
     snprintf(file, sizeof file, "asked-%s", tasks[task].task);
     snprintf(title, sizeof title, "How often a pixel is asked for, %s", tasks[task].title);
     snprintf(alt, sizeof alt, "A map of 28 by 28 pixels. Darkest is row %u, column %u, asked %.2f times per object; next comes row %u, column %u, with %.2f. "
              "At the edge no pixel is asked.",
-             most / 28, most % 28, 1e-6 * (double)asked->asked[most], next / 28, next % 28, 1e-6 * (double)asked->asked[next]);
+             max / 28, max % 28, 1e-6 * (double)asked->asked[max], next / 28, next % 28, 1e-6 * (double)asked->asked[next]);
     lab_figure(l, file, title, alt);
     lab_map(l, "asked", tasks[task].task, 28, "per object");
     snprintf(file, sizeof file, "variance-%s", tasks[task].task);
@@ -139,4 +139,4 @@ static void report(lab *l)
     }
 }
 
-const lab_experiment experiment_heatmaps = {.open = digits_open, .cells = cells, .run = run, .report = report};
+const lab_experiment experiment_heatmaps = {.open = digits_open, .jobs = jobs, .run = run, .report = report};

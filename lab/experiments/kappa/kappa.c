@@ -4,7 +4,7 @@
 
 #include "trials.h"
 
-static unsigned cells(const lab *l) { return lab_items(l, "kappas") + 1; } /* the last is the controller's */
+static unsigned jobs(const lab *l) { return lab_items(l, "kappas") + 1; } /* the last is the controller's */
 
 typedef struct trial {
     double first, last; /* squared errors before and after all measurements */
@@ -14,7 +14,7 @@ typedef struct trial {
 static int watch(void *user, uint32_t number, const rf_step *step)
 {
     trial *t = (trial *)user + number;
-    const double prior = 0.5 * rf_model_find("precession")->f64->about->parameter[0].high;
+    const double prior = 0.5 * rf_model_find("precession")->f64->description->parameter[0].high;
     t->first = (step->truth[0] - prior) * (step->truth[0] - prior);
     t->last = step->error[0] * step->error[0];
     t->delta += step->report.delta;
@@ -24,7 +24,7 @@ static int watch(void *user, uint32_t number, const rf_step *step)
 }
 
 /* Of the trials, by the order of their numbers. */
-static void put_cell(lab *l, const char *of, double x, const trial trials[], uint32_t count, double updates, double column[])
+static void put_job(lab *l, const char *of, double x, const trial trials[], uint32_t count, double updates, double column[])
 {
     double error, first_error, sums[3] = {0};
     for (uint32_t i = 0; i < count; i++) {
@@ -44,9 +44,9 @@ static void put_cell(lab *l, const char *of, double x, const trial trials[], uin
     lab_put(l, "acceptance", of, x, sums[2] / count / updates, NAN);
 }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
-    const int is_controlled = cell == lab_items(l, "kappas");
+    const int is_controlled = job == lab_items(l, "kappas");
     const uint32_t count = lab_whole(l, "trials");
     rf_simulation run = runs_paper("precession", (long)lab_whole(l, "measurements"), lab_seed(l));
     trial *trials = calloc(count, sizeof *trials);
@@ -54,10 +54,10 @@ static int run(lab *l, unsigned cell)
     run.config.attempts = lab_whole(l, "attempts");
     run.config.recovery = lab_real(l, "recovery");
     run.config.drift[0] = 0;
-    run.config.kappa = is_controlled ? 0 : lab_item(l, "kappas", cell);
+    run.config.kappa = is_controlled ? 0 : lab_item(l, "kappas", job);
     int status = trials && column ? trials_run(l, &run, count, watch, trials) : lab_fail(l, "not enough memory");
     if (status == 0)
-        put_cell(l, is_controlled ? "controlled" : "given", is_controlled ? NAN : run.config.kappa, trials, count, (double)run.steps, column);
+        put_job(l, is_controlled ? "controlled" : "given", is_controlled ? NAN : run.config.kappa, trials, count, (double)run.steps, column);
     free(trials);
     free(column);
     return status;
@@ -102,4 +102,4 @@ static void report(lab *l)
     }
 }
 
-const lab_experiment experiment_kappa = {.cells = cells, .run = run, .report = report};
+const lab_experiment experiment_kappa = {.jobs = jobs, .run = run, .report = report};

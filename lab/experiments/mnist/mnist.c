@@ -7,17 +7,17 @@
 
 enum { NEIGHBOURS_MAX = 16 };
 
-/* Cells: the paper's method by particles, restarts and stop; the weighted by stop; neighbours by pixels. */
-static unsigned paper_cells(const lab *l) { return lab_items(l, "particles") * lab_items(l, "restarts") * lab_items(l, "stops"); }
+/* Jobs: the paper's method by particles, restarts and stop; the weighted by stop; neighbours by pixels. */
+static unsigned paper_jobs(const lab *l) { return lab_items(l, "particles") * lab_items(l, "restarts") * lab_items(l, "stops"); }
 
-static unsigned cells(const lab *l) { return paper_cells(l) + lab_items(l, "stops") + lab_items(l, "pixels"); }
+static unsigned jobs(const lab *l) { return paper_jobs(l) + lab_items(l, "stops") + lab_items(l, "pixels"); }
 
-static double cost(const lab *l, unsigned cell)
+static double cost(const lab *l, unsigned job)
 {
-    if (cell >= paper_cells(l))
+    if (job >= paper_jobs(l))
         return 2e3;
     const unsigned stops = lab_items(l, "stops"), restarts = lab_items(l, "restarts");
-    return lab_item(l, "particles", cell / stops / restarts) * sqrt(lab_item(l, "restarts", cell / stops % restarts)) * (1 + cell % stops);
+    return lab_item(l, "particles", job / stops / restarts) * sqrt(lab_item(l, "restarts", job / stops % restarts)) * (1 + job % stops);
 }
 
 static const char *name_of(double particles, double restarts, char of[48])
@@ -74,19 +74,19 @@ static int find_neighbours(lab *l, uint64_t pixels)
     return 0;
 }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
     const unsigned stops = lab_items(l, "stops"), restarts = lab_items(l, "restarts");
-    const int is_paper = cell < paper_cells(l);
+    const int is_paper = job < paper_jobs(l);
     char of[48] = "weighted";
-    if (cell >= paper_cells(l) + stops)
-        return find_neighbours(l, (uint64_t)lab_item(l, "pixels", cell - paper_cells(l) - stops));
+    if (job >= paper_jobs(l) + stops)
+        return find_neighbours(l, (uint64_t)lab_item(l, "pixels", job - paper_jobs(l) - stops));
     cloud_config c = digits_config(l, is_paper ? RF_PAPER : RF_WEIGHTED, 0);
-    c.stop = lab_item(l, "stops", is_paper ? cell % stops : cell - paper_cells(l));
+    c.stop = lab_item(l, "stops", is_paper ? job % stops : job - paper_jobs(l));
     c.limit = lab_whole(l, is_paper ? "paper_objects" : "objects");
     if (is_paper) {
-        c.restarts = (uint64_t)lab_item(l, "restarts", cell / stops % restarts);
-        c.particles = (uint64_t)lab_item(l, "particles", cell / stops / restarts);
+        c.restarts = (uint64_t)lab_item(l, "restarts", job / stops % restarts);
+        c.particles = (uint64_t)lab_item(l, "particles", job / stops / restarts);
         name_of((double)c.particles, (double)c.restarts, of);
     }
     return classify(l, &c, of);
@@ -170,4 +170,4 @@ static void report(lab *l)
     }
 }
 
-const lab_experiment experiment_mnist = {.open = digits_open, .cells = cells, .cost = cost, .run = run, .report = report};
+const lab_experiment experiment_mnist = {.open = digits_open, .jobs = jobs, .cost = cost, .run = run, .report = report};

@@ -17,22 +17,22 @@ static const struct way {
 
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* Cells: every way by distance; every way by condition, for each number of parameters; registers, for each distance. */
-static unsigned cells(const lab *l) { return WAYS + WAYS * lab_items(l, "dims") + lab_items(l, "distances"); }
+/* Jobs: every way by distance; every way by condition, for each number of parameters; registers, for each distance. */
+static unsigned jobs(const lab *l) { return WAYS + WAYS * lab_items(l, "dims") + lab_items(l, "distances"); }
 
-typedef struct job {
+typedef struct shared {
     unsigned dim, bits;
     sums_way way;
     double condition, far;
     uint32_t trials;
     sums_error *found;
     double *column;
-} job;
+} shared;
 
 static int try_one(lab *l, void *context, uint32_t trial, const rf_engine *engine)
 {
     (void)engine;
-    const job *j = context;
+    const shared *j = context;
     const uint64_t seed = random_seed(l, j->dim, trial); /* the same draws for all */
     const sums_prior prior = sums_prior_make(j->dim, j->condition, j->far, seed);
     j->found[trial] = sums_try(&prior, j->way, j->bits, lab_whole(l, "draws"), seed);
@@ -40,7 +40,7 @@ static int try_one(lab *l, void *context, uint32_t trial, const rf_engine *engin
 }
 
 /* The median error over the trials, and the share of covariances that are none. */
-static int try_all(lab *l, job *j, double *median, double *error, double *lost)
+static int try_all(lab *l, shared *j, double *median, double *error, double *lost)
 {
     *lost = 0;
     if (lab_each(l, j->trials, try_one, j) < 0)
@@ -53,7 +53,7 @@ static int try_all(lab *l, job *j, double *median, double *error, double *lost)
     return 0;
 }
 
-static int run_distance(lab *l, job *j, const struct way *w)
+static int run_distance(lab *l, shared *j, const struct way *w)
 {
     double median, error, lost;
     j->dim = 1, j->way = w->way, j->bits = w->bits, j->condition = 1;
@@ -66,7 +66,7 @@ static int run_distance(lab *l, job *j, const struct way *w)
     return 0;
 }
 
-static int run_condition(lab *l, job *j, const struct way *w, unsigned dim)
+static int run_condition(lab *l, shared *j, const struct way *w, unsigned dim)
 {
     char of[64];
     double median, error, lost;
@@ -82,7 +82,7 @@ static int run_condition(lab *l, job *j, const struct way *w, unsigned dim)
     return 0;
 }
 
-static int run_registers(lab *l, job *j, double far)
+static int run_registers(lab *l, shared *j, double far)
 {
     char of[32];
     double median, error, lost;
@@ -96,16 +96,16 @@ static int run_registers(lab *l, job *j, double far)
     return 0;
 }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
     const uint32_t trials = lab_whole(l, "trials");
     const unsigned dims = lab_items(l, "dims");
-    job j = {.trials = trials, .found = calloc(trials, sizeof *j.found), .column = calloc(trials, sizeof *j.column)};
+    shared j = {.trials = trials, .found = calloc(trials, sizeof *j.found), .column = calloc(trials, sizeof *j.column)};
     int status = j.found && j.column ? 0 : lab_fail(l, "not enough memory");
     if (status == 0)
-        status = cell < WAYS                ? run_distance(l, &j, &ways[cell])
-                 : cell < WAYS * (1 + dims) ? run_condition(l, &j, &ways[cell % WAYS], (unsigned)lab_item(l, "dims", cell / WAYS - 1))
-                                            : run_registers(l, &j, lab_item(l, "distances", cell - WAYS * (1 + dims)));
+        status = job < WAYS                ? run_distance(l, &j, &ways[job])
+                 : job < WAYS * (1 + dims) ? run_condition(l, &j, &ways[job % WAYS], (unsigned)lab_item(l, "dims", job / WAYS - 1))
+                                            : run_registers(l, &j, lab_item(l, "distances", job - WAYS * (1 + dims)));
     free(j.found);
     free(j.column);
     return status;
@@ -141,11 +141,11 @@ static void report_conditions(lab *l)
     for (unsigned i = 0; i < count; i++)
         snprintf(heads + strlen(heads), sizeof heads - strlen(heads), " | %.0e", lab_item(l, "conditions", i));
     lab_table(l, "Error of the covariance along its axes, by condition number; in brackets how many are not positive definite", heads);
-    for (unsigned cell = 0; cell < WAYS * dims; cell++) {
+    for (unsigned job = 0; job < WAYS * dims; job++) {
         char of[64], line[512];
-        const unsigned dim = (unsigned)lab_item(l, "dims", cell / WAYS);
-        snprintf(of, sizeof of, "%s of %u", ways[cell % WAYS].of, dim);
-        int n = snprintf(line, sizeof line, "%s | %u", ways[cell % WAYS].of, dim);
+        const unsigned dim = (unsigned)lab_item(l, "dims", job / WAYS);
+        snprintf(of, sizeof of, "%s of %u", ways[job % WAYS].of, dim);
+        int n = snprintf(line, sizeof line, "%s | %u", ways[job % WAYS].of, dim);
         for (unsigned i = 0; i < count; i++) {
             const double x = lab_item(l, "conditions", i), lost = lab_find(l, "lost", of, x).value;
             n += snprintf(line + n, sizeof line - (size_t)n, " | %.1e", lab_find(l, "by condition", of, x).value);
@@ -195,4 +195,4 @@ static void report(lab *l)
                      "In whitened coordinates nothing is lost, for there μ/σ is of order 1 and so is the condition number.");
 }
 
-const lab_experiment experiment_precision = {.cells = cells, .run = run, .report = report};
+const lab_experiment experiment_precision = {.jobs = jobs, .run = run, .report = report};

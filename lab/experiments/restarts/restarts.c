@@ -26,7 +26,7 @@ enum { POLICIES = sizeof policies / sizeof *policies, OURS = 4 };
 static const char restarted[] = "PGH; restarted at random";
 
 /* Each policy, and each rate of random restarts: without a jump, then with one. */
-static unsigned cells(const lab *l) { return 2 * (POLICIES + lab_items(l, "restart_every")); }
+static unsigned jobs(const lab *l) { return 2 * (POLICIES + lab_items(l, "restart_every")); }
 
 /* Acceptance of updates on the truth and off it: count, sum, sum of squares. */
 typedef struct acceptance {
@@ -86,10 +86,10 @@ static void put_recovered(lab *l, const watch *w, const char *of, double x)
     lab_put(l, "recovered", of, x, share, sqrt(share * (1 - share) / tracking));
 }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
-    const int has_jump = cell % 2 != 0;
-    const unsigned index = cell / 2, is_random = index >= POLICIES;
+    const int has_jump = job % 2 != 0;
+    const unsigned index = job / 2, is_random = index >= POLICIES;
     const struct policy *p = &policies[is_random ? 0 : index];
     const long steps = (long)lab_whole(l, "steps");
     const uint32_t trials = lab_whole(l, "trials"), every = is_random ? (uint32_t)lab_item(l, "restart_every", index - POLICIES) : 0;
@@ -156,4 +156,4 @@ static void report(lab *l)
                   100 * on.value, 100 * off.value);
 }
 
-const lab_experiment experiment_restarts = {.cells = cells, .run = run, .report = report};
+const lab_experiment experiment_restarts = {.jobs = jobs, .run = run, .report = report};

@@ -4,26 +4,26 @@
 
 #include "theory.h"
 
-/* Cells: the dimensions of 'moments', those of 'stability', and one each of the rest. */
-static unsigned cells(const lab *l) { return lab_items(l, "dims") + lab_items(l, "series_dims") + 3; }
+/* Jobs: the dimensions of 'moments', those of 'stability', and one each of the rest. */
+static unsigned jobs(const lab *l) { return lab_items(l, "dims") + lab_items(l, "series_dims") + 3; }
 
-static double cost(const lab *l, unsigned cell)
+static double cost(const lab *l, unsigned job)
 {
     const unsigned dims = lab_items(l, "dims"), series = lab_items(l, "series_dims");
-    if (cell < dims)
-        return 4 + lab_item(l, "dims", cell);
-    return cell < dims + series ? 1 + pow(lab_item(l, "series_dims", cell - dims), 2) : 8;
+    if (job < dims)
+        return 4 + lab_item(l, "dims", job);
+    return job < dims + series ? 1 + pow(lab_item(l, "series_dims", job - dims), 2) : 8;
 }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
     const unsigned dims = lab_items(l, "dims"), series = lab_items(l, "series_dims");
-    if (cell < dims)
-        return theory_moments(l, (unsigned)lab_item(l, "dims", cell));
-    if (cell < dims + series)
-        return theory_stability(l, (unsigned)lab_item(l, "series_dims", cell - dims));
+    if (job < dims)
+        return theory_moments(l, (unsigned)lab_item(l, "dims", job));
+    if (job < dims + series)
+        return theory_stability(l, (unsigned)lab_item(l, "series_dims", job - dims));
     int (*const rest[])(lab *) = {theory_lemma, theory_corollary, theory_alone};
-    return rest[cell - dims - series](l);
+    return rest[job - dims - series](l);
 }
 
 /* ---- Slopes ---- */
@@ -65,7 +65,7 @@ static void claim_powers(lab *l, const char *quantity, const char *by_attempts, 
     points across = {0};
     double sum = 0, squares = 0, error;
     const unsigned dims = lab_items(l, "dims");
-    const double most = lab_item(l, "attempts", lab_items(l, "attempts") - 1);
+    const double max = lab_item(l, "attempts", lab_items(l, "attempts") - 1);
     for (unsigned i = 0; i < dims; i++) {
         points p = {0};
         char of[16];
@@ -75,7 +75,7 @@ static void claim_powers(lab *l, const char *quantity, const char *by_attempts, 
                 add(&p, r->x, r->value, r->error);
         sum += power(&p, &error) / dims;
         squares += error * error / dims / dims;
-        const lab_row last = lab_find(l, quantity, of, most);
+        const lab_row last = lab_find(l, quantity, of, max);
         add(&across, dim, last.value, last.error);
     }
     lab_claim(l, by_attempts, sum, sqrt(squares));
@@ -192,4 +192,4 @@ static void report(lab *l)
     report_stability(l);
 }
 
-const lab_experiment experiment_theory = {.cells = cells, .cost = cost, .run = run, .report = report};
+const lab_experiment experiment_theory = {.jobs = jobs, .cost = cost, .run = run, .report = report};

@@ -1,4 +1,4 @@
-/* The parts of the experiment: each runs a cell. They return 0, or -1 after lab_fail. */
+/* The parts of the experiment: each runs a job. They return 0, or -1 after lab_fail. */
 #ifndef REJFILT_EXPERIMENTS_THEORY_H
 #define REJFILT_EXPERIMENTS_THEORY_H
 

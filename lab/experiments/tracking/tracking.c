@@ -34,7 +34,7 @@ enum { FAMILIES = sizeof families / sizeof *families };
 
 static unsigned members(const lab *l, const struct family *f) { return f->sizes ? lab_items(l, f->sizes) : 1; }
 
-static unsigned cells(const lab *l)
+static unsigned jobs(const lab *l)
 {
     unsigned count = 0;
     for (int i = 0; i < FAMILIES; i++)
@@ -42,12 +42,12 @@ static unsigned cells(const lab *l)
     return count;
 }
 
-static method method_of(const lab *l, unsigned cell)
+static method method_of(const lab *l, unsigned job)
 {
     const struct family *f = families;
-    for (; cell >= members(l, f); f++)
-        cell -= members(l, f);
-    return (method){f->of, f->kind, f->is_paper, f->sizes ? (uint32_t)lab_item(l, f->sizes, cell) : 1};
+    for (; job >= members(l, f); f++)
+        job -= members(l, f);
+    return (method){f->of, f->kind, f->is_paper, f->sizes ? (uint32_t)lab_item(l, f->sizes, job) : 1};
 }
 
 /* Many particles run in fewer trials. */
@@ -58,16 +58,16 @@ static uint32_t trials_of(const lab *l, const method *m)
     return some < trials ? (uint32_t)some : trials;
 }
 
-static double cost(const lab *l, unsigned cell)
+static double cost(const lab *l, unsigned job)
 {
-    const method m = method_of(l, cell);
+    const method m = method_of(l, job);
     const double each = m.kind == REFERENCE_PARTICLES ? 30.0 * m.size : m.kind == REFERENCE_EXACT ? 30000 : 200 + 3.0 * m.size;
     return each * trials_of(l, &m);
 }
 
-static int run(lab *l, unsigned cell)
+static int run(lab *l, unsigned job)
 {
-    const method m = method_of(l, cell);
+    const method m = method_of(l, job);
     const long steps = (long)lab_whole(l, "steps");
     const uint32_t trials = trials_of(l, &m);
     char name[80];
@@ -168,4 +168,4 @@ static void report(lab *l)
     }
 }
 
-const lab_experiment experiment_tracking = {.cells = cells, .cost = cost, .run = run, .report = report};
+const lab_experiment experiment_tracking = {.jobs = jobs, .cost = cost, .run = run, .report = report};

@@ -49,8 +49,8 @@ static rf_belief *gaussian_open(const rf_belief_setup *setup, char *error, size_
 static rf_status gaussian_restart(rf_belief *belief)
 {
     const unsigned dim = belief->problem->description.dim;
-    double mean[RF_NAMES_MAX], covariance[RF_NAMES_MAX * RF_NAMES_MAX];
-    rf_real own_mean[RF_NAMES_MAX], own[RF_NAMES_MAX * RF_NAMES_MAX];
+    double mean[RF_DESCRIBED_MAX], covariance[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
+    rf_real own_mean[RF_DESCRIBED_MAX], own[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
     const rf_status status = rf_problem_priors(belief->problem, mean, covariance);
     if (status < 0)
         return status;
@@ -62,7 +62,7 @@ static rf_status gaussian_restart(rf_belief *belief)
 static rf_status gaussian_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
 {
     const unsigned dim = belief->problem->description.dim;
-    rf_real f[RF_NAMES_MAX * RF_NAMES_MAX], q[RF_NAMES_MAX * RF_NAMES_MAX];
+    rf_real f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
     if (Q)
         convert(Q, (size_t)dim * dim, q);
     if (!F)
@@ -138,7 +138,7 @@ static void gaussian_moments(const rf_belief *belief, double mean[], double cova
 static void gaussian_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const RF(model) model = RF(problem_model)(belief->problem);
-    rf_real drawn[RF_NAMES_MAX];
+    rf_real drawn[RF_DESCRIBED_MAX];
     RF(filter_draw)(filter_in(belief), &model, index, purpose, drawn);
     for (unsigned i = 0; i < model.dim; i++)
         x[i] = (double)drawn[i];
@@ -153,7 +153,7 @@ static double gaussian_quantile(const rf_belief *belief, unsigned parameter, dou
 
 static rf_status gaussian_stretch(rf_belief *belief, const double factor[])
 {
-    rf_real own[RF_NAMES_MAX];
+    rf_real own[RF_DESCRIBED_MAX];
     convert(factor, belief->problem->description.dim, own);
     return RF(stretch)(filter_of(belief), own);
 }
@@ -178,7 +178,7 @@ static size_t gaussian_save(const rf_belief *belief, unsigned char *bytes)
 static int gaussian_load(rf_belief *belief, const unsigned char *bytes, size_t size)
 {
     const unsigned dim = belief->problem->description.dim;
-    rf_real mean[RF_NAMES_MAX], rest[RF_NAMES_MAX], factor[RF_TRIANGLE(RF_NAMES_MAX)];
+    rf_real mean[RF_DESCRIBED_MAX], rest[RF_DESCRIBED_MAX], factor[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     rf_reader r = {bytes, size, 0, 0};
     const uint32_t updates = (uint32_t)rf_read_u64(&r);
     for (unsigned i = 0; i < dim; i++)

@@ -31,10 +31,10 @@ static void swap(rf_grid *g) { g->is_swapped = !g->is_swapped; }
 
 static double largest(const double *p, size_t n)
 {
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < n; i++)
-        most = bigger(p[i], most);
-    return most;
+        max = bigger(p[i], max);
+    return max;
 }
 
 /* Values beyond the ends: none, or those of the other end. */

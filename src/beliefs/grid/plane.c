@@ -112,11 +112,11 @@ static double total(const rf_plane *g)
 
 static double largest(const rf_plane *g, const double *p)
 {
-    double most = 0;
+    double max = 0;
     for (uint32_t i = 0; i < g->axis[0].n; i++)
         for (uint32_t j = 0; j < g->axis[1].n; j++)
-            most = bigger(p[at(g, 1, i, j)], most);
-    return most;
+            max = bigger(p[at(g, 1, i, j)], max);
+    return max;
 }
 
 static void normalise(rf_plane *g)
@@ -165,13 +165,13 @@ static void keep(rf_plane *g, unsigned a, uint32_t begin, uint32_t n)
 static uint32_t support(const rf_plane *g, const double *p, unsigned a, double floor, uint32_t margin, uint32_t *begin)
 {
     const axis *x = &g->axis[a];
-    const double *most = project(g, p, a, 0);
+    const double *max = project(g, p, a, 0);
     uint32_t first = 0, end = x->n;
     *begin = 0;
     if (x->is_full) { /* what is left of the circle without its longest empty run, if that is a quarter or more */
         uint32_t run = 0, best = 0;
         for (uint32_t i = 0; i < 2 * x->n && run < x->n; i++) {
-            run = most[i % x->n] < floor ? run + 1 : 0;
+            run = max[i % x->n] < floor ? run + 1 : 0;
             if (run > best) {
                 best = run;
                 first = (i + 1) % x->n;
@@ -182,9 +182,9 @@ static uint32_t support(const rf_plane *g, const double *p, unsigned a, double f
         *begin = (first + x->n - margin) % x->n;
         return x->n - best + 2 * margin;
     }
-    while (end > 1 && most[end - 1] < floor)
+    while (end > 1 && max[end - 1] < floor)
         end--;
-    while (first + 1 < end && most[first] < floor)
+    while (first + 1 < end && max[first] < floor)
         first++;
     first -= first < margin ? first : margin;
     end += x->n - end < margin ? x->n - end : margin;
@@ -465,9 +465,9 @@ int rf_plane_diffuse(rf_plane *g, unsigned a, double variance)
     }
     if (is_uniform)
         make_uniform(g, a);
-    for (double left = is_uniform ? 0 : variance, most = BLUR_STEPS * BLUR_STEPS * x->step * x->step; left > 0;
-         left -= most)
-        blur(g, a, sqrt(left < most ? left : most)); /* several times on the coarsest circle alone */
+    for (double left = is_uniform ? 0 : variance, max = BLUR_STEPS * BLUR_STEPS * x->step * x->step; left > 0;
+         left -= max)
+        blur(g, a, sqrt(left < max ? left : max)); /* several times on the coarsest circle alone */
     fit(g, a);
     normalise(g);
     return 0;

@@ -4,7 +4,7 @@
 
 #include "bytes.h"
 
-enum { PARTICLES_LEAST = 2, PARTICLES_MOST = 1 << 24, PARTICLES = 2000 };
+enum { PARTICLES_LEAST = 2, PARTICLES_MAX = 1 << 24, PARTICLES = 2000 };
 
 typedef struct particles {
     rf_belief head;
@@ -20,7 +20,7 @@ static rf_smc *smc_of(const rf_belief *belief)
 static rf_belief *particles_open(const rf_belief_setup *setup, char *error, size_t size)
 {
     const uint32_t n =
-        rf_belief_number(&rf_belief_particles, setup, PARTICLES_LEAST, PARTICLES_MOST, PARTICLES, error, size);
+        rf_belief_number(&rf_belief_particles, setup, PARTICLES_LEAST, PARTICLES_MAX, PARTICLES, error, size);
     if (n == 0)
         return NULL;
     if (setup->is_float) {
@@ -39,7 +39,7 @@ static rf_belief *particles_open(const rf_belief_setup *setup, char *error, size
 
 static rf_status particles_restart(rf_belief *belief)
 {
-    double mean[RF_NAMES_MAX], covariance[RF_NAMES_MAX * RF_NAMES_MAX], sd[RF_NAMES_MAX];
+    double mean[RF_DESCRIBED_MAX], covariance[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
     const unsigned dim = belief->problem->description.dim;
     const rf_status status = rf_problem_priors(belief->problem, mean, covariance);
     for (unsigned i = 0; i < dim && status >= 0; i++)
@@ -71,7 +71,7 @@ static rf_status particles_update(rf_belief *belief, const double records[], uin
 static void particles_moments(const rf_belief *belief, double mean[], double covariance[])
 {
     const unsigned dim = belief->problem->description.dim;
-    double all[RF_NAMES_MAX * RF_NAMES_MAX];
+    double all[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
     rf_smc_moments(smc_of(belief), mean, covariance ? all : NULL);
     for (unsigned i = 0; i < dim && covariance; i++)
         for (unsigned j = 0; j <= i; j++)
@@ -86,7 +86,7 @@ static void particles_draw(const rf_belief *belief, uint32_t index, uint32_t pur
 
 static double particles_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
-    double mean[RF_NAMES_MAX];
+    double mean[RF_DESCRIBED_MAX];
     rf_smc_moments(smc_of(belief), mean, NULL);
     return rf_smc_quantile(smc_of(belief), parameter, mean[parameter], p);
 }
