@@ -11,7 +11,7 @@ SUMMARY_KEYS = "trials steps attempts design sampler engine seed q median mean p
 STEP_KEYS = set("step parameters settings outcome records attempts accepted acceptance kappa delta log_evidence log_evidence_sd "
                 "health widened restarts notes".split())  # and covariances, time, where there are any
 RECORD = '{"t": 1, "x_": 0.2, "outcome": 1}\n'
-MODELS = ("precession", "ramsey", "decay", "coin", "linear", "phase", "rabi", "bearing", "range")
+MODELS = tuple(re.findall(r"^RF_MODEL\((\w+)\)", (ROOT / "src/models/list.def").read_text(), re.M))
 ENGINES = tuple(re.findall(r"^RF_ENGINE\((\w+), .*, 0\)", (ROOT / "src/engines/list.def").read_text(), re.M))  # that need no module
 NOTE_WIDENED, NOTE_COARSE = 1, 64  # RF_NOTE_... of status.def
 

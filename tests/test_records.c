@@ -408,51 +408,6 @@ static void test_many_columns(void **state)
     }
 }
 
-static void test_ignored_columns(void **state)
-{
-    (void)state;
-    cli_record record;
-    reading in = open_text("time,note,outcome,truth.nothing,a\tb\n1,,2,3,4\n", &real, GIVEN);
-    assert_string_equal(cli_records_ignored(in.records), "");
-    assert_int_equal(cli_records_next(in.records, &record), CLI_RECORD);
-    assert_string_equal(cli_records_ignored(in.records), "'note', 'truth.nothing', 'a?b'");
-    close_reading(in);
-
-    char header[2048] = "outcome";
-    for (int i = 0; i < 200; i++)
-        sprintf(header + strlen(header), ",c%d", i);
-    in = open_text(header, &real, GIVEN);
-    assert_int_equal(cli_records_next(in.records, &record), CLI_RECORDS_END);
-    const char *list = cli_records_ignored(in.records);
-    assert_string_equal(list + strlen(list) - 6, "', ...");
-    close_reading(in);
-}
-
-static void test_skip(void **state)
-{
-    (void)state;
-    static const char text[] = "time,outcome\n1,1\n2,x\n\n3,3\n2,9\n4,4\n3,5\n";
-    cli_record record;
-    reading in = open_text(text, &real, GIVEN);
-    assert_int_equal(cli_records_skip(in.records, 0), CLI_RECORD);
-    assert_int_equal(cli_records_skip(in.records, 2), CLI_RECORD);
-    assert_int_equal(cli_records_count(in.records), 2);
-    assert_int_equal(cli_records_next(in.records, &record), CLI_RECORD_BAD); /* the clock was set */
-    assert_string_equal(cli_records_error(in.records),
-                        "data: line 6: column time: 2 is earlier than the 3 of a record before it");
-    assert_int_equal(cli_records_next(in.records, &record), CLI_RECORD);
-    assert_int_equal(record.line, 7);
-    assert_int_equal(cli_records_skip(in.records, 2), CLI_RECORD); /* they have been read */
-    assert_int_equal(cli_records_skip(in.records, 4), CLI_RECORDS_END);
-    assert_int_equal(cli_records_count(in.records), 3);
-    assert_int_equal(cli_records_next(in.records, &record), CLI_RECORDS_END);
-    close_reading(in);
-
-    in = open_text("nothing\n1\n", &real, GIVEN);
-    assert_int_equal(cli_records_skip(in.records, 1), CLI_RECORDS_FAILED);
-    close_reading(in);
-}
-
 /* ---- Pipes ---- */
 
 static void say(int pipe_end, const char *text) { assert_int_equal(write(pipe_end, text, strlen(text)), strlen(text)); }
@@ -491,7 +446,6 @@ static void test_live_pipe(void **state)
 
     ring(1); /* a wait is interrupted, and what was read of the line is kept */
     assert_int_equal(cli_records_next(r, &record), CLI_RECORDS_INTERRUPTED);
-    assert_int_equal(cli_records_skip(r, 6), CLI_RECORDS_INTERRUPTED);
     ring(0);
     assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
     ring(1);
@@ -628,8 +582,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_csv),    cmocka_unit_test(test_good_json),    cmocka_unit_test(test_bad_csv),
         cmocka_unit_test(test_bad_headers), cmocka_unit_test(test_bad_json),     cmocka_unit_test(test_zero_bytes),
-        cmocka_unit_test(test_long_lines),  cmocka_unit_test(test_many_columns), cmocka_unit_test(test_ignored_columns),
-        cmocka_unit_test(test_skip),        cmocka_unit_test(test_live_pipe),    cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_long_lines),  cmocka_unit_test(test_many_columns), cmocka_unit_test(test_ignored_columns),        cmocka_unit_test(test_live_pipe),    cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_mutations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

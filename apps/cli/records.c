@@ -30,7 +30,7 @@ struct cli_records {
     int settings_given;
     format format;
     int has_failed;
-    char error[512], ignored[256];
+    char error[512];
     long line, count;
     double time; /* of the last record that had one */
 
@@ -200,7 +200,6 @@ static int parse_number(const char *text, double *value)
 
 static int find_columns(cli_records *r)
 {
-    char used[FIELDS_MAX] = {0};
     for (int part = 0; part < PARTS; part++) {
         const char *name = name_of(r, part);
         r->at[part] = -1;
@@ -213,16 +212,11 @@ static int find_columns(cli_records *r)
             if (r->at[part] >= 0)
                 return refuse(r, CLI_RECORDS_FAILED, "column '%s' is there twice", column);
             r->at[part] = (int)i;
-            used[i] = 1;
         }
     }
     for (int part = 0; part < PARTS; part++)
         if (r->at[part] < 0 && is_required(r, part))
             return refuse_missing(r, CLI_RECORDS_FAILED, part, r->column);
-    for (size_t i = 0; i < r->columns; i++)
-        if (!used[i])
-            append_name(r->ignored, sizeof r->ignored, r->column[i]);
-    make_one_line(r->ignored);
     return CLI_RECORD;
 }
 
@@ -520,17 +514,6 @@ int cli_records_next(cli_records *r, cli_record *record)
     }
 }
 
-int cli_records_skip(cli_records *r, long count)
-{
-    cli_record record;
-    while (r->count < count) {
-        int result = cli_records_next(r, &record);
-        if (result != CLI_RECORD && result != CLI_RECORD_BAD)
-            return result;
-    }
-    return CLI_RECORD;
-}
-
 void cli_records_begin_at(cli_records *r, double time)
 {
     if (time > r->time)
@@ -540,7 +523,6 @@ void cli_records_begin_at(cli_records *r, double time)
 int cli_records_is_ready(const cli_records *r) { return cli_lines_is_ready(&r->lines); }
 long cli_records_count(const cli_records *r) { return r->count; }
 const char *cli_records_error(const cli_records *r) { return r->error; }
-const char *cli_records_ignored(const cli_records *r) { return r->ignored; }
 
 cli_records *cli_records_open(FILE *from, const char *name, const rf_description *description, int settings_given)
 {

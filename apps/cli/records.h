@@ -55,22 +55,14 @@ int cli_records_next(cli_records *r, cli_record *record);
 /* Is the next line there already, or the end? Else the next call may wait. */
 int cli_records_is_ready(const cli_records *r);
 
-/* Reads on until `count` records have been read since the start, passing over bad lines. Returns CLI_RECORD
-   when they have, or what stopped it; after an interruption, call it again with the same count. */
-int cli_records_skip(cli_records *r, long count);
-
 /* Records of an earlier time than this are bad ones from now on. NAN changes nothing. */
 void cli_records_begin_at(cli_records *r, double time);
 
-/* Records read so far, without bad lines: what cli_records_skip takes to come back here. */
+/* Records read so far, without bad lines. */
 long cli_records_count(const cli_records *r);
 
 /* One line about the last CLI_RECORD_BAD or CLI_RECORDS_FAILED: "data.csv: line 17: column t: 'abc' is not a
    number". */
 const char *cli_records_error(const cli_records *r);
-
-/* The columns of the CSV header that are not used, as in "'note', 'operator'"; empty when all are, with JSON,
-   or before the first call of cli_records_next. */
-const char *cli_records_ignored(const cli_records *r);
 
 #endif
