@@ -10,6 +10,7 @@ help:
 	@echo "make demo       watch a filter track a drifting frequency; leaves demo.svg"
 	@echo "make test       build and run the tests"
 	@echo "make sanitize   the tests under the address and undefined-behaviour sanitizers"
+	@echo "make walks      CONTRIBUTING's walks in a copy of the tree: a likelihood, an engine, a designer, a belief; then the tests by lists"
 	@echo "make faults     runs killed KILLS=1000 times, full disks, closed pipes, set clocks, dead MPI ranks, huge sizes"
 	@echo "make load       10 million records through rejfilt track, a day of updates: speed, memory, drift; writes build/load.json"
 	@echo "make tsan       what uses threads, under the thread sanitizer"
@@ -63,6 +64,10 @@ sanitize:
 	@tools/test build-sanitize $(CTEST)
 
 KILLS ?= 1000
+
+walks:
+	@tools/need test
+	@tests/test_walks.py
 
 faults: build
 	@tools/need test
@@ -237,6 +242,6 @@ docs:
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help configure build demo test sanitize faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration reproduce \
+.PHONY: all help configure build demo test sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration reproduce \
         mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm hdl hdl-demo amalgamation prove install uninstall deb dist \
         pictures docs clean

@@ -63,11 +63,6 @@ static reading open_bytes(const char *bytes, size_t count, const rf_description 
     return in;
 }
 
-static reading open_text(const char *text, const rf_description *description, int settings_given)
-{
-    return open_bytes(text, strlen(text), description, settings_given);
-}
-
 static void close_reading(reading in)
 {
     cli_records_close(in.records);
@@ -582,8 +577,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_csv),    cmocka_unit_test(test_good_json),    cmocka_unit_test(test_bad_csv),
         cmocka_unit_test(test_bad_headers), cmocka_unit_test(test_bad_json),     cmocka_unit_test(test_zero_bytes),
-        cmocka_unit_test(test_long_lines),  cmocka_unit_test(test_many_columns),        cmocka_unit_test(test_live_pipe),    cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_long_lines),  cmocka_unit_test(test_many_columns), cmocka_unit_test(test_live_pipe),
+        cmocka_unit_test(test_unreadable),  cmocka_unit_test(test_mutations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,14 @@ uint32_t rf_belief_number(const rf_belief_kind *kind, const rf_belief_setup *set
     return 0;
 }
 
+rf_status rf_belief_check(const rf_belief *belief, const double records[], uint32_t count)
+{
+    for (size_t i = 0; i < (size_t)count * (belief->problem->description.settings + 1u); i++)
+        if (!rf64_is_finite(records[i]))
+            return RF_REFUSED_EVIDENCE;
+    return RF_OK;
+}
+
 rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective, double log_evidence)
 {
     const int is_possible = rf64_is_finite(log_evidence);

@@ -13,6 +13,9 @@
 uint32_t rf_belief_number(const rf_belief_kind *kind, const rf_belief_setup *setup, uint32_t low, uint32_t high,
                           uint32_t otherwise, char *error, size_t size);
 
+/* Are all numbers of the records finite? Returns RF_OK, or RF_REFUSED_EVIDENCE. */
+rf_status rf_belief_check(const rf_belief *belief, const double records[], uint32_t count);
+
 /* An update by other means than attempts, as a report has it: `points` evaluated, `effective` of them left, ln P(E),
    and notes. A probability of zero is taken for half a point of so many. Returns the status. */
 rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective,

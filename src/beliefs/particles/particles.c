@@ -59,11 +59,9 @@ static rf_status particles_update(rf_belief *belief, const double records[], uin
                                   const rf64_options *options, const rf_engine *engine, rf64_report *report)
 {
     particles *p = (particles *)belief;
-    const unsigned settings = belief->problem->description.settings;
     (void)options, (void)engine;
-    for (size_t i = 0; i < (size_t)count * (settings + 1u); i++)
-        if (!rf64_is_finite(records[i]))
-            return RF_REFUSED_EVIDENCE;
+    if (rf_belief_check(belief, records, count) < 0)
+        return RF_REFUSED_EVIDENCE;
     const double log_evidence = rf_smc_update(smc_of(belief), records, count);
     return rf_belief_report(report, p->updates++, p->n, rf_smc_effective(smc_of(belief)), log_evidence);
 }
