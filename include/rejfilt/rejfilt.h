@@ -299,7 +299,7 @@ typedef struct rf32_engine {
 /* The loop over attempts with one model's functions inlined, compiled for one target. */
 struct rf32_kernel {
     const char *target; /* "baseline", "avx2", "avx512"; or "native", this machine; null ends a list */
-    rf32_run *run;
+    rf32_run *run;      /* an engine's operation */
 };
 
 /* One attempt after the other through the model's `likelihood`. What a null engine means. */
@@ -566,7 +566,7 @@ typedef struct rf64_engine {
 /* The loop over attempts with one model's functions inlined, compiled for one target. */
 struct rf64_kernel {
     const char *target; /* "baseline", "avx2", "avx512"; or "native", this machine; null ends a list */
-    rf64_run *run;
+    rf64_run *run;      /* an engine's operation */
 };
 
 /* One attempt after the other through the model's `likelihood`. What a null engine means. */
