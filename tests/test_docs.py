@@ -293,8 +293,8 @@ class Reference(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         index = "".join(path.read_text() for path in (WORK / "api").glob("globals*.html"))
         names = [name for path in (ROOT / "include/rejfilt").glob("*.h")
-                 for name in re.findall(r"^RF_API[^;]*?\b(RF\(\w+\)|rf_\w+)[(;]", path.read_text(), re.M)]
-        self.assertIn("RF(update)", names)
+                 for name in re.findall(r"^RF_API[^;]*?\b(RF\(\w+\)|rf(?:32|64)?_\w+)[(;]", path.read_text(), re.M)]
+        self.assertIn("rf64_update", names)
         for name in names:
             for bits in ("32", "64"):
                 self.assertIn(re.sub(r"RF\((\w+)\)", rf"rf{bits}_\1", name), index)
