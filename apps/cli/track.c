@@ -186,9 +186,13 @@ static void progress(double start, double *shown, uint64_t done, uint64_t total)
 static void print_summary(const cli_track_config *c, const cli_summary *s)
 {
     const char *unit = s->q > 0 ? " q" : "";
-    printf("%llu trials of %ld steps, %u attempts per update (%.1f with top-up), design %s%s, seed %llu\n",
-           (unsigned long long)s->trials, c->run.steps, c->run.config.attempts, s->mean_attempts,
-           c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
+    const int is_gaussian = strcmp(c->run.config.belief, "gaussian") == 0;
+    printf("%llu trials of %ld steps, ", (unsigned long long)s->trials, c->run.steps);
+    if (is_gaussian)
+        printf("%u attempts per update (%.1f with top-up)", c->run.config.attempts, s->mean_attempts);
+    else
+        printf("belief %s, %.1f points per update", c->run.config.belief, s->mean_attempts);
+    printf(", design %s%s, seed %llu\n", c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     if (s->q > 0)
         printf("squared error in units of q = %.6g, from step %d on:\n", s->q, c->run.steps > CLI_BURN_IN ? CLI_BURN_IN : (int)c->run.steps - 1);
     else

@@ -35,10 +35,10 @@ static const char design_help[] = "who chooses the next experiment:\n"
     "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
 
 static const char belief_help[] = "what is kept of the parameters (default gaussian):\n"
-#define RF_BELIEF(identifier, name) name "  "
+#define RF_BELIEF(identifier, name) name ", "
 #include "../../src/beliefs/list.def"
 #undef RF_BELIEF
-    ;
+    "N points";
 
 enum { NOT_GIVEN = -1 };
 
@@ -209,6 +209,8 @@ static int resolve(cli_track_config *c)
         return cli_error("track: --prior: %s", error);
     if (run->config.strict && run->config.sampler != RF_REJECT)
         return cli_error("track: --strict is rejection by definition; leave out --sampler");
+    if (run->config.strict && strcmp(run->config.belief, "gaussian") != 0)
+        return cli_error("track: --strict is one Gaussian by definition; leave out --belief");
     rf_session *probe = rf_session_open(&run->config, error, sizeof error);
     if (!probe)
         return cli_error("track: --belief: %s", error);
