@@ -299,10 +299,38 @@ static void smc_refusals(void **state)
     rf_smc_free(s);
 }
 
+static double only_here;
+static double only_one(const double x[], const double setting[], double outcome)
+{
+    (void)setting, (void)outcome;
+    return x[0] == only_here;
+}
+
+/* A record that one particle alone explains: the width is small, never none, and can be made wide again. */
+static void one_particle_is_not_the_end(void **state)
+{
+    (void)state;
+    const rf64_model m = {.likelihood = only_one, .dim = 1};
+    double mean = 3, sd = 1, record[] = {1}, variance;
+    rf_smc *s = rf_smc_create(&m, 20, 5, NULL);
+    assert_int_equal(rf_smc_prior_gaussian(s, &mean, &sd), 0);
+    rf_smc_particle(s, 7, &only_here);
+    assert_true(rf_smc_update(s, record, 1) < 0);
+    rf_smc_moments(s, &mean, &variance);
+    check_within(mean, only_here, 1e-12);
+    assert_true(variance > 0 && variance < 1e-20);
+    for (int k = 0; k < 60; k++)
+        rf_smc_stretch(s, (const double[]){2.2});
+    rf_smc_moments(s, &mean, &variance);
+    assert_true(variance > 1e-3);
+    rf_smc_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(smc_agrees_with_grid),
+        cmocka_unit_test(one_particle_is_not_the_end),
         cmocka_unit_test(smc_agrees_with_kalman),
         cmocka_unit_test(resampling_keeps_two_moments),
         cmocka_unit_test(resampling_takes_its_share),

@@ -71,6 +71,8 @@ static void draw_normals(const rf_smc *s, unsigned d, uint32_t purpose, double *
     }
 }
 
+static double bigger(double a, double b) { return a > b ? a : b; }
+
 /* In [0, 1). */
 static double uniform(rf_words w) { return ((double)(w.word[0] >> 5) * 0x1p26 + (double)(w.word[1] >> 6)) * 0x1p-53; }
 
@@ -344,6 +346,10 @@ void rf_smc_moments(const rf_smc *s, double mean[], double covariance[])
                 sum += weight_of(s)[i] * wrapped(yd[i] - mean[d], pd) * wrapped(ye[i] - mean[e], pe);
             covariance[d * s->dim + e] = covariance[e * s->dim + d] = sum;
         }
+    for (unsigned d = 0; covariance && d < s->dim; d++) { /* one particle has all the weight: no less than the numbers tell apart */
+        const double spacing = 4 * DBL_EPSILON * bigger(fabs(mean[d]), RF64_TINY);
+        covariance[d * s->dim + d] = bigger(covariance[d * s->dim + d], spacing * spacing);
+    }
 }
 
 /* L·Lᵀ = a, which may be singular: what does not vary by itself gets a column of zeros. */
@@ -478,7 +484,7 @@ int rf_smc_load(rf_smc *s, const unsigned char *bytes, size_t size)
     for (unsigned d = 0; d < s->dim; d++)
         for (uint32_t i = 0; i < s->n; i++) {
             y_of(s)[d * s->stride + i] = rf_read_real(&r);
-            if (!isfinite(y_of(s)[d * s->stride + i]))
+            if (!(fabs(y_of(s)[d * s->stride + i]) <= RF64_LIMIT))
                 return -1;
         }
     to_natural(s);
