@@ -29,6 +29,7 @@ typedef struct rfc_names {
     uint32_t count; /* how many there are */
 } rfc_names;
 
+/* Frees the texts; there are none then. */
 RF_API void rfc_names_free(rfc_names *names);
 /* The index of `text`, which is added if it is new. RFC_LABELS_MAX when there are too many or no memory. */
 RF_API uint32_t rfc_names_intern(rfc_names *names, const char *text);
@@ -52,6 +53,7 @@ typedef struct rfc_table {
     rfc_names names;        /* of features; empty where they have none */
 } rfc_table;
 
+/* Frees what it holds; it is {0} then. */
 RF_API void rfc_table_free(rfc_table *table);
 
 /* Adds a row of numbers up to 1e30 in size, of which NaN is missing. Returns 0; or -1 and no row is added: a number is

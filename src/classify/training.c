@@ -227,18 +227,20 @@ int rfc_training_make(const rfc_table *table, const uint32_t *chosen, uint32_t c
 static int is_fit(const rfc_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes)
 {
     unsigned char has[RFC_LABELS_MAX] = {0};
+    uint32_t seen = 0;
     if (!table->bytes || !table->label || table->features == 0 || classes == 0 || classes > RFC_LABELS_MAX)
         return 0;
     for (uint32_t i = 0; i < count; i++) {
         const size_t row = row_at(chosen, i);
         if (row >= table->rows || table->label[row] >= classes)
             return 0;
+        seen += !has[table->label[row]];
         has[table->label[row]] = 1;
         for (size_t j = 0; table->missing && j < table->features; j++)
             if (table->missing[row * table->features + j])
                 return 0;
     }
-    return !memchr(has, 0, classes);
+    return seen == classes;
 }
 
 rfc_training *rfc_training_open(const rfc_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes,
