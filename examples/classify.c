@@ -12,7 +12,8 @@ int main(void)
     const char *const kinds[] = {"red", "green", "blue"};
     rfc_table known = {.source = "known", .features = FEATURES}, object = {.source = "object", .features = FEATURES};
     char error[200];
-    for (uint32_t i = 0; i < ROWS; i++) { /* your data: every fifth feature tells the kind; the last row is what we want to know */
+    /* your data: every fifth feature tells the kind; the last row is the object, whose label is for us alone */
+    for (uint32_t i = 0; i < ROWS; i++) {
         double value[FEATURES];
         for (uint32_t j = 0; j < FEATURES; j++)
             value[j] = (j % 5 == 0 ? i % 3 * 0.9 : 0) + rf64_uniform(rf_draw(1, i, j, 0, RF_FOR_USER).word[0]);
@@ -30,7 +31,8 @@ int main(void)
     rfc_answer answer;
     if (rfc_classify_one(training, &rules, &objects, 0, &answer, error, sizeof error) < 0)
         return fprintf(stderr, "%s\n", error), 1;
-    printf("%s, truth %s: %u of %d features asked\n", known.labels.text[answer.decided], object.labels.text[0], answer.queries, FEATURES);
+    printf("%s, truth %s: %u of %d features asked\n", known.labels.text[answer.decided], object.labels.text[0],
+           answer.queries, FEATURES);
     rfc_answer_free(&answer);
     rfc_training_close(training);
     rfc_table_free(&known);
