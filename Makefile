@@ -14,9 +14,9 @@ help:
 	@echo "make faults     runs killed KILLS=1000 times, full disks, closed pipes, set clocks, dead MPI ranks, huge sizes"
 	@echo "make load       10 million records through rejfilt track, a day of updates: speed, memory, drift; writes build/load.json"
 	@echo "make tsan       what uses threads, under the thread sanitizer"
-	@echo "make memcheck   the short tests under valgrind; TESTS=\"cli cloud\" are some of them"
-	@echo "make coverage   which lines of the core, the engines and the cloud the tests run; fails below 95 %"
-	@echo "make analyse    cppcheck and clang-tidy; FILES=\"src/classify/csv.c\" are some of the sources"
+	@echo "make memcheck   the short tests under valgrind; TESTS=\"cli classify_core\" are some of them"
+	@echo "make coverage   which lines of the core, the engines and classification the tests run; fails below 95 %"
+	@echo "make analyse    cppcheck and clang-tidy; FILES=\"src/classify/task.c\" are some of the sources"
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make fuzz       fuzz the parsers and the numerics, each for SECONDS=60; TARGETS=\"records csv\" are some of them"
 	@echo "make bench      measure speed; writes build/bench.json"
@@ -25,7 +25,7 @@ help:
 	@echo "make site       build the playground page in build/site; make site-serve shows it"
 	@echo "make prove      prove that the integer filter cannot overflow (Frama-C)"
 	@echo "make reproduce  the paper's claims, checked: reproduce/report.html; MODE=--full for all trials, DATA=directory of MNIST"
-	@echo "make mnist      every MNIST figure of docs/cloud.md, an hour; DATA=directory of its four files"
+	@echo "make mnist      every MNIST figure of docs/classify.md, an hour; DATA=directory of its four files"
 	@echo "make ports      firmwares on simulated AVR, Cortex-M and RISC-V chips, the wasm module, and hardware, against their budgets (ports-avr, ...: one)"
 	@echo "make hdl        the integer filter as hardware: lint, co-simulation, mutations, proofs, place and route, against its budget"
 	@echo "make hdl-demo   the hardware, simulated, tracks a drifting frequency; leaves $(BUILD)/hdl-demo.svg"
@@ -87,7 +87,7 @@ load: build
 tsan:
 	@tools/need build test tsan
 	@cmake -S . -B build-tsan -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=thread > /dev/null
-	@cmake --build build-tsan --target test_engines32 test_engines64 test_fleet32 test_fleet64 test_cloud test_tables rejfilt
+	@cmake --build build-tsan --target test_engines32 test_engines64 test_fleet32 test_fleet64 test_classify_core test_tables rejfilt
 	@tools/tsan build-tsan
 
 TESTS ?=

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The C examples of docs/embedding.md, as written there, compile without warnings and track: the first with the core's
-# sources, the second, which is examples/session.c, with the library.
+# sources, the second, which is examples/session.c, with the library. So does examples/classify.c, which classifies.
 # usage: check_example.sh SOURCE_DIR CC BUILD_DIR
 set -eu
 source=$1 cc=$2 build=$3
@@ -20,3 +20,9 @@ awk 'END { if (NF < 3 || ($1 - $NF) ^ 2 > (5 * $3) ^ 2) { print "the example los
 # name: estimate in low .. high, truth
 awk '/truth/ { n++; width = $6 - $4; if ($8 < $4 - width || $8 > $6 + width) lost = 1 }
      END { if (n != 2 || lost) { print "the session lost the truth"; exit 1 } }' "$work/out"
+
+"$cc" $flags ${CFLAGS-} "$source/examples/classify.c" "$build/librejfilt.a" -pthread -ldl -lm -o "$work/classify"
+"$work/classify" | tee "$work/out"
+# class, truth class: queries of features features asked
+awk '{ sub(",", "", $1); sub(":", "", $3); if (NF != 8 || $1 != $3 || $4 < 1 || 2 * $4 > $6) { print "not classified by few questions"; exit 1 } n++ }
+     END { exit n != 1 }' "$work/out"

@@ -13,14 +13,14 @@ LAYERS = (  # from below
     ("beliefs", "src/beliefs", "include/rejfilt/belief.h"),
     ("design", "src/design", "include/rejfilt/health.h"),
     ("session", "src/session", "include/rejfilt/session.h"),
-    ("classify", "src/classify"),
+    ("classify", "src/classify", "include/rejfilt/classify.h"),
     ("apps", "apps"),
     ("lab, ports, tests, examples", "lab", "ports", "tests", "examples"),
 )
 # Above the folder it is in: it compiles and loads a user's model for this machine, of which the engines know.
 ABOVE = {"src/models/load.c": "engines"}
 # The command runs the lab (`reproduce`) and compares with its nearest neighbours (`classify --knn`).
-ALLOWED = {("apps/cli/reproduce.c", "lab/experiments/workers.h"), ("apps/cli/classify.c", "lab/baselines/knn.h"), ("apps/cli/cloud.c", "lab/baselines/knn.h")}
+ALLOWED = {("apps/cli/reproduce.c", "lab/experiments/workers.h"), ("apps/cli/classify.c", "lab/baselines/knn.h"), ("apps/cli/classify_data.c", "lab/baselines/knn.h")}
 
 
 def layer(path):

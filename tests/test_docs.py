@@ -245,7 +245,7 @@ def messages(text):
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     for match in re.finditer(r'\b(\w+)\(((?:[^;"()]|\([^()]*\))*?)((?:"(?:[^"\\]|\\.)*"\s*)+)', text):
         name, before, strings = match.groups()
-        if re.fullmatch(r"(cli|rf|rf_load|rf_rows)_(error|fail)|fail|refuse|refuse_part|bad_value", name) or name == "snprintf" and re.search("error|reason", before):
+        if re.fullmatch(r"(cli|rf|rf_load|tables_rows)_(error|fail)|fail|refuse|refuse_part|bad_value", name) or name == "snprintf" and re.search("error|reason", before):
             message = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', strings))
             yield plain(re.sub(r"%[-+0 .*\d]*(ll|z|l)?[a-zA-Z]", PLACEHOLDER, message).replace("%%", "%"))
 
@@ -293,7 +293,7 @@ class Reference(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         index = "".join(path.read_text() for path in (WORK / "api").glob("globals*.html"))
         names = [name for path in (ROOT / "include/rejfilt").glob("*.h")
-                 for name in re.findall(r"^RF_API[^;]*?\b(RF\(\w+\)|rf(?:32|64)?_\w+)[(;]", path.read_text(), re.M)]
+                 for name in re.findall(r"^RF_API[^;]*?\b(RF\(\w+\)|rf(?:32|64|c)?_\w+)[(;]", path.read_text(), re.M)]
         self.assertIn("rf64_update", names)
         for name in names:
             for bits in ("32", "64"):

@@ -6,14 +6,14 @@ COMMAND = os.path.abspath(sys.argv.pop(1))
 LONGEST = 60  # seconds for any one command, with room for sanitizers; a hang is a failure
 KINDS = ("pipe", "directory", "socket", "device")
 TABLE = "a,b,label\n" + "".join(f"{i % 7},{i % 5},{'xy'[i % 2]}\n" for i in range(60))
-CLOUD = {"data": "ordinary", "train": "ordinary", "train-labels": "ordinary", "test": "ordinary", "test-labels": "ordinary", "cost": "ordinary",
+CLASSIFY = {"data": "ordinary", "train": "ordinary", "train-labels": "ordinary", "test": "ordinary", "test-labels": "ordinary", "cost": "ordinary",
          "mask": "ordinary", "out": "output", "plot": "picture"}
 # what each option that names a file names; `every_option_is_here` sees to it that none is forgotten
 OPTIONS = {"track": {"config": "ordinary", "data": "stream", "model": "model", "state": "state", "plot": "replaced"},
            "compare": {"data": "stream", "model": "model"},
            "models": {},
-           "classify": CLOUD,
-           "features": {**CLOUD, "csv": "output"},
+           "classify": CLASSIFY,
+           "features": {**CLASSIFY, "csv": "output"},
            "reproduce": {"out": "folder", "data": "ordinary"}}
 RECORDS = "t,x_,outcome\n3,0.1,1\n2,0.2,0\n"
 

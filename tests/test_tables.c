@@ -8,10 +8,8 @@
 
 #include "allocations.h"
 #include "knn.h"
-#include "load.h"
-#include "scale.h"
-#include "sweep.h"
-#include "task.h"
+#include "table.h"
+#include "tables/load.h"
 
 /* ---- Files ---- */
 
@@ -31,11 +29,11 @@ static const char *copy_corpus(const char *from, const char *name)
     return write_file(in_directory(name), bytes, count);
 }
 
-static void refused(const rf_source *source, const char *says)
+static void refused(const tables_source *source, const char *says)
 {
-    rf_table train, test;
+    rfc_table train, test;
     char error[400] = "";
-    if (rf_load(source, &train, &test, error, sizeof error) == 0 || !strstr(error, says))
+    if (tables_load(source, &train, &test, error, sizeof error) == 0 || !strstr(error, says))
         fail_msg("'%s', not '%s'", error, says);
     assert_true(train.rows == 0 && !train.bytes && !train.reals && !train.label);
 }
@@ -68,7 +66,7 @@ static void damaged_files_are_refused(void **state)
             at++;
         assert_true(at + length <= count);
         memcpy(bytes + at + cases[k].at, cases[k].put, cases[k].bytes);
-        const rf_source source = {.train = write_file(in_directory(cases[k].name), bytes, count)};
+        const tables_source source = {.train = write_file(in_directory(cases[k].name), bytes, count)};
         refused(&source, cases[k].says);
         remove(source.train);
     }
@@ -187,17 +185,17 @@ static void archives_of_many_members_are_read_once(void **state)
         zip_add_array(&z, "y.npy", 3, 0, 0);
         const size_t bytes = z.count + z.listed;
         const char *path = zip_write(&z, "many.npz", counts[k] + 2 < 65535 ? counts[k] + 2 : 65535);
-        rf_table train, test;
+        rfc_table train, test;
         char error[400] = "";
         bytes_read = 0;
         bytes_most = 2 * bytes;
-        const int status = rf_load(&(rf_source){.data = path}, &train, &test, error, sizeof error); /* both halves */
+        const int status = tables_load(&(tables_source){.data = path}, &train, &test, error, sizeof error); /* both halves */
         bytes_most = SIZE_MAX;
         if (status < 0)
             fail_msg("%s", error);
         assert_true(bytes_read >= bytes / 3); /* else it reads past the counter */
         assert_true(train.rows == 3 && train.features == 2 && memcmp(train.bytes, "\12\13\14\15\16\17", 6) == 0);
-        rf_table_free(&train);
+        rfc_table_free(&train);
         remove(path);
     }
 }
@@ -218,14 +216,14 @@ static void directories_that_lie_are_refused(void **state)
         zip z = zip_begin(2000);
         zip_add_array(&z, cases[k].first, 3, 2, 10);
         zip_add_array(&z, cases[k].second, 3, cases[k].second[0] == 'x' ? 2 : 0, 0);
-        const rf_source source = {.train = zip_write(&z, "lies.npz", cases[k].members)};
-        rf_table train, test;
+        const tables_source source = {.train = zip_write(&z, "lies.npz", cases[k].members)};
+        rfc_table train, test;
         char error[400] = "";
         if (cases[k].says) {
             refused(&source, cases[k].says);
         } else {
-            assert_int_equal(rf_load(&source, &train, &test, error, sizeof error), 0);
-            rf_table_free(&train);
+            assert_int_equal(tables_load(&source, &train, &test, error, sizeof error), 0);
+            rfc_table_free(&train);
         }
         remove(source.train);
     }
@@ -237,8 +235,8 @@ static void a_directory_of_images(void **state)
     (void)state;
     const char images[] = "\0\0\x8\3\0\0\0\2\0\0\0\1\0\0\0\2\1\2\3\4", labels[] = "\0\0\x8\1\0\0\0\2\7\4";
     const char *const names[] = {"train-images-idx3-ubyte", "t10k-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-labels-idx1-ubyte"};
-    const rf_source source = {.data = directory};
-    rf_table train, test;
+    const tables_source source = {.data = directory};
+    rfc_table train, test;
     char error[400] = "";
     refused(&source, "has no file train-images-idx3-ubyte");
     for (int k = 0; k < 2; k++)
@@ -246,17 +244,17 @@ static void a_directory_of_images(void **state)
     refused(&source, "has no file of labels beside it");
     for (int k = 2; k < 4; k++)
         write_file(in_directory(names[k]), labels, sizeof labels - 1);
-    assert_int_equal(rf_load(&source, &train, &test, error, sizeof error), 0);
-    for (const rf_table *t = &train; t; t = t == &train ? &test : NULL) {
+    assert_int_equal(tables_load(&source, &train, &test, error, sizeof error), 0);
+    for (const rfc_table *t = &train; t; t = t == &train ? &test : NULL) {
         assert_true(t->rows == 2 && t->height == 1 && t->width == 2 && memcmp(t->bytes, "\1\2\3\4", 4) == 0);
         assert_string_equal(t->labels.text[t->label[0]], "7");
         assert_string_equal(t->labels.text[t->label[1]], "4");
     }
-    rf_table_free(&train);
-    rf_table_free(&test);
-    assert_int_equal(rf_load(&(rf_source){.train = in_directory(names[0])}, &train, &test, error, sizeof error), 0); /* and alone */
+    rfc_table_free(&train);
+    rfc_table_free(&test);
+    assert_int_equal(tables_load(&(tables_source){.train = in_directory(names[0])}, &train, &test, error, sizeof error), 0); /* and alone */
     assert_string_equal(train.labels.text[train.label[0]], "7");
-    rf_table_free(&train);
+    rfc_table_free(&train);
     for (int k = 0; k < 4; k++)
         remove(in_directory(names[k]));
 }
@@ -265,18 +263,18 @@ static void label_columns(void **state)
 {
     (void)state;
     const char text[] = "\"one\",two\n1 ,2\n3 ,4\n";
-    rf_table train, test;
+    rfc_table train, test;
     char error[400] = "", name[40];
     const char *array = copy_corpus("npy/doubles", "a.npy"), *csv = write_file(in_directory("a.csv"), text, sizeof text - 1);
-    refused(&(rf_source){.train = array, .label = "9"}, "has no column '9'; they are numbered 0 to 1");
-    refused(&(rf_source){.train = csv, .train_labels = array}, "a CSV file has its labels in a column");
-    refused(&(rf_source){.train = csv, .label = "colour"}, "has no column 'colour'");
+    refused(&(tables_source){.train = array, .label = "9"}, "has no column '9'; they are numbered 0 to 1");
+    refused(&(tables_source){.train = csv, .train_labels = array}, "a CSV file has its labels in a column");
+    refused(&(tables_source){.train = csv, .label = "colour"}, "has no column 'colour'");
     for (int k = 0; k < 2; k++) { /* by its number, or its name */
-        assert_int_equal(rf_load(&(rf_source){.train = csv, .label = k ? "one" : "0"}, &train, &test, error, sizeof error), 0);
+        assert_int_equal(tables_load(&(tables_source){.train = csv, .label = k ? "one" : "0"}, &train, &test, error, sizeof error), 0);
         assert_true(train.rows == 2 && train.features == 1 && train.bytes[0] == 2 && train.bytes[1] == 4);
         assert_string_equal(train.labels.text[train.label[1]], "3");
-        assert_string_equal(rf_table_feature(&train, 0, name, sizeof name), "two");
-        rf_table_free(&train);
+        assert_string_equal(rfc_table_feature(&train, 0, name, sizeof name), "two");
+        rfc_table_free(&train);
     }
     remove(array);
     remove(csv);
@@ -297,8 +295,8 @@ static void missing_numbers_stay_missing(void **state)
         length += (size_t)snprintf(text + length, sizeof text - length, "%d,%s,%s\n", i, i % 3 ? half : "", i % 2 ? "a" : "b");
     }
     const char *path = write_file(in_directory("a.csv"), text, length);
-    rf_table table = {0};
-    assert_int_equal(rf_load_csv(path, NULL, &table, error, sizeof error), 0);
+    rfc_table table = {0};
+    assert_int_equal(tables_load_csv(path, NULL, &table, error, sizeof error), 0);
     assert_true(table.rows == ROWS && table.features == 2 && table.reals && table.missing);
     for (uint32_t i = 0; i < ROWS; i++) {
         assert_int_equal(table.missing[2 * i], 0);
@@ -306,19 +304,19 @@ static void missing_numbers_stay_missing(void **state)
         check_within(table.reals[2 * i], i, 0);
         check_within(table.reals[2 * i + 1], i % 3 ? i + 0.5 : 0, 0);
     }
-    rf_table_keep(&table, is_odd, NULL);
+    rfc_table_keep(&table, is_odd, NULL);
     assert_int_equal(table.rows, ROWS / 2);
     for (uint32_t i = 0; i < ROWS / 2; i++) {
         check_within(table.reals[2 * i], 2 * i + 1, 0);
         assert_int_equal(table.missing[2 * i + 1], (2 * i + 1) % 3 == 0);
     }
-    rf_table_free(&table);
+    rfc_table_free(&table);
     remove(path);
 }
 
-static rf_table small_table(uint32_t rows, int has_missing)
+static rfc_table small_table(uint32_t rows, int has_missing)
 {
-    rf_table t = {.rows = rows, .room = rows, .features = 2, .bytes = malloc(2 * rows), .label = calloc(rows, sizeof *t.label)};
+    rfc_table t = {.rows = rows, .room = rows, .features = 2, .bytes = malloc(2 * rows), .label = calloc(rows, sizeof *t.label)};
     test_bytes(t.bytes, 2 * rows, rows);
     if (has_missing) {
         t.missing = calloc(rows, 2);
@@ -332,40 +330,40 @@ static void tables_are_joined(void **state)
 {
     (void)state;
     for (int k = 0; k < 4; k++) {
-        rf_table a = small_table(3, k & 1), b = small_table(4, k & 2), first = small_table(3, 0), second = small_table(4, 0);
+        rfc_table a = small_table(3, k & 1), b = small_table(4, k & 2), first = small_table(3, 0), second = small_table(4, 0);
         char error[200];
-        assert_int_equal(rf_table_append(&a, &b, error, sizeof error), 0);
+        assert_int_equal(rfc_table_append(&a, &b, error, sizeof error), 0);
         assert_true(a.rows == 7 && b.rows == 0 && !b.bytes);
         assert_memory_equal(a.bytes, first.bytes, 6);
         assert_memory_equal(a.bytes + 6, second.bytes, 8);
         assert_int_equal(a.missing != NULL, k > 0);
         for (int i = 0; i < 14 && a.missing; i++)
             assert_int_equal(a.missing[i], (i == 1 && k & 1) || (i == 7 && k & 2));
-        rf_table_free(&a);
-        rf_table_free(&first);
-        rf_table_free(&second);
+        rfc_table_free(&a);
+        rfc_table_free(&first);
+        rfc_table_free(&second);
     }
 }
 
 static void synthetic_digits_are_a_function_of_their_number(void **state)
 {
     (void)state;
-    rf_table all = {0}, tail = {0};
+    rfc_table all = {0}, tail = {0};
     char error[200];
-    assert_int_equal(rf_synthetic(5, 0, 30, &all, error, sizeof error), 0);
-    assert_int_equal(rf_synthetic(5, 20, 10, &tail, error, sizeof error), 0);
+    assert_int_equal(rfc_synthetic(5, 0, 30, &all, error, sizeof error), 0);
+    assert_int_equal(rfc_synthetic(5, 20, 10, &tail, error, sizeof error), 0);
     assert_memory_equal(all.bytes + 20 * 784, tail.bytes, 10 * 784);
     assert_memory_not_equal(all.bytes, all.bytes + 10 * 784, 784); /* two zeros are not the same */
-    rf_table_free(&all);
-    rf_table_free(&tail);
+    rfc_table_free(&all);
+    rfc_table_free(&tail);
 }
 
 /* ---- Scales ---- */
 
 /* `rows` rows of reals: feature 0 normal-like of width 1e-4, feature 1 of width 1e6, both with wild values. */
-static rf_table wild_table(uint32_t rows)
+static rfc_table wild_table(uint32_t rows)
 {
-    rf_table t = {.rows = rows, .room = rows, .features = 2};
+    rfc_table t = {.rows = rows, .room = rows, .features = 2};
     uint64_t seed = 9;
     t.reals = malloc((size_t)rows * 2 * sizeof *t.reals);
     t.label = calloc(rows, sizeof *t.label);
@@ -383,11 +381,11 @@ static rf_table wild_table(uint32_t rows)
 static void wild_values_do_not_set_the_scale(void **state)
 {
     (void)state;
-    rf_table train = wild_table(2000), test = {0};
-    rf_scaling used;
+    rfc_table train = wild_table(2000), test = {0};
+    rfc_scaling used;
     char error[200];
-    assert_int_equal(rf_scale(&train, &test, RF_SCALE_AUTO, &used, error, sizeof error), 0);
-    assert_int_equal(used, RF_SCALE_EACH);
+    assert_int_equal(rfc_scale(&train, &test, RFC_SCALE_AUTO, &used, error, sizeof error), 0);
+    assert_int_equal(used, RFC_SCALE_EACH);
     assert_null(train.reals);
     for (unsigned j = 0; j < 2; j++) {
         double sum = 0, squares = 0;
@@ -401,7 +399,7 @@ static void wild_values_do_not_set_the_scale(void **state)
         check_within(mean, 128, 5);
         check_within(sd, 43, 6); /* 40 steps for values held within the 5th and 95th percentile */
     }
-    rf_table_free(&train);
+    rfc_table_free(&train);
 }
 
 /* A value now and then among equal ones still shows, with one map for each feature and with one for all. */
@@ -409,36 +407,36 @@ static void rare_values_show(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
-        rf_table train = wild_table(2000), test = {0};
-        rf_scaling used;
+        rfc_table train = wild_table(2000), test = {0};
+        rfc_scaling used;
         char error[200];
         for (uint32_t i = 0; i < 2000; i++) {
             train.reals[2 * i] = 5; /* always */
             train.reals[2 * i + 1] = i == 700 ? 6 : 5;
         }
-        assert_int_equal(rf_scale(&train, &test, k ? RF_SCALE_SHARED : RF_SCALE_AUTO, &used, error, sizeof error), 0);
-        assert_int_equal(used, k ? RF_SCALE_SHARED : RF_SCALE_EACH);
+        assert_int_equal(rfc_scale(&train, &test, k ? RFC_SCALE_SHARED : RFC_SCALE_AUTO, &used, error, sizeof error), 0);
+        assert_int_equal(used, k ? RFC_SCALE_SHARED : RFC_SCALE_EACH);
         assert_true(train.bytes[0] == train.bytes[1400] && train.bytes[1] == train.bytes[1399]);
         assert_int_equal(train.bytes[1401], 255);
         assert_true(train.bytes[1] <= 128);
-        rf_table_free(&train);
+        rfc_table_free(&train);
     }
 }
 
 static void bytes_of_images_stay(void **state)
 {
     (void)state;
-    rf_table train = {.rows = 3, .room = 3, .features = 4, .height = 2, .width = 2}, test = {0};
-    rf_scaling used;
+    rfc_table train = {.rows = 3, .room = 3, .features = 4, .height = 2, .width = 2}, test = {0};
+    rfc_scaling used;
     char error[200];
     const uint8_t values[12] = {0, 1, 2, 200, 4, 5, 6, 7, 8, 9, 10, 11};
     train.bytes = malloc(12);
     assert_non_null(train.bytes);
     memcpy(train.bytes, values, 12);
-    assert_int_equal(rf_scale(&train, &test, RF_SCALE_AUTO, &used, error, sizeof error), 0);
-    assert_int_equal(used, RF_SCALE_SHARED);
+    assert_int_equal(rfc_scale(&train, &test, RFC_SCALE_AUTO, &used, error, sizeof error), 0);
+    assert_int_equal(used, RFC_SCALE_SHARED);
     assert_memory_equal(train.bytes, values, 12);
-    rf_table_free(&train);
+    rfc_table_free(&train);
 }
 
 /* ---- Tasks ---- */
@@ -447,16 +445,16 @@ static void tasks_refuse(void **state)
 {
     (void)state;
     char classes[4000] = "", labels[4000] = "", error[400];
-    for (size_t i = 0, c = 0, l = 0; i <= RF_LABELS_MAX; i++) {
+    for (size_t i = 0, c = 0, l = 0; i <= RFC_LABELS_MAX; i++) {
         c += (size_t)snprintf(classes + c, sizeof classes - c, "%zu:c%zu ", i, i);
-        l += (size_t)snprintf(labels + l, sizeof labels - l, "%zu%s", i, i < RF_LABELS_MAX ? "," : ":a");
+        l += (size_t)snprintf(labels + l, sizeof labels - l, "%zu%s", i, i < RFC_LABELS_MAX ? "," : ":a");
     }
     const char *const bad[][2] = {{"0:a 1:a", "class 'a' is there twice"}, {"0:a 0:b", "label '0' is in two classes"},
                                   {"0:", "is not LABEL,...:CLASS"},        {"0:a", "has 1 class"},
                                   {classes, "more than 256 classes"},      {labels, "more than 256 labels"}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
-        rf_task task;
-        assert_int_equal(rf_task_parse(NULL, bad[k][0], &task, error, sizeof error), -1);
+        rfc_task task;
+        assert_int_equal(rfc_task_parse(NULL, bad[k][0], &task, error, sizeof error), -1);
         if (!strstr(error, bad[k][1]))
             fail_msg("'%s', not '%s'", error, bad[k][1]);
     }
@@ -478,63 +476,62 @@ char *__wrap_strdup(const char *text)
 FILE *__wrap_fdopen(int file, const char *mode) { return runs_out(&allocations_left) ? NULL : __real_fdopen(file, mode); }
 gzFile __wrap_gzdopen(int file, const char *mode) { return runs_out(&allocations_left) ? NULL : __real_gzdopen(file, mode); }
 
-static int learn_and_ask(const rf_table *train, uint32_t classes, char *error, size_t size)
+static int learn_and_ask(const rfc_table *train, uint32_t classes, char *error, size_t size)
 {
-    rf_training training;
-    rf_objects objects = {train, NULL, train->rows};
-    uint32_t chosen[100], nearest[100];
+    rfc_objects objects = {train, NULL, train->rows};
+    uint32_t nearest[100];
     const uint8_t mask[100] = {1};
     rf_knn_set set = {train->bytes, NULL, train->rows, train->features};
-    for (uint32_t i = 0; i < train->rows; i++)
-        chosen[i] = i;
-    int status = rf_training_make(train, chosen, train->rows, classes, 1, &training, error, size);
-    if (status < 0)
-        return status;
+    const uint32_t whole = train->missing ? 2 : train->rows; /* rows that lack nothing come first */
+    rfc_training *training = rfc_training_open(train, NULL, whole, classes, 1, error, size);
+    if (!training)
+        return -1;
+    int status = 0;
     for (int k = 0; k < 4 && status == 0; k++) {
-        rf_rules rules = rf_rules_default(k < 2 ? RF_WEIGHTED : RF_PAPER, &training);
-        uint8_t class[100];
+        rfc_rules rules = rfc_rules_default(k < 2 ? RFC_WEIGHTED : RFC_PAPER, training);
+        uint8_t decided[100];
         float posterior[1000];
         uint32_t *asked[100] = {NULL}, queries[100] = {0};
-        rf_outcome outcome = {.class = class, .posterior = posterior, .asked = asked, .queries = queries};
-        rf_answer answer;
+        rfc_outcome outcome = {.decided = decided, .posterior = posterior, .asked = asked, .queries = queries};
+        rfc_answer answer;
         rules.mask = k % 2 ? mask : NULL;
-        status = rf_run(&training, &rules, &objects, 2, &outcome, NULL, NULL, error, size);
+        status = rfc_classify(training, &rules, &objects, 2, NULL, NULL, &outcome, error, size);
         if (status == 0)
-            status = rf_run_one(&training, &rules, &objects, 0, &answer, error, size);
+            status = rfc_classify_one(training, &rules, &objects, 0, &answer, error, size);
         if (status == 0) {
-            assert_true(answer.class == class[0] && answer.queries == queries[0]);
+            assert_true(answer.decided == decided[0] && answer.queries == queries[0]);
             assert_memory_equal(answer.asked, asked[0], answer.queries * sizeof *answer.asked);
             assert_memory_equal(answer.posterior, posterior, classes * sizeof *posterior);
-            rf_answer_free(&answer);
+            rfc_answer_free(&answer);
         }
         for (uint32_t i = 0; i < train->rows; i++)
             free(asked[i]);
     }
     if (status == 0)
         status = rf_knn(&set, &set, mask, 1, 2, nearest, NULL, NULL, error, size);
-    rf_training_free(&training);
+    rfc_training_close(training);
     return status;
 }
 
 /* From a file to answers. Returns 0, or -1 with a message. */
 static int whole_way(const char *path, char *error, size_t size)
 {
-    rf_source source = {.train = path};
-    rf_table train, test;
-    rf_task task;
-    rf_scaling used;
+    tables_source source = {.train = path};
+    rfc_table train, test;
+    rfc_task task;
+    rfc_scaling used;
     uint64_t left_out = 0;
-    int status = rf_load(&source, &train, &test, error, size);
-    if (status == 0 && (status = rf_task_parse("labels", NULL, &task, error, size)) == 0) {
-        status = rf_task_apply(&task, &train, &test, &left_out, error, size);
+    int status = tables_load(&source, &train, &test, error, size);
+    if (status == 0 && (status = rfc_task_parse("labels", NULL, &task, error, size)) == 0) {
+        status = rfc_task_apply(&task, &train, &test, &left_out, error, size);
         if (status == 0)
-            status = rf_scale(&train, &test, RF_SCALE_AUTO, &used, error, size);
+            status = rfc_scale(&train, &test, RFC_SCALE_AUTO, &used, error, size);
         if (status == 0)
             status = learn_and_ask(&train, task.classes.count, error, size);
-        rf_task_free(&task);
+        rfc_task_free(&task);
     }
-    rf_table_free(&train);
-    rf_table_free(&test);
+    rfc_table_free(&train);
+    rfc_table_free(&test);
     return status;
 }
 

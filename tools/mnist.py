@@ -1,4 +1,4 @@
-"""Every full-size MNIST figure of docs/cloud.md: python3 tools/mnist.py COMMAND DATA OUT [ROW...]
+"""Every full-size MNIST figure of docs/classify.md: python3 tools/mnist.py COMMAND DATA OUT [ROW...]
 
 Runs the rows (all by default), each with its command, and writes OUT.json and OUT.md as it goes."""
 import json, os, pathlib, subprocess, sys, tempfile, time

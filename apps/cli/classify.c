@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cloud.h"
+#include "classify_data.h"
 #include "csv.h"
 #include "json.h"
 #include "knn.h"
-#include "cloud_picture.h"
+#include "classify_picture.h"
 
 enum { MOST_K = 16 };
 
 typedef struct config {
-    cloud_config cloud; /* first: cloud_set_split and _plot take it for the whole */
+    classify_config shared; /* first: classify_set_split and _plot take it for the whole */
     const char *out;
     int explains;
     uint64_t explained;
@@ -54,14 +54,14 @@ static int set_knn(void *c, const char *value, char *error, size_t size)
 #define AT(field) offsetof(config, field)
 
 static const cli_option options[] = {
-#include "cloud_options.def"
+#include "classify_options.def"
     {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", NULL, CLI_TEXT,
      AT(out), 0, 0, NULL},
     {"explain", "I", "draw the story of object I (from 0 on) as a picture", set_explain, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"plot", "FILE.svg", "where to (default explain-I.svg)", cloud_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"plot", "FILE.svg", "where to (default explain-I.svg)", classify_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn", "K,...", "compare with the K nearest neighbours, on all features", set_knn, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn-features", "N", "... on the N features of largest variance", NULL, CLI_U64, AT(knn_features), 1,
-     RF_FEATURES_MAX, NULL},
+     RFC_FEATURES_MAX, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
@@ -91,12 +91,13 @@ typedef struct totals {
     uint32_t knn_features;
 } totals;
 
-static int run_knn(const config *c, const cloud_data *d, const cloud_trial *t, cloud_progress *progress, totals *sum)
+static int run_knn(const config *c, const classify_data *d, const classify_trial *t, cli_progress *progress,
+                   totals *sum)
 {
-    double start = cloud_seconds(), cpu_start = cloud_cpu_seconds();
-    int code = cloud_knn(&c->cloud, d, t, c->knn_features, c->k, c->ks, progress, sum->knn_errors);
-    sum->knn_seconds += cloud_seconds() - start;
-    sum->knn_cpu_seconds += cloud_cpu_seconds() - cpu_start;
+    double start = cli_seconds(), cpu_start = cli_cpu_seconds();
+    int code = classify_knn(&c->shared, d, t, c->knn_features, c->k, c->ks, progress, sum->knn_errors);
+    sum->knn_seconds += cli_seconds() - start;
+    sum->knn_cpu_seconds += cli_cpu_seconds() - cpu_start;
     sum->knn_features =
         c->knn_features && c->knn_features < d->train.features ? (uint32_t)c->knn_features : d->train.features;
     return code;
@@ -104,7 +105,7 @@ static int run_knn(const config *c, const cloud_data *d, const cloud_trial *t, c
 
 /* ---- One CSV row per object ---- */
 
-static void put_header(FILE *out, const cloud_data *d)
+static void put_header(FILE *out, const classify_data *d)
 {
     fputs("object,label,decided", out);
     for (uint32_t c = 0; c < d->task.classes.count; c++) {
@@ -115,20 +116,20 @@ static void put_header(FILE *out, const cloud_data *d)
 }
 
 /* The features that were asked, as one text: words between blanks. */
-static void list_asked(FILE *list, const cloud_data *d, const uint32_t asked[], uint32_t count)
+static void list_asked(FILE *list, const classify_data *d, const uint32_t asked[], uint32_t count)
 {
     char number[16];
     rewind(list);
     for (uint32_t k = 0; k < count; k++) {
         fputs(k ? " " : "", list);
-        rf_csv_word(list, rf_table_feature(&d->train, asked[k], number, sizeof number));
+        rf_csv_word(list, rfc_table_feature(&d->train, asked[k], number, sizeof number));
     }
     putc('\0', list);
     fflush(list);
 }
 
 /* Returns 0, or -1 without memory. */
-static int put_objects(FILE *out, const cloud_data *d, const cloud_trial *t, const rf_outcome *o, uint64_t first)
+static int put_objects(FILE *out, const classify_data *d, const classify_trial *t, const rfc_outcome *o, uint64_t first)
 {
     uint32_t classes = d->task.classes.count;
     char *asked = NULL;
@@ -138,7 +139,7 @@ static int put_objects(FILE *out, const cloud_data *d, const cloud_trial *t, con
         fprintf(out, "%llu,", (unsigned long long)first + i);
         rf_csv_field(out, d->task.classes.text[t->objects.table->label[t->objects.rows[i]]]);
         putc(',', out);
-        rf_csv_field(out, d->task.classes.text[o->class[i]]);
+        rf_csv_field(out, d->task.classes.text[o->decided[i]]);
         for (uint32_t c = 0; c < classes; c++)
             fprintf(out, ",%.6g", (double)o->posterior[(size_t)i * classes + c]);
         fprintf(out, ",%u,", o->queries[i]);
@@ -155,42 +156,42 @@ static int put_objects(FILE *out, const cloud_data *d, const cloud_trial *t, con
 
 /* ---- Trials ---- */
 
-static void free_outcome(rf_outcome *o, uint32_t count)
+static void free_outcome(rfc_outcome *o, uint32_t count)
 {
     for (uint32_t i = 0; i < count && o->asked; i++)
         free(o->asked[i]);
     free(o->asked);
-    free(o->class);
+    free(o->decided);
     free(o->posterior);
     free(o->queries);
 }
 
-static int keep_objects(const cloud_trial *t, rf_outcome *o)
+static int keep_objects(const classify_trial *t, uint32_t classes, rfc_outcome *o)
 {
     uint32_t count = t->objects.count;
-    o->class = malloc(count);
-    o->posterior = malloc((size_t)count * t->training.classes * sizeof *o->posterior);
+    o->decided = malloc(count);
+    o->posterior = malloc((size_t)count * classes * sizeof *o->posterior);
     o->queries = malloc(count * sizeof *o->queries);
     o->asked = calloc(count, sizeof *o->asked);
-    return o->class && o->posterior && o->queries && o->asked ? 0 : -1;
+    return o->decided && o->posterior && o->queries && o->asked ? 0 : -1;
 }
 
-static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t, FILE *out, cloud_progress *progress,
-                     totals *sum)
+static int run_trial(const config *c, const classify_data *d, const classify_trial *t, FILE *out,
+                     cli_progress *progress, totals *sum)
 {
     char error[300];
-    rf_outcome o = {0};
+    rfc_outcome o = {0};
     int code = CLI_OK;
-    if (out && keep_objects(t, &o) < 0)
+    if (out && keep_objects(t, d->task.classes.count, &o) < 0)
         code = cli_error("classify: out of memory for the answers");
-    double start = cloud_seconds(), cpu_start = cloud_cpu_seconds();
-    if (code == CLI_OK && rf_run(&t->training, &t->rules, &t->objects, (unsigned)c->cloud.threads, &o,
-                                 cloud_progress_show, progress, error, sizeof error) < 0)
+    double start = cli_seconds(), cpu_start = cli_cpu_seconds();
+    if (code == CLI_OK && rfc_classify(t->training, &t->rules, &t->objects, (unsigned)c->shared.threads,
+                                       cli_progress_show, progress, &o, error, sizeof error) < 0)
         code = cli_error("classify: %s", error);
     if (code == CLI_OK) {
         double share = (double)o.errors / t->objects.count;
-        sum->seconds += cloud_seconds() - start;
-        sum->cpu_seconds += cloud_cpu_seconds() - cpu_start;
+        sum->seconds += cli_seconds() - start;
+        sum->cpu_seconds += cli_cpu_seconds() - cpu_start;
         if (out && put_objects(out, d, t, &o, sum->objects) < 0)
             code = cli_error("classify: out of memory for the answers");
         sum->objects += t->objects.count;
@@ -199,45 +200,45 @@ static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t,
         sum->cost += o.all_cost;
         sum->error += share;
         sum->error_squares += share * share;
-        sum->train = t->training.count;
+        sum->train = rfc_training_count(t->training);
     }
     free_outcome(&o, t->objects.count);
     return code;
 }
 
-static int explain(const config *c, const cloud_data *d, const cloud_trial *t)
+static int explain(const config *c, const classify_data *d, const classify_trial *t)
 {
     char error[300], path[64], title[200];
-    rf_answer answer;
+    rfc_answer answer;
     if (c->explained >= t->objects.count)
         return cli_error("classify: --explain: there is no object %llu; they are 0 to %u",
                          (unsigned long long)c->explained, t->objects.count - 1);
     snprintf(path, sizeof path, "explain-%llu.svg", (unsigned long long)c->explained);
-    const char *to = c->cloud.plot ? c->cloud.plot : path;
-    if (rf_run_one(&t->training, &t->rules, &t->objects, (uint32_t)c->explained, &answer, error, sizeof error) < 0)
+    const char *to = c->shared.plot ? c->shared.plot : path;
+    if (rfc_classify_one(t->training, &t->rules, &t->objects, (uint32_t)c->explained, &answer, error, sizeof error) < 0)
         return cli_error("classify: %s", error);
     uint32_t row = t->objects.rows[c->explained];
     snprintf(title, sizeof title, "object %llu of %.60s, task %s, method %s", (unsigned long long)c->explained,
-             cloud_base_name(t->objects.table->source), d->task.name, cloud_method_names[c->cloud.method]);
-    FILE *out = cloud_create(&c->cloud, to);
+             classify_base_name(t->objects.table->source), d->task.name, classify_method_names[c->shared.method]);
+    FILE *out = classify_create(&c->shared, to);
     int code = out ? CLI_OK : CLI_BAD_INPUT;
     if (out) {
         cli_picture_story(out, title, &d->train, &d->task, t->objects.table->bytes + (size_t)row * d->train.features,
                           t->objects.table->label[row], &answer);
-        code = cloud_finish(&c->cloud, to, out);
+        code = classify_finish(&c->shared, to, out);
         fprintf(stderr, "picture: %s\n", to);
     }
-    rf_answer_free(&answer);
+    rfc_answer_free(&answer);
     return code;
 }
 
-static void print_json(const config *c, const cloud_data *d, const totals *s)
+static void print_json(const config *c, const classify_data *d, const totals *s)
 {
-    const cloud_config *cc = &c->cloud;
+    const classify_config *cc = &c->shared;
     double trials = (double)cc->shuffles, objects = (double)s->objects, mean = s->error / trials;
     cli_json json = cli_json_open(stdout);
     cli_json_text(&json, "task", d->task.name);
-    cli_json_text(&json, "method", cloud_method_names[cc->method]);
+    cli_json_text(&json, "method", classify_method_names[cc->method]);
     cli_json_whole(&json, "classes", d->task.classes.count);
     cli_json_whole(&json, "train", s->train);
     cli_json_whole(&json, "objects", s->objects);
@@ -253,7 +254,7 @@ static void print_json(const config *c, const cloud_data *d, const totals *s)
     cli_json_whole(&json, "shuffles", cc->split[0] ? cc->shuffles : 0);
     cli_json_real(&json, "error_sd", sqrt(fmax(0, s->error_squares / trials - mean * mean)));
     cli_json_whole(&json, "features", d->train.features);
-    cli_json_text(&json, "scale", d->scaling == RF_SCALE_SHARED ? "shared" : "each");
+    cli_json_text(&json, "scale", d->scaling == RFC_SCALE_SHARED ? "shared" : "each");
     cli_json_text(&json, "data", d->train.source);
     cli_json_bool(&json, "synthetic", cc->source.data && strcmp(cc->source.data, "synthetic") == 0);
     cli_json_whole(&json, "left_out", d->left_out);
@@ -271,12 +272,12 @@ static void print_json(const config *c, const cloud_data *d, const totals *s)
     cli_json_close(&json);
 }
 
-static void print_text(const config *c, const cloud_data *d, const totals *s)
+static void print_text(const config *c, const classify_data *d, const totals *s)
 {
-    const cloud_config *cc = &c->cloud;
+    const classify_config *cc = &c->shared;
     double objects = (double)s->objects;
-    cloud_describe(cc, d);
-    printf("method %s, %u training vectors, %llu objects%s", cloud_method_names[cc->method], s->train,
+    classify_describe(cc, d);
+    printf("method %s, %u training vectors, %llu objects%s", classify_method_names[cc->method], s->train,
            (unsigned long long)s->objects, cc->split[0] ? "" : "\n");
     if (cc->split[0])
         printf(", %llu shuffle%s split %u:%u, seed %llu\n", (unsigned long long)cc->shuffles,
@@ -292,20 +293,20 @@ static void print_text(const config *c, const cloud_data *d, const totals *s)
                100 * (double)s->knn_errors[i] / objects, (unsigned long long)s->knn_errors[i], s->knn_seconds);
 }
 
-static int run(config *c, const cloud_data *d)
+static int run(config *c, const classify_data *d)
 {
     totals sum = {0};
-    cloud_trial trial;
+    classify_trial trial;
     int code = CLI_OK;
     FILE *out = NULL;
-    if (c->out && !(out = cloud_create(&c->cloud, c->out)))
+    if (c->out && !(out = classify_create(&c->shared, c->out)))
         return CLI_BAD_INPUT;
     if (out)
         put_header(out, d);
-    cloud_progress progress = {
-        .what = "classifying", .start = cloud_seconds(), .total = c->cloud.shuffles * (c->ks > 0 ? 2 : 1)};
-    for (uint32_t i = 0; i < c->cloud.shuffles && code == CLI_OK; i++) {
-        code = cloud_trial_open(&c->cloud, d, i, &trial);
+    cli_progress progress = {
+        .what = "classifying", .start = cli_seconds(), .total = c->shared.shuffles * (c->ks > 0 ? 2 : 1)};
+    for (uint32_t i = 0; i < c->shared.shuffles && code == CLI_OK; i++) {
+        code = classify_trial_open(&c->shared, d, i, &trial);
         if (code != CLI_OK)
             break;
         if (c->explains)
@@ -316,31 +317,31 @@ static int run(config *c, const cloud_data *d)
         if (code == CLI_OK && c->ks > 0 && !c->explains)
             code = run_knn(c, d, &trial, &progress, &sum);
         progress.before += c->ks > 0;
-        cloud_trial_close(&trial);
+        classify_trial_close(&trial);
         if (c->explains)
             break;
     }
-    cloud_progress_end(&progress);
+    cli_progress_end(&progress);
     if (out) {
-        int finished = cloud_finish(&c->cloud, c->out, out);
+        int finished = classify_finish(&c->shared, c->out, out);
         code = code == CLI_OK ? finished : code;
     }
     if (code == CLI_OK && !c->explains)
-        (c->cloud.json ? print_json : print_text)(c, d, &sum);
+        (c->shared.json ? print_json : print_text)(c, d, &sum);
     return code;
 }
 
 int cli_classify(int argc, char **argv)
 {
-    config c = {.cloud = cloud_config_default("classify")};
-    cloud_data data;
+    config c = {.shared = classify_config_default("classify")};
+    classify_data data;
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
-    int code = cloud_load(&c.cloud, &data);
+    int code = classify_load(&c.shared, &data);
     if (code != CLI_OK)
         return code;
     code = run(&c, &data);
-    cloud_free(&data);
+    classify_free(&data);
     return code;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cloud_ranking *sorted; /* qsort takes no context */
+static const classify_ranking *sorted; /* qsort takes no context */
 
 static int compare(const void *a, const void *b)
 {
@@ -16,24 +16,24 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : 1;
 }
 
-void cloud_ranking_free(cloud_ranking *r)
+void classify_ranking_free(classify_ranking *r)
 {
     free(r->asked);
     free(r->variance);
     free(r->order);
 }
 
-int cloud_ranking_make(cloud_ranking *r, uint32_t features)
+int classify_ranking_make(classify_ranking *r, uint32_t features)
 {
-    *r = (cloud_ranking){features, calloc(features, sizeof *r->asked), calloc(features, sizeof *r->variance),
-                         malloc(features * sizeof *r->order), 0};
+    *r = (classify_ranking){features, calloc(features, sizeof *r->asked), calloc(features, sizeof *r->variance),
+                            malloc(features * sizeof *r->order), 0};
     if (r->asked && r->variance && r->order)
         return 0;
-    cloud_ranking_free(r);
+    classify_ranking_free(r);
     return -1;
 }
 
-void cloud_ranking_sort(cloud_ranking *r)
+void classify_ranking_sort(classify_ranking *r)
 {
     for (uint32_t j = 0; j < r->features; j++) {
         r->order[j] = j;
@@ -43,13 +43,13 @@ void cloud_ranking_sort(cloud_ranking *r)
     qsort(r->order, r->features, sizeof *r->order, compare);
 }
 
-uint32_t cloud_ranking_kept(uint32_t features, double percentile)
+uint32_t classify_ranking_kept(uint32_t features, double percentile)
 {
     const double kept = floor(features * (1 - percentile / 100) + 0.5);
     return kept < 1 ? 1 : kept > features ? features : (uint32_t)kept;
 }
 
-void cloud_ranking_mask(const cloud_ranking *r, uint32_t kept, const uint8_t *within, uint8_t *mask)
+void classify_ranking_mask(const classify_ranking *r, uint32_t kept, const uint8_t *within, uint8_t *mask)
 {
     memset(mask, 0, r->features);
     for (uint32_t k = 0; k < kept; k++)

@@ -18,7 +18,7 @@ typedef struct rf_knn_set {
 typedef void rf_knn_progress(void *context, uint64_t done, uint64_t total);
 
 /* The `k` nearest of `train` for each of `queries`, nearest first, equal distances in the order of `train`:
-   nearest[q · k] and on are indices into train. k is at most train's count and RF_KNN_MOST. Features with a 0
+   nearest[q · k] and on are indices into train. k is at most train's count and RF_KNN_MAX. Features with a 0
    in `mask` (null: none) do not count. At most 65,000 features. Returns 0, or -1 with a message. */
 int rf_knn(const rf_knn_set *train, const rf_knn_set *queries, const uint8_t *mask, unsigned k, unsigned threads,
            uint32_t *nearest, rf_knn_progress *progress, void *context, char *error, size_t size);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "cloud.h"
+#include "classify_data.h"
 #include "lab.h"
 
 typedef struct lab_setting {

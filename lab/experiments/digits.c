@@ -15,9 +15,9 @@ int digits_open(lab *l)
     return 0;
 }
 
-cloud_config digits_config(const lab *l, rf_method method, int split)
+classify_config digits_config(const lab *l, rfc_method method, int split)
 {
-    cloud_config c = cloud_config_default("reproduce");
+    classify_config c = classify_config_default("reproduce");
     c.source.data = lab_data(l) ? lab_data(l) : "synthetic";
     c.seed = lab_seed(l);
     c.threads = lab_threads(l);
@@ -29,12 +29,12 @@ cloud_config digits_config(const lab *l, rf_method method, int split)
     return c;
 }
 
-const cloud_data *digits_load(lab *l, const char *task, int split)
+const classify_data *digits_load(lab *l, const char *task, int split)
 {
     static struct digits {
         char task[32];
         int split;
-        cloud_data data;
+        classify_data data;
     } kept[4]; /* experiments ask for the same */
     struct digits *d = kept;
     while (d < kept + 4 && d->task[0] && (strcmp(d->task, task) != 0 || d->split != split))
@@ -45,9 +45,9 @@ const cloud_data *digits_load(lab *l, const char *task, int split)
     }
     if (d->task[0])
         return &d->data;
-    cloud_config c = digits_config(l, RF_PAPER, split);
+    classify_config c = digits_config(l, RFC_PAPER, split);
     c.task = task;
-    if (cloud_load(&c, &d->data) != CLI_OK) {
+    if (classify_load(&c, &d->data) != CLI_OK) {
         lab_fail(l, "there are no digits");
         return NULL;
     }
@@ -66,29 +66,29 @@ double digits_error(const digits_result *r, double *standard_error)
 /* ---- Classifying ---- */
 
 typedef struct sweep {
-    const cloud_trial *trial;
+    const classify_trial *trial;
     uint32_t at_once;
-    rf_outcome *outcomes; /* by item */
+    rfc_outcome *outcomes; /* by item */
 } sweep;
 
 static int classify_some(lab *l, void *context, uint32_t item, const rf_engine *engine)
 {
     (void)engine;
     const sweep *s = context;
-    rf_objects objects = s->trial->objects;
-    rf_rules rules = s->trial->rules;
+    rfc_objects objects = s->trial->objects;
+    rfc_rules rules = s->trial->rules;
     char error[300];
     objects.rows += item * s->at_once;
     objects.count = objects.count - item * s->at_once < s->at_once ? objects.count - item * s->at_once : s->at_once;
     rules.seed += item; /* objects are numbered from 0 on within each item */
-    return rf_run(&s->trial->training, &rules, &objects, 1, &s->outcomes[item], NULL, NULL, error, sizeof error) < 0 ? lab_fail(l, "%s", error) : 0;
+    return rfc_classify(s->trial->training, &rules, &objects, 1, NULL, NULL, &s->outcomes[item], error, sizeof error) < 0 ? lab_fail(l, "%s", error) : 0;
 }
 
-int digits_classify(lab *l, const cloud_trial *trial, uint64_t *times_asked, digits_result *result)
+int digits_classify(lab *l, const classify_trial *trial, uint64_t *times_asked, digits_result *result)
 {
-    const uint32_t features = trial->training.features, count = trial->objects.count;
+    const uint32_t features = trial->objects.table->features, count = trial->objects.count;
     /* the weighted filter takes a while to begin, the paper's does not; what is done at once must not depend on threads */
-    sweep s = {trial, trial->rules.method == RF_WEIGHTED ? 2500 : 50, NULL};
+    sweep s = {trial, trial->rules.method == RFC_WEIGHTED ? 2500 : 50, NULL};
     const uint32_t items = (count + s.at_once - 1) / s.at_once;
     uint64_t *asked = calloc((size_t)items * features, sizeof *asked);
     s.outcomes = calloc(items, sizeof *s.outcomes);

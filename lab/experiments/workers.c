@@ -14,7 +14,7 @@ struct lab_workers {
     rf_pool *pool;
     unsigned threads;
     rf_engine *engine[THREADS_MAX];
-    cloud_progress progress;
+    cli_progress progress;
     double before, job, total; /* time of jobs, in units of their costs: done, under way, in all */
 };
 
@@ -73,7 +73,7 @@ static void work(void *context, unsigned worker)
         if (all->function(all->l, all->context, item, workers->engine[worker]) < 0)
             atomic_store(&all->failed, 1);
         if (worker == 0)
-            cloud_progress_show(&workers->progress, (uint64_t)((workers->before + workers->job * (item + 1) / all->count) * SCALE),
+            cli_progress_show(&workers->progress, (uint64_t)((workers->before + workers->job * (item + 1) / all->count) * SCALE),
                                 (uint64_t)(workers->total * SCALE));
     }
 }
@@ -129,7 +129,7 @@ int lab_workers_run(lab_workers *workers, lab *labs, unsigned count)
     int status = 0;
     cli_catch_signals();
     workers->before = workers->total = 0;
-    workers->progress = (cloud_progress){.start = cloud_seconds(), .total = 1};
+    workers->progress = (cli_progress){.start = cli_seconds(), .total = 1};
     for (unsigned k = 0; k < count; k++)
         for (unsigned i = 0; i < labs[k].job_count; i++)
             workers->total += labs[k].done[i] ? 0 : seconds(&labs[k], i);
@@ -138,7 +138,7 @@ int lab_workers_run(lab_workers *workers, lab *labs, unsigned count)
         labs[k].workers = workers;
         status = run_jobs(workers, &labs[k]);
     }
-    cloud_progress_end(&workers->progress);
+    cli_progress_end(&workers->progress);
     sigaction(SIGINT, &before, NULL);
     sigaction(SIGTERM, &before, NULL);
     if (status == 0)

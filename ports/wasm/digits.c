@@ -1,5 +1,5 @@
-/* The playground's classifier: the filter over training vectors of src/classify/, on digits that are drawn when the page begins.
-   Freestanding; compiled to wasm for the page and natively for the tests. */
+/* The playground's classifier: the filter over training vectors of src/classify/, on digits that are drawn when the
+   page begins. Freestanding; compiled to wasm for the page and natively for the tests. */
 #include <stdlib.h>
 
 #include "digit.h"
@@ -12,22 +12,22 @@ enum {
     TRAINING = 1500,
     SEED = 1,
     EXAMPLES = 1000000, /* number of the first digit that is an example, not for training */
-    ROOM = 8 << 20      /* bytes for all that src/classify/ keeps: 1.5 × TRAINING × DIGIT_PIXELS and the filter's own */
+    ROOM = 8 << 20 /* bytes for all that src/classify/ keeps: 1.5 × TRAINING × DIGIT_PIXELS and the filter's own */
 };
 #define HEIGHT 19.0f /* of the training digits, on average, */
 #define WIDTH 15.0f  /* of wide ones, */
 #define THICK 1.35f  /* their lines' half thickness, and what shade these are */
 #define INK 225.0f
 
-_Static_assert(DIGIT_SIDE == (int)RF_DIGIT_SIDE, "the page's pixels are the generator's");
+_Static_assert(DIGIT_SIDE == (int)RFC_DIGIT_SIDE, "the page's pixels are the generator's");
 
 static _Alignas(64) unsigned char room[ROOM];
 static size_t taken;
 static uint8_t rows[TRAINING * DIGIT_PIXELS], image[DIGIT_PIXELS];
 static uint32_t labels[TRAINING], chosen[TRAINING], drawn;
-static rf_point points[DIGIT_POINTS];
-static rf_training training, laid;
-static rf_weighted *cloud;
+static rfc_point points[DIGIT_POINTS];
+static rfc_training training, laid;
+static rfc_weighted *filter;
 static float posterior[DIGIT_CLASSES];
 static digits_answer answer;
 
@@ -42,7 +42,7 @@ void *digits_take(size_t bytes)
     return room + taken - whole;
 }
 
-void *rf_huge(size_t bytes) { return digits_take(bytes); }
+void *rfc_huge(size_t bytes) { return digits_take(bytes); }
 
 int rf_fail(char *error, size_t size, const char *format, ...)
 {
@@ -50,20 +50,20 @@ int rf_fail(char *error, size_t size, const char *format, ...)
     return -1;
 }
 
-extern const rf_cloud_kernel rf_cloud_kernel_baseline;
-const rf_cloud_kernel *rf_cloud_kernels(void) { return &rf_cloud_kernel_baseline; }
+extern const rfc_kernel rfc_kernel_baseline;
+const rfc_kernel *rfc_kernels(void) { return &rfc_kernel_baseline; }
 
 /* ---- Training ---- */
 
-static void open_cloud(void)
+static void open_filter(void)
 {
-    const rf_table table = {.rows = TRAINING, .features = DIGIT_PIXELS, .bytes = rows, .label = labels};
-    if (rf_training_make(&table, chosen, TRAINING, DIGIT_CLASSES, SEED, &training, NULL, 0) < 0 ||
-        rf_training_lay(&training, 0, NULL, &laid) < 0)
+    const rfc_table table = {.rows = TRAINING, .features = DIGIT_PIXELS, .bytes = rows, .label = labels};
+    if (rfc_training_make(&table, chosen, TRAINING, DIGIT_CLASSES, SEED, &training, NULL, 0) < 0 ||
+        rfc_training_lay(&training, 0, NULL, &laid) < 0)
         return;
-    rf_rules rules = rf_rules_default(RF_WEIGHTED, &training);
+    rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, &training);
     rules.budget = DIGIT_QUERIES;
-    cloud = rf_weighted_open(&laid, &rules);
+    filter = rfc_weighted_open(&laid, &rules);
 }
 
 uint32_t digits_wanted(void) { return TRAINING; }
@@ -73,10 +73,10 @@ uint32_t digits_learn(uint32_t count)
     for (; count > 0 && drawn < TRAINING; count--, drawn++) {
         chosen[drawn] = drawn;
         labels[drawn] = drawn % DIGIT_CLASSES;
-        rf_digit_draw(SEED, drawn, labels[drawn], rows + (size_t)drawn * DIGIT_PIXELS);
+        rfc_digit_draw(SEED, drawn, labels[drawn], rows + (size_t)drawn * DIGIT_PIXELS);
     }
-    if (drawn == TRAINING && !cloud)
-        open_cloud();
+    if (drawn == TRAINING && !filter)
+        open_filter();
     return drawn;
 }
 
@@ -108,24 +108,24 @@ uint8_t *digits_draw(uint32_t count)
     if (max > 0)
         fit(max);
     for (unsigned i = 0; i < DIGIT_PIXELS; i++)
-        image[i] = (uint8_t)(max > 1 ? INK * rf_digit_ink(points, max, THICK, i) : 0);
+        image[i] = (uint8_t)(max > 1 ? INK * rfc_digit_ink(points, max, THICK, i) : 0);
     return image;
 }
 
 uint8_t *digits_example(uint32_t number, uint32_t digit)
 {
-    rf_digit_draw(SEED, EXAMPLES + number, digit % DIGIT_CLASSES, image);
+    rfc_digit_draw(SEED, EXAMPLES + number, digit % DIGIT_CLASSES, image);
     return image;
 }
 
 digits_answer *digits_classify(void)
 {
-    const rf_object object = {image, NULL, 0};
-    rf_answer told = {.posterior = posterior, .asked = answer.asked, .story = answer.story};
-    if (!cloud)
+    const rfc_object object = {image, NULL, 0};
+    rfc_answer told = {.posterior = posterior, .asked = answer.asked, .story = answer.story};
+    if (!filter)
         return NULL;
-    rf_weighted_classify(cloud, &object, &told);
-    answer.digit = told.class;
+    rfc_weighted_classify(filter, &object, &told);
+    answer.digit = told.decided;
     answer.queries = told.queries;
     return &answer;
 }

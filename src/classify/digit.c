@@ -3,7 +3,7 @@
 #include "random.h"
 #include "rejfilt/functions.h"
 
-enum { SIDE = RF_DIGIT_SIDE, STROKES = 6, PIECES = 10, POINTS = STROKES * (PIECES + 1) };
+enum { SIDE = RFC_DIGIT_SIDE, STROKES = 6, PIECES = 10, POINTS = STROKES * (PIECES + 1) };
 
 /* A stroke is a quadratic Bézier curve in a box from (0, 0), top left, to (1, 1): x and y of its start,
    its control point and its end. */
@@ -43,11 +43,11 @@ static const stroke shapes[10][STROKES] = {
 };
 
 /* The digit's lines in pixels. Returns their points. */
-static unsigned place(uint64_t seed, uint32_t number, unsigned digit, rf_point *line)
+static unsigned place(uint64_t seed, uint32_t number, unsigned digit, rfc_point *line)
 {
     float u[12];
     for (unsigned k = 0; k < 12; k += 4)
-        rf_uniforms(seed, number, k / 4, RF_FOR_DIGIT, u + k);
+        rfc_uniforms(seed, number, k / 4, RFC_FOR_DIGIT, u + k);
     float height = 17 + 4 * u[0], width = 9 + 7 * u[1], slant = -.35f + .7f * u[2], turn = -.15f + .3f * u[3];
     float middle_x = 14 + 4 * (u[4] - .5f), middle_y = 14 + 4 * (u[5] - .5f), bend = .25f * (u[6] - .5f),
           stretch = .7f + .6f * u[7];
@@ -61,14 +61,15 @@ static unsigned place(uint64_t seed, uint32_t number, unsigned digit, rf_point *
             float x = a * b->x[0] + c * b->x[1] + e * b->x[2] - .5f, y = a * b->y[0] + c * b->y[1] + e * b->y[2];
             y = (y > 0 ? rf32_pow_positive(y, stretch) : 0) - .5f;
             x += bend * (1 - 4 * y * y) - slant * y;
-            line[points++] = (rf_point){middle_x + width * x - turn * height * y, middle_y + height * y + turn * width * x, p > 0};
+            line[points++] =
+                (rfc_point){middle_x + width * x - turn * height * y, middle_y + height * y + turn * width * x, p > 0};
         }
     }
     return points;
 }
 
 /* Distance of (x, y) from the lines. */
-static float distance_to(const rf_point *line, unsigned points, float x, float y)
+static float distance_to(const rfc_point *line, unsigned points, float x, float y)
 {
     float least = 1e9f;
     for (unsigned i = 1; i < points; i++) {
@@ -81,23 +82,23 @@ static float distance_to(const rf_point *line, unsigned points, float x, float y
     return rf32_sqrt(least);
 }
 
-float rf_digit_ink(const rf_point *line, unsigned points, float thick, unsigned pixel)
+float rfc_digit_ink(const rfc_point *line, unsigned points, float thick, unsigned pixel)
 {
     float edge = thick + .5f - distance_to(line, points, (float)(pixel % SIDE), (float)(pixel / SIDE));
     return edge < 0 ? 0 : edge > 1 ? 1 : edge;
 }
 
-void rf_digit_draw(uint64_t seed, uint32_t number, unsigned digit, uint8_t *image)
+void rfc_digit_draw(uint64_t seed, uint32_t number, unsigned digit, uint8_t *image)
 {
-    rf_point line[POINTS];
+    rfc_point line[POINTS];
     float u[4], noise[4];
     unsigned points = place(seed, number, digit, line);
-    rf_uniforms(seed, number, 3, RF_FOR_DIGIT, u);
+    rfc_uniforms(seed, number, 3, RFC_FOR_DIGIT, u);
     float thick = .7f + 1.3f * u[0], ink = 190 + 65 * u[1];
     for (unsigned i = 0; i < SIDE * SIDE; i++) {
         if (i % 4 == 0)
-            rf_uniforms(seed, number, 4 + i / 4, RF_FOR_DIGIT, noise);
-        float value = ink * rf_digit_ink(line, points, thick, i) * (.85f + .3f * noise[i % 4]);
+            rfc_uniforms(seed, number, 4 + i / 4, RFC_FOR_DIGIT, noise);
+        float value = ink * rfc_digit_ink(line, points, thick, i) * (.85f + .3f * noise[i % 4]);
         image[i] = (uint8_t)(value > 255 ? 255 : value);
     }
 }

@@ -7,54 +7,54 @@
 #include "paper.h"
 #include "weighted.h"
 
-struct rf_cloud {
-    rf_weighted *weighted; /* one of the two */
-    rf_paper *paper;
+struct rfc_filter {
+    rfc_weighted *weighted; /* one of the two */
+    rfc_paper *paper;
 };
 
-rf_rules rf_rules_default(rf_method method, const rf_training *training)
+rfc_rules rfc_rules_default(rfc_method method, const rfc_training *training)
 {
-    rf_rules rules = {.method = method, .stop = 0.001, .budget = training->features, .most_cost = INFINITY, .seed = 1};
-    rules.floor = method == RF_WEIGHTED ? 0.5 : 0;
-    rules.gain = RF_BETWEEN;
+    rfc_rules rules = {.method = method, .stop = 0.001, .budget = training->features, .max_cost = INFINITY, .seed = 1};
+    rules.floor = method == RFC_WEIGHTED ? 0.5 : 0;
+    rules.gain = RFC_BETWEEN;
     rules.least_sample = 12;
     rules.particles = 1000;
     rules.restarts = 3;
     return rules;
 }
 
-rf_cloud *rf_cloud_open(const rf_training *training, const rf_rules *rules, char *error, size_t size)
+rfc_filter *rfc_filter_open(const rfc_training *training, const rfc_rules *rules, char *error, size_t size)
 {
-    rf_cloud *cloud = calloc(1, sizeof *cloud);
-    if (cloud && rules->method == RF_WEIGHTED)
-        cloud->weighted = rf_weighted_open(training, rules);
-    else if (cloud)
-        cloud->paper = rf_paper_open(training, rules);
-    if (cloud && (cloud->weighted || cloud->paper))
-        return cloud;
-    free(cloud);
+    rfc_filter *filter = calloc(1, sizeof *filter);
+    if (filter && rules->method == RFC_WEIGHTED)
+        filter->weighted = rfc_weighted_open(training, rules);
+    else if (filter)
+        filter->paper = rfc_paper_open(training, rules);
+    if (filter && (filter->weighted || filter->paper))
+        return filter;
+    free(filter);
     rf_fail(error, size, "out of memory for a filter over %u vectors", training->count);
     return NULL;
 }
 
-void rf_cloud_close(rf_cloud *cloud)
+void rfc_filter_close(rfc_filter *filter)
 {
-    if (!cloud)
+    if (!filter)
         return;
-    rf_weighted_close(cloud->weighted);
-    rf_paper_close(cloud->paper);
-    free(cloud);
+    rfc_weighted_close(filter->weighted);
+    rfc_paper_close(filter->paper);
+    free(filter);
 }
 
-uint32_t rf_cloud_queries(const rf_training *training, const rf_rules *rules)
+uint32_t rfc_filter_queries(const rfc_training *training, const rfc_rules *rules)
 {
-    return rules->method == RF_PAPER || rules->budget < training->features ? rules->budget : training->features;
+    return rules->method == RFC_PAPER || rules->budget < training->features ? rules->budget : training->features;
 }
 
-void rf_cloud_classify(rf_cloud *cloud, const rf_object *object, rf_answer *answer)
+void rfc_filter_classify(rfc_filter *filter, const rfc_object *object, rfc_answer *answer)
 {
-    if (cloud->weighted)
-        rf_weighted_classify(cloud->weighted, object, answer);
+    if (filter->weighted)
+        rfc_weighted_classify(filter->weighted, object, answer);
     else
-        rf_paper_classify(cloud->paper, object, answer);
+        rfc_paper_classify(filter->paper, object, answer);
 }

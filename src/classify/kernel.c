@@ -3,15 +3,15 @@
 
 #define PASTE_(name, target) name##target
 #define PASTE(name, target) PASTE_(name, target)
-#define KERNEL PASTE(rf_cloud_kernel_, RF_KERNEL_TARGET)
+#define KERNEL PASTE(rfc_kernel_, RF_KERNEL_TARGET)
 
-/* Penalty of one answer, at most: a vector that disagrees in one feature alone stays in play. With RF_PENALTY_CLIP
+/* Penalty of one answer, at most: a vector that disagrees in one feature alone stays in play. With RFC_PENALTY_CLIP
    it fits 16 bits. */
-enum { ONCE_MAX = 8 * RF_BIT };
+enum { ONCE_MAX = 8 * RFC_BIT };
 
 static uint16_t least(uint16_t a, uint16_t b) { return a < b ? a : b; }
 
-static uint16_t update(const uint8_t *restrict x, uint32_t count, rf_evidence e, uint16_t base,
+static uint16_t update(const uint8_t *restrict x, uint32_t count, rfc_evidence e, uint16_t base,
                        uint16_t *restrict penalty)
 {
     uint16_t low = UINT16_MAX, max = (uint16_t)(ONCE_MAX >> e.shift), scale = (uint16_t)(1u << e.shift);
@@ -19,7 +19,7 @@ static uint16_t update(const uint8_t *restrict x, uint32_t count, rf_evidence e,
         uint16_t distance = x[i] > e.value ? (uint16_t)(x[i] - e.value) : (uint16_t)(e.value - x[i]);
         uint16_t square = (uint16_t)(distance * distance);
         uint16_t one = least((uint16_t)((uint32_t)square * e.factor >> 16), max);
-        uint16_t before = least((uint16_t)(penalty[i] - base), RF_PENALTY_CLIP);
+        uint16_t before = least((uint16_t)(penalty[i] - base), RFC_PENALTY_CLIP);
         uint16_t after = (uint16_t)(before + (uint16_t)(one * scale));
         penalty[i] = after;
         low = least(low, after);
@@ -32,7 +32,7 @@ static uint16_t tempered(uint16_t penalty, uint16_t base, uint16_t temper)
     return (uint16_t)((uint32_t)(uint16_t)(penalty - base) * temper >> 16);
 }
 
-/* 2^−(p / RF_BIT) · RF_WEIGHT_ONE: a cubic of the fraction, within 1.2e-4, then a shift. */
+/* 2^−(p / RFC_BIT) · RFC_WEIGHT_ONE: a cubic of the fraction, within 1.2e-4, then a shift. */
 static uint32_t weight_of(uint16_t p)
 {
     uint16_t fraction = (uint16_t)(p << 7), a, b, c;
@@ -43,20 +43,20 @@ static uint32_t weight_of(uint16_t p)
     return (uint32_t)c << 6 >> (shift < 31 ? shift : 31);
 }
 
-static rf_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t temper,
-                        uint32_t *restrict weight, uint32_t *restrict block)
+static rfc_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t temper,
+                         uint32_t *restrict weight, uint32_t *restrict block)
 {
-    rf_weighed out = {0, 0};
-    for (uint32_t begin = 0; begin < count; begin += RF_BLOCK) {
-        uint32_t sum = 0, squares = 0, length = count - begin < RF_BLOCK ? count - begin : RF_BLOCK;
+    rfc_weighed out = {0, 0};
+    for (uint32_t begin = 0; begin < count; begin += RFC_BLOCK) {
+        uint32_t sum = 0, squares = 0, length = count - begin < RFC_BLOCK ? count - begin : RFC_BLOCK;
         for (uint32_t i = begin; i < begin + length; i++) {
             uint16_t p = tempered(penalty[i], base, temper);
-            uint32_t w = weight_of(p), v = w >> RF_SQUARE_SHIFT;
+            uint32_t w = weight_of(p), v = w >> RFC_SQUARE_SHIFT;
             weight[i] = w;
             sum += w;
             squares += v * v;
         }
-        block[begin / RF_BLOCK] = sum;
+        block[begin / RFC_BLOCK] = sum;
         out.sum += sum;
         out.squares += squares;
     }
@@ -66,9 +66,9 @@ static rf_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint16
 static uint32_t within(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t limit)
 {
     uint32_t in = 0;
-    for (uint32_t begin = 0; begin < count; begin += RF_BLOCK) {
+    for (uint32_t begin = 0; begin < count; begin += RFC_BLOCK) {
         uint16_t some = 0; /* as wide as the penalties: so many more to a register */
-        uint32_t end = count - begin < RF_BLOCK ? count : begin + RF_BLOCK;
+        uint32_t end = count - begin < RFC_BLOCK ? count : begin + RFC_BLOCK;
         for (uint32_t i = begin; i < end; i++)
             some = (uint16_t)(some + ((uint16_t)(penalty[i] - base) <= limit));
         in += some;
@@ -103,5 +103,5 @@ static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t
     }
 }
 
-extern const rf_cloud_kernel KERNEL;
-const rf_cloud_kernel KERNEL = {update, weigh, within, add_levels, add_level_squares, add_squares};
+extern const rfc_kernel KERNEL;
+const rfc_kernel KERNEL = {update, weigh, within, add_levels, add_level_squares, add_squares};

@@ -1,39 +1,39 @@
-/* The loops of the cloud that take the time, compiled for every instruction set.
+/* The loops that take the time, compiled for every instruction set.
 
    A vector's penalty is how many bits of evidence it is behind the best one, in units of 1/512 bit, plus
    the penalty of the best one, `base`. All arithmetic is in whole numbers: results do not depend on the
    instruction set. */
-#ifndef REJFILT_CLOUD_KERNEL_H
-#define REJFILT_CLOUD_KERNEL_H
+#ifndef REJFILT_CLASSIFY_KERNEL_H
+#define REJFILT_CLASSIFY_KERNEL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-    RF_BIT = 512,            /* a bit of evidence, in units of penalties */
-    RF_PENALTY_CLIP = 45000, /* a vector further behind is as far behind as this */
-    RF_BLOCK = 32,           /* vectors whose weights are summed together */
-    RF_WEIGHT_ONE = 1 << 22, /* weight of the best vector */
-    RF_SQUARE_SHIFT = 11     /* weights lose so many bits before they are squared */
+    RFC_BIT = 512,            /* a bit of evidence, in units of penalties */
+    RFC_PENALTY_CLIP = 45000, /* a vector further behind is as far behind as this */
+    RFC_BLOCK = 32,           /* vectors whose weights are summed together */
+    RFC_WEIGHT_ONE = 1 << 22, /* weight of the best vector */
+    RFC_SQUARE_SHIFT = 11     /* weights lose so many bits before they are squared */
 };
 
 /* The answer to a query as the kernel takes it: penalty (x − value)² · factor / 2¹⁶ · 2^shift. */
-typedef struct rf_evidence {
+typedef struct rfc_evidence {
     uint32_t feature;
     uint8_t value, shift;
     uint16_t factor;
-} rf_evidence;
+} rfc_evidence;
 
-typedef struct rf_weighed {
-    uint64_t sum, squares; /* of weights; of weights >> RF_SQUARE_SHIFT */
-} rf_weighed;
+typedef struct rfc_weighed {
+    uint64_t sum, squares; /* of weights; of weights >> RFC_SQUARE_SHIFT */
+} rfc_weighed;
 
-typedef struct rf_cloud_kernel {
+typedef struct rfc_kernel {
     /* Adds the evidence to the penalties, from which `base` is subtracted; returns the least one. */
-    uint16_t (*update)(const uint8_t *x, uint32_t count, rf_evidence e, uint16_t base, uint16_t *penalty);
+    uint16_t (*update)(const uint8_t *x, uint32_t count, rfc_evidence e, uint16_t base, uint16_t *penalty);
     /* Weights 2^−((penalty − base) · temper / 2¹⁶), and their sums, in all and by block. */
-    rf_weighed (*weigh)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper, uint32_t *weight,
-                        uint32_t *block);
+    rfc_weighed (*weigh)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper, uint32_t *weight,
+                         uint32_t *block);
     /* How many penalties are at most `limit` above the base. */
     uint32_t (*within)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t limit);
     /* sum += times · levels, and square += times · levels², of a sketch of so many bytes; 256 sketches at most. */
@@ -41,9 +41,9 @@ typedef struct rf_cloud_kernel {
     void (*add_level_squares)(const uint8_t *sketch, size_t bytes, uint16_t times, uint16_t *square);
     /* sum += times · row, square += times · row²; at most 66,000 rows in all. */
     void (*add_squares)(const uint8_t *row, uint32_t features, uint32_t times, uint32_t *sum, uint32_t *square);
-} rf_cloud_kernel;
+} rfc_kernel;
 
 /* The kernels of the best target here. */
-const rf_cloud_kernel *rf_cloud_kernels(void);
+const rfc_kernel *rfc_kernels(void);
 
 #endif

@@ -1,14 +1,14 @@
 #include "kernel.h"
 #include "simd/targets.h"
 
-#define RF_TARGET(name) extern const rf_cloud_kernel rf_cloud_kernel_##name;
+#define RF_TARGET(name) extern const rfc_kernel rfc_kernel_##name;
 RF_TARGETS
 #undef RF_TARGET
 
-const rf_cloud_kernel *rf_cloud_kernels(void)
+const rfc_kernel *rfc_kernels(void)
 {
-    static const rf_cloud_kernel *const kernels[] = {
-#define RF_TARGET(name) &rf_cloud_kernel_##name,
+    static const rfc_kernel *const kernels[] = {
+#define RF_TARGET(name) &rfc_kernel_##name,
         RF_TARGETS
 #undef RF_TARGET
     };

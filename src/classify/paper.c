@@ -15,19 +15,19 @@ typedef struct run {
     uint32_t vector, times;
 } run;
 
-struct rf_paper {
-    const rf_training *training;
-    rf_rules rules;
-    const rf_cloud_kernel *kernel;
-    run *cloud, *accepted;        /* ordered by class; the cloud has rules.particles particles */
-    uint32_t runs[RF_LABELS_MAX]; /* of the cloud, by class */
-    uint32_t *sum, *square;       /* by feature, over the cloud */
+struct rfc_paper {
+    const rfc_training *training;
+    rfc_rules rules;
+    const rfc_kernel *kernel;
+    run *cloud, *accepted;         /* ordered by class; the cloud has rules.particles particles */
+    uint32_t runs[RFC_LABELS_MAX]; /* of the cloud, by class */
+    uint32_t *sum, *square;        /* by feature, over the cloud */
     uint32_t *words;
     uint32_t drawn; /* random words there are room for, a multiple of 64 */
     double *belief; /* by class: sum over restarts of the last frequencies */
 };
 
-void rf_paper_close(rf_paper *f)
+void rfc_paper_close(rfc_paper *f)
 {
     if (!f)
         return;
@@ -40,14 +40,14 @@ void rf_paper_close(rf_paper *f)
     free(f);
 }
 
-rf_paper *rf_paper_open(const rf_training *t, const rf_rules *rules)
+rfc_paper *rfc_paper_open(const rfc_training *t, const rfc_rules *rules)
 {
-    rf_paper *f = calloc(1, sizeof *f);
+    rfc_paper *f = calloc(1, sizeof *f);
     if (!f)
         return NULL;
     f->training = t;
     f->rules = *rules;
-    f->kernel = rf_cloud_kernels();
+    f->kernel = rfc_kernels();
     f->drawn = (rules->particles + 63) / 64 * 64;
     f->cloud = malloc(rules->particles * sizeof *f->cloud);
     f->accepted = malloc(rules->particles * sizeof *f->accepted);
@@ -57,39 +57,39 @@ rf_paper *rf_paper_open(const rf_training *t, const rf_rules *rules)
     f->belief = malloc(t->classes * sizeof *f->belief);
     if (f->cloud && f->accepted && f->sum && f->square && f->words && f->belief)
         return f;
-    rf_paper_close(f);
+    rfc_paper_close(f);
     return NULL;
 }
 
 /* A random word per particle. Updates number queries and, from the top down, restarts. */
-static void draw_words(rf_paper *f, const rf_object *object, uint32_t update, uint32_t purpose)
+static void draw_words(rfc_paper *f, const rfc_object *object, uint32_t update, uint32_t purpose)
 {
     rf_draw_many(f->rules.seed, update, 0, object->number, purpose, f->drawn / 4, f->words);
 }
 
 /* Adds to class c's runs from `runs` on: `count` of its training vectors, drawn uniformly with the words given. */
-static uint32_t add_fresh(rf_paper *f, uint32_t runs, uint32_t c, uint32_t count, const uint32_t *words)
+static uint32_t add_fresh(rfc_paper *f, uint32_t runs, uint32_t c, uint32_t count, const uint32_t *words)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     uint32_t begin = t->class_begin[c], size = t->class_begin[c + 1] - begin;
     for (uint32_t i = 0; i < count; i++)
-        f->cloud[runs++] = (run){t->of_class[begin + rf_below(words[i], size)], 1};
+        f->cloud[runs++] = (run){t->of_class[begin + rfc_below(words[i], size)], 1};
     return runs;
 }
 
 /* Particles drawn uniformly from all training vectors. */
-static void start(rf_paper *f, const rf_object *object, uint32_t update)
+static void start(rfc_paper *f, const rfc_object *object, uint32_t update)
 {
-    const rf_training *t = f->training;
-    uint32_t m = f->rules.particles, of_class[RF_LABELS_MAX] = {0}, at = 0;
-    draw_words(f, object, update, RF_FOR_CLOUD);
+    const rfc_training *t = f->training;
+    uint32_t m = f->rules.particles, of_class[RFC_LABELS_MAX] = {0}, at = 0;
+    draw_words(f, object, update, RFC_FOR_PARTICLES);
     for (uint32_t i = 0; i < m; i++) {
-        uint32_t place = rf_below(f->words[i], t->count), c = 0;
+        uint32_t place = rfc_below(f->words[i], t->count), c = 0;
         while (place >= t->class_begin[c + 1])
             c++;
         of_class[c]++;
     }
-    draw_words(f, object, update, RF_FOR_FRESH);
+    draw_words(f, object, update, RFC_FOR_FRESH);
     for (uint32_t c = 0; c < t->classes; c++) {
         f->runs[c] = of_class[c];
         add_fresh(f, at, c, of_class[c], f->words + at);
@@ -98,9 +98,9 @@ static void start(rf_paper *f, const rf_object *object, uint32_t update)
 }
 
 /* The feature of largest variance per cost over the cloud; its variance in *variance. t->features: none varies. */
-static uint32_t choose(rf_paper *f, const rf_object *object, double cost_left, double *variance)
+static uint32_t choose(rfc_paper *f, const rfc_object *object, double cost_left, double *variance)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     double m = f->rules.particles, max = 0;
     uint32_t best = t->features, runs = 0;
     memset(f->sum, 0, t->features * sizeof *f->sum);
@@ -108,11 +108,11 @@ static uint32_t choose(rf_paper *f, const rf_object *object, double cost_left, d
     for (uint32_t c = 0; c < t->classes; c++)
         runs += f->runs[c];
     for (uint32_t i = 0; i < runs && i < AHEAD; i++)
-        rf_prefetch(rf_training_row(t, f->cloud[i].vector), t->features);
+        rfc_prefetch(rfc_training_row(t, f->cloud[i].vector), t->features);
     for (uint32_t at = 0; at < runs; at++) {
         if (at + AHEAD < runs)
-            rf_prefetch(rf_training_row(t, f->cloud[at + AHEAD].vector), t->features);
-        f->kernel->add_squares(rf_training_row(t, f->cloud[at].vector), t->features, f->cloud[at].times, f->sum,
+            rfc_prefetch(rfc_training_row(t, f->cloud[at + AHEAD].vector), t->features);
+        f->kernel->add_squares(rfc_training_row(t, f->cloud[at].vector), t->features, f->cloud[at].times, f->sum,
                                f->square);
     }
     for (uint32_t j = 0; j < t->features; j++) {
@@ -130,22 +130,22 @@ static uint32_t choose(rf_paper *f, const rf_object *object, double cost_left, d
 }
 
 /* Accepts each particle with exp(−(x − value)²/2σ²). How many of each class in `count`; returns how many in all. */
-static uint32_t accept(rf_paper *f, const rf_object *object, uint32_t update, uint32_t feature, double variance,
+static uint32_t accept(rfc_paper *f, const rfc_object *object, uint32_t update, uint32_t feature, double variance,
                        uint32_t *count, uint32_t *runs)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     uint64_t bound[256];
     uint32_t word = 0, at = 0, kept = 0, all = 0;
     for (int x = 0; x < 256; x++) {
         double off = x - object->value[feature];
         bound[x] = (uint64_t)(4294967296.0 * exp(-off * off / (2 * variance)));
     }
-    draw_words(f, object, update, RF_FOR_ACCEPT);
+    draw_words(f, object, update, RFC_FOR_ACCEPT);
     for (uint32_t c = 0; c < t->classes; c++) {
         count[c] = 0;
         runs[c] = 0;
         for (uint32_t i = 0; i < f->runs[c]; i++, at++) {
-            uint64_t limit = bound[rf_training_row(t, f->cloud[at].vector)[feature]];
+            uint64_t limit = bound[rfc_training_row(t, f->cloud[at].vector)[feature]];
             uint32_t times = 0;
             for (uint32_t k = 0; k < f->cloud[at].times; k++)
                 times += f->words[word++] < limit;
@@ -161,7 +161,7 @@ static uint32_t accept(rf_paper *f, const rf_object *object, uint32_t update, ui
 }
 
 /* The population of each class: in proportion to the accepted, whole numbers by largest remainder. */
-static void share_out(const rf_paper *f, const uint32_t *count, uint32_t all, uint32_t *population)
+static void share_out(const rfc_paper *f, const uint32_t *count, uint32_t all, uint32_t *population)
 {
     uint32_t classes = f->training->classes, m = f->rules.particles, given = 0;
     for (uint32_t c = 0; c < classes; c++) {
@@ -183,15 +183,15 @@ static void share_out(const rf_paper *f, const uint32_t *count, uint32_t all, ui
 }
 
 /* Replicates the accepted within each class, evenly, to 95 % of its population; the rest are fresh. */
-static void resample(rf_paper *f, const rf_object *object, uint32_t update, const uint32_t *count, const uint32_t *runs,
-                     uint32_t all)
+static void resample(rfc_paper *f, const rfc_object *object, uint32_t update, const uint32_t *count,
+                     const uint32_t *runs, uint32_t all)
 {
-    uint32_t population[RF_LABELS_MAX], at = 0, from = 0, word = 0;
+    uint32_t population[RFC_LABELS_MAX], at = 0, from = 0, word = 0;
     share_out(f, count, all, population);
-    draw_words(f, object, update, RF_FOR_FRESH);
+    draw_words(f, object, update, RFC_FOR_FRESH);
     for (uint32_t c = 0; c < f->training->classes; c++) {
         uint32_t copies = (uint32_t)((uint64_t)population[c] * 95 / 100), begin = at, done = 0;
-        uint64_t offset = count[c] ? rf_below(f->words[word], count[c]) : 0;
+        uint64_t offset = count[c] ? rfc_below(f->words[word], count[c]) : 0;
         for (uint32_t i = 0; i < runs[c]; i++, from++) {
             uint64_t first = (uint64_t)done * copies + offset,
                      last = (uint64_t)(done + f->accepted[from].times) * copies + offset;
@@ -206,18 +206,18 @@ static void resample(rf_paper *f, const rf_object *object, uint32_t update, cons
     }
 }
 
-void rf_paper_classify(rf_paper *f, const rf_object *object, rf_answer *a)
+void rfc_paper_classify(rfc_paper *f, const rfc_object *object, rfc_answer *a)
 {
-    const rf_training *t = f->training;
-    uint32_t votes[RF_LABELS_MAX] = {0}, count[RF_LABELS_MAX], runs[RF_LABELS_MAX],
+    const rfc_training *t = f->training;
+    uint32_t votes[RFC_LABELS_MAX] = {0}, count[RFC_LABELS_MAX], runs[RFC_LABELS_MAX],
              each = f->rules.budget / f->rules.restarts;
     double least = f->rules.floor * t->largest_deviation;
     memset(f->belief, 0, t->classes * sizeof *f->belief);
     a->queries = 0;
     a->cost = 0;
     for (uint32_t r = 0; r < f->rules.restarts; r++) {
-        double belief[RF_LABELS_MAX], cost_left = (f->rules.most_cost - a->cost) / (f->rules.restarts - r),
-                                      variance = 0;
+        double belief[RFC_LABELS_MAX], cost_left = (f->rules.max_cost - a->cost) / (f->rules.restarts - r),
+                                       variance = 0;
         uint32_t best = 0, feature;
         for (uint32_t c = 0; c < t->classes; c++)
             belief[c] = (double)(t->class_begin[c + 1] - t->class_begin[c]) / t->count;
@@ -251,10 +251,10 @@ void rf_paper_classify(rf_paper *f, const rf_object *object, rf_answer *a)
         }
         votes[best]++;
     }
-    a->class = 0;
+    a->decided = 0;
     for (uint32_t c = 0; c < t->classes; c++) {
         a->posterior[c] = (float)(f->belief[c] / f->rules.restarts);
-        if (votes[c] > votes[a->class] || (votes[c] == votes[a->class] && f->belief[c] > f->belief[a->class]))
-            a->class = c;
+        if (votes[c] > votes[a->decided] || (votes[c] == votes[a->decided] && f->belief[c] > f->belief[a->decided]))
+            a->decided = c;
     }
 }

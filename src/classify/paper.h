@@ -1,13 +1,13 @@
 /* The paper's filter: a cloud of training vectors that are accepted or rejected, and replicated. */
-#ifndef REJFILT_CLOUD_PAPER_H
-#define REJFILT_CLOUD_PAPER_H
+#ifndef REJFILT_CLASSIFY_PAPER_H
+#define REJFILT_CLASSIFY_PAPER_H
 
 #include "filter.h"
 
-typedef struct rf_paper rf_paper;
+typedef struct rfc_paper rfc_paper;
 
-rf_paper *rf_paper_open(const rf_training *training, const rf_rules *rules);
-void rf_paper_close(rf_paper *filter);
-void rf_paper_classify(rf_paper *filter, const rf_object *object, rf_answer *answer);
+rfc_paper *rfc_paper_open(const rfc_training *training, const rfc_rules *rules);
+void rfc_paper_close(rfc_paper *filter);
+void rfc_paper_classify(rfc_paper *filter, const rfc_object *object, rfc_answer *answer);
 
 #endif

@@ -1,4 +1,4 @@
-#include "scale.h"
+#include "rejfilt/classify.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ typedef struct map {
     float offset, factor;
 } map;
 
-static double value_at(const rf_table *t, size_t i) { return t->reals ? (double)t->reals[i] : (double)t->bytes[i]; }
+static double value_at(const rfc_table *t, size_t i) { return t->reals ? (double)t->reals[i] : (double)t->bytes[i]; }
 
 static int compare(const void *a, const void *b)
 {
@@ -20,8 +20,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Up to `most` values of a feature (of all, when it is t->features), sorted; returns how many. */
-static size_t sample(const rf_table *t, uint32_t feature, size_t max, float *out)
+/* Up to `max` values of a feature (of all, when it is t->features), sorted; returns how many. */
+static size_t sample(const rfc_table *t, uint32_t feature, size_t max, float *out)
 {
     int all = feature == t->features;
     size_t count = 0, total = all ? (size_t)t->rows * t->features : t->rows;
@@ -50,7 +50,7 @@ static double deviation(const float *x, size_t count, float low, float high, dou
     return sqrt(squares / (double)count);
 }
 
-static map map_of_feature(const rf_table *t, uint32_t feature, float *room)
+static map map_of_feature(const rfc_table *t, uint32_t feature, float *room)
 {
     size_t count = sample(t, feature, SAMPLE, room), tail = count / 20;
     double mean = 0, sd = 0;
@@ -69,7 +69,7 @@ static map map_of_feature(const rf_table *t, uint32_t feature, float *room)
 /* ---- One map for all ---- */
 
 /* Do most of the features that vary span nearly the range of all? Ranges are from the 5th to the 95th percentile. */
-static int looks_shared(const rf_table *t, float *room)
+static int looks_shared(const rfc_table *t, float *room)
 {
     double low = INFINITY, high = -INFINITY;
     uint32_t vary = 0, wide = 0;
@@ -89,7 +89,7 @@ static int looks_shared(const rf_table *t, float *room)
     return 2 * wide > vary;
 }
 
-static int reaches_upper_half(const rf_table *t)
+static int reaches_upper_half(const rfc_table *t)
 {
     for (size_t i = 0; t->bytes && i < (size_t)t->rows * t->features; i++)
         if (t->bytes[i] >= 128)
@@ -97,7 +97,7 @@ static int reaches_upper_half(const rf_table *t)
     return 0;
 }
 
-static map map_of_all(const rf_table *t, float *room)
+static map map_of_all(const rfc_table *t, float *room)
 {
     map m = {0, 1};
     if (reaches_upper_half(t))
@@ -114,7 +114,7 @@ static map map_of_all(const rf_table *t, float *room)
 
 /* ---- Applying it ---- */
 
-static int apply(rf_table *t, const map *maps, int each, char *error, size_t size)
+static int apply(rfc_table *t, const map *maps, int each, char *error, size_t size)
 {
     size_t d = t->features, count = t->rows * d;
     if (t->bytes && !each && maps[0].factor == 1 && maps[0].offset == 0)
@@ -133,11 +133,11 @@ static int apply(rf_table *t, const map *maps, int each, char *error, size_t siz
     return 0;
 }
 
-int rf_scale(rf_table *train, rf_table *test, rf_scaling wanted, rf_scaling *used, char *error, size_t size)
+int rfc_scale(rfc_table *train, rfc_table *test, rfc_scaling wanted, rfc_scaling *used, char *error, size_t size)
 {
     float *room = malloc(SAMPLE * sizeof *room);
-    *used = wanted != RF_SCALE_AUTO || !room ? wanted : looks_shared(train, room) ? RF_SCALE_SHARED : RF_SCALE_EACH;
-    int each = *used == RF_SCALE_EACH;
+    *used = wanted != RFC_SCALE_AUTO || !room ? wanted : looks_shared(train, room) ? RFC_SCALE_SHARED : RFC_SCALE_EACH;
+    int each = *used == RFC_SCALE_EACH;
     map *maps = malloc((each ? train->features : 1) * sizeof *maps);
     int status = maps && room ? 0 : rf_fail(error, size, "%s: out of memory", train->source);
     for (uint32_t j = 0; j < train->features && status == 0 && each; j++)

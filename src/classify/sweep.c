@@ -1,5 +1,5 @@
-#include "sweep.h"
-
+/* Many objects, on several threads; or one, with its story. */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,64 +12,65 @@
 enum { AT_ONCE = 8 };
 
 typedef struct worker {
-    rf_cloud *cloud;
-    rf_answer answer;
+    rfc_filter *filter;
+    rfc_answer answer;
     uint64_t *times_asked;
     uint64_t errors, queries;
     int failed;
 } worker;
 
 typedef struct job {
-    const rf_objects *objects;
-    const rf_training *training;
-    rf_outcome *outcome;
-    rf_progress *progress;
+    const rfc_objects *objects;
+    const rfc_training *training;
+    rfc_outcome *outcome;
+    rfc_progress *progress;
     void *context;
     worker *workers;
     atomic_uint next;
     double *cost; /* by object: summed in order, whoever did it */
 } job;
 
-static int answer_make(const rf_training *t, const rf_rules *rules, int with_story, rf_answer *a)
+static int answer_make(const rfc_training *t, const rfc_rules *rules, int with_story, rfc_answer *a)
 {
-    size_t max = rf_cloud_queries(t, rules);
-    *a = (rf_answer){0};
+    size_t max = rfc_filter_queries(t, rules);
+    *a = (rfc_answer){0};
     a->posterior = calloc(t->classes, sizeof *a->posterior);
     a->asked = malloc((max + 1) * sizeof *a->asked);
     a->story = with_story ? malloc((max + 1) * t->classes * sizeof *a->story) : NULL;
     if (a->posterior && a->asked && (a->story || !with_story))
         return 0;
-    rf_answer_free(a);
+    rfc_answer_free(a);
     return -1;
 }
 
-void rf_answer_free(rf_answer *a)
+void rfc_answer_free(rfc_answer *a)
 {
     free(a->posterior);
     free(a->asked);
     free(a->story);
-    *a = (rf_answer){0};
+    *a = (rfc_answer){0};
 }
 
-static rf_object object_at(const rf_objects *objects, uint32_t i)
+static rfc_object object_at(const rfc_objects *objects, uint32_t i)
 {
-    size_t at = (size_t)rf_objects_row(objects, i) * objects->table->features;
-    rf_object object = {objects->table->bytes + at, objects->table->missing ? objects->table->missing + at : NULL, i};
+    size_t at = (size_t)rfc_objects_row(objects, i) * objects->table->features;
+    rfc_object object = {objects->table->bytes + at, objects->table->missing ? objects->table->missing + at : NULL, i};
     return object;
 }
 
 static void record(const job *j, worker *w, uint32_t i)
 {
-    rf_outcome *o = j->outcome;
-    const rf_answer *a = &w->answer;
+    rfc_outcome *o = j->outcome;
+    const rfc_answer *a = &w->answer;
     uint32_t classes = j->training->classes;
-    w->errors += a->class != j->objects->table->label[rf_objects_row(j->objects, i)];
+    const uint32_t *label = j->objects->table->label;
+    w->errors += label && a->decided != label[rfc_objects_row(j->objects, i)];
     w->queries += a->queries;
     j->cost[i] = a->cost;
     for (uint32_t k = 0; k < a->queries; k++)
         w->times_asked[a->asked[k]]++;
-    if (o->class)
-        o->class[i] = (uint8_t)a->class;
+    if (o->decided)
+        o->decided[i] = (uint8_t)a->decided;
     if (o->queries)
         o->queries[i] = a->queries;
     if (o->posterior)
@@ -92,8 +93,8 @@ static void work(void *context, unsigned index)
         if (begin >= j->objects->count)
             return;
         for (uint32_t i = begin; i < begin + AT_ONCE && i < j->objects->count; i++) {
-            rf_object object = object_at(j->objects, i);
-            rf_cloud_classify(w->cloud, &object, &w->answer);
+            rfc_object object = object_at(j->objects, i);
+            rfc_filter_classify(w->filter, &object, &w->answer);
             record(j, w, i);
         }
         if (index == 0 && j->progress)
@@ -101,41 +102,61 @@ static void work(void *context, unsigned index)
     }
 }
 
-static int open_workers(const rf_training *training, const rf_rules *rules, worker *workers, unsigned count,
+static int open_workers(const rfc_training *training, const rfc_rules *rules, worker *workers, unsigned count,
                         char *error, size_t size)
 {
     for (unsigned i = 0; i < count; i++) {
         worker *w = &workers[i];
         w->times_asked = calloc(training->features, sizeof *w->times_asked);
-        w->cloud = rf_cloud_open(training, rules, error, size);
-        if (!w->cloud || !w->times_asked || answer_make(training, rules, 0, &w->answer) < 0)
+        w->filter = rfc_filter_open(training, rules, error, size);
+        if (!w->filter || !w->times_asked || answer_make(training, rules, 0, &w->answer) < 0)
             return rf_fail(error, size, "out of memory for %u threads", count);
     }
     return 0;
 }
 
+/* Are the rules what the header says, and the objects rows of bytes like the training set's? */
+static int check(const rfc_training *training, const rfc_rules *rules, const rfc_objects *objects, char *error,
+                 size_t size)
+{
+    const rfc_table *table = objects->table;
+    int fine = rules->stop >= 0 && rules->stop <= 0.5 && rules->budget > 0 && rules->max_cost >= 0 &&
+               rules->floor >= 0 && rules->floor <= 100 && rules->least_sample >= 1 && rules->least_sample <= 1e6 &&
+               rules->particles >= 2 && rules->particles <= 60000 && rules->restarts >= 1 && rules->restarts <= 1000;
+    for (uint32_t j = 0; j < training->features && rules->cost && fine; j++)
+        fine = rules->cost[j] > 0 && rules->cost[j] < INFINITY;
+    if (!fine)
+        return rf_fail(error, size, "the rules are out of range");
+    fine = table->bytes && table->features == training->features;
+    for (uint32_t i = 0; i < objects->count && fine; i++)
+        fine = rfc_objects_row(objects, i) < table->rows;
+    return fine ? 0 : rf_fail(error, size, "%s: objects are not rows of %u bytes", table->source, training->features);
+}
+
 /* Lays the training set out for the weighted filter, without features that tell nothing, which are taken out of its
    rules; the mask is to be freed. The paper's filter reads rows. */
-static int lay_out(const rf_training *training, rf_rules *rules, uint8_t **mask, rf_training *laid, char *error, size_t size)
+static int lay_out(const rfc_training *training, rfc_rules *rules, uint8_t **mask, rfc_training *laid, char *error,
+                   size_t size)
 {
     *laid = *training;
-    if (rules->method != RF_WEIGHTED)
+    if (rules->method != RFC_WEIGHTED)
         return 0;
-    const uint64_t rows = (uint64_t)training->count * training->features; /* as they are, in columns, and half as much of sketches */
+    const uint64_t rows =
+        (uint64_t)training->count * training->features; /* as they are, in columns, and half as much of sketches */
     if (rf_memory_check("a training set laid out for queries", rows * 5 / 2, error, size) < 0)
         return -1;
     *mask = malloc(training->features);
-    if (!*mask || rf_weighted_relevant(training, rules, *mask) < 0)
+    if (!*mask || rfc_weighted_relevant(training, rules, *mask) < 0)
         return rf_fail(error, size, "out of memory for %u features", training->features);
     rules->mask = *mask;
-    if (rf_training_lay(training, 0, *mask, laid) < 0)
+    if (rfc_training_lay(training, 0, *mask, laid) < 0)
         return rf_fail(error, size, "out of memory for %u training vectors", training->count);
     return 0;
 }
 
 static int finish(const job *j, unsigned threads, char *error, size_t size)
 {
-    rf_outcome *o = j->outcome;
+    rfc_outcome *o = j->outcome;
     int failed = 0;
     o->errors = o->all_queries = 0;
     o->all_cost = 0;
@@ -151,13 +172,16 @@ static int finish(const job *j, unsigned threads, char *error, size_t size)
     return failed ? rf_fail(error, size, "out of memory for the answers") : 0;
 }
 
-int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects *objects, unsigned threads,
-           rf_outcome *outcome, rf_progress *progress, void *context, char *error, size_t size)
+int rfc_classify(const rfc_training *training, const rfc_rules *rules, const rfc_objects *objects, unsigned threads,
+                 rfc_progress *progress, void *context, rfc_outcome *outcome, char *error, size_t size)
 {
+    if (check(training, rules, objects, error, size) < 0)
+        return -1;
+    threads = threads > 0 ? threads : 1;
     unsigned worth = (objects->count + AT_ONCE - 1) / AT_ONCE;
     threads = threads < worth ? threads : worth > 0 ? worth : 1;
-    rf_rules relevant = *rules;
-    rf_training laid = {0};
+    rfc_rules relevant = *rules;
+    rfc_training laid = {0};
     uint8_t *mask = NULL;
     job j = {.objects = objects, .training = training, .outcome = outcome, .progress = progress, .context = context};
     j.workers = calloc(threads, sizeof *j.workers);
@@ -179,34 +203,39 @@ int rf_run(const rf_training *training, const rf_rules *rules, const rf_objects 
     }
     rf_pool_close(pool);
     for (unsigned i = 0; i < threads && j.workers; i++) {
-        rf_cloud_close(j.workers[i].cloud);
-        rf_answer_free(&j.workers[i].answer);
+        rfc_filter_close(j.workers[i].filter);
+        rfc_answer_free(&j.workers[i].answer);
         free(j.workers[i].times_asked);
     }
     free(j.workers);
     free(j.cost);
-    rf_training_unlay(&laid);
+    rfc_training_unlay(&laid);
     free(mask);
     return status;
 }
 
-int rf_run_one(const rf_training *training, const rf_rules *rules, const rf_objects *objects, uint32_t index,
-               rf_answer *answer, char *error, size_t size)
+int rfc_classify_one(const rfc_training *training, const rfc_rules *rules, const rfc_objects *objects, uint32_t index,
+                     rfc_answer *answer, char *error, size_t size)
 {
-    rf_object object = object_at(objects, index);
-    rf_rules relevant = *rules;
-    rf_training laid = {0};
+    const rfc_objects wanted = {objects->table, objects->rows ? objects->rows + index : &index, 1};
+    if (index >= objects->count)
+        return rf_fail(error, size, "there is no object %u of %u", index, objects->count);
+    if (check(training, rules, &wanted, error, size) < 0)
+        return -1;
+    rfc_object object = object_at(objects, index);
+    rfc_rules relevant = *rules;
+    rfc_training laid = {0};
     uint8_t *mask = NULL;
-    rf_cloud *cloud = lay_out(training, &relevant, &mask, &laid, error, size) < 0
-                          ? NULL
-                          : rf_cloud_open(&laid, &relevant, error, size);
-    int status = cloud ? answer_make(training, rules, 1, answer) : -1;
+    rfc_filter *filter = lay_out(training, &relevant, &mask, &laid, error, size) < 0
+                             ? NULL
+                             : rfc_filter_open(&laid, &relevant, error, size);
+    int status = filter ? answer_make(training, rules, 1, answer) : -1;
     if (status == 0)
-        rf_cloud_classify(cloud, &object, answer);
-    else if (cloud)
+        rfc_filter_classify(filter, &object, answer);
+    else if (filter)
         rf_fail(error, size, "out of memory for a story");
-    rf_cloud_close(cloud);
-    rf_training_unlay(&laid);
+    rfc_filter_close(filter);
+    rfc_training_unlay(&laid);
     free(mask);
     return status;
 }

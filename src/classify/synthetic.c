@@ -1,29 +1,25 @@
 /* Tables of synthetic digits. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "digit.h"
 #include "engine.h"
-#include "load.h"
+#include "rejfilt/classify.h"
 
-int rf_synthetic(uint64_t seed, uint32_t first, uint32_t count, rf_table *t, char *error, size_t size)
+int rfc_synthetic(uint64_t seed, uint32_t first, uint32_t count, rfc_table *t, char *error, size_t size)
 {
     static const char *const digits[10] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
     snprintf(t->source, sizeof t->source, "synthetic digits");
-    t->features = RF_DIGIT_SIDE * RF_DIGIT_SIDE;
-    t->height = t->width = RF_DIGIT_SIDE;
-    t->bytes = malloc((size_t)count * t->features);
-    t->label = malloc(count * sizeof *t->label);
-    int status = t->bytes && t->label ? 0 : -1;
+    t->features = RFC_DIGIT_SIDE * RFC_DIGIT_SIDE;
+    t->height = t->width = RFC_DIGIT_SIDE;
+    int status = rfc_table_reserve(t, count);
     for (unsigned i = 0; i < 10 && status == 0; i++)
-        status = rf_names_add(&t->labels, digits[i]);
+        status = rfc_names_add(&t->labels, digits[i]);
     if (status < 0)
         return rf_fail(error, size, "out of memory for synthetic digits");
     t->rows = count;
-    t->room = count;
     for (uint32_t i = 0; i < count; i++) {
         t->label[i] = (first + i) % 10;
-        rf_digit_draw(seed, first + i, t->label[i], t->bytes + (size_t)i * t->features);
+        rfc_digit_draw(seed, first + i, t->label[i], t->bytes + (size_t)i * t->features);
     }
     return 0;
 }

@@ -11,15 +11,15 @@
 
 /* ---- Names ---- */
 
-void rf_names_free(rf_names *names)
+void rfc_names_free(rfc_names *names)
 {
     for (uint32_t i = 0; i < names->count; i++)
         free(names->text[i]);
     free(names->text);
-    *names = (rf_names){NULL, 0};
+    *names = (rfc_names){NULL, 0};
 }
 
-int rf_names_add(rf_names *names, const char *text)
+int rfc_names_add(rfc_names *names, const char *text)
 {
     if ((names->count & (names->count - 1)) == 0) { /* full at every power of two */
         char **more = realloc(names->text, (names->count ? 2 * (size_t)names->count : 1) * sizeof *more);
@@ -34,7 +34,7 @@ int rf_names_add(rf_names *names, const char *text)
     return 0;
 }
 
-uint32_t rf_names_find(const rf_names *names, const char *text)
+uint32_t rfc_names_find(const rfc_names *names, const char *text)
 {
     uint32_t i = 0;
     while (i < names->count && strcmp(names->text[i], text) != 0)
@@ -42,15 +42,15 @@ uint32_t rf_names_find(const rf_names *names, const char *text)
     return i;
 }
 
-uint32_t rf_names_intern(rf_names *names, const char *text)
+uint32_t rfc_names_intern(rfc_names *names, const char *text)
 {
-    uint32_t i = rf_names_find(names, text);
-    return i < names->count ? i : i >= RF_LABELS_MAX || rf_names_add(names, text) < 0 ? RF_LABELS_MAX : i;
+    uint32_t i = rfc_names_find(names, text);
+    return i < names->count ? i : i >= RFC_LABELS_MAX || rfc_names_add(names, text) < 0 ? RFC_LABELS_MAX : i;
 }
 
 /* ---- Rows ---- */
 
-void *rf_huge(size_t bytes)
+void *rfc_huge(size_t bytes)
 {
     const size_t page = (size_t)1 << 21;
     if (bytes < 2 * page)
@@ -64,14 +64,14 @@ void *rf_huge(size_t bytes)
     return memory;
 }
 
-void rf_table_free(rf_table *table)
+void rfc_table_free(rfc_table *table)
 {
     free(table->bytes);
     free(table->reals);
     free(table->missing);
     free(table->label);
-    rf_names_free(&table->labels);
-    rf_names_free(&table->names);
+    rfc_names_free(&table->labels);
+    rfc_names_free(&table->names);
     memset(table, 0, sizeof *table);
 }
 
@@ -87,7 +87,7 @@ static int grow(void *array, size_t count, size_t each)
     return 0;
 }
 
-int rf_table_grow(rf_table *table)
+int rfc_table_grow(rfc_table *table)
 {
     if (table->rows < table->room)
         return 0;
@@ -106,8 +106,16 @@ int rf_table_grow(rf_table *table)
     return 0;
 }
 
+int rfc_table_reserve(rfc_table *table, uint32_t rows)
+{
+    table->bytes = rfc_huge((size_t)rows * table->features);
+    table->label = malloc((rows ? rows : 1) * sizeof *table->label);
+    table->room = rows;
+    return table->bytes && table->label ? 0 : -1;
+}
+
 /* Turns bytes into reals. Returns 0, or -1 without memory. */
-static int widen(rf_table *table)
+static int widen(rfc_table *table)
 {
     size_t count = table->room * table->features;
     if (table->reals)
@@ -122,7 +130,7 @@ static int widen(rf_table *table)
     return 0;
 }
 
-int rf_table_put(rf_table *table, size_t row, size_t feature, double value)
+int rfc_table_put(rfc_table *table, size_t row, size_t feature, double value)
 {
     size_t at = row * table->features + feature;
     if (table->bytes && value >= 0 && value <= 255 && value == floor(value)) {
@@ -135,15 +143,33 @@ int rf_table_put(rf_table *table, size_t row, size_t feature, double value)
     return 0;
 }
 
-int rf_table_miss(rf_table *table, size_t row, size_t feature)
+int rfc_table_miss(rfc_table *table, size_t row, size_t feature)
 {
     if (!table->missing && !(table->missing = calloc(table->room, table->features)))
         return -1;
     table->missing[row * table->features + feature] = 1;
-    return rf_table_put(table, row, feature, 0);
+    return rfc_table_put(table, row, feature, 0);
 }
 
-static void move_row(rf_table *table, size_t to, size_t from)
+int rfc_table_add(rfc_table *table, const double value[], const char *label)
+{
+    for (uint32_t j = 0; j < table->features; j++)
+        if (fabs(value[j]) > 1e30)
+            return -1;
+    const uint32_t at = rfc_names_intern(&table->labels, label);
+    if (at >= RFC_LABELS_MAX || rfc_table_grow(table) < 0)
+        return -1;
+    if (table->missing)
+        memset(table->missing + (size_t)table->rows * table->features, 0, table->features);
+    for (uint32_t j = 0; j < table->features; j++)
+        if ((isnan(value[j]) ? rfc_table_miss(table, table->rows, j) : rfc_table_put(table, table->rows, j, value[j])) <
+            0)
+            return -1;
+    table->label[table->rows++] = at;
+    return 0;
+}
+
+static void move_row(rfc_table *table, size_t to, size_t from)
 {
     size_t d = table->features;
     if (table->bytes)
@@ -155,7 +181,7 @@ static void move_row(rf_table *table, size_t to, size_t from)
     table->label[to] = table->label[from];
 }
 
-void rf_table_keep(rf_table *table, int (*keep)(const void *context, uint32_t row), const void *context)
+void rfc_table_keep(rfc_table *table, int (*keep)(const void *context, uint32_t row), const void *context)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < table->rows; i++)
@@ -172,7 +198,7 @@ void rf_table_keep(rf_table *table, int (*keep)(const void *context, uint32_t ro
     table->rows = kept;
 }
 
-int rf_table_append(rf_table *table, rf_table *more, char *error, size_t size)
+int rfc_table_append(rfc_table *table, rfc_table *more, char *error, size_t size)
 {
     size_t d = table->features, before = table->rows * d, added = more->rows * d,
            room = (size_t)table->rows + more->rows;
@@ -195,13 +221,13 @@ int rf_table_append(rf_table *table, rf_table *more, char *error, size_t size)
     memcpy(table->label + table->rows, more->label, more->rows * sizeof *more->label);
     table->rows = (uint32_t)room;
     table->room = room;
-    rf_table_free(more);
+    rfc_table_free(more);
     return 0;
 }
 
 /* ---- Features ---- */
 
-const char *rf_table_feature(const rf_table *table, uint32_t feature, char *number, size_t size)
+const char *rfc_table_feature(const rfc_table *table, uint32_t feature, char *number, size_t size)
 {
     if (feature < table->names.count)
         return table->names.text[feature];
@@ -209,9 +235,9 @@ const char *rf_table_feature(const rf_table *table, uint32_t feature, char *numb
     return number;
 }
 
-uint32_t rf_table_find(const rf_table *table, const char *text)
+uint32_t rfc_table_find(const rfc_table *table, const char *text)
 {
-    uint32_t named = rf_names_find(&table->names, text);
+    uint32_t named = rfc_names_find(&table->names, text);
     if (named < table->names.count)
         return named;
     char *end;

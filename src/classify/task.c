@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "task.h"
+#include "table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,36 +18,36 @@ static const struct {
     {"digits", "0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 9:9"},
 };
 
-void rf_task_free(rf_task *task)
+void rfc_task_free(rfc_task *task)
 {
-    rf_names_free(&task->classes);
-    rf_names_free(&task->labels);
+    rfc_names_free(&task->classes);
+    rfc_names_free(&task->labels);
 }
 
 /* One "label,label:class", in `text`, which is cut up. */
-static int add_class(rf_task *task, char *text, char *error, size_t size)
+static int add_class(rfc_task *task, char *text, char *error, size_t size)
 {
     char *colon = strrchr(text, ':'), *rest = NULL;
     if (!colon || colon == text || colon[1] == '\0')
         return rf_fail(error, size, "'%s' is not LABEL,...:CLASS", text);
     *colon = '\0';
-    if (rf_names_find(&task->classes, colon + 1) < task->classes.count)
+    if (rfc_names_find(&task->classes, colon + 1) < task->classes.count)
         return rf_fail(error, size, "class '%s' is there twice", colon + 1);
-    uint32_t class = rf_names_intern(&task->classes, colon + 1);
-    if (class >= RF_LABELS_MAX)
-        return rf_fail(error, size, "more than %d classes", RF_LABELS_MAX);
+    uint32_t class = rfc_names_intern(&task->classes, colon + 1);
+    if (class >= RFC_LABELS_MAX)
+        return rf_fail(error, size, "more than %d classes", RFC_LABELS_MAX);
     for (char *label = strtok_r(text, ",", &rest); label; label = strtok_r(NULL, ",", &rest)) {
-        if (rf_names_find(&task->labels, label) < task->labels.count)
+        if (rfc_names_find(&task->labels, label) < task->labels.count)
             return rf_fail(error, size, "label '%s' is in two classes", label);
-        uint32_t at = rf_names_intern(&task->labels, label);
-        if (at >= RF_LABELS_MAX)
-            return rf_fail(error, size, "more than %d labels", RF_LABELS_MAX);
+        uint32_t at = rfc_names_intern(&task->labels, label);
+        if (at >= RFC_LABELS_MAX)
+            return rf_fail(error, size, "more than %d labels", RFC_LABELS_MAX);
         task->of_label[at] = (uint8_t) class;
     }
     return 0;
 }
 
-int rf_task_parse(const char *name, const char *classes, rf_task *task, char *error, size_t size)
+int rfc_task_parse(const char *name, const char *classes, rfc_task *task, char *error, size_t size)
 {
     memset(task, 0, sizeof *task);
     task->labels_must_occur = name == NULL;
@@ -67,7 +67,7 @@ int rf_task_parse(const char *name, const char *classes, rf_task *task, char *er
     if (status == 0 && !name && task->classes.count < 2)
         status = rf_fail(error, size, "'%s' has %u class; two or more are wanted", classes, task->classes.count);
     if (status < 0)
-        rf_task_free(task);
+        rfc_task_free(task);
     return status;
 }
 
@@ -83,15 +83,15 @@ static int compare_labels(const void *a, const void *b)
 }
 
 /* Every label of the training data a class of its own. */
-static int from_labels(rf_task *task, const rf_table *train, char *error, size_t size)
+static int from_labels(rfc_task *task, const rfc_table *train, char *error, size_t size)
 {
     for (uint32_t i = 0; i < train->labels.count; i++)
-        if (rf_names_add(&task->labels, train->labels.text[i]) < 0)
+        if (rfc_names_add(&task->labels, train->labels.text[i]) < 0)
             return rf_fail(error, size, "out of memory");
     qsort(task->labels.text, task->labels.count, sizeof *task->labels.text, compare_labels);
     for (uint32_t i = 0; i < task->labels.count; i++) {
         task->of_label[i] = (uint8_t)i;
-        if (rf_names_add(&task->classes, task->labels.text[i]) < 0)
+        if (rfc_names_add(&task->classes, task->labels.text[i]) < 0)
             return rf_fail(error, size, "out of memory");
     }
     return 0;
@@ -99,12 +99,12 @@ static int from_labels(rf_task *task, const rf_table *train, char *error, size_t
 
 static int is_in_task(const void *label, uint32_t row) { return ((const uint32_t *)label)[row] != NO_CLASS; }
 
-static int apply(const rf_task *task, rf_table *t, int all_known, uint64_t *left_out, char *error, size_t size)
+static int apply(const rfc_task *task, rfc_table *t, int all_known, uint64_t *left_out, char *error, size_t size)
 {
-    uint32_t class_of[RF_LABELS_MAX], before = t->rows;
+    uint32_t class_of[RFC_LABELS_MAX], before = t->rows;
     for (uint32_t i = 0; i < t->labels.count; i++) {
         const char *text = t->labels.text[i];
-        uint32_t at = rf_names_find(&task->labels, text), first = 0;
+        uint32_t at = rfc_names_find(&task->labels, text), first = 0;
         class_of[i] = at < task->labels.count ? task->of_label[at] : NO_CLASS;
         int is_digit = text[0] >= '0' && text[0] <= '9' && text[1] == '\0';
         while (first < t->rows && t->label[first] != i)
@@ -115,18 +115,18 @@ static int apply(const rf_task *task, rf_table *t, int all_known, uint64_t *left
     }
     for (uint32_t i = 0; i < t->rows; i++)
         t->label[i] = class_of[t->label[i]];
-    rf_table_keep(t, is_in_task, t->label);
+    rfc_table_keep(t, is_in_task, t->label);
     *left_out += before - t->rows;
     return 0;
 }
 
-int rf_task_apply(rf_task *task, rf_table *train, rf_table *test, uint64_t *left_out, char *error, size_t size)
+int rfc_task_apply(rfc_task *task, rfc_table *train, rfc_table *test, uint64_t *left_out, char *error, size_t size)
 {
     int all_known = task->labels.count == 0;
     if (all_known && from_labels(task, train, error, size) < 0)
         return -1;
     for (uint32_t i = 0; i < task->labels.count && task->labels_must_occur; i++)
-        if (rf_names_find(&train->labels, task->labels.text[i]) == train->labels.count)
+        if (rfc_names_find(&train->labels, task->labels.text[i]) == train->labels.count)
             return rf_fail(error, size, "%s: no row has the label '%s' of class '%s'", train->source,
                            task->labels.text[i], task->classes.text[task->of_label[i]]);
     if (apply(task, train, all_known, left_out, error, size) < 0 ||

@@ -9,18 +9,24 @@
 
 enum { PILOT = 8192, LINE = 64 };
 
-void rf_shuffle(uint64_t seed, uint32_t update, uint32_t purpose, uint32_t *order, uint32_t count)
+/* A random order of 0 .. count − 1. */
+static void shuffle(uint64_t seed, uint32_t update, uint32_t purpose, uint32_t *order, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
     for (uint32_t i = count; i > 1; i--) {
-        uint32_t other = rf_below(rf_draw(seed, update, i, 0, purpose).word[0], i), kept = order[i - 1];
+        uint32_t other = rfc_below(rf_draw(seed, update, i, 0, purpose).word[0], i), kept = order[i - 1];
         order[i - 1] = order[other];
         order[other] = kept;
     }
 }
 
-void rf_training_free(rf_training *t)
+void rfc_shuffle(uint64_t seed, uint32_t number, uint32_t *order, uint32_t count)
+{
+    shuffle(seed, number, RFC_FOR_SHUFFLE, order, count);
+}
+
+void rfc_training_free(rfc_training *t)
 {
     free(t->order);
     free(t->of_class);
@@ -30,7 +36,7 @@ void rf_training_free(rf_training *t)
 }
 
 /* Appends the vectors of class c that come from place `from` to `to` of the class. */
-static void add_segment(rf_training *t, const uint32_t *by_class, const uint32_t *class_begin, uint32_t c,
+static void add_segment(rfc_training *t, const uint32_t *by_class, const uint32_t *class_begin, uint32_t c,
                         uint32_t from, uint32_t to)
 {
     uint32_t begin = t->segments ? t->segment[t->segments - 1].begin + t->segment[t->segments - 1].count : 0;
@@ -39,13 +45,13 @@ static void add_segment(rf_training *t, const uint32_t *by_class, const uint32_t
     memcpy(t->order + begin, by_class + class_begin[c] + from, (to - from) * sizeof *t->order);
     for (uint32_t i = from; i < to; i++)
         t->of_class[class_begin[c] + i] = begin + i - from;
-    t->segment[t->segments++] = (rf_segment){begin, to - from, c};
+    t->segment[t->segments++] = (rfc_segment){begin, to - from, c};
 }
 
 /* Sorts by class and cuts off the pilot. `by_class` are the rows, ordered. */
-static void arrange(rf_training *t, const uint32_t *by_class)
+static void arrange(rfc_training *t, const uint32_t *by_class)
 {
-    uint32_t size[RF_LABELS_MAX];
+    uint32_t size[RFC_LABELS_MAX];
     int has_pilot = t->count > 2 * PILOT;
     for (uint32_t c = 0; c < t->classes; c++) {
         uint32_t whole = t->class_begin[c + 1] - t->class_begin[c];
@@ -58,10 +64,10 @@ static void arrange(rf_training *t, const uint32_t *by_class)
         add_segment(t, by_class, t->class_begin, c, size[c], t->class_begin[c + 1] - t->class_begin[c]);
 }
 
-static void measure(rf_training *t, uint64_t *sum, uint64_t *squares)
+static void measure(rfc_training *t, uint64_t *sum, uint64_t *squares)
 {
     for (uint32_t i = 0; i < t->count; i++) {
-        const uint8_t *row = rf_training_row(t, i);
+        const uint8_t *row = rfc_training_row(t, i);
         for (uint32_t j = 0; j < t->features; j++) {
             sum[j] += row[j];
             squares[j] += (uint32_t)row[j] * row[j];
@@ -76,7 +82,7 @@ static void measure(rf_training *t, uint64_t *sum, uint64_t *squares)
 
 /* ---- Layout ---- */
 
-void rf_training_unlay(rf_training *t)
+void rfc_training_unlay(rfc_training *t)
 {
     free(t->feature);
     free(t->place);
@@ -91,19 +97,19 @@ void rf_training_unlay(rf_training *t)
 }
 
 /* Columns from rows, a tile at a time. */
-static void transpose(rf_training *t)
+static void transpose(rfc_training *t)
 {
     for (uint32_t i = 0; i < t->count; i += LINE)
         for (uint32_t j = 0; j < t->laid; j += LINE)
             for (uint32_t v = i; v < t->count && v < i + LINE; v++) {
-                const uint8_t *row = rf_training_row(t, v);
+                const uint8_t *row = rfc_training_row(t, v);
                 for (uint32_t k = j; k < t->laid && k < j + LINE; k++)
                     t->columns[k * t->stride + v] = row[t->feature[k]];
             }
 }
 
 /* Levels span what a feature has in the training set. */
-static void scale_levels(rf_training *t)
+static void scale_levels(rfc_training *t)
 {
     for (uint32_t k = 0; k < t->laid; k++) {
         const uint8_t *x = t->columns + k * t->stride;
@@ -117,7 +123,7 @@ static void scale_levels(rf_training *t)
     }
 }
 
-static void draw_sketches(rf_training *t)
+static void draw_sketches(rfc_training *t)
 {
     float scale[2 * LINE];
     for (size_t begin = 0; begin < t->sketch; begin += LINE) {
@@ -127,7 +133,7 @@ static void draw_sketches(rf_training *t)
             scale[b] = k < t->laid ? 1 / t->step[k] : 0;
         }
         for (uint32_t i = 0; i < t->count; i++) {
-            const uint8_t *row = rf_training_row(t, i);
+            const uint8_t *row = rfc_training_row(t, i);
             uint8_t *out = t->sketches + i * t->sketch + begin;
             for (size_t b = 0; b < length; b++) {
                 size_t k = begin + b, upper = k + t->sketch < t->laid ? k + t->sketch : k;
@@ -139,7 +145,7 @@ static void draw_sketches(rf_training *t)
     }
 }
 
-int rf_training_lay(const rf_training *training, int pilot_alone, const uint8_t *mask, rf_training *t)
+int rfc_training_lay(const rfc_training *training, int pilot_alone, const uint8_t *mask, rfc_training *t)
 {
     *t = *training;
     if (pilot_alone) {
@@ -159,11 +165,11 @@ int rf_training_lay(const rf_training *training, int pilot_alone, const uint8_t 
         k += (uint32_t)is_laid;
     }
     t->stride = ((size_t)t->count + LINE - 1) / LINE * LINE;
-    t->columns = rf_huge(t->stride * t->laid);
+    t->columns = rfc_huge(t->stride * t->laid);
     t->sketch = (t->laid + 1) / 2;
     t->low = malloc(t->laid);
     t->step = malloc(t->laid * sizeof *t->step);
-    t->sketches = rf_huge(t->sketch * t->count);
+    t->sketches = rfc_huge(t->sketch * t->count);
     if (!t->columns || !t->low || !t->step || !t->sketches)
         return -1;
     transpose(t);
@@ -174,8 +180,10 @@ int rf_training_lay(const rf_training *training, int pilot_alone, const uint8_t 
 
 /* ---- Making ---- */
 
-int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes, uint64_t seed,
-                     rf_training *t, char *error, size_t size)
+static uint32_t row_at(const uint32_t *chosen, uint32_t i) { return chosen ? chosen[i] : i; }
+
+int rfc_training_make(const rfc_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes, uint64_t seed,
+                      rfc_training *t, char *error, size_t size)
 {
     memset(t, 0, sizeof *t);
     t->count = count;
@@ -188,29 +196,77 @@ int rf_training_make(const rf_table *table, const uint32_t *chosen, uint32_t cou
     t->variance = malloc(t->features * sizeof *t->variance);
     uint64_t *sums = calloc(2 * (size_t)t->features, sizeof *sums);
     uint32_t *shuffled = malloc(count * sizeof *shuffled), *by_class = malloc(count * sizeof *by_class),
-             next[RF_LABELS_MAX];
+             next[RFC_LABELS_MAX];
     int status = t->order && t->of_class && t->class_begin && t->variance && sums && shuffled && by_class
                      ? 0
                      : rf_fail(error, size, "%s: out of memory for %u training vectors", table->source, count);
     if (status == 0) {
         for (uint32_t i = 0; i < count; i++)
-            t->class_begin[table->label[chosen[i]] + 1]++;
+            t->class_begin[table->label[row_at(chosen, i)] + 1]++;
         for (uint32_t c = 0; c < classes; c++) {
             t->class_begin[c + 1] += t->class_begin[c];
             next[c] = t->class_begin[c];
         }
-        rf_shuffle(seed, 0, RF_FOR_ORDER, shuffled, count);
+        shuffle(seed, 0, RFC_FOR_ORDER, shuffled, count);
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t row = chosen[shuffled[i]];
+            uint32_t row = row_at(chosen, shuffled[i]);
             by_class[next[table->label[row]]++] = row;
         }
         arrange(t, by_class);
         measure(t, sums, sums + t->features);
     } else {
-        rf_training_free(t);
+        rfc_training_free(t);
     }
     free(sums);
     free(shuffled);
     free(by_class);
     return status;
 }
+
+/* Are these rows of bytes, none of them missing, and of all classes? */
+static int is_fit(const rfc_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes)
+{
+    unsigned char has[RFC_LABELS_MAX] = {0};
+    uint32_t seen = 0;
+    if (!table->bytes || !table->label || table->features == 0 || classes == 0 || classes > RFC_LABELS_MAX)
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t row = row_at(chosen, i);
+        if (row >= table->rows || table->label[row] >= classes)
+            return 0;
+        seen += !has[table->label[row]];
+        has[table->label[row]] = 1;
+        for (size_t j = 0; table->missing && j < table->features; j++)
+            if (table->missing[row * table->features + j])
+                return 0;
+    }
+    return seen == classes;
+}
+
+rfc_training *rfc_training_open(const rfc_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes,
+                                uint64_t seed, char *error, size_t size)
+{
+    if (!is_fit(table, chosen, count, classes)) {
+        rf_fail(error, size,
+                "%s: not a training set: wanted are rows of bytes, none missing, and of each of %u classes",
+                table->source, classes);
+        return NULL;
+    }
+    rfc_training *t = malloc(sizeof *t);
+    if (!t)
+        rf_fail(error, size, "%s: out of memory for %u training vectors", table->source, count);
+    else if (rfc_training_make(table, chosen, count, classes, seed, t, error, size) == 0)
+        return t;
+    free(t);
+    return NULL;
+}
+
+void rfc_training_close(rfc_training *t)
+{
+    if (t)
+        rfc_training_free(t);
+    free(t);
+}
+
+uint32_t rfc_training_count(const rfc_training *t) { return t->count; }
+const float *rfc_training_variance(const rfc_training *t) { return t->variance; }

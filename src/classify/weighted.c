@@ -11,7 +11,7 @@
 #include "kernel.h"
 
 enum {
-    DRAWS = 256,        /* vectors that stand for the cloud when a query is chosen */
+    DRAWS = 256,        /* vectors that stand for all when a query is chosen */
     PILOT_SAMPLE = 64,  /* effective sample size of the pilot below which it does not say enough */
     EQUAL = 2,          /* one of so many draws goes to the classes in equal parts */
     TILE = 4096,        /* vectors that take all evidence before the next ones do */
@@ -23,48 +23,48 @@ enum {
     PROBES = 128,
     PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
-#define ROOMY 0.15 /* logarithm of how much larger than wanted an effective sample may be */
+#define ROOMY 0.15        /* logarithm of how much larger than wanted an effective sample may be */
 #define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
 
 /* What the pilot asked next after a path of answers. */
 typedef struct memory {
     uint64_t path; /* a hash of it; 0: nothing is remembered */
-    rf_evidence next;
+    rfc_evidence next;
 } memory;
 
 typedef struct draw {
     uint32_t vector, times, class;
 } draw;
 
-struct rf_weighted {
-    const rf_training *training;
-    rf_rules rules;
-    const rf_cloud_kernel *kernel;
+struct rfc_weighted {
+    const rfc_training *training;
+    rfc_rules rules;
+    const rfc_kernel *kernel;
     /* the vectors in play: all, the pilot, or those listed in `vector` */
     uint32_t count, segments;
-    rf_segment segment[2 * RF_LABELS_MAX];
+    rfc_segment segment[2 * RFC_LABELS_MAX];
     int is_pilot, is_listed;
     uint32_t *vector;
     uint16_t *penalty, base;
     uint32_t *weight, *block;
     uint8_t *gathered;
     /* their weights */
-    uint64_t class_weight[RF_LABELS_MAX];
+    uint64_t class_weight[RFC_LABELS_MAX];
     double temper, total, sample; /* sum of weights, effective sample size */
     /* this object's queries */
     uint8_t *may_ask;
-    rf_evidence *evidence;
+    rfc_evidence *evidence;
     uint32_t asked, applied; /* queries; those that penalties know of */
     memory *memories;
     /* choosing */
     draw draws[DRAWS];
-    uint32_t drawn, points[RF_LABELS_MAX]; /* vectors drawn; draws by class, */
-    float share[RF_LABELS_MAX];            /* and how much of the belief one of them stands for */
-    uint16_t *sums;                        /* by class and place */
-    float *mean, *score, *spare;           /* by place, in levels */
+    uint32_t drawn, points[RFC_LABELS_MAX]; /* vectors drawn; draws by class, */
+    float share[RFC_LABELS_MAX];            /* and how much of the belief one of them stands for */
+    uint16_t *sums;                         /* by class and place */
+    float *mean, *score, *spare;            /* by place, in levels */
 };
 
-void rf_weighted_close(rf_weighted *f)
+void rfc_weighted_close(rfc_weighted *f)
 {
     if (!f)
         return;
@@ -83,19 +83,19 @@ void rf_weighted_close(rf_weighted *f)
     free(f);
 }
 
-rf_weighted *rf_weighted_open(const rf_training *t, const rf_rules *rules)
+rfc_weighted *rfc_weighted_open(const rfc_training *t, const rfc_rules *rules)
 {
     size_t n = t->count, d = t->features, places = 2 * t->sketch;
-    rf_weighted *f = calloc(1, sizeof *f);
+    rfc_weighted *f = calloc(1, sizeof *f);
     if (!f)
         return NULL;
     f->training = t;
     f->rules = *rules;
-    f->kernel = rf_cloud_kernels();
+    f->kernel = rfc_kernels();
     f->vector = malloc(n * sizeof *f->vector);
     f->penalty = malloc(n * sizeof *f->penalty);
     f->weight = malloc(n * sizeof *f->weight);
-    f->block = malloc((n / RF_BLOCK + t->segments + 1) * sizeof *f->block);
+    f->block = malloc((n / RFC_BLOCK + t->segments + 1) * sizeof *f->block);
     f->gathered = malloc(n);
     f->may_ask = malloc(d);
     f->evidence = malloc((d + 1) * sizeof *f->evidence);
@@ -107,32 +107,32 @@ rf_weighted *rf_weighted_open(const rf_training *t, const rf_rules *rules)
     if (f->vector && f->penalty && f->weight && f->block && f->gathered && f->may_ask && f->evidence && f->sums &&
         f->mean && f->score && f->spare && f->memories)
         return f;
-    rf_weighted_close(f);
+    rfc_weighted_close(f);
     return NULL;
 }
 
 /* ---- Weights ---- */
 
-static void weigh(rf_weighted *f, uint16_t temper)
+static void weigh(rfc_weighted *f, uint16_t temper)
 {
     uint64_t sum = 0, squares = 0;
     uint32_t *block = f->block;
     memset(f->class_weight, 0, f->training->classes * sizeof f->class_weight[0]);
     for (uint32_t s = 0; s < f->segments; s++) {
-        const rf_segment *g = &f->segment[s];
-        rf_weighed w = f->kernel->weigh(f->penalty + g->begin, g->count, f->base, temper, f->weight + g->begin, block);
-        block += (g->count + RF_BLOCK - 1) / RF_BLOCK;
+        const rfc_segment *g = &f->segment[s];
+        rfc_weighed w = f->kernel->weigh(f->penalty + g->begin, g->count, f->base, temper, f->weight + g->begin, block);
+        block += (g->count + RFC_BLOCK - 1) / RFC_BLOCK;
         f->class_weight[g->class] += w.sum;
         sum += w.sum;
         squares += w.squares;
     }
     f->total = (double)sum;
-    f->sample = f->total * f->total / ((double)squares * (double)(1u << RF_SQUARE_SHIFT << RF_SQUARE_SHIFT));
+    f->sample = f->total * f->total / ((double)squares * (double)(1u << RFC_SQUARE_SHIFT << RFC_SQUARE_SHIFT));
 }
 
 /* Flattens the weights, where the effective sample would be smaller than wanted, until it is not, and hardly
    larger: its logarithm, which falls with the temper, is interpolated. The temper of the query before is near. */
-static void temper(rf_weighted *f)
+static void temper(rfc_weighted *f)
 {
     double least = fmin(f->rules.least_sample, 0.5 * f->count), low = 0, above = log(f->count / least),
            high = NO_TEMPER + 1.0, below = 0, middle = f->temper;
@@ -161,19 +161,20 @@ static void temper(rf_weighted *f)
 /* An answer as the pilot takes it: one of LEVELS, so that paths of answers recur. */
 static uint8_t coarse(uint8_t value) { return (uint8_t)(value / (256 / LEVELS) * 255 / (LEVELS - 1)); }
 
-static void gather(const uint8_t *restrict column, const uint32_t *restrict vector, uint32_t count, uint8_t *restrict out)
+static void gather(const uint8_t *restrict column, const uint32_t *restrict vector, uint32_t count,
+                   uint8_t *restrict out)
 {
     for (uint32_t i = 0; i < count; i++)
         out[i] = column[vector[i]];
 }
 
 /* Lets the penalties know of all answers. */
-static void apply(rf_weighted *f)
+static void apply(rfc_weighted *f)
 {
     for (; f->applied < f->asked; f->applied++) {
-        rf_evidence e = f->evidence[f->applied];
+        rfc_evidence e = f->evidence[f->applied];
         e.value = f->is_pilot ? coarse(e.value) : e.value;
-        const uint8_t *column = rf_training_column(f->training, e.feature);
+        const uint8_t *column = rfc_training_column(f->training, e.feature);
         if (f->is_listed) {
             gather(column, f->vector, f->count, f->gathered);
             column = f->gathered;
@@ -184,9 +185,9 @@ static void apply(rf_weighted *f)
 
 /* ---- Which vectors are in play ---- */
 
-static void start(rf_weighted *f)
+static void start(rfc_weighted *f)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     f->is_pilot = t->pilot < t->count;
     f->is_listed = 0;
     f->count = t->pilot;
@@ -200,9 +201,9 @@ static void start(rf_weighted *f)
 
 /* From the pilot to those of all vectors that are not dropped, with all evidence so far. The best one of all
    is no further behind than the pilot's best. */
-static void widen(rf_weighted *f)
+static void widen(rfc_weighted *f)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     uint16_t tile[TILE], least = UINT16_MAX;
     uint32_t kept = 0, limit = f->base + (uint32_t)DROPPED;
     f->segments = 0;
@@ -213,7 +214,7 @@ static void widen(rf_weighted *f)
             uint16_t low = 0;
             memset(tile, 0, length * sizeof *tile);
             for (uint32_t k = 0; k < f->asked; k++)
-                low = f->kernel->update(rf_training_column(t, f->evidence[k].feature) + begin, length, f->evidence[k],
+                low = f->kernel->update(rfc_training_column(t, f->evidence[k].feature) + begin, length, f->evidence[k],
                                         0, tile);
             least = low < least ? low : least;
             for (uint32_t i = 0; i < length; i++) {
@@ -223,7 +224,7 @@ static void widen(rf_weighted *f)
             }
         }
         if (kept > first)
-            f->segment[f->segments++] = (rf_segment){first, kept - first, t->segment[s].class};
+            f->segment[f->segments++] = (rfc_segment){first, kept - first, t->segment[s].class};
     }
     f->is_pilot = 0;
     f->is_listed = 1;
@@ -233,13 +234,13 @@ static void widen(rf_weighted *f)
 }
 
 /* Keeps the vectors that are not dropped. */
-static void narrow(rf_weighted *f)
+static void narrow(rfc_weighted *f)
 {
     uint32_t kept = 0, segments = 0, *vector = f->vector;
     uint16_t *penalty = f->penalty, base = f->base;
     int is_listed = f->is_listed;
     for (uint32_t s = 0; s < f->segments; s++) {
-        rf_segment g = f->segment[s];
+        rfc_segment g = f->segment[s];
         uint32_t begin = kept;
         for (uint32_t i = g.begin; i < g.begin + g.count; i++) {
             uint16_t p = penalty[i];
@@ -248,7 +249,7 @@ static void narrow(rf_weighted *f)
             kept += (uint16_t)(p - base) <= DROPPED;
         }
         if (kept > begin)
-            f->segment[segments++] = (rf_segment){begin, kept - begin, g.class};
+            f->segment[segments++] = (rfc_segment){begin, kept - begin, g.class};
     }
     f->is_listed = 1;
     f->count = kept;
@@ -259,7 +260,7 @@ static void narrow(rf_weighted *f)
 
 /* How many draws a class gets: a share that all get which are not yet ruled out, so that a class is known by more than
    a few of its vectors as long as it is in question, and the rest by weight. */
-static uint32_t draws_of(const rf_weighted *f, uint32_t class)
+static uint32_t draws_of(const rfc_weighted *f, uint32_t class)
 {
     uint32_t classes = f->training->classes, open = 0;
     double ruled_out = f->rules.stop / classes * f->total;
@@ -272,17 +273,17 @@ static uint32_t draws_of(const rf_weighted *f, uint32_t class)
 }
 
 /* Systematic draws of a class: points at equal distances over its vectors' weights laid end to end. */
-static void draw_class(rf_weighted *f, uint32_t class, uint32_t points)
+static void draw_class(rfc_weighted *f, uint32_t class, uint32_t points)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     uint64_t total = f->class_weight[class], done = 0, next = total / (2 * points);
     const uint32_t *block = f->block;
     uint32_t k = 0;
     for (uint32_t s = 0; s < f->segments && k < points; s++) {
-        const rf_segment *g = &f->segment[s];
+        const rfc_segment *g = &f->segment[s];
         if (g->class != class)
-            block += (g->count + RF_BLOCK - 1) / RF_BLOCK;
-        for (uint32_t begin = g->begin; g->class == class && begin < g->begin + g->count; begin += RF_BLOCK) {
+            block += (g->count + RFC_BLOCK - 1) / RFC_BLOCK;
+        for (uint32_t begin = g->begin; g->class == class && begin < g->begin + g->count; begin += RFC_BLOCK) {
             uint64_t after = done + *block++, reached = done;
             for (uint32_t i = begin; next < after && k < points; i++) {
                 uint32_t times = 0;
@@ -292,7 +293,7 @@ static void draw_class(rf_weighted *f, uint32_t class, uint32_t points)
                 if (times > 0) {
                     uint32_t vector = f->is_listed ? f->vector[i] : i;
                     f->draws[f->drawn++] = (draw){vector, times, class};
-                    rf_prefetch(rf_training_sketch(t, vector), t->sketch);
+                    rfc_prefetch(rfc_training_sketch(t, vector), t->sketch);
                 }
             }
             done = after;
@@ -300,7 +301,7 @@ static void draw_class(rf_weighted *f, uint32_t class, uint32_t points)
     }
 }
 
-static void draw_vectors(rf_weighted *f)
+static void draw_vectors(rfc_weighted *f)
 {
     f->drawn = 0;
     for (uint32_t c = 0; c < f->training->classes; c++) {
@@ -313,15 +314,15 @@ static void draw_vectors(rf_weighted *f)
 }
 
 /* Sums over the draws of each class, of the levels or of their squares, then over the classes by their shares. */
-static void add_up(rf_weighted *f, void (*add)(const uint8_t *, size_t, uint16_t, uint16_t *), float *all)
+static void add_up(rfc_weighted *f, void (*add)(const uint8_t *, size_t, uint16_t, uint16_t *), float *all)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     size_t places = 2 * t->sketch;
     memset(f->sums, 0, t->classes * places * sizeof *f->sums);
     memset(all, 0, places * sizeof *all);
     for (uint32_t k = 0; k < f->drawn; k++) {
         const draw *w = &f->draws[k];
-        add(rf_training_sketch(t, w->vector), t->sketch, (uint16_t)w->times, f->sums + w->class * places);
+        add(rfc_training_sketch(t, w->vector), t->sketch, (uint16_t)w->times, f->sums + w->class * places);
     }
     for (uint32_t c = 0; c < t->classes; c++) {
         const uint16_t *sum = f->sums + c * places;
@@ -332,9 +333,9 @@ static void add_up(rf_weighted *f, void (*add)(const uint8_t *, size_t, uint16_t
 }
 
 /* Variance between classes: Σ_c p_c μ_c² − μ². */
-static void score_between(rf_weighted *f)
+static void score_between(rfc_weighted *f)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     size_t places = 2 * t->sketch;
     float *mean = f->mean, *score = f->score;
     add_up(f, f->kernel->add_levels, mean);
@@ -349,7 +350,7 @@ static void score_between(rf_weighted *f)
         score[k] -= mean[k] * mean[k];
 }
 
-static void score_variance(rf_weighted *f)
+static void score_variance(rfc_weighted *f)
 {
     add_up(f, f->kernel->add_levels, f->mean);
     add_up(f, f->kernel->add_level_squares, f->score);
@@ -357,18 +358,18 @@ static void score_variance(rf_weighted *f)
         f->score[k] -= f->mean[k] * f->mean[k];
 }
 
-static uint32_t level(const rf_training *t, uint32_t vector, uint32_t place)
+static uint32_t level(const rfc_training *t, uint32_t vector, uint32_t place)
 {
-    const uint8_t *sketch = rf_training_sketch(t, vector);
+    const uint8_t *sketch = rfc_training_sketch(t, vector);
     return place < t->sketch ? sketch[place] & 15 : sketch[place - t->sketch] >> 4;
 }
 
 /* Mutual information of a feature's level and the class, in nats. */
-static void score_mutual(rf_weighted *f)
+static void score_mutual(rfc_weighted *f)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     for (uint32_t place = 0; place < t->laid; place++) {
-        float both[RF_LABELS_MAX][LEVELS], some[LEVELS] = {0}, class[RF_LABELS_MAX] = {0}, sum = 0;
+        float both[RFC_LABELS_MAX][LEVELS], some[LEVELS] = {0}, class[RFC_LABELS_MAX] = {0}, sum = 0;
         if (!f->may_ask[t->feature[place]])
             continue;
         memset(both, 0, t->classes * sizeof both[0]);
@@ -389,17 +390,17 @@ static void score_mutual(rf_weighted *f)
 }
 
 /* The feature with the largest gain per cost that may still be asked; t->features when none would tell anything. */
-static uint32_t choose(rf_weighted *f, double cost_left)
+static uint32_t choose(rfc_weighted *f, double cost_left)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     uint32_t best = t->features;
     float max = 1e-6f;
     draw_vectors(f);
-    (f->rules.gain == RF_BETWEEN ? score_between : f->rules.gain == RF_VARIANCE ? score_variance : score_mutual)(f);
+    (f->rules.gain == RFC_BETWEEN ? score_between : f->rules.gain == RFC_VARIANCE ? score_variance : score_mutual)(f);
     for (uint32_t k = 0; k < t->laid; k++) {
         uint32_t j = t->feature[k];
-        float cost = f->rules.cost ? f->rules.cost[j] : 1, unit = f->rules.gain == RF_MUTUAL ? 1 : t->step[k] * t->step[k],
-              score = f->score[k] * unit / cost;
+        float cost = f->rules.cost ? f->rules.cost[j] : 1,
+              unit = f->rules.gain == RFC_MUTUAL ? 1 : t->step[k] * t->step[k], score = f->score[k] * unit / cost;
         if (f->may_ask[j] && score > max && (double)cost <= cost_left) {
             max = score;
             best = j;
@@ -409,9 +410,9 @@ static uint32_t choose(rf_weighted *f, double cost_left)
 }
 
 /* A query: σ is the feature's standard deviation over the draws, with a floor. The value is not known yet. */
-static rf_evidence evidence_of(const rf_weighted *f, uint32_t feature)
+static rfc_evidence evidence_of(const rfc_weighted *f, uint32_t feature)
 {
-    const uint8_t *column = rf_training_column(f->training, feature);
+    const uint8_t *column = rfc_training_column(f->training, feature);
     double sum = 0, squares = 0, all = 0;
     for (uint32_t k = 0; k < f->drawn; k++) {
         const draw *w = &f->draws[k];
@@ -422,8 +423,8 @@ static rf_evidence evidence_of(const rf_weighted *f, uint32_t feature)
     }
     double least = f->rules.floor * f->training->largest_deviation;
     double variance = fmax(fmax(squares / all - sum / all * (sum / all), least * least), 1);
-    double factor = RF_BIT * 1.4426950408889634 / (2 * variance) * 65536;
-    rf_evidence e = {feature, 0, 0, 0};
+    double factor = RFC_BIT * 1.4426950408889634 / (2 * variance) * 65536;
+    rfc_evidence e = {feature, 0, 0, 0};
     while (factor > 65535) {
         factor /= 2;
         e.shift++;
@@ -435,18 +436,18 @@ static rf_evidence evidence_of(const rf_weighted *f, uint32_t feature)
 /* ---- One object ---- */
 
 /* Fills in the posterior. Returns whether it is decided. */
-static int decide(const rf_weighted *f, rf_answer *a)
+static int decide(const rfc_weighted *f, rfc_answer *a)
 {
     for (uint32_t c = 0; c < f->training->classes; c++) {
         a->posterior[c] = (float)((double)f->class_weight[c] / f->total);
-        if (c == 0 || f->class_weight[c] > f->class_weight[a->class])
-            a->class = c;
+        if (c == 0 || f->class_weight[c] > f->class_weight[a->decided])
+            a->decided = c;
     }
-    return f->total - (double)f->class_weight[a->class] <= f->rules.stop * f->total || f->asked >= f->rules.budget;
+    return f->total - (double)f->class_weight[a->decided] <= f->rules.stop * f->total || f->asked >= f->rules.budget;
 }
 
 /* Weighs the vectors in play, from now on without those that can be dropped, and decides as above. */
-static int believe(rf_weighted *f, rf_answer *a)
+static int believe(rfc_weighted *f, rfc_answer *a)
 {
     apply(f);
     if (!f->is_pilot && f->kernel->within(f->penalty, f->count, f->base, DROPPED) < f->count / 4 * 3)
@@ -455,7 +456,7 @@ static int believe(rf_weighted *f, rf_answer *a)
     return decide(f, a);
 }
 
-static void begin(rf_weighted *f, const rf_object *object)
+static void begin(rfc_weighted *f, const rfc_object *object)
 {
     start(f);
     for (uint32_t j = 0; j < f->training->features; j++)
@@ -463,9 +464,9 @@ static void begin(rf_weighted *f, const rf_object *object)
 }
 
 /* The next query, as evidence that lacks the value; its feature is t->features when there is none. */
-static rf_evidence next_query(rf_weighted *f, rf_answer *a)
+static rfc_evidence next_query(rfc_weighted *f, rfc_answer *a)
 {
-    rf_evidence none = {f->training->features, 0, 0, 0};
+    rfc_evidence none = {f->training->features, 0, 0, 0};
     int decided = believe(f, a);
     if (f->is_pilot && (decided || f->sample < PILOT_SAMPLE)) {
         widen(f);
@@ -474,31 +475,31 @@ static rf_evidence next_query(rf_weighted *f, rf_answer *a)
     if (f->asked > 0 && a->story)
         memcpy(a->story + (size_t)(f->asked - 1) * f->training->classes, a->posterior,
                f->training->classes * sizeof *a->posterior);
-    uint32_t feature = decided ? none.feature : choose(f, f->rules.most_cost - a->cost);
+    uint32_t feature = decided ? none.feature : choose(f, f->rules.max_cost - a->cost);
     return feature == none.feature ? none : evidence_of(f, feature);
 }
 
 /* The same from memory where this path of answers has been taken before. What happens on the pilot depends on
    the answers alone; where it left the pilot is not remembered. */
-static rf_evidence recall_query(rf_weighted *f, rf_answer *a, uint64_t path)
+static rfc_evidence recall_query(rfc_weighted *f, rfc_answer *a, uint64_t path)
 {
     memory *m = &f->memories[path % MEMORIES];
     if (f->is_pilot && m->path == path && f->asked < f->rules.budget)
         return m->next;
-    rf_evidence next = next_query(f, a);
+    rfc_evidence next = next_query(f, a);
     if (f->is_pilot && next.feature < f->training->features)
         *m = (memory){path, next};
     return next;
 }
 
-void rf_weighted_classify(rf_weighted *f, const rf_object *object, rf_answer *a)
+void rfc_weighted_classify(rfc_weighted *f, const rfc_object *object, rfc_answer *a)
 {
-    int remembers = !object->missing && !a->story && isinf(f->rules.most_cost);
+    int remembers = !object->missing && !a->story && isinf(f->rules.max_cost);
     uint64_t path = 1;
     begin(f, object);
     a->cost = 0;
     for (;;) {
-        rf_evidence e = remembers ? recall_query(f, a, path) : next_query(f, a);
+        rfc_evidence e = remembers ? recall_query(f, a, path) : next_query(f, a);
         if (e.feature == f->training->features)
             break;
         e.value = object->value[e.feature];
@@ -516,9 +517,9 @@ void rf_weighted_classify(rf_weighted *f, const rf_object *object, rf_answer *a)
 
 /* Adds, for each feature, how far between-class variance exceeds what chance gives: χ² with classes − 1 degrees
    of freedom, on average their number, where the feature tells nothing. */
-static void add_excess(rf_weighted *f, double *excess)
+static void add_excess(rfc_weighted *f, double *excess)
 {
-    const rf_training *t = f->training;
+    const rfc_training *t = f->training;
     double sample = fmin(f->sample, DRAWS);
     float *between = f->spare;
     memcpy(between, f->score, t->laid * sizeof *between);
@@ -530,19 +531,19 @@ static void add_excess(rf_weighted *f, double *excess)
 
 /* Classifies a training vector and looks, before each query, at what every feature would tell in the
    neighbourhood reached. All vectors begin alike, so only the first one looks there. Returns how often it looked. */
-static uint32_t probe(rf_weighted *f, uint32_t vector, int first, double *excess)
+static uint32_t probe(rfc_weighted *f, uint32_t vector, int first, double *excess)
 {
-    float posterior[RF_LABELS_MAX];
-    rf_answer answer = {.posterior = posterior};
-    rf_object object = {rf_training_row(f->training, vector), NULL, 0};
+    float posterior[RFC_LABELS_MAX];
+    rfc_answer answer = {.posterior = posterior};
+    rfc_object object = {rfc_training_row(f->training, vector), NULL, 0};
     uint32_t looks = 0;
     begin(f, &object);
     for (uint32_t k = 0; k < PROBE_QUERIES; k++) {
-        rf_evidence e = next_query(f, &answer);
+        rfc_evidence e = next_query(f, &answer);
         if (e.feature == f->training->features)
             break;
         if (k > 0 || first) {
-            if (f->rules.gain != RF_BETWEEN)
+            if (f->rules.gain != RFC_BETWEEN)
                 score_between(f);
             add_excess(f, excess);
             looks++;
@@ -554,12 +555,12 @@ static uint32_t probe(rf_weighted *f, uint32_t vector, int first, double *excess
     return looks;
 }
 
-int rf_weighted_relevant(const rf_training *t, const rf_rules *rules, uint8_t *relevant)
+int rfc_weighted_relevant(const rfc_training *t, const rfc_rules *rules, uint8_t *relevant)
 {
     uint32_t looks = 0, matter = 0, probes = t->pilot < PROBES ? t->pilot : PROBES;
-    rf_training pilot;
+    rfc_training pilot;
     double *excess = calloc(t->features, sizeof *excess);
-    rf_weighted *f = rf_training_lay(t, 1, rules->mask, &pilot) < 0 ? NULL : rf_weighted_open(&pilot, rules);
+    rfc_weighted *f = rfc_training_lay(t, 1, rules->mask, &pilot) < 0 ? NULL : rfc_weighted_open(&pilot, rules);
     int status = excess && f ? 0 : -1;
     for (uint32_t i = 0; i < probes && status == 0; i++)
         looks += probe(f, (uint32_t)((uint64_t)t->pilot * i / probes), i == 0, excess);
@@ -569,8 +570,8 @@ int rf_weighted_relevant(const rf_training *t, const rf_rules *rules, uint8_t *r
                 !(rules->mask && !rules->mask[j]) && (all || excess[j] > BEYOND_CHANCE * (t->classes - 1) * looks);
             matter += relevant[j];
         }
-    rf_weighted_close(f);
-    rf_training_unlay(&pilot);
+    rfc_weighted_close(f);
+    rfc_training_unlay(&pilot);
     free(excess);
     return status;
 }

@@ -4,15 +4,15 @@
 
 #include "filter.h"
 
-typedef struct rf_weighted rf_weighted;
+typedef struct rfc_weighted rfc_weighted;
 
 /* A filter over a training set that is laid out, with sketches, for what may be asked. */
-rf_weighted *rf_weighted_open(const rf_training *training, const rf_rules *rules);
-void rf_weighted_close(rf_weighted *filter);
-void rf_weighted_classify(rf_weighted *filter, const rf_object *object, rf_answer *answer);
+rfc_weighted *rfc_weighted_open(const rfc_training *training, const rfc_rules *rules);
+void rfc_weighted_close(rfc_weighted *filter);
+void rfc_weighted_classify(rfc_weighted *filter, const rfc_object *object, rfc_answer *answer);
 
-/* Which features, by the pilot, of those that may be asked tell anything about the class, in the neighbourhoods that queries lead
-   to; all of them when none seems to. Returns 0, or -1 without memory. */
-int rf_weighted_relevant(const rf_training *training, const rf_rules *rules, uint8_t *relevant);
+/* Which features, by the pilot, of those that may be asked tell anything about the class, in the neighbourhoods that
+   queries lead to; all of them when none seems to. Returns 0, or -1 without memory. */
+int rfc_weighted_relevant(const rfc_training *training, const rfc_rules *rules, uint8_t *relevant);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "cloud.h"
+#include "classify_data.h"
 #include "track_options.h"
 
 enum { ARGUMENTS_MAX = 40 };
@@ -14,7 +14,8 @@ enum { ARGUMENTS_MAX = 40 };
 /* Arguments that make something happen before all are read: a file is compiled, a picture drawn, data are read. */
 static int is_harmless(const char *argument)
 {
-    return !strstr(argument, "plot") && !strchr(argument, '/') && !strstr(argument, ".c") && !strstr(argument, "config");
+    return !strstr(argument, "plot") && !strchr(argument, '/') && !strstr(argument, ".c") &&
+           !strstr(argument, "config");
 }
 
 static void run_track(int argc, char **argv)
@@ -46,11 +47,11 @@ static void read_features(int is_cost, const uint8_t *bytes, size_t count)
     static char train[512];
     if (!train[0])
         snprintf(train, sizeof train, "%s", fuzz_file("train.csv", (const uint8_t *)table, sizeof table - 1));
-    cloud_config config = cloud_config_default("classify");
-    cloud_data data;
+    classify_config config = classify_config_default("classify");
+    classify_data data;
     config.source.train = train;
     *(is_cost ? &config.cost : &config.mask) = fuzz_file("features", bytes, count);
-    const int code = cloud_load(&config, &data);
+    const int code = classify_load(&config, &data);
     fuzz_require(code == CLI_OK || code == CLI_BAD_INPUT);
     if (code != CLI_OK)
         return;
@@ -59,7 +60,7 @@ static void read_features(int is_cost, const uint8_t *bytes, size_t count)
         fuzz_require(!is_cost || (data.cost[i] >= 0.9e-9f && data.cost[i] <= 1.1e9f));
         fuzz_require(is_cost || data.mask[i] <= 1);
     }
-    cloud_free(&data);
+    classify_free(&data);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)

@@ -4,15 +4,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "load.h"
-#include "task.h"
+#include "tables/load.h"
 
-static void check_table(const rf_table *t)
+static void check_table(const rfc_table *t)
 {
     const size_t cells = (size_t)t->rows * t->features;
-    fuzz_require(t->rows > 0 && t->features > 0 && t->features <= RF_FEATURES_MAX);
+    fuzz_require(t->rows > 0 && t->features > 0 && t->features <= RFC_FEATURES_MAX);
     fuzz_require(!t->bytes != !t->reals && t->label);
-    fuzz_require(t->labels.count > 0 && t->labels.count <= RF_LABELS_MAX);
+    fuzz_require(t->labels.count > 0 && t->labels.count <= RFC_LABELS_MAX);
     fuzz_require(t->names.count == 0 || t->names.count == t->features);
     fuzz_require(t->height == 0 || (size_t)t->height * t->width == t->features);
     unsigned sum = 0; /* so that every byte is looked at */
@@ -27,10 +26,10 @@ static void check_table(const rf_table *t)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    rf_table train, test;
+    rfc_table train, test;
     char error[600] = "";
-    const rf_source source = {.data = fuzz_file("table" FUZZ_ENDING, bytes, count)};
-    if (rf_load(&source, &train, &test, error, sizeof error) < 0) {
+    const tables_source source = {.data = fuzz_file("table" FUZZ_ENDING, bytes, count)};
+    if (tables_load(&source, &train, &test, error, sizeof error) < 0) {
         fuzz_require_message(error, sizeof error);
         fuzz_require(train.rows == 0 && test.rows == 0 && !train.bytes && !train.reals && !test.bytes && !test.reals);
         return 0;
@@ -38,16 +37,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     check_table(&train);
     if (test.rows > 0)
         check_table(&test);
-    rf_task task;
+    rfc_task task;
     uint64_t left_out = 0;
-    fuzz_require(rf_task_parse("labels", NULL, &task, error, sizeof error) == 0);
+    fuzz_require(rfc_task_parse("labels", NULL, &task, error, sizeof error) == 0);
     const uint32_t rows = train.rows;
-    if (rf_task_apply(&task, &train, &test, &left_out, error, sizeof error) < 0)
+    if (rfc_task_apply(&task, &train, &test, &left_out, error, sizeof error) < 0)
         fuzz_require_message(error, sizeof error);
     else
         fuzz_require(train.rows <= rows && task.classes.count >= 2);
-    rf_task_free(&task);
-    rf_table_free(&train);
-    rf_table_free(&test);
+    rfc_task_free(&task);
+    rfc_table_free(&train);
+    rfc_table_free(&test);
     return 0;
 }

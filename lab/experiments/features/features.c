@@ -9,8 +9,8 @@
 static unsigned jobs(const lab *l) { return 1 + lab_items(l, "percentiles"); } /* all pixels first, to rank them */
 
 typedef struct shared {
-    const cloud_data *data;
-    const cloud_config *config;
+    const classify_data *data;
+    const classify_config *config;
     const uint8_t *mask; /* or null */
     digits_result *found; /* by shuffle */
     uint64_t *asked;      /* by shuffle and feature */
@@ -22,17 +22,17 @@ static int shuffle(lab *l, void *context, uint32_t number, const rf_engine *engi
     (void)engine;
     const shared *j = context;
     const uint32_t features = j->data->train.features;
-    cloud_trial t;
+    classify_trial t;
     char error[300];
-    if (cloud_trial_open(j->config, j->data, number, &t) != CLI_OK)
+    if (classify_trial_open(j->config, j->data, number, &t) != CLI_OK)
         return lab_fail(l, "there are no digits");
-    rf_outcome o = {.times_asked = j->asked + (size_t)number * features};
+    rfc_outcome o = {.times_asked = j->asked + (size_t)number * features};
     t.rules.mask = j->mask;
-    int status = rf_run(&t.training, &t.rules, &t.objects, 1, &o, NULL, NULL, error, sizeof error);
+    int status = rfc_classify(t.training, &t.rules, &t.objects, 1, NULL, NULL, &o, error, sizeof error);
     j->found[number] = (digits_result){t.objects.count, o.errors, o.all_queries};
     for (uint32_t f = 0; f < features; f++)
-        j->variance[(size_t)number * features + f] = t.training.variance[f];
-    cloud_trial_close(&t);
+        j->variance[(size_t)number * features + f] = rfc_training_variance(t.training)[f];
+    classify_trial_close(&t);
     return status < 0 ? lab_fail(l, "%s", error) : 0;
 }
 
@@ -58,15 +58,15 @@ static void put_accuracy(lab *l, double percentile, double kept, const digits_re
 }
 
 /* Rows of the first job make the ranking, so that the others need nothing else. */
-static int rank(lab *l, uint32_t features, cloud_ranking *r)
+static int rank(lab *l, uint32_t features, classify_ranking *r)
 {
-    if (cloud_ranking_make(r, features) < 0)
+    if (classify_ranking_make(r, features) < 0)
         return lab_fail(l, "not enough memory");
     for (uint32_t f = 0; f < features; f++) {
         r->asked[f] = (uint64_t)lab_find(l, "asked", "all", f).value;
         r->variance[f] = lab_find(l, "variance", "all", f).value;
     }
-    cloud_ranking_sort(r);
+    classify_ranking_sort(r);
     return 0;
 }
 
@@ -88,21 +88,21 @@ static int run(lab *l, unsigned job)
 {
     const uint32_t shuffles = lab_whole(l, "shuffles");
     const double percentile = job ? lab_item(l, "percentiles", job - 1) : 0;
-    cloud_config c = digits_config(l, RF_PAPER, 1);
+    classify_config c = digits_config(l, RFC_PAPER, 1);
     c.limit = lab_whole(l, "objects");
     c.particles = lab_whole(l, "particles");
     shared j = {.data = digits_load(l, "zero-one", 1), .config = &c};
     if (!j.data)
         return -1;
-    const uint32_t features = j.data->train.features, kept = cloud_ranking_kept(features, percentile);
-    cloud_ranking r = {0};
+    const uint32_t features = j.data->train.features, kept = classify_ranking_kept(features, percentile);
+    classify_ranking r = {0};
     uint8_t *mask = malloc(features);
     j.found = calloc(shuffles, sizeof *j.found);
     j.asked = calloc((size_t)shuffles * features, sizeof *j.asked);
     j.variance = calloc((size_t)shuffles * features, sizeof *j.variance);
     int status = mask && j.found && j.asked && j.variance ? 0 : lab_fail(l, "not enough memory");
     if (status == 0 && job > 0 && (status = rank(l, features, &r)) == 0) {
-        cloud_ranking_mask(&r, kept, NULL, mask);
+        classify_ranking_mask(&r, kept, NULL, mask);
         j.mask = mask;
     }
     if (status == 0)
@@ -111,7 +111,7 @@ static int run(lab *l, unsigned job)
         put_accuracy(l, percentile, kept, j.found, shuffles);
     if (status == 0 && job == 0)
         put_ranking(l, &j, shuffles);
-    cloud_ranking_free(&r);
+    classify_ranking_free(&r);
     free(mask);
     free(j.found);
     free(j.asked);

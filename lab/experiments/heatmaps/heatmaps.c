@@ -19,32 +19,32 @@ static unsigned jobs(const lab *l)
 
 static int run(lab *l, unsigned job)
 {
-    const cloud_data *d = digits_load(l, tasks[job].task, 0);
-    cloud_config c = digits_config(l, RF_PAPER, 0);
-    cloud_trial t;
+    const classify_data *d = digits_load(l, tasks[job].task, 0);
+    classify_config c = digits_config(l, RFC_PAPER, 0);
+    classify_trial t;
     digits_result r;
     c.limit = lab_whole(l, "objects");
     c.particles = lab_whole(l, "particles");
-    if (!d || cloud_trial_open(&c, d, 0, &t) != CLI_OK)
+    if (!d || classify_trial_open(&c, d, 0, &t) != CLI_OK)
         return lab_fail(l, "there are no digits");
     uint64_t *asked = calloc(d->train.features, sizeof *asked);
     int status = asked ? digits_classify(l, &t, asked, &r) : lab_fail(l, "not enough memory");
     for (uint32_t j = 0; j < d->train.features && status == 0; j++) {
         lab_put(l, "asked", tasks[job].task, j, (double)asked[j] / (double)r.objects, NAN);
-        lab_put(l, "variance", tasks[job].task, j, (double)t.training.variance[j], NAN);
+        lab_put(l, "variance", tasks[job].task, j, (double)rfc_training_variance(t.training)[j], NAN);
     }
     free(asked);
-    cloud_trial_close(&t);
+    classify_trial_close(&t);
     return status;
 }
 
 /* ---- Report ---- */
 
 /* The pixels of a task, as the rows have them. */
-static int rank(lab *l, const char *task, cloud_ranking *asked, cloud_ranking *variance)
+static int rank(lab *l, const char *task, classify_ranking *asked, classify_ranking *variance)
 {
     const uint32_t pixels = 28 * 28;
-    if (cloud_ranking_make(asked, pixels) < 0 || cloud_ranking_make(variance, pixels) < 0)
+    if (classify_ranking_make(asked, pixels) < 0 || classify_ranking_make(variance, pixels) < 0)
         return lab_fail(l, "not enough memory");
     for (uint32_t j = 0; j < pixels; j++) {
         const double often = lab_find(l, "asked", task, j).value, varies = lab_find(l, "variance", task, j).value;
@@ -52,12 +52,12 @@ static int rank(lab *l, const char *task, cloud_ranking *asked, cloud_ranking *v
         asked->variance[j] = variance->variance[j] = varies;
         variance->asked[j] = (uint64_t)(1e6 * varies);
     }
-    cloud_ranking_sort(asked);
-    cloud_ranking_sort(variance);
+    classify_ranking_sort(asked);
+    classify_ranking_sort(variance);
     return 0;
 }
 
-static uint32_t place_of(const cloud_ranking *r, uint32_t pixel)
+static uint32_t place_of(const classify_ranking *r, uint32_t pixel)
 {
     uint32_t place = 0;
     while (r->order[place] != pixel)
@@ -66,7 +66,7 @@ static uint32_t place_of(const cloud_ranking *r, uint32_t pixel)
 }
 
 /* Spearman's coefficient of being asked and of variance, among the pixels that vary most: those at the edge tell nothing. */
-static double correlation(const cloud_ranking *asked, const cloud_ranking *variance, uint32_t max)
+static double correlation(const classify_ranking *asked, const classify_ranking *variance, uint32_t max)
 {
     double squares = 0, n = max, place = 0;
     for (uint32_t k = 0; k < asked->features; k++) {
@@ -80,7 +80,7 @@ static double correlation(const cloud_ranking *asked, const cloud_ranking *varia
 }
 
 /* How many of the pixels that vary most are asked less than `share` as often as the one asked most. */
-static uint32_t spared(const cloud_ranking *asked, const cloud_ranking *variance, uint32_t max, double share)
+static uint32_t spared(const classify_ranking *asked, const classify_ranking *variance, uint32_t max, double share)
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < max; k++) {
@@ -90,7 +90,7 @@ static uint32_t spared(const cloud_ranking *asked, const cloud_ranking *variance
     return count;
 }
 
-static void put_table(lab *l, const char *title, const cloud_ranking *asked, const cloud_ranking *variance)
+static void put_table(lab *l, const char *title, const classify_ranking *asked, const classify_ranking *variance)
 {
     char text[128];
     snprintf(text, sizeof text, "The pixels asked most, %s", title);
@@ -102,7 +102,7 @@ static void put_table(lab *l, const char *title, const cloud_ranking *asked, con
     }
 }
 
-static void put_maps(lab *l, int task, const cloud_ranking *asked)
+static void put_maps(lab *l, int task, const classify_ranking *asked)
 {
     char file[32], title[96], alt[256];
     const uint32_t max = asked->order[0], next = asked->order[1];
@@ -122,7 +122,7 @@ static void put_maps(lab *l, int task, const cloud_ranking *asked)
 static void report(lab *l)
 {
     for (int task = 0; task < 2; task++) {
-        cloud_ranking asked, variance;
+        classify_ranking asked, variance;
         if (rank(l, tasks[task].task, &asked, &variance) < 0)
             return;
         if (task == 0) {
@@ -134,8 +134,8 @@ static void report(lab *l)
         lab_claim(l, tasks[task].task, correlation(&asked, &variance, 200), NAN);
         put_maps(l, task, &asked);
         put_table(l, tasks[task].title, &asked, &variance);
-        cloud_ranking_free(&asked);
-        cloud_ranking_free(&variance);
+        classify_ranking_free(&asked);
+        classify_ranking_free(&variance);
     }
 }
 

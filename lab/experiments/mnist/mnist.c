@@ -26,16 +26,16 @@ static const char *name_of(double particles, double restarts, char of[48])
     return of;
 }
 
-static int classify(lab *l, const cloud_config *c, const char *of)
+static int classify(lab *l, const classify_config *c, const char *of)
 {
-    const cloud_data *d = digits_load(l, "even-odd", 0);
-    cloud_trial t;
+    const classify_data *d = digits_load(l, "even-odd", 0);
+    classify_trial t;
     digits_result r;
     double error;
-    if (!d || cloud_trial_open(c, d, 0, &t) != CLI_OK)
+    if (!d || classify_trial_open(c, d, 0, &t) != CLI_OK)
         return lab_fail(l, "there are no digits");
     int status = digits_classify(l, &t, NULL, &r);
-    cloud_trial_close(&t);
+    classify_trial_close(&t);
     if (status < 0)
         return -1;
     const double share = digits_error(&r, &error), queries = (double)r.queries / (double)r.objects;
@@ -49,22 +49,22 @@ static int classify(lab *l, const cloud_config *c, const char *of)
 /* The best of all numbers of neighbours. */
 static int find_neighbours(lab *l, uint64_t pixels)
 {
-    const cloud_data *d = digits_load(l, "even-odd", 0);
-    cloud_config c = digits_config(l, RF_WEIGHTED, 0);
-    cloud_trial t;
+    const classify_data *d = digits_load(l, "even-odd", 0);
+    classify_config c = digits_config(l, RFC_WEIGHTED, 0);
+    classify_trial t;
     unsigned k[NEIGHBOURS_MAX], ks = lab_items(l, "neighbours"), best = 0;
     uint64_t errors[NEIGHBOURS_MAX] = {0};
     double error;
     c.limit = lab_whole(l, "objects");
     for (unsigned i = 0; i < ks; i++)
         k[i] = (unsigned)lab_item(l, "neighbours", i);
-    if (!d || cloud_trial_open(&c, d, 0, &t) != CLI_OK)
+    if (!d || classify_trial_open(&c, d, 0, &t) != CLI_OK)
         return lab_fail(l, "there are no digits");
-    int status = cloud_knn(&c, d, &t, pixels, k, ks, NULL, errors);
+    int status = classify_knn(&c, d, &t, pixels, k, ks, NULL, errors);
     for (unsigned i = 0; i < ks; i++)
         best = errors[i] < errors[best] ? i : best;
     const digits_result r = {t.objects.count, errors[best], 0};
-    cloud_trial_close(&t);
+    classify_trial_close(&t);
     if (status != CLI_OK)
         return lab_fail(l, "there are no neighbours");
     const double share = digits_error(&r, &error);
@@ -81,7 +81,7 @@ static int run(lab *l, unsigned job)
     char of[48] = "weighted";
     if (job >= paper_jobs(l) + stops)
         return find_neighbours(l, (uint64_t)lab_item(l, "pixels", job - paper_jobs(l) - stops));
-    cloud_config c = digits_config(l, is_paper ? RF_PAPER : RF_WEIGHTED, 0);
+    classify_config c = digits_config(l, is_paper ? RFC_PAPER : RFC_WEIGHTED, 0);
     c.stop = lab_item(l, "stops", is_paper ? job % stops : job - paper_jobs(l));
     c.limit = lab_whole(l, is_paper ? "paper_objects" : "objects");
     if (is_paper) {

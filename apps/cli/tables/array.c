@@ -10,7 +10,7 @@
 
 enum { CHUNK = 1 << 20 };
 
-static double number_at(const rf_array *a, const unsigned char *p)
+static double number_at(const tables_array *a, const unsigned char *p)
 {
     uint64_t bits = 0;
     for (unsigned i = 0; i < a->bytes; i++)
@@ -36,17 +36,17 @@ static double number_at(const rf_array *a, const unsigned char *p)
 }
 
 /* The number of elements, once declared sizes fit what the stream can hold; 0 with a message. */
-static uint64_t elements(const rf_array *a, rf_stream *s, char *error, size_t size)
+static uint64_t elements(const tables_array *a, tables_stream *s, char *error, size_t size)
 {
-    uint64_t count = 1, max = rf_stream_most(s) / a->bytes;
+    uint64_t count = 1, max = tables_stream_max(s) / a->bytes;
     for (unsigned i = 0; i < a->dimensions; i++) {
         if (a->size[i] == 0) {
-            rf_fail(error, size, "%s: dimension %u is 0", rf_stream_name(s), i + 1);
+            rf_fail(error, size, "%s: dimension %u is 0", tables_stream_name(s), i + 1);
             return 0;
         }
         if (a->size[i] > max / count) {
             rf_fail(error, size, "%s: its header declares more data than the file can hold (dimension %u is %llu)",
-                    rf_stream_name(s), i + 1, (unsigned long long)a->size[i]);
+                    tables_stream_name(s), i + 1, (unsigned long long)a->size[i]);
             return 0;
         }
         count *= a->size[i];
@@ -57,32 +57,33 @@ static uint64_t elements(const rf_array *a, rf_stream *s, char *error, size_t si
 /* Calls take(context, k, x) for each number x in the order of the file. take returns -1 to refuse. */
 typedef int taker(void *context, uint64_t index, double value, char *error, size_t size);
 
-static int each(const rf_array *a, rf_stream *s, uint64_t count, taker *take, void *context, char *error, size_t size)
+static int each(const tables_array *a, tables_stream *s, uint64_t count, taker *take, void *context, char *error,
+                size_t size)
 {
     unsigned char *chunk = malloc(CHUNK);
-    int status = chunk ? 0 : rf_fail(error, size, "%s: out of memory", rf_stream_name(s));
+    int status = chunk ? 0 : rf_fail(error, size, "%s: out of memory", tables_stream_name(s));
     for (uint64_t done = 0; done < count && status == 0;) {
         uint64_t part = count - done < CHUNK / a->bytes ? count - done : CHUNK / a->bytes;
-        status = rf_stream_read(s, chunk, (size_t)part * a->bytes, error, size);
+        status = tables_stream_read(s, chunk, (size_t)part * a->bytes, error, size);
         for (uint64_t i = 0; i < part && status == 0; i++)
             status = take(context, done + i, number_at(a, chunk + i * a->bytes), error, size);
         done += part;
     }
     free(chunk);
-    return status == 0 ? rf_stream_end(s, error, size) : -1;
+    return status == 0 ? tables_stream_end(s, error, size) : -1;
 }
 
 /* ---- Rows ---- */
 
 typedef struct row_taker {
-    const rf_array *array;
-    rf_table *table;
+    const tables_array *array;
+    rfc_table *table;
 } row_taker;
 
 /* Where number `index` of a file in Fortran's order belongs. */
-static uint64_t last_fastest(const rf_array *a, uint64_t index)
+static uint64_t last_fastest(const tables_array *a, uint64_t index)
 {
-    uint64_t at = 0, digit[RF_ARRAY_DIMENSIONS];
+    uint64_t at = 0, digit[TABLES_ARRAY_DIMENSIONS];
     for (unsigned i = 0; i < a->dimensions; i++) {
         digit[i] = index % a->size[i];
         index /= a->size[i];
@@ -95,15 +96,15 @@ static uint64_t last_fastest(const rf_array *a, uint64_t index)
 static int take_cell(void *context, uint64_t index, double value, char *error, size_t size)
 {
     row_taker *t = context;
-    rf_table *table = t->table;
+    rfc_table *table = t->table;
     uint64_t at = t->array->first_fastest ? last_fastest(t->array, index) : index;
     uint64_t row = at / table->features, feature = at % table->features;
     if (!(fabs(value) <= 1e30))
         return rf_fail(error, size, "%s: row %llu, feature %llu: %g is not a number to work with", table->source,
                        (unsigned long long)row + 1, (unsigned long long)feature + 1, value);
-    if (!t->array->first_fastest && feature == 0 && rf_table_grow(table) < 0)
+    if (!t->array->first_fastest && feature == 0 && rfc_table_grow(table) < 0)
         return rf_fail(error, size, "%s: out of memory", table->source);
-    if (rf_table_put(table, row, feature, value) < 0)
+    if (rfc_table_put(table, row, feature, value) < 0)
         return rf_fail(error, size, "%s: out of memory", table->source);
     table->rows =
         t->array->first_fastest ? (uint32_t)t->array->size[0] : (uint32_t)row + (feature + 1 == table->features);
@@ -111,25 +112,24 @@ static int take_cell(void *context, uint64_t index, double value, char *error, s
 }
 
 /* Bytes that need no conversion. Memory that is not written to costs nothing. */
-static int read_bytes(rf_stream *s, rf_table *table, uint64_t count, char *error, size_t size)
+static int read_bytes(tables_stream *s, rfc_table *table, uint64_t count, char *error, size_t size)
 {
-    table->bytes = rf_huge(count);
-    if (!table->bytes)
+    if (rfc_table_reserve(table, (uint32_t)(count / table->features)) < 0)
         return rf_fail(error, size, "%s: out of memory", table->source);
-    return rf_stream_read(s, table->bytes, count, error, size) < 0 ? -1 : rf_stream_end(s, error, size);
+    return tables_stream_read(s, table->bytes, count, error, size) < 0 ? -1 : tables_stream_end(s, error, size);
 }
 
-int rf_array_rows(const rf_array *a, rf_stream *s, rf_table *table, char *error, size_t size)
+int tables_array_rows(const tables_array *a, tables_stream *s, rfc_table *table, char *error, size_t size)
 {
     uint64_t count = elements(a, s, error, size);
     if (count == 0)
         return -1;
-    if (a->dimensions < 2 || a->size[0] > UINT32_MAX / 2 || count / a->size[0] > RF_FEATURES_MAX)
+    if (a->dimensions < 2 || a->size[0] > UINT32_MAX / 2 || count / a->size[0] > RFC_FEATURES_MAX)
         return rf_fail(error, size,
                        "%s: has %u dimensions, %llu rows, %llu features; wanted are 2 or more, and at most %d features",
-                       rf_stream_name(s), a->dimensions, (unsigned long long)a->size[0],
-                       (unsigned long long)(count / a->size[0]), RF_FEATURES_MAX);
-    snprintf(table->source, sizeof table->source, "%s", rf_stream_name(s));
+                       tables_stream_name(s), a->dimensions, (unsigned long long)a->size[0],
+                       (unsigned long long)(count / a->size[0]), RFC_FEATURES_MAX);
+    snprintf(table->source, sizeof table->source, "%s", tables_stream_name(s));
     table->features = (uint32_t)(count / a->size[0]);
     if (a->dimensions == 3) {
         table->height = (uint32_t)a->size[1];
@@ -140,7 +140,6 @@ int rf_array_rows(const rf_array *a, rf_stream *s, rf_table *table, char *error,
         return -1;
     if (are_bytes) {
         table->rows = (uint32_t)a->size[0];
-        table->room = table->rows;
         return read_bytes(s, table, count, error, size);
     }
     row_taker t = {a, table};
@@ -162,24 +161,25 @@ static int take_label(void *context, uint64_t index, double value, char *error, 
     row_taker *t = context;
     char text[32];
     snprintf(text, sizeof text, "%.15g", value);
-    uint32_t label = isfinite(value) ? rf_names_intern(&t->table->labels, text) : RF_LABELS_MAX;
-    if (label >= RF_LABELS_MAX)
+    uint32_t label = isfinite(value) ? rfc_names_intern(&t->table->labels, text) : RFC_LABELS_MAX;
+    if (label >= RFC_LABELS_MAX)
         return rf_fail(error, size, "%s: label %llu is %s%s", t->table->source, (unsigned long long)index + 1, text,
                        isfinite(value) ? ", and there are more than 256 different ones before" : "");
     t->table->label[index] = label;
     return 0;
 }
 
-int rf_array_labels(const rf_array *a, rf_stream *s, uint64_t rows, rf_table *table, char *error, size_t size)
+int tables_array_labels(const tables_array *a, tables_stream *s, uint64_t rows, rfc_table *table, char *error,
+                        size_t size)
 {
     uint64_t count = elements(a, s, error, size);
     if (count == 0)
         return -1;
     if (count != rows)
-        return rf_fail(error, size, "%s: has %llu labels, but %s has %llu rows", rf_stream_name(s),
+        return rf_fail(error, size, "%s: has %llu labels, but %s has %llu rows", tables_stream_name(s),
                        (unsigned long long)count, table->source, (unsigned long long)rows);
-    rf_table named = {.label = malloc(count * sizeof *named.label)}; /* its source is the labels' file */
-    snprintf(named.source, sizeof named.source, "%s", rf_stream_name(s));
+    rfc_table named = {.label = malloc(count * sizeof *named.label)}; /* its source is the labels' file */
+    snprintf(named.source, sizeof named.source, "%s", tables_stream_name(s));
     row_taker t = {a, &named};
     int status = named.label ? each(a, s, count, take_label, &t, error, size)
                              : rf_fail(error, size, "%s: out of memory", named.source);
@@ -191,7 +191,7 @@ int rf_array_labels(const rf_array *a, rf_stream *s, uint64_t rows, rf_table *ta
 
 /* ---- Headers ---- */
 
-int rf_array_idx(rf_stream *s, rf_array *a, char *error, size_t size)
+int tables_array_idx(tables_stream *s, tables_array *a, char *error, size_t size)
 {
     static const struct {
         unsigned char code;
@@ -199,8 +199,8 @@ int rf_array_idx(rf_stream *s, rf_array *a, char *error, size_t size)
         unsigned char bytes;
     } types[] = {{0x08, 'u', 1}, {0x09, 'i', 1}, {0x0b, 'i', 2}, {0x0c, 'i', 4}, {0x0d, 'f', 4}, {0x0e, 'f', 8}};
     unsigned char head[4], dimension[4];
-    *a = (rf_array){.big_endian = 1};
-    if (rf_stream_read(s, head, sizeof head, error, size) < 0)
+    *a = (tables_array){.big_endian = 1};
+    if (tables_stream_read(s, head, sizeof head, error, size) < 0)
         return -1;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (head[0] == 0 && head[1] == 0 && head[2] == types[i].code) {
@@ -208,11 +208,11 @@ int rf_array_idx(rf_stream *s, rf_array *a, char *error, size_t size)
             a->bytes = types[i].bytes;
         }
     a->dimensions = head[3];
-    if (!a->kind || a->dimensions == 0 || a->dimensions > RF_ARRAY_DIMENSIONS)
-        return rf_fail(error, size, "%s: not an IDX file: it begins with %02x %02x %02x %02x", rf_stream_name(s),
+    if (!a->kind || a->dimensions == 0 || a->dimensions > TABLES_ARRAY_DIMENSIONS)
+        return rf_fail(error, size, "%s: not an IDX file: it begins with %02x %02x %02x %02x", tables_stream_name(s),
                        head[0], head[1], head[2], head[3]);
     for (unsigned i = 0; i < a->dimensions; i++) {
-        if (rf_stream_read(s, dimension, sizeof dimension, error, size) < 0)
+        if (tables_stream_read(s, dimension, sizeof dimension, error, size) < 0)
             return -1;
         a->size[i] =
             (uint64_t)dimension[0] << 24 | (uint64_t)dimension[1] << 16 | (uint64_t)dimension[2] << 8 | dimension[3];
@@ -230,7 +230,7 @@ static const char *value_of(const char *header, const char *key)
 }
 
 /* Reads a type like '<f8' (in its quotes). Returns 0, or -1. */
-static int read_type(const char *text, rf_array *a)
+static int read_type(const char *text, tables_array *a)
 {
     char kind = text[2];
     unsigned bytes =
@@ -242,40 +242,40 @@ static int read_type(const char *text, rf_array *a)
     return is_whole || (kind == 'b' && bytes == 1) || (kind == 'f' && (bytes == 4 || bytes == 8)) ? 0 : -1;
 }
 
-int rf_array_npy(rf_stream *s, rf_array *a, char *error, size_t size)
+int tables_array_npy(tables_stream *s, tables_array *a, char *error, size_t size)
 {
     unsigned char head[8], length[4] = {0};
     char header[4096];
-    *a = (rf_array){0};
-    if (rf_stream_read(s, head, sizeof head, error, size) < 0)
+    *a = (tables_array){0};
+    if (tables_stream_read(s, head, sizeof head, error, size) < 0)
         return -1;
     if (memcmp(head, "\x93NUMPY", 6) != 0 || head[6] < 1 || head[6] > 3)
-        return rf_fail(error, size, "%s: not a NumPy array: its first bytes are wrong", rf_stream_name(s));
-    if (rf_stream_read(s, length, head[6] == 1 ? 2 : 4, error, size) < 0)
+        return rf_fail(error, size, "%s: not a NumPy array: its first bytes are wrong", tables_stream_name(s));
+    if (tables_stream_read(s, length, head[6] == 1 ? 2 : 4, error, size) < 0)
         return -1;
     size_t bytes = (size_t)length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16 | (size_t)length[3] << 24;
     if (bytes >= sizeof header)
-        return rf_fail(error, size, "%s: the header has %zu bytes: not an array of plain numbers", rf_stream_name(s),
-                       bytes);
-    if (rf_stream_read(s, header, bytes, error, size) < 0)
+        return rf_fail(error, size, "%s: the header has %zu bytes: not an array of plain numbers",
+                       tables_stream_name(s), bytes);
+    if (tables_stream_read(s, header, bytes, error, size) < 0)
         return -1;
     header[bytes] = '\0';
     const char *type = value_of(header, "descr"), *order = value_of(header, "fortran_order"),
                *shape = value_of(header, "shape");
     if (!type || !order || !shape || strlen(type) < 5 || *shape != '(')
-        return rf_fail(error, size, "%s: a NumPy header without type, order and shape", rf_stream_name(s));
+        return rf_fail(error, size, "%s: a NumPy header without type, order and shape", tables_stream_name(s));
     if (read_type(type, a) < 0)
         return rf_fail(error, size, "%s: numbers of type %.*s are not read; wanted are integers, float32 or float64",
-                       rf_stream_name(s), (int)strcspn(type, ","), type);
+                       tables_stream_name(s), (int)strcspn(type, ","), type);
     a->first_fastest = *order == 'T';
     for (const char *c = shape + 1; *c && *c != ')';) {
         char *end;
         uint64_t count = strtoull(c, &end, 10);
-        if (end == c || *c == '-' || a->dimensions == RF_ARRAY_DIMENSIONS)
-            return rf_fail(error, size, "%s: a NumPy shape that cannot be read", rf_stream_name(s));
+        if (end == c || *c == '-' || a->dimensions == TABLES_ARRAY_DIMENSIONS)
+            return rf_fail(error, size, "%s: a NumPy shape that cannot be read", tables_stream_name(s));
         a->size[a->dimensions++] = count;
         c = end + strspn(end, ", ");
     }
     a->first_fastest &= a->dimensions > 1;
-    return a->dimensions ? 0 : rf_fail(error, size, "%s: a single number is no table", rf_stream_name(s));
+    return a->dimensions ? 0 : rf_fail(error, size, "%s: a single number is no table", tables_stream_name(s));
 }

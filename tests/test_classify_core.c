@@ -1,4 +1,4 @@
-/* The cloud's parts: kernels, nearest neighbours, filters. */
+/* The parts of classification: kernels, nearest neighbours, filters. */
 #include "testing.h"
 
 #include <math.h>
@@ -8,10 +8,10 @@
 #include "knn_kernel.h"
 #include "rejfilt/host.h"
 #include "simd/targets.h"
-#include "sweep.h"
+#include "training.h"
 
 #define RF_TARGET(name)                                                                                                \
-    extern const rf_cloud_kernel rf_cloud_kernel_##name;                                                               \
+    extern const rfc_kernel rfc_kernel_##name;                                                                         \
     extern rf_knn_dots rf_knn_dots_##name;
 RF_TARGETS
 #undef RF_TARGET
@@ -23,26 +23,26 @@ enum { COUNT = 1000, FEATURES = 77 };
 static void weights_are_powers_of_two(void **state)
 {
     (void)state;
-    static uint16_t penalty[RF_PENALTY_CLIP];
-    static uint32_t weight[RF_PENALTY_CLIP], block[RF_PENALTY_CLIP / RF_BLOCK + 1];
-    for (unsigned i = 0; i < RF_PENALTY_CLIP; i++)
+    static uint16_t penalty[RFC_PENALTY_CLIP];
+    static uint32_t weight[RFC_PENALTY_CLIP], block[RFC_PENALTY_CLIP / RFC_BLOCK + 1];
+    for (unsigned i = 0; i < RFC_PENALTY_CLIP; i++)
         penalty[i] = (uint16_t)(i + 100);
-    rf_weighed w = rf_cloud_kernel_baseline.weigh(penalty, RF_PENALTY_CLIP, 100, 65535, weight, block);
+    rfc_weighed w = rfc_kernel_baseline.weigh(penalty, RFC_PENALTY_CLIP, 100, 65535, weight, block);
     double sum = 0;
-    for (unsigned i = 0; i < RF_PENALTY_CLIP; i++) {
-        double exact = exp2(-(double)i / RF_BIT) * RF_WEIGHT_ONE;
+    for (unsigned i = 0; i < RFC_PENALTY_CLIP; i++) {
+        double exact = exp2(-(double)i / RFC_BIT) * RFC_WEIGHT_ONE;
         check_within(weight[i], exact, 2 + 0.002 * exact); /* the last unit of the penalty is half of that */
         sum += weight[i];
     }
     check_within((double)w.sum, sum, 0);
-    assert_int_equal(rf_cloud_kernel_baseline.within(penalty, RF_PENALTY_CLIP, 100, 5 * RF_BIT), 5 * RF_BIT + 1);
+    assert_int_equal(rfc_kernel_baseline.within(penalty, RFC_PENALTY_CLIP, 100, 5 * RFC_BIT), 5 * RFC_BIT + 1);
 }
 
 static void targets_agree(void **state)
 {
     (void)state;
-    const rf_cloud_kernel *const kernels[] = {
-#define RF_TARGET(name) &rf_cloud_kernel_##name,
+    const rfc_kernel *const kernels[] = {
+#define RF_TARGET(name) &rfc_kernel_##name,
         RF_TARGETS
 #undef RF_TARGET
     };
@@ -50,16 +50,16 @@ static void targets_agree(void **state)
     test_bytes(x, COUNT, 1);
     for (unsigned target = 1; target <= rf_target_best(); target++) {
         uint16_t penalty[2][COUNT], sum[2][2 * COUNT] = {{0}}, squares[2][2 * COUNT] = {{0}};
-        uint32_t weight[2][COUNT], block[2][COUNT / RF_BLOCK + 1], wide[2][COUNT] = {{0}}, square[2][COUNT] = {{0}};
-        rf_weighed out[2];
+        uint32_t weight[2][COUNT], block[2][COUNT / RFC_BLOCK + 1], wide[2][COUNT] = {{0}}, square[2][COUNT] = {{0}};
+        rfc_weighed out[2];
         uint32_t within[2];
         uint16_t base[2];
         for (int side = 0; side < 2; side++) {
-            const rf_cloud_kernel *k = kernels[side ? target : 0];
+            const rfc_kernel *k = kernels[side ? target : 0];
             memset(penalty[side], 0, sizeof penalty[side]);
             base[side] = 0;
             for (unsigned step = 0; step < 6; step++) {
-                rf_evidence e = {0, (uint8_t)(step * 51), (uint8_t)(step % 3), (uint16_t)(9000 + 9000 * step)};
+                rfc_evidence e = {0, (uint8_t)(step * 51), (uint8_t)(step % 3), (uint16_t)(9000 + 9000 * step)};
                 base[side] = k->update(x, COUNT, e, base[side], penalty[side]);
             }
             out[side] = k->weigh(penalty[side], COUNT, base[side], 40000, weight[side], block[side]);
@@ -87,10 +87,12 @@ static void a_penalty_is_the_exponent_of_the_likelihood(void **state)
     double sigma = 30;
     for (int i = 0; i < 256; i++)
         x[i] = (uint8_t)i;
-    rf_evidence e = {0, 128, 0, (uint16_t)(RF_BIT * 1.4426950408889634 / (2 * sigma * sigma) * 65536)};
-    rf_cloud_kernel_baseline.update(x, 256, e, 0, penalty);
+    rfc_evidence e = {0, 128, 0, (uint16_t)(RFC_BIT * 1.4426950408889634 / (2 * sigma * sigma) * 65536)};
+    rfc_kernel_baseline.update(x, 256, e, 0, penalty);
     for (int i = 0; i < 256; i++)
-        check_within(penalty[i], fmin(RF_BIT * 1.4426950408889634 * (i - 128) * (i - 128) / (2 * sigma * sigma), 8 * RF_BIT), 1.5);
+        check_within(penalty[i],
+                     fmin(RFC_BIT * 1.4426950408889634 * (i - 128) * (i - 128) / (2 * sigma * sigma), 8 * RFC_BIT),
+                     1.5);
 }
 
 /* ---- Nearest neighbours ---- */
@@ -174,8 +176,8 @@ static void votes(void **state)
 /* ---- Filters ---- */
 
 typedef struct fixture {
-    rf_table table;
-    rf_training training;
+    rfc_table table;
+    rfc_training training;
     uint32_t chosen[20000];
 } fixture;
 
@@ -185,7 +187,7 @@ static fixture *make(uint32_t rows, uint32_t features, int apart, uint64_t seed)
     fixture *f = calloc(1, sizeof *f);
     char error[200];
     assert_non_null(f);
-    f->table = (rf_table){.rows = rows, .room = rows, .features = features};
+    f->table = (rfc_table){.rows = rows, .room = rows, .features = features};
     f->table.bytes = malloc((size_t)rows * features);
     f->table.label = malloc(rows * sizeof *f->table.label);
     for (uint32_t i = 0; i < rows; i++) {
@@ -195,14 +197,14 @@ static fixture *make(uint32_t rows, uint32_t features, int apart, uint64_t seed)
             f->table.bytes[i * features + j] =
                 (uint8_t)(100 + test_word(&seed) % 60 + (j == 0 && i % 2 ? (unsigned)apart : 0));
     }
-    assert_int_equal(rf_training_make(&f->table, f->chosen, rows, 2, 1, &f->training, error, sizeof error), 0);
+    assert_int_equal(rfc_training_make(&f->table, f->chosen, rows, 2, 1, &f->training, error, sizeof error), 0);
     return f;
 }
 
 static void done(fixture *f)
 {
-    rf_training_free(&f->training);
-    rf_table_free(&f->table);
+    rfc_training_free(&f->training);
+    rfc_table_free(&f->table);
     free(f);
 }
 
@@ -212,8 +214,8 @@ static void a_training_set_is_the_table(void **state)
     fixture *f = make(777, 5, 10, 3);
     const uint8_t mask[5] = {1, 0, 1, 1, 0};
     unsigned char seen[777] = {0};
-    rf_training laid;
-    assert_int_equal(rf_training_lay(&f->training, 0, mask, &laid), 0);
+    rfc_training laid;
+    assert_int_equal(rfc_training_lay(&f->training, 0, mask, &laid), 0);
     assert_int_equal(laid.laid, 3);
     for (uint32_t s = 0; s < f->training.segments; s++)
         for (uint32_t i = f->training.segment[s].begin; i < f->training.segment[s].begin + f->training.segment[s].count;
@@ -222,17 +224,17 @@ static void a_training_set_is_the_table(void **state)
             assert_int_equal(seen[row]++, 0);
             assert_int_equal(f->table.label[row], f->training.segment[s].class);
             for (uint32_t k = 0; k < 3; k++) {
-                const uint8_t *sketch = rf_training_sketch(&laid, i);
+                const uint8_t *sketch = rfc_training_sketch(&laid, i);
                 uint32_t j = laid.feature[k], level = k < 2 ? sketch[k] & 15u : sketch[k - 2] >> 4u;
                 double value = laid.low[k] + (double)laid.step[k] * level;
                 assert_true(mask[j]);
-                assert_int_equal(rf_training_column(&laid, j)[i], f->table.bytes[row * 5 + j]);
+                assert_int_equal(rfc_training_column(&laid, j)[i], f->table.bytes[row * 5 + j]);
                 check_within(value, f->table.bytes[row * 5 + j], 0.5 * (double)laid.step[k] + 1e-4);
             }
         }
     assert_non_null(memchr(seen, 1, sizeof seen));
     assert_null(memchr(seen, 0, sizeof seen));
-    rf_training_unlay(&laid);
+    rfc_training_unlay(&laid);
     done(f);
 }
 
@@ -241,14 +243,14 @@ static void the_posterior_is_bayes(void **state)
 {
     (void)state;
     fixture *f = make(256, 1, 30, 4); /* as many as draws: each vector is drawn once */
-    rf_rules rules = rf_rules_default(RF_WEIGHTED, &f->training);
-    rf_objects objects = {&f->table, NULL, 256};
+    rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, &f->training);
+    rfc_objects objects = {&f->table, NULL, 256};
     char error[200];
     rules.least_sample = 1;
     rules.floor = 0;
     for (uint32_t i = 0; i < 256; i += 17) {
-        rf_answer a;
-        assert_int_equal(rf_run_one(&f->training, &rules, &objects, i, &a, error, sizeof error), 0);
+        rfc_answer a;
+        assert_int_equal(rfc_classify_one(&f->training, &rules, &objects, i, &a, error, sizeof error), 0);
         double weight[2] = {0, 0}, variance = (double)f->training.variance[0];
         for (uint32_t v = 0; v < 256; v++) {
             double off = (double)f->table.bytes[v] - f->table.bytes[i];
@@ -257,7 +259,7 @@ static void the_posterior_is_bayes(void **state)
         assert_int_equal(a.queries, 1);
         check_within(a.posterior[1], weight[1] / (weight[0] + weight[1]), 2e-3);
         check_within(a.story[1], a.posterior[1], 0);
-        rf_answer_free(&a);
+        rfc_answer_free(&a);
     }
     done(f);
 }
@@ -266,13 +268,19 @@ static void the_posterior_is_bayes(void **state)
 static void both_methods_find_the_feature_that_tells(void **state)
 {
     (void)state;
-    const struct { rf_method method; rf_gain gain; uint32_t rows; } cases[] = {
-        {RF_PAPER, RF_BETWEEN, 3000}, {RF_WEIGHTED, RF_BETWEEN, 3000}, {RF_WEIGHTED, RF_VARIANCE, 3000},
-        {RF_WEIGHTED, RF_MUTUAL, 3000}, {RF_WEIGHTED, RF_BETWEEN, 20000}};
+    const struct {
+        rfc_method method;
+        rfc_gain gain;
+        uint32_t rows;
+    } cases[] = {{RFC_PAPER, RFC_BETWEEN, 3000},
+                 {RFC_WEIGHTED, RFC_BETWEEN, 3000},
+                 {RFC_WEIGHTED, RFC_VARIANCE, 3000},
+                 {RFC_WEIGHTED, RFC_MUTUAL, 3000},
+                 {RFC_WEIGHTED, RFC_BETWEEN, 20000}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         fixture *f = make(cases[k].rows, 6, 70, 5);
-        rf_objects objects = {&f->table, NULL, 300};
-        rf_rules rules = rf_rules_default(cases[k].method, &f->training);
+        rfc_objects objects = {&f->table, NULL, 300};
+        rfc_rules rules = rfc_rules_default(cases[k].method, &f->training);
         char error[200];
         rules.gain = cases[k].gain;
         if (cases[k].rows > 16384) { /* decided on the pilot, and looked at again on all */
@@ -280,8 +288,8 @@ static void both_methods_find_the_feature_that_tells(void **state)
             rules.floor = 0;
         }
         uint64_t asked[6] = {0};
-        rf_outcome o = {.times_asked = asked};
-        assert_int_equal(rf_run(&f->training, &rules, &objects, 2, &o, NULL, NULL, error, sizeof error), 0);
+        rfc_outcome o = {.times_asked = asked};
+        assert_int_equal(rfc_classify(&f->training, &rules, &objects, 2, NULL, NULL, &o, error, sizeof error), 0);
         check_below(o.errors, 3);
         for (unsigned j = 1; j < 6; j++)
             assert_true(asked[0] > asked[j]);
@@ -294,19 +302,19 @@ static void nothing_accepted_is_survived(void **state)
 {
     (void)state;
     fixture *f = make(500, 2, 1, 6);
-    rf_table far = {.rows = 1, .room = 1, .features = 2, .bytes = calloc(2, 1), .label = calloc(1, sizeof *far.label)};
-    rf_objects objects = {&far, NULL, 1};
-    rf_rules rules = rf_rules_default(RF_PAPER, &f->training);
-    rf_answer a;
+    rfc_table far = {.rows = 1, .room = 1, .features = 2, .bytes = calloc(2, 1), .label = calloc(1, sizeof *far.label)};
+    rfc_objects objects = {&far, NULL, 1};
+    rfc_rules rules = rfc_rules_default(RFC_PAPER, &f->training);
+    rfc_answer a;
     char error[200];
     rules.particles = 50;
     rules.budget = 30;
     rules.stop = 0;
-    assert_int_equal(rf_run_one(&f->training, &rules, &objects, 0, &a, error, sizeof error), 0);
+    assert_int_equal(rfc_classify_one(&f->training, &rules, &objects, 0, &a, error, sizeof error), 0);
     assert_int_equal(a.queries, 30);
     check_within(a.posterior[0] + a.posterior[1], 1, 1e-6);
-    rf_answer_free(&a);
-    rf_table_free(&far);
+    rfc_answer_free(&a);
+    rfc_table_free(&far);
     done(f);
 }
 
@@ -316,10 +324,115 @@ static void a_shuffle_has_every_number_once(void **state)
     uint32_t order[2][500];
     unsigned char seen[500] = {0};
     for (uint32_t k = 0; k < 2; k++)
-        rf_shuffle(1, k, RF_FOR_USER, order[k], 500);
+        rfc_shuffle(1, k, order[k], 500);
     for (unsigned i = 0; i < 500; i++)
         assert_int_equal(seen[order[0][i]]++, 0);
     assert_memory_not_equal(order[0], order[1], sizeof order[0]);
+}
+
+/* ---- The library's surface ---- */
+
+static void rows_from_memory(void **state)
+{
+    (void)state;
+    rfc_table t = {.features = 2};
+    const double rows[][2] = {{1, 255}, {7, NAN}, {0.5, -3}, {1e31, 0}, {INFINITY, 0}};
+    const char *const labels[] = {"x", "y", "x"};
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(rfc_table_add(&t, rows[i], labels[i % 3]), i < 3 ? 0 : -1);
+    assert_true(t.rows == 3 && t.labels.count == 2 && t.label[0] == 0 && t.label[1] == 1 && t.label[2] == 0);
+    for (unsigned i = 0; i < 6; i++) {
+        const double value = rows[i / 2][i % 2];
+        assert_int_equal(t.missing[i], isnan(value));
+        check_within((double)t.reals[i], isnan(value) ? 0 : value, 0);
+    }
+    for (unsigned i = 2; i < RFC_LABELS_MAX + 2; i++) {
+        char label[16];
+        snprintf(label, sizeof label, "%u", i);
+        assert_int_equal(rfc_table_add(&t, rows[0], label), i < RFC_LABELS_MAX ? 0 : -1);
+    }
+    assert_true(t.rows == RFC_LABELS_MAX + 1 && t.labels.count == RFC_LABELS_MAX);
+    rfc_table_free(&t);
+}
+
+static void what_is_no_training_set_is_refused(void **state)
+{
+    (void)state;
+    uint8_t bytes[6] = {1, 2, 3, 4, 5, 6}, missing[6] = {0, 0, 0, 0, 0, 1};
+    uint32_t label[3] = {0, 1, 0};
+    const uint32_t beyond[] = {0, 1, 3}, one_class[] = {0, 2};
+    const rfc_table good = {.rows = 3, .features = 2, .bytes = bytes, .label = label};
+    rfc_table no_bytes = good, no_labels = good, holes = good, no_features = good;
+    no_bytes.bytes = NULL;
+    no_labels.label = NULL;
+    no_features.features = 0;
+    holes.missing = missing;
+    const struct {
+        const rfc_table *table;
+        const uint32_t *chosen;
+        uint32_t count, classes;
+    } bad[] = {{&good, NULL, 0, 2},      {&good, NULL, 4, 2},    {&good, beyond, 3, 2},    {&good, one_class, 2, 2},
+               {&good, NULL, 3, 1},      {&good, NULL, 3, 3},    {&good, NULL, 3, 0},      {&good, NULL, 3, RFC_LABELS_MAX + 1},
+               {&no_bytes, NULL, 3, 2},  {&holes, NULL, 3, 2},   {&no_labels, NULL, 3, 2}, {&no_features, NULL, 3, 2}};
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        char error[200] = "";
+        assert_null(rfc_training_open(bad[k].table, bad[k].chosen, bad[k].count, bad[k].classes, 1, error, sizeof error));
+        assert_non_null(strstr(error, "not a training set"));
+    }
+    char error[200];
+    rfc_training *t = rfc_training_open(&holes, NULL, 2, 2, 1, error, sizeof error); /* those without holes */
+    assert_non_null(t);
+    assert_int_equal(rfc_training_count(t), 2);
+    check_within((double)rfc_training_variance(t)[0], 1, 1e-6);
+    rfc_training_close(t);
+    rfc_training_close(NULL);
+}
+
+static void rules_and_objects_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    fixture *f = make(100, 2, 50, 7);
+    const float costs[][2] = {{1, 0}, {-1, 1}, {1, INFINITY}, {NAN, 1}};
+    const uint32_t rows[] = {5, 100};
+    rfc_table other = f->table, no_bytes = f->table;
+    other.features = 1;
+    no_bytes.bytes = NULL;
+    const rfc_rules good = rfc_rules_default(RFC_WEIGHTED, &f->training);
+    rfc_rules bad[16];
+    for (unsigned i = 0; i < 16; i++)
+        bad[i] = good;
+    bad[0].stop = -1, bad[1].stop = 0.6, bad[2].stop = NAN, bad[3].budget = 0, bad[4].max_cost = NAN, bad[5].floor = -1;
+    bad[6].floor = 101, bad[7].least_sample = 0, bad[8].least_sample = 1e7, bad[9].particles = 1, bad[10].particles = 60001;
+    bad[11].restarts = 0, bad[12].cost = costs[0], bad[13].cost = costs[1], bad[14].cost = costs[2], bad[15].cost = costs[3];
+    const rfc_objects fine = {&f->table, NULL, 100},
+                      wrong[] = {{&f->table, NULL, 101}, {&f->table, rows, 2}, {&other, NULL, 1}, {&no_bytes, NULL, 1}};
+    rfc_outcome o = {0};
+    rfc_answer a;
+    char error[200];
+    for (unsigned i = 0; i < 16; i++) {
+        assert_int_equal(rfc_classify(&f->training, &bad[i], &fine, 1, NULL, NULL, &o, error, sizeof error), -1);
+        assert_int_equal(rfc_classify_one(&f->training, &bad[i], &fine, 0, &a, error, sizeof error), -1);
+        assert_string_equal(error, "the rules are out of range");
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(rfc_classify(&f->training, &good, &wrong[i], 1, NULL, NULL, &o, error, sizeof error), -1);
+        assert_non_null(strstr(error, "objects are not rows of 2 bytes"));
+        assert_int_equal(rfc_classify_one(&f->training, &good, &wrong[i], wrong[i].count - 1, &a, error, sizeof error), -1);
+        assert_int_equal(rfc_classify_one(&f->training, &good, &wrong[i], wrong[i].count, &a, error, sizeof error), -1);
+        assert_non_null(strstr(error, "there is no object"));
+    }
+    rfc_table unlabelled = f->table;
+    unlabelled.label = NULL;
+    const rfc_objects unknown = {&unlabelled, NULL, 100};
+    uint8_t decided[100];
+    o.decided = decided;
+    assert_int_equal(rfc_classify(&f->training, &good, &unknown, 0, NULL, NULL, &o, error, sizeof error), 0);
+    assert_int_equal(o.errors, 0);
+    unsigned right = 0;
+    for (unsigned i = 0; i < 100; i++)
+        right += decided[i] == f->table.label[i];
+    assert_true(right > 80);
+    done(f);
 }
 
 int main(void)
@@ -336,6 +449,9 @@ int main(void)
         cmocka_unit_test(both_methods_find_the_feature_that_tells),
         cmocka_unit_test(nothing_accepted_is_survived),
         cmocka_unit_test(a_shuffle_has_every_number_once),
+        cmocka_unit_test(rows_from_memory),
+        cmocka_unit_test(what_is_no_training_set_is_refused),
+        cmocka_unit_test(rules_and_objects_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,11 +29,11 @@ static int is_csv(const char *path)
 static int is_npy(const char *path) { return has_ending(path, ".npy") || has_ending(path, ".npy.gz"); }
 
 /* Opens the array in a file and reads its header. Null with a message. */
-static rf_stream *open_array(const char *path, rf_array *array, char *error, size_t size)
+static tables_stream *open_array(const char *path, tables_array *array, char *error, size_t size)
 {
-    rf_stream *s = rf_stream_open(path, error, size);
-    if (s && (is_npy(path) ? rf_array_npy : rf_array_idx)(s, array, error, size) < 0) {
-        rf_stream_close(s);
+    tables_stream *s = tables_stream_open(path, error, size);
+    if (s && (is_npy(path) ? tables_array_npy : tables_array_idx)(s, array, error, size) < 0) {
+        tables_stream_close(s);
         s = NULL;
     }
     return s;
@@ -41,7 +41,7 @@ static rf_stream *open_array(const char *path, rf_array *array, char *error, siz
 
 /* ---- A column of an array as labels ---- */
 
-static int split_label(rf_table *t, const char *column, char *error, size_t size)
+static int split_label(rfc_table *t, const char *column, char *error, size_t size)
 {
     char *end = NULL, text[32];
     size_t d = t->features, at = column ? strtoul(column, &end, 10) : d - 1;
@@ -58,8 +58,8 @@ static int split_label(rf_table *t, const char *column, char *error, size_t size
             if (j == at) {
                 snprintf(text, sizeof text, "%.9g",
                          t->reals ? (double)t->reals[row * d + j] : (double)t->bytes[row * d + j]);
-                t->label[row] = rf_names_intern(&t->labels, text);
-                if (t->label[row] >= RF_LABELS_MAX)
+                t->label[row] = rfc_names_intern(&t->labels, text);
+                if (t->label[row] >= RFC_LABELS_MAX)
                     return rf_fail(
                         error, size,
                         "%s: row %zu: label %s, and there are 256 different ones before; is it the label column?",
@@ -78,17 +78,17 @@ static int split_label(rf_table *t, const char *column, char *error, size_t size
 
 /* ---- One file, or a file and its labels ---- */
 
-static int load_array(const char *path, const char *labels, const char *column, rf_table *t, char *error, size_t size)
+static int load_array(const char *path, const char *labels, const char *column, rfc_table *t, char *error, size_t size)
 {
-    rf_array array;
-    rf_stream *s = open_array(path, &array, error, size);
-    int status = s ? rf_array_rows(&array, s, t, error, size) : -1;
-    rf_stream_close(s);
+    tables_array array;
+    tables_stream *s = open_array(path, &array, error, size);
+    int status = s ? tables_array_rows(&array, s, t, error, size) : -1;
+    tables_stream_close(s);
     if (status < 0 || !labels)
         return status < 0 ? status : split_label(t, column, error, size);
     s = open_array(labels, &array, error, size);
-    status = s ? rf_array_labels(&array, s, t->rows, t, error, size) : -1;
-    rf_stream_close(s);
+    status = s ? tables_array_labels(&array, s, t->rows, t, error, size) : -1;
+    tables_stream_close(s);
     return status;
 }
 
@@ -114,44 +114,44 @@ static const char *const label_names[2][10] = {
 
 /* The array that is called like one of `names`, its header read; null, with a message when it is the archive that is at
    fault and an empty one when there is no such array. */
-static rf_stream *open_named(const rf_archive *archive, const char *const names[], rf_array *array, char *error,
-                             size_t size)
+static tables_stream *open_named(const tables_archive *archive, const char *const names[], tables_array *array,
+                                 char *error, size_t size)
 {
-    rf_stream *s = rf_archive_find(archive, names, error, size);
-    if (s && rf_array_npy(s, array, error, size) == 0)
+    tables_stream *s = tables_archive_find(archive, names, error, size);
+    if (s && tables_array_npy(s, array, error, size) == 0)
         return s;
-    rf_stream_close(s);
+    tables_stream_close(s);
     return NULL;
 }
 
-static int load_half(const rf_archive *archive, const char *path, int half, rf_table *t, char *error, size_t size)
+static int load_half(const tables_archive *archive, const char *path, int half, rfc_table *t, char *error, size_t size)
 {
-    rf_array array;
-    rf_stream *s = open_named(archive, row_names[half], &array, error, size);
+    tables_array array;
+    tables_stream *s = open_named(archive, row_names[half], &array, error, size);
     if (!s)
         return error[0] ? -1 : 1;
-    int status = rf_array_rows(&array, s, t, error, size);
-    rf_stream_close(s);
+    int status = tables_array_rows(&array, s, t, error, size);
+    tables_stream_close(s);
     if (status < 0)
         return -1;
     s = open_named(archive, label_names[half], &array, error, size);
     if (!s)
         return error[0] ? -1 : rf_fail(error, size, "%s: has no labels: no array called y or labels", path);
-    status = rf_array_labels(&array, s, t->rows, t, error, size);
-    rf_stream_close(s);
+    status = tables_array_labels(&array, s, t->rows, t, error, size);
+    tables_stream_close(s);
     return status;
 }
 
 /* One half of an archive (0: train, 1: test). Returns 0, 1 when it is not there, or -1 with a message. */
-static int load_archive(const char *path, int half, rf_table *t, char *error, size_t size)
+static int load_archive(const char *path, int half, rfc_table *t, char *error, size_t size)
 {
-    rf_archive *archive = rf_archive_open(path, error, size);
+    tables_archive *archive = tables_archive_open(path, error, size);
     int status = archive ? load_half(archive, path, half, t, error, size) : -1;
-    rf_archive_close(archive);
+    tables_archive_close(archive);
     return status;
 }
 
-static int load_file(const char *path, const char *labels, const char *column, rf_table *t, char *error, size_t size)
+static int load_file(const char *path, const char *labels, const char *column, rfc_table *t, char *error, size_t size)
 {
     char sibling[4096];
     if (has_ending(path, ".npz")) {
@@ -163,7 +163,7 @@ static int load_file(const char *path, const char *labels, const char *column, r
     if (is_csv(path) && labels)
         return rf_fail(error, size, "%s: a CSV file has its labels in a column; give it with --label", path);
     if (is_csv(path))
-        return rf_load_csv(path, column, t, error, size);
+        return tables_load_csv(path, column, t, error, size);
     if (!labels && !is_npy(path) && sibling_labels(path, sibling, sizeof sibling))
         labels = sibling;
     return load_array(path, labels, column, t, error, size);
@@ -171,7 +171,7 @@ static int load_file(const char *path, const char *labels, const char *column, r
 
 /* ---- Everything ---- */
 
-static int load_directory(const char *directory, const char *half, rf_table *t, char *error, size_t size)
+static int load_directory(const char *directory, const char *half, rfc_table *t, char *error, size_t size)
 {
     static const char *const forms[] = {"%s/%s-images-idx3-ubyte.gz", "%s/%s-images-idx3-ubyte",
                                         "%s/%s-images.idx3-ubyte", "%s/%s-images.idx3-ubyte.gz", NULL};
@@ -187,13 +187,14 @@ static int load_directory(const char *directory, const char *half, rf_table *t, 
     return rf_fail(error, size, "%s: has no file %s-images-idx3-ubyte, nor one with .gz", directory, half);
 }
 
-static int load_data(const rf_source *source, rf_table *train, rf_table *test, char *error, size_t size)
+static int load_data(const tables_source *source, rfc_table *train, rfc_table *test, char *error, size_t size)
 {
     struct stat about;
     if (strcmp(source->data, "synthetic") == 0) {
-        int status = rf_synthetic(source->seed, 0, RF_SYNTHETIC_TRAIN, train, error, size);
-        return status == 0 ? rf_synthetic(source->seed, RF_SYNTHETIC_TRAIN, RF_SYNTHETIC_TEST, test, error, size)
-                           : status;
+        int status = rfc_synthetic(source->seed, 0, TABLES_SYNTHETIC_TRAIN, train, error, size);
+        return status == 0
+                   ? rfc_synthetic(source->seed, TABLES_SYNTHETIC_TRAIN, TABLES_SYNTHETIC_TEST, test, error, size)
+                   : status;
     }
     if (stat(source->data, &about) == 0 && S_ISDIR(about.st_mode)) {
         int status = load_directory(source->data, "train", train, error, size);
@@ -205,7 +206,7 @@ static int load_data(const rf_source *source, rf_table *train, rf_table *test, c
     return status;
 }
 
-int rf_load(const rf_source *source, rf_table *train, rf_table *test, char *error, size_t size)
+int tables_load(const tables_source *source, rfc_table *train, rfc_table *test, char *error, size_t size)
 {
     int status;
     memset(train, 0, sizeof *train);
@@ -221,8 +222,8 @@ int rf_load(const rf_source *source, rf_table *train, rf_table *test, char *erro
         status = rf_fail(error, size, "%s: has %u features, but %s has %u", test->source, test->features, train->source,
                          train->features);
     if (status < 0) {
-        rf_table_free(train);
-        rf_table_free(test);
+        rfc_table_free(train);
+        rfc_table_free(test);
     }
     return status;
 }

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "cloud_picture.h"
+#include "classify_picture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void begin(FILE *out, int width, int height, const char *title)
     put_text(out, MARGIN, 28, "font-size=\"14\"", title);
 }
 
-static void put_cells(FILE *out, const rf_table *t, double x, double y, double side, const double *value, double max)
+static void put_cells(FILE *out, const rfc_table *t, double x, double y, double side, const double *value, double max)
 {
     uint32_t longest = t->height > t->width ? t->height : t->width;
     double cell = side / longest;
@@ -75,7 +75,7 @@ static void put_frame(FILE *out, double x, double y, double width, double height
 /* ---- The story of one object ---- */
 
 /* The object as an image, with the order of the queries in the pixels asked. */
-static void put_object(FILE *out, const rf_table *t, const uint8_t *object, const rf_answer *a)
+static void put_object(FILE *out, const rfc_table *t, const uint8_t *object, const rfc_answer *a)
 {
     double *value = malloc(t->features * sizeof *value),
            cell = (double)SIDE / (t->height > t->width ? t->height : t->width);
@@ -100,12 +100,12 @@ static void put_object(FILE *out, const rf_table *t, const uint8_t *object, cons
 }
 
 /* Names and values of the features asked. */
-static void put_list(FILE *out, const rf_table *t, const uint8_t *object, const rf_answer *a)
+static void put_list(FILE *out, const rfc_table *t, const uint8_t *object, const rfc_answer *a)
 {
     char text[160], name[100];
     put_text(out, MARGIN, TOP + 10, "", "features asked, in order (value on the scale 0 to 255)");
     for (uint32_t k = 0; k < a->queries && k < MOST_LISTED; k++) {
-        snprintf(text, sizeof text, "%u.  %s = %u", k + 1, rf_table_feature(t, a->asked[k], name, sizeof name),
+        snprintf(text, sizeof text, "%u.  %s = %u", k + 1, rfc_table_feature(t, a->asked[k], name, sizeof name),
                  object[a->asked[k]]);
         put_text(out, MARGIN + 10, TOP + 32 + 18 * k, "", text);
     }
@@ -115,15 +115,15 @@ static void put_list(FILE *out, const rf_table *t, const uint8_t *object, const 
     }
 }
 
-void cli_picture_story(FILE *out, const char *title, const rf_table *t, const rf_task *task, const uint8_t *object,
-                       uint32_t truth, const rf_answer *a)
+void cli_picture_story(FILE *out, const char *title, const rfc_table *t, const rfc_task *task, const uint8_t *object,
+                       uint32_t truth, const rfc_answer *a)
 {
     uint32_t classes = task->classes.count;
     double x = MARGIN + SIDE + 90, y = TOP, width = WIDE, height = SIDE,
            step = width / (a->queries > 1 ? a->queries - 1 : 1);
     char text[200];
     begin(out, (int)(x + width) + 130, TOP + SIDE + 70, title);
-    snprintf(text, sizeof text, "decided: %s (truth: %s) after %u queries", task->classes.text[a->class],
+    snprintf(text, sizeof text, "decided: %s (truth: %s) after %u queries", task->classes.text[a->decided],
              task->classes.text[truth], a->queries);
     put_text(out, MARGIN, 50, "fill=\"#444\"", text);
     (t->width ? put_object : put_list)(out, t, object, a);
@@ -162,7 +162,7 @@ static double largest(const double *value, uint32_t count)
 }
 
 /* Bars of the features, in their order or, where there are many, of those with most of the first map. */
-static void put_bars(FILE *out, const rf_table *t, const cli_map *map, const uint32_t *shown, uint32_t count, double x,
+static void put_bars(FILE *out, const rfc_table *t, const cli_map *map, const uint32_t *shown, uint32_t count, double x,
                      int names)
 {
     char name[64];
@@ -174,7 +174,7 @@ static void put_bars(FILE *out, const rf_table *t, const cli_map *map, const uin
         if (names)
             put_text(out, x - 5, y + row * .75,
                      row < 14 ? "text-anchor=\"end\" font-size=\"9\"" : "text-anchor=\"end\"",
-                     rf_table_feature(t, shown[i], name, sizeof name));
+                     rfc_table_feature(t, shown[i], name, sizeof name));
     }
 }
 
@@ -208,7 +208,7 @@ static void put_cuts(FILE *out, double y, double width, const cli_cut *cuts, uns
     }
 }
 
-void cli_picture_maps(FILE *out, const char *title, const rf_table *t, const cli_map *maps, unsigned count,
+void cli_picture_maps(FILE *out, const char *title, const rfc_table *t, const cli_map *maps, unsigned count,
                       const cli_cut *cuts, unsigned cut_count)
 {
     int left = MARGIN + (t->width ? 0 : 60), width = left + (int)count * (SIDE + MARGIN),

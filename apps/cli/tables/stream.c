@@ -19,11 +19,11 @@ enum {
     LOCAL_RECORD = 30
 };
 
-struct rf_stream {
+struct tables_stream {
     char name[512];
     uint64_t max, at; /* `at`: bytes read so far */
-    gzFile gz;         /* or, for a member of an archive: */
-    FILE *archive;     /* which stays the archive's */
+    gzFile gz;        /* or, for a member of an archive: */
+    FILE *archive;    /* which stays the archive's */
     int deflated;
     uint64_t packed_left, unpacked_left;
     uint32_t crc_expected;
@@ -32,10 +32,10 @@ struct rf_stream {
     unsigned char buffer[BUFFER];
 };
 
-const char *rf_stream_name(const rf_stream *s) { return s->name; }
-uint64_t rf_stream_most(const rf_stream *s) { return s->max; }
+const char *tables_stream_name(const tables_stream *s) { return s->name; }
+uint64_t tables_stream_max(const tables_stream *s) { return s->max; }
 
-void rf_stream_close(rf_stream *s)
+void tables_stream_close(tables_stream *s)
 {
     if (!s)
         return;
@@ -46,25 +46,25 @@ void rf_stream_close(rf_stream *s)
     free(s);
 }
 
-static rf_stream *stream_new(const char *path)
+static tables_stream *stream_new(const char *path)
 {
-    rf_stream *s = calloc(1, sizeof *s);
+    tables_stream *s = calloc(1, sizeof *s);
     if (s)
         snprintf(s->name, sizeof s->name, "%s", path);
     return s;
 }
 
-rf_stream *rf_stream_open(const char *path, char *error, size_t size)
+tables_stream *tables_stream_open(const char *path, char *error, size_t size)
 {
     uint64_t bytes;
     int fd = rf_file_open(path, &bytes, error, size);
     if (fd < 0)
         return NULL;
-    rf_stream *s = stream_new(path);
+    tables_stream *s = stream_new(path);
     if (!s || !(s->gz = gzdopen(fd, "rb"))) {
         rf_fail(error, size, "%s: out of memory", path);
         close(fd);
-        rf_stream_close(s);
+        tables_stream_close(s);
         return NULL;
     }
     gzbuffer(s->gz, BUFFER);
@@ -105,7 +105,7 @@ static int find_end(FILE *f, uint64_t bytes, unsigned char end[END_RECORD])
     return found;
 }
 
-struct rf_archive {
+struct tables_archive {
     const char *path;
     FILE *file;
     uint64_t bytes;
@@ -119,7 +119,7 @@ static size_t record_length(const unsigned char *record)
 }
 
 /* Every record of the directory must be whole, and there must be as many as the archive's end says. */
-static int check_directory(const rf_archive *a, uint64_t begin, uint32_t members, char *error, size_t size)
+static int check_directory(const tables_archive *a, uint64_t begin, uint32_t members, char *error, size_t size)
 {
     uint32_t count = 0;
     for (size_t at = 0; at < a->length; count++) {
@@ -138,7 +138,7 @@ static int check_directory(const rf_archive *a, uint64_t begin, uint32_t members
     return 0;
 }
 
-static int read_directory(rf_archive *a, char *error, size_t size)
+static int read_directory(tables_archive *a, char *error, size_t size)
 {
     unsigned char end[END_RECORD];
     if (find_end(a->file, a->bytes, end) < 0)
@@ -157,7 +157,7 @@ static int read_directory(rf_archive *a, char *error, size_t size)
     return check_directory(a, begin, little(end + 10, 2), error, size);
 }
 
-void rf_archive_close(rf_archive *a)
+void tables_archive_close(tables_archive *a)
 {
     if (!a)
         return;
@@ -167,23 +167,23 @@ void rf_archive_close(rf_archive *a)
     free(a);
 }
 
-rf_archive *rf_archive_open(const char *path, char *error, size_t size)
+tables_archive *tables_archive_open(const char *path, char *error, size_t size)
 {
     uint64_t bytes;
     int fd = rf_file_open(path, &bytes, error, size);
     if (fd < 0)
         return NULL;
-    rf_archive *a = calloc(1, sizeof *a);
+    tables_archive *a = calloc(1, sizeof *a);
     if (!a || !(a->file = fdopen(fd, "rb"))) {
         rf_fail(error, size, "%s: out of memory", path);
         close(fd);
-        rf_archive_close(a);
+        tables_archive_close(a);
         return NULL;
     }
     a->path = path;
     a->bytes = bytes;
     if (read_directory(a, error, size) < 0) {
-        rf_archive_close(a);
+        tables_archive_close(a);
         return NULL;
     }
     return a;
@@ -198,7 +198,7 @@ static int is_called(const unsigned char *record, const char *name)
 
 /* The member with the first of `names` that there is, and where this name is in the list. Null with a message when two
    have it; with an empty one when none has any. */
-static const unsigned char *find_member(const rf_archive *a, const char *const names[], char *error, size_t size)
+static const unsigned char *find_member(const tables_archive *a, const char *const names[], char *error, size_t size)
 {
     const unsigned char *found = NULL;
     size_t best = SIZE_MAX;
@@ -217,7 +217,8 @@ static const unsigned char *find_member(const rf_archive *a, const char *const n
 }
 
 /* Moves to where the member's bytes begin. */
-static int begin_member(rf_stream *s, const rf_archive *a, const unsigned char *record, char *error, size_t size)
+static int begin_member(tables_stream *s, const tables_archive *a, const unsigned char *record, char *error,
+                        size_t size)
 {
     unsigned char local[LOCAL_RECORD];
     const int length = (int)little(record + 28, 2);
@@ -248,24 +249,24 @@ static int begin_member(rf_stream *s, const rf_archive *a, const unsigned char *
     return 0;
 }
 
-rf_stream *rf_archive_find(const rf_archive *a, const char *const names[], char *error, size_t size)
+tables_stream *tables_archive_find(const tables_archive *a, const char *const names[], char *error, size_t size)
 {
     error[0] = '\0';
     const unsigned char *record = find_member(a, names, error, size);
     if (!record)
         return NULL;
-    rf_stream *s = stream_new(a->path);
+    tables_stream *s = stream_new(a->path);
     if (!s)
         rf_fail(error, size, "%s: out of memory", a->path);
     if (!s || begin_member(s, a, record, error, size) < 0) {
-        rf_stream_close(s);
+        tables_stream_close(s);
         return NULL;
     }
     return s;
 }
 
 /* Inflates or copies; -1 when the member is damaged. */
-static long member_some(rf_stream *s, void *to, size_t bytes)
+static long member_some(tables_stream *s, void *to, size_t bytes)
 {
     unsigned want = (unsigned)(bytes < s->unpacked_left ? bytes : s->unpacked_left);
     s->inflate.next_out = to;
@@ -299,7 +300,7 @@ static long member_some(rf_stream *s, void *to, size_t bytes)
 
 /* ---- Reading ---- */
 
-long rf_stream_some(rf_stream *s, void *to, size_t bytes, char *error, size_t size)
+long tables_stream_some(tables_stream *s, void *to, size_t bytes, char *error, size_t size)
 {
     enum { AT_ONCE = 1 << 30 };
     unsigned want = bytes < AT_ONCE ? (unsigned)bytes : AT_ONCE;
@@ -314,10 +315,10 @@ long rf_stream_some(rf_stream *s, void *to, size_t bytes, char *error, size_t si
     return got;
 }
 
-int rf_stream_read(rf_stream *s, void *to, size_t bytes, char *error, size_t size)
+int tables_stream_read(tables_stream *s, void *to, size_t bytes, char *error, size_t size)
 {
     for (size_t done = 0; done < bytes;) {
-        long got = rf_stream_some(s, (unsigned char *)to + done, bytes - done, error, size);
+        long got = tables_stream_some(s, (unsigned char *)to + done, bytes - done, error, size);
         if (got < 0)
             return -1;
         if (got == 0)
@@ -328,10 +329,10 @@ int rf_stream_read(rf_stream *s, void *to, size_t bytes, char *error, size_t siz
     return 0;
 }
 
-int rf_stream_end(rf_stream *s, char *error, size_t size)
+int tables_stream_end(tables_stream *s, char *error, size_t size)
 {
     unsigned char more;
-    long got = rf_stream_some(s, &more, 1, error, size);
+    long got = tables_stream_some(s, &more, 1, error, size);
     if (got > 0)
         return rf_fail(error, size, "%s: has more data than it declares, from byte %llu on", s->name,
                        (unsigned long long)(s->at - 1));

@@ -9,23 +9,23 @@
 
 enum { LINE_MAX = 1 << 26 };
 
-void rf_rows_close(rf_rows *r)
+void tables_rows_close(tables_rows *r)
 {
     if (!r)
         return;
-    rf_stream_close(r->stream);
+    tables_stream_close(r->stream);
     free(r->line);
     free(r->field);
     free(r);
 }
 
-rf_rows *rf_rows_open(const char *path, char separator, int has_comments, char *error, size_t size)
+tables_rows *tables_rows_open(const char *path, char separator, int has_comments, char *error, size_t size)
 {
-    rf_rows *r = calloc(1, sizeof *r);
-    if (!r || !(r->stream = rf_stream_open(path, error, size))) {
+    tables_rows *r = calloc(1, sizeof *r);
+    if (!r || !(r->stream = tables_stream_open(path, error, size))) {
         if (!r)
             rf_fail(error, size, "%s: out of memory", path);
-        rf_rows_close(r);
+        tables_rows_close(r);
         return NULL;
     }
     r->error = error;
@@ -37,13 +37,13 @@ rf_rows *rf_rows_open(const char *path, char separator, int has_comments, char *
 }
 
 /* Appends the next line, with its end, to the row under way. Returns 1, 0 at the end, or -1 with a message. */
-static int append_line(rf_rows *r)
+static int append_line(tables_rows *r)
 {
     const size_t before = r->length;
     for (;;) {
         if (r->next == r->have) {
             r->next = 0;
-            r->have = rf_stream_some(r->stream, r->buffer, sizeof r->buffer, r->error, r->size);
+            r->have = tables_stream_some(r->stream, r->buffer, sizeof r->buffer, r->error, r->size);
             if (r->have <= 0)
                 return r->have < 0 ? -1 : r->length > before;
         }
@@ -53,7 +53,7 @@ static int append_line(rf_rows *r)
             size_t room = 2 * (r->length + part + 1);
             char *more = room < LINE_MAX ? realloc(r->line, room) : NULL;
             if (!more)
-                return rf_rows_fail(r, "is longer than %d bytes", LINE_MAX / 2);
+                return tables_rows_fail(r, "is longer than %d bytes", LINE_MAX / 2);
             r->line = more;
             r->room = room;
         }
@@ -68,7 +68,7 @@ static int append_line(rf_rows *r)
 
 /* The next row: a line, and those after it as long as a quote is open. Returns 1, 0 at the end, or -1 with a message.
  */
-static int read_row(rf_rows *r)
+static int read_row(tables_rows *r)
 {
     int status, is_open = 0;
     r->number += r->lines;
@@ -80,7 +80,7 @@ static int read_row(rf_rows *r)
             return status;
         const char *line = r->line + from;
         if (memchr(line, '\0', r->length - from))
-            return rf_rows_fail(r, "%s", "has a zero byte: not a text file");
+            return tables_rows_fail(r, "%s", "has a zero byte: not a text file");
         is_open = (is_open || strchr(line, '"')) && rf_csv_is_open(line, r->separator, is_open);
         r->lines++;
     } while (is_open && status == 1);
@@ -91,7 +91,7 @@ static int read_row(rf_rows *r)
 }
 
 /* Cuts the current row into fields. Returns 0, or -1 with a message. */
-static int cut(rf_rows *r)
+static int cut(tables_rows *r)
 {
     char why[64];
     r->fields = 0;
@@ -100,18 +100,18 @@ static int cut(rf_rows *r)
             size_t room = r->field_room ? 2 * r->field_room : 64;
             char **more = realloc(r->field, room * sizeof *more);
             if (!more)
-                return rf_rows_fail(r, "%s", "out of memory");
+                return tables_rows_fail(r, "%s", "out of memory");
             r->field = more;
             r->field_room = room;
         }
         r->field[r->fields] = rf_csv_cut(&at, r->separator, why, sizeof why);
         if (!r->field[r->fields])
-            return rf_rows_fail(r, "field %zu: %s", r->fields + 1, why);
+            return tables_rows_fail(r, "field %zu: %s", r->fields + 1, why);
     }
     return 0;
 }
 
-int rf_rows_next(rf_rows *r)
+int tables_rows_next(tables_rows *r)
 {
     int status;
     do

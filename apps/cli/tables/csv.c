@@ -34,10 +34,10 @@ static int to_number(const char *text, double *value)
 typedef struct layout {
     int has_header;
     size_t fields, label;
-    rf_names names; /* of all columns, where there is a header */
+    rfc_names names; /* of all columns, where there is a header */
 } layout;
 
-static int look_header(const rf_rows *r)
+static int look_header(const tables_rows *r)
 {
     size_t texts = 0;
     double ignored;
@@ -48,7 +48,7 @@ static int look_header(const rf_rows *r)
 
 /* A column could be labels when it has texts, or 2 to FEW_LABELS different whole numbers. */
 typedef struct candidate {
-    rf_names values;
+    rfc_names values;
     int is_text, refuted;
 } candidate;
 
@@ -59,7 +59,7 @@ static void consider(candidate *c, const char *text)
     if (c->refuted)
         return;
     c->refuted = is_missing(text) || (to_number(text, &value) && value != floor(value)) ||
-                 rf_names_intern(&c->values, text) >= FEW_LABELS;
+                 rfc_names_intern(&c->values, text) >= FEW_LABELS;
 }
 
 static int named_label(const layout *l, const char *wanted)
@@ -100,73 +100,74 @@ static int choose_label(layout *l, const char *wanted, const candidate *first, c
 static int look(const char *path, const char *label, layout *l, char *error, size_t size)
 {
     candidate first = {0}, last = {0};
-    rf_rows *r = rf_rows_open(path, '\0', 0, error, size);
-    int status = r ? rf_rows_next(r) : -1;
+    tables_rows *r = tables_rows_open(path, '\0', 0, error, size);
+    int status = r ? tables_rows_next(r) : -1;
     if (status == 0)
         status = rf_fail(error, size, "%s: is empty", path);
     if (status == 1) {
         l->has_header = look_header(r);
         l->fields = r->fields;
         for (size_t i = 0; i < r->fields && l->has_header && status == 1; i++)
-            status = rf_names_add(&l->names, r->field[i]) < 0 ? rf_fail(error, size, "%s: out of memory", path) : 1;
+            status = rfc_names_add(&l->names, r->field[i]) < 0 ? rf_fail(error, size, "%s: out of memory", path) : 1;
         if (status == 1 && l->has_header)
-            status = rf_rows_next(r);
+            status = tables_rows_next(r);
         for (unsigned row = 0; row < LOOK_ROWS && status == 1; row++) {
             consider(&first, r->field[0]);
             consider(&last, r->field[r->fields - 1]);
-            status = rf_rows_next(r);
+            status = tables_rows_next(r);
         }
     }
     if (status >= 0)
         status = choose_label(l, label, &first, &last, path, error, size);
-    rf_names_free(&first.values);
-    rf_names_free(&last.values);
-    rf_rows_close(r);
+    rfc_names_free(&first.values);
+    rfc_names_free(&last.values);
+    tables_rows_close(r);
     return status;
 }
 
 /* ---- All rows ---- */
 
-static int take_label(rf_rows *r, const char *text, rf_table *table)
+static int take_label(tables_rows *r, const char *text, rfc_table *table)
 {
     char number[32];
     double value;
     if (is_missing(text))
-        return rf_rows_fail(r, "%s", "has no label");
+        return tables_rows_fail(r, "%s", "has no label");
     if (to_number(text, &value) && value == floor(value) && fabs(value) < 1e15) {
         snprintf(number, sizeof number, "%.15g", value);
         text = number;
     }
-    uint32_t label = rf_names_intern(&table->labels, text);
-    if (label >= RF_LABELS_MAX)
-        return rf_rows_fail(r, "label '%.40s', and there are 256 different ones before; is it the label column?", text);
+    uint32_t label = rfc_names_intern(&table->labels, text);
+    if (label >= RFC_LABELS_MAX)
+        return tables_rows_fail(r, "label '%.40s', and there are 256 different ones before; is it the label column?",
+                                text);
     table->label[table->rows] = label;
     return 0;
 }
 
-static int take_field(rf_rows *r, size_t column, size_t feature, rf_table *table)
+static int take_field(tables_rows *r, size_t column, size_t feature, rfc_table *table)
 {
     const char *text = r->field[column];
     double value;
     int status;
     if (is_missing(text)) {
-        status = rf_table_miss(table, table->rows, feature);
+        status = rfc_table_miss(table, table->rows, feature);
     } else {
         if (!to_number(text, &value))
-            return rf_rows_fail(r, "column %zu: '%.40s' is not a number", column + 1, text);
+            return tables_rows_fail(r, "column %zu: '%.40s' is not a number", column + 1, text);
         if (!(fabs(value) <= 1e30))
-            return rf_rows_fail(r, "column %zu: '%.40s' is not a number to work with", column + 1, text);
-        status = rf_table_put(table, table->rows, feature, value);
+            return tables_rows_fail(r, "column %zu: '%.40s' is not a number to work with", column + 1, text);
+        status = rfc_table_put(table, table->rows, feature, value);
     }
-    return status < 0 ? rf_rows_fail(r, "%s", "out of memory") : 0;
+    return status < 0 ? tables_rows_fail(r, "%s", "out of memory") : 0;
 }
 
-static int take_row(rf_rows *r, const layout *l, rf_table *table)
+static int take_row(tables_rows *r, const layout *l, rfc_table *table)
 {
     if (r->fields != l->fields)
-        return rf_rows_fail(r, "has %zu fields, the first line has %zu", r->fields, l->fields);
-    if (rf_table_grow(table) < 0)
-        return rf_rows_fail(r, "%s", "out of memory");
+        return tables_rows_fail(r, "has %zu fields, the first line has %zu", r->fields, l->fields);
+    if (rfc_table_grow(table) < 0)
+        return tables_rows_fail(r, "%s", "out of memory");
     if (take_label(r, r->field[l->label], table) < 0)
         return -1;
     for (size_t i = 0, feature = 0; i < l->fields; i++)
@@ -176,26 +177,26 @@ static int take_row(rf_rows *r, const layout *l, rf_table *table)
     return 0;
 }
 
-int rf_load_csv(const char *path, const char *label, rf_table *table, char *error, size_t size)
+int tables_load_csv(const char *path, const char *label, rfc_table *table, char *error, size_t size)
 {
     layout l = {0};
-    rf_rows *r = NULL;
+    tables_rows *r = NULL;
     int status = look(path, label, &l, error, size);
     snprintf(table->source, sizeof table->source, "%s", path);
-    if (status == 0 && (l.fields < 2 || l.fields > RF_FEATURES_MAX))
+    if (status == 0 && (l.fields < 2 || l.fields > RFC_FEATURES_MAX))
         status = rf_fail(error, size, "%s: has %zu columns; wanted are a label and 1 to %d features", path, l.fields,
-                         RF_FEATURES_MAX);
+                         RFC_FEATURES_MAX);
     if (status == 0) {
         table->features = (uint32_t)l.fields - 1;
         table->bytes = malloc(1); /* numbers are bytes until one is not */
-        r = table->bytes ? rf_rows_open(path, '\0', 0, error, size) : NULL;
+        r = table->bytes ? tables_rows_open(path, '\0', 0, error, size) : NULL;
         status = r ? 0 : table->bytes ? -1 : rf_fail(error, size, "%s: out of memory", path);
     }
     for (uint32_t i = 0; i < l.names.count && status == 0; i++)
-        if (i != l.label && rf_names_add(&table->names, l.names.text[i]) < 0)
+        if (i != l.label && rfc_names_add(&table->names, l.names.text[i]) < 0)
             status = rf_fail(error, size, "%s: out of memory", path);
     int skip = l.has_header, more = 0;
-    while (status == 0 && (more = rf_rows_next(r)) == 1) {
+    while (status == 0 && (more = tables_rows_next(r)) == 1) {
         if (!skip)
             status = take_row(r, &l, table);
         skip = 0;
@@ -204,7 +205,7 @@ int rf_load_csv(const char *path, const char *label, rf_table *table, char *erro
         status = -1;
     if (status == 0 && table->rows == 0)
         status = rf_fail(error, size, "%s: has no rows", path);
-    rf_names_free(&l.names);
-    rf_rows_close(r);
+    rfc_names_free(&l.names);
+    tables_rows_close(r);
     return status;
 }

@@ -1,0 +1,72 @@
+/* What classify and features share: data, task, splits, rules, and their options. */
+#ifndef REJFILT_CLI_CLASSIFY_DATA_H
+#define REJFILT_CLI_CLASSIFY_DATA_H
+
+#include <stdio.h>
+
+#include "cli.h"
+#include "progress.h"
+#include "rejfilt/classify.h"
+#include "tables/load.h"
+
+typedef struct classify_config {
+    const char *command;
+    tables_source source;
+    const char *task, *classes, *cost, *mask;
+    unsigned split[2]; /* train : test; 0 : 0 takes the test file */
+    uint64_t shuffles, seed, threads, limit;
+    int scaling, method, gain;            /* of their names */
+    uint64_t particles, restarts, budget; /* budget 0: as many as there are features */
+    double stop, max_cost, floor, sample; /* floor and sample < 0: the method's */
+    int json;
+    const char *plot;
+} classify_config;
+
+/* Loaded, with classes for labels and bytes for numbers. */
+typedef struct classify_data {
+    rfc_table train, test; /* with --split all rows are in `train` */
+    rfc_task task;
+    rfc_scaling scaling;
+    uint64_t left_out; /* rows whose label is not in the task */
+    float *cost;
+    uint8_t *mask;
+    double load_seconds;
+} classify_data;
+
+/* One training set and the objects to classify with it. */
+typedef struct classify_trial {
+    rfc_training *training;
+    rfc_rules rules;
+    rfc_objects objects;
+    uint32_t *order; /* with --split: rows in random order, the training rows first */
+} classify_trial;
+
+classify_config classify_config_default(const char *command);
+
+/* For the options in classify_options.def: names of rfc_method, rfc_gain and rfc_scaling, in their order. */
+extern const char *const classify_method_names[], *const classify_gain_names[], *const classify_scale_names[];
+cli_set classify_set_split, classify_set_plot;
+
+/* Both return CLI_OK, or an exit code after a message. */
+int classify_load(classify_config *config, classify_data *data);
+int classify_trial_open(const classify_config *config, const classify_data *data, uint32_t shuffle,
+                        classify_trial *trial);
+void classify_trial_close(classify_trial *trial);
+void classify_free(classify_data *data);
+
+/* A path without its directories; lines that say what the data is. */
+const char *classify_base_name(const char *path);
+void classify_describe(const classify_config *config, const classify_data *data);
+
+/* A file to write, or null after a message. Closing says whether all was written. */
+FILE *classify_create(const classify_config *config, const char *path);
+int classify_finish(const classify_config *config, const char *path, FILE *file);
+
+/* ---- Nearest neighbours ---- */
+
+/* Adds to errors[i] those of the k[i] nearest neighbours, on the `features` of largest variance (0: on all). Progress
+   may be null. Returns CLI_OK, or an exit code after a message. */
+int classify_knn(const classify_config *config, const classify_data *data, const classify_trial *trial,
+                 uint64_t features, const unsigned k[], unsigned ks, cli_progress *progress, uint64_t errors[]);
+
+#endif
