@@ -184,7 +184,7 @@ class Hardware:
                 opened.write(text.replace(old, new))
             program = self.bench(name, folder=at, tables=at, where=f"mutant-{name}")
             done = run(f"{program} 20000", check=False)
-            if done.returncode == 1 and "is" in done.stderr:
+            if done.returncode != 0 and re.search(r"in hardware|Assertion failed", done.stderr + done.stdout):
                 found += 1
             else:
                 self.complain(f"the co-simulation did not find {file}: {old} -> {new}")

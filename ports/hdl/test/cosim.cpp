@@ -209,7 +209,7 @@ static void corners(Pair &p)
     }
     /* the evidence at its limits, and beside them */
     for (int sign = -1; sign <= 1; sign += 2)
-        for (int32_t d = -30000; d <= 2; d += d < -2 ? 5999 : 1) {
+        for (const int32_t d : {-30000, -20000, -9000, -3, -2, -1, 0, 1, 2}) {
             rfi_filter f = somewhere();
             f.evidence = sign * ((INT32_C(1) << 30) + d);
             p.put(f);
