@@ -15,7 +15,7 @@ help:
 	@echo "make tsan       what uses threads, under the thread sanitizer"
 	@echo "make memcheck   the short tests under valgrind; TESTS=\"cli cloud\" are some of them"
 	@echo "make coverage   which lines of the core, the engines and the cloud the tests run; fails below 95 %"
-	@echo "make analyse    cppcheck and clang-tidy; FILES=\"cloud/csv.c\" are some of the sources"
+	@echo "make analyse    cppcheck and clang-tidy; FILES=\"src/classify/csv.c\" are some of the sources"
 	@echo "make warnings   build with gcc and clang, every warning an error"
 	@echo "make fuzz       fuzz the parsers and the numerics, each for SECONDS=60; TARGETS=\"records csv\" are some of them"
 	@echo "make bench      measure speed; writes build/bench.json"
@@ -38,26 +38,29 @@ help:
 	@echo "make clean      remove what was built"
 	@echo "Missing Debian packages are installed by the command that needs them."
 
-build:
+configure:
 	@tools/need build
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }; rm -f $(BUILD).log
+
+build: configure
 	@cmake --build $(BUILD)
 
-demo: build
+demo: configure
 	@tools/need plot
-	@$(BUILD)/rejfilt track --simulate --steps 400 --plot demo.svg
+	@cmake --build $(BUILD) --target rejfilt_demo
+	@if [ -t 1 ]; then exec 3>&1; else exec 3>/dev/null; fi; $(BUILD)/rejfilt_demo track --simulate --steps 400 --plot demo.svg --summary >&3
 
-test: build
-	@tools/need test plot avr cosim package dist
+test: configure
+	@tools/need test plot avr package dist
 	@cmake -S . -B $(BUILD) -DRF_TESTS=ON > /dev/null
 	@cmake --build $(BUILD)
-	@ctest --test-dir $(BUILD) --output-on-failure -j 2
+	@tools/test $(BUILD) $(CTEST)
 
 sanitize:
 	@tools/need build test plot avr package dist
 	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=address,undefined > /dev/null
 	@cmake --build build-sanitize
-	@ctest --test-dir build-sanitize --output-on-failure -j 2 $(CTEST)
+	@tools/test build-sanitize $(CTEST)
 
 KILLS ?= 1000
 
@@ -142,7 +145,7 @@ calibration: build
 	@cmake -S . -B $(BUILD) -DRF_EXPERIMENTS=ON > /dev/null
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-calibration --json $(BUILD)/calibration.json; status=$$?; \
-	  python3 experiments/calibration/document.py $(BUILD)/calibration.json $(BUILD)/calibration && exit $$status
+	  python3 lab/experiments/calibration/document.py $(BUILD)/calibration.json $(BUILD)/calibration && exit $$status
 
 prove:
 	@tools/need prove
@@ -204,7 +207,7 @@ amalgamation:
 
 install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
-	@cmake --build $(BUILD) && cmake --install $(BUILD)
+	@cmake --build $(BUILD) && tools/install/folders $(BUILD) && cmake --install $(BUILD)
 
 uninstall:
 	@test -f $(BUILD)/CMakeCache.txt || { echo "make uninstall: no build in $(BUILD) to say what was installed" >&2; exit 2; }
@@ -234,6 +237,6 @@ docs:
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help build demo test sanitize faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration reproduce \
+.PHONY: all help configure build demo test sanitize faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration reproduce \
         mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm hdl hdl-demo amalgamation prove install uninstall deb dist \
         pictures docs clean

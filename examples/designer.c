@@ -24,10 +24,10 @@ RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real out
     return outcome != 0 ? excited : 1 - excited;
 }
 
-/* s->mean is what the filter believes, in natural units; rejfilt/track.h says what else there is. The number after
+/* in->mean is what the filter believes, in natural units; rejfilt/design.h says what else there is. The number after
    RF_HAS_DESIGN: one experiment of so many is an anchor; 0 for none. */
 #define RF_HAS_DESIGN 10
-static void design(const RF(situation) *s, rf_real setting[])
+static void design(const RF(design_input) *in, rf_real setting[])
 {
-    setting[0] = s->mean[0] * (s->is_anchor ? RF_C(0.1) : RF_C(1.3));
+    setting[0] = in->mean[0] * (in->is_anchor ? RF_C(0.1) : RF_C(1.3));
 }

@@ -163,7 +163,7 @@ def main():
     wanted = {tool for chip in CHIPS.values() if chip[0] in ports for tool in (chip[1] + "gcc", chip[3].split()[0])}
     missing = sorted(tool for tool in wanted if not shutil.which(tool))
     if missing:
-        print(f"ports: missing {' '.join(missing)}; tools/need {' '.join(ports)} installs them", file=sys.stderr)
+        print(f"skipped: no {', no '.join(missing)}; make ports installs them")
         return 77
     failed, settings, cases = [], {}, []
     print(f"{'firmware':9}{'chip':12}{'flash':>7}{'ram':>5}{'stack':>7}{'update':>8}{'bound':>7}{'instructions':>14}{'at most':>9}  bits as on the host")

@@ -34,9 +34,9 @@ run() { # NAME HEADERS SOURCE...: what the firmware asks
     "$work/$name"
 }
 run float "-I$work/dist" "$work/dist/rejfilt.c" >"$work/float.dist"
-run float "-I$work/tree -I$source/include" "$source/core/rejfilt32.c" "$source/core/status.c" >"$work/float.tree"
+run float "-I$work/tree -I$source/include" "$source/src/core/rejfilt32.c" "$source/src/core/status.c" >"$work/float.tree"
 run fixed "-I$work/dist" "$work/dist/rejfilt_fixed.c" >"$work/fixed.dist"
-run fixed "-I$work/tree -I$source/fixed" "$source/fixed/fixed.c" >"$work/fixed.tree"
+run fixed "-I$work/tree -I$source/src/fixed" "$source/src/fixed/fixed.c" >"$work/fixed.tree"
 for name in float fixed; do
     [ "$(wc -l <"$work/$name.dist")" -eq 301 ] || { echo "$name stopped early" >&2; exit 1; }
     cmp "$work/$name.dist" "$work/$name.tree"

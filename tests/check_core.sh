@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for file in rejfilt32 rejfilt64 status; do
     "$cc" -std=c11 -O2 -ffreestanding -fno-builtin -fno-pic -fno-math-errno -ffp-contract=off -fno-stack-protector \
-        -I"$source/include" -c "$source/core/$file.c" -o "$work/$file.o"
+        -I"$source/include" -c "$source/src/core/$file.c" -o "$work/$file.o"
     undefined=$(nm -u "$work/$file.o" | grep -v -w -e memcpy -e memset -e _GLOBAL_OFFSET_TABLE_ || true)
     if [ -n "$undefined" ]; then
         echo "$file.o has undefined symbols:" >&2

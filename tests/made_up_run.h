@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "../cli/run.h"
+#include "../apps/cli/track_options.h"
 
 static rf_description about;
 
@@ -20,10 +20,10 @@ static inline int describe(void **state)
     return 0;
 }
 
-static inline cli_step synthetic(long step)
+static inline rf_step synthetic(long step)
 {
     double sigma = 0.3 * exp(-(double)step / 50.0) + 0.01;
-    cli_step s = {.step = step, .dim = about.dim, .outcome = 1.0, .report.acceptance = 0.5};
+    rf_step s = {.step = step, .dim = about.dim, .outcome = 1.0, .report.acceptance = 0.5};
     for (unsigned i = 0; i < about.dim; i++) {
         s.truth[i] = 0.8;
         s.mean[i] = 0.8 + sigma * sin(0.3 * (double)step);

@@ -2,7 +2,7 @@
 import json, pathlib, subprocess, sys, tempfile
 
 program = sys.argv[1]
-experiment = pathlib.Path(__file__).parent.parent / "experiments" / "calibration"
+experiment = pathlib.Path(__file__).parent.parent / "lab" / "experiments" / "calibration"
 
 
 def run(*arguments):

@@ -12,7 +12,7 @@ STEP_KEYS = set("step parameters settings outcome records attempts accepted acce
                 "health widened restarts notes".split())  # and covariances, time, where there are any
 RECORD = '{"t": 1, "x_": 0.2, "outcome": 1}\n'
 MODELS = ("precession", "ramsey", "decay", "coin", "linear", "phase", "rabi", "bearing", "range")
-NOTE_WIDENED = 1  # RF_NOTE_WIDENED of status.def
+NOTE_WIDENED, NOTE_COARSE = 1, 64  # RF_NOTE_... of status.def
 
 
 def run(*arguments, **more):
@@ -98,9 +98,9 @@ class FrontDoor(Test):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (2, good("--help"), ""))
 
     def test_help_of_a_command_lists_its_table(self):
-        for command, file in (("track", "run"), ("models", "models")):
-            source = (ROOT / "cli" / f"{file}.c").read_text()
-            table = re.findall(r'^    \{"([\w-]+)", (?:NULL|"[^"]*"), (?:"|design_help,)', source, re.M)
+        for command, file in (("track", "track_options"), ("models", "models")):
+            source = (ROOT / "apps/cli" / f"{file}.c").read_text()
+            table = re.findall(r'^    \{"([\w-]+)", (?:NULL|"[^"]*"), (?:"|design_help,|belief_help,)', source, re.M)
             text = good(command, "--help")
             self.assertEqual(re.findall(r"^  --([\w-]+)", text, re.M), [*table, "help"])
             self.assertTrue(text.startswith(f"usage: rejfilt {command} "))
@@ -145,7 +145,7 @@ class BadInput(Test):
             [""], ["--"], ["-x"], ["track", "--trials", "3"], ["track", "--jump", "1@3"], ["models", "extra"], ["models", "--json=1"],
             *([*SIMULATE, *more] for more in (
                 ["extra"], ["-x"], ["-"], ["--"], ["--=3"], ["--json=1"], ["--strict=yes"], ["--simulate="],
-                ["--model="], ["--design="], ["--design=given"], ["--ask"], ["--data=x"], ["--skip-bad"], ["--state=x"], ["--trials=2", "--format=csv"],
+                ["--model="], ["--design="], ["--design=given"], ["--ask"], ["--data=x"], ["--skip-bad"], ["--state=x"], ["--trials=2", "--format=csv"], ["--simulate", "--trials=2", "--summary"],
                 ["--on-lost=cry"], ["--format=xml"], ["--jump=1"], ["--jump=@3"], ["--jump=1@"], ["--jump=1@0"], ["--jump=x@3"], ["--jump=1@1.5"],
                 ["--range=t"], ["--range=t=5:1"], ["--range=t=-1:1"], ["--range=x_=0:1"], ["--range=u=0:1"], ["--range=t=0+-1"], ["--cost=t=-1"], ["--cost=u=1"],
                 ["--design=model"], ["--model=coin", "--design=quadrature"], ["--state-every=0"], ["--config=/nonexistent.ini"], ["--precision="], ["--precision=half"], ["--precision=Float"], ["--help=1"],
@@ -210,7 +210,7 @@ class Option(Test):
             path.write_text(RECORD * 3)
             self.assertEqual(good("track", "--data", str(path)), good("track", input=RECORD * 3))
             self.assertEqual(len(good("track", f"--data={path}", input=RECORD).splitlines()), 3)
-            self.refused("track", f"--data={folder}/none", says="none cannot be opened")
+            self.refused("track", f"--data={folder}/none", says="none: No such file")
 
     def test_config(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -290,6 +290,14 @@ class Option(Test):
             for more, calls in (([], 0), (["--state-durable"], 6)):  # of each of three files, and of its folder
                 done = run("track", f"--state={folder}/{calls}.state", *more, input=RECORD * 3, env=surroundings)
                 self.assertEqual((done.returncode, done.stderr), (0, "f" * calls))
+
+    def test_summary(self):
+        done = run(*SIMULATE, "--steps=50", "--summary")
+        how, picture, following = done.stderr.splitlines()
+        self.assertRegex(how, r"^precession: 50 updates; x = [\d.]+, 95 % from [\d.e-]+ to [\d.]+; error [\d.]+ .* held the truth in \d+ % of the steps$")
+        self.assertEqual(picture, "picture: none; --plot run.svg draws one")
+        self.assertIn("next: ", following)
+        self.assertIn("health: tracking", run("track", "--summary", input=RECORD).stderr)
 
     def test_skip_bad(self):
         done = run("track", "--skip-bad", input=RECORD + "oops\n" + RECORD)
@@ -382,6 +390,21 @@ class Option(Test):
         self.assertTrue(all(line["attempts"] % 30 == 0 for line in steps("--attempts", "30")))
         self.assertEqual({line["attempts"] for line in steps("--attempts=30", "--strict")}, {30})
 
+    def test_belief(self):
+        self.assertEqual(steps("--belief=gaussian"), steps())
+        self.assertEqual(steps("--belief=particles:2000"), steps("--belief=particles"))
+        means = {b: steps("--belief", b, "--steps=60")[-1]["parameters"][0] for b in ("gaussian", "particles", "particles:300", "grid", "grid:1024")}
+        self.assertEqual(len({x["mean"] for x in means.values()}), 4)  # a grid of this size and the largest are the same
+        for belief, x in means.items():
+            self.assertLess(abs(x["mean"] - x["truth"]), 5 * x["sd"], belief)
+        for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, particles[:N], grid[:N]"), ("particles:x", "the number must be 2 to "),
+                             ("gaussian:2", "takes no argument"), ("", "there is no belief ''")):
+            self.refused("track", "--simulate", f"--belief={belief}", says=f"--belief: ")
+            self.refused("track", "--simulate", f"--belief={belief}", says=says)
+        self.refused("track", "--simulate", "--belief=grid", "--model=decay", says="--belief: belief 'grid' is for models of one")
+        self.refused("track", "--simulate", "--belief=grid", "--precision=float", says="--belief: belief 'grid' works in double alone")
+        self.assertIn("belief = particles:300\n", good("track", "--belief=particles:300", "--print-config"))
+
     def test_design(self):
         defaults = {"precession": "quadrature", "ramsey": "quadrature", "phase": "quadrature", "linear": "risk", "coin": "risk", "decay": "risk"}
         for model, design in defaults.items():
@@ -461,6 +484,21 @@ class Option(Test):
             self.assertGreater(len(growth), 5)
             for ratio in growth:
                 self.assertAlmostEqual(ratio, 1 + recovery, places=9)
+
+    def test_where_numbers_end(self):
+        """A frequency that stands still is soon known better than floats can tell: the standard deviation is held at their
+        spacing, and every format says so."""
+        options = ("--drift=0", "--steps=120", "--on-lost=ignore", "--seed=1")
+        lines = steps("--precision=float", *options)
+        for line in lines:
+            self.assertGreater(line["parameters"][0]["sd"], 2**-24 * abs(line["parameters"][0]["mean"]), line)
+            self.assertEqual(line["health"], "coarse" if line["notes"] & NOTE_COARSE else "tracking")
+        coarse = sum(line["health"] == "coarse" for line in lines)
+        self.assertGreater(coarse, 10)
+        for form in ("text", "csv"):
+            ends = [row.endswith("coarse") for row in good(*SIMULATE, "--precision=float", f"--format={form}", *options).splitlines()]
+            self.assertEqual(sum(ends), coarse, form)
+        self.assertEqual({line["health"] for line in steps("--precision=double", "--drift=0", "--steps=60", "--on-lost=ignore", "--seed=1")}, {"tracking"})
 
     def test_strict(self):
         for m in (1, 5, 100):

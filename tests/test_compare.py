@@ -263,7 +263,7 @@ class Option(Test):
             self.refused(*TWO, "--data", f"{folder}/none", says="none: No such file")
             path.write_text("{}\n")
             self.refused(*TWO, "--data", str(path), says="walk.jsonl: line 1")
-            self.refused(*TWO, "--data", folder, says="--data" if os.name == "nt" else "cannot read")
+            self.refused(*TWO, "--data", folder, says="--data" if os.name == "nt" else "neither a file")
 
     def test_attempts(self):
         few, many = (result(*TWO, "--repeat=1", f"--attempts={m}", data=WALK) for m in (200, 20000))

@@ -193,16 +193,21 @@ static void restoring(void **state)
     (void)state;
     RF_ALIGNED unsigned char memory[FILTER_BYTES(2)], before[FILTER_BYTES(2)];
     RF(filter) *f;
-    const rf_real mean[] = {1, -2}, factor[] = {3, RF_C(-0.5), 2}, nan[] = {RF(nan)(), 0, 1}, flat[] = {1, 0, 0};
+    const rf_real mean[] = {1, -2}, factor[] = {3, RF_C(-0.5), 2}, nan[] = {RF(nan)(), 0, 1}, flat[] = {1, 0, 0},
+                  rest[] = {0, RF_C(1e-9)};
     memset(memory, 0, sizeof memory);
     assert_int_equal(RF(filter_init)(&f, memory, sizeof memory, 2, 1), RF_OK);
     memcpy(before, memory, sizeof before);
-    assert_int_equal(RF(filter_restore)(NULL, 7, 9, mean, factor), RF_REFUSED_NULL);
-    assert_int_equal(RF(filter_restore)(f, 7, 9, nan, factor), RF_REFUSED_VALUE);
-    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, nan), RF_REFUSED_VALUE);
-    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, flat), RF_REFUSED_COVARIANCE);
+    assert_int_equal(RF(filter_restore)(NULL, 7, 9, mean, factor, NULL), RF_REFUSED_NULL);
+    assert_int_equal(RF(filter_restore)(f, 7, 9, nan, factor, NULL), RF_REFUSED_VALUE);
+    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, nan, NULL), RF_REFUSED_VALUE);
+    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, flat, NULL), RF_REFUSED_COVARIANCE);
+    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, factor, nan), RF_REFUSED_VALUE);
     assert_memory_equal(memory, before, sizeof before);
-    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, factor), RF_OK);
+    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, factor, rest), RF_OK);
+    assert_true(RF(filter_rest)(f, 0) == 0 && RF(filter_rest)(f, 1) == rest[1]);
+    assert_int_equal(RF(filter_restore)(f, 7, 9, mean, factor, NULL), RF_OK);
+    assert_true(RF(filter_rest)(f, 1) == 0);
     assert_true(f->seed == 7 && f->tally.update == 9);
     assert_memory_equal(RF(filter_mean)(f), mean, sizeof mean);
     assert_memory_equal(RF(filter_factor)(f), factor, sizeof factor);

@@ -290,7 +290,7 @@ class Health(Test):
         for every in (1, 5):
             output = track(*self.linear, "--on-lost=stop", f"--state={state}", f"--state-every={every}", given=self.far, code=1, says="line 9: the filter has lost the truth")
             lines = parse(output)
-            self.assertEqual([line["health"] for line in lines], ["recovering"] * 7 + ["lost-restart"])
+            self.assertEqual([line["health"] for line in lines], ["recovering"] * 7 + ["lost"])
             self.assertEqual(position(state), 8)
             os.remove(state)
         track("--simulate", "--trials=2", "--on-lost=stop", code=2, says="--on-lost stop is about one run")
@@ -303,7 +303,7 @@ class Health(Test):
                 for k in itertools.count():
                     question = live.line()
                     live.say("0" if question["anchor"] and steps is None else "1")
-                    lost = live.line()["health"] == "lost-restart"
+                    lost = live.line()["health"] == "lost"
                     if (lost and steps is None) or k == steps:
                         break
                 live.process.stdin.close()
@@ -315,7 +315,7 @@ class Health(Test):
         lines = parse(track(*self.linear, "--on-lost=restart", given=self.far))
         self.assertEqual([line["restarts"] for line in lines], [(k + 1) // 8 for k in range(40)])
         for line in lines[7::8]:
-            self.assertEqual(line["health"], "lost-restart")
+            self.assertEqual(line["health"], "lost")
             self.assertEqual([(p["mean"], round(p["sd"], 12)) for p in line["parameters"]], [(0, 0.01)] * 2)
         back = parse(track(*self.linear, "--on-lost=restart", given=self.far[: len("h1,h2,outcome\n" + "1,0.3,50\n" * 8)] + "1,0.3,0\n" * 10))
         self.assertEqual([back[-1][k] for k in ("health", "restarts")], ["tracking", 1])
@@ -391,7 +391,7 @@ class Config(Test):
                 path = self.file("bad.ini", text)
                 self.assertEqual(track("--simulate", "--config", path, code=2, says=f"{path}: line {line}: "), "")
                 track("--simulate", "--config", path, code=2, says=says)
-        track("--config", str(self.folder / "none.ini"), code=2, says="none.ini cannot be opened")
+        track("--config", str(self.folder / "none.ini"), code=2, says="none.ini: No such file")
         track("--config", code=2, says="--config needs a value")
 
     def test_refused_by_the_model(self):
@@ -471,20 +471,12 @@ class Checkpoints(Run):
                 self.assertEqual(joined, whole, (more, every))
                 os.remove(state)
 
-    def test_the_version_before(self):
-        """Files of version 1, which end before the variance's carry, are taken."""
-        state, lines = self.folder / "run.state", self.data.splitlines(keepends=True)
-        track(*self.options, f"--state={state}", given="".join(lines[:30]))
-        new = state.read_bytes()
-        contents = new[16:-12]
-        old = new[:8] + struct.pack("<II", 1, len(contents)) + contents
-        state.write_bytes(old + struct.pack("<I", zlib.crc32(old)))
-        rest = parse(track(*self.options, f"--state={state}", given="".join(lines[30:])))
-        wanted = parse(self.whole)[30:]
-        for line in (*rest, *wanted):
-            self.assertGreater(line.pop("log_evidence_sd"), 0)
-        self.assertEqual(rest, wanted)
-        self.assertEqual(struct.unpack_from("<I", state.read_bytes(), 8), (2,))
+    def test_an_older_version(self):
+        """It says who can read the file, and leaves it as it is."""
+        state = self.folder / "run.state"
+        track(*self.options, f"--state={state}", given=self.data)
+        old = state.read_bytes()[:8] + struct.pack("<I", 2) + state.read_bytes()[12:-4]
+        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 3)")
 
     def test_a_file_that_goes_on_or_has_grown(self):
         lines = self.data.splitlines(keepends=True)
@@ -530,10 +522,10 @@ class Checkpoints(Run):
             self.refused(good[:length], "run.state")
         self.refused(good + b"\0", "run.state")
         self.refused(b"step,x.mean\n1,2\n" * 20, "run.state")
-        newer = good[:8] + struct.pack("<I", 3) + good[12:-4]
+        newer = good[:8] + struct.pack("<I", 4) + good[12:-4]
         self.refused(newer + struct.pack("<I", zlib.crc32(newer)), "version")
         for other in (["--seed=12"], ["--attempts=50001"], ["--drift=0.02"], ["--precision=float"], ["--model=phase"], ["--batch=2"],
-                      ["--prior=0:1"], ["--sampler=lattice"], ["--on-lost=stop"], ["--strict"], ["--kappa=2"]):
+                      ["--prior=0:1"], ["--sampler=lattice"], ["--on-lost=stop"], ["--strict"], ["--kappa=2"], ["--belief=grid"]):
             with self.subTest(other=other):
                 given = [*self.options, *other]
                 data = self.data.replace('"t"', '"k"').replace('"x_"', '"phi_"') if "phase" in other[0] else self.data
@@ -542,6 +534,51 @@ class Checkpoints(Run):
                 self.assertEqual(path.read_bytes(), good)
         for same in (["--engine=serial"], ["--format=csv"], ["--state-every=3"], ["--skip-bad"]):
             track(*self.options, f"--state={path}", *same, given=self.data[: self.data.index("\n") + 1])
+
+
+class Beliefs(Test):
+    """Every kind works with checkpoints, questions, formats, pictures, batches and summaries."""
+    kinds = ("gaussian", "particles:200", "grid")
+
+    def test_a_run_in_pieces(self):
+        lines = simulate("--steps=40").splitlines()
+        records = [json.dumps({**{s["name"]: s["value"] for s in line["settings"]}, "outcome": line["outcome"], "time": 2 * line["step"]}) + "\n" for line in map(json.loads, lines)]
+        for kind in self.kinds:
+            for more in ((), ("--batch=3",)):
+                whole = track(f"--belief={kind}", *more, given="".join(records))
+                state, pieces = self.folder / "run.state", []
+                for first, last in ((0, 12), (12, 15), (15, 40)):
+                    pieces.append(track(f"--belief={kind}", *more, f"--state={state}", given="".join(records[first:last])))
+                self.assertEqual("".join(pieces), whole, kind)
+                track("--belief=particles:201", *more, f"--state={state}", given=records[0], code=2, says="other options")
+                state.unlink()
+
+    def test_questions(self):
+        answers = [str(k % 3 % 2) for k in range(12)]
+        for kind in self.kinds:
+            state = self.folder / "ask.state"
+            whole = track("--ask", f"--belief={kind}", given="".join(a + "\n" for a in answers))
+            first = track("--ask", f"--belief={kind}", f"--state={state}", given="".join(a + "\n" for a in answers[:5]))
+            rest = track("--ask", f"--belief={kind}", f"--state={state}", given="".join(a + "\n" for a in answers[5:]))
+            self.assertEqual("".join(first.splitlines(keepends=True)[:-1]) + rest, whole, kind)
+            state.unlink()
+
+    def test_formats_pictures_and_summaries(self):
+        for kind in self.kinds:
+            lines = parse(simulate(f"--belief={kind}", "--steps=20"))
+            self.assertEqual([line["step"] for line in lines], list(range(20)))
+            for line in lines:
+                (x,) = line["parameters"]
+                self.assertLess(x["low"], x["mean"])
+                self.assertLess(x["mean"], x["high"])
+            table = track("--simulate", f"--belief={kind}", "--steps=20", "--format=csv").splitlines()
+            self.assertEqual(len(table), 21)
+            self.assertEqual(len({row.count(",") for row in table}), 1)
+            picture = self.folder / "run.html"
+            track("--simulate", f"--belief={kind}", "--steps=20", "--format=csv", f"--plot={picture}", says="picture: ")
+            self.assertGreater(picture.stat().st_size, 1000)
+            (summary,) = parse(track("--simulate", f"--belief={kind}", "--steps=150", "--trials=3", "--json"))
+            self.assertLess(summary["median"], 6)  # of nine numbers near 1
 
 
 class BadRecords(Test):

@@ -2,8 +2,8 @@
 # The mpi engine's bits on 1 to 4 ranks, and the command on two: test_mpi.sh BUILD_DIR. Exits 77 (skipped) without MPI.
 set -u
 build=${1:?usage: test_mpi.sh BUILD_DIR}
-command -v mpirun >/dev/null || { echo "no mpirun: skipped"; exit 77; }
-[ -f "$build/rejfilt_mpi.so" ] || { echo "no $build/rejfilt_mpi.so: skipped"; exit 77; }
+command -v mpirun >/dev/null || { echo "skipped: no mpirun; tools/need test installs it"; exit 77; }
+[ -f "$build/rejfilt_mpi.so" ] || { echo "skipped: no $build/rejfilt_mpi.so; install libopenmpi-dev and build again"; exit 77; }
 export REJFILT_MODULES="$build"
 log=$(mktemp)
 folder=$(mktemp -d)

@@ -1,6 +1,9 @@
 """Pictures of whole runs, as a user asks for them: python3 tests/test_picture.py path/to/rejfilt [-v]"""
 import html.parser, json, os, pathlib, re, shutil, subprocess, sys, tempfile, unittest, xml.etree.ElementTree as xml
 
+sys.dont_write_bytecode = True
+import policy
+
 COMMAND = os.path.abspath(sys.argv.pop(1))
 VOID = {"meta"}  # elements of ours without an end tag
 
@@ -45,6 +48,7 @@ def page_of(*arguments):
                               timeout=120, env={**os.environ, "PATH": folder})  # there is no gnuplot, nor anything else
         assert done.returncode == 0 and done.stderr == f"picture: {path}\n", done.stderr
         text = path.read_text("utf-8")
+    assert set(policy.check(text)) == {"default-src", "style-src", "script-src", "base-uri", "form-action"}
     checker = Checker()
     checker.feed(text)
     checker.close()
@@ -82,7 +86,7 @@ class Html(unittest.TestCase):
                 for element in svg.iter("{http://www.w3.org/2000/svg}text"):  # texts begin inside
                     self.assertTrue(0 <= float(element.get("x")) <= width and 0 <= float(element.get("y")) <= height)
 
-    @unittest.skipUnless(shutil.which("node"), "no node")
+    @unittest.skipUnless(shutil.which("node"), "no node; tools/need browser installs it")
     def test_script_is_well_formed(self):
         script = page_of("--steps=5")[3]
         with tempfile.NamedTemporaryFile("w", suffix=".js") as file:

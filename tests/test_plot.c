@@ -5,8 +5,8 @@
 
 #include <sys/stat.h>
 
-#include "../cli/picture.h"
-#include "../cli/plot.h"
+#include "../apps/cli/picture.h"
+#include "../apps/cli/plot.h"
 
 static cli_series all; /* of the test under way */
 
@@ -17,14 +17,14 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void add(const cli_step *step) { assert_int_equal(cli_series_add(&all, step, NAN), 0); }
+static void add(const rf_step *step) { assert_int_equal(cli_series_add(&all, step, NAN), 0); }
 
 static cli_series *series_of(size_t count)
 {
     cli_series_free(&all);
     all = (cli_series){.title = "a run", .about = &about};
     for (size_t i = 0; i < count; i++) {
-        cli_step s = synthetic((long)i + 1);
+        rf_step s = synthetic((long)i + 1);
         add(&s);
     }
     return &all;
@@ -101,7 +101,7 @@ static void test_plot_odd_series(void **state)
     char error[256] = "";
     cli_series *series = series_of(0);
     for (long i = 0; i < 40; i++) {
-        cli_step s = synthetic(i);
+        rf_step s = synthetic(i);
         s.truth[0] = s.setting[0] = NAN;
         add(&s);
     }
@@ -112,7 +112,7 @@ static void test_plot_odd_series(void **state)
     assert_svg(series_of(1), "omega_0");
     for (size_t count = 0; count < 2; count++) {
         series_of(0);
-        cli_step s = synthetic(0);
+        rf_step s = synthetic(0);
         s.mean[0] = s.low[0] = s.high[0] = NAN;
         if (count > 0)
             add(&s);
@@ -131,7 +131,7 @@ static void test_plot_shows_what_there_is(void **state)
         for (const char *const *name = (const char *const[]){"p.svg", "p.html", NULL}; *name; name++) {
             series_of(0);
             for (long i = 0; i < 100; i++) {
-                cli_step s = synthetic(i);
+                rf_step s = synthetic(i);
                 s.truth[0] = known ? 0.8 : NAN;
                 s.health = known && i > 50 && i < 60 ? RF_RECOVERING : i == 70 ? RF_SUSPICIOUS : RF_TRACKING;
                 add(&s);
@@ -179,7 +179,7 @@ static void test_plot_a_million(void **state)
     size_t length;
     cli_series *series = series_of(0);
     for (long i = 0; i < 1000000; i++) {
-        cli_step s = synthetic(i % 200);
+        rf_step s = synthetic(i % 200);
         s.step = i;
         s.mean[0] = s.truth[0] = i == 654321 ? 7.25 : s.mean[0]; /* one peak, which no thinning may lose */
         add(&s);
@@ -201,7 +201,7 @@ static void test_plot_axis(void **state)
     for (int goes_back = 0; goes_back < 2; goes_back++) {
         series_of(0);
         for (long i = 0; i < 50; i++) {
-            cli_step s = synthetic(i);
+            rf_step s = synthetic(i);
             assert_int_equal(cli_series_add(&all, &s, goes_back && i == 20 ? 0.0 : 1000.0 + 0.5 * (double)i), 0);
         }
         char *html = picture("p.html", &all, &length);
@@ -219,7 +219,7 @@ static void test_plot_periodic(void **state)
     about.parameter[0] = (rf_parameter){.name = "phi", .chart = RF_PERIODIC, .high = 10};
     series_of(0);
     for (long i = 0; i < 100; i++) {
-        cli_step s = synthetic(i);
+        rf_step s = synthetic(i);
         s.truth[0] = NAN;
         s.mean[0] = fmod(0.25 * (double)i, 10.0);
         s.low[0] = s.mean[0] - 1;
@@ -296,7 +296,7 @@ static void test_axes(void **state)
         cli_picture p;
         series_of(0);
         for (int k = 0; k < 2; k++) {
-            cli_step s = synthetic(k);
+            rf_step s = synthetic(k);
             s.setting[0] = ranges[i][k];
             add(&s);
         }

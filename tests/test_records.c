@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "testing.h"
 
-#include "../cli/records.h"
+#include "../apps/cli/records.h"
 
 #include <fcntl.h>
 #include <math.h>

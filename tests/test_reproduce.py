@@ -4,6 +4,9 @@ The command may also be named by the environment variable REJFILT."""
 import html.parser, json, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile, time, unittest
 import xml.etree.ElementTree
 
+sys.dont_write_bytecode = True
+import policy
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
 LONGEST = 600  # seconds for any one command; a hang is a failure
@@ -121,11 +124,11 @@ class Reproduce(unittest.TestCase):
             if address.startswith("#"):
                 self.assertIn(address[1:], page.ids)
         self.assertIn('name="viewport"', text)
-        self.assertNotIn("<script", text)
+        self.assertEqual({**policy.check(text), "style-src": ""}, dict.fromkeys(("default-src", "base-uri", "form-action"), "'none'") | {"style-src": "", "img-src": "data:"})
 
     def test_list(self):
         names = [line.split()[0] for line in good("--list").splitlines()[1:]]
-        listed = re.findall(r"^EXPERIMENT\((\w+)\)", (ROOT / "experiments" / "list.def").read_text(), re.M)
+        listed = re.findall(r"^EXPERIMENT\((\w+)\)", (ROOT / "lab/experiments" / "list.def").read_text(), re.M)
         self.assertEqual(names, listed)
 
     def test_json_is_the_report(self):
@@ -186,6 +189,19 @@ class Reproduce(unittest.TestCase):
         _, errors = process.communicate(timeout=LONGEST)
         self.assertEqual(process.returncode, 130)
         self.assertRegex(errors, r"\Arejfilt: reproduce: interrupted[^\n]*\n\Z")
+        good(SMALL, "--out", self.out)
+        self.assertSame(self.out)
+
+    def test_two_at_once(self):
+        """The second is refused, and does not touch what the first writes."""
+        process = subprocess.Popen([COMMAND, "reproduce", SMALL, "--out", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not (self.out / f"{SMALL}.csv").exists() and process.poll() is None:
+            time.sleep(0.01)
+        done = run(SMALL, "--out", self.out)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=LONGEST)
+        self.assertEqual((process.returncode, done.returncode, done.stdout), (130, 1, ""))
+        self.assertEqual(done.stderr, f"rejfilt: reproduce: --out: {self.out}/report is in use by process {process.pid}; wait for its end, or choose another name\n")
         good(SMALL, "--out", self.out)
         self.assertSame(self.out)
 

@@ -3,16 +3,16 @@
 
 #include <math.h>
 
-#include "../cli/series.h"
+#include "../apps/cli/series.h"
 
 static const rf_description about = {
     .dim = 2, .settings = 2, .parameter = {{.name = "x"}, {.name = "phi", .chart = RF_PERIODIC, .low = 1, .high = 4}}};
 
 /* A step whose every number tells where it was. */
-static cli_step numbered(long k)
+static rf_step numbered(long k)
 {
     const double v = (double)k;
-    cli_step s = {.step = k, .dim = 2, .outcome = -v, .report.acceptance = 0.001 * v, .restarts = (uint32_t)(k / 100)};
+    rf_step s = {.step = k, .dim = 2, .outcome = -v, .report.acceptance = 0.001 * v, .restarts = (uint32_t)(k / 100)};
     s.health = k % 50 == 7 ? RF_RECOVERING : RF_TRACKING;
     s.truth[0] = NAN;
     s.mean[0] = v;
@@ -31,7 +31,7 @@ static cli_series filled(long count, size_t most)
 {
     cli_series s = {.title = "a run", .about = &about, .most = most};
     for (long k = 0; k < count; k++) {
-        cli_step step = numbered(k);
+        rf_step step = numbered(k);
         assert_int_equal(cli_series_add(&s, &step, 0.5 * (double)k), 0);
     }
     return s;
@@ -137,7 +137,7 @@ static void test_extremes(void **state)
     const double values[] = {NAN, 3, 9, NAN, 1, 2, /**/ 5, 4, 4, 8, 6, 7};
     cli_series s = {.about = &about}, to;
     for (size_t k = 0; k < 12; k++) {
-        cli_step step = numbered((long)k);
+        rf_step step = numbered((long)k);
         step.setting[0] = values[k];
         step.health = k == 8 ? RF_LOST : RF_TRACKING;
         assert_int_equal(cli_series_add(&s, &step, NAN), 0);

@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 
 BUILD, SOURCE = sys.argv[1:3]
 PICTURES = sys.argv[3] if len(sys.argv) > 3 else None
@@ -275,6 +277,19 @@ class Page(unittest.TestCase):
         self.learnt()
         self.assertEqual(self.js("Number(document.getElementById('query').value)"), self.js("playground.panel3.result().queries"))
 
+    # ---- Nothing but its own ----
+
+    def test_runs_its_own_scripts_alone(self):
+        """What somebody else puts into the page does not run, and nothing is sent elsewhere."""
+        self.learnt()  # all that it does by itself is allowed: tearDown looks at the console
+        self.assertEqual(self.browser.complaints, [])
+        refuses_strangers(self, self.browser)
+        self.assertFalse(self.js("fetch('http://127.0.0.1:9/').then(() => true, () => false)"))
+        complains_of_policy(self, self.browser)
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.serving.server_port}/") as answer:
+            self.assertEqual(answer.headers["Content-Security-Policy"], "frame-ancestors 'none'")
+            self.assertEqual(answer.headers["X-Content-Type-Options"], "nosniff")
+
     # ---- Budget ----
 
     def test_soon_ready_and_fast(self):
@@ -323,9 +338,62 @@ class Page(unittest.TestCase):
                 self.browser.screenshot(f"{PICTURES}/{name}-{scheme}.png")
 
 
+class Pictures(unittest.TestCase):
+    """Pages that the command writes, opened as files."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.browser = Browser(CHROMIUM)
+        self.addCleanup(self.browser.close)
+
+    def show(self, page, *command):
+        subprocess.run([f"{BUILD}/rejfilt", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=300)
+        self.browser.go(f"file://{self.folder}/{page}", 1000, 900)
+        self.browser.wait(f"location.href.endsWith('{page}') && document.readyState === 'complete'")
+        self.assertEqual(self.browser.complaints, [])
+        if PICTURES:
+            self.browser.screenshot(f"{PICTURES}/{page}.png")
+
+    def test_picture_of_a_run(self):
+        self.show("run.html", "track", "--simulate", f"--plot={self.folder}/run.html")
+        before = self.browser.evaluate("document.getElementById('p0').innerHTML")
+        self.assertFalse(self.browser.evaluate("document.getElementById('hint').hidden"))  # the script is there
+        self.browser.evaluate("document.getElementById('picture').focus()")
+        self.browser.key("+")
+        self.browser.wait(f"document.getElementById('p0').innerHTML !== {before!r}")
+        self.assertEqual(self.browser.evaluate("getComputedStyle(document.querySelector('.mean')).stroke"), "rgb(0, 96, 160)")
+        self.assertEqual(self.browser.complaints, [])
+        refuses_strangers(self, self.browser)
+
+    def test_report(self):
+        self.show("report.html", "reproduce", "kappa", f"--out={self.folder}")
+        self.assertEqual(self.browser.evaluate("getComputedStyle(document.querySelector('table')).borderCollapse"), "collapse")
+        self.assertGreater(self.browser.evaluate("Math.min(...[...document.images].map(image => image.naturalWidth))"), 100)
+        refuses_strangers(self, self.browser)
+
+
+def complains_of_policy(test, browser):
+    end = time.monotonic() + 10
+    while not browser.complaints and time.monotonic() < end:
+        time.sleep(0.03)
+    test.assertRegex("".join(browser.complaints), "Content Security Policy")
+    browser.complaints.clear()
+
+
+def refuses_strangers(test, browser):
+    """A script and an attribute that were not there when the page was made do nothing but complain. Clears the complaints."""
+    for strange in ("document.head.append(Object.assign(document.createElement('script'), {textContent: 'window.strange = 1'}))",
+                    "document.body.insertAdjacentHTML('beforeend', '<a id=\"foreign\" onclick=\"window.strange = 1\"></a>'); document.getElementById('foreign').click()"):
+        browser.evaluate(strange)
+        test.assertIsNone(browser.evaluate("window.strange ?? null"), strange)
+        complains_of_policy(test, browser)
+
+
 if __name__ == "__main__":
     for there, what in ((CHROMIUM, "chromium"), (os.path.exists(f"{BUILD}/site/rejfilt.wasm"), "the page (clang, lld, binaryen)")):
         if not there:
-            print("skipped: there is no " + what)
+            print(f"skipped: there is no {what}; tools/need wasm browser installs what it takes")
             sys.exit(77)
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -19,7 +19,7 @@
 static size_t read_corpus(const char *from, char bytes[4096])
 {
     char path[1000];
-    snprintf(path, sizeof path, RF_TEST_DATA_DIR "/../../fuzz/corpus/%s", from);
+    snprintf(path, sizeof path, RF_TEST_DATA_DIR "/../../tests/fuzz/corpus/%s", from);
     return read_file(path, bytes, 4096);
 }
 
@@ -46,8 +46,12 @@ static void damaged_files_are_refused(void **state)
     (void)state;
     const struct { const char *from, *name, *find; size_t at; const char *put; size_t bytes; const char *says; } cases[] = {
         {"npz/stored", "a.npz", "PK\5\6", 16, "\1\0\0\0", 4, "no member 0 at byte 1"},
-        {"npz/stored", "a.npz", "PK\1\2", 28, "\xff\xff", 2, "the name of member 0"},
-        {"npz/stored", "a.npz", "PK\1\2", 24, "\xff\xff\xff\xff", 4, "over 4 GB"},
+        {"npz/stored", "a.npz", "PK\5\6", 12, "\xff\xff\xff\x7f", 4, "its directory is beyond its end"},
+        {"npz/stored", "a.npz", "PK\5\6", 16, "\xff\xff\xff\xfe", 4, "its directory is beyond its end"},
+        {"npz/stored", "a.npz", "PK\5\6", 16, "\xff\xff\xff\xff", 4, "is over 4 GB; save its arrays as .npy"},
+        {"npz/stored", "a.npz", "PK\5\6", 12, "\x30", 1, "its directory is cut short in member 0"},
+        {"npz/stored", "a.npz", "PK\1\2", 28, "\xff\xff", 2, "its directory is cut short in member 0"},
+        {"npz/stored", "a.npz", "PK\1\2", 24, "\xff\xff\xff\xff", 4, "member x.npy is over 4 GB"},
         {"npz/stored", "a.npz", "PK\1\2", 10, "\x63", 1, "neither stored nor deflated"},
         {"npz/stored", "a.npz", "PK\1\2", 42, "\1\0\0\0", 4, "no member at byte 1"},
         {"npz/stored", "a.npz", "PK\1\2", 20, "\xff\xff\xff\x7f", 4, "the sizes of member"},
@@ -66,6 +70,163 @@ static void damaged_files_are_refused(void **state)
         memcpy(bytes + at + cases[k].at, cases[k].put, cases[k].bytes);
         const rf_source source = {.train = write_file(in_directory(cases[k].name), bytes, count)};
         refused(&source, cases[k].says);
+        remove(source.train);
+    }
+}
+
+/* ---- Archives of many members ---- */
+
+size_t __real_fread(void *to, size_t each, size_t count, FILE *file);
+size_t __wrap_fread(void *to, size_t each, size_t count, FILE *file);
+
+static size_t bytes_read, bytes_most = SIZE_MAX;
+
+/* Fails as soon as more is read than there should be: what takes quadratic time does not get the time. */
+size_t __wrap_fread(void *to, size_t each, size_t count, FILE *file)
+{
+    const size_t most = bytes_most;
+    bytes_read += each * count;
+    if (bytes_read > most) {
+        bytes_most = SIZE_MAX; /* for the tests that follow */
+        fail_msg("more than %zu bytes are read", most);
+    }
+    return __real_fread(to, each, count, file);
+}
+
+typedef struct zip {
+    unsigned char *bytes, *directory;
+    size_t count, room, listed;
+    unsigned members;
+} zip;
+
+static void put_little(unsigned char *to, size_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(value >> 8 * i);
+}
+
+static zip zip_begin(size_t room)
+{
+    zip z = {.bytes = malloc(room), .directory = malloc(room), .room = room};
+    assert_true(z.bytes && z.directory);
+    return z;
+}
+
+/* A member that is stored; its checksum is looked at where it is read to its end. */
+static void zip_add(zip *z, const char *name, const void *contents, size_t bytes)
+{
+    unsigned char local[30] = "PK\3\4", record[46] = "PK\1\2";
+    const size_t length = strlen(name);
+    assert_true(z->count + sizeof local + length + bytes <= z->room && z->listed + sizeof record + length <= z->room);
+    put_little(local + 26, length, 2);
+    put_little(record + 16, crc32(0, contents, (uInt)bytes), 4);
+    put_little(record + 20, bytes, 4);
+    put_little(record + 24, bytes, 4);
+    put_little(record + 28, length, 2);
+    put_little(record + 42, z->count, 4);
+    const struct { const void *from; size_t count; } parts[] = {{local, sizeof local}, {name, length}, {contents, bytes}};
+    for (size_t i = 0; i < 3; i++) {
+        memcpy(z->bytes + z->count, parts[i].from, parts[i].count);
+        z->count += parts[i].count;
+    }
+    memcpy(z->directory + z->listed, record, sizeof record);
+    memcpy(z->directory + z->listed + sizeof record, name, length);
+    z->listed += sizeof record + length;
+    z->members++;
+}
+
+/* Writes it; its end says that it has `members`. */
+static const char *zip_write(zip *z, const char *name, size_t members)
+{
+    unsigned char end[22] = "PK\5\6";
+    put_little(end + 8, members, 2);
+    put_little(end + 10, members, 2);
+    put_little(end + 12, z->listed, 4);
+    put_little(end + 16, z->count, 4);
+    assert_true(z->count + z->listed + sizeof end <= z->room);
+    memcpy(z->bytes + z->count, z->directory, z->listed);
+    memcpy(z->bytes + z->count + z->listed, end, sizeof end);
+    const char *path = write_file(in_directory(name), z->bytes, z->count + z->listed + sizeof end);
+    free(z->bytes);
+    free(z->directory);
+    return path;
+}
+
+/* Bytes in `columns` columns, which begin with `first` and go up; without columns a list. Returns how many bytes it is. */
+static size_t small_npy(char text[256], unsigned rows, unsigned columns, unsigned first)
+{
+    const int length = snprintf(text + 10, 200, columns ? "{'descr': '|u1', 'fortran_order': False, 'shape': (%u, %u), }" : "{'descr': '|u1', 'fortran_order': False, 'shape': (%u,), }", rows, columns);
+    size_t used = 10 + (size_t)length;
+    memcpy(text, "\x93NUMPY\1", 8);
+    put_little((unsigned char *)text + 8, (size_t)length, 2);
+    for (unsigned i = 0; i < rows * (columns ? columns : 1); i++)
+        text[used++] = (char)(first + i);
+    return used;
+}
+
+static void zip_add_array(zip *z, const char *name, unsigned rows, unsigned columns, unsigned first)
+{
+    char text[256];
+    const size_t count = small_npy(text, rows, columns, first);
+    zip_add(z, name, text, count);
+}
+
+/* The archive's two arrays come last, behind many others. No byte of it is read more than a few times. */
+static void archives_of_many_members_are_read_once(void **state)
+{
+    (void)state;
+    static const unsigned counts[] = {60000, 70000}; /* its end can say 65,535 at most: the directory's length tells */
+    for (size_t k = 0; k < 2; k++) {
+        zip z = zip_begin(100 * counts[k] + 1000);
+        for (unsigned i = 0; i < counts[k]; i++) {
+            char name[20];
+            snprintf(name, sizeof name, "k%05u.npy", i);
+            zip_add(&z, name, "", 0);
+        }
+        zip_add_array(&z, "x.npy", 3, 2, 10);
+        zip_add_array(&z, "y.npy", 3, 0, 0);
+        const size_t bytes = z.count + z.listed;
+        const char *path = zip_write(&z, "many.npz", counts[k] + 2 < 65535 ? counts[k] + 2 : 65535);
+        rf_table train, test;
+        char error[400] = "";
+        bytes_read = 0;
+        bytes_most = 2 * bytes;
+        const int status = rf_load(&(rf_source){.data = path}, &train, &test, error, sizeof error); /* both halves */
+        bytes_most = SIZE_MAX;
+        if (status < 0)
+            fail_msg("%s", error);
+        assert_true(bytes_read >= bytes / 3); /* else it reads past the counter */
+        assert_true(train.rows == 3 && train.features == 2 && memcmp(train.bytes, "\12\13\14\15\16\17", 6) == 0);
+        rf_table_free(&train);
+        remove(path);
+    }
+}
+
+/* What a directory says of itself is not believed. */
+static void directories_that_lie_are_refused(void **state)
+{
+    (void)state;
+    const struct { const char *first, *second; size_t members; const char *says; } cases[] = {
+        {"x.npy", "y.npy", 3, "2 members, but its end says 3"},
+        {"x.npy", "y.npy", 1, "2 members, but its end says 1"},
+        {"x.npy", "y.npy", 65535, NULL}, /* as archives with more members have it: it is read */
+        {"x.npy", "x.npy", 2, "has two arrays called x"},
+        {"x.npy", "x", 2, "has two arrays called x"},
+        {"x.old.npy", "y.npy", 2, "has no array called x"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        zip z = zip_begin(2000);
+        zip_add_array(&z, cases[k].first, 3, 2, 10);
+        zip_add_array(&z, cases[k].second, 3, cases[k].second[0] == 'x' ? 2 : 0, 0);
+        const rf_source source = {.train = zip_write(&z, "lies.npz", cases[k].members)};
+        rf_table train, test;
+        char error[400] = "";
+        if (cases[k].says) {
+            refused(&source, cases[k].says);
+        } else {
+            assert_int_equal(rf_load(&source, &train, &test, error, sizeof error), 0);
+            rf_table_free(&train);
+        }
         remove(source.train);
     }
 }
@@ -406,6 +567,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_files_are_refused),
+        cmocka_unit_test(archives_of_many_members_are_read_once),
+        cmocka_unit_test(directories_that_lie_are_refused),
         cmocka_unit_test(a_directory_of_images),
         cmocka_unit_test(label_columns),
         cmocka_unit_test(missing_numbers_stay_missing),

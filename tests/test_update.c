@@ -182,7 +182,10 @@ static void variance_is_exact_far_from_zero(void **state)
             set_prior(&x, -far[k] * sd, sd);
             const rf_real record[] = {0, 0};
             rf_real l = RF(filter_factor)(x.f)[0];
-            assert_int_equal(update(&x, record, 1, NULL), RF_OK);
+            const int is_coarse = far[k] * (double)RF_EPSILON > 1; /* sd is below the spacing, and held there */
+            assert_int_equal(update(&x, record, 1, NULL), is_coarse ? RF_NOTE_COARSE : RF_OK);
+            if (is_coarse)
+                continue;
             long double M = 0, S = 0, N = 0;
             for (uint32_t i = 0; i < 100; i++) {
                 rf_words w = rf_draw(seed, 0, i / 2, 0, RF_FOR_ATTEMPTS);

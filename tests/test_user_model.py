@@ -1,13 +1,13 @@
 """Models that users write: python3 tests/test_user_model.py [path/to/rejfilt] [-v]
 
 The command may also be named by the environment variable REJFILT."""
-import json, os, pathlib, signal, subprocess, sys, tempfile, time, unittest
+import ctypes, json, os, pathlib, pwd, resource, shutil, signal, subprocess, sys, tempfile, time, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
 LONGEST = 120  # seconds for any one command, with room for sanitizers; a hang is a failure
-EXAMPLES = sorted((ROOT / "examples").glob("*.c"))
-PRECESSION = (ROOT / "models" / "precession.h").read_text()
+EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.c") if "rejfilt/model.h" in path.read_text())
+PRECESSION = (ROOT / "src/models" / "precession.h").read_text()
 BODY = "    rf_real zero"  # where precession's likelihood begins
 REFUSED = 2
 
@@ -15,6 +15,20 @@ REFUSED = 2
 LOGGING_COMPILER = """#!/bin/sh
 printf '%s\\n' "$*" >> "$COMPILER_LOG"
 exec cc "$@"
+"""
+
+# Code that tells when it is run.
+TELL = '#include <stdio.h>\n__attribute__((constructor)) static void tell(void) {{ fclose(fopen("{}", "w")); }}\n'
+
+# A model that, when it is first tried, puts another directory in the place of its cache.
+EXCHANGE = """#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void exchange(void)
+{
+    const char *cache = getenv("CACHE"), *other = getenv("OTHER");
+    if (cache && rename(cache, getenv("MOVED")) == 0)
+        rename(other, cache);
+}
 """
 
 
@@ -29,13 +43,14 @@ class UserModel(unittest.TestCase):
         self.environment.pop("CC", None)
         self.environment["REJFILT_MODEL_FLAGS"] = "-O0"  # compiles faster; tests of bits take the flags of users
 
-    def track(self, model, *more, **environment):
+    def track(self, model, *more, first=None, **environment):
+        """`first` is done in the process before it becomes the command."""
         command = [COMMAND, "track", "--simulate", "--json", "--steps", "60", "--model", str(model), *more]
-        return subprocess.run(command, env={**self.environment, **environment}, timeout=LONGEST, text=True,
+        return subprocess.run(command, env={**self.environment, **environment}, timeout=LONGEST, text=True, preexec_fn=first,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def good(self, model, *more, **environment):
-        done = self.track(model, *more, **environment)
+    def good(self, model, *more, first=None, **environment):
+        done = self.track(model, *more, first=first, **environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([line["step"] for line in lines], list(range(60)))
@@ -48,16 +63,22 @@ class UserModel(unittest.TestCase):
         self.model.write_text(text)
         return self.model
 
-    def refused(self, model, *words, **environment):
+    def refused(self, model, *words, first=None, **environment):
         """The model is refused with a message that has these words, and leaves nothing behind."""
         before = self.cached()
-        done = self.track(model, **environment)
+        done = self.track(model, first=first, **environment)
         self.assertEqual((done.returncode, done.stdout), (REFUSED, ""), done.stderr)
         self.assertTrue(done.stderr.startswith("rejfilt: "), done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
         self.assertEqual(self.cached(), before)
         return done.stderr
+
+    def foreign(self):
+        """A library that is no model, and the file that it makes when it is run."""
+        told, library = self.folder / "told", self.folder / "foreign.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], check=True, text=True, input=TELL.format(told))
+        return library, told
 
     def compiler(self):
         """A logging compiler, as environment variables, and its log."""
@@ -95,10 +116,29 @@ class UserModel(unittest.TestCase):
                     options = ("--precision", precision, "--engine", engine, "--seed", "7")
                     self.assertEqual(self.good(self.model, *options), self.good("precession", *options))
 
+    def test_a_constant_may_be_a_macro(self):
+        plain = self.good(self.write(PRECESSION))
+        for define in ("0.5", "5e-1", "0x1p-1", "QUARTER_TWICE\n#define QUARTER_TWICE 0.5"):
+            with self.subTest(define):
+                self.write(f"#define CONTRAST {define}\n" + PRECESSION.replace("RF_C(0.5) *", "RF_C(CONTRAST) *"))
+                self.assertEqual(plain, self.good(self.model))
+
     def test_a_path_may_have_any_characters(self):
         self.model = self.folder / "my $(touch x) 'quoted\" model;.c"
-        self.good(self.write(PRECESSION))
+        self.write('#include "beside.h"\n' + PRECESSION)
+        (self.folder / "beside.h").write_text("\n")
+        headers = self.folder / 'the "headers"'
+        headers.symlink_to(ROOT / "include")
+        for compiler in filter(shutil.which, ("gcc", "clang")):
+            with self.subTest(compiler):
+                self.good(self.model, CC=compiler, REJFILT_INCLUDE=str(headers))
         self.assertFalse((self.folder / "x").exists() or pathlib.Path("x").exists())
+        self.model = self.folder / "a<b>.c"
+        self.good(self.write(PRECESSION))
+        for name in ('a"b>.c', "a\nb.c", "a??(b.c"):
+            self.model = self.folder / name
+            self.refused(self.write(PRECESSION), "cannot be included", "rename")
+            self.model.unlink()
 
     # ---- the cache ----
 
@@ -146,10 +186,7 @@ class UserModel(unittest.TestCase):
 
     def test_an_object_that_others_may_have_touched_is_made_again(self):
         """Code that is not ours alone is not run: it says so when it is."""
-        told = self.folder / "told"
-        foreign = self.folder / "foreign.so"
-        subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", foreign], check=True, text=True,
-                       input=f'#include <stdio.h>\n__attribute__((constructor)) static void tell(void) {{ fclose(fopen("{told}", "w")); }}\n')
+        foreign, told = self.foreign()
         before = self.good(self.write(PRECESSION))
         (name,) = self.cached()
         path = self.cache / name
@@ -211,13 +248,90 @@ class UserModel(unittest.TestCase):
         shared.chmod(0o777)
         file.write_text("")
         self.refused(self.model, "symbolic link", REJFILT_CACHE=str(link))
-        self.refused(self.model, "symbolic link", REJFILT_CACHE=str(link) + "/")
+        for end in ("/", "//", "/.", "/./", "/./.", "//.//"):
+            self.refused(self.model, "symbolic link", REJFILT_CACHE=str(link) + end)
+        (real / "x").mkdir(mode=0o700)
+        self.refused(self.model, "ends in '..'", REJFILT_CACHE=f"{link}/x/..")
+        self.refused(self.model, "ends in '..'", REJFILT_CACHE=f"{real}/x/../.")
+        (real / "x").rmdir()
         for mode in (0o777, 0o720, 0o704, 0o710):
             shared.chmod(mode)
             self.refused(self.model, "others have access", "chmod 700", REJFILT_CACHE=str(shared))
         self.refused(self.model, "cache", REJFILT_CACHE=str(file))
         self.refused(self.model, "cannot make the cache", REJFILT_CACHE=str(file / "cache"))
         self.assertEqual((list(real.iterdir()), list(shared.iterdir())), ([], []))
+
+    def test_a_cache_may_lie_where_others_write(self):
+        self.write(PRECESSION)
+        shared = self.folder / "shared"
+        shared.mkdir()
+        for mode in (0o1777, 0o777, 0o770):
+            shared.chmod(mode)
+            self.good(self.model, REJFILT_CACHE=str(shared / "cache"))
+        self.assertEqual(len(list((shared / "cache").iterdir())), 1)
+
+    def test_the_directory_that_was_checked_is_the_one_used(self):
+        """Exchanged for another while the model is tried, the cache is still the one that was checked."""
+        foreign, told = self.foreign()
+        self.good(self.write(EXCHANGE + PRECESSION))
+        (name,) = self.cached()
+        other = self.folder / "other"
+        other.mkdir(mode=0o700)
+        shutil.copy(foreign, other / name)
+        done = self.track(self.model, CACHE=str(self.cache), OTHER=str(other), MOVED=str(self.folder / "moved"))
+        self.assertFalse(told.exists() or other.exists())
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_fresh_object_goes_where_was_checked(self):
+        """The compiler, too, writes into the directory that was checked, whatever has its name by then."""
+        self.write(PRECESSION)
+        other, script = self.folder / "other", self.folder / "exchanging-cc"
+        other.mkdir(mode=0o700)
+        script.write_text(f'#!/bin/sh\ncase "$*" in *" -c "*) mv -T "{self.cache}" "{self.folder}/moved" && mv -T "{other}" "{self.cache}";; esac\n'
+                          'exec cc "$@"\n')
+        script.chmod(0o700)
+        self.good(self.model, CC=str(script))
+        self.assertEqual((len(list((self.folder / "moved").iterdir())), self.cached()), (1, []))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_another_user_who_exchanges_the_cache_is_not_run(self):
+        """In a directory that all may write to, nobody exchanges the cache for one of their own, over and over."""
+        nobody = pwd.getpwnam("nobody")
+        foreign, told = self.foreign()
+        self.folder.chmod(0o755)
+        shared = self.folder / "shared"
+        shared.mkdir()
+        shared.chmod(0o777)
+        self.cache, theirs = shared / "cache", shared / "theirs"
+        before = self.good(self.write(PRECESSION), REJFILT_CACHE=str(self.cache))
+        (name,) = self.cached()
+        theirs.mkdir(mode=0o700)
+        for path in (theirs, pathlib.Path(shutil.copy(foreign, theirs / name))):
+            os.chown(path, nobody.pw_uid, nobody.pw_gid)
+        libc, exchanged = ctypes.CDLL(None), shared / "exchanged"
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setgroups([])
+                os.setgid(nobody.pw_gid)
+                os.setuid(nobody.pw_uid)
+                while True:
+                    if libc.renameat2(-100, str(self.cache).encode(), -100, str(theirs).encode(), 2) == 0:
+                        exchanged.touch()
+                    time.sleep(0.001)
+            finally:
+                os._exit(1)
+        try:
+            runs = []
+            for _ in range(40):
+                runs.append(self.track(self.model, REJFILT_CACHE=str(self.cache)))
+                self.assertFalse(told.exists(), "foreign code was run")
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        self.assertTrue(exchanged.exists())
+        for run in runs:
+            self.assertEqual(run.stdout, "" if "another user" in run.stderr else before, run.stderr)
 
     @unittest.skipIf(os.geteuid() == 0, "root can write everywhere")
     def test_a_cache_without_permission_to_write(self):
@@ -254,6 +368,8 @@ class UserModel(unittest.TestCase):
             ('#include "rejfilt/model.h"', "", 'hint: a model begins with #include "rejfilt/model.h"'),
             ("rf_sin_squared(", "sin(", "hint: use rf_sin, rf_cos"),
             ("rf_sin_squared(", "M_PI * rf_sin_squared(", "hint: C11 has no M_PI"),
+            ("RF_C(0.5)", "RF_C((0.5))", "hint: RF_C takes one number"),
+            ("RF_C(0.5)", "RF_C(2)", "hint: RF_C takes one number"),
         ):
             with self.subTest(replace=replace):
                 self.refused(self.write(PRECESSION.replace(find, replace)), "does not compile", *words)
@@ -262,6 +378,56 @@ class UserModel(unittest.TestCase):
     def test_no_compiler(self):
         self.refused(self.write(PRECESSION), "no compiler '/nonexistent'", "install gcc", CC="/nonexistent")
         self.refused(self.model, "no compiler 'cc'", "install gcc", PATH="/nonexistent")
+
+    def test_a_compiler_that_makes_nothing(self):
+        for compiler in ("true", "echo", "cc -fsyntax-only"):
+            with self.subTest(compiler):
+                message = self.refused(self.write(PRECESSION), f"the compiler '{compiler.split()[0]}' made no file", CC=compiler)
+                self.assertEqual(len(message.splitlines()), 1)
+
+    # ---- what surrounds the process ----
+
+    def test_little_stack(self):
+        """The loader needs no more stack than a built-in model. A compiler does: it is given what the hard limit allows."""
+        def stack(soft, hard):
+            return lambda: resource.setrlimit(resource.RLIMIT_STACK, (soft << 10, hard << 10))
+        del self.environment["REJFILT_MODEL_FLAGS"]  # -O0 takes more stack
+        plain = self.good("precession", first=stack(64, 64))
+        self.assertEqual(plain, self.good(self.write(PRECESSION), first=stack(64, 8192)))
+        for size in (64, 80, 96):
+            self.assertEqual(plain, self.good(self.model, first=stack(size, size)))  # compiled before
+        self.write(PRECESSION + "#define OTHER\n")
+        self.refused(self.model, "does not compile", "the stack is limited to 64 KB", "ulimit -s", first=stack(64, 64))
+
+    def test_children_that_nobody_waits_for(self):
+        """SIGCHLD is ignored, as programs that start this one may have it."""
+        def ignore():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        self.good(self.write(PRECESSION), first=ignore)
+        self.good(self.model, first=ignore)
+        self.refused(self.write(PRECESSION + "nonsense"), "does not compile", first=ignore)
+        crash = PRECESSION.replace(BODY, "    volatile int *p = 0;\n    *p = 1;\n" + BODY)
+        self.refused(self.write(crash), "crashes when it is evaluated", first=ignore)
+
+    def test_closed_descriptors(self):
+        plain = self.good(self.write(PRECESSION))
+        for closed in ((0,), (2,), (0, 2)):
+            for cached in (True, False):
+                with self.subTest(closed=closed, cached=cached):
+                    if not cached:
+                        shutil.rmtree(self.cache)
+                    self.assertEqual(plain, self.good(self.model, first=lambda: [os.close(number) for number in closed]))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can hide /proc")
+    def test_no_proc(self):
+        hidden = subprocess.run(["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh", COMMAND, "track",
+                                 "--simulate", "--model", self.write(PRECESSION)], env=self.environment, text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LONGEST)
+        if hidden.stderr.startswith(("unshare:", "mount:")):
+            self.skipTest("mounting is not allowed here")
+        self.assertEqual((hidden.returncode, hidden.stdout), (REFUSED, ""))
+        self.assertIn("/proc is not mounted", hidden.stderr)
+        self.assertEqual(self.cached(), [])
 
     def test_no_headers(self):
         self.refused(self.write(PRECESSION), "REJFILT_INCLUDE", "rejfilt/model.h", REJFILT_INCLUDE=str(self.folder))

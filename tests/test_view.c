@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "../cli/view.h"
+#include "../apps/cli/view.h"
 
 enum { STEPS = 1000, COLUMNS = 80, ROWS = 24 };
 
@@ -67,7 +67,7 @@ static char *viewed(const char *title, double truth, double *seconds)
     cli_view *view = cli_view_open(out, title, &about, STEPS);
     assert_non_null(view);
     for (long step = 0; step < STEPS; step++) {
-        cli_step s = synthetic(step);
+        rf_step s = synthetic(step);
         s.truth[0] = truth;
         cli_view_add(view, &s);
     }
@@ -132,7 +132,7 @@ static void test_view_health(void **state)
             char expected[64];
             FILE *out = tmpfile();
             cli_view *view = cli_view_open(out, "a run", &about, 0);
-            cli_step s = synthetic(41);
+            rf_step s = synthetic(41);
             s.health = (rf_health)health;
             s.restarts = restarts;
             cli_view_add(view, &s);
@@ -158,7 +158,7 @@ static char *viewed_at(const char *columns, const char *lines, long steps, long 
     setenv("LINES", lines, 1);
     cli_view *view = cli_view_open(out, "a run", &about, total);
     for (long i = 0; i < steps; i++) {
-        cli_step s = synthetic(i);
+        rf_step s = synthetic(i);
         s.health = (rf_health)(i % 4);
         cli_view_add(view, &s);
     }
@@ -209,7 +209,7 @@ static void run_and(int number, FILE *out)
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     cli_view *view = cli_view_open(out, "a run", &about, 0);
-    cli_step s = synthetic(1);
+    rf_step s = synthetic(1);
     cli_view_add(view, &s);
     if (number == 0)
         exit(0);

@@ -54,18 +54,26 @@ static inline void test_bytes(uint8_t *bytes, size_t count, uint64_t seed)
 #ifdef RF_PRECISION
 #include "per_precision.h"
 
-RF(designer) RF(design_pgh); /* of design/, which the library keeps to itself */
-
-/* The settings that the particle guess heuristic chooses next. */
+/* The settings that the particle guess heuristic chooses next: a draw for the guess, 1 / standard deviation for the time. */
 static inline void choose_settings(const RF(filter) *filter, const RF(model) *model, const rf_description *about, rf_real setting[])
 {
-    rf_real mean[RF_NAMES_MAX], sd[RF_NAMES_MAX];
-    for (unsigned i = 0; i < model->dim; i++) {
-        mean[i] = RF(filter_mean)(filter)[i];
-        sd[i] = RF(filter_sd)(filter, i);
+    const uint32_t number = RF(filter_updates)(filter);
+    rf_real guess[RF_NAMES_MAX];
+    RF(filter_draw)(filter, model, number * 128u, RF_FOR_DESIGN, guess);
+    for (unsigned i = 0; i < about->settings; i++) {
+        const rf_setting *s = &about->setting[i];
+        const double u = rf64_uniform(rf_draw(filter->seed, number, i, 0xffffffffu, RF_FOR_DESIGN).word[0]);
+        double value = s->low;
+        if (s->role == RF_SETTING_RANGE)
+            value = s->low + (s->high - s->low) * u;
+        else if (s->role == RF_SETTING_LOGRANGE)
+            value = s->low * rf64_exp(u * rf64_log(s->high / s->low));
+        else if (s->role == RF_SETTING_TIME)
+            value = rf64_min(rf64_max(1 / (double)RF(filter_sd)(filter, s->parameter), s->low), s->high);
+        else if (s->role == RF_SETTING_GUESS)
+            value = (double)guess[s->parameter];
+        setting[i] = (rf_real)(s->is_integer ? rf64_floor(value + 0.5) : value);
     }
-    const RF(situation) situation = {filter, model, NULL, about, mean, sd, RF(filter_updates)(filter), 0};
-    RF(design_pgh)(&situation, setting);
 }
 
 /* The prior that the model's description gives: each parameter somewhere in its range. */

@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ["include", "include/rejfilt", "core", "fixed"]
+FOLDERS = ["include", "include/rejfilt", "src/core", "src/fixed"]
 INCLUDE = re.compile(r'^#include "([^"]+)".*\n', re.M)
 
 
@@ -69,7 +69,7 @@ def one_precision(text, bits="32"):
     text = re.sub(r"\bRF\((\w+)\)", rf"rf{bits}_\1", text)
     text = re.sub(r"\bRF_C\(([^()]+)\)", r"\1f" if bits == "32" else r"\1", text)
     for name, meaning in {"rf_real": "float" if bits == "32" else "double", "rf_order": f"int{bits}_t", "rf_unsigned": f"uint{bits}_t",
-                          "RF_LIMIT": f"RF{bits}_LIMIT", "RF_TINY": f"RF{bits}_TINY"}.items():
+                          "RF_EPSILON": f"RF{bits}_EPSILON", "RF_LIMIT": f"RF{bits}_LIMIT", "RF_TINY": f"RF{bits}_TINY"}.items():
         text = re.sub(rf"\b{name}\b", meaning, text)
     return text
 
@@ -89,8 +89,8 @@ def float_header():
 def float_source():
     renamed = {"rejfilt.h": "rejfilt.h"}
     seen = {os.path.join("include/rejfilt", name) for name in ["port.h", "philox.h", "math.h"]}
-    status = replace_once(expand("core/status.c", renamed, seen), '#include "rejfilt.h"\n', "")
-    return one_precision(replace_once(expand("core/rejfilt32.c", renamed, seen), "#define RF_PRECISION 32\n", "") + status)
+    status = replace_once(expand("src/core/status.c", renamed, seen), '#include "rejfilt.h"\n', "")
+    return one_precision(replace_once(expand("src/core/rejfilt32.c", renamed, seen), "#define RF_PRECISION 32\n", "") + status)
 
 
 def main():
@@ -102,7 +102,7 @@ def main():
     head = re.sub(r" +\n", "\n", head)
     files = {"rejfilt.h": float_header(), "rejfilt.c": float_source()}
     for kind in "hc":
-        text = expand(f"fixed/fixed.{kind}", {"fixed.h": "rejfilt_fixed.h"}, set())
+        text = expand(f"src/fixed/fixed.{kind}", {"fixed.h": "rejfilt_fixed.h"}, set())
         text = text.replace("fixed.h, fixed_math.h and fixed.c", "rejfilt_fixed.h and rejfilt_fixed.c")
         files[f"rejfilt_fixed.{kind}"] = re.sub(r"\bfixed\.h\b", "rejfilt_fixed.h", text)
     os.makedirs(sys.argv[1], exist_ok=True)

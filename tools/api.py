@@ -13,8 +13,8 @@ import tempfile
 
 from amalgamate import one_precision, read
 
-FOR_BOTH = ["filter.h", "instance.h", "track.h"]
-ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "math.h", "philox.h"]
+FOR_BOTH = ["filter.h", "instance.h", "design.h"]
+ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "math.h", "philox.h", "belief.h", "health.h", "session.h"]
 PAGES = """
 
    | | |
@@ -22,7 +22,9 @@ PAGES = """
    | rejfilt.h | what both precisions share: charts, samplers, statuses |
    | filter32.h, filter64.h | the filter on float and on double: priors, drift, updates, evidence; include rejfilt.h |
    | host.h | engines and models by name; include this on a full computer |
-   | track32.h, track64.h | designs, health, trackers; host.h includes them |
+   | session.h | ask, tell, save, load: a model, a belief, a design and its health; includes belief.h and health.h |
+   | belief.h, health.h | what is known, and whether it still holds the truth |
+   | design32.h, design64.h | who chooses the next experiment; host.h includes them |
    | instance32.h, instance64.h | described models; host.h includes them |
    | description.h, model.h | what a model file says |
    | math.h, philox.h | functions and random numbers |
@@ -79,7 +81,8 @@ def mark(paragraph, said):
         elif piece.startswith("#define RF_BITS") or re.search(rf"\b({INNER})\b", piece.split("{")[0]):
             continue
         else:
-            piece = re.sub(r"(?ms)^( +)([\w *,\[\]]+);\s+(/\*.*?\*/)\n", member, piece)
+            piece = re.sub(r"(?ms)^ +/\*.*?\*/\n(?= +\S)", lambda match: open_comment(match[0]), piece)  # before a member
+            piece = re.sub(r"(?ms)^( +)([\w *+/(),\[\]]+);\s+(/\*.*?\*/)\n", member, piece)
             piece = re.sub(r"(?m)(?<=[,\w]) +(/\*.*?\*/)$", lambda match: " " + open_comment(match[1], "/**<"), piece)  # of enums, macros
             name = re.search(r"\brf(?:32|64)_(\w+)\(", piece)
             words = comment or (said.get(name[1], "") if name else "")

@@ -48,7 +48,12 @@ RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
 }
 
 /* lanes ← their natural values. */
-RF_FN void RF(to_natural)(const RF(chart) *chart, unsigned count, rf_real *lanes)
+#if RF_KERNEL_PAIRS > 1
+RF_ONCE
+#else
+RF_FN
+#endif
+void RF(to_natural)(const RF(chart) *chart, unsigned count, rf_real *lanes)
 {
     const RF(chart) c = chart ? *chart : (RF(chart)){RF_REAL, 0, 0};
     if (c.kind == RF_POSITIVE)
@@ -102,6 +107,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, ui
             const uint32_t *first = words + 2 * half * RF_KERNEL_PAIRS, *second = first + RF_KERNEL_PAIRS;
             if (d < dim) {
                 int32_t *lanes = q + d * RF_KERNEL_LANES;
+                RF_UNROLL(8)
                 for (unsigned p = 0; p < RF_KERNEL_PAIRS; p++) {
                     float even, odd;
                     rf32_normal_pair(first[p], second[p], &even, &odd);
@@ -109,6 +115,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, ui
                     lanes[RF_KERNEL_PAIRS + p] = rf_to_grid(odd);
                 }
             } else if (d == dim) {
+                RF_UNROLL(8)
                 for (unsigned p = 0; p < RF_KERNEL_PAIRS; p++) {
                     u[p] = rf32_uniform(first[p]);
                     u[RF_KERNEL_PAIRS + p] = rf32_uniform(second[p]);
@@ -172,6 +179,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, c
     for (unsigned i = 0; i < dim; i++) {
         const rf_real *row = task->factor + RF_TRIANGLE(i), mean = task->mean[i];
         rf_real *lanes = x + i * RF_KERNEL_LANES;
+        RF_UNROLL(16)
         for (unsigned lane = 0; lane < RF_KERNEL_LANES && !RF_KERNEL_IS_MANY; lane++) {
             rf_real sum = row[0] * (RF_C(1.0) / RF_GRID) * (rf_real)q[lane]; /* a power of two: no rounding */
             for (unsigned j = 1; j <= i; j++)
@@ -327,6 +335,7 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
     }
     for (unsigned first = 0; first < RF_KERNEL_LANES; first += 16) {
         uint32_t which = 0, apart = 0, used = 0;
+        RF_UNROLL_ALL
         for (unsigned k = 0; k < 16; k++) {
             uint32_t bit = (uint32_t)((rf_real)u[first + k] <= accept[first + k]) << k;
             which |= wide[first + k] ? 0 : bit;
@@ -347,18 +356,21 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
 RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q, const rf_real *accept, RF(tally) *tally)
 {
     int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally), weight = 0;
+    RF_UNROLL(16)
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         weight += (int32_t)(accept[lane] * RF_WEIGHT_UNIT);
     RF(tally_set_weight)(tally, RF(tally_weight)(tally) + (uint64_t)weight);
     for (unsigned i = 0; i < dim; i++) {
         const int32_t *lanes = q + i * RF_KERNEL_LANES;
         int64_t sum = 0;
+        RF_UNROLL(16)
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
             sum += (int32_t)(accept[lane] * ((rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID)) * RF_WEIGHT_UNIT);
         sum_z[i] += sum;
         for (unsigned j = 0; j <= i; j++) {
             const int32_t *other = q + j * RF_KERNEL_LANES;
             int64_t product = 0;
+            RF_UNROLL(16)
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
                 rf_real zz = (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID) * ((rf_real)other[lane] * (RF_C(1.0) / RF_GRID));
                 product += (int32_t)(accept[lane] * zz * RF_WEIGHT_UNIT);
@@ -378,7 +390,7 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     rf_unsigned highest = 0; /* of the bits: NaN and negative numbers are above all others */
     uint32_t accepted = 0, squares = 0, high = 0; /* squares modulo 2³², and without their last 16 bits */
     int32_t sum = 0;                               /* of at most 128 numbers of 17 bits */
-    RF_UNROLL
+    RF_UNROLL(16)
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         const rf_real x = mean + width * (rf_real)q[lane], value = RF_KERNEL_LIKELIHOOD(&x, setting, outcome);
         const rf_unsigned bits = RF(bits)(value);

@@ -46,20 +46,4 @@ typedef struct rf_description {
     rf_setting setting[RF_NAMES_MAX];     /* in the order of setting[] */
 } rf_description;
 
-/* What is thought of a filter: see track.h. */
-typedef enum rf_health {
-    RF_TRACKING = 0,   /* the latest test was passed */
-    RF_SUSPICIOUS = 1, /* outcomes are less likely than they should be */
-    RF_RECOVERING = 2, /* widened, until the tests pass again */
-    RF_LOST = 3        /* widening did not help: the filter went back to its prior, or stops */
-} rf_health;
-
-/* What to do when tests of the filter's health fail. */
-typedef enum rf_on_lost {
-    RF_ON_LOST_WIDEN = 0,   /* widen and go on widening */
-    RF_ON_LOST_RESTART = 1, /* widen; after eight failed tests in a row, back to the prior */
-    RF_ON_LOST_STOP = 2,    /* widen; after eight failed tests in a row, stop */
-    RF_ON_LOST_IGNORE = 3   /* no tests, no anchors: the bare filter */
-} rf_on_lost;
-
 #endif

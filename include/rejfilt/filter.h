@@ -46,7 +46,8 @@ typedef struct RF(tally) {
 #endif
 } RF(tally);
 
-/* A Gaussian, and what the latest update left. In memory it is followed by the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)], workspace. */
+/* A Gaussian, and what the latest update left. In memory it is followed by the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)],
+   workspace. The update uses up the tally's z: between updates they hold what rounding took from the mean (RF(filter_rest)). */
 typedef struct RF(filter) {
     uint64_t seed;   /* all randomness is a function of it, of the update and of the attempt */
     RF(tally) tally; /* of the latest update */
@@ -77,17 +78,23 @@ RF_API uint32_t RF(filter_updates)(const RF(filter) *filter);
 /* The mean: dim numbers, in chart coordinates (RF(chart_natural) makes them natural). They are the filter's own and change
    with it. */
 RF_API const rf_real *RF(filter_mean)(const RF(filter) *filter);
+/* What rounding took from the mean of parameter i: at most half the spacing of numbers there. The next update adds it, so that
+   steps smaller than the spacing are not lost. */
+RF_API rf_real RF(filter_rest)(const RF(filter) *filter, unsigned i);
 /* The factor L of the covariance L·Lᵀ: RF_TRIANGLE(dim) numbers, by rows, row i has i + 1. In chart coordinates. They are the
    filter's own and change with it. */
 RF_API const rf_real *RF(filter_factor)(const RF(filter) *filter);
-/* Standard deviation of parameter i, in chart coordinates. */
+/* Standard deviation of parameter i, in chart coordinates. After an update it is never below the spacing of numbers near the
+   mean, there or as natural values: the update holds it, and returns RF_NOTE_COARSE. */
 RF_API rf_real RF(filter_sd)(const RF(filter) *filter, unsigned i);
 /* Covariance of parameters i and j, in chart coordinates. */
 RF_API rf_real RF(filter_covariance)(const RF(filter) *filter, unsigned i, unsigned j);
 
 /* Puts a filter back where it was: what a checkpoint kept. `updates` goes on counting from there, so that the next update has
-   the random numbers it would have had. Refused: values that are not finite, a diagonal that is not positive. */
-RF_API rf_status RF(filter_restore)(RF(filter) *filter, uint64_t seed, uint32_t updates, const rf_real mean[], const rf_real factor[]);
+   the random numbers it would have had. `rest` is RF(filter_rest) of every parameter, or null for zeros. Refused: values that
+   are not finite, a diagonal that is not positive. */
+RF_API rf_status RF(filter_restore)(RF(filter) *filter, uint64_t seed, uint32_t updates, const rf_real mean[], const rf_real factor[],
+                                    const rf_real rest[]);
 
 /* ---- Priors ------------------------------------------------------------------------------ */
 
@@ -162,6 +169,7 @@ typedef struct RF(task) {
     const rf_real *mean, *factor; /* of the filter before the update */
     const rf_real *records; /* `count` records of model->settings + 1 numbers */
     const rf_real *wrap;    /* null, or per parameter the period in standard deviations and the cut */
+    rf_real rest;           /* of one parameter's mean, for the update: attempts do not use it */
     uint64_t seed;          /* of the filter */
     uint32_t count;         /* records */
     uint32_t update;        /* number of the update, from 0 */

@@ -51,7 +51,7 @@ RF_FN void RF_FLEET_NAME(load)(const RF(fleet) *fleet, unsigned dim, RF_FLEET_NA
 }
 
 /* One attempt of every lane: q[d][lane] and u[lane] decide it. */
-RF_FN void RF_FLEET_NAME(attempt)(const RF(fleet) *fleet, unsigned dim, RF_FLEET_NAME(lanes) *s, int32_t (*q)[RF_FLEET_LANES], const float *u)
+RF_ONCE void RF_FLEET_NAME(attempt)(const RF(fleet) *fleet, unsigned dim, RF_FLEET_NAME(lanes) *s, int32_t (*q)[RF_FLEET_LANES], const float *u)
 {
     const unsigned settings = RF_KERNEL_SETTINGS;
     const RF(chart) *charts = fleet->model->charts;
@@ -68,8 +68,10 @@ RF_FN void RF_FLEET_NAME(attempt)(const RF(fleet) *fleet, unsigned dim, RF_FLEET
     }
     for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
         rf_real own[RF_KERNEL_DIM_MAX], setting[RF_KERNEL_SETTINGS_MAX + 1];
+        RF_UNROLL_ALL
         for (unsigned i = 0; i < dim; i++)
             own[i] = x[i][lane];
+        RF_UNROLL_ALL
         for (unsigned i = 0; i < settings; i++)
             setting[i] = s->record[i][lane];
         accept[lane] = RF_KERNEL_LIKELIHOOD(own, setting, s->record[settings][lane]);
@@ -110,10 +112,11 @@ RF_FN void RF_FLEET_NAME(plain)(RF_FLEET_NAME(lanes) *s, const rf_wide *keys, ui
     rf_unsigned highest[RF_FLEET_LANES] = {0}; /* of the bits of values: NaN and negative numbers are above all others */
     for (uint32_t pair = 0; pair < pairs; pair++) {
         rf_draw_seeds(keys, pair, 0, RF_FOR_ATTEMPTS, RF_FLEET_LANES, words);
-        RF_UNROLL
+        RF_UNROLL(8)
         for (unsigned lane = 0; lane < RF_FLEET_LANES; lane++) {
             float z[2];
             rf_real setting[RF_KERNEL_SETTINGS_MAX + 1];
+            RF_UNROLL_ALL
             for (unsigned i = 0; i < settings; i++)
                 setting[i] = s->record[i][lane];
             rf32_normal_pair(words[lane], words[RF_FLEET_LANES + lane], &z[0], &z[1]);
@@ -138,6 +141,11 @@ RF_FN void RF_FLEET_NAME(plain)(RF_FLEET_NAME(lanes) *s, const rf_wide *keys, ui
     }
 }
 
+RF_ONCE void RF_FLEET_NAME(draw)(const rf_wide *keys, uint32_t pair, uint32_t block, uint32_t *words)
+{
+    rf_draw_seeds(keys, pair, block, RF_FOR_ATTEMPTS, RF_FLEET_LANES, words);
+}
+
 uint64_t RF_FLEET(const RF(fleet) *fleet)
 {
     /* filters with bad values or values above κ are left to attempts.h, which counts them */
@@ -158,7 +166,7 @@ uint64_t RF_FLEET(const RF(fleet) *fleet)
         RF_FLEET_NAME(plain)(&s, keys, attempts / 2);
     for (uint32_t pair = is_plain ? attempts / 2 : 0; 2 * pair < attempts; pair++) {
         for (unsigned block = 0; block <= dim / 2; block++) {
-            rf_draw_seeds(keys, pair, block, RF_FOR_ATTEMPTS, RF_FLEET_LANES, words);
+            RF_FLEET_NAME(draw)(keys, pair, block, words);
             for (unsigned half = 0; half < 2; half++) {
                 const uint32_t *first = words + 2 * half * RF_FLEET_LANES, *second = first + RF_FLEET_LANES;
                 unsigned d = 2 * block + half;

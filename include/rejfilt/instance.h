@@ -14,7 +14,7 @@ typedef void RF(dynamics)(rf_real elapsed, rf_real F[], rf_real Q[]);
 #define RF64_LAYOUT (uint32_t)(sizeof(rf64_task) << 16 ^ sizeof(rf64_tally) << 8 ^ sizeof(rf64_model) ^ sizeof(rf64_fleet) << 24)
 #endif
 
-struct RF(design); /* see track.h */
+struct RF(design); /* see design.h */
 
 /* A described model compiled for one precision. */
 typedef struct RF(instance) {
@@ -38,4 +38,4 @@ RF_API RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) char
 RF_API rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,
                                     uint32_t index);
 
-#include "track.h"
+#include "design.h"

@@ -10,14 +10,14 @@
      RF_FN rf_real simulate(const rf_real x[], const rf_real setting[], rf_real normal)
                                             with #define RF_HAS_SIMULATE, for real-valued outcomes
      RF_FN void dynamics(rf_real elapsed, rf_real F[], rf_real Q[])     with #define RF_HAS_DYNAMICS
-     static void design(const RF(situation) *s, rf_real setting[])      with #define RF_HAS_DESIGN n, see
-                         track.h: one experiment of n is an anchor (s->is_anchor), 0 for none
+     static void design(const RF(design_input) *in, rf_real setting[])  with #define RF_HAS_DESIGN n, see
+                         design.h: one experiment of n is an anchor (in->is_anchor), 0 for none
      static const rf_description description = {...};                                        required */
 #ifndef REJFILT_MODEL_H
 #define REJFILT_MODEL_H
 
 #ifndef RF_PRECISION
-#error "a model file is compiled through models/instance.c, which sets RF_PRECISION"
+#error "a model file is compiled through src/models/instance.c, which sets RF_PRECISION"
 #endif
 
 #include "host.h"

@@ -64,6 +64,7 @@ RF_FN void rf_philox_wide(int rounds, rf_wide c0[2], rf_wide c1[2], rf_wide c2[2
                           uint32_t count, uint32_t *out)
 {
     const rf_wide m0 = rf_wide_set(0xD2511F53u), m1 = rf_wide_set(0xCD9E8D57u);
+    RF_UNROLL_ALL
     for (int round = 10 - rounds; round < 10; round++) {
         for (int j = 0; j < 2; j++) {
             rf_wide a = rf_wide_multiply(c0[j], m0), b = rf_wide_multiply(c2[j], m1);
@@ -80,12 +81,12 @@ RF_FN void rf_philox_wide(int rounds, rf_wide c0[2], rf_wide c1[2], rf_wide c2[2
 }
 
 /* rf_draw for the `count` elements index, index + 1, ...; `count` is a multiple of 16. */
-RF_FN void rf_draw_many(uint64_t seed, uint32_t update, uint32_t index, uint32_t block, uint32_t purpose, uint32_t count, uint32_t *out)
+RF_ONCE void rf_draw_many(uint64_t seed, uint32_t update, uint32_t index, uint32_t block, uint32_t purpose, uint32_t count, uint32_t *out)
 {
     rf_wide same[20];
     const rf_wide *const keys[2] = {same, same};
     rf_philox_keys(rf_wide_set(seed), rf_wide_set(seed >> 32), same);
-    RF_UNROLL
+    RF_UNROLL(8)
     for (uint32_t i = 0; i < count; i += 2 * RF_WIDE_LANES) {
         rf_wide c0[2] = {rf_wide_steps(index + i), rf_wide_steps(index + i + 1)};
         rf_wide c1[2] = {rf_wide_set(block), rf_wide_set(block)}, c2[2] = {rf_wide_set(update), rf_wide_set(update)};
@@ -119,7 +120,7 @@ RF_FN void rf_draw_seeds(const rf_wide *keys, uint32_t index, uint32_t block, ui
 {
     const rf_wide m0 = rf_wide_set(0xD2511F53u), m1 = rf_wide_set(0xCD9E8D57u);
     const uint64_t a = (uint64_t)index * 0xD2511F53u;
-    RF_UNROLL
+    RF_UNROLL(8)
     for (uint32_t i = 0; i < count; i += 2 * RF_WIDE_LANES, keys += 40) {
         const rf_wide *const both[2] = {keys, keys + 20};
         rf_wide c0[2], c1[2], c2[2], c3[2];

@@ -24,13 +24,22 @@
 #define RF_APART
 #endif
 
-/* RF_UNROLL before a loop over lanes: its vectors all at once, so that they can be interleaved.
+/* RF_ONCE before a function: one copy in a file, however often it is called. */
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define RF_ONCE static __attribute__((noinline, unused))
+#else
+#define RF_ONCE RF_FN
+#endif
+
+/* RF_UNROLL(n) before a loop over lanes: n of its vectors at once, so that they can be interleaved. GCC is told to
+   unroll no others, which takes long to compile and is slower.
    RF_UNROLL_ALL before a loop over parameters: so that the loop over lanes around it can become vectors. */
 #if defined(__GNUC__) && !defined(__clang__)
-#define RF_UNROLL _Pragma("GCC unroll 8")
-#define RF_UNROLL_ALL _Pragma("GCC unroll 128")
+#define RF_PRAGMA(text) _Pragma(#text)
+#define RF_UNROLL(n) RF_PRAGMA(GCC unroll n)
+#define RF_UNROLL_ALL RF_UNROLL(128)
 #else
-#define RF_UNROLL
+#define RF_UNROLL(n)
 #define RF_UNROLL_ALL
 #endif
 
@@ -207,6 +216,9 @@ RF_FN void rf_wide_sum_dots(uint32_t to[4], const rf_wide v[4])
 #ifndef RF_KEEP16
 RF_FN unsigned rf_keep16(int16_t *to, const int32_t *from, uint32_t which)
 {
+#if RF_WIDE_LANES < 4
+    RF_UNROLL_ALL
+#endif
     for (unsigned k = 0; k < 16; k++)
         to[k] = (int16_t)(which >> k & 1 ? from[k] : 0);
     return which & 0xffffu ? 16 : 0;

@@ -1,12 +1,14 @@
 /* Chooses the precision of the declarations that follow: set RF_BITS to 32 or 64, then include; 0
    takes the names away again. Source written with rf_real, RF(name) and RF_C(constant) exists once
-   and is compiled twice. rf_order and rf_unsigned are integers of the same width: the bits of numbers that are not
-   negative have their order. */
+   and is compiled twice. The constant may be a macro; the name is taken as it is written. rf_order and
+   rf_unsigned are integers of the same width: the bits of numbers that are not negative have their order. */
 #undef rf_real
 #undef rf_order
 #undef rf_unsigned
 #undef RF
 #undef RF_C
+#undef RF_C_
+#undef RF_EPSILON
 #undef RF_LIMIT
 #undef RF_TINY
 
@@ -15,7 +17,9 @@
 #define rf_order int32_t
 #define rf_unsigned uint32_t
 #define RF(name) rf32_##name
-#define RF_C(constant) constant##f
+#define RF_C_(constant) constant##f
+#define RF_C(constant) RF_C_(constant)
+#define RF_EPSILON RF32_EPSILON
 #define RF_LIMIT RF32_LIMIT
 #define RF_TINY RF32_TINY
 #elif RF_BITS == 64
@@ -24,16 +28,19 @@
 #define rf_unsigned uint64_t
 #define RF(name) rf64_##name
 #define RF_C(constant) constant
+#define RF_EPSILON RF64_EPSILON
 #define RF_LIMIT RF64_LIMIT
 #define RF_TINY RF64_TINY
 #elif RF_BITS != 0
 #error "RF_BITS must be 32, 64 or 0"
 #endif
 
-/* Magnitudes the filter works with. Their squares are representable. */
+/* Magnitudes the filter works with, whose squares are representable; and the spacing of numbers from 1 to 2. */
 #ifndef RF32_LIMIT
 #define RF32_LIMIT 0x1p60f
 #define RF32_TINY 0x1p-60f
 #define RF64_LIMIT 0x1p500
 #define RF64_TINY 0x1p-500
+#define RF32_EPSILON 0x1p-23f
+#define RF64_EPSILON 0x1p-52
 #endif

@@ -56,12 +56,12 @@ RF_API const char *rf_status_text(rf_status status);
 #define RF_TRIANGLE(dim) ((size_t)(dim) * ((size_t)(dim) + 1) / 2)
 
 /* Bytes of a tally and of a filter; use RF32_FILTER_BYTES(dim) and its like. One parameter needs no
-   workspace; more need 5 vectors for an attempt, and 2 triangles and 3 vectors for an update. */
+   workspace; more need 5 vectors for an attempt, and 2 triangles and 4 vectors for an update. */
 #define RF_ROUND8_(bytes) (((bytes) + 7) / 8 * 8)
 #define RF_MORE_(dim, count) ((dim) > 1 ? (count) : 0)
 #define RF_SUMS_(dim) (8 * ((size_t)(dim) + RF_TRIANGLE(dim)))
 #define RF_TALLY_BYTES_(dim, head, real) ((head) + RF_SUMS_(dim) + RF_ROUND8_((real) * RF_MORE_(dim, 5 * (size_t)(dim))))
-#define RF_STATE_(dim) ((size_t)(dim) + RF_TRIANGLE(dim) + RF_MORE_(dim, 2 * RF_TRIANGLE(dim) + 3 * (size_t)(dim)))
+#define RF_STATE_(dim) ((size_t)(dim) + RF_TRIANGLE(dim) + RF_MORE_(dim, 2 * RF_TRIANGLE(dim) + 4 * (size_t)(dim)))
 #define RF_FILTER_BYTES_(dim, head, real) (8 + RF_TALLY_BYTES_(dim, head, real) + RF_ROUND8_((real) * RF_STATE_(dim)))
 
 /* Before an array of bytes: as a filter's memory must be aligned. */

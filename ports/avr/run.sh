@@ -6,9 +6,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$1/ports-avr cc=${2:-cc} trials=${3:-10}
 root=$here/../..
 for tool in avr-gcc pkg-config; do
-    command -v "$tool" >/dev/null || { echo "ports/avr: no $tool, skipped" >&2; exit 77; }
+    command -v "$tool" >/dev/null || { echo "skipped: no $tool; make ports-avr installs it"; exit 77; }
 done
-pkg-config --exists simavr || { echo "ports/avr: no libsimavr, skipped" >&2; exit 77; }
+pkg-config --exists simavr || { echo "skipped: no libsimavr; make ports-avr installs it"; exit 77; }
 mkdir -p "$work"
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Werror"
 
@@ -20,8 +20,8 @@ small="-Os -fwhole-program -nostartfiles -fno-tree-loop-optimize -fno-move-loop-
 firmware() { # MCU FEATURES...
     mcu=$1
     shift
-    avr-gcc -mmcu="$mcu" -std=gnu11 $small $warnings "$@" -I"$root/fixed" "$here/firmware.c" -o "$work/$mcu.elf"
-    "$cc" -std=c11 -O2 $warnings -ffp-contract=off "$@" -I"$root/fixed" -I"$root/include" -isystem /usr/include/simavr \
+    avr-gcc -mmcu="$mcu" -std=gnu11 $small $warnings "$@" -I"$root/src/fixed" "$here/firmware.c" -o "$work/$mcu.elf"
+    "$cc" -std=c11 -O2 $warnings -ffp-contract=off "$@" -I"$root/src/fixed" -I"$root/include" -isystem /usr/include/simavr \
         "$here/runner.c" -o "$work/runner-$mcu" -lsimavr -lelf -lm
     "$work/runner-$mcu" "$mcu" "$work/$mcu.elf" "$here/budget.txt" "$trials"
 }
@@ -31,7 +31,7 @@ firmware attiny25 -DRFI_WITH_PGH=0 -DRFI_WITH_EVIDENCE=0
 firmware attiny85 -DRFI_SMALL=0
 
 # The Arduino sketch: as C++, which its IDE makes of it, with the filter in C beside it.
-avr-gcc -mmcu=atmega328p -std=gnu11 -Os $warnings -c "$root/fixed/fixed.c" -o "$work/fixed.o"
-avr-g++ -mmcu=atmega328p -std=gnu++11 -Os $warnings -I"$root/fixed" -x c++ "$here/arduino/tracker/tracker.ino" "$here/arduino/main.c" \
+avr-gcc -mmcu=atmega328p -std=gnu11 -Os $warnings -c "$root/src/fixed/fixed.c" -o "$work/fixed.o"
+avr-g++ -mmcu=atmega328p -std=gnu++11 -Os $warnings -I"$root/src/fixed" -x c++ "$here/arduino/tracker/tracker.ino" "$here/arduino/main.c" \
     -x none "$work/fixed.o" -o "$work/arduino.elf"
 avr-size "$work/arduino.elf" | awk 'NR == 2 {print "arduino: " $1 + $2 " bytes of flash, " $2 + $3 " of static memory"}'

@@ -22,7 +22,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-FIXED = os.path.join(ROOT, "fixed")
+FIXED = os.path.join(ROOT, "src", "fixed")
 SOURCES = ["rejfilt", "rejfilt_attempts", "rejfilt_small", "rejfilt_fast", "rejfilt_fringe", "rejfilt_decay", "rejfilt_rom", "rejfilt_registers",
            "rejfilt_uart", "rejfilt_wishbone"]
 CONFIGURATIONS = {  # lanes, fast arithmetic, decay
@@ -319,7 +319,7 @@ def main():
         for step in steps or STEPS:
             getattr(hardware, step)()
     except Missing as missing:
-        print(f"ports/hdl: {missing}, skipped", file=sys.stderr)
+        print(f"skipped: {missing}; make hdl installs what it takes")
         return 77
     return 1 if hardware.failed else 0
 

@@ -1,4 +1,4 @@
-/* The playground's classifier: the filter over training vectors of cloud/, on digits that are drawn when the page begins.
+/* The playground's classifier: the filter over training vectors of src/classify/, on digits that are drawn when the page begins.
    Freestanding; compiled to wasm for the page and natively for the tests. */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ enum {
     TRAINING = 1500,
     SEED = 1,
     EXAMPLES = 1000000, /* number of the first digit that is an example, not for training */
-    ROOM = 8 << 20      /* bytes for all that cloud/ keeps: 1.5 × TRAINING × DIGIT_PIXELS and the filter's own */
+    ROOM = 8 << 20      /* bytes for all that src/classify/ keeps: 1.5 × TRAINING × DIGIT_PIXELS and the filter's own */
 };
 #define HEIGHT 19.0f /* of the training digits, on average, */
 #define WIDTH 15.0f  /* of wide ones, */
@@ -31,7 +31,7 @@ static rf_weighted *cloud;
 static float posterior[DIGIT_CLASSES];
 static digits_answer answer;
 
-/* ---- What cloud/ needs of its surroundings ---- */
+/* ---- What src/classify/ needs of its surroundings ---- */
 
 void *digits_take(size_t bytes)
 {

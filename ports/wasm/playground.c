@@ -1,14 +1,31 @@
 /* The playground's filter: a world that drifts, the tracker that follows it, and what the latest update did, for a page
-   to draw. It makes the run that `rejfilt track --simulate --precision float` makes with the same seed, bit for bit.
-   Freestanding; compiled to wasm for the page and natively for the tests. */
+   to draw. Designs and tests of health are the
+   library's, compiled for float. Freestanding; compiled to wasm for the page and natively for the tests. */
 #include "playground.h"
 
+#include <string.h>
+
 #include "attempts.h"
+#include "health.h"
 
 enum { SETTINGS = 2 };
 
 static RF_ALIGNED unsigned char memory[RF32_FILTER_BYTES(1)];
-static rf32_tracker tracker;
+static rf32_filter *filter;
+
+/* What a session of the library keeps beside its belief; that one works in double, and does not fit. */
+static struct {
+    rf32_chart chart;
+    rf32_model model;
+    rf32_options options;
+    const rf32_design *design;
+    rf32_watch watch;
+    rf32_evidence evidence;
+    uint32_t experiments, anchors;
+    float drift, prior_mean, prior_sd;
+    int adapts_kappa;
+} tracker;
+
 static float truth, kick;
 static playground_view view;
 static playground_draw draws[PLAYGROUND_DRAWS];
@@ -22,25 +39,80 @@ uint32_t track_filter_bytes(void) { return sizeof memory; }
 
 static void show_belief(float mean[1], float sd[1])
 {
-    *mean = rf32_filter_mean(tracker.filter)[0];
-    *sd = rf32_filter_sd(tracker.filter, 0);
+    *mean = rf32_filter_mean(filter)[0];
+    *sd = rf32_filter_sd(filter, 0);
 }
+
+/* ---- From one experiment to the next ---- */
+
+static const rf32_instance *const instance = &rf32_model_precession;
+
+static void draw(const void *self, uint32_t index, uint32_t purpose, float x[]) { rf32_filter_draw(self, &tracker.model, index, purpose, x); }
+static void sds(const void *self, float sd[]) { sd[0] = rf32_filter_sd(self, 0); }
+static void stretch(void *self, const float factor[]) { rf32_stretch(self, factor); }
+
+static void restart(void *self)
+{
+    const float variance = tracker.prior_sd * tracker.prior_sd;
+    rf32_prior_covariance(self, &tracker.prior_mean, &variance);
+}
+
+static rf32_watched watched(void)
+{
+    const rf32_watched w = {&tracker.watch, instance, &tracker.model, instance->about, tracker.design, tracker.design->anchor_every, tracker.anchors,
+                            RF_ON_LOST_WIDEN, &tracker.prior_sd, filter, filter->seed, rf32_filter_updates(filter), draw, sds, stretch, restart};
+    return w;
+}
+
+static void ask(float setting[])
+{
+    const float mean = rf32_filter_mean(filter)[0], sd = rf32_filter_sd(filter, 0);
+    rf32_watched w = watched();
+    tracker.anchors = (uint32_t)rf32_health_wants_anchor(&w);
+    const rf32_design_input in = {instance, &tracker.model, instance->about, &mean, &mean, &sd, filter, draw, filter->seed, tracker.experiments++, (int)tracker.anchors};
+    tracker.design->choose(&in, setting);
+}
+
+static rf_status tell(const float record[], rf32_report *report)
+{
+    rf32_watched w = watched();
+    rf32_health_judge(&w, record, 1);
+    const rf_status status = rf32_update(filter, &tracker.model, record, 1, &tracker.options, &attempts_engine, report);
+    if (status < 0)
+        return status;
+    rf32_evidence_add(&tracker.evidence, report);
+    if (tracker.adapts_kappa)
+        tracker.options.kappa = report->kappa_next;
+    rf32_health_act(&w);
+    return status;
+}
+
+static void choose_design(const char *name)
+{
+    const rf32_design *chosen = rf32_design_find(name, instance->about, 0);
+    if (chosen != tracker.design)
+        tracker.watch.next_anchor = chosen->anchor_every;
+    tracker.design = chosen;
+}
+
+/* ---- What a page calls ---- */
 
 int32_t track_open(uint32_t seed)
 {
-    const rf32_instance *instance = &rf32_model_precession;
     const rf_parameter *about = &instance->about->parameter[0];
     const float low = (float)about->low, high = (float)about->high;
     rf_words w = rf_draw(seed, 0, 0, 0, RF_FOR_USER); /* the first trial of that seed */
-    rf32_filter *filter;
-    rf32_chart chart;
-    rf32_model model = rf32_instance_model(instance, &chart);
+    memset(&tracker, 0, sizeof tracker);
+    tracker.model = rf32_instance_model(instance, &tracker.chart);
+    tracker.options = rf32_options_default();
+    tracker.drift = (float)about->drift;
     rf_status status = rf32_filter_init(&filter, memory, sizeof memory, 1, (uint64_t)w.word[1] << 32 | w.word[0]);
     if (status >= 0)
-        status = rf32_prior_box(filter, &model, &low, &high);
+        status = rf32_prior_box(filter, &tracker.model, &low, &high);
     if (status < 0)
         return status;
-    rf32_track_open(&tracker, filter, instance, instance->about, rf32_design_find(designs[0], instance));
+    show_belief(&tracker.prior_mean, &tracker.prior_sd);
+    choose_design(designs[0]);
     truth = (float)(about->low + (about->high - about->low) * rf64_uniform(rf_draw(filter->seed, 0, 0, 1, RF_FOR_TRUTH).word[2]));
     kick = 0;
     view = (playground_view){.truth = truth, .kappa = 1};
@@ -55,16 +127,12 @@ int32_t track_set(uint32_t attempts, uint32_t design, float kappa, float drift)
     if (attempts == 0 || attempts > PLAYGROUND_ATTEMPTS || design >= sizeof designs / sizeof *designs ||
         !(kappa >= 0 && kappa <= 1) || !(drift >= 0 && drift <= 1))
         return RF_REFUSED_OPTIONS;
-    const rf32_design *chosen = rf32_design_find(designs[design], tracker.instance);
-    if (chosen != tracker.design) {
-        tracker.design = chosen;
-        tracker.anchor_every = tracker.health.next_anchor = chosen->anchor_every;
-    }
+    choose_design(designs[design]);
     tracker.options.attempts = attempts;
     tracker.adapts_kappa = kappa == 0;
     if (kappa > 0)
         tracker.options.kappa = kappa;
-    tracker.drift[0] = drift;
+    tracker.drift = drift;
     return RF_OK;
 }
 
@@ -73,30 +141,30 @@ void track_kick(float size) { kick += size; }
 /* The truth's step before measurement `shot`. */
 static void walk(uint32_t shot)
 {
-    rf_words w = rf_draw(tracker.filter->seed, shot, 0, 0, RF_FOR_TRUTH);
+    rf_words w = rf_draw(filter->seed, shot, 0, 0, RF_FOR_TRUTH);
     float z, other;
     rf32_normal_pair(w.word[0], w.word[1], &z, &other);
-    truth += tracker.drift[0] * z;
+    truth += tracker.drift * z;
     truth += kick;
     kick = 0;
 }
 
 int32_t track_step(void)
 {
-    const uint32_t shot = rf32_filter_updates(tracker.filter);
+    const uint32_t shot = rf32_filter_updates(filter);
     float record[SETTINGS + 1];
     rf32_report report;
     rf_status status = RF_OK;
     if (shot > 0) {
-        status = rf32_track_pass(&tracker, 1);
+        status = rf32_diffuse(filter, tracker.drift * tracker.drift, 1);
         walk(shot);
     }
-    rf32_track_ask(&tracker, record);
-    record[SETTINGS] = rf32_instance_outcome(tracker.instance, &truth, record, tracker.filter->seed, shot);
-    view.is_anchor = tracker.anchors & 1;
+    ask(record);
+    record[SETTINGS] = rf32_instance_outcome(instance, &truth, record, filter->seed, shot);
+    view.is_anchor = tracker.anchors;
     show_belief(&view.prior_mean, &view.prior_sd);
     if (status >= 0)
-        status = rf32_track_tell(&tracker, record, 1, &attempts_engine, &report);
+        status = tell(record, &report);
     if (status < 0)
         return status;
     view.step = shot;
@@ -109,8 +177,8 @@ int32_t track_step(void)
     view.accepted = report.accepted;
     view.kappa = report.kappa;
     view.delta = report.delta;
-    view.health = (uint32_t)tracker.health.state;
-    view.widened = tracker.health.widened;
+    view.health = tracker.watch.state == RF_TRACKING && (status & RF_NOTE_COARSE) ? PLAYGROUND_COARSE : (uint32_t)tracker.watch.state;
+    view.widened = tracker.watch.widened;
     view.log_evidence = tracker.evidence.log + tracker.evidence.carry;
     view.log_evidence_sd = rf32_sqrt(tracker.evidence.variance);
     return status;
@@ -122,12 +190,12 @@ playground_draw *track_draws(uint32_t first, uint32_t count)
     const float setting[SETTINGS] = {view.time, view.reference}, scale = 1 / view.kappa;
     for (uint32_t i = 0; i < count && i < PLAYGROUND_DRAWS; i++) {
         const uint32_t attempt = first + i, is_odd = attempt % 2;
-        const rf_words w = rf_draw(tracker.filter->seed, view.step, attempt / 2, 0, RF_FOR_ATTEMPTS);
+        const rf_words w = rf_draw(filter->seed, view.step, attempt / 2, 0, RF_FOR_ATTEMPTS);
         float z[2];
         rf32_normal_pair(w.word[0], w.word[1], &z[0], &z[1]);
         const float on_grid = (z[is_odd] + 1536.0f) - 1536.0f, x = view.prior_mean + view.prior_sd * on_grid;
-        const float u = rf32_uniform(w.word[2 + is_odd]), most = tracker.instance->likelihood(&x, setting, view.outcome) * scale;
-        draws[i] = (playground_draw){x, u * view.kappa, u <= most};
+        const float u = rf32_uniform(w.word[2 + is_odd]), likely = instance->likelihood(&x, setting, view.outcome) * scale;
+        draws[i] = (playground_draw){x, u * view.kappa, u <= likely};
     }
     return draws;
 }
@@ -137,7 +205,7 @@ float *track_likelihood(float low, float high)
     const float setting[SETTINGS] = {view.time, view.reference};
     for (unsigned i = 0; i < PLAYGROUND_CURVE; i++) {
         const float x = low + (high - low) * (float)i / (PLAYGROUND_CURVE - 1);
-        curve[i] = tracker.instance->likelihood(&x, setting, view.outcome);
+        curve[i] = instance->likelihood(&x, setting, view.outcome);
     }
     return curve;
 }

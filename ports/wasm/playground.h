@@ -1,5 +1,5 @@
 /* What the playground exports: functions a page calls, and plain structures it reads. Every field is a 32-bit number, in
-   this order; site/rejfilt.js reads them by place. */
+   this order; apps/site/rejfilt.js reads them by place. */
 #ifndef REJFILT_PLAYGROUND_H
 #define REJFILT_PLAYGROUND_H
 
@@ -8,7 +8,8 @@
 enum {
     PLAYGROUND_ATTEMPTS = 1000000, /* of one batch, at most */
     PLAYGROUND_DRAWS = 4096,       /* that can be looked at together */
-    PLAYGROUND_CURVE = 512         /* points of the likelihood's curve */
+    PLAYGROUND_CURVE = 512,        /* points of the likelihood's curve */
+    PLAYGROUND_COARSE = 4          /* tracking, with a standard deviation held at the spacing of floats */
 };
 
 /* ---- A truth that drifts, and the filter that follows it ---- */
@@ -23,7 +24,7 @@ typedef struct playground_view {
     uint32_t is_anchor;         /* ... which tested the filter */
     uint32_t attempts, accepted;
     float kappa, delta;
-    uint32_t health;            /* rf_health */
+    uint32_t health;            /* rf_health, or PLAYGROUND_COARSE */
     uint32_t widened;           /* how often, since the start */
     float log_evidence, log_evidence_sd;
 } playground_view;

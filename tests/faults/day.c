@@ -10,9 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "json.h"
 #include "modelspec.h"
-#include "simulate.h"
+#include "rejfilt/session.h"
 
 enum { PARTS = 100, FINEST = 80 };
 
@@ -65,7 +66,7 @@ static long own_memory(void)
     return (pages - of_files) * sysconf(_SC_PAGESIZE);
 }
 
-static void print_part(day *d, const cli_step *s)
+static void print_part(day *d, const rf_step *s)
 {
     cli_json json = cli_json_open(stdout);
     cli_json_whole(&json, "updates", (uint64_t)s->step + 1);
@@ -87,7 +88,7 @@ static void print_part(day *d, const cli_step *s)
 /* At most: an addition rounds once, the sum of a value and of what is carried, which is half an ulp of the total or less. */
 static double rounds_away(double epsilon, double total, double value) { return epsilon * (fabs(value) + epsilon * fabs(total)); }
 
-static int take(void *user, uint32_t trial, const cli_step *s)
+static int take(void *user, uint32_t trial, const rf_step *s)
 {
     day *d = user;
     (void)trial;
@@ -109,11 +110,13 @@ int main(int argc, char **argv)
     if (argc != 3 || cli_parse_whole(argv[2], PARTS, 4000000000u, &updates, error, sizeof error) < 0)
         return cli_error("day: usage: day float|double UPDATES %s", error);
     rf_engine *engine = rf_engine_open("simd", error, sizeof error);
-    cli_run run = {.seed = 1, .steps = (long)updates, .attempts = 100, .accepted_min = 20, .recovery = 0.1, .kappa = 1, .batch = 1, .anchor_every = -1, .engine = engine};
-    cli_model_use(&run, rf_model_find("precession"));
-    run.design = "quadrature";
-    day d = {.part = (long)updates / PARTS, .epsilon = is_float ? 0x1p-24 : 0x1p-53, .since = cpu_seconds()};
-    rf_status status = (is_float ? rf32_simulate_trials : rf64_simulate_trials)(&run, 0, 1, take, &d);
+    rf_simulation run = {.config = rf_config_default(rf_model_find("precession")), .steps = (long)updates, .batch = 1};
+    run.config.engine = engine;
+    run.config.attempts = 100;
+    run.config.sampler = RF_REJECT;
+    run.config.is_float = is_float;
+    day d = {.part = (long)updates / PARTS, .epsilon = 0x1p-53, .since = cpu_seconds()};
+    rf_status status = rf_simulate(&run, 0, 1, take, &d);
     rf_engine_close(engine);
     return status < 0 ? cli_error("day: %s", rf_status_text(status)) : 0;
 }

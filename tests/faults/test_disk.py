@@ -44,9 +44,7 @@ class Disk(Run):
 class Folders(Disk):
     def test_nowhere_to_write(self):
         for path in (self.folder / "missing" / "run.state", pathlib.Path("/proc/run.state")):
-            output = track(*self.options, f"--state={path}", given=self.data, code=1, says="--state")
-            self.assertEqual(output, self.whole[: len(output)])
-            self.assertTrue(output.endswith("\n"))
+            self.assertEqual(track(*self.options, f"--state={path}", given=self.data, code=1, says=f"--state: cannot write {path}.lock: No such file or directory"), "")
         # a folder that goes away under way
         folder = self.folder / "soon-gone"
         folder.mkdir()
@@ -82,7 +80,7 @@ class Folders(Disk):
         before = state.read_bytes()
         self.folder.chmod(0o500)
         self.addCleanup(self.folder.chmod, 0o700)
-        track(*self.options, f"--state={state}", given="".join(lines[10:]), code=1, says=f"--state: cannot write {state}: Permission denied")
+        self.assertEqual(track(*self.options, f"--state={state}", given="".join(lines[10:]), code=1, says=f"--state: cannot write {state}.lock: Permission denied"), "")
         self.assertEqual(state.read_bytes(), before)
 
     def test_a_limit_on_the_size_of_files(self):
@@ -166,8 +164,8 @@ class SmallDisk(Disk):
         track(*self.options, f"--state={state}", given="".join(lines[:10]))
         before = state.read_bytes()
         self.mount("-o", "remount,ro")
-        output = track(*self.options, f"--state={state}", given="".join(lines[10:]), code=1, says=f"--state: cannot write {state}: Read-only file system")
-        self.assertEqual(output, self.whole.splitlines(keepends=True)[10])
+        output = track(*self.options, f"--state={state}", given="".join(lines[10:]), code=1, says=f"--state: cannot write {state}.lock: Read-only file system")
+        self.assertEqual(output, "")
         self.assertEqual((state.read_bytes(), os.listdir(self.disk)), (before, ["run.state"]))
         self.mount("-o", "remount,rw")
         self.assertEqual(track(*self.options, f"--state={state}", given="".join(lines[10:])), "".join(self.whole.splitlines(keepends=True)[10:]))

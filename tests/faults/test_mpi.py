@@ -1,5 +1,5 @@
 """MPI jobs: records reach all ranks, and ranks that die: python3 tests/faults/test_mpi.py [path/to/rejfilt] [-v]"""
-import contextlib, os, pathlib, random, shutil, signal, subprocess, sys, time, unittest
+import contextlib, os, pathlib, random, re, shutil, signal, subprocess, sys, time, unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from tracking import COMMAND, LONGEST, NO_LEAK_CHECK, Live, Test, position, simulate, track
@@ -38,6 +38,25 @@ class Mpi(Test):
         done = subprocess.run(self.command(2, "--state=/proc/run.state"), input=self.data, capture_output=True, text=True, timeout=LONGEST)
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("--state: cannot write"), 1)
+
+    def test_a_second_job_with_the_same_checkpoint(self):
+        """The first rank locks it, and says for all who has it; whoever has it, with or without MPI."""
+        state, lines = self.folder / "run.state", self.data.splitlines()
+        refusal = rf"rejfilt: track: --state: {state} is in use by process \d+;"
+        for first, second in ((2, 2), (2, 0), (0, 2)):
+            with Live(f"--state={state}", command=self.command(first, f"--state={state}") if first else None) as live:
+                live.ask(lines[0])
+                live.wait_until(lambda: state.exists() and position(state) == 1)
+                if second:
+                    done = subprocess.run(self.command(second, f"--state={state}"), input=self.data, capture_output=True, text=True, timeout=LONGEST)
+                    self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+                    self.assertEqual(len(re.findall(refusal, done.stderr)), 1)
+                else:
+                    self.assertEqual(track(f"--state={state}", given=self.data, code=1, says="is in use by process"), "")
+                self.assertEqual(live.ask(lines[1])["step"], 1)
+                self.assertEqual(live.end()[0], 0)
+            self.assertEqual((position(state), os.listdir(self.folder)), (2, ["run.state"]))
+            state.unlink()
 
     def children(self, pid):
         return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

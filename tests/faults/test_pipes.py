@@ -125,6 +125,71 @@ class ClosedPipes(Run):
             self.assertEqual((process.returncode, complaint), (-signal.SIGPIPE, b""), arguments)
 
 
+class Streams(Run):
+    """Standard streams that are closed, full, or open the wrong way; for every command."""
+    commands = (["--help"], ["--version"], ["help"], ["help", "track"], ["models"], ["models", "--json"], ["track"], ["track", "--format=csv"], ["track", "--ask"],
+                ["track", "--help"], ["track", "--print-config"], ["track", "--simulate"], ["track", "--simulate", "--trials=2"],
+                ["compare", "--model=precession", "--model=coin"], ["classify", "--data=table.csv", "--label=class"], ["features", "--data=table.csv", "--label=class"],
+                ["reproduce", "--list"])
+
+    def ended(self, *arguments, closed=(), given=None, **more):
+        """Exit code and complaint of a command without these descriptors."""
+        with open(self.file("given", self.data if given is None else given)) as source:
+            streams = {"stdin": source, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE} | more
+            done = subprocess.run([COMMAND, *arguments], timeout=LONGEST, cwd=self.folder, preexec_fn=lambda: [os.close(d) for d in closed], **streams)
+        return done.returncode, done.stderr.decode()
+
+    def test_output_that_cannot_be_written(self):
+        self.file("table.csv", "a,b,class\n" + "1,2,x\n2,1,y\n" * 20)
+        wrong_way = os.open("/dev/null", os.O_RDONLY)
+        self.addCleanup(os.close, wrong_way)
+        for arguments in self.commands:
+            with self.subTest(arguments=arguments):
+                self.assertEqual(self.ended(*arguments), (0, ""))
+                self.assertEqual(self.ended(*arguments, closed=[1]), (1, "rejfilt: standard output is closed; to discard results, send them to /dev/null\n"))
+                self.assertEqual(self.ended(*arguments, closed=[1, 2]), (1, ""))
+                self.assertEqual(self.ended(*arguments, stdout=wrong_way), (1, "rejfilt: could not write all output: Bad file descriptor\n"))
+                if os.path.exists("/dev/full"):
+                    with open("/dev/full", "w") as full:
+                        self.assertEqual(self.ended(*arguments, stdout=full), (1, "rejfilt: could not write all output: No space left on device\n"))
+
+    def test_a_checkpoint_holds_no_line_that_nobody_got(self):
+        state, lines = self.folder / "run.state", self.data.splitlines(keepends=True)
+        track(*self.options, f"--state={state}", given="".join(lines[:10]))
+        before = state.read_bytes()
+        for every in (1, 7, 1000):
+            self.assertEqual(self.ended("track", *self.options, f"--state={state}", f"--state-every={every}", closed=[1], given="".join(lines[10:]))[0], 1)
+            self.assertEqual((state.read_bytes(), sorted(os.listdir(self.folder))), (before, ["given", "run.state"]))
+        self.assertEqual(track(*self.options, f"--state={state}", given="".join(lines[10:])), "".join(self.whole.splitlines(keepends=True)[10:]))
+
+    def test_input_that_cannot_be_read(self):
+        """Not an empty input; and nothing to those who do not read it."""
+        for command in (["track"], ["track", "--ask"], ["compare", "--model=precession", "--model=coin"]):
+            code, complaint = self.ended(*command, closed=[0])
+            self.assertEqual(code, 2)
+            self.assertRegex(complaint, r"\Arejfilt: \w+: standard input: line 1: cannot read: Bad file descriptor\n\Z")
+            with open(self.folder / "wrong-way", "w") as wrong_way:
+                self.assertEqual(self.ended(*command, stdin=wrong_way), (code, complaint))
+        for command in (["track", f"--data={self.file('data.json', self.data)}"], ["track", "--simulate"], ["models"]):
+            self.assertEqual(self.ended(*command, closed=[0]), (0, ""))
+
+    def test_files_never_land_on_a_standard_stream(self):
+        """Else a message would be written into a file, or a file be read as records."""
+        data = self.folder / "data"
+        os.mkfifo(data)
+        for closed in ([0], [2], [0, 2]):
+            command = [COMMAND, "track", *self.options, f"--data={data}", f"--state={self.folder}/run.state", "--skip-bad"]
+            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=lambda: [os.close(d) for d in closed]) as process:
+                with open(data, "w") as sink:  # it has opened its input, and waits
+                    sink.write(self.data.splitlines(keepends=True)[0])
+                    sink.flush()
+                    process.stdout.readline()
+                    self.assertEqual([os.readlink(f"/proc/{process.pid}/fd/{d}") for d in closed], ["/dev/null"] * len(closed))
+                    sink.write("oops\n")
+                self.assertEqual((process.wait(timeout=LONGEST), position(self.folder / "run.state")), (0, 1))
+            (self.folder / "run.state").unlink()
+
+
 class SlowReader(Run):
     def test_it_waits_for_its_reader(self):
         """With a full pipe it stands still: nothing piles up in memory, nothing is lost, the checkpoint is what was delivered."""

@@ -73,7 +73,7 @@ class Sizes(Test):
 
     def test_dimensions_of_models(self):
         """A model says its own; a filter of so many would need bytes that it is not given."""
-        model = self.file("wide.c", (ROOT / "models/coin.h").read_text().replace(".dim = 1", ".dim = 100000"))
+        model = self.file("wide.c", (ROOT / "src/models/coin.h").read_text().replace(".dim = 1", ".dim = 100000"))
         environment = {**os.environ, "REJFILT_CACHE": str(self.folder / "cache"), "REJFILT_INCLUDE": str(ROOT / "include"), "REJFILT_MODEL_FLAGS": "-O0"}
         for arguments in (["track", "--simulate", "--model", model], ["compare", "--model=coin", "--model", model]):
             self.refused(*arguments, says="description.dim is 100000", environment=environment)

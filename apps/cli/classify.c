@@ -1,0 +1,346 @@
+/* rejfilt classify: objects, by asking for few of their features. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cloud.h"
+#include "csv.h"
+#include "json.h"
+#include "knn.h"
+#include "cloud_picture.h"
+
+enum { MOST_K = 16 };
+
+typedef struct config {
+    cloud_config cloud; /* first: cloud_set_split and _plot take it for the whole */
+    const char *out;
+    int explains;
+    uint64_t explained;
+    unsigned k[MOST_K], ks; /* of the nearest neighbours to compare with */
+    uint64_t knn_features;
+} config;
+
+/* ---- Options ---- */
+
+static int set_explain(void *c, const char *value, char *error, size_t size)
+{
+    ((config *)c)->explains = 1;
+    return cli_parse_whole(value, 0, UINT32_MAX, &((config *)c)->explained, error, size);
+}
+
+static int set_knn(void *c, const char *value, char *error, size_t size)
+{
+    config *self = c;
+    char one[16];
+    for (const char *at = value;; at++) {
+        uint64_t k;
+        size_t length = strcspn(at, ",");
+        snprintf(one, sizeof one, "%.*s", (int)(length < 15 ? length : 15), at);
+        if (cli_parse_whole(one, 1, RF_KNN_MOST, &k, error, size) < 0)
+            return -1;
+        if (self->ks == MOST_K) {
+            snprintf(error, size, "more than %d numbers", MOST_K);
+            return -1;
+        }
+        self->k[self->ks++] = (unsigned)k;
+        at += length;
+        if (*at == '\0')
+            return 0;
+    }
+}
+
+#define AT(field) offsetof(config, field)
+
+static const cli_option options[] = {
+#include "cloud_options.def"
+    {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", NULL, CLI_TEXT,
+     AT(out), 0, 0, NULL},
+    {"explain", "I", "draw the story of object I (from 0 on) as a picture", set_explain, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"plot", "FILE.svg", "where to (default explain-I.svg)", cloud_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"knn", "K,...", "compare with the K nearest neighbours, on all features", set_knn, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"knn-features", "N", "... on the N features of largest variance", NULL, CLI_U64, AT(knn_features), 1,
+     RF_FEATURES_MAX, NULL},
+    {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
+};
+
+static const cli_usage usage = {
+    "classify",
+    "--data DIR | --train FILE [--test FILE] [OPTION...]",
+    "Classifies objects when each of their features has a price: it asks for one\n"
+    "feature after the other, chosen by what training vectors still agree with the\n"
+    "answers so far, and stops when the class is clear. Without a test file the\n"
+    "data is shuffled and split 10:1.",
+    options,
+    "  rejfilt classify --data synthetic --task even-odd        no files needed\n"
+    "  rejfilt classify --train table.csv --knn 1,5,15          against neighbours\n"
+    "  rejfilt classify --data mnist --task digits --json       MNIST's four files\n"
+    "  rejfilt classify --train a.csv --test b.csv --out answers.csv --cost prices.csv",
+    NULL,
+};
+
+/* ---- Results ---- */
+
+typedef struct totals {
+    uint64_t objects, errors, queries;
+    double cost, seconds, cpu_seconds, error, error_squares; /* error: sum over trials of the share of errors */
+    uint32_t train;
+    uint64_t knn_errors[MOST_K];
+    double knn_seconds, knn_cpu_seconds;
+    uint32_t knn_features;
+} totals;
+
+static int run_knn(const config *c, const cloud_data *d, const cloud_trial *t, cloud_progress *progress, totals *sum)
+{
+    double start = cloud_seconds(), cpu_start = cloud_cpu_seconds();
+    int code = cloud_knn(&c->cloud, d, t, c->knn_features, c->k, c->ks, progress, sum->knn_errors);
+    sum->knn_seconds += cloud_seconds() - start;
+    sum->knn_cpu_seconds += cloud_cpu_seconds() - cpu_start;
+    sum->knn_features =
+        c->knn_features && c->knn_features < d->train.features ? (uint32_t)c->knn_features : d->train.features;
+    return code;
+}
+
+/* ---- One CSV row per object ---- */
+
+static void put_header(FILE *out, const cloud_data *d)
+{
+    fputs("object,label,decided", out);
+    for (uint32_t c = 0; c < d->task.classes.count; c++) {
+        putc(',', out);
+        rf_csv_field(out, "p_", d->task.classes.text[c]);
+    }
+    fputs(",queries,asked\n", out);
+}
+
+/* The features that were asked, as one text: words between blanks. */
+static void list_asked(FILE *list, const cloud_data *d, const uint32_t asked[], uint32_t count)
+{
+    char number[16];
+    rewind(list);
+    for (uint32_t k = 0; k < count; k++) {
+        fputs(k ? " " : "", list);
+        rf_csv_word(list, rf_table_feature(&d->train, asked[k], number, sizeof number));
+    }
+    putc('\0', list);
+    fflush(list);
+}
+
+/* Returns 0, or -1 without memory. */
+static int put_objects(FILE *out, const cloud_data *d, const cloud_trial *t, const rf_outcome *o, uint64_t first)
+{
+    uint32_t classes = d->task.classes.count;
+    char *asked = NULL;
+    size_t size;
+    FILE *list = open_memstream(&asked, &size);
+    for (uint32_t i = 0; i < t->objects.count && list; i++) {
+        fprintf(out, "%llu,", (unsigned long long)first + i);
+        rf_csv_field(out, d->task.classes.text[t->objects.table->label[t->objects.rows[i]]]);
+        putc(',', out);
+        rf_csv_field(out, d->task.classes.text[o->class[i]]);
+        for (uint32_t c = 0; c < classes; c++)
+            fprintf(out, ",%.6g", (double)o->posterior[(size_t)i * classes + c]);
+        fprintf(out, ",%u,", o->queries[i]);
+        list_asked(list, d, o->asked[i], o->queries[i]);
+        rf_csv_field(out, asked);
+        putc('\n', out);
+    }
+    int status = list && !ferror(list) ? 0 : -1;
+    if (list && fclose(list) != 0)
+        status = -1;
+    free(asked);
+    return status;
+}
+
+/* ---- Trials ---- */
+
+static void free_outcome(rf_outcome *o, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && o->asked; i++)
+        free(o->asked[i]);
+    free(o->asked);
+    free(o->class);
+    free(o->posterior);
+    free(o->queries);
+}
+
+static int keep_objects(const cloud_trial *t, rf_outcome *o)
+{
+    uint32_t count = t->objects.count;
+    o->class = malloc(count);
+    o->posterior = malloc((size_t)count * t->training.classes * sizeof *o->posterior);
+    o->queries = malloc(count * sizeof *o->queries);
+    o->asked = calloc(count, sizeof *o->asked);
+    return o->class && o->posterior && o->queries && o->asked ? 0 : -1;
+}
+
+static int run_trial(const config *c, const cloud_data *d, const cloud_trial *t, FILE *out, cloud_progress *progress,
+                     totals *sum)
+{
+    char error[300];
+    rf_outcome o = {0};
+    int code = CLI_OK;
+    if (out && keep_objects(t, &o) < 0)
+        code = cli_error("classify: out of memory for the answers");
+    double start = cloud_seconds(), cpu_start = cloud_cpu_seconds();
+    if (code == CLI_OK && rf_run(&t->training, &t->rules, &t->objects, (unsigned)c->cloud.threads, &o,
+                                 cloud_progress_show, progress, error, sizeof error) < 0)
+        code = cli_error("classify: %s", error);
+    if (code == CLI_OK) {
+        double share = (double)o.errors / t->objects.count;
+        sum->seconds += cloud_seconds() - start;
+        sum->cpu_seconds += cloud_cpu_seconds() - cpu_start;
+        if (out && put_objects(out, d, t, &o, sum->objects) < 0)
+            code = cli_error("classify: out of memory for the answers");
+        sum->objects += t->objects.count;
+        sum->errors += o.errors;
+        sum->queries += o.all_queries;
+        sum->cost += o.all_cost;
+        sum->error += share;
+        sum->error_squares += share * share;
+        sum->train = t->training.count;
+    }
+    free_outcome(&o, t->objects.count);
+    return code;
+}
+
+static int explain(const config *c, const cloud_data *d, const cloud_trial *t)
+{
+    char error[300], path[64], title[200];
+    rf_answer answer;
+    if (c->explained >= t->objects.count)
+        return cli_error("classify: --explain: there is no object %llu; they are 0 to %u",
+                         (unsigned long long)c->explained, t->objects.count - 1);
+    snprintf(path, sizeof path, "explain-%llu.svg", (unsigned long long)c->explained);
+    const char *to = c->cloud.plot ? c->cloud.plot : path;
+    if (rf_run_one(&t->training, &t->rules, &t->objects, (uint32_t)c->explained, &answer, error, sizeof error) < 0)
+        return cli_error("classify: %s", error);
+    uint32_t row = t->objects.rows[c->explained];
+    snprintf(title, sizeof title, "object %llu of %.60s, task %s, method %s", (unsigned long long)c->explained,
+             cloud_base_name(t->objects.table->source), d->task.name, cloud_method_names[c->cloud.method]);
+    FILE *out = cloud_create(&c->cloud, to);
+    int code = out ? CLI_OK : CLI_BAD_INPUT;
+    if (out) {
+        cli_picture_story(out, title, &d->train, &d->task, t->objects.table->bytes + (size_t)row * d->train.features,
+                          t->objects.table->label[row], &answer);
+        code = cloud_finish(&c->cloud, to, out);
+        fprintf(stderr, "picture: %s\n", to);
+    }
+    rf_answer_free(&answer);
+    return code;
+}
+
+static void print_json(const config *c, const cloud_data *d, const totals *s)
+{
+    const cloud_config *cc = &c->cloud;
+    double trials = (double)cc->shuffles, objects = (double)s->objects, mean = s->error / trials;
+    cli_json json = cli_json_open(stdout);
+    cli_json_text(&json, "task", d->task.name);
+    cli_json_text(&json, "method", cloud_method_names[cc->method]);
+    cli_json_whole(&json, "classes", d->task.classes.count);
+    cli_json_whole(&json, "train", s->train);
+    cli_json_whole(&json, "objects", s->objects);
+    cli_json_real(&json, "error", mean);
+    cli_json_whole(&json, "errors", s->errors);
+    cli_json_real(&json, "mean_queries", (double)s->queries / objects);
+    cli_json_real(&json, "mean_cost", s->cost / objects);
+    cli_json_real(&json, "seconds", s->seconds);
+    cli_json_real(&json, "load_seconds", d->load_seconds);
+    cli_json_whole(&json, "threads", cc->threads);
+    cli_json_whole(&json, "seed", cc->seed);
+    cli_json_real(&json, "cpu_seconds", s->cpu_seconds);
+    cli_json_whole(&json, "shuffles", cc->split[0] ? cc->shuffles : 0);
+    cli_json_real(&json, "error_sd", sqrt(fmax(0, s->error_squares / trials - mean * mean)));
+    cli_json_whole(&json, "features", d->train.features);
+    cli_json_text(&json, "scale", d->scaling == RF_SCALE_SHARED ? "shared" : "each");
+    cli_json_text(&json, "data", d->train.source);
+    cli_json_bool(&json, "synthetic", cc->source.data && strcmp(cc->source.data, "synthetic") == 0);
+    cli_json_whole(&json, "left_out", d->left_out);
+    cli_json_list(&json, "knn");
+    for (unsigned i = 0; i < c->ks; i++) {
+        cli_json_item(&json);
+        cli_json_whole(&json, "k", c->k[i]);
+        cli_json_whole(&json, "features", s->knn_features);
+        cli_json_real(&json, "error", (double)s->knn_errors[i] / objects);
+        cli_json_whole(&json, "errors", s->knn_errors[i]);
+        cli_json_real(&json, "seconds", s->knn_seconds);
+        cli_json_real(&json, "cpu_seconds", s->knn_cpu_seconds);
+    }
+    cli_json_list_end(&json);
+    cli_json_close(&json);
+}
+
+static void print_text(const config *c, const cloud_data *d, const totals *s)
+{
+    const cloud_config *cc = &c->cloud;
+    double objects = (double)s->objects;
+    cloud_describe(cc, d);
+    printf("method %s, %u training vectors, %llu objects%s", cloud_method_names[cc->method], s->train,
+           (unsigned long long)s->objects, cc->split[0] ? "" : "\n");
+    if (cc->split[0])
+        printf(", %llu shuffle%s split %u:%u, seed %llu\n", (unsigned long long)cc->shuffles,
+               cc->shuffles == 1 ? "" : "s", cc->split[0], cc->split[1], (unsigned long long)cc->seed);
+    printf("error %.3f %% (%llu of %llu) with %.2f queries an object", 100 * s->error / (double)cc->shuffles,
+           (unsigned long long)s->errors, (unsigned long long)s->objects, (double)s->queries / objects);
+    if (d->cost)
+        printf(", cost %.4g", s->cost / objects);
+    printf("\n%.2f s after loading (%.2f s), %.3f ms an object, %llu thread%s\n", s->seconds, d->load_seconds,
+           1e3 * s->seconds / objects, (unsigned long long)cc->threads, cc->threads == 1 ? "" : "s");
+    for (unsigned i = 0; i < c->ks; i++)
+        printf("%u nearest neighbours on %u features: error %.3f %% (%llu), %.2f s\n", c->k[i], s->knn_features,
+               100 * (double)s->knn_errors[i] / objects, (unsigned long long)s->knn_errors[i], s->knn_seconds);
+}
+
+static int run(config *c, const cloud_data *d)
+{
+    totals sum = {0};
+    cloud_trial trial;
+    int code = CLI_OK;
+    FILE *out = NULL;
+    if (c->out && !(out = cloud_create(&c->cloud, c->out)))
+        return CLI_BAD_INPUT;
+    if (out)
+        put_header(out, d);
+    cloud_progress progress = {
+        .what = "classifying", .start = cloud_seconds(), .total = c->cloud.shuffles * (c->ks > 0 ? 2 : 1)};
+    for (uint32_t i = 0; i < c->cloud.shuffles && code == CLI_OK; i++) {
+        code = cloud_trial_open(&c->cloud, d, i, &trial);
+        if (code != CLI_OK)
+            break;
+        if (c->explains)
+            code = explain(c, d, &trial);
+        else
+            code = run_trial(c, d, &trial, out, &progress, &sum);
+        progress.before++;
+        if (code == CLI_OK && c->ks > 0 && !c->explains)
+            code = run_knn(c, d, &trial, &progress, &sum);
+        progress.before += c->ks > 0;
+        cloud_trial_close(&trial);
+        if (c->explains)
+            break;
+    }
+    cloud_progress_end(&progress);
+    if (out) {
+        int finished = cloud_finish(&c->cloud, c->out, out);
+        code = code == CLI_OK ? finished : code;
+    }
+    if (code == CLI_OK && !c->explains)
+        (c->cloud.json ? print_json : print_text)(c, d, &sum);
+    return code;
+}
+
+int cli_classify(int argc, char **argv)
+{
+    config c = {.cloud = cloud_config_default("classify")};
+    cloud_data data;
+    int go = cli_parse(&usage, &c, argc, argv);
+    if (go <= 0)
+        return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    int code = cloud_load(&c.cloud, &data);
+    if (code != CLI_OK)
+        return code;
+    code = run(&c, &data);
+    cloud_free(&data);
+    return code;
+}

@@ -1,0 +1,116 @@
+/* What the subcommands share: exit codes, messages, option tables. */
+#ifndef REJFILT_CLI_H
+#define REJFILT_CLI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_BAD_INPUT = 2, CLI_INTERRUPTED = 130 };
+
+/* One subcommand: `rejfilt NAME [options]`. */
+typedef struct cli_command {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
+} cli_command;
+
+int cli_track(int argc, char **argv);
+int cli_compare(int argc, char **argv);
+int cli_models(int argc, char **argv);
+int cli_classify(int argc, char **argv);
+int cli_features(int argc, char **argv);
+int cli_reproduce(int argc, char **argv);
+
+/* "rejfilt: " and the message on standard error, as one line. Returns CLI_BAD_INPUT. */
+int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* From now on standard output goes nowhere, and cli_error prints nothing: another rank speaks. Returns 0, or -1. */
+int cli_be_silent(void);
+
+/* Writes out what was printed. CLI_OK; or CLI_FAILED after a message, one however often it is called. */
+int cli_flush(void);
+
+/* ---- Options ---- */
+
+/* What an option's value is, and so where it goes: to the field of the configuration at `offset`. */
+typedef enum cli_kind {
+    CLI_CUSTOM, /* `set` takes it */
+    CLI_FLAG,   /* int: 1 when given; `yes` or `no` in a file */
+    CLI_U32,    /* uint32_t in low..high */
+    CLI_U64,    /* uint64_t in low..high; a high of 0 is the largest there is */
+    CLI_LONG,   /* long in low..high */
+    CLI_REAL,   /* double in low..high */
+    CLI_NAME,   /* int: which of `names` */
+    CLI_TEXT,   /* const char *: interpreted later */
+    CLI_LIST    /* const char *[CLI_LIST_MAX + 1], ending in null: one more text each time */
+} cli_kind;
+
+enum { CLI_LIST_MAX = 64 };
+
+/* Takes an option's value (null for a flag). Returns 0, or -1 with what is wrong in `error`, which stays
+   empty if it has said so itself. */
+typedef int cli_set(void *config, const char *value, char *error, size_t size);
+
+typedef struct cli_option {
+    const char *name;     /* without the dashes; "" takes the arguments that are no options; null ends a table */
+    const char *argument; /* what the value is called in the help, or null for a flag */
+    const char *help;
+    cli_set *set; /* of CLI_CUSTOM */
+    cli_kind kind;
+    size_t offset;
+    double low, high;
+    const char *const *names; /* ending in null */
+} cli_option;
+
+typedef struct cli_usage {
+    const char *command;  /* "track" */
+    const char *synopsis; /* "[--simulate] [OPTION...]" */
+    const char *about;    /* what it does and how to start; several lines */
+    const cli_option *options;
+    const char *examples; /* several lines */
+    const char *program;  /* that is called, where it is not `rejfilt track` and the like */
+} cli_usage;
+
+/* Reads `--name value`, `--name=value` and `--flag`. Returns 1 to go on, 0 when --help was answered,
+   -1 after a message about a bad option. */
+int cli_parse(const cli_usage *usage, void *config, int argc, char **argv);
+
+/* The option of that name (`length` characters of it), or null. */
+const cli_option *cli_option_find(const cli_option *options, const char *name, size_t length);
+
+/* One more text in a list that has room for `most` and ends in null. Returns 0, or -1 with a message. */
+int cli_list_add(const char *list[], unsigned most, const char *value, char *error, size_t size);
+
+/* Gives an option its value. Returns 0, or -1 with a message in `error` unless it has said so itself. */
+int cli_option_set(const cli_option *option, void *config, const char *value, char *error, size_t size);
+
+/* The option's value as cli_option_set takes it. Nothing for texts that are null, lists, and custom ones. */
+void cli_option_print(const cli_option *option, const void *config, char *text, size_t size);
+
+/* ---- Configuration files (INI) ----
+   `key = value` in section [run] is what --key value is; in a section [parameter x] or [setting t], what
+   --key x=value is. Returns 0, or -1 after a message with file and line. */
+int cli_config_read(const cli_usage *usage, void *config, const char *path);
+
+/* Numbers, whole, without trailing characters, in range. Return 0, or -1 with a message. */
+int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size);
+int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size);
+
+/* The fewest digits that read back as the same number, in `text`, which is returned. */
+enum { CLI_REAL_TEXT = 32 };
+const char *cli_real_text(double value, char text[CLI_REAL_TEXT]);
+
+/* FNV-1a: the checksum of bytes that follow those of `hash`. */
+uint64_t cli_hash(uint64_t hash, const void *bytes, size_t count);
+
+/* The entry of `names` (ending in null) closest to `name` when it is close enough to be a slip, or null. */
+const char *cli_closest(const char *name, const char *const names[]);
+
+/* ", did you mean NAME?" with that entry, or "", in `text`, which is returned. */
+enum { CLI_SUGGESTION = 64 };
+const char *cli_suggestion(const char *name, const char *const names[], char text[CLI_SUGGESTION]);
+
+/* The index of `value` among `names` (ending in null); -1 with a message. */
+int cli_which(const char *value, const char *const names[], char *error, size_t size);
+
+#endif

@@ -1,0 +1,396 @@
+/* rejfilt compare: which model do the records speak for? One pass over the data, every candidate's registers side by
+   side; nothing but the batch under way is kept. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compare.h"
+#include "file.h"
+
+/* ---- Options ---- */
+
+static int set_model(void *c, const char *value, char *error, size_t size)
+{
+    compare_config *all = c;
+    if (all->count == CANDIDATES_MAX) {
+        snprintf(error, size, "more than %d candidates", CANDIDATES_MAX);
+        return -1;
+    }
+    if (cli_model_find("compare", value, &all->candidates[all->count].model, error, size) < 0)
+        return -1;
+    all->count++;
+    return 0;
+}
+
+/* The candidate that the latest --model began, or null before the first. */
+static compare_candidate *latest(compare_config *c) { return c->count ? &c->candidates[c->count - 1] : NULL; }
+
+static int set_drift(void *c, const char *value, char *error, size_t size)
+{
+    compare_candidate *last = latest(c);
+    return cli_list_add(last ? last->own.drift : ((compare_config *)c)->common.drift, RF_NAMES_MAX, value, error, size);
+}
+
+static int set_prior(void *c, const char *value, char *error, size_t size)
+{
+    compare_candidate *last = latest(c);
+    return cli_list_add(last ? last->own.prior : ((compare_config *)c)->common.prior, RF_NAMES_MAX, value, error, size);
+}
+
+static int set_label(void *c, const char *value, char *error, size_t size)
+{
+    compare_candidate *last = latest(c);
+    if (!last) {
+        snprintf(error, size, "'%s' comes before the --model it is about", value);
+        return -1;
+    }
+    if (!*value || strlen(value) >= LABEL_MAX - 8) {
+        snprintf(error, size, "'%s' is not 1 to %d bytes long", value, LABEL_MAX - 9);
+        return -1;
+    }
+    last->label = value;
+    return 0;
+}
+
+#define AT(field) offsetof(compare_config, field)
+
+static const cli_option options[] = {
+    {"model", "NAME|FILE.c", "a candidate: a built-in model (see 'rejfilt models') or your\nown; 2 to 16 of them", set_model, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"drift", "[NAME=]SD", "standard deviation of a parameter's walk per record, or per\nunit of time; 0: it stays still (default: the model's)", set_drift, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S (default: the model's)", set_prior, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"label", "TEXT", "what the candidate is called (default: its model, and what\nwas given for it)", set_label, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"data", "FILE", "the records (default: standard input)", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"attempts", "M", "attempts per update and register (default 1000)", NULL, CLI_U64, AT(attempts), 1, RF_ATTEMPTS_MAX, NULL},
+    {"repeat", "R", "registers per candidate, each with a seed of its own, that\nare averaged (default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
+    {"seed", "S", "the same seed gives the same numbers (default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
+    {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
+    {"engine", "NAME", "who runs the attempts: serial, simd (default), threads[:N];\nthe result does not depend on it", NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
+    {"precision", "P", "the filters' numbers: float or double (default)", NULL, CLI_NAME, AT(precision), 0, 0, cli_precision_names},
+    {"skip-bad", NULL, "count bad records and go on, instead of stopping at the first", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
+    {"json", NULL, "one JSON object", NULL, CLI_FLAG, AT(json), 0, 0, NULL},
+    {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
+};
+
+static const cli_usage usage = {
+    "compare",
+    "--model A [--drift D] [--prior P] --model B ... [OPTION...] < DATA",
+    "Says which of several models the records speak for: ln evidence of each (the\n"
+    "logarithm of the probability it gave to all outcomes before they came), Bayes\n"
+    "factors K against the best, probabilities if all were equally likely before,\n"
+    "and a verdict. --drift, --prior and --label belong to the --model before them;\n"
+    "before the first --model, --drift and --prior are about every candidate.\n"
+    "\n"
+    "Records are JSON lines or CSV with a header: every setting of every candidate\n"
+    "by name, and 'outcome'; where it is empty or null, time passes and nothing is\n"
+    "learnt. 'time' says when (1 apart without it), records in a row with the same\n"
+    "'batch' are learnt from together. What 'rejfilt track --json' writes will do.\n"
+    "\n"
+    "The numbers after +- say how far the registers are apart. If |ln K| is below 2\n"
+    "of them, the difference is within noise, unless every register by itself says\n"
+    "the same; else, below 1 the records do not tell the two apart, and below 3\n"
+    "(K < 20) the better is slightly favoured.",
+    options,
+    "  Does the frequency drift? Simulate one that does, and ask. The second is favoured:\n"
+    "    rejfilt track --simulate --json --steps 100 > walk.jsonl\n"
+    "    rejfilt compare --model precession --drift 0 --model precession --drift 0.026 < walk.jsonl\n\n"
+    "  Is there a fringe at all, or would a coin do? The coin needs none of the settings,\n"
+    "  and its probability of 1 may be anything. Again the fringe is favoured:\n"
+    "    rejfilt compare --model precession --model coin --data walk.jsonl\n\n"
+    "  Your own data, with names of your choice:\n"
+    "    rejfilt compare --model ./mine.c --label mine --model ramsey --prior g=0.01:0.02 < shots.csv",
+    NULL,
+};
+
+/* ---- Candidates ---- */
+
+static void append(char *text, size_t size, const char *what, const char *const list[])
+{
+    for (unsigned i = 0; list[i]; i++)
+        snprintf(text + strlen(text), size - strlen(text), "%s %s", i ? "" : what, list[i]);
+}
+
+static int is_taken(const compare_config *c, unsigned before, const char *name)
+{
+    for (unsigned i = 0; i < before; i++)
+        if (strcmp(c->candidates[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Its label, or its model and what was given for it; made different from those before. */
+static void name_candidate(compare_config *c, unsigned which)
+{
+    compare_candidate *a = &c->candidates[which];
+    char base[LABEL_MAX - 8];
+    snprintf(base, sizeof base, "%s", a->label ? a->label : a->run.config.description.name);
+    if (!a->label) {
+        append(base, sizeof base, " drift", a->own.drift);
+        append(base, sizeof base, " prior", a->own.prior);
+    }
+    snprintf(a->name, sizeof a->name, "%s", base);
+    for (unsigned number = 2; is_taken(c, which, a->name); number++)
+        snprintf(a->name, sizeof a->name, "%s (%u)", base, number);
+}
+
+typedef int setter(rf_simulation *run, const char *text, char *error, size_t size);
+
+/* What was given for every candidate, where it has such a parameter; then what was given for it alone. */
+static int apply(const char *option, setter *set, compare_candidate *a, const char *const common[], const char *const own[])
+{
+    char error[256] = "";
+    int result = 0;
+    for (unsigned i = 0; common[i] && result == 0; i++)
+        if (cli_model_has(a->model, common[i]))
+            result = set(&a->run, common[i], error, sizeof error);
+    for (unsigned i = 0; own[i] && result == 0; i++)
+        result = set(&a->run, own[i], error, sizeof error);
+    return result == 0 ? CLI_OK : cli_error("compare: --%s: %s", option, error);
+}
+
+/* Something given for every candidate must be of use for one. */
+static int check_common(const compare_config *c, const char *option, const char *const common[])
+{
+    for (unsigned i = 0; common[i]; i++) {
+        int is_used = 0;
+        for (unsigned k = 0; k < c->count; k++)
+            is_used |= cli_model_has(c->candidates[k].model, common[i]);
+        if (!is_used)
+            return cli_error("compare: --%s: no candidate has a parameter '%.*s'", option, (int)strcspn(common[i], "="),
+                             common[i]);
+    }
+    return CLI_OK;
+}
+
+static int settle(compare_config *c, compare_candidate *a)
+{
+    char error[256];
+    a->run = (rf_simulation){.config = rf_config_default(a->model), .batch = 1};
+    a->run.config.seed = c->seed;
+    a->run.config.attempts = (uint32_t)c->attempts;
+    a->run.config.sampler = (rf_sampler)c->sampler;
+    a->run.config.is_float = c->precision;
+    a->run.config.engine = c->opened;
+    int code = apply("drift", cli_model_drift, a, c->common.drift, a->own.drift);
+    if (code == CLI_OK)
+        code = apply("prior", cli_model_prior, a, c->common.prior, a->own.prior);
+    if (code == CLI_OK && cli_model_check(&a->run, error, sizeof error) < 0)
+        code = cli_error("compare: --prior: model %s: %s", a->run.config.description.name, error);
+    return code;
+}
+
+/* Adds a candidate's settings to those of all. One that is fixed in every model that has it may stay away from the
+   records: the reader then gives NaN, and each model takes its own value. */
+static int merge(compare_config *c, compare_candidate *a)
+{
+    const rf_description *about = &a->run.config.description;
+    for (unsigned i = 0; i < about->settings; i++) {
+        const rf_setting *setting = &about->setting[i];
+        unsigned at = 0;
+        while (at < c->all.settings && strcmp(c->all.setting[at].name, setting->name) != 0)
+            at++;
+        if (at == RF_NAMES_MAX)
+            return cli_error("compare: the candidates have more than %u settings together", RF_NAMES_MAX);
+        if (at == c->all.settings) {
+            c->all.setting[at] = *setting;
+            c->all.setting[at].low = NAN;
+            c->all.settings++;
+        } else if (setting->role != RF_SETTING_FIXED) {
+            c->all.setting[at].role = setting->role;
+        }
+        a->from[i] = at;
+    }
+    if (about->outcomes == c->all.outcomes)
+        return CLI_OK;
+    const compare_candidate *first = &c->candidates[0];
+    return cli_error(
+        "compare: %s and %s cannot be compared: they speak of different outcomes ('rejfilt models' lists them)",
+        first->name, a->name);
+}
+
+static int settle_all(compare_config *c)
+{
+    if (c->count < 2)
+        return cli_error("compare: %s; give --model two to %d times (see 'rejfilt compare --help')",
+                         c->count ? "one model has nothing to be compared with" : "there are no models",
+                         CANDIDATES_MAX);
+    int code = check_common(c, "drift", c->common.drift);
+    if (code == CLI_OK)
+        code = check_common(c, "prior", c->common.prior);
+    c->all = (rf_description){.name = "all candidates", .outcomes = c->candidates[0].model->f64->about->outcomes};
+    for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
+        code = settle(c, &c->candidates[i]);
+        if (code == CLI_OK) {
+            name_candidate(c, i);
+            code = merge(c, &c->candidates[i]);
+        }
+    }
+    char error[256];
+    for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
+        compare_candidate *a = &c->candidates[i];
+        a->scorer = cli_score_open(&a->run.config, (uint32_t)c->repeat, error, sizeof error);
+        if (!a->scorer)
+            code = cli_error("compare: %s: %s", a->name, error);
+    }
+    return code;
+}
+
+/* ---- Records ---- */
+
+/* Records as a candidate takes them, into `own`. */
+static void pick(const compare_candidate *a, const rf_record records[], uint32_t count, rf_record own[])
+{
+    const rf_description *about = &a->run.config.description;
+    for (uint32_t k = 0; k < count; k++) {
+        own[k] = records[k];
+        for (unsigned i = 0; i < about->settings; i++) {
+            const double given = records[k].setting[a->from[i]];
+            own[k].setting[i] = isnan(given) ? about->setting[i].low : given;
+        }
+    }
+}
+
+/* Every candidate learns from the batch under way. */
+static int learn(compare_reading *r)
+{
+    static rf_record own[RF_BATCH_MAX];
+    for (unsigned i = 0; i < r->c->count && r->batch.count > 0; i++) {
+        const compare_candidate *a = &r->c->candidates[i];
+        pick(a, r->batch.record, r->batch.count, own);
+        rf_status status = cli_score_learn(a->scorer, own, r->batch.count);
+        if (status < 0) {
+            char why[CLI_WHY];
+            return cli_error("compare: record %llu: %s: %s", (unsigned long long)r->records, a->name, cli_why(status, r->c->opened, why));
+        }
+    }
+    r->batch.count = 0;
+    return CLI_OK;
+}
+
+/* Would every candidate take it? Returns null, or the reason why one would not. */
+static const char *refusal(compare_reading *r, const rf_record *record, const char **who)
+{
+    rf_record own;
+    for (unsigned i = 0; i < r->c->count; i++) {
+        const compare_candidate *a = &r->c->candidates[i];
+        pick(a, record, 1, &own);
+        rf_status status = cli_score_try(a->scorer, &own, 1);
+        *who = a->name;
+        if (status == RF_REFUSED_EVIDENCE)
+            return "it does not take these settings and this outcome";
+        if (status < 0)
+            return rf_status_text(status);
+    }
+    return NULL;
+}
+
+static int bad(compare_reading *r, const char *message)
+{
+    if (!r->c->skip_bad)
+        return cli_error("compare: %s", message);
+    if (r->bad++ == 0)
+        snprintf(r->first_bad, sizeof r->first_bad, "%s", message);
+    return CLI_OK;
+}
+
+static int take(compare_reading *r, const cli_record *record)
+{
+    const rf_record told = cli_record_told(record);
+    const uint64_t id = cli_record_batch(record);
+    char message[512];
+    const char *who, *why = refusal(r, &told, &who);
+    if (why) {
+        snprintf(message, sizeof message, "%.160s: line %ld: %s: %s", r->source, record->line, who, why);
+        return bad(r, message);
+    }
+    rf_batch_state state = rf_batch_add(&r->batch, &told, id);
+    int code = CLI_OK;
+    if (state == RF_BATCH_NEXT) {
+        code = learn(r);
+        state = rf_batch_add(&r->batch, &told, id);
+    }
+    if (state == RF_BATCH_FULL) {
+        snprintf(message, sizeof message, "%.160s: line %ld: batch %s has more than %d records", r->source, record->line, record->batch, RF_BATCH_MAX);
+        return bad(r, message);
+    }
+    r->records++;
+    r->missing += record->is_missing != 0;
+    return code == CLI_OK && state == RF_BATCH_WHOLE ? learn(r) : code;
+}
+
+static int read_all(compare_reading *r, cli_records *records)
+{
+    cli_record record;
+    int code = CLI_OK;
+    while (code == CLI_OK && !cli_interrupted) {
+        switch (cli_records_next(records, &record)) {
+        case CLI_RECORD: code = take(r, &record); break;
+        case CLI_RECORD_BAD: code = bad(r, cli_records_error(records)); break;
+        case CLI_RECORDS_FAILED: return cli_error("compare: %s", cli_records_error(records));
+        case CLI_RECORDS_END: return learn(r);
+        default: break; /* interrupted: the loop's condition knows whether by us */
+        }
+    }
+    return code == CLI_OK ? learn(r) : code;
+}
+
+/* ---- Run ---- */
+
+static int compare(compare_config *c, FILE *from)
+{
+    static compare_reading r;
+    r = (compare_reading){.c = c, .source = c->data ? c->data : "standard input", .batch.together = 1};
+    cli_records *records = cli_records_open(from, r.source, &c->all, 1);
+    if (!records)
+        return cli_error("compare: out of memory");
+    int code = read_all(&r, records);
+    cli_records_close(records);
+    if (code != CLI_OK)
+        return code;
+    if (r.records == r.missing)
+        return cli_interrupted ? CLI_INTERRUPTED
+                           : cli_error("compare: %s: no outcomes to compare the candidates on", r.source);
+    compare_report(c, &r);
+    return cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
+}
+
+static int open_and_compare(compare_config *c)
+{
+    char error[300];
+    if (strstr(c->engine, "mpi"))
+        return cli_error("compare: --engine: the ranks of an MPI job cannot share the records; use threads");
+    c->opened = rf_engine_open(c->engine, error, sizeof error);
+    if (!c->opened)
+        return cli_error("compare: --engine: %s", error);
+    int code = settle_all(c);
+    if (code != CLI_OK)
+        return code;
+    FILE *from = stdin;
+    if (c->data && strcmp(c->data, "-") == 0)
+        c->data = NULL;
+    if (c->data && !(from = rf_file_listen(c->data, error, sizeof error)))
+        return cli_error("compare: --data: %s", error);
+    if (!c->data && isatty(STDIN_FILENO))
+        fputs("reading records from the terminal, until end of file; --data FILE reads a file\n", stderr);
+    cli_catch_signals();
+    code = compare(c, from);
+    if (from != stdin)
+        fclose(from);
+    return code;
+}
+
+int cli_compare(int argc, char **argv)
+{
+    static compare_config c;
+    c = (compare_config){.seed = 1, .repeat = 4, .attempts = 1000, .engine = "simd"};
+    int go = cli_parse(&usage, &c, argc, argv);
+    if (go <= 0)
+        return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    int code = open_and_compare(&c);
+    for (unsigned i = 0; i < c.count; i++)
+        cli_score_close(c.candidates[i].scorer);
+    rf_engine_close(c.opened);
+    return code;
+}

@@ -1,0 +1,299 @@
+/* rejfilt features: which features matter, by how often they are asked; and the error without the others. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cloud.h"
+#include "csv.h"
+#include "json.h"
+#include "cloud_picture.h"
+#include "ranking.h"
+
+enum { MOST_CUTS = 32 };
+
+typedef struct config {
+    cloud_config cloud; /* first: cloud_set_split and _plot take it for the whole */
+    const char *out, *csv;
+    uint64_t keep;
+    double percentile[MOST_CUTS]; /* of the cuts; NaN where a count is given */
+    uint64_t count[MOST_CUTS];
+    unsigned cuts;
+} config;
+
+/* ---- Options ---- */
+
+static int set_cuts(void *c, const char *value, char *error, size_t size)
+{
+    config *self = c;
+    char one[32];
+    self->cuts = 0;
+    if (strcmp(value, "none") == 0)
+        return 0;
+    for (const char *at = value;; at++) {
+        size_t length = strcspn(at, ",");
+        int is_percentile = length > 0 && at[length - 1] == '%';
+        snprintf(one, sizeof one, "%.*s", (int)(length < 31 ? length - (size_t)is_percentile : 31), at);
+        if (self->cuts == MOST_CUTS) {
+            snprintf(error, size, "more than %d cuts", MOST_CUTS);
+            return -1;
+        }
+        self->percentile[self->cuts] = NAN;
+        if (is_percentile ? cli_parse_real(one, 0, 100, &self->percentile[self->cuts], error, size) < 0
+                          : cli_parse_whole(one, 1, RF_FEATURES_MAX, &self->count[self->cuts], error, size) < 0)
+            return -1;
+        self->cuts++;
+        at += length;
+        if (*at == '\0')
+            return 0;
+    }
+}
+
+#define AT(field) offsetof(config, field)
+
+static const cli_option options[] = {
+#include "cloud_options.def"
+    {"cuts", "LIST",
+     "the error with fewer features: how many are kept, or below\nwhich percentile they are dropped; 'none' for "
+     "none\n(default 0%,50%,75%,80%,90%,95%,97.5%)",
+     set_cuts, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"keep", "N", "keep the N features asked most", NULL, CLI_U64, AT(keep), 1, RF_FEATURES_MAX, NULL},
+    {"out", "FILE", "write them, one per line, for 'classify --mask FILE'", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
+    {"csv", "FILE", "write the ranking: feature, times asked, variance", NULL, CLI_TEXT, AT(csv), 0, 0, NULL},
+    {"plot", "FILE.svg", "draw how often features are asked beside their variance,\nand the error after each cut",
+     cloud_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
+    {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
+};
+
+static const cli_usage usage = {
+    "features",
+    "--data DIR | --train FILE [--test FILE] [OPTION...]",
+    "Classifies as 'rejfilt classify' does and counts how often each feature is\n"
+    "asked. Features asked more often matter more. Then it classifies again with\n"
+    "only the features asked most, cut by cut.",
+    options,
+    "  rejfilt features --data synthetic --task zero-one --plot features.svg\n"
+    "  rejfilt features --train table.csv --keep 10 --out mask --csv ranking.csv",
+    NULL,
+};
+
+/* ---- Runs ---- */
+
+typedef struct result {
+    double error, queries;
+    uint64_t objects;
+    double seconds;
+} result;
+
+/* All shuffles with the features in `mask` (null: all); adds to the ranking where it is given. */
+static int run_all(const config *c, const cloud_data *d, const uint8_t *mask, cloud_ranking *r,
+                   cloud_progress *progress, result *out)
+{
+    char error[300];
+    cloud_trial trial;
+    *out = (result){0, 0, 0, 0};
+    for (uint32_t i = 0; i < c->cloud.shuffles; i++) {
+        int code = cloud_trial_open(&c->cloud, d, i, &trial);
+        if (code != CLI_OK)
+            return code;
+        rf_outcome o = {.times_asked = r ? r->asked : NULL};
+        trial.rules.mask = mask ? mask : trial.rules.mask;
+        double start = cloud_seconds();
+        if (rf_run(&trial.training, &trial.rules, &trial.objects, (unsigned)c->cloud.threads, &o, cloud_progress_show,
+                   progress, error, sizeof error) < 0)
+            code = cli_error("features: %s", error);
+        progress->before++;
+        out->seconds += cloud_seconds() - start;
+        out->error += (double)o.errors / trial.objects.count / (double)c->cloud.shuffles;
+        out->queries += (double)o.all_queries;
+        out->objects += trial.objects.count;
+        for (uint32_t j = 0; j < d->train.features && r; j++)
+            r->variance[j] += (double)trial.training.variance[j] / (double)c->cloud.shuffles;
+        cloud_trial_close(&trial);
+        if (code != CLI_OK)
+            return code;
+    }
+    out->queries /= (double)out->objects;
+    return CLI_OK;
+}
+
+static uint32_t kept_at(const config *c, unsigned cut, uint32_t features)
+{
+    if (isnan(c->percentile[cut]))
+        return c->count[cut] < features ? (uint32_t)c->count[cut] : features;
+    return cloud_ranking_kept(features, c->percentile[cut]);
+}
+
+static int run_cuts(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all,
+                    cloud_progress *progress, cli_cut *cuts)
+{
+    uint32_t features = d->train.features;
+    uint8_t *mask = malloc(features);
+    int code = mask ? CLI_OK : cli_error("features: out of memory");
+    for (unsigned i = 0; i < c->cuts && code == CLI_OK; i++) {
+        result one = *all;
+        uint32_t kept = kept_at(c, i, features);
+        cloud_ranking_mask(r, kept, d->mask, mask);
+        if (kept < features)
+            code = run_all(c, d, mask, NULL, progress, &one);
+        else
+            progress->before += c->cloud.shuffles;
+        cuts[i] = (cli_cut){kept, isnan(c->percentile[i]) ? 100 * (1 - (double)kept / features) : c->percentile[i],
+                            one.error};
+    }
+    free(mask);
+    return code;
+}
+
+/* ---- Output ---- */
+
+static int write_mask(const config *c, const cloud_data *d, const cloud_ranking *r)
+{
+    char number[16];
+    FILE *out = cloud_create(&c->cloud, c->out);
+    uint64_t keep = c->keep ? c->keep : r->ever;
+    if (!out)
+        return CLI_BAD_INPUT;
+    for (uint64_t i = 0; i < keep && i < d->train.features; i++) {
+        rf_csv_field(out, rf_table_feature(&d->train, r->order[i], number, sizeof number));
+        putc('\n', out);
+    }
+    return cloud_finish(&c->cloud, c->out, out);
+}
+
+static int write_csv(const config *c, const cloud_data *d, const cloud_ranking *r)
+{
+    char number[16];
+    FILE *out = cloud_create(&c->cloud, c->csv);
+    if (!out)
+        return CLI_BAD_INPUT;
+    fprintf(out, "rank,feature,%sasked,variance\n", d->train.width ? "row,column," : "");
+    for (uint32_t i = 0; i < d->train.features; i++) {
+        uint32_t j = r->order[i];
+        fprintf(out, "%u,", i + 1);
+        rf_csv_field(out, rf_table_feature(&d->train, j, number, sizeof number));
+        putc(',', out);
+        if (d->train.width)
+            fprintf(out, "%u,%u,", j / d->train.width, j % d->train.width);
+        fprintf(out, "%llu,%.6g\n", (unsigned long long)r->asked[j], r->variance[j]);
+    }
+    return cloud_finish(&c->cloud, c->csv, out);
+}
+
+static int write_plot(const config *c, const cloud_data *d, const cloud_ranking *r, const cli_cut *cuts)
+{
+    char title[200];
+    double *asked = malloc(d->train.features * sizeof *asked);
+    FILE *out = asked ? cloud_create(&c->cloud, c->cloud.plot) : NULL;
+    int code = asked ? CLI_BAD_INPUT : cli_error("features: out of memory");
+    if (out) {
+        for (uint32_t j = 0; j < d->train.features; j++)
+            asked[j] = (double)r->asked[j];
+        const cli_map maps[] = {{"how often it is asked", asked}, {"variance over the training set", r->variance}};
+        snprintf(title, sizeof title, "%.60s, task %s, method %s", cloud_base_name(d->train.source), d->task.name,
+                 cloud_method_names[c->cloud.method]);
+        cli_picture_maps(out, title, &d->train, maps, 2, cuts, c->cuts);
+        code = cloud_finish(&c->cloud, c->cloud.plot, out);
+        fprintf(stderr, "picture: %s\n", c->cloud.plot);
+    }
+    free(asked);
+    return code;
+}
+
+static void print_text(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all,
+                       const cli_cut *cuts)
+{
+    char number[16];
+    cloud_describe(&c->cloud, d);
+    printf("method %s, %llu objects: error %.3f %% with %.2f queries; %u of %u features were ever asked\n",
+           cloud_method_names[c->cloud.method], (unsigned long long)all->objects, 100 * all->error, all->queries,
+           r->ever, d->train.features);
+    printf("\n  rank  feature           asked    variance\n");
+    for (uint32_t i = 0; i < d->train.features && i < 10; i++)
+        printf("%6u  %-12s %10llu  %10.4g\n", i + 1, rf_table_feature(&d->train, r->order[i], number, sizeof number),
+               (unsigned long long)r->asked[r->order[i]], r->variance[r->order[i]]);
+    if (c->cuts)
+        printf("\n  percentile  features  error\n");
+    for (unsigned i = 0; i < c->cuts; i++)
+        printf("%12.4g  %8u  %.3f %%\n", cuts[i].percentile, cuts[i].features, 100 * cuts[i].error);
+}
+
+static void print_json(const config *c, const cloud_data *d, const cloud_ranking *r, const result *all,
+                       const cli_cut *cuts)
+{
+    char number[16];
+    cli_json json = cli_json_open(stdout);
+    cli_json_text(&json, "task", d->task.name);
+    cli_json_text(&json, "method", cloud_method_names[c->cloud.method]);
+    cli_json_whole(&json, "features", d->train.features);
+    cli_json_whole(&json, "objects", all->objects);
+    cli_json_real(&json, "error", all->error);
+    cli_json_real(&json, "mean_queries", all->queries);
+    cli_json_whole(&json, "ever_asked", r->ever);
+    cli_json_real(&json, "seconds", all->seconds);
+    cli_json_whole(&json, "seed", c->cloud.seed);
+    cli_json_bool(&json, "synthetic", c->cloud.source.data && strcmp(c->cloud.source.data, "synthetic") == 0);
+    cli_json_list(&json, "cuts");
+    for (unsigned i = 0; i < c->cuts; i++) {
+        cli_json_item(&json);
+        cli_json_real(&json, "percentile", cuts[i].percentile);
+        cli_json_whole(&json, "features", cuts[i].features);
+        cli_json_real(&json, "error", cuts[i].error);
+    }
+    cli_json_list_end(&json);
+    cli_json_list(&json, "ranking");
+    for (uint32_t i = 0; i < d->train.features; i++) {
+        cli_json_item(&json);
+        cli_json_text(&json, "feature", rf_table_feature(&d->train, r->order[i], number, sizeof number));
+        cli_json_whole(&json, "asked", r->asked[r->order[i]]);
+        cli_json_real(&json, "variance", r->variance[r->order[i]]);
+    }
+    cli_json_list_end(&json);
+    cli_json_close(&json);
+}
+
+static int run(const config *c, const cloud_data *d)
+{
+    result all;
+    cloud_ranking r;
+    cli_cut cuts[MOST_CUTS] = {{0, 0, 0}};
+    cloud_progress progress = {.what = "ranking", .start = cloud_seconds(), .total = c->cloud.shuffles * (1 + c->cuts)};
+    if (cloud_ranking_make(&r, d->train.features) < 0)
+        return cli_error("features: out of memory");
+    int code = run_all(c, d, NULL, &r, &progress, &all);
+    if (code == CLI_OK) {
+        cloud_ranking_sort(&r);
+        code = run_cuts(c, d, &r, &all, &progress, cuts);
+    }
+    cloud_progress_end(&progress);
+    if (code == CLI_OK && c->out)
+        code = write_mask(c, d, &r);
+    if (code == CLI_OK && c->csv)
+        code = write_csv(c, d, &r);
+    if (code == CLI_OK && c->cloud.plot)
+        code = write_plot(c, d, &r, cuts);
+    if (code == CLI_OK)
+        (c->cloud.json ? print_json : print_text)(c, d, &r, &all, cuts);
+    cloud_ranking_free(&r);
+    return code;
+}
+
+int cli_features(int argc, char **argv)
+{
+    config c = {.cloud = cloud_config_default("features")};
+    cloud_data data;
+    char error[64];
+    set_cuts(&c, "0%,50%,75%,80%,90%,95%,97.5%", error, sizeof error);
+    int go = cli_parse(&usage, &c, argc, argv);
+    if (go <= 0)
+        return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    if (c.keep && !c.out)
+        return cli_error("features: --keep goes with --out");
+    int code = cloud_load(&c.cloud, &data);
+    if (code != CLI_OK)
+        return code;
+    code = run(&c, &data);
+    cloud_free(&data);
+    return code;
+}

@@ -1,0 +1,368 @@
+#include "html.h"
+#include "html_script.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum { DATA_BYTES = 1000000 }; /* of numbers, about */
+
+/* Nothing is fetched, and nothing runs or styles but what stands below: its SHA-256. tests/test_picture.py says it
+ * anew. */
+static const char head[] =
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+    "'sha256-wjBYeNZ1DdmWQUZh0ie2luSIKzcohxD3YsMQEtNJJ3s='; "
+    "script-src 'sha256-vaF9sB2RgG4Nwe1ZFhbulcXUJ7vcNGo2DSBbSv/F8Yw='; base-uri 'none'; form-action 'none'\">\n"
+    "<style>\n"
+    "body { margin: 1em auto; max-width: 960px; font: 14px sans-serif; color: #222; background: #fff }\n"
+    "svg { display: block; width: 100%; height: auto; touch-action: pan-y }\n"
+    "#read { min-height: 3em; margin: .5em 0; font-variant-numeric: tabular-nums }\n"
+    "#hint { color: #666 }\n"
+    ".t { fill: #222 }\n"
+    ".g { stroke: #ddd; stroke-width: .7 } .a { stroke: #666; fill: none }\n"
+    ".band { fill: #c9dff0 } .mean { fill: none; stroke: #0060a0; stroke-width: 2.4; stroke-linejoin: round; "
+    "stroke-linecap: round }\n"
+    ".truth { fill: none; stroke: #000; stroke-width: 1.2; stroke-dasharray: 7 4 }\n"
+    ".setting, .rate { fill: none; stroke: #9c3d00; stroke-width: 2 } .rate { stroke: #555 }\n"
+    ".restart { fill: #000 }\n"
+    "</style>\n";
+
+/* As XML text or attribute. */
+static void put_xml(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&': fputs("&amp;", out); break;
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '"': fputs("&quot;", out); break;
+        default: fputc(*text, out);
+        }
+}
+
+/* As a JSON string that cannot end a script element. */
+static void put_json(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\' || *text == '<' || *text == '&')
+            fprintf(out, "\\u%04x", (unsigned)*text);
+        else
+            fputc(*text, out);
+    fputc('"', out);
+}
+
+static void put_text(FILE *out, const char *text, double x, double y, const char *attributes)
+{
+    fprintf(out, "<text class=\"t\" x=\"%.1f\" y=\"%.1f\" %s>", x, y + 4, attributes);
+    put_xml(out, text);
+    fputs("</text>\n", out);
+}
+
+/* ---- The picture ---- */
+
+typedef struct plot {
+    FILE *out;
+    const cli_picture *picture;
+    const cli_series *series;
+} plot;
+
+/* Held within what a drawing needs; the panel clips the rest. */
+static double y_of(const cli_panel *panel, double value)
+{
+    double y = panel->bottom - cli_axis_at(&panel->axis, value) * (panel->bottom - panel->top);
+    return fmin(fmax(y, panel->top - 1000), panel->bottom + 1000);
+}
+
+static double x_of(const cli_picture *p, double value)
+{
+    return p->left + cli_axis_at(&p->x, value) * (p->right - p->left);
+}
+
+static double row_x(const plot *d, size_t row)
+{
+    return x_of(d->picture, cli_series_at(d->series, row, d->picture->x_column));
+}
+
+static double row_y(const plot *d, const cli_panel *panel, size_t row, size_t column, int turn)
+{
+    return y_of(panel, cli_series_at(d->series, row, column) - turn * panel->period);
+}
+
+/* Do rows i − 1 to i have nothing in the panel? Columns `low` and `high` bound what is drawn. */
+static int is_outside(const plot *d, const cli_panel *panel, size_t i, size_t low, size_t high, int turn)
+{
+    const double top = panel->axis.high + turn * panel->period, bottom = panel->axis.low + turn * panel->period;
+    const double above = fmin(cli_series_at(d->series, i - 1, low), cli_series_at(d->series, i, low));
+    const double below = fmax(cli_series_at(d->series, i - 1, high), cli_series_at(d->series, i, high));
+    return above > top || below < bottom;
+}
+
+/* Can rows i − 1 and i be joined? */
+static int is_joined(const plot *d, const cli_panel *panel, size_t i, size_t low, size_t high, int turn)
+{
+    for (size_t k = i - 1; k <= i; k++)
+        if (!isfinite(cli_series_at(d->series, k, low)) || !isfinite(cli_series_at(d->series, k, high)))
+            return 0;
+    return panel->period == 0 || !is_outside(d, panel, i, low, high, turn);
+}
+
+static void put_line(const plot *d, const cli_panel *panel, size_t column, int turn, const char *class)
+{
+    int is_down = 0;
+    fprintf(d->out, "<path class=\"%s\" d=\"", class);
+    for (size_t i = 1; i < d->series->count; i++) {
+        if (!is_joined(d, panel, i, column, column, turn)) {
+            is_down = 0;
+            continue;
+        }
+        if (!is_down)
+            fprintf(d->out, "M%.1f %.1f", row_x(d, i - 1), row_y(d, panel, i - 1, column, turn));
+        fprintf(d->out, "L%.1f %.1f", row_x(d, i), row_y(d, panel, i, column, turn));
+        is_down = 1;
+    }
+    fputs("\"/>\n", d->out);
+}
+
+/* A polygon for each run of rows that are joined: its upper side from left to right, its lower side back. */
+static void put_band(const plot *d, const cli_panel *panel, int turn)
+{
+    const size_t low = panel->column + CLI_LOW, high = panel->column + CLI_HIGH;
+    fputs("<path class=\"band\" d=\"", d->out);
+    for (size_t first = 0, last; first + 1 < d->series->count; first = last > first ? last : first + 1) {
+        for (last = first; last + 1 < d->series->count && is_joined(d, panel, last + 1, low, high, turn); last++)
+            ;
+        for (size_t i = first; last > first && i <= last; i++)
+            fprintf(d->out, "%c%.1f %.1f", i == first ? 'M' : 'L', row_x(d, i), row_y(d, panel, i, high, turn));
+        for (size_t i = last + 1; last > first && i-- > first;)
+            fprintf(d->out, "L%.1f %.1f", row_x(d, i), row_y(d, panel, i, low, turn));
+        fputs(last > first ? "Z" : "", d->out);
+    }
+    fputs("\"/>\n", d->out);
+}
+
+/* A dash for each row; a line through their extremes where rows stand for several updates. */
+static void put_dashes(const plot *d, const cli_panel *panel)
+{
+    const double length =
+        2 * d->picture->dash * (d->picture->right - d->picture->left) / (d->picture->x.high - d->picture->x.low);
+    const char *class = panel->column == CLI_ACCEPTANCE ? "rate" : "setting";
+    if (d->series->per_row > 1) {
+        put_line(d, panel, panel->column, 0, class);
+        return;
+    }
+    fprintf(d->out, "<path class=\"%s\" d=\"", class);
+    for (size_t i = 0; i < d->series->count; i++)
+        if (isfinite(cli_series_at(d->series, i, panel->column)))
+            fprintf(d->out, "M%.1f %.1fh%.1f", row_x(d, i) - length / 2, row_y(d, panel, i, panel->column, 0), length);
+    fputs("\"/>\n", d->out);
+}
+
+/* Bars, the higher the worse. */
+static void put_health(const plot *d, const cli_panel *panel)
+{
+    for (size_t i = 0, end; i < d->series->count; i = end) {
+        const double level = cli_series_at(d->series, i, CLI_HEALTH);
+        for (end = i + 1; end < d->series->count && cli_series_at(d->series, end, CLI_HEALTH) == level; end++)
+            ;
+        const double from = row_x(d, i), to = row_x(d, end < d->series->count ? end : end - 1), y = y_of(panel, level);
+        if (level > RF_TRACKING)
+            fprintf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", from, y,
+                    fmax(to - from, 2), panel->bottom - y, cli_health_colours[(int)level & 3]);
+    }
+}
+
+static void put_restarts(const plot *d, const cli_panel *panel)
+{
+    fputs("<path class=\"restart\" d=\"", d->out);
+    for (size_t i = 0; i < d->series->count; i++)
+        if (cli_series_at(d->series, i, CLI_RESTARTS) > (i ? cli_series_at(d->series, i - 1, CLI_RESTARTS) : 0))
+            fprintf(d->out, "M%.1f %.1fl-4 -7h8z", row_x(d, i), panel->top + 9);
+    fputs("\"/>\n", d->out);
+}
+
+/* What the script draws anew when the horizontal range changes. */
+static void put_panel(const plot *d, unsigned number)
+{
+    const cli_picture *p = d->picture;
+    const cli_panel *panel = &p->panel[number];
+    fprintf(d->out, "<g id=\"p%u\">\n", number);
+    for (unsigned i = 0; i < panel->axis.ticks; i++) {
+        double y = y_of(panel, panel->axis.tick[i]);
+        if (panel->kind != CLI_PANEL_HEALTH)
+            fprintf(d->out, "<path class=\"g\" d=\"M%.1f %.1fH%.1f\"/>\n", p->left, y, p->right);
+        put_text(d->out, panel->axis.label[i], p->left - 8, y, "text-anchor=\"end\"");
+    }
+    fprintf(d->out, "<g clip-path=\"url(#c%u)\">\n", number);
+    for (int turn = panel->turn_first; panel->kind == CLI_PANEL_ESTIMATE && turn <= panel->turn_last; turn++)
+        put_band(d, panel, turn);
+    for (int turn = panel->turn_first; panel->kind == CLI_PANEL_ESTIMATE && turn <= panel->turn_last; turn++) {
+        put_line(d, panel, panel->column + CLI_MEAN, turn, "mean");
+        put_line(d, panel, panel->column + CLI_TRUTH, turn, "truth");
+    }
+    if (panel->kind == CLI_PANEL_ESTIMATE)
+        put_restarts(d, panel);
+    else if (panel->kind == CLI_PANEL_HEALTH)
+        put_health(d, panel);
+    else
+        put_dashes(d, panel);
+    fputs("</g>\n</g>\n", d->out);
+}
+
+static void put_frame(FILE *out, const cli_picture *p, unsigned number)
+{
+    const cli_panel *panel = &p->panel[number];
+    const double middle = (panel->top + panel->bottom) / 2;
+    char turned[64];
+    snprintf(turned, sizeof turned, "text-anchor=\"middle\" transform=\"rotate(-90 16 %.1f)\"", middle);
+    fprintf(out, "<clipPath id=\"c%u\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n",
+            number, p->left, panel->top, p->right - p->left, panel->bottom - panel->top);
+    fprintf(out, "<path class=\"a\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", p->left, panel->top, panel->bottom, p->right);
+    put_text(out, panel->name, 16, middle, turned);
+}
+
+static void put_key(FILE *out, const cli_key *key)
+{
+    const double y = CLI_KEYS_Y, right = key->x + CLI_SAMPLE - 8;
+    put_text(out, key->text, key->x + CLI_SAMPLE, y, "");
+    if (key->kind == CLI_KEY_ESTIMATE || key->kind == CLI_KEY_TRUTH)
+        fprintf(out, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", key->kind == CLI_KEY_TRUTH ? "truth" : "mean",
+                key->x, y, right);
+    else if (key->kind == CLI_KEY_RESTART)
+        fprintf(out, "<path class=\"restart\" d=\"M%.1f %.1fl-4 -7h8z\"/>\n", (key->x + right) / 2, y + 4);
+    else
+        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"12\" fill=\"%s\"/>\n", key->x, y - 6,
+                right - key->x,
+                key->kind == CLI_KEY_BAND ? "#c9dff0"
+                                          : cli_health_colours[key->kind - CLI_KEY_SUSPICIOUS + RF_SUSPICIOUS]);
+}
+
+static void put_picture(const plot *d)
+{
+    const cli_picture *p = d->picture;
+    const double bottom = p->panel[p->panels - 1].bottom;
+    fprintf(
+        d->out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"picture\" viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" "
+        "font-size=\"12\" role=\"img\" tabindex=\"0\">\n<title>",
+        p->width, p->height);
+    put_xml(d->out, p->title);
+    fprintf(d->out, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", p->width, p->height);
+    put_text(d->out, p->title, p->left, CLI_TITLE_Y, "");
+    for (unsigned k = 0; k < p->keys; k++)
+        put_key(d->out, &p->key[k]);
+    for (unsigned k = 0; k < p->panels; k++)
+        put_panel(d, k);
+    for (unsigned k = 0; k < p->panels; k++)
+        put_frame(d->out, p, k);
+    fputs("<g id=\"x\">\n", d->out);
+    for (unsigned i = 0; i < p->x.ticks; i++) {
+        double x = x_of(p, p->x.tick[i]);
+        fprintf(d->out, "<path class=\"a\" d=\"M%.1f %.1fv5\"/>\n", x, bottom);
+        put_text(d->out, p->x.label[i], x, bottom + 16, "text-anchor=\"middle\"");
+    }
+    fputs("</g>\n", d->out);
+    put_text(d->out, p->x_name, (p->left + p->right) / 2, p->height - 12, "text-anchor=\"middle\"");
+    fprintf(d->out, "<path id=\"cursor\" class=\"a\" visibility=\"hidden\" d=\"M0 %.1fV%.1f\"/>\n</svg>\n",
+            p->panel[0].top, bottom);
+}
+
+/* ---- The data ---- */
+
+static void put_numbers(FILE *out, const cli_series *s, size_t column, int digits)
+{
+    fputc('[', out);
+    for (size_t i = 0; i < s->count; i++) {
+        double value = cli_series_at(s, i, column);
+        if (isfinite(value))
+            fprintf(out, "%s%.*g", i ? "," : "", digits, value);
+        else
+            fputs(i ? ",null" : "null", out);
+    }
+    fputs("]", out);
+}
+
+static void put_curve(FILE *out, const cli_series *s, const char *name, size_t column, int digits)
+{
+    fprintf(out, ",\n\"%s\":", name);
+    put_numbers(out, s, column, digits);
+}
+
+/* Enough for the most that rows cost: parameters to 10 digits, settings and rates to 5. */
+static size_t rows_embedded(const cli_picture *p)
+{
+    size_t bytes = 40;
+    for (unsigned k = 0; k < p->panels; k++)
+        bytes += p->panel[k].kind == CLI_PANEL_ESTIMATE ? 4 * 16 : 11;
+    return DATA_BYTES / bytes;
+}
+
+static void put_panel_data(FILE *out, const cli_panel *panel, const cli_series *s)
+{
+    static const char *const kinds[] = {"estimate", "health", "dashes"};
+    fprintf(out, "{\"kind\":\"%s\",\"name\":", kinds[panel->kind]);
+    put_json(out, panel->name);
+    fprintf(out, ",\"top\":%.1f,\"bottom\":%.1f,\"low\":%.17g,\"high\":%.17g,\"log\":%d,\"period\":%.17g,\"held\":%d",
+            panel->top, panel->bottom, panel->axis.low, panel->axis.high, panel->axis.is_log, panel->period,
+            panel->period > 0 || panel->column == CLI_ACCEPTANCE);
+    if (panel->kind == CLI_PANEL_ESTIMATE) {
+        put_curve(out, s, "truth", panel->column + CLI_TRUTH, 10);
+        put_curve(out, s, "mean", panel->column + CLI_MEAN, 10);
+        put_curve(out, s, "bottoms", panel->column + CLI_LOW, 10);
+        put_curve(out, s, "tops", panel->column + CLI_HIGH, 10);
+    } else {
+        put_curve(out, s, "values", panel->column, 5);
+    }
+    fputs("}", out);
+}
+
+static void put_data(FILE *out, const cli_picture *p, const cli_series *s)
+{
+    fprintf(
+        out,
+        "<script type=\"application/json\" id=\"data\">\n{\"left\":%.1f,\"right\":%.1f,\"low\":%.17g,\"high\":%.17g,"
+        "\"thinned\":%d,\"name\":\"%s\"",
+        p->left, p->right, p->x.low, p->x.high, s->per_row > 1, p->x_name);
+    fputs(",\n\"states\":[", out);
+    for (int h = 0; h < 4; h++)
+        fprintf(out, "%s\"%s\"", h ? "," : "", rf_health_name((rf_health)h));
+    fputs("],\"colours\":[", out);
+    for (int h = 0; h < 4; h++)
+        fprintf(out, "%s\"%s\"", h ? "," : "", cli_health_colours[h]);
+    fputs("]", out);
+    put_curve(out, s, "x", p->x_column, 13);
+    put_curve(out, s, "outcome", CLI_OUTCOME, 5);
+    put_curve(out, s, "health", CLI_HEALTH, 1);
+    put_curve(out, s, "restarts", CLI_RESTARTS, 9);
+    fputs(",\n\"panels\":[\n", out);
+    for (unsigned k = 0; k < p->panels; k++) {
+        fputs(k ? ",\n" : "", out);
+        put_panel_data(out, &p->panel[k], s);
+    }
+    fputs("]}\n</script>\n", out);
+}
+
+int cli_html_write(FILE *out, const cli_picture *picture, const cli_series *shown, const cli_series *all)
+{
+    const plot d = {out, picture, shown};
+    cli_series embedded;
+    if (cli_series_thin(all, rows_embedded(picture), &embedded) != 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n%s<title>", head);
+    put_xml(out, picture->title);
+    fputs("</title>\n</head>\n<body>\n", out);
+    put_picture(&d);
+    fputs("<p id=\"read\" hidden></p>\n<p id=\"hint\" hidden>Wheel or + and \xe2\x88\x92: zoom. Drag or arrows: pan. "
+          "Double click or 0: "
+          "all of it.</p>\n",
+          out);
+    put_data(out, picture, &embedded);
+    fputs("<script>\n", out);
+    for (size_t i = 0; i < sizeof script / sizeof *script; i++)
+        fprintf(out, "%s\n", script[i]);
+    fputs("</script>\n</body>\n</html>\n", out);
+    cli_series_free(&embedded);
+    return fflush(out) == 0 && !ferror(out) ? 0 : -1;
+}

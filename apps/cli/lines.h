@@ -1,0 +1,38 @@
+/* Lines from a file or a live pipe, and the signals that may come while it waits for one. */
+#ifndef REJFILT_CLI_LINES_H
+#define REJFILT_CLI_LINES_H
+
+#include <signal.h>
+#include <stdio.h>
+
+/* From now on SIGINT and SIGTERM set cli_interrupted and cut nothing short but the wait for a line. */
+void cli_catch_signals(void);
+extern volatile sig_atomic_t cli_interrupted;
+
+enum { CLI_LINE_MOST = 1 << 20 };
+
+typedef struct cli_lines {
+    FILE *from;
+    int is_over, is_partial;
+    int is_crlf; /* the line ended in carriage return and line feed */
+    char input[1 << 16]; /* read from the file and not yet taken: at..end */
+    size_t at, end;
+    long number;   /* of the line, from 1 */
+    size_t length; /* of the line, also where it is over CLI_LINE_MOST */
+    char bytes[CLI_LINE_MOST + 1]; /* its first ones, without line end, and a zero */
+} cli_lines;
+
+enum {
+    CLI_LINE = 1,
+    CLI_LINES_END = 0,
+    CLI_LINES_FAILED = -2,     /* the reason is in errno */
+    CLI_LINES_INTERRUPTED = -3 /* a signal came while it waited; nothing is lost, the next call goes on */
+};
+
+/* Starts with a structure of zeros but for `from`, of which nothing else may read. The last line needs no line end. */
+int cli_lines_next(cli_lines *l);
+
+/* Would the next call not wait? */
+int cli_lines_is_ready(const cli_lines *l);
+
+#endif

@@ -1,0 +1,228 @@
+#define _POSIX_C_SOURCE 200809L
+#include "modelspec.h"
+
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Models ---- */
+
+/* A model from C source. What the compiler says follows our own line as it is. */
+static int load(const char *command, const char *path, const rf_model **model)
+{
+    char error[8192];
+    *model = rf_model_load(path, error, sizeof error);
+    if (*model)
+        return 0;
+    char *rest = error + strcspn(error, "\n");
+    if (*rest)
+        *rest++ = '\0';
+    cli_error("%s: --model: %s", command, error);
+    fputs(rest, stderr);
+    if (*rest)
+        fputc('\n', stderr);
+    return -1;
+}
+
+int cli_model_find(const char *command, const char *name, const rf_model **model, char *error, size_t size)
+{
+    const char *names[64] = {NULL}, *dot = strrchr(name, '.');
+    if (strchr(name, '/') || (dot && strcmp(dot, ".c") == 0))
+        return load(command, name, model);
+    *model = rf_model_find(name);
+    if (*model)
+        return 0;
+    for (unsigned i = 0; i < 63 && rf_model_at(i); i++)
+        names[i] = rf_model_at(i)->f64->about->name;
+    char close[CLI_SUGGESTION];
+    snprintf(error, size, "no model '%s'%s ('rejfilt models' lists them)", name, cli_suggestion(name, names, close));
+    return -1;
+}
+
+void cli_model_use(rf_simulation *run, const rf_model *model)
+{
+    run->config.model = model;
+    run->config.description = *model->f64->about;
+    for (unsigned i = 0; i < run->config.description.dim; i++) {
+        const rf_parameter *p = &run->config.description.parameter[i];
+        run->config.prior[i] = (rf_prior){0, p->low, p->high};
+        run->config.drift[i] = p->drift;
+    }
+}
+
+/* ---- Parameters and settings by name ---- */
+
+static const char *name_of(const rf_description *about, int is_setting, unsigned i)
+{
+    return is_setting ? about->setting[i].name : about->parameter[i].name;
+}
+
+/* Splits "name=rest". Those meant are [*first, *last); all of them without a name. Returns 0, or -1 with a message. */
+static int find(const rf_description *about, int is_setting, const char *text, unsigned *first, unsigned *last,
+                const char **rest, char *error, size_t size)
+{
+    const unsigned all = is_setting ? about->settings : about->dim;
+    const char *equals = strchr(text, '=');
+    const size_t length = equals ? (size_t)(equals - text) : 0;
+    char names[256] = "";
+    *first = 0;
+    *last = all;
+    *rest = equals ? equals + 1 : text;
+    for (unsigned i = 0; i < all && equals; i++) {
+        const char *name = name_of(about, is_setting, i);
+        snprintf(names + strlen(names), sizeof names - strlen(names), " %s", name);
+        if (strlen(name) == length && strncmp(name, text, length) == 0) {
+            *first = i;
+            *last = i + 1;
+            return 0;
+        }
+    }
+    if (!equals)
+        return 0;
+    snprintf(error, size, "no %s '%.*s' in model %s; it has%s", is_setting ? "setting" : "parameter", (int)length, text,
+             about->name, all ? names : " none");
+    return -1;
+}
+
+int cli_model_has(const rf_model *model, const char *text)
+{
+    unsigned first, last;
+    const char *rest;
+    char error[256];
+    return find(model->f64->about, 0, text, &first, &last, &rest, error, sizeof error) == 0;
+}
+
+/* "A:B", or "A+-B" where that is allowed. Returns ':' or '+', or 0 with a message. */
+static int parse_pair(const char *text, int gaussian, double *first, double *second, char *error, size_t size)
+{
+    char left[64];
+    const char *mark = gaussian ? strstr(text, "+-") : NULL, *at = mark ? mark : strchr(text, ':');
+    const size_t length = at ? (size_t)(at - text) : 0;
+    snprintf(left, sizeof left, "%.*s", (int)length, text);
+    if (at && length < sizeof left && cli_parse_real(left, -1e15, 1e15, first, error, size) == 0 &&
+        cli_parse_real(at + (mark ? 2 : 1), -1e15, 1e15, second, error, size) == 0)
+        return mark ? '+' : ':';
+    snprintf(error, size, "'%s' is %s, numbers within 1e15", text, gaussian ? "neither LOW:HIGH nor MEAN+-SD" : "not LOW:HIGH");
+    return 0;
+}
+
+int cli_model_prior(rf_simulation *run, const char *text, char *error, size_t size)
+{
+    unsigned first, last;
+    const char *rest;
+    rf_prior prior;
+    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0)
+        return -1;
+    const int mark = parse_pair(rest, 1, &prior.first, &prior.second, error, size);
+    if (!mark)
+        return -1;
+    prior.is_gaussian = mark == '+';
+    if (prior.is_gaussian ? prior.second <= 0 : prior.second <= prior.first) {
+        snprintf(error, size, prior.is_gaussian ? "the standard deviation in '%s' is not positive" : "'%s' is an empty range", rest);
+        return -1;
+    }
+    for (unsigned i = first; i < last; i++)
+        run->config.prior[i] = prior;
+    return 0;
+}
+
+int cli_model_drift(rf_simulation *run, const char *text, char *error, size_t size)
+{
+    unsigned first, last;
+    const char *rest;
+    double drift;
+    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &drift, error, size) < 0)
+        return -1;
+    if (run->config.model->f64->dynamics && drift > 0) {
+        snprintf(error, size, "model %s moves by its own dynamics", run->config.description.name);
+        return -1;
+    }
+    for (unsigned i = first; i < last; i++)
+        run->config.drift[i] = drift;
+    return 0;
+}
+
+static const char *const chart_names[] = {"real", "positive", "bounded", "periodic"};
+
+int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t size)
+{
+    unsigned first, last;
+    const char *rest;
+    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0)
+        return -1;
+    const size_t length = strcspn(rest, ":");
+    for (unsigned kind = 0; kind < 4; kind++) {
+        double low = 0, high = 0;
+        const int has_range = kind == RF_BOUNDED || kind == RF_PERIODIC;
+        if (strlen(chart_names[kind]) != length || strncmp(rest, chart_names[kind], length) != 0)
+            continue;
+        if (has_range != (rest[length] == ':') || (has_range && !parse_pair(rest + length + 1, 0, &low, &high, error, size)))
+            break;
+        if (has_range && high <= low) {
+            snprintf(error, size, "'%s' is an empty range", rest);
+            return -1;
+        }
+        for (unsigned i = first; i < last; i++) {
+            rf_parameter *p = &run->config.description.parameter[i];
+            p->chart = (rf_chart_kind)kind;
+            p->low = has_range ? low : p->low;
+            p->high = has_range ? high : p->high;
+        }
+        return 0;
+    }
+    snprintf(error, size, "'%s' is none of real, positive, bounded:LOW:HIGH, periodic:LOW:HIGH", rest);
+    return -1;
+}
+
+void cli_model_chart_text(const rf_parameter *p, char *text, size_t size)
+{
+    char low[CLI_REAL_TEXT], high[CLI_REAL_TEXT];
+    const int has_range = p->chart == RF_BOUNDED || p->chart == RF_PERIODIC;
+    snprintf(text, size, has_range ? "%s:%s:%s" : "%s", chart_names[p->chart], cli_real_text(p->low, low), cli_real_text(p->high, high));
+}
+
+int cli_model_range(rf_simulation *run, const char *text, char *error, size_t size)
+{
+    unsigned first, last;
+    const char *rest;
+    double low, high;
+    if (find(&run->config.description, 1, text, &first, &last, &rest, error, size) < 0 || !parse_pair(rest, 0, &low, &high, error, size))
+        return -1;
+    for (unsigned i = first; i < last; i++) {
+        rf_setting *s = &run->config.description.setting[i];
+        if (s->role == RF_SETTING_GUESS) {
+            snprintf(error, size, "%s is a guess of a parameter and has no range", s->name);
+            return -1;
+        }
+        if (high < low || (s->role == RF_SETTING_LOGRANGE && low <= 0) || (s->role == RF_SETTING_TIME && low < 0)) {
+            snprintf(error, size, high < low ? "'%s' is an empty range" : "'%s' begins too low for this setting", rest);
+            return -1;
+        }
+        s->low = low;
+        s->high = high;
+    }
+    return 0;
+}
+
+int cli_model_cost(rf_simulation *run, const char *text, char *error, size_t size)
+{
+    unsigned first, last;
+    const char *rest;
+    double cost;
+    if (find(&run->config.description, 1, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &cost, error, size) < 0)
+        return -1;
+    for (unsigned i = first; i < last; i++)
+        run->config.description.setting[i].cost = cost;
+    return 0;
+}
+
+int cli_model_check(const rf_simulation *run, char *error, size_t size)
+{
+    unsigned parameter = 0;
+    rf_status status = rf_config_check(&run->config, &parameter);
+    if (status >= 0)
+        return 0;
+    snprintf(error, size, "parameter %s: %s", run->config.description.parameter[parameter].name, rf_status_text(status));
+    return -1;
+}

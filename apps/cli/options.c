@@ -1,0 +1,318 @@
+/* Option tables: parsing and help from one description. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_silent;
+
+int cli_be_silent(void)
+{
+    is_silent = 1;
+    return freopen("/dev/null", "w", stdout) ? 0 : -1;
+}
+
+int cli_error(const char *format, ...)
+{
+    char line[1024];
+    if (is_silent)
+        return CLI_BAD_INPUT;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    for (char *c = line; *c; c++)
+        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c; /* it stays one line whatever the user wrote */
+    fprintf(stderr, "rejfilt: %s\n", line);
+    return CLI_BAD_INPUT;
+}
+
+int cli_flush(void)
+{
+    static int has_said;
+    const int failed = fflush(stdout) != 0, reason = errno;
+    if (!failed && !ferror(stdout))
+        return CLI_OK;
+    if (!has_said++)
+        cli_error("could not write all output%s%s", failed ? ": " : "", failed ? strerror(reason) : "");
+    return CLI_FAILED;
+}
+
+/* Edit distance, looking at the first 23 characters. */
+static unsigned distance(const char *a, const char *b)
+{
+    enum { MOST = 23 };
+    unsigned row[MOST + 1], n = (unsigned)strnlen(b, MOST), m = (unsigned)strnlen(a, MOST);
+    for (unsigned j = 0; j <= n; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= m; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= n; j++) {
+            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[n];
+}
+
+const char *cli_closest(const char *name, const char *const names[])
+{
+    const char *best = NULL;
+    unsigned least = 3;
+    for (size_t i = 0; names[i]; i++) {
+        unsigned d = distance(name, names[i]);
+        if (d < least) {
+            least = d;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+const char *cli_suggestion(const char *name, const char *const names[], char text[CLI_SUGGESTION])
+{
+    const char *close = cli_closest(name, names);
+    snprintf(text, CLI_SUGGESTION, close ? ", did you mean %s?" : "%s", close ? close : "");
+    return text;
+}
+
+int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size)
+{
+    char *end;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (end == text || *end != '\0' || isspace((unsigned char)text[0]) || isnan(v) || (isinf(v) && errno != ERANGE)) {
+        snprintf(error, size, "'%s' is not a number", text);
+        return -1;
+    }
+    if (v < low || v > high) {
+        snprintf(error, size, "%s is not between %g and %g", text, low, high);
+        return -1;
+    }
+    *value = v;
+    return 0;
+}
+
+uint64_t cli_hash(uint64_t hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+    return hash;
+}
+
+int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size)
+{
+    char *end;
+    errno = 0;
+    int is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    unsigned long long v = strtoull(text, &end, is_hex ? 16 : 10);
+    if (!isdigit((unsigned char)text[0]) || *end != '\0') {
+        snprintf(error, size, "'%s' is not a whole number", text);
+        return -1;
+    }
+    if (errno == ERANGE || v < low || v > high) {
+        snprintf(error, size, "%s is not between %llu and %llu", text, (unsigned long long)low, (unsigned long long)high);
+        return -1;
+    }
+    *value = v;
+    return 0;
+}
+
+/* What is typed to call it. */
+static const char *call_of(const cli_usage *usage, char text[64])
+{
+    snprintf(text, 64, usage->program ? "%s" : "rejfilt %s", usage->program ? usage->program : usage->command);
+    return text;
+}
+
+static void print_help(const cli_usage *usage)
+{
+    char call[64];
+    printf("usage: %s %s\n\n%s\n\noptions:\n", call_of(usage, call), usage->synopsis, usage->about);
+    for (const cli_option *o = usage->options; o->name; o++) {
+        char left[64];
+        if (!o->name[0])
+            continue;
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+        const char *text = o->help, *line;
+        printf("  %-24s", left);
+        while ((line = strchr(text, '\n'))) {
+            printf(" %.*s\n%26s", (int)(line - text), text, "");
+            text = line + 1;
+        }
+        printf(" %s\n", text);
+    }
+    printf("  %-24s %s\n", "--help", "print this and exit");
+    if (usage->examples)
+        printf("\nexamples:\n%s\n", usage->examples);
+}
+
+const cli_option *cli_option_find(const cli_option *options, const char *name, size_t length)
+{
+    for (const cli_option *o = options; o->name; o++)
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
+            return o;
+    return NULL;
+}
+
+int cli_which(const char *value, const char *const names[], char *error, size_t size)
+{
+    for (int i = 0; names[i]; i++)
+        if (strcmp(value, names[i]) == 0)
+            return i;
+    const char *close = cli_closest(value, names);
+    size_t used = (size_t)snprintf(error, size, "'%s' is none of", value);
+    for (int i = 0; names[i] && used < size; i++)
+        used += (size_t)snprintf(error + used, size - used, "%s %s", i ? "," : "", names[i]);
+    if (close && used < size)
+        snprintf(error + used, size - used, "; did you mean %s?", close);
+    return -1;
+}
+
+static int set_name(const cli_option *o, int *field, const char *value, char *error, size_t size)
+{
+    const int which = cli_which(value, o->names, error, size);
+    if (which >= 0)
+        *field = which;
+    return which < 0 ? -1 : 0;
+}
+
+static int set_flag(int *field, const char *value, char *error, size_t size)
+{
+    static const char *const words[] = {"no", "yes", "false", "true", "0", "1"};
+    *field = 1;
+    for (int i = 0; value && i < 6; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *field = i % 2;
+            return 0;
+        }
+    if (value)
+        snprintf(error, size, "'%s' is neither yes nor no", value);
+    return value ? -1 : 0;
+}
+
+int cli_list_add(const char *list[], unsigned most, const char *value, char *error, size_t size)
+{
+    for (unsigned i = 0; i < most; i++)
+        if (!list[i]) {
+            list[i] = value;
+            return 0;
+        }
+    snprintf(error, size, "given more than %u times", most);
+    return -1;
+}
+
+int cli_option_set(const cli_option *o, void *config, const char *value, char *error, size_t size)
+{
+    char *field = (char *)config + o->offset;
+    uint64_t whole = 0;
+    error[0] = '\0';
+    switch (o->kind) {
+    case CLI_FLAG:
+        return set_flag((int *)(void *)field, value, error, size);
+    case CLI_U32:
+    case CLI_U64:
+    case CLI_LONG:
+        if (cli_parse_whole(value, (uint64_t)o->low, o->high > 0 ? (uint64_t)o->high : UINT64_MAX, &whole, error, size) < 0)
+            return -1;
+        if (o->kind == CLI_U32)
+            *(uint32_t *)(void *)field = (uint32_t)whole;
+        else if (o->kind == CLI_U64)
+            *(uint64_t *)(void *)field = whole;
+        else
+            *(long *)(void *)field = (long)whole;
+        return 0;
+    case CLI_REAL:
+        return cli_parse_real(value, o->low, o->high, (double *)(void *)field, error, size);
+    case CLI_NAME:
+        return set_name(o, (int *)(void *)field, value, error, size);
+    case CLI_TEXT:
+        *(const char **)(void *)field = value;
+        return 0;
+    case CLI_LIST:
+        return cli_list_add((const char **)(void *)field, CLI_LIST_MAX, value, error, size);
+    case CLI_CUSTOM:
+        break;
+    }
+    return o->set(config, value, error, size);
+}
+
+void cli_option_print(const cli_option *o, const void *config, char *text, size_t size)
+{
+    const void *field = (const char *)config + o->offset;
+    char digits[CLI_REAL_TEXT];
+    text[0] = '\0';
+    if (o->kind == CLI_FLAG)
+        snprintf(text, size, "%s", *(const int *)field ? "yes" : "no");
+    else if (o->kind == CLI_U32)
+        snprintf(text, size, "%u", *(const uint32_t *)field);
+    else if (o->kind == CLI_U64)
+        snprintf(text, size, "%llu", (unsigned long long)*(const uint64_t *)field);
+    else if (o->kind == CLI_LONG)
+        snprintf(text, size, "%ld", *(const long *)field);
+    else if (o->kind == CLI_REAL)
+        snprintf(text, size, "%s", cli_real_text(*(const double *)field, digits));
+    else if (o->kind == CLI_NAME)
+        snprintf(text, size, "%s", o->names[*(const int *)field]);
+    else if (o->kind == CLI_TEXT && *(const char *const *)field)
+        snprintf(text, size, "%s", *(const char *const *)field);
+}
+
+static void unknown(const cli_usage *usage, const char *argument)
+{
+    const char *names[64] = {"help"};
+    size_t n = 1;
+    for (const cli_option *o = usage->options; o->name && n < 63; o++)
+        names[n++] = o->name;
+    char name[64], call[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
+    const char *close = strncmp(name, "--", 2) == 0 ? cli_closest(name + 2, names) : NULL;
+    cli_error("%s: unknown %s '%s'%s%s%s (see '%s --help')", usage->command,
+              argument[0] == '-' ? "option" : "argument", name, close ? ", did you mean --" : "", close ? close : "",
+              close ? "?" : "", call_of(usage, call));
+}
+
+int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_help(usage);
+            return 0;
+        }
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i] + 2, *equals = strchr(argv[i], '=');
+        size_t length = strncmp(argv[i], "--", 2) != 0 ? 0 : equals ? (size_t)(equals - name) : strlen(name);
+        const int is_bare = argv[i][0] != '-';
+        const cli_option *option = length || is_bare ? cli_option_find(usage->options, name, length) : NULL;
+        if (!option) {
+            unknown(usage, argv[i]);
+            return -1;
+        }
+        const char *value = is_bare ? argv[i] : equals ? equals + 1 : NULL;
+        if (option->argument && !value)
+            value = i + 1 < argc ? argv[++i] : NULL;
+        if (!option->argument != !value) {
+            cli_error("%s: --%s %s", usage->command, option->name, option->argument ? "needs a value" : "takes no value");
+            return -1;
+        }
+        char error[256] = "";
+        if (cli_option_set(option, config, value, error, sizeof error) < 0) {
+            if (error[0])
+                cli_error("%s: %s%s%s%s", usage->command, is_bare ? "" : "--", option->name, is_bare ? "" : ": ", error);
+            return -1;
+        }
+    }
+    return 1;
+}

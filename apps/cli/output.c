@@ -1,0 +1,185 @@
+#include "output.h"
+
+#include <math.h>
+
+#include "csv.h"
+#include "json.h"
+
+/* ---- Text ---- */
+
+static void text_header(FILE *out, const rf_description *about)
+{
+    fprintf(out, "# %s: estimates and truth in natural units, sd in the parameter's chart\n# step", about->name);
+    for (unsigned i = 0; i < about->dim; i++)
+        fprintf(out, "  %6s.truth %7s.mean %7s.sd", about->parameter[i].name, about->parameter[i].name,
+                about->parameter[i].name);
+    for (unsigned i = 0; i < about->settings; i++)
+        fprintf(out, "  %10s", about->setting[i].name);
+    fprintf(out, "   outcome accepted acceptance health\n");
+}
+
+/* A column, apart from the one before it however long the number is; what is not known is a dash. */
+static void text_number(FILE *out, int width, int digits, double value)
+{
+    if (isnan(value))
+        fprintf(out, " %*s", width, "-");
+    else
+        fprintf(out, " %*.*g", width, digits, value);
+}
+
+static void text_step(FILE *out, const rf_description *about, const rf_step *s)
+{
+    fprintf(out, "%5ld", s->step);
+    for (unsigned i = 0; i < s->dim; i++) {
+        text_number(out, 12, 6, s->truth[i]);
+        text_number(out, 11, 6, s->mean[i]);
+        text_number(out, 10, 3, s->sd[i]);
+    }
+    for (unsigned i = 0; i < about->settings; i++)
+        text_number(out, 11, 4, s->setting[i]);
+    text_number(out, 9, 4, s->outcome);
+    fprintf(out, " %6u %8.3f   %s\n", s->report.accepted, s->report.acceptance, cli_health_word(s));
+}
+
+/* ---- JSON ---- */
+
+static void json_settings(cli_json *json, const rf_description *about, const double setting[])
+{
+    cli_json_list(json, "settings");
+    for (unsigned i = 0; i < about->settings; i++) {
+        cli_json_item(json);
+        cli_json_text(json, "name", about->setting[i].name);
+        cli_json_real(json, "value", setting[i]);
+    }
+    cli_json_list_end(json);
+}
+
+static void json_step(FILE *out, const rf_description *about, const rf_step *s)
+{
+    cli_json json = cli_json_open(out);
+    cli_json_whole(&json, "step", (uint64_t)s->step);
+    if (!isnan(s->time))
+        cli_json_real(&json, "time", s->time);
+    cli_json_list(&json, "parameters");
+    for (unsigned i = 0; i < s->dim; i++) {
+        cli_json_item(&json);
+        cli_json_text(&json, "name", about->parameter[i].name);
+        if (!isnan(s->truth[i]))
+            cli_json_real(&json, "truth", s->truth[i]);
+        cli_json_real(&json, "mean", s->mean[i]);
+        cli_json_real(&json, "sd", s->sd[i]);
+        cli_json_real(&json, "low", s->low[i]);
+        cli_json_real(&json, "high", s->high[i]);
+    }
+    cli_json_list_end(&json);
+    if (s->dim > 1) {
+        cli_json_list(&json, "covariances"); /* of pairs of parameters, in their charts */
+        for (unsigned i = 0; i < s->dim; i++)
+            for (unsigned j = 0; j < i; j++) {
+                cli_json_item(&json);
+                cli_json_text(&json, "of", about->parameter[i].name);
+                cli_json_text(&json, "and", about->parameter[j].name);
+                cli_json_real(&json, "value", s->covariance[RF_TRIANGLE(i) + j]);
+            }
+        cli_json_list_end(&json);
+    }
+    json_settings(&json, about, s->setting);
+    cli_json_real(&json, "outcome", s->outcome);
+    cli_json_whole(&json, "records", s->records);
+    cli_json_whole(&json, "attempts", s->report.attempts);
+    cli_json_whole(&json, "accepted", s->report.accepted);
+    cli_json_real(&json, "acceptance", s->report.acceptance);
+    cli_json_real(&json, "kappa", s->report.kappa);
+    cli_json_real(&json, "delta", s->report.delta);
+    cli_json_real(&json, "log_evidence", s->log_evidence);
+    cli_json_real(&json, "log_evidence_sd", sqrt(s->log_evidence_variance));
+    cli_json_text(&json, "health", cli_health_word(s));
+    cli_json_whole(&json, "widened", s->widened);
+    cli_json_whole(&json, "restarts", s->restarts);
+    cli_json_whole(&json, "notes", (uint64_t)s->report.status);
+    cli_json_close(&json);
+}
+
+void cli_output_ask(FILE *out, const rf_description *about, long number, int is_anchor, const double setting[])
+{
+    cli_json json = cli_json_open(out);
+    cli_json_whole(&json, "ask", (uint64_t)number);
+    for (unsigned i = 0; i < about->settings; i++)
+        cli_json_real(&json, about->setting[i].name, setting[i]);
+    cli_json_bool(&json, "anchor", is_anchor);
+    cli_json_close(&json);
+}
+
+/* ---- CSV ---- */
+
+static void csv_real(FILE *out, double value)
+{
+    char digits[CLI_REAL_TEXT];
+    fprintf(out, "%s,", isfinite(value) ? cli_real_text(value, digits) : "");
+}
+
+/* One more column, called by these texts together. */
+static void csv_name(FILE *out, const char *a, const char *b, const char *c, const char *d)
+{
+    putc(',', out);
+    rf_csv_field(out, a, b, c, d);
+}
+
+static void csv_header(FILE *out, const rf_description *about)
+{
+    static const char *const of[] = {".mean", ".sd", ".low", ".high"};
+    fprintf(out, "step,time");
+    for (unsigned i = 0; i < about->dim; i++) {
+        csv_name(out, "truth.", about->parameter[i].name, "", "");
+        for (unsigned k = 0; k < 4; k++)
+            csv_name(out, "", about->parameter[i].name, of[k], "");
+    }
+    for (unsigned i = 0; i < about->dim; i++)
+        for (unsigned j = 0; j < i; j++)
+            csv_name(out, "covariance.", about->parameter[i].name, ".", about->parameter[j].name);
+    for (unsigned i = 0; i < about->settings; i++)
+        csv_name(out, "", about->setting[i].name, "", "");
+    fprintf(out, ",outcome,records,attempts,accepted,acceptance,kappa,delta,log_evidence,log_evidence_sd,widened,"
+                 "restarts,notes,health\n");
+}
+
+static void csv_step(FILE *out, const rf_description *about, const rf_step *s)
+{
+    fprintf(out, "%ld,", s->step);
+    csv_real(out, s->time);
+    for (unsigned i = 0; i < s->dim; i++) {
+        const double values[] = {s->truth[i], s->mean[i], s->sd[i], s->low[i], s->high[i]};
+        for (unsigned k = 0; k < 5; k++)
+            csv_real(out, values[k]);
+    }
+    for (unsigned i = 0; i < s->dim; i++)
+        for (unsigned j = 0; j < i; j++)
+            csv_real(out, s->covariance[RF_TRIANGLE(i) + j]);
+    for (unsigned i = 0; i < about->settings; i++)
+        csv_real(out, s->setting[i]);
+    csv_real(out, s->outcome);
+    fprintf(out, "%u,%u,%u,", s->records, s->report.attempts, s->report.accepted);
+    const double values[] = {s->report.acceptance, s->report.kappa, s->report.delta, s->log_evidence,
+                             sqrt(s->log_evidence_variance)};
+    for (unsigned k = 0; k < 5; k++)
+        csv_real(out, values[k]);
+    fprintf(out, "%u,%u,%u,%s\n", s->widened, s->restarts, (unsigned)s->report.status, cli_health_word(s));
+}
+
+/* ---- All ---- */
+
+void cli_output_header(FILE *out, cli_format format, const rf_description *about)
+{
+    if (format == CLI_FORMAT_TEXT)
+        text_header(out, about);
+    else if (format == CLI_FORMAT_CSV)
+        csv_header(out, about);
+}
+
+void cli_output_step(FILE *out, cli_format format, const rf_description *about, const rf_step *s)
+{
+    if (format == CLI_FORMAT_JSON)
+        json_step(out, about, s);
+    else
+        (format == CLI_FORMAT_CSV ? csv_step : text_step)(out, about, s);
+}

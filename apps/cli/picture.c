@@ -1,0 +1,322 @@
+#include "picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WIDTH = 900,
+    RIGHT_MARGIN = 36,
+    TOP = 66,
+    BOTTOM_MARGIN = 52,
+    GAP = 14,
+    LETTER = 7, /* width of a character, on the safe side */
+    TURNS_MAX = 20,
+    LABEL_MAX = 14
+};
+
+/* From light to dark, for those who see or print no colours. */
+const char *const cli_health_colours[4] = {"#ffffff", "#dba51c", "#c8641e", "#40002a"};
+
+typedef cli_range range;
+
+static const range nothing = {INFINITY, -INFINITY};
+
+static range extended(range r, double value)
+{
+    return isfinite(value) ? (range){fmin(r.low, value), fmax(r.high, value)} : r;
+}
+
+static range range_of(const cli_series *s, size_t column)
+{
+    range r = nothing;
+    for (size_t i = 0; i < s->count; i++)
+        r = extended(r, cli_series_at(s, i, column));
+    return r;
+}
+
+/* Bytes of the UTF-8 character at `c`, 0 when malformed. */
+static size_t character_length(const unsigned char *c)
+{
+    size_t length = *c < 0x80 ? 1 : *c < 0xc2 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : *c < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    const int is_surrogate = length == 3 && c[0] == 0xed && c[1] >= 0xa0;
+    const int is_long = length >= 3 && ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90));
+    return is_surrogate || is_long || (length == 4 && c[0] == 0xf4 && c[1] >= 0x90) ? 0 : length;
+}
+
+void cli_plain(const char *text, size_t limit, char out[CLI_CAPTION_MAX])
+{
+    static const char dots[] = "…";
+    const unsigned char *c = (const unsigned char *)(text ? text : "");
+    size_t used = 0, kept = 0; /* bytes of all characters, and of those that stay when there are too many */
+    for (size_t n = 0; *c; n++) {
+        const size_t length = character_length(c);
+        const int is_control = *c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0);
+        if (n == limit || used + 4 + sizeof dots > CLI_CAPTION_MAX) {
+            memcpy(out + kept, dots, sizeof dots);
+            return;
+        }
+        memcpy(out + used, length == 0 || is_control ? " " : (const char *)c, length && !is_control ? length : 1);
+        used += length && !is_control ? length : 1;
+        c += length ? length : 1;
+        if (n + 1 < limit)
+            kept = used;
+    }
+    out[used] = '\0';
+}
+
+/* ---- Axes ---- */
+
+double cli_axis_at(const cli_axis *a, double value)
+{
+    if (a->is_log)
+        return value > 0 ? log(value / a->low) / log(a->high / a->low) : -1;
+    return (value - a->low) / (a->high - a->low);
+}
+
+static void add_tick(cli_axis *a, double value, const char *format, int digits)
+{
+    if (a->ticks == CLI_TICKS_MAX)
+        return;
+    a->tick[a->ticks] = value;
+    snprintf(a->label[a->ticks], sizeof *a->label, format, digits, value + 0.0);
+    a->ticks++;
+}
+
+/* 1, 2 or 5 times a power of 10, not below `rough`. */
+static double round_step(double rough)
+{
+    double unit = pow(10, floor(log10(rough) + 1e-9)), part = rough / unit;
+    return part <= 1.000001 ? unit : part <= 2 ? 2 * unit : part <= 5 ? 5 * unit : 10 * unit;
+}
+
+static double ticks_within(const cli_axis *a, double step)
+{
+    return floor(a->high / step + 1e-9) - ceil(a->low / step - 1e-9) + 1;
+}
+
+/* About `ticks` of them, `least` or more apart, two at least if that can be; with digits enough for them to differ. */
+static void add_ticks(cli_axis *a, unsigned ticks, double least)
+{
+    double step = round_step(fmax((a->high - a->low) / ticks, least));
+    while (ticks_within(a, step) < 2 && step / 2.5 >= least)
+        step = round_step(step / 2.5);
+    double size = fmax(fabs(a->low), fabs(a->high)), decimals = fmax(-floor(log10(step) + 1e-9), 0);
+    int is_plain = decimals < 8 && size < 1e10 && size >= 1e-3,
+        digits = (int)fmin(ceil(log10(size / step)) + 1, LABEL_MAX);
+    double first = ceil(a->low / step - 1e-9), count = ticks_within(a, step);
+    for (double k = 0; k < count; k += 1)
+        add_tick(a, (first + k) * step + 0.0, is_plain ? "%.*f" : "%.*g", is_plain ? (int)decimals : digits);
+}
+
+static void add_decades(cli_axis *a, unsigned ticks)
+{
+    double low = ceil(log10(a->low) - 1e-9), high = floor(log10(a->high) + 1e-9);
+    double step = fmax(ceil((high - low) / ticks), 1);
+    for (double k = ceil(low / step) * step; k <= high; k += step)
+        if (k < -3 || k > 4)
+            add_tick(a, pow(10, k), "1e%.*f", 0), snprintf(a->label[a->ticks - 1], sizeof *a->label, "1e%.0f", k);
+        else
+            add_tick(a, pow(10, k), "%.*g", 6);
+}
+
+/* A little wider than `r`; a logarithmic one when the values ask for it. */
+static cli_axis axis_over(range r, unsigned ticks, int may_be_log)
+{
+    cli_axis a = {.low = r.low, .high = r.high};
+    double pad = 0.05 * (r.high - r.low), size = fmax(fabs(r.low), fabs(r.high));
+    if (may_be_log && r.low > 0 && r.high > 100 * r.low) {
+        double factor = pow(r.high / r.low, 0.06);
+        a = (cli_axis){.low = r.low / factor, .high = r.high * factor, .is_log = 1};
+        add_decades(&a, ticks);
+        return a;
+    }
+    if (!(pad > 1e-9 * size))
+        pad = size > 0 ? 0.1 * size : 1;
+    a.low -= pad;
+    a.high += pad;
+    add_ticks(&a, ticks, 0);
+    return a;
+}
+
+static cli_axis axis_exactly(double low, double high, unsigned ticks, double least)
+{
+    cli_axis a = {.low = low, .high = high};
+    add_ticks(&a, ticks, least);
+    return a;
+}
+
+/* ---- Panels ---- */
+
+/* Times make the axis when every row has one, they never go back, and they move. */
+static int has_times(const cli_series *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (!isfinite(cli_series_at(s, i, CLI_TIME)) ||
+            (i > 0 && cli_series_at(s, i, CLI_TIME) < cli_series_at(s, i - 1, CLI_TIME)))
+            return 0;
+    return s->count > 0 && cli_series_at(s, s->count - 1, CLI_TIME) > cli_series_at(s, 0, CLI_TIME);
+}
+
+static void lay_horizontally(cli_picture *p, const cli_series *s)
+{
+    p->x_column = has_times(s) ? CLI_TIME : CLI_STEP;
+    p->x_name = p->x_column == CLI_TIME ? "time" : "measurement";
+    double low = cli_series_at(s, 0, p->x_column), high = cli_series_at(s, s->count - 1, p->x_column);
+    p->dash = fmax(0.4 / (double)s->count, 0.0012) * (high - low);
+    if (!(high > low)) {
+        p->dash = 0.1;
+        low -= 1;
+        high += 1;
+    }
+    p->x = axis_exactly(low - p->dash, high + p->dash, 9, p->x_column == CLI_STEP ? 1 : 0);
+}
+
+static cli_panel *add_panel(cli_picture *p, cli_panel_kind kind, size_t column, const char *name, double height)
+{
+    cli_panel *panel = &p->panel[p->panels++];
+    *panel = (cli_panel){.kind = kind, .column = column, .top = p->height, .bottom = p->height + height};
+    cli_plain(name, (size_t)(height / LETTER), panel->name);
+    p->height += height + GAP;
+    return panel;
+}
+
+static unsigned ticks_for(const cli_panel *panel) { return (unsigned)fmax((panel->bottom - panel->top) / 23, 3); }
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+cli_range cli_estimate_range(cli_range lines, cli_range band, double widths[], size_t count)
+{
+    if (lines.low > lines.high || band.low > band.high)
+        return lines;
+    qsort(widths, count, sizeof *widths, compare);
+    const double reach = fmax(0.5 * (lines.high - lines.low), count ? widths[count / 2] : 0);
+    return (range){fmin(lines.low, fmax(band.low, lines.low - reach)),
+                   fmax(lines.high, fmin(band.high, lines.high + reach))};
+}
+
+static range estimate_range(const cli_series *s, unsigned i)
+{
+    double widths[CLI_PICTURE_ROWS];
+    size_t known = 0;
+    range lines = nothing, band = nothing;
+    for (size_t row = 0; row < s->count; row++) {
+        const double *of = s->rows + row * cli_series_width(s) + cli_series_parameter(i, 0);
+        lines = extended(extended(lines, of[CLI_MEAN]), of[CLI_TRUTH]);
+        band = extended(extended(band, of[CLI_LOW]), of[CLI_HIGH]);
+        if (isfinite(of[CLI_HIGH] - of[CLI_LOW]) && known < CLI_PICTURE_ROWS)
+            widths[known++] = of[CLI_HIGH] - of[CLI_LOW];
+    }
+    return cli_estimate_range(lines, band, widths, known);
+}
+
+/* Periodic parameters are drawn on their circle, unless they go round too often: then as they add up. */
+static void add_estimate(cli_picture *p, const cli_series *s, unsigned i, double height)
+{
+    const rf_parameter *about = &s->about->parameter[i];
+    range r = nothing;
+    for (size_t which = 0; which < CLI_PARAMETER_COLUMNS; which++) {
+        range part = range_of(s, cli_series_parameter(i, which));
+        r = extended(extended(r, part.low), part.high);
+    }
+    cli_panel *panel = add_panel(p, CLI_PANEL_ESTIMATE, cli_series_parameter(i, 0), about->name, height);
+    double period = about->high - about->low;
+    const int is_near = r.low <= r.high && fmax(-r.low, r.high) < 1e6 * period; /* whole turns are exact */
+    if (about->chart == RF_PERIODIC && is_near && r.high - r.low < TURNS_MAX * period) {
+        panel->period = period;
+        panel->turn_first = (int)floor((r.low - about->low) / period);
+        panel->turn_last = (int)floor((r.high - about->low) / period);
+        panel->axis = axis_exactly(about->low, about->high, ticks_for(panel), 0);
+    } else {
+        panel->axis = axis_over(r.low > r.high ? (range){0, 0} : estimate_range(s, i), ticks_for(panel), 0);
+    }
+}
+
+static void add_dashes(cli_picture *p, const cli_series *s, size_t column, const char *name, double height)
+{
+    range r = range_of(s, column);
+    if (r.low > r.high)
+        return;
+    cli_panel *panel = add_panel(p, CLI_PANEL_DASHES, column, name, height);
+    panel->axis = column == CLI_ACCEPTANCE ? axis_exactly(-0.04, 1.04, 3, 0.5) : axis_over(r, ticks_for(panel), 1);
+}
+
+static void add_key(cli_picture *p, cli_key_kind kind, const char *text)
+{
+    const cli_key *last = p->keys ? &p->key[p->keys - 1] : NULL;
+    double x = last ? last->x + CLI_SAMPLE + LETTER * (double)strlen(last->text) + 20 : p->left;
+    p->key[p->keys++] = (cli_key){kind, text, x};
+}
+
+static void add_keys(cli_picture *p, const cli_series *s)
+{
+    int seen[4] = {0}, is_known = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        seen[(int)cli_series_at(s, i, CLI_HEALTH) & 3] = 1;
+        for (unsigned k = 0; k < p->panels && p->panel[k].kind == CLI_PANEL_ESTIMATE; k++)
+            is_known |= isfinite(cli_series_at(s, i, p->panel[k].column + CLI_TRUTH)) != 0;
+    }
+    add_key(p, CLI_KEY_ESTIMATE, "estimate");
+    add_key(p, CLI_KEY_BAND, "95 % band");
+    if (is_known)
+        add_key(p, CLI_KEY_TRUTH, "truth");
+    for (int h = RF_SUSPICIOUS; h <= RF_LOST; h++)
+        if (seen[h])
+            add_key(p, (cli_key_kind)(CLI_KEY_SUSPICIOUS + h - RF_SUSPICIOUS), rf_health_name((rf_health)h));
+    if (cli_series_at(s, s->count - 1, CLI_RESTARTS) > 0)
+        add_key(p, CLI_KEY_RESTART, "restart");
+}
+
+/* Room at the left for the longest label. */
+static double left_margin(const cli_picture *p)
+{
+    size_t longest = 4;
+    for (unsigned k = 0; k < p->panels; k++)
+        for (unsigned i = 0; i < p->panel[k].axis.ticks; i++) {
+            size_t length = strlen(p->panel[k].axis.label[i]);
+            longest = length > longest ? length : longest;
+        }
+    return 50 + LETTER * (double)longest;
+}
+
+int cli_picture_lay(cli_picture *p, const cli_series *s)
+{
+    static const double heights[CLI_ESTIMATES_MAX + 1] = {0, 230, 160, 130, 110};
+    const unsigned dim = s->about->dim, shown = dim < CLI_ESTIMATES_MAX ? dim : CLI_ESTIMATES_MAX;
+    char title[CLI_CAPTION_MAX + 64];
+    int is_finite = 0;
+    for (unsigned i = 0; i < shown; i++) {
+        range r = range_of(s, cli_series_parameter(i, CLI_MEAN));
+        is_finite |= r.low <= r.high;
+    }
+    if (!is_finite)
+        return -1;
+    *p = (cli_picture){.width = WIDTH, .height = TOP, .right = WIDTH - RIGHT_MARGIN};
+    cli_plain(s->title, dim > shown ? 85 : 115, p->title);
+    if (dim > shown) {
+        snprintf(title, sizeof title, "%s; the first %u of %u parameters", p->title, shown, dim);
+        cli_plain(title, CLI_CAPTION_MAX, p->title);
+    }
+    lay_horizontally(p, s);
+    for (unsigned i = 0; i < shown; i++)
+        add_estimate(p, s, i, heights[shown]);
+    if (range_of(s, CLI_HEALTH).high > RF_TRACKING) {
+        cli_panel *panel = add_panel(p, CLI_PANEL_HEALTH, CLI_HEALTH, "", 18);
+        panel->axis = (cli_axis){.high = RF_LOST, .ticks = 1, .tick = {1.5}, .label = {"health"}};
+    }
+    for (unsigned i = 0; i < s->about->settings; i++)
+        add_dashes(p, s, cli_series_setting(s, i), s->about->setting[i].name, s->about->settings > 4 ? 63 : 70);
+    add_dashes(p, s, CLI_ACCEPTANCE, "acceptance", 72);
+    p->height += BOTTOM_MARGIN - GAP;
+    p->left = left_margin(p);
+    add_keys(p, s);
+    return 0;
+}

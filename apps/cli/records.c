@@ -1,0 +1,573 @@
+#define _POSIX_C_SOURCE 200809L
+#include "records.h"
+
+#include "cli.h"
+#include "csv.h"
+#include "lines.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+enum { FIELDS_MOST = 1024 };
+
+#define SETTING_MOST 1e15 /* beyond it a phase setting * parameter has no digits left */
+#define TIME_MOST 1e19    /* nanoseconds since 1970 are below it */
+
+/* What a record is made of: settings from 0, then these, then the truths. */
+enum { OUTCOME = RF_NAMES_MAX, TIME, BATCH, TRUTH, PARTS = TRUTH + RF_NAMES_MAX };
+
+typedef enum format { UNKNOWN, CSV, JSON } format;
+
+struct cli_records {
+    const char *name;
+    const rf_description *about;
+    int settings_given;
+    format format;
+    int has_failed;
+    char error[512], ignored[256];
+    long line, count;
+    double time; /* of the last record that had one */
+
+    cli_lines lines;
+    char *bytes; /* the line, or its first CLI_LINE_MOST bytes */
+    size_t length;
+
+    json_t *root; /* JSON: the line's object */
+
+    char separator; /* CSV */
+    char *header;
+    size_t header_length;
+    size_t columns;
+    const char *column[FIELDS_MOST + 1]; /* names, then null */
+    char *field[FIELDS_MOST];
+    int at[PARTS]; /* the column of each part, or -1 */
+};
+
+/* A value as it was written. */
+typedef enum cell_kind { ABSENT, EMPTY, NUMBER, TEXT, OTHER } cell_kind;
+typedef struct cell {
+    cell_kind kind;
+    double number;
+    const char *text; /* TEXT: itself; OTHER: what it is, in words */
+} cell;
+
+static void make_one_line(char *text)
+{
+    for (char *c = text; *c; c++)
+        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
+}
+
+/* Writes the message and returns `result`. */
+static int refuse(cli_records *r, int result, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int refuse(cli_records *r, int result, const char *format, ...)
+{
+    int used = snprintf(r->error, sizeof r->error, "%.160s: line %ld: ", r->name, r->line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(r->error + used, sizeof r->error - (size_t)used, format, arguments);
+    va_end(arguments);
+    make_one_line(r->error);
+    r->has_failed |= result == CLI_RECORDS_FAILED;
+    return result;
+}
+
+/* ---- Lines ---- */
+
+/* Returns CLI_RECORD, or what stopped it. */
+static int read_line(cli_records *r)
+{
+    int result = cli_lines_next(&r->lines);
+    r->bytes = r->lines.bytes;
+    r->line = r->lines.number;
+    r->length = r->lines.length;
+    if (result == CLI_LINES_FAILED)
+        return refuse(r, CLI_RECORDS_FAILED, "cannot read: %s", strerror(errno));
+    if (r->line == 1 && strncmp(r->bytes, "\xef\xbb\xbf", 3) == 0) { /* a mark that some editors put first */
+        r->bytes += 3;
+        r->length -= 3;
+    }
+    return result;
+}
+
+static int is_passed_over(const cli_records *r)
+{
+    return r->bytes[0] == '#' || strspn(r->bytes, r->separator == '\t' ? " " : " \t") == r->length;
+}
+
+/* Is the line one that can be looked into? */
+static int check_line(cli_records *r, int result)
+{
+    if (r->length > CLI_LINE_MOST)
+        return refuse(r, result, "is longer than %d bytes", CLI_LINE_MOST);
+    if (memchr(r->bytes, '\0', r->length))
+        return refuse(r, result, "has a zero byte (text in UTF-16? only UTF-8 is read)");
+    return CLI_RECORD;
+}
+
+/* ---- Names ---- */
+
+static int has_setting(const rf_description *about, const char *name)
+{
+    for (unsigned i = 0; i < about->settings; i++)
+        if (strcmp(about->setting[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* The name of a part, less the "truth." of a truth, or null when these records have no such part. */
+static const char *name_of(const cli_records *r, int part)
+{
+    if (part < OUTCOME)
+        return r->settings_given && (unsigned)part < r->about->settings ? r->about->setting[part].name : NULL;
+    if (part >= TRUTH)
+        return (unsigned)(part - TRUTH) < r->about->dim ? r->about->parameter[part - TRUTH].name : NULL;
+    const char *name = part == OUTCOME ? "outcome" : part == TIME ? "time" : "batch";
+    return part != OUTCOME && has_setting(r->about, name) ? NULL : name;
+}
+
+static int is_required(const cli_records *r, int part)
+{
+    return part == OUTCOME || (part < OUTCOME && name_of(r, part) && r->about->setting[part].role != RF_SETTING_FIXED);
+}
+
+/* "'a', 'b'", cut short when there are too many. */
+static void append_name(char *list, size_t size, const char *name)
+{
+    size_t length = strlen(list);
+    if (length + 48 < size)
+        snprintf(list + length, size - length, "%s'%.32s'", length ? ", " : "", name);
+    else if (length > 3 && strcmp(list + length - 3, "...") != 0)
+        snprintf(list + length, size - length, ", ...");
+}
+
+/* The name among those without a use that was meant to be `name`, or null. Names of one or two letters are all
+   close to each other: these need the same first letter. */
+static const char *meant(const cli_records *r, const char *name, const char *const names[])
+{
+    const char *unused[65];
+    size_t n = 0;
+    for (size_t i = 0; names[i] && n < 64; i++) {
+        int is_used = 0;
+        for (int part = 0; part < TRUTH; part++)
+            is_used |= name_of(r, part) && strcmp(name_of(r, part), names[i]) == 0;
+        if (!is_used && (strlen(name) > 2 || tolower((unsigned char)names[i][0]) == tolower((unsigned char)name[0])))
+            unused[n++] = names[i];
+    }
+    unused[n] = NULL;
+    return cli_closest(name, unused);
+}
+
+static int refuse_missing(cli_records *r, int result, int part, const char *const names[])
+{
+    char list[200] = "";
+    for (size_t i = 0; names[i]; i++)
+        append_name(list, sizeof list, names[i]);
+    const char *close = meant(r, name_of(r, part), names);
+    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s", r->format == CSV ? "column" : "key", name_of(r, part),
+                  list[0] ? "are " : "is nothing", list, close ? "; did you mean '" : "", close ? close : "",
+                  close ? "'?" : "");
+}
+
+/* ---- CSV ---- */
+
+/* Splits a line in place. Returns the number of fields, or `result` (negative) after a message. */
+static int split(cli_records *r, char *text, char *field[], int result)
+{
+    int count = 0;
+    char why[64];
+    for (char *at = text; at; count++) {
+        if (count == FIELDS_MOST)
+            return refuse(r, result, "has more than %d fields", FIELDS_MOST);
+        field[count] = rf_csv_cut(&at, r->separator, why, sizeof why);
+        if (!field[count])
+            return refuse(r, result, "field %d: %s", count + 1, why);
+    }
+    return count;
+}
+
+static int parse_number(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
+static int find_columns(cli_records *r)
+{
+    char used[FIELDS_MOST] = {0};
+    for (int part = 0; part < PARTS; part++) {
+        const char *name = name_of(r, part);
+        r->at[part] = -1;
+        for (size_t i = 0; name && i < r->columns; i++) {
+            const char *column = r->column[i];
+            if (part >= TRUTH && strncmp(column, "truth.", 6) != 0)
+                continue;
+            if (strcmp(part >= TRUTH ? column + 6 : column, name) != 0)
+                continue;
+            if (r->at[part] >= 0)
+                return refuse(r, CLI_RECORDS_FAILED, "column '%s' is there twice", column);
+            r->at[part] = (int)i;
+            used[i] = 1;
+        }
+    }
+    for (int part = 0; part < PARTS; part++)
+        if (r->at[part] < 0 && is_required(r, part))
+            return refuse_missing(r, CLI_RECORDS_FAILED, part, r->column);
+    for (size_t i = 0; i < r->columns; i++)
+        if (!used[i])
+            append_name(r->ignored, sizeof r->ignored, r->column[i]);
+    make_one_line(r->ignored);
+    return CLI_RECORD;
+}
+
+/* The header is whole. */
+static int take_header(cli_records *r)
+{
+    double number;
+    r->separator = rf_csv_separator(r->header);
+    int count = split(r, r->header, r->field, CLI_RECORDS_FAILED);
+    if (count < 0)
+        return CLI_RECORDS_FAILED;
+    if (parse_number(r->field[0], &number))
+        return refuse(r, CLI_RECORDS_FAILED,
+                      "the names of the columns must come first, not '%.32s' (lines with # are comments)", r->field[0]);
+    r->columns = (size_t)count;
+    for (int i = 0; i < count; i++)
+        r->column[i] = r->field[i];
+    r->column[count] = NULL;
+    return find_columns(r);
+}
+
+/* Has the header begun, with a name that goes on in the next line? */
+static int is_in_header(const cli_records *r) { return r->header && r->columns == 0; }
+
+/* Takes one more line of the header. */
+static int read_header(cli_records *r)
+{
+    const int was_open = is_in_header(r);
+    const size_t before = was_open ? r->header_length : 0;
+    if (check_line(r, CLI_RECORDS_FAILED) < 0)
+        return CLI_RECORDS_FAILED;
+    if (before + r->length > CLI_LINE_MOST)
+        return refuse(r, CLI_RECORDS_FAILED, "the header is longer than %d bytes", CLI_LINE_MOST);
+    if (!was_open && !(r->header = malloc(CLI_LINE_MOST + sizeof "\r\n")))
+        return refuse(r, CLI_RECORDS_FAILED, "out of memory");
+    char *line = r->header + before;
+    snprintf(line, r->length + sizeof "\r\n", "%s%s", r->bytes, r->lines.is_crlf ? "\r\n" : "\n");
+    r->header_length = before + r->length + (r->lines.is_crlf ? 2 : 1);
+    if (rf_csv_is_open(line, '\0', was_open))
+        return CLI_RECORD;
+    line[r->length] = '\0'; /* its line end is not part of it */
+    return take_header(r);
+}
+
+static cell csv_cell(const cli_records *r, int part)
+{
+    cell c = {ABSENT, NAN, ""};
+    if (r->at[part] < 0)
+        return c;
+    c.text = r->field[r->at[part]];
+    c.kind = !*c.text || strcmp(c.text, "null") == 0 ? EMPTY : TEXT;
+    if (c.kind == TEXT && part != BATCH && parse_number(c.text, &c.number))
+        c.kind = NUMBER;
+    return c;
+}
+
+/* ---- JSON ---- */
+
+/* In [{"name": NAME, KEY: value}, ...] the value of the one called `name`, or null. */
+static json_t *in_list(json_t *list, const char *name, const char *key)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *item = json_array_get(list, i);
+        const char *called = json_string_value(json_object_get(item, "name"));
+        if (called && strcmp(called, name) == 0)
+            return json_object_get(item, key);
+    }
+    return NULL;
+}
+
+/* Numbers are all reals here: the flags of parse_json see to it. */
+static cell json_cell(const cli_records *r, int part)
+{
+    const char *name = name_of(r, part);
+    json_t *value = NULL;
+    if (name && part < OUTCOME) {
+        json_t *settings = json_object_get(r->root, "settings");
+        value = json_is_array(settings) ? in_list(settings, name, "value") : json_object_get(settings, name);
+    } else if (name && part >= TRUTH) {
+        char flat[80];
+        snprintf(flat, sizeof flat, "truth.%s", name);
+        value = json_object_get(r->root, flat);
+        value = value ? value : json_object_get(json_object_get(r->root, "truth"), name);
+        value = value ? value : in_list(json_object_get(r->root, "parameters"), name, "truth");
+    }
+    if (name && part < TRUTH && !value)
+        value = json_object_get(r->root, name);
+    if (!value)
+        return (cell){ABSENT, NAN, ""};
+    switch (json_typeof(value)) {
+    case JSON_NULL: return (cell){EMPTY, NAN, ""};
+    case JSON_STRING: return (cell){TEXT, NAN, json_string_value(value)};
+    case JSON_OBJECT: return (cell){OTHER, NAN, "an object"};
+    case JSON_ARRAY: return (cell){OTHER, NAN, "a list"};
+    case JSON_TRUE: return (cell){OTHER, NAN, "true"};
+    case JSON_FALSE: return (cell){OTHER, NAN, "false"};
+    default: return (cell){NUMBER, json_number_value(value), ""};
+    }
+}
+
+static int refuse_missing_key(cli_records *r, int part)
+{
+    const char *names[65];
+    size_t n = 0;
+    json_t *settings = json_object_get(r->root, "settings");
+    for (void *i = json_object_iter(r->root); i && n < 32; i = json_object_iter_next(r->root, i))
+        names[n++] = json_object_iter_key(i);
+    for (void *i = json_object_iter(settings); i && n < 64; i = json_object_iter_next(settings, i))
+        names[n++] = json_object_iter_key(i);
+    for (size_t i = 0; i < json_array_size(settings) && n < 64; i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(settings, i), "name"));
+        if (name)
+            names[n++] = name;
+    }
+    names[n] = NULL;
+    return refuse_missing(r, CLI_RECORD_BAD, part, names);
+}
+
+/* Fills r->root with an object; in ask mode a bare outcome becomes one. */
+static int parse_json(cli_records *r)
+{
+    json_error_t error;
+    size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY;
+    r->root = json_loadb(r->bytes, r->length, flags, &error);
+    if (!r->root && json_error_code(&error) == json_error_premature_end_of_input)
+        return refuse(r, CLI_RECORD_BAD, "malformed JSON: it ends too early (a record is one line)");
+    if (!r->root)
+        return refuse(r, CLI_RECORD_BAD, "malformed JSON: character %d: %s", error.column, error.text);
+    if (json_is_object(r->root))
+        return CLI_RECORD;
+    json_t *bare = r->root;
+    if (r->settings_given)
+        return refuse(r, CLI_RECORD_BAD, "is not a JSON object");
+    if (!json_is_number(bare) && !json_is_null(bare))
+        return refuse(r, CLI_RECORD_BAD, "is not a JSON object, a number or null");
+    r->root = json_object();
+    if (json_object_set_new(r->root, "outcome", bare) < 0)
+        return refuse(r, CLI_RECORDS_FAILED, "out of memory");
+    return CLI_RECORD;
+}
+
+/* ---- Records ---- */
+
+static cell cell_of(const cli_records *r, int part)
+{
+    return r->format == CSV ? csv_cell(r, part) : json_cell(r, part);
+}
+
+static int refuse_part(cli_records *r, int part, const char *what)
+{
+    return refuse(r, CLI_RECORD_BAD, "%s %s%s: %s", r->format == CSV ? "column" : "key", part >= TRUTH ? "truth." : "",
+                  name_of(r, part), what);
+}
+
+/* A finite number, at most `most` in size. Returns 1, 0 when there is none, CLI_RECORD_BAD after a message. */
+static int take_number(cli_records *r, int part, double most, double *value)
+{
+    char what[96];
+    cell c = cell_of(r, part);
+    *value = NAN;
+    if (c.kind == ABSENT || c.kind == EMPTY)
+        return 0;
+    if (c.kind != NUMBER)
+        snprintf(what, sizeof what, c.kind == OTHER ? "%s is not a number" : "'%.40s' is not a number", c.text);
+    else if (!isfinite(c.number))
+        snprintf(what, sizeof what, "%.40s is not finite", c.text);
+    else if (fabs(c.number) > most)
+        snprintf(what, sizeof what, "%.15g is absurd (at most %g is taken)", c.number, most);
+    else {
+        *value = c.number;
+        return 1;
+    }
+    return refuse_part(r, part, what);
+}
+
+static int take_outcome(cli_records *r, cli_record *record)
+{
+    int result = take_number(r, OUTCOME, INFINITY, &record->outcome);
+    unsigned n = r->about->outcomes;
+    record->is_missing = result == 0;
+    if (result == 0 && cell_of(r, OUTCOME).kind == ABSENT)
+        return refuse_missing_key(r, OUTCOME);
+    if (result != 1 || n == 0 ||
+        (record->outcome >= 0 && record->outcome < n && record->outcome == floor(record->outcome)))
+        return result;
+    char what[96];
+    snprintf(what, sizeof what, n == 2 ? "%.15g is not 0 or 1" : "%.15g is not a whole number from 0 to %u",
+             record->outcome, n - 1);
+    return refuse_part(r, OUTCOME, what);
+}
+
+static int take_setting(cli_records *r, int part, cli_record *record)
+{
+    const rf_setting *about = &r->about->setting[part];
+    int result = take_number(r, part, SETTING_MOST, &record->setting[part]);
+    if (result == 0 && about->role == RF_SETTING_FIXED)
+        record->setting[part] = about->low;
+    else if (result == 0 && !record->is_missing && r->format == JSON && cell_of(r, part).kind == ABSENT)
+        return refuse_missing_key(r, part);
+    else if (result == 0 && !record->is_missing)
+        return refuse_part(r, part, "is empty");
+    return result;
+}
+
+static int take_time(cli_records *r, cli_record *record)
+{
+    int result = take_number(r, TIME, TIME_MOST, &record->time);
+    record->has_time = result == 1;
+    if (result != 1 || record->time >= r->time)
+        return result;
+    char what[96];
+    snprintf(what, sizeof what, "%.15g is earlier than the %.15g of a record before it", record->time, r->time);
+    return refuse_part(r, TIME, what);
+}
+
+static int take_batch(cli_records *r, cli_record *record)
+{
+    cell c = cell_of(r, BATCH);
+    record->has_batch = c.kind == NUMBER || c.kind == TEXT;
+    if (c.kind == NUMBER)
+        snprintf(record->batch, sizeof record->batch, "%.17g", c.number);
+    else if (c.kind == TEXT && strlen(c.text) >= sizeof record->batch)
+        return refuse_part(r, BATCH, "is longer than 31 bytes");
+    else if (c.kind == TEXT)
+        memcpy(record->batch, c.text, strlen(c.text) + 1);
+    else if (c.kind == OTHER)
+        return refuse_part(r, BATCH, "is neither text nor a number");
+    return record->has_batch;
+}
+
+static int take_record(cli_records *r, cli_record *record)
+{
+    if (take_outcome(r, record) < 0)
+        return CLI_RECORD_BAD;
+    for (int part = 0; part < OUTCOME; part++)
+        if (name_of(r, part) && take_setting(r, part, record) < 0)
+            return CLI_RECORD_BAD;
+    if (take_time(r, record) < 0 || take_batch(r, record) < 0)
+        return CLI_RECORD_BAD;
+    for (int part = TRUTH; part < PARTS; part++) {
+        int result = take_number(r, part, SETTING_MOST, &record->truth[part - TRUTH]);
+        if (result < 0)
+            return CLI_RECORD_BAD;
+        record->has_truth |= (unsigned)result << (part - TRUTH);
+    }
+    if (record->has_time)
+        r->time = record->time;
+    r->count++;
+    return CLI_RECORD;
+}
+
+static format format_of(const cli_records *r)
+{
+    const char *c = r->bytes + strspn(r->bytes, " \t");
+    int is_bare = !r->settings_given && (isdigit((unsigned char)*c) || *c == '-' || strncmp(c, "null", 4) == 0);
+    return *c == '{' || *c == '[' || is_bare ? JSON : CSV;
+}
+
+static int parse_line(cli_records *r, cli_record *record)
+{
+    *record = (cli_record){.line = r->line};
+    for (unsigned i = 0; i < RF_NAMES_MAX; i++)
+        record->setting[i] = record->truth[i] = NAN;
+    if (check_line(r, CLI_RECORD_BAD) < 0)
+        return CLI_RECORD_BAD;
+    if (r->format == CSV) {
+        int count = split(r, r->bytes, r->field, CLI_RECORD_BAD);
+        if (count >= 0 && (size_t)count != r->columns)
+            return refuse(r, CLI_RECORD_BAD, "has %d fields, the header has %zu", count, r->columns);
+        return count < 0 ? CLI_RECORD_BAD : take_record(r, record);
+    }
+    int result = parse_json(r);
+    if (result == CLI_RECORD)
+        result = take_record(r, record);
+    json_decref(r->root);
+    r->root = NULL;
+    return result;
+}
+
+int cli_records_next(cli_records *r, cli_record *record)
+{
+    for (;;) {
+        int result = r->has_failed ? CLI_RECORDS_FAILED : read_line(r);
+        if (result == CLI_RECORDS_END && is_in_header(r))
+            return take_header(r); /* which refuses it */
+        if (result != CLI_RECORD)
+            return result;
+        if (!is_in_header(r) && is_passed_over(r))
+            continue;
+        r->format = r->format == UNKNOWN ? format_of(r) : r->format;
+        if (r->format == JSON || r->columns > 0)
+            return parse_line(r, record);
+        if (read_header(r) < 0)
+            return CLI_RECORDS_FAILED;
+    }
+}
+
+int cli_records_skip(cli_records *r, long count)
+{
+    cli_record record;
+    while (r->count < count) {
+        int result = cli_records_next(r, &record);
+        if (result != CLI_RECORD && result != CLI_RECORD_BAD)
+            return result;
+    }
+    return CLI_RECORD;
+}
+
+void cli_records_begin_at(cli_records *r, double time)
+{
+    if (time > r->time)
+        r->time = time;
+}
+
+int cli_records_is_ready(const cli_records *r) { return cli_lines_is_ready(&r->lines); }
+long cli_records_count(const cli_records *r) { return r->count; }
+const char *cli_records_error(const cli_records *r) { return r->error; }
+const char *cli_records_ignored(const cli_records *r) { return r->ignored; }
+
+cli_records *cli_records_open(FILE *from, const char *name, const rf_description *about, int settings_given)
+{
+    cli_records *r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->lines.from = from;
+    r->name = name;
+    r->about = about;
+    r->settings_given = settings_given;
+    r->time = -INFINITY;
+    return r;
+}
+
+void cli_records_close(cli_records *r)
+{
+    if (!r)
+        return;
+    free(r->header);
+    free(r);
+}
+
+rf_record cli_record_told(const cli_record *r)
+{
+    rf_record told = {.outcome = r->is_missing ? NAN : r->outcome, .time = r->has_time ? r->time : NAN};
+    memcpy(told.setting, r->setting, sizeof told.setting);
+    return told;
+}
+
+uint64_t cli_record_batch(const cli_record *r) { return r->has_batch ? cli_hash(1, r->batch, strlen(r->batch)) | 1 : 0; }

@@ -1,0 +1,76 @@
+/* Measurement records from a file or a live pipe, one a line: JSON lines or CSV with a header, told apart
+   by the first line. A record is returned as soon as its line is complete.
+
+   Columns of CSV, keys of JSON:
+     each setting by name   required, except with a missing outcome; a setting with a fixed role may stay away.
+                            JSON also has them in "settings": {"t": 3} or "settings": [{"name": "t", "value": 3}]
+     outcome                required; empty or null: nothing was measured, time passes all the same
+     time, batch            optional; a model's setting of that name comes first
+     truth.NAME             optional, for the parameter NAME. JSON also has it in "truth": {"NAME": 0.3} or
+                            "parameters": [{"name": "NAME", "truth": 0.3}]
+   Others are ignored. CSV has commas, semicolons or tabs; fields may be quoted but hold no line breaks. Blank
+   lines and lines that begin with # are skipped. Where the settings are not in the records (ask mode), a line
+   may also be a bare number or null, and needs no header. */
+#ifndef REJFILT_CLI_RECORDS_H
+#define REJFILT_CLI_RECORDS_H
+
+#include "lines.h"
+#include "rejfilt/session.h"
+
+typedef struct cli_record {
+    long line;                    /* where it came from, from 1 */
+    double setting[RF_NAMES_MAX]; /* at most 1e15 in size; NAN: not given (ask mode, or a missing outcome) */
+    double outcome;               /* NAN when missing */
+    int is_missing;
+    double time; /* never before that of an earlier record */
+    int has_time;
+    char batch[32]; /* equal ids in a row belong together; the number 3 and the text 3 are equal */
+    int has_batch;
+    double truth[RF_NAMES_MAX]; /* NAN: unknown */
+    unsigned has_truth;         /* bit i: truth[i] is known */
+} cli_record;
+
+/* As a session takes it; and the number of its batch, 0 for none. */
+rf_record cli_record_told(const cli_record *r);
+uint64_t cli_record_batch(const cli_record *r);
+
+typedef struct cli_records cli_records;
+
+/* Reads `from` for the model `about`, called `name` in messages; the three outlive the reader, which does not
+   close the stream, and of which nothing else reads. settings_given 0 is ask mode. Nothing is read yet. Null: out of memory. */
+cli_records *cli_records_open(FILE *from, const char *name, const rf_description *about, int settings_given);
+void cli_records_close(cli_records *r);
+
+enum {
+    CLI_RECORD = CLI_LINE,
+    CLI_RECORDS_END = CLI_LINES_END,
+    CLI_RECORD_BAD = -1,                   /* this line; the next call goes on with the next one */
+    CLI_RECORDS_FAILED = CLI_LINES_FAILED, /* bad header, or reading failed: there is no going on */
+    CLI_RECORDS_INTERRUPTED = CLI_LINES_INTERRUPTED
+};
+
+/* The next record. Only with CLI_RECORD does *record have meaning. */
+int cli_records_next(cli_records *r, cli_record *record);
+
+/* Is the next line there already, or the end? Else the next call may wait. */
+int cli_records_is_ready(const cli_records *r);
+
+/* Reads on until `count` records have been read since the start, passing over bad lines. Returns CLI_RECORD
+   when they have, or what stopped it; after an interruption, call it again with the same count. */
+int cli_records_skip(cli_records *r, long count);
+
+/* Records of an earlier time than this are bad ones from now on. NAN changes nothing. */
+void cli_records_begin_at(cli_records *r, double time);
+
+/* Records read so far, without bad lines: what cli_records_skip takes to come back here. */
+long cli_records_count(const cli_records *r);
+
+/* One line about the last CLI_RECORD_BAD or CLI_RECORDS_FAILED: "data.csv: line 17: column t: 'abc' is not a
+   number". */
+const char *cli_records_error(const cli_records *r);
+
+/* The columns of the CSV header that are not used, as in "'note', 'operator'"; empty when all are, with JSON,
+   or before the first call of cli_records_next. */
+const char *cli_records_ignored(const cli_records *r);
+
+#endif

@@ -1,0 +1,55 @@
+/* A run as pictures show it: a table with a row per update, which grows as updates come. */
+#ifndef REJFILT_CLI_SERIES_H
+#define REJFILT_CLI_SERIES_H
+
+#include <stddef.h>
+
+#include "rejfilt/session.h"
+
+/* Columns. Each parameter has four, from CLI_PARAMETERS on; then each setting has one. What is unknown,
+   or larger than 1e100, is NaN. */
+enum { CLI_STEP, CLI_TIME, CLI_ACCEPTANCE, CLI_OUTCOME, CLI_HEALTH, CLI_RESTARTS, CLI_PARAMETERS };
+enum { CLI_TRUTH, CLI_MEAN, CLI_LOW, CLI_HIGH, CLI_PARAMETER_COLUMNS };
+
+typedef struct cli_series {
+    const char *title;           /* e.g. "precession, 100 attempts per update, seed 1" */
+    const rf_description *about; /* both outlive the series; the rest starts as zeros */
+    size_t most;                 /* rows; 0: what fits in 128 MB. When full, rows are thinned to half */
+    double *rows;
+    size_t count, room; /* of rows */
+    size_t per_row;     /* updates that a row stands for: 1, 2, 4, ... */
+    size_t pending;     /* updates in the last two rows, when those stand for several */
+    double turn[RF_NAMES_MAX], mean[RF_NAMES_MAX];
+} cli_series;
+
+static inline size_t cli_series_width(const cli_series *s)
+{
+    return CLI_PARAMETERS + CLI_PARAMETER_COLUMNS * s->about->dim + s->about->settings;
+}
+
+static inline size_t cli_series_parameter(size_t parameter, size_t which)
+{
+    return CLI_PARAMETERS + CLI_PARAMETER_COLUMNS * parameter + which;
+}
+
+static inline size_t cli_series_setting(const cli_series *s, size_t setting)
+{
+    return CLI_PARAMETERS + CLI_PARAMETER_COLUMNS * s->about->dim + setting;
+}
+
+static inline double cli_series_at(const cli_series *s, size_t row, size_t column)
+{
+    return s->rows[row * cli_series_width(s) + column];
+}
+
+/* One more update, at `time` or, when that is NaN, at a time nobody told. Periodic parameters go on without a
+   cut: their values may leave the chart's range. Returns 0, or -1 when memory is short; the series stays valid. */
+int cli_series_add(cli_series *s, const rf_step *step, double time);
+
+/* The same run in at most `most` rows, at least 2: of any stretch, two rows with the extremes of each column in
+   the order they came; the band's hull; the worst health. Returns 0, or -1 when memory is short. */
+int cli_series_thin(const cli_series *from, size_t most, cli_series *to);
+
+void cli_series_free(cli_series *s);
+
+#endif

@@ -1,0 +1,282 @@
+#define _DEFAULT_SOURCE /* getentropy */
+#define _XOPEN_SOURCE 700
+#include "statefile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const char magic[8] = {'R', 'F', 'S', 'T', 'A', 'T', 'E', '\n'};
+
+enum { HEAD = 16, TAIL = 4 };
+
+static void store(unsigned char *to, uint64_t value, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (unsigned char)(value >> (8 * i));
+}
+
+static uint64_t fetch(const unsigned char *from, size_t count)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < count; i++)
+        value |= (uint64_t)from[i] << (8 * i);
+    return value;
+}
+
+static uint32_t checksum(const unsigned char *bytes, size_t count)
+{
+    uint32_t crc = 0xffffffffu;
+    for (size_t i = 0; i < count; i++) {
+        crc ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = (crc >> 1) ^ (0xedb88320u & (0u - (crc & 1u)));
+    }
+    return ~crc;
+}
+
+/* ---- Places ---- */
+
+static int cannot(const char *what, const char *path, const char *reason, char *error, size_t size)
+{
+    snprintf(error, size, "cannot %s %s: %s", what, path, reason);
+    return -1;
+}
+
+/* Is there a regular file? Returns 0, or -1 with a line in `error`. */
+static int check_kind(const struct stat *there, const char *path, char *error, size_t size)
+{
+    if (S_ISREG(there->st_mode))
+        return 0;
+    snprintf(error, size, "%s is %s", path, S_ISDIR(there->st_mode) ? "a directory" : "not a regular file");
+    return -1;
+}
+
+/* Where the file is that `path` leads to, in `target`. Returns 0, or -1 with a line in `error`. */
+static int follow(const char *path, char target[PATH_MAX], char *error, size_t size)
+{
+    struct stat there;
+    if ((size_t)snprintf(target, PATH_MAX, "%s", path) >= PATH_MAX)
+        return cannot("write", path, strerror(ENAMETOOLONG), error, size);
+    if (lstat(path, &there) < 0)
+        return 0; /* it is yet to be made */
+    if (S_ISLNK(there.st_mode) && (!realpath(path, target) || stat(target, &there) < 0)) {
+        if (errno != ENOENT)
+            return cannot("read", path, strerror(errno), error, size);
+        snprintf(error, size, "%s is a link to nothing", path);
+        return -1;
+    }
+    return check_kind(&there, path, error, size);
+}
+
+/* The directory's name, and the name of the file in it. */
+static const char *split(const char *path, char directory[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(directory, PATH_MAX, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return slash ? slash + 1 : path;
+}
+
+/* A temporary file is called NAME.TAG.tmp, with 16 hexadecimal digits. */
+static int is_temporary(const char *entry, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '.' &&
+           strspn(entry + length + 1, "0123456789abcdef") == 16 && strcmp(entry + length + 17, ".tmp") == 0;
+}
+
+/* Removes what killed processes have left. Nobody else is writing: this process holds the lock. */
+static void remove_leftovers(const char *target)
+{
+    char directory[PATH_MAX];
+    const char *name = split(target, directory);
+    DIR *entries = opendir(directory);
+    for (struct dirent *e; entries && (e = readdir(entries));)
+        if (is_temporary(e->d_name, name))
+            unlinkat(dirfd(entries), e->d_name, 0);
+    if (entries)
+        closedir(entries);
+}
+
+int cli_state_open(cli_state_file *f, const char *path, char *error, size_t size)
+{
+    uint64_t tag;
+    if (getentropy(&tag, sizeof tag) < 0)
+        tag = (uint64_t)getpid();
+    f->path = path;
+    f->lock.file = -1;
+    if (follow(path, f->target, error, size) < 0)
+        return CLI_BAD_INPUT;
+    if ((size_t)snprintf(f->temporary, sizeof f->temporary, "%s.%016llx.tmp", f->target, (unsigned long long)tag) >=
+        sizeof f->temporary) {
+        cannot("write", path, strerror(ENAMETOOLONG), error, size);
+        return CLI_BAD_INPUT;
+    }
+    int code = cli_lock_take(&f->lock, f->target, error, size);
+    if (f->lock.file >= 0)
+        remove_leftovers(f->target);
+    return code;
+}
+
+void cli_state_close(cli_state_file *f) { cli_lock_release(&f->lock); }
+
+/* ---- Saving ---- */
+
+static int write_all(int file, const unsigned char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(file, bytes, count);
+        if (written < 0 && errno != EINTR)
+            return -1;
+        if (written > 0) {
+            bytes += written;
+            count -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+static int sync_directory_of(const char *path)
+{
+    char directory[PATH_MAX];
+    split(path, directory);
+    int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    int result = fsync(file) < 0 && errno != EINVAL ? -1 : 0; /* EINVAL: not a thing on this file system */
+    int reason = errno;
+    close(file);
+    errno = reason;
+    return result;
+}
+
+/* Writes bytes to the file by way of the temporary one. Returns 0, or -1 with the reason in errno. */
+static int replace(const cli_state_file *f, const unsigned char *bytes, size_t count, int is_durable)
+{
+    struct stat there;
+    const mode_t mode = lstat(f->target, &there) == 0 ? (there.st_mode & 0666) | 0600 : 0666;
+    int file = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file < 0)
+        return -1;
+    int failed = write_all(file, bytes, count) < 0 || (is_durable && fsync(file) < 0);
+    int reason = errno;
+    if (close(file) < 0 && !failed) {
+        failed = 1;
+        reason = errno;
+    }
+    if (!failed && rename(f->temporary, f->target) < 0) {
+        failed = 1;
+        reason = errno;
+    }
+    if (failed) {
+        unlink(f->temporary);
+        errno = reason;
+        return -1;
+    }
+    return is_durable ? sync_directory_of(f->target) : 0;
+}
+
+int cli_state_save(const unsigned char *contents, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size)
+{
+    unsigned char *bytes = count <= CLI_STATE_MAX ? malloc(HEAD + count + TAIL) : NULL;
+    if (!bytes)
+        return cannot("write", f->path, count <= CLI_STATE_MAX ? strerror(ENOMEM) : "the state is too large", error, size);
+    memcpy(bytes, magic, sizeof magic);
+    store(bytes + 8, CLI_STATE_VERSION, 4);
+    store(bytes + 12, count, 4);
+    memcpy(bytes + HEAD, contents, count);
+    store(bytes + HEAD + count, checksum(bytes, HEAD + count), TAIL);
+    const int failed = replace(f, bytes, HEAD + count + TAIL, is_durable) < 0, reason = errno;
+    free(bytes);
+    return failed ? cannot("write", f->path, strerror(reason), error, size) : 0;
+}
+
+/* ---- Loading ---- */
+
+/* All bytes of a regular file, malloc'ed, in *bytes. Returns how many, or -1 with a line in `error`. */
+static ssize_t read_file(int file, const char *path, unsigned char **bytes, char *error, size_t size)
+{
+    const size_t most = HEAD + (size_t)CLI_STATE_MAX + TAIL + 1; /* one more than there may be */
+    struct stat there;
+    size_t count = 0;
+    if (fstat(file, &there) < 0)
+        return cannot("read", path, strerror(errno), error, size);
+    if (check_kind(&there, path, error, size) < 0)
+        return -1;
+    const size_t wanted = (size_t)there.st_size < most ? (size_t)there.st_size + 1 : most;
+    *bytes = malloc(wanted);
+    if (!*bytes)
+        return cannot("read", path, strerror(ENOMEM), error, size);
+    while (count < wanted) {
+        ssize_t got = read(file, *bytes + count, wanted - count);
+        if (got == 0)
+            break;
+        if (got < 0 && errno != EINTR)
+            return cannot("read", path, strerror(errno), error, size);
+        count += got > 0 ? (size_t)got : 0;
+    }
+    return (ssize_t)count;
+}
+
+/* Checks the bytes of a file. Returns 1, or -1 with a line in `error`. */
+static int check(const unsigned char *bytes, size_t count, const char *path, char *error, size_t size)
+{
+    size_t known = count < sizeof magic ? count : sizeof magic;
+    if (count == 0)
+        snprintf(error, size, "%s is empty", path);
+    else if (memcmp(bytes, magic, known) != 0)
+        snprintf(error, size, "%s is not a rejfilt state file", path);
+    else if (count < HEAD)
+        snprintf(error, size, "%s is truncated (%zu bytes)", path, count);
+    else if (fetch(bytes + 8, 4) > CLI_STATE_VERSION)
+        snprintf(error, size, "%s is of a newer version (%u; this program reads %u)", path,
+                 (unsigned)fetch(bytes + 8, 4), CLI_STATE_VERSION);
+    else if (fetch(bytes + 8, 4) < CLI_STATE_VERSION)
+        snprintf(error, size, "%s is of an older version (%u; this program reads %u): go on with the program that wrote it, or begin anew", path,
+                 (unsigned)fetch(bytes + 8, 4), CLI_STATE_VERSION);
+    else if (fetch(bytes + 12, 4) > CLI_STATE_MAX || count > HEAD + fetch(bytes + 12, 4) + TAIL)
+        snprintf(error, size, "%s is damaged (its length)", path);
+    else if (count < HEAD + fetch(bytes + 12, 4) + TAIL)
+        snprintf(error, size, "%s is truncated (%zu of %zu bytes)", path, count,
+                 (size_t)(HEAD + fetch(bytes + 12, 4) + TAIL));
+    else if (fetch(bytes + count - TAIL, TAIL) != checksum(bytes, count - TAIL))
+        snprintf(error, size, "%s is damaged (checksum)", path);
+    else
+        return 1;
+    return -1;
+}
+
+int cli_state_load(unsigned char **contents, size_t *count, const char *path, char *error, size_t size)
+{
+    unsigned char *bytes = NULL;
+    struct stat there;
+    *contents = NULL;
+    *count = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make it wait */
+    if (file < 0 && errno == ENOENT) {
+        if (lstat(path, &there) < 0)
+            return 0;
+        snprintf(error, size, "%s is a link to nothing", path);
+        return -1;
+    }
+    if (file < 0)
+        return cannot("read", path, strerror(errno), error, size);
+    ssize_t got = read_file(file, path, &bytes, error, size);
+    close(file);
+    if (got < 0 || check(bytes, (size_t)got, path, error, size) < 0) {
+        free(bytes);
+        return -1;
+    }
+    *count = (size_t)got - HEAD - TAIL;
+    memmove(bytes, bytes + HEAD, *count);
+    *contents = bytes;
+    return 1;
+}

@@ -1,0 +1,332 @@
+/* Tracking with records that come from outside. */
+#define _POSIX_C_SOURCE 200809L
+#include "stream.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bytes.h"
+#include "file.h"
+#include "output.h"
+#include "source.h"
+
+typedef struct stream {
+    const cli_stream *about;
+    const cli_track_config *config;
+    const rf_engine *engine;
+    cli_source source;
+    FILE *in;
+    const char *name; /* of the input */
+    rf_session *session;
+    long position, updates; /* records learnt from, lines written */
+    double flushed;         /* when output last went out, in seconds */
+    uint64_t hash;          /* of the records learnt from */
+    rf_batch batch;         /* what is learnt from together */
+    cli_record last;        /* the latest record of it */
+    cli_record next;        /* the first record of the next one, */
+    int has_next;           /* if it is there already */
+    long first_line;        /* of the batch */
+} stream;
+
+/* ---- Checkpoints ---- */
+
+/* What identifies the records so far: resumed on the same file, they are passed over. */
+static uint64_t hash_record(uint64_t hash, const rf_record *r, unsigned settings)
+{
+    double values[RF_NAMES_MAX + 2] = {isnan(r->outcome) ? 0.5 : r->outcome, isnan(r->time) ? 0 : r->time};
+    for (unsigned i = 0; i < settings; i++)
+        values[2 + i] = isnan(r->setting[i]) ? 0.25 : r->setting[i];
+    return cli_hash(hash, values, (2 + settings) * sizeof *values);
+}
+
+enum { HEAD = 4 * 8 }; /* fingerprint, position, updates, hash */
+
+/* A line is in the output before it is in the checkpoint. */
+static int save_state(stream *s)
+{
+    char error[512];
+    if (!s->config->state || rf_engine_rank(s->engine) != 0)
+        return CLI_OK;
+    if (cli_flush() != CLI_OK)
+        return CLI_FAILED;
+    const size_t size = HEAD + rf_session_save(s->session, NULL);
+    unsigned char *bytes = malloc(size);
+    int saved = -1;
+    if (bytes) {
+        rf_writer w = {bytes, 0};
+        rf_write_u64(&w, cli_track_fingerprint(s->config));
+        rf_write_u64(&w, (uint64_t)s->position);
+        rf_write_u64(&w, (uint64_t)s->updates);
+        rf_write_u64(&w, s->hash);
+        rf_session_save(s->session, bytes + HEAD);
+        saved = cli_state_save(bytes, size, s->about->state, s->config->state_durable, error, sizeof error);
+    } else {
+        snprintf(error, sizeof error, "not enough memory");
+    }
+    free(bytes);
+    if (saved < 0) {
+        cli_error("track: --state: %s", error);
+        return CLI_FAILED;
+    }
+    return CLI_OK;
+}
+
+/* Whoever sends records by hand has to know where to go on. */
+static void say_where(const stream *s)
+{
+    if (isatty(STDERR_FILENO) && !s->config->ask)
+        fprintf(stderr, "%s: %ld records are known; it goes on with record %ld\n", s->config->state, s->position, s->position + 1);
+}
+
+/* The same records again, from the start of a file? Then those that are known are passed over. */
+static int pass_over(stream *s)
+{
+    struct stat about;
+    const unsigned settings = s->config->run.config.description.settings;
+    uint64_t hash = 0;
+    cli_record record;
+    const off_t begin = lseek(fileno(s->in), 0, SEEK_CUR);
+    if (s->config->ask || fstat(fileno(s->in), &about) != 0 || !S_ISREG(about.st_mode) || begin < 0)
+        return CLI_OK;
+    while (cli_records_count(s->source.records) < s->position) {
+        int got = cli_records_next(s->source.records, &record);
+        const rf_record told = cli_record_told(&record);
+        if (got == CLI_RECORD)
+            hash = hash_record(hash, &told, settings);
+        else if (got != CLI_RECORD_BAD)
+            break;
+    }
+    if (cli_records_count(s->source.records) == s->position && hash == s->hash)
+        return CLI_OK;
+    cli_records_close(s->source.records); /* other records: they come after those that are known */
+    s->source.records = NULL;
+    if (lseek(fileno(s->in), begin, SEEK_SET) < 0 || !(s->source.records = cli_records_open(s->in, s->name, &s->config->run.config.description, 1)))
+        return cli_error("track: %s cannot be read again from its beginning", s->name);
+    return CLI_OK;
+}
+
+/* Takes over the contents of a checkpoint. */
+static int take_state(stream *s, const unsigned char *bytes, size_t size)
+{
+    rf_reader r = {bytes, size, 0, 0};
+    const int is_ours = rf_read_u64(&r) == cli_track_fingerprint(s->config);
+    s->position = (long)rf_read_u64(&r);
+    s->updates = (long)rf_read_u64(&r);
+    s->hash = rf_read_u64(&r);
+    if (!is_ours || r.failed || rf_session_load(s->session, bytes + r.at, size - r.at) < 0)
+        return cli_error("track: --state: %s is of a run with other options (model, prior, seed, ...); give those, or another file", s->config->state);
+    if (rf_engine_rank(s->engine) != 0)
+        return CLI_OK;
+    if (pass_over(s) != CLI_OK) {
+        cli_source_end(&s->source);
+        return CLI_FAILED;
+    }
+    rf_step step;
+    rf_session_show(s->session, &step);
+    cli_records_begin_at(s->source.records, step.time);
+    say_where(s);
+    return CLI_OK;
+}
+
+static int load_state(stream *s)
+{
+    char error[512];
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    int loaded = 0;
+    if (!s->config->state)
+        return CLI_OK;
+    if (rf_engine_rank(s->engine) == 0)
+        loaded = cli_state_load(&bytes, &size, s->config->state, error, sizeof error);
+    int code = CLI_OK;
+    if (rf_engine_share(s->engine, &loaded, sizeof loaded) < 0 || cli_source_share(&s->source, &bytes, &size) < 0)
+        code = cli_error("track: MPI cannot share the checkpoint");
+    else if (loaded < 0)
+        code = cli_error("track: --state: %s", error);
+    else if (loaded > 0)
+        code = take_state(s, bytes, size);
+    free(bytes);
+    return code;
+}
+
+/* ---- Records ---- */
+
+/* As many answers as were asked for. */
+static int next_answers(stream *s)
+{
+    int got = CLI_RECORD;
+    s->batch.count = 0;
+    while (s->batch.count < s->config->run.batch && (got = cli_source_next(&s->source, &s->next)) == CLI_RECORD) {
+        s->last = s->next;
+        s->first_line = s->batch.count == 0 ? s->last.line : s->first_line;
+        s->batch.record[s->batch.count++] = cli_record_told(&s->last);
+    }
+    return s->batch.count > 0 && got == CLI_RECORDS_END ? CLI_RECORD : got;
+}
+
+/* Records that belong together. Returns CLI_RECORD, or what ended it: a batch that the end cut short is still one. */
+static int next_batch(stream *s)
+{
+    int got = CLI_RECORD;
+    s->batch.count = 0;
+    s->batch.together = s->config->run.batch;
+    while (s->has_next || (got = cli_source_next(&s->source, &s->next)) == CLI_RECORD) {
+        const rf_record told = cli_record_told(&s->next);
+        const rf_batch_state state = rf_batch_add(&s->batch, &told, cli_record_batch(&s->next));
+        s->has_next = state == RF_BATCH_NEXT;
+        if (state == RF_BATCH_NEXT)
+            return CLI_RECORD;
+        if (state == RF_BATCH_FULL) {
+            cli_error("track: %s: line %ld: batch '%s' has more than %d records", s->name, s->next.line, s->next.batch, RF_BATCH_MAX);
+            return CLI_RECORDS_FAILED;
+        }
+        s->last = s->next;
+        s->first_line = s->batch.count == 1 ? s->last.line : s->first_line;
+        if (state == RF_BATCH_WHOLE)
+            return CLI_RECORD;
+    }
+    return s->batch.count > 0 && got == CLI_RECORDS_END ? CLI_RECORD : got;
+}
+
+/* ---- Steps ---- */
+
+/* Lines go out together while records are there to be learnt from; but before it waits, and when the last have waited long. */
+static int is_due(stream *s)
+{
+    const double longest = 0.05;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    if (now - s->flushed < longest && cli_records_is_ready(s->source.records))
+        return 0;
+    s->flushed = now;
+    return 1;
+}
+
+/* The batch's records count as learnt from. */
+static void take_note(stream *s)
+{
+    for (uint32_t k = 0; k < s->batch.count; k++)
+        s->hash = hash_record(s->hash, &s->batch.record[k], s->config->run.config.description.settings);
+    s->position += s->batch.count;
+}
+
+/* The session does not take the batch's numbers. */
+static int refuse(stream *s, rf_status status)
+{
+    rf_session_unask(s->session);
+    if (s->config->skip_bad) {
+        s->source.bad += s->batch.count;
+        take_note(s);
+        return CLI_OK;
+    }
+    char why[CLI_WHY];
+    return cli_error("track: %s: line %ld: %s", s->name, s->last.line, cli_why(status, s->engine, why));
+}
+
+/* Prints the settings of the next experiments. */
+static int ask(stream *s, rf_record questions[])
+{
+    const rf_description *about = &s->config->run.config.description;
+    const rf_status status = rf_session_ask(s->session, s->config->run.batch, questions);
+    if (status < 0)
+        return cli_error("track: %s", rf_status_text(status));
+    for (uint32_t k = 0; k < s->config->run.batch && !cli_interrupted; k++)
+        cli_output_ask(stdout, about, s->position + (long)k, questions[k].is_anchor, questions[k].setting);
+    return cli_flush();
+}
+
+static int end_all(const stream *s)
+{
+    cli_source_end(&s->source);
+    return CLI_FAILED;
+}
+
+/* One update: the question, the answer. A question without an answer was never asked. */
+static int one_step(stream *s, int *is_over)
+{
+    rf_record questions[RF_ASK_MAX];
+    rf_step step;
+    if (s->config->ask && ask(s, questions) != CLI_OK)
+        return end_all(s);
+    const int got = s->config->ask ? next_answers(s) : next_batch(s);
+    if (got != CLI_RECORD)
+        rf_session_unask(s->session);
+    if (got == CLI_RECORD_BAD || got == CLI_RECORDS_FAILED)
+        return CLI_BAD_INPUT;
+    *is_over = got != CLI_RECORD;
+    if (*is_over)
+        return CLI_OK;
+    for (uint32_t k = 0; k < s->batch.count && s->config->ask; k++)
+        memcpy(s->batch.record[k].setting, questions[k].setting, sizeof questions[k].setting);
+    const rf_status status = rf_session_tell(s->session, s->batch.record, s->batch.count, &step);
+    if (status < 0)
+        return refuse(s, status);
+    take_note(s);
+    if (s->last.has_truth)
+        rf_session_show_truth(s->session, s->last.truth, &step);
+    s->updates++;
+    const int is_left = s->about->observer(s->about->user, 0, &step) != 0 && !cli_interrupted;
+    if (is_left || (s->updates % (long)s->config->state_every == 0 && save_state(s) != CLI_OK) || (is_due(s) && cli_flush() != CLI_OK))
+        return end_all(s);
+    if (!(step.health == RF_LOST && step.is_tested > 0 && s->config->run.config.on_lost == RF_ON_LOST_STOP))
+        return CLI_OK;
+    cli_error("track: %s: line %ld: the filter has lost the truth, and --on-lost is stop", s->name, s->first_line);
+    if (s->updates % (long)s->config->state_every != 0)
+        save_state(s);
+    return CLI_FAILED;
+}
+
+static int run(stream *s)
+{
+    char error[300];
+    int is_over = 0;
+    s->session = rf_session_open(&s->config->run.config, error, sizeof error);
+    if (!s->session)
+        return cli_error("track: %s", error);
+    int code = load_state(s);
+    while (code == CLI_OK && !is_over)
+        code = one_step(s, &is_over);
+    if (code == CLI_OK || code == CLI_BAD_INPUT) {
+        int saved = s->updates > 0 && s->updates % (long)s->config->state_every != 0 ? save_state(s) : CLI_OK;
+        code = code == CLI_OK ? saved : code;
+    }
+    if (s->source.bad > 0)
+        fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->source.bad);
+    return code == CLI_OK && cli_interrupted ? CLI_INTERRUPTED : code;
+}
+
+int cli_stream_run(const cli_stream *about)
+{
+    const cli_track_config *config = about->config;
+    stream *s = calloc(1, sizeof *s);
+    int code = CLI_FAILED;
+    if (!s) {
+        cli_error("track: not enough memory");
+        return CLI_FAILED;
+    }
+    s->about = about;
+    s->config = config;
+    s->engine = config->run.config.engine;
+    s->source = (cli_source){.engine = s->engine, .command = "track", .skip_bad = config->skip_bad};
+    s->name = config->data ? config->data : "standard input";
+    char error[600];
+    s->in = config->data ? rf_file_listen(config->data, error, sizeof error) : stdin;
+    if (!s->in) {
+        code = cli_error("track: --data: %s", error);
+    } else if (!(s->source.records = cli_records_open(s->in, s->name, &config->run.config.description, !config->ask))) {
+        cli_error("track: not enough memory");
+    } else {
+        code = run(s);
+    }
+    rf_session_close(s->session);
+    cli_records_close(s->source.records);
+    if (config->data && s->in)
+        fclose(s->in);
+    free(s);
+    return code;
+}

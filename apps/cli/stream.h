@@ -1,0 +1,19 @@
+/* Tracking with records that come from outside. */
+#ifndef REJFILT_CLI_STREAM_H
+#define REJFILT_CLI_STREAM_H
+
+#include "statefile.h"
+#include "track_options.h"
+
+typedef struct cli_stream {
+    const cli_track_config *config;
+    const cli_state_file *state; /* open on the first rank, if the configuration has a state */
+    rf_observer *observer;       /* of every update, and of every time that only passed */
+    void *user;
+} cli_stream;
+
+/* Reads records, asks where it is to ask, updates, reports, keeps the checkpoint; until the records end, the filter is
+   lost and is to stop, or a signal comes. Returns an exit code, after a message if it is not CLI_OK. */
+int cli_stream_run(const cli_stream *stream);
+
+#endif

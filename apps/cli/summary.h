@@ -1,0 +1,34 @@
+/* What many simulated trials say about a filter and a design. */
+#ifndef REJFILT_CLI_SUMMARY_H
+#define REJFILT_CLI_SUMMARY_H
+
+#include "rejfilt/session.h"
+
+enum {
+    CLI_BURN_IN = 100,    /* steps before this one do not count; shorter runs count their last step alone */
+    CLI_LOST_STEPS = 20,  /* a trial is lost when in more steps than this ... */
+};
+#define CLI_LOST_SIGMAS 5.0 /* ... the error exceeded so many of the filter's own standard deviations */
+
+typedef struct cli_summary {
+    uint64_t trials;
+    double q;                       /* variance of a step of the walk: the unit of the errors; 0: unit 1 */
+    double median, mean, p90, p99; /* squared error, in units of q */
+    double lost, coverage95;       /* fractions */
+    double ns_per_attempt;
+    double mean_attempts; /* of an update, with top-up */
+} cli_summary;
+
+typedef struct cli_collector cli_collector;
+
+/* Collects the steps of many trials; null when memory is short. It keeps 4 bytes per trial and step that counts. */
+size_t cli_collector_bytes(const rf_simulation *simulation, uint64_t trials);
+cli_collector *cli_collector_open(const rf_simulation *simulation, uint64_t trials);
+void cli_collector_free(cli_collector *collector);
+
+/* A rf_observer whose user is the collector. */
+int cli_collector_step(void *collector, uint32_t trial, const rf_step *step);
+
+cli_summary cli_collector_summary(cli_collector *collector);
+
+#endif

@@ -1,0 +1,276 @@
+/* rejfilt track: follow drifting parameters, measurement by measurement. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "lines.h"
+#include "stream.h"
+#include "machine.h"
+#include "output.h"
+#include "plot.h"
+#include "summary.h"
+#include "view.h"
+
+/* ---- One run, step by step ---- */
+
+typedef struct watcher {
+    const cli_track_config *c;
+    const rf_description *about;
+    cli_format format;
+    cli_view *view;
+    cli_series series; /* kept only for a plot */
+    int is_short;      /* of memory for it */
+    int is_lost;       /* and so a simulation stops */
+    long step;         /* the latest */
+    rf_step last;
+    long seen, known, covered; /* steps; parameters whose truth is known; those within their 95 % intervals */
+    double squares;            /* Σ (error / standard deviation)² of those */
+} watcher;
+
+/* What --summary says at the end. */
+static void tally(watcher *w, const rf_step *s)
+{
+    w->last = *s;
+    w->seen++;
+    for (unsigned i = 0; i < s->dim; i++) {
+        if (isnan(s->truth[i]))
+            continue;
+        w->known++;
+        w->covered += s->low[i] <= s->truth[i] && s->truth[i] <= s->high[i];
+        w->squares += s->error[i] * s->error[i];
+    }
+}
+
+static void summarise(const watcher *w)
+{
+    const rf_step *s = &w->last;
+    fprintf(stderr, "%s: %ld updates;", w->about->name, w->seen);
+    for (unsigned i = 0; i < s->dim && w->seen > 0; i++)
+        fprintf(stderr, " %s = %.4g, 95 %% from %.4g to %.4g;", w->about->parameter[i].name, s->mean[i], s->low[i], s->high[i]);
+    if (w->known > 0)
+        fprintf(stderr, " error %.2g (root mean square), and the 95 %% interval held the truth in %.0f %% of the steps", sqrt(w->squares / (double)w->known),
+                100 * (double)w->covered / (double)w->known);
+    else
+        fprintf(stderr, " health: %s", rf_health_name(s->health));
+    if (w->c->plot)
+        fprintf(stderr, "\npicture: %s\n", w->c->plot);
+    else
+        fprintf(stderr, "\npicture: none; --plot run.svg draws one\n");
+    fprintf(stderr, "next: rejfilt track --simulate --trials 500 says how well on average; docs/tutorial.md takes your own data; rejfilt track --help\n");
+}
+
+static int watch(void *user, uint32_t trial, const rf_step *s)
+{
+    (void)trial;
+    watcher *w = user;
+    tally(w, s);
+    if (w->c->plot && cli_series_add(&w->series, s, s->time) < 0) {
+        w->is_short = 1;
+        return 1;
+    }
+    if (w->view) {
+        struct timespec pause = {(time_t)(w->c->pace / 1000), (long)(fmod(w->c->pace, 1000) * 1e6)};
+        cli_view_add(w->view, s);
+        if (w->c->simulate)
+            nanosleep(&pause, NULL);
+        else
+            cli_view_refresh(w->view);
+    } else {
+        cli_output_step(stdout, w->format, w->about, s);
+    }
+    w->is_lost = w->c->simulate && s->health == RF_LOST && w->c->run.config.on_lost == RF_ON_LOST_STOP;
+    w->step = s->step;
+    return cli_interrupted || ferror(stdout) || w->is_lost;
+}
+
+static int refused(const cli_track_config *c, rf_status status)
+{
+    char why[CLI_WHY];
+    return cli_error("track: %s", cli_why(status, c->run.config.engine, why));
+}
+
+static int simulate_once(const cli_track_config *c, watcher *w)
+{
+    rf_status status = rf_simulate(&c->run, 0, 1, watch, w);
+    if (w->is_lost) {
+        cli_error("track: step %ld: the filter has lost the truth, and --on-lost is stop", w->step);
+        return CLI_FAILED;
+    }
+    return status < 0 ? refused(c, status) : cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
+}
+
+/* The first rank opens it; the others learn how that went. */
+static int open_state(const cli_track_config *c, const rf_engine *engine, cli_state_file *state)
+{
+    char error[1000] = "";
+    int code = CLI_OK;
+    if (c->state && rf_engine_rank(engine) == 0)
+        code = cli_state_open(state, c->state, error, sizeof error);
+    if (error[0])
+        cli_error("track: --state: %s", error);
+    if (c->state && rf_engine_share(engine, &code, sizeof code) < 0)
+        return cli_error("track: MPI cannot share the checkpoint");
+    return code;
+}
+
+static int run_once(const cli_track_config *c, const rf_engine *engine)
+{
+    static char buffer[1 << 16];
+    static cli_state_file state = {.lock = {.file = -1}};
+    int code = open_state(c, engine, &state);
+    if (code != CLI_OK)
+        return code;
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    char title[160], error[300];
+    const rf_description *about = &c->run.config.description;
+    watcher w = {.c = c, .about = about, .format = (cli_format)c->format, .series = {.title = title, .about = about}};
+    snprintf(title, sizeof title, "%s, %u attempts per update%s%s%s, seed %llu", about->name, c->run.config.attempts,
+             c->run.config.design ? ", design " : "", c->run.config.design ? c->run.config.design : "", c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
+    const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to what it pipes */
+    if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask && !is_mpi)
+        w.view = cli_view_open(stdout, title, about, c->simulate ? c->run.steps : 0);
+    if (w.format == CLI_FORMAT_AUTO)
+        w.format = c->simulate ? CLI_FORMAT_TEXT : CLI_FORMAT_JSON;
+    if (!w.view)
+        cli_output_header(stdout, w.format, about);
+
+    const cli_stream stream = {c, &state, watch, &w};
+    code = c->simulate ? simulate_once(c, &w) : cli_stream_run(&stream);
+    cli_state_close(&state);
+    if (w.view)
+        cli_view_close(w.view);
+    if (w.is_short) {
+        code = cli_error("track: not enough memory to plot so many steps");
+    } else if (c->plot && w.series.count > 0 && !ferror(stdout)) {
+        if (cli_plot(c->plot, &w.series, error, sizeof error) < 0)
+            code = cli_error("track: %s", error);
+        else if (!c->summary)
+            fprintf(stderr, "picture: %s\n", c->plot);
+    }
+    if (c->summary && (code == CLI_OK || code == CLI_INTERRUPTED))
+        summarise(&w);
+    cli_series_free(&w.series);
+    return code;
+}
+
+/* ---- Many trials ---- */
+
+enum { TRIALS_AT_ONCE = 16 }; /* between two looks at the clock */
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A line on the terminal that says how far it is; nothing within the first second. */
+static void progress(double start, double *shown, uint64_t done, uint64_t total)
+{
+    double now = seconds_now(), spent = now - start;
+    if (!isatty(STDERR_FILENO) || spent < 1 || (now - *shown < 0.2 && done < total))
+        return;
+    *shown = now;
+    if (done == total)
+        fputs("\r\033[K", stderr);
+    else
+        fprintf(stderr, "\r\033[Ktrial %llu of %llu, %.0f s left", (unsigned long long)done, (unsigned long long)total,
+                spent / (double)done * (double)(total - done));
+}
+
+static void print_summary(const cli_track_config *c, const cli_summary *s)
+{
+    const char *unit = s->q > 0 ? " q" : "";
+    printf("%llu trials of %ld steps, %u attempts per update (%.1f with top-up), design %s%s, seed %llu\n",
+           (unsigned long long)s->trials, c->run.steps, c->run.config.attempts, s->mean_attempts,
+           c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
+    if (s->q > 0)
+        printf("squared error in units of q = %.6g, from step %d on:\n", s->q, c->run.steps > CLI_BURN_IN ? CLI_BURN_IN : (int)c->run.steps - 1);
+    else
+        printf("squared error, in the chart of each parameter:\n");
+    printf("  median %.4g%s   mean %.4g%s   90 %% below %.4g%s   99 %% below %.4g%s\n", s->median, unit, s->mean, unit, s->p90,
+           unit, s->p99, unit);
+    printf("  lost %.2f %%   the 95 %% interval covers the truth in %.1f %%\n  %.1f ns per attempt\n", 100 * s->lost,
+           100 * s->coverage95, s->ns_per_attempt);
+}
+
+static void print_json_summary(const cli_track_config *c, const cli_summary *s)
+{
+    cli_json json = cli_json_open(stdout);
+    cli_json_whole(&json, "trials", s->trials);
+    cli_json_whole(&json, "steps", (uint64_t)c->run.steps);
+    cli_json_whole(&json, "attempts", c->run.config.attempts);
+    cli_json_text(&json, "design", c->run.config.design);
+    cli_json_text(&json, "sampler", cli_sampler_names[c->run.config.sampler]);
+    cli_json_text(&json, "engine", rf_engine_name(c->run.config.engine));
+    cli_json_whole(&json, "seed", c->run.config.seed);
+    cli_json_real(&json, "q", s->q);
+    cli_json_real(&json, "median", s->median);
+    cli_json_real(&json, "mean", s->mean);
+    cli_json_real(&json, "p90", s->p90);
+    cli_json_real(&json, "p99", s->p99);
+    cli_json_real(&json, "lost", s->lost);
+    cli_json_real(&json, "coverage95", s->coverage95);
+    cli_json_real(&json, "ns_per_attempt", s->ns_per_attempt);
+    cli_json_text(&json, "model", c->run.config.description.name);
+    cli_json_text(&json, "precision", c->run.config.is_float ? "float" : "double");
+    cli_json_bool(&json, "strict", c->run.config.strict);
+    cli_json_real(&json, "mean_attempts", s->mean_attempts);
+    cli_json_close(&json);
+}
+
+static int collect(void *collector, uint32_t trial, const rf_step *step)
+{
+    return cli_collector_step(collector, trial, step) || cli_interrupted;
+}
+
+static int run_trials(const cli_track_config *c)
+{
+    const size_t bytes = cli_collector_bytes(&c->run, c->trials);
+    char error[200];
+    if (rf_memory_check("a summary of so many trials and steps", bytes, error, sizeof error) < 0)
+        return cli_error("track: %s", error);
+    cli_collector *collector = cli_collector_open(&c->run, c->trials);
+    if (!collector)
+        return cli_error("track: there is no memory for a summary: %zu bytes are needed", bytes);
+    double start = seconds_now(), shown = start;
+    rf_status status = RF_OK;
+    for (uint64_t done = 0; done < c->trials && status >= 0 && !cli_interrupted;) {
+        uint64_t some = c->trials - done < TRIALS_AT_ONCE ? c->trials - done : TRIALS_AT_ONCE;
+        status = rf_simulate(&c->run, (uint32_t)done, (uint32_t)some, collect, collector);
+        done += some;
+        progress(start, &shown, done, c->trials);
+    }
+    if (status >= 0) {
+        cli_summary summary = cli_collector_summary(collector);
+        (c->format == CLI_FORMAT_JSON ? print_json_summary : print_summary)(c, &summary);
+    }
+    cli_collector_free(collector);
+    if (status < 0)
+        return refused(c, status);
+    return cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
+}
+
+int cli_track(int argc, char **argv)
+{
+    static cli_track_config c;
+    char error[300];
+    int go = cli_track_configure(&c, argc, argv);
+    if (go <= 0)
+        return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    rf_engine *engine = rf_engine_open(c.engine, error, sizeof error);
+    if (!engine)
+        return cli_error("track: --engine: %s", error);
+    c.run.config.engine = engine;
+    if (rf_engine_rank(engine) != 0 && cli_be_silent() < 0) /* one rank speaks */
+        return cli_error("track: rank %u cannot be silenced", rf_engine_rank(engine));
+    cli_catch_signals(); /* they end the run after the update under way */
+    int code = c.trials ? run_trials(&c) : run_once(&c, engine);
+    rf_engine_close(engine);
+    return code;
+}

@@ -1,0 +1,329 @@
+/* The options of `rejfilt track`: from files and arguments to a run, and back to a file. */
+#define _POSIX_C_SOURCE 200809L
+#include "track_options.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "modelspec.h"
+#include "plot.h"
+
+const char *const cli_sampler_names[] = {"reject", "lattice", "weight", NULL};
+const char *const cli_on_lost_names[] = {"widen", "restart", "stop", "ignore", NULL};
+const char *const cli_precision_names[] = {"double", "float", NULL};
+
+const char *cli_health_word(const rf_step *step)
+{
+    return step->health == RF_TRACKING && (step->report.status & RF_NOTE_COARSE) ? "coarse"
+                                                                                 : rf_health_name(step->health);
+}
+
+static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
+
+/* Those of src/design/, and what is none of them. */
+static const char *const design_names[] = {
+#define RF_DESIGN(identifier, name, ...) name,
+#include "../../src/design/list.def"
+#undef RF_DESIGN
+    "model", "given", "auto", NULL};
+static const char design_help[] = "who chooses the next experiment:\n"
+#define RF_DESIGN(identifier, name, ...) name ", "
+#include "../../src/design/list.def"
+#undef RF_DESIGN
+    "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
+
+static const char belief_help[] = "what is kept of the parameters (default gaussian):\n"
+#define RF_BELIEF(identifier, name) name "  "
+#include "../../src/beliefs/list.def"
+#undef RF_BELIEF
+    ;
+
+enum { NOT_GIVEN = -1 };
+
+#define AT(field) offsetof(cli_track_config, field)
+
+static int set_json(void *c, const char *value, char *error, size_t size)
+{
+    (void)value, (void)error, (void)size;
+    ((cli_track_config *)c)->format = CLI_FORMAT_JSON;
+    return 0;
+}
+
+static int set_nothing(void *c, const char *value, char *error, size_t size)
+{
+    (void)c, (void)value, (void)error, (void)size; /* read before all others */
+    return 0;
+}
+
+static const cli_option options[] = {
+    {"simulate", NULL, "simulate a truth that walks, and measurements of it", NULL, CLI_FLAG, AT(simulate), 0, 0, NULL},
+    {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
+    {"data", "FILE", "read records from FILE instead of standard input", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"config", "FILE", "take options from an INI file; those on the command line win", set_nothing, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"print-config", NULL, "print the options as such a file, which gives the same run,\nand exit", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
+    {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
+    {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", NULL, CLI_LIST, AT(prior), 0, 0, NULL},
+    {"chart", "[NAME=]C", "the space a parameter is Gaussian in: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
+    {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
+    {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
+    {"cost", "NAME=C", "an experiment costs 1 and C per unit of this setting; the\nrisk design weighs it", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
+    {"belief", "NAME", belief_help, NULL, CLI_TEXT, AT(run.config.belief), 0, 0, NULL},
+    {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.config.design), 0, 0, NULL},
+    {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
+    {"on-lost", "WHAT", "when the filter has lost the truth: widen (default), restart\nfrom the prior, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
+    {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_ASK_MAX, NULL},
+    {"attempts", "M", "attempts per update (default 1000; with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
+    {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
+    {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
+    {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.config.recovery), 0, 1e9, NULL},
+    {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.config.strict), 0, 0, NULL},
+    {"sampler", "NAME", "weight (default): every attempt counts, by its likelihood; or\nreject and lattice: attempts are accepted or rejected", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
+    {"engine", "NAME", "who runs the attempts: serial, simd (default), threads[:N],\nmpi; the result does not depend on it", NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
+    {"precision", "P", "the filter's numbers: float or double (default)", NULL, CLI_NAME, AT(run.config.is_float), 0, 0, cli_precision_names},
+    {"seed", "S", "the same seed gives the same run, to the bit (default 1)", NULL, CLI_U64, AT(run.config.seed), 0, 0, NULL},
+    {"steps", "N", "measurements of a simulated run (default 300)", NULL, CLI_LONG, AT(run.steps), 1, 1e9, NULL},
+    {"trials", "N", "simulate N runs with different truths and print a summary", NULL, CLI_U64, AT(trials), 1, 1e9, NULL},
+    {"jump", "SIZE@STEP", "let the simulated truth jump before that measurement", NULL, CLI_TEXT, AT(jump), 0, 0, NULL},
+    {"summary", NULL, "end with three lines on standard error: how well it went,\nwhere the picture is, what to try next", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
+    {"state", "FILE", "keep a checkpoint there; a run that finds one goes on from it", NULL, CLI_TEXT, AT(state), 0, 0, NULL},
+    {"state-every", "N", "write the checkpoint after every N updates (default 1)", NULL, CLI_U64, AT(state_every), 1, 1e9, NULL},
+    {"state-durable", NULL, "make every checkpoint survive a power cut, too; slower", NULL, CLI_FLAG, AT(state_durable), 0, 0, NULL},
+    {"skip-bad", NULL, "count bad records and go on", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
+    {"format", "NAME", "of a line per update: text, json or csv", NULL, CLI_NAME, AT(format), 0, 0, format_names},
+    {"json", NULL, "the same as --format json; with --trials one summary object", set_json, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"plot", "FILE", "leave a picture of the run, .svg, .png or .html", NULL, CLI_TEXT, AT(plot), 0, 0, NULL},
+    {"pace", "MS", "milliseconds per step of the live view (default 15)", NULL, CLI_REAL, AT(pace), 0, 10000, NULL},
+    {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
+};
+
+static const cli_usage usage = {
+    "track",
+    "[OPTION...] [< RECORDS]",
+    "Follows parameters that drift: reads one record per measurement, as JSON lines\n"
+    "or CSV with a header, and writes one line per update with what is known then.\n"
+    "A record has the settings by name and the outcome: {\"t\": 3, \"x_\": 0.1, \"outcome\": 1}.\n"
+    "Without outcome (null, or empty) only time passes. Optional: time, batch (records\n"
+    "of equal batch are learnt from together), truth.NAME.\n\n"
+    "With --ask it chooses the experiments, too: it prints the settings of the next\n"
+    "one as a line of JSON and waits for a line with the outcome.\n\n"
+    "With --simulate the measurements are made up. In a terminal the run is shown\n"
+    "live. With --trials it is repeated and a summary is printed: squared error in\n"
+    "units of q, the variance of one step of the walk, pooled over steps from 100\n"
+    "on; the share of trials lost (error over 5 standard deviations in more than\n"
+    "20 steps); and how often the 95 % interval covers the truth.",
+    options,
+    "  rejfilt track --simulate                          watch it\n"
+    "  rejfilt track --simulate --plot run.svg           leave a picture\n"
+    "  rejfilt track --simulate --trials 2000 --strict   the paper's algorithm\n"
+    "  rejfilt track --drift 0.02 < data.csv             from a file\n"
+    "  rejfilt track --ask --state qubit.state           drive an experiment\n"
+    "  rejfilt track --config run.ini --print-config     what would be run",
+    NULL,
+};
+
+/* ---- From texts to a run ---- */
+
+static int parse_jump(rf_simulation *run, const char *text)
+{
+    char first[64], error[200];
+    const char *at = strchr(text, '@');
+    uint64_t step;
+    snprintf(first, sizeof first, "%.*s", at ? (int)(at - text) : 0, text);
+    if (!at || cli_parse_real(first, -1e15, 1e15, &run->jump, error, sizeof error) < 0 ||
+        cli_parse_whole(at + 1, 1, 1000000000, &step, error, sizeof error) < 0)
+        return cli_error("track: --jump: '%s' is not SIZE@STEP, as in 1.0@300", text);
+    run->jump_at = (long)step;
+    return CLI_OK;
+}
+
+static int parse_kappa(rf_simulation *run, const char *text)
+{
+    char error[200];
+    run->config.kappa = 0;
+    if (strcmp(text, "auto") != 0 && cli_parse_real(text, 1e-9, 1e9, &run->config.kappa, error, sizeof error) < 0)
+        return cli_error("track: --kappa: %s", error);
+    return CLI_OK;
+}
+
+/* The designer's real name; null in run->config.design for `given`. */
+static int choose_design(cli_track_config *c)
+{
+    char error[300];
+    rf_simulation *run = &c->run;
+    const int chooses = c->simulate || c->ask;
+    if (strcmp(run->config.design, "given") == 0 || (strcmp(run->config.design, "auto") == 0 && !chooses)) {
+        run->config.design = NULL;
+        return chooses ? cli_error("track: --design given: there are no data that bring their settings with --%s", c->ask ? "ask" : "simulate") : CLI_OK;
+    }
+    if (run->config.strict && strcmp(run->config.design, "auto") == 0)
+        run->config.design = "pgh"; /* what the paper's algorithm comes with */
+    const rf64_design *design = rf64_design_find(run->config.design, &run->config.description, run->config.model->f64->design);
+    if (!design && cli_which(run->config.design, design_names, error, sizeof error) < 0)
+        return cli_error("track: --design: %s", error);
+    if (!design)
+        return cli_error("track: --design: %s does not work with model %s, which has no %s", run->config.design, run->config.description.name,
+                         strcmp(run->config.design, "model") == 0 ? "designer of its own" : "fringe");
+    if (!chooses)
+        return cli_error("track: --design %s chooses experiments; that needs --ask or --simulate", design->name);
+    run->config.design = design->name;
+    return CLI_OK;
+}
+
+/* Gives each text of a list to the run. */
+static int apply(const char *option, const char *const *list, int (*to)(rf_simulation *, const char *, char *, size_t), rf_simulation *run)
+{
+    char error[300];
+    for (; *list; list++)
+        if (to(run, *list, error, sizeof error) < 0)
+            return cli_error("track: --%s: %s", option, error);
+    return CLI_OK;
+}
+
+static int resolve(cli_track_config *c)
+{
+    rf_simulation *run = &c->run;
+    const rf_model *model;
+    char error[300] = "";
+    if (cli_model_find("track", c->model, &model, error, sizeof error) < 0)
+        return *error ? cli_error("track: --model: %s", error) : CLI_BAD_INPUT;
+    cli_model_use(run, model);
+    c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->config.strict ? RF_REJECT : RF_WEIGHT;
+    run->config.attempts = run->config.attempts > 0 ? run->config.attempts : run->config.strict ? 100 : 1000;
+    run->config.sampler = (rf_sampler)c->sampler;
+    run->config.on_lost = run->config.strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
+    int code = apply("chart", c->chart, cli_model_chart, run);
+    code = code ? code : apply("prior", c->prior, cli_model_prior, run);
+    code = code ? code : apply("drift", c->drift, cli_model_drift, run);
+    code = code ? code : apply("range", c->range, cli_model_range, run);
+    code = code ? code : apply("cost", c->cost, cli_model_cost, run);
+    code = code ? code : parse_kappa(run, c->kappa);
+    code = code ? code : c->jump ? parse_jump(run, c->jump) : CLI_OK;
+    code = code ? code : choose_design(c);
+    if (code)
+        return code;
+    if (run->config.anchor_every > 0 && (!run->config.design || rf64_design_find(run->config.design, &run->config.description, model->f64->design)->anchor_every == 0))
+        return cli_error("track: --anchors: design %s makes none", run->config.design ? run->config.design : "given");
+    if (cli_model_check(run, error, sizeof error) < 0)
+        return cli_error("track: --prior: %s", error);
+    if (run->config.strict && run->config.sampler != RF_REJECT)
+        return cli_error("track: --strict is rejection by definition; leave out --sampler");
+    rf_session *probe = rf_session_open(&run->config, error, sizeof error);
+    if (!probe)
+        return cli_error("track: --belief: %s", error);
+    rf_session_close(probe);
+    if (c->plot && cli_plot_check(c->plot, error, sizeof error) < 0)
+        return cli_error("track: --plot: %s", error);
+    return CLI_OK;
+}
+
+/* Options that would be without effect are refused, not ignored. */
+static int check_combination(const cli_track_config *c)
+{
+    if (c->simulate && (c->ask || c->data || c->skip_bad))
+        return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : "skip-bad");
+    if (!c->simulate && (c->trials || c->jump))
+        return cli_error("track: --%s needs --simulate", c->trials ? "trials" : "jump");
+    if (c->trials && (c->plot || c->state || c->summary))
+        return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : c->state ? "state" : "summary");
+    if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)
+        return cli_error("track: --on-lost stop is about one run; leave out --trials");
+    if (c->simulate && c->state)
+        return cli_error("track: --state keeps measurements that cannot be had again; simulated ones can, leave out --simulate");
+    if (c->ask && c->format != CLI_FORMAT_AUTO && c->format != CLI_FORMAT_JSON)
+        return cli_error("track: --ask speaks JSON; leave out --format");
+    if (c->trials && c->format == CLI_FORMAT_CSV)
+        return cli_error("track: a summary is text or JSON, not CSV");
+    return CLI_OK;
+}
+
+/* ---- Back to a file ---- */
+
+/* Everything that decides what is computed; with `all`, also how it is run and shown. */
+static void print_config(const cli_track_config *c, int all, FILE *out)
+{
+    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "jump", "summary", NULL};
+    const rf_description *about = &c->run.config.description;
+    char text[4096];
+    fprintf(out, "[run]\n");
+    for (const cli_option *o = options; o->name; o++) {
+        int is_aside = 0;
+        for (int i = 0; aside[i]; i++)
+            is_aside |= strcmp(o->name, aside[i]) == 0;
+        cli_option_print(o, c, text, sizeof text);
+        if (strcmp(o->name, "design") == 0)
+            snprintf(text, sizeof text, "%s", c->run.config.design ? c->run.config.design : "given");
+        const int is_default = strcmp(o->name, "anchors") == 0 && c->run.config.anchor_every < 0;
+        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || strcmp(o->name, "print-config") == 0;
+        if (*text && (all || !is_aside) && !is_default && !without)
+            fprintf(out, "%s = %s\n", o->name, text);
+    }
+    char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT];
+    for (unsigned i = 0; i < about->dim; i++) {
+        const rf_prior *prior = &c->run.config.prior[i];
+        cli_model_chart_text(&about->parameter[i], text, sizeof text);
+        fprintf(out, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", about->parameter[i].name, text, cli_real_text(prior->first, first),
+                prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
+        fprintf(out, "drift = %s\n", cli_real_text(c->run.config.drift[i], first));
+    }
+    for (unsigned i = 0; i < about->settings; i++) {
+        const rf_setting *s = &about->setting[i];
+        fprintf(out, "\n[setting %s]\n", s->name);
+        if (s->role != RF_SETTING_GUESS)
+            fprintf(out, "range = %s:%s\n", cli_real_text(s->low, first), cli_real_text(s->high, second));
+        fprintf(out, "cost = %s\n", cli_real_text(s->cost, first));
+    }
+}
+
+const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY])
+{
+    const char *complaint = rf_engine_complaint(engine);
+    snprintf(text, CLI_WHY, "%s%s%s", rf_status_text(status), *complaint ? ": " : "", complaint);
+    return text;
+}
+
+uint64_t cli_track_fingerprint(const cli_track_config *c)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return 0;
+    print_config(c, 0, out);
+    fclose(out);
+    uint64_t hash = cli_hash(0xcbf29ce484222325u, text, size);
+    free(text);
+    FILE *source = strchr(c->model, '.') || strchr(c->model, '/') ? fopen(c->model, "r") : NULL;
+    char part[4096];
+    for (size_t got; source && (got = fread(part, 1, sizeof part, source)) > 0;) /* a model's own file is part of it */
+        hash = cli_hash(hash, part, got);
+    if (source)
+        fclose(source);
+    return hash;
+}
+
+int cli_track_configure(cli_track_config *c, int argc, char **argv)
+{
+    const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto", .belief = "gaussian"}, .steps = 300, .batch = 1},
+                                       .pace = 15,
+                                       .engine = "simd",
+                                       .sampler = NOT_GIVEN,
+                                       .model = "precession",
+                                       .kappa = "1",
+                                       .state_every = 1};
+    *c = defaults;
+    for (int i = 1; i < argc; i++) {
+        const char *path = strncmp(argv[i], "--config=", 9) == 0 ? argv[i] + 9 : strcmp(argv[i], "--config") == 0 && i + 1 < argc ? argv[i + 1] : NULL;
+        if (path && cli_config_read(&usage, c, path) < 0)
+            return -1;
+    }
+    int go = cli_parse(&usage, c, argc, argv);
+    if (go <= 0)
+        return go;
+    if (resolve(c) != CLI_OK || check_combination(c) != CLI_OK)
+        return -1;
+    if (c->print_config)
+        print_config(c, 1, stdout);
+    return !c->print_config;
+}

@@ -1,0 +1,46 @@
+/* The options of `rejfilt track`. */
+#ifndef REJFILT_CLI_TRACK_OPTIONS_H
+#define REJFILT_CLI_TRACK_OPTIONS_H
+
+#include <stdio.h>
+
+#include "cli.h"
+#include "rejfilt/session.h"
+
+/* ---- The options of `rejfilt track` ---- */
+
+typedef enum cli_format { CLI_FORMAT_AUTO, CLI_FORMAT_TEXT, CLI_FORMAT_JSON, CLI_FORMAT_CSV } cli_format;
+
+typedef struct cli_track_config {
+    rf_simulation run;
+    int simulate, ask, skip_bad, print_config, summary;
+    int format; /* cli_format */
+    uint64_t trials;      /* 0: one run, step by step */
+    double pace;          /* milliseconds between steps of the live view */
+    const char *plot, *engine, *data, *state, *kappa, *jump;
+    int sampler, on_lost;
+    uint64_t state_every; /* updates between two checkpoints */
+    int state_durable;
+    const char *model; /* as given */
+    const char *prior[CLI_LIST_MAX + 1], *drift[CLI_LIST_MAX + 1]; /* as given, ending in null */
+    const char *range[CLI_LIST_MAX + 1], *cost[CLI_LIST_MAX + 1], *chart[CLI_LIST_MAX + 1];
+} cli_track_config;
+
+/* Reads --config files, then the arguments; the latter win. Returns 1 to go on, 0 when there is nothing more to do
+   (--help, --print-config), -1 after a message. */
+int cli_track_configure(cli_track_config *config, int argc, char **argv);
+
+/* The word for a step's health: that of its tests, or `coarse` where they are passed and a standard deviation is held at the
+   spacing of numbers. */
+const char *cli_health_word(const rf_step *step);
+
+extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3];
+
+/* Why an update was refused: the status in words, and what the engine has to say to it, in `text`, which is returned. */
+enum { CLI_WHY = 320 };
+const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY]);
+
+/* A checksum of all that decides what a run computes. */
+uint64_t cli_track_fingerprint(const cli_track_config *config);
+
+#endif

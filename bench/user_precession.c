@@ -1,2 +1,0 @@
-/* The built-in precession model as a user would bring it, to measure what that costs. */
-#include "../models/precession.h"

@@ -1,4 +1,0 @@
-/* The designers' functions. Inside design/ only. */
-#define RF_DESIGN(identifier, name, anchors, blind, fringe) RF(designer) RF(design_##identifier);
-#include "list.def"
-#undef RF_DESIGN

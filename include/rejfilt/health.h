@@ -1,0 +1,34 @@
+/* Health: does the belief still hold the truth? */
+#ifndef REJFILT_HEALTH_H
+#define REJFILT_HEALTH_H
+
+#include "rejfilt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the tests of a belief say. */
+typedef enum rf_health {
+    RF_TRACKING = 0,   /* the latest test was passed */
+    RF_SUSPICIOUS = 1, /* outcomes are less likely than they should be */
+    RF_RECOVERING = 2, /* widened, until the tests pass again */
+    RF_LOST = 3        /* widening did not help: the belief went back to its prior, or the caller stops */
+} rf_health;
+
+/* "tracking", "suspicious", "recovering", "lost". */
+RF_API const char *rf_health_name(rf_health health);
+
+/* What to do when tests of the belief's health fail. */
+typedef enum rf_on_lost {
+    RF_ON_LOST_WIDEN = 0,   /* widen and go on widening */
+    RF_ON_LOST_RESTART = 1, /* widen; after eight failed tests in a row, back to the prior */
+    RF_ON_LOST_STOP = 2,    /* widen; after eight failed tests in a row, the state is RF_LOST and the caller stops */
+    RF_ON_LOST_IGNORE = 3,  /* no tests, no anchors: the bare belief */
+    RF_ON_LOST_WATCH = 4    /* tests and anchors, but nothing is done about it */
+} rf_on_lost;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

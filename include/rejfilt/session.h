@@ -1,0 +1,181 @@
+/* A session: a model, what is believed of its parameters, who designs the experiments, and whether the belief still
+   holds the truth. Ask it what to measure, tell it what was measured. It reads and prints nothing; different sessions
+   may be used by different threads.
+
+       rf_config config = rf_config_default(rf_model_find("precession"));
+       rf_session *session = rf_session_open(&config, error, sizeof error);
+       for (;;) {
+           rf_record record;
+           rf_step step;
+           rf_session_ask(session, 1, &record);               // fills record.setting
+           record.outcome = measure(record.setting);
+           rf_session_tell(session, &record, 1, &step);       // step.mean, step.low, step.high, step.health, ...
+       } */
+#ifndef REJFILT_SESSION_H
+#define REJFILT_SESSION_H
+
+#include "belief.h"
+#include "health.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Configuration ---- */
+
+enum { RF_ASK_MAX = 32, RF_BATCH_MAX = 1024 }; /* questions asked together; records told together */
+
+/* What a session is opened with. Begin with rf_config_default. Everything it points to outlives the session. */
+typedef struct rf_config {
+    const rf_model *model;        /* what is measured */
+    rf_description description;   /* the model's; charts, ranges and costs may be changed */
+    rf_prior prior[RF_NAMES_MAX]; /* one per parameter */
+    double drift[RF_NAMES_MAX];   /* standard deviation of a parameter's step per unit of time, in the chart */
+    const char *belief;           /* "gaussian", "particles:2000", ... */
+    const rf_belief_kind *own;    /* a kind of belief of the caller's, which `belief` then names; else null */
+    const char *design;           /* "auto", "risk", ...; null: settings come with the records */
+    const rf_engine *engine;      /* null: serial */
+    uint64_t seed;                /* the same seed and trial give the same session */
+    uint32_t trial;               /* of several with one seed */
+    int is_float;                 /* the filter's numbers: float, else double */
+    uint32_t attempts;            /* of an update */
+    uint32_t accepted_min;        /* 0: the default of rf64_options */
+    rf_sampler sampler;           /* how attempts are drawn and judged */
+    int strict;                   /* Algorithm 1 of the paper to the letter */
+    double kappa;                 /* in units of the model's bound; 0: controlled, from 1 */
+    double recovery;              /* as in rf64_options */
+    rf_on_lost on_lost;           /* what to do when tests fail */
+    long anchor_every;            /* one experiment of so many is an anchor; -1: as the design has it */
+} rf_config;
+
+/* The model's priors and drifts, its own or the automatic design, 1,000 weighted attempts, seed 1. */
+RF_API rf_config rf_config_default(const rf_model *model);
+
+/* Can each parameter have its prior, in its chart? Returns a refusal, and in `parameter` whose prior it is about. */
+RF_API rf_status rf_config_check(const rf_config *config, unsigned *parameter);
+
+/* ---- Records and steps ---- */
+
+/* One measurement. */
+typedef struct rf_record {
+    double setting[RF_NAMES_MAX]; /* NaN after rf_session_ask: the one that was asked for */
+    double outcome;               /* NaN: nothing was measured, and time passes all the same */
+    double time;                  /* when, not before the record before; NaN: one unit after it */
+    int is_anchor;                /* of a question: it tests the belief */
+} rf_record;
+
+/* What is known after an update, or after time that only passed. */
+typedef struct rf_step {
+    long step;                                                /* the latest record's number, from 0 */
+    double time;                                              /* of the latest record; NaN: records have no times */
+    uint32_t records;                                         /* learnt from in this step: 0 when only time passed */
+    unsigned dim;                                             /* parameters */
+    double truth[RF_NAMES_MAX], mean[RF_NAMES_MAX];           /* natural units; a truth of NaN is not known */
+    double low[RF_NAMES_MAX], high[RF_NAMES_MAX];             /* the 95 % interval, natural units */
+    double chart_mean[RF_NAMES_MAX];                          /* in the chart, and so are: */
+    double error[RF_NAMES_MAX], sd[RF_NAMES_MAX];             /* estimate − truth, and the standard deviation */
+    double covariance[RF_NAMES_MAX * (RF_NAMES_MAX + 1) / 2]; /* by rows of the lower triangle */
+    double setting[RF_NAMES_MAX], outcome;                    /* of the latest record */
+    rf64_report report;                                       /* of the update */
+    rf_health health;                                         /* what the tests say */
+    int is_tested;              /* this step's outcomes tested the belief: 1 it failed, -1 it passed, 0 no test */
+    uint32_t widened, restarts; /* since the start */
+    double log_evidence, log_evidence_variance; /* of all records so far */
+    double seconds;                             /* spent in the update, where somebody measured it */
+} rf_step;
+
+/* ---- Sessions ---- */
+
+/* Opaque. */
+typedef struct rf_session rf_session;
+
+/* A session at its prior. Null with a one-line message in `error`. */
+RF_API rf_session *rf_session_open(const rf_config *config, char *error, size_t size);
+/* Frees it; null is fine. The engine and the model stay the caller's. */
+RF_API void rf_session_close(rf_session *session);
+/* Another session in the same state. Null when memory is short. */
+RF_API rf_session *rf_session_copy(const rf_session *session);
+
+/* The next `count` experiments, 1 to RF_ASK_MAX: fills setting and is_anchor; outcome and time become NaN. They are
+   what the belief wants after one unit of time per experiment. Asking again forgets the questions before. Refused: no
+   design. */
+RF_API rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[]);
+/* Forgets the questions: they were never asked. */
+RF_API void rf_session_unask(rf_session *session);
+
+/* Learns from 1 to RF_BATCH_MAX records at once; after rf_session_ask they answer its questions, in order. Time passes
+   up to the last of them. All or nothing: a negative status is a refusal, and then nothing has changed. Else notes, as
+   rf64_update has. When lost, acts as on_lost says. A null step is not filled. */
+RF_API rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32_t count, rf_step *step);
+
+/* Would rf_session_tell take them? Nothing changes. */
+RF_API rf_status rf_session_try(rf_session *session, const rf_record records[], uint32_t count);
+
+/* The belief goes back to its prior. */
+RF_API rf_status rf_session_restart(rf_session *session);
+
+/* Time passes without a record. */
+RF_API rf_status rf_session_pass(rf_session *session, double elapsed);
+
+/* What is known now. */
+RF_API void rf_session_show(const rf_session *session, rf_step *step);
+/* Adds the truth to a step, where it is known: natural units; NaN: not known. */
+RF_API void rf_session_show_truth(const rf_session *session, const double truth[], rf_step *step);
+/* The belief itself, until the next call that changes the session. */
+RF_API const rf_belief *rf_session_belief(const rf_session *session);
+/* What it was opened with. */
+RF_API const rf_config *rf_session_config(const rf_session *session);
+/* Takes over design, drift, attempts, accepted_min, kappa, on_lost and anchor_every; the rest stays as it was opened.
+   Forgets questions. Refused, and nothing changed: a design that there is not. */
+RF_API rf_status rf_session_change(rf_session *session, const rf_config *config);
+
+/* The session as bytes, the same on every machine, without questions under way: how many; and if `bytes` is not null,
+   written there. */
+RF_API size_t rf_session_save(const rf_session *session, unsigned char *bytes);
+/* And back, into a session that was opened alike. 0, or -1 and nothing changed. */
+RF_API int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size);
+
+/* ---- Simulation: a truth that walks, measurements of it, and a session that follows ---- */
+
+/* What is simulated. */
+typedef struct rf_simulation {
+    rf_config config;      /* of each trial's session, and of its world */
+    long steps;            /* measurements */
+    uint32_t batch;        /* of them that are asked for and learnt from together, 1 to RF_ASK_MAX */
+    double jump;           /* of the first parameter's truth, in the chart, before measurement jump_at; 0: none */
+    long jump_at;          /* from 1 */
+    int is_truth_gaussian; /* the truth is drawn from the belief's Gaussian, not from the prior that it stands for */
+} rf_simulation;
+
+/* Called after each step of each trial; a non-zero answer ends the simulation. */
+typedef int rf_observer(void *user, uint32_t trial, const rf_step *step);
+
+/* Runs trials first .. first + count − 1, one after the other. A negative status is a refusal. */
+RF_API rf_status rf_simulate(const rf_simulation *simulation, uint32_t first, uint32_t count, rf_observer *observer,
+                             void *user);
+
+/* ---- Records that belong together ---- */
+
+/* Groups a stream of records into updates: up to `together` of them, or all those in a row with the same id. */
+typedef struct rf_batch {
+    uint32_t together;              /* without ids */
+    uint32_t count;                 /* records so far */
+    uint64_t id;                    /* of them; 0: none */
+    rf_record record[RF_BATCH_MAX]; /* of which the first `count` belong together */
+} rf_batch;
+
+/* What became of a record. */
+typedef enum rf_batch_state {
+    RF_BATCH_OPEN,  /* taken; more may follow */
+    RF_BATCH_WHOLE, /* taken; it is complete */
+    RF_BATCH_NEXT,  /* not taken: it begins the next batch. Learn from this one, set count to 0, add it again */
+    RF_BATCH_FULL   /* not taken: more than RF_BATCH_MAX records have this id */
+} rf_batch_state;
+
+/* Adds a record with its id, 0 for none. A record without an outcome is a batch of its own. */
+RF_API rf_batch_state rf_batch_add(rf_batch *batch, const rf_record *record, uint64_t id);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+/* The integer filter of src/fixed/ beside the filter in double: the same truths and the same luck, each with experiments of its
+   own choice. */
+#include "tracking.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fixed.h"
+#include "summary.h"
+
+enum { STEPS = 300, TRIALS = 2000 };
+
+#define UNIT 0x1p-15 /* rad */
+#define TURN 6.283185307179586
+
+typedef struct watch {
+    const rf_simulation *run;
+    cli_collector *in_double, *in_integers;
+    rfi_filter filter;
+} watch;
+
+static void open_filter(const watch *w, uint32_t trial, rfi_filter *f)
+{
+    const rf_prior prior = w->run->config.prior[0];
+    const double mean = (prior.first + prior.second) / 2, sd = (prior.second - prior.first) / sqrt(12);
+    rfi_init(f, (int32_t)lround(mean / UNIT), (uint16_t)lround(sd / UNIT), (uint16_t)runs_seed(w->run, trial));
+}
+
+static int watch_step(void *user, uint32_t trial, const rf_step *step)
+{
+    watch *w = user;
+    rfi_filter *f = &w->filter;
+    const double drift = w->run->config.drift[0] / UNIT, truth = step->truth[0];
+    cli_collector_step(w->in_double, trial, step);
+    if (step->step == 0)
+        open_filter(w, trial, f);
+    else
+        rfi_diffuse(f, (uint32_t)lround(drift * drift));
+    rfi_ask(f, RFI_QUADRATURE);
+    const double record[] = {rfi_time(f) * 0x1p-26 * TURN / UNIT, rfi_reference(f) * UNIT};
+    const double outcome = rf64_instance_outcome(w->run->config.model->f64, &truth, record, runs_seed(w->run, trial), (uint32_t)step->step);
+    rfi_learn(f, outcome != 0);
+    const rf_step own = {.step = step->step, .dim = 1, .error = {f->mean * UNIT - truth}, .sd = {f->sd * UNIT}, .report.attempts = 100};
+    cli_collector_step(w->in_integers, trial, &own);
+    return 0;
+}
+
+static void compare(const char *sampler_name, rf_sampler sampler)
+{
+    static watch w;
+    rf_simulation run = ordinary_run("precession", STEPS);
+    char name[64];
+    run.config.sampler = sampler;
+    memset(&w, 0, sizeof w);
+    w.run = &run;
+    w.in_double = cli_collector_open(&run, TRIALS);
+    w.in_integers = cli_collector_open(&run, TRIALS);
+    if (!w.in_double || !w.in_integers)
+        fail("not enough memory");
+    for (uint32_t trial = 0; trial < TRIALS; trial++) {
+        progress("integers", trial, TRIALS);
+        if (rf_simulate(&run, trial, 1, watch_step, &w) < 0)
+            fail("the run was refused");
+    }
+    progress("integers", TRIALS, TRIALS);
+    const cli_summary d = cli_collector_summary(w.in_double), i = cli_collector_summary(w.in_integers);
+    if (sampler == RF_REJECT) {
+        row("integers: median / q", i.median, -INFINITY, INFINITY);
+        row("integers: mean / q", i.mean, -INFINITY, INFINITY);
+        row("integers: 99 % below / q", i.p99, -INFINITY, INFINITY);
+        row("integers: lost %", 100 * i.lost, -INFINITY, 0.7);
+        row("integers: 95 % interval covers %", 100 * i.coverage95, 93, 97);
+    }
+    snprintf(name, sizeof name, "integers / double (%s): median", sampler_name);
+    row(name, i.median / d.median, 0.9, 1.1);
+    cli_collector_free(w.in_double);
+    cli_collector_free(w.in_integers);
+}
+
+void fixed_rows(void)
+{
+    compare("reject", RF_REJECT);
+    compare("lattice", RF_LATTICE);
+}

@@ -1,0 +1,17 @@
+/* Runs of the standard kind. */
+#ifndef REJFILT_EXPERIMENTS_RUNS_H
+#define REJFILT_EXPERIMENTS_RUNS_H
+
+#include "rejfilt/session.h"
+
+/* The run that `rejfilt track --simulate --sampler reject --attempts 100` makes of a built-in model and so many measurements: the
+   description's prior and drift, the automatic design. Without an engine. */
+rf_simulation runs_ordinary(const char *model, long steps, uint64_t seed);
+
+/* The same with Algorithm 1 of the paper to the letter and its heuristic, and nothing that watches over it. */
+rf_simulation runs_paper(const char *model, long steps, uint64_t seed);
+
+/* The seed of a run's trial. */
+uint64_t runs_seed(const rf_simulation *run, uint32_t trial);
+
+#endif

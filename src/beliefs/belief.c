@@ -1,0 +1,157 @@
+/* Beliefs by name, and the problem they are about. */
+#include "beliefs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const rf_belief_kind *const kinds[] = {
+#define RF_BELIEF(identifier, name) &rf_belief_##identifier,
+#include "list.def"
+#undef RF_BELIEF
+};
+
+const rf_belief_kind *rf_belief_kind_at(unsigned index)
+{
+    return index < sizeof kinds / sizeof *kinds ? kinds[index] : NULL;
+}
+
+static const char names[] =
+#define RF_BELIEF(identifier, name) ", " name
+#include "list.def"
+#undef RF_BELIEF
+    ;
+
+rf_belief *rf_belief_open(const char *name, const rf_problem *problem, uint64_t seed, int is_float, char *error,
+                          size_t size)
+{
+    const char *colon = strchr(name, ':');
+    const size_t length = colon ? (size_t)(colon - name) : strlen(name);
+    const rf_belief_kind *kind;
+    for (unsigned i = 0; (kind = rf_belief_kind_at(i)) != NULL; i++)
+        if (strlen(kind->name) == length && memcmp(kind->name, name, length) == 0)
+            break;
+    if (!kind) {
+        rf_fail(error, size, "there is no belief '%.40s'; beliefs are %s", name, names + 2);
+        return NULL;
+    }
+    const rf_belief_setup setup = {problem, seed, is_float, colon ? colon + 1 : NULL};
+    return rf_belief_open_kind(kind, &setup, error, size);
+}
+
+rf_belief *rf_belief_open_kind(const rf_belief_kind *kind, const rf_belief_setup *setup, char *error, size_t size)
+{
+    rf_belief *belief = kind->open(setup, error, size);
+    if (belief && kind->restart) /* a kind that only opens leaves the choice of functions to the one it opens */
+        belief->kind = kind;
+    const rf_status status = belief ? belief->kind->restart(belief) : RF_OK;
+    if (status >= 0)
+        return belief;
+    rf_fail(error, size, "%s", rf_status_text(status));
+    rf_belief_close(belief);
+    return NULL;
+}
+
+void rf_belief_close(rf_belief *belief) { free(belief); }
+
+void rf_belief_copy(rf_belief *to, const rf_belief *from)
+{
+    const rf_problem *problem = to->problem;
+    memcpy(to, from, from->bytes);
+    to->problem = problem;
+}
+
+rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error,
+                         size_t size)
+{
+    rf_belief *belief = calloc(1, bytes);
+    if (!belief) {
+        rf_fail(error, size, "belief '%s': out of memory", kind->name);
+        return NULL;
+    }
+    const rf_belief head = {kind, setup->problem, setup->seed, bytes};
+    *belief = head;
+    return belief;
+}
+
+uint32_t rf_belief_number(const rf_belief_kind *kind, const rf_belief_setup *setup, uint32_t low, uint32_t high,
+                          uint32_t otherwise, char *error, size_t size)
+{
+    uint64_t value = 0;
+    if (!setup->argument)
+        return otherwise;
+    for (const char *c = setup->argument; *c >= '0' && *c <= '9' && value <= high; c++)
+        value = 10 * value + (uint64_t)(*c - '0');
+    if (strspn(setup->argument, "0123456789") == strlen(setup->argument) && value >= low && value <= high)
+        return (uint32_t)value;
+    rf_fail(error, size, "belief '%s:%.40s': the number must be %u to %u", kind->name, setup->argument, low, high);
+    return 0;
+}
+
+rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective, double log_evidence)
+{
+    const int is_possible = rf64_is_finite(log_evidence);
+    const rf_status status = is_possible ? RF_OK : RF_NOTE_SHORT;
+    const rf64_report r = {.status = status,
+                           .update = update,
+                           .attempts = points,
+                           .accepted = (uint32_t)effective,
+                           .acceptance = effective / points,
+                           .kappa = 1,
+                           .kappa_next = 1,
+                           .log_evidence = is_possible ? log_evidence : rf64_log(0.5 / (points + 1.0)),
+                           .log_evidence_variance = is_possible ? rf64_max(1 / effective - 1.0 / points, 0) : 2};
+    *report = r;
+    return status;
+}
+
+/* ---- The problem ---- */
+
+void rf_problem_settle(rf_problem *problem)
+{
+    rf64_described_charts(&problem->description, problem->charts);
+    rf32_described_charts(&problem->description, problem->charts_float);
+}
+
+rf64_model rf64_problem_model(const rf_problem *problem)
+{
+    rf64_chart own[RF_NAMES_MAX];
+    rf64_model model = rf64_instance_model(problem->model->f64, own);
+    model.charts = problem->charts;
+    return model;
+}
+
+rf32_model rf32_problem_model(const rf_problem *problem)
+{
+    rf32_chart own[RF_NAMES_MAX];
+    rf32_model model = rf32_instance_model(problem->model->f32, own);
+    model.charts = problem->charts_float;
+    return model;
+}
+
+/* Through a filter of that parameter alone. */
+rf_status rf_problem_prior(const rf_problem *problem, unsigned i, double *mean, double *variance)
+{
+    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(1)];
+    const rf_prior *prior = &problem->prior[i];
+    rf64_model model = {0};
+    rf64_filter *single;
+    model.charts = &problem->charts[i];
+    model.dim = 1;
+    rf_status status = rf64_filter_init(&single, memory, sizeof memory, 1, 0);
+    if (status >= 0)
+        status =
+            (prior->is_gaussian ? rf64_prior_gaussian : rf64_prior_box)(single, &model, &prior->first, &prior->second);
+    *mean = rf64_filter_mean(single)[0];
+    *variance = rf64_filter_covariance(single, 0, 0);
+    return status;
+}
+
+rf_status rf_problem_priors(const rf_problem *problem, double mean[], double covariance[])
+{
+    const unsigned dim = problem->description.dim;
+    rf_status status = RF_OK;
+    memset(covariance, 0, dim * dim * sizeof *covariance);
+    for (unsigned i = 0; i < dim && status >= 0; i++)
+        status = rf_problem_prior(problem, i, &mean[i], &covariance[i * dim + i]);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* Inside the beliefs: their kinds, and what they share. */
+#ifndef REJFILT_BELIEFS_H
+#define REJFILT_BELIEFS_H
+
+#include "engine.h"
+#include "rejfilt/belief.h"
+
+#define RF_BELIEF(identifier, name) extern const rf_belief_kind rf_belief_##identifier;
+#include "list.def"
+#undef RF_BELIEF
+
+/* The number after the colon of a name, low to high; `otherwise` without one. 0 with a message for anything else. */
+uint32_t rf_belief_number(const rf_belief_kind *kind, const rf_belief_setup *setup, uint32_t low, uint32_t high,
+                          uint32_t otherwise, char *error, size_t size);
+
+/* An update by other means than attempts, as a report has it: `points` evaluated, `effective` of them left, ln P(E),
+   and notes. A probability of zero is taken for half a point of so many. Returns the status. */
+rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective,
+                           double log_evidence);
+
+#endif

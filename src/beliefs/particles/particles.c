@@ -1,0 +1,130 @@
+/* Particles, moved and resampled as Liu and West do: any shape, for 16 to 48 KB. */
+#include "beliefs.h"
+#include "smc.h"
+
+#include "bytes.h"
+
+enum { PARTICLES_LEAST = 2, PARTICLES_MOST = 1 << 24, PARTICLES = 2000 };
+
+typedef struct particles {
+    rf_belief head;
+    uint32_t updates, n;
+    RF_ALIGNED unsigned char memory[]; /* an rf_smc */
+} particles;
+
+static rf_smc *smc_of(const rf_belief *belief)
+{
+    return (rf_smc *)(void *)(uintptr_t)((const particles *)belief)->memory;
+}
+
+static rf_belief *particles_open(const rf_belief_setup *setup, char *error, size_t size)
+{
+    const uint32_t n =
+        rf_belief_number(&rf_belief_particles, setup, PARTICLES_LEAST, PARTICLES_MOST, PARTICLES, error, size);
+    if (n == 0)
+        return NULL;
+    if (setup->is_float) {
+        rf_fail(error, size, "belief 'particles' works in double alone");
+        return NULL;
+    }
+    const rf64_model model = rf64_problem_model(setup->problem);
+    rf_belief *belief =
+        rf_belief_new(&rf_belief_particles, setup, sizeof(particles) + rf_smc_bytes(model.dim, n), error, size);
+    if (belief) {
+        ((particles *)belief)->n = n;
+        rf_smc_init(smc_of(belief), &model, n, setup->seed, NULL);
+    }
+    return belief;
+}
+
+static rf_status particles_restart(rf_belief *belief)
+{
+    double mean[RF_NAMES_MAX], covariance[RF_NAMES_MAX * RF_NAMES_MAX], sd[RF_NAMES_MAX];
+    const unsigned dim = belief->problem->description.dim;
+    const rf_status status = rf_problem_priors(belief->problem, mean, covariance);
+    for (unsigned i = 0; i < dim && status >= 0; i++)
+        sd[i] = rf64_sqrt(covariance[i * dim + i]);
+    return status < 0                                                           ? status
+           : rf_smc_prior(smc_of(belief), belief->problem->prior, mean, sd) < 0 ? RF_REFUSED_CHART
+                                                                                : RF_OK;
+}
+
+static rf_status particles_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
+{
+    rf_smc_evolve(smc_of(belief), F, Q, F ? 1 : elapsed);
+    return RF_OK;
+}
+
+static rf_status particles_update(rf_belief *belief, const double records[], uint32_t count,
+                                  const rf64_options *options, const rf_engine *engine, rf64_report *report)
+{
+    particles *p = (particles *)belief;
+    const unsigned settings = belief->problem->description.settings;
+    (void)options, (void)engine;
+    for (size_t i = 0; i < (size_t)count * (settings + 1u); i++)
+        if (!rf64_is_finite(records[i]))
+            return RF_REFUSED_EVIDENCE;
+    const double log_evidence = rf_smc_update(smc_of(belief), records, count);
+    return rf_belief_report(report, p->updates++, p->n, rf_smc_effective(smc_of(belief)), log_evidence);
+}
+
+static void particles_moments(const rf_belief *belief, double mean[], double covariance[])
+{
+    const unsigned dim = belief->problem->description.dim;
+    double all[RF_NAMES_MAX * RF_NAMES_MAX];
+    rf_smc_moments(smc_of(belief), mean, covariance ? all : NULL);
+    for (unsigned i = 0; i < dim && covariance; i++)
+        for (unsigned j = 0; j <= i; j++)
+            covariance[RF_TRIANGLE(i) + j] = all[i * dim + j];
+}
+
+static void particles_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
+{
+    const rf_words w = rf_draw(belief->seed, ((const particles *)belief)->updates, index, 0, purpose);
+    rf_smc_draw(smc_of(belief), rf64_uniform(w.word[0]), x);
+}
+
+static double particles_quantile(const rf_belief *belief, unsigned parameter, double p)
+{
+    double mean[RF_NAMES_MAX];
+    rf_smc_moments(smc_of(belief), mean, NULL);
+    return rf_smc_quantile(smc_of(belief), parameter, mean[parameter], p);
+}
+
+static rf_status particles_stretch(rf_belief *belief, const double factor[])
+{
+    rf_smc_stretch(smc_of(belief), factor);
+    return RF_OK;
+}
+
+static uint32_t particles_updates(const rf_belief *belief) { return ((const particles *)belief)->updates; }
+
+static size_t particles_save(const rf_belief *belief, unsigned char *bytes)
+{
+    rf_writer w = {bytes, 0};
+    rf_write_u64(&w, ((const particles *)belief)->updates);
+    return w.size + rf_smc_save(smc_of(belief), bytes ? bytes + w.size : NULL);
+}
+
+static int particles_load(rf_belief *belief, const unsigned char *bytes, size_t size)
+{
+    rf_reader r = {bytes, size, 0, 0};
+    ((particles *)belief)->updates = (uint32_t)rf_read_u64(&r);
+    return r.failed ? -1 : rf_smc_load(smc_of(belief), bytes + r.at, size - r.at);
+}
+
+const rf_belief_kind rf_belief_particles = {
+    .name = "particles",
+    .summary = "N weighted points (2000): any shape, 24 bytes a point and parameter",
+    .open = particles_open,
+    .restart = particles_restart,
+    .pass = particles_pass,
+    .update = particles_update,
+    .moments = particles_moments,
+    .draw = particles_draw,
+    .quantile = particles_quantile,
+    .stretch = particles_stretch,
+    .updates = particles_updates,
+    .save = particles_save,
+    .load = particles_load,
+};

@@ -1,0 +1,84 @@
+/* The particle filter with Liu and West's resampling, for any model; the coordinates are those of the
+   charts. When the effective number of particles 1/Σw² falls below a share of them, particles are drawn
+   in proportion to their weights (systematically), moved towards the mean by the factor a, and
+   spread by a Gaussian of 1 − a² of the covariance: the first two moments are kept, on average.
+
+   Of a periodic parameter, means are circular and deviations within half a period. Reproducible: what
+   is drawn depends on the seed, the number of the draw and the particle alone. */
+#ifndef REJFILT_SMC_H
+#define REJFILT_SMC_H
+
+#include "rejfilt/belief.h"
+
+typedef struct rf_smc rf_smc;
+
+typedef struct rf_smc_options {
+    double shrink;    /* a in 0..1: 1 is plain resampling */
+    double threshold; /* in 0..1: resample when the effective number is below this share */
+} rf_smc_options;
+
+/* What QInfer uses: a = 0.98, and half of the particles. */
+#define RF_SMC_OPTIONS_DEFAULT ((rf_smc_options){0.98, 0.5})
+
+enum { RF_SMC_DIM_MAX = 16, RF_SMC_PARTICLES_MAX = 1 << 28 };
+
+/* Draws under the seed that are the filter's; callers have the others. */
+enum { RF_SMC_FOR_PRIOR = RF_FOR_USER + 64, RF_SMC_FOR_CHOICE, RF_SMC_FOR_SPREAD, RF_SMC_FOR_STEP };
+
+/* All particles are at 0 until there is a prior. The model's functions and charts are copied. Null
+   options are the default. Null for a dimension above RF_SMC_DIM_MAX, less than 2 particles, options out
+   of range, or when memory is short. */
+rf_smc *rf_smc_create(const rf64_model *model, uint32_t particles, uint64_t seed, const rf_smc_options *options);
+void rf_smc_free(rf_smc *s);
+
+/* The same in memory of the caller's, rf_smc_bytes of it: -1 for options out of range. */
+size_t rf_smc_bytes(unsigned dim, uint32_t particles);
+int rf_smc_init(rf_smc *s, const rf64_model *model, uint32_t particles, uint64_t seed, const rf_smc_options *options);
+
+/* Priors of independent parameters. They restart the filter; the draws that follow are new ones. 0, or
+   -1 with nothing changed for a width that is negative, a range that is empty or outside the chart,
+   or a number that is not finite. */
+int rf_smc_prior_gaussian(rf_smc *s, const double mean[], const double sd[]); /* in chart coordinates */
+int rf_smc_prior_box(rf_smc *s, const double low[], const double high[]);     /* in natural units */
+
+/* Each parameter from its own: uniform in natural units, or the Gaussian in the chart that stands for it. */
+int rf_smc_prior(rf_smc *s, const rf_prior prior[], const double mean[], const double sd[]);
+
+/* Every particle: y ← F·y + a step of covariance Q · elapsed; both dim × dim by rows. A null F changes nothing, a null
+   Q adds nothing. */
+void rf_smc_evolve(rf_smc *s, const double F[], const double Q[], double elapsed);
+
+/* Moves the particles away from their mean, parameter d by the factor by[d]. */
+void rf_smc_stretch(rf_smc *s, const double by[]);
+
+/* Every particle takes a Gaussian step; variance[i] >= 0 of parameter i, in chart coordinates. */
+int rf_smc_diffuse(rf_smc *s, const double variance[]);
+
+/* Learns from `count` records (row by row: settings, then outcome), one after the other, and returns
+   the sum of ln P(E). A record whose likelihood is zero (or NaN, negative, infinite) for all
+   particles changes nothing and counts as −infinity. */
+double rf_smc_update(rf_smc *s, const double records[], uint32_t count);
+
+/* Mean, and covariance (dim × dim by rows) unless null, in chart coordinates. */
+void rf_smc_moments(const rf_smc *s, double mean[], double covariance[]);
+
+/* ln P of all evidence since the prior; P is unbiased for a = 1. */
+double rf_smc_log_evidence(const rf_smc *s);
+double rf_smc_effective(const rf_smc *s);
+uint32_t rf_smc_resamplings(const rf_smc *s);
+
+/* Particle i's coordinates to y[dim]; returns its weight, of sum 1. */
+double rf_smc_particle(const rf_smc *s, uint32_t i, double y[]);
+/* The coordinate d with probability p below it, counted around the mean. */
+double rf_smc_quantile(const rf_smc *s, unsigned d, double mean, double p);
+/* Natural values of the particle at u of the sum of weights, u in (0, 1]. */
+void rf_smc_draw(const rf_smc *s, double u, double x[]);
+
+/* As in belief.h. */
+size_t rf_smc_save(const rf_smc *s, unsigned char *bytes);
+int rf_smc_load(rf_smc *s, const unsigned char *bytes, size_t size);
+
+/* Resamples now. */
+void rf_smc_resample(rf_smc *s);
+
+#endif

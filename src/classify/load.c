@@ -1,0 +1,228 @@
+#define _POSIX_C_SOURCE 200809L
+#include "load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "engine.h"
+
+static int has_ending(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
+static int is_csv(const char *path)
+{
+    static const char *const endings[] = {".csv", ".tsv", ".txt", ".data", ".csv.gz", ".tsv.gz", ".txt.gz", NULL};
+    for (size_t i = 0; endings[i]; i++)
+        if (has_ending(path, endings[i]))
+            return 1;
+    return 0;
+}
+
+static int is_npy(const char *path) { return has_ending(path, ".npy") || has_ending(path, ".npy.gz"); }
+
+/* Opens the array in a file and reads its header. Null with a message. */
+static rf_stream *open_array(const char *path, rf_array *array, char *error, size_t size)
+{
+    rf_stream *s = rf_stream_open(path, error, size);
+    if (s && (is_npy(path) ? rf_array_npy : rf_array_idx)(s, array, error, size) < 0) {
+        rf_stream_close(s);
+        s = NULL;
+    }
+    return s;
+}
+
+/* ---- A column of an array as labels ---- */
+
+static int split_label(rf_table *t, const char *column, char *error, size_t size)
+{
+    char *end = NULL, text[32];
+    size_t d = t->features, at = column ? strtoul(column, &end, 10) : d - 1;
+    if (column && (*column < '0' || *column > '9' || *end != '\0' || at >= d))
+        return rf_fail(error, size, "%s: has no column '%s'; they are numbered 0 to %zu", t->source, column, d - 1);
+    if (d < 2)
+        return rf_fail(error, size, "%s: has one column; wanted are features and a label", t->source);
+    free(t->label);
+    t->label = malloc(t->rows * sizeof *t->label);
+    if (!t->label)
+        return rf_fail(error, size, "%s: out of memory", t->source);
+    for (size_t row = 0, to = 0; row < t->rows; row++) {
+        for (size_t j = 0; j < d; j++) {
+            if (j == at) {
+                snprintf(text, sizeof text, "%.9g",
+                         t->reals ? (double)t->reals[row * d + j] : (double)t->bytes[row * d + j]);
+                t->label[row] = rf_names_intern(&t->labels, text);
+                if (t->label[row] >= RF_LABELS_MAX)
+                    return rf_fail(
+                        error, size,
+                        "%s: row %zu: label %s, and there are 256 different ones before; is it the label column?",
+                        t->source, row + 1, text);
+            } else if (t->reals) {
+                t->reals[to++] = t->reals[row * d + j];
+            } else {
+                t->bytes[to++] = t->bytes[row * d + j];
+            }
+        }
+    }
+    t->features--;
+    t->height = t->width = 0;
+    return 0;
+}
+
+/* ---- One file, or a file and its labels ---- */
+
+static int load_array(const char *path, const char *labels, const char *column, rf_table *t, char *error, size_t size)
+{
+    rf_array array;
+    rf_stream *s = open_array(path, &array, error, size);
+    int status = s ? rf_array_rows(&array, s, t, error, size) : -1;
+    rf_stream_close(s);
+    if (status < 0 || !labels)
+        return status < 0 ? status : split_label(t, column, error, size);
+    s = open_array(labels, &array, error, size);
+    status = s ? rf_array_labels(&array, s, t->rows, t, error, size) : -1;
+    rf_stream_close(s);
+    return status;
+}
+
+/* train-images-idx3-ubyte.gz → train-labels-idx1-ubyte.gz. Returns whether there is such a file. */
+static int sibling_labels(const char *path, char *labels, size_t size)
+{
+    const char *images = strstr(path, "images"), *slash = strrchr(path, '/');
+    if (!images || (slash && images < slash))
+        return 0;
+    snprintf(labels, size, "%.*slabels%s", (int)(images - path), path, images + strlen("images"));
+    char *three = strstr(labels + (images - path), "idx3");
+    if (three)
+        three[3] = '1';
+    return access(labels, R_OK) == 0;
+}
+
+static const char *const row_names[2][10] = {
+    {"x_train", "X_train", "train_images", "train_x", "x", "X", "data", "images", "features", NULL},
+    {"x_test", "X_test", "test_images", "test_x", NULL}};
+static const char *const label_names[2][10] = {
+    {"y_train", "Y_train", "train_labels", "train_y", "y", "Y", "target", "labels", "label", NULL},
+    {"y_test", "Y_test", "test_labels", "test_y", NULL}};
+
+/* The array that is called like one of `names`, its header read; null, with a message when it is the archive that is at
+   fault and an empty one when there is no such array. */
+static rf_stream *open_named(const rf_archive *archive, const char *const names[], rf_array *array, char *error,
+                             size_t size)
+{
+    rf_stream *s = rf_archive_find(archive, names, error, size);
+    if (s && rf_array_npy(s, array, error, size) == 0)
+        return s;
+    rf_stream_close(s);
+    return NULL;
+}
+
+static int load_half(const rf_archive *archive, const char *path, int half, rf_table *t, char *error, size_t size)
+{
+    rf_array array;
+    rf_stream *s = open_named(archive, row_names[half], &array, error, size);
+    if (!s)
+        return error[0] ? -1 : 1;
+    int status = rf_array_rows(&array, s, t, error, size);
+    rf_stream_close(s);
+    if (status < 0)
+        return -1;
+    s = open_named(archive, label_names[half], &array, error, size);
+    if (!s)
+        return error[0] ? -1 : rf_fail(error, size, "%s: has no labels: no array called y or labels", path);
+    status = rf_array_labels(&array, s, t->rows, t, error, size);
+    rf_stream_close(s);
+    return status;
+}
+
+/* One half of an archive (0: train, 1: test). Returns 0, 1 when it is not there, or -1 with a message. */
+static int load_archive(const char *path, int half, rf_table *t, char *error, size_t size)
+{
+    rf_archive *archive = rf_archive_open(path, error, size);
+    int status = archive ? load_half(archive, path, half, t, error, size) : -1;
+    rf_archive_close(archive);
+    return status;
+}
+
+static int load_file(const char *path, const char *labels, const char *column, rf_table *t, char *error, size_t size)
+{
+    char sibling[4096];
+    if (has_ending(path, ".npz")) {
+        int status = load_archive(path, 0, t, error, size);
+        return status == 1
+                   ? rf_fail(error, size, "%s: has no array called x, X, data, images, features or x_train", path)
+                   : status;
+    }
+    if (is_csv(path) && labels)
+        return rf_fail(error, size, "%s: a CSV file has its labels in a column; give it with --label", path);
+    if (is_csv(path))
+        return rf_load_csv(path, column, t, error, size);
+    if (!labels && !is_npy(path) && sibling_labels(path, sibling, sizeof sibling))
+        labels = sibling;
+    return load_array(path, labels, column, t, error, size);
+}
+
+/* ---- Everything ---- */
+
+static int load_directory(const char *directory, const char *half, rf_table *t, char *error, size_t size)
+{
+    static const char *const forms[] = {"%s/%s-images-idx3-ubyte.gz", "%s/%s-images-idx3-ubyte",
+                                        "%s/%s-images.idx3-ubyte", "%s/%s-images.idx3-ubyte.gz", NULL};
+    char images[4096], labels[4096];
+    for (size_t i = 0; forms[i]; i++) {
+        int length = snprintf(images, sizeof images, forms[i], directory, half);
+        if (length < 0 || (size_t)length >= sizeof images || access(images, R_OK) != 0)
+            continue;
+        if (!sibling_labels(images, labels, sizeof labels))
+            return rf_fail(error, size, "%s: has no file of labels beside it", images);
+        return load_array(images, labels, NULL, t, error, size);
+    }
+    return rf_fail(error, size, "%s: has no file %s-images-idx3-ubyte, nor one with .gz", directory, half);
+}
+
+static int load_data(const rf_source *source, rf_table *train, rf_table *test, char *error, size_t size)
+{
+    struct stat about;
+    if (strcmp(source->data, "synthetic") == 0) {
+        int status = rf_synthetic(source->seed, 0, RF_SYNTHETIC_TRAIN, train, error, size);
+        return status == 0 ? rf_synthetic(source->seed, RF_SYNTHETIC_TRAIN, RF_SYNTHETIC_TEST, test, error, size)
+                           : status;
+    }
+    if (stat(source->data, &about) == 0 && S_ISDIR(about.st_mode)) {
+        int status = load_directory(source->data, "train", train, error, size);
+        return status == 0 ? load_directory(source->data, "t10k", test, error, size) : status;
+    }
+    int status = load_file(source->data, NULL, source->label, train, error, size);
+    if (status == 0 && has_ending(source->data, ".npz"))
+        status = load_archive(source->data, 1, test, error, size) < 0 ? -1 : 0;
+    return status;
+}
+
+int rf_load(const rf_source *source, rf_table *train, rf_table *test, char *error, size_t size)
+{
+    int status;
+    memset(train, 0, sizeof *train);
+    memset(test, 0, sizeof *test);
+    if (source->data) {
+        status = load_data(source, train, test, error, size);
+    } else {
+        status = load_file(source->train, source->train_labels, source->label, train, error, size);
+        if (status == 0 && source->test)
+            status = load_file(source->test, source->test_labels, source->label, test, error, size);
+    }
+    if (status == 0 && test->rows > 0 && test->features != train->features)
+        status = rf_fail(error, size, "%s: has %u features, but %s has %u", test->source, test->features, train->source,
+                         train->features);
+    if (status < 0) {
+        rf_table_free(train);
+        rf_table_free(test);
+    }
+    return status;
+}

@@ -1,0 +1,123 @@
+#define _POSIX_C_SOURCE 200809L
+#include "rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+
+enum { LINE_MOST = 1 << 26 };
+
+void rf_rows_close(rf_rows *r)
+{
+    if (!r)
+        return;
+    rf_stream_close(r->stream);
+    free(r->line);
+    free(r->field);
+    free(r);
+}
+
+rf_rows *rf_rows_open(const char *path, char separator, int has_comments, char *error, size_t size)
+{
+    rf_rows *r = calloc(1, sizeof *r);
+    if (!r || !(r->stream = rf_stream_open(path, error, size))) {
+        if (!r)
+            rf_fail(error, size, "%s: out of memory", path);
+        rf_rows_close(r);
+        return NULL;
+    }
+    r->error = error;
+    r->size = size;
+    r->separator = separator;
+    r->has_comments = has_comments;
+    r->lines = 1; /* before the first */
+    return r;
+}
+
+/* Appends the next line, with its end, to the row under way. Returns 1, 0 at the end, or -1 with a message. */
+static int append_line(rf_rows *r)
+{
+    const size_t before = r->length;
+    for (;;) {
+        if (r->next == r->have) {
+            r->next = 0;
+            r->have = rf_stream_some(r->stream, r->buffer, sizeof r->buffer, r->error, r->size);
+            if (r->have <= 0)
+                return r->have < 0 ? -1 : r->length > before;
+        }
+        const char *start = r->buffer + r->next, *end = memchr(start, '\n', (size_t)(r->have - r->next));
+        size_t part = end ? (size_t)(end - start) + 1 : (size_t)(r->have - r->next);
+        if (r->length + part + 1 > r->room) {
+            size_t room = 2 * (r->length + part + 1);
+            char *more = room < LINE_MOST ? realloc(r->line, room) : NULL;
+            if (!more)
+                return rf_rows_fail(r, "is longer than %d bytes", LINE_MOST / 2);
+            r->line = more;
+            r->room = room;
+        }
+        memcpy(r->line + r->length, start, part);
+        r->length += part;
+        r->line[r->length] = '\0';
+        r->next += (long)part;
+        if (end)
+            return 1;
+    }
+}
+
+/* The next row: a line, and those after it as long as a quote is open. Returns 1, 0 at the end, or -1 with a message.
+ */
+static int read_row(rf_rows *r)
+{
+    int status, is_open = 0;
+    r->number += r->lines;
+    r->length = r->lines = 0;
+    do {
+        const size_t from = r->length;
+        status = append_line(r);
+        if (status < 0 || (status == 0 && !is_open))
+            return status;
+        const char *line = r->line + from;
+        if (memchr(line, '\0', r->length - from))
+            return rf_rows_fail(r, "%s", "has a zero byte: not a text file");
+        is_open = (is_open || strchr(line, '"')) && rf_csv_is_open(line, r->separator, is_open);
+        r->lines++;
+    } while (is_open && status == 1);
+    while (r->length > 0 && strchr("\r\n ", r->line[r->length - 1]))
+        r->length--;
+    r->line[r->length] = '\0';
+    return 1;
+}
+
+/* Cuts the current row into fields. Returns 0, or -1 with a message. */
+static int cut(rf_rows *r)
+{
+    char why[64];
+    r->fields = 0;
+    for (char *at = r->line; at; r->fields++) {
+        if (r->fields == r->field_room) {
+            size_t room = r->field_room ? 2 * r->field_room : 64;
+            char **more = realloc(r->field, room * sizeof *more);
+            if (!more)
+                return rf_rows_fail(r, "%s", "out of memory");
+            r->field = more;
+            r->field_room = room;
+        }
+        r->field[r->fields] = rf_csv_cut(&at, r->separator, why, sizeof why);
+        if (!r->field[r->fields])
+            return rf_rows_fail(r, "field %zu: %s", r->fields + 1, why);
+    }
+    return 0;
+}
+
+int rf_rows_next(rf_rows *r)
+{
+    int status;
+    do
+        status = read_row(r);
+    while (status == 1 && (r->line[strspn(r->line, " \t")] == '\0' || (r->has_comments && r->line[0] == '#')));
+    if (status == 1 && r->separator == '\0')
+        r->separator = rf_csv_separator(r->line);
+    return status == 1 && cut(r) < 0 ? -1 : status;
+}

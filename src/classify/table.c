@@ -1,0 +1,221 @@
+#define _DEFAULT_SOURCE
+#include "table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine.h"
+
+/* ---- Names ---- */
+
+void rf_names_free(rf_names *names)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        free(names->text[i]);
+    free(names->text);
+    *names = (rf_names){NULL, 0};
+}
+
+int rf_names_add(rf_names *names, const char *text)
+{
+    if ((names->count & (names->count - 1)) == 0) { /* full at every power of two */
+        char **more = realloc(names->text, (names->count ? 2 * (size_t)names->count : 1) * sizeof *more);
+        if (!more)
+            return -1;
+        names->text = more;
+    }
+    char *copy = strdup(text);
+    if (!copy)
+        return -1;
+    names->text[names->count++] = copy;
+    return 0;
+}
+
+uint32_t rf_names_find(const rf_names *names, const char *text)
+{
+    uint32_t i = 0;
+    while (i < names->count && strcmp(names->text[i], text) != 0)
+        i++;
+    return i;
+}
+
+uint32_t rf_names_intern(rf_names *names, const char *text)
+{
+    uint32_t i = rf_names_find(names, text);
+    return i < names->count ? i : i >= RF_LABELS_MAX || rf_names_add(names, text) < 0 ? RF_LABELS_MAX : i;
+}
+
+/* ---- Rows ---- */
+
+void *rf_huge(size_t bytes)
+{
+    const size_t page = (size_t)1 << 21;
+    if (bytes < 2 * page)
+        return aligned_alloc(64, (bytes + 64) / 64 * 64);
+    size_t whole = (bytes + page - 1) / page * page;
+    void *memory = bytes < SIZE_MAX - page ? aligned_alloc(page, whole) : NULL;
+#ifdef MADV_HUGEPAGE
+    if (memory)
+        madvise(memory, bytes / page * page, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
+void rf_table_free(rf_table *table)
+{
+    free(table->bytes);
+    free(table->reals);
+    free(table->missing);
+    free(table->label);
+    rf_names_free(&table->labels);
+    rf_names_free(&table->names);
+    memset(table, 0, sizeof *table);
+}
+
+/* Grows an array to `count` elements. Returns 0, or -1 without memory. */
+static int grow(void *array, size_t count, size_t each)
+{
+    void *old, *more;
+    memcpy(&old, array, sizeof old);
+    more = count <= SIZE_MAX / each ? realloc(old, count * each) : NULL;
+    if (!more)
+        return -1;
+    memcpy(array, &more, sizeof more);
+    return 0;
+}
+
+int rf_table_grow(rf_table *table)
+{
+    if (table->rows < table->room)
+        return 0;
+    size_t room = table->room ? 2 * table->room : 64;
+    if (room > UINT32_MAX || grow(&table->label, room, sizeof *table->label) < 0)
+        return -1;
+    if (table->reals ? grow(&table->reals, room * table->features, sizeof *table->reals) < 0
+                     : grow(&table->bytes, room * table->features, 1) < 0)
+        return -1;
+    if (table->missing) {
+        if (grow(&table->missing, room * table->features, 1) < 0)
+            return -1;
+        memset(table->missing + table->room * table->features, 0, (room - table->room) * table->features);
+    }
+    table->room = room;
+    return 0;
+}
+
+/* Turns bytes into reals. Returns 0, or -1 without memory. */
+static int widen(rf_table *table)
+{
+    size_t count = table->room * table->features;
+    if (table->reals)
+        return 0;
+    table->reals = calloc(count ? count : 1, sizeof *table->reals);
+    if (!table->reals)
+        return -1;
+    for (size_t i = 0; i < ((size_t)table->rows + (table->rows < table->room)) * table->features; i++)
+        table->reals[i] = table->bytes[i];
+    free(table->bytes);
+    table->bytes = NULL;
+    return 0;
+}
+
+int rf_table_put(rf_table *table, size_t row, size_t feature, double value)
+{
+    size_t at = row * table->features + feature;
+    if (table->bytes && value >= 0 && value <= 255 && value == floor(value)) {
+        table->bytes[at] = (uint8_t)value;
+        return 0;
+    }
+    if (widen(table) < 0)
+        return -1;
+    table->reals[at] = (float)value;
+    return 0;
+}
+
+int rf_table_miss(rf_table *table, size_t row, size_t feature)
+{
+    if (!table->missing && !(table->missing = calloc(table->room, table->features)))
+        return -1;
+    table->missing[row * table->features + feature] = 1;
+    return rf_table_put(table, row, feature, 0);
+}
+
+static void move_row(rf_table *table, size_t to, size_t from)
+{
+    size_t d = table->features;
+    if (table->bytes)
+        memmove(table->bytes + to * d, table->bytes + from * d, d);
+    if (table->reals)
+        memmove(table->reals + to * d, table->reals + from * d, d * sizeof *table->reals);
+    if (table->missing)
+        memmove(table->missing + to * d, table->missing + from * d, d);
+    table->label[to] = table->label[from];
+}
+
+void rf_table_keep(rf_table *table, int (*keep)(const void *context, uint32_t row), const void *context)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < table->rows; i++)
+        if (keep(context, i)) {
+            if (kept != i)
+                move_row(table, kept, i);
+            kept++;
+        }
+    if (kept < table->rows && kept > 0 && table->bytes) { /* give the rest back */
+        uint8_t *less = realloc(table->bytes, (size_t)kept * table->features);
+        table->bytes = less ? less : table->bytes;
+        table->room = kept;
+    }
+    table->rows = kept;
+}
+
+int rf_table_append(rf_table *table, rf_table *more, char *error, size_t size)
+{
+    size_t d = table->features, before = table->rows * d, added = more->rows * d,
+           room = (size_t)table->rows + more->rows;
+    int has_missing = table->missing || more->missing;
+    if (room > UINT32_MAX || grow(&table->bytes, room * d, 1) < 0 ||
+        grow(&table->label, room, sizeof *table->label) < 0)
+        return rf_fail(error, size, "out of memory for %zu rows", room);
+    if (has_missing) {
+        int had = table->missing != NULL;
+        if (grow(&table->missing, room * d, 1) < 0)
+            return rf_fail(error, size, "out of memory for %zu rows", room);
+        if (!had)
+            memset(table->missing, 0, before);
+        if (more->missing)
+            memcpy(table->missing + before, more->missing, added);
+        else
+            memset(table->missing + before, 0, added);
+    }
+    memcpy(table->bytes + before, more->bytes, added);
+    memcpy(table->label + table->rows, more->label, more->rows * sizeof *more->label);
+    table->rows = (uint32_t)room;
+    table->room = room;
+    rf_table_free(more);
+    return 0;
+}
+
+/* ---- Features ---- */
+
+const char *rf_table_feature(const rf_table *table, uint32_t feature, char *number, size_t size)
+{
+    if (feature < table->names.count)
+        return table->names.text[feature];
+    snprintf(number, size, "%u", feature);
+    return number;
+}
+
+uint32_t rf_table_find(const rf_table *table, const char *text)
+{
+    uint32_t named = rf_names_find(&table->names, text);
+    if (named < table->names.count)
+        return named;
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && number < table->features ? (uint32_t)number
+                                                                                        : table->features;
+}

@@ -1,0 +1,416 @@
+/* The update: validate, run attempts, turn their tally into the new Gaussian and a report. */
+
+/* Refuses options and functions that an update cannot work with, ... */
+static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o)
+{
+    if (!model->likelihood || !o)
+        return RF_REFUSED_NULL;
+    if (o->attempts == 0 || o->attempts > RF_ATTEMPTS_MAX || o->batches_max == 0 || o->strict > 1)
+        return RF_REFUSED_OPTIONS;
+    if ((unsigned)o->sampler > RF_SAMPLER_LAST || (o->strict && o->sampler != RF_REJECT))
+        return RF_REFUSED_OPTIONS;
+    if (!(o->kappa >= RF_TINY && o->kappa <= RF_LIMIT))
+        return RF_REFUSED_OPTIONS;
+    if (!(o->recovery >= 0 && o->recovery <= RF_LIMIT) || !(o->hedge >= 0 && o->hedge <= RF_LIMIT) ||
+        !(o->shrink >= 0 && o->shrink <= RF_LIMIT))
+        return RF_REFUSED_OPTIONS;
+    return RF_OK;
+}
+
+/* ... and records; the options were checked. */
+static rf_status RF(records_check)(const RF(model) *model, const rf_real records[], uint32_t count, const RF(options) *o)
+{
+    if (count == 0)
+        return RF_REFUSED_EVIDENCE;
+    for (uint32_t k = 0; k < count; k++) {
+        const rf_real *record = records + (size_t)k * (model->settings + 1u);
+        for (unsigned i = 0; i <= model->settings; i++)
+            if (!RF(is_finite)(record[i]))
+                return RF_REFUSED_EVIDENCE;
+        rf_real bound = RF(bound_of)(model, record, record[model->settings]);
+        if (!RF(usable)(bound) || (!model->is_log && !(bound * o->kappa >= RF_TINY && bound * o->kappa <= RF_LIMIT)))
+            return RF_REFUSED_EVIDENCE;
+    }
+    return RF_OK;
+}
+
+/* How many attempts were accepted; with weights, how many would be on average. */
+RF_FN rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
+{
+    if (RF_SAMPLER(sampler) == RF_WEIGHT)
+        return (rf_real)RF(tally_weight)(tally) * (RF_C(1.0) / RF_WEIGHT_UNIT);
+    return (rf_real)tally->accepted;
+}
+
+/* Batches of m attempts until enough are accepted; the first is there already if `begun`. Returns the
+   attempts made, or 0 if the engine failed. */
+RF_FN uint32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, int begun, RF(tally) *tally)
+{
+    uint32_t attempts = 0, batches = 0;
+    if (!begun)
+        RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
+    do {
+        if (!(begun && batches == 0) && engine->run(engine->self, task, attempts, o->attempts, tally) < 0)
+            return 0;
+        attempts += o->attempts;
+        batches++;
+    } while (!o->strict && RF(accepted)(tally, o->sampler) < (rf_real)o->accepted_min && batches < o->batches_max &&
+             attempts + o->attempts <= RF_ATTEMPTS_MAX);
+    return attempts;
+}
+
+/* ---- Moments of the accepted attempts ---- */
+
+typedef struct RF(centre) {
+    int64_t whole; /* Σq/N rounded, in grid units */
+    rf_real rest;  /* what is missing, in grid units, |rest| ≤ ½ */
+} RF(centre);
+
+RF_FN RF(centre) RF(centre_of)(int64_t sum, uint32_t accepted)
+{
+    int64_t n = accepted, whole = (sum + (sum < 0 ? -n / 2 : n / 2)) / n;
+    RF(centre) c = {whole, (rf_real)(sum - whole * n) / (rf_real)n};
+    return c;
+}
+
+/* z̄ of parameter i. */
+RF_FN rf_real RF(mean_z)(const RF(tally) *tally, rf_sampler sampler, unsigned i)
+{
+    const int64_t *z = (const int64_t *)(tally + 1);
+    if (RF_SAMPLER(sampler) == RF_WEIGHT)
+        return (rf_real)((double)z[i] / (double)RF(tally_weight)(tally));
+    RF(centre) c = RF(centre_of)(z[i], tally->accepted);
+    return ((rf_real)c.whole + c.rest) * (RF_C(1.0) / RF_GRID);
+}
+
+/* Σ(z−z̄)(z−z̄)ᵀ element from the exact sums: centred on integers (in arithmetic modulo 2⁶⁴, exact
+   because the result fits), then moved to the true mean. */
+RF_FN rf_real RF(scatter)(const RF(tally) *tally, unsigned dim, rf_sampler sampler, unsigned i, unsigned j)
+{
+    const int64_t *z = (const int64_t *)(tally + 1), *zz = z + dim;
+    if (RF_SAMPLER(sampler) == RF_WEIGHT) {
+        double sum = (double)zz[RF(at)(i, j)] - (double)z[i] * (double)z[j] / (double)RF(tally_weight)(tally);
+        return (rf_real)(sum * (1.0 / RF_WEIGHT_UNIT));
+    }
+    uint32_t n = tally->accepted;
+    RF(centre) a = RF(centre_of)(z[i], n), b = RF(centre_of)(z[j], n);
+    uint64_t ca = (uint64_t)a.whole, cb = (uint64_t)b.whole;
+    uint64_t centred = (uint64_t)zz[RF(at)(i, j)] - ca * (uint64_t)z[j] - cb * (uint64_t)z[i] + n * ca * cb;
+    rf_real exact = (rf_real)(int64_t)centred - (rf_real)n * a.rest * b.rest;
+    return exact * (RF_C(1.0) / ((rf_real)RF_GRID * (rf_real)RF_GRID));
+}
+
+/* ---- Periodic parameters ---- */
+
+/* Is parameter p periodic and still wide? */
+RF_FN int RF(is_wide)(const RF(filter) *filter, const RF(model) *model, unsigned p)
+{
+    const RF(chart) *chart = RF(chart_of)(model, p);
+    return chart->kind == RF_PERIODIC && RF(filter_sd)(filter, p) > RF_WRAP_FROM * (chart->high - chart->low);
+}
+
+/* Is any? */
+static RF_APART int RF(is_wrapped)(const RF(filter) *filter, const RF(model) *model)
+{
+    for (unsigned p = 0; p < RF_DIM(model->dim); p++)
+        if (RF(is_wide)(filter, model, p))
+            return 1;
+    return 0;
+}
+
+/* Prepares the wide ones: holds their width, makes them independent of the others so that they can be wrapped on their
+   own, and fills wrap. */
+static void RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real *wrap)
+{
+    const unsigned dim = RF_DIM(model->dim);
+    rf_real *l = RF(factor)(filter);
+    for (unsigned p = 0; p < dim; p++) {
+        wrap[2 * p] = wrap[2 * p + 1] = 0;
+        if (!RF(is_wide)(filter, model, p))
+            continue;
+        const RF(chart) *chart = RF(chart_of)(model, p);
+        rf_real period = chart->high - chart->low, sd = RF(min)(RF(filter_sd)(filter, p), RF_WRAP_WIDEST * period);
+        if (dim > 1) {
+            rf_real *v = RF(triangle_one)(filter); /* column p below the diagonal moves into the rest */
+            for (unsigned i = p + 1; i < dim; i++) {
+                v[i] = l[RF(at)(i, p)];
+                l[RF(at)(i, p)] = 0;
+            }
+            RF(triangle_add)(l, v, p + 1, dim);
+        }
+        RF(set_independent)(filter, p, RF(mean)(filter)[p], sd);
+        wrap[2 * p] = period / sd;
+        wrap[2 * p + 1] = RF_C(0.5);
+    }
+}
+
+/* A wrapped parameter's interval can be cut opposite the mean (½) or at the mean (0); the right cut
+   is the one that does not split the posterior, which shows in the smaller variance. The attempts
+   are replayed, not stored. Returns the attempts made, or 0 if the engine failed. */
+static uint32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *variance, const RF(options) *o,
+                                   const RF(engine) *engine, RF(tally) *tally)
+{
+    const unsigned dim = RF_DIM(task->model->dim);
+    uint32_t attempts = RF(gather)(task, o, engine, 0, tally);
+    rf_real n = RF(accepted)(tally, o->sampler);
+    if (attempts == 0 || n < 2)
+        return attempts;
+    for (unsigned p = 0; p < dim; p++) {
+        variance[p] = RF(scatter)(tally, dim, o->sampler, p, p) / n;
+        wrap[2 * p + 1] = 0;
+    }
+    attempts = RF(gather)(task, o, engine, 0, tally);
+    n = RF(accepted)(tally, o->sampler);
+    int again = 0;
+    for (unsigned p = 0; p < dim && attempts > 0; p++) {
+        int opposite = wrap[2 * p] > 0 && (n < 2 || variance[p] <= RF(scatter)(tally, dim, o->sampler, p, p) / n);
+        wrap[2 * p + 1] = opposite ? RF_C(0.5) : RF_C(0.0);
+        again |= opposite;
+    }
+    return again ? RF(gather)(task, o, engine, 0, tally) : attempts;
+}
+
+/* ---- The new Gaussian ---- */
+
+/* μ ← μ + L·z̄. What rounding takes is kept in `rest`. */
+RF_FN void RF(move_mean)(const RF(tally) *tally, unsigned dim, const RF(task) *task, rf_real *mean, rf_real *rest, rf_real *z)
+{
+    for (unsigned i = 0; i < dim; i++)
+        z[i] = RF(mean_z)(tally, task->sampler, i);
+    for (unsigned i = 0; i < dim; i++) {
+        const rf_real *row = task->factor + RF_TRIANGLE(i);
+        const RF(chart) *chart = RF(chart_of)(task->model, i);
+        rf_real move = 0, moved = mean[i];
+        for (unsigned j = 0; j <= i; j++)
+            move += row[j] * z[j];
+        rest[i] = RF(add_rounded)(&moved, move + rest[i]);
+        if (chart->kind == RF_PERIODIC)
+            moved = RF(natural)(chart, moved);
+        mean[i] = RF(min)(RF(max)(moved, -RF_LIMIT), RF_LIMIT);
+    }
+}
+
+/* L ← L·chol(C), C the covariance of the accepted z. Returns a note. */
+RF_FN rf_status RF(reshape)(const RF(tally) *tally, unsigned dim, const RF(task) *task, const RF(options) *o, rf_real *factor, rf_real *c)
+{
+    rf_real n = RF(accepted)(tally, task->sampler);
+    rf_real nu = o->strict ? 0 : o->shrink;
+    /* z̄ of independent draws is uncertain itself, hence n − 1 and 1 + 1/n; that of a lattice hardly is */
+    rf_real scale = o->strict ? RF_C(1.0) / (n - 1) : RF_SAMPLER(o->sampler) == RF_REJECT ? (1 + 1 / n) / (n - 1 + nu) : 1 / (n + nu);
+    for (unsigned i = 0; i < dim; i++) {
+        for (unsigned j = 0; j <= i; j++)
+            c[RF(at)(i, j)] = RF(scatter)(tally, dim, task->sampler, i, j) * scale;
+        rf_real period = task->wrap ? task->wrap[2 * i] : 0; /* a wrapped prior's variance is that of its period at most */
+        c[RF(at)(i, i)] += scale * nu * (period > 0 ? RF(min)(1, period * period / 12) : 1);
+    }
+    const rf_real least = RF_C(1.0) / ((rf_real)RF_GRID * (rf_real)RF_GRID);
+    unsigned raised = RF(triangle_cholesky)(c, dim, least);
+    RF(triangle_multiply)(factor, c, dim);
+    return RF(triangle_clamp)(factor, dim) | (raised ? RF_NOTE_CLAMPED : RF_OK);
+}
+
+/* The least standard deviation at y that numbers can tell: a little more than their spacing there, in the chart or as natural
+   values, whichever is coarser. */
+RF_FN rf_real RF(least_sd)(const RF(chart) *chart, rf_real y)
+{
+    rf_real natural = chart->kind == RF_POSITIVE; /* the spacing of x over dx/dy, in units of RF_EPSILON */
+    if (chart->kind == RF_BOUNDED) {
+        rf_real x = RF(chart_natural)(chart, y);
+        natural = RF(min)((RF(abs)(x) + (x - chart->low)) / RF(bounded_slope)(chart, y), RF_C(0.5) / RF_EPSILON);
+    }
+    return RF_C(1.01) * RF_EPSILON * RF(max)(RF(abs)(y), natural);
+}
+
+/* Holds standard deviations there. Returns a note. */
+RF_FN rf_status RF(hold_sd)(const RF(filter) *filter, const RF(model) *model, unsigned dim, const rf_real *mean, rf_real *factor)
+{
+    rf_status note = RF_OK;
+    for (unsigned i = 0; i < dim; i++) {
+        rf_real least = RF(least_sd)(RF(chart_of)(model, i), mean[i]), sd = dim > 1 ? RF(filter_sd)(filter, i) : factor[0];
+        if (!(sd < least))
+            continue;
+        note = RF_NOTE_COARSE;
+        for (unsigned j = 0; j <= i; j++)
+            factor[RF(at)(i, j)] *= least / sd;
+    }
+    return note;
+}
+
+/* ---- Report ---- */
+
+/* The controller: keeps the share of probability above κ between 1 % and 5 %. */
+RF_FN rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
+{
+    rf_real next = kappa;
+    if (delta > RF_C(0.05))
+        next = RF(min)(kappa * RF_C(1.3), largest);
+    else if (delta < RF_C(0.01))
+        next = kappa * RF_C(0.93);
+    return RF(min)(RF(max)(next, RF_TINY), RF_LIMIT);
+}
+
+/* ln v, without work for the commonest v. */
+RF_FN rf_real RF(log_of)(rf_real v) { return v == 1 ? RF_C(0.0) : RF(log)(v); }
+
+RF_FN void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
+{
+    r->status = status;
+    const RF(model) *model = task->model;
+    rf_real accepted = RF(accepted)(tally, task->sampler), over = (rf_real)tally->over * (RF_C(1.0) / RF_OVER_UNIT);
+    r->update = task->update;
+    r->attempts = attempts;
+    r->accepted = (uint32_t)accepted;
+    r->above = RF_SAMPLER(task->sampler) == RF_WEIGHT ? 0 : tally->above;
+    r->nan = tally->nan;
+    r->negative = tally->negative;
+    r->infinite = tally->infinite;
+    r->acceptance = accepted / (rf_real)attempts;
+    r->kappa = task->kappa;
+    r->largest = RF(min)(tally->largest * task->kappa, RF_LIMIT * RF_LIMIT);
+    r->delta = over > 0 ? over / (accepted + over) : 0;
+    r->kappa_next = task->count > 1 ? 1 : RF(kappa_next)(task->kappa, r->delta, r->largest); /* a batch finds its own */
+
+    rf_real log_kappa = 0;
+    for (uint32_t k = 0; k < task->count; k++) {
+        const rf_real *record = task->records + (size_t)k * (model->settings + 1u);
+        rf_real bound = RF(bound_of)(model, record, record[model->settings]);
+        log_kappa += model->is_log ? bound : RF(log_of)(bound);
+    }
+    log_kappa += RF(log_of)(task->kappa);
+    /* without a hedge, no acceptance is taken for half of one: an evidence of zero is never certain */
+    rf_real hits = RF(max)(accepted + hedge, RF_C(0.5)), tries = (rf_real)attempts + 2 * hedge;
+    r->log_evidence = log_kappa + RF(log)(hits / tries);
+    r->log_evidence_variance = RF(max)(1 / hits - 1 / tries, 0);
+}
+
+void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
+{
+    evidence->carry = RF(add_rounded)(&evidence->log, report->log_evidence + evidence->carry);
+    evidence->variance_carry = RF(add_rounded)(&evidence->variance, report->log_evidence_variance + evidence->variance_carry);
+}
+
+/* What follows the attempts: the tally becomes the new Gaussian at `mean`, with `rest`. Inlined, so that a fleet's `dim` and
+   sampler may be constants; c has room for a triangle, z for a vector. */
+RF_FN rf_status RF(conclude)(RF(filter) *filter, unsigned dim, const RF(task) *task, const RF(options) *options, rf_real *mean,
+                             rf_real *rest, rf_real *c, rf_real *z)
+{
+    RF(tally) *tally = &filter->tally;
+    rf_real accepted = RF(accepted)(tally, task->sampler);
+    rf_status status = RF_OK;
+    status |= tally->largest > 1 ? RF_NOTE_ABOVE : 0;
+    status |= tally->nan || tally->negative || tally->infinite ? RF_NOTE_BAD : 0;
+    status |= !options->strict && accepted < (rf_real)options->accepted_min ? RF_NOTE_SHORT : 0;
+    if (accepted < (options->strict ? 1 : 2)) {
+        status |= RF_NOTE_WIDENED | RF(widen)(filter, 1 + options->recovery);
+    } else {
+        RF(move_mean)(tally, dim, task, mean, rest, z);
+        status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, mean + dim, c);
+    }
+    status |= RF(hold_sd)(filter, task->model, dim, mean, mean + dim);
+    RF(rests_put)(filter, dim, rest);
+    tally->update++;
+    return status;
+}
+
+/* The same for any number of parameters, ... */
+static RF_APART rf_status RF(conclude_any)(RF(filter) *filter, RF(task) *task, const RF(options) *options)
+{
+    const unsigned dim = RF_DIM(task->model->dim);
+    rf_real one[2];
+    rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0], *z = dim > 1 ? RF(vectors)(filter) + 2 * dim : &one[1];
+    return RF(conclude)(filter, dim, task, options, RF(mean)(filter), RF(rests)(filter, &task->rest), c, z);
+}
+
+/* ... and the report, each with the stack to itself. */
+static RF_APART void RF(report_any)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
+{
+    RF(report_fill)(r, status, task, tally, attempts, hedge);
+}
+
+RF_FN rf_status RF(finish)(RF(filter) *filter, RF(task) *task, const RF(options) *options, uint32_t attempts, RF(report) *report)
+{
+    rf_status status = RF(conclude_any)(filter, task, options);
+    if (report)
+        RF(report_any)(report, status, task, &filter->tally, attempts, options->hedge);
+    return status;
+}
+
+/* Several records are together far less likely than their bounds say: a first look, at the attempts of the first batch,
+   finds the largest product of their likelihoods there, and κ becomes that. Returns whether the engine did it. */
+static RF_APART int RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
+{
+    RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
+    int done = engine->run(engine->self, task, 0, o->attempts, tally) >= 0;
+    if (done && tally->largest > 0 && tally->largest < 1)
+        task->kappa = RF(max)(task->kappa * RF(min)(tally->largest * RF_C(1.000001), 1), RF_TINY); /* rounding is not above */
+    RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
+    return done;
+}
+
+/* After an engine that failed: the filter is as it was. */
+static RF_APART rf_status RF(update_failed)(RF(filter) *filter, uint32_t update, rf_real rest)
+{
+    const unsigned dim = RF_DIM(filter->tally.dim);
+    RF(tally_clear)(&filter->tally, dim, update);
+    RF(rests_put)(filter, dim, RF(rests)(filter, &rest));
+    return RF_REFUSED_ENGINE;
+}
+
+/* The attempts and what follows them where parameters are wrapped. */
+static RF_APART rf_status RF(update_wrapped)(RF(filter) *filter, RF(task) *task, const RF(options) *options, const RF(engine) *engine,
+                                             RF(report) *report)
+{
+    const unsigned dim = RF_DIM(task->model->dim);
+    rf_real one[4]; /* for one parameter; more use the workspace */
+    rf_real *saved = dim > 1 ? RF(triangle_two)(filter) : &one[0];
+    rf_real *wrap = dim > 1 ? RF(vectors)(filter) : &one[1];
+    rf_real *variance = dim > 1 ? wrap + 2 * dim : &one[3];
+    for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
+        saved[i] = task->factor[i];
+    RF(wrap_prepare)(filter, task->model, wrap);
+    task->wrap = wrap;
+    uint32_t attempts = RF(gather_wrapped)(task, wrap, variance, options, engine, &filter->tally);
+    if (attempts > 0)
+        return RF(finish)(filter, task, options, attempts, report);
+    for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
+        RF(factor)(filter)[i] = saved[i];
+    return RF(update_failed)(filter, task->update, task->rest);
+}
+
+/* An update of checked arguments and taken rests (`rest` if there is one parameter); with `begun`, the tally holds the first
+   batch already. All but the attempts is apart, so that they have the stack to themselves. */
+RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
+                                    const RF(options) *options, const RF(engine) *engine, int begun, rf_real rest, RF(report) *report)
+{
+    RF(tally) *tally = &filter->tally;
+    const RF(engine) *runner = engine ? engine : &RF(serial);
+    RF(task) task = {model,        RF(mean)(filter), RF(factor)(filter), records,          0, rest,
+                     filter->seed, count,            tally->update,      options->sampler, options->kappa};
+    if (!(count > 1 && !options->strict) || RF(lower_kappa)(&task, options, runner, tally)) {
+        if (RF(is_wrapped)(filter, model))
+            return RF(update_wrapped)(filter, &task, options, runner, report);
+        uint32_t attempts = RF(gather)(&task, options, runner, begun, tally);
+        if (attempts > 0)
+            return RF(finish)(filter, &task, options, attempts, report);
+    }
+    return RF(update_failed)(filter, task.update, task.rest);
+}
+
+rf_status RF(update)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
+                     const RF(options) *options, const RF(engine) *engine, RF(report) *report)
+{
+    rf_status status = RF(charts_check)(filter, model);
+    if (status < 0)
+        return status;
+    if (!records)
+        return RF_REFUSED_NULL;
+    status = RF(options_check)(model, options);
+    if (status < 0)
+        return status;
+    status = RF(records_check)(model, records, count, options);
+    if (status < 0)
+        return status;
+    rf_real rest = 0;
+    RF(rests_take)(filter, &rest);
+    return RF(update_checked)(filter, model, records, count, options, engine, 0, rest, report);
+}

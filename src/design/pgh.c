@@ -1,0 +1,10 @@
+/* The particle guess heuristic: measure against a guess, for as long as the guess is uncertain. Compiled per
+   precision. */
+#include "designs.h"
+
+void RF(design_pgh)(const RF(design_input) *in, rf_real setting[])
+{
+    rf_real guess[RF_NAMES_MAX];
+    RF(design_draw)(in, 0, guess);
+    RF(design_roles)(in, guess, in->sd, setting);
+}

@@ -1,0 +1,12 @@
+/* The particle guess heuristic with the distance of two guesses for the uncertainty. Compiled per precision. */
+#include "designs.h"
+
+void RF(design_pgh_distance)(const RF(design_input) *in, rf_real setting[])
+{
+    rf_real guess[RF_NAMES_MAX], other[RF_NAMES_MAX];
+    RF(design_draw)(in, 0, guess);
+    RF(design_draw)(in, 1, other);
+    for (unsigned i = 0; i < in->model->dim; i++)
+        other[i] = RF(abs)(other[i] - guess[i]);
+    RF(design_roles)(in, guess, other, setting);
+}

@@ -1,0 +1,137 @@
+/* Tries candidate experiments on draws from the filter and takes the one that is expected to leave the least
+   variance, per cost. Works with any model. Compiled per precision. */
+#include "designs.h"
+
+enum { CANDIDATES = 24, DRAWS = 96, OUTCOMES = 8 };
+
+typedef struct RF(cloud) {
+    rf_real x[DRAWS][RF_NAMES_MAX];
+    rf_real deviation[DRAWS][RF_NAMES_MAX]; /* from the mean, in standard deviations */
+} RF(cloud);
+
+static void draw_cloud(const RF(design_input) *in, RF(cloud) *c)
+{
+    for (uint32_t k = 0; k < DRAWS; k++) {
+        RF(design_draw)(in, 8 + k, c->x[k]);
+        for (unsigned i = 0; i < in->model->dim; i++) {
+            const RF(chart) chart = in->model->charts[i];
+            rf_real away = RF(chart_coordinate)(&chart, c->x[k][i]) - in->chart_mean[i], period = chart.high - chart.low;
+            if (chart.kind == RF_PERIODIC)
+                away -= period * RF(floor)(away / period + RF_C(0.5));
+            c->deviation[k][i] = away / in->sd[i];
+        }
+    }
+}
+
+/* A setting around what its role says: times within a decade below and a third above one standard deviation's,
+   guesses as far from the mean as that time tells apart. */
+static void draw_candidate(const RF(design_input) *in, uint32_t number, const RF(cloud) *c, rf_real setting[])
+{
+    RF(design_input) other = *in;
+    rf_real width[RF_NAMES_MAX];
+    other.number = in->number * CANDIDATES + number + 0x40000000u;
+    for (unsigned i = 0; i < in->model->dim; i++)
+        width[i] = in->sd[i] * RF(exp)(RF_C(2.3) - RF_C(3.4) * RF(design_uniform)(&other, 33 + i));
+    RF(design_roles)(&other, c->x[number % DRAWS], width, setting);
+    for (unsigned i = 0; i < in->description->settings; i++)
+        if (in->description->setting[i].role == RF_SETTING_GUESS) {
+            unsigned p = in->description->setting[i].parameter;
+            rf_real shift = (RF(design_uniform)(&other, 60 + i) - RF_C(0.5)) * 4 * width[p];
+            setting[i] = in->mean[p] + shift;
+        }
+}
+
+static rf_real probability(const RF(design_input) *in, const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    rf_real value = in->model->likelihood(x, setting, outcome);
+    value = in->model->is_log ? RF(exp)(RF(min)(value, RF_C(40.0))) : value;
+    return value > 0 && value <= RF_LIMIT ? value : 0;
+}
+
+/* Variance that `outcome` leaves, as a share, averaged over parameters; and in `p` how likely it is. */
+static rf_real variance_left(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[], rf_real outcome, rf_real *p)
+{
+    rf_real sum = 0, first[RF_NAMES_MAX] = {0}, second[RF_NAMES_MAX] = {0}, left = 0;
+    const unsigned dim = in->model->dim;
+    for (unsigned k = 0; k < DRAWS; k++) {
+        rf_real w = probability(in, c->x[k], setting, outcome);
+        sum += w;
+        for (unsigned i = 0; i < dim; i++) {
+            first[i] += w * c->deviation[k][i];
+            second[i] += w * c->deviation[k][i] * c->deviation[k][i];
+        }
+    }
+    *p = sum / DRAWS;
+    if (!(sum > 0))
+        return 1;
+    for (unsigned i = 0; i < dim; i++)
+        left += second[i] / sum - first[i] / sum * (first[i] / sum);
+    return left / (rf_real)dim;
+}
+
+/* Expected share of the variance that remains after an experiment with these settings. */
+static rf_real expected_left(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[])
+{
+    const unsigned outcomes = in->description->outcomes;
+    rf_real left = 0, total = 0;
+    for (unsigned k = 0; k < (outcomes ? outcomes : OUTCOMES); k++) {
+        rf_real p, outcome = (rf_real)k;
+        if (!outcomes) /* real-valued: those that some of the draws would give */
+            outcome = RF(instance_outcome)(in->instance, c->x[k], setting, in->seed, in->number * OUTCOMES + k + 0x80000000u);
+        rf_real share = variance_left(in, c, setting, outcome, &p);
+        left += (outcomes ? p : 1) * share;
+        total += outcomes ? p : 1;
+    }
+    return total > 0 ? left / total : 1;
+}
+
+/* −Σ p ln p of the outcomes under the draws, each moved `wider` times as far from the mean (in natural units, which
+   is near enough for this). */
+static rf_real entropy(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[], rf_real wider)
+{
+    rf_real sum = 0, x[RF_NAMES_MAX];
+    for (unsigned outcome = 0; outcome < in->description->outcomes; outcome++) {
+        rf_real p = 0;
+        for (unsigned k = 0; k < DRAWS; k += 2) {
+            for (unsigned i = 0; i < in->model->dim; i++)
+                x[i] = in->mean[i] + wider * (c->x[k][i] - in->mean[i]);
+            p += probability(in, x, setting, (rf_real)outcome) * (RF_C(2.0) / DRAWS);
+        }
+        sum -= p > 0 ? p * RF(log)(p) : 0;
+    }
+    return sum;
+}
+
+/* How much an anchor there would tell: the filter is sure of the outcome, and would not be if it were wrong. */
+static rf_real test_value(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[])
+{
+    return entropy(in, c, setting, 4) - 3 * entropy(in, c, setting, 1);
+}
+
+static rf_real learning_value(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[])
+{
+    rf_real cost = 1;
+    for (unsigned i = 0; i < in->description->settings; i++)
+        cost += (rf_real)in->description->setting[i].cost * RF(abs)(setting[i]);
+    return -RF(log)(RF(max)(expected_left(in, c, setting), RF_C(1e-6))) / cost;
+}
+
+void RF(design_risk)(const RF(design_input) *in, rf_real setting[])
+{
+    RF(cloud) cloud;
+    rf_real best = -RF_LIMIT, candidate[RF_NAMES_MAX];
+    if (in->is_anchor && in->description->fringe > 0) { /* where a good test is known */
+        RF(design_quadrature)(in, setting);
+        return;
+    }
+    draw_cloud(in, &cloud);
+    for (uint32_t number = 0; number < CANDIDATES; number++) {
+        draw_candidate(in, number, &cloud, candidate);
+        rf_real gain = (in->is_anchor ? test_value : learning_value)(in, &cloud, candidate);
+        if (gain > best) {
+            best = gain;
+            for (unsigned i = 0; i < in->description->settings; i++)
+                setting[i] = candidate[i];
+        }
+    }
+}

@@ -1,0 +1,605 @@
+/* Models from source files: compiled with the system's compiler, kept in a cache, tried in a child
+   process, and loaded. */
+#define _GNU_SOURCE /* environ, pipe2 */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "machine.h"
+
+enum { ENVIRONMENT_WORDS_MAX = 64, STACK_WANTED = 1 << 20 };
+
+typedef struct hash {
+    uint64_t half[2];
+} hash;
+
+typedef struct job {
+    pid_t pid;
+    int output;
+} job;
+
+/* What the child process found out; a message of that length follows. */
+typedef struct answer {
+    int status;
+    hash key;
+    size_t length;
+} answer;
+
+/* Models that are in use. They stay. */
+typedef struct loaded {
+    hash key;
+    rf_model model;
+    struct loaded *next;
+} loaded;
+
+static loaded *models;
+
+__attribute__((format(printf, 3, 4))) static int set_path(load *l, char path[PATH_MAX], const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(path, PATH_MAX, format, arguments);
+    va_end(arguments);
+    return length < 0 || length >= PATH_MAX ? rf_load_fail(l, "%s: a path is too long", l->name) : 0;
+}
+
+/* ---- What the user's machine gives ---- */
+
+static int find_source(load *l)
+{
+    struct stat s;
+    if (!realpath(l->name, l->source) || stat(l->source, &s) != 0 ||
+        (S_ISREG(s.st_mode) && access(l->source, R_OK) != 0))
+        return rf_load_fail(l, "cannot read %s: %s", l->name, strerror(errno));
+    if (!S_ISREG(s.st_mode))
+        return rf_load_fail(l, "%s is %s, not a C source file", l->name,
+                            S_ISDIR(s.st_mode) ? "a directory" : "a special file");
+    return s.st_size == 0 ? rf_load_fail(l, "%s is empty; examples/template.c is a start", l->name) : 0;
+}
+
+/* The source is included by its path, which is not a string: nothing in it can be escaped. */
+static int write_program(load *l)
+{
+    const int has_quote = strchr(l->source, '"') != NULL;
+    if (strpbrk(l->source, "\n\r") || strstr(l->source, "??") || (has_quote && strchr(l->source, '>')))
+        return rf_load_fail(l, "%s cannot be included: its path has a line break, ??, or a quote and >; rename it",
+                            l->name);
+    snprintf(l->program, sizeof l->program,
+             "#include %c%s%c\n#include <rejfilt/instantiate.h>\n#include <rejfilt/instantiate_kernel.h>\n",
+             has_quote ? '<' : '"', l->source, has_quote ? '>' : '"');
+    return 0;
+}
+
+static int find_include(load *l)
+{
+    static const char *const places[] = {"/../include", "/../../include", NULL};
+    static const char header[] = "rejfilt/model.h";
+    const char *chosen = getenv("REJFILT_INCLUDE");
+    char path[PATH_MAX];
+    if (chosen && *chosen) {
+        if (set_path(l, l->include, "%s", chosen) < 0 || set_path(l, path, "%s/%s", chosen, header) < 0)
+            return -1;
+        if (access(path, R_OK) != 0)
+            return rf_load_fail(l, "REJFILT_INCLUDE is %s, where there is no %s", chosen, header);
+    } else if (rf_find_beside(places, header, l->include, sizeof l->include) < 0) {
+        return rf_load_fail(l,
+                            "the headers of rejfilt, which a model needs, are not found; set REJFILT_INCLUDE to the "
+                            "directory that has %s",
+                            header);
+    }
+    return 0;
+}
+
+/* A link that is named with a slash or a dot at its end would be followed. */
+static void trim(char path[PATH_MAX])
+{
+    size_t end = strlen(path);
+    while (end > 1 && (path[end - 1] == '/' || (path[end - 1] == '.' && path[end - 2] == '/')))
+        path[--end] = '\0';
+}
+
+/* Opens l->cache, makes it if it is missing. */
+static int open_cache(load *l)
+{
+    const char *last = strrchr(l->cache, '/');
+    struct stat s;
+    if (strcmp(last ? last + 1 : l->cache, "..") == 0)
+        return rf_load_fail(l, "the cache %s is refused: it ends in '..'", l->cache);
+    if (mkdir(l->cache, 0700) != 0 && errno != EEXIST)
+        return rf_load_fail(l, "cannot make the cache %s: %s", l->cache, strerror(errno));
+    int directory = open(l->cache, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (directory < 0) {
+        const char *why = strerror(errno);
+        int is_link = lstat(l->cache, &s) == 0 && S_ISLNK(s.st_mode);
+        return rf_load_fail(l, "the cache %s is refused: %s", l->cache, is_link ? "it is a symbolic link" : why);
+    }
+    l->directory = fcntl(directory, F_DUPFD_CLOEXEC, 3); /* a child has others in place of 0, 1 and 2 */
+    close(directory);
+    return l->directory < 0 ? rf_load_fail(l, "the cache %s is refused: %s", l->cache, strerror(errno)) : 0;
+}
+
+/* Leaves l->directory, which is ours and closed to all others, and its path in l->place. What lies in it will be run.
+   Who may write to a directory above it can put another in its place: l->cache is not used from here on. */
+static int find_cache(load *l)
+{
+    const char *chosen = getenv("REJFILT_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    struct stat s;
+    int status;
+    if (chosen && *chosen)
+        status = set_path(l, l->cache, "%s", chosen);
+    else if (xdg && *xdg == '/')
+        status = set_path(l, l->cache, "%s/rejfilt", xdg);
+    else if (home && *home == '/')
+        status = set_path(l, l->cache, "%s/.cache/rejfilt", home);
+    else
+        status = rf_load_fail(l, "there is no place for compiled models; set REJFILT_CACHE to a directory");
+    if (status < 0)
+        return -1;
+    trim(l->cache);
+    if (!(chosen && *chosen)) {
+        char *last = strrchr(l->cache, '/');
+        *last = '\0';
+        mkdir(l->cache, 0700);
+        *last = '/';
+    }
+    if (open_cache(l) < 0)
+        return -1;
+    if (fstat(l->directory, &s) != 0 || s.st_uid != geteuid())
+        return rf_load_fail(l, "the cache %s is refused: it belongs to another user", l->cache);
+    if (s.st_mode & (S_IRWXG | S_IRWXO))
+        return rf_load_fail(l, "the cache %s is refused: others have access to it (chmod 700)", l->cache);
+    snprintf(l->place, sizeof l->place, "/proc/self/fd/%d", l->directory);
+    if (access(l->place, F_OK) != 0)
+        return rf_load_fail(l, "the cache %s cannot be used: /proc is not mounted", l->cache);
+    return 0;
+}
+
+/* The words of environment variable `variable`, kept in `text`. */
+static int split(load *l, const char *variable, const char *otherwise, char text[PATH_MAX], words *w)
+{
+    const char *value = getenv(variable);
+    if (set_path(l, text, "%s", value && *value ? value : otherwise) < 0)
+        return rf_load_fail(l, "%s is too long", variable);
+    char *rest, *word = strtok_r(text, " \t\n", &rest);
+    for (; word && w->count < ENVIRONMENT_WORDS_MAX; word = strtok_r(NULL, " \t\n", &rest))
+        w->word[w->count++] = word;
+    if (word || (w->count == 0 && *otherwise))
+        return rf_load_fail(l, word ? "%s has too many words" : "%s is blank", variable);
+    return 0;
+}
+
+/* The environment with messages in English, which hints are found by. */
+static int set_environment(load *l)
+{
+    static char english[] = "LC_ALL=C";
+    size_t count = 0, kept = 0;
+    while (environ && environ[count])
+        count++;
+    l->environment = malloc((count + 2) * sizeof *l->environment);
+    if (!l->environment)
+        return rf_load_fail(l, "not enough memory to compile %s", l->name);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], "LC_ALL=", 7) != 0)
+            l->environment[kept++] = environ[i];
+    l->environment[kept++] = english;
+    l->environment[kept] = NULL;
+    return 0;
+}
+
+/* ---- Commands ---- */
+
+static void add(words *w, const char *const more[])
+{
+    for (; *more && w->count < WORDS_MAX; more++)
+        w->word[w->count++] = *more;
+}
+
+static const char *const only_gcc[] = {"-fsched-pressure", NULL};
+
+/* Compiles the model for one precision, with `task` saying how far. */
+static words command(const load *l, int bits, const char *const task[])
+{
+    static const char *const flags[] = {"-std=c11",
+                                        "-O3",
+                                        "-march=native",
+                                        "-fPIC",
+                                        "-fvisibility=default",
+                                        "-ffp-contract=off",
+                                        "-fno-math-errno",
+                                        "-fno-trapping-math",
+                                        "-fschedule-insns",
+                                        "-Werror=implicit-function-declaration",
+                                        "-DRF_MODEL_NAME=user",
+                                        "-DRF_ONE_ISA",
+                                        "-DRF_KERNEL_ISA=0",
+                                        NULL};
+    static const char *const wide[] = {"-mprefer-vector-width=512", NULL};
+    const char *const precision[] = {bits == 32 ? "-DRF_PRECISION=32" : "-DRF_PRECISION=64", "-I", l->include, NULL};
+    words w = l->compiler;
+    add(&w, flags);
+    if (rf_isa_best() == RF_ISA_AVX512)
+        add(&w, wide);
+    if (l->is_gcc)
+        add(&w, only_gcc);
+    add(&w, precision);
+    add(&w, l->extra.word);
+    add(&w, task);
+    return w;
+}
+
+/* Starts a compiler, which reads the program and has the cache's directory open. */
+static int start(load *l, const words *w, job *j)
+{
+    int in[2], out[2];
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    if (pipe2(in, O_CLOEXEC) != 0)
+        return rf_load_fail(l, "cannot start the compiler: %s", strerror(errno));
+    if (pipe2(out, O_CLOEXEC) != 0) {
+        close(in[0]), close(in[1]);
+        return rf_load_fail(l, "cannot start the compiler: %s", strerror(errno));
+    }
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, in[0], 0);
+    posix_spawn_file_actions_adddup2(&files, out[1], 1);
+    posix_spawn_file_actions_adddup2(&files, out[1], 2);
+    posix_spawn_file_actions_adddup2(&files, l->directory, l->directory); /* stays open */
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &l->signals);
+    int code = posix_spawnp(&j->pid, w->word[0], &files, &attributes, (char *const *)w->word, l->environment);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    close(in[0]), close(out[1]);
+    if (code == 0 && write(in[1], l->program, strlen(l->program)) < 0)
+        code = errno == EPIPE ? 0 : errno; /* one that reads nothing is no compiler: it makes no file, either */
+    close(in[1]);
+    j->output = out[0];
+    if (code == 0)
+        return 0;
+    close(out[0]);
+    return code == ENOENT
+               ? rf_load_fail(l, "there is no compiler '%s'; install gcc, or name a compiler in CC", w->word[0])
+               : rf_load_fail(l, "cannot start the compiler '%s': %s", w->word[0], strerror(code));
+}
+
+static void hash_add(hash *h, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        h->half[0] = (h->half[0] ^ (unsigned char)bytes[i]) * 0x100000001b3u; /* FNV-1a */
+        h->half[1] = (h->half[1] + (unsigned char)bytes[i] + 1) * 0x9e3779b97f4a7c15u;
+        h->half[1] ^= h->half[1] >> 32;
+    }
+}
+
+/* Waits for the end of a job: 0 when it succeeded. Its output goes into the hash, its start into `text`. */
+static int finish(load *l, const job *j, hash *h, char text[TEXT_MAX])
+{
+    char part[4096];
+    size_t used = 0;
+    ssize_t got;
+    int status = -1;
+    while ((got = read(j->output, part, sizeof part)) > 0 || (got < 0 && errno == EINTR)) {
+        size_t count = got > 0 ? (size_t)got : 0, kept = count < TEXT_MAX - 1 - used ? count : TEXT_MAX - 1 - used;
+        hash_add(h, part, count);
+        memcpy(text + used, part, kept);
+        used += kept;
+    }
+    text[used] = '\0';
+    close(j->output);
+    while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    l->is_broken |= !WIFEXITED(status) || WEXITSTATUS(status) > 1;
+    return status;
+}
+
+/* Runs both commands side by side. -1 with an error when one cannot start; 1 when one fails, with its output in
+   l->output[0]. */
+static int run_both(load *l, const words *first, const words *second, hash *h)
+{
+    job a, b;
+    if (start(l, first, &a) < 0)
+        return -1;
+    int started = start(l, second, &b);
+    int failed = finish(l, &a, h, l->output[0]);
+    if (started < 0)
+        return -1;
+    if (finish(l, &b, h, l->output[failed != 0]) != 0)
+        failed = 1;
+    return failed != 0;
+}
+
+/* ---- Compiling ---- */
+
+static const char *hint(const char *text)
+{
+#define BEGIN "a model begins with #include \"rejfilt/model.h\""
+#define LIKELIHOOD                                                                                                     \
+    "a model defines RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)"
+#define DESCRIPTION "a model defines static const rf_description description = {...};"
+#define PI "C11 has no M_PI; write RF_C(3.141592653589793)"
+#define CONSTANT "RF_C takes one number with a decimal point, or a macro that is one: RF_C(2.0) / RF_C(3.0)"
+#define LIBM "use rf_sin, rf_cos, rf_exp, rf_log, rf_sqrt, ... instead of the functions of libm"
+    static const char *const hints[][2] = {
+        {"unknown type name 'RF_FN'", BEGIN},
+        {"unknown type name 'rf_", BEGIN},
+        {"implicit declaration of function 'likelihood'", LIKELIHOOD},
+        {"'likelihood' undeclared", LIKELIHOOD},
+        {"undeclared identifier 'likelihood'", LIKELIHOOD},
+        {"'description' undeclared", DESCRIPTION},
+        {"undeclared identifier 'description'", DESCRIPTION},
+        {"'M_PI' undeclared", PI},
+        {"undeclared identifier 'M_PI'", PI},
+        {"valid preprocessing token", CONSTANT},
+        {"on integer constant", CONSTANT},
+        {"undefined reference", LIBM},
+        {"undefined symbol", LIBM},
+        {"declaration of built-in function", LIBM},
+        {"implicitly declaring library function", LIBM},
+    };
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
+        if (strstr(text, hints[i][0]))
+            return hints[i][1];
+    return "examples/template.c is a model to start from, docs/models.md says what a model may do";
+}
+
+/* The compiler's words, whole lines of them, between what happened and a hint. */
+static int explain(load *l)
+{
+    char reason[128];
+    const char *text = l->output[0], *help = hint(text);
+    struct rlimit stack;
+    if (l->is_broken && getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_max < STACK_WANTED) {
+        snprintf(reason, sizeof reason, "the stack is limited to %lu KB, compilers need more; try ulimit -s %d",
+                 (unsigned long)stack.rlim_max >> 10, STACK_WANTED >> 10);
+        help = reason;
+    }
+    size_t length = strlen(text), around = strlen(l->name) + strlen(help) + 64;
+    size_t room = l->size > around ? l->size - around : 0;
+    int is_cut = length > room;
+    if (is_cut)
+        for (length = room; length > 0 && text[length - 1] != '\n';)
+            length--;
+    while (length > 0 && text[length - 1] == '\n')
+        length--;
+    return rf_load_fail(l, "%s does not compile; the compiler says:\n%.*s%s\nhint: %s", l->name, (int)length, text,
+                        is_cut ? length ? "\n…" : "…" : "", help);
+}
+
+/* A name for everything the object depends on: the preprocessed source with all macros, which tell the
+   compiler's version and the CPU's features, and the commands. 0 when the source does not preprocess. */
+static int make_key(load *l, hash *key)
+{
+    static const char *const task[] = {"-E", "-dD", "-x", "c", "-", NULL};
+    l->is_gcc = 0; /* not known yet */
+    words first = command(l, 32, task), second = command(l, 64, task);
+    *key = (hash){{0xcbf29ce484222325u, 0x243f6a8885a308d3u}};
+    for (unsigned i = 0; i < first.count; i++)
+        hash_add(key, first.word[i], strlen(first.word[i]) + 1);
+    int status = run_both(l, &first, &second, key);
+    l->is_gcc = !strstr(l->output[0], "#define __clang__"); /* clang begins with it */
+    for (unsigned i = 0; only_gcc[i] && l->is_gcc; i++)
+        hash_add(key, only_gcc[i], strlen(only_gcc[i]));
+    return status < 0 ? -1 : status == 0;
+}
+
+static int fail_to_write(load *l)
+{
+    return rf_load_fail(l, "cannot write in the cache %s: %s", l->cache, strerror(errno));
+}
+
+/* Makes the object out of file[0] and file[1], under the name file[2] until it is complete. */
+static int compile_files(load *l, char file[3][96])
+{
+    const char *const task32[] = {"-c", "-x", "c", "-", "-o", file[0], NULL};
+    const char *const task64[] = {"-c", "-x", "c", "-", "-o", file[1], NULL};
+    const char *const task[] = {"-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-o", file[2], file[0], file[1], NULL};
+    words first = command(l, 32, task32), second = command(l, 64, task64), link = l->compiler;
+    hash ignored = {{0}};
+    job j;
+    add(&link, l->extra.word);
+    add(&link, task);
+    l->is_broken = 0;
+    int status = run_both(l, &first, &second, &ignored);
+    int is_made = access(file[0], F_OK) == 0 && access(file[1], F_OK) == 0;
+    if (status == 0 && is_made) {
+        status = start(l, &link, &j) < 0 ? -1 : finish(l, &j, &ignored, l->output[0]) != 0;
+        is_made = access(file[2], F_OK) == 0;
+    }
+    if (status != 0)
+        return status < 0 ? -1 : explain(l);
+    if (!is_made)
+        return rf_load_fail(l, "the compiler '%s' made no file, and reported no error; does CC name a compiler?",
+                            l->compiler.word[0]);
+    return chmod(file[2], 0600) != 0 || rename(file[2], l->object) != 0 ? fail_to_write(l) : 0;
+}
+
+/* Leaves the object complete, or not at all. */
+static int compile(load *l)
+{
+    static const char *const names[] = {"32.o", "64.o", "model.so"};
+    char folder[64], file[3][96];
+    snprintf(folder, sizeof folder, "%s/tmp.XXXXXX", l->place);
+    if (!mkdtemp(folder))
+        return fail_to_write(l);
+    for (int i = 0; i < 3; i++)
+        snprintf(file[i], sizeof file[i], "%s/%s", folder, names[i]);
+    int status = compile_files(l, file);
+    for (int i = 0; i < 3; i++)
+        unlink(file[i]);
+    rmdir(folder);
+    return status;
+}
+
+/* ---- Loading ---- */
+
+/* An object that is not ours alone, a link or a file with other permissions, is replaced, not run. */
+static int is_cached(const load *l)
+{
+    struct stat s;
+    return lstat(l->object, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 07777) == 0600;
+}
+
+/* Compiles what `key` names; it must still be there afterwards. */
+static int make_object(load *l, const hash *key)
+{
+    hash after;
+    if (compile(l) < 0)
+        return -1;
+    int is_same = make_key(l, &after) == 1 && memcmp(&after, key, sizeof after) == 0;
+    int status = is_same ? rf_load_try(l) : rf_load_fail(l, "%s changed while it was compiled; try again", l->name);
+    if (status < 0)
+        unlink(l->object);
+    return status;
+}
+
+static const rf_model *find_loaded(const hash *key)
+{
+    for (const loaded *m = models; m; m = m->next)
+        if (memcmp(&m->key, key, sizeof *key) == 0)
+            return &m->model;
+    return NULL;
+}
+
+static void name_object(load *l, const hash *key)
+{
+    snprintf(l->object, sizeof l->object, "%s/%016" PRIx64 "%016" PRIx64 ".so", l->place, key->half[0], key->half[1]);
+}
+
+/* Leaves an object that was tried, or a model that is loaded, under the key. */
+static int prepare(load *l, hash *key)
+{
+    if (make_key(l, key) < 0)
+        return -1;
+    name_object(l, key);
+    return find_loaded(key) || (is_cached(l) && rf_load_try(l) == 0) ? 0 : make_object(l, key);
+}
+
+/* Prepares the model in a process that is ours alone: its children are waited for by nobody else, and its signals are
+   not the caller's. */
+static void serve(load *l, int end)
+{
+    const struct sigaction normal = {.sa_handler = SIG_DFL};
+    answer a = {0};
+    int nowhere;
+    sigaction(SIGCHLD, &normal, NULL);
+    do /* what is opened from here on is none of 0, 1 and 2 */
+        nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (nowhere >= 0 && nowhere < 3);
+    l->error[0] = '\0';
+    a.status = prepare(l, &a.key);
+    a.length = strnlen(l->error, l->size - 1);
+    ssize_t written = write(end, &a, sizeof a);
+    if (written > 0)
+        written = write(end, l->error, a.length);
+    _exit(written < 0);
+}
+
+static int read_all(int end, void *bytes, size_t count)
+{
+    for (char *to = bytes; count > 0;) {
+        ssize_t got = read(end, to, count);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return -1;
+        to += got > 0 ? got : 0;
+        count -= got > 0 ? (size_t)got : 0;
+    }
+    return 0;
+}
+
+/* Has a child process prepare the model. The caller may ignore SIGCHLD, or wait for our child in our place. */
+static int have_prepared(load *l, hash *key)
+{
+    int ends[2];
+    answer a = {0};
+    sigset_t all, held;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return rf_load_fail(l, "cannot compile %s: %s", l->name, strerror(errno));
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &held); /* no handler of the caller's runs in the child */
+    pid_t child = fork();
+    if (child == 0)
+        serve(l, ends[1]);
+    int why = errno;
+    pthread_sigmask(SIG_SETMASK, &held, NULL);
+    close(ends[1]);
+    int is_answered = child > 0 && read_all(ends[0], &a, sizeof a) == 0 && a.length < l->size &&
+                      read_all(ends[0], l->error, a.length) == 0;
+    close(ends[0]);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (!is_answered)
+        return rf_load_fail(l, "cannot compile %s in a process of its own: %s", l->name,
+                            child < 0 ? strerror(why) : "it was killed");
+    l->error[a.length] = '\0';
+    *key = a.key;
+    return a.status;
+}
+
+static const rf_model *load_model(load *l)
+{
+    hash key;
+    if (find_source(l) < 0 || write_program(l) < 0 || find_include(l) < 0 || find_cache(l) < 0 ||
+        split(l, "CC", "cc", l->compiler_text, &l->compiler) < 0 ||
+        split(l, "REJFILT_MODEL_FLAGS", "", l->extra_text, &l->extra) < 0 || set_environment(l) < 0 ||
+        have_prepared(l, &key) < 0)
+        return NULL;
+    const rf_model *known = find_loaded(&key);
+    if (known)
+        return known;
+    name_object(l, &key);
+    loaded *one = malloc(sizeof *one);
+    if ((one ? rf_load_open(l, &one->model) : rf_load_fail(l, "not enough memory to load %s", l->name)) < 0) {
+        free(one);
+        return NULL;
+    }
+    one->key = key;
+    one->next = models;
+    models = one;
+    return &one->model;
+}
+
+/* Interruptions of this thread wait, so that nothing half-made stays behind. */
+const rf_model *rf_model_load(const char *path, char *error, size_t size)
+{
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    char nobody_reads[1];
+    sigset_t set;
+    pthread_mutex_lock(&one_at_a_time);
+    load *l = calloc(1, sizeof *l);
+    if (!l) {
+        snprintf(error, size, "not enough memory to load %s", path);
+        pthread_mutex_unlock(&one_at_a_time);
+        return NULL;
+    }
+    l->name = path;
+    l->directory = -1;
+    l->error = size > 0 ? error : nobody_reads;
+    l->size = size > 0 ? size : 1;
+    sigemptyset(&set);
+    for (int i = 0; i < 4; i++)
+        sigaddset(&set, held[i]);
+    pthread_sigmask(SIG_BLOCK, &set, &l->signals);
+    const rf_model *model = load_model(l);
+    pthread_sigmask(SIG_SETMASK, &l->signals, NULL);
+    if (l->directory >= 0)
+        close(l->directory);
+    free(l->environment);
+    free(l);
+    pthread_mutex_unlock(&one_at_a_time);
+    return model;
+}

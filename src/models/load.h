@@ -1,0 +1,44 @@
+/* A load in progress: what load.c, which compiles models, shares with load_check.c, which tries them. */
+#ifndef REJFILT_LOAD_H
+#define REJFILT_LOAD_H
+
+#include <limits.h>
+#include <signal.h>
+
+#include "rejfilt/host.h"
+
+enum { WORDS_MAX = 192, TEXT_MAX = 32768 };
+
+typedef struct words { /* of a command */
+    const char *word[WORDS_MAX + 1];
+    unsigned count;
+} words;
+
+typedef struct load {
+    const char *name; /* the model file as the user wrote it */
+    char source[PATH_MAX], include[PATH_MAX];
+    char program[PATH_MAX + 128]; /* what is compiled: it includes the source */
+    char cache[PATH_MAX];         /* the cache as the user knows it, */
+    int directory;                /* held open, and its path through the descriptor, which others cannot redirect */
+    char place[32], object[96];
+    words compiler, extra;
+    int is_gcc; /* known once there is a key */
+    char compiler_text[PATH_MAX], extra_text[PATH_MAX];
+    char output[2][TEXT_MAX]; /* of compilers */
+    int is_broken;            /* a compiler ended as compilers do not */
+    char **environment;
+    sigset_t signals; /* as they were */
+    char *error;
+    size_t size;
+} load;
+
+/* Writes the message of the load and returns -1. */
+__attribute__((format(printf, 2, 3))) int rf_load_fail(load *l, const char *format, ...);
+
+/* Loads the object and finds its model; 0, or -1 with a message. */
+int rf_load_open(load *l, rf_model *m);
+
+/* 0 when the object loads, describes a model, and gives a likelihood; else -1 with what it does instead. */
+int rf_load_try(load *l);
+
+#endif

@@ -1,0 +1,277 @@
+/* What a compiled model must be. It is found out in a child process, which the model may crash. */
+#define _XOPEN_SOURCE 700
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "load.h"
+
+enum { OUTCOMES_MAX = 65536, SECONDS_MAX = 5 };
+
+int rf_load_fail(load *l, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(l->error, l->size, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+int rf_load_open(load *l, rf_model *m)
+{
+    void *object = dlopen(l->object, RTLD_NOW | RTLD_LOCAL);
+    if (!object) {
+        const char *why = dlerror(), *inside = why && strncmp(why, l->place, strlen(l->place)) == 0 ? l->cache : "";
+        return rf_load_fail(l, "%s cannot be loaded: %s%s", l->name, inside,
+                            why ? why + (*inside ? strlen(l->place) : 0) : "no reason is given");
+    }
+    m->f32 = (const rf32_instance *)dlsym(object, "rf32_model_user");
+    m->f64 = (const rf64_instance *)dlsym(object, "rf64_model_user");
+    if (!m->f32 || !m->f64)
+        return rf_load_fail(l, "%s cannot be loaded: it lacks rf32_model_user or rf64_model_user", l->name);
+    if (m->f32->layout != RF32_LAYOUT || m->f64->layout != RF64_LAYOUT)
+        return rf_load_fail(
+            l, "%s was compiled with headers of another version of rejfilt; set REJFILT_INCLUDE to this one's",
+            l->name);
+    return 0;
+}
+
+/* ---- The description ---- */
+
+/* Is low..high a range, for floats too? */
+static int is_range(double low, double high)
+{
+    const double most = (double)RF32_LIMIT;
+    return low >= -most && high <= most && (float)low < (float)high;
+}
+
+static int check_parameter(load *l, const rf_parameter *p, unsigned i)
+{
+    if (!p->name || !*p->name)
+        return rf_load_fail(l, "%s: description.parameter[%u].name is missing (dim says how many there are)", l->name,
+                            i);
+    if ((unsigned)p->chart > RF_PERIODIC)
+        return rf_load_fail(l, "%s: description.parameter[%u].chart is none of the charts", l->name, i);
+    if (!is_range(p->low, p->high))
+        return rf_load_fail(l, "%s: description.parameter[%u] (%s): low..high is %g..%g, not a range", l->name, i,
+                            p->name, p->low, p->high);
+    if (p->chart == RF_POSITIVE && p->low < 0)
+        return rf_load_fail(l, "%s: description.parameter[%u] (%s): low is %g in a positive chart", l->name, i, p->name,
+                            p->low);
+    if (!(p->drift >= 0 && p->drift <= (double)RF32_LIMIT))
+        return rf_load_fail(l, "%s: description.parameter[%u] (%s): drift is %g", l->name, i, p->name, p->drift);
+    return 0;
+}
+
+static int check_setting(load *l, const rf_setting *s, unsigned i, unsigned dim)
+{
+    if (!s->name || !*s->name)
+        return rf_load_fail(l, "%s: description.setting[%u].name is missing (settings says how many there are)",
+                            l->name, i);
+    if ((unsigned)s->role > RF_SETTING_GUESS)
+        return rf_load_fail(l, "%s: description.setting[%u] (%s): role is none of the roles", l->name, i, s->name);
+    if (s->parameter >= dim)
+        return rf_load_fail(l, "%s: description.setting[%u] (%s): parameter is %u of %u", l->name, i, s->name,
+                            s->parameter, dim);
+    if (s->is_integer != 0 && s->is_integer != 1)
+        return rf_load_fail(l, "%s: description.setting[%u] (%s): is_integer is %d", l->name, i, s->name,
+                            s->is_integer);
+    if (s->role == RF_SETTING_FIXED ? !rf64_is_finite(s->low)
+                                    : s->role != RF_SETTING_GUESS && !is_range(s->low, s->high))
+        return rf_load_fail(l, "%s: description.setting[%u] (%s): low..high is %g..%g, not a range", l->name, i,
+                            s->name, s->low, s->high);
+    if (s->role == RF_SETTING_LOGRANGE && !(s->low > 0))
+        return rf_load_fail(l, "%s: description.setting[%u] (%s): low is %g in a logarithmic range", l->name, i,
+                            s->name, s->low);
+    return 0;
+}
+
+static int check_description(load *l, const rf_description *d, int can_simulate)
+{
+    int status = 0;
+    if (!d->name || !*d->name)
+        return rf_load_fail(l, "%s: description.name is missing", l->name);
+    if (d->dim < 1 || d->dim > RF_NAMES_MAX)
+        return rf_load_fail(l, "%s: description.dim is %u, not 1 to %u", l->name, d->dim, RF_NAMES_MAX);
+    if (d->settings > RF_NAMES_MAX)
+        return rf_load_fail(l, "%s: description.settings is %u, over %u", l->name, d->settings, RF_NAMES_MAX);
+    if (d->outcomes == 1 || d->outcomes > OUTCOMES_MAX)
+        return rf_load_fail(l, "%s: description.outcomes is %u, not 0 (a real number) or 2 to %d", l->name, d->outcomes,
+                            OUTCOMES_MAX);
+    if (d->is_log != 0 && d->is_log != 1)
+        return rf_load_fail(l, "%s: description.is_log is %d, not 0 or 1", l->name, d->is_log);
+    if (d->outcomes == 0 && !can_simulate)
+        return rf_load_fail(
+            l, "%s: description.outcomes is 0 (a real number), which needs simulate and #define RF_HAS_SIMULATE",
+            l->name);
+    for (unsigned i = 0; i < d->dim && status == 0; i++)
+        status = check_parameter(l, &d->parameter[i], i);
+    for (unsigned i = 0; i < d->settings && status == 0; i++)
+        status = check_setting(l, &d->setting[i], i, d->dim);
+    return status;
+}
+
+/* ---- One evaluation ---- */
+
+typedef struct point { /* the middle of the prior, and settings that suit it */
+    double x[RF_NAMES_MAX], setting[RF_NAMES_MAX];
+} point;
+
+static point middle(const rf_description *d)
+{
+    point p = {{0}, {0}};
+    for (unsigned i = 0; i < d->dim; i++)
+        p.x[i] = d->parameter[i].low + 0.5 * (d->parameter[i].high - d->parameter[i].low);
+    for (unsigned i = 0; i < d->settings; i++) {
+        const rf_setting *s = &d->setting[i];
+        const rf_parameter *of = &d->parameter[s->parameter];
+        double value = s->low;
+        if (s->role == RF_SETTING_RANGE)
+            value = s->low + 0.5 * (s->high - s->low);
+        if (s->role == RF_SETTING_LOGRANGE)
+            value = rf64_sqrt(s->low) * rf64_sqrt(s->high);
+        if (s->role == RF_SETTING_TIME) /* 1 / standard deviation of the uniform prior */
+            value = rf64_min(rf64_max(3.4641016151377544 / (of->high - of->low), s->low), s->high);
+        if (s->role == RF_SETTING_GUESS)
+            value = p.x[s->parameter];
+        p.setting[i] = s->is_integer ? rf64_floor(value + 0.5) : value;
+    }
+    return p;
+}
+
+/* Which is 'l'ikelihood, 'b'ound or 's'imulate, in float (32) or double (64). */
+static double value_of(const rf_model *m, int bits, char which, const point *p, double last)
+{
+    float x[RF_NAMES_MAX], setting[RF_NAMES_MAX], last32 = (float)last;
+    for (unsigned i = 0; i < RF_NAMES_MAX; i++) {
+        x[i] = (float)p->x[i];
+        setting[i] = (float)p->setting[i];
+    }
+    if (which == 'b')
+        return bits == 64 ? m->f64->bound(p->setting, last) : (double)m->f32->bound(setting, last32);
+    if (which == 's')
+        return bits == 64 ? m->f64->simulate(p->x, p->setting, last) : (double)m->f32->simulate(x, setting, last32);
+    return bits == 64 ? m->f64->likelihood(p->x, p->setting, last) : (double)m->f32->likelihood(x, setting, last32);
+}
+
+static int bad_value(load *l, const rf_description *d, const point *p, int bits, const char *what, double value,
+                     double outcome)
+{
+    char place[1024] = "", number[32];
+    snprintf(number, sizeof number, "%g", value);
+    for (unsigned i = 0; i < d->dim; i++)
+        snprintf(place + strlen(place), sizeof place - strlen(place), "%s%g", i ? ", " : "", p->x[i]);
+    for (unsigned i = 0; i < d->settings; i++)
+        snprintf(place + strlen(place), sizeof place - strlen(place), "%s%g", i ? ", " : "; setting = ", p->setting[i]);
+    return rf_load_fail(l, "%s: %s is %s at x = %s; outcome = %g (in %s)", l->name, what,
+                        value == value ? number : "NaN", place, outcome, bits == 32 ? "float" : "double");
+}
+
+/* The likelihood of every outcome, or of the expected one, is a likelihood and within the bound. */
+static int check_values(load *l, const rf_model *m, int bits)
+{
+    const rf_description *d = m->f64->about;
+    const point p = middle(d);
+    const int has_bound = bits == 64 ? m->f64->bound != NULL : m->f32->bound != NULL;
+    for (unsigned k = 0; k < d->outcomes + (d->outcomes == 0); k++) {
+        double outcome = d->outcomes ? k : value_of(m, bits, 's', &p, 0);
+        if (!rf64_is_finite(outcome))
+            return bad_value(l, d, &p, bits, "simulate", outcome, outcome);
+        double value = value_of(m, bits, 'l', &p, outcome), bound = has_bound ? value_of(m, bits, 'b', &p, outcome) : 0;
+        if (rf64_is_nan(value) || value > RF64_LARGEST || (!d->is_log && value < 0))
+            return bad_value(l, d, &p, bits, "likelihood", value, outcome);
+        if (has_bound && (!rf64_is_finite(bound) || (!d->is_log && bound <= 0)))
+            return bad_value(l, d, &p, bits, "bound", bound, outcome);
+        if (has_bound && value > (d->is_log ? bound + 1e-3 : bound * 1.001))
+            return bad_value(l, d, &p, bits, "likelihood, which is above bound,", value, outcome);
+    }
+    return 0;
+}
+
+static int check_model(load *l, const rf_model *m)
+{
+    const rf_description *a = m->f32->about, *b = m->f64->about;
+    if (check_description(l, a, m->f32->simulate != NULL) < 0 || check_description(l, b, m->f64->simulate != NULL) < 0)
+        return -1;
+    if (a->dim != b->dim || a->settings != b->settings || a->outcomes != b->outcomes || a->is_log != b->is_log)
+        return rf_load_fail(l, "%s: description is not the same in float and in double", l->name);
+    return check_values(l, m, 32) < 0 || check_values(l, m, 64) < 0 ? -1 : 0;
+}
+
+/* ---- The child ---- */
+
+/* Says 'l' when loaded, then 'y', or 'n' and why not. */
+static void be_child(load *l, int answer)
+{
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    const struct rlimit none = {0, 0};
+    rf_model m;
+    int nowhere = open("/dev/null", O_RDWR);
+    dup2(nowhere, 0), dup2(nowhere, 1), dup2(nowhere, 2); /* what a model prints is not for the user */
+    for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++)
+        signal(deadly[i], SIG_DFL);
+    setrlimit(RLIMIT_CORE, &none);
+    sigprocmask(SIG_SETMASK, &l->signals, NULL);
+    ssize_t written = 1;
+    int is_good = rf_load_open(l, &m) == 0 && (written = write(answer, "l", 1)) == 1 && check_model(l, &m) == 0;
+    written = written == 1 ? write(answer, is_good ? "y" : "n", 1) : -1;
+    if (written == 1 && !is_good)
+        written = write(answer, l->error, strnlen(l->error, l->size < PIPE_BUF ? l->size : PIPE_BUF));
+    _exit(written < 0);
+}
+
+/* Waits for the child, which is stopped when its time is over. Returns its status, or -1 then. */
+static int wait_at_most(pid_t child, int seconds)
+{
+    const struct timespec pause = {0, 1000000};
+    struct timespec begin, now;
+    int status;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        if (waitpid(child, &status, WNOHANG) == child)
+            return status;
+        nanosleep(&pause, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - begin.tv_sec <= seconds);
+    kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return -1;
+}
+
+int rf_load_try(load *l)
+{
+    int ends[2];
+    char answer[PIPE_BUF + 3] = "";
+    if (pipe(ends) != 0)
+        return rf_load_fail(l, "cannot try %s: %s", l->name, strerror(errno));
+    pid_t child = fork();
+    if (child == 0)
+        be_child(l, ends[1]);
+    close(ends[1]);
+    int status = child < 0 ? 0 : wait_at_most(child, SECONDS_MAX);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK); /* were a child of the child to live on */
+    ssize_t got = read(ends[0], answer, sizeof answer - 1);
+    close(ends[0]);
+    if (child < 0)
+        return rf_load_fail(l, "cannot try %s in a process of its own: %s", l->name, strerror(errno));
+    answer[got > 0 ? got : 0] = '\0';
+    const char *verdict = answer + (answer[0] == 'l'), *when = answer[0] == 'l' ? "evaluated" : "loaded";
+    if (*verdict == 'n')
+        return rf_load_fail(l, "%s", verdict + 1);
+    if (status == -1)
+        return rf_load_fail(l, "%s does not come to an end when it is %s: it was stopped after %d seconds", l->name,
+                            when, SECONDS_MAX);
+    if (WIFSIGNALED(status))
+        return rf_load_fail(l, "%s crashes when it is %s: %s", l->name, when, strsignal(WTERMSIG(status)));
+    return *verdict == 'y' ? 0 : rf_load_fail(l, "%s ends the program when it is %s", l->name, when);
+}

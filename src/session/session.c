@@ -1,0 +1,576 @@
+/* The session: from one experiment to the next. */
+#include "session_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+
+/* ---- Opening ---- */
+
+rf_config rf_config_default(const rf_model *model)
+{
+    rf_config config = {.model = model,
+                        .description = *model->f64->about,
+                        .belief = "gaussian",
+                        .design = "auto",
+                        .seed = 1,
+                        .attempts = 1000,
+                        .sampler = RF_WEIGHT,
+                        .kappa = 1,
+                        .recovery = 0.1,
+                        .anchor_every = -1};
+    for (unsigned i = 0; i < config.description.dim; i++) {
+        const rf_parameter *p = &config.description.parameter[i];
+        const rf_prior prior = {0, p->low, p->high};
+        config.prior[i] = prior;
+        config.drift[i] = p->drift;
+    }
+    return config;
+}
+
+static void settle(rf_problem *problem, const rf_config *config)
+{
+    problem->model = config->model;
+    problem->description = config->description;
+    memcpy(problem->prior, config->prior, sizeof problem->prior);
+    rf_problem_settle(problem);
+}
+
+rf_status rf_config_check(const rf_config *config, unsigned *parameter)
+{
+    rf_problem problem;
+    rf_status status = RF_OK;
+    settle(&problem, config);
+    for (unsigned i = 0; i < config->description.dim && status >= 0; i++) {
+        double mean, variance;
+        *parameter = i;
+        status = rf_problem_prior(&problem, i, &mean, &variance);
+    }
+    return status;
+}
+
+uint64_t rf_session_seed(uint64_t seed, uint32_t trial)
+{
+    const rf_words w = rf_draw(seed, trial, 0, 0, RF_FOR_USER);
+    return (uint64_t)w.word[1] << 32 | w.word[0];
+}
+
+/* Null without one, and with a message when there is none of that name. */
+static const rf64_design *find_design(const rf_config *config, char *error, size_t size)
+{
+    const rf64_design *design =
+        config->design ? rf64_design_find(config->design, &config->description, config->model->f64->design) : NULL;
+    if (config->design && !design)
+        rf_fail(error, size, "there is no design '%.40s' for model %s", config->design, config->description.name);
+    return design;
+}
+
+/* What of the configuration can change on the way. */
+static int apply(rf_session *s, const rf_config *config, char *error, size_t size)
+{
+    const rf64_design *design = find_design(config, error, size);
+    if (config->design && !design)
+        return -1;
+    if (design != s->design || config->anchor_every != s->config.anchor_every || !s->is_open) {
+        const uint32_t wanted = design && config->description.outcomes > 0 ? design->anchor_every : 0;
+        s->anchor_every = config->anchor_every >= 0 ? (uint32_t)config->anchor_every : wanted;
+        s->now.watch.next_anchor = s->anchor_every;
+    }
+    s->design = design;
+    s->options.attempts = config->attempts;
+    s->options.accepted_min = config->accepted_min > 0 ? config->accepted_min : rf64_options_default().accepted_min;
+    s->options.strict = config->strict != 0;
+    s->options.sampler = config->sampler;
+    s->options.recovery = config->recovery;
+    if (config->kappa > 0 || !s->is_open)
+        s->now.kappa = config->kappa > 0 ? config->kappa : 1;
+    s->config = *config;
+    s->is_open = 1;
+    return 0;
+}
+
+rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
+{
+    rf_session *s = calloc(1, sizeof *s);
+    if (!s) {
+        rf_fail(error, size, "out of memory");
+        return NULL;
+    }
+    const uint64_t seed = rf_session_seed(config->seed, config->trial);
+    double mean[RF_NAMES_MAX], covariance[RF_TRIANGLE(RF_NAMES_MAX)];
+    s->now.time = s->asked.time = NAN;
+    s->options = rf64_options_default();
+    settle(&s->problem, config);
+    s->model = rf64_problem_model(&s->problem);
+    s->model.charts = NULL; /* set where it is used: no pointer into the session itself */
+    const rf_belief_setup setup = {&s->problem, seed, config->is_float, NULL};
+    if (apply(s, config, error, size) == 0)
+        s->belief = config->own ? rf_belief_open_kind(config->own, &setup, error, size)
+                                : rf_belief_open(config->belief, &s->problem, seed, config->is_float, error, size);
+    if (s->belief && !(s->ahead = malloc(s->belief->bytes)))
+        rf_fail(error, size, "out of memory");
+    if (!s->ahead) {
+        rf_session_close(s);
+        return NULL;
+    }
+    memcpy(s->ahead, s->belief, s->belief->bytes);
+    s->belief->kind->moments(s->belief, mean, covariance);
+    for (unsigned i = 0; i < s->model.dim; i++)
+        s->prior_sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
+    return s;
+}
+
+void rf_session_close(rf_session *session)
+{
+    if (!session)
+        return;
+    rf_belief_close(session->belief);
+    rf_belief_close(session->ahead);
+    free(session);
+}
+
+rf_session *rf_session_copy(const rf_session *session)
+{
+    rf_session *s = malloc(sizeof *s);
+    if (!s)
+        return NULL;
+    *s = *session;
+    s->belief = malloc(session->belief->bytes);
+    s->ahead = malloc(session->belief->bytes);
+    if (!s->belief || !s->ahead) {
+        rf_session_close(s);
+        return NULL;
+    }
+    memcpy(s->belief, session->belief, session->belief->bytes);
+    memcpy(s->ahead, session->ahead, session->belief->bytes);
+    s->belief->problem = s->ahead->problem = &s->problem;
+    return s;
+}
+
+rf_status rf_session_change(rf_session *session, const rf_config *config)
+{
+    char error[8];
+    rf_config changed = session->config;
+    memcpy(changed.drift, config->drift, sizeof changed.drift);
+    changed.design = config->design;
+    changed.attempts = config->attempts;
+    changed.accepted_min = config->accepted_min;
+    changed.kappa = config->kappa;
+    changed.on_lost = config->on_lost;
+    changed.anchor_every = config->anchor_every;
+    if (!find_design(&changed, error, sizeof error) && config->design)
+        return RF_REFUSED_OPTIONS;
+    rf_session_unask(session);
+    return apply(session, &changed, error, sizeof error) == 0 ? RF_OK : RF_REFUSED_OPTIONS;
+}
+
+const rf_belief *rf_session_belief(const rf_session *session) { return session->belief; }
+const rf_config *rf_session_config(const rf_session *session) { return &session->config; }
+
+/* ---- Time ---- */
+
+/* The belief moves on by `elapsed`: by the model's dynamics, or every parameter by its walk. */
+static rf_status move_on(const rf_session *s, rf_belief *belief, double elapsed)
+{
+    const unsigned dim = s->model.dim;
+    double f[RF_NAMES_MAX * RF_NAMES_MAX], q[RF_NAMES_MAX * RF_NAMES_MAX] = {0};
+    int any = 0;
+    if (!(elapsed >= 0) || !rf64_is_finite(elapsed))
+        return RF_REFUSED_TIME;
+    if (s->config.model->f64->dynamics) {
+        s->config.model->f64->dynamics(elapsed, f, q);
+        return belief->kind->pass(belief, f, q, elapsed);
+    }
+    for (unsigned i = 0; i < dim; i++) {
+        q[i * dim + i] = s->config.drift[i] * s->config.drift[i];
+        any |= s->config.drift[i] > 0;
+    }
+    return any && elapsed > 0 ? belief->kind->pass(belief, NULL, q, elapsed) : RF_OK;
+}
+
+/* From the record before to the last of these; and in `time` when that is. A record without a time is one unit after
+   the one before, also where others have times. NaN when a time is no number or before the record before. */
+static double elapsed_to(const rf_session *s, const rf_record records[], uint32_t count, double *time)
+{
+    double elapsed = 0;
+    *time = s->now.time;
+    for (uint32_t k = 0; k < count; k++) {
+        double since = s->now.records + k > 0;
+        if (!isnan(records[k].time) && !isnan(*time))
+            since = records[k].time - *time;
+        if (!(since >= 0) || isinf(records[k].time))
+            return NAN;
+        elapsed += since;
+        *time = isnan(records[k].time) ? *time + since : records[k].time;
+    }
+    return elapsed;
+}
+
+rf_status rf_session_restart(rf_session *session)
+{
+    rf_session_unask(session);
+    session->ahead_by = NAN;
+    return session->belief->kind->restart(session->belief);
+}
+
+rf_status rf_session_pass(rf_session *session, double elapsed)
+{
+    rf_session_unask(session);
+    rf_belief_copy(session->ahead, session->belief);
+    const rf_status status = move_on(session, session->ahead, elapsed);
+    if (status < 0)
+        return status;
+    rf_belief *belief = session->belief;
+    session->belief = session->ahead;
+    session->ahead = belief;
+    session->now.time += elapsed;
+    return status;
+}
+
+/* ---- Asking ---- */
+
+static void draw_from(const void *self, uint32_t index, uint32_t purpose, double x[])
+{
+    const rf_belief *belief = self;
+    belief->kind->draw(belief, index, purpose, x);
+}
+
+static void sds_of(const void *self, double sd[])
+{
+    const rf_belief *belief = self;
+    double mean[RF_NAMES_MAX], covariance[RF_TRIANGLE(RF_NAMES_MAX)];
+    belief->kind->moments(belief, mean, covariance);
+    for (unsigned i = 0; i < belief->problem->description.dim; i++)
+        sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
+}
+
+static void stretch_it(void *self, const double factor[])
+{
+    rf_belief *belief = self;
+    belief->kind->stretch(belief, factor);
+}
+
+static void restart_it(void *self)
+{
+    rf_belief *belief = self;
+    belief->kind->restart(belief);
+}
+
+static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
+{
+    *model = s->model;
+    model->charts = s->problem.charts;
+    const rf64_watched w = {.watch = &s->now.watch,
+                            .instance = s->config.model->f64,
+                            .model = model,
+                            .description = &s->config.description,
+                            .design = s->design,
+                            .anchor_every = s->anchor_every,
+                            .anchors = s->now.anchors,
+                            .on_lost = s->config.on_lost,
+                            .prior_sd = s->prior_sd,
+                            .self = belief,
+                            .seed = belief->seed,
+                            .updates = belief->kind->updates(belief),
+                            .draw = draw_from,
+                            .sds = sds_of,
+                            .stretch = stretch_it,
+                            .restart = restart_it};
+    return w;
+}
+
+void rf_session_unask(rf_session *session)
+{
+    if (session->now.asked > 0)
+        session->now = session->asked;
+}
+
+rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[])
+{
+    rf_session *s = session;
+    const unsigned dim = s->model.dim;
+    if (!s->design || count == 0 || count > RF_ASK_MAX)
+        return RF_REFUSED_OPTIONS;
+    rf_session_unask(s);
+    s->asked = s->now;
+    s->ahead_by = s->now.records > 0 ? count : count - 1.0;
+    rf_belief_copy(s->ahead, s->belief);
+    const rf_status status = move_on(s, s->ahead, s->ahead_by);
+    if (status < 0)
+        return status;
+    rf64_model model;
+    rf64_watched w = watched(s, s->ahead, &model);
+    double mean[RF_NAMES_MAX], natural[RF_NAMES_MAX], sd[RF_NAMES_MAX], covariance[RF_TRIANGLE(RF_NAMES_MAX)];
+    s->ahead->kind->moments(s->ahead, mean, covariance);
+    for (unsigned i = 0; i < dim; i++) {
+        natural[i] = rf64_chart_natural(&s->problem.charts[i], mean[i]);
+        sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const int is_anchor = rf64_health_wants_anchor(&w);
+        const rf64_design_input in = {s->config.model->f64,
+                                      &model,
+                                      &s->config.description,
+                                      natural,
+                                      mean,
+                                      sd,
+                                      s->ahead,
+                                      draw_from,
+                                      s->ahead->seed,
+                                      s->now.experiments,
+                                      is_anchor};
+        rf_record *q = &questions[k];
+        memset(q, 0, sizeof *q);
+        s->design->choose(&in, q->setting);
+        q->outcome = q->time = NAN;
+        q->is_anchor = is_anchor;
+        memcpy(s->question[k], q->setting, sizeof q->setting);
+        s->now.anchors |= (uint32_t)is_anchor << k;
+        s->now.asked++;
+        s->now.experiments++;
+    }
+    return RF_OK;
+}
+
+/* ---- Telling ---- */
+
+/* Those of the records that have an outcome, as beliefs take them, in s->numbers; and the anchors among them. Returns
+ * how many. */
+static uint32_t gather(rf_session *s, const rf_record records[], uint32_t count, double *numbers, uint32_t *anchors)
+{
+    const unsigned settings = s->model.settings;
+    uint32_t known = 0;
+    *anchors = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        if (isnan(records[k].outcome))
+            continue;
+        const int is_asked = k < s->now.asked;
+        for (unsigned i = 0; i < settings; i++)
+            *numbers++ = is_asked && isnan(records[k].setting[i]) ? s->question[k][i] : records[k].setting[i];
+        *numbers++ = records[k].outcome;
+        if (is_asked && known < 32)
+            *anchors |= (s->now.anchors >> k & 1) << known;
+        known++;
+    }
+    return known;
+}
+
+/* `ahead` becomes the belief at the time of the records. */
+static rf_status bring_ahead(rf_session *s, double elapsed)
+{
+    if (s->now.asked > 0 && elapsed == s->ahead_by)
+        return RF_OK;
+    rf_belief_copy(s->ahead, s->belief);
+    return move_on(s, s->ahead, elapsed);
+}
+
+typedef struct telling {
+    rf64_report report;
+    double *numbers, few[(RF_NAMES_MAX + 1) * 4];
+    uint32_t known;
+    double time;
+} telling;
+
+static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, telling *t)
+{
+    const size_t needed = (size_t)count * (s->model.settings + 1u);
+    uint32_t anchors;
+    if (count == 0 || count > RF_BATCH_MAX)
+        return RF_REFUSED_EVIDENCE;
+    t->numbers = needed <= sizeof t->few / sizeof *t->few ? t->few : malloc(needed * sizeof *t->numbers);
+    if (!t->numbers)
+        return RF_REFUSED_ENGINE;
+    t->known = gather(s, records, count, t->numbers, &anchors);
+    rf_status status = bring_ahead(s, elapsed_to(s, records, count, &t->time));
+    if (status < 0)
+        return status;
+    rf64_model model;
+    s->now.anchors = anchors;
+    s->now.experiments += s->now.asked == 0 ? t->known : 0;
+    rf64_watched w = watched(s, s->ahead, &model);
+    t->report.kappa = s->now.kappa;
+    if (t->known == 0) {
+        s->now.watch.verdict = 0;
+        return RF_OK;
+    }
+    rf64_health_judge(&w, t->numbers, t->known);
+    s->options.kappa = s->now.kappa;
+    return s->ahead->kind->update(s->ahead, t->numbers, t->known, &s->options, s->config.engine, &t->report);
+}
+
+/* ---- Showing ---- */
+
+void rf_session_show(const rf_session *session, rf_step *step)
+{
+    const rf_session *s = session;
+    step->dim = s->model.dim;
+    s->belief->kind->moments(s->belief, step->chart_mean, step->covariance);
+    for (unsigned i = 0; i < step->dim; i++) {
+        const rf64_chart *chart = &s->problem.charts[i];
+        const double low = s->belief->kind->quantile(s->belief, i, 0.025),
+                     high = s->belief->kind->quantile(s->belief, i, 0.975);
+        const int is_periodic = chart->kind == RF_PERIODIC;
+        step->mean[i] = rf64_chart_natural(chart, step->chart_mean[i]);
+        step->low[i] = is_periodic ? step->mean[i] + (low - step->chart_mean[i]) : rf64_chart_natural(chart, low);
+        step->high[i] = is_periodic ? step->mean[i] + (high - step->chart_mean[i]) : rf64_chart_natural(chart, high);
+        step->sd[i] = rf64_sqrt(step->covariance[RF_TRIANGLE(i) + i]);
+        step->truth[i] = step->error[i] = NAN;
+    }
+    step->step = (long)s->now.records - 1;
+    step->time = s->now.time;
+    step->health = s->now.watch.state;
+    step->widened = s->now.watch.widened;
+    step->restarts = s->now.watch.restarts;
+    step->log_evidence = s->now.evidence.log + s->now.evidence.carry;
+    step->log_evidence_variance = s->now.evidence.variance + s->now.evidence.variance_carry;
+}
+
+/* Truths in the chart; of a periodic parameter they are shown on the estimate's side of the cut, as are the bounds. */
+void rf_session_show_chart_truth(const rf_session *session, const double truth[], rf_step *step)
+{
+    for (unsigned i = 0; i < step->dim; i++) {
+        const rf64_chart *chart = &session->problem.charts[i];
+        const double period = chart->high - chart->low;
+        step->error[i] = step->chart_mean[i] - truth[i];
+        step->truth[i] = rf64_chart_natural(chart, truth[i]);
+        if (chart->kind != RF_PERIODIC || isnan(truth[i]))
+            continue;
+        step->error[i] -= period * rf64_floor(step->error[i] / period + 0.5);
+        step->truth[i] = step->mean[i] - step->error[i];
+    }
+}
+
+void rf_session_show_truth(const rf_session *session, const double truth[], rf_step *step)
+{
+    double chart[RF_NAMES_MAX];
+    for (unsigned i = 0; i < session->model.dim; i++)
+        chart[i] = isnan(truth[i]) ? NAN : rf64_chart_coordinate(&session->problem.charts[i], truth[i]);
+    rf_session_show_chart_truth(session, chart, step);
+}
+
+rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32_t count, rf_step *step)
+{
+    rf_session *s = session;
+    const rf_moving before = s->now;
+    telling t = {.known = 0};
+    const rf_status status = tell(s, records, count, &t);
+    if (status >= 0) {
+        rf_belief *belief = s->belief;
+        s->belief = s->ahead;
+        s->ahead = belief;
+        s->now.records += count;
+        s->now.time = t.time;
+        if (t.known > 0) {
+            rf64_model model;
+            rf64_watched w = watched(s, s->belief, &model);
+            rf64_evidence_add(&s->now.evidence, &t.report);
+            if (s->config.kappa == 0)
+                s->now.kappa = t.report.kappa_next;
+            rf64_health_act(&w);
+        }
+        s->now.asked = s->now.anchors = 0;
+    } else {
+        s->now = before;
+        s->ahead_by = NAN; /* the questions stand; what they were asked of is to be made again */
+    }
+    if (status >= 0 && step) {
+        const rf_record *last = &records[count - 1];
+        rf_session_show(s, step);
+        step->records = t.known;
+        step->report = t.report;
+        step->is_tested = s->now.watch.verdict;
+        for (unsigned i = 0; i < s->model.settings; i++)
+            step->setting[i] =
+                isnan(last->setting[i]) && count <= before.asked ? s->question[count - 1][i] : last->setting[i];
+        step->outcome = last->outcome;
+        step->seconds = 0;
+    }
+    if (t.numbers != t.few)
+        free(t.numbers);
+    return status;
+}
+
+rf_status rf_session_try(rf_session *session, const rf_record records[], uint32_t count)
+{
+    rf_session *s = session;
+    const rf_moving before = s->now;
+    const rf64_options options = s->options;
+    const rf_engine *engine = s->config.engine;
+    telling t = {.known = 0};
+    s->options.attempts = s->options.batches_max = 1;
+    s->config.engine = NULL;
+    const rf_status status = tell(s, records, count, &t);
+    s->now = before;
+    s->options = options;
+    s->config.engine = engine;
+    s->ahead_by = NAN;
+    if (t.numbers != t.few)
+        free(t.numbers);
+    return status;
+}
+
+/* ---- Bytes ---- */
+
+size_t rf_session_save(const rf_session *session, unsigned char *bytes)
+{
+    const rf_session *s = session;
+    const rf_moving *now = s->now.asked > 0 ? &s->asked : &s->now;
+    const rf64_watch *h = &now->watch;
+    rf_writer w = {bytes, 0};
+    const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,
+                               h->failed,    h->widened,       h->restarts};
+    const double numbers[] = {now->time,
+                              now->kappa,
+                              h->surprise,
+                              h->variance,
+                              now->evidence.log,
+                              now->evidence.carry,
+                              now->evidence.variance,
+                              now->evidence.variance_carry};
+    for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
+        rf_write_u64(&w, counts[i]);
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        rf_write_real(&w, numbers[i]);
+    w.size += s->belief->kind->save(s->belief, bytes ? bytes + w.size : NULL);
+    return w.size;
+}
+
+int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size)
+{
+    rf_session *s = session;
+    rf_reader r = {bytes, size, 0, 0};
+    rf_moving now = {.records = 0};
+    rf64_watch *h = &now.watch;
+    now.records = rf_read_u64(&r);
+    now.experiments = (uint32_t)rf_read_u64(&r);
+    const uint64_t state = rf_read_u64(&r);
+    h->state = (rf_health)state;
+    uint32_t *const counts[] = {&h->next_anchor, &h->failed, &h->widened, &h->restarts};
+    for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
+        *counts[i] = (uint32_t)rf_read_u64(&r);
+    double *const numbers[] = {
+        &now.time,         &now.kappa,          &h->surprise,           &h->variance,
+        &now.evidence.log, &now.evidence.carry, &now.evidence.variance, &now.evidence.variance_carry};
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = rf_read_real(&r);
+    if (r.failed || state > RF_LOST || !(now.kappa > 0) ||
+        (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
+        return -1;
+    rf_belief_copy(s->ahead, s->belief);
+    s->ahead_by = NAN;
+    if (s->ahead->kind->load(s->ahead, bytes + r.at, size - r.at) < 0)
+        return -1;
+    rf_belief *belief = s->belief;
+    s->belief = s->ahead;
+    s->ahead = belief;
+    s->now = now;
+    return 0;
+}
+
+const char *rf_health_name(rf_health health)
+{
+    static const char *const names[] = {"tracking", "suspicious", "recovering", "lost"};
+    return names[(unsigned)health < sizeof names / sizeof *names ? (unsigned)health : RF_LOST];
+}

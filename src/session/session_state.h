@@ -1,0 +1,51 @@
+/* What a session is made of. */
+#ifndef REJFILT_SESSION_STATE_H
+#define REJFILT_SESSION_STATE_H
+
+#include "engine.h"
+#include "rejfilt/session.h"
+
+#define RF_BITS 64
+#include "rejfilt/precision.h"
+#include "health.h"
+#undef RF_BITS
+#define RF_BITS 0
+#include "rejfilt/precision.h"
+#undef RF_BITS
+
+/* What changes from record to record, beside the belief. */
+typedef struct rf_moving {
+    uint64_t records;     /* told so far */
+    uint32_t experiments; /* asked for or given, from the start */
+    uint32_t asked;       /* questions under way */
+    uint32_t anchors;     /* bit k: question k, or record k, is an anchor */
+    double time;          /* of the latest record; NaN: none had one */
+    double kappa;         /* of the next update */
+    rf64_watch watch;
+    rf64_evidence evidence;
+} rf_moving;
+
+struct rf_session {
+    rf_config config;
+    rf_problem problem;
+    rf64_model model; /* without charts, which are the problem's */
+    const rf64_design *design;
+    uint32_t anchor_every;
+    rf64_options options; /* but for κ */
+    double prior_sd[RF_NAMES_MAX];
+    rf_belief *belief;
+    rf_belief *ahead; /* a copy: of the belief after ahead_by of time while questions are under way, else for the next
+                         update */
+    double ahead_by;
+    rf_moving now, asked; /* and, while questions are under way, what was before them */
+    double question[RF_ASK_MAX][RF_NAMES_MAX];
+    int is_open;
+};
+
+/* The seed of a trial: that of its belief, and of its world. */
+uint64_t rf_session_seed(uint64_t seed, uint32_t trial);
+
+/* rf_session_show_truth with truths in the chart. */
+void rf_session_show_chart_truth(const rf_session *session, const double truth[], rf_step *step);
+
+#endif

@@ -1,0 +1,38 @@
+/* Configuration files, and what becomes of their values: the whole way from an INI file to a run of `rejfilt track`. */
+#define _GNU_SOURCE
+#include "fuzz.h"
+
+#include "../../apps/cli/config.c" /* which keeps texts for as long as a program runs; here they must go */
+#include "track_options.h"
+
+static void forget(void)
+{
+    for (kept *next; all_kept; all_kept = next) {
+        next = all_kept->next;
+        free(all_kept);
+    }
+}
+
+/* A model's own file would be compiled and run, a picture drawn. */
+static int is_harmless(const uint8_t *bytes, size_t count)
+{
+    static const char *const harmful[] = {"plot", "/", ".c"};
+    for (int i = 0; i < 3; i++)
+        if (memmem(bytes, count, harmful[i], strlen(harmful[i])))
+            return 0;
+    return 1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    if (!is_harmless(bytes, count))
+        return -1;
+    char path[512];
+    snprintf(path, sizeof path, "%s", fuzz_file("run.ini", bytes, count));
+    cli_track_config config;
+    char *arguments[] = {(char[]){"track"}, (char[]){"--config"}, path, NULL};
+    if (cli_track_configure(&config, 3, arguments) == 1)
+        fuzz_require(cli_track_fingerprint(&config) != 0);
+    forget();
+    return 0;
+}

@@ -1,0 +1,97 @@
+/* Command lines of every subcommand, up to where it would begin to work: one argument a line, the first the subcommand.
+   Or, where the first line is 'cost' or 'mask', the file that classify takes for that option. */
+#define _GNU_SOURCE
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "cli.h"
+#include "cloud.h"
+#include "track_options.h"
+
+enum { ARGUMENTS_MOST = 40 };
+
+/* Arguments that make something happen before all are read: a file is compiled, a picture drawn, data are read. */
+static int is_harmless(const char *argument)
+{
+    return !strstr(argument, "plot") && !strchr(argument, '/') && !strstr(argument, ".c") && !strstr(argument, "config");
+}
+
+static void run_track(int argc, char **argv)
+{
+    cli_track_config config;
+    if (cli_track_configure(&config, argc, argv) == 1)
+        cli_track_fingerprint(&config);
+}
+
+/* The others go on with files, so that the last word is a file there is not. */
+static void run_without_data(int (*command)(int, char **), char *last, int argc, char **argv)
+{
+    static char serial[] = "--engine=serial";
+    if (command == cli_compare)
+        argv[argc++] = serial; /* opening a thousand threads is for other tests */
+    argv[argc++] = last;
+    argv[argc] = NULL;
+    const int code = command(argc, argv);
+    int asks_help = 0;
+    for (int i = 1; i < argc; i++)
+        asks_help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+    fuzz_require(code == (asks_help ? CLI_OK : CLI_BAD_INPUT));
+}
+
+/* Prices or a choice of the features of a small table. */
+static void read_features(int is_cost, const uint8_t *bytes, size_t count)
+{
+    static const char table[] = "a,b,a b,x1,label\n1,2,3,4,no\n2,3,5,4,yes\n7,1,0,2,yes\n";
+    static char train[512];
+    if (!train[0])
+        snprintf(train, sizeof train, "%s", fuzz_file("train.csv", (const uint8_t *)table, sizeof table - 1));
+    cloud_config config = cloud_config_default("classify");
+    cloud_data data;
+    config.source.train = train;
+    *(is_cost ? &config.cost : &config.mask) = fuzz_file("features", bytes, count);
+    const int code = cloud_load(&config, &data);
+    fuzz_require(code == CLI_OK || code == CLI_BAD_INPUT);
+    if (code != CLI_OK)
+        return;
+    fuzz_require(is_cost || memchr(data.mask, 1, data.train.features));
+    for (uint32_t i = 0; i < data.train.features; i++) {
+        fuzz_require(!is_cost || (data.cost[i] >= 0.9e-9f && data.cost[i] <= 1.1e9f));
+        fuzz_require(is_cost || data.mask[i] <= 1);
+    }
+    cloud_free(&data);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    if (count >= 5 && (memcmp(bytes, "cost\n", 5) == 0 || memcmp(bytes, "mask\n", 5) == 0)) {
+        read_features(bytes[0] == 'c', bytes + 5, count - 5);
+        return 0;
+    }
+    char text[4096], *argv[ARGUMENTS_MOST + 3], *rest = text;
+    int argc = 0;
+    if (count >= sizeof text || memchr(bytes, '\0', count))
+        return -1;
+    memcpy(text, bytes, count);
+    text[count] = '\0';
+    for (char *one; argc < ARGUMENTS_MOST && (one = strsep(&rest, "\n"));) {
+        if (!is_harmless(one))
+            return -1;
+        argv[argc++] = one;
+    }
+    argv[argc] = NULL;
+    static char nowhere[] = "--data=/nonexistent", no_train[] = "--train=/nonexistent";
+    if (strcmp(argv[0], "track") == 0)
+        run_track(argc, argv);
+    else if (strcmp(argv[0], "compare") == 0)
+        run_without_data(cli_compare, nowhere, argc, argv);
+    else if (strcmp(argv[0], "classify") == 0)
+        run_without_data(cli_classify, strstr(text, "--data") ? nowhere : no_train, argc, argv);
+    else if (strcmp(argv[0], "features") == 0)
+        run_without_data(cli_features, no_train, argc, argv);
+    else if (strcmp(argv[0], "models") == 0)
+        cli_models(argc, argv);
+    else
+        return -1;
+    return 0;
+}

@@ -1,0 +1,649 @@
+/* Sessions: what is asked and told, all or nothing, time, batches, bytes and copies, for every kind of belief. */
+#define _POSIX_C_SOURCE 200809L
+#include "testing.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#include "rejfilt/session.h"
+
+#define TRUTH 0.7
+
+/* Every kind that has a name, and the Gaussian on float. */
+typedef struct setup {
+    const char *belief;
+    int is_float;
+} setup;
+
+static const setup setups[] = {{"gaussian", 0}, {"gaussian", 1}, {"particles:200", 0}, {"grid", 0}};
+enum { SETUPS = sizeof setups / sizeof *setups };
+
+static rf_config config_of(const char *model, const setup *with)
+{
+    rf_config config = rf_config_default(rf_model_find(model));
+    config.attempts = 100;
+    config.belief = with->belief;
+    config.is_float = with->is_float;
+    config.seed = 5;
+    return config;
+}
+
+static rf_session *open_or_fail(const rf_config *config)
+{
+    char error[200];
+    rf_session *session = rf_session_open(config, error, sizeof error);
+    if (!session)
+        fail_msg("%s", error);
+    return session;
+}
+
+typedef struct bytes {
+    size_t count;
+    unsigned char *at;
+} bytes;
+
+static bytes bytes_of(const rf_session *session)
+{
+    bytes b = {.count = rf_session_save(session, NULL)};
+    b.at = malloc(b.count);
+    assert_int_equal(rf_session_save(session, b.at), b.count);
+    return b;
+}
+
+/* Frees the second. */
+static void assert_same(bytes a, bytes b)
+{
+    assert_int_equal(a.count, b.count);
+    assert_memory_equal(a.at, b.at, a.count);
+    free(b.at);
+}
+
+static void assert_alike(const rf_session *a, const rf_session *b)
+{
+    bytes wanted = bytes_of(a);
+    assert_same(wanted, bytes_of(b));
+    free(wanted.at);
+}
+
+/* Some outcome of the experiment: the same for the same number. */
+static double measured(const rf_config *config, const double setting[], uint32_t number)
+{
+    double x[RF_NAMES_MAX];
+    for (unsigned i = 0; i < config->description.dim; i++)
+        x[i] = config->description.parameter[i].low +
+               TRUTH * (config->description.parameter[i].high - config->description.parameter[i].low);
+    return rf64_instance_outcome(config->model->f64, x, setting, 77, number);
+}
+
+/* Asks and tells `count` times, in batches. */
+static void go_on(rf_session *session, uint32_t first, uint32_t count, uint32_t batch, rf_step *step)
+{
+    for (uint32_t k = 0; k < count; k += batch) {
+        rf_record records[RF_ASK_MAX];
+        assert_int_equal(rf_session_ask(session, batch, records), RF_OK);
+        for (uint32_t i = 0; i < batch; i++)
+            records[i].outcome = measured(rf_session_config(session), records[i].setting, first + k + i);
+        assert_true(rf_session_tell(session, records, batch, step) >= 0);
+    }
+}
+
+/* ---- Asking and telling ---- */
+
+static void test_it_finds_the_truth(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++) {
+        rf_config config = config_of("precession", &setups[i]);
+        config.drift[0] = 0;
+        rf_session *session = open_or_fail(&config);
+        rf_step step;
+        rf_session_show(session, &step);
+        assert_int_equal(step.step, -1);
+        const double before = step.sd[0];
+        go_on(session, 0, 40, 1, &step);
+        rf_session_show_truth(session, (const double[]){TRUTH * 1.5707963267948966}, &step);
+        check_below(step.sd[0], before / 100);
+        check_below(fabs(step.error[0]), 6 * step.sd[0]);
+        assert_true(step.low[0] < step.mean[0] && step.mean[0] < step.high[0]);
+        assert_true(step.mean[0] == step.chart_mean[0] &&
+                    step.truth[0] == TRUTH * 1.5707963267948966); /* the chart is real */
+        assert_int_equal(step.step, 39);
+        assert_int_equal(step.records, 1);
+        assert_true(isnan(step.time));
+        assert_true(step.log_evidence < 0 && step.report.attempts > 0);
+        rf_session_close(session);
+    }
+}
+
+/* A record that is not taken leaves no trace: neither in the bytes nor in what comes later. */
+static void test_a_refusal_changes_nothing(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++) {
+        const rf_config config = config_of("precession", &setups[i]);
+        rf_session *session = open_or_fail(&config), *untouched = open_or_fail(&config);
+        static rf_record many[RF_BATCH_MAX + 1];
+        rf_record questions[3], told[3];
+        rf_step step, other;
+        go_on(session, 0, 7, 1, NULL);
+        go_on(untouched, 0, 7, 1, NULL);
+        bytes before = bytes_of(session);
+        for (int is_asked = 0; is_asked <= 1; is_asked++) {
+            if (is_asked) {
+                assert_int_equal(rf_session_ask(session, 3, questions), RF_OK);
+                assert_same(before, bytes_of(session)); /* questions are not part of it */
+            }
+            for (unsigned bad = 0; bad < 3; bad++)
+                for (unsigned what = 0; what < 4; what++) {
+                    for (unsigned k = 0; k < 3; k++)
+                        told[k] = (rf_record){.setting = {3, 0.2}, .outcome = 1, .time = 5 + k};
+                    if (what == 0)
+                        told[bad].outcome = INFINITY;
+                    else if (what == 1)
+                        told[bad].setting[1] = -INFINITY;
+                    else if (what == 2)
+                        told[bad].time = INFINITY;
+                    else if (bad > 0)
+                        told[bad].time = 4; /* before the one before */
+                    else
+                        continue;
+                    assert_true(rf_session_try(session, told, 3) < 0);
+                    assert_true(rf_session_tell(session, told, 3, &step) < 0);
+                    assert_same(before, bytes_of(session));
+                }
+            assert_true(rf_session_tell(session, told, 0, NULL) < 0);
+            assert_true(rf_session_tell(session, many, RF_BATCH_MAX + 1, NULL) < 0);
+            assert_same(before, bytes_of(session));
+        }
+        assert_int_equal(rf_session_ask(untouched, 3, told), RF_OK);
+        for (unsigned k = 0; k < 3; k++) { /* the questions stand */
+            assert_memory_equal(told[k].setting, questions[k].setting, sizeof told[k].setting);
+            told[k].setting[0] = told[k].setting[1] = NAN;
+            told[k].outcome = k % 2;
+        }
+        assert_true(rf_session_tell(session, told, 3, &step) >= 0);
+        assert_true(rf_session_tell(untouched, told, 3, &other) >= 0);
+        assert_alike(session, untouched);
+        assert_true(step.mean[0] == other.mean[0] && step.setting[0] == questions[2].setting[0] &&
+                    step.setting[1] == questions[2].setting[1]);
+        free(before.at);
+        rf_session_close(session);
+        rf_session_close(untouched);
+    }
+}
+
+static void test_what_else_is_refused(void **state)
+{
+    (void)state;
+    char error[200] = "";
+    rf_record record[RF_ASK_MAX + 1];
+    rf_config config = config_of("precession", &setups[0]);
+    rf_session *session = open_or_fail(&config);
+    bytes before = bytes_of(session);
+    assert_true(rf_session_ask(session, 0, record) < 0);
+    assert_true(rf_session_ask(session, RF_ASK_MAX + 1, record) < 0);
+    assert_true(rf_session_pass(session, -1) < 0);
+    assert_true(rf_session_pass(session, NAN) < 0);
+    assert_true(rf_session_pass(session, INFINITY) < 0);
+    config.design = "no such design";
+    assert_true(rf_session_change(session, &config) < 0);
+    assert_same(before, bytes_of(session));
+    free(before.at);
+    assert_string_equal(rf_session_config(session)->design, "auto");
+    rf_session_close(session);
+    assert_null(rf_session_open(&config, error, sizeof error));
+    assert_string_equal(error, "there is no design 'no such design' for model precession");
+    config.design = NULL;
+    session = open_or_fail(&config);
+    assert_true(rf_session_ask(session, 1, record) < 0);
+    rf_session_close(session);
+
+    static const struct {
+        const char *belief;
+        int is_float;
+        const char *says;
+    } refused[] = {{"gauss", 0, "there is no belief 'gauss'; beliefs are "},
+                   {"gaussian:3", 0, "belief 'gaussian' takes no argument"},
+                   {"particles:", 0, "belief 'particles:': the number must be "},
+                   {"particles:1", 0, "belief 'particles:1': the number must be "},
+                   {"particles:99999999999999999999", 0, "the number must be "},
+                   {"particles:1e3", 0, "the number must be "},
+                   {"particles", 1, "belief 'particles' works in double alone"},
+                   {"grid:-5", 0, "the number must be "},
+                   {"grid", 1, "belief 'grid' works in double alone"}};
+    for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++) {
+        config.belief = refused[i].belief;
+        config.is_float = refused[i].is_float;
+        assert_null(rf_session_open(&config, error, sizeof error));
+        if (!strstr(error, refused[i].says) || strchr(error, '\n'))
+            fail_msg("%s: %s", config.belief, error);
+    }
+}
+
+/* Questions that were never answered leave no trace, whichever way they end. */
+static void test_unask(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++) {
+        const rf_config config = config_of("precession", &setups[i]);
+        rf_session *session = open_or_fail(&config), *untouched = open_or_fail(&config);
+        rf_record first[5], again[5];
+        go_on(session, 0, 3, 1, NULL);
+        go_on(untouched, 0, 3, 1, NULL);
+        assert_int_equal(rf_session_ask(session, 5, first), RF_OK);
+        rf_session_unask(session);
+        assert_alike(session, untouched);
+        assert_int_equal(rf_session_ask(session, 5, again), RF_OK);
+        assert_memory_equal(first[4].setting, again[4].setting, sizeof first[4].setting);
+        assert_int_equal(rf_session_ask(session, 2, again), RF_OK); /* asking again forgets them, too */
+        assert_int_equal(rf_session_ask(session, 5, again), RF_OK);
+        for (unsigned k = 0; k < 5; k++)
+            assert_true(first[k].is_anchor == again[k].is_anchor && first[k].setting[0] == again[k].setting[0]);
+        rf_session_unask(session);
+        go_on(session, 3, 6, 1, NULL);
+        go_on(untouched, 3, 6, 1, NULL);
+        assert_alike(session, untouched);
+        rf_session_close(session);
+        rf_session_close(untouched);
+    }
+}
+
+/* ---- Batches ---- */
+
+/* Five questions, the last is an anchor; answers that are missing before it do not move it to another record. */
+static void test_anchors_and_missing_outcomes(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++) {
+        const rf_config config = config_of("precession", &setups[i]);
+        for (uint32_t missing = 0; missing < 16; missing++) {
+            int verdicts[2];
+            for (int outcome = 0; outcome <= 1; outcome++) {
+                rf_session *session = open_or_fail(&config);
+                rf_record records[5];
+                rf_step step;
+                uint32_t known = 1;
+                assert_int_equal(rf_session_ask(session, 5, records), RF_OK);
+                for (uint32_t k = 0; k < 4; k++) {
+                    assert_false(records[k].is_anchor);
+                    records[k].outcome = missing >> k & 1 ? NAN : 1;
+                    known += !(missing >> k & 1);
+                }
+                assert_true(records[4].is_anchor);
+                records[4].outcome = outcome;
+                assert_true(rf_session_tell(session, records, 5, &step) >= 0);
+                assert_int_equal(step.records, known);
+                assert_int_equal(step.step, 4);
+                verdicts[outcome] = step.is_tested;
+                assert_int_equal(step.widened, step.is_tested > 0);
+                rf_session_close(session);
+            }
+            assert_int_equal(verdicts[0] + verdicts[1], 0);
+            assert_int_equal(verdicts[0] * verdicts[1], -1);
+        }
+    }
+}
+
+/* Records that say nothing only let time pass. */
+static void test_nothing_but_time(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++) {
+        rf_config config = config_of("precession", &setups[i]);
+        config.drift[0] = 0.5;
+        config.prior[0] = (rf_prior){1, 0.3, 1};
+        rf_session *session = open_or_fail(&config), *passed = open_or_fail(&config);
+        const rf_record nothing[3] = {
+            {.outcome = NAN, .time = NAN}, {.outcome = NAN, .time = NAN}, {.outcome = NAN, .time = NAN}};
+        rf_step step, other;
+        assert_int_equal(rf_session_tell(session, nothing, 3, &step), RF_OK);
+        assert_int_equal(step.records, 0);
+        assert_int_equal(rf_session_pass(passed, 2), RF_OK); /* the first record is at the beginning */
+        rf_session_show(passed, &other);
+        assert_true(step.mean[0] == other.mean[0] && step.sd[0] == other.sd[0]);
+        check_within(step.sd[0], sqrt(1.5), i == 2 ? 0.2 : 1e-6); /* 200 particles */
+        assert_int_equal(step.report.attempts, 0);
+        rf_session_close(session);
+        rf_session_close(passed);
+    }
+}
+
+static void test_grouping(void **state)
+{
+    (void)state;
+    static rf_batch batch;
+    const rf_record known = {.outcome = 1, .time = NAN}, missing = {.outcome = NAN, .time = NAN};
+    batch.together = 2;
+    assert_int_equal(rf_batch_add(&batch, &known, 0), RF_BATCH_OPEN);
+    assert_int_equal(rf_batch_add(&batch, &known, 0), RF_BATCH_WHOLE);
+    assert_int_equal(rf_batch_add(&batch, &known, 0), RF_BATCH_NEXT);
+    assert_int_equal(batch.count, 2);
+    batch.count = 0;
+    assert_int_equal(rf_batch_add(&batch, &known, 0), RF_BATCH_OPEN);
+    assert_int_equal(rf_batch_add(&batch, &missing, 0), RF_BATCH_NEXT); /* is a batch of its own */
+    batch.count = 0;
+    assert_int_equal(rf_batch_add(&batch, &missing, 0), RF_BATCH_WHOLE);
+    batch.count = 0;
+    assert_int_equal(rf_batch_add(&batch, &missing, 9), RF_BATCH_WHOLE);
+    batch.count = 0;
+    for (uint32_t k = 0; k < RF_BATCH_MAX; k++) /* with an id, as many as come */
+        assert_int_equal(rf_batch_add(&batch, &known, 9), RF_BATCH_OPEN);
+    assert_int_equal(rf_batch_add(&batch, &known, 9), RF_BATCH_FULL);
+    assert_int_equal(rf_batch_add(&batch, &known, 8), RF_BATCH_NEXT);
+    assert_int_equal(rf_batch_add(&batch, &known, 0), RF_BATCH_NEXT);
+    assert_int_equal(batch.count, RF_BATCH_MAX);
+    rf_config config = config_of("precession", &setups[0]);
+    rf_session *session = open_or_fail(&config);
+    for (uint32_t k = 0; k < RF_BATCH_MAX; k++)
+        batch.record[k] = (rf_record){.setting = {0.1, 0.2}, .outcome = 1, .time = NAN};
+    assert_true(rf_session_tell(session, batch.record, batch.count, NULL) >= 0); /* what fits is learnt from */
+    rf_session_close(session);
+}
+
+/* ---- Time ---- */
+
+/* The same records at the same times, whether they say so or not, alone or together. */
+static void test_clock(void **state)
+{
+    (void)state;
+    static const double times[][5] = {{10, 11, 13, 14, 20}, {10, NAN, 13, NAN, 20}, {10, NAN, 13, 14, 20}};
+    rf_config config = config_of("precession", &setups[0]);
+    config.drift[0] = 0.1;
+    config.prior[0] = (rf_prior){1, 0, 1};
+    for (unsigned which = 0; which < 3; which++)
+        for (uint32_t together = 1; together <= 5; together += 2) {
+            rf_session *session = open_or_fail(&config);
+            rf_step step = {0};
+            for (uint32_t k = 0; k < 5;) {
+                rf_record records[5];
+                const uint32_t count = 5 - k < together ? 5 - k : together;
+                for (uint32_t i = 0; i < count; i++, k++)
+                    records[i] = (rf_record){.outcome = NAN, .time = times[which][k]};
+                assert_int_equal(rf_session_tell(session, records, count, &step), RF_OK);
+            }
+            assert_true(step.time == 20);
+            check_within(step.sd[0] * step.sd[0], 1 + 0.01 * 10, 1e-12);
+            assert_int_equal(rf_session_pass(session, 3), RF_OK);
+            const rf_record late = {.outcome = NAN, .time = 24}, early = {.outcome = NAN, .time = 23.5};
+            assert_int_equal(rf_session_tell(session, &late, 1, &step), RF_OK);
+            check_within(step.sd[0] * step.sd[0], 1 + 0.01 * 14, 1e-12);
+            assert_true(rf_session_tell(session, &early, 1, &step) < 0);
+            rf_session_close(session);
+        }
+}
+
+/* ---- Bytes, copies, changes ---- */
+
+static void test_saved_and_copied_sessions_go_on(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++)
+        for (uint32_t batch = 1; batch <= 3; batch += 2) {
+            rf_config config = config_of("precession", &setups[i]);
+            config.kappa = 0; /* controlled: it is part of the state */
+            config.on_lost = RF_ON_LOST_RESTART;
+            rf_session *session = open_or_fail(&config), *loaded = open_or_fail(&config);
+            rf_record questions[3];
+            go_on(session, 0, 12, batch, NULL);
+            rf_session_ask(session, 3, questions);
+            bytes saved = bytes_of(session);
+            rf_session *copy = rf_session_copy(session);
+            assert_non_null(copy);
+            go_on(loaded, 100, 3, 1, NULL); /* what it was is forgotten */
+            rf_session_ask(loaded, 1, questions);
+            assert_int_equal(rf_session_load(loaded, saved.at, saved.count), 0);
+            assert_alike(session, loaded);
+            assert_alike(session, copy);
+            free(saved.at);
+            go_on(session, 12, 12, batch, NULL);
+            bytes wanted = bytes_of(session);
+            rf_session_close(session); /* a copy does not need what it was made of */
+            go_on(loaded, 12, 12, batch, NULL);
+            go_on(copy, 12, 12, batch, NULL);
+            assert_same(wanted, bytes_of(loaded));
+            assert_same(wanted, bytes_of(copy));
+            free(wanted.at);
+            rf_session_close(loaded);
+            rf_session_close(copy);
+        }
+}
+
+/* Bytes that are not a session's are refused, and nothing changes. */
+static void test_other_bytes(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++) {
+        const rf_config config = config_of("precession", &setups[i]);
+        rf_session *session = open_or_fail(&config);
+        go_on(session, 0, 5, 1, NULL);
+        bytes good = bytes_of(session);
+        unsigned char *other = malloc(good.count + 8);
+        for (size_t count = 0; count < good.count; count += count < 200 ? 1 : 97) {
+            memcpy(other, good.at, good.count);
+            assert_int_equal(rf_session_load(session, other, count), -1);
+        }
+        memset(other + good.count, 0, 8);
+        assert_int_equal(rf_session_load(session, other, good.count + 8), -1);
+        memset(other, 0xff, good.count);
+        assert_int_equal(rf_session_load(session, other, good.count), -1);
+        uint64_t random = 3;
+        for (unsigned k = 0; k < 200; k++) { /* whatever is taken, it goes on */
+            memcpy(other, good.at, good.count);
+            other[test_word(&random) % good.count] ^= (unsigned char)(1u << test_word(&random) % 8);
+            rf_session *victim = open_or_fail(&config);
+            if (rf_session_load(victim, other, good.count) == 0) {
+                const rf_record record = {.setting = {1, 0.3}, .outcome = 1, .time = NAN};
+                rf_step step;
+                rf_session_show(victim, &step);
+                rf_session_tell(victim, &record, 1, &step);
+            }
+            rf_session_close(victim);
+        }
+        assert_same(good, bytes_of(session));
+        free(other);
+        free(good.at);
+        rf_session_close(session);
+    }
+}
+
+static void test_trying_changes_nothing(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++) {
+        const rf_config config = config_of("precession", &setups[i]);
+        rf_session *session = open_or_fail(&config), *untouched = open_or_fail(&config);
+        const rf_record record = {.setting = {1, 0.3}, .outcome = 1, .time = 4};
+        rf_record question;
+        assert_true(rf_session_try(session, &record, 1) >= 0);
+        assert_alike(session, untouched);
+        rf_session_ask(session, 1, &question);
+        assert_true(rf_session_try(session, &record, 1) >= 0);
+        rf_session_ask(untouched, 1, &question);
+        question.outcome = 1;
+        assert_true(rf_session_tell(session, &question, 1, NULL) >= 0);
+        assert_true(rf_session_tell(untouched, &question, 1, NULL) >= 0);
+        assert_alike(session, untouched);
+        rf_session_close(session);
+        rf_session_close(untouched);
+    }
+}
+
+static void test_changes_on_the_way(void **state)
+{
+    (void)state;
+    rf_config config = config_of("precession", &setups[0]);
+    config.drift[0] = 0;
+    rf_session *session = open_or_fail(&config);
+    rf_step step;
+    rf_record question;
+    go_on(session, 0, 10, 1, &step);
+    const double sd = step.sd[0];
+    config.drift[0] = 1;
+    config.design = "pgh";
+    config.attempts = 300;
+    config.model = rf_model_find("coin"); /* cannot change: it is passed over */
+    config.prior[0].first = 9;
+    assert_int_equal(rf_session_change(session, &config), RF_OK);
+    assert_string_equal(rf_session_config(session)->description.name, "precession");
+    assert_true(rf_session_config(session)->prior[0].first != 9 &&
+                rf_session_config(session)->model == rf_model_find("precession"));
+    rf_session_show(session, &step);
+    assert_true(step.sd[0] == sd && step.step == 9);
+    assert_int_equal(rf_session_ask(session, 1, &question), RF_OK);
+    check_within(question.setting[0], 1 / sqrt(sd * sd + 1), 1e-9); /* pgh's time, after a step of that drift */
+    question.outcome = 1;
+    assert_true(rf_session_tell(session, &question, 1, &step) >= 0);
+    assert_int_equal(step.report.attempts, 300);
+    assert_int_equal(rf_session_restart(session), RF_OK);
+    rf_session_show(session, &step);
+    check_within(step.sd[0], 1.5707963267948966 / sqrt(12), 1e-12);
+    rf_session_close(session);
+}
+
+/* ---- Threads ---- */
+
+typedef struct job {
+    const setup *with;
+    bytes result;
+} job;
+
+static void *run(void *user)
+{
+    job *j = user;
+    const rf_config config = config_of("precession", j->with);
+    char error[200];
+    rf_session *session = rf_session_open(&config, error, sizeof error);
+    for (uint32_t k = 0; session && k < 200; k++) {
+        rf_record record;
+        rf_session_ask(session, 1, &record);
+        record.outcome = measured(&config, record.setting, k);
+        rf_session_tell(session, &record, 1, NULL);
+    }
+    if (session)
+        j->result = bytes_of(session);
+    rf_session_close(session);
+    return NULL;
+}
+
+static void test_sessions_in_threads(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++) {
+        job alone = {.with = &setups[i]}, jobs[2] = {alone, alone};
+        pthread_t threads[2];
+        run(&alone);
+        for (unsigned k = 0; k < 2; k++)
+            assert_int_equal(pthread_create(&threads[k], NULL, run, &jobs[k]), 0);
+        for (unsigned k = 0; k < 2; k++)
+            assert_int_equal(pthread_join(threads[k], NULL), 0);
+        for (unsigned k = 0; k < 2; k++)
+            assert_same(alone.result, jobs[k].result);
+        free(alone.result.at);
+    }
+}
+
+/* ---- Every belief, model and designer ---- */
+
+/* Each takes the model and works, with checkpoints, or says in one line why not. */
+static void test_all_with_all(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {
+#define RF_DESIGN(identifier, name, ...) name,
+#include "../src/design/list.def"
+#undef RF_DESIGN
+        "auto"};
+    const rf_belief_kind *kind;
+    for (unsigned b = 0; (kind = rf_belief_kind_at(b)) != NULL; b++) {
+        unsigned taken = 0;
+        for (unsigned m = 0; rf_model_at(m); m++)
+            for (unsigned d = 0; d < sizeof designs / sizeof *designs; d++) {
+                rf_config config = rf_config_default(rf_model_at(m));
+                char error[200] = "";
+                rf_step step, after;
+                config.belief = kind->name;
+                config.design = designs[d];
+                config.attempts = 50;
+                if (!rf64_design_find(designs[d], &config.description, config.model->f64->design))
+                    continue;
+                rf_session *session = rf_session_open(&config, error, sizeof error);
+                if (!session) {
+                    assert_true(strlen(error) > 10 && !strchr(error, '\n'));
+                    continue;
+                }
+                go_on(session, 0, 4, 1, &step);
+                go_on(session, 4, 4, 2, &step);
+                for (unsigned i = 0; i < step.dim; i++) {
+                    assert_true(isfinite(step.mean[i]) && step.sd[i] > 0 && step.low[i] <= step.high[i]);
+                    assert_true(isfinite(step.chart_mean[i]) && isfinite(step.low[i]) && isfinite(step.high[i]));
+                }
+                rf_session *loaded = open_or_fail(&config);
+                bytes saved = bytes_of(session);
+                assert_int_equal(rf_session_load(loaded, saved.at, saved.count), 0);
+                go_on(session, 8, 2, 1, &step);
+                go_on(loaded, 8, 2, 1, &after);
+                assert_alike(session, loaded);
+                free(saved.at);
+                rf_session_close(session);
+                rf_session_close(loaded);
+                taken++;
+            }
+        if (taken < 4)
+            fail_msg("%s works with %u models and designs", kind->name, taken);
+    }
+}
+
+/* ---- Simulations ---- */
+
+typedef struct seen {
+    uint32_t steps, trials;
+    long end; /* after that step; -1: never */
+} seen;
+
+static int observe(void *user, uint32_t trial, const rf_step *step)
+{
+    seen *s = user;
+    s->steps++;
+    s->trials = trial + 1;
+    assert_true(isfinite(step->truth[0]) && isfinite(step->error[0]));
+    return step->step == s->end;
+}
+
+static void test_simulations(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++) {
+        rf_simulation simulation = {.config = config_of("precession", &setups[i]), .steps = 10, .batch = 4};
+        seen all = {.end = -1}, some = {.end = 7};
+        assert_int_equal(rf_simulate(&simulation, 0, 3, observe, &all), RF_OK);
+        assert_int_equal(all.steps, 9); /* 4 + 4 + 2 each */
+        assert_int_equal(all.trials, 3);
+        assert_int_equal(rf_simulate(&simulation, 5, 3, observe, &some), RF_OK);
+        assert_int_equal(some.steps, 2);
+        assert_int_equal(some.trials, 6);
+        simulation.config.design = NULL;
+        assert_true(rf_simulate(&simulation, 0, 1, observe, &all) < 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_it_finds_the_truth),
+        cmocka_unit_test(test_a_refusal_changes_nothing),
+        cmocka_unit_test(test_what_else_is_refused),
+        cmocka_unit_test(test_unask),
+        cmocka_unit_test(test_anchors_and_missing_outcomes),
+        cmocka_unit_test(test_nothing_but_time),
+        cmocka_unit_test(test_grouping),
+        cmocka_unit_test(test_clock),
+        cmocka_unit_test(test_saved_and_copied_sessions_go_on),
+        cmocka_unit_test(test_other_bytes),
+        cmocka_unit_test(test_trying_changes_nothing),
+        cmocka_unit_test(test_changes_on_the_way),
+        cmocka_unit_test(test_sessions_in_threads),
+        cmocka_unit_test(test_all_with_all),
+        cmocka_unit_test(test_simulations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
