@@ -203,7 +203,7 @@ hdl:
 	@python3 ports/hdl/run.py $(BUILD)
 
 hdl-demo:
-	@tools/need build hdl plot
+	@tools/need cosim plot
 	@python3 ports/hdl/run.py $(BUILD) demo
 
 amalgamation:

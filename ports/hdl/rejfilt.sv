@@ -1,7 +1,7 @@
 // The integer filter (fixed.h) as hardware: the same numbers, bit for bit. A command is taken in a cycle with `start` and `ready`;
 // its results are there when `ready` comes again. Whatever a command needs must be held until then.
 module rejfilt #(
-    parameter int LANES = 1,  // attempts a cycle: 1, 2, 4, 10, 20, 50 or 100
+    parameter int LANES = 1,  // attempts a cycle: 1, 2, 4, 10 or 20
     parameter int FAST = 0,   // multipliers and tables instead of a bit a cycle
     parameter int DECAY = 0   // which likelihood: a fringe, or a decay
 ) (
@@ -30,6 +30,10 @@ module rejfilt #(
 );
     `include "tables.svh"
     `include "operations.svh"
+
+    generate
+        if (LANES != 1 && LANES != 2 && LANES != 4 && LANES != 10 && LANES != 20) $error("LANES is 1, 2, 4, 10 or 20");
+    endgenerate
 
     typedef enum logic [2:0] {IDLE, SETTLE, CHOOSE, ASKING, TRYING, WAITING, WIDENING} state_t;
     state_t state;

@@ -22,7 +22,7 @@ module rejfilt_fast (
     `include "operations.svh"
 
     // 2²⁹/count, rounded up. As 256·sum·count and squares·count are below 2²⁹, what that adds to a quotient is less than its
-    // distance from the next whole number. The bench tries all of them.
+    // distance from the next whole number.
     function automatic logic [30*128-1:0] reciprocals();
         for (integer k = 0; k < 128; k = k + 1) reciprocals[30*k+:30] = k == 0 ? 30'd0 : 30'(((1 << 29) + k - 1) / k);
     endfunction

@@ -1,5 +1,5 @@
 // The filter behind registers of 32 bits, and a loop that needs no host. docs/hardware.md has the map.
-// Reads answer a cycle after their address. What is written while a command runs is refused, and says so in the status.
+// Reads answer a cycle after `look` and their address. What is written while a command runs is refused, and says so in the status.
 module rejfilt_registers #(
     parameter int LANES = 1,
     parameter int FAST = 0,
@@ -11,6 +11,7 @@ module rejfilt_registers #(
     input  logic [ 3:0] address,        // of a word
     input  logic [ 3:0] bytes,          // that are written
     input  logic [31:0] written,
+    input  logic        look,           // takes what is at the address, to be read from the next cycle on
     output logic [31:0] read,
     // the experiment, in automatic mode
     output logic        asking,         // its settings are there; goes with the outcome
@@ -22,7 +23,7 @@ module rejfilt_registers #(
     `include "operations.svh"
     localparam logic [3:0] CONTROL = 0, OPERAND = 1, PRIOR = 2, DURATION = 3, BASE = 4, MEAN = 5, WIDTH = 6, EVIDENCE = 7, REST = 8;
 
-    logic ready, start, lost, missed, looping, looping_pgh;
+    logic ready, start, lost, refused, looping, looping_pgh;
     logic [2:0] command;
     logic [31:0] operand, prior, mean, evidence;
     logic [15:0] random, sd, widest;
@@ -63,20 +64,21 @@ module rejfilt_registers #(
                 end
             endcase
         end
-        if (write) missed <= !idle;
+        if (told && idle && written[5]) refused <= 0;
+        if (write && !idle) refused <= 1;  // until control says that it was seen: of a word, later bytes may have been taken
         if (write && idle) begin
             for (integer k = 0; k < 4; k = k + 1) begin
                 if (bytes[k] && address == OPERAND) operand[8*k+:8] <= written[8*k+:8];
                 if (bytes[k] && address == PRIOR) prior[8*k+:8] <= written[8*k+:8];
             end
         end
-        if (reset) {start, looping, asking, missed} <= 0;
+        if (reset) {start, looping, asking, refused} <= 0;
     end
 
     wire [6:0] accepted = count - 1;
     always_ff @(posedge clk) begin
-        case (address)
-            CONTROL: read <= {due, 3'd0, passes, 1'd0, accepted, 3'd0, looping, asking, missed, lost, !idle};
+        if (look) case (address)
+            CONTROL: read <= {due, 3'd0, passes, 1'd0, accepted, 3'd0, looping, asking, refused, lost, !idle};
             DURATION: read <= duration;
             BASE: read <= base;
             MEAN: read <= mean;

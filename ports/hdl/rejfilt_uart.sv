@@ -17,14 +17,14 @@ module rejfilt_uart #(
     input  logic        outcome
 );
     localparam int BITS = $clog2(DIVIDER) + 1;
-    logic write;
+    logic write, look;
     logic [3:0] bytes;
     logic [31:0] read;
     logic [7:0] received;
     logic [5:0] at;      // the address
     logic [1:0] left;    // bytes, less one
     rejfilt_registers #(.LANES(LANES), .FAST(FAST), .DECAY(DECAY)) registers (
-        .clk, .reset, .write, .address(at[5:2]), .bytes, .written({4{received}}), .read, .asking, .duration, .base, .answer, .outcome);
+        .clk, .reset, .write, .address(at[5:2]), .bytes, .written({4{received}}), .look, .read, .asking, .duration, .base, .answer, .outcome);
     assign bytes = 4'b0001 << at[1:0];
 
     // receiver: a bit is taken in its middle
@@ -76,11 +76,14 @@ module rejfilt_uart #(
     wire sent = tx_left == 0 && tx_wait == 0;
     assign write = state == WRITE && arrived;
     assign send = state == SEND && sent;
+    logic first;  // byte of an access: what it reads stays for the others, a word is of one moment
+    assign look = state == LOOK && (first || at[1:0] == 0);
     always_ff @(posedge clk) begin
         case (state)
             HEADER: begin
                 at <= received[5:0];
                 left <= received[6] ? 2'd3 : 2'd0;
+                first <= 1;
                 if (arrived) state <= received[7] ? WRITE : LOOK;
             end
             LOOK: state <= SEND;
@@ -88,6 +91,7 @@ module rejfilt_uart #(
                 if (write || send) begin
                     at <= at + 1;
                     left <= left - 1;
+                    first <= 0;
                     state <= left == 0 ? HEADER : state == WRITE ? WRITE : LOOK;
                 end
         endcase

@@ -25,7 +25,7 @@ module rejfilt_wishbone #(
     wire access = cyc_i && stb_i && !ack_o;
     wire write = access && we_i;
     rejfilt_registers #(.LANES(LANES), .FAST(FAST), .DECAY(DECAY)) registers (
-        .clk(clk_i), .reset(rst_i), .write, .address(adr_i[5:2]), .bytes(sel_i), .written(dat_i), .read(dat_o),
+        .clk(clk_i), .reset(rst_i), .write, .address(adr_i[5:2]), .bytes(sel_i), .written(dat_i), .look(1'b1), .read(dat_o),
         .asking, .duration, .base, .answer, .outcome);
     always_ff @(posedge clk_i) begin
         looked <= access && !we_i && !looked && !rst_i;

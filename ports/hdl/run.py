@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 """The filter as hardware: lint, co-simulation with the integer filter in C, synthesis, place and route.
 
-usage: ports/hdl/run.py BUILD [STEP...] [--updates N] [--tracks N] [--seed N] [--only CONFIGURATION,...] [--quick]
-
 steps (all but demo, unless some are named):
   lint        Verilator's warnings, all of them, and yosys reads it
   cosim       every configuration beside fixed.c, N updates (100000): the same bits, and cycles within budget.txt
   buses       the serial line and Wishbone, and the loop that needs no host
   mutations   changed constants and operators, one at a time: the co-simulation must find each
+  tracks      rejfilt-tracking, with the hardware in the place of fixed.c and decay.c: every figure as theirs
   formal      the arithmetic always answers, within so many cycles, whatever it is given: proved (yosys-smtbmc, z3)
   synth       cells, memory and MHz of budget.txt
   board       the bitstream of the iCEBreaker: BUILD/hdl/icebreaker.bin
   demo        a drifting frequency, tracked through the board's pins: BUILD/hdl-demo.svg
 
-Exit 0: all as it must be. 1: not so. 2: no such step. 77: a tool is missing."""
+Exit 0: all as it must be. 1: not so. 2: no such step or option. 77: a tool is missing."""
+import argparse
 import os
 import re
 import shutil
@@ -28,8 +28,10 @@ SOURCES = ["rejfilt", "rejfilt_attempts", "rejfilt_small", "rejfilt_fast", "rejf
 CONFIGURATIONS = {  # lanes, fast arithmetic, decay
     "small": (1, 0, 0),
     "two": (2, 0, 0),
+    "four": (4, 0, 0),
     "single-fast": (1, 1, 0),
     "fast": (10, 1, 0),
+    "twenty": (20, 1, 0),
     "decay-small": (1, 0, 1),
     "decay-fast": (10, 1, 1),
 }
@@ -57,6 +59,9 @@ MUTATIONS = [
     ("rejfilt_attempts.sv", "threshold < likelihood", "threshold <= likelihood", "fast"),
     ("rejfilt_attempts.sv", "slope * size[3:0] + 64", "slope * size[3:0] + 63", "small"),
     ("rejfilt_decay.sv", "mean[30:15] >= 31", "mean[30:15] >= 30", "decay-small"),
+    ("rejfilt_decay.sv", "mean[30:15] >= 31", "mean[30:15] > 31", "decay-small"),
+    ("rejfilt_decay.sv", "5'd30 - mean[19:15]", "5'd30 - {mean[19:16], 1'b0}", "decay-small"),
+    ("tables.svh", "16'd30204", "16'd30205", "decay-small"),
 ]
 QUICK = {"configurations": ["small", "fast", "decay-fast"], "mutations": MUTATIONS[:1]}  # for every build
 
@@ -103,10 +108,14 @@ class Hardware:
     def lint(self):
         need("verilator")
         self.tables()
+        read = f"verilator --lint-only {WARNINGS} -I{self.work} -y {HERE}"
         tops = [("rejfilt", f"-GLANES={lanes} -GFAST={fast} -GDECAY={decay}") for lanes, fast, decay in CONFIGURATIONS.values()]
         for top, parameters in tops + [("rejfilt_uart", ""), ("rejfilt_wishbone", ""), ("rejfilt_icebreaker", "-y ports/hdl/boards")]:
             folder = "boards/" if "boards" in parameters else ""
-            run(f"verilator --lint-only {WARNINGS} -I{self.work} -y {HERE} {parameters} --top-module {top} {HERE}/{folder}{top}.sv")
+            run(f"{read} {parameters} --top-module {top} {HERE}/{folder}{top}.sv")
+        for lanes in (3, 5, 100):
+            if "LANES is" not in run(f"{read} -GLANES={lanes} --top-module rejfilt {HERE}/rejfilt.sv", check=False).stderr:
+                self.complain(f"{lanes} lanes are not refused")
         print("lint: no warning of Verilator in any configuration", flush=True)
         if not shutil.which("yosys"):
             print("lint: no yosys; whether it reads them was not tried", flush=True)
@@ -119,29 +128,31 @@ class Hardware:
     def reads(self):
         return " ".join(f"{HERE}/{name}.sv" for name in SOURCES)
 
-    def model(self, top, name, driver, parameters, folder=HERE, tables=None, defines=""):
-        """A simulator of a module, with its driver in C++: its path."""
+    def model(self, top, name, driver, parameters, folder=HERE, tables=None, defines="", shared=False):
+        """A simulator of a module, with its driver in C++: its path. It has the C filter beside it, unless it is shared, to take its place."""
         at = os.path.join(self.work, name)
-        os.makedirs(at, exist_ok=True)
+        shutil.rmtree(at, ignore_errors=True)  # of sources that have moved since, make would say that there is no rule for them
+        os.makedirs(at)
         filter_ = "decay.c" if "DECAY" in defines else "fixed.c"
         run(f"{cc()} {C_FLAGS} -I{FIXED} -c {FIXED}/{filter_} -o {at}/filter.o")
         run(["verilator", "--cc", "--exe", "--build", "--assert", "-O3", "--x-assign", "unique", "--x-initial", "unique", *WARNINGS.split(), "-Wno-DECLFILENAME", "-Wno-MULTITOP",
              "--Mdir", at, f"-I{tables or self.work}", "-y", folder, *parameters.split(), "--top-module", top, "-o", "simulate", "--prefix", "Vmodel",
-             "-CFLAGS", f"-O1 {defines} -I{FIXED} -I{HERE}/test", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1",
-             f"{HERE}/test/{top}.sv" if os.path.exists(f"{HERE}/test/{top}.sv") else f"{HERE}/{top}.sv", f"{HERE}/test/{driver}", f"{at}/filter.o"],
+             "-CFLAGS", f"-O1 {'-fPIC' if shared else ''} {defines} -I{FIXED} -I{HERE}/test", *(["-LDFLAGS", "-shared"] if shared else [f"{at}/filter.o"]), "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1",
+             f"{HERE}/test/{top}.sv" if os.path.exists(f"{HERE}/test/{top}.sv") else f"{HERE}/{top}.sv", f"{HERE}/test/{driver}"],
             env={**os.environ, "OBJCACHE": "ccache" if shutil.which("ccache") else ""})  # most of it is Verilator's own, the same each time
         return f"{at}/simulate"
 
-    def bench(self, name, folder=HERE, tables=None, where=None):
+    def bench(self, name, folder=HERE, tables=None, where=None, driver="cosim.cpp"):
         lanes, fast, decay = CONFIGURATIONS[name]
-        return self.model("bench", where or f"bench-{name}", "cosim.cpp", f"-GLANES={lanes} -GFAST={fast} -GDECAY={decay}" + (" -Wno-fatal" if where else ""), folder, tables, "-DDECAY" if decay else "")
+        return self.model("bench", where or f"{driver[:-4]}-{name}", driver, f"-GLANES={lanes} -GFAST={fast} -GDECAY={decay}" + (" -Wno-fatal" if where else ""), folder, tables,
+                          "-DDECAY" if decay else "", shared=driver == "instead.cpp")
 
     def cosim(self):
         need("verilator", "g++", "make")
         self.tables()
-        for name in self.options["configurations"] or (QUICK["configurations"] if self.options["quick"] else CONFIGURATIONS):
+        for name in self.options.only or (QUICK["configurations"] if self.options.quick else CONFIGURATIONS):
             program = self.bench(name)
-            done = run(f"{program} {self.options['updates']} {self.options['seed']}", check=False)
+            done = run(f"{program} {self.options.updates} {self.options.seed}", check=False)
             if done.returncode != 0:
                 self.complain(f"{name}: {done.stderr.strip() or done.stdout.strip()}")
                 continue
@@ -151,8 +162,6 @@ class Hardware:
                   f"at most {max(n for what, n in took.items() if what.startswith('learn'))}", flush=True)
             self.compare(name, {"ask": took["ask"], "diffuse": took["diffuse"], "learn": took["learn, 1 pass"],
                                 "worst": max(n for what, n in took.items() if what.startswith("learn"))})
-            if self.options["tracks"]:
-                print(f"tracks {name}: {run(f'{program} tracks ' + str(self.options['tracks'])).stdout.splitlines()[0]}", flush=True)
 
     def compare(self, name, measured):
         for what, value in measured.items():
@@ -167,7 +176,7 @@ class Hardware:
         need("verilator", "g++", "make")
         self.tables()
         found = 0
-        chosen = QUICK["mutations"] if self.options["quick"] else MUTATIONS
+        chosen = QUICK["mutations"] if self.options.quick else MUTATIONS
         for file, old, new, name in chosen:
             at = os.path.join(self.work, "mutated")
             shutil.rmtree(at, ignore_errors=True)
@@ -184,7 +193,7 @@ class Hardware:
                 opened.write(text.replace(old, new))
             program = self.bench(name, folder=at, tables=at, where=f"mutant-{name}")
             done = run(f"{program} 20000", check=False)
-            if done.returncode == 1 and "is" in done.stderr:
+            if done.returncode != 0 and re.search(r"in hardware|Assertion failed", done.stderr + done.stdout):
                 found += 1
             else:
                 self.complain(f"the co-simulation did not find {file}: {old} -> {new}")
@@ -196,6 +205,21 @@ class Hardware:
         for top in ["rejfilt_uart", "rejfilt_wishbone"]:
             program = self.model(top, top, "buses.cpp", "-GDIVIDER=4" if top.endswith("uart") else "", defines="-DUART" if top.endswith("uart") else "")
             print(f"{top}: {run(program).stdout.strip()}", flush=True)
+
+    def tracks(self):
+        need("verilator", "g++", "make", "cmake", "ninja")
+        self.tables()
+        build = os.path.dirname(self.work)
+        run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DRF_EXPERIMENTS=ON"])
+        run(["cmake", "--build", build, "--target", "rejfilt-tracking"])
+        for part, name in [("fixed", "fast"), ("decay", "decay-fast")]:
+            command = [f"{build}/rejfilt-tracking", f"{self.work}/tracking.json", part]
+            software, hardware = run(command), run(command, env={**os.environ, "LD_PRELOAD": self.bench(name, driver="instead.cpp")})
+            updates = re.fullmatch(r"([1-9]\d*) updates by the hardware\n", hardware.stderr)
+            if not updates or hardware.stdout != software.stdout:
+                self.complain(f"{name}: its figures are not those of the C filter, which are\n{software.stdout}but\n{hardware.stdout}{hardware.stderr}")
+            else:
+                print(f"tracks {name}: after {updates[1]} updates by the hardware, all figures are the C filter's:\n{hardware.stdout}", end="", flush=True)
 
     def formal(self):
         need("yosys", "yosys-smtbmc", "z3")
@@ -291,32 +315,25 @@ TARGETS = {  # seeds are pinned: another seed places otherwise, a few MHz up or 
     "ecp5": Target("fast", "synth_ecp5", "nextpnr-ecp5 --25k --package CABGA381", ECP5, 1, 105),
     "ecp5-decay": Target("decay-fast", "synth_ecp5", "nextpnr-ecp5 --25k --package CABGA381", ECP5, 1, 105),
 }
-STEPS = ["lint", "cosim", "buses", "mutations", "formal", "synth", "board"]
+STEPS = ["lint", "cosim", "buses", "mutations", "tracks", "formal", "synth", "board"]
 
 
 def main():
-    options = {"updates": 100000, "tracks": 0, "seed": 1, "quick": False, "configurations": []}
-    words, steps = sys.argv[1:], []
-    if not words:
-        print(__doc__, file=sys.stderr)
-        return 2
-    build = os.path.abspath(words.pop(0))
-    while words:
-        word = words.pop(0)
-        if word == "--quick":
-            options["quick"] = True
-        elif word == "--only":
-            options["configurations"] = words.pop(0).split(",")
-        elif word.startswith("--") and word[2:] in options and words:
-            options[word[2:]] = int(words.pop(0))
-        elif word in STEPS + ["demo"]:
-            steps.append(word)
-        else:
-            print(f"ports/hdl: no step is called {word}; there are {' '.join(STEPS)} demo", file=sys.stderr)
-            return 2
-    hardware = Hardware(build, options)
+    parser = argparse.ArgumentParser(prog="ports/hdl/run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", metavar="BUILD")
+    parser.add_argument("steps", metavar="STEP", nargs="*")
+    parser.add_argument("--updates", metavar="N", type=int, default=100000)
+    parser.add_argument("--seed", metavar="N", type=int, default=1)
+    parser.add_argument("--only", metavar="CONFIGURATION,...", type=lambda words: words.split(","), default=[], help=", ".join(CONFIGURATIONS))
+    parser.add_argument("--quick", action="store_true", help="what every build does")
+    options = parser.parse_intermixed_args()
+    for what, words, known in [("step", options.steps, [*STEPS, "demo"]), ("configuration", options.only, CONFIGURATIONS)]:
+        for word in words:
+            if word not in known:
+                parser.error(f"no {what} is called {word}; there are {' '.join(known)}")
+    hardware = Hardware(os.path.abspath(options.build), options)
     try:
-        for step in steps or STEPS:
+        for step in options.steps or STEPS:
             getattr(hardware, step)()
     except Missing as missing:
         print(f"skipped: {missing}; make hdl installs what it takes")

@@ -1,6 +1,6 @@
 /* Accuracy against targets, with fixed seeds. Prints a table and writes JSON rows; docs/accuracy.md explains the
    names. Exit status 1 when a target is missed.
-   usage: rejfilt-tracking [FILE.json [all|precession|linear|ramsey|fixed [SEED]]] */
+   usage: rejfilt-tracking [FILE.json [all|precession|linear|ramsey|fixed|decay [SEED]]] */
 #define _POSIX_C_SOURCE 200809L
 #include "tracking.h"
 

@@ -1,19 +1,15 @@
 /* The hardware beside fixed.c: both get the same commands, and after each the whole state and all answers must be the same.
 
        cosim UPDATES [SEED]     directed corners, then random commands until so many updates were made
-       cosim tracks TRIALS      tracks of the paper's walk, experiments asked of the hardware
 
    Prints the cycles each command took. Exit status 1 at the first difference. */
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "Vmodel.h"
 #include "Vmodel___024root.h"
@@ -146,9 +142,6 @@ class Pair {
         cycles["learn, " + std::to_string(top.passes) + (top.passes == 1 ? " pass" : " passes") + (widened ? ", widened" : "")].take(n);
     }
 
-    unsigned passes() const { return top.passes; }
-    uint32_t duration() const { return top.duration; }
-    int32_t base() const { return (int32_t)top.base; }
 
   private:
     Vmodel top;
@@ -188,10 +181,16 @@ class Pair {
     }
 };
 
+static int32_t anywhere() /* a mean of any size: a decay waits for times between its limits below 2²⁰ */
+{
+    const unsigned smaller = any() % 24;
+    return (int32_t)any() >> smaller;
+}
+
 static rfi_filter somewhere()
 {
     rfi_filter f;
-    rfi_init(&f, (int32_t)any(), (uint16_t)(RFI_SD_LEAST + any() % (RFI_SD_MOST - RFI_SD_LEAST + 1)), (uint16_t)any());
+    rfi_init(&f, anywhere(), (uint16_t)(RFI_SD_LEAST + any() % (RFI_SD_MOST - RFI_SD_LEAST + 1)), (uint16_t)any());
     f.due = (uint8_t)(any() % 5);
     f.evidence = (int32_t)(any() % 2000000) - 1000000;
     return f;
@@ -209,7 +208,7 @@ static void corners(Pair &p)
     }
     /* the evidence at its limits, and beside them */
     for (int sign = -1; sign <= 1; sign += 2)
-        for (int32_t d = -30000; d <= 2; d += d < -2 ? 5999 : 1) {
+        for (const int32_t d : {-30000, -20000, -9000, -3, -2, -1, 0, 1, 2}) {
             rfi_filter f = somewhere();
             f.evidence = sign * ((INT32_C(1) << 30) + d);
             p.put(f);
@@ -228,10 +227,16 @@ static void corners(Pair &p)
         p.ask(k % 7 == 1), p.learn((uint8_t)(any() & 1));
     }
     for (unsigned sd = RFI_SD_LEAST; sd <= RFI_SD_MOST; sd += 2621)
-        p.init((int32_t)any(), (uint16_t)sd, (uint16_t)any()), p.ask(false), p.learn(1);
+        p.init(anywhere(), (uint16_t)sd, (uint16_t)any()), p.ask(false), p.learn(1);
     p.init(0, RFI_SD_MOST, 0);
     p.init(0, RFI_SD_MOST / 2, 0);
     p.init(0, RFI_SD_MOST / 2 + 1, 0);
+    /* every octave of a lifetime, with its ends, and every entry of the table for the longest */
+    for (int32_t octave = -1; octave <= 33; octave++)
+        for (const int32_t beyond : {-1, 0, 1, 10000})
+            p.init(octave * 32768 + beyond, RFI_SD_LEAST, (uint16_t)any()), p.ask(false), p.learn((uint8_t)(any() & 1));
+    for (int32_t entry = 0; entry < 256; entry++)
+        p.init(30 * 32768 + entry * 128, RFI_SD_LEAST, (uint16_t)any()), p.ask(false), p.learn((uint8_t)(any() & 1));
     /* experiments without anchors until their counter wraps */
     for (unsigned k = 0; k < 600; k++)
         p.ask(true);
@@ -239,20 +244,20 @@ static void corners(Pair &p)
         p.ask(k % 3 != 0);
     /* learning without asking, and again and again */
     for (unsigned k = 0; k < 40; k++) {
-        p.init((int32_t)any(), 10000, (uint16_t)any());
+        p.init(anywhere(), 10000, (uint16_t)any());
         for (unsigned j = 0; j < 4; j++)
             p.learn((uint8_t)(k & 1));
     }
     /* reset in the middle of a command; what was begun is forgotten, and all is well from the next init on */
     for (int command = DIFFUSE; command <= LEARN_1; command++)
         for (unsigned k = 0; k < 260; k += command < LEARN_0 ? 3 : 7) {
-            p.init((int32_t)any(), (uint16_t)(256 + any() % 40000), (uint16_t)any());
+            p.init(anywhere(), (uint16_t)(256 + any() % 40000), (uint16_t)any());
             p.ask(true);
             p.begin(command);
             for (unsigned j = 0; j < k; j++)
                 p.tick();
             p.reset();
-            p.init((int32_t)any(), (uint16_t)(256 + any() % 40000), (uint16_t)any());
+            p.init(anywhere(), (uint16_t)(256 + any() % 40000), (uint16_t)any());
             p.ask(k & 1);
             p.learn((uint8_t)(any() & 1));
         }
@@ -264,7 +269,7 @@ static void commands(Pair &p, unsigned long until)
     while (p.updates < until) {
         const uint32_t word = any();
         if (word % 1024 == 0) {
-            p.init((int32_t)any(), (uint16_t)(RFI_SD_LEAST + any() % (RFI_SD_MOST - RFI_SD_LEAST + 1)), (uint16_t)any());
+            p.init(anywhere(), (uint16_t)(RFI_SD_LEAST + any() % (RFI_SD_MOST - RFI_SD_LEAST + 1)), (uint16_t)any());
         } else if (word % 1024 < 8) {
             rfi_filter f = somewhere();
             f.slope = p.f.slope, f.phase = p.f.phase;
@@ -281,54 +286,13 @@ static void commands(Pair &p, unsigned long until)
     }
 }
 
-static double median(std::vector<double> &v)
-{
-    std::nth_element(v.begin(), v.begin() + (long)(v.size() / 2), v.end());
-    return v[v.size() / 2];
-}
-
-static void tracks(Pair &p, unsigned trials)
-{
-    enum { STEPS = 300, BURN_IN = 100 };
-    const double drift = subject_drift, q = drift * drift;
-    std::vector<double> errors;
-    unsigned lost = 0, covered = 0;
-    for (unsigned trial = 0; trial < trials; trial++) {
-        double truth = subject_mean + subject_sd * std::sqrt(3.0) * (2 * uniform() - 1);
-        unsigned far = 0;
-        p.init(subject_mean, subject_sd, (uint16_t)trial);
-        for (unsigned step = 0; step < STEPS; step++) {
-            if (step) {
-                truth += drift * normal();
-                p.diffuse((uint32_t)(q + 0.5));
-            }
-            p.ask(false);
-            p.learn(subject_outcome_at(p.duration(), p.base(), truth, uniform()));
-            const double error = p.f.mean - truth;
-            far += std::fabs(error) > 5.0 * p.f.sd;
-            if (step >= BURN_IN) {
-                errors.push_back(error * error / q);
-                covered += std::fabs(error) < 1.96 * p.f.sd;
-            }
-        }
-        lost += far > 20;
-    }
-    const double n = (double)errors.size();
-    std::printf("%u tracks: median squared error %.3f q, 95 %% intervals cover %.2f %%, lost %.2f %%\n", trials, median(errors), 100 * covered / n,
-                100.0 * lost / trials);
-}
-
 int main(int argc, char **argv)
 {
     Pair p;
-    if (argc > 2 && !std::strcmp(argv[1], "tracks")) {
-        tracks(p, (unsigned)std::strtoul(argv[2], nullptr, 10));
-    } else {
-        const unsigned long until = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 10000;
-        source = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 1;
-        corners(p);
-        commands(p, until);
-    }
+    const unsigned long until = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 10000;
+    source = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 1;
+    corners(p);
+    commands(p, until);
     for (const auto &c : p.cycles)
         std::printf("cycles, %s: %u%s%s\n", c.first.c_str(), c.second.least, c.second.most != c.second.least ? " to " : "",
                     c.second.most != c.second.least ? std::to_string(c.second.most).c_str() : "");
