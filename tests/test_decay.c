@@ -42,7 +42,7 @@ static void waits_are_those_of_the_estimate(void **state)
 static void slopes_are_right_on_average(void **state)
 {
     (void)state;
-    static const uint16_t widths[] = {RFI_SD_LEAST, 300, 1000, 12345, RFI_SD_MOST};
+    static const uint16_t widths[] = {RFI_SD_LEAST, 300, 1000, 12345, RFI_SD_MAX};
     for (unsigned k = 0; k < 5; k++) {
         rfi_filter f;
         rfi_decay_init(&f, 0, widths[k], 1);
@@ -74,7 +74,7 @@ static void updates_are_the_exact_ones(void **state)
             for (unsigned seed = 0; seed < 65536; seed += 16) {
                 rfi_filter f;
                 rfi_decay_init(&f, 0, widths[k], (uint16_t)seed);
-                f.widest = RFI_SD_MOST;
+                f.widest = RFI_SD_MAX;
                 rfi_decay_ask(&f);
                 rfi_decay_learn(&f, outcome);
                 mean += f.mean / (double)widths[k] / 4096;
@@ -91,7 +91,7 @@ static void nothing_breaks_it(void **state)
     uint64_t source = 1;
     rfi_filter f;
     rfi_decay_init(&f, 327680, RFI_SD_LEAST, 0);
-    f.widest = RFI_SD_MOST;
+    f.widest = RFI_SD_MAX;
     for (unsigned k = 0; k < 200000; k++) {
         const uint64_t word = test_word(&source);
         if (word % 7 == 0)
@@ -100,7 +100,7 @@ static void nothing_breaks_it(void **state)
         assert_in_range(f.slope, 1, 182);
         const uint8_t outcome = (uint8_t)(k / 1000 % 3 == 0 ? 0 : k / 1000 % 3 == 1 ? 1 : word >> 60 & 1);
         assert_true(rfi_decay_learn(&f, outcome) <= 119);
-        assert_in_range(f.sd, RFI_SD_LEAST, RFI_SD_MOST);
+        assert_in_range(f.sd, RFI_SD_LEAST, RFI_SD_MAX);
     }
 }
 

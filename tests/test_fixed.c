@@ -111,7 +111,7 @@ static void settings_are_those_of_the_fringe(void **state)
     static const int8_t phases[] = {-QUARTER, QUARTER, 0, -100, 37};
     rfi_filter f;
     rfi_init(&f, -12345, 20000, 1);
-    for (unsigned sd = RFI_SD_LEAST; sd <= RFI_SD_MOST; sd++)
+    for (unsigned sd = RFI_SD_LEAST; sd <= RFI_SD_MAX; sd++)
         for (unsigned k = 0; k < 5; k++) {
             f.sd = (uint16_t)sd;
             f.slope = k < 2 ? STEEP : k == 2 ? ANCHOR : PGH;
@@ -184,7 +184,7 @@ static moments of_updates(uint8_t slope, int8_t phase, uint8_t outcome, double *
     for (unsigned seed = 0; seed < 65536; seed++) {
         rfi_filter f;
         rfi_init(&f, 0, (uint16_t)sd, (uint16_t)seed);
-        f.widest = RFI_SD_MOST;
+        f.widest = RFI_SD_MAX;
         f.slope = slope;
         f.phase = phase;
         *N += rfi_learn(&f, outcome) / 65536.0;
@@ -229,7 +229,7 @@ static void nothing_breaks_it(void **state)
     uint64_t source = 1;
     rfi_filter f;
     rfi_init(&f, INT32_MAX - 5, RFI_SD_LEAST, 0);
-    f.widest = RFI_SD_MOST;
+    f.widest = RFI_SD_MAX;
     for (unsigned k = 0; k < 200000; k++) {
         const uint64_t word = test_word(&source);
         if (word % 7 == 0)
@@ -237,7 +237,7 @@ static void nothing_breaks_it(void **state)
         rfi_ask(&f, word & 256 ? RFI_PGH : RFI_QUADRATURE);
         const uint8_t outcome = (uint8_t)(k / 1000 % 3 == 0 ? 0 : k / 1000 % 3 == 1 ? 1 : word >> 60 & 1);
         assert_true(rfi_learn(&f, outcome) <= 119);
-        assert_in_range(f.sd, RFI_SD_LEAST, RFI_SD_MOST);
+        assert_in_range(f.sd, RFI_SD_LEAST, RFI_SD_MAX);
     }
 }
 

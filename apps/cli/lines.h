@@ -18,7 +18,7 @@ typedef struct cli_lines {
     char input[1 << 16]; /* read from the file and not yet taken: at..end */
     size_t at, end;
     long number;   /* of the line, from 1 */
-    size_t length; /* of the line, also where it is over CLI_LINE_MOST */
+    size_t length; /* of the line, also where it is over CLI_LINE_MAX */
     char bytes[CLI_LINE_MAX + 1]; /* its first ones, without line end, and a zero */
 } cli_lines;
 

@@ -35,7 +35,7 @@ struct cli_records {
     double time; /* of the last record that had one */
 
     cli_lines lines;
-    char *bytes; /* the line, or its first CLI_LINE_MOST bytes */
+    char *bytes; /* the line, or its first CLI_LINE_MAX bytes */
     size_t length;
 
     json_t *root; /* JSON: the line's object */

@@ -99,7 +99,7 @@ module rejfilt #(
     logic [15:0] looked_up, entry;
     logic [3:1] since;  // the attempts: cycles
     logic open;
-    rejfilt_rom #(.WIDTH(16), .DEPTH(128 + PASSES_MOST + 1), .BLOCK(1), .CONTENT(EVIDENCE)) evidences (
+    rejfilt_rom #(.WIDTH(16), .DEPTH(128 + PASSES_MAX + 1), .BLOCK(1), .CONTENT(EVIDENCE)) evidences (
         .clk, .address(since[1] ? {3'b100, passes} : {1'b0, count}), .data(looked_up));
     always_ff @(posedge clk) begin
         since <= {since[2:1], tried && !reset};
@@ -133,7 +133,7 @@ module rejfilt #(
                         random <= seed;
                         mean <= operand;
                         sd <= first_sd;
-                        widest <= first_sd > 16'(SD_MOST / 2) ? 16'(SD_MOST) : {first_sd[14:0], 1'b0};
+                        widest <= first_sd > 16'(SD_MAX / 2) ? 16'(SD_MAX) : {first_sd[14:0], 1'b0};
                         slope <= 0;
                         phase <= 0;
                         due <= 8'(ANCHOR_EVERY - 1);

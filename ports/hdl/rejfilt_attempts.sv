@@ -54,7 +54,7 @@ module rejfilt_attempts #(
     endgenerate
 
     wire finished = valid[COUNTED+1] && !valid[COUNTED];  // the count is final, the sums will be
-    wire enough = count > 7'(ACCEPTED_LEAST) || passes == 5'(PASSES_MOST - 1);
+    wire enough = count > 7'(ACCEPTED_LEAST) || passes == 5'(PASSES_MAX - 1);
     assign issued = step == WIDTH'(STEPS - 1);
     always_ff @(posedge clk) begin
         done <= finished && enough;

@@ -41,7 +41,7 @@ static uint32_t evidence(int k)
     if (k < 128)
         return k ? rfi_log2((uint16_t)(2 * k - 1)) : 0;
     const int passes = k - 128;
-    return passes >= 1 && passes <= RFI_PASSES_MOST
+    return passes >= 1 && passes <= RFI_PASSES_MAX
                ? (uint32_t)(ONE - rfi_log2((uint16_t)(2 * RFI_ATTEMPTS * passes + 2))) & 0xffff
                : 0;
 }
@@ -75,13 +75,13 @@ static void tables(void)
     constant("PINCH", PINCH);
     constant("ATTEMPTS", RFI_ATTEMPTS);
     constant("ACCEPTED_LEAST", RFI_ACCEPTED_LEAST);
-    constant("PASSES_MOST", RFI_PASSES_MOST);
+    constant("PASSES_MAX", RFI_PASSES_MAX);
     constant("SD_LEAST", RFI_SD_LEAST);
-    constant("SD_MOST", (long)RFI_SD_MOST);
+    constant("SD_MAX", (long)RFI_SD_MAX);
     constant("ANCHOR_EVERY", RFI_ANCHOR_EVERY);
     table("HALF_GAUSSIAN", 7, RFI_ATTEMPTS / 2, slice);
     table("FRINGE", 8, 256, fringe_table);
-    table("EVIDENCE", 16, 128 + RFI_PASSES_MOST + 1, evidence);
+    table("EVIDENCE", 16, 128 + RFI_PASSES_MAX + 1, evidence);
     table("EXPERIMENTS", 22, 130, experiment);
 }
 #endif

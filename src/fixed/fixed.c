@@ -5,7 +5,7 @@
 enum { STEEP = 155, ANCHOR = 70, PGH = 163 }; /* slopes: 0.951, 0.430 and 1.000 rad per sd */
 enum { STRETCH = 18022 };                     /* of the sd by a failed anchor, in 1/8192: 2.2 */
 enum { QUARTER = 64 };                        /* of a turn */
-#define EVIDENCE_MOST INT32_C(0x40000000)      /* where it stops, before it could overflow */
+#define EVIDENCE_MAX INT32_C(0x40000000)      /* where it stops, before it could overflow */
 enum { ONE = 6 };                             /* log₂ 256/255 in 1/1024: a probability of 1 is 255 */
 #if RFI_FAINT
 /* z and −z take the same step, so that their noise cancels in the mean, and the pinch of the prior is 1.56 of it, which makes up for
@@ -53,7 +53,7 @@ void rfi_init(rfi_filter *f, int32_t mean, uint16_t sd, uint16_t seed)
 {
     f->mean = mean;
     f->random = seed;
-    f->widest = sd > RFI_SD_MOST / 2 ? RFI_SD_MOST : (uint16_t)(2 * sd);
+    f->widest = sd > RFI_SD_MAX / 2 ? RFI_SD_MAX : (uint16_t)(2 * sd);
     f->sd = sd;
     f->due = RFI_ANCHOR_EVERY - 1;
     f->slope = 0;
@@ -205,7 +205,7 @@ static inline uint8_t make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
             } while (z < 0);
         }
         passes++;
-    } while (t->count <= RFI_ACCEPTED_LEAST && passes < RFI_PASSES_MOST);
+    } while (t->count <= RFI_ACCEPTED_LEAST && passes < RFI_PASSES_MAX);
     return passes;
 }
 
@@ -231,7 +231,7 @@ uint8_t rfi_learn(rfi_filter *f, uint8_t outcome)
     tally t = {1, 0, PINCH};
     const uint8_t passes = make_attempts(f, &t, outcome);
 #if RFI_WITH_EVIDENCE
-    if (f->evidence > -EVIDENCE_MOST && f->evidence < EVIDENCE_MOST)
+    if (f->evidence > -EVIDENCE_MAX && f->evidence < EVIDENCE_MAX)
         f->evidence += (int32_t)rfi_log2((uint16_t)(2u * t.count - 1u)) - (int32_t)rfi_log2((uint16_t)(2u * RFI_ATTEMPTS * passes + 2u)) + ONE;
 #else
     (void)passes;

@@ -10,7 +10,7 @@
            rfi_learn(&filter, outcome);
        }
 
-   Parameters are whole numbers of a *unit*, chosen so that the standard deviation always lies in RFI_SD_LEAST..RFI_SD_MOST
+   Parameters are whole numbers of a *unit*, chosen so that the standard deviation always lies in RFI_SD_LEAST..RFI_SD_MAX
    units. Following a frequency that wanders 0.026 rad per step from a prior of 0.45 rad is done in units of 2⁻¹⁵ rad.
 
    As experiments are scaled by the standard deviation, an attempt is made in z = (x − mean)/sd alone, and z is
@@ -41,19 +41,19 @@ extern "C" {
 
 enum {
     RFI_Z_ONE = 32,          /* z is in 1/32, */
-    RFI_Z_MOST = 85,         /* and |z| is no larger */
+    RFI_Z_MAX = 85,         /* and |z| is no larger */
     RFI_ATTEMPTS = 100,      /* of one pass; passes are made until enough are accepted */
     RFI_ACCEPTED_LEAST = 20,
-    RFI_PASSES_MOST = 20,
+    RFI_PASSES_MAX = 20,
     RFI_SD_LEAST = 256,      /* units: the time fits 16 bits; */
     RFI_ANCHOR_EVERY = 5
 };
-#define RFI_SD_MOST 46340u   /* and its square fits 31 */
+#define RFI_SD_MAX 46340u   /* and its square fits 31 */
 
 typedef struct rfi_filter {
     uint16_t random;
     int32_t mean;        /* in units */
-    uint16_t sd, widest; /* in units; RFI_SD_LEAST ≤ sd ≤ widest ≤ RFI_SD_MOST */
+    uint16_t sd, widest; /* in units; RFI_SD_LEAST ≤ sd ≤ widest ≤ RFI_SD_MAX */
     uint8_t slope;       /* of the experiment: its fringe turns by slope/1024 per sd, */
     int8_t phase;        /* and has turned by phase/256 at the mean */
     uint8_t due;         /* experiments before the next anchor */
@@ -64,7 +64,7 @@ typedef struct rfi_filter {
 
 typedef enum rfi_design { RFI_QUADRATURE, RFI_PGH } rfi_design;
 
-/* A Gaussian prior; sd from RFI_SD_LEAST on. Widening stops at twice its sd, or at RFI_SD_MOST. */
+/* A Gaussian prior; sd from RFI_SD_LEAST on. Widening stops at twice its sd, or at RFI_SD_MAX. */
 void rfi_init(rfi_filter *f, int32_t mean, uint16_t sd, uint16_t seed);
 
 /* The parameter has wandered: variance += q, in units², q < 2³¹. */

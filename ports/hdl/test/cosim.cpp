@@ -190,7 +190,7 @@ static int32_t anywhere() /* a mean of any size: a decay waits for times between
 static rfi_filter somewhere()
 {
     rfi_filter f;
-    rfi_init(&f, anywhere(), (uint16_t)(RFI_SD_LEAST + any() % (RFI_SD_MOST - RFI_SD_LEAST + 1)), (uint16_t)any());
+    rfi_init(&f, anywhere(), (uint16_t)(RFI_SD_LEAST + any() % (RFI_SD_MAX - RFI_SD_LEAST + 1)), (uint16_t)any());
     f.due = (uint8_t)(any() % 5);
     f.evidence = (int32_t)(any() % 2000000) - 1000000;
     return f;
@@ -218,7 +218,7 @@ static void corners(Pair &p)
     /* sd at its limits, with every width of the prior; the mean wraps */
     for (unsigned k = 0; k < 300; k++) {
         rfi_filter f = somewhere();
-        f.widest = (uint16_t)(k % 3 == 0 ? RFI_SD_LEAST : k % 3 == 1 ? (unsigned)RFI_SD_MOST : RFI_SD_LEAST + any() % (RFI_SD_MOST - RFI_SD_LEAST + 1));
+        f.widest = (uint16_t)(k % 3 == 0 ? RFI_SD_LEAST : k % 3 == 1 ? (unsigned)RFI_SD_MAX : RFI_SD_LEAST + any() % (RFI_SD_MAX - RFI_SD_LEAST + 1));
         f.sd = k % 2 ? f.widest : (uint16_t)RFI_SD_LEAST;
         f.mean = k % 4 ? INT32_MAX - (int32_t)(any() % 100) : INT32_MIN;
         p.put(f);
@@ -226,11 +226,11 @@ static void corners(Pair &p)
         p.ask(k % 7 == 0), p.learn((uint8_t)(k / 2 % 2));
         p.ask(k % 7 == 1), p.learn((uint8_t)(any() & 1));
     }
-    for (unsigned sd = RFI_SD_LEAST; sd <= RFI_SD_MOST; sd += 2621)
+    for (unsigned sd = RFI_SD_LEAST; sd <= RFI_SD_MAX; sd += 2621)
         p.init(anywhere(), (uint16_t)sd, (uint16_t)any()), p.ask(false), p.learn(1);
-    p.init(0, RFI_SD_MOST, 0);
-    p.init(0, RFI_SD_MOST / 2, 0);
-    p.init(0, RFI_SD_MOST / 2 + 1, 0);
+    p.init(0, RFI_SD_MAX, 0);
+    p.init(0, RFI_SD_MAX / 2, 0);
+    p.init(0, RFI_SD_MAX / 2 + 1, 0);
     /* every octave of a lifetime, with its ends, and every entry of the table for the longest */
     for (int32_t octave = -1; octave <= 33; octave++)
         for (const int32_t beyond : {-1, 0, 1, 10000})
@@ -269,11 +269,11 @@ static void commands(Pair &p, unsigned long until)
     while (p.updates < until) {
         const uint32_t word = any();
         if (word % 1024 == 0) {
-            p.init(anywhere(), (uint16_t)(RFI_SD_LEAST + any() % (RFI_SD_MOST - RFI_SD_LEAST + 1)), (uint16_t)any());
+            p.init(anywhere(), (uint16_t)(RFI_SD_LEAST + any() % (RFI_SD_MAX - RFI_SD_LEAST + 1)), (uint16_t)any());
         } else if (word % 1024 < 8) {
             rfi_filter f = somewhere();
             f.slope = p.f.slope, f.phase = p.f.phase;
-            f.widest = std::max(f.sd, (uint16_t)(any() % (RFI_SD_MOST + 1)));
+            f.widest = std::max(f.sd, (uint16_t)(any() % (RFI_SD_MAX + 1)));
             f.evidence = (int32_t)any() / 2 + (int32_t)any() / 8192;
             p.put(f);
         }
