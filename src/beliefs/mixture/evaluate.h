@@ -5,7 +5,7 @@
 
 #include "rejfilt/host.h"
 
-enum { RF_POINTS_FIXED = 64 }; /* points of one parameter */
+enum { RF_POINTS_FIXED = 48 }; /* points of one parameter */
 
 /* Points of one parameter and their weights, of mean 1. */
 typedef struct rf_points {
