@@ -5,7 +5,7 @@
    that do; runs that end more than five standard deviations off; squared error of the first parameter over the exact
    posterior's, of means and of medians; runs whose mean is more than half an exact standard deviation from the exact
    one; ln P(E) minus the exact one, its mean and standard deviation; points per record; Gaussians, on average; nats
-   that a mixture lost, the median. The exact posterior is a grid's; where there is none, 1,000 particles'. */
+   that a mixture lost, the median. The exact posterior is a grid's; where that takes too long, particles stand for it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +41,8 @@ static const family families[] = {
     {"precession-random-bounded", "precession", TIMES_AT_RANDOM, 3.141592653589793, 1, RECORDS, "grid:4096"},
     {"precession-pgh", "precession", PARTICLES_CHOSE, 0, 0, 100, "particles:1000"},
     {"precession-own", "precession", OWN_DESIGN, 0, 0, 100, "grid:16384"},
-    {"ramsey-own", "ramsey", OWN_DESIGN, 0, 0, RECORDS, "grid:256"},
-    {"ramsey-random", "ramsey", TIMES_AT_RANDOM, 0, 0, RECORDS, "grid:256"},
+    {"ramsey-own", "ramsey", OWN_DESIGN, 0, 0, RECORDS, "particles:4000"},
+    {"ramsey-random", "ramsey", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000"},
     {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000"},
     {"coin-own", "coin", OWN_DESIGN, 0, 0, RECORDS, "grid:1024"},
 };

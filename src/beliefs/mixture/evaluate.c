@@ -12,8 +12,9 @@ enum {
     NORMAL_UNIT = RF_GRID
 };
 
-#define FIXED_END 4.8  /* where the points of one parameter end, in standard deviations */
-#define FIXED_BEND 0.6 /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them   \
+#define FIXED_END 4.8 /* where the points of one parameter end, in standard deviations */
+#define FIXED_BEND                                                                                                     \
+    0.6                /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them   \
                         */
 #define AXIS_STEP 0.45 /* standard deviations */
 #define LEAST 0.25     /* share of the points' spacing that is taken for a standard deviation, at least */
