@@ -394,11 +394,11 @@ class Option(Test):
     def test_belief(self):
         self.assertEqual(steps("--belief=gaussian"), steps())
         self.assertEqual(steps("--belief=particles:2000"), steps("--belief=particles"))
-        means = {b: steps("--belief", b, "--steps=60")[-1]["parameters"][0] for b in ("gaussian", "particles", "particles:300", "grid", "grid:1024")}
-        self.assertEqual(len({x["mean"] for x in means.values()}), 4)  # a grid of this size and the largest are the same
+        means = {b: steps("--belief", b, "--steps=60")[-1]["parameters"][0] for b in ("gaussian", "mixture", "mixture:4", "particles", "particles:300", "grid", "grid:1024")}
+        self.assertEqual(len({x["mean"] for x in means.values()}), 6)  # a grid of this size and the largest are the same
         for belief, x in means.items():
             self.assertLess(abs(x["mean"] - x["truth"]), 5 * x["sd"], belief)
-        for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, particles[:N], grid[:N]"), ("particles:x", "the number must be 2 to "),
+        for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, mixture[:K], particles[:N], grid[:N]"), ("particles:x", "the number must be 2 to "),
                              ("gaussian:2", "takes no argument"), ("", "there is no belief ''")):
             self.refused("track", "--simulate", f"--belief={belief}", says=f"--belief: ")
             self.refused("track", "--simulate", f"--belief={belief}", says=says)

@@ -15,7 +15,7 @@ typedef struct setup {
     int is_float;
 } setup;
 
-static const setup setups[] = {{"gaussian", 0}, {"gaussian", 1}, {"particles:200", 0}, {"grid", 0}};
+static const setup setups[] = {{"gaussian", 0}, {"gaussian", 1}, {"particles:200", 0}, {"grid", 0}, {"mixture", 0}};
 enum { SETUPS = sizeof setups / sizeof *setups };
 
 static rf_config config_of(const char *model, const setup *with)
@@ -619,10 +619,10 @@ static rf_status in_block(const double x[], uint32_t n, const double setting[], 
 static void test_block_functions(void **state)
 {
     (void)state;
-    static const char *const beliefs[] = {"gaussian", "particles:300", "grid:300"}, *const names[] = {"precession", "ramsey", "linear", "decay"};
+    static const char *const beliefs[] = {"gaussian", "mixture:8", "particles:300", "grid:300"}, *const names[] = {"precession", "ramsey", "linear", "decay"};
     static const char *const designs[] = {"risk", "pgh"};
     rf_engine *engine = rf_engine_open("simd", NULL, 0);
-    for (unsigned b = 0; b < 3; b++)
+    for (unsigned b = 0; b < sizeof beliefs / sizeof *beliefs; b++)
         for (unsigned m = 0; m < 4; m++)
             for (unsigned d = 0; d < 2; d++) {
                 const rf_model *model = rf_model_find(names[m]);

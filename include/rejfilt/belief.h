@@ -1,4 +1,4 @@
-/* What is known of a model's parameters, behind one table of functions: one Gaussian, particles, a grid.
+/* What is known of a model's parameters, behind one table of functions: one Gaussian, a few, particles, a grid.
 
    Everything above the engines works with beliefs, in double. A belief is one block of memory without pointers into
    itself, so that a copy of its bytes is a copy of it. Numbers are in the chart unless they are said to be natural. */
@@ -86,7 +86,7 @@ struct rf_belief_kind {
      * mean. */
     double (*quantile)(const rf_belief *belief, unsigned parameter, double p);
 
-    /* Multiplies the standard deviation of each parameter by its factor > 0. */
+    /* Multiplies the standard deviation of each parameter by its factor > 0; of a mixture, of each Gaussian where it is. */
     rf_status (*stretch)(rf_belief *belief, const double factor[]);
 
     /* Updates so far: the number of the next one. */

@@ -1,0 +1,210 @@
+/* Beliefs on records that they did not choose, and on their own, beside the exact posterior of the same records.
+   usage: rejfilt-beliefs [FAMILY|all [BELIEF [TRIALS [SEED]]]]
+
+   A line per family: intervals of 95 % that hold the truth, per parameter; regions of 95 % (the Gaussian's ellipsoid)
+   that do; runs that end more than five standard deviations off; squared error of the first parameter over the exact
+   posterior's, of means and of medians; runs whose mean is more than half an exact standard deviation from the exact
+   one; ln P(E) minus the exact one, its mean and standard deviation; points per record; Gaussians, on average; nats
+   that a mixture lost, the median. The exact posterior is a grid's; where that takes too long, particles stand for it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab.h"
+#include "mixture.h"
+#include "rejfilt/session.h"
+
+enum { RECORDS = 200, LONGEST = 100 };
+#define LOST_SIGMAS 5.0
+
+typedef enum settings {
+    TIMES_IN_ORDER, /* 1, 2, 3, ... */
+    TIMES_AT_RANDOM, /* 0..LONGEST */
+    OWN_DESIGN,     /* of the belief itself */
+    PARTICLES_CHOSE /* pgh-distance, for 1,000 particles */
+} settings;
+
+typedef struct family {
+    const char *name, *model;
+    settings by;
+    double high;      /* of the first parameter's uniform prior from 0; 0: as the model has it */
+    int is_bounded;   /* its chart is that range */
+    uint32_t records;
+    const char *exact;
+} family;
+
+static const family families[] = {
+    {"precession-order", "precession", TIMES_IN_ORDER, 3.141592653589793, 0, RECORDS, "grid:16384"},
+    {"precession-order-bounded", "precession", TIMES_IN_ORDER, 3.141592653589793, 1, RECORDS, "grid:16384"},
+    {"precession-random", "precession", TIMES_AT_RANDOM, 3.141592653589793, 0, RECORDS, "grid:4096"},
+    {"precession-random-bounded", "precession", TIMES_AT_RANDOM, 3.141592653589793, 1, RECORDS, "grid:4096"},
+    {"precession-pgh", "precession", PARTICLES_CHOSE, 0, 0, 100, "particles:1000"},
+    {"precession-own", "precession", OWN_DESIGN, 0, 0, 100, "grid:16384"},
+    {"ramsey-own", "ramsey", OWN_DESIGN, 0, 0, RECORDS, "particles:4000"},
+    {"ramsey-random", "ramsey", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000"},
+    {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000"},
+    {"coin-own", "coin", OWN_DESIGN, 0, 0, RECORDS, "grid:1024"},
+};
+
+static _Noreturn void fail(const char *what)
+{
+    fprintf(stderr, "rejfilt-beliefs: %s\n", what);
+    exit(3);
+}
+
+static rf_session *open_session(const family *f, const char *belief, const char *design, uint64_t seed, uint32_t trial)
+{
+    rf_config config = rf_config_default(rf_model_find(f->model));
+    char error[200];
+    if (f->high > 0) {
+        config.prior[0] = (rf_prior){0, 0, f->high};
+        if (f->is_bounded)
+            config.description.parameter[0] = (rf_parameter){config.description.parameter[0].name, RF_BOUNDED, 0, f->high, 0};
+    }
+    memset(config.drift, 0, sizeof config.drift);
+    config.belief = belief;
+    config.design = design;
+    config.on_lost = RF_ON_LOST_IGNORE;
+    config.seed = seed;
+    config.trial = trial;
+    rf_session *session = rf_session_open(&config, error, sizeof error);
+    if (!session)
+        fail(error);
+    return session;
+}
+
+/* What is left of a run. */
+typedef struct result {
+    double error, exact_error, apart, log_evidence, points, gaussians, loss;
+    int holds[RF_DESCRIBED_MAX], holds_all, is_lost;
+} result;
+
+/* errorᵀ·covariance⁻¹·error, of up to three parameters. */
+static double distance(const rf_step *step)
+{
+    double l[6], z[3], total = 0;
+    for (unsigned i = 0; i < step->dim; i++) {
+        double left = step->error[i];
+        for (unsigned j = 0; j <= i; j++) {
+            double element = step->covariance[RF_TRIANGLE(i) + j];
+            for (unsigned k = 0; k < j; k++)
+                element -= l[RF_TRIANGLE(i) + k] * l[RF_TRIANGLE(j) + k];
+            l[RF_TRIANGLE(i) + j] = j < i ? element / l[RF_TRIANGLE(j) + j] : sqrt(element);
+            if (j < i)
+                left -= l[RF_TRIANGLE(i) + j] * z[j];
+        }
+        z[i] = left / l[RF_TRIANGLE(i) + i];
+        total += z[i] * z[i];
+    }
+    return total;
+}
+
+/* The setting of record k, for those whose settings nobody chooses. */
+static void choose(const family *f, uint64_t seed, uint32_t trial, uint32_t k, rf_record *record)
+{
+    const rf_description *description = rf_model_find(f->model)->f64->description;
+    const double u = rf64_uniform(rf_draw(seed, trial, k, 0, RF_FOR_USER).word[0]);
+    *record = (rf_record){.time = NAN};
+    for (unsigned i = 0; i < description->settings; i++)
+        record->setting[i] = description->setting[i].low;
+    record->setting[0] = f->by == TIMES_IN_ORDER ? k + 1.0 : LONGEST * u;
+}
+
+static result run(const family *f, const char *belief, uint64_t seed, uint32_t trial)
+{
+    static const double region[] = {3.841458820694124, 5.991464547107979, 7.814727903251178};
+    const rf_model *model = rf_model_find(f->model);
+    const int is_mixture = strncmp(belief, "mixture", 7) == 0;
+    rf_session *session = open_session(f, belief, f->by == OWN_DESIGN ? "auto" : NULL, seed, trial);
+    rf_session *exact = open_session(f, f->exact, f->by == PARTICLES_CHOSE ? "pgh-distance" : NULL, seed, trial);
+    const rf_config *config = rf_session_config(session);
+    double truth[RF_DESCRIBED_MAX];
+    rf_step step, right;
+    result r = {0};
+    for (unsigned i = 0; i < config->description.dim; i++)
+        truth[i] = config->prior[i].first + (config->prior[i].second - config->prior[i].first) *
+                                                rf64_uniform(rf_draw(seed, trial, i, 1, RF_FOR_TRUTH).word[0]);
+    for (uint32_t k = 0; k < f->records; k++) {
+        rf_record record;
+        if (f->by == OWN_DESIGN || f->by == PARTICLES_CHOSE) {
+            if (rf_session_ask(f->by == OWN_DESIGN ? session : exact, 1, &record) < 0)
+                fail("the question was refused");
+        } else {
+            choose(f, seed, trial, k, &record);
+        }
+        record.outcome = rf64_instance_outcome(model->f64, truth, record.setting, seed + 0x10000u * (trial + 1u), k);
+        if (rf_session_tell(session, &record, 1, &step) < 0 || rf_session_tell(exact, &record, 1, &right) < 0)
+            fail("a record was refused");
+        r.points += step.report.attempts / (double)f->records;
+        if (is_mixture)
+            r.gaussians += rf_mixture_count(rf_session_belief(session)) / (double)f->records;
+    }
+    rf_session_show_truth(session, truth, &step);
+    rf_session_show_truth(exact, truth, &right);
+    for (unsigned i = 0; i < step.dim; i++) {
+        r.holds[i] = step.low[i] <= step.truth[i] && step.truth[i] <= step.high[i];
+        r.is_lost |= fabs(step.error[i]) > LOST_SIGMAS * step.sd[i];
+    }
+    r.holds_all = distance(&step) <= region[step.dim - 1];
+    r.error = step.error[0] * step.error[0];
+    r.exact_error = right.error[0] * right.error[0];
+    r.apart = fabs(step.chart_mean[0] - right.chart_mean[0]) / right.sd[0];
+    r.log_evidence = step.log_evidence - right.log_evidence;
+    r.loss = is_mixture ? rf_mixture_loss(rf_session_belief(session)) : NAN;
+    rf_session_close(session);
+    rf_session_close(exact);
+    return r;
+}
+
+static void run_family(const family *f, const char *belief, uint32_t trials, uint64_t seed)
+{
+    const unsigned dim = rf_model_find(f->model)->f64->description->dim;
+    double *numbers = calloc(3 * (size_t)trials, sizeof *numbers), *errors = numbers, *exact = errors + trials, *losses = exact + trials;
+    double holds[RF_DESCRIBED_MAX] = {0}, holds_all = 0, lost = 0, error = 0, exact_error = 0, off = 0, z = 0, zz = 0, points = 0, gaussians = 0;
+    if (!numbers)
+        fail("not enough memory");
+    for (uint32_t trial = 0; trial < trials; trial++) {
+        const result r = run(f, belief, seed, trial);
+        for (unsigned i = 0; i < dim; i++)
+            holds[i] += 100.0 * r.holds[i] / trials;
+        holds_all += 100.0 * r.holds_all / trials;
+        lost += 100.0 * r.is_lost / trials;
+        error += r.error;
+        exact_error += r.exact_error;
+        off += 100.0 * (r.apart > 0.5) / trials;
+        z += r.log_evidence / trials;
+        zz += r.log_evidence * r.log_evidence / trials;
+        points += r.points / trials;
+        gaussians += r.gaussians / trials;
+        errors[trial] = r.error;
+        exact[trial] = r.exact_error;
+        losses[trial] = r.loss;
+    }
+    char covers[64] = "";
+    for (unsigned i = 0; i < dim; i++)
+        snprintf(covers + strlen(covers), sizeof covers - strlen(covers), i ? "/%.1f" : "%.1f", holds[i]);
+    printf("%-26s %-14s %-14s %5.1f %5.1f %9.4g %7.3g %5.1f %7.2f ±%-6.2f %6.0f %5.1f %6.3g\n", f->name, belief, covers, holds_all, lost,
+           error / exact_error, lab_quantile(errors, trials, 0.5) / lab_quantile(exact, trials, 0.5), off, z,
+           sqrt(fmax(zz - z * z, 0)), points, gaussians, lab_quantile(losses, trials, 0.5));
+    fflush(stdout);
+    free(numbers);
+}
+
+int main(int argc, char **argv)
+{
+    const char *which = argc > 1 ? argv[1] : "all", *belief = argc > 2 ? argv[2] : "mixture";
+    const uint32_t trials = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 300;
+    const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
+    int found = 0;
+    printf("%-26s %-14s %-14s %5s %5s %9s %7s %5s %7s  %-6s %6s %5s %6s\n", "family", "belief", "holds %", "all", "lost", "error",
+           "median", "off %", "lnZ off", "sd", "points", "K", "loss");
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(which, "all") == 0 || strcmp(which, families[i].name) == 0) {
+            run_family(&families[i], belief, trials, seed);
+            found = 1;
+        }
+    if (!found || trials == 0)
+        fail("there is no such family, or no trial");
+    return 0;
+}

@@ -1,0 +1,91 @@
+#include "component.h"
+
+#include <string.h>
+
+/* Splitting: the width of each of three, as a share of the whole's, squared. */
+#define SPLIT_NARROWED 0.54
+
+double rf_component_covariance(const double *c, unsigned dim, unsigned i, unsigned j)
+{
+    const double *a = c + 1 + dim + RF_TRIANGLE(i), *b = c + 1 + dim + RF_TRIANGLE(j);
+    double sum = 0;
+    for (unsigned k = 0; k <= (i < j ? i : j); k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+/* The logarithm of a product of diagonal elements, with as few logarithms as its range allows. */
+static double log_diagonal(const double *triangle, unsigned dim)
+{
+    double product = 1, sum = 0;
+    for (unsigned i = 0; i < dim; i++) {
+        product *= triangle[RF_TRIANGLE(i) + i];
+        if (!(product > 0x1p-400 && product < 0x1p400) || i + 1 == dim) {
+            sum += rf64_log(product);
+            product = 1;
+        }
+    }
+    return sum;
+}
+
+double rf_component_log_size(const double *c, unsigned dim) { return log_diagonal(c + 1 + dim, dim); }
+
+double rf_component_cholesky(double a[], unsigned dim, const double least[])
+{
+    for (unsigned i = 0; i < dim; i++) {
+        double *row = a + RF_TRIANGLE(i);
+        const double noise = rf64_max(dim * 0x1p-51 * row[i], RF64_TINY * RF64_TINY);
+        for (unsigned j = 0; j <= i; j++) {
+            const double *other = a + RF_TRIANGLE(j);
+            double left = row[j];
+            for (unsigned k = 0; k < j; k++)
+                left -= row[k] * other[k];
+            row[j] = j < i ? left / other[j] : rf64_sqrt(rf64_max(left, least ? rf64_max(least[i], noise) : noise));
+        }
+    }
+    return log_diagonal(a, dim);
+}
+
+void rf_component_split(const double *from, unsigned dim, unsigned axis, double *low, double *middle, double *high)
+{
+    const double narrowed = rf64_sqrt(SPLIT_NARROWED), shift = rf64_sqrt(3 * (1 - SPLIT_NARROWED)), weight = from[0];
+    const size_t bytes = rf_component_size(dim) * sizeof *from;
+    double column[RF_DESCRIBED_MAX] = {0};
+    for (unsigned i = axis; i < dim; i++)
+        column[i] = from[1 + dim + RF_TRIANGLE(i) + axis];
+    memmove(middle, from, bytes);
+    for (unsigned i = axis; i < dim; i++)
+        rf_component_factor(middle, dim)[RF_TRIANGLE(i) + axis] *= narrowed;
+    memcpy(low, middle, bytes);
+    memcpy(high, middle, bytes);
+    for (unsigned i = axis; i < dim; i++) {
+        rf_component_mean(low)[i] -= shift * column[i];
+        rf_component_mean(high)[i] += shift * column[i];
+    }
+    low[0] = high[0] = weight / 6;
+    middle[0] = weight * 2 / 3;
+}
+
+void rf_component_joint(const double *a, const double *b, const double a_covariance[], const double b_covariance[],
+                        const rf64_chart charts[], unsigned dim, double joint[])
+{
+    const double share = a[0] / (a[0] + b[0]), other = b[0] / (a[0] + b[0]);
+    double apart[RF_DESCRIBED_MAX];
+    for (unsigned i = 0; i < dim; i++) {
+        apart[i] = rf_component_apart(&charts[i], b[1 + i] - a[1 + i]);
+        for (unsigned j = 0; j <= i; j++) {
+            const size_t at = RF_TRIANGLE(i) + j;
+            joint[at] = share * a_covariance[at] + other * b_covariance[at] + share * other * apart[i] * apart[j];
+        }
+    }
+}
+
+void rf_component_merge(double *a, const double *b, const rf64_chart charts[], unsigned dim, double joint[])
+{
+    const double other = b[0] / (a[0] + b[0]);
+    rf_component_cholesky(joint, dim, NULL);
+    for (unsigned i = 0; i < dim; i++)
+        a[1 + i] += other * rf_component_apart(&charts[i], b[1 + i] - a[1 + i]);
+    memcpy(rf_component_factor(a, dim), joint, RF_TRIANGLE(dim) * sizeof *joint);
+    a[0] += b[0];
+}

@@ -1,0 +1,400 @@
+#include "rejfilt/detail/steps.h"
+
+#include "component.h"
+#include "evaluate.h"
+
+#include <string.h>
+
+enum {
+    BLOCK = 128,      /* points at a time */
+    LANES = 8,        /* of a sum: the order of additions is the same on every machine */
+    AXIS_POINTS = 24, /* that choose an axis */
+    NORMAL_UNIT = RF_GRID
+};
+
+#define FIXED_END 4.8 /* where the points of one parameter end, in standard deviations */
+#define FIXED_BEND                                                                                                     \
+    0.6                /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them   \
+                        */
+#define AXIS_STEP 0.45 /* standard deviations */
+#define LEAST 0.25     /* share of the points' spacing that is taken for a standard deviation, at least */
+
+void rf_points_fixed(rf_points *points)
+{
+    double one = 0, square = 0;
+    for (unsigned i = 0; i < RF_POINTS_FIXED; i++) {
+        const double u = (2.0 * i + 1) / RF_POINTS_FIXED - 1,
+                     z = FIXED_END * (u + FIXED_BEND * u * u * u) / (1 + FIXED_BEND);
+        points->z[i] = z;
+        points->weight[i] = (1 + 3 * FIXED_BEND * u * u) * rf64_exp(-0.5 * z * z);
+        one += points->weight[i];
+        square += points->weight[i] * z * z;
+    }
+    for (unsigned i = 0; i < RF_POINTS_FIXED; i++) {
+        points->z[i] *= rf64_sqrt(one / square);
+        points->weight[i] *= RF_POINTS_FIXED / one;
+    }
+}
+
+uint32_t rf_points_count(unsigned dim)
+{
+    return dim == 1 ? RF_POINTS_FIXED : dim == 2 ? 64 : dim == 3 ? 128 : dim == 4 ? 256 : dim <= 8 ? 512 : 1024;
+}
+
+/* ---- Sums ---- */
+
+static double total_of(const double lane[LANES])
+{
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+static double sum(const double *a, uint32_t n)
+{
+    double lane[LANES] = {0};
+    for (uint32_t k = 0; k < n; k += LANES)
+        for (unsigned l = 0; l < LANES; l++)
+            lane[l] += a[k + l];
+    return total_of(lane);
+}
+
+static double dot(const double *a, const double *b, uint32_t n)
+{
+    double lane[LANES] = {0};
+    for (uint32_t k = 0; k < n; k += LANES)
+        for (unsigned l = 0; l < LANES; l++)
+            lane[l] += a[k + l] * b[k + l];
+    return total_of(lane);
+}
+
+/* ---- Points ---- */
+
+/* The points of an evaluation before they are whitened. */
+typedef struct lattice {
+    const rf_points *fixed; /* of one parameter, else null */
+    uint32_t start[RF_DESCRIBED_MAX];
+    uint32_t stride[RF_DESCRIBED_MAX];
+} lattice;
+
+static lattice lattice_draw(const rf_evaluator *e)
+{
+    lattice p = {.fixed = e->model->dim == 1 ? e->fixed : NULL};
+    rf_words w = {{0}};
+    for (unsigned d = 0; d < e->model->dim && !p.fixed; d++) {
+        if (d % 4 == 0)
+            w = rf_draw(e->seed, e->update, e->evaluations, d / 4, RF_FOR_LATTICE);
+        p.start[d] = w.word[d % 4];
+        p.stride[d] = rf_lattice_stride[d];
+    }
+    return p;
+}
+
+/* q[d][lane]: coordinate d of points first .. first + n − 1. */
+static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_t n, double q[][BLOCK])
+{
+    if (p->fixed) {
+        memcpy(q[0], p->fixed->z + first, n * sizeof **q);
+        return;
+    }
+    for (unsigned d = 0; d < dim; d++)
+        for (uint32_t k = 0; k < n; k++)
+            q[d][k] =
+                rf_lattice_normal[(p->start[d] + (first + k) * p->stride[d]) % RF_LATTICE_SIZE] * (1.0 / NORMAL_UNIT);
+}
+
+/* Mean of the points and the factor W of their covariance, its inverse and the logarithm of its determinant. */
+typedef struct whitening {
+    double mean[RF_DESCRIBED_MAX];
+    double factor[RF_TRIANGLE(RF_DESCRIBED_MAX)], inverse[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double log_size;
+} whitening;
+
+/* inverse ← that of a lower triangle. */
+static void invert(const double *l, unsigned dim, double *inverse)
+{
+    for (unsigned j = 0; j < dim; j++)
+        for (unsigned i = j; i < dim; i++) {
+            double left = i == j;
+            for (unsigned k = j; k < i; k++)
+                left -= l[RF_TRIANGLE(i) + k] * inverse[RF_TRIANGLE(k) + j];
+            inverse[RF_TRIANGLE(i) + j] = left / l[RF_TRIANGLE(i) + i];
+        }
+}
+
+/* product ← a·b, lower triangles. */
+static void multiply(const double *a, const double *b, unsigned dim, double *product)
+{
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j <= i; j++) {
+            double total = 0;
+            for (unsigned k = j; k <= i; k++)
+                total += a[RF_TRIANGLE(i) + k] * b[RF_TRIANGLE(k) + j];
+            product[RF_TRIANGLE(i) + j] = total;
+        }
+}
+
+static void whiten(const lattice *p, unsigned dim, uint32_t count, double q[][BLOCK], whitening *w)
+{
+    if (p->fixed) {
+        w->mean[0] = w->log_size = 0;
+        w->factor[0] = w->inverse[0] = 1;
+        return;
+    }
+    memset(w->mean, 0, sizeof w->mean);
+    memset(w->factor, 0, RF_TRIANGLE(dim) * sizeof *w->factor);
+    for (uint32_t first = 0; first < count; first += BLOCK) {
+        const uint32_t n = count - first < BLOCK ? count - first : BLOCK;
+        lattice_take(p, dim, first, n, q);
+        for (unsigned i = 0; i < dim; i++) {
+            w->mean[i] += sum(q[i], n) / count;
+            for (unsigned j = 0; j <= i; j++)
+                w->factor[RF_TRIANGLE(i) + j] += dot(q[i], q[j], n) / count;
+        }
+    }
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j <= i; j++)
+            w->factor[RF_TRIANGLE(i) + j] -= w->mean[i] * w->mean[j];
+    w->log_size = rf_component_cholesky(w->factor, dim, NULL);
+    invert(w->factor, dim, w->inverse);
+}
+
+/* ---- Likelihoods ---- */
+
+/* x[k * dim + i] ← natural values at base + A·q. y: room for a block. */
+static void place(const rf64_model *model, const double *base, const double *A, double q[][BLOCK], uint32_t n,
+                  double *x)
+{
+    const unsigned dim = model->dim;
+    double own[BLOCK], *y = dim == 1 ? x : own;
+    for (unsigned i = 0; i < dim; i++) {
+        const double *row = A + RF_TRIANGLE(i);
+        for (uint32_t k = 0; k < n; k++)
+            y[k] = base[i] + row[i] * q[i][k];
+        for (unsigned j = 0; j < i; j++)
+            for (uint32_t k = 0; k < n; k++)
+                y[k] += row[j] * q[j][k];
+        rf64_to_natural(&model->charts[i], n, y);
+        for (uint32_t k = 0; k < n && dim > 1; k++)
+            x[(size_t)k * dim + i] = y[k];
+    }
+}
+
+static RF_APART void count_bad(rf_evaluator *e, const double *value, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        e->nan += rf64_is_nan(value[k]) ? 1u : 0u;
+        e->infinite += value[k] > RF64_LIMIT;
+        e->negative += !e->model->is_log && value[k] < 0;
+    }
+}
+
+/* value ← likelihoods of the points x as the model returns them, 0 or −∞ where they are bad. */
+static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value)
+{
+    const rf64_model *model = e->model;
+    const rf_status status =
+        rf64_model_likelihoods(model, x, model->dim, n, e->record, e->record[model->settings], value);
+    const double nothing = model->is_log ? -rf64_infinity() : 0;
+    int bad = 0;
+    if (status < 0)
+        return status;
+    for (uint32_t k = 0; k < n; k++)
+        bad |= rf64_is_bad(value[k], model->is_log);
+    if (bad) {
+        count_bad(e, value, n);
+        for (uint32_t k = 0; k < n; k++)
+            value[k] = rf64_is_bad(value[k], model->is_log) ? nothing : value[k];
+    }
+    e->points += n;
+    return RF_OK;
+}
+
+/* ---- Evaluations ---- */
+
+/* Weighted sums over the points. */
+typedef struct moments {
+    double scale;                                                  /* of all of them, a logarithm */
+    double one, square, entropy;                                   /* Σℓ, Σℓ², Σℓ·lnℓ */
+    double z[RF_DESCRIBED_MAX], zz[RF_TRIANGLE(RF_DESCRIBED_MAX)]; /* Σℓz, Σℓzzᵀ */
+} moments;
+
+/* Makes `scale` that of the sums. */
+static void rescale(moments *s, unsigned dim, double scale)
+{
+    const double factor = s->one > 0 ? rf64_exp(s->scale - scale) : 0;
+    s->entropy = factor * (s->entropy + (s->one > 0 ? (s->scale - scale) * s->one : 0));
+    s->one *= factor;
+    s->square *= factor * factor;
+    for (unsigned i = 0; i < dim; i++)
+        s->z[i] *= factor;
+    for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
+        s->zz[i] *= factor;
+    s->scale = scale;
+}
+
+/* Adds a block: values as the model returns them; weights of points, or null. `room` for a block. */
+static void add(moments *s, const rf64_model *model, const double *weight, double q[][BLOCK], uint32_t n, double *value,
+                double *room)
+{
+    if (model->is_log) {
+        double highest = -rf64_infinity();
+        for (uint32_t k = 0; k < n; k++)
+            highest = rf64_max(value[k], highest);
+        if (!(highest > -rf64_infinity()))
+            return;
+        if (!(s->one > 0) || highest > s->scale)
+            rescale(s, model->dim, highest);
+        for (uint32_t k = 0; k < n; k++) {
+            const double log_l = rf64_max(value[k] - s->scale, -1000.0);
+            value[k] = rf64_exp(log_l);
+            room[k] = log_l;
+        }
+    } else {
+        for (uint32_t k = 0; k < n; k++)
+            room[k] = rf64_log(rf64_max(value[k], RF64_SMALLEST_NORMAL));
+    }
+    for (uint32_t k = 0; k < n && weight; k++)
+        value[k] *= weight[k];
+    s->one += sum(value, n);
+    s->square += dot(value, value, n);
+    s->entropy += dot(value, room, n);
+    for (unsigned i = 0; i < model->dim; i++) {
+        for (uint32_t k = 0; k < n; k++)
+            room[k] = value[k] * q[i][k];
+        s->z[i] += sum(room, n);
+        for (unsigned j = 0; j <= i; j++)
+            s->zz[RF_TRIANGLE(i) + j] += dot(room, q[j], n);
+    }
+}
+
+/* The least variance in the direction of each coordinate: what lies between two points is not seen. */
+static void least_variances(const whitening *w, unsigned dim, uint32_t count, double least[])
+{
+    const double spacing = dim == 1 ? 2 * FIXED_END / (1 + FIXED_BEND) / count : 2.5 * rf64_exp(-rf64_log(count) / dim);
+    for (unsigned i = 0; i < dim; i++) {
+        const double sd = LEAST * spacing * w->factor[RF_TRIANGLE(i) + i];
+        least[i] = sd * sd;
+    }
+}
+
+/* after, result ← what follows from the sums; A and w as in rf_evaluate. */
+static void project(const moments *s, const rf_evaluator *e, const whitening *w, const double *A,
+                    const double *component, uint32_t count, double *after, rf_evaluation *result)
+{
+    const unsigned dim = e->model->dim;
+    double off[RF_DESCRIBED_MAX], least[RF_DESCRIBED_MAX], c[RF_TRIANGLE(RF_DESCRIBED_MAX)], trace = 0;
+    for (unsigned i = 0; i < dim; i++) {
+        off[i] = s->z[i] / s->one - w->mean[i];
+        for (unsigned j = 0; j <= i; j++)
+            c[RF_TRIANGLE(i) + j] = s->zz[RF_TRIANGLE(i) + j] / s->one - (s->z[i] / s->one) * (s->z[j] / s->one);
+    }
+    least_variances(w, dim, count, least);
+    const double log_size = rf_component_cholesky(c, dim, least);
+    for (unsigned i = 0; i < dim; i++) { /* |W⁻¹·off|² and the trace of W⁻¹·c·cᵀ·W⁻ᵀ */
+        const double *row = w->inverse + RF_TRIANGLE(i);
+        double mean = 0;
+        for (unsigned k = 0; k <= i; k++) {
+            double element = 0;
+            for (unsigned j = k; j <= i; j++)
+                element += row[j] * c[RF_TRIANGLE(j) + k];
+            trace += element * element;
+            mean += row[k] * off[k];
+        }
+        trace += mean * mean;
+    }
+    const double log_mean = rf64_log(s->one / count);
+    result->loss = rf64_max(s->entropy / s->one - log_mean - 0.5 * (trace - dim) + (log_size - w->log_size), 0);
+    result->likelihood = s->one / count;
+    result->scale = s->scale;
+    result->effective = s->one * s->one / s->square;
+    after[0] = component[0];
+    for (unsigned i = 0; i < dim; i++) {
+        double move = 0;
+        for (unsigned j = 0; j <= i; j++)
+            move += A[RF_TRIANGLE(i) + j] * off[j];
+        rf_component_mean(after)[i] = component[1 + i] + move;
+    }
+    multiply(A, c, dim, rf_component_factor(after, dim));
+}
+
+rf_status rf_evaluate(rf_evaluator *e, const double *component, double *after, rf_evaluation *result)
+{
+    const rf64_model *model = e->model;
+    const unsigned dim = model->dim;
+    const uint32_t count = rf_points_count(dim);
+    const double *mean = component + 1, *factor = mean + dim;
+    double q[RF_DESCRIBED_MAX][BLOCK], x[RF_DESCRIBED_MAX * BLOCK], value[BLOCK], room[BLOCK];
+    double own_A[RF_TRIANGLE(RF_DESCRIBED_MAX)], own_base[RF_DESCRIBED_MAX];
+    const double *A = factor, *base = mean;
+    const lattice points = lattice_draw(e);
+    whitening w;
+    moments s;
+    s.scale = s.one = s.square = s.entropy = 0;
+    memset(s.z, 0, dim * sizeof *s.z);
+    memset(s.zz, 0, RF_TRIANGLE(dim) * sizeof *s.zz);
+    whiten(&points, dim, count, q, &w);
+    if (dim > 1) { /* candidates μ + L·W⁻¹·(q − q̄), as base + A·q */
+        multiply(factor, w.inverse, dim, own_A);
+        for (unsigned i = 0; i < dim; i++) {
+            double move = 0;
+            for (unsigned j = 0; j <= i; j++)
+                move += own_A[RF_TRIANGLE(i) + j] * w.mean[j];
+            own_base[i] = mean[i] - move;
+        }
+        A = own_A;
+        base = own_base;
+    }
+    for (uint32_t first = 0; first < count; first += BLOCK) {
+        const uint32_t n = count - first < BLOCK ? count - first : BLOCK;
+        if (dim == 1 || count > BLOCK)
+            lattice_take(&points, dim, first, n, q);
+        place(model, base, A, q, n, x);
+        const rf_status status = ask(e, x, n, value);
+        if (status < 0)
+            return status;
+        add(&s, model, points.fixed ? points.fixed->weight + first : NULL, q, n, value, room);
+    }
+    e->evaluations++;
+    if (s.one > 0) {
+        project(&s, e, &w, A, component, count, after, result);
+    } else {
+        const rf_evaluation impossible = {0, -rf64_infinity(), 0, 1};
+        memcpy(after, component, rf_component_size(dim) * sizeof *after);
+        *result = impossible;
+    }
+    return RF_OK;
+}
+
+rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, double scale, unsigned *axis)
+{
+    const rf64_model *model = e->model;
+    const unsigned dim = model->dim;
+    const double *mean = component + 1, *factor = mean + dim;
+    double q[RF_DESCRIBED_MAX][BLOCK], x[RF_DESCRIBED_MAX * AXIS_POINTS], value[2][AXIS_POINTS], most = -1;
+    const lattice points = lattice_draw(e);
+    *axis = 0;
+    if (dim == 1)
+        return RF_OK;
+    lattice_take(&points, dim, 0, AXIS_POINTS, q);
+    for (unsigned a = 0; a < dim; a++) {
+        for (unsigned side = 0; side < 2; side++) {
+            double base[RF_DESCRIBED_MAX];
+            for (unsigned i = 0; i < dim; i++)
+                base[i] = mean[i] + (i < a ? 0 : (side ? AXIS_STEP : -AXIS_STEP) * factor[RF_TRIANGLE(i) + a]);
+            place(model, base, factor, q, AXIS_POINTS, x);
+            const rf_status status = ask(e, x, AXIS_POINTS, value[side]);
+            if (status < 0)
+                return status;
+            for (uint32_t k = 0; k < AXIS_POINTS && model->is_log; k++)
+                value[side][k] = rf64_exp(rf64_min(rf64_max(value[side][k] - scale, -1000.0), 40.0));
+        }
+        for (uint32_t k = 0; k < AXIS_POINTS; k++)
+            value[0][k] -= value[1][k];
+        const double varies = dot(value[0], value[0], AXIS_POINTS);
+        if (varies > most) {
+            most = varies;
+            *axis = a;
+        }
+    }
+    e->evaluations++;
+    return RF_OK;
+}

@@ -1,0 +1,46 @@
+/* What a record makes of one Gaussian: likelihoods at a few points whose first two moments are exactly the Gaussian's,
+   and the Gaussian with the moments of the posterior that they stand for. */
+#ifndef REJFILT_EVALUATE_H
+#define REJFILT_EVALUATE_H
+
+#include "rejfilt/host.h"
+
+enum { RF_POINTS_FIXED = 48 }; /* points of one parameter */
+
+/* Points of one parameter and their weights, of mean 1. */
+typedef struct rf_points {
+    double z[RF_POINTS_FIXED], weight[RF_POINTS_FIXED];
+} rf_points;
+
+/* Each is weighted by the normal density times its step: for smooth likelihoods far more exact than as many quantiles.
+ */
+void rf_points_fixed(rf_points *points);
+/* Points of an evaluation in so many parameters. */
+uint32_t rf_points_count(unsigned dim);
+
+/* One record, and what the evaluations of an update have in common. */
+typedef struct rf_evaluator {
+    const rf64_model *model;
+    const double *record;             /* settings, then the outcome */
+    const rf_points *fixed;           /* rf_points_fixed */
+    uint64_t seed;                    /* of the belief */
+    uint32_t update;                  /* number of the update */
+    uint32_t evaluations, points;     /* so far in this update */
+    uint32_t nan, negative, infinite; /* likelihoods that counted as zero */
+} rf_evaluator;
+
+/* What an evaluation found. */
+typedef struct rf_evaluation {
+    double likelihood; /* mean over the points, divided by exp(scale); 0: impossible, and the Gaussian stays */
+    double scale;      /* 0 unless the model returns logarithms */
+    double loss;       /* Kullback-Leibler divergence of the new Gaussian from the posterior, in nats */
+    double effective;  /* points, by their weights */
+} rf_evaluation;
+
+/* after ← the posterior of a component, projected; its weight stays. Refused: the model failed. */
+rf_status rf_evaluate(rf_evaluator *e, const double *component, double *after, rf_evaluation *result);
+
+/* The column of its factor along which the likelihood varies most. */
+rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, double scale, unsigned *axis);
+
+#endif

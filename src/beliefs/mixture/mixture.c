@@ -1,0 +1,666 @@
+/* A few Gaussians: one as long as one is enough, split where the measured loss says so, merged where that costs least.
+ */
+#include "rejfilt/detail/chart.h"
+
+#include "mixture.h"
+
+#include <string.h>
+
+#include "beliefs.h"
+#include "bytes.h"
+#include "component.h"
+#include "evaluate.h"
+
+enum { GAUSSIANS = 16, ROUND = 5 }; /* ROUND: that a circle begins with */
+
+#define LOSS_MAX 1e-4    /* nats that an update may lose in one component: more, and it is split */
+#define MERGER_FREE 1e-5  /* nats that a merger may cost where there is room */
+#define WEIGHT_LEAST 1e-9 /* lighter components are dropped */
+#define SD_LEAST 1.01     /* in spacings of numbers near the mean */
+
+typedef struct mixture {
+    rf_belief head;
+    uint32_t updates, most, count; /* most: Gaussians there can be */
+    double loss;
+    rf_points fixed;  /* for one parameter */
+    double numbers[]; /* components; the same after the record; covariances of those */
+} mixture;
+
+static unsigned dim_of(const mixture *m) { return m->head.problem->description.dim; }
+static const double *component_in(const mixture *m, uint32_t i)
+{
+    return m->numbers + i * rf_component_size(dim_of(m));
+}
+static double *component_of(mixture *m, uint32_t i) { return m->numbers + i * rf_component_size(dim_of(m)); }
+static double *after_of(mixture *m, uint32_t i) { return component_of(m, m->most + i); }
+static double *covariance_of(mixture *m, uint32_t i)
+{
+    return component_of(m, 2 * m->most) + i * RF_TRIANGLE(dim_of(m));
+}
+
+double rf_mixture_loss(const rf_belief *belief) { return ((const mixture *)belief)->loss; }
+uint32_t rf_mixture_count(const rf_belief *belief) { return ((const mixture *)belief)->count; }
+const double *rf_mixture_component(const rf_belief *belief, uint32_t i)
+{
+    return component_in((const mixture *)belief, i);
+}
+
+static rf_belief *mixture_open(const rf_belief_setup *setup, char *error, size_t size)
+{
+    const unsigned dim = setup->problem->description.dim;
+    const uint32_t most = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX, GAUSSIANS, error, size);
+    if (most == 0)
+        return NULL;
+    if (setup->is_float) {
+        rf_fail(error, size, "belief 'mixture' works in double alone");
+        return NULL;
+    }
+    const size_t numbers = most * (2 * rf_component_size(dim) + RF_TRIANGLE(dim));
+    rf_belief *belief =
+        rf_belief_new(&rf_belief_mixture, setup, sizeof(mixture) + numbers * sizeof(double), error, size);
+    if (belief) {
+        ((mixture *)belief)->most = most;
+        rf_points_fixed(&((mixture *)belief)->fixed);
+    }
+    return belief;
+}
+
+/* A whole circle, as several Gaussians side by side: together as uniform as one that is as wide as a circle lets it be,
+   and each narrow enough for a fringe. */
+static void spread_round(mixture *m, unsigned parameter)
+{
+    const unsigned dim = dim_of(m);
+    const rf64_chart *chart = &m->head.problem->charts[parameter];
+    const double period = chart->high - chart->low;
+    m->count = ROUND;
+    for (uint32_t k = 0; k < ROUND; k++) {
+        double *c = component_of(m, k);
+        if (k > 0)
+            memcpy(c, component_of(m, 0), rf_component_size(dim) * sizeof *c);
+        c[0] = 1.0 / ROUND;
+        rf_component_mean(c)[parameter] = chart->low + period * (k + 0.5) / ROUND;
+        rf_component_factor(c, dim)[RF_TRIANGLE(parameter) + parameter] = RF_WRAP_WIDEST * period / ROUND;
+    }
+}
+
+static rf_status mixture_restart(rf_belief *belief)
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    double covariance[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], *c = component_of(m, 0);
+    const rf_status status = rf_problem_priors(belief->problem, rf_component_mean(c), covariance);
+    if (status < 0)
+        return status;
+    c[0] = 1;
+    m->count = 1;
+    m->loss = 0;
+    const rf_status done = rf64_covariance_factor(covariance, dim, rf_component_factor(c, dim));
+    for (unsigned i = 0; i < dim && m->count == 1 && m->most >= 2 * ROUND; i++) {
+        const rf64_chart *chart = &belief->problem->charts[i];
+        if (chart->kind == RF_PERIODIC &&
+            covariance[i * dim + i] > 0.25 * (chart->high - chart->low) * (chart->high - chart->low))
+            spread_round(m, i);
+    }
+    return done;
+}
+
+/* ---- Limits ---- */
+
+static double sd_of(const double *c, unsigned dim, unsigned i)
+{
+    return dim == 1 ? c[2] : rf64_sqrt(rf_component_covariance(c, dim, i, i));
+}
+
+/* Brings a periodic mean into its period; holds standard deviations below what a circle has room for, and above the
+   spacing of numbers. Returns a note. */
+static rf_status hold(double *c, const rf64_chart charts[], unsigned dim)
+{
+    rf_status note = RF_OK;
+    for (unsigned i = 0; i < dim; i++) {
+        double *mean = rf_component_mean(c) + i, sd = sd_of(c, dim, i), held = sd;
+        if (charts[i].kind == RF_PERIODIC) {
+            *mean = rf64_chart_natural(&charts[i], *mean);
+            held = rf64_min(held, RF_WRAP_WIDEST * (charts[i].high - charts[i].low));
+        }
+        *mean = rf64_min(rf64_max(*mean, -RF64_LIMIT), RF64_LIMIT);
+        const double spacing =
+            RF64_EPSILON *
+            rf64_max(rf64_abs(*mean), charts[i].kind == RF_REAL || charts[i].kind == RF_PERIODIC ? 0 : 1);
+        if (held < SD_LEAST * spacing) {
+            held = SD_LEAST * spacing;
+            note |= RF_NOTE_COARSE;
+        }
+        held = rf64_min(rf64_max(held, RF64_TINY), RF64_LIMIT);
+        for (unsigned j = 0; j <= i && held != sd; j++)
+            rf_component_factor(c, dim)[RF_TRIANGLE(i) + j] *= held / sd;
+    }
+    return note;
+}
+
+/* ---- Time, recovery ---- */
+
+/* What is done to every component, by the filter of the core. */
+typedef struct change {
+    const double *F, *Q, *factor; /* factor: stretch by it */
+    double elapsed;
+} change;
+
+static rf_status change_all(mixture *m, const change *by)
+{
+    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_DESCRIBED_MAX)];
+    const unsigned dim = dim_of(m);
+    rf64_filter *filter;
+    rf_status status = rf64_filter_init(&filter, memory, sizeof memory, dim, 0);
+    for (uint32_t k = 0; k < m->count && status >= 0; k++) {
+        double *c = component_of(m, k), *mean = rf_component_mean(c), *factor = rf_component_factor(c, dim);
+        status = rf64_filter_restore(filter, 0, 0, mean, factor, NULL);
+        if (status >= 0)
+            status = by->factor ? rf64_stretch(filter, by->factor)
+                     : by->F    ? rf64_evolve(filter, by->F, by->Q)
+                                : rf64_diffuse_covariance(filter, by->Q, by->elapsed);
+        memcpy(mean, rf64_filter_mean(filter), dim * sizeof *mean);
+        memcpy(factor, rf64_filter_factor(filter), RF_TRIANGLE(dim) * sizeof *factor);
+        hold(c, m->head.problem->charts, dim);
+    }
+    return status < 0 ? status : RF_OK;
+}
+
+static rf_status mixture_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
+{
+    const change by = {F, Q, NULL, elapsed};
+    return change_all((mixture *)belief, &by);
+}
+
+/* Of every component, so that modes stay where they are. */
+static rf_status mixture_stretch(rf_belief *belief, const double factor[])
+{
+    const change by = {NULL, NULL, factor, 0};
+    return change_all((mixture *)belief, &by);
+}
+
+/* ---- Merging ---- */
+
+/* What mergers look at: weights, and logarithms of the sizes of factors. */
+typedef struct merger {
+    double weight[RF_MIXTURE_MAX], log_size[RF_MIXTURE_MAX];
+    double mean[RF_MIXTURE_MAX], variance[RF_MIXTURE_MAX]; /* of one parameter */
+    double cost[RF_TRIANGLE(RF_MIXTURE_MAX)];              /* of pairs j < i, at RF_TRIANGLE(i) + j */
+} merger;
+
+static void merger_take(merger *g, mixture *m, uint32_t i)
+{
+    const unsigned dim = dim_of(m);
+    const double *c = after_of(m, i);
+    double *covariance = covariance_of(m, i);
+    g->weight[i] = c[0];
+    g->log_size[i] = rf_component_log_size(c, dim);
+    for (unsigned a = 0; a < dim; a++)
+        for (unsigned b = 0; b <= a; b++)
+            covariance[RF_TRIANGLE(a) + b] = rf_component_covariance(c, dim, a, b);
+    g->mean[i] = c[1];
+    g->variance[i] = covariance[0];
+}
+
+/* Runnalls: an upper bound of the divergence of the merged from the two, in nats of the whole mixture. */
+static double merger_cost(const merger *g, mixture *m, uint32_t i, uint32_t j)
+{
+    const unsigned dim = dim_of(m);
+    double joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    rf_component_joint(after_of(m, i), after_of(m, j), covariance_of(m, i), covariance_of(m, j),
+                       m->head.problem->charts, dim, joint);
+    return (g->weight[i] + g->weight[j]) * rf_component_cholesky(joint, dim, NULL) - g->weight[i] * g->log_size[i] -
+           g->weight[j] * g->log_size[j];
+}
+
+/* The costs of i with those before it. */
+static void merger_row(merger *g, mixture *m, uint32_t i)
+{
+    const rf64_chart chart = m->head.problem->charts[0];
+    const double w = g->weight[i], mean = g->mean[i], variance = g->variance[i], own = w * g->log_size[i];
+    double *cost = g->cost + RF_TRIANGLE(i);
+    if (dim_of(m) > 1) {
+        for (uint32_t j = 0; j < i; j++)
+            cost[j] = merger_cost(g, m, i, j);
+        return;
+    }
+    double apart[RF_MIXTURE_MAX];
+    for (uint32_t j = 0; j < i; j++)
+        apart[j] = g->mean[j] - mean;
+    for (uint32_t j = 0; j < i && chart.kind == RF_PERIODIC; j++)
+        apart[j] = rf_component_apart(&chart, apart[j]);
+    for (uint32_t j = 0; j < i; j++) {
+        const double both = w + g->weight[j], share = w / both, other = g->weight[j] / both;
+        const double joint = share * variance + other * g->variance[j] + share * other * apart[j] * apart[j];
+        cost[j] = both * 0.5 * rf64_log(joint) - own - g->weight[j] * g->log_size[j];
+    }
+}
+
+/* The cheapest pair among `count`. */
+static double merger_cheapest(const merger *g, uint32_t count, uint32_t *first, uint32_t *second)
+{
+    double least = rf64_infinity();
+    for (uint32_t i = 1; i < count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (g->cost[RF_TRIANGLE(i) + j] < least) {
+                least = g->cost[RF_TRIANGLE(i) + j];
+                *first = j;
+                *second = i;
+            }
+    return least;
+}
+
+/* Recomputes what depends on component i. */
+static void merger_again(merger *g, mixture *m, uint32_t count, uint32_t i)
+{
+    merger_take(g, m, i);
+    merger_row(g, m, i);
+    for (uint32_t k = i + 1; k < count; k++)
+        merger_row(g, m, k);
+}
+
+/* Merges, among `count` components after the record, until there is room and no merger is free. Returns how many are
+ * left. */
+static uint32_t merge(mixture *m, uint32_t count)
+{
+    const unsigned dim = dim_of(m);
+    const uint32_t wanted = m->most * 3 / 4 > 1 ? m->most * 3 / 4 : 1;
+    merger g;
+    for (uint32_t i = 0; i < count && count > 1; i++) {
+        merger_take(&g, m, i);
+        merger_row(&g, m, i);
+    }
+    while (count > 1) {
+        uint32_t a = 0, b = 1;
+        const double cost = merger_cheapest(&g, count, &a, &b);
+        double joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+        if (count <= wanted && !(cost < MERGER_FREE))
+            break;
+        rf_component_joint(after_of(m, a), after_of(m, b), covariance_of(m, a), covariance_of(m, b),
+                           m->head.problem->charts, dim, joint);
+        rf_component_merge(after_of(m, a), after_of(m, b), m->head.problem->charts, dim, joint);
+        hold(after_of(m, a), m->head.problem->charts, dim);
+        m->loss += rf64_max(cost, 0);
+        count--;
+        if (b != count) {
+            memcpy(after_of(m, b), after_of(m, count), rf_component_size(dim) * sizeof(double));
+            merger_again(&g, m, count, b);
+        }
+        merger_again(&g, m, count, a);
+    }
+    return count;
+}
+
+/* ---- Updates ---- */
+
+/* What becomes of the components in a record. */
+typedef struct learning {
+    rf_evaluator evaluator;
+    rf_evaluation found[RF_MIXTURE_MAX];
+    double weight[RF_MIXTURE_MAX]; /* prior weight times likelihood over exp(scale) */
+    double scale;
+} learning;
+
+static void weigh(learning *l, const mixture *m, uint32_t i)
+{
+    const rf_evaluation *f = &l->found[i];
+    const double more =
+        f->scale == l->scale || !(f->likelihood > 0) ? 1 : rf64_exp(rf64_min(f->scale - l->scale, 600.0));
+    l->weight[i] = component_in(m, i)[0] * f->likelihood * more;
+}
+
+static rf_status evaluate(learning *l, mixture *m, uint32_t i)
+{
+    return rf_evaluate(&l->evaluator, component_of(m, i), after_of(m, i), &l->found[i]);
+}
+
+/* Splits component i as it was before the record, and evaluates its parts. */
+static rf_status split(learning *l, mixture *m, uint32_t i)
+{
+    const unsigned dim = dim_of(m);
+    const uint32_t parts[3] = {i, m->count, m->count + 1};
+    unsigned axis;
+    rf_status status = rf_evaluate_axis(&l->evaluator, component_of(m, i), l->found[i].scale, &axis);
+    if (status < 0)
+        return status;
+    rf_component_split(component_of(m, i), dim, axis, component_of(m, parts[1]), component_of(m, parts[0]),
+                       component_of(m, parts[2]));
+    m->count += 2;
+    for (unsigned k = 0; k < 3 && status >= 0; k++) {
+        status = evaluate(l, m, parts[k]);
+        if (status >= 0)
+            weigh(l, m, parts[k]);
+    }
+    return status;
+}
+
+static double total_of(const double *weight, uint32_t count)
+{
+    double total = 0;
+    for (uint32_t i = 0; i < count; i++)
+        total += weight[i];
+    return total;
+}
+
+/* Evaluates all, and splits until no component loses too much or there is no room. */
+static rf_status evaluate_all(learning *l, mixture *m)
+{
+    l->scale = -rf64_infinity();
+    for (uint32_t i = 0; i < m->count; i++) {
+        const rf_status status = evaluate(l, m, i);
+        if (status < 0)
+            return status;
+        l->scale = rf64_max(l->found[i].scale, l->scale);
+    }
+    for (uint32_t i = 0; i < m->count; i++)
+        weigh(l, m, i);
+    while (m->count + 2 <= m->most) {
+        double most = 0;
+        uint32_t worst = 0;
+        for (uint32_t i = 0; i < m->count; i++)
+            if (l->weight[i] * l->found[i].loss > most) {
+                most = l->weight[i] * l->found[i].loss;
+                worst = i;
+            }
+        if (!(most > LOSS_MAX * total_of(l->weight, m->count)))
+            break;
+        const rf_status status = split(l, m, worst);
+        if (status < 0)
+            return status;
+    }
+    return RF_OK;
+}
+
+/* Learns from one record. Adds ln P(E) to *log_evidence, −∞ where it is impossible; sets *effective. */
+static rf_status learn(learning *l, mixture *m, double *log_evidence, double *effective)
+{
+    const unsigned dim = dim_of(m);
+    const size_t size = rf_component_size(dim);
+    rf_status note = evaluate_all(l, m);
+    const double total = note < 0 ? 0 : total_of(l->weight, m->count);
+    double squares = 0, left = 0;
+    uint32_t count = 0;
+    if (note < 0)
+        return note;
+    if (!(total > 0 && total <= RF64_LARGEST)) {
+        *log_evidence = -rf64_infinity();
+        return RF_OK;
+    }
+    *log_evidence += rf64_log(total) + l->scale;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const double weight = l->weight[i] / total;
+        squares += weight * weight / l->found[i].effective;
+        if (weight < WEIGHT_LEAST)
+            continue;
+        m->loss += weight * l->found[i].loss;
+        left += weight;
+        if (count != i)
+            memcpy(after_of(m, count), after_of(m, i), size * sizeof(double));
+        after_of(m, count)[0] = weight;
+        note |= hold(after_of(m, count), m->head.problem->charts, dim);
+        count++;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        after_of(m, i)[0] /= left;
+    *effective = 1 / squares;
+    m->count = merge(m, count);
+    memcpy(component_of(m, 0), after_of(m, 0), m->count * size * sizeof(double));
+    return note;
+}
+
+static uint16_t counted(uint32_t bad) { return (uint16_t)(bad < 65535 ? bad : 65535); }
+
+static rf_status mixture_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options,
+                                const rf_engine *engine, rf64_report *report)
+{
+    mixture *m = (mixture *)belief;
+    const rf64_model model = rf64_problem_model(belief->problem);
+    const size_t width = model.settings + 1u;
+    learning l;
+    const rf_evaluator none = {.model = &model, .fixed = &m->fixed, .seed = belief->seed, .update = m->updates};
+    double log_evidence = 0, effective = 1;
+    rf_status note = RF_OK;
+    (void)engine;
+    if (count == 0)
+        return RF_REFUSED_EVIDENCE;
+    for (size_t i = 0; i < count * width; i++)
+        if (!rf64_is_finite(records[i]))
+            return RF_REFUSED_EVIDENCE;
+    l.evaluator = none;
+    for (uint32_t k = 0; k < count; k++) {
+        double more = 0;
+        l.evaluator.record = records + k * width;
+        const rf_status status = learn(&l, m, &more, &effective);
+        if (status < 0)
+            return status;
+        note |= status;
+        log_evidence += more;
+        if (!rf64_is_finite(more)) { /* impossible wherever there is a point */
+            double factor[RF_DESCRIBED_MAX];
+            for (unsigned i = 0; i < model.dim; i++)
+                factor[i] = rf64_sqrt(1 + options->recovery);
+            change_all(m, &(change){NULL, NULL, factor, 0});
+            note |= RF_NOTE_WIDENED;
+        }
+    }
+    note |= rf_belief_report(report, m->updates++, l.evaluator.points, effective, log_evidence);
+    note |= l.evaluator.nan || l.evaluator.negative || l.evaluator.infinite ? RF_NOTE_BAD : 0;
+    report->nan = counted(l.evaluator.nan);
+    report->negative = counted(l.evaluator.negative);
+    report->infinite = counted(l.evaluator.infinite);
+    report->status = note;
+    return note;
+}
+
+/* ---- Reading ---- */
+
+/* The mean and the variance of parameter i when the circle is cut opposite `centre`. */
+static double mean_about(const mixture *m, unsigned i, double centre, double *variance)
+{
+    const rf64_chart *chart = &m->head.problem->charts[i];
+    double mean = 0, square = 0;
+    for (uint32_t k = 0; k < m->count; k++) {
+        const double *c = component_in(m, k), apart = rf_component_apart(chart, c[1 + i] - centre);
+        mean += c[0] * apart;
+        square += c[0] * apart * apart;
+    }
+    *variance = square - mean * mean;
+    return centre + mean;
+}
+
+/* Of a circle, the mean about which the components lie closest. */
+static double mean_of(const mixture *m, unsigned i)
+{
+    const rf64_chart *chart = &m->head.problem->charts[i];
+    uint32_t heaviest = 0;
+    double variance, least = rf64_infinity(), best;
+    for (uint32_t k = 1; k < m->count; k++)
+        heaviest = component_in(m, k)[0] > component_in(m, heaviest)[0] ? k : heaviest;
+    best = mean_about(m, i, component_in(m, heaviest)[1 + i], &variance);
+    if (chart->kind != RF_PERIODIC)
+        return best;
+    for (uint32_t k = 0; k < m->count; k++) {
+        double mean = component_in(m, k)[1 + i];
+        for (unsigned again = 0; again < 3; again++)
+            mean = mean_about(m, i, mean, &variance);
+        if (variance < least) {
+            least = variance;
+            best = mean;
+        }
+    }
+    return rf64_chart_natural(chart, best);
+}
+
+static void mixture_moments(const rf_belief *belief, double mean[], double covariance[])
+{
+    const mixture *m = (const mixture *)belief;
+    const rf64_chart *charts = belief->problem->charts;
+    const unsigned dim = dim_of(m);
+    for (unsigned i = 0; i < dim; i++)
+        mean[i] = mean_of(m, i);
+    for (unsigned i = 0; i < dim && covariance; i++)
+        for (unsigned j = 0; j <= i; j++) {
+            double total = 0;
+            for (uint32_t k = 0; k < m->count; k++) {
+                const double *c = component_in(m, k);
+                const double a = rf_component_apart(&charts[i], c[1 + i] - mean[i]),
+                             b = rf_component_apart(&charts[j], c[1 + j] - mean[j]);
+                total += c[0] * (rf_component_covariance(c, dim, i, j) + a * b);
+            }
+            covariance[RF_TRIANGLE(i) + j] = total;
+        }
+}
+
+static void mixture_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
+{
+    const mixture *m = (const mixture *)belief;
+    const unsigned dim = dim_of(m);
+    double z[RF_DESCRIBED_MAX + 1],
+        left = rf64_uniform(rf_draw(belief->seed, m->updates, index, RF_DESCRIBED_MAX, purpose).word[0]);
+    uint32_t k = 0;
+    while (k + 1 < m->count && (left -= component_in(m, k)[0]) > 0)
+        k++;
+    const double *mean = component_in(m, k) + 1, *factor = mean + dim;
+    for (unsigned i = 0; i < dim; i += 2) {
+        const rf_words w = rf_draw(belief->seed, m->updates, index, i / 4, purpose);
+        rf64_normal_pair(w.word[i % 4], w.word[i % 4 + 1], &z[i], &z[i + 1]);
+    }
+    for (unsigned i = 0; i < dim; i++) {
+        double move = 0;
+        for (unsigned j = 0; j <= i; j++)
+            move += factor[RF_TRIANGLE(i) + j] * z[j];
+        x[i] = rf64_chart_natural(&belief->problem->charts[i], mean[i] + move);
+    }
+}
+
+/* The components of one parameter. On a circle each stands there several times. */
+typedef struct marginal {
+    uint32_t count;
+    double weight[RF_MIXTURE_MAX], mean[RF_MIXTURE_MAX], sd[RF_MIXTURE_MAX];
+    double period, from; /* 0: a line */
+} marginal;
+
+enum { TURNS = 3 }; /* to either side */
+
+/* The probability below y, or on a circle between `from` and y; and the density there. */
+static double below(const marginal *g, double y, double *density)
+{
+    const int turns = g->period > 0 ? TURNS : 0;
+    double total = 0, slope = 0;
+    for (int turn = -turns; turn <= turns; turn++)
+        for (uint32_t k = 0; k < g->count; k++) {
+            const double scale = 1 / g->sd[k], z = (y + turn * g->period - g->mean[k]) * scale;
+            total += g->weight[k] * rf64_normal_cdf(z);
+            slope += g->weight[k] * scale * 0.3989422804014327 * rf64_exp(-0.5 * z * z);
+            if (turns > 0)
+                total -= g->weight[k] * rf64_normal_cdf((g->from + turn * g->period - g->mean[k]) * scale);
+        }
+    *density = slope;
+    return total;
+}
+
+static double mixture_quantile(const rf_belief *belief, unsigned parameter, double p)
+{
+    const mixture *m = (const mixture *)belief;
+    const rf64_chart *chart = &belief->problem->charts[parameter];
+    const unsigned dim = dim_of(m);
+    const double z = rf64_normal_quantile(p);
+    marginal g = {.count = m->count, .period = chart->kind == RF_PERIODIC ? chart->high - chart->low : 0};
+    double low = rf64_infinity(), high = -low, widest = 0;
+    for (uint32_t k = 0; k < m->count; k++) {
+        const double *c = component_in(m, k);
+        g.weight[k] = c[0];
+        g.mean[k] = c[1 + parameter];
+        g.sd[k] = sd_of(c, dim, parameter);
+        low = rf64_min(low, g.mean[k] + z * g.sd[k]);
+        high = rf64_max(high, g.mean[k] + z * g.sd[k]);
+        widest = rf64_max(widest, g.sd[k]);
+    }
+    if (m->count == 1 && !(g.period > 0))
+        return low;
+    if (g.period > 0) {
+        low = g.from = mean_of(m, parameter) - 0.5 * g.period;
+        high = low + g.period;
+    }
+    /* Newton's steps, and bisection where they lead out of the bracket */
+    double y = 0.5 * (low + high);
+    for (unsigned step = 0; step < 100 && high - low > 1e-12 * widest; step++) {
+        double density;
+        const double off = below(&g, y, &density) - p;
+        if (off > 0)
+            high = y;
+        else
+            low = y;
+        double next = y - off / density;
+        next = next > low && next < high ? next : 0.5 * (low + high);
+        if (rf64_abs(next - y) <= 1e-9 * widest)
+            return next;
+        y = next;
+    }
+    return y;
+}
+
+static uint32_t mixture_updates(const rf_belief *belief) { return ((const mixture *)belief)->updates; }
+
+/* ---- Bytes ---- */
+
+static size_t mixture_save(const rf_belief *belief, unsigned char *bytes)
+{
+    const mixture *m = (const mixture *)belief;
+    rf_writer w = {bytes, 0};
+    rf_write_u64(&w, m->updates);
+    rf_write_u64(&w, m->count);
+    rf_write_real(&w, m->loss);
+    for (size_t i = 0; i < m->count * rf_component_size(dim_of(m)); i++)
+        rf_write_real(&w, m->numbers[i]);
+    return w.size;
+}
+
+static int is_component(const double *c, unsigned dim)
+{
+    for (size_t i = 0; i < rf_component_size(dim); i++)
+        if (!(rf64_abs(c[i]) <= RF64_LIMIT))
+            return 0;
+    for (unsigned i = 0; i < dim; i++)
+        if (!(c[1 + dim + RF_TRIANGLE(i) + i] >= RF64_TINY))
+            return 0;
+    return c[0] >= 0 && c[0] <= 1;
+}
+
+static int mixture_load(rf_belief *belief, const unsigned char *bytes, size_t size)
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    rf_reader r = {bytes, size, 0, 0};
+    m->updates = (uint32_t)rf_read_u64(&r);
+    const uint64_t count = rf_read_u64(&r);
+    m->loss = rf_read_real(&r);
+    if (count < 1 || count > m->most || !(m->loss >= 0 && m->loss <= RF64_LIMIT))
+        return -1;
+    m->count = (uint32_t)count;
+    double total = 0;
+    for (uint32_t k = 0; k < m->count; k++) {
+        double *c = component_of(m, k);
+        for (size_t i = 0; i < rf_component_size(dim); i++)
+            c[i] = rf_read_real(&r);
+        if (r.failed || !is_component(c, dim))
+            return -1;
+        total += c[0];
+    }
+    return rf_read_all(&r) && rf64_abs(total - 1) <= 1e-9 ? 0 : -1;
+}
+
+const rf_belief_kind rf_belief_mixture = {
+    .name = "mixture",
+    .summary = "up to K Gaussians (16): one where that is enough, several modes where there are",
+    .open = mixture_open,
+    .restart = mixture_restart,
+    .pass = mixture_pass,
+    .update = mixture_update,
+    .moments = mixture_moments,
+    .draw = mixture_draw,
+    .quantile = mixture_quantile,
+    .stretch = mixture_stretch,
+    .updates = mixture_updates,
+    .save = mixture_save,
+    .load = mixture_load,
+};

@@ -1,0 +1,17 @@
+/* A few Gaussians, for tests and for those who show them. */
+#ifndef REJFILT_MIXTURE_H
+#define REJFILT_MIXTURE_H
+
+#include "rejfilt/belief.h"
+
+enum { RF_MIXTURE_MAX = 64 }; /* Gaussians */
+
+/* What its projections and mergers have lost since the prior, in nats: the sum of their Kullback-Leibler divergences.
+ */
+double rf_mixture_loss(const rf_belief *belief);
+/* How many Gaussians it has now. */
+uint32_t rf_mixture_count(const rf_belief *belief);
+/* Number i of them, as component.h says. */
+const double *rf_mixture_component(const rf_belief *belief, uint32_t i);
+
+#endif

@@ -1,0 +1,660 @@
+/* A few Gaussians: splitting, merging and projecting against moments and closed forms; the belief against exact grids. */
+#include "baselines.h"
+
+#include "component.h"
+#include "evaluate.h"
+#include "mixture.h"
+#include "rejfilt/belief.h"
+
+/* ---- Gaussians ---- */
+
+static const rf64_chart lines[RF_DESCRIBED_MAX] = {{RF_REAL, 0, 0}}; /* the others are zero, too: real */
+
+static void random_component(double *c, unsigned dim, uint64_t *state)
+{
+    c[0] = test_uniform(state, 0.1, 1);
+    for (unsigned i = 0; i < dim; i++)
+        rf_component_mean(c)[i] = test_uniform(state, -3, 3);
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j <= i; j++)
+            rf_component_factor(c, dim)[RF_TRIANGLE(i) + j] = i == j ? test_uniform(state, 0.2, 2) : test_uniform(state, -1, 1);
+}
+
+/* Mean and covariance of several together. */
+static void moments_of(double *const c[], unsigned count, unsigned dim, double *weight, double mean[], double covariance[])
+{
+    *weight = 0;
+    memset(mean, 0, dim * sizeof *mean);
+    memset(covariance, 0, RF_TRIANGLE(dim) * sizeof *covariance);
+    for (unsigned k = 0; k < count; k++)
+        *weight += c[k][0];
+    for (unsigned k = 0; k < count; k++)
+        for (unsigned i = 0; i < dim; i++)
+            mean[i] += c[k][0] / *weight * c[k][1 + i];
+    for (unsigned k = 0; k < count; k++)
+        for (unsigned i = 0; i < dim; i++)
+            for (unsigned j = 0; j <= i; j++)
+                covariance[RF_TRIANGLE(i) + j] += c[k][0] / *weight *
+                                                  (rf_component_covariance(c[k], dim, i, j) + (c[k][1 + i] - mean[i]) * (c[k][1 + j] - mean[j]));
+}
+
+static void test_split_and_merge_keep_moments(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    for (unsigned dim = 1; dim <= 5; dim++)
+        for (unsigned axis = 0; axis < dim; axis++) {
+            double whole[64], low[64], middle[64], high[64], merged[64], *const parts[] = {low, middle, high}, *const one[] = {whole};
+            double weight[2], mean[2][5], covariance[2][15], joint[15];
+            random_component(whole, dim, &random);
+            rf_component_split(whole, dim, axis, low, middle, high);
+            moments_of(one, 1, dim, &weight[0], mean[0], covariance[0]);
+            moments_of(parts, 3, dim, &weight[1], mean[1], covariance[1]);
+            check_within(weight[1], weight[0], 1e-14);
+            for (unsigned i = 0; i < dim; i++)
+                check_within(mean[1][i], mean[0][i], 1e-13);
+            for (unsigned i = 0; i < RF_TRIANGLE(dim); i++)
+                check_within(covariance[1][i], covariance[0][i], 1e-12);
+            assert_true(low[1 + axis] != high[1 + axis] && low[0] == high[0]);
+
+            /* the low one and the high one, merged again: exactly their moments */
+            double *const pair[] = {low, high};
+            double a[15], b[15];
+            for (unsigned i = 0; i < dim; i++)
+                for (unsigned j = 0; j <= i; j++) {
+                    a[RF_TRIANGLE(i) + j] = rf_component_covariance(low, dim, i, j);
+                    b[RF_TRIANGLE(i) + j] = rf_component_covariance(high, dim, i, j);
+                }
+            high[0] *= 3;
+            moments_of(pair, 2, dim, &weight[0], mean[0], covariance[0]);
+            memcpy(merged, low, sizeof merged);
+            rf_component_joint(low, high, a, b, lines, dim, joint);
+            rf_component_merge(merged, high, lines, dim, joint);
+            check_within(merged[0], weight[0], 1e-14);
+            for (unsigned i = 0; i < dim; i++) {
+                check_within(merged[1 + i], mean[0][i], 1e-13);
+                for (unsigned j = 0; j <= i; j++)
+                    check_within(rf_component_covariance(merged, dim, i, j), covariance[0][RF_TRIANGLE(i) + j], 1e-12);
+            }
+        }
+}
+
+/* Along its axis, the three have the fourth moment of the whole as well. */
+static void test_split_keeps_the_fourth_moment(void **state)
+{
+    (void)state;
+    const double whole[] = {1, 0, 1};
+    double low[3], middle[3], high[3], *const parts[] = {low, middle, high}, fourth = 0;
+    rf_component_split(whole, 1, 0, low, middle, high);
+    for (unsigned k = 0; k < 3; k++) {
+        const double m = parts[k][1], v = parts[k][2] * parts[k][2];
+        fourth += parts[k][0] * (m * m * m * m + 6 * m * m * v + 3 * v * v);
+    }
+    check_within(fourth, 3, 1e-13);
+}
+
+static void test_merging_across_the_cut_of_a_circle(void **state)
+{
+    (void)state;
+    const rf64_chart circle = {RF_PERIODIC, 0, 2};
+    const double b[] = {0.25, 1.9, 0.1}, own = 0.01;
+    double a[] = {0.75, 0.1, 0.1}, joint;
+    rf_component_joint(a, b, &own, &own, &circle, 1, &joint);
+    check_within(joint, 0.01 + 0.75 * 0.25 * 0.04, 1e-15);
+    rf_component_merge(a, b, &circle, 1, &joint);
+    check_within(a[1], 0.1 - 0.25 * 0.2, 1e-15);
+}
+
+/* ---- Evaluations ---- */
+
+static double constant(const double x[], const double setting[], double outcome)
+{
+    (void)x, (void)setting, (void)outcome;
+    return 0.3;
+}
+
+/* The sum of the parameters, measured with standard deviation 1. */
+static double log_normal(const double x[], const double setting[], double outcome)
+{
+    double off = outcome;
+    for (unsigned i = 0; i < (unsigned)setting[0]; i++)
+        off -= x[i];
+    return -0.5 * off * off;
+}
+static double plain_normal(const double x[], const double setting[], double outcome) { return rf64_exp(log_normal(x, setting, outcome)); }
+
+static rf_evaluator evaluator_of(const rf64_model *model, const double *record, const rf_points *fixed)
+{
+    const rf_evaluator e = {.model = model, .record = record, .fixed = fixed, .seed = 7};
+    return e;
+}
+
+/* A record that tells nothing changes nothing: the points have exactly the Gaussian's moments. */
+static void test_points_have_the_moments(void **state)
+{
+    (void)state;
+    rf_points fixed;
+    uint64_t random = 2;
+    rf_points_fixed(&fixed);
+    for (unsigned dim = 1; dim <= RF_DESCRIBED_MAX; dim++) {
+        const double record[] = {1};
+        const rf64_model model = {.likelihood = constant, .charts = lines, .dim = (uint16_t)dim};
+        rf_evaluator e = evaluator_of(&model, record, &fixed);
+        double before[256], after[256];
+        rf_evaluation found;
+        random_component(before, dim, &random);
+        for (unsigned again = 0; again < 3; again++) {
+            assert_int_equal(rf_evaluate(&e, before, after, &found), RF_OK);
+            check_within(found.likelihood, 0.3, 1e-14);
+            check_below(found.loss, 1e-12);
+            check_below(found.effective, rf_points_count(dim) + 1e-6);
+            check_below(20, found.effective);
+            for (unsigned i = 0; i < rf_component_size(dim); i++)
+                check_within(after[i], before[i], 1e-11);
+        }
+        assert_int_equal(e.points, 3 * rf_points_count(dim));
+    }
+}
+
+/* Of a Gaussian likelihood, the posterior is known: one parameter to rounding of the tails; more to the error of a lattice. */
+static void test_a_gaussian_likelihood(void **state)
+{
+    (void)state;
+    rf_points fixed;
+    rf_points_fixed(&fixed);
+    for (unsigned dim = 1; dim <= 6; dim++)
+        for (int is_log = 0; is_log <= 1; is_log++) {
+            const double record[] = {dim, 1}, variance = 1.0 / dim; /* so that the sum has variance 1 before */
+            const rf64_model model = {
+                .likelihood = is_log ? log_normal : plain_normal, .charts = lines, .dim = (uint16_t)dim, .settings = 1, .is_log = (uint16_t)is_log};
+            rf_evaluator e = evaluator_of(&model, record, &fixed);
+            double before[64] = {1}, after[64], mean = 0, square = 0;
+            rf_evaluation found;
+            for (unsigned i = 0; i < dim; i++)
+                rf_component_factor(before, dim)[RF_TRIANGLE(i) + i] = sqrt(variance);
+            assert_int_equal(rf_evaluate(&e, before, after, &found), RF_OK);
+            for (unsigned i = 0; i < dim; i++) {
+                mean += after[1 + i];
+                for (unsigned j = 0; j < dim; j++)
+                    square += rf_component_covariance(after, dim, i, j);
+            }
+            const double slack = dim == 1 ? 1e-5 : 0.08;
+            check_within(mean, 0.5, slack);
+            check_within(square, 0.5, slack);
+            check_within(log(found.likelihood) + found.scale, -0.25 - 0.5 * log(2), slack);
+            check_below(found.loss, dim == 1 ? 1e-5 : 0.05);
+        }
+}
+
+/* ---- The belief ---- */
+
+static rf_problem problem_of(const char *name)
+{
+    rf_problem problem = {.model = rf_model_find(name)};
+    problem.description = *problem.model->f64->description;
+    for (unsigned i = 0; i < problem.description.dim; i++)
+        problem.prior[i] = (rf_prior){0, problem.description.parameter[i].low, problem.description.parameter[i].high};
+    rf_problem_settle(&problem);
+    return problem;
+}
+
+static rf_belief *open_or_fail(const char *name, const rf_problem *problem)
+{
+    char error[200];
+    rf_belief *belief = rf_belief_open(name, problem, 11, 0, error, sizeof error);
+    if (!belief)
+        fail_msg("%s", error);
+    return belief;
+}
+
+static double learn(rf_belief *belief, const double *records, uint32_t count)
+{
+    const rf64_options options = rf64_options_default();
+    rf64_report report;
+    assert_true(belief->kind->update(belief, records, count, &options, NULL, &report) >= 0);
+    return report.log_evidence;
+}
+
+enum { KINDS = 3, SETS = 6 };
+
+
+typedef struct comparison {
+    unsigned off[KINDS];       /* sets whose mean is more than half an exact standard deviation off */
+    double evidence[KINDS];    /* the largest difference of ln P */
+    double interval[KINDS];    /* the largest distance of an end of a 95 % interval, in exact standard deviations, of sets not off */
+    unsigned most, last;       /* Gaussians, at most and at the end */
+} comparison;
+
+/* Records with a random truth, given to each; all settings but the first are as described. */
+static comparison compare(const rf_problem *problem, int in_order, double longest, uint32_t records, unsigned sets)
+{
+    const unsigned dim = problem->description.dim, settings = problem->description.settings;
+    const char *const kinds[KINDS] = {"mixture", "gaussian", dim == 1 ? "grid:2048" : "grid:128"};
+    comparison c = {{0}, {0}, {0}, 0, 0};
+    uint64_t random = 5;
+    for (unsigned set = 0; set < sets; set++) {
+        rf_belief *belief[KINDS];
+        double truth[RF_DESCRIBED_MAX], log_evidence[KINDS] = {0};
+        for (unsigned b = 0; b < KINDS; b++)
+            belief[b] = open_or_fail(kinds[b], problem);
+        for (unsigned i = 0; i < dim; i++)
+            truth[i] = test_uniform(&random, problem->prior[i].first, problem->prior[i].second);
+        for (uint32_t k = 0; k < records; k++) {
+            double record[RF_DESCRIBED_MAX + 1];
+            for (unsigned i = 0; i < settings; i++)
+                record[i] = problem->description.setting[i].low;
+            record[0] = in_order ? k + 1.0 : test_uniform(&random, 0, longest);
+            record[settings] = rf64_instance_outcome(problem->model->f64, truth, record, 100 + set, k);
+            for (unsigned b = 0; b < KINDS; b++)
+                log_evidence[b] += learn(belief[b], record, 1);
+            const uint32_t count = rf_mixture_count(belief[0]);
+            c.most = count > c.most ? count : c.most;
+            c.last = k + 1 == records && count > c.last ? count : c.last;
+        }
+        double mean[KINDS][RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+        for (unsigned b = 0; b < KINDS; b++)
+            belief[b]->kind->moments(belief[b], mean[b], covariance); /* the last is the grid's */
+        for (unsigned b = 0; b < KINDS; b++) {
+            const double sd = sqrt(covariance[0]), apart = fabs(mean[b][0] - mean[2][0]) / sd;
+            c.evidence[b] = fmax(c.evidence[b], fabs(log_evidence[b] - log_evidence[2]));
+            c.off[b] += apart > 0.5;
+            for (unsigned end = 0; end < 2 && apart <= 0.5; end++) {
+                const double p = end ? 0.975 : 0.025;
+                c.interval[b] = fmax(c.interval[b], fabs(belief[b]->kind->quantile(belief[b], 0, p) - belief[2]->kind->quantile(belief[2], 0, p)) / sd);
+            }
+        }
+        for (unsigned b = 0; b < KINDS; b++)
+            rf_belief_close(belief[b]);
+    }
+    return c;
+}
+
+static rf_problem bounded_precession(void)
+{
+    rf_problem problem = problem_of("precession");
+    problem.prior[0] = (rf_prior){0, 0, PI};
+    problem.description.parameter[0].chart = RF_BOUNDED;
+    problem.description.parameter[0].high = PI;
+    rf_problem_settle(&problem);
+    return problem;
+}
+
+static void test_times_in_order(void **state)
+{
+    (void)state;
+    const rf_problem problem = bounded_precession();
+    const comparison c = compare(&problem, 1, 0, 200, SETS);
+    check_below(c.off[0], 1);
+    check_below(2, c.off[1]); /* what it is for */
+    check_below(c.evidence[0], 3);
+    check_below(10, c.evidence[1]);
+    check_below(c.interval[0], 1);
+    check_below(4, c.most);
+}
+
+static void test_times_at_random(void **state)
+{
+    (void)state;
+    const rf_problem problem = bounded_precession();
+    const comparison c = compare(&problem, 0, 100, 100, SETS);
+    check_below(c.off[0], 2); /* fringes finer than 16 Gaussians */
+    check_below(c.off[0] + 2, c.off[1]);
+    check_below(c.evidence[0], 0.5 * c.evidence[1]);
+}
+
+static void test_ramsey(void **state)
+{
+    (void)state;
+    const rf_problem problem = problem_of("ramsey");
+    const comparison c = compare(&problem, 0, 30, 40, 2);
+    check_below(c.off[0], 0);
+    check_below(c.evidence[0], 3);
+}
+
+/* Where one Gaussian would do there are few. */
+static void test_coin(void **state)
+{
+    (void)state;
+    const rf_problem problem = problem_of("coin");
+    const comparison c = compare(&problem, 0, 1, 100, 3);
+    check_below(c.last, 9);
+    assert_int_equal(c.off[0], 0);
+    check_below(c.evidence[0], 0.1);
+    check_below(c.interval[0], 0.1);
+}
+
+/* A whole circle is believed possible at first: the posterior must not depend on where it is cut. */
+static void test_a_circle(void **state)
+{
+    (void)state;
+    const rf_problem problem = problem_of("phase");
+    const rf64_chart *chart = &problem.charts[0];
+    assert_int_equal(chart->kind, RF_PERIODIC);
+    const double period = chart->high - chart->low;
+    for (unsigned set = 0; set < 4; set++) {
+        rf_belief *belief = open_or_fail("mixture", &problem), *exact = open_or_fail("grid:2048", &problem);
+        const double truth[1] = {chart->low + period * (set + 0.02) / 4};
+        double record[RF_DESCRIBED_MAX + 1], mean[2], variance[2], evidence[2] = {0, 0};
+        uint64_t random = set;
+        for (uint32_t k = 0; k < 60; k++) {
+            for (unsigned i = 0; i < problem.description.settings; i++) {
+                const rf_setting *s = &problem.description.setting[i];
+                record[i] = s->role == RF_SETTING_GUESS ? test_uniform(&random, chart->low, chart->high) : s->low > 0 ? s->low : 1;
+            }
+            record[problem.description.settings] = rf64_instance_outcome(problem.model->f64, truth, record, 50 + set, k);
+            evidence[0] += learn(belief, record, 1);
+            evidence[1] += learn(exact, record, 1);
+        }
+        belief->kind->moments(belief, &mean[0], &variance[0]);
+        exact->kind->moments(exact, &mean[1], &variance[1]);
+        assert_true(mean[0] >= chart->low && mean[0] < chart->high);
+        const double sd = sqrt(variance[1]);
+        check_within(rf_component_apart(chart, mean[0] - mean[1]) / sd, 0, 0.1);
+        check_within(variance[0] / variance[1], 1, 0.15);
+        check_within(evidence[0], evidence[1], 0.3);
+        for (unsigned end = 0; end < 2; end++) {
+            const double p = end ? 0.975 : 0.025;
+            const double apart = belief->kind->quantile(belief, 0, p) - exact->kind->quantile(exact, 0, p);
+            check_within(rf_component_apart(chart, apart) / sd, 0, 0.2);
+        }
+        rf_belief_close(belief);
+        rf_belief_close(exact);
+    }
+}
+
+/* A belief with several Gaussians. */
+static rf_belief *several(const rf_problem *problem, const char *name)
+{
+    rf_belief *belief = open_or_fail(name, problem);
+    for (uint32_t k = 0; k < 8; k++) {
+        double record[RF_DESCRIBED_MAX + 1] = {0};
+        for (unsigned i = 0; i < problem->description.settings; i++)
+            record[i] = problem->description.setting[i].low;
+        record[0] = 4 + k;
+        record[problem->description.settings] = k % 2;
+        learn(belief, record, 1);
+    }
+    check_below(3, rf_mixture_count(belief));
+    return belief;
+}
+
+static double below(const rf_belief *belief, unsigned dim, unsigned parameter, double y)
+{
+    double total = 0;
+    for (uint32_t k = 0; k < rf_mixture_count(belief); k++) {
+        const double *c = rf_mixture_component(belief, k);
+        total += c[0] * 0.5 * erfc((c[1 + parameter] - y) / sqrt(2 * rf_component_covariance(c, dim, parameter, parameter)));
+    }
+    return total;
+}
+
+static void test_quantiles(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"precession", "ramsey"};
+    for (unsigned m = 0; m < 2; m++) {
+        const rf_problem problem = problem_of(names[m]);
+        rf_belief *belief = several(&problem, "mixture");
+        for (unsigned i = 0; i < problem.description.dim; i++)
+            for (double p = 0.0005; p < 1; p += 0.037)
+                check_within(below(belief, problem.description.dim, i, belief->kind->quantile(belief, i, p)), p, 1e-8);
+        rf_belief_close(belief);
+    }
+}
+
+/* Draws have the moments: to five times the error of so many. */
+static void test_draws(void **state)
+{
+    (void)state;
+    enum { DRAWS = 20000 };
+    const rf_problem problem = problem_of("ramsey");
+    rf_belief *belief = several(&problem, "mixture");
+    double mean[2], covariance[3], sum[2] = {0}, products[3] = {0}, x[2], again[2];
+    belief->kind->moments(belief, mean, covariance);
+    for (uint32_t k = 0; k < DRAWS; k++) {
+        belief->kind->draw(belief, k, RF_FOR_USER, x);
+        for (unsigned i = 0; i < 2; i++) {
+            const double y = rf64_chart_coordinate(&problem.charts[i], x[i]) - mean[i];
+            x[i] = y;
+            sum[i] += y / DRAWS;
+            for (unsigned j = 0; j <= i; j++)
+                products[RF_TRIANGLE(i) + j] += x[i] * x[j] / DRAWS;
+        }
+    }
+    for (unsigned i = 0; i < 2; i++)
+        check_below(fabs(sum[i]), 5 * sqrt(covariance[RF_TRIANGLE(i) + i] / DRAWS));
+    for (unsigned i = 0; i < 3; i++) { /* the square of a Gaussian has variance 2 */
+        const double scale = sqrt(covariance[i == 2 ? 2 : 0] * covariance[i == 0 ? 0 : 2]);
+        check_within(products[i] / scale, covariance[i] / scale, 5 * 2 / sqrt(DRAWS));
+    }
+    belief->kind->draw(belief, 3, RF_FOR_USER, x);
+    belief->kind->draw(belief, 3, RF_FOR_USER, again);
+    assert_memory_equal(x, again, sizeof x);
+    belief->kind->draw(belief, 4, RF_FOR_USER, again);
+    assert_memory_not_equal(x, again, sizeof x);
+    rf_belief_close(belief);
+}
+
+static void test_time_and_recovery(void **state)
+{
+    (void)state;
+    static const double Q[] = {0.5, 0.1, 0.1, 0.3}, F[] = {1, 0.5, 0, 1}, factor[] = {2.2, 3};
+    const rf_problem problem = problem_of("ramsey");
+    for (unsigned what = 0; what < 3; what++) {
+        rf_belief *belief = several(&problem, "mixture");
+        double mean[2][2], c[2][3], wanted[3];
+        belief->kind->moments(belief, mean[0], c[0]);
+        assert_int_equal(what == 2 ? belief->kind->stretch(belief, factor) : belief->kind->pass(belief, what ? F : NULL, Q, 2), RF_OK);
+        const double own[3] = {rf_component_covariance(rf_mixture_component(belief, 1), 2, 0, 0), 0, 0};
+        belief->kind->moments(belief, mean[1], c[1]);
+        if (what == 0) {
+            for (unsigned i = 0; i < 3; i++)
+                check_within(c[1][i], c[0][i] + 2 * Q[i == 2 ? 3 : i], 1e-12);
+            assert_true(fabs(mean[1][0] - mean[0][0]) < 1e-12);
+        } else if (what == 1) {
+            wanted[0] = c[0][0] + c[0][1] + 0.25 * c[0][2] + Q[0];
+            wanted[1] = c[0][1] + 0.5 * c[0][2] + Q[1];
+            wanted[2] = c[0][2] + Q[3];
+            for (unsigned i = 0; i < 3; i++)
+                check_within(c[1][i], wanted[i], 1e-12);
+            check_within(mean[1][0], mean[0][0] + 0.5 * mean[0][1], 1e-12);
+        } else { /* each of them, where it is */
+            rf_belief *before = several(&problem, "mixture");
+            const double *b = rf_mixture_component(before, 1), *a = rf_mixture_component(belief, 1);
+            check_within(own[0], 2.2 * 2.2 * rf_component_covariance(b, 2, 0, 0), 1e-12);
+            check_within(rf_component_covariance(a, 2, 1, 1), 9 * rf_component_covariance(b, 2, 1, 1), 1e-12);
+            assert_memory_equal(a + 1, b + 1, 2 * sizeof *a);
+            rf_belief_close(before);
+        }
+        assert_int_equal(belief->kind->restart(belief), RF_OK);
+        assert_int_equal(rf_mixture_count(belief), 1);
+        assert_true(rf_mixture_loss(belief) == 0 && belief->kind->updates(belief) == 8);
+        rf_belief_close(belief);
+    }
+}
+
+/* Of one parameter there is no randomness: records together are records one after the other. */
+static void test_records_together(void **state)
+{
+    (void)state;
+    const rf_problem problem = problem_of("precession");
+    static const double records[] = {5, 0.2, 1, 9, 0.3, 0, 14, 0.1, 1};
+    rf_belief *together = open_or_fail("mixture", &problem), *apart = open_or_fail("mixture", &problem);
+    double evidence = 0;
+    for (unsigned k = 0; k < 3; k++)
+        evidence += learn(apart, records + 3 * k, 1);
+    check_within(learn(together, records, 3), evidence, 1e-13);
+    assert_int_equal(rf_mixture_count(together), rf_mixture_count(apart));
+    for (uint32_t k = 0; k < rf_mixture_count(apart); k++)
+        assert_memory_equal(rf_mixture_component(together, k), rf_mixture_component(apart, k), 3 * sizeof(double));
+    assert_true(rf_mixture_loss(together) == rf_mixture_loss(apart) && rf_mixture_loss(apart) > 0);
+    rf_belief_close(together);
+    rf_belief_close(apart);
+}
+
+static void test_the_meter_counts(void **state)
+{
+    (void)state;
+    const rf_problem problem = problem_of("precession");
+    double before = INFINITY;
+    for (unsigned k = 0; k < 3; k++) { /* more Gaussians lose less */
+        static const char *const names[] = {"mixture:1", "mixture:6", "mixture:48"};
+        rf_belief *belief = open_or_fail(names[k], &problem);
+        for (uint32_t t = 1; t <= 40; t++)
+            learn(belief, (const double[]){t, 0, t % 3 == 0}, 1);
+        check_below(rf_mixture_loss(belief), 0.5 * before);
+        before = rf_mixture_loss(belief);
+        rf_belief_close(belief);
+    }
+}
+
+static double impossible(const double x[], const double setting[], double outcome)
+{
+    (void)x, (void)setting, (void)outcome;
+    return 0;
+}
+
+static double partly_bad(const double x[], const double setting[], double outcome)
+{
+    (void)setting, (void)outcome;
+    return x[0] < 0.2 ? NAN : x[0] > 1.4 ? -1 : x[0] > 1.3 ? INFINITY : 0.5;
+}
+
+static void test_strange_likelihoods(void **state)
+{
+    (void)state;
+    rf_problem problem = problem_of("precession");
+    rf64_instance own = *problem.model->f64;
+    const rf_model model = {problem.model->f32, &own};
+    const rf64_options options = rf64_options_default();
+    const double record[] = {1, 0, 1}, infinite[] = {1, INFINITY, 1};
+    double mean[2], variance[2];
+    rf64_report report;
+    problem.model = &model;
+    rf_belief *belief = open_or_fail("mixture", &problem);
+    belief->kind->moments(belief, &mean[0], &variance[0]);
+    own.likelihood = impossible;
+    assert_int_equal(belief->kind->update(belief, record, 1, &options, NULL, &report), RF_NOTE_SHORT | RF_NOTE_WIDENED);
+    belief->kind->moments(belief, &mean[1], &variance[1]);
+    check_within(variance[1] / variance[0], 1 + options.recovery, 1e-12);
+    assert_true(mean[0] == mean[1] && report.log_evidence < 0 && isfinite(report.log_evidence));
+    own.likelihood = partly_bad;
+    assert_true(belief->kind->update(belief, record, 1, &options, NULL, &report) & RF_NOTE_BAD);
+    assert_true(report.nan > 0 && report.negative > 0 && report.infinite > 0);
+    assert_int_equal(belief->kind->update(belief, infinite, 1, &options, NULL, &report), RF_REFUSED_EVIDENCE);
+    assert_int_equal(belief->kind->update(belief, record, 0, &options, NULL, &report), RF_REFUSED_EVIDENCE);
+    rf_belief_close(belief);
+}
+
+static double needle(const double x[], const double setting[], double outcome)
+{
+    const double off = (x[0] - 0.7) * setting[0];
+    (void)outcome;
+    return rf64_exp(-0.5 * off * off);
+}
+
+/* Ever sharper records, until numbers can tell no more. */
+static void test_the_spacing_of_numbers(void **state)
+{
+    (void)state;
+    rf_problem problem = problem_of("precession");
+    rf64_instance own = *problem.model->f64;
+    const rf_model model = {problem.model->f32, &own};
+    const rf64_options options = rf64_options_default();
+    rf_status notes = 0;
+    own.likelihood = needle;
+    problem.model = &model;
+    rf_belief *belief = open_or_fail("mixture", &problem);
+    for (uint32_t k = 0; k < 120; k++) {
+        double mean, variance;
+        rf64_report report;
+        belief->kind->moments(belief, &mean, &variance);
+        check_within((mean - 0.7) / sqrt(variance), 0, 2);
+        const double record[] = {1 / sqrt(variance), 0, 1};
+        notes |= belief->kind->update(belief, record, 1, &options, NULL, &report);
+        assert_true(notes >= 0);
+        if (k < 40) /* exactly Gaussian, to what numbers can tell */
+            assert_int_equal(rf_mixture_count(belief), 1);
+    }
+    assert_true(notes & RF_NOTE_COARSE);
+    rf_belief_close(belief);
+}
+
+/* ---- Bytes, names ---- */
+
+static void test_saving(void **state)
+{
+    (void)state;
+    const rf_problem problem = problem_of("ramsey");
+    rf_belief *belief = several(&problem, "mixture"), *loaded = open_or_fail("mixture", &problem), *small = open_or_fail("mixture:2", &problem);
+    unsigned char bytes[8192], other[8192];
+    const size_t size = belief->kind->save(belief, NULL);
+    assert_true(size < sizeof bytes - 8);
+    assert_int_equal(belief->kind->save(belief, bytes), size);
+    assert_int_equal(loaded->kind->load(loaded, bytes, size), 0);
+    const double record[] = {20, 0, 0.95, 1};
+    learn(belief, record, 1);
+    learn(loaded, record, 1);
+    assert_int_equal(loaded->kind->save(loaded, other), belief->kind->save(belief, NULL));
+    belief->kind->save(belief, bytes);
+    assert_memory_equal(bytes, other, belief->kind->save(belief, NULL));
+    assert_true(rf_mixture_loss(loaded) == rf_mixture_loss(belief));
+
+    const size_t whole = belief->kind->save(belief, bytes);
+    for (size_t less = 0; less < whole; less++)
+        assert_int_equal(loaded->kind->load(loaded, bytes, less), -1);
+    memset(bytes + whole, 0, 8);
+    assert_int_equal(loaded->kind->load(loaded, bytes, whole + 8), -1);
+    assert_int_equal(small->kind->load(small, bytes, whole), -1); /* more than it has room for */
+    static const double bad[] = {-1, NAN, INFINITY, 2};
+    for (unsigned k = 0; k < 4; k++) { /* the first weight, which is the first of a component's numbers; the loss before it */
+        for (unsigned at = 16; at <= 24; at += 8) {
+            memcpy(other, bytes, whole);
+            memcpy(other + at, &bad[k], 8);
+            assert_int_equal(loaded->kind->load(loaded, other, whole), at == 16 && bad[k] == 2 ? 0 : -1);
+        }
+    }
+    rf_belief_close(belief);
+    rf_belief_close(loaded);
+    rf_belief_close(small);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {"mixture:0", "mixture:65", "mixture:", "mixture:x", "mixture:1.5"};
+    const rf_problem problem = problem_of("precession");
+    char error[200];
+    for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++) {
+        assert_null(rf_belief_open(refused[i], &problem, 1, 0, error, sizeof error));
+        assert_non_null(strstr(error, "1 to 64"));
+    }
+    assert_null(rf_belief_open("mixture", &problem, 1, 1, error, sizeof error));
+    assert_string_equal(error, "belief 'mixture' works in double alone");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_split_and_merge_keep_moments),
+        cmocka_unit_test(test_split_keeps_the_fourth_moment),
+        cmocka_unit_test(test_merging_across_the_cut_of_a_circle),
+        cmocka_unit_test(test_points_have_the_moments),
+        cmocka_unit_test(test_a_gaussian_likelihood),
+        cmocka_unit_test(test_times_in_order),
+        cmocka_unit_test(test_times_at_random),
+        cmocka_unit_test(test_ramsey),
+        cmocka_unit_test(test_coin),
+        cmocka_unit_test(test_a_circle),
+        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_time_and_recovery),
+        cmocka_unit_test(test_records_together),
+        cmocka_unit_test(test_the_meter_counts),
+        cmocka_unit_test(test_strange_likelihoods),
+        cmocka_unit_test(test_the_spacing_of_numbers),
+        cmocka_unit_test(test_saving),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
