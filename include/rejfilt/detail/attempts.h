@@ -30,6 +30,11 @@
 
 #define RF_KERNEL_LANES (2 * RF_KERNEL_PAIRS)
 #if RF_KERNEL_PAIRS > 1
+#define RF_KERNEL_UNROLL RF_UNROLL(4) /* small loops over lanes */
+#else
+#define RF_KERNEL_UNROLL
+#endif
+#if RF_KERNEL_PAIRS > 1
 #define RF_KERNEL_STAGE RF_FN
 #else
 #define RF_KERNEL_STAGE static RF_APART /* one after the other they need less stack */
@@ -92,10 +97,12 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(draw_lattice)(const RF(task) *task, unsigned
             w = rf_draw(task->seed, task->update, round, d / 4, RF_FOR_LATTICE);
         if (d == dim) {
             uint32_t base = w.word[d % 4] + attempt * RF_LATTICE_UNIFORM;
+            RF_KERNEL_UNROLL
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
                 u[lane] = rf32_uniform(base + lane * RF_LATTICE_UNIFORM);
         } else if (d == 0) { /* stride 1 */
             const int16_t *from = rf_lattice_normal + (w.word[0] + attempt) % RF_LATTICE_SIZE;
+            RF_KERNEL_UNROLL
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
                 q[lane] = from[lane];
         } else {
@@ -195,18 +202,22 @@ RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf
         if (!whole)
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
                 value[lane] = u[lane] <= 1 ? value[lane] : RF_KERNEL_IS_LOG ? -RF(infinity)() : RF_C(0.0);
+        RF_KERNEL_UNROLL
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
             rf_real v = value[lane];
             bad |= (uint32_t)RF(is_bad)(v, RF_KERNEL_IS_LOG);
             value[lane] = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
         }
+        RF_KERNEL_UNROLL
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
             accept[lane] = k == 0 ? value[lane] : RF(min)(accept[lane] * value[lane], RF_LIMIT); /* ∞ · 0 is not 0 */
     }
+    RF_KERNEL_UNROLL
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         rf_order order = (rf_order)RF(bits)(accept[lane]);
         highest = order > highest ? order : highest;
     }
+    RF_KERNEL_UNROLL
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         accept[lane] = RF(min)(accept[lane], RF_C(1.0));
     const rf_real largest = RF(from_bits)((rf_unsigned)highest);
@@ -441,6 +452,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
 #endif
 
 #undef RF_KERNEL_LANES
+#undef RF_KERNEL_UNROLL
 #undef RF_KERNEL_STAGE
 #undef RF_KERNEL_IS_MANY
 #undef RF_KERNEL_KEPT
