@@ -54,7 +54,7 @@ MUTATIONS = [
     ("rejfilt.sv", "count <= 2", "count <= 1", "small"),
     ("rejfilt_small.sv", "{root, 2'b01}", "{root, 2'b00}", "small"),
     ("rejfilt_fast.sv", "(1 << 29) + k - 1", "(1 << 29)", "fast"),
-    ("rejfilt_fast.sv", "squares[19] ?", "1'b0 ?", "fast"),
+    ("rejfilt_fast.sv", "30'(squares[17:0])", "30'(squares[15:0])", "fast"),
     ("rejfilt_fast.sv", "operation == ASK ? 5'd16 : 5'd0", "5'd16", "fast"),
     ("rejfilt_attempts.sv", "threshold < likelihood", "threshold <= likelihood", "fast"),
     ("rejfilt_attempts.sv", "slope * size[3:0] + 64", "slope * size[3:0] + 63", "small"),
