@@ -202,13 +202,11 @@ RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf
         if (!whole)
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
                 value[lane] = u[lane] <= 1 ? value[lane] : RF_KERNEL_IS_LOG ? -RF(infinity)() : RF_C(0.0);
-        RF_KERNEL_UNROLL
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
             rf_real v = value[lane];
             bad |= (uint32_t)RF(is_bad)(v, RF_KERNEL_IS_LOG);
             value[lane] = RF(ratio)(v, scale, RF_KERNEL_IS_LOG);
         }
-        RF_KERNEL_UNROLL
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
             accept[lane] = k == 0 ? value[lane] : RF(min)(accept[lane] * value[lane], RF_LIMIT); /* ∞ · 0 is not 0 */
     }
