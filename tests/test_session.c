@@ -619,8 +619,9 @@ static rf_status in_block(const double x[], uint32_t n, const double setting[], 
 static void test_block_functions(void **state)
 {
     (void)state;
-    static const char *const beliefs[] = {"gaussian", "mixture:8", "particles:300", "grid:300"}, *const names[] = {"precession", "ramsey", "linear", "decay"};
+    static const char *const beliefs[] = {"gaussian", "mixture:8", "particles:300", "grid:1024"}, *const names[] = {"precession", "ramsey", "linear", "decay"};
     static const char *const designs[] = {"risk", "pgh"};
+    unsigned tried[sizeof beliefs / sizeof *beliefs] = {0};
     rf_engine *engine = rf_engine_open("simd", NULL, 0);
     for (unsigned b = 0; b < sizeof beliefs / sizeof *beliefs; b++)
         for (unsigned m = 0; m < 4; m++)
@@ -642,6 +643,7 @@ static void test_block_functions(void **state)
                 rf_session *right = rf_session_open(&config, error, sizeof error);
                 if (!right)
                     continue;
+                tried[b]++;
                 config.model = &other;
                 rf_session *session = open_or_fail(&config);
                 rf_step step;
@@ -664,6 +666,8 @@ static void test_block_functions(void **state)
                 rf_session_close(session);
                 rf_session_close(right);
             }
+    for (unsigned b = 0; b < sizeof beliefs / sizeof *beliefs; b++)
+        assert_true(tried[b] >= 4); /* models of one parameter and of two, with both designs */
     rf_engine_close(engine);
 }
 

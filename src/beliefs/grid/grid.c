@@ -33,7 +33,7 @@ static double largest(const double *p, size_t n)
 {
     double max = 0;
     for (size_t i = 0; i < n; i++)
-        max = bigger(p[i], max);
+        max = rf64_max(p[i], max);
     return max;
 }
 
@@ -114,7 +114,7 @@ static void refine(rf_grid *g)
     close_ends(g, p_of(g));
     for (size_t i = 0; i < g->n; i++) {
         other_of(g)[2 * i] = p_of(g)[i];
-        other_of(g)[2 * i + 1] = bigger(rf_stencil_midpoint(p_of(g) + i, 1), 0);
+        other_of(g)[2 * i + 1] = rf64_max(rf_stencil_midpoint(p_of(g) + i, 1), 0);
     }
     swap(g);
     g->n = g->is_full ? 2 * g->n : 2 * g->n - 1;
@@ -311,7 +311,7 @@ int rf_grid_diffuse(rf_grid *g, double variance)
     swap(g);
     g->n = n;
     for (size_t i = 0; i < n; i++)
-        p_of(g)[i] = bigger(p_of(g)[i], 0);
+        p_of(g)[i] = rf64_max(p_of(g)[i], 0);
     normalise(g);
     trim(g);
     fit(g);
@@ -348,7 +348,7 @@ static double evaluate(rf_grid *g, const double record[])
     }
     for (size_t i = 0; i < g->n && g->model.is_log; i++)
         if (p_of(g)[i] > 0 && like_of(g)[i] <= RF64_LIMIT)
-            scale = bigger(like_of(g)[i], scale);
+            scale = rf64_max(like_of(g)[i], scale);
     scale = scale > -HUGE_VAL ? scale : 0;
     for (size_t i = 0; i < g->n; i++)
         like_of(g)[i] = judged(g, like_of(g)[i], scale);
@@ -444,7 +444,7 @@ double rf_grid_update(rf_grid *g, const double record[])
         if (peak > 0 && rf_stencil_roughness(other_of(g), g->n, 1) <= ROUGH * peak &&
             holds_between(g, record, scale, peak))
             break;
-        int is_finest = g->step < 4e-16 * bigger(fabs(place(g, 0)), fabs(place(g, (double)g->n)));
+        int is_finest = g->step < 4e-16 * rf64_max(fabs(place(g, 0)), fabs(place(g, (double)g->n)));
         if (!is_finest && 2 * g->n <= g->points_max)
             refine(g);
         else if (is_finest || !crop(g, peak)) {

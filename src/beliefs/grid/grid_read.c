@@ -85,7 +85,7 @@ static double between(const rf_grid *g, ptrdiff_t i, double offset)
     double near[10];
     for (ptrdiff_t k = 0; k < 10; k++)
         near[k] = at(g, i + k - 4);
-    return bigger(rf_stencil_value(near + 4, offset), 0);
+    return rf64_max(rf_stencil_value(near + 4, offset), 0);
 }
 
 /* Mass in the first `offset` of cell i, in units of a whole step of density 1: Gauss's rule, three points. */
@@ -102,7 +102,7 @@ static double cell(const rf_grid *g, ptrdiff_t i)
     double near[6];
     for (ptrdiff_t k = 0; k < 6; k++)
         near[k] = at(g, i + k - 2);
-    return bigger(rf_stencil_cell(near + 2), 0);
+    return rf64_max(rf_stencil_cell(near + 2), 0);
 }
 
 /* The cells that have mass, *first to the answer; of a circle cut at index `begin`, where the first one is cut. */
@@ -122,7 +122,7 @@ double rf_grid_below(const rf_grid *g, double y)
     for (; i < end && (double)(i + 1) <= to; i++)
         mass += cell(g, i);
     mass += i < end && (double)i < to ? part(g, i, to - (double)i) : 0;
-    return fmin(bigger(mass / sum(p_of(g), g->n), 0), 1);
+    return fmin(rf64_max(mass / sum(p_of(g), g->n), 0), 1);
 }
 
 double rf_grid_quantile(const rf_grid *g, double p)

@@ -40,8 +40,6 @@ static inline int is_periodic(const rf_grid *g) { return g->chart.kind == RF_PER
 static inline double period(const rf_grid *g) { return g->chart.high - g->chart.low; }
 static inline size_t circle(const rf_grid *g) { return (size_t)llround(period(g) / g->step); }
 static inline double place(const rf_grid *g, double i) { return g->base + g->step * ((double)g->first + i); }
-static inline double bigger(double a, double b) { return a > b ? a : b; }
-
 static inline double sum(const double *p, size_t n)
 {
     double s = 0;

@@ -75,8 +75,6 @@ static double place(const axis *x, double i) { return x->base + x->step * ((doub
 static int is_periodic(const axis *x) { return x->chart.kind == RF_PERIODIC; }
 static double period(const axis *x) { return x->chart.high - x->chart.low; }
 static uint32_t circle(const axis *x) { return (uint32_t)llround(period(x) / x->step); }
-static double bigger(double a, double b) { return a > b ? a : b; }
-
 /* A line with PAD values beyond its ends, none or those of the other end, in the first of the two buffers. Returns its
  * first point. */
 static double *take(const rf_plane *g, const double *p, unsigned a, uint32_t line)
@@ -115,7 +113,7 @@ static double largest(const rf_plane *g, const double *p)
     double max = 0;
     for (uint32_t i = 0; i < g->axis[0].n; i++)
         for (uint32_t j = 0; j < g->axis[1].n; j++)
-            max = bigger(p[at(g, 1, i, j)], max);
+            max = rf64_max(p[at(g, 1, i, j)], max);
     return max;
 }
 
@@ -135,7 +133,7 @@ static double *project(const rf_plane *g, const double *p, unsigned a, int is_su
         to[i] = 0;
         for (uint32_t line = 0; line < lines(g, a); line++) {
             const double value = p[at(g, a, line, i)];
-            to[i] = is_sum ? to[i] + value : bigger(to[i], value);
+            to[i] = is_sum ? to[i] + value : rf64_max(to[i], value);
         }
     }
     return to;
@@ -214,7 +212,7 @@ static void refine(rf_plane *g, unsigned a)
         const double *from = take(g, p_of(g), a, line);
         for (uint32_t i = 0; i < x->n; i++) {
             to[2 * i] = from[i];
-            to[2 * i + 1] = bigger(rf_stencil_midpoint(from + i, 1), 0);
+            to[2 * i + 1] = rf64_max(rf_stencil_midpoint(from + i, 1), 0);
         }
         put(g, a, line, to, n);
     }
@@ -256,7 +254,7 @@ static double roughness(const rf_plane *g, const double *p, unsigned a, ptrdiff_
 {
     double worst = 0;
     for (uint32_t line = 0; line < lines(g, a); line++)
-        worst = bigger(worst, rf_stencil_roughness(take(g, p, a, line), g->axis[a].n, stride));
+        worst = rf64_max(worst, rf_stencil_roughness(take(g, p, a, line), g->axis[a].n, stride));
     return worst;
 }
 
@@ -416,7 +414,7 @@ static void blur(rf_plane *g, unsigned a, double sd)
         const double *from = take(g, p_of(g), a, line);
         rf_stencil_blur(from - (x->is_full ? reach : 2 * reach), g->taps, reach, n, to);
         for (uint32_t i = 0; i < n; i++)
-            to[i] = bigger(to[i], 0);
+            to[i] = rf64_max(to[i], 0);
         put(g, a, line, to, n);
     }
     swap(g);
@@ -509,7 +507,7 @@ static double multiply(rf_plane *g, const double record[])
             ask(g, y, n, record, other_of(g) + begin);
             for (size_t k = begin; k < begin + n && g->model.is_log; k++)
                 if (p_of(g)[k] > 0 && other_of(g)[k] <= RF64_LIMIT)
-                    scale = bigger(scale, other_of(g)[k]);
+                    scale = rf64_max(scale, other_of(g)[k]);
         }
     scale = scale > -HUGE_VAL ? scale : 0;
     for (uint32_t i = 0; i < g->axis[0].n; i++)
@@ -736,10 +734,10 @@ double rf_plane_quantile(const rf_plane *g, unsigned a, double p)
 void rf_plane_draw(const rf_plane *g, const double u[4], double y[2])
 {
     const double i = floor(walk(project(g, p_of(g), 0, 1), g->axis[0].n, 0, -0.5, u[0]) + 0.5);
-    const uint32_t row = (uint32_t)fmin(bigger(i, 0), g->axis[0].n - 1);
+    const uint32_t row = (uint32_t)fmin(rf64_max(i, 0), g->axis[0].n - 1);
     const double j = floor(walk(p_of(g) + at(g, 1, row, 0), g->axis[1].n, 0, -0.5, u[1]) + 0.5);
     y[0] = place(&g->axis[0], row + u[2] - 0.5);
-    y[1] = place(&g->axis[1], fmin(bigger(j, 0), g->axis[1].n - 1) + u[3] - 0.5);
+    y[1] = place(&g->axis[1], fmin(rf64_max(j, 0), g->axis[1].n - 1) + u[3] - 0.5);
 }
 
 uint32_t rf_plane_points(const rf_plane *g) { return g->axis[0].n * g->axis[1].n; }

@@ -369,7 +369,7 @@ rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, double scal
     const rf64_model *model = e->model;
     const unsigned dim = model->dim;
     const double *mean = component + 1, *factor = mean + dim;
-    double q[RF_DESCRIBED_MAX][BLOCK], x[RF_DESCRIBED_MAX * AXIS_POINTS], value[2][AXIS_POINTS], most = -1;
+    double q[RF_DESCRIBED_MAX][BLOCK], x[RF_DESCRIBED_MAX * AXIS_POINTS], value[2][AXIS_POINTS], max = -1;
     const lattice points = lattice_draw(e);
     *axis = 0;
     if (dim == 1)
@@ -390,8 +390,8 @@ rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, double scal
         for (uint32_t k = 0; k < AXIS_POINTS; k++)
             value[0][k] -= value[1][k];
         const double varies = dot(value[0], value[0], AXIS_POINTS);
-        if (varies > most) {
-            most = varies;
+        if (varies > max) {
+            max = varies;
             *axis = a;
         }
     }

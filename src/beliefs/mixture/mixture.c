@@ -20,7 +20,7 @@ enum { GAUSSIANS = 16, ROUND = 5 }; /* ROUND: that a circle begins with */
 
 typedef struct mixture {
     rf_belief head;
-    uint32_t updates, most, count; /* most: Gaussians there can be */
+    uint32_t updates, max, count; /* max: Gaussians there can be */
     double loss;
     rf_points fixed;  /* for one parameter */
     double numbers[]; /* components; the same after the record; covariances of those */
@@ -32,10 +32,10 @@ static const double *component_in(const mixture *m, uint32_t i)
     return m->numbers + i * rf_component_size(dim_of(m));
 }
 static double *component_of(mixture *m, uint32_t i) { return m->numbers + i * rf_component_size(dim_of(m)); }
-static double *after_of(mixture *m, uint32_t i) { return component_of(m, m->most + i); }
+static double *after_of(mixture *m, uint32_t i) { return component_of(m, m->max + i); }
 static double *covariance_of(mixture *m, uint32_t i)
 {
-    return component_of(m, 2 * m->most) + i * RF_TRIANGLE(dim_of(m));
+    return component_of(m, 2 * m->max) + i * RF_TRIANGLE(dim_of(m));
 }
 
 double rf_mixture_loss(const rf_belief *belief) { return ((const mixture *)belief)->loss; }
@@ -48,18 +48,18 @@ const double *rf_mixture_component(const rf_belief *belief, uint32_t i)
 static rf_belief *mixture_open(const rf_belief_setup *setup, char *error, size_t size)
 {
     const unsigned dim = setup->problem->description.dim;
-    const uint32_t most = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX, GAUSSIANS, error, size);
-    if (most == 0)
+    const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX, GAUSSIANS, error, size);
+    if (max == 0)
         return NULL;
     if (setup->is_float) {
         rf_fail(error, size, "belief 'mixture' works in double alone");
         return NULL;
     }
-    const size_t numbers = most * (2 * rf_component_size(dim) + RF_TRIANGLE(dim));
+    const size_t numbers = max * (2 * rf_component_size(dim) + RF_TRIANGLE(dim));
     rf_belief *belief =
         rf_belief_new(&rf_belief_mixture, setup, sizeof(mixture) + numbers * sizeof(double), error, size);
     if (belief) {
-        ((mixture *)belief)->most = most;
+        ((mixture *)belief)->max = max;
         rf_points_fixed(&((mixture *)belief)->fixed);
     }
     return belief;
@@ -95,7 +95,7 @@ static rf_status mixture_restart(rf_belief *belief)
     m->count = 1;
     m->loss = 0;
     const rf_status done = rf64_covariance_factor(covariance, dim, rf_component_factor(c, dim));
-    for (unsigned i = 0; i < dim && m->count == 1 && m->most >= 2 * ROUND; i++) {
+    for (unsigned i = 0; i < dim && m->count == 1 && m->max >= 2 * ROUND; i++) {
         const rf64_chart *chart = &belief->problem->charts[i];
         if (chart->kind == RF_PERIODIC &&
             covariance[i * dim + i] > 0.25 * (chart->high - chart->low) * (chart->high - chart->low))
@@ -263,7 +263,7 @@ static void merger_again(merger *g, mixture *m, uint32_t count, uint32_t i)
 static uint32_t merge(mixture *m, uint32_t count)
 {
     const unsigned dim = dim_of(m);
-    const uint32_t wanted = m->most * 3 / 4 > 1 ? m->most * 3 / 4 : 1;
+    const uint32_t wanted = m->max * 3 / 4 > 1 ? m->max * 3 / 4 : 1;
     merger g;
     for (uint32_t i = 0; i < count && count > 1; i++) {
         merger_take(&g, m, i);
@@ -353,15 +353,15 @@ static rf_status evaluate_all(learning *l, mixture *m)
     }
     for (uint32_t i = 0; i < m->count; i++)
         weigh(l, m, i);
-    while (m->count + 2 <= m->most) {
-        double most = 0;
+    while (m->count + 2 <= m->max) {
+        double max = 0;
         uint32_t worst = 0;
         for (uint32_t i = 0; i < m->count; i++)
-            if (l->weight[i] * l->found[i].loss > most) {
-                most = l->weight[i] * l->found[i].loss;
+            if (l->weight[i] * l->found[i].loss > max) {
+                max = l->weight[i] * l->found[i].loss;
                 worst = i;
             }
-        if (!(most > LOSS_MAX * total_of(l->weight, m->count)))
+        if (!(max > LOSS_MAX * total_of(l->weight, m->count)))
             break;
         const rf_status status = split(l, m, worst);
         if (status < 0)
@@ -420,11 +420,8 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
     double log_evidence = 0, effective = 1;
     rf_status note = RF_OK;
     (void)engine;
-    if (count == 0)
+    if (count == 0 || rf_belief_check(belief, records, count) < 0)
         return RF_REFUSED_EVIDENCE;
-    for (size_t i = 0; i < count * width; i++)
-        if (!rf64_is_finite(records[i]))
-            return RF_REFUSED_EVIDENCE;
     l.evaluator = none;
     for (uint32_t k = 0; k < count; k++) {
         double more = 0;
@@ -634,7 +631,7 @@ static int mixture_load(rf_belief *belief, const unsigned char *bytes, size_t si
     m->updates = (uint32_t)rf_read_u64(&r);
     const uint64_t count = rf_read_u64(&r);
     m->loss = rf_read_real(&r);
-    if (count < 1 || count > m->most || !(m->loss >= 0 && m->loss <= RF64_LIMIT))
+    if (count < 1 || count > m->max || !(m->loss >= 0 && m->loss <= RF64_LIMIT))
         return -1;
     m->count = (uint32_t)count;
     double total = 0;

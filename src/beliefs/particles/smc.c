@@ -71,8 +71,6 @@ static void draw_normals(const rf_smc *s, unsigned d, uint32_t purpose, double *
     }
 }
 
-static double bigger(double a, double b) { return a > b ? a : b; }
-
 /* In [0, 1). */
 static double uniform(rf_words w) { return ((double)(w.word[0] >> 5) * 0x1p26 + (double)(w.word[1] >> 6)) * 0x1p-53; }
 
@@ -347,8 +345,8 @@ void rf_smc_moments(const rf_smc *s, double mean[], double covariance[])
             covariance[d * s->dim + e] = covariance[e * s->dim + d] = sum;
         }
     for (unsigned d = 0; covariance && d < s->dim; d++) { /* one particle has all the weight: no less than the numbers tell apart */
-        const double spacing = 4 * DBL_EPSILON * bigger(fabs(mean[d]), RF64_TINY);
-        covariance[d * s->dim + d] = bigger(covariance[d * s->dim + d], spacing * spacing);
+        const double spacing = 4 * DBL_EPSILON * rf64_max(fabs(mean[d]), RF64_TINY);
+        covariance[d * s->dim + d] = rf64_max(covariance[d * s->dim + d], spacing * spacing);
     }
 }
 
