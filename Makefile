@@ -126,13 +126,14 @@ warnings:
 
 SECONDS ?= 60
 JOBS ?= 2
+SEED ?= 0
 TARGETS ?=
 
 fuzz:
 	@tools/need build fuzz
 	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DRF_FUZZ=ON > /dev/null
 	@cmake --build build-fuzz --target rf_fuzz
-	@JOBS=$(JOBS) tools/fuzz build-fuzz $(SECONDS) $(TARGETS)
+	@JOBS=$(JOBS) SEED=$(SEED) tools/fuzz build-fuzz $(SECONDS) $(TARGETS)
 
 bench: build
 	@tools/need bench

@@ -12,7 +12,7 @@
 #include "rejfilt/detail/tally.h"
 #include "rejfilt/session.h"
 
-enum { DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MAX = 40, ATTEMPTS_MAX = 5000, FLEET_MAX = 66 /* enough for two threads */ };
+enum { DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MAX = 40, SESSIONS_MAX = 4 /* they cost the most */, ATTEMPTS_MAX = 5000, FLEET_MAX = 66 /* enough for two threads */ };
 
 static engine_list engines; /* serial is the first; those that are not opened: modules, what this CPU lacks, paranoid (it refuses bad likelihoods) */
 
@@ -389,7 +389,7 @@ static void check_settings(const rf_description *description, const double setti
 static void design_step(world *w, input *in)
 {
     static const char *const names[] = {"auto", "pgh", "pgh-distance", "quadrature", "risk"};
-    static const char *const beliefs[] = {"gaussian", "gaussian", "particles:50", "grid"};
+    const char *const beliefs[] = {"gaussian", "mixture:4", "particles:50", w->model.dim == 1 ? "grid:1024" : "grid:128"};
     static unsigned char bytes[1 << 22];
     rf_config config = rf_config_default(w->known);
     rf_record first, again;
@@ -398,7 +398,7 @@ static void design_step(world *w, input *in)
     config.design = names[below(in, 5)];
     const unsigned kind = byte(in);
     config.belief = beliefs[kind & 3];
-    config.is_float = RF_PRECISION == 32 && (kind & 3) < 2;
+    config.is_float = RF_PRECISION == 32 && (kind & 3) == 0;
     config.on_lost = (rf_on_lost)(kind >> 2 & 3);
     config.kappa = kind >> 4 & 1;
     config.sampler = kind >> 5 & 1 ? RF_WEIGHT : RF_REJECT;
@@ -470,11 +470,14 @@ void RF(numerics)(const uint8_t *bytes, size_t count)
         fuzz_require(RF(filter_init)(&w.filter[i], w.memory[i], sizeof w.memory[i], w.model.dim, 7) == RF_OK);
         fuzz_require(RF(prior_box)(w.filter[i], &w.model, low, high) == RF_OK);
     }
+    unsigned sessions = 0;
     for (unsigned i = 0; i < STEPS_MAX && in.at < in.end; i++) {
         const unsigned choice = byte(&in);
         if (choice < 232)
             step(&w, &in, choice);
-        else
-            (choice < 244 ? fleet_step : design_step)(&w, &in);
+        else if (choice < 244)
+            fleet_step(&w, &in);
+        else if (sessions++ < SESSIONS_MAX)
+            design_step(&w, &in);
     }
 }

@@ -486,5 +486,5 @@ int rf_smc_load(rf_smc *s, const unsigned char *bytes, size_t size)
                 return -1;
         }
     to_natural(s);
-    return rf_read_all(&r) && fabs(total - 1) < 1e-6 && isfinite(s->log_evidence) && s->effective > 0 ? 0 : -1;
+    return rf_read_all(&r) && fabs(total - 1) < 1e-6 && isfinite(s->log_evidence) && s->effective > 0 && s->effective <= 1.001 * s->n ? 0 : -1;
 }
