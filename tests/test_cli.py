@@ -8,7 +8,7 @@ COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
 LONGEST = 60  # seconds for any one command, with room for sanitizers; a hang is a failure
 SIMULATE = ("track", "--simulate")
 SUMMARY_KEYS = "trials steps attempts design sampler engine seed q median mean p90 p99 lost coverage95 ns_per_attempt".split()
-STEP_KEYS = set("step parameters settings outcome records attempts accepted acceptance kappa delta log_evidence log_evidence_sd "
+STEP_KEYS = set("step parameters settings outcome records attempts accepted acceptance kappa delta log_evidence log_evidence_sd loss "
                 "health widened restarts notes".split())  # and covariances, time, where there are any
 RECORD = '{"t": 1, "x_": 0.2, "outcome": 1}\n'
 MODELS = tuple(re.findall(r"^RF_MODEL\((\w+)\)", (ROOT / "src/models/list.def").read_text(), re.M))
@@ -556,7 +556,7 @@ class Option(Test):
             shown, p = [float(word) for word in shown], line["parameters"][0]
             self.assertEqual(health, line["health"])
             told = [line["step"], p["truth"], p["mean"], p["sd"], *(s["value"] for s in line["settings"]), line["outcome"],
-                    line["accepted"], line["acceptance"]]
+                    line["accepted"], line["acceptance"], line["loss"]]
             for a, b in zip(shown, told, strict=True):
                 self.assertAlmostEqual(a, b, delta=5e-3 * max(abs(b), 0.1))
 
@@ -618,7 +618,7 @@ class Surroundings(Test):
         """Of the longest numbers, too; and what is not known has a column."""
         text = good("track", "--format=text", "--prior=-1.23456e-05+-1e-09", "--drift=0", input='{"t": 1, "x_": -1.23456e-105, "outcome": null}\n')
         line = text.splitlines()[-1].split()
-        self.assertEqual((line[:3], line[5:7], len(line)), (["0", "-", "-1.23456e-05"], ["-1.235e-105", "-"], 10))
+        self.assertEqual((line[:3], line[5:7], len(line)), (["0", "-", "-1.23456e-05"], ["-1.235e-105", "-"], 11))
 
     def interrupt(self, *arguments):
         """What it has written when it is interrupted after a second of work."""

@@ -16,8 +16,8 @@ const char *const cli_precision_names[] = {"double", "float", NULL};
 
 const char *cli_health_word(const rf_step *step)
 {
-    return step->health == RF_TRACKING && (step->report.status & RF_NOTE_COARSE) ? "coarse"
-                                                                                 : rf_health_name(step->health);
+    const int is_coarse = step->is_coarse || (step->report.status & RF_NOTE_COARSE);
+    return step->health == RF_TRACKING && is_coarse ? "coarse" : rf_health_name(step->health);
 }
 
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
@@ -74,7 +74,7 @@ static const cli_option options[] = {
     {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
     {"on-lost", "WHAT", "when the filter has lost the truth: widen (default), restart\nfrom the prior, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
     {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_ASK_MAX, NULL},
-    {"attempts", "M", "attempts per update (default 1000; with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
+    {"attempts", "M", "attempts per update (default 128 for each parameter; where\nattempts are accepted or rejected 1000, with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.config.recovery), 0, 1e9, NULL},
@@ -190,7 +190,8 @@ static int resolve(cli_track_config *c)
         return *error ? cli_error("track: --model: %s", error) : CLI_BAD_INPUT;
     cli_model_use(run, model);
     c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->config.strict ? RF_REJECT : RF_WEIGHT;
-    run->config.attempts = run->config.attempts > 0 ? run->config.attempts : run->config.strict ? 100 : 1000;
+    if (run->config.attempts == 0)
+        run->config.attempts = run->config.strict ? 100 : c->sampler == RF_WEIGHT ? 128u * model->f64->description->dim : 1000;
     run->config.sampler = (rf_sampler)c->sampler;
     run->config.on_lost = run->config.strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
     int code = apply("chart", c->chart, cli_model_chart, run);

@@ -30,8 +30,8 @@ typedef struct cli_track_config {
    (--help, --print-config), -1 after a message. */
 int cli_track_configure(cli_track_config *config, int argc, char **argv);
 
-/* The word for a step's health: that of its tests, or `coarse` where they are passed and a standard deviation is held at the
-   spacing of numbers. */
+/* The word for a step's health: that of its tests, or `coarse` where they are passed and the belief is too coarse for the
+   data, or numbers for the belief: a standard deviation is held at their spacing. */
 const char *cli_health_word(const rf_step *step);
 
 extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3];

@@ -59,6 +59,7 @@ typedef struct rf_belief_setup {
 struct rf_belief_kind {
     const char *name;    /* "particles" */
     const char *summary; /* one line */
+    double loss_max;     /* OPTIONAL: nats that 200 records may lose by its shape before it is too coarse for them */
 
     /* Memory for the setup, zeroed but for kind, problem, seed and bytes; its parameters may be refused. Null with a
        message in `error`. rf_belief_close frees it. */

@@ -81,6 +81,8 @@ typedef struct rf_step {
     int is_tested;              /* this step's outcomes tested the belief: 1 it failed, -1 it passed, 0 no test */
     uint32_t widened, restarts; /* since the start */
     double log_evidence, log_evidence_variance; /* of all records so far */
+    double loss;                                /* what the updates so far lost by the belief's shape, in nats */
+    int is_coarse;                              /* the latest ones lost so much that intervals may be wrong */
     double seconds;                             /* spent in the update, where somebody measured it */
 } rf_step;
 

@@ -16,7 +16,7 @@ rf_config rf_config_default(const rf_model *model)
                         .belief = "gaussian",
                         .design = "auto",
                         .seed = 1,
-                        .attempts = 1000,
+                        .attempts = 128u * model->f64->description->dim,
                         .sampler = RF_WEIGHT,
                         .kappa = 1,
                         .recovery = 0.1,
@@ -425,6 +425,8 @@ void rf_session_show(const rf_session *session, rf_step *step)
     step->restarts = s->now.watch.restarts;
     step->log_evidence = s->now.evidence.log + s->now.evidence.carry;
     step->log_evidence_variance = s->now.evidence.variance + s->now.evidence.variance_carry;
+    step->loss = s->now.loss;
+    step->is_coarse = s->belief->kind->loss_max > 0 && s->now.loss_recent > s->belief->kind->loss_max;
 }
 
 /* Truths in the chart; of a periodic parameter they are shown on the estimate's side of the cut, as are the bounds. */
@@ -466,9 +468,13 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
             rf64_model model;
             rf64_watched w = watched(s, s->belief, &model);
             rf64_evidence_add(&s->now.evidence, &t.report);
+            s->now.loss += t.report.loss;
+            s->now.loss_recent = s->now.loss_recent * rf64_max(1 - t.known / LOSS_RECORDS, 0) + t.report.loss;
             if (s->config.kappa == 0)
                 s->now.kappa = t.report.kappa_next;
             rf64_health_act(&w);
+            if (s->now.watch.restarts != before.watch.restarts)
+                s->now.loss_recent = 0;
         }
         s->now.asked = s->now.anchors = 0;
     } else {
@@ -528,7 +534,9 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
                               now->evidence.log,
                               now->evidence.carry,
                               now->evidence.variance,
-                              now->evidence.variance_carry};
+                              now->evidence.variance_carry,
+                              now->loss,
+                              now->loss_recent};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         rf_write_u64(&w, counts[i]);
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -552,10 +560,11 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         *counts[i] = (uint32_t)rf_read_u64(&r);
     double *const numbers[] = {
         &now.time,         &now.kappa,          &h->surprise,           &h->variance,
-        &now.evidence.log, &now.evidence.carry, &now.evidence.variance, &now.evidence.variance_carry};
+        &now.evidence.log, &now.evidence.carry, &now.evidence.variance, &now.evidence.variance_carry,
+        &now.loss,         &now.loss_recent};
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = rf_read_real(&r);
-    if (r.failed || state > RF_LOST || !(now.kappa > 0) ||
+    if (r.failed || state > RF_LOST || !(now.kappa > 0) || !(now.loss >= 0) || !(now.loss_recent >= 0) ||
         (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
     rf_belief_copy(s->ahead, s->belief);

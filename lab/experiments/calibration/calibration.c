@@ -34,7 +34,7 @@ typedef enum posterior { FILTER, GRID, DRAWS, POSTERIORS } posterior; /* the lat
 typedef struct method {
     const char *name;
     rf_sampler sampler;
-    uint32_t attempts, batch;
+    uint32_t attempts, batch; /* attempts: 0, what a session takes */
     int is_float;
     int has_exact;  /* exact posteriors learn from its records */
     int is_planned; /* settings by `risk`, the default where there is no fringe; of discrete outcomes alone, as it is slow */
@@ -46,10 +46,10 @@ static const method methods[] = {
     {"lattice", RF_LATTICE, 100, 1, 0, 0, 0},
     {"weight", RF_WEIGHT, 100, 1, 0, 0, 0},
     {"1000 attempts", RF_REJECT, 1000, 1, 0, 0, 0},
-    {"weight, 1000", RF_WEIGHT, 1000, 1, 0, 0, 0},
+    {"default", RF_WEIGHT, 0, 1, 0, 0, 0},
     {"10 records", RF_REJECT, 100, 10, 0, 0, 0},
     {"projection", RF_LATTICE, 4096, 1, 0, 0, 0}, /* the whole lattice: hardly any sampling error */
-    {"risk", RF_WEIGHT, 1000, 1, 0, 0, 1},
+    {"risk", RF_WEIGHT, 0, 1, 0, 0, 1},
 };
 
 static const char *const exact_names[POSTERIORS] = {NULL, "exact, grid", "exact, draws"};
@@ -208,7 +208,7 @@ static void measure(const config *c, const rf_description *description, const me
     if (!memory)
         fail("not enough memory");
     j.run.config.sampler = m->sampler;
-    j.run.config.attempts = m->attempts;
+    j.run.config.attempts = m->attempts > 0 ? m->attempts : rf_config_default(rf_model_find(description->name)).attempts;
     j.run.batch = m->batch;
     j.run.is_truth_gaussian = 1;
     if (description->fringe == 0) /* without a fringe settings are what they may be, as those of data are; `risk` is slow */

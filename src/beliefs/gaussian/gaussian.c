@@ -87,7 +87,8 @@ static void widen_report(const RF(report) * from, rf64_report *to)
                            (double)from->kappa_next,
                            (double)from->delta,
                            (double)from->log_evidence,
-                           (double)from->log_evidence_variance};
+                           (double)from->log_evidence_variance,
+                           (double)from->loss};
     *to = r;
 }
 
@@ -193,6 +194,7 @@ static int gaussian_load(rf_belief *belief, const unsigned char *bytes, size_t s
 const rf_belief_kind RF(belief_gaussian) = {
     .name = "gaussian",
     .summary = "one Gaussian: the paper's, 64 bytes for one parameter",
+    .loss_max = 6,
     .open = gaussian_open,
     .restart = gaussian_restart,
     .pass = gaussian_pass,

@@ -417,7 +417,7 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
     const size_t width = model.settings + 1u;
     learning l;
     const rf_evaluator none = {.model = &model, .fixed = &m->fixed, .seed = belief->seed, .update = m->updates};
-    double log_evidence = 0, effective = 1;
+    double log_evidence = 0, effective = 1, lost = m->loss;
     rf_status note = RF_OK;
     (void)engine;
     if (count == 0 || rf_belief_check(belief, records, count) < 0)
@@ -444,6 +444,7 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
     report->nan = counted(l.evaluator.nan);
     report->negative = counted(l.evaluator.negative);
     report->infinite = counted(l.evaluator.infinite);
+    report->loss = m->loss - lost;
     report->status = note;
     return note;
 }
@@ -649,6 +650,7 @@ static int mixture_load(rf_belief *belief, const unsigned char *bytes, size_t si
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
     .summary = "up to K Gaussians (16): one where that is enough, several modes where there are",
+    .loss_max = 1,
     .open = mixture_open,
     .restart = mixture_restart,
     .pass = mixture_pass,
