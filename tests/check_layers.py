@@ -8,7 +8,7 @@ import re
 import sys
 
 LAYERS = (  # from below
-    ("core", "src/core", "src/fixed", "src/models", "include/rejfilt"),
+    ("core", "src/core", "src/fixed", "src/chip", "src/models", "include/rejfilt"),
     ("engines", "src/engines"),
     ("beliefs", "src/beliefs", "include/rejfilt/belief.h"),
     ("design", "src/design", "include/rejfilt/health.h"),

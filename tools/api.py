@@ -14,12 +14,13 @@ import tempfile
 from amalgamate import one_precision, read
 
 FOR_BOTH = ["instance.h", "design.h"]
-ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "functions.h", "philox.h", "belief.h", "health.h", "session.h", "classify.h"]
+ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "functions.h", "philox.h", "belief.h", "health.h", "session.h", "classify.h", "gaussians.h"]
 PAGES = """
 
    | | |
    |---|---|
    | rejfilt.h | the filter on float and on double: priors, drift, updates, evidence |
+   | gaussians.h | a few Gaussians in float, for chips: several modes of one parameter |
    | host.h | engines and models by name; include this on a full computer |
    | session.h | ask, tell, save, load: a model, a belief, a design and its health; includes belief.h and health.h |
    | classify.h | the class of an object by few questions: tables, tasks, training, rules |
