@@ -73,7 +73,7 @@ FIRMWARES = {
         "source": "rejfilt_gaussians.c",
         "update": ("rf32_gaussians_update", "measure"),  # with the choice of the next wait
         "indirect": {"evaluate": ["likelihood"]},
-        # within four standard deviations, each the root of 0.02 over that of the information of an outcome, 0.63
+        # within four standard deviations: 0.16 is where steps of 0.02 and the information of an outcome, 0.63, balance
         "near": lambda wait, _, truth: abs(math.log(as_float(wait) / 1.25) - as_float(truth)) < 4 * 0.16,
         "never": {},
     },

