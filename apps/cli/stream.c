@@ -246,6 +246,17 @@ static int end_all(const stream *s)
     return CLI_FAILED;
 }
 
+/* The batch's records, for passes over them. */
+static int keep(const stream *s)
+{
+    for (uint32_t k = 0; k < s->batch.count && s->description->kept; k++)
+        if (cli_kept_add(s->description->kept, &s->batch.record[k]) < 0) {
+            cli_error("track: --passes: not enough memory for so many records");
+            return CLI_FAILED;
+        }
+    return CLI_OK;
+}
+
 /* One update: the question, the answer. A question without an answer was never asked. */
 static int one_step(stream *s, int *is_over)
 {
@@ -261,12 +272,16 @@ static int one_step(stream *s, int *is_over)
     *is_over = got != CLI_RECORD;
     if (*is_over)
         return CLI_OK;
+    if (s->description->is_kept_only)
+        return keep(s);
     for (uint32_t k = 0; k < s->batch.count && s->config->ask; k++)
         memcpy(s->batch.record[k].setting, questions[k].setting, sizeof questions[k].setting);
     const rf_status status = rf_session_tell(s->session, s->batch.record, s->batch.count, &step);
     if (status < 0)
         return refuse(s, status);
     take_note(s);
+    if (keep(s) != CLI_OK)
+        return CLI_FAILED;
     if (s->last.has_truth)
         rf_session_show_truth(s->session, s->last.truth, &step);
     s->updates++;

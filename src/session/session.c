@@ -30,7 +30,7 @@ rf_config rf_config_default(const rf_model *model)
     return config;
 }
 
-static void settle(rf_problem *problem, const rf_config *config)
+void rf_session_settle(rf_problem *problem, const rf_config *config)
 {
     problem->model = config->model;
     problem->description = config->description;
@@ -42,7 +42,7 @@ rf_status rf_config_check(const rf_config *config, unsigned *parameter)
 {
     rf_problem problem;
     rf_status status = RF_OK;
-    settle(&problem, config);
+    rf_session_settle(&problem, config);
     for (unsigned i = 0; i < config->description.dim && status >= 0; i++) {
         double mean, variance;
         *parameter = i;
@@ -102,7 +102,7 @@ rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
     double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     s->now.time = s->asked.time = NAN;
     s->options = rf64_options_default();
-    settle(&s->problem, config);
+    rf_session_settle(&s->problem, config);
     s->model = rf64_problem_model(&s->problem);
     s->model.charts = NULL; /* set where it is used: no pointer into the session itself */
     const rf_belief_setup setup = {&s->problem, seed, config->is_float, NULL};
@@ -302,7 +302,8 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         return status;
     rf64_model model;
     rf64_watched w = watched(s, s->ahead, &model);
-    double mean[RF_DESCRIBED_MAX], natural[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double mean[RF_DESCRIBED_MAX], natural[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX],
+        covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     s->ahead->kind->moments(s->ahead, mean, covariance);
     for (unsigned i = 0; i < dim; i++) {
         natural[i] = rf64_chart_natural(&s->problem.charts[i], mean[i]);

@@ -1,11 +1,18 @@
 /* Beliefs on records that they did not choose, and on their own, beside the exact posterior of the same records.
-   usage: rejfilt-beliefs [FAMILY|all [BELIEF [TRIALS [SEED]]]]
+   usage: rejfilt-beliefs [FAMILY|all [BELIEF|passes [TRIALS [SEED]]]]
 
    A line per family: intervals of 95 % that hold the truth, per parameter; regions of 95 % (the Gaussian's ellipsoid)
    that do; runs that end more than five standard deviations off; squared error of the first parameter over the exact
    posterior's, of means and of medians; runs whose mean is more than half an exact standard deviation from the exact
    one; ln P(E) minus the exact one, its mean and standard deviation; points per record; Gaussians, on average; nats
-   that a mixture lost, the median. The exact posterior is a grid's; where that takes too long, particles stand for it. */
+   that a mixture lost, the median. The exact posterior is a grid's; where that takes too long, particles stand for it.
+
+   BELIEF may be `passes`: all records at once, after a mixture has chosen them where they are its own. The exact
+   posterior is then a sum over a fixed grid in natural units, where the table below has one, of a prior that is truly
+   uniform; and a second line says how far the mean is from the exact one, in exact standard deviations (the farthest
+   parameter; median, 99 %, largest), how far ln P(E) is off (standard deviation, also in units of its own error), how
+   many passes there were (mean, most), the share of points that is effective (mean, least), and how many runs were
+   called doubtful. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +20,7 @@
 
 #include "lab.h"
 #include "mixture.h"
-#include "rejfilt/session.h"
+#include "rejfilt/passes.h"
 
 enum { RECORDS = 200, LONGEST = 100 };
 #define LOST_SIGMAS 5.0
@@ -32,19 +39,20 @@ typedef struct family {
     int is_bounded;   /* its chart is that range */
     uint32_t records;
     const char *exact;
+    uint32_t grid[3]; /* of the natural values of each parameter; 0: `exact` is as good */
 } family;
 
 static const family families[] = {
-    {"precession-order", "precession", TIMES_IN_ORDER, 3.141592653589793, 0, RECORDS, "grid:16384"},
-    {"precession-order-bounded", "precession", TIMES_IN_ORDER, 3.141592653589793, 1, RECORDS, "grid:16384"},
-    {"precession-random", "precession", TIMES_AT_RANDOM, 3.141592653589793, 0, RECORDS, "grid:4096"},
-    {"precession-random-bounded", "precession", TIMES_AT_RANDOM, 3.141592653589793, 1, RECORDS, "grid:4096"},
-    {"precession-pgh", "precession", PARTICLES_CHOSE, 0, 0, 100, "particles:1000"},
-    {"precession-own", "precession", OWN_DESIGN, 0, 0, 100, "grid:16384"},
-    {"ramsey-own", "ramsey", OWN_DESIGN, 0, 0, RECORDS, "particles:4000"},
-    {"ramsey-random", "ramsey", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000"},
-    {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000"},
-    {"coin-own", "coin", OWN_DESIGN, 0, 0, RECORDS, "grid:1024"},
+    {"precession-order", "precession", TIMES_IN_ORDER, 3.141592653589793, 0, RECORDS, "grid:16384", {16384}},
+    {"precession-order-bounded", "precession", TIMES_IN_ORDER, 3.141592653589793, 1, RECORDS, "grid:16384", {16384}},
+    {"precession-random", "precession", TIMES_AT_RANDOM, 3.141592653589793, 0, RECORDS, "grid:4096", {8192}},
+    {"precession-random-bounded", "precession", TIMES_AT_RANDOM, 3.141592653589793, 1, RECORDS, "grid:4096", {8192}},
+    {"precession-pgh", "precession", PARTICLES_CHOSE, 0, 0, 100, "particles:1000", {0}},
+    {"precession-own", "precession", OWN_DESIGN, 0, 0, 100, "grid:16384", {0}},
+    {"ramsey-own", "ramsey", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {1024, 64}},
+    {"ramsey-random", "ramsey", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {512, 64}},
+    {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000", {40, 32, 32}},
+    {"coin-own", "coin", OWN_DESIGN, 0, 0, RECORDS, "grid:1024", {4096}},
 };
 
 static _Noreturn void fail(const char *what)
@@ -78,6 +86,7 @@ static rf_session *open_session(const family *f, const char *belief, const char 
 typedef struct result {
     double error, exact_error, apart, log_evidence, points, gaussians, loss;
     int holds[RF_DESCRIBED_MAX], holds_all, is_lost;
+    rf_passes_result passes;
 } result;
 
 /* errorᵀ·covariance⁻¹·error, of up to three parameters. */
@@ -111,17 +120,109 @@ static void choose(const family *f, uint64_t seed, uint32_t trial, uint32_t k, r
     record->setting[0] = f->by == TIMES_IN_ORDER ? k + 1.0 : LONGEST * u;
 }
 
+/* ---- Passes, and the exact posterior that judges them ---- */
+
+typedef struct exact {
+    double mean[3], sd[3], log_evidence;
+} exact;
+
+/* The sum over a grid of cells' middles, in natural units. */
+static exact sum_up(const family *f, const rf_config *config, const double *records)
+{
+    enum { ROW = 4096 };
+    const unsigned dim = config->description.dim, settings = config->description.settings;
+    size_t cells = 1;
+    for (unsigned i = 0; i < dim; i++)
+        cells *= f->grid[i];
+    double *value = calloc(cells, sizeof *value), *x = malloc(ROW * dim * sizeof *x), *some = malloc(ROW * sizeof *some);
+    rf64_chart charts[RF_DESCRIBED_MAX];
+    const rf64_model model = rf64_instance_model(config->model->f64, charts);
+    exact e = {.log_evidence = -INFINITY};
+    double total = 0;
+    if (!value || !x || !some)
+        fail("not enough memory");
+    for (size_t first = 0; first < cells; first += ROW) {
+        const uint32_t n = (uint32_t)(cells - first < ROW ? cells - first : ROW);
+        for (uint32_t k = 0; k < n; k++) {
+            size_t cell = first + k;
+            for (unsigned i = 0; i < dim; i++, cell /= f->grid[i - 1])
+                x[k * dim + i] = config->prior[i].first + (config->prior[i].second - config->prior[i].first) *
+                                                             ((double)(cell % f->grid[i]) + 0.5) / f->grid[i];
+        }
+        for (uint32_t r = 0; r < f->records; r++) {
+            const double *record = records + r * (settings + 1u);
+            rf64_model_likelihoods(&model, x, dim, n, record, record[settings], some);
+            for (uint32_t k = 0; k < n; k++)
+                value[first + k] += log(some[k]);
+        }
+    }
+    for (size_t k = 0; k < cells; k++)
+        e.log_evidence = fmax(e.log_evidence, value[k]);
+    for (size_t k = 0; k < cells; k++) {
+        size_t cell = k;
+        const double weight = exp(value[k] - e.log_evidence);
+        total += weight;
+        for (unsigned i = 0; i < dim && weight > 0; i++, cell /= f->grid[i - 1]) {
+            const double at = config->prior[i].first + (config->prior[i].second - config->prior[i].first) * ((double)(cell % f->grid[i]) + 0.5) / f->grid[i];
+            e.mean[i] += weight * at;
+            e.sd[i] += weight * at * at;
+        }
+    }
+    for (unsigned i = 0; i < dim; i++) {
+        e.mean[i] /= total;
+        e.sd[i] = sqrt(e.sd[i] / total - e.mean[i] * e.mean[i]);
+    }
+    e.log_evidence += log(total / (double)cells);
+    free(value);
+    free(x);
+    free(some);
+    return e;
+}
+
+/* What passes say of the records takes the place of what a session said, in `step`; `r` is told how far it is from the
+   exact posterior. */
+static void pass_over(const family *f, const rf_config *config, const double *records, const double *truth, const rf_step *right, rf_step *step, result *r)
+{
+    char error[200];
+    rf_passes *passes = rf_passes_open(config, records, f->records, error, sizeof error);
+    if (!passes || rf_passes_run(passes, NULL, NULL, &r->passes) < 0)
+        fail(passes ? "passes failed" : error);
+    rf_passes_close(passes);
+    const rf_passes_result *p = &r->passes;
+    memcpy(step->chart_mean, p->chart_mean, sizeof step->chart_mean);
+    memcpy(step->covariance, p->covariance, sizeof step->covariance);
+    memcpy(step->sd, p->chart_sd, sizeof step->sd);
+    memcpy(step->mean, p->mean, sizeof step->mean);
+    memcpy(step->low, p->low, sizeof step->low);
+    memcpy(step->high, p->high, sizeof step->high);
+    r->log_evidence = p->log_evidence - right->log_evidence;
+    r->apart = fabs(p->chart_mean[0] - right->chart_mean[0]) / right->sd[0];
+    if (f->grid[0] == 0)
+        return;
+    const exact e = sum_up(f, config, records);
+    r->log_evidence = p->log_evidence - e.log_evidence;
+    r->apart = 0;
+    r->error = (p->mean[0] - truth[0]) * (p->mean[0] - truth[0]);
+    r->exact_error = (e.mean[0] - truth[0]) * (e.mean[0] - truth[0]);
+    for (unsigned i = 0; i < p->dim; i++)
+        r->apart = fmax(r->apart, fabs(p->mean[i] - e.mean[i]) / e.sd[i]);
+}
+
 static result run(const family *f, const char *belief, uint64_t seed, uint32_t trial)
 {
     static const double region[] = {3.841458820694124, 5.991464547107979, 7.814727903251178};
     const rf_model *model = rf_model_find(f->model);
-    const int is_mixture = strncmp(belief, "mixture", 7) == 0;
-    rf_session *session = open_session(f, belief, f->by == OWN_DESIGN ? "auto" : NULL, seed, trial);
-    rf_session *exact = open_session(f, f->exact, f->by == PARTICLES_CHOSE ? "pgh-distance" : NULL, seed, trial);
+    const int is_mixture = strncmp(belief, "mixture", 7) == 0, is_passes = strcmp(belief, "passes") == 0;
+    rf_session *session = open_session(f, is_passes ? "mixture" : belief, f->by == OWN_DESIGN ? "auto" : NULL, seed, trial);
+    const int is_summed = is_passes && f->grid[0] > 0; /* the session beside it is then not the judge */
+    rf_session *exact = open_session(f, is_summed ? "gaussian" : f->exact, f->by == PARTICLES_CHOSE ? "pgh-distance" : NULL, seed, trial);
     const rf_config *config = rf_session_config(session);
-    double truth[RF_DESCRIBED_MAX];
+    const unsigned settings = config->description.settings;
+    double truth[RF_DESCRIBED_MAX], *records = malloc(f->records * (settings + 1u) * sizeof *records);
     rf_step step, right;
     result r = {0};
+    if (!records)
+        fail("not enough memory");
     for (unsigned i = 0; i < config->description.dim; i++)
         truth[i] = config->prior[i].first + (config->prior[i].second - config->prior[i].first) *
                                                 rf64_uniform(rf_draw(seed, trial, i, 1, RF_FOR_TRUTH).word[0]);
@@ -134,12 +235,18 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
             choose(f, seed, trial, k, &record);
         }
         record.outcome = rf64_instance_outcome(model->f64, truth, record.setting, seed + 0x10000u * (trial + 1u), k);
+        memcpy(records + k * (settings + 1u), record.setting, settings * sizeof *records);
+        records[k * (settings + 1u) + settings] = record.outcome;
         if (rf_session_tell(session, &record, 1, &step) < 0 || rf_session_tell(exact, &record, 1, &right) < 0)
             fail("a record was refused");
         r.points += step.report.attempts / (double)f->records;
         if (is_mixture)
             r.gaussians += rf_mixture_count(rf_session_belief(session)) / (double)f->records;
     }
+    r.log_evidence = step.log_evidence - right.log_evidence;
+    r.apart = fabs(step.chart_mean[0] - right.chart_mean[0]) / right.sd[0];
+    if (is_passes)
+        pass_over(f, config, records, truth, &right, &step, &r);
     rf_session_show_truth(session, truth, &step);
     rf_session_show_truth(exact, truth, &right);
     for (unsigned i = 0; i < step.dim; i++) {
@@ -147,11 +254,12 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
         r.is_lost |= fabs(step.error[i]) > LOST_SIGMAS * step.sd[i];
     }
     r.holds_all = distance(&step) <= region[step.dim - 1];
-    r.error = step.error[0] * step.error[0];
-    r.exact_error = right.error[0] * right.error[0];
-    r.apart = fabs(step.chart_mean[0] - right.chart_mean[0]) / right.sd[0];
-    r.log_evidence = step.log_evidence - right.log_evidence;
+    if (!is_summed) {
+        r.error = step.error[0] * step.error[0];
+        r.exact_error = right.error[0] * right.error[0];
+    }
     r.loss = is_mixture ? rf_mixture_loss(rf_session_belief(session)) : NAN;
+    free(records);
     rf_session_close(session);
     rf_session_close(exact);
     return r;
@@ -160,7 +268,8 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
 static void run_family(const family *f, const char *belief, uint32_t trials, uint64_t seed)
 {
     const unsigned dim = rf_model_find(f->model)->f64->description->dim;
-    double *numbers = calloc(3 * (size_t)trials, sizeof *numbers), *errors = numbers, *exact = errors + trials, *losses = exact + trials;
+    double *numbers = calloc(4 * (size_t)trials, sizeof *numbers), *errors = numbers, *exact = errors + trials, *losses = exact + trials, *aparts = losses + trials;
+    double own = 0, passes = 0, most = 0, effective = 0, least = 1, doubtful = 0;
     double holds[RF_DESCRIBED_MAX] = {0}, holds_all = 0, lost = 0, error = 0, exact_error = 0, off = 0, z = 0, zz = 0, points = 0, gaussians = 0;
     if (!numbers)
         fail("not enough memory");
@@ -180,6 +289,16 @@ static void run_family(const family *f, const char *belief, uint32_t trials, uin
         errors[trial] = r.error;
         exact[trial] = r.exact_error;
         losses[trial] = r.loss;
+        aparts[trial] = r.apart;
+        if (r.passes.points == 0)
+            continue;
+        const double share = r.passes.effective / r.passes.points, z_own = r.log_evidence / r.passes.log_evidence_sd;
+        own += z_own * z_own / trials;
+        passes += (double)r.passes.passes / trials;
+        most = fmax(most, r.passes.passes);
+        effective += share / trials;
+        least = fmin(least, share);
+        doubtful += r.passes.verdict != RF_PASSES_FINE;
     }
     char covers[64] = "";
     for (unsigned i = 0; i < dim; i++)
@@ -187,6 +306,10 @@ static void run_family(const family *f, const char *belief, uint32_t trials, uin
     printf("%-26s %-14s %-14s %5.1f %5.1f %9.4g %7.3g %5.1f %7.2f ±%-6.2f %6.0f %5.1f %6.3g\n", f->name, belief, covers, holds_all, lost,
            error / exact_error, lab_quantile(errors, trials, 0.5) / lab_quantile(exact, trials, 0.5), off, z,
            sqrt(fmax(zz - z * z, 0)), points, gaussians, lab_quantile(losses, trials, 0.5));
+    if (passes > 0)
+        printf("    apart %.4f %.4f %.4f; ln Z off by %.4f, %.2f of its own error; passes %.1f, at most %.0f; effective %.0f %%, at least %.0f %%; doubtful %.0f\n",
+               lab_quantile(aparts, trials, 0.5), lab_quantile(aparts, trials, 0.99), lab_quantile(aparts, trials, 1), sqrt(zz), sqrt(own), passes, most,
+               100 * effective, 100 * least, doubtful);
     fflush(stdout);
     free(numbers);
 }
