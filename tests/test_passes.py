@@ -59,6 +59,7 @@ class Passes(unittest.TestCase):
         self.assertLess(result["log_evidence_sd"], 0.02)
         self.assertGreater(result["effective"], 1000)
         self.assertLessEqual(3, result["passes"])
+        self.assertEqual(json.loads(track(self.coins(), "--model=coin", "--passes", "--json")), result)
         with open(self.coins()) as data:  # standard input that is a file will do
             done = subprocess.run([COMMAND, "track", "--model=coin", "--passes=yes", "--json"], stdin=data, capture_output=True, text=True)
         self.assertEqual(json.loads(done.stdout), result)
@@ -101,6 +102,7 @@ class Passes(unittest.TestCase):
                            (["--data", data, "--drift=0.1"], "--passes: parameter p drifts: passes are for parameters that stay still"),
                            (["--data", self.write("none.csv", 'outcome\n""\n')], "--passes: there are no records with an outcome"),
                            (["--data", self.write("bad.csv", "outcome\n1\n7\n")], "bad.csv: line 3: column outcome: 7 is not 0 or 1"),
+                           (["--data", str(self.folder / "nowhere")], "--data: "),
                            (["--passes=perhaps"], "--passes: 'perhaps' is none of yes, no, auto")):
             with self.subTest(more=more):
                 self.assertEqual(track("--model=coin", "--passes", *more, code=2, says=says), "")

@@ -64,7 +64,8 @@ static const cli_option options[] = {
     {"drift", "[NAME=]SD", "standard deviation of a parameter's walk per record, or per\nunit of time; 0: it stays still (default: the model's)", set_drift, CLI_CUSTOM, 0, 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S (default: the model's)", set_prior, CLI_CUSTOM, 0, 0, 0, NULL},
     {"label", "TEXT", "what the candidate is called (default: its model, and what\nwas given for it)", set_label, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"data", "FILE", "the records (default: standard input)", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"data", "FILE", "the records (default: standard input); a FILE without --data\nis the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* the same */
     {"attempts", "M", "attempts per update and repeat (default 1000)", NULL, CLI_U64, AT(attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"repeat", "R", "repeats per candidate, each with a seed of its own, that\nare averaged (default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
     {"passes", "[yes|no]", "the exact evidence of candidates without drift, by several\npasses over all records; the default where these are in a\nfile and nothing is said of attempts and repeats", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
@@ -79,7 +80,7 @@ static const cli_option options[] = {
 
 static const cli_usage usage = {
     "compare",
-    "--model A [--drift D] [--prior P] --model B ... [OPTION...] < DATA",
+    "--model A [--drift D] [--prior P] --model B ... [OPTION...] [FILE | < DATA]",
     "Says which of several models the records speak for: ln evidence of each (the\n"
     "logarithm of the probability it gave to all outcomes before they came), Bayes\n"
     "factors K against the best, probabilities if all were equally likely before,\n"

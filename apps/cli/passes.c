@@ -44,7 +44,7 @@ void cli_kept_free(cli_kept *kept)
 int cli_is_file(const char *path)
 {
     struct stat description;
-    return (path ? stat(path, &description) : fstat(STDIN_FILENO, &description)) == 0 && S_ISREG(description.st_mode);
+    return (path ? stat(path, &description) : fstat(STDIN_FILENO, &description)) != 0 || S_ISREG(description.st_mode);
 }
 
 /* ---- Running ---- */

@@ -19,7 +19,8 @@ typedef struct cli_kept {
 int cli_kept_add(cli_kept *kept, const rf_record *record);
 void cli_kept_free(cli_kept *kept);
 
-/* Is it a file, whose records are all there? Null: standard input. */
+/* Is it a file, whose records are all there? Null: standard input. One that cannot be had counts: who opens it says so.
+ */
 int cli_is_file(const char *path);
 
 /* Runs the passes, with progress on a terminal's standard error, called `what` there. Returns an exit code, after a

@@ -60,7 +60,8 @@ static int set_nothing(void *c, const char *value, char *error, size_t size)
 static const cli_option options[] = {
     {"simulate", NULL, "simulate a truth that walks, and measurements of it", NULL, CLI_FLAG, AT(simulate), 0, 0, NULL},
     {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
-    {"data", "FILE", "read records from FILE instead of standard input", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"data", "FILE", "read records from FILE instead of standard input; a FILE\nwithout --data is the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* the same */
     {"config", "FILE", "take options from an INI file; those on the command line win", set_nothing, CLI_CUSTOM, 0, 0, 0, NULL},
     {"print-config", NULL, "print the options as such a file, which gives the same run,\nand exit", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
     {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
@@ -101,7 +102,7 @@ static const cli_option options[] = {
 
 static const cli_usage usage = {
     "track",
-    "[OPTION...] [< RECORDS]",
+    "[OPTION...] [FILE | < RECORDS]",
     "Follows parameters that drift: reads one record per measurement, as JSON lines\n"
     "or CSV with a header, and writes one line per update with what is known then.\n"
     "A record has the settings by name and the outcome: {\"t\": 3, \"x_\": 0.1, \"outcome\": 1}.\n"
@@ -119,7 +120,7 @@ static const cli_usage usage = {
     "  rejfilt track --simulate --plot run.svg           leave a picture\n"
     "  rejfilt track --simulate --trials 2000 --strict   the paper's algorithm\n"
     "  rejfilt track --drift 0.02 < data.csv             from a file\n"
-    "  rejfilt track --drift 0 --passes < data.csv       exactly, where nothing drifts\n"
+    "  rejfilt track data.csv --drift 0 --passes         exactly, where nothing drifts\n"
     "  rejfilt track --ask --state qubit.state           drive an experiment\n"
     "  rejfilt track --config run.ini --print-config     what would be run",
     NULL,
@@ -281,7 +282,7 @@ static void print_config(const cli_track_config *c, int all, FILE *out)
         if (strcmp(o->name, "design") == 0)
             snprintf(text, sizeof text, "%s", c->run.config.design ? c->run.config.design : "given");
         const int is_default = strcmp(o->name, "anchors") == 0 && c->run.config.anchor_every < 0;
-        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || strcmp(o->name, "print-config") == 0;
+        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || strcmp(o->name, "print-config") == 0 || !o->name[0];
         if (*text && (all || !is_aside) && !is_default && !without)
             fprintf(out, "%s = %s\n", o->name, text);
     }
