@@ -300,6 +300,14 @@ class Option(Test):
         self.assertIn("next: ", following)
         self.assertIn("health: tracking", run("track", "--summary", input=RECORD).stderr)
 
+    def test_passes(self):
+        """test_passes.py has more."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "records"
+            path.write_text(RECORD)
+            self.assertRegex(good("track", "--drift=0", "--passes", f"--data={path}"), r"^precession: 1 records, \d passes, (.|\n)*\nln evidence -0\.\d+ ")
+            self.assertEqual(good("track", "--drift=0", "--passes", "no", f"--data={path}"), good("track", "--drift=0", input=RECORD))
+
     def test_skip_bad(self):
         done = run("track", "--skip-bad", input=RECORD + "oops\n" + RECORD)
         self.assertEqual((done.returncode, done.stdout), (0, good("track", input=RECORD * 2)))

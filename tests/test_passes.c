@@ -245,6 +245,74 @@ static void test_circles(void **state)
     }
 }
 
+static const rf_description torus_description = {.name = "torus",
+                                                 .dim = 2,
+                                                 .settings = 3,
+                                                 .outcomes = 2,
+                                                 .parameter = {{"a", RF_PERIODIC, 0, 1, 0}, {"b", RF_PERIODIC, -3, 3, 0}}};
+
+static double torus(const double x[], const double setting[], double outcome)
+{
+    const double one = 0.5 + 0.48 * cos(2 * PI * (setting[0] * x[0] + setting[1] * x[1] / 6) - setting[2]);
+    return outcome != 0 ? one : 1 - one;
+}
+
+static void on_torus(uint32_t k, uint64_t *state, double setting[])
+{
+    setting[0] = k % 4;
+    setting[1] = k / 4 % 3;
+    setting[2] = test_uniform(state, 0, 2 * PI);
+}
+
+/* Two circles, from priors that are uniform, part of the circle (across its cut), and Gaussian: the evidence shows whether
+   the densities are right, be the posterior wide or narrow. */
+static void test_torus(void **state)
+{
+    (void)state;
+    const rf64_instance instance = {.description = &torus_description, .likelihood = torus};
+    const rf_model model = {NULL, &instance};
+    const uint32_t counts[] = {1, 4, 12, 100}, side = 200;
+    for (unsigned which = 0; which < 12; which++) {
+        rf_config config = rf_config_default(&model);
+        const double truth[] = {0.97, 2.9};
+        const uint32_t count = counts[which % 4];
+        double mean = 0, sd = 0, total = 0;
+        if (which / 4 == 1)
+            config.prior[0] = (rf_prior){0, 0.8, 1.3};
+        if (which / 4 == 2) {
+            config.prior[0] = (rf_prior){1, 0.9, 0.2};
+            config.prior[1] = (rf_prior){1, -2.5, 2};
+        }
+        config.seed = which;
+        double *records = measure(&config, truth, count, which, on_torus);
+        const rf_passes_result r = pass(&config, records, count);
+        for (uint32_t cell = 0; cell < side * side; cell++) {
+            const double x[] = {(cell % side + 0.5) / side, -3 + 6 * (cell / side + 0.5) / side};
+            double value = 1.0 / (side * side), on_circle = 0;
+            for (int image = -8; image <= 8; image++) {
+                const double a = x[0] + image, b = x[1] + 6 * image, z = (a - 0.9) / 0.2, other = (b + 2.5) / 2;
+                if (which / 4 == 1)
+                    on_circle += a > 0.8 && a < 1.3 ? 1 / 0.5 : 0;
+                if (which / 4 == 2) {
+                    on_circle += exp(-z * z / 2) / (0.2 * sqrt(2 * PI));
+                    total += exp(-other * other / 2) / (2 * sqrt(2 * PI)) * 6;
+                }
+            }
+            value *= which / 4 == 0 ? 1 : on_circle;
+            value *= which / 4 == 2 ? total : 1;
+            total = 0;
+            for (uint32_t k = 0; k < count; k++)
+                value *= torus(x, records + 4 * k, records[4 * k + 3]);
+            sd += value * pow(remainder(x[0] - r.mean[0], 1), 2);
+            mean += value;
+        }
+        check_within(r.log_evidence, log(mean), 0.06);
+        check_within(r.sd[0], sqrt(sd / mean), OFF * r.sd[0]);
+        assert_int_equal(r.verdict, RF_PASSES_FINE);
+        free(records);
+    }
+}
+
 static void nothing(uint32_t k, uint64_t *state, double setting[]) { (void)k, (void)state, (void)setting; }
 
 /* A coin's posterior is a beta distribution: of 30,000 records, too, whose probability is far below the smallest
@@ -568,7 +636,7 @@ int main(void)
         cmocka_unit_test(test_fringes),
         cmocka_unit_test(test_two_modes),
         cmocka_unit_test(test_many_scales),
-        cmocka_unit_test(test_circles),
+        cmocka_unit_test(test_circles), cmocka_unit_test(test_torus),
         cmocka_unit_test(test_long_files),
         cmocka_unit_test(test_box),
         cmocka_unit_test(test_two_parameters),
