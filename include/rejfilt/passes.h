@@ -4,7 +4,8 @@
    that of ever more records, as many as leave 5 % of the points effective; the Gaussians are then fitted to the
    weighted points, and the next pass begins. When all records are in and a quarter of the points is effective, a last
    pass of twice as many points gives moments, quantiles and evidence. What is drawn depends on the seed alone: the
-   result is the same, bit by bit, on every engine. Nothing is read or printed, and nothing kept outside.
+   result is the same, bit by bit, on every engine. Nothing is read or printed, and nothing kept outside. A narrow mode
+   with a few per cent of the probability, among many, can be missed without an alarm.
 
        rf_passes *passes = rf_passes_open(&config, records, count, error, sizeof error);
        rf_passes_result result;
