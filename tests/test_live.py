@@ -538,7 +538,7 @@ class Checkpoints(Run):
 
 class Beliefs(Test):
     """Every kind works with checkpoints, questions, formats, pictures, batches and summaries."""
-    kinds = ("gaussian", "mixture:8", "particles:200", "grid")
+    kinds = ("gaussian", "mixture:8", "auto", "particles:200", "grid")
 
     def test_a_run_in_pieces(self):
         lines = simulate("--steps=40").splitlines()

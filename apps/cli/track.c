@@ -187,11 +187,14 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
 {
     const char *unit = s->q > 0 ? " q" : "";
     const int is_gaussian = strcmp(c->run.config.belief, "gaussian") == 0;
+    const int is_auto = strncmp(c->run.config.belief, "auto", 4) == 0;
     printf("%llu trials of %ld steps, ", (unsigned long long)s->trials, c->run.steps);
     if (is_gaussian)
         printf("%u attempts per update (%.1f with top-up)", c->run.config.attempts, s->mean_attempts);
     else
         printf("belief %s, %.1f points per update", c->run.config.belief, s->mean_attempts);
+    if (is_auto)
+        printf(" (one Gaussian in %.1f %% of the steps, particles in %.1f %%)", 100 * s->as_gaussian, 100 * s->as_particles);
     printf(", design %s%s, seed %llu\n", c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     if (s->q > 0)
         printf("squared error in units of q = %.6g, from step %d on:\n", s->q, c->run.steps > CLI_BURN_IN ? CLI_BURN_IN : (int)c->run.steps - 1);
@@ -222,9 +225,12 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_real(&json, "coverage95", s->coverage95);
     cli_json_real(&json, "ns_per_attempt", s->ns_per_attempt);
     cli_json_text(&json, "model", c->run.config.description.name);
-    cli_json_text(&json, "precision", c->run.config.is_float ? "float" : "double");
+    cli_json_text(&json, "precision", c->run.config.is_float && strcmp(c->run.config.belief, "gaussian") == 0 ? "float" : "double");
     cli_json_bool(&json, "strict", c->run.config.strict);
     cli_json_real(&json, "mean_attempts", s->mean_attempts);
+    cli_json_text(&json, "belief", c->run.config.belief);
+    cli_json_real(&json, "as_gaussian", s->as_gaussian);
+    cli_json_real(&json, "as_particles", s->as_particles);
     cli_json_close(&json);
 }
 

@@ -1,20 +1,22 @@
 /* Beliefs on records that they did not choose, and on their own, beside the exact posterior of the same records.
-   usage: rejfilt-beliefs [FAMILY|all [BELIEF [TRIALS [SEED]]]]
+   usage, from the root of the sources: rejfilt-beliefs [FAMILY|all [BELIEF [TRIALS [SEED]]]]
 
    A line per family: intervals of 95 % that hold the truth, per parameter; regions of 95 % (the Gaussian's ellipsoid)
    that do; runs that end more than five standard deviations off; squared error of the first parameter over the exact
-   posterior's, of means and of medians; runs whose mean is more than half an exact standard deviation from the exact
-   one; ln P(E) minus the exact one, its mean and standard deviation; points per record; Gaussians, on average; nats
-   that a mixture lost, the median. The exact posterior is a grid's, in the bounded chart of a uniform prior, where that
-   is exactly a Gaussian (in other charts a grid rounds its ends); where a grid takes too long, particles stand for it.
+   posterior's, of means and of medians; the median itself; runs whose mean is more than half an exact standard
+   deviation from the exact one; ln P(E) minus the exact one, its mean and standard deviation; points per record;
+   Gaussians, on average, or for `auto` the share of records that were particles, in percent; nats that a mixture lost,
+   the median. The exact posterior is a grid's, in the bounded chart of a uniform prior, where that is exactly a
+   Gaussian (in other charts a grid rounds its ends); where a grid takes too long, particles stand for it.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "auto/auto.h"
 #include "lab.h"
-#include "mixture.h"
+#include "mixture/mixture.h"
 #include "rejfilt/session.h"
 
 enum { RECORDS = 200, LONGEST = 100 };
@@ -24,6 +26,7 @@ typedef enum settings {
     TIMES_IN_ORDER,  /* 1, 2, 3, ... */
     TIMES_AT_RANDOM, /* 0..LONGEST */
     OWN_DESIGN,      /* of the belief itself */
+    GAUSSIAN_CHOSE,  /* one Gaussian's design, on the same records */
     PARTICLES_CHOSE  /* pgh-distance, for 1,000 particles */
 } settings;
 
@@ -44,7 +47,14 @@ static const family families[] = {
     {"precession-pgh", "precession", PARTICLES_CHOSE, 0, 0, 100, "particles:1000"},
     {"precession-own", "precession", OWN_DESIGN, 0, 0, 100, "grid:16384"},
     {"ramsey-own", "ramsey", OWN_DESIGN, 0, 0, RECORDS, "particles:4000"},
+    {"ramsey-gaussian", "ramsey", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000"},
     {"ramsey-random", "ramsey", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000"},
+    {"rabi-own", "rabi", OWN_DESIGN, 0, 0, RECORDS, "particles:4000"},
+    {"rabi-gaussian", "rabi", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000"},
+    {"rabi-random", "rabi", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000"},
+    {"beat-random", "examples/beat.c", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000"},
+    {"beat-own", "examples/beat.c", OWN_DESIGN, 0, 0, RECORDS, "particles:4000"},
+    {"beat-gaussian", "examples/beat.c", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000"},
     {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000"},
     {"coin-own", "coin", OWN_DESIGN, 0, 0, RECORDS, "grid:1024"},
 };
@@ -55,9 +65,22 @@ static _Noreturn void fail(const char *what)
     exit(3);
 }
 
+static const rf_model *model_of(const family *f)
+{
+    static const family *of;
+    static const rf_model *model;
+    char error[2000] = "there is no such model";
+    if (f != of)
+        model = strchr(f->model, '/') ? rf_model_load(f->model, error, sizeof error) : rf_model_find(f->model);
+    if (!model)
+        fail(error);
+    of = f;
+    return model;
+}
+
 static rf_session *open_session(const family *f, const char *belief, const char *design, uint64_t seed, uint32_t trial)
 {
-    rf_config config = rf_config_default(rf_model_find(f->model));
+    rf_config config = rf_config_default(model_of(f));
     char error[200];
     if (f->high > 0)
         config.prior[0] = (rf_prior){0, 0, f->high};
@@ -115,7 +138,7 @@ static double natural_sd(const rf_session *session, const rf_step *step)
 /* The setting of record k, for those whose settings nobody chooses. */
 static void choose(const family *f, uint64_t seed, uint32_t trial, uint32_t k, rf_record *record)
 {
-    const rf_description *description = rf_model_find(f->model)->f64->description;
+    const rf_description *description = model_of(f)->f64->description;
     const double u = rf64_uniform(rf_draw(seed, trial, k, 0, RF_FOR_USER).word[0]);
     *record = (rf_record){.time = NAN};
     for (unsigned i = 0; i < description->settings; i++)
@@ -126,10 +149,11 @@ static void choose(const family *f, uint64_t seed, uint32_t trial, uint32_t k, r
 static result run(const family *f, const char *belief, uint64_t seed, uint32_t trial)
 {
     static const double region[] = {3.841458820694124, 5.991464547107979, 7.814727903251178};
-    const rf_model *model = rf_model_find(f->model);
-    const int is_mixture = strncmp(belief, "mixture", 7) == 0;
+    const rf_model *model = model_of(f);
+    const int is_mixture = strncmp(belief, "mixture", 7) == 0, is_auto = strncmp(belief, "auto", 4) == 0;
     rf_session *session = open_session(f, belief, f->by == OWN_DESIGN ? "auto" : NULL, seed, trial);
     rf_session *exact = open_session(f, f->exact, f->by == PARTICLES_CHOSE ? "pgh-distance" : NULL, seed, trial);
+    rf_session *gaussian = f->by == GAUSSIAN_CHOSE ? open_session(f, "gaussian", "auto", seed, trial) : NULL;
     const rf_config *config = rf_session_config(session);
     double truth[RF_DESCRIBED_MAX];
     rf_step step, right;
@@ -139,18 +163,20 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
                                                 rf64_uniform(rf_draw(seed, trial, i, 1, RF_FOR_TRUTH).word[0]);
     for (uint32_t k = 0; k < f->records; k++) {
         rf_record record;
-        if (f->by == OWN_DESIGN || f->by == PARTICLES_CHOSE) {
-            if (rf_session_ask(f->by == OWN_DESIGN ? session : exact, 1, &record) < 0)
+        if (f->by >= OWN_DESIGN) {
+            if (rf_session_ask(gaussian ? gaussian : f->by == OWN_DESIGN ? session : exact, 1, &record) < 0)
                 fail("the question was refused");
         } else {
             choose(f, seed, trial, k, &record);
         }
         record.outcome = rf64_instance_outcome(model->f64, truth, record.setting, seed + 0x10000u * (trial + 1u), k);
-        if (rf_session_tell(session, &record, 1, &step) < 0 || rf_session_tell(exact, &record, 1, &right) < 0)
+        if ((gaussian && rf_session_tell(gaussian, &record, 1, NULL) < 0) ||
+            rf_session_tell(session, &record, 1, &step) < 0 || rf_session_tell(exact, &record, 1, &right) < 0)
             fail("a record was refused");
         r.points += step.report.attempts / (double)f->records;
         if (is_mixture)
             r.gaussians += rf_mixture_count(rf_session_belief(session)) / (double)f->records;
+        r.gaussians += is_auto && strcmp(step.form, "particles") == 0 ? 100.0 / f->records : 0;
     }
     rf_session_show_truth(session, truth, &step);
     rf_session_show_truth(exact, truth, &right);
@@ -159,19 +185,22 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
         r.is_lost |= fabs(step.error[i]) > LOST_SIGMAS * step.sd[i];
     }
     r.holds_all = distance(&step) <= region[step.dim - 1];
-    r.error = pow(step.mean[0] - truth[0], 2);
-    r.exact_error = pow(right.mean[0] - truth[0], 2);
+    r.error = pow(step.mean[0] - step.truth[0], 2);
+    r.exact_error = pow(right.mean[0] - right.truth[0], 2);
     r.apart = fabs(step.mean[0] - right.mean[0]) / natural_sd(exact, &right);
     r.log_evidence = step.log_evidence - right.log_evidence;
-    r.loss = is_mixture ? rf_mixture_loss(rf_session_belief(session)) : NAN;
+    r.loss = is_mixture ? rf_mixture_loss(rf_session_belief(session))
+             : is_auto  ? rf_auto_loss(rf_session_belief(session))
+                        : NAN;
     rf_session_close(session);
+    rf_session_close(gaussian);
     rf_session_close(exact);
     return r;
 }
 
 static void run_family(const family *f, const char *belief, uint32_t trials, uint64_t seed)
 {
-    const unsigned dim = rf_model_find(f->model)->f64->description->dim;
+    const unsigned dim = model_of(f)->f64->description->dim;
     double *numbers = calloc(3 * (size_t)trials, sizeof *numbers), *errors = numbers, *exact = errors + trials,
            *losses = exact + trials;
     double holds[RF_DESCRIBED_MAX] = {0}, holds_all = 0, lost = 0, error = 0, exact_error = 0, off = 0, z = 0, zz = 0,
@@ -198,9 +227,10 @@ static void run_family(const family *f, const char *belief, uint32_t trials, uin
     char covers[64] = "";
     for (unsigned i = 0; i < dim; i++)
         snprintf(covers + strlen(covers), sizeof covers - strlen(covers), i ? "/%.1f" : "%.1f", holds[i]);
-    printf("%-26s %-14s %-14s %5.1f %5.1f %9.4g %7.3g %5.1f %7.2f ±%-6.2f %6.0f %5.1f %6.3g\n", f->name, belief, covers,
-           holds_all, lost, error / exact_error, lab_quantile(errors, trials, 0.5) / lab_quantile(exact, trials, 0.5),
-           off, z, sqrt(fmax(zz - z * z, 0)), points, gaussians, lab_quantile(losses, trials, 0.5));
+    printf("%-26s %-14s %-14s %5.1f %5.1f %9.4g %7.3g %8.2g %5.1f %7.2f ±%-6.2f %6.0f %5.1f %6.3g\n", f->name, belief,
+           covers, holds_all, lost, error / exact_error,
+           lab_quantile(errors, trials, 0.5) / lab_quantile(exact, trials, 0.5), lab_quantile(errors, trials, 0.5), off,
+           z, sqrt(fmax(zz - z * z, 0)), points, gaussians, lab_quantile(losses, trials, 0.5));
     fflush(stdout);
     free(numbers);
 }
@@ -211,8 +241,8 @@ int main(int argc, char **argv)
     const uint32_t trials = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 300;
     const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
     int found = 0;
-    printf("%-26s %-14s %-14s %5s %5s %9s %7s %5s %7s  %-6s %6s %5s %6s\n", "family", "belief", "holds %", "all",
-           "lost", "error", "median", "off %", "lnZ off", "sd", "points", "K", "loss");
+    printf("%-26s %-14s %-14s %5s %5s %9s %7s %8s %5s %7s  %-6s %6s %5s %6s\n", "family", "belief", "holds %", "all",
+           "lost", "error", "median", "error^2", "off %", "lnZ off", "sd", "points", "K", "loss");
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (strcmp(which, "all") == 0 || strcmp(which, families[i].name) == 0) {
             run_family(&families[i], belief, trials, seed);

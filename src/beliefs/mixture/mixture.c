@@ -11,9 +11,10 @@
 #include "component.h"
 #include "evaluate.h"
 
-enum { GAUSSIANS = 16, ROUND = 5 }; /* ROUND: that a circle begins with */
+enum { GAUSSIANS = 16, ROOM = 4, ROUND = 5 }; /* ROUND: that a circle begins with */
 
 #define LOSS_FREE 0.01    /* nats that may be lost in all before anything is split */
+#define LOSS_ROOM 0.01    /* nats for which it is split into more than there can be afterwards */
 #define LOSS_MAX 1e-4     /* nats that an update may lose in one component: more, and it is split */
 #define MERGER_FREE 1e-5  /* nats that a merger may cost where there is room */
 #define WEIGHT_LEAST 1e-9 /* lighter components are dropped */
@@ -23,8 +24,8 @@ enum { GAUSSIANS = 16, ROUND = 5 }; /* ROUND: that a circle begins with */
 
 typedef struct mixture {
     rf_belief head;
-    uint32_t updates, max, count; /* max: Gaussians there can be */
-    uint32_t boxed;               /* a bit for each parameter whose chart is its uniform prior's range */
+    uint32_t updates, max, room, count; /* Gaussians there can be between records, and while one is learnt */
+    uint32_t boxed;                     /* a bit for each parameter whose chart is its uniform prior's range */
     double loss;
     double drifted;                      /* variance of the walk so far, in squares of the box it is largest for */
     rf64_chart charts[RF_DESCRIBED_MAX]; /* of the components */
@@ -38,10 +39,10 @@ static const double *component_in(const mixture *m, uint32_t i)
     return m->numbers + i * rf_component_size(dim_of(m));
 }
 static double *component_of(mixture *m, uint32_t i) { return m->numbers + i * rf_component_size(dim_of(m)); }
-static double *after_of(mixture *m, uint32_t i) { return component_of(m, m->max + i); }
+static double *after_of(mixture *m, uint32_t i) { return component_of(m, m->room + i); }
 static double *covariance_of(mixture *m, uint32_t i)
 {
-    return component_of(m, 2 * m->max) + i * RF_TRIANGLE(dim_of(m));
+    return component_of(m, 2 * m->room) + i * RF_TRIANGLE(dim_of(m));
 }
 
 double rf_mixture_loss(const rf_belief *belief) { return ((const mixture *)belief)->loss; }
@@ -59,15 +60,13 @@ static rf_belief *mixture_open(const rf_belief_setup *setup, char *error, size_t
     const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX, GAUSSIANS, error, size);
     if (max == 0)
         return NULL;
-    if (setup->is_float) {
-        rf_fail(error, size, "belief 'mixture' works in double alone");
-        return NULL;
-    }
-    const size_t numbers = max * (2 * rf_component_size(dim) + RF_TRIANGLE(dim));
+    const uint32_t room = ROOM * max < RF_MIXTURE_MAX ? ROOM * max : RF_MIXTURE_MAX;
+    const size_t numbers = room * (2 * rf_component_size(dim) + RF_TRIANGLE(dim));
     rf_belief *belief =
         rf_belief_new(&rf_belief_mixture, setup, sizeof(mixture) + numbers * sizeof(double), error, size);
     if (belief) {
         ((mixture *)belief)->max = max;
+        ((mixture *)belief)->room = max > 1 ? room : 1;
         rf_points_fixed(&((mixture *)belief)->fixed);
     }
     return belief;
@@ -136,15 +135,18 @@ static void unbox_all(mixture *m)
             unbox(m, i);
 }
 
-/* The parameters that all components know well. */
+/* The parameters that all components know well; interchangeable ones together. */
 static void unbox_narrow(mixture *m)
 {
-    for (unsigned i = 0; i < dim_of(m) && m->boxed; i++) {
+    const unsigned dim = dim_of(m), alike = m->boxed ? rf_problem_interchangeable(m->head.problem) : 0;
+    for (unsigned i = 0, next; i < dim && m->boxed; i = next) {
         int is_narrow = is_boxed(m, i);
+        next = i < alike ? alike : i + 1;
         for (uint32_t k = 0; k < m->count && is_narrow; k++)
-            is_narrow = sd_of(component_in(m, k), dim_of(m), i) < BOX_NARROW;
-        if (is_narrow)
-            unbox(m, i);
+            for (unsigned j = i; j < next; j++)
+                is_narrow &= sd_of(component_in(m, k), dim, j) < BOX_NARROW;
+        for (unsigned j = i; j < next && is_narrow; j++)
+            unbox(m, j);
     }
 }
 
@@ -244,6 +246,20 @@ static rf_status hold(double *c, const rf64_chart charts[], unsigned dim)
             rf_component_factor(c, dim)[RF_TRIANGLE(i) + j] *= held / sd;
     }
     return note;
+}
+
+void rf_mixture_take(rf_belief *belief, const double mean[], const double covariance[])
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    double *c = component_of(m, 0);
+    take_charts(m, 0);
+    m->count = 1;
+    c[0] = 1;
+    memcpy(rf_component_mean(c), mean, dim * sizeof *mean);
+    memcpy(rf_component_factor(c, dim), covariance, RF_TRIANGLE(dim) * sizeof *covariance);
+    rf_component_cholesky(rf_component_factor(c, dim), dim, NULL);
+    hold(c, m->charts, dim);
 }
 
 /* ---- Time, recovery ---- */
@@ -498,7 +514,7 @@ static rf_status evaluate_all(learning *l, mixture *m)
     }
     for (uint32_t i = 0; i < m->count; i++)
         weigh(l, m, i);
-    while (m->count + 2 <= m->max) {
+    while (m->count + 2 <= m->room) {
         const double total = total_of(l->weight, m->count);
         double max = 0, sum = 0;
         uint32_t worst = 0;
@@ -510,7 +526,8 @@ static rf_status evaluate_all(learning *l, mixture *m)
                 worst = i;
             }
         }
-        if (!(max > LOSS_MAX * total) || m->loss * total + sum <= LOSS_FREE * total)
+        if (!(max > (m->count + 2 <= m->max ? LOSS_MAX : LOSS_ROOM) * total) ||
+            m->loss * total + sum <= LOSS_FREE * total)
             break;
         const rf_status status = split(l, m, worst);
         if (status < 0)
@@ -527,6 +544,7 @@ static rf_status learn(learning *l, mixture *m, double *log_evidence, double *ef
     rf_status note = evaluate_all(l, m);
     const double total = note < 0 ? 0 : total_of(l->weight, m->count);
     double squares = 0, left = 0;
+    unsigned order[RF_DESCRIBED_MAX];
     uint32_t count = 0;
     if (note < 0)
         return note;
@@ -545,6 +563,8 @@ static rf_status learn(learning *l, mixture *m, double *log_evidence, double *ef
         if (count != i)
             memcpy(after_of(m, count), after_of(m, i), size * sizeof(double));
         after_of(m, count)[0] = weight;
+        if (rf_problem_order(m->head.problem, rf_component_mean(after_of(m, count)), order))
+            rf_component_permute(after_of(m, count), dim, order);
         note |= hold(after_of(m, count), m->charts, dim);
         count++;
     }
@@ -666,8 +686,10 @@ static void mixture_draw(const rf_belief *belief, uint32_t index, uint32_t purpo
 {
     const mixture *m = (const mixture *)belief;
     const unsigned dim = dim_of(m);
-    double z[RF_DESCRIBED_MAX + 1],
-        left = rf64_uniform(rf_draw(belief->seed, m->updates, index, RF_DESCRIBED_MAX, purpose).word[0]);
+    double z[RF_DESCRIBED_MAX + 1] = {0},
+                                left = rf64_uniform(
+                                    rf_draw(belief->seed, m->updates, index, RF_DESCRIBED_MAX, purpose).word[0]);
+    unsigned order[RF_DESCRIBED_MAX];
     uint32_t k = 0;
     while (k + 1 < m->count && (left -= component_in(m, k)[0]) > 0)
         k++;
@@ -676,12 +698,15 @@ static void mixture_draw(const rf_belief *belief, uint32_t index, uint32_t purpo
         const rf_words w = rf_draw(belief->seed, m->updates, index, i / 4, purpose);
         rf64_normal_pair(w.word[i % 4], w.word[i % 4 + 1], &z[i], &z[i + 1]);
     }
-    for (unsigned i = 0; i < dim; i++) {
+    for (unsigned i = dim; i-- > 0;) {
         double move = 0;
         for (unsigned j = 0; j <= i; j++)
             move += factor[RF_TRIANGLE(i) + j] * z[j];
-        x[i] = rf64_chart_natural(&m->charts[i], mean[i] + move);
+        x[i] = z[i] = rf64_chart_natural(&m->charts[i], mean[i] + move);
     }
+    if (rf_problem_order(belief->problem, z, order))
+        for (unsigned i = 0; i < dim; i++)
+            x[i] = z[order[i]];
 }
 
 /* The components of one parameter. On a circle each stands there several times. */

@@ -15,5 +15,7 @@ uint32_t rf_mixture_count(const rf_belief *belief);
    the components are narrow. */
 const double *rf_mixture_component(const rf_belief *belief, uint32_t i);
 const rf64_chart *rf_mixture_charts(const rf_belief *belief);
+/* Makes it one Gaussian, in the problem's charts; covariance: the lower triangle by rows. What it has lost stays. */
+void rf_mixture_take(rf_belief *belief, const double mean[], const double covariance[]);
 
 #endif
