@@ -1,7 +1,7 @@
 """The rejfilt command as a user runs it: python3 tests/test_cli.py [path/to/rejfilt] [-v]
 
 The command may also be named by the environment variable REJFILT."""
-import csv, json, math, os, pathlib, pty, re, signal, statistics, subprocess, sys, tempfile, termios, time, unittest
+import csv, io, json, math, os, pathlib, pty, random, re, signal, statistics, subprocess, sys, tempfile, termios, time, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
@@ -300,6 +300,14 @@ class Option(Test):
         self.assertIn("next: ", following)
         self.assertIn("health: tracking", run("track", "--summary", input=RECORD).stderr)
 
+    def test_passes(self):
+        """test_passes.py has more."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "records"
+            path.write_text(RECORD)
+            self.assertRegex(good("track", "--drift=0", "--passes", f"--data={path}"), r"^precession: 1 records, \d passes, (.|\n)*\nln evidence -0\.\d+ ")
+            self.assertEqual(good("track", "--drift=0", "--passes", "no", f"--data={path}"), good("track", "--drift=0", input=RECORD))
+
     def test_skip_bad(self):
         done = run("track", "--skip-bad", input=RECORD + "oops\n" + RECORD)
         self.assertEqual((done.returncode, done.stdout), (0, good("track", input=RECORD * 2)))
@@ -394,16 +402,22 @@ class Option(Test):
     def test_belief(self):
         self.assertEqual(steps("--belief=gaussian"), steps())
         self.assertEqual(steps("--belief=particles:2000"), steps("--belief=particles"))
-        means = {b: steps("--belief", b, "--steps=60")[-1]["parameters"][0] for b in ("gaussian", "mixture", "mixture:4", "particles", "particles:300", "grid", "grid:1024")}
+        means = {b: steps("--belief", b, "--steps=60")[-1]["parameters"][0] for b in ("gaussian", "mixture", "mixture:4", "auto", "particles", "particles:300", "grid", "grid:1024")}
         self.assertEqual(len({x["mean"] for x in means.values()}), 6)  # a grid of this size and the largest are the same
         for belief, x in means.items():
             self.assertLess(abs(x["mean"] - x["truth"]), 5 * x["sd"], belief)
-        for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, mixture[:K], particles[:N], grid[:N]"), ("particles:x", "the number must be 2 to "),
+        for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, mixture[:K], auto[:K], particles[:N], grid[:N]"), ("particles:x", "the number must be 2 to "),
                              ("gaussian:2", "takes no argument"), ("", "there is no belief ''")):
             self.refused("track", "--simulate", f"--belief={belief}", says=f"--belief: ")
             self.refused("track", "--simulate", f"--belief={belief}", says=says)
         self.refused("track", "--simulate", "--belief=grid", "--model=decay", says="--belief: belief 'grid' is for models of one or two")
         self.refused("track", "--simulate", "--belief=grid", "--precision=float", says="--belief: belief 'grid' works in double alone")
+        self.assertEqual(steps("--belief=mixture", "--precision=float"), steps("--belief=mixture"))  # double all the same
+        self.assertNotIn("belief", steps("--belief=mixture")[0])
+        forms = {m: [line["belief"] for line in steps("--belief=auto", f"--model={m}", "--design=pgh", "--steps=30")] for m in ("coin", "rabi")}
+        self.assertEqual(set(forms["coin"]), {"gaussian"})
+        self.assertIn("particles", forms["rabi"])
+        self.assertLessEqual(set(forms["rabi"]), {"gaussian", "mixture", "particles"})
         self.assertIn("belief = particles:300\n", good("track", "--belief=particles:300", "--print-config"))
 
     def test_design(self):
@@ -613,6 +627,30 @@ class Surroundings(Test):
     def test_full_disk_before_a_command(self):
         with open("/dev/full", "w") as full:
             self.assertEqual([run(word, stdout=full).returncode for word in ("--version", "--help")], [1, 1])
+
+    def test_loss_says_when_a_belief_is_too_coarse(self):
+        """Of a fringe at times that somebody else chose; at its own it is fine. The loss never falls, and a checkpoint keeps it."""
+        source = random.Random(5)
+        records = [f"{t},0,{int(source.random() < math.cos(0.7 * t / 2) ** 2)}" for t in range(1, 121)]
+        given, said = ["t,x_,outcome", *records, ""], {}
+        for belief in ("gaussian", "mixture", "particles"):
+            screen, end = pty.openpty()
+            done = run("track", "--format=csv", "--drift=0", "--prior=0:3.141592653589793", f"--belief={belief}", "--passes=no", input="\n".join(given), stderr=end)
+            os.write(end, b"end\n")
+            shown = os.read(screen, 4096).decode().replace("\r", "").removesuffix("end\n")
+            os.close(screen), os.close(end)
+            self.assertEqual(done.returncode, 0, shown)
+            rows = list(csv.DictReader(io.StringIO(done.stdout)))
+            losses = [float(row["loss"]) for row in rows]
+            self.assertEqual(losses, sorted(losses))
+            said[belief] = (losses[-1], rows[-1]["health"], shown)
+        self.assertGreater(said["gaussian"][0], 6)
+        self.assertEqual(said["gaussian"][1], "coarse")
+        self.assertRegex(said["gaussian"][2], r"\Arejfilt: track: belief 'gaussian' is too coarse .*--belief mixture .*\n\Z")
+        self.assertLess(said["mixture"][0], 1)
+        self.assertEqual((said["mixture"][2], said["particles"][0], said["particles"][2]), ("", 0, ""))
+        own = run(*SIMULATE, "--json", "--steps=300")
+        self.assertNotIn("coarse", own.stdout + own.stderr)
 
     def test_columns_stay_apart(self):
         """Of the longest numbers, too; and what is not known has a column."""

@@ -50,6 +50,7 @@ done <<END
 --simulate --trials 6 --steps 120
 --data $folder/records.csv
 --data $folder/records.csv --state $folder/state
+--data $folder/records.csv --drift 0 --passes
 END
 echo "the command on two ranks: same lines"
 

@@ -97,6 +97,8 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
     cli_json_real(&json, "log_evidence_sd", sqrt(s->log_evidence_variance));
     cli_json_real(&json, "loss", s->loss);
     cli_json_text(&json, "health", cli_health_word(s));
+    if (s->form)
+        cli_json_text(&json, "belief", s->form);
     cli_json_whole(&json, "widened", s->widened);
     cli_json_whole(&json, "restarts", s->restarts);
     cli_json_whole(&json, "notes", (uint64_t)s->report.status);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct cli_collector {
     const rf_simulation *simulation;
@@ -11,7 +12,7 @@ struct cli_collector {
     size_t covered, checked;
     uint64_t trials, finished;
     uint32_t *far; /* per trial, steps beyond CLI_LOST_SIGMAS */
-    double seconds, attempts, updates, sum;
+    double seconds, attempts, updates, sum, as_gaussian, as_particles;
 };
 
 static long first_counted(const rf_simulation *simulation)
@@ -73,6 +74,8 @@ int cli_collector_step(void *collector, uint32_t trial, const rf_step *step)
     c->seconds += step->seconds;
     c->attempts += step->report.attempts;
     c->updates++;
+    c->as_gaussian += step->form && strcmp(step->form, "gaussian") == 0;
+    c->as_particles += step->form && strcmp(step->form, "particles") == 0;
     if (step->step >= c->first && c->count < c->room) {
         c->errors[c->count++] = (float)error;
         c->sum += error;
@@ -115,5 +118,7 @@ cli_summary cli_collector_summary(cli_collector *c)
     s.coverage95 = (double)c->covered / (double)c->checked;
     s.ns_per_attempt = c->seconds / c->attempts * 1e9;
     s.mean_attempts = c->attempts / c->updates;
+    s.as_gaussian = c->as_gaussian / c->updates;
+    s.as_particles = c->as_particles / c->updates;
     return s;
 }

@@ -17,6 +17,7 @@ typedef struct cli_summary {
     double lost, coverage95;       /* fractions */
     double ns_per_attempt;
     double mean_attempts; /* of an update, with top-up */
+    double as_gaussian, as_particles; /* fractions of the steps in which a belief that changes its form was that */
 } cli_summary;
 
 typedef struct cli_collector cli_collector;

@@ -60,7 +60,8 @@ static int set_nothing(void *c, const char *value, char *error, size_t size)
 static const cli_option options[] = {
     {"simulate", NULL, "simulate a truth that walks, and measurements of it", NULL, CLI_FLAG, AT(simulate), 0, 0, NULL},
     {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
-    {"data", "FILE", "read records from FILE instead of standard input", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"data", "FILE", "read records from FILE instead of standard input; a FILE\nwithout --data is the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* the same */
     {"config", "FILE", "take options from an INI file; those on the command line win", set_nothing, CLI_CUSTOM, 0, 0, 0, NULL},
     {"print-config", NULL, "print the options as such a file, which gives the same run,\nand exit", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
     {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
@@ -86,7 +87,8 @@ static const cli_option options[] = {
     {"steps", "N", "measurements of a simulated run (default 300)", NULL, CLI_LONG, AT(run.steps), 1, 1e9, NULL},
     {"trials", "N", "simulate N runs with different truths and print a summary", NULL, CLI_U64, AT(trials), 1, 1e9, NULL},
     {"jump", "SIZE@STEP", "let the simulated truth jump before that measurement", NULL, CLI_TEXT, AT(jump), 0, 0, NULL},
-    {"summary", NULL, "end with three lines on standard error: how well it went,\nwhere the picture is, what to try next", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
+    {"summary", NULL, "end with lines on standard error: how well it went, where the\npicture is, what to try next; of a file without drift, what\n--passes says", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
+    {"passes", "[yes|no]", "of a file, without drift: the exact posterior, by several\npasses over all records, instead of a line per update; with\n--summary beside it, which is the default there", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
     {"state", "FILE", "keep a checkpoint there; a run that finds one goes on from it", NULL, CLI_TEXT, AT(state), 0, 0, NULL},
     {"state-every", "N", "write the checkpoint after every N updates (default 1)", NULL, CLI_U64, AT(state_every), 1, 1e9, NULL},
     {"state-durable", NULL, "make every checkpoint survive a power cut, too; slower", NULL, CLI_FLAG, AT(state_durable), 0, 0, NULL},
@@ -100,7 +102,7 @@ static const cli_option options[] = {
 
 static const cli_usage usage = {
     "track",
-    "[OPTION...] [< RECORDS]",
+    "[OPTION...] [FILE | < RECORDS]",
     "Follows parameters that drift: reads one record per measurement, as JSON lines\n"
     "or CSV with a header, and writes one line per update with what is known then.\n"
     "A record has the settings by name and the outcome: {\"t\": 3, \"x_\": 0.1, \"outcome\": 1}.\n"
@@ -118,6 +120,7 @@ static const cli_usage usage = {
     "  rejfilt track --simulate --plot run.svg           leave a picture\n"
     "  rejfilt track --simulate --trials 2000 --strict   the paper's algorithm\n"
     "  rejfilt track --drift 0.02 < data.csv             from a file\n"
+    "  rejfilt track data.csv --drift 0 --passes         exactly, where nothing drifts\n"
     "  rejfilt track --ask --state qubit.state           drive an experiment\n"
     "  rejfilt track --config run.ini --print-config     what would be run",
     NULL,
@@ -221,9 +224,31 @@ static int resolve(cli_track_config *c)
     return CLI_OK;
 }
 
+/* --passes is about records that are all there, of parameters that stay still. */
+static int check_passes(const cli_track_config *c)
+{
+    const rf_config *config = &c->run.config;
+    if (c->passes != CLI_PASSES_YES)
+        return CLI_OK;
+    if (c->simulate || c->ask)
+        return cli_error("track: --passes needs all records at once; leave out --%s", c->simulate ? "simulate" : "ask");
+    if (c->state)
+        return cli_error("track: --passes begins with the first record; leave out --state");
+    if (config->strict)
+        return cli_error("track: --strict learns from one record after the other; leave out --passes");
+    if (!c->summary && (c->plot || c->format == CLI_FORMAT_CSV))
+        return cli_error("track: --passes has one result, as text or JSON; leave out --%s", c->plot ? "plot" : "format csv");
+    char error[200];
+    if (rf_passes_check(config, error, sizeof error) < 0)
+        return cli_error("track: --passes: %s", error);
+    return CLI_OK;
+}
+
 /* Options that would be without effect are refused, not ignored. */
 static int check_combination(const cli_track_config *c)
 {
+    if (check_passes(c) != CLI_OK)
+        return CLI_BAD_INPUT;
     if (c->simulate && (c->ask || c->data || c->skip_bad))
         return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : "skip-bad");
     if (!c->simulate && (c->trials || c->jump))
@@ -246,7 +271,7 @@ static int check_combination(const cli_track_config *c)
 /* Everything that decides what is computed; with `all`, also how it is run and shown. */
 static void print_config(const cli_track_config *c, int all, FILE *out)
 {
-    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "jump", "summary", NULL};
+    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "jump", "summary", "passes", NULL};
     const rf_description *description = &c->run.config.description;
     char text[4096];
     fprintf(out, "[run]\n");
@@ -258,7 +283,7 @@ static void print_config(const cli_track_config *c, int all, FILE *out)
         if (strcmp(o->name, "design") == 0)
             snprintf(text, sizeof text, "%s", c->run.config.design ? c->run.config.design : "given");
         const int is_default = strcmp(o->name, "anchors") == 0 && c->run.config.anchor_every < 0;
-        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || strcmp(o->name, "print-config") == 0;
+        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || strcmp(o->name, "print-config") == 0 || !o->name[0];
         if (*text && (all || !is_aside) && !is_default && !without)
             fprintf(out, "%s = %s\n", o->name, text);
     }
@@ -314,6 +339,7 @@ int cli_track_configure(cli_track_config *c, int argc, char **argv)
                                        .sampler = NOT_GIVEN,
                                        .model = "precession",
                                        .kappa = "1",
+                                       .passes = CLI_PASSES_AUTO,
                                        .state_every = 1};
     *c = defaults;
     for (int i = 1; i < argc; i++) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "rejfilt/session.h"
+#include "passes.h"
 
 /* ---- The options of `rejfilt track` ---- */
 
@@ -14,6 +14,7 @@ typedef enum cli_format { CLI_FORMAT_AUTO, CLI_FORMAT_TEXT, CLI_FORMAT_JSON, CLI
 typedef struct cli_track_config {
     rf_simulation run;
     int simulate, ask, skip_bad, print_config, summary;
+    int passes; /* cli_passes_wish */
     int format; /* cli_format */
     uint64_t trials;      /* 0: one run, step by step */
     double pace;          /* milliseconds between steps of the live view */

@@ -37,6 +37,13 @@ RF_API rf_status rf_problem_prior(const rf_problem *problem, unsigned i, double 
 /* Every parameter's, to mean[dim] and to a dim × dim covariance. */
 RF_API rf_status rf_problem_priors(const rf_problem *problem, double mean[], double covariance[]);
 
+/* How many parameters, the first ones, are interchangeable here: as described, where their charts and priors are the
+   same; else 0. Beliefs and truths are then shown in ascending order. */
+RF_API unsigned rf_problem_interchangeable(const rf_problem *problem);
+/* order[dim] ← which of the values is the first, the second, ...: those of interchangeable parameters ascending.
+   Returns whether any is out of place. */
+RF_API int rf_problem_order(const rf_problem *problem, const double values[], unsigned order[]);
+
 typedef struct rf_belief_kind rf_belief_kind;
 
 /* How every belief's memory begins. */
@@ -51,7 +58,7 @@ typedef struct rf_belief {
 typedef struct rf_belief_setup {
     const rf_problem *problem; /* what is unknown */
     uint64_t seed;             /* of all its randomness */
-    int is_float;              /* Gaussians on float; other kinds have no float variant and refuse it */
+    int is_float;              /* Gaussians on float; mixtures work in double all the same, other kinds refuse it */
     const char *argument;      /* what follows the colon of the name, or null */
 } rf_belief_setup;
 
@@ -64,6 +71,9 @@ struct rf_belief_kind {
     /* Memory for the setup, zeroed but for kind, problem, seed and bytes; its parameters may be refused. Null with a
        message in `error`. rf_belief_close frees it. */
     rf_belief *(*open)(const rf_belief_setup *setup, char *error, size_t size);
+
+    /* OPTIONAL: its bytes were copied, and `problem` may be another: for a belief that holds beliefs. */
+    void (*moved)(rf_belief *belief);
 
     /* Back to the prior. The random numbers of later updates are new ones. */
     rf_status (*restart)(rf_belief *belief);
@@ -93,6 +103,9 @@ struct rf_belief_kind {
     /* Updates so far: the number of the next one. */
     uint32_t (*updates)(const rf_belief *belief);
 
+    /* OPTIONAL: what it is now, a word, where that changes from record to record. */
+    const char *(*form)(const rf_belief *belief);
+
     /* Its numbers as bytes that are the same on every machine: how many; and if `bytes` is not null, written there. */
     size_t (*save)(const rf_belief *belief, unsigned char *bytes);
     /* And back, into a belief of the same setup. 0, or -1 when they are not such numbers. */
@@ -114,6 +127,9 @@ RF_API rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setu
 RF_API void rf_belief_close(rf_belief *belief);
 /* Makes `to` what `from` is. Both were opened alike. */
 RF_API void rf_belief_copy(rf_belief *to, const rf_belief *from);
+
+/* Makes it one about this problem, after its bytes were copied from elsewhere. */
+RF_API void rf_belief_move(rf_belief *belief, const rf_problem *problem);
 
 /* Kind number `index`, or null past the last. */
 RF_API const rf_belief_kind *rf_belief_kind_at(unsigned index);

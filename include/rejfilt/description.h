@@ -42,6 +42,7 @@ typedef struct rf_description {
     unsigned outcomes; /* 0, 1, ... outcomes − 1; or 0 when the outcome is a real number */
     int is_log;        /* the likelihood function returns a logarithm */
     double fringe;     /* if the likelihood is a cosine of (parameter - guess) * time: its period; else 0 */
+    unsigned interchangeable; /* the first so many parameters may change places: the likelihood is the same; 0: none */
     rf_parameter parameter[RF_DESCRIBED_MAX]; /* in the order of x[] */
     rf_setting setting[RF_DESCRIBED_MAX];     /* in the order of setting[] */
 } rf_description;

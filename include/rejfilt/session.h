@@ -77,6 +77,7 @@ typedef struct rf_step {
     double covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
     double setting[RF_DESCRIBED_MAX], outcome;                    /* of the latest record */
     rf64_report report;                                       /* of the update */
+    const char *form; /* what the belief is now: "gaussian", "mixture" or "particles"; null where it is always the same */
     rf_health health;                                         /* what the tests say */
     int is_tested;              /* this step's outcomes tested the belief: 1 it failed, -1 it passed, 0 no test */
     uint32_t widened, restarts; /* since the start */

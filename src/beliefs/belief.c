@@ -57,7 +57,14 @@ void rf_belief_copy(rf_belief *to, const rf_belief *from)
 {
     const rf_problem *problem = to->problem;
     memcpy(to, from, from->bytes);
-    to->problem = problem;
+    rf_belief_move(to, problem);
+}
+
+void rf_belief_move(rf_belief *belief, const rf_problem *problem)
+{
+    belief->problem = problem;
+    if (belief->kind->moved)
+        belief->kind->moved(belief);
 }
 
 rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error,
@@ -136,6 +143,34 @@ rf32_model rf32_problem_model(const rf_problem *problem)
     rf32_model model = rf32_instance_model(problem->model->f32, own);
     model.charts = problem->charts_float;
     return model;
+}
+
+unsigned rf_problem_interchangeable(const rf_problem *problem)
+{
+    const unsigned count = problem->description.interchangeable;
+    for (unsigned i = 1; i < count; i++) {
+        const rf64_chart *a = &problem->charts[0], *b = &problem->charts[i];
+        const rf_prior *p = &problem->prior[0], *q = &problem->prior[i];
+        if (a->kind != b->kind || a->low != b->low || a->high != b->high || p->is_gaussian != q->is_gaussian ||
+            p->first != q->first || p->second != q->second)
+            return 0;
+    }
+    return count;
+}
+
+int rf_problem_order(const rf_problem *problem, const double values[], unsigned order[])
+{
+    const unsigned count = rf_problem_interchangeable(problem);
+    int is_moved = 0;
+    for (unsigned i = 0; i < problem->description.dim; i++) {
+        unsigned at = i;
+        for (; i < count && at > 0 && values[order[at - 1]] > values[i]; at--) {
+            order[at] = order[at - 1];
+            is_moved = 1;
+        }
+        order[at] = i;
+    }
+    return is_moved;
 }
 
 /* Through a filter of that parameter alone. */

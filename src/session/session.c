@@ -30,7 +30,7 @@ rf_config rf_config_default(const rf_model *model)
     return config;
 }
 
-static void settle(rf_problem *problem, const rf_config *config)
+void rf_session_settle(rf_problem *problem, const rf_config *config)
 {
     problem->model = config->model;
     problem->description = config->description;
@@ -42,7 +42,7 @@ rf_status rf_config_check(const rf_config *config, unsigned *parameter)
 {
     rf_problem problem;
     rf_status status = RF_OK;
-    settle(&problem, config);
+    rf_session_settle(&problem, config);
     for (unsigned i = 0; i < config->description.dim && status >= 0; i++) {
         double mean, variance;
         *parameter = i;
@@ -102,7 +102,7 @@ rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
     double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     s->now.time = s->asked.time = NAN;
     s->options = rf64_options_default();
-    settle(&s->problem, config);
+    rf_session_settle(&s->problem, config);
     s->model = rf64_problem_model(&s->problem);
     s->model.charts = NULL; /* set where it is used: no pointer into the session itself */
     const rf_belief_setup setup = {&s->problem, seed, config->is_float, NULL};
@@ -145,7 +145,8 @@ rf_session *rf_session_copy(const rf_session *session)
     }
     memcpy(s->belief, session->belief, session->belief->bytes);
     memcpy(s->ahead, session->ahead, session->belief->bytes);
-    s->belief->problem = s->ahead->problem = &s->problem;
+    rf_belief_move(s->belief, &s->problem);
+    rf_belief_move(s->ahead, &s->problem);
     return s;
 }
 
@@ -302,7 +303,8 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         return status;
     rf64_model model;
     rf64_watched w = watched(s, s->ahead, &model);
-    double mean[RF_DESCRIBED_MAX], natural[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double mean[RF_DESCRIBED_MAX], natural[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX],
+        covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     s->ahead->kind->moments(s->ahead, mean, covariance);
     for (unsigned i = 0; i < dim; i++) {
         natural[i] = rf64_chart_natural(&s->problem.charts[i], mean[i]);
@@ -405,12 +407,20 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
 void rf_session_show(const rf_session *session, rf_step *step)
 {
     const rf_session *s = session;
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    unsigned order[RF_DESCRIBED_MAX];
     step->dim = s->model.dim;
-    s->belief->kind->moments(s->belief, step->chart_mean, step->covariance);
+    s->belief->kind->moments(s->belief, mean, covariance);
+    rf_problem_order(&s->problem, mean, order);
     for (unsigned i = 0; i < step->dim; i++) {
         const rf64_chart *chart = &s->problem.charts[i];
-        const double low = s->belief->kind->quantile(s->belief, i, 0.025),
-                     high = s->belief->kind->quantile(s->belief, i, 0.975);
+        const double low = s->belief->kind->quantile(s->belief, order[i], 0.025),
+                     high = s->belief->kind->quantile(s->belief, order[i], 0.975);
+        step->chart_mean[i] = mean[order[i]];
+        for (unsigned j = 0; j <= i; j++) {
+            const unsigned a = order[i] > order[j] ? order[i] : order[j], b = order[i] + order[j] - a;
+            step->covariance[RF_TRIANGLE(i) + j] = covariance[RF_TRIANGLE(a) + b];
+        }
         const int is_periodic = chart->kind == RF_PERIODIC;
         step->mean[i] = rf64_chart_natural(chart, step->chart_mean[i]);
         step->low[i] = is_periodic ? step->mean[i] + (low - step->chart_mean[i]) : rf64_chart_natural(chart, low);
@@ -418,6 +428,7 @@ void rf_session_show(const rf_session *session, rf_step *step)
         step->sd[i] = rf64_sqrt(step->covariance[RF_TRIANGLE(i) + i]);
         step->truth[i] = step->error[i] = NAN;
     }
+    step->form = s->belief->kind->form ? s->belief->kind->form(s->belief) : NULL;
     step->step = (long)s->now.records - 1;
     step->time = s->now.time;
     step->health = s->now.watch.state;
@@ -432,12 +443,14 @@ void rf_session_show(const rf_session *session, rf_step *step)
 /* Truths in the chart; of a periodic parameter they are shown on the estimate's side of the cut, as are the bounds. */
 void rf_session_show_chart_truth(const rf_session *session, const double truth[], rf_step *step)
 {
+    unsigned order[RF_DESCRIBED_MAX];
+    rf_problem_order(&session->problem, truth, order);
     for (unsigned i = 0; i < step->dim; i++) {
         const rf64_chart *chart = &session->problem.charts[i];
-        const double period = chart->high - chart->low;
-        step->error[i] = step->chart_mean[i] - truth[i];
-        step->truth[i] = rf64_chart_natural(chart, truth[i]);
-        if (chart->kind != RF_PERIODIC || isnan(truth[i]))
+        const double period = chart->high - chart->low, right = truth[order[i]];
+        step->error[i] = step->chart_mean[i] - right;
+        step->truth[i] = rf64_chart_natural(chart, right);
+        if (chart->kind != RF_PERIODIC || isnan(right))
             continue;
         step->error[i] -= period * rf64_floor(step->error[i] / period + 0.5);
         step->truth[i] = step->mean[i] - step->error[i];

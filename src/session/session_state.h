@@ -45,6 +45,9 @@ struct rf_session {
     int is_open;
 };
 
+/* What a configuration is about. */
+void rf_session_settle(rf_problem *problem, const rf_config *config);
+
 /* The seed of a trial: that of its belief, and of its world. */
 uint64_t rf_session_seed(uint64_t seed, uint32_t trial);
 

@@ -326,13 +326,13 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
 RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt, const int32_t *q, const rf_real *accept, RF(tally) *tally)
 {
     int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally);
-    rf_sum weight = {0, 0};
+    rf_sum weight = {0};
     RF_UNROLL(8)
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         rf_sum_add(&weight, (int32_t)(accept[lane] * RF_WEIGHT_UNIT));
     tally->weight += (uint64_t)rf_sum_of(weight);
     if (attempt < RF_LATTICE_SIZE) {
-        rf_sum entropy = {0, 0};
+        rf_sum entropy = {0};
         RF_UNROLL(8)
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
             const float a = (float)accept[lane];
@@ -342,14 +342,14 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt
     }
     for (unsigned i = 0; i < dim; i++) {
         const int32_t *lanes = q + i * RF_KERNEL_LANES;
-        rf_sum sum = {0, 0};
+        rf_sum sum = {0};
         RF_UNROLL(8)
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
             rf_sum_add(&sum, (int32_t)(accept[lane] * ((rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID)) * RF_WEIGHT_UNIT));
         sum_z[i] += rf_sum_of(sum);
         for (unsigned j = 0; j <= i; j++) {
             const int32_t *other = q + j * RF_KERNEL_LANES;
-            rf_sum product = {0, 0};
+            rf_sum product = {0};
             RF_UNROLL(8)
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
                 rf_real zz = (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID) * ((rf_real)other[lane] * (RF_C(1.0) / RF_GRID));

@@ -305,7 +305,8 @@ static void project(const moments *s, const rf_evaluator *e, const whitening *w,
     result->loss = rf64_max(s->entropy / s->one - log_mean - 0.5 * (trace - dim) + (log_size - w->log_size), 0);
     result->likelihood = s->one / count;
     result->scale = s->scale;
-    result->effective = rf64_min(rf64_max(s->one / (s->square / s->one), 1), count); /* squares of tiny likelihoods are 0 */
+    result->effective =
+        rf64_min(rf64_max(s->one / (s->square / s->one), 1), count); /* squares of tiny likelihoods are 0 */
     after[0] = component[0];
     for (unsigned i = 0; i < dim; i++) {
         double move = 0;
