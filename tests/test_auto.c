@@ -1,37 +1,8 @@
 /* The belief that chooses its own kind: one Gaussian, several, particles; against exact grids. */
-#include "baselines.h"
+#include "believing.h"
 
 #include "auto/auto.h"
 #include "mixture/mixture.h"
-#include "rejfilt/belief.h"
-
-static rf_problem problem_of(const char *name)
-{
-    rf_problem problem = {.model = rf_model_find(name)};
-    problem.description = *problem.model->f64->description;
-    for (unsigned i = 0; i < problem.description.dim; i++)
-        problem.prior[i] = (rf_prior){0, problem.description.parameter[i].low, problem.description.parameter[i].high};
-    rf_problem_settle(&problem);
-    return problem;
-}
-
-static rf_belief *open_or_fail(const char *name, const rf_problem *problem)
-{
-    char error[200];
-    rf_belief *belief = rf_belief_open(name, problem, 11, 0, error, sizeof error);
-    if (!belief)
-        fail_msg("%s", error);
-    return belief;
-}
-
-static double learn(rf_belief *belief, const double *records, uint32_t count)
-{
-    const rf64_options options = rf64_options_default();
-    rf64_report report;
-    assert_true(belief->kind->update(belief, records, count, &options, NULL, &report) >= 0);
-    assert_true(report.attempts > 0 && report.acceptance > 0 && report.acceptance <= 1);
-    return report.log_evidence;
-}
 
 static int is_now(const rf_belief *belief, const char *form) { return strcmp(belief->kind->form(belief), form) == 0; }
 
@@ -51,6 +22,20 @@ static void test_one_gaussian(void **state)
     mixture->kind->moments(mixture, &mean[1], &variance[1]);
     assert_true(mean[0] == mean[1] && variance[0] == variance[1]);
     assert_true(rf_auto_loss(belief) == rf_mixture_loss(mixture) && belief->kind->updates(belief) == 50);
+    rf_belief_close(belief);
+    rf_belief_close(mixture);
+}
+
+/* Records that are learnt together lose as much as the mixture says. */
+static void test_loss_of_a_batch(void **state)
+{
+    (void)state;
+    const rf_problem problem = problem_of("precession");
+    rf_belief *belief = open_or_fail("auto", &problem), *mixture = open_or_fail("mixture", &problem);
+    const double records[] = {3, 0.2, 1, 9, 0.4, 0, 27, 0.3, 1, 81, 0.1, 0};
+    const double loss = report_of(mixture, records, 4).loss, last = rf_mixture_loss(mixture);
+    assert_true(loss > 0 && loss == last);
+    check_within(report_of(belief, records, 4).loss, loss, 1e-12);
     rf_belief_close(belief);
     rf_belief_close(mixture);
 }
@@ -250,7 +235,8 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_gaussian),  cmocka_unit_test(test_bent_posteriors),
+        cmocka_unit_test(test_one_gaussian),
+        cmocka_unit_test(test_loss_of_a_batch),  cmocka_unit_test(test_bent_posteriors),
         cmocka_unit_test(test_one_parameter), cmocka_unit_test(test_saving),
         cmocka_unit_test(test_copies),        cmocka_unit_test(test_time_and_recovery),
         cmocka_unit_test(test_names),

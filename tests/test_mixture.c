@@ -1,11 +1,10 @@
 /* A few Gaussians: splitting, merging and projecting against moments and closed forms; the belief against exact grids.
  */
-#include "baselines.h"
+#include "believing.h"
 
 #include "component.h"
 #include "evaluate.h"
 #include "mixture.h"
-#include "rejfilt/belief.h"
 
 /* ---- Gaussians ---- */
 
@@ -199,33 +198,6 @@ static void test_a_gaussian_likelihood(void **state)
 }
 
 /* ---- The belief ---- */
-
-static rf_problem problem_of(const char *name)
-{
-    rf_problem problem = {.model = rf_model_find(name)};
-    problem.description = *problem.model->f64->description;
-    for (unsigned i = 0; i < problem.description.dim; i++)
-        problem.prior[i] = (rf_prior){0, problem.description.parameter[i].low, problem.description.parameter[i].high};
-    rf_problem_settle(&problem);
-    return problem;
-}
-
-static rf_belief *open_or_fail(const char *name, const rf_problem *problem)
-{
-    char error[200];
-    rf_belief *belief = rf_belief_open(name, problem, 11, 0, error, sizeof error);
-    if (!belief)
-        fail_msg("%s", error);
-    return belief;
-}
-
-static double learn(rf_belief *belief, const double *records, uint32_t count)
-{
-    const rf64_options options = rf64_options_default();
-    rf64_report report;
-    assert_true(belief->kind->update(belief, records, count, &options, NULL, &report) >= 0);
-    return report.log_evidence;
-}
 
 enum { KINDS = 3, SETS = 6 };
 

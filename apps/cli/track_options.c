@@ -194,7 +194,7 @@ static int resolve(cli_track_config *c)
     cli_model_use(run, model);
     c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->config.strict ? RF_REJECT : RF_WEIGHT;
     if (run->config.attempts == 0)
-        run->config.attempts = run->config.strict ? 100 : c->sampler == RF_WEIGHT ? 128u * model->f64->description->dim : 1000;
+        run->config.attempts = run->config.strict ? 100 : c->sampler == RF_WEIGHT ? rf_config_default(model).attempts : 1000;
     run->config.sampler = (rf_sampler)c->sampler;
     run->config.on_lost = run->config.strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
     int code = apply("chart", c->chart, cli_model_chart, run);

@@ -201,13 +201,11 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
         const uint32_t count = n - first < WHITE_BLOCK ? n - first : WHITE_BLOCK;
         for (unsigned d = 0; d < dim; d++) {
             const uint32_t stride = rf_lattice_stride[d], begin = start[d] + first * stride;
-            for (uint32_t k = 0; k < count && d > 0; k++)
-                q[d][k] = rf_lattice_normal[(begin + k * stride) % RF_LATTICE_SIZE];
-            const int16_t *own = d > 0 ? q[d] : rf_lattice_normal + begin % RF_LATTICE_SIZE; /* the table goes on past its end */
+            const int16_t *from = rf_lattice_normal + begin % RF_LATTICE_SIZE; /* stride 1: the table goes on past its end */
             int32_t sum = 0;
             for (uint32_t k = 0; k < count; k++) {
-                q[d][k] = own[k];
-                sum += own[k];
+                q[d][k] = d == 0 ? from[k] : rf_lattice_normal[(begin + k * stride) % RF_LATTICE_SIZE];
+                sum += q[d][k];
             }
             z[d] += sum;
             for (unsigned j = 0; j <= d; j++) {
@@ -446,7 +444,7 @@ static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const
     } else {
         RF(move_mean)(tally, dim, task, is_white ? task->mean + dim : 0, mean, rest, z);
         status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, factor, c);
-        if (is_white && attempts <= RF_LATTICE_SIZE) /* with more, the sum is not of all of them */
+        if (is_white) /* then the sum it needs is of all attempts: there are at most RF_LATTICE_SIZE */
             *loss = RF(loss_of)(tally, dim, attempts, mean + dim, factor, z, c);
         for (size_t i = 0; i < RF_TRIANGLE(dim) && is_white; i++)
             mean[dim + i] = factor[i];

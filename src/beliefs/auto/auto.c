@@ -156,6 +156,7 @@ static rf_status auto_update(rf_belief *belief, const double records[], uint32_t
         report->attempts += all.attempts;
         report->log_evidence += all.log_evidence;
         report->log_evidence_variance += all.log_evidence_variance;
+        report->loss += all.loss;
         all = *report;
     }
     report->update = a->updates++;
