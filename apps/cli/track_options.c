@@ -34,7 +34,7 @@ static const char design_help[] = "who chooses the next experiment:\n"
 #undef RF_DESIGN
     "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
 
-static const char belief_help[] = "what is kept of the parameters (default gaussian):\n"
+static const char belief_help[] = "what is kept of the parameters (default mixture; gaussian with\n--attempts, --sampler, --kappa, --strict or float):\n"
 #define RF_BELIEF(identifier, name) name ", "
 #include "../../src/beliefs/list.def"
 #undef RF_BELIEF
@@ -193,6 +193,8 @@ static int resolve(cli_track_config *c)
         return *error ? cli_error("track: --model: %s", error) : CLI_BAD_INPUT;
     cli_model_use(run, model);
     c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->config.strict ? RF_REJECT : RF_WEIGHT;
+    if (run->config.attempts > 0 && !run->config.belief)
+        run->config.belief = "gaussian"; /* which alone makes attempts */
     if (run->config.attempts == 0)
         run->config.attempts = run->config.strict ? 100 : c->sampler == RF_WEIGHT ? rf_config_default(model).attempts : 1000;
     run->config.sampler = (rf_sampler)c->sampler;
@@ -213,6 +215,8 @@ static int resolve(cli_track_config *c)
         return cli_error("track: --prior: %s", error);
     if (run->config.strict && run->config.sampler != RF_REJECT)
         return cli_error("track: --strict is rejection by definition; leave out --sampler");
+    if (!run->config.belief)
+        run->config.belief = rf_config_belief(&run->config);
     if (run->config.strict && strcmp(run->config.belief, "gaussian") != 0)
         return cli_error("track: --strict is one Gaussian by definition; leave out --belief");
     rf_session *probe = rf_session_open(&run->config, error, sizeof error);
@@ -333,7 +337,7 @@ uint64_t cli_track_fingerprint(const cli_track_config *c)
 
 int cli_track_configure(cli_track_config *c, int argc, char **argv)
 {
-    const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto", .belief = "gaussian"}, .steps = 300, .batch = 1},
+    const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto"}, .steps = 300, .batch = 1},
                                        .pace = 15,
                                        .engine = "simd",
                                        .sampler = NOT_GIVEN,

@@ -52,6 +52,8 @@ typedef struct rf_belief {
     const rf_problem *problem;  /* the caller's */
     uint64_t seed;              /* all its randomness is a function of it, of the update and of the draw */
     size_t bytes;               /* of its memory, this struct included */
+    int as_one;                 /* the next records were chosen as for one Gaussian: a mixture does not split for them */
+    double live;                /* nats lost by its shape that still matter; 0 for kinds that lose none */
 } rf_belief;
 
 /* What a belief is opened with. */
@@ -66,7 +68,7 @@ typedef struct rf_belief_setup {
 struct rf_belief_kind {
     const char *name;    /* "particles" */
     const char *summary; /* one line */
-    double loss_max;     /* OPTIONAL: nats that 200 records may lose by its shape before it is too coarse for them */
+    double loss_max;     /* OPTIONAL: nats that may be live before it is too coarse for the data */
 
     /* Memory for the setup, zeroed but for kind, problem, seed and bytes; its parameters may be refused. Null with a
        message in `error`. rf_belief_close frees it. */

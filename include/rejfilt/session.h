@@ -31,7 +31,7 @@ typedef struct rf_config {
     rf_description description;   /* the model's; charts, ranges and costs may be changed */
     rf_prior prior[RF_DESCRIBED_MAX]; /* one per parameter */
     double drift[RF_DESCRIBED_MAX];   /* standard deviation of a parameter's step per unit of time, in the chart */
-    const char *belief;           /* "gaussian", "particles:2000", ... */
+    const char *belief;           /* "mixture", "particles:2000", ...; null: rf_config_belief */
     const rf_belief_kind *own;    /* a kind of belief of the caller's, which `belief` then names; else null */
     const char *design;           /* "auto", "risk", ...; null: settings come with the records */
     const rf_engine *engine;      /* null: serial */
@@ -48,8 +48,12 @@ typedef struct rf_config {
     long anchor_every;            /* one experiment of so many is an anchor; -1: as the design has it */
 } rf_config;
 
-/* The model's priors and drifts, its own or the automatic design, 1,000 weighted attempts, seed 1. */
+/* The model's priors and drifts, its own or the automatic design, 128 weighted attempts a parameter, seed 1. */
 RF_API rf_config rf_config_default(const rf_model *model);
+/* The belief's name: as given, or else a mixture, which is one Gaussian where that is enough; and one Gaussian where the
+   configuration asks for what only that has (another sampler, number of attempts, κ, float, strict), and for more than
+   three parameters. */
+RF_API const char *rf_config_belief(const rf_config *config);
 
 /* Can each parameter have its prior, in its chart? Returns a refusal, and in `parameter` whose prior it is about. */
 RF_API rf_status rf_config_check(const rf_config *config, unsigned *parameter);
@@ -77,6 +81,7 @@ typedef struct rf_step {
     double covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
     double setting[RF_DESCRIBED_MAX], outcome;                    /* of the latest record */
     rf64_report report;                                       /* of the update */
+    const rf_belief *belief; /* all that is known, until the session changes */
     const char *form; /* what the belief is now: "gaussian", "mixture" or "particles"; null where it is always the same */
     rf_health health;                                         /* what the tests say */
     int is_tested;              /* this step's outcomes tested the belief: 1 it failed, -1 it passed, 0 no test */

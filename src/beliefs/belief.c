@@ -75,7 +75,7 @@ rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setu
         rf_fail(error, size, "belief '%s': out of memory", kind->name);
         return NULL;
     }
-    const rf_belief head = {kind, setup->problem, setup->seed, bytes};
+    const rf_belief head = {kind, setup->problem, setup->seed, bytes, 0, 0};
     *belief = head;
     return belief;
 }
@@ -100,6 +100,42 @@ rf_status rf_belief_check(const rf_belief *belief, const double records[], uint3
         if (!rf64_is_finite(records[i]))
             return RF_REFUSED_EVIDENCE;
     return RF_OK;
+}
+
+void rf_belief_variances(const rf_belief *belief, double v[])
+{
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    belief->kind->moments(belief, mean, covariance);
+    for (unsigned i = 0; i < belief->problem->description.dim; i++)
+        v[i] = covariance[RF_TRIANGLE(i) + i];
+}
+
+/* Of the parameter that has changed least; at most 1. */
+static double narrowed(const double narrow[], const double wide[], unsigned dim)
+{
+    double most = 0;
+    for (unsigned i = 0; i < dim; i++)
+        most = rf64_max(most, narrow[i] / wide[i]);
+    return rf64_min(most, 1);
+}
+
+void rf_belief_lose(rf_belief *belief, const double before[], double nats)
+{
+    double now[RF_DESCRIBED_MAX];
+    belief->live += nats;
+    if (!(belief->live > 0))
+        return;
+    rf_belief_variances(belief, now);
+    belief->live *= narrowed(now, before, belief->problem->description.dim);
+}
+
+void rf_belief_forget(rf_belief *belief, const double before[])
+{
+    double now[RF_DESCRIBED_MAX];
+    if (!(belief->live > 0))
+        return;
+    rf_belief_variances(belief, now);
+    belief->live *= narrowed(before, now, belief->problem->description.dim);
 }
 
 rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective, double log_evidence)

@@ -9,14 +9,24 @@
 
 /* ---- Opening ---- */
 
+enum { MIXTURE_DIM = 3 }; /* parameters up to which a mixture is the default */
+
+static uint32_t attempts_of(const rf_description *description) { return 128u * description->dim; }
+
+const char *rf_config_belief(const rf_config *config)
+{
+    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 &&
+                         config->attempts == attempts_of(&config->description);
+    return config->belief ? config->belief : as_usual && config->description.dim <= MIXTURE_DIM ? "mixture" : "gaussian";
+}
+
 rf_config rf_config_default(const rf_model *model)
 {
     rf_config config = {.model = model,
                         .description = *model->f64->description,
-                        .belief = "gaussian",
                         .design = "auto",
                         .seed = 1,
-                        .attempts = 128u * model->f64->description->dim,
+                        .attempts = attempts_of(model->f64->description),
                         .sampler = RF_WEIGHT,
                         .kappa = 1,
                         .recovery = 0.1,
@@ -108,7 +118,7 @@ rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
     const rf_belief_setup setup = {&s->problem, seed, config->is_float, NULL};
     if (apply(s, config, error, size) == 0)
         s->belief = config->own ? rf_belief_open_kind(config->own, &setup, error, size)
-                                : rf_belief_open(config->belief, &s->problem, seed, config->is_float, error, size);
+                                : rf_belief_open(rf_config_belief(config), &s->problem, seed, config->is_float, error, size);
     if (s->belief && !(s->ahead = malloc(s->belief->bytes)))
         rf_fail(error, size, "out of memory");
     if (!s->ahead) {
@@ -399,6 +409,7 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     }
     rf64_health_judge(&w, t->numbers, t->known);
     s->options.kappa = s->now.kappa;
+    s->ahead->as_one = s->now.asked > 0 && s->design && s->design->is_blind && s->model.dim == 1;
     return s->ahead->kind->update(s->ahead, t->numbers, t->known, &s->options, s->config.engine, &t->report);
 }
 
@@ -410,6 +421,7 @@ void rf_session_show(const rf_session *session, rf_step *step)
     double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     unsigned order[RF_DESCRIBED_MAX];
     step->dim = s->model.dim;
+    step->belief = s->belief;
     s->belief->kind->moments(s->belief, mean, covariance);
     rf_problem_order(&s->problem, mean, order);
     for (unsigned i = 0; i < step->dim; i++) {
@@ -437,7 +449,7 @@ void rf_session_show(const rf_session *session, rf_step *step)
     step->log_evidence = s->now.evidence.log + s->now.evidence.carry;
     step->log_evidence_variance = s->now.evidence.variance + s->now.evidence.variance_carry;
     step->loss = s->now.loss;
-    step->is_coarse = s->belief->kind->loss_max > 0 && s->now.loss_recent > s->belief->kind->loss_max;
+    step->is_coarse = s->belief->kind->loss_max > 0 && s->belief->live > s->belief->kind->loss_max;
 }
 
 /* Truths in the chart; of a periodic parameter they are shown on the estimate's side of the cut, as are the bounds. */
@@ -482,12 +494,9 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
             rf64_watched w = watched(s, s->belief, &model);
             rf64_evidence_add(&s->now.evidence, &t.report);
             s->now.loss += t.report.loss;
-            s->now.loss_recent = s->now.loss_recent * rf64_max(1 - t.known / LOSS_RECORDS, 0) + t.report.loss;
             if (s->config.kappa == 0)
                 s->now.kappa = t.report.kappa_next;
             rf64_health_act(&w);
-            if (s->now.watch.restarts != before.watch.restarts)
-                s->now.loss_recent = 0;
         }
         s->now.asked = s->now.anchors = 0;
     } else {
@@ -549,7 +558,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
                               now->evidence.variance,
                               now->evidence.variance_carry,
                               now->loss,
-                              now->loss_recent};
+                              s->belief->live};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         rf_write_u64(&w, counts[i]);
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -564,6 +573,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     rf_reader r = {bytes, size, 0, 0};
     rf_moving now = {.records = 0};
     rf64_watch *h = &now.watch;
+    double live;
     now.records = rf_read_u64(&r);
     now.experiments = (uint32_t)rf_read_u64(&r);
     const uint64_t state = rf_read_u64(&r);
@@ -574,16 +584,17 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     double *const numbers[] = {
         &now.time,         &now.kappa,          &h->surprise,           &h->variance,
         &now.evidence.log, &now.evidence.carry, &now.evidence.variance, &now.evidence.variance_carry,
-        &now.loss,         &now.loss_recent};
+        &now.loss,         &live};
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = rf_read_real(&r);
-    if (r.failed || state > RF_LOST || !(now.kappa > 0) || !(now.loss >= 0) || !(now.loss_recent >= 0) ||
+    if (r.failed || state > RF_LOST || !(now.kappa > 0) || !(now.loss >= 0) || !(live >= 0) ||
         (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
     rf_belief_copy(s->ahead, s->belief);
     s->ahead_by = NAN;
     if (s->ahead->kind->load(s->ahead, bytes + r.at, size - r.at) < 0)
         return -1;
+    s->ahead->live = live;
     rf_belief *belief = s->belief;
     s->belief = s->ahead;
     s->ahead = belief;

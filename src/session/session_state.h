@@ -13,8 +13,6 @@
 #include "rejfilt/detail/precision.h"
 #undef RF_BITS
 
-#define LOSS_RECORDS 200.0 /* that the recent loss remembers */
-
 /* What changes from record to record, beside the belief. */
 typedef struct rf_moving {
     uint64_t records;     /* told so far */
@@ -25,7 +23,7 @@ typedef struct rf_moving {
     double kappa;         /* of the next update */
     rf64_watch watch;
     rf64_evidence evidence;
-    double loss, loss_recent; /* nats: of all updates, and of the latest LOSS_RECORDS or so */
+    double loss; /* nats, of all updates */
 } rf_moving;
 
 struct rf_session {

@@ -53,9 +53,9 @@ static const family families[] = {
     {"precession-random-bounded", "precession", TIMES_AT_RANDOM, 3.141592653589793, 1, RECORDS, "grid:4096", {8192}},
     {"precession-pgh", "precession", PARTICLES_CHOSE, 0, 0, 100, "particles:1000", {0}},
     {"precession-own", "precession", OWN_DESIGN, 0, 0, 100, "grid:16384", {0}},
-    {"ramsey-own", "ramsey", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {1024, 64}},
+    {"ramsey-own", "ramsey", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {1024, 48}},
     {"ramsey-gaussian", "ramsey", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000", {0}},
-    {"ramsey-random", "ramsey", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {512, 64}},
+    {"ramsey-random", "ramsey", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {1024, 48}},
     {"rabi-own", "rabi", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {0}},
     {"rabi-gaussian", "rabi", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000", {0}},
     {"rabi-random", "rabi", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {0}},
@@ -109,8 +109,8 @@ static rf_session *open_session(const family *f, const char *belief, const char 
 
 /* What is left of a run. */
 typedef struct result {
-    double error, exact_error, apart, log_evidence, points, gaussians, loss;
-    int holds[RF_DESCRIBED_MAX], holds_all, is_lost;
+    double error, exact_error, apart, log_evidence, points, gaussians, loss, live;
+    int holds[RF_DESCRIBED_MAX], exact_holds[RF_DESCRIBED_MAX], holds_all, is_lost, is_coarse;
     rf_passes_result passes;
 } result;
 
@@ -156,12 +156,13 @@ static void choose(const family *f, uint64_t seed, uint32_t trial, uint32_t k, r
 
 /* ---- Passes, and the exact posterior that judges them ---- */
 
-typedef struct exact {
-    double mean[3], sd[3], log_evidence;
-} exact;
+typedef struct posterior {
+    double mean[3], chart_mean[3], sd[3], log_evidence; /* sd: in the chart */
+    double below[3]; /* probability below the truth */
+} posterior;
 
 /* The sum over a grid of cells' middles, in natural units. */
-static exact sum_up(const family *f, const rf_config *config, const double *records)
+static posterior sum_up(const family *f, const rf_config *config, const double *records, const double *truth)
 {
     enum { ROW = 1024, TOGETHER = 8 }; /* cells at a time; likelihoods multiplied before a logarithm is taken */
     const unsigned dim = config->description.dim, settings = config->description.settings;
@@ -169,10 +170,11 @@ static exact sum_up(const family *f, const rf_config *config, const double *reco
     for (unsigned i = 0; i < dim; i++)
         cells *= f->grid[i];
     double *value = calloc(cells, sizeof *value), *x = malloc(ROW * dim * sizeof *x), *some = malloc(2 * ROW * sizeof *some), *product = some + ROW;
-    rf64_chart charts[RF_DESCRIBED_MAX];
+    rf64_chart charts[RF_DESCRIBED_MAX], config_charts[RF_DESCRIBED_MAX];
     const rf64_model model = rf64_instance_model(config->model->f64, charts);
-    exact e = {.log_evidence = -INFINITY};
+    posterior e = {.log_evidence = -INFINITY};
     double total = 0;
+    rf64_described_charts(&config->description, config_charts);
     if (!value || !x || !some)
         fail("not enough memory");
     for (size_t first = 0; first < cells; first += ROW) {
@@ -201,12 +203,17 @@ static exact sum_up(const family *f, const rf_config *config, const double *reco
         for (unsigned i = 0; i < dim && weight > 0; i++, cell /= f->grid[i - 1]) {
             const double at = config->prior[i].first + (config->prior[i].second - config->prior[i].first) * ((double)(cell % f->grid[i]) + 0.5) / f->grid[i];
             e.mean[i] += weight * at;
-            e.sd[i] += weight * at * at;
+            const double y = rf64_chart_coordinate(&config_charts[i], at);
+            e.chart_mean[i] += weight * y;
+            e.sd[i] += weight * y * y;
+            e.below[i] += at < truth[i] ? weight : 0;
         }
     }
     for (unsigned i = 0; i < dim; i++) {
         e.mean[i] /= total;
-        e.sd[i] = sqrt(e.sd[i] / total - e.mean[i] * e.mean[i]);
+        e.chart_mean[i] /= total;
+        e.sd[i] = sqrt(e.sd[i] / total - e.chart_mean[i] * e.chart_mean[i]);
+        e.below[i] /= total;
     }
     e.log_evidence += log(total / (double)cells);
     free(value);
@@ -215,9 +222,8 @@ static exact sum_up(const family *f, const rf_config *config, const double *reco
     return e;
 }
 
-/* What passes say of the records takes the place of what a session said, in `step`; `r` is told how far it is from the
-   exact posterior. */
-static void pass_over(const family *f, const rf_config *config, const double *records, const double *truth, const rf_step *right, rf_step *step, result *r)
+/* What passes say of the records takes the place of what a session said, in `step`. */
+static void pass_over(const family *f, const rf_config *config, const double *records, rf_step *step, result *r)
 {
     char error[200];
     rf_passes *passes = rf_passes_open(config, records, f->records, error, sizeof error);
@@ -231,17 +237,7 @@ static void pass_over(const family *f, const rf_config *config, const double *re
     memcpy(step->mean, p->mean, sizeof step->mean);
     memcpy(step->low, p->low, sizeof step->low);
     memcpy(step->high, p->high, sizeof step->high);
-    r->log_evidence = p->log_evidence - right->log_evidence;
-    r->apart = fabs(p->chart_mean[0] - right->chart_mean[0]) / right->sd[0];
-    if (f->grid[0] == 0)
-        return;
-    const exact e = sum_up(f, config, records);
-    r->log_evidence = p->log_evidence - e.log_evidence;
-    r->apart = 0;
-    r->error = (p->mean[0] - truth[0]) * (p->mean[0] - truth[0]);
-    r->exact_error = (e.mean[0] - truth[0]) * (e.mean[0] - truth[0]);
-    for (unsigned i = 0; i < p->dim; i++)
-        r->apart = fmax(r->apart, fabs(p->mean[i] - e.mean[i]) / e.sd[i]);
+    step->log_evidence = p->log_evidence;
 }
 
 static result run(const family *f, const char *belief, uint64_t seed, uint32_t trial)
@@ -249,7 +245,7 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
     static const double region[] = {3.841458820694124, 5.991464547107979, 7.814727903251178};
     const rf_model *model = model_of(f);
     const int is_mixture = strncmp(belief, "mixture", 7) == 0, is_auto = strncmp(belief, "auto", 4) == 0, is_passes = strcmp(belief, "passes") == 0;
-    const int is_summed = is_passes && f->grid[0] > 0; /* the session beside it is then not the judge */
+    const int is_summed = f->grid[0] > 0; /* the session beside it is then not the judge */
     rf_session *session = open_session(f, is_passes ? "mixture" : belief, f->by == OWN_DESIGN ? "auto" : NULL, seed, trial);
     rf_session *exact = open_session(f, is_summed ? "gaussian" : f->exact, f->by == PARTICLES_CHOSE ? "pgh-distance" : NULL, seed, trial);
     rf_session *gaussian = f->by == GAUSSIAN_CHOSE ? open_session(f, "gaussian", "auto", seed, trial) : NULL;
@@ -277,15 +273,15 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
         if ((gaussian && rf_session_tell(gaussian, &record, 1, NULL) < 0) ||
             rf_session_tell(session, &record, 1, &step) < 0 || rf_session_tell(exact, &record, 1, &right) < 0)
             fail("a record was refused");
+        r.live = fmax(r.live, rf_session_belief(session)->live);
+        r.is_coarse |= step.is_coarse;
         r.points += step.report.attempts / (double)f->records;
         if (is_mixture)
             r.gaussians += rf_mixture_count(rf_session_belief(session)) / (double)f->records;
         r.gaussians += is_auto && strcmp(step.form, "particles") == 0 ? 100.0 / f->records : 0;
     }
-    r.log_evidence = step.log_evidence - right.log_evidence;
-    r.apart = fabs(step.mean[0] - right.mean[0]) / natural_sd(exact, &right);
     if (is_passes)
-        pass_over(f, config, records, truth, &right, &step, &r);
+        pass_over(f, config, records, &step, &r);
     rf_session_show_truth(session, truth, &step);
     rf_session_show_truth(exact, truth, &right);
     for (unsigned i = 0; i < step.dim; i++) {
@@ -293,11 +289,25 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
         r.is_lost |= fabs(step.error[i]) > LOST_SIGMAS * step.sd[i];
     }
     r.holds_all = distance(&step) <= region[step.dim - 1];
-    if (!is_summed) {
-        r.error = pow(step.mean[0] - step.truth[0], 2);
+    r.error = pow(step.mean[0] - step.truth[0], 2);
+    if (is_summed) {
+        const posterior e = sum_up(f, config, records, truth);
+        r.log_evidence = step.log_evidence - e.log_evidence;
+        r.exact_error = pow(e.mean[0] - truth[0], 2);
+        for (unsigned i = 0; i < step.dim; i++) {
+            r.apart = fmax(r.apart, fabs(step.chart_mean[i] - e.chart_mean[i]) / e.sd[i]);
+            if (getenv("DBG")) fprintf(stderr, "%u %u %.3f %.3f\n", trial, i, (step.chart_mean[i] - e.chart_mean[i]) / e.sd[i], step.sd[i]/e.sd[i]);
+            r.exact_holds[i] = fabs(e.below[i] - 0.5) <= 0.475;
+        }
+    } else {
+        r.log_evidence = step.log_evidence - right.log_evidence;
         r.exact_error = pow(right.mean[0] - right.truth[0], 2);
+        r.apart = fabs(step.mean[0] - right.mean[0]) / natural_sd(exact, &right);
+        for (unsigned i = 0; i < step.dim; i++)
+            r.exact_holds[i] = right.low[i] <= right.truth[i] && right.truth[i] <= right.high[i];
     }
     r.loss = is_passes ? NAN : step.loss;
+
     free(records);
     rf_session_close(session);
     rf_session_close(gaussian);
@@ -305,18 +315,28 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
     return r;
 }
 
+/* 95.0/94.0 */
+static void list(const double share[], unsigned dim, char *text, size_t size)
+{
+    for (unsigned i = 0, at = 0; i < dim; i++)
+        at += (unsigned)snprintf(text + at, size - at, i ? "/%.1f" : "%.1f", share[i]);
+}
+
 static void run_family(const family *f, const char *belief, uint32_t trials, uint64_t seed)
 {
     const unsigned dim = model_of(f)->f64->description->dim;
-    double *numbers = calloc(4 * (size_t)trials, sizeof *numbers), *errors = numbers, *exact = errors + trials, *losses = exact + trials, *aparts = losses + trials;
+    double *numbers = calloc(5 * (size_t)trials, sizeof *numbers), *errors = numbers, *exact = errors + trials, *losses = exact + trials, *aparts = losses + trials, *lives = aparts + trials;
     double own = 0, passes = 0, most = 0, effective = 0, least = 1, doubtful = 0;
-    double holds[RF_DESCRIBED_MAX] = {0}, holds_all = 0, lost = 0, error = 0, exact_error = 0, off = 0, z = 0, zz = 0, points = 0, gaussians = 0;
+    double holds[RF_DESCRIBED_MAX] = {0}, exact_holds[RF_DESCRIBED_MAX] = {0}, coarse = 0, holds_all = 0, lost = 0, error = 0, exact_error = 0, off = 0, z = 0, zz = 0, points = 0, gaussians = 0;
     if (!numbers)
         fail("not enough memory");
     for (uint32_t trial = 0; trial < trials; trial++) {
         const result r = run(f, belief, seed, trial);
         for (unsigned i = 0; i < dim; i++)
             holds[i] += 100.0 * r.holds[i] / trials;
+        for (unsigned i = 0; i < dim; i++)
+            exact_holds[i] += 100.0 * r.exact_holds[i] / trials;
+        coarse += 100.0 * r.is_coarse / trials;
         holds_all += 100.0 * r.holds_all / trials;
         lost += 100.0 * r.is_lost / trials;
         error += r.error;
@@ -329,6 +349,7 @@ static void run_family(const family *f, const char *belief, uint32_t trials, uin
         errors[trial] = r.error;
         exact[trial] = r.exact_error;
         losses[trial] = r.loss;
+        lives[trial] = r.live;
         aparts[trial] = r.apart;
         if (r.passes.points == 0)
             continue;
@@ -340,13 +361,13 @@ static void run_family(const family *f, const char *belief, uint32_t trials, uin
         least = fmin(least, share);
         doubtful += r.passes.verdict != RF_PASSES_FINE;
     }
-    char covers[64] = "";
-    for (unsigned i = 0; i < dim; i++)
-        snprintf(covers + strlen(covers), sizeof covers - strlen(covers), i ? "/%.1f" : "%.1f", holds[i]);
-    printf("%-26s %-14s %-14s %5.1f %5.1f %9.4g %7.3g %8.2g %5.1f %7.2f ±%-6.2f %6.0f %5.1f %6.3g\n", f->name, belief, covers, holds_all, lost,
+    char covers[64], right[64];
+    list(holds, dim, covers, sizeof covers);
+    list(exact_holds, dim, right, sizeof right);
+    printf("%-26s %-14s %-14s %-14s %5.1f %5.1f %9.4g %7.3g %8.2g %5.1f %7.2f ±%-6.2f %6.0f %5.1f %6.3g %5.2f %5.2f %5.1f\n", f->name, belief, covers, right, holds_all, lost,
            error / exact_error, lab_quantile(errors, trials, 0.5) / lab_quantile(exact, trials, 0.5),
            lab_quantile(errors, trials, 0.5), off, z,
-           sqrt(fmax(zz - z * z, 0)), points, gaussians, lab_quantile(losses, trials, 0.5));
+           sqrt(fmax(zz - z * z, 0)), points, gaussians, lab_quantile(losses, trials, 0.5), lab_quantile(lives, trials, 0.05), lab_quantile(lives, trials, 0.9), coarse);
     if (passes > 0)
         printf("    apart %.4f %.4f %.4f; ln Z off by %.4f, %.2f of its own error; passes %.1f, at most %.0f; effective %.0f %%, at least %.0f %%; doubtful %.0f\n",
                lab_quantile(aparts, trials, 0.5), lab_quantile(aparts, trials, 0.99), lab_quantile(aparts, trials, 1), sqrt(zz), sqrt(own), passes, most,
@@ -361,8 +382,8 @@ int main(int argc, char **argv)
     const uint32_t trials = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 300;
     const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
     int found = 0;
-    printf("%-26s %-14s %-14s %5s %5s %9s %7s %8s %5s %7s  %-6s %6s %5s %6s\n", "family", "belief", "holds %", "all",
-           "lost", "error", "median", "error^2", "off %", "lnZ off", "sd", "points", "K", "loss");
+    printf("%-26s %-14s %-14s %-14s %5s %5s %9s %7s %8s %5s %7s  %-6s %6s %5s %6s %5s %5s %5s\n", "family", "belief", "holds %", "exact does", "all",
+           "lost", "error", "median", "error^2", "off %", "lnZ off", "sd", "points", "K", "loss", "5 %", "90 %", "warns");
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (strcmp(which, "all") == 0 || strcmp(which, families[i].name) == 0) {
             run_family(&families[i], belief, trials, seed);

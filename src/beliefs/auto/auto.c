@@ -70,13 +70,17 @@ static rf_status auto_restart(rf_belief *belief)
 {
     automatic *a = (automatic *)belief;
     a->is_cloud = 0;
+    belief->live = 0;
     return rf_belief_mixture.restart(mixture_of(a));
 }
 
 static rf_status auto_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
 {
     rf_belief *now = now_of(belief);
-    return now->kind->pass(now, F, Q, elapsed);
+    now->live = belief->live;
+    const rf_status status = now->kind->pass(now, F, Q, elapsed);
+    belief->live = now->live;
+    return status;
 }
 
 /* How far the particles are from one Gaussian, in nats: the parameter that is farthest, by its third and fourth
@@ -117,6 +121,7 @@ static rf_status learn(automatic *a, const double *record, const rf64_options *o
     a->records++;
     if (!a->is_cloud) {
         memcpy(before_of(a), mixture, mixture->bytes);
+        mixture->as_one = a->head.as_one;
         status = mixture->kind->update(mixture, record, 1, options, engine, report);
         if (status < 0 || mixture->problem->description.dim == 1 ||
             !(rf_mixture_loss(mixture) - rf_mixture_loss(before_of(a)) > LOSS_MAX))
@@ -148,6 +153,7 @@ static rf_status auto_update(rf_belief *belief, const double records[], uint32_t
     rf64_report all = {0};
     if (count == 0 || rf_belief_check(belief, records, count) < 0)
         return RF_REFUSED_EVIDENCE;
+    now_of(belief)->live = belief->live;
     for (uint32_t k = 0; k < count; k++) {
         const rf_status status = learn(a, records + k * width, options, engine, report);
         if (status < 0)
@@ -159,6 +165,7 @@ static rf_status auto_update(rf_belief *belief, const double records[], uint32_t
         report->loss += all.loss;
         all = *report;
     }
+    belief->live = now_of(belief)->live;
     report->update = a->updates++;
     report->acceptance = (double)report->accepted / report->attempts;
     return report->status;

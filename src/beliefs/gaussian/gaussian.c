@@ -56,6 +56,7 @@ static rf_status gaussian_restart(rf_belief *belief)
         return status;
     convert(mean, dim, own_mean);
     convert(covariance, (size_t)dim * dim, own);
+    belief->live = 0;
     return RF(prior_covariance)(filter_of(belief), own_mean, own);
 }
 
@@ -65,8 +66,13 @@ static rf_status gaussian_pass(rf_belief *belief, const double F[], const double
     rf_real f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
     if (Q)
         convert(Q, (size_t)dim * dim, q);
-    if (!F)
-        return RF(diffuse_covariance)(filter_of(belief), q, (rf_real)elapsed);
+    if (!F) {
+        double before[RF_DESCRIBED_MAX];
+        rf_belief_variances(belief, before);
+        const rf_status status = RF(diffuse_covariance)(filter_of(belief), q, (rf_real)elapsed);
+        rf_belief_forget(belief, before);
+        return status;
+    }
     convert(F, (size_t)dim * dim, f);
     return RF(evolve)(filter_of(belief), f, Q ? q : NULL);
 }
@@ -106,6 +112,8 @@ static rf_status gaussian_update(rf_belief *belief, const double records[], uint
                              options->strict,
                              options->sampler};
     RF(report) told;
+    double before[RF_DESCRIBED_MAX];
+    rf_belief_variances(belief, before);
 #if RF_PRECISION == 32
     enum { AT_ONCE = 64 };
     rf_real numbers[AT_ONCE], *copy = numbers;
@@ -121,8 +129,10 @@ static rf_status gaussian_update(rf_belief *belief, const double records[], uint
     const rf_status status =
         RF(update)(filter_of(belief), &model, records, count, &own, engine ? ENGINE(engine) : NULL, &told);
 #endif
-    if (status >= 0)
+    if (status >= 0) {
         widen_report(&told, report);
+        rf_belief_lose(belief, before, report->loss);
+    }
     return status;
 }
 

@@ -11,12 +11,15 @@
 #include "component.h"
 #include "evaluate.h"
 
-enum { GAUSSIANS = 16, ROOM = 4, ROUND = 5 }; /* ROUND: that a circle begins with */
+enum { GAUSSIANS_LINE = 32, GAUSSIANS = 16, ROOM = 4, ROUND = 5 }; /* ROUND: that a circle begins with */
 
-#define LOSS_FREE 0.01    /* nats that may be lost in all before anything is split */
+/* Nats that may be live before anything is split: of one parameter what is lost is soon learnt anew, of several a bent
+   posterior is not. */
+#define LOSS_FREE_LINE 0.1
+#define LOSS_FREE 0.003
 #define LOSS_ROOM 0.01    /* nats for which it is split into more than there can be afterwards */
-#define LOSS_MAX 1e-4     /* nats that an update may lose in one component: more, and it is split */
-#define MERGER_FREE 1e-5  /* nats that a merger may cost where there is room */
+#define LOSS_MAX 3e-5     /* nats that an update may lose in one component: more, and it is split */
+#define MERGER_FREE 3e-6  /* nats that a merger may cost where there is room */
 #define WEIGHT_LEAST 1e-9 /* lighter components are dropped */
 #define SD_LEAST 1.01     /* in spacings of numbers near the mean */
 #define BOX_NARROW 0.02   /* standard deviations of the prior: narrower, and a box's chart is no longer needed */
@@ -29,8 +32,7 @@ typedef struct mixture {
     double loss;
     double drifted;                      /* variance of the walk so far, in squares of the box it is largest for */
     rf64_chart charts[RF_DESCRIBED_MAX]; /* of the components */
-    rf_points fixed;                     /* for one parameter */
-    double numbers[];                    /* components; the same after the record; covariances of those */
+    double numbers[]; /* components; the same after the record; covariances of those; points of an evaluation */
 } mixture;
 
 static unsigned dim_of(const mixture *m) { return m->head.problem->description.dim; }
@@ -45,6 +47,8 @@ static double *covariance_of(mixture *m, uint32_t i)
     return component_of(m, 2 * m->room) + i * RF_TRIANGLE(dim_of(m));
 }
 
+static double *points_of(mixture *m) { return covariance_of(m, m->room); }
+
 double rf_mixture_loss(const rf_belief *belief) { return ((const mixture *)belief)->loss; }
 uint32_t rf_mixture_count(const rf_belief *belief) { return ((const mixture *)belief)->count; }
 const double *rf_mixture_component(const rf_belief *belief, uint32_t i)
@@ -57,17 +61,17 @@ const rf64_chart *rf_mixture_charts(const rf_belief *belief) { return ((const mi
 static rf_belief *mixture_open(const rf_belief_setup *setup, char *error, size_t size)
 {
     const unsigned dim = setup->problem->description.dim;
-    const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX, GAUSSIANS, error, size);
+    const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX, dim == 1 ? GAUSSIANS_LINE : GAUSSIANS, error, size);
     if (max == 0)
         return NULL;
     const uint32_t room = ROOM * max < RF_MIXTURE_MAX ? ROOM * max : RF_MIXTURE_MAX;
-    const size_t numbers = room * (2 * rf_component_size(dim) + RF_TRIANGLE(dim));
+    const size_t numbers = room * (2 * rf_component_size(dim) + RF_TRIANGLE(dim)) + rf_points_size(dim);
     rf_belief *belief =
         rf_belief_new(&rf_belief_mixture, setup, sizeof(mixture) + numbers * sizeof(double), error, size);
     if (belief) {
         ((mixture *)belief)->max = max;
         ((mixture *)belief)->room = max > 1 ? room : 1;
-        rf_points_fixed(&((mixture *)belief)->fixed);
+        rf_points_make(dim, points_of((mixture *)belief));
     }
     return belief;
 }
@@ -209,7 +213,7 @@ static rf_status mixture_restart(rf_belief *belief)
         }
     c[0] = 1;
     m->count = 1;
-    m->loss = m->drifted = 0;
+    m->loss = m->drifted = belief->live = 0;
     const rf_status done = rf64_covariance_factor(covariance, dim, rf_component_factor(c, dim));
     for (unsigned i = 0; i < dim && m->count == 1 && m->max >= 2 * ROUND; i++) {
         const rf64_chart *chart = &m->charts[i];
@@ -327,8 +331,13 @@ static rf_status mixture_pass(rf_belief *belief, const double F[], const double 
 {
     mixture *m = (mixture *)belief;
     const change by = {F, Q, NULL, elapsed};
+    double before[RF_DESCRIBED_MAX];
     walk(m, F, Q, elapsed);
-    return change_all(m, &by);
+    rf_belief_variances(belief, before);
+    const rf_status status = change_all(m, &by);
+    if (!F)
+        rf_belief_forget(belief, before);
+    return status;
 }
 
 /* Of every component, so that modes stay where they are. */
@@ -514,7 +523,8 @@ static rf_status evaluate_all(learning *l, mixture *m)
     }
     for (uint32_t i = 0; i < m->count; i++)
         weigh(l, m, i);
-    while (m->count + 2 <= m->room) {
+    const double allowed = dim_of(m) == 1 ? LOSS_FREE_LINE : LOSS_FREE;
+    while (m->count + 2 <= m->room && !m->head.as_one) {
         const double total = total_of(l->weight, m->count);
         double max = 0, sum = 0;
         uint32_t worst = 0;
@@ -527,7 +537,7 @@ static rf_status evaluate_all(learning *l, mixture *m)
             }
         }
         if (!(max > (m->count + 2 <= m->max ? LOSS_MAX : LOSS_ROOM) * total) ||
-            m->loss * total + sum <= LOSS_FREE * total)
+            m->head.live * total + sum <= allowed * total)
             break;
         const rf_status status = split(l, m, worst);
         if (status < 0)
@@ -586,8 +596,9 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
     rf64_model model = rf64_problem_model(belief->problem);
     const size_t width = model.settings + 1u;
     learning l;
-    const rf_evaluator none = {.model = &model, .fixed = &m->fixed, .seed = belief->seed, .update = m->updates};
-    double log_evidence = 0, effective = 1, lost = m->loss;
+    const rf_evaluator none = {.model = &model, .fixed = points_of(m), .seed = belief->seed, .update = m->updates};
+    double log_evidence = 0, effective = 1, before[RF_DESCRIBED_MAX];
+    const double lost_before = m->loss;
     rf_status note = RF_OK;
     (void)engine;
     if (count == 0 || rf_belief_check(belief, records, count) < 0)
@@ -596,12 +607,15 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
     model.charts = m->charts;
     for (uint32_t k = 0; k < count; k++) {
         double more = 0;
+        const double lost = m->loss;
+        rf_belief_variances(belief, before);
         l.evaluator.record = records + k * width;
         const rf_status status = learn(&l, m, &more, &effective);
         if (status < 0)
             return status;
         note |= status;
         log_evidence += more;
+        rf_belief_lose(belief, before, m->loss - lost);
         if (!rf64_is_finite(more)) { /* impossible wherever there is a point */
             double factor[RF_DESCRIBED_MAX];
             for (unsigned i = 0; i < model.dim; i++)
@@ -615,7 +629,7 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
     report->nan = counted(l.evaluator.nan);
     report->negative = counted(l.evaluator.negative);
     report->infinite = counted(l.evaluator.infinite);
-    report->loss = m->loss - lost;
+    report->loss = m->loss - lost_before;
     report->status = note;
     return note;
 }
@@ -842,7 +856,7 @@ static int mixture_load(rf_belief *belief, const unsigned char *bytes, size_t si
 
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
-    .summary = "up to K Gaussians (16): one where that is enough, several modes where there are",
+    .summary = "up to K Gaussians (32 of one parameter, else 16): one where that is enough",
     .loss_max = 1,
     .open = mixture_open,
     .restart = mixture_restart,
