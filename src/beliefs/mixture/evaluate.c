@@ -14,12 +14,12 @@ enum {
 
 #define LINE_END 4.8   /* where the points of one parameter end, in standard deviations */
 #define LINE_BEND 0.6  /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them */
-#define HEXAGON_STEP 1.07 /* of two parameters, between neighbours */
+#define HEXAGON_STEP 1.1 /* of two parameters, between neighbours */
 #define CUBE_STEP 0.8    /* of three: half the edge of a cube with a point in its middle */
 #define AXIS_STEP 0.45 /* standard deviations */
 #define LEAST 0.25     /* share of the points' spacing that is taken for a standard deviation, at least */
 
-enum { LINE_POINTS = 24, HEXAGON_POINTS = 56, CUBE_POINTS = 120, FIXED_DIM = 3 };
+enum { LINE_POINTS = 24, HEXAGON_POINTS = 48, CUBE_POINTS = 120, FIXED_DIM = 3 };
 
 uint32_t rf_points_count(unsigned dim)
 {
@@ -63,7 +63,7 @@ void rf_points_make(unsigned dim, double points[])
         for (int i = -5; i <= 5; i++)
             for (int j = -5; j <= 5; j++) {
                 const double z[] = {HEXAGON_STEP * (i + 0.5 * j), HEXAGON_STEP * 0.8660254037844386 * j};
-                if (dim == 2 && shell <= 13 && i * i + i * j + j * j == shell)
+                if (dim == 2 && shell <= 12 && i * i + i * j + j * j == shell)
                     n = add_point(points, dim, n, z);
                 for (int k = -5; k <= 5 && dim == 3; k++) {
                     const double x[] = {CUBE_STEP * i, CUBE_STEP * j, CUBE_STEP * k};

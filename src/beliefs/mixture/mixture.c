@@ -857,7 +857,7 @@ static int mixture_load(rf_belief *belief, const unsigned char *bytes, size_t si
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
     .summary = "up to K Gaussians (32 of one parameter, else 16): one where that is enough",
-    .loss_max = 1,
+    .loss_max = 1.3,
     .open = mixture_open,
     .restart = mixture_restart,
     .pass = mixture_pass,
