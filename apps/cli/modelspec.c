@@ -85,6 +85,11 @@ static int find(const rf_description *description, int is_setting, const char *t
     return -1;
 }
 
+int cli_model_parameters(const rf_simulation *run, const char *text, unsigned *first, unsigned *last, const char **rest, char *error, size_t size)
+{
+    return find(&run->config.description, 0, text, first, last, rest, error, size);
+}
+
 int cli_model_has(const rf_model *model, const char *text)
 {
     unsigned first, last;
@@ -93,8 +98,7 @@ int cli_model_has(const rf_model *model, const char *text)
     return find(model->f64->description, 0, text, &first, &last, &rest, error, sizeof error) == 0;
 }
 
-/* "A:B", or "A+-B" where that is allowed. Returns ':' or '+', or 0 with a message. */
-static int parse_pair(const char *text, int gaussian, double *first, double *second, char *error, size_t size)
+int cli_parse_pair(const char *text, int gaussian, double *first, double *second, char *error, size_t size)
 {
     char left[64];
     const char *mark = gaussian ? strstr(text, "+-") : NULL, *at = mark ? mark : strchr(text, ':');
@@ -107,21 +111,25 @@ static int parse_pair(const char *text, int gaussian, double *first, double *sec
     return 0;
 }
 
+int cli_parse_prior(const char *text, rf_prior *prior, char *error, size_t size)
+{
+    const int mark = cli_parse_pair(text, 1, &prior->first, &prior->second, error, size);
+    if (!mark)
+        return -1;
+    prior->is_gaussian = mark == '+';
+    if (!(prior->is_gaussian ? prior->second <= 0 : prior->second <= prior->first))
+        return 0;
+    snprintf(error, size, prior->is_gaussian ? "the standard deviation in '%s' is not positive" : "'%s' is an empty range", text);
+    return -1;
+}
+
 int cli_model_prior(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
     const char *rest;
     rf_prior prior;
-    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0)
+    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0 || cli_parse_prior(rest, &prior, error, size) < 0)
         return -1;
-    const int mark = parse_pair(rest, 1, &prior.first, &prior.second, error, size);
-    if (!mark)
-        return -1;
-    prior.is_gaussian = mark == '+';
-    if (prior.is_gaussian ? prior.second <= 0 : prior.second <= prior.first) {
-        snprintf(error, size, prior.is_gaussian ? "the standard deviation in '%s' is not positive" : "'%s' is an empty range", rest);
-        return -1;
-    }
     for (unsigned i = first; i < last; i++)
         run->config.prior[i] = prior;
     return 0;
@@ -157,7 +165,7 @@ int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t si
         const int has_range = kind == RF_BOUNDED || kind == RF_PERIODIC;
         if (strlen(chart_names[kind]) != length || strncmp(rest, chart_names[kind], length) != 0)
             continue;
-        if (has_range != (rest[length] == ':') || (has_range && !parse_pair(rest + length + 1, 0, &low, &high, error, size)))
+        if (has_range != (rest[length] == ':') || (has_range && !cli_parse_pair(rest + length + 1, 0, &low, &high, error, size)))
             break;
         if (has_range && high <= low) {
             snprintf(error, size, "'%s' is an empty range", rest);
@@ -187,7 +195,7 @@ int cli_model_range(rf_simulation *run, const char *text, char *error, size_t si
     unsigned first, last;
     const char *rest;
     double low, high;
-    if (find(&run->config.description, 1, text, &first, &last, &rest, error, size) < 0 || !parse_pair(rest, 0, &low, &high, error, size))
+    if (find(&run->config.description, 1, text, &first, &last, &rest, error, size) < 0 || !cli_parse_pair(rest, 0, &low, &high, error, size))
         return -1;
     for (unsigned i = first; i < last; i++) {
         rf_setting *s = &run->config.description.setting[i];

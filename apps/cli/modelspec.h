@@ -16,6 +16,13 @@ void cli_model_use(rf_simulation *run, const rf_model *model);
 /* Does the model have the parameter that "NAME=..." is about? Without a name it is about all. */
 int cli_model_has(const rf_model *model, const char *text);
 
+/* Splits "[NAME=]REST": the parameters meant are first .. last − 1. */
+int cli_model_parameters(const rf_simulation *run, const char *text, unsigned *first, unsigned *last, const char **rest, char *error, size_t size);
+
+/* "A:B", or "A+-B" where that is allowed. Returns ':' or '+', or 0 with a message. */
+int cli_parse_pair(const char *text, int gaussian, double *first, double *second, char *error, size_t size);
+int cli_parse_prior(const char *text, rf_prior *prior, char *error, size_t size);
+
 /* "[NAME=]LOW:HIGH" or "[NAME=]MEAN+-SD", of one or of every parameter. */
 int cli_model_prior(rf_simulation *run, const char *text, char *error, size_t size);
 

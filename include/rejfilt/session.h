@@ -16,6 +16,7 @@
 
 #include "belief.h"
 #include "health.h"
+#include "world.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +85,7 @@ typedef struct rf_step {
     double log_evidence, log_evidence_variance; /* of all records so far */
     double loss;                                /* what the updates so far lost by the belief's shape, in nats */
     int is_coarse;                              /* the latest ones lost so much that intervals may be wrong */
+    unsigned events;                            /* of a simulated world: bits as in world.h */
     double seconds;                             /* spent in the update, where somebody measured it */
 } rf_step;
 
@@ -142,11 +144,10 @@ RF_API int rf_session_load(rf_session *session, const unsigned char *bytes, size
 
 /* What is simulated. */
 typedef struct rf_simulation {
-    rf_config config;      /* of each trial's session, and of its world */
+    rf_config config;      /* of each trial's session */
     long steps;            /* measurements */
     uint32_t batch;        /* of them that are asked for and learnt from together, 1 to RF_ASK_MAX */
-    double jump;           /* of the first parameter's truth, in the chart, before measurement jump_at; 0: none */
-    long jump_at;          /* from 1 */
+    rf_world world;        /* where it differs from what is believed */
     int is_truth_gaussian; /* the truth is drawn from the belief's Gaussian, not from the prior that it stands for */
 } rf_simulation;
 

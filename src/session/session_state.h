@@ -13,6 +13,7 @@
 #include "rejfilt/detail/precision.h"
 #undef RF_BITS
 
+#define USUAL_STEPS 10.0 /* of the drift: a belief may be as wide as that even if its prior is narrower */
 #define LOSS_RECORDS 200.0 /* that the recent loss remembers */
 
 /* What changes from record to record, beside the belief. */
@@ -25,6 +26,7 @@ typedef struct rf_moving {
     double kappa;         /* of the next update */
     rf64_watch watch;
     rf64_evidence evidence;
+    double held_for;          /* time since what is held */
     double loss, loss_recent; /* nats: of all updates, and of the latest LOSS_RECORDS or so */
 } rf_moving;
 
@@ -36,10 +38,12 @@ struct rf_session {
     uint32_t anchor_every;
     rf64_options options; /* but for κ */
     double prior_sd[RF_DESCRIBED_MAX];
+    double usual_sd[RF_DESCRIBED_MAX]; /* the prior's, or what the drift needs */
     rf_belief *belief;
     rf_belief *ahead; /* a copy: of the belief after ahead_by of time while questions are under way, else for the next
                          update */
     double ahead_by;
+    rf_belief *held; /* what was believed before outcomes became all alike: a fault goes back to it */
     rf_moving now, asked; /* and, while questions are under way, what was before them */
     double question[RF_ASK_MAX][RF_DESCRIBED_MAX];
     int is_open;

@@ -340,6 +340,29 @@ static rf_status mixture_stretch(rf_belief *belief, const double factor[])
     return change_all(m, &by);
 }
 
+static rf_status mixture_shift(rf_belief *belief, const double by[])
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    unbox_all(m);
+    for (uint32_t k = 0; k < m->count; k++) {
+        double *c = component_of(m, k);
+        for (unsigned i = 0; i < dim; i++)
+            rf_component_mean(c)[i] += by[i];
+        hold(c, m->charts, dim);
+    }
+    return RF_OK;
+}
+
+static rf_status mixture_place(rf_belief *belief, const double mean[], const double sd[])
+{
+    double covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)] = {0};
+    for (unsigned i = 0; i < belief->problem->description.dim; i++)
+        covariance[RF_TRIANGLE(i) + i] = sd[i] * sd[i];
+    rf_mixture_take(belief, mean, covariance);
+    return RF_OK;
+}
+
 /* ---- Merging ---- */
 
 /* What mergers look at: weights, and logarithms of the sizes of factors. */
@@ -852,6 +875,8 @@ const rf_belief_kind rf_belief_mixture = {
     .draw = mixture_draw,
     .quantile = mixture_quantile,
     .stretch = mixture_stretch,
+    .shift = mixture_shift,
+    .place = mixture_place,
     .updates = mixture_updates,
     .save = mixture_save,
     .load = mixture_load,

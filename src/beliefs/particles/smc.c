@@ -265,6 +265,14 @@ void rf_smc_stretch(rf_smc *s, const double by[])
     to_natural(s);
 }
 
+void rf_smc_shift(rf_smc *s, const double by[])
+{
+    for (unsigned d = 0; d < s->dim; d++)
+        for (uint32_t i = 0; i < s->n; i++)
+            y_of(s)[d * s->stride + i] += by[d];
+    to_natural(s);
+}
+
 int rf_smc_diffuse(rf_smc *s, const double variance[])
 {
     for (unsigned d = 0; d < s->dim; d++)
