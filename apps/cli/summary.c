@@ -132,7 +132,7 @@ static void collect_health(cli_collector *c, const rf_step *step, int is_far)
         c->false_lost += is_lost && !c->was_lost && !c->was_far;
         c->false_alarms += is_alarm && !c->was_alarm && !c->was_far;
     }
-    if (step->step >= c->first && !is_good) {
+    if (step->step >= c->first && is_far) {
         c->lost_steps++;
         c->told += step->health != RF_TRACKING;
     }
@@ -167,14 +167,15 @@ int cli_collector_step(void *collector, uint32_t trial, const rf_step *step)
     double error = 0;
     unsigned drifting = 0;
     int far = 0;
+    const int is_out = (step->events & RF_EVENT_OUT) != 0; /* then errors are nobody's fault */
     for (unsigned i = 0; i < step->dim; i++)
         drifting += c->simulation->config.drift[i] > 0;
     for (unsigned i = 0; i < step->dim; i++) {
         double q = c->simulation->config.drift[i] * c->simulation->config.drift[i], sigmas = fabs(step->error[i]) / step->sd[i];
         if (drifting == 0 || q > 0)
             error += step->error[i] * step->error[i] / (drifting ? q * drifting : step->dim);
-        far |= sigmas > CLI_LOST_SIGMAS;
-        if (step->step >= c->first) {
+        far |= sigmas > CLI_LOST_SIGMAS && !is_out;
+        if (step->step >= c->first && !is_out) {
             c->covered += sigmas <= 1.959963984540054;
             c->checked++;
         }
@@ -187,7 +188,7 @@ int cli_collector_step(void *collector, uint32_t trial, const rf_step *step)
     c->updates++;
     c->as_gaussian += step->form && strcmp(step->form, "gaussian") == 0;
     c->as_particles += step->form && strcmp(step->form, "particles") == 0;
-    if (step->step >= c->first && c->count < c->room) {
+    if (step->step >= c->first && !is_out && c->count < c->room) {
         c->errors[c->count++] = (float)error;
         c->sum += error;
     }

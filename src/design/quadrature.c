@@ -7,8 +7,8 @@
 
 #define STEEP RF_C(0.95)         /* radians per standard deviation */
 #define ANCHOR RF_C(0.46)        /* of an anchor, times ... */
-#define ANCHOR_SHORT RF_C(0.55)  /* ... a number between these two: */
-#define ANCHOR_LONG RF_C(1.1)    /* it expects the likelier outcome with probability 0.94 to 0.98 */
+#define ANCHOR_SHORT RF_C(0.52)  /* ... a number between these two: */
+#define ANCHOR_LONG RF_C(1.12)   /* it expects the likelier outcome with probability 0.94 to 0.98 */
 #define ANCHOR_DECAY RF_C(1.304) /* 0.6/0.46: an anchor of 0.46 radians lasts at most 0.6 T2 */
 
 void RF(design_quadrature)(const RF(design_input) *in, rf_real setting[])
