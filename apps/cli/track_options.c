@@ -68,7 +68,7 @@ static const cli_option options[] = {
     {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", NULL, CLI_LIST, AT(prior), 0, 0, NULL},
     {"chart", "[NAME=]C", "the space a parameter is Gaussian in: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
-    {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
+    {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still;\nC+-SD~TIME: drawn back to C; A:B~DWELL: switches between A\nand B; learn: how fast it walks is learnt", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
     {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
     {"cost", "NAME=C", "an experiment costs 1 and C per unit of this setting; the\nrisk design weighs it", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
     {"belief", "NAME", belief_help, NULL, CLI_TEXT, AT(run.config.belief), 0, 0, NULL},
@@ -301,12 +301,15 @@ static void print_config(const cli_track_config *c, int all, FILE *out)
             fprintf(out, "%s = %s\n", o->name, text);
     }
     char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT];
+    if (c->run.config.learns_drift)
+        fprintf(out, "drift = learn\n");
     for (unsigned i = 0; i < description->dim; i++) {
         const rf_prior *prior = &c->run.config.prior[i];
         cli_model_chart_text(&description->parameter[i], text, sizeof text);
         fprintf(out, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", description->parameter[i].name, text, cli_real_text(prior->first, first),
                 prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
-        fprintf(out, "drift = %s\n", cli_real_text(c->run.config.drift[i], first));
+        cli_model_drift_text(&c->run.config, i, text, sizeof text);
+        fprintf(out, "drift = %s\n", text);
     }
     for (unsigned i = 0; i < description->settings; i++) {
         const rf_setting *s = &description->setting[i];

@@ -102,18 +102,10 @@ int cli_world_truth(rf_simulation *run, const char *text, char *error, size_t si
 int cli_world_drift(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
-    const char *rest;
-    double drift;
-    if (cli_model_parameters(run, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &drift, error, size) < 0)
+    if (cli_parse_drift(run, text, run->world.drift, run->world.motion, &first, &last, error, size) < 0)
         return -1;
-    if (run->config.model->f64->dynamics) {
-        snprintf(error, size, "model %s moves by its own dynamics", run->config.description.name);
-        return -1;
-    }
-    for (unsigned i = first; i < last; i++) {
+    for (unsigned i = first; i < last; i++)
         run->world.has_drift |= 1u << i;
-        run->world.drift[i] = drift;
-    }
     return 0;
 }
 

@@ -14,7 +14,7 @@ int cli_world_outage(rf_simulation *run, const char *text, char *error, size_t s
 /* "[NAME=]VALUE", "LOW:HIGH" or "MEAN+-SD": what the first truth is drawn from. */
 int cli_world_truth(rf_simulation *run, const char *text, char *error, size_t size);
 
-/* "[NAME=]SD": the truth's walk. */
+/* How the truth moves: as --drift has it. */
 int cli_world_drift(rf_simulation *run, const char *text, char *error, size_t size);
 
 /* Can decoherence be seen in this model: does it have a time? */

@@ -107,6 +107,10 @@ struct rf_belief_kind {
        numbers of later updates are new ones. */
     rf_status (*place)(rf_belief *belief, const double mean[], const double sd[]);
 
+    /* OPTIONAL: a parameter may have gone to the other of two levels: what is nearer to level[k] has moved by the levels'
+       distance with probability chance[k]. */
+    rf_status (*telegraph)(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2]);
+
     /* Updates so far: the number of the next one. */
     uint32_t (*updates)(const rf_belief *belief);
 

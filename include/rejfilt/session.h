@@ -32,6 +32,8 @@ typedef struct rf_config {
     rf_description description;   /* the model's; charts, ranges and costs may be changed */
     rf_prior prior[RF_DESCRIBED_MAX]; /* one per parameter */
     double drift[RF_DESCRIBED_MAX];   /* standard deviation of a parameter's step per unit of time, in the chart */
+    rf_motion motion[RF_DESCRIBED_MAX]; /* how it moves, where that is no walk */
+    int learns_drift;             /* the drifts are where it begins: how fast parameters walk is learnt */
     const char *belief;           /* "gaussian", "particles:2000", ... */
     const rf_belief_kind *own;    /* a kind of belief of the caller's, which `belief` then names; else null */
     const char *design;           /* "auto", "risk", ...; null: settings come with the records */
@@ -83,6 +85,8 @@ typedef struct rf_step {
     int is_tested;              /* this step's outcomes tested the belief: 1 it failed, -1 it passed, 0 no test */
     uint32_t widened, restarts; /* since the start */
     double log_evidence, log_evidence_variance; /* of all records so far */
+    double drift[RF_DESCRIBED_MAX];             /* standard deviation of a step of each parameter's walk, as believed now; */
+    double drift_spread;                        /* ln of the factor by which a learnt one has varied of late; 0: not learnt */
     double loss;                                /* what the updates so far lost by the belief's shape, in nats */
     int is_coarse;                              /* the latest ones lost so much that intervals may be wrong */
     unsigned events;                            /* of a simulated world: bits as in world.h */

@@ -40,6 +40,7 @@ typedef struct rf_world {
     rf_outage outage[RF_EVENTS_MAX];
     uint32_t has_drift, has_truth;    /* bit i: parameter i has its own of these: */
     double drift[RF_DESCRIBED_MAX];   /* standard deviation of a step, in the chart */
+    rf_motion motion[RF_DESCRIBED_MAX]; /* and how it moves, where that is no walk */
     rf_prior truth[RF_DESCRIBED_MAX]; /* what its first truth is drawn from; a Gaussian of width 0 is a number */
     double flips;                     /* share of outcomes that are read as another one */
     double blind;                     /* share of outcomes that say nothing: 1 − contrast */

@@ -27,6 +27,7 @@ rf_config rf_config_default(const rf_model *model)
         const rf_prior prior = {0, p->low, p->high};
         config.prior[i] = prior;
         config.drift[i] = p->drift;
+        config.motion[i] = config.description.motion[i];
     }
     return config;
 }
@@ -114,6 +115,12 @@ rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
     if (s->belief && (!(s->ahead = malloc(s->belief->bytes)) || !(s->held = malloc(s->belief->bytes))))
         rf_fail(error, size, "out of memory");
     if (!s->held) {
+        rf_session_close(s);
+        return NULL;
+    }
+    memcpy(s->ahead, s->belief, s->belief->bytes);
+    if (rf_motion_begin(s, s->belief) < 0 || rf_session_drift(s, s->ahead, 1) < 0) {
+        rf_fail(error, size, "belief '%s' cannot follow parameters that move like this; 'mixture' can", s->belief->kind->name);
         rf_session_close(s);
         return NULL;
     }
@@ -243,28 +250,9 @@ static void clip(rf_session *s, rf_belief *belief)
 
 /* ---- Time ---- */
 
-/* The belief moves on by `elapsed`: by the model's dynamics, or every parameter by its walk. */
-static rf_status drift_on(const rf_session *s, rf_belief *belief, double elapsed)
-{
-    const unsigned dim = s->model.dim;
-    double f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0};
-    int any = 0;
-    if (!(elapsed >= 0) || !rf64_is_finite(elapsed))
-        return RF_REFUSED_TIME;
-    if (s->config.model->f64->dynamics) {
-        s->config.model->f64->dynamics(elapsed, f, q);
-        return belief->kind->pass(belief, f, q, elapsed);
-    }
-    for (unsigned i = 0; i < dim; i++) {
-        q[i * dim + i] = s->config.drift[i] * s->config.drift[i];
-        any |= s->config.drift[i] > 0;
-    }
-    return any && elapsed > 0 ? belief->kind->pass(belief, NULL, q, elapsed) : RF_OK;
-}
-
 static rf_status move_on(rf_session *s, rf_belief *belief, double elapsed)
 {
-    const rf_status status = drift_on(s, belief, elapsed);
+    const rf_status status = rf_session_drift(s, belief, elapsed);
     if (status >= 0)
         clip(s, belief);
     return status;
@@ -410,7 +398,14 @@ typedef struct telling {
     uint32_t known;
     unsigned todo; /* as health says */
     double time, elapsed;
+    double mean[RF_DESCRIBED_MAX]; /* before the update */
 } telling;
+
+static const double *moved_to(const rf_belief *belief, double mean[])
+{
+    belief->kind->moments(belief, mean, NULL);
+    return mean;
+}
 
 static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, telling *t)
 {
@@ -443,6 +438,8 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     if (t->todo & RF_HEALTH_SKIP || status < 0)
         return status < 0 ? status : rf_belief_check(s->ahead, t->numbers, t->known);
     s->options.kappa = s->now.kappa;
+    if (s->config.learns_drift)
+        moved_to(s->ahead, t->mean);
     return s->ahead->kind->update(s->ahead, t->numbers, t->known, &s->options, s->config.engine, &t->report);
 }
 
@@ -480,6 +477,10 @@ void rf_session_show(const rf_session *session, rf_step *step)
     step->restarts = s->now.watch.restarts;
     step->log_evidence = s->now.evidence.log + s->now.evidence.carry;
     step->log_evidence_variance = s->now.evidence.variance + s->now.evidence.variance_carry;
+    for (unsigned i = 0; i < step->dim; i++)
+        step->drift[i] = rf_learning_drift(s, i);
+    const rf_learning *l = &s->now.learning;
+    step->drift_spread = s->config.learns_drift ? 0.5 * rf64_sqrt(rf64_max(l->square - l->mean * l->mean, 0)) : 0;
     step->loss = s->now.loss;
     step->is_coarse = s->belief->kind->loss_max > 0 && s->now.loss_recent > s->belief->kind->loss_max;
 }
@@ -529,11 +530,14 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
         if (t.known > 0 && !(t.todo & RF_HEALTH_SKIP)) {
             rf64_model model;
             rf64_watched w = watched(s, s->belief, &model);
+            double after[RF_DESCRIBED_MAX];
             rf64_evidence_add(&s->now.evidence, &t.report);
             s->now.loss += t.report.loss;
             s->now.loss_recent = s->now.loss_recent * rf64_max(1 - t.known / LOSS_RECORDS, 0) + t.report.loss;
             if (s->config.kappa == 0)
                 s->now.kappa = t.report.kappa_next;
+            if (s->config.learns_drift)
+                rf_learning_step(s, t.mean, moved_to(s->belief, after));
             rf64_health_act(&w);
             clip(s, s->belief);
             if (s->now.watch.restarts != before.watch.restarts)
@@ -590,7 +594,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     const rf64_watch *h = &now->watch;
     rf_writer w = {bytes, 0};
     const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor, h->again,
-                               h->boost,     h->widened,       h->restarts};
+                               h->boost,     h->widened,       h->restarts,       now->learning.pending};
     const double numbers[] = {now->time,
                               now->kappa,
                               h->surprise,
@@ -604,13 +608,19 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
                               h->score,
                               h->run,
                               h->latest,
-                              now->held_for};
+                              now->held_for,
+                              now->learning.mean,
+                              now->learning.square};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         rf_write_u64(&w, counts[i]);
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         rf_write_real(&w, numbers[i]);
     for (unsigned i = 0; i < s->model.dim; i++)
         rf_write_real(&w, h->home[i]);
+    for (unsigned i = 0; i < s->model.dim; i++) {
+        rf_write_real(&w, now->learning.factor[i]);
+        rf_write_real(&w, now->learning.trend[i]);
+    }
     const size_t held = s->held->kind->save(s->held, NULL);
     rf_write_u64(&w, held);
     s->held->kind->save(s->held, bytes ? bytes + w.size : NULL);
@@ -625,24 +635,30 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     rf_reader r = {bytes, size, 0, 0};
     rf_moving now = {.records = 0};
     rf64_watch *h = &now.watch;
+    int is_learnt = 1;
     now.records = rf_read_u64(&r);
     now.experiments = (uint32_t)rf_read_u64(&r);
     const uint64_t state = rf_read_u64(&r);
     h->state = (rf_health)state;
-    uint32_t *const counts[] = {&h->next_anchor, &h->again, &h->boost, &h->widened, &h->restarts};
+    uint32_t *const counts[] = {&h->next_anchor, &h->again, &h->boost, &h->widened, &h->restarts, &now.learning.pending};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = (uint32_t)rf_read_u64(&r);
     double *const numbers[] = {
         &now.time,         &now.kappa,          &h->surprise,           &h->variance,
         &now.evidence.log, &now.evidence.carry, &now.evidence.variance, &now.evidence.variance_carry,
         &now.loss,         &now.loss_recent,    &h->score,              &h->run,
-        &h->latest,        &now.held_for};
+        &h->latest,        &now.held_for,       &now.learning.mean,     &now.learning.square};
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = rf_read_real(&r);
     for (unsigned i = 0; i < s->model.dim; i++)
         h->home[i] = rf_read_real(&r);
+    for (unsigned i = 0; i < s->model.dim; i++) {
+        now.learning.factor[i] = rf_read_real(&r);
+        now.learning.trend[i] = rf_read_real(&r);
+        is_learnt &= rf64_abs(now.learning.factor[i]) <= 6 && rf64_is_finite(now.learning.trend[i]);
+    }
     const size_t held = (size_t)rf_read_u64(&r);
-    if (r.failed || state > RF_FAULT || held > size - r.at || !(now.held_for >= 0) || !(h->score >= 0) || !(now.kappa > 0) || !(now.loss >= 0) || !(now.loss_recent >= 0) ||
+    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || !(now.held_for >= 0) || !(h->score >= 0) || !(now.kappa > 0) || !(now.loss >= 0) || !(now.loss_recent >= 0) ||
         (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
     rf_belief_copy(s->ahead, s->belief);

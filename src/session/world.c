@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* What randomness is for: numbers of draws about one measurement. */
-enum { FOR_STEP = 0, FOR_FIRST = 1, FOR_READOUT = 2, FOR_JUMP = 3, FOR_OTHER_TRUTH = 4 };
+enum { FOR_STEP = 0, FOR_FIRST = 1, FOR_READOUT = 2, FOR_JUMP = 3, FOR_OTHER_TRUTH = 4, FOR_SWITCH = 5 };
 
 static rf_words draw(const rf_worldly *w, uint32_t shot, uint32_t index, uint32_t what)
 {
@@ -32,15 +32,33 @@ static double draw_truth(const rf_worldly *w, unsigned i, rf_words words)
     return mean + w->session->prior_sd[i] * z;
 }
 
+/* Where nothing else is said, a parameter that reverts or switches is where it would be after a long time. */
+static double first_truth(const rf_worldly *w, unsigned i)
+{
+    const rf_world *world = &w->simulation->world;
+    const rf_motion *motion = world->has_drift >> i & 1 ? &world->motion[i] : &w->simulation->config.motion[i];
+    const rf_words words = draw(w, 0, i, FOR_FIRST);
+    double z, other;
+    rf64_normal_pair(words.word[0], words.word[1], &z, &other);
+    if (world->has_truth >> i & 1 || motion->kind == RF_MOTION_WALK)
+        return draw_truth(w, i, words);
+    if (motion->kind == RF_MOTION_REVERTING)
+        return motion->centre + motion->sd * z;
+    return motion->level[rf64_uniform(words.word[2]) * (motion->dwell[0] + motion->dwell[1]) > motion->dwell[0]];
+}
+
 void rf_world_begin(rf_worldly *w, const rf_simulation *simulation, const rf_session *session, uint64_t seed)
 {
     const rf_worldly begin = {.simulation = simulation, .session = session, .seed = seed};
     *w = begin;
     for (unsigned i = 0; i < simulation->config.description.dim; i++)
-        w->truth[i] = draw_truth(w, i, draw(w, 0, i, FOR_FIRST));
+        w->truth[i] = first_truth(w, i);
 }
 
 /* ---- The truth ---- */
+
+/* The level that it is nearer to. */
+static unsigned is_at(const rf_motion *motion, double x) { return rf64_abs(x - motion->level[1]) < rf64_abs(x - motion->level[0]); }
 
 static void walk(rf_worldly *w, uint32_t shot)
 {
@@ -64,9 +82,24 @@ static void walk(rf_worldly *w, uint32_t shot)
                 moved[i] += f[i * dim + j] * w->truth[j] + (j <= i ? root[RF_TRIANGLE(i) + j] * z[j] : 0);
         }
         memcpy(w->truth, moved, dim * sizeof moved[0]);
-    } else {
-        for (unsigned i = 0; i < dim; i++)
-            w->truth[i] += (world->has_drift >> i & 1 ? world->drift[i] : config->drift[i]) * z[i];
+        return;
+    }
+    for (unsigned i = 0; i < dim; i++) {
+        const int is_own = world->has_drift >> i & 1;
+        const rf_motion *motion = is_own ? &world->motion[i] : &config->motion[i];
+        double f = 1, q = is_own ? world->drift[i] : config->drift[i], shift = 0, chance[2];
+        q *= q;
+        if (motion->kind == RF_MOTION_REVERTING)
+            rf_motion_revert(motion, 1, &f, &q, &shift);
+        if (motion->kind == RF_MOTION_TELEGRAPH) {
+            rf_motion_switch(motion, 1, chance);
+            const unsigned at = is_at(motion, w->truth[i]);
+            const int switches = rf64_uniform(draw(w, shot, i, FOR_SWITCH).word[0]) < chance[at];
+            q = 0;
+            shift = switches ? motion->level[!at] - motion->level[at] : 0;
+            w->events |= switches ? RF_EVENT_JUMP : 0;
+        }
+        w->truth[i] = f * w->truth[i] + shift + rf64_sqrt(q) * z[i];
     }
 }
 

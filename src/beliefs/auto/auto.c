@@ -201,6 +201,12 @@ static rf_status auto_place(rf_belief *belief, const double mean[], const double
     return rf_belief_mixture.place(mixture_of(a), mean, sd);
 }
 
+static rf_status auto_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
+{
+    rf_belief *now = now_of(belief);
+    return now->kind->telegraph(now, parameter, level, chance);
+}
+
 static uint32_t auto_updates(const rf_belief *belief) { return ((const automatic *)belief)->updates; }
 
 static const char *auto_form(const rf_belief *belief)
@@ -257,6 +263,7 @@ const rf_belief_kind rf_belief_auto = {
     .stretch = auto_stretch,
     .shift = auto_shift,
     .place = auto_place,
+    .telegraph = auto_telegraph,
     .updates = auto_updates,
     .form = auto_form,
     .save = auto_save,

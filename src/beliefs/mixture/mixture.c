@@ -363,6 +363,48 @@ static rf_status mixture_place(rf_belief *belief, const double mean[], const dou
     return RF_OK;
 }
 
+/* Every component and, with the weight of having switched, its image at the other level; images that fall together are
+   made one by the next update's mergers. When there is no room for an image, the lightest component makes it. */
+static rf_status mixture_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    const uint32_t before = m->count;
+    const double away = level[1] - level[0];
+    double weight[RF_MIXTURE_MAX], moved[RF_MIXTURE_MAX] = {0};
+    unsigned at[RF_MIXTURE_MAX];
+    unbox_all(m);
+    for (uint32_t k = 0; k < before; k++) {
+        const double mean = rf_component_mean(component_of(m, k))[parameter];
+        at[k] = rf64_abs(mean - level[1]) < rf64_abs(mean - level[0]);
+        weight[k] = component_of(m, k)[0];
+    }
+    for (uint32_t k = 0; k < before; k++) { /* to the heaviest component that is near the place, or a new one */
+        const double gone = weight[k] * chance[at[k]], *c = component_of(m, k);
+        const double there = rf_component_mean(component_of(m, k))[parameter] + (at[k] ? -away : away);
+        uint32_t near = m->count;
+        for (uint32_t j = 0; j < m->count; j++)
+            if (rf64_abs(rf_component_mean(component_of(m, j))[parameter] - there) < 0.25 * rf64_abs(away) &&
+                (near == m->count || component_of(m, j)[0] > component_of(m, near)[0]))
+                near = j;
+        if (near == m->count && m->count < m->max) {
+            double *image = component_of(m, m->count++);
+            memcpy(image, c, rf_component_size(dim) * sizeof *image);
+            rf_component_mean(image)[parameter] = there;
+            image[0] = 0;
+        } else if (near == m->count) {
+            continue; /* no room: it stays */
+        }
+        moved[near] += gone;
+        moved[k] -= gone;
+    }
+    for (uint32_t k = 0; k < m->count; k++) {
+        component_of(m, k)[0] += moved[k];
+        hold(component_of(m, k), m->charts, dim);
+    }
+    return RF_OK;
+}
+
 /* ---- Merging ---- */
 
 /* What mergers look at: weights, and logarithms of the sizes of factors. */
@@ -877,6 +919,7 @@ const rf_belief_kind rf_belief_mixture = {
     .stretch = mixture_stretch,
     .shift = mixture_shift,
     .place = mixture_place,
+    .telegraph = mixture_telegraph,
     .updates = mixture_updates,
     .save = mixture_save,
     .load = mixture_load,
