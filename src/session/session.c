@@ -210,10 +210,21 @@ static void stretch_it(void *self, const double factor[])
     belief->kind->stretch(belief, factor);
 }
 
+/* What switches between levels is believed to be at either anyhow; wider levels would only blur them. */
+static void leave_it(void *self, const double factor[]) { (void)self, (void)factor; }
+
 static void place_it(void *self, const double mean[], const double sd[])
 {
     rf_belief *belief = self;
     belief->kind->place(belief, mean, sd);
+}
+
+static int is_switching(const rf_session *s)
+{
+    int any = 0;
+    for (unsigned i = 0; i < s->model.dim; i++)
+        any |= s->config.motion[i].kind == RF_MOTION_TELEGRAPH;
+    return any;
 }
 
 static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
@@ -234,7 +245,7 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
                             .updates = belief->kind->updates(belief),
                             .draw = draw_from,
                             .moments = moments_of,
-                            .stretch = stretch_it,
+                            .stretch = is_switching(s) ? leave_it : stretch_it,
                             .place = place_it};
     return w;
 }
@@ -540,8 +551,10 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
                 rf_learning_step(s, t.mean, moved_to(s->belief, after));
             rf64_health_act(&w);
             clip(s, s->belief);
-            if (s->now.watch.restarts != before.watch.restarts)
+            if (s->now.watch.restarts != before.watch.restarts) {
                 s->now.loss_recent = 0;
+                rf_motion_begin(s, s->belief);
+            }
         }
         s->now.asked = s->now.anchors = 0;
     } else {
