@@ -12,7 +12,7 @@ LAYERS = (  # from below
     ("engines", "src/engines"),
     ("beliefs", "src/beliefs", "include/rejfilt/belief.h"),
     ("design", "src/design", "include/rejfilt/health.h"),
-    ("session", "src/session", "include/rejfilt/session.h", "include/rejfilt/passes.h"),
+    ("session", "src/session", "include/rejfilt/session.h", "include/rejfilt/world.h", "include/rejfilt/passes.h"),
     ("classify", "src/classify", "include/rejfilt/classify.h"),
     ("apps", "apps"),
     ("lab, ports, tests, examples", "lab", "ports", "tests", "examples"),

@@ -476,7 +476,7 @@ class Checkpoints(Run):
         state = self.folder / "run.state"
         track(*self.options, f"--state={state}", given=self.data)
         old = state.read_bytes()[:8] + struct.pack("<I", 2) + state.read_bytes()[12:-4]
-        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 4)")
+        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 5)")
 
     def test_a_file_that_goes_on_or_has_grown(self):
         lines = self.data.splitlines(keepends=True)

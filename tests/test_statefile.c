@@ -329,12 +329,12 @@ static void test_refusals(void **state)
     bytes[20] ^= 1;
     bytes[8] = 5;
     write_file(path, bytes, count);
-    assert_refused(path, "is of a newer version (5; this program reads 4)");
+    assert_refused(path, "is of a newer version (5; this program reads 5)");
     write_file(path, bytes, 16); /* of which nothing else may be believed */
-    assert_refused(path, "is of a newer version (5; this program reads 4)");
+    assert_refused(path, "is of a newer version (5; this program reads 5)");
     bytes[8] = 3;
     write_file(path, bytes, count);
-    assert_refused(path, "is of an older version (3; this program reads 4): go on with the program that wrote it, or begin anew");
+    assert_refused(path, "is of an older version (3; this program reads 5): go on with the program that wrote it, or begin anew");
     static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\4\0\0\0\0\20\0"; /* a byte more than it says */
     write_file(path, too_long, sizeof too_long);
     assert_refused(path, "is damaged (its length)");

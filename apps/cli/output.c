@@ -96,6 +96,17 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
     cli_json_real(&json, "log_evidence", s->log_evidence);
     cli_json_real(&json, "log_evidence_sd", sqrt(s->log_evidence_variance));
     cli_json_real(&json, "loss", s->loss);
+    if (s->drift_spread > 0) {
+        cli_json_list(&json, "drifts"); /* as learnt, and within a standard deviation of their spread */
+        for (unsigned i = 0; i < s->dim; i++) {
+            cli_json_item(&json);
+            cli_json_text(&json, "name", description->parameter[i].name);
+            cli_json_real(&json, "sd", s->drift[i]);
+            cli_json_real(&json, "low", s->drift[i] * exp(-s->drift_spread));
+            cli_json_real(&json, "high", s->drift[i] * exp(s->drift_spread));
+        }
+        cli_json_list_end(&json);
+    }
     cli_json_text(&json, "health", cli_health_word(s));
     if (s->form)
         cli_json_text(&json, "belief", s->form);

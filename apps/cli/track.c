@@ -260,8 +260,14 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
         printf("squared error, in the chart of each parameter:\n");
     printf("  median %.4g%s   mean %.4g%s   90 %% below %.4g%s   99 %% below %.4g%s\n", s->median, unit, s->mean, unit, s->p90,
            unit, s->p99, unit);
-    printf("  lost %.2f %%   the 95 %% interval covers the truth in %.1f %%\n  %.1f ns per attempt\n", 100 * s->lost,
-           100 * s->coverage95, s->ns_per_attempt);
+    printf("  lost %.2f %%   the 95 %% interval covers the truth in %.1f %%\n", 100 * s->lost, 100 * s->coverage95);
+    if (s->events > 0)
+        printf("  %llu events: back within %d measurements %.1f %%, within %d %.1f %%   alarm within %d %.1f %%\n", (unsigned long long)s->events, CLI_BACK_SOON,
+               100 * s->back_soon, CLI_BACK_LATE, 100 * s->back_late, CLI_ALARM_WITHIN, 100 * s->alarmed);
+    printf("  false alarms per 1,000 steps %.3g, of them lost %.3g", s->false_alarms, s->false_lost);
+    if (!isnan(s->told))
+        printf("   health told %.0f %% of the steps with the truth lost", 100 * s->told);
+    printf("\n  %.1f ns per attempt\n", s->ns_per_attempt);
 }
 
 static void print_json_summary(const cli_track_config *c, const cli_summary *s)
@@ -281,6 +287,16 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_real(&json, "p99", s->p99);
     cli_json_real(&json, "lost", s->lost);
     cli_json_real(&json, "coverage95", s->coverage95);
+    cli_json_whole(&json, "events", s->events);
+    cli_json_real(&json, "back50", s->back_soon);
+    cli_json_real(&json, "back100", s->back_late);
+    cli_json_real(&json, "back_median", s->back_median);
+    cli_json_real(&json, "alarm30", s->alarmed);
+    cli_json_real(&json, "alarm_median", s->alarm_median);
+    cli_json_real(&json, "false_alarms", s->false_alarms);
+    cli_json_real(&json, "false_lost", s->false_lost);
+    cli_json_real(&json, "told", s->told);
+    cli_json_real(&json, "widest", s->widest);
     cli_json_real(&json, "ns_per_attempt", s->ns_per_attempt);
     cli_json_text(&json, "model", c->run.config.description.name);
     cli_json_text(&json, "precision", c->run.config.is_float && strcmp(c->run.config.belief, "gaussian") == 0 ? "float" : "double");

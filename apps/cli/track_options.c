@@ -9,9 +9,10 @@
 #include "cli.h"
 #include "modelspec.h"
 #include "plot.h"
+#include "worldspec.h"
 
 const char *const cli_sampler_names[] = {"reject", "lattice", "weight", NULL};
-const char *const cli_on_lost_names[] = {"widen", "restart", "stop", "ignore", NULL};
+const char *const cli_on_lost_names[] = {"restart", "widen", "stop", "ignore", NULL};
 const char *const cli_precision_names[] = {"double", "float", NULL};
 
 const char *cli_health_word(const rf_step *step)
@@ -67,13 +68,13 @@ static const cli_option options[] = {
     {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", NULL, CLI_LIST, AT(prior), 0, 0, NULL},
     {"chart", "[NAME=]C", "the space a parameter is Gaussian in: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
-    {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
+    {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still;\nC+-SD~TIME: drawn back to C; A:B~DWELL: switches between A\nand B; learn: how fast it walks is learnt", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
     {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
     {"cost", "NAME=C", "an experiment costs 1 and C per unit of this setting; the\nrisk design weighs it", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
     {"belief", "NAME", belief_help, NULL, CLI_TEXT, AT(run.config.belief), 0, 0, NULL},
     {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.config.design), 0, 0, NULL},
     {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
-    {"on-lost", "WHAT", "when the filter has lost the truth: widen (default), restart\nfrom the prior, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
+    {"on-lost", "WHAT", "when the filter has lost the truth: widen, then restart where\nit had been (default), only widen, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
     {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_ASK_MAX, NULL},
     {"attempts", "M", "attempts per update (default 128 for each parameter; where\nattempts are accepted or rejected 1000, with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
@@ -86,7 +87,13 @@ static const cli_option options[] = {
     {"seed", "S", "the same seed gives the same run, to the bit (default 1)", NULL, CLI_U64, AT(run.config.seed), 0, 0, NULL},
     {"steps", "N", "measurements of a simulated run (default 300)", NULL, CLI_LONG, AT(run.steps), 1, 1e9, NULL},
     {"trials", "N", "simulate N runs with different truths and print a summary", NULL, CLI_U64, AT(trials), 1, 1e9, NULL},
-    {"jump", "SIZE@STEP", "let the simulated truth jump before that measurement", NULL, CLI_TEXT, AT(jump), 0, 0, NULL},
+    {"truth", "[NAME=]X", "the simulated truth begins there; or drawn from A:B or M+-S\n(default: from the prior)", NULL, CLI_LIST, AT(truth), 0, 0, NULL},
+    {"true-drift", "[NAME=]SD", "the simulated truth walks by this (default: --drift)", NULL, CLI_LIST, AT(true_drift), 0, 0, NULL},
+    {"jump", "[NAME=]SIZE@STEP", "let the simulated truth jump before that measurement; SIZE\nmay be A:B, drawn, up or down; STEP ~N: one of N at random", NULL, CLI_LIST, AT(jump), 0, 0, NULL},
+    {"outage", "WHAT@STEP+N", "let the simulated detector fail for N measurements: an outcome\nat which it is stuck, OUTCOME~SHARE with so many others, coin,\nor missing", NULL, CLI_LIST, AT(outage), 0, 0, NULL},
+    {"flips", "P", "share of the simulated outcomes that are read as another", NULL, CLI_REAL, AT(run.world.flips), 0, 1, NULL},
+    {"contrast", "C", "of the simulated outcomes: 1-C of them say nothing (default 1)", NULL, CLI_REAL, AT(contrast), 0, 1, NULL},
+    {"true-t2", "T", "simulated decoherence that the model does not know of:\ncontrast exp(-t/T)", NULL, CLI_REAL, AT(true_t2), 1e-15, 1e15, NULL},
     {"summary", NULL, "end with lines on standard error: how well it went, where the\npicture is, what to try next; of a file without drift, what\n--passes says", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
     {"passes", "[yes|no]", "of a file, without drift: the exact posterior, by several\npasses over all records, instead of a line per update; with\n--summary beside it, which is the default there", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
     {"state", "FILE", "keep a checkpoint there; a run that finds one goes on from it", NULL, CLI_TEXT, AT(state), 0, 0, NULL},
@@ -127,19 +134,6 @@ static const cli_usage usage = {
 };
 
 /* ---- From texts to a run ---- */
-
-static int parse_jump(rf_simulation *run, const char *text)
-{
-    char first[64], error[200];
-    const char *at = strchr(text, '@');
-    uint64_t step;
-    snprintf(first, sizeof first, "%.*s", at ? (int)(at - text) : 0, text);
-    if (!at || cli_parse_real(first, -1e15, 1e15, &run->jump, error, sizeof error) < 0 ||
-        cli_parse_whole(at + 1, 1, 1000000000, &step, error, sizeof error) < 0)
-        return cli_error("track: --jump: '%s' is not SIZE@STEP, as in 1.0@300", text);
-    run->jump_at = (long)step;
-    return CLI_OK;
-}
 
 static int parse_kappa(rf_simulation *run, const char *text)
 {
@@ -205,7 +199,14 @@ static int resolve(cli_track_config *c)
     code = code ? code : apply("range", c->range, cli_model_range, run);
     code = code ? code : apply("cost", c->cost, cli_model_cost, run);
     code = code ? code : parse_kappa(run, c->kappa);
-    code = code ? code : c->jump ? parse_jump(run, c->jump) : CLI_OK;
+    code = code ? code : apply("truth", c->truth, cli_world_truth, run);
+    code = code ? code : apply("true-drift", c->true_drift, cli_world_drift, run);
+    code = code ? code : apply("jump", c->jump, cli_world_jump, run);
+    code = code ? code : apply("outage", c->outage, cli_world_outage, run);
+    run->world.blind = 1 - c->contrast;
+    run->world.decay = c->true_t2 > 0 ? 1 / c->true_t2 : 0;
+    if (!code && c->true_t2 > 0 && !cli_world_has_time(run))
+        return cli_error("track: --true-t2: model %s has no time among its settings", run->config.description.name);
     code = code ? code : choose_design(c);
     if (code)
         return code;
@@ -255,8 +256,17 @@ static int check_combination(const cli_track_config *c)
         return CLI_BAD_INPUT;
     if (c->simulate && (c->ask || c->data || c->skip_bad))
         return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : "skip-bad");
-    if (!c->simulate && (c->trials || c->jump))
-        return cli_error("track: --%s needs --simulate", c->trials ? "trials" : "jump");
+    const char *worldly = c->trials                   ? "trials"
+                          : *c->jump                  ? "jump"
+                          : *c->outage                ? "outage"
+                          : *c->truth                 ? "truth"
+                          : *c->true_drift            ? "true-drift"
+                          : c->run.world.flips > 0    ? "flips"
+                          : c->contrast < 1           ? "contrast"
+                          : c->true_t2 > 0            ? "true-t2"
+                                                      : NULL;
+    if (!c->simulate && worldly)
+        return cli_error("track: --%s needs --simulate", worldly);
     if (c->trials && (c->plot || c->state || c->summary))
         return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : c->state ? "state" : "summary");
     if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)
@@ -275,7 +285,7 @@ static int check_combination(const cli_track_config *c)
 /* Everything that decides what is computed; with `all`, also how it is run and shown. */
 static void print_config(const cli_track_config *c, int all, FILE *out)
 {
-    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "jump", "summary", "passes", NULL};
+    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "truth", "true-drift", "jump", "outage", "flips", "contrast", "true-t2", "summary", "passes", NULL};
     const rf_description *description = &c->run.config.description;
     char text[4096];
     fprintf(out, "[run]\n");
@@ -287,17 +297,23 @@ static void print_config(const cli_track_config *c, int all, FILE *out)
         if (strcmp(o->name, "design") == 0)
             snprintf(text, sizeof text, "%s", c->run.config.design ? c->run.config.design : "given");
         const int is_default = strcmp(o->name, "anchors") == 0 && c->run.config.anchor_every < 0;
-        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || strcmp(o->name, "print-config") == 0 || !o->name[0];
+        const int is_world = o->offset == AT(truth) || o->offset == AT(true_drift) || o->offset == AT(jump) || o->offset == AT(outage);
+        for (const char *const *item = (const char *const *)(const void *)((const char *)c + o->offset); all && is_world && o->kind == CLI_LIST && *item; item++)
+            fprintf(out, "%s = %s\n", o->name, *item);
+        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || (strcmp(o->name, "true-t2") == 0 && c->true_t2 == 0) || strcmp(o->name, "print-config") == 0 || !o->name[0];
         if (*text && (all || !is_aside) && !is_default && !without)
             fprintf(out, "%s = %s\n", o->name, text);
     }
     char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT];
+    if (c->run.config.learns_drift)
+        fprintf(out, "drift = learn\n");
     for (unsigned i = 0; i < description->dim; i++) {
         const rf_prior *prior = &c->run.config.prior[i];
         cli_model_chart_text(&description->parameter[i], text, sizeof text);
         fprintf(out, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", description->parameter[i].name, text, cli_real_text(prior->first, first),
                 prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
-        fprintf(out, "drift = %s\n", cli_real_text(c->run.config.drift[i], first));
+        cli_model_drift_text(&c->run.config, i, text, sizeof text);
+        fprintf(out, "drift = %s\n", text);
     }
     for (unsigned i = 0; i < description->settings; i++) {
         const rf_setting *s = &description->setting[i];
@@ -339,6 +355,7 @@ int cli_track_configure(cli_track_config *c, int argc, char **argv)
 {
     const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto"}, .steps = 300, .batch = 1},
                                        .pace = 15,
+                                       .contrast = 1,
                                        .engine = "simd",
                                        .sampler = NOT_GIVEN,
                                        .model = "precession",

@@ -102,6 +102,17 @@ struct rf_belief_kind {
     /* Multiplies the standard deviation of each parameter by its factor > 0; of a mixture, of each Gaussian where it is. */
     rf_status (*stretch)(rf_belief *belief, const double factor[]);
 
+    /* Moves all of it by a constant, to where by[dim] says. */
+    rf_status (*shift)(rf_belief *belief, const double by[]);
+
+    /* Becomes one Gaussian, of this mean[dim] and of independent parameters with these standard deviations. The random
+       numbers of later updates are new ones. */
+    rf_status (*place)(rf_belief *belief, const double mean[], const double sd[]);
+
+    /* OPTIONAL: a parameter may have gone to the other of two levels: what is nearer to level[k] has moved by the levels'
+       distance with probability chance[k]. */
+    rf_status (*telegraph)(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2]);
+
     /* Updates so far: the number of the next one. */
     uint32_t (*updates)(const rf_belief *belief);
 

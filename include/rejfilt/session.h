@@ -16,6 +16,7 @@
 
 #include "belief.h"
 #include "health.h"
+#include "world.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +32,8 @@ typedef struct rf_config {
     rf_description description;   /* the model's; charts, ranges and costs may be changed */
     rf_prior prior[RF_DESCRIBED_MAX]; /* one per parameter */
     double drift[RF_DESCRIBED_MAX];   /* standard deviation of a parameter's step per unit of time, in the chart */
+    rf_motion motion[RF_DESCRIBED_MAX]; /* how it moves, where that is no walk */
+    int learns_drift;             /* the drifts are where it begins: how fast parameters walk is learnt */
     const char *belief;           /* "mixture", "particles:2000", ...; null: rf_config_belief */
     const rf_belief_kind *own;    /* a kind of belief of the caller's, which `belief` then names; else null */
     const char *design;           /* "auto", "risk", ...; null: settings come with the records */
@@ -87,8 +90,11 @@ typedef struct rf_step {
     int is_tested;              /* this step's outcomes tested the belief: 1 it failed, -1 it passed, 0 no test */
     uint32_t widened, restarts; /* since the start */
     double log_evidence, log_evidence_variance; /* of all records so far */
+    double drift[RF_DESCRIBED_MAX];             /* standard deviation of a step of each parameter's walk, as believed now; */
+    double drift_spread;                        /* ln of the factor by which a learnt one has varied of late; 0: not learnt */
     double loss;                                /* what the updates so far lost by the belief's shape, in nats */
     int is_coarse;                              /* the latest ones lost so much that intervals may be wrong */
+    unsigned events;                            /* of a simulated world: bits as in world.h */
     double seconds;                             /* spent in the update, where somebody measured it */
 } rf_step;
 
@@ -147,11 +153,10 @@ RF_API int rf_session_load(rf_session *session, const unsigned char *bytes, size
 
 /* What is simulated. */
 typedef struct rf_simulation {
-    rf_config config;      /* of each trial's session, and of its world */
+    rf_config config;      /* of each trial's session */
     long steps;            /* measurements */
     uint32_t batch;        /* of them that are asked for and learnt from together, 1 to RF_ASK_MAX */
-    double jump;           /* of the first parameter's truth, in the chart, before measurement jump_at; 0: none */
-    long jump_at;          /* from 1 */
+    rf_world world;        /* where it differs from what is believed */
     int is_truth_gaussian; /* the truth is drawn from the belief's Gaussian, not from the prior that it stands for */
 } rf_simulation;
 

@@ -1,19 +1,26 @@
 /* Is the filter still where the truth is? Anchors ask it directly; for designs without them, outcomes that keep being
-   less likely than the filter expects give it away. Compiled per precision. */
+   less likely than the filter expects give it away; and outcomes that stay the same when they should not say that the
+   detector is at fault, not the filter. Compiled per precision. */
 #include "health.h"
 
-#define STRETCH RF_C(2.2)    /* of the standard deviation, by a failed test ... */
-#define WIDEST RF_C(2.0)     /* ... up to this many of the prior's */
-#define FORGET RF_C(0.9)     /* weight of the past in the running surprise, per update */
-#define SUSPECT RF_C(3.0)    /* standard deviations of surprise that are noted, */
-#define FAILED RF_C(4.5)     /* that are acted upon, */
-#define CALM RF_C(2.0)       /* and that end it */
-#define SURE RF_C(0.9)       /* probability from which an outcome that does not come is a failed test */
+#define STRETCH RF_C(2.2)        /* of the standard deviation, by a failed test ... */
+#define FORGET RF_C(0.9)         /* weight of the past in the running surprise, per update */
+#define SUSPECT RF_C(3.0)        /* standard deviations of surprise that are noted, */
+#define FAILED RF_C(4.5)         /* that are acted upon, */
+#define CALM RF_C(2.0)           /* and that end it */
+#define CHANCE RF_C(0.05)        /* share of outcomes that even a belief that is right leaves to chance */
+#define SCORE_NOTED RF_C(0.7)    /* nats for chance, against the belief: suspicious above, */
+#define SCORE_FAILED RF_C(1.6)   /* widened, */
+#define SCORE_LOST RF_C(6.0)     /* lost */
+#define SURPRISED RF_C(1.9)      /* nats that surprise counts when it is a failed test, */
+#define UNSURPRISED RF_C(0.062)  /* and takes away when it is a passed one */
+#define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
+#define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
 
 enum {
-    LOST_AFTER = 8, /* tests failed in a row */
-    DRAWS = 32,     /* from the filter, for the probability of a batch */
-    RUNS = 16       /* simulated batches, for how surprising they usually are */
+    BOOST = 15, /* anchors that come sooner after a restart */
+    DRAWS = 32, /* from the filter, for the probability of a batch */
+    RUNS = 16   /* simulated batches, for how surprising they usually are */
 };
 
 /* Does the filter get tested by anchors? */
@@ -22,14 +29,30 @@ static int has_anchors(const RF(watched) *t)
     return t->design && t->anchor_every > 0 && t->on_lost != RF_ON_LOST_IGNORE;
 }
 
+void RF(health_begin)(RF(watch) *watch, const rf_real mean[], unsigned dim, uint32_t anchor_every)
+{
+    const RF(watch) none = {.next_anchor = anchor_every};
+    *watch = none;
+    for (unsigned i = 0; i < dim; i++)
+        watch->home[i] = mean[i];
+}
+
+/* Anchors come after `sooner` experiments less than usual. */
+static void expect_anchor(RF(watched) *t, uint32_t sooner)
+{
+    t->watch->next_anchor = t->anchor_every > sooner ? t->anchor_every - sooner : 1;
+}
+
 int RF(health_wants_anchor)(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
-    if (!has_anchors(t))
+    if (!has_anchors(t) || h->state == RF_FAULT)
         return 0;
-    if (h->failed == 0 && --h->next_anchor > 0)
+    if (!h->again && --h->next_anchor > 0)
         return 0;
-    h->next_anchor = t->anchor_every;
+    h->again = 0;
+    expect_anchor(t, h->score > SCORE_NOTED ? 1 : h->boost > 0 ? 2 : 0);
+    h->boost -= h->boost > 0;
     return 1;
 }
 
@@ -62,20 +85,29 @@ static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX]
     return RF(max)(p / DRAWS, RF_C(1e-6));
 }
 
-/* An anchor is a test only where the filter is sure of the outcome. Returns whether it was one. */
-static int judge_anchor(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[])
+/* The score: by how much chance explains the answers to anchors better than the belief. */
+static void judge_anchor(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[])
 {
-    rf_real most = 0, likeliest = 0;
-    for (unsigned k = 0; k < t->description->outcomes; k++) {
-        rf_real p = predicted(t, draws, record, (rf_real)k);
-        if (p > most)
-            most = p, likeliest = (rf_real)k;
-    }
-    if (most < SURE)
-        return 0;
-    t->watch->failed = record[t->model->settings] == likeliest ? 0 : t->watch->failed + 1;
-    t->watch->verdict = t->watch->failed ? 1 : -1;
-    return 1;
+    RF(watch) *h = t->watch;
+    const rf_real chance = 1 / (rf_real)t->description->outcomes;
+    const rf_real p = predicted(t, draws, record, record[t->model->settings]);
+    const rf_real gain = RF(log)(chance / ((1 - CHANCE) * p + CHANCE * chance));
+    h->score = RF(max)(h->score + gain, 0);
+    h->verdict = gain > 0 && h->score > SCORE_FAILED ? 1 : gain < 0 && h->verdict <= 0 ? -1 : h->verdict;
+}
+
+/* Do outcomes vary? Where both sides of a fringe are asked for by chance, each has an even chance, whatever is believed.
+   Returns whether this one differs from the one before. */
+static int judge_run(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], int is_blind)
+{
+    RF(watch) *h = t->watch;
+    const unsigned outcomes = t->description->outcomes;
+    const rf_real outcome = record[t->model->settings], chance = outcomes > 0 ? 1 / (rf_real)outcomes : RF_C(0.5);
+    const rf_real p = is_blind || outcomes == 0 ? chance : RF(min)(RF(max)(predicted(t, draws, record, outcome), chance), 1);
+    const int is_new = !(h->run < 0) || outcome != h->latest;
+    h->run = RF(min)((is_new ? 0 : h->run) + RF(log)(p), -RF_TINY);
+    h->latest = outcome;
+    return is_new;
 }
 
 /* −ln of the probability of the records, by draws from the filter; with `x`, of outcomes drawn for it instead. */
@@ -147,64 +179,133 @@ static void judge_surprise(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], co
     h->variance = FORGET * FORGET * h->variance + RF(max)(variance, RF_C(1e-4));
     rf_real sigmas = h->surprise / RF(sqrt)(h->variance);
     h->verdict = sigmas > FAILED ? 1 : sigmas < CALM ? -1 : 0;
+    h->score = RF(max)(h->score + (h->verdict > 0 ? SURPRISED : h->verdict < 0 ? -UNSURPRISED : 0), 0);
     if (h->state == RF_TRACKING && sigmas > SUSPECT)
         h->state = RF_SUSPICIOUS;
 }
 
-void RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
+/* The fault has passed, or there was none: the tests begin again. */
+static void resume(RF(watched) *t)
 {
+    RF(watch) *h = t->watch;
+    h->state = RF_RECOVERING;
+    h->score = h->surprise = h->variance = 0;
+    h->again = 0;
+    h->next_anchor = t->anchor_every < 2 ? t->anchor_every : 2;
+}
+
+unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
+{
+    RF(watch) *h = t->watch;
     rf_real draws[DRAWS][RF_DESCRIBED_MAX];
-    const int is_blind = has_anchors(t) && t->design->is_blind;
-    int tested = 0;
-    t->watch->verdict = 0;
-    if (t->on_lost == RF_ON_LOST_IGNORE || (is_blind && t->anchors == 0))
-        return;
-    for (uint32_t d = 0; d < DRAWS; d++)
+    const int is_blind = has_anchors(t) && t->design->is_blind, was_fault = h->state == RF_FAULT;
+    const unsigned size = t->model->settings + 1u;
+    unsigned todo = 0;
+    h->verdict = 0;
+    h->is_anchored = t->anchors != 0;
+    if (t->on_lost == RF_ON_LOST_IGNORE)
+        return 0;
+    for (uint32_t d = 0; d < DRAWS && (!is_blind || t->anchors); d++)
         t->draw(t->self, d, RF_FOR_HEALTH, draws[d]);
+    for (uint32_t k = 0; k < count; k++)
+        if (judge_run(t, draws, records + (size_t)k * size, is_blind)) {
+            todo |= RF_HEALTH_HOLD;
+            if (h->state == RF_FAULT)
+                resume(t);
+        }
+    if (h->run < RUN_FAULT) {
+        h->state = RF_FAULT;
+        return t->on_lost == RF_ON_LOST_WATCH ? 0 : RF_HEALTH_SKIP | (was_fault ? 0 : RF_HEALTH_BACK);
+    }
     for (uint32_t k = 0; k < count && k < 32; k++)
         if (t->anchors >> k & 1)
-            tested |= judge_anchor(t, draws, records + (size_t)k * (t->model->settings + 1u));
-    t->watch->is_anchored = tested;
-    if (!tested && !is_blind)
+            judge_anchor(t, draws, records + (size_t)k * size);
+    if (!h->is_anchored && !is_blind)
         judge_surprise(t, draws, records, count);
+    return todo;
 }
 
 /* ---- What is done ---- */
 
 static void widen(RF(watched) *t)
 {
-    rf_real factor[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
-    t->sds(t->self, sd);
+    rf_real factor[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
+    t->moments(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++)
-        factor[i] = RF(max)(RF(min)(STRETCH, WIDEST * t->prior_sd[i] / sd[i]), 1);
+        factor[i] = RF(max)(RF(min)(STRETCH, RF_HEALTH_CAP * t->usual_sd[i] / sd[i]), 1);
     t->stretch(t->self, factor);
     t->watch->widened++;
 }
 
+/* At home, as wide as can be. */
 static void restart(RF(watched) *t)
 {
-    t->restart(t->self);
-    t->watch->restarts++;
+    RF(watch) *h = t->watch;
+    rf_real sd[RF_DESCRIBED_MAX];
+    for (unsigned i = 0; i < t->model->dim; i++)
+        sd[i] = RF_HEALTH_CAP * t->usual_sd[i];
+    t->place(t->self, h->home, sd);
+    h->restarts++;
+    h->score = 0;
+    h->boost = BOOST;
+    expect_anchor(t, 2);
+}
+
+static void fail(RF(watched) *t)
+{
+    RF(watch) *h = t->watch;
+    const int is_lost = h->score > SCORE_LOST;
+    h->state = is_lost ? RF_LOST : RF_RECOVERING;
+    h->surprise = h->variance = 0;
+    if (t->on_lost == RF_ON_LOST_WATCH)
+        return;
+    if (is_lost && t->on_lost == RF_ON_LOST_RESTART) {
+        restart(t);
+    } else {
+        widen(t);
+        h->again = 1;
+    }
+}
+
+static void pass(RF(watched) *t)
+{
+    RF(watch) *h = t->watch;
+    rf_real mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
+    int is_wide = 0;
+    t->moments(t->self, mean, sd);
+    for (unsigned i = 0; i < t->model->dim; i++) {
+        is_wide |= sd[i] > RF_C(1.01) * t->usual_sd[i];
+        h->home[i] += h->score == 0 ? (h->is_anchored ? HOMING : HOMING / 5) * (mean[i] - h->home[i]) : 0;
+    }
+    h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED ? RF_SUSPICIOUS : RF_TRACKING;
 }
 
 void RF(health_act)(RF(watched) *t)
 {
-    RF(watch) *h = t->watch;
-    if (h->verdict > 0) {
-        h->failed += !h->is_anchored;
-        h->surprise = h->variance = 0;
-        if (h->failed >= LOST_AFTER && t->on_lost != RF_ON_LOST_WIDEN && t->on_lost != RF_ON_LOST_WATCH) {
-            h->state = RF_LOST;
-            h->failed = 0;
-            if (t->on_lost == RF_ON_LOST_RESTART)
-                restart(t);
-        } else {
-            h->state = RF_RECOVERING;
-            if (t->on_lost != RF_ON_LOST_WATCH)
-                widen(t);
+    if (t->watch->verdict > 0)
+        fail(t);
+    else if (t->watch->verdict < 0)
+        pass(t);
+}
+
+void RF(health_clip)(RF(watched) *t)
+{
+    rf_real factor[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
+    for (int is_again = 0; is_again < 2; is_again++) {
+        int is_wide = 0;
+        t->moments(t->self, mean, sd);
+        for (unsigned i = 0; i < t->model->dim; i++) {
+            const rf_real cap = RF_HEALTH_CAP * t->usual_sd[i];
+            const int is_over = !(sd[i] <= cap * RF_C(1.00001));
+            is_wide |= is_over;
+            factor[i] = is_over ? cap / sd[i] : 1;
+            sd[i] = is_over ? cap : sd[i];
         }
-    } else if (h->verdict < 0) {
-        h->state = RF_TRACKING;
-        h->failed = 0;
+        if (!is_wide)
+            return;
+        if (is_again)
+            t->place(t->self, mean, sd); /* modes far apart, or a kind that cannot shrink */
+        else
+            t->stretch(t->self, factor);
     }
 }

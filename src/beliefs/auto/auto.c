@@ -195,6 +195,25 @@ static rf_status auto_stretch(rf_belief *belief, const double factor[])
     return now->kind->stretch(now, factor);
 }
 
+static rf_status auto_shift(rf_belief *belief, const double by[])
+{
+    rf_belief *now = now_of(belief);
+    return now->kind->shift(now, by);
+}
+
+static rf_status auto_place(rf_belief *belief, const double mean[], const double sd[])
+{
+    automatic *a = (automatic *)belief;
+    a->is_cloud = 0;
+    return rf_belief_mixture.place(mixture_of(a), mean, sd);
+}
+
+static rf_status auto_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
+{
+    rf_belief *now = now_of(belief);
+    return now->kind->telegraph(now, parameter, level, chance);
+}
+
 static uint32_t auto_updates(const rf_belief *belief) { return ((const automatic *)belief)->updates; }
 
 static const char *auto_form(const rf_belief *belief)
@@ -249,6 +268,9 @@ const rf_belief_kind rf_belief_auto = {
     .draw = auto_draw,
     .quantile = auto_quantile,
     .stretch = auto_stretch,
+    .shift = auto_shift,
+    .place = auto_place,
+    .telegraph = auto_telegraph,
     .updates = auto_updates,
     .form = auto_form,
     .save = auto_save,

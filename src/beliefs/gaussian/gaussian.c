@@ -169,6 +169,29 @@ static rf_status gaussian_stretch(rf_belief *belief, const double factor[])
     return RF(stretch)(filter_of(belief), own);
 }
 
+static rf_status gaussian_shift(rf_belief *belief, const double by[])
+{
+    const RF(filter) *filter = filter_in(belief);
+    rf_real mean[RF_DESCRIBED_MAX], rest[RF_DESCRIBED_MAX], factor[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    for (unsigned i = 0; i < filter->tally.dim; i++) {
+        mean[i] = RF(filter_mean)(filter)[i] + (rf_real)by[i];
+        rest[i] = RF(filter_rest)(filter, i);
+    }
+    for (unsigned i = 0; i < RF_TRIANGLE(filter->tally.dim); i++)
+        factor[i] = RF(filter_factor)(filter)[i];
+    return RF(filter_restore)(filter_of(belief), belief->seed, RF(filter_updates)(filter), mean, factor, rest);
+}
+
+static rf_status gaussian_place(rf_belief *belief, const double mean[], const double sd[])
+{
+    const unsigned dim = belief->problem->description.dim;
+    rf_real own_mean[RF_DESCRIBED_MAX], own[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0};
+    convert(mean, dim, own_mean);
+    for (unsigned i = 0; i < dim; i++)
+        own[i * dim + i] = (rf_real)(sd[i] * sd[i]);
+    return RF(prior_covariance)(filter_of(belief), own_mean, own);
+}
+
 static uint32_t gaussian_updates(const rf_belief *belief) { return RF(filter_updates)(filter_in(belief)); }
 
 static size_t gaussian_save(const rf_belief *belief, unsigned char *bytes)
@@ -213,6 +236,8 @@ const rf_belief_kind RF(belief_gaussian) = {
     .draw = gaussian_draw,
     .quantile = gaussian_quantile,
     .stretch = gaussian_stretch,
+    .shift = gaussian_shift,
+    .place = gaussian_place,
     .updates = gaussian_updates,
     .save = gaussian_save,
     .load = gaussian_load,

@@ -349,6 +349,81 @@ static rf_status mixture_stretch(rf_belief *belief, const double factor[])
     return change_all(m, &by);
 }
 
+static rf_status mixture_shift(rf_belief *belief, const double by[])
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    unbox_all(m);
+    for (uint32_t k = 0; k < m->count; k++) {
+        double *c = component_of(m, k);
+        for (unsigned i = 0; i < dim; i++)
+            rf_component_mean(c)[i] += by[i];
+        hold(c, m->charts, dim);
+    }
+    return RF_OK;
+}
+
+static rf_status mixture_place(rf_belief *belief, const double mean[], const double sd[])
+{
+    double covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)] = {0};
+    for (unsigned i = 0; i < belief->problem->description.dim; i++)
+        covariance[RF_TRIANGLE(i) + i] = sd[i] * sd[i];
+    rf_mixture_take(belief, mean, covariance);
+    return RF_OK;
+}
+
+/* a ← the Gaussian with the weight and the first two moments of both. */
+static void join(mixture *m, double *a, const double *b)
+{
+    const unsigned dim = dim_of(m);
+    double own[RF_TRIANGLE(RF_DESCRIBED_MAX)], other[RF_TRIANGLE(RF_DESCRIBED_MAX)], joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j <= i; j++) {
+            own[RF_TRIANGLE(i) + j] = rf_component_covariance(a, dim, i, j);
+            other[RF_TRIANGLE(i) + j] = rf_component_covariance(b, dim, i, j);
+        }
+    rf_component_joint(a, b, own, other, m->charts, dim, joint);
+    rf_component_merge(a, b, m->charts, dim, joint);
+}
+
+/* Every component leaves an image at the other level, with the weight of having switched. An image is made one with the
+   heaviest component that is there already; a new one is only made where there is room. */
+static rf_status mixture_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    const uint32_t before = m->count;
+    const double away = level[1] - level[0];
+    double old[RF_MIXTURE_MAX * (1 + RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX))];
+    const size_t size = rf_component_size(dim);
+    unbox_all(m);
+    memcpy(old, component_of(m, 0), before * size * sizeof *old);
+    for (uint32_t k = 0; k < before; k++) {
+        const double mean = rf_component_mean(old + k * size)[parameter];
+        component_of(m, k)[0] *= 1 - chance[rf64_abs(mean - level[1]) < rf64_abs(mean - level[0])];
+    }
+    for (uint32_t k = 0; k < before; k++) {
+        double *image = old + k * size, *mean = &rf_component_mean(image)[parameter];
+        const unsigned at = rf64_abs(*mean - level[1]) < rf64_abs(*mean - level[0]);
+        uint32_t near = m->count;
+        image[0] *= chance[at];
+        *mean += at ? -away : away;
+        for (uint32_t j = 0; j < m->count; j++)
+            if (rf64_abs(rf_component_mean(component_of(m, j))[parameter] - *mean) < 0.5 * rf64_abs(away) &&
+                (near == m->count || component_of(m, j)[0] > component_of(m, near)[0]))
+                near = j;
+        if (near < m->count)
+            join(m, component_of(m, near), image);
+        else if (m->count < m->max)
+            memcpy(component_of(m, m->count++), image, size * sizeof *image);
+        else
+            component_of(m, k)[0] += image[0];
+    }
+    for (uint32_t k = 0; k < m->count; k++)
+        hold(component_of(m, k), m->charts, dim);
+    return RF_OK;
+}
+
 /* ---- Merging ---- */
 
 /* What mergers look at: weights, and logarithms of the sizes of factors. */
@@ -866,6 +941,9 @@ const rf_belief_kind rf_belief_mixture = {
     .draw = mixture_draw,
     .quantile = mixture_quantile,
     .stretch = mixture_stretch,
+    .shift = mixture_shift,
+    .place = mixture_place,
+    .telegraph = mixture_telegraph,
     .updates = mixture_updates,
     .save = mixture_save,
     .load = mixture_load,

@@ -113,6 +113,23 @@ static rf_status particles_stretch(rf_belief *belief, const double factor[])
     return RF_OK;
 }
 
+static rf_status particles_shift(rf_belief *belief, const double by[])
+{
+    rf_smc_shift(smc_of(belief), by);
+    return RF_OK;
+}
+
+static rf_status particles_place(rf_belief *belief, const double mean[], const double sd[])
+{
+    return rf_smc_prior_gaussian(smc_of(belief), mean, sd) < 0 ? RF_REFUSED_VALUE : RF_OK;
+}
+
+static rf_status particles_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
+{
+    rf_smc_telegraph(smc_of(belief), parameter, level, chance);
+    return RF_OK;
+}
+
 static uint32_t particles_updates(const rf_belief *belief) { return ((const particles *)belief)->updates; }
 
 static size_t particles_save(const rf_belief *belief, unsigned char *bytes)
@@ -140,6 +157,9 @@ const rf_belief_kind rf_belief_particles = {
     .draw = particles_draw,
     .quantile = particles_quantile,
     .stretch = particles_stretch,
+    .shift = particles_shift,
+    .place = particles_place,
+    .telegraph = particles_telegraph,
     .updates = particles_updates,
     .save = particles_save,
     .load = particles_load,

@@ -265,6 +265,27 @@ void rf_smc_stretch(rf_smc *s, const double by[])
     to_natural(s);
 }
 
+void rf_smc_shift(rf_smc *s, const double by[])
+{
+    for (unsigned d = 0; d < s->dim; d++)
+        for (uint32_t i = 0; i < s->n; i++)
+            y_of(s)[d * s->stride + i] += by[d];
+    to_natural(s);
+}
+
+void rf_smc_telegraph(rf_smc *s, unsigned parameter, const double level[2], const double chance[2])
+{
+    double *y = y_of(s) + parameter * s->stride;
+    draw_normals(s, parameter, RF_SMC_FOR_STEP, value_of(s));
+    for (uint32_t i = 0; i < s->n; i++) {
+        const unsigned at = fabs(y[i] - level[1]) < fabs(y[i] - level[0]);
+        if (0.5 * erfc(value_of(s)[i] * 0.7071067811865476) < chance[at])
+            y[i] += level[!at] - level[at];
+    }
+    s->event++;
+    to_natural(s);
+}
+
 int rf_smc_diffuse(rf_smc *s, const double variance[])
 {
     for (unsigned d = 0; d < s->dim; d++)

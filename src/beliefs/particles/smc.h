@@ -58,6 +58,10 @@ void rf_smc_evolve(rf_smc *s, const double F[], const double Q[], double elapsed
 
 /* Moves the particles away from their mean, parameter d by the factor by[d]. */
 void rf_smc_stretch(rf_smc *s, const double by[]);
+/* y ← y + by, of every particle. */
+void rf_smc_shift(rf_smc *s, const double by[]);
+/* As in belief.h. */
+void rf_smc_telegraph(rf_smc *s, unsigned parameter, const double level[2], const double chance[2]);
 
 /* Every particle takes a Gaussian step; variance[i] >= 0 of parameter i, in chart coordinates. */
 int rf_smc_diffuse(rf_smc *s, const double variance[]);
