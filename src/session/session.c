@@ -561,6 +561,10 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
         s->now = before;
         s->ahead_by = NAN; /* the questions stand; what they were asked of is to be made again */
     }
+    rf_step own;
+    const int has_changed = status >= 0 && s->config.on_health && s->now.watch.state != before.watch.state;
+    if (has_changed && !step)
+        step = &own;
     if (status >= 0 && step) {
         const rf_record *last = &records[count - 1];
         rf_session_show(s, step);
@@ -573,6 +577,8 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
         step->outcome = last->outcome;
         step->events = 0;
         step->seconds = 0;
+        if (has_changed)
+            s->config.on_health(s->config.on_health_user, before.watch.state, step);
     }
     if (t.numbers != t.few)
         free(t.numbers);
@@ -622,6 +628,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
                               h->run,
                               h->latest,
                               now->held_for,
+                              h->chance,
                               now->learning.mean,
                               now->learning.square};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -660,7 +667,8 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         &now.time,         &now.kappa,          &h->surprise,           &h->variance,
         &now.evidence.log, &now.evidence.carry, &now.evidence.variance, &now.evidence.variance_carry,
         &now.loss,         &now.loss_recent,    &h->score,              &h->run,
-        &h->latest,        &now.held_for,       &now.learning.mean,     &now.learning.square};
+        &h->latest,        &now.held_for,       &h->chance,             &now.learning.mean,
+        &now.learning.square};
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = rf_read_real(&r);
     for (unsigned i = 0; i < s->model.dim; i++)
@@ -671,7 +679,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         is_learnt &= rf64_abs(now.learning.factor[i]) <= 6 && rf64_is_finite(now.learning.trend[i]);
     }
     const size_t held = (size_t)rf_read_u64(&r);
-    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || !(now.held_for >= 0) || !(h->score >= 0) || !(now.kappa > 0) || !(now.loss >= 0) || !(now.loss_recent >= 0) ||
+    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || !(now.held_for >= 0) || !(h->score >= 0) || !(h->chance >= 0) || !(now.kappa > 0) || !(now.loss >= 0) || !(now.loss_recent >= 0) ||
         (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
     rf_belief_copy(s->ahead, s->belief);
