@@ -14,7 +14,7 @@ import tempfile
 from amalgamate import one_precision, read
 
 FOR_BOTH = ["instance.h", "design.h"]
-ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "functions.h", "philox.h", "belief.h", "health.h", "session.h", "passes.h", "classify.h", "gaussians.h"]
+ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "functions.h", "philox.h", "belief.h", "health.h", "world.h", "session.h", "passes.h", "classify.h", "gaussians.h"]
 PAGES = """
 
    | | |

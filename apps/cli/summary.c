@@ -11,15 +11,19 @@ typedef struct follow_up {
     int done_after;  /* measurements until the truth was found again, or health told; -1: not yet */
 } follow_up;
 
-enum { FOLLOWED = CLI_BACK_LATE + CLI_BACK_FOR }; /* measurements after an event that must be quiet for it to count */
+enum {
+    FOLLOWED = CLI_BACK_LATE + CLI_BACK_FOR,   /* measurements after an event that must be quiet for it to count, */
+    FOLLOWED_MAX = CLI_BACK_LAST + CLI_BACK_FOR /* and that are looked at */
+};
 
 struct cli_collector {
     double threshold[RF_DESCRIBED_MAX], prior_sd[RF_DESCRIBED_MAX];
     follow_up recovery, alarm;                 /* of the trial under way */
     long quiet_from;                           /* its first step without an event in reach */
     int was_lost, was_alarm, was_far, is_out;  /* in its step before */
-    uint64_t events, back[FOLLOWED + 1];       /* by how long it took */
-    uint64_t alarms, alarmed[FOLLOWED + 1];
+    uint64_t events, back[FOLLOWED_MAX + 1];   /* by how long it took */
+    uint64_t alarms, alarmed[FOLLOWED_MAX + 1];
+    int is_short; /* a run ended before FOLLOWED_MAX */
     uint64_t quiet, false_lost, false_alarms, lost_steps, told;
     double widest;
 
@@ -87,10 +91,22 @@ void cli_collector_free(cli_collector *c)
     free(c);
 }
 
-/* How long until something has lasted for `lasting` updates; counted once enough measurements have followed. */
-static void follow(follow_up *f, const rf_step *step, int begins, int is_good, int lasting, uint64_t *events, uint64_t took[])
+/* The event counts if enough measurements have followed. */
+static void conclude(cli_collector *c, follow_up *f, long since, uint64_t *events, uint64_t took[])
+{
+    if (f->at >= 0 && since >= FOLLOWED - 1) {
+        ++*events;
+        took[f->done_after >= 0 && f->done_after < FOLLOWED_MAX ? f->done_after : FOLLOWED_MAX]++;
+        c->is_short |= since < FOLLOWED_MAX - 1 && f->done_after < 0;
+    }
+    f->at = -1;
+}
+
+/* How long until something has lasted for `lasting` updates. */
+static void follow(cli_collector *c, follow_up *f, const rf_step *step, int begins, int is_good, int lasting, uint64_t *events, uint64_t took[])
 {
     if (begins) {
+        conclude(c, f, step->step - f->at - 1, events, took);
         const follow_up begin = {step->step, 0, -1};
         *f = begin;
     }
@@ -100,11 +116,8 @@ static void follow(follow_up *f, const rf_step *step, int begins, int is_good, i
     f->good = is_good ? f->good + 1 : 0;
     if (f->done_after < 0 && f->good == lasting)
         f->done_after = since - lasting + 1 > 0 ? (int)(since - lasting + 1) : 0;
-    if (since < FOLLOWED - 1)
-        return;
-    ++*events;
-    took[f->done_after >= 0 && f->done_after < FOLLOWED ? f->done_after : FOLLOWED]++;
-    f->at = -1;
+    if (since >= FOLLOWED_MAX - 1 || step->step >= c->simulation->steps - 1)
+        conclude(c, f, since, events, took);
 }
 
 /* Health, and what the world did. */
@@ -125,8 +138,8 @@ static void collect_health(cli_collector *c, const rf_step *step, int is_far)
         c->recovery.at = -1;
     if (step->events)
         c->quiet_from = step->step + FOLLOWED;
-    follow(&c->recovery, step, (step->events & (RF_EVENT_JUMP | RF_EVENT_BACK)) && !(step->events & RF_EVENT_OUT), is_good, CLI_BACK_FOR, &c->events, c->back);
-    follow(&c->alarm, step, (step->events & (RF_EVENT_JUMP | RF_EVENT_OUTAGE)) != 0, is_alarm, 1, &c->alarms, c->alarmed);
+    follow(c, &c->recovery, step, (step->events & (RF_EVENT_JUMP | RF_EVENT_BACK)) && !(step->events & RF_EVENT_OUT), is_good, CLI_BACK_FOR, &c->events, c->back);
+    follow(c, &c->alarm, step, (step->events & (RF_EVENT_JUMP | RF_EVENT_OUTAGE)) != 0, is_alarm, 1, &c->alarms, c->alarmed);
     if (step->step >= c->quiet_from) {
         c->quiet += step->records;
         c->false_lost += is_lost && !c->was_lost && !c->was_far;
@@ -153,9 +166,9 @@ static double share(const uint64_t took[], uint64_t events, int within)
 static double median_of(const uint64_t took[])
 {
     uint64_t all = 0, below = 0;
-    for (int i = 0; i < FOLLOWED; i++)
+    for (int i = 0; i < FOLLOWED_MAX; i++)
         all += took[i];
-    for (int i = 0; i < FOLLOWED && all; i++)
+    for (int i = 0; i < FOLLOWED_MAX && all; i++)
         if (2 * (below += took[i]) >= all)
             return i;
     return NAN;
@@ -233,6 +246,8 @@ cli_summary cli_collector_summary(cli_collector *c)
     s.events = c->events > c->alarms ? c->events : c->alarms;
     s.back_soon = share(c->back, c->events, CLI_BACK_SOON);
     s.back_late = share(c->back, c->events, CLI_BACK_LATE);
+    s.back_last = c->is_short ? NAN : share(c->back, c->events, CLI_BACK_LAST);
+    s.alarmed_last = share(c->alarmed, c->alarms, CLI_ALARM_LAST);
     s.back_median = median_of(c->back);
     s.alarmed = share(c->alarmed, c->alarms, CLI_ALARM_WITHIN);
     s.alarm_median = median_of(c->alarmed);

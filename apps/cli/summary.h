@@ -11,8 +11,10 @@ enum {
 enum {
     CLI_BACK_SOON = 50,   /* measurements within which a filter should find the truth again after an event, */
     CLI_BACK_LATE = 100,  /* or at least within these; */
+    CLI_BACK_LAST = 150,  /* of several parameters, within these; */
     CLI_BACK_FOR = 5,     /* and for so many it must last */
-    CLI_ALARM_WITHIN = 30 /* measurements after an event in which health should say so */
+    CLI_ALARM_WITHIN = 30, /* measurements after an event in which health should say so, */
+    CLI_ALARM_LAST = 50    /* and of several parameters */
 };
 #define CLI_BACK_STEPS 5.0   /* an error below so many standard deviations of a step is no loss; */
 #define CLI_BACK_WIDTHS 0.25 /* of a parameter that stands still, below so many of its prior's */
@@ -27,9 +29,9 @@ typedef struct cli_summary {
     double ns_per_attempt;
     double mean_attempts; /* of an update, with top-up */
     uint64_t events;                /* jumps, and outages that ended: those followed by enough quiet steps */
-    double back_soon, back_late;    /* fractions of them: the truth was found again */
+    double back_soon, back_late, back_last; /* fractions of them: the truth was found again; NaN: not known */
     double back_median;             /* measurements that took, of those that did; NaN: none */
-    double alarmed, alarm_median;   /* fraction of jumps and outages that health told in time; measurements that took */
+    double alarmed, alarmed_last, alarm_median; /* fractions of jumps and outages that health told in time; measurements that took */
     double false_lost, false_alarms; /* onsets of `lost`, and of any alarm, per 1,000 quiet steps in which nothing was wrong */
     double told;                    /* fraction of the steps with the truth lost in which health said so; NaN: none */
     double widest;                  /* largest standard deviation, in units of the prior's */

@@ -290,8 +290,10 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_whole(&json, "events", s->events);
     cli_json_real(&json, "back50", s->back_soon);
     cli_json_real(&json, "back100", s->back_late);
+    cli_json_real(&json, "back150", s->back_last);
     cli_json_real(&json, "back_median", s->back_median);
     cli_json_real(&json, "alarm30", s->alarmed);
+    cli_json_real(&json, "alarm50", s->alarmed_last);
     cli_json_real(&json, "alarm_median", s->alarm_median);
     cli_json_real(&json, "false_alarms", s->false_alarms);
     cli_json_real(&json, "false_lost", s->false_lost);

@@ -14,6 +14,8 @@
 #define SCORE_LOST RF_C(6.0)     /* lost */
 #define SURPRISED RF_C(1.9)      /* nats that surprise counts when it is a failed test, */
 #define UNSURPRISED RF_C(0.062)  /* and takes away when it is a passed one */
+#define CHANCE_FAILED RF_C(7.0)  /* the same of records that are no anchors: a failed test, after which it is ... */
+#define CHANCE_AFTER RF_C(3.5)   /* ... so much */
 #define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
 #define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
 
@@ -85,13 +87,18 @@ static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX]
     return RF(max)(p / DRAWS, RF_C(1e-6));
 }
 
-/* The score: by how much chance explains the answers to anchors better than the belief. */
+/* By how many nats chance explains an outcome of this probability better than the belief does. */
+static rf_real gained(const RF(watched) *t, rf_real p)
+{
+    const rf_real chance = 1 / (rf_real)t->description->outcomes;
+    return RF(log)(chance / ((1 - CHANCE) * p + CHANCE * chance));
+}
+
+/* The score: that of answers to anchors, from 0 up. */
 static void judge_anchor(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[])
 {
     RF(watch) *h = t->watch;
-    const rf_real chance = 1 / (rf_real)t->description->outcomes;
-    const rf_real p = predicted(t, draws, record, record[t->model->settings]);
-    const rf_real gain = RF(log)(chance / ((1 - CHANCE) * p + CHANCE * chance));
+    const rf_real gain = gained(t, predicted(t, draws, record, record[t->model->settings]));
     h->score = RF(max)(h->score + gain, 0);
     h->verdict = gain > 0 && h->score > SCORE_FAILED ? 1 : gain < 0 && h->verdict <= 0 ? -1 : h->verdict;
 }
@@ -178,7 +185,10 @@ static void judge_surprise(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], co
     h->surprise = FORGET * h->surprise + RF(min)(observed - mean, RF_C(100.0));
     h->variance = FORGET * FORGET * h->variance + RF(max)(variance, RF_C(1e-4));
     rf_real sigmas = h->surprise / RF(sqrt)(h->variance);
-    h->verdict = sigmas > FAILED ? 1 : sigmas < CALM ? -1 : 0;
+    if (is_small)
+        h->chance = RF(max)(h->chance + gained(t, RF(exp)(-observed)), 0);
+    h->verdict = sigmas > FAILED || h->chance > CHANCE_FAILED ? 1 : sigmas < CALM ? -1 : 0;
+    h->chance = RF(min)(h->chance, h->verdict > 0 ? CHANCE_AFTER : CHANCE_FAILED);
     h->score = RF(max)(h->score + (h->verdict > 0 ? SURPRISED : h->verdict < 0 ? -UNSURPRISED : 0), 0);
     if (h->state == RF_TRACKING && sigmas > SUSPECT)
         h->state = RF_SUSPICIOUS;
@@ -189,7 +199,7 @@ static void resume(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
     h->state = RF_RECOVERING;
-    h->score = h->surprise = h->variance = 0;
+    h->score = h->surprise = h->variance = h->chance = 0;
     h->again = 0;
     h->next_anchor = t->anchor_every < 2 ? t->anchor_every : 2;
 }
@@ -246,7 +256,7 @@ static void restart(RF(watched) *t)
         sd[i] = RF_HEALTH_CAP * t->usual_sd[i];
     t->place(t->self, h->home, sd);
     h->restarts++;
-    h->score = 0;
+    h->score = h->chance = 0;
     h->boost = BOOST;
     expect_anchor(t, 2);
 }

@@ -11,6 +11,7 @@ typedef struct RF(watch) {
     uint32_t widened, restarts; /* since the start */
     rf_real score;              /* ln of how much better chance explains the latest tests than the belief does; from 0 */
     rf_real surprise, variance; /* running sum of surprise less what was expected of it, and its variance */
+    rf_real chance;             /* the score of records that are no anchors */
     rf_real run, latest;        /* ln of the probability of the latest outcomes, which were all alike; 0: none yet; and that outcome */
     rf_real home[RF_DESCRIBED_MAX]; /* where the belief has been while tests were passed: restarts begin there */
     int32_t verdict;            /* of the latest test: 1 failed, -1 passed, 0 none */

@@ -574,6 +574,10 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
         s->now = before;
         s->ahead_by = NAN; /* the questions stand; what they were asked of is to be made again */
     }
+    rf_step own;
+    const int has_changed = status >= 0 && s->config.on_health && s->now.watch.state != before.watch.state;
+    if (has_changed && !step)
+        step = &own;
     if (status >= 0 && step) {
         const rf_record *last = &records[count - 1];
         rf_session_show(s, step);
@@ -586,6 +590,8 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
         step->outcome = last->outcome;
         step->events = 0;
         step->seconds = 0;
+        if (has_changed)
+            s->config.on_health(s->config.on_health_user, before.watch.state, step);
     }
     if (t.numbers != t.few)
         free(t.numbers);
@@ -636,6 +642,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
                               h->run,
                               h->latest,
                               now->held_for,
+                              h->chance,
                               now->learning.mean,
                               now->learning.square};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -687,6 +694,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
                                &h->run,
                                &h->latest,
                                &now.held_for,
+                               &h->chance,
                                &now.learning.mean,
                                &now.learning.square};
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -700,7 +708,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     }
     const size_t held = (size_t)rf_read_u64(&r);
     if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || !(now.held_for >= 0) || !(h->score >= 0) ||
-        !(now.kappa > 0) || !(now.loss >= 0) || !(live >= 0) || !(held_live >= 0) ||
+        !(h->chance >= 0) || !(now.kappa > 0) || !(now.loss >= 0) || !(live >= 0) || !(held_live >= 0) ||
         (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
     rf_belief_copy(s->ahead, s->belief);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    BLOCK = 128,      /* points at a time */
+    BLOCK = 64,       /* points at a time */
     LANES = 8,        /* of a sum: the order of additions is the same on every machine */
     AXIS_POINTS = 24, /* that choose an axis */
     NORMAL_UNIT = RF_GRID
