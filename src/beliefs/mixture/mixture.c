@@ -505,7 +505,7 @@ static void merger_again(merger *g, mixture *m, uint32_t count, uint32_t i)
 
 /* Merges, among `count` components after the record, until there is room and no merger is free. Returns how many are
  * left. */
-static uint32_t merge(mixture *m, uint32_t count)
+static RF_APART uint32_t merge(mixture *m, uint32_t count)
 {
     const unsigned dim = dim_of(m);
     const uint32_t wanted = m->max * 3 / 4 > 1 ? m->max * 3 / 4 : 1;
