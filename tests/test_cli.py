@@ -242,10 +242,10 @@ class Option(Test):
         far = ("track", "--model=linear", "--prior=0+-0.01", "--drift=0")
         given = "h1,h2,outcome\n" + "1,0.3,50\n" * 9
         last = {what: parse(good(*far, "--on-lost", what, input=given))[-1] for what in ("widen", "restart", "ignore")}
-        self.assertEqual({what: (line["widened"], line["restarts"]) for what, line in last.items()}, {"widen": (9, 0), "restart": (8, 1), "ignore": (0, 0)})
-        self.assertEqual(parse(good(*far, input=given))[-1], last["widen"])
+        self.assertEqual({what: (line["widened"], line["restarts"]) for what, line in last.items()}, {"widen": (9, 0), "restart": (7, 2), "ignore": (0, 0)})
+        self.assertEqual(parse(good(*far, input=given))[-1], last["restart"])
         done = run(*far, "--on-lost=stop", input=given)
-        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (1, 8))
+        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (1, 4))
         self.assertIn("has lost the truth", done.stderr)
         done = run(*far, "--simulate", "--jump=50@20", "--on-lost=stop")
         self.assertEqual((done.returncode, done.stdout.count("\n") < 50), (1, True))
@@ -256,6 +256,28 @@ class Option(Test):
         self.assertEqual([(line["step"], line["records"]) for line in lines], [(6, 7), (13, 7), (19, 6)])
         self.assertEqual(len(good("track", "--batch=3", input=RECORD * 8).splitlines()), 3)
         self.assertEqual(summary("--trials=2", "--steps=50", "--batch=5", "--attempts=40", "--strict")["mean_attempts"], 40)
+
+    def test_truth(self):
+        self.assertEqual(steps("--truth", "1.25", "--steps", "1")[0]["parameters"][0]["truth"], 1.25)
+
+    def test_true_drift(self):
+        truths = [line["parameters"][0]["truth"] for line in steps("--true-drift", "0", "--steps", "9")]
+        self.assertEqual(len(set(truths)), 1)
+
+    def test_outage(self):
+        outcomes = [line["outcome"] for line in steps("--outage", "1@10+15", "--outage", "missing@30+5", "--steps", "40")]
+        self.assertEqual(outcomes[10:25] + outcomes[30:35], 15 * [1] + 5 * [None])
+
+    def test_flips(self):
+        plain, flipped = (steps("--flips", share, "--steps", "1") for share in ("0", "1"))
+        self.assertEqual(flipped[0]["outcome"], 1 - plain[0]["outcome"])
+
+    def test_contrast(self):
+        self.assertNotEqual(steps("--contrast", "0"), steps("--contrast", "1"))
+
+    def test_true_t2(self):
+        self.assertNotEqual(steps("--true-t2", "1"), steps("--true-t2", "1e15"))
+        self.assertEqual(steps("--true-t2", "1e15"), steps())
 
     def test_jump(self):
         still = of(steps("--drift=0", "--jump", "-2.5@30", "--steps=60"), "truth")

@@ -287,6 +287,14 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_real(&json, "p99", s->p99);
     cli_json_real(&json, "lost", s->lost);
     cli_json_real(&json, "coverage95", s->coverage95);
+    cli_json_real(&json, "ns_per_attempt", s->ns_per_attempt);
+    cli_json_text(&json, "model", c->run.config.description.name);
+    cli_json_text(&json, "precision", c->run.config.is_float && strcmp(c->run.config.belief, "gaussian") == 0 ? "float" : "double");
+    cli_json_bool(&json, "strict", c->run.config.strict);
+    cli_json_real(&json, "mean_attempts", s->mean_attempts);
+    cli_json_text(&json, "belief", c->run.config.belief);
+    cli_json_real(&json, "as_gaussian", s->as_gaussian);
+    cli_json_real(&json, "as_particles", s->as_particles);
     cli_json_whole(&json, "events", s->events);
     cli_json_real(&json, "back50", s->back_soon);
     cli_json_real(&json, "back100", s->back_late);
@@ -299,14 +307,6 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_real(&json, "false_lost", s->false_lost);
     cli_json_real(&json, "told", s->told);
     cli_json_real(&json, "widest", s->widest);
-    cli_json_real(&json, "ns_per_attempt", s->ns_per_attempt);
-    cli_json_text(&json, "model", c->run.config.description.name);
-    cli_json_text(&json, "precision", c->run.config.is_float && strcmp(c->run.config.belief, "gaussian") == 0 ? "float" : "double");
-    cli_json_bool(&json, "strict", c->run.config.strict);
-    cli_json_real(&json, "mean_attempts", s->mean_attempts);
-    cli_json_text(&json, "belief", c->run.config.belief);
-    cli_json_real(&json, "as_gaussian", s->as_gaussian);
-    cli_json_real(&json, "as_particles", s->as_particles);
     cli_json_close(&json);
 }
 

@@ -144,7 +144,10 @@ rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
     rf64_health_begin(&s->now.watch, mean, s->model.dim, s->anchor_every);
     for (unsigned i = 0; i < s->model.dim; i++) {
         s->prior_sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
-        s->usual_sd[i] = rf64_max(s->prior_sd[i], USUAL_STEPS * config->drift[i]);
+        double centre, variance = 0; /* of the prior itself: beliefs may know it by its particles */
+        if (config->motion[i].kind == RF_MOTION_TELEGRAPH || rf_problem_prior(&s->problem, i, &centre, &variance) < 0)
+            variance = s->prior_sd[i] * s->prior_sd[i];
+        s->usual_sd[i] = rf64_max(rf64_sqrt(variance), USUAL_STEPS * config->drift[i]);
     }
     return s;
 }
