@@ -501,7 +501,7 @@ class Checkpoints(Run):
         wide = self.file("wide.c", WIDE)
         for model in ("precession", "linear", "decay", wide):
             state = self.folder / "run.state"
-            track(f"--model={model}", f"--state={state}", "--ask", given="1\n")
+            track(f"--model={model}", "--belief=gaussian", f"--state={state}", "--ask", given="1\n")
             self.assertLess(state.stat().st_size, 1024)
             state.unlink()
 

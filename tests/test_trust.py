@@ -57,7 +57,7 @@ class Worlds(unittest.TestCase):
         ours = summary("--drift", "0.8+-0.3~100")
         exact = summary("--drift", "0.8+-0.3~100", "--belief", "grid:1024", trials=50)
         self.assertLess(ours["median"], 1.25 * exact["median"])
-        track("--simulate", "--drift", "1:2~50", code=2, says="belief 'gaussian' cannot follow parameters that move like this")
+        track("--simulate", "--belief=gaussian", "--drift", "1:2~50", code=2, says="belief 'gaussian' cannot follow parameters that move like this")
         self.assertGreater(summary("--drift", "0.3:1.2~300", "--belief", "mixture", "--steps", "1000", trials=10)["events"], 5)
 
 
