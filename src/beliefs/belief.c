@@ -129,13 +129,13 @@ void rf_belief_lose(rf_belief *belief, const double before[], double nats)
     belief->live *= narrowed(now, before, belief->problem->description.dim);
 }
 
-void rf_belief_forget(rf_belief *belief, const double before[])
+double rf_belief_forget(rf_belief *belief, const double before[])
 {
     double now[RF_DESCRIBED_MAX];
-    if (!(belief->live > 0))
-        return;
     rf_belief_variances(belief, now);
-    belief->live *= narrowed(before, now, belief->problem->description.dim);
+    const double kept = narrowed(before, now, belief->problem->description.dim);
+    belief->live *= kept;
+    return kept;
 }
 
 rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective, double log_evidence)

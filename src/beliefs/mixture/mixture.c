@@ -15,7 +15,9 @@ enum { GAUSSIANS_LINE = 32, GAUSSIANS = 16, ROOM = 4, ROUND = 5 }; /* ROUND: tha
 
 /* Nats that may be live before anything is split: of one parameter what is lost is soon learnt anew, of several a bent
    posterior is not. */
-#define LOSS_FREE_LINE 0.1
+#define LOSS_FREE_LINE 0.03
+#define LOSS_FREE_WALK 0.1 /* of one parameter that walks so far that it forgets: */
+#define FORGETS 0.99       /* the share of what was lost that time leaves */
 #define LOSS_FREE 0.003
 #define LOSS_ROOM 0.01    /* nats for which it is split into more than there can be afterwards */
 #define LOSS_MAX 3e-5     /* nats that an update may lose in one component: more, and it is split */
@@ -30,6 +32,7 @@ typedef struct mixture {
     uint32_t updates, max, room, count; /* Gaussians there can be between records, and while one is learnt */
     uint32_t boxed;                     /* a bit for each parameter whose chart is its uniform prior's range */
     double loss;
+    double kept; /* share of what was lost that was left when time last passed */
     double drifted;                      /* variance of the walk so far, in squares of the box it is largest for */
     rf64_chart charts[RF_DESCRIBED_MAX]; /* of the components */
     double numbers[]; /* components; the same after the record; covariances of those; points of an evaluation */
@@ -214,6 +217,7 @@ static rf_status mixture_restart(rf_belief *belief)
     c[0] = 1;
     m->count = 1;
     m->loss = m->drifted = belief->live = 0;
+    m->kept = 1;
     const rf_status done = rf64_covariance_factor(covariance, dim, rf_component_factor(c, dim));
     for (unsigned i = 0; i < dim && m->count == 1 && m->max >= 2 * ROUND; i++) {
         const rf64_chart *chart = &m->charts[i];
@@ -336,7 +340,7 @@ static rf_status mixture_pass(rf_belief *belief, const double F[], const double 
     rf_belief_variances(belief, before);
     const rf_status status = change_all(m, &by);
     if (!F)
-        rf_belief_forget(belief, before);
+        m->kept = rf_belief_forget(belief, before);
     return status;
 }
 
@@ -598,7 +602,7 @@ static rf_status evaluate_all(learning *l, mixture *m)
     }
     for (uint32_t i = 0; i < m->count; i++)
         weigh(l, m, i);
-    const double allowed = dim_of(m) == 1 ? LOSS_FREE_LINE : LOSS_FREE;
+    const double allowed = dim_of(m) > 1 ? LOSS_FREE : m->kept < FORGETS ? LOSS_FREE_WALK : LOSS_FREE_LINE;
     while (m->count + 2 <= m->room && !m->head.as_one) {
         const double total = total_of(l->weight, m->count);
         double max = 0, sum = 0;
@@ -885,6 +889,7 @@ static size_t mixture_save(const rf_belief *belief, unsigned char *bytes)
     rf_write_u64(&w, m->count);
     rf_write_u64(&w, m->boxed);
     rf_write_real(&w, m->loss);
+    rf_write_real(&w, m->kept);
     rf_write_real(&w, m->drifted);
     for (size_t i = 0; i < m->count * rf_component_size(dim_of(m)); i++)
         rf_write_real(&w, m->numbers[i]);
@@ -911,9 +916,10 @@ static int mixture_load(rf_belief *belief, const unsigned char *bytes, size_t si
     const uint64_t count = rf_read_u64(&r);
     const uint64_t boxed = rf_read_u64(&r);
     m->loss = rf_read_real(&r);
+    m->kept = rf_read_real(&r);
     m->drifted = rf_read_real(&r);
     if (count < 1 || (boxed & ~(uint64_t)boxes_of(belief->problem)) || !(m->drifted >= 0 && m->drifted <= RF64_LIMIT) ||
-        count > m->max || !(m->loss >= 0 && m->loss <= RF64_LIMIT))
+        count > m->max || !(m->loss >= 0 && m->loss <= RF64_LIMIT) || !(m->kept >= 0 && m->kept <= 1))
         return -1;
     m->count = (uint32_t)count;
     take_charts(m, (uint32_t)boxed);
