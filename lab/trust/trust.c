@@ -1,5 +1,6 @@
-/* rejfilt-trust [TRIALS [SEED [FAMILY]]]: the default in worlds that differ from what it believes, as tables of Markdown;
-   families in a row. Beside some, exact filters that learn from the same records. */
+/* rejfilt-trust [TRIALS [SEED [FAMILY [0]]]]: the default in worlds that differ from what it believes, as tables of Markdown;
+   families in a row. Beside some, unless a 0 follows, exact filters
+   that learn from the same records. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ static void row(const char *name, const cli_summary *s, int is_several)
     fflush(stdout);
 }
 
-static void run(const world *what, const char *trials, const char *seed, const rf_engine *engine)
+static void run(const world *what, const char *trials, const char *seed, int has_oracles, const rf_engine *engine)
 {
     static cli_track_config c;
     static char track[] = "track";
@@ -120,7 +121,7 @@ static void run(const world *what, const char *trials, const char *seed, const r
     if (cli_track_configure(&c, count, arguments) != 1)
         exit(2);
     c.run.config.engine = engine;
-    const uint32_t all = (uint32_t)c.trials, seen = what->oracles ? all * what->oracles / 100 : 0;
+    const uint32_t all = (uint32_t)c.trials, seen = has_oracles ? all * what->oracles / 100 : 0;
     watch w = {cli_collector_open(&c.run, all), cli_collector_open(&c.run, all), cli_collector_open(&c.run, all), {NULL, NULL}, seen};
     for (unsigned k = 0; k < 2 && seen; k++)
         if (!(w.with[k] = oracle_open(&c.run.config, k ? HAZARD : 0)))
@@ -160,7 +161,7 @@ int main(int argc, char **argv)
                    worlds[i].family, is_several ? "150, or 100" : "100");
         last = worlds[i].family;
         snprintf(more, sizeof more, "%ld", strcmp(last, "matched") == 0 ? 20 * atol(trials) : is_dear ? atol(trials) / 5 : atol(trials));
-        run(&worlds[i], more, seed, engine);
+        run(&worlds[i], more, seed, argc <= 4 || atoi(argv[4]) != 0, engine);
     }
     rf_engine_close(engine);
     return 0;

@@ -18,7 +18,7 @@ static const struct policy {
     {"PGH; widened when surprised", 1, RF_ON_LOST_WIDEN, 0},
     {"PGH; restarted when surprised", 1, RF_ON_LOST_WIDEN, 1},
     {"our design without anchors", 0, RF_ON_LOST_IGNORE, 0},
-    {"anchors; widened when one fails (default)", 0, RF_ON_LOST_WIDEN, 0},
+    {"anchors; widened when one fails (default)", 0, RF_ON_LOST_RESTART, 0},
     {"anchors; restarted when one fails", 0, RF_ON_LOST_WIDEN, 1},
 };
 
