@@ -489,6 +489,7 @@ static void test_interchangeable(void **state)
     rf64_instance own = *problem.model->f64;
     const rf_model model = {problem.model->f32, &own};
     own.likelihood = beat;
+    own.kernels = NULL;
     problem.model = &model;
     problem.description.parameter[1] = problem.description.parameter[0];
     problem.prior[1] = problem.prior[0];
@@ -713,6 +714,7 @@ static void test_strange_likelihoods(void **state)
     rf_belief *belief = open_or_fail("mixture", &problem);
     belief->kind->moments(belief, &mean[0], &variance[0]);
     own.likelihood = impossible;
+    own.kernels = NULL;
     assert_int_equal(belief->kind->update(belief, record, 1, &options, NULL, &report), RF_NOTE_SHORT | RF_NOTE_WIDENED);
     belief->kind->moments(belief, &mean[1], &variance[1]);
     check_within(variance[1] / variance[0], 1 + options.recovery, 1e-12);
@@ -742,6 +744,7 @@ static void test_the_spacing_of_numbers(void **state)
     const rf64_options options = rf64_options_default();
     rf_status notes = 0;
     own.likelihood = needle;
+    own.kernels = NULL;
     problem.model = &model;
     problem.prior[0] = (rf_prior){1, 0.8, 0.4};
     rf_belief *belief = open_or_fail("mixture", &problem);

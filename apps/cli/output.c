@@ -58,7 +58,8 @@ static void json_settings(cli_json *json, const rf_description *description, con
 
 static void json_step(FILE *out, const rf_description *description, const rf_step *s)
 {
-    cli_json json = cli_json_open(out);
+    cli_json json;
+    cli_json_open(&json, out);
     cli_json_whole(&json, "step", (uint64_t)s->step);
     if (!isnan(s->time))
         cli_json_real(&json, "time", s->time);
@@ -118,7 +119,8 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
 
 void cli_output_ask(FILE *out, const rf_description *description, long number, int is_anchor, const double setting[])
 {
-    cli_json json = cli_json_open(out);
+    cli_json json;
+    cli_json_open(&json, out);
     cli_json_whole(&json, "ask", (uint64_t)number);
     for (unsigned i = 0; i < description->settings; i++)
         cli_json_real(&json, description->setting[i].name, setting[i]);

@@ -272,7 +272,8 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
 
 static void print_json_summary(const cli_track_config *c, const cli_summary *s)
 {
-    cli_json json = cli_json_open(stdout);
+    cli_json json;
+    cli_json_open(&json, stdout);
     cli_json_whole(&json, "trials", s->trials);
     cli_json_whole(&json, "steps", (uint64_t)c->run.steps);
     cli_json_whole(&json, "attempts", c->run.config.attempts);

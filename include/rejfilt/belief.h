@@ -46,12 +46,16 @@ RF_API int rf_problem_order(const rf_problem *problem, const double values[], un
 
 typedef struct rf_belief_kind rf_belief_kind;
 
+/* Draws for RF_FOR_HEALTH with an index below this stand for the belief together: they need not be random. */
+enum { RF_HEALTH_DRAWS = 32 };
+
 /* How every belief's memory begins. */
 typedef struct rf_belief {
     const rf_belief_kind *kind; /* its functions */
     const rf_problem *problem;  /* the caller's */
     uint64_t seed;              /* all its randomness is a function of it, of the update and of the draw */
     size_t bytes;               /* of its memory, this struct included */
+    size_t used;                /* of these, from the first: what matters between records; behind it may be room */
     int as_one;                 /* the next records were chosen as for one Gaussian: a mixture does not split for them */
     double live;                /* nats lost by its shape that still matter; 0 for kinds that lose none */
 } rf_belief;

@@ -56,7 +56,7 @@ void rf_belief_close(rf_belief *belief) { free(belief); }
 void rf_belief_copy(rf_belief *to, const rf_belief *from)
 {
     const rf_problem *problem = to->problem;
-    memcpy(to, from, from->bytes);
+    memcpy(to, from, from->used);
     rf_belief_move(to, problem);
 }
 
@@ -75,7 +75,7 @@ rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setu
         rf_fail(error, size, "belief '%s': out of memory", kind->name);
         return NULL;
     }
-    const rf_belief head = {kind, setup->problem, setup->seed, bytes, 0, 0};
+    const rf_belief head = {kind, setup->problem, setup->seed, bytes, bytes, 0, 0};
     *belief = head;
     return belief;
 }

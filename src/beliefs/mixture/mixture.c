@@ -75,6 +75,7 @@ static rf_belief *mixture_open(const rf_belief_setup *setup, char *error, size_t
     if (belief) {
         ((mixture *)belief)->max = max;
         ((mixture *)belief)->room = max > 1 ? room : 1;
+        belief->used = sizeof(mixture) + max * rf_component_size(dim) * sizeof(double);
         rf_points_make(dim, points_of((mixture *)belief));
     }
     return belief;
@@ -293,8 +294,22 @@ static const double *walk_of(const mixture *m, const double *c, const double Q[]
     return own;
 }
 
+/* The same of one parameter that walks. */
+static rf_status walk_alone(mixture *m, double variance)
+{
+    for (uint32_t k = 0; k < m->count; k++) {
+        double *c = component_of(m, k), own;
+        const double *walked = walk_of(m, c, &variance, &own);
+        c[2] = rf64_sqrt(c[2] * c[2] + *walked);
+        hold(c, m->charts, 1);
+    }
+    return RF_OK;
+}
+
 static rf_status change_all(mixture *m, const change *by)
 {
+    if (dim_of(m) == 1 && by->Q && !by->F && by->Q[0] * by->elapsed >= 0 && by->Q[0] * by->elapsed <= RF64_LIMIT)
+        return walk_alone(m, by->Q[0] * by->elapsed);
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_DESCRIBED_MAX)];
     double own[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
     const unsigned dim = dim_of(m);
@@ -763,6 +778,12 @@ static void mixture_moments(const rf_belief *belief, double mean[], double covar
     const mixture *m = (const mixture *)belief;
     const unsigned dim = dim_of(m);
     double scale[RF_DESCRIBED_MAX], apart[RF_DESCRIBED_MAX];
+    if (m->count == 1 && !m->boxed) {
+        memcpy(mean, component_in(m, 0) + 1, dim * sizeof *mean);
+        if (covariance)
+            covariances_of(component_in(m, 0), dim, covariance);
+        return;
+    }
     for (unsigned i = 0; i < dim; i++) {
         mean[i] = is_boxed(m, i) ? 0 : mean_of(m, i);
         for (uint32_t k = 0; k < m->count && is_boxed(m, i); k++)
@@ -782,29 +803,41 @@ static void mixture_moments(const rf_belief *belief, double mean[], double covar
     }
 }
 
+/* Draw `index` of a purpose: normals to z, returns a number between 0 and 1. What health asks of every record, by as many
+   draws each time, is an integral: they fill the space evenly, moved by each update, which is more exact than chance
+   and cheaper. */
+static double normals(const mixture *m, uint32_t index, uint32_t purpose, double z[])
+{
+    const unsigned dim = dim_of(m);
+    if (purpose == RF_FOR_HEALTH && index < RF_HEALTH_DRAWS) {
+        for (unsigned i = 0; i < dim; i++)
+            z[i] = rf_points_normal(i, 1103u * (i + 1) * m->updates, index);
+        return (index + (m->updates % 8 + 0.5) / 8) / RF_HEALTH_DRAWS;
+    }
+    for (unsigned i = 0; i < dim; i += 2) {
+        const rf_words w = rf_draw(m->head.seed, m->updates, index, i / 4, purpose);
+        rf64_normal_pair(w.word[i % 4], w.word[i % 4 + 1], &z[i], &z[i + 1]);
+    }
+    return rf64_uniform(rf_draw(m->head.seed, m->updates, index, RF_DESCRIBED_MAX, purpose).word[0]);
+}
+
 static void mixture_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const mixture *m = (const mixture *)belief;
     const unsigned dim = dim_of(m);
-    double z[RF_DESCRIBED_MAX + 1] = {0},
-                                left = rf64_uniform(
-                                    rf_draw(belief->seed, m->updates, index, RF_DESCRIBED_MAX, purpose).word[0]);
+    double z[RF_DESCRIBED_MAX + 1], left = normals(m, index, purpose, z);
     unsigned order[RF_DESCRIBED_MAX];
     uint32_t k = 0;
     while (k + 1 < m->count && (left -= component_in(m, k)[0]) > 0)
         k++;
     const double *mean = component_in(m, k) + 1, *factor = mean + dim;
-    for (unsigned i = 0; i < dim; i += 2) {
-        const rf_words w = rf_draw(belief->seed, m->updates, index, i / 4, purpose);
-        rf64_normal_pair(w.word[i % 4], w.word[i % 4 + 1], &z[i], &z[i + 1]);
-    }
     for (unsigned i = dim; i-- > 0;) {
         double move = 0;
         for (unsigned j = 0; j <= i; j++)
             move += factor[RF_TRIANGLE(i) + j] * z[j];
         x[i] = z[i] = rf64_chart_natural(&m->charts[i], mean[i] + move);
     }
-    if (rf_problem_order(belief->problem, z, order))
+    if (belief->problem->description.interchangeable && rf_problem_order(belief->problem, z, order))
         for (unsigned i = 0; i < dim; i++)
             x[i] = z[order[i]];
 }
@@ -816,7 +849,8 @@ typedef struct marginal {
     double period, from; /* 0: a line */
 } marginal;
 
-enum { TURNS = 3 }; /* to either side */
+enum { TURNS = 3 };                 /* to either side */
+#define TWO_SIDED 1.9599639845400538 /* quantile of 0.975, which is asked for with every record */
 
 /* The probability below y, or on a circle between `from` and y; and the density there. */
 static double below(const marginal *g, double y, double *density)
@@ -840,7 +874,7 @@ static double quantile_of(const mixture *m, unsigned parameter, double p)
 {
     const rf64_chart *chart = &m->charts[parameter];
     const unsigned dim = dim_of(m);
-    const double z = rf64_normal_quantile(p);
+    const double z = p == 0.975 ? TWO_SIDED : p == 0.025 ? -TWO_SIDED : rf64_normal_quantile(p);
     marginal g = {.count = m->count, .period = chart->kind == RF_PERIODIC ? chart->high - chart->low : 0};
     double low = rf64_infinity(), high = -low, widest = 0;
     for (uint32_t k = 0; k < m->count; k++) {
@@ -859,7 +893,11 @@ static double quantile_of(const mixture *m, unsigned parameter, double p)
         high = low + g.period;
     }
     /* Newton's steps, and bisection where they lead out of the bracket */
-    double y = 0.5 * (low + high);
+    double mean, spread, y = 0.5 * (low + high);
+    mean = mean_about(m, parameter, y, &spread);
+    for (uint32_t k = 0; k < m->count; k++)
+        spread += g.weight[k] * g.sd[k] * g.sd[k];
+    y = rf64_min(rf64_max(mean + z * rf64_sqrt(rf64_max(spread, 0)), low), high);
     for (unsigned step = 0; step < 100 && high - low > 1e-12 * widest; step++) {
         double density;
         const double off = below(&g, y, &density) - p;
