@@ -168,7 +168,7 @@ static void put_health(const plot *d, const cli_panel *panel)
         const double from = row_x(d, i), to = row_x(d, end < d->series->count ? end : end - 1), y = y_of(panel, level);
         if (level > RF_TRACKING)
             fprintf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", from, y,
-                    fmax(to - from, 2), panel->bottom - y, cli_health_colours[(int)level & 3]);
+                    fmax(to - from, 2), panel->bottom - y, cli_health_colours[cli_health_level(level)]);
     }
 }
 
@@ -324,10 +324,10 @@ static void put_data(FILE *out, const cli_picture *p, const cli_series *s)
         "\"thinned\":%d,\"name\":\"%s\"",
         p->left, p->right, p->x.low, p->x.high, s->per_row > 1, p->x_name);
     fputs(",\n\"states\":[", out);
-    for (int h = 0; h < 4; h++)
+    for (int h = 0; h < CLI_HEALTHS; h++)
         fprintf(out, "%s\"%s\"", h ? "," : "", rf_health_name((rf_health)h));
     fputs("],\"colours\":[", out);
-    for (int h = 0; h < 4; h++)
+    for (int h = 0; h < CLI_HEALTHS; h++)
         fprintf(out, "%s\"%s\"", h ? "," : "", cli_health_colours[h]);
     fputs("]", out);
     put_curve(out, s, "x", p->x_column, 13);

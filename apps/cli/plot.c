@@ -147,7 +147,7 @@ static void put_health(FILE *script, const cli_picture *p, const cli_series *s)
             fprintf(script, "%.14g %.14g %g 0x%s\n", cli_series_at(s, i, p->x_column) - p->dash,
                     fmax(end < s->count ? cli_series_at(s, end, p->x_column) - p->dash : 0,
                          cli_series_at(s, end - 1, p->x_column) + p->dash),
-                    level, cli_health_colours[(int)level & 3] + 1);
+                    level, cli_health_colours[cli_health_level(level)] + 1);
     }
     fputs("END\n", script);
 }
