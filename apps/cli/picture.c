@@ -225,7 +225,7 @@ static void add_estimate(cli_picture *p, const cli_series *s, unsigned i, double
 {
     const rf_parameter *description = &s->description->parameter[i];
     range r = nothing;
-    for (size_t which = 0; which < CLI_PARAMETER_COLUMNS; which++) {
+    for (size_t which = 0; which < CLI_GAPS; which++) {
         range part = range_of(s, cli_series_parameter(i, which));
         r = extended(extended(r, part.low), part.high);
     }

@@ -66,6 +66,8 @@ typedef struct cli_picture {
     cli_key key[CLI_KEYS_MAX];
 } cli_picture;
 
+#define CLI_WHOLE 1.26 /* times a dash is the whole width of a row */
+
 /* Returns 0, or -1 when there is nothing to show: no finite estimate. */
 int cli_picture_lay(cli_picture *p, const cli_series *s);
 

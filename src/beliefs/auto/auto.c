@@ -189,6 +189,12 @@ static double auto_quantile(const rf_belief *belief, unsigned parameter, double 
     return now->kind->quantile(now, parameter, p);
 }
 
+static unsigned auto_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[])
+{
+    const rf_belief *now = now_of(belief);
+    return now->kind->modes ? now->kind->modes(now, parameter, modes) : 1;
+}
+
 static rf_status auto_stretch(rf_belief *belief, const double factor[])
 {
     rf_belief *now = now_of(belief);
@@ -267,6 +273,7 @@ const rf_belief_kind rf_belief_auto = {
     .moments = auto_moments,
     .draw = auto_draw,
     .quantile = auto_quantile,
+    .modes = auto_modes,
     .stretch = auto_stretch,
     .shift = auto_shift,
     .place = auto_place,
