@@ -327,15 +327,15 @@ static void test_refusals(void **state)
     write_file(path, bytes, count);
     assert_refused(path, "is damaged (checksum)");
     bytes[20] ^= 1;
-    bytes[8] = 5;
+    bytes[8] = 6;
     write_file(path, bytes, count);
-    assert_refused(path, "is of a newer version (5; this program reads 4)");
+    assert_refused(path, "is of a newer version (6; this program reads 5)");
     write_file(path, bytes, 16); /* of which nothing else may be believed */
-    assert_refused(path, "is of a newer version (5; this program reads 4)");
-    bytes[8] = 3;
+    assert_refused(path, "is of a newer version (6; this program reads 5)");
+    bytes[8] = 4;
     write_file(path, bytes, count);
-    assert_refused(path, "is of an older version (3; this program reads 4): go on with the program that wrote it, or begin anew");
-    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\4\0\0\0\0\20\0"; /* a byte more than it says */
+    assert_refused(path, "is of an older version (4; this program reads 5): go on with the program that wrote it, or begin anew");
+    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\5\0\0\0\0\20\0"; /* a byte more than it says */
     write_file(path, too_long, sizeof too_long);
     assert_refused(path, "is damaged (its length)");
     memcpy(too_long + 12, "\1\0\0\100", 4); /* more than CLI_STATE_MAX */
