@@ -368,7 +368,7 @@ static PyObject *session_restart(PyObject *self, PyObject *ignored)
 
 /* ---- Showing ---- */
 
-unsigned row_width(const rf_description *d) { return 17 + 5 * d->dim + d->settings; }
+unsigned row_width(const rf_description *d) { return 17 + 4 * d->dim + (unsigned)RF_TRIANGLE(d->dim) + d->settings; }
 
 void row_write(double *row, const rf_description *d, const rf_step *s)
 {
@@ -384,6 +384,9 @@ void row_write(double *row, const rf_description *d, const rf_step *s)
         *row++ = s->low[i];
         *row++ = s->high[i];
     }
+    for (unsigned i = 0; i < d->dim; i++)
+        for (unsigned j = 0; j < i; j++)
+            *row++ = s->covariance[RF_TRIANGLE(i) + j];
     for (unsigned i = 0; i < d->settings; i++)
         *row++ = s->setting[i];
     const double rest[] = {s->outcome, s->records,     r->attempts, r->accepted, r->acceptance, r->kappa, r->delta, s->log_evidence,
@@ -398,7 +401,7 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
     (void)ignored;
     session_object *s = (session_object *)self;
     const rf_description *d = &s->config.description;
-    double row[17 + 6 * RF_DESCRIBED_MAX];
+    double row[17 + 5 * RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX)];
     if (enter(s) < 0)
         return NULL;
     rf_step step = s->last;

@@ -105,6 +105,8 @@ def Guess(of: str) -> Setting:  # noqa: N802
 
 def tidy(name: str, answer: Any, count: int) -> Floats:
     """What a model's function returned, as `count` numbers."""
+    if answer is None:
+        raise TypeError(f"model {name} returned None: it has to return its probabilities")
     numbers = np.asarray(answer, dtype=np.float64)
     if numbers.shape not in ((), (1,), (count,), (1, count)):
         raise ValueError(f"model {name} returned an array of shape {numbers.shape} for {count} candidates")

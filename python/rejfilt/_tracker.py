@@ -96,6 +96,7 @@ def columns(model: Model) -> list[str]:
         ["step", "time"]
         + [f"truth.{p}" for p in of]
         + [f"{p}.{what}" for p in of for what in ("mean", "sd", "low", "high")]
+        + [f"covariance.{a}.{b}" for i, a in enumerate(of) for b in of[:i]]
         + [s.name for s in model.settings]
         + ["outcome", "records", "attempts", "accepted", "acceptance", "kappa", "delta", "log_evidence", "log_evidence_sd", "loss"]
         + ["widened", "restarts", "notes", "health", "tested"]
