@@ -115,7 +115,7 @@ def tidy(name: str, answer: Any, count: int) -> Floats:
 
 def tuple_type(name: str, fields: Sequence[str]) -> type[Any]:
     """A named tuple; fields that are no identifiers of Python get a number instead."""
-    return collections.namedtuple(name, list(fields), rename=True)  # type: ignore[no-any-return]
+    return collections.namedtuple(name, list(fields), rename=True)
 
 
 def _cache() -> pathlib.Path:
@@ -143,7 +143,7 @@ class Model(_rejfilt.Model):
     >>> rejfilt.model("ramsey")
     <rejfilt.Model ramsey: w, g; settings t, w_, contrast; 2 outcomes>
     >>> rejfilt.model("ramsey").formula
-    "P(1) = contrast exp(-g t) cos^2((w - w_) t / 2) + (1 - contrast exp(-g t)) / 2"
+    'P(1) = (1 + contrast exp(-g t) cos((w - w_) t)) / 2'
     """
 
     name: str

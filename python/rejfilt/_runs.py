@@ -27,7 +27,7 @@ class Run:
     >>> import rejfilt
     >>> run = rejfilt.simulate("precession", steps=50, seed=1)
     >>> run["x.mean"].shape, run.array.dtype.names[:3]
-    ((50,), ('step', 'time', 'truth.x'))
+    ((50,), ('trial', 'step', 'time'))
     """
 
     def __init__(self, model: Model, names: Sequence[str], rows: Floats, tracker: Tracker | None = None) -> None:
@@ -129,8 +129,9 @@ def replay(
     record is refused; the exception says which.
 
     >>> import rejfilt
-    >>> rejfilt.replay("precession", {"t": [1.0, 2.0, 4.0], "x_": [0.3, 0.3, 0.5], "outcome": [1, 1, 0]}, seed=1)["x.mean"].round(3)
-    array([0.581, 0.501, 0.812])
+    >>> records = {"t": [1.0, 2.0, 4.0], "x_": [0.3, 0.3, 0.5], "outcome": [1, 1, 0]}
+    >>> rejfilt.replay("precession", records, belief="grid")["x.mean"].round(2)
+    array([0.74, 0.59, 0.7 ])
     """
     tracker = what if isinstance(what, Tracker) else Tracker(what, **({"design": None} | options))
     if isinstance(what, Tracker) and options:
@@ -286,7 +287,7 @@ def compare(
     >>> records = {"t": [1.0, 2.0, 3.0, 5.0] * 10, "x_": [0.3] * 40, "outcome": [1, 1, 0, 1] * 10}
     >>> result = rejfilt.compare({"still": ("precession", {"drift": 0}), "drifting": "precession"}, records)
     >>> result.best, result.conclusion
-    ('drifting', 'favoured')
+    ('still', 'slightly favoured')
     """
     from ._model import seed_of
 

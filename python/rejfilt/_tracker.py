@@ -321,8 +321,9 @@ class Tracker(_rejfilt.Session):
     @property
     def cov(self) -> Floats:
         """The covariance matrix, natural units, as `sd` has them."""
-        slopes = np.array(self._slopes())
-        return slopes[:, None] * self.chart_cov * slopes
+        slopes: Floats = np.array(self._slopes())
+        natural: Floats = slopes[:, None] * self.chart_cov * slopes
+        return natural
 
     @property
     def chart_mean(self) -> Floats:
