@@ -20,6 +20,7 @@ def qinfer():
         "float": float, "int": int, "bool": bool, "object": object, "complex": complex, "product": np.prod, "cumproduct": np.cumprod,
         "alltrue": np.all, "sometrue": np.any, "in1d": np.isin, "trapz": getattr(np, "trapezoid", None), "infty": np.inf, "Inf": np.inf,
         "float_": np.float64, "complex_": np.complex128, "row_stack": np.vstack, "bool8": np.bool_,
+        "issctype": lambda kind: isinstance(kind, (type, np.dtype)) and np.dtype(kind).names is None,
     }.items():  # fmt: skip
         if name not in np.__dict__:
             setattr(np, name, now)

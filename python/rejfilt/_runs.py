@@ -131,7 +131,7 @@ def replay(
     >>> import rejfilt
     >>> records = {"t": [1.0, 2.0, 4.0], "x_": [0.3, 0.3, 0.5], "outcome": [1, 1, 0]}
     >>> rejfilt.replay("precession", records, belief="grid")["x.mean"].round(2)
-    array([0.74, 0.59, 0.7 ])
+    array([0.74, 0.57, 0.71])
     """
     tracker = what if isinstance(what, Tracker) else Tracker(what, **({"design": None} | options))
     if isinstance(what, Tracker) and options:

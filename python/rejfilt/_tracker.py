@@ -145,10 +145,10 @@ class Tracker(_rejfilt.Session):
     >>> tracker = rejfilt.Tracker("precession", seed=1)
     >>> question = tracker.ask()
     >>> question
-    Settings(t=2.0950498026028104, x_=0.0356325379758618)
+    Settings(t=2.0950498026028104, x_=1.5351637894190344)
     >>> tracker.tell(1)
     <Note: 0>
-    >>> tracker.mean.x < 0.8, tracker.health
+    >>> tracker.mean.x > 0.8, tracker.health  # it was near the reference x_
     (True, <Health.TRACKING: 'tracking'>)
 
     model: a name, a C source, or a `Model`. prior, drift: by name of a parameter, or one for all: `(low, high)` or `Normal(mean, sd)`,
