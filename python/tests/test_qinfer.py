@@ -27,7 +27,7 @@ def benchmarking_data(seed=2):
     """Survivals of sequences of m gates."""
     rng = np.random.default_rng(seed)
     m = np.tile([1, 5, 10, 20, 50, 100, 200], 60)
-    return (0.98, 0.4, 0.5), m, (rng.random(len(m)) > 0.4 * 0.98**m + 0.5).astype(int)  # outcome 0 is survival
+    return (0.98, 0.4, 0.5), m, (rng.random(len(m)) < 0.4 * 0.98**m + 0.5).astype(int)  # outcome 1 is survival
 
 
 def walk_data(seed=3, count=300):
@@ -76,8 +76,8 @@ class Examples(unittest.TestCase):
             total = np.zeros(x.shape[1])
             for k in np.unique(m):
                 survive = a * p**k + b
-                lost = outcomes[m == k].sum()
-                total += (np.sum(m == k) - lost) * np.log(survive) + lost * np.log(np.maximum(1 - survive, 1e-300))
+                lived = outcomes[m == k].sum()
+                total += lived * np.log(survive) + (np.sum(m == k) - lived) * np.log(np.maximum(1 - survive, 1e-300))
             return np.where(a + b <= 1, total, -np.inf)
 
         exact, sd = grid_mean(log, [np.linspace(*r, 60) for r in BENCHMARKING])

@@ -193,7 +193,7 @@ class CoinModel:
 
 
 class RandomizedBenchmarkingModel:
-    """Zeroth-order randomized benchmarking: P(0) = A pᵐ + B after m gates. As in QInfer, outcome 0 is survival."""
+    """Zeroth-order randomized benchmarking: P(1) = A pᵐ + B after m gates; outcome 1 is survival."""
 
     n_modelparams = 3
     modelparam_names = ("p", "A", "B")
@@ -209,7 +209,7 @@ class RandomizedBenchmarkingModel:
 
     def likelihood(self, outcomes: Any, modelparams: Floats, expparams: Any) -> Floats:
         p, a, b = (column[:, None] for column in modelparams.T)
-        return _two_outcomes(a * np.abs(p) ** expparams["m"].astype(np.float64)[None, :] + b, outcomes)
+        return _two_outcomes(1 - (a * np.abs(p) ** expparams["m"].astype(np.float64)[None, :] + b), outcomes)
 
 
 class BinomialModel:
