@@ -138,10 +138,11 @@ static int fill(PyObject *module)
     model_type = (PyTypeObject *)PyType_FromSpec(&model_spec);
     session_type = (PyTypeObject *)PyType_FromSpec(&session_spec);
     fleet_type = (PyTypeObject *)PyType_FromSpec(&fleet_spec);
-    if (!refused || !model_type || !session_type || !fleet_type)
+    PyObject *few = PyType_FromSpec(&few_spec);
+    if (!refused || !model_type || !session_type || !fleet_type || !few)
         return -1;
     return PyModule_AddObjectRef(module, "Refused", refused) < 0 || PyModule_AddType(module, model_type) < 0 ||
-                   PyModule_AddType(module, session_type) < 0 || PyModule_AddType(module, fleet_type) < 0 ||
+                   PyModule_AddType(module, session_type) < 0 || PyModule_AddType(module, fleet_type) < 0 || PyModule_AddObjectRef(module, "Few", few) < 0 ||
                    PyModule_AddIntConstant(module, "STATE_VERSION", CLI_STATE_VERSION) < 0 ||
                    PyModule_AddIntConstant(module, "ASK_MAX", RF_ASK_MAX) < 0 || PyModule_AddIntConstant(module, "BATCH_MAX", RF_BATCH_MAX) < 0 ||
                    PyModule_AddStringConstant(module, "VERSION", RF_VERSION) < 0

@@ -59,7 +59,7 @@ extern PyTypeObject *model_type, *session_type, *fleet_type;
 extern PyObject *refused; /* the exception */
 extern PyObject *notes;   /* a tuple: what a status stands for */
 
-extern PyType_Spec model_spec, session_spec, fleet_spec;
+extern PyType_Spec model_spec, session_spec, fleet_spec, few_spec;
 
 /* ---- Calls into the library ----
    While it runs, the model's functions know whose they are; without functions of Python, others may run meanwhile. */
