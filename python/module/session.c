@@ -253,6 +253,12 @@ static int setting_from(const session_object *s, PyObject *given, double setting
             refuse_text("the settings have a name that is none of model %s's", d->name);
         return used < PyDict_Size(given) ? -1 : 0;
     }
+    if (!PyTuple_Check(given) && !PyList_Check(given) && PyObject_HasAttrString(given, "keys")) { /* another mapping: a row of a DataFrame */
+        PyObject *copy = PyDict_New();
+        const int status = copy && PyDict_Update(copy, given) == 0 ? setting_from(s, copy, setting) : -1;
+        Py_XDECREF(copy);
+        return status;
+    }
     if (d->settings == 1 && (PyFloat_Check(given) || PyLong_Check(given))) {
         setting[0] = PyFloat_AsDouble(given);
         return PyErr_Occurred() ? -1 : 0;

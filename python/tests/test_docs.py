@@ -72,8 +72,9 @@ class Pages(unittest.TestCase):
     def test_guide(self):
         try:
             import matplotlib
-        except ImportError:
-            self.skipTest("matplotlib")
+            import sklearn  # noqa: F401
+        except ImportError as error:
+            self.skipTest(str(error))
         matplotlib.use("agg")
         for page in ("python.md", "qinfer.md"):
             with self.subTest(page):
