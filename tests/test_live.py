@@ -476,7 +476,7 @@ class Checkpoints(Run):
         state = self.folder / "run.state"
         track(*self.options, f"--state={state}", given=self.data)
         old = state.read_bytes()[:8] + struct.pack("<I", 2) + state.read_bytes()[12:-4]
-        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 4)")
+        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 5)")
 
     def test_a_file_that_goes_on_or_has_grown(self):
         lines = self.data.splitlines(keepends=True)
@@ -522,7 +522,7 @@ class Checkpoints(Run):
             self.refused(good[:length], "run.state")
         self.refused(good + b"\0", "run.state")
         self.refused(b"step,x.mean\n1,2\n" * 20, "run.state")
-        newer = good[:8] + struct.pack("<I", 5) + good[12:-4]
+        newer = good[:8] + struct.pack("<I", 6) + good[12:-4]
         self.refused(newer + struct.pack("<I", zlib.crc32(newer)), "version")
         for other in (["--seed=12"], ["--attempts=50001"], ["--drift=0.02"], ["--precision=float"], ["--model=phase"], ["--batch=2"],
                       ["--prior=0:1"], ["--sampler=lattice"], ["--on-lost=stop"], ["--strict"], ["--kappa=2"], ["--belief=grid"]):

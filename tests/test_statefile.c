@@ -212,9 +212,9 @@ static void test_round_trip(void **state)
 static void test_bytes_of_the_file(void **state)
 {
     (void)state;
-    static const unsigned char expected[] = {'R', 'F', 'S',  'T',  'A', 'T', 'E',  '\n', 4,    0,   0, 0,
+    static const unsigned char expected[] = {'R', 'F', 'S',  'T',  'A', 'T', 'E',  '\n', 5,    0,   0, 0,
                                              14,  0,   0,    0,    4,   3,   2,    1,    0,    0,   0, 0,
-                                             0,   0,   0xf8, 0xbf, 'h', 'i', 0xfd, 0x1c, 0x05, 0xde};
+                                             0,   0,   0xf8, 0xbf, 'h', 'i', 0x3d, 0x78, 0x2d, 0xc9};
     unsigned char bytes[64];
     contents s = {.size = 0};
     put_bytes(&s, "\4\3\2\1", 4);
