@@ -32,6 +32,7 @@ help:
 	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"
 	@echo "make python     the Python package: a wheel in dist/, checked by auditwheel and abi3audit"
 	@echo "make python-test  its tests, from that wheel, in a fresh environment; SET=all takes minutes, with notebooks and all that is optional"
+	@echo "make python-sanitize  its tests under the address and undefined-behaviour sanitizers, minutes"
 	@echo "make python-bench  its speed, beside QInfer's"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make uninstall  remove what make install put there"
@@ -225,6 +226,9 @@ SET ?= short
 python-test: python
 	@tools/python test $(BUILD) dist $(SET)
 
+python-sanitize: python
+	@tools/python sanitize $(BUILD) dist
+
 python-bench: python
 	@tools/python bench $(BUILD) dist
 
@@ -262,4 +266,4 @@ clean:
 
 .PHONY: all help configure build demo test sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration reproduce \
         mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm hdl hdl-demo amalgamation prove install uninstall deb dist \
-        python python-test python-bench pictures docs clean
+        python python-test python-sanitize python-bench pictures docs clean

@@ -7,14 +7,14 @@
 #include "rejfilt/classify.h"
 
 typedef struct few_object {
-    PyObject_HEAD
-    rfc_table table;
+    PyObject_HEAD rfc_table table;
     rfc_training *training;
     uint32_t classes;
 } few_object;
 
 /* A buffer of items of that size, `count` of them (-1: any number). 0, or -1 and an exception. */
-static int items(PyObject *object, Py_buffer *view, Py_ssize_t size, Py_ssize_t count, int is_writable, const char *what)
+static int items(PyObject *object, Py_buffer *view, Py_ssize_t size, Py_ssize_t count, int is_writable,
+                 const char *what)
 {
     if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | (is_writable ? PyBUF_WRITABLE : 0)) < 0)
         return -1;
@@ -69,8 +69,9 @@ static PyObject *few_fit(PyObject *self, PyObject *args)
     return f->training ? Py_NewRef(Py_None) : refuse_text("%s", error);
 }
 
-/* _classify(bytes, mask, stop, budget, cost, posterior, asked): features that the mask has may be asked. Fills the posterior
-   [rows][classes] of float32, and asked [rows][features] of int32, of which those behind the last question are -1. */
+/* _classify(bytes, mask, stop, budget, cost, posterior, asked): features that the mask has may be asked. Fills the
+   posterior [rows][classes] of float32, and asked [rows][features] of int32, of which those behind the last question
+   are -1. */
 static PyObject *few_classify(PyObject *self, PyObject *args)
 {
     few_object *f = (few_object *)self;
@@ -89,12 +90,19 @@ static PyObject *few_classify(PyObject *self, PyObject *args)
         Py_ssize_t size;
         int is_writable;
         const char *what;
-    } wanted[5] = {{bytes, 1, 0, "bytes"}, {mask, 1, 0, "mask"}, {costs, 4, 0, "cost"}, {posterior, 4, 1, "posterior"}, {asked, 4, 1, "asked"}};
+    } wanted[5] = {{bytes, 1, 0, "bytes"},
+                   {mask, 1, 0, "mask"},
+                   {costs, 4, 0, "cost"},
+                   {posterior, 4, 1, "posterior"},
+                   {asked, 4, 1, "asked"}};
     int open = 0, status = 0;
     Py_ssize_t rows = 0;
     for (; open < 5; open++) {
-        const Py_ssize_t count = open == 0 ? -1 : open < 3 ? (Py_ssize_t)features : rows * (Py_ssize_t)(open == 3 ? f->classes : features);
-        if (items(wanted[open].object, &views[open], wanted[open].size, count, wanted[open].is_writable, wanted[open].what) < 0)
+        const Py_ssize_t count = open == 0  ? -1
+                                 : open < 3 ? (Py_ssize_t)features
+                                            : rows * (Py_ssize_t)(open == 3 ? f->classes : features);
+        if (items(wanted[open].object, &views[open], wanted[open].size, count, wanted[open].is_writable,
+                  wanted[open].what) < 0)
             break;
         rows = views[0].len / (Py_ssize_t)features;
     }
@@ -106,7 +114,9 @@ static PyObject *few_classify(PyObject *self, PyObject *args)
         rules.budget = budget > 0 && budget < features ? budget : features;
         rules.mask = views[1].buf;
         rules.cost = views[2].buf;
-        rfc_outcome outcome = {.posterior = views[3].buf, .asked = calloc((size_t)rows + 1, sizeof *outcome.asked), .queries = calloc((size_t)rows + 1, sizeof *outcome.queries)};
+        rfc_outcome outcome = {.posterior = views[3].buf,
+                               .asked = calloc((size_t)rows + 1, sizeof *outcome.asked),
+                               .queries = calloc((size_t)rows + 1, sizeof *outcome.queries)};
         if (outcome.asked && outcome.queries) {
             PyThreadState *thread = PyEval_SaveThread();
             status = rfc_classify(f->training, &rules, &objects, 1, NULL, NULL, &outcome, error, sizeof error);
@@ -149,8 +159,12 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot slots[] = {
-    {Py_tp_dealloc, (void *)dealloc}, {Py_tp_methods, (void *)methods}, {Py_tp_new, (void *)PyType_GenericNew}, {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc},
+                              {Py_tp_methods, (void *)methods},
+                              {Py_tp_new, (void *)PyType_GenericNew},
+                              {0, NULL}};
 
-PyType_Spec few_spec = {
-    .name = "rejfilt._rejfilt.Few", .basicsize = sizeof(few_object), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .slots = slots};
+PyType_Spec few_spec = {.name = "rejfilt._rejfilt.Few",
+                        .basicsize = sizeof(few_object),
+                        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                        .slots = slots};

@@ -5,8 +5,7 @@
 #include <string.h>
 
 typedef struct fleet_object {
-    PyObject_HEAD
-    model_object *model;
+    PyObject_HEAD model_object *model;
     rf_engine *engine;
     rf_problem problem;
     rf64_model likelihood;
@@ -26,7 +25,8 @@ static rf64_filter *filter_at(const fleet_object *f, uint32_t i) { return f->fil
 static int enter_fleet(fleet_object *f)
 {
     if (!f->filters || f->is_busy)
-        refuse_text(f->filters ? "this fleet is in use, by another thread or by a function that it called" : "this fleet is not open");
+        refuse_text(f->filters ? "this fleet is in use, by another thread or by a function that it called"
+                               : "this fleet is not open");
     else
         return f->is_busy = 1, 0;
     return -1;
@@ -43,8 +43,8 @@ static PyObject *fleet_open(PyObject *self, PyObject *args)
     int sampler;
     double kappa, recovery, mean[RF_DESCRIBED_MAX], covariance[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
     char error[512] = "";
-    if (!PyArg_ParseTuple(args, "O!IsKIIiddO!O!", model_type, &model, &f->count, &engine, &seed, &attempts, &accepted, &sampler, &kappa, &recovery,
-                          &PyTuple_Type, &priors, &PyTuple_Type, &drifts))
+    if (!PyArg_ParseTuple(args, "O!IsKIIiddO!O!", model_type, &model, &f->count, &engine, &seed, &attempts, &accepted,
+                          &sampler, &kappa, &recovery, &PyTuple_Type, &priors, &PyTuple_Type, &drifts))
         return NULL;
     if (f->model || !((model_object *)model)->model || f->count == 0)
         return refuse_text("a fleet is opened once, with a model and one filter or more");
@@ -59,7 +59,8 @@ static PyObject *fleet_open(PyObject *self, PyObject *args)
     for (unsigned i = 0; i < dim; i++) {
         PyObject *own = PyTuple_GetItem(priors, i), *drift = PyTuple_GetItem(drifts, i);
         rf_prior *prior = &f->problem.prior[i];
-        if (!own || !drift || (own != Py_None && !PyArg_ParseTuple(own, "pdd", &prior->is_gaussian, &prior->first, &prior->second)))
+        if (!own || !drift ||
+            (own != Py_None && !PyArg_ParseTuple(own, "pdd", &prior->is_gaussian, &prior->first, &prior->second)))
             return NULL;
         const double sd = drift == Py_None ? config.drift[i] : PyFloat_AsDouble(drift);
         if (PyErr_Occurred())
@@ -91,14 +92,16 @@ static PyObject *fleet_open(PyObject *self, PyObject *args)
     }
     for (uint32_t i = 0; i < f->count && status >= 0; i++) {
         const rf_words w = rf_draw(seed, i, 0, 0, RF_FOR_USER); /* as sessions have it */
-        status = rf64_filter_init(&filters[i], f->memory + i * f->bytes, f->bytes, dim, (uint64_t)w.word[1] << 32 | w.word[0]);
+        status = rf64_filter_init(&filters[i], f->memory + i * f->bytes, f->bytes, dim,
+                                  (uint64_t)w.word[1] << 32 | w.word[0]);
         status = status < 0 ? status : rf64_prior_covariance(filters[i], mean, covariance);
     }
     f->filters = filters;
     return status < 0 ? refuse(status, NULL, NULL) : Py_NewRef(Py_None);
 }
 
-/* tell(outcomes, settings, elapsed): settings are a row for each filter, or one for all; NaN is no outcome. Returns notes. */
+/* tell(outcomes, settings, elapsed): settings are a row for each filter, or one for all; NaN is no outcome. Returns
+ * notes. */
 static PyObject *fleet_tell(PyObject *self, PyObject *args)
 {
     fleet_object *f = (fleet_object *)self;
@@ -113,7 +116,8 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
     if (doubles(outcomes, &o, 0, f->count, "outcomes") == 0) {
         if (doubles(settings, &x, 0, -1, "settings") == 0) {
             const Py_ssize_t given = x.len / (Py_ssize_t)sizeof(double);
-            const int is_shared = given == (Py_ssize_t)width, is_fine = is_shared || given == (Py_ssize_t)width * f->count;
+            const int is_shared = given == (Py_ssize_t)width,
+                      is_fine = is_shared || given == (Py_ssize_t)width * f->count;
             const int can_fail = f->model->f64.one_thread || (f->drifts && elapsed > 0);
             uint32_t known = 0;
             double *to = f->records;
@@ -128,7 +132,8 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
                 f->chosen[known++] = filter_at(f, i);
             }
             if (!is_fine)
-                refuse_text("settings: %u numbers for each of %u filters, or for all, are needed; %zd were given", width, (unsigned)f->count, given);
+                refuse_text("settings: %u numbers for each of %u filters, or for all, are needed; %zd were given",
+                            width, (unsigned)f->count, given);
             else if (can_fail && !(before = PyMem_Malloc(f->count * f->bytes)))
                 PyErr_NoMemory();
             else {
@@ -140,7 +145,8 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
                 for (uint32_t i = 0; f->drifts && elapsed > 0 && i < f->count && status >= 0; i++)
                     status = rf64_diffuse_covariance(filter_at(f, i), f->drift, elapsed);
                 if (status >= 0 && known > 0)
-                    status = rf64_fleet_update(f->chosen, known, &f->likelihood, f->records, &f->options, rf_engine_f64(f->engine), NULL);
+                    status = rf64_fleet_update(f->chosen, known, &f->likelihood, f->records, &f->options,
+                                               rf_engine_f64(f->engine), NULL);
                 end(&r);
                 if (before && (status < 0 || PyErr_Occurred())) {
                     memcpy(f->memory, before, f->count * f->bytes);
@@ -219,8 +225,9 @@ static PyObject *fleet_ask(PyObject *self, PyObject *args)
                 natural[j] = rf64_chart_natural(&f->problem.charts[j], rf64_filter_mean(filter)[j]);
                 sd[j] = rf64_filter_sd(filter, j);
             }
-            const rf64_design_input in = {f->problem.model->f64, &f->likelihood, d,        natural, rf64_filter_mean(filter), sd, &one, draw_one,
-                                          filter->seed,          (uint32_t)f->told, 0};
+            const rf64_design_input in = {
+                f->problem.model->f64, &f->likelihood,    d, natural, rf64_filter_mean(filter), sd, &one, draw_one,
+                filter->seed,          (uint32_t)f->told, 0};
             design->choose(&in, setting);
             if (d->settings > 0)
                 memcpy((double *)to.buf + (size_t)i * d->settings, setting, d->settings * sizeof *setting);
@@ -241,7 +248,8 @@ static PyObject *fleet_save(PyObject *self, PyObject *ignored)
     fleet_object *f = (fleet_object *)self;
     if (enter_fleet(f) < 0)
         return NULL;
-    PyObject *saved = Py_BuildValue("(Ky#)", (unsigned long long)f->told, (const char *)f->memory, (Py_ssize_t)(f->count * f->bytes));
+    PyObject *saved =
+        Py_BuildValue("(Ky#)", (unsigned long long)f->told, (const char *)f->memory, (Py_ssize_t)(f->count * f->bytes));
     f->is_busy = 0;
     return saved;
 }
@@ -298,16 +306,26 @@ static void dealloc(PyObject *self)
 }
 
 static PyMethodDef methods[] = {
-    {"_open", fleet_open, METH_VARARGS, NULL}, {"_tell", fleet_tell, METH_VARARGS, NULL}, {"_read", fleet_read, METH_VARARGS, NULL},
-    {"_ask", fleet_ask, METH_VARARGS, NULL},   {"_save", fleet_save, METH_NOARGS, NULL},  {"_load", fleet_load, METH_VARARGS, NULL},
+    {"_open", fleet_open, METH_VARARGS, NULL},
+    {"_tell", fleet_tell, METH_VARARGS, NULL},
+    {"_read", fleet_read, METH_VARARGS, NULL},
+    {"_ask", fleet_ask, METH_VARARGS, NULL},
+    {"_save", fleet_save, METH_NOARGS, NULL},
+    {"_load", fleet_load, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef getset[] = {{"_told", fleet_told, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc}, {Py_tp_traverse, (void *)traverse}, {Py_tp_clear, (void *)clear},
-                              {Py_tp_methods, (void *)methods}, {Py_tp_getset, (void *)getset},     {Py_tp_new, (void *)PyType_GenericNew},
+static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc},
+                              {Py_tp_traverse, (void *)traverse},
+                              {Py_tp_clear, (void *)clear},
+                              {Py_tp_methods, (void *)methods},
+                              {Py_tp_getset, (void *)getset},
+                              {Py_tp_new, (void *)PyType_GenericNew},
                               {0, NULL}};
 
-PyType_Spec fleet_spec = {.name = "rejfilt._rejfilt.Fleet", .basicsize = sizeof(fleet_object),
-                          .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, .slots = slots};
+PyType_Spec fleet_spec = {.name = "rejfilt._rejfilt.Fleet",
+                          .basicsize = sizeof(fleet_object),
+                          .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                          .slots = slots};

@@ -48,8 +48,8 @@ static void forget(struct view *v)
     v->n = 0;
 }
 
-/* An array of n candidates that nobody else has: one that is there, which is taken away meanwhile, or a new one. 0, or -1 and an
-   exception. */
+/* An array of n candidates that nobody else has: one that is there, which is taken away meanwhile, or a new one. 0, or
+   -1 and an exception. */
 static int take_view(model_object *m, uint32_t n, struct view *v)
 {
     for (unsigned i = 0; i < sizeof m->views / sizeof *m->views; i++)
@@ -103,7 +103,8 @@ static PyObject *setting_of(model_object *m, const double setting[])
 
 static PyObject *outcome_of(const model_object *m, double outcome)
 {
-    return m->description.outcomes > 0 && outcome == floor(outcome) ? PyLong_FromDouble(outcome) : PyFloat_FromDouble(outcome);
+    return m->description.outcomes > 0 && outcome == floor(outcome) ? PyLong_FromDouble(outcome)
+                                                                    : PyFloat_FromDouble(outcome);
 }
 
 /* Numbers of an answer to out[n]. 0, or -1 and an exception. */
@@ -208,7 +209,8 @@ static double simulate64(const double x[], const double setting[], double normal
     model_object *m = current;
     if (PyErr_Occurred())
         return NAN;
-    return number_from(m->simulate, tuple_of(x, m->description.dim), setting_of(m, setting), PyFloat_FromDouble(normal));
+    return number_from(m->simulate, tuple_of(x, m->description.dim), setting_of(m, setting),
+                       PyFloat_FromDouble(normal));
 }
 
 static float simulate32(const float x[], const float setting[], float normal)
@@ -274,7 +276,8 @@ static const char *keep_text(const char *text, char **at, size_t *length)
 }
 
 /* Fills the description from tuples; texts go to *at. 0, or -1 and an exception. */
-static int describe(rf_description *d, const char *const about[3], PyObject *parameters, PyObject *settings, char **at, size_t *length)
+static int describe(rf_description *d, const char *const about[3], PyObject *parameters, PyObject *settings, char **at,
+                    size_t *length)
 {
     d->name = keep_text(about[0], at, length);
     d->summary = keep_text(about[1], at, length);
@@ -292,7 +295,8 @@ static int describe(rf_description *d, const char *const about[3], PyObject *par
         rf_setting *s = &d->setting[i];
         const char *name;
         int role;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(settings, i), "siIpddd", &name, &role, &s->parameter, &s->is_integer, &s->low, &s->high, &s->cost))
+        if (!PyArg_ParseTuple(PyTuple_GetItem(settings, i), "siIpddd", &name, &role, &s->parameter, &s->is_integer,
+                              &s->low, &s->high, &s->cost))
             return -1;
         s->role = (rf_setting_role)role;
         s->name = keep_text(name, at, length);
@@ -312,15 +316,16 @@ static PyObject *use_functions(PyObject *self, PyObject *args)
     unsigned long long address;
     size_t length = 0;
     rf_description made = {0};
-    if (!PyArg_ParseTuple(args, "sssO!O!IpdIOKOOOOOO", &about[0], &about[1], &about[2], &PyTuple_Type, &parameters, &PyTuple_Type, &settings,
-                          &made.outcomes, &made.is_log, &made.fringe, &made.interchangeable, &function, &address, &keep, &bound, &simulate, &type,
-                          &empty, &tidy) ||
+    if (!PyArg_ParseTuple(args, "sssO!O!IpdIOKOOOOOO", &about[0], &about[1], &about[2], &PyTuple_Type, &parameters,
+                          &PyTuple_Type, &settings, &made.outcomes, &made.is_log, &made.fringe, &made.interchangeable,
+                          &function, &address, &keep, &bound, &simulate, &type, &empty, &tidy) ||
         !is_new(m))
         return NULL;
     made.dim = (unsigned)PyTuple_Size(parameters);
     made.settings = (unsigned)PyTuple_Size(settings);
     if (made.dim > RF_DESCRIBED_MAX || made.settings > RF_DESCRIBED_MAX)
-        return refuse_text("%s has %u parameters and %u settings; %u of each are the most", about[0], made.dim, made.settings, RF_DESCRIBED_MAX);
+        return refuse_text("%s has %u parameters and %u settings; %u of each are the most", about[0], made.dim,
+                           made.settings, RF_DESCRIBED_MAX);
     if (describe(&made, about, parameters, settings, &at, &length) < 0)
         return NULL;
     PyMem_Free(m->names);
@@ -341,10 +346,20 @@ static PyObject *use_functions(PyObject *self, PyObject *args)
     m->empty = Py_NewRef(empty);
     m->tidy = Py_NewRef(tidy);
     const uint16_t one_thread = address == 0 || m->bound || m->simulate;
-    m->f64 = (rf64_instance){.layout = RF64_LAYOUT, .description = d, .bound = m->bound ? bound64 : NULL, .simulate = m->simulate ? simulate64 : NULL,
-                             .block = address ? (rf64_block *)(uintptr_t)address : block64, .data = m, .one_thread = one_thread};
-    m->f32 = (rf32_instance){.layout = RF32_LAYOUT, .description = d, .bound = m->bound ? bound32 : NULL, .simulate = m->simulate ? simulate32 : NULL,
-                             .block = block32, .data = m, .one_thread = one_thread};
+    m->f64 = (rf64_instance){.layout = RF64_LAYOUT,
+                             .description = d,
+                             .bound = m->bound ? bound64 : NULL,
+                             .simulate = m->simulate ? simulate64 : NULL,
+                             .block = address ? (rf64_block *)(uintptr_t)address : block64,
+                             .data = m,
+                             .one_thread = one_thread};
+    m->f32 = (rf32_instance){.layout = RF32_LAYOUT,
+                             .description = d,
+                             .bound = m->bound ? bound32 : NULL,
+                             .simulate = m->simulate ? simulate32 : NULL,
+                             .block = block32,
+                             .data = m,
+                             .one_thread = one_thread};
     m->own = (rf_model){&m->f32, &m->f64};
     m->model = &m->own;
     Py_RETURN_NONE;
@@ -369,14 +384,16 @@ static PyObject *describe_back(PyObject *self, PyObject *ignored)
     }
     for (unsigned i = 0; i < d->settings && status == 0; i++) {
         const rf_setting *s = &d->setting[i];
-        PyObject *one = Py_BuildValue("(siIiddd)", s->name, (int)s->role, s->parameter, s->is_integer, s->low, s->high, s->cost);
+        PyObject *one =
+            Py_BuildValue("(siIiddd)", s->name, (int)s->role, s->parameter, s->is_integer, s->low, s->high, s->cost);
         status = one ? PyList_Append(settings, one) : -1;
         Py_XDECREF(one);
     }
-    PyObject *all = status < 0 ? NULL
-                               : Py_BuildValue("(sssOOIidIii)", d->name, d->summary ? d->summary : "", d->formula ? d->formula : "", parameters,
-                                               settings, d->outcomes, d->is_log, d->fringe, d->interchangeable, m->model->f64->dynamics != NULL,
-                                               m->model->f64->design != NULL);
+    PyObject *all =
+        status < 0 ? NULL
+                   : Py_BuildValue("(sssOOIidIii)", d->name, d->summary ? d->summary : "", d->formula ? d->formula : "",
+                                   parameters, settings, d->outcomes, d->is_log, d->fringe, d->interchangeable,
+                                   m->model->f64->dynamics != NULL, m->model->f64->design != NULL);
     Py_XDECREF(parameters);
     Py_XDECREF(settings);
     return all;
@@ -415,7 +432,8 @@ static PyObject *draw_outcome(PyObject *self, PyObject *args)
     double places[RF_DESCRIBED_MAX], settings[RF_DESCRIBED_MAX];
     unsigned long long seed;
     unsigned index;
-    if (!PyArg_ParseTuple(args, "OOKI", &x, &setting, &seed, &index) || numbers_of(x, places, m->description.dim, "x") < 0 ||
+    if (!PyArg_ParseTuple(args, "OOKI", &x, &setting, &seed, &index) ||
+        numbers_of(x, places, m->description.dim, "x") < 0 ||
         numbers_of(setting, settings, m->description.settings, "setting") < 0)
         return NULL;
     running r;
@@ -468,14 +486,20 @@ static void dealloc(PyObject *self)
 }
 
 static PyMethodDef methods[] = {
-    {"_use_builtin", use_builtin, METH_VARARGS, NULL},     {"_use_file", use_file, METH_VARARGS, NULL},
-    {"_use_functions", use_functions, METH_VARARGS, NULL}, {"_describe", describe_back, METH_NOARGS, NULL},
-    {"_likelihoods", likelihoods, METH_VARARGS, NULL},     {"_outcome", draw_outcome, METH_VARARGS, NULL},
+    {"_use_builtin", use_builtin, METH_VARARGS, NULL},
+    {"_use_file", use_file, METH_VARARGS, NULL},
+    {"_use_functions", use_functions, METH_VARARGS, NULL},
+    {"_describe", describe_back, METH_NOARGS, NULL},
+    {"_likelihoods", likelihoods, METH_VARARGS, NULL},
+    {"_outcome", draw_outcome, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc},   {Py_tp_traverse, (void *)traverse}, {Py_tp_clear, (void *)clear},
-                              {Py_tp_methods, (void *)methods},   {Py_tp_new, (void *)PyType_GenericNew}, {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc},       {Py_tp_traverse, (void *)traverse},
+                              {Py_tp_clear, (void *)clear},           {Py_tp_methods, (void *)methods},
+                              {Py_tp_new, (void *)PyType_GenericNew}, {0, NULL}};
 
-PyType_Spec model_spec = {.name = "rejfilt._rejfilt.Model", .basicsize = sizeof(model_object),
-                          .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, .slots = slots};
+PyType_Spec model_spec = {.name = "rejfilt._rejfilt.Model",
+                          .basicsize = sizeof(model_object),
+                          .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                          .slots = slots};

@@ -39,7 +39,8 @@ PyObject *refuse(rf_status status, const rf_engine *engine, const char *where)
     const char *complaint = engine ? rf_engine_complaint(engine) : "";
     if (PyErr_Occurred())
         return NULL;
-    return refuse_text("%s%s%s%s%s", where ? where : "", where ? ": " : "", rf_status_text(status), *complaint ? ": " : "", complaint);
+    return refuse_text("%s%s%s%s%s", where ? where : "", where ? ": " : "", rf_status_text(status),
+                       *complaint ? ": " : "", complaint);
 }
 
 PyObject *note_of(rf_status status, const rf_engine *engine)
@@ -89,7 +90,8 @@ int numbers_of(PyObject *sequence, double *values, unsigned count, const char *w
         return -1;
     }
     for (unsigned i = 0; i < count; i++) {
-        PyObject *item = PyTuple_Check(sequence) ? Py_NewRef(PyTuple_GetItem(sequence, i)) : PySequence_GetItem(sequence, i);
+        PyObject *item =
+            PyTuple_Check(sequence) ? Py_NewRef(PyTuple_GetItem(sequence, i)) : PySequence_GetItem(sequence, i);
         values[i] = item ? PyFloat_AsDouble(item) : 0;
         Py_XDECREF(item);
         if (PyErr_Occurred())
@@ -134,7 +136,8 @@ static PyObject *status_text(PyObject *module, PyObject *args)
 
 static int fill(PyObject *module)
 {
-    refused = PyErr_NewExceptionWithDoc("rejfilt.Refused", "What was asked for was refused, and nothing has changed.", PyExc_ValueError, NULL);
+    refused = PyErr_NewExceptionWithDoc("rejfilt.Refused", "What was asked for was refused, and nothing has changed.",
+                                        PyExc_ValueError, NULL);
     model_type = (PyTypeObject *)PyType_FromSpec(&model_spec);
     session_type = (PyTypeObject *)PyType_FromSpec(&session_spec);
     fleet_type = (PyTypeObject *)PyType_FromSpec(&fleet_spec);
@@ -142,9 +145,11 @@ static int fill(PyObject *module)
     if (!refused || !model_type || !session_type || !fleet_type || !few)
         return -1;
     return PyModule_AddObjectRef(module, "Refused", refused) < 0 || PyModule_AddType(module, model_type) < 0 ||
-                   PyModule_AddType(module, session_type) < 0 || PyModule_AddType(module, fleet_type) < 0 || PyModule_AddObjectRef(module, "Few", few) < 0 ||
+                   PyModule_AddType(module, session_type) < 0 || PyModule_AddType(module, fleet_type) < 0 ||
+                   PyModule_AddObjectRef(module, "Few", few) < 0 ||
                    PyModule_AddIntConstant(module, "STATE_VERSION", CLI_STATE_VERSION) < 0 ||
-                   PyModule_AddIntConstant(module, "ASK_MAX", RF_ASK_MAX) < 0 || PyModule_AddIntConstant(module, "BATCH_MAX", RF_BATCH_MAX) < 0 ||
+                   PyModule_AddIntConstant(module, "ASK_MAX", RF_ASK_MAX) < 0 ||
+                   PyModule_AddIntConstant(module, "BATCH_MAX", RF_BATCH_MAX) < 0 ||
                    PyModule_AddStringConstant(module, "VERSION", RF_VERSION) < 0
                ? -1
                : 0;
@@ -160,7 +165,8 @@ static PyMethodDef functions[] = {
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)fill}, {0, NULL}};
 
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_rejfilt", .m_methods = functions, .m_slots = module_slots};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_rejfilt", .m_methods = functions,
+                                        .m_slots = module_slots};
 
 PyMODINIT_FUNC PyInit__rejfilt(void); /* NOLINT(bugprone-reserved-identifier): Python's name for it */
 PyMODINIT_FUNC PyInit__rejfilt(void) { return PyModuleDef_Init(&definition); }

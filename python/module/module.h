@@ -14,45 +14,43 @@ enum { ERROR_MAX = 8192 }; /* what a compiler says, too */
 
 /* A model: built in, from C source, or with functions of Python. */
 typedef struct model_object {
-    PyObject_HEAD
-    const rf_model *model; /* null until it is made */
-    rf_model own;          /* of a model with functions of Python or of addresses, ... */
+    PyObject_HEAD const rf_model *model; /* null until it is made */
+    rf_model own;                        /* of a model with functions of Python or of addresses, ... */
     rf32_instance f32;
     rf64_instance f64;
     rf_description description;
-    char *names;         /* ... whose texts are here */
-    PyObject *function;  /* f(x, setting, outcome) over a block; or null */
-    PyObject *bound;     /* null: none; a number, or f(setting, outcome) */
-    PyObject *simulate;  /* null, or f(x, setting, normal) */
-    PyObject *settings;  /* the type of what functions get as their setting */
-    PyObject *keep;      /* whatever must outlive the model's addresses */
+    char *names;            /* ... whose texts are here */
+    PyObject *function;     /* f(x, setting, outcome) over a block; or null */
+    PyObject *bound;        /* null: none; a number, or f(setting, outcome) */
+    PyObject *simulate;     /* null, or f(x, setting, normal) */
+    PyObject *settings;     /* the type of what functions get as their setting */
+    PyObject *keep;         /* whatever must outlive the model's addresses */
     PyObject *empty, *tidy; /* numpy.empty, and what makes numbers out of a function's answer */
-    rf64_block *native;  /* the address of a compiled block function, or null */
+    rf64_block *native;     /* the address of a compiled block function, or null */
     struct view {
         uint32_t n;
         PyObject *array;  /* (dim, n), which functions get */
         Py_buffer buffer; /* its memory */
     } views[4];
     unsigned next_view;
-    PyObject *setting; /* the latest that a function got, ... */
+    PyObject *setting;                       /* the latest that a function got, ... */
     double setting_values[RF_DESCRIBED_MAX]; /* ... and its numbers */
 } model_object;
 
 /* A session, and its way through the files of the command. */
 typedef struct session_object {
-    PyObject_HEAD
-    rf_session *session;
+    PyObject_HEAD rf_session *session;
     rf_engine *engine;
     model_object *model;
     rf_config config;
-    char *texts; /* of the configuration */
-    uint32_t batch; /* records that are learnt from together, where nothing else is said */
-    int is_busy;    /* another thread is in it */
-    int is_long;    /* updates take so long that others may run meanwhile */
+    char *texts;                      /* of the configuration */
+    uint32_t batch;                   /* records that are learnt from together, where nothing else is said */
+    int is_busy;                      /* another thread is in it */
+    int is_long;                      /* updates take so long that others may run meanwhile */
     uint64_t position, updates, hash; /* as the command counts them */
-    uint32_t asked; /* questions under way, ... */
+    uint32_t asked;                   /* questions under way, ... */
     double question[RF_ASK_MAX][RF_DESCRIBED_MAX]; /* ... and their settings */
-    rf_step last; /* after the latest update */
+    rf_step last;                                  /* after the latest update */
 } session_object;
 
 extern PyTypeObject *model_type, *session_type, *fleet_type;

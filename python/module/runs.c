@@ -37,7 +37,8 @@ static int table_open(table *t, const rf_description *d, PyObject *settings, PyO
 
 static rf_record record_at(const table *t, Py_ssize_t row)
 {
-    rf_record r = {.outcome = ((const double *)t->outcomes.buf)[row], .time = t->times.buf ? ((const double *)t->times.buf)[row] : NAN};
+    rf_record r = {.outcome = ((const double *)t->outcomes.buf)[row],
+                   .time = t->times.buf ? ((const double *)t->times.buf)[row] : NAN};
     if (t->width > 0)
         memcpy(r.setting, (const double *)t->settings.buf + (size_t)row * t->width, t->width * sizeof(double));
     return r;
@@ -56,8 +57,9 @@ static void next_batch(rf_batch *batch, const table *t, Py_ssize_t *row)
     }
 }
 
-/* _replay(settings, outcomes, times, first, out, seconds): learns from rows first, ... for so long, and writes a row for every update
-   from the start of out on. Returns the next row and how many updates there were; after a refusal, an exception that says where. */
+/* _replay(settings, outcomes, times, first, out, seconds): learns from rows first, ... for so long, and writes a row
+   for every update from the start of out on. Returns the next row and how many updates there were; after a refusal, an
+   exception that says where. */
 PyObject *session_replay(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -67,7 +69,8 @@ PyObject *session_replay(PyObject *self, PyObject *args)
     double most;
     table t;
     Py_buffer to;
-    if (!PyArg_ParseTuple(args, "OOOnOd", &settings, &outcomes, &times, &row, &out, &most) || table_open(&t, d, settings, outcomes, times) < 0)
+    if (!PyArg_ParseTuple(args, "OOOnOd", &settings, &outcomes, &times, &row, &out, &most) ||
+        table_open(&t, d, settings, outcomes, times) < 0)
         return NULL;
     rf_batch *batch = PyMem_Malloc(sizeof *batch);
     const int is_open = batch && doubles(out, &to, 1, -1, "out") == 0;
@@ -139,7 +142,8 @@ PyObject *session_passes(PyObject *self, PyObject *args)
     rf_status status = RF_OK;
     running r;
     begin(&r, s->model, 1);
-    rf_passes *passes = rf_passes_open(&s->config, from.buf, (size_t)from.len / ((d->settings + 1) * sizeof(double)), error, sizeof error);
+    rf_passes *passes = rf_passes_open(&s->config, from.buf, (size_t)from.len / ((d->settings + 1) * sizeof(double)),
+                                       error, sizeof error);
     if (passes)
         status = rf_passes_run(passes, watch_passes, &r, &result);
     end(&r);
@@ -156,19 +160,22 @@ PyObject *session_passes(PyObject *self, PyObject *args)
                 rf64_chart charts[RF_DESCRIBED_MAX];
                 rf64_described_charts(d, charts);
                 const double y = rf_passes_quantile(passes, i, ((const double *)p.buf)[k]);
-                values[i] = charts[i].kind == RF_PERIODIC ? result.mean[i] + (y - result.chart_mean[i]) : rf64_chart_natural(&charts[i], y);
+                values[i] = charts[i].kind == RF_PERIODIC ? result.mean[i] + (y - result.chart_mean[i])
+                                                          : rf64_chart_natural(&charts[i], y);
             }
             PyObject *one = tuple_of(values, d->dim);
             if (!one || PyList_Append(quantiles, one) < 0)
                 Py_CLEAR(quantiles);
             Py_XDECREF(one);
         }
-        PyObject *tuples[] = {tuple_of(result.mean, d->dim), tuple_of(result.sd, d->dim),         tuple_of(result.low, d->dim),
-                              tuple_of(result.high, d->dim), tuple_of(result.chart_mean, d->dim), tuple_of(result.covariance, (unsigned)RF_TRIANGLE(d->dim))};
+        PyObject *tuples[] = {
+            tuple_of(result.mean, d->dim),       tuple_of(result.sd, d->dim),
+            tuple_of(result.low, d->dim),        tuple_of(result.high, d->dim),
+            tuple_of(result.chart_mean, d->dim), tuple_of(result.covariance, (unsigned)RF_TRIANGLE(d->dim))};
         if (quantiles && tuples[0] && tuples[1] && tuples[2] && tuples[3] && tuples[4] && tuples[5])
-            all = Py_BuildValue("(OOOOOOdddIIniO)", tuples[0], tuples[1], tuples[2], tuples[3], tuples[4], tuples[5], result.log_evidence,
-                                result.log_evidence_sd, result.effective, result.points, result.passes, (Py_ssize_t)result.bad,
-                                (int)result.verdict, quantiles);
+            all = Py_BuildValue("(OOOOOOdddIIniO)", tuples[0], tuples[1], tuples[2], tuples[3], tuples[4], tuples[5],
+                                result.log_evidence, result.log_evidence_sd, result.effective, result.points,
+                                result.passes, (Py_ssize_t)result.bad, (int)result.verdict, quantiles);
         for (int i = 0; i < 6; i++)
             Py_XDECREF(tuples[i]);
         Py_XDECREF(quantiles);
@@ -201,7 +208,8 @@ static int write_step(void *user, uint32_t trial, const rf_step *step)
     return w->is_interrupted;
 }
 
-/* _simulate(steps, batch, jump, jump_at, is_truth_gaussian, first, count, out): rows of out begin with the trial. Returns how many. */
+/* _simulate(steps, batch, jump, jump_at, is_truth_gaussian, first, count, out): rows of out begin with the trial.
+ * Returns how many. */
 PyObject *session_simulate(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -213,10 +221,14 @@ PyObject *session_simulate(PyObject *self, PyObject *args)
                           &simulation.is_truth_gaussian, &first, &count, &out))
         return NULL;
     if (!s->config.design || simulation.batch < 1 || simulation.batch > RF_ASK_MAX)
-        return refuse_text(s->config.design ? "a batch is 1 to 32 measurements" : "a simulation needs a design: there are no data that bring their settings");
+        return refuse_text(s->config.design
+                               ? "a batch is 1 to 32 measurements"
+                               : "a simulation needs a design: there are no data that bring their settings");
     if (doubles(out, &to, 1, -1, "out") < 0)
         return NULL;
-    writing w = {.description = &s->config.description, .to = to.buf, .end = (double *)to.buf + to.len / (Py_ssize_t)sizeof(double),
+    writing w = {.description = &s->config.description,
+                 .to = to.buf,
+                 .end = (double *)to.buf + to.len / (Py_ssize_t)sizeof(double),
                  .width = row_width(&s->config.description) + 1};
     begin(&w.r, s->model, 1);
     const rf_status status = rf_simulate(&simulation, first, count, write_step, &w);
@@ -228,7 +240,8 @@ PyObject *session_simulate(PyObject *self, PyObject *args)
 
 /* ---- Scores ---- */
 
-/* _score(settings, outcomes, times, repeats): a list of (ln evidence, variance, starved, bad, above), one for each repeat. */
+/* _score(settings, outcomes, times, repeats): a list of (ln evidence, variance, starved, bad, above), one for each
+ * repeat. */
 PyObject *session_score(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -236,7 +249,8 @@ PyObject *session_score(PyObject *self, PyObject *args)
     unsigned repeats;
     char error[512] = "", where[64] = "";
     table t;
-    if (!PyArg_ParseTuple(args, "OOOI", &settings, &outcomes, &times, &repeats) || table_open(&t, &s->config.description, settings, outcomes, times) < 0)
+    if (!PyArg_ParseTuple(args, "OOOI", &settings, &outcomes, &times, &repeats) ||
+        table_open(&t, &s->config.description, settings, outcomes, times) < 0)
         return NULL;
     rf_batch *batch = PyMem_Malloc(sizeof *batch);
     running r;
@@ -259,7 +273,8 @@ PyObject *session_score(PyObject *self, PyObject *args)
         list = PyList_New(0);
     for (unsigned i = 0; i < repeats && list; i++) {
         const cli_score *score = &cli_score_read(scorer)[i];
-        PyObject *one = Py_BuildValue("(ddlll)", score->log_evidence, score->variance, score->starved, score->bad, score->above);
+        PyObject *one =
+            Py_BuildValue("(ddlll)", score->log_evidence, score->variance, score->starved, score->bad, score->above);
         if (!one || PyList_Append(list, one) < 0)
             Py_CLEAR(list);
         Py_XDECREF(one);
@@ -270,7 +285,8 @@ PyObject *session_score(PyObject *self, PyObject *args)
     return list;
 }
 
-/* Scores of a list of tuples that begin with ln evidence and variance. Null and an exception when it is no such list. */
+/* Scores of a list of tuples that begin with ln evidence and variance. Null and an exception when it is no such list.
+ */
 static cli_score *scores_of(PyObject *list, Py_ssize_t count)
 {
     cli_score *scores = PyMem_Calloc((size_t)count + 1, sizeof *scores);
@@ -286,7 +302,8 @@ static cli_score *scores_of(PyObject *list, Py_ssize_t count)
     return scores ? scores : (cli_score *)PyErr_NoMemory();
 }
 
-/* evidence(scores, others): ln evidence and its error; and of the first against the second the Bayes factor, its error, the verdict. */
+/* evidence(scores, others): ln evidence and its error; and of the first against the second the Bayes factor, its error,
+ * the verdict. */
 PyObject *module_evidence(PyObject *module, PyObject *args)
 {
     (void)module;

@@ -34,13 +34,15 @@ static int keep_texts(session_object *s, const char *belief, const char *design)
     return 0;
 }
 
-/* Priors, drifts, charts, ranges: tuples by parameter or by setting, with None for the model's own. 0, or -1 and an exception. */
+/* Priors, drifts, charts, ranges: tuples by parameter or by setting, with None for the model's own. 0, or -1 and an
+ * exception. */
 static int take_wishes(rf_config *c, PyObject *priors, PyObject *drifts, PyObject *charts, PyObject *ranges)
 {
     for (unsigned i = 0; i < c->description.dim; i++) {
         rf_parameter *p = &c->description.parameter[i];
         rf_prior *prior = &c->prior[i];
-        PyObject *chart = PyTuple_GetItem(charts, i), *own = PyTuple_GetItem(priors, i), *drift = PyTuple_GetItem(drifts, i);
+        PyObject *chart = PyTuple_GetItem(charts, i), *own = PyTuple_GetItem(priors, i),
+                 *drift = PyTuple_GetItem(drifts, i);
         int kind;
         if (!chart || !own || !drift)
             return -1;
@@ -75,8 +77,8 @@ static int check_numbers(const rf_config *c)
     return status < 0 ? -1 : 0;
 }
 
-/* _open(model, belief, design, engine, seed, trial, is_float, attempts, accepted, sampler, strict, kappa, recovery, on_lost, anchors,
-   batch, priors, drifts, charts, ranges): None or a negative number is the default. */
+/* _open(model, belief, design, engine, seed, trial, is_float, attempts, accepted, sampler, strict, kappa, recovery,
+   on_lost, anchors, batch, priors, drifts, charts, ranges): None or a negative number is the default. */
 static PyObject *session_open(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -88,9 +90,10 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     long anchors;
     double kappa, recovery;
     char error[ERROR_MAX] = "";
-    if (!PyArg_ParseTuple(args, "O!zzsKIpIIipddilIO!O!O!O!", model_type, &model, &belief, &design, &engine, &seed, &trial, &is_float, &attempts,
-                          &accepted, &sampler, &strict, &kappa, &recovery, &on_lost, &anchors, &s->batch, &PyTuple_Type, &priors, &PyTuple_Type,
-                          &drifts, &PyTuple_Type, &charts, &PyTuple_Type, &ranges))
+    if (!PyArg_ParseTuple(args, "O!zzsKIpIIipddilIO!O!O!O!", model_type, &model, &belief, &design, &engine, &seed,
+                          &trial, &is_float, &attempts, &accepted, &sampler, &strict, &kappa, &recovery, &on_lost,
+                          &anchors, &s->batch, &PyTuple_Type, &priors, &PyTuple_Type, &drifts, &PyTuple_Type, &charts,
+                          &PyTuple_Type, &ranges))
         return NULL;
     if (s->session || !((model_object *)model)->model)
         return refuse_text(s->session ? "this tracker is open already" : "this model is not made");
@@ -103,7 +106,10 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     s->config.is_float = is_float;
     s->config.strict = strict;
     s->config.sampler = sampler >= 0 ? (rf_sampler)sampler : strict ? RF_REJECT : s->config.sampler;
-    s->config.attempts = attempts > 0 ? attempts : strict ? 100 : s->config.sampler == RF_WEIGHT ? s->config.attempts : 1000;
+    s->config.attempts = attempts > 0                     ? attempts
+                         : strict                         ? 100
+                         : s->config.sampler == RF_WEIGHT ? s->config.attempts
+                                                          : 1000;
     s->config.accepted_min = accepted;
     s->config.kappa = kappa >= 0 ? kappa : s->config.kappa;
     s->config.recovery = recovery >= 0 ? recovery : s->config.recovery;
@@ -114,7 +120,8 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     if (!(s->engine = rf_engine_open(engine, error, sizeof error)))
         return refuse_text("%s", error);
     s->config.engine = s->engine;
-    s->is_long = strcmp(s->config.belief, "gaussian") != 0 || (uint64_t)s->config.attempts * s->config.description.dim > 2048;
+    s->is_long =
+        strcmp(s->config.belief, "gaussian") != 0 || (uint64_t)s->config.attempts * s->config.description.dim > 2048;
     running r;
     begin(&r, s->model, 0);
     s->session = rf_session_open(&s->config, error, sizeof error);
@@ -152,7 +159,8 @@ static PyObject *session_ask(PyObject *self, PyObject *args)
     leave(s);
     s->asked = is_failed ? 0 : count;
     if (is_failed)
-        return s->config.design ? refuse(status, s->engine, NULL) : refuse_text("this tracker has no design: it was opened with design=None");
+        return s->config.design ? refuse(status, s->engine, NULL)
+                                : refuse_text("this tracker has no design: it was opened with design=None");
     PyObject *list = PyList_New(0);
     for (unsigned k = 0; k < count && list; k++) {
         double values[RF_DESCRIBED_MAX + 1];
@@ -195,17 +203,21 @@ static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
         if (!isnan(record->setting[i]))
             continue;
         if (k >= s->asked && d->setting[i].role != RF_SETTING_FIXED && !isnan(record->outcome)) {
-            refuse_text("setting %s is missing: nothing was asked, so an outcome needs its settings", d->setting[i].name);
+            refuse_text("setting %s is missing: nothing was asked, so an outcome needs its settings",
+                        d->setting[i].name);
             return -1;
         }
-        record->setting[i] = k < s->asked ? s->question[k][i] : d->setting[i].role == RF_SETTING_FIXED ? d->setting[i].low : 0;
+        record->setting[i] = k < s->asked                             ? s->question[k][i]
+                             : d->setting[i].role == RF_SETTING_FIXED ? d->setting[i].low
+                                                                      : 0;
     }
     return 0;
 }
 
 rf_status learn(session_object *s, const rf_record records[], uint32_t count)
 {
-    const int may_fail_unnoticed = s->model->bound && PyCallable_Check(s->model->bound); /* the library takes a bound's word */
+    const int may_fail_unnoticed =
+        s->model->bound && PyCallable_Check(s->model->bound); /* the library takes a bound's word */
     rf_session *copy = may_fail_unnoticed ? rf_session_copy(s->session) : NULL;
     if (may_fail_unnoticed && !copy)
         return RF_REFUSED_ENGINE;
@@ -253,7 +265,8 @@ static int setting_from(const session_object *s, PyObject *given, double setting
             refuse_text("the settings have a name that is none of model %s's", d->name);
         return used < PyDict_Size(given) ? -1 : 0;
     }
-    if (!PyTuple_Check(given) && !PyList_Check(given) && PyObject_HasAttrString(given, "keys")) { /* another mapping: a row of a DataFrame */
+    if (!PyTuple_Check(given) && !PyList_Check(given) &&
+        PyObject_HasAttrString(given, "keys")) { /* another mapping: a row of a DataFrame */
         PyObject *copy = PyDict_New();
         const int status = copy && PyDict_Update(copy, given) == 0 ? setting_from(s, copy, setting) : -1;
         Py_XDECREF(copy);
@@ -395,9 +408,21 @@ void row_write(double *row, const rf_description *d, const rf_step *s)
             *row++ = s->covariance[RF_TRIANGLE(i) + j];
     for (unsigned i = 0; i < d->settings; i++)
         *row++ = s->setting[i];
-    const double rest[] = {s->outcome, s->records,     r->attempts, r->accepted, r->acceptance, r->kappa, r->delta, s->log_evidence,
-                           sqrt(s->log_evidence_variance), s->loss, s->widened, s->restarts, r->status,
-                           s->health == RF_TRACKING && is_coarse ? RF_LOST + 1 : s->health, s->is_tested};
+    const double rest[] = {s->outcome,
+                           s->records,
+                           r->attempts,
+                           r->accepted,
+                           r->acceptance,
+                           r->kappa,
+                           r->delta,
+                           s->log_evidence,
+                           sqrt(s->log_evidence_variance),
+                           s->loss,
+                           s->widened,
+                           s->restarts,
+                           r->status,
+                           s->health == RF_TRACKING && is_coarse ? RF_LOST + 1 : s->health,
+                           s->is_tested};
     memcpy(row, rest, sizeof rest);
 }
 
@@ -414,7 +439,8 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
     rf_session_show(s->session, &step);
     leave(s);
     row_write(row, d, &step);
-    PyObject *a = tuple_of(row, row_width(d)), *b = tuple_of(step.chart_mean, d->dim), *c = tuple_of(step.covariance, (unsigned)RF_TRIANGLE(d->dim));
+    PyObject *a = tuple_of(row, row_width(d)), *b = tuple_of(step.chart_mean, d->dim),
+             *c = tuple_of(step.covariance, (unsigned)RF_TRIANGLE(d->dim));
     PyObject *all = a && b && c ? Py_BuildValue("(OOOz)", a, b, c, step.form) : NULL;
     Py_XDECREF(a);
     Py_XDECREF(b);
@@ -436,13 +462,15 @@ static PyObject *session_quantiles(PyObject *self, PyObject *args)
     for (unsigned i = 0; i < s->config.description.dim; i++) {
         const rf64_chart *chart = &belief->problem->charts[i];
         const double value = belief->kind->quantile(belief, order[i], p), middle = mean[order[i]];
-        values[i] = chart->kind == RF_PERIODIC ? rf64_chart_natural(chart, middle) + (value - middle) : rf64_chart_natural(chart, value);
+        values[i] = chart->kind == RF_PERIODIC ? rf64_chart_natural(chart, middle) + (value - middle)
+                                               : rf64_chart_natural(chart, value);
     }
     leave(s);
     return tuple_of(values, s->config.description.dim);
 }
 
-/* _draw(out, first): draws number first, first + 1, ... of what is believed now, in natural units; one in each row of out. */
+/* _draw(out, first): draws number first, first + 1, ... of what is believed now, in natural units; one in each row of
+ * out. */
 static PyObject *session_draw(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -484,9 +512,10 @@ static PyObject *session_slopes(PyObject *self, PyObject *ignored)
     for (unsigned i = 0; i < s->config.description.dim; i++) {
         const rf64_chart *chart = &belief->problem->charts[i];
         const double y = mean[order[i]];
-        slopes[i] = chart->kind == RF_POSITIVE  ? rf64_exp(y)
-                    : chart->kind == RF_BOUNDED ? (chart->high - chart->low) * 0.3989422804014327 * rf64_exp(-0.5 * y * y)
-                                                : 1;
+        slopes[i] = chart->kind == RF_POSITIVE ? rf64_exp(y)
+                    : chart->kind == RF_BOUNDED
+                        ? (chart->high - chart->low) * 0.3989422804014327 * rf64_exp(-0.5 * y * y)
+                        : 1;
     }
     leave(s);
     return tuple_of(slopes, s->config.description.dim);
@@ -550,7 +579,8 @@ static PyObject *session_load(PyObject *self, PyObject *args)
                         rf_session_load(s->session, from + HEAD, (size_t)size - HEAD) == 0;
     leave(s);
     if (!is_ours)
-        return refuse_text("it is of a run with other options (model, prior, seed, design, ...); open the tracker with those");
+        return refuse_text(
+            "it is of a run with other options (model, prior, seed, design, ...); open the tracker with those");
     s->position = get(from + 8);
     s->updates = get(from + 16);
     s->hash = get(from + 24);
@@ -615,9 +645,15 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getset[] = {{"_asked", session_asked, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc}, {Py_tp_traverse, (void *)traverse}, {Py_tp_clear, (void *)clear},
-                              {Py_tp_methods, (void *)methods}, {Py_tp_getset, (void *)getset},     {Py_tp_new, (void *)PyType_GenericNew},
+static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc},
+                              {Py_tp_traverse, (void *)traverse},
+                              {Py_tp_clear, (void *)clear},
+                              {Py_tp_methods, (void *)methods},
+                              {Py_tp_getset, (void *)getset},
+                              {Py_tp_new, (void *)PyType_GenericNew},
                               {0, NULL}};
 
-PyType_Spec session_spec = {.name = "rejfilt._rejfilt.Session", .basicsize = sizeof(session_object),
-                            .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, .slots = slots};
+PyType_Spec session_spec = {.name = "rejfilt._rejfilt.Session",
+                            .basicsize = sizeof(session_object),
+                            .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                            .slots = slots};

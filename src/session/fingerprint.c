@@ -23,9 +23,18 @@ uint64_t rf_config_fingerprint(const rf_config *config, uint32_t batch)
     const rf_description *d = &config->description;
     const rf64_design *design = config->design ? rf64_design_find(config->design, d, config->model->f64->design) : NULL;
     const uint32_t accepted = config->accepted_min > 0 ? config->accepted_min : rf64_options_default().accepted_min;
-    const double numbers[] = {d->dim,          d->settings,          config->attempts,  accepted,
-                              config->sampler, config->strict != 0,  config->kappa,     config->recovery,
-                              config->on_lost, (double)config->anchor_every, config->is_float != 0, batch};
+    const double numbers[] = {d->dim,
+                              d->settings,
+                              config->attempts,
+                              accepted,
+                              config->sampler,
+                              config->strict != 0,
+                              config->kappa,
+                              config->recovery,
+                              config->on_lost,
+                              (double)config->anchor_every,
+                              config->is_float != 0,
+                              batch};
     uint64_t hash = add_text(0xcbf29ce484222325u, d->name);
     hash = add_text(hash, config->own ? config->own->name : config->belief);
     hash = add_text(hash, design ? design->name : "given");
@@ -36,7 +45,7 @@ uint64_t rf_config_fingerprint(const rf_config *config, uint32_t batch)
         const rf_parameter *p = &d->parameter[i];
         const rf_prior *prior = &config->prior[i];
         const int has_range = p->chart == RF_BOUNDED || p->chart == RF_PERIODIC;
-        const double about[] = {p->chart,           has_range ? p->low : 0, has_range ? p->high : 0, prior->is_gaussian != 0,
+        const double about[] = {p->chart,     has_range ? p->low : 0, has_range ? p->high : 0, prior->is_gaussian != 0,
                                 prior->first, prior->second,          config->drift[i]};
         hash = add_numbers(add_text(hash, p->name), about, sizeof about / sizeof *about);
     }
