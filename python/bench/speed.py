@@ -59,35 +59,6 @@ def job():
     return np.column_stack([run["t"], run["x_"], run["outcome"]])
 
 
-def numpy_model():
-    import rejfilt
-
-    @rejfilt.model(parameters={"x": (0, math.pi / 2)}, settings={"t": rejfilt.Time(of="x"), "x_": rejfilt.Guess("x")}, fringe=2 * math.pi)
-    def precession(x, setting, outcome):
-        p = np.cos((x[0] - setting.x_) * (setting.t / 2)) ** 2
-        return p if outcome else 1 - p
-
-    return precession
-
-
-def numba_model():
-    try:
-        import numba
-    except ImportError:
-        return None
-    import rejfilt
-
-    @numba.cfunc(rejfilt.block_signature())
-    def block(x, n, setting, outcome, out, data):
-        half, reference = setting[0] / 2, setting[1]
-        for k in range(n):
-            p = np.cos((x[k] - reference) * half) ** 2
-            out[k] = p if outcome != 0 else 1 - p
-        return 0
-
-    return rejfilt.model(parameters={"x": (0, math.pi / 2)}, settings={"t": rejfilt.Time(of="x"), "x_": rejfilt.Guess("x")}, name="numba")(block)
-
-
 def per_update(model, records, attempts, drift=0.0):
     """One call of tell for every record; and the same in one call of the library's own loop."""
     import rejfilt
@@ -118,6 +89,9 @@ def main():
     arguments = parser.parse_args()
     import rejfilt
 
+    sys.path.insert(0, str(HERE.parent / "tests"))
+    from support import in_numba, in_numpy
+
     records = job()
     found = {"engine": "simd"}
     theirs = {}
@@ -130,7 +104,7 @@ def main():
             sys.exit(done.stderr)
         theirs = {int(k): v for k, v in json.loads(done.stdout.splitlines()[-1]).items()}
         print("QInfer 1.0:", ", ".join(f"{1e6 * v:.0f} µs at m = {k}" for k, v in theirs.items()))
-    for name, model in (("built-in", "precession"), ("numba", numba_model()), ("numpy", numpy_model())):
+    for name, model in (("built-in", "precession"), ("numba", in_numba()), ("numpy", in_numpy)):
         if model is None:
             continue
         for m in (100, 1000, 100_000):
@@ -140,7 +114,7 @@ def main():
             ratio = f", {theirs[m] / calls:.0f} × QInfer" if m in theirs else ""
             print(f"{name:9} m = {m:6}: {1e6 * calls:8.2f} µs an update, {1e6 * (calls - library):+.2f} µs above the library's own loop{ratio}")
     for design in ("quadrature", "pgh", "risk"):
-        tracker = rejfilt.Tracker(numpy_model(), seed=1, design=design)
+        tracker = rejfilt.Tracker(in_numpy, seed=1, design=design)
         took = best(lambda: [tracker.ask() for _ in range(20)]) / 20
         found[f"ask {design}"] = took
         print(f"numpy, ask() with {design}: {1e6 * took:.1f} µs")

@@ -146,11 +146,9 @@ static PyObject *few_classify(PyObject *self, PyObject *args)
 static void dealloc(PyObject *self)
 {
     few_object *f = (few_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
     rfc_training_close(f->training);
     rfc_table_free(&f->table);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    free_object(self);
 }
 
 static PyMethodDef methods[] = {

@@ -293,7 +293,6 @@ static int clear(PyObject *self)
 static void dealloc(PyObject *self)
 {
     fleet_object *f = (fleet_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     clear(self);
     rf_engine_close(f->engine);
@@ -301,8 +300,7 @@ static void dealloc(PyObject *self)
     PyMem_Free(f->filters);
     PyMem_Free(f->chosen);
     PyMem_Free(f->records);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    free_object(self);
 }
 
 static PyMethodDef methods[] = {

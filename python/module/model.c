@@ -473,7 +473,6 @@ static int clear(PyObject *self)
 static void dealloc(PyObject *self)
 {
     model_object *m = (model_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     clear(self);
     for (unsigned i = 0; i < sizeof m->views / sizeof *m->views; i++)
@@ -481,8 +480,7 @@ static void dealloc(PyObject *self)
     Py_CLEAR(m->empty);
     Py_CLEAR(m->tidy);
     PyMem_Free(m->names);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    free_object(self);
 }
 
 static PyMethodDef methods[] = {

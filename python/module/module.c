@@ -100,6 +100,13 @@ int numbers_of(PyObject *sequence, double *values, unsigned count, const char *w
     return 0;
 }
 
+void free_object(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
 /* ---- The module ---- */
 
 /* _set_notes(tuple): what a status from 0 to 127 stands for. */

@@ -89,6 +89,9 @@ PyObject *tuple_of(const double *values, unsigned count);
 /* Numbers of a sequence, `count` of them. 0, or -1 and an exception. */
 int numbers_of(PyObject *sequence, double *values, unsigned count, const char *what);
 
+/* The end of a deallocation. */
+void free_object(PyObject *self);
+
 /* Marks the session as in use. 0, or -1 and an exception. */
 int enter(session_object *s);
 void leave(session_object *s);

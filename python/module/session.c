@@ -610,13 +610,11 @@ static int clear(PyObject *self)
 static void dealloc(PyObject *self)
 {
     session_object *s = (session_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     clear(self);
     rf_engine_close(s->engine);
     PyMem_Free(s->texts);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    free_object(self);
 }
 
 PyDoc_STRVAR(tell_text, "tell(outcome, setting=None, *, time=None)\n--\n\n"

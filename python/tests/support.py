@@ -54,6 +54,25 @@ def in_numpy(x, setting, outcome):
     return p if outcome else 1 - p
 
 
+def in_numba():
+    """The same with numba; None where that is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+
+    @numba.cfunc(rejfilt.block_signature())
+    def block(x, n, setting, outcome, out, data):
+        half, reference = setting[0] / 2, setting[1]
+        for k in range(n):
+            p = np.cos((x[k] - reference) * half) ** 2
+            out[k] = p if outcome != 0 else 1 - p
+        return 0
+
+    declared = {"parameters": {"x": (0, 1.5707963267948966)}, "settings": {"t": rejfilt.Time(of="x"), "x_": rejfilt.Guess("x")}}
+    return rejfilt.model(**declared, fringe=6.283185307179586, name="in_numba")(block)
+
+
 def records(model, count, seed, truth=None):
     """Settings in random places, and outcomes of a truth that stays."""
     rng = np.random.default_rng(seed)

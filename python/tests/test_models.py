@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from support import ROOT, environment, in_numpy, records
+from support import ROOT, environment, in_numba, in_numpy, records
 
 import rejfilt
 from rejfilt import Refused, Tracker
@@ -14,29 +14,12 @@ from rejfilt import Refused, Tracker
 SOURCE = (ROOT / "src/models/precession.h").read_text().replace('"precession"', '"in_c"')
 
 
-def numba_model():
-    try:
-        import numba
-    except ImportError:
-        return None
-
-    @numba.cfunc(rejfilt.block_signature())
-    def block(x, n, setting, outcome, out, data):
-        half, reference = setting[0] / 2, setting[1]
-        for k in range(n):
-            p = np.cos((x[k] - reference) * half) ** 2
-            out[k] = p if outcome != 0 else 1 - p
-        return 0
-
-    return rejfilt.model(parameters={"x": (0, 1.5707963267948966)}, settings={"t": rejfilt.Time(of="x"), "x_": rejfilt.Guess("x")}, fringe=6.283185307179586, name="in_numba")(block)
-
-
 class FourWays(unittest.TestCase):
     def test_agree(self):
         """cos of numpy and of the library differ in the last digit, so that attempts at the edge may be accepted by one alone: weights."""
         table = records("precession", 40, seed=1)
         with tempfile.TemporaryDirectory() as folder, environment(REJFILT_CACHE=folder):
-            models = [m for m in (rejfilt.model("precession"), rejfilt.model(SOURCE), in_numpy, numba_model()) if m]
+            models = [m for m in (rejfilt.model("precession"), rejfilt.model(SOURCE), in_numpy, in_numba()) if m]
         for options in ({"belief": "gaussian"}, {"belief": "mixture"}, {"belief": "particles:500"}, {"belief": "grid"}, {"belief": "auto"},
                         {"belief": "gaussian", "precision": "float"}, {"belief": "gaussian", "engine": "threads:2", "attempts": 20000}):  # fmt: skip
             runs = [rejfilt.replay(m, table, seed=1, drift=0.01, **options) for m in models]
