@@ -47,8 +47,11 @@ PyObject *note_of(rf_status status, const rf_engine *engine)
 {
     if (status < 0)
         return refuse(status, engine, NULL);
-    PyObject *note = notes ? PyTuple_GetItem(notes, status & 127) : Py_None;
-    return note ? Py_NewRef(note) : NULL;
+    static PyObject *made[128]; /* as they are needed: an enumeration takes its time */
+    PyObject **note = &made[status & 127];
+    if (!*note)
+        *note = notes ? PyObject_CallFunction(notes, "i", status & 127) : PyLong_FromLong(status);
+    return *note ? Py_NewRef(*note) : NULL;
 }
 
 /* ---- Numbers ---- */
@@ -109,12 +112,10 @@ void free_object(PyObject *self)
 
 /* ---- The module ---- */
 
-/* _set_notes(tuple): what a status from 0 to 127 stands for. */
+/* _set_notes(type): what makes a note of a status from 0 to 127. */
 static PyObject *set_notes(PyObject *module, PyObject *given)
 {
     (void)module;
-    if (!PyTuple_Check(given) || PyTuple_Size(given) != 128)
-        return refuse_text("128 notes are needed");
     Py_XDECREF(notes);
     notes = Py_NewRef(given);
     Py_RETURN_NONE;

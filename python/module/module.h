@@ -55,7 +55,7 @@ typedef struct session_object {
 
 extern PyTypeObject *model_type, *session_type, *fleet_type;
 extern PyObject *refused; /* the exception */
-extern PyObject *notes;   /* a tuple: what a status stands for */
+extern PyObject *notes;   /* the type of what a status stands for */
 
 extern PyType_Spec model_spec, session_spec, fleet_spec, few_spec;
 

@@ -101,6 +101,8 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     s->config = rf_config_default(s->model->model);
     if (keep_texts(s, belief, design) < 0)
         return PyErr_NoMemory();
+    if (strict && !belief)
+        s->config.belief = "gaussian"; /* by definition */
     s->config.seed = seed;
     s->config.trial = trial;
     s->config.is_float = is_float;
@@ -421,7 +423,7 @@ void row_write(double *row, const rf_description *d, const rf_step *s)
                            s->widened,
                            s->restarts,
                            r->status,
-                           s->health == RF_TRACKING && is_coarse ? RF_LOST + 1 : s->health,
+                           s->health == RF_TRACKING && is_coarse ? -1 : (int)s->health,
                            s->is_tested};
     memcpy(row, rest, sizeof rest);
 }

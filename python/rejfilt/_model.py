@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
-import hashlib
 import importlib
 import os
-import pathlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,8 +21,7 @@ CHARTS = ("real", "positive", "bounded", "periodic")
 ROLES = ("fixed", "range", "logrange", "time", "guess")
 
 
-@dataclasses.dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """An unknown: the space it lives in, its range, which is also its uniform prior, and how it drifts.
 
     Made by `Real`, `Positive`, `Bounded` and `Periodic`.
@@ -62,8 +58,7 @@ def Periodic(low: float, high: float, *, drift: float = 0.0) -> Parameter:  # no
     return Parameter("periodic", low, high, drift)
 
 
-@dataclasses.dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """What the experimenter chooses, and how a designer that knows nothing else chooses it.
 
     Made by `Fixed`, `Range`, `LogRange`, `Time` and `Guess`.
@@ -118,21 +113,19 @@ def tuple_type(name: str, fields: Sequence[str]) -> type[Any]:
     return collections.namedtuple(name, list(fields), rename=True)
 
 
-def _cache() -> pathlib.Path:
-    """Where the loader keeps what it compiles."""
+def _write_source(text: str) -> str:
+    """The source as a file in the loader's cache, whose name is the same for the same text: it is compiled once."""
+    import hashlib
+
     chosen, xdg = os.environ.get("REJFILT_CACHE"), os.environ.get("XDG_CACHE_HOME", "")
-    return pathlib.Path(chosen) if chosen else pathlib.Path(xdg if xdg.startswith("/") else pathlib.Path.home() / ".cache") / "rejfilt"
-
-
-def _write_source(text: str) -> pathlib.Path:
-    """The source as a file, whose name is the same for the same text: the loader compiles it once."""
-    folder = _cache()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.c"
-    if not path.exists() or path.read_text() != text:
-        part = path.with_suffix(f".{os.getpid()}.tmp")
-        part.write_text(text)
-        part.replace(path)
+    folder = chosen or os.path.join(xdg if xdg.startswith("/") else os.path.expanduser("~/.cache"), "rejfilt")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    path = os.path.join(folder, f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.c")
+    if not os.path.exists(path):
+        part = f"{path}.{os.getpid()}.tmp"
+        with open(part, "w") as file:
+            file.write(text)
+        os.replace(part, path)
     return path
 
 
@@ -361,10 +354,11 @@ def _find(what: str | os.PathLike[str] | Model) -> Model:
         return what
     text = os.fspath(what)
     if "\n" in text or text.endswith(".c") or "/" in text:
-        path = _write_source(text) if "\n" in text else pathlib.Path(text)
+        path = _write_source(text) if "\n" in text else text
         made = Model()
-        made._use_file(str(path))
-        return made._finish((text if "\n" in text else str(path),), None, path.read_bytes())
+        made._use_file(path)
+        with open(path, "rb") as file:
+            return made._finish((text,), None, file.read())
     if text not in _builtin:
         if text not in models():
             raise Refused(f"there is no model '{text}'; there are {', '.join(models())}")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import importlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,8 +180,7 @@ def simulate(
     return Run(tracker.model, names, np.concatenate(parts) if parts else np.empty((0, len(names))))
 
 
-@dataclasses.dataclass(frozen=True)
-class Posterior:
+class Posterior(NamedTuple):
     """What passes over all records found. mean, sd and intervals are named tuples in natural units."""
 
     model: Model
@@ -235,8 +233,7 @@ def passes(
 CONCLUSIONS = ("within noise", "undecided", "slightly favoured", "favoured")
 
 
-@dataclasses.dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A model among others. log_factor is ln K against the best: 0 for that one, else negative."""
 
     name: str
@@ -247,8 +244,7 @@ class Candidate:
     by_passes: bool
 
 
-@dataclasses.dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """Which model do the records speak for? Candidates as they were given; `best` and `second` by name; what may be said of them."""
 
     candidates: tuple[Candidate, ...]
@@ -304,7 +300,7 @@ def compare(
     for label, one in given:
         model, options = one if isinstance(one, tuple) else (one, {})
         tracker = Tracker(
-            model, **({"design": None, "seed": number, "attempts": attempts or 1000, "sampler": "reject", "engine": engine, "belief": "gaussian"} | options)
+            model, **({"design": None, "seed": number, "attempts": attempts or 1000, "sampler": "reject", "engine": engine} | options)
         )
         outcomes_of.add(tracker.model.outcomes)
         if len(outcomes_of) > 1:

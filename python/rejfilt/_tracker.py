@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import fcntl
 import os
@@ -39,7 +38,7 @@ class Note(enum.IntFlag):
         return "; ".join(_rejfilt.status_text(bit) for bit in (1, 2, 4, 8, 16, 32, 64) if self & bit) or "fine"
 
 
-_rejfilt._set_notes(tuple(Note(i) for i in range(128)))
+_rejfilt._set_notes(Note)
 
 
 class Health(enum.StrEnum):
@@ -52,21 +51,19 @@ class Health(enum.StrEnum):
     COARSE = "coarse"  #: tracking, but the belief's shape is too coarse: intervals may be wrong
 
 
-HEALTH = tuple(Health)
+HEALTH = tuple(Health)  # as the library numbers them; the last one is -1
 SAMPLERS = ("reject", "lattice", "weight")
 ON_LOST = ("widen", "restart", "stop", "ignore", "watch")
 
 
-@dataclasses.dataclass(frozen=True)
-class Normal:
+class Normal(NamedTuple):
     """A Gaussian prior, in natural units."""
 
     mean: float
     sd: float
 
 
-@dataclasses.dataclass(frozen=True)
-class Uniform:
+class Uniform(NamedTuple):
     """A uniform prior; a pair of numbers means the same."""
 
     low: float
@@ -342,7 +339,7 @@ class Tracker(_rejfilt.Session):
         """The central interval that holds each parameter with that probability.
 
         >>> import rejfilt
-        >>> rejfilt.Tracker("coin", seed=1).interval(0.5)
+        >>> rejfilt.Tracker("coin", seed=1, belief="gaussian").interval(0.5)
         Parameters(p=Interval(low=0.25, high=0.75))
         """
         if not 0 < probability < 1:

@@ -54,6 +54,14 @@ class CommandsBits(unittest.TestCase):
         given = ["--prior=w=0.4+-0.2", "--drift=w=0.01", "--range=t=0:50", "--seed=9", "--model=ramsey"]
         same_rows(self, run, command_rows("track", *given, given=as_csv(table)))
 
+    def test_too_coarse(self):
+        t = np.arange(1.0, 101)
+        table = {"t": t, "x_": np.zeros(100), "outcome": np.random.default_rng(1).random(100) < np.cos(0.7 * t / 2) ** 2}
+        run = rejfilt.replay("precession", table, drift=0, belief="gaussian", seed=1)
+        self.assertIn("coarse", run["health"])
+        self.assertEqual(run.tracker.health, run["health"][-1])
+        same_rows(self, run, command_rows("track", "--drift=0", "--belief=gaussian", given=as_csv(table)))
+
     def test_simulation(self):
         for model, options, arguments in (
             ("precession", {}, []),
