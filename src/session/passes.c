@@ -130,6 +130,22 @@ rf_passes *rf_passes_open(const rf_config *config, const double records[], size_
     return NULL;
 }
 
+/* ---- Watching ---- */
+
+typedef struct watcher {
+    rf_passes_watch *watch;
+    void *user;
+    rf_passes_progress progress;
+    int is_stopped;
+} watcher;
+
+static int look(watcher *w, size_t records)
+{
+    w->progress.records = records;
+    w->is_stopped = w->is_stopped || (w->watch && w->watch(w->user, &w->progress) != 0);
+    return w->is_stopped;
+}
+
 /* ---- The order of the records ---- */
 
 static void naturals(const rf_passes *s, const double *y, uint32_t count, double *x)
@@ -174,7 +190,7 @@ static unsigned roughness(const rf_passes *s, const double *value)
 }
 
 /* Smooth ones first: a likelihood finer than the points are apart is noise until the posterior is as narrow. */
-static rf_status put_in_order(rf_passes *s)
+static rf_status put_in_order(rf_passes *s, watcher *w)
 {
     const unsigned dim = s->model.dim;
     double y[2 * PROBES * RF_DESCRIBED_MAX], x[2 * PROBES * RF_DESCRIBED_MAX], ratio[PROBES], value[2 * PROBES];
@@ -190,7 +206,7 @@ static rf_status put_in_order(rf_passes *s)
             y[(2 * k + 1) * dim + i] = at + ((k >> i % 4 & 1) ? step : -step);
         }
     naturals(s, y, 2 * PROBES, x);
-    for (size_t r = 0; r < s->count && status >= 0; r++) {
+    for (size_t r = 0; r < s->count && status >= 0 && (r % SEGMENT > 0 || !look(w, 0)); r++) {
         const double *record = s->records + r * s->row;
         status = rf64_model_likelihoods(&s->model, x, dim, 2 * PROBES, record, record[s->model.settings], value);
         class[r] = (uint16_t)roughness(s, value);
@@ -198,7 +214,7 @@ static rf_status put_in_order(rf_passes *s)
     }
     for (unsigned k = 0; k < ROUGH_MAX; k++)
         begin[k + 1] += begin[k];
-    for (size_t r = 0; r < s->count && status >= 0; r++)
+    for (size_t r = 0; r < s->count && status >= 0 && !w->is_stopped; r++)
         s->order[begin[class[r]]++] = r;
     free(class);
     return status;
@@ -252,20 +268,6 @@ static rf_status add_records(void *self, uint32_t begin, uint32_t count)
         }
     }
     return RF_OK;
-}
-
-typedef struct watcher {
-    rf_passes_watch *watch;
-    void *user;
-    rf_passes_progress progress;
-    int is_stopped;
-} watcher;
-
-static int look(watcher *w, size_t records)
-{
-    w->progress.records = records;
-    w->is_stopped = w->is_stopped || (w->watch && w->watch(w->user, &w->progress) != 0);
-    return w->is_stopped;
 }
 
 /* Records from..to are added, unless the watcher ends it. */
@@ -508,14 +510,14 @@ static void conclude(rf_passes *s, rf_passes_result *r)
 rf_status rf_passes_run(rf_passes *passes, rf_passes_watch *watch, void *user, rf_passes_result *result)
 {
     rf_passes *s = passes;
-    watcher w = {.watch = watch, .user = user, .progress = {.count = s->count}};
+    watcher w = {.watch = watch, .user = user, .progress = {.pass = 1, .count = s->count}};
     uint32_t pass = 0, whole = 0;
     height reached = {0, 0, 0};
     memset(result, 0, sizeof *result);
     result->dim = s->model.dim;
     s->proposal.count = 0;
-    rf_status status = put_in_order(s);
-    for (int is_enough = 0; status >= 0 && pass < PASSES_MAX && whole < WHOLE_MAX && !is_enough; pass++) {
+    rf_status status = put_in_order(s, &w);
+    for (int is_enough = 0; status >= 0 && !w.is_stopped && pass < PASSES_MAX && whole < WHOLE_MAX && !is_enough; pass++) {
         double effective;
         w.progress.pass = pass + 1;
         draw(s, pass, s->points, 1);
