@@ -31,6 +31,10 @@ help:
 	@echo "make hdl        the integer filter as hardware: lint, co-simulation, mutations, proofs, place and route, against its budget"
 	@echo "make hdl-demo   the hardware, simulated, tracks a drifting frequency; leaves $(BUILD)/hdl-demo.svg"
 	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"
+	@echo "make python     the Python package: a wheel in dist/, checked by auditwheel and abi3audit"
+	@echo "make python-test  its tests, from that wheel, in a fresh environment; SET=all takes minutes, with notebooks and all that is optional"
+	@echo "make python-sanitize  its tests under the address and undefined-behaviour sanitizers, minutes"
+	@echo "make python-bench  its speed, beside QInfer's"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make uninstall  remove what make install put there"
 	@echo "make deb        a Debian package, in dist/"
@@ -217,6 +221,23 @@ amalgamation:
 	@tools/need amalgamation
 	@python3 tools/amalgamate.py dist
 
+# the library that is in $(BUILD) already serves: its kernels take most of the time to compile
+python: configure
+	@tools/need python
+	@cmake --build $(BUILD) --target rejfilt_static rejfilt
+	@tools/python wheel $(BUILD) dist
+
+SET ?= short
+
+python-test: python
+	@tools/python test $(BUILD) dist $(SET)
+
+python-sanitize: python
+	@tools/python sanitize $(BUILD) dist
+
+python-bench: python
+	@tools/python bench $(BUILD) dist
+
 install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
 	@cmake --build $(BUILD) && tools/install/folders $(BUILD) && cmake --install $(BUILD)
@@ -251,4 +272,4 @@ clean:
 
 .PHONY: all help configure build demo test sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration trust reproduce \
         mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm hdl hdl-demo amalgamation prove install uninstall deb dist \
-        pictures docs clean
+        python python-test python-sanitize python-bench pictures docs clean

@@ -524,7 +524,7 @@ class Checkpoints(Run):
             self.refused(good[:length], "run.state")
         self.refused(good + b"\0", "run.state")
         self.refused(b"step,x.mean\n1,2\n" * 20, "run.state")
-        newer = good[:8] + struct.pack("<I", 5) + good[12:-4]
+        newer = good[:8] + struct.pack("<I", 6) + good[12:-4]
         self.refused(newer + struct.pack("<I", zlib.crc32(newer)), "version")
         for other in (["--seed=12"], ["--attempts=50001"], ["--drift=0.02"], ["--precision=float"], ["--model=phase"], ["--batch=2"],
                       ["--prior=0:1"], ["--sampler=lattice"], ["--on-lost=stop"], ["--strict"], ["--kappa=2"], ["--belief=grid"]):

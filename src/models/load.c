@@ -86,7 +86,7 @@ static int write_program(load *l)
 
 static int find_include(load *l)
 {
-    static const char *const places[] = {"/../include", "/../../include", NULL};
+    static const char *const places[] = {"/include", "/../include", "/../../include", NULL};
     static const char header[] = "rejfilt/model.h";
     const char *chosen = getenv("REJFILT_INCLUDE");
     char path[PATH_MAX];
