@@ -154,7 +154,7 @@ accuracy: build
 trust: build
 	@cmake -S . -B $(BUILD) -DRF_EXPERIMENTS=ON > /dev/null
 	@cmake --build $(BUILD) --target rejfilt-trust
-	@$(BUILD)/rejfilt-trust $(or $(TRIALS),1000) $(or $(SEED),1000003) $(FAMILY) | tee $(BUILD)/trust.md
+	@$(BUILD)/rejfilt-trust $(or $(TRIALS),1000) $(or $(SEED),1000003) $(if $(FAMILY),"$(FAMILY)") | tee $(BUILD)/trust.md
 
 calibration: build
 	@tools/need plot test

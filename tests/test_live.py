@@ -107,7 +107,7 @@ class Records(Test):
 
     def test_time_scales_diffusion(self):
         record = self.records[0]
-        for elapsed in (0, 0.25, 1, 7.5, 1e6):
+        for elapsed in (0, 0.25, 1, 7.5, 1e3):  # later it reaches the cap
             given = as_json([record | {"time": 100}, {"outcome": None, "time": 100 + elapsed}])
             first, second = parse(track("--belief=gaussian", given=given))  # a mixture knows that a uniform prior has ends
             self.assertEqual((first["time"], second["time"]), (100, 100 + elapsed))
@@ -265,7 +265,7 @@ class Health(Test):
         for seed in range(10):
             lines = parse(simulate("--jump=1@150", "--steps=300", f"--seed={seed}"))
             states = [line["health"] for line in lines]
-            self.assertLessEqual(set(states), {"tracking", "recovering"})
+            self.assertLessEqual(set(states), {"tracking", "suspicious", "recovering"})
             self.assertIn("recovering", states[150:200])
             self.assertGreater(lines[200]["widened"], lines[149]["widened"])
             for a, b in zip(lines, lines[1:]):
@@ -290,10 +290,10 @@ class Health(Test):
     def test_stop(self):
         state = str(self.folder / "run.state")
         for every in (1, 5):
-            output = track(*self.linear, "--on-lost=stop", f"--state={state}", f"--state-every={every}", given=self.far, code=1, says="line 9: the filter has lost the truth")
+            output = track(*self.linear, "--on-lost=stop", f"--state={state}", f"--state-every={every}", given=self.far, code=1, says="line 5: the filter has lost the truth")
             lines = parse(output)
-            self.assertEqual([line["health"] for line in lines], ["recovering"] * 7 + ["lost"])
-            self.assertEqual(position(state), 8)
+            self.assertEqual([line["health"] for line in lines], ["recovering"] * 3 + ["lost"])
+            self.assertEqual(position(state), 4)
             os.remove(state)
         track("--simulate", "--trials=2", "--on-lost=stop", code=2, says="--on-lost stop is about one run")
 
@@ -315,16 +315,19 @@ class Health(Test):
 
     def test_restart(self):
         lines = parse(track(*self.linear, "--on-lost=restart", given=self.far))
-        self.assertEqual([line["restarts"] for line in lines], [(k + 1) // 8 for k in range(40)])
-        for line in lines[7::8]:
+        self.assertEqual([line["restarts"] for line in lines], [(k + 1) // 4 for k in range(19)] + [4] * 21)
+        self.assertEqual({line["health"] for line in lines[19:]}, {"fault"})  # twenty times the same number
+        for line in lines[3:19:4]:
             self.assertEqual(line["health"], "lost")
-            self.assertEqual([(p["mean"], round(p["sd"], 12)) for p in line["parameters"]], [(0, 0.01)] * 2)
-        back = parse(track(*self.linear, "--on-lost=restart", given=self.far[: len("h1,h2,outcome\n" + "1,0.3,50\n" * 8)] + "1,0.3,0\n" * 10))
-        self.assertEqual([back[-1][k] for k in ("health", "restarts")], ["tracking", 1])
+            for p in line["parameters"]:  # at home, as wide as can be
+                self.assertEqual(p["mean"], 0)
+                self.assertAlmostEqual(p["sd"], 0.03, delta=0.0002)
+        back = parse(track(*self.linear, "--on-lost=restart", given=self.far[: len("h1,h2,outcome\n" + "1,0.3,50\n" * 4)] + "1,0.3,0\n" * 10))
+        self.assertEqual([back[-1][k] for k in ("health", "restarts")], ["recovering", 1])  # wider than the prior still
 
     def test_widen_and_ignore(self):
-        widened = parse(track(*self.linear, given=self.far))
-        self.assertEqual([line["widened"] for line in widened], list(range(1, 41)))
+        widened = parse(track(*self.linear, "--on-lost=widen", given=self.far))
+        self.assertEqual([line["widened"] for line in widened], list(range(1, 20)) + [19] * 21)
         self.assertEqual({line["restarts"] for line in widened}, {0})
         ignored = parse(track(*self.linear, "--on-lost=ignore", given=self.far))
         self.assertEqual({(line["widened"], line["health"]) for line in ignored}, {(0, "tracking")})

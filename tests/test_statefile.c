@@ -332,9 +332,9 @@ static void test_refusals(void **state)
     assert_refused(path, "is of a newer version (6; this program reads 5)");
     write_file(path, bytes, 16); /* of which nothing else may be believed */
     assert_refused(path, "is of a newer version (6; this program reads 5)");
-    bytes[8] = 4;
+    bytes[8] = 3;
     write_file(path, bytes, count);
-    assert_refused(path, "is of an older version (4; this program reads 5): go on with the program that wrote it, or begin anew");
+    assert_refused(path, "is of an older version (3; this program reads 5): go on with the program that wrote it, or begin anew");
     static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\5\0\0\0\0\20\0"; /* a byte more than it says */
     write_file(path, too_long, sizeof too_long);
     assert_refused(path, "is damaged (its length)");

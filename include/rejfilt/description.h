@@ -21,8 +21,9 @@ typedef enum rf_motion_kind {
     RF_MOTION_TELEGRAPH  /* from one of two levels to the other, at random times */
 } rf_motion_kind;
 
+/* How a parameter moves, in its chart. */
 typedef struct rf_motion {
-    rf_motion_kind kind;
+    rf_motion_kind kind;     /* one of zeros is a walk */
     double centre, sd, time; /* reverting: where to, its standard deviation after a long time, its correlation time > 0 */
     double level[2];         /* telegraph: where it dwells, */
     double dwell[2];         /* and for how long on average, > 0 */

@@ -28,6 +28,9 @@ enum { RF_ASK_MAX = 32, RF_BATCH_MAX = 1024 }; /* questions asked together; reco
 
 struct rf_step;
 
+/* Called when health has changed. */
+typedef void rf_on_health(void *user, rf_health before, const struct rf_step *step);
+
 /* What a session is opened with. Begin with rf_config_default. Everything it points to outlives the session. */
 typedef struct rf_config {
     const rf_model *model;        /* what is measured */
@@ -50,8 +53,8 @@ typedef struct rf_config {
     double kappa;                 /* in units of the model's bound; 0: controlled, from 1 */
     double recovery;              /* as in rf64_options */
     rf_on_lost on_lost;           /* what to do when tests fail */
-    void (*on_health)(void *user, rf_health before, const struct rf_step *step); /* called when health has changed, or null */
-    void *on_health_user;
+    rf_on_health *on_health;      /* null: nobody is told */
+    void *on_health_user;         /* given to it */
     long anchor_every;            /* one experiment of so many is an anchor; -1: as the design has it */
 } rf_config;
 

@@ -27,7 +27,7 @@ typedef enum rf_outage_kind {
 
 /* The detector fails for a while. */
 typedef struct rf_outage {
-    rf_outage_kind kind;
+    rf_outage_kind kind; /* what it does then */
     double outcome;  /* at which it is stuck */
     double flips;    /* share of the outcomes that are another all the same */
     long at, length; /* first measurement, from 0, and how many */
@@ -36,8 +36,8 @@ typedef struct rf_outage {
 /* A world. One of zeros is what the session believes: its prior, its drift, its model. */
 typedef struct rf_world {
     uint32_t jumps, outages; /* how many of these: */
-    rf_jump jump[RF_EVENTS_MAX];
-    rf_outage outage[RF_EVENTS_MAX];
+    rf_jump jump[RF_EVENTS_MAX];     /* of the truth */
+    rf_outage outage[RF_EVENTS_MAX]; /* of the detector */
     uint32_t has_drift, has_truth;    /* bit i: parameter i has its own of these: */
     double drift[RF_DESCRIBED_MAX];   /* standard deviation of a step, in the chart */
     rf_motion motion[RF_DESCRIBED_MAX]; /* and how it moves, where that is no walk */

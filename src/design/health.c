@@ -274,6 +274,8 @@ static void fail(RF(watched) *t)
     } else {
         widen(t);
         h->again = 1;
+        if (is_lost && t->on_lost == RF_ON_LOST_STOP) /* it may be told to go on, and is lost when it is lost again */
+            h->score = 0;
     }
 }
 
