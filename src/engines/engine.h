@@ -46,7 +46,7 @@ struct rf_engine {
     void *state;
     unsigned rank;
     char name[2 * RF_NAME_MAX]; /* with defaults filled in */
-    char complaint[192];
+    char complaint[2048]; /* a compiler's words fit */
 };
 
 /* What the engine does in the precision of a source that is compiled for both. */

@@ -5,8 +5,15 @@
 #include "chart.h"
 #include "draws.h"
 #include "lattice.h"
+#if RF_KERNEL_PAIRS >= 32
 #include "products.h"
+#endif
 #include "tally.h"
+
+/* The lattice's table, or a copy of it that is nearer. */
+#ifndef RF_LATTICE_AT
+#define RF_LATTICE_AT(index) rf_lattice_normal[index]
+#endif
 
 /* Words of a round of the lattice. */
 typedef struct {
@@ -68,7 +75,9 @@ RF_FN
 #endif
 void RF(to_natural)(const RF(chart) *chart, unsigned count, rf_real *lanes)
 {
-    const RF(chart) c = chart ? *chart : (RF(chart)){RF_REAL, 0, 0};
+    RF(chart) c = {RF_REAL, 0, 0};
+    if (chart)
+        c = *chart;
     if (c.kind == RF_POSITIVE)
         for (unsigned lane = 0; lane < count; lane++)
             lanes[lane] = RF(natural_positive)(lanes[lane]);

@@ -1,0 +1,303 @@
+/* What a GPU runs, included after a model's source: the attempts of a task, and updates of fleets. NVRTC compiles it, with the
+   core itself; tests/test_device.c compiles it as host code, where a group's threads run one after the other.
+
+   Set before the model: RF_PRECISION; RF_DEVICE_DIM parameters; RF_DEVICE_SAMPLER; RF_DEVICE_PAIRS of attempts side by side in a thread;
+   RF_DEVICE_GROUP threads for a filter of a fleet, a power of two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and RF_SAMPLER, which are constants. */
+#include "device_types.h"
+
+#if defined(__CUDACC__)
+__shared__ int16_t rf_device_lattice[4096 + 128];
+#define RF_LATTICE_AT(index) rf_device_lattice[index]
+#if RF_DEVICE_GROUP > 0
+#define RF_WORKER (threadIdx.x % RF_DEVICE_GROUP)
+#define RF_WORKERS RF_DEVICE_GROUP
+#define RF_WORKERS_SUM(numbers, count) rf_device_group_sum((uint64_t *)(numbers), (unsigned)(count))
+
+/* Each number becomes the sum over the threads of a group. */
+static __forceinline__ void rf_device_group_sum(uint64_t *numbers, unsigned count)
+{
+    const uint32_t mask = RF_DEVICE_GROUP == 32 ? 0xffffffffu : ((1u << RF_DEVICE_GROUP % 32) - 1) << (threadIdx.x & 31u & ~(RF_DEVICE_GROUP - 1u));
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned step = RF_DEVICE_GROUP / 2; step > 0; step /= 2)
+            numbers[i] += __shfl_xor_sync(mask, (unsigned long long)numbers[i], step);
+}
+
+static __forceinline__ uint64_t rf_device_group_max(uint64_t number)
+{
+    const uint32_t mask = RF_DEVICE_GROUP == 32 ? 0xffffffffu : ((1u << RF_DEVICE_GROUP % 32) - 1) << (threadIdx.x & 31u & ~(RF_DEVICE_GROUP - 1u));
+    for (unsigned step = RF_DEVICE_GROUP / 2; step > 0; step /= 2) {
+        const uint64_t other = __shfl_xor_sync(mask, (unsigned long long)number, step);
+        number = other > number ? other : number;
+    }
+    return number;
+}
+#endif
+#endif
+
+#if RF_PRECISION == 32
+#include "../../core/rejfilt32.c"
+#else
+#include "../../core/rejfilt64.c"
+#endif
+
+/* ---- One thread's attempts ---- */
+
+/* Which of how many threads this is. */
+typedef struct rf_device_worker {
+    uint32_t index, count;
+} rf_device_worker;
+
+#undef RF_KERNEL
+#undef RF_KERNEL_PAIRS
+#undef RF_KERNEL_DIM
+#undef RF_KERNEL_DIM_MAX
+#undef RF_KERNEL_IS_LOG
+#undef RF_KERNEL_LIKELIHOOD
+#undef RF_KERNEL_BOUND
+#undef RF_KERNEL_PLAIN
+#undef RF_KERNEL_ENTROPY
+#undef RF_KERNEL_WORKER
+#undef RF_KERNEL_WORKERS
+#undef RF_KERNEL_STORAGE
+#define RF_KERNEL RF(device_attempts)
+#define RF_KERNEL_PAIRS RF_DEVICE_PAIRS
+#define RF_KERNEL_DIM RF_DEVICE_DIM
+#define RF_KERNEL_DIM_MAX (RF_DEVICE_DIM > 1 ? RF_DEVICE_DIM : 2u) /* on the stack, which is in registers */
+#define RF_KERNEL_IS_LOG (description.is_log)
+#define RF_KERNEL_LIKELIHOOD likelihood
+#ifdef RF_HAS_BOUND
+#define RF_KERNEL_BOUND bound
+#else
+#define RF_KERNEL_BOUND(setting, outcome) (description.is_log ? RF_C(0.0) : RF_C(1.0))
+#endif
+#define RF_KERNEL_PLAIN 1
+#define RF_KERNEL_ENTROPY RF_DEVICE_ENTROPY
+#define RF_KERNEL_WORKER (((const rf_device_worker *)self)->index)
+#define RF_KERNEL_WORKERS (((const rf_device_worker *)self)->count)
+#define RF_KERNEL_STORAGE RF_FN
+#include "rejfilt/detail/attempts.h"
+
+/* A tally with room for its sums. */
+typedef struct RF(device_tally) {
+    RF(tally) tally;
+    int64_t sums[RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM)];
+    rf_real work[4];
+} RF(device_tally);
+
+/* The numbers of an answer. */
+RF_FN void RF(device_pack)(const RF(device_tally) *t, uint64_t numbers[])
+{
+    const uint64_t head[RF_DEVICE_HEAD] = {t->tally.over, t->tally.weight, t->tally.nan, t->tally.negative, t->tally.infinite, RF(bits)(t->tally.largest)};
+    for (unsigned i = 0; i < RF_DEVICE_HEAD; i++)
+        numbers[i] = head[i];
+    for (unsigned i = 0; i < RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM); i++)
+        numbers[RF_DEVICE_HEAD + i] = (uint64_t)t->sums[i];
+}
+
+/* ---- A task ---- */
+
+#ifdef RF_HAS_BOUND
+static rf_real RF(device_bound)(const rf_real setting[], rf_real outcome) { return bound(setting, outcome); }
+#endif
+static rf_real RF(device_likelihood)(const rf_real x[], const rf_real setting[], rf_real outcome) { return likelihood(x, setting, outcome); }
+
+/* The model with the functions of this side. */
+RF_FN RF(model) RF(device_model_of)(const RF(device_model) *about)
+{
+    RF(model) model = about->model;
+    model.likelihood = RF(device_likelihood);
+    model.bound = 0;
+#ifdef RF_HAS_BOUND
+    model.bound = RF(device_bound);
+#endif
+    model.charts = about->has_charts ? about->charts : 0;
+    model.kernels = 0;
+    model.block = 0;
+    model.dim = RF_DEVICE_DIM;
+    model.is_log = (uint16_t)description.is_log;
+    return model;
+}
+
+/* The task with the pointers of this side. */
+RF_FN RF(task) RF(device_task_of)(const RF(device_run) *run, const RF(model) *model)
+{
+    const rf_real *numbers = run->more ? run->more : run->numbers;
+    RF(task) task = run->task;
+    task.model = model;
+    task.mean = numbers;
+    task.factor = task.mean + RF_DEVICE_DIM;
+    task.wrap = run->task.wrap ? task.factor + RF_TRIANGLE(RF_DEVICE_DIM) : 0;
+    task.records = task.factor + RF_TRIANGLE(RF_DEVICE_DIM) + (run->task.wrap ? 2 * RF_DEVICE_DIM : 0);
+    return task;
+}
+
+#if RF_DEVICE_GROUP == 0
+/* What one thread does of a run. */
+RF_FN void RF(device_part)(const RF(device_run) *run, rf_device_worker worker, uint64_t numbers[])
+{
+    const RF(model) model = RF(device_model_of)(&run->about);
+    const RF(task) task = RF(device_task_of)(run, &model);
+    RF(device_tally) t;
+    RF(tally_clear)(&t.tally, RF_DEVICE_DIM, task.update);
+    RF(device_attempts)(&worker, &task, run->begin, run->count, &t.tally);
+    RF(device_pack)(&t, numbers);
+}
+
+#endif
+
+/* ---- Fleets ---- */
+
+#if RF_DEVICE_GROUP > 0
+
+/* An engine's operation: the threads of a group share the attempts, and each has all sums. */
+#if defined(__CUDACC__)
+static __noinline__ rf_status RF(device_group_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    const rf_device_worker worker = {RF_WORKER, RF_WORKERS};
+    const RF(task) own = *task;
+    RF(device_tally) t;
+    (void)self;
+    RF(tally_clear)(&t.tally, RF_DEVICE_DIM, own.update);
+    RF(device_attempts)((void *)&worker, &own, begin, count, &t.tally);
+    if (RF_DEVICE_GROUP > 1) {
+        uint64_t bad[3] = {t.tally.nan, t.tally.negative, t.tally.infinite};
+        const int any = __any_sync(__activemask(), (bad[0] | bad[1] | bad[2]) != 0);
+        rf_device_group_sum(&t.tally.over, 1);
+        rf_device_group_sum(&t.tally.weight, 1);
+        rf_device_group_sum((uint64_t *)t.sums, RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM));
+        t.tally.largest = RF(from_bits)((rf_unsigned)rf_device_group_max(RF(bits)(t.tally.largest)));
+        if (any) {
+            rf_device_group_sum(bad, 3);
+            t.tally.nan = (uint16_t)(bad[0] < 65535 ? bad[0] : 65535);
+            t.tally.negative = (uint16_t)(bad[1] < 65535 ? bad[1] : 65535);
+            t.tally.infinite = (uint16_t)(bad[2] < 65535 ? bad[2] : 65535);
+        }
+    }
+    return RF(tally_add)(tally, &t.tally);
+}
+#else
+static rf_status RF(device_group_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+{
+    (void)self;
+    for (uint32_t index = 0; index < RF_DEVICE_GROUP; index++) {
+        rf_device_worker worker = {index, RF_DEVICE_GROUP};
+        RF(device_attempts)(&worker, task, begin, count, tally);
+    }
+    return RF_OK;
+}
+#endif
+
+/* Updates a filter of the fleet's with record number `index`. Every thread of a group has a copy of it. Returns notes. */
+RF_FN rf_status RF(device_update)(const RF(device_fleet) *fleet, uint32_t index, unsigned char *memory, RF(report) *report)
+{
+    const RF(model) model = RF(device_model_of)(&fleet->about);
+    const RF(engine) group = {RF(device_group_run), 0, 0};
+    RF(filter) *filter = (RF(filter) *)(void *)memory;
+    return RF(update_checked)(filter, &model, fleet->records + (size_t)index * (model.settings + 1u), 1, &fleet->options, &group, report);
+}
+
+#endif
+
+#if defined(__CUDACC__)
+/* ---- Kernels ---- */
+
+static __forceinline__ void rf_device_begin()
+{
+    if (RF_DEVICE_SAMPLER != RF_REJECT)
+        for (unsigned i = threadIdx.x; i < 4096 + 128; i += blockDim.x)
+            rf_device_lattice[i] = rf_lattice_normal[i];
+    __syncthreads();
+}
+
+#if RF_DEVICE_GROUP == 0
+/* Each block's sums are added to the others'; the last one to end gives them to the host. */
+extern "C" __global__ void __launch_bounds__(512) rejfilt_run(const __grid_constant__ RF(device_run) run)
+{
+    enum { NUMBERS = RF_DEVICE_NUMBERS(RF_DEVICE_DIM), LARGEST = RF_DEVICE_HEAD - 1 };
+    __shared__ unsigned long long block[NUMBERS];
+    __shared__ uint32_t is_last;
+    const rf_device_worker worker = {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x};
+    uint64_t numbers[NUMBERS];
+    for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
+        block[i] = 0;
+    rf_device_begin();
+    RF(device_part)(&run, worker, numbers);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        for (unsigned step = 16; step > 0; step /= 2) {
+            const uint64_t other = __shfl_xor_sync(0xffffffffu, (unsigned long long)numbers[i], step);
+            numbers[i] = i == LARGEST ? (other > numbers[i] ? other : numbers[i]) : numbers[i] + other;
+        }
+    if (threadIdx.x % 32 == 0)
+        for (unsigned i = 0; i < NUMBERS; i++) {
+            if (i == LARGEST)
+                atomicMax(&block[i], (unsigned long long)numbers[i]);
+            else
+                atomicAdd(&block[i], (unsigned long long)numbers[i]);
+        }
+    __syncthreads();
+    if (gridDim.x > 1) {
+        unsigned long long *sums = (unsigned long long *)run.sums;
+        for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x) {
+            if (i == LARGEST)
+                atomicMax(&sums[i], block[i]);
+            else
+                atomicAdd(&sums[i], block[i]);
+        }
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0)
+            is_last = atomicAdd(&sums[NUMBERS], 1ull) == gridDim.x - 1;
+        __syncthreads();
+        if (!is_last)
+            return;
+        __threadfence();
+        for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
+            block[i] = atomicExch(&sums[i], 0ull);
+        if (threadIdx.x == 0)
+            sums[NUMBERS] = 0;
+    }
+    for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
+        run.answer[i] = block[i];
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        run.answer[NUMBERS] = run.number;
+}
+
+#else
+/* Refuses records that an update would refuse. */
+extern "C" __global__ void rejfilt_check(const __grid_constant__ RF(device_fleet) fleet)
+{
+    const RF(model) model = RF(device_model_of)(&fleet.about);
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
+        const rf_status status = RF(records_check)(&model, fleet.records + (size_t)i * (model.settings + 1u), 1, &fleet.options);
+        if (status < 0)
+            fleet.answer[1] = status;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) rejfilt_fleet(const __grid_constant__ RF(device_fleet) fleet)
+{
+    enum { KEPT = RF_FILTER_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real)),
+           MOVED = KEPT - RF_ROUND8_(sizeof(rf_real) * RF_STATE_(RF_DEVICE_DIM)) + RF_ROUND8_(sizeof(rf_real) * (RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM))) };
+    rf_status notes = RF_OK;
+    rf_device_begin();
+    if (fleet.answer[1] < 0)
+        return;
+    for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / RF_DEVICE_GROUP; i < fleet.count; i += gridDim.x * blockDim.x / RF_DEVICE_GROUP) {
+        alignas(16) unsigned char memory[KEPT];
+        uint64_t *from = (uint64_t *)(fleet.filters + (fleet.which ? fleet.which[i] : i) * fleet.stride), *to = (uint64_t *)memory;
+        RF(report) report;
+        for (unsigned k = 0; k < MOVED / 8; k++)
+            to[k] = from[k];
+        notes |= RF(device_update)(&fleet, i, memory, fleet.reports ? &report : 0);
+        for (unsigned k = RF_WORKER; k < MOVED / 8; k += RF_WORKERS)
+            from[k] = to[k];
+        if (fleet.reports && RF_WORKER == 0)
+            fleet.reports[i] = report;
+    }
+    if (notes)
+        atomicOr(fleet.answer, notes);
+}
+#endif
+#endif
