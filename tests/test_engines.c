@@ -461,7 +461,7 @@ static void kernels_are_found_by_name(void **state)
 {
     (void)state;
     const RF(kernel) two[] = {{"other", run_first, NULL}, {"baseline", run_second, NULL}, {NULL, NULL, NULL}}, native[] = {{"native", run_first, NULL}, {NULL, NULL, NULL}},
-                     none[] = {{"cuda", run_first}, {NULL, NULL}};
+                     none[] = {{"cuda", run_first, NULL}, {NULL, NULL, NULL}};
     const struct { const RF(kernel) *kernels; unsigned expected; } cases[] = {{two, 2}, {native, 1}, {none, 4}, {NULL, 4}};
     const rf_real mean = 0, factor = 1, record = 0;
     rf_engine *engine = open_or_skip("simd:baseline");

@@ -46,4 +46,11 @@ RF_FN rf_words rf_draw(uint64_t seed, uint32_t update, uint32_t index, uint32_t 
     return rf_philox(counter, seed);
 }
 
+/* The seed of number `index` of several with one seed. */
+RF_FN uint64_t rf_seed_of(uint64_t seed, uint32_t index)
+{
+    const rf_words w = rf_draw(seed, index, 0, 0, RF_FOR_USER);
+    return (uint64_t)w.word[1] << 32 | w.word[0];
+}
+
 #endif

@@ -10,7 +10,7 @@
      RF_KERNEL_BOUND       the bound as a function of (setting, outcome)
      RF_KERNEL_WORKER, RF_KERNEL_WORKERS
                            optional: which of how many workers this is, each of which runs every so many-th block of pairs
-     RF_KERNEL_PLAIN       optional, 0 or 1: whether the commonest case has a way of its own; 1 for vector lanes
+     RF_KERNEL_PLAIN       optional: whether the commonest case has a way of its own: 0 not, 1 for those who accept, 2 for weights, too
      RF_KERNEL_ENTROPY     optional, 0: the sum that the loss is measured by is left out
    or, for the stages of an attempt alone, instead of RF_KERNEL_LIKELIHOOD with
      RF_KERNEL_KNOWN       where in x the likelihood is, which is known already, as a function of (task, record, lane)
@@ -362,10 +362,8 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt
     if (RF_KERNEL_ENTROPY && attempt < RF_LATTICE_SIZE) {
         rf_sum entropy = {0};
         RF_UNROLL(8)
-        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
-            const float a = (float)accept[lane];
-            rf_sum_add(&entropy, (int32_t)(a * rf32_minus_2_log(a > 0x1p-32f ? a : 0x1p-32f) * (0.5f * RF_WEIGHT_UNIT)));
-        }
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+            rf_sum_add(&entropy, RF(weighted_entropy)(accept[lane]));
         tally->entropy += (uint64_t)rf_sum_of(entropy);
     }
     for (unsigned i = 0; i < dim; i++) {
@@ -373,7 +371,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt
         rf_sum sum = {0};
         RF_UNROLL(8)
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-            rf_sum_add(&sum, (int32_t)(accept[lane] * RF_WEIGHT_UNIT * ((rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID))));
+            rf_sum_add(&sum, RF(weighted)(accept[lane], (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID)));
         sum_z[i] += rf_sum_of(sum);
         for (unsigned j = 0; j <= i; j++) {
             const int32_t *other = q + j * RF_KERNEL_LANES;
@@ -381,7 +379,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt
             RF_UNROLL(8)
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
                 rf_real zz = (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID) * ((rf_real)other[lane] * (RF_C(1.0) / RF_GRID));
-                rf_sum_add(&product, (int32_t)(accept[lane] * RF_WEIGHT_UNIT * zz));
+                rf_sum_add(&product, RF(weighted)(accept[lane], zz));
             }
             sum_zz[RF_TRIANGLE(i) + j] += rf_sum_of(product);
         }
@@ -422,6 +420,53 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     return 1;
 }
 
+#if RF_KERNEL_PLAIN > 1
+/* The same with weights. They are of the lattice, so four of their products with z, |z| < 3.7, fit 32 bits. */
+RF_FN int RF_KERNEL_NAME(plain_weighted)(const RF(task) *task, uint32_t attempt, const int32_t *q, RF(tally) *tally)
+{
+    const rf_real *setting = task->records, outcome = setting[task->model->settings];
+    const rf_real scale = RF_C(1.0) / (RF_KERNEL_BOUND(setting, outcome) * task->kappa);
+    const rf_real mean = task->mean[0], width = task->factor[0] * (RF_C(1.0) / RF_GRID);
+    rf_unsigned highest = 0;
+    rf_real weight[RF_KERNEL_LANES];
+    int64_t sums[3] = {0, 0, 0}; /* of w, wz, wzz */
+    RF_UNROLL_ALL
+    for (unsigned first = 0; first < RF_KERNEL_LANES; first += 4) {
+        int32_t four[3] = {0, 0, 0};
+        RF_UNROLL_ALL
+        for (unsigned lane = first; lane < first + 4 && lane < RF_KERNEL_LANES; lane++) {
+            const rf_real x = mean + width * (rf_real)q[lane], value = RF_KERNEL_LIKELIHOOD(&x, setting, outcome);
+            const rf_real w = value * scale, z = (rf_real)q[lane] * (RF_C(1.0) / RF_GRID);
+            const rf_unsigned bits = RF(bits)(value);
+            highest = bits > highest ? bits : highest;
+            four[0] += (int32_t)(w * RF_WEIGHT_UNIT);
+            four[1] += RF(weighted)(w, z);
+            four[2] += RF(weighted)(w, z * z);
+            weight[lane] = w;
+        }
+        for (unsigned i = 0; i < 3; i++)
+            sums[i] += four[i];
+    }
+    if (highest > RF(bits)(RF_LIMIT))
+        return 0;
+    const rf_real largest = RF(from_bits)(highest) * scale;
+    if (largest > 1)
+        return 0;
+    tally->largest = RF(max)(tally->largest, largest);
+    tally->weight += (uint64_t)sums[0];
+    RF(tally_z)(tally)[0] += sums[1];
+    RF(tally_zz)(tally)[0] += sums[2];
+    if (RF_KERNEL_ENTROPY && attempt < RF_LATTICE_SIZE) {
+        int64_t entropy = 0;
+        RF_UNROLL_ALL
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+            entropy += RF(weighted_entropy)(weight[lane]);
+        tally->entropy += (uint64_t)entropy;
+    }
+    return 1;
+}
+#endif
+
 #ifndef RF_KERNEL_STORAGE
 #define RF_KERNEL_STORAGE static
 #endif
@@ -449,7 +494,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
     if (!roomy && RF_KERNEL_PAIRS > 1)
         return RF_REFUSED_ENGINE;
     const int is_plain = RF_KERNEL_PLAIN && dim == 1 && task->count == 1 && !RF_KERNEL_IS_LOG && !task->wrap &&
-                         RF_SAMPLER(task->sampler) != RF_WEIGHT && (!model->charts || model->charts[0].kind == RF_REAL);
+                         (RF_KERNEL_PLAIN > 1 || RF_SAMPLER(task->sampler) != RF_WEIGHT) && (!model->charts || model->charts[0].kind == RF_REAL);
     const uint32_t first = begin / 2 & ~(RF_KERNEL_PAIRS - 1), last = (begin + count - 1) / 2;
     for (uint32_t pair = first + RF_KERNEL_WORKER * RF_KERNEL_PAIRS; pair <= last; pair += RF_KERNEL_WORKERS * RF_KERNEL_PAIRS) {
         const int whole = 2 * pair >= begin && 2 * pair - begin + RF_KERNEL_LANES <= count;
@@ -457,6 +502,12 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
             RF_KERNEL_NAME(draw)(task, dim, pair, q, u);
         else
             RF_KERNEL_NAME(draw_lattice)(task, dim, pair, &start, q, u);
+#if RF_KERNEL_PLAIN > 1
+        if (is_plain && whole && RF_SAMPLER(task->sampler) == RF_WEIGHT) {
+            if (RF_KERNEL_NAME(plain_weighted)(task, 2 * pair, q, tally))
+                continue;
+        } else
+#endif
         if (is_plain && (whole || RF_KERNEL_PAIRS >= 16)) {
             if (!whole) { /* lanes outside repeat one inside, so that no likelihood is seen that is not of the range */
                 const uint32_t skip = begin > 2 * pair ? begin - 2 * pair : 0;

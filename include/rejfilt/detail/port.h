@@ -76,6 +76,20 @@
 #define RF_SQRT64_INSTRUCTION 0
 #endif
 
+/* The square root, correctly rounded, of a number that is 0 or above 2⁻¹⁰⁰. A GPU has no instruction for it: this is what its compiler
+   writes, less the branch for other numbers. */
+#if defined(__CUDACC__)
+RF_FN float rf_sqrt_normal(float x)
+{
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    const float s = __fmul_rn(x, y), h = __fmul_rn(y, 0.5f);
+    return x > 0 ? __fmaf_rn(__fmaf_rn(-s, s, x), h, s) : x;
+}
+#else
+#define rf_sqrt_normal rf32_sqrt
+#endif
+
 /* The whole product. NVIDIA's compiler adds zeros to it if it is not told that factors of 32 bits are meant. */
 RF_FN uint64_t rf_multiply(uint32_t a, uint32_t b)
 {

@@ -67,6 +67,15 @@ RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
     return RF(is_bad)(value, is_log) ? RF_C(0.0) : r;
 }
 
+/* What a candidate with this weight adds to the sum of z, or of zz. */
+RF_FN int32_t RF(weighted)(rf_real weight, rf_real z) { return (int32_t)(weight * RF_WEIGHT_UNIT * z); }
+/* And to that of −w·ln w. */
+RF_FN int32_t RF(weighted_entropy)(rf_real weight)
+{
+    const float w = (float)weight;
+    return (int32_t)(w * rf32_minus_2_log(w > 0x1p-32f ? w : 0x1p-32f) * (0.5f * RF_WEIGHT_UNIT));
+}
+
 /* lanes ← their natural values. */
 #if RF_KERNEL_PAIRS > 1
 RF_ONCE

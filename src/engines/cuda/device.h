@@ -70,7 +70,7 @@ typedef struct rf_device_worker {
 #else
 #define RF_KERNEL_BOUND(setting, outcome) (description.is_log ? RF_C(0.0) : RF_C(1.0))
 #endif
-#define RF_KERNEL_PLAIN 1
+#define RF_KERNEL_PLAIN 2
 #define RF_KERNEL_ENTROPY RF_DEVICE_ENTROPY
 #define RF_KERNEL_WORKER (((const rf_device_worker *)self)->index)
 #define RF_KERNEL_WORKERS (((const rf_device_worker *)self)->count)
@@ -132,14 +132,19 @@ RF_FN RF(task) RF(device_task_of)(const RF(device_run) *run, const RF(model) *mo
 }
 
 #if RF_DEVICE_GROUP == 0
-/* What one thread does of a run. */
+/* What one thread does of a run: its share of every so many-th piece. */
 RF_FN void RF(device_part)(const RF(device_run) *run, rf_device_worker worker, uint64_t numbers[])
 {
     const RF(model) model = RF(device_model_of)(&run->about);
     const RF(task) task = RF(device_task_of)(run, &model);
+    rf_device_worker lane = {worker.index % 32, 32};
+    const uint32_t end = run->begin + run->count, step = worker.count / 32 * run->piece; /* at most 2³¹ each */
     RF(device_tally) t;
     RF(tally_clear)(&t.tally, RF_DEVICE_DIM, task.update);
-    RF(device_attempts)(&worker, &task, run->begin, run->count, &t.tally);
+    for (uint32_t from = run->begin / run->piece * run->piece + worker.index / 32 * run->piece; from < end; from += step) {
+        const uint32_t first = from < run->begin ? run->begin : from, after = end - from < run->piece ? end : from + run->piece;
+        RF(device_attempts)(&lane, &task, first, after - first, &t.tally);
+    }
     RF(device_pack)(&t, numbers);
 }
 
@@ -201,6 +206,13 @@ RF_FN rf_status RF(device_update)(const RF(device_fleet) *fleet, uint32_t index,
 #if defined(__CUDACC__)
 /* ---- Kernels ---- */
 
+#ifndef RF_DEVICE_FLEET_BLOCKS
+#define RF_DEVICE_FLEET_BLOCKS 3 /* at once on a multiprocessor: fewer registers, more threads */
+#endif
+#ifndef RF_DEVICE_RUN_BLOCKS
+#define RF_DEVICE_RUN_BLOCKS 1
+#endif
+
 static __forceinline__ void rf_device_begin()
 {
     if (RF_DEVICE_SAMPLER != RF_REJECT)
@@ -211,7 +223,7 @@ static __forceinline__ void rf_device_begin()
 
 #if RF_DEVICE_GROUP == 0
 /* Each block's sums are added to the others'; the last one to end gives them to the host. */
-extern "C" __global__ void __launch_bounds__(512) rejfilt_run(const __grid_constant__ RF(device_run) run)
+extern "C" __global__ void __launch_bounds__(256, RF_DEVICE_RUN_BLOCKS) rejfilt_run(const __grid_constant__ RF(device_run) run)
 {
     enum { NUMBERS = RF_DEVICE_NUMBERS(RF_DEVICE_DIM), LARGEST = RF_DEVICE_HEAD - 1 };
     __shared__ unsigned long long block[NUMBERS];
@@ -276,28 +288,77 @@ extern "C" __global__ void rejfilt_check(const __grid_constant__ RF(device_fleet
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) rejfilt_fleet(const __grid_constant__ RF(device_fleet) fleet)
+/* A filter's memory, and how much of it is more than workspace. */
+enum { RF_DEVICE_KEPT = RF_FILTER_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real)),
+       RF_DEVICE_MOVED = RF_DEVICE_KEPT - RF_ROUND8_(sizeof(rf_real) * RF_STATE_(RF_DEVICE_DIM)) +
+                         RF_ROUND8_(sizeof(rf_real) * (RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM))) };
+
+/* Copies a filter, by one thread; or by those of a group, each its part. */
+static __forceinline__ void rf_device_copy(void *to, const void *from, unsigned worker, unsigned workers)
 {
-    enum { KEPT = RF_FILTER_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real)),
-           MOVED = KEPT - RF_ROUND8_(sizeof(rf_real) * RF_STATE_(RF_DEVICE_DIM)) + RF_ROUND8_(sizeof(rf_real) * (RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM))) };
+    for (unsigned k = worker; k < RF_DEVICE_MOVED / 8; k += workers)
+        ((uint64_t *)to)[k] = ((const uint64_t *)from)[k];
+}
+
+static __forceinline__ RF(filter) *RF(device_filter)(const RF(device_fleet) &fleet, uint32_t i)
+{
+    return (RF(filter) *)(fleet.filters + (fleet.which ? fleet.which[i] : i) * fleet.stride);
+}
+
+extern "C" __global__ void __launch_bounds__(256, RF_DEVICE_FLEET_BLOCKS) rejfilt_fleet(const __grid_constant__ RF(device_fleet) fleet)
+{
     rf_status notes = RF_OK;
     rf_device_begin();
     if (fleet.answer[1] < 0)
         return;
     for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / RF_DEVICE_GROUP; i < fleet.count; i += gridDim.x * blockDim.x / RF_DEVICE_GROUP) {
-        alignas(16) unsigned char memory[KEPT];
-        uint64_t *from = (uint64_t *)(fleet.filters + (fleet.which ? fleet.which[i] : i) * fleet.stride), *to = (uint64_t *)memory;
+        alignas(16) unsigned char memory[RF_DEVICE_KEPT];
+        RF(filter) *filter = RF(device_filter)(fleet, i);
         RF(report) report;
-        for (unsigned k = 0; k < MOVED / 8; k++)
-            to[k] = from[k];
-        notes |= RF(device_update)(&fleet, i, memory, fleet.reports ? &report : 0);
-        for (unsigned k = RF_WORKER; k < MOVED / 8; k += RF_WORKERS)
-            from[k] = to[k];
-        if (fleet.reports && RF_WORKER == 0)
+        rf_device_copy(memory, filter, 0, 1);
+        notes |= RF(device_update)(&fleet, i, memory, RF_DEVICE_ENTROPY && fleet.reports ? &report : 0);
+        rf_device_copy(filter, memory, RF_WORKER, RF_WORKERS);
+        if (RF_DEVICE_ENTROPY && fleet.reports && RF_WORKER == 0)
             fleet.reports[i] = report;
     }
     if (notes)
         atomicOr(fleet.answer, notes);
+}
+
+/* ---- What else is done with a fleet: one thread for each filter ---- */
+
+extern "C" __global__ void rejfilt_fill(const __grid_constant__ RF(device_fleet) fleet)
+{
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
+        RF(filter) *filter = RF(device_filter)(fleet, i);
+        RF(tally_clear)(&filter->tally, RF_DEVICE_DIM, 0);
+        RF(filter_restore)(filter, rf_seed_of(fleet.prior->seed, i), 0, RF(filter_mean)(fleet.prior), RF(filter_factor)(fleet.prior), 0);
+    }
+}
+
+extern "C" __global__ void rejfilt_pass(const __grid_constant__ RF(device_fleet) fleet)
+{
+    rf_status notes = RF_OK;
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
+        alignas(16) unsigned char memory[RF_DEVICE_KEPT]; /* with workspace, which the fleet's filters have not */
+        RF(filter) *filter = RF(device_filter)(fleet, i);
+        rf_device_copy(memory, filter, 0, 1);
+        notes |= RF(diffuse)((RF(filter) *)memory, fleet.rate, fleet.elapsed);
+        rf_device_copy(filter, memory, 0, 1);
+    }
+    if (notes)
+        atomicOr(fleet.answer, notes);
+}
+
+extern "C" __global__ void rejfilt_read(const __grid_constant__ RF(device_fleet) fleet)
+{
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
+        const RF(filter) *filter = RF(device_filter)(fleet, i);
+        const rf_real *from = fleet.what == 0 ? RF(filter_mean)(filter) : RF(filter_factor)(filter);
+        const unsigned numbers = fleet.what == 2 ? RF_TRIANGLE(RF_DEVICE_DIM) : RF_DEVICE_DIM;
+        for (unsigned k = 0; k < numbers; k++)
+            fleet.out[(size_t)i * numbers + k] = fleet.what == 1 ? RF(filter_sd)(filter, k) : from[k];
+    }
 }
 #endif
 #endif

@@ -28,10 +28,11 @@ typedef struct RF(device_run) {
     volatile uint64_t *answer; /* the host's: RF_DEVICE_NUMBERS, and behind them the number of the run, which is written last */
     uint64_t number;
     uint32_t begin, count;
+    uint32_t piece; /* attempts that 32 threads run together before they go on elsewhere: a power of two; on the lattice one round is best */
     rf_real numbers[RF_DEVICE_ROOM / sizeof(rf_real)]; /* mean, factor, wrap if there is one, records */
 } RF(device_run);
 
-/* An update of filters, each with a record of its own. */
+/* An update of filters, each with a record of its own; and what else is done with a fleet. */
 typedef struct RF(device_fleet) {
     RF(device_model) about;
     RF(options) options;
@@ -42,6 +43,10 @@ typedef struct RF(device_fleet) {
     int32_t *answer;       /* [0]: notes of all; [1]: a record's refusal, and then nothing is done */
     uint64_t stride;
     uint32_t count;
+    uint32_t what;           /* to read: an rf_read */
+    rf_real *out;            /* what is read */
+    rf_real rate, elapsed;   /* of time that passes */
+    const RF(filter) *prior; /* that all begin with */
 } RF(device_fleet);
 #endif
 

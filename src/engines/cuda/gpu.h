@@ -18,7 +18,7 @@ typedef struct rf_gpu_wanted {
 typedef struct rf_gpu_program {
     rf_gpu_wanted wanted;
     rf_cuda_image *image;
-    rf_cuda_function *run, *fleet, *check;
+    rf_cuda_function *run, *fleet, *check, *fill, *pass, *read;
     unsigned run_blocks, fleet_blocks; /* that run at once */
     struct rf_gpu_program *next;
 } rf_gpu_program;
@@ -44,6 +44,9 @@ typedef struct rf_gpu {
 } rf_gpu;
 
 enum { RF_GPU_THREADS = 256, RF_GPU_FLEET_THREADS = 256, RF_GPU_DIM = 8, RF_GPU_PAIRS = 4 };
+
+const rf32_residents_kind *rf32_gpu_residents(rf_engine *engine, const rf32_model *model);
+const rf64_residents_kind *rf64_gpu_residents(rf_engine *engine, const rf64_model *model);
 
 rf32_run rf32_gpu_run;
 rf64_run rf64_gpu_run;

@@ -155,4 +155,4 @@ static void gpu_close(rf_engine *engine)
     free(gpu);
 }
 
-const rf_engine_kind rf_kind_cuda = {.name = "cuda", .open = gpu_open, .close = gpu_close, .reserve = gpu_reserve};
+const rf_engine_kind rf_kind_cuda = {.name = "cuda", .open = gpu_open, .close = gpu_close, .reserve = gpu_reserve, .residents32 = rf32_gpu_residents, .residents64 = rf64_gpu_residents};

@@ -77,7 +77,7 @@ static int write_program(const rf_gpu_wanted *w, char program[PROGRAM_MAX])
                                 "#define RF_DEVICE_GROUP %uu\n#define RF_DEVICE_ENTROPY %u\n#define RF_DIM(dim) RF_DEVICE_DIM\n"
                                 "#define RF_SAMPLER(sampler) RF_DEVICE_SAMPLER\n#define RF_MODEL_NAME device\n"
                                 "#include %c%s%s%c\n#include \"rejfilt/src/engines/cuda/device.h\"\n",
-                                w->bits, w->dim, samplers[w->sampler], w->group ? 1 : RF_GPU_PAIRS, w->group, w->entropy, has_quote ? '<' : '"',
+                                w->bits, w->dim, samplers[w->sampler], w->group ? (getenv("X_FP") ? atoi(getenv("X_FP")) : 1) : (getenv("X_PAIRS") ? atoi(getenv("X_PAIRS")) : RF_GPU_PAIRS), w->group, w->entropy, has_quote ? '<' : '"',
                                 is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
     return length < 0 || length >= PROGRAM_MAX ? -1 : 0;
 }
@@ -109,6 +109,10 @@ unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const
         snprintf(beside, sizeof beside, "-I%.*s", (int)(strrchr(source->file, '/') - source->file), source->file);
         options[count++] = beside;
     }
+    const char *more = getenv("REJFILT_CUDA_FLAGS");
+    char more_words[512];
+    snprintf(more_words, sizeof more_words, "%s", more ? more : "");
+    count = split(more_words, 0, options, count);
     snprintf(number, sizeof number, "%u %" PRIx64, target, cuda->texts());
     key_add(&k, number);
     key_add(&k, source->key);
@@ -147,10 +151,15 @@ static int load_program(rf_gpu *gpu, rf_gpu_program *p, const unsigned char *ima
         p->run_blocks = p->run ? cuda->fit(gpu->device, p->run, RF_GPU_THREADS, 0) : 0;
         return p->run ? 0 : -1;
     }
-    p->fleet = cuda->find(gpu->device, p->image, "rejfilt_fleet", 0, error, size);
-    p->check = p->fleet ? cuda->find(gpu->device, p->image, "rejfilt_check", 0, error, size) : NULL;
-    p->fleet_blocks = p->fleet ? cuda->fit(gpu->device, p->fleet, RF_GPU_FLEET_THREADS, 0) : 0;
-    return p->check ? 0 : -1;
+    const struct {
+        const char *name;
+        rf_cuda_function **function;
+    } all[] = {{"rejfilt_fleet", &p->fleet}, {"rejfilt_check", &p->check}, {"rejfilt_fill", &p->fill}, {"rejfilt_pass", &p->pass}, {"rejfilt_read", &p->read}};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        if (!(*all[i].function = cuda->find(gpu->device, p->image, all[i].name, 0, error, size)))
+            return -1;
+    p->fleet_blocks = cuda->fit(gpu->device, p->fleet, RF_GPU_FLEET_THREADS, 0);
+    return 0;
 }
 
 rf_gpu_program *rf_gpu_find(rf_engine *engine, const rf_gpu_wanted *wanted)

@@ -1,6 +1,7 @@
 /* The cuda engine: attempts of one task, and updates of fleets, on a GPU. Compiled per precision. */
 #include "gpu.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "device_types.h"
@@ -95,10 +96,13 @@ rf_status RF(gpu_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t
     run.task = *task;
     run.sums = gpu->sums;
     run.answer = gpu->answer;
+    const uint32_t warps = program->run_blocks * (RF_GPU_THREADS / 32), least = 64 * RF_GPU_PAIRS, most = 4096; /* a round of the lattice */
+    for (run.piece = least; run.piece < most && count / (2 * run.piece) >= 4 * warps;)
+        run.piece *= 2;
     const uint32_t chunk = 0x80000000u / (dim * dim); /* a launch is not to take long */
     for (uint32_t done = 0; done < count;) {
         const uint32_t some = count - done < chunk ? count - done : chunk / RF_PART_ALIGN * RF_PART_ALIGN;
-        const uint32_t threads = RF_GPU_THREADS, needed = (some / (2 * RF_GPU_PAIRS) + 2 + threads - 1) / threads;
+        const uint32_t threads = RF_GPU_THREADS, needed = (some / run.piece + 2 + threads / 32 - 1) / (threads / 32);
         run.begin = begin + done;
         run.count = some;
         run.number = ++gpu->number;
@@ -113,35 +117,65 @@ rf_status RF(gpu_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t
 /* ---- Fleets ---- */
 
 /* Threads that share a filter: so many that each has some attempts, and few, since the end of an update is done by all of them. */
-static unsigned RF(group_for)(uint32_t attempts) { return attempts <= 96 ? 4 : attempts <= 512 ? 8 : 32; }
+static unsigned RF(group_for)(uint32_t attempts)
+{
+    return getenv("X_GROUP") ? (unsigned)atoi(getenv("X_GROUP")) : attempts <= 96 ? 4 : attempts <= 512 ? 8 : 32;
+}
+
+static const rf_gpu_program *RF(fleet_program)(rf_engine *engine, const RF(model) *model, const RF(options) *options, int has_entropy)
+{
+    const rf_gpu_wanted wanted = {RF(source_of)(model), RF_PRECISION, model->dim, options->sampler, RF(group_for)(options->attempts), has_entropy != 0};
+    return rf_gpu_find(engine, &wanted);
+}
+
+/* Launches an update, or with a null function what follows; `each` threads for a filter. Returns 0, or -1 with a complaint. */
+static int RF(launch)(rf_engine *engine, rf_cuda_function *function, unsigned each, unsigned blocks, RF(device_fleet) *fleet)
+{
+    rf_gpu *gpu = engine->state;
+    const uint64_t needed = ((uint64_t)fleet->count * each + RF_GPU_FLEET_THREADS - 1) / RF_GPU_FLEET_THREADS;
+    return gpu->cuda->launch(gpu->device, function, needed < blocks ? (unsigned)needed : blocks, RF_GPU_FLEET_THREADS, 0, fleet, engine->complaint, sizeof engine->complaint);
+}
+
+static int RF(to_device)(rf_engine *engine, void *to, const void *from, size_t bytes)
+{
+    rf_gpu *gpu = engine->state;
+    return gpu->cuda->to_device(gpu->device, to, from, bytes, engine->complaint, sizeof engine->complaint);
+}
+
+static int RF(to_host)(rf_engine *engine, void *to, const void *from, size_t bytes)
+{
+    rf_gpu *gpu = engine->state;
+    return gpu->cuda->to_host(gpu->device, to, from, bytes, engine->complaint, sizeof engine->complaint);
+}
+
+/* Bytes of a filter that are more than workspace. */
+static size_t RF(moved)(unsigned dim)
+{
+    return RF_ROUND8_(8 + RF_TALLY_BYTES_(dim, sizeof(RF(tally)), sizeof(rf_real)) + (dim + RF_TRIANGLE(dim)) * sizeof(rf_real));
+}
 
 rf_status RF(gpu_fleet)(void *self, const RF(fleet) *fleet)
 {
     rf_engine *engine = self;
     rf_gpu *gpu = engine->state;
     const RF(model) *model = fleet->model;
-    const rf_source *source = RF(source_of)(model);
-    if (!source)
+    if (fleet->count == 0)
+        return RF_OK;
+    if (!RF(source_of)(model))
         return RF(fleet_run)(fleet, RF_IN_PRECISION(engine->inner));
     if (RF(is_lost)(engine))
         return RF_REFUSED_ENGINE;
-    const unsigned dim = model->dim;
-    const size_t stride = RF(filter_bytes)(dim), moved = (size_t)((const unsigned char *)(RF(filter_factor)(fleet->filters[0]) + RF_TRIANGLE(dim)) - (const unsigned char *)fleet->filters[0]);
+    const size_t stride = RF(moved)(model->dim);
     const size_t filters = fleet->count * stride, records = fleet->count * (model->settings + (size_t)1) * sizeof(rf_real);
     const size_t reports = fleet->reports ? fleet->count * sizeof(RF(report)) : 0;
-    const rf_gpu_wanted wanted = {source, RF_PRECISION, dim, fleet->options->sampler, RF(group_for)(fleet->options->attempts), 1};
-    const rf_gpu_program *program = rf_gpu_find(engine, &wanted);
+    const rf_gpu_program *program = RF(fleet_program)(engine, model, fleet->options, 1);
     int32_t flags[2] = {0, 0};
-    char *error = engine->complaint;
-    const size_t size = sizeof engine->complaint;
-    if (fleet->count == 0)
-        return RF_OK;
     if (!program || rf_gpu_room(engine, &gpu->filters, filters, 0) < 0 || rf_gpu_room(engine, &gpu->records, records, 0) < 0 ||
         rf_gpu_room(engine, &gpu->reports, reports, 0) < 0 || rf_gpu_room(engine, &gpu->flags, sizeof flags, 0) < 0 ||
         rf_gpu_room(engine, &gpu->staged, filters, 1) < 0)
         return RF_REFUSED_ENGINE;
     for (uint32_t i = 0; i < fleet->count; i++)
-        memcpy((unsigned char *)gpu->staged.memory + i * stride, fleet->filters[i], moved);
+        memcpy((unsigned char *)gpu->staged.memory + i * stride, fleet->filters[i], stride);
     RF(device_fleet) all = {.options = *fleet->options,
                             .filters = gpu->filters.memory,
                             .records = gpu->records.memory,
@@ -150,16 +184,164 @@ rf_status RF(gpu_fleet)(void *self, const RF(fleet) *fleet)
                             .stride = stride,
                             .count = fleet->count};
     RF(tell_model)(model, &all.about);
-    const uint32_t needed = (uint32_t)(((uint64_t)fleet->count * wanted.group + RF_GPU_FLEET_THREADS - 1) / RF_GPU_FLEET_THREADS);
-    if (gpu->cuda->to_device(gpu->device, gpu->filters.memory, gpu->staged.memory, filters, error, size) < 0 ||
-        gpu->cuda->to_device(gpu->device, gpu->records.memory, fleet->records, records, error, size) < 0 ||
-        gpu->cuda->to_device(gpu->device, gpu->flags.memory, flags, sizeof flags, error, size) < 0 ||
-        gpu->cuda->launch(gpu->device, program->fleet, needed < program->fleet_blocks ? needed : program->fleet_blocks, RF_GPU_FLEET_THREADS, 0, &all, error, size) < 0 ||
-        gpu->cuda->to_host(gpu->device, gpu->staged.memory, gpu->filters.memory, filters, error, size) < 0 ||
-        gpu->cuda->to_host(gpu->device, flags, gpu->flags.memory, sizeof flags, error, size) < 0 ||
-        (reports && gpu->cuda->to_host(gpu->device, fleet->reports, gpu->reports.memory, reports, error, size) < 0) || rf_gpu_wait(engine, NULL, 0) < 0)
+    if (RF(to_device)(engine, gpu->filters.memory, gpu->staged.memory, filters) < 0 || RF(to_device)(engine, gpu->records.memory, fleet->records, records) < 0 ||
+        RF(to_device)(engine, gpu->flags.memory, flags, sizeof flags) < 0 || RF(launch)(engine, program->fleet, program->wanted.group, program->fleet_blocks, &all) < 0 ||
+        RF(to_host)(engine, gpu->staged.memory, gpu->filters.memory, filters) < 0 || RF(to_host)(engine, flags, gpu->flags.memory, sizeof flags) < 0 ||
+        (reports && RF(to_host)(engine, fleet->reports, gpu->reports.memory, reports) < 0) || rf_gpu_wait(engine, NULL, 0) < 0)
         return RF_REFUSED_ENGINE;
     for (uint32_t i = 0; i < fleet->count; i++)
-        memcpy(fleet->filters[i], (unsigned char *)gpu->staged.memory + i * stride, moved);
+        memcpy(fleet->filters[i], (unsigned char *)gpu->staged.memory + i * stride, stride);
     return flags[0];
+}
+
+/* ---- Resident fleets ---- */
+
+typedef struct RF(gpu_resident) {
+    RF(residents) base;
+    RF(device_fleet) all; /* what launches begin with */
+    unsigned char *filters;
+    rf_real *records; /* one for each, on the device */
+    uint32_t *which;
+    rf_real *out;
+    int32_t *flags, *told; /* on the device, and the host's */
+    RF(report) *reports;   /* made when they are first wanted */
+} RF(gpu_resident);
+
+enum { RF_GPU_ENOUGH = 1 << 20 }; /* blocks: as many as are needed */
+
+static int RF(gpu_open)(RF(residents) *base, const RF(filter) *prior, char *error, size_t size)
+{
+    RF(gpu_resident) *fleet = (RF(gpu_resident) *)(void *)base;
+    rf_engine *engine = base->engine;
+    rf_gpu *gpu = engine->state;
+    const rf_cuda_module *cuda = gpu->cuda;
+    const unsigned dim = base->model.dim;
+    const size_t stride = RF(moved)(dim), records = (size_t)base->count * (base->model.settings + 1u) * sizeof(rf_real);
+    const size_t out = (size_t)base->count * (dim > 1 ? RF_TRIANGLE(dim) : 1) * sizeof(rf_real);
+    const rf_gpu_program *program = RF(fleet_program)(engine, &base->model, &base->options, 0);
+    RF(filter) *first = program ? cuda->take(gpu->device, stride, error, size) : NULL;
+    const int is_there = first && (fleet->filters = cuda->take(gpu->device, base->count * stride, error, size)) &&
+                         (fleet->records = cuda->take(gpu->device, records, error, size)) &&
+                         (fleet->which = cuda->take(gpu->device, base->count * sizeof *fleet->which, error, size)) &&
+                         (fleet->out = cuda->take(gpu->device, out, error, size)) && (fleet->flags = cuda->take(gpu->device, 2 * sizeof *fleet->flags, error, size)) &&
+                         (fleet->told = cuda->take_host(gpu->device, 2 * sizeof *fleet->told, error, size)) &&
+                         (base->records = cuda->take_host(gpu->device, records, error, size)) &&
+                         (base->means = cuda->take_host(gpu->device, (size_t)base->count * dim * sizeof(rf_real), error, size));
+    int status = is_there ? 0 : -1;
+    if (!program)
+        rf_fail(error, size, "%s", engine->complaint);
+    if (is_there) {
+        fleet->all = (RF(device_fleet)){.options = base->options, .filters = fleet->filters, .records = fleet->records, .answer = fleet->flags, .stride = stride, .count = base->count, .out = fleet->out, .prior = first};
+        RF(tell_model)(&base->model, &fleet->all.about);
+        if (RF(to_device)(engine, first, prior, stride) < 0 || RF(launch)(engine, program->fill, 1, RF_GPU_ENOUGH, &fleet->all) < 0 || rf_gpu_wait(engine, NULL, 0) < 0)
+            status = rf_fail(error, size, "%s", engine->complaint);
+    }
+    if (gpu->cuda)
+        gpu->cuda->give(gpu->device, first);
+    return status;
+}
+
+static void RF(gpu_close)(RF(residents) *base)
+{
+    RF(gpu_resident) *fleet = (RF(gpu_resident) *)(void *)base;
+    const rf_gpu *gpu = base->engine->state;
+    void *const device[] = {fleet->filters, fleet->records, fleet->which, fleet->out, fleet->flags, fleet->reports};
+    void *const host[] = {fleet->told, base->records, base->means};
+    for (unsigned i = 0; i < sizeof device / sizeof *device && gpu->cuda; i++)
+        gpu->cuda->give(gpu->device, device[i]);
+    for (unsigned i = 0; i < sizeof host / sizeof *host && gpu->cuda; i++)
+        gpu->cuda->give_host(gpu->device, host[i]);
+}
+
+/* The fleet of a call: which filters, and no flags yet. Returns 0, or -1 with a complaint. */
+static int RF(gpu_choose)(RF(gpu_resident) *fleet, const uint32_t which[], uint32_t count, RF(device_fleet) *chosen)
+{
+    rf_engine *engine = fleet->base.engine;
+    if (RF(is_lost)(engine))
+        return -1;
+    *chosen = fleet->all;
+    chosen->count = count;
+    chosen->which = which ? fleet->which : NULL;
+    fleet->told[0] = fleet->told[1] = 0;
+    return RF(to_device)(engine, fleet->flags, fleet->told, 2 * sizeof *fleet->told) < 0 ||
+                   (which && RF(to_device)(engine, fleet->which, which, count * sizeof *which) < 0)
+               ? -1
+               : 0;
+}
+
+static rf_status RF(gpu_finish)(RF(gpu_resident) *fleet)
+{
+    rf_engine *engine = fleet->base.engine;
+    if (RF(to_host)(engine, fleet->told, fleet->flags, 2 * sizeof *fleet->told) < 0 || rf_gpu_wait(engine, NULL, 0) < 0)
+        return RF_REFUSED_ENGINE;
+    return fleet->told[1] < 0 ? fleet->told[1] : fleet->told[0];
+}
+
+static rf_status RF(gpu_tell)(RF(residents) *base, const uint32_t which[], uint32_t count, const rf_real records[], RF(report) reports[])
+{
+    RF(gpu_resident) *fleet = (RF(gpu_resident) *)(void *)base;
+    rf_engine *engine = base->engine;
+    rf_gpu *gpu = engine->state;
+    RF(device_fleet) chosen;
+    if (RF(gpu_choose)(fleet, which, count, &chosen) < 0)
+        return RF_REFUSED_ENGINE;
+    const rf_gpu_program *program = RF(fleet_program)(engine, &base->model, &base->options, reports != NULL);
+    if (reports && !fleet->reports)
+        fleet->reports = gpu->cuda->take(gpu->device, base->count * sizeof *reports, engine->complaint, sizeof engine->complaint);
+    chosen.reports = reports ? fleet->reports : NULL;
+    if (!program || (reports && !fleet->reports) ||
+        RF(to_device)(engine, fleet->records, records, (size_t)count * (base->model.settings + 1u) * sizeof *records) < 0 ||
+        RF(launch)(engine, program->check, 1, RF_GPU_ENOUGH, &chosen) < 0 ||
+        RF(launch)(engine, program->fleet, program->wanted.group, program->fleet_blocks, &chosen) < 0)
+        return RF_REFUSED_ENGINE;
+    const rf_status status = RF(gpu_finish)(fleet);
+    if (status < 0 || !reports)
+        return status;
+    return RF(to_host)(engine, reports, fleet->reports, count * sizeof *reports) < 0 || rf_gpu_wait(engine, NULL, 0) < 0 ? RF_REFUSED_ENGINE : status;
+}
+
+static rf_status RF(gpu_pass)(RF(residents) *base, rf_real rate, rf_real elapsed)
+{
+    RF(gpu_resident) *fleet = (RF(gpu_resident) *)(void *)base;
+    RF(device_fleet) chosen;
+    if (RF(gpu_choose)(fleet, NULL, base->count, &chosen) < 0)
+        return RF_REFUSED_ENGINE;
+    const rf_gpu_program *program = RF(fleet_program)(base->engine, &base->model, &base->options, 0);
+    chosen.rate = rate;
+    chosen.elapsed = elapsed;
+    return program && RF(launch)(base->engine, program->pass, 1, RF_GPU_ENOUGH, &chosen) == 0 ? RF(gpu_finish)(fleet) : RF_REFUSED_ENGINE;
+}
+
+static rf_status RF(gpu_read)(RF(residents) *base, rf_read what, const uint32_t which[], uint32_t count, rf_real out[])
+{
+    RF(gpu_resident) *fleet = (RF(gpu_resident) *)(void *)base;
+    const unsigned dim = base->model.dim;
+    const size_t numbers = what == RF_READ_FACTOR ? RF_TRIANGLE(dim) : dim;
+    RF(device_fleet) chosen;
+    if (RF(gpu_choose)(fleet, which, count, &chosen) < 0)
+        return RF_REFUSED_ENGINE;
+    const rf_gpu_program *program = RF(fleet_program)(base->engine, &base->model, &base->options, 0);
+    chosen.what = what;
+    if (!program || RF(launch)(base->engine, program->read, 1, RF_GPU_ENOUGH, &chosen) < 0 || RF(to_host)(base->engine, out, fleet->out, count * numbers * sizeof *out) < 0)
+        return RF_REFUSED_ENGINE;
+    return rf_gpu_wait(base->engine, NULL, 0) < 0 ? RF_REFUSED_ENGINE : RF_OK;
+}
+
+static rf_status RF(gpu_move)(RF(residents) *base, uint32_t index, RF(filter) *filter, int is_in)
+{
+    const RF(gpu_resident) *fleet = (RF(gpu_resident) *)(void *)base;
+    const size_t stride = RF(moved)(base->model.dim);
+    if (RF(is_lost)(base->engine))
+        return RF_REFUSED_ENGINE;
+    unsigned char *there = fleet->filters + index * stride;
+    const int status = is_in ? RF(to_device)(base->engine, there, filter, stride) : RF(to_host)(base->engine, filter, there, stride);
+    return status < 0 || rf_gpu_wait(base->engine, NULL, 0) < 0 ? RF_REFUSED_ENGINE : RF_OK;
+}
+
+static const RF(residents_kind) RF(residents_gpu) = {sizeof(RF(gpu_resident)), RF(gpu_open), RF(gpu_close), RF(gpu_tell), RF(gpu_pass), RF(gpu_read), RF(gpu_move)};
+
+const RF(residents_kind) *RF(gpu_residents)(rf_engine *engine, const RF(model) *model)
+{
+    const rf_gpu *gpu = engine->state;
+    return gpu->cuda && RF(source_of)(model) ? &RF(residents_gpu) : NULL;
 }
