@@ -203,12 +203,16 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
             const uint32_t stride = rf_lattice_stride[d], begin = start[d] + first * stride;
             const uint32_t from = begin % RF_LATTICE_SIZE; /* stride 1: the table goes on past its end */
             int32_t sum = 0;
+            int64_t squares = 0;
             for (uint32_t k = 0; k < count; k++) {
-                q[d][k] = RF_LATTICE_AT(d == 0 ? from + k : (begin + k * stride) % RF_LATTICE_SIZE);
-                sum += q[d][k];
+                const int32_t point = RF_LATTICE_AT(d == 0 ? from + k : (begin + k * stride) % RF_LATTICE_SIZE);
+                q[d][k] = (int16_t)point;
+                sum += point;
+                squares += (int64_t)point * point;
             }
             z[d] += sum;
-            for (unsigned j = 0; j <= d; j++) {
+            zz[RF(at)(d, d)] += squares;
+            for (unsigned j = 0; j < d; j++) {
                 int64_t product = 0;
                 for (uint32_t k = 0; k < count; k++)
                     product += q[d][k] * q[j][k];

@@ -434,7 +434,7 @@ RF_FN int RF_KERNEL_NAME(plain_weighted)(const RF(task) *task, uint32_t attempt,
     for (unsigned first = 0; first < RF_KERNEL_LANES; first += 4) {
         int32_t four[3] = {0, 0, 0};
         RF_UNROLL_ALL
-        for (unsigned lane = first; lane < first + 4 && lane < RF_KERNEL_LANES; lane++) {
+        for (unsigned k = 0, lane = first; k < (RF_KERNEL_LANES < 4 ? RF_KERNEL_LANES : 4); k++, lane++) {
             const rf_real x = mean + width * (rf_real)q[lane], value = RF_KERNEL_LIKELIHOOD(&x, setting, outcome);
             const rf_real w = value * scale, z = (rf_real)q[lane] * (RF_C(1.0) / RF_GRID);
             const rf_unsigned bits = RF(bits)(value);

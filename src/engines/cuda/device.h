@@ -1,12 +1,12 @@
 /* What a GPU runs, included after a model's source: the attempts of a task, and updates of fleets. NVRTC compiles it, with the
    core itself; tests/test_device.c compiles it as host code, where a group's threads run one after the other.
 
-   Set before the model: RF_PRECISION; RF_DEVICE_DIM parameters; RF_DEVICE_SAMPLER; RF_DEVICE_PAIRS of attempts side by side in a thread;
+   Set before the model: RF_PRECISION; RF_DEVICE_DIM parameters; RF_DEVICE_KINDS, their charts; RF_DEVICE_SAMPLER; RF_DEVICE_PAIRS of attempts side by side in a thread;
    RF_DEVICE_GROUP threads for a filter of a fleet, a power of two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and RF_SAMPLER, which are constants. */
 #include "device_types.h"
 
 #if defined(__CUDACC__)
-__shared__ int16_t rf_device_lattice[4096 + 128];
+__shared__ int32_t rf_device_lattice[4096 + 128];
 #define RF_LATTICE_AT(index) rf_device_lattice[index]
 #if RF_DEVICE_GROUP > 0
 #define RF_WORKER (threadIdx.x % RF_DEVICE_GROUP)
@@ -60,7 +60,7 @@ typedef struct rf_device_worker {
 #undef RF_KERNEL_WORKERS
 #undef RF_KERNEL_STORAGE
 #define RF_KERNEL RF(device_attempts)
-#define RF_KERNEL_PAIRS RF_DEVICE_PAIRS
+#define RF_KERNEL_PAIRS RF_DEVICE_PAIRS /* of many parameters 1 */
 #define RF_KERNEL_DIM RF_DEVICE_DIM
 #define RF_KERNEL_DIM_MAX (RF_DEVICE_DIM > 1 ? RF_DEVICE_DIM : 2u) /* on the stack, which is in registers */
 #define RF_KERNEL_IS_LOG (description.is_log)
@@ -101,16 +101,28 @@ static rf_real RF(device_bound)(const rf_real setting[], rf_real outcome) { retu
 #endif
 static rf_real RF(device_likelihood)(const rf_real x[], const rf_real setting[], rf_real outcome) { return likelihood(x, setting, outcome); }
 
-/* The model with the functions of this side. */
-RF_FN RF(model) RF(device_model_of)(const RF(device_model) *about)
+/* The model with the functions of this side; charts[dim] becomes its charts, of kinds that are constants here. */
+RF_FN RF(model) RF(device_model_of)(const RF(device_model) *about, RF(chart) charts[])
 {
+    const int kinds[RF_DEVICE_DIM] = {RF_DEVICE_KINDS};
+    int has_charts = 0; /* that change anything */
+    RF_UNROLL_ALL
+    for (unsigned i = 0; i < RF_DEVICE_DIM; i++)
+        if (kinds[i] != RF_REAL) {
+            for (unsigned j = 0; j < RF_DEVICE_DIM; j++)
+                charts[j] = about->charts[j];
+            has_charts = 1;
+        }
+    RF_UNROLL_ALL
+    for (unsigned i = 0; i < RF_DEVICE_DIM && has_charts; i++)
+        charts[i].kind = (rf_chart_kind)kinds[i];
     RF(model) model = about->model;
     model.likelihood = RF(device_likelihood);
     model.bound = 0;
 #ifdef RF_HAS_BOUND
     model.bound = RF(device_bound);
 #endif
-    model.charts = about->has_charts ? about->charts : 0;
+    model.charts = has_charts ? charts : 0;
     model.kernels = 0;
     model.block = 0;
     model.dim = RF_DEVICE_DIM;
@@ -131,11 +143,137 @@ RF_FN RF(task) RF(device_task_of)(const RF(device_run) *run, const RF(model) *mo
     return task;
 }
 
-#if RF_DEVICE_GROUP == 0
+#if RF_DEVICE_GROUP == 0 && RF_DEVICE_DIM > RF_DEVICE_OWN
+/* ---- Many parameters: each thread of a block makes a pair of attempts, and all of them share the sums ---- */
+
+enum { RF_DEVICE_TILE = 4, RF_DEVICE_TILES = (RF_DEVICE_DIM + RF_DEVICE_TILE - 1) / RF_DEVICE_TILE };
+
+/* A block's memory. */
+typedef struct RF(device_block) {
+    uint64_t *sums;   /* RF_DEVICE_NUMBERS */
+    rf_real *weight;  /* [columns] */
+    int32_t *z;       /* [dim][row] */
+    uint32_t row;
+    uint32_t *columns; /* candidates that are there */
+} RF(device_block);
+
+/* Where thread `thread` puts its first candidate, when `count` of them are accepted. */
+#if defined(__CUDACC__)
+#define RF_DEVICE_COLUMNS(columns, count) atomicAdd(columns, count)
+#define RF_DEVICE_ADD(sum, value) atomicAdd((unsigned long long *)(sum), (unsigned long long)(value))
+#else
+#define RF_DEVICE_COLUMNS(columns, count) ((*(columns) += (count)) - (count))
+#define RF_DEVICE_ADD(sum, value) (*(sum) += (uint64_t)(value))
+#endif
+
+/* The pair's attempts; those that count leave their z in the block's memory. */
+RF_FN void RF(device_pair)(const RF(task) *task, uint32_t pair, uint32_t begin, uint32_t count, unsigned thread, const RF(device_block) *block, RF(tally) *tally)
+{
+    int32_t q[2 * RF_DEVICE_DIM];
+    rf_real x[2 * RF_DEVICE_DIM], accept[2];
+    float u[2];
+    rf_lattice_start start = {~UINT32_C(0), {{0, 0, 0, 0}}};
+    if (RF_DEVICE_SAMPLER == RF_REJECT)
+        RF(device_attempts_draw)(task, RF_DEVICE_DIM, pair, q, u);
+    else
+        RF(device_attempts_draw_lattice)(task, RF_DEVICE_DIM, pair, &start, q, u);
+    if (task->wrap)
+        RF(device_attempts_wrap)(task->wrap, RF_DEVICE_DIM, q);
+    RF(device_attempts_place)(task, RF_DEVICE_DIM, q, x);
+    RF(device_attempts_mark_outside)(RF_DEVICE_SAMPLER, pair, begin, count, u);
+    if (RF(device_attempts_judge)(task, RF_DEVICE_DIM, x, u, 0, accept, tally))
+        RF(device_attempts_look_closer)(task, RF_DEVICE_DIM, x, u, accept, tally);
+    if (RF_DEVICE_SAMPLER == RF_WEIGHT) {
+        RF(device_attempts_add_weighted)(0, 2 * pair, q, accept, tally);
+        for (unsigned lane = 0; lane < 2; lane++) {
+            block->weight[2 * thread + lane] = accept[lane];
+            for (unsigned d = 0; d < RF_DEVICE_DIM; d++)
+                block->z[d * block->row + 2 * thread + lane] = q[2 * d + lane];
+        }
+    } else {
+        RF(device_attempts_add_accepted)(0, q, u, accept, tally);
+        const uint32_t first = (rf_real)u[0] <= accept[0], second = (rf_real)u[1] <= accept[1];
+        uint32_t column = first + second > 0 ? RF_DEVICE_COLUMNS(block->columns, first + second) : 0;
+        for (unsigned lane = 0; lane < 2; lane++) {
+            const uint32_t is_in = lane == 0 ? first : second;
+            for (unsigned d = 0; d < RF_DEVICE_DIM && is_in; d++)
+                block->z[d * block->row + column] = q[2 * d + lane];
+            column += is_in;
+        }
+    }
+}
+
+/* One product of the sums. */
+RF_FN int64_t RF(device_product)(int32_t a, int32_t b, rf_real weight)
+{
+    if (RF_DEVICE_SAMPLER != RF_WEIGHT)
+        return (int64_t)a * b;
+    return RF(weighted)(weight, (rf_real)a * (RF_C(1.0) / RF_GRID) * ((rf_real)b * (RF_C(1.0) / RF_GRID)));
+}
+
+/* Adds what is there to the sums: tiles of Σzzᵀ and rows of Σz, shared among the threads; a tile's columns are shared where threads are left. */
+RF_FN void RF(device_add)(unsigned thread, unsigned threads, const RF(device_block) *block)
+{
+    const unsigned columns = RF_DEVICE_SAMPLER == RF_WEIGHT ? 2 * threads : *block->columns, tiles = RF_DEVICE_TILES * (RF_DEVICE_TILES + 1) / 2;
+    const unsigned parts = threads / tiles > 1 ? threads / tiles : 1;
+    uint64_t *const z = block->sums + RF_DEVICE_HEAD, *const zz = z + RF_DEVICE_DIM;
+    for (unsigned work = thread; work < tiles * parts; work += threads) {
+        unsigned tile = work % tiles, row = 0;
+        int64_t sum[RF_DEVICE_TILE][RF_DEVICE_TILE] = {{0}};
+        for (; tile > row; row++)
+            tile -= row + 1;
+        const int32_t *a[RF_DEVICE_TILE], *b[RF_DEVICE_TILE]; /* rows past the end are read in vain */
+        for (unsigned k = 0; k < RF_DEVICE_TILE; k++) {
+            const unsigned i = row * RF_DEVICE_TILE + k, j = tile * RF_DEVICE_TILE + k;
+            a[k] = block->z + (i < RF_DEVICE_DIM ? i : RF_DEVICE_DIM - 1) * block->row;
+            b[k] = block->z + (j < RF_DEVICE_DIM ? j : RF_DEVICE_DIM - 1) * block->row;
+        }
+        for (unsigned c = work / tiles; c < columns; c += parts) {
+            const rf_real weight = RF_DEVICE_SAMPLER == RF_WEIGHT ? block->weight[c] : 0;
+            RF_UNROLL_ALL
+            for (unsigned k = 0; k < RF_DEVICE_TILE; k++)
+                RF_UNROLL_ALL
+                for (unsigned l = 0; l < RF_DEVICE_TILE; l++)
+                    sum[k][l] += RF(device_product)(a[k][c], b[l][c], weight);
+        }
+        RF_UNROLL_ALL
+        for (unsigned k = 0; k < RF_DEVICE_TILE; k++)
+            RF_UNROLL_ALL
+            for (unsigned l = 0; l < RF_DEVICE_TILE; l++) {
+                const unsigned i = row * RF_DEVICE_TILE + k, j = tile * RF_DEVICE_TILE + l;
+                if (i < RF_DEVICE_DIM && j <= i && sum[k][l] != 0)
+                    RF_DEVICE_ADD(&zz[RF_TRIANGLE(i) + j], sum[k][l]);
+            }
+    }
+    for (unsigned d = thread; d < RF_DEVICE_DIM; d += threads) {
+        int64_t sum = 0;
+        for (unsigned c = 0; c < columns; c++) {
+            const int32_t q = block->z[d * block->row + c];
+            sum += RF_DEVICE_SAMPLER == RF_WEIGHT ? RF(weighted)(block->weight[c], (rf_real)q * (RF_C(1.0) / RF_GRID)) : q;
+        }
+        z[d] += (uint64_t)sum;
+    }
+}
+
+/* A thread's tally without sums becomes part of the block's. */
+RF_FN void RF(device_gather)(const RF(tally) *t, uint64_t *sums)
+{
+    const uint64_t head[RF_DEVICE_HEAD - 1] = {t->over, t->weight, t->nan, t->negative, t->infinite};
+    for (unsigned i = 0; i < RF_DEVICE_HEAD - 1; i++)
+        if (head[i] != 0)
+            RF_DEVICE_ADD(&sums[i], head[i]);
+#if defined(__CUDACC__)
+    atomicMax((unsigned long long *)&sums[RF_DEVICE_HEAD - 1], (unsigned long long)RF(bits)(t->largest));
+#else
+    sums[RF_DEVICE_HEAD - 1] = RF(bits)(t->largest) > sums[RF_DEVICE_HEAD - 1] ? RF(bits)(t->largest) : sums[RF_DEVICE_HEAD - 1];
+#endif
+}
+#elif RF_DEVICE_GROUP == 0
 /* What one thread does of a run: its share of every so many-th piece. */
 RF_FN void RF(device_part)(const RF(device_run) *run, rf_device_worker worker, uint64_t numbers[])
 {
-    const RF(model) model = RF(device_model_of)(&run->about);
+    RF(chart) charts[RF_DEVICE_DIM];
+    const RF(model) model = RF(device_model_of)(&run->about, charts);
     const RF(task) task = RF(device_task_of)(run, &model);
     rf_device_worker lane = {worker.index % 32, 32};
     const uint32_t end = run->begin + run->count, step = worker.count / 32 * run->piece; /* at most 2³¹ each */
@@ -156,7 +294,12 @@ RF_FN void RF(device_part)(const RF(device_run) *run, rf_device_worker worker, u
 
 /* An engine's operation: the threads of a group share the attempts, and each has all sums. */
 #if defined(__CUDACC__)
-static __noinline__ rf_status RF(device_group_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+#if RF_DEVICE_GROUP > 1
+static __noinline__
+#else
+static __forceinline__
+#endif
+rf_status RF(device_group_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     const rf_device_worker worker = {RF_WORKER, RF_WORKERS};
     const RF(task) own = *task;
@@ -195,7 +338,8 @@ static rf_status RF(device_group_run)(void *self, const RF(task) *task, uint32_t
 /* Updates a filter of the fleet's with record number `index`. Every thread of a group has a copy of it. Returns notes. */
 RF_FN rf_status RF(device_update)(const RF(device_fleet) *fleet, uint32_t index, unsigned char *memory, RF(report) *report)
 {
-    const RF(model) model = RF(device_model_of)(&fleet->about);
+    RF(chart) charts[RF_DEVICE_DIM];
+    const RF(model) model = RF(device_model_of)(&fleet->about, charts);
     const RF(engine) group = {RF(device_group_run), 0, 0};
     RF(filter) *filter = (RF(filter) *)(void *)memory;
     return RF(update_checked)(filter, &model, fleet->records + (size_t)index * (model.settings + 1u), 1, &fleet->options, &group, report);
@@ -210,7 +354,10 @@ RF_FN rf_status RF(device_update)(const RF(device_fleet) *fleet, uint32_t index,
 #define RF_DEVICE_FLEET_BLOCKS 3 /* at once on a multiprocessor: fewer registers, more threads */
 #endif
 #ifndef RF_DEVICE_RUN_BLOCKS
-#define RF_DEVICE_RUN_BLOCKS 1
+#define RF_DEVICE_RUN_BLOCKS 3
+#endif
+#ifndef RF_DEVICE_RUN_THREADS
+#define RF_DEVICE_RUN_THREADS 256
 #endif
 
 static __forceinline__ void rf_device_begin()
@@ -222,30 +369,12 @@ static __forceinline__ void rf_device_begin()
 }
 
 #if RF_DEVICE_GROUP == 0
-/* Each block's sums are added to the others'; the last one to end gives them to the host. */
-extern "C" __global__ void __launch_bounds__(256, RF_DEVICE_RUN_BLOCKS) rejfilt_run(const __grid_constant__ RF(device_run) run)
+enum { NUMBERS = RF_DEVICE_NUMBERS(RF_DEVICE_DIM), LARGEST = RF_DEVICE_HEAD - 1 };
+
+/* A block's sums are added to the others'; the last one to end gives them to the host. */
+static __forceinline__ void RF(device_give)(const RF(device_run) &run, unsigned long long *block)
 {
-    enum { NUMBERS = RF_DEVICE_NUMBERS(RF_DEVICE_DIM), LARGEST = RF_DEVICE_HEAD - 1 };
-    __shared__ unsigned long long block[NUMBERS];
     __shared__ uint32_t is_last;
-    const rf_device_worker worker = {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x};
-    uint64_t numbers[NUMBERS];
-    for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
-        block[i] = 0;
-    rf_device_begin();
-    RF(device_part)(&run, worker, numbers);
-    for (unsigned i = 0; i < NUMBERS; i++)
-        for (unsigned step = 16; step > 0; step /= 2) {
-            const uint64_t other = __shfl_xor_sync(0xffffffffu, (unsigned long long)numbers[i], step);
-            numbers[i] = i == LARGEST ? (other > numbers[i] ? other : numbers[i]) : numbers[i] + other;
-        }
-    if (threadIdx.x % 32 == 0)
-        for (unsigned i = 0; i < NUMBERS; i++) {
-            if (i == LARGEST)
-                atomicMax(&block[i], (unsigned long long)numbers[i]);
-            else
-                atomicAdd(&block[i], (unsigned long long)numbers[i]);
-        }
     __syncthreads();
     if (gridDim.x > 1) {
         unsigned long long *sums = (unsigned long long *)run.sums;
@@ -276,11 +405,65 @@ extern "C" __global__ void __launch_bounds__(256, RF_DEVICE_RUN_BLOCKS) rejfilt_
         run.answer[NUMBERS] = run.number;
 }
 
+#if RF_DEVICE_DIM > RF_DEVICE_OWN
+extern "C" __global__ void __launch_bounds__(256) rejfilt_run(const __grid_constant__ RF(device_run) run)
+{
+    extern __shared__ uint64_t memory[];
+    __shared__ uint32_t columns;
+    rf_real *const weight = (rf_real *)(memory + NUMBERS);
+    const RF(device_block) block = {memory, weight, (int32_t *)(weight + 2 * blockDim.x), RF_DEVICE_ROW(blockDim.x), &columns};
+    RF(chart) charts[RF_DEVICE_DIM];
+    const RF(model) model = RF(device_model_of)(&run.about, charts);
+    const RF(task) task = RF(device_task_of)(&run, &model);
+    alignas(8) unsigned char own[sizeof(RF(tally)) + 8];
+    RF(tally) *const tally = (RF(tally) *)own;
+    for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
+        memory[i] = 0;
+    *tally = RF(tally){};
+    rf_device_begin();
+    for (uint32_t pair = run.begin / 2 + blockIdx.x * blockDim.x; pair <= (run.begin + run.count - 1) / 2; pair += gridDim.x * blockDim.x) {
+        if (threadIdx.x == 0)
+            columns = 0;
+        __syncthreads();
+        RF(device_pair)(&task, pair + threadIdx.x, run.begin, run.count, threadIdx.x, &block, tally);
+        __syncthreads();
+        RF(device_add)(threadIdx.x, blockDim.x, &block);
+        __syncthreads();
+    }
+    RF(device_gather)(tally, memory);
+    RF(device_give)(run, (unsigned long long *)memory);
+}
+#else
+extern "C" __global__ void __launch_bounds__(RF_DEVICE_RUN_THREADS, RF_DEVICE_RUN_BLOCKS) rejfilt_run(const __grid_constant__ RF(device_run) run)
+{
+    __shared__ unsigned long long block[NUMBERS];
+    const rf_device_worker worker = {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x};
+    uint64_t numbers[NUMBERS];
+    for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
+        block[i] = 0;
+    rf_device_begin();
+    RF(device_part)(&run, worker, numbers);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        for (unsigned step = 16; step > 0; step /= 2) {
+            const uint64_t other = __shfl_xor_sync(0xffffffffu, (unsigned long long)numbers[i], step);
+            numbers[i] = i == LARGEST ? (other > numbers[i] ? other : numbers[i]) : numbers[i] + other;
+        }
+    if (threadIdx.x % 32 == 0)
+        for (unsigned i = 0; i < NUMBERS; i++) {
+            if (i == LARGEST)
+                atomicMax(&block[i], (unsigned long long)numbers[i]);
+            else
+                atomicAdd(&block[i], (unsigned long long)numbers[i]);
+        }
+    RF(device_give)(run, block);
+}
+#endif
 #else
 /* Refuses records that an update would refuse. */
 extern "C" __global__ void rejfilt_check(const __grid_constant__ RF(device_fleet) fleet)
 {
-    const RF(model) model = RF(device_model_of)(&fleet.about);
+    RF(chart) charts[RF_DEVICE_DIM];
+    const RF(model) model = RF(device_model_of)(&fleet.about, charts);
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
         const rf_status status = RF(records_check)(&model, fleet.records + (size_t)i * (model.settings + 1u), 1, &fleet.options);
         if (status < 0)
@@ -296,6 +479,7 @@ enum { RF_DEVICE_KEPT = RF_FILTER_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeo
 /* Copies a filter, by one thread; or by those of a group, each its part. */
 static __forceinline__ void rf_device_copy(void *to, const void *from, unsigned worker, unsigned workers)
 {
+    RF_UNROLL_ALL
     for (unsigned k = worker; k < RF_DEVICE_MOVED / 8; k += workers)
         ((uint64_t *)to)[k] = ((const uint64_t *)from)[k];
 }

@@ -9,14 +9,20 @@ enum {
     RF_DEVICE_ROOM = 2560, /* bytes of numbers that travel with a launch */
     RF_DEVICE_HEAD = 6     /* numbers of an answer before its sums: over, weight, nan, negative, infinite, bits of the largest */
 };
+#define RF_DEVICE_OWN 6u /* up to so many parameters each thread has sums of its own; of more those of a block share them */
 #define RF_DEVICE_NUMBERS(dim) (RF_DEVICE_HEAD + (dim) + RF_TRIANGLE(dim))
+
+/* Shared memory of a block of `threads` for more than RF_DEVICE_OWN parameters: z of its candidates, their weights, and sums. Rows of z are
+   an odd number of words apart, so that those who read a column do not crowd. */
+#define RF_DEVICE_ROW(threads) (2 * (threads) + 1)
+#define RF_DEVICE_SHARED(dim, threads, real)                                                                                                    \
+    (8 * RF_DEVICE_NUMBERS(dim) + 2 * (threads) * (real) + 4 * (size_t)(dim) * RF_DEVICE_ROW(threads))
 
 #ifdef RF_PRECISION
 /* What all launches know. Pointers in `model` are the host's: the device has its own functions. */
 typedef struct RF(device_model) {
     RF(model) model;
-    RF(chart) charts[RF_DEVICE_CHARTS];
-    uint32_t has_charts;
+    RF(chart) charts[RF_DEVICE_CHARTS]; /* if there are any */
 } RF(device_model);
 
 /* Attempts [begin, begin + count) of a task. `sums` are zero before and after. */

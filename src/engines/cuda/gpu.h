@@ -9,7 +9,9 @@
 typedef struct rf_gpu_wanted {
     const rf_source *source;
     unsigned bits, dim;
+    char kinds[2 * 16 + 1]; /* of charts: "0,3" */
     rf_sampler sampler;
+    unsigned pairs;   /* of attempts side by side in a thread */
     unsigned group;   /* threads that share a filter of a fleet; 0: one task's attempts */
     unsigned entropy; /* the loss is measured */
 } rf_gpu_wanted;
@@ -20,6 +22,7 @@ typedef struct rf_gpu_program {
     rf_cuda_image *image;
     rf_cuda_function *run, *fleet, *check, *fill, *pass, *read;
     unsigned run_blocks, fleet_blocks; /* that run at once */
+    unsigned run_threads, run_shared;  /* of a block: more than RF_DEVICE_OWN parameters need shared memory */
     struct rf_gpu_program *next;
 } rf_gpu_program;
 
@@ -43,7 +46,7 @@ typedef struct rf_gpu {
     double patience;                     /* seconds that a program may take */
 } rf_gpu;
 
-enum { RF_GPU_THREADS = 256, RF_GPU_FLEET_THREADS = 256, RF_GPU_DIM = 8, RF_GPU_PAIRS = 4 };
+enum { RF_GPU_THREADS = 256, RF_GPU_FLEET_THREADS = 256, RF_GPU_DIM = 192, RF_GPU_FLEET_DIM = 6, RF_GPU_FLEET_LARGE = 50000, RF_GPU_PAIRS = 4, RF_GPU_SHARED = 100 << 10 /* two blocks on a multiprocessor */ };
 
 const rf32_residents_kind *rf32_gpu_residents(rf_engine *engine, const rf32_model *model);
 const rf64_residents_kind *rf64_gpu_residents(rf_engine *engine, const rf64_model *model);

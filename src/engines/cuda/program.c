@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cache.h"
+#include "device_types.h"
 
 enum { PROGRAM_MAX = 2 * PATH_MAX + 1024, OPTIONS_MAX = 64, LOG_MAX = 2048 };
 
@@ -73,11 +74,11 @@ static int write_program(const rf_gpu_wanted *w, char program[PROGRAM_MAX])
     static const char *const samplers[] = {"RF_REJECT", "RF_LATTICE", "RF_WEIGHT"};
     const int is_ours = !strchr(w->source->file, '/'), has_quote = strchr(w->source->file, '"') != NULL;
     const int length = snprintf(program, PROGRAM_MAX,
-                                "#define RF_PRECISION %u\n#define RF_DEVICE_DIM %uu\n#define RF_DEVICE_SAMPLER %s\n#define RF_DEVICE_PAIRS %uu\n"
+                                "#define RF_PRECISION %u\n#define RF_DEVICE_DIM %uu\n#define RF_DEVICE_KINDS %s\n#define RF_DEVICE_SAMPLER %s\n#define RF_DEVICE_PAIRS %uu\n"
                                 "#define RF_DEVICE_GROUP %uu\n#define RF_DEVICE_ENTROPY %u\n#define RF_DIM(dim) RF_DEVICE_DIM\n"
                                 "#define RF_SAMPLER(sampler) RF_DEVICE_SAMPLER\n#define RF_MODEL_NAME device\n"
                                 "#include %c%s%s%c\n#include \"rejfilt/src/engines/cuda/device.h\"\n",
-                                w->bits, w->dim, samplers[w->sampler], w->group ? (getenv("X_FP") ? atoi(getenv("X_FP")) : 1) : (getenv("X_PAIRS") ? atoi(getenv("X_PAIRS")) : RF_GPU_PAIRS), w->group, w->entropy, has_quote ? '<' : '"',
+                                w->bits, w->dim, w->kinds, samplers[w->sampler], w->pairs, w->group, w->entropy, has_quote ? '<' : '"',
                                 is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
     return length < 0 || length >= PROGRAM_MAX ? -1 : 0;
 }
@@ -138,7 +139,7 @@ unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const
 
 static int is_same(const rf_gpu_wanted *a, const rf_gpu_wanted *b)
 {
-    return a->source == b->source && a->bits == b->bits && a->dim == b->dim && a->sampler == b->sampler && a->group == b->group && a->entropy == b->entropy;
+    return a->source == b->source && a->bits == b->bits && a->dim == b->dim && strcmp(a->kinds, b->kinds) == 0 && a->sampler == b->sampler && a->pairs == b->pairs && a->group == b->group && a->entropy == b->entropy;
 }
 
 static int load_program(rf_gpu *gpu, rf_gpu_program *p, const unsigned char *image, char *error, size_t size)
@@ -147,8 +148,14 @@ static int load_program(rf_gpu *gpu, rf_gpu_program *p, const unsigned char *ima
     if (!(p->image = cuda->load(gpu->device, image, error, size)))
         return -1;
     if (p->wanted.group == 0) {
-        p->run = cuda->find(gpu->device, p->image, "rejfilt_run", 0, error, size);
-        p->run_blocks = p->run ? cuda->fit(gpu->device, p->run, RF_GPU_THREADS, 0) : 0;
+        p->run_threads = getenv("X_THREADS") ? (unsigned)atoi(getenv("X_THREADS")) : RF_GPU_THREADS;
+        for (; p->wanted.dim > RF_DEVICE_OWN; p->run_threads /= 2) {
+            p->run_shared = (unsigned)RF_DEVICE_SHARED(p->wanted.dim, p->run_threads, p->wanted.bits / 8);
+            if (p->run_shared <= RF_GPU_SHARED || p->run_threads == 32)
+                break;
+        }
+        p->run = cuda->find(gpu->device, p->image, "rejfilt_run", p->run_shared, error, size);
+        p->run_blocks = p->run ? cuda->fit(gpu->device, p->run, p->run_threads, p->run_shared) : 0;
         return p->run ? 0 : -1;
     }
     const struct {

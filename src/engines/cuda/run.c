@@ -12,16 +12,26 @@ static const rf_source *RF(source_of)(const RF(model) *model)
     const RF(kernel) *kernel = model->kernels;
     for (; kernel && kernel->target; kernel++)
         if (strcmp(kernel->target, "source") == 0)
-            return model->dim <= RF_GPU_DIM ? kernel->source : NULL;
+            return model->dim <= RF_GPU_DIM && (!model->charts || model->dim <= RF_DEVICE_CHARTS) ? kernel->source : NULL;
     return NULL;
 }
 
 static void RF(tell_model)(const RF(model) *model, RF(device_model) *about)
 {
     about->model = *model;
-    about->has_charts = model->charts != NULL;
     if (model->charts)
         memcpy(about->charts, model->charts, model->dim * sizeof *model->charts);
+}
+
+/* What a program for the model is compiled for. */
+static rf_gpu_wanted RF(wanted)(const RF(model) *model, rf_sampler sampler, unsigned pairs, unsigned group, int has_entropy)
+{
+    rf_gpu_wanted w = {.source = RF(source_of)(model), .bits = RF_PRECISION, .dim = model->dim, .kinds = "0", .sampler = sampler, .pairs = pairs, .group = group, .entropy = has_entropy != 0};
+    for (unsigned i = 0; i < model->dim && model->charts; i++) {
+        w.kinds[2 * i] = (char)('0' + model->charts[i].kind);
+        w.kinds[2 * i + 1] = i + 1 < model->dim ? ',' : '\0';
+    }
+    return w;
 }
 
 static int RF(is_lost)(rf_engine *engine)
@@ -87,7 +97,7 @@ rf_status RF(gpu_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t
         return RF_IN_PRECISION(engine->inner)->run(RF_IN_PRECISION(engine->inner)->self, task, begin, count, tally);
     if (RF(is_lost)(engine))
         return RF_REFUSED_ENGINE;
-    const rf_gpu_wanted wanted = {source, RF_PRECISION, dim, task->sampler, 0, 1};
+    const rf_gpu_wanted wanted = RF(wanted)(task->model, task->sampler, dim > RF_DEVICE_OWN ? 1 : RF_GPU_PAIRS, 0, 1);
     const rf_gpu_program *program = rf_gpu_find(engine, &wanted);
     RF(device_run) run;
     if (!program || RF(tell_numbers)(engine, task, &run) < 0)
@@ -96,17 +106,17 @@ rf_status RF(gpu_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t
     run.task = *task;
     run.sums = gpu->sums;
     run.answer = gpu->answer;
-    const uint32_t warps = program->run_blocks * (RF_GPU_THREADS / 32), least = 64 * RF_GPU_PAIRS, most = 4096; /* a round of the lattice */
+    const uint32_t warps = program->run_blocks * (program->run_threads / 32), least = 64 * RF_GPU_PAIRS, most = 4096; /* a round of the lattice */
     for (run.piece = least; run.piece < most && count / (2 * run.piece) >= 4 * warps;)
         run.piece *= 2;
     const uint32_t chunk = 0x80000000u / (dim * dim); /* a launch is not to take long */
     for (uint32_t done = 0; done < count;) {
         const uint32_t some = count - done < chunk ? count - done : chunk / RF_PART_ALIGN * RF_PART_ALIGN;
-        const uint32_t threads = RF_GPU_THREADS, needed = (some / run.piece + 2 + threads / 32 - 1) / (threads / 32);
+        const uint32_t threads = program->run_threads, at_once = dim > RF_DEVICE_OWN ? 2 * threads : run.piece * (threads / 32), needed = some / at_once + 1;
         run.begin = begin + done;
         run.count = some;
         run.number = ++gpu->number;
-        if (gpu->cuda->launch(gpu->device, program->run, needed < program->run_blocks ? needed : program->run_blocks, threads, 0, &run, engine->complaint, sizeof engine->complaint) < 0 ||
+        if (gpu->cuda->launch(gpu->device, program->run, needed < program->run_blocks ? needed : program->run_blocks, threads, program->run_shared, &run, engine->complaint, sizeof engine->complaint) < 0 ||
             rf_gpu_wait(engine, gpu->answer + RF_DEVICE_NUMBERS(dim), run.number) < 0 || RF(take_answer)(gpu, task, tally) < 0)
             return RF_REFUSED_ENGINE;
         done += some;
@@ -116,15 +126,12 @@ rf_status RF(gpu_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t
 
 /* ---- Fleets ---- */
 
-/* Threads that share a filter: so many that each has some attempts, and few, since the end of an update is done by all of them. */
-static unsigned RF(group_for)(uint32_t attempts)
+/* The program for updates of `count` filters. One thread for each is best, since all threads of a group do the end of an update; but a
+   small fleet leaves most of the device idle, and then several share the attempts of one. */
+static const rf_gpu_program *RF(fleet_program)(rf_engine *engine, const RF(model) *model, const RF(options) *options, uint32_t count, int has_entropy)
 {
-    return getenv("X_GROUP") ? (unsigned)atoi(getenv("X_GROUP")) : attempts <= 96 ? 4 : attempts <= 512 ? 8 : 32;
-}
-
-static const rf_gpu_program *RF(fleet_program)(rf_engine *engine, const RF(model) *model, const RF(options) *options, int has_entropy)
-{
-    const rf_gpu_wanted wanted = {RF(source_of)(model), RF_PRECISION, model->dim, options->sampler, RF(group_for)(options->attempts), has_entropy != 0};
+    const unsigned group = count >= RF_GPU_FLEET_LARGE ? 1 : count >= RF_GPU_FLEET_LARGE / 8 || options->attempts < 256 ? 8 : 32;
+    const rf_gpu_wanted wanted = RF(wanted)(model, options->sampler, options->attempts >= 2 * RF_GPU_PAIRS * group ? RF_GPU_PAIRS : 1, group, has_entropy);
     return rf_gpu_find(engine, &wanted);
 }
 
@@ -161,14 +168,14 @@ rf_status RF(gpu_fleet)(void *self, const RF(fleet) *fleet)
     const RF(model) *model = fleet->model;
     if (fleet->count == 0)
         return RF_OK;
-    if (!RF(source_of)(model))
+    if (!RF(source_of)(model) || model->dim > RF_GPU_FLEET_DIM)
         return RF(fleet_run)(fleet, RF_IN_PRECISION(engine->inner));
     if (RF(is_lost)(engine))
         return RF_REFUSED_ENGINE;
     const size_t stride = RF(moved)(model->dim);
     const size_t filters = fleet->count * stride, records = fleet->count * (model->settings + (size_t)1) * sizeof(rf_real);
     const size_t reports = fleet->reports ? fleet->count * sizeof(RF(report)) : 0;
-    const rf_gpu_program *program = RF(fleet_program)(engine, model, fleet->options, 1);
+    const rf_gpu_program *program = RF(fleet_program)(engine, model, fleet->options, fleet->count, 1);
     int32_t flags[2] = {0, 0};
     if (!program || rf_gpu_room(engine, &gpu->filters, filters, 0) < 0 || rf_gpu_room(engine, &gpu->records, records, 0) < 0 ||
         rf_gpu_room(engine, &gpu->reports, reports, 0) < 0 || rf_gpu_room(engine, &gpu->flags, sizeof flags, 0) < 0 ||
@@ -218,7 +225,7 @@ static int RF(gpu_open)(RF(residents) *base, const RF(filter) *prior, char *erro
     const unsigned dim = base->model.dim;
     const size_t stride = RF(moved)(dim), records = (size_t)base->count * (base->model.settings + 1u) * sizeof(rf_real);
     const size_t out = (size_t)base->count * (dim > 1 ? RF_TRIANGLE(dim) : 1) * sizeof(rf_real);
-    const rf_gpu_program *program = RF(fleet_program)(engine, &base->model, &base->options, 0);
+    const rf_gpu_program *program = RF(fleet_program)(engine, &base->model, &base->options, base->count, 0);
     RF(filter) *first = program ? cuda->take(gpu->device, stride, error, size) : NULL;
     const int is_there = first && (fleet->filters = cuda->take(gpu->device, base->count * stride, error, size)) &&
                          (fleet->records = cuda->take(gpu->device, records, error, size)) &&
@@ -285,7 +292,7 @@ static rf_status RF(gpu_tell)(RF(residents) *base, const uint32_t which[], uint3
     RF(device_fleet) chosen;
     if (RF(gpu_choose)(fleet, which, count, &chosen) < 0)
         return RF_REFUSED_ENGINE;
-    const rf_gpu_program *program = RF(fleet_program)(engine, &base->model, &base->options, reports != NULL);
+    const rf_gpu_program *program = RF(fleet_program)(engine, &base->model, &base->options, base->count, reports != NULL);
     if (reports && !fleet->reports)
         fleet->reports = gpu->cuda->take(gpu->device, base->count * sizeof *reports, engine->complaint, sizeof engine->complaint);
     chosen.reports = reports ? fleet->reports : NULL;
@@ -306,7 +313,7 @@ static rf_status RF(gpu_pass)(RF(residents) *base, rf_real rate, rf_real elapsed
     RF(device_fleet) chosen;
     if (RF(gpu_choose)(fleet, NULL, base->count, &chosen) < 0)
         return RF_REFUSED_ENGINE;
-    const rf_gpu_program *program = RF(fleet_program)(base->engine, &base->model, &base->options, 0);
+    const rf_gpu_program *program = RF(fleet_program)(base->engine, &base->model, &base->options, base->count, 0);
     chosen.rate = rate;
     chosen.elapsed = elapsed;
     return program && RF(launch)(base->engine, program->pass, 1, RF_GPU_ENOUGH, &chosen) == 0 ? RF(gpu_finish)(fleet) : RF_REFUSED_ENGINE;
@@ -320,7 +327,7 @@ static rf_status RF(gpu_read)(RF(residents) *base, rf_read what, const uint32_t 
     RF(device_fleet) chosen;
     if (RF(gpu_choose)(fleet, which, count, &chosen) < 0)
         return RF_REFUSED_ENGINE;
-    const rf_gpu_program *program = RF(fleet_program)(base->engine, &base->model, &base->options, 0);
+    const rf_gpu_program *program = RF(fleet_program)(base->engine, &base->model, &base->options, base->count, 0);
     chosen.what = what;
     if (!program || RF(launch)(base->engine, program->read, 1, RF_GPU_ENOUGH, &chosen) < 0 || RF(to_host)(base->engine, out, fleet->out, count * numbers * sizeof *out) < 0)
         return RF_REFUSED_ENGINE;
@@ -343,5 +350,5 @@ static const RF(residents_kind) RF(residents_gpu) = {sizeof(RF(gpu_resident)), R
 const RF(residents_kind) *RF(gpu_residents)(rf_engine *engine, const RF(model) *model)
 {
     const rf_gpu *gpu = engine->state;
-    return gpu->cuda && RF(source_of)(model) ? &RF(residents_gpu) : NULL;
+    return gpu->cuda && RF(source_of)(model) && model->dim <= RF_GPU_FLEET_DIM ? &RF(residents_gpu) : NULL;
 }
