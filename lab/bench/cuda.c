@@ -1,4 +1,5 @@
-/* How fast a GPU is: rejfilt-cuda [DEVICE]. Every figure's bits are compared with the host's before it is measured. */
+/* How fast a GPU is: rejfilt-cuda [DEVICE [MODEL.c]]. What one task gives is compared with what the host gives. ONLY=run, residents,
+   few or memory is a part of it. */
 #define _POSIX_C_SOURCE 200809L
 #define RF_PRECISION 32
 #include <stdio.h>
@@ -183,6 +184,21 @@ int main(int count, char **arguments)
         measure_residents(gpu, 1000000, 1000, RF_WEIGHT);
         return 0;
     }
+    if (only && strcmp(only, "memory") == 0) { /* more than there is */
+        measure_residents(gpu, 4000000000u, 64, RF_WEIGHT);
+        measure_residents(gpu, 1000, 64, RF_WEIGHT);
+        return 0;
+    }
+    if (only && strcmp(only, "few") == 0) { /* something of everything: for the sanitizer */
+        for (int s = 0; s < 3; s++) {
+            measure32(gpu, one, precession->f32, (rf_sampler)s, 100000);
+            measure64(gpu, one, &rf64_model_bench16, (rf_sampler)s, 3000);
+            measure_residents(gpu, 1000, 64, (rf_sampler)s);
+            measure_residents(gpu, 60000, 100, (rf_sampler)s);
+            measure_fleet(gpu, one, 300, 300, (rf_sampler)s);
+        }
+        return 0;
+    }
     if (only && strcmp(only, "run") == 0) {
         for (int s = 0; s < 3; s++)
             measure32(gpu, cpu, precession->f32, (rf_sampler)s, 0x7fffffff);
@@ -213,6 +229,10 @@ int main(int count, char **arguments)
     for (int s = 0; s < 3; s += 2)
         for (uint32_t m = 64; m <= 1024; m = m < 1000 ? m * 4 : 1025)
             measure_residents(gpu, 1000000, m == 1024 ? 1000 : m, (rf_sampler)s);
+    for (uint32_t n = 1000; n < 1000000; n *= 10)
+        measure_residents(gpu, n, 128, RF_WEIGHT);
+    for (uint32_t m = 1000; m <= 1000000000; m *= 100)
+        measure32(gpu, one, precession->f32, RF_WEIGHT, m);
     for (int s = 0; s < 3; s += 2)
         for (uint32_t m = 64; m <= 1024; m = m < 1000 ? m * 4 : 1025)
             measure_fleet(gpu, cpu, 1000000, m == 1024 ? 1000 : m, (rf_sampler)s);

@@ -16,7 +16,7 @@ typedef struct rf_cuda_function rf_cuda_function;
    copies and launches only begin it. */
 typedef struct rf_cuda_module {
     uint32_t abi;
-    /* Device number `index`, as often as wanted; -1: the fewest users (the first one not taken by another rank). */
+    /* Device number `index`, as often as wanted. */
     rf_cuda_device *(*open)(unsigned index, char *error, size_t size);
     void (*close)(rf_cuda_device *device);
     unsigned (*count)(char *error, size_t size);           /* of devices; 0 with a message */

@@ -13,7 +13,7 @@
 
 typedef uint64_t device_address;
 
-enum { MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, MAPPED = 2, SHARED_MAX = 8, NOT_READY = 600, NON_BLOCKING = 1, SPIN = 1 };
+enum { MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, MAPPED = 2, SHARED_MAX = 8, NOT_READY = 600, NON_BLOCKING = 1 }; /* of cuda.h */
 
 static struct {
     int (*cuInit)(unsigned);
@@ -409,7 +409,7 @@ static unsigned char *compile(const char *program, unsigned for_target, const ch
         code = compiler.nvrtcCompileProgram(made, (int)count_all, all);
         char *words = code != 0 && compiler.nvrtcGetProgramLogSize(made, &length) == 0 && length > 1 ? malloc(length) : NULL;
         if (words && compiler.nvrtcGetProgramLog(made, words) == 0)
-            fail(log, size, "%s", words);
+            fail(log, size, "NVIDIA's compiler says: %s", words);
         else if (code != 0)
             fail(log, size, "%s", compiler.nvrtcGetErrorString(code));
         free(words);

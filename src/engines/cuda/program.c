@@ -127,8 +127,10 @@ unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const
         image = cuda->compile(program, target, options, count, bytes, log, sizeof log);
         if (image && directory >= 0)
             write_cached(directory, name, image, *bytes);
+        for (char *c = log; *c; c++) /* one line */
+            *c = (char)(*c == '\n' ? ' ' : *c);
         if (!image)
-            rf_fail(error, size, "%s cannot be compiled for a GPU; NVIDIA's compiler says:\n%s", source->file, log);
+            rf_fail(error, size, "%s cannot be compiled for a GPU: %s", source->file, log);
     }
     if (directory >= 0)
         close(directory);
@@ -148,7 +150,7 @@ static int load_program(rf_gpu *gpu, rf_gpu_program *p, const unsigned char *ima
     if (!(p->image = cuda->load(gpu->device, image, error, size)))
         return -1;
     if (p->wanted.group == 0) {
-        p->run_threads = getenv("X_THREADS") ? (unsigned)atoi(getenv("X_THREADS")) : RF_GPU_THREADS;
+        p->run_threads = RF_GPU_THREADS;
         for (; p->wanted.dim > RF_DEVICE_OWN; p->run_threads /= 2) {
             p->run_shared = (unsigned)RF_DEVICE_SHARED(p->wanted.dim, p->run_threads, p->wanted.bits / 8);
             if (p->run_shared <= RF_GPU_SHARED || p->run_threads == 32)

@@ -1,7 +1,6 @@
 /* The cuda engine: attempts of one task, and updates of fleets, on a GPU. Compiled per precision. */
 #include "gpu.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "device_types.h"
