@@ -83,8 +83,8 @@ RF_FN float rf_sqrt_normal(float x)
 {
     float y;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    const float s = __fmul_rn(x, y), h = __fmul_rn(y, 0.5f);
-    return x > 0 ? __fmaf_rn(__fmaf_rn(-s, s, x), h, s) : x;
+    const float s = x * y, h = y * 0.5f;
+    return x > 0 ? fmaf(fmaf(-s, s, x), h, s) : x;
 }
 #else
 #define rf_sqrt_normal rf32_sqrt
