@@ -1,5 +1,5 @@
-/* What a GPU runs, as host code, against the library's serial engine: one model, sampler and precision, which the compiler's command
-   sets. test_device.c loads it. */
+/* What a GPU runs, as host code, against the library's serial engine: one model, sampler and precision, which the
+   compiler's command sets. test_device.c loads it. */
 #include RF_MODEL_FILE
 #include "cuda/device.h"
 
@@ -21,14 +21,19 @@ static rf_real uniform(double low, double high) { return (rf_real)(low + (high -
 typedef struct scene {
     RF(chart) charts[RF_DESCRIBED_MAX];
     RF(model) model;
-    rf_real mean[RF_DEVICE_DIM], factor[RF_TRIANGLE(RF_DEVICE_DIM)], wrap[2 * RF_DEVICE_DIM], records[COUNT_MAX * (RF_DESCRIBED_MAX + 2)];
+    rf_real mean[RF_DEVICE_DIM], factor[RF_TRIANGLE(RF_DEVICE_DIM)], wrap[2 * RF_DEVICE_DIM],
+        records[COUNT_MAX * (RF_DESCRIBED_MAX + 2)];
     RF(task) task;
 } scene;
 
 /* A task with anything that can be in one: charts, wide angles, several records, a small κ. */
 static void make_scene(scene *s, unsigned seed)
 {
-    RF(model) model = {.likelihood = RF(device_likelihood), .dim = RF_DEVICE_DIM, .settings = (uint16_t)description.settings, .is_log = (uint16_t)description.is_log};
+    RF(model)
+    model = {.likelihood = RF(device_likelihood),
+             .dim = RF_DEVICE_DIM,
+             .settings = (uint16_t)description.settings,
+             .is_log = (uint16_t)description.is_log};
     for (unsigned i = 0; i < RF_DEVICE_DIM; i++) {
         const rf_parameter *p = &description.parameter[i % RF_DESCRIBED_MAX];
         if (RF_DEVICE_DIM <= RF_DESCRIBED_MAX && p->name)
@@ -65,7 +70,7 @@ static void make_scene(scene *s, unsigned seed)
 #if RF_DEVICE_GROUP == 0
 static RF(device_run) run;
 
-static void unpack(const uint64_t numbers[], RF(tally) *tally)
+static void unpack(const uint64_t numbers[], RF(tally) * tally)
 {
     tally->over += numbers[0];
     tally->weight += numbers[1];
@@ -77,7 +82,7 @@ static void unpack(const uint64_t numbers[], RF(tally) *tally)
         ((int64_t *)(tally + 1))[i] += (int64_t)numbers[RF_DEVICE_HEAD + i];
 }
 
-static void run_all(uint32_t begin, uint32_t count, unsigned threads, RF(tally) *tally)
+static void run_all(uint32_t begin, uint32_t count, unsigned threads, RF(tally) * tally)
 {
     run.begin = begin;
     run.count = count;
@@ -115,7 +120,7 @@ static void run_all(uint32_t begin, uint32_t count, unsigned threads, RF(tally) 
 #endif
 }
 
-static int check(const RF(device_library) *library, char *error, size_t size)
+static int check(const RF(device_library) * library, char *error, size_t size)
 {
     static const uint32_t counts[] = {1, 2, 7, 64, 100, 1000, 5000, 9001};
     static RF_ALIGNED unsigned char memory[2][RF_TALLY_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real))];
@@ -141,27 +146,29 @@ static int check(const RF(device_library) *library, char *error, size_t size)
             run_all(begin, counts[c], 32u << seed % 2, got);
             library->serial->run(0, &s.task, begin, counts[c], right);
             if (memcmp(got, right, sizeof *got + 8 * (RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM))) != 0) {
-                snprintf(error, size, "%s, %u parameters, %d bits, sampler %d: attempts %u + %u of seed %u differ", description.name, RF_DEVICE_DIM, RF_PRECISION,
-                         (int)RF_DEVICE_SAMPLER, begin, counts[c], seed);
+                snprintf(error, size, "%s, %u parameters, %d bits, sampler %d: attempts %u + %u of seed %u differ",
+                         description.name, RF_DEVICE_DIM, RF_PRECISION, (int)RF_DEVICE_SAMPLER, begin, counts[c], seed);
                 return -1;
             }
         }
     return 0;
 }
 #else
-static int check(const RF(device_library) *library, char *error, size_t size)
+static int check(const RF(device_library) * library, char *error, size_t size)
 {
     static const uint32_t counts[] = {1, 10, 64, 100, 1000};
     enum { BYTES = RF_FILTER_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real)) };
     static RF_ALIGNED unsigned char memory[2][BYTES];
     static scene s;
     static RF(device_fleet) fleet;
-    const size_t kept = sizeof(RF(filter)) + 8 * (RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM)), numbers = RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM);
+    const size_t kept = sizeof(RF(filter)) + 8 * (RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM)),
+                 numbers = RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM);
     for (unsigned seed = 0; seed < SEEDS; seed++)
         for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++) {
             RF(filter) *got = (RF(filter) *)(void *)memory[0], *right;
             RF(report) reports[2];
-            RF(options) options = RF_PRECISION == 32 ? (RF(options))RF32_OPTIONS_DEFAULT : (RF(options))RF64_OPTIONS_DEFAULT;
+            RF(options)
+            options = RF_PRECISION == 32 ? (RF(options))RF32_OPTIONS_DEFAULT : (RF(options))RF64_OPTIONS_DEFAULT;
             memset(&s, 0, sizeof s);
             memset(memory, 0, sizeof memory);
             memset(reports, 0, sizeof reports);
@@ -177,11 +184,15 @@ static int check(const RF(device_library) *library, char *error, size_t size)
             memcpy(fleet.about.charts, s.charts, sizeof fleet.about.charts);
             fleet.options = options;
             fleet.records = s.records;
-            const rf_status a = RF(device_update)(&fleet, 0, memory[0], &reports[0]), b = library->update(right, &s.model, s.records, 1, &options, 0, &reports[1]);
-            if (a != b || memcmp(got, right, kept) != 0 || memcmp(library->mean(got), library->mean(right), numbers * sizeof(rf_real)) != 0 ||
+            const rf_status a = RF(device_update)(&fleet, 0, memory[0], &reports[0]),
+                            b = library->update(right, &s.model, s.records, 1, &options, 0, &reports[1]);
+            if (a != b || memcmp(got, right, kept) != 0 ||
+                memcmp(library->mean(got), library->mean(right), numbers * sizeof(rf_real)) != 0 ||
                 memcmp(&reports[0], &reports[1], sizeof reports[0]) != 0) {
-                snprintf(error, size, "%s, %u parameters, %d bits, sampler %d: an update of %u attempts of seed %u differs: %d, not %d", description.name, RF_DEVICE_DIM,
-                         RF_PRECISION, (int)RF_DEVICE_SAMPLER, counts[c], seed, a, b);
+                snprintf(
+                    error, size,
+                    "%s, %u parameters, %d bits, sampler %d: an update of %u attempts of seed %u differs: %d, not %d",
+                    description.name, RF_DEVICE_DIM, RF_PRECISION, (int)RF_DEVICE_SAMPLER, counts[c], seed, a, b);
                 return -1;
             }
         }

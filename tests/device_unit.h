@@ -12,7 +12,8 @@
         rf_status (*init)(rf##bits##_filter **, void *, size_t, unsigned, uint64_t);                                   \
         rf_status (*restore)(rf##bits##_filter *, uint64_t, uint32_t, const real *, const real *, const real *);       \
         const real *(*mean)(const rf##bits##_filter *);                                                                \
-        rf_status (*update)(rf##bits##_filter *, const rf##bits##_model *, const real *, uint32_t, const rf##bits##_options *, const rf##bits##_engine *, rf##bits##_report *); \
+        rf_status (*update)(rf##bits##_filter *, const rf##bits##_model *, const real *, uint32_t,                     \
+                            const rf##bits##_options *, const rf##bits##_engine *, rf##bits##_report *);               \
     } rf##bits##_device_library;
 LIBRARY(32, float)
 LIBRARY(64, double)

@@ -1,5 +1,5 @@
-/* Resident fleets: the same bits as filters that are updated one by one, wherever they live. Per precision. With an argument: that
-   engine's alone. */
+/* Resident fleets: the same bits as filters that are updated one by one, wherever they live. Per precision. With an
+   argument: that engine's alone. */
 #include "testing.h"
 
 #include "rejfilt/fleet.h"
@@ -14,7 +14,7 @@ typedef struct world {
     RF(model) model;
     const rf_description *description;
     RF_ALIGNED unsigned char prior_memory[FILTER_BYTES(DIM)], memory[MAX][FILTER_BYTES(DIM)];
-    RF(filter) *prior, *filters[MAX];
+    RF(filter) * prior, *filters[MAX];
     rf_real records[MAX * NUMBERS];
     RF(report) reports[MAX], got[MAX];
 } world;
@@ -31,11 +31,13 @@ static void make(const char *name, uint32_t count)
     set_prior_of(w.prior, &w.model, w.description);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(RF(filter_init)(&w.filters[i], w.memory[i], sizeof w.memory[i], w.model.dim, 0), RF_OK);
-        assert_int_equal(RF(filter_restore)(w.filters[i], rf_seed_of(77, i), 0, RF(filter_mean)(w.prior), RF(filter_factor)(w.prior), NULL), RF_OK);
+        assert_int_equal(RF(filter_restore)(w.filters[i], rf_seed_of(77, i), 0, RF(filter_mean)(w.prior),
+                                            RF(filter_factor)(w.prior), NULL),
+                         RF_OK);
     }
 }
 
-static RF(residents) *open(uint32_t count, const RF(options) *options)
+static RF(residents) * open(uint32_t count, const RF(options) * options)
 {
     char error[2048] = "";
     RF(residents) *fleet = RF(residents_open)(engine, &w.model, options, w.prior, count, error, sizeof error);
@@ -45,7 +47,7 @@ static RF(residents) *open(uint32_t count, const RF(options) *options)
 }
 
 /* All that can be read of filter i is that of the one beside it. */
-static void check_same(RF(residents) *fleet, uint32_t count, const char *name)
+static void check_same(RF(residents) * fleet, uint32_t count, const char *name)
 {
     static rf_real mean[MAX * DIM], sd[MAX * DIM], factor[MAX * RF_TRIANGLE(DIM)];
     const unsigned dim = w.model.dim;
@@ -55,13 +57,15 @@ static void check_same(RF(residents) *fleet, uint32_t count, const char *name)
     assert_int_equal(RF(residents_read)(fleet, RF_READ_FACTOR, NULL, count, factor), RF_OK);
     for (uint32_t i = 0; i < count; i++) {
         RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
-        RF(filter) *copy;
+        RF(filter) * copy;
         assert_int_equal(RF(filter_init)(&copy, memory, sizeof memory, dim, 0), RF_OK);
         assert_int_equal(RF(residents_take)(fleet, i, copy), RF_OK);
         if (memcmp(mean + i * dim, RF(filter_mean)(w.filters[i]), dim * sizeof *mean) != 0 ||
-            memcmp(factor + i * triangle, RF(filter_factor)(w.filters[i]), triangle * sizeof *factor) != 0 || sd[i * dim] != RF(filter_sd)(w.filters[i], 0) ||
-            copy->seed != w.filters[i]->seed || RF(filter_updates)(copy) != RF(filter_updates)(w.filters[i]) ||
-            memcmp(RF(filter_mean)(copy), RF(filter_mean)(w.filters[i]), dim * sizeof *mean) != 0 || RF(filter_rest)(copy, 0) != RF(filter_rest)(w.filters[i], 0))
+            memcmp(factor + i * triangle, RF(filter_factor)(w.filters[i]), triangle * sizeof *factor) != 0 ||
+            sd[i * dim] != RF(filter_sd)(w.filters[i], 0) || copy->seed != w.filters[i]->seed ||
+            RF(filter_updates)(copy) != RF(filter_updates)(w.filters[i]) ||
+            memcmp(RF(filter_mean)(copy), RF(filter_mean)(w.filters[i]), dim * sizeof *mean) != 0 ||
+            RF(filter_rest)(copy, 0) != RF(filter_rest)(w.filters[i], 0))
             fail_msg("%s on %s: filter %u of %u differs", name, rf_engine_name(engine), i, count);
     }
 }
@@ -93,10 +97,12 @@ static void follow(const char *name, uint32_t count, RF(options) options)
             assert_true(RF(diffuse)(w.filters[i], RF_C(0.001), 2) >= 0);
         assert_true(RF(residents_pass)(fleet, RF_C(0.001), 2) >= 0);
         for (uint32_t i = 0; i < n; i++)
-            notes |= RF(update)(w.filters[some ? some[i] : i], &w.model, w.records + i * (w.model.settings + 1u), 1, &options, NULL, &w.reports[i]);
+            notes |= RF(update)(w.filters[some ? some[i] : i], &w.model, w.records + i * (w.model.settings + 1u), 1,
+                                &options, NULL, &w.reports[i]);
         const rf_status status = RF(residents_tell)(fleet, some, n, w.records, step < 2 ? w.got : NULL);
         if (status != notes)
-            fail_msg("%s on %s: %s", name, rf_engine_name(engine), status < 0 ? rf_engine_complaint(engine) : "other notes");
+            fail_msg("%s on %s: %s", name, rf_engine_name(engine),
+                     status < 0 ? rf_engine_complaint(engine) : "other notes");
         if (step < 2)
             assert_memory_equal(w.got, w.reports, n * sizeof *w.got);
         check_same(fleet, count, name);
@@ -141,7 +147,8 @@ static void all_or_nothing(void **state)
         assert_true(RF(update)(w.filters[i], &w.model, w.records + 3 * i, 1, &options, NULL, NULL) >= 0);
     check_same(fleet, 5, "its own memory");
     assert_int_equal(RF(residents_put)(fleet, 2, w.filters[4]), RF_OK);
-    assert_int_equal(RF(residents_read)(fleet, RF_READ_MEAN, (const uint32_t[]){2}, 1, RF(residents_means)(fleet)), RF_OK);
+    assert_int_equal(RF(residents_read)(fleet, RF_READ_MEAN, (const uint32_t[]){2}, 1, RF(residents_means)(fleet)),
+                     RF_OK);
     assert_true(RF(residents_means)(fleet)[0] == RF(filter_mean)(w.filters[4])[0]);
     RF(residents_close)(fleet);
 }

@@ -12,11 +12,12 @@
 
 /* ---- Everywhere ---- */
 
-RF(residents) *RF(residents_open)(rf_engine *engine, const RF(model) *model, const RF(options) *options, const RF(filter) *prior, uint32_t count,
-                                  char *error, size_t size)
+RF(residents) * RF(residents_open)(rf_engine *engine, const RF(model) * model, const RF(options) * options,
+                                   const RF(filter) * prior, uint32_t count, char *error, size_t size)
 {
     if (!engine || !model || !options || !prior || prior->tally.dim != model->dim || count == 0) {
-        rf_fail(error, size, "a fleet needs an engine, a model, options, a prior of the model's dimension, and one filter at least");
+        rf_fail(error, size,
+                "a fleet needs an engine, a model, options, a prior of the model's dimension, and one filter at least");
         return NULL;
     }
     const RF(residents_kind) *kind = RESIDENTS_OF(engine->kind) ? RESIDENTS_OF(engine->kind)(engine, model) : NULL;
@@ -44,7 +45,7 @@ RF(residents) *RF(residents_open)(rf_engine *engine, const RF(model) *model, con
     return fleet;
 }
 
-void RF(residents_close)(RF(residents) *fleet)
+void RF(residents_close)(RF(residents) * fleet)
 {
     if (!fleet)
         return;
@@ -54,7 +55,7 @@ void RF(residents_close)(RF(residents) *fleet)
 }
 
 /* Are these filters of the fleet? That they are different is the caller's promise. */
-static int RF(is_known)(const RF(residents) *fleet, const uint32_t which[], uint32_t count)
+static int RF(is_known)(const RF(residents) * fleet, const uint32_t which[], uint32_t count)
 {
     for (uint32_t i = 0; i < count && which; i++)
         if (which[i] >= fleet->count)
@@ -62,7 +63,8 @@ static int RF(is_known)(const RF(residents) *fleet, const uint32_t which[], uint
     return count <= fleet->count;
 }
 
-rf_status RF(residents_tell)(RF(residents) *fleet, const uint32_t which[], uint32_t count, const rf_real records[], RF(report) reports[])
+rf_status RF(residents_tell)(RF(residents) * fleet, const uint32_t which[], uint32_t count, const rf_real records[],
+                             RF(report) reports[])
 {
     if (!fleet || !records)
         return RF_REFUSED_NULL;
@@ -71,7 +73,7 @@ rf_status RF(residents_tell)(RF(residents) *fleet, const uint32_t which[], uint3
     return count == 0 ? RF_OK : fleet->kind->tell(fleet, which, count, records, reports);
 }
 
-rf_status RF(residents_pass)(RF(residents) *fleet, rf_real rate, rf_real elapsed)
+rf_status RF(residents_pass)(RF(residents) * fleet, rf_real rate, rf_real elapsed)
 {
     if (!fleet)
         return RF_REFUSED_NULL;
@@ -82,7 +84,7 @@ rf_status RF(residents_pass)(RF(residents) *fleet, rf_real rate, rf_real elapsed
     return fleet->kind->pass(fleet, rate, elapsed);
 }
 
-rf_status RF(residents_read)(RF(residents) *fleet, rf_read what, const uint32_t which[], uint32_t count, rf_real out[])
+rf_status RF(residents_read)(RF(residents) * fleet, rf_read what, const uint32_t which[], uint32_t count, rf_real out[])
 {
     if (!fleet || !out)
         return RF_REFUSED_NULL;
@@ -91,7 +93,7 @@ rf_status RF(residents_read)(RF(residents) *fleet, rf_read what, const uint32_t 
     return count == 0 ? RF_OK : fleet->kind->read(fleet, what, which, count, out);
 }
 
-static rf_status RF(move_checked)(RF(residents) *fleet, uint32_t index, RF(filter) *filter, int is_in)
+static rf_status RF(move_checked)(RF(residents) * fleet, uint32_t index, RF(filter) * filter, int is_in)
 {
     if (!fleet || !filter)
         return RF_REFUSED_NULL;
@@ -102,24 +104,27 @@ static rf_status RF(move_checked)(RF(residents) *fleet, uint32_t index, RF(filte
     return fleet->kind->move(fleet, index, filter, is_in);
 }
 
-rf_status RF(residents_take)(RF(residents) *fleet, uint32_t index, RF(filter) *filter) { return RF(move_checked)(fleet, index, filter, 0); }
-rf_status RF(residents_put)(RF(residents) *fleet, uint32_t index, const RF(filter) *filter)
+rf_status RF(residents_take)(RF(residents) * fleet, uint32_t index, RF(filter) * filter)
+{
+    return RF(move_checked)(fleet, index, filter, 0);
+}
+rf_status RF(residents_put)(RF(residents) * fleet, uint32_t index, const RF(filter) * filter)
 {
     return RF(move_checked)(fleet, index, (RF(filter) *)(uintptr_t)filter, 1);
 }
 
-rf_real *RF(residents_records)(RF(residents) *fleet) { return fleet->records; }
-rf_real *RF(residents_means)(RF(residents) *fleet) { return fleet->means; }
+rf_real *RF(residents_records)(RF(residents) * fleet) { return fleet->records; }
+rf_real *RF(residents_means)(RF(residents) * fleet) { return fleet->means; }
 
 /* ---- In the host's memory ---- */
 
 typedef struct RF(host_fleet) {
     RF(residents) base;
     unsigned char *memory;
-    RF(filter) **filters, **some; /* all of them, and those of a call */
+    RF(filter) * *filters, **some; /* all of them, and those of a call */
 } RF(host_fleet);
 
-static int RF(host_open)(RF(residents) *base, const RF(filter) *prior, char *error, size_t size)
+static int RF(host_open)(RF(residents) * base, const RF(filter) * prior, char *error, size_t size)
 {
     RF(host_fleet) *fleet = (RF(host_fleet) *)(void *)base;
     const unsigned dim = base->model.dim;
@@ -133,14 +138,15 @@ static int RF(host_open)(RF(residents) *base, const RF(filter) *prior, char *err
         return rf_fail(error, size, "a fleet of %u: out of memory", base->count);
     for (uint32_t i = 0; i < base->count; i++) {
         RF(filter_init)(&fleet->filters[i], fleet->memory + i * bytes, bytes, dim, 0);
-        const rf_status status = RF(filter_restore)(fleet->filters[i], rf_seed_of(prior->seed, i), 0, RF(filter_mean)(prior), RF(filter_factor)(prior), NULL);
+        const rf_status status = RF(filter_restore)(fleet->filters[i], rf_seed_of(prior->seed, i), 0,
+                                                    RF(filter_mean)(prior), RF(filter_factor)(prior), NULL);
         if (status < 0)
             return rf_fail(error, size, "%s", rf_status_text(status));
     }
     return 0;
 }
 
-static void RF(host_close)(RF(residents) *base)
+static void RF(host_close)(RF(residents) * base)
 {
     RF(host_fleet) *fleet = (RF(host_fleet) *)(void *)base;
     free(fleet->memory);
@@ -150,20 +156,21 @@ static void RF(host_close)(RF(residents) *base)
     free(base->means);
 }
 
-static RF(filter) *const *RF(host_some)(RF(host_fleet) *fleet, const uint32_t which[], uint32_t count)
+static RF(filter) *const *RF(host_some)(RF(host_fleet) * fleet, const uint32_t which[], uint32_t count)
 {
     for (uint32_t i = 0; i < count && which; i++)
         fleet->some[i] = fleet->filters[which[i]];
     return which ? fleet->some : fleet->filters;
 }
 
-static rf_status RF(host_tell)(RF(residents) *base, const uint32_t which[], uint32_t count, const rf_real records[], RF(report) reports[])
+static rf_status RF(host_tell)(RF(residents) * base, const uint32_t which[], uint32_t count, const rf_real records[],
+                               RF(report) reports[])
 {
-    return RF(fleet_update)(RF(host_some)((RF(host_fleet) *)(void *)base, which, count), count, &base->model, records, &base->options,
-                            RF_IN_PRECISION(base->engine), reports);
+    return RF(fleet_update)(RF(host_some)((RF(host_fleet) *)(void *)base, which, count), count, &base->model, records,
+                            &base->options, RF_IN_PRECISION(base->engine), reports);
 }
 
-static rf_status RF(host_pass)(RF(residents) *base, rf_real rate, rf_real elapsed)
+static rf_status RF(host_pass)(RF(residents) * base, rf_real rate, rf_real elapsed)
 {
     RF(host_fleet) *fleet = (RF(host_fleet) *)(void *)base;
     rf_status notes = RF_OK;
@@ -172,7 +179,8 @@ static rf_status RF(host_pass)(RF(residents) *base, rf_real rate, rf_real elapse
     return notes;
 }
 
-static rf_status RF(host_read)(RF(residents) *base, rf_read what, const uint32_t which[], uint32_t count, rf_real out[])
+static rf_status RF(host_read)(RF(residents) * base, rf_read what, const uint32_t which[], uint32_t count,
+                               rf_real out[])
 {
     RF(host_fleet) *fleet = (RF(host_fleet) *)(void *)base;
     const unsigned dim = base->model.dim;
@@ -185,7 +193,7 @@ static rf_status RF(host_read)(RF(residents) *base, rf_read what, const uint32_t
     return RF_OK;
 }
 
-static rf_status RF(host_move)(RF(residents) *base, uint32_t index, RF(filter) *filter, int is_in)
+static rf_status RF(host_move)(RF(residents) * base, uint32_t index, RF(filter) * filter, int is_in)
 {
     RF(host_fleet) *fleet = (RF(host_fleet) *)(void *)base;
     const size_t bytes = RF(filter_bytes)(base->model.dim);
@@ -193,4 +201,5 @@ static rf_status RF(host_move)(RF(residents) *base, uint32_t index, RF(filter) *
     return RF_OK;
 }
 
-const RF(residents_kind) RF(residents_host) = {sizeof(RF(host_fleet)), RF(host_open), RF(host_close), RF(host_tell), RF(host_pass), RF(host_read), RF(host_move)};
+const RF(residents_kind) RF(residents_host) = {sizeof(RF(host_fleet)), RF(host_open), RF(host_close), RF(host_tell),
+                                               RF(host_pass),          RF(host_read), RF(host_move)};

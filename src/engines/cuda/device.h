@@ -1,8 +1,10 @@
-/* What a GPU runs, included after a model's source: the attempts of a task, and updates of fleets. NVRTC compiles it, with the
-   core itself; tests/test_device.c compiles it as host code, where a group's threads run one after the other.
+/* What a GPU runs, included after a model's source: the attempts of a task, and updates of fleets. NVRTC compiles it,
+   with the core itself; tests/test_device.c compiles it as host code, where a group's threads run one after the other.
 
-   Set before the model: RF_PRECISION; RF_DEVICE_DIM parameters; RF_DEVICE_KINDS, their charts; RF_DEVICE_SAMPLER; RF_DEVICE_PAIRS of attempts side by side in a thread;
-   RF_DEVICE_GROUP threads for a filter of a fleet, a power of two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and RF_SAMPLER, which are constants. */
+   Set before the model: RF_PRECISION; RF_DEVICE_DIM parameters; RF_DEVICE_KINDS, their charts; RF_DEVICE_SAMPLER;
+   RF_DEVICE_PAIRS of attempts side by side in a thread; RF_DEVICE_GROUP threads for a filter of a fleet, a power of
+   two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and RF_SAMPLER, which are
+   constants. */
 #include "device_types.h"
 
 #if defined(__CUDACC__)
@@ -16,7 +18,9 @@ __shared__ int32_t rf_device_lattice[4096 + 128];
 /* Each number becomes the sum over the threads of a group. */
 static __forceinline__ void rf_device_group_sum(uint64_t *numbers, unsigned count)
 {
-    const uint32_t mask = RF_DEVICE_GROUP == 32 ? 0xffffffffu : ((1u << RF_DEVICE_GROUP % 32) - 1) << (threadIdx.x & 31u & ~(RF_DEVICE_GROUP - 1u));
+    const uint32_t mask = RF_DEVICE_GROUP == 32
+                              ? 0xffffffffu
+                              : ((1u << RF_DEVICE_GROUP % 32) - 1) << (threadIdx.x & 31u & ~(RF_DEVICE_GROUP - 1u));
     for (unsigned i = 0; i < count; i++)
         for (unsigned step = RF_DEVICE_GROUP / 2; step > 0; step /= 2)
             numbers[i] += __shfl_xor_sync(mask, (unsigned long long)numbers[i], step);
@@ -24,7 +28,9 @@ static __forceinline__ void rf_device_group_sum(uint64_t *numbers, unsigned coun
 
 static __forceinline__ uint64_t rf_device_group_max(uint64_t number)
 {
-    const uint32_t mask = RF_DEVICE_GROUP == 32 ? 0xffffffffu : ((1u << RF_DEVICE_GROUP % 32) - 1) << (threadIdx.x & 31u & ~(RF_DEVICE_GROUP - 1u));
+    const uint32_t mask = RF_DEVICE_GROUP == 32
+                              ? 0xffffffffu
+                              : ((1u << RF_DEVICE_GROUP % 32) - 1) << (threadIdx.x & 31u & ~(RF_DEVICE_GROUP - 1u));
     for (unsigned step = RF_DEVICE_GROUP / 2; step > 0; step /= 2) {
         const uint64_t other = __shfl_xor_sync(mask, (unsigned long long)number, step);
         number = other > number ? other : number;
@@ -85,9 +91,10 @@ typedef struct RF(device_tally) {
 } RF(device_tally);
 
 /* The numbers of an answer. */
-RF_FN void RF(device_pack)(const RF(device_tally) *t, uint64_t numbers[])
+RF_FN void RF(device_pack)(const RF(device_tally) * t, uint64_t numbers[])
 {
-    const uint64_t head[RF_DEVICE_HEAD] = {t->tally.over, t->tally.weight, t->tally.nan, t->tally.negative, t->tally.infinite, RF(bits)(t->tally.largest)};
+    const uint64_t head[RF_DEVICE_HEAD] = {t->tally.over,     t->tally.weight,   t->tally.nan,
+                                           t->tally.negative, t->tally.infinite, RF(bits)(t->tally.largest)};
     for (unsigned i = 0; i < RF_DEVICE_HEAD; i++)
         numbers[i] = head[i];
     for (unsigned i = 0; i < RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM); i++)
@@ -99,10 +106,13 @@ RF_FN void RF(device_pack)(const RF(device_tally) *t, uint64_t numbers[])
 #ifdef RF_HAS_BOUND
 static rf_real RF(device_bound)(const rf_real setting[], rf_real outcome) { return bound(setting, outcome); }
 #endif
-static rf_real RF(device_likelihood)(const rf_real x[], const rf_real setting[], rf_real outcome) { return likelihood(x, setting, outcome); }
+static rf_real RF(device_likelihood)(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    return likelihood(x, setting, outcome);
+}
 
 /* The model with the functions of this side; charts[dim] becomes its charts, of kinds that are constants here. */
-RF_FN RF(model) RF(device_model_of)(const RF(device_model) *about, RF(chart) charts[])
+RF_FN RF(model) RF(device_model_of)(const RF(device_model) * about, RF(chart) charts[])
 {
     const int kinds[RF_DEVICE_DIM] = {RF_DEVICE_KINDS};
     int has_charts = 0; /* that change anything */
@@ -131,7 +141,7 @@ RF_FN RF(model) RF(device_model_of)(const RF(device_model) *about, RF(chart) cha
 }
 
 /* The task with the pointers of this side. */
-RF_FN RF(task) RF(device_task_of)(const RF(device_run) *run, const RF(model) *model)
+RF_FN RF(task) RF(device_task_of)(const RF(device_run) * run, const RF(model) * model)
 {
     const rf_real *numbers = run->more ? run->more : run->numbers;
     RF(task) task = run->task;
@@ -150,9 +160,9 @@ enum { RF_DEVICE_TILE = 4, RF_DEVICE_TILES = (RF_DEVICE_DIM + RF_DEVICE_TILE - 1
 
 /* A block's memory. */
 typedef struct RF(device_block) {
-    uint64_t *sums;   /* RF_DEVICE_NUMBERS */
-    rf_real *weight;  /* [columns] */
-    int32_t *z;       /* [dim][row] */
+    uint64_t *sums;  /* RF_DEVICE_NUMBERS */
+    rf_real *weight; /* [columns] */
+    int32_t *z;      /* [dim][row] */
     uint32_t row;
     uint32_t *columns; /* candidates that are there */
 } RF(device_block);
@@ -167,7 +177,8 @@ typedef struct RF(device_block) {
 #endif
 
 /* The pair's attempts; those that count leave their z in the block's memory. */
-RF_FN void RF(device_pair)(const RF(task) *task, uint32_t pair, uint32_t begin, uint32_t count, unsigned thread, const RF(device_block) *block, RF(tally) *tally)
+RF_FN void RF(device_pair)(const RF(task) * task, uint32_t pair, uint32_t begin, uint32_t count, unsigned thread,
+                           const RF(device_block) * block, RF(tally) * tally)
 {
     int32_t q[2 * RF_DEVICE_DIM];
     rf_real x[2 * RF_DEVICE_DIM], accept[2];
@@ -211,10 +222,12 @@ RF_FN int64_t RF(device_product)(int32_t a, int32_t b, rf_real weight)
     return RF(weighted)(weight, (rf_real)a * (RF_C(1.0) / RF_GRID) * ((rf_real)b * (RF_C(1.0) / RF_GRID)));
 }
 
-/* Adds what is there to the sums: tiles of Σzzᵀ and rows of Σz, shared among the threads; a tile's columns are shared where threads are left. */
-RF_FN void RF(device_add)(unsigned thread, unsigned threads, const RF(device_block) *block)
+/* Adds what is there to the sums: tiles of Σzzᵀ and rows of Σz, shared among the threads; a tile's columns are shared
+ * where threads are left. */
+RF_FN void RF(device_add)(unsigned thread, unsigned threads, const RF(device_block) * block)
 {
-    const unsigned columns = RF_DEVICE_SAMPLER == RF_WEIGHT ? 2 * threads : *block->columns, tiles = RF_DEVICE_TILES * (RF_DEVICE_TILES + 1) / 2;
+    const unsigned columns = RF_DEVICE_SAMPLER == RF_WEIGHT ? 2 * threads : *block->columns,
+                   tiles = RF_DEVICE_TILES * (RF_DEVICE_TILES + 1) / 2;
     const unsigned parts = threads / tiles > 1 ? threads / tiles : 1;
     uint64_t *const z = block->sums + RF_DEVICE_HEAD, *const zz = z + RF_DEVICE_DIM;
     for (unsigned work = thread; work < tiles * parts; work += threads) {
@@ -233,30 +246,31 @@ RF_FN void RF(device_add)(unsigned thread, unsigned threads, const RF(device_blo
             RF_UNROLL_ALL
             for (unsigned k = 0; k < RF_DEVICE_TILE; k++)
                 RF_UNROLL_ALL
-                for (unsigned l = 0; l < RF_DEVICE_TILE; l++)
-                    sum[k][l] += RF(device_product)(a[k][c], b[l][c], weight);
+            for (unsigned l = 0; l < RF_DEVICE_TILE; l++)
+                sum[k][l] += RF(device_product)(a[k][c], b[l][c], weight);
         }
         RF_UNROLL_ALL
         for (unsigned k = 0; k < RF_DEVICE_TILE; k++)
             RF_UNROLL_ALL
-            for (unsigned l = 0; l < RF_DEVICE_TILE; l++) {
-                const unsigned i = row * RF_DEVICE_TILE + k, j = tile * RF_DEVICE_TILE + l;
-                if (i < RF_DEVICE_DIM && j <= i && sum[k][l] != 0)
-                    RF_DEVICE_ADD(&zz[RF_TRIANGLE(i) + j], sum[k][l]);
-            }
+        for (unsigned l = 0; l < RF_DEVICE_TILE; l++) {
+            const unsigned i = row * RF_DEVICE_TILE + k, j = tile * RF_DEVICE_TILE + l;
+            if (i < RF_DEVICE_DIM && j <= i && sum[k][l] != 0)
+                RF_DEVICE_ADD(&zz[RF_TRIANGLE(i) + j], sum[k][l]);
+        }
     }
     for (unsigned d = thread; d < RF_DEVICE_DIM; d += threads) {
         int64_t sum = 0;
         for (unsigned c = 0; c < columns; c++) {
             const int32_t q = block->z[d * block->row + c];
-            sum += RF_DEVICE_SAMPLER == RF_WEIGHT ? RF(weighted)(block->weight[c], (rf_real)q * (RF_C(1.0) / RF_GRID)) : q;
+            sum +=
+                RF_DEVICE_SAMPLER == RF_WEIGHT ? RF(weighted)(block->weight[c], (rf_real)q * (RF_C(1.0) / RF_GRID)) : q;
         }
         z[d] += (uint64_t)sum;
     }
 }
 
 /* A thread's tally without sums becomes part of the block's. */
-RF_FN void RF(device_gather)(const RF(tally) *t, uint64_t *sums)
+RF_FN void RF(device_gather)(const RF(tally) * t, uint64_t *sums)
 {
     const uint64_t head[RF_DEVICE_HEAD - 1] = {t->over, t->weight, t->nan, t->negative, t->infinite};
     for (unsigned i = 0; i < RF_DEVICE_HEAD - 1; i++)
@@ -265,12 +279,13 @@ RF_FN void RF(device_gather)(const RF(tally) *t, uint64_t *sums)
 #if defined(__CUDACC__)
     atomicMax((unsigned long long *)&sums[RF_DEVICE_HEAD - 1], (unsigned long long)RF(bits)(t->largest));
 #else
-    sums[RF_DEVICE_HEAD - 1] = RF(bits)(t->largest) > sums[RF_DEVICE_HEAD - 1] ? RF(bits)(t->largest) : sums[RF_DEVICE_HEAD - 1];
+    sums[RF_DEVICE_HEAD - 1] =
+        RF(bits)(t->largest) > sums[RF_DEVICE_HEAD - 1] ? RF(bits)(t->largest) : sums[RF_DEVICE_HEAD - 1];
 #endif
 }
 #elif RF_DEVICE_GROUP == 0
 /* What one thread does of a run: its share of every so many-th piece. */
-RF_FN void RF(device_part)(const RF(device_run) *run, rf_device_worker worker, uint64_t numbers[])
+RF_FN void RF(device_part)(const RF(device_run) * run, rf_device_worker worker, uint64_t numbers[])
 {
     RF(chart) charts[RF_DEVICE_DIM];
     const RF(model) model = RF(device_model_of)(&run->about, charts);
@@ -279,8 +294,10 @@ RF_FN void RF(device_part)(const RF(device_run) *run, rf_device_worker worker, u
     const uint32_t end = run->begin + run->count, step = worker.count / 32 * run->piece; /* at most 2³¹ each */
     RF(device_tally) t;
     RF(tally_clear)(&t.tally, RF_DEVICE_DIM, task.update);
-    for (uint32_t from = run->begin / run->piece * run->piece + worker.index / 32 * run->piece; from < end; from += step) {
-        const uint32_t first = from < run->begin ? run->begin : from, after = end - from < run->piece ? end : from + run->piece;
+    for (uint32_t from = run->begin / run->piece * run->piece + worker.index / 32 * run->piece; from < end;
+         from += step) {
+        const uint32_t first = from < run->begin ? run->begin : from,
+                       after = end - from < run->piece ? end : from + run->piece;
         RF(device_attempts)(&lane, &task, first, after - first, &t.tally);
     }
     RF(device_pack)(&t, numbers);
@@ -299,7 +316,8 @@ static __noinline__
 #else
 static __forceinline__
 #endif
-rf_status RF(device_group_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+    rf_status
+    RF(device_group_run)(void *self, const RF(task) * task, uint32_t begin, uint32_t count, RF(tally) * tally)
 {
     const rf_device_worker worker = {RF_WORKER, RF_WORKERS};
     const RF(task) own = *task;
@@ -324,7 +342,8 @@ rf_status RF(device_group_run)(void *self, const RF(task) *task, uint32_t begin,
     return RF(tally_add)(tally, &t.tally);
 }
 #else
-static rf_status RF(device_group_run)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
+static rf_status RF(device_group_run)(void *self, const RF(task) * task, uint32_t begin, uint32_t count,
+                                      RF(tally) * tally)
 {
     (void)self;
     for (uint32_t index = 0; index < RF_DEVICE_GROUP; index++) {
@@ -335,14 +354,17 @@ static rf_status RF(device_group_run)(void *self, const RF(task) *task, uint32_t
 }
 #endif
 
-/* Updates a filter of the fleet's with record number `index`. Every thread of a group has a copy of it. Returns notes. */
-RF_FN rf_status RF(device_update)(const RF(device_fleet) *fleet, uint32_t index, unsigned char *memory, RF(report) *report)
+/* Updates a filter of the fleet's with record number `index`. Every thread of a group has a copy of it. Returns notes.
+ */
+RF_FN rf_status RF(device_update)(const RF(device_fleet) * fleet, uint32_t index, unsigned char *memory,
+                                  RF(report) * report)
 {
     RF(chart) charts[RF_DEVICE_DIM];
     const RF(model) model = RF(device_model_of)(&fleet->about, charts);
     const RF(engine) group = {RF(device_group_run), 0, 0};
     RF(filter) *filter = (RF(filter) *)(void *)memory;
-    return RF(update_checked)(filter, &model, fleet->records + (size_t)index * (model.settings + 1u), 1, &fleet->options, &group, report);
+    return RF(update_checked)(filter, &model, fleet->records + (size_t)index * (model.settings + 1u), 1,
+                              &fleet->options, &group, report);
 }
 
 #endif
@@ -372,7 +394,7 @@ static __forceinline__ void rf_device_begin()
 enum { NUMBERS = RF_DEVICE_NUMBERS(RF_DEVICE_DIM), LARGEST = RF_DEVICE_HEAD - 1 };
 
 /* A block's sums are added to the others'; the last one to end gives them to the host. */
-static __forceinline__ void RF(device_give)(const RF(device_run) &run, unsigned long long *block)
+static __forceinline__ void RF(device_give)(const RF(device_run) & run, unsigned long long *block)
 {
     __shared__ uint32_t is_last;
     __syncthreads();
@@ -411,7 +433,8 @@ extern "C" __global__ void __launch_bounds__(256) rejfilt_run(const __grid_const
     extern __shared__ uint64_t memory[];
     __shared__ uint32_t columns;
     rf_real *const weight = (rf_real *)(memory + NUMBERS);
-    const RF(device_block) block = {memory, weight, (int32_t *)(weight + 2 * blockDim.x), RF_DEVICE_ROW(blockDim.x), &columns};
+    const RF(device_block)
+        block = {memory, weight, (int32_t *)(weight + 2 * blockDim.x), RF_DEVICE_ROW(blockDim.x), &columns};
     RF(chart) charts[RF_DEVICE_DIM];
     const RF(model) model = RF(device_model_of)(&run.about, charts);
     const RF(task) task = RF(device_task_of)(&run, &model);
@@ -421,7 +444,8 @@ extern "C" __global__ void __launch_bounds__(256) rejfilt_run(const __grid_const
         memory[i] = 0;
     *tally = RF(tally){};
     rf_device_begin();
-    for (uint32_t pair = run.begin / 2 + blockIdx.x * blockDim.x; pair <= (run.begin + run.count - 1) / 2; pair += gridDim.x * blockDim.x) {
+    for (uint32_t pair = run.begin / 2 + blockIdx.x * blockDim.x; pair <= (run.begin + run.count - 1) / 2;
+         pair += gridDim.x * blockDim.x) {
         if (threadIdx.x == 0)
             columns = 0;
         __syncthreads();
@@ -434,7 +458,8 @@ extern "C" __global__ void __launch_bounds__(256) rejfilt_run(const __grid_const
     RF(device_give)(run, (unsigned long long *)memory);
 }
 #else
-extern "C" __global__ void __launch_bounds__(RF_DEVICE_RUN_THREADS, RF_DEVICE_RUN_BLOCKS) rejfilt_run(const __grid_constant__ RF(device_run) run)
+extern "C" __global__ void __launch_bounds__(RF_DEVICE_RUN_THREADS, RF_DEVICE_RUN_BLOCKS)
+    rejfilt_run(const __grid_constant__ RF(device_run) run)
 {
     __shared__ unsigned long long block[NUMBERS];
     const rf_device_worker worker = {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x};
@@ -465,16 +490,19 @@ extern "C" __global__ void rejfilt_check(const __grid_constant__ RF(device_fleet
     RF(chart) charts[RF_DEVICE_DIM];
     const RF(model) model = RF(device_model_of)(&fleet.about, charts);
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
-        const rf_status status = RF(records_check)(&model, fleet.records + (size_t)i * (model.settings + 1u), 1, &fleet.options);
+        const rf_status status =
+            RF(records_check)(&model, fleet.records + (size_t)i * (model.settings + 1u), 1, &fleet.options);
         if (status < 0)
             fleet.answer[1] = status;
     }
 }
 
 /* A filter's memory, and how much of it is more than workspace. */
-enum { RF_DEVICE_KEPT = RF_FILTER_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real)),
-       RF_DEVICE_MOVED = RF_DEVICE_KEPT - RF_ROUND8_(sizeof(rf_real) * RF_STATE_(RF_DEVICE_DIM)) +
-                         RF_ROUND8_(sizeof(rf_real) * (RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM))) };
+enum {
+    RF_DEVICE_KEPT = RF_FILTER_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real)),
+    RF_DEVICE_MOVED = RF_DEVICE_KEPT - RF_ROUND8_(sizeof(rf_real) * RF_STATE_(RF_DEVICE_DIM)) +
+                      RF_ROUND8_(sizeof(rf_real) * (RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM)))
+};
 
 /* Copies a filter, by one thread; or by those of a group, each its part. */
 static __forceinline__ void rf_device_copy(void *to, const void *from, unsigned worker, unsigned workers)
@@ -484,18 +512,20 @@ static __forceinline__ void rf_device_copy(void *to, const void *from, unsigned 
         ((uint64_t *)to)[k] = ((const uint64_t *)from)[k];
 }
 
-static __forceinline__ RF(filter) *RF(device_filter)(const RF(device_fleet) &fleet, uint32_t i)
+static __forceinline__ RF(filter) * RF(device_filter)(const RF(device_fleet) & fleet, uint32_t i)
 {
     return (RF(filter) *)(fleet.filters + (fleet.which ? fleet.which[i] : i) * fleet.stride);
 }
 
-extern "C" __global__ void __launch_bounds__(256, RF_DEVICE_FLEET_BLOCKS) rejfilt_fleet(const __grid_constant__ RF(device_fleet) fleet)
+extern "C" __global__ void __launch_bounds__(256, RF_DEVICE_FLEET_BLOCKS)
+    rejfilt_fleet(const __grid_constant__ RF(device_fleet) fleet)
 {
     rf_status notes = RF_OK;
     rf_device_begin();
     if (fleet.answer[1] < 0)
         return;
-    for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / RF_DEVICE_GROUP; i < fleet.count; i += gridDim.x * blockDim.x / RF_DEVICE_GROUP) {
+    for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / RF_DEVICE_GROUP; i < fleet.count;
+         i += gridDim.x * blockDim.x / RF_DEVICE_GROUP) {
         alignas(16) unsigned char memory[RF_DEVICE_KEPT];
         RF(filter) *filter = RF(device_filter)(fleet, i);
         RF(report) report;
@@ -516,7 +546,8 @@ extern "C" __global__ void rejfilt_fill(const __grid_constant__ RF(device_fleet)
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
         RF(filter) *filter = RF(device_filter)(fleet, i);
         RF(tally_clear)(&filter->tally, RF_DEVICE_DIM, 0);
-        RF(filter_restore)(filter, rf_seed_of(fleet.prior->seed, i), 0, RF(filter_mean)(fleet.prior), RF(filter_factor)(fleet.prior), 0);
+        RF(filter_restore)
+        (filter, rf_seed_of(fleet.prior->seed, i), 0, RF(filter_mean)(fleet.prior), RF(filter_factor)(fleet.prior), 0);
     }
 }
 

@@ -36,17 +36,25 @@ typedef struct rf_gpu {
     const rf_cuda_module *cuda;
     rf_cuda_device *device;
     rf_gpu_program *programs;
-    rf_tallies tallies;                  /* one */
-    volatile uint64_t *answer;           /* the host's memory that the device writes to, for tallies.dim */
-    void *sums;                          /* the device's, likewise */
-    rf_gpu_memory more;                  /* numbers of a task that do not travel with its launch */
+    rf_tallies tallies;                             /* one */
+    volatile uint64_t *answer;                      /* the host's memory that the device writes to, for tallies.dim */
+    void *sums;                                     /* the device's, likewise */
+    rf_gpu_memory more;                             /* numbers of a task that do not travel with its launch */
     rf_gpu_memory filters, records, reports, flags; /* of a fleet, on the device, */
     rf_gpu_memory staged;                           /* and beside it on the host */
-    uint64_t number;                     /* of the latest run */
-    double patience;                     /* seconds that a program may take */
+    uint64_t number;                                /* of the latest run */
+    double patience;                                /* seconds that a program may take */
 } rf_gpu;
 
-enum { RF_GPU_THREADS = 256, RF_GPU_FLEET_THREADS = 256, RF_GPU_DIM = 192, RF_GPU_FLEET_DIM = 6, RF_GPU_FLEET_LARGE = 50000, RF_GPU_PAIRS = 4, RF_GPU_SHARED = 100 << 10 /* two blocks on a multiprocessor */ };
+enum {
+    RF_GPU_THREADS = 256,
+    RF_GPU_FLEET_THREADS = 256,
+    RF_GPU_DIM = 192,
+    RF_GPU_FLEET_DIM = 6,
+    RF_GPU_FLEET_LARGE = 50000,
+    RF_GPU_PAIRS = 4,
+    RF_GPU_SHARED = 100 << 10 /* two blocks on a multiprocessor */
+};
 
 const rf32_residents_kind *rf32_gpu_residents(rf_engine *engine, const rf32_model *model);
 const rf64_residents_kind *rf64_gpu_residents(rf_engine *engine, const rf64_model *model);
@@ -61,12 +69,14 @@ rf_gpu_program *rf_gpu_find(rf_engine *engine, const rf_gpu_wanted *wanted);
 void rf_gpu_forget(rf_gpu *gpu); /* all programs */
 
 /* Compiles a program, or takes it from the cache; the module's `release` frees it. Null with a message. */
-unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const rf_gpu_wanted *wanted, size_t *bytes, char *error, size_t size);
+unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const rf_gpu_wanted *wanted, size_t *bytes,
+                              char *error, size_t size);
 
 /* At least so many bytes, of the device or the host. Returns 0, or -1 with a complaint. */
 int rf_gpu_room(rf_engine *engine, rf_gpu_memory *memory, size_t bytes, int is_host);
 
-/* Waits until all is done, or until *answer is `number`. Returns 0, or -1 with a complaint when the device failed or does not answer. */
+/* Waits until all is done, or until *answer is `number`. Returns 0, or -1 with a complaint when the device failed or
+ * does not answer. */
 int rf_gpu_wait(rf_engine *engine, const volatile uint64_t *answer, uint64_t number);
 
 #endif

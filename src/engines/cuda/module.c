@@ -1,4 +1,5 @@
-/* The module rejfilt_cuda.so: NVIDIA's driver and run-time compiler by dlopen, and the sources that a GPU's programs are made of. */
+/* The module rejfilt_cuda.so: NVIDIA's driver and run-time compiler by dlopen, and the sources that a GPU's programs
+ * are made of. */
 #define _GNU_SOURCE
 #include "cuda_module.h"
 
@@ -13,7 +14,15 @@
 
 typedef uint64_t device_address;
 
-enum { MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, MAPPED = 2, SHARED_MAX = 8, NOT_READY = 600, NON_BLOCKING = 1 }; /* of cuda.h */
+enum {
+    MULTIPROCESSORS = 16,
+    MAJOR = 75,
+    MINOR = 76,
+    MAPPED = 2,
+    SHARED_MAX = 8,
+    NOT_READY = 600,
+    NON_BLOCKING = 1
+}; /* of cuda.h */
 
 static struct {
     int (*cuInit)(unsigned);
@@ -32,7 +41,8 @@ static struct {
     int (*cuModuleGetFunction)(void **, void *, const char *);
     int (*cuFuncSetAttribute)(void *, int, int);
     int (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int *, void *, int, size_t);
-    int (*cuLaunchKernel)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+    int (*cuLaunchKernel)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                          void **);
     int (*cuMemAlloc_v2)(device_address *, size_t);
     int (*cuMemFree_v2)(device_address);
     int (*cuMemHostAlloc)(void **, size_t, unsigned);
@@ -82,11 +92,32 @@ static int find_all(void *library, const char *const names[], void **table)
 
 static int load_driver(char *error, size_t size)
 {
-    static const char *const names[] = {"cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetAttribute", "cuDevicePrimaryCtxRetain",
-                                        "cuDevicePrimaryCtxRelease_v2", "cuCtxSetCurrent", "cuStreamCreate", "cuStreamDestroy_v2", "cuStreamQuery",
-                                        "cuModuleLoadData", "cuModuleUnload", "cuModuleGetFunction", "cuFuncSetAttribute",
-                                        "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuLaunchKernel", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemHostAlloc",
-                                        "cuMemFreeHost", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemsetD8_v2", "cuGetErrorString", NULL};
+    static const char *const names[] = {"cuInit",
+                                        "cuDeviceGetCount",
+                                        "cuDeviceGet",
+                                        "cuDeviceGetName",
+                                        "cuDeviceGetAttribute",
+                                        "cuDevicePrimaryCtxRetain",
+                                        "cuDevicePrimaryCtxRelease_v2",
+                                        "cuCtxSetCurrent",
+                                        "cuStreamCreate",
+                                        "cuStreamDestroy_v2",
+                                        "cuStreamQuery",
+                                        "cuModuleLoadData",
+                                        "cuModuleUnload",
+                                        "cuModuleGetFunction",
+                                        "cuFuncSetAttribute",
+                                        "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                                        "cuLaunchKernel",
+                                        "cuMemAlloc_v2",
+                                        "cuMemFree_v2",
+                                        "cuMemHostAlloc",
+                                        "cuMemFreeHost",
+                                        "cuMemcpyHtoDAsync_v2",
+                                        "cuMemcpyDtoHAsync_v2",
+                                        "cuMemsetD8_v2",
+                                        "cuGetErrorString",
+                                        NULL};
     static int is_loaded;
     _Static_assert(sizeof driver == (sizeof names / sizeof names[0] - 1) * sizeof(void *), "a name for each function");
     if (is_loaded)
@@ -147,7 +178,8 @@ static rf_cuda_device *open_device(unsigned index, char *error, size_t size)
     if (devices == 0)
         return NULL;
     if (index >= devices) {
-        fail(error, size, "there is no CUDA device %u; there %s %u, from 0", index, devices == 1 ? "is" : "are", devices);
+        fail(error, size, "there is no CUDA device %u; there %s %u, from 0", index, devices == 1 ? "is" : "are",
+             devices);
         return NULL;
     }
     rf_cuda_device *device = calloc(1, sizeof *device);
@@ -158,11 +190,16 @@ static rf_cuda_device *open_device(unsigned index, char *error, size_t size)
     }
     snprintf(device->name, sizeof device->name, "CUDA device %u", index);
     if (check(device, driver.cuDeviceGet(&device->index, (int)index), "asking for it", error, size) < 0 ||
-        check(device, driver.cuDeviceGetName(device->name, sizeof device->name, device->index), "asking for its name", error, size) < 0 ||
-        check(device, driver.cuDeviceGetAttribute(&major, MAJOR, device->index), "asking what it can do", error, size) < 0 ||
-        check(device, driver.cuDeviceGetAttribute(&minor, MINOR, device->index), "asking what it can do", error, size) < 0 ||
-        check(device, driver.cuDeviceGetAttribute(&device->processors, MULTIPROCESSORS, device->index), "asking what it can do", error, size) < 0 ||
-        check(device, driver.cuDevicePrimaryCtxRetain(&device->context, device->index), "starting it", error, size) < 0 ||
+        check(device, driver.cuDeviceGetName(device->name, sizeof device->name, device->index), "asking for its name",
+              error, size) < 0 ||
+        check(device, driver.cuDeviceGetAttribute(&major, MAJOR, device->index), "asking what it can do", error, size) <
+            0 ||
+        check(device, driver.cuDeviceGetAttribute(&minor, MINOR, device->index), "asking what it can do", error, size) <
+            0 ||
+        check(device, driver.cuDeviceGetAttribute(&device->processors, MULTIPROCESSORS, device->index),
+              "asking what it can do", error, size) < 0 ||
+        check(device, driver.cuDevicePrimaryCtxRetain(&device->context, device->index), "starting it", error, size) <
+            0 ||
         check(device, driver.cuCtxSetCurrent(device->context), "starting it", error, size) < 0 ||
         check(device, driver.cuStreamCreate(&device->stream, NON_BLOCKING), "starting it", error, size) < 0) {
         close_device(device);
@@ -192,13 +229,15 @@ static void unload(rf_cuda_device *device, rf_cuda_image *image)
     driver.cuModuleUnload(image);
 }
 
-static rf_cuda_function *find(rf_cuda_device *device, rf_cuda_image *image, const char *which, unsigned shared, char *error, size_t size)
+static rf_cuda_function *find(rf_cuda_device *device, rf_cuda_image *image, const char *which, unsigned shared,
+                              char *error, size_t size)
 {
     void *function = NULL;
     driver.cuCtxSetCurrent(device->context);
     if (check(device, driver.cuModuleGetFunction(&function, image, which), which, error, size) < 0)
         return NULL;
-    if (shared > 0 && check(device, driver.cuFuncSetAttribute(function, SHARED_MAX, (int)shared), "asking for shared memory", error, size) < 0)
+    if (shared > 0 && check(device, driver.cuFuncSetAttribute(function, SHARED_MAX, (int)shared),
+                            "asking for shared memory", error, size) < 0)
         return NULL;
     return function;
 }
@@ -212,11 +251,14 @@ static unsigned fit(rf_cuda_device *device, rf_cuda_function *function, unsigned
     return (unsigned)(blocks * device->processors);
 }
 
-static int launch(rf_cuda_device *device, rf_cuda_function *function, unsigned blocks, unsigned threads, unsigned shared, void *parameters, char *error, size_t size)
+static int launch(rf_cuda_device *device, rf_cuda_function *function, unsigned blocks, unsigned threads,
+                  unsigned shared, void *parameters, char *error, size_t size)
 {
     void *all[] = {parameters};
     driver.cuCtxSetCurrent(device->context);
-    return check(device, driver.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, shared, device->stream, all, NULL), "starting a program", error, size);
+    return check(device,
+                 driver.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, shared, device->stream, all, NULL),
+                 "starting a program", error, size);
 }
 
 static void *take(rf_cuda_device *device, size_t bytes, char *error, size_t size)
@@ -243,7 +285,10 @@ static void *take_host(rf_cuda_device *device, size_t bytes, char *error, size_t
 {
     void *memory = NULL;
     driver.cuCtxSetCurrent(device->context);
-    return check(device, driver.cuMemHostAlloc(&memory, bytes, MAPPED), "asking for memory that it sees", error, size) < 0 ? NULL : memory;
+    return check(device, driver.cuMemHostAlloc(&memory, bytes, MAPPED), "asking for memory that it sees", error, size) <
+                   0
+               ? NULL
+               : memory;
 }
 
 static void give_host(rf_cuda_device *device, void *memory)
@@ -257,13 +302,15 @@ static void give_host(rf_cuda_device *device, void *memory)
 static int to_device(rf_cuda_device *device, void *to, const void *from, size_t bytes, char *error, size_t size)
 {
     driver.cuCtxSetCurrent(device->context);
-    return check(device, driver.cuMemcpyHtoDAsync_v2((uintptr_t)to, from, bytes, device->stream), "copying to it", error, size);
+    return check(device, driver.cuMemcpyHtoDAsync_v2((uintptr_t)to, from, bytes, device->stream), "copying to it",
+                 error, size);
 }
 
 static int to_host(rf_cuda_device *device, void *to, const void *from, size_t bytes, char *error, size_t size)
 {
     driver.cuCtxSetCurrent(device->context);
-    return check(device, driver.cuMemcpyDtoHAsync_v2(to, (uintptr_t)from, bytes, device->stream), "copying from it", error, size);
+    return check(device, driver.cuMemcpyDtoHAsync_v2(to, (uintptr_t)from, bytes, device->stream), "copying from it",
+                 error, size);
 }
 
 static int state(rf_cuda_device *device, char *error, size_t size)
@@ -275,8 +322,9 @@ static int state(rf_cuda_device *device, char *error, size_t size)
 
 /* ---- Texts: the headers and sources that programs include, as they were when this was built ---- */
 
-#define RF_TEXT(number, name, path)                                                                                     \
-    __asm__(".pushsection .rodata\n.global rf_text_" #number "\n.hidden rf_text_" #number "\nrf_text_" #number ":\n.incbin \"" path "\"\n.byte 0\n.popsection\n"); \
+#define RF_TEXT(number, name, path)                                                                                    \
+    __asm__(".pushsection .rodata\n.global rf_text_" #number "\n.hidden rf_text_" #number "\nrf_text_" #number         \
+            ":\n.incbin \"" path "\"\n.byte 0\n.popsection\n");                                                        \
     extern __attribute__((visibility("hidden"))) const char rf_text_##number[];
 #include "texts.def"
 #undef RF_TEXT
@@ -300,7 +348,8 @@ static uint64_t hash_texts(void)
     return hash;
 }
 
-/* The text that `name`, in an #include of the text `from`, means; or null. As compilers look for it: beside it, then by its whole name. */
+/* The text that `name`, in an #include of the text `from`, means; or null. As compilers look for it: beside it, then by
+ * its whole name. */
 static const struct text *find_text(const char *from, const char *name, size_t length)
 {
     char path[512];
@@ -361,11 +410,14 @@ static char *with_whole_names(const struct text *text)
 
 static int load_compiler(char *error, size_t size)
 {
-    static const char *const names[] = {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcGetProgramLogSize",
-                                        "nvrtcGetProgramLog", "nvrtcDestroyProgram", "nvrtcGetErrorString", NULL};
-    static const char *const files[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so", NULL};
+    static const char *const names[] = {"nvrtcCreateProgram",  "nvrtcCompileProgram",    "nvrtcGetCUBINSize",
+                                        "nvrtcGetCUBIN",       "nvrtcGetProgramLogSize", "nvrtcGetProgramLog",
+                                        "nvrtcDestroyProgram", "nvrtcGetErrorString",    NULL};
+    static const char *const files[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
+                                        "/usr/local/cuda/lib64/libnvrtc.so", NULL};
     static int is_loaded;
-    _Static_assert(sizeof compiler == (sizeof names / sizeof names[0] - 1) * sizeof(void *), "a name for each function");
+    _Static_assert(sizeof compiler == (sizeof names / sizeof names[0] - 1) * sizeof(void *),
+                   "a name for each function");
     if (is_loaded)
         return 0;
     const char *chosen = getenv("REJFILT_NVRTC");
@@ -373,15 +425,23 @@ static int load_compiler(char *error, size_t size)
     for (unsigned i = 0; !(chosen && *chosen) && !library && files[i]; i++)
         library = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
     if (!library || find_all(library, names, (void **)&compiler) < 0)
-        return fail(error, size, "NVIDIA's run-time compiler is not found (libnvrtc.so, of CUDA 12 or later); REJFILT_NVRTC may name it");
+        return fail(
+            error, size,
+            "NVIDIA's run-time compiler is not found (libnvrtc.so, of CUDA 12 or later); REJFILT_NVRTC may name it");
     is_loaded = 1;
     return 0;
 }
 
-static unsigned char *compile(const char *program, unsigned for_target, const char *const options[], unsigned option_count, size_t *bytes, char *log, size_t size)
+static unsigned char *compile(const char *program, unsigned for_target, const char *const options[],
+                              unsigned option_count, size_t *bytes, char *log, size_t size)
 {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-    static const char *const own[] = {"--std=c++20", "--device-as-default-execution-space", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false",
+    static const char *const own[] = {"--std=c++20",
+                                      "--device-as-default-execution-space",
+                                      "--fmad=false",
+                                      "--prec-div=true",
+                                      "--prec-sqrt=true",
+                                      "--ftz=false",
                                       "--diag-suppress=20044,177"};
     enum { OWN = sizeof own / sizeof own[0], OPTIONS_MAX = 96 };
     char architecture[48], *copies[TEXTS] = {NULL};
@@ -407,7 +467,8 @@ static unsigned char *compile(const char *program, unsigned for_target, const ch
     if (status == 0 && code == 0) {
         size_t length = 0;
         code = compiler.nvrtcCompileProgram(made, (int)count_all, all);
-        char *words = code != 0 && compiler.nvrtcGetProgramLogSize(made, &length) == 0 && length > 1 ? malloc(length) : NULL;
+        char *words =
+            code != 0 && compiler.nvrtcGetProgramLogSize(made, &length) == 0 && length > 1 ? malloc(length) : NULL;
         if (words && compiler.nvrtcGetProgramLog(made, words) == 0)
             fail(log, size, "NVIDIA's compiler says: %s", words);
         else if (code != 0)
@@ -416,7 +477,8 @@ static unsigned char *compile(const char *program, unsigned for_target, const ch
     } else if (status == 0) {
         fail(log, size, "%s", compiler.nvrtcGetErrorString(code));
     }
-    if (status == 0 && code == 0 && compiler.nvrtcGetCUBINSize(made, bytes) == 0 && (image = malloc(*bytes)) && compiler.nvrtcGetCUBIN(made, (char *)image) != 0) {
+    if (status == 0 && code == 0 && compiler.nvrtcGetCUBINSize(made, bytes) == 0 && (image = malloc(*bytes)) &&
+        compiler.nvrtcGetCUBIN(made, (char *)image) != 0) {
         free(image);
         image = NULL;
         fail(log, size, "the compiler gave no program");
@@ -432,6 +494,7 @@ static void release(unsigned char *bytes) { free(bytes); }
 
 extern const rf_cuda_module rejfilt_cuda;
 __attribute__((visibility("default"))) const rf_cuda_module rejfilt_cuda = {
-    RF_CUDA_ABI, open_device, close_device, count, target, processors, name, hash_texts, compile, release, load, unload,
-    find,        fit,         launch,       take,  give,   take_host,  give_host, to_device, to_host, state, abandon,
+    RF_CUDA_ABI, open_device, close_device, count,     target,  processors, name,    hash_texts,
+    compile,     release,     load,         unload,    find,    fit,        launch,  take,
+    give,        take_host,   give_host,    to_device, to_host, state,      abandon,
 };

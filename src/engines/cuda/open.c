@@ -49,7 +49,8 @@ int rf_gpu_room(rf_engine *engine, rf_gpu_memory *memory, size_t bytes, int is_h
         return 0;
     (is_host ? gpu->cuda->give_host : gpu->cuda->give)(gpu->device, memory->memory);
     memory->bytes = 0;
-    memory->memory = (is_host ? gpu->cuda->take_host : gpu->cuda->take)(gpu->device, bytes, engine->complaint, sizeof engine->complaint);
+    memory->memory = (is_host ? gpu->cuda->take_host : gpu->cuda->take)(gpu->device, bytes, engine->complaint,
+                                                                        sizeof engine->complaint);
     memory->bytes = memory->memory ? bytes : 0;
     return memory->memory ? 0 : -1;
 }
@@ -78,8 +79,10 @@ int rf_gpu_wait(rf_engine *engine, const volatile uint64_t *answer, uint64_t num
                 return 0;
         }
         if (spent > gpu->patience) {
-            rf_fail(engine->complaint, sizeof engine->complaint, "%s has not answered for %g s; has the model an endless loop? (REJFILT_CUDA_SECONDS is the patience)",
-                    gpu->cuda->name(gpu->device), gpu->patience);
+            rf_fail(
+                engine->complaint, sizeof engine->complaint,
+                "%s has not answered for %g s; has the model an endless loop? (REJFILT_CUDA_SECONDS is the patience)",
+                gpu->cuda->name(gpu->device), gpu->patience);
             gpu->cuda->abandon(gpu->device);
             gpu->cuda = NULL;
             return -1;
@@ -107,7 +110,9 @@ static int gpu_open(rf_engine *engine, const char *argument, char *error, size_t
     const size_t digits = argument ? strspn(argument, "0123456789") : 0;
     if (argument && (digits == 0 || digits > 4 || argument[digits]))
         return rf_fail(error, size, "engine 'cuda:%.40s': a device is a number, from 0", argument);
-    const rf_cuda_module *cuda = rf_module_load("cuda", RF_CUDA_ABI, "its module, rejfilt_cuda.so, is not found; REJFILT_MODULES may name its directory", error, size);
+    const rf_cuda_module *cuda = rf_module_load(
+        "cuda", RF_CUDA_ABI, "its module, rejfilt_cuda.so, is not found; REJFILT_MODULES may name its directory", error,
+        size);
     if (!cuda)
         return -1;
     const unsigned devices = cuda->count(reason, sizeof reason);
@@ -120,7 +125,8 @@ static int gpu_open(rf_engine *engine, const char *argument, char *error, size_t
     const char *patience = getenv("REJFILT_CUDA_SECONDS");
     gpu->patience = patience && *patience ? strtod(patience, &end) : PATIENCE;
     if (end && (*end || !(gpu->patience > 0)))
-        return rf_fail(error, size, "engine 'cuda': REJFILT_CUDA_SECONDS is '%.40s', not a number of seconds", patience);
+        return rf_fail(error, size, "engine 'cuda': REJFILT_CUDA_SECONDS is '%.40s', not a number of seconds",
+                       patience);
     gpu->device = cuda->open(index, reason, sizeof reason);
     if (!gpu->device)
         return rf_fail(error, size, "engine 'cuda:%u': %s", index, reason);
@@ -155,4 +161,9 @@ static void gpu_close(rf_engine *engine)
     free(gpu);
 }
 
-const rf_engine_kind rf_kind_cuda = {.name = "cuda", .open = gpu_open, .close = gpu_close, .reserve = gpu_reserve, .residents32 = rf32_gpu_residents, .residents64 = rf64_gpu_residents};
+const rf_engine_kind rf_kind_cuda = {.name = "cuda",
+                                     .open = gpu_open,
+                                     .close = gpu_close,
+                                     .reserve = gpu_reserve,
+                                     .residents32 = rf32_gpu_residents,
+                                     .residents64 = rf64_gpu_residents};

@@ -1,4 +1,5 @@
-/* Programs for a GPU: a model's source and the library's, compiled by NVIDIA's run-time compiler and kept in the cache of compiled models. */
+/* Programs for a GPU: a model's source and the library's, compiled by NVIDIA's run-time compiler and kept in the cache
+ * of compiled models. */
 #define _GNU_SOURCE
 #include "gpu.h"
 
@@ -39,7 +40,8 @@ static unsigned char *read_cached(int directory, const char *name, size_t *bytes
     struct stat s;
     unsigned char *image = NULL;
     const int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 07777) == 0600 && s.st_size > 0)
+    if (file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() &&
+        (s.st_mode & 07777) == 0600 && s.st_size > 0)
         image = malloc((size_t)s.st_size);
     size_t got = 0;
     for (ssize_t some = 1; image && got < (size_t)s.st_size && some > 0; got += some > 0 ? (size_t)some : 0)
@@ -73,13 +75,15 @@ static int write_program(const rf_gpu_wanted *w, char program[PROGRAM_MAX])
 {
     static const char *const samplers[] = {"RF_REJECT", "RF_LATTICE", "RF_WEIGHT"};
     const int is_ours = !strchr(w->source->file, '/'), has_quote = strchr(w->source->file, '"') != NULL;
-    const int length = snprintf(program, PROGRAM_MAX,
-                                "#define RF_PRECISION %u\n#define RF_DEVICE_DIM %uu\n#define RF_DEVICE_KINDS %s\n#define RF_DEVICE_SAMPLER %s\n#define RF_DEVICE_PAIRS %uu\n"
-                                "#define RF_DEVICE_GROUP %uu\n#define RF_DEVICE_ENTROPY %u\n#define RF_DIM(dim) RF_DEVICE_DIM\n"
-                                "#define RF_SAMPLER(sampler) RF_DEVICE_SAMPLER\n#define RF_MODEL_NAME device\n"
-                                "#include %c%s%s%c\n#include \"rejfilt/src/engines/cuda/device.h\"\n",
-                                w->bits, w->dim, w->kinds, samplers[w->sampler], w->pairs, w->group, w->entropy, has_quote ? '<' : '"',
-                                is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
+    const int length =
+        snprintf(program, PROGRAM_MAX,
+                 "#define RF_PRECISION %u\n#define RF_DEVICE_DIM %uu\n#define RF_DEVICE_KINDS %s\n#define "
+                 "RF_DEVICE_SAMPLER %s\n#define RF_DEVICE_PAIRS %uu\n"
+                 "#define RF_DEVICE_GROUP %uu\n#define RF_DEVICE_ENTROPY %u\n#define RF_DIM(dim) RF_DEVICE_DIM\n"
+                 "#define RF_SAMPLER(sampler) RF_DEVICE_SAMPLER\n#define RF_MODEL_NAME device\n"
+                 "#include %c%s%s%c\n#include \"rejfilt/src/engines/cuda/device.h\"\n",
+                 w->bits, w->dim, w->kinds, samplers[w->sampler], w->pairs, w->group, w->entropy, has_quote ? '<' : '"',
+                 is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
     return length < 0 || length >= PROGRAM_MAX ? -1 : 0;
 }
 
@@ -93,12 +97,14 @@ static unsigned split(char *text, int is_users, const char *options[OPTIONS_MAX]
     return count;
 }
 
-unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const rf_gpu_wanted *wanted, size_t *bytes, char *error, size_t size)
+unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const rf_gpu_wanted *wanted, size_t *bytes,
+                              char *error, size_t size)
 {
     const rf_source *source = wanted->source;
     const int is_users = strchr(source->file, '/') != NULL;
     const char *flags = is_users ? getenv("REJFILT_MODEL_FLAGS") : source->options, *options[OPTIONS_MAX];
-    char program[PROGRAM_MAX], words[PATH_MAX], beside[PATH_MAX + 8], name[64], cache[PATH_MAX], log[LOG_MAX] = "", number[64], nobody[8];
+    char program[PROGRAM_MAX], words[PATH_MAX], beside[PATH_MAX + 8], name[64], cache[PATH_MAX], log[LOG_MAX] = "",
+                                                                                                 number[64], nobody[8];
     key k = {{0xcbf29ce484222325u, 0x243f6a8885a308d3u}};
     if (write_program(wanted, program) < 0 || (flags && strlen(flags) >= sizeof words)) {
         rf_fail(error, size, "%s: its path or its options are too long", source->file);
@@ -141,7 +147,8 @@ unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const
 
 static int is_same(const rf_gpu_wanted *a, const rf_gpu_wanted *b)
 {
-    return a->source == b->source && a->bits == b->bits && a->dim == b->dim && strcmp(a->kinds, b->kinds) == 0 && a->sampler == b->sampler && a->pairs == b->pairs && a->group == b->group && a->entropy == b->entropy;
+    return a->source == b->source && a->bits == b->bits && a->dim == b->dim && strcmp(a->kinds, b->kinds) == 0 &&
+           a->sampler == b->sampler && a->pairs == b->pairs && a->group == b->group && a->entropy == b->entropy;
 }
 
 static int load_program(rf_gpu *gpu, rf_gpu_program *p, const unsigned char *image, char *error, size_t size)
@@ -163,7 +170,11 @@ static int load_program(rf_gpu *gpu, rf_gpu_program *p, const unsigned char *ima
     const struct {
         const char *name;
         rf_cuda_function **function;
-    } all[] = {{"rejfilt_fleet", &p->fleet}, {"rejfilt_check", &p->check}, {"rejfilt_fill", &p->fill}, {"rejfilt_pass", &p->pass}, {"rejfilt_read", &p->read}};
+    } all[] = {{"rejfilt_fleet", &p->fleet},
+               {"rejfilt_check", &p->check},
+               {"rejfilt_fill", &p->fill},
+               {"rejfilt_pass", &p->pass},
+               {"rejfilt_read", &p->read}};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (!(*all[i].function = cuda->find(gpu->device, p->image, all[i].name, 0, error, size)))
             return -1;
@@ -178,7 +189,8 @@ rf_gpu_program *rf_gpu_find(rf_engine *engine, const rf_gpu_wanted *wanted)
     for (rf_gpu_program *p = gpu->programs; p; p = p->next)
         if (is_same(&p->wanted, wanted))
             return p;
-    unsigned char *image = rf_gpu_compile(gpu->cuda, gpu->cuda->target(gpu->device), wanted, &bytes, engine->complaint, sizeof engine->complaint);
+    unsigned char *image = rf_gpu_compile(gpu->cuda, gpu->cuda->target(gpu->device), wanted, &bytes, engine->complaint,
+                                          sizeof engine->complaint);
     rf_gpu_program *p = image ? calloc(1, sizeof *p) : NULL;
     if (image && !p)
         rf_fail(engine->complaint, sizeof engine->complaint, "out of memory");
