@@ -13,6 +13,8 @@ help:
 	@echo "make walks      CONTRIBUTING's walks in a copy of the tree: a likelihood, an engine, a designer, a belief; then the tests by lists"
 	@echo "make faults     runs killed KILLS=1000 times, full disks, closed pipes, set clocks, dead MPI ranks, huge sizes"
 	@echo "make load       10 million records through rejfilt track, a day of updates: speed, memory, drift; writes build/load.json"
+	@echo "make test-cuda  the tests that need a CUDA device: bits of all models and fleets, then under compute-sanitizer"
+	@echo "make bench-cuda  how fast the CUDA device is"
 	@echo "make tsan       what uses threads, under the thread sanitizer"
 	@echo "make memcheck   the short tests under valgrind; TESTS=\"cli classify_core\" are some of them"
 	@echo "make coverage   which lines of the core, the engines and classification the tests run; fails below 95 %"
@@ -128,6 +130,17 @@ warnings:
 	@tools/need build test clang
 	@for cc in $(COMPILERS); do \
 	  cmake -S . -B build-$$cc -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=$$cc -DRF_TESTS=ON -DRF_EXPERIMENTS=ON -DRF_WERROR=ON > /dev/null && cmake --build build-$$cc || exit 1; done
+
+test-cuda: build
+	@tools/need test
+	@cmake -S . -B $(BUILD) -DRF_TESTS=ON -DRF_BENCH=ON > /dev/null
+	@cmake --build $(BUILD) --target rejfilt rejfilt_cuda rejfilt-cuda test_engines32 test_engines64 test_fleet32 test_fleet64 test_residents32 test_residents64
+	@tools/test-cuda $(BUILD)
+
+bench-cuda: build
+	@cmake -S . -B $(BUILD) -DRF_BENCH=ON > /dev/null
+	@cmake --build $(BUILD) --target rejfilt_cuda rejfilt-cuda
+	@REJFILT_MODULES=$(BUILD) $(BUILD)/rejfilt-cuda
 
 SECONDS ?= 60
 JOBS ?= 2
@@ -270,6 +283,6 @@ docs:
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help configure build demo test sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration trust reproduce \
+.PHONY: all help configure build demo test test-cuda bench-cuda sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration trust reproduce \
         mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm hdl hdl-demo amalgamation prove install uninstall deb dist \
         python python-test python-sanitize python-bench pictures docs clean

@@ -27,6 +27,7 @@ typedef struct rf_model {
    simd[:TARGET]  vector lanes; TARGET is baseline, avx2 or avx512, by default the best this CPU has
    threads[:N]    simd on N threads, by default one per CPU
    mpi[:E]        engine E (threads by default) on every rank of an MPI job
+   cuda[:DEVICE]  an NVIDIA GPU; models without a source run on threads
    paranoid[:E]   engine E (serial by default), checking everything it is given and gives
    For a seed, all give the same bits. */
 
