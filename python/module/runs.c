@@ -208,18 +208,61 @@ static int write_step(void *user, uint32_t trial, const rf_step *step)
     return w->is_interrupted;
 }
 
-/* _simulate(steps, batch, jump, jump_at, is_truth_gaussian, first, count, out): rows of out begin with the trial.
- * Returns how many. */
+/* A row of a world's numbers: what it is, and five numbers of it. Returns 0, or -1 when there are too many. */
+static int world_add(rf_world *world, const double row[6])
+{
+    const double *n = row + 1;
+    const unsigned parameter = (unsigned)n[0];
+    const rf_jump jump = {parameter, n[1], n[2], (long)n[3], (long)n[4]};
+    const rf_outage outage = {(rf_outage_kind)n[0], n[1], n[2], (long)n[3], (long)n[4]};
+    const rf_prior truth = {n[1] != 0, n[2], n[3]};
+    switch ((int)row[0]) {
+    case 0:
+        if (world->jumps == RF_EVENTS_MAX)
+            return -1;
+        world->jump[world->jumps++] = jump;
+        break;
+    case 1:
+        if (world->outages == RF_EVENTS_MAX)
+            return -1;
+        world->outage[world->outages++] = outage;
+        break;
+    case 2:
+        world->has_truth |= 1u << parameter;
+        world->truth[parameter] = truth;
+        break;
+    case 3:
+        world->has_drift |= 1u << parameter;
+        world->drift[parameter] = n[1];
+        break;
+    default:
+        world->flips = n[0];
+        world->blind = n[1];
+        world->decay = n[2];
+    }
+    return 0;
+}
+
+/* _simulate(steps, batch, world, is_truth_gaussian, first, count, out): the world has six numbers a row, and rows of
+   out begin with the trial. Returns how many. */
 PyObject *session_simulate(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
     rf_simulation simulation = {.config = s->config};
     unsigned first, count;
-    PyObject *out;
+    PyObject *out, *world;
     Py_buffer to;
-    if (!PyArg_ParseTuple(args, "lIdlpIIO", &simulation.steps, &simulation.batch, &simulation.jump, &simulation.jump_at,
-                          &simulation.is_truth_gaussian, &first, &count, &out))
+    if (!PyArg_ParseTuple(args, "lIOpIIO", &simulation.steps, &simulation.batch, &world, &simulation.is_truth_gaussian,
+                          &first, &count, &out))
         return NULL;
+    if (doubles(world, &to, 0, -1, "world") < 0)
+        return NULL;
+    int is_full = 0;
+    for (Py_ssize_t at = 0; at + 6 <= to.len / (Py_ssize_t)sizeof(double); at += 6)
+        is_full |= world_add(&simulation.world, (const double *)to.buf + at) < 0;
+    PyBuffer_Release(&to);
+    if (is_full)
+        return refuse_text("a world has at most %d jumps and %d outages", RF_EVENTS_MAX, RF_EVENTS_MAX);
     if (!s->config.design || simulation.batch < 1 || simulation.batch > RF_ASK_MAX)
         return refuse_text(s->config.design
                                ? "a batch is 1 to 32 measurements"

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _rejfilt
 from ._model import Floats, Model, _find
 from ._rejfilt import Refused
-from ._tracker import HEALTH, Evidence, Interval, Tracker, columns, settings_rows
+from ._tracker import HEALTH, Evidence, Interval, Tracker, by_parameter, columns, prior_of, settings_rows
 
 SLICE = 0.03  # seconds in the library between two looks at Ctrl-C and at the progress bar
 
@@ -147,6 +147,32 @@ def replay(
     return Run(tracker.model, names, rows[:updates], tracker)
 
 
+def _listed(given: Any) -> list[Any]:
+    """One event, or several."""
+    return [] if given is None else list(given) if isinstance(given, list) else [given]
+
+
+def _world(model: Model, jump: Any, outage: Any, truth: Any, true_drift: Any, flips: float, contrast: float, true_t2: float) -> Floats:
+    """Six numbers a row, as the module reads them."""
+    rows: list[tuple[float, ...]] = [(4, flips, 1 - contrast, 1 / true_t2)]
+    for size, at, *name in _listed(jump):
+        low, high = (size, size) if np.ndim(size) == 0 else size
+        rows.append((0, model.parameter_index(name[0]) if name else 0, low, high, at, 0))
+    for what, at, length, *often in _listed(outage):
+        kind = {"coin": 1, "missing": 2}.get(what, 0) if isinstance(what, str) else 0
+        if isinstance(what, str) and kind == 0:
+            raise Refused(f"outage: '{what}' is none of coin, missing, or an outcome")
+        rows.append((1, kind, 0 if kind else what, often[0] if often else 0, at, length))
+    number = lambda given: (True, float(given), 0.0) if np.ndim(given) == 0 else prior_of(given)  # noqa: E731
+    for i, first in enumerate(by_parameter(model, "truth", truth, number)):
+        if first is not None:
+            rows.append((2, i, *first))
+    for i, drift in enumerate(by_parameter(model, "true_drift", true_drift, float)):
+        if drift is not None:
+            rows.append((3, i, drift))
+    return np.array([[*row, *[0.0] * (6 - len(row))] for row in rows], dtype=float).ravel()
+
+
 def simulate(
     model: Tracker | Model | str | os.PathLike[str],
     *,
@@ -154,13 +180,25 @@ def simulate(
     trials: int = 1,
     first: int = 0,
     batch: int = 1,
-    jump: tuple[float, int] | None = None,
+    jump: Any = None,
+    outage: Any = None,
+    truth: Any = None,
+    true_drift: Any = None,
+    flips: float = 0.0,
+    contrast: float = 1.0,
+    true_t2: float = math.inf,
     gaussian_truth: bool = False,
     progress: bool = False,
     **options: Any,
 ) -> Run:
-    """A truth that walks, measurements of it, and a tracker that follows: `trials` times, with a column `trial` in front. jump: how far
-    the first parameter's truth jumps, in the chart, and before which measurement. The rest are options of `Tracker`.
+    """A truth that walks, measurements of it, and a tracker that follows: `trials` times, with a column `trial` in front. The rest are
+    options of `Tracker`; and, where the world is not what the tracker believes:
+
+    jump: how far the first parameter's truth jumps, in the chart, and before which measurement; `((low, high), at)` draws the size,
+    a third member names another parameter, a list has several. outage: `(what, at, length)`, what being "coin", "missing", or the
+    outcome at which the detector is stuck, and a fourth member the share that is another outcome all the same. truth, true_drift: by name of a parameter, or one for all: a number,
+    a range or `Normal` to draw the first truth from; the standard deviation of its steps. flips: share of outcomes that are
+    read as another one. contrast, true_t2: those of the fringes, where the model takes them to be 1 and infinite.
 
     >>> import rejfilt
     >>> run = rejfilt.simulate("precession", steps=100, trials=20, seed=1)
@@ -168,13 +206,13 @@ def simulate(
     True
     """
     tracker = model if isinstance(model, Tracker) else Tracker(model, **options)
-    size, at = jump or (0.0, 0)
+    world = _world(tracker.model, jump, outage, truth, true_drift, flips, contrast, true_t2)
     names = ["trial", *columns(tracker.model)]
     parts = []
     with _progress(progress, trials, "trial") as advance:
         for trial in range(first, first + trials):
             rows = np.empty((math.ceil(steps / batch), len(names)))
-            count = tracker._simulate(steps, batch, float(size), at, gaussian_truth, trial, 1, rows)
+            count = tracker._simulate(steps, batch, world, gaussian_truth, trial, 1, rows)
             parts.append(rows[:count])
             advance(1)
     return Run(tracker.model, names, np.concatenate(parts) if parts else np.empty((0, len(names))))

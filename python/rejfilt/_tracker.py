@@ -48,12 +48,13 @@ class Health(enum.StrEnum):
     SUSPICIOUS = "suspicious"
     RECOVERING = "recovering"
     LOST = "lost"
+    FAULT = "fault"  #: outcomes do not vary as they should: nothing is learnt from them
     COARSE = "coarse"  #: tracking, but the belief's shape is too coarse: intervals may be wrong
 
 
 HEALTH = tuple(Health)  # as the library numbers them; the last one is -1
 SAMPLERS = ("reject", "lattice", "weight")
-ON_LOST = ("widen", "restart", "stop", "ignore", "watch")
+ON_LOST = ("restart", "widen", "stop", "ignore", "watch")
 
 
 class Normal(NamedTuple):
