@@ -240,7 +240,7 @@ def commands():
 
 
 def options(command):
-    return re.findall(r"^  (--[a-z-]+)", run(REJFILT, command, "--help"), re.M)
+    return re.findall(r"^  (--[a-z][a-z0-9-]+)", run(REJFILT, command, "--help"), re.M)
 
 
 class Completion(unittest.TestCase):

@@ -156,7 +156,7 @@ static int parse_motion(const rf_parameter *p, const char *text, rf_motion *moti
     double times[2] = {0, 0}, levels[2] = {0, 0};
     snprintf(what, sizeof what, "%.*s", (int)(tilde - text), text);
     const int mark = (size_t)(tilde - text) < sizeof what ? cli_parse_pair(what, 1, &levels[0], &levels[1], error, size) : 0;
-    const rf_motion none = {RF_MOTION_WALK};
+    const rf_motion none = {.kind = RF_MOTION_WALK};
     *motion = none;
     if (!mark || parse_two(tilde + 1, &times[0], &times[1], error, size) < 0 || !(times[0] > 0 && times[1] > 0) || (mark == '+' && (times[0] != times[1] || !(levels[1] > 0)))) {
         snprintf(error, size, "'%s' is neither CENTRE+-SD~TIME nor LEVEL:LEVEL~DWELL, with times > 0", text);
@@ -184,7 +184,7 @@ int cli_parse_drift(const rf_simulation *run, const char *text, double drift[], 
     if (find(&run->config.description, 0, text, first, last, &rest, error, size) < 0)
         return -1;
     for (unsigned i = *first; i < *last; i++) {
-        const rf_motion walk = {RF_MOTION_WALK};
+        const rf_motion walk = {.kind = RF_MOTION_WALK};
         motion[i] = walk;
         if (strchr(rest, '~') ? parse_motion(&run->config.description.parameter[i], rest, &motion[i], &drift[i], error, size) < 0
                               : cli_parse_real(rest, 0, 1e9, &drift[i], error, size) < 0)

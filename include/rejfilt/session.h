@@ -100,7 +100,7 @@ typedef struct rf_step {
     double drift[RF_DESCRIBED_MAX];             /* standard deviation of a step of each parameter's walk, as believed now; */
     double drift_spread;                        /* ln of the factor by which a learnt one has varied of late; 0: not learnt */
     double loss;                                /* what the updates so far lost by the belief's shape, in nats */
-    int is_coarse;                              /* the latest ones lost so much that intervals may be wrong */
+    int is_coarse;                              /* so much of it still matters that intervals may be wrong */
     unsigned events;                            /* of a simulated world: bits as in world.h */
     double seconds;                             /* spent in the update, where somebody measured it */
 } rf_step;

@@ -104,13 +104,14 @@ static void judge_anchor(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], cons
 }
 
 /* Do outcomes vary? Where both sides of a fringe are asked for by chance, each has an even chance, whatever is believed.
-   Returns whether this one differs from the one before. */
-static int judge_run(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], int is_blind)
+   Returns whether this one differs from the one before, and its probability in `known`. */
+static int judge_run(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], int is_blind, rf_real *known)
 {
     RF(watch) *h = t->watch;
     const unsigned outcomes = t->description->outcomes;
     const rf_real outcome = record[t->model->settings], chance = outcomes > 0 ? 1 / (rf_real)outcomes : RF_C(0.5);
-    const rf_real p = is_blind || outcomes == 0 ? chance : RF(min)(RF(max)(predicted(t, draws, record, outcome), chance), 1);
+    *known = is_blind || outcomes == 0 ? chance : predicted(t, draws, record, outcome);
+    const rf_real p = RF(min)(RF(max)(*known, chance), 1);
     const int is_new = !(h->run < 0) || outcome != h->latest;
     h->run = RF(min)((is_new ? 0 : h->run) + RF(log)(p), -RF_TINY);
     h->latest = outcome;
@@ -140,16 +141,18 @@ static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX],
 
 /* One record with few possible outcomes: mean and variance of the surprise, exactly as the draws have it. Returns the
    surprise of the outcome that came. */
-static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], rf_real *mean, rf_real *variance)
+static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], rf_real known, rf_real *mean,
+                              rf_real *variance)
 {
     rf_real total = 0, square = 0, observed = 0;
     *mean = 0;
     for (unsigned k = 0; k < t->description->outcomes; k++) {
-        rf_real p = predicted(t, draws, record, (rf_real)k), s = -RF(log)(p);
+        const int is_observed = (rf_real)k == record[t->model->settings];
+        rf_real p = is_observed ? known : predicted(t, draws, record, (rf_real)k), s = -RF(log)(p);
         total += p;
         *mean += p * s;
         square += p * s * s;
-        observed = (rf_real)k == record[t->model->settings] ? s : observed;
+        observed = is_observed ? s : observed;
     }
     *mean /= total;
     *variance = square / total - *mean * *mean;
@@ -173,14 +176,15 @@ static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_M
     return surprise(t, draws, records, count, 0, 0);
 }
 
-static void judge_surprise(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count)
+/* known: the probability of the last of the records. */
+static void judge_surprise(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count, rf_real known)
 {
     RF(watch) *h = t->watch;
     rf_real mean, variance;
     if (t->description->outcomes == 0 && !t->instance->simulate)
         return;
     const int is_small = count == 1 && t->description->outcomes > 0 && t->description->outcomes <= RUNS;
-    rf_real observed = is_small ? expect_outcome(t, draws, records, &mean, &variance)
+    rf_real observed = is_small ? expect_outcome(t, draws, records, known, &mean, &variance)
                                 : expect_batch(t, draws, records, count, &mean, &variance);
     h->surprise = FORGET * h->surprise + RF(min)(observed - mean, RF_C(100.0));
     h->variance = FORGET * FORGET * h->variance + RF(max)(variance, RF_C(1e-4));
@@ -211,6 +215,7 @@ unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t coun
     const int is_blind = has_anchors(t) && t->design->is_blind, was_fault = h->state == RF_FAULT;
     const unsigned size = t->model->settings + 1u;
     unsigned todo = 0;
+    rf_real known = 0;
     h->verdict = 0;
     h->is_anchored = t->anchors != 0;
     if (t->on_lost == RF_ON_LOST_IGNORE)
@@ -218,7 +223,7 @@ unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t coun
     for (uint32_t d = 0; d < DRAWS && (!is_blind || t->anchors); d++)
         t->draw(t->self, d, RF_FOR_HEALTH, draws[d]);
     for (uint32_t k = 0; k < count; k++)
-        if (judge_run(t, draws, records + (size_t)k * size, is_blind)) {
+        if (judge_run(t, draws, records + (size_t)k * size, is_blind, &known)) {
             todo |= RF_HEALTH_HOLD;
             if (h->state == RF_FAULT)
                 resume(t);
@@ -231,7 +236,7 @@ unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t coun
         if (t->anchors >> k & 1)
             judge_anchor(t, draws, records + (size_t)k * size);
     if (!h->is_anchored && !is_blind)
-        judge_surprise(t, draws, records, count);
+        judge_surprise(t, draws, records, count, known);
     return todo;
 }
 

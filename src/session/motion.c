@@ -1,5 +1,5 @@
-/* How beliefs move while time passes: walks, parameters that are drawn back to a centre, and those that switch between two
-   levels. */
+/* How beliefs move while time passes: walks, parameters that are drawn back to a centre, and those that switch between
+   two levels. */
 #include "session_state.h"
 
 #include <math.h>
@@ -29,7 +29,8 @@ static rf_status switch_levels(const rf_session *s, rf_belief *belief, double el
         if (motion->kind != RF_MOTION_TELEGRAPH)
             continue;
         rf_motion_switch(motion, elapsed, chance);
-        status = belief->kind->telegraph ? belief->kind->telegraph(belief, i, motion->level, chance) : RF_REFUSED_OPTIONS;
+        status =
+            belief->kind->telegraph ? belief->kind->telegraph(belief, i, motion->level, chance) : RF_REFUSED_OPTIONS;
     }
     return status;
 }
@@ -53,7 +54,8 @@ rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
 rf_status rf_session_drift(const rf_session *s, rf_belief *belief, double elapsed)
 {
     const unsigned dim = s->model.dim;
-    double f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0}, q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0}, shift[RF_DESCRIBED_MAX] = {0};
+    double f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0}, q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0},
+                                shift[RF_DESCRIBED_MAX] = {0};
     int any = 0, is_drawn = 0;
     if (!(elapsed >= 0) || !rf64_is_finite(elapsed))
         return RF_REFUSED_TIME;

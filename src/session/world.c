@@ -1,4 +1,5 @@
-/* Truths that walk and jump, and detectors that fail. All randomness is a function of the seed and of the measurement. */
+/* Truths that walk and jump, and detectors that fail. All randomness is a function of the seed and of the measurement.
+ */
 #include "world.h"
 
 #include <math.h>
@@ -32,11 +33,18 @@ static double draw_truth(const rf_worldly *w, unsigned i, rf_words words)
     return mean + w->session->prior_sd[i] * z;
 }
 
+/* How parameter i's truth moves. */
+static const rf_motion *motion_of(const rf_worldly *w, unsigned i)
+{
+    const rf_world *world = &w->simulation->world;
+    return world->has_drift >> i & 1 ? &world->motion[i] : &w->simulation->config.motion[i];
+}
+
 /* Where nothing else is said, a parameter that reverts or switches is where it would be after a long time. */
 static double first_truth(const rf_worldly *w, unsigned i)
 {
     const rf_world *world = &w->simulation->world;
-    const rf_motion *motion = world->has_drift >> i & 1 ? &world->motion[i] : &w->simulation->config.motion[i];
+    const rf_motion *motion = motion_of(w, i);
     const rf_words words = draw(w, 0, i, FOR_FIRST);
     double z, other;
     rf64_normal_pair(words.word[0], words.word[1], &z, &other);
@@ -58,7 +66,10 @@ void rf_world_begin(rf_worldly *w, const rf_simulation *simulation, const rf_ses
 /* ---- The truth ---- */
 
 /* The level that it is nearer to. */
-static unsigned is_at(const rf_motion *motion, double x) { return rf64_abs(x - motion->level[1]) < rf64_abs(x - motion->level[0]); }
+static unsigned is_at(const rf_motion *motion, double x)
+{
+    return rf64_abs(x - motion->level[1]) < rf64_abs(x - motion->level[0]);
+}
 
 static void walk(rf_worldly *w, uint32_t shot)
 {
@@ -86,7 +97,7 @@ static void walk(rf_worldly *w, uint32_t shot)
     }
     for (unsigned i = 0; i < dim; i++) {
         const int is_own = world->has_drift >> i & 1;
-        const rf_motion *motion = is_own ? &world->motion[i] : &config->motion[i];
+        const rf_motion *motion = motion_of(w, i);
         double f = 1, q = is_own ? world->drift[i] : config->drift[i], shift = 0, chance[2];
         q *= q;
         if (motion->kind == RF_MOTION_REVERTING)
@@ -187,7 +198,8 @@ static double read_out(const rf_worldly *w, const rf_record *record, uint32_t sh
     natural_truth(w, natural);
     const double outcome =
         rf64_instance_outcome(w->simulation->config.model->f64, natural, record->setting, w->seed, shot);
-    return rf64_uniform(words.word[2]) < w->simulation->world.flips ? misread(w, record, shot, outcome, which) : outcome;
+    return rf64_uniform(words.word[2]) < w->simulation->world.flips ? misread(w, record, shot, outcome, which)
+                                                                    : outcome;
 }
 
 void rf_world_measure(rf_worldly *w, long first, uint32_t count, rf_record records[])

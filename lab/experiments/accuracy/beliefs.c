@@ -1,17 +1,15 @@
 /* Beliefs on records that they did not choose, and on their own, beside the exact posterior of the same records.
    usage, from the root of the sources: rejfilt-beliefs [FAMILY|all [BELIEF|passes [TRIALS [SEED]]]]
 
-   A line per family: intervals of 95 % that hold the truth, per parameter; regions of 95 % (the Gaussian's ellipsoid)
-   that do; runs that end more than five standard deviations off; squared error of the first parameter over the exact
+   A line per family: intervals of 95 % that hold the truth, per parameter; how many of the exact posterior do; regions of
+   95 % (the Gaussian's ellipsoid) that hold it; runs that end more than five standard deviations off; squared error of the first parameter over the exact
    posterior's, of means and of medians; the median itself; runs whose mean is more than half an exact standard
-   deviation from the exact one; ln P(E) minus the exact one, its mean and standard deviation; points per record;
+   deviation from the exact one, of any parameter; ln P(E) minus the exact one, its mean and standard deviation; points per record;
    Gaussians, on average, or for `auto` the share of records that were particles, in percent; nats that were lost, the
-   median. The exact posterior is a grid's, in the bounded chart of a uniform prior, where that is exactly a Gaussian
-   (in other charts a grid rounds its ends); where a grid takes too long, particles stand for it.
+   median; of the most nats that were live, what 5 and 90 % of the runs are below; runs that were warned. The exact posterior is a sum over
+   a fixed grid in natural units, where the table below has one; else that of the belief it names.
 
-   BELIEF may be `passes`: all records at once, after a mixture has chosen them where they are its own. The exact
-   posterior is then a sum over a fixed grid in natural units, where the table below has one, of a prior that is truly
-   uniform; and a second line says how far the mean is from the exact one, in exact standard deviations (the farthest
+   BELIEF may be `passes`: all records at once, after a mixture has chosen them where they are its own; a second line says how far the mean is from the exact one, in exact standard deviations (the farthest
    parameter; median, 99 %, largest), how far ln P(E) is off (standard deviation, also in units of its own error), how
    many passes there were (mean, most), the share of points that is effective (mean, least), and how many runs were
    called doubtful. */
@@ -296,7 +294,6 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
         r.exact_error = pow(e.mean[0] - truth[0], 2);
         for (unsigned i = 0; i < step.dim; i++) {
             r.apart = fmax(r.apart, fabs(step.chart_mean[i] - e.chart_mean[i]) / e.sd[i]);
-            if (getenv("DBG")) fprintf(stderr, "%u %u %.3f %.3f\n", trial, i, (step.chart_mean[i] - e.chart_mean[i]) / e.sd[i], step.sd[i]/e.sd[i]);
             r.exact_holds[i] = fabs(e.below[i] - 0.5) <= 0.475;
         }
     } else {

@@ -12,18 +12,23 @@ enum {
     NORMAL_UNIT = RF_GRID
 };
 
-#define LINE_END 4.8   /* where the points of one parameter end, in standard deviations */
-#define LINE_BEND 0.6  /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them */
+#define LINE_END 4.8  /* where the points of one parameter end, in standard deviations */
+#define LINE_BEND 0.6 /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them */
 #define HEXAGON_STEP 1.1 /* of two parameters, between neighbours */
 #define CUBE_STEP 0.8    /* of three: half the edge of a cube with a point in its middle */
-#define AXIS_STEP 0.45 /* standard deviations */
-#define LEAST 0.25     /* share of the points' spacing that is taken for a standard deviation, at least */
+#define AXIS_STEP 0.45   /* standard deviations */
+#define LEAST 0.25       /* share of the points' spacing that is taken for a standard deviation, at least */
 
 enum { LINE_POINTS = 24, HEXAGON_POINTS = 48, CUBE_POINTS = 120, FIXED_DIM = 3 };
 
 uint32_t rf_points_count(unsigned dim)
 {
-    return dim == 1 ? LINE_POINTS : dim == 2 ? HEXAGON_POINTS : dim == 3 ? CUBE_POINTS : dim == 4 ? 256 : dim <= 8 ? 512 : 1024;
+    return dim == 1   ? LINE_POINTS
+           : dim == 2 ? HEXAGON_POINTS
+           : dim == 3 ? CUBE_POINTS
+           : dim == 4 ? 256
+           : dim <= 8 ? 512
+                      : 1024;
 }
 
 size_t rf_points_size(unsigned dim) { return dim <= FIXED_DIM ? (dim + 1) * (size_t)rf_points_count(dim) : 0; }

@@ -32,7 +32,7 @@ typedef struct mixture {
     uint32_t updates, max, room, count; /* Gaussians there can be between records, and while one is learnt */
     uint32_t boxed;                     /* a bit for each parameter whose chart is its uniform prior's range */
     double loss;
-    double kept; /* share of what was lost that was left when time last passed */
+    double kept;                         /* share of what was lost that was left when time last passed */
     double drifted;                      /* variance of the walk so far, in squares of the box it is largest for */
     rf64_chart charts[RF_DESCRIBED_MAX]; /* of the components */
     double numbers[]; /* components; the same after the record; covariances of those; points of an evaluation */
@@ -64,7 +64,8 @@ const rf64_chart *rf_mixture_charts(const rf_belief *belief) { return ((const mi
 static rf_belief *mixture_open(const rf_belief_setup *setup, char *error, size_t size)
 {
     const unsigned dim = setup->problem->description.dim;
-    const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX, dim == 1 ? GAUSSIANS_LINE : GAUSSIANS, error, size);
+    const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX,
+                                          dim == 1 ? GAUSSIANS_LINE : GAUSSIANS, error, size);
     if (max == 0)
         return NULL;
     const uint32_t room = ROOM * max < RF_MIXTURE_MAX ? ROOM * max : RF_MIXTURE_MAX;
@@ -376,19 +377,28 @@ static rf_status mixture_place(rf_belief *belief, const double mean[], const dou
     return RF_OK;
 }
 
+/* The lower triangle by rows. */
+static void covariances_of(const double *c, unsigned dim, double covariance[])
+{
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j <= i; j++)
+            covariance[RF_TRIANGLE(i) + j] = rf_component_covariance(c, dim, i, j);
+}
+
 /* a ← the Gaussian with the weight and the first two moments of both. */
 static void join(mixture *m, double *a, const double *b)
 {
     const unsigned dim = dim_of(m);
-    double own[RF_TRIANGLE(RF_DESCRIBED_MAX)], other[RF_TRIANGLE(RF_DESCRIBED_MAX)], joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
-    for (unsigned i = 0; i < dim; i++)
-        for (unsigned j = 0; j <= i; j++) {
-            own[RF_TRIANGLE(i) + j] = rf_component_covariance(a, dim, i, j);
-            other[RF_TRIANGLE(i) + j] = rf_component_covariance(b, dim, i, j);
-        }
+    double own[RF_TRIANGLE(RF_DESCRIBED_MAX)], other[RF_TRIANGLE(RF_DESCRIBED_MAX)],
+        joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    covariances_of(a, dim, own);
+    covariances_of(b, dim, other);
     rf_component_joint(a, b, own, other, m->charts, dim, joint);
     rf_component_merge(a, b, m->charts, dim, joint);
 }
+
+/* The level that y is nearer to. */
+static unsigned is_at(const double level[2], double y) { return rf64_abs(y - level[1]) < rf64_abs(y - level[0]); }
 
 /* Every component leaves an image at the other level, with the weight of having switched. An image is made one with the
    heaviest component that is there already; a new one is only made where there is room. */
@@ -398,17 +408,15 @@ static rf_status mixture_telegraph(rf_belief *belief, unsigned parameter, const 
     const unsigned dim = dim_of(m);
     const uint32_t before = m->count;
     const double away = level[1] - level[0];
-    double old[RF_MIXTURE_MAX * (1 + RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX))];
     const size_t size = rf_component_size(dim);
+    double *old = after_of(m, 0);
     unbox_all(m);
     memcpy(old, component_of(m, 0), before * size * sizeof *old);
-    for (uint32_t k = 0; k < before; k++) {
-        const double mean = rf_component_mean(old + k * size)[parameter];
-        component_of(m, k)[0] *= 1 - chance[rf64_abs(mean - level[1]) < rf64_abs(mean - level[0])];
-    }
+    for (uint32_t k = 0; k < before; k++)
+        component_of(m, k)[0] *= 1 - chance[is_at(level, rf_component_mean(old + k * size)[parameter])];
     for (uint32_t k = 0; k < before; k++) {
         double *image = old + k * size, *mean = &rf_component_mean(image)[parameter];
-        const unsigned at = rf64_abs(*mean - level[1]) < rf64_abs(*mean - level[0]);
+        const unsigned at = is_at(level, *mean);
         uint32_t near = m->count;
         image[0] *= chance[at];
         *mean += at ? -away : away;
@@ -444,9 +452,7 @@ static void merger_take(merger *g, mixture *m, uint32_t i)
     double *covariance = covariance_of(m, i);
     g->weight[i] = c[0];
     g->log_size[i] = rf_component_log_size(c, dim);
-    for (unsigned a = 0; a < dim; a++)
-        for (unsigned b = 0; b <= a; b++)
-            covariance[RF_TRIANGLE(a) + b] = rf_component_covariance(c, dim, a, b);
+    covariances_of(c, dim, covariance);
     g->mean[i] = c[1];
     g->variance[i] = covariance[0];
 }
