@@ -78,7 +78,7 @@ static int check_numbers(const rf_config *c)
 }
 
 /* _open(model, belief, design, engine, seed, trial, is_float, attempts, accepted, sampler, strict, kappa, recovery,
-   on_lost, anchors, batch, priors, drifts, charts, ranges): None or a negative number is the default. */
+   on_lost, anchors, batch, learns_drift, priors, drifts, charts, ranges): None or a negative number is the default. */
 static PyObject *session_open(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -86,13 +86,13 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     PyObject *model, *priors, *drifts, *charts, *ranges;
     unsigned long long seed;
     unsigned trial, attempts, accepted;
-    int is_float, sampler, strict, on_lost;
+    int is_float, sampler, strict, on_lost, learns_drift;
     long anchors;
     double kappa, recovery;
     char error[ERROR_MAX] = "";
-    if (!PyArg_ParseTuple(args, "O!zzsKIpIIipddilIO!O!O!O!", model_type, &model, &belief, &design, &engine, &seed,
+    if (!PyArg_ParseTuple(args, "O!zzsKIpIIipddilIpO!O!O!O!", model_type, &model, &belief, &design, &engine, &seed,
                           &trial, &is_float, &attempts, &accepted, &sampler, &strict, &kappa, &recovery, &on_lost,
-                          &anchors, &s->batch, &PyTuple_Type, &priors, &PyTuple_Type, &drifts, &PyTuple_Type, &charts,
+                          &anchors, &s->batch, &learns_drift, &PyTuple_Type, &priors, &PyTuple_Type, &drifts, &PyTuple_Type, &charts,
                           &PyTuple_Type, &ranges))
         return NULL;
     if (s->session || !((model_object *)model)->model)
@@ -101,8 +101,7 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     s->config = rf_config_default(s->model->model);
     if (keep_texts(s, belief, design) < 0)
         return PyErr_NoMemory();
-    if (strict && !belief)
-        s->config.belief = "gaussian"; /* by definition */
+    s->config.learns_drift = learns_drift;
     s->config.seed = seed;
     s->config.trial = trial;
     s->config.is_float = is_float;
@@ -119,6 +118,8 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     s->config.anchor_every = anchors;
     if (take_wishes(&s->config, priors, drifts, charts, ranges) < 0 || check_numbers(&s->config) < 0)
         return NULL;
+    if (!belief) /* one Gaussian alone makes attempts */
+        s->config.belief = attempts > 0 ? "gaussian" : rf_config_belief(&s->config);
     if (!(s->engine = rf_engine_open(engine, error, sizeof error)))
         return refuse_text("%s", error);
     s->config.engine = s->engine;
@@ -428,7 +429,7 @@ void row_write(double *row, const rf_description *d, const rf_step *s)
     memcpy(row, rest, sizeof rest);
 }
 
-/* _show(): a row; then means and the lower triangle of the covariance, in the chart; and what form the belief has. */
+/* _show(): a row; then means and the lower triangle of the covariance, in the chart; and what the belief is. */
 static PyObject *session_show(PyObject *self, PyObject *ignored)
 {
     (void)ignored;
@@ -439,11 +440,12 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
         return NULL;
     rf_step step = s->last;
     rf_session_show(s->session, &step);
+    const char *form = step.form ? step.form : step.belief->kind->name;
     leave(s);
     row_write(row, d, &step);
     PyObject *a = tuple_of(row, row_width(d)), *b = tuple_of(step.chart_mean, d->dim),
              *c = tuple_of(step.covariance, (unsigned)RF_TRIANGLE(d->dim));
-    PyObject *all = a && b && c ? Py_BuildValue("(OOOz)", a, b, c, step.form) : NULL;
+    PyObject *all = a && b && c ? Py_BuildValue("(OOOs)", a, b, c, form) : NULL;
     Py_XDECREF(a);
     Py_XDECREF(b);
     Py_XDECREF(c);

@@ -30,11 +30,11 @@ from ._model import (
 from ._arviz import to_inference_data
 from ._rejfilt import VERSION as __version__
 from ._rejfilt import Refused
-from ._runs import Candidate, Comparison, Fleet, Posterior, Run, compare, passes, replay, simulate
+from ._runs import Candidate, Comparison, Fleet, Jump, Outage, Posterior, Run, compare, passes, replay, simulate
 from ._tracker import Evidence, Health, Interval, Normal, Note, Tracker, Uniform
 
 __all__ = [
-    "Bounded", "Candidate", "Comparison", "Evidence", "Fixed", "Fleet", "Guess", "Health", "Interval", "LogRange", "Model", "Normal", "Note",
-    "Parameter", "Periodic", "Positive", "Posterior", "Range", "Real", "Refused", "Run", "Setting", "Time", "Tracker", "Uniform",
+    "Bounded", "Candidate", "Comparison", "Evidence", "Fixed", "Fleet", "Guess", "Health", "Interval", "Jump", "LogRange", "Model", "Normal", "Note",
+    "Outage", "Parameter", "Periodic", "Positive", "Posterior", "Range", "Real", "Refused", "Run", "Setting", "Time", "Tracker", "Uniform",
     "__version__", "block_signature", "compare", "model", "models", "passes", "replay", "simulate", "to_inference_data",
 ]  # fmt: skip

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _rejfilt
-from ._model import Floats, Model, _find
+from ._model import Floats, Model, _find, seed_of
 from ._rejfilt import Refused
-from ._tracker import HEALTH, Evidence, Interval, Tracker, by_parameter, columns, prior_of, settings_rows
+from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, by_parameter, columns, drift_of, prior_of, settings_rows
 
 SLICE = 0.03  # seconds in the library between two looks at Ctrl-C and at the progress bar
 
@@ -147,29 +147,96 @@ def replay(
     return Run(tracker.model, names, rows[:updates], tracker)
 
 
-def _listed(given: Any) -> list[Any]:
-    """One event, or several."""
-    return [] if given is None else list(given) if isinstance(given, list) else [given]
+class Jump(NamedTuple):
+    """The truth of a simulation jumps. A tuple means the same.
+
+    >>> import rejfilt
+    >>> run = rejfilt.simulate("precession", steps=40, seed=1, jump=rejfilt.Jump(1.0, at=30))
+    >>> bool(abs(run["truth.x"][30] - run["truth.x"][29]) > 0.9)
+    True
+    """
+
+    size: float | tuple[float, float]  #: in the chart; of a pair, drawn between them, up or down
+    at: int = 0  #: before this measurement, from 1;
+    every: int = 0  #: or before one measurement of so many on average, at random
+    parameter: str | None = None  #: whose truth; the first one's
+
+
+class Outage(NamedTuple):
+    """The detector of a simulation fails for a while. A tuple means the same.
+
+    >>> import rejfilt
+    >>> run = rejfilt.simulate("precession", steps=150, seed=1, outage=rejfilt.Outage(0, at=50, length=40))
+    >>> print(run["outcome"][50:90].max(), run["health"][85])
+    0.0 fault
+    """
+
+    what: float | str  #: the outcome at which it is stuck; or "coin", or "missing"
+    at: int  #: the first measurement of it, from 0
+    length: int  #: and how many
+    flips: float = 0.0  #: stuck: the share of outcomes that are another all the same
+
+
+def _events(what: str, given: Any, kind: type[Any]) -> list[Any]:
+    """One event, or a list of them."""
+    events = [] if given is None else given if isinstance(given, list) else [given]
+    try:
+        return [kind(*event) for event in events]
+    except TypeError:
+        raise Refused(f"{what}: {given!r} is no {kind.__name__}{kind._fields}, nor a list of them") from None
+
+
+def _share(what: str, given: float) -> float:
+    if not 0 <= given <= 1:
+        raise Refused(f"{what}: {given:g} is not from 0 to 1")
+    return float(given)
+
+
+def _jump_row(model: Model, jump: Jump) -> tuple[float, ...]:
+    low, high = jump.size if isinstance(jump.size, tuple) else (jump.size, jump.size)
+    if not -math.inf < low <= high < math.inf:
+        raise Refused(f"jump: {low:g} to {high:g} is an empty range")
+    if min(jump.at, jump.every) != 0 or max(jump.at, jump.every) < 1:
+        raise Refused("jump: it needs one of at and every, from 1 on")
+    return 0, model.parameter_index(jump.parameter) if jump.parameter else 0, low, high, jump.at, jump.every
+
+
+def _outage_row(model: Model, outage: Outage) -> tuple[float, ...]:
+    kinds = ("coin", "missing")
+    what = outage.what
+    if isinstance(what, str):
+        if what not in kinds:
+            raise Refused(f"outage: '{what}' is none of {', '.join(kinds)}, and no outcome")
+        kind, stuck = 1 + kinds.index(what), 0.0
+    else:
+        kind, stuck = 0, float(what)
+    if not (0 <= stuck < model.outcomes if model.outcomes else math.isfinite(stuck)):
+        raise Refused(f"outage: {stuck:g} is no outcome of model {model.name}")
+    if kind and outage.flips:
+        raise Refused("outage: flips are of a detector that is stuck")
+    if outage.at < 0 or outage.length < 1:
+        raise Refused("outage: it begins from 0 on, and has a length from 1 on")
+    return 1, kind, stuck, _share("outage: flips", outage.flips), outage.at, outage.length
+
+
+def _truth_of(given: Any) -> tuple[bool, float, float]:
+    return (True, float(given), 0.0) if np.ndim(given) == 0 else prior_of(given)
 
 
 def _world(model: Model, jump: Any, outage: Any, truth: Any, true_drift: Any, flips: float, contrast: float, true_t2: float) -> Floats:
     """Six numbers a row, as the module reads them."""
-    rows: list[tuple[float, ...]] = [(4, flips, 1 - contrast, 1 / true_t2)]
-    for size, at, *name in _listed(jump):
-        low, high = (size, size) if np.ndim(size) == 0 else size
-        rows.append((0, model.parameter_index(name[0]) if name else 0, low, high, at, 0))
-    for what, at, length, *often in _listed(outage):
-        kind = {"coin": 1, "missing": 2}.get(what, 0) if isinstance(what, str) else 0
-        if isinstance(what, str) and kind == 0:
-            raise Refused(f"outage: '{what}' is none of coin, missing, or an outcome")
-        rows.append((1, kind, 0 if kind else what, often[0] if often else 0, at, length))
-    number = lambda given: (True, float(given), 0.0) if np.ndim(given) == 0 else prior_of(given)  # noqa: E731
-    for i, first in enumerate(by_parameter(model, "truth", truth, number)):
-        if first is not None:
-            rows.append((2, i, *first))
-    for i, drift in enumerate(by_parameter(model, "true_drift", true_drift, float)):
-        if drift is not None:
-            rows.append((3, i, drift))
+    if not true_t2 > 0:
+        raise Refused(f"true_t2: {true_t2:g} is not positive")
+    if true_t2 < math.inf and not any(s.role == "time" for s in model.settings):
+        raise Refused(f"true_t2: model {model.name} has no time among its settings")
+    drifts = by_parameter(model, "true_drift", true_drift, drift_of)
+    if model.moves and any(drifts):
+        raise Refused(f"true_drift: model {model.name} moves by its own dynamics")
+    rows: list[tuple[float, ...]] = [(4, _share("flips", flips), 1 - _share("contrast", contrast), 1 / true_t2)]
+    rows += [_jump_row(model, event) for event in _events("jump", jump, Jump)]
+    rows += [_outage_row(model, event) for event in _events("outage", outage, Outage)]
+    rows += [(2, i, *first) for i, first in enumerate(by_parameter(model, "truth", truth, _truth_of)) if first is not None]
+    rows += [(3, i, drift) for i, drift in enumerate(drifts) if drift is not None]
     return np.array([[*row, *[0.0] * (6 - len(row))] for row in rows], dtype=float).ravel()
 
 
@@ -192,13 +259,11 @@ def simulate(
     **options: Any,
 ) -> Run:
     """A truth that walks, measurements of it, and a tracker that follows: `trials` times, with a column `trial` in front. The rest are
-    options of `Tracker`; and, where the world is not what the tracker believes:
+    options of `Tracker`. Where the world is not what the tracker believes:
 
-    jump: how far the first parameter's truth jumps, in the chart, and before which measurement; `((low, high), at)` draws the size,
-    a third member names another parameter, a list has several. outage: `(what, at, length)`, what being "coin", "missing", or the
-    outcome at which the detector is stuck, and a fourth member the share that is another outcome all the same. truth, true_drift: by name of a parameter, or one for all: a number,
-    a range or `Normal` to draw the first truth from; the standard deviation of its steps. flips: share of outcomes that are
-    read as another one. contrast, true_t2: those of the fringes, where the model takes them to be 1 and infinite.
+    jump, outage: a `Jump`, an `Outage`, or a list of them. truth: where parameters begin, by name or one for all: a number, or what it is
+    drawn from, as priors are given. true_drift: the standard deviation of the truth's steps, in the same way. flips: the share of
+    outcomes that are read as another one. contrast, true_t2: of the fringes; the outcomes that they leave out say nothing.
 
     >>> import rejfilt
     >>> run = rejfilt.simulate("precession", steps=100, trials=20, seed=1)
@@ -323,8 +388,6 @@ def compare(
     >>> result.best, result.conclusion
     ('still', 'slightly favoured')
     """
-    from ._model import seed_of
-
     given = list(models.items()) if isinstance(models, Mapping) else [(None, m) for m in models]
     if len(given) < 2:
         raise Refused("one model has nothing to be compared with")
@@ -388,7 +451,8 @@ class Fleet(_rejfilt.Fleet):
     >>> fleet.mean.shape
     (1000, 1)
 
-    Filter i has the bits of `Tracker(model, seed=seed, trial=i, belief="gaussian", on_lost="ignore", ...)`; nobody tests its health.
+    Filter i has the bits of `Tracker(model, seed=seed, trial=i, belief="gaussian", on_lost="ignore", ...)`, but it may become wider than
+    three times its prior: nobody looks after its health.
     design: who asks; it is `pgh` unless another is given.
     """
 
@@ -411,15 +475,12 @@ class Fleet(_rejfilt.Fleet):
         recovery: float = -1.0,
         seed: Any = None,
     ) -> None:
-        from ._model import seed_of
-        from ._tracker import SAMPLERS, _one_of, by_parameter, prior_of
-
         self.model = made = _find(model)
         self.count = count
         self.design = design
         self._arguments = (
             made, count, engine, seed_of(seed), attempts, accepted, _one_of("sampler", sampler, SAMPLERS), float(kappa), float(recovery),
-            by_parameter(made, "prior", prior, prior_of), by_parameter(made, "drift", drift, float),
+            by_parameter(made, "prior", prior, prior_of), by_parameter(made, "drift", drift, drift_of),
         )  # fmt: skip
         self._open(*self._arguments)
 

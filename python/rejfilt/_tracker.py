@@ -85,8 +85,6 @@ class Interval(NamedTuple):
     high: float
 
 
-
-
 def columns(model: Model) -> list[str]:
     """Of a row of results: the names of the command's CSV, and `tested`: 1 a test failed, -1 it was passed, 0 there was none."""
     of = [p.name for p in model.parameters]
@@ -105,14 +103,12 @@ def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, .
     """Wishes by name of a parameter; or one for all of them. None where there is none."""
     if given is None:
         return (None,) * len(model.parameters)
-    if not isinstance(given, Mapping):
-        return (each(given),) * len(model.parameters)
     wishes: list[Any] = [None] * len(model.parameters)
-    for name, value in given.items():
-        try:
+    try:
+        for name, value in given.items() if isinstance(given, Mapping) else ((p.name, given) for p in model.parameters):
             wishes[model.parameter_index(name)] = each(value)
-        except Refused as error:
-            raise Refused(f"{what}: {error}") from None
+    except Refused as error:
+        raise Refused(f"{what}: {error}") from None
     return tuple(wishes)
 
 
@@ -120,12 +116,19 @@ def prior_of(given: Any) -> tuple[bool, float, float]:
     """(is it a Gaussian, mean or low, sd or high)"""
     if isinstance(given, Normal):
         if not given.sd > 0:
-            raise Refused(f"prior: the standard deviation {given.sd:g} is not positive")
+            raise Refused(f"the standard deviation {given.sd:g} is not positive")
         return True, float(given.mean), float(given.sd)
     low, high = (given.low, given.high) if isinstance(given, Uniform) else given
     if not high > low:
-        raise Refused(f"prior: {low:g} to {high:g} is an empty range")
+        raise Refused(f"{low:g} to {high:g} is an empty range")
     return False, float(low), float(high)
+
+
+def drift_of(given: Any) -> float:
+    """The standard deviation of a step."""
+    if not 0 <= given < 1e9:
+        raise Refused("a standard deviation is from 0 on")
+    return float(given)
 
 
 def _one_of(what: str, given: str | None, names: tuple[str, ...]) -> int:
@@ -143,15 +146,16 @@ class Tracker(_rejfilt.Session):
     >>> tracker = rejfilt.Tracker("precession", seed=1)
     >>> question = tracker.ask()
     >>> question
-    Settings(t=2.0950498026028104, x_=1.5351637894190344)
+    Settings(t=2.1..., x_=1.53...)
     >>> tracker.tell(1)
     <Note: 0>
     >>> tracker.mean.x > 0.8, tracker.health  # it was near the reference x_
     (True, <Health.TRACKING: 'tracking'>)
 
     model: a name, a C source, or a `Model`. prior, drift: by name of a parameter, or one for all: `(low, high)` or `Normal(mean, sd)`,
-    and the standard deviation of a step per unit of time. chart: `Real(...)`, `Positive(...)`, `Bounded(...)`, `Periodic(...)` by name.
-    range, cost: of settings by name. belief: "gaussian", "mixture", "particles:2000", "grid", "auto". design: "auto", "risk", "pgh",
+    and the standard deviation of a step per unit of time, which is learnt with drift="learn". chart: `Real(...)`, `Positive(...)`,
+    `Bounded(...)`, `Periodic(...)` by name. range, cost: of settings by name. belief: "mixture", "gaussian", "particles:2000", "grid",
+    "auto"; without, a mixture, or one Gaussian where there is a wish that only that can fulfil (attempts, sampler, ...). design: "auto", "risk", "pgh",
     "quadrature", ... or None when settings come with the records. engine: "simd", "serial", "threads:2", ...: the bits are the same.
     sampler: "weight", "reject" or "lattice". seed: None, a whole number (as the command has it), or any of numpy's. The rest as
     `rejfilt track --help` says it.
@@ -185,7 +189,7 @@ class Tracker(_rejfilt.Session):
         model: str | os.PathLike[str] | Model,
         *,
         prior: Any = None,
-        drift: float | Mapping[str, float] | None = None,
+        drift: float | str | Mapping[str, float] | None = None,
         chart: Mapping[str, Parameter] | None = None,
         range: Mapping[str, tuple[float, float]] | None = None,  # noqa: A002
         cost: Mapping[str, float] | None = None,
@@ -222,15 +226,14 @@ class Tracker(_rejfilt.Session):
             raise Refused("attempts and accepted are from 1 to 2147483647")
         if strict and design == "auto":
             design = "pgh"  # what the paper's algorithm comes with
-        drifts = by_parameter(made, "drift", drift, float)
-        if any(d is not None and not 0 <= d < 1e9 for d in drifts):
-            raise Refused("drift: a standard deviation is from 0 on")
+        learns = drift == "learn"
+        drifts = by_parameter(made, "drift", None if learns else drift, drift_of)
         if made.moves and any(drifts):
             raise Refused(f"drift: model {made.name} moves by its own dynamics")
         self._open(
             made, belief, design, engine, self._options["seed"], trial, precision == "float", attempts, accepted,
             _one_of("sampler", sampler, SAMPLERS), strict, 0.0 if isinstance(kappa, str) else float(kappa), float(recovery),
-            _one_of("on_lost", on_lost, ON_LOST), anchors, batch, by_parameter(made, "prior", prior, prior_of), drifts,
+            _one_of("on_lost", on_lost, ON_LOST), anchors, batch, learns, by_parameter(made, "prior", prior, prior_of), drifts,
             by_parameter(made, "chart", chart, lambda p: (CHARTS.index(p.chart), float(p.low), float(p.high))),
             self._ranges(range or {}, cost or {}),
         )  # fmt: skip
@@ -377,8 +380,13 @@ class Tracker(_rejfilt.Session):
         return int(self._column("step")) + 1
 
     @property
-    def form(self) -> str | None:
-        """What belief "auto" is now: "gaussian", "mixture" or "particles"; None for others."""
+    def belief(self) -> str:
+        """What the belief is now: "mixture", "gaussian", "particles" or "grid". With belief="auto" it changes.
+
+        >>> import rejfilt
+        >>> rejfilt.Tracker("ramsey").belief, rejfilt.Tracker("ramsey", attempts=100).belief
+        ('mixture', 'gaussian')
+        """
         return self._show()[3]
 
     @property

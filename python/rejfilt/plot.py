@@ -25,7 +25,7 @@ from ._tracker import HEALTH, Tracker
 plt: Any = importlib.import_module("matplotlib.pyplot")
 
 ESTIMATE, TRUTH, BAND, DATA, ALARM = "#1f5a8a", "#222222", "#9cc3e2", "#8a8a8a", "#d9820f"
-COLOURS = {"tracking": "#2d7d46", "suspicious": "#e2b33c", "recovering": "#d9820f", "lost": "#b3261e", "coarse": "#7b5aa6"}
+COLOURS = {"tracking": "#2d7d46", "suspicious": "#e2b33c", "recovering": "#d9820f", "lost": "#b3261e", "fault": "#444444", "coarse": "#7b5aa6"}
 
 
 def _axes(count: int, axes: Any, height: float = 2.0) -> list[Any]:

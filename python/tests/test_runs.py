@@ -13,7 +13,7 @@ import numpy as np
 from support import as_csv, command_json, in_numpy, needs_command, records
 
 import rejfilt
-from rejfilt import Fleet, Refused, Tracker
+from rejfilt import Fleet, Health, Jump, Outage, Refused, Tracker
 
 
 class Replays(unittest.TestCase):
@@ -52,7 +52,7 @@ class Replays(unittest.TestCase):
         run = rejfilt.replay("ramsey", records("ramsey", 20, seed=1), seed=1)
         self.assertEqual(run.array.dtype.names[0], "step")
         self.assertEqual(len(run.array), 20)
-        self.assertEqual(run["health"][0], "tracking")
+        self.assertEqual(run["health"][-1], run.tracker.health.value)
         try:
             frame = run.to_pandas()
         except ImportError:
@@ -100,6 +100,43 @@ class Replays(unittest.TestCase):
                 self.assertLess(self.interrupted(run), 0.1)
         self.assertGreater(tracker.records, 0)
         self.assertEqual(tracker.tell(1, (1.0, 0.3)), 0)
+
+
+class Worlds(unittest.TestCase):
+    def test_health_says_fault(self):
+        run = rejfilt.simulate("precession", steps=300, seed=2, outage=Outage(0, at=100, length=80))
+        self.assertEqual(set(run["outcome"][100:180]), {0})
+        self.assertIn("fault", run["health"][100:180])
+        self.assertNotIn("fault", run["health"][:100])
+        self.assertNotIn("fault", run["health"][200:])
+        self.assertEqual(Health("fault"), Health.FAULT)
+
+    def test_missing(self):
+        run = rejfilt.simulate("precession", steps=50, seed=2, outage=Outage("missing", at=10, length=20))
+        self.assertEqual(np.flatnonzero(np.isnan(run["outcome"])).tolist(), list(range(10, 30)))
+        self.assertEqual(run["records"][10:30].sum(), 0)
+
+    def test_truths(self):
+        run = rejfilt.simulate("ramsey", steps=5, trials=50, seed=2, truth={"w": 0.3, "g": (0.01, 0.02)}, true_drift=0)
+        self.assertTrue(np.allclose(run["truth.w"], 0.3))
+        g = run["truth.g"][run["step"] == 4]
+        self.assertTrue(0.01 < g.min() < 0.012 and 0.018 < g.max() < 0.02)
+        walks = rejfilt.simulate("precession", steps=400, seed=2, true_drift=0.1)
+        self.assertAlmostEqual(np.diff(walks["truth.x"]).std() / 0.1, 1, delta=0.2)  # 5 standard errors
+
+    def test_refused(self):
+        for bad, says in (
+            ({"jump": 3}, "no Jump"), ({"jump": (1.0, 0)}, "one of at and every"), ({"jump": Jump(1.0, at=3, every=4)}, "one of at and every"),
+            ({"jump": Jump((2.0, 1.0), at=3)}, "empty range"), ({"jump": Jump(1.0, at=3, parameter="y")}, "no parameter 'y'"), ({"jump": [(1.0, 3)] * 9}, "at most 8"),
+            ({"outage": ("stuck", 3, 5)}, "'stuck' is none of"), ({"outage": (2, 3, 5)}, "2 is no outcome"), ({"outage": (0, 3, 0)}, "length"),
+            ({"outage": (0, 3, 5, 1.5)}, "1.5 is not from 0 to 1"), ({"outage": ("coin", 3, 5, 0.5)}, "flips are of"), ({"outage": (0, 3)}, "no Outage"),
+            ({"flips": -0.1}, "flips"), ({"contrast": 1.1}, "contrast"), ({"true_t2": 0.0}, "true_t2"), ({"truth": {"y": 1.0}}, "truth: no parameter"),
+            ({"truth": (2, 1)}, "truth: 2 to 1 is an empty range"), ({"true_drift": -1}, "true_drift"), ({"drift": -1}, "drift: a standard deviation"),
+        ):  # fmt: skip
+            with self.subTest(bad), self.assertRaisesRegex(Refused, says):
+                rejfilt.simulate("precession", steps=10, seed=1, **bad)
+        with self.assertRaisesRegex(Refused, "no time among"):
+            rejfilt.simulate("coin", steps=10, seed=1, true_t2=5)
 
 
 class Passes(unittest.TestCase):
@@ -162,10 +199,10 @@ class Fleets(unittest.TestCase):
             options = {"seed": 3, "attempts": 100, "sampler": "reject"}
             fleet = Fleet(model, 5, **options)
             trackers = [Tracker(model, trial=i, belief="gaussian", on_lost="ignore", design=None, **options) for i in range(5)]
-            rng = np.random.default_rng(1)
+            truth = [(p.low + p.high) / 2 for p in fleet.model.parameters]
             for k in range(8):
                 settings = fleet.ask()
-                outcomes = rng.integers(0, 2, 5).astype(float)
+                outcomes = np.array([fleet.model.draw(truth, s, seed=100 * k + i) for i, s in enumerate(settings)], dtype=float)
                 if k == 4:
                     outcomes[2] = np.nan
                 fleet.tell(outcomes, settings)

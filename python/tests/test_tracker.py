@@ -12,7 +12,7 @@ import numpy as np
 from support import COMMAND, LONG, ROOT, as_csv, command, command_rows, environment, in_numpy, needs_command, records, same_rows
 
 import rejfilt
-from rejfilt import Normal, Refused, Tracker
+from rejfilt import Jump, Normal, Outage, Refused, Tracker
 
 BELIEFS = ("gaussian", "mixture", "particles:200", "grid", "auto")
 
@@ -66,6 +66,14 @@ class CommandsBits(unittest.TestCase):
         for model, options, arguments in (
             ("precession", {}, []),
             ("phase", {"jump": (1.0, 30)}, ["--jump=1@30"]),
+            ("precession", {"jump": [((0.2, 2.0), 20), Jump(0.5, every=15, parameter="x")]}, ["--jump=.2:2@20", "--jump=x=.5@~15"]),
+            ("precession", {"outage": Outage(0, 10, 30)}, ["--outage=0@10+30"]),
+            ("precession", {"outage": [(1, 5, 30, 0.1), ("coin", 36, 5), ("missing", 42, 3)]}, ["--outage=1~0.1@5+30", "--outage=coin@36+5", "--outage=missing@42+3"]),
+            ("ramsey", {"truth": {"w": 0.4, "g": Normal(0.02, 0.001)}}, ["--truth=w=.4", "--truth=g=.02+-.001"]),
+            ("precession", {"truth": (1.0, 1.2), "true_drift": 0.08}, ["--truth=1:1.2", "--true-drift=.08"]),
+            ("ramsey", {"true_drift": {"w": 0.02}, "flips": 0.05}, ["--true-drift=w=.02", "--flips=.05"]),
+            ("precession", {"contrast": 0.8, "true_t2": 300.0, "drift": "learn"}, ["--contrast=.8", "--true-t2=300", "--drift=learn"]),
+            ("linear", {"outage": (2.5, 20, 10), "jump": (1.0, 40)}, ["--outage=2.5@20+10", "--jump=1@40"]),
             ("rabi", {"belief": "mixture", "design": "risk", "batch": 4}, ["--belief=mixture", "--design=risk", "--batch=4"]),
             ("precession", {"strict": True}, ["--strict"]),
         ):
@@ -350,7 +358,7 @@ class Exceptions(unittest.TestCase):
 
 class Shown(unittest.TestCase):
     def test_natural_units(self):
-        tracker = feed(Tracker("ramsey", seed=1, belief="mixture"), 100)
+        tracker = feed(Tracker("ramsey", seed=1, drift=0), 200)
         draws = tracker.sample(20000)
         self.assertEqual(draws.shape, (20000, 2))
         for i, name in enumerate(("w", "g")):
@@ -360,10 +368,32 @@ class Shown(unittest.TestCase):
         self.assertAlmostEqual(tracker.cov[0, 0], tracker.sd.w**2)
         self.assertTrue(np.allclose(tracker.cov, tracker.cov.T))
         self.assertEqual(tracker.interval().w, (tracker.report()["w.low"], tracker.report()["w.high"]))
-        self.assertEqual(tracker.health, "tracking")
+        self.assertEqual(tracker.health, tracker.report()["health"])
         self.assertGreater(tracker.loss, 0)
         self.assertLess(tracker.evidence.log, 0)
         self.assertIsInstance(tracker.tell(1, tracker.ask()), rejfilt.Note)
+
+    def test_what_the_belief_is(self):
+        """A mixture, unless a wish needs one Gaussian; intervals and draws are of what it is."""
+        for options, name in (
+            ({}, "mixture"), ({"belief": "gaussian"}, "gaussian"), ({"attempts": 50}, "gaussian"), ({"sampler": "reject"}, "gaussian"),
+            ({"strict": True}, "gaussian"), ({"precision": "float"}, "gaussian"), ({"belief": "particles:300"}, "particles"), ({"belief": "grid"}, "grid"),
+            ({"belief": "auto"}, "gaussian"),
+        ):  # fmt: skip
+            self.assertEqual(Tracker("precession", seed=1, **options).belief, name, options)
+        tracker = Tracker("precession", seed=1, design=None, drift=0)
+        for outcome in (1, 1, 1, 1):
+            tracker.tell(outcome, (20.0, 0.5))  # five fringes within the prior
+        draws = tracker.sample(20000)[:, 0]
+        near, between = (np.mean(abs(draws - 0.5 - shift * np.pi / 10) < 0.04) for shift in (0, 0.5))
+        self.assertGreater(near, 4 * between)
+        low, high = tracker.interval(0.5).x
+        self.assertAlmostEqual(np.mean((draws > low) & (draws < high)), 0.5, delta=0.025)  # 7 standard errors
+
+    def test_drift_is_learnt(self):
+        run = rejfilt.simulate("precession", steps=200, seed=1, drift="learn", true_drift=0.08)
+        self.assertFalse(np.array_equal(run["x.sd"], rejfilt.simulate("precession", steps=200, seed=1, true_drift=0.08)["x.sd"]))
+        self.assertEqual(state(feed(Tracker("precession", seed=1, drift="learn"), 5)), state(feed(Tracker("precession", seed=1, drift="learn"), 5)))
 
     def test_time_and_restart(self):
         tracker = Tracker("precession", seed=1, drift=0.1)
