@@ -17,7 +17,6 @@ NOT_RUN = {  # what a command looks like: why
     r"^rejfilt reproduce [a-z]": "test_reproduce.py does",
     r"^mpirun ": "test_mpi.sh does, where MPI is installed",
     r"^rejfilt .*--engine cuda|^make (test|bench)-cuda": "they need a GPU",
-    r"^nvcc ": "it needs CUDA's compiler",
     r"^arm-none-eabi-gcc ": "check.py of ports/ does",
     r"^iceprog ": "it needs a board",
     r"^cmake .*RF_EXPERIMENTS": "minutes",

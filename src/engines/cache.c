@@ -39,7 +39,7 @@ static int open_directory(const char *path, char *error, size_t size)
     return high < 0 ? rf_fail(error, size, "the cache %s is refused: %s", path, strerror(errno)) : high;
 }
 
-int rf_cache_open(char path[PATH_MAX], char *error, size_t size)
+int rf_cache_open(char *path, char *error, size_t size)
 {
     const char *chosen = getenv("REJFILT_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     struct stat s;

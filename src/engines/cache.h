@@ -2,12 +2,11 @@
 #ifndef REJFILT_CACHE_H
 #define REJFILT_CACHE_H
 
-#include <limits.h>
 #include <stddef.h>
 
 /* Opens it: $REJFILT_CACHE, or rejfilt in the user's cache, which is made if it is missing. It must be the user's own
    and closed to all others, since what lies in it will be run. Returns its descriptor, which stays open, and leaves its
-   path; or -1 with a message. */
-int rf_cache_open(char path[PATH_MAX], char *error, size_t size);
+   path, which needs PATH_MAX bytes; or -1 with a message. */
+int rf_cache_open(char *path, char *error, size_t size);
 
 #endif
