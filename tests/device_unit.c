@@ -168,7 +168,7 @@ static int check(const RF(device_library) * library, char *error, size_t size)
             RF(filter) *got = (RF(filter) *)(void *)memory[0], *right;
             RF(report) reports[2];
             RF(options)
-            options = RF_PRECISION == 32 ? (RF(options))RF32_OPTIONS_DEFAULT : (RF(options))RF64_OPTIONS_DEFAULT;
+            options = RF(options_default)();
             memset(&s, 0, sizeof s);
             memset(memory, 0, sizeof memory);
             memset(reports, 0, sizeof reports);

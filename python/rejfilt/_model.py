@@ -122,7 +122,7 @@ def _write_source(text: str) -> str:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.c")
     if not os.path.exists(path):
-        part = f"{path}.{os.getpid()}.tmp"
+        part = f"{path}.{os.urandom(8).hex()}.tmp"  # this thread's own
         with open(part, "w") as file:
             file.write(text)
         os.replace(part, path)
