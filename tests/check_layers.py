@@ -17,8 +17,8 @@ LAYERS = (  # from below
     ("apps", "apps", "python"),
     ("lab, ports, tests, examples", "lab", "ports", "tests", "examples"),
 )
-# Above the folder it is in: it compiles and loads a user's model for this machine, of which the engines know.
-ABOVE = {"src/models/load.c": "engines"}
+# Above the folder they are in: they load a user's model, or ask a kernel, for this machine, of which the engines know.
+ABOVE = {"src/models/load.c": "engines", "src/models/described.c": "engines"}
 # The command runs the lab (`reproduce`) and compares with its nearest neighbours (`classify --knn`).
 ALLOWED = {("apps/cli/reproduce.c", "lab/experiments/workers.h"), ("apps/cli/classify.c", "lab/baselines/knn.h"), ("apps/cli/classify_data.c", "lab/baselines/knn.h")}
 

@@ -462,8 +462,8 @@ static rf_real run_function(const rf_real x[], const rf_real setting[], rf_real 
 static void kernels_are_found_by_name(void **state)
 {
     (void)state;
-    const RF(kernel) two[] = {{"other", run_first, NULL}, {"baseline", run_second, NULL}, {NULL, NULL, NULL}}, native[] = {{"native", run_first, NULL}, {NULL, NULL, NULL}},
-                     none[] = {{"cuda", run_first, NULL}, {NULL, NULL, NULL}};
+    const RF(kernel) two[] = {{"other", run_first, NULL, NULL}, {"baseline", run_second, NULL, NULL}, {NULL, NULL, NULL, NULL}}, native[] = {{"native", run_first, NULL, NULL}, {NULL, NULL, NULL, NULL}},
+                     none[] = {{"cuda", run_first, NULL, NULL}, {NULL, NULL, NULL, NULL}};
     const struct { const RF(kernel) *kernels; unsigned expected; } cases[] = {{two, 2}, {native, 1}, {none, 4}, {NULL, 4}};
     const rf_real mean = 0, factor = 1, record = 0;
     rf_engine *engine = open_or_skip("simd:baseline");
@@ -581,6 +581,16 @@ static void many_likelihoods(void **state)
         assert_int_equal(RF(model_likelihoods)(&one, x, dim, N, setting, 1, a), RF_OK);
         assert_int_equal(RF(model_likelihoods)(&many, x, dim, N, setting, 1, b), RF_OK);
         assert_memory_equal(a, b, sizeof a);
+        for (uint32_t n = 1; n <= 40; n++) /* by the kernel of each target */
+            for (unsigned t = 0; t <= rf_target_best(); t++) {
+                rf_real turned[40 * RF_DESCRIBED_MAX];
+                for (uint32_t i = 0; i < n * dim; i++)
+                    turned[i % dim * n + i / dim] = x[i];
+                const RF(kernel) *kernel = RF(kernel_for)(one.kernels, rf_target_names[t]);
+                assert_non_null(kernel);
+                assert_int_equal(kernel->block(turned, n, setting, 1, b, NULL), RF_OK);
+                assert_memory_equal(a, b, n * sizeof *a);
+            }
         assert_int_equal(RF(model_likelihoods)(&neither, x, dim, N, setting, 1, b), RF_REFUSED_NULL);
         for (uint32_t index = 0; index < 20; index++) {
             const rf_real right = RF(instance_outcome)(instance, x, setting, 3, index), got = RF(instance_outcome)(&blocks, x, setting, 3, index);

@@ -236,7 +236,8 @@ static void print_json(const config *c, const classify_data *d, const totals *s)
 {
     const classify_config *cc = &c->shared;
     double trials = (double)cc->shuffles, objects = (double)s->objects, mean = s->error / trials;
-    cli_json json = cli_json_open(stdout);
+    cli_json json;
+    cli_json_open(&json, stdout);
     cli_json_text(&json, "task", d->task.name);
     cli_json_text(&json, "method", classify_method_names[cc->method]);
     cli_json_whole(&json, "classes", d->task.classes.count);

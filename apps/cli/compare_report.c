@@ -138,7 +138,8 @@ static void print_table(const compare_config *c, const compare_reading *r, const
 
 static void print_json(const compare_config *c, const compare_reading *r, const results *all)
 {
-    cli_json json = cli_json_open(stdout);
+    cli_json json;
+    cli_json_open(&json, stdout);
     cli_json_whole(&json, "records", r->records);
     cli_json_whole(&json, "missing", r->missing);
     cli_json_whole(&json, "bad", r->bad);

@@ -223,7 +223,8 @@ static void print_json(const config *c, const classify_data *d, const classify_r
                        const cli_cut *cuts)
 {
     char number[16];
-    cli_json json = cli_json_open(stdout);
+    cli_json json;
+    cli_json_open(&json, stdout);
     cli_json_text(&json, "task", d->task.name);
     cli_json_text(&json, "method", classify_method_names[c->shared.method]);
     cli_json_whole(&json, "features", d->train.features);

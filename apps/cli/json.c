@@ -1,7 +1,7 @@
-#define _POSIX_C_SOURCE 200809L /* putc_unlocked: one thread writes, and locks cost more than what they guard */
 #include "json.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -26,100 +26,131 @@ static unsigned character(const unsigned char *c)
     return 0;
 }
 
-/* JSON is UTF-8: what is not becomes U+FFFD, byte by byte. */
-static void text(FILE *out, const char *value)
+static void write_out(cli_json *json)
 {
-    putc_unlocked('"', out);
+    fwrite(json->waiting, 1, json->size, json->out);
+    json->size = 0;
+}
+
+/* At most 32 bytes. */
+static void put(cli_json *json, const char *bytes, size_t size)
+{
+    if (json->size + size > sizeof json->waiting)
+        write_out(json);
+    memcpy(json->waiting + json->size, bytes, size);
+    json->size += size;
+}
+
+static void put_text(cli_json *json, const char *word) { put(json, word, strlen(word)); }
+
+/* JSON is UTF-8: what is not becomes U+FFFD, byte by byte. */
+static void text(cli_json *json, const char *value)
+{
+    put(json, "\"", 1);
     for (const unsigned char *c = (const unsigned char *)value; *c;) {
-        unsigned bytes = character(c);
+        const unsigned char *from = c;
+        char escaped[8];
+        while ((unsigned)*c - 0x20u < 0x5fu && *c != '"' && *c != '\\' && c - from < 32)
+            c++;
+        if (c > from) {
+            put(json, (const char *)from, (size_t)(c - from));
+            continue;
+        }
+        const unsigned bytes = character(c);
         if (bytes == 0)
-            fputs("\\ufffd", out);
+            put_text(json, "\\ufffd");
         else if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
+            put(json, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\%c", *c));
         else if (*c < 0x20)
-            fprintf(out, "\\u%04x", *c);
+            put(json, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", *c));
         else
-            for (unsigned k = 0; k < bytes; k++)
-                putc_unlocked(c[k], out);
+            put(json, (const char *)c, bytes);
         c += bytes ? bytes : 1;
     }
-    putc_unlocked('"', out);
+    put(json, "\"", 1);
 }
 
 static void key(cli_json *json, const char *name)
 {
     if (json->more)
-        fputs(", ", json->out);
+        put(json, ", ", 2);
     json->more = 1;
-    text(json->out, name);
-    fputs(": ", json->out);
+    text(json, name);
+    put(json, ": ", 2);
 }
 
-cli_json cli_json_open(FILE *out)
+void cli_json_open(cli_json *json, FILE *out)
 {
-    cli_json json = {out, 0, 0};
-    putc_unlocked('{', out);
-    return json;
+    json->out = out;
+    json->more = json->items = 0;
+    json->size = 0;
+    put(json, "{", 1);
 }
 
-void cli_json_close(cli_json *json) { fputs("}\n", json->out); }
+void cli_json_close(cli_json *json)
+{
+    put(json, "}\n", 2);
+    write_out(json);
+}
 
 void cli_json_text(cli_json *json, const char *name, const char *value)
 {
     key(json, name);
-    text(json->out, value);
+    text(json, value);
 }
 
 void cli_json_real(cli_json *json, const char *name, double value)
 {
     char digits[CLI_REAL_TEXT];
     key(json, name);
-    if (isfinite(value))
-        fputs(cli_real_text(value, digits), json->out);
-    else
-        fputs("null", json->out);
+    put_text(json, isfinite(value) ? cli_real_text(value, digits) : "null");
 }
 
 void cli_json_whole(cli_json *json, const char *name, uint64_t value)
 {
+    char digits[20];
+    size_t first = sizeof digits;
     key(json, name);
-    fprintf(json->out, "%llu", (unsigned long long)value);
+    do
+        digits[--first] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    put(json, digits + first, sizeof digits - first);
 }
 
 void cli_json_bool(cli_json *json, const char *name, int value)
 {
     key(json, name);
-    fputs(value ? "true" : "false", json->out);
+    put_text(json, value ? "true" : "false");
 }
 
 void cli_json_list(cli_json *json, const char *name)
 {
     key(json, name);
-    putc_unlocked('[', json->out);
+    put(json, "[", 1);
     json->items = 0;
 }
 
 void cli_json_item(cli_json *json)
 {
-    fputs(json->items++ ? "}, {" : "{", json->out);
+    put_text(json, json->items++ ? "}, {" : "{");
     json->more = 0;
 }
 
 void cli_json_list_end(cli_json *json)
 {
-    fputs(json->items ? "}]" : "]", json->out);
+    put_text(json, json->items ? "}]" : "]");
     json->more = 1;
 }
 
 void cli_json_object(cli_json *json, const char *name)
 {
     key(json, name);
-    putc_unlocked('{', json->out);
+    put(json, "{", 1);
     json->more = 0;
 }
 
 void cli_json_object_end(cli_json *json)
 {
-    putc_unlocked('}', json->out);
+    put(json, "}", 1);
     json->more = 1;
 }

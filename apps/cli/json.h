@@ -7,11 +7,13 @@
 
 typedef struct cli_json {
     FILE *out;
-    int more;  /* a comma is due */
-    int items; /* objects written in the open list */
+    int more;    /* a comma is due */
+    int items;   /* objects written in the open list */
+    size_t size; /* of what waits for the file */
+    char waiting[1024];
 } cli_json;
 
-cli_json cli_json_open(FILE *out);
+void cli_json_open(cli_json *json, FILE *out);
 void cli_json_close(cli_json *json);
 void cli_json_text(cli_json *json, const char *name, const char *value);
 void cli_json_real(cli_json *json, const char *name, double value);

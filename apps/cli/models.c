@@ -46,7 +46,8 @@ static void print_text(const rf_description *m)
 
 static void print_json(const rf_description *m)
 {
-    cli_json json = cli_json_open(stdout);
+    cli_json json;
+    cli_json_open(&json, stdout);
     cli_json_text(&json, "name", m->name);
     cli_json_text(&json, "summary", m->summary);
     cli_json_text(&json, "formula", m->formula);

@@ -12,12 +12,27 @@ enum { MOST = 17, LEAST = 15, POWER_MAX = 32 };
 
 static const uint64_t hundreds[] = {1, 10, 100};
 
+/* 5 to the power of 0 .. 32. */
 static wide fifth(int power)
 {
-    wide result = 1;
-    while (power-- > 0)
-        result *= 5;
-    return result;
+    static const uint64_t fives[] = {1,
+                                     5,
+                                     25,
+                                     125,
+                                     625,
+                                     3125,
+                                     15625,
+                                     78125,
+                                     390625,
+                                     1953125,
+                                     9765625,
+                                     48828125,
+                                     244140625,
+                                     1220703125,
+                                     6103515625,
+                                     30517578125,
+                                     152587890625};
+    return power <= 16 ? (wide)fives[power] : (wide)fives[16] * fives[power - 16];
 }
 
 /* value · 10ᵏ = scaled / 2ˢ, k such that it has 17 digits before the point. */
@@ -35,7 +50,7 @@ static int decimal_of(double value, decimal *d)
     if (!(value >= 1e-15 && value < 1e15)) /* s is positive below, k at most 32 above */
         return -1;
     const wide m = (wide)ldexp(half, 53);
-    int k = 17 - (int)ceil((exponent - 0.5) * 0.30103); /* right, or wrong by one */
+    int k = 17 - (int)ceil((exponent - 1) * 0.30103); /* right, or too many by one */
     for (k = k > POWER_MAX ? POWER_MAX : k; k >= 0; k--) {
         *d = (decimal){m * fifth(k), fifth(k), k, 53 - exponent - k, m == (wide)1 << 52};
         if (d->scaled >> d->s < (wide)ten17)
@@ -47,36 +62,59 @@ static int decimal_of(double value, decimal *d)
 /* The number rounded to that many digits, and whether it reads back as the same. */
 static int round_to(const decimal *d, int digits, uint64_t *rounded)
 {
-    const wide unit = (wide)hundreds[MOST - digits] << d->s;
-    const wide rest = d->scaled % unit;
-    *rounded = (uint64_t)(d->scaled / unit);
+    const uint64_t whole = (uint64_t)(d->scaled >> d->s), over = hundreds[MOST - digits];
+    const wide unit = (wide)over << d->s;
+    *rounded = over == 100 ? whole / 100 : over == 10 ? whole / 10 : whole; /* constants are divided by fast */
+    const wide rest = d->scaled - (*rounded * (wide)over << d->s);
     const int is_up = 2 * rest > unit || (2 * rest == unit && *rounded % 2);
     const wide error = is_up ? unit - rest : rest;
     *rounded += (uint64_t)is_up;
     return (d->is_edge && !is_up ? 4 : 2) * error < d->five;
 }
 
+/* Appends `count` of the digits. */
+static char *append(char *to, const char *digit, int count)
+{
+    memcpy(to, digit, (size_t)count);
+    return to + count;
+}
+
 /* What printf's %g makes of them: the point is after digit[0], times ten to the exponent. */
 static void lay_out(char *to, uint64_t rounded, int precision, int exponent)
 {
-    char digit[MOST + 1] = {0};
+    static const char zeros[] = "00000000000000000";
+    char digit[MOST];
     int count = precision;
-    for (int i = precision; i-- > 0; rounded /= 10)
-        digit[i] = (char)('0' + rounded % 10);
+    const uint64_t high = rounded / 1000000000;
+    uint32_t part = (uint32_t)(rounded - high * 1000000000);
+    for (int i = precision; i-- > precision - 9; part /= 10) /* in 32 bits, which is faster */
+        digit[i] = (char)('0' + part % 10);
+    part = (uint32_t)high;
+    for (int i = precision - 9; i-- > 0; part /= 10)
+        digit[i] = (char)('0' + part % 10);
     while (count > 1 && digit[count - 1] == '0')
         count--;
     const int is_plain = exponent >= -4 && exponent < precision;
     const int before = !is_plain ? 1 : exponent >= 0 ? exponent + 1 : 0; /* digits before the point */
     if (before == 0)
-        to = (char *)memcpy(to, "0.000", 5) + 1 - exponent;
-    for (int i = 0; i < count || i < before; i++) {
-        if (i == before && i > 0)
-            *to++ = '.';
-        *to++ = i < count ? digit[i] : '0';
+        to = append(append(to, "0.", 2), zeros, -1 - exponent);
+    to = append(to, digit, before < count ? before : count);
+    if (count < before)
+        to = append(to, zeros, before - count);
+    if (before > 0 && before < count)
+        *to++ = '.';
+    if (before < count)
+        to = append(to, digit + before, count - before);
+    if (!is_plain) {
+        const unsigned size = (unsigned)abs(exponent);
+        *to++ = 'e';
+        *to++ = exponent < 0 ? '-' : '+';
+        if (size >= 100)
+            *to++ = (char)('0' + size / 100);
+        *to++ = (char)('0' + size / 10 % 10);
+        *to++ = (char)('0' + size % 10);
     }
     *to = '\0';
-    if (!is_plain)
-        snprintf(to, 8, "e%c%02u", exponent < 0 ? '-' : '+', (unsigned)abs(exponent) % 1000u);
 }
 
 const char *cli_real_text(double value, char text[CLI_REAL_TEXT])

@@ -114,7 +114,8 @@ void cli_passes_print(const rf_config *config, size_t records, const rf_passes_r
 void cli_passes_print_json(const rf_config *config, size_t records, const rf_passes_result *r)
 {
     const rf_description *description = &config->description;
-    cli_json json = cli_json_open(stdout);
+    cli_json json;
+    cli_json_open(&json, stdout);
     cli_json_text(&json, "model", description->name);
     cli_json_whole(&json, "records", records);
     cli_json_list(&json, "parameters");

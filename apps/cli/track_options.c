@@ -35,7 +35,7 @@ static const char design_help[] = "who chooses the next experiment:\n"
 #undef RF_DESIGN
     "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
 
-static const char belief_help[] = "what is kept of the parameters (default mixture; gaussian with\n--attempts, --sampler, --kappa, --strict or float):\n"
+static const char belief_help[] = "what is kept of the parameters (default mixture, of two or three\nauto; gaussian of more, and with --attempts, --sampler, --kappa,\n--strict or float):\n"
 #define RF_BELIEF(identifier, name) name ", "
 #include "../../src/beliefs/list.def"
 #undef RF_BELIEF

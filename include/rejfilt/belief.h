@@ -46,15 +46,27 @@ RF_API int rf_problem_order(const rf_problem *problem, const double values[], un
 
 typedef struct rf_belief_kind rf_belief_kind;
 
+/* Draws for RF_FOR_HEALTH with an index below this stand for the belief together: they need not be random. */
+enum { RF_HEALTH_DRAWS = 32 };
+
 /* How every belief's memory begins. */
 typedef struct rf_belief {
     const rf_belief_kind *kind; /* its functions */
     const rf_problem *problem;  /* the caller's */
     uint64_t seed;              /* all its randomness is a function of it, of the update and of the draw */
     size_t bytes;               /* of its memory, this struct included */
+    size_t used;                /* of these, from the first: what matters between records; behind it may be room */
     int as_one;                 /* the next records were chosen as for one Gaussian: a mixture does not split for them */
     double live;                /* nats lost by its shape that still matter; 0 for kinds that lose none */
 } rf_belief;
+
+/* A part of what is believed of one parameter that lies apart from the others. */
+typedef struct rf_mode {
+    double share;     /* of the probability */
+    double low, high; /* 95 % of it lie between them */
+} rf_mode;
+
+enum { RF_MODES_MAX = 8 };
 
 /* What a belief is opened with. */
 typedef struct rf_belief_setup {
@@ -99,6 +111,9 @@ struct rf_belief_kind {
      * mean. */
     double (*quantile)(const rf_belief *belief, unsigned parameter, double p);
 
+    /* OPTIONAL: up to RF_MODES_MAX modes of a parameter, from below, to modes[]; how many. Without it there is one. */
+    unsigned (*modes)(const rf_belief *belief, unsigned parameter, rf_mode modes[]);
+
     /* Multiplies the standard deviation of each parameter by its factor > 0; of a mixture, of each Gaussian where it is. */
     rf_status (*stretch)(rf_belief *belief, const double factor[]);
 
@@ -140,6 +155,10 @@ RF_API rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setu
 RF_API void rf_belief_close(rf_belief *belief);
 /* Makes `to` what `from` is. Both were opened alike. */
 RF_API void rf_belief_copy(rf_belief *to, const rf_belief *from);
+
+/* The modes of a parameter, in natural units, to modes[RF_MODES_MAX], from below; how many: 1 where it is of one piece, and
+   where its kind does not know better. */
+RF_API unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[]);
 
 /* Makes it one about this problem, after its bytes were copied from elsewhere. */
 RF_API void rf_belief_move(rf_belief *belief, const rf_problem *problem);

@@ -310,11 +310,12 @@ typedef struct rf32_engine {
     rf32_run_fleet *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
 } rf32_engine;
 
-/* The loop over attempts with one model's functions inlined, compiled for one target. */
+/* The loop over attempts, and one over likelihoods, with one model's functions inlined, compiled for one target. */
 struct rf32_kernel {
     const char *target;      /* "baseline", "avx2", "avx512"; "native", this machine; "source"; null ends a list */
     rf32_run *run;           /* an engine's operation; of "source" none, */
-    const rf_source *source; /* but this */
+    rf32_block *block;       /* OPTIONAL: the likelihood of many candidates, the same bits as one after the other */
+    const rf_source *source; /* of "source" alone */
 };
 
 /* One attempt after the other through the model's `likelihood`. What a null engine means. */
@@ -583,11 +584,12 @@ typedef struct rf64_engine {
     rf64_run_fleet *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
 } rf64_engine;
 
-/* The loop over attempts with one model's functions inlined, compiled for one target. */
+/* The loop over attempts, and one over likelihoods, with one model's functions inlined, compiled for one target. */
 struct rf64_kernel {
     const char *target;      /* "baseline", "avx2", "avx512"; "native", this machine; "source"; null ends a list */
     rf64_run *run;           /* an engine's operation; of "source" none, */
-    const rf_source *source; /* but this */
+    rf64_block *block;       /* OPTIONAL: the likelihood of many candidates, the same bits as one after the other */
+    const rf_source *source; /* of "source" alone */
 };
 
 /* One attempt after the other through the model's `likelihood`. What a null engine means. */

@@ -60,7 +60,8 @@ typedef struct rf_config {
 
 /* The model's priors and drifts, its own or the automatic design, 128 weighted attempts a parameter, seed 1. */
 RF_API rf_config rf_config_default(const rf_model *model);
-/* The belief's name: as given, or else a mixture, which is one Gaussian where that is enough; and one Gaussian where the
+/* The belief's name: as given, or else a mixture, which is one Gaussian where that is enough, of two and three
+   parameters one that becomes particles where it must (`auto`); and one Gaussian where the
    configuration asks for what only that has (another sampler, number of attempts, κ, float, strict), and for more than
    three parameters. */
 RF_API const char *rf_config_belief(const rf_config *config);

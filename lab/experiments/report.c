@@ -301,7 +301,8 @@ static int write_json(lab *labs, unsigned count)
     FILE *out = lab_create(labs, "report.json");
     if (!out)
         return -1;
-    cli_json json = cli_json_open(out);
+    cli_json json;
+    cli_json_open(&json, out);
     cli_json_text(&json, "version", RF_VERSION);
     cli_json_text(&json, "mode", labs->options->is_full ? "full" : "quick");
     cli_json_whole(&json, "seed", labs->options->seed);

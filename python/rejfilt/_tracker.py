@@ -384,7 +384,7 @@ class Tracker(_rejfilt.Session):
         """What the belief is now: "mixture", "gaussian", "particles" or "grid". With belief="auto" it changes.
 
         >>> import rejfilt
-        >>> rejfilt.Tracker("ramsey").belief, rejfilt.Tracker("ramsey", attempts=100).belief
+        >>> rejfilt.Tracker("precession").belief, rejfilt.Tracker("precession", attempts=100).belief
         ('mixture', 'gaussian')
         """
         return self._show()[3]

@@ -56,7 +56,7 @@ void rf_belief_close(rf_belief *belief) { free(belief); }
 void rf_belief_copy(rf_belief *to, const rf_belief *from)
 {
     const rf_problem *problem = to->problem;
-    memcpy(to, from, from->bytes);
+    memcpy(to, from, from->used);
     rf_belief_move(to, problem);
 }
 
@@ -67,6 +67,23 @@ void rf_belief_move(rf_belief *belief, const rf_problem *problem)
         belief->kind->moved(belief);
 }
 
+unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[])
+{
+    const rf64_chart *chart = &belief->problem->charts[parameter];
+    unsigned count = belief->kind->modes ? belief->kind->modes(belief, parameter, modes) : 1;
+    if (count <= 1) {
+        count = 1;
+        modes->share = 1;
+        modes->low = belief->kind->quantile(belief, parameter, 0.025);
+        modes->high = belief->kind->quantile(belief, parameter, 0.975);
+    }
+    for (unsigned k = 0; k < count && chart->kind != RF_PERIODIC; k++) {
+        modes[k].low = rf64_chart_natural(chart, modes[k].low);
+        modes[k].high = rf64_chart_natural(chart, modes[k].high);
+    }
+    return count;
+}
+
 rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error,
                          size_t size)
 {
@@ -75,7 +92,7 @@ rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setu
         rf_fail(error, size, "belief '%s': out of memory", kind->name);
         return NULL;
     }
-    const rf_belief head = {kind, setup->problem, setup->seed, bytes, 0, 0};
+    const rf_belief head = {kind, setup->problem, setup->seed, bytes, bytes, 0, 0};
     *belief = head;
     return belief;
 }

@@ -3,6 +3,8 @@
    detector is at fault, not the filter. Compiled per precision. */
 #include "health.h"
 
+#include "rejfilt/belief.h"
+
 #define STRETCH RF_C(2.2)        /* of the standard deviation, by a failed test ... */
 #define FORGET RF_C(0.9)         /* weight of the past in the running surprise, per update */
 #define SUSPECT RF_C(3.0)        /* standard deviations of surprise that are noted, */
@@ -21,7 +23,6 @@
 
 enum {
     BOOST = 15, /* anchors that come sooner after a restart */
-    DRAWS = 32, /* from the filter, for the probability of a batch */
     RUNS = 16   /* simulated batches, for how surprising they usually are */
 };
 
@@ -69,22 +70,25 @@ static rf_real log_likelihood(const RF(model) *model, rf_real value)
 }
 
 /* The likelihood itself. */
-static rf_real likelihood(const RF(model) *model, rf_real value)
+static rf_real likelihood(rf_real value)
 {
     const rf_real least = RF_C(4.248354255291589e-18); /* e⁻⁴⁰ */
-    if (model->is_log)
-        return RF(exp)(RF(max)(log_likelihood(model, value), RF_C(-40.0)));
     return value > least && value <= RF_LIMIT ? value : least;
+}
+
+static RF_APART rf_real likelihood_of_log(rf_real value)
+{
+    return RF(exp)(value <= RF_LIMIT ? RF(max)(value, RF_C(-40.0)) : RF_C(-40.0));
 }
 
 /* Mean probability of an outcome over the draws. */
 static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real setting[], rf_real outcome)
 {
-    rf_real p = 0, value[DRAWS];
-    RF(model_likelihoods)(t->model, draws[0], RF_DESCRIBED_MAX, DRAWS, setting, outcome, value);
-    for (unsigned d = 0; d < DRAWS; d++)
-        p += likelihood(t->model, value[d]);
-    return RF(max)(p / DRAWS, RF_C(1e-6));
+    rf_real p = 0, value[RF_HEALTH_DRAWS];
+    RF(model_likelihoods)(t->model, draws[0], RF_DESCRIBED_MAX, RF_HEALTH_DRAWS, setting, outcome, value);
+    for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
+        p += t->model->is_log ? likelihood_of_log(value[d]) : likelihood(value[d]);
+    return RF(max)(p / RF_HEALTH_DRAWS, RF_C(1e-6));
 }
 
 /* By how many nats chance explains an outcome of this probability better than the belief does. */
@@ -122,21 +126,21 @@ static int judge_run(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf
 static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count,
                         const rf_real x[], uint32_t run)
 {
-    rf_real total[DRAWS] = {0}, value[DRAWS], most = -RF_LIMIT * RF_LIMIT, sum = 0;
+    rf_real total[RF_HEALTH_DRAWS] = {0}, value[RF_HEALTH_DRAWS], most = -RF_LIMIT * RF_LIMIT, sum = 0;
     for (uint32_t k = 0; k < count; k++) {
         const rf_real *setting = records + (size_t)k * (t->model->settings + 1u);
         rf_real outcome = setting[t->model->settings];
         if (x)
             outcome = RF(instance_outcome)(t->instance, x, setting, ~t->seed, t->updates * 4096u + run * 256u + k);
-        RF(model_likelihoods)(t->model, draws[0], RF_DESCRIBED_MAX, DRAWS, setting, outcome, value);
-        for (unsigned d = 0; d < DRAWS; d++)
+        RF(model_likelihoods)(t->model, draws[0], RF_DESCRIBED_MAX, RF_HEALTH_DRAWS, setting, outcome, value);
+        for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
             total[d] += log_likelihood(t->model, value[d]);
     }
-    for (unsigned d = 0; d < DRAWS; d++)
+    for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
         most = RF(max)(most, total[d]);
-    for (unsigned d = 0; d < DRAWS; d++)
+    for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
         sum += RF(exp)(total[d] - most);
-    return -(most + RF(log)(sum / DRAWS));
+    return -(most + RF(log)(sum / RF_HEALTH_DRAWS));
 }
 
 /* One record with few possible outcomes: mean and variance of the surprise, exactly as the draws have it. Returns the
@@ -167,7 +171,7 @@ static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_M
     *mean = 0;
     for (uint32_t run = 0; run < RUNS; run++) {
         rf_real x[RF_DESCRIBED_MAX];
-        t->draw(t->self, DRAWS + run, RF_FOR_HEALTH, x);
+        t->draw(t->self, RF_HEALTH_DRAWS + run, RF_FOR_HEALTH, x);
         rf_real usual = surprise(t, draws, records, count, x, run);
         *mean += usual / RUNS;
         square += usual * usual / RUNS;
@@ -211,7 +215,7 @@ static void resume(RF(watched) *t)
 unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
 {
     RF(watch) *h = t->watch;
-    rf_real draws[DRAWS][RF_DESCRIBED_MAX];
+    rf_real draws[RF_HEALTH_DRAWS][RF_DESCRIBED_MAX];
     const int is_blind = has_anchors(t) && t->design->is_blind, was_fault = h->state == RF_FAULT;
     const unsigned size = t->model->settings + 1u;
     unsigned todo = 0;
@@ -220,7 +224,7 @@ unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t coun
     h->is_anchored = t->anchors != 0;
     if (t->on_lost == RF_ON_LOST_IGNORE)
         return 0;
-    for (uint32_t d = 0; d < DRAWS && (!is_blind || t->anchors); d++)
+    for (uint32_t d = 0; d < RF_HEALTH_DRAWS && (!is_blind || t->anchors); d++)
         t->draw(t->self, d, RF_FOR_HEALTH, draws[d]);
     for (uint32_t k = 0; k < count; k++)
         if (judge_run(t, draws, records + (size_t)k * size, is_blind, &known)) {

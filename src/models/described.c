@@ -1,7 +1,13 @@
 /* What a description adds to a likelihood: charts, and outcomes to simulate. Compiled per precision. */
 #include "rejfilt/host.h"
 
-enum { BLOCK = 256 }; /* candidates of a call */
+#ifdef RF_TARGETS
+#include <string.h>
+
+#include "simd/targets.h"
+#endif
+
+enum { BLOCK = 256, FEW = 4 }; /* candidates of a call; fewer than FEW are asked about one by one */
 
 void RF(described_charts)(const rf_description *description, RF(chart) charts[])
 {
@@ -29,25 +35,51 @@ RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
     return model;
 }
 
+#ifdef RF_TARGETS
+const RF(kernel) *RF(kernel_for)(const RF(kernel) *kernels, const char *target)
+{
+    for (; kernels && kernels->target; kernels++)
+        if (strcmp(kernels->target, target) == 0 || strcmp(kernels->target, "native") == 0)
+            return kernels;
+    return 0;
+}
+#endif
+
+/* Many likelihoods at once: the model's own function for that, or its kernel for this CPU; or null. */
+static RF(block) *RF(block_of)(const RF(model) *model, uint32_t n)
+{
+    if (!RF_BLOCKS || model->block)
+        return model->block;
+#ifdef RF_TARGETS
+    const RF(kernel) *kernel = n < FEW ? 0 : RF(kernel_for)(model->kernels, rf_target_names[rf_target_best()]);
+    return kernel ? kernel->block : 0;
+#else
+    (void)n;
+    return 0;
+#endif
+}
+
 /* The next candidates, by the block function. */
-static RF_APART rf_status RF(ask_block)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
-                                        rf_real outcome, rf_real out[])
+static RF_APART rf_status RF(ask_block)(const RF(model) *model, RF(block) *block, const rf_real x[], unsigned stride, uint32_t n,
+                                        const rf_real setting[], rf_real outcome, rf_real out[])
 {
     rf_real turned[BLOCK * RF_DESCRIBED_MAX];
-    for (uint32_t k = 0; k < n; k++)
+    const int is_turned = model->dim == 1 && stride == 1;
+    for (uint32_t k = 0; k < n && !is_turned; k++)
         for (unsigned i = 0; i < model->dim; i++)
             turned[(size_t)i * n + k] = x[(size_t)k * stride + i];
-    return model->block(turned, n, setting, outcome, out, model->data) < 0 ? RF_REFUSED_MODEL : RF_OK;
+    return block(is_turned ? x : turned, n, setting, outcome, out, model->data) < 0 ? RF_REFUSED_MODEL : RF_OK;
 }
 
 rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
                                 rf_real outcome, rf_real out[])
 {
-    rf_status status = model->block || model->likelihood ? RF_OK : RF_REFUSED_NULL;
+    RF(block) *const block = RF(block_of)(model, n);
+    rf_status status = block || model->likelihood ? RF_OK : RF_REFUSED_NULL;
     uint32_t k = 0, more;
-    for (; RF_BLOCKS && model->block && status == RF_OK && k < n; k += more) {
+    for (; RF_BLOCKS && block && status == RF_OK && k < n; k += more) {
         more = n - k < BLOCK ? n - k : BLOCK;
-        status = RF(ask_block)(model, x + (size_t)k * stride, stride, more, setting, outcome, out + k);
+        status = RF(ask_block)(model, block, x + (size_t)k * stride, stride, more, setting, outcome, out + k);
     }
     for (; status == RF_OK && k < n; k++)
         out[k] = model->likelihood(x + (size_t)k * stride, setting, outcome);

@@ -10,7 +10,7 @@
 
 /* ---- Opening ---- */
 
-enum { MIXTURE_DIM = 3 }; /* parameters up to which a mixture is the default */
+enum { FEW_DIM = 3 }; /* parameters up to which one Gaussian is not the default */
 
 static uint32_t attempts_of(const rf_description *description) { return 128u * description->dim; }
 
@@ -18,9 +18,10 @@ const char *rf_config_belief(const rf_config *config)
 {
     const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 &&
                          config->attempts == attempts_of(&config->description);
-    return config->belief                                       ? config->belief
-           : as_usual && config->description.dim <= MIXTURE_DIM ? "mixture"
-                                                                : "gaussian";
+    return config->belief                                    ? config->belief
+           : !as_usual || config->description.dim > FEW_DIM ? "gaussian"
+           : config->description.dim == 1                    ? "mixture"
+                                                             : "auto";
 }
 
 rf_config rf_config_default(const rf_model *model)

@@ -68,7 +68,8 @@ static long own_memory(void)
 
 static void print_part(day *d, const rf_step *s)
 {
-    cli_json json = cli_json_open(stdout);
+    cli_json json;
+    cli_json_open(&json, stdout);
     cli_json_whole(&json, "updates", (uint64_t)s->step + 1);
     cli_json_whole(&json, "attempts", d->attempts);
     cli_json_real(&json, "log_evidence", s->log_evidence);

@@ -12,6 +12,8 @@
 #define RF_PASTE(name, bits) RF_PASTE_(name, bits)
 #define RF_KERNEL_PASTE_(name, bits, target) rf##bits##_kernel_##name##_##target
 #define RF_KERNEL_PASTE(name, bits, target) RF_KERNEL_PASTE_(name, bits, target)
+#define RF_BLOCK_PASTE_(name, bits, target) rf##bits##_block_##name##_##target
+#define RF_BLOCK_PASTE(name, bits, target) RF_BLOCK_PASTE_(name, bits, target)
 
 static rf_real call_likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
 {
@@ -51,7 +53,9 @@ static void call_dynamics(rf_real elapsed, rf_real F[], rf_real Q[]) { dynamics(
 #ifndef RF_TARGETS /* RF_TARGET(name) of each */
 #define RF_TARGETS RF_TARGET(native)
 #endif
-#define RF_TARGET(name) RF(run) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, name);
+#define RF_TARGET(name)                                        \
+    RF(run) RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, name); \
+    RF(block) RF_BLOCK_PASTE(RF_MODEL_NAME, RF_PRECISION, name);
 RF_TARGETS
 #undef RF_TARGET
 #ifdef RF_MODEL_SOURCE
@@ -62,12 +66,13 @@ RF_TARGETS
 #define RF_MODEL_KEY ""
 #endif
 static const rf_source source = {RF_MODEL_SOURCE, RF_MODEL_OPTIONS, RF_MODEL_KEY};
-#define RF_SOURCES {"source", 0, &source},
+#define RF_SOURCES {"source", 0, 0, &source},
 #else
 #define RF_SOURCES
 #endif
-#define RF_TARGET(name) {#name, RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, name), 0},
-static const RF(kernel) kernels[] = {RF_TARGETS RF_SOURCES{0, 0, 0}};
+#define RF_TARGET(name) \
+    {#name, RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, name), RF_BLOCK_PASTE(RF_MODEL_NAME, RF_PRECISION, name), 0},
+static const RF(kernel) kernels[] = {RF_TARGETS RF_SOURCES{0, 0, 0, 0}};
 #undef RF_TARGET
 #define RF_KERNELS kernels
 #else

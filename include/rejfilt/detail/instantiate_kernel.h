@@ -1,4 +1,4 @@
-/* Included after a model file, with RF_MODEL_NAME set: the attempts with the model inlined, for one precision and the target
+/* Included after a model file, with RF_MODEL_NAME set: the attempts, and blocks of likelihoods, with the model inlined, for one precision and the target
    RF_KERNEL_TARGET that this file is compiled for; without one, that is this machine. */
 #if __INCLUDE_LEVEL__ == 0
 #include "alone.h"
@@ -7,6 +7,9 @@
 
 #define RF_KERNEL_PASTE_(name, bits, target) rf##bits##_kernel_##name##_##target
 #define RF_KERNEL_PASTE(name, bits, target) RF_KERNEL_PASTE_(name, bits, target)
+
+#define RF_BLOCK_PASTE_(name, bits, target) rf##bits##_block_##name##_##target
+#define RF_BLOCK_PASTE(name, bits, target) RF_BLOCK_PASTE_(name, bits, target)
 
 #ifndef RF_KERNEL_TARGET
 #define RF_KERNEL_TARGET native
@@ -31,3 +34,29 @@
 
 RF(run) RF_KERNEL;
 #include "attempts.h"
+
+/* Likelihoods of n candidates, x[i * n + k], some at a time; of the last ones some are asked again. */
+#define RF_KERNEL_BLOCK RF_BLOCK_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_TARGET)
+RF(block) RF_KERNEL_BLOCK;
+rf_status RF_KERNEL_BLOCK(const rf_real x[], uint32_t n, const rf_real setting[], rf_real outcome, rf_real out[], void *data)
+{
+    enum { SIDE_BY_SIDE = 16 };
+    rf_real point[RF_KERNEL_DIM_MAX][SIDE_BY_SIDE], value[SIDE_BY_SIDE];
+    (void)data;
+    for (uint32_t first = 0; first < n; first += SIDE_BY_SIDE) {
+        const uint32_t some = n - first < SIDE_BY_SIDE ? n - first : SIDE_BY_SIDE;
+        for (unsigned i = 0; i < RF_KERNEL_DIM; i++)
+            for (uint32_t k = 0; k < SIDE_BY_SIDE; k++)
+                point[i][k] = x[(size_t)i * n + first + (k < some ? k : some - 1)];
+        for (uint32_t k = 0; k < SIDE_BY_SIDE; k++) {
+            rf_real own[RF_KERNEL_DIM_MAX];
+            RF_UNROLL_ALL
+            for (unsigned i = 0; i < RF_KERNEL_DIM; i++)
+                own[i] = point[i][k];
+            value[k] = likelihood(own, setting, outcome);
+        }
+        for (uint32_t k = 0; k < some; k++)
+            out[first + k] = value[k];
+    }
+    return RF_OK;
+}

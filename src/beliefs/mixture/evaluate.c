@@ -119,7 +119,6 @@ typedef struct lattice {
     const double *fixed; /* of few parameters, else null */
     double turn[FIXED_DIM][FIXED_DIM];
     uint32_t start[RF_DESCRIBED_MAX];
-    uint32_t stride[RF_DESCRIBED_MAX];
 } lattice;
 
 /* turn ← a rotation, any as likely as any other. */
@@ -154,9 +153,13 @@ static lattice lattice_draw(const rf_evaluator *e)
         if (d % 4 == 0)
             w = rf_draw(e->seed, e->update, e->evaluations, d / 4, RF_FOR_LATTICE);
         p.start[d] = w.word[d % 4];
-        p.stride[d] = rf_lattice_stride[d];
     }
     return p;
+}
+
+double rf_points_normal(unsigned d, uint32_t start, uint32_t k)
+{
+    return rf_lattice_normal[(start + k * rf_lattice_stride[d]) % RF_LATTICE_SIZE] * (1.0 / NORMAL_UNIT);
 }
 
 /* q[d][lane]: coordinate d of points first .. first + n − 1. */
@@ -176,8 +179,7 @@ static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_
     }
     for (unsigned d = 0; d < dim && !p->fixed; d++)
         for (uint32_t k = 0; k < n; k++)
-            q[d][k] =
-                rf_lattice_normal[(p->start[d] + (first + k) * p->stride[d]) % RF_LATTICE_SIZE] * (1.0 / NORMAL_UNIT);
+            q[d][k] = rf_points_normal(d, p->start[d], first + k);
 }
 
 /* Mean of the points and the factor W of their covariance, its inverse and the logarithm of its determinant. */

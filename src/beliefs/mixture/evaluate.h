@@ -12,6 +12,8 @@ uint32_t rf_points_count(unsigned dim);
    weights, of mean 1, then coordinates, one after the other; 0 of more parameters. */
 size_t rf_points_size(unsigned dim);
 void rf_points_make(unsigned dim, double points[]);
+/* Coordinate d of point k of a sequence of normals that fills the space evenly, from anywhere in it. */
+double rf_points_normal(unsigned d, uint32_t start, uint32_t k);
 
 /* One record, and what the evaluations of an update have in common. */
 typedef struct rf_evaluator {
