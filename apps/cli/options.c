@@ -105,13 +105,6 @@ int cli_parse_real(const char *text, double low, double high, double *value, cha
     return 0;
 }
 
-uint64_t cli_hash(uint64_t hash, const void *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
-    return hash;
-}
-
 int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size)
 {
     char *end;

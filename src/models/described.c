@@ -59,16 +59,24 @@ static RF(block) *RF(block_of)(const RF(model) *model, uint32_t n)
 #endif
 }
 
-/* The next candidates, by the block function. */
-static RF_APART rf_status RF(ask_block)(const RF(model) *model, RF(block) *block, const rf_real x[], unsigned stride, uint32_t n,
-                                        const rf_real setting[], rf_real outcome, rf_real out[])
+/* The next candidates, by the block function, which wants them parameter by parameter. */
+static RF_APART rf_status RF(ask_turned)(const RF(model) *model, RF(block) *block, const rf_real x[], unsigned stride, uint32_t n,
+                                         const rf_real setting[], rf_real outcome, rf_real out[])
 {
     rf_real turned[BLOCK * RF_DESCRIBED_MAX];
-    const int is_turned = model->dim == 1 && stride == 1;
-    for (uint32_t k = 0; k < n && !is_turned; k++)
+    for (uint32_t k = 0; k < n; k++)
         for (unsigned i = 0; i < model->dim; i++)
             turned[(size_t)i * n + k] = x[(size_t)k * stride + i];
-    return block(is_turned ? x : turned, n, setting, outcome, out, model->data) < 0 ? RF_REFUSED_MODEL : RF_OK;
+    return block(turned, n, setting, outcome, out, model->data);
+}
+
+/* The same; one parameter needs no room. */
+static rf_status RF(ask_block)(const RF(model) *model, RF(block) *block, const rf_real x[], unsigned stride, uint32_t n,
+                               const rf_real setting[], rf_real outcome, rf_real out[])
+{
+    const rf_status status = model->dim == 1 && stride == 1 ? block(x, n, setting, outcome, out, model->data)
+                                                            : RF(ask_turned)(model, block, x, stride, n, setting, outcome, out);
+    return status < 0 ? RF_REFUSED_MODEL : RF_OK;
 }
 
 rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
