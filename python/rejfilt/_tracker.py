@@ -155,8 +155,7 @@ class Tracker(_rejfilt.Session):
     model: a name, a C source, or a `Model`. prior, drift: by name of a parameter, or one for all: `(low, high)` or `Normal(mean, sd)`,
     and the standard deviation of a step per unit of time, which is learnt with drift="learn". chart: `Real(...)`, `Positive(...)`,
     `Bounded(...)`, `Periodic(...)` by name. range, cost: of settings by name. belief: "mixture", "gaussian", "particles:2000", "grid",
-    "auto"; without, a mixture, which of two or three parameters becomes particles where it must ("auto"), or one Gaussian where there
-    is a wish that only that can fulfil (attempts, sampler, ...). design: "auto", "risk", "pgh",
+    "auto"; without, a mixture, or one Gaussian where there is a wish that only that can fulfil (attempts, sampler, ...). design: "auto", "risk", "pgh",
     "quadrature", ... or None when settings come with the records. engine: "simd", "serial", "threads:2", ...: the bits are the same.
     sampler: "weight", "reject" or "lattice". seed: None, a whole number (as the command has it), or any of numpy's. The rest as
     `rejfilt track --help` says it.
@@ -382,7 +381,7 @@ class Tracker(_rejfilt.Session):
 
     @property
     def belief(self) -> str:
-        """What the belief is now: "mixture", "gaussian", "particles" or "grid". With "auto" it changes.
+        """What the belief is now: "mixture", "gaussian", "particles" or "grid". With belief="auto" it changes.
 
         >>> import rejfilt
         >>> rejfilt.Tracker("precession").belief, rejfilt.Tracker("precession", attempts=100).belief
