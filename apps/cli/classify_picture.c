@@ -124,7 +124,7 @@ void cli_picture_story(FILE *out, const char *title, const rfc_table *t, const r
     char text[200];
     begin(out, (int)(x + width) + 130, TOP + SIDE + 70, title);
     snprintf(text, sizeof text, "decided: %s (truth: %s) after %u queries", task->classes.text[a->decided],
-             task->classes.text[truth], a->queries);
+             truth < task->classes.count ? task->classes.text[truth] : "not known", a->queries);
     put_text(out, MARGIN, 50, "fill=\"#444\"", text);
     (t->width ? put_object : put_list)(out, t, object, a);
     put_frame(out, x, y, width, height, 100, "queries answered: what is believed after each");
