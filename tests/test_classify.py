@@ -454,15 +454,15 @@ class Features(Test):
         got = json.loads(good("features", *DIGITS, "--limit", 60, "--task", "zero-one", "--json"))
         self.assertEqual([c["features"] for c in got["cuts"]], [784, 392, 196, 157, 78, 39, 20])
         self.assertTrue(all(c["error"] < 0.1 for c in got["cuts"]))  # of 30 objects
+        asked = [r["asked"] for r in got["ranking"]]
+        self.assertEqual(asked, sorted(asked, reverse=True))
+        self.assertAlmostEqual(sum(asked) / got["objects"], got["mean_queries"])
+        self.assertEqual(sum(a > 0 for a in asked), got["ever_asked"])
 
     def test_cuts_are_sorted_and_distinct(self):
         path = write_csv(self.folder / "t.csv", table(300, 1, 3, 5))
         got = json.loads(good("features", "--train", path, "--cuts", "2,100%,50%,4,8,2", "--json"))
         self.assertEqual([c["features"] for c in got["cuts"]], [8, 4, 2, 1])
-        asked = [r["asked"] for r in got["ranking"]]
-        self.assertEqual(asked, sorted(asked, reverse=True))
-        self.assertAlmostEqual(sum(asked) / got["objects"], got["mean_queries"])
-        self.assertEqual(sum(a > 0 for a in asked), got["ever_asked"])
 
     def test_files(self):
         mask, ranking, picture = self.folder / "mask", self.folder / "ranking.csv", self.folder / "p.svg"

@@ -548,7 +548,8 @@ int classify_put_objects(FILE *out, const rfc_names *classes, const rfc_table *n
     for (uint32_t i = 0; i < objects->count && list; i++) {
         fprintf(out, "%llu,", (unsigned long long)first + i);
         const uint32_t truth = objects->table->label[rfc_objects_row(objects, i)];
-        rf_csv_field(out, truth < classes->count ? classes->text[truth] : "");
+        if (truth < classes->count)
+            rf_csv_field(out, classes->text[truth]);
         putc(',', out);
         rf_csv_field(out, classes->text[o->decided[i]]);
         for (uint32_t c = 0; c < classes->count; c++)

@@ -298,7 +298,8 @@ static int run(const config *c, const classify_data *d)
     if (code == CLI_OK)
         code = run_all(c, d, 1, NULL, NULL, &progress, &all);
     if (code == CLI_OK) {
-        all.objects += ranked.objects;
+        all.objects = ranked.objects; /* of which features were counted */
+        all.queries = ranked.queries;
         classify_ranking_sort(&r);
         code = run_cuts(c, d, &r, &all, &progress, cuts);
     }
