@@ -130,8 +130,8 @@ class Synthetic(Test):
         self.assertEqual((got["train"], got["objects"], got["shuffles"]), (1200, 600, 3))
 
     def test_gain_by_name(self):
-        for gain in "variance", "mutual":
-            self.assertLess(classify(*DIGITS, "--limit", 60, "--task", "even-odd", "--gain", gain)["error"], 0.15)
+        for gain in "variance", "mutual", "ratio":
+            self.assertLess(classify(*DIGITS, "--limit", 60, "--pilot", 0, "--task", "even-odd", "--gain", gain)["error"], 0.15)
 
     def test_neighbours(self):
         got = classify(*DIGITS, "--knn", "1,5")["knn"]

@@ -18,11 +18,14 @@ enum {
     LEVELS = 16,            /* of sketches */
     CATEGORY = 3 * RFC_BIT, /* penalty of another category */
     SEARCHES = 8,           /* for a temper, at most */
+    REGRESSED = 10,         /* answers, at most, that classes are regressed on */
     PROBES = 128,
     PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
 #define ROOMY 0.15        /* logarithm of how much larger than wanted an effective sample may be */
 #define SLOPE 1.0         /* of the logarithm of the temper by that of the effective sample, for a first guess */
+#define WIDER 0.5         /* of the temper, for a regression, */
+#define RIDGE 0.003       /* and what holds its slopes back */
 #define RULED_OUT 0.001   /* a class of less than its share of this has no draws */
 #define STEADY 0.3        /* of the largest variance of a feature: added to a feature's own in a ratio */
 #define NEARLY 4          /* a node of the tree is looked at exactly when its rest is at most so many stops */
@@ -69,6 +72,7 @@ struct rfc_weighted {
     float share[RFC_LABELS_MAX];            /* and how much of the belief one of them stands for */
     uint16_t *sums;                         /* by class and place */
     float *mean, *score, *spare;            /* by place, in levels */
+    double normal[REGRESSED + 1][REGRESSED + 1], sides[REGRESSED + 1][RFC_LABELS_MAX]; /* equations of a regression */
 };
 
 void rfc_weighted_close(rfc_weighted *f)
@@ -554,10 +558,81 @@ static rfc_evidence evidence_of(const rfc_weighted *f, uint32_t feature)
 
 /* ---- One object ---- */
 
+/* Solves a · x = b in place, n equations with so many right sides; a is positive definite. */
+static void solve(double a[][REGRESSED + 1], double b[][RFC_LABELS_MAX], uint32_t n, uint32_t sides)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i + 1; j < n; j++) {
+            const double factor = a[j][i] / a[i][i];
+            for (uint32_t k = i; k < n; k++)
+                a[j][k] -= factor * a[i][k];
+            for (uint32_t c = 0; c < sides; c++)
+                b[j][c] -= factor * b[i][c];
+        }
+    for (uint32_t i = n; i-- > 0;)
+        for (uint32_t c = 0; c < sides; c++) {
+            for (uint32_t k = i + 1; k < n; k++)
+                b[i][c] -= a[i][k] * b[k][c];
+            b[i][c] /= a[i][i];
+        }
+}
+
+/* Few answers leave many vectors, which lie on one side of the object as often as not: classes are regressed on the
+   features that were asked, by the weights, and their shares are those where the object is. Replaces the classes'
+   weights. */
+static void regress(rfc_weighted *f)
+{
+    const rfc_training *t = f->training;
+    const uint32_t n = f->asked + 1;
+    double(*a)[REGRESSED + 1] = f->normal, (*b)[RFC_LABELS_MAX] = f->sides;
+    double x[REGRESSED + 1] = {1}, all = 0;
+    weigh(f, 0, fmax(f->temper * WIDER, RFC_TEMPER_ONE));
+    memset(f->normal, 0, sizeof f->normal);
+    memset(f->sides, 0, sizeof f->sides);
+    for (uint32_t s = 0; s < f->segments; s++)
+        for (uint32_t i = f->segment[s].begin; i < f->segment[s].begin + f->segment[s].count; i++) {
+            const double w = f->weight[i];
+            if (w < RFC_WEIGHT_ONE / 1024)
+                continue;
+            const uint32_t vector = f->is_listed ? f->vector[i] : i;
+            for (uint32_t k = 1; k < n; k++) {
+                const rfc_evidence *e = &f->evidence[k - 1];
+                x[k] = (rfc_training_column(t, e->feature)[vector] - e->value) / 128.0;
+            }
+            for (uint32_t k = 0; k < n; k++) {
+                for (uint32_t l = 0; l <= k; l++)
+                    a[k][l] += w * x[k] * x[l];
+                b[k][f->segment[s].class] += w * x[k];
+            }
+        }
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t l = k + 1; l < n; l++)
+            a[k][l] = a[l][k];
+    for (uint32_t k = 1; k < n; k++)
+        a[k][k] += RIDGE * a[0][0];
+    solve(a, b, n, t->classes);
+    for (uint32_t c = 0; c < t->classes; c++) {
+        b[0][c] = fmax(b[0][c], 1e-3);
+        all += b[0][c];
+    }
+    for (uint32_t c = 0; c < t->classes; c++)
+        f->class_weight[c] = (uint64_t)(b[0][c] / all * (1 << 30));
+    f->total = 1 << 30;
+}
+
+/* Is it the last answer of a small budget, with vectors enough for a regression? */
+static int is_regressed(const rfc_weighted *f)
+{
+    return f->asked > 0 && f->asked <= REGRESSED && f->asked >= f->rules.budget && f->asked < f->training->laid &&
+           !f->training->is_ranked && f->sample >= 10 * (f->asked + 1);
+}
+
 /* Fills in posterior and decision. Returns whether it is decided. */
 static int decide(rfc_weighted *f, rfc_answer *a)
 {
     const rfc_rules *r = &f->rules;
+    if (is_regressed(f))
+        regress(f);
     f->rest = 0;
     a->decided = set_belief(f, a->posterior);
     for (uint32_t c = 0; c < f->training->classes; c++)
