@@ -218,9 +218,8 @@ static int is_sound(const rfc_model *m)
         fine &= t->feature[k] < t->features && (k == 0 || t->feature[k] > t->feature[k - 1]);
     for (uint32_t n = 0; n < m->tree.count && fine; n++) {
         const rfc_node *node = &m->tree.node[n];
-        fine &= node->next.feature < t->features && t->place[node->next.feature] < t->laid &&
-                node->last.feature < t->features && t->place[node->last.feature] < t->laid && node->next.shift < 16 &&
-                node->last.shift < 16 && node->next.most <= RFC_ONCE_MAX && node->last.most <= RFC_ONCE_MAX;
+        fine &= node->next.feature < t->features && t->place[node->next.feature] < t->laid && node->next.shift < 16 &&
+                node->next.most <= RFC_ONCE_MAX;
         for (int b = 0; b < RFC_BRANCHES; b++)
             fine &= node->child[b] == 0 || (node->child[b] > n && node->child[b] < m->tree.count);
     }

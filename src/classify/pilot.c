@@ -240,13 +240,19 @@ int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expe
         chosen = tried[i];
         reached = chosen.expected.questions <= value;
     } else {
-        const double most =
-            goal == RFC_GOAL_ERROR ? value : tried[least].loss + PART_OF_ERROR * tried[least].uncertainty;
-        uint32_t i = CANDIDATES - 1;
-        while (i > 0 && (goal == RFC_GOAL_ERROR ? tried[i].expected.error : tried[i].loss) > most)
-            i--;
-        reached = (goal == RFC_GOAL_ERROR ? tried[i].expected.error : tried[i].loss) <= most;
-        chosen = reached ? tried[i] : tried[least];
+        const int is_error = goal == RFC_GOAL_ERROR;
+        const double most = is_error ? value : tried[least].loss + PART_OF_ERROR * tried[least].uncertainty;
+        uint32_t first = CANDIDATES, last = 0;
+        for (uint32_t i = 0; i < CANDIDATES; i++)
+            if ((is_error ? tried[i].expected.error : tried[i].loss) <= most) {
+                first = first < i ? first : i;
+                last = i;
+            }
+        reached = first < CANDIDATES;
+        if (reached && !is_error) /* not the last one of those that are as good, which is chance */
+            for (last = (first + 3 * last) / 4; tried[last].loss > most;)
+                last--;
+        chosen = reached ? tried[last] : tried[least];
     }
     m->rules.stop = chosen.expected.stop;
     calibrate(p, &m->rules);

@@ -39,29 +39,25 @@ static void count(const making *m, const branch *b, uint32_t place)
     }
 }
 
-/* Mutual information of answer and class, times the node's weight; and the weight that the largest classes would have
-   after the answer. */
-static void judge(const making *m, double *information, double *right)
+/* Mutual information of answer and class, times the node's weight. */
+static double information(const making *m)
 {
     const uint32_t classes = m->t->classes;
     double all = 0, answers = 0, both = 0, of_class[RFC_LABELS_MAX] = {0}, classwise = 0;
-    *right = 0;
     for (uint32_t a = 0; a < RFC_BRANCHES; a++) {
-        double of_answer = 0, most = 0;
+        double of_answer = 0;
         for (uint32_t c = 0; c < classes; c++) {
             const double n = m->counts[a * classes + c] * weight_of(m, c);
             of_answer += n;
             of_class[c] += n;
-            most = n > most ? n : most;
             both += x_log_x(n);
         }
         all += of_answer;
         answers += x_log_x(of_answer);
-        *right += most;
     }
     for (uint32_t c = 0; c < classes; c++)
         classwise += x_log_x(of_class[c]);
-    *information = both - answers - classwise + x_log_x(all);
+    return both - answers - classwise + x_log_x(all);
 }
 
 static rfc_evidence evidence_at(const making *m, const branch *b, uint32_t place)
@@ -81,23 +77,17 @@ static rfc_evidence evidence_at(const making *m, const branch *b, uint32_t place
 static uint32_t fill(const making *m, const branch *b, rfc_node *node)
 {
     const rfc_training *t = m->t;
-    uint32_t best = t->laid, last = t->laid;
-    double most = 0, rightest = 0, informative = 0, all = 0, top = 0;
+    uint32_t best = t->laid;
+    double most = 0, all = 0, top = 0;
     for (uint32_t k = 0; k < t->laid; k++) {
-        double information, right;
         if (m->is_asked[k])
             continue;
         count(m, b, k);
-        judge(m, &information, &right);
-        const double cost = m->rules->cost ? fmax((double)m->rules->cost[t->feature[k]], 1e-9) : 1;
-        if (information / cost > most) {
-            most = information / cost;
+        const double cost = m->rules->cost ? fmax((double)m->rules->cost[t->feature[k]], 1e-9) : 1,
+                     gain = information(m) / cost;
+        if (gain > most) {
+            most = gain;
             best = k;
-        }
-        if (right > rightest || (right == rightest && information > informative)) {
-            rightest = right;
-            informative = information;
-            last = k;
         }
     }
     if (best == t->laid)
@@ -112,7 +102,6 @@ static uint32_t fill(const making *m, const branch *b, rfc_node *node)
     }
     *node = (rfc_node){.rest = (float)(1 - top / all)};
     node->next = evidence_at(m, b, best);
-    node->last = m->rules->cost ? node->next : evidence_at(m, b, last);
     return best;
 }
 
