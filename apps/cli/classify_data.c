@@ -13,6 +13,8 @@
 #include "machine.h"
 #include "tables/rows.h"
 
+#define SURE_STOP 0.0001 /* the stop where a budget is given, and no stop */
+
 classify_config classify_config_default(const char *command)
 {
     classify_config c = {.command = command,
@@ -410,6 +412,8 @@ static int open_trial(const classify_config *c, const classify_data *d, uint32_t
     if (!t->training)
         return -1;
     t->rules = rfc_rules_default((rfc_method)c->method, t->training);
+    if (c->budget > 0 && c->method == RFC_WEIGHTED)
+        t->rules.stop = SURE_STOP; /* what may be asked is asked, but for what is sure */
     t->rules.stop = c->stop < 0 ? t->rules.stop : c->stop;
     t->rules.max_cost = c->max_cost;
     t->rules.cost = d->cost;
