@@ -326,9 +326,14 @@ static uint32_t set_belief(rfc_weighted *f, float *posterior)
 static uint32_t draws_of(const rfc_weighted *f, uint32_t class)
 {
     uint32_t classes = f->training->classes, open = 0;
-    double ruled_out = fmin(f->rules.stop, RULED_OUT) / classes;
-    for (uint32_t c = 0; c < classes; c++)
-        open += f->belief[c] > ruled_out && f->class_weight[c] > 0;
+    double ruled_out = RULED_OUT / classes;
+    for (int round = 0; round < 2 && open < 2; round++) {
+        ruled_out =
+            (round ? fmin(f->rules.stop, RULED_OUT) : RULED_OUT) / classes; /* less, when that leaves one class */
+        open = 0;
+        for (uint32_t c = 0; c < classes; c++)
+            open += f->belief[c] > ruled_out && f->class_weight[c] > 0;
+    }
     if (f->belief[class] <= ruled_out || f->class_weight[class] == 0)
         return 0;
     uint32_t equal = DRAWS / (EQUAL * open), rest = DRAWS - equal * open;
