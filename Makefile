@@ -21,6 +21,7 @@ help:
 	@echo "make fuzz       fuzz the parsers and the numerics, each for SECONDS=60; TARGETS=\"records csv\" are some of them"
 	@echo "make bench      measure speed; writes build/bench.json"
 	@echo "make accuracy   measure accuracy against targets; writes build/accuracy.json"
+	@echo "make trust      the default in worlds that misbehave, beside exact filters; TRIALS=1000 SEED=... FAMILY=jumps; writes build/trust.md"
 	@echo "make calibration  how often intervals hold the truth, for every model; writes build/calibration.json, .md and .svg"
 	@echo "make site       build the playground page in build/site; make site-serve shows it"
 	@echo "make prove      prove that the integer filter cannot overflow (Frama-C)"
@@ -146,6 +147,11 @@ accuracy: build
 	@cmake --build $(BUILD)
 	@$(BUILD)/rejfilt-tracking $(BUILD)/accuracy.json
 
+trust: build
+	@cmake -S . -B $(BUILD) -DRF_EXPERIMENTS=ON > /dev/null
+	@cmake --build $(BUILD) --target rejfilt-trust
+	@$(BUILD)/rejfilt-trust $(or $(TRIALS),1000) $(or $(SEED),1000003) $(if $(FAMILY),"$(FAMILY)") | tee $(BUILD)/trust.md
+
 calibration: build
 	@tools/need plot test
 	@cmake -S . -B $(BUILD) -DRF_EXPERIMENTS=ON > /dev/null
@@ -243,6 +249,6 @@ docs:
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help configure build demo test sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration reproduce \
+.PHONY: all help configure build demo test sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration trust reproduce \
         mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm hdl hdl-demo amalgamation prove install uninstall deb dist \
         pictures docs clean

@@ -40,9 +40,15 @@ def as_int32(word):
     return (word + 2**31) % 2**32 - 2**31
 
 
+def is_near_fringe(radians):
+    """From reference to truth: a quarter turn beside the top, and an error of at most 4 standard deviations, 0.95 radians each."""
+    return abs(radians) < math.pi / 2 + 4 * 0.95
+
+
 FIRMWARES = {
-    # flags; source; the update and what is called after it; whom calls through pointers reach, by the caller's name; the
-    # radians that an experiment's fringe turns from reference to truth; what is never called, by the case it is for
+    # flags; source; the function that the count of instructions begins with, and the one it ends before; whom calls through pointers
+    # reach, by the caller's name; whether an experiment's three numbers (run_asked) are near the truth; what is never called, by the
+    # case it is for
     "float": {
         "flags": "-DRF_DIM_MAX=1 -DRF_NO_LATTICE",
         "source": "rejfilt.c",
@@ -50,7 +56,7 @@ FIRMWARES = {
         "indirect": {"rf32_serial_run_judge": ["likelihood"], "rf32_serial_run_look_closer": ["likelihood"], "rf32_records_check": [],
                      "rf32_report_fill": [], "rf32_update": ["rf32_serial_run"], "rf32_lower_kappa": ["rf32_serial_run"],
                      "rf32_prior_independent": ["rf32_chart_box"]},
-        "phase": lambda time, reference, truth: as_float(time) * (as_float(truth) - as_float(reference)),
+        "near": lambda time, reference, truth: is_near_fringe(as_float(time) * (as_float(truth) - as_float(reference))),
         "never": {"a report": ["rf32_report_fill"], "likelihoods above the bound": ["rf32_serial_run_look_closer"],
                   "several records": ["rf32_lower_kappa"], "a wide periodic parameter": ["rf32_update_wrapped", "rf32_serial_run_wrap"]},
     },
@@ -59,7 +65,25 @@ FIRMWARES = {
         "source": "rejfilt_fixed.c",
         "update": ("rfi_learn", "rfi_diffuse"),
         "indirect": {},
-        "phase": lambda time, reference, truth: time * as_int32(truth - reference) * 2 * math.pi / 2**26,
+        "near": lambda time, reference, truth: is_near_fringe(time * as_int32(truth - reference) * 2 * math.pi / 2**26),
+        "never": {},
+    },
+    "t1": {
+        "flags": "-DRF_GAUSSIANS_MAX=1",
+        "source": "rejfilt_gaussians.c",
+        "update": ("rf32_gaussians_update", "measure"),  # with the choice of the next wait
+        "indirect": {"evaluate": ["likelihood"]},
+        # within four standard deviations: 0.16 is where steps of 0.02 and the information of an outcome, 0.63, balance
+        "near": lambda wait, _, truth: abs(math.log(as_float(wait) / 1.25) - as_float(truth)) < 4 * 0.16,
+        "never": {},
+    },
+    "gaussians": {
+        "flags": "",
+        "source": "rejfilt_gaussians.c",
+        "update": ("rf32_gaussians_update", "rf32_gaussians_quantile"),
+        "indirect": {"evaluate": ["likelihood"]},
+        # within three times its 95 % interval, which is narrow by now
+        "near": lambda low, high, loss: abs(as_float(low) + as_float(high) - 2 * 2.1) < 3 * (as_float(high) - as_float(low)) < 0.1,
         "never": {},
     },
 }
@@ -94,7 +118,7 @@ def measure(name, chip, work, settings):
     run(f"{prefix}gcc {target} -nostdlib -Wl,--gc-sections -Wl,-Map={at}.map -Lports -T ports/{port}/link.ld {' '.join(objects)} -lgcc -o {at}.elf")
 
     code = MachineCode(run(f"{prefix}objdump -d {at}.elf"), firmware["indirect"])
-    never = {"measure": ["measure"], **firmware["never"]}
+    never = {"the world": ["measure", "show"], **firmware["never"]}
     begin, end = (code.address[function] for function in firmware["update"])
     output = run(f"{board} -kernel {at}.elf -plugin {work}/count.so,begin={begin:x},end={end:x},out={at}.count").splitlines()
     times, mean, most = map(int, open(f"{at}.count").read().split())
@@ -145,11 +169,10 @@ def complaints(row, limits, library):
 def host_settings(name, work):
     firmware, program = FIRMWARES[name], os.path.join(work, name)
     sources = f"{work}/{firmware['source']} ports/{name}/main.c ports/{name}/world.c ports/run.c"
-    run(f"{os.environ.get('CC', 'cc')} {FLAGS} -O2 -I{work} -Iports {sources} -o {program}")
+    run(f"{os.environ.get('CC', 'cc')} {FLAGS} {firmware['flags']} -O2 -I{work} -Iports {sources} -o {program}")
     settings = run(program).splitlines()[:-1]
-    # a quarter turn beside the top, and an error of at most 4 standard deviations, 0.95 radians each; a lost filter is anywhere
-    late = [abs(firmware["phase"](*(int(word, 16) for word in line.split()))) for line in settings[100:]]
-    if sum(phase < math.pi / 2 + 4 * 0.95 for phase in late) < 0.95 * len(late):
+    late = [firmware["near"](*(int(word, 16) for word in line.split())) for line in settings[100:]]
+    if sum(late) < 0.95 * len(late):
         raise SystemExit(f"ports: {name} does not track")
     return settings
 
@@ -166,7 +189,7 @@ def main():
         print(f"skipped: no {', no '.join(missing)}; make ports installs them")
         return 77
     failed, settings, cases = [], {}, []
-    print(f"{'firmware':9}{'chip':12}{'flash':>7}{'ram':>5}{'stack':>7}{'update':>8}{'bound':>7}{'instructions':>14}{'at most':>9}  bits as on the host")
+    print(f"{'firmware':10}{'chip':12}{'flash':>7}{'ram':>5}{'stack':>7}{'update':>8}{'bound':>7}{'instructions':>14}{'at most':>9}  bits as on the host")
     with tempfile.TemporaryDirectory() as work:
         run(f"{sys.executable} tools/amalgamate.py {work}")
         run(f"cc -O2 {FLAGS} -shared -fPIC ports/count.c -o {work}/count.so")
@@ -175,7 +198,7 @@ def main():
             for name, chip, limits in rows:
                 settings[name] = settings.get(name) or host_settings(name, work)
                 row = measure(name, chip, work, settings[name])
-                print(f"{name:9}{chip:12}{row['flash']:7}{row['ram']:5}{row['stack']:7}{row['update']:8}{row['bound']:7}{row['instructions']:14}"
+                print(f"{name:10}{chip:12}{row['flash']:7}{row['ram']:5}{row['stack']:7}{row['update']:8}{row['bound']:7}{row['instructions']:14}"
                       f"{row['most']:9}  {'yes' if row['same'] else 'NO'}", flush=True)
                 if row["cases"]:
                     cases.append(f"  {chip}: " + ", ".join(f"{case} {depth}" for case, depth in row["cases"].items()))

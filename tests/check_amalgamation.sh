@@ -12,19 +12,20 @@ python3 "$source/tools/amalgamate.py" "$work/dist" >/dev/null
 strict="-Wall -Wextra -Wpedantic -Wconversion -Werror -ffp-contract=off -fno-math-errno"
 for compiler in "$cc" gcc clang "arm-none-eabi-gcc -mthumb -mcpu=cortex-m4" "arm-none-eabi-gcc -mthumb -mcpu=cortex-m0"; do
     command -v "${compiler%% *}" >/dev/null || continue
-    for pair in rejfilt rejfilt_fixed; do
-        for less in "" "-DRF_DIM_MAX=1 -DRF_NO_LATTICE"; do
+    for pair in rejfilt rejfilt_gaussians rejfilt_fixed; do
+        for less in "" "-DRF_DIM_MAX=1 -DRF_NO_LATTICE -DRF_GAUSSIANS_MAX=1"; do
             $compiler -std=c11 -Os -ffreestanding $strict $less -c "$work/dist/$pair.c" -o "$work/$pair.o"
         done
     done
 done
-for pair in rejfilt rejfilt_fixed; do
+for pair in rejfilt rejfilt_gaussians rejfilt_fixed; do
     echo "#include \"$pair.h\"" >"$work/header.cpp"
     "$cxx" -std=c++17 $strict -I"$work/dist" -fsyntax-only "$work/header.cpp"
 done
 
 # same bits: a header of the pair's name that takes the sources instead
 echo '#include "rejfilt/rejfilt.h"' >"$work/tree/rejfilt.h"
+echo '#include "rejfilt/gaussians.h"' >"$work/tree/rejfilt_gaussians.h"
 echo '#include "fixed.h"' >"$work/tree/rejfilt_fixed.h"
 run() { # NAME HEADERS SOURCE...: what the firmware asks
     name=$1 headers=$2
@@ -37,7 +38,13 @@ run float "-I$work/dist" "$work/dist/rejfilt.c" >"$work/float.dist"
 run float "-I$work/tree -I$source/include" "$source/src/core/rejfilt32.c" "$source/src/core/status.c" >"$work/float.tree"
 run fixed "-I$work/dist" "$work/dist/rejfilt_fixed.c" >"$work/fixed.dist"
 run fixed "-I$work/tree -I$source/src/fixed" "$source/src/fixed/fixed.c" >"$work/fixed.tree"
-for name in float fixed; do
+for name in t1 gaussians; do
+    less=
+    [ $name = gaussians ] || less=-DRF_GAUSSIANS_MAX=1
+    run $name "-I$work/dist $less" "$work/dist/rejfilt_gaussians.c" >"$work/$name.dist"
+    run $name "-I$work/tree -I$source/include $less" "$source/src/chip/gaussians.c" >"$work/$name.tree"
+done
+for name in float fixed t1 gaussians; do
     [ "$(wc -l <"$work/$name.dist")" -eq 301 ] || { echo "$name stopped early" >&2; exit 1; }
     cmp "$work/$name.dist" "$work/$name.tree"
 done
@@ -73,6 +80,6 @@ if nm "$work/less" | grep rf_lattice; then
 fi
 
 # the C programs of docs/porting.md, in their order
-cat "$source/ports/float/main.c" "$source/ports/fixed/main.c" >"$work/mains"
+cat "$source/ports/float/main.c" "$source/ports/gaussians/main.c" "$source/ports/t1/main.c" "$source/ports/fixed/main.c" >"$work/mains"
 sed -n '/^```c$/,/^```$/p' "$source/docs/porting.md" | grep -v '^```' | diff - "$work/mains" || { echo "docs/porting.md shows other programs than ports/*/main.c" >&2; exit 1; }
 echo "amalgamation: compiles alone, same bits"

@@ -7,7 +7,7 @@ source=$1 cc=$2 cxx=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 "$source/tools/make_double.py" --check
-for header in philox functions rejfilt description host belief health session classify; do
+for header in philox functions rejfilt gaussians description host belief health session passes classify; do
     printf '#include "rejfilt/%s.h"\n#if defined(RF) || defined(rf_real) || defined(RF_BITS)\n#error "a helper macro leaks"\n#endif\nint main(void) { return 0; }\n' "$header" >"$work/$header.c"
     cp "$work/$header.c" "$work/$header.cpp"
     flags="-Wall -Wextra -Wpedantic -Wconversion -Werror -fno-math-errno -I$source/include"

@@ -8,11 +8,11 @@ import re
 import sys
 
 LAYERS = (  # from below
-    ("core", "src/core", "src/fixed", "src/models", "include/rejfilt"),
+    ("core", "src/core", "src/fixed", "src/chip", "src/models", "include/rejfilt"),
     ("engines", "src/engines"),
     ("beliefs", "src/beliefs", "include/rejfilt/belief.h"),
     ("design", "src/design", "include/rejfilt/health.h"),
-    ("session", "src/session", "include/rejfilt/session.h"),
+    ("session", "src/session", "include/rejfilt/session.h", "include/rejfilt/world.h", "include/rejfilt/passes.h"),
     ("classify", "src/classify", "include/rejfilt/classify.h"),
     ("apps", "apps"),
     ("lab, ports, tests, examples", "lab", "ports", "tests", "examples"),

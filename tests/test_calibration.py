@@ -12,7 +12,7 @@ def run(*arguments):
 
 with tempfile.TemporaryDirectory() as work:
     rows = f"{work}/rows.json"
-    code, text = run("--model", "coin", "--model", "ramsey", "--model", "range", "--method", "reject", "--method", "weight, 1000", "--json", rows)
+    code, text = run("--model", "coin", "--model", "ramsey", "--model", "range", "--method", "reject", "--method", "default", "--json", rows)
     assert code == 0, text
     measured = {(r["model"], r["method"], r["length"], r["what"]): r for r in json.load(open(rows))}
     assert ("range", "exact, draws", 10, "likelihood") in measured and ("coin", "exact, grid", 200, "p") in measured, text

@@ -254,11 +254,19 @@ class Option(Test):
         self.refused(*TWO, "--label=", says="--label")
         self.refused(*TWO, "--label", "x" * 100, says="--label")
 
+    def test_passes(self):
+        """test_passes.py has more."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "walk"
+            path.write_text(WALK)
+            methods = [[c["method"] for c in result(*TWO, f"--data={path}", *more)["candidates"]] for more in ([], ["--passes", "no"])]
+        self.assertEqual(methods, [["streaming", "passes"], ["streaming", "streaming"]])  # the frequency drifts, the coin does not
+
     def test_data(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "walk.jsonl")
             path.write_text(WALK)
-            self.assertEqual(good(*TWO, "--data", str(path)), good(*TWO, data=WALK))
+            self.assertEqual(good(*TWO, "--passes=no", "--data", str(path)), good(*TWO, data=WALK))
             self.assertEqual(good(*TWO, "--data=-", data=WALK), good(*TWO, data=WALK))
             self.refused(*TWO, "--data", f"{folder}/none", says="none: No such file")
             path.write_text("{}\n")

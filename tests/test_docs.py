@@ -21,7 +21,7 @@ NOT_RUN = {  # what a command looks like: why
     r"^cmake .*RF_EXPERIMENTS": "minutes",
     r"^tar |^cmake .*CMAKE_PREFIX_PATH|pkg-config": "test_package.py does",
 }
-SLOW = "^make (bench|accuracy|mnist|prove|reproduce)|rejfilt reproduce \\w"  # the reader is told how long
+SLOW = "^make (bench|accuracy|trust|mnist|prove|reproduce)|rejfilt reproduce \\w"  # the reader is told how long
 PLACEHOLDER = "…"
 
 

@@ -510,7 +510,8 @@ static void many_parameters(void **state)
         rf_engine *engine = rf_engine_open(engines.name[e].text, NULL, 0);
         for (int k = 0; engine && k < 5 * 3; k++) {
             static RF_ALIGNED unsigned char right[TALLY_BYTES(MANY_DIM)], got[TALLY_BYTES(MANY_DIM)];
-            const RF(task) task = {&model, mean, factor, record, 0, 0, 7, 1, 3, (rf_sampler)(k % 3), 1};
+            const RF(task) task = {.model = &model, .mean = mean, .factor = factor, .records = record, .seed = 7, .count = 1, .update = 3,
+                                   .sampler = (rf_sampler)(k % 3), .kappa = 1};
             RF(tally) *a = (RF(tally) *)(void *)right, *b = (RF(tally) *)(void *)got;
             RF(tally_clear)(a, MANY_DIM, 3);
             RF(tally_clear)(b, MANY_DIM, 3);

@@ -1,10 +1,10 @@
-/* A few Gaussians: splitting, merging and projecting against moments and closed forms; the belief against exact grids. */
-#include "baselines.h"
+/* A few Gaussians: splitting, merging and projecting against moments and closed forms; the belief against exact grids.
+ */
+#include "believing.h"
 
 #include "component.h"
 #include "evaluate.h"
 #include "mixture.h"
-#include "rejfilt/belief.h"
 
 /* ---- Gaussians ---- */
 
@@ -17,11 +17,13 @@ static void random_component(double *c, unsigned dim, uint64_t *state)
         rf_component_mean(c)[i] = test_uniform(state, -3, 3);
     for (unsigned i = 0; i < dim; i++)
         for (unsigned j = 0; j <= i; j++)
-            rf_component_factor(c, dim)[RF_TRIANGLE(i) + j] = i == j ? test_uniform(state, 0.2, 2) : test_uniform(state, -1, 1);
+            rf_component_factor(c, dim)[RF_TRIANGLE(i) + j] =
+                i == j ? test_uniform(state, 0.2, 2) : test_uniform(state, -1, 1);
 }
 
 /* Mean and covariance of several together. */
-static void moments_of(double *const c[], unsigned count, unsigned dim, double *weight, double mean[], double covariance[])
+static void moments_of(double *const c[], unsigned count, unsigned dim, double *weight, double mean[],
+                       double covariance[])
 {
     *weight = 0;
     memset(mean, 0, dim * sizeof *mean);
@@ -34,8 +36,9 @@ static void moments_of(double *const c[], unsigned count, unsigned dim, double *
     for (unsigned k = 0; k < count; k++)
         for (unsigned i = 0; i < dim; i++)
             for (unsigned j = 0; j <= i; j++)
-                covariance[RF_TRIANGLE(i) + j] += c[k][0] / *weight *
-                                                  (rf_component_covariance(c[k], dim, i, j) + (c[k][1 + i] - mean[i]) * (c[k][1 + j] - mean[j]));
+                covariance[RF_TRIANGLE(i) + j] +=
+                    c[k][0] / *weight *
+                    (rf_component_covariance(c[k], dim, i, j) + (c[k][1 + i] - mean[i]) * (c[k][1 + j] - mean[j]));
 }
 
 static void test_split_and_merge_keep_moments(void **state)
@@ -44,7 +47,8 @@ static void test_split_and_merge_keep_moments(void **state)
     uint64_t random = 1;
     for (unsigned dim = 1; dim <= 5; dim++)
         for (unsigned axis = 0; axis < dim; axis++) {
-            double whole[64], low[64], middle[64], high[64], merged[64], *const parts[] = {low, middle, high}, *const one[] = {whole};
+            double whole[64], low[64], middle[64], high[64],
+                merged[64], *const parts[] = {low, middle, high}, *const one[] = {whole};
             double weight[2], mean[2][5], covariance[2][15], joint[15];
             random_component(whole, dim, &random);
             rf_component_split(whole, dim, axis, low, middle, high);
@@ -121,9 +125,14 @@ static double log_normal(const double x[], const double setting[], double outcom
         off -= x[i];
     return -0.5 * off * off;
 }
-static double plain_normal(const double x[], const double setting[], double outcome) { return rf64_exp(log_normal(x, setting, outcome)); }
+static double plain_normal(const double x[], const double setting[], double outcome)
+{
+    return rf64_exp(log_normal(x, setting, outcome));
+}
 
-static rf_evaluator evaluator_of(const rf64_model *model, const double *record, const rf_points *fixed)
+enum { FIXED_MOST = 1024 }; /* numbers of fixed points */
+
+static rf_evaluator evaluator_of(const rf64_model *model, const double *record, const double *fixed)
 {
     const rf_evaluator e = {.model = model, .record = record, .fixed = fixed, .seed = 7};
     return e;
@@ -133,13 +142,13 @@ static rf_evaluator evaluator_of(const rf64_model *model, const double *record, 
 static void test_points_have_the_moments(void **state)
 {
     (void)state;
-    rf_points fixed;
+    double fixed[FIXED_MOST];
     uint64_t random = 2;
-    rf_points_fixed(&fixed);
     for (unsigned dim = 1; dim <= RF_DESCRIBED_MAX; dim++) {
         const double record[] = {1};
         const rf64_model model = {.likelihood = constant, .charts = lines, .dim = (uint16_t)dim};
-        rf_evaluator e = evaluator_of(&model, record, &fixed);
+        rf_points_make(dim, fixed);
+        rf_evaluator e = evaluator_of(&model, record, fixed);
         double before[256], after[256];
         rf_evaluation found;
         random_component(before, dim, &random);
@@ -148,7 +157,7 @@ static void test_points_have_the_moments(void **state)
             check_within(found.likelihood, 0.3, 1e-14);
             check_below(found.loss, 1e-12);
             check_below(found.effective, rf_points_count(dim) + 1e-6);
-            check_below(20, found.effective);
+            check_below(8, found.effective);
             for (unsigned i = 0; i < rf_component_size(dim); i++)
                 check_within(after[i], before[i], 1e-11);
         }
@@ -156,18 +165,22 @@ static void test_points_have_the_moments(void **state)
     }
 }
 
-/* Of a Gaussian likelihood, the posterior is known: one parameter to rounding of the tails; more to the error of a lattice. */
+/* Of a Gaussian likelihood, the posterior is known: one parameter to rounding of the tails; more to the error of a
+ * lattice. */
 static void test_a_gaussian_likelihood(void **state)
 {
     (void)state;
-    rf_points fixed;
-    rf_points_fixed(&fixed);
+    double fixed[FIXED_MOST];
     for (unsigned dim = 1; dim <= 6; dim++)
         for (int is_log = 0; is_log <= 1; is_log++) {
             const double record[] = {dim, 1}, variance = 1.0 / dim; /* so that the sum has variance 1 before */
-            const rf64_model model = {
-                .likelihood = is_log ? log_normal : plain_normal, .charts = lines, .dim = (uint16_t)dim, .settings = 1, .is_log = (uint16_t)is_log};
-            rf_evaluator e = evaluator_of(&model, record, &fixed);
+            const rf64_model model = {.likelihood = is_log ? log_normal : plain_normal,
+                                      .charts = lines,
+                                      .dim = (uint16_t)dim,
+                                      .settings = 1,
+                                      .is_log = (uint16_t)is_log};
+            rf_points_make(dim, fixed);
+            rf_evaluator e = evaluator_of(&model, record, fixed);
             double before[64] = {1}, after[64], mean = 0, square = 0;
             rf_evaluation found;
             for (unsigned i = 0; i < dim; i++)
@@ -188,41 +201,14 @@ static void test_a_gaussian_likelihood(void **state)
 
 /* ---- The belief ---- */
 
-static rf_problem problem_of(const char *name)
-{
-    rf_problem problem = {.model = rf_model_find(name)};
-    problem.description = *problem.model->f64->description;
-    for (unsigned i = 0; i < problem.description.dim; i++)
-        problem.prior[i] = (rf_prior){0, problem.description.parameter[i].low, problem.description.parameter[i].high};
-    rf_problem_settle(&problem);
-    return problem;
-}
-
-static rf_belief *open_or_fail(const char *name, const rf_problem *problem)
-{
-    char error[200];
-    rf_belief *belief = rf_belief_open(name, problem, 11, 0, error, sizeof error);
-    if (!belief)
-        fail_msg("%s", error);
-    return belief;
-}
-
-static double learn(rf_belief *belief, const double *records, uint32_t count)
-{
-    const rf64_options options = rf64_options_default();
-    rf64_report report;
-    assert_true(belief->kind->update(belief, records, count, &options, NULL, &report) >= 0);
-    return report.log_evidence;
-}
-
 enum { KINDS = 3, SETS = 6 };
 
-
 typedef struct comparison {
-    unsigned off[KINDS];       /* sets whose mean is more than half an exact standard deviation off */
-    double evidence[KINDS];    /* the largest difference of ln P */
-    double interval[KINDS];    /* the largest distance of an end of a 95 % interval, in exact standard deviations, of sets not off */
-    unsigned most, last;       /* Gaussians, at most and at the end */
+    unsigned off[KINDS];    /* sets whose mean is more than half an exact standard deviation off */
+    double evidence[KINDS]; /* the largest difference of ln P */
+    double interval[KINDS]; /* the largest distance of an end of a 95 % interval, in exact standard deviations, of sets
+                               not off */
+    unsigned most, last;    /* Gaussians, at most and at the end */
 } comparison;
 
 /* Records with a random truth, given to each; all settings but the first are as described. */
@@ -260,7 +246,9 @@ static comparison compare(const rf_problem *problem, int in_order, double longes
             c.off[b] += apart > 0.5;
             for (unsigned end = 0; end < 2 && apart <= 0.5; end++) {
                 const double p = end ? 0.975 : 0.025;
-                c.interval[b] = fmax(c.interval[b], fabs(belief[b]->kind->quantile(belief[b], 0, p) - belief[2]->kind->quantile(belief[2], 0, p)) / sd);
+                c.interval[b] = fmax(
+                    c.interval[b],
+                    fabs(belief[b]->kind->quantile(belief[b], 0, p) - belief[2]->kind->quantile(belief[2], 0, p)) / sd);
             }
         }
         for (unsigned b = 0; b < KINDS; b++)
@@ -284,11 +272,11 @@ static void test_times_in_order(void **state)
     (void)state;
     const rf_problem problem = bounded_precession();
     const comparison c = compare(&problem, 1, 0, 200, SETS);
-    check_below(c.off[0], 1);
+    assert_int_equal(c.off[0], 0);
     check_below(2, c.off[1]); /* what it is for */
-    check_below(c.evidence[0], 3);
+    check_below(c.evidence[0], 1);
     check_below(10, c.evidence[1]);
-    check_below(c.interval[0], 1);
+    check_below(c.interval[0], 0.1);
     check_below(4, c.most);
 }
 
@@ -297,9 +285,110 @@ static void test_times_at_random(void **state)
     (void)state;
     const rf_problem problem = bounded_precession();
     const comparison c = compare(&problem, 0, 100, 100, SETS);
-    check_below(c.off[0], 2); /* fringes finer than 16 Gaussians */
+    check_below(c.off[0], 1); /* a fifth of the sets: fringes finer than 16 Gaussians */
     check_below(c.off[0] + 2, c.off[1]);
     check_below(c.evidence[0], 0.5 * c.evidence[1]);
+}
+
+/* ---- Uniform priors ---- */
+
+/* Exactly uniform at first, whatever the chart. */
+static void test_uniform_priors(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"precession", "ramsey", "rabi", "bearing", "coin", "decay"};
+    for (unsigned m = 0; m < sizeof names / sizeof *names; m++) {
+        rf_problem problem = problem_of(names[m]);
+        const unsigned dim = problem.description.dim;
+        if (strcmp(names[m], "coin") == 0) /* less than its chart */
+            problem.prior[0] = (rf_prior){0, 0.2, 0.4};
+        rf_belief *belief = open_or_fail("mixture", &problem);
+        double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)], x[RF_DESCRIBED_MAX];
+        assert_int_equal(rf_mixture_count(belief), 1);
+        belief->kind->moments(belief, mean, covariance);
+        for (unsigned i = 0; i < dim; i++) {
+            const rf64_chart *chart = &problem.charts[i];
+            const double low = problem.prior[i].first, width = problem.prior[i].second - low;
+            for (double p = 0.01; p < 1; p += 0.07)
+                check_within(rf64_chart_natural(chart, belief->kind->quantile(belief, i, p)), low + p * width,
+                             1e-9 * width);
+            if (chart->kind != RF_REAL)
+                continue;
+            check_within(mean[i], low + 0.5 * width, 1e-12 * width);
+            check_within(covariance[RF_TRIANGLE(i) + i], width * width / 12, 2e-3 * width * width);
+        }
+        for (uint32_t k = 0; k < 2000; k++) {
+            belief->kind->draw(belief, k, RF_FOR_USER, x);
+            for (unsigned i = 0; i < dim; i++)
+                assert_true(x[i] >= problem.prior[i].first && x[i] <= problem.prior[i].second);
+        }
+        rf_belief_close(belief);
+    }
+}
+
+/* Records of a fringe cannot tell x from −x: the prior can, to its very end. A bounded chart, which has no other side,
+   says what follows. */
+static void test_nothing_lies_outside_a_uniform_prior(void **state)
+{
+    (void)state;
+    const rf_problem bounded = bounded_precession();
+    rf_problem real = problem_of("precession");
+    real.prior[0] = bounded.prior[0];
+    static const double truths[] = {0.02, 0.05, 0.1, 0.4, 2.9, 3.1, 3.12};
+    for (unsigned k = 0; k < sizeof truths / sizeof *truths; k++) {
+        rf_belief *belief = open_or_fail("mixture", &real), *exact = open_or_fail("grid:16384", &bounded);
+        double end[3], evidence[2] = {0, 0};
+        for (uint32_t t = 1; t <= 150; t++) {
+            const double setting[] = {t, 0},
+                         record[] = {t, 0, rf64_instance_outcome(real.model->f64, &truths[k], setting, 300 + k, t)};
+            evidence[0] += learn(belief, record, 1);
+            evidence[1] += learn(exact, record, 1);
+        }
+        for (unsigned i = 0; i < 3; i++)
+            end[i] = rf64_chart_natural(bounded.charts, exact->kind->quantile(exact, 0,
+                                                                              i == 0   ? 0.025
+                                                                              : i == 1 ? 0.5
+                                                                                       : 0.975));
+        for (unsigned i = 0; i < 3; i++) /* to a quarter of the interval, which is a standard deviation */
+            check_within((belief->kind->quantile(belief, 0,
+                                                 i == 0   ? 0.025
+                                                 : i == 1 ? 0.5
+                                                          : 0.975) -
+                          end[i]) /
+                             (end[2] - end[0]),
+                         0, 0.25);
+        check_within(evidence[0], evidence[1], 1.5);
+        rf_belief_close(belief);
+        rf_belief_close(exact);
+    }
+}
+
+/* A walk leaves the box of its prior, and a stretched belief does. */
+static void test_a_walk_leaves_its_box(void **state)
+{
+    (void)state;
+    const rf_problem problem = problem_of("precession"); /* 0..π/2 */
+    const double Q[] = {1e-3}, factor[] = {2};
+    for (unsigned what = 0; what < 2; what++) {
+        rf_belief *belief = open_or_fail("mixture", &problem);
+        double before[2], after[2];
+        belief->kind->moments(belief, &before[0], &before[1]);
+        assert_int_equal(rf_mixture_charts(belief)->kind, RF_BOUNDED);
+        assert_int_equal(belief->kind->pass(belief, NULL, Q, 1), RF_OK); /* a fiftieth of the box */
+        assert_int_equal(rf_mixture_charts(belief)->kind, RF_BOUNDED);
+        belief->kind->moments(belief, &after[0], &after[1]);
+        check_below(before[1], after[1]);
+        check_below(after[1], before[1] + 2 * Q[0]);
+        assert_int_equal(what ? belief->kind->stretch(belief, factor) : belief->kind->pass(belief, NULL, Q, 1000),
+                         RF_OK);
+        assert_int_equal(rf_mixture_charts(belief)->kind, RF_REAL);
+        belief->kind->moments(belief, &before[0], &before[1]);
+        check_within(before[0], after[0], 1e-12);
+        check_within(before[1], what ? 4 * after[1] : after[1] + 1, 1e-9);
+        assert_int_equal(belief->kind->restart(belief), RF_OK);
+        assert_int_equal(rf_mixture_charts(belief)->kind, RF_BOUNDED);
+        rf_belief_close(belief);
+    }
 }
 
 static void test_ramsey(void **state)
@@ -311,13 +400,13 @@ static void test_ramsey(void **state)
     check_below(c.evidence[0], 3);
 }
 
-/* Where one Gaussian would do there are few. */
+/* Where one Gaussian is enough there is one. */
 static void test_coin(void **state)
 {
     (void)state;
     const rf_problem problem = problem_of("coin");
     const comparison c = compare(&problem, 0, 1, 100, 3);
-    check_below(c.last, 9);
+    assert_int_equal(c.most, 1);
     assert_int_equal(c.off[0], 0);
     check_below(c.evidence[0], 0.1);
     check_below(c.interval[0], 0.1);
@@ -339,9 +428,12 @@ static void test_a_circle(void **state)
         for (uint32_t k = 0; k < 60; k++) {
             for (unsigned i = 0; i < problem.description.settings; i++) {
                 const rf_setting *s = &problem.description.setting[i];
-                record[i] = s->role == RF_SETTING_GUESS ? test_uniform(&random, chart->low, chart->high) : s->low > 0 ? s->low : 1;
+                record[i] = s->role == RF_SETTING_GUESS ? test_uniform(&random, chart->low, chart->high)
+                            : s->low > 0                ? s->low
+                                                        : 1;
             }
-            record[problem.description.settings] = rf64_instance_outcome(problem.model->f64, truth, record, 50 + set, k);
+            record[problem.description.settings] =
+                rf64_instance_outcome(problem.model->f64, truth, record, 50 + set, k);
             evidence[0] += learn(belief, record, 1);
             evidence[1] += learn(exact, record, 1);
         }
@@ -360,6 +452,77 @@ static void test_a_circle(void **state)
         rf_belief_close(belief);
         rf_belief_close(exact);
     }
+}
+
+/* ---- Interchangeable parameters ---- */
+
+static void test_permuting(void **state)
+{
+    (void)state;
+    uint64_t random = 8;
+    const unsigned order[] = {2, 0, 3, 1};
+    double before[64], after[64];
+    random_component(before, 4, &random);
+    memcpy(after, before, sizeof after);
+    rf_component_permute(after, 4, order);
+    assert_true(after[0] == before[0]);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(after[1 + i] == before[1 + order[i]]);
+        for (unsigned j = 0; j <= i; j++)
+            check_within(rf_component_covariance(after, 4, i, j),
+                         rf_component_covariance(before, 4, order[i], order[j]), 1e-12);
+    }
+}
+
+static double beat(const double x[], const double setting[], double outcome)
+{
+    const double one = 0.5 + 0.25 * (rf64_cos(x[0] * setting[0]) + rf64_cos(x[1] * setting[0]));
+    return outcome != 0 ? one : 1 - one;
+}
+
+/* Two frequencies that nobody can tell apart: the lower one comes first, whatever the belief. Nothing of the other
+   order is left, which would be half of everything. */
+static void test_interchangeable(void **state)
+{
+    (void)state;
+    rf_problem problem = problem_of("ramsey");
+    rf64_instance own = *problem.model->f64;
+    const rf_model model = {problem.model->f32, &own};
+    own.likelihood = beat;
+    problem.model = &model;
+    problem.description.parameter[1] = problem.description.parameter[0];
+    problem.prior[1] = problem.prior[0];
+    rf_problem_settle(&problem);
+    assert_int_equal(rf_problem_interchangeable(&problem), 0);
+    problem.description.interchangeable = 2;
+    assert_int_equal(rf_problem_interchangeable(&problem), 2);
+    rf_problem other = problem;
+    other.prior[1].second = 0.9;
+    assert_int_equal(rf_problem_interchangeable(&other), 0); /* the prior knows which is which */
+
+    static const char *const names[] = {"mixture:32", "particles:5000"};
+    for (unsigned b = 0; b < 2; b++)
+        for (unsigned set = 0; set < 3; set++) {
+            rf_belief *belief = open_or_fail(names[b], &problem);
+            const double truth[2] = {set == 1 ? 0.6 : 0.25, set == 1 ? 0.25 : 0.6};
+            uint64_t random = 40 + set;
+            double mean[2], covariance[3], x[2];
+            for (uint32_t k = 0; k < 400; k++) {
+                double record[4] = {test_uniform(&random, 0, 40), 0, 0.95, 0};
+                record[3] = rf64_instance_outcome(&own, truth, record, 70 + set, k);
+                learn(belief, record, 1);
+            }
+            belief->kind->moments(belief, mean, covariance);
+            check_within((mean[0] - 0.25) / sqrt(covariance[0]), 0, 4);
+            check_within((mean[1] - 0.6) / sqrt(covariance[2]), 0, 4);
+            check_below(sqrt(covariance[0]), 0.02);
+            check_below(sqrt(covariance[2]), 0.02);
+            for (uint32_t k = 0; k < 200; k++) {
+                belief->kind->draw(belief, k, RF_FOR_USER, x);
+                check_below(x[0], x[1]);
+            }
+            rf_belief_close(belief);
+        }
 }
 
 /* A belief with several Gaussians. */
@@ -383,7 +546,10 @@ static double below(const rf_belief *belief, unsigned dim, unsigned parameter, d
     double total = 0;
     for (uint32_t k = 0; k < rf_mixture_count(belief); k++) {
         const double *c = rf_mixture_component(belief, k);
-        total += c[0] * 0.5 * erfc((c[1 + parameter] - y) / sqrt(2 * rf_component_covariance(c, dim, parameter, parameter)));
+        const double natural = rf64_chart_natural(&belief->problem->charts[parameter], y),
+                     own = rf64_chart_coordinate(&rf_mixture_charts(belief)[parameter], natural);
+        total += c[0] * 0.5 *
+                 erfc((c[1 + parameter] - own) / sqrt(2 * rf_component_covariance(c, dim, parameter, parameter)));
     }
     return total;
 }
@@ -444,7 +610,9 @@ static void test_time_and_recovery(void **state)
         rf_belief *belief = several(&problem, "mixture");
         double mean[2][2], c[2][3], wanted[3];
         belief->kind->moments(belief, mean[0], c[0]);
-        assert_int_equal(what == 2 ? belief->kind->stretch(belief, factor) : belief->kind->pass(belief, what ? F : NULL, Q, 2), RF_OK);
+        assert_int_equal(what == 2 ? belief->kind->stretch(belief, factor)
+                                   : belief->kind->pass(belief, what ? F : NULL, Q, 2),
+                         RF_OK);
         const double own[3] = {rf_component_covariance(rf_mixture_component(belief, 1), 2, 0, 0), 0, 0};
         belief->kind->moments(belief, mean[1], c[1]);
         if (what == 0) {
@@ -459,11 +627,14 @@ static void test_time_and_recovery(void **state)
                 check_within(c[1][i], wanted[i], 1e-12);
             check_within(mean[1][0], mean[0][0] + 0.5 * mean[0][1], 1e-12);
         } else { /* each of them, where it is */
+            static const double same[] = {1, 0, 0, 1};
             rf_belief *before = several(&problem, "mixture");
+            assert_int_equal(before->kind->pass(before, same, NULL, 0), RF_OK); /* in the problem's charts */
             const double *b = rf_mixture_component(before, 1), *a = rf_mixture_component(belief, 1);
             check_within(own[0], 2.2 * 2.2 * rf_component_covariance(b, 2, 0, 0), 1e-12);
             check_within(rf_component_covariance(a, 2, 1, 1), 9 * rf_component_covariance(b, 2, 1, 1), 1e-12);
-            assert_memory_equal(a + 1, b + 1, 2 * sizeof *a);
+            check_within(a[1], b[1], 1e-12);
+            check_within(a[2], b[2], 1e-12);
             rf_belief_close(before);
         }
         assert_int_equal(belief->kind->restart(belief), RF_OK);
@@ -492,19 +663,27 @@ static void test_records_together(void **state)
     rf_belief_close(apart);
 }
 
+/* More Gaussians lose less. */
 static void test_the_meter_counts(void **state)
 {
     (void)state;
-    const rf_problem problem = problem_of("precession");
+    const rf_problem problem = bounded_precession();
     double before = INFINITY;
-    for (unsigned k = 0; k < 3; k++) { /* more Gaussians lose less */
+    for (unsigned k = 0; k < 3; k++) {
         static const char *const names[] = {"mixture:1", "mixture:6", "mixture:48"};
-        rf_belief *belief = open_or_fail(names[k], &problem);
-        for (uint32_t t = 1; t <= 40; t++)
-            learn(belief, (const double[]){t, 0, t % 3 == 0}, 1);
-        check_below(rf_mixture_loss(belief), 0.5 * before);
-        before = rf_mixture_loss(belief);
-        rf_belief_close(belief);
+        double loss = 0;
+        for (double truth = 0.3; truth < 3; truth += 0.4) {
+            rf_belief *belief = open_or_fail(names[k], &problem);
+            for (uint32_t t = 1; t <= 40; t++) {
+                const double setting[] = {t, 0};
+                learn(belief, (const double[]){t, 0, rf64_instance_outcome(problem.model->f64, &truth, setting, 9, t)},
+                      1);
+            }
+            loss += rf_mixture_loss(belief);
+            rf_belief_close(belief);
+        }
+        check_below(loss, 0.5 * before);
+        before = loss;
     }
 }
 
@@ -564,6 +743,7 @@ static void test_the_spacing_of_numbers(void **state)
     rf_status notes = 0;
     own.likelihood = needle;
     problem.model = &model;
+    problem.prior[0] = (rf_prior){1, 0.8, 0.4};
     rf_belief *belief = open_or_fail("mixture", &problem);
     for (uint32_t k = 0; k < 120; k++) {
         double mean, variance;
@@ -586,7 +766,8 @@ static void test_saving(void **state)
 {
     (void)state;
     const rf_problem problem = problem_of("ramsey");
-    rf_belief *belief = several(&problem, "mixture"), *loaded = open_or_fail("mixture", &problem), *small = open_or_fail("mixture:2", &problem);
+    rf_belief *belief = several(&problem, "mixture"), *loaded = open_or_fail("mixture", &problem),
+              *small = open_or_fail("mixture:2", &problem);
     unsigned char bytes[8192], other[8192];
     const size_t size = belief->kind->save(belief, NULL);
     assert_true(size < sizeof bytes - 8);
@@ -607,13 +788,17 @@ static void test_saving(void **state)
     assert_int_equal(loaded->kind->load(loaded, bytes, whole + 8), -1);
     assert_int_equal(small->kind->load(small, bytes, whole), -1); /* more than it has room for */
     static const double bad[] = {-1, NAN, INFINITY, 2};
-    for (unsigned k = 0; k < 4; k++) { /* the first weight, which is the first of a component's numbers; the loss before it */
-        for (unsigned at = 16; at <= 24; at += 8) {
+    for (unsigned k = 0; k < 4;
+         k++) { /* the loss, what was kept, the drift, and the first weight, which is the first of a component's numbers */
+        for (unsigned at = 24; at <= 48; at += 8) {
             memcpy(other, bytes, whole);
             memcpy(other + at, &bad[k], 8);
-            assert_int_equal(loaded->kind->load(loaded, other, whole), at == 16 && bad[k] == 2 ? 0 : -1);
+            assert_int_equal(loaded->kind->load(loaded, other, whole), (at == 24 || at == 40) && bad[k] == 2 ? 0 : -1);
         }
     }
+    memcpy(other, bytes, whole);
+    other[16] ^= 4; /* a box of a parameter that is not there */
+    assert_int_equal(loaded->kind->load(loaded, other, whole), -1);
     rf_belief_close(belief);
     rf_belief_close(loaded);
     rf_belief_close(small);
@@ -629,8 +814,9 @@ static void test_names(void **state)
         assert_null(rf_belief_open(refused[i], &problem, 1, 0, error, sizeof error));
         assert_non_null(strstr(error, "1 to 64"));
     }
-    assert_null(rf_belief_open("mixture", &problem, 1, 1, error, sizeof error));
-    assert_string_equal(error, "belief 'mixture' works in double alone");
+    rf_belief *belief = rf_belief_open("mixture", &problem, 1, 1, error, sizeof error); /* float: double all the same */
+    assert_non_null(belief);
+    rf_belief_close(belief);
 }
 
 int main(void)
@@ -643,9 +829,14 @@ int main(void)
         cmocka_unit_test(test_a_gaussian_likelihood),
         cmocka_unit_test(test_times_in_order),
         cmocka_unit_test(test_times_at_random),
+        cmocka_unit_test(test_uniform_priors),
+        cmocka_unit_test(test_nothing_lies_outside_a_uniform_prior),
+        cmocka_unit_test(test_a_walk_leaves_its_box),
         cmocka_unit_test(test_ramsey),
         cmocka_unit_test(test_coin),
         cmocka_unit_test(test_a_circle),
+        cmocka_unit_test(test_permuting),
+        cmocka_unit_test(test_interchangeable),
         cmocka_unit_test(test_quantiles),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_time_and_recovery),

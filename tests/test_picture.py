@@ -79,7 +79,7 @@ class Html(unittest.TestCase):
                                 value -= panel["period"] * round((value - told) / panel["period"])
                             self.assertAlmostEqual(value, told, delta=1e-8 * max(1, abs(told)))
                 settings = [p for p in data["panels"] if p["kind"] == "dashes"]
-                self.assertEqual([p["name"] for p in settings], [s["name"] for s in lines[0]["settings"]] + ["acceptance"])
+                self.assertEqual([p["name"] for p in settings], [s["name"] for s in lines[0]["settings"]] + ["acceptance", "loss"])
                 named = {element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")}
                 self.assertLessEqual({p["name"] for p in data["panels"] if p["kind"] != "health"} | {"estimate", "95 % band"}, named)
                 width, height = (float(n) for n in svg.get("viewBox").split()[2:])

@@ -135,6 +135,124 @@ static void phase_wraps(void **state)
     }
 }
 
+/* ---- Whitened points, and what is lost ---- */
+
+static rf_real half(const rf_real x[], const rf_real s[], rf_real y) { (void)x, (void)s, (void)y; return RF_C(0.5); }
+static rf_real fringe(const rf_real x[], const rf_real s[], rf_real y) { (void)y; return RF_C(0.5) + RF_C(0.5) * RF(cos)(s[0] * x[0]); }
+static rf_real bell(const rf_real x[], const rf_real s[], rf_real y) { return RF(exp)(RF_C(-0.5) * (x[0] - y) * (x[0] - y) / (s[0] * s[0])); }
+
+/* What tells nothing changes nothing and loses nothing, however few points there are. */
+static void points_are_white(void **state)
+{
+    (void)state;
+    const rf_real record[] = {0, 1};
+    for (unsigned dim = 1; dim <= 5; dim++)
+        for (uint32_t attempts = 8 * dim; attempts < 300; attempts = 2 * attempts + 3) {
+            fixture x;
+            rf_real mean[DIM], cov[DIM * DIM];
+            memset(&x, 0, sizeof x);
+            x.model = (RF(model)){.likelihood = half, .dim = (uint16_t)dim, .settings = 1};
+            set_up_filter(&x, attempts);
+            choose(&x, RF_WEIGHT, attempts);
+            x.options.shrink = 0;
+            x.options.accepted_min = 1;
+            for (unsigned i = 0; i < dim; i++) {
+                mean[i] = (rf_real)i - 1;
+                for (unsigned j = 0; j < dim; j++)
+                    cov[i * dim + j] = i == j ? (rf_real)(1 + i) : RF_C(0.25);
+            }
+            assert_int_equal(RF(prior_covariance)(x.f, mean, cov), RF_OK);
+            for (int again = 0; again < 3; again++) {
+                assert_int_equal(update(&x, record, 1, engines[again % 2]), RF_OK);
+                check_within(x.report.loss, 0, 1e-5); /* its logarithm is that good */
+            }
+            for (unsigned i = 0; i < dim; i++) {
+                check_within(RF(filter_mean)(x.f)[i], mean[i], 3e-7 + 100 * EPS); /* sums are in units of 2⁻²⁵ */
+                for (unsigned j = 0; j <= i; j++)
+                    check_within(RF(filter_covariance)(x.f, i, j), cov[i * dim + j], 3e-7 + 100 * EPS);
+            }
+        }
+}
+
+/* ∫ of N(z; 0, 1)·f, by the trapezoidal rule. */
+static double normal_mean(double (*f)(double z, const void *of), const void *of)
+{
+    double sum = 0, all = 0;
+    for (double z = -9; z <= 9; z += 1.0 / 512) {
+        sum += exp(-0.5 * z * z) * f(z, of);
+        all += exp(-0.5 * z * z);
+    }
+    return sum / all;
+}
+
+typedef struct power {
+    double t;
+    int of_z, is_log;
+} power;
+
+/* ℓ·zⁿ, or ℓ·ln ℓ. */
+static double fringe_power(double z, const void *of)
+{
+    const power *p = of;
+    const double l = 0.5 + 0.5 * cos(p->t * z);
+    return p->is_log ? (l > 0 ? l * log(l) : 0) : l * pow(z, p->of_z);
+}
+
+/* The loss of a fringe is the Kullback-Leibler divergence of a Gaussian of the same moments from the posterior. */
+static void loss_of_a_fringe(void **state)
+{
+    (void)state;
+    for (double t = 0.25; t <= 4; t *= 2) {
+        const power one = {t, 0, 0}, square = {t, 2, 0}, entropy = {t, 0, 1};
+        const double Z = normal_mean(fringe_power, &one), var = normal_mean(fringe_power, &square) / Z;
+        const double loss = normal_mean(fringe_power, &entropy) / Z - log(Z) - 0.5 * (var - 1 - log(var));
+        const rf_real record[] = {(rf_real)t, 1};
+        for (uint32_t attempts = 256; attempts <= 4096; attempts *= 2) {
+            fixture x;
+            set_up_own(&x, fringe, attempts);
+            choose(&x, RF_WEIGHT, attempts);
+            x.options.shrink = 0;
+            assert_int_equal(update(&x, record, 1, engines[0]), RF_OK);
+            check_within(x.report.loss, loss, 4.0 / attempts); /* quantiles are sparse in the tails */
+        }
+    }
+}
+
+/* A Gaussian likelihood makes a Gaussian posterior: nothing is lost but what the points do not see. */
+static void loss_of_a_bell(void **state)
+{
+    (void)state;
+    for (double noise = 0.3; noise < 30; noise *= 3) {
+        const rf_real record[] = {(rf_real)noise, RF_C(0.4)};
+        for (uint32_t attempts = 256; attempts <= 4096; attempts *= 4) {
+            fixture x;
+            const double gain = 1 / (1 + noise * noise);
+            set_up_own(&x, bell, attempts);
+            choose(&x, RF_WEIGHT, attempts);
+            x.options.shrink = 0;
+            assert_int_equal(update(&x, record, 1, engines[0]), RF_OK);
+            check_within(x.report.loss, 0, 4.0 / attempts);
+            check_within(RF(filter_mean)(x.f)[0], 0.4 * gain, 1.0 / attempts);
+            check_within(RF(filter_covariance)(x.f, 0, 0), 1 - gain, 2.0 / attempts);
+        }
+    }
+}
+
+/* Where it is not measured it is 0. */
+static void loss_is_measured_with_weights(void **state)
+{
+    (void)state;
+    const rf_real record[] = {2, 1};
+    for (unsigned sampler = RF_REJECT; sampler <= RF_WEIGHT; sampler++)
+        for (uint32_t attempts = 1000; attempts <= 5000; attempts += 4000) {
+            fixture x;
+            set_up_own(&x, fringe, 1);
+            choose(&x, (rf_sampler)sampler, attempts);
+            assert_int_equal(update(&x, record, 1, engines[0]), RF_OK);
+            assert_int_equal(x.report.loss > 0, sampler == RF_WEIGHT && attempts < 4096);
+        }
+}
+
 /* ---- κ below the peak ---- */
 
 static void small_kappa_reports_delta(void **state)
@@ -453,6 +571,10 @@ int main(void)
         cmocka_unit_test(linear_matches_kalman),
         cmocka_unit_test(decay_matches_rejection),
         cmocka_unit_test(phase_wraps),
+        cmocka_unit_test(points_are_white),
+        cmocka_unit_test(loss_of_a_fringe),
+        cmocka_unit_test(loss_of_a_bell),
+        cmocka_unit_test(loss_is_measured_with_weights),
         cmocka_unit_test(small_kappa_reports_delta),
         cmocka_unit_test(precession_has_less_error),
         cmocka_unit_test(linear_has_less_error),

@@ -15,7 +15,7 @@ typedef struct setup {
     int is_float;
 } setup;
 
-static const setup setups[] = {{"gaussian", 0}, {"gaussian", 1}, {"particles:200", 0}, {"grid", 0}, {"mixture", 0}};
+static const setup setups[] = {{"gaussian", 0}, {"gaussian", 1}, {"particles:200", 0}, {"grid", 0}, {"mixture", 0}, {"mixture:4", 1}, {"auto", 0}};
 enum { SETUPS = sizeof setups / sizeof *setups };
 
 static rf_config config_of(const char *model, const setup *with)
@@ -100,14 +100,14 @@ static void test_it_finds_the_truth(void **state)
         rf_session_show(session, &step);
         assert_int_equal(step.step, -1);
         const double before = step.sd[0];
-        go_on(session, 0, 40, 1, &step);
+        go_on(session, 0, 50, 1, &step);
         rf_session_show_truth(session, (const double[]){TRUTH * 1.5707963267948966}, &step);
         check_below(step.sd[0], before / 100);
         check_below(fabs(step.error[0]), 6 * step.sd[0]);
         assert_true(step.low[0] < step.mean[0] && step.mean[0] < step.high[0]);
         assert_true(step.mean[0] == step.chart_mean[0] &&
                     step.truth[0] == TRUTH * 1.5707963267948966); /* the chart is real */
-        assert_int_equal(step.step, 39);
+        assert_int_equal(step.step, 49);
         assert_int_equal(step.records, 1);
         assert_true(isnan(step.time));
         assert_true(step.log_evidence < 0 && step.report.attempts > 0);
@@ -619,7 +619,7 @@ static rf_status in_block(const double x[], uint32_t n, const double setting[], 
 static void test_block_functions(void **state)
 {
     (void)state;
-    static const char *const beliefs[] = {"gaussian", "mixture:8", "particles:300", "grid:1024"}, *const names[] = {"precession", "ramsey", "linear", "decay"};
+    static const char *const beliefs[] = {"gaussian", "mixture:8", "auto:4", "particles:300", "grid:1024"}, *const names[] = {"precession", "ramsey", "linear", "decay"};
     static const char *const designs[] = {"risk", "pgh"};
     unsigned tried[sizeof beliefs / sizeof *beliefs] = {0};
     rf_engine *engine = rf_engine_open("simd", NULL, 0);

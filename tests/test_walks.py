@@ -111,7 +111,7 @@ def add_all(tree):
 
     names(walk("add a belief"), "src/beliefs/", "particles/particles.c", "list.def")
     tree.copy("src/beliefs/particles/particles.c", "src/beliefs/dummy/dummy.c", ("rf_belief_particles", "rf_belief_dummy"),
-              ('"particles"', '"dummy"'), ("'particles'", "'dummy'"), ('"smc.h"', '"particles/smc.h"'))
+              ('"particles"', '"dummy"'), ("'particles'", "'dummy'"), ('"particles.h"', '"particles/smc.h"'), ("rf_particles_", "rf_dummy_"))
     tree.add_line("src/beliefs/list.def", 'RF_BELIEF(dummy, "dummy[:N]")')
 
 

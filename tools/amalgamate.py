@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the cores as pairs of files to copy into a firmware: rejfilt.h, rejfilt.c (float), rejfilt_fixed.h, rejfilt_fixed.c.
+"""Writes the cores as pairs of files to copy into a firmware: rejfilt.h, rejfilt.c (float), rejfilt_fixed.h, rejfilt_fixed.c; and
+rejfilt_gaussians.h, rejfilt_gaussians.c, which need rejfilt.h beside them.
 
 usage: tools/amalgamate.py FOLDER
 
@@ -12,7 +13,7 @@ import sys
 from make_double import split as halves
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ["include", "include/rejfilt", "include/rejfilt/detail", "src/core", "src/fixed"]
+FOLDERS = ["include", "include/rejfilt", "include/rejfilt/detail", "src/core", "src/fixed", "src/chip"]
 INCLUDE = re.compile(r'^#include "([^"]+)".*\n', re.M)
 
 
@@ -98,6 +99,9 @@ def main():
     head = f"/* rejfilt {version}, made by tools/amalgamate.py.\n\n   " + "\n   ".join(read("LICENSE").strip().splitlines()) + " */\n"
     head = re.sub(r" +\n", "\n", head)
     files = {"rejfilt.h": float_header(), "rejfilt.c": float_source()}
+    gaussians = {"gaussians.h": "rejfilt_gaussians.h", "rejfilt.h": "rejfilt.h"}
+    for kind, path in {"h": "include/rejfilt/gaussians.h", "c": "src/chip/gaussians.c"}.items():
+        files[f"rejfilt_gaussians.{kind}"] = re.sub(r"(?<!_)\bgaussians\.h\b", "rejfilt_gaussians.h", expand(read(path), gaussians, set()))
     for kind in "hc":
         text = expand(read(f"src/fixed/fixed.{kind}"), {"fixed.h": "rejfilt_fixed.h"}, set())
         text = text.replace("fixed.h, fixed_math.h and fixed.c", "rejfilt_fixed.h and rejfilt_fixed.c")

@@ -40,7 +40,7 @@ typedef enum cli_kind {
     CLI_U64,    /* uint64_t in low..high; a high of 0 is the largest there is */
     CLI_LONG,   /* long in low..high */
     CLI_REAL,   /* double in low..high */
-    CLI_NAME,   /* int: which of `names` */
+    CLI_NAME,   /* int: which of `names`; the first where the argument is in [brackets] and stays away */
     CLI_TEXT,   /* const char *: interpreted later */
     CLI_LIST    /* const char *[CLI_LIST_MAX + 1], ending in null: one more text each time */
 } cli_kind;

@@ -1,5 +1,5 @@
-/* rejfilt compare: which model do the records speak for? One pass over the data, every candidate's repeats side by
-   side; nothing but the batch under way is kept. */
+/* rejfilt compare: which model do the records speak for? Of a file, the records are kept, and candidates whose parameters
+   stay still are judged by passes over them; the others learn from one batch after the other, repeats side by side. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +9,8 @@
 
 #include "compare.h"
 #include "file.h"
+
+enum { NOT_GIVEN = -1 };
 
 /* ---- Options ---- */
 
@@ -62,9 +64,11 @@ static const cli_option options[] = {
     {"drift", "[NAME=]SD", "standard deviation of a parameter's walk per record, or per\nunit of time; 0: it stays still (default: the model's)", set_drift, CLI_CUSTOM, 0, 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S (default: the model's)", set_prior, CLI_CUSTOM, 0, 0, 0, NULL},
     {"label", "TEXT", "what the candidate is called (default: its model, and what\nwas given for it)", set_label, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"data", "FILE", "the records (default: standard input)", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"data", "FILE", "the records (default: standard input); a FILE without --data\nis the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* the same */
     {"attempts", "M", "attempts per update and repeat (default 1000)", NULL, CLI_U64, AT(attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"repeat", "R", "repeats per candidate, each with a seed of its own, that\nare averaged (default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
+    {"passes", "[yes|no]", "the exact evidence of candidates without drift, by several\npasses over all records; the default where these are in a\nfile and nothing is said of attempts and repeats", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
     {"seed", "S", "the same seed gives the same numbers (default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
     {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
@@ -76,7 +80,7 @@ static const cli_option options[] = {
 
 static const cli_usage usage = {
     "compare",
-    "--model A [--drift D] [--prior P] --model B ... [OPTION...] < DATA",
+    "--model A [--drift D] [--prior P] --model B ... [OPTION...] [FILE | < DATA]",
     "Says which of several models the records speak for: ln evidence of each (the\n"
     "logarithm of the probability it gave to all outcomes before they came), Bayes\n"
     "factors K against the best, probabilities if all were equally likely before,\n"
@@ -88,7 +92,8 @@ static const cli_usage usage = {
     "learnt. 'time' says when (1 apart without it), records in a row with the same\n"
     "'batch' are learnt from together. What 'rejfilt track --json' writes will do.\n"
     "\n"
-    "The numbers after +- say how far the repeats are apart. If |ln K| is below 2\n"
+    "The numbers after +- say how far the repeats are apart, or how exact the passes\n"
+    "are. If |ln K| is below 2\n"
     "of them, the difference is within noise, unless every repeat by itself says\n"
     "the same; else, below 1 the records do not tell the two apart, and below 3\n"
     "(K < 20) the better is slightly favoured.",
@@ -230,11 +235,33 @@ static int settle_all(compare_config *c)
     char error[256];
     for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
         compare_candidate *a = &c->candidates[i];
-        a->scorer = cli_score_open(&a->run.config, (uint32_t)c->repeat, error, sizeof error);
+        a->by_passes = c->passes == CLI_PASSES_YES && rf_passes_check(&a->run.config, NULL, 0) == 0;
+        a->kept.settings = a->run.config.description.settings;
+        a->scorer = cli_score_open(&a->run.config, a->by_passes ? 1 : (uint32_t)c->repeat, error, sizeof error);
         if (!a->scorer)
             code = cli_error("compare: %s: %s", a->name, error);
     }
     return code;
+}
+
+/* Are there to be passes, and what is the default of what was not said? */
+static int choose_passes(compare_config *c)
+{
+    const int is_said = c->attempts > 0 || c->repeat > 0 || c->sampler != NOT_GIVEN || c->precision != NOT_GIVEN;
+    if (c->passes == CLI_PASSES_YES && is_said)
+        return cli_error("compare: --passes makes no attempts; leave out --%s", c->attempts > 0             ? "attempts"
+                                                                                : c->repeat > 0             ? "repeat"
+                                                                                : c->sampler != NOT_GIVEN ? "sampler"
+                                                                                                            : "precision");
+    if (c->passes == CLI_PASSES_YES && !cli_is_file(c->data))
+        return cli_error("compare: --passes needs a file, whose records are all there: %s is none", c->data ? c->data : "standard input");
+    if (c->passes == CLI_PASSES_AUTO)
+        c->passes = is_said || !cli_is_file(c->data) ? CLI_PASSES_NO : CLI_PASSES_YES;
+    c->attempts = c->attempts > 0 ? c->attempts : 1000;
+    c->repeat = c->repeat > 0 ? c->repeat : 4;
+    c->sampler = c->sampler != NOT_GIVEN ? c->sampler : RF_REJECT;
+    c->precision = c->precision != NOT_GIVEN ? c->precision : 0;
+    return CLI_OK;
 }
 
 /* ---- Records ---- */
@@ -257,8 +284,13 @@ static int learn(compare_reading *r)
 {
     static rf_record own[RF_BATCH_MAX];
     for (unsigned i = 0; i < r->c->count && r->batch.count > 0; i++) {
-        const compare_candidate *a = &r->c->candidates[i];
+        compare_candidate *a = &r->c->candidates[i];
         pick(a, r->batch.record, r->batch.count, own);
+        for (uint32_t k = 0; k < r->batch.count && a->by_passes; k++)
+            if (cli_kept_add(&a->kept, &own[k]) < 0)
+                return cli_error("compare: --passes: not enough memory for so many records");
+        if (a->by_passes)
+            continue;
         rf_status status = cli_score_learn(a->scorer, own, r->batch.count);
         if (status < 0) {
             char why[CLI_WHY];
@@ -338,6 +370,35 @@ static int read_all(compare_reading *r, cli_records *records)
 
 /* ---- Run ---- */
 
+/* Passes over what was kept, of every candidate that is judged by them. Returns an exit code. */
+static int pass_over(compare_config *c)
+{
+    int code = CLI_OK;
+    for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
+        compare_candidate *a = &c->candidates[i];
+        if (!a->by_passes)
+            continue;
+        if (!(a->exact = calloc(c->repeat, sizeof *a->exact)))
+            return cli_error("compare: out of memory");
+        code = cli_passes_run("compare", a->name, &a->run.config, &a->kept, &a->passes);
+        for (uint64_t k = 0; k < c->repeat; k++) {
+            a->exact[k].log_evidence = a->passes.log_evidence;
+            a->exact[k].variance = a->passes.log_evidence_sd * a->passes.log_evidence_sd;
+        }
+    }
+    return code;
+}
+
+/* One line on standard error for each candidate whose evidence is not to be trusted. */
+static int raise_alarms(const compare_config *c)
+{
+    int code = CLI_OK;
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->candidates[i].by_passes && cli_passes_alarm("compare", &c->candidates[i].passes) != CLI_OK)
+            code = CLI_FAILED;
+    return code;
+}
+
 static int compare(compare_config *c, FILE *from)
 {
     static compare_reading r;
@@ -352,8 +413,11 @@ static int compare(compare_config *c, FILE *from)
     if (r.records == r.missing)
         return cli_interrupted ? CLI_INTERRUPTED
                            : cli_error("compare: %s: no outcomes to compare the candidates on", r.source);
+    code = pass_over(c);
+    if (code != CLI_OK)
+        return code;
     compare_report(c, &r);
-    return cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
+    return cli_interrupted ? CLI_INTERRUPTED : raise_alarms(c);
 }
 
 static int open_and_compare(compare_config *c)
@@ -364,12 +428,14 @@ static int open_and_compare(compare_config *c)
     c->opened = rf_engine_open(c->engine, error, sizeof error);
     if (!c->opened)
         return cli_error("compare: --engine: %s", error);
-    int code = settle_all(c);
+    if (c->data && strcmp(c->data, "-") == 0)
+        c->data = NULL;
+    int code = choose_passes(c);
+    if (code == CLI_OK)
+        code = settle_all(c);
     if (code != CLI_OK)
         return code;
     FILE *from = stdin;
-    if (c->data && strcmp(c->data, "-") == 0)
-        c->data = NULL;
     if (c->data && !(from = rf_file_listen(c->data, error, sizeof error)))
         return cli_error("compare: --data: %s", error);
     if (!c->data && isatty(STDIN_FILENO))
@@ -384,13 +450,16 @@ static int open_and_compare(compare_config *c)
 int cli_compare(int argc, char **argv)
 {
     static compare_config c;
-    c = (compare_config){.seed = 1, .repeat = 4, .attempts = 1000, .engine = "simd"};
+    c = (compare_config){.seed = 1, .engine = "simd", .sampler = NOT_GIVEN, .precision = NOT_GIVEN, .passes = CLI_PASSES_AUTO};
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
     int code = open_and_compare(&c);
-    for (unsigned i = 0; i < c.count; i++)
+    for (unsigned i = 0; i < c.count; i++) {
         cli_score_close(c.candidates[i].scorer);
+        cli_kept_free(&c.candidates[i].kept);
+        free(c.candidates[i].exact);
+    }
     rf_engine_close(c.opened);
     return code;
 }

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "modelspec.h"
+#include "passes.h"
 #include "records.h"
 #include "score.h"
 #include "track_options.h"
@@ -27,6 +28,10 @@ typedef struct compare_candidate {
     rf_simulation run;
     unsigned from[RF_DESCRIBED_MAX]; /* where each of its settings is among those of all */
     cli_scorer *scorer;
+    int by_passes;           /* over the records that are kept, not by repeats that learn from one after the other */
+    cli_kept kept;
+    rf_passes_result passes;
+    cli_score *exact;        /* what they found, as if every repeat had */
 } compare_candidate;
 
 typedef struct compare_config {
@@ -36,7 +41,7 @@ typedef struct compare_config {
     uint64_t seed, repeat, attempts;
     int sampler, precision; /* of their names */
     const char *engine, *data;
-    int json, skip_bad;
+    int json, skip_bad, passes; /* the last a cli_passes_wish */
     rf_engine *opened;
     rf_description all; /* what the reader looks for: every candidate's settings */
 } compare_config;
@@ -48,6 +53,9 @@ typedef struct compare_reading {
     uint64_t records, missing, bad;
     char first_bad[512];
 } compare_reading;
+
+/* How many candidates are judged by passes. */
+unsigned compare_passes(const compare_config *c);
 
 /* Evidence, Bayes factors and verdict on standard output, as a table or as JSON. */
 void compare_report(const compare_config *c, const compare_reading *r);

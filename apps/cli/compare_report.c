@@ -51,7 +51,7 @@ static void work_out(const compare_config *c, results *all)
     const uint32_t repeat = (uint32_t)c->repeat;
     double total = 0;
     for (unsigned i = 0; i < c->count; i++) {
-        all->of[i].scores = cli_score_read(c->candidates[i].scorer);
+        all->of[i].scores = c->candidates[i].by_passes ? c->candidates[i].exact : cli_score_read(c->candidates[i].scorer);
         all->of[i].evidence = cli_evidence(all->of[i].scores, repeat);
         if (all->of[i].evidence.value > all->of[all->best].evidence.value)
             all->best = i;
@@ -85,6 +85,14 @@ static long count_starved(const cli_score *s) { return s->starved; }
 static long count_bad(const cli_score *s) { return s->bad; }
 static long count_above(const cli_score *s) { return s->above; }
 
+unsigned compare_passes(const compare_config *c)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < c->count; i++)
+        count += c->candidates[i].by_passes != 0;
+    return count;
+}
+
 static void print_table(const compare_config *c, const compare_reading *r, const results *all)
 {
     int width = 9;
@@ -93,8 +101,11 @@ static void print_table(const compare_config *c, const compare_reading *r, const
     printf("%llu records", (unsigned long long)r->records);
     if (r->missing)
         printf(" (%llu without an outcome)", (unsigned long long)r->missing);
-    printf(", %llu repeats of %llu attempts per candidate, seed %llu\n", (unsigned long long)c->repeat,
-           (unsigned long long)c->attempts, (unsigned long long)c->seed);
+    if (compare_passes(c) == c->count)
+        printf(", passes over all of them, seed %llu\n", (unsigned long long)c->seed);
+    else
+        printf(", %llu repeats of %llu attempts per candidate%s, seed %llu\n", (unsigned long long)c->repeat,
+               (unsigned long long)c->attempts, compare_passes(c) > 0 ? " that drifts, passes for the others" : "", (unsigned long long)c->seed);
     if (r->bad)
         printf("%llu bad records left out; the first: %s\n", (unsigned long long)r->bad, r->first_bad);
     printf("\n%-*s  %12s %8s  %12s %8s  %11s\n", width, "candidate", "ln evidence", "+-", "ln K", "+-", "probability");
@@ -111,6 +122,12 @@ static void print_table(const compare_config *c, const compare_reading *r, const
             printf("note: %s found almost none of its guesses possible in %llu updates; its evidence is a rough "
                    "guess\n",
                    c->candidates[i].name, (unsigned long long)starved);
+        if (c->candidates[i].by_passes && c->candidates[i].passes.verdict == RF_PASSES_DOUBTFUL)
+            printf("note: %s: only %.0f of %u points are effective; do not trust its evidence\n", c->candidates[i].name,
+                   c->candidates[i].passes.effective, c->candidates[i].passes.points);
+        if (c->candidates[i].by_passes && c->candidates[i].passes.bad > 0)
+            printf("note: %s had likelihoods that were NaN, negative or infinite at %zu points; do not trust its evidence\n",
+                   c->candidates[i].name, c->candidates[i].passes.bad);
         if (is_bad)
             printf("note: %s had likelihoods that were NaN, negative or infinite in %llu updates; do not trust its "
                    "evidence\n",
@@ -146,6 +163,15 @@ static void print_json(const compare_config *c, const compare_reading *r, const 
         cli_json_whole(&json, "starved_updates", worst(c, one->scores, count_starved));
         cli_json_whole(&json, "bad_updates", worst(c, one->scores, count_bad));
         cli_json_whole(&json, "above_bound_updates", worst(c, one->scores, count_above));
+        cli_json_text(&json, "method", c->candidates[i].by_passes ? "passes" : "streaming");
+        if (c->candidates[i].by_passes) {
+            const rf_passes_result *passes = &c->candidates[i].passes;
+            cli_json_bool(&json, "trustworthy", passes->verdict == RF_PASSES_FINE);
+            cli_json_real(&json, "effective", passes->effective);
+            cli_json_whole(&json, "points", passes->points);
+            cli_json_whole(&json, "passes", passes->passes);
+            cli_json_whole(&json, "bad_points", passes->bad);
+        }
     }
     cli_json_list_end(&json);
     cli_json_object(&json, "verdict");

@@ -3,6 +3,7 @@
 
 #include "cli.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ void cli_model_use(rf_simulation *run, const rf_model *model)
         const rf_parameter *p = &run->config.description.parameter[i];
         run->config.prior[i] = (rf_prior){0, p->low, p->high};
         run->config.drift[i] = p->drift;
+        run->config.motion[i] = run->config.description.motion[i];
     }
 }
 
@@ -85,6 +87,11 @@ static int find(const rf_description *description, int is_setting, const char *t
     return -1;
 }
 
+int cli_model_parameters(const rf_simulation *run, const char *text, unsigned *first, unsigned *last, const char **rest, char *error, size_t size)
+{
+    return find(&run->config.description, 0, text, first, last, rest, error, size);
+}
+
 int cli_model_has(const rf_model *model, const char *text)
 {
     unsigned first, last;
@@ -93,8 +100,7 @@ int cli_model_has(const rf_model *model, const char *text)
     return find(model->f64->description, 0, text, &first, &last, &rest, error, sizeof error) == 0;
 }
 
-/* "A:B", or "A+-B" where that is allowed. Returns ':' or '+', or 0 with a message. */
-static int parse_pair(const char *text, int gaussian, double *first, double *second, char *error, size_t size)
+int cli_parse_pair(const char *text, int gaussian, double *first, double *second, char *error, size_t size)
 {
     char left[64];
     const char *mark = gaussian ? strstr(text, "+-") : NULL, *at = mark ? mark : strchr(text, ':');
@@ -107,40 +113,112 @@ static int parse_pair(const char *text, int gaussian, double *first, double *sec
     return 0;
 }
 
+int cli_parse_prior(const char *text, rf_prior *prior, char *error, size_t size)
+{
+    const int mark = cli_parse_pair(text, 1, &prior->first, &prior->second, error, size);
+    if (!mark)
+        return -1;
+    prior->is_gaussian = mark == '+';
+    if (!(prior->is_gaussian ? prior->second <= 0 : prior->second <= prior->first))
+        return 0;
+    snprintf(error, size, prior->is_gaussian ? "the standard deviation in '%s' is not positive" : "'%s' is an empty range", text);
+    return -1;
+}
+
 int cli_model_prior(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
     const char *rest;
     rf_prior prior;
-    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0)
+    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0 || cli_parse_prior(rest, &prior, error, size) < 0)
         return -1;
-    const int mark = parse_pair(rest, 1, &prior.first, &prior.second, error, size);
-    if (!mark)
-        return -1;
-    prior.is_gaussian = mark == '+';
-    if (prior.is_gaussian ? prior.second <= 0 : prior.second <= prior.first) {
-        snprintf(error, size, prior.is_gaussian ? "the standard deviation in '%s' is not positive" : "'%s' is an empty range", rest);
-        return -1;
-    }
     for (unsigned i = first; i < last; i++)
         run->config.prior[i] = prior;
+    return 0;
+}
+
+/* "A:B" or a number twice. */
+static int parse_two(const char *text, double *first, double *second, char *error, size_t size)
+{
+    if (strchr(text, ':'))
+        return cli_parse_pair(text, 0, first, second, error, size) ? 0 : -1;
+    const int status = cli_parse_real(text, -1e15, 1e15, first, error, size);
+    *second = *first;
+    return status;
+}
+
+/* "CENTRE+-SD~TIME" or "A:B~DWELL". */
+static int parse_motion(const rf_parameter *p, const char *text, rf_motion *motion, double *drift, char *error, size_t size)
+{
+    const rf64_chart chart = {p->chart, p->low, p->high};
+    const char *tilde = strchr(text, '~');
+    char what[64];
+    double times[2] = {0, 0}, levels[2] = {0, 0};
+    snprintf(what, sizeof what, "%.*s", (int)(tilde - text), text);
+    const int mark = (size_t)(tilde - text) < sizeof what ? cli_parse_pair(what, 1, &levels[0], &levels[1], error, size) : 0;
+    const rf_motion none = {.kind = RF_MOTION_WALK};
+    *motion = none;
+    if (!mark || parse_two(tilde + 1, &times[0], &times[1], error, size) < 0 || !(times[0] > 0 && times[1] > 0) || (mark == '+' && (times[0] != times[1] || !(levels[1] > 0)))) {
+        snprintf(error, size, "'%s' is neither CENTRE+-SD~TIME nor LEVEL:LEVEL~DWELL, with times > 0", text);
+        return -1;
+    }
+    motion->kind = mark == '+' ? RF_MOTION_REVERTING : RF_MOTION_TELEGRAPH;
+    for (unsigned k = 0; k < 2; k++) {
+        motion->level[k] = rf64_chart_coordinate(&chart, levels[k]);
+        motion->dwell[k] = times[k];
+    }
+    motion->centre = motion->level[0];
+    motion->sd = mark == '+' ? levels[1] : 0;
+    motion->time = times[0];
+    if (!rf64_is_finite(motion->centre) || (mark == ':' && (!rf64_is_finite(motion->level[1]) || motion->level[0] == motion->level[1]))) {
+        snprintf(error, size, "'%s' is not within the chart of %s", what, p->name);
+        return -1;
+    }
+    *drift = motion->kind == RF_MOTION_REVERTING ? motion->sd * sqrt(-expm1(-2 / motion->time)) : 0; /* of a step */
+    return 0;
+}
+
+int cli_parse_drift(const rf_simulation *run, const char *text, double drift[], rf_motion motion[], unsigned *first, unsigned *last, char *error, size_t size)
+{
+    const char *rest;
+    if (find(&run->config.description, 0, text, first, last, &rest, error, size) < 0)
+        return -1;
+    for (unsigned i = *first; i < *last; i++) {
+        const rf_motion walk = {.kind = RF_MOTION_WALK};
+        motion[i] = walk;
+        if (strchr(rest, '~') ? parse_motion(&run->config.description.parameter[i], rest, &motion[i], &drift[i], error, size) < 0
+                              : cli_parse_real(rest, 0, 1e9, &drift[i], error, size) < 0)
+            return -1;
+        if (run->config.model->f64->dynamics && (drift[i] > 0 || motion[i].kind != RF_MOTION_WALK)) {
+            snprintf(error, size, "model %s moves by its own dynamics", run->config.description.name);
+            return -1;
+        }
+    }
     return 0;
 }
 
 int cli_model_drift(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
-    const char *rest;
-    double drift;
-    if (find(&run->config.description, 0, text, &first, &last, &rest, error, size) < 0 || cli_parse_real(rest, 0, 1e9, &drift, error, size) < 0)
-        return -1;
-    if (run->config.model->f64->dynamics && drift > 0) {
-        snprintf(error, size, "model %s moves by its own dynamics", run->config.description.name);
-        return -1;
+    if (strcmp(text, "learn") == 0) {
+        run->config.learns_drift = 1;
+        return 0;
     }
-    for (unsigned i = first; i < last; i++)
-        run->config.drift[i] = drift;
-    return 0;
+    return cli_parse_drift(run, text, run->config.drift, run->config.motion, &first, &last, error, size);
+}
+
+void cli_model_drift_text(const rf_config *config, unsigned i, char *text, size_t size)
+{
+    const rf64_chart chart = {config->description.parameter[i].chart, config->description.parameter[i].low, config->description.parameter[i].high};
+    const rf_motion *m = &config->motion[i];
+    char a[CLI_REAL_TEXT], b[CLI_REAL_TEXT], c[CLI_REAL_TEXT], d[CLI_REAL_TEXT];
+    if (m->kind == RF_MOTION_WALK)
+        snprintf(text, size, "%s", cli_real_text(config->drift[i], a));
+    else if (m->kind == RF_MOTION_REVERTING)
+        snprintf(text, size, "%s+-%s~%s", cli_real_text(rf64_chart_natural(&chart, m->centre), a), cli_real_text(m->sd, b), cli_real_text(m->time, c));
+    else
+        snprintf(text, size, "%s:%s~%s:%s", cli_real_text(rf64_chart_natural(&chart, m->level[0]), a), cli_real_text(rf64_chart_natural(&chart, m->level[1]), b),
+                 cli_real_text(m->dwell[0], c), cli_real_text(m->dwell[1], d));
 }
 
 static const char *const chart_names[] = {"real", "positive", "bounded", "periodic"};
@@ -157,7 +235,7 @@ int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t si
         const int has_range = kind == RF_BOUNDED || kind == RF_PERIODIC;
         if (strlen(chart_names[kind]) != length || strncmp(rest, chart_names[kind], length) != 0)
             continue;
-        if (has_range != (rest[length] == ':') || (has_range && !parse_pair(rest + length + 1, 0, &low, &high, error, size)))
+        if (has_range != (rest[length] == ':') || (has_range && !cli_parse_pair(rest + length + 1, 0, &low, &high, error, size)))
             break;
         if (has_range && high <= low) {
             snprintf(error, size, "'%s' is an empty range", rest);
@@ -187,7 +265,7 @@ int cli_model_range(rf_simulation *run, const char *text, char *error, size_t si
     unsigned first, last;
     const char *rest;
     double low, high;
-    if (find(&run->config.description, 1, text, &first, &last, &rest, error, size) < 0 || !parse_pair(rest, 0, &low, &high, error, size))
+    if (find(&run->config.description, 1, text, &first, &last, &rest, error, size) < 0 || !cli_parse_pair(rest, 0, &low, &high, error, size))
         return -1;
     for (unsigned i = first; i < last; i++) {
         rf_setting *s = &run->config.description.setting[i];

@@ -16,11 +16,22 @@ void cli_model_use(rf_simulation *run, const rf_model *model);
 /* Does the model have the parameter that "NAME=..." is about? Without a name it is about all. */
 int cli_model_has(const rf_model *model, const char *text);
 
+/* Splits "[NAME=]REST": the parameters meant are first .. last − 1. */
+int cli_model_parameters(const rf_simulation *run, const char *text, unsigned *first, unsigned *last, const char **rest, char *error, size_t size);
+
+/* "A:B", or "A+-B" where that is allowed. Returns ':' or '+', or 0 with a message. */
+int cli_parse_pair(const char *text, int gaussian, double *first, double *second, char *error, size_t size);
+int cli_parse_prior(const char *text, rf_prior *prior, char *error, size_t size);
+
 /* "[NAME=]LOW:HIGH" or "[NAME=]MEAN+-SD", of one or of every parameter. */
 int cli_model_prior(rf_simulation *run, const char *text, char *error, size_t size);
 
-/* "[NAME=]SD", of a step in the chart, of one or of every parameter. A model with dynamics of its own has no drift. */
+/* "[NAME=]SD", of a step in the chart, of one or of every parameter; "[NAME=]CENTRE+-SD~TIME", reverting;
+   "[NAME=]LEVEL:LEVEL~DWELL", or ~DWELL:DWELL, switching; "learn". A model with dynamics of its own has no drift. And back. */
 int cli_model_drift(rf_simulation *run, const char *text, char *error, size_t size);
+void cli_model_drift_text(const rf_config *config, unsigned i, char *text, size_t size);
+/* The same but for "learn", into drift[] and motion[] of parameters first .. last − 1. */
+int cli_parse_drift(const rf_simulation *run, const char *text, double drift[], rf_motion motion[], unsigned *first, unsigned *last, char *error, size_t size);
 
 /* "[NAME=]real", "positive", "bounded:LOW:HIGH" or "periodic:LOW:HIGH", and back. */
 int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t size);

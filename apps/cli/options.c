@@ -187,6 +187,13 @@ int cli_which(const char *value, const char *const names[], char *error, size_t 
     return -1;
 }
 
+static int is_among(const char *value, const char *const names[])
+{
+    while (*names && strcmp(value, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
 static int set_name(const cli_option *o, int *field, const char *value, char *error, size_t size)
 {
     const int which = cli_which(value, o->names, error, size);
@@ -307,6 +314,8 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
             return -1;
         }
         const char *value = is_bare ? argv[i] : equals ? equals + 1 : NULL;
+        if (option->kind == CLI_NAME && option->argument[0] == '[' && !value) /* its value may stay away */
+            value = i + 1 < argc && is_among(argv[i + 1], option->names) ? argv[++i] : option->names[0];
         if (option->argument && !value)
             value = i + 1 < argc ? argv[++i] : NULL;
         if (!option->argument != !value) {

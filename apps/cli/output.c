@@ -15,7 +15,7 @@ static void text_header(FILE *out, const rf_description *description)
                 description->parameter[i].name);
     for (unsigned i = 0; i < description->settings; i++)
         fprintf(out, "  %10s", description->setting[i].name);
-    fprintf(out, "   outcome accepted acceptance health\n");
+    fprintf(out, "   outcome accepted acceptance     loss health\n");
 }
 
 /* A column, apart from the one before it however long the number is; what is not known is a dash. */
@@ -38,7 +38,9 @@ static void text_step(FILE *out, const rf_description *description, const rf_ste
     for (unsigned i = 0; i < description->settings; i++)
         text_number(out, 11, 4, s->setting[i]);
     text_number(out, 9, 4, s->outcome);
-    fprintf(out, " %6u %8.3f   %s\n", s->report.accepted, s->report.acceptance, cli_health_word(s));
+    fprintf(out, " %6u %8.3f", s->report.accepted, s->report.acceptance);
+    text_number(out, 12, 3, s->loss);
+    fprintf(out, " %s\n", cli_health_word(s));
 }
 
 /* ---- JSON ---- */
@@ -93,7 +95,21 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
     cli_json_real(&json, "delta", s->report.delta);
     cli_json_real(&json, "log_evidence", s->log_evidence);
     cli_json_real(&json, "log_evidence_sd", sqrt(s->log_evidence_variance));
+    cli_json_real(&json, "loss", s->loss);
+    if (s->drift_spread > 0) {
+        cli_json_list(&json, "drifts"); /* as learnt, and within a standard deviation of their spread */
+        for (unsigned i = 0; i < s->dim; i++) {
+            cli_json_item(&json);
+            cli_json_text(&json, "name", description->parameter[i].name);
+            cli_json_real(&json, "sd", s->drift[i]);
+            cli_json_real(&json, "low", s->drift[i] * exp(-s->drift_spread));
+            cli_json_real(&json, "high", s->drift[i] * exp(s->drift_spread));
+        }
+        cli_json_list_end(&json);
+    }
     cli_json_text(&json, "health", cli_health_word(s));
+    if (s->form)
+        cli_json_text(&json, "belief", s->form);
     cli_json_whole(&json, "widened", s->widened);
     cli_json_whole(&json, "restarts", s->restarts);
     cli_json_whole(&json, "notes", (uint64_t)s->report.status);
@@ -139,8 +155,8 @@ static void csv_header(FILE *out, const rf_description *description)
             csv_name(out, "covariance.", description->parameter[i].name, ".", description->parameter[j].name);
     for (unsigned i = 0; i < description->settings; i++)
         csv_name(out, "", description->setting[i].name, "", "");
-    fprintf(out, ",outcome,records,attempts,accepted,acceptance,kappa,delta,log_evidence,log_evidence_sd,widened,"
-                 "restarts,notes,health\n");
+    fprintf(out, ",outcome,records,attempts,accepted,acceptance,kappa,delta,log_evidence,log_evidence_sd,loss,"
+                 "widened,restarts,notes,health\n");
 }
 
 static void csv_step(FILE *out, const rf_description *description, const rf_step *s)
@@ -160,8 +176,8 @@ static void csv_step(FILE *out, const rf_description *description, const rf_step
     csv_real(out, s->outcome);
     fprintf(out, "%u,%u,%u,", s->records, s->report.attempts, s->report.accepted);
     const double values[] = {s->report.acceptance, s->report.kappa, s->report.delta, s->log_evidence,
-                             sqrt(s->log_evidence_variance)};
-    for (unsigned k = 0; k < 5; k++)
+                             sqrt(s->log_evidence_variance), s->loss};
+    for (unsigned k = 0; k < sizeof values / sizeof *values; k++)
         csv_real(out, values[k]);
     fprintf(out, "%u,%u,%u,%s\n", s->widened, s->restarts, (unsigned)s->report.status, cli_health_word(s));
 }

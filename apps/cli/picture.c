@@ -246,7 +246,7 @@ static void add_dashes(cli_picture *p, const cli_series *s, size_t column, const
     if (r.low > r.high)
         return;
     cli_panel *panel = add_panel(p, CLI_PANEL_DASHES, column, name, height);
-    panel->axis = column == CLI_ACCEPTANCE ? axis_exactly(-0.04, 1.04, 3, 0.5) : axis_over(r, ticks_for(panel), 1);
+    panel->axis = column == CLI_ACCEPTANCE ? axis_exactly(-0.04, 1.04, 3, 0.5) : axis_over(r, ticks_for(panel), column != CLI_LOSS);
 }
 
 static void add_key(cli_picture *p, cli_key_kind kind, const char *text)
@@ -315,6 +315,8 @@ int cli_picture_lay(cli_picture *p, const cli_series *s)
     for (unsigned i = 0; i < s->description->settings; i++)
         add_dashes(p, s, cli_series_setting(s, i), s->description->setting[i].name, s->description->settings > 4 ? 63 : 70);
     add_dashes(p, s, CLI_ACCEPTANCE, "acceptance", 72);
+    if (range_of(s, CLI_LOSS).high > 0)
+        add_dashes(p, s, CLI_LOSS, "loss", 63);
     p->height += BOTTOM_MARGIN - GAP;
     p->left = left_margin(p);
     add_keys(p, s);

@@ -7,7 +7,7 @@
 
 enum {
     CLI_ESTIMATES_MAX = 4, /* parameters that are shown */
-    CLI_PANELS_MAX = CLI_ESTIMATES_MAX + 1 + RF_DESCRIBED_MAX + 1,
+    CLI_PANELS_MAX = CLI_ESTIMATES_MAX + 1 + RF_DESCRIBED_MAX + 2,
     CLI_TICKS_MAX = 16,
     CLI_KEYS_MAX = 7,
     CLI_CAPTION_MAX = 512,

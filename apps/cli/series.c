@@ -74,6 +74,7 @@ static void fill(cli_series *s, const rf_step *step, double time, double *row)
     row[CLI_TIME] = drawable(time);
     row[CLI_ACCEPTANCE] = drawable(step->report.acceptance);
     row[CLI_OUTCOME] = drawable(step->outcome);
+    row[CLI_LOSS] = drawable(step->loss);
     row[CLI_HEALTH] = (double)step->health;
     row[CLI_RESTARTS] = (double)step->restarts;
     row += CLI_PARAMETERS;

@@ -8,7 +8,7 @@
 
 /* Columns. Each parameter has four, from CLI_PARAMETERS on; then each setting has one. What is unknown,
    or larger than 1e100, is NaN. */
-enum { CLI_STEP, CLI_TIME, CLI_ACCEPTANCE, CLI_OUTCOME, CLI_HEALTH, CLI_RESTARTS, CLI_PARAMETERS };
+enum { CLI_STEP, CLI_TIME, CLI_ACCEPTANCE, CLI_OUTCOME, CLI_LOSS, CLI_HEALTH, CLI_RESTARTS, CLI_PARAMETERS };
 enum { CLI_TRUTH, CLI_MEAN, CLI_LOW, CLI_HIGH, CLI_PARAMETER_COLUMNS };
 
 typedef struct cli_series {

@@ -246,6 +246,17 @@ static int end_all(const stream *s)
     return CLI_FAILED;
 }
 
+/* The batch's records, for passes over them. */
+static int keep(const stream *s)
+{
+    for (uint32_t k = 0; k < s->batch.count && s->description->kept; k++)
+        if (cli_kept_add(s->description->kept, &s->batch.record[k]) < 0) {
+            cli_error("track: --passes: not enough memory for so many records");
+            return CLI_FAILED;
+        }
+    return CLI_OK;
+}
+
 /* One update: the question, the answer. A question without an answer was never asked. */
 static int one_step(stream *s, int *is_over)
 {
@@ -261,12 +272,16 @@ static int one_step(stream *s, int *is_over)
     *is_over = got != CLI_RECORD;
     if (*is_over)
         return CLI_OK;
+    if (s->description->is_kept_only)
+        return keep(s);
     for (uint32_t k = 0; k < s->batch.count && s->config->ask; k++)
         memcpy(s->batch.record[k].setting, questions[k].setting, sizeof questions[k].setting);
     const rf_status status = rf_session_tell(s->session, s->batch.record, s->batch.count, &step);
     if (status < 0)
         return refuse(s, status);
     take_note(s);
+    if (keep(s) != CLI_OK)
+        return CLI_FAILED;
     if (s->last.has_truth)
         rf_session_show_truth(s->session, s->last.truth, &step);
     s->updates++;
@@ -279,6 +294,18 @@ static int one_step(stream *s, int *is_over)
     if (s->updates % (long)s->config->state_every != 0)
         save_state(s);
     return CLI_FAILED;
+}
+
+/* What the user may want to know at the end; programs have the word in every line. */
+static void say_what_is_left(const stream *s)
+{
+    rf_step step;
+    rf_session_show(s->session, &step);
+    if (s->updates > 0 && step.is_coarse && isatty(STDERR_FILENO))
+        fprintf(stderr, "rejfilt: track: belief '%s' is too coarse for these records, and its intervals may be wrong (loss %.3g nats): try --belief mixture or "
+                "particles, --passes on a file, or --batch\n", s->config->run.config.belief, step.loss);
+    if (s->source.bad > 0)
+        fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->source.bad);
 }
 
 static int run(stream *s)
@@ -295,8 +322,7 @@ static int run(stream *s)
         int saved = s->updates > 0 && s->updates % (long)s->config->state_every != 0 ? save_state(s) : CLI_OK;
         code = code == CLI_OK ? saved : code;
     }
-    if (s->source.bad > 0)
-        fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->source.bad);
+    say_what_is_left(s);
     return code == CLI_OK && cli_interrupted ? CLI_INTERRUPTED : code;
 }
 

@@ -2,6 +2,7 @@
 #ifndef REJFILT_CLI_STREAM_H
 #define REJFILT_CLI_STREAM_H
 
+#include "passes.h"
 #include "statefile.h"
 #include "track_options.h"
 
@@ -10,6 +11,8 @@ typedef struct cli_stream {
     const cli_state_file *state; /* open on the first rank, if the configuration has a state */
     rf_observer *observer;       /* of every update, and of every time that only passed */
     void *user;
+    cli_kept *kept;   /* where the records go as well; or null */
+    int is_kept_only; /* and nothing else happens to them */
 } cli_stream;
 
 /* Reads records, asks where it is to ask, updates, reports, keeps the checkpoint; until the records end, the filter is

@@ -45,7 +45,17 @@ static void tally(watcher *w, const rf_step *s)
     }
 }
 
-static void summarise(const watcher *w)
+/* What passes say, and how far streaming was off. */
+static void summarise_passes(const watcher *w, const rf_passes_result *r)
+{
+    fprintf(stderr, "passes:");
+    for (unsigned i = 0; i < r->dim; i++)
+        fprintf(stderr, " %s = %.6g, 95 %% from %.6g to %.6g;", w->description->parameter[i].name, r->mean[i], r->low[i], r->high[i]);
+    fprintf(stderr, " ln evidence %.3f +- %.3f; the mean above is %.3g standard deviations off%s\n", r->log_evidence, r->log_evidence_sd,
+            cli_passes_apart(&w->c->run.config, r, &w->last), r->verdict == RF_PASSES_DOUBTFUL ? "; NOT TRUSTWORTHY" : "");
+}
+
+static void summarise(const watcher *w, const rf_passes_result *passes)
 {
     const rf_step *s = &w->last;
     fprintf(stderr, "%s: %ld updates;", w->description->name, w->seen);
@@ -56,10 +66,13 @@ static void summarise(const watcher *w)
                 100 * (double)w->covered / (double)w->known);
     else
         fprintf(stderr, " health: %s", rf_health_name(s->health));
+    fputc('\n', stderr);
+    if (passes)
+        summarise_passes(w, passes);
     if (w->c->plot)
-        fprintf(stderr, "\npicture: %s\n", w->c->plot);
+        fprintf(stderr, "picture: %s\n", w->c->plot);
     else
-        fprintf(stderr, "\npicture: none; --plot run.svg draws one\n");
+        fprintf(stderr, "picture: none; --plot run.svg draws one\n");
     fprintf(stderr, "next: rejfilt track --simulate --trials 500 says how well on average; docs/tutorial.md takes your own data; rejfilt track --help\n");
 }
 
@@ -117,11 +130,47 @@ static int open_state(const cli_track_config *c, const rf_engine *engine, cli_st
     return code;
 }
 
+/* Are passes to be run? The first rank knows whether the records are in a file. Returns an exit code. */
+static int choose_passes(const cli_track_config *c, const rf_engine *engine, int *is_wanted)
+{
+    int is_file = !c->simulate && !c->ask && cli_is_file(c->data);
+    *is_wanted = 0;
+    if (c->passes == CLI_PASSES_NO || (c->passes == CLI_PASSES_AUTO && (!c->summary || c->state || c->run.config.strict || rf_passes_check(&c->run.config, NULL, 0) < 0)))
+        return CLI_OK;
+    if (rf_engine_share(engine, &is_file, sizeof is_file) < 0)
+        return cli_error("track: MPI cannot share the records");
+    if (!is_file && c->passes == CLI_PASSES_YES)
+        return cli_error("track: --passes needs a file, whose records are all there: %s is none", c->data ? c->data : "standard input");
+    *is_wanted = is_file;
+    return CLI_OK;
+}
+
+/* Reads all records, then the passes and nothing else. Apart: others have the stack to themselves. */
+static RF_APART int run_passes(const cli_track_config *c)
+{
+    cli_kept kept = {.settings = c->run.config.description.settings};
+    cli_state_file none = {.lock = {.file = -1}};
+    const cli_stream stream = {.config = c, .state = &none, .kept = &kept, .is_kept_only = 1};
+    rf_passes_result result;
+    int code = cli_stream_run(&stream);
+    if (code == CLI_OK)
+        code = cli_passes_run("track", c->run.config.description.name, &c->run.config, &kept, &result);
+    if (code == CLI_OK) {
+        (c->format == CLI_FORMAT_JSON ? cli_passes_print_json : cli_passes_print)(&c->run.config, kept.count, &result);
+        code = cli_passes_alarm("track", &result);
+    }
+    cli_kept_free(&kept);
+    return code;
+}
+
 static int run_once(const cli_track_config *c, const rf_engine *engine)
 {
     static char buffer[1 << 16];
     static cli_state_file state = {.lock = {.file = -1}};
-    int code = open_state(c, engine, &state);
+    int with_passes, code = choose_passes(c, engine, &with_passes);
+    if (code == CLI_OK && with_passes && !c->summary)
+        return run_passes(c);
+    code = code ? code : open_state(c, engine, &state);
     if (code != CLI_OK)
         return code;
     if (!isatty(STDOUT_FILENO))
@@ -139,7 +188,9 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     if (!w.view)
         cli_output_header(stdout, w.format, description);
 
-    const cli_stream stream = {c, &state, watch, &w};
+    cli_kept kept = {.settings = description->settings};
+    rf_passes_result passes;
+    const cli_stream stream = {c, &state, watch, &w, with_passes ? &kept : NULL, 0};
     code = c->simulate ? simulate_once(c, &w) : cli_stream_run(&stream);
     cli_state_close(&state);
     if (w.view)
@@ -152,8 +203,15 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
         else if (!c->summary)
             fprintf(stderr, "picture: %s\n", c->plot);
     }
+    if (with_passes && (code != CLI_OK || kept.count == 0))
+        with_passes = 0;
+    if (with_passes)
+        code = cli_passes_run("track", description->name, &c->run.config, &kept, &passes);
+    cli_kept_free(&kept);
     if (c->summary && (code == CLI_OK || code == CLI_INTERRUPTED))
-        summarise(&w);
+        summarise(&w, with_passes && code == CLI_OK ? &passes : NULL);
+    if (with_passes && code == CLI_OK)
+        code = cli_passes_alarm("track", &passes);
     cli_series_free(&w.series);
     return code;
 }
@@ -187,11 +245,14 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
 {
     const char *unit = s->q > 0 ? " q" : "";
     const int is_gaussian = strcmp(c->run.config.belief, "gaussian") == 0;
+    const int is_auto = strncmp(c->run.config.belief, "auto", 4) == 0;
     printf("%llu trials of %ld steps, ", (unsigned long long)s->trials, c->run.steps);
     if (is_gaussian)
         printf("%u attempts per update (%.1f with top-up)", c->run.config.attempts, s->mean_attempts);
     else
         printf("belief %s, %.1f points per update", c->run.config.belief, s->mean_attempts);
+    if (is_auto)
+        printf(" (one Gaussian in %.1f %% of the steps, particles in %.1f %%)", 100 * s->as_gaussian, 100 * s->as_particles);
     printf(", design %s%s, seed %llu\n", c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     if (s->q > 0)
         printf("squared error in units of q = %.6g, from step %d on:\n", s->q, c->run.steps > CLI_BURN_IN ? CLI_BURN_IN : (int)c->run.steps - 1);
@@ -199,8 +260,14 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
         printf("squared error, in the chart of each parameter:\n");
     printf("  median %.4g%s   mean %.4g%s   90 %% below %.4g%s   99 %% below %.4g%s\n", s->median, unit, s->mean, unit, s->p90,
            unit, s->p99, unit);
-    printf("  lost %.2f %%   the 95 %% interval covers the truth in %.1f %%\n  %.1f ns per attempt\n", 100 * s->lost,
-           100 * s->coverage95, s->ns_per_attempt);
+    printf("  lost %.2f %%   the 95 %% interval covers the truth in %.1f %%\n", 100 * s->lost, 100 * s->coverage95);
+    if (s->events > 0)
+        printf("  %llu events: back within %d measurements %.1f %%, within %d %.1f %%   alarm within %d %.1f %%\n", (unsigned long long)s->events, CLI_BACK_SOON,
+               100 * s->back_soon, CLI_BACK_LATE, 100 * s->back_late, CLI_ALARM_WITHIN, 100 * s->alarmed);
+    printf("  false alarms per 1,000 steps %.3g, of them lost %.3g", s->false_alarms, s->false_lost);
+    if (!isnan(s->told))
+        printf("   health told %.0f %% of the steps with the truth lost", 100 * s->told);
+    printf("\n  %.1f ns per attempt\n", s->ns_per_attempt);
 }
 
 static void print_json_summary(const cli_track_config *c, const cli_summary *s)
@@ -222,9 +289,24 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_real(&json, "coverage95", s->coverage95);
     cli_json_real(&json, "ns_per_attempt", s->ns_per_attempt);
     cli_json_text(&json, "model", c->run.config.description.name);
-    cli_json_text(&json, "precision", c->run.config.is_float ? "float" : "double");
+    cli_json_text(&json, "precision", c->run.config.is_float && strcmp(c->run.config.belief, "gaussian") == 0 ? "float" : "double");
     cli_json_bool(&json, "strict", c->run.config.strict);
     cli_json_real(&json, "mean_attempts", s->mean_attempts);
+    cli_json_text(&json, "belief", c->run.config.belief);
+    cli_json_real(&json, "as_gaussian", s->as_gaussian);
+    cli_json_real(&json, "as_particles", s->as_particles);
+    cli_json_whole(&json, "events", s->events);
+    cli_json_real(&json, "back50", s->back_soon);
+    cli_json_real(&json, "back100", s->back_late);
+    cli_json_real(&json, "back150", s->back_last);
+    cli_json_real(&json, "back_median", s->back_median);
+    cli_json_real(&json, "alarm30", s->alarmed);
+    cli_json_real(&json, "alarm50", s->alarmed_last);
+    cli_json_real(&json, "alarm_median", s->alarm_median);
+    cli_json_real(&json, "false_alarms", s->false_alarms);
+    cli_json_real(&json, "false_lost", s->false_lost);
+    cli_json_real(&json, "told", s->told);
+    cli_json_real(&json, "widest", s->widest);
     cli_json_close(&json);
 }
 

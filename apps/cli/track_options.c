@@ -9,15 +9,16 @@
 #include "cli.h"
 #include "modelspec.h"
 #include "plot.h"
+#include "worldspec.h"
 
 const char *const cli_sampler_names[] = {"reject", "lattice", "weight", NULL};
-const char *const cli_on_lost_names[] = {"widen", "restart", "stop", "ignore", NULL};
+const char *const cli_on_lost_names[] = {"restart", "widen", "stop", "ignore", NULL};
 const char *const cli_precision_names[] = {"double", "float", NULL};
 
 const char *cli_health_word(const rf_step *step)
 {
-    return step->health == RF_TRACKING && (step->report.status & RF_NOTE_COARSE) ? "coarse"
-                                                                                 : rf_health_name(step->health);
+    const int is_coarse = step->is_coarse || (step->report.status & RF_NOTE_COARSE);
+    return step->health == RF_TRACKING && is_coarse ? "coarse" : rf_health_name(step->health);
 }
 
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
@@ -34,7 +35,7 @@ static const char design_help[] = "who chooses the next experiment:\n"
 #undef RF_DESIGN
     "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
 
-static const char belief_help[] = "what is kept of the parameters (default gaussian):\n"
+static const char belief_help[] = "what is kept of the parameters (default mixture; gaussian with\n--attempts, --sampler, --kappa, --strict or float):\n"
 #define RF_BELIEF(identifier, name) name ", "
 #include "../../src/beliefs/list.def"
 #undef RF_BELIEF
@@ -60,21 +61,22 @@ static int set_nothing(void *c, const char *value, char *error, size_t size)
 static const cli_option options[] = {
     {"simulate", NULL, "simulate a truth that walks, and measurements of it", NULL, CLI_FLAG, AT(simulate), 0, 0, NULL},
     {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
-    {"data", "FILE", "read records from FILE instead of standard input", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"data", "FILE", "read records from FILE instead of standard input; a FILE\nwithout --data is the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* the same */
     {"config", "FILE", "take options from an INI file; those on the command line win", set_nothing, CLI_CUSTOM, 0, 0, 0, NULL},
     {"print-config", NULL, "print the options as such a file, which gives the same run,\nand exit", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
     {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", NULL, CLI_LIST, AT(prior), 0, 0, NULL},
     {"chart", "[NAME=]C", "the space a parameter is Gaussian in: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
-    {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
+    {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still;\nC+-SD~TIME: drawn back to C; A:B~DWELL: switches between A\nand B; learn: how fast it walks is learnt", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
     {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
     {"cost", "NAME=C", "an experiment costs 1 and C per unit of this setting; the\nrisk design weighs it", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
     {"belief", "NAME", belief_help, NULL, CLI_TEXT, AT(run.config.belief), 0, 0, NULL},
     {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.config.design), 0, 0, NULL},
     {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
-    {"on-lost", "WHAT", "when the filter has lost the truth: widen (default), restart\nfrom the prior, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
+    {"on-lost", "WHAT", "when the filter has lost the truth: widen, then restart where\nit had been (default), only widen, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
     {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_ASK_MAX, NULL},
-    {"attempts", "M", "attempts per update (default 1000; with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
+    {"attempts", "M", "attempts per update (default 128 for each parameter; where\nattempts are accepted or rejected 1000, with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.config.recovery), 0, 1e9, NULL},
@@ -85,8 +87,15 @@ static const cli_option options[] = {
     {"seed", "S", "the same seed gives the same run, to the bit (default 1)", NULL, CLI_U64, AT(run.config.seed), 0, 0, NULL},
     {"steps", "N", "measurements of a simulated run (default 300)", NULL, CLI_LONG, AT(run.steps), 1, 1e9, NULL},
     {"trials", "N", "simulate N runs with different truths and print a summary", NULL, CLI_U64, AT(trials), 1, 1e9, NULL},
-    {"jump", "SIZE@STEP", "let the simulated truth jump before that measurement", NULL, CLI_TEXT, AT(jump), 0, 0, NULL},
-    {"summary", NULL, "end with three lines on standard error: how well it went,\nwhere the picture is, what to try next", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
+    {"truth", "[NAME=]X", "the simulated truth begins there; or drawn from A:B or M+-S\n(default: from the prior)", NULL, CLI_LIST, AT(truth), 0, 0, NULL},
+    {"true-drift", "[NAME=]SD", "the simulated truth walks by this (default: --drift)", NULL, CLI_LIST, AT(true_drift), 0, 0, NULL},
+    {"jump", "[NAME=]SIZE@STEP", "let the simulated truth jump before that measurement; SIZE\nmay be A:B, drawn, up or down; STEP ~N: one of N at random", NULL, CLI_LIST, AT(jump), 0, 0, NULL},
+    {"outage", "WHAT@STEP+N", "let the simulated detector fail for N measurements: an outcome\nat which it is stuck, OUTCOME~SHARE with so many others, coin,\nor missing", NULL, CLI_LIST, AT(outage), 0, 0, NULL},
+    {"flips", "P", "share of the simulated outcomes that are read as another", NULL, CLI_REAL, AT(run.world.flips), 0, 1, NULL},
+    {"contrast", "C", "of the simulated outcomes: 1-C of them say nothing (default 1)", NULL, CLI_REAL, AT(contrast), 0, 1, NULL},
+    {"true-t2", "T", "simulated decoherence that the model does not know of:\ncontrast exp(-t/T)", NULL, CLI_REAL, AT(true_t2), 1e-15, 1e15, NULL},
+    {"summary", NULL, "end with lines on standard error: how well it went, where the\npicture is, what to try next; of a file without drift, what\n--passes says", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
+    {"passes", "[yes|no]", "of a file, without drift: the exact posterior, by several\npasses over all records, instead of a line per update; with\n--summary beside it, which is the default there", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
     {"state", "FILE", "keep a checkpoint there; a run that finds one goes on from it", NULL, CLI_TEXT, AT(state), 0, 0, NULL},
     {"state-every", "N", "write the checkpoint after every N updates (default 1)", NULL, CLI_U64, AT(state_every), 1, 1e9, NULL},
     {"state-durable", NULL, "make every checkpoint survive a power cut, too; slower", NULL, CLI_FLAG, AT(state_durable), 0, 0, NULL},
@@ -100,7 +109,7 @@ static const cli_option options[] = {
 
 static const cli_usage usage = {
     "track",
-    "[OPTION...] [< RECORDS]",
+    "[OPTION...] [FILE | < RECORDS]",
     "Follows parameters that drift: reads one record per measurement, as JSON lines\n"
     "or CSV with a header, and writes one line per update with what is known then.\n"
     "A record has the settings by name and the outcome: {\"t\": 3, \"x_\": 0.1, \"outcome\": 1}.\n"
@@ -118,25 +127,13 @@ static const cli_usage usage = {
     "  rejfilt track --simulate --plot run.svg           leave a picture\n"
     "  rejfilt track --simulate --trials 2000 --strict   the paper's algorithm\n"
     "  rejfilt track --drift 0.02 < data.csv             from a file\n"
+    "  rejfilt track data.csv --drift 0 --passes         exactly, where nothing drifts\n"
     "  rejfilt track --ask --state qubit.state           drive an experiment\n"
     "  rejfilt track --config run.ini --print-config     what would be run",
     NULL,
 };
 
 /* ---- From texts to a run ---- */
-
-static int parse_jump(rf_simulation *run, const char *text)
-{
-    char first[64], error[200];
-    const char *at = strchr(text, '@');
-    uint64_t step;
-    snprintf(first, sizeof first, "%.*s", at ? (int)(at - text) : 0, text);
-    if (!at || cli_parse_real(first, -1e15, 1e15, &run->jump, error, sizeof error) < 0 ||
-        cli_parse_whole(at + 1, 1, 1000000000, &step, error, sizeof error) < 0)
-        return cli_error("track: --jump: '%s' is not SIZE@STEP, as in 1.0@300", text);
-    run->jump_at = (long)step;
-    return CLI_OK;
-}
 
 static int parse_kappa(rf_simulation *run, const char *text)
 {
@@ -190,7 +187,10 @@ static int resolve(cli_track_config *c)
         return *error ? cli_error("track: --model: %s", error) : CLI_BAD_INPUT;
     cli_model_use(run, model);
     c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->config.strict ? RF_REJECT : RF_WEIGHT;
-    run->config.attempts = run->config.attempts > 0 ? run->config.attempts : run->config.strict ? 100 : 1000;
+    if (run->config.attempts > 0 && !run->config.belief)
+        run->config.belief = "gaussian"; /* which alone makes attempts */
+    if (run->config.attempts == 0)
+        run->config.attempts = run->config.strict ? 100 : c->sampler == RF_WEIGHT ? rf_config_default(model).attempts : 1000;
     run->config.sampler = (rf_sampler)c->sampler;
     run->config.on_lost = run->config.strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
     int code = apply("chart", c->chart, cli_model_chart, run);
@@ -199,7 +199,14 @@ static int resolve(cli_track_config *c)
     code = code ? code : apply("range", c->range, cli_model_range, run);
     code = code ? code : apply("cost", c->cost, cli_model_cost, run);
     code = code ? code : parse_kappa(run, c->kappa);
-    code = code ? code : c->jump ? parse_jump(run, c->jump) : CLI_OK;
+    code = code ? code : apply("truth", c->truth, cli_world_truth, run);
+    code = code ? code : apply("true-drift", c->true_drift, cli_world_drift, run);
+    code = code ? code : apply("jump", c->jump, cli_world_jump, run);
+    code = code ? code : apply("outage", c->outage, cli_world_outage, run);
+    run->world.blind = 1 - c->contrast;
+    run->world.decay = c->true_t2 > 0 ? 1 / c->true_t2 : 0;
+    if (!code && c->true_t2 > 0 && !cli_world_has_time(run))
+        return cli_error("track: --true-t2: model %s has no time among its settings", run->config.description.name);
     code = code ? code : choose_design(c);
     if (code)
         return code;
@@ -209,6 +216,8 @@ static int resolve(cli_track_config *c)
         return cli_error("track: --prior: %s", error);
     if (run->config.strict && run->config.sampler != RF_REJECT)
         return cli_error("track: --strict is rejection by definition; leave out --sampler");
+    if (!run->config.belief)
+        run->config.belief = rf_config_belief(&run->config);
     if (run->config.strict && strcmp(run->config.belief, "gaussian") != 0)
         return cli_error("track: --strict is one Gaussian by definition; leave out --belief");
     rf_session *probe = rf_session_open(&run->config, error, sizeof error);
@@ -220,13 +229,44 @@ static int resolve(cli_track_config *c)
     return CLI_OK;
 }
 
+/* --passes is about records that are all there, of parameters that stay still. */
+static int check_passes(const cli_track_config *c)
+{
+    const rf_config *config = &c->run.config;
+    if (c->passes != CLI_PASSES_YES)
+        return CLI_OK;
+    if (c->simulate || c->ask)
+        return cli_error("track: --passes needs all records at once; leave out --%s", c->simulate ? "simulate" : "ask");
+    if (c->state)
+        return cli_error("track: --passes begins with the first record; leave out --state");
+    if (config->strict)
+        return cli_error("track: --strict learns from one record after the other; leave out --passes");
+    if (!c->summary && (c->plot || c->format == CLI_FORMAT_CSV))
+        return cli_error("track: --passes has one result, as text or JSON; leave out --%s", c->plot ? "plot" : "format csv");
+    char error[200];
+    if (rf_passes_check(config, error, sizeof error) < 0)
+        return cli_error("track: --passes: %s", error);
+    return CLI_OK;
+}
+
 /* Options that would be without effect are refused, not ignored. */
 static int check_combination(const cli_track_config *c)
 {
+    if (check_passes(c) != CLI_OK)
+        return CLI_BAD_INPUT;
     if (c->simulate && (c->ask || c->data || c->skip_bad))
         return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : "skip-bad");
-    if (!c->simulate && (c->trials || c->jump))
-        return cli_error("track: --%s needs --simulate", c->trials ? "trials" : "jump");
+    const char *worldly = c->trials                   ? "trials"
+                          : *c->jump                  ? "jump"
+                          : *c->outage                ? "outage"
+                          : *c->truth                 ? "truth"
+                          : *c->true_drift            ? "true-drift"
+                          : c->run.world.flips > 0    ? "flips"
+                          : c->contrast < 1           ? "contrast"
+                          : c->true_t2 > 0            ? "true-t2"
+                                                      : NULL;
+    if (!c->simulate && worldly)
+        return cli_error("track: --%s needs --simulate", worldly);
     if (c->trials && (c->plot || c->state || c->summary))
         return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : c->state ? "state" : "summary");
     if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)
@@ -245,7 +285,7 @@ static int check_combination(const cli_track_config *c)
 /* Everything that decides what is computed; with `all`, also how it is run and shown. */
 static void print_config(const cli_track_config *c, int all, FILE *out)
 {
-    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "jump", "summary", NULL};
+    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "truth", "true-drift", "jump", "outage", "flips", "contrast", "true-t2", "summary", "passes", NULL};
     const rf_description *description = &c->run.config.description;
     char text[4096];
     fprintf(out, "[run]\n");
@@ -257,17 +297,23 @@ static void print_config(const cli_track_config *c, int all, FILE *out)
         if (strcmp(o->name, "design") == 0)
             snprintf(text, sizeof text, "%s", c->run.config.design ? c->run.config.design : "given");
         const int is_default = strcmp(o->name, "anchors") == 0 && c->run.config.anchor_every < 0;
-        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || strcmp(o->name, "print-config") == 0;
+        const int is_world = o->offset == AT(truth) || o->offset == AT(true_drift) || o->offset == AT(jump) || o->offset == AT(outage);
+        for (const char *const *item = (const char *const *)(const void *)((const char *)c + o->offset); all && is_world && o->kind == CLI_LIST && *item; item++)
+            fprintf(out, "%s = %s\n", o->name, *item);
+        const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || (strcmp(o->name, "true-t2") == 0 && c->true_t2 == 0) || strcmp(o->name, "print-config") == 0 || !o->name[0];
         if (*text && (all || !is_aside) && !is_default && !without)
             fprintf(out, "%s = %s\n", o->name, text);
     }
     char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT];
+    if (c->run.config.learns_drift)
+        fprintf(out, "drift = learn\n");
     for (unsigned i = 0; i < description->dim; i++) {
         const rf_prior *prior = &c->run.config.prior[i];
         cli_model_chart_text(&description->parameter[i], text, sizeof text);
         fprintf(out, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", description->parameter[i].name, text, cli_real_text(prior->first, first),
                 prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
-        fprintf(out, "drift = %s\n", cli_real_text(c->run.config.drift[i], first));
+        cli_model_drift_text(&c->run.config, i, text, sizeof text);
+        fprintf(out, "drift = %s\n", text);
     }
     for (unsigned i = 0; i < description->settings; i++) {
         const rf_setting *s = &description->setting[i];
@@ -307,12 +353,14 @@ uint64_t cli_track_fingerprint(const cli_track_config *c)
 
 int cli_track_configure(cli_track_config *c, int argc, char **argv)
 {
-    const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto", .belief = "gaussian"}, .steps = 300, .batch = 1},
+    const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto"}, .steps = 300, .batch = 1},
                                        .pace = 15,
+                                       .contrast = 1,
                                        .engine = "simd",
                                        .sampler = NOT_GIVEN,
                                        .model = "precession",
                                        .kappa = "1",
+                                       .passes = CLI_PASSES_AUTO,
                                        .state_every = 1};
     *c = defaults;
     for (int i = 1; i < argc; i++) {

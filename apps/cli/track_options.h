@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "rejfilt/session.h"
+#include "passes.h"
 
 /* ---- The options of `rejfilt track` ---- */
 
@@ -14,24 +14,27 @@ typedef enum cli_format { CLI_FORMAT_AUTO, CLI_FORMAT_TEXT, CLI_FORMAT_JSON, CLI
 typedef struct cli_track_config {
     rf_simulation run;
     int simulate, ask, skip_bad, print_config, summary;
+    int passes; /* cli_passes_wish */
     int format; /* cli_format */
     uint64_t trials;      /* 0: one run, step by step */
     double pace;          /* milliseconds between steps of the live view */
-    const char *plot, *engine, *data, *state, *kappa, *jump;
+    const char *plot, *engine, *data, *state, *kappa;
     int sampler, on_lost;
     uint64_t state_every; /* updates between two checkpoints */
     int state_durable;
     const char *model; /* as given */
     const char *prior[CLI_LIST_MAX + 1], *drift[CLI_LIST_MAX + 1]; /* as given, ending in null */
     const char *range[CLI_LIST_MAX + 1], *cost[CLI_LIST_MAX + 1], *chart[CLI_LIST_MAX + 1];
+    const char *truth[CLI_LIST_MAX + 1], *true_drift[CLI_LIST_MAX + 1], *jump[CLI_LIST_MAX + 1], *outage[CLI_LIST_MAX + 1];
+    double contrast, true_t2; /* of the simulated world; 0: no decoherence */
 } cli_track_config;
 
 /* Reads --config files, then the arguments; the latter win. Returns 1 to go on, 0 when there is nothing more to do
    (--help, --print-config), -1 after a message. */
 int cli_track_configure(cli_track_config *config, int argc, char **argv);
 
-/* The word for a step's health: that of its tests, or `coarse` where they are passed and a standard deviation is held at the
-   spacing of numbers. */
+/* The word for a step's health: that of its tests, or `coarse` where they are passed and the belief is too coarse for the
+   data, or numbers for the belief: a standard deviation is held at their spacing. */
 const char *cli_health_word(const rf_step *step);
 
 extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3];

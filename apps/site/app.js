@@ -9,13 +9,16 @@ import { HEALTH, load } from './rejfilt.js';
 const $ = id => document.getElementById(id);
 const DRIFT = Math.PI / 120; // the paper's, of one step
 const SHOWN = 1500;          // attempts drawn
+const DEAD = 60;             // measurements that the detector fails for
+const UNREST = 4;            // times the drift that the filter believes in
 const BUSY = 12;             // milliseconds of a frame for updates
-const HEALTH_TEXT = ['tracking', 'suspicious', 'recovering: widened', 'lost: back to the prior', 'tracking, as sharp as floats can tell'];
+const HEALTH_TEXT = ['tracking', 'suspicious', 'recovering: widened', 'lost: begins again at home',
+  'fault: the detector does not vary, so nothing is learnt', 'tracking, as sharp as floats can tell'];
 const stillness = matchMedia('(prefers-reduced-motion: reduce)');
 
 const module = await load('rejfilt.wasm');
 const panels = { follow: follow($('follow')), inside: inside($('inside')), bits: bits($('bits')) };
-let running = !stillness.matches, due = 0, last = 0, kicks = 0, kicked = false, rate = { since: 0, count: 0 }, view;
+let running = !stillness.matches, due = 0, last = 0, kicks = 0, kicked = false, restless = false, rate = { since: 0, count: 0 }, view;
 
 // ---- Controls ----
 
@@ -49,6 +52,7 @@ function restart() {
   applySettings();
   kicks = due = 0;
   kicked = false;
+  setUnrest(false);
   panels.follow.forget();
   panels.bits.forget();
   panels.bits.remember(module.filter());
@@ -66,6 +70,18 @@ function kick() {
   module.kick(kicks++ % 2 ? -1 : 1);
   kicked = true;
   if (!running) step();
+}
+
+function fail() {
+  module.fail(DEAD);
+  kicked = true;
+  if (!running) step();
+}
+
+function setUnrest(on) {
+  restless = on;
+  module.unrest(on ? UNREST : 1);
+  $('unrest').setAttribute('aria-pressed', String(on));
 }
 
 function step() {
@@ -94,7 +110,7 @@ function show() {
   panels.bits.draw();
   put('estimate', `${fixed(view.mean, 3)} ± ${view.sd.toFixed(3)}`);
   put('truth', fixed(view.truth, 3));
-  put('acceptance', `${(100 * view.accepted / view.attempts).toFixed(1)} %`);
+  put('acceptance', view.attempts ? `${(100 * view.accepted / view.attempts).toFixed(1)} %` : 'none');
   put('health', HEALTH_TEXT[view.health]);
   $('health').dataset.health = HEALTH[view.health];
   put('evidence', `${fixed(view.logEvidence, 1)} ± ${view.logEvidenceSd.toFixed(1)}`);
@@ -146,11 +162,12 @@ function toggleTheme() {
 
 for (const id of ['attempts', 'drift', 'design', 'kappa', 'adapt', 'speed']) $(id).addEventListener('input', applySettings);
 $('seed').addEventListener('change', restart);
-const actions = { pause: () => pause(running), step, kick, restart, theme: toggleTheme, clear: panel3.clear };
+const unrest = () => setUnrest(!restless);
+const actions = { pause: () => pause(running), step, kick, fail, unrest, restart, theme: toggleTheme, clear: panel3.clear };
 for (const [id, action] of Object.entries(actions)) $(id).addEventListener('click', action);
 for (const button of document.querySelectorAll('[data-digit]')) button.addEventListener('click', () => panel3.example(Number(button.dataset.digit)));
 
-const keys = { ' ': () => pause(running), s: step, k: kick, r: restart, t: toggleTheme, c: panel3.clear };
+const keys = { ' ': () => pause(running), s: step, k: kick, d: fail, u: unrest, r: restart, t: toggleTheme, c: panel3.clear };
 addEventListener('keydown', event => {
   const own = event.target.closest('input, select, button, a, summary');
   const typing = event.target.matches('input[type=number], select');

@@ -3,7 +3,7 @@ const VIEW = ['step:u', 'truth', 'mean', 'sd', 'priorMean', 'priorSd', 'time', '
   'accepted:u', 'kappa', 'delta', 'health:u', 'widened:u', 'logEvidence', 'logEvidenceSd'];
 const CURVE = 512, MOST_DRAWS = 4096, PIXELS = 784, CLASSES = 10, MOST_QUERIES = 64, MOST_POINTS = 512;
 
-export const HEALTH = ['tracking', 'suspicious', 'recovering', 'lost', 'coarse'];
+export const HEALTH = ['tracking', 'suspicious', 'recovering', 'lost', 'fault', 'coarse'];
 
 export async function load(url) {
   const { instance } = await WebAssembly.instantiateStreaming(fetch(url), {});
@@ -20,6 +20,8 @@ export function wrap(wasm) {
     open: seed => accepted(wasm.track_open(seed)),
     set: ({ attempts, design, kappa, drift }) => accepted(wasm.track_set(attempts, design, kappa, drift)),
     kick: size => wasm.track_kick(size),
+    fail: count => wasm.track_fail(count),
+    unrest: factor => wasm.track_unrest(factor),
     step: () => accepted(wasm.track_step()),
     view() {
       const at = wasm.track_view(), real = floats(at, VIEW.length), whole = words(at, VIEW.length);

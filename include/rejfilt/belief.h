@@ -37,6 +37,13 @@ RF_API rf_status rf_problem_prior(const rf_problem *problem, unsigned i, double 
 /* Every parameter's, to mean[dim] and to a dim × dim covariance. */
 RF_API rf_status rf_problem_priors(const rf_problem *problem, double mean[], double covariance[]);
 
+/* How many parameters, the first ones, are interchangeable here: as described, where their charts and priors are the
+   same; else 0. Beliefs and truths are then shown in ascending order. */
+RF_API unsigned rf_problem_interchangeable(const rf_problem *problem);
+/* order[dim] ← which of the values is the first, the second, ...: those of interchangeable parameters ascending.
+   Returns whether any is out of place. */
+RF_API int rf_problem_order(const rf_problem *problem, const double values[], unsigned order[]);
+
 typedef struct rf_belief_kind rf_belief_kind;
 
 /* How every belief's memory begins. */
@@ -45,13 +52,15 @@ typedef struct rf_belief {
     const rf_problem *problem;  /* the caller's */
     uint64_t seed;              /* all its randomness is a function of it, of the update and of the draw */
     size_t bytes;               /* of its memory, this struct included */
+    int as_one;                 /* the next records were chosen as for one Gaussian: a mixture does not split for them */
+    double live;                /* nats lost by its shape that still matter; 0 for kinds that lose none */
 } rf_belief;
 
 /* What a belief is opened with. */
 typedef struct rf_belief_setup {
     const rf_problem *problem; /* what is unknown */
     uint64_t seed;             /* of all its randomness */
-    int is_float;              /* Gaussians on float; other kinds have no float variant and refuse it */
+    int is_float;              /* Gaussians on float; mixtures work in double all the same, other kinds refuse it */
     const char *argument;      /* what follows the colon of the name, or null */
 } rf_belief_setup;
 
@@ -59,10 +68,14 @@ typedef struct rf_belief_setup {
 struct rf_belief_kind {
     const char *name;    /* "particles" */
     const char *summary; /* one line */
+    double loss_max;     /* OPTIONAL: nats that may be live before it is too coarse for the data */
 
     /* Memory for the setup, zeroed but for kind, problem, seed and bytes; its parameters may be refused. Null with a
        message in `error`. rf_belief_close frees it. */
     rf_belief *(*open)(const rf_belief_setup *setup, char *error, size_t size);
+
+    /* OPTIONAL: its bytes were copied, and `problem` may be another: for a belief that holds beliefs. */
+    void (*moved)(rf_belief *belief);
 
     /* Back to the prior. The random numbers of later updates are new ones. */
     rf_status (*restart)(rf_belief *belief);
@@ -89,8 +102,22 @@ struct rf_belief_kind {
     /* Multiplies the standard deviation of each parameter by its factor > 0; of a mixture, of each Gaussian where it is. */
     rf_status (*stretch)(rf_belief *belief, const double factor[]);
 
+    /* Moves all of it by a constant, to where by[dim] says. */
+    rf_status (*shift)(rf_belief *belief, const double by[]);
+
+    /* Becomes one Gaussian, of this mean[dim] and of independent parameters with these standard deviations. The random
+       numbers of later updates are new ones. */
+    rf_status (*place)(rf_belief *belief, const double mean[], const double sd[]);
+
+    /* OPTIONAL: a parameter may have gone to the other of two levels: what is nearer to level[k] has moved by the levels'
+       distance with probability chance[k]. */
+    rf_status (*telegraph)(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2]);
+
     /* Updates so far: the number of the next one. */
     uint32_t (*updates)(const rf_belief *belief);
+
+    /* OPTIONAL: what it is now, a word, where that changes from record to record. */
+    const char *(*form)(const rf_belief *belief);
 
     /* Its numbers as bytes that are the same on every machine: how many; and if `bytes` is not null, written there. */
     size_t (*save)(const rf_belief *belief, unsigned char *bytes);
@@ -113,6 +140,9 @@ RF_API rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setu
 RF_API void rf_belief_close(rf_belief *belief);
 /* Makes `to` what `from` is. Both were opened alike. */
 RF_API void rf_belief_copy(rf_belief *to, const rf_belief *from);
+
+/* Makes it one about this problem, after its bytes were copied from elsewhere. */
+RF_API void rf_belief_move(rf_belief *belief, const rf_problem *problem);
 
 /* Kind number `index`, or null past the last. */
 RF_API const rf_belief_kind *rf_belief_kind_at(unsigned index);

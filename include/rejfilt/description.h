@@ -14,6 +14,21 @@ typedef struct rf_parameter {
     double drift;     /* default standard deviation of a step of its random walk, in the chart */
 } rf_parameter;
 
+/* How a parameter moves. All in the chart; per unit of time. */
+typedef enum rf_motion_kind {
+    RF_MOTION_WALK,      /* at random, by its drift */
+    RF_MOTION_REVERTING, /* at random, but drawn back to a centre (Ornstein-Uhlenbeck) */
+    RF_MOTION_TELEGRAPH  /* from one of two levels to the other, at random times */
+} rf_motion_kind;
+
+/* How a parameter moves, in its chart. */
+typedef struct rf_motion {
+    rf_motion_kind kind;     /* one of zeros is a walk */
+    double centre, sd, time; /* reverting: where to, its standard deviation after a long time, its correlation time > 0 */
+    double level[2];         /* telegraph: where it dwells, */
+    double dwell[2];         /* and for how long on average, > 0 */
+} rf_motion;
+
 /* How a designer that knows nothing of the model chooses a setting. */
 typedef enum rf_setting_role {
     RF_SETTING_FIXED,    /* always `low` */
@@ -42,8 +57,10 @@ typedef struct rf_description {
     unsigned outcomes; /* 0, 1, ... outcomes − 1; or 0 when the outcome is a real number */
     int is_log;        /* the likelihood function returns a logarithm */
     double fringe;     /* if the likelihood is a cosine of (parameter - guess) * time: its period; else 0 */
+    unsigned interchangeable; /* the first so many parameters may change places: the likelihood is the same; 0: none */
     rf_parameter parameter[RF_DESCRIBED_MAX]; /* in the order of x[] */
     rf_setting setting[RF_DESCRIBED_MAX];     /* in the order of setting[] */
+    rf_motion motion[RF_DESCRIBED_MAX];       /* by default of each parameter; zeros: it walks by its drift */
 } rf_description;
 
 #endif

@@ -13,17 +13,18 @@ typedef enum rf_health {
     RF_TRACKING = 0,   /* the latest test was passed */
     RF_SUSPICIOUS = 1, /* outcomes are less likely than they should be */
     RF_RECOVERING = 2, /* widened, until the tests pass again */
-    RF_LOST = 3        /* widening did not help: the belief went back to its prior, or the caller stops */
+    RF_LOST = 3,       /* widening did not help: the belief began again where it had been at home, or the caller stops */
+    RF_FAULT = 4       /* outcomes do not vary as they should: nothing is learnt from them until they do */
 } rf_health;
 
-/* "tracking", "suspicious", "recovering", "lost". */
+/* "tracking", "suspicious", "recovering", "lost", "fault". */
 RF_API const char *rf_health_name(rf_health health);
 
 /* What to do when tests of the belief's health fail. */
 typedef enum rf_on_lost {
-    RF_ON_LOST_WIDEN = 0,   /* widen and go on widening */
-    RF_ON_LOST_RESTART = 1, /* widen; after eight failed tests in a row, back to the prior */
-    RF_ON_LOST_STOP = 2,    /* widen; after eight failed tests in a row, the state is RF_LOST and the caller stops */
+    RF_ON_LOST_RESTART = 0, /* widen; when that does not help, begin again, wide, where it has been at home */
+    RF_ON_LOST_WIDEN = 1,   /* widen and go on widening */
+    RF_ON_LOST_STOP = 2,    /* widen; when that does not help, the state is RF_LOST and the caller stops */
     RF_ON_LOST_IGNORE = 3,  /* no tests, no anchors: the bare belief */
     RF_ON_LOST_WATCH = 4    /* tests and anchors, but nothing is done about it */
 } rf_on_lost;

@@ -9,9 +9,11 @@ typedef void RF(dynamics)(rf_real elapsed, rf_real F[], rf_real Q[]);
 
 /* A number that differs when the structures that a kernel works on differ. */
 #if RF_BITS == 32
-#define RF32_LAYOUT (uint32_t)(sizeof(rf32_task) << 16 ^ sizeof(rf32_tally) << 8 ^ sizeof(rf32_model))
+#define RF32_LAYOUT                                                                                                    \
+    (uint32_t)(sizeof(rf32_task) << 16 ^ sizeof(rf32_tally) << 8 ^ sizeof(rf32_model) ^ sizeof(rf_description) << 4)
 #else
-#define RF64_LAYOUT (uint32_t)(sizeof(rf64_task) << 16 ^ sizeof(rf64_tally) << 8 ^ sizeof(rf64_model))
+#define RF64_LAYOUT                                                                                                    \
+    (uint32_t)(sizeof(rf64_task) << 16 ^ sizeof(rf64_tally) << 8 ^ sizeof(rf64_model) ^ sizeof(rf_description) << 4)
 #endif
 
 struct RF(design); /* see design.h */

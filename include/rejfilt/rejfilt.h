@@ -153,7 +153,10 @@ typedef struct rf32_model {
    by int64 z[dim], zz[RF_TRIANGLE(dim)], the sums of z and zzᵀ over the accepted, and workspace.
    All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
 typedef struct rf32_tally {
-    uint64_t over; /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+    union {
+        uint64_t over;    /* with RF_REJECT and RF_LATTICE: Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+        uint64_t entropy; /* with RF_WEIGHT: Σ of −w·ln w over the first 4,096 attempts, in units of 2⁻²⁵ */
+    };
     union {
         rf_counts count; /* with RF_REJECT and RF_LATTICE */
         uint64_t weight; /* with RF_WEIGHT: Σ of weights, in units of 2⁻²⁵ */
@@ -258,7 +261,7 @@ RF_API void rf32_filter_draw(const rf32_filter *filter, const rf32_model *model,
 /* Everything that decides what an attempt does. Read-only while attempts run. */
 typedef struct rf32_task {
     const rf32_model *model;    /* the likelihood */
-    const float *mean, *factor; /* of the filter before the update */
+    const float *mean, *factor; /* candidates are mean + factor·z: the filter's, or what whitens the first z */
     const float *records;       /* `count` records of model->settings + 1 numbers */
     const float *wrap;          /* null, or per parameter the period in standard deviations and the cut */
     float rest;                 /* of one parameter's mean, for the update: attempts do not use it */
@@ -313,7 +316,7 @@ RF_API rf_status rf32_tally_add(rf32_tally *total, const rf32_tally *part);
 /* ---- Update ------------------------------------------------------------------------------ */
 
 /* How to update. Begin with rf32_options_default, which is for small machines, and change what you want: with records that tell little,
-   RF_WEIGHT and 1,000 attempts (docs/choosing.md). */
+   RF_WEIGHT and 128 attempts for each parameter (docs/choosing.md). */
 struct rf32_options {
     uint32_t attempts;     /* m: attempts of a batch */
     uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
@@ -348,6 +351,8 @@ struct rf32_report {
     float delta;                             /* δ̂: 1 − δ̂ bounds the overlap with the exact posterior */
     float log_evidence;                      /* hedged estimate of ln P(E), with ln κ */
     float log_evidence_variance;             /* of its sampling error */
+    float loss;                              /* what the new Gaussian misses of the posterior, in nats; 0 where that is not measured: with
+                                                another sampler than RF_WEIGHT, over 4,096 attempts, over 16 parameters, of wide angles */
 };
 
 /* Learns from `count` records at once, row by row: the settings, then the outcome. The filter's Gaussian becomes that of the
@@ -420,7 +425,10 @@ typedef struct rf64_model {
    by int64 z[dim], zz[RF_TRIANGLE(dim)], the sums of z and zzᵀ over the accepted, and workspace.
    All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
 typedef struct rf64_tally {
-    uint64_t over; /* Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+    union {
+        uint64_t over;    /* with RF_REJECT and RF_LATTICE: Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
+        uint64_t entropy; /* with RF_WEIGHT: Σ of −w·ln w over the first 4,096 attempts, in units of 2⁻²⁵ */
+    };
     union {
         rf_counts count; /* with RF_REJECT and RF_LATTICE */
         uint64_t weight; /* with RF_WEIGHT: Σ of weights, in units of 2⁻²⁵ */
@@ -525,7 +533,7 @@ RF_API void rf64_filter_draw(const rf64_filter *filter, const rf64_model *model,
 /* Everything that decides what an attempt does. Read-only while attempts run. */
 typedef struct rf64_task {
     const rf64_model *model;    /* the likelihood */
-    const double *mean, *factor; /* of the filter before the update */
+    const double *mean, *factor; /* candidates are mean + factor·z: the filter's, or what whitens the first z */
     const double *records;      /* `count` records of model->settings + 1 numbers */
     const double *wrap;         /* null, or per parameter the period in standard deviations and the cut */
     double rest;                /* of one parameter's mean, for the update: attempts do not use it */
@@ -580,7 +588,7 @@ RF_API rf_status rf64_tally_add(rf64_tally *total, const rf64_tally *part);
 /* ---- Update ------------------------------------------------------------------------------ */
 
 /* How to update. Begin with rf64_options_default, which is for small machines, and change what you want: with records that tell little,
-   RF_WEIGHT and 1,000 attempts (docs/choosing.md). */
+   RF_WEIGHT and 128 attempts for each parameter (docs/choosing.md). */
 struct rf64_options {
     uint32_t attempts;     /* m: attempts of a batch */
     uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
@@ -615,6 +623,8 @@ struct rf64_report {
     double delta;                            /* δ̂: 1 − δ̂ bounds the overlap with the exact posterior */
     double log_evidence;                     /* hedged estimate of ln P(E), with ln κ */
     double log_evidence_variance;            /* of its sampling error */
+    double loss;                             /* what the new Gaussian misses of the posterior, in nats; 0 where that is not measured: with
+                                                another sampler than RF_WEIGHT, over 4,096 attempts, over 16 parameters, of wide angles */
 };
 
 /* Learns from `count` records at once, row by row: the settings, then the outcome. The filter's Gaussian becomes that of the

@@ -16,6 +16,7 @@
 
 #include "belief.h"
 #include "health.h"
+#include "world.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,13 +26,20 @@ extern "C" {
 
 enum { RF_ASK_MAX = 32, RF_BATCH_MAX = 1024 }; /* questions asked together; records told together */
 
+struct rf_step;
+
+/* Called when health has changed. */
+typedef void rf_on_health(void *user, rf_health before, const struct rf_step *step);
+
 /* What a session is opened with. Begin with rf_config_default. Everything it points to outlives the session. */
 typedef struct rf_config {
     const rf_model *model;        /* what is measured */
     rf_description description;   /* the model's; charts, ranges and costs may be changed */
     rf_prior prior[RF_DESCRIBED_MAX]; /* one per parameter */
     double drift[RF_DESCRIBED_MAX];   /* standard deviation of a parameter's step per unit of time, in the chart */
-    const char *belief;           /* "gaussian", "particles:2000", ... */
+    rf_motion motion[RF_DESCRIBED_MAX]; /* how it moves, where that is no walk */
+    int learns_drift;             /* the drifts are where it begins: how fast parameters walk is learnt */
+    const char *belief;           /* "mixture", "particles:2000", ...; null: rf_config_belief */
     const rf_belief_kind *own;    /* a kind of belief of the caller's, which `belief` then names; else null */
     const char *design;           /* "auto", "risk", ...; null: settings come with the records */
     const rf_engine *engine;      /* null: serial */
@@ -45,11 +53,17 @@ typedef struct rf_config {
     double kappa;                 /* in units of the model's bound; 0: controlled, from 1 */
     double recovery;              /* as in rf64_options */
     rf_on_lost on_lost;           /* what to do when tests fail */
+    rf_on_health *on_health;      /* null: nobody is told */
+    void *on_health_user;         /* given to it */
     long anchor_every;            /* one experiment of so many is an anchor; -1: as the design has it */
 } rf_config;
 
-/* The model's priors and drifts, its own or the automatic design, 1,000 weighted attempts, seed 1. */
+/* The model's priors and drifts, its own or the automatic design, 128 weighted attempts a parameter, seed 1. */
 RF_API rf_config rf_config_default(const rf_model *model);
+/* The belief's name: as given, or else a mixture, which is one Gaussian where that is enough; and one Gaussian where the
+   configuration asks for what only that has (another sampler, number of attempts, κ, float, strict), and for more than
+   three parameters. */
+RF_API const char *rf_config_belief(const rf_config *config);
 
 /* Can each parameter have its prior, in its chart? Returns a refusal, and in `parameter` whose prior it is about. */
 RF_API rf_status rf_config_check(const rf_config *config, unsigned *parameter);
@@ -77,10 +91,17 @@ typedef struct rf_step {
     double covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
     double setting[RF_DESCRIBED_MAX], outcome;                    /* of the latest record */
     rf64_report report;                                       /* of the update */
+    const rf_belief *belief; /* all that is known, until the session changes */
+    const char *form; /* what the belief is now: "gaussian", "mixture" or "particles"; null where it is always the same */
     rf_health health;                                         /* what the tests say */
     int is_tested;              /* this step's outcomes tested the belief: 1 it failed, -1 it passed, 0 no test */
     uint32_t widened, restarts; /* since the start */
     double log_evidence, log_evidence_variance; /* of all records so far */
+    double drift[RF_DESCRIBED_MAX];             /* standard deviation of a step of each parameter's walk, as believed now; */
+    double drift_spread;                        /* ln of the factor by which a learnt one has varied of late; 0: not learnt */
+    double loss;                                /* what the updates so far lost by the belief's shape, in nats */
+    int is_coarse;                              /* so much of it still matters that intervals may be wrong */
+    unsigned events;                            /* of a simulated world: bits as in world.h */
     double seconds;                             /* spent in the update, where somebody measured it */
 } rf_step;
 
@@ -139,11 +160,10 @@ RF_API int rf_session_load(rf_session *session, const unsigned char *bytes, size
 
 /* What is simulated. */
 typedef struct rf_simulation {
-    rf_config config;      /* of each trial's session, and of its world */
+    rf_config config;      /* of each trial's session */
     long steps;            /* measurements */
     uint32_t batch;        /* of them that are asked for and learnt from together, 1 to RF_ASK_MAX */
-    double jump;           /* of the first parameter's truth, in the chart, before measurement jump_at; 0: none */
-    long jump_at;          /* from 1 */
+    rf_world world;        /* where it differs from what is believed */
     int is_truth_gaussian; /* the truth is drawn from the belief's Gaussian, not from the prior that it stands for */
 } rf_simulation;
 

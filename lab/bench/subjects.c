@@ -70,12 +70,14 @@ void subject_attempts(void *context, uint32_t amount)
     subject *s = context;
     if (s->bits == 32) {
         const rf32_engine *engine = rf_engine_f32(s->engine);
-        rf32_task task = {&s->m32, rf32_filter_mean(s->f32), rf32_filter_factor(s->f32), s->record32, 0, 0, 1, 1, 0, s->sampler, 1};
+        rf32_task task = {.model = &s->m32, .mean = rf32_filter_mean(s->f32), .factor = rf32_filter_factor(s->f32), .records = s->record32,
+                          .seed = 1, .count = 1, .sampler = s->sampler, .kappa = 1};
         rf32_tally_clear(&s->f32->tally, s->m32.dim, 0);
         engine->run(engine->self, &task, 0, amount, &s->f32->tally);
     } else {
         const rf64_engine *engine = rf_engine_f64(s->engine);
-        rf64_task task = {&s->m64, rf64_filter_mean(s->f64), rf64_filter_factor(s->f64), s->record64, 0, 0, 1, 1, 0, s->sampler, 1};
+        rf64_task task = {.model = &s->m64, .mean = rf64_filter_mean(s->f64), .factor = rf64_filter_factor(s->f64), .records = s->record64,
+                          .seed = 1, .count = 1, .sampler = s->sampler, .kappa = 1};
         rf64_tally_clear(&s->f64->tally, s->m64.dim, 0);
         engine->run(engine->self, &task, 0, amount, &s->f64->tally);
     }

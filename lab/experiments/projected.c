@@ -74,6 +74,19 @@ static rf_status stretch(rf_belief *belief, const double factor[])
     return RF_OK;
 }
 
+static rf_status shift(rf_belief *belief, const double by[])
+{
+    of(belief)->form.mean += by[0];
+    return RF_OK;
+}
+
+static rf_status place(rf_belief *belief, const double mean[], const double sd[])
+{
+    of(belief)->form.mean = mean[0];
+    of(belief)->form.variance = sd[0] * sd[0];
+    return RF_OK;
+}
+
 static uint32_t updates(const rf_belief *belief) { return of(belief)->updates; }
 
 /* No run of an experiment is kept. */
@@ -93,7 +106,7 @@ static rf_belief *open_closed_form(const rf_belief_setup *setup, char *error, si
 
 #define PROJECTED(kind, opened, learns)                                                                                \
     {.name = kind, .open = opened, .restart = restart, .pass = pass, .update = learns, .moments = moments, .draw = draw, \
-     .quantile = quantile, .stretch = stretch, .updates = updates, .save = save, .load = load}
+     .quantile = quantile, .stretch = stretch, .shift = shift, .place = place, .updates = updates, .save = save, .load = load}
 
 const rf_belief_kind projected_closed_form = PROJECTED("closed form", open_closed_form, learn_exactly);
 

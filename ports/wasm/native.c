@@ -32,6 +32,10 @@ static int play(const char *name, const double a[4])
         return track_set((uint32_t)a[0], (uint32_t)a[1], (float)a[2], (float)a[3]);
     if (is(name, "kick")) {
         track_kick((float)a[0]);
+    } else if (is(name, "fail")) {
+        track_fail((uint32_t)a[0]);
+    } else if (is(name, "unrest")) {
+        track_unrest((float)a[0]);
     } else if (is(name, "step")) {
         for (uint32_t i = 0; i < (uint32_t)a[0]; i++) {
             if (track_step() < 0)

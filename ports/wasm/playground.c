@@ -11,6 +11,7 @@
 enum { SETTINGS = 2 };
 
 static RF_ALIGNED unsigned char memory[RF32_FILTER_BYTES(1)];
+static RF_ALIGNED unsigned char held[RF32_FILTER_BYTES(1)]; /* the filter before outcomes were all alike, */
 static rf32_filter *filter;
 
 /* What a session of the library keeps beside its belief; that one works in double, and does not fit. */
@@ -21,12 +22,14 @@ static struct {
     const rf32_design *design;
     rf32_watch watch;
     rf32_evidence evidence;
-    uint32_t experiments, anchors;
+    uint32_t experiments, anchors, held_for; /* and how long ago that was */
     float drift, prior_mean, prior_sd;
     int adapts_kappa;
 } tracker;
 
-static float truth, kick;
+static float truth, kick, unrest;
+static uint32_t update;  /* the latest one's number */
+static uint32_t failing; /* measurements that the detector will not make */
 static playground_view view;
 static playground_draw draws[PLAYGROUND_DRAWS];
 static float curve[PLAYGROUND_CURVE];
@@ -48,19 +51,25 @@ static void show_belief(float mean[1], float sd[1])
 static const rf32_instance *const instance = &rf32_model_precession;
 
 static void draw(const void *self, uint32_t index, uint32_t purpose, float x[]) { rf32_filter_draw(self, &tracker.model, index, purpose, x); }
-static void sds(const void *self, float sd[]) { sd[0] = rf32_filter_sd(self, 0); }
+
+static void moments(const void *self, float mean[], float sd[])
+{
+    mean[0] = rf32_filter_mean(self)[0];
+    sd[0] = rf32_filter_sd(self, 0);
+}
+
 static void stretch(void *self, const float factor[]) { rf32_stretch(self, factor); }
 
-static void restart(void *self)
+static void place(void *self, const float mean[], const float sd[])
 {
-    const float variance = tracker.prior_sd * tracker.prior_sd;
-    rf32_prior_covariance(self, &tracker.prior_mean, &variance);
+    const float variance = sd[0] * sd[0];
+    rf32_prior_covariance(self, mean, &variance);
 }
 
 static rf32_watched watched(void)
 {
     const rf32_watched w = {&tracker.watch, instance, &tracker.model, instance->description, tracker.design, tracker.design->anchor_every, tracker.anchors,
-                            RF_ON_LOST_WIDEN, &tracker.prior_sd, filter, filter->seed, rf32_filter_updates(filter), draw, sds, stretch, restart};
+                            RF_ON_LOST_RESTART, &tracker.prior_sd, filter, filter->seed, rf32_filter_updates(filter), draw, moments, stretch, place};
     return w;
 }
 
@@ -73,10 +82,30 @@ static void ask(float setting[])
     tracker.design->choose(&in, setting);
 }
 
+static void diffuse(float elapsed)
+{
+    rf32_watched w = watched();
+    rf32_diffuse(filter, tracker.drift * tracker.drift, elapsed);
+    rf32_health_clip(&w);
+}
+
 static rf_status tell(const float record[], rf32_report *report)
 {
     rf32_watched w = watched();
-    rf32_health_judge(&w, record, 1);
+    const unsigned todo = rf32_health_judge(&w, record, 1);
+    tracker.held_for++;
+    if (todo & RF_HEALTH_HOLD) {
+        memcpy(held, memory, sizeof held);
+        tracker.held_for = 0;
+    }
+    if (todo & RF_HEALTH_BACK) {
+        const rf32_filter now = *filter; /* random numbers go on */
+        memcpy(memory, held, sizeof held);
+        filter->tally = now.tally;
+        diffuse((float)tracker.held_for);
+    }
+    if (todo & RF_HEALTH_SKIP)
+        return RF_OK;
     const rf_status status = rf32_update(filter, &tracker.model, record, 1, &tracker.options, &attempts_engine, report);
     if (status < 0)
         return status;
@@ -84,6 +113,7 @@ static rf_status tell(const float record[], rf32_report *report)
     if (tracker.adapts_kappa)
         tracker.options.kappa = report->kappa_next;
     rf32_health_act(&w);
+    rf32_health_clip(&w);
     return status;
 }
 
@@ -112,9 +142,12 @@ int32_t track_open(uint32_t seed)
     if (status < 0)
         return status;
     show_belief(&tracker.prior_mean, &tracker.prior_sd);
+    rf32_health_begin(&tracker.watch, &tracker.prior_mean, 1, 0);
     choose_design(designs[0]);
     truth = (float)(description->low + (description->high - description->low) * rf64_uniform(rf_draw(filter->seed, 0, 0, 1, RF_FOR_TRUTH).word[2]));
     kick = 0;
+    unrest = 1;
+    failing = 0;
     view = (playground_view){.truth = truth, .kappa = 1};
     show_belief(&view.mean, &view.sd);
     view.prior_mean = view.mean;
@@ -137,6 +170,8 @@ int32_t track_set(uint32_t attempts, uint32_t design, float kappa, float drift)
 }
 
 void track_kick(float size) { kick += size; }
+void track_fail(uint32_t count) { failing = count; }
+void track_unrest(float factor) { unrest = factor >= 0 && factor <= 10 ? factor : 1; }
 
 /* The truth's step before measurement `shot`. */
 static void walk(uint32_t shot)
@@ -144,29 +179,31 @@ static void walk(uint32_t shot)
     rf_words w = rf_draw(filter->seed, shot, 0, 0, RF_FOR_TRUTH);
     float z, other;
     rf32_normal_pair(w.word[0], w.word[1], &z, &other);
-    truth += tracker.drift * z;
+    truth += unrest * tracker.drift * z;
     truth += kick;
     kick = 0;
 }
 
 int32_t track_step(void)
 {
-    const uint32_t shot = rf32_filter_updates(filter);
+    const uint32_t shot = tracker.experiments;
     float record[SETTINGS + 1];
-    rf32_report report;
+    rf32_report report = {.kappa = view.kappa, .update = update};
     rf_status status = RF_OK;
     if (shot > 0) {
-        status = rf32_diffuse(filter, tracker.drift * tracker.drift, 1);
+        diffuse(1);
         walk(shot);
     }
     ask(record);
-    record[SETTINGS] = rf32_instance_outcome(instance, &truth, record, filter->seed, shot);
+    record[SETTINGS] = failing > 0 ? 0 : rf32_instance_outcome(instance, &truth, record, filter->seed, shot);
+    failing -= failing > 0;
     view.is_anchor = tracker.anchors;
     show_belief(&view.prior_mean, &view.prior_sd);
     if (status >= 0)
         status = tell(record, &report);
     if (status < 0)
         return status;
+    update = report.update;
     view.step = shot;
     view.truth = truth;
     show_belief(&view.mean, &view.sd);
@@ -190,7 +227,7 @@ playground_draw *track_draws(uint32_t first, uint32_t count)
     const float setting[SETTINGS] = {view.time, view.reference}, scale = 1 / view.kappa;
     for (uint32_t i = 0; i < count && i < PLAYGROUND_DRAWS; i++) {
         const uint32_t attempt = first + i, is_odd = attempt % 2;
-        const rf_words w = rf_draw(filter->seed, view.step, attempt / 2, 0, RF_FOR_ATTEMPTS);
+        const rf_words w = rf_draw(filter->seed, update, attempt / 2, 0, RF_FOR_ATTEMPTS);
         float z[2];
         rf32_normal_pair(w.word[0], w.word[1], &z[0], &z[1]);
         const float on_grid = (z[is_odd] + 1536.0f) - 1536.0f, x = view.prior_mean + view.prior_sd * on_grid;

@@ -9,7 +9,7 @@ enum {
     PLAYGROUND_ATTEMPTS = 1000000, /* of one batch, at most */
     PLAYGROUND_DRAWS = 4096,       /* that can be looked at together */
     PLAYGROUND_CURVE = 512,        /* points of the likelihood's curve */
-    PLAYGROUND_COARSE = 4          /* tracking, with a standard deviation held at the spacing of floats */
+    PLAYGROUND_COARSE = 5          /* tracking, with a standard deviation held at the spacing of floats */
 };
 
 /* ---- A truth that drifts, and the filter that follows it ---- */
@@ -42,6 +42,12 @@ int32_t track_set(uint32_t attempts, uint32_t design, float kappa, float drift);
 
 /* The truth jumps by `size` before the next measurement. */
 void track_kick(float size);
+
+/* The detector says 0 for the next `count` measurements. */
+void track_fail(uint32_t count);
+
+/* The truth's steps are `factor` times as large as the filter believes, from 0 to 10. */
+void track_unrest(float factor);
 
 /* The world moves, the design asks, the world answers, the filter learns. Negative: refused. */
 int32_t track_step(void);

@@ -9,6 +9,8 @@ export function play(wasm, script) {
     open: seed => refused(wasm.track_open(seed)),
     set: (attempts, design, kappa, drift) => refused(wasm.track_set(attempts, design, kappa, drift)),
     kick: size => wasm.track_kick(size),
+    fail: count => wasm.track_fail(count),
+    unrest: factor => wasm.track_unrest(factor),
     step(count) {
       for (let i = 0; i < count; i++) {
         refused(wasm.track_step());

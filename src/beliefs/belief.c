@@ -57,7 +57,14 @@ void rf_belief_copy(rf_belief *to, const rf_belief *from)
 {
     const rf_problem *problem = to->problem;
     memcpy(to, from, from->bytes);
-    to->problem = problem;
+    rf_belief_move(to, problem);
+}
+
+void rf_belief_move(rf_belief *belief, const rf_problem *problem)
+{
+    belief->problem = problem;
+    if (belief->kind->moved)
+        belief->kind->moved(belief);
 }
 
 rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error,
@@ -68,7 +75,7 @@ rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setu
         rf_fail(error, size, "belief '%s': out of memory", kind->name);
         return NULL;
     }
-    const rf_belief head = {kind, setup->problem, setup->seed, bytes};
+    const rf_belief head = {kind, setup->problem, setup->seed, bytes, 0, 0};
     *belief = head;
     return belief;
 }
@@ -93,6 +100,42 @@ rf_status rf_belief_check(const rf_belief *belief, const double records[], uint3
         if (!rf64_is_finite(records[i]))
             return RF_REFUSED_EVIDENCE;
     return RF_OK;
+}
+
+void rf_belief_variances(const rf_belief *belief, double v[])
+{
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    belief->kind->moments(belief, mean, covariance);
+    for (unsigned i = 0; i < belief->problem->description.dim; i++)
+        v[i] = covariance[RF_TRIANGLE(i) + i];
+}
+
+/* Of the parameter that has changed least; at most 1. */
+static double narrowed(const double narrow[], const double wide[], unsigned dim)
+{
+    double most = 0;
+    for (unsigned i = 0; i < dim; i++)
+        most = rf64_max(most, narrow[i] / wide[i]);
+    return rf64_min(most, 1);
+}
+
+void rf_belief_lose(rf_belief *belief, const double before[], double nats)
+{
+    double now[RF_DESCRIBED_MAX];
+    belief->live += nats;
+    if (!(belief->live > 0))
+        return;
+    rf_belief_variances(belief, now);
+    belief->live *= narrowed(now, before, belief->problem->description.dim);
+}
+
+double rf_belief_forget(rf_belief *belief, const double before[])
+{
+    double now[RF_DESCRIBED_MAX];
+    rf_belief_variances(belief, now);
+    const double kept = narrowed(before, now, belief->problem->description.dim);
+    belief->live *= kept;
+    return kept;
 }
 
 rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective, double log_evidence)
@@ -136,6 +179,34 @@ rf32_model rf32_problem_model(const rf_problem *problem)
     rf32_model model = rf32_instance_model(problem->model->f32, own);
     model.charts = problem->charts_float;
     return model;
+}
+
+unsigned rf_problem_interchangeable(const rf_problem *problem)
+{
+    const unsigned count = problem->description.interchangeable;
+    for (unsigned i = 1; i < count; i++) {
+        const rf64_chart *a = &problem->charts[0], *b = &problem->charts[i];
+        const rf_prior *p = &problem->prior[0], *q = &problem->prior[i];
+        if (a->kind != b->kind || a->low != b->low || a->high != b->high || p->is_gaussian != q->is_gaussian ||
+            p->first != q->first || p->second != q->second)
+            return 0;
+    }
+    return count;
+}
+
+int rf_problem_order(const rf_problem *problem, const double values[], unsigned order[])
+{
+    const unsigned count = rf_problem_interchangeable(problem);
+    int is_moved = 0;
+    for (unsigned i = 0; i < problem->description.dim; i++) {
+        unsigned at = i;
+        for (; i < count && at > 0 && values[order[at - 1]] > values[i]; at--) {
+            order[at] = order[at - 1];
+            is_moved = 1;
+        }
+        order[at] = i;
+    }
+    return is_moved;
 }
 
 /* Through a filter of that parameter alone. */

@@ -173,19 +173,147 @@ static int32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *
     return again ? RF(gather)(task, o, engine, tally) : attempts;
 }
 
+/* ---- Whitened points ---- */
+
+/* The lattice's first m points have nearly mean 0 and covariance 1. Candidates μ + L·W⁻¹·(q − q̄), with q̄ and W·Wᵀ the mean and
+   the covariance of the points q themselves, have exactly the Gaussian's: what an update leaves is then the likelihood's doing.
+   To the attempts it is another mean and factor, so that every engine does it. */
+
+enum { WHITE_DIM = RF_DIM_MAX < RF_LATTICE_STRIDES ? RF_DIM_MAX : RF_LATTICE_STRIDES, /* more parameters are left as they are, ... */
+       WHITE_LEAST = 8,                                                              /* ... and fewer points for each than this */
+       WHITE_BLOCK = 64 };
+
+/* Σq and Σqqᵀ over the first n points. */
+static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int64_t *z, int64_t *zz)
+{
+    int16_t q[WHITE_DIM][WHITE_BLOCK];
+    uint32_t start[WHITE_DIM];
+    rf_words w = {{0}};
+    for (unsigned d = 0; d < dim; d++) {
+        if (d % 4 == 0)
+            w = rf_draw(task->seed, task->update, 0, d / 4, RF_FOR_LATTICE);
+        start[d] = w.word[d % 4];
+        z[d] = 0;
+        for (unsigned j = 0; j <= d; j++)
+            zz[RF(at)(d, j)] = 0;
+    }
+    for (uint32_t first = 0; first < n; first += WHITE_BLOCK) {
+        const uint32_t count = n - first < WHITE_BLOCK ? n - first : WHITE_BLOCK;
+        for (unsigned d = 0; d < dim; d++) {
+            const uint32_t stride = rf_lattice_stride[d], begin = start[d] + first * stride;
+            const int16_t *from = rf_lattice_normal + begin % RF_LATTICE_SIZE; /* stride 1: the table goes on past its end */
+            int32_t sum = 0;
+            for (uint32_t k = 0; k < count; k++) {
+                q[d][k] = d == 0 ? from[k] : rf_lattice_normal[(begin + k * stride) % RF_LATTICE_SIZE];
+                sum += q[d][k];
+            }
+            z[d] += sum;
+            for (unsigned j = 0; j <= d; j++) {
+                int64_t product = 0;
+                for (uint32_t k = 0; k < count; k++)
+                    product += q[d][k] * q[j][k];
+                zz[RF(at)(d, j)] += product;
+            }
+        }
+    }
+}
+
+/* Makes the task's candidates white, n of them. `one`: room for one parameter's factor, mean and q̄; more use the workspace, where q̄ follows
+   the mean, too. */
+static RF_APART void RF(whiten)(RF(filter) *filter, RF(task) *task, uint32_t n, rf_real *one)
+{
+    const unsigned dim = RF_DIM(task->model->dim);
+    int64_t z[WHITE_DIM], zz[RF_TRIANGLE(WHITE_DIM)];
+    if (n < WHITE_LEAST * dim || n > RF_LATTICE_SIZE)
+        return;
+    rf_real unit[1], *w = dim > 1 ? RF(triangle_one)(filter) : unit, *a = dim > 1 ? RF(triangle_two)(filter) : one;
+    rf_real *base = dim > 1 ? RF(vectors)(filter) : one + 1, *off = base + dim;
+    const rf_real *rest = RF(rests)(filter, &task->rest), scale = RF_C(1.0) / ((rf_real)n * RF_GRID);
+    RF(lattice_sums)(task, dim, n, z, zz);
+    for (unsigned i = 0; i < dim; i++) {
+        off[i] = (rf_real)z[i] * scale;
+        for (unsigned j = 0; j <= i; j++)
+            w[RF(at)(i, j)] = (rf_real)((int64_t)n * zz[RF(at)(i, j)] - z[i] * z[j]) * scale * scale;
+    }
+    if (RF(triangle_cholesky)(w, dim, RF_C(0.0625)))
+        return;
+    for (unsigned i = 0; i < dim; i++) { /* A·W = L, by rows from their ends */
+        rf_real move = 0;
+        for (unsigned j = i + 1; j-- > 0;) {
+            rf_real left = task->factor[RF(at)(i, j)];
+            for (unsigned k = j + 1; k <= i; k++)
+                left -= a[RF(at)(i, k)] * w[RF(at)(k, j)];
+            a[RF(at)(i, j)] = left / w[RF(at)(j, j)];
+            move += a[RF(at)(i, j)] * off[j];
+        }
+        base[i] = task->mean[i] + (rest[i] - move);
+    }
+    task->mean = base;
+    task->factor = a;
+}
+
+/* As RF(gather), with white candidates; where too few are accepted, as many again are made with those before them, and all are white
+   anew. The task's are white at first. */
+static RF_APART int32_t RF(gather_white)(RF(filter) *filter, RF(task) *task, const RF(options) *o, const RF(engine) *engine, rf_real *one)
+{
+    const uint32_t fit = RF_ATTEMPTS_MAX / o->attempts, max = o->attempts * (o->batches_max < fit ? o->batches_max : fit);
+    RF(tally) *tally = &filter->tally;
+    for (uint32_t n = o->attempts;; n = n > max / 2 ? max : 2 * n) {
+        if (n > o->attempts) {
+            task->mean = RF(mean)(filter);
+            task->factor = RF(factor)(filter);
+            RF(whiten)(filter, task, n, one);
+        }
+        RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
+        const rf_status status = engine->run(engine->self, task, 0, n, tally);
+        if (status < 0)
+            return status;
+        if (n == max || RF(accepted)(tally, o->sampler) >= (rf_real)o->accepted_min)
+            return (int32_t)n;
+    }
+}
+
+/* What the Gaussian N(μ′, F·Fᵀ), μ′ = μ + move, misses of the posterior: its Kullback-Leibler divergence from it, the mean of
+   ln(likelihood/evidence) less that of the Gaussian from the prior N(μ, L·Lᵀ). y: room for a triangle; move is used up. */
+static RF_APART rf_real RF(loss_of)(const RF(tally) *tally, unsigned dim, uint32_t attempts, const rf_real *l, const rf_real *f, rf_real *move,
+                                    rf_real *y)
+{
+    const double weight = (double)tally->weight;
+    rf_real squares = 0, size = 0;
+    for (unsigned i = 0; i < dim; i++) { /* y = L⁻¹·F, and L⁻¹·move */
+        const rf_real *row = l + RF_TRIANGLE(i);
+        for (unsigned j = 0; j <= i; j++) {
+            rf_real left = f[RF(at)(i, j)];
+            for (unsigned k = j; k < i; k++)
+                left -= row[k] * y[RF(at)(k, j)];
+            y[RF(at)(i, j)] = left / row[i];
+            squares += y[RF(at)(i, j)] * y[RF(at)(i, j)];
+        }
+        for (unsigned k = 0; k < i; k++)
+            move[i] -= row[k] * move[k];
+        move[i] /= row[i];
+        squares += move[i] * move[i];
+        size += RF(log)(y[RF(at)(i, i)]);
+    }
+    const rf_real gained = RF(log)((rf_real)((double)attempts * RF_WEIGHT_UNIT / weight)) - (rf_real)((double)tally->entropy / weight);
+    return RF(max)(gained - RF_C(0.5) * (squares - (rf_real)dim) + size, 0);
+}
+
 /* ---- The new Gaussian ---- */
 
-/* μ ← μ + L·z̄. What rounding takes is kept in `rest`. */
-RF_FN void RF(move_mean)(const RF(tally) *tally, unsigned dim, const RF(task) *task, rf_real *mean, rf_real *rest, rf_real *z)
+/* μ ← μ + F·(z̄ − q̄), F the factor of the candidates; q̄: null where it is 0. What rounding takes is kept in `rest`. With q̄, z ← the move. */
+RF_FN void RF(move_mean)(const RF(tally) *tally, unsigned dim, const RF(task) *task, const rf_real *off, rf_real *mean, rf_real *rest, rf_real *z)
 {
     for (unsigned i = 0; i < dim; i++)
-        z[i] = RF(mean_z)(tally, task->sampler, i);
-    for (unsigned i = 0; i < dim; i++) {
+        z[i] = RF(mean_z)(tally, task->sampler, i) - (off ? off[i] : 0);
+    for (unsigned i = dim; i-- > 0;) {
         const rf_real *row = task->factor + RF_TRIANGLE(i);
         const RF(chart) *chart = RF(chart_of)(task->model, i);
         rf_real move = 0, moved = mean[i];
         for (unsigned j = 0; j <= i; j++)
             move += row[j] * z[j];
+        if (off)
+            z[i] = move;
         rest[i] = RF(add_rounded)(&moved, move + rest[i]);
         if (chart->kind == RF_PERIODIC)
             moved = RF(natural)(chart, moved);
@@ -193,7 +321,7 @@ RF_FN void RF(move_mean)(const RF(tally) *tally, unsigned dim, const RF(task) *t
     }
 }
 
-/* L ← L·chol(C), C the covariance of the accepted z. Returns a note. */
+/* F ← F·chol(C), C the covariance of the accepted z. Returns a note. */
 RF_FN rf_status RF(reshape)(const RF(tally) *tally, unsigned dim, const RF(task) *task, const RF(options) *o, rf_real *factor, rf_real *c)
 {
     rf_real n = RF(accepted)(tally, task->sampler);
@@ -260,18 +388,22 @@ static RF_APART void RF(report_fill)(RF(report) *r, rf_status status, const RF(t
 {
     r->status = status;
     const RF(model) *model = task->model;
+    const int is_weighted = RF_SAMPLER(task->sampler) == RF_WEIGHT;
     rf_real accepted = RF(accepted)(tally, task->sampler), over = (rf_real)tally->over * (RF_C(1.0) / RF_OVER_UNIT);
     r->update = task->update;
     r->attempts = attempts;
     r->accepted = (uint32_t)accepted;
-    r->above = RF_SAMPLER(task->sampler) == RF_WEIGHT ? 0 : tally->count.above;
+    r->above = is_weighted ? 0 : tally->count.above;
     r->nan = tally->nan;
     r->negative = tally->negative;
     r->infinite = tally->infinite;
     r->acceptance = accepted / (rf_real)attempts;
     r->kappa = task->kappa;
     r->largest = RF(min)(tally->largest * task->kappa, RF_LIMIT * RF_LIMIT);
-    r->delta = over > 0 ? over / (accepted + over) : 0;
+    if (is_weighted) /* as if all weights were cut as much as the largest */
+        r->delta = tally->largest > 1 ? 1 - 1 / tally->largest : 0;
+    else
+        r->delta = over > 0 ? over / (accepted + over) : 0;
     r->kappa_next = task->count > 1 ? 1 : RF(kappa_next)(task->kappa, r->delta, r->largest); /* a batch finds its own */
 
     rf_real log_kappa = 0;
@@ -294,12 +426,14 @@ void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
 }
 
 /* What follows the attempts: the tally becomes the new Gaussian. */
-static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const RF(options) *options)
+static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const RF(options) *options, uint32_t attempts, rf_real *loss)
 {
     const unsigned dim = RF_DIM(task->model->dim);
     RF(tally) *tally = &filter->tally;
     rf_real one[2], *mean = RF(mean)(filter), *rest = RF(rests)(filter, &task->rest); /* one: for one parameter; more use the workspace */
     rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0], *z = dim > 1 ? RF(vectors)(filter) + 2 * dim : &one[1];
+    rf_real *factor = (rf_real *)(uintptr_t)task->factor; /* the filter's own, or a white one, which becomes it */
+    const int is_white = RF_SAMPLER_LAST == RF_WEIGHT && task->mean != mean;
     rf_real accepted = RF(accepted)(tally, task->sampler);
     rf_status status = RF_OK;
     status |= tally->largest > 1 ? RF_NOTE_ABOVE : 0;
@@ -308,8 +442,12 @@ static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const
     if (accepted < (options->strict ? 1 : 2)) {
         status |= RF_NOTE_WIDENED | RF(widen)(filter, 1 + options->recovery);
     } else {
-        RF(move_mean)(tally, dim, task, mean, rest, z);
-        status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, mean + dim, c);
+        RF(move_mean)(tally, dim, task, is_white ? task->mean + dim : 0, mean, rest, z);
+        status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, factor, c);
+        if (is_white) /* then the sum it needs is of all attempts: there are at most RF_LATTICE_SIZE */
+            *loss = RF(loss_of)(tally, dim, attempts, mean + dim, factor, z, c);
+        for (size_t i = 0; i < RF_TRIANGLE(dim) && is_white; i++)
+            mean[dim + i] = factor[i];
     }
     status |= RF(hold_sd)(filter, task->model, dim, mean, mean + dim);
     RF(rests_put)(filter, dim, rest);
@@ -319,9 +457,12 @@ static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const
 
 RF_FN rf_status RF(finish)(RF(filter) *filter, RF(task) *task, const RF(options) *options, int32_t attempts, RF(report) *report)
 {
-    rf_status status = RF(conclude)(filter, task, options);
-    if (report)
+    rf_real loss = 0;
+    rf_status status = RF(conclude)(filter, task, options, (uint32_t)attempts, &loss);
+    if (report) {
         RF(report_fill)(report, status, task, &filter->tally, (uint32_t)attempts, options->hedge);
+        report->loss = loss;
+    }
     return status;
 }
 
@@ -371,14 +512,26 @@ RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, c
 {
     RF(tally) *tally = &filter->tally;
     const RF(engine) *runner = engine ? engine : &RF(serial);
-    RF(task) task = {model,        RF(mean)(filter), RF(factor)(filter), records,          0, 0,
-                     filter->seed, count,            tally->update,      options->sampler, options->kappa};
+    rf_real one[3];
+    RF(task) task = {.model = model,
+                     .mean = RF(mean)(filter),
+                     .factor = RF(factor)(filter),
+                     .records = records,
+                     .seed = filter->seed,
+                     .count = count,
+                     .update = tally->update,
+                     .sampler = options->sampler,
+                     .kappa = options->kappa};
+    const int is_wrapped = RF(is_wrapped)(filter, model);
     RF(rests_take)(filter, &task.rest);
+    const int is_white = RF_SAMPLER(options->sampler) == RF_WEIGHT && RF_DIM(model->dim) <= WHITE_DIM && !is_wrapped;
+    if (is_white)
+        RF(whiten)(filter, &task, options->attempts, one);
     rf_status status = count > 1 && !options->strict ? RF(lower_kappa)(&task, options, runner, tally) : RF_OK;
-    if (status >= 0 && RF(is_wrapped)(filter, model)) {
+    if (status >= 0 && is_wrapped) {
         status = RF(update_wrapped)(filter, &task, options, runner, report);
     } else if (status >= 0) {
-        const int32_t attempts = RF(gather)(&task, options, runner, tally);
+        const int32_t attempts = is_white ? RF(gather_white)(filter, &task, options, runner, one) : RF(gather)(&task, options, runner, tally);
         status = attempts < 0 ? attempts : RF(finish)(filter, &task, options, attempts, report);
     }
     if (status < 0)

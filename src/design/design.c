@@ -28,6 +28,57 @@ void RF(design_roles)(const RF(design_input) *in, const rf_real guess[], const r
     }
 }
 
+/* P(1) at the mean, on top of the fringe and half a fringe away: how far they are apart. */
+static rf_real contrast(const RF(design_input) *in, const rf_real setting[], unsigned guess, unsigned time, rf_real t)
+{
+    rf_real s[RF_DESCRIBED_MAX], top, bottom;
+    for (unsigned i = 0; i < in->description->settings; i++)
+        s[i] = setting[i];
+    s[time] = t;
+    s[guess] = in->mean[in->description->setting[guess].parameter];
+    RF(model_likelihoods)(in->model, in->mean, 0, 1, s, 1, &top);
+    s[guess] += RF_C(0.5) * (rf_real)in->description->fringe / t;
+    RF(model_likelihoods)(in->model, in->mean, 0, 1, s, 1, &bottom);
+    return in->model->is_log ? RF(abs)(RF(exp)(top) - RF(exp)(bottom)) : RF(abs)(top - bottom);
+}
+
+static void shorten_time(const RF(design_input) *in, rf_real setting[], unsigned guess, unsigned time, rf_real least)
+{
+    const rf_real low = (rf_real)in->description->setting[time].low;
+    rf_real long_time = setting[time], t = long_time;
+    if (!(t > 0) || !RF(is_finite)(t))
+        return;
+    least *= contrast(in, setting, guess, time, t * RF_C(1e-3));
+    if (!(least > 0) || contrast(in, setting, guess, time, t) >= least)
+        return;
+    for (int halvings = 0; halvings < 60 && t > low && contrast(in, setting, guess, time, t) < least; halvings++) {
+        long_time = t;
+        t *= RF_C(0.5);
+    }
+    for (int step = 0; step < 8; step++) {
+        const rf_real middle = RF_C(0.5) * (t + long_time);
+        if (contrast(in, setting, guess, time, middle) < least)
+            long_time = middle;
+        else
+            t = middle;
+    }
+    setting[time] = RF(max)(t, low);
+}
+
+int RF(design_is_pair)(const rf_description *description, unsigned guess, unsigned time)
+{
+    const rf_setting *g = &description->setting[guess], *t = &description->setting[time];
+    return g->role == RF_SETTING_GUESS && t->role == RF_SETTING_TIME && g->parameter == t->parameter;
+}
+
+void RF(design_shorten)(const RF(design_input) *in, rf_real least, rf_real setting[])
+{
+    for (unsigned i = 0; i < in->description->settings && in->description->fringe > 0 && in->description->outcomes > 0; i++)
+        for (unsigned j = 0; j < in->description->settings; j++)
+            if (RF(design_is_pair)(in->description, i, j) && !in->description->setting[j].is_integer)
+                shorten_time(in, setting, i, j, least);
+}
+
 static const RF(design) designs[] = {
 #define RF_DESIGN(identifier, name, anchors, blind, fringe) {name, RF(design_##identifier), anchors, blind, fringe},
 #include "list.def"

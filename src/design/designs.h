@@ -5,3 +5,11 @@
 #define RF_DESIGN(identifier, name, anchors, blind, fringe) RF(designer) RF(design_##identifier);
 #include "list.def"
 #undef RF_DESIGN
+
+/* With decoherence that the model knows of, long times show nothing: shortens times until the fringe at the mean has
+   `least` of the contrast that it has at short ones. */
+void RF(design_shorten)(const RF(design_input) *in, rf_real least, rf_real setting[]);
+#define RF_DESIGN_CONTRAST RF_C(0.44932896411722156) /* e^-0.8: at 0.8 T2 */
+
+/* Are these settings the guess and the time of one fringe? */
+int RF(design_is_pair)(const rf_description *description, unsigned guess, unsigned time);

@@ -1,19 +1,28 @@
 /* Is the filter still where the truth is? Anchors ask it directly; for designs without them, outcomes that keep being
-   less likely than the filter expects give it away. Compiled per precision. */
+   less likely than the filter expects give it away; and outcomes that stay the same when they should not say that the
+   detector is at fault, not the filter. Compiled per precision. */
 #include "health.h"
 
-#define STRETCH RF_C(2.2)    /* of the standard deviation, by a failed test ... */
-#define WIDEST RF_C(2.0)     /* ... up to this many of the prior's */
-#define FORGET RF_C(0.9)     /* weight of the past in the running surprise, per update */
-#define SUSPECT RF_C(3.0)    /* standard deviations of surprise that are noted, */
-#define FAILED RF_C(4.5)     /* that are acted upon, */
-#define CALM RF_C(2.0)       /* and that end it */
-#define SURE RF_C(0.9)       /* probability from which an outcome that does not come is a failed test */
+#define STRETCH RF_C(2.2)        /* of the standard deviation, by a failed test ... */
+#define FORGET RF_C(0.9)         /* weight of the past in the running surprise, per update */
+#define SUSPECT RF_C(3.0)        /* standard deviations of surprise that are noted, */
+#define FAILED RF_C(4.5)         /* that are acted upon, */
+#define CALM RF_C(2.0)           /* and that end it */
+#define CHANCE RF_C(0.05)        /* share of outcomes that even a belief that is right leaves to chance */
+#define SCORE_NOTED RF_C(0.7)    /* nats for chance, against the belief: suspicious above, */
+#define SCORE_FAILED RF_C(1.6)   /* widened, */
+#define SCORE_LOST RF_C(6.0)     /* lost */
+#define SURPRISED RF_C(1.9)      /* nats that surprise counts when it is a failed test, */
+#define UNSURPRISED RF_C(0.062)  /* and takes away when it is a passed one */
+#define CHANCE_FAILED RF_C(7.0)  /* the same of records that are no anchors: a failed test, after which it is ... */
+#define CHANCE_AFTER RF_C(3.5)   /* ... so much */
+#define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
+#define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
 
 enum {
-    LOST_AFTER = 8, /* tests failed in a row */
-    DRAWS = 32,     /* from the filter, for the probability of a batch */
-    RUNS = 16       /* simulated batches, for how surprising they usually are */
+    BOOST = 15, /* anchors that come sooner after a restart */
+    DRAWS = 32, /* from the filter, for the probability of a batch */
+    RUNS = 16   /* simulated batches, for how surprising they usually are */
 };
 
 /* Does the filter get tested by anchors? */
@@ -22,14 +31,30 @@ static int has_anchors(const RF(watched) *t)
     return t->design && t->anchor_every > 0 && t->on_lost != RF_ON_LOST_IGNORE;
 }
 
+void RF(health_begin)(RF(watch) *watch, const rf_real mean[], unsigned dim, uint32_t anchor_every)
+{
+    const RF(watch) none = {.next_anchor = anchor_every};
+    *watch = none;
+    for (unsigned i = 0; i < dim; i++)
+        watch->home[i] = mean[i];
+}
+
+/* Anchors come after `sooner` experiments less than usual. */
+static void expect_anchor(RF(watched) *t, uint32_t sooner)
+{
+    t->watch->next_anchor = t->anchor_every > sooner ? t->anchor_every - sooner : 1;
+}
+
 int RF(health_wants_anchor)(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
-    if (!has_anchors(t))
+    if (!has_anchors(t) || h->state == RF_FAULT)
         return 0;
-    if (h->failed == 0 && --h->next_anchor > 0)
+    if (!h->again && --h->next_anchor > 0)
         return 0;
-    h->next_anchor = t->anchor_every;
+    h->again = 0;
+    expect_anchor(t, h->score > SCORE_NOTED ? 1 : h->boost > 0 ? 2 : 0);
+    h->boost -= h->boost > 0;
     return 1;
 }
 
@@ -62,20 +87,35 @@ static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX]
     return RF(max)(p / DRAWS, RF_C(1e-6));
 }
 
-/* An anchor is a test only where the filter is sure of the outcome. Returns whether it was one. */
-static int judge_anchor(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[])
+/* By how many nats chance explains an outcome of this probability better than the belief does. */
+static rf_real gained(const RF(watched) *t, rf_real p)
 {
-    rf_real most = 0, likeliest = 0;
-    for (unsigned k = 0; k < t->description->outcomes; k++) {
-        rf_real p = predicted(t, draws, record, (rf_real)k);
-        if (p > most)
-            most = p, likeliest = (rf_real)k;
-    }
-    if (most < SURE)
-        return 0;
-    t->watch->failed = record[t->model->settings] == likeliest ? 0 : t->watch->failed + 1;
-    t->watch->verdict = t->watch->failed ? 1 : -1;
-    return 1;
+    const rf_real chance = 1 / (rf_real)t->description->outcomes;
+    return RF(log)(chance / ((1 - CHANCE) * p + CHANCE * chance));
+}
+
+/* The score: that of answers to anchors, from 0 up. */
+static void judge_anchor(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[])
+{
+    RF(watch) *h = t->watch;
+    const rf_real gain = gained(t, predicted(t, draws, record, record[t->model->settings]));
+    h->score = RF(max)(h->score + gain, 0);
+    h->verdict = gain > 0 && h->score > SCORE_FAILED ? 1 : gain < 0 && h->verdict <= 0 ? -1 : h->verdict;
+}
+
+/* Do outcomes vary? Where both sides of a fringe are asked for by chance, each has an even chance, whatever is believed.
+   Returns whether this one differs from the one before, and its probability in `known`. */
+static int judge_run(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], int is_blind, rf_real *known)
+{
+    RF(watch) *h = t->watch;
+    const unsigned outcomes = t->description->outcomes;
+    const rf_real outcome = record[t->model->settings], chance = outcomes > 0 ? 1 / (rf_real)outcomes : RF_C(0.5);
+    *known = is_blind || outcomes == 0 ? chance : predicted(t, draws, record, outcome);
+    const rf_real p = RF(min)(RF(max)(*known, chance), 1);
+    const int is_new = !(h->run < 0) || outcome != h->latest;
+    h->run = RF(min)((is_new ? 0 : h->run) + RF(log)(p), -RF_TINY);
+    h->latest = outcome;
+    return is_new;
 }
 
 /* −ln of the probability of the records, by draws from the filter; with `x`, of outcomes drawn for it instead. */
@@ -101,16 +141,18 @@ static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX],
 
 /* One record with few possible outcomes: mean and variance of the surprise, exactly as the draws have it. Returns the
    surprise of the outcome that came. */
-static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], rf_real *mean, rf_real *variance)
+static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], rf_real known, rf_real *mean,
+                              rf_real *variance)
 {
     rf_real total = 0, square = 0, observed = 0;
     *mean = 0;
     for (unsigned k = 0; k < t->description->outcomes; k++) {
-        rf_real p = predicted(t, draws, record, (rf_real)k), s = -RF(log)(p);
+        const int is_observed = (rf_real)k == record[t->model->settings];
+        rf_real p = is_observed ? known : predicted(t, draws, record, (rf_real)k), s = -RF(log)(p);
         total += p;
         *mean += p * s;
         square += p * s * s;
-        observed = (rf_real)k == record[t->model->settings] ? s : observed;
+        observed = is_observed ? s : observed;
     }
     *mean /= total;
     *variance = square / total - *mean * *mean;
@@ -134,77 +176,153 @@ static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_M
     return surprise(t, draws, records, count, 0, 0);
 }
 
-static void judge_surprise(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count)
+/* known: the probability of the last of the records. */
+static void judge_surprise(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count, rf_real known)
 {
     RF(watch) *h = t->watch;
     rf_real mean, variance;
     if (t->description->outcomes == 0 && !t->instance->simulate)
         return;
     const int is_small = count == 1 && t->description->outcomes > 0 && t->description->outcomes <= RUNS;
-    rf_real observed = is_small ? expect_outcome(t, draws, records, &mean, &variance)
+    rf_real observed = is_small ? expect_outcome(t, draws, records, known, &mean, &variance)
                                 : expect_batch(t, draws, records, count, &mean, &variance);
     h->surprise = FORGET * h->surprise + RF(min)(observed - mean, RF_C(100.0));
     h->variance = FORGET * FORGET * h->variance + RF(max)(variance, RF_C(1e-4));
     rf_real sigmas = h->surprise / RF(sqrt)(h->variance);
-    h->verdict = sigmas > FAILED ? 1 : sigmas < CALM ? -1 : 0;
+    if (is_small)
+        h->chance = RF(max)(h->chance + gained(t, RF(exp)(-observed)), 0);
+    h->verdict = sigmas > FAILED || h->chance > CHANCE_FAILED ? 1 : sigmas < CALM ? -1 : 0;
+    h->chance = RF(min)(h->chance, h->verdict > 0 ? CHANCE_AFTER : CHANCE_FAILED);
+    h->score = RF(max)(h->score + (h->verdict > 0 ? SURPRISED : h->verdict < 0 ? -UNSURPRISED : 0), 0);
     if (h->state == RF_TRACKING && sigmas > SUSPECT)
         h->state = RF_SUSPICIOUS;
 }
 
-void RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
+/* The fault has passed, or there was none: the tests begin again. */
+static void resume(RF(watched) *t)
 {
+    RF(watch) *h = t->watch;
+    h->state = RF_RECOVERING;
+    h->score = h->surprise = h->variance = h->chance = 0;
+    h->again = 0;
+    h->next_anchor = t->anchor_every < 2 ? t->anchor_every : 2;
+}
+
+unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
+{
+    RF(watch) *h = t->watch;
     rf_real draws[DRAWS][RF_DESCRIBED_MAX];
-    const int is_blind = has_anchors(t) && t->design->is_blind;
-    int tested = 0;
-    t->watch->verdict = 0;
-    if (t->on_lost == RF_ON_LOST_IGNORE || (is_blind && t->anchors == 0))
-        return;
-    for (uint32_t d = 0; d < DRAWS; d++)
+    const int is_blind = has_anchors(t) && t->design->is_blind, was_fault = h->state == RF_FAULT;
+    const unsigned size = t->model->settings + 1u;
+    unsigned todo = 0;
+    rf_real known = 0;
+    h->verdict = 0;
+    h->is_anchored = t->anchors != 0;
+    if (t->on_lost == RF_ON_LOST_IGNORE)
+        return 0;
+    for (uint32_t d = 0; d < DRAWS && (!is_blind || t->anchors); d++)
         t->draw(t->self, d, RF_FOR_HEALTH, draws[d]);
+    for (uint32_t k = 0; k < count; k++)
+        if (judge_run(t, draws, records + (size_t)k * size, is_blind, &known)) {
+            todo |= RF_HEALTH_HOLD;
+            if (h->state == RF_FAULT)
+                resume(t);
+        }
+    if (h->run < RUN_FAULT) {
+        h->state = RF_FAULT;
+        return t->on_lost == RF_ON_LOST_WATCH ? 0 : RF_HEALTH_SKIP | (was_fault ? 0 : RF_HEALTH_BACK);
+    }
     for (uint32_t k = 0; k < count && k < 32; k++)
         if (t->anchors >> k & 1)
-            tested |= judge_anchor(t, draws, records + (size_t)k * (t->model->settings + 1u));
-    t->watch->is_anchored = tested;
-    if (!tested && !is_blind)
-        judge_surprise(t, draws, records, count);
+            judge_anchor(t, draws, records + (size_t)k * size);
+    if (!h->is_anchored && !is_blind)
+        judge_surprise(t, draws, records, count, known);
+    return todo;
 }
 
 /* ---- What is done ---- */
 
 static void widen(RF(watched) *t)
 {
-    rf_real factor[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
-    t->sds(t->self, sd);
+    rf_real factor[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
+    t->moments(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++)
-        factor[i] = RF(max)(RF(min)(STRETCH, WIDEST * t->prior_sd[i] / sd[i]), 1);
+        factor[i] = RF(max)(RF(min)(STRETCH, RF_HEALTH_CAP * t->usual_sd[i] / sd[i]), 1);
     t->stretch(t->self, factor);
     t->watch->widened++;
 }
 
+/* At home, as wide as can be. */
 static void restart(RF(watched) *t)
 {
-    t->restart(t->self);
-    t->watch->restarts++;
+    RF(watch) *h = t->watch;
+    rf_real sd[RF_DESCRIBED_MAX];
+    for (unsigned i = 0; i < t->model->dim; i++)
+        sd[i] = RF_HEALTH_CAP * t->usual_sd[i];
+    t->place(t->self, h->home, sd);
+    h->restarts++;
+    h->score = h->chance = 0;
+    h->boost = BOOST;
+    expect_anchor(t, 2);
+}
+
+static void fail(RF(watched) *t)
+{
+    RF(watch) *h = t->watch;
+    const int is_lost = h->score > SCORE_LOST;
+    h->state = is_lost ? RF_LOST : RF_RECOVERING;
+    h->surprise = h->variance = 0;
+    if (t->on_lost == RF_ON_LOST_WATCH)
+        return;
+    if (is_lost && t->on_lost == RF_ON_LOST_RESTART) {
+        restart(t);
+    } else {
+        widen(t);
+        h->again = 1;
+        if (is_lost && t->on_lost == RF_ON_LOST_STOP) /* it may be told to go on, and is lost when it is lost again */
+            h->score = 0;
+    }
+}
+
+static void pass(RF(watched) *t)
+{
+    RF(watch) *h = t->watch;
+    rf_real mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
+    int is_wide = 0;
+    t->moments(t->self, mean, sd);
+    for (unsigned i = 0; i < t->model->dim; i++) {
+        is_wide |= sd[i] > RF_C(1.01) * t->usual_sd[i];
+        h->home[i] += h->score == 0 ? (h->is_anchored ? HOMING : HOMING / 5) * (mean[i] - h->home[i]) : 0;
+    }
+    h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED ? RF_SUSPICIOUS : RF_TRACKING;
 }
 
 void RF(health_act)(RF(watched) *t)
 {
-    RF(watch) *h = t->watch;
-    if (h->verdict > 0) {
-        h->failed += !h->is_anchored;
-        h->surprise = h->variance = 0;
-        if (h->failed >= LOST_AFTER && t->on_lost != RF_ON_LOST_WIDEN && t->on_lost != RF_ON_LOST_WATCH) {
-            h->state = RF_LOST;
-            h->failed = 0;
-            if (t->on_lost == RF_ON_LOST_RESTART)
-                restart(t);
-        } else {
-            h->state = RF_RECOVERING;
-            if (t->on_lost != RF_ON_LOST_WATCH)
-                widen(t);
+    if (t->watch->verdict > 0)
+        fail(t);
+    else if (t->watch->verdict < 0)
+        pass(t);
+}
+
+void RF(health_clip)(RF(watched) *t)
+{
+    rf_real factor[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
+    for (int is_again = 0; is_again < 2; is_again++) {
+        int is_wide = 0;
+        t->moments(t->self, mean, sd);
+        for (unsigned i = 0; i < t->model->dim; i++) {
+            const rf_real cap = RF_HEALTH_CAP * t->usual_sd[i];
+            const int is_over = !(sd[i] <= cap * RF_C(1.00001));
+            is_wide |= is_over;
+            factor[i] = is_over ? cap / sd[i] : 1;
+            sd[i] = is_over ? cap : sd[i];
         }
-    } else if (h->verdict < 0) {
-        h->state = RF_TRACKING;
-        h->failed = 0;
+        if (!is_wide)
+            return;
+        if (is_again)
+            t->place(t->self, mean, sd); /* modes far apart, or a kind that cannot shrink */
+        else
+            t->stretch(t->self, factor);
     }
 }

@@ -6,9 +6,14 @@
 typedef struct RF(watch) {
     rf_health state;            /* what is thought of the belief now */
     uint32_t next_anchor;       /* experiments until one is due */
-    uint32_t failed;            /* tests failed in a row */
+    uint32_t again;             /* the next experiment is one */
+    uint32_t boost;             /* anchors that come sooner, after a restart */
     uint32_t widened, restarts; /* since the start */
+    rf_real score;              /* ln of how much better chance explains the latest tests than the belief does; from 0 */
     rf_real surprise, variance; /* running sum of surprise less what was expected of it, and its variance */
+    rf_real chance;             /* the score of records that are no anchors */
+    rf_real run, latest;        /* ln of the probability of the latest outcomes, which were all alike; 0: none yet; and that outcome */
+    rf_real home[RF_DESCRIBED_MAX]; /* where the belief has been while tests were passed: restarts begin there */
     int32_t verdict;            /* of the latest test: 1 failed, -1 passed, 0 none */
     int32_t is_anchored;        /* it was an anchor */
 } RF(watch);
@@ -23,21 +28,37 @@ typedef struct RF(watched) {
     uint32_t anchor_every;
     uint32_t anchors; /* bit k: record k answers an anchor */
     rf_on_lost on_lost;
-    const rf_real *prior_sd; /* in the chart */
+    const rf_real *usual_sd; /* in the chart: the prior's, or what the drift needs; the widest is RF_HEALTH_CAP of it */
     void *self;              /* the belief, and what is needed of it: */
     uint64_t seed;
     uint32_t updates;
     RF(draw) *draw;
-    void (*sds)(const void *self, rf_real sd[]); /* in the chart */
+    void (*moments)(const void *self, rf_real mean[], rf_real sd[]); /* in the chart */
     void (*stretch)(void *self, const rf_real factor[]);
-    void (*restart)(void *self);
+    void (*place)(void *self, const rf_real mean[], const rf_real sd[]); /* becomes a Gaussian there */
 } RF(watched);
+
+#define RF_HEALTH_CAP RF_C(2.99) /* of the usual standard deviation: no belief is wider */
+
+/* A watch that has seen nothing: at this mean, with an anchor after so many experiments. */
+void RF(health_begin)(RF(watch) *watch, const rf_real mean[], unsigned dim, uint32_t anchor_every);
 
 /* Should the next experiment be an anchor? Counts down to it. */
 int RF(health_wants_anchor)(RF(watched) *t);
 
-/* Before the update: were the outcomes expected? Anchors are judged on their own, other records by their surprise. */
-void RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count);
+/* What is to be done with the records. */
+enum {
+    RF_HEALTH_HOLD = 1, /* keep the belief as it was before these records, once they are learnt from */
+    RF_HEALTH_BACK = 2, /* a fault: the belief becomes the one that was kept; only time has passed since */
+    RF_HEALTH_SKIP = 4  /* a fault: do not learn from the records */
+};
+
+/* Before the update: were the outcomes expected? Anchors are judged on their own, other records by their surprise, and
+   outcomes that do not vary as they should are a fault. Returns bits of the above. */
+unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count);
 
 /* After the update: widens, restarts or calms down. */
 void RF(health_act)(RF(watched) *t);
+
+/* Holds the belief below the cap. */
+void RF(health_clip)(RF(watched) *t);

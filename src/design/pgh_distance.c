@@ -9,4 +9,5 @@ void RF(design_pgh_distance)(const RF(design_input) *in, rf_real setting[])
     for (unsigned i = 0; i < in->model->dim; i++)
         other[i] = RF(abs)(other[i] - guess[i]);
     RF(design_roles)(in, guess, other, setting);
+    RF(design_shorten)(in, RF_DESIGN_CONTRAST, setting);
 }

@@ -33,6 +33,7 @@ static void draw_candidate(const RF(design_input) *in, uint32_t number, const RF
     for (unsigned i = 0; i < in->model->dim; i++)
         width[i] = in->sd[i] * RF(exp)(RF_C(2.3) - RF_C(3.4) * RF(design_uniform)(&other, 33 + i));
     RF(design_roles)(&other, c->x[number % DRAWS], width, setting);
+    RF(design_shorten)(in, RF_DESIGN_CONTRAST, setting);
     for (unsigned i = 0; i < in->description->settings; i++)
         if (in->description->setting[i].role == RF_SETTING_GUESS) {
             unsigned p = in->description->setting[i].parameter;

@@ -108,3 +108,11 @@ int rf_engine_share(const rf_engine *engine, void *bytes, size_t count)
             return engine->kind->share(engine, bytes, count);
     return 0;
 }
+
+rf_status rf_engine_spread(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count)
+{
+    for (; engine; engine = engine->inner)
+        if (engine->kind->spread)
+            return engine->kind->spread(engine, sharing, begin, count);
+    return sharing->work(sharing->context, begin, count);
+}

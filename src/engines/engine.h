@@ -11,6 +11,17 @@
 #define RF_THREADS_MAX 1024
 #define RF_NAME_MAX 64u       /* characters of a name that can be opened */
 
+/* Work on items begin .. begin + count − 1, which are independent of each other. Returns a status. */
+typedef rf_status rf_work(void *context, uint32_t begin, uint32_t count);
+
+/* Items that workers share: item i gives the number out[i]. */
+typedef struct rf_sharing {
+    rf_work *work; /* fills out[] for its items */
+    void *context;
+    double *out;
+    int one_thread; /* on the caller's thread alone */
+} rf_sharing;
+
 /* A kind of engine, of which rf_engine_open makes one: all that the library knows of it. */
 typedef struct rf_engine_kind {
     const char *name; /* REQUIRED: as in list.def */
@@ -23,6 +34,8 @@ typedef struct rf_engine_kind {
     int (*reserve)(rf_engine *engine, unsigned dim);
     /* OPTIONAL: gives rank 0's bytes to all ranks; without it there is one rank. Returns 0, or -1. */
     int (*share)(const rf_engine *engine, void *bytes, size_t count);
+    /* OPTIONAL: rf_engine_spread; without it the inner engine does it, or the caller's thread. */
+    rf_status (*spread)(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count);
 } rf_engine_kind;
 
 struct rf_engine {
@@ -52,6 +65,10 @@ int rf_fail(char *error, size_t size, const char *format, ...) __attribute__((fo
 
 /* Opens `name` as the inner engine. Returns 0, or -1 with a message. */
 int rf_engine_inner(rf_engine *engine, const char *name, char *error, size_t size);
+
+/* Runs the work on all items from begin on, shared among the engine's workers; every rank gets all numbers, and must call it alike.
+   A null engine has one worker. Returns RF_OK, or what a part refused. */
+rf_status rf_engine_spread(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count);
 
 /* ---- Parts of a range ---- */
 

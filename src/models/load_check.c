@@ -115,6 +115,15 @@ static int check_description(load *l, const rf_description *d, int can_simulate)
             l->name);
     for (unsigned i = 0; i < d->dim && status == 0; i++)
         status = check_parameter(l, &d->parameter[i], i);
+    for (unsigned i = 1; i < d->interchangeable && status == 0; i++) {
+        const rf_parameter *a = &d->parameter[0], *b = &d->parameter[i];
+        if (d->interchangeable > d->dim)
+            return rf_load_fail(l, "%s: description.interchangeable is %u, and there are %u parameters", l->name,
+                                d->interchangeable, d->dim);
+        if (a->chart != b->chart || a->low != b->low || a->high != b->high || a->drift != b->drift)
+            return rf_load_fail(l, "%s: description.interchangeable: %s and %s differ in chart, range or drift",
+                                l->name, a->name, b->name);
+    }
     for (unsigned i = 0; i < d->settings && status == 0; i++)
         status = check_setting(l, &d->setting[i], i, d->dim);
     return status;

@@ -5,18 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beliefs.h"
 #include "bytes.h"
 
 /* ---- Opening ---- */
+
+enum { MIXTURE_DIM = 3 }; /* parameters up to which a mixture is the default */
+
+static uint32_t attempts_of(const rf_description *description) { return 128u * description->dim; }
+
+const char *rf_config_belief(const rf_config *config)
+{
+    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 &&
+                         config->attempts == attempts_of(&config->description);
+    return config->belief                                       ? config->belief
+           : as_usual && config->description.dim <= MIXTURE_DIM ? "mixture"
+                                                                : "gaussian";
+}
 
 rf_config rf_config_default(const rf_model *model)
 {
     rf_config config = {.model = model,
                         .description = *model->f64->description,
-                        .belief = "gaussian",
                         .design = "auto",
                         .seed = 1,
-                        .attempts = 1000,
+                        .attempts = attempts_of(model->f64->description),
                         .sampler = RF_WEIGHT,
                         .kappa = 1,
                         .recovery = 0.1,
@@ -26,11 +39,12 @@ rf_config rf_config_default(const rf_model *model)
         const rf_prior prior = {0, p->low, p->high};
         config.prior[i] = prior;
         config.drift[i] = p->drift;
+        config.motion[i] = config.description.motion[i];
     }
     return config;
 }
 
-static void settle(rf_problem *problem, const rf_config *config)
+void rf_session_settle(rf_problem *problem, const rf_config *config)
 {
     problem->model = config->model;
     problem->description = config->description;
@@ -42,7 +56,7 @@ rf_status rf_config_check(const rf_config *config, unsigned *parameter)
 {
     rf_problem problem;
     rf_status status = RF_OK;
-    settle(&problem, config);
+    rf_session_settle(&problem, config);
     for (unsigned i = 0; i < config->description.dim && status >= 0; i++) {
         double mean, variance;
         *parameter = i;
@@ -77,6 +91,7 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
         const uint32_t wanted = design && config->description.outcomes > 0 ? design->anchor_every : 0;
         s->anchor_every = config->anchor_every >= 0 ? (uint32_t)config->anchor_every : wanted;
         s->now.watch.next_anchor = s->anchor_every;
+        s->now.watch.again = 0;
     }
     s->design = design;
     s->options.attempts = config->attempts;
@@ -102,23 +117,38 @@ rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
     double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     s->now.time = s->asked.time = NAN;
     s->options = rf64_options_default();
-    settle(&s->problem, config);
+    rf_session_settle(&s->problem, config);
     s->model = rf64_problem_model(&s->problem);
     s->model.charts = NULL; /* set where it is used: no pointer into the session itself */
     const rf_belief_setup setup = {&s->problem, seed, config->is_float, NULL};
     if (apply(s, config, error, size) == 0)
-        s->belief = config->own ? rf_belief_open_kind(config->own, &setup, error, size)
-                                : rf_belief_open(config->belief, &s->problem, seed, config->is_float, error, size);
-    if (s->belief && !(s->ahead = malloc(s->belief->bytes)))
+        s->belief = config->own
+                        ? rf_belief_open_kind(config->own, &setup, error, size)
+                        : rf_belief_open(rf_config_belief(config), &s->problem, seed, config->is_float, error, size);
+    if (s->belief && (!(s->ahead = malloc(s->belief->bytes)) || !(s->held = malloc(s->belief->bytes))))
         rf_fail(error, size, "out of memory");
-    if (!s->ahead) {
+    if (!s->held) {
         rf_session_close(s);
         return NULL;
     }
     memcpy(s->ahead, s->belief, s->belief->bytes);
+    if (rf_motion_begin(s, s->belief) < 0 || rf_session_drift(s, s->ahead, 1) < 0) {
+        rf_fail(error, size, "belief '%s' cannot follow parameters that move like this; 'mixture' can",
+                s->belief->kind->name);
+        rf_session_close(s);
+        return NULL;
+    }
+    memcpy(s->ahead, s->belief, s->belief->bytes);
+    memcpy(s->held, s->belief, s->belief->bytes);
     s->belief->kind->moments(s->belief, mean, covariance);
-    for (unsigned i = 0; i < s->model.dim; i++)
+    rf64_health_begin(&s->now.watch, mean, s->model.dim, s->anchor_every);
+    for (unsigned i = 0; i < s->model.dim; i++) {
         s->prior_sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
+        double centre, variance = 0; /* of the prior itself: beliefs may know it by its particles */
+        if (config->motion[i].kind == RF_MOTION_TELEGRAPH || rf_problem_prior(&s->problem, i, &centre, &variance) < 0)
+            variance = s->prior_sd[i] * s->prior_sd[i];
+        s->usual_sd[i] = rf64_max(rf64_sqrt(variance), USUAL_STEPS * config->drift[i]);
+    }
     return s;
 }
 
@@ -128,6 +158,7 @@ void rf_session_close(rf_session *session)
         return;
     rf_belief_close(session->belief);
     rf_belief_close(session->ahead);
+    rf_belief_close(session->held);
     free(session);
 }
 
@@ -139,13 +170,17 @@ rf_session *rf_session_copy(const rf_session *session)
     *s = *session;
     s->belief = malloc(session->belief->bytes);
     s->ahead = malloc(session->belief->bytes);
-    if (!s->belief || !s->ahead) {
+    s->held = malloc(session->belief->bytes);
+    if (!s->belief || !s->ahead || !s->held) {
         rf_session_close(s);
         return NULL;
     }
     memcpy(s->belief, session->belief, session->belief->bytes);
     memcpy(s->ahead, session->ahead, session->belief->bytes);
-    s->belief->problem = s->ahead->problem = &s->problem;
+    memcpy(s->held, session->held, session->belief->bytes);
+    rf_belief_move(s->belief, &s->problem);
+    rf_belief_move(s->ahead, &s->problem);
+    rf_belief_move(s->held, &s->problem);
     return s;
 }
 
@@ -169,25 +204,86 @@ rf_status rf_session_change(rf_session *session, const rf_config *config)
 const rf_belief *rf_session_belief(const rf_session *session) { return session->belief; }
 const rf_config *rf_session_config(const rf_session *session) { return &session->config; }
 
+/* ---- What health sees of a belief ---- */
+
+static void draw_from(const void *self, uint32_t index, uint32_t purpose, double x[])
+{
+    const rf_belief *belief = self;
+    belief->kind->draw(belief, index, purpose, x);
+}
+
+static void moments_of(const void *self, double mean[], double sd[])
+{
+    const rf_belief *belief = self;
+    double covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    belief->kind->moments(belief, mean, covariance);
+    for (unsigned i = 0; i < belief->problem->description.dim; i++)
+        sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
+}
+
+static void stretch_it(void *self, const double factor[])
+{
+    rf_belief *belief = self;
+    belief->kind->stretch(belief, factor);
+}
+
+/* What switches between levels is believed to be at either anyhow; wider levels would only blur them. */
+static void leave_it(void *self, const double factor[]) { (void)self, (void)factor; }
+
+static void place_it(void *self, const double mean[], const double sd[])
+{
+    rf_belief *belief = self;
+    belief->kind->place(belief, mean, sd);
+}
+
+static int is_switching(const rf_session *s)
+{
+    int any = 0;
+    for (unsigned i = 0; i < s->model.dim; i++)
+        any |= s->config.motion[i].kind == RF_MOTION_TELEGRAPH;
+    return any;
+}
+
+static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
+{
+    *model = s->model;
+    model->charts = s->problem.charts;
+    const rf64_watched w = {.watch = &s->now.watch,
+                            .instance = s->config.model->f64,
+                            .model = model,
+                            .description = &s->config.description,
+                            .design = s->design,
+                            .anchor_every = s->anchor_every,
+                            .anchors = s->now.anchors,
+                            .on_lost = s->config.on_lost,
+                            .usual_sd = s->usual_sd,
+                            .self = belief,
+                            .seed = belief->seed,
+                            .updates = belief->kind->updates(belief),
+                            .draw = draw_from,
+                            .moments = moments_of,
+                            .stretch = is_switching(s) ? leave_it : stretch_it,
+                            .place = place_it};
+    return w;
+}
+
+/* No belief is wider than health allows; the paper's algorithm to the letter knows no bound. */
+static void clip(rf_session *s, rf_belief *belief)
+{
+    rf64_model model;
+    rf64_watched w = watched(s, belief, &model);
+    if (!s->config.strict)
+        rf64_health_clip(&w);
+}
+
 /* ---- Time ---- */
 
-/* The belief moves on by `elapsed`: by the model's dynamics, or every parameter by its walk. */
-static rf_status move_on(const rf_session *s, rf_belief *belief, double elapsed)
+static rf_status move_on(rf_session *s, rf_belief *belief, double elapsed)
 {
-    const unsigned dim = s->model.dim;
-    double f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0};
-    int any = 0;
-    if (!(elapsed >= 0) || !rf64_is_finite(elapsed))
-        return RF_REFUSED_TIME;
-    if (s->config.model->f64->dynamics) {
-        s->config.model->f64->dynamics(elapsed, f, q);
-        return belief->kind->pass(belief, f, q, elapsed);
-    }
-    for (unsigned i = 0; i < dim; i++) {
-        q[i * dim + i] = s->config.drift[i] * s->config.drift[i];
-        any |= s->config.drift[i] > 0;
-    }
-    return any && elapsed > 0 ? belief->kind->pass(belief, NULL, q, elapsed) : RF_OK;
+    const rf_status status = rf_session_drift(s, belief, elapsed);
+    if (status >= 0)
+        clip(s, belief);
+    return status;
 }
 
 /* From the record before to the last of these; and in `time` when that is. A record without a time is one unit after
@@ -212,7 +308,13 @@ rf_status rf_session_restart(rf_session *session)
 {
     rf_session_unask(session);
     session->ahead_by = NAN;
-    return session->belief->kind->restart(session->belief);
+    const rf_status status = session->belief->kind->restart(session->belief);
+    double mean[RF_DESCRIBED_MAX];
+    session->belief->kind->moments(session->belief, mean, NULL);
+    rf64_health_begin(&session->now.watch, mean, session->model.dim, session->anchor_every);
+    rf_belief_copy(session->held, session->belief);
+    session->now.held_for = 0;
+    return status;
 }
 
 rf_status rf_session_pass(rf_session *session, double elapsed)
@@ -226,60 +328,11 @@ rf_status rf_session_pass(rf_session *session, double elapsed)
     session->belief = session->ahead;
     session->ahead = belief;
     session->now.time += elapsed;
+    session->now.held_for += elapsed;
     return status;
 }
 
 /* ---- Asking ---- */
-
-static void draw_from(const void *self, uint32_t index, uint32_t purpose, double x[])
-{
-    const rf_belief *belief = self;
-    belief->kind->draw(belief, index, purpose, x);
-}
-
-static void sds_of(const void *self, double sd[])
-{
-    const rf_belief *belief = self;
-    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
-    belief->kind->moments(belief, mean, covariance);
-    for (unsigned i = 0; i < belief->problem->description.dim; i++)
-        sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
-}
-
-static void stretch_it(void *self, const double factor[])
-{
-    rf_belief *belief = self;
-    belief->kind->stretch(belief, factor);
-}
-
-static void restart_it(void *self)
-{
-    rf_belief *belief = self;
-    belief->kind->restart(belief);
-}
-
-static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
-{
-    *model = s->model;
-    model->charts = s->problem.charts;
-    const rf64_watched w = {.watch = &s->now.watch,
-                            .instance = s->config.model->f64,
-                            .model = model,
-                            .description = &s->config.description,
-                            .design = s->design,
-                            .anchor_every = s->anchor_every,
-                            .anchors = s->now.anchors,
-                            .on_lost = s->config.on_lost,
-                            .prior_sd = s->prior_sd,
-                            .self = belief,
-                            .seed = belief->seed,
-                            .updates = belief->kind->updates(belief),
-                            .draw = draw_from,
-                            .sds = sds_of,
-                            .stretch = stretch_it,
-                            .restart = restart_it};
-    return w;
-}
 
 void rf_session_unask(rf_session *session)
 {
@@ -302,7 +355,8 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         return status;
     rf64_model model;
     rf64_watched w = watched(s, s->ahead, &model);
-    double mean[RF_DESCRIBED_MAX], natural[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double mean[RF_DESCRIBED_MAX], natural[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX],
+        covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     s->ahead->kind->moments(s->ahead, mean, covariance);
     for (unsigned i = 0; i < dim; i++) {
         natural[i] = rf64_chart_natural(&s->problem.charts[i], mean[i]);
@@ -370,8 +424,16 @@ typedef struct telling {
     rf64_report report;
     double *numbers, few[(RF_DESCRIBED_MAX + 1) * 4];
     uint32_t known;
-    double time;
+    unsigned todo; /* as health says */
+    double time, elapsed;
+    double mean[RF_DESCRIBED_MAX]; /* before the update */
 } telling;
+
+static const double *moved_to(const rf_belief *belief, double mean[])
+{
+    belief->kind->moments(belief, mean, NULL);
+    return mean;
+}
 
 static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, telling *t)
 {
@@ -383,7 +445,8 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     if (!t->numbers)
         return RF_REFUSED_ENGINE;
     t->known = gather(s, records, count, t->numbers, &anchors);
-    rf_status status = bring_ahead(s, elapsed_to(s, records, count, &t->time));
+    t->elapsed = elapsed_to(s, records, count, &t->time);
+    rf_status status = bring_ahead(s, t->elapsed);
     if (status < 0)
         return status;
     rf64_model model;
@@ -395,8 +458,17 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
         s->now.watch.verdict = 0;
         return RF_OK;
     }
-    rf64_health_judge(&w, t->numbers, t->known);
+    t->todo = rf64_health_judge(&w, t->numbers, t->known);
+    if (t->todo & RF_HEALTH_BACK) {
+        rf_belief_copy(s->ahead, s->held);
+        status = move_on(s, s->ahead, s->now.held_for + t->elapsed);
+    }
+    if (t->todo & RF_HEALTH_SKIP || status < 0)
+        return status < 0 ? status : rf_belief_check(s->ahead, t->numbers, t->known);
     s->options.kappa = s->now.kappa;
+    s->ahead->as_one = s->now.asked > 0 && s->design && s->design->is_blind && s->model.dim == 1;
+    if (s->config.learns_drift)
+        moved_to(s->ahead, t->mean);
     return s->ahead->kind->update(s->ahead, t->numbers, t->known, &s->options, s->config.engine, &t->report);
 }
 
@@ -405,12 +477,21 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
 void rf_session_show(const rf_session *session, rf_step *step)
 {
     const rf_session *s = session;
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    unsigned order[RF_DESCRIBED_MAX];
     step->dim = s->model.dim;
-    s->belief->kind->moments(s->belief, step->chart_mean, step->covariance);
+    step->belief = s->belief;
+    s->belief->kind->moments(s->belief, mean, covariance);
+    rf_problem_order(&s->problem, mean, order);
     for (unsigned i = 0; i < step->dim; i++) {
         const rf64_chart *chart = &s->problem.charts[i];
-        const double low = s->belief->kind->quantile(s->belief, i, 0.025),
-                     high = s->belief->kind->quantile(s->belief, i, 0.975);
+        const double low = s->belief->kind->quantile(s->belief, order[i], 0.025),
+                     high = s->belief->kind->quantile(s->belief, order[i], 0.975);
+        step->chart_mean[i] = mean[order[i]];
+        for (unsigned j = 0; j <= i; j++) {
+            const unsigned a = order[i] > order[j] ? order[i] : order[j], b = order[i] + order[j] - a;
+            step->covariance[RF_TRIANGLE(i) + j] = covariance[RF_TRIANGLE(a) + b];
+        }
         const int is_periodic = chart->kind == RF_PERIODIC;
         step->mean[i] = rf64_chart_natural(chart, step->chart_mean[i]);
         step->low[i] = is_periodic ? step->mean[i] + (low - step->chart_mean[i]) : rf64_chart_natural(chart, low);
@@ -418,6 +499,7 @@ void rf_session_show(const rf_session *session, rf_step *step)
         step->sd[i] = rf64_sqrt(step->covariance[RF_TRIANGLE(i) + i]);
         step->truth[i] = step->error[i] = NAN;
     }
+    step->form = s->belief->kind->form ? s->belief->kind->form(s->belief) : NULL;
     step->step = (long)s->now.records - 1;
     step->time = s->now.time;
     step->health = s->now.watch.state;
@@ -425,17 +507,25 @@ void rf_session_show(const rf_session *session, rf_step *step)
     step->restarts = s->now.watch.restarts;
     step->log_evidence = s->now.evidence.log + s->now.evidence.carry;
     step->log_evidence_variance = s->now.evidence.variance + s->now.evidence.variance_carry;
+    for (unsigned i = 0; i < step->dim; i++)
+        step->drift[i] = rf_learning_drift(s, i);
+    const rf_learning *l = &s->now.learning;
+    step->drift_spread = s->config.learns_drift ? 0.5 * rf64_sqrt(rf64_max(l->square - l->mean * l->mean, 0)) : 0;
+    step->loss = s->now.loss;
+    step->is_coarse = s->belief->kind->loss_max > 0 && s->belief->live > s->belief->kind->loss_max;
 }
 
 /* Truths in the chart; of a periodic parameter they are shown on the estimate's side of the cut, as are the bounds. */
 void rf_session_show_chart_truth(const rf_session *session, const double truth[], rf_step *step)
 {
+    unsigned order[RF_DESCRIBED_MAX];
+    rf_problem_order(&session->problem, truth, order);
     for (unsigned i = 0; i < step->dim; i++) {
         const rf64_chart *chart = &session->problem.charts[i];
-        const double period = chart->high - chart->low;
-        step->error[i] = step->chart_mean[i] - truth[i];
-        step->truth[i] = rf64_chart_natural(chart, truth[i]);
-        if (chart->kind != RF_PERIODIC || isnan(truth[i]))
+        const double period = chart->high - chart->low, right = truth[order[i]];
+        step->error[i] = step->chart_mean[i] - right;
+        step->truth[i] = rf64_chart_natural(chart, right);
+        if (chart->kind != RF_PERIODIC || isnan(right))
             continue;
         step->error[i] -= period * rf64_floor(step->error[i] / period + 0.5);
         step->truth[i] = step->mean[i] - step->error[i];
@@ -462,19 +552,35 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
         s->ahead = belief;
         s->now.records += count;
         s->now.time = t.time;
-        if (t.known > 0) {
+        s->now.held_for += t.elapsed;
+        if (t.todo & RF_HEALTH_HOLD) {
+            rf_belief_copy(s->held, belief);
+            s->now.held_for = t.elapsed;
+        }
+        if (t.known > 0 && !(t.todo & RF_HEALTH_SKIP)) {
             rf64_model model;
             rf64_watched w = watched(s, s->belief, &model);
+            double after[RF_DESCRIBED_MAX];
             rf64_evidence_add(&s->now.evidence, &t.report);
+            s->now.loss += t.report.loss;
             if (s->config.kappa == 0)
                 s->now.kappa = t.report.kappa_next;
+            if (s->config.learns_drift)
+                rf_learning_step(s, t.mean, moved_to(s->belief, after));
             rf64_health_act(&w);
+            clip(s, s->belief);
+            if (s->now.watch.restarts != before.watch.restarts)
+                rf_motion_begin(s, s->belief);
         }
         s->now.asked = s->now.anchors = 0;
     } else {
         s->now = before;
         s->ahead_by = NAN; /* the questions stand; what they were asked of is to be made again */
     }
+    rf_step own;
+    const int has_changed = status >= 0 && s->config.on_health && s->now.watch.state != before.watch.state;
+    if (has_changed && !step)
+        step = &own;
     if (status >= 0 && step) {
         const rf_record *last = &records[count - 1];
         rf_session_show(s, step);
@@ -485,7 +591,10 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
             step->setting[i] =
                 isnan(last->setting[i]) && count <= before.asked ? s->question[count - 1][i] : last->setting[i];
         step->outcome = last->outcome;
+        step->events = 0;
         step->seconds = 0;
+        if (has_changed)
+            s->config.on_health(s->config.on_health_user, before.watch.state, step);
     }
     if (t.numbers != t.few)
         free(t.numbers);
@@ -519,8 +628,8 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     const rf_moving *now = s->now.asked > 0 ? &s->asked : &s->now;
     const rf64_watch *h = &now->watch;
     rf_writer w = {bytes, 0};
-    const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,
-                               h->failed,    h->widened,       h->restarts};
+    const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,       h->again,
+                               h->boost,     h->widened,       h->restarts,        now->learning.pending};
     const double numbers[] = {now->time,
                               now->kappa,
                               h->surprise,
@@ -528,11 +637,31 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
                               now->evidence.log,
                               now->evidence.carry,
                               now->evidence.variance,
-                              now->evidence.variance_carry};
+                              now->evidence.variance_carry,
+                              now->loss,
+                              s->belief->live,
+                              s->held->live,
+                              h->score,
+                              h->run,
+                              h->latest,
+                              now->held_for,
+                              h->chance,
+                              now->learning.mean,
+                              now->learning.square};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         rf_write_u64(&w, counts[i]);
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         rf_write_real(&w, numbers[i]);
+    for (unsigned i = 0; i < s->model.dim; i++)
+        rf_write_real(&w, h->home[i]);
+    for (unsigned i = 0; i < s->model.dim; i++) {
+        rf_write_real(&w, now->learning.factor[i]);
+        rf_write_real(&w, now->learning.trend[i]);
+    }
+    const size_t held = s->held->kind->save(s->held, NULL);
+    rf_write_u64(&w, held);
+    s->held->kind->save(s->held, bytes ? bytes + w.size : NULL);
+    w.size += held;
     w.size += s->belief->kind->save(s->belief, bytes ? bytes + w.size : NULL);
     return w.size;
 }
@@ -543,25 +672,63 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     rf_reader r = {bytes, size, 0, 0};
     rf_moving now = {.records = 0};
     rf64_watch *h = &now.watch;
+    double live, held_live;
+    int is_learnt = 1;
     now.records = rf_read_u64(&r);
     now.experiments = (uint32_t)rf_read_u64(&r);
     const uint64_t state = rf_read_u64(&r);
     h->state = (rf_health)state;
-    uint32_t *const counts[] = {&h->next_anchor, &h->failed, &h->widened, &h->restarts};
+    uint32_t *const counts[] = {&h->next_anchor, &h->again,    &h->boost,
+                                &h->widened,     &h->restarts, &now.learning.pending};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = (uint32_t)rf_read_u64(&r);
-    double *const numbers[] = {
-        &now.time,         &now.kappa,          &h->surprise,           &h->variance,
-        &now.evidence.log, &now.evidence.carry, &now.evidence.variance, &now.evidence.variance_carry};
+    double *const numbers[] = {&now.time,
+                               &now.kappa,
+                               &h->surprise,
+                               &h->variance,
+                               &now.evidence.log,
+                               &now.evidence.carry,
+                               &now.evidence.variance,
+                               &now.evidence.variance_carry,
+                               &now.loss,
+                               &live,
+                               &held_live,
+                               &h->score,
+                               &h->run,
+                               &h->latest,
+                               &now.held_for,
+                               &h->chance,
+                               &now.learning.mean,
+                               &now.learning.square};
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = rf_read_real(&r);
-    if (r.failed || state > RF_LOST || !(now.kappa > 0) ||
+    for (unsigned i = 0; i < s->model.dim; i++)
+        h->home[i] = rf_read_real(&r);
+    for (unsigned i = 0; i < s->model.dim; i++) {
+        now.learning.factor[i] = rf_read_real(&r);
+        now.learning.trend[i] = rf_read_real(&r);
+        is_learnt &= rf64_abs(now.learning.factor[i]) <= 6 && rf64_is_finite(now.learning.trend[i]);
+    }
+    const size_t held = (size_t)rf_read_u64(&r);
+    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || !(now.held_for >= 0) || !(h->score >= 0) ||
+        !(h->chance >= 0) || !(now.kappa > 0) || !(now.loss >= 0) || !(live >= 0) || !(held_live >= 0) ||
         (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
     rf_belief_copy(s->ahead, s->belief);
     s->ahead_by = NAN;
-    if (s->ahead->kind->load(s->ahead, bytes + r.at, size - r.at) < 0)
+    rf_belief *before = malloc(s->held->bytes);
+    if (!before)
         return -1;
+    memcpy(before, s->held, s->held->bytes);
+    if (s->held->kind->load(s->held, bytes + r.at, held) < 0 ||
+        s->ahead->kind->load(s->ahead, bytes + r.at + held, size - r.at - held) < 0) {
+        rf_belief_close(s->held);
+        s->held = before;
+        return -1;
+    }
+    rf_belief_close(before);
+    s->held->live = held_live;
+    s->ahead->live = live;
     rf_belief *belief = s->belief;
     s->belief = s->ahead;
     s->ahead = belief;
@@ -571,6 +738,6 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
 
 const char *rf_health_name(rf_health health)
 {
-    static const char *const names[] = {"tracking", "suspicious", "recovering", "lost"};
-    return names[(unsigned)health < sizeof names / sizeof *names ? (unsigned)health : RF_LOST];
+    static const char *const names[] = {"tracking", "suspicious", "recovering", "lost", "fault"};
+    return names[(unsigned)health < sizeof names / sizeof *names ? (unsigned)health : RF_FAULT];
 }

@@ -13,6 +13,16 @@
 #include "rejfilt/detail/precision.h"
 #undef RF_BITS
 
+#define USUAL_STEPS 8.0 /* of the drift: a belief may be as wide as that even if its prior is narrower */
+
+/* How fast parameters walk, as learnt: learning.c. */
+typedef struct rf_learning {
+    double factor[RF_DESCRIBED_MAX]; /* ln of what the variance of a step is multiplied by */
+    double trend[RF_DESCRIBED_MAX];  /* running sum of the directions in which the mean moved */
+    double mean, square;             /* running ones of the first factor that is learnt */
+    uint32_t pending;                /* the latest anchor failed */
+} rf_learning;
+
 /* What changes from record to record, beside the belief. */
 typedef struct rf_moving {
     uint64_t records;     /* told so far */
@@ -23,6 +33,9 @@ typedef struct rf_moving {
     double kappa;         /* of the next update */
     rf64_watch watch;
     rf64_evidence evidence;
+    double held_for;          /* time since what is held */
+    rf_learning learning;
+    double loss; /* nats, of all updates */
 } rf_moving;
 
 struct rf_session {
@@ -33,17 +46,40 @@ struct rf_session {
     uint32_t anchor_every;
     rf64_options options; /* but for κ */
     double prior_sd[RF_DESCRIBED_MAX];
+    double usual_sd[RF_DESCRIBED_MAX]; /* the prior's, or what the drift needs */
     rf_belief *belief;
     rf_belief *ahead; /* a copy: of the belief after ahead_by of time while questions are under way, else for the next
                          update */
     double ahead_by;
+    rf_belief *held; /* what was believed before outcomes became all alike: a fault goes back to it */
     rf_moving now, asked; /* and, while questions are under way, what was before them */
     double question[RF_ASK_MAX][RF_DESCRIBED_MAX];
     int is_open;
 };
 
+/* What a configuration is about. */
+void rf_session_settle(rf_problem *problem, const rf_config *config);
+
 /* The seed of a trial: that of its belief, and of its world. */
 uint64_t rf_session_seed(uint64_t seed, uint32_t trial);
+
+/* The belief moves on by `elapsed`: by the model's dynamics, or every parameter by its motion. */
+rf_status rf_session_drift(const rf_session *session, rf_belief *belief, double elapsed);
+
+/* The belief's parameters that switch between levels begin at either. */
+rf_status rf_motion_begin(const rf_session *session, rf_belief *belief);
+
+/* F and Q of a parameter that is drawn back; and what it is shifted by. */
+void rf_motion_revert(const rf_motion *motion, double elapsed, double *f, double *q, double *shift);
+
+/* Probability of being at the other level after `elapsed`, from either. */
+void rf_motion_switch(const rf_motion *motion, double elapsed, double chance[2]);
+
+/* After an update that moved the mean: was the drift too small, or too large? */
+void rf_learning_step(rf_session *session, const double before[], const double after[]);
+
+/* Standard deviation of a step of parameter i's walk, as believed now. */
+double rf_learning_drift(const rf_session *session, unsigned i);
 
 /* rf_session_show_truth with truths in the chart. */
 void rf_session_show_chart_truth(const rf_session *session, const double truth[], rf_step *step);

@@ -1,90 +1,13 @@
-/* Simulations: a truth that walks, and a session that follows it. */
-#include "session_state.h"
+/* Simulations: a world, and a session that follows it. */
+#include "world.h"
 
-#include <math.h>
-#include <string.h>
 #include <time.h>
-
-typedef struct world {
-    const rf_simulation *simulation;
-    const rf_session *session;
-    uint64_t seed;
-    double truth[RF_DESCRIBED_MAX]; /* in the chart */
-} world;
 
 static double now(void)
 {
     struct timespec t;
     timespec_get(&t, TIME_UTC);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* A truth from the prior itself, uniform or Gaussian in natural units; or from the Gaussian that the belief has for it.
- */
-static void draw_truth(world *w)
-{
-    const rf_config *config = &w->simulation->config;
-    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
-    w->session->belief->kind->moments(w->session->belief, mean, covariance);
-    for (unsigned i = 0; i < config->description.dim; i++) {
-        const rf_prior *prior = &config->prior[i];
-        const rf_words words = rf_draw(w->seed, 0, i, 1, RF_FOR_TRUTH);
-        double z, other, natural;
-        rf64_normal_pair(words.word[0], words.word[1], &z, &other);
-        if (prior->is_gaussian)
-            natural = prior->first + prior->second * z;
-        else
-            natural = prior->first + (prior->second - prior->first) * rf64_uniform(words.word[2]);
-        w->truth[i] = rf64_chart_coordinate(&w->session->problem.charts[i], natural);
-        if (w->simulation->is_truth_gaussian ||
-            !rf64_is_finite(w->truth[i])) /* the latter: a Gaussian draw outside the chart */
-            w->truth[i] = mean[i] + w->session->prior_sd[i] * z;
-    }
-}
-
-/* The truth's step before measurement number `shot`: the model's dynamics, or a walk; and now and then a jump. */
-static void walk(world *w, uint32_t shot)
-{
-    const rf_config *config = &w->simulation->config;
-    const unsigned dim = config->description.dim;
-    double z[RF_DESCRIBED_MAX], f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX],
-        root[RF_TRIANGLE(RF_DESCRIBED_MAX)];
-    for (unsigned i = 0; i < dim; i++) {
-        const rf_words words = rf_draw(w->seed, shot, i, 0, RF_FOR_TRUTH);
-        double other;
-        rf64_normal_pair(words.word[0], words.word[1], &z[i], &other);
-    }
-    if (config->model->f64->dynamics) {
-        double moved[RF_DESCRIBED_MAX];
-        config->model->f64->dynamics(1, f, q);
-        rf64_covariance_factor(q, dim, root);
-        for (unsigned i = 0; i < dim; i++) {
-            moved[i] = 0;
-            for (unsigned j = 0; j < dim; j++)
-                moved[i] += f[i * dim + j] * w->truth[j] + (j <= i ? root[RF_TRIANGLE(i) + j] * z[j] : 0);
-        }
-        memcpy(w->truth, moved, dim * sizeof moved[0]);
-    } else {
-        for (unsigned i = 0; i < dim; i++)
-            w->truth[i] += config->drift[i] * z[i];
-    }
-    if (w->simulation->jump != 0 && shot == (uint32_t)w->simulation->jump_at)
-        w->truth[0] += w->simulation->jump;
-}
-
-/* Measurements first .. first + count − 1: for each of them the world moves and answers. */
-static void measure(world *w, long first, uint32_t count, rf_record records[])
-{
-    for (uint32_t k = 0; k < count; k++) {
-        const uint32_t shot = (uint32_t)first + k;
-        double natural[RF_DESCRIBED_MAX];
-        if (shot > 0)
-            walk(w, shot);
-        for (unsigned i = 0; i < w->simulation->config.description.dim; i++)
-            natural[i] = rf64_chart_natural(&w->session->problem.charts[i], w->truth[i]);
-        records[k].outcome =
-            rf64_instance_outcome(w->simulation->config.model->f64, natural, records[k].setting, w->seed, shot);
-    }
 }
 
 static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, rf_observer *observer, void *user,
@@ -97,9 +20,9 @@ static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, rf_o
     if (!session)
         return RF_REFUSED_ENGINE;
     rf_record records[RF_ASK_MAX];
-    world w = {.simulation = simulation, .session = session, .seed = rf_session_seed(config.seed, trial)};
+    rf_worldly w;
     rf_status status = RF_OK;
-    draw_truth(&w);
+    rf_world_begin(&w, simulation, session, rf_session_seed(config.seed, trial));
     for (long k = 0; k < simulation->steps && status >= 0 && !*is_over;) {
         const long left = simulation->steps - k;
         const uint32_t count = left < (long)simulation->batch ? (uint32_t)left : simulation->batch;
@@ -107,7 +30,7 @@ static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, rf_o
         status = rf_session_ask(session, count, records);
         if (status < 0)
             break;
-        measure(&w, k, count, records);
+        rf_world_measure(&w, k, count, records);
         const double begin = now();
         status = rf_session_tell(session, records, count, &step);
         if (status < 0)
@@ -115,6 +38,7 @@ static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, rf_o
         step.seconds = now() - begin;
         k += count;
         rf_session_show_chart_truth(session, w.truth, &step);
+        step.events = w.events;
         *is_over = observer(user, trial, &step) != 0;
     }
     rf_session_close(session);

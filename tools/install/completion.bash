@@ -8,7 +8,7 @@ _rejfilt() {
     elif [ "$before" = --model ]; then
         words=$("$program" models 2>/dev/null | sed -nE 's/^([a-z_0-9]+): .*/\1/p')
     elif [ "${word#-}" != "$word" ]; then
-        words=$("$program" "$command" --help 2>/dev/null | sed -nE 's/^  (--[a-z-]+).*/\1/p')
+        words=$("$program" "$command" --help 2>/dev/null | sed -nE 's/^  (--[a-z0-9-]+).*/\1/p')
     fi
     # without a match the shell goes on with the names of files
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")

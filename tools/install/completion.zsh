@@ -10,7 +10,7 @@ elif [[ $before == --model ]]; then
     _describe model found
     _files -g '*.c'
 elif [[ $word == -* ]]; then
-    found=(${(f)"$($program $command --help 2>/dev/null | sed -nE 's/^  (--[a-z-]+)( [^ ]+)? *(.*)/\1:\3/p')"})
+    found=(${(f)"$($program $command --help 2>/dev/null | sed -nE 's/^  (--[a-z0-9-]+)( [^ ]+)? *(.*)/\1:\3/p')"})
     _describe option found
 else
     _files

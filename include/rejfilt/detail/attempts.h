@@ -191,7 +191,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(mark_outside)(rf_sampler sampler, uint32_t p
     }
 }
 
-/* accept[lane] = the product over records of likelihood / κ, at most 1. Returns whether a value was bad, or a product more. */
+/* accept[lane] = the product over records of likelihood / κ; with weights at most 1. Returns whether a value was bad, or a product more. */
 RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf_real *x, const float *u, int whole,
                                           rf_real *accept, RF(tally) *tally)
 {
@@ -215,23 +215,22 @@ RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf
         rf_order order = (rf_order)RF(bits)(accept[lane]);
         highest = order > highest ? order : highest;
     }
-    RF_KERNEL_UNROLL
-    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-        accept[lane] = RF(min)(accept[lane], RF_C(1.0));
     const rf_real largest = RF(from_bits)((rf_unsigned)highest);
+    if (RF_SAMPLER(task->sampler) == RF_WEIGHT && largest > 1)
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+            accept[lane] = RF(min)(accept[lane], RF_C(1.0));
     tally->largest = RF(max)(tally->largest, largest);
     return bad || largest > 1;
 }
 
-/* Counts what is unusual in a block: bad values, values above κ, and the excess weight of what is
-   accepted (or of all, with weights). Only called for blocks that have such values. */
+/* Counts what is unusual in a block: bad values, and unless they are weighted values above κ and the excess weight of what
+   is accepted. Only called for blocks that have such values. */
 static RF_APART void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned dim, rf_real *x, const float *u,
                                                  const rf_real *accept, RF(tally) *tally)
 {
     rf_real value[RF_KERNEL_LANES], over[RF_KERNEL_LANES];
     uint32_t flags[RF_KERNEL_LANES], nan = 0, negative = 0, infinite = 0, above = 0;
     uint64_t excess = 0;
-    const int weights = RF_SAMPLER(task->sampler) == RF_WEIGHT;
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         over[lane] = 1, flags[lane] = 0;
     for (uint32_t k = 0; k < task->count; k++) {
@@ -249,14 +248,15 @@ static RF_APART void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned 
         infinite += flag >> 1 & 1;
         negative += flag >> 2 & 1;
         above += flag >> 3 & 1;
-        rf_real share = weights ? accept[lane] : (rf_real)((rf_real)u[lane] <= accept[lane]);
+        rf_real share = (rf_real)((rf_real)u[lane] <= accept[lane]);
         excess += (uint32_t)(RF(min)((RF(max)(over[lane], RF_C(1.0)) - 1) * share, RF_OVER_MAX) * RF_OVER_UNIT);
     }
     RF(count_bad)(&tally->nan, nan);
     RF(count_bad)(&tally->infinite, infinite);
     RF(count_bad)(&tally->negative, negative);
-    if (!weights)
-        tally->count.above += above;
+    if (RF_SAMPLER(task->sampler) == RF_WEIGHT)
+        return;
+    tally->count.above += above;
     tally->over += excess;
 }
 
@@ -321,30 +321,41 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
     return count;
 }
 
-/* The same with weights: each candidate counts for its acceptance probability. */
-RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, const int32_t *q, const rf_real *accept, RF(tally) *tally)
+/* The same with weights: each candidate counts for its acceptance probability. What the loss is measured by, logarithms, costs half
+   as much again: `attempt`, the block's first, has to be one of the lattice's first round. */
+RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt, const int32_t *q, const rf_real *accept, RF(tally) *tally)
 {
-    int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally), weight = 0;
-    RF_UNROLL(16)
+    int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally);
+    rf_sum weight = {0};
+    RF_UNROLL(8)
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-        weight += (int32_t)(accept[lane] * RF_WEIGHT_UNIT);
-    tally->weight += (uint64_t)weight;
+        rf_sum_add(&weight, (int32_t)(accept[lane] * RF_WEIGHT_UNIT));
+    tally->weight += (uint64_t)rf_sum_of(weight);
+    if (attempt < RF_LATTICE_SIZE) {
+        rf_sum entropy = {0};
+        RF_UNROLL(8)
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+            const float a = (float)accept[lane];
+            rf_sum_add(&entropy, (int32_t)(a * rf32_minus_2_log(a > 0x1p-32f ? a : 0x1p-32f) * (0.5f * RF_WEIGHT_UNIT)));
+        }
+        tally->entropy += (uint64_t)rf_sum_of(entropy);
+    }
     for (unsigned i = 0; i < dim; i++) {
         const int32_t *lanes = q + i * RF_KERNEL_LANES;
-        int64_t sum = 0;
-        RF_UNROLL(16)
+        rf_sum sum = {0};
+        RF_UNROLL(8)
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-            sum += (int32_t)(accept[lane] * ((rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID)) * RF_WEIGHT_UNIT);
-        sum_z[i] += sum;
+            rf_sum_add(&sum, (int32_t)(accept[lane] * ((rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID)) * RF_WEIGHT_UNIT));
+        sum_z[i] += rf_sum_of(sum);
         for (unsigned j = 0; j <= i; j++) {
             const int32_t *other = q + j * RF_KERNEL_LANES;
-            int64_t product = 0;
-            RF_UNROLL(16)
+            rf_sum product = {0};
+            RF_UNROLL(8)
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
                 rf_real zz = (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID) * ((rf_real)other[lane] * (RF_C(1.0) / RF_GRID));
-                product += (int32_t)(accept[lane] * zz * RF_WEIGHT_UNIT);
+                rf_sum_add(&product, (int32_t)(accept[lane] * zz * RF_WEIGHT_UNIT));
             }
-            sum_zz[RF_TRIANGLE(i) + j] += product;
+            sum_zz[RF_TRIANGLE(i) + j] += rf_sum_of(product);
         }
     }
 }
@@ -435,7 +446,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
         if (RF_KERNEL_NAME(judge)(task, dim, x, u, whole, accept, tally))
             RF_KERNEL_NAME(look_closer)(task, dim, x, u, accept, tally);
         if (RF_SAMPLER(task->sampler) == RF_WEIGHT)
-            RF_KERNEL_NAME(add_weighted)(dim, q, accept, tally);
+            RF_KERNEL_NAME(add_weighted)(dim, 2 * pair, q, accept, tally);
         else if (!RF_KERNEL_IS_MANY)
             RF_KERNEL_NAME(add_accepted)(dim, q, u, accept, tally);
         else

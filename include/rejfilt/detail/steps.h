@@ -19,6 +19,29 @@ typedef struct {
 #define RF_OVER_MAX RF_C(32767.0)  /* and each attempt's counts for this much at most */
 #define RF_WEIGHT_UNIT 33554432    /* weights and weighted sums are in units of 1/RF_WEIGHT_UNIT = 2⁻²⁵: |zz| ≤ 36 fits */
 
+/* The exact sum of at most 128 integers. In lanes: modulo 2³², and of all of them divided by 256 and rounded down, so that vectors of
+   32 bits are enough. */
+#if RF_KERNEL_PAIRS > 1
+typedef struct {
+    uint32_t low;
+    int32_t high;
+} rf_sum;
+
+RF_FN void rf_sum_add(rf_sum *sum, int32_t v)
+{
+    sum->low += (uint32_t)v;
+    sum->high += v >> 8;
+}
+RF_FN int64_t rf_sum_of(rf_sum sum) { return (int64_t)sum.high * 256 + (uint32_t)(sum.low - ((uint32_t)sum.high << 8)); }
+#else
+typedef struct {
+    int64_t all;
+} rf_sum;
+
+RF_FN void rf_sum_add(rf_sum *sum, int32_t v) { sum->all += v; }
+RF_FN int64_t rf_sum_of(rf_sum sum) { return sum.all; }
+#endif
+
 /* The multiple of the grid nearest z, by adding a number whose last bit is the grid's. */
 RF_FN int32_t rf_to_grid(float z) { return (int32_t)(rf32_bits(z + 1536.0f) - rf32_bits(1536.0f)); }
 

@@ -1,50 +1,67 @@
 /* Beliefs on records that they did not choose, and on their own, beside the exact posterior of the same records.
-   usage: rejfilt-beliefs [FAMILY|all [BELIEF [TRIALS [SEED]]]]
+   usage, from the root of the sources: rejfilt-beliefs [FAMILY|all [BELIEF|passes [TRIALS [SEED]]]]
 
-   A line per family: intervals of 95 % that hold the truth, per parameter; regions of 95 % (the Gaussian's ellipsoid)
-   that do; runs that end more than five standard deviations off; squared error of the first parameter over the exact
-   posterior's, of means and of medians; runs whose mean is more than half an exact standard deviation from the exact
-   one; ln P(E) minus the exact one, its mean and standard deviation; points per record; Gaussians, on average; nats
-   that a mixture lost, the median. The exact posterior is a grid's; where that takes too long, particles stand for it. */
+   A line per family: intervals of 95 % that hold the truth, per parameter; how many of the exact posterior do; regions of
+   95 % (the Gaussian's ellipsoid) that hold it; runs that end more than five standard deviations off; squared error of the first parameter over the exact
+   posterior's, of means and of medians; the median itself; runs whose mean is more than half an exact standard
+   deviation from the exact one, of any parameter; ln P(E) minus the exact one, its mean and standard deviation; points per record;
+   Gaussians, on average, or for `auto` the share of records that were particles, in percent; nats that were lost, the
+   median; of the most nats that were live, what 5 and 90 % of the runs are below; runs that were warned. The exact posterior is a sum over
+   a fixed grid in natural units, where the table below has one; else that of the belief it names.
+
+   BELIEF may be `passes`: all records at once, after a mixture has chosen them where they are its own; a second line says how far the mean is from the exact one, in exact standard deviations (the farthest
+   parameter; median, 99 %, largest), how far ln P(E) is off (standard deviation, also in units of its own error), how
+   many passes there were (mean, most), the share of points that is effective (mean, least), and how many runs were
+   called doubtful. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "auto/auto.h"
 #include "lab.h"
-#include "mixture.h"
-#include "rejfilt/session.h"
+#include "mixture/mixture.h"
+#include "rejfilt/passes.h"
 
 enum { RECORDS = 200, LONGEST = 100 };
 #define LOST_SIGMAS 5.0
 
 typedef enum settings {
-    TIMES_IN_ORDER, /* 1, 2, 3, ... */
+    TIMES_IN_ORDER,  /* 1, 2, 3, ... */
     TIMES_AT_RANDOM, /* 0..LONGEST */
-    OWN_DESIGN,     /* of the belief itself */
-    PARTICLES_CHOSE /* pgh-distance, for 1,000 particles */
+    OWN_DESIGN,      /* of the belief itself */
+    GAUSSIAN_CHOSE,  /* one Gaussian's design, on the same records */
+    PARTICLES_CHOSE  /* pgh-distance, for 1,000 particles */
 } settings;
 
 typedef struct family {
     const char *name, *model;
     settings by;
-    double high;      /* of the first parameter's uniform prior from 0; 0: as the model has it */
-    int is_bounded;   /* its chart is that range */
+    double high;    /* of the first parameter's uniform prior from 0; 0: as the model has it */
+    int is_bounded; /* its chart is that range */
     uint32_t records;
     const char *exact;
+    uint32_t grid[3]; /* of the natural values of each parameter; 0: `exact` is as good */
 } family;
 
 static const family families[] = {
-    {"precession-order", "precession", TIMES_IN_ORDER, 3.141592653589793, 0, RECORDS, "grid:16384"},
-    {"precession-order-bounded", "precession", TIMES_IN_ORDER, 3.141592653589793, 1, RECORDS, "grid:16384"},
-    {"precession-random", "precession", TIMES_AT_RANDOM, 3.141592653589793, 0, RECORDS, "grid:4096"},
-    {"precession-random-bounded", "precession", TIMES_AT_RANDOM, 3.141592653589793, 1, RECORDS, "grid:4096"},
-    {"precession-pgh", "precession", PARTICLES_CHOSE, 0, 0, 100, "particles:1000"},
-    {"precession-own", "precession", OWN_DESIGN, 0, 0, 100, "grid:16384"},
-    {"ramsey-own", "ramsey", OWN_DESIGN, 0, 0, RECORDS, "particles:4000"},
-    {"ramsey-random", "ramsey", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000"},
-    {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000"},
-    {"coin-own", "coin", OWN_DESIGN, 0, 0, RECORDS, "grid:1024"},
+    {"precession-order", "precession", TIMES_IN_ORDER, 3.141592653589793, 0, RECORDS, "grid:16384", {16384}},
+    {"precession-order-bounded", "precession", TIMES_IN_ORDER, 3.141592653589793, 1, RECORDS, "grid:16384", {16384}},
+    {"precession-random", "precession", TIMES_AT_RANDOM, 3.141592653589793, 0, RECORDS, "grid:4096", {8192}},
+    {"precession-random-bounded", "precession", TIMES_AT_RANDOM, 3.141592653589793, 1, RECORDS, "grid:4096", {8192}},
+    {"precession-pgh", "precession", PARTICLES_CHOSE, 0, 0, 100, "particles:1000", {0}},
+    {"precession-own", "precession", OWN_DESIGN, 0, 0, 100, "grid:16384", {0}},
+    {"ramsey-own", "ramsey", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {1024, 48}},
+    {"ramsey-gaussian", "ramsey", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000", {0}},
+    {"ramsey-random", "ramsey", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {1024, 48}},
+    {"rabi-own", "rabi", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {0}},
+    {"rabi-gaussian", "rabi", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000", {0}},
+    {"rabi-random", "rabi", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {0}},
+    {"beat-random", "examples/beat.c", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {0}},
+    {"beat-own", "examples/beat.c", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {0}},
+    {"beat-gaussian", "examples/beat.c", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000", {0}},
+    {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000", {32, 24, 24}},
+    {"coin-own", "coin", OWN_DESIGN, 0, 0, RECORDS, "grid:1024", {4096}},
 };
 
 static _Noreturn void fail(const char *what)
@@ -53,15 +70,29 @@ static _Noreturn void fail(const char *what)
     exit(3);
 }
 
+static const rf_model *model_of(const family *f)
+{
+    static const family *of;
+    static const rf_model *model;
+    char error[2000] = "there is no such model";
+    if (f != of)
+        model = strchr(f->model, '/') ? rf_model_load(f->model, error, sizeof error) : rf_model_find(f->model);
+    if (!model)
+        fail(error);
+    of = f;
+    return model;
+}
+
 static rf_session *open_session(const family *f, const char *belief, const char *design, uint64_t seed, uint32_t trial)
 {
-    rf_config config = rf_config_default(rf_model_find(f->model));
+    rf_config config = rf_config_default(model_of(f));
     char error[200];
-    if (f->high > 0) {
+    if (f->high > 0)
         config.prior[0] = (rf_prior){0, 0, f->high};
-        if (f->is_bounded)
-            config.description.parameter[0] = (rf_parameter){config.description.parameter[0].name, RF_BOUNDED, 0, f->high, 0};
-    }
+    for (unsigned i = 0; i < config.description.dim; i++)
+        if ((f->is_bounded && i == 0) || strncmp(belief, "grid", 4) == 0)
+            config.description.parameter[i] = (rf_parameter){config.description.parameter[i].name, RF_BOUNDED,
+                                                             config.prior[i].first, config.prior[i].second, 0};
     memset(config.drift, 0, sizeof config.drift);
     config.belief = belief;
     config.design = design;
@@ -76,8 +107,9 @@ static rf_session *open_session(const family *f, const char *belief, const char 
 
 /* What is left of a run. */
 typedef struct result {
-    double error, exact_error, apart, log_evidence, points, gaussians, loss;
-    int holds[RF_DESCRIBED_MAX], holds_all, is_lost;
+    double error, exact_error, apart, log_evidence, points, gaussians, loss, live;
+    int holds[RF_DESCRIBED_MAX], exact_holds[RF_DESCRIBED_MAX], holds_all, is_lost, is_coarse;
+    rf_passes_result passes;
 } result;
 
 /* errorᵀ·covariance⁻¹·error, of up to three parameters. */
@@ -100,10 +132,19 @@ static double distance(const rf_step *step)
     return total;
 }
 
+/* Standard deviation of the first parameter in natural units, where the chart is nearly straight. */
+static double natural_sd(const rf_session *session, const rf_step *step)
+{
+    rf64_chart charts[RF_DESCRIBED_MAX];
+    rf64_described_charts(&rf_session_config(session)->description, charts);
+    return rf64_chart_natural(charts, step->chart_mean[0] + 0.5 * step->sd[0]) -
+           rf64_chart_natural(charts, step->chart_mean[0] - 0.5 * step->sd[0]);
+}
+
 /* The setting of record k, for those whose settings nobody chooses. */
 static void choose(const family *f, uint64_t seed, uint32_t trial, uint32_t k, rf_record *record)
 {
-    const rf_description *description = rf_model_find(f->model)->f64->description;
+    const rf_description *description = model_of(f)->f64->description;
     const double u = rf64_uniform(rf_draw(seed, trial, k, 0, RF_FOR_USER).word[0]);
     *record = (rf_record){.time = NAN};
     for (unsigned i = 0; i < description->settings; i++)
@@ -111,35 +152,134 @@ static void choose(const family *f, uint64_t seed, uint32_t trial, uint32_t k, r
     record->setting[0] = f->by == TIMES_IN_ORDER ? k + 1.0 : LONGEST * u;
 }
 
+/* ---- Passes, and the exact posterior that judges them ---- */
+
+typedef struct posterior {
+    double mean[3], chart_mean[3], sd[3], log_evidence; /* sd: in the chart */
+    double below[3]; /* probability below the truth */
+} posterior;
+
+/* The sum over a grid of cells' middles, in natural units. */
+static posterior sum_up(const family *f, const rf_config *config, const double *records, const double *truth)
+{
+    enum { ROW = 1024, TOGETHER = 8 }; /* cells at a time; likelihoods multiplied before a logarithm is taken */
+    const unsigned dim = config->description.dim, settings = config->description.settings;
+    size_t cells = 1;
+    for (unsigned i = 0; i < dim; i++)
+        cells *= f->grid[i];
+    double *value = calloc(cells, sizeof *value), *x = malloc(ROW * dim * sizeof *x), *some = malloc(2 * ROW * sizeof *some), *product = some + ROW;
+    rf64_chart charts[RF_DESCRIBED_MAX], config_charts[RF_DESCRIBED_MAX];
+    const rf64_model model = rf64_instance_model(config->model->f64, charts);
+    posterior e = {.log_evidence = -INFINITY};
+    double total = 0;
+    rf64_described_charts(&config->description, config_charts);
+    if (!value || !x || !some)
+        fail("not enough memory");
+    for (size_t first = 0; first < cells; first += ROW) {
+        const uint32_t n = (uint32_t)(cells - first < ROW ? cells - first : ROW);
+        for (uint32_t k = 0; k < n; k++) {
+            size_t cell = first + k;
+            for (unsigned i = 0; i < dim; i++, cell /= f->grid[i - 1])
+                x[k * dim + i] = config->prior[i].first + (config->prior[i].second - config->prior[i].first) *
+                                                             ((double)(cell % f->grid[i]) + 0.5) / f->grid[i];
+        }
+        for (uint32_t r = 0; r < f->records; r++) {
+            const double *record = records + r * (settings + 1u);
+            rf64_model_likelihoods(&model, x, dim, n, record, record[settings], some);
+            for (uint32_t k = 0; k < n; k++)
+                product[k] = some[k] * (r % TOGETHER == 0 ? 1 : product[k]);
+            for (uint32_t k = 0; k < n && (r % TOGETHER == TOGETHER - 1 || r + 1 == f->records); k++)
+                value[first + k] += log(product[k]);
+        }
+    }
+    for (size_t k = 0; k < cells; k++)
+        e.log_evidence = fmax(e.log_evidence, value[k]);
+    for (size_t k = 0; k < cells; k++) {
+        size_t cell = k;
+        const double weight = exp(value[k] - e.log_evidence);
+        total += weight;
+        for (unsigned i = 0; i < dim && weight > 0; i++, cell /= f->grid[i - 1]) {
+            const double at = config->prior[i].first + (config->prior[i].second - config->prior[i].first) * ((double)(cell % f->grid[i]) + 0.5) / f->grid[i];
+            e.mean[i] += weight * at;
+            const double y = rf64_chart_coordinate(&config_charts[i], at);
+            e.chart_mean[i] += weight * y;
+            e.sd[i] += weight * y * y;
+            e.below[i] += at < truth[i] ? weight : 0;
+        }
+    }
+    for (unsigned i = 0; i < dim; i++) {
+        e.mean[i] /= total;
+        e.chart_mean[i] /= total;
+        e.sd[i] = sqrt(e.sd[i] / total - e.chart_mean[i] * e.chart_mean[i]);
+        e.below[i] /= total;
+    }
+    e.log_evidence += log(total / (double)cells);
+    free(value);
+    free(x);
+    free(some);
+    return e;
+}
+
+/* What passes say of the records takes the place of what a session said, in `step`. */
+static void pass_over(const family *f, const rf_config *config, const double *records, rf_step *step, result *r)
+{
+    char error[200];
+    rf_passes *passes = rf_passes_open(config, records, f->records, error, sizeof error);
+    if (!passes || rf_passes_run(passes, NULL, NULL, &r->passes) < 0)
+        fail(passes ? "passes failed" : error);
+    rf_passes_close(passes);
+    const rf_passes_result *p = &r->passes;
+    memcpy(step->chart_mean, p->chart_mean, sizeof step->chart_mean);
+    memcpy(step->covariance, p->covariance, sizeof step->covariance);
+    memcpy(step->sd, p->chart_sd, sizeof step->sd);
+    memcpy(step->mean, p->mean, sizeof step->mean);
+    memcpy(step->low, p->low, sizeof step->low);
+    memcpy(step->high, p->high, sizeof step->high);
+    step->log_evidence = p->log_evidence;
+}
+
 static result run(const family *f, const char *belief, uint64_t seed, uint32_t trial)
 {
     static const double region[] = {3.841458820694124, 5.991464547107979, 7.814727903251178};
-    const rf_model *model = rf_model_find(f->model);
-    const int is_mixture = strncmp(belief, "mixture", 7) == 0;
-    rf_session *session = open_session(f, belief, f->by == OWN_DESIGN ? "auto" : NULL, seed, trial);
-    rf_session *exact = open_session(f, f->exact, f->by == PARTICLES_CHOSE ? "pgh-distance" : NULL, seed, trial);
+    const rf_model *model = model_of(f);
+    const int is_mixture = strncmp(belief, "mixture", 7) == 0, is_auto = strncmp(belief, "auto", 4) == 0, is_passes = strcmp(belief, "passes") == 0;
+    const int is_summed = f->grid[0] > 0; /* the session beside it is then not the judge */
+    rf_session *session = open_session(f, is_passes ? "mixture" : belief, f->by == OWN_DESIGN ? "auto" : NULL, seed, trial);
+    rf_session *exact = open_session(f, is_summed ? "gaussian" : f->exact, f->by == PARTICLES_CHOSE ? "pgh-distance" : NULL, seed, trial);
+    rf_session *gaussian = f->by == GAUSSIAN_CHOSE ? open_session(f, "gaussian", "auto", seed, trial) : NULL;
     const rf_config *config = rf_session_config(session);
-    double truth[RF_DESCRIBED_MAX];
+    const unsigned settings = config->description.settings;
+    double truth[RF_DESCRIBED_MAX], *records = malloc(f->records * (settings + 1u) * sizeof *records);
     rf_step step, right;
     result r = {0};
+    if (!records)
+        fail("not enough memory");
     for (unsigned i = 0; i < config->description.dim; i++)
         truth[i] = config->prior[i].first + (config->prior[i].second - config->prior[i].first) *
                                                 rf64_uniform(rf_draw(seed, trial, i, 1, RF_FOR_TRUTH).word[0]);
     for (uint32_t k = 0; k < f->records; k++) {
         rf_record record;
-        if (f->by == OWN_DESIGN || f->by == PARTICLES_CHOSE) {
-            if (rf_session_ask(f->by == OWN_DESIGN ? session : exact, 1, &record) < 0)
+        if (f->by >= OWN_DESIGN) {
+            if (rf_session_ask(gaussian ? gaussian : f->by == OWN_DESIGN ? session : exact, 1, &record) < 0)
                 fail("the question was refused");
         } else {
             choose(f, seed, trial, k, &record);
         }
         record.outcome = rf64_instance_outcome(model->f64, truth, record.setting, seed + 0x10000u * (trial + 1u), k);
-        if (rf_session_tell(session, &record, 1, &step) < 0 || rf_session_tell(exact, &record, 1, &right) < 0)
+        memcpy(records + k * (settings + 1u), record.setting, settings * sizeof *records);
+        records[k * (settings + 1u) + settings] = record.outcome;
+        if ((gaussian && rf_session_tell(gaussian, &record, 1, NULL) < 0) ||
+            rf_session_tell(session, &record, 1, &step) < 0 || rf_session_tell(exact, &record, 1, &right) < 0)
             fail("a record was refused");
+        r.live = fmax(r.live, rf_session_belief(session)->live);
+        r.is_coarse |= step.is_coarse;
         r.points += step.report.attempts / (double)f->records;
         if (is_mixture)
             r.gaussians += rf_mixture_count(rf_session_belief(session)) / (double)f->records;
+        r.gaussians += is_auto && strcmp(step.form, "particles") == 0 ? 100.0 / f->records : 0;
     }
+    if (is_passes)
+        pass_over(f, config, records, &step, &r);
     rf_session_show_truth(session, truth, &step);
     rf_session_show_truth(exact, truth, &right);
     for (unsigned i = 0; i < step.dim; i++) {
@@ -147,27 +287,53 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
         r.is_lost |= fabs(step.error[i]) > LOST_SIGMAS * step.sd[i];
     }
     r.holds_all = distance(&step) <= region[step.dim - 1];
-    r.error = step.error[0] * step.error[0];
-    r.exact_error = right.error[0] * right.error[0];
-    r.apart = fabs(step.chart_mean[0] - right.chart_mean[0]) / right.sd[0];
-    r.log_evidence = step.log_evidence - right.log_evidence;
-    r.loss = is_mixture ? rf_mixture_loss(rf_session_belief(session)) : NAN;
+    r.error = pow(step.mean[0] - step.truth[0], 2);
+    if (is_summed) {
+        const posterior e = sum_up(f, config, records, truth);
+        r.log_evidence = step.log_evidence - e.log_evidence;
+        r.exact_error = pow(e.mean[0] - truth[0], 2);
+        for (unsigned i = 0; i < step.dim; i++) {
+            r.apart = fmax(r.apart, fabs(step.chart_mean[i] - e.chart_mean[i]) / e.sd[i]);
+            r.exact_holds[i] = fabs(e.below[i] - 0.5) <= 0.475;
+        }
+    } else {
+        r.log_evidence = step.log_evidence - right.log_evidence;
+        r.exact_error = pow(right.mean[0] - right.truth[0], 2);
+        r.apart = fabs(step.mean[0] - right.mean[0]) / natural_sd(exact, &right);
+        for (unsigned i = 0; i < step.dim; i++)
+            r.exact_holds[i] = right.low[i] <= right.truth[i] && right.truth[i] <= right.high[i];
+    }
+    r.loss = is_passes ? NAN : step.loss;
+
+    free(records);
     rf_session_close(session);
+    rf_session_close(gaussian);
     rf_session_close(exact);
     return r;
 }
 
+/* 95.0/94.0 */
+static void list(const double share[], unsigned dim, char *text, size_t size)
+{
+    for (unsigned i = 0, at = 0; i < dim; i++)
+        at += (unsigned)snprintf(text + at, size - at, i ? "/%.1f" : "%.1f", share[i]);
+}
+
 static void run_family(const family *f, const char *belief, uint32_t trials, uint64_t seed)
 {
-    const unsigned dim = rf_model_find(f->model)->f64->description->dim;
-    double *numbers = calloc(3 * (size_t)trials, sizeof *numbers), *errors = numbers, *exact = errors + trials, *losses = exact + trials;
-    double holds[RF_DESCRIBED_MAX] = {0}, holds_all = 0, lost = 0, error = 0, exact_error = 0, off = 0, z = 0, zz = 0, points = 0, gaussians = 0;
+    const unsigned dim = model_of(f)->f64->description->dim;
+    double *numbers = calloc(5 * (size_t)trials, sizeof *numbers), *errors = numbers, *exact = errors + trials, *losses = exact + trials, *aparts = losses + trials, *lives = aparts + trials;
+    double own = 0, passes = 0, most = 0, effective = 0, least = 1, doubtful = 0;
+    double holds[RF_DESCRIBED_MAX] = {0}, exact_holds[RF_DESCRIBED_MAX] = {0}, coarse = 0, holds_all = 0, lost = 0, error = 0, exact_error = 0, off = 0, z = 0, zz = 0, points = 0, gaussians = 0;
     if (!numbers)
         fail("not enough memory");
     for (uint32_t trial = 0; trial < trials; trial++) {
         const result r = run(f, belief, seed, trial);
         for (unsigned i = 0; i < dim; i++)
             holds[i] += 100.0 * r.holds[i] / trials;
+        for (unsigned i = 0; i < dim; i++)
+            exact_holds[i] += 100.0 * r.exact_holds[i] / trials;
+        coarse += 100.0 * r.is_coarse / trials;
         holds_all += 100.0 * r.holds_all / trials;
         lost += 100.0 * r.is_lost / trials;
         error += r.error;
@@ -180,13 +346,29 @@ static void run_family(const family *f, const char *belief, uint32_t trials, uin
         errors[trial] = r.error;
         exact[trial] = r.exact_error;
         losses[trial] = r.loss;
+        lives[trial] = r.live;
+        aparts[trial] = r.apart;
+        if (r.passes.points == 0)
+            continue;
+        const double share = r.passes.effective / r.passes.points, z_own = r.log_evidence / r.passes.log_evidence_sd;
+        own += z_own * z_own / trials;
+        passes += (double)r.passes.passes / trials;
+        most = fmax(most, r.passes.passes);
+        effective += share / trials;
+        least = fmin(least, share);
+        doubtful += r.passes.verdict != RF_PASSES_FINE;
     }
-    char covers[64] = "";
-    for (unsigned i = 0; i < dim; i++)
-        snprintf(covers + strlen(covers), sizeof covers - strlen(covers), i ? "/%.1f" : "%.1f", holds[i]);
-    printf("%-26s %-14s %-14s %5.1f %5.1f %9.4g %7.3g %5.1f %7.2f ±%-6.2f %6.0f %5.1f %6.3g\n", f->name, belief, covers, holds_all, lost,
-           error / exact_error, lab_quantile(errors, trials, 0.5) / lab_quantile(exact, trials, 0.5), off, z,
-           sqrt(fmax(zz - z * z, 0)), points, gaussians, lab_quantile(losses, trials, 0.5));
+    char covers[64], right[64];
+    list(holds, dim, covers, sizeof covers);
+    list(exact_holds, dim, right, sizeof right);
+    printf("%-26s %-14s %-14s %-14s %5.1f %5.1f %9.4g %7.3g %8.2g %5.1f %7.2f ±%-6.2f %6.0f %5.1f %6.3g %5.2f %5.2f %5.1f\n", f->name, belief, covers, right, holds_all, lost,
+           error / exact_error, lab_quantile(errors, trials, 0.5) / lab_quantile(exact, trials, 0.5),
+           lab_quantile(errors, trials, 0.5), off, z,
+           sqrt(fmax(zz - z * z, 0)), points, gaussians, lab_quantile(losses, trials, 0.5), lab_quantile(lives, trials, 0.05), lab_quantile(lives, trials, 0.9), coarse);
+    if (passes > 0)
+        printf("    apart %.4f %.4f %.4f; ln Z off by %.4f, %.2f of its own error; passes %.1f, at most %.0f; effective %.0f %%, at least %.0f %%; doubtful %.0f\n",
+               lab_quantile(aparts, trials, 0.5), lab_quantile(aparts, trials, 0.99), lab_quantile(aparts, trials, 1), sqrt(zz), sqrt(own), passes, most,
+               100 * effective, 100 * least, doubtful);
     fflush(stdout);
     free(numbers);
 }
@@ -197,8 +379,8 @@ int main(int argc, char **argv)
     const uint32_t trials = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 300;
     const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
     int found = 0;
-    printf("%-26s %-14s %-14s %5s %5s %9s %7s %5s %7s  %-6s %6s %5s %6s\n", "family", "belief", "holds %", "all", "lost", "error",
-           "median", "off %", "lnZ off", "sd", "points", "K", "loss");
+    printf("%-26s %-14s %-14s %-14s %5s %5s %9s %7s %8s %5s %7s  %-6s %6s %5s %6s %5s %5s %5s\n", "family", "belief", "holds %", "exact does", "all",
+           "lost", "error", "median", "error^2", "off %", "lnZ off", "sd", "points", "K", "loss", "5 %", "90 %", "warns");
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (strcmp(which, "all") == 0 || strcmp(which, families[i].name) == 0) {
             run_family(&families[i], belief, trials, seed);

@@ -38,8 +38,8 @@ static int watch_step(void *user, uint32_t trial, const rf_step *step)
         reference_step(&w->references[trial % AT_ONCE], step, &own);
         cli_collector_step(w->reference, trial, &own);
     }
-    if (w->run->jump != 0)
-        recovery_step(&w->recoveries[trial], step->step - w->run->jump_at, step->error[0] / w->run->config.drift[0]);
+    if (w->run->world.jumps > 0)
+        recovery_step(&w->recoveries[trial], step->step - w->run->world.jump[0].at, step->error[0] / w->run->config.drift[0]);
     return 0;
 }
 
@@ -141,8 +141,8 @@ static void lattice_rows(void)
 static void jump_rows(void)
 {
     rf_simulation run = ordinary_run("precession", JUMP_AT + RECOVERY_WITHIN + RECOVERY_FOR), paper = strict_pgh(run.steps);
-    run.jump = paper.jump = 1;
-    run.jump_at = paper.jump_at = JUMP_AT;
+    const rf_world jumps = {.jumps = 1, .jump = {{.low = 1, .high = 1, .at = JUMP_AT}}};
+    run.world = paper.world = jumps;
     row("jump: recovered %", 100 * run_trials("jump", &run, TRIALS, NOBODY).recovered, 93, INFINITY);
     row("jump, strict pgh: recovered %", 100 * run_trials("jump, strict pgh", &paper, TRIALS, NOBODY).recovered, -INFINITY, INFINITY);
 }

@@ -34,7 +34,7 @@ typedef enum posterior { FILTER, GRID, DRAWS, POSTERIORS } posterior; /* the lat
 typedef struct method {
     const char *name;
     rf_sampler sampler;
-    uint32_t attempts, batch;
+    uint32_t attempts, batch; /* attempts: 0, what a session takes */
     int is_float;
     int has_exact;  /* exact posteriors learn from its records */
     int is_planned; /* settings by `risk`, the default where there is no fringe; of discrete outcomes alone, as it is slow */
@@ -46,10 +46,10 @@ static const method methods[] = {
     {"lattice", RF_LATTICE, 100, 1, 0, 0, 0},
     {"weight", RF_WEIGHT, 100, 1, 0, 0, 0},
     {"1000 attempts", RF_REJECT, 1000, 1, 0, 0, 0},
-    {"weight, 1000", RF_WEIGHT, 1000, 1, 0, 0, 0},
+    {"default", RF_WEIGHT, 0, 1, 0, 0, 0},
     {"10 records", RF_REJECT, 100, 10, 0, 0, 0},
     {"projection", RF_LATTICE, 4096, 1, 0, 0, 0}, /* the whole lattice: hardly any sampling error */
-    {"risk", RF_WEIGHT, 1000, 1, 0, 0, 1},
+    {"risk", RF_WEIGHT, 0, 1, 0, 0, 1},
 };
 
 static const char *const exact_names[POSTERIORS] = {NULL, "exact, grid", "exact, draws"};
@@ -120,6 +120,20 @@ static double distance_squared(const rf_step *s)
     return sum;
 }
 
+/* The belief's probability of values below the truth. */
+static double rank_of(const rf_step *step, unsigned i)
+{
+    double low = 0, high = 1;
+    for (unsigned k = 0; k < 30; k++) {
+        const double middle = 0.5 * (low + high), y = step->belief->kind->quantile(step->belief, i, middle);
+        if (y < step->chart_mean[i] - step->error[i])
+            low = middle;
+        else
+            high = middle;
+    }
+    return 0.5 * (low + high);
+}
+
 static int observe(void *user, uint32_t trial, const rf_step *step)
 {
     group *g = user;
@@ -131,7 +145,7 @@ static int observe(void *user, uint32_t trial, const rf_step *step)
         if (step->step + 1 != lengths[n])
             continue;
         for (unsigned i = 0; i < step->dim; i++)
-            j->rank[FILTER][n][i][trial] = 0.5 * erfc(step->error[i] / step->sd[i] * 0.7071067811865476);
+            j->rank[FILTER][n][i][trial] = rank_of(step, i);
         j->rank[FILTER][n][step->dim][trial] = chi_square_below(distance_squared(step), step->dim);
         if (e && exact_has_grid(e))
             j->rank[GRID][n][0][trial] = exact_grid_rank(e, step);
@@ -208,9 +222,9 @@ static void measure(const config *c, const rf_description *description, const me
     if (!memory)
         fail("not enough memory");
     j.run.config.sampler = m->sampler;
-    j.run.config.attempts = m->attempts;
+    j.run.config.attempts = m->attempts > 0 ? m->attempts : rf_config_default(rf_model_find(description->name)).attempts;
     j.run.batch = m->batch;
-    j.run.is_truth_gaussian = 1;
+    j.run.is_truth_gaussian = strcmp(rf_config_belief(&j.run.config), "gaussian") == 0;
     if (description->fringe == 0) /* without a fringe settings are what they may be, as those of data are; `risk` is slow */
         j.run.config.design = m->is_planned ? "risk" : "pgh";
     if (m->is_planned)

@@ -7,7 +7,7 @@ source, out = sys.argv[1:]
 rows = {(r["model"], r["method"], r["length"], r["what"]): r for r in json.load(open(source))}
 models = list(dict.fromkeys(key[0] for key in rows))
 lengths = sorted({key[2] for key in rows})
-DEFAULT = "weight, 1000"
+DEFAULT = "default"
 FILTERS = [DEFAULT, "risk", "reject", "float", "lattice", "weight", "1000 attempts", "10 records", "projection"]
 EXACT = ["exact, grid", "exact, draws"]
 

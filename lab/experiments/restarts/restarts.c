@@ -18,7 +18,7 @@ static const struct policy {
     {"PGH; widened when surprised", 1, RF_ON_LOST_WIDEN, 0},
     {"PGH; restarted when surprised", 1, RF_ON_LOST_WIDEN, 1},
     {"our design without anchors", 0, RF_ON_LOST_IGNORE, 0},
-    {"anchors; widened when one fails (default)", 0, RF_ON_LOST_WIDEN, 0},
+    {"anchors; widened when one fails (default)", 0, RF_ON_LOST_RESTART, 0},
     {"anchors; restarted when one fails", 0, RF_ON_LOST_WIDEN, 1},
 };
 
@@ -46,7 +46,7 @@ static int see(void *user, uint32_t trial, const rf_step *step)
     watch *w = user;
     acceptance *a = &w->accepted[trial];
     const int is_lost = fabs(step->error[0]) > CLI_LOST_SIGMAS * step->sd[0];
-    recovery_step(&w->recoveries[trial], step->step - w->run->jump_at, step->error[0] / w->run->config.drift[0]);
+    recovery_step(&w->recoveries[trial], step->step - w->run->world.jump[0].at, step->error[0] / w->run->config.drift[0]);
     a->count[is_lost]++;
     a->empty += step->report.accepted == 0;
     a->sum[is_lost] += step->report.acceptance;
@@ -96,8 +96,9 @@ static int run(lab *l, unsigned job)
     const char *of = is_random ? restarted : p->of;
     rf_simulation run = p->is_paper ? runs_paper("precession", steps, lab_seed(l)) : runs_ordinary("precession", steps, lab_seed(l));
     run.config.on_lost = p->on_lost;
-    run.jump = has_jump ? lab_real(l, "jump") : 0;
-    run.jump_at = (long)lab_whole(l, "jump_at");
+    const double jump = lab_real(l, "jump");
+    const rf_world jumps = {.jumps = (uint32_t)has_jump, .jump = {{.low = jump, .high = jump, .at = (long)lab_whole(l, "jump_at")}}};
+    run.world = jumps;
     watch w = {.run = &run, .recoveries = calloc(trials, sizeof *w.recoveries), .accepted = calloc(trials, sizeof *w.accepted)};
     int status = tracks_open(l, &w.t, &run, trials);
     if (status == 0 && (!w.recoveries || !w.accepted))

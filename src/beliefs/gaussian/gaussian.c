@@ -56,6 +56,7 @@ static rf_status gaussian_restart(rf_belief *belief)
         return status;
     convert(mean, dim, own_mean);
     convert(covariance, (size_t)dim * dim, own);
+    belief->live = 0;
     return RF(prior_covariance)(filter_of(belief), own_mean, own);
 }
 
@@ -65,8 +66,13 @@ static rf_status gaussian_pass(rf_belief *belief, const double F[], const double
     rf_real f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
     if (Q)
         convert(Q, (size_t)dim * dim, q);
-    if (!F)
-        return RF(diffuse_covariance)(filter_of(belief), q, (rf_real)elapsed);
+    if (!F) {
+        double before[RF_DESCRIBED_MAX];
+        rf_belief_variances(belief, before);
+        const rf_status status = RF(diffuse_covariance)(filter_of(belief), q, (rf_real)elapsed);
+        rf_belief_forget(belief, before);
+        return status;
+    }
     convert(F, (size_t)dim * dim, f);
     return RF(evolve)(filter_of(belief), f, Q ? q : NULL);
 }
@@ -87,7 +93,8 @@ static void widen_report(const RF(report) * from, rf64_report *to)
                            (double)from->kappa_next,
                            (double)from->delta,
                            (double)from->log_evidence,
-                           (double)from->log_evidence_variance};
+                           (double)from->log_evidence_variance,
+                           (double)from->loss};
     *to = r;
 }
 
@@ -105,6 +112,8 @@ static rf_status gaussian_update(rf_belief *belief, const double records[], uint
                              options->strict,
                              options->sampler};
     RF(report) told;
+    double before[RF_DESCRIBED_MAX];
+    rf_belief_variances(belief, before);
 #if RF_PRECISION == 32
     enum { AT_ONCE = 64 };
     rf_real numbers[AT_ONCE], *copy = numbers;
@@ -120,8 +129,10 @@ static rf_status gaussian_update(rf_belief *belief, const double records[], uint
     const rf_status status =
         RF(update)(filter_of(belief), &model, records, count, &own, engine ? ENGINE(engine) : NULL, &told);
 #endif
-    if (status >= 0)
+    if (status >= 0) {
         widen_report(&told, report);
+        rf_belief_lose(belief, before, report->loss);
+    }
     return status;
 }
 
@@ -156,6 +167,29 @@ static rf_status gaussian_stretch(rf_belief *belief, const double factor[])
     rf_real own[RF_DESCRIBED_MAX];
     convert(factor, belief->problem->description.dim, own);
     return RF(stretch)(filter_of(belief), own);
+}
+
+static rf_status gaussian_shift(rf_belief *belief, const double by[])
+{
+    const RF(filter) *filter = filter_in(belief);
+    rf_real mean[RF_DESCRIBED_MAX], rest[RF_DESCRIBED_MAX], factor[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    for (unsigned i = 0; i < filter->tally.dim; i++) {
+        mean[i] = RF(filter_mean)(filter)[i] + (rf_real)by[i];
+        rest[i] = RF(filter_rest)(filter, i);
+    }
+    for (unsigned i = 0; i < RF_TRIANGLE(filter->tally.dim); i++)
+        factor[i] = RF(filter_factor)(filter)[i];
+    return RF(filter_restore)(filter_of(belief), belief->seed, RF(filter_updates)(filter), mean, factor, rest);
+}
+
+static rf_status gaussian_place(rf_belief *belief, const double mean[], const double sd[])
+{
+    const unsigned dim = belief->problem->description.dim;
+    rf_real own_mean[RF_DESCRIBED_MAX], own[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0};
+    convert(mean, dim, own_mean);
+    for (unsigned i = 0; i < dim; i++)
+        own[i * dim + i] = (rf_real)(sd[i] * sd[i]);
+    return RF(prior_covariance)(filter_of(belief), own_mean, own);
 }
 
 static uint32_t gaussian_updates(const rf_belief *belief) { return RF(filter_updates)(filter_in(belief)); }
@@ -193,6 +227,7 @@ static int gaussian_load(rf_belief *belief, const unsigned char *bytes, size_t s
 const rf_belief_kind RF(belief_gaussian) = {
     .name = "gaussian",
     .summary = "one Gaussian: the paper's, 64 bytes for one parameter",
+    .loss_max = 6,
     .open = gaussian_open,
     .restart = gaussian_restart,
     .pass = gaussian_pass,
@@ -201,6 +236,8 @@ const rf_belief_kind RF(belief_gaussian) = {
     .draw = gaussian_draw,
     .quantile = gaussian_quantile,
     .stretch = gaussian_stretch,
+    .shift = gaussian_shift,
+    .place = gaussian_place,
     .updates = gaussian_updates,
     .save = gaussian_save,
     .load = gaussian_load,

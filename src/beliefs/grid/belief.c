@@ -151,6 +151,23 @@ static rf_status gridded_stretch(rf_belief *belief, const double factor[])
     return status;
 }
 
+static rf_status gridded_shift(rf_belief *belief, const double by[])
+{
+    if (is_line(belief))
+        rf_grid_shift(line_of(belief), by[0]);
+    else
+        rf_plane_shift(plane_of(belief), by);
+    return RF_OK;
+}
+
+static rf_status gridded_place(rf_belief *belief, const double mean[], const double sd[])
+{
+    const rf_plane_prior prior[2] = {{0, mean[0], sd[0]}, {0, mean[!is_line(belief)], sd[!is_line(belief)]}};
+    const int status = is_line(belief) ? rf_grid_prior_gaussian(line_of(belief), mean[0], sd[0] * sd[0])
+                                       : rf_plane_start(plane_of(belief), prior);
+    return status < 0 ? RF_REFUSED_WIDTH : RF_OK;
+}
+
 static uint32_t gridded_updates(const rf_belief *belief) { return ((const gridded *)belief)->updates; }
 
 static size_t gridded_save(const rf_belief *belief, unsigned char *bytes)
@@ -181,6 +198,8 @@ const rf_belief_kind rf_belief_grid = {
     .draw = gridded_draw,
     .quantile = gridded_quantile,
     .stretch = gridded_stretch,
+    .shift = gridded_shift,
+    .place = gridded_place,
     .updates = gridded_updates,
     .save = gridded_save,
     .load = gridded_load,

@@ -477,6 +477,8 @@ int rf_grid_scale(rf_grid *g, double factor)
     return 0;
 }
 
+void rf_grid_shift(rf_grid *g, double by) { g->base += by; }
+
 size_t rf_grid_save(const rf_grid *g, unsigned char *bytes)
 {
     rf_writer w = {bytes, 0};

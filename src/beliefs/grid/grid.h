@@ -48,6 +48,9 @@ int rf_grid_diffuse(rf_grid *g, double variance);
 /* y ← factor · y, factor > 0. -1 for anything else, and where the chart is periodic. */
 int rf_grid_scale(rf_grid *g, double factor);
 
+/* y ← y + by. */
+void rf_grid_shift(rf_grid *g, double by);
+
 /* As in belief.h. */
 size_t rf_grid_save(const rf_grid *g, unsigned char *bytes);
 int rf_grid_load(rf_grid *g, const unsigned char *bytes, size_t size);

@@ -620,6 +620,12 @@ static int resolve(rf_plane *g, const double record[], double scale, double peak
     return did ? 1 : -1;
 }
 
+void rf_plane_shift(rf_plane *g, const double by[2])
+{
+    for (unsigned a = 0; a < 2; a++)
+        g->axis[a].base += by[a];
+}
+
 double rf_plane_update(rf_plane *g, const double record[])
 {
     double scale, peak;

@@ -36,6 +36,9 @@ int rf_plane_start(rf_plane *g, const rf_plane_prior prior[2]);
 /* A Gaussian step of this variance >= 0 along an axis. 0, or -1 with nothing changed. */
 int rf_plane_diffuse(rf_plane *g, unsigned axis, double variance);
 
+/* Both coordinates plus these. */
+void rf_plane_shift(rf_plane *g, const double by[2]);
+
 /* Learns from one record (settings, then outcome) and returns ln P(E). −infinity, and the density stays, when the
    likelihood is zero (or NaN, negative, infinite) wherever there is density. NaN when the model failed. */
 double rf_plane_update(rf_plane *g, const double record[]);

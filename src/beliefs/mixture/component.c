@@ -66,6 +66,19 @@ void rf_component_split(const double *from, unsigned dim, unsigned axis, double 
     middle[0] = weight * 2 / 3;
 }
 
+void rf_component_permute(double *c, unsigned dim, const unsigned order[])
+{
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    for (unsigned i = 0; i < dim; i++) {
+        mean[i] = c[1 + order[i]];
+        for (unsigned j = 0; j <= i; j++)
+            covariance[RF_TRIANGLE(i) + j] = rf_component_covariance(c, dim, order[i], order[j]);
+    }
+    rf_component_cholesky(covariance, dim, NULL);
+    memcpy(rf_component_mean(c), mean, dim * sizeof *mean);
+    memcpy(rf_component_factor(c, dim), covariance, RF_TRIANGLE(dim) * sizeof *covariance);
+}
+
 void rf_component_joint(const double *a, const double *b, const double a_covariance[], const double b_covariance[],
                         const rf64_chart charts[], unsigned dim, double joint[])
 {

@@ -29,6 +29,9 @@ double rf_component_cholesky(double a[], unsigned dim, const double least[]);
    one, the middle one and the high one. `from` may be one of them. */
 void rf_component_split(const double *from, unsigned dim, unsigned axis, double *low, double *middle, double *high);
 
+/* Parameter i ← parameter order[i]. */
+void rf_component_permute(double *c, unsigned dim, const unsigned order[]);
+
 /* The covariance, lower triangle by rows, of a and b taken together, whose covariances are given. */
 void rf_component_joint(const double *a, const double *b, const double a_covariance[], const double b_covariance[],
                         const rf64_chart charts[], unsigned dim, double joint[]);

@@ -6,39 +6,85 @@
 #include <string.h>
 
 enum {
-    BLOCK = 128,      /* points at a time */
+    BLOCK = 64,       /* points at a time */
     LANES = 8,        /* of a sum: the order of additions is the same on every machine */
     AXIS_POINTS = 24, /* that choose an axis */
     NORMAL_UNIT = RF_GRID
 };
 
-#define FIXED_END 4.8 /* where the points of one parameter end, in standard deviations */
-#define FIXED_BEND                                                                                                     \
-    0.6                /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them   \
-                        */
-#define AXIS_STEP 0.45 /* standard deviations */
-#define LEAST 0.25     /* share of the points' spacing that is taken for a standard deviation, at least */
+#define LINE_END 4.8  /* where the points of one parameter end, in standard deviations */
+#define LINE_BEND 0.6 /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them */
+#define HEXAGON_STEP 1.1 /* of two parameters, between neighbours */
+#define CUBE_STEP 0.8    /* of three: half the edge of a cube with a point in its middle */
+#define AXIS_STEP 0.45   /* standard deviations */
+#define LEAST 0.25       /* share of the points' spacing that is taken for a standard deviation, at least */
 
-void rf_points_fixed(rf_points *points)
-{
-    double one = 0, square = 0;
-    for (unsigned i = 0; i < RF_POINTS_FIXED; i++) {
-        const double u = (2.0 * i + 1) / RF_POINTS_FIXED - 1,
-                     z = FIXED_END * (u + FIXED_BEND * u * u * u) / (1 + FIXED_BEND);
-        points->z[i] = z;
-        points->weight[i] = (1 + 3 * FIXED_BEND * u * u) * rf64_exp(-0.5 * z * z);
-        one += points->weight[i];
-        square += points->weight[i] * z * z;
-    }
-    for (unsigned i = 0; i < RF_POINTS_FIXED; i++) {
-        points->z[i] *= rf64_sqrt(one / square);
-        points->weight[i] *= RF_POINTS_FIXED / one;
-    }
-}
+enum { LINE_POINTS = 24, HEXAGON_POINTS = 48, CUBE_POINTS = 120, FIXED_DIM = 3 };
 
 uint32_t rf_points_count(unsigned dim)
 {
-    return dim == 1 ? RF_POINTS_FIXED : dim == 2 ? 64 : dim == 3 ? 128 : dim == 4 ? 256 : dim <= 8 ? 512 : 1024;
+    return dim == 1   ? LINE_POINTS
+           : dim == 2 ? HEXAGON_POINTS
+           : dim == 3 ? CUBE_POINTS
+           : dim == 4 ? 256
+           : dim <= 8 ? 512
+                      : 1024;
+}
+
+size_t rf_points_size(unsigned dim) { return dim <= FIXED_DIM ? (dim + 1) * (size_t)rf_points_count(dim) : 0; }
+
+static double spacing_of(unsigned dim)
+{
+    return dim == 1 ? 2 * LINE_END / (1 + LINE_BEND) / LINE_POINTS
+                    : 2.5 * rf64_exp(-rf64_log(rf_points_count(dim)) / dim);
+}
+
+static uint32_t add_point(double points[], unsigned dim, uint32_t at, const double z[])
+{
+    const uint32_t count = rf_points_count(dim);
+    double square = 0;
+    for (unsigned d = 0; d < dim; d++) {
+        points[(d + 1) * count + at] = z[d];
+        square += z[d] * z[d];
+    }
+    points[at] = rf64_exp(-0.5 * square);
+    return at + 1;
+}
+
+void rf_points_make(unsigned dim, double points[])
+{
+    const uint32_t count = rf_points_count(dim);
+    double one = 0, square = 0;
+    uint32_t n = 0;
+    if (dim > FIXED_DIM)
+        return;
+    memset(points, 0, rf_points_size(dim) * sizeof *points);
+    for (uint32_t i = 0; i < count && dim == 1; i++) {
+        const double u = (2.0 * i + 1) / count - 1, z = LINE_END * (u + LINE_BEND * u * u * u) / (1 + LINE_BEND);
+        n = add_point(points, dim, n, &z);
+        points[i] *= 1 + 3 * LINE_BEND * u * u;
+    }
+    for (int shell = 0; shell <= 20 && dim > 1; shell++) /* from the middle outwards */
+        for (int i = -5; i <= 5; i++)
+            for (int j = -5; j <= 5; j++) {
+                const double z[] = {HEXAGON_STEP * (i + 0.5 * j), HEXAGON_STEP * 0.8660254037844386 * j};
+                if (dim == 2 && shell <= 12 && i * i + i * j + j * j == shell)
+                    n = add_point(points, dim, n, z);
+                for (int k = -5; k <= 5 && dim == 3; k++) {
+                    const double x[] = {CUBE_STEP * i, CUBE_STEP * j, CUBE_STEP * k};
+                    if (i * i + j * j + k * k == shell && ((i ^ j) & 1) == 0 && ((i ^ k) & 1) == 0)
+                        n = add_point(points, dim, n, x);
+                }
+            }
+    for (uint32_t k = 0; k < count; k++) {
+        one += points[k];
+        for (unsigned d = 0; d < dim; d++)
+            square += points[k] * points[(d + 1) * count + k] * points[(d + 1) * count + k] / dim;
+    }
+    for (uint32_t k = 0; k < count; k++)
+        points[k] *= count / one;
+    for (uint32_t k = count; k < (dim + 1) * count; k++)
+        points[k] *= rf64_sqrt(one / square);
 }
 
 /* ---- Sums ---- */
@@ -70,16 +116,41 @@ static double dot(const double *a, const double *b, uint32_t n)
 
 /* The points of an evaluation before they are whitened. */
 typedef struct lattice {
-    const rf_points *fixed; /* of one parameter, else null */
+    const double *fixed; /* of few parameters, else null */
+    double turn[FIXED_DIM][FIXED_DIM];
     uint32_t start[RF_DESCRIBED_MAX];
     uint32_t stride[RF_DESCRIBED_MAX];
 } lattice;
 
+/* turn ← a rotation, any as likely as any other. */
+static void rotation(const rf_words *w, unsigned dim, double turn[][FIXED_DIM])
+{
+    const double circle = 6.283185307179586, u = rf64_uniform(w->word[0]);
+    if (dim == 2) {
+        turn[0][0] = turn[1][1] = rf64_cos(circle * u);
+        turn[1][0] = rf64_sin(circle * u);
+        turn[0][1] = -turn[1][0];
+        return;
+    }
+    const double a = circle * rf64_uniform(w->word[1]), b = circle * rf64_uniform(w->word[2]);
+    const double low = rf64_sqrt(1 - u), high = rf64_sqrt(u); /* a quaternion of length one */
+    const double i = low * rf64_sin(a), j = low * rf64_cos(a), k = high * rf64_sin(b), r = high * rf64_cos(b);
+    const double by[3][3] = {{1 - 2 * (j * j + k * k), 2 * (i * j - k * r), 2 * (i * k + j * r)},
+                             {2 * (i * j + k * r), 1 - 2 * (i * i + k * k), 2 * (j * k - i * r)},
+                             {2 * (i * k - j * r), 2 * (j * k + i * r), 1 - 2 * (i * i + j * j)}};
+    memcpy(turn, by, sizeof by);
+}
+
 static lattice lattice_draw(const rf_evaluator *e)
 {
-    lattice p = {.fixed = e->model->dim == 1 ? e->fixed : NULL};
+    const unsigned dim = e->model->dim;
+    lattice p = {.fixed = dim <= FIXED_DIM ? e->fixed : NULL};
     rf_words w = {{0}};
-    for (unsigned d = 0; d < e->model->dim && !p.fixed; d++) {
+    if (p.fixed && dim > 1) {
+        w = rf_draw(e->seed, e->update, e->evaluations, 0, RF_FOR_LATTICE);
+        rotation(&w, dim, p.turn);
+    }
+    for (unsigned d = 0; d < dim && !p.fixed; d++) {
         if (d % 4 == 0)
             w = rf_draw(e->seed, e->update, e->evaluations, d / 4, RF_FOR_LATTICE);
         p.start[d] = w.word[d % 4];
@@ -91,11 +162,19 @@ static lattice lattice_draw(const rf_evaluator *e)
 /* q[d][lane]: coordinate d of points first .. first + n − 1. */
 static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_t n, double q[][BLOCK])
 {
-    if (p->fixed) {
-        memcpy(q[0], p->fixed->z + first, n * sizeof **q);
+    const uint32_t count = rf_points_count(dim);
+    if (p->fixed && dim == 1) {
+        memcpy(q[0], p->fixed + count + first, n * sizeof **q);
         return;
     }
-    for (unsigned d = 0; d < dim; d++)
+    for (unsigned d = 0; d < dim && p->fixed; d++) {
+        const double *z = p->fixed + count + first;
+        for (uint32_t k = 0; k < n; k++)
+            q[d][k] = p->turn[d][0] * z[k] + p->turn[d][1] * z[count + k];
+        for (uint32_t k = 0; k < n && dim == 3; k++)
+            q[d][k] += p->turn[d][2] * z[2 * count + k];
+    }
+    for (unsigned d = 0; d < dim && !p->fixed; d++)
         for (uint32_t k = 0; k < n; k++)
             q[d][k] =
                 rf_lattice_normal[(p->start[d] + (first + k) * p->stride[d]) % RF_LATTICE_SIZE] * (1.0 / NORMAL_UNIT);
@@ -134,13 +213,15 @@ static void multiply(const double *a, const double *b, unsigned dim, double *pro
 
 static void whiten(const lattice *p, unsigned dim, uint32_t count, double q[][BLOCK], whitening *w)
 {
-    if (p->fixed) {
-        w->mean[0] = w->log_size = 0;
-        w->factor[0] = w->inverse[0] = 1;
-        return;
-    }
     memset(w->mean, 0, sizeof w->mean);
     memset(w->factor, 0, RF_TRIANGLE(dim) * sizeof *w->factor);
+    if (p->fixed) { /* they are white */
+        for (unsigned i = 0; i < dim; i++)
+            w->factor[RF_TRIANGLE(i) + i] = 1;
+        memcpy(w->inverse, w->factor, RF_TRIANGLE(dim) * sizeof *w->factor);
+        w->log_size = 0;
+        return;
+    }
     for (uint32_t first = 0; first < count; first += BLOCK) {
         const uint32_t n = count - first < BLOCK ? count - first : BLOCK;
         lattice_take(p, dim, first, n, q);
@@ -267,9 +348,9 @@ static void add(moments *s, const rf64_model *model, const double *weight, doubl
 }
 
 /* The least variance in the direction of each coordinate: what lies between two points is not seen. */
-static void least_variances(const whitening *w, unsigned dim, uint32_t count, double least[])
+static void least_variances(const whitening *w, unsigned dim, double least[])
 {
-    const double spacing = dim == 1 ? 2 * FIXED_END / (1 + FIXED_BEND) / count : 2.5 * rf64_exp(-rf64_log(count) / dim);
+    const double spacing = spacing_of(dim);
     for (unsigned i = 0; i < dim; i++) {
         const double sd = LEAST * spacing * w->factor[RF_TRIANGLE(i) + i];
         least[i] = sd * sd;
@@ -287,7 +368,7 @@ static void project(const moments *s, const rf_evaluator *e, const whitening *w,
         for (unsigned j = 0; j <= i; j++)
             c[RF_TRIANGLE(i) + j] = s->zz[RF_TRIANGLE(i) + j] / s->one - (s->z[i] / s->one) * (s->z[j] / s->one);
     }
-    least_variances(w, dim, count, least);
+    least_variances(w, dim, least);
     const double log_size = rf_component_cholesky(c, dim, least);
     for (unsigned i = 0; i < dim; i++) { /* |W⁻¹·off|² and the trace of W⁻¹·c·cᵀ·W⁻ᵀ */
         const double *row = w->inverse + RF_TRIANGLE(i);
@@ -305,7 +386,8 @@ static void project(const moments *s, const rf_evaluator *e, const whitening *w,
     result->loss = rf64_max(s->entropy / s->one - log_mean - 0.5 * (trace - dim) + (log_size - w->log_size), 0);
     result->likelihood = s->one / count;
     result->scale = s->scale;
-    result->effective = rf64_min(rf64_max(s->one / (s->square / s->one), 1), count); /* squares of tiny likelihoods are 0 */
+    result->effective =
+        rf64_min(rf64_max(s->one / (s->square / s->one), 1), count); /* squares of tiny likelihoods are 0 */
     after[0] = component[0];
     for (unsigned i = 0; i < dim; i++) {
         double move = 0;
@@ -332,7 +414,7 @@ rf_status rf_evaluate(rf_evaluator *e, const double *component, double *after, r
     memset(s.z, 0, dim * sizeof *s.z);
     memset(s.zz, 0, RF_TRIANGLE(dim) * sizeof *s.zz);
     whiten(&points, dim, count, q, &w);
-    if (dim > 1) { /* candidates μ + L·W⁻¹·(q − q̄), as base + A·q */
+    if (!points.fixed) { /* candidates μ + L·W⁻¹·(q − q̄), as base + A·q */
         multiply(factor, w.inverse, dim, own_A);
         for (unsigned i = 0; i < dim; i++) {
             double move = 0;
@@ -345,13 +427,13 @@ rf_status rf_evaluate(rf_evaluator *e, const double *component, double *after, r
     }
     for (uint32_t first = 0; first < count; first += BLOCK) {
         const uint32_t n = count - first < BLOCK ? count - first : BLOCK;
-        if (dim == 1 || count > BLOCK)
+        if (points.fixed || count > BLOCK)
             lattice_take(&points, dim, first, n, q);
         place(model, base, A, q, n, x);
         const rf_status status = ask(e, x, n, value);
         if (status < 0)
             return status;
-        add(&s, model, points.fixed ? points.fixed->weight + first : NULL, q, n, value, room);
+        add(&s, model, points.fixed ? points.fixed + first : NULL, q, n, value, room);
     }
     e->evaluations++;
     if (s.one > 0) {

@@ -5,24 +5,19 @@
 
 #include "rejfilt/host.h"
 
-enum { RF_POINTS_FIXED = 48 }; /* points of one parameter */
-
-/* Points of one parameter and their weights, of mean 1. */
-typedef struct rf_points {
-    double z[RF_POINTS_FIXED], weight[RF_POINTS_FIXED];
-} rf_points;
-
-/* Each is weighted by the normal density times its step: for smooth likelihoods far more exact than as many quantiles.
- */
-void rf_points_fixed(rf_points *points);
 /* Points of an evaluation in so many parameters. */
 uint32_t rf_points_count(unsigned dim);
+/* Of up to three parameters they are a fixed set but for a rotation: a lattice, each point weighted by the normal
+   density there. For smooth likelihoods that is far more exact than as many points of equal weight. So many numbers:
+   weights, of mean 1, then coordinates, one after the other; 0 of more parameters. */
+size_t rf_points_size(unsigned dim);
+void rf_points_make(unsigned dim, double points[]);
 
 /* One record, and what the evaluations of an update have in common. */
 typedef struct rf_evaluator {
     const rf64_model *model;
     const double *record;             /* settings, then the outcome */
-    const rf_points *fixed;           /* rf_points_fixed */
+    const double *fixed;              /* rf_points_make */
     uint64_t seed;                    /* of the belief */
     uint32_t update;                  /* number of the update */
     uint32_t evaluations, points;     /* so far in this update */

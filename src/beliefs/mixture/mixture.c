@@ -11,19 +11,31 @@
 #include "component.h"
 #include "evaluate.h"
 
-enum { GAUSSIANS = 16, ROUND = 5 }; /* ROUND: that a circle begins with */
+enum { GAUSSIANS_LINE = 32, GAUSSIANS = 16, ROOM = 4, ROUND = 5 }; /* ROUND: that a circle begins with */
 
-#define LOSS_MAX 1e-4    /* nats that an update may lose in one component: more, and it is split */
-#define MERGER_FREE 1e-5  /* nats that a merger may cost where there is room */
+/* Nats that may be live before anything is split: of one parameter what is lost is soon learnt anew, of several a bent
+   posterior is not. */
+#define LOSS_FREE_LINE 0.03
+#define LOSS_FREE_WALK 0.1 /* of one parameter that walks so far that it forgets: */
+#define FORGETS 0.99       /* the share of what was lost that time leaves */
+#define LOSS_FREE 0.003
+#define LOSS_ROOM 0.01    /* nats for which it is split into more than there can be afterwards */
+#define LOSS_MAX 3e-5     /* nats that an update may lose in one component: more, and it is split */
+#define MERGER_FREE 3e-6  /* nats that a merger may cost where there is room */
 #define WEIGHT_LEAST 1e-9 /* lighter components are dropped */
 #define SD_LEAST 1.01     /* in spacings of numbers near the mean */
+#define BOX_NARROW 0.02   /* standard deviations of the prior: narrower, and a box's chart is no longer needed */
+#define BOX_DRIFT 0.05    /* share of a box that a walk may have crossed before its ends are forgotten */
 
 typedef struct mixture {
     rf_belief head;
-    uint32_t updates, max, count; /* max: Gaussians there can be */
+    uint32_t updates, max, room, count; /* Gaussians there can be between records, and while one is learnt */
+    uint32_t boxed;                     /* a bit for each parameter whose chart is its uniform prior's range */
     double loss;
-    rf_points fixed;  /* for one parameter */
-    double numbers[]; /* components; the same after the record; covariances of those */
+    double kept;                         /* share of what was lost that was left when time last passed */
+    double drifted;                      /* variance of the walk so far, in squares of the box it is largest for */
+    rf64_chart charts[RF_DESCRIBED_MAX]; /* of the components */
+    double numbers[]; /* components; the same after the record; covariances of those; points of an evaluation */
 } mixture;
 
 static unsigned dim_of(const mixture *m) { return m->head.problem->description.dim; }
@@ -32,11 +44,13 @@ static const double *component_in(const mixture *m, uint32_t i)
     return m->numbers + i * rf_component_size(dim_of(m));
 }
 static double *component_of(mixture *m, uint32_t i) { return m->numbers + i * rf_component_size(dim_of(m)); }
-static double *after_of(mixture *m, uint32_t i) { return component_of(m, m->max + i); }
+static double *after_of(mixture *m, uint32_t i) { return component_of(m, m->room + i); }
 static double *covariance_of(mixture *m, uint32_t i)
 {
-    return component_of(m, 2 * m->max) + i * RF_TRIANGLE(dim_of(m));
+    return component_of(m, 2 * m->room) + i * RF_TRIANGLE(dim_of(m));
 }
+
+static double *points_of(mixture *m) { return covariance_of(m, m->room); }
 
 double rf_mixture_loss(const rf_belief *belief) { return ((const mixture *)belief)->loss; }
 uint32_t rf_mixture_count(const rf_belief *belief) { return ((const mixture *)belief)->count; }
@@ -45,24 +59,128 @@ const double *rf_mixture_component(const rf_belief *belief, uint32_t i)
     return component_in((const mixture *)belief, i);
 }
 
+const rf64_chart *rf_mixture_charts(const rf_belief *belief) { return ((const mixture *)belief)->charts; }
+
 static rf_belief *mixture_open(const rf_belief_setup *setup, char *error, size_t size)
 {
     const unsigned dim = setup->problem->description.dim;
-    const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX, GAUSSIANS, error, size);
+    const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX,
+                                          dim == 1 ? GAUSSIANS_LINE : GAUSSIANS, error, size);
     if (max == 0)
         return NULL;
-    if (setup->is_float) {
-        rf_fail(error, size, "belief 'mixture' works in double alone");
-        return NULL;
-    }
-    const size_t numbers = max * (2 * rf_component_size(dim) + RF_TRIANGLE(dim));
+    const uint32_t room = ROOM * max < RF_MIXTURE_MAX ? ROOM * max : RF_MIXTURE_MAX;
+    const size_t numbers = room * (2 * rf_component_size(dim) + RF_TRIANGLE(dim)) + rf_points_size(dim);
     rf_belief *belief =
         rf_belief_new(&rf_belief_mixture, setup, sizeof(mixture) + numbers * sizeof(double), error, size);
     if (belief) {
         ((mixture *)belief)->max = max;
-        rf_points_fixed(&((mixture *)belief)->fixed);
+        ((mixture *)belief)->room = max > 1 ? room : 1;
+        rf_points_make(dim, points_of((mixture *)belief));
     }
     return belief;
+}
+
+static double sd_of(const double *c, unsigned dim, unsigned i)
+{
+    return dim == 1 ? c[2] : rf64_sqrt(rf_component_covariance(c, dim, i, i));
+}
+
+/* ---- Uniform priors ----
+
+   A uniform prior is exactly a standard Gaussian in the bounded chart of its range, and nothing lies outside. So the
+   components live in that chart until they are narrow or the ends have become uncertain. */
+
+static int is_boxed(const mixture *m, unsigned i) { return (int)(m->boxed >> i & 1); }
+
+/* A coordinate of the components as one of the problem. */
+static double unboxed(const mixture *m, unsigned i, double y)
+{
+    return rf64_chart_coordinate(&m->head.problem->charts[i], rf64_chart_natural(&m->charts[i], y));
+}
+
+/* Mean of parameter i of a component in the problem's chart; *scale ← standard deviation there over that of the
+   component. */
+static double marginal_of(const mixture *m, const double *c, unsigned i, double *scale)
+{
+    enum { NODES = 7 }; /* Gauss and Hermite's */
+    static const double node[] = {0, 1.154405394739968, 2.366759410734541, 3.750439717725742},
+                        weight[] = {0.45714285714285713, 0.24012317860501270, 0.030757123967586510,
+                                    0.00054826885597221791};
+    double x[NODES], w[NODES], mean = 0, variance = 0;
+    *scale = 1;
+    if (!is_boxed(m, i))
+        return c[1 + i];
+    const double sd = sd_of(c, dim_of(m), i), middle = unboxed(m, i, c[1 + i]);
+    for (unsigned k = 0; k < NODES; k++) {
+        const unsigned at = (k + 1) / 2;
+        x[k] = unboxed(m, i, c[1 + i] + (k % 2 ? sd : -sd) * node[at]) - middle;
+        w[k] = weight[at];
+        mean += w[k] * x[k];
+    }
+    for (unsigned k = 0; k < NODES; k++)
+        variance += w[k] * (x[k] - mean) * (x[k] - mean);
+    *scale = rf64_max(rf64_sqrt(variance), RF64_TINY) / sd;
+    return middle + mean;
+}
+
+/* Brings parameter i of all components into the problem's chart. */
+static void unbox(mixture *m, unsigned i)
+{
+    for (uint32_t k = 0; k < m->count; k++) {
+        double *c = component_of(m, k), scale;
+        c[1 + i] = marginal_of(m, c, i, &scale);
+        for (unsigned j = 0; j <= i; j++)
+            rf_component_factor(c, dim_of(m))[RF_TRIANGLE(i) + j] *= scale;
+    }
+    m->boxed &= ~(1u << i);
+    m->charts[i] = m->head.problem->charts[i];
+}
+
+static void unbox_all(mixture *m)
+{
+    for (unsigned i = 0; i < dim_of(m); i++)
+        if (is_boxed(m, i))
+            unbox(m, i);
+}
+
+/* The parameters that all components know well; interchangeable ones together. */
+static void unbox_narrow(mixture *m)
+{
+    const unsigned dim = dim_of(m), alike = m->boxed ? rf_problem_interchangeable(m->head.problem) : 0;
+    for (unsigned i = 0, next; i < dim && m->boxed; i = next) {
+        int is_narrow = is_boxed(m, i);
+        next = i < alike ? alike : i + 1;
+        for (uint32_t k = 0; k < m->count && is_narrow; k++)
+            for (unsigned j = i; j < next; j++)
+                is_narrow &= sd_of(component_in(m, k), dim, j) < BOX_NARROW;
+        for (unsigned j = i; j < next && is_narrow; j++)
+            unbox(m, j);
+    }
+}
+
+/* The boxes of those parameters, and the problem's charts of the others. */
+static void take_charts(mixture *m, uint32_t boxed)
+{
+    m->boxed = boxed;
+    for (unsigned i = 0; i < dim_of(m); i++) {
+        const rf_prior *prior = &m->head.problem->prior[i];
+        const rf64_chart box = {RF_BOUNDED, prior->first, prior->second};
+        m->charts[i] = is_boxed(m, i) ? box : m->head.problem->charts[i];
+    }
+}
+
+/* A bit for each parameter whose prior is uniform and narrower than its chart. */
+static uint32_t boxes_of(const rf_problem *problem)
+{
+    uint32_t boxes = 0;
+    for (unsigned i = 0; i < problem->description.dim; i++) {
+        const rf_prior *prior = &problem->prior[i];
+        const rf64_chart *chart = &problem->charts[i];
+        const int has_ends = chart->kind == RF_BOUNDED || chart->kind == RF_PERIODIC;
+        if (!prior->is_gaussian && !(has_ends && prior->first <= chart->low && prior->second >= chart->high))
+            boxes |= 1u << i;
+    }
+    return boxes;
 }
 
 /* A whole circle, as several Gaussians side by side: together as uniform as one that is as wide as a circle lets it be,
@@ -70,7 +188,7 @@ static rf_belief *mixture_open(const rf_belief_setup *setup, char *error, size_t
 static void spread_round(mixture *m, unsigned parameter)
 {
     const unsigned dim = dim_of(m);
-    const rf64_chart *chart = &m->head.problem->charts[parameter];
+    const rf64_chart *chart = &m->charts[parameter];
     const double period = chart->high - chart->low;
     m->count = ROUND;
     for (uint32_t k = 0; k < ROUND; k++) {
@@ -91,12 +209,19 @@ static rf_status mixture_restart(rf_belief *belief)
     const rf_status status = rf_problem_priors(belief->problem, rf_component_mean(c), covariance);
     if (status < 0)
         return status;
+    take_charts(m, boxes_of(belief->problem));
+    for (unsigned i = 0; i < dim; i++)
+        if (is_boxed(m, i)) {
+            rf_component_mean(c)[i] = 0;
+            covariance[i * dim + i] = 1;
+        }
     c[0] = 1;
     m->count = 1;
-    m->loss = 0;
+    m->loss = m->drifted = belief->live = 0;
+    m->kept = 1;
     const rf_status done = rf64_covariance_factor(covariance, dim, rf_component_factor(c, dim));
     for (unsigned i = 0; i < dim && m->count == 1 && m->max >= 2 * ROUND; i++) {
-        const rf64_chart *chart = &belief->problem->charts[i];
+        const rf64_chart *chart = &m->charts[i];
         if (chart->kind == RF_PERIODIC &&
             covariance[i * dim + i] > 0.25 * (chart->high - chart->low) * (chart->high - chart->low))
             spread_round(m, i);
@@ -105,11 +230,6 @@ static rf_status mixture_restart(rf_belief *belief)
 }
 
 /* ---- Limits ---- */
-
-static double sd_of(const double *c, unsigned dim, unsigned i)
-{
-    return dim == 1 ? c[2] : rf64_sqrt(rf_component_covariance(c, dim, i, i));
-}
 
 /* Brings a periodic mean into its period; holds standard deviations below what a circle has room for, and above the
    spacing of numbers. Returns a note. */
@@ -137,6 +257,20 @@ static rf_status hold(double *c, const rf64_chart charts[], unsigned dim)
     return note;
 }
 
+void rf_mixture_take(rf_belief *belief, const double mean[], const double covariance[])
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    double *c = component_of(m, 0);
+    take_charts(m, 0);
+    m->count = 1;
+    c[0] = 1;
+    memcpy(rf_component_mean(c), mean, dim * sizeof *mean);
+    memcpy(rf_component_factor(c, dim), covariance, RF_TRIANGLE(dim) * sizeof *covariance);
+    rf_component_cholesky(rf_component_factor(c, dim), dim, NULL);
+    hold(c, m->charts, dim);
+}
+
 /* ---- Time, recovery ---- */
 
 /* What is done to every component, by the filter of the core. */
@@ -145,9 +279,24 @@ typedef struct change {
     double elapsed;
 } change;
 
+/* The covariance of a walk in the charts of a component; `own` is room for it. */
+static const double *walk_of(const mixture *m, const double *c, const double Q[], double own[])
+{
+    const unsigned dim = dim_of(m);
+    double scale[RF_DESCRIBED_MAX];
+    if (!m->boxed || !Q)
+        return Q;
+    for (unsigned i = 0; i < dim; i++)
+        marginal_of(m, c, i, &scale[i]);
+    for (unsigned i = 0; i < dim * dim; i++)
+        own[i] = Q[i] / (scale[i / dim] * scale[i % dim]);
+    return own;
+}
+
 static rf_status change_all(mixture *m, const change *by)
 {
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_DESCRIBED_MAX)];
+    double own[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
     const unsigned dim = dim_of(m);
     rf64_filter *filter;
     rf_status status = rf64_filter_init(&filter, memory, sizeof memory, dim, 0);
@@ -157,25 +306,134 @@ static rf_status change_all(mixture *m, const change *by)
         if (status >= 0)
             status = by->factor ? rf64_stretch(filter, by->factor)
                      : by->F    ? rf64_evolve(filter, by->F, by->Q)
-                                : rf64_diffuse_covariance(filter, by->Q, by->elapsed);
+                                : rf64_diffuse_covariance(filter, walk_of(m, c, by->Q, own), by->elapsed);
         memcpy(mean, rf64_filter_mean(filter), dim * sizeof *mean);
         memcpy(factor, rf64_filter_factor(filter), RF_TRIANGLE(dim) * sizeof *factor);
-        hold(c, m->head.problem->charts, dim);
+        hold(c, m->charts, dim);
     }
     return status < 0 ? status : RF_OK;
 }
 
+/* The ends of boxes once time has passed: forgotten when a walk may have left them, and with dynamics. */
+static void walk(mixture *m, const double F[], const double Q[], double elapsed)
+{
+    const unsigned dim = dim_of(m);
+    double most = 0;
+    for (unsigned i = 0; i < dim && Q && m->boxed; i++) {
+        const rf64_chart *chart = &m->head.problem->charts[i];
+        if (is_boxed(m, i)) {
+            const double width =
+                rf64_chart_coordinate(chart, m->charts[i].high) - rf64_chart_coordinate(chart, m->charts[i].low);
+            most = rf64_max(most, Q[i * dim + i] * elapsed / (width * width));
+        }
+    }
+    m->drifted += most;
+    if (F || !(m->drifted <= BOX_DRIFT * BOX_DRIFT))
+        unbox_all(m);
+}
+
 static rf_status mixture_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
 {
+    mixture *m = (mixture *)belief;
     const change by = {F, Q, NULL, elapsed};
-    return change_all((mixture *)belief, &by);
+    double before[RF_DESCRIBED_MAX];
+    walk(m, F, Q, elapsed);
+    rf_belief_variances(belief, before);
+    const rf_status status = change_all(m, &by);
+    if (!F)
+        m->kept = rf_belief_forget(belief, before);
+    return status;
 }
 
 /* Of every component, so that modes stay where they are. */
 static rf_status mixture_stretch(rf_belief *belief, const double factor[])
 {
+    mixture *m = (mixture *)belief;
     const change by = {NULL, NULL, factor, 0};
-    return change_all((mixture *)belief, &by);
+    unbox_all(m);
+    return change_all(m, &by);
+}
+
+static rf_status mixture_shift(rf_belief *belief, const double by[])
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    unbox_all(m);
+    for (uint32_t k = 0; k < m->count; k++) {
+        double *c = component_of(m, k);
+        for (unsigned i = 0; i < dim; i++)
+            rf_component_mean(c)[i] += by[i];
+        hold(c, m->charts, dim);
+    }
+    return RF_OK;
+}
+
+static rf_status mixture_place(rf_belief *belief, const double mean[], const double sd[])
+{
+    double covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)] = {0};
+    for (unsigned i = 0; i < belief->problem->description.dim; i++)
+        covariance[RF_TRIANGLE(i) + i] = sd[i] * sd[i];
+    rf_mixture_take(belief, mean, covariance);
+    return RF_OK;
+}
+
+/* The lower triangle by rows. */
+static void covariances_of(const double *c, unsigned dim, double covariance[])
+{
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j <= i; j++)
+            covariance[RF_TRIANGLE(i) + j] = rf_component_covariance(c, dim, i, j);
+}
+
+/* a ← the Gaussian with the weight and the first two moments of both. */
+static void join(mixture *m, double *a, const double *b)
+{
+    const unsigned dim = dim_of(m);
+    double own[RF_TRIANGLE(RF_DESCRIBED_MAX)], other[RF_TRIANGLE(RF_DESCRIBED_MAX)],
+        joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    covariances_of(a, dim, own);
+    covariances_of(b, dim, other);
+    rf_component_joint(a, b, own, other, m->charts, dim, joint);
+    rf_component_merge(a, b, m->charts, dim, joint);
+}
+
+/* The level that y is nearer to. */
+static unsigned is_at(const double level[2], double y) { return rf64_abs(y - level[1]) < rf64_abs(y - level[0]); }
+
+/* Every component leaves an image at the other level, with the weight of having switched. An image is made one with the
+   heaviest component that is there already; a new one is only made where there is room. */
+static rf_status mixture_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    const uint32_t before = m->count;
+    const double away = level[1] - level[0];
+    const size_t size = rf_component_size(dim);
+    double *old = after_of(m, 0);
+    unbox_all(m);
+    memcpy(old, component_of(m, 0), before * size * sizeof *old);
+    for (uint32_t k = 0; k < before; k++)
+        component_of(m, k)[0] *= 1 - chance[is_at(level, rf_component_mean(old + k * size)[parameter])];
+    for (uint32_t k = 0; k < before; k++) {
+        double *image = old + k * size, *mean = &rf_component_mean(image)[parameter];
+        const unsigned at = is_at(level, *mean);
+        uint32_t near = m->count;
+        image[0] *= chance[at];
+        *mean += at ? -away : away;
+        for (uint32_t j = 0; j < m->count; j++)
+            if (rf64_abs(rf_component_mean(component_of(m, j))[parameter] - *mean) < 0.5 * rf64_abs(away) &&
+                (near == m->count || component_of(m, j)[0] > component_of(m, near)[0]))
+                near = j;
+        if (near < m->count)
+            join(m, component_of(m, near), image);
+        else if (m->count < m->max)
+            memcpy(component_of(m, m->count++), image, size * sizeof *image);
+        else
+            component_of(m, k)[0] += image[0];
+    }
+    for (uint32_t k = 0; k < m->count; k++)
+        hold(component_of(m, k), m->charts, dim);
+    return RF_OK;
 }
 
 /* ---- Merging ---- */
@@ -194,9 +452,7 @@ static void merger_take(merger *g, mixture *m, uint32_t i)
     double *covariance = covariance_of(m, i);
     g->weight[i] = c[0];
     g->log_size[i] = rf_component_log_size(c, dim);
-    for (unsigned a = 0; a < dim; a++)
-        for (unsigned b = 0; b <= a; b++)
-            covariance[RF_TRIANGLE(a) + b] = rf_component_covariance(c, dim, a, b);
+    covariances_of(c, dim, covariance);
     g->mean[i] = c[1];
     g->variance[i] = covariance[0];
 }
@@ -206,8 +462,7 @@ static double merger_cost(const merger *g, mixture *m, uint32_t i, uint32_t j)
 {
     const unsigned dim = dim_of(m);
     double joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
-    rf_component_joint(after_of(m, i), after_of(m, j), covariance_of(m, i), covariance_of(m, j),
-                       m->head.problem->charts, dim, joint);
+    rf_component_joint(after_of(m, i), after_of(m, j), covariance_of(m, i), covariance_of(m, j), m->charts, dim, joint);
     return (g->weight[i] + g->weight[j]) * rf_component_cholesky(joint, dim, NULL) - g->weight[i] * g->log_size[i] -
            g->weight[j] * g->log_size[j];
 }
@@ -215,7 +470,7 @@ static double merger_cost(const merger *g, mixture *m, uint32_t i, uint32_t j)
 /* The costs of i with those before it. */
 static void merger_row(merger *g, mixture *m, uint32_t i)
 {
-    const rf64_chart chart = m->head.problem->charts[0];
+    const rf64_chart chart = m->charts[0];
     const double w = g->weight[i], mean = g->mean[i], variance = g->variance[i], own = w * g->log_size[i];
     double *cost = g->cost + RF_TRIANGLE(i);
     if (dim_of(m) > 1) {
@@ -260,7 +515,7 @@ static void merger_again(merger *g, mixture *m, uint32_t count, uint32_t i)
 
 /* Merges, among `count` components after the record, until there is room and no merger is free. Returns how many are
  * left. */
-static uint32_t merge(mixture *m, uint32_t count)
+static RF_APART uint32_t merge(mixture *m, uint32_t count)
 {
     const unsigned dim = dim_of(m);
     const uint32_t wanted = m->max * 3 / 4 > 1 ? m->max * 3 / 4 : 1;
@@ -275,10 +530,10 @@ static uint32_t merge(mixture *m, uint32_t count)
         double joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
         if (count <= wanted && !(cost < MERGER_FREE))
             break;
-        rf_component_joint(after_of(m, a), after_of(m, b), covariance_of(m, a), covariance_of(m, b),
-                           m->head.problem->charts, dim, joint);
-        rf_component_merge(after_of(m, a), after_of(m, b), m->head.problem->charts, dim, joint);
-        hold(after_of(m, a), m->head.problem->charts, dim);
+        rf_component_joint(after_of(m, a), after_of(m, b), covariance_of(m, a), covariance_of(m, b), m->charts, dim,
+                           joint);
+        rf_component_merge(after_of(m, a), after_of(m, b), m->charts, dim, joint);
+        hold(after_of(m, a), m->charts, dim);
         m->loss += rf64_max(cost, 0);
         count--;
         if (b != count) {
@@ -353,15 +608,21 @@ static rf_status evaluate_all(learning *l, mixture *m)
     }
     for (uint32_t i = 0; i < m->count; i++)
         weigh(l, m, i);
-    while (m->count + 2 <= m->max) {
-        double max = 0;
+    const double allowed = dim_of(m) > 1 ? LOSS_FREE : m->kept < FORGETS ? LOSS_FREE_WALK : LOSS_FREE_LINE;
+    while (m->count + 2 <= m->room && !m->head.as_one) {
+        const double total = total_of(l->weight, m->count);
+        double max = 0, sum = 0;
         uint32_t worst = 0;
-        for (uint32_t i = 0; i < m->count; i++)
-            if (l->weight[i] * l->found[i].loss > max) {
-                max = l->weight[i] * l->found[i].loss;
+        for (uint32_t i = 0; i < m->count; i++) {
+            const double loss = l->weight[i] * l->found[i].loss;
+            sum += loss;
+            if (loss > max) {
+                max = loss;
                 worst = i;
             }
-        if (!(max > LOSS_MAX * total_of(l->weight, m->count)))
+        }
+        if (!(max > (m->count + 2 <= m->max ? LOSS_MAX : LOSS_ROOM) * total) ||
+            m->head.live * total + sum <= allowed * total)
             break;
         const rf_status status = split(l, m, worst);
         if (status < 0)
@@ -378,6 +639,7 @@ static rf_status learn(learning *l, mixture *m, double *log_evidence, double *ef
     rf_status note = evaluate_all(l, m);
     const double total = note < 0 ? 0 : total_of(l->weight, m->count);
     double squares = 0, left = 0;
+    unsigned order[RF_DESCRIBED_MAX];
     uint32_t count = 0;
     if (note < 0)
         return note;
@@ -396,7 +658,9 @@ static rf_status learn(learning *l, mixture *m, double *log_evidence, double *ef
         if (count != i)
             memcpy(after_of(m, count), after_of(m, i), size * sizeof(double));
         after_of(m, count)[0] = weight;
-        note |= hold(after_of(m, count), m->head.problem->charts, dim);
+        if (rf_problem_order(m->head.problem, rf_component_mean(after_of(m, count)), order))
+            rf_component_permute(after_of(m, count), dim, order);
+        note |= hold(after_of(m, count), m->charts, dim);
         count++;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -404,6 +668,7 @@ static rf_status learn(learning *l, mixture *m, double *log_evidence, double *ef
     *effective = 1 / squares;
     m->count = merge(m, count);
     memcpy(component_of(m, 0), after_of(m, 0), m->count * size * sizeof(double));
+    unbox_narrow(m);
     return note;
 }
 
@@ -413,29 +678,34 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
                                 const rf_engine *engine, rf64_report *report)
 {
     mixture *m = (mixture *)belief;
-    const rf64_model model = rf64_problem_model(belief->problem);
+    rf64_model model = rf64_problem_model(belief->problem);
     const size_t width = model.settings + 1u;
     learning l;
-    const rf_evaluator none = {.model = &model, .fixed = &m->fixed, .seed = belief->seed, .update = m->updates};
-    double log_evidence = 0, effective = 1;
+    const rf_evaluator none = {.model = &model, .fixed = points_of(m), .seed = belief->seed, .update = m->updates};
+    double log_evidence = 0, effective = 1, before[RF_DESCRIBED_MAX];
+    const double lost_before = m->loss;
     rf_status note = RF_OK;
     (void)engine;
     if (count == 0 || rf_belief_check(belief, records, count) < 0)
         return RF_REFUSED_EVIDENCE;
     l.evaluator = none;
+    model.charts = m->charts;
     for (uint32_t k = 0; k < count; k++) {
         double more = 0;
+        const double lost = m->loss;
+        rf_belief_variances(belief, before);
         l.evaluator.record = records + k * width;
         const rf_status status = learn(&l, m, &more, &effective);
         if (status < 0)
             return status;
         note |= status;
         log_evidence += more;
+        rf_belief_lose(belief, before, m->loss - lost);
         if (!rf64_is_finite(more)) { /* impossible wherever there is a point */
             double factor[RF_DESCRIBED_MAX];
             for (unsigned i = 0; i < model.dim; i++)
                 factor[i] = rf64_sqrt(1 + options->recovery);
-            change_all(m, &(change){NULL, NULL, factor, 0});
+            mixture_stretch(belief, factor);
             note |= RF_NOTE_WIDENED;
         }
     }
@@ -444,6 +714,7 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
     report->nan = counted(l.evaluator.nan);
     report->negative = counted(l.evaluator.negative);
     report->infinite = counted(l.evaluator.infinite);
+    report->loss = m->loss - lost_before;
     report->status = note;
     return note;
 }
@@ -453,7 +724,7 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
 /* The mean and the variance of parameter i when the circle is cut opposite `centre`. */
 static double mean_about(const mixture *m, unsigned i, double centre, double *variance)
 {
-    const rf64_chart *chart = &m->head.problem->charts[i];
+    const rf64_chart *chart = &m->charts[i];
     double mean = 0, square = 0;
     for (uint32_t k = 0; k < m->count; k++) {
         const double *c = component_in(m, k), apart = rf_component_apart(chart, c[1 + i] - centre);
@@ -467,7 +738,7 @@ static double mean_about(const mixture *m, unsigned i, double centre, double *va
 /* Of a circle, the mean about which the components lie closest. */
 static double mean_of(const mixture *m, unsigned i)
 {
-    const rf64_chart *chart = &m->head.problem->charts[i];
+    const rf64_chart *chart = &m->charts[i];
     uint32_t heaviest = 0;
     double variance, least = rf64_infinity(), best;
     for (uint32_t k = 1; k < m->count; k++)
@@ -490,29 +761,35 @@ static double mean_of(const mixture *m, unsigned i)
 static void mixture_moments(const rf_belief *belief, double mean[], double covariance[])
 {
     const mixture *m = (const mixture *)belief;
-    const rf64_chart *charts = belief->problem->charts;
     const unsigned dim = dim_of(m);
-    for (unsigned i = 0; i < dim; i++)
-        mean[i] = mean_of(m, i);
-    for (unsigned i = 0; i < dim && covariance; i++)
-        for (unsigned j = 0; j <= i; j++) {
-            double total = 0;
-            for (uint32_t k = 0; k < m->count; k++) {
-                const double *c = component_in(m, k);
-                const double a = rf_component_apart(&charts[i], c[1 + i] - mean[i]),
-                             b = rf_component_apart(&charts[j], c[1 + j] - mean[j]);
-                total += c[0] * (rf_component_covariance(c, dim, i, j) + a * b);
-            }
-            covariance[RF_TRIANGLE(i) + j] = total;
+    double scale[RF_DESCRIBED_MAX], apart[RF_DESCRIBED_MAX];
+    for (unsigned i = 0; i < dim; i++) {
+        mean[i] = is_boxed(m, i) ? 0 : mean_of(m, i);
+        for (uint32_t k = 0; k < m->count && is_boxed(m, i); k++)
+            mean[i] += component_in(m, k)[0] * marginal_of(m, component_in(m, k), i, &scale[i]);
+    }
+    if (!covariance)
+        return;
+    memset(covariance, 0, RF_TRIANGLE(dim) * sizeof *covariance);
+    for (uint32_t k = 0; k < m->count; k++) {
+        const double *c = component_in(m, k);
+        for (unsigned i = 0; i < dim; i++) {
+            apart[i] = rf_component_apart(&m->charts[i], marginal_of(m, c, i, &scale[i]) - mean[i]);
+            for (unsigned j = 0; j <= i; j++)
+                covariance[RF_TRIANGLE(i) + j] +=
+                    c[0] * (scale[i] * scale[j] * rf_component_covariance(c, dim, i, j) + apart[i] * apart[j]);
         }
+    }
 }
 
 static void mixture_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const mixture *m = (const mixture *)belief;
     const unsigned dim = dim_of(m);
-    double z[RF_DESCRIBED_MAX + 1],
-        left = rf64_uniform(rf_draw(belief->seed, m->updates, index, RF_DESCRIBED_MAX, purpose).word[0]);
+    double z[RF_DESCRIBED_MAX + 1] = {0},
+                                left = rf64_uniform(
+                                    rf_draw(belief->seed, m->updates, index, RF_DESCRIBED_MAX, purpose).word[0]);
+    unsigned order[RF_DESCRIBED_MAX];
     uint32_t k = 0;
     while (k + 1 < m->count && (left -= component_in(m, k)[0]) > 0)
         k++;
@@ -521,12 +798,15 @@ static void mixture_draw(const rf_belief *belief, uint32_t index, uint32_t purpo
         const rf_words w = rf_draw(belief->seed, m->updates, index, i / 4, purpose);
         rf64_normal_pair(w.word[i % 4], w.word[i % 4 + 1], &z[i], &z[i + 1]);
     }
-    for (unsigned i = 0; i < dim; i++) {
+    for (unsigned i = dim; i-- > 0;) {
         double move = 0;
         for (unsigned j = 0; j <= i; j++)
             move += factor[RF_TRIANGLE(i) + j] * z[j];
-        x[i] = rf64_chart_natural(&belief->problem->charts[i], mean[i] + move);
+        x[i] = z[i] = rf64_chart_natural(&m->charts[i], mean[i] + move);
     }
+    if (rf_problem_order(belief->problem, z, order))
+        for (unsigned i = 0; i < dim; i++)
+            x[i] = z[order[i]];
 }
 
 /* The components of one parameter. On a circle each stands there several times. */
@@ -555,10 +835,10 @@ static double below(const marginal *g, double y, double *density)
     return total;
 }
 
-static double mixture_quantile(const rf_belief *belief, unsigned parameter, double p)
+/* In the chart of the components. */
+static double quantile_of(const mixture *m, unsigned parameter, double p)
 {
-    const mixture *m = (const mixture *)belief;
-    const rf64_chart *chart = &belief->problem->charts[parameter];
+    const rf64_chart *chart = &m->charts[parameter];
     const unsigned dim = dim_of(m);
     const double z = rf64_normal_quantile(p);
     marginal g = {.count = m->count, .period = chart->kind == RF_PERIODIC ? chart->high - chart->low : 0};
@@ -596,6 +876,13 @@ static double mixture_quantile(const rf_belief *belief, unsigned parameter, doub
     return y;
 }
 
+static double mixture_quantile(const rf_belief *belief, unsigned parameter, double p)
+{
+    const mixture *m = (const mixture *)belief;
+    const double y = quantile_of(m, parameter, p);
+    return is_boxed(m, parameter) ? unboxed(m, parameter, y) : y;
+}
+
 static uint32_t mixture_updates(const rf_belief *belief) { return ((const mixture *)belief)->updates; }
 
 /* ---- Bytes ---- */
@@ -606,7 +893,10 @@ static size_t mixture_save(const rf_belief *belief, unsigned char *bytes)
     rf_writer w = {bytes, 0};
     rf_write_u64(&w, m->updates);
     rf_write_u64(&w, m->count);
+    rf_write_u64(&w, m->boxed);
     rf_write_real(&w, m->loss);
+    rf_write_real(&w, m->kept);
+    rf_write_real(&w, m->drifted);
     for (size_t i = 0; i < m->count * rf_component_size(dim_of(m)); i++)
         rf_write_real(&w, m->numbers[i]);
     return w.size;
@@ -630,10 +920,15 @@ static int mixture_load(rf_belief *belief, const unsigned char *bytes, size_t si
     rf_reader r = {bytes, size, 0, 0};
     m->updates = (uint32_t)rf_read_u64(&r);
     const uint64_t count = rf_read_u64(&r);
+    const uint64_t boxed = rf_read_u64(&r);
     m->loss = rf_read_real(&r);
-    if (count < 1 || count > m->max || !(m->loss >= 0 && m->loss <= RF64_LIMIT))
+    m->kept = rf_read_real(&r);
+    m->drifted = rf_read_real(&r);
+    if (count < 1 || (boxed & ~(uint64_t)boxes_of(belief->problem)) || !(m->drifted >= 0 && m->drifted <= RF64_LIMIT) ||
+        count > m->max || !(m->loss >= 0 && m->loss <= RF64_LIMIT) || !(m->kept >= 0 && m->kept <= 1))
         return -1;
     m->count = (uint32_t)count;
+    take_charts(m, (uint32_t)boxed);
     double total = 0;
     for (uint32_t k = 0; k < m->count; k++) {
         double *c = component_of(m, k);
@@ -648,7 +943,8 @@ static int mixture_load(rf_belief *belief, const unsigned char *bytes, size_t si
 
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
-    .summary = "up to K Gaussians (16): one where that is enough, several modes where there are",
+    .summary = "up to K Gaussians (32 of one parameter, else 16): one where that is enough",
+    .loss_max = 1.3,
     .open = mixture_open,
     .restart = mixture_restart,
     .pass = mixture_pass,
@@ -657,6 +953,9 @@ const rf_belief_kind rf_belief_mixture = {
     .draw = mixture_draw,
     .quantile = mixture_quantile,
     .stretch = mixture_stretch,
+    .shift = mixture_shift,
+    .place = mixture_place,
+    .telegraph = mixture_telegraph,
     .updates = mixture_updates,
     .save = mixture_save,
     .load = mixture_load,

@@ -1,10 +1,11 @@
 /* Particles, moved and resampled as Liu and West do: any shape, for 16 to 48 KB. */
+#include "particles.h"
+
 #include "beliefs.h"
-#include "smc.h"
 
 #include "bytes.h"
 
-enum { PARTICLES_LEAST = 2, PARTICLES_MAX = 1 << 24, PARTICLES = 2000 };
+enum { PARTICLES_LEAST = 2, PARTICLES_MAX = 1 << 24, PARTICLES = 2000, EVENTS = 4 /* of a record, at most */ };
 
 typedef struct particles {
     rf_belief head;
@@ -15,6 +16,22 @@ typedef struct particles {
 static rf_smc *smc_of(const rf_belief *belief)
 {
     return (rf_smc *)(void *)(uintptr_t)((const particles *)belief)->memory;
+}
+
+const rf_smc *rf_particles_smc(const rf_belief *belief) { return smc_of(belief); }
+
+void rf_particles_take(rf_belief *belief, const rf_belief *from, uint32_t number)
+{
+    const unsigned dim = belief->problem->description.dim;
+    for (uint32_t i = 0; i < ((const particles *)belief)->n; i++) {
+        double x[RF_DESCRIBED_MAX];
+        from->kind->draw(from, i, RF_SMC_FOR_PRIOR, x);
+        for (unsigned d = 0; d < dim; d++)
+            x[d] = rf64_chart_coordinate(&belief->problem->charts[d], x[d]);
+        rf_smc_put(smc_of(belief), i, x);
+    }
+    rf_smc_begin(smc_of(belief), EVENTS * number);
+    ((particles *)belief)->updates = number;
 }
 
 static rf_belief *particles_open(const rf_belief_setup *setup, char *error, size_t size)
@@ -33,6 +50,7 @@ static rf_belief *particles_open(const rf_belief_setup *setup, char *error, size
     if (belief) {
         ((particles *)belief)->n = n;
         rf_smc_init(smc_of(belief), &model, n, setup->seed, NULL);
+        rf_smc_interchangeable(smc_of(belief), rf_problem_interchangeable(setup->problem));
     }
     return belief;
 }
@@ -95,6 +113,23 @@ static rf_status particles_stretch(rf_belief *belief, const double factor[])
     return RF_OK;
 }
 
+static rf_status particles_shift(rf_belief *belief, const double by[])
+{
+    rf_smc_shift(smc_of(belief), by);
+    return RF_OK;
+}
+
+static rf_status particles_place(rf_belief *belief, const double mean[], const double sd[])
+{
+    return rf_smc_prior_gaussian(smc_of(belief), mean, sd) < 0 ? RF_REFUSED_VALUE : RF_OK;
+}
+
+static rf_status particles_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
+{
+    rf_smc_telegraph(smc_of(belief), parameter, level, chance);
+    return RF_OK;
+}
+
 static uint32_t particles_updates(const rf_belief *belief) { return ((const particles *)belief)->updates; }
 
 static size_t particles_save(const rf_belief *belief, unsigned char *bytes)
@@ -122,6 +157,9 @@ const rf_belief_kind rf_belief_particles = {
     .draw = particles_draw,
     .quantile = particles_quantile,
     .stretch = particles_stretch,
+    .shift = particles_shift,
+    .place = particles_place,
+    .telegraph = particles_telegraph,
     .updates = particles_updates,
     .save = particles_save,
     .load = particles_load,

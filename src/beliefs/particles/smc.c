@@ -15,7 +15,7 @@ struct rf_smc {
     rf64_model model; /* without its charts, which are below */
     int failed;       /* its block function did, in this update */
     rf64_chart charts[RF_SMC_DIM_MAX];
-    unsigned dim, settings;
+    unsigned dim, settings, interchangeable;
     int is_log;
     uint32_t n, event, resamplings;
     uint64_t seed;
@@ -48,8 +48,22 @@ static double wrapped(double deviation, double period)
     return period > 0 ? deviation - period * floor(deviation / period + 0.5) : deviation;
 }
 
+/* Interchangeable parameters in ascending order. */
+static void sort(rf_smc *s)
+{
+    double *y = y_of(s);
+    for (unsigned d = 1; d < s->interchangeable; d++)
+        for (uint32_t i = 0; i < s->n; i++)
+            for (unsigned e = d; e > 0 && y[(e - 1) * s->stride + i] > y[e * s->stride + i]; e--) {
+                const double higher = y[(e - 1) * s->stride + i];
+                y[(e - 1) * s->stride + i] = y[e * s->stride + i];
+                y[e * s->stride + i] = higher;
+            }
+}
+
 static void to_natural(rf_smc *s)
 {
+    sort(s);
     for (unsigned d = 0; d < s->dim; d++)
         for (uint32_t i = 0; i < s->n; i++) {
             double y = y_of(s)[d * s->stride + i];
@@ -106,8 +120,8 @@ int rf_smc_init(rf_smc *s, const rf64_model *model, uint32_t particles, uint64_t
 
 rf_smc *rf_smc_create(const rf64_model *model, uint32_t particles, uint64_t seed, const rf_smc_options *options)
 {
-    if (!model || !(model->likelihood || model->block) || model->dim < 1 || model->dim > RF_SMC_DIM_MAX || particles < 2 ||
-        particles > RF_SMC_PARTICLES_MAX)
+    if (!model || !(model->likelihood || model->block) || model->dim < 1 || model->dim > RF_SMC_DIM_MAX ||
+        particles < 2 || particles > RF_SMC_PARTICLES_MAX)
         return NULL;
     rf_smc *s = malloc(rf_smc_bytes(model->dim, particles));
     if (s && rf_smc_init(s, model, particles, seed, options) == 0)
@@ -118,10 +132,17 @@ rf_smc *rf_smc_create(const rf64_model *model, uint32_t particles, uint64_t seed
 
 void rf_smc_free(rf_smc *s) { free(s); }
 
-/* Particles just drawn from the prior. */
-static void start(rf_smc *s)
+void rf_smc_interchangeable(rf_smc *s, unsigned count) { s->interchangeable = count; }
+
+void rf_smc_put(rf_smc *s, uint32_t i, const double y[])
 {
-    s->event++;
+    for (unsigned d = 0; d < s->dim; d++)
+        y_of(s)[d * s->stride + i] = y[d];
+}
+
+void rf_smc_begin(rf_smc *s, uint32_t event)
+{
+    s->event = event;
     s->log_evidence = 0;
     s->resamplings = 0;
     s->effective = s->n;
@@ -159,7 +180,7 @@ int rf_smc_prior_gaussian(rf_smc *s, const double mean[], const double sd[])
             return -1;
     for (unsigned d = 0; d < s->dim; d++)
         draw_gaussian(s, d, mean[d], sd[d]);
-    start(s);
+    rf_smc_begin(s, s->event + 1);
     return 0;
 }
 
@@ -170,7 +191,7 @@ int rf_smc_prior_box(rf_smc *s, const double low[], const double high[])
             return -1;
     for (unsigned d = 0; d < s->dim; d++)
         draw_box(s, d, low[d], high[d]);
-    start(s);
+    rf_smc_begin(s, s->event + 1);
     return 0;
 }
 
@@ -184,7 +205,7 @@ int rf_smc_prior(rf_smc *s, const rf_prior prior[], const double mean[], const d
             draw_gaussian(s, d, mean[d], sd[d]);
         else
             draw_box(s, d, prior[d].first, prior[d].second);
-    start(s);
+    rf_smc_begin(s, s->event + 1);
     return 0;
 }
 
@@ -241,6 +262,27 @@ void rf_smc_stretch(rf_smc *s, const double by[])
         for (uint32_t i = 0; i < s->n; i++)
             y[i] = mean[d] + by[d] * wrapped(y[i] - mean[d], period(s, d));
     }
+    to_natural(s);
+}
+
+void rf_smc_shift(rf_smc *s, const double by[])
+{
+    for (unsigned d = 0; d < s->dim; d++)
+        for (uint32_t i = 0; i < s->n; i++)
+            y_of(s)[d * s->stride + i] += by[d];
+    to_natural(s);
+}
+
+void rf_smc_telegraph(rf_smc *s, unsigned parameter, const double level[2], const double chance[2])
+{
+    double *y = y_of(s) + parameter * s->stride;
+    draw_normals(s, parameter, RF_SMC_FOR_STEP, value_of(s));
+    for (uint32_t i = 0; i < s->n; i++) {
+        const unsigned at = fabs(y[i] - level[1]) < fabs(y[i] - level[0]);
+        if (0.5 * erfc(value_of(s)[i] * 0.7071067811865476) < chance[at])
+            y[i] += level[!at] - level[at];
+    }
+    s->event++;
     to_natural(s);
 }
 
@@ -344,7 +386,8 @@ void rf_smc_moments(const rf_smc *s, double mean[], double covariance[])
                 sum += weight_of(s)[i] * wrapped(yd[i] - mean[d], pd) * wrapped(ye[i] - mean[e], pe);
             covariance[d * s->dim + e] = covariance[e * s->dim + d] = sum;
         }
-    for (unsigned d = 0; covariance && d < s->dim; d++) { /* one particle has all the weight: no less than the numbers tell apart */
+    for (unsigned d = 0; covariance && d < s->dim;
+         d++) { /* one particle has all the weight: no less than the numbers tell apart */
         const double spacing = 4 * DBL_EPSILON * rf64_max(fabs(mean[d]), RF64_TINY);
         covariance[d * s->dim + d] = rf64_max(covariance[d * s->dim + d], spacing * spacing);
     }
@@ -407,6 +450,7 @@ void rf_smc_resample(rf_smc *s)
 
 double rf_smc_log_evidence(const rf_smc *s) { return s->log_evidence; }
 double rf_smc_effective(const rf_smc *s) { return s->effective; }
+uint32_t rf_smc_particles(const rf_smc *s) { return s->n; }
 uint32_t rf_smc_resamplings(const rf_smc *s) { return s->resamplings; }
 
 double rf_smc_particle(const rf_smc *s, uint32_t i, double y[])
@@ -486,5 +530,8 @@ int rf_smc_load(rf_smc *s, const unsigned char *bytes, size_t size)
                 return -1;
         }
     to_natural(s);
-    return rf_read_all(&r) && fabs(total - 1) < 1e-6 && isfinite(s->log_evidence) && s->effective > 0 && s->effective <= 1.001 * s->n ? 0 : -1;
+    return rf_read_all(&r) && fabs(total - 1) < 1e-6 && isfinite(s->log_evidence) && s->effective > 0 &&
+                   s->effective <= 1.001 * s->n
+               ? 0
+               : -1;
 }

@@ -25,6 +25,9 @@ enum { RF_SMC_DIM_MAX = 16, RF_SMC_PARTICLES_MAX = 1 << 28 };
 /* Draws under the seed that are the filter's; callers have the others. */
 enum { RF_SMC_FOR_PRIOR = RF_FOR_USER + 64, RF_SMC_FOR_CHOICE, RF_SMC_FOR_SPREAD, RF_SMC_FOR_STEP };
 
+/* The first `count` parameters may change places: every particle has them in ascending order from now on. */
+void rf_smc_interchangeable(rf_smc *s, unsigned count);
+
 /* All particles are at 0 until there is a prior. The model's functions and charts are copied. Null
    options are the default. Null for a dimension above RF_SMC_DIM_MAX, less than 2 particles, options out
    of range, or when memory is short. */
@@ -44,12 +47,21 @@ int rf_smc_prior_box(rf_smc *s, const double low[], const double high[]);     /*
 /* Each parameter from its own: uniform in natural units, or the Gaussian in the chart that stands for it. */
 int rf_smc_prior(rf_smc *s, const rf_prior prior[], const double mean[], const double sd[]);
 
+/* Or one by one: particle i's coordinates; and when all have theirs, the beginning with equal weights and event number
+   `event`, on which what is drawn depends. */
+void rf_smc_put(rf_smc *s, uint32_t i, const double y[]);
+void rf_smc_begin(rf_smc *s, uint32_t event);
+
 /* Every particle: y ← F·y + a step of covariance Q · elapsed; both dim × dim by rows. A null F changes nothing, a null
    Q adds nothing. */
 void rf_smc_evolve(rf_smc *s, const double F[], const double Q[], double elapsed);
 
 /* Moves the particles away from their mean, parameter d by the factor by[d]. */
 void rf_smc_stretch(rf_smc *s, const double by[]);
+/* y ← y + by, of every particle. */
+void rf_smc_shift(rf_smc *s, const double by[]);
+/* As in belief.h. */
+void rf_smc_telegraph(rf_smc *s, unsigned parameter, const double level[2], const double chance[2]);
 
 /* Every particle takes a Gaussian step; variance[i] >= 0 of parameter i, in chart coordinates. */
 int rf_smc_diffuse(rf_smc *s, const double variance[]);
@@ -65,6 +77,7 @@ void rf_smc_moments(const rf_smc *s, double mean[], double covariance[]);
 /* ln P of all evidence since the prior; P is unbiased for a = 1. */
 double rf_smc_log_evidence(const rf_smc *s);
 double rf_smc_effective(const rf_smc *s);
+uint32_t rf_smc_particles(const rf_smc *s);
 uint32_t rf_smc_resamplings(const rf_smc *s);
 
 /* Particle i's coordinates to y[dim]; returns its weight, of sum 1. */

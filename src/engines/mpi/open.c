@@ -74,4 +74,28 @@ static int ranks_share(const rf_engine *engine, void *bytes, size_t count)
     return ((const rf_ranks *)engine->state)->mpi->share(bytes, count);
 }
 
-const rf_engine_kind rf_kind_mpi = {.name = "mpi", .open = ranks_open, .close = ranks_close, .reserve = ranks_reserve, .share = ranks_share};
+/* Every rank does its part; the others' numbers are zero bits there, and the sum of bits is everyone's. */
+static rf_status ranks_spread(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count)
+{
+    const rf_ranks *ranks = engine->state;
+    const rf_part part = rf_part_at(begin, count, engine->rank, ranks->mpi->size());
+    uint64_t *bits = calloc(count, sizeof *bits);
+    rf_status status = bits ? RF_OK : RF_REFUSED_ENGINE;
+    if (status >= 0 && part.count > 0)
+        status = rf_engine_spread(engine->inner, sharing, part.begin, part.count);
+    uint64_t failed = status >= 0 ? 0 : 1;
+    if (ranks->mpi->sum(&failed, 1) < 0 || failed > 0) {
+        free(bits);
+        return status < 0 ? status : RF_REFUSED_ENGINE;
+    }
+    if (part.count > 0)
+        memcpy(bits + (part.begin - begin), sharing->out + part.begin, part.count * sizeof *bits);
+    if (ranks->mpi->sum(bits, count) < 0)
+        status = RF_REFUSED_ENGINE;
+    else
+        memcpy(sharing->out + begin, bits, count * sizeof *bits);
+    free(bits);
+    return status;
+}
+
+const rf_engine_kind rf_kind_mpi = {.name = "mpi", .open = ranks_open, .close = ranks_close, .reserve = ranks_reserve, .share = ranks_share, .spread = ranks_spread};

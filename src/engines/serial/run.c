@@ -88,7 +88,7 @@ static rf_status RF(ask)(const RF(task) *task, uint32_t at, unsigned lanes, uint
     return RF_OK;
 }
 
-static void RF(judge_all)(RF(known) *known, unsigned lanes, const RF(memory) *m, RF(tally) *tally)
+static void RF(judge_all)(RF(known) *known, uint32_t attempt, unsigned lanes, const RF(memory) *m, RF(tally) *tally)
 {
     const RF(task) *task = &known->task;
     const unsigned dim = task->model->dim;
@@ -102,7 +102,7 @@ static void RF(judge_all)(RF(known) *known, unsigned lanes, const RF(memory) *m,
         if (RF(block_judge)(task, dim, m->values, u, 0, accept, tally))
             RF(block_look_closer)(task, dim, m->values, u, accept, tally);
         if (task->sampler == RF_WEIGHT)
-            RF(block_add_weighted)(dim, q, accept, tally);
+            RF(block_add_weighted)(dim, attempt + first, q, accept, tally);
         else
             RF(block_add_accepted)(dim, q, u, accept, tally);
     }
@@ -127,7 +127,7 @@ static rf_status RF(block_run)(const RF(task) *task, uint32_t begin, uint32_t co
         known.count = (uint32_t)(high - low);
         status = RF(ask)(task, (uint32_t)at, lanes, begin, count, known.count, &m);
         if (status >= 0)
-            RF(judge_all)(&known, lanes, &m, tally);
+            RF(judge_all)(&known, (uint32_t)at, lanes, &m, tally);
     }
     free(m.own);
     return status;

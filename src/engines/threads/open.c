@@ -58,4 +58,32 @@ static int threads_reserve(rf_engine *engine, unsigned dim)
     return rf_tallies_make(&threads->tallies, threads->workers, dim);
 }
 
-const rf_engine_kind rf_kind_threads = {.name = "threads", .open = threads_open, .close = threads_close, .reserve = threads_reserve};
+typedef struct spreading {
+    const rf_sharing *sharing;
+    uint32_t begin, count;
+    unsigned parts;
+    rf_status status[RF_THREADS_MAX];
+} spreading;
+
+static void spread_part(void *context, unsigned worker)
+{
+    spreading *s = context;
+    const rf_part part = rf_part_at(s->begin, s->count, worker, s->parts);
+    s->status[worker] = part.count > 0 ? s->sharing->work(s->sharing->context, part.begin, part.count) : RF_OK;
+}
+
+static rf_status threads_spread(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count)
+{
+    const rf_threads *threads = engine->state;
+    const uint32_t worth = count / RF_PART_ALIGN;
+    spreading s = {.sharing = sharing, .begin = begin, .count = count, .parts = worth < threads->workers ? worth : threads->workers};
+    if (s.parts < 2 || sharing->one_thread)
+        return sharing->work(sharing->context, begin, count);
+    rf_pool_run(threads->pool, spread_part, &s, s.parts);
+    for (unsigned i = 0; i < s.parts; i++)
+        if (s.status[i] < 0)
+            return s.status[i];
+    return RF_OK;
+}
+
+const rf_engine_kind rf_kind_threads = {.name = "threads", .open = threads_open, .close = threads_close, .reserve = threads_reserve, .spread = threads_spread};

@@ -1,0 +1,70 @@
+/* A few Gaussians in float, for chips: what is known of one parameter, in 112 bytes. It begins as one Gaussian. A
+   Gaussian that would lose more than 10⁻⁴ nats in a record is split; the pair that costs least is merged. `loss` is the
+   sum of what was lost. No heap, no libc, no random numbers: the same records give the same bits on every machine.
+
+       rf32_gaussians g;
+       rf32_gaussians_init(&g, mean, sd);
+       for (;;) {
+           rf32_gaussians_diffuse(&g, q);                        // if the parameter drifts
+           rf32_gaussians_update(&g, likelihood, setting, outcome);
+       }
+
+   The likelihood makes what it needs of the parameter y. Take exp(y) for a positive one, and
+   low + (high − low)·rf32_normal_cdf(y) for a bounded one: N(0, 1) is then exactly a uniform prior. */
+#ifndef REJFILT_GAUSSIANS_H
+#define REJFILT_GAUSSIANS_H
+
+#include "rejfilt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef RF_GAUSSIANS_MAX
+#define RF_GAUSSIANS_MAX 8 /* the same in every file of a program; 1: one Gaussian in 28 bytes, never split */
+#endif
+
+/* One of them. */
+typedef struct rf32_gaussian {
+    float weight;   /* weights add up to 1 */
+    float mean, sd; /* of y */
+} rf32_gaussian;
+
+/* All of them. There are no pointers: a copy of the bytes is a copy of what is known. */
+typedef struct rf32_gaussians {
+    rf32_gaussian part[RF_GAUSSIANS_MAX]; /* the first `count` */
+    uint32_t count;                       /* from 1 to RF_GAUSSIANS_MAX */
+    uint32_t updates;                     /* so far */
+    float loss;         /* nats lost so far; above 1 for most data sets of a kind, it is too coarse for that kind */
+    float log_evidence; /* ln P(all outcomes) */
+} rf32_gaussians;
+
+/* A prior: one Gaussian. RF_REFUSED_VALUE, RF_REFUSED_WIDTH. */
+RF_API rf_status rf32_gaussians_init(rf32_gaussians *g, float mean, float sd);
+
+/* Learns from an outcome. The likelihood may be a density, without a bound. NaN, negative and infinite ones count as 0
+   (RF_NOTE_BAD). An outcome that is impossible everywhere widens all Gaussians by √2 (RF_NOTE_WIDENED).
+   RF_REFUSED_EVIDENCE: the outcome is not finite. */
+RF_API rf_status rf32_gaussians_update(rf32_gaussians *g, rf32_likelihood *likelihood, const float setting[],
+                                       float outcome);
+
+/* The parameter has wandered: adds q ≥ 0 to every variance. RF_REFUSED_VALUE. */
+RF_API rf_status rf32_gaussians_diffuse(rf32_gaussians *g, float q);
+
+/* Multiplies every standard deviation by `factor` > 0; the means stay. RF_REFUSED_VALUE. */
+RF_API rf_status rf32_gaussians_stretch(rf32_gaussians *g, float factor);
+
+/* The mean of y. */
+RF_API float rf32_gaussians_mean(const rf32_gaussians *g);
+
+/* The standard deviation of y. */
+RF_API float rf32_gaussians_sd(const rf32_gaussians *g);
+
+/* The y that has probability p below it, 0 < p < 1: 0.025 and 0.975 make a 95 % interval. To 10⁻⁵ in p. */
+RF_API float rf32_gaussians_quantile(const rf32_gaussians *g, float p);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,168 @@
+/* rejfilt-trust [TRIALS [SEED [FAMILY [0]]]]: the default in worlds that differ from what it believes, as tables of Markdown;
+   families in a row. Beside some, unless a 0 follows, exact filters
+   that learn from the same records. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "engine.h"
+#include "oracle.h"
+#include "summary.h"
+#include "track_options.h"
+
+typedef struct world {
+    const char *family, *name, *options;
+    unsigned oracles; /* trials of which exact filters see the records too, in percent of all; 0: none */
+} world;
+
+#define HAZARD 1e-4
+#define DRIFT "0.026179938779914944"
+
+static const world worlds[] = {
+    {"matched", "as believed", "--steps 300", 4},
+#define JUMP(size, oracles) {"jumps", "jump of " size, "--steps 320 --jump " size "@150", oracles},
+    JUMP("0.2", 0) JUMP("0.3", 0) JUMP("0.4", 0) JUMP("0.5", 20) JUMP("0.6", 0) JUMP("0.65", 20) JUMP("0.7", 0) JUMP("0.8", 0) JUMP("1", 20) JUMP("1.3", 0) JUMP("1.6", 0)
+    JUMP("2", 20) JUMP("2.5", 0) JUMP("3", 20) JUMP("-0.65", 0) JUMP("-2.5", 0)
+    {"jumps", "0.2 to 3, up or down", "--steps 320 --jump 0.2:3@150", 20},
+    {"jumps", "0.2 to 3, one record in 500", "--steps 2000 --jump 0.2:3@~500", 0},
+#define STUCK(at, length, steps) {"dead detectors", "stuck at " at " for " length, "--steps " steps " --outage " at "@150+" length, 0},
+    STUCK("0", "20", "320") STUCK("0", "50", "350") STUCK("0", "100", "400") STUCK("0", "300", "600")
+    STUCK("1", "20", "320") STUCK("1", "50", "350") STUCK("1", "100", "400") STUCK("1", "300", "600")
+    {"dead detectors", "stuck at 0, 2 % flips, for 100", "--steps 400 --outage 0~0.02@150+100", 0},
+    {"dead detectors", "stuck at 1, 2 % flips, for 300", "--steps 600 --outage 1~0.02@150+300", 0},
+    {"dead detectors", "coin for 100", "--steps 400 --outage coin@150+100", 0},
+    {"dead detectors", "coin for 300", "--steps 600 --outage coin@150+300", 0},
+    {"dead detectors", "missing for 100", "--steps 400 --outage missing@150+100", 0},
+    {"dead detectors", "missing for 300", "--steps 600 --outage missing@150+300", 0},
+    {"wrong models", "2 % of outcomes flipped", "--flips 0.02", 0},
+    {"wrong models", "contrast 0.9", "--contrast 0.9", 0},
+    {"wrong models", "T2 of 100 that is not known", "--true-t2 100", 0},
+    {"wrong models", "the truth outside the prior", "--truth 2.5:3.5", 0},
+    {"wrong models", "drift 3 times the believed", "--true-drift 0.07853981633974483", 0},
+    {"drift learnt", "3 times the believed", "--drift learn --true-drift 0.07853981633974483", 0},
+    {"drift learnt", "as believed", "--drift learn", 0},
+    {"drift learnt", "a third", "--drift learn --true-drift 0.008726646259971648", 0},
+    {"drift learnt", "a tenth", "--drift learn --true-drift 0.0026179938779914944", 0},
+    {"other drifts", "reverting, 100 records", "--drift 0.8+-0.3~100", 0},
+    {"other drifts", "the same, exact grid", "--drift 0.8+-0.3~100 --belief grid:2048", 0},
+    {"other drifts", "reverting, 1,000 records", "--drift 0.8+-0.3~1000", 0},
+    {"other drifts", "the same, exact grid", "--drift 0.8+-0.3~1000 --belief grid:2048", 0},
+    {"static", "100 measurements", "--drift 0 --steps 100", 0},
+#define RAMSEY(name, options) {"ramsey", name, "--model ramsey " options, 100},
+    RAMSEY("as believed", "--steps 320") RAMSEY("w jumps by 0.3", "--steps 320 --jump w=0.3@150") RAMSEY("w jumps by 0.1 to 1", "--steps 320 --jump w=0.1:1@150")
+    RAMSEY("g grows by e", "--steps 320 --jump g=1@150") RAMSEY("g falls by e", "--steps 320 --jump g=-1@150")
+    RAMSEY("stuck at 0 for 100", "--steps 420 --outage 0@150+100") RAMSEY("stuck at 1 for 100", "--steps 420 --outage 1@150+100")
+#define MODEL(model, options, more) {"other models", model ", as believed", "--model " model " --steps 320" more, 0}, {"other models", model ", " options, "--model " model " --steps 420 " options more, 0},
+    MODEL("phase", "--jump 1@150", "") MODEL("phase", "--outage 1@150+100", "") MODEL("coin", "--jump 1.5@150", "") MODEL("linear", "--jump 2@150", "") MODEL("linear", "--outage 1@150+100", "")
+    MODEL("rabi", "--jump W=0.1@150", "") MODEL("rabi", "--outage 0@150+100", "") MODEL("decay", "--jump p=1@150", "") MODEL("bearing", "--jump x=2@150", "") MODEL("range", "--jump x=2@150", "")
+    {"designs", "pgh, jump of 1", "--design pgh --steps 320 --jump 1@150", 0},
+    {"designs", "pgh, stuck at 0 for 100", "--design pgh --steps 400 --outage 0@150+100", 0},
+    {"designs", "risk, jump of 1", "--design risk --steps 320 --jump 1@150", 0},
+    {"designs", "float, stuck at 0 for 100", "--precision float --steps 400 --outage 0@150+100", 0},
+    {"designs", "reject, stuck at 0 for 100", "--sampler reject --steps 400 --outage 0@150+100", 0},
+    {"designs", "particles, jump of 1", "--belief particles:1000 --steps 320 --jump 1@150", 0},
+    {"designs", "mixture, jump of 1", "--belief mixture --steps 320 --jump 1@150", 0},
+    {"designs", "grid, stuck at 0 for 100", "--belief grid:1024 --steps 400 --outage 0@150+100", 0},
+};
+
+typedef struct watch {
+    cli_collector *ours, *plain, *hazardous;
+    oracle *with[2];
+    uint32_t oracles; /* trials */
+} watch;
+
+static int see(void *user, uint32_t trial, const rf_step *step)
+{
+    watch *w = user;
+    cli_collector_step(w->ours, trial, step);
+    for (unsigned k = 0; k < 2 && trial < w->oracles; k++) {
+        rf_step own;
+        oracle_step(w->with[k], step, &own);
+        cli_collector_step(k ? w->hazardous : w->plain, trial, &own);
+    }
+    return 0;
+}
+
+static void cell(double value, const char *form)
+{
+    if (isnan(value))
+        printf(" – |");
+    else
+        printf(form, value);
+}
+
+static void row(const char *name, const cli_summary *s, int is_several)
+{
+    printf("| %s | %llu |", name, (unsigned long long)s->trials);
+    cell(s->median, " %.3g |");
+    cell(s->mean, " %.3g |");
+    cell(100 * s->lost, " %.2f |");
+    cell(100 * s->coverage95, " %.1f |");
+    cell(100 * s->back_soon, " %.1f |");
+    cell(100 * (is_several ? s->back_last : s->back_late), " %.1f |");
+    cell(100 * (is_several ? s->alarmed_last : s->alarmed), " %.1f |");
+    cell(s->false_lost, " %.3g |");
+    cell(s->widest, " %.2f |");
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void run(const world *what, const char *trials, const char *seed, int has_oracles, const rf_engine *engine)
+{
+    static cli_track_config c;
+    static char track[] = "track";
+    char text[512], *arguments[64] = {track};
+    int count = 1;
+    snprintf(text, sizeof text, "--simulate --trials %s --seed %s %s", trials, seed, what->options);
+    for (char *word = strtok(text, " "); word && count < 63; word = strtok(NULL, " "))
+        arguments[count++] = word;
+    if (cli_track_configure(&c, count, arguments) != 1)
+        exit(2);
+    c.run.config.engine = engine;
+    const uint32_t all = (uint32_t)c.trials, seen = has_oracles ? all * what->oracles / 100 : 0;
+    watch w = {cli_collector_open(&c.run, all), cli_collector_open(&c.run, all), cli_collector_open(&c.run, all), {NULL, NULL}, seen};
+    for (unsigned k = 0; k < 2 && seen; k++)
+        if (!(w.with[k] = oracle_open(&c.run.config, k ? HAZARD : 0)))
+            exit(1);
+    if (!w.ours || !w.plain || !w.hazardous || rf_simulate(&c.run, 0, all, see, &w) < 0)
+        exit(1);
+    const int is_several = c.run.config.description.dim > 1;
+    cli_summary s = cli_collector_summary(w.ours);
+    row(what->name, &s, is_several);
+    for (unsigned k = 0; k < 2 && seen; k++) {
+        s = cli_collector_summary(k ? w.hazardous : w.plain);
+        s.widest = NAN;
+        if (k == 0)
+            s.alarmed = s.alarmed_last = s.false_lost = NAN;
+        row(k ? "… exact, hazard 1e-4" : "… exact, no hazard", &s, is_several);
+        oracle_close(w.with[k]);
+    }
+    cli_collector_free(w.ours);
+    cli_collector_free(w.plain);
+    cli_collector_free(w.hazardous);
+}
+
+int main(int argc, char **argv)
+{
+    const char *trials = argc > 1 ? argv[1] : "1000", *seed = argc > 2 ? argv[2] : "1000003", *family = argc > 3 ? argv[3] : NULL, *last = "";
+    char error[300], more[32];
+    rf_engine *engine = rf_engine_open("simd", error, sizeof error);
+    if (!engine)
+        return cli_error("trust: %s", error);
+    for (unsigned i = 0; i < sizeof worlds / sizeof *worlds; i++) {
+        const int is_several = strcmp(worlds[i].family, "ramsey") == 0 || strcmp(worlds[i].family, "other models") == 0;
+        const int is_dear = is_several || strcmp(worlds[i].family, "designs") == 0 || strcmp(worlds[i].family, "other drifts") == 0;
+        if (family && strcmp(family, worlds[i].family) != 0)
+            continue;
+        if (strcmp(last, worlds[i].family) != 0)
+            printf("\n### %s\n\n| world | trials | median | mean | lost %% | covers %% | back 50 | back %s | alarm | false lost | widest |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+                   worlds[i].family, is_several ? "150, or 100" : "100");
+        last = worlds[i].family;
+        snprintf(more, sizeof more, "%ld", strcmp(last, "matched") == 0 ? 20 * atol(trials) : is_dear ? atol(trials) / 5 : atol(trials));
+        run(&worlds[i], more, seed, argc <= 4 || atoi(argv[4]) != 0, engine);
+    }
+    rf_engine_close(engine);
+    return 0;
+}

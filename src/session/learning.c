@@ -1,0 +1,48 @@
+/* Learning how fast parameters walk. A belief whose drift is too small lags behind: its mean moves the same way again and
+   again, and anchors fail now and then although it is not lost. One whose drift is too large corrects itself: its mean goes
+   to and fro. */
+#include "session_state.h"
+
+#define BY_TREND 0.02    /* that a move with the trend adds to ln of the variance's factor, and one against it takes away */
+#define BY_FAILURE 0.3   /* that an anchor adds which was passed after one that had failed, */
+#define BY_PASS (-0.013) /* and one that was passed after another passed one */
+#define TREND 0.65       /* weight of the past in the trend, */
+#define MEMORY 0.999     /* and in the factor, per update */
+#define MOST 6.0         /* of ln of the factor */
+#define EARLY 50.0       /* updates after which steps of learning are no longer much larger */
+#define AFTER 8          /* updates before which trends are those of the prior */
+#define SPREAD 0.01      /* weight of the present in the running spread */
+
+double rf_learning_drift(const rf_session *s, unsigned i)
+{
+    return s->config.drift[i] * (s->config.learns_drift ? rf64_exp(0.5 * s->now.learning.factor[i]) : 1);
+}
+
+void rf_learning_step(rf_session *s, const double before[], const double after[])
+{
+    rf_learning *l = &s->now.learning;
+    const rf64_watch *h = &s->now.watch;
+    const double faster = 1 + 3 * rf64_exp(-(double)s->now.records / EARLY);
+    const int is_passed = h->is_anchored && h->verdict < 0;
+    for (unsigned i = 0, is_first = 1; i < s->model.dim; i++) {
+        const double way = after[i] > before[i] ? 1 : after[i] < before[i] ? -1 : 0;
+        if (!(s->config.drift[i] > 0) || s->config.motion[i].kind != RF_MOTION_WALK)
+            continue;
+        if (is_passed)
+            l->factor[i] += (l->pending ? BY_FAILURE : BY_PASS) * faster;
+        if (!h->is_anchored) {
+            if (h->score <= 0.7 && s->now.records > AFTER)
+                l->factor[i] += BY_TREND * faster * way * l->trend[i];
+            l->trend[i] = TREND * l->trend[i] + way;
+        }
+        l->factor[i] = rf64_min(rf64_max(l->factor[i] * MEMORY, -MOST), MOST);
+        if (is_first) {
+            const double weight = rf64_max(SPREAD, 1 / (1.0 + (double)s->now.records));
+            l->mean += weight * (l->factor[i] - l->mean);
+            l->square += weight * (l->factor[i] * l->factor[i] - l->square);
+        }
+        is_first = 0;
+    }
+    if (h->is_anchored)
+        l->pending = h->verdict > 0;
+}

@@ -1,0 +1,219 @@
+/* Truths that walk and jump, and detectors that fail. All randomness is a function of the seed and of the measurement.
+ */
+#include "world.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What randomness is for: numbers of draws about one measurement. */
+enum { FOR_STEP = 0, FOR_FIRST = 1, FOR_READOUT = 2, FOR_JUMP = 3, FOR_OTHER_TRUTH = 4, FOR_SWITCH = 5 };
+
+static rf_words draw(const rf_worldly *w, uint32_t shot, uint32_t index, uint32_t what)
+{
+    return rf_draw(w->seed, shot, index, what, RF_FOR_TRUTH);
+}
+
+/* Parameter i of a truth from the prior itself, uniform or Gaussian in natural units; or from the Gaussian that the
+   belief has for it. In the chart. */
+static double draw_truth(const rf_worldly *w, unsigned i, rf_words words)
+{
+    const rf_world *world = &w->simulation->world;
+    const int is_own = world->has_truth >> i & 1;
+    const rf_prior *prior = is_own ? &world->truth[i] : &w->simulation->config.prior[i];
+    double z, other, natural, mean, variance;
+    rf64_normal_pair(words.word[0], words.word[1], &z, &other);
+    if (prior->is_gaussian)
+        natural = prior->first + prior->second * z;
+    else
+        natural = prior->first + (prior->second - prior->first) * rf64_uniform(words.word[2]);
+    const double truth = rf64_chart_coordinate(&w->session->problem.charts[i], natural);
+    if (!w->simulation->is_truth_gaussian && rf64_is_finite(truth)) /* a Gaussian may be drawn outside the chart */
+        return truth;
+    rf_problem_prior(&w->session->problem, i, &mean, &variance);
+    return mean + w->session->prior_sd[i] * z;
+}
+
+/* How parameter i's truth moves. */
+static const rf_motion *motion_of(const rf_worldly *w, unsigned i)
+{
+    const rf_world *world = &w->simulation->world;
+    return world->has_drift >> i & 1 ? &world->motion[i] : &w->simulation->config.motion[i];
+}
+
+/* Where nothing else is said, a parameter that reverts or switches is where it would be after a long time. */
+static double first_truth(const rf_worldly *w, unsigned i)
+{
+    const rf_world *world = &w->simulation->world;
+    const rf_motion *motion = motion_of(w, i);
+    const rf_words words = draw(w, 0, i, FOR_FIRST);
+    double z, other;
+    rf64_normal_pair(words.word[0], words.word[1], &z, &other);
+    if (world->has_truth >> i & 1 || motion->kind == RF_MOTION_WALK)
+        return draw_truth(w, i, words);
+    if (motion->kind == RF_MOTION_REVERTING)
+        return motion->centre + motion->sd * z;
+    return motion->level[rf64_uniform(words.word[2]) * (motion->dwell[0] + motion->dwell[1]) > motion->dwell[0]];
+}
+
+void rf_world_begin(rf_worldly *w, const rf_simulation *simulation, const rf_session *session, uint64_t seed)
+{
+    const rf_worldly begin = {.simulation = simulation, .session = session, .seed = seed};
+    *w = begin;
+    for (unsigned i = 0; i < simulation->config.description.dim; i++)
+        w->truth[i] = first_truth(w, i);
+}
+
+/* ---- The truth ---- */
+
+/* The level that it is nearer to. */
+static unsigned is_at(const rf_motion *motion, double x)
+{
+    return rf64_abs(x - motion->level[1]) < rf64_abs(x - motion->level[0]);
+}
+
+static void walk(rf_worldly *w, uint32_t shot)
+{
+    const rf_config *config = &w->simulation->config;
+    const rf_world *world = &w->simulation->world;
+    const unsigned dim = config->description.dim;
+    double z[RF_DESCRIBED_MAX], f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX],
+        root[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    for (unsigned i = 0; i < dim; i++) {
+        const rf_words words = draw(w, shot, i, FOR_STEP);
+        double other;
+        rf64_normal_pair(words.word[0], words.word[1], &z[i], &other);
+    }
+    if (config->model->f64->dynamics) {
+        double moved[RF_DESCRIBED_MAX];
+        config->model->f64->dynamics(1, f, q);
+        rf64_covariance_factor(q, dim, root);
+        for (unsigned i = 0; i < dim; i++) {
+            moved[i] = 0;
+            for (unsigned j = 0; j < dim; j++)
+                moved[i] += f[i * dim + j] * w->truth[j] + (j <= i ? root[RF_TRIANGLE(i) + j] * z[j] : 0);
+        }
+        memcpy(w->truth, moved, dim * sizeof moved[0]);
+        return;
+    }
+    for (unsigned i = 0; i < dim; i++) {
+        const int is_own = world->has_drift >> i & 1;
+        const rf_motion *motion = motion_of(w, i);
+        double f = 1, q = is_own ? world->drift[i] : config->drift[i], shift = 0, chance[2];
+        q *= q;
+        if (motion->kind == RF_MOTION_REVERTING)
+            rf_motion_revert(motion, 1, &f, &q, &shift);
+        if (motion->kind == RF_MOTION_TELEGRAPH) {
+            rf_motion_switch(motion, 1, chance);
+            const unsigned at = is_at(motion, w->truth[i]);
+            const int switches = rf64_uniform(draw(w, shot, i, FOR_SWITCH).word[0]) < chance[at];
+            q = 0;
+            shift = switches ? motion->level[!at] - motion->level[at] : 0;
+            w->events |= switches ? RF_EVENT_JUMP : 0;
+        }
+        w->truth[i] = f * w->truth[i] + shift + rf64_sqrt(q) * z[i];
+    }
+}
+
+static void jump(rf_worldly *w, uint32_t shot)
+{
+    const rf_world *world = &w->simulation->world;
+    for (uint32_t k = 0; k < world->jumps; k++) {
+        const rf_jump *j = &world->jump[k];
+        const rf_words words = draw(w, shot, k, FOR_JUMP);
+        if (j->every > 0 ? !(rf64_uniform(words.word[0]) * (double)j->every < 1) : shot != (uint32_t)j->at)
+            continue;
+        const double sign = j->low != j->high && words.word[1] & 1 ? -1 : 1;
+        w->truth[j->parameter] += sign * (j->low + (j->high - j->low) * rf64_uniform(words.word[2]));
+        w->events |= RF_EVENT_JUMP;
+    }
+}
+
+/* ---- What is read ---- */
+
+static void natural_truth(const rf_worldly *w, double natural[])
+{
+    for (unsigned i = 0; i < w->simulation->config.description.dim; i++)
+        natural[i] = rf64_chart_natural(&w->session->problem.charts[i], w->truth[i]);
+}
+
+/* An outcome that says nothing: each as likely as the others, or of a truth of the prior's. */
+static double noise(const rf_worldly *w, const rf_record *record, uint32_t shot, double uniform)
+{
+    const unsigned outcomes = w->simulation->config.description.outcomes;
+    if (outcomes > 0)
+        return rf64_min(rf64_floor(uniform * outcomes), outcomes - 1.0);
+    rf_worldly other = *w;
+    double natural[RF_DESCRIBED_MAX];
+    for (unsigned i = 0; i < w->simulation->config.description.dim; i++)
+        other.truth[i] = draw_truth(w, i, draw(w, shot, i, FOR_OTHER_TRUTH));
+    natural_truth(&other, natural);
+    return rf64_instance_outcome(w->simulation->config.model->f64, natural, record->setting, ~w->seed, shot);
+}
+
+/* Another one than this. */
+static double misread(const rf_worldly *w, const rf_record *record, uint32_t shot, double outcome, double uniform)
+{
+    const unsigned outcomes = w->simulation->config.description.outcomes;
+    if (outcomes < 2)
+        return noise(w, record, shot, uniform);
+    const double another = rf64_min(rf64_floor(uniform * (outcomes - 1.0)), outcomes - 2.0);
+    return another + (another >= outcome);
+}
+
+/* The share of outcomes after this experiment that say nothing. */
+static double blindness(const rf_worldly *w, const rf_record *record)
+{
+    const rf_world *world = &w->simulation->world;
+    const rf_description *description = &w->simulation->config.description;
+    double seen = 1 - world->blind;
+    for (unsigned i = 0; i < description->settings; i++)
+        if (description->setting[i].role == RF_SETTING_TIME)
+            seen *= rf64_exp(-world->decay * record->setting[i]);
+    return 1 - seen;
+}
+
+static const rf_outage *outage_at(const rf_worldly *w, long shot)
+{
+    const rf_world *world = &w->simulation->world;
+    for (uint32_t k = 0; k < world->outages; k++)
+        if (shot >= world->outage[k].at && shot < world->outage[k].at + world->outage[k].length)
+            return &world->outage[k];
+    return NULL;
+}
+
+static double read_out(const rf_worldly *w, const rf_record *record, uint32_t shot)
+{
+    const rf_words words = draw(w, shot, 0, FOR_READOUT);
+    const double u = rf64_uniform(words.word[0]), which = rf64_uniform(words.word[1]);
+    const rf_outage *outage = outage_at(w, (long)shot);
+    double natural[RF_DESCRIBED_MAX];
+    if (outage && outage->kind == RF_OUTAGE_MISSING)
+        return NAN;
+    if (outage && outage->kind == RF_OUTAGE_COIN)
+        return noise(w, record, shot, which);
+    if (outage)
+        return u < outage->flips ? misread(w, record, shot, outage->outcome, which) : outage->outcome;
+    if (u < blindness(w, record))
+        return noise(w, record, shot, which);
+    natural_truth(w, natural);
+    const double outcome =
+        rf64_instance_outcome(w->simulation->config.model->f64, natural, record->setting, w->seed, shot);
+    return rf64_uniform(words.word[2]) < w->simulation->world.flips ? misread(w, record, shot, outcome, which)
+                                                                    : outcome;
+}
+
+void rf_world_measure(rf_worldly *w, long first, uint32_t count, rf_record records[])
+{
+    w->events = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t shot = (uint32_t)first + k;
+        const int is_out = outage_at(w, (long)shot) != NULL, was_out = outage_at(w, (long)shot - 1) != NULL;
+        if (shot > 0) {
+            walk(w, shot);
+            jump(w, shot);
+        }
+        w->events |= (is_out ? RF_EVENT_OUT : 0) | (is_out && !was_out ? RF_EVENT_OUTAGE : 0) |
+                     (was_out && !is_out ? RF_EVENT_BACK : 0);
+        records[k].outcome = read_out(w, &records[k], shot);
+    }
+}

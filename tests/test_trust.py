@@ -1,0 +1,94 @@
+"""The default in worlds that misbehave: python3 tests/test_trust.py path/to/rejfilt [-v]
+
+Short versions of what `make trust` measures. Bounds are the targets less three standard errors of a share of so many events."""
+import json
+import math
+import subprocess
+import unittest
+
+from tracking import COMMAND, parse, simulate, track
+
+TRIALS = 150
+
+
+def summary(*options, trials=TRIALS):
+    return json.loads(simulate("--trials", str(trials), "--seed", "20011", *options))
+
+
+def least(share, events=TRIALS):
+    return share - 3 * math.sqrt(share * (1 - share) / events)
+
+
+class Worlds(unittest.TestCase):
+    def test_jumps_of_any_size(self):
+        for size in "0.5", "0.65", "1", "2.5":
+            s = summary("--jump", f"{size}@150")
+            self.assertEqual(s["events"], TRIALS)
+            self.assertGreaterEqual(s["back100"], least(0.98), size)
+            self.assertGreaterEqual(s["back50"], least(0.90 if float(size) <= 1.6 else 0.78), size)
+            self.assertGreaterEqual(s["alarm30"], least(0.94), size)
+
+    def test_dead_detectors(self):
+        for stuck, length in ("0", 100), ("1", 20), ("0~0.02", 100), ("coin", 100), ("missing", 100):
+            s = summary("--outage", f"{stuck}@150+{length}", "--steps", str(150 + length + 110))
+            self.assertGreaterEqual(s["back50"], least(0.99 if stuck in "01" else 0.95), stuck)
+            self.assertGreaterEqual(s["back100"], least(0.99), stuck)
+            if stuck in "01":
+                self.assertGreaterEqual(s["alarm30"], least(0.99), stuck)
+                self.assertLess(s["mean"], 12)
+
+    def test_no_belief_is_wider_than_its_cap(self):
+        world = "--outage", "0@20+60", "--jump", "3@100", "--steps", "150"
+        for options in ((), ("--design", "pgh"), ("--design", "risk"), ("--sampler", "reject"), ("--precision", "float"), ("--belief", "mixture"),
+                        ("--belief", "particles:200"), ("--belief", "grid:1024"), ("--on-lost", "ignore"), ("--on-lost", "widen"),
+                        ("--drift", "learn"), ("--model", "phase"), ("--model", "ramsey")):
+            self.assertLessEqual(summary(*options, *world, trials=10)["widest"], 3, options)
+
+    def test_learns_the_drift(self):
+        fast = summary("--drift", "learn", "--true-drift", "0.0785")
+        slow = summary("--drift", "learn", "--true-drift", "0.0026")
+        self.assertLess(fast["median"], 11)   # without learning 14
+        self.assertLess(slow["median"], 0.2)  # without learning 0.6
+        drifts = parse(simulate("--drift", "learn", "--true-drift", "0.0785", "--steps", "300"))[-1]["drifts"][0]
+        self.assertTrue(drifts["low"] < drifts["sd"] < drifts["high"])
+        self.assertGreater(drifts["sd"], 0.04)
+
+    def test_other_drifts(self):
+        ours = summary("--drift", "0.8+-0.3~100")
+        exact = summary("--drift", "0.8+-0.3~100", "--belief", "grid:1024", trials=50)
+        self.assertLess(ours["median"], 1.25 * exact["median"])
+        track("--simulate", "--belief=gaussian", "--drift", "1:2~50", code=2, says="belief 'gaussian' cannot follow parameters that move like this")
+        self.assertGreater(summary("--drift", "0.3:1.2~300", "--belief", "mixture", "--steps", "1000", trials=10)["events"], 5)
+
+
+class Words(unittest.TestCase):
+    def healths(self, *options):
+        return [line["health"] for line in parse(simulate("--seed", "3", *options))]
+
+    def test_a_fault_is_told_and_passes(self):
+        said = self.healths("--outage", "0@100+60", "--steps", "300")
+        self.assertIn("fault", said[100:130])
+        self.assertEqual(set(said[125:160]), {"fault"})
+        self.assertNotIn("fault", said[170:])
+
+    def test_stop(self):
+        done = subprocess.run([COMMAND, "track", "--simulate", "--json", "--on-lost", "stop", "--jump", "3@100", "--steps", "2000"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the filter has lost the truth, and --on-lost is stop", done.stderr)
+
+    def test_a_world_is_its_seed(self):
+        world = "--jump", ".2:3@~50", "--outage", "coin@60+20", "--flips", ".05", "--contrast", ".9", "--true-t2", "300", "--truth", "1", "--true-drift", ".05"
+        self.assertEqual(simulate(*world), simulate(*world))
+        again = track("--simulate", "--print-config", *world)
+        self.assertIn("outage = coin@60+20", again)
+
+    def test_refusals(self):
+        for options, says in ((("--jump", "1"), "is not [NAME=]SIZE@STEP"), (("--outage", "2@3+4"), "is not WHAT@STEP+LENGTH"),
+                              (("--truth", "a"), "is not a number, LOW:HIGH or MEAN+-SD"), (("--drift", "1~2"), "neither CENTRE+-SD~TIME nor"),
+                              (("--model", "coin", "--true-t2", "3"), "has no time among its settings")):
+            track("--simulate", *options, code=2, says=says)
+        track("--flips", "0.1", code=2, says="--flips needs --simulate")
+
+
+if __name__ == "__main__":
+    unittest.main()
