@@ -58,7 +58,7 @@ static const cli_option options[] = {
     {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", NULL, CLI_TEXT,
      AT(out), 0, 0, NULL},
     {"explain", "I", "draw the story of object I (from 0 on) as a picture", set_explain, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"plot", "FILE.svg", "where to (default explain-I.svg)", classify_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"plot", "FILE", "where to: .svg or .html (default explain-I.svg)", classify_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn", "K,...", "compare with the K nearest neighbours, on all features", set_knn, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn-features", "N", "... on the N features of largest variance", NULL, CLI_U64, AT(knn_features), 1,
      RFC_FEATURES_MAX, NULL},
@@ -166,8 +166,9 @@ static int explain(const config *c, const classify_data *d, const classify_trial
     FILE *out = classify_create(&c->shared, to);
     int code = out ? CLI_OK : CLI_BAD_INPUT;
     if (out) {
-        cli_picture_story(out, title, &d->train, &d->task, t->objects.table->bytes + (size_t)row * d->train.features,
-                          t->objects.table->label[row], &answer);
+        cli_picture_story(out, cli_picture_is_page(to), title, &d->train, d->coding, &d->task,
+                          t->objects.table->bytes + (size_t)row * d->train.features, t->objects.table->label[row],
+                          &answer);
         code = classify_finish(&c->shared, to, out);
         fprintf(stderr, "picture: %s\n", to);
     }

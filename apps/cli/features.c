@@ -61,7 +61,8 @@ static const cli_option options[] = {
     {"keep", "N", "keep the N features asked most", NULL, CLI_U64, AT(keep), 1, RFC_FEATURES_MAX, NULL},
     {"out", "FILE", "write them, one per line, for 'classify --mask FILE'", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
     {"csv", "FILE", "write the ranking: feature, times asked, variance", NULL, CLI_TEXT, AT(csv), 0, 0, NULL},
-    {"plot", "FILE.svg", "draw how often features are asked beside their variance,\nand the error after each cut",
+    {"plot", "FILE",
+     "a .svg or .html: draw how often features are asked beside their variance,\nand the error after each cut",
      classify_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
@@ -178,6 +179,25 @@ static int run_cuts(const config *c, const classify_data *d, const classify_rank
     return code;
 }
 
+/* Variances in the data's units, squared; NaN for categories. */
+static void to_units(const classify_data *d, classify_ranking *r)
+{
+    for (uint32_t j = 0; j < d->train.features; j++) {
+        double sum = 0, squares = 0;
+        if (d->scaling == RFC_SCALE_SHARED) {
+            const double unit = rfc_coding_value(d->coding, j, 1) - rfc_coding_value(d->coding, j, 0);
+            r->variance[j] *= unit * unit;
+            continue;
+        }
+        for (uint32_t b = 0; b < 256; b++) { /* ranks are all as frequent */
+            const double x = rfc_coding_value(d->coding, j, (uint8_t)b);
+            sum += x;
+            squares += x * x;
+        }
+        r->variance[j] = squares / 256 - sum / 256 * (sum / 256);
+    }
+}
+
 /* ---- Output ---- */
 
 static int write_mask(const config *c, const classify_data *d, const classify_ranking *r)
@@ -225,7 +245,7 @@ static int write_plot(const config *c, const classify_data *d, const classify_ra
         const cli_map maps[] = {{"how often it is asked", asked}, {"variance over the training set", r->variance}};
         snprintf(title, sizeof title, "%.60s, task %s, method %s", classify_base_name(d->train.source), d->task.name,
                  classify_method_names[c->shared.method]);
-        cli_picture_maps(out, title, &d->train, maps, 2, cuts, c->cuts);
+        cli_picture_maps(out, cli_picture_is_page(c->shared.plot), title, &d->train, maps, 2, cuts, c->cuts, r->order);
         code = classify_finish(&c->shared, c->shared.plot, out);
         fprintf(stderr, "picture: %s\n", c->shared.plot);
     }
@@ -301,6 +321,7 @@ static int run(const config *c, const classify_data *d)
         all.objects = ranked.objects; /* of which features were counted */
         all.queries = ranked.queries;
         classify_ranking_sort(&r);
+        to_units(d, &r);
         code = run_cuts(c, d, &r, &all, &progress, cuts);
     }
     cli_progress_end(&progress);

@@ -137,6 +137,12 @@ RF_API rfc_scaling rfc_coding_scaling(const rfc_coding *coding);
 /* By feature: its categories, the most frequent first; null: there are none. */
 RF_API const rfc_names *rfc_coding_categories(const rfc_coding *coding);
 
+/* A number that has this byte, in the data's units: of ranks the middle of the training values that share it. NaN for a
+   category. */
+RF_API double rfc_coding_value(const rfc_coding *coding, uint32_t feature, uint8_t byte);
+/* The same as text, or the category. */
+RF_API const char *rfc_coding_show(const rfc_coding *coding, uint32_t feature, uint8_t byte, char *text, size_t size);
+
 /* Both tables by what `train` says alone (the test's may have no rows); *used says which scaling it was. */
 RF_API int rfc_scale(rfc_table *train, rfc_table *test, rfc_scaling wanted, rfc_scaling *used, char *error,
                      size_t size);

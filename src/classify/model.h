@@ -30,6 +30,10 @@ int rfc_rules_check(const rfc_training *training, const rfc_rules *rules, char *
 int rfc_model_make(const rfc_training *training, const rfc_rules *rules, rfc_model *model, char *error, size_t size);
 void rfc_model_free(rfc_model *model);
 
+/* The checksum of a saved model's bytes after its head of RFC_MODEL_HEAD, where it is at RFC_MODEL_SUM. */
+enum { RFC_MODEL_HEAD = 64, RFC_MODEL_SUM = 24 };
+uint64_t rfc_model_sum(const uint8_t *bytes, size_t count);
+
 /* Objects that are training vectors, of which the answer is looked at as a whole, with its story. */
 typedef struct rfc_watch {
     const uint32_t *vector; /* by object: the one that it is, which does not count */

@@ -1,6 +1,7 @@
 /* A model as bytes, little-endian:
      64   "RFMODEL\n", version, byte order (0x01020304), length of all, checksum of all after these 64 bytes
      ...  parts, in the order of walk(), each its length (8 bytes) and, at the next multiple of 64, its contents */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "engine.h"
 #include "model.h"
 
-enum { VERSION = 1, ORDER = 0x01020304, HEAD = 64, ALIGN = 64 };
+enum { VERSION = 1, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
 
 typedef struct head {
     char magic[8];
@@ -17,7 +18,7 @@ typedef struct head {
     uint8_t rest[32];
 } head;
 
-_Static_assert(sizeof(head) == HEAD, "the head of a model has 64 bytes");
+_Static_assert(sizeof(head) == HEAD && offsetof(head, checksum) == RFC_MODEL_SUM, "the head of a model");
 
 /* Numbers that are alone. */
 typedef struct scalars {
@@ -31,7 +32,7 @@ typedef struct scalars {
 static const char magic[8] = {'R', 'F', 'M', 'O', 'D', 'E', 'L', '\n'};
 
 /* Four sums side by side, so that it is as fast as memory. */
-static uint64_t checksum_of(const uint8_t *bytes, size_t count)
+uint64_t rfc_model_sum(const uint8_t *bytes, size_t count)
 {
     uint64_t sum[4] = {1, 2, 3, 4}, word;
     size_t i = 0;
@@ -149,7 +150,7 @@ size_t rfc_model_save(const rfc_model *m, void *bytes, size_t room)
         return 0;
     head h = {.version = VERSION, .order = ORDER, .length = w.at};
     memcpy(h.magic, magic, sizeof magic);
-    h.checksum = checksum_of((const uint8_t *)bytes + HEAD, w.at - HEAD);
+    h.checksum = rfc_model_sum((const uint8_t *)bytes + HEAD, w.at - HEAD);
     memcpy(bytes, &h, sizeof h);
     return w.at;
 }
@@ -171,7 +172,8 @@ static const void *get(reader *r, size_t bytes, int may_lack)
         return NULL;
     }
     memcpy(&length, r->from + r->at, sizeof length);
-    r->failed = (length != bytes && !(may_lack && length == 0)) || length > r->end - r->at - ALIGN;
+    const size_t left = r->end - r->at - ALIGN;
+    r->failed = (length != bytes && !(may_lack && length == 0)) || length > left || aligned(length) > left;
     if (r->failed)
         return NULL;
     const void *part = length > 0 ? r->from + r->at + ALIGN : NULL;
@@ -318,7 +320,7 @@ rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t s
                 (unsigned long long)h.length);
         return NULL;
     }
-    if (h.checksum != checksum_of((const uint8_t *)bytes + HEAD, count - HEAD)) {
+    if (h.checksum != rfc_model_sum((const uint8_t *)bytes + HEAD, count - HEAD)) {
         rf_fail(error, size, "is damaged (checksum)");
         return NULL;
     }

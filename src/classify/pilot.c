@@ -12,9 +12,10 @@ enum {
     CANDIDATES = 240, /* stops that are tried */
     NEWTON = 30       /* steps of the fit of probabilities */
 };
-#define LEAST_STOP 0.001
+#define LEAST_STOP 0.0002
 #define MOST_STOP 0.5
-#define PART_OF_ERROR 0.1 /* of its standard error: so much more loss than the least is taken for fewer questions */
+#define APART 2.3          /* losses are averaged over stops within this factor */
+#define PART_OF_ERROR 0.15 /* of its standard error: so much more loss than the least is taken for fewer questions */
 
 void rfc_pilot_free(rfc_pilot *p)
 {
@@ -215,6 +216,27 @@ int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goa
     return rfc_model_stop(m, goal, value, expected);
 }
 
+/* Averages each loss with those of stops nearby: of few objects, the least of many is chance. Returns the least. */
+static uint32_t smooth(judged *tried)
+{
+    double loss[CANDIDATES];
+    uint32_t least = 0;
+    for (uint32_t i = 0; i < CANDIDATES; i++) {
+        const double stop = tried[i].expected.stop;
+        double sum = 0, count = 0;
+        for (uint32_t k = 0; k < CANDIDATES; k++)
+            if (tried[k].expected.stop < stop * APART && tried[k].expected.stop * APART > stop) {
+                sum += tried[k].loss;
+                count++;
+            }
+        loss[i] = sum / count;
+        least = loss[i] < loss[least] ? i : least;
+    }
+    for (uint32_t i = 0; i < CANDIDATES; i++)
+        tried[i].loss = loss[i];
+    return least;
+}
+
 int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expected)
 {
     const rfc_pilot *p = &m->pilot;
@@ -227,10 +249,10 @@ int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expe
     if (p->objects == 0)
         return goal == RFC_GOAL_STOP ? 0 : -1;
     const double low = fmin(LEAST_STOP, m->rules.stop > 0 ? m->rules.stop : LEAST_STOP);
-    for (uint32_t i = 0; i < CANDIDATES && goal != RFC_GOAL_STOP; i++) {
+    for (uint32_t i = 0; i < CANDIDATES && goal != RFC_GOAL_STOP; i++)
         tried[i] = judge(p, &m->rules, low * pow(MOST_STOP / low, (double)i / (CANDIDATES - 1)));
-        least = tried[i].loss < tried[least].loss ? i : least;
-    }
+    if (goal != RFC_GOAL_STOP)
+        least = smooth(tried);
     if (goal == RFC_GOAL_STOP) {
         chosen = judge(p, &m->rules, value);
     } else if (goal == RFC_GOAL_QUESTIONS) {
@@ -242,16 +264,10 @@ int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expe
     } else {
         const int is_error = goal == RFC_GOAL_ERROR;
         const double most = is_error ? value : tried[least].loss + PART_OF_ERROR * tried[least].uncertainty;
-        uint32_t first = CANDIDATES, last = 0;
+        uint32_t last = CANDIDATES;
         for (uint32_t i = 0; i < CANDIDATES; i++)
-            if ((is_error ? tried[i].expected.error : tried[i].loss) <= most) {
-                first = first < i ? first : i;
-                last = i;
-            }
-        reached = first < CANDIDATES;
-        if (reached && !is_error) /* not the last one of those that are as good, which is chance */
-            for (last = (first + 3 * last) / 4; tried[last].loss > most;)
-                last--;
+            last = (is_error ? tried[i].expected.error : tried[i].loss) <= most ? i : last;
+        reached = last < CANDIDATES;
         chosen = reached ? tried[last] : tried[least];
     }
     m->rules.stop = chosen.expected.stop;

@@ -1,6 +1,7 @@
 #include "coding.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine.h"
@@ -170,6 +171,27 @@ int rfc_coding_text(const rfc_coding *c, uint32_t feature, const char *text, uin
         return -1;
     *byte = code_of(&c->categories[feature], rfc_names_find(&c->categories[feature], text));
     return 0;
+}
+
+double rfc_coding_value(const rfc_coding *c, uint32_t feature, uint8_t byte)
+{
+    if (is_category(c, feature))
+        return NAN;
+    if (c->used == RFC_SCALE_EACH)
+        return (double)c->quantile[(size_t)feature * c->cuts + (size_t)byte * (c->cuts - 1) / 255];
+    return c->all.factor > 0 ? ((double)byte - (double)c->all.offset) / (double)c->all.factor
+                             : (double)byte; /* all numbers were the same */
+}
+
+const char *rfc_coding_show(const rfc_coding *c, uint32_t feature, uint8_t byte, char *text, size_t size)
+{
+    snprintf(text, size, "%.4g", rfc_coding_value(c, feature, byte));
+    for (uint32_t k = 0; is_category(c, feature) && k < c->categories[feature].count; k++)
+        if (code_of(&c->categories[feature], k) == byte) {
+            snprintf(text, size, "%s", c->categories[feature].text[k]);
+            break;
+        }
+    return text;
 }
 
 /* What stands for a missing number: the mean of the bytes that are there, or the first category. */

@@ -18,14 +18,15 @@ enum {
     LEVELS = 16,            /* of sketches */
     CATEGORY = 3 * RFC_BIT, /* penalty of another category */
     SEARCHES = 8,           /* for a temper, at most */
-    REGRESSED = 10,         /* answers, at most, that classes are regressed on */
+    REGRESSED = 30,         /* answers, at most, that classes are regressed on, */
+    FOR_EACH = 2,           /* with an effective sample of so many for each coefficient */
     PROBES = 128,
     PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
 #define ROOMY 0.15        /* logarithm of how much larger than wanted an effective sample may be */
 #define SLOPE 1.0         /* of the logarithm of the temper by that of the effective sample, for a first guess */
 #define WIDER 0.5         /* of the temper, for a regression, */
-#define RIDGE 0.003       /* and what holds its slopes back */
+#define RIDGE 0.01        /* and what holds its slopes back */
 #define RULED_OUT 0.001   /* a class of less than its share of this has no draws */
 #define STEADY 0.3        /* of the largest variance of a feature: added to a feature's own in a ratio */
 #define NEARLY 4          /* a node of the tree is looked at exactly when its rest is at most so many stops */
@@ -625,11 +626,11 @@ static void regress(rfc_weighted *f)
     f->total = 1 << 30;
 }
 
-/* Is it the last answer of a small budget, with vectors enough for a regression? */
+/* Is it the last answer of a budget that is not large, with vectors enough for a regression? */
 static int is_regressed(const rfc_weighted *f)
 {
     return f->asked > 0 && f->asked <= REGRESSED && f->asked >= f->rules.budget && f->asked < f->training->laid &&
-           !f->training->is_ranked && f->sample >= 10 * (f->asked + 1);
+           !f->training->is_ranked && f->sample >= FOR_EACH * (f->asked + 1);
 }
 
 /* Fills in posterior and decision. Returns whether it is decided. */
