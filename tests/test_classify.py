@@ -1,5 +1,5 @@
 """classify and features as a user runs them: python3 tests/test_classify.py [path/to/rejfilt] [-v]"""
-import csv, gzip, io, json, math, os, pathlib, random, re, resource, struct, subprocess, sys, tempfile, unittest, zipfile
+import csv, gzip, io, json, math, os, pathlib, random, re, resource, statistics, struct, subprocess, sys, tempfile, unittest, zipfile
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -167,6 +167,18 @@ class Output(Test):
         text = [t.text for t in xml.parse(path).iter("{http://www.w3.org/2000/svg}text")]
         self.assertIn(f"decided: {row['decided']} (truth: {row['label']}) after {row['queries']} queries", text)
         self.assertIn(row["queries"], text)
+
+    def test_the_story_of_a_row_has_its_numbers_and_texts(self):
+        rows = [[1000.0 * (i % 2) + i, "red" if i % 2 else "blue", "ab"[i % 2]] for i in range(60)]
+        train = self.folder / "train.csv"
+        write_csv(train, rows, ["weight", "colour", "label"])
+        mask = self.folder / "mask"
+        for feature, says in (("weight", "1033"), ("colour", "red")):
+            mask.write_text(feature + "\n")
+            page = self.folder / f"{feature}.html"
+            good("classify", "--train", train, "--test", train, "--mask", mask, "--explain", 33, "--plot", page)
+            self.assertIn(f"<td>{feature}</td><td>{says}</td>", page.read_text())
+            self.assertEqual(page.read_text().count("<svg"), 1)
 
     def test_progress_is_for_terminals_only(self):
         self.assertEqual(run("classify", *DIGITS).stderr, "")
@@ -477,6 +489,16 @@ class Features(Test):
         cells = xml.parse(picture).findall("{http://www.w3.org/2000/svg}rect")
         self.assertGreater(len(cells), 2 * 784)
 
+    def test_variances_are_in_the_datas_units(self):
+        rows = [[i % 10 + 0.5, 100.0 * (i % 7), "ab"[i % 2]] for i in range(210)]
+        train, ranking, page = (self.folder / name for name in ("train.csv", "ranking.csv", "page.html"))
+        write_csv(train, rows, ["small", "large", "label"])
+        good("features", "--train", train, "--scale", "each", "--csv", ranking, "--plot", page, "--cuts", "1")
+        variance = {r["feature"]: float(r["variance"]) for r in read_csv(ranking)}
+        for j, name in enumerate(("small", "large")):
+            self.assertAlmostEqual(variance[name] / statistics.pvariance(r[j] for r in rows), 1, delta=0.05)
+        self.assertIn("<table>", page.read_text())
+
     def test_the_informative_ones_lead(self):
         path = write_csv(self.folder / "t.csv", table(1500, 5), [f"i{j}" if j < 8 else f"n{j}" for j in range(30)] + ["label"])
         got = json.loads(good("features", "--train", path, "--cuts", "8", "--json"))
@@ -580,7 +602,7 @@ class BadInput(Test):
             "names no feature": ("--train", train, "--mask", self.file("none", "# nothing\n")),
             "line 2": ("--train", train, "--cost", self.file("cost", "0,1\n1,free\n")),
             "there is no object": ("--train", train, "--explain", 1000),
-            "does not end in .svg": ("--train", train, "--explain", 0, "--plot", "a.png"),
+            "does not end in .svg or .html": ("--train", train, "--explain", 0, "--plot", "a.png"),
             "cannot write": ("--train", train, "--out", self.folder / "no" / "where"),
             "training vectors only": ("--train", train, "--knn", 200),
             "is none of": ("--train", train, "--method", "magic"),

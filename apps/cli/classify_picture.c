@@ -117,7 +117,7 @@ static void put_colour_bar(FILE *out, double x, double y, double width, double m
     }
     fprintf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" fill=\"none\" stroke=\"#666\"/>\n", x, y,
             width, BAR);
-    for (int i = 0; i <= 4; i++) {
+    for (int i = 0; i <= 4; i += 2) {
         snprintf(text, sizeof text, "%.3g", max * i * i / 16);
         put_text(out, x + width * i / 4, y + BAR + 13,
                  i == 0   ? "font-size=\"10\""

@@ -242,7 +242,8 @@ static int write_plot(const config *c, const classify_data *d, const classify_ra
     if (out) {
         for (uint32_t j = 0; j < d->train.features; j++)
             asked[j] = (double)r->asked[j];
-        const cli_map maps[] = {{"how often it is asked", asked}, {"variance over the training set", r->variance}};
+        const cli_map maps[] = {{"how often it is asked", asked},
+                                {"variance over the training set, in its units", r->variance}};
         snprintf(title, sizeof title, "%.60s, task %s, method %s", classify_base_name(d->train.source), d->task.name,
                  classify_method_names[c->shared.method]);
         cli_picture_maps(out, cli_picture_is_page(c->shared.plot), title, &d->train, maps, 2, cuts, c->cuts, r->order);
