@@ -60,6 +60,7 @@ struct rfc_weighted {
     rfc_segment *part;             /* of many, those that stand for all; */
     uint32_t parts;                /* 0: there are few */
     int is_partial;                /* weights are of these */
+    double weighed;                /* with this temper */
     double temper, total, sample;  /* the temper, in units of RFC_TEMPER_ONE; sum of weights, effective sample size */
     double rest;                   /* belief in all classes but the decided one, when that was decided */
     double belief[RFC_LABELS_MAX]; /* by class, with the rules' weights: what is decided by; their sum is 1 */
@@ -135,6 +136,7 @@ static void weigh(rfc_weighted *f, int is_partial, double temper)
     const uint32_t segments = is_partial ? f->parts : f->segments, factor = (uint32_t)fmax(temper, 1);
     uint64_t vectors = 0;
     f->is_partial = is_partial;
+    f->weighed = temper;
     uint64_t sum = 0, squares = 0;
     uint32_t *block = f->block;
     memset(f->class_weight, 0, f->training->classes * sizeof f->class_weight[0]);
@@ -235,7 +237,9 @@ static void temper(rfc_weighted *f, int is_enough)
 {
     find_parts(f);
     find_temper(f);
-    weigh(f, is_enough && f->parts > 0, f->temper);
+    const int is_partial = is_enough && f->parts > 0;
+    if (f->is_partial != is_partial || f->weighed != f->temper) /* the last look was as good */
+        weigh(f, is_partial, f->temper);
 }
 
 static void gather(const uint8_t *restrict column, const uint32_t *restrict vector, uint32_t count,
