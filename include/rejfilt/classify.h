@@ -273,7 +273,10 @@ typedef enum rfc_goal { RFC_GOAL_BEST, RFC_GOAL_ERROR, RFC_GOAL_QUESTIONS, RFC_G
 
 /* What leave-one-out says of a stop. */
 typedef struct rfc_expected {
-    double stop, error, questions, cost;
+    double stop;      /* what it is */
+    double error;     /* share of objects that it gets wrong */
+    double questions; /* of an object, on average */
+    double cost;      /* of these */
 } rfc_expected;
 
 /* Sets the stop, and with it how probabilities are calibrated. Returns 0; 1 when the goal cannot be reached, and the
@@ -310,7 +313,7 @@ RF_API uint64_t rfc_model_checksum(const rfc_model *model);
 
 /* What is known of an object: the answer to one question. */
 typedef struct rfc_told {
-    uint32_t feature;
+    uint32_t feature;   /* its index */
     uint8_t value;      /* as rfc_coding_number() and _text() give it */
     uint8_t is_unknown; /* not 0: nobody can say; it is not asked again */
 } rfc_told;
