@@ -300,7 +300,7 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i] + 2, *equals = strchr(argv[i], '=');
         size_t length = strncmp(argv[i], "--", 2) != 0 ? 0 : equals ? (size_t)(equals - name) : strlen(name);
-        const int is_bare = argv[i][0] != '-';
+        const int is_bare = argv[i][0] != '-' || argv[i][1] == '\0'; /* '-' is standard input */
         const cli_option *option = length || is_bare ? cli_option_find(usage->options, name, length) : NULL;
         if (!option) {
             unknown(usage, argv[i]);
