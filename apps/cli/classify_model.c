@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rejfilt/session.h"
 #include "classify_data.h"
 #include "file.h"
 #include "json.h"
@@ -95,7 +96,8 @@ static void report_fit(const fit_config *c, const classify_data *d, const classi
                    t->is_reached ? "" : "; that is as near as it comes to what was asked for");
         return;
     }
-    cli_json json = cli_json_open(stdout);
+    cli_json json;
+    cli_json_open(&json, stdout);
     cli_json_text(&json, "model", c->out);
     cli_json_whole(&json, "train", rfc_training_count(t->training));
     cli_json_whole(&json, "features", d->train.features);
@@ -328,7 +330,8 @@ static void report_predict(const use_config *c, const rfc_table *t, const rfc_ou
     uint64_t known = 0;
     for (uint32_t i = 0; i < t->rows; i++)
         known += t->label[i] != RFC_NO_LABEL;
-    cli_json json = cli_json_open(stdout);
+    cli_json json;
+    cli_json_open(&json, stdout);
     cli_json_text(&json, "model", c->files[0]);
     cli_json_whole(&json, "objects", t->rows);
     cli_json_whole(&json, "labelled", known);
@@ -426,7 +429,7 @@ typedef struct asking {
 
 static asked **find(asking *a, const char *id)
 {
-    asked **at = &a->slot[cli_hash(UINT64_C(14695981039346656037), id, strlen(id)) % SLOTS];
+    asked **at = &a->slot[rf_hash(UINT64_C(14695981039346656037), id, strlen(id)) % SLOTS];
     while (*at && strcmp((*at)->id, id) != 0)
         at = &(*at)->next;
     return at;
@@ -447,7 +450,8 @@ static void refuse(asking *a, const char *id, const char *why)
     a->has_failed = 1;
     if (a->is_replay)
         return;
-    cli_json json = cli_json_open(stdout);
+    cli_json json;
+    cli_json_open(&json, stdout);
     if (id)
         cli_json_text(&json, "id", id);
     cli_json_text(&json, "error", why);
@@ -466,7 +470,8 @@ static void advise(asking *a, asked **at, int is_told_to_stop)
         return;
     const int is_done = is_told_to_stop || advice.feature == RFC_NO_LABEL;
     if (!a->is_replay) {
-        cli_json json = cli_json_open(stdout);
+        cli_json json;
+    cli_json_open(&json, stdout);
         cli_json_text(&json, "id", o->id);
         if (is_done) {
             cli_json_text(&json, "done",
