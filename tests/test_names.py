@@ -182,9 +182,9 @@ class Tables(Case):
         self.assertLessEqual(self.asked(f"--mask={mask}"), {"plain", "semi;colon", "x" * 300})
         costs.write_text("plain," + "0" * 600 + "2\n")
         run("classify", *self.both, f"--cost={costs}")
-        costs.write_text("plain,2,\n")
+        costs.write_text("plain,2,,\n")
         done = subprocess.run([COMMAND, "classify", *self.both, f"--cost={costs}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LONGEST)
-        self.assertEqual((done.returncode, done.stderr), (2, f"rejfilt: classify: {costs}: line 1: has 3 fields; a name with a comma is in quotes\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, f"rejfilt: classify: {costs}: line 1: has 4 fields; a name with a comma is in quotes\n"))
 
     def test_bytes_that_are_no_text(self):
         """JSON is UTF-8, whatever a table has; CSV has the table's bytes."""
