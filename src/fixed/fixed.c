@@ -135,7 +135,7 @@ int32_t rfi_place(const rfi_filter *f, int8_t z)
 int32_t rfi_reference(const rfi_filter *f)
 {
     const uint8_t turned = (uint8_t)(f->phase < 0 ? -f->phase : f->phase);
-    return beside(2 * rfi_scale(f->sd, rfi_quotient(rfi_product(turned, 16384), f->slope)), (int8_t)-f->phase, f);
+    return beside(2 * rfi_scale(f->sd, rfi_quotient(rfi_product(turned, 16384), f->slope)), (int8_t)~f->phase, f); /* away from the phase */
 }
 #endif
 
