@@ -30,10 +30,11 @@ void integers_step(rfi_filter *f, const rf_simulation *run, uint64_t seed, const
     else
         rfi_diffuse(f, (uint32_t)lround(drift * drift));
     rfi_ask(f, RFI_QUADRATURE);
+    const uint8_t due = f->due; /* a failed test makes it 0 */
     const double outcome = outcome_of(f, run, seed, step);
     if (!isnan(outcome))
         accepted = rfi_learn(f, outcome != 0);
     const rf_step now = {.step = step->step, .dim = 1, .error = {f->mean * UNIT - step->truth[0]}, .sd = {f->sd * UNIT}, .report.attempts = 100,
-                         .events = step->events, .health = accepted == RFI_STUCK ? RF_FAULT : f->due == 0 ? RF_RECOVERING : RF_TRACKING};
+                         .events = step->events, .health = accepted == RFI_STUCK ? RF_FAULT : f->due != due ? RF_RECOVERING : RF_TRACKING};
     *own = now;
 }

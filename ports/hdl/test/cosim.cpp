@@ -265,6 +265,15 @@ static void corners(Pair &p)
             p.learn((uint8_t)(p.f.phase < 0));
         }
     }
+    /* another outcome while the sd is half the widest, or just not: home is where the mean is, or stays */
+    for (unsigned k = 0; k < 60; k++) {
+        rfi_filter f = somewhere();
+        f.widest = (uint16_t)(RFI_SD_MAX - k / 3);
+        f.sd = (uint16_t)(f.widest / 2 + k % 3 - 1);
+        p.put(f);
+        p.ask(false);
+        p.learn((uint8_t)!(p.f.alike & 1));
+    }
     /* experiments without anchors until their counter wraps */
     for (unsigned k = 0; k < 600; k++)
         p.ask(true);
