@@ -27,9 +27,9 @@ module rejfilt_fringe (
     logic [6:0] size;
     logic [22:0] row;
     rejfilt_rom #(.WIDTH(23), .DEPTH(256), .BLOCK(1), .CONTENT(EXPERIMENTS)) experiments (
-        .clk, .address(pgh ? {1'b0, random[6:0]} : test ? {2'b11, random[5:0]} : 8'd128), .data(row));
+        .clk, .address(pgh ? {1'b0, random[6:0]} : test ? {3'b111, random[4:0]} : 8'd128), .data(row));
     always_ff @(posedge clk) {offset, size} <= test && !random[7] ? 23'd0 : row;  // the top is where the mean is
-    assign next_slope = pgh ? 8'(PGH) : test ? 8'(ANCHOR) + 8'(random[5:0]) : 8'(STEEP);
+    assign next_slope = pgh ? 8'(PGH) : test ? 8'(ANCHOR) + 8'(random[4:0]) : 8'(STEEP);
     assign next_phase = !pgh ? {random[7], !test, 6'd0} : random[7] ? 8'd0 - 8'(size) : 8'(size);
     assign next_due = test ? 8'(ANCHOR_EVERY - 1) : due - 1;
     assign tested = slope != 0 && slope <= 8'(STEEP);

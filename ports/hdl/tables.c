@@ -47,7 +47,7 @@ static uint32_t evidence(int k)
 }
 
 /* An experiment: |phase| in the lowest 7 bits, then the distance of the reference in sd/4096. PGH by seven random bits;
-   128 is quadrature; from 192 on, anchors at the bottom. Asked of the filter itself. */
+   128 is quadrature; from 224 on, anchors at the bottom. Asked of the filter itself. */
 static uint32_t experiment(int k)
 {
     rfi_filter f;

@@ -3,7 +3,7 @@
 #include "fixed_math.h"
 
 enum { STEEP = 155, PGH = 163 };              /* slopes: 0.951 and 1.000 rad per sd, */
-enum { ANCHOR = 36, ANCHORS = 64 };           /* and of anchors, 0.221 to 0.607: no alias passes them all */
+enum { ANCHOR = 44, ANCHORS = 32 };           /* and of anchors, 0.270 to 0.460: no alias passes them all */
 enum { STRETCH = 18022 };                     /* of the sd by a failed anchor, in 1/8192: 2.2 */
 enum { QUARTER = 64 };                        /* of a turn */
 enum { ALIKE = 20 };                          /* outcomes like the one before, each with even odds: 10⁻⁶ */
@@ -24,7 +24,7 @@ RFI_TABLE uint8_t half_gaussian[RFI_ATTEMPTS / 2] = {1,  1,  2,  3,  4,  4,  5, 
 
 /*@ predicate slices = \forall integer i; 0 <= i < 50 ==> 1 <= half_gaussian[i] <= 85;
     predicate fine(rfi_filter *f) = 256 <= f->sd <= f->widest <= 46340;
-    predicate asked(rfi_filter *f) = 36 <= f->slope <= 163 && -128 <= f->phase <= 108; */
+    predicate asked(rfi_filter *f) = 44 <= f->slope <= 163 && -128 <= f->phase <= 108; */
 
 /*@ requires \valid(f) && 256 <= f->widest <= 46340;
     assigns f->sd;
@@ -129,7 +129,7 @@ int32_t rfi_place(const rfi_filter *f, int8_t z)
 }
 
 #if RFI_WITH_FRINGE
-/* Half a turn of the longest anchor is 14 sd: more than a factor in 1/8192 can be. */
+/* Half a turn of the shortest anchor is 12 sd: more than a factor in 1/8192 can be. */
 /*@ requires \valid_read(f) && asked(f);
     assigns \nothing; */
 int32_t rfi_reference(const rfi_filter *f)

@@ -79,7 +79,7 @@ void rfi_init(rfi_filter *f, int32_t mean, uint16_t sd, uint16_t seed);
 void rfi_diffuse(rfi_filter *f, uint32_t q);
 
 /* Chooses the next experiment of a fringe P(1) = (1 + cos(t·(x − reference)))/2. Quadrature measures where it is
-   steepest, 0.95 rad per sd, and every fifth time on the top or at the bottom of a wider one, 0.22 to 0.61 rad per sd, where
+   steepest, 0.95 rad per sd, and every fifth time on the top or at the bottom of a wider one, 0.27 to 0.46 rad per sd, where
    the outcome tells whether the filter is still right; PGH against a draw, 1 rad per sd. */
 void rfi_ask(rfi_filter *f, rfi_design design);
 
