@@ -56,7 +56,13 @@ module rejfilt #(
     // Outcomes alike
     wire one = command == DO_LEARN_1;
     wire differs = alike[0] != one;
-    wire frozen = tested && !differs && alike[7:1] >= 7'(ALIKE);
+    logic counted, full, narrow, homing;  // all have settled when a command comes; narrow, a cycle later
+    wire frozen = full && !differs;
+    always_ff @(posedge clk) begin
+        counted <= tested;
+        full <= tested && alike[7:1] >= 7'(ALIKE);
+        narrow <= (sd <= widest >> 1);
+    end
 
     // Attempts
     logic tried;
@@ -133,10 +139,8 @@ module rejfilt #(
                         mean <= home;
                         lost <= 0;
                     end
-                    if (learn && tested && !frozen) begin
-                        alike <= (differs ? 8'(one) : alike) + 2;
-                        if (differs && sd <= widest >> 1) home <= mean;
-                    end
+                    homing <= learn && counted && differs;
+                    if (learn && counted && !frozen) alike <= (differs ? 8'(one) : alike) + 2;
                     if (learn && !frozen) begin
                         state <= TRYING;
                         operation <= MOVE;
@@ -186,7 +190,11 @@ module rejfilt #(
                     operation <= DIFFUSE;
                 end
             end
-            TRYING: if (tried) state <= WAITING;
+            TRYING: begin
+                homing <= 0;
+                if (homing && narrow) home <= mean;
+                if (tried) state <= WAITING;
+            end
             WIDENING: state <= WAITING;
             default: begin  // WAITING for MOVE, DIFFUSE or WIDEN
                 if (moved) mean <= beside;
