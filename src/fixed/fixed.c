@@ -24,7 +24,7 @@ RFI_TABLE uint8_t half_gaussian[RFI_ATTEMPTS / 2] = {1,  1,  2,  3,  4,  4,  5, 
 
 /*@ predicate slices = \forall integer i; 0 <= i < 50 ==> 1 <= half_gaussian[i] <= 85;
     predicate fine(rfi_filter *f) = 256 <= f->sd <= f->widest <= 46340;
-    predicate asked(rfi_filter *f) = 44 <= f->slope <= 163 && -128 <= f->phase <= 108; */
+    predicate asked(rfi_filter *f) = 44 <= f->slope <= 163; */
 
 /*@ requires \valid(f) && 256 <= f->widest <= 46340;
     assigns f->sd;
