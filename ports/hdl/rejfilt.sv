@@ -165,8 +165,10 @@ module rejfilt #(
                         evidence <= 0;
                     end
                 end
-            SETTLE: begin  // two cycles: the next random number is computed
+            SETTLE: begin  // two cycles: the next random number is computed; one, and home, after a test that failed at the widest
                 asked <= 1;
+                homing <= 0;
+                if (homing && sd == widest) mean <= home;
                 if (asked) state <= IDLE;
             end
             CHOOSE: begin
@@ -200,9 +202,12 @@ module rejfilt #(
                 if (moved) mean <= beside;
                 if (done) begin
                     sd <= limited;
-                    if (operation == WIDEN && anchor && limited == widest) mean <= home;
                     state <= IDLE;
                     operation <= DIFFUSE;
+                    if (operation == WIDEN) begin
+                        state <= SETTLE;
+                        {asked, homing} <= {1'b1, anchor};
+                    end
                     if (operation == MOVE && wrong) begin
                         state <= WIDENING;
                         operation <= WIDEN;

@@ -54,7 +54,7 @@ MUTATIONS = [
     ("rejfilt.sv", "evidence[29:0] != 0", "1'b1", "fast"),
     ("rejfilt.sv", "count <= 2", "count <= 1", "small"),
     ("rejfilt.sv", "sd <= widest >> 1", "sd < widest >> 1", "small"),
-    ("rejfilt.sv", "anchor && limited == widest", "limited == widest", "small"),
+    ("rejfilt.sv", "homing && sd == widest", "sd == widest", "small"),
     ("rejfilt_small.sv", "{root, 2'b01}", "{root, 2'b00}", "small"),
     ("rejfilt_fast.sv", "(1 << 29) + k - 1", "(1 << 29)", "fast"),
     ("rejfilt_fast.sv", "30'(squares[17:0])", "30'(squares[15:0])", "fast"),
