@@ -34,7 +34,14 @@ void integers_step(rfi_filter *f, const rf_simulation *run, uint64_t seed, const
     const double outcome = outcome_of(f, run, seed, step);
     if (!isnan(outcome))
         accepted = rfi_learn(f, outcome != 0);
-    const rf_step now = {.step = step->step, .dim = 1, .error = {f->mean * UNIT - step->truth[0]}, .sd = {f->sd * UNIT}, .report.attempts = 100,
-                         .events = step->events, .health = accepted == RFI_STUCK ? RF_FAULT : f->due != due ? RF_RECOVERING : RF_TRACKING};
+    const rf_step now = {.step = step->step,
+                         .dim = 1,
+                         .error = {f->mean * UNIT - step->truth[0]},
+                         .sd = {f->sd * UNIT},
+                         .report.attempts = 100,
+                         .events = step->events,
+                         .health = accepted == RFI_STUCK ? RF_FAULT
+                                   : f->due != due       ? RF_RECOVERING
+                                                         : RF_TRACKING};
     *own = now;
 }
