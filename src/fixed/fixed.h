@@ -88,8 +88,8 @@ uint16_t rfi_time(const rfi_filter *f);
 int32_t rfi_reference(const rfi_filter *f);
 
 /* Learns from an outcome: 1 or 0, or what your own likelihood takes (which may do without rfi_ask). Returns how many
-   attempts were accepted, 119 at most. After 21 outcomes of quadrature that were alike the detector is taken to be stuck:
-   nothing is learnt, and RFI_STUCK returned, until one differs. */
+   attempts were accepted, 119 at most. From the 21st outcome of quadrature alike on, the detector is taken to be stuck: nothing
+   is learnt, and RFI_STUCK returned, until one differs. */
 uint8_t rfi_learn(rfi_filter *f, uint8_t outcome);
 
 /* x at z, in units: mean + sd·z/32. */
