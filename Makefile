@@ -13,6 +13,8 @@ help:
 	@echo "make walks      CONTRIBUTING's walks in a copy of the tree: a likelihood, an engine, a designer, a belief; then the tests by lists"
 	@echo "make faults     runs killed KILLS=1000 times, full disks, closed pipes, set clocks, dead MPI ranks, huge sizes"
 	@echo "make load       10 million records through rejfilt track, a day of updates: speed, memory, drift; writes build/load.json"
+	@echo "make test-cuda  the tests that need a CUDA device: bits of all models and fleets, then under compute-sanitizer"
+	@echo "make bench-cuda  how fast the CUDA device is"
 	@echo "make tsan       what uses threads, under the thread sanitizer"
 	@echo "make memcheck   the short tests under valgrind; TESTS=\"cli classify_core\" are some of them"
 	@echo "make coverage   which lines of the core, the engines and classification the tests run; fails below 95 %"
@@ -31,6 +33,10 @@ help:
 	@echo "make hdl        the integer filter as hardware: lint, co-simulation, mutations, proofs, place and route, against its budget"
 	@echo "make hdl-demo   the hardware, simulated, tracks a drifting frequency; leaves $(BUILD)/hdl-demo.svg"
 	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"
+	@echo "make python     the Python package: a wheel in dist/, checked by auditwheel and abi3audit"
+	@echo "make python-test  its tests, from that wheel, in a fresh environment; SET=all takes minutes, with notebooks and all that is optional"
+	@echo "make python-sanitize  its tests under the address and undefined-behaviour sanitizers, minutes"
+	@echo "make python-bench  its speed, beside QInfer's"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make uninstall  remove what make install put there"
 	@echo "make deb        a Debian package, in dist/"
@@ -125,6 +131,17 @@ warnings:
 	@for cc in $(COMPILERS); do \
 	  cmake -S . -B build-$$cc -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=$$cc -DRF_TESTS=ON -DRF_EXPERIMENTS=ON -DRF_WERROR=ON > /dev/null && cmake --build build-$$cc || exit 1; done
 
+test-cuda: build
+	@tools/need test
+	@cmake -S . -B $(BUILD) -DRF_TESTS=ON -DRF_BENCH=ON > /dev/null
+	@cmake --build $(BUILD) --target rejfilt rejfilt_cuda rejfilt-cuda test_engines32 test_engines64 test_fleet32 test_fleet64 test_residents32 test_residents64
+	@tools/test-cuda $(BUILD)
+
+bench-cuda: build
+	@cmake -S . -B $(BUILD) -DRF_BENCH=ON > /dev/null
+	@cmake --build $(BUILD) --target rejfilt_cuda rejfilt-cuda
+	@REJFILT_MODULES=$(BUILD) $(BUILD)/rejfilt-cuda
+
 SECONDS ?= 60
 JOBS ?= 2
 SEED ?= 0
@@ -217,6 +234,23 @@ amalgamation:
 	@tools/need amalgamation
 	@python3 tools/amalgamate.py dist
 
+# the library that is in $(BUILD) already serves: its kernels take most of the time to compile
+python: configure
+	@tools/need python
+	@cmake --build $(BUILD) --target rejfilt_static rejfilt
+	@tools/python wheel $(BUILD) dist
+
+SET ?= short
+
+python-test: python
+	@tools/python test $(BUILD) dist $(SET)
+
+python-sanitize: python
+	@tools/python sanitize $(BUILD) dist
+
+python-bench: python
+	@tools/python bench $(BUILD) dist
+
 install: build
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
 	@cmake --build $(BUILD) && tools/install/folders $(BUILD) && cmake --install $(BUILD)
@@ -249,6 +283,6 @@ docs:
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help configure build demo test sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration trust reproduce \
+.PHONY: all help configure build demo test test-cuda bench-cuda sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration trust reproduce \
         mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm hdl hdl-demo amalgamation prove install uninstall deb dist \
-        pictures docs clean
+        python python-test python-sanitize python-bench pictures docs clean

@@ -14,7 +14,7 @@ LAYERS = (  # from below
     ("design", "src/design", "include/rejfilt/health.h"),
     ("session", "src/session", "include/rejfilt/session.h", "include/rejfilt/world.h", "include/rejfilt/passes.h"),
     ("classify", "src/classify", "include/rejfilt/classify.h"),
-    ("apps", "apps"),
+    ("apps", "apps", "python"),
     ("lab, ports, tests, examples", "lab", "ports", "tests", "examples"),
 )
 # Above the folder they are in: they load a user's model, or ask a kernel, for this machine, of which the engines know.
@@ -31,7 +31,7 @@ def layer(path):
 
 
 def main(root):
-    files = [p for top in ("include", "src", "apps", "lab", "ports", "tests", "examples") for p in sorted((root / top).rglob("*"))
+    files = [p for top in ("include", "src", "apps", "python", "lab", "ports", "tests", "examples") for p in sorted((root / top).rglob("*"))
              if p.suffix in (".c", ".h", ".def") and "build" not in p.relative_to(root).parts]
     known = {str(p.relative_to(root)) for p in files}
     by_name = {}

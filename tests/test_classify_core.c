@@ -35,6 +35,14 @@ static void weights_are_powers_of_two(void **state)
         sum += weight[i];
     }
     check_within((double)w.sum, sum, 0);
+    const double tempers[] = {0.25, 1, 1.5, 2, 3.7, 8};
+    for (unsigned k = 0; k < 6; k++) { /* sharpened ones too; what is far behind weighs nothing */
+        rfc_kernel_baseline.weigh(penalty, RFC_PENALTY_CLIP, 100, (uint32_t)(tempers[k] * RFC_TEMPER_ONE), weight, block);
+        for (unsigned i = 0; i < RFC_PENALTY_CLIP; i++) {
+            double exact = exp2(-(double)i * tempers[k] / RFC_BIT) * RFC_WEIGHT_ONE;
+            check_within(weight[i], exact, 2 + 0.002 * exact);
+        }
+    }
     assert_int_equal(rfc_kernel_baseline.within(penalty, RFC_PENALTY_CLIP, 100, 5 * RFC_BIT), 5 * RFC_BIT + 1);
 }
 
@@ -59,10 +67,10 @@ static void targets_agree(void **state)
             memset(penalty[side], 0, sizeof penalty[side]);
             base[side] = 0;
             for (unsigned step = 0; step < 6; step++) {
-                rfc_evidence e = {0, (uint8_t)(step * 51), (uint8_t)(step % 3), (uint16_t)(9000 + 9000 * step)};
+                rfc_evidence e = {0, (uint8_t)(step * 51), (uint8_t)(step % 3), (uint16_t)(9000 + 9000 * step), RFC_ONCE_MAX};
                 base[side] = k->update(x, COUNT, e, base[side], penalty[side]);
             }
-            out[side] = k->weigh(penalty[side], COUNT, base[side], 40000, weight[side], block[side]);
+            out[side] = k->weigh(penalty[side], COUNT, base[side], target % 2 ? 40000 : 400000, weight[side], block[side]);
             within[side] = k->within(penalty[side], COUNT, base[side], 9999);
             k->add_levels(x, COUNT, 3, sum[side]);
             k->add_level_squares(x, COUNT, 3, squares[side]);
@@ -87,7 +95,7 @@ static void a_penalty_is_the_exponent_of_the_likelihood(void **state)
     double sigma = 30;
     for (int i = 0; i < 256; i++)
         x[i] = (uint8_t)i;
-    rfc_evidence e = {0, 128, 0, (uint16_t)(RFC_BIT * 1.4426950408889634 / (2 * sigma * sigma) * 65536)};
+    rfc_evidence e = {0, 128, 0, (uint16_t)(RFC_BIT * 1.4426950408889634 / (2 * sigma * sigma) * 65536), RFC_ONCE_MAX};
     rfc_kernel_baseline.update(x, 256, e, 0, penalty);
     for (int i = 0; i < 256; i++)
         check_within(penalty[i],
@@ -246,7 +254,7 @@ static void the_posterior_is_bayes(void **state)
     rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, &f->training);
     rfc_objects objects = {&f->table, NULL, 256};
     char error[200];
-    rules.least_sample = 1;
+    rules.least_sample = rules.sharpest = 1;
     rules.floor = 0;
     for (uint32_t i = 0; i < 256; i += 17) {
         rfc_answer a;
@@ -264,7 +272,7 @@ static void the_posterior_is_bayes(void **state)
     done(f);
 }
 
-/* With every gain, and on a training set that is larger than the pilot. */
+/* With every gain, and on a training set that has a tree. */
 static void both_methods_find_the_feature_that_tells(void **state)
 {
     (void)state;
@@ -276,6 +284,7 @@ static void both_methods_find_the_feature_that_tells(void **state)
                  {RFC_WEIGHTED, RFC_BETWEEN, 3000},
                  {RFC_WEIGHTED, RFC_VARIANCE, 3000},
                  {RFC_WEIGHTED, RFC_MUTUAL, 3000},
+                 {RFC_WEIGHTED, RFC_RATIO, 3000},
                  {RFC_WEIGHTED, RFC_BETWEEN, 20000}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         fixture *f = make(cases[k].rows, 6, 70, 5);
@@ -283,7 +292,7 @@ static void both_methods_find_the_feature_that_tells(void **state)
         rfc_rules rules = rfc_rules_default(cases[k].method, &f->training);
         char error[200];
         rules.gain = cases[k].gain;
-        if (cases[k].rows > 16384) { /* decided on the pilot, and looked at again on all */
+        if (cases[k].rows > 16384) { /* decided in the tree, and looked at again on all */
             rules.stop = 0.2;
             rules.floor = 0;
         }
@@ -373,17 +382,17 @@ static void what_is_no_training_set_is_refused(void **state)
         uint32_t count, classes;
     } bad[] = {{&good, NULL, 0, 2},      {&good, NULL, 4, 2},    {&good, beyond, 3, 2},    {&good, one_class, 2, 2},
                {&good, NULL, 3, 1},      {&good, NULL, 3, 3},    {&good, NULL, 3, 0},      {&good, NULL, 3, RFC_LABELS_MAX + 1},
-               {&no_bytes, NULL, 3, 2},  {&holes, NULL, 3, 2},   {&no_labels, NULL, 3, 2}, {&no_features, NULL, 3, 2}};
+               {&no_bytes, NULL, 3, 2},  {&no_labels, NULL, 3, 2}, {&no_features, NULL, 3, 2}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         char error[200] = "";
         assert_null(rfc_training_open(bad[k].table, bad[k].chosen, bad[k].count, bad[k].classes, 1, error, sizeof error));
         assert_non_null(strstr(error, "not a training set"));
     }
     char error[200];
-    rfc_training *t = rfc_training_open(&holes, NULL, 2, 2, 1, error, sizeof error); /* those without holes */
+    rfc_training *t = rfc_training_open(&holes, NULL, 3, 2, 1, error, sizeof error); /* bytes stand in */
     assert_non_null(t);
-    assert_int_equal(rfc_training_count(t), 2);
-    check_within((double)rfc_training_variance(t)[0], 1, 1e-6);
+    assert_int_equal(rfc_training_count(t), 3);
+    check_within((double)rfc_training_variance(t)[0], 8. / 3, 1e-6);
     rfc_training_close(t);
     rfc_training_close(NULL);
 }
@@ -392,15 +401,18 @@ static void rules_and_objects_out_of_range_are_refused(void **state)
 {
     (void)state;
     fixture *f = make(100, 2, 50, 7);
-    const float costs[][2] = {{1, 0}, {-1, 1}, {1, INFINITY}, {NAN, 1}};
+    const float costs[][2] = {{1, -0.5f}, {-1, 1}, {1, INFINITY}, {NAN, 1}};
     const uint32_t rows[] = {5, 100};
     rfc_table other = f->table, no_bytes = f->table;
     other.features = 1;
     no_bytes.bytes = NULL;
     const rfc_rules good = rfc_rules_default(RFC_WEIGHTED, &f->training);
-    rfc_rules bad[16];
-    for (unsigned i = 0; i < 16; i++)
+    const double weights[][2] = {{1, 0}, {NAN, 1}};
+    const uint32_t groups[] = {3, 0};
+    rfc_rules bad[21];
+    for (unsigned i = 0; i < 21; i++)
         bad[i] = good;
+    bad[16].sharpest = 9, bad[17].most_sample = 0, bad[18].prior = weights[0], bad[19].weight = weights[1], bad[20].group = groups;
     bad[0].stop = -1, bad[1].stop = 0.6, bad[2].stop = NAN, bad[3].budget = 0, bad[4].max_cost = NAN, bad[5].floor = -1;
     bad[6].floor = 101, bad[7].least_sample = 0, bad[8].least_sample = 1e7, bad[9].particles = 1, bad[10].particles = 60001;
     bad[11].restarts = 0, bad[12].cost = costs[0], bad[13].cost = costs[1], bad[14].cost = costs[2], bad[15].cost = costs[3];
@@ -409,7 +421,7 @@ static void rules_and_objects_out_of_range_are_refused(void **state)
     rfc_outcome o = {0};
     rfc_answer a;
     char error[200];
-    for (unsigned i = 0; i < 16; i++) {
+    for (unsigned i = 0; i < 21; i++) {
         assert_int_equal(rfc_classify(&f->training, &bad[i], &fine, 1, NULL, NULL, &o, error, sizeof error), -1);
         assert_int_equal(rfc_classify_one(&f->training, &bad[i], &fine, 0, &a, error, sizeof error), -1);
         assert_string_equal(error, "the rules are out of range");
@@ -435,6 +447,263 @@ static void rules_and_objects_out_of_range_are_refused(void **state)
     done(f);
 }
 
+/* ---- Models ---- */
+
+/* Three classes, of which two features tell together; 600 rows. */
+static void fill_numbers(rfc_table *t, uint32_t rows, uint64_t seed)
+{
+    const char *const labels[] = {"red", "green", "blue"};
+    for (uint32_t i = 0; i < rows; i++) {
+        double x[5];
+        for (uint32_t j = 0; j < 5; j++)
+            x[j] = (double)(test_word(&seed) % 1000) / 1000;
+        const uint32_t class = x[1] + x[3] < 0.8 ? 0 : x[1] + x[3] < 1.2 ? 1 : 2;
+        x[3] = test_word(&seed) % 20 == 0 ? NAN : x[3];
+        assert_int_equal(rfc_table_add(t, x, labels[class]), 0);
+    }
+}
+
+typedef struct fitted {
+    rfc_table train, test;
+    rfc_training *training;
+    rfc_model *model;
+    rfc_expected expected;
+} fitted;
+
+static fitted fit_numbers(uint32_t rows, const rfc_rules *change)
+{
+    char error[200];
+    fitted f = {.train = {.features = 5}, .test = {.features = 5}};
+    fill_numbers(&f.train, rows, 1);
+    fill_numbers(&f.test, 400, 2);
+    rfc_task task;
+    uint64_t left_out = 0;
+    assert_int_equal(rfc_task_parse("labels", NULL, &task, error, sizeof error), 0);
+    assert_int_equal(rfc_task_apply(&task, &f.train, &f.test, &left_out, error, sizeof error), 0);
+    rfc_coding *coding = rfc_coding_make(&f.train, RFC_SCALE_EACH, error, sizeof error);
+    assert_non_null(coding);
+    assert_int_equal(rfc_coding_apply(coding, &f.train, error, sizeof error), 0);
+    assert_int_equal(rfc_coding_apply(coding, &f.test, error, sizeof error), 0);
+    f.training = rfc_training_open(&f.train, NULL, rows, 3, 1, error, sizeof error);
+    assert_non_null(f.training);
+    rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, f.training);
+    if (change) {
+        rules.weight = change->weight;
+        rules.group = change->group;
+        rules.cost = change->cost;
+    }
+    f.model = rfc_model_fit(f.training, &rules, 2, NULL, NULL, error, sizeof error);
+    assert_non_null(f.model);
+    assert_int_equal(rfc_model_describe(f.model, &task.classes, &f.train.names, coding), 0);
+    assert_int_equal(rfc_model_stop(f.model, RFC_GOAL_BEST, 0, &f.expected), 0);
+    rfc_task_free(&task);
+    return f;
+}
+
+static void unfit(fitted *f)
+{
+    rfc_model_close(f->model);
+    rfc_training_close(f->training);
+    rfc_table_free(&f->train);
+    rfc_table_free(&f->test);
+}
+
+/* The share of errors, and what probabilities say of it, on 400 new objects. The bounds are three standard errors of a
+   share of 0.1 among 400 and, for what leave-one-out says, among 1,200 as well. */
+static void leave_one_out_tells_the_error(void **state)
+{
+    (void)state;
+    char error[200];
+    fitted f = fit_numbers(1200, NULL);
+    const rfc_objects objects = {&f.test, NULL, 400};
+    rfc_outcome o = {0};
+    double least = 1;
+    const struct {
+        rfc_goal goal;
+        double value;
+    } goals[] = {{RFC_GOAL_BEST, 0}, {RFC_GOAL_STOP, 0.3}, {RFC_GOAL_QUESTIONS, 1.5}};
+    for (unsigned k = 0; k < 3; k++) {
+        assert_int_equal(rfc_model_stop(f.model, goals[k].goal, goals[k].value, &f.expected), 0);
+        assert_int_equal(rfc_model_classify(f.model, &objects, 2, NULL, NULL, &o, error, sizeof error), 0);
+        const double real = (double)o.errors / 400, se = sqrt(real * (1 - real) / 400), se_pilot = se / sqrt(3);
+        check_within(f.expected.error, real, 3 * (se + se_pilot));
+        check_within(o.all_doubt / 400, real, 3 * (se + se_pilot));
+        check_within(f.expected.questions, (double)o.all_queries / 400, 0.25);
+        least = fmin(least, real);
+    }
+    assert_true((double)o.all_queries / 400 <= 1.75);
+    assert_int_equal(rfc_model_stop(f.model, RFC_GOAL_ERROR, 0.3, &f.expected), 0);
+    assert_true(f.expected.error <= 0.3);
+    assert_int_equal(rfc_model_stop(f.model, RFC_GOAL_ERROR, 0, &f.expected), 1); /* nobody can */
+    check_below(least, 0.2);
+    unfit(&f);
+}
+
+/* Bytes give back the same answers; other bytes are refused. */
+static void a_model_lasts(void **state)
+{
+    (void)state;
+    char error[200];
+    fitted f = fit_numbers(600, NULL);
+    const size_t count = rfc_model_save(f.model, NULL, 0);
+    uint8_t *bytes = aligned_alloc(64, (count + 63) / 64 * 64);
+    assert_true(count > 600 * 5);
+    assert_int_equal(rfc_model_save(f.model, bytes, count - 1), count);
+    assert_int_equal(rfc_model_save(f.model, bytes, count), count);
+    rfc_model *again = rfc_model_load(bytes, count, error, sizeof error);
+    assert_non_null(again);
+    const rfc_objects objects = {&f.test, NULL, 400};
+    uint8_t decided[2][400];
+    float posterior[2][1200];
+    rfc_outcome one = {.decided = decided[0], .posterior = posterior[0]}, two = {.decided = decided[1], .posterior = posterior[1]};
+    assert_int_equal(rfc_model_classify(f.model, &objects, 1, NULL, NULL, &one, error, sizeof error), 0);
+    assert_int_equal(rfc_model_classify(again, &objects, 2, NULL, NULL, &two, error, sizeof error), 0);
+    assert_memory_equal(decided[0], decided[1], sizeof decided[0]);
+    assert_memory_equal(posterior[0], posterior[1], sizeof posterior[0]);
+    assert_string_equal(rfc_model_classes(again)->text[0], "blue");
+    assert_string_equal(rfc_model_names(again)->text[4], "4");
+    uint8_t byte[2];
+    assert_int_equal(rfc_coding_number(rfc_model_coding(f.model), 1, 0.25, &byte[0]), 0);
+    assert_int_equal(rfc_coding_number(rfc_model_coding(again), 1, 0.25, &byte[1]), 0);
+    assert_int_equal(byte[0], byte[1]);
+    assert_int_equal(rfc_coding_text(rfc_model_coding(again), 1, "x", &byte[1]), -1);
+    rfc_expected expected;
+    assert_int_equal(rfc_model_stop(again, RFC_GOAL_QUESTIONS, 2, &expected), 0);
+    rfc_model_close(again);
+    const char *const says[] = {"not a model", "version", "truncated", "checksum", "checksum"};
+    const size_t at[] = {0, 8, 16, 64 + 70, count - 1};
+    for (unsigned k = 0; k < 5; k++) {
+        bytes[at[k]] ^= 4;
+        assert_null(rfc_model_load(bytes, count, error, sizeof error));
+        assert_non_null(strstr(error, says[k]));
+        bytes[at[k]] ^= 4;
+    }
+    for (size_t shorter = 0; shorter < count; shorter += count / 50)
+        assert_null(rfc_model_load(bytes, shorter, error, sizeof error));
+    free(bytes);
+    unfit(&f);
+}
+
+/* Question by question it is what classifying is; an unknown answer brings another question. */
+static void advice_is_classification(void **state)
+{
+    (void)state;
+    char error[200];
+    for (uint32_t rows = 600; rows <= 4200; rows += 3600) { /* without and with a tree */
+        fitted f = fit_numbers(rows, NULL);
+        rfc_adviser *adviser = rfc_adviser_open(f.model, error, sizeof error);
+        assert_non_null(adviser);
+        for (uint32_t i = 0; i < 60; i++) {
+            const rfc_objects objects = {&f.test, NULL, 400};
+            const uint8_t *missing = f.test.missing + (size_t)i * 5;
+            rfc_answer a;
+            rfc_told told[8];
+            rfc_advice advice;
+            uint32_t count = 0, asked = 0;
+            assert_int_equal(rfc_model_classify_one(f.model, &objects, i, &a, error, sizeof error), 0);
+            for (;;) {
+                assert_int_equal(rfc_adviser_next(adviser, told, count, &advice), 0);
+                if (advice.feature == RFC_NO_LABEL)
+                    break;
+                assert_true(count < 5 && advice.cost == 1 && advice.gain >= 0);
+                asked += !missing[advice.feature];
+                told[count++] = (rfc_told){advice.feature, f.test.bytes[(size_t)i * 5 + advice.feature], missing[advice.feature]};
+            }
+            assert_int_equal(advice.queries, asked);
+            if (!memchr(missing, 1, 5)) {
+                assert_int_equal(advice.decided, a.decided);
+                assert_int_equal(advice.queries, a.queries);
+                check_within((double)advice.posterior[a.decided], (double)a.posterior[a.decided], 0);
+            }
+            rfc_answer_free(&a);
+        }
+        const rfc_told twice[] = {{1, 3, 0}, {1, 3, 0}}, beyond[] = {{5, 3, 0}};
+        rfc_advice advice;
+        assert_int_equal(rfc_adviser_next(adviser, twice, 2, &advice), -1);
+        assert_int_equal(rfc_adviser_next(adviser, beyond, 1, &advice), -1);
+        rfc_adviser_close(adviser);
+        unfit(&f);
+    }
+}
+
+/* An error that costs ten times as much is made less often. */
+static void what_errors_cost_counts(void **state)
+{
+    (void)state;
+    char error[200];
+    const double weight[] = {10, 1, 1};
+    const rfc_rules dear = {.weight = weight};
+    uint32_t missed[2] = {0};
+    for (int k = 0; k < 2; k++) {
+        fitted f = fit_numbers(600, k ? &dear : NULL);
+        const rfc_objects objects = {&f.test, NULL, 400};
+        uint8_t decided[400];
+        rfc_outcome o = {.decided = decided};
+        assert_int_equal(rfc_model_classify(f.model, &objects, 2, NULL, NULL, &o, error, sizeof error), 0);
+        for (uint32_t i = 0; i < 400; i++)
+            missed[k] += f.test.label[i] == 0 && decided[i] != 0;
+        unfit(&f);
+    }
+    assert_true(missed[0] > 2 && 2 * missed[1] < missed[0]);
+}
+
+/* Features of a group cost once; free ones cost nothing. */
+static void groups_cost_once(void **state)
+{
+    (void)state;
+    char error[200];
+    const float cost[] = {1, 5, 1, 5, 0};
+    const uint32_t group[] = {0, 1, 0, 1, 0};
+    const rfc_rules priced = {.cost = cost, .group = group};
+    fitted f = fit_numbers(600, &priced);
+    const rfc_objects objects = {&f.test, NULL, 400};
+    for (uint32_t i = 0; i < 40; i++) {
+        rfc_answer a;
+        double spent = 0;
+        int paid = 0;
+        assert_int_equal(rfc_model_classify_one(f.model, &objects, i, &a, error, sizeof error), 0);
+        for (uint32_t k = 0; k < a.queries; k++) {
+            spent += paid && group[a.asked[k]] ? 0 : (double)cost[a.asked[k]];
+            paid |= group[a.asked[k]] > 0;
+        }
+        check_within(a.cost, spent, 1e-6);
+        rfc_answer_free(&a);
+    }
+    unfit(&f);
+}
+
+/* Ranks: half of the values below the middle; wild ones change nothing. Categories: the most frequent first. */
+static void numbers_and_texts_become_bytes(void **state)
+{
+    (void)state;
+    char error[200];
+    rfc_table t = {.features = 2};
+    for (unsigned i = 0; i < 101; i++) {
+        const double row[] = {i == 100 ? 1e20 : i, i % 5 == 0 ? 0 : 1};
+        assert_int_equal(rfc_table_add(&t, row, i % 2 ? "a" : "b"), 0);
+    }
+    t.categories = calloc(2, sizeof *t.categories);
+    rfc_names_add(&t.categories[1], "seldom, yet first");
+    rfc_names_add(&t.categories[1], "often");
+    rfc_coding *c = rfc_coding_make(&t, RFC_SCALE_AUTO, error, sizeof error);
+    uint8_t low, middle, high, often, seldom, new;
+    assert_non_null(c);
+    assert_int_equal(rfc_coding_scaling(c), RFC_SCALE_EACH);
+    assert_int_equal(rfc_coding_number(c, 0, -5, &low), 0);
+    assert_int_equal(rfc_coding_number(c, 0, 50, &middle), 0);
+    assert_int_equal(rfc_coding_number(c, 0, 1e9, &high), 0);
+    assert_true(low == 0 && abs(middle - 127) <= 2 && high >= 252);
+    assert_int_equal(rfc_coding_number(c, 1, 3, &new), -1);
+    assert_int_equal(rfc_coding_text(c, 1, "often", &often), 0);
+    assert_int_equal(rfc_coding_text(c, 1, "seldom, yet first", &seldom), 0);
+    assert_int_equal(rfc_coding_text(c, 1, "never seen", &new), 0);
+    assert_true(often == 0 && seldom >= 2 && new == seldom);
+    assert_int_equal(rfc_coding_apply(c, &t, error, sizeof error), 0);
+    assert_true(t.is_ranked && t.is_category[1] && !t.is_category[0] && t.bytes[1] == seldom && t.bytes[3] == often);
+    rfc_coding_free(c);
+    rfc_table_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,6 +721,12 @@ int main(void)
         cmocka_unit_test(rows_from_memory),
         cmocka_unit_test(what_is_no_training_set_is_refused),
         cmocka_unit_test(rules_and_objects_out_of_range_are_refused),
+        cmocka_unit_test(leave_one_out_tells_the_error),
+        cmocka_unit_test(a_model_lasts),
+        cmocka_unit_test(advice_is_classification),
+        cmocka_unit_test(what_errors_cost_counts),
+        cmocka_unit_test(groups_cost_once),
+        cmocka_unit_test(numbers_and_texts_become_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

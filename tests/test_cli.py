@@ -366,7 +366,11 @@ class Option(Test):
     def check_steps(self, model, lines):
         self.assertEqual([line["step"] for line in lines], list(range(120)))
         for line in lines:
-            self.assertEqual(set(line), STEP_KEYS | ({"covariances"} if len(model["parameters"]) > 1 else set()))
+            for mode in line.get("modes", []):
+                self.assertIn(mode["of"], [p["name"] for p in model["parameters"]])
+                self.assertTrue(0 < mode["share"] < 1 and mode["low"] < mode["high"])
+            self.assertGreaterEqual(len(line.get("modes", [0, 0])), 2)
+            self.assertEqual(set(line) - {"modes"}, STEP_KEYS | ({"covariances"} if len(model["parameters"]) > 1 else set()))
             self.assertEqual(line["records"], 1)
             self.assertIn(line["health"], ("tracking", "suspicious", "recovering"))
             self.assertGreater(line["log_evidence_sd"], 0)

@@ -16,6 +16,7 @@ NOT_RUN = {  # what a command looks like: why
     r"^rejfilt .*--data mnist": "MNIST is not in the repository",
     r"^rejfilt reproduce [a-z]": "test_reproduce.py does",
     r"^mpirun ": "test_mpi.sh does, where MPI is installed",
+    r"^rejfilt .*--engine cuda|^make (test|bench)-cuda": "they need a GPU",
     r"^arm-none-eabi-gcc ": "check.py of ports/ does",
     r"^iceprog ": "it needs a board",
     r"^cmake .*RF_EXPERIMENTS": "minutes",

@@ -1,4 +1,4 @@
-/* Fleets: many filters updated together have the bits of updates one by one. Per precision. */
+/* Fleets: many filters updated together have the bits of updates one by one. Per precision. With an argument: that engine's alone. */
 #include "testing.h"
 
 #include "engine_names.h"
@@ -9,6 +9,7 @@ enum { MAX = 200, DIM = 3, NUMBERS = 4 };
 /* Engines that are in the library, and that this CPU has; the last is null. */
 static rf_engine *opened[ENGINE_NAMES_MAX + 1];
 static int engines;
+static const char *chosen; /* or null */
 
 static const RF(engine) *engine_at(int k) { return opened[k] ? ENGINE(opened[k]) : NULL; }
 static const char *name_at(int k) { return opened[k] ? rf_engine_name(opened[k]) : "NULL"; }
@@ -18,6 +19,12 @@ static int open_engines(void **state)
 {
     (void)state;
     const engine_list all = list_engines(3);
+    if (chosen) {
+        char error[300] = "";
+        if (!(opened[engines++] = rf_engine_open(chosen, error, sizeof error)))
+            print_error("%s\n", error);
+        return opened[0] ? 0 : -1;
+    }
     for (unsigned i = 0; i < all.count; i++)
         if (!all.name[i].is_module && (opened[engines] = rf_engine_open(all.name[i].text, NULL, 0)))
             engines++;
@@ -307,8 +314,9 @@ static void bad_in_a_kernel(void **state)
     }
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
+    chosen = count > 1 ? arguments[1] : NULL;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_filters),
         cmocka_unit_test(many_attempts),

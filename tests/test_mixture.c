@@ -570,6 +570,42 @@ static void test_quantiles(void **state)
 }
 
 /* Draws have the moments: to five times the error of so many. */
+/* A fringe about 0 cannot tell x from −x: two modes, side by side, until a record elsewhere tells them apart. */
+static void test_modes(void **state)
+{
+    (void)state;
+    rf_problem problem = problem_of("precession");
+    problem.prior[0] = (rf_prior){0, -1, 1};
+    rf_problem_settle(&problem);
+    const double truth = 0.5;
+    static const char *const names[] = {"mixture", "auto"};
+    for (unsigned b = 0; b < 2; b++) {
+        rf_belief *belief = open_or_fail(names[b], &problem);
+        rf_mode modes[RF_MODES_MAX];
+        assert_int_equal(rf_belief_modes(belief, 0, modes), 1);
+        assert_true(modes[0].share == 1 && modes[0].low < -0.9 && modes[0].high > 0.9);
+        for (uint32_t k = 1; k <= 60; k++) {
+            const double setting[] = {0.5 * k, 0};
+            learn(belief, (const double[]){setting[0], 0, rf64_instance_outcome(problem.model->f64, &truth, setting, 4, k)}, 1);
+        }
+        assert_int_equal(rf_belief_modes(belief, 0, modes), 2);
+        check_within(modes[0].share, 0.5, 0.05);
+        check_within(modes[1].share, 0.5, 0.05);
+        assert_true(modes[1].low > 0 && modes[1].low < truth && truth < modes[1].high);
+        check_within(modes[0].low, -modes[1].high, 0.01);
+        check_within(modes[0].high, -modes[1].low, 0.01);
+        for (uint32_t k = 0; k < 20; k++)
+            learn(belief, (const double[]){3, 0.5, 1}, 1);
+        assert_int_equal(rf_belief_modes(belief, 0, modes), 1);
+        check_within(modes[0].low, belief->kind->quantile(belief, 0, 0.025), 1e-12);
+        rf_belief_close(belief);
+    }
+    rf_belief *one = open_or_fail("particles", &problem); /* a kind that knows of none */
+    rf_mode modes[RF_MODES_MAX];
+    assert_int_equal(rf_belief_modes(one, 0, modes), 1);
+    rf_belief_close(one);
+}
+
 static void test_draws(void **state)
 {
     (void)state;
@@ -841,6 +877,7 @@ int main(void)
         cmocka_unit_test(test_permuting),
         cmocka_unit_test(test_interchangeable),
         cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_modes),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_time_and_recovery),
         cmocka_unit_test(test_records_together),

@@ -134,7 +134,7 @@ class Symbols(unittest.TestCase):
     def declared(self):
         """Names that the headers give to the public: the last word of each declarator, arguments left out."""
         source = WORK / "public.c"
-        source.write_text('#include "rejfilt/session.h"\n#include "rejfilt/passes.h"\n#include "rejfilt/classify.h"\n#include "rejfilt/gaussians.h"\n')  # they include all that is public
+        source.write_text('#include "rejfilt/session.h"\n#include "rejfilt/passes.h"\n#include "rejfilt/fleet.h"\n#include "rejfilt/classify.h"\n#include "rejfilt/gaussians.h"\n')  # they include all that is public
         text = run(CC, "-E", "-P", f"-I{ROOT}/include", source)
         names = set()
         for statement in re.findall(r'__attribute__\(\(visibility\("default"\)\)\)([^;{]*);', text):

@@ -133,7 +133,7 @@ static void test_plot_shows_what_there_is(void **state)
             for (long i = 0; i < 100; i++) {
                 rf_step s = synthetic(i);
                 s.truth[0] = known ? 0.8 : NAN;
-                s.health = known && i > 50 && i < 60 ? RF_RECOVERING : i == 70 ? RF_SUSPICIOUS : RF_TRACKING;
+                s.health = known && i > 50 && i < 60 ? RF_RECOVERING : i == 70 ? RF_SUSPICIOUS : i == 75 ? RF_FAULT : RF_TRACKING;
                 add(&s);
             }
             char *text = picture(*name, &all, &length), *svg = between(text, "<svg", "</svg>");

@@ -44,7 +44,7 @@ static void test_grows(void **state)
     (void)state;
     cli_series s = filled(5000, 0);
     assert_int_equal(s.count, 5000);
-    assert_int_equal(cli_series_width(&s), CLI_PARAMETERS + 10);
+    assert_int_equal(cli_series_width(&s), CLI_PARAMETERS + 2 * CLI_PARAMETER_COLUMNS + 2);
     for (size_t k = 0; k < 5000; k++) {
         const double v = (double)k;
         assert_true(at(&s, k, CLI_STEP) == v && at(&s, k, CLI_TIME) == 0.5 * v && at(&s, k, CLI_OUTCOME) == -v);

@@ -72,7 +72,7 @@ class Words(unittest.TestCase):
         self.assertNotIn("fault", said[170:])
 
     def test_stop(self):
-        done = subprocess.run([COMMAND, "track", "--simulate", "--json", "--on-lost", "stop", "--jump", "3@100", "--steps", "2000"], capture_output=True, text=True)
+        done = subprocess.run([COMMAND, "track", "--simulate", "--json", "--on-lost", "stop", "--jump", "2:3@~60", "--steps", "2000"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("the filter has lost the truth, and --on-lost is stop", done.stderr)
 

@@ -125,8 +125,8 @@ static void test_view_unknown_truth_and_colours(void **state)
 static void test_view_health(void **state)
 {
     (void)state;
-    const char *const words[] = {"tracking", "suspicious", "recovering", "lost"};
-    for (int health = 0; health < 4; health++)
+    const char *const words[] = {"tracking", "suspicious", "recovering", "lost", "fault"};
+    for (int health = 0; health <= RF_FAULT; health++)
         for (uint32_t restarts = 0; restarts < 3; restarts += 2) {
             size_t length;
             char expected[64];
@@ -159,7 +159,7 @@ static char *viewed_at(const char *columns, const char *lines, long steps, long 
     cli_view *view = cli_view_open(out, "a run", &description, total);
     for (long i = 0; i < steps; i++) {
         rf_step s = synthetic(i);
-        s.health = (rf_health)(i % 4);
+        s.health = (rf_health)(i % 5);
         cli_view_add(view, &s);
     }
     cli_view_refresh(view);
@@ -199,7 +199,7 @@ static void test_view_dumb(void **state)
         assert_in_range(occurrences(text, "\n"), 2, 20);
         assert_int_equal(occurrences(text, "\n"), occurrences(text, "step "));
         assert_non_null(strstr(text, "step 1000/1000  omega_0 = "));
-        assert_string_equal(text + strlen(text) - 6, " lost\n");
+        assert_string_equal(text + strlen(text) - 7, " fault\n");
         free(text);
     }
 }

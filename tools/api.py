@@ -13,8 +13,8 @@ import tempfile
 
 from amalgamate import one_precision, read
 
-FOR_BOTH = ["instance.h", "design.h"]
-ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "functions.h", "philox.h", "belief.h", "health.h", "world.h", "session.h", "passes.h", "classify.h", "gaussians.h"]
+FOR_BOTH = ["instance.h", "design.h", "residents.h"]
+ONCE = ["rejfilt.h", "host.h", "description.h", "model.h", "functions.h", "philox.h", "belief.h", "health.h", "world.h", "session.h", "passes.h", "fleet.h", "classify.h", "gaussians.h"]
 PAGES = """
 
    | | |
@@ -24,6 +24,7 @@ PAGES = """
    | host.h | engines and models by name; include this on a full computer |
    | session.h | ask, tell, save, load: a model, a belief, a design and its health; includes belief.h and health.h |
    | passes.h | the exact posterior of records that are all there, where nothing drifts |
+   | fleet.h, residents32.h, residents64.h | many filters of one model that live where the engine works |
    | classify.h | the class of an object by few questions: tables, tasks, training, rules |
    | belief.h, health.h | what is known, and whether it still holds the truth |
    | design32.h, design64.h | who chooses the next experiment; host.h includes them |

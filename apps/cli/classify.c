@@ -58,7 +58,7 @@ static const cli_option options[] = {
     {"out", "FILE", "a CSV row per object: truth, decision, posterior, features\nasked in order", NULL, CLI_TEXT,
      AT(out), 0, 0, NULL},
     {"explain", "I", "draw the story of object I (from 0 on) as a picture", set_explain, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"plot", "FILE.svg", "where to (default explain-I.svg)", classify_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"plot", "FILE", "where to: .svg or .html (default explain-I.svg)", classify_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn", "K,...", "compare with the K nearest neighbours, on all features", set_knn, CLI_CUSTOM, 0, 0, 0, NULL},
     {"knn-features", "N", "... on the N features of largest variance", NULL, CLI_U64, AT(knn_features), 1,
      RFC_FEATURES_MAX, NULL},
@@ -67,28 +67,35 @@ static const cli_option options[] = {
 
 static const cli_usage usage = {
     "classify",
-    "--data DIR | --train FILE [--test FILE] [OPTION...]",
+    "[fit | predict | ask] --data DIR | --train FILE [--test FILE] [OPTION...]",
     "Classifies objects when each of their features has a price: it asks for one\n"
     "feature after the other, chosen by what training vectors still agree with the\n"
     "answers so far, and stops when the class is clear. Without a test file the\n"
-    "data is shuffled and split 10:1.",
+    "data is shuffled and split 10:1. 'classify fit' keeps a model in a file,\n"
+    "'classify predict' and 'classify ask' use it; each has a help of its own.",
     options,
     "  rejfilt classify --data synthetic --task even-odd        no files needed\n"
     "  rejfilt classify --train table.csv --knn 1,5,15          against neighbours\n"
     "  rejfilt classify --data mnist --task digits --json       MNIST's four files\n"
-    "  rejfilt classify --train a.csv --test b.csv --out answers.csv --cost prices.csv",
+    "  rejfilt classify --train a.csv --test b.csv --out answers.csv --cost prices.csv\n"
+    "  rejfilt classify fit a.csv --out m.rfc                   a model that lasts\n"
+    "  rejfilt classify predict m.rfc b.csv                     classes of a file\n"
+    "  rejfilt classify ask m.rfc                               question by question",
     NULL,
 };
 
 /* ---- Results ---- */
 
 typedef struct totals {
-    uint64_t objects, errors, queries;
-    double cost, seconds, cpu_seconds, error, error_squares; /* error: sum over trials of the share of errors */
+    uint64_t objects, known, errors, queries;
+    double cost, seconds, cpu_seconds, fit_seconds, error, error_squares,
+        stated; /* stated: errors that the probabilities expect; error: sum over trials of the share of errors */
     uint32_t train;
     uint64_t knn_errors[MOST_K];
     double knn_seconds, knn_cpu_seconds;
     uint32_t knn_features;
+    rfc_expected expected; /* of the last trial */
+    int is_reached;
 } totals;
 
 static int run_knn(const config *c, const classify_data *d, const classify_trial *t, cli_progress *progress,
@@ -103,78 +110,7 @@ static int run_knn(const config *c, const classify_data *d, const classify_trial
     return code;
 }
 
-/* ---- One CSV row per object ---- */
-
-static void put_header(FILE *out, const classify_data *d)
-{
-    fputs("object,label,decided", out);
-    for (uint32_t c = 0; c < d->task.classes.count; c++) {
-        putc(',', out);
-        rf_csv_field(out, "p_", d->task.classes.text[c]);
-    }
-    fputs(",queries,asked\n", out);
-}
-
-/* The features that were asked, as one text: words between blanks. */
-static void list_asked(FILE *list, const classify_data *d, const uint32_t asked[], uint32_t count)
-{
-    char number[16];
-    rewind(list);
-    for (uint32_t k = 0; k < count; k++) {
-        fputs(k ? " " : "", list);
-        rf_csv_word(list, rfc_table_feature(&d->train, asked[k], number, sizeof number));
-    }
-    putc('\0', list);
-    fflush(list);
-}
-
-/* Returns 0, or -1 without memory. */
-static int put_objects(FILE *out, const classify_data *d, const classify_trial *t, const rfc_outcome *o, uint64_t first)
-{
-    uint32_t classes = d->task.classes.count;
-    char *asked = NULL;
-    size_t size;
-    FILE *list = open_memstream(&asked, &size);
-    for (uint32_t i = 0; i < t->objects.count && list; i++) {
-        fprintf(out, "%llu,", (unsigned long long)first + i);
-        rf_csv_field(out, d->task.classes.text[t->objects.table->label[t->objects.rows[i]]]);
-        putc(',', out);
-        rf_csv_field(out, d->task.classes.text[o->decided[i]]);
-        for (uint32_t c = 0; c < classes; c++)
-            fprintf(out, ",%.6g", (double)o->posterior[(size_t)i * classes + c]);
-        fprintf(out, ",%u,", o->queries[i]);
-        list_asked(list, d, o->asked[i], o->queries[i]);
-        rf_csv_field(out, asked);
-        putc('\n', out);
-    }
-    int status = list && !ferror(list) ? 0 : -1;
-    if (list && fclose(list) != 0)
-        status = -1;
-    free(asked);
-    return status;
-}
-
 /* ---- Trials ---- */
-
-static void free_outcome(rfc_outcome *o, uint32_t count)
-{
-    for (uint32_t i = 0; i < count && o->asked; i++)
-        free(o->asked[i]);
-    free(o->asked);
-    free(o->decided);
-    free(o->posterior);
-    free(o->queries);
-}
-
-static int keep_objects(const classify_trial *t, uint32_t classes, rfc_outcome *o)
-{
-    uint32_t count = t->objects.count;
-    o->decided = malloc(count);
-    o->posterior = malloc((size_t)count * classes * sizeof *o->posterior);
-    o->queries = malloc(count * sizeof *o->queries);
-    o->asked = calloc(count, sizeof *o->asked);
-    return o->decided && o->posterior && o->queries && o->asked ? 0 : -1;
-}
 
 static int run_trial(const config *c, const classify_data *d, const classify_trial *t, FILE *out,
                      cli_progress *progress, totals *sum)
@@ -182,17 +118,24 @@ static int run_trial(const config *c, const classify_data *d, const classify_tri
     char error[300];
     rfc_outcome o = {0};
     int code = CLI_OK;
-    if (out && keep_objects(t, d->task.classes.count, &o) < 0)
+    if (out && classify_answers_make(t->objects.count, d->task.classes.count, &o) < 0)
         code = cli_error("classify: out of memory for the answers");
     double start = cli_seconds(), cpu_start = cli_cpu_seconds();
-    if (code == CLI_OK && rfc_classify(t->training, &t->rules, &t->objects, (unsigned)c->shared.threads,
-                                       cli_progress_show, progress, &o, error, sizeof error) < 0)
+    if (code == CLI_OK && rfc_model_classify(t->model, &t->objects, (unsigned)c->shared.threads, cli_progress_show,
+                                             progress, &o, error, sizeof error) < 0)
         code = cli_error("classify: %s", error);
     if (code == CLI_OK) {
-        double share = (double)o.errors / t->objects.count;
+        uint64_t known = 0;
+        for (uint32_t i = 0; i < t->objects.count; i++)
+            known += t->objects.table->label[t->objects.rows[i]] != RFC_NO_LABEL;
+        double share = known ? (double)o.errors / (double)known : NAN;
+        sum->known += known;
+        sum->stated += o.all_doubt;
+        sum->expected = t->expected;
+        sum->is_reached = t->is_reached;
         sum->seconds += cli_seconds() - start;
         sum->cpu_seconds += cli_cpu_seconds() - cpu_start;
-        if (out && put_objects(out, d, t, &o, sum->objects) < 0)
+        if (out && classify_put_objects(out, &d->task.classes, &d->train, &t->objects, &o, sum->objects) < 0)
             code = cli_error("classify: out of memory for the answers");
         sum->objects += t->objects.count;
         sum->errors += o.errors;
@@ -202,7 +145,7 @@ static int run_trial(const config *c, const classify_data *d, const classify_tri
         sum->error_squares += share * share;
         sum->train = rfc_training_count(t->training);
     }
-    free_outcome(&o, t->objects.count);
+    classify_answers_free(&o, t->objects.count);
     return code;
 }
 
@@ -215,7 +158,7 @@ static int explain(const config *c, const classify_data *d, const classify_trial
                          (unsigned long long)c->explained, t->objects.count - 1);
     snprintf(path, sizeof path, "explain-%llu.svg", (unsigned long long)c->explained);
     const char *to = c->shared.plot ? c->shared.plot : path;
-    if (rfc_classify_one(t->training, &t->rules, &t->objects, (uint32_t)c->explained, &answer, error, sizeof error) < 0)
+    if (rfc_model_classify_one(t->model, &t->objects, (uint32_t)c->explained, &answer, error, sizeof error) < 0)
         return cli_error("classify: %s", error);
     uint32_t row = t->objects.rows[c->explained];
     snprintf(title, sizeof title, "object %llu of %.60s, task %s, method %s", (unsigned long long)c->explained,
@@ -223,8 +166,9 @@ static int explain(const config *c, const classify_data *d, const classify_trial
     FILE *out = classify_create(&c->shared, to);
     int code = out ? CLI_OK : CLI_BAD_INPUT;
     if (out) {
-        cli_picture_story(out, title, &d->train, &d->task, t->objects.table->bytes + (size_t)row * d->train.features,
-                          t->objects.table->label[row], &answer);
+        cli_picture_story(out, cli_picture_is_page(to), title, &d->train, d->coding, &d->task,
+                          t->objects.table->bytes + (size_t)row * d->train.features, t->objects.table->label[row],
+                          &answer);
         code = classify_finish(&c->shared, to, out);
         fprintf(stderr, "picture: %s\n", to);
     }
@@ -270,6 +214,15 @@ static void print_json(const config *c, const classify_data *d, const totals *s)
         cli_json_real(&json, "cpu_seconds", s->knn_cpu_seconds);
     }
     cli_json_list_end(&json);
+    cli_json_whole(&json, "labelled", s->known);
+    cli_json_real(&json, "fit_seconds", s->fit_seconds);
+    if (cc->method == RFC_WEIGHTED) {
+        cli_json_real(&json, "stop", s->expected.stop);
+        cli_json_real(&json, "stated_error", s->stated / objects);
+        cli_json_real(&json, "pilot_error", cc->pilot ? s->expected.error : NAN);
+        cli_json_real(&json, "pilot_queries", cc->pilot ? s->expected.questions : NAN);
+        cli_json_bool(&json, "reached", s->is_reached);
+    }
     cli_json_close(&json);
 }
 
@@ -283,12 +236,23 @@ static void print_text(const config *c, const classify_data *d, const totals *s)
     if (cc->split[0])
         printf(", %llu shuffle%s split %u:%u, seed %llu\n", (unsigned long long)cc->shuffles,
                cc->shuffles == 1 ? "" : "s", cc->split[0], cc->split[1], (unsigned long long)cc->seed);
-    printf("error %.3f %% (%llu of %llu) with %.2f queries an object", 100 * s->error / (double)cc->shuffles,
-           (unsigned long long)s->errors, (unsigned long long)s->objects, (double)s->queries / objects);
+    if (s->known)
+        printf("error %.3f %% (%llu of %llu)", 100 * s->error / (double)cc->shuffles, (unsigned long long)s->errors,
+               (unsigned long long)s->known);
+    else
+        printf("labels are not known");
+    if (cc->method == RFC_WEIGHTED)
+        printf(", stated %.3f %%,", 100 * s->stated / objects);
+    printf(" with %.2f queries an object", (double)s->queries / objects);
     if (d->cost)
         printf(", cost %.4g", s->cost / objects);
-    printf("\n%.2f s after loading (%.2f s), %.3f ms an object, %llu thread%s\n", s->seconds, d->load_seconds,
-           1e3 * s->seconds / objects, (unsigned long long)cc->threads, cc->threads == 1 ? "" : "s");
+    if (cc->method == RFC_WEIGHTED && cc->pilot)
+        printf("\nstop %.4g: leave-one-out expects %.3f %% errors with %.2f queries%s", s->expected.stop,
+               100 * s->expected.error, s->expected.questions,
+               s->is_reached ? "" : "; that is as near as it comes to what was asked for");
+    printf("\n%.2f s after loading (%.2f s) and fitting (%.2f s), %.3f ms an object, %llu thread%s\n", s->seconds,
+           d->load_seconds, s->fit_seconds, 1e3 * s->seconds / objects, (unsigned long long)cc->threads,
+           cc->threads == 1 ? "" : "s");
     for (unsigned i = 0; i < c->ks; i++)
         printf("%u nearest neighbours on %u features: error %.3f %% (%llu), %.2f s\n", c->k[i], s->knn_features,
                100 * (double)s->knn_errors[i] / objects, (unsigned long long)s->knn_errors[i], s->knn_seconds);
@@ -303,16 +267,19 @@ static int run(config *c, const classify_data *d)
     if (c->out && !(out = classify_create(&c->shared, c->out)))
         return CLI_BAD_INPUT;
     if (out)
-        put_header(out, d);
+        classify_put_header(out, &d->task.classes);
     cli_progress progress = {
         .what = "classifying", .start = cli_seconds(), .total = c->shared.shuffles * (c->ks > 0 ? 2 : 1)};
     for (uint32_t i = 0; i < c->shared.shuffles && code == CLI_OK; i++) {
         code = classify_trial_open(&c->shared, d, i, &trial);
         if (code != CLI_OK)
             break;
-        if (c->explains)
+        double start = cli_seconds();
+        code = classify_trial_fit(&c->shared, &trial, NULL);
+        sum.fit_seconds += cli_seconds() - start;
+        if (code == CLI_OK && c->explains)
             code = explain(c, d, &trial);
-        else
+        else if (code == CLI_OK)
             code = run_trial(c, d, &trial, out, &progress, &sum);
         progress.before++;
         if (code == CLI_OK && c->ks > 0 && !c->explains)
@@ -334,6 +301,13 @@ static int run(config *c, const classify_data *d)
 
 int cli_classify(int argc, char **argv)
 {
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } parts[] = {{"fit", cli_classify_fit}, {"predict", cli_classify_predict}, {"ask", cli_classify_ask}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && argc > 1; i++)
+        if (strcmp(argv[1], parts[i].name) == 0)
+            return parts[i].run(argc - 1, argv + 1);
     config c = {.shared = classify_config_default("classify")};
     classify_data data;
     int go = cli_parse(&usage, &c, argc, argv);
@@ -343,6 +317,8 @@ int cli_classify(int argc, char **argv)
     if (code != CLI_OK)
         return code;
     code = run(&c, &data);
+    if (code == CLI_OK)
+        classify_warn(&data);
     classify_free(&data);
     return code;
 }

@@ -7,25 +7,33 @@
 #include <string.h>
 
 #include "classify_picture.h"
+#include "csv.h"
 #include "file.h"
 #include "knn.h"
 #include "machine.h"
 #include "tables/rows.h"
 
+#define SURE_STOP 0.0001 /* the stop where a budget is given, and no stop */
+
 classify_config classify_config_default(const char *command)
 {
-    classify_config c = {
-        .command = command, .shuffles = 0, .seed = 1, .threads = rf_cpus_allowed(), .particles = 1000, .restarts = 3};
-    c.stop = 0.001;
+    classify_config c = {.command = command,
+                         .shuffles = 0,
+                         .seed = 1,
+                         .threads = rf_cpus_allowed(),
+                         .particles = 1000,
+                         .restarts = 3,
+                         .pilot = 5000};
     c.max_cost = INFINITY;
-    c.floor = c.sample = -1;
+    c.stop = c.error = c.mean_questions = c.floor = c.sample = -1;
+    c.gain = -1;
     return c;
 }
 
 /* ---- Options ---- */
 
 const char *const classify_method_names[] = {"weighted", "paper", NULL};
-const char *const classify_gain_names[] = {"between", "variance", "mutual", NULL};
+const char *const classify_gain_names[] = {"between", "variance", "mutual", "ratio", NULL};
 const char *const classify_scale_names[] = {"auto", "shared", "each", NULL};
 
 int classify_set_split(void *c, const char *value, char *error, size_t size)
@@ -44,6 +52,17 @@ int classify_set_split(void *c, const char *value, char *error, size_t size)
     return 0;
 }
 
+int classify_set_error(void *c, const char *value, char *error, size_t size)
+{
+    char number[32];
+    const size_t length = strlen(value), is_percent = length > 0 && value[length - 1] == '%';
+    snprintf(number, sizeof number, "%.*s", (int)(length - is_percent), value);
+    if (cli_parse_real(number, 0, is_percent ? 100 : 1, &((classify_config *)c)->error, error, size) < 0)
+        return -1;
+    ((classify_config *)c)->error /= is_percent ? 100 : 1;
+    return 0;
+}
+
 int classify_set_plot(void *c, const char *value, char *error, size_t size)
 {
     ((classify_config *)c)->plot = value;
@@ -52,23 +71,29 @@ int classify_set_plot(void *c, const char *value, char *error, size_t size)
 
 /* ---- Files about features ---- */
 
-/* Calls take(context, feature, what follows the comma or null) for each row. */
-typedef int line_taker(void *context, uint32_t feature, const char *rest, char *error, size_t size);
+/* Calls take(context, feature, the fields that follow, or null) for each row. */
+typedef int line_taker(void *context, uint32_t feature, const char *rest, const char *more, char *error, size_t size);
 
 static int each_feature(const char *path, const rfc_table *table, line_taker *take, void *context, char *error,
                         size_t size)
 {
     tables_rows *r = tables_rows_open(path, ',', 1, error, size);
     int status = r ? 1 : -1;
-    while (status == 1 && (status = tables_rows_next(r)) == 1) {
+    for (int is_first = 1; status == 1 && (status = tables_rows_next(r)) == 1; is_first = 0) {
         char reason[160] = "";
         const uint32_t feature = rfc_table_find(table, r->field[0]);
+        double ignored;
+        if (feature == table->features && is_first && r->fields > 1 &&
+            cli_parse_real(r->field[1], -1e300, 1e300, &ignored, reason, sizeof reason) < 0)
+            continue; /* a header */
+        reason[0] = '\0';
         if (feature == table->features)
             snprintf(reason, sizeof reason, "there is no feature '%.60s'", r->field[0]);
-        else if (r->fields > 2)
+        else if (r->fields > 3)
             snprintf(reason, sizeof reason, "has %zu fields; a name with a comma is in quotes", r->fields);
         else
-            take(context, feature, r->fields > 1 ? r->field[1] : NULL, reason, sizeof reason);
+            take(context, feature, r->fields > 1 ? r->field[1] : NULL, r->fields > 2 ? r->field[2] : NULL, reason,
+                 sizeof reason);
         if (reason[0])
             status = tables_rows_fail(r, "%s", reason);
     }
@@ -76,22 +101,37 @@ static int each_feature(const char *path, const rfc_table *table, line_taker *ta
     return status;
 }
 
-static int take_cost(void *cost, uint32_t feature, const char *rest, char *error, size_t size)
+/* Costs by feature, and groups by name. */
+typedef struct prices {
+    float *cost;
+    uint32_t *group;
+    rfc_names names; /* of groups */
+} prices;
+
+static int take_cost(void *context, uint32_t feature, const char *rest, const char *more, char *error, size_t size)
 {
+    prices *p = context;
     double value;
     if (!rest) {
         snprintf(error, size, "is not FEATURE,COST");
         return -1;
     }
-    if (cli_parse_real(rest, 1e-9, 1e9, &value, error, size) < 0)
+    if (cli_parse_real(rest, 0, 1e9, &value, error, size) < 0)
         return -1;
-    ((float *)cost)[feature] = (float)value;
+    p->cost[feature] = (float)value;
+    if (!more)
+        return 0;
+    p->group[feature] = rfc_names_intern(&p->names, more) + 1;
+    if (p->group[feature] > RFC_LABELS_MAX) {
+        snprintf(error, size, "more than %d groups", RFC_LABELS_MAX);
+        return -1;
+    }
     return 0;
 }
 
-static int take_mask(void *mask, uint32_t feature, const char *rest, char *error, size_t size)
+static int take_mask(void *mask, uint32_t feature, const char *rest, const char *more, char *error, size_t size)
 {
-    if (rest) {
+    if (rest || more) {
         snprintf(error, size, "is more than a feature");
         return -1;
     }
@@ -104,13 +144,21 @@ static int load_features(const classify_config *c, classify_data *d, char *error
     uint32_t features = d->train.features;
     d->cost = c->cost ? malloc(features * sizeof *d->cost) : NULL;
     d->mask = c->mask ? calloc(features, 1) : NULL;
-    if ((c->cost && !d->cost) || (c->mask && !d->mask)) {
+    d->group = c->cost ? calloc(features, sizeof *d->group) : NULL;
+    prices p = {d->cost, d->group, {NULL, 0}};
+    if ((c->cost && (!d->cost || !d->group)) || (c->mask && !d->mask)) {
         snprintf(error, size, "out of memory");
         return -1;
     }
     for (uint32_t j = 0; j < features && d->cost; j++)
         d->cost[j] = 1;
-    if (c->cost && each_feature(c->cost, &d->train, take_cost, d->cost, error, size) < 0)
+    const int status = c->cost ? each_feature(c->cost, &d->train, take_cost, &p, error, size) : 0;
+    if (p.names.count > features) {
+        snprintf(error, size, "%s: has more groups than there are features", c->cost);
+        return -1;
+    }
+    rfc_names_free(&p.names);
+    if (status < 0)
         return -1;
     if (!c->mask)
         return 0;
@@ -130,38 +178,127 @@ void classify_free(classify_data *d)
     rfc_table_free(&d->train);
     rfc_table_free(&d->test);
     rfc_task_free(&d->task);
+    rfc_coding_free(d->coding);
     free(d->cost);
+    free(d->group);
     free(d->mask);
+    free(d->priors);
+    free(d->class_cost);
 }
 
-static int check_missing(const rfc_table *t, char *error, size_t size)
+/* Numbers by class from a text like "no=1 yes=30"; classes that it does not name have 1, or an equal part of what is
+   left where the numbers are `shares`. Null with a message. */
+static double *by_class(const char *text, const rfc_task *task, int shares, char *error, size_t size)
 {
-    for (size_t i = 0; t->missing && i < (size_t)t->rows * t->features; i++)
-        if (t->missing[i]) {
-            char name[64];
-            snprintf(error, size, "%s: row %zu: feature %s is missing; only objects to classify may lack some",
-                     t->source, i / t->features + 1,
-                     rfc_table_feature(t, (uint32_t)(i % t->features), name, sizeof name));
-            return -1;
+    double *out = malloc(task->classes.count * sizeof *out), left = 1;
+    char *copy = strdup(text), *rest = NULL;
+    uint32_t named = 0;
+    int status = out && copy ? 0 : rf_fail(error, size, "out of memory");
+    for (uint32_t c = 0; c < task->classes.count && status == 0; c++)
+        out[c] = -1;
+    for (char *one = status == 0 ? strtok_r(copy, " ,", &rest) : NULL; one && status == 0;
+         one = strtok_r(NULL, " ,", &rest)) {
+        char *equals = strrchr(one, '='), reason[100];
+        double value;
+        if (equals)
+            *equals = '\0';
+        const uint32_t c = rfc_names_find(&task->classes, one);
+        if (!equals)
+            status = rf_fail(error, size, "'%s' is not CLASS=NUMBER", one);
+        else if (c == task->classes.count)
+            status = rf_fail(error, size, "there is no class '%s'", one);
+        else if (cli_parse_real(equals + 1, 1e-9, shares ? 1 : 1e9, &value, reason, sizeof reason) < 0)
+            status = rf_fail(error, size, "class '%s': %s", one, reason);
+        else {
+            named += out[c] < 0;
+            out[c] = value;
+            left -= value;
         }
-    return 0;
+    }
+    if (status == 0 && shares && (left < -1e-9 || (named == task->classes.count ? left > 1e-9 : left < 1e-9)))
+        status = rf_fail(error, size, "'%s': shares of all classes are 1 together", text);
+    for (uint32_t c = 0; c < task->classes.count && status == 0; c++)
+        if (out[c] < 0)
+            out[c] = shares ? left / (task->classes.count - named) : 1;
+    free(copy);
+    if (status == 0)
+        return out;
+    free(out);
+    return NULL;
 }
+
+/* Warnings about columns that are no features: numbers of rows, and labels in disguise. */
+static void find_warnings(const classify_config *c, classify_data *d)
+{
+    const rfc_table *t = &d->train;
+    size_t used = 0;
+    char number[16];
+    for (uint32_t j = 0; j < t->features && t->rows > 20 && t->height == 0 && t->features <= 4096; j++) {
+        float seen[RFC_LABELS_MAX];
+        uint32_t of[RFC_LABELS_MAX], kinds = 0, counts = 1, tells = 1, classes = 0;
+        uint8_t has[RFC_LABELS_MAX] = {0};
+        for (uint32_t i = 0; i < t->rows && (counts || tells); i++) {
+            const size_t at = (size_t)i * t->features + j;
+            const float x = t->reals ? t->reals[at] : (float)t->bytes[at];
+            const float before = i == 0     ? x - 1
+                                 : t->reals ? t->reals[at - t->features]
+                                            : (float)t->bytes[at - t->features];
+            counts &= x == before + 1;
+            uint32_t k = 0;
+            while (tells && k < kinds && seen[k] != x)
+                k++;
+            if (tells && k == kinds) {
+                tells = kinds < 16;
+                seen[k] = x;
+                of[k] = t->label[i];
+                kinds += tells;
+            }
+            tells = tells && of[k] == t->label[i];
+            classes += !has[t->label[i]];
+            has[t->label[i]] = 1;
+        }
+        const char *name = rfc_table_feature(t, j, number, sizeof number);
+        const size_t room = sizeof d->warnings - used;
+        if (counts)
+            used += (size_t)snprintf(d->warnings + used, room,
+                                     "rejfilt: %s: warning: column '%.60s' counts the rows; --drop leaves it out\n",
+                                     c->command, name);
+        else if (tells && kinds > 1)
+            used += (size_t)snprintf(
+                d->warnings + used, room,
+                "rejfilt: %s: warning: column '%.60s' tells the label of every row; is it one? --drop leaves it out\n",
+                c->command, name);
+        if (used >= sizeof d->warnings) { /* no half lines */
+            d->warnings[sizeof d->warnings - room] = '\0';
+            return;
+        }
+    }
+}
+
+void classify_warn(const classify_data *d) { fputs(d->warnings, stderr); }
 
 static int prepare(classify_config *c, classify_data *d, char *error, size_t size)
 {
     if (tables_load(&c->source, &d->train, &d->test, error, size) < 0)
         return -1;
-    if (d->test.rows == 0 && c->split[0] == 0) {
+    if (d->test.rows == 0 && c->split[0] == 0 && !c->is_fit) {
         c->split[0] = 10;
         c->split[1] = 1;
     }
-    if (rfc_task_apply(&d->task, &d->train, &d->test, &d->left_out, error, size) < 0 ||
-        check_missing(&d->train, error, size) < 0 || (c->split[0] && check_missing(&d->test, error, size) < 0) ||
-        rfc_scale(&d->train, &d->test, (rfc_scaling)c->scaling, &d->scaling, error, size) < 0)
+    if (rfc_task_apply(&d->task, &d->train, &d->test, &d->left_out, error, size) < 0)
         return -1;
+    find_warnings(c, d);
+    if ((c->priors && !(d->priors = by_class(c->priors, &d->task, 1, error, size))) ||
+        (c->class_cost && !(d->class_cost = by_class(c->class_cost, &d->task, 0, error, size))))
+        return -1;
+    d->coding = rfc_coding_make(&d->train, (rfc_scaling)c->scaling, error, size);
+    if (!d->coding || rfc_coding_apply(d->coding, &d->train, error, size) < 0 ||
+        (d->test.rows > 0 && rfc_coding_apply(d->coding, &d->test, error, size) < 0))
+        return -1;
+    d->scaling = rfc_coding_scaling(d->coding);
     if (c->split[0] && d->test.rows > 0 && rfc_table_append(&d->train, &d->test, error, size) < 0)
         return -1;
-    if (!c->split[0] && d->test.rows == 0) {
+    if (!c->split[0] && d->test.rows == 0 && !c->is_fit) {
         snprintf(error, size, "%s: no row has a label of the task", d->test.source);
         return -1;
     }
@@ -182,11 +319,12 @@ int classify_load(classify_config *c, classify_data *d)
         return cli_error("%s: --test and labels go with --train, --test-labels with --test", c->command);
     if (c->shuffles > 0 && c->split[0] == 0 && (c->source.test || c->source.data))
         return cli_error("%s: --shuffles goes with --split", c->command);
-    if (c->method == RFC_PAPER && c->gain != RFC_BETWEEN)
+    if (c->method == RFC_PAPER && c->gain > RFC_BETWEEN)
         return cli_error("%s: --gain is for the weighted method; the paper's asks for the largest variance",
                          c->command);
     c->shuffles = c->shuffles ? c->shuffles : 1;
     c->source.seed = c->seed;
+    c->source.drop = c->drop;
     if (rfc_task_parse(c->classes ? NULL : c->task ? c->task : "labels", c->classes, &d->task, error, sizeof error) < 0)
         return cli_error("%s: --%s: %s", c->command, c->classes ? "classes" : "task", error);
     if (prepare(c, d, error, sizeof error) < 0) {
@@ -224,6 +362,23 @@ static void limit_objects(rfc_objects *o, uint64_t limit, uint32_t *rows)
     o->count = (uint32_t)limit;
 }
 
+/* Factors of the odds: what classes should have, by what they have among the training rows. */
+static int set_priors(const classify_data *d, classify_trial *t, uint32_t count, char *error, size_t size)
+{
+    const uint32_t classes = d->task.classes.count;
+    t->prior = calloc(classes, sizeof *t->prior);
+    if (!t->prior) {
+        snprintf(error, size, "out of memory");
+        return -1;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        t->prior[d->train.label[t->order[i]]] += 1.0 / count;
+    for (uint32_t k = 0; k < classes; k++)
+        t->prior[k] = d->priors[k] / t->prior[k];
+    t->rules.prior = t->prior;
+    return 0;
+}
+
 static int open_trial(const classify_config *c, const classify_data *d, uint32_t shuffle, classify_trial *t,
                       char *error, size_t size)
 {
@@ -257,12 +412,19 @@ static int open_trial(const classify_config *c, const classify_data *d, uint32_t
     if (!t->training)
         return -1;
     t->rules = rfc_rules_default((rfc_method)c->method, t->training);
-    t->rules.stop = c->stop;
+    if (c->budget > 0 && c->method == RFC_WEIGHTED)
+        t->rules.stop = SURE_STOP; /* what may be asked is asked, but for what is sure */
+    t->rules.stop = c->stop < 0 ? t->rules.stop : c->stop;
     t->rules.max_cost = c->max_cost;
     t->rules.cost = d->cost;
+    t->rules.group = d->group;
     t->rules.mask = d->mask;
+    t->rules.weight = d->class_cost;
+    t->rules.pilot = (uint32_t)c->pilot;
+    if (d->priors && set_priors(d, t, rows - tested, error, size) < 0)
+        return -1;
     t->rules.seed = seed;
-    t->rules.gain = (rfc_gain)c->gain;
+    t->rules.gain = c->gain < 0 ? t->rules.gain : (rfc_gain)c->gain;
     t->rules.particles = (uint32_t)c->particles;
     t->rules.restarts = (uint32_t)c->restarts;
     t->rules.floor = c->floor < 0 ? t->rules.floor : c->floor;
@@ -281,8 +443,26 @@ int classify_trial_open(const classify_config *c, const classify_data *d, uint32
     return cli_error("%s: %s", c->command, error);
 }
 
+int classify_trial_fit(const classify_config *c, classify_trial *t, cli_progress *progress)
+{
+    char error[300];
+    t->model = rfc_model_fit(t->training, &t->rules, (unsigned)c->threads, progress ? cli_progress_show : NULL,
+                             progress, error, sizeof error);
+    if (!t->model)
+        return cli_error("%s: %s", c->command, error);
+    rfc_goal goal = c->error >= 0                   ? RFC_GOAL_ERROR
+                    : c->mean_questions >= 0        ? RFC_GOAL_QUESTIONS
+                    : c->stop >= 0 || c->budget > 0 ? RFC_GOAL_STOP
+                                                    : RFC_GOAL_BEST;
+    double value = c->error >= 0 ? c->error : c->mean_questions >= 0 ? c->mean_questions : t->rules.stop;
+    t->is_reached = c->method == RFC_PAPER || rfc_model_stop(t->model, goal, value, &t->expected) != 1;
+    return CLI_OK;
+}
+
 void classify_trial_close(classify_trial *t)
 {
+    rfc_model_close(t->model);
+    free(t->prior);
     rfc_training_close(t->training);
     free(t->order);
     t->order = NULL;
@@ -331,11 +511,82 @@ int classify_knn(const classify_config *c, const classify_data *d, const classif
         for (unsigned i = 0; i < max; i++)
             near[i] = t->order[near[i]];
         for (unsigned i = 0; i < ks; i++)
-            errors[i] += rf_knn_vote(near, k[i], d->train.label) != truth;
+            errors[i] += truth != RFC_NO_LABEL && rf_knn_vote(near, k[i], d->train.label) != truth;
     }
     free(mask);
     free(nearest);
     return status < 0 ? cli_error("%s: %s", c->command, error) : CLI_OK;
+}
+
+/* ---- One CSV row per object ---- */
+
+void classify_put_header(FILE *out, const rfc_names *classes)
+{
+    fputs("object,label,decided", out);
+    for (uint32_t c = 0; c < classes->count; c++) {
+        putc(',', out);
+        rf_csv_field(out, "p_", classes->text[c]);
+    }
+    fputs(",queries,asked\n", out);
+}
+
+/* The features that were asked, as one text: words between blanks. */
+static void list_asked(FILE *list, const rfc_table *named, const uint32_t asked[], uint32_t count)
+{
+    char number[16];
+    rewind(list);
+    for (uint32_t k = 0; k < count; k++) {
+        fputs(k ? " " : "", list);
+        rf_csv_word(list, rfc_table_feature(named, asked[k], number, sizeof number));
+    }
+    putc('\0', list);
+    fflush(list);
+}
+
+int classify_put_objects(FILE *out, const rfc_names *classes, const rfc_table *named, const rfc_objects *objects,
+                         const rfc_outcome *o, uint64_t first)
+{
+    char *asked = NULL;
+    size_t size;
+    FILE *list = open_memstream(&asked, &size);
+    for (uint32_t i = 0; i < objects->count && list; i++) {
+        fprintf(out, "%llu,", (unsigned long long)first + i);
+        const uint32_t truth = objects->table->label[rfc_objects_row(objects, i)];
+        if (truth < classes->count)
+            rf_csv_field(out, classes->text[truth]);
+        putc(',', out);
+        rf_csv_field(out, classes->text[o->decided[i]]);
+        for (uint32_t c = 0; c < classes->count; c++)
+            fprintf(out, ",%.6g", (double)o->posterior[(size_t)i * classes->count + c]);
+        fprintf(out, ",%u,", o->queries[i]);
+        list_asked(list, named, o->asked[i], o->queries[i]);
+        rf_csv_field(out, asked);
+        putc('\n', out);
+    }
+    int status = list && !ferror(list) ? 0 : -1;
+    if (list && fclose(list) != 0)
+        status = -1;
+    free(asked);
+    return status;
+}
+
+void classify_answers_free(rfc_outcome *o, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && o->asked; i++)
+        free(o->asked[i]);
+    free(o->asked);
+    free(o->decided);
+    free(o->posterior);
+    free(o->queries);
+}
+
+int classify_answers_make(uint32_t count, uint32_t classes, rfc_outcome *o)
+{
+    o->decided = malloc(count);
+    o->posterior = malloc((size_t)count * classes * sizeof *o->posterior);
+    o->queries = malloc(count * sizeof *o->queries);
+    o->asked = calloc(count, sizeof *o->asked);
+    return o->decided && o->posterior && o->queries && o->asked ? 0 : -1;
 }
 
 /* ---- Output ---- */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SIDE = 280, MARGIN = 40, TOP = 70, WIDE = 420, MOST_BARS = 30, MOST_NUMBERS = 60, MOST_LISTED = 14 };
+enum { SIDE = 280, MARGIN = 40, TOP = 70, WIDE = 420, MOST_BARS = 30, MOST_NUMBERS = 60, LINE = 18, BAR = 12 };
 
 /* Readable in colour and, by their dashes, without it. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
@@ -14,29 +14,49 @@ static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7"
 static const char *const dashes[] = {"none", "6,3", "2,2", "8,3,2,3", "12,4"};
 enum { COLOURS = 10, DASHES = 5 };
 
+static int ends_in(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), wanted = strlen(ending);
+    return length > wanted && strcasecmp(path + length - wanted, ending) == 0;
+}
+
+int cli_picture_is_page(const char *path) { return ends_in(path, ".html"); }
+
 int cli_picture_check(const char *path, char *error, size_t size)
 {
-    size_t length = strlen(path);
-    if (length > 4 && strcasecmp(path + length - 4, ".svg") == 0)
+    if (ends_in(path, ".svg") || cli_picture_is_page(path))
         return 0;
-    snprintf(error, size, "'%s' does not end in .svg", path);
+    snprintf(error, size, "'%s' does not end in .svg or .html", path);
     return -1;
+}
+
+/* Text in SVG or HTML. */
+static void put_escaped(FILE *out, const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '<' || *c == '>' || *c == '&' || *c == '"')
+            fprintf(out, "&#%d;", *c);
+        else
+            fputc(*c < 0x20 ? ' ' : *c, out);
+    }
 }
 
 static void put_text(FILE *out, double x, double y, const char *more, const char *text)
 {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, more);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '<' || *c == '>' || *c == '&')
-            fprintf(out, "&#%d;", *c);
-        else
-            fputc(*c < 0x20 ? ' ' : *c, out);
-    }
+    put_escaped(out, text);
     fputs("</text>\n", out);
 }
 
-static void begin(FILE *out, int width, int height, const char *title)
+static void begin(FILE *out, int is_page, int width, int height, const char *title)
 {
+    if (is_page) {
+        fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", out);
+        put_escaped(out, title);
+        fputs("</title>\n<style>body{font-family:sans-serif;margin:1em}table{border-collapse:collapse}"
+              "td,th{padding:2px 12px;text-align:right;border-bottom:1px solid #ddd}</style></head><body>\n",
+              out);
+    }
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
             "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
@@ -44,17 +64,67 @@ static void begin(FILE *out, int width, int height, const char *title)
     put_text(out, MARGIN, 28, "font-size=\"14\"", title);
 }
 
-static void put_cells(FILE *out, const rfc_table *t, double x, double y, double side, const double *value, double max)
+/* From white, which is nothing, over yellow and red to black; 0 to 1. */
+static void put_heat(FILE *out, double x)
+{
+    static const int anchor[][3] = {{255, 255, 255}, {254, 217, 118}, {240, 59, 32}, {128, 0, 38}, {30, 0, 12}};
+    const double at = 4 * fmin(fmax(x, 0), 1);
+    const int k = at < 4 ? (int)at : 3;
+    fputc('#', out);
+    for (int i = 0; i < 3; i++)
+        fprintf(out, "%02x", (int)(anchor[k][i] + (at - k) * (anchor[k + 1][i] - anchor[k][i])));
+}
+
+static void put_grey(FILE *out, double x)
+{
+    const int level = 255 - (int)(255 * x);
+    fprintf(out, "#%02x%02x%02x", level, level, level);
+}
+
+/* An image of values from 0 to `max`; the pointer shows what they are. */
+static void put_cells(FILE *out, const rfc_table *t, double x, double y, double side, const double *value, double max,
+                      int is_heat)
 {
     uint32_t longest = t->height > t->width ? t->height : t->width;
     double cell = side / longest;
     for (uint32_t i = 0; i < t->features; i++) {
-        int level = 255 - (int)(255 * (max > 0 ? value[i] / max : 0));
-        fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"#%02x%02x%02x\"/>\n",
-                x + cell * (i % t->width), y + cell * (i / t->width), cell + .2, cell + .2, level, level, level);
+        const double part = max > 0 ? value[i] / max : 0;
+        fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"", x + cell * (i % t->width),
+                y + cell * (i / t->width), cell + .2, cell + .2);
+        if (is_heat)
+            put_heat(out, sqrt(part));
+        else
+            put_grey(out, part);
+        if (part > 0)
+            fprintf(out, "\"><title>row %u, column %u: %.4g</title></rect>\n", i / t->width, i % t->width, value[i]);
+        else
+            fputs("\"/>\n", out);
     }
     fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"none\" stroke=\"#666\"/>\n", x, y,
             cell * t->width, cell * t->height);
+}
+
+/* What the colours mean. */
+static void put_colour_bar(FILE *out, double x, double y, double width, double max)
+{
+    enum { STEPS = 70 };
+    char text[32];
+    for (int i = 0; i < STEPS; i++) {
+        fprintf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" fill=\"", x + width * i / STEPS, y,
+                width / STEPS + .2, BAR);
+        put_heat(out, (i + .5) / STEPS);
+        fputs("\"/>\n", out);
+    }
+    fprintf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" fill=\"none\" stroke=\"#666\"/>\n", x, y,
+            width, BAR);
+    for (int i = 0; i <= 4; i += 2) {
+        snprintf(text, sizeof text, "%.3g", max * i * i / 16);
+        put_text(out, x + width * i / 4, y + BAR + 13,
+                 i == 0   ? "font-size=\"10\""
+                 : i == 4 ? "font-size=\"10\" text-anchor=\"end\""
+                          : "font-size=\"10\" text-anchor=\"middle\"",
+                 text);
+    }
 }
 
 /* A frame with a vertical axis of so many percent; returns nothing but ink. */
@@ -83,7 +153,7 @@ static void put_object(FILE *out, const rfc_table *t, const uint8_t *object, con
     for (uint32_t i = 0; i < t->features && value; i++)
         value[i] = object[i];
     if (value)
-        put_cells(out, t, MARGIN, TOP, SIDE, value, 255);
+        put_cells(out, t, MARGIN, TOP, SIDE, value, 255, 0);
     free(value);
     for (uint32_t k = 0; k < a->queries && k < MOST_NUMBERS; k++) {
         double x = MARGIN + cell * (a->asked[k] % t->width), y = TOP + cell * (a->asked[k] / t->width);
@@ -99,34 +169,67 @@ static void put_object(FILE *out, const rfc_table *t, const uint8_t *object, con
     put_text(out, MARGIN, TOP + SIDE + 20, "", "pixels asked, numbered in order");
 }
 
-/* Names and values of the features asked. */
-static void put_list(FILE *out, const rfc_table *t, const uint8_t *object, const rfc_answer *a)
+/* Names and values of the features asked, each with a mark where it lies among the training values. */
+static void put_list(FILE *out, const rfc_table *t, const rfc_coding *coding, const uint8_t *object,
+                     const rfc_answer *a)
 {
     char text[160], name[100];
-    put_text(out, MARGIN, TOP + 10, "", "features asked, in order (value on the scale 0 to 255)");
-    for (uint32_t k = 0; k < a->queries && k < MOST_LISTED; k++) {
-        snprintf(text, sizeof text, "%u.  %s = %u", k + 1, rfc_table_feature(t, a->asked[k], name, sizeof name),
-                 object[a->asked[k]]);
-        put_text(out, MARGIN + 10, TOP + 32 + 18 * k, "", text);
-    }
-    if (a->queries > MOST_LISTED) {
-        snprintf(text, sizeof text, "and %u more", a->queries - MOST_LISTED);
-        put_text(out, MARGIN + 10, TOP + 32 + 18 * MOST_LISTED, "", text);
+    put_text(out, MARGIN, TOP + 10, "", "features asked, in order");
+    put_text(out, MARGIN + SIDE, TOP + 10, "text-anchor=\"end\" fill=\"#444\" font-size=\"10\"", "lowest to highest");
+    for (uint32_t k = 0; k < a->queries; k++) {
+        const uint32_t j = a->asked[k];
+        const double y = TOP + 32 + LINE * k, left = MARGIN + SIDE - 80;
+        snprintf(text, sizeof text, "%u.  %.24s", k + 1, rfc_table_feature(t, j, name, sizeof name));
+        put_text(out, MARGIN, y, "", text);
+        put_text(out, left - 10, y, "text-anchor=\"end\"", rfc_coding_show(coding, j, object[j], text, 20));
+        if (!t->is_category || !t->is_category[j])
+            fprintf(out,
+                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"80\" height=\"4\" fill=\"#ddd\"/>\n"
+                    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#d55e00\"/>\n",
+                    left, y - 6, left + 80 * object[j] / 255.0, y - 4);
     }
 }
 
-void cli_picture_story(FILE *out, const char *title, const rfc_table *t, const rfc_task *task, const uint8_t *object,
-                       uint32_t truth, const rfc_answer *a)
+/* The story as a table: question, answer, and the likeliest class after it. */
+static void put_story_table(FILE *out, const rfc_table *t, const rfc_coding *coding, const rfc_task *task,
+                            const uint8_t *object, const rfc_answer *a)
+{
+    char text[160];
+    const uint32_t classes = task->classes.count;
+    fputs("<table><tr><th></th><th>feature</th><th>value</th><th>likeliest</th><th>probability</th></tr>\n", out);
+    for (uint32_t k = 0; k < a->queries; k++) {
+        const uint32_t j = a->asked[k];
+        const float *belief = a->story + (size_t)k * classes;
+        uint32_t best = 0;
+        for (uint32_t c = 1; c < classes; c++)
+            best = belief[c] > belief[best] ? c : best;
+        fprintf(out, "<tr><td>%u</td><td>", k + 1);
+        put_escaped(out, rfc_table_feature(t, j, text, sizeof text));
+        fputs("</td><td>", out);
+        put_escaped(out, rfc_coding_show(coding, j, object[j], text, sizeof text));
+        fputs("</td><td>", out);
+        put_escaped(out, task->classes.text[best]);
+        fprintf(out, "</td><td>%.4f</td></tr>\n", (double)belief[best]);
+    }
+    fputs("</table>\n", out);
+}
+
+void cli_picture_story(FILE *out, int is_page, const char *title, const rfc_table *t, const rfc_coding *coding,
+                       const rfc_task *task, const uint8_t *object, uint32_t truth, const rfc_answer *a)
 {
     uint32_t classes = task->classes.count;
     double x = MARGIN + SIDE + 90, y = TOP, width = WIDE, height = SIDE,
            step = width / (a->queries > 1 ? a->queries - 1 : 1);
+    const int list = t->width ? 0 : 40 + LINE * (int)a->queries;
     char text[200];
-    begin(out, (int)(x + width) + 130, TOP + SIDE + 70, title);
+    begin(out, is_page, (int)(x + width) + 130, TOP + (list > SIDE + 60 ? list : SIDE + 60) + 10, title);
     snprintf(text, sizeof text, "decided: %s (truth: %s) after %u queries", task->classes.text[a->decided],
-             task->classes.text[truth], a->queries);
+             truth < task->classes.count ? task->classes.text[truth] : "not known", a->queries);
     put_text(out, MARGIN, 50, "fill=\"#444\"", text);
-    (t->width ? put_object : put_list)(out, t, object, a);
+    if (t->width)
+        put_object(out, t, object, a);
+    else
+        put_list(out, t, coding, object, a);
     put_frame(out, x, y, width, height, 100, "queries answered: what is believed after each");
     for (uint32_t k = 0; k < a->queries; k += a->queries / 10 + 1) {
         snprintf(text, sizeof text, "%u", k + 1);
@@ -149,6 +252,10 @@ void cli_picture_story(FILE *out, const char *title, const rfc_table *t, const r
         }
     }
     fputs("</svg>\n", out);
+    if (is_page) {
+        put_story_table(out, t, coding, task, object, a);
+        fputs("</body></html>\n", out);
+    }
 }
 
 /* ---- Maps of features ---- */
@@ -170,7 +277,11 @@ static void put_bars(FILE *out, const rfc_table *t, const cli_map *map, const ui
     for (uint32_t i = 0; i < count; i++) {
         double y = TOP + row * i;
         fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#0072b2\"/>\n", x, y,
-                max > 0 ? SIDE * map->value[shown[i]] / max : 0, row * .8);
+                max > 0 && !isnan(map->value[shown[i]]) ? (SIDE - 45) * map->value[shown[i]] / max : 0, row * .8);
+        snprintf(name, sizeof name, "%.3g", map->value[shown[i]]);
+        put_text(out, x + (max > 0 ? (SIDE - 45) * map->value[shown[i]] / max : 0) + 4, y + row * .7,
+                 row < 14 ? "font-size=\"8\" fill=\"#444\"" : "font-size=\"10\" fill=\"#444\"",
+                 isnan(map->value[shown[i]]) ? "category" : name);
         if (names)
             put_text(out, x - 5, y + row * .75,
                      row < 14 ? "text-anchor=\"end\" font-size=\"9\"" : "text-anchor=\"end\"",
@@ -208,11 +319,32 @@ static void put_cuts(FILE *out, double y, double width, const cli_cut *cuts, uns
     }
 }
 
-void cli_picture_maps(FILE *out, const char *title, const rfc_table *t, const cli_map *maps, unsigned count,
-                      const cli_cut *cuts, unsigned cut_count)
+static void put_feature_table(FILE *out, const rfc_table *t, const cli_map *maps, unsigned count, const uint32_t *order)
 {
-    int left = MARGIN + (t->width ? 0 : 60), width = left + (int)count * (SIDE + MARGIN),
-        height = TOP + SIDE + 40 + (cut_count ? 200 : 0);
+    char text[64];
+    fputs("<table><tr><th></th><th>feature</th>", out);
+    for (unsigned m = 0; m < count; m++) {
+        fputs("<th>", out);
+        put_escaped(out, maps[m].title);
+        fputs("</th>", out);
+    }
+    fputs("</tr>\n", out);
+    for (uint32_t i = 0; i < t->features && maps[0].value[order[i]] > 0; i++) {
+        fprintf(out, "<tr><td>%u</td><td>", i + 1);
+        put_escaped(out, rfc_table_feature(t, order[i], text, sizeof text));
+        fputs("</td>", out);
+        for (unsigned m = 0; m < count; m++)
+            fprintf(out, isnan(maps[m].value[order[i]]) ? "<td></td>" : "<td>%.6g</td>", maps[m].value[order[i]]);
+        fputs("</tr>\n", out);
+    }
+    fputs("</table>\n", out);
+}
+
+void cli_picture_maps(FILE *out, int is_page, const char *title, const rfc_table *t, const cli_map *maps,
+                      unsigned count, const cli_cut *cuts, unsigned cut_count, const uint32_t *order)
+{
+    int left = MARGIN + (t->width ? 0 : 60), width = left + (int)count * (SIDE + MARGIN), bar = t->width ? BAR + 24 : 0,
+        height = TOP + SIDE + bar + 40 + (cut_count ? 200 : 0);
     uint32_t shown[MOST_BARS], bars = t->features < MOST_BARS ? t->features : MOST_BARS;
     for (uint32_t j = 0, kept = 0; j < t->features; j++) { /* those with most, in order, unless all are shown */
         uint32_t at = kept < bars ? kept++ : bars;
@@ -224,16 +356,21 @@ void cli_picture_maps(FILE *out, const char *title, const rfc_table *t, const cl
         if (at < bars)
             shown[at] = j;
     }
-    begin(out, width, height, title);
+    begin(out, is_page, width, height, title);
     for (unsigned m = 0; m < count; m++) {
-        double x = left + (double)m * (SIDE + MARGIN);
+        double x = left + (double)m * (SIDE + MARGIN), max = largest(maps[m].value, t->features);
         put_text(out, x, TOP - 10, "", maps[m].title);
-        if (t->width)
-            put_cells(out, t, x, TOP, SIDE, maps[m].value, largest(maps[m].value, t->features));
-        else
+        if (t->width) {
+            put_cells(out, t, x, TOP, SIDE, maps[m].value, max, 1);
+            put_colour_bar(out, x, TOP + SIDE + 8, SIDE, max);
+        } else
             put_bars(out, t, &maps[m], shown, bars, x, m == 0);
     }
     if (cut_count)
-        put_cuts(out, TOP + SIDE + 40, width, cuts, cut_count);
+        put_cuts(out, TOP + SIDE + bar + 40, width, cuts, cut_count);
     fputs("</svg>\n", out);
+    if (is_page) {
+        put_feature_table(out, t, maps, count, order);
+        fputs("</body></html>\n", out);
+    }
 }

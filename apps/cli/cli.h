@@ -103,9 +103,6 @@ int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *val
 enum { CLI_REAL_TEXT = 32 };
 const char *cli_real_text(double value, char text[CLI_REAL_TEXT]);
 
-/* FNV-1a: the checksum of bytes that follow those of `hash`. */
-uint64_t cli_hash(uint64_t hash, const void *bytes, size_t count);
-
 /* The entry of `names` (ending in null) closest to `name` when it is close enough to be a slip, or null. */
 const char *cli_closest(const char *name, const char *const names[]);
 

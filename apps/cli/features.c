@@ -61,7 +61,8 @@ static const cli_option options[] = {
     {"keep", "N", "keep the N features asked most", NULL, CLI_U64, AT(keep), 1, RFC_FEATURES_MAX, NULL},
     {"out", "FILE", "write them, one per line, for 'classify --mask FILE'", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
     {"csv", "FILE", "write the ranking: feature, times asked, variance", NULL, CLI_TEXT, AT(csv), 0, 0, NULL},
-    {"plot", "FILE.svg", "draw how often features are asked beside their variance,\nand the error after each cut",
+    {"plot", "FILE",
+     "a .svg or .html: draw how often features are asked beside their variance,\nand the error after each cut",
      classify_set_plot, CLI_CUSTOM, 0, 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
@@ -86,8 +87,17 @@ typedef struct result {
     double seconds;
 } result;
 
-/* All shuffles with the features in `mask` (null: all); adds to the ranking where it is given. */
-static int run_all(const config *c, const classify_data *d, const uint8_t *mask, classify_ranking *r,
+static void take_part(classify_trial *t, int part)
+{
+    uint32_t *rows = t->order + (t->objects.rows - t->order), count = 0;
+    for (uint32_t i = (uint32_t)part; i < t->objects.count && t->objects.count > 1; i += 2)
+        rows[count++] = t->objects.rows[i];
+    t->objects.count = count ? count : t->objects.count;
+}
+
+/* All shuffles with the features in `mask` (null: all); adds to the ranking where it is given. Of two objects or more
+   the even ones are part 0, which ranks, and the odd ones part 1, which scores. */
+static int run_all(const config *c, const classify_data *d, int part, const uint8_t *mask, classify_ranking *r,
                    cli_progress *progress, result *out)
 {
     char error[300];
@@ -97,6 +107,7 @@ static int run_all(const config *c, const classify_data *d, const uint8_t *mask,
         int code = classify_trial_open(&c->shared, d, i, &trial);
         if (code != CLI_OK)
             return code;
+        take_part(&trial, part);
         rfc_outcome o = {.times_asked = r ? r->asked : NULL};
         trial.rules.mask = mask ? mask : trial.rules.mask;
         double start = cli_seconds();
@@ -125,6 +136,28 @@ static uint32_t kept_at(const config *c, unsigned cut, uint32_t features)
     return classify_ranking_kept(features, c->percentile[cut]);
 }
 
+/* Sorts the cuts by what they keep, most first, and leaves out those that keep as many as another. */
+static void sort_cuts(config *c, uint32_t features)
+{
+    unsigned distinct = 0;
+    for (unsigned i = 0; i < c->cuts; i++) {
+        const double percentile = c->percentile[i];
+        const uint64_t count = c->count[i];
+        const uint32_t kept = kept_at(c, i, features);
+        unsigned at = distinct;
+        while (at > 0 && kept_at(c, at - 1, features) <= kept)
+            at--;
+        if (at < distinct && kept_at(c, at, features) == kept)
+            continue;
+        memmove(c->percentile + at + 1, c->percentile + at, (distinct - at) * sizeof *c->percentile);
+        memmove(c->count + at + 1, c->count + at, (distinct - at) * sizeof *c->count);
+        c->percentile[at] = percentile;
+        c->count[at] = count;
+        distinct++;
+    }
+    c->cuts = distinct;
+}
+
 static int run_cuts(const config *c, const classify_data *d, const classify_ranking *r, const result *all,
                     cli_progress *progress, cli_cut *cuts)
 {
@@ -136,7 +169,7 @@ static int run_cuts(const config *c, const classify_data *d, const classify_rank
         uint32_t kept = kept_at(c, i, features);
         classify_ranking_mask(r, kept, d->mask, mask);
         if (kept < features)
-            code = run_all(c, d, mask, NULL, progress, &one);
+            code = run_all(c, d, 1, mask, NULL, progress, &one);
         else
             progress->before += c->shared.shuffles;
         cuts[i] = (cli_cut){kept, isnan(c->percentile[i]) ? 100 * (1 - (double)kept / features) : c->percentile[i],
@@ -144,6 +177,25 @@ static int run_cuts(const config *c, const classify_data *d, const classify_rank
     }
     free(mask);
     return code;
+}
+
+/* Variances in the data's units, squared; NaN for categories. */
+static void to_units(const classify_data *d, classify_ranking *r)
+{
+    for (uint32_t j = 0; j < d->train.features; j++) {
+        double sum = 0, squares = 0;
+        if (d->scaling == RFC_SCALE_SHARED) {
+            const double unit = rfc_coding_value(d->coding, j, 1) - rfc_coding_value(d->coding, j, 0);
+            r->variance[j] *= unit * unit;
+            continue;
+        }
+        for (uint32_t b = 0; b < 256; b++) { /* ranks are all as frequent */
+            const double x = rfc_coding_value(d->coding, j, (uint8_t)b);
+            sum += x;
+            squares += x * x;
+        }
+        r->variance[j] = squares / 256 - sum / 256 * (sum / 256);
+    }
 }
 
 /* ---- Output ---- */
@@ -190,10 +242,11 @@ static int write_plot(const config *c, const classify_data *d, const classify_ra
     if (out) {
         for (uint32_t j = 0; j < d->train.features; j++)
             asked[j] = (double)r->asked[j];
-        const cli_map maps[] = {{"how often it is asked", asked}, {"variance over the training set", r->variance}};
+        const cli_map maps[] = {{"how often it is asked", asked},
+                                {"variance over the training set, in its units", r->variance}};
         snprintf(title, sizeof title, "%.60s, task %s, method %s", classify_base_name(d->train.source), d->task.name,
                  classify_method_names[c->shared.method]);
-        cli_picture_maps(out, title, &d->train, maps, 2, cuts, c->cuts);
+        cli_picture_maps(out, cli_picture_is_page(c->shared.plot), title, &d->train, maps, 2, cuts, c->cuts, r->order);
         code = classify_finish(&c->shared, c->shared.plot, out);
         fprintf(stderr, "picture: %s\n", c->shared.plot);
     }
@@ -259,12 +312,18 @@ static int run(const config *c, const classify_data *d)
     result all;
     classify_ranking r;
     cli_cut cuts[MOST_CUTS] = {{0, 0, 0}};
-    cli_progress progress = {.what = "ranking", .start = cli_seconds(), .total = c->shared.shuffles * (1 + c->cuts)};
+    cli_progress progress = {.what = "ranking", .start = cli_seconds(), .total = c->shared.shuffles * (2 + c->cuts)};
     if (classify_ranking_make(&r, d->train.features) < 0)
         return cli_error("features: out of memory");
-    int code = run_all(c, d, NULL, &r, &progress, &all);
+    result ranked;
+    int code = run_all(c, d, 0, NULL, &r, &progress, &ranked);
+    if (code == CLI_OK)
+        code = run_all(c, d, 1, NULL, NULL, &progress, &all);
     if (code == CLI_OK) {
+        all.objects = ranked.objects; /* of which features were counted */
+        all.queries = ranked.queries;
         classify_ranking_sort(&r);
+        to_units(d, &r);
         code = run_cuts(c, d, &r, &all, &progress, cuts);
     }
     cli_progress_end(&progress);
@@ -294,7 +353,10 @@ int cli_features(int argc, char **argv)
     int code = classify_load(&c.shared, &data);
     if (code != CLI_OK)
         return code;
+    sort_cuts(&c, data.train.features);
     code = run(&c, &data);
+    if (code == CLI_OK)
+        classify_warn(&data);
     classify_free(&data);
     return code;
 }

@@ -141,6 +141,19 @@ static void put_band(const plot *d, const cli_panel *panel, int turn)
     fputs("\"/>\n", d->out);
 }
 
+/* Where the band has gaps, row by row. */
+static void put_gaps(const plot *d, const cli_panel *panel, int turn)
+{
+    const double length =
+        2 * CLI_WHOLE * d->picture->dash * (d->picture->right - d->picture->left) / (d->picture->x.high - d->picture->x.low);
+    for (size_t c = panel->column + CLI_GAPS; c < panel->column + CLI_PARAMETER_COLUMNS; c += 2)
+        for (size_t i = 0; i < d->series->count; i++)
+            if (isfinite(cli_series_at(d->series, i, c)))
+                fprintf(d->out, "<rect fill=\"#fff\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+                        row_x(d, i) - length / 2, row_y(d, panel, i, c + 1, turn), length,
+                        row_y(d, panel, i, c, turn) - row_y(d, panel, i, c + 1, turn));
+}
+
 /* A dash for each row; a line through their extremes where rows stand for several updates. */
 static void put_dashes(const plot *d, const cli_panel *panel)
 {
@@ -168,7 +181,7 @@ static void put_health(const plot *d, const cli_panel *panel)
         const double from = row_x(d, i), to = row_x(d, end < d->series->count ? end : end - 1), y = y_of(panel, level);
         if (level > RF_TRACKING)
             fprintf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", from, y,
-                    fmax(to - from, 2), panel->bottom - y, cli_health_colours[(int)level & 3]);
+                    fmax(to - from, 2), panel->bottom - y, cli_health_colours[cli_health_level(level)]);
     }
 }
 
@@ -194,8 +207,10 @@ static void put_panel(const plot *d, unsigned number)
         put_text(d->out, panel->axis.label[i], p->left - 8, y, "text-anchor=\"end\"");
     }
     fprintf(d->out, "<g clip-path=\"url(#c%u)\">\n", number);
-    for (int turn = panel->turn_first; panel->kind == CLI_PANEL_ESTIMATE && turn <= panel->turn_last; turn++)
+    for (int turn = panel->turn_first; panel->kind == CLI_PANEL_ESTIMATE && turn <= panel->turn_last; turn++) {
         put_band(d, panel, turn);
+        put_gaps(d, panel, turn);
+    }
     for (int turn = panel->turn_first; panel->kind == CLI_PANEL_ESTIMATE && turn <= panel->turn_last; turn++) {
         put_line(d, panel, panel->column + CLI_MEAN, turn, "mean");
         put_line(d, panel, panel->column + CLI_TRUTH, turn, "truth");
@@ -324,10 +339,10 @@ static void put_data(FILE *out, const cli_picture *p, const cli_series *s)
         "\"thinned\":%d,\"name\":\"%s\"",
         p->left, p->right, p->x.low, p->x.high, s->per_row > 1, p->x_name);
     fputs(",\n\"states\":[", out);
-    for (int h = 0; h < 4; h++)
+    for (int h = 0; h < CLI_HEALTHS; h++)
         fprintf(out, "%s\"%s\"", h ? "," : "", rf_health_name((rf_health)h));
     fputs("],\"colours\":[", out);
-    for (int h = 0; h < 4; h++)
+    for (int h = 0; h < CLI_HEALTHS; h++)
         fprintf(out, "%s\"%s\"", h ? "," : "", cli_health_colours[h]);
     fputs("]", out);
     put_curve(out, s, "x", p->x_column, 13);

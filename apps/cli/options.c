@@ -105,13 +105,6 @@ int cli_parse_real(const char *text, double low, double high, double *value, cha
     return 0;
 }
 
-uint64_t cli_hash(uint64_t hash, const void *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
-    return hash;
-}
-
 int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size)
 {
     char *end;
@@ -307,7 +300,7 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i] + 2, *equals = strchr(argv[i], '=');
         size_t length = strncmp(argv[i], "--", 2) != 0 ? 0 : equals ? (size_t)(equals - name) : strlen(name);
-        const int is_bare = argv[i][0] != '-';
+        const int is_bare = argv[i][0] != '-' || argv[i][1] == '\0'; /* '-' is standard input */
         const cli_option *option = length || is_bare ? cli_option_find(usage->options, name, length) : NULL;
         if (!option) {
             unknown(usage, argv[i]);

@@ -56,6 +56,28 @@ static void json_settings(cli_json *json, const rf_description *description, con
     cli_json_list_end(json);
 }
 
+/* Where a parameter has several. */
+static void json_modes(cli_json *json, const rf_description *description, const rf_step *s)
+{
+    int any = 0;
+    for (unsigned i = 0; i < s->dim && s->belief && s->belief->kind->modes; i++) {
+        rf_mode modes[RF_MODES_MAX];
+        const int is_one = s->belief->kind->modes(s->belief, i, modes) < 2;
+        const unsigned count = is_one ? 0 : rf_belief_modes(s->belief, i, modes);
+        for (unsigned k = 0; k < count; k++) {
+            if (!any++)
+                cli_json_list(json, "modes");
+            cli_json_item(json);
+            cli_json_text(json, "of", description->parameter[i].name);
+            cli_json_real(json, "share", modes[k].share);
+            cli_json_real(json, "low", modes[k].low);
+            cli_json_real(json, "high", modes[k].high);
+        }
+    }
+    if (any)
+        cli_json_list_end(json);
+}
+
 static void json_step(FILE *out, const rf_description *description, const rf_step *s)
 {
     cli_json json;
@@ -86,6 +108,7 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
             }
         cli_json_list_end(&json);
     }
+    json_modes(&json, description, s);
     json_settings(&json, description, s->setting);
     cli_json_real(&json, "outcome", s->outcome);
     cli_json_whole(&json, "records", s->records);

@@ -17,7 +17,9 @@ enum {
 };
 
 /* From light to dark, for those who see or print no colours. */
-const char *const cli_health_colours[4] = {"#ffffff", "#dba51c", "#c8641e", "#40002a"};
+const char *const cli_health_colours[CLI_HEALTHS] = {"#ffffff", "#dba51c", "#c8641e", "#701050", "#10104a"};
+
+unsigned cli_health_level(double health) { return health >= RF_FAULT ? RF_FAULT : health > 0 ? (unsigned)health : 0; }
 
 typedef cli_range range;
 
@@ -223,7 +225,7 @@ static void add_estimate(cli_picture *p, const cli_series *s, unsigned i, double
 {
     const rf_parameter *description = &s->description->parameter[i];
     range r = nothing;
-    for (size_t which = 0; which < CLI_PARAMETER_COLUMNS; which++) {
+    for (size_t which = 0; which < CLI_GAPS; which++) {
         range part = range_of(s, cli_series_parameter(i, which));
         r = extended(extended(r, part.low), part.high);
     }
@@ -258,9 +260,9 @@ static void add_key(cli_picture *p, cli_key_kind kind, const char *text)
 
 static void add_keys(cli_picture *p, const cli_series *s)
 {
-    int seen[4] = {0}, is_known = 0;
+    int seen[CLI_HEALTHS] = {0}, is_known = 0;
     for (size_t i = 0; i < s->count; i++) {
-        seen[(int)cli_series_at(s, i, CLI_HEALTH) & 3] = 1;
+        seen[cli_health_level(cli_series_at(s, i, CLI_HEALTH))] = 1;
         for (unsigned k = 0; k < p->panels && p->panel[k].kind == CLI_PANEL_ESTIMATE; k++)
             is_known |= isfinite(cli_series_at(s, i, p->panel[k].column + CLI_TRUTH)) != 0;
     }
@@ -268,7 +270,7 @@ static void add_keys(cli_picture *p, const cli_series *s)
     add_key(p, CLI_KEY_BAND, "95 % band");
     if (is_known)
         add_key(p, CLI_KEY_TRUTH, "truth");
-    for (int h = RF_SUSPICIOUS; h <= RF_LOST; h++)
+    for (int h = RF_SUSPICIOUS; h <= RF_FAULT; h++)
         if (seen[h])
             add_key(p, (cli_key_kind)(CLI_KEY_SUSPICIOUS + h - RF_SUSPICIOUS), rf_health_name((rf_health)h));
     if (cli_series_at(s, s->count - 1, CLI_RESTARTS) > 0)
@@ -310,7 +312,7 @@ int cli_picture_lay(cli_picture *p, const cli_series *s)
         add_estimate(p, s, i, heights[shown]);
     if (range_of(s, CLI_HEALTH).high > RF_TRACKING) {
         cli_panel *panel = add_panel(p, CLI_PANEL_HEALTH, CLI_HEALTH, "", 18);
-        panel->axis = (cli_axis){.high = RF_LOST, .ticks = 1, .tick = {1.5}, .label = {"health"}};
+        panel->axis = (cli_axis){.high = RF_FAULT, .ticks = 1, .tick = {0.5 * RF_FAULT}, .label = {"health"}};
     }
     for (unsigned i = 0; i < s->description->settings; i++)
         add_dashes(p, s, cli_series_setting(s, i), s->description->setting[i].name, s->description->settings > 4 ? 63 : 70);

@@ -9,7 +9,8 @@ enum {
     CLI_ESTIMATES_MAX = 4, /* parameters that are shown */
     CLI_PANELS_MAX = CLI_ESTIMATES_MAX + 1 + RF_DESCRIBED_MAX + 2,
     CLI_TICKS_MAX = 16,
-    CLI_KEYS_MAX = 7,
+    CLI_KEYS_MAX = 8,
+    CLI_HEALTHS = RF_FAULT + 1,
     CLI_CAPTION_MAX = 512,
     CLI_PICTURE_ROWS = 2000 /* of a series are enough for the picture's width */
 };
@@ -41,6 +42,7 @@ typedef enum cli_key_kind {
     CLI_KEY_SUSPICIOUS,
     CLI_KEY_RECOVERING,
     CLI_KEY_LOST,
+    CLI_KEY_FAULT,
     CLI_KEY_RESTART
 } cli_key_kind;
 
@@ -64,6 +66,8 @@ typedef struct cli_picture {
     cli_key key[CLI_KEYS_MAX];
 } cli_picture;
 
+#define CLI_WHOLE 1.26 /* times a dash is the whole width of a row */
+
 /* Returns 0, or -1 when there is nothing to show: no finite estimate. */
 int cli_picture_lay(cli_picture *p, const cli_series *s);
 
@@ -83,6 +87,8 @@ double cli_axis_at(const cli_axis *axis, double value);
    some are left out. */
 void cli_plain(const char *text, size_t limit, char out[CLI_CAPTION_MAX]);
 
-extern const char *const cli_health_colours[4];
+/* By the state of health, as columns of a series have it. */
+extern const char *const cli_health_colours[CLI_HEALTHS];
+unsigned cli_health_level(double health);
 
 #endif

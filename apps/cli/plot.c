@@ -147,7 +147,7 @@ static void put_health(FILE *script, const cli_picture *p, const cli_series *s)
             fprintf(script, "%.14g %.14g %g 0x%s\n", cli_series_at(s, i, p->x_column) - p->dash,
                     fmax(end < s->count ? cli_series_at(s, end, p->x_column) - p->dash : 0,
                          cli_series_at(s, end - 1, p->x_column) + p->dash),
-                    level, cli_health_colours[(int)level & 3] + 1);
+                    level, cli_health_colours[cli_health_level(level)] + 1);
     }
     fputs("END\n", script);
 }
@@ -187,7 +187,7 @@ static void put_key(FILE *script, const cli_picture *p, const cli_key *key, int 
                                           : cli_health_colours[key->kind - CLI_KEY_SUSPICIOUS + RF_SUSPICIOUS]);
 }
 
-static void put_estimate(FILE *script, const cli_panel *panel, size_t count, int has_restarts)
+static void put_estimate(FILE *script, const cli_panel *panel, double dash, size_t count, int has_restarts)
 {
     const unsigned c = column_of(panel->column);
     const char *lines = count <= 60 ? "linespoints pt 7 ps 0.4" : "lines";
@@ -195,6 +195,12 @@ static void put_estimate(FILE *script, const cli_panel *panel, size_t count, int
             "plot for [k=%d:%d] $run using 1:(held($%u - k*%.15g)):(held($%u - k*%.15g)) with filledcurves "
             "lc rgb '#c9dff0', ",
             panel->turn_first, panel->turn_last, c + CLI_LOW, panel->period, c + CLI_HIGH, panel->period);
+    for (unsigned gap = c + CLI_GAPS; gap < c + CLI_PARAMETER_COLUMNS; gap += 2)
+        fprintf(script,
+                "for [k=%d:%d] $run using 1:(held($%u - k*%.15g)):($1 - %.9g):($1 + %.9g):(held($%u - k*%.15g)):(held($%u - "
+                "k*%.15g)) with boxxyerror fs solid noborder lc rgb '#ffffff', ",
+                panel->turn_first, panel->turn_last, gap, panel->period, dash, dash, gap, panel->period, gap + 1,
+                panel->period);
     fprintf(script, "for [k=%d:%d] $run using 1:($%u - k*%.15g) with %s lw 2.4 lc rgb '#0060a0', ", panel->turn_first,
             panel->turn_last, c + CLI_MEAN, panel->period, lines);
     fprintf(script, "for [k=%d:%d] $run using 1:($%u - k*%.15g) with lines lw 1.2 dt (8,5) lc rgb '#000000'",
@@ -244,7 +250,7 @@ static void put_panel(FILE *script, const cli_picture *p, const cli_panel *panel
     put_ticks(script, "x", &p->x, panel == &p->panel[p->panels - 1]);
     put_label(script, p, 2, panel->name, 16, (panel->top + panel->bottom) / 2, "center rotate");
     if (panel->kind == CLI_PANEL_ESTIMATE)
-        put_estimate(script, panel, s->count, has_restarts);
+        put_estimate(script, panel, CLI_WHOLE * p->dash, s->count, has_restarts);
     else if (panel->kind == CLI_PANEL_HEALTH)
         fputs("unset grid; plot $health using 1:(0):1:2:(0):3:4 with boxxyerror fs solid noborder lc rgb variable; "
               "set grid ytics\n",

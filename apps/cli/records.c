@@ -552,4 +552,4 @@ rf_record cli_record_told(const cli_record *r)
     return told;
 }
 
-uint64_t cli_record_batch(const cli_record *r) { return r->has_batch ? cli_hash(1, r->batch, strlen(r->batch)) | 1 : 0; }
+uint64_t cli_record_batch(const cli_record *r) { return r->has_batch ? rf_hash(1, r->batch, strlen(r->batch)) | 1 : 0; }

@@ -44,6 +44,12 @@ static void absorb(const cli_series *s, double *pair, const double *row)
         absorb_extremes(&pair[c + CLI_MEAN], &second[c + CLI_MEAN], row[c + CLI_MEAN]);
         pair[c + CLI_LOW] = second[c + CLI_LOW] = fmin(second[c + CLI_LOW], row[c + CLI_LOW]);
         pair[c + CLI_HIGH] = second[c + CLI_HIGH] = fmax(second[c + CLI_HIGH], row[c + CLI_HIGH]);
+        for (size_t g = c + CLI_GAPS; g < c + CLI_PARAMETER_COLUMNS; g += 2) { /* that all rows have */
+            const double bottom = second[g] >= row[g] ? second[g] : row[g], top = second[g + 1] <= row[g + 1] ? second[g + 1] : row[g + 1];
+            const int is_gap = !isnan(second[g]) && bottom < top;
+            pair[g] = second[g] = is_gap ? bottom : NAN;
+            pair[g + 1] = second[g + 1] = is_gap ? top : NAN;
+        }
     }
     for (size_t c = settings; c < width; c++)
         absorb_extremes(&pair[c], &second[c], row[c]);
@@ -68,6 +74,18 @@ static size_t condense(const cli_series *s, const double *from, size_t count, si
 /* What can be drawn: numbers of sizes whose differences and ratios are finite. */
 static double drawable(double value) { return fabs(value) <= 1e100 ? (fabs(value) < 1e-100 ? 0 : value) : NAN; }
 
+static void fill_gaps(const rf_step *step, unsigned parameter, double turn, double *gaps)
+{
+    rf_mode modes[RF_MODES_MAX];
+    const int is_known = step->belief && step->belief->kind->modes && step->belief->kind->modes(step->belief, parameter, modes) > 1;
+    const unsigned count = is_known ? rf_belief_modes(step->belief, parameter, modes) : 1;
+    for (unsigned k = 0; k < CLI_GAPS_MAX; k++) {
+        const int is_gap = k + 1 < count && modes[k].high < modes[k + 1].low;
+        gaps[2 * k] = is_gap ? drawable(modes[k].high) + turn : NAN;
+        gaps[2 * k + 1] = is_gap ? drawable(modes[k + 1].low) + turn : NAN;
+    }
+}
+
 static void fill(cli_series *s, const rf_step *step, double time, double *row)
 {
     row[CLI_STEP] = (double)step->step;
@@ -90,6 +108,7 @@ static void fill(cli_series *s, const rf_step *step, double time, double *row)
         row[CLI_MEAN] = mean + s->turn[i];
         row[CLI_LOW] = drawable(step->low[i]) + s->turn[i];
         row[CLI_HIGH] = drawable(step->high[i]) + s->turn[i];
+        fill_gaps(step, i, s->turn[i], row + CLI_GAPS);
     }
     for (unsigned i = 0; i < s->description->settings; i++)
         row[i] = drawable(step->setting[i]);

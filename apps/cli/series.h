@@ -6,10 +6,11 @@
 
 #include "rejfilt/session.h"
 
-/* Columns. Each parameter has four, from CLI_PARAMETERS on; then each setting has one. What is unknown,
-   or larger than 1e100, is NaN. */
+/* Columns. Each parameter has some, from CLI_PARAMETERS on; then each setting has one. What is unknown,
+   or larger than 1e100, is NaN. Gaps are where nothing is believed to be, between low and high: from CLI_GAPS on, the
+   bottom and the top of each. */
 enum { CLI_STEP, CLI_TIME, CLI_ACCEPTANCE, CLI_OUTCOME, CLI_LOSS, CLI_HEALTH, CLI_RESTARTS, CLI_PARAMETERS };
-enum { CLI_TRUTH, CLI_MEAN, CLI_LOW, CLI_HIGH, CLI_PARAMETER_COLUMNS };
+enum { CLI_TRUTH, CLI_MEAN, CLI_LOW, CLI_HIGH, CLI_GAPS, CLI_GAPS_MAX = 3, CLI_PARAMETER_COLUMNS = CLI_GAPS + 2 * CLI_GAPS_MAX };
 
 typedef struct cli_series {
     const char *title;           /* e.g. "precession, 100 attempts per update, seed 1" */

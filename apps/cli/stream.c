@@ -34,15 +34,6 @@ typedef struct stream {
 
 /* ---- Checkpoints ---- */
 
-/* What identifies the records so far: resumed on the same file, they are passed over. */
-static uint64_t hash_record(uint64_t hash, const rf_record *r, unsigned settings)
-{
-    double values[RF_DESCRIBED_MAX + 2] = {isnan(r->outcome) ? 0.5 : r->outcome, isnan(r->time) ? 0 : r->time};
-    for (unsigned i = 0; i < settings; i++)
-        values[2 + i] = isnan(r->setting[i]) ? 0.25 : r->setting[i];
-    return cli_hash(hash, values, (2 + settings) * sizeof *values);
-}
-
 enum { HEAD = 4 * 8 }; /* fingerprint, position, updates, hash */
 
 /* A line is in the output before it is in the checkpoint. */
@@ -96,7 +87,7 @@ static int pass_over(stream *s)
         int got = cli_records_next(s->source.records, &record);
         const rf_record told = cli_record_told(&record);
         if (got == CLI_RECORD)
-            hash = hash_record(hash, &told, settings);
+            hash = rf_record_hash(hash, &told, settings);
         else if (got != CLI_RECORD_BAD)
             break;
     }
@@ -211,7 +202,7 @@ static int is_due(stream *s)
 static void take_note(stream *s)
 {
     for (uint32_t k = 0; k < s->batch.count; k++)
-        s->hash = hash_record(s->hash, &s->batch.record[k], s->config->run.config.description.settings);
+        s->hash = rf_record_hash(s->hash, &s->batch.record[k], s->config->run.config.description.settings);
     s->position += s->batch.count;
 }
 

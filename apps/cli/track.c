@@ -178,8 +178,13 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
     char title[160], error[300];
     const rf_description *description = &c->run.config.description;
     watcher w = {.c = c, .description = description, .format = (cli_format)c->format, .series = {.title = title, .description = description}};
-    snprintf(title, sizeof title, "%s, %u attempts per update%s%s%s, seed %llu", description->name, c->run.config.attempts,
-             c->run.config.design ? ", design " : "", c->run.config.design ? c->run.config.design : "", c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
+    char how[64];
+    if (strcmp(c->run.config.belief, "gaussian") == 0)
+        snprintf(how, sizeof how, "%u attempts per update", c->run.config.attempts);
+    else
+        snprintf(how, sizeof how, "belief %.40s", c->run.config.belief);
+    snprintf(title, sizeof title, "%s, %s%s%s%s, seed %llu", description->name, how, c->run.config.design ? ", design " : "",
+             c->run.config.design ? c->run.config.design : "", c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to what it pipes */
     if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask && !is_mpi)
         w.view = cli_view_open(stdout, title, description, c->simulate ? c->run.steps : 0);

@@ -282,26 +282,22 @@ static int check_combination(const cli_track_config *c)
 
 /* ---- Back to a file ---- */
 
-/* Everything that decides what is computed; with `all`, also how it is run and shown. */
-static void print_config(const cli_track_config *c, int all, FILE *out)
+/* Everything that decides what is computed, and how it is run and shown. */
+static void print_config(const cli_track_config *c, FILE *out)
 {
-    static const char *const aside[] = {"engine", "data", "state", "state-every", "state-durable", "format", "plot", "pace", "skip-bad", "ask", "simulate", "steps", "trials", "truth", "true-drift", "jump", "outage", "flips", "contrast", "true-t2", "summary", "passes", NULL};
     const rf_description *description = &c->run.config.description;
     char text[4096];
     fprintf(out, "[run]\n");
     for (const cli_option *o = options; o->name; o++) {
-        int is_aside = 0;
-        for (int i = 0; aside[i]; i++)
-            is_aside |= strcmp(o->name, aside[i]) == 0;
         cli_option_print(o, c, text, sizeof text);
         if (strcmp(o->name, "design") == 0)
             snprintf(text, sizeof text, "%s", c->run.config.design ? c->run.config.design : "given");
         const int is_default = strcmp(o->name, "anchors") == 0 && c->run.config.anchor_every < 0;
         const int is_world = o->offset == AT(truth) || o->offset == AT(true_drift) || o->offset == AT(jump) || o->offset == AT(outage);
-        for (const char *const *item = (const char *const *)(const void *)((const char *)c + o->offset); all && is_world && o->kind == CLI_LIST && *item; item++)
+        for (const char *const *item = (const char *const *)(const void *)((const char *)c + o->offset); is_world && o->kind == CLI_LIST && *item; item++)
             fprintf(out, "%s = %s\n", o->name, *item);
         const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || (strcmp(o->name, "true-t2") == 0 && c->true_t2 == 0) || strcmp(o->name, "print-config") == 0 || !o->name[0];
-        if (*text && (all || !is_aside) && !is_default && !without)
+        if (*text && !is_default && !without)
             fprintf(out, "%s = %s\n", o->name, text);
     }
     char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT];
@@ -333,19 +329,11 @@ const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY
 
 uint64_t cli_track_fingerprint(const cli_track_config *c)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return 0;
-    print_config(c, 0, out);
-    fclose(out);
-    uint64_t hash = cli_hash(0xcbf29ce484222325u, text, size);
-    free(text);
+    uint64_t hash = rf_config_fingerprint(&c->run.config, c->run.batch);
     FILE *source = strchr(c->model, '.') || strchr(c->model, '/') ? fopen(c->model, "r") : NULL;
     char part[4096];
     for (size_t got; source && (got = fread(part, 1, sizeof part, source)) > 0;) /* a model's own file is part of it */
-        hash = cli_hash(hash, part, got);
+        hash = rf_hash(hash, part, got);
     if (source)
         fclose(source);
     return hash;
@@ -374,6 +362,6 @@ int cli_track_configure(cli_track_config *c, int argc, char **argv)
     if (resolve(c) != CLI_OK || check_combination(c) != CLI_OK)
         return -1;
     if (c->print_config)
-        print_config(c, 1, stdout);
+        print_config(c, stdout);
     return !c->print_config;
 }

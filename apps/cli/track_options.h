@@ -40,7 +40,7 @@ const char *cli_health_word(const rf_step *step);
 extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3];
 
 /* Why an update was refused: the status in words, and what the engine has to say to it, in `text`, which is returned. */
-enum { CLI_WHY = 320 };
+enum { CLI_WHY = 2304 };
 const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY]);
 
 /* A checksum of all that decides what a run computes. */

@@ -40,18 +40,19 @@ enum {
 
 typedef struct glyphs {
     const char *rule, *tick, *band, *estimate, *truth, *band_name, *plus_minus;
-    const char *levels[8], *health[4];
+    const char *levels[8], *health[CLI_HEALTHS];
 } glyphs;
 
 static const glyphs unicode = {
-    "│", "┤", "░", "●", "─", " 95 %", "±", {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, {" ", "▂", "▅", "█"}};
+    "│", "┤", "░", "●", "─", " 95 %", "±", {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, {" ", "▂", "▅", "█", "×"}};
 static const glyphs ascii = {
-    "|", "+", ":", "o", "-", " 95 %", "+-", {"_", ".", "-", "~", "=", "+", "*", "#"}, {" ", "?", "^", "!"}};
+    "|", "+", ":", "o", "-", " 95 %", "+-", {"_", ".", "-", "~", "=", "+", "*", "#"}, {" ", "?", "^", "!", "x"}};
 
-typedef enum ink { PLAIN, DIM, BAND, ESTIMATE, TRUTH, TRACKING, SUSPICIOUS, RECOVERING, LOST } ink;
+typedef enum ink { PLAIN, DIM, BAND, ESTIMATE, TRUTH, TRACKING, SUSPICIOUS, RECOVERING, LOST, FAULT } ink;
 static const char *const colours[] = {"\033[0m",         "\033[38;5;245m", "\033[38;5;67m",
                                       "\033[1;38;5;33m", "\033[38;5;208m", "\033[38;5;34m",
-                                      "\033[38;5;178m",  "\033[38;5;202m", "\033[1;38;5;196m"};
+                                      "\033[38;5;178m",  "\033[38;5;202m", "\033[1;38;5;196m",
+                                      "\033[1;38;5;199m"};
 
 struct cli_view {
     FILE *out;
@@ -376,7 +377,7 @@ static void put_rates(cli_view *v)
         end--;
     for (size_t c = 0; c < end; c++) {
         put_ink(v, (ink)(TRACKING + cells[c].health));
-        put(v, v->glyphs->health[cells[c].health & 3]);
+        put(v, v->glyphs->health[cli_health_level(cells[c].health)]);
     }
     end_line(v, AXIS_WIDTH + (int)end, false);
     put_ink(v, DIM);
@@ -430,7 +431,7 @@ static void put_field(cli_view *v, int *taken, const char *format, ...)
 
 static void put_health(cli_view *v, int *taken)
 {
-    const unsigned state = v->last.health & 3u, restarts = v->last.restarts;
+    const unsigned state = cli_health_level((double)v->last.health), restarts = v->last.restarts;
     const char *word = state == RF_LOST ? "lost" : cli_health_word(&v->last);
     put_ink(v, (ink)(TRACKING + state));
     if (restarts > 0)

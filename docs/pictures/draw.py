@@ -131,10 +131,34 @@ plot $rows using 2:0:ytic(1) with points pt 7 ps 1.1 lc "{BLUE}" title "median",
 """, "820,340")
 
 
+def trust():
+    """A jump, and a detector that is stuck for a while: what is believed, and what health says of it."""
+    worlds = (("the frequency jumps by 0.65", ["--jump", "0.65@150"]), ("the detector is stuck at 0 for 100 measurements", ["--outage", "0@150+100"]))
+    states = {"suspicious": "#dba51c", "recovering": "#c8641e", "lost": "#701050", "fault": "#10104a"}
+    script = "set multiplot; set xrange [100:300]; set yrange [0:3]; set lmargin 9; set rmargin 2; set ytics 1; held(y) = y < 0 ? 0 : y > 3 ? 3 : y\n"
+    for number, (title, options) in enumerate(worlds):
+        lines = track("--simulate", "--steps", 301, "--seed", 5, *options)
+        rows = [(line["step"], *(f"{line['parameters'][0][name]:.4g}" for name in ("mean", "low", "high", "truth"))) for line in lines[100:]]
+        script += block(f"run{number}", rows)
+        for name in states:
+            stretches = []
+            for step in (line["step"] for line in lines[100:] if line["health"] == name):
+                begin = stretches.pop()[0] if stretches and stretches[-1][1] == step - 0.5 else step - 0.5
+                stretches.append((begin, step + 0.5, 0, 0.18))
+            script += block(f"{name}{number}", stretches or [("NaN",) * 4])
+        bars = ", ".join(f'${name}{number} using 1:(0):1:2:3:4 with boxxyerror fs solid noborder lc "{colour}" title "{name}"' for name, colour in states.items())
+        script += f"""set origin 0,{0.52 - 0.52 * number}; set size 1,{0.46 + 0.02 * number}; set title "{title}"; set ylabel "frequency" offset 1,0
+{'set xlabel "measurement"; unset key' if number else 'set key outside top center horizontal'}
+plot $run{number} using 1:(held($3)):(held($4)) with filledcurves fs solid lc "#c9dff0" title "95 %", $run{number} using 1:2 with lines lw 2 lc "{BLUE}" title "estimate", \\
+  $run{number} using 1:5 with lines lw 1.2 dt 2 lc "#000000" title "truth", {bars}
+"""
+    gnuplot("trust.svg", script, "820,620")
+
+
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     BUILD = pathlib.Path(sys.argv[1]).resolve()
-    for picture in [globals()[name] for name in sys.argv[2:]] or (update, fringe, attempts, kappa, designs):
+    for picture in [globals()[name] for name in sys.argv[2:]] or (update, fringe, attempts, kappa, designs, trust):
         picture()

@@ -60,6 +60,14 @@ typedef struct rf_belief {
     double live;                /* nats lost by its shape that still matter; 0 for kinds that lose none */
 } rf_belief;
 
+/* A part of what is believed of one parameter that lies apart from the others. */
+typedef struct rf_mode {
+    double share;     /* of the probability */
+    double low, high; /* 95 % of it lie between them */
+} rf_mode;
+
+enum { RF_MODES_MAX = 8 };
+
 /* What a belief is opened with. */
 typedef struct rf_belief_setup {
     const rf_problem *problem; /* what is unknown */
@@ -103,6 +111,9 @@ struct rf_belief_kind {
      * mean. */
     double (*quantile)(const rf_belief *belief, unsigned parameter, double p);
 
+    /* OPTIONAL: up to RF_MODES_MAX modes of a parameter, from below, to modes[]; how many. Without it there is one. */
+    unsigned (*modes)(const rf_belief *belief, unsigned parameter, rf_mode modes[]);
+
     /* Multiplies the standard deviation of each parameter by its factor > 0; of a mixture, of each Gaussian where it is. */
     rf_status (*stretch)(rf_belief *belief, const double factor[]);
 
@@ -144,6 +155,10 @@ RF_API rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setu
 RF_API void rf_belief_close(rf_belief *belief);
 /* Makes `to` what `from` is. Both were opened alike. */
 RF_API void rf_belief_copy(rf_belief *to, const rf_belief *from);
+
+/* The modes of a parameter, in natural units, to modes[RF_MODES_MAX], from below; how many: 1 where it is of one piece, and
+   where its kind does not know better. */
+RF_API unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[]);
 
 /* Makes it one about this problem, after its bytes were copied from elsewhere. */
 RF_API void rf_belief_move(rf_belief *belief, const rf_problem *problem);

@@ -465,7 +465,7 @@ RF_FN double rf64_uniform(uint32_t word) { return (double)(int32_t)(word >> 1) *
 /* Two independent standard normals from two words (Box and Muller). |z| reaches 6.66. In float to
    2e-6, which is what attempts use in both precisions, for they round to 1/8192. */
 RF_FN void rf32_normal_pair(uint32_t radius, uint32_t angle, float *z0, float *z1) {
-    float s, c, r = rf32_sqrt(rf32_minus_2_log(rf32_uniform(radius)));
+    float s, c, r = rf_sqrt_normal(rf32_minus_2_log(rf32_uniform(radius)));
     rf32_circle(angle, &s, &c);
     *z0 = r * c;
     *z1 = r * s;

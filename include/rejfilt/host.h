@@ -27,6 +27,7 @@ typedef struct rf_model {
    simd[:TARGET]  vector lanes; TARGET is baseline, avx2 or avx512, by default the best this CPU has
    threads[:N]    simd on N threads, by default one per CPU
    mpi[:E]        engine E (threads by default) on every rank of an MPI job
+   cuda[:DEVICE]  an NVIDIA GPU; models without a source run on threads
    paranoid[:E]   engine E (serial by default), checking everything it is given and gives
    For a seed, all give the same bits. */
 
@@ -64,6 +65,10 @@ RF_API int rf_engine_share(const rf_engine *engine, void *bytes, size_t count);
 RF_API const rf_model *rf_model_find(const char *name);
 /* Built-in model number `index`, or null past the last. */
 RF_API const rf_model *rf_model_at(unsigned index);
+
+/* Does the description say what a model must? `can_simulate`: there is a function for outcomes that are real numbers. 0, or -1 with
+   a one-line message in `error`, which begins with `name`. */
+RF_API int rf_description_check(const rf_description *description, int can_simulate, const char *name, char *error, size_t size);
 
 /* A model from a C source file (see model.h), compiled with the system's compiler and kept in a cache.
    Null with a message in `error` (the compiler's own words where it refused). Stays loaded. */

@@ -15,7 +15,7 @@ RF_FN rf_words rf_philox(rf_words counter, uint64_t key)
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
     uint32_t c0 = counter.word[0], c1 = counter.word[1], c2 = counter.word[2], c3 = counter.word[3];
     for (int round = 0; round < 10; round++) {
-        uint64_t a = (uint64_t)c0 * 0xD2511F53u, b = (uint64_t)c2 * 0xCD9E8D57u;
+        uint64_t a = rf_multiply(c0, 0xD2511F53u), b = rf_multiply(c2, 0xCD9E8D57u);
         c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
         c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
         c1 = (uint32_t)b;
@@ -44,6 +44,13 @@ RF_FN rf_words rf_draw(uint64_t seed, uint32_t update, uint32_t index, uint32_t 
 {
     rf_words counter = {{index, block, update, purpose}};
     return rf_philox(counter, seed);
+}
+
+/* The seed of number `index` of several with one seed. */
+RF_FN uint64_t rf_seed_of(uint64_t seed, uint32_t index)
+{
+    const rf_words w = rf_draw(seed, index, 0, 0, RF_FOR_USER);
+    return (uint64_t)w.word[1] << 32 | w.word[0];
 }
 
 #endif

@@ -88,20 +88,31 @@ typedef enum rf_sampler {
 
 /* What a firmware does without is a constant there, and the code for it is gone: with RF_DIM_MAX 1 the number of
    parameters, and models that have no `likelihood`; with RF_NO_LATTICE the sampler (the lattice is 8 KB of table, and weights are summed in double). */
+#ifndef RF_DIM
 #define RF_DIM(dim) (RF_DIM_MAX == 1 ? 1u : (unsigned)(dim))
+#endif
 #define RF_BLOCKS (RF_DIM_MAX > 1)
 #if defined(RF_NO_LATTICE)
 #define RF_SAMPLER_LAST RF_REJECT
 #else
 #define RF_SAMPLER_LAST RF_WEIGHT
 #endif
+#ifndef RF_SAMPLER
 #define RF_SAMPLER(sampler) (RF_SAMPLER_LAST == RF_REJECT ? RF_REJECT : (sampler))
+#endif
 
 /* What becomes of attempts. */
 typedef struct rf_counts {
     uint32_t accepted; /* attempts that were accepted */
     uint32_t above;    /* attempts with a likelihood above κ */
 } rf_counts;
+
+/* Where a model's source is, for engines that compile it themselves. */
+typedef struct rf_source {
+    const char *file;    /* its path; or a name without slashes: a model that comes with the library */
+    const char *options; /* of the compiler, with blanks between them */
+    const char *key;     /* names what the file, and what it includes, said when it was compiled here; "": nothing but the library's */
+} rf_source;
 
 /* Magnitudes the filter works with, whose squares are representable; and the spacing of numbers from 1 to 2. */
 #define RF32_LIMIT 0x1p60f
@@ -301,9 +312,10 @@ typedef struct rf32_engine {
 
 /* The loop over attempts, and one over likelihoods, with one model's functions inlined, compiled for one target. */
 struct rf32_kernel {
-    const char *target; /* "baseline", "avx2", "avx512"; or "native", this machine; null ends a list */
-    rf32_run *run;      /* an engine's operation */
-    rf32_block *block;  /* OPTIONAL: the likelihood of many candidates, the same bits as one after the other */
+    const char *target;      /* "baseline", "avx2", "avx512"; "native", this machine; "source"; null ends a list */
+    rf32_run *run;           /* an engine's operation; of "source" none, */
+    rf32_block *block;       /* OPTIONAL: the likelihood of many candidates, the same bits as one after the other */
+    const rf_source *source; /* of "source" alone */
 };
 
 /* One attempt after the other through the model's `likelihood`. What a null engine means. */
@@ -574,9 +586,10 @@ typedef struct rf64_engine {
 
 /* The loop over attempts, and one over likelihoods, with one model's functions inlined, compiled for one target. */
 struct rf64_kernel {
-    const char *target; /* "baseline", "avx2", "avx512"; or "native", this machine; null ends a list */
-    rf64_run *run;      /* an engine's operation */
-    rf64_block *block;  /* OPTIONAL: the likelihood of many candidates, the same bits as one after the other */
+    const char *target;      /* "baseline", "avx2", "avx512"; "native", this machine; "source"; null ends a list */
+    rf64_run *run;           /* an engine's operation; of "source" none, */
+    rf64_block *block;       /* OPTIONAL: the likelihood of many candidates, the same bits as one after the other */
+    const rf_source *source; /* of "source" alone */
 };
 
 /* One attempt after the other through the model's `likelihood`. What a null engine means. */

@@ -156,6 +156,14 @@ RF_API size_t rf_session_save(const rf_session *session, unsigned char *bytes);
 /* And back, into a session that was opened alike. 0, or -1 and nothing changed. */
 RF_API int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size);
 
+/* A number that is the same for configurations that give the same run from the same records, learnt from `batch` at a time;
+   of the model its description counts. */
+RF_API uint64_t rf_config_fingerprint(const rf_config *config, uint32_t batch);
+/* A number that tells records apart: that of those before, from 0 on, and of one more. */
+RF_API uint64_t rf_record_hash(uint64_t hash, const rf_record *record, unsigned settings);
+/* The hash of those before, and of more bytes (FNV-1a). */
+RF_API uint64_t rf_hash(uint64_t hash, const void *bytes, size_t count);
+
 /* ---- Simulation: a truth that walks, measurements of it, and a session that follows ---- */
 
 /* What is simulated. */

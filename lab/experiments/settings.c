@@ -1,6 +1,7 @@
 /* An experiment's ini: settings and claims. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
+#include "rejfilt/session.h"
 
 #include <ini.h>
 #include <math.h>
@@ -174,13 +175,13 @@ int lab_settings_read(lab *l, const char *text)
 uint64_t lab_settings_fingerprint(const lab *l)
 {
     uint64_t hash = 0xcbf29ce484222325u;
-    hash = cli_hash(hash, l->name, strlen(l->name) + 1);
-    hash = cli_hash(hash, &l->options->seed, sizeof l->options->seed);
+    hash = rf_hash(hash, l->name, strlen(l->name) + 1);
+    hash = rf_hash(hash, &l->options->seed, sizeof l->options->seed);
     for (unsigned i = 0; i < l->setting_count; i++) {
-        hash = cli_hash(hash, l->settings[i].key, strlen(l->settings[i].key) + 1);
-        hash = cli_hash(hash, l->settings[i].value, strlen(l->settings[i].value) + 1);
+        hash = rf_hash(hash, l->settings[i].key, strlen(l->settings[i].key) + 1);
+        hash = rf_hash(hash, l->settings[i].value, strlen(l->settings[i].value) + 1);
     }
-    return l->note ? cli_hash(hash, l->note, strlen(l->note)) : hash;
+    return l->note ? rf_hash(hash, l->note, strlen(l->note)) : hash;
 }
 
 /* ---- Asking ---- */

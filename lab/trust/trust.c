@@ -1,10 +1,12 @@
 /* rejfilt-trust [TRIALS [SEED [FAMILY [0]]]]: the default in worlds that differ from what it believes, as tables of Markdown;
    families in a row. Beside some, unless a 0 follows, exact filters
    that learn from the same records. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "engine.h"
@@ -102,32 +104,47 @@ static int see(void *user, uint32_t trial, const rf_step *step)
     return 0;
 }
 
-static void cell(double value, const char *form)
+/* What a world came to: its rows, and how good it is, for the worst to come first. */
+typedef struct result {
+    char *rows;
+    double good;
+    unsigned number;
+} result;
+
+static int worse_first(const void *a, const void *b)
+{
+    const result *x = a, *y = b;
+    return x->good != y->good ? (x->good > y->good) - (x->good < y->good) : (int)x->number - (int)y->number;
+}
+
+static void cell(FILE *out, double value, int digits, char kind)
 {
     if (isnan(value))
-        printf(" – |");
+        fputs(" – |", out);
     else
-        printf(form, value);
+        fprintf(out, kind == 'g' ? " %.*g |" : " %.*f |", digits, value);
 }
 
-static void row(const char *name, const cli_summary *s, int is_several)
+static void row(FILE *out, const char *name, const cli_summary *s, int is_several)
 {
-    printf("| %s | %llu |", name, (unsigned long long)s->trials);
-    cell(s->median, " %.3g |");
-    cell(s->mean, " %.3g |");
-    cell(100 * s->lost, " %.2f |");
-    cell(100 * s->coverage95, " %.1f |");
-    cell(100 * s->back_soon, " %.1f |");
-    cell(100 * (is_several ? s->back_last : s->back_late), " %.1f |");
-    cell(100 * (is_several ? s->alarmed_last : s->alarmed), " %.1f |");
-    cell(s->false_lost, " %.3g |");
-    cell(s->widest, " %.2f |");
-    putchar('\n');
-    fflush(stdout);
+    fprintf(out, "| %s | %llu |", name, (unsigned long long)s->trials);
+    cell(out, s->median, 3, 'g');
+    cell(out, s->mean, 3, 'g');
+    cell(out, 100 * s->lost, 2, 'f');
+    cell(out, 100 * s->coverage95, 1, 'f');
+    cell(out, 100 * s->back_soon, 1, 'f');
+    cell(out, 100 * (is_several ? s->back_last : s->back_late), 1, 'f');
+    cell(out, 100 * (is_several ? s->alarmed_last : s->alarmed), 1, 'f');
+    cell(out, s->false_lost, 3, 'g');
+    cell(out, s->widest, 2, 'f');
+    fputc('\n', out);
 }
 
-static void run(const world *what, const char *trials, const char *seed, int has_oracles, const rf_engine *engine)
+static result run(const world *what, const char *trials, const char *seed, int has_oracles, const rf_engine *engine)
 {
+    result found = {.number = 0};
+    size_t size;
+    FILE *out = open_memstream(&found.rows, &size);
     static cli_track_config c;
     static char track[] = "track";
     static rfi_filter integers;
@@ -144,42 +161,67 @@ static void run(const world *what, const char *trials, const char *seed, int has
     for (unsigned k = 0; k < 2 && seen; k++)
         if (!(w.with[k] = oracle_open(&c.run.config, k ? HAZARD : 0)))
             exit(1);
-    if (!w.ours || !w.plain || !w.hazardous || rf_simulate(&c.run, 0, all, see, &w) < 0)
+    if (!out || !w.ours || !w.plain || !w.hazardous || rf_simulate(&c.run, 0, all, see, &w) < 0)
         exit(1);
     const int is_several = c.run.config.description.dim > 1;
     cli_summary s = cli_collector_summary(w.ours);
-    row(what->name, &s, is_several);
+    found.good = isnan(s.back_soon) ? s.coverage95 - s.lost : s.back_soon;
+    row(out, what->name, &s, is_several);
     for (unsigned k = 0; k < 2 && seen; k++) {
         s = cli_collector_summary(k ? w.hazardous : w.plain);
         s.widest = NAN;
         if (k == 0)
             s.alarmed = s.alarmed_last = s.false_lost = NAN;
-        row(k ? "… exact, hazard 1e-4" : "… exact, no hazard", &s, is_several);
+        row(out, k ? "… exact, hazard 1e-4" : "… exact, no hazard", &s, is_several);
         oracle_close(w.with[k]);
     }
     cli_collector_free(w.ours);
     cli_collector_free(w.plain);
     cli_collector_free(w.hazardous);
+    fclose(out);
+    return found;
+}
+
+static void print_family(const char *name, result results[], unsigned count)
+{
+    const int is_several = strcmp(name, "ramsey") == 0 || strcmp(name, "other models") == 0;
+    printf("\n### %s\n\n| world | trials | median | mean | lost %% | covers %% | back 50 | back %s | alarm | false lost | widest |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+           name, is_several ? "150, or 100" : "100");
+    if (strcmp(name, "other drifts") != 0) /* its rows belong together */
+        qsort(results, count, sizeof *results, worse_first);
+    for (unsigned i = 0; i < count; i++) {
+        fputs(results[i].rows, stdout);
+        free(results[i].rows);
+    }
+    fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-    const char *trials = argc > 1 ? argv[1] : "1000", *seed = argc > 2 ? argv[2] : "1000003", *family = argc > 3 ? argv[3] : NULL, *last = "";
+    const char *trials = argc > 1 ? argv[1] : "1000", *seed = argc > 2 ? argv[2] : "1000003", *family = argc > 3 ? argv[3] : NULL;
     char error[300], more[32];
     rf_engine *engine = rf_engine_open("simd", error, sizeof error);
     if (!engine)
         return cli_error("trust: %s", error);
-    for (unsigned i = 0; i < sizeof worlds / sizeof *worlds; i++) {
-        const int is_several = strcmp(worlds[i].family, "ramsey") == 0 || strcmp(worlds[i].family, "other models") == 0;
-        const int is_dear = is_several || strcmp(worlds[i].family, "designs") == 0 || strcmp(worlds[i].family, "other drifts") == 0;
-        if (family && strcmp(family, worlds[i].family) != 0)
+    enum { WORLDS = sizeof worlds / sizeof *worlds };
+    result results[WORLDS];
+    for (unsigned i = 0, count = 0; i < WORLDS; i++) {
+        const char *name = worlds[i].family;
+        const int is_dear = strcmp(name, "ramsey") == 0 || strcmp(name, "other models") == 0 || strcmp(name, "designs") == 0 || strcmp(name, "other drifts") == 0;
+        if (family && strcmp(family, name) != 0)
             continue;
-        if (strcmp(last, worlds[i].family) != 0)
-            printf("\n### %s\n\n| world | trials | median | mean | lost %% | covers %% | back 50 | back %s | alarm | false lost | widest |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
-                   worlds[i].family, is_several ? "150, or 100" : "100");
-        last = worlds[i].family;
-        snprintf(more, sizeof more, "%ld", strcmp(last, "matched") == 0 ? 20 * atol(trials) : is_dear ? atol(trials) / 5 : atol(trials));
-        run(&worlds[i], more, seed, argc <= 4 || atoi(argv[4]) != 0, engine);
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "\r\033[K%s: %s", name, worlds[i].name);
+        snprintf(more, sizeof more, "%ld", strcmp(name, "matched") == 0 ? 20 * atol(trials) : is_dear ? atol(trials) / 5 : atol(trials));
+        results[count] = run(&worlds[i], more, seed, argc <= 4 || atoi(argv[4]) != 0, engine);
+        results[count].number = count;
+        count++;
+        if (i + 1 < WORLDS && strcmp(name, worlds[i + 1].family) == 0)
+            continue;
+        if (isatty(STDERR_FILENO))
+            fputs("\r\033[K", stderr);
+        print_family(name, results, count);
+        count = 0;
     }
     rf_engine_close(engine);
     return 0;

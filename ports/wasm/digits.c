@@ -63,7 +63,7 @@ static void open_filter(void)
         return;
     rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, &training);
     rules.budget = DIGIT_QUERIES;
-    filter = rfc_weighted_open(&laid, &rules);
+    filter = rfc_weighted_open(&laid, &rules, NULL);
 }
 
 uint32_t digits_wanted(void) { return TRAINING; }
@@ -120,7 +120,7 @@ uint8_t *digits_example(uint32_t number, uint32_t digit)
 
 digits_answer *digits_classify(void)
 {
-    const rfc_object object = {image, NULL, 0};
+    const rfc_object object = {image, NULL, 0, 0};
     rfc_answer told = {.posterior = posterior, .asked = answer.asked, .story = answer.story};
     if (!filter)
         return NULL;

@@ -67,6 +67,23 @@ void rf_belief_move(rf_belief *belief, const rf_problem *problem)
         belief->kind->moved(belief);
 }
 
+unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[])
+{
+    const rf64_chart *chart = &belief->problem->charts[parameter];
+    unsigned count = belief->kind->modes ? belief->kind->modes(belief, parameter, modes) : 1;
+    if (count <= 1) {
+        count = 1;
+        modes->share = 1;
+        modes->low = belief->kind->quantile(belief, parameter, 0.025);
+        modes->high = belief->kind->quantile(belief, parameter, 0.975);
+    }
+    for (unsigned k = 0; k < count && chart->kind != RF_PERIODIC; k++) {
+        modes[k].low = rf64_chart_natural(chart, modes[k].low);
+        modes[k].high = rf64_chart_natural(chart, modes[k].high);
+    }
+    return count;
+}
+
 rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error,
                          size_t size)
 {

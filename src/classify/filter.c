@@ -7,6 +7,8 @@
 #include "paper.h"
 #include "weighted.h"
 
+#define CLIP 7.0 /* of logarithms of odds, which are uncertain beyond */
+
 struct rfc_filter {
     rfc_weighted *weighted; /* one of the two */
     rfc_paper *paper;
@@ -16,18 +18,42 @@ rfc_rules rfc_rules_default(rfc_method method, const rfc_training *training)
 {
     rfc_rules rules = {.method = method, .stop = 0.001, .budget = training->features, .max_cost = INFINITY, .seed = 1};
     rules.floor = method == RFC_WEIGHTED ? 0.5 : 0;
-    rules.gain = RFC_BETWEEN;
+    rules.gain = training->is_ranked && method == RFC_WEIGHTED ? RFC_RATIO : RFC_BETWEEN;
     rules.least_sample = 12;
+    rules.most_sample = training->is_ranked ? 100 : 200;
+    rules.sharpest = training->is_ranked ? 4 : 8;
+    if (method == RFC_WEIGHTED && rules.budget > RFC_QUESTIONS)
+        rules.budget = RFC_QUESTIONS;
+    rules.pilot = 5000;
     rules.particles = 1000;
     rules.restarts = 3;
     return rules;
 }
 
-rfc_filter *rfc_filter_open(const rfc_training *training, const rfc_rules *rules, char *error, size_t size)
+double rfc_logit(double p)
+{
+    const double odds = log(p / (1 - p));
+    return odds > CLIP ? CLIP : odds < -CLIP ? -CLIP : odds;
+}
+
+void rfc_calibrate(const rfc_rules *rules, uint32_t classes, uint32_t asked, rfc_answer *a)
+{
+    const double *w = rules->calibration, old = (double)a->posterior[a->decided];
+    if (w[0] == 0)
+        return;
+    const double new = 1 / (1 + exp(-(w[0] * rfc_logit(old) + w[1] * log(asked + 1.0) + w[2])));
+    for (uint32_t c = 0; c < classes; c++)
+        a->posterior[c] = (float)(c == a->decided ? new
+                                  : old < 1       ? (double)a->posterior[c] * (1 - new) / (1 - old)
+                                                  : (1 - new) / (classes - 1));
+}
+
+rfc_filter *rfc_filter_open(const rfc_training *training, const rfc_rules *rules, const rfc_tree *tree, char *error,
+                            size_t size)
 {
     rfc_filter *filter = calloc(1, sizeof *filter);
     if (filter && rules->method == RFC_WEIGHTED)
-        filter->weighted = rfc_weighted_open(training, rules);
+        filter->weighted = rfc_weighted_open(training, rules, tree);
     else if (filter)
         filter->paper = rfc_paper_open(training, rules);
     if (filter && (filter->weighted || filter->paper))

@@ -9,13 +9,22 @@ typedef struct rfc_object {
     const uint8_t *value;
     const uint8_t *missing; /* null: nothing is */
     uint32_t number;        /* its random numbers' */
+    uint32_t without;       /* the training vector that does not count, plus 1; 0: all count (weighted) */
 } rfc_object;
 
 typedef struct rfc_filter rfc_filter;
+typedef struct rfc_tree rfc_tree;
 
 /* A filter and its memory, for one thread. The training set is laid out where the method wants it. Null with a message.
  */
-rfc_filter *rfc_filter_open(const rfc_training *training, const rfc_rules *rules, char *error, size_t size);
+rfc_filter *rfc_filter_open(const rfc_training *training, const rfc_rules *rules, const rfc_tree *tree, char *error,
+                            size_t size);
+
+/* The logarithm of the odds, held within limits beyond which it means little. */
+double rfc_logit(double p);
+
+/* Puts the probabilities that the rules' calibration says in place of the filter's. */
+void rfc_calibrate(const rfc_rules *rules, uint32_t classes, uint32_t asked, rfc_answer *answer);
 void rfc_filter_close(rfc_filter *filter);
 
 /* The most queries an object can take. */

@@ -5,16 +5,12 @@
 #define PASTE(name, target) PASTE_(name, target)
 #define KERNEL PASTE(rfc_kernel_, RF_KERNEL_TARGET)
 
-/* Penalty of one answer, at most: a vector that disagrees in one feature alone stays in play. With RFC_PENALTY_CLIP
-   it fits 16 bits. */
-enum { ONCE_MAX = 8 * RFC_BIT };
-
 static uint16_t least(uint16_t a, uint16_t b) { return a < b ? a : b; }
 
 static uint16_t update(const uint8_t *restrict x, uint32_t count, rfc_evidence e, uint16_t base,
                        uint16_t *restrict penalty)
 {
-    uint16_t low = UINT16_MAX, max = (uint16_t)(ONCE_MAX >> e.shift), scale = (uint16_t)(1u << e.shift);
+    uint16_t low = UINT16_MAX, max = (uint16_t)(e.most >> e.shift), scale = (uint16_t)(1u << e.shift);
     for (uint32_t i = 0; i < count; i++) {
         uint16_t distance = x[i] > e.value ? (uint16_t)(x[i] - e.value) : (uint16_t)(e.value - x[i]);
         uint16_t square = (uint16_t)(distance * distance);
@@ -27,9 +23,11 @@ static uint16_t update(const uint8_t *restrict x, uint32_t count, rfc_evidence e
     return low;
 }
 
-static uint16_t tempered(uint16_t penalty, uint16_t base, uint16_t temper)
+/* A temper above one is a shift, which saturates, and a factor from a half on: what saturates weighs nothing. */
+static uint16_t tempered(uint16_t penalty, uint16_t base, uint16_t shift, uint16_t factor)
 {
-    return (uint16_t)((uint32_t)(uint16_t)(penalty - base) * temper >> 16);
+    uint16_t behind = least((uint16_t)(penalty - base), (uint16_t)(UINT16_MAX >> shift));
+    return (uint16_t)((uint32_t)(uint16_t)(behind << shift) * factor >> 16);
 }
 
 /* 2^−(p / RFC_BIT) · RFC_WEIGHT_ONE: a cubic of the fraction, within 1.2e-4, then a shift. */
@@ -43,14 +41,19 @@ static uint32_t weight_of(uint16_t p)
     return (uint32_t)c << 6 >> (shift < 31 ? shift : 31);
 }
 
-static rfc_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t temper,
+static rfc_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint32_t temper,
                          uint32_t *restrict weight, uint32_t *restrict block)
 {
     rfc_weighed out = {0, 0};
+    uint16_t shift = 0;
+    while (temper >> shift > RFC_TEMPER_ONE)
+        shift++;
+    const uint32_t part = temper >> shift;
+    const uint16_t factor = (uint16_t)(part < RFC_TEMPER_ONE ? part : RFC_TEMPER_ONE - 1);
     for (uint32_t begin = 0; begin < count; begin += RFC_BLOCK) {
         uint32_t sum = 0, squares = 0, length = count - begin < RFC_BLOCK ? count - begin : RFC_BLOCK;
         for (uint32_t i = begin; i < begin + length; i++) {
-            uint16_t p = tempered(penalty[i], base, temper);
+            uint16_t p = tempered(penalty[i], base, shift, factor);
             uint32_t w = weight_of(p), v = w >> RFC_SQUARE_SHIFT;
             weight[i] = w;
             sum += w;

@@ -10,18 +10,22 @@
 #include <stdint.h>
 
 enum {
-    RFC_BIT = 512,            /* a bit of evidence, in units of penalties */
-    RFC_PENALTY_CLIP = 45000, /* a vector further behind is as far behind as this */
-    RFC_BLOCK = 32,           /* vectors whose weights are summed together */
-    RFC_WEIGHT_ONE = 1 << 22, /* weight of the best vector */
-    RFC_SQUARE_SHIFT = 11     /* weights lose so many bits before they are squared */
+    RFC_BIT = 512,              /* a bit of evidence, in units of penalties */
+    RFC_ONCE_MAX = 8 * RFC_BIT, /* penalty of one answer, at most: a vector that disagrees in one feature alone stays
+                                   in play; with RFC_PENALTY_CLIP it fits 16 bits */
+    RFC_PENALTY_CLIP = 45000,   /* a vector further behind is as far behind as this */
+    RFC_BLOCK = 32,             /* vectors whose weights are summed together */
+    RFC_WEIGHT_ONE = 1 << 22,   /* weight of the best vector */
+    RFC_SQUARE_SHIFT = 11,      /* weights lose so many bits before they are squared */
+    RFC_TEMPER_ONE = 65536,     /* weights as the evidence says */
+    RFC_TEMPER_MAX = 8 * RFC_TEMPER_ONE
 };
 
-/* The answer to a query as the kernel takes it: penalty (x − value)² · factor / 2¹⁶ · 2^shift. */
+/* The answer to a query as the kernel takes it: penalty (x − value)² · factor / 2¹⁶ · 2^shift, at most `most`. */
 typedef struct rfc_evidence {
     uint32_t feature;
     uint8_t value, shift;
-    uint16_t factor;
+    uint16_t factor, most; /* most: up to RFC_ONCE_MAX */
 } rfc_evidence;
 
 typedef struct rfc_weighed {
@@ -31,8 +35,9 @@ typedef struct rfc_weighed {
 typedef struct rfc_kernel {
     /* Adds the evidence to the penalties, from which `base` is subtracted; returns the least one. */
     uint16_t (*update)(const uint8_t *x, uint32_t count, rfc_evidence e, uint16_t base, uint16_t *penalty);
-    /* Weights 2^−((penalty − base) · temper / 2¹⁶), and their sums, in all and by block. */
-    rfc_weighed (*weigh)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t temper, uint32_t *weight,
+    /* Weights 2^−((penalty − base) · temper / RFC_TEMPER_ONE), and their sums, in all and by block; temper is 1 to
+       RFC_TEMPER_MAX. */
+    rfc_weighed (*weigh)(const uint16_t *penalty, uint32_t count, uint16_t base, uint32_t temper, uint32_t *weight,
                          uint32_t *block);
     /* How many penalties are at most `limit` above the base. */
     uint32_t (*within)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t limit);

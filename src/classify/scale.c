@@ -1,16 +1,12 @@
-#include "rejfilt/classify.h"
+#include "coding.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine.h"
 
-enum { SAMPLE = 10000, SMALL_SAMPLE = 1000, STEPS = 40, MIDDLE = 128 };
-
-/* byte = offset + factor · x, held within 0 to 255. */
-typedef struct map {
-    float offset, factor;
-} map;
+enum { SAMPLE = 10000, SMALL_SAMPLE = 1000, MANY = 1 << 14 }; /* MANY: features of which fewer quantiles are kept */
 
 static double value_at(const rfc_table *t, size_t i) { return t->reals ? (double)t->reals[i] : (double)t->bytes[i]; }
 
@@ -37,35 +33,6 @@ static size_t sample(const rfc_table *t, uint32_t feature, size_t max, float *ou
     return count;
 }
 
-static double deviation(const float *x, size_t count, float low, float high, double *mean)
-{
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += x[i] < low ? low : x[i] > high ? high : x[i];
-    *mean = sum / (double)count;
-    for (size_t i = 0; i < count; i++) {
-        double d = (x[i] < low ? low : x[i] > high ? high : x[i]) - *mean;
-        squares += d * d;
-    }
-    return sqrt(squares / (double)count);
-}
-
-static map map_of_feature(const rfc_table *t, uint32_t feature, float *room)
-{
-    size_t count = sample(t, feature, SAMPLE, room), tail = count / 20;
-    double mean = 0, sd = 0;
-    if (count > 0)
-        sd = deviation(room, count, room[tail], room[count - 1 - tail], &mean);
-    if (count > 0 && !(sd > 0)) /* nearly always the same value */
-        sd = deviation(room, count, room[0], room[count - 1], &mean);
-    map m = {MIDDLE, 0};
-    if (sd > 0) {
-        m.factor = (float)(STEPS / sd);
-        m.offset = (float)(MIDDLE - mean * STEPS / sd);
-    }
-    return m;
-}
-
 /* ---- One map for all ---- */
 
 /* Do most of the features that vary span nearly the range of all? Ranges are from the 5th to the 95th percentile. */
@@ -73,8 +40,8 @@ static int looks_shared(const rfc_table *t, float *room)
 {
     double low = INFINITY, high = -INFINITY;
     uint32_t vary = 0, wide = 0;
-    if (t->height > 0)
-        return 1;
+    if (t->height > 0 || t->categories)
+        return t->height > 0;
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t j = 0; j < t->features; j++) {
             size_t count = sample(t, j, SMALL_SAMPLE, room), tail = count / 20;
@@ -97,9 +64,9 @@ static int reaches_upper_half(const rfc_table *t)
     return 0;
 }
 
-static map map_of_all(const rfc_table *t, float *room)
+static rfc_map map_of_all(const rfc_table *t, float *room)
 {
-    map m = {0, 1};
+    rfc_map m = {0, 1};
     if (reaches_upper_half(t))
         return m;
     size_t count = sample(t, t->features, SAMPLE, room),
@@ -112,21 +79,204 @@ static map map_of_all(const rfc_table *t, float *room)
     return m;
 }
 
-/* ---- Applying it ---- */
+/* ---- Each feature by its ranks ---- */
 
-static int apply(rfc_table *t, const map *maps, int each, char *error, size_t size)
+static void keep_quantiles(const rfc_table *t, uint32_t feature, uint32_t cuts, float *room, float *quantile)
 {
-    size_t d = t->features, count = t->rows * d;
-    if (t->bytes && !each && maps[0].factor == 1 && maps[0].offset == 0)
+    const size_t count = sample(t, feature, SAMPLE, room);
+    for (uint32_t k = 0; k < cuts; k++)
+        quantile[k] = count ? room[(size_t)(((double)k + 0.5) / cuts * (double)count)] : 0;
+}
+
+/* Twice the rank of x among the quantiles: those below, and those not above. */
+static uint32_t rank_of(const float *quantile, uint32_t cuts, float x)
+{
+    uint32_t below = 0, within = 0;
+    for (uint32_t step = 256; step > 0; step /= 2) {
+        below += below + step <= cuts && quantile[below + step - 1] < x ? step : 0;
+        within += within + step <= cuts && quantile[within + step - 1] <= x ? step : 0;
+    }
+    return below + within;
+}
+
+/* Codes of categories lie as far apart as their number allows, and two apart at least. */
+static uint8_t code_of(const rfc_names *categories, uint32_t category)
+{
+    const uint32_t count = categories->count < RFC_CATEGORIES_MAX ? categories->count : RFC_CATEGORIES_MAX,
+                   last = count > 1 ? count - 1 : 1;
+    return (uint8_t)((category < count ? category : count - 1) * (255 / last));
+}
+
+/* The texts of a feature, the most frequent first, and of equally frequent ones the first. Returns 0, or -1 without
+   memory. */
+static int sort_categories(const rfc_table *t, uint32_t feature, rfc_names *out)
+{
+    const rfc_names *in = &t->categories[feature];
+    uint32_t times[RFC_LABELS_MAX] = {0};
+    for (size_t row = 0; row < t->rows; row++) {
+        const size_t at = row * t->features + feature;
+        if (!t->missing || !t->missing[at])
+            times[(size_t)value_at(t, at)]++;
+    }
+    for (uint32_t k = 0; k < in->count; k++) {
+        uint32_t best = 0;
+        for (uint32_t i = 1; i < in->count; i++)
+            best = times[i] > times[best] ? i : best;
+        if (times[best] > 0 && rfc_names_add(out, in->text[best]) < 0)
+            return -1;
+        times[best] = 0;
+    }
+    return 0;
+}
+
+/* ---- Making and applying ---- */
+
+void rfc_coding_free(rfc_coding *c)
+{
+    for (uint32_t j = 0; c && c->categories && j < c->features; j++)
+        rfc_names_free(&c->categories[j]);
+    if (c) {
+        free(c->categories);
+        free(c->quantile);
+        free(c->fill);
+    }
+    free(c);
+}
+
+rfc_scaling rfc_coding_scaling(const rfc_coding *c) { return c->used; }
+const rfc_names *rfc_coding_categories(const rfc_coding *c) { return c->categories; }
+
+static int is_category(const rfc_coding *c, uint32_t feature)
+{
+    return c->categories && c->categories[feature].count > 0;
+}
+
+int rfc_coding_number(const rfc_coding *c, uint32_t feature, double value, uint8_t *byte)
+{
+    if (is_category(c, feature))
+        return -1;
+    if (c->used == RFC_SCALE_EACH) {
+        *byte =
+            (uint8_t)(rank_of(c->quantile + (size_t)feature * c->cuts, c->cuts, (float)value) * 255 / (2 * c->cuts));
+    } else {
+        const float b = c->all.offset + c->all.factor * (float)value + 0.5f;
+        *byte = (uint8_t)(b < 0 ? 0 : b > 255 ? 255 : b);
+    }
+    return 0;
+}
+
+int rfc_coding_text(const rfc_coding *c, uint32_t feature, const char *text, uint8_t *byte)
+{
+    if (!is_category(c, feature))
+        return -1;
+    *byte = code_of(&c->categories[feature], rfc_names_find(&c->categories[feature], text));
+    return 0;
+}
+
+double rfc_coding_value(const rfc_coding *c, uint32_t feature, uint8_t byte)
+{
+    if (is_category(c, feature))
+        return NAN;
+    if (c->used == RFC_SCALE_EACH)
+        return (double)c->quantile[(size_t)feature * c->cuts + (size_t)byte * (c->cuts - 1) / 255];
+    return c->all.factor > 0 ? ((double)byte - (double)c->all.offset) / (double)c->all.factor
+                             : (double)byte; /* all numbers were the same */
+}
+
+const char *rfc_coding_show(const rfc_coding *c, uint32_t feature, uint8_t byte, char *text, size_t size)
+{
+    snprintf(text, size, "%.4g", rfc_coding_value(c, feature, byte));
+    for (uint32_t k = 0; is_category(c, feature) && k < c->categories[feature].count; k++)
+        if (code_of(&c->categories[feature], k) == byte) {
+            snprintf(text, size, "%s", c->categories[feature].text[k]);
+            break;
+        }
+    return text;
+}
+
+/* What stands for a missing number: the mean of the bytes that are there, or the first category. */
+static void find_fill(rfc_coding *c, const rfc_table *t)
+{
+    for (uint32_t j = 0; j < t->features; j++) {
+        uint64_t sum = 0, count = 0;
+        uint8_t byte = 0;
+        for (size_t row = 0; row < t->rows && !is_category(c, j); row++)
+            if (!t->missing[row * t->features + j]) {
+                rfc_coding_number(c, j, value_at(t, row * t->features + j), &byte);
+                sum += byte;
+                count++;
+            }
+        c->fill[j] = (uint8_t)(count ? sum / count : 0);
+    }
+}
+
+rfc_coding *rfc_coding_make(const rfc_table *t, rfc_scaling wanted, char *error, size_t size)
+{
+    rfc_coding *c = calloc(1, sizeof *c);
+    float *room = malloc(SAMPLE * sizeof *room);
+    int status = c && room ? 0 : -1;
+    if (status == 0) {
+        c->features = t->features;
+        c->used = wanted != RFC_SCALE_AUTO ? wanted : looks_shared(t, room) ? RFC_SCALE_SHARED : RFC_SCALE_EACH;
+        c->used = t->categories ? RFC_SCALE_EACH : c->used;
+        c->cuts = t->features <= MANY ? 255 : 51;
+        c->fill = calloc(t->features, 1);
+        c->all = (rfc_map){0, 1};
+        if (c->used == RFC_SCALE_SHARED)
+            c->all = map_of_all(t, room);
+        else
+            c->quantile = malloc((size_t)t->features * c->cuts * sizeof *c->quantile);
+        if (t->categories)
+            c->categories = calloc(t->features, sizeof *c->categories);
+        status = c->fill && (c->quantile || c->used == RFC_SCALE_SHARED) && (c->categories || !t->categories) ? 0 : -1;
+    }
+    for (uint32_t j = 0; status == 0 && c->used == RFC_SCALE_EACH && j < t->features; j++)
+        if (t->categories && t->categories[j].count > 0)
+            status = sort_categories(t, j, &c->categories[j]);
+        else
+            keep_quantiles(t, j, c->cuts, room, c->quantile + (size_t)j * c->cuts);
+    if (status == 0 && t->missing)
+        find_fill(c, t);
+    free(room);
+    if (status == 0)
+        return c;
+    rfc_coding_free(c);
+    rf_fail(error, size, "%s: out of memory", t->source);
+    return NULL;
+}
+
+/* The byte of a table's number. */
+static uint8_t byte_at(const rfc_coding *c, const rfc_table *t, size_t at)
+{
+    const uint32_t feature = (uint32_t)(at % t->features);
+    uint8_t byte = 0;
+    if (t->missing && t->missing[at])
+        return c->fill[feature];
+    if (is_category(c, feature) && t->categories && t->categories[feature].count > 0)
+        rfc_coding_text(c, feature, t->categories[feature].text[(size_t)value_at(t, at)], &byte);
+    else if (!is_category(c, feature))
+        rfc_coding_number(c, feature, value_at(t, at), &byte);
+    return byte;
+}
+
+int rfc_coding_apply(const rfc_coding *c, rfc_table *t, char *error, size_t size)
+{
+    const size_t count = (size_t)t->rows * t->features;
+    t->is_ranked = c->used == RFC_SCALE_EACH;
+    if (c->categories && !t->is_category) {
+        t->is_category = malloc(t->features);
+        for (uint32_t j = 0; t->is_category && j < t->features; j++)
+            t->is_category[j] = (uint8_t)is_category(c, j);
+        if (!t->is_category)
+            return rf_fail(error, size, "%s: out of memory", t->source);
+    }
+    if (t->bytes && !t->missing && c->used == RFC_SCALE_SHARED && c->all.factor == 1 && c->all.offset == 0)
         return 0;
     uint8_t *bytes = t->bytes ? t->bytes : malloc(count ? count : 1);
     if (!bytes)
         return rf_fail(error, size, "%s: out of memory", t->source);
-    for (size_t i = 0; i < count; i++) {
-        map m = maps[each ? i % d : 0];
-        float b = m.offset + m.factor * (float)value_at(t, i) + 0.5f;
-        bytes[i] = (uint8_t)(b < 0 ? 0 : b > 255 ? 255 : b);
-    }
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = byte_at(c, t, i);
     free(t->reals);
     t->reals = NULL;
     t->bytes = bytes;
@@ -135,20 +285,11 @@ static int apply(rfc_table *t, const map *maps, int each, char *error, size_t si
 
 int rfc_scale(rfc_table *train, rfc_table *test, rfc_scaling wanted, rfc_scaling *used, char *error, size_t size)
 {
-    float *room = malloc(SAMPLE * sizeof *room);
-    *used = wanted != RFC_SCALE_AUTO || !room ? wanted : looks_shared(train, room) ? RFC_SCALE_SHARED : RFC_SCALE_EACH;
-    int each = *used == RFC_SCALE_EACH;
-    map *maps = malloc((each ? train->features : 1) * sizeof *maps);
-    int status = maps && room ? 0 : rf_fail(error, size, "%s: out of memory", train->source);
-    for (uint32_t j = 0; j < train->features && status == 0 && each; j++)
-        maps[j] = map_of_feature(train, j, room);
-    if (status == 0 && !each)
-        maps[0] = map_of_all(train, room);
-    if (status == 0)
-        status = apply(train, maps, each, error, size);
+    rfc_coding *c = rfc_coding_make(train, wanted, error, size);
+    int status = c ? rfc_coding_apply(c, train, error, size) : -1;
     if (status == 0 && test->rows > 0)
-        status = apply(test, maps, each, error, size);
-    free(maps);
-    free(room);
+        status = rfc_coding_apply(c, test, error, size);
+    *used = c ? c->used : wanted;
+    rfc_coding_free(c);
     return status;
 }

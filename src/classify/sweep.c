@@ -1,4 +1,6 @@
 /* Many objects, on several threads; or one, with its story. */
+#include "model.h"
+
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 #include "engine.h"
 #include "machine.h"
 #include "pool.h"
-#include "weighted.h"
 
 enum { AT_ONCE = 8 };
 
@@ -27,7 +28,8 @@ typedef struct job {
     void *context;
     worker *workers;
     atomic_uint next;
-    double *cost; /* by object: summed in order, whoever did it */
+    double *cost, *doubt; /* by object: summed in order, whoever did it */
+    const rfc_watch *watch;
 } job;
 
 static int answer_make(const rfc_training *t, const rfc_rules *rules, int with_story, rfc_answer *a)
@@ -54,8 +56,8 @@ void rfc_answer_free(rfc_answer *a)
 static rfc_object object_at(const rfc_objects *objects, uint32_t i)
 {
     size_t at = (size_t)rfc_objects_row(objects, i) * objects->table->features;
-    rfc_object object = {objects->table->bytes + at, objects->table->missing ? objects->table->missing + at : NULL, i};
-    return object;
+    return (rfc_object){objects->table->bytes + at, objects->table->missing ? objects->table->missing + at : NULL, i,
+                        0};
 }
 
 static void record(const job *j, worker *w, uint32_t i)
@@ -64,9 +66,11 @@ static void record(const job *j, worker *w, uint32_t i)
     const rfc_answer *a = &w->answer;
     uint32_t classes = j->training->classes;
     const uint32_t *label = j->objects->table->label;
-    w->errors += label && a->decided != label[rfc_objects_row(j->objects, i)];
+    const uint32_t truth = label ? label[rfc_objects_row(j->objects, i)] : RFC_NO_LABEL;
+    w->errors += truth != RFC_NO_LABEL && a->decided != truth;
     w->queries += a->queries;
     j->cost[i] = a->cost;
+    j->doubt[i] = 1 - (double)a->posterior[a->decided];
     for (uint32_t k = 0; k < a->queries; k++)
         w->times_asked[a->asked[k]]++;
     if (o->decided)
@@ -94,64 +98,39 @@ static void work(void *context, unsigned index)
             return;
         for (uint32_t i = begin; i < begin + AT_ONCE && i < j->objects->count; i++) {
             rfc_object object = object_at(j->objects, i);
+            object.without = j->watch ? j->watch->vector[i] + 1 : 0;
             rfc_filter_classify(w->filter, &object, &w->answer);
             record(j, w, i);
+            if (j->watch)
+                j->watch->see(j->watch->context, i, &w->answer);
         }
         if (index == 0 && j->progress)
             j->progress(j->context, begin, j->objects->count);
     }
 }
 
-static int open_workers(const rfc_training *training, const rfc_rules *rules, worker *workers, unsigned count,
-                        char *error, size_t size)
+static int open_workers(const rfc_model *model, const rfc_watch *watch, worker *workers, unsigned count, char *error,
+                        size_t size)
 {
+    const rfc_training *training = &model->laid;
     for (unsigned i = 0; i < count; i++) {
         worker *w = &workers[i];
         w->times_asked = calloc(training->features, sizeof *w->times_asked);
-        w->filter = rfc_filter_open(training, rules, error, size);
-        if (!w->filter || !w->times_asked || answer_make(training, rules, 0, &w->answer) < 0)
+        w->filter = rfc_filter_open(training, &model->rules, &model->tree, error, size);
+        if (!w->filter || !w->times_asked || answer_make(training, &model->rules, watch != NULL, &w->answer) < 0)
             return rf_fail(error, size, "out of memory for %u threads", count);
     }
     return 0;
 }
 
-/* Are the rules what the header says, and the objects rows of bytes like the training set's? */
-static int check(const rfc_training *training, const rfc_rules *rules, const rfc_objects *objects, char *error,
-                 size_t size)
+/* Are the objects rows of bytes like the training set's? */
+static int check(const rfc_training *training, const rfc_objects *objects, char *error, size_t size)
 {
     const rfc_table *table = objects->table;
-    int fine = rules->stop >= 0 && rules->stop <= 0.5 && rules->budget > 0 && rules->max_cost >= 0 &&
-               rules->floor >= 0 && rules->floor <= 100 && rules->least_sample >= 1 && rules->least_sample <= 1e6 &&
-               rules->particles >= 2 && rules->particles <= 60000 && rules->restarts >= 1 && rules->restarts <= 1000;
-    for (uint32_t j = 0; j < training->features && rules->cost && fine; j++)
-        fine = rules->cost[j] > 0 && rules->cost[j] < INFINITY;
-    if (!fine)
-        return rf_fail(error, size, "the rules are out of range");
-    fine = table->bytes && table->features == training->features;
+    int fine = table->bytes && table->features == training->features;
     for (uint32_t i = 0; i < objects->count && fine; i++)
         fine = rfc_objects_row(objects, i) < table->rows;
     return fine ? 0 : rf_fail(error, size, "%s: objects are not rows of %u bytes", table->source, training->features);
-}
-
-/* Lays the training set out for the weighted filter, without features that tell nothing, which are taken out of its
-   rules; the mask is to be freed. The paper's filter reads rows. */
-static int lay_out(const rfc_training *training, rfc_rules *rules, uint8_t **mask, rfc_training *laid, char *error,
-                   size_t size)
-{
-    *laid = *training;
-    if (rules->method != RFC_WEIGHTED)
-        return 0;
-    const uint64_t rows =
-        (uint64_t)training->count * training->features; /* as they are, in columns, and half as much of sketches */
-    if (rf_memory_check("a training set laid out for queries", rows * 5 / 2, error, size) < 0)
-        return -1;
-    *mask = malloc(training->features);
-    if (!*mask || rfc_weighted_relevant(training, rules, *mask) < 0)
-        return rf_fail(error, size, "out of memory for %u features", training->features);
-    rules->mask = *mask;
-    if (rfc_training_lay(training, 0, *mask, laid) < 0)
-        return rf_fail(error, size, "out of memory for %u training vectors", training->count);
-    return 0;
 }
 
 static int finish(const job *j, unsigned threads, char *error, size_t size)
@@ -159,7 +138,7 @@ static int finish(const job *j, unsigned threads, char *error, size_t size)
     rfc_outcome *o = j->outcome;
     int failed = 0;
     o->errors = o->all_queries = 0;
-    o->all_cost = 0;
+    o->all_cost = o->all_doubt = 0;
     for (unsigned i = 0; i < threads; i++) {
         o->errors += j->workers[i].errors;
         o->all_queries += j->workers[i].queries;
@@ -167,33 +146,36 @@ static int finish(const job *j, unsigned threads, char *error, size_t size)
         for (uint32_t f = 0; f < j->training->features && o->times_asked; f++)
             o->times_asked[f] += j->workers[i].times_asked[f];
     }
-    for (uint32_t i = 0; i < j->objects->count; i++)
+    for (uint32_t i = 0; i < j->objects->count; i++) {
         o->all_cost += j->cost[i];
+        o->all_doubt += j->doubt[i];
+    }
     return failed ? rf_fail(error, size, "out of memory for the answers") : 0;
 }
 
-int rfc_classify(const rfc_training *training, const rfc_rules *rules, const rfc_objects *objects, unsigned threads,
-                 rfc_progress *progress, void *context, rfc_outcome *outcome, char *error, size_t size)
+int rfc_sweep(const rfc_model *model, const rfc_watch *watch, const rfc_objects *objects, unsigned threads,
+              rfc_progress *progress, void *context, rfc_outcome *outcome, char *error, size_t size)
 {
-    if (check(training, rules, objects, error, size) < 0)
+    if (check(&model->laid, objects, error, size) < 0)
         return -1;
     threads = threads > 0 ? threads : 1;
     unsigned worth = (objects->count + AT_ONCE - 1) / AT_ONCE;
     threads = threads < worth ? threads : worth > 0 ? worth : 1;
-    rfc_rules relevant = *rules;
-    rfc_training laid = {0};
-    uint8_t *mask = NULL;
-    job j = {.objects = objects, .training = training, .outcome = outcome, .progress = progress, .context = context};
+    job j = {.objects = objects,
+             .training = &model->laid,
+             .outcome = outcome,
+             .progress = progress,
+             .context = context,
+             .watch = watch};
     j.workers = calloc(threads, sizeof *j.workers);
     j.cost = calloc((size_t)objects->count + 1, sizeof *j.cost);
+    j.doubt = calloc((size_t)objects->count + 1, sizeof *j.doubt);
     rf_pool *pool = rf_pool_open(threads, error, size);
     int status = pool ? 0 : -1;
-    if (status == 0 && (!j.workers || !j.cost))
+    if (status == 0 && (!j.workers || !j.cost || !j.doubt))
         status = rf_fail(error, size, "out of memory for %u threads", threads);
     if (status == 0)
-        status = lay_out(training, &relevant, &mask, &laid, error, size);
-    if (status == 0)
-        status = open_workers(&laid, &relevant, j.workers, threads, error, size);
+        status = open_workers(model, watch, j.workers, threads, error, size);
     if (status == 0) {
         atomic_init(&j.next, 0);
         rf_pool_run(pool, work, &j, threads);
@@ -209,33 +191,53 @@ int rfc_classify(const rfc_training *training, const rfc_rules *rules, const rfc
     }
     free(j.workers);
     free(j.cost);
-    rfc_training_unlay(&laid);
-    free(mask);
+    free(j.doubt);
+    return status;
+}
+
+int rfc_model_classify(const rfc_model *model, const rfc_objects *objects, unsigned threads, rfc_progress *progress,
+                       void *context, rfc_outcome *outcome, char *error, size_t size)
+{
+    return rfc_sweep(model, NULL, objects, threads, progress, context, outcome, error, size);
+}
+
+int rfc_model_classify_one(const rfc_model *model, const rfc_objects *objects, uint32_t index, rfc_answer *answer,
+                           char *error, size_t size)
+{
+    const rfc_objects wanted = {objects->table, objects->rows ? objects->rows + index : &index, 1};
+    if (index >= objects->count)
+        return rf_fail(error, size, "there is no object %u of %u", index, objects->count);
+    if (check(&model->laid, &wanted, error, size) < 0)
+        return -1;
+    rfc_object object = object_at(objects, index);
+    rfc_filter *filter = rfc_filter_open(&model->laid, &model->rules, &model->tree, error, size);
+    int status = filter ? answer_make(&model->laid, &model->rules, 1, answer) : -1;
+    if (status == 0)
+        rfc_filter_classify(filter, &object, answer);
+    else if (filter)
+        rf_fail(error, size, "out of memory for a story");
+    rfc_filter_close(filter);
+    return status;
+}
+
+int rfc_classify(const rfc_training *training, const rfc_rules *rules, const rfc_objects *objects, unsigned threads,
+                 rfc_progress *progress, void *context, rfc_outcome *outcome, char *error, size_t size)
+{
+    rfc_model model;
+    if (rfc_model_make(training, rules, &model, error, size) < 0)
+        return -1;
+    int status = rfc_sweep(&model, NULL, objects, threads, progress, context, outcome, error, size);
+    rfc_model_free(&model);
     return status;
 }
 
 int rfc_classify_one(const rfc_training *training, const rfc_rules *rules, const rfc_objects *objects, uint32_t index,
                      rfc_answer *answer, char *error, size_t size)
 {
-    const rfc_objects wanted = {objects->table, objects->rows ? objects->rows + index : &index, 1};
-    if (index >= objects->count)
-        return rf_fail(error, size, "there is no object %u of %u", index, objects->count);
-    if (check(training, rules, &wanted, error, size) < 0)
+    rfc_model model;
+    if (rfc_model_make(training, rules, &model, error, size) < 0)
         return -1;
-    rfc_object object = object_at(objects, index);
-    rfc_rules relevant = *rules;
-    rfc_training laid = {0};
-    uint8_t *mask = NULL;
-    rfc_filter *filter = lay_out(training, &relevant, &mask, &laid, error, size) < 0
-                             ? NULL
-                             : rfc_filter_open(&laid, &relevant, error, size);
-    int status = filter ? answer_make(training, rules, 1, answer) : -1;
-    if (status == 0)
-        rfc_filter_classify(filter, &object, answer);
-    else if (filter)
-        rf_fail(error, size, "out of memory for a story");
-    rfc_filter_close(filter);
-    rfc_training_unlay(&laid);
-    free(mask);
+    int status = rfc_model_classify_one(&model, objects, index, answer, error, size);
+    rfc_model_free(&model);
     return status;
 }

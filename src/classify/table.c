@@ -70,6 +70,10 @@ void rfc_table_free(rfc_table *table)
     free(table->reals);
     free(table->missing);
     free(table->label);
+    free(table->is_category);
+    for (uint32_t j = 0; table->categories && j < table->features; j++)
+        rfc_names_free(&table->categories[j]);
+    free(table->categories);
     rfc_names_free(&table->labels);
     rfc_names_free(&table->names);
     memset(table, 0, sizeof *table);
@@ -222,6 +226,17 @@ int rfc_table_append(rfc_table *table, rfc_table *more, char *error, size_t size
     table->rows = (uint32_t)room;
     table->room = room;
     rfc_table_free(more);
+    return 0;
+}
+
+int rfc_table_unlabel(rfc_table *table)
+{
+    uint32_t *label = realloc(table->label, (table->rows + (size_t)1) * sizeof *label);
+    if (!label)
+        return -1;
+    for (uint32_t i = 0; i < table->rows; i++)
+        label[i] = RFC_NO_LABEL;
+    table->label = label;
     return 0;
 }
 

@@ -7,7 +7,7 @@
 
 #include "engine.h"
 
-#define NO_CLASS UINT32_MAX
+#define NO_CLASS RFC_LABELS_MAX
 
 static const struct {
     const char *name, *classes;
@@ -114,7 +114,7 @@ static int apply(const rfc_task *task, rfc_table *t, int all_known, uint64_t *le
                            task->name);
     }
     for (uint32_t i = 0; i < t->rows; i++)
-        t->label[i] = class_of[t->label[i]];
+        t->label[i] = t->label[i] == RFC_NO_LABEL ? RFC_NO_LABEL : class_of[t->label[i]];
     rfc_table_keep(t, is_in_task, t->label);
     *left_out += before - t->rows;
     return 0;

@@ -190,6 +190,9 @@ int rfc_training_make(const rfc_table *table, const uint32_t *chosen, uint32_t c
     t->features = table->features;
     t->classes = classes;
     t->rows = table->bytes;
+    t->missing = table->missing;
+    t->is_ranked = table->is_ranked;
+    t->is_category = table->is_category;
     t->order = malloc(count * sizeof *t->order);
     t->of_class = malloc(count * sizeof *t->of_class);
     t->class_begin = calloc(classes + 1, sizeof *t->class_begin);
@@ -223,7 +226,7 @@ int rfc_training_make(const rfc_table *table, const uint32_t *chosen, uint32_t c
     return status;
 }
 
-/* Are these rows of bytes, none of them missing, and of all classes? */
+/* Are these rows of bytes, and of all classes? */
 static int is_fit(const rfc_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes)
 {
     unsigned char has[RFC_LABELS_MAX] = {0};
@@ -236,9 +239,6 @@ static int is_fit(const rfc_table *table, const uint32_t *chosen, uint32_t count
             return 0;
         seen += !has[table->label[row]];
         has[table->label[row]] = 1;
-        for (size_t j = 0; table->missing && j < table->features; j++)
-            if (table->missing[row * table->features + j])
-                return 0;
     }
     return seen == classes;
 }
@@ -247,9 +247,8 @@ rfc_training *rfc_training_open(const rfc_table *table, const uint32_t *chosen, 
                                 uint64_t seed, char *error, size_t size)
 {
     if (!is_fit(table, chosen, count, classes)) {
-        rf_fail(error, size,
-                "%s: not a training set: wanted are rows of bytes, none missing, and of each of %u classes",
-                table->source, classes);
+        rf_fail(error, size, "%s: not a training set: wanted are rows of bytes, of each of %u classes", table->source,
+                classes);
         return NULL;
     }
     rfc_training *t = malloc(sizeof *t);

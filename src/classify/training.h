@@ -11,8 +11,9 @@ typedef struct rfc_segment {
 
 struct rfc_training {
     uint32_t count, features, classes;
-    const uint8_t *rows; /* the table's, in its order */
-    uint32_t *order;     /* by vector: its row in the table */
+    const uint8_t *rows;    /* the table's, in its order */
+    const uint8_t *missing; /* the same of what is missing, where bytes stand in; null: nothing is */
+    uint32_t *order;        /* by vector: its row in the table */
     /* Laid out for one way of asking: rfc_training_lay(). */
     uint32_t laid;     /* how many features may be asked: */
     uint32_t *feature; /* which they are, ascending */
@@ -27,10 +28,12 @@ struct rfc_training {
        ordered by class, have the classes' shares: its first segments. */
     uint32_t pilot, pilot_segments, segments;
     rfc_segment segment[2 * RFC_LABELS_MAX];
-    uint32_t *of_class;       /* vectors by class: class c's are of_class[class_begin[c]] and on */
-    uint32_t *class_begin;    /* classes + 1 of them */
-    float *variance;          /* by feature */
-    double largest_deviation; /* of any feature */
+    uint32_t *of_class;         /* vectors by class: class c's are of_class[class_begin[c]] and on */
+    uint32_t *class_begin;      /* classes + 1 of them */
+    float *variance;            /* by feature */
+    double largest_deviation;   /* of any feature */
+    int is_ranked;              /* bytes are ranks or categories, not a scale that features share */
+    const uint8_t *is_category; /* by feature; null: none is */
 };
 
 /* rfc_training_open without its checks, in the caller's memory. Returns 0, or -1 with a message. */

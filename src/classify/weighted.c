@@ -1,7 +1,6 @@
 /* A weight for every training vector. Evidence lowers weights; the feature that best separates the classes
-   under the weights is asked next. While a pilot sample says enough, it alone chooses, from coarse answers: a
-   tree of questions that grows as paths are taken and is remembered. Then all vectors take all exact answers,
-   and those whose weight is not negligible go on. */
+   under the weights is asked next. The first questions of a large training set come from a tree (tree.h). Then all
+   vectors take all exact answers, and those whose weight is not negligible go on. */
 #include "weighted.h"
 
 #include <math.h>
@@ -11,57 +10,71 @@
 #include "kernel.h"
 
 enum {
-    DRAWS = 256,        /* vectors that stand for all when a query is chosen */
-    PILOT_SAMPLE = 64,  /* effective sample size of the pilot below which it does not say enough */
-    EQUAL = 2,          /* one of so many draws goes to the classes in equal parts */
-    TILE = 4096,        /* vectors that take all evidence before the next ones do */
-    DROPPED = 10343,    /* a penalty of 18 nats: vectors this far behind are dropped */
-    MEMORIES = 1 << 16, /* paths of answers that can be remembered */
-    LEVELS = 16,        /* of an answer on such a path, and of sketches */
-    NO_TEMPER = 65535,  /* as good as 1 */
-    SEARCHES = 8,       /* for a temper, at most */
+    DRAWS = 256,            /* vectors that stand for all when a query is chosen */
+    EQUAL = 2,              /* one of so many draws goes to the classes in equal parts */
+    CHUNK = 1024,           /* of so many vectors in a row, */
+    CHUNKS = 4,             /* the first one of so many chunks is weighed to look for a temper */
+    DROPPED = 10343,        /* a penalty of 18 nats: vectors this far behind are dropped */
+    LEVELS = 16,            /* of sketches */
+    CATEGORY = 3 * RFC_BIT, /* penalty of another category */
+    SEARCHES = 8,           /* for a temper, at most */
+    REGRESSED = 30,         /* answers, at most, that classes are regressed on, */
+    FOR_EACH = 2,           /* with an effective sample of so many for each coefficient */
     PROBES = 128,
     PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
 #define ROOMY 0.15        /* logarithm of how much larger than wanted an effective sample may be */
+#define SLOPE 1.0         /* of the logarithm of the temper by that of the effective sample, for a first guess */
+#define WIDER 0.5         /* of the temper, for a regression, */
+#define RIDGE 0.01        /* and what holds its slopes back */
+#define RULED_OUT 0.001   /* a class of less than its share of this has no draws */
+#define STEADY 0.3        /* of the largest variance of a feature: added to a feature's own in a ratio */
+#define NEARLY 4          /* a node of the tree is looked at exactly when its rest is at most so many stops */
+#define FREE 1e-9f        /* what a query without a cost is taken to cost */
 #define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
-
-/* What the pilot asked next after a path of answers. */
-typedef struct memory {
-    uint64_t path; /* a hash of it; 0: nothing is remembered */
-    rfc_evidence next;
-} memory;
 
 typedef struct draw {
     uint32_t vector, times, class;
 } draw;
 
+static const rfc_node past; /* beyond the tree's leaves */
+
 struct rfc_weighted {
     const rfc_training *training;
     rfc_rules rules;
     const rfc_kernel *kernel;
-    /* the vectors in play: all, the pilot, or those listed in `vector` */
+    const rfc_tree *tree; /* null: there is none */
+    const rfc_node *node; /* where this object is in it; null: past it */
+    int is_exact;         /* the posterior is wanted after every answer */
+    uint32_t without;     /* the vector that does not count; `count` of the training set: all do */
+    /* the vectors in play: all, or those listed in `vector` */
     uint32_t count, segments;
     rfc_segment segment[2 * RFC_LABELS_MAX];
-    int is_pilot, is_listed;
+    int is_listed;
     uint32_t *vector;
     uint16_t *penalty, base;
     uint32_t *weight, *block;
     uint8_t *gathered;
     /* their weights */
     uint64_t class_weight[RFC_LABELS_MAX];
-    double temper, total, sample; /* sum of weights, effective sample size */
+    rfc_segment *part;             /* of many, those that stand for all; */
+    uint32_t parts;                /* 0: there are few */
+    int is_partial;                /* weights are of these */
+    double weighed;                /* with this temper */
+    double temper, total, sample;  /* the temper, in units of RFC_TEMPER_ONE; sum of weights, effective sample size */
+    double rest;                   /* belief in all classes but the decided one, when that was decided */
+    double belief[RFC_LABELS_MAX]; /* by class, with the rules' weights: what is decided by; their sum is 1 */
     /* this object's queries */
-    uint8_t *may_ask;
+    uint8_t *may_ask, *paid; /* by feature; by group */
     rfc_evidence *evidence;
     uint32_t asked, applied; /* queries; those that penalties know of */
-    memory *memories;
     /* choosing */
     draw draws[DRAWS];
     uint32_t drawn, points[RFC_LABELS_MAX]; /* vectors drawn; draws by class, */
     float share[RFC_LABELS_MAX];            /* and how much of the belief one of them stands for */
     uint16_t *sums;                         /* by class and place */
     float *mean, *score, *spare;            /* by place, in levels */
+    double normal[REGRESSED + 1][REGRESSED + 1], sides[REGRESSED + 1][RFC_LABELS_MAX]; /* equations of a regression */
 };
 
 void rfc_weighted_close(rfc_weighted *f)
@@ -73,17 +86,18 @@ void rfc_weighted_close(rfc_weighted *f)
     free(f->weight);
     free(f->block);
     free(f->gathered);
+    free(f->part);
     free(f->may_ask);
+    free(f->paid);
     free(f->evidence);
     free(f->sums);
     free(f->mean);
     free(f->score);
     free(f->spare);
-    free(f->memories);
     free(f);
 }
 
-rfc_weighted *rfc_weighted_open(const rfc_training *t, const rfc_rules *rules)
+rfc_weighted *rfc_weighted_open(const rfc_training *t, const rfc_rules *rules, const rfc_tree *tree)
 {
     size_t n = t->count, d = t->features, places = 2 * t->sketch;
     rfc_weighted *f = calloc(1, sizeof *f);
@@ -91,21 +105,23 @@ rfc_weighted *rfc_weighted_open(const rfc_training *t, const rfc_rules *rules)
         return NULL;
     f->training = t;
     f->rules = *rules;
+    f->tree = tree && tree->count > 0 ? tree : NULL;
     f->kernel = rfc_kernels();
     f->vector = malloc(n * sizeof *f->vector);
     f->penalty = malloc(n * sizeof *f->penalty);
     f->weight = malloc(n * sizeof *f->weight);
     f->block = malloc((n / RFC_BLOCK + t->segments + 1) * sizeof *f->block);
     f->gathered = malloc(n);
+    f->part = malloc((n / (CHUNKS * CHUNK) + 2 * (size_t)t->segments + 1) * sizeof *f->part);
     f->may_ask = malloc(d);
+    f->paid = calloc(d + 1, 1);
     f->evidence = malloc((d + 1) * sizeof *f->evidence);
     f->sums = malloc(t->classes * places * sizeof *f->sums);
     f->mean = malloc(places * sizeof *f->mean);
     f->score = malloc(places * sizeof *f->score);
     f->spare = malloc(places * sizeof *f->spare);
-    f->memories = calloc(MEMORIES, sizeof *f->memories);
-    if (f->vector && f->penalty && f->weight && f->block && f->gathered && f->may_ask && f->evidence && f->sums &&
-        f->mean && f->score && f->spare && f->memories)
+    if (f->vector && f->penalty && f->weight && f->block && f->gathered && f->part && f->may_ask && f->paid &&
+        f->evidence && f->sums && f->mean && f->score && f->spare)
         return f;
     rfc_weighted_close(f);
     return NULL;
@@ -113,33 +129,67 @@ rfc_weighted *rfc_weighted_open(const rfc_training *t, const rfc_rules *rules)
 
 /* ---- Weights ---- */
 
-static void weigh(rfc_weighted *f, uint16_t temper)
+/* Weighs the vectors in play, or those in `part` that stand for them. */
+static void weigh(rfc_weighted *f, int is_partial, double temper)
 {
+    const rfc_segment *segment = is_partial ? f->part : f->segment;
+    const uint32_t segments = is_partial ? f->parts : f->segments, factor = (uint32_t)fmax(temper, 1);
+    uint64_t vectors = 0;
+    f->is_partial = is_partial;
+    f->weighed = temper;
     uint64_t sum = 0, squares = 0;
     uint32_t *block = f->block;
     memset(f->class_weight, 0, f->training->classes * sizeof f->class_weight[0]);
-    for (uint32_t s = 0; s < f->segments; s++) {
-        const rfc_segment *g = &f->segment[s];
-        rfc_weighed w = f->kernel->weigh(f->penalty + g->begin, g->count, f->base, temper, f->weight + g->begin, block);
+    for (uint32_t s = 0; s < segments; s++) {
+        const rfc_segment *g = &segment[s];
+        rfc_weighed w = f->kernel->weigh(f->penalty + g->begin, g->count, f->base, factor, f->weight + g->begin, block);
         block += (g->count + RFC_BLOCK - 1) / RFC_BLOCK;
         f->class_weight[g->class] += w.sum;
         sum += w.sum;
         squares += w.squares;
+        vectors += g->count;
     }
     f->total = (double)sum;
-    f->sample = f->total * f->total / ((double)squares * (double)(1u << RFC_SQUARE_SHIFT << RFC_SQUARE_SHIFT));
+    f->sample = f->total * f->total /
+                (fmax((double)squares, 1) * (double)(1u << RFC_SQUARE_SHIFT << RFC_SQUARE_SHIFT)) * f->count /
+                (double)vectors;
 }
 
-/* Flattens the weights, where the effective sample would be smaller than wanted, until it is not, and hardly
-   larger: its logarithm, which falls with the temper, is interpolated. The temper of the query before is near. */
-static void temper(rfc_weighted *f)
+/* Of many vectors some stand for all: the first chunk of every CHUNKS. */
+static void find_parts(rfc_weighted *f)
 {
-    double least = fmin(f->rules.least_sample, 0.5 * f->count), low = 0, above = log(f->count / least),
-           high = NO_TEMPER + 1.0, below = 0, middle = f->temper;
-    for (int i = 0;; i++) {
-        weigh(f, (uint16_t)middle);
-        double reached = log(f->sample / least);
-        if (i == SEARCHES || (reached >= 0 && (reached < ROOMY || middle >= NO_TEMPER)))
+    f->parts = 0;
+    if (f->count < 2 * CHUNKS * CHUNK)
+        return;
+    for (uint32_t s = 0; s < f->segments; s++)
+        for (uint32_t at = 0; at < f->segment[s].count; at += CHUNKS * CHUNK) {
+            const uint32_t left = f->segment[s].count - at;
+            f->part[f->parts++] =
+                (rfc_segment){f->segment[s].begin + at, left < CHUNK ? left : CHUNK, f->segment[s].class};
+        }
+}
+
+/* The effective sample at a temper; of many vectors it is estimated from some of them. */
+static void look(rfc_weighted *f, double temper) { weigh(f, f->parts > 0, temper); }
+
+/* A temper from `low` to `high` with an effective sample of `wanted`, and hardly more: its logarithm, which falls with
+   that of the temper, is interpolated. It is `above` over the wanted one at `low`, and `below` under it at `high`,
+   where 0 says that nobody has looked. `high` itself where that is not enough to come down to it. */
+static void search(rfc_weighted *f, double wanted, double low, double above, double high, double below)
+{
+    double middle = low;
+    for (int i = 0; i <= SEARCHES; i++) {
+        if (i == SEARCHES)
+            middle = low; /* is enough */
+        else if (below == 0)
+            middle = fmin(low * (1 + above) + 1, high);
+        else if (low < 1)
+            middle = fmax(high * exp(fmax(SLOPE * (below - ROOMY / 2), -3)), 0.5);
+        else
+            middle = low * exp(log(high / low) * (i % 3 == 2 ? 0.5 : fmax(above - ROOMY / 2, 0) / (above - below)));
+        look(f, middle);
+        const double reached = log(f->sample / wanted);
+        if (reached >= 0 && (reached < ROOMY || middle >= high))
             break;
         if (reached >= 0) {
             low = middle;
@@ -148,18 +198,49 @@ static void temper(rfc_weighted *f)
             high = middle;
             below = reached;
         }
-        if (i + 1 == SEARCHES)
-            middle = low; /* is enough */
-        else if (below == 0)
-            middle = fmin(low * (1 + above) + 1, NO_TEMPER);
-        else
-            middle = i % 3 == 2 ? (low + high) / 2 : low + (high - low) * (above - ROOMY / 2) / (above - below);
     }
     f->temper = middle;
 }
 
-/* An answer as the pilot takes it: one of LEVELS, so that paths of answers recur. */
-static uint8_t coarse(uint8_t value) { return (uint8_t)(value / (256 / LEVELS) * 255 / (LEVELS - 1)); }
+/* Flattens the weights where the effective sample would be smaller than wanted, until it is not; sharpens them while
+   many vectors still agree, as long as enough of them do. The temper of the query before is near. */
+static void find_temper(rfc_weighted *f)
+{
+    const double one = RFC_TEMPER_ONE, least = fmin(f->rules.least_sample, 0.5 * f->count), most = f->rules.most_sample,
+                 sharpest = f->rules.sharpest * one;
+    const double before = f->temper;
+    look(f, before);
+    if (before > one) {
+        const double reached = log(f->sample / most);
+        if (reached >= 0 && (reached < ROOMY || before >= sharpest))
+            return;
+        if (reached >= 0)
+            search(f, most, before, reached, sharpest, 0);
+        else if (f->count > most)
+            search(f, most, 0, log(f->count / most), before, reached);
+        if (f->temper > one && f->sample >= most)
+            return;
+        f->temper = one;
+        look(f, one);
+    }
+    const double reached = log(f->sample / least);
+    if (reached < 0)
+        search(f, least, 0, log(f->count / least), f->temper, reached);
+    else if (f->temper < one && reached >= ROOMY)
+        search(f, least, f->temper, reached, one, 0);
+    if (f->temper >= one && sharpest > one && f->sample >= most * exp(ROOMY))
+        search(f, most, one, log(f->sample / most), sharpest, 0);
+}
+
+/* Weighs the vectors as they should be; those that stand for all when that is enough. */
+static void temper(rfc_weighted *f, int is_enough)
+{
+    find_parts(f);
+    find_temper(f);
+    const int is_partial = is_enough && f->parts > 0;
+    if (f->is_partial != is_partial || f->weighed != f->temper) /* the last look was as good */
+        weigh(f, is_partial, f->temper);
+}
 
 static void gather(const uint8_t *restrict column, const uint32_t *restrict vector, uint32_t count,
                    uint8_t *restrict out)
@@ -173,7 +254,6 @@ static void apply(rfc_weighted *f)
 {
     for (; f->applied < f->asked; f->applied++) {
         rfc_evidence e = f->evidence[f->applied];
-        e.value = f->is_pilot ? coarse(e.value) : e.value;
         const uint8_t *column = rfc_training_column(f->training, e.feature);
         if (f->is_listed) {
             gather(column, f->vector, f->count, f->gathered);
@@ -188,49 +268,15 @@ static void apply(rfc_weighted *f)
 static void start(rfc_weighted *f)
 {
     const rfc_training *t = f->training;
-    f->is_pilot = t->pilot < t->count;
+    f->node = f->tree ? f->tree->node : NULL;
     f->is_listed = 0;
-    f->count = t->pilot;
-    f->segments = t->pilot_segments;
+    f->count = t->count;
+    f->segments = t->segments;
     memcpy(f->segment, t->segment, t->segments * sizeof f->segment[0]);
     memset(f->penalty, 0, f->count * sizeof *f->penalty);
     f->base = 0;
     f->asked = f->applied = 0;
-    f->temper = NO_TEMPER;
-}
-
-/* From the pilot to those of all vectors that are not dropped, with all evidence so far. The best one of all
-   is no further behind than the pilot's best. */
-static void widen(rfc_weighted *f)
-{
-    const rfc_training *t = f->training;
-    uint16_t tile[TILE], least = UINT16_MAX;
-    uint32_t kept = 0, limit = f->base + (uint32_t)DROPPED;
-    f->segments = 0;
-    for (uint32_t s = 0; s < t->segments; s++) {
-        uint32_t first = kept, end = t->segment[s].begin + t->segment[s].count;
-        for (uint32_t begin = t->segment[s].begin; begin < end; begin += TILE) {
-            uint32_t length = end - begin < TILE ? end - begin : TILE;
-            uint16_t low = 0;
-            memset(tile, 0, length * sizeof *tile);
-            for (uint32_t k = 0; k < f->asked; k++)
-                low = f->kernel->update(rfc_training_column(t, f->evidence[k].feature) + begin, length, f->evidence[k],
-                                        0, tile);
-            least = low < least ? low : least;
-            for (uint32_t i = 0; i < length; i++) {
-                f->vector[kept] = begin + i;
-                f->penalty[kept] = tile[i];
-                kept += tile[i] <= limit;
-            }
-        }
-        if (kept > first)
-            f->segment[f->segments++] = (rfc_segment){first, kept - first, t->segment[s].class};
-    }
-    f->is_pilot = 0;
-    f->is_listed = 1;
-    f->count = kept;
-    f->temper = NO_TEMPER;
-    f->base = least;
+    f->temper = f->rules.sharpest * RFC_TEMPER_ONE;
 }
 
 /* Keeps the vectors that are not dropped. */
@@ -258,18 +304,45 @@ static void narrow(rfc_weighted *f)
 
 /* ---- Choosing a query ---- */
 
+/* What the weights say of the classes: fills in the posterior where it is wanted. Returns the class to decide for. */
+static uint32_t set_belief(rfc_weighted *f, float *posterior)
+{
+    const rfc_rules *r = &f->rules;
+    double all = 0, weighted = 0;
+    uint32_t decided = 0;
+    for (uint32_t c = 0; c < f->training->classes; c++) {
+        f->belief[c] = (double)f->class_weight[c] * (r->prior ? r->prior[c] : 1);
+        all += f->belief[c];
+    }
+    for (uint32_t c = 0; c < f->training->classes; c++) {
+        if (posterior)
+            posterior[c] = (float)(f->belief[c] / all);
+        f->belief[c] *= r->weight ? r->weight[c] : 1;
+        weighted += f->belief[c];
+        decided = f->belief[c] > f->belief[decided] ? c : decided;
+    }
+    for (uint32_t c = 0; c < f->training->classes; c++)
+        f->belief[c] /= weighted;
+    return decided;
+}
+
 /* How many draws a class gets: a share that all get which are not yet ruled out, so that a class is known by more than
    a few of its vectors as long as it is in question, and the rest by weight. */
 static uint32_t draws_of(const rfc_weighted *f, uint32_t class)
 {
     uint32_t classes = f->training->classes, open = 0;
-    double ruled_out = f->rules.stop / classes * f->total;
-    for (uint32_t c = 0; c < classes; c++)
-        open += (double)f->class_weight[c] > ruled_out;
-    if ((double)f->class_weight[class] <= ruled_out)
+    double ruled_out = RULED_OUT / classes;
+    for (int round = 0; round < 2 && open < 2; round++) {
+        ruled_out =
+            (round ? fmin(f->rules.stop, RULED_OUT) : RULED_OUT) / classes; /* less, when that leaves one class */
+        open = 0;
+        for (uint32_t c = 0; c < classes; c++)
+            open += f->belief[c] > ruled_out && f->class_weight[c] > 0;
+    }
+    if (f->belief[class] <= ruled_out || f->class_weight[class] == 0)
         return 0;
     uint32_t equal = DRAWS / (EQUAL * open), rest = DRAWS - equal * open;
-    return equal + (uint32_t)(rest * (double)f->class_weight[class] / f->total);
+    return equal + (uint32_t)(rest * f->belief[class]);
 }
 
 /* Systematic draws of a class: points at equal distances over its vectors' weights laid end to end. */
@@ -279,8 +352,9 @@ static void draw_class(rfc_weighted *f, uint32_t class, uint32_t points)
     uint64_t total = f->class_weight[class], done = 0, next = total / (2 * points);
     const uint32_t *block = f->block;
     uint32_t k = 0;
-    for (uint32_t s = 0; s < f->segments && k < points; s++) {
-        const rfc_segment *g = &f->segment[s];
+    const rfc_segment *segment = f->is_partial ? f->part : f->segment;
+    for (uint32_t s = 0; s < (f->is_partial ? f->parts : f->segments) && k < points; s++) {
+        const rfc_segment *g = &segment[s];
         if (g->class != class)
             block += (g->count + RFC_BLOCK - 1) / RFC_BLOCK;
         for (uint32_t begin = g->begin; g->class == class && begin < g->begin + g->count; begin += RFC_BLOCK) {
@@ -303,10 +377,14 @@ static void draw_class(rfc_weighted *f, uint32_t class, uint32_t points)
 
 static void draw_vectors(rfc_weighted *f)
 {
+    if (f->parts > 0 && !f->is_partial) { /* some are enough for that, whatever was looked at before */
+        weigh(f, 1, f->temper);
+        set_belief(f, NULL);
+    }
     f->drawn = 0;
     for (uint32_t c = 0; c < f->training->classes; c++) {
         uint32_t points = draws_of(f, c);
-        f->share[c] = points ? (float)((double)f->class_weight[c] / f->total / points) : 0;
+        f->share[c] = points ? (float)(f->belief[c] / points) : 0;
         f->points[c] = points;
         if (points > 0)
             draw_class(f, c, points);
@@ -389,24 +467,88 @@ static void score_mutual(rfc_weighted *f)
     }
 }
 
+static float ratio_of_category(const rfc_weighted *f, uint32_t place)
+{
+    const rfc_training *t = f->training;
+    float both[RFC_LABELS_MAX][LEVELS], between = 0, variance = 0;
+    memset(both, 0, t->classes * sizeof both[0]);
+    for (uint32_t k = 0; k < f->drawn; k++)
+        both[f->draws[k].class][level(t, f->draws[k].vector, place)] += (float)f->draws[k].times;
+    for (uint32_t l = 0; l < LEVELS; l++) {
+        float mean = 0, squares = 0;
+        for (uint32_t c = 0; c < t->classes; c++)
+            if (f->points[c] > 0) {
+                float share = both[c][l] / (float)f->points[c], belief = f->share[c] * (float)f->points[c];
+                mean += belief * share;
+                squares += belief * share * share;
+            }
+        between += squares - mean * mean;
+        variance += mean - mean * mean;
+    }
+    return between / (variance + (float)(STEADY * t->largest_deviation * t->largest_deviation / (255 * 255)));
+}
+
+/* Variance between classes in units of a feature's variance, to which a part of the largest is added: of two features
+   that tell as much, the one that varies less is asked. Of categories the variance is that of all their indicators. */
+static void score_ratio(rfc_weighted *f)
+{
+    const rfc_training *t = f->training;
+    const double steady = STEADY * t->largest_deviation * t->largest_deviation;
+    score_between(f);
+    memcpy(f->spare, f->score, t->laid * sizeof *f->spare);
+    add_up(f, f->kernel->add_level_squares, f->score);
+    for (uint32_t k = 0; k < t->laid; k++) {
+        float variance = f->score[k] - f->mean[k] * f->mean[k], unit = t->step[k] * t->step[k];
+        f->score[k] = t->is_category && t->is_category[t->feature[k]]
+                          ? f->may_ask[t->feature[k]] ? ratio_of_category(f, k) : 0
+                          : f->spare[k] / (variance + (float)steady / unit);
+    }
+}
+
+/* What a query costs now. Features of a group come together: one pays for all. */
+static float cost_of(const rfc_weighted *f, uint32_t feature)
+{
+    const uint32_t group = f->rules.group ? f->rules.group[feature] : 0;
+    return group > 0 && f->paid[group] ? 0 : f->rules.cost ? f->rules.cost[feature] : 1;
+}
+
 /* The feature with the largest gain per cost that may still be asked; t->features when none would tell anything. */
 static uint32_t choose(rfc_weighted *f, double cost_left)
 {
+    static void (*const score_by[])(rfc_weighted *) = {score_between, score_variance, score_mutual, score_ratio};
     const rfc_training *t = f->training;
+    const int is_squared = f->rules.gain == RFC_BETWEEN || f->rules.gain == RFC_VARIANCE;
     uint32_t best = t->features;
-    float max = 1e-6f;
+    float max = 0;
     draw_vectors(f);
-    (f->rules.gain == RFC_BETWEEN ? score_between : f->rules.gain == RFC_VARIANCE ? score_variance : score_mutual)(f);
+    score_by[f->rules.gain](f);
     for (uint32_t k = 0; k < t->laid; k++) {
         uint32_t j = t->feature[k];
-        float cost = f->rules.cost ? f->rules.cost[j] : 1,
-              unit = f->rules.gain == RFC_MUTUAL ? 1 : t->step[k] * t->step[k], score = f->score[k] * unit / cost;
-        if (f->may_ask[j] && score > max && (double)cost <= cost_left) {
+        float cost = cost_of(f, j), score = f->score[k] * (is_squared ? t->step[k] * t->step[k] : 1);
+        if (!f->may_ask[j] || score < 1e-6f || (double)cost > cost_left)
+            continue;
+        score /= cost > FREE ? cost : FREE;
+        if (score > max) {
             max = score;
             best = j;
         }
     }
     return best;
+}
+
+rfc_evidence rfc_evidence_make(const rfc_training *t, const rfc_rules *rules, uint32_t feature, double variance)
+{
+    double least = rules->floor * t->largest_deviation;
+    double factor = RFC_BIT * 1.4426950408889634 / (2 * fmax(fmax(variance, least * least), 1)) * 65536;
+    rfc_evidence e = {feature, 0, 0, 0, RFC_ONCE_MAX};
+    if (t->is_category && t->is_category[feature]) /* of two that differ, the codes are two apart or more */
+        return (rfc_evidence){feature, 0, 9, UINT16_MAX, CATEGORY};
+    while (factor > 65535) {
+        factor /= 2;
+        e.shift++;
+    }
+    e.factor = (uint16_t)factor;
+    return e;
 }
 
 /* A query: σ is the feature's standard deviation over the draws, with a floor. The value is not known yet. */
@@ -421,96 +563,259 @@ static rfc_evidence evidence_of(const rfc_weighted *f, uint32_t feature)
         sum += share * x;
         squares += share * x * x;
     }
-    double least = f->rules.floor * f->training->largest_deviation;
-    double variance = fmax(fmax(squares / all - sum / all * (sum / all), least * least), 1);
-    double factor = RFC_BIT * 1.4426950408889634 / (2 * variance) * 65536;
-    rfc_evidence e = {feature, 0, 0, 0};
-    while (factor > 65535) {
-        factor /= 2;
-        e.shift++;
-    }
-    e.factor = (uint16_t)factor;
-    return e;
+    return rfc_evidence_make(f->training, &f->rules, feature, squares / all - sum / all * (sum / all));
 }
 
 /* ---- One object ---- */
 
-/* Fills in the posterior. Returns whether it is decided. */
-static int decide(const rfc_weighted *f, rfc_answer *a)
+/* Solves a · x = b in place, n equations with so many right sides; a is positive definite. */
+static void solve(double a[][REGRESSED + 1], double b[][RFC_LABELS_MAX], uint32_t n, uint32_t sides)
 {
-    for (uint32_t c = 0; c < f->training->classes; c++) {
-        a->posterior[c] = (float)((double)f->class_weight[c] / f->total);
-        if (c == 0 || f->class_weight[c] > f->class_weight[a->decided])
-            a->decided = c;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i + 1; j < n; j++) {
+            const double factor = a[j][i] / a[i][i];
+            for (uint32_t k = i; k < n; k++)
+                a[j][k] -= factor * a[i][k];
+            for (uint32_t c = 0; c < sides; c++)
+                b[j][c] -= factor * b[i][c];
+        }
+    for (uint32_t i = n; i-- > 0;)
+        for (uint32_t c = 0; c < sides; c++) {
+            for (uint32_t k = i + 1; k < n; k++)
+                b[i][c] -= a[i][k] * b[k][c];
+            b[i][c] /= a[i][i];
+        }
+}
+
+/* Few answers leave many vectors, which lie on one side of the object as often as not: classes are regressed on the
+   features that were asked, by the weights, and their shares are those where the object is. Replaces the classes'
+   weights. */
+static void regress(rfc_weighted *f)
+{
+    const rfc_training *t = f->training;
+    const uint32_t n = f->asked + 1;
+    double(*a)[REGRESSED + 1] = f->normal, (*b)[RFC_LABELS_MAX] = f->sides;
+    double x[REGRESSED + 1] = {1}, all = 0;
+    weigh(f, 0, fmax(f->temper * WIDER, RFC_TEMPER_ONE));
+    memset(f->normal, 0, sizeof f->normal);
+    memset(f->sides, 0, sizeof f->sides);
+    for (uint32_t s = 0; s < f->segments; s++)
+        for (uint32_t i = f->segment[s].begin; i < f->segment[s].begin + f->segment[s].count; i++) {
+            const double w = f->weight[i];
+            if (w < RFC_WEIGHT_ONE / 1024)
+                continue;
+            const uint32_t vector = f->is_listed ? f->vector[i] : i;
+            for (uint32_t k = 1; k < n; k++) {
+                const rfc_evidence *e = &f->evidence[k - 1];
+                x[k] = (rfc_training_column(t, e->feature)[vector] - e->value) / 128.0;
+            }
+            for (uint32_t k = 0; k < n; k++) {
+                for (uint32_t l = 0; l <= k; l++)
+                    a[k][l] += w * x[k] * x[l];
+                b[k][f->segment[s].class] += w * x[k];
+            }
+        }
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t l = k + 1; l < n; l++)
+            a[k][l] = a[l][k];
+    for (uint32_t k = 1; k < n; k++)
+        a[k][k] += RIDGE * a[0][0];
+    solve(a, b, n, t->classes);
+    for (uint32_t c = 0; c < t->classes; c++) {
+        b[0][c] = fmax(b[0][c], 1e-3);
+        all += b[0][c];
     }
-    return f->total - (double)f->class_weight[a->decided] <= f->rules.stop * f->total || f->asked >= f->rules.budget;
+    for (uint32_t c = 0; c < t->classes; c++)
+        f->class_weight[c] = (uint64_t)(b[0][c] / all * (1 << 30));
+    f->total = 1 << 30;
+}
+
+/* Is it the last answer of a budget that is not large, with vectors enough for a regression? */
+static int is_regressed(const rfc_weighted *f)
+{
+    return f->asked > 0 && f->asked <= REGRESSED && f->asked >= f->rules.budget && f->asked < f->training->laid &&
+           !f->training->is_ranked && f->sample >= FOR_EACH * (f->asked + 1);
+}
+
+/* Fills in posterior and decision. Returns whether it is decided. */
+static int decide(rfc_weighted *f, rfc_answer *a)
+{
+    const rfc_rules *r = &f->rules;
+    if (is_regressed(f))
+        regress(f);
+    f->rest = 0;
+    a->decided = set_belief(f, a->posterior);
+    for (uint32_t c = 0; c < f->training->classes; c++)
+        f->rest += c == a->decided ? 0 : f->belief[c];
+    return f->rest <= r->stop || f->asked >= r->budget;
 }
 
 /* Weighs the vectors in play, from now on without those that can be dropped, and decides as above. */
 static int believe(rfc_weighted *f, rfc_answer *a)
 {
     apply(f);
-    if (!f->is_pilot && f->kernel->within(f->penalty, f->count, f->base, DROPPED) < f->count / 4 * 3)
+    if (!f->is_listed && f->without < f->count)
+        f->penalty[f->without] = UINT16_MAX;
+    /* in the tree nothing depends on whether it was looked at before */
+    if (f->node)
+        f->temper = f->rules.sharpest * RFC_TEMPER_ONE;
+    else if (f->kernel->within(f->penalty, f->count, f->base, DROPPED) < f->count / 4 * (f->is_listed ? 3 : 2))
         narrow(f);
-    temper(f);
-    return decide(f, a);
+    const int is_last = f->asked >= f->rules.budget || a->story || f->is_exact;
+    temper(f, !is_last);
+    if (!decide(f, a))
+        return 0;
+    if (f->is_partial) { /* all of them decide */
+        weigh(f, 0, f->temper);
+        return decide(f, a);
+    }
+    return 1;
 }
 
 static void begin(rfc_weighted *f, const rfc_object *object)
 {
+    f->without = object->without ? object->without - 1 : f->training->count;
     start(f);
-    for (uint32_t j = 0; j < f->training->features; j++)
+    for (uint32_t j = 0; j < f->training->features; j++) {
         f->may_ask[j] = !(object->missing && object->missing[j]) && !(f->rules.mask && !f->rules.mask[j]);
+        f->paid[j + 1] = 0;
+    }
+}
+
+static void tell_story(const rfc_weighted *f, rfc_answer *a)
+{
+    if (f->asked > 0 && a->story)
+        memcpy(a->story + (size_t)(f->asked - 1) * f->training->classes, a->posterior,
+               f->training->classes * sizeof *a->posterior);
+}
+
+/* The tree's next query; past the tree its feature is t->features. */
+static rfc_evidence tree_query(rfc_weighted *f, const rfc_answer *a)
+{
+    const rfc_evidence none = {f->training->features, 0, 0, 0, 0};
+    if (!f->node || f->node == &past || f->asked >= f->rules.budget)
+        return none;
+    const rfc_evidence e = f->node->next;
+    return f->may_ask[e.feature] && (double)cost_of(f, e.feature) <= f->rules.max_cost - a->cost ? e : none;
 }
 
 /* The next query, as evidence that lacks the value; its feature is t->features when there is none. */
 static rfc_evidence next_query(rfc_weighted *f, rfc_answer *a)
 {
-    rfc_evidence none = {f->training->features, 0, 0, 0};
-    int decided = believe(f, a);
-    if (f->is_pilot && (decided || f->sample < PILOT_SAMPLE)) {
-        widen(f);
-        decided = believe(f, a);
-    }
-    if (f->asked > 0 && a->story)
-        memcpy(a->story + (size_t)(f->asked - 1) * f->training->classes, a->posterior,
-               f->training->classes * sizeof *a->posterior);
-    uint32_t feature = decided ? none.feature : choose(f, f->rules.max_cost - a->cost);
-    return feature == none.feature ? none : evidence_of(f, feature);
+    const rfc_evidence none = {f->training->features, 0, 0, 0, 0}, planned = tree_query(f, a);
+    const int is_planned = planned.feature < none.feature;
+    if (is_planned && !a->story && !f->is_exact && (double)f->node->rest > NEARLY * f->rules.stop)
+        return planned;
+    const int decided = believe(f, a);
+    if (!is_planned)
+        f->node = NULL;
+    const uint32_t feature = decided      ? none.feature
+                             : is_planned ? planned.feature
+                                          : choose(f, f->rules.max_cost - a->cost);
+    if (feature == none.feature) /* it was calibrated for where it ends */
+        rfc_calibrate(&f->rules, f->training->classes, f->asked, a);
+    tell_story(f, a);
+    return feature == none.feature ? none : is_planned ? planned : evidence_of(f, feature);
 }
 
-/* The same from memory where this path of answers has been taken before. What happens on the pilot depends on
-   the answers alone; where it left the pilot is not remembered. */
-static rfc_evidence recall_query(rfc_weighted *f, rfc_answer *a, uint64_t path)
+/* Takes the answer to a query. */
+static void take(rfc_weighted *f, rfc_evidence e, uint8_t value, rfc_answer *a)
 {
-    memory *m = &f->memories[path % MEMORIES];
-    if (f->is_pilot && m->path == path && f->asked < f->rules.budget)
-        return m->next;
-    rfc_evidence next = next_query(f, a);
-    if (f->is_pilot && next.feature < f->training->features)
-        *m = (memory){path, next};
-    return next;
+    e.value = value;
+    a->asked[f->asked] = e.feature;
+    a->cost += (double)cost_of(f, e.feature);
+    f->may_ask[e.feature] = 0;
+    if (f->rules.group)
+        f->paid[f->rules.group[e.feature]] = 1;
+    if (f->node) {
+        const uint32_t child = e.feature == f->node->next.feature ? f->node->child[rfc_tree_branch(value)] : 0;
+        f->node = child ? f->tree->node + child : &past;
+    }
+    f->evidence[f->asked++] = e;
 }
 
 void rfc_weighted_classify(rfc_weighted *f, const rfc_object *object, rfc_answer *a)
 {
-    int remembers = !object->missing && !a->story && isinf(f->rules.max_cost);
-    uint64_t path = 1;
     begin(f, object);
     a->cost = 0;
     for (;;) {
-        rfc_evidence e = remembers ? recall_query(f, a, path) : next_query(f, a);
+        rfc_evidence e = next_query(f, a);
         if (e.feature == f->training->features)
             break;
-        e.value = object->value[e.feature];
-        path = (path ^ ((uint64_t)e.feature << 8 | coarse(e.value))) * UINT64_C(0x9E3779B97F4A7C15);
-        path ^= path >> 29;
-        a->asked[f->asked] = e.feature;
-        a->cost += f->rules.cost ? (double)f->rules.cost[e.feature] : 1;
-        f->may_ask[e.feature] = 0;
-        f->evidence[f->asked++] = e;
+        take(f, e, object->value[e.feature], a);
     }
     a->queries = f->asked;
+}
+
+/* ---- Advice ---- */
+
+/* The same query of a feature that was not asked for. */
+static rfc_evidence unasked(rfc_weighted *f, uint32_t feature, rfc_answer *a)
+{
+    believe(f, a);
+    f->node = NULL;
+    draw_vectors(f);
+    return evidence_of(f, feature);
+}
+
+/* Mutual information of a feature and the class over the draws, in bits, less what chance gives. */
+static double information(rfc_weighted *f, uint32_t feature)
+{
+    const rfc_training *t = f->training;
+    double both[RFC_LABELS_MAX][LEVELS], some[LEVELS] = {0}, class[RFC_LABELS_MAX] = {0}, sum = 0;
+    uint32_t levels = 0, classes = 0, draws = 0;
+    draw_vectors(f);
+    memset(both, 0, t->classes * sizeof both[0]);
+    for (uint32_t k = 0; k < f->drawn; k++) {
+        const draw *w = &f->draws[k];
+        const uint32_t l = level(t, w->vector, t->place[feature]);
+        const double share = (double)f->share[w->class] * w->times;
+        both[w->class][l] += share;
+        some[l] += share;
+        class[w->class] += share;
+        draws += w->times;
+    }
+    for (uint32_t c = 0; c < t->classes; c++) {
+        classes += class[c] > 0;
+        for (uint32_t l = 0; l < LEVELS; l++)
+            if (both[c][l] > 0)
+                sum += both[c][l] * log(both[c][l] / (some[l] * class[c]));
+    }
+    for (uint32_t l = 0; l < LEVELS; l++)
+        levels += some[l] > 0;
+    const double chance = levels > 0 && classes > 0 ? (levels - 1.0) * (classes - 1.0) / (2.0 * draws) : 0;
+    return fmax(sum - chance, 0) * 1.4426950408889634;
+}
+
+void rfc_weighted_advise(rfc_weighted *f, const rfc_told told[], uint32_t count, rfc_answer *a, rfc_advice *advice)
+{
+    const rfc_training *t = f->training;
+    const rfc_object nobody = {NULL, NULL, 0, 0};
+    f->is_exact = 1;
+    begin(f, &nobody);
+    a->cost = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (told[i].is_unknown)
+            f->may_ask[told[i].feature] = 0;
+        else if (t->place[told[i].feature] < t->laid) {
+            rfc_evidence e = next_query(f, a);
+            if (e.feature != told[i].feature)
+                e = unasked(f, told[i].feature, a);
+            take(f, e, told[i].value, a);
+        }
+    const rfc_evidence next = next_query(f, a);
+    *advice = (rfc_advice){.feature = RFC_NO_LABEL,
+                           .decided = a->decided,
+                           .queries = f->asked,
+                           .spent = a->cost,
+                           .is_sure = f->rest <= f->rules.stop,
+                           .posterior = a->posterior};
+    if (next.feature < t->features) {
+        advice->feature = next.feature;
+        advice->cost = (double)cost_of(f, next.feature);
+        advice->gain = information(f, next.feature);
+    }
+    f->is_exact = 0;
 }
 
 /* ---- Features that matter ---- */
@@ -534,8 +839,9 @@ static void add_excess(rfc_weighted *f, double *excess)
 static uint32_t probe(rfc_weighted *f, uint32_t vector, int first, double *excess)
 {
     float posterior[RFC_LABELS_MAX];
-    rfc_answer answer = {.posterior = posterior};
-    rfc_object object = {rfc_training_row(f->training, vector), NULL, 0};
+    uint32_t asked[PROBE_QUERIES];
+    rfc_answer answer = {.posterior = posterior, .asked = asked};
+    rfc_object object = {rfc_training_row(f->training, vector), NULL, 0, 0};
     uint32_t looks = 0;
     begin(f, &object);
     for (uint32_t k = 0; k < PROBE_QUERIES; k++) {
@@ -548,9 +854,7 @@ static uint32_t probe(rfc_weighted *f, uint32_t vector, int first, double *exces
             add_excess(f, excess);
             looks++;
         }
-        e.value = object.value[e.feature];
-        f->may_ask[e.feature] = 0;
-        f->evidence[f->asked++] = e;
+        take(f, e, object.value[e.feature], &answer);
     }
     return looks;
 }
@@ -560,7 +864,7 @@ int rfc_weighted_relevant(const rfc_training *t, const rfc_rules *rules, uint8_t
     uint32_t looks = 0, matter = 0, probes = t->pilot < PROBES ? t->pilot : PROBES;
     rfc_training pilot;
     double *excess = calloc(t->features, sizeof *excess);
-    rfc_weighted *f = rfc_training_lay(t, 1, rules->mask, &pilot) < 0 ? NULL : rfc_weighted_open(&pilot, rules);
+    rfc_weighted *f = rfc_training_lay(t, 1, rules->mask, &pilot) < 0 ? NULL : rfc_weighted_open(&pilot, rules, NULL);
     int status = excess && f ? 0 : -1;
     for (uint32_t i = 0; i < probes && status == 0; i++)
         looks += probe(f, (uint32_t)((uint64_t)t->pilot * i / probes), i == 0, excess);

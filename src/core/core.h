@@ -5,6 +5,14 @@
 
 #include "rejfilt/detail/steps.h"
 
+/* Who share the work for one filter: the threads of a group on a GPU, each of which has the filter. RF_WORKERS_SUM(numbers, count)
+   makes each number the sum of all workers'. */
+#ifndef RF_WORKERS
+#define RF_WORKER 0u
+#define RF_WORKERS 1u
+#define RF_WORKERS_SUM(numbers, count)
+#endif
+
 /* ---- Memory ---- */
 
 /* After the struct of a filter:

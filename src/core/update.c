@@ -181,7 +181,7 @@ static int32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *
 
 enum { WHITE_DIM = RF_DIM_MAX < RF_LATTICE_STRIDES ? RF_DIM_MAX : RF_LATTICE_STRIDES, /* more parameters are left as they are, ... */
        WHITE_LEAST = 8,                                                              /* ... and fewer points for each than this */
-       WHITE_BLOCK = 64 };
+       WHITE_BLOCK = RF_WORKERS > 1 ? 4 : 64 };
 
 /* Σq and Σqqᵀ over the first n points. */
 static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int64_t *z, int64_t *zz)
@@ -197,18 +197,22 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
         for (unsigned j = 0; j <= d; j++)
             zz[RF(at)(d, j)] = 0;
     }
-    for (uint32_t first = 0; first < n; first += WHITE_BLOCK) {
+    for (uint32_t first = RF_WORKER * WHITE_BLOCK; first < n; first += RF_WORKERS * WHITE_BLOCK) {
         const uint32_t count = n - first < WHITE_BLOCK ? n - first : WHITE_BLOCK;
         for (unsigned d = 0; d < dim; d++) {
             const uint32_t stride = rf_lattice_stride[d], begin = start[d] + first * stride;
-            const int16_t *from = rf_lattice_normal + begin % RF_LATTICE_SIZE; /* stride 1: the table goes on past its end */
+            const uint32_t from = begin % RF_LATTICE_SIZE; /* stride 1: the table goes on past its end */
             int32_t sum = 0;
+            int64_t squares = 0;
             for (uint32_t k = 0; k < count; k++) {
-                q[d][k] = d == 0 ? from[k] : rf_lattice_normal[(begin + k * stride) % RF_LATTICE_SIZE];
-                sum += q[d][k];
+                const int32_t point = RF_LATTICE_AT(d == 0 ? from + k : (begin + k * stride) % RF_LATTICE_SIZE);
+                q[d][k] = (int16_t)point;
+                sum += point;
+                squares += (int64_t)point * point;
             }
             z[d] += sum;
-            for (unsigned j = 0; j <= d; j++) {
+            zz[RF(at)(d, d)] += squares;
+            for (unsigned j = 0; j < d; j++) {
                 int64_t product = 0;
                 for (uint32_t k = 0; k < count; k++)
                     product += q[d][k] * q[j][k];
@@ -216,6 +220,8 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
             }
         }
     }
+    RF_WORKERS_SUM(z, dim);
+    RF_WORKERS_SUM(zz, RF_TRIANGLE(dim));
 }
 
 /* Makes the task's candidates white, n of them. `one`: room for one parameter's factor, mean and q̄; more use the workspace, where q̄ follows

@@ -292,10 +292,10 @@ static void pass(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
     rf_real mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
-    int is_wide = 0;
+    int is_wide = 1; /* all of it: a parameter that nobody asks about may be so for ever */
     t->moments(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++) {
-        is_wide |= sd[i] > RF_C(1.01) * t->usual_sd[i];
+        is_wide &= sd[i] > RF_C(1.01) * t->usual_sd[i];
         h->home[i] += h->score == 0 ? (h->is_anchored ? HOMING : HOMING / 5) * (mean[i] - h->home[i]) : 0;
     }
     h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED ? RF_SUSPICIOUS : RF_TRACKING;

@@ -90,14 +90,22 @@ static rf_real expected_left(const RF(design_input) *in, RF(cloud) *c, const rf_
     return total > 0 ? left / total : 1;
 }
 
-/* −Σ p ln p of the outcomes under the draws, each moved `wider` times as far from the mean (in natural units, which
-   is near enough for this). */
+/* A value `wider` times as far from the mean: in the chart, so that a model sees none outside. */
+static rf_real move_out(const RF(design_input) *in, unsigned i, rf_real x, rf_real wider)
+{
+    const RF(chart) *chart = &in->model->charts[i];
+    if (chart->kind == RF_REAL || chart->kind == RF_PERIODIC)
+        return in->mean[i] + wider * (x - in->mean[i]);
+    return RF(chart_natural)(chart, in->chart_mean[i] + wider * (RF(chart_coordinate)(chart, x) - in->chart_mean[i]));
+}
+
+/* −Σ p ln p of the outcomes under the draws, each moved `wider` times as far from the mean. */
 static rf_real entropy(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[], rf_real wider)
 {
     rf_real sum = 0, x[DRAWS / 2][RF_DESCRIBED_MAX], weight[DRAWS / 2];
     for (unsigned k = 0; k < DRAWS / 2; k++)
         for (unsigned i = 0; i < in->model->dim; i++)
-            x[k][i] = in->mean[i] + wider * (c->x[2 * k][i] - in->mean[i]);
+            x[k][i] = move_out(in, i, c->x[2 * k][i], wider);
     for (unsigned outcome = 0; outcome < in->description->outcomes; outcome++) {
         rf_real p = 0;
         probabilities(in, x, DRAWS / 2, setting, (rf_real)outcome, weight);

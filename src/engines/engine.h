@@ -2,7 +2,7 @@
 #ifndef REJFILT_ENGINE_H
 #define REJFILT_ENGINE_H
 
-#include "rejfilt/host.h"
+#include "rejfilt/fleet.h"
 
 #define RF_RESERVED_DIM 16u   /* parameters that engines are ready for from the start */
 #define RF_PART_ATTEMPTS 1024 /* fewer attempts than this are not worth a part of their own */
@@ -22,6 +22,32 @@ typedef struct rf_sharing {
     int one_thread; /* on the caller's thread alone */
 } rf_sharing;
 
+/* How a fleet lives on a device. Arguments are checked, and the fleet's memory begins with an RF(residents). */
+#define RF_RESIDENTS(bits)                                                                                                                      \
+    typedef struct rf##bits##_residents_kind {                                                                                                  \
+        size_t bytes; /* of a fleet's own state */                                                                                              \
+        int (*open)(rf##bits##_residents *fleet, const rf##bits##_filter *prior, char *error, size_t size);                                     \
+        void (*close)(rf##bits##_residents *fleet); /* also one that was opened half-way */                                                     \
+        rf_status (*tell)(rf##bits##_residents *fleet, const uint32_t which[], uint32_t count, const RF##bits##_REAL records[], rf##bits##_report reports[]); \
+        rf_status (*pass)(rf##bits##_residents *fleet, RF##bits##_REAL rate, RF##bits##_REAL elapsed);                                          \
+        rf_status (*read)(rf##bits##_residents *fleet, rf_read what, const uint32_t which[], uint32_t count, RF##bits##_REAL out[]);            \
+        rf_status (*move)(rf##bits##_residents *fleet, uint32_t index, rf##bits##_filter *filter, int is_in);                                   \
+    } rf##bits##_residents_kind;                                                                                                                \
+    struct rf##bits##_residents {                                                                                                               \
+        const rf##bits##_residents_kind *kind;                                                                                                  \
+        rf_engine *engine;                                                                                                                      \
+        rf##bits##_model model; /* without charts, ... */                                                                                       \
+        rf##bits##_chart *charts; /* ... which are these, or null */                                                                            \
+        rf##bits##_options options;                                                                                                             \
+        uint32_t count;                                                                                                                         \
+        RF##bits##_REAL *records, *means;                                                                                                       \
+    };                                                                                                                                          \
+    extern const rf##bits##_residents_kind rf##bits##_residents_host; /* in the host's memory */
+#define RF32_REAL float
+#define RF64_REAL double
+RF_RESIDENTS(32)
+RF_RESIDENTS(64)
+
 /* A kind of engine, of which rf_engine_open makes one: all that the library knows of it. */
 typedef struct rf_engine_kind {
     const char *name; /* REQUIRED: as in list.def */
@@ -36,6 +62,9 @@ typedef struct rf_engine_kind {
     int (*share)(const rf_engine *engine, void *bytes, size_t count);
     /* OPTIONAL: rf_engine_spread; without it the inner engine does it, or the caller's thread. */
     rf_status (*spread)(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count);
+    /* OPTIONAL: where fleets live, if not in the host's memory; null for a model that cannot. */
+    const rf32_residents_kind *(*residents32)(rf_engine *engine, const rf32_model *model);
+    const rf64_residents_kind *(*residents64)(rf_engine *engine, const rf64_model *model);
 } rf_engine_kind;
 
 struct rf_engine {
@@ -46,7 +75,7 @@ struct rf_engine {
     void *state;
     unsigned rank;
     char name[2 * RF_NAME_MAX]; /* with defaults filled in */
-    char complaint[192];
+    char complaint[2048]; /* a compiler's words fit */
 };
 
 /* What the engine does in the precision of a source that is compiled for both. */

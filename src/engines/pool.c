@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "engine.h"
 #include "machine.h"
@@ -35,6 +36,7 @@ struct rf_pool {
     void *context;
     unsigned workers;
     int spins;
+    pid_t process; /* whose threads they are: a fork has none of them */
     worker worker[]; /* worker[0] is the caller and not used */
 };
 
@@ -136,11 +138,25 @@ void rf_pool_close(rf_pool *pool)
 {
     if (!pool)
         return;
-    for (unsigned i = 1; i < pool->workers; i++)
+    for (unsigned i = 1; i < pool->workers && pool->process == getpid(); i++)
         worker_stop(&pool->worker[i]);
     pthread_cond_destroy(&pool->done);
     pthread_mutex_destroy(&pool->lock);
     free(pool);
+}
+
+/* Starts workers 1 .. workers − 1; pool->workers counts them. Returns 0, or why one did not start. */
+static int start_workers(rf_pool *pool, unsigned workers)
+{
+    sigset_t all, before; /* signals are the program's business, not the workers' */
+    int failure = 0;
+    pool->process = getpid();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (pool->workers = 1; pool->workers < workers && !failure; pool->workers += !failure)
+        failure = worker_start(pool, pool->workers);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failure;
 }
 
 rf_pool *rf_pool_open(unsigned workers, char *error, size_t size)
@@ -155,14 +171,7 @@ rf_pool *rf_pool_open(unsigned workers, char *error, size_t size)
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->spins = workers <= rf_cpus_allowed();
-
-    sigset_t all, before; /* signals are the program's business, not the workers' */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = 0;
-    for (pool->workers = 1; pool->workers < workers && !failure; pool->workers += !failure)
-        failure = worker_start(pool, pool->workers);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const int failure = start_workers(pool, workers);
     if (failure) {
         rf_fail(error, size, "cannot start thread %u of %u: %s", pool->workers + 1, workers, strerror(failure));
         rf_pool_close(pool);
@@ -173,12 +182,17 @@ rf_pool *rf_pool_open(unsigned workers, char *error, size_t size)
 
 void rf_pool_run(rf_pool *pool, rf_job *job, void *context, unsigned workers)
 {
+    if (pool->process != getpid())
+        start_workers(pool, pool->workers);
+    const unsigned others = workers < pool->workers ? workers : pool->workers; /* fewer, where a fork could not start them again */
     pool->job = job;
     pool->context = context;
-    atomic_store(&pool->pending, workers - 1);
-    for (unsigned i = 1; i < workers; i++)
+    atomic_store(&pool->pending, others - 1);
+    for (unsigned i = 1; i < others; i++)
         rouse(&pool->worker[i], WORK);
     job(context, 0);
+    for (unsigned i = others; i < workers; i++)
+        job(context, i);
     if (spin(pool, &pool->pending, 1))
         return;
     pthread_mutex_lock(&pool->lock);

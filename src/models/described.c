@@ -7,7 +7,7 @@
 #include "simd/targets.h"
 #endif
 
-enum { BLOCK = 256, FEW = 4 }; /* candidates of a call; fewer than FEW are asked about one by one */
+enum { BLOCK = 256, KERNEL_BLOCK = 64, FEW = 4 }; /* candidates of a call; fewer than FEW are asked about one by one */
 
 void RF(described_charts)(const rf_description *description, RF(chart) charts[])
 {
@@ -59,16 +59,37 @@ static RF(block) *RF(block_of)(const RF(model) *model, uint32_t n)
 #endif
 }
 
-/* The next candidates, by the block function. */
-static RF_APART rf_status RF(ask_block)(const RF(model) *model, RF(block) *block, const rf_real x[], unsigned stride, uint32_t n,
-                                        const rf_real setting[], rf_real outcome, rf_real out[])
+/* Block functions want candidates parameter by parameter. */
+static const rf_real *RF(turn)(const rf_real x[], unsigned stride, uint32_t n, unsigned dim, rf_real turned[])
+{
+    for (uint32_t k = 0; k < n; k++)
+        for (unsigned i = 0; i < dim; i++)
+            turned[(size_t)i * n + k] = x[(size_t)k * stride + i];
+    return turned;
+}
+
+/* The next candidates. What is called once for many has much room; a kernel needs little, and one parameter none. */
+static RF_APART rf_status RF(ask_own)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n,
+                                      const rf_real setting[], rf_real outcome, rf_real out[])
 {
     rf_real turned[BLOCK * RF_DESCRIBED_MAX];
-    const int is_turned = model->dim == 1 && stride == 1;
-    for (uint32_t k = 0; k < n && !is_turned; k++)
-        for (unsigned i = 0; i < model->dim; i++)
-            turned[(size_t)i * n + k] = x[(size_t)k * stride + i];
-    return block(is_turned ? x : turned, n, setting, outcome, out, model->data) < 0 ? RF_REFUSED_MODEL : RF_OK;
+    return model->block(RF(turn)(x, stride, n, model->dim, turned), n, setting, outcome, out, model->data);
+}
+
+static RF_APART rf_status RF(ask_kernel)(RF(block) *block, const rf_real x[], unsigned stride, uint32_t n, unsigned dim,
+                                         const rf_real setting[], rf_real outcome, rf_real out[])
+{
+    rf_real turned[KERNEL_BLOCK * RF_DESCRIBED_MAX];
+    return block(RF(turn)(x, stride, n, dim, turned), n, setting, outcome, out, 0);
+}
+
+static rf_status RF(ask_block)(const RF(model) *model, RF(block) *block, const rf_real x[], unsigned stride, uint32_t n,
+                               const rf_real setting[], rf_real outcome, rf_real out[])
+{
+    const rf_status status = model->dim == 1 && stride == 1 ? block(x, n, setting, outcome, out, model->data)
+                             : model->block                 ? RF(ask_own)(model, x, stride, n, setting, outcome, out)
+                                            : RF(ask_kernel)(block, x, stride, n, model->dim, setting, outcome, out);
+    return status < 0 ? RF_REFUSED_MODEL : RF_OK;
 }
 
 rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
@@ -76,9 +97,10 @@ rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsig
 {
     RF(block) *const block = RF(block_of)(model, n);
     rf_status status = block || model->likelihood ? RF_OK : RF_REFUSED_NULL;
+    const uint32_t most = model->block ? BLOCK : KERNEL_BLOCK;
     uint32_t k = 0, more;
     for (; RF_BLOCKS && block && status == RF_OK && k < n; k += more) {
-        more = n - k < BLOCK ? n - k : BLOCK;
+        more = n - k < most ? n - k : most;
         status = RF(ask_block)(model, block, x + (size_t)k * stride, stride, more, setting, outcome, out + k);
     }
     for (; status == RF_OK && k < n; k++)

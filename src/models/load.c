@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "load.h"
 #include "machine.h"
 #include "simd/targets.h"
@@ -78,15 +79,21 @@ static int write_program(load *l)
     if (strpbrk(l->source, "\n\r") || strstr(l->source, "??") || (has_quote && strchr(l->source, '>')))
         return rf_load_fail(l, "%s cannot be included: its path has a line break, ??, or a quote and >; rename it",
                             l->name);
+    char literal[2 * PATH_MAX], *to = literal; /* of the path, for compilers of other machines */
+    for (const char *from = l->source; *from; *to++ = *from++)
+        if (*from == '"' || *from == '\\')
+            *to++ = '\\';
+    *to = '\0';
     snprintf(l->program, sizeof l->program,
-             "#include %c%s%c\n#include <rejfilt/detail/instantiate.h>\n#include <rejfilt/detail/instantiate_kernel.h>\n",
-             has_quote ? '<' : '"', l->source, has_quote ? '>' : '"');
+             "#include %c%s%c\n#define RF_MODEL_SOURCE \"%s\"\n#include <rejfilt/detail/instantiate.h>\n#include "
+             "<rejfilt/detail/instantiate_kernel.h>\n",
+             has_quote ? '<' : '"', l->source, has_quote ? '>' : '"', literal);
     return 0;
 }
 
 static int find_include(load *l)
 {
-    static const char *const places[] = {"/../include", "/../../include", NULL};
+    static const char *const places[] = {"/include", "/../include", "/../../include", NULL};
     static const char header[] = "rejfilt/model.h";
     const char *chosen = getenv("REJFILT_INCLUDE");
     char path[PATH_MAX];
@@ -104,64 +111,13 @@ static int find_include(load *l)
     return 0;
 }
 
-/* A link that is named with a slash or a dot at its end would be followed. */
-static void trim(char path[PATH_MAX])
-{
-    size_t end = strlen(path);
-    while (end > 1 && (path[end - 1] == '/' || (path[end - 1] == '.' && path[end - 2] == '/')))
-        path[--end] = '\0';
-}
-
-/* Opens l->cache, makes it if it is missing. */
-static int open_cache(load *l)
-{
-    const char *last = strrchr(l->cache, '/');
-    struct stat s;
-    if (strcmp(last ? last + 1 : l->cache, "..") == 0)
-        return rf_load_fail(l, "the cache %s is refused: it ends in '..'", l->cache);
-    if (mkdir(l->cache, 0700) != 0 && errno != EEXIST)
-        return rf_load_fail(l, "cannot make the cache %s: %s", l->cache, strerror(errno));
-    int directory = open(l->cache, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (directory < 0) {
-        const char *why = strerror(errno);
-        int is_link = lstat(l->cache, &s) == 0 && S_ISLNK(s.st_mode);
-        return rf_load_fail(l, "the cache %s is refused: %s", l->cache, is_link ? "it is a symbolic link" : why);
-    }
-    l->directory = fcntl(directory, F_DUPFD_CLOEXEC, 3); /* a child has others in place of 0, 1 and 2 */
-    close(directory);
-    return l->directory < 0 ? rf_load_fail(l, "the cache %s is refused: %s", l->cache, strerror(errno)) : 0;
-}
-
 /* Leaves l->directory, which is ours and closed to all others, and its path in l->place. What lies in it will be run.
    Who may write to a directory above it can put another in its place: l->cache is not used from here on. */
 static int find_cache(load *l)
 {
-    const char *chosen = getenv("REJFILT_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    struct stat s;
-    int status;
-    if (chosen && *chosen)
-        status = set_path(l, l->cache, "%s", chosen);
-    else if (xdg && *xdg == '/')
-        status = set_path(l, l->cache, "%s/rejfilt", xdg);
-    else if (home && *home == '/')
-        status = set_path(l, l->cache, "%s/.cache/rejfilt", home);
-    else
-        status = rf_load_fail(l, "there is no place for compiled models; set REJFILT_CACHE to a directory");
-    if (status < 0)
+    l->directory = rf_cache_open(l->cache, l->error, l->size);
+    if (l->directory < 0)
         return -1;
-    trim(l->cache);
-    if (!(chosen && *chosen)) {
-        char *last = strrchr(l->cache, '/');
-        *last = '\0';
-        mkdir(l->cache, 0700);
-        *last = '/';
-    }
-    if (open_cache(l) < 0)
-        return -1;
-    if (fstat(l->directory, &s) != 0 || s.st_uid != geteuid())
-        return rf_load_fail(l, "the cache %s is refused: it belongs to another user", l->cache);
-    if (s.st_mode & (S_IRWXG | S_IRWXO))
-        return rf_load_fail(l, "the cache %s is refused: others have access to it (chmod 700)", l->cache);
     snprintf(l->place, sizeof l->place, "/proc/self/fd/%d", l->directory);
     if (access(l->place, F_OK) != 0)
         return rf_load_fail(l, "the cache %s cannot be used: /proc is not mounted", l->cache);
@@ -403,8 +359,10 @@ static int fail_to_write(load *l)
 /* Makes the object out of file[0] and file[1], under the name file[2] until it is complete. */
 static int compile_files(load *l, char file[3][96])
 {
-    const char *const task32[] = {"-c", "-x", "c", "-", "-o", file[0], NULL};
-    const char *const task64[] = {"-c", "-x", "c", "-", "-o", file[1], NULL};
+    char key[80]; /* the object's own name */
+    snprintf(key, sizeof key, "-DRF_MODEL_KEY=\"%.32s\"", strrchr(l->object, '/') + 1);
+    const char *const task32[] = {key, "-c", "-x", "c", "-", "-o", file[0], NULL};
+    const char *const task64[] = {key, "-c", "-x", "c", "-", "-o", file[1], NULL};
     const char *const task[] = {"-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-o", file[2], file[0], file[1], NULL};
     words first = command(l, 32, task32), second = command(l, 64, task64), link = l->compiler;
     hash ignored = {{0}};

@@ -21,7 +21,7 @@ typedef struct words { /* of a command */
 typedef struct load {
     const char *name; /* the model file as the user wrote it */
     char source[PATH_MAX], include[PATH_MAX];
-    char program[PATH_MAX + 128]; /* what is compiled: it includes the source */
+    char program[3 * PATH_MAX + 256]; /* what is compiled: it includes the source */
     char cache[PATH_MAX];         /* the cache as the user knows it, */
     int directory;                /* held open, and its path through the descriptor, which others cannot redirect */
     char place[32], object[96];

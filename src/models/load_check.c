@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -126,6 +127,21 @@ static int check_description(load *l, const rf_description *d, int can_simulate)
     }
     for (unsigned i = 0; i < d->settings && status == 0; i++)
         status = check_setting(l, &d->setting[i], i, d->dim);
+    return status;
+}
+
+int rf_description_check(const rf_description *description, int can_simulate, const char *name, char *error, size_t size)
+{
+    load *l = calloc(1, sizeof *l);
+    if (!l) {
+        snprintf(error, size, "%s: not enough memory", name);
+        return -1;
+    }
+    l->name = name;
+    l->error = error;
+    l->size = size;
+    const int status = check_description(l, description, can_simulate);
+    free(l);
     return status;
 }
 

@@ -11,7 +11,8 @@
 enum {
     BLOCK = 256,        /* points at a time */
     TOGETHER = 8,       /* likelihoods multiplied before a logarithm is taken */
-    SEGMENT = 4096,     /* records between two looks at the watcher, at most */
+    SEGMENT = 4096,     /* records between two looks at the weights, at most */
+    LOOK = 64 * TOGETHER, /* and at the watcher */
     SETS = 16,          /* of the last pass, each a random shift of its own: their spread is the error of ln P */
     PASSES_MAX = 48,    /* before the last */
     WHOLE_MAX = 8,      /* of them with all records */
@@ -129,6 +130,22 @@ rf_passes *rf_passes_open(const rf_config *config, const double records[], size_
     return NULL;
 }
 
+/* ---- Watching ---- */
+
+typedef struct watcher {
+    rf_passes_watch *watch;
+    void *user;
+    rf_passes_progress progress;
+    int is_stopped;
+} watcher;
+
+static int look(watcher *w, size_t records)
+{
+    w->progress.records = records;
+    w->is_stopped = w->is_stopped || (w->watch && w->watch(w->user, &w->progress) != 0);
+    return w->is_stopped;
+}
+
 /* ---- The order of the records ---- */
 
 static void naturals(const rf_passes *s, const double *y, uint32_t count, double *x)
@@ -173,7 +190,7 @@ static unsigned roughness(const rf_passes *s, const double *value)
 }
 
 /* Smooth ones first: a likelihood finer than the points are apart is noise until the posterior is as narrow. */
-static rf_status put_in_order(rf_passes *s)
+static rf_status put_in_order(rf_passes *s, watcher *w)
 {
     const unsigned dim = s->model.dim;
     double y[2 * PROBES * RF_DESCRIBED_MAX], x[2 * PROBES * RF_DESCRIBED_MAX], ratio[PROBES], value[2 * PROBES];
@@ -189,7 +206,7 @@ static rf_status put_in_order(rf_passes *s)
             y[(2 * k + 1) * dim + i] = at + ((k >> i % 4 & 1) ? step : -step);
         }
     naturals(s, y, 2 * PROBES, x);
-    for (size_t r = 0; r < s->count && status >= 0; r++) {
+    for (size_t r = 0; r < s->count && status >= 0 && (r % SEGMENT > 0 || !look(w, 0)); r++) {
         const double *record = s->records + r * s->row;
         status = rf64_model_likelihoods(&s->model, x, dim, 2 * PROBES, record, record[s->model.settings], value);
         class[r] = (uint16_t)roughness(s, value);
@@ -197,7 +214,7 @@ static rf_status put_in_order(rf_passes *s)
     }
     for (unsigned k = 0; k < ROUGH_MAX; k++)
         begin[k + 1] += begin[k];
-    for (size_t r = 0; r < s->count && status >= 0; r++)
+    for (size_t r = 0; r < s->count && status >= 0 && !w->is_stopped; r++)
         s->order[begin[class[r]]++] = r;
     free(class);
     return status;
@@ -253,14 +270,18 @@ static rf_status add_records(void *self, uint32_t begin, uint32_t count)
     return RF_OK;
 }
 
-/* Records from..to are added. */
-static rf_status add_segment(rf_passes *s, size_t from, size_t to)
+/* Records from..to are added, unless the watcher ends it. */
+static rf_status add_segment(rf_passes *s, watcher *w, size_t from, size_t to)
 {
     const rf_sharing sharing = {add_records, s, s->total, s->model.one_thread};
-    s->from = from;
-    s->to = to;
+    rf_status status = RF_OK;
     memcpy(s->before, s->total, s->live * sizeof *s->before);
-    return rf_engine_spread(s->engine, &sharing, 0, s->live);
+    for (s->to = from; s->to < to && status >= 0 && (s->to == from || !look(w, s->to));) {
+        s->from = s->to;
+        s->to = to - s->from < LOOK ? to : s->from + LOOK;
+        status = rf_engine_spread(s->engine, &sharing, 0, s->live);
+    }
+    return status;
 }
 
 /* ---- Weights ---- */
@@ -322,20 +343,6 @@ static double temper(rf_passes *s, int is_all, double low)
 
 /* ---- Passes ---- */
 
-typedef struct watcher {
-    rf_passes_watch *watch;
-    void *user;
-    rf_passes_progress progress;
-    int is_stopped;
-} watcher;
-
-static int look(watcher *w, size_t records)
-{
-    w->progress.records = records;
-    w->is_stopped = w->is_stopped || (w->watch && w->watch(w->user, &w->progress) != 0);
-    return w->is_stopped;
-}
-
 /* New points; those outside the prior are left out. */
 static void draw(rf_passes *s, uint32_t pass, uint32_t points, uint32_t sets)
 {
@@ -364,7 +371,7 @@ static rf_status climb(rf_passes *s, watcher *w, height *h, double *effective)
     while (seen < s->count) {
         const size_t aim = seen < before.in ? before.in : seen < before.end ? before.end : seen + 1 + seen / 32;
         const size_t most = aim - seen < SEGMENT ? aim : seen + SEGMENT, next = most < s->count ? most : s->count;
-        const rf_status status = add_segment(s, seen, next);
+        const rf_status status = add_segment(s, w, seen, next);
         if (status < 0 || look(w, next))
             return status;
         const double found = next >= before.end ? weigh(s, 1, 1, &log_sum) : s->points;
@@ -503,14 +510,14 @@ static void conclude(rf_passes *s, rf_passes_result *r)
 rf_status rf_passes_run(rf_passes *passes, rf_passes_watch *watch, void *user, rf_passes_result *result)
 {
     rf_passes *s = passes;
-    watcher w = {.watch = watch, .user = user, .progress = {.count = s->count}};
+    watcher w = {.watch = watch, .user = user, .progress = {.pass = 1, .count = s->count}};
     uint32_t pass = 0, whole = 0;
     height reached = {0, 0, 0};
     memset(result, 0, sizeof *result);
     result->dim = s->model.dim;
     s->proposal.count = 0;
-    rf_status status = put_in_order(s);
-    for (int is_enough = 0; status >= 0 && pass < PASSES_MAX && whole < WHOLE_MAX && !is_enough; pass++) {
+    rf_status status = put_in_order(s, &w);
+    for (int is_enough = 0; status >= 0 && !w.is_stopped && pass < PASSES_MAX && whole < WHOLE_MAX && !is_enough; pass++) {
         double effective;
         w.progress.pass = pass + 1;
         draw(s, pass, s->points, 1);
@@ -527,7 +534,7 @@ rf_status rf_passes_run(rf_passes *passes, rf_passes_watch *watch, void *user, r
         draw(s, pass, 2 * s->points, SETS);
         for (size_t seen = 0; seen < s->count && status >= 0 && !w.is_stopped; seen += SEGMENT) {
             const size_t next = seen + SEGMENT < s->count ? seen + SEGMENT : s->count;
-            status = add_segment(s, seen, next);
+            status = add_segment(s, &w, seen, next);
             if (status >= 0)
                 look(&w, next);
         }

@@ -65,11 +65,7 @@ rf_status rf_config_check(const rf_config *config, unsigned *parameter)
     return status;
 }
 
-uint64_t rf_session_seed(uint64_t seed, uint32_t trial)
-{
-    const rf_words w = rf_draw(seed, trial, 0, 0, RF_FOR_USER);
-    return (uint64_t)w.word[1] << 32 | w.word[0];
-}
+uint64_t rf_session_seed(uint64_t seed, uint32_t trial) { return rf_seed_of(seed, trial); }
 
 /* Null without one, and with a message when there is none of that name. */
 static const rf64_design *find_design(const rf_config *config, char *error, size_t size)

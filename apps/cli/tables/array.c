@@ -24,6 +24,13 @@ static double number_at(const tables_array *a, const unsigned char *p)
         memcpy(&value, &bits, sizeof value);
         return (double)(value >> shift);
     }
+    if (a->bytes == 2) { /* sign, five bits of exponent, ten of fraction */
+        const int exponent = (int)(bits >> 10 & 31), fraction = (int)(bits & 1023);
+        const double size = exponent == 31 ? (fraction ? NAN : INFINITY)
+                            : exponent > 0 ? ldexp(1024 + fraction, exponent - 25)
+                                           : ldexp(fraction, -24);
+        return bits >> 15 ? -size : size;
+    }
     if (a->bytes == 4) {
         uint32_t half = (uint32_t)bits;
         float value;
@@ -99,12 +106,12 @@ static int take_cell(void *context, uint64_t index, double value, char *error, s
     rfc_table *table = t->table;
     uint64_t at = t->array->first_fastest ? last_fastest(t->array, index) : index;
     uint64_t row = at / table->features, feature = at % table->features;
-    if (!(fabs(value) <= 1e30))
+    if (fabs(value) > 1e30)
         return rf_fail(error, size, "%s: row %llu, feature %llu: %g is not a number to work with", table->source,
                        (unsigned long long)row + 1, (unsigned long long)feature + 1, value);
     if (!t->array->first_fastest && feature == 0 && rfc_table_grow(table) < 0)
         return rf_fail(error, size, "%s: out of memory", table->source);
-    if (rfc_table_put(table, row, feature, value) < 0)
+    if ((isnan(value) ? rfc_table_miss(table, row, feature) : rfc_table_put(table, row, feature, value)) < 0)
         return rf_fail(error, size, "%s: out of memory", table->source);
     table->rows =
         t->array->first_fastest ? (uint32_t)t->array->size[0] : (uint32_t)row + (feature + 1 == table->features);
@@ -124,6 +131,8 @@ int tables_array_rows(const tables_array *a, tables_stream *s, rfc_table *table,
     uint64_t count = elements(a, s, error, size);
     if (count == 0)
         return -1;
+    if (a->kind == 'U' || a->kind == 'S')
+        return rf_fail(error, size, "%s: has texts; features are numbers", tables_stream_name(s));
     if (a->dimensions < 2 || a->size[0] > UINT32_MAX / 2 || count / a->size[0] > RFC_FEATURES_MAX)
         return rf_fail(error, size,
                        "%s: has %u dimensions, %llu rows, %llu features; wanted are 2 or more, and at most %d features",
@@ -169,6 +178,52 @@ static int take_label(void *context, uint64_t index, double value, char *error, 
     return 0;
 }
 
+/* A text of the array: its characters up to the first zero, those beyond ASCII as UTF-8. */
+static void text_at(const tables_array *a, const unsigned char *p, char text[64])
+{
+    size_t length = 0;
+    for (unsigned i = 0; i < a->bytes && length < 59; i += a->kind == 'U' ? 4 : 1) {
+        uint32_t c = p[i];
+        if (a->kind == 'U')
+            c = a->big_endian ? (uint32_t)p[i] << 24 | (uint32_t)p[i + 1] << 16 | (uint32_t)p[i + 2] << 8 | p[i + 3]
+                              : (uint32_t)p[i + 3] << 24 | (uint32_t)p[i + 2] << 16 | (uint32_t)p[i + 1] << 8 | p[i];
+        if (c == 0)
+            break;
+        if (c < 0x80 || a->kind == 'S') {
+            text[length++] = (char)c;
+        } else if (c < 0x800) {
+            text[length++] = (char)(0xc0 | c >> 6);
+            text[length++] = (char)(0x80 | (c & 63));
+        } else {
+            text[length++] = (char)(0xe0 | (c >> 12 & 15));
+            text[length++] = (char)(0x80 | (c >> 6 & 63));
+            text[length++] = (char)(0x80 | (c & 63));
+        }
+    }
+    text[length] = '\0';
+}
+
+/* Labels that are texts. */
+static int take_texts(const tables_array *a, tables_stream *s, uint64_t count, rfc_table *named, char *error,
+                      size_t size)
+{
+    unsigned char *one = malloc(a->bytes);
+    int status = one ? 0 : rf_fail(error, size, "%s: out of memory", named->source);
+    for (uint64_t i = 0; i < count && status == 0; i++) {
+        char text[64];
+        status = tables_stream_read(s, one, a->bytes, error, size);
+        if (status < 0)
+            break;
+        text_at(a, one, text);
+        named->label[i] = rfc_names_intern(&named->labels, text);
+        if (named->label[i] >= RFC_LABELS_MAX)
+            status = rf_fail(error, size, "%s: label %llu is %s, and there are more than 256 different ones before",
+                             named->source, (unsigned long long)i + 1, text);
+    }
+    free(one);
+    return status == 0 ? tables_stream_end(s, error, size) : -1;
+}
+
 int tables_array_labels(const tables_array *a, tables_stream *s, uint64_t rows, rfc_table *table, char *error,
                         size_t size)
 {
@@ -181,7 +236,9 @@ int tables_array_labels(const tables_array *a, tables_stream *s, uint64_t rows, 
     rfc_table named = {.label = malloc(count * sizeof *named.label)}; /* its source is the labels' file */
     snprintf(named.source, sizeof named.source, "%s", tables_stream_name(s));
     row_taker t = {a, &named};
-    int status = named.label ? each(a, s, count, take_label, &t, error, size)
+    const int is_text = a->kind == 'U' || a->kind == 'S';
+    int status = named.label ? is_text ? take_texts(a, s, count, &named, error, size)
+                                       : each(a, s, count, take_label, &t, error, size)
                              : rf_fail(error, size, "%s: out of memory", named.source);
     free(table->label);
     table->label = named.label;
@@ -233,13 +290,19 @@ static const char *value_of(const char *header, const char *key)
 static int read_type(const char *text, tables_array *a)
 {
     char kind = text[2];
-    unsigned bytes =
-        text[3] >= '0' && text[3] <= '9' && (text[4] == '\'' || text[4] == '"') ? (unsigned)(text[3] - '0') : 0;
+    char *end = NULL;
+    const unsigned long length = text[3] >= '0' && text[3] <= '9' ? strtoul(text + 3, &end, 10) : 0;
+    const unsigned bytes = end && (*end == '\'' || *end == '"') && length < 4096 ? (unsigned)length : 0;
+    if ((kind == 'U' || kind == 'S') && bytes > 0) { /* texts, of 32 bits a character or of bytes */
+        *a = (tables_array){.kind = kind, .bytes = kind == 'U' ? 4 * bytes : bytes, .big_endian = text[1] == '>'};
+        return 0;
+    }
     a->big_endian = text[1] == '>';
     a->kind = kind == 'b' ? 'u' : kind;
     a->bytes = bytes;
     int is_whole = (kind == 'u' || kind == 'i') && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
-    return is_whole || (kind == 'b' && bytes == 1) || (kind == 'f' && (bytes == 4 || bytes == 8)) ? 0 : -1;
+    return is_whole || (kind == 'b' && bytes == 1) || (kind == 'f' && (bytes == 2 || bytes == 4 || bytes == 8)) ? 0
+                                                                                                                : -1;
 }
 
 int tables_array_npy(tables_stream *s, tables_array *a, char *error, size_t size)
@@ -265,7 +328,8 @@ int tables_array_npy(tables_stream *s, tables_array *a, char *error, size_t size
     if (!type || !order || !shape || strlen(type) < 5 || *shape != '(')
         return rf_fail(error, size, "%s: a NumPy header without type, order and shape", tables_stream_name(s));
     if (read_type(type, a) < 0)
-        return rf_fail(error, size, "%s: numbers of type %.*s are not read; wanted are integers, float32 or float64",
+        return rf_fail(error, size,
+                       "%s: numbers of type %.*s are not read; wanted are integers or floats of 16, 32 or 64 bits",
                        tables_stream_name(s), (int)strcspn(type, ","), type);
     a->first_fastest = *order == 'T';
     for (const char *c = shape + 1; *c && *c != ')';) {

@@ -12,9 +12,16 @@
 
 enum { LOOK_ROWS = 1000, FEW_LABELS = 64 };
 
-static int is_missing(const char *text) { return *text == '\0' || strcmp(text, "?") == 0 || strcmp(text, "NA") == 0; }
+static int is_missing(const char *text)
+{
+    static const char *const words[] = {"?", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL", NULL};
+    for (size_t i = 0; words[i]; i++)
+        if (strcmp(text, words[i]) == 0)
+            return 1;
+    return *text == '\0';
+}
 
-/* A whole text that is a number, "nan" and "inf" included. */
+/* A whole text that is a number, "inf" included. */
 static int to_number(const char *text, double *value)
 {
     char *end;
@@ -33,9 +40,32 @@ static int to_number(const char *text, double *value)
 
 typedef struct layout {
     int has_header;
-    size_t fields, label;
-    rfc_names names; /* of all columns, where there is a header */
+    size_t fields, label;      /* label: `fields` when there is none */
+    rfc_names names;           /* of all columns, where there is a header */
+    uint32_t *texts, *numbers; /* by column: how many fields of the first rows are texts, and numbers */
+    uint32_t *feature;         /* by column: which feature it is, or NO_FEATURE */
 } layout;
+
+#define NO_FEATURE UINT32_MAX
+
+static void layout_free(layout *l)
+{
+    rfc_names_free(&l->names);
+    free(l->texts);
+    free(l->numbers);
+    free(l->feature);
+}
+
+/* The column of that name or number; l->fields when there is none. */
+static size_t find_column(const layout *l, const char *wanted)
+{
+    char *end = NULL;
+    const size_t named = rfc_names_find(&l->names, wanted);
+    if (named < l->names.count)
+        return named;
+    const unsigned long number = strtoul(wanted, &end, 10);
+    return *wanted >= '0' && *wanted <= '9' && *end == '\0' && number < l->fields ? number : l->fields;
+}
 
 static int look_header(const tables_rows *r)
 {
@@ -79,15 +109,13 @@ static int choose_label(layout *l, const char *wanted, const candidate *first, c
                         char *error, size_t size)
 {
     int named = named_label(l, wanted);
-    char *end = NULL;
-    unsigned long number = wanted ? strtoul(wanted, &end, 10) : 0;
     if (named >= 0)
         l->label = (size_t)named;
-    else if (wanted && (*wanted < '0' || *wanted > '9' || *end != '\0' || number >= l->fields))
+    else if (wanted && (l->label = find_column(l, wanted)) == l->fields)
         return rf_fail(error, size, "%s: has no column '%s'; columns are named in its header or numbered 0 to %zu",
                        path, wanted, l->fields - 1);
     else if (wanted)
-        l->label = number;
+        return 0;
     else if (last->is_text || first->is_text)
         l->label = last->is_text ? l->fields - 1 : 0;
     else
@@ -97,9 +125,61 @@ static int choose_label(layout *l, const char *wanted, const candidate *first, c
     return 0;
 }
 
-static int look(const char *path, const char *label, layout *l, char *error, size_t size)
+/* The label's column of a table like another: the one that has its name; without names the one in its place, where
+   there is one column more than there are features. */
+static int choose_label_like(layout *l, const char *wanted, const rfc_table *like, const candidate *first,
+                             const candidate *last, const char *path, char *error, size_t size)
+{
+    l->label = l->fields;
+    if (l->has_header && like->names.count > 0) {
+        const int usual = like->label_name[0] ? -1 : named_label(l, NULL);
+        l->label = rfc_names_find(&l->names, like->label_name);
+        if (wanted && l->label == l->names.count)
+            l->label = find_column(l, wanted);
+        if (l->label >= l->names.count)
+            l->label = usual >= 0 && rfc_names_find(&like->names, l->names.text[usual]) == like->names.count
+                           ? (size_t)usual
+                           : l->fields;
+        return 0;
+    }
+    return l->fields == (size_t)like->features + 1 ? choose_label(l, wanted, first, last, path, error, size) : 0;
+}
+
+/* Which column is which feature, and how many there are. */
+static int choose_features(layout *l, const tables_source *source, const rfc_table *like, const char *path,
+                           uint32_t *features, char *error, size_t size)
+{
+    const int by_name = like && like->names.count > 0 && l->has_header;
+    *features = 0;
+    for (size_t i = 0; i < l->fields; i++) {
+        int is_dropped = i == l->label;
+        for (size_t k = 0; source->drop && source->drop[k] && !by_name; k++)
+            is_dropped |= find_column(l, source->drop[k]) == i;
+        if (by_name) {
+            const uint32_t j = is_dropped ? NO_FEATURE : rfc_names_find(&like->names, l->names.text[i]);
+            l->feature[i] = j < like->names.count ? j : NO_FEATURE;
+        } else {
+            l->feature[i] = is_dropped ? NO_FEATURE : (*features)++;
+        }
+    }
+    if (!by_name)
+        return 0;
+    *features = like->features;
+    for (uint32_t j = 0; j < like->features; j++) {
+        size_t found = 0;
+        for (size_t i = 0; i < l->fields; i++)
+            found += l->feature[i] == j;
+        if (found != 1)
+            return rf_fail(error, size, "%s: has %s '%s', a feature of %s", path,
+                           found ? "two columns called" : "no column", like->names.text[j], like->source);
+    }
+    return 0;
+}
+
+static int look(const char *path, const char *label, const rfc_table *like, layout *l, char *error, size_t size)
 {
     candidate first = {0}, last = {0};
+    double ignored;
     tables_rows *r = tables_rows_open(path, '\0', 0, error, size);
     int status = r ? tables_rows_next(r) : -1;
     if (status == 0)
@@ -107,6 +187,11 @@ static int look(const char *path, const char *label, layout *l, char *error, siz
     if (status == 1) {
         l->has_header = look_header(r);
         l->fields = r->fields;
+        l->texts = calloc(r->fields, sizeof *l->texts);
+        l->numbers = calloc(r->fields, sizeof *l->numbers);
+        l->feature = malloc(r->fields * sizeof *l->feature);
+        if (!l->texts || !l->numbers || !l->feature)
+            status = rf_fail(error, size, "%s: out of memory", path);
         for (size_t i = 0; i < r->fields && l->has_header && status == 1; i++)
             status = rfc_names_add(&l->names, r->field[i]) < 0 ? rf_fail(error, size, "%s: out of memory", path) : 1;
         if (status == 1 && l->has_header)
@@ -114,11 +199,15 @@ static int look(const char *path, const char *label, layout *l, char *error, siz
         for (unsigned row = 0; row < LOOK_ROWS && status == 1; row++) {
             consider(&first, r->field[0]);
             consider(&last, r->field[r->fields - 1]);
+            for (size_t i = 0; i < r->fields && i < l->fields; i++)
+                if (!is_missing(r->field[i]))
+                    (to_number(r->field[i], &ignored) ? l->numbers : l->texts)[i]++;
             status = tables_rows_next(r);
         }
     }
     if (status >= 0)
-        status = choose_label(l, label, &first, &last, path, error, size);
+        status = like ? choose_label_like(l, label, like, &first, &last, path, error, size)
+                      : choose_label(l, label, &first, &last, path, error, size);
     rfc_names_free(&first.values);
     rfc_names_free(&last.values);
     tables_rows_close(r);
@@ -127,12 +216,13 @@ static int look(const char *path, const char *label, layout *l, char *error, siz
 
 /* ---- All rows ---- */
 
-static int take_label(tables_rows *r, const char *text, rfc_table *table)
+static int take_label(tables_rows *r, const char *text, int may_lack, rfc_table *table)
 {
     char number[32];
     double value;
+    table->label[table->rows] = RFC_NO_LABEL;
     if (is_missing(text))
-        return tables_rows_fail(r, "%s", "has no label");
+        return may_lack ? 0 : tables_rows_fail(r, "%s", "has no label");
     if (to_number(text, &value) && value == floor(value) && fabs(value) < 1e15) {
         snprintf(number, sizeof number, "%.15g", value);
         text = number;
@@ -152,6 +242,12 @@ static int take_field(tables_rows *r, size_t column, size_t feature, rfc_table *
     int status;
     if (is_missing(text)) {
         status = rfc_table_miss(table, table->rows, feature);
+    } else if (table->categories && table->categories[feature].count > 0) {
+        const uint32_t category = rfc_names_intern(&table->categories[feature], text);
+        if (category == RFC_LABELS_MAX)
+            return tables_rows_fail(r, "column %zu: more than %d different texts; is it an id? --drop leaves it out",
+                                    column + 1, RFC_LABELS_MAX);
+        status = rfc_table_put(table, table->rows, feature, category);
     } else {
         if (!to_number(text, &value))
             return tables_rows_fail(r, "column %zu: '%.40s' is not a number", column + 1, text);
@@ -162,50 +258,82 @@ static int take_field(tables_rows *r, size_t column, size_t feature, rfc_table *
     return status < 0 ? tables_rows_fail(r, "%s", "out of memory") : 0;
 }
 
-static int take_row(tables_rows *r, const layout *l, rfc_table *table)
+static int take_row(tables_rows *r, const layout *l, int may_lack, rfc_table *table)
 {
     if (r->fields != l->fields)
         return tables_rows_fail(r, "has %zu fields, the first line has %zu", r->fields, l->fields);
     if (rfc_table_grow(table) < 0)
         return tables_rows_fail(r, "%s", "out of memory");
-    if (take_label(r, r->field[l->label], table) < 0)
+    if (table->missing) /* a row that was refused may have been here */
+        memset(table->missing + (size_t)table->rows * table->features, 0, table->features);
+    if (take_label(r, l->label < l->fields ? r->field[l->label] : "", may_lack, table) < 0)
         return -1;
-    for (size_t i = 0, feature = 0; i < l->fields; i++)
-        if (i != l->label && take_field(r, i, feature++, table) < 0)
+    for (size_t i = 0; i < l->fields; i++)
+        if (l->feature[i] != NO_FEATURE && take_field(r, i, l->feature[i], table) < 0)
             return -1;
     table->rows++;
     return 0;
 }
 
-int tables_load_csv(const char *path, const char *label, rfc_table *table, char *error, size_t size)
+/* Names, and which features have categories: those whose column is mostly texts, or those of `like`. A category that
+   nobody has stands for them until the first row. Returns 0, or -1 without memory. */
+static int describe(const layout *l, const rfc_table *like, rfc_table *table)
+{
+    const int by_name = like && like->names.count > 0 && l->has_header;
+    for (uint32_t j = 0; by_name && j < like->features; j++)
+        if (rfc_names_add(&table->names, like->names.text[j]) < 0)
+            return -1;
+    for (size_t i = 0; i < l->fields; i++) {
+        const uint32_t j = l->feature[i];
+        if (j == NO_FEATURE)
+            continue;
+        if (!by_name && l->has_header && rfc_names_add(&table->names, l->names.text[i]) < 0)
+            return -1;
+        if (like ? !(like->categories && like->categories[j].count > 0) : l->texts[i] <= l->numbers[i])
+            continue;
+        if (!table->categories && !(table->categories = calloc(table->features, sizeof *table->categories)))
+            return -1;
+        if (rfc_names_add(&table->categories[j], "") < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int tables_load_csv(const char *path, const tables_source *source, const rfc_table *like, rfc_table *table, char *error,
+                    size_t size)
 {
     layout l = {0};
     tables_rows *r = NULL;
-    int status = look(path, label, &l, error, size);
+    int status = look(path, source->label, like, &l, error, size);
     snprintf(table->source, sizeof table->source, "%s", path);
-    if (status == 0 && (l.fields < 2 || l.fields > RFC_FEATURES_MAX))
+    for (size_t k = 0; status == 0 && !like && source->drop && source->drop[k]; k++)
+        if (find_column(&l, source->drop[k]) == l.fields)
+            status = rf_fail(error, size, "%s: --drop: has no column '%s'", path, source->drop[k]);
+    if (status == 0)
+        status = choose_features(&l, source, like, path, &table->features, error, size);
+    if (status == 0 && (table->features < 1 || table->features > RFC_FEATURES_MAX))
         status = rf_fail(error, size, "%s: has %zu columns; wanted are a label and 1 to %d features", path, l.fields,
                          RFC_FEATURES_MAX);
     if (status == 0) {
-        table->features = (uint32_t)l.fields - 1;
         table->bytes = malloc(1); /* numbers are bytes until one is not */
         r = table->bytes ? tables_rows_open(path, '\0', 0, error, size) : NULL;
         status = r ? 0 : table->bytes ? -1 : rf_fail(error, size, "%s: out of memory", path);
     }
-    for (uint32_t i = 0; i < l.names.count && status == 0; i++)
-        if (i != l.label && rfc_names_add(&table->names, l.names.text[i]) < 0)
-            status = rf_fail(error, size, "%s: out of memory", path);
+    if (status == 0 && describe(&l, like, table) < 0)
+        status = rf_fail(error, size, "%s: out of memory", path);
+    if (status == 0 && l.label < l.names.count)
+        snprintf(table->label_name, sizeof table->label_name, "%s", l.names.text[l.label]);
     int skip = l.has_header, more = 0;
     while (status == 0 && (more = tables_rows_next(r)) == 1) {
         if (!skip)
-            status = take_row(r, &l, table);
+            status = take_row(r, &l, like != NULL, table);
         skip = 0;
     }
     if (status == 0 && more < 0)
         status = -1;
     if (status == 0 && table->rows == 0)
         status = rf_fail(error, size, "%s: has no rows", path);
-    rfc_names_free(&l.names);
+    layout_free(&l);
     tables_rows_close(r);
     return status;
 }

@@ -78,12 +78,15 @@ static int split_label(rfc_table *t, const char *column, char *error, size_t siz
 
 /* ---- One file, or a file and its labels ---- */
 
-static int load_array(const char *path, const char *labels, const char *column, rfc_table *t, char *error, size_t size)
+static int load_array(const char *path, const char *labels, const char *column, const rfc_table *like, rfc_table *t,
+                      char *error, size_t size)
 {
     tables_array array;
     tables_stream *s = open_array(path, &array, error, size);
     int status = s ? tables_array_rows(&array, s, t, error, size) : -1;
     tables_stream_close(s);
+    if (status == 0 && !labels && like && t->features == like->features)
+        return rfc_table_unlabel(t) < 0 ? rf_fail(error, size, "%s: out of memory", path) : 0;
     if (status < 0 || !labels)
         return status < 0 ? status : split_label(t, column, error, size);
     s = open_array(labels, &array, error, size);
@@ -124,7 +127,8 @@ static tables_stream *open_named(const tables_archive *archive, const char *cons
     return NULL;
 }
 
-static int load_half(const tables_archive *archive, const char *path, int half, rfc_table *t, char *error, size_t size)
+static int load_half(const tables_archive *archive, const char *path, int half, const rfc_table *like, rfc_table *t,
+                     char *error, size_t size)
 {
     tables_array array;
     tables_stream *s = open_named(archive, row_names[half], &array, error, size);
@@ -135,6 +139,8 @@ static int load_half(const tables_archive *archive, const char *path, int half, 
     if (status < 0)
         return -1;
     s = open_named(archive, label_names[half], &array, error, size);
+    if (!s && !error[0] && like)
+        return rfc_table_unlabel(t) < 0 ? rf_fail(error, size, "%s: out of memory", path) : 0;
     if (!s)
         return error[0] ? -1 : rf_fail(error, size, "%s: has no labels: no array called y or labels", path);
     status = tables_array_labels(&array, s, t->rows, t, error, size);
@@ -143,19 +149,44 @@ static int load_half(const tables_archive *archive, const char *path, int half, 
 }
 
 /* One half of an archive (0: train, 1: test). Returns 0, 1 when it is not there, or -1 with a message. */
-static int load_archive(const char *path, int half, rfc_table *t, char *error, size_t size)
+static int load_archive(const char *path, int half, const rfc_table *like, rfc_table *t, char *error, size_t size)
 {
     tables_archive *archive = tables_archive_open(path, error, size);
-    int status = archive ? load_half(archive, path, half, t, error, size) : -1;
+    int status = archive ? load_half(archive, path, half, like, t, error, size) : -1;
     tables_archive_close(archive);
     return status;
 }
 
-static int load_file(const char *path, const char *labels, const char *column, rfc_table *t, char *error, size_t size)
+/* Standard input as a file that can be read twice, in `path`: an open one that has no name. Returns 0, or -1 with a
+   message. */
+static int keep_input(char *path, size_t room, char *error, size_t size)
 {
-    char sibling[4096];
+    char block[1 << 16];
+    size_t some;
+    FILE *kept = tmpfile();
+    while (kept && (some = fread(block, 1, sizeof block, stdin)) > 0)
+        if (fwrite(block, 1, some, kept) != some)
+            return rf_fail(error, size, "standard input: cannot be kept: no room for temporary files");
+    if (!kept || ferror(stdin) || fflush(kept) != 0)
+        return rf_fail(error, size, "standard input: cannot be read");
+    snprintf(path, room, "/dev/fd/%d", fileno(kept)); /* it stays open until the end */
+    return 0;
+}
+
+/* `like`: for objects, the table that they are like; null for training data. */
+static int load_file(const char *path, const char *labels, const tables_source *source, const rfc_table *like,
+                     rfc_table *t, char *error, size_t size)
+{
+    char sibling[4096], input[32];
+    if (strcmp(path, "-") == 0) {
+        int status = keep_input(input, sizeof input, error, size);
+        if (status == 0)
+            status = tables_load_csv(input, source, like, t, error, size);
+        snprintf(t->source, sizeof t->source, "standard input");
+        return status;
+    }
     if (has_ending(path, ".npz")) {
-        int status = load_archive(path, 0, t, error, size);
+        int status = load_archive(path, 0, like, t, error, size);
         return status == 1
                    ? rf_fail(error, size, "%s: has no array called x, X, data, images, features or x_train", path)
                    : status;
@@ -163,10 +194,10 @@ static int load_file(const char *path, const char *labels, const char *column, r
     if (is_csv(path) && labels)
         return rf_fail(error, size, "%s: a CSV file has its labels in a column; give it with --label", path);
     if (is_csv(path))
-        return tables_load_csv(path, column, t, error, size);
+        return tables_load_csv(path, source, like, t, error, size);
     if (!labels && !is_npy(path) && sibling_labels(path, sibling, sizeof sibling))
         labels = sibling;
-    return load_array(path, labels, column, t, error, size);
+    return load_array(path, labels, source->label, like, t, error, size);
 }
 
 /* ---- Everything ---- */
@@ -182,7 +213,7 @@ static int load_directory(const char *directory, const char *half, rfc_table *t,
             continue;
         if (!sibling_labels(images, labels, sizeof labels))
             return rf_fail(error, size, "%s: has no file of labels beside it", images);
-        return load_array(images, labels, NULL, t, error, size);
+        return load_array(images, labels, NULL, NULL, t, error, size);
     }
     return rf_fail(error, size, "%s: has no file %s-images-idx3-ubyte, nor one with .gz", directory, half);
 }
@@ -200,9 +231,22 @@ static int load_data(const tables_source *source, rfc_table *train, rfc_table *t
         int status = load_directory(source->data, "train", train, error, size);
         return status == 0 ? load_directory(source->data, "t10k", test, error, size) : status;
     }
-    int status = load_file(source->data, NULL, source->label, train, error, size);
+    int status = load_file(source->data, NULL, source, NULL, train, error, size);
     if (status == 0 && has_ending(source->data, ".npz"))
-        status = load_archive(source->data, 1, test, error, size) < 0 ? -1 : 0;
+        status = load_archive(source->data, 1, train, test, error, size) < 0 ? -1 : 0;
+    return status;
+}
+
+int tables_load_objects(const tables_source *source, const char *path, const char *labels, const rfc_table *like,
+                        rfc_table *t, char *error, size_t size)
+{
+    memset(t, 0, sizeof *t);
+    int status = load_file(path, labels, source, like, t, error, size);
+    if (status == 0 && t->features != like->features)
+        status = rf_fail(error, size, "%s: has %u features, but %s has %u", t->source, t->features, like->source,
+                         like->features);
+    if (status < 0)
+        rfc_table_free(t);
     return status;
 }
 
@@ -214,9 +258,9 @@ int tables_load(const tables_source *source, rfc_table *train, rfc_table *test, 
     if (source->data) {
         status = load_data(source, train, test, error, size);
     } else {
-        status = load_file(source->train, source->train_labels, source->label, train, error, size);
+        status = load_file(source->train, source->train_labels, source, NULL, train, error, size);
         if (status == 0 && source->test)
-            status = load_file(source->test, source->test_labels, source->label, test, error, size);
+            status = load_file(source->test, source->test_labels, source, train, test, error, size);
     }
     if (status == 0 && test->rows > 0 && test->features != train->features)
         status = rf_fail(error, size, "%s: has %u features, but %s has %u", test->source, test->features, train->source,

@@ -8,6 +8,10 @@
      RF_KERNEL_IS_LOG      likewise, whether the model returns logarithms
      RF_KERNEL_LIKELIHOOD  the likelihood function, inlined where it can be
      RF_KERNEL_BOUND       the bound as a function of (setting, outcome)
+     RF_KERNEL_WORKER, RF_KERNEL_WORKERS
+                           optional: which of how many workers this is, each of which runs every so many-th block of pairs
+     RF_KERNEL_PLAIN       optional: whether the commonest case has a way of its own: 0 not, 1 for those who accept, 2 for weights, too
+     RF_KERNEL_ENTROPY     optional, 0: the sum that the loss is measured by is left out
    or, for the stages of an attempt alone, instead of RF_KERNEL_LIKELIHOOD with
      RF_KERNEL_KNOWN       where in x the likelihood is, which is known already, as a function of (task, record, lane)
 
@@ -28,6 +32,17 @@
 #define RF_KERNEL_BOUND(setting, outcome) RF(bound_of)(task->model, setting, outcome)
 #endif
 
+#ifndef RF_KERNEL_WORKERS
+#define RF_KERNEL_WORKER 0u
+#define RF_KERNEL_WORKERS 1u
+#endif
+#ifndef RF_KERNEL_PLAIN
+#define RF_KERNEL_PLAIN (RF_KERNEL_PAIRS > 1)
+#endif
+#ifndef RF_KERNEL_ENTROPY
+#define RF_KERNEL_ENTROPY 1
+#endif
+
 #define RF_KERNEL_LANES (2 * RF_KERNEL_PAIRS)
 #if RF_KERNEL_PAIRS > 1
 #define RF_KERNEL_UNROLL RF_UNROLL(4) /* small loops over lanes */
@@ -39,8 +54,12 @@
 #else
 #define RF_KERNEL_STAGE static RF_APART /* one after the other they need less stack */
 #endif
-#define RF_KERNEL_IS_MANY (RF_KERNEL_PAIRS >= 32 && dim >= RF_PRODUCTS_MIN)
-#define RF_KERNEL_KEPT (RF_KERNEL_PAIRS >= 32 ? RF_PRODUCTS_KEPT(RF_KERNEL_DIM_MAX) : 1)
+#if RF_KERNEL_PAIRS >= 32
+#define RF_KERNEL_IS_MANY (dim >= RF_PRODUCTS_MIN)
+#define RF_KERNEL_KEPT RF_PRODUCTS_KEPT(RF_KERNEL_DIM_MAX)
+#else
+#define RF_KERNEL_IS_MANY 0
+#endif
 #define RF_KERNEL_NAME__(kernel, part) kernel##_##part
 #define RF_KERNEL_NAME_(kernel, part) RF_KERNEL_NAME__(kernel, part)
 #define RF_KERNEL_NAME(part) RF_KERNEL_NAME_(RF_KERNEL, part)
@@ -56,9 +75,11 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, ui
         if (RF_KERNEL_PAIRS >= 16) {
             rf_draw_many(task->seed, task->update, pair, block, RF_FOR_ATTEMPTS, RF_KERNEL_PAIRS, words);
         } else {
-            rf_words w = rf_draw(task->seed, task->update, pair, block, RF_FOR_ATTEMPTS);
-            for (unsigned k = 0; k < 4; k++)
-                words[k * RF_KERNEL_PAIRS] = w.word[k];
+            for (unsigned p = 0; p < RF_KERNEL_PAIRS; p++) {
+                rf_words w = rf_draw(task->seed, task->update, pair + p, block, RF_FOR_ATTEMPTS);
+                for (unsigned k = 0; k < 4; k++)
+                    words[k * RF_KERNEL_PAIRS + p] = w.word[k];
+            }
         }
         for (unsigned half = 0; half < 2; half++) {
             unsigned d = 2 * block + half;
@@ -84,32 +105,35 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, ui
 }
 
 /* The same from the lattice: every RF_LATTICE_SIZE attempts begin at a new random place of its order, whose first words
-   are kept in `start`. */
+   are kept in `start`. Weights need no u but one that is not above 1. */
 RF_KERNEL_STAGE void RF_KERNEL_NAME(draw_lattice)(const RF(task) *task, unsigned dim, uint32_t pair, rf_lattice_start *start,
                                                   int32_t *q, float *u)
 {
     const uint32_t attempt = 2 * pair, round = attempt / RF_LATTICE_SIZE;
     if (start->round != round)
-        *start = (rf_lattice_start){round, rf_draw(task->seed, task->update, round, 0, RF_FOR_LATTICE)};
+        start->round = round, start->words = rf_draw(task->seed, task->update, round, 0, RF_FOR_LATTICE);
     rf_words w = start->words;
     for (unsigned d = 0; d <= dim; d++) {
         if (d % 4 == 0 && d > 0)
             w = rf_draw(task->seed, task->update, round, d / 4, RF_FOR_LATTICE);
-        if (d == dim) {
+        if (d == dim && RF_SAMPLER(task->sampler) == RF_WEIGHT) {
+            for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                u[lane] = 0;
+        } else if (d == dim) {
             uint32_t base = w.word[d % 4] + attempt * RF_LATTICE_UNIFORM;
             RF_KERNEL_UNROLL
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
                 u[lane] = rf32_uniform(base + lane * RF_LATTICE_UNIFORM);
         } else if (d == 0) { /* stride 1 */
-            const int16_t *from = rf_lattice_normal + (w.word[0] + attempt) % RF_LATTICE_SIZE;
+            const uint32_t from = (w.word[0] + attempt) % RF_LATTICE_SIZE;
             RF_KERNEL_UNROLL
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-                q[lane] = from[lane];
+                q[lane] = RF_LATTICE_AT(from + lane);
         } else {
             uint32_t stride = d < RF_LATTICE_STRIDES ? rf_lattice_stride[d] : w.word[d % 4] >> 12 | 1u;
             uint32_t base = w.word[d % 4] + attempt * stride;
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-                q[d * RF_KERNEL_LANES + lane] = rf_lattice_normal[(base + lane * stride) % RF_LATTICE_SIZE];
+                q[d * RF_KERNEL_LANES + lane] = RF_LATTICE_AT((base + lane * stride) % RF_LATTICE_SIZE);
         }
     }
 }
@@ -131,11 +155,13 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(wrap)(const rf_real *wrap, unsigned dim, int
 RF_KERNEL_STAGE void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, const int32_t *q, rf_real *x)
 {
     const RF(chart) *charts = task->model->charts;
+#if RF_KERNEL_PAIRS >= 32
     if (RF_KERNEL_IS_MANY) {
         for (unsigned k = 0; k < dim * RF_KERNEL_LANES; k++)
             x[k] = (rf_real)q[k] * (RF_C(1.0) / RF_GRID);
         RF(products_place)(task->mean, task->factor, dim, RF_KERNEL_LANES, x);
     }
+#endif
     for (unsigned i = 0; i < dim; i++) {
         const rf_real *row = task->factor + RF_TRIANGLE(i), mean = task->mean[i];
         rf_real *lanes = x + i * RF_KERNEL_LANES;
@@ -291,6 +317,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, cons
     }
 }
 
+#if RF_KERNEL_PAIRS >= 32
 /* The same for many parameters: appends the accepted to `count` columns of `kept`, and returns how many it has then. */
 RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, const float *u, const rf_real *accept, RF(tally) *tally,
                                              int16_t *kept, unsigned count)
@@ -320,6 +347,7 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
     }
     return count;
 }
+#endif
 
 /* The same with weights: each candidate counts for its acceptance probability. What the loss is measured by, logarithms, costs half
    as much again: `attempt`, the block's first, has to be one of the lattice's first round. */
@@ -331,13 +359,11 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         rf_sum_add(&weight, (int32_t)(accept[lane] * RF_WEIGHT_UNIT));
     tally->weight += (uint64_t)rf_sum_of(weight);
-    if (attempt < RF_LATTICE_SIZE) {
+    if (RF_KERNEL_ENTROPY && attempt < RF_LATTICE_SIZE) {
         rf_sum entropy = {0};
         RF_UNROLL(8)
-        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
-            const float a = (float)accept[lane];
-            rf_sum_add(&entropy, (int32_t)(a * rf32_minus_2_log(a > 0x1p-32f ? a : 0x1p-32f) * (0.5f * RF_WEIGHT_UNIT)));
-        }
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+            rf_sum_add(&entropy, RF(weighted_entropy)(accept[lane]));
         tally->entropy += (uint64_t)rf_sum_of(entropy);
     }
     for (unsigned i = 0; i < dim; i++) {
@@ -345,7 +371,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt
         rf_sum sum = {0};
         RF_UNROLL(8)
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-            rf_sum_add(&sum, (int32_t)(accept[lane] * ((rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID)) * RF_WEIGHT_UNIT));
+            rf_sum_add(&sum, RF(weighted)(accept[lane], (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID)));
         sum_z[i] += rf_sum_of(sum);
         for (unsigned j = 0; j <= i; j++) {
             const int32_t *other = q + j * RF_KERNEL_LANES;
@@ -353,7 +379,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt
             RF_UNROLL(8)
             for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
                 rf_real zz = (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID) * ((rf_real)other[lane] * (RF_C(1.0) / RF_GRID));
-                rf_sum_add(&product, (int32_t)(accept[lane] * zz * RF_WEIGHT_UNIT));
+                rf_sum_add(&product, RF(weighted)(accept[lane], zz));
             }
             sum_zz[RF_TRIANGLE(i) + j] += rf_sum_of(product);
         }
@@ -394,6 +420,53 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     return 1;
 }
 
+#if RF_KERNEL_PLAIN > 1
+/* The same with weights. They are of the lattice, so four of their products with z, |z| < 3.7, fit 32 bits. */
+RF_FN int RF_KERNEL_NAME(plain_weighted)(const RF(task) *task, uint32_t attempt, const int32_t *q, RF(tally) *tally)
+{
+    const rf_real *setting = task->records, outcome = setting[task->model->settings];
+    const rf_real scale = RF_C(1.0) / (RF_KERNEL_BOUND(setting, outcome) * task->kappa);
+    const rf_real mean = task->mean[0], width = task->factor[0] * (RF_C(1.0) / RF_GRID);
+    rf_unsigned highest = 0;
+    rf_real weight[RF_KERNEL_LANES];
+    int64_t sums[3] = {0, 0, 0}; /* of w, wz, wzz */
+    RF_UNROLL_ALL
+    for (unsigned first = 0; first < RF_KERNEL_LANES; first += 4) {
+        int32_t four[3] = {0, 0, 0};
+        RF_UNROLL_ALL
+        for (unsigned k = 0, lane = first; k < (RF_KERNEL_LANES < 4 ? RF_KERNEL_LANES : 4); k++, lane++) {
+            const rf_real x = mean + width * (rf_real)q[lane], value = RF_KERNEL_LIKELIHOOD(&x, setting, outcome);
+            const rf_real w = value * scale, z = (rf_real)q[lane] * (RF_C(1.0) / RF_GRID);
+            const rf_unsigned bits = RF(bits)(value);
+            highest = bits > highest ? bits : highest;
+            four[0] += (int32_t)(w * RF_WEIGHT_UNIT);
+            four[1] += RF(weighted)(w, z);
+            four[2] += RF(weighted)(w, z * z);
+            weight[lane] = w;
+        }
+        for (unsigned i = 0; i < 3; i++)
+            sums[i] += four[i];
+    }
+    if (highest > RF(bits)(RF_LIMIT))
+        return 0;
+    const rf_real largest = RF(from_bits)(highest) * scale;
+    if (largest > 1)
+        return 0;
+    tally->largest = RF(max)(tally->largest, largest);
+    tally->weight += (uint64_t)sums[0];
+    RF(tally_z)(tally)[0] += sums[1];
+    RF(tally_zz)(tally)[0] += sums[2];
+    if (RF_KERNEL_ENTROPY && attempt < RF_LATTICE_SIZE) {
+        int64_t entropy = 0;
+        RF_UNROLL_ALL
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+            entropy += RF(weighted_entropy)(weight[lane]);
+        tally->entropy += (uint64_t)entropy;
+    }
+    return 1;
+}
+#endif
+
 #ifndef RF_KERNEL_STORAGE
 #define RF_KERNEL_STORAGE static
 #endif
@@ -407,8 +480,10 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
     rf_real *const work = RF(tally_work)(tally); /* x, one attempt's, q of more parameters than the stack has room for */
     rf_real *const x = roomy ? own_x : work;
     int32_t *const q = roomy ? own_q : (int32_t *)(void *)(work + dim * (RF_KERNEL_LANES + 1));
-    _Alignas(RF_KERNEL_PAIRS > 1 ? 64 : 8) int16_t kept[RF_KERNEL_KEPT], high[RF_KERNEL_KEPT];
+#if RF_KERNEL_PAIRS >= 32
+    _Alignas(64) int16_t kept[RF_KERNEL_KEPT], high[RF_KERNEL_KEPT];
     unsigned kept_count = 0;
+#endif
     rf_lattice_start start = {~UINT32_C(0), {{0, 0, 0, 0}}};
     float u[RF_KERNEL_LANES] = {0};
     rf_real accept[RF_KERNEL_LANES] = {0};
@@ -418,16 +493,22 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
         return RF_OK;
     if (!roomy && RF_KERNEL_PAIRS > 1)
         return RF_REFUSED_ENGINE;
-    const int is_plain = RF_KERNEL_PAIRS > 1 && dim == 1 && task->count == 1 && !RF_KERNEL_IS_LOG && !task->wrap &&
-                         RF_SAMPLER(task->sampler) != RF_WEIGHT && (!model->charts || model->charts[0].kind == RF_REAL);
+    const int is_plain = RF_KERNEL_PLAIN && dim == 1 && task->count == 1 && !RF_KERNEL_IS_LOG && !task->wrap &&
+                         (RF_KERNEL_PLAIN > 1 || RF_SAMPLER(task->sampler) != RF_WEIGHT) && (!model->charts || model->charts[0].kind == RF_REAL);
     const uint32_t first = begin / 2 & ~(RF_KERNEL_PAIRS - 1), last = (begin + count - 1) / 2;
-    for (uint32_t pair = first; pair <= last; pair += RF_KERNEL_PAIRS) {
+    for (uint32_t pair = first + RF_KERNEL_WORKER * RF_KERNEL_PAIRS; pair <= last; pair += RF_KERNEL_WORKERS * RF_KERNEL_PAIRS) {
         const int whole = 2 * pair >= begin && 2 * pair - begin + RF_KERNEL_LANES <= count;
         if (RF_SAMPLER(task->sampler) == RF_REJECT)
             RF_KERNEL_NAME(draw)(task, dim, pair, q, u);
         else
             RF_KERNEL_NAME(draw_lattice)(task, dim, pair, &start, q, u);
-        if (is_plain) {
+#if RF_KERNEL_PLAIN > 1
+        if (is_plain && whole && RF_SAMPLER(task->sampler) == RF_WEIGHT) {
+            if (RF_KERNEL_NAME(plain_weighted)(task, 2 * pair, q, tally))
+                continue;
+        } else
+#endif
+        if (is_plain && (whole || RF_KERNEL_PAIRS >= 16)) {
             if (!whole) { /* lanes outside repeat one inside, so that no likelihood is seen that is not of the range */
                 const uint32_t skip = begin > 2 * pair ? begin - 2 * pair : 0;
                 const int32_t inside = q[RF_SAMPLER(task->sampler) == RF_REJECT ? skip / 2 + skip % 2 * RF_KERNEL_PAIRS : skip];
@@ -449,12 +530,14 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
             RF_KERNEL_NAME(add_weighted)(dim, 2 * pair, q, accept, tally);
         else if (!RF_KERNEL_IS_MANY)
             RF_KERNEL_NAME(add_accepted)(dim, q, u, accept, tally);
+#if RF_KERNEL_PAIRS >= 32
         else
             kept_count = RF_KERNEL_NAME(keep_accepted)(dim, q, u, accept, tally, kept, kept_count);
         if (RF_KERNEL_IS_MANY && kept_count > (pair + RF_KERNEL_PAIRS > last ? 0 : RF_PRODUCTS_ROOM - RF_KERNEL_LANES)) {
             rf_products_sum(kept, dim, kept_count, high, RF(tally_z)(tally), RF(tally_zz)(tally));
             kept_count = 0;
         }
+#endif
     }
     return RF_OK;
 }

@@ -58,9 +58,21 @@ static void call_dynamics(rf_real elapsed, rf_real F[], rf_real Q[]) { dynamics(
     RF(block) RF_BLOCK_PASTE(RF_MODEL_NAME, RF_PRECISION, name);
 RF_TARGETS
 #undef RF_TARGET
+#ifdef RF_MODEL_SOURCE
+#ifndef RF_MODEL_OPTIONS
+#define RF_MODEL_OPTIONS ""
+#endif
+#ifndef RF_MODEL_KEY
+#define RF_MODEL_KEY ""
+#endif
+static const rf_source source = {RF_MODEL_SOURCE, RF_MODEL_OPTIONS, RF_MODEL_KEY};
+#define RF_SOURCES {"source", 0, 0, &source},
+#else
+#define RF_SOURCES
+#endif
 #define RF_TARGET(name) \
-    {#name, RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, name), RF_BLOCK_PASTE(RF_MODEL_NAME, RF_PRECISION, name)},
-static const RF(kernel) kernels[] = {RF_TARGETS{0, 0, 0}};
+    {#name, RF_KERNEL_PASTE(RF_MODEL_NAME, RF_PRECISION, name), RF_BLOCK_PASTE(RF_MODEL_NAME, RF_PRECISION, name), 0},
+static const RF(kernel) kernels[] = {RF_TARGETS RF_SOURCES{0, 0, 0, 0}};
 #undef RF_TARGET
 #define RF_KERNELS kernels
 #else

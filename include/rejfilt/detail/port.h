@@ -8,7 +8,7 @@
 /* RF_FN before a function: it may be inlined into every target's loop. With RF_SMALL the compiler decides: for code
    that is loaded rather than fast. */
 #if defined(__CUDACC__)
-#define RF_FN static inline __host__ __device__
+#define RF_FN static __forceinline__ __host__ __device__
 #elif defined(RF_SMALL) && defined(__GNUC__)
 #define RF_FN static inline __attribute__((unused))
 #elif defined(__GNUC__)
@@ -17,8 +17,11 @@
 #define RF_FN static inline
 #endif
 
-/* RF_APART before a static function: never inlined, so its stack is free again while its caller does something else. */
-#if defined(__GNUC__)
+/* RF_APART before a static function: never inlined, so its stack is free again while its caller does something else. On a GPU
+   all is inlined: numbers stay in registers. */
+#if defined(__CUDACC__)
+#define RF_APART __forceinline__
+#elif defined(__GNUC__)
 #define RF_APART __attribute__((noinline))
 #else
 #define RF_APART
@@ -34,7 +37,10 @@
 /* RF_UNROLL(n) before a loop over lanes: n of its vectors at once, so that they can be interleaved. GCC is told to
    unroll no others, which takes long to compile and is slower.
    RF_UNROLL_ALL before a loop over parameters: so that the loop over lanes around it can become vectors. */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__CUDACC__)
+#define RF_UNROLL(n) _Pragma("unroll")
+#define RF_UNROLL_ALL _Pragma("unroll")
+#elif defined(__GNUC__) && !defined(__clang__)
 #define RF_PRAGMA(text) _Pragma(#text)
 #define RF_UNROLL(n) RF_PRAGMA(GCC unroll n)
 #define RF_UNROLL_ALL RF_UNROLL(128)
@@ -69,6 +75,32 @@
 #define RF_SQRT32_INSTRUCTION 0
 #define RF_SQRT64_INSTRUCTION 0
 #endif
+
+/* The square root, correctly rounded, of a number that is 0 or above 2⁻¹⁰⁰. A GPU has no instruction for it: this is what its compiler
+   writes, less the branch for other numbers. */
+#if defined(__CUDACC__)
+RF_FN float rf_sqrt_normal(float x)
+{
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    const float s = x * y, h = y * 0.5f;
+    return x > 0 ? fmaf(fmaf(-s, s, x), h, s) : x;
+}
+#else
+#define rf_sqrt_normal rf32_sqrt
+#endif
+
+/* The whole product. NVIDIA's compiler adds zeros to it if it is not told that factors of 32 bits are meant. */
+RF_FN uint64_t rf_multiply(uint32_t a, uint32_t b)
+{
+#if defined(__CUDACC__)
+    uint64_t product;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+    return product;
+#else
+    return (uint64_t)a * b;
+#endif
+}
 
 /* RF_CPU_HAS("feature"): does this CPU, and its operating system, have it?
    RF_PAUSE(): tells the CPU that a loop only waits. */

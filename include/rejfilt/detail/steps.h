@@ -5,8 +5,15 @@
 #include "chart.h"
 #include "draws.h"
 #include "lattice.h"
+#if RF_KERNEL_PAIRS >= 32
 #include "products.h"
+#endif
 #include "tally.h"
+
+/* The lattice's table, or a copy of it that is nearer. */
+#ifndef RF_LATTICE_AT
+#define RF_LATTICE_AT(index) rf_lattice_normal[index]
+#endif
 
 /* Words of a round of the lattice. */
 typedef struct {
@@ -60,6 +67,15 @@ RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
     return RF(is_bad)(value, is_log) ? RF_C(0.0) : r;
 }
 
+/* What a candidate with this weight adds to the sum of z, or of zz. */
+RF_FN int32_t RF(weighted)(rf_real weight, rf_real z) { return (int32_t)(weight * RF_WEIGHT_UNIT * z); }
+/* And to that of −w·ln w. */
+RF_FN int32_t RF(weighted_entropy)(rf_real weight)
+{
+    const float w = (float)weight;
+    return (int32_t)(w * rf32_minus_2_log(w > 0x1p-32f ? w : 0x1p-32f) * (0.5f * RF_WEIGHT_UNIT));
+}
+
 /* lanes ← their natural values. */
 #if RF_KERNEL_PAIRS > 1
 RF_ONCE
@@ -68,7 +84,9 @@ RF_FN
 #endif
 void RF(to_natural)(const RF(chart) *chart, unsigned count, rf_real *lanes)
 {
-    const RF(chart) c = chart ? *chart : (RF(chart)){RF_REAL, 0, 0};
+    RF(chart) c = {RF_REAL, 0, 0};
+    if (chart)
+        c = *chart;
     if (c.kind == RF_POSITIVE)
         for (unsigned lane = 0; lane < count; lane++)
             lanes[lane] = RF(natural_positive)(lanes[lane]);

@@ -2,7 +2,7 @@
    usage, from the root of the sources: rejfilt-beliefs [FAMILY|all [BELIEF|passes [TRIALS [SEED]]]]
 
    A line per family: intervals of 95 % that hold the truth, per parameter; how many of the exact posterior do; regions of
-   95 % (the Gaussian's ellipsoid) that hold it; runs that end more than five standard deviations off; squared error of the first parameter over the exact
+   95 % (the Gaussian's ellipsoid) that hold it; runs that end more than five standard deviations off, and those of the exact posterior that do; squared error of the first parameter over the exact
    posterior's, of means and of medians; the median itself; runs whose mean is more than half an exact standard
    deviation from the exact one, of any parameter; ln P(E) minus the exact one, its mean and standard deviation; points per record;
    Gaussians, on average, or for `auto` the share of records that were particles, in percent; nats that were lost, the
@@ -108,7 +108,7 @@ static rf_session *open_session(const family *f, const char *belief, const char 
 /* What is left of a run. */
 typedef struct result {
     double error, exact_error, apart, log_evidence, points, gaussians, loss, live;
-    int holds[RF_DESCRIBED_MAX], exact_holds[RF_DESCRIBED_MAX], holds_all, is_lost, is_coarse;
+    int holds[RF_DESCRIBED_MAX], exact_holds[RF_DESCRIBED_MAX], holds_all, is_lost, is_exact_lost, is_coarse;
     rf_passes_result passes;
 } result;
 
@@ -295,13 +295,16 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
         for (unsigned i = 0; i < step.dim; i++) {
             r.apart = fmax(r.apart, fabs(step.chart_mean[i] - e.chart_mean[i]) / e.sd[i]);
             r.exact_holds[i] = fabs(e.below[i] - 0.5) <= 0.475;
+            r.is_exact_lost |= fabs(e.chart_mean[i] - (step.chart_mean[i] - step.error[i])) > LOST_SIGMAS * e.sd[i];
         }
     } else {
         r.log_evidence = step.log_evidence - right.log_evidence;
         r.exact_error = pow(right.mean[0] - right.truth[0], 2);
         r.apart = fabs(step.mean[0] - right.mean[0]) / natural_sd(exact, &right);
-        for (unsigned i = 0; i < step.dim; i++)
+        for (unsigned i = 0; i < step.dim; i++) {
+            r.is_exact_lost |= fabs(right.error[i]) > LOST_SIGMAS * right.sd[i];
             r.exact_holds[i] = right.low[i] <= right.truth[i] && right.truth[i] <= right.high[i];
+        }
     }
     r.loss = is_passes ? NAN : step.loss;
 
@@ -324,7 +327,7 @@ static void run_family(const family *f, const char *belief, uint32_t trials, uin
     const unsigned dim = model_of(f)->f64->description->dim;
     double *numbers = calloc(5 * (size_t)trials, sizeof *numbers), *errors = numbers, *exact = errors + trials, *losses = exact + trials, *aparts = losses + trials, *lives = aparts + trials;
     double own = 0, passes = 0, most = 0, effective = 0, least = 1, doubtful = 0;
-    double holds[RF_DESCRIBED_MAX] = {0}, exact_holds[RF_DESCRIBED_MAX] = {0}, coarse = 0, holds_all = 0, lost = 0, error = 0, exact_error = 0, off = 0, z = 0, zz = 0, points = 0, gaussians = 0;
+    double holds[RF_DESCRIBED_MAX] = {0}, exact_holds[RF_DESCRIBED_MAX] = {0}, coarse = 0, holds_all = 0, lost = 0, exact_lost = 0, error = 0, exact_error = 0, off = 0, z = 0, zz = 0, points = 0, gaussians = 0;
     if (!numbers)
         fail("not enough memory");
     for (uint32_t trial = 0; trial < trials; trial++) {
@@ -336,6 +339,7 @@ static void run_family(const family *f, const char *belief, uint32_t trials, uin
         coarse += 100.0 * r.is_coarse / trials;
         holds_all += 100.0 * r.holds_all / trials;
         lost += 100.0 * r.is_lost / trials;
+        exact_lost += 100.0 * r.is_exact_lost / trials;
         error += r.error;
         exact_error += r.exact_error;
         off += 100.0 * (r.apart > 0.5) / trials;
@@ -361,7 +365,7 @@ static void run_family(const family *f, const char *belief, uint32_t trials, uin
     char covers[64], right[64];
     list(holds, dim, covers, sizeof covers);
     list(exact_holds, dim, right, sizeof right);
-    printf("%-26s %-14s %-14s %-14s %5.1f %5.1f %9.4g %7.3g %8.2g %5.1f %7.2f ±%-6.2f %6.0f %5.1f %6.3g %5.2f %5.2f %5.1f\n", f->name, belief, covers, right, holds_all, lost,
+    printf("%-26s %-14s %-14s %-14s %5.1f %5.1f %5.1f %9.4g %7.3g %8.2g %5.1f %7.2f ±%-6.2f %6.0f %5.1f %6.3g %5.2f %5.2f %5.1f\n", f->name, belief, covers, right, holds_all, lost, exact_lost,
            error / exact_error, lab_quantile(errors, trials, 0.5) / lab_quantile(exact, trials, 0.5),
            lab_quantile(errors, trials, 0.5), off, z,
            sqrt(fmax(zz - z * z, 0)), points, gaussians, lab_quantile(losses, trials, 0.5), lab_quantile(lives, trials, 0.05), lab_quantile(lives, trials, 0.9), coarse);
@@ -379,8 +383,8 @@ int main(int argc, char **argv)
     const uint32_t trials = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 300;
     const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
     int found = 0;
-    printf("%-26s %-14s %-14s %-14s %5s %5s %9s %7s %8s %5s %7s  %-6s %6s %5s %6s %5s %5s %5s\n", "family", "belief", "holds %", "exact does", "all",
-           "lost", "error", "median", "error^2", "off %", "lnZ off", "sd", "points", "K", "loss", "5 %", "90 %", "warns");
+    printf("%-26s %-14s %-14s %-14s %5s %5s %5s %9s %7s %8s %5s %7s  %-6s %6s %5s %6s %5s %5s %5s\n", "family", "belief", "holds %", "exact does", "all",
+           "lost", "does", "error", "median", "error^2", "off %", "lnZ off", "sd", "points", "K", "loss", "5 %", "90 %", "warns");
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (strcmp(which, "all") == 0 || strcmp(which, families[i].name) == 0) {
             run_family(&families[i], belief, trials, seed);

@@ -13,7 +13,8 @@
 #define BENT_MAX 0.005 /* nats by which the particles may differ from one Gaussian when it takes over */
 #define LEAST 0.25     /* share of the particles that must be effective then */
 
-/* Behind it: the mixture, the mixture before a record, and the particles. */
+/* Behind it: the mixture, the particles, which are copied only where they are the belief, and room for the mixture before
+   a record. */
 typedef struct automatic {
     rf_belief head;
     uint32_t updates, records, is_cloud; /* is_cloud: the particles are the belief, else the mixture */
@@ -36,6 +37,12 @@ static rf_belief *now_of(const rf_belief *belief)
 
 static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
+static void become(automatic *a, uint32_t is_cloud)
+{
+    a->is_cloud = is_cloud;
+    a->head.used = sizeof *a + (is_cloud ? a->before_at : a->particles_at);
+}
+
 static rf_belief *auto_open(const rf_belief_setup *setup, char *error, size_t size)
 {
     rf_belief_setup plain = *setup;
@@ -46,10 +53,11 @@ static rf_belief *auto_open(const rf_belief_setup *setup, char *error, size_t si
     automatic *a = NULL;
     if (particles) {
         const size_t one = aligned(mixture->bytes);
-        a = (automatic *)rf_belief_new(&rf_belief_auto, setup, sizeof *a + 2 * one + particles->bytes, error, size);
+        a = (automatic *)rf_belief_new(&rf_belief_auto, setup, sizeof *a + 2 * one + aligned(particles->bytes), error, size);
         if (a) {
-            a->before_at = one;
-            a->particles_at = 2 * one;
+            a->particles_at = one;
+            a->before_at = one + aligned(particles->bytes);
+            become(a, 0);
             memcpy(mixture_of(a), mixture, mixture->bytes);
             memcpy(before_of(a), mixture, mixture->bytes);
             memcpy(particles_of(a), particles, particles->bytes);
@@ -69,7 +77,7 @@ static void auto_moved(rf_belief *belief)
 static rf_status auto_restart(rf_belief *belief)
 {
     automatic *a = (automatic *)belief;
-    a->is_cloud = 0;
+    become(a, 0);
     belief->live = 0;
     return rf_belief_mixture.restart(mixture_of(a));
 }
@@ -120,16 +128,16 @@ static rf_status learn(automatic *a, const double *record, const rf64_options *o
     uint32_t points = 0;
     a->records++;
     if (!a->is_cloud) {
-        memcpy(before_of(a), mixture, mixture->bytes);
+        rf_belief_copy(before_of(a), mixture);
         mixture->as_one = a->head.as_one;
         status = mixture->kind->update(mixture, record, 1, options, engine, report);
         if (status < 0 || mixture->problem->description.dim == 1 ||
             !(rf_mixture_loss(mixture) - rf_mixture_loss(before_of(a)) > LOSS_MAX))
             return status;
         points = report->attempts;
-        memcpy(mixture, before_of(a), mixture->bytes);
+        rf_belief_copy(mixture, before_of(a));
         rf_particles_take(particles, mixture, a->records);
-        a->is_cloud = 1;
+        become(a, 1);
     }
     status = particles->kind->update(particles, record, 1, options, engine, report);
     report->attempts += points;
@@ -140,7 +148,7 @@ static rf_status learn(automatic *a, const double *record, const rf64_options *o
         double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
         particles->kind->moments(particles, mean, covariance);
         rf_mixture_take(mixture, mean, covariance);
-        a->is_cloud = 0;
+        become(a, 0);
     }
     return status;
 }
@@ -189,6 +197,12 @@ static double auto_quantile(const rf_belief *belief, unsigned parameter, double 
     return now->kind->quantile(now, parameter, p);
 }
 
+static unsigned auto_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[])
+{
+    const rf_belief *now = now_of(belief);
+    return now->kind->modes ? now->kind->modes(now, parameter, modes) : 1;
+}
+
 static rf_status auto_stretch(rf_belief *belief, const double factor[])
 {
     rf_belief *now = now_of(belief);
@@ -204,7 +218,7 @@ static rf_status auto_shift(rf_belief *belief, const double by[])
 static rf_status auto_place(rf_belief *belief, const double mean[], const double sd[])
 {
     automatic *a = (automatic *)belief;
-    a->is_cloud = 0;
+    become(a, 0);
     return rf_belief_mixture.place(mixture_of(a), mean, sd);
 }
 
@@ -249,7 +263,7 @@ static int auto_load(rf_belief *belief, const unsigned char *bytes, size_t size)
         return -1;
     const unsigned char *more = bytes + r.at + mixture;
     const size_t left = size - r.at - (size_t)mixture;
-    a->is_cloud = (uint32_t)is_cloud;
+    become(a, (uint32_t)is_cloud);
     if (rf_belief_mixture.load(mixture_of(a), bytes + r.at, (size_t)mixture) < 0)
         return -1;
     return a->is_cloud ? rf_belief_particles.load(particles_of(a), more, left) : left == 0 ? 0 : -1;
@@ -267,6 +281,7 @@ const rf_belief_kind rf_belief_auto = {
     .moments = auto_moments,
     .draw = auto_draw,
     .quantile = auto_quantile,
+    .modes = auto_modes,
     .stretch = auto_stretch,
     .shift = auto_shift,
     .place = auto_place,

@@ -869,38 +869,46 @@ static double below(const marginal *g, double y, double *density)
     return total;
 }
 
-/* In the chart of the components. */
-static double quantile_of(const mixture *m, unsigned parameter, double p)
+static void marginal_take(const mixture *m, unsigned parameter, marginal *g)
 {
     const rf64_chart *chart = &m->charts[parameter];
     const unsigned dim = dim_of(m);
-    const double z = p == 0.975 ? TWO_SIDED : p == 0.025 ? -TWO_SIDED : rf64_normal_quantile(p);
-    marginal g = {.count = m->count, .period = chart->kind == RF_PERIODIC ? chart->high - chart->low : 0};
-    double low = rf64_infinity(), high = -low, widest = 0;
+    g->count = m->count;
+    g->period = chart->kind == RF_PERIODIC ? chart->high - chart->low : 0;
+    g->from = g->period > 0 ? mean_of(m, parameter) - 0.5 * g->period : 0;
     for (uint32_t k = 0; k < m->count; k++) {
         const double *c = component_in(m, k);
-        g.weight[k] = c[0];
-        g.mean[k] = c[1 + parameter];
-        g.sd[k] = sd_of(c, dim, parameter);
-        low = rf64_min(low, g.mean[k] + z * g.sd[k]);
-        high = rf64_max(high, g.mean[k] + z * g.sd[k]);
-        widest = rf64_max(widest, g.sd[k]);
+        g->weight[k] = c[0];
+        g->mean[k] = c[1 + parameter];
+        g->sd[k] = sd_of(c, dim, parameter);
     }
-    if (m->count == 1 && !(g.period > 0))
+}
+
+/* In the chart of the components, with probability p of the marginal's below it. */
+static double quantile_in(const marginal *g, double p)
+{
+    const double z = p == 0.975 ? TWO_SIDED : p == 0.025 ? -TWO_SIDED : rf64_normal_quantile(p);
+    double low = rf64_infinity(), high = -low, widest = 0, mean = 0, square = 0;
+    for (uint32_t k = 0; k < g->count; k++) {
+        low = rf64_min(low, g->mean[k] + z * g->sd[k]);
+        high = rf64_max(high, g->mean[k] + z * g->sd[k]);
+        widest = rf64_max(widest, g->sd[k]);
+        mean += g->weight[k] * g->mean[k];
+    }
+    if (g->count == 1 && !(g->period > 0))
         return low;
-    if (g.period > 0) {
-        low = g.from = mean_of(m, parameter) - 0.5 * g.period;
-        high = low + g.period;
+    if (g->period > 0) {
+        low = g->from;
+        high = low + g->period;
+        mean = 0.5 * (low + high);
     }
+    for (uint32_t k = 0; k < g->count; k++)
+        square += g->weight[k] * ((g->mean[k] - mean) * (g->mean[k] - mean) + g->sd[k] * g->sd[k]);
     /* Newton's steps, and bisection where they lead out of the bracket */
-    double mean, spread, y = 0.5 * (low + high);
-    mean = mean_about(m, parameter, y, &spread);
-    for (uint32_t k = 0; k < m->count; k++)
-        spread += g.weight[k] * g.sd[k] * g.sd[k];
-    y = rf64_min(rf64_max(mean + z * rf64_sqrt(rf64_max(spread, 0)), low), high);
+    double y = rf64_min(rf64_max(mean + z * rf64_sqrt(square), low), high);
     for (unsigned step = 0; step < 100 && high - low > 1e-12 * widest; step++) {
         double density;
-        const double off = below(&g, y, &density) - p;
+        const double off = below(g, y, &density) - p;
         if (off > 0)
             high = y;
         else
@@ -917,8 +925,66 @@ static double quantile_of(const mixture *m, unsigned parameter, double p)
 static double mixture_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
     const mixture *m = (const mixture *)belief;
-    const double y = quantile_of(m, parameter, p);
+    marginal g;
+    marginal_take(m, parameter, &g);
+    const double y = quantile_in(&g, p);
     return is_boxed(m, parameter) ? unboxed(m, parameter, y) : y;
+}
+
+/* ---- Modes ---- */
+
+#define MODE_APART 2.2    /* standard deviations beyond which components of either side have ended */
+#define MODE_LEAST 0.005 /* lighter components belong to no mode */
+
+/* of[]: the heavier components, sorted by their means. Returns how many. */
+static uint32_t sorted_by_mean(const marginal *g, uint32_t of[])
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < g->count; k++) {
+        uint32_t at = count;
+        if (g->weight[k] < MODE_LEAST)
+            continue;
+        for (; at > 0 && g->mean[of[at - 1]] > g->mean[k]; at--)
+            of[at] = of[at - 1];
+        of[at] = k;
+        count++;
+    }
+    return count;
+}
+
+/* Components that overlap are one. */
+static unsigned mixture_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[])
+{
+    const mixture *m = (const mixture *)belief;
+    marginal all, one;
+    uint32_t of[RF_MIXTURE_MAX];
+    unsigned count = 0;
+    if (m->count == 1)
+        return 1;
+    marginal_take(m, parameter, &all);
+    for (uint32_t k = 0; k < all.count && all.period > 0; k++) /* the circle is cut opposite the mean */
+        all.mean[k] -= all.period * rf64_floor((all.mean[k] - all.from) / all.period);
+    const uint32_t heavy = sorted_by_mean(&all, of);
+    for (uint32_t first = 0, next; first < heavy && count < RF_MODES_MAX; first = next, count++) {
+        double end = -rf64_infinity(), share = 0;
+        one.count = 0;
+        one.period = one.from = 0;
+        for (next = first; next < heavy && (next == first || all.mean[of[next]] - MODE_APART * all.sd[of[next]] < end); next++) {
+            const uint32_t k = of[next];
+            end = rf64_max(end, all.mean[k] + MODE_APART * all.sd[k]);
+            one.weight[one.count] = all.weight[k];
+            one.mean[one.count] = all.mean[k];
+            one.sd[one.count++] = all.sd[k];
+            share += all.weight[k];
+        }
+        for (uint32_t k = 0; k < one.count; k++)
+            one.weight[k] /= share;
+        const double low = quantile_in(&one, 0.025), high = quantile_in(&one, 0.975);
+        const int boxed = is_boxed(m, parameter);
+        const rf_mode mode = {share, boxed ? unboxed(m, parameter, low) : low, boxed ? unboxed(m, parameter, high) : high};
+        modes[count] = mode;
+    }
+    return count;
 }
 
 static uint32_t mixture_updates(const rf_belief *belief) { return ((const mixture *)belief)->updates; }
@@ -990,6 +1056,7 @@ const rf_belief_kind rf_belief_mixture = {
     .moments = mixture_moments,
     .draw = mixture_draw,
     .quantile = mixture_quantile,
+    .modes = mixture_modes,
     .stretch = mixture_stretch,
     .shift = mixture_shift,
     .place = mixture_place,

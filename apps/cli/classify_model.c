@@ -1,0 +1,730 @@
+/* rejfilt classify fit, predict and ask: a model in a file, and its uses. */
+#define _XOPEN_SOURCE 700
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rejfilt/session.h"
+#include "classify_data.h"
+#include "file.h"
+#include "json.h"
+#include "lines.h"
+#include "lock.h"
+#include "machine.h"
+
+/* ---- fit ---- */
+
+typedef struct fit_config {
+    classify_config shared; /* first: classify_set_split and others take it for the whole */
+    const char *from, *out;
+} fit_config;
+
+#define AT(field) offsetof(fit_config, field)
+
+static const cli_option fit_options[] = {
+    {"", "FILE", "", NULL, CLI_TEXT, AT(from), 0, 0, NULL},
+#include "classify_options.def"
+    {"out", "FILE", "the model (needed; also: -o FILE)", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
+    {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
+};
+
+static const cli_usage fit_usage = {
+    "classify fit",
+    "FILE --out MODEL [OPTION...]",
+    "Learns from a table and keeps what it learnt in a file, with which 'classify\n"
+    "predict' and 'classify ask' begin at once.",
+    fit_options,
+    "  rejfilt classify fit table.csv --out m.rfc\n"
+    "  rejfilt classify fit table.csv --out m.rfc --cost prices.csv --class-cost \"ill=30\"",
+    NULL,
+};
+
+/* Writes a file that is whole or not there. Returns CLI_OK, or an exit code after a message. */
+static int write_file(const char *path, const void *bytes, size_t count)
+{
+    char temporary[CLI_PATH_MAX];
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= sizeof temporary)
+        return cli_error("classify fit: '%s' is too long a name", path);
+    const int fd = mkstemp(temporary);
+    if (fd < 0)
+        return cli_error("classify fit: cannot write '%s'", path);
+    const mode_t mask = umask(0);
+    umask(mask);
+    size_t done = 0;
+    while (done < count) {
+        const ssize_t some = write(fd, (const char *)bytes + done, count - done);
+        if (some <= 0)
+            break;
+        done += (size_t)some;
+    }
+    int fine = done == count && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
+    fine = close(fd) == 0 && fine && rename(temporary, path) == 0;
+    if (fine)
+        return CLI_OK;
+    unlink(temporary);
+    cli_error("classify fit: could not write all of '%s'", path);
+    return CLI_FAILED;
+}
+
+static int save(const fit_config *c, classify_data *d, rfc_model *model)
+{
+    if (rfc_model_describe(model, &d->task.classes, &d->train.names, d->coding) < 0)
+        return cli_error("classify fit: out of memory");
+    d->coding = NULL;
+    const size_t count = rfc_model_save(model, NULL, 0);
+    void *bytes = count ? malloc(count) : NULL;
+    int code = bytes && rfc_model_save(model, bytes, count) == count ? write_file(c->out, bytes, count)
+                                                                     : cli_error("classify fit: out of memory");
+    free(bytes);
+    return code;
+}
+
+static void report_fit(const fit_config *c, const classify_data *d, const classify_trial *t, double seconds)
+{
+    if (!c->shared.json) {
+        printf("%s: %u training vectors, %u features, %u classes, in %.2f s\n", c->out, rfc_training_count(t->training),
+               d->train.features, d->task.classes.count, seconds);
+        if (c->shared.pilot)
+            printf("stop %.4g: leave-one-out expects %.3f %% errors with %.2f queries%s\n", t->expected.stop,
+                   100 * t->expected.error, t->expected.questions,
+                   t->is_reached ? "" : "; that is as near as it comes to what was asked for");
+        return;
+    }
+    cli_json json;
+    cli_json_open(&json, stdout);
+    cli_json_text(&json, "model", c->out);
+    cli_json_whole(&json, "train", rfc_training_count(t->training));
+    cli_json_whole(&json, "features", d->train.features);
+    cli_json_whole(&json, "classes", d->task.classes.count);
+    cli_json_real(&json, "stop", t->expected.stop);
+    cli_json_real(&json, "pilot_error", c->shared.pilot ? t->expected.error : NAN);
+    cli_json_real(&json, "pilot_queries", c->shared.pilot ? t->expected.questions : NAN);
+    cli_json_bool(&json, "reached", t->is_reached);
+    cli_json_real(&json, "seconds", seconds);
+    cli_json_close(&json);
+}
+
+int cli_classify_fit(int argc, char **argv)
+{
+    fit_config c = {.shared = classify_config_default("classify fit")};
+    classify_data data;
+    classify_trial trial;
+    struct stat about;
+    static char out[] = "--out";
+    for (int i = 1; i < argc; i++)
+        argv[i] = strcmp(argv[i], "-o") == 0 ? out : argv[i];
+    int go = cli_parse(&fit_usage, &c, argc, argv);
+    if (go <= 0)
+        return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    if (!c.out)
+        return cli_error("classify fit: --out says where the model goes");
+    if (c.shared.source.test || c.shared.split[0] || c.shared.method == RFC_PAPER)
+        return cli_error("classify fit: --test, --split and --method paper are for 'rejfilt classify'");
+    if (c.from && !c.shared.source.data && !c.shared.source.train) {
+        const int is_data = strcmp(c.from, "synthetic") == 0 || (stat(c.from, &about) == 0 && S_ISDIR(about.st_mode));
+        *(is_data ? &c.shared.source.data : &c.shared.source.train) = c.from;
+    }
+    c.shared.is_fit = 1;
+    const double start = cli_seconds();
+    int code = classify_load(&c.shared, &data);
+    if (code != CLI_OK)
+        return code;
+    code = classify_trial_open(&c.shared, &data, 0, &trial);
+    if (code == CLI_OK) {
+        code = classify_trial_fit(&c.shared, &trial, NULL);
+        if (code == CLI_OK)
+            code = save(&c, &data, trial.model);
+        if (code == CLI_OK)
+            report_fit(&c, &data, &trial, cli_seconds() - start);
+        if (code == CLI_OK)
+            classify_warn(&data);
+        classify_trial_close(&trial);
+    }
+    classify_free(&data);
+    return code;
+}
+
+#undef AT
+
+/* ---- What predict and ask share ---- */
+
+typedef struct use_config {
+    const char *files[CLI_LIST_MAX + 1]; /* the model, then others */
+    const char *out, *label, *labels, *state;
+    double stop, mean_questions, error, max_cost;
+    uint64_t budget, threads;
+    int json;
+    double error_goal;
+} use_config;
+
+#define AT(field) offsetof(use_config, field)
+
+static int set_error(void *c, const char *value, char *error, size_t size)
+{
+    classify_config parsed = {0};
+    if (classify_set_error(&parsed, value, error, size) < 0)
+        return -1;
+    ((use_config *)c)->error_goal = parsed.error;
+    return 0;
+}
+
+#define STOPS                                                                                                          \
+    {"error",                                                                                                          \
+     "E",                                                                                                              \
+     "stop so that the share of errors is at most E (0.02 or 2%), by\nleave-one-out on training objects",              \
+     set_error,                                                                                                        \
+     CLI_CUSTOM,                                                                                                       \
+     0,                                                                                                                \
+     0,                                                                                                                \
+     0,                                                                                                                \
+     NULL},                                                                                                            \
+        {"mean-questions",                                                                                             \
+         "N",                                                                                                          \
+         "stop so that objects take N queries on average, likewise",                                                   \
+         NULL,                                                                                                         \
+         CLI_REAL,                                                                                                     \
+         AT(mean_questions),                                                                                           \
+         0,                                                                                                            \
+         1e6,                                                                                                          \
+         NULL},                                                                                                        \
+        {"stop", "P",      "stop when the filter gives all classes but one P together\n(default: the model's)",        \
+         NULL,   CLI_REAL, AT(stop),                                                                                   \
+         0,      0.5,      NULL},                                                                                      \
+        {"budget", "N", "at most N queries an object (default: the model's)", NULL, CLI_U64, AT(budget), 1,            \
+         1000000,  NULL},                                                                                              \
+    {                                                                                                                  \
+        "max-cost", "C", "queries of an object cost at most C together", NULL, CLI_REAL, AT(max_cost), 0, 1e12, NULL   \
+    }
+
+static const cli_option predict_options[] = {
+    {"", "FILE", "", NULL, CLI_LIST, AT(files), 0, 0, NULL},
+    {"label", "COLUMN", "the column that is the label, where there is one", NULL, CLI_TEXT, AT(label), 0, 0, NULL},
+    {"labels", "FILE", "labels, where they are a file of their own", NULL, CLI_TEXT, AT(labels), 0, 0, NULL},
+    {"out", "FILE", "where the rows go (default: standard output)", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
+    STOPS,
+    {"threads", "N", "threads (default: one per CPU); no effect on the result", NULL, CLI_U64, AT(threads), 1, 1024,
+     NULL},
+    {"json", NULL, "print one JSON object instead of rows", NULL, CLI_FLAG, AT(json), 0, 0, NULL},
+    {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
+};
+
+static const cli_usage predict_usage = {
+    "classify predict",
+    "MODEL FILE [OPTION...]",
+    "Classifies the objects in a file with a model of 'classify fit': a CSV row per\n"
+    "object with the decision, probabilities, and the features that it asked for.\n"
+    "Columns are found by name; labels are not needed. '-' is standard input, CSV.",
+    predict_options,
+    "  rejfilt classify predict m.rfc new.csv\n"
+    "  rejfilt classify predict m.rfc new.csv --error 2% --out answers.csv",
+    NULL,
+};
+
+static const cli_option ask_options[] = {
+    {"", "FILE", "", NULL, CLI_LIST, AT(files), 0, 0, NULL},
+    {"state", "FILE", "keep what was answered in FILE: killed and started again, it\ngoes on where it was", NULL,
+     CLI_TEXT, AT(state), 0, 0, NULL},
+    STOPS,
+    {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
+};
+
+static const cli_usage ask_usage = {
+    "classify ask",
+    "MODEL [OPTION...]",
+    "Asks for the features of objects one by one, with a model of 'classify fit'.\n"
+    "Lines of JSON go both ways, for any number of objects at a time:\n"
+    "  in   {\"id\": \"a\"}                                      a new object\n"
+    "       {\"id\": \"a\", \"feature\": \"x\", \"value\": 3.5}        an answer; null: unknown\n"
+    "       {\"id\": \"a\", \"values\": {\"x\": 3.5, \"y\": null}}    several\n"
+    "       {\"id\": \"a\", \"stop\": true}                        decide now\n"
+    "  out  {\"id\": \"a\", \"ask\": \"x\", \"cost\": 1, \"gain\": 0.7, ...}  or  {\"id\": \"a\", \"done\": ...}",
+    ask_options,
+    "  rejfilt classify ask m.rfc\n"
+    "  rejfilt classify ask m.rfc --state open.jsonl --max-cost 50",
+    NULL,
+};
+
+/* A model in a file that is mapped. */
+typedef struct mapped {
+    void *bytes;
+    size_t count;
+    rfc_model *model;
+} mapped;
+
+static void unmap(mapped *m)
+{
+    rfc_model_close(m->model);
+    if (m->bytes)
+        munmap(m->bytes, m->count);
+}
+
+/* Opens the model, with the stop that was wished for. Returns CLI_OK, or an exit code after a message. */
+static int open_model(const char *command, const use_config *c, mapped *m)
+{
+    char error[300] = "";
+    uint64_t length = 0;
+    *m = (mapped){NULL, 0, NULL};
+    const int fd = rf_file_open(c->files[0], &length, error, sizeof error);
+    if (fd < 0)
+        return cli_error("%s: %s", command, error);
+    void *bytes = length > 0 ? mmap(NULL, (size_t)length, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    close(fd);
+    if (bytes == MAP_FAILED)
+        return cli_error("%s: %s: %s", command, c->files[0], length ? "cannot be mapped" : "is not a model");
+    *m = (mapped){bytes, (size_t)length, NULL};
+    m->model = rfc_model_load(bytes, (size_t)length, error, sizeof error);
+    if (!m->model) {
+        unmap(m);
+        return cli_error("%s: %s: %s", command, c->files[0], error);
+    }
+    const rfc_goal goal = c->error_goal >= 0       ? RFC_GOAL_ERROR
+                          : c->mean_questions >= 0 ? RFC_GOAL_QUESTIONS
+                                                   : RFC_GOAL_STOP;
+    const double value = c->error_goal >= 0       ? c->error_goal
+                         : c->mean_questions >= 0 ? c->mean_questions
+                         : c->stop >= 0           ? c->stop
+                                                  : rfc_model_rules(m->model)->stop;
+    rfc_expected expected;
+    const int reached = c->error_goal >= 0 || c->mean_questions >= 0 || c->stop >= 0 || c->budget || !isinf(c->max_cost)
+                            ? rfc_model_limit(m->model, (uint32_t)c->budget, c->max_cost, goal, value, &expected)
+                            : 0;
+    if (reached == 1)
+        fprintf(
+            stderr,
+            "rejfilt: %s: warning: leave-one-out does not reach that; it expects %.3f %% errors with %.2f queries\n",
+            command, 100 * expected.error, expected.questions);
+    if (reached >= 0)
+        return CLI_OK;
+    unmap(m);
+    return cli_error("%s: %s: was fitted with --pilot 0 and takes --stop only", command, c->files[0]);
+}
+
+static use_config use_default(void)
+{
+    return (use_config){
+        .stop = -1, .mean_questions = -1, .error_goal = -1, .max_cost = INFINITY, .threads = rf_cpus_allowed()};
+}
+
+/* ---- predict ---- */
+
+/* Labels that are classes of the model stay; others are not known. */
+static void find_classes(const rfc_names *classes, rfc_table *t)
+{
+    uint32_t class[RFC_LABELS_MAX];
+    for (uint32_t i = 0; i < t->labels.count; i++) {
+        const uint32_t c = rfc_names_find(classes, t->labels.text[i]);
+        class[i] = c < classes->count ? c : RFC_NO_LABEL;
+    }
+    for (uint32_t i = 0; i < t->rows; i++)
+        t->label[i] = t->label[i] == RFC_NO_LABEL ? RFC_NO_LABEL : class[t->label[i]];
+}
+
+static void report_predict(const use_config *c, const rfc_table *t, const rfc_outcome *o, double seconds)
+{
+    uint64_t known = 0;
+    for (uint32_t i = 0; i < t->rows; i++)
+        known += t->label[i] != RFC_NO_LABEL;
+    cli_json json;
+    cli_json_open(&json, stdout);
+    cli_json_text(&json, "model", c->files[0]);
+    cli_json_whole(&json, "objects", t->rows);
+    cli_json_whole(&json, "labelled", known);
+    cli_json_real(&json, "error", known ? (double)o->errors / (double)known : NAN);
+    cli_json_whole(&json, "errors", o->errors);
+    cli_json_real(&json, "stated_error", o->all_doubt / t->rows);
+    cli_json_real(&json, "mean_queries", (double)o->all_queries / t->rows);
+    cli_json_real(&json, "mean_cost", o->all_cost / t->rows);
+    cli_json_real(&json, "seconds", seconds);
+    cli_json_close(&json);
+}
+
+static int predict(const use_config *c, const rfc_model *model, rfc_table *t)
+{
+    const classify_config shared = {.command = "classify predict"};
+    const rfc_names *classes = rfc_model_classes(model);
+    const rfc_table named = {.features = rfc_model_features(model), .names = *rfc_model_names(model)};
+    const rfc_objects objects = {t, NULL, t->rows};
+    rfc_outcome o = {0};
+    char error[300];
+    const double start = cli_seconds();
+    if (classify_answers_make(t->rows, classes->count, &o) < 0) {
+        classify_answers_free(&o, t->rows);
+        return cli_error("classify predict: out of memory for the answers");
+    }
+    int code = rfc_model_classify(model, &objects, (unsigned)c->threads, NULL, NULL, &o, error, sizeof error) < 0
+                   ? cli_error("classify predict: %s", error)
+                   : CLI_OK;
+    FILE *out = code != CLI_OK || (c->json && !c->out) ? NULL : c->out ? classify_create(&shared, c->out) : stdout;
+    if (code == CLI_OK && c->out && !out)
+        code = CLI_BAD_INPUT;
+    if (out) {
+        classify_put_header(out, classes);
+        if (classify_put_objects(out, classes, &named, &objects, &o, 0) < 0)
+            code = cli_error("classify predict: out of memory for the answers");
+        if (out != stdout && classify_finish(&shared, c->out, out) != CLI_OK)
+            code = CLI_FAILED;
+    }
+    if (code == CLI_OK && c->json)
+        report_predict(c, t, &o, cli_seconds() - start);
+    classify_answers_free(&o, t->rows);
+    return code;
+}
+
+int cli_classify_predict(int argc, char **argv)
+{
+    use_config c = use_default();
+    mapped m;
+    char error[600] = "";
+    int go = cli_parse(&predict_usage, &c, argc, argv);
+    if (go <= 0)
+        return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    if (!c.files[0] || !c.files[1] || c.files[2])
+        return cli_error("classify predict: wanted are a model and a file of objects");
+    int code = open_model("classify predict", &c, &m);
+    if (code != CLI_OK)
+        return code;
+    rfc_table like = {.features = rfc_model_features(m.model), .names = *rfc_model_names(m.model)}, objects;
+    like.categories = (rfc_names *)(uintptr_t)rfc_coding_categories(rfc_model_coding(m.model)); /* only read */
+    snprintf(like.source, sizeof like.source, "%s", c.files[0]);
+    const tables_source source = {.label = c.label};
+    if (tables_load_objects(&source, c.files[1], c.labels, &like, &objects, error, sizeof error) < 0) {
+        code = cli_error("classify predict: %s", error);
+    } else {
+        find_classes(rfc_model_classes(m.model), &objects);
+        code = rfc_coding_apply(rfc_model_coding(m.model), &objects, error, sizeof error) < 0
+                   ? cli_error("classify predict: %s", error)
+                   : predict(&c, m.model, &objects);
+        rfc_table_free(&objects);
+    }
+    unmap(&m);
+    return code;
+}
+
+/* ---- ask ---- */
+
+/* An object that is being asked about. */
+typedef struct asked {
+    struct asked *next; /* in the same slot */
+    char *id;
+    rfc_told *told;
+    uint32_t count, room;
+} asked;
+
+enum { SLOTS = 1 << 14 };
+
+typedef struct asking {
+    const rfc_model *model;
+    rfc_adviser *adviser;
+    asked *slot[SLOTS];
+    FILE *journal; /* null: nothing is kept */
+    int is_replay;
+    int has_failed; /* a line was refused */
+} asking;
+
+static asked **find(asking *a, const char *id)
+{
+    asked **at = &a->slot[rf_hash(UINT64_C(14695981039346656037), id, strlen(id)) % SLOTS];
+    while (*at && strcmp((*at)->id, id) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+static void forget(asked **at)
+{
+    asked *gone = *at;
+    *at = gone->next;
+    free(gone->id);
+    free(gone->told);
+    free(gone);
+}
+
+/* A line about something that was refused. */
+static void refuse(asking *a, const char *id, const char *why)
+{
+    a->has_failed = 1;
+    if (a->is_replay)
+        return;
+    cli_json json;
+    cli_json_open(&json, stdout);
+    if (id)
+        cli_json_text(&json, "id", id);
+    cli_json_text(&json, "error", why);
+    cli_json_close(&json);
+}
+
+/* The next question, or the decision: then it is done, and forgotten. */
+static void advise(asking *a, asked **at, int is_told_to_stop)
+{
+    const asked *o = *at;
+    const rfc_names *classes = rfc_model_classes(a->model), *names = rfc_model_names(a->model);
+    rfc_advice advice;
+    if (a->is_replay && !is_told_to_stop)
+        return;
+    if (rfc_adviser_next(a->adviser, o->told, o->count, &advice) < 0)
+        return;
+    const int is_done = is_told_to_stop || advice.feature == RFC_NO_LABEL;
+    if (!a->is_replay) {
+        cli_json json;
+    cli_json_open(&json, stdout);
+        cli_json_text(&json, "id", o->id);
+        if (is_done) {
+            cli_json_text(&json, "done",
+                          advice.is_sure    ? "sure"
+                          : is_told_to_stop ? "told to stop"
+                                            : "nothing left to ask");
+        } else {
+            cli_json_text(&json, "ask", names->text[advice.feature]);
+            cli_json_real(&json, "cost", advice.cost);
+            cli_json_real(&json, "gain", advice.gain);
+        }
+        cli_json_text(&json, "decided", classes->text[advice.decided]);
+        cli_json_real(&json, "probability", (double)advice.posterior[advice.decided]);
+        cli_json_whole(&json, "questions", advice.queries);
+        cli_json_real(&json, "spent", advice.spent);
+        cli_json_object(&json, "probabilities");
+        for (uint32_t c = 0; c < classes->count; c++)
+            cli_json_real(&json, classes->text[c], (double)advice.posterior[c]);
+        cli_json_object_end(&json);
+        cli_json_close(&json);
+    }
+    if (is_done)
+        forget(at);
+}
+
+/* One answer, checked. Returns null, or what is wrong. */
+static const char *check_answer(const asking *a, const asked *o, const char *name, const json_t *value, rfc_told *told)
+{
+    const rfc_names *names = rfc_model_names(a->model);
+    const rfc_coding *coding = rfc_model_coding(a->model);
+    *told = (rfc_told){rfc_names_find(names, name), 0, 0};
+    if (told->feature == names->count)
+        return "there is no such feature";
+    for (uint32_t i = 0; o && i < o->count; i++)
+        if (o->told[i].feature == told->feature)
+            return "this feature was answered before";
+    told->is_unknown =
+        json_is_null(value) || (json_is_string(value) && strcmp(json_string_value(value), "unknown") == 0);
+    if (told->is_unknown)
+        return NULL;
+    if (json_is_number(value)) {
+        const double x = json_number_value(value);
+        if (fabs(x) > 1e30)
+            return "the value is too large";
+        return rfc_coding_number(coding, told->feature, x, &told->value) < 0 ? "this feature has texts, not numbers"
+                                                                             : NULL;
+    }
+    if (json_is_string(value))
+        return rfc_coding_text(coding, told->feature, json_string_value(value), &told->value) < 0
+                   ? "this feature has numbers, not texts"
+                   : NULL;
+    return "a value is a number, a text or null";
+}
+
+static int add(asked *o, rfc_told told)
+{
+    if (o->count == o->room) {
+        const uint32_t room = o->room ? 2 * o->room : 16;
+        rfc_told *more = realloc(o->told, room * sizeof *more);
+        if (!more)
+            return -1;
+        o->told = more;
+        o->room = room;
+    }
+    o->told[o->count++] = told;
+    return 0;
+}
+
+/* Keeps the line before anything comes of it. Returns 0, or -1. */
+static int keep(asking *a, const char *line)
+{
+    if (!a->journal || a->is_replay)
+        return 0;
+    return fprintf(a->journal, "%s\n", line) > 0 && fflush(a->journal) == 0 && fdatasync(fileno(a->journal)) == 0 ? 0
+                                                                                                                  : -1;
+}
+
+/* What is wrong with a line, if anything, before it changes anything. Its answers are put into `told`. */
+static const char *check_line(const asking *a, const asked *o, json_t *root, rfc_told told[], uint32_t *count)
+{
+    const char *key, *feature = NULL, *why = NULL;
+    json_t *value, *answer = NULL, *values = NULL;
+    *count = 0;
+    json_object_foreach(root, key, value)
+    {
+        if (strcmp(key, "id") == 0 || (strcmp(key, "stop") == 0 && json_is_boolean(value)))
+            continue;
+        if (strcmp(key, "feature") == 0 && json_is_string(value))
+            feature = json_string_value(value);
+        else if (strcmp(key, "value") == 0)
+            answer = value;
+        else if (strcmp(key, "values") == 0 && json_is_object(value))
+            values = value;
+        else
+            return "wanted are id, feature with value, values, or stop";
+    }
+    if (!feature != !answer)
+        return "feature and value go together";
+    if (feature && (why = check_answer(a, o, feature, answer, &told[(*count)++])))
+        return why;
+    json_object_foreach(values, key, value)
+    {
+        if (*count > rfc_model_features(a->model) || (why = check_answer(a, o, key, value, &told[*count])))
+            return why ? why : "more values than features";
+        for (uint32_t i = 0; i < *count; i++)
+            if (told[i].feature == told[*count].feature)
+                return "a feature is there twice";
+        (*count)++;
+    }
+    return NULL;
+}
+
+/* Takes one line. Returns CLI_OK, or CLI_FAILED after a message: then nothing more can be kept. */
+static int take_line(asking *a, const char *line, rfc_told *told)
+{
+    json_error_t where;
+    char id[256] = "";
+    uint32_t count;
+    json_t *root = json_loads(line, JSON_REJECT_DUPLICATES, &where);
+    const json_t *name = json_is_object(root) ? json_object_get(root, "id") : NULL;
+    if (json_is_string(name))
+        snprintf(id, sizeof id, "%s", json_string_value(name));
+    else if (json_is_integer(name))
+        snprintf(id, sizeof id, "%lld", (long long)json_integer_value(name));
+    int code = CLI_OK;
+    if (!id[0]) {
+        refuse(a, NULL, root ? "a line has an id, a text or a whole number" : "a line is a JSON object");
+    } else {
+        asked **at = find(a, id), *o = *at;
+        const char *why = check_line(a, o, root, told, &count);
+        if (why) {
+            refuse(a, id, why);
+        } else if (keep(a, line) < 0) {
+            cli_error("classify ask: cannot keep the answers: no room left?");
+            code = CLI_FAILED;
+        } else {
+            if (!o && (o = calloc(1, sizeof *o)) && (o->id = strdup(id)))
+                *at = o;
+            int status = o && o->id ? 0 : -1;
+            for (uint32_t i = 0; i < count && status == 0; i++)
+                status = add(o, told[i]);
+            if (status < 0) {
+                cli_error("classify ask: out of memory");
+                code = CLI_FAILED;
+            } else {
+                advise(a, at, json_is_true(json_object_get(root, "stop")));
+            }
+        }
+    }
+    json_decref(root);
+    return code;
+}
+
+/* Answers that were kept: a line that names the model, then lines as they came. A last one without its end was never
+   answered and is cut off. Objects that were decided since are asked nothing: their last line decides them again. */
+static int replay(asking *a, const char *path, rfc_told *told)
+{
+    char mark[64], *line = NULL;
+    size_t room = 0;
+    long end = 0;
+    snprintf(mark, sizeof mark, "{\"model\": \"%016llx\"}", (unsigned long long)rfc_model_checksum(a->model));
+    a->journal = fopen(path, "a+");
+    if (!a->journal)
+        return cli_error("classify ask: cannot write '%s'", path);
+    rewind(a->journal);
+    ssize_t length = getline(&line, &room, a->journal);
+    int code = CLI_OK;
+    if (length > 0 && line[length - 1] == '\n') {
+        line[length - 1] = '\0';
+        if (strcmp(line, mark) != 0)
+            code = cli_error("classify ask: %s: was kept with another model", path);
+        a->is_replay = 1;
+        end = ftell(a->journal);
+        while (code == CLI_OK && (length = getline(&line, &room, a->journal)) > 0 && line[length - 1] == '\n') {
+            line[length - 1] = '\0';
+            code = take_line(a, line, told);
+            end = ftell(a->journal);
+        }
+        a->is_replay = a->has_failed = 0;
+    }
+    free(line);
+    if (code == CLI_OK && ftruncate(fileno(a->journal), end) < 0)
+        code = cli_error("classify ask: cannot write '%s'", path);
+    fseek(a->journal, 0, SEEK_END);
+    if (code == CLI_OK && end == 0 && keep(a, mark) < 0)
+        code = cli_error("classify ask: cannot write '%s'", path);
+    for (size_t i = 0; i < SLOTS && code == CLI_OK; i++) /* those that are decided are forgotten on the way */
+        for (asked **at = &a->slot[i]; *at;) {
+            asked *before = *at;
+            advise(a, at, 0);
+            at = *at == before ? &before->next : at;
+        }
+    fflush(stdout);
+    return code;
+}
+
+static int converse(asking *a, rfc_told *told)
+{
+    static cli_lines lines;
+    int code = CLI_OK, got;
+    lines.from = stdin;
+    cli_catch_signals();
+    while (code == CLI_OK && (got = cli_lines_next(&lines)) == CLI_LINE) {
+        if (lines.length > CLI_LINE_MAX)
+            refuse(a, NULL, "the line is too long");
+        else if (lines.bytes[strspn(lines.bytes, " \t")] != '\0')
+            code = take_line(a, lines.bytes, told);
+        if (!cli_lines_is_ready(&lines) && fflush(stdout) != 0)
+            code = CLI_FAILED;
+    }
+    if (code == CLI_OK && cli_interrupted)
+        return CLI_INTERRUPTED;
+    return code == CLI_OK && a->has_failed ? CLI_BAD_INPUT : code;
+}
+
+int cli_classify_ask(int argc, char **argv)
+{
+    use_config c = use_default();
+    mapped m;
+    cli_lock lock = {.file = -1};
+    char error[300] = "";
+    int go = cli_parse(&ask_usage, &c, argc, argv);
+    if (go <= 0)
+        return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    if (!c.files[0] || c.files[1])
+        return cli_error("classify ask: wanted is a model");
+    int code = open_model("classify ask", &c, &m);
+    if (code != CLI_OK)
+        return code;
+    asking *a = calloc(1, sizeof *a);
+    rfc_told *told = malloc((rfc_model_features(m.model) + (size_t)2) * sizeof *told);
+    rfc_adviser *adviser = rfc_adviser_open(m.model, error, sizeof error);
+    if (!a || !told || !adviser)
+        code = cli_error("classify ask: out of memory");
+    if (code == CLI_OK && c.state && (code = cli_lock_take(&lock, c.state, error, sizeof error)) != CLI_OK)
+        cli_error("classify ask: %s", error);
+    if (code == CLI_OK) {
+        a->model = m.model;
+        a->adviser = adviser;
+        if (c.state)
+            code = replay(a, c.state, told);
+        if (code == CLI_OK)
+            code = converse(a, told);
+        for (size_t i = 0; i < SLOTS; i++)
+            while (a->slot[i])
+                forget(&a->slot[i]);
+        if (a->journal)
+            fclose(a->journal);
+    }
+    cli_lock_release(&lock);
+    rfc_adviser_close(adviser);
+    free(told);
+    free(a);
+    unmap(&m);
+    return code;
+}

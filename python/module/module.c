@@ -1,0 +1,180 @@
+/* The module: its types, its exception, and what its files share. */
+#define _POSIX_C_SOURCE 200809L
+#include "module.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "statefile.h"
+
+PyTypeObject *model_type, *session_type, *fleet_type;
+PyObject *refused, *notes;
+
+double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Refusals and notes ---- */
+
+PyObject *refuse_text(const char *format, ...)
+{
+    char text[ERROR_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    if (message && !PyErr_Occurred())
+        PyErr_SetObject(refused, message);
+    Py_XDECREF(message);
+    return NULL;
+}
+
+PyObject *refuse(rf_status status, const rf_engine *engine, const char *where)
+{
+    const char *complaint = engine ? rf_engine_complaint(engine) : "";
+    if (PyErr_Occurred())
+        return NULL;
+    return refuse_text("%s%s%s%s%s", where ? where : "", where ? ": " : "", rf_status_text(status),
+                       *complaint ? ": " : "", complaint);
+}
+
+PyObject *note_of(rf_status status, const rf_engine *engine)
+{
+    if (status < 0)
+        return refuse(status, engine, NULL);
+    static PyObject *made[128]; /* as they are needed: an enumeration takes its time */
+    PyObject **note = &made[status & 127];
+    if (!*note)
+        *note = notes ? PyObject_CallFunction(notes, "i", status & 127) : PyLong_FromLong(status);
+    return *note ? Py_NewRef(*note) : NULL;
+}
+
+/* ---- Numbers ---- */
+
+int doubles(PyObject *object, Py_buffer *view, int is_writable, Py_ssize_t count, const char *what)
+{
+    if (PyObject_GetBuffer(object, view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | (is_writable ? PyBUF_WRITABLE : 0)) < 0)
+        return -1;
+    const int is_double = view->format && strcmp(view->format, "d") == 0;
+    const Py_ssize_t there = view->len / (Py_ssize_t)sizeof(double);
+    if (is_double && (count < 0 || there == count))
+        return 0;
+    PyBuffer_Release(view);
+    if (is_double)
+        refuse_text("%s: %zd numbers are needed, %zd were given", what, count, there);
+    else
+        PyErr_Format(PyExc_TypeError, "%s: an array of float64 is needed", what);
+    return -1;
+}
+
+PyObject *tuple_of(const double *values, unsigned count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (unsigned i = 0; i < count && tuple; i++) {
+        PyObject *value = PyFloat_FromDouble(values[i]);
+        if (!value || PyTuple_SetItem(tuple, i, value) < 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+int numbers_of(PyObject *sequence, double *values, unsigned count, const char *what)
+{
+    const Py_ssize_t size = PyTuple_Check(sequence) ? PyTuple_Size(sequence) : PySequence_Size(sequence);
+    if (size < 0)
+        return -1;
+    if (size != (Py_ssize_t)count) {
+        refuse_text("%s: %u numbers are needed, %zd were given", what, count, size);
+        return -1;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        PyObject *item =
+            PyTuple_Check(sequence) ? Py_NewRef(PyTuple_GetItem(sequence, i)) : PySequence_GetItem(sequence, i);
+        values[i] = item ? PyFloat_AsDouble(item) : 0;
+        Py_XDECREF(item);
+        if (PyErr_Occurred())
+            return -1;
+    }
+    return 0;
+}
+
+void free_object(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+/* ---- The module ---- */
+
+/* _set_notes(type): what makes a note of a status from 0 to 127. */
+static PyObject *set_notes(PyObject *module, PyObject *given)
+{
+    (void)module;
+    Py_XDECREF(notes);
+    notes = Py_NewRef(given);
+    Py_RETURN_NONE;
+}
+
+static PyObject *list_models(PyObject *module, PyObject *ignored)
+{
+    (void)module, (void)ignored;
+    PyObject *list = PyList_New(0);
+    for (unsigned i = 0; list && rf_model_at(i); i++) {
+        PyObject *name = PyUnicode_FromString(rf_model_at(i)->f64->description->name);
+        if (!name || PyList_Append(list, name) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+/* Of a status: its text. */
+static PyObject *status_text(PyObject *module, PyObject *args)
+{
+    (void)module;
+    int status;
+    return PyArg_ParseTuple(args, "i", &status) ? PyUnicode_FromString(rf_status_text(status)) : NULL;
+}
+
+static int fill(PyObject *module)
+{
+    refused = PyErr_NewExceptionWithDoc("rejfilt.Refused", "What was asked for was refused, and nothing has changed.",
+                                        PyExc_ValueError, NULL);
+    model_type = (PyTypeObject *)PyType_FromSpec(&model_spec);
+    session_type = (PyTypeObject *)PyType_FromSpec(&session_spec);
+    fleet_type = (PyTypeObject *)PyType_FromSpec(&fleet_spec);
+    PyObject *few = PyType_FromSpec(&few_spec);
+    if (!refused || !model_type || !session_type || !fleet_type || !few)
+        return -1;
+    return PyModule_AddObjectRef(module, "Refused", refused) < 0 || PyModule_AddType(module, model_type) < 0 ||
+                   PyModule_AddType(module, session_type) < 0 || PyModule_AddType(module, fleet_type) < 0 ||
+                   PyModule_AddObjectRef(module, "Few", few) < 0 ||
+                   PyModule_AddIntConstant(module, "STATE_VERSION", CLI_STATE_VERSION) < 0 ||
+                   PyModule_AddIntConstant(module, "ASK_MAX", RF_ASK_MAX) < 0 ||
+                   PyModule_AddIntConstant(module, "BATCH_MAX", RF_BATCH_MAX) < 0 ||
+                   PyModule_AddStringConstant(module, "VERSION", RF_VERSION) < 0
+               ? -1
+               : 0;
+}
+
+static PyMethodDef functions[] = {
+    {"_set_notes", set_notes, METH_O, NULL},
+    {"models", list_models, METH_NOARGS, NULL},
+    {"status_text", status_text, METH_VARARGS, NULL},
+    {"evidence", module_evidence, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)fill}, {0, NULL}};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_rejfilt", .m_methods = functions,
+                                        .m_slots = module_slots};
+
+PyMODINIT_FUNC PyInit__rejfilt(void); /* NOLINT(bugprone-reserved-identifier): Python's name for it */
+PyMODINIT_FUNC PyInit__rejfilt(void) { return PyModuleDef_Init(&definition); }

@@ -1,0 +1,661 @@
+/* Sessions: ask, tell, show, save and load. */
+#include "module.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { HEAD = 4 * 8 }; /* of a state: fingerprint, position, updates, hash; as `rejfilt track` writes it */
+
+int enter(session_object *s)
+{
+    if (!s->session)
+        refuse_text("this tracker is not open");
+    else if (s->is_busy)
+        refuse_text("this tracker is in use, by another thread or by a function that it called");
+    else
+        return s->is_busy = 1, 0;
+    return -1;
+}
+
+void leave(session_object *s) { s->is_busy = 0; }
+
+/* ---- Opening ---- */
+
+/* Texts of the configuration, kept. 0, or -1. */
+static int keep_texts(session_object *s, const char *belief, const char *design)
+{
+    const size_t first = belief ? strlen(belief) + 1 : 0, second = design ? strlen(design) + 1 : 0;
+    s->texts = PyMem_Malloc(first + second + 1);
+    if (!s->texts)
+        return -1;
+    if (belief)
+        s->config.belief = memcpy(s->texts, belief, first);
+    s->config.design = design ? memcpy(s->texts + first, design, second) : NULL;
+    return 0;
+}
+
+/* Priors, drifts, charts, ranges: tuples by parameter or by setting, with None for the model's own. 0, or -1 and an
+ * exception. */
+static int take_wishes(rf_config *c, PyObject *priors, PyObject *drifts, PyObject *charts, PyObject *ranges)
+{
+    for (unsigned i = 0; i < c->description.dim; i++) {
+        rf_parameter *p = &c->description.parameter[i];
+        rf_prior *prior = &c->prior[i];
+        PyObject *chart = PyTuple_GetItem(charts, i), *own = PyTuple_GetItem(priors, i),
+                 *drift = PyTuple_GetItem(drifts, i);
+        int kind;
+        if (!chart || !own || !drift)
+            return -1;
+        if (chart != Py_None) {
+            if (!PyArg_ParseTuple(chart, "idd", &kind, &p->low, &p->high))
+                return -1;
+            p->chart = (rf_chart_kind)kind;
+        }
+        if (own != Py_None && !PyArg_ParseTuple(own, "pdd", &prior->is_gaussian, &prior->first, &prior->second))
+            return -1;
+        if (drift != Py_None) {
+            c->drift[i] = PyFloat_AsDouble(drift);
+            if (PyErr_Occurred())
+                return -1;
+        }
+    }
+    for (unsigned i = 0; i < c->description.settings; i++) {
+        rf_setting *set = &c->description.setting[i];
+        PyObject *range = PyTuple_GetItem(ranges, i);
+        if (!range || (range != Py_None && !PyArg_ParseTuple(range, "ddd", &set->low, &set->high, &set->cost)))
+            return -1;
+    }
+    return 0;
+}
+
+static int check_numbers(const rf_config *c)
+{
+    unsigned parameter = 0;
+    const rf_status status = rf_config_check(c, &parameter);
+    if (status < 0)
+        refuse_text("parameter %s: %s", c->description.parameter[parameter].name, rf_status_text(status));
+    return status < 0 ? -1 : 0;
+}
+
+/* _open(model, belief, design, engine, seed, trial, is_float, attempts, accepted, sampler, strict, kappa, recovery,
+   on_lost, anchors, batch, learns_drift, priors, drifts, charts, ranges): None or a negative number is the default. */
+static PyObject *session_open(PyObject *self, PyObject *args)
+{
+    session_object *s = (session_object *)self;
+    const char *belief, *design, *engine;
+    PyObject *model, *priors, *drifts, *charts, *ranges;
+    unsigned long long seed;
+    unsigned trial, attempts, accepted;
+    int is_float, sampler, strict, on_lost, learns_drift;
+    long anchors;
+    double kappa, recovery;
+    char error[ERROR_MAX] = "";
+    if (!PyArg_ParseTuple(args, "O!zzsKIpIIipddilIpO!O!O!O!", model_type, &model, &belief, &design, &engine, &seed,
+                          &trial, &is_float, &attempts, &accepted, &sampler, &strict, &kappa, &recovery, &on_lost,
+                          &anchors, &s->batch, &learns_drift, &PyTuple_Type, &priors, &PyTuple_Type, &drifts, &PyTuple_Type, &charts,
+                          &PyTuple_Type, &ranges))
+        return NULL;
+    if (s->session || !((model_object *)model)->model)
+        return refuse_text(s->session ? "this tracker is open already" : "this model is not made");
+    s->model = (model_object *)Py_NewRef(model);
+    s->config = rf_config_default(s->model->model);
+    if (keep_texts(s, belief, design) < 0)
+        return PyErr_NoMemory();
+    s->config.learns_drift = learns_drift;
+    s->config.seed = seed;
+    s->config.trial = trial;
+    s->config.is_float = is_float;
+    s->config.strict = strict;
+    s->config.sampler = sampler >= 0 ? (rf_sampler)sampler : strict ? RF_REJECT : s->config.sampler;
+    s->config.attempts = attempts > 0                     ? attempts
+                         : strict                         ? 100
+                         : s->config.sampler == RF_WEIGHT ? s->config.attempts
+                                                          : 1000;
+    s->config.accepted_min = accepted;
+    s->config.kappa = kappa >= 0 ? kappa : s->config.kappa;
+    s->config.recovery = recovery >= 0 ? recovery : s->config.recovery;
+    s->config.on_lost = on_lost >= 0 ? (rf_on_lost)on_lost : strict ? RF_ON_LOST_IGNORE : s->config.on_lost;
+    s->config.anchor_every = anchors;
+    if (take_wishes(&s->config, priors, drifts, charts, ranges) < 0 || check_numbers(&s->config) < 0)
+        return NULL;
+    if (!belief) /* one Gaussian alone makes attempts */
+        s->config.belief = attempts > 0 ? "gaussian" : rf_config_belief(&s->config);
+    if (!(s->engine = rf_engine_open(engine, error, sizeof error)))
+        return refuse_text("%s", error);
+    s->config.engine = s->engine;
+    s->is_long =
+        strcmp(s->config.belief, "gaussian") != 0 || (uint64_t)s->config.attempts * s->config.description.dim > 2048;
+    running r;
+    begin(&r, s->model, 0);
+    s->session = rf_session_open(&s->config, error, sizeof error);
+    end(&r);
+    if (!s->session || PyErr_Occurred())
+        return PyErr_Occurred() ? NULL : refuse_text("%s", error);
+    rf_session_show(s->session, &s->last);
+    s->last.outcome = NAN;
+    for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++)
+        s->last.setting[i] = NAN;
+    Py_RETURN_NONE;
+}
+
+/* ---- Asking ---- */
+
+/* _ask(n): a list of (settings..., is_anchor). */
+static PyObject *session_ask(PyObject *self, PyObject *args)
+{
+    session_object *s = (session_object *)self;
+    rf_record questions[RF_ASK_MAX];
+    unsigned count;
+    if (!PyArg_ParseTuple(args, "I", &count))
+        return NULL;
+    if (count < 1 || count > RF_ASK_MAX)
+        return refuse_text("%u questions at once: 1 to %d can be asked", count, RF_ASK_MAX);
+    if (enter(s) < 0)
+        return NULL;
+    running r;
+    begin(&r, s->model, 1);
+    const rf_status status = rf_session_ask(s->session, count, questions);
+    end(&r);
+    const int is_failed = status < 0 || PyErr_Occurred();
+    if (is_failed)
+        rf_session_unask(s->session);
+    leave(s);
+    s->asked = is_failed ? 0 : count;
+    if (is_failed)
+        return s->config.design ? refuse(status, s->engine, NULL)
+                                : refuse_text("this tracker has no design: it was opened with design=None");
+    PyObject *list = PyList_New(0);
+    for (unsigned k = 0; k < count && list; k++) {
+        double values[RF_DESCRIBED_MAX + 1];
+        memcpy(s->question[k], questions[k].setting, sizeof s->question[k]);
+        memcpy(values, questions[k].setting, sizeof questions[k].setting);
+        values[s->config.description.settings] = questions[k].is_anchor;
+        PyObject *one = tuple_of(values, s->config.description.settings + 1);
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+static PyObject *session_unask(PyObject *self, PyObject *ignored)
+{
+    (void)ignored;
+    session_object *s = (session_object *)self;
+    if (enter(s) < 0)
+        return NULL;
+    rf_session_unask(s->session);
+    s->asked = 0;
+    leave(s);
+    Py_RETURN_NONE;
+}
+
+static PyObject *session_asked(PyObject *self, void *ignored)
+{
+    (void)ignored;
+    return PyLong_FromUnsignedLong(((session_object *)self)->asked);
+}
+
+/* ---- Telling ---- */
+
+/* Settings that were not given are those that were asked for. 0, or -1 and an exception. */
+static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
+{
+    const rf_description *d = &s->config.description;
+    for (unsigned i = 0; i < d->settings; i++) {
+        if (!isnan(record->setting[i]))
+            continue;
+        if (k >= s->asked && d->setting[i].role != RF_SETTING_FIXED && !isnan(record->outcome)) {
+            refuse_text("setting %s is missing: nothing was asked, so an outcome needs its settings",
+                        d->setting[i].name);
+            return -1;
+        }
+        record->setting[i] = k < s->asked                             ? s->question[k][i]
+                             : d->setting[i].role == RF_SETTING_FIXED ? d->setting[i].low
+                                                                      : 0;
+    }
+    return 0;
+}
+
+rf_status learn(session_object *s, const rf_record records[], uint32_t count)
+{
+    const int may_fail_unnoticed =
+        s->model->bound && PyCallable_Check(s->model->bound); /* the library takes a bound's word */
+    rf_session *copy = may_fail_unnoticed ? rf_session_copy(s->session) : NULL;
+    if (may_fail_unnoticed && !copy)
+        return RF_REFUSED_ENGINE;
+    rf_status status = rf_session_tell(s->session, records, count, &s->last);
+    if (copy && status >= 0 && PyErr_Occurred()) {
+        rf_session *done = s->session;
+        status = RF_REFUSED_MODEL;
+        s->session = copy;
+        copy = done;
+    }
+    rf_session_close(copy);
+    if (status < 0)
+        return status;
+    for (uint32_t k = 0; k < count; k++)
+        s->hash = rf_record_hash(s->hash, &records[k], s->config.description.settings);
+    s->position += count;
+    s->updates++;
+    s->asked = 0;
+    return status;
+}
+
+static rf_status tell_all(session_object *s, const rf_record records[], uint32_t count)
+{
+    running r;
+    begin(&r, s->model, s->is_long || count > 8);
+    const rf_status status = learn(s, records, count);
+    end(&r);
+    return status;
+}
+
+/* A setting as a mapping by name, a sequence, or a number where there is one setting; NaN where it is not given. */
+static int setting_from(const session_object *s, PyObject *given, double setting[])
+{
+    const rf_description *d = &s->config.description;
+    if (PyDict_Check(given)) {
+        Py_ssize_t used = 0;
+        for (unsigned i = 0; i < d->settings; i++) {
+            PyObject *value = PyDict_GetItemString(given, d->setting[i].name);
+            setting[i] = value ? PyFloat_AsDouble(value) : NAN;
+            if (value && PyErr_Occurred())
+                return -1;
+            used += value != NULL;
+        }
+        if (used < PyDict_Size(given))
+            refuse_text("the settings have a name that is none of model %s's", d->name);
+        return used < PyDict_Size(given) ? -1 : 0;
+    }
+    if (!PyTuple_Check(given) && !PyList_Check(given) &&
+        PyObject_HasAttrString(given, "keys")) { /* another mapping: a row of a DataFrame */
+        PyObject *copy = PyDict_New();
+        const int status = copy && PyDict_Update(copy, given) == 0 ? setting_from(s, copy, setting) : -1;
+        Py_XDECREF(copy);
+        return status;
+    }
+    if (d->settings == 1 && (PyFloat_Check(given) || PyLong_Check(given))) {
+        setting[0] = PyFloat_AsDouble(given);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    return numbers_of(given, setting, d->settings, "setting");
+}
+
+static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    session_object *s = (session_object *)self;
+    PyObject *setting = count > 1 ? args[1] : Py_None, *time = Py_None;
+    rf_record record;
+    if (count < 1 || count > 2) {
+        PyErr_SetString(PyExc_TypeError, "tell(outcome, setting=None, *, time=None)");
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; names && i < PyTuple_Size(names); i++) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        if (PyUnicode_CompareWithASCIIString(name, "time") == 0)
+            time = args[count + i];
+        else if (PyUnicode_CompareWithASCIIString(name, "setting") == 0 && count < 2)
+            setting = args[count + i];
+        else
+            return PyErr_Format(PyExc_TypeError, "tell() got an unexpected keyword argument '%U'", name);
+    }
+    if (args[0] == Py_None)
+        record.outcome = NAN;
+    else if (PyFloat_CheckExact(args[0]) || PyLong_Check(args[0]))
+        record.outcome = PyFloat_AsDouble(args[0]);
+    else if (PyObject_Size(args[0]) >= 0)
+        return PyObject_CallMethod(self, "_tell_many", "OOO", args[0], setting, time);
+    else {
+        PyErr_Clear();
+        record.outcome = PyFloat_AsDouble(args[0]);
+    }
+    record.time = time == Py_None ? NAN : PyFloat_AsDouble(time);
+    record.is_anchor = 0;
+    if (PyErr_Occurred() || enter(s) < 0)
+        return NULL;
+    const unsigned settings = s->config.description.settings;
+    rf_status status = RF_REFUSED_EVIDENCE;
+    if (setting == Py_None)
+        for (unsigned i = 0; i < settings; i++)
+            record.setting[i] = NAN;
+    if ((setting == Py_None || setting_from(s, setting, record.setting) == 0) && fill_settings(s, &record, 0) == 0)
+        status = tell_all(s, &record, 1);
+    leave(s);
+    return note_of(status, s->engine);
+}
+
+/* _tell_batch(outcomes, settings or None, times or None): arrays. */
+static PyObject *session_tell_batch(PyObject *self, PyObject *args)
+{
+    session_object *s = (session_object *)self;
+    PyObject *outcomes, *settings, *times;
+    Py_buffer o, x = {.buf = NULL}, t = {.buf = NULL};
+    if (!PyArg_ParseTuple(args, "OOO", &outcomes, &settings, &times) || doubles(outcomes, &o, 0, -1, "outcomes") < 0)
+        return NULL;
+    const Py_ssize_t count = o.len / (Py_ssize_t)sizeof(double);
+    const unsigned width = s->config.description.settings;
+    rf_record *records = count > 0 && count <= RF_BATCH_MAX ? PyMem_Malloc((size_t)count * sizeof *records) : NULL;
+    rf_status status = RF_REFUSED_EVIDENCE;
+    int is_fine = records != NULL;
+    if (!is_fine)
+        refuse_text("%zd outcomes at once: 1 to %d can be told together", count, RF_BATCH_MAX);
+    is_fine = is_fine && (settings == Py_None || doubles(settings, &x, 0, count * (Py_ssize_t)width, "settings") == 0);
+    is_fine = is_fine && (times == Py_None || doubles(times, &t, 0, count, "times") == 0);
+    if (is_fine && enter(s) == 0) {
+        for (Py_ssize_t k = 0; k < count && is_fine; k++) {
+            for (unsigned i = 0; i < width; i++)
+                records[k].setting[i] = x.buf ? ((const double *)x.buf)[(size_t)k * width + i] : NAN;
+            records[k].outcome = ((const double *)o.buf)[k];
+            records[k].time = t.buf ? ((const double *)t.buf)[k] : NAN;
+            is_fine = fill_settings(s, &records[k], (uint32_t)k) == 0;
+        }
+        if (is_fine)
+            status = tell_all(s, records, (uint32_t)count);
+        leave(s);
+    }
+    PyMem_Free(records);
+    PyBuffer_Release(&o);
+    if (x.buf)
+        PyBuffer_Release(&x);
+    if (t.buf)
+        PyBuffer_Release(&t);
+    return note_of(status, s->engine);
+}
+
+/* pass_time(elapsed), restart() */
+static PyObject *session_pass(PyObject *self, PyObject *args)
+{
+    session_object *s = (session_object *)self;
+    double elapsed;
+    if (!PyArg_ParseTuple(args, "d", &elapsed) || enter(s) < 0)
+        return NULL;
+    const rf_status status = rf_session_pass(s->session, elapsed);
+    s->asked = 0;
+    leave(s);
+    return status < 0 ? refuse(status, s->engine, NULL) : Py_NewRef(Py_None);
+}
+
+static PyObject *session_restart(PyObject *self, PyObject *ignored)
+{
+    (void)ignored;
+    session_object *s = (session_object *)self;
+    if (enter(s) < 0)
+        return NULL;
+    const rf_status status = rf_session_restart(s->session);
+    s->asked = 0;
+    leave(s);
+    return status < 0 ? refuse(status, s->engine, NULL) : Py_NewRef(Py_None);
+}
+
+/* ---- Showing ---- */
+
+unsigned row_width(const rf_description *d) { return 17 + 4 * d->dim + (unsigned)RF_TRIANGLE(d->dim) + d->settings; }
+
+void row_write(double *row, const rf_description *d, const rf_step *s)
+{
+    const rf64_report *r = &s->report;
+    const int is_coarse = s->is_coarse || (r->status & RF_NOTE_COARSE);
+    *row++ = (double)s->step;
+    *row++ = s->time;
+    for (unsigned i = 0; i < d->dim; i++)
+        *row++ = s->truth[i];
+    for (unsigned i = 0; i < d->dim; i++) {
+        *row++ = s->mean[i];
+        *row++ = s->sd[i];
+        *row++ = s->low[i];
+        *row++ = s->high[i];
+    }
+    for (unsigned i = 0; i < d->dim; i++)
+        for (unsigned j = 0; j < i; j++)
+            *row++ = s->covariance[RF_TRIANGLE(i) + j];
+    for (unsigned i = 0; i < d->settings; i++)
+        *row++ = s->setting[i];
+    const double rest[] = {s->outcome,
+                           s->records,
+                           r->attempts,
+                           r->accepted,
+                           r->acceptance,
+                           r->kappa,
+                           r->delta,
+                           s->log_evidence,
+                           sqrt(s->log_evidence_variance),
+                           s->loss,
+                           s->widened,
+                           s->restarts,
+                           r->status,
+                           s->health == RF_TRACKING && is_coarse ? -1 : (int)s->health,
+                           s->is_tested};
+    memcpy(row, rest, sizeof rest);
+}
+
+/* _show(): a row; then means and the lower triangle of the covariance, in the chart; and what the belief is. */
+static PyObject *session_show(PyObject *self, PyObject *ignored)
+{
+    (void)ignored;
+    session_object *s = (session_object *)self;
+    const rf_description *d = &s->config.description;
+    double row[17 + 5 * RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    if (enter(s) < 0)
+        return NULL;
+    rf_step step = s->last;
+    rf_session_show(s->session, &step);
+    const char *form = step.form ? step.form : step.belief->kind->name;
+    leave(s);
+    row_write(row, d, &step);
+    PyObject *a = tuple_of(row, row_width(d)), *b = tuple_of(step.chart_mean, d->dim),
+             *c = tuple_of(step.covariance, (unsigned)RF_TRIANGLE(d->dim));
+    PyObject *all = a && b && c ? Py_BuildValue("(OOOs)", a, b, c, form) : NULL;
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    Py_XDECREF(c);
+    return all;
+}
+
+/* _quantiles(p): by parameter, in natural units; as rf_session_show has the 95 % interval. */
+static PyObject *session_quantiles(PyObject *self, PyObject *args)
+{
+    session_object *s = (session_object *)self;
+    double p, values[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];
+    unsigned order[RF_DESCRIBED_MAX];
+    if (!PyArg_ParseTuple(args, "d", &p) || enter(s) < 0)
+        return NULL;
+    const rf_belief *belief = rf_session_belief(s->session);
+    belief->kind->moments(belief, mean, NULL);
+    rf_problem_order(belief->problem, mean, order);
+    for (unsigned i = 0; i < s->config.description.dim; i++) {
+        const rf64_chart *chart = &belief->problem->charts[i];
+        const double value = belief->kind->quantile(belief, order[i], p), middle = mean[order[i]];
+        values[i] = chart->kind == RF_PERIODIC ? rf64_chart_natural(chart, middle) + (value - middle)
+                                               : rf64_chart_natural(chart, value);
+    }
+    leave(s);
+    return tuple_of(values, s->config.description.dim);
+}
+
+/* _draw(out, first): draws number first, first + 1, ... of what is believed now, in natural units; one in each row of
+ * out. */
+static PyObject *session_draw(PyObject *self, PyObject *args)
+{
+    session_object *s = (session_object *)self;
+    PyObject *out;
+    unsigned first;
+    Py_buffer b;
+    if (!PyArg_ParseTuple(args, "OI", &out, &first) || doubles(out, &b, 1, -1, "out") < 0)
+        return NULL;
+    const unsigned dim = s->config.description.dim;
+    if (enter(s) == 0) {
+        const rf_belief *belief = rf_session_belief(s->session);
+        double *to = b.buf;
+        for (Py_ssize_t k = 0; k < b.len / (Py_ssize_t)(dim * sizeof *to); k++) {
+            double x[RF_DESCRIBED_MAX];
+            unsigned order[RF_DESCRIBED_MAX];
+            belief->kind->draw(belief, first + (uint32_t)k, RF_FOR_USER, x);
+            rf_problem_order(belief->problem, x, order);
+            for (unsigned i = 0; i < dim; i++)
+                *to++ = x[order[i]];
+        }
+        leave(s);
+    }
+    PyBuffer_Release(&b);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+/* _slopes(): by parameter, d natural / d chart at the mean. */
+static PyObject *session_slopes(PyObject *self, PyObject *ignored)
+{
+    (void)ignored;
+    session_object *s = (session_object *)self;
+    double slopes[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];
+    if (enter(s) < 0)
+        return NULL;
+    const rf_belief *belief = rf_session_belief(s->session);
+    unsigned order[RF_DESCRIBED_MAX];
+    belief->kind->moments(belief, mean, NULL);
+    rf_problem_order(belief->problem, mean, order);
+    for (unsigned i = 0; i < s->config.description.dim; i++) {
+        const rf64_chart *chart = &belief->problem->charts[i];
+        const double y = mean[order[i]];
+        slopes[i] = chart->kind == RF_POSITIVE ? rf64_exp(y)
+                    : chart->kind == RF_BOUNDED
+                        ? (chart->high - chart->low) * 0.3989422804014327 * rf64_exp(-0.5 * y * y)
+                        : 1;
+    }
+    leave(s);
+    return tuple_of(slopes, s->config.description.dim);
+}
+
+/* ---- Bytes ---- */
+
+static void put(unsigned char *to, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        to[i] = (unsigned char)(value >> (8 * i));
+}
+
+static uint64_t get(const unsigned char *from)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value |= (uint64_t)from[i] << (8 * i);
+    return value;
+}
+
+/* Of the configuration, and of the bytes of the model's source where there is one. */
+static uint64_t fingerprint(const session_object *s, const char *source, Py_ssize_t size)
+{
+    const uint64_t hash = rf_config_fingerprint(&s->config, s->batch);
+    return rf_hash(hash, source, (size_t)size);
+}
+
+/* _save(source): what a state file of the command contains. */
+static PyObject *session_save(PyObject *self, PyObject *args)
+{
+    session_object *s = (session_object *)self;
+    const char *source;
+    Py_ssize_t length;
+    if (!PyArg_ParseTuple(args, "y#", &source, &length) || enter(s) < 0)
+        return NULL;
+    const size_t size = HEAD + rf_session_save(s->session, NULL);
+    unsigned char *bytes = PyMem_Malloc(size);
+    if (bytes) {
+        const uint64_t head[] = {fingerprint(s, source, length), s->position, s->updates, s->hash};
+        for (int i = 0; i < 4; i++)
+            put(bytes + 8 * i, head[i]);
+        rf_session_save(s->session, bytes + HEAD);
+    }
+    leave(s);
+    PyObject *saved = bytes ? PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)size) : PyErr_NoMemory();
+    PyMem_Free(bytes);
+    return saved;
+}
+
+/* _load(source, bytes) */
+static PyObject *session_load(PyObject *self, PyObject *args)
+{
+    session_object *s = (session_object *)self;
+    const char *source, *bytes;
+    Py_ssize_t length, size;
+    if (!PyArg_ParseTuple(args, "y#y#", &source, &length, &bytes, &size) || enter(s) < 0)
+        return NULL;
+    const unsigned char *from = (const unsigned char *)bytes;
+    const int is_ours = size >= HEAD && get(from) == fingerprint(s, source, length) &&
+                        rf_session_load(s->session, from + HEAD, (size_t)size - HEAD) == 0;
+    leave(s);
+    if (!is_ours)
+        return refuse_text(
+            "it is of a run with other options (model, prior, seed, design, ...); open the tracker with those");
+    s->position = get(from + 8);
+    s->updates = get(from + 16);
+    s->hash = get(from + 24);
+    s->asked = 0;
+    rf_session_show(s->session, &s->last);
+    Py_RETURN_NONE;
+}
+
+/* ---- The type ---- */
+
+static int traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((session_object *)self)->model);
+    return 0;
+}
+
+static int clear(PyObject *self)
+{
+    session_object *s = (session_object *)self;
+    rf_session_close(s->session); /* before what it points to */
+    s->session = NULL;
+    Py_CLEAR(s->model);
+    return 0;
+}
+
+static void dealloc(PyObject *self)
+{
+    session_object *s = (session_object *)self;
+    PyObject_GC_UnTrack(self);
+    clear(self);
+    rf_engine_close(s->engine);
+    PyMem_Free(s->texts);
+    free_object(self);
+}
+
+PyDoc_STRVAR(tell_text, "tell(outcome, setting=None, *, time=None)\n--\n\n"
+                        "Learns from an outcome, or from several together. See rejfilt.Tracker.");
+
+static PyMethodDef methods[] = {
+    {"_open", session_open, METH_VARARGS, NULL},
+    {"_ask", session_ask, METH_VARARGS, NULL},
+    {"_unask", session_unask, METH_NOARGS, NULL},
+    {"tell", (PyCFunction)(void (*)(void))session_tell, METH_FASTCALL | METH_KEYWORDS, tell_text},
+    {"_tell_batch", session_tell_batch, METH_VARARGS, NULL},
+    {"_pass", session_pass, METH_VARARGS, NULL},
+    {"_restart", session_restart, METH_NOARGS, NULL},
+    {"_show", session_show, METH_NOARGS, NULL},
+    {"_quantiles", session_quantiles, METH_VARARGS, NULL},
+    {"_draw", session_draw, METH_VARARGS, NULL},
+    {"_slopes", session_slopes, METH_NOARGS, NULL},
+    {"_save", session_save, METH_VARARGS, NULL},
+    {"_load", session_load, METH_VARARGS, NULL},
+    {"_replay", session_replay, METH_VARARGS, NULL},
+    {"_passes", session_passes, METH_VARARGS, NULL},
+    {"_simulate", session_simulate, METH_VARARGS, NULL},
+    {"_score", session_score, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef getset[] = {{"_asked", session_asked, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
+
+static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc},
+                              {Py_tp_traverse, (void *)traverse},
+                              {Py_tp_clear, (void *)clear},
+                              {Py_tp_methods, (void *)methods},
+                              {Py_tp_getset, (void *)getset},
+                              {Py_tp_new, (void *)PyType_GenericNew},
+                              {0, NULL}};
+
+PyType_Spec session_spec = {.name = "rejfilt._rejfilt.Session",
+                            .basicsize = sizeof(session_object),
+                            .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                            .slots = slots};

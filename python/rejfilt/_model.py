@@ -1,0 +1,402 @@
+"""Models: what is measured, and how probable an outcome is."""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _rejfilt
+from ._rejfilt import Refused
+
+Floats = NDArray[np.float64]
+
+CHARTS = ("real", "positive", "bounded", "periodic")
+ROLES = ("fixed", "range", "logrange", "time", "guess")
+
+
+class Parameter(NamedTuple):
+    """An unknown: the space it lives in, its range, which is also its uniform prior, and how it drifts.
+
+    Made by `Real`, `Positive`, `Bounded` and `Periodic`.
+    """
+
+    chart: str
+    low: float
+    high: float
+    drift: float = 0.0
+    name: str = ""
+
+
+def Real(low: float, high: float, *, drift: float = 0.0) -> Parameter:  # noqa: N802
+    """Any real number; the prior is uniform from low to high.
+
+    >>> Real(0, 1).chart
+    'real'
+    """
+    return Parameter("real", low, high, drift)
+
+
+def Positive(low: float, high: float, *, drift: float = 0.0) -> Parameter:  # noqa: N802
+    """A positive number, Gaussian in its logarithm; the prior is uniform from low to high."""
+    return Parameter("positive", low, high, drift)
+
+
+def Bounded(low: float, high: float, *, drift: float = 0.0) -> Parameter:  # noqa: N802
+    """A number that is never outside low..high."""
+    return Parameter("bounded", low, high, drift)
+
+
+def Periodic(low: float, high: float, *, drift: float = 0.0) -> Parameter:  # noqa: N802
+    """An angle: low and high are the same."""
+    return Parameter("periodic", low, high, drift)
+
+
+class Setting(NamedTuple):
+    """What the experimenter chooses, and how a designer that knows nothing else chooses it.
+
+    Made by `Fixed`, `Range`, `LogRange`, `Time` and `Guess`.
+    """
+
+    role: str
+    low: float = 0.0
+    high: float = 0.0
+    of: str = ""
+    integer: bool = False
+    cost: float = 0.0
+    name: str = ""
+
+
+def Fixed(value: float) -> Setting:  # noqa: N802
+    """Always the same."""
+    return Setting("fixed", value, value)
+
+
+def Range(low: float, high: float, *, integer: bool = False, cost: float = 0.0) -> Setting:  # noqa: N802
+    """Anything from low to high; an experiment costs 1, and `cost` per unit of it."""
+    return Setting("range", low, high, "", integer, cost)
+
+
+def LogRange(low: float, high: float, *, integer: bool = False, cost: float = 0.0) -> Setting:  # noqa: N802
+    """Anything from low > 0 to high, where factors count."""
+    return Setting("logrange", low, high, "", integer, cost)
+
+
+def Time(of: str, low: float = 0.0, high: float = 1e12, *, integer: bool = False, cost: float = 0.0) -> Setting:  # noqa: N802
+    """A time that goes with parameter `of`: about 1 / its standard deviation, from low to high."""
+    return Setting("time", low, high, of, integer, cost)
+
+
+def Guess(of: str) -> Setting:  # noqa: N802
+    """A value that is compared with parameter `of`."""
+    return Setting("guess", 0.0, 0.0, of)
+
+
+def tidy(name: str, answer: Any, count: int) -> Floats:
+    """What a model's function returned, as `count` numbers."""
+    if answer is None:
+        raise TypeError(f"model {name} returned None: it has to return its probabilities")
+    numbers = np.asarray(answer, dtype=np.float64)
+    if numbers.shape not in ((), (1,), (count,), (1, count)):
+        raise ValueError(f"model {name} returned an array of shape {numbers.shape} for {count} candidates")
+    return np.ascontiguousarray(np.broadcast_to(numbers.reshape(-1), (count,)))
+
+
+def tuple_type(name: str, fields: Sequence[str]) -> type[Any]:
+    """A named tuple; fields that are no identifiers of Python get a number instead."""
+    return collections.namedtuple(name, list(fields), rename=True)
+
+
+def _write_source(text: str) -> str:
+    """The source as a file in the loader's cache, whose name is the same for the same text: it is compiled once."""
+    import hashlib
+
+    chosen, xdg = os.environ.get("REJFILT_CACHE"), os.environ.get("XDG_CACHE_HOME", "")
+    folder = chosen or os.path.join(xdg if xdg.startswith("/") else os.path.expanduser("~/.cache"), "rejfilt")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    path = os.path.join(folder, f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.c")
+    if not os.path.exists(path):
+        part = f"{path}.{os.urandom(8).hex()}.tmp"  # this thread's own
+        with open(part, "w") as file:
+            file.write(text)
+        os.replace(part, path)
+    return path
+
+
+class Model(_rejfilt.Model):
+    """What is measured. Get one by `rejfilt.model`, which takes a name, a C source or a function; not by this class.
+
+    >>> import rejfilt
+    >>> rejfilt.model("ramsey")
+    <rejfilt.Model ramsey: w, g; settings t, w_, contrast; 2 outcomes>
+    >>> rejfilt.model("ramsey").formula
+    'P(1) = (1 + contrast exp(-g t) cos((w - w_) t)) / 2'
+    """
+
+    name: str
+    summary: str
+    formula: str
+    parameters: tuple[Parameter, ...]
+    settings: tuple[Setting, ...]
+    outcomes: int
+    is_log: bool
+    moves: bool  #: by dynamics of its own
+    Parameters: type[Any]
+    Settings: type[Any]
+    function: Callable[..., Any] | None
+    _source: bytes
+    _origin: tuple[Any, ...]
+
+    def _finish(self, origin: tuple[Any, ...], function: Callable[..., Any] | None = None, source: bytes = b"") -> Model:
+        name, summary, formula, parameters, settings, outcomes, is_log, _fringe, _interchangeable, moves, _design = self._describe()
+        self.name, self.summary, self.formula, self.outcomes, self.is_log, self.moves = name, summary, formula, outcomes, bool(is_log), bool(moves)
+        self.parameters = tuple(Parameter(CHARTS[chart], low, high, drift, of) for of, chart, low, high, drift in parameters)
+        self.settings = tuple(
+            Setting(ROLES[role], low, high, parameters[of][0] if role > 2 else "", bool(integer), cost, called)
+            for called, role, of, integer, low, high, cost in settings
+        )
+        self.Parameters = tuple_type("Parameters", [p.name for p in self.parameters])
+        self.Settings = tuple_type("Settings", [s.name for s in self.settings])
+        self.function, self._source, self._origin = function, source, origin
+        self.__doc__ = (function.__doc__ if function else None) or summary
+        return self
+
+    def __repr__(self) -> str:
+        outcomes = f"{self.outcomes} outcomes" if self.outcomes else "real outcomes"
+        names = ", ".join(p.name for p in self.parameters)
+        settings = ", ".join(s.name for s in self.settings) or "none"
+        return f"<rejfilt.Model {self.name}: {names}; settings {settings}; {outcomes}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        function = self.function
+        if function is not None:
+            module = sys.modules.get(getattr(function, "__module__", "") or "")
+            path = getattr(function, "__qualname__", "")
+            if module is not None and getattr(module, path, None) is self:
+                return _by_name, (module.__name__, path)
+            return _remake, (self._origin[0], function)
+        return model, self._origin
+
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return self
+
+    def likelihood(self, x: ArrayLike, setting: Any = (), outcome: float = 0) -> Floats:
+        """P(outcome | x; setting) of candidates, whose parameters are the rows of x, of shape (dim, n).
+
+        >>> import rejfilt
+        >>> rejfilt.model("coin").likelihood([[0.2, 0.7]], outcome=1)
+        array([0.2, 0.7])
+        """
+        candidates = np.asarray(x, dtype=np.float64)
+        if candidates.ndim < 2:
+            candidates = candidates.reshape(len(self.parameters), -1)
+        rows = np.ascontiguousarray(candidates.T)
+        if rows.shape[1] != len(self.parameters):
+            raise Refused(f"x has {rows.shape[1]} rows; model {self.name} has {len(self.parameters)} parameters")
+        out = np.empty(rows.shape[0])
+        self._likelihoods(rows, self.setting(setting), float(outcome), out)
+        return out
+
+    def draw(self, x: Any, setting: Any = (), seed: Any = None) -> float:
+        """An outcome that might be measured if the parameters were x.
+
+        >>> import rejfilt
+        >>> rejfilt.model("coin").draw([1.0], seed=1)
+        1
+        """
+        return self._outcome(tuple(np.atleast_1d(np.asarray(x, dtype=np.float64)).tolist()), self.setting(setting), seed_of(seed), 0)
+
+    def setting(self, given: Any = ()) -> tuple[float, ...]:
+        """Settings as a tuple of the model's: from a mapping, a sequence, or a number. What is fixed may be left out."""
+        if isinstance(given, Mapping):
+            unknown = set(given) - {s.name for s in self.settings}
+            if unknown:
+                raise Refused(f"model {self.name} has no setting {', '.join(sorted(map(str, unknown)))}")
+            missing = [s.name for s in self.settings if s.name not in given and s.role != "fixed"]
+            if missing:
+                raise Refused(f"setting {missing[0]} is missing")
+            values = [given.get(s.name, s.low) for s in self.settings]
+        else:
+            values = list(np.atleast_1d(np.asarray(given, dtype=np.float64)))
+            free = [s for s in self.settings if s.role != "fixed"]
+            if len(values) == len(free) < len(self.settings):
+                rest = iter(values)
+                values = [s.low if s.role == "fixed" else next(rest) for s in self.settings]
+            if len(values) != len(self.settings):
+                raise Refused(f"{len(values)} settings were given; model {self.name} has {len(self.settings)}: {', '.join(s.name for s in self.settings)}")
+        return self.Settings(*map(float, values))  # type: ignore[no-any-return]
+
+    def parameter_index(self, name: str) -> int:
+        """Which parameter has that name?"""
+        for i, p in enumerate(self.parameters):
+            if p.name == name:
+                return i
+        raise Refused(f"no parameter '{name}' in model {self.name}; it has {', '.join(p.name for p in self.parameters)}")
+
+
+def _by_name(module: str, path: str) -> Any:
+    return getattr(importlib.import_module(module), path)
+
+
+def _remake(declared: dict[str, Any], function: Callable[..., Any]) -> Any:
+    return model(**declared)(function)
+
+
+_builtin: dict[str, Model] = {}
+
+
+def models() -> list[str]:
+    """The names of the built-in models.
+
+    >>> import rejfilt
+    >>> rejfilt.models()[:2]
+    ['precession', 'ramsey']
+    """
+    return _rejfilt.models()
+
+
+def model(
+    what: str | os.PathLike[str] | Model | None = None,
+    *,
+    parameters: Mapping[str, Parameter | tuple[float, float]] | None = None,
+    settings: Mapping[str, Setting | float] | None = None,
+    outcomes: int = 2,
+    log: bool = False,
+    bound: float | Callable[[Any, float], float] | None = None,
+    simulate: Callable[[Any, Any, float], float] | None = None,
+    fringe: float = 0.0,
+    interchangeable: int = 0,
+    name: str | None = None,
+) -> Any:
+    """A model: a built-in one by its name, one from C source (a path that ends in .c, or the text itself), or, as a decorator, one from
+    a function.
+
+    The function is f(x, setting, outcome): x is an array of shape (dim, n), the parameters of n candidates; setting is a named tuple; it
+    returns the n probabilities of that outcome, or with log=True their logarithms. Or it is a numba `cfunc` of `block_signature()`.
+
+    parameters: a range for each name, `(0, 1)` for `Real(0, 1)`. settings: `Time`, `Guess`, `Range`, `LogRange`, `Fixed`, or a number
+    that is fixed. outcomes: how many there are; 0 for a real number, which needs `simulate(x, setting, normal)`, an outcome for
+    parameters x and a standard normal, and a `bound` of the density, a number or f(setting, outcome). fringe: the period, if the
+    likelihood is a cosine of (parameter - guess) * time. interchangeable: so many of the first parameters may change places.
+
+    >>> import numpy as np
+    >>> import rejfilt as rf
+    >>> @rf.model(parameters={"f": (0, 1)}, settings={"t": rf.Time(of="f", high=100)})
+    ... def fringe(x, setting, outcome):
+    ...     p = np.cos(np.pi * x[0] * setting.t) ** 2
+    ...     return p if outcome else 1 - p
+    >>> fringe
+    <rejfilt.Model fringe: f; settings t; 2 outcomes>
+    >>> fringe.likelihood([[0.0, 0.5]], setting=1.0, outcome=1).round(3)
+    array([1., 0.])
+    """
+    if what is not None:
+        if parameters is not None or settings is not None:
+            raise TypeError("a model that has a name or a source brings its own parameters and settings")
+        return _find(what)
+    if parameters is None:
+        raise TypeError("model() needs a name, a source, or parameters")
+    declared = {k: p if isinstance(p, Parameter) else Real(*p) for k, p in parameters.items()}
+    chosen = {k: s if isinstance(s, Setting) else Fixed(s) for k, s in (settings or {}).items()}
+    names = list(declared)
+    origin = {
+        "parameters": declared, "settings": chosen, "outcomes": outcomes, "log": log, "bound": bound, "simulate": simulate, "fringe": fringe,
+        "interchangeable": interchangeable, "name": name,
+    }  # fmt: skip
+
+    def index(called: str, s: Setting) -> int:
+        if s.role not in ("time", "guess"):
+            return 0
+        if s.of not in names:
+            raise Refused(f"setting {called} is about parameter '{s.of}', and there is none; parameters are {', '.join(names)}")
+        return names.index(s.of)
+
+    def make(function: Callable[..., Any]) -> Model:
+        made = Model()
+        called = name or getattr(function, "__name__", "model")
+        address = getattr(function, "address", 0) or 0
+        summary = ((function.__doc__ or "").strip().splitlines() or [""])[0]
+        made._use_functions(
+            called,
+            summary,
+            "",
+            tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), float(p.drift)) for k, p in declared.items()),
+            tuple((k, ROLES.index(s.role), index(k, s), s.integer, float(s.low), float(s.high), float(s.cost)) for k, s in chosen.items()),
+            outcomes,
+            log,
+            float(fringe),
+            interchangeable,
+            None if address else function,
+            address,
+            function,
+            bound,
+            simulate,
+            tuple_type("Settings", list(chosen)),
+            np.empty,
+            tidy,
+        )
+        return made._finish((origin,), function)
+
+    return make
+
+
+def _find(what: str | os.PathLike[str] | Model) -> Model:
+    if isinstance(what, Model):
+        return what
+    text = os.fspath(what)
+    if "\n" in text or text.endswith(".c") or "/" in text:
+        path = _write_source(text) if "\n" in text else text
+        made = Model()
+        made._use_file(path)
+        with open(path, "rb") as file:
+            return made._finish((text,), None, file.read())
+    if text not in _builtin:
+        if text not in models():
+            raise Refused(f"there is no model '{text}'; there are {', '.join(models())}")
+        made = Model()
+        made._use_builtin(text)
+        _builtin[text] = made._finish((text,))
+    return _builtin[text]
+
+
+def block_signature() -> Any:
+    """The signature of a numba `cfunc` that is a model: of x, n, setting, outcome, out, data.
+
+    x[i * n + k] is parameter i of candidate k, out[k] becomes its likelihood; it returns 0, or a negative number if it fails.
+    """
+    types = importlib.import_module("numba").types
+    numbers = types.CPointer(types.float64)
+    return types.int32(numbers, types.uint32, numbers, types.float64, numbers, types.voidptr)
+
+
+def seed_of(seed: Any) -> int:
+    """A seed as numpy has them: None for a new one, a whole number, a SeedSequence, a BitGenerator or a Generator.
+
+    >>> seed_of(7)
+    7
+    >>> seed_of(np.random.SeedSequence(7)) == seed_of(np.random.SeedSequence(7))
+    True
+    """
+    if seed is None:
+        seed = np.random.SeedSequence()
+    if isinstance(seed, np.random.SeedSequence):
+        return int(seed.generate_state(1, np.uint64)[0])
+    if isinstance(seed, np.random.BitGenerator):
+        seed = np.random.Generator(seed)
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(0, 2**64, dtype=np.uint64))
+    if isinstance(seed, np.random.RandomState):
+        return int(seed.randint(0, 2**32, dtype=np.uint64))
+    number = int(seed.__index__())
+    if not 0 <= number < 2**64:
+        raise Refused(f"seed {number} is not from 0 to 2**64 - 1")
+    return number

@@ -1,0 +1,537 @@
+"""Many records at once: replays, passes, simulations, comparisons."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _rejfilt
+from ._model import Floats, Model, _find, seed_of
+from ._rejfilt import Refused
+from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, by_parameter, columns, drift_of, prior_of, settings_rows
+
+SLICE = 0.03  # seconds in the library between two looks at Ctrl-C and at the progress bar
+
+
+class Run:
+    """The results of a run, a row for every update; the columns are those of the command's CSV.
+
+    >>> import rejfilt
+    >>> run = rejfilt.simulate("precession", steps=50, seed=1)
+    >>> run["x.mean"].shape, run.array.dtype.names[:3]
+    ((50,), ('trial', 'step', 'time'))
+    """
+
+    def __init__(self, model: Model, names: Sequence[str], rows: Floats, tracker: Tracker | None = None) -> None:
+        self.model = model
+        self.tracker = tracker  #: the one that was followed, as it is after the run
+        self._names = list(names)
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"<rejfilt.Run {self.model.name}: {len(self)} updates>"
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """A column."""
+        if name not in self._names:
+            raise KeyError(f"{name}; there are {', '.join(self._names)}")
+        numbers = self._rows[:, self._names.index(name)]
+        return np.array([h.value for h in HEALTH])[numbers.astype(int)] if name == "health" else numbers
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All of them; without times and truths where there are none."""
+        return {
+            name: self[name]
+            for name in self._names
+            if not ((name == "time" or name.startswith("truth.")) and np.isnan(self._rows[:, self._names.index(name)]).all())
+        }
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """A structured array."""
+        out = np.empty(len(self), dtype=[(name, "U10" if name == "health" else np.float64) for name in self._names])
+        for name in self._names:
+            out[name] = self[name]
+        return out
+
+    def to_pandas(self) -> Any:
+        """A DataFrame."""
+        return importlib.import_module("pandas").DataFrame(self.columns)
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame."""
+        return importlib.import_module("polars").DataFrame(self.columns)
+
+    def to_xarray(self) -> Any:
+        """A Dataset: what there is for every parameter has the dimensions update and parameter."""
+        of = [p.name for p in self.model.parameters]
+        there = self.columns
+        data: dict[str, Any] = {}
+        for what in ("mean", "sd", "low", "high"):
+            data[what] = (("update", "parameter"), np.stack([there.pop(f"{p}.{what}") for p in of], axis=1))
+        truths = [there.pop(f"truth.{p}") for p in of if f"truth.{p}" in there]
+        if len(truths) == len(of):
+            data["truth"] = (("update", "parameter"), np.stack(truths, axis=1))
+        data |= {name: ("update", values) for name, values in there.items()}
+        return importlib.import_module("xarray").Dataset(data, coords={"parameter": of})
+
+
+@contextlib.contextmanager
+def _progress(wanted: bool, total: int, what: str) -> Iterator[Any]:
+    """A function that is told how many more are done."""
+    if not wanted:
+        yield lambda more: None
+        return
+    with importlib.import_module("tqdm.auto").tqdm(total=total, unit=what) as bar:
+        yield bar.update
+
+
+def table(model: Model, data: Any, outcome: str = "outcome", time: str = "time") -> tuple[Floats, Floats, Floats | None]:
+    """Settings by row, outcomes and times of records: from a DataFrame of pandas or polars, a structured array or a mapping by name, or
+    from a pair (settings, outcomes)."""
+    if isinstance(data, tuple) and len(data) in (2, 3):
+        outcomes = np.ascontiguousarray(data[1], dtype=np.float64)
+        times = np.ascontiguousarray(data[2], dtype=np.float64) if len(data) == 3 and data[2] is not None else None
+        return settings_rows(model, data[0], len(outcomes)), outcomes, times
+    names = getattr(getattr(data, "dtype", None), "names", None)
+    if names is None:
+        names = data.columns if hasattr(data, "columns") else data.keys() if isinstance(data, Mapping) else None
+    if names is None:
+        raise TypeError("records are a DataFrame, a structured array, a mapping of arrays, or a pair (settings, outcomes)")
+    there = list(names)
+    if outcome not in there:
+        raise Refused(f"there is no column '{outcome}' among {', '.join(map(str, there))}; say which one is the outcome")
+    outcomes = np.ascontiguousarray(data[outcome], dtype=np.float64)
+    times = np.ascontiguousarray(data[time], dtype=np.float64) if time in there and time not in [s.name for s in model.settings] else None
+    return settings_rows(model, {s.name: data[s.name] for s in model.settings if s.name in there}, len(outcomes)), outcomes, times
+
+
+def replay(
+    what: Tracker | Model | str | os.PathLike[str], data: Any, *, outcome: str = "outcome", time: str = "time", progress: bool = False, **options: Any
+) -> Run:
+    """Learns from records, one after the other (`batch=` of them together), and returns what was known after each update.
+
+    what: a `Tracker`, which goes on; or a model, for a new one with `options` and design=None. data: a DataFrame, a structured array or
+    a mapping with a column for each setting, one for the outcome (NaN: nothing was measured) and maybe one for the time; or a pair
+    (settings, outcomes). Ctrl-C ends it after the update under way: the tracker has learnt from the records before. So it has when a
+    record is refused; the exception says which.
+
+    >>> import rejfilt
+    >>> records = {"t": [1.0, 2.0, 4.0], "x_": [0.3, 0.3, 0.5], "outcome": [1, 1, 0]}
+    >>> rejfilt.replay("precession", records, belief="grid")["x.mean"].round(2)
+    array([0.74, 0.57, 0.71])
+    """
+    tracker = what if isinstance(what, Tracker) else Tracker(what, **({"design": None} | options))
+    if isinstance(what, Tracker) and options:
+        raise TypeError("a tracker has its options already")
+    settings, outcomes, times = table(tracker.model, data, outcome, time)
+    names = columns(tracker.model)
+    rows = np.empty((len(outcomes), len(names)))
+    done = updates = 0
+    with _progress(progress, len(outcomes), "record") as advance:
+        while done < len(outcomes):
+            to, more = tracker._replay(settings, outcomes, times, done, rows[updates:], SLICE)
+            advance(to - done)
+            done, updates = to, updates + more
+    return Run(tracker.model, names, rows[:updates], tracker)
+
+
+class Jump(NamedTuple):
+    """The truth of a simulation jumps. A tuple means the same.
+
+    >>> import rejfilt
+    >>> run = rejfilt.simulate("precession", steps=40, seed=1, jump=rejfilt.Jump(1.0, at=30))
+    >>> bool(abs(run["truth.x"][30] - run["truth.x"][29]) > 0.9)
+    True
+    """
+
+    size: float | tuple[float, float]  #: in the chart; of a pair, drawn between them, up or down
+    at: int = 0  #: before this measurement, from 1;
+    every: int = 0  #: or before one measurement of so many on average, at random
+    parameter: str | None = None  #: whose truth; the first one's
+
+
+class Outage(NamedTuple):
+    """The detector of a simulation fails for a while. A tuple means the same.
+
+    >>> import rejfilt
+    >>> run = rejfilt.simulate("precession", steps=150, seed=1, outage=rejfilt.Outage(0, at=50, length=40))
+    >>> print(run["outcome"][50:90].max(), run["health"][85])
+    0.0 fault
+    """
+
+    what: float | str  #: the outcome at which it is stuck; or "coin", or "missing"
+    at: int  #: the first measurement of it, from 0
+    length: int  #: and how many
+    flips: float = 0.0  #: stuck: the share of outcomes that are another all the same
+
+
+def _events(what: str, given: Any, kind: type[Any]) -> list[Any]:
+    """One event, or a list of them."""
+    events = [] if given is None else given if isinstance(given, list) else [given]
+    try:
+        return [kind(*event) for event in events]
+    except TypeError:
+        raise Refused(f"{what}: {given!r} is no {kind.__name__}{kind._fields}, nor a list of them") from None
+
+
+def _share(what: str, given: float) -> float:
+    if not 0 <= given <= 1:
+        raise Refused(f"{what}: {given:g} is not from 0 to 1")
+    return float(given)
+
+
+def _jump_row(model: Model, jump: Jump) -> tuple[float, ...]:
+    low, high = jump.size if isinstance(jump.size, tuple) else (jump.size, jump.size)
+    if not -math.inf < low <= high < math.inf:
+        raise Refused(f"jump: {low:g} to {high:g} is an empty range")
+    if min(jump.at, jump.every) != 0 or max(jump.at, jump.every) < 1:
+        raise Refused("jump: it needs one of at and every, from 1 on")
+    return 0, model.parameter_index(jump.parameter) if jump.parameter else 0, low, high, jump.at, jump.every
+
+
+def _outage_row(model: Model, outage: Outage) -> tuple[float, ...]:
+    kinds = ("coin", "missing")
+    what = outage.what
+    if isinstance(what, str):
+        if what not in kinds:
+            raise Refused(f"outage: '{what}' is none of {', '.join(kinds)}, and no outcome")
+        kind, stuck = 1 + kinds.index(what), 0.0
+    else:
+        kind, stuck = 0, float(what)
+    if not (0 <= stuck < model.outcomes if model.outcomes else math.isfinite(stuck)):
+        raise Refused(f"outage: {stuck:g} is no outcome of model {model.name}")
+    if kind and outage.flips:
+        raise Refused("outage: flips are of a detector that is stuck")
+    if outage.at < 0 or outage.length < 1:
+        raise Refused("outage: it begins from 0 on, and has a length from 1 on")
+    return 1, kind, stuck, _share("outage: flips", outage.flips), outage.at, outage.length
+
+
+def _truth_of(given: Any) -> tuple[bool, float, float]:
+    return (True, float(given), 0.0) if np.ndim(given) == 0 else prior_of(given)
+
+
+def _world(model: Model, jump: Any, outage: Any, truth: Any, true_drift: Any, flips: float, contrast: float, true_t2: float) -> Floats:
+    """Six numbers a row, as the module reads them."""
+    if not true_t2 > 0:
+        raise Refused(f"true_t2: {true_t2:g} is not positive")
+    if true_t2 < math.inf and not any(s.role == "time" for s in model.settings):
+        raise Refused(f"true_t2: model {model.name} has no time among its settings")
+    drifts = by_parameter(model, "true_drift", true_drift, drift_of)
+    if model.moves and any(drifts):
+        raise Refused(f"true_drift: model {model.name} moves by its own dynamics")
+    rows: list[tuple[float, ...]] = [(4, _share("flips", flips), 1 - _share("contrast", contrast), 1 / true_t2)]
+    rows += [_jump_row(model, event) for event in _events("jump", jump, Jump)]
+    rows += [_outage_row(model, event) for event in _events("outage", outage, Outage)]
+    rows += [(2, i, *first) for i, first in enumerate(by_parameter(model, "truth", truth, _truth_of)) if first is not None]
+    rows += [(3, i, drift) for i, drift in enumerate(drifts) if drift is not None]
+    return np.array([[*row, *[0.0] * (6 - len(row))] for row in rows], dtype=float).ravel()
+
+
+def simulate(
+    model: Tracker | Model | str | os.PathLike[str],
+    *,
+    steps: int = 300,
+    trials: int = 1,
+    first: int = 0,
+    batch: int = 1,
+    jump: Any = None,
+    outage: Any = None,
+    truth: Any = None,
+    true_drift: Any = None,
+    flips: float = 0.0,
+    contrast: float = 1.0,
+    true_t2: float = math.inf,
+    gaussian_truth: bool = False,
+    progress: bool = False,
+    **options: Any,
+) -> Run:
+    """A truth that walks, measurements of it, and a tracker that follows: `trials` times, with a column `trial` in front. The rest are
+    options of `Tracker`. Where the world is not what the tracker believes:
+
+    jump, outage: a `Jump`, an `Outage`, or a list of them. truth: where parameters begin, by name or one for all: a number, or what it is
+    drawn from, as priors are given. true_drift: the standard deviation of the truth's steps, in the same way. flips: the share of
+    outcomes that are read as another one. contrast, true_t2: of the fringes; the outcomes that they leave out say nothing.
+
+    >>> import rejfilt
+    >>> run = rejfilt.simulate("precession", steps=100, trials=20, seed=1)
+    >>> bool(abs(run["x.mean"] - run["truth.x"])[run["step"] == 99].mean() < 0.1)
+    True
+    """
+    tracker = model if isinstance(model, Tracker) else Tracker(model, **options)
+    world = _world(tracker.model, jump, outage, truth, true_drift, flips, contrast, true_t2)
+    names = ["trial", *columns(tracker.model)]
+    parts = []
+    with _progress(progress, trials, "trial") as advance:
+        for trial in range(first, first + trials):
+            rows = np.empty((math.ceil(steps / batch), len(names)))
+            count = tracker._simulate(steps, batch, world, gaussian_truth, trial, 1, rows)
+            parts.append(rows[:count])
+            advance(1)
+    return Run(tracker.model, names, np.concatenate(parts) if parts else np.empty((0, len(names))))
+
+
+class Posterior(NamedTuple):
+    """What passes over all records found. mean, sd and intervals are named tuples in natural units."""
+
+    model: Model
+    mean: Any
+    sd: Any
+    interval95: Any
+    chart_mean: Floats
+    chart_cov: Floats
+    evidence: Evidence  #: ln P of all records, and its standard error
+    effective: float  #: points of the last pass, by their weights
+    points: int
+    passes: int
+    bad: int  #: points whose likelihood was NaN, negative or infinite for a record
+    trustworthy: bool
+    quantiles: dict[float, Any]
+
+
+def passes(
+    model: Model | str | os.PathLike[str],
+    data: Any,
+    *,
+    outcome: str = "outcome",
+    quantiles: Sequence[float] = (0.025, 0.25, 0.5, 0.75, 0.975),
+    **options: Any,
+) -> Posterior:
+    """The posterior of parameters that stay still, to three digits, by a few passes over all records. Options: those of `Tracker` that
+    say what is known before (prior, chart), seed and engine; the drift is 0.
+
+    >>> import rejfilt
+    >>> result = rejfilt.passes("coin", {"outcome": [1, 1, 0, 1, 0, 1, 1, 1]}, seed=1)
+    >>> round(result.mean.p, 2), result.trustworthy
+    (0.7, True)
+    """
+    tracker = Tracker(_find(model), **({"design": None, "drift": None if _find(model).moves else 0.0} | options))
+    settings, outcomes, _ = table(tracker.model, data, outcome)
+    known = ~np.isnan(outcomes)
+    rows = np.ascontiguousarray(np.column_stack([settings[known], outcomes[known]]))
+    levels = np.array(quantiles, dtype=np.float64)
+    mean, sd, low, high, chart_mean, triangle, log, log_sd, effective, points, count, bad, verdict, at = tracker._passes(rows, levels)
+    dim = len(tracker.model.parameters)
+    cov = np.zeros((dim, dim))
+    cov[np.tril_indices(dim)] = triangle
+    named = tracker.model.Parameters
+    return Posterior(
+        tracker.model, named(*mean), named(*sd), named(*map(Interval._make, zip(low, high))), np.array(chart_mean), cov + np.tril(cov, -1).T,
+        Evidence(log, log_sd), effective, points, count, bad, verdict == 0, {float(p): named(*values) for p, values in zip(levels, at)},
+    )  # fmt: skip
+
+
+CONCLUSIONS = ("within noise", "undecided", "slightly favoured", "favoured")
+
+
+class Candidate(NamedTuple):
+    """A model among others. log_factor is ln K against the best: 0 for that one, else negative."""
+
+    name: str
+    evidence: Evidence
+    log_factor: float
+    log_factor_sd: float
+    probability: float  #: if all were equally probable before
+    by_passes: bool
+
+
+class Comparison(NamedTuple):
+    """Which model do the records speak for? Candidates as they were given; `best` and `second` by name; what may be said of them."""
+
+    candidates: tuple[Candidate, ...]
+    best: str
+    second: str
+    log_factor: float  #: ln K of the best over the second
+    log_factor_sd: float
+    conclusion: str
+
+    def __str__(self) -> str:
+        lines = [
+            f"{c.name:<24} ln evidence {c.evidence.log:9.3f} ± {c.evidence.sd:.3f}   ln K {c.log_factor:9.3f} ± {c.log_factor_sd:.3f}   {100 * c.probability:5.1f} %"
+            for c in self.candidates
+        ]
+        return "\n".join([*lines, f"{self.best} against {self.second}: {self.conclusion}, ln K = {self.log_factor:.2f} ± {self.log_factor_sd:.2f}"])
+
+
+def compare(
+    models: Sequence[Any] | Mapping[str, Any],
+    data: Any,
+    *,
+    outcome: str = "outcome",
+    time: str = "time",
+    seed: Any = 1,
+    repeats: int | None = None,
+    attempts: int | None = None,
+    passes: bool | None = None,
+    engine: str = "simd",
+) -> Comparison:
+    """Which model do the records speak for? As `rejfilt compare` has it, with the same numbers.
+
+    models: at least two, each a model, or a pair of a model and a dict of its options (prior, drift, ...); as a mapping, by name. passes:
+    the exact evidence of candidates that do not drift; the default, unless `attempts` or `repeats` are given.
+
+    >>> import rejfilt
+    >>> records = {"t": [1.0, 2.0, 3.0, 5.0] * 10, "x_": [0.3] * 40, "outcome": [1, 1, 0, 1] * 10}
+    >>> result = rejfilt.compare({"still": ("precession", {"drift": 0}), "drifting": "precession"}, records)
+    >>> result.best, result.conclusion
+    ('still', 'slightly favoured')
+    """
+    given = list(models.items()) if isinstance(models, Mapping) else [(None, m) for m in models]
+    if len(given) < 2:
+        raise Refused("one model has nothing to be compared with")
+    by_passes = passes if passes is not None else attempts is None and repeats is None
+    count = repeats or 4
+    number = seed_of(seed)
+    names: list[str] = []
+    scores: list[list[Any]] = []
+    passed: list[bool] = []
+    outcomes_of: set[int] = set()
+    for label, one in given:
+        model, options = one if isinstance(one, tuple) else (one, {})
+        tracker = Tracker(
+            model, **({"design": None, "seed": number, "attempts": attempts or 1000, "sampler": "reject", "engine": engine} | options)
+        )
+        outcomes_of.add(tracker.model.outcomes)
+        if len(outcomes_of) > 1:
+            raise Refused(f"{names[0]} and {tracker.model.name} cannot be compared: they speak of different outcomes")
+        names.append(str(label) if label is not None else tracker.model.name)
+        settings, outcomes, times = table(tracker.model, data, outcome, time)
+        still = not tracker.model.moves and not any(_drifts(tracker))
+        passed.append(by_passes and still)
+        if passed[-1]:
+            known = ~np.isnan(outcomes)
+            found = tracker._passes(np.ascontiguousarray(np.column_stack([settings[known], outcomes[known]])), np.array([0.5]))
+            scores.append([(found[6], found[7] ** 2)] * count)
+        else:
+            scores.append(tracker._score(settings, outcomes, times, count))
+    logs = [_rejfilt.evidence(s, s)[:2] for s in scores]
+    order = sorted(range(len(logs)), key=lambda i: (-logs[i][0], i))
+    best, second = order[0], order[1]
+    factors = [_rejfilt.evidence(s, scores[best])[2:4] if i != best else (0.0, 0.0) for i, s in enumerate(scores)]
+    weights = np.exp([log - logs[best][0] for log, _ in logs])
+    candidates = tuple(
+        Candidate(name, Evidence(*log), factor[0], factor[1], float(weight / weights.sum()), was)
+        for name, log, factor, weight, was in zip(names, logs, factors, weights, passed)
+    )
+    _, _, factor, sd, verdict = _rejfilt.evidence(scores[best], scores[second])
+    return Comparison(candidates, names[best], names[second], factor, sd, CONCLUSIONS[verdict])
+
+
+def _drifts(tracker: Tracker) -> list[float]:
+    wish = tracker._options["drift"]
+    of = {p.name: p.drift for p in tracker.model.parameters}
+    if isinstance(wish, Mapping):
+        return list((of | dict(wish)).values())
+    return list(of.values()) if wish is None else [float(wish)]
+
+
+class Fleet(_rejfilt.Fleet):
+    """Many Gaussians of one model, updated together: arrays in, arrays out.
+
+    >>> import numpy as np
+    >>> import rejfilt
+    >>> fleet = rejfilt.Fleet("precession", 1000, seed=1)
+    >>> settings = fleet.ask()
+    >>> settings.shape
+    (1000, 2)
+    >>> fleet.tell(np.ones(1000), settings)
+    <Note: 0>
+    >>> fleet.mean.shape
+    (1000, 1)
+
+    Filter i has the bits of `Tracker(model, seed=seed, trial=i, belief="gaussian", on_lost="ignore", ...)`, but it may become wider than
+    three times its prior: nobody looks after its health.
+    design: who asks; it is `pgh` unless another is given.
+    """
+
+    model: Model
+    _arguments: tuple[Any, ...]
+
+    def __init__(
+        self,
+        model: Model | str | os.PathLike[str],
+        count: int,
+        *,
+        prior: Any = None,
+        drift: float | Mapping[str, float] | None = None,
+        design: str = "pgh",
+        engine: str = "simd",
+        sampler: str | None = None,
+        attempts: int = 0,
+        accepted: int = 0,
+        kappa: float = 1.0,
+        recovery: float = -1.0,
+        seed: Any = None,
+    ) -> None:
+        self.model = made = _find(model)
+        self.count = count
+        self.design = design
+        self._arguments = (
+            made, count, engine, seed_of(seed), attempts, accepted, _one_of("sampler", sampler, SAMPLERS), float(kappa), float(recovery),
+            by_parameter(made, "prior", prior, prior_of), by_parameter(made, "drift", drift, drift_of),
+        )  # fmt: skip
+        self._open(*self._arguments)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __repr__(self) -> str:
+        return f"<rejfilt.Fleet {self.model.name}: {self.count} filters, told {self._told} times>"
+
+    def ask(self) -> Floats:
+        """The settings of every filter's next experiment, as rows."""
+        out = np.empty((self.count, len(self.model.settings)))
+        self._ask(self.design, out)
+        return out
+
+    def tell(self, outcomes: ArrayLike, settings: Any = (), *, elapsed: float | None = None) -> Any:
+        """Every filter learns from its outcome; NaN: there was none. settings: a row for each, or one for all. elapsed: how much time
+        passed since the outcomes before; one unit, and none before the first."""
+        told = np.ascontiguousarray(outcomes, dtype=np.float64)
+        rows = np.ascontiguousarray(settings, dtype=np.float64)
+        return self._tell(told, rows, float(self._told > 0 if elapsed is None else elapsed))
+
+    def _moments(self) -> tuple[Floats, Floats]:
+        mean, sd = np.empty((2, self.count, len(self.model.parameters)))
+        self._read(mean, sd)
+        return mean, sd
+
+    @property
+    def mean(self) -> Floats:
+        """Estimates, natural units; a row for each filter."""
+        return self._moments()[0]
+
+    @property
+    def sd(self) -> Floats:
+        """Standard deviations, in the chart; a row for each filter."""
+        return self._moments()[1]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _refleet, (type(self), self._arguments, self.design, self._save())
+
+    def __copy__(self) -> Fleet:
+        return _refleet(type(self), self._arguments, self.design, self._save())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Fleet:
+        return self.__copy__()
+
+
+def _refleet(of: type[Fleet], arguments: tuple[Any, ...], design: str, saved: tuple[int, bytes]) -> Fleet:
+    fleet = of.__new__(of)
+    fleet.model, fleet.count = arguments[0], arguments[1]
+    fleet.design, fleet._arguments = design, arguments
+    fleet._open(*arguments)
+    fleet._load(*saved)
+    return fleet

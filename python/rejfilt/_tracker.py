@@ -1,0 +1,516 @@
+"""Trackers: ask what to measure, tell what was measured, see what is known."""
+
+from __future__ import annotations
+
+import enum
+import fcntl
+import os
+import struct
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from . import _rejfilt
+from ._model import CHARTS, Floats, Model, Parameter, _find, seed_of
+from ._rejfilt import Refused
+
+
+class Note(enum.IntFlag):
+    """What an update took note of; nothing, mostly.
+
+    >>> bool(Note(0)), Note(9)
+    (False, <Note.WIDENED|ABOVE: 9>)
+    """
+
+    WIDENED = 1  #: too few attempts were accepted: mean kept, covariance widened
+    SINGLE = 2  #: one attempt was accepted: mean moved there, covariance kept
+    SHORT = 4  #: the cap on attempts was reached before enough were accepted
+    ABOVE = 8  #: some likelihoods were above the bound
+    BAD = 16  #: some likelihoods were NaN, negative or infinite and counted as zero
+    CLAMPED = 32  #: the new covariance was singular or beyond the limits, and was held at them
+    COARSE = 64  #: a standard deviation was below the spacing of numbers near the mean, and was held there
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        return "; ".join(_rejfilt.status_text(bit) for bit in (1, 2, 4, 8, 16, 32, 64) if self & bit) or "fine"
+
+
+_rejfilt._set_notes(Note)
+
+
+class Health(enum.StrEnum):
+    """Does the belief still hold the truth?"""
+
+    TRACKING = "tracking"
+    SUSPICIOUS = "suspicious"
+    RECOVERING = "recovering"
+    LOST = "lost"
+    FAULT = "fault"  #: outcomes do not vary as they should: nothing is learnt from them
+    COARSE = "coarse"  #: tracking, but the belief's shape is too coarse: intervals may be wrong
+
+
+HEALTH = tuple(Health)  # as the library numbers them; the last one is -1
+SAMPLERS = ("reject", "lattice", "weight")
+ON_LOST = ("restart", "widen", "stop", "ignore", "watch")
+
+
+class Normal(NamedTuple):
+    """A Gaussian prior, in natural units."""
+
+    mean: float
+    sd: float
+
+
+class Uniform(NamedTuple):
+    """A uniform prior; a pair of numbers means the same."""
+
+    low: float
+    high: float
+
+
+class Evidence(NamedTuple):
+    """ln P of all records so far, and the standard error of the estimate."""
+
+    log: float
+    sd: float
+
+
+class Interval(NamedTuple):
+    """Of one parameter, natural units."""
+
+    low: float
+    high: float
+
+
+def columns(model: Model) -> list[str]:
+    """Of a row of results: the names of the command's CSV, and `tested`: 1 a test failed, -1 it was passed, 0 there was none."""
+    of = [p.name for p in model.parameters]
+    return (
+        ["step", "time"]
+        + [f"truth.{p}" for p in of]
+        + [f"{p}.{what}" for p in of for what in ("mean", "sd", "low", "high")]
+        + [f"covariance.{a}.{b}" for i, a in enumerate(of) for b in of[:i]]
+        + [s.name for s in model.settings]
+        + ["outcome", "records", "attempts", "accepted", "acceptance", "kappa", "delta", "log_evidence", "log_evidence_sd", "loss"]
+        + ["widened", "restarts", "notes", "health", "tested"]
+    )
+
+
+def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, ...]:
+    """Wishes by name of a parameter; or one for all of them. None where there is none."""
+    if given is None:
+        return (None,) * len(model.parameters)
+    wishes: list[Any] = [None] * len(model.parameters)
+    try:
+        for name, value in given.items() if isinstance(given, Mapping) else ((p.name, given) for p in model.parameters):
+            wishes[model.parameter_index(name)] = each(value)
+    except Refused as error:
+        raise Refused(f"{what}: {error}") from None
+    return tuple(wishes)
+
+
+def prior_of(given: Any) -> tuple[bool, float, float]:
+    """(is it a Gaussian, mean or low, sd or high)"""
+    if isinstance(given, Normal):
+        if not given.sd > 0:
+            raise Refused(f"the standard deviation {given.sd:g} is not positive")
+        return True, float(given.mean), float(given.sd)
+    low, high = (given.low, given.high) if isinstance(given, Uniform) else given
+    if not high > low:
+        raise Refused(f"{low:g} to {high:g} is an empty range")
+    return False, float(low), float(high)
+
+
+def drift_of(given: Any) -> float:
+    """The standard deviation of a step."""
+    if not 0 <= given < 1e9:
+        raise Refused("a standard deviation is from 0 on")
+    return float(given)
+
+
+def _one_of(what: str, given: str | None, names: tuple[str, ...]) -> int:
+    if given is None:
+        return -1
+    if given not in names:
+        raise Refused(f"{what} '{given}' is none of {', '.join(names)}")
+    return names.index(given)
+
+
+class Tracker(_rejfilt.Session):
+    """A model, what is believed of its parameters, who designs the experiments, and whether the belief still holds the truth.
+
+    >>> import rejfilt
+    >>> tracker = rejfilt.Tracker("precession", seed=1)
+    >>> question = tracker.ask()
+    >>> question
+    Settings(t=2.1..., x_=1.53...)
+    >>> tracker.tell(1)
+    <Note: 0>
+    >>> tracker.mean.x > 0.8, tracker.health  # it was near the reference x_
+    (True, <Health.TRACKING: 'tracking'>)
+
+    model: a name, a C source, or a `Model`. prior, drift: by name of a parameter, or one for all: `(low, high)` or `Normal(mean, sd)`,
+    and the standard deviation of a step per unit of time, which is learnt with drift="learn". chart: `Real(...)`, `Positive(...)`,
+    `Bounded(...)`, `Periodic(...)` by name. range, cost: of settings by name. belief: "mixture", "gaussian", "particles:2000", "grid",
+    "auto"; without, a mixture, or one Gaussian where there is a wish that only that can fulfil (attempts, sampler, ...). design: "auto", "risk", "pgh",
+    "quadrature", ... or None when settings come with the records. engine: "simd", "serial", "threads:2", ...: the bits are the same.
+    sampler: "weight", "reject" or "lattice". seed: None, a whole number (as the command has it), or any of numpy's. The rest as
+    `rejfilt track --help` says it.
+
+    The same seed gives the command's bits, for models that are built in and for those in C.
+
+    tell(outcome, setting=None, *, time=None) learns from an outcome: the answer to `ask`, or with `setting` (a mapping, a sequence, or a
+    number) one of an experiment of your own. None: nothing was measured. Several outcomes, with a row of settings each, are learnt from
+    together. `time`: when it was; without, one unit after the record before. It returns a `Note`. When it is refused, nothing has
+    changed: `Refused`, or what the model's function raised.
+
+    >>> tracker = rejfilt.Tracker("precession", seed=1)
+    >>> tracker.tell(1, {"t": 2.0, "x_": 0.3})
+    <Note: 0>
+    >>> tracker.tell([0, 1, 1], [(1.0, 0.5), (2.0, 0.5), (3.0, 0.5)], time=[2.0, 3.0, 3.5])
+    <Note: 0>
+    >>> tracker.records
+    4
+    >>> tracker.tell(1, {"t": 2.0})
+    Traceback (most recent call last):
+    ...
+    rejfilt.Refused: setting x_ is missing: nothing was asked, so an outcome needs its settings
+    """
+
+    model: Model
+    _options: dict[str, Any]
+    _columns: dict[str, int]
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str] | Model,
+        *,
+        prior: Any = None,
+        drift: float | str | Mapping[str, float] | None = None,
+        chart: Mapping[str, Parameter] | None = None,
+        range: Mapping[str, tuple[float, float]] | None = None,  # noqa: A002
+        cost: Mapping[str, float] | None = None,
+        belief: str | None = None,
+        design: str | None = "auto",
+        engine: str = "simd",
+        sampler: str | None = None,
+        attempts: int = 0,
+        accepted: int = 0,
+        kappa: float | str = -1.0,
+        recovery: float = -1.0,
+        strict: bool = False,
+        on_lost: str | None = None,
+        anchors: int = -1,
+        batch: int = 1,
+        precision: str = "double",
+        seed: Any = None,
+        trial: int = 0,
+    ) -> None:
+        self.model = made = _find(model)
+        self._options = {
+            "prior": prior, "drift": drift, "chart": chart, "range": range, "cost": cost, "belief": belief, "design": design, "engine": engine,
+            "sampler": sampler, "attempts": attempts, "accepted": accepted, "kappa": kappa, "recovery": recovery, "strict": strict,
+            "on_lost": on_lost, "anchors": anchors, "batch": batch, "precision": precision, "seed": seed_of(seed), "trial": trial,
+        }  # fmt: skip
+        self._columns = {name: i for i, name in enumerate(columns(made))}
+        if precision not in ("double", "float"):
+            raise Refused(f"precision '{precision}' is none of double, float")
+        if isinstance(kappa, str) and kappa != "auto":
+            raise Refused(f"kappa '{kappa}' is neither a number nor auto")
+        if not 1 <= batch <= _rejfilt.ASK_MAX:
+            raise Refused(f"batch {batch} is not from 1 to {_rejfilt.ASK_MAX}")
+        if not 0 <= attempts < 2**31 or not 0 <= accepted < 2**31:
+            raise Refused("attempts and accepted are from 1 to 2147483647")
+        if strict and design == "auto":
+            design = "pgh"  # what the paper's algorithm comes with
+        learns = drift == "learn"
+        drifts = by_parameter(made, "drift", None if learns else drift, drift_of)
+        if made.moves and any(drifts):
+            raise Refused(f"drift: model {made.name} moves by its own dynamics")
+        self._open(
+            made, belief, design, engine, self._options["seed"], trial, precision == "float", attempts, accepted,
+            _one_of("sampler", sampler, SAMPLERS), strict, 0.0 if isinstance(kappa, str) else float(kappa), float(recovery),
+            _one_of("on_lost", on_lost, ON_LOST), anchors, batch, learns, by_parameter(made, "prior", prior, prior_of), drifts,
+            by_parameter(made, "chart", chart, lambda p: (CHARTS.index(p.chart), float(p.low), float(p.high))),
+            self._ranges(range or {}, cost or {}),
+        )  # fmt: skip
+
+    def _ranges(self, ranges: Mapping[str, tuple[float, float]], costs: Mapping[str, float]) -> tuple[Any, ...]:
+        unknown = (set(ranges) | set(costs)) - {s.name for s in self.model.settings}
+        if unknown:
+            raise Refused(f"range, cost: no setting '{sorted(unknown)[0]}' in model {self.model.name}")
+        wishes: list[Any] = []
+        for s in self.model.settings:
+            low, high = map(float, ranges.get(s.name, (s.low, s.high)))
+            if s.name in ranges and s.role == "guess":
+                raise Refused(f"range: {s.name} is a guess of a parameter and has no range")
+            if high < low or (s.role == "logrange" and low <= 0) or (s.role == "time" and low < 0):
+                raise Refused(f"range: {low:g} to {high:g} is no range for setting {s.name}")
+            wishes.append((low, high, float(costs.get(s.name, s.cost))))
+        return tuple(wishes)
+
+    def __repr__(self) -> str:
+        about = ", ".join(f"{name} = {mean:.6g} ± {sd:.2g}" for name, mean, sd in zip((p.name for p in self.model.parameters), self.mean, self.sd))
+        return f"<rejfilt.Tracker {self.model.name}: {about}; {self.records} records, {self.health.value}>"
+
+    # ---- Asking and telling ----
+
+    def ask(self, n: int | None = None) -> Any:
+        """The next experiment: its settings, as a named tuple. Or the next n, 1 to 32, as a record array.
+
+        >>> import rejfilt
+        >>> rejfilt.Tracker("coin", seed=1).ask()
+        Settings()
+        >>> rejfilt.Tracker("precession", seed=1).ask(3).t.shape
+        (3,)
+        """
+        asked = self._ask(1 if n is None else n)
+        self.anchors = tuple(bool(q[-1]) for q in asked)
+        if n is None:
+            return self.model.Settings(*asked[0][:-1])
+        fields = [(s.name, np.float64) for s in self.model.settings]
+        return np.array([q[:-1] for q in asked], dtype=fields).view(np.recarray)
+
+    #: of the questions asked for last: does it test the belief?
+    anchors: tuple[bool, ...] = ()
+
+    def unask(self) -> None:
+        """Forgets the questions: they were never asked."""
+        self._unask()
+
+    if TYPE_CHECKING:  # the method itself is the base's, which costs nothing
+
+        def tell(self, outcome: Any, setting: Any = None, *, time: Any = None) -> Note:
+            """Learns from an outcome, or from several together: see the class."""
+
+    def _tell_many(self, outcomes: Any, setting: Any, time: Any) -> Any:
+        told = np.ascontiguousarray(outcomes, dtype=np.float64).reshape(-1)
+        times = None if time is None else np.ascontiguousarray(np.broadcast_to(np.asarray(time, dtype=np.float64), told.shape))
+        return self._tell_batch(told, None if setting is None else settings_rows(self.model, setting, len(told)), times)
+
+    def pass_time(self, elapsed: float) -> None:
+        """Time passes without a record."""
+        self._pass(elapsed)
+
+    def restart(self) -> None:
+        """The belief goes back to its prior."""
+        self._restart()
+
+    # ---- What is known ----
+
+    def _column(self, name: str) -> float:
+        return self._show()[0][self._columns[name]]
+
+    def _by_name(self, values: Iterable[Any]) -> Any:
+        return self.model.Parameters(*values)
+
+    @property
+    def mean(self) -> Any:
+        """The estimates, natural units: what the chart's mean is there."""
+        row = self._show()[0]
+        return self._by_name(row[self._columns[f"{p.name}.mean"]] for p in self.model.parameters)
+
+    @property
+    def sd(self) -> Any:
+        """Standard deviations, natural units: those in the chart times its slope at the mean."""
+        row = self._show()[0]
+        return self._by_name(row[self._columns[f"{p.name}.sd"]] * slope for p, slope in zip(self.model.parameters, self._slopes()))
+
+    @property
+    def cov(self) -> Floats:
+        """The covariance matrix, natural units, as `sd` has them."""
+        slopes: Floats = np.array(self._slopes())
+        natural: Floats = slopes[:, None] * self.chart_cov * slopes
+        return natural
+
+    @property
+    def chart_mean(self) -> Floats:
+        """Means in the charts, where the belief lives."""
+        return np.array(self._show()[1])
+
+    @property
+    def chart_cov(self) -> Floats:
+        """The covariance matrix in the charts."""
+        dim = len(self.model.parameters)
+        matrix = np.zeros((dim, dim))
+        matrix[np.tril_indices(dim)] = self._show()[2]
+        return matrix + np.tril(matrix, -1).T
+
+    def interval(self, probability: float = 0.95) -> Any:
+        """The central interval that holds each parameter with that probability.
+
+        >>> import rejfilt
+        >>> rejfilt.Tracker("coin", seed=1, belief="gaussian").interval(0.5)
+        Parameters(p=Interval(low=0.25, high=0.75))
+        """
+        if not 0 < probability < 1:
+            raise Refused(f"a probability of {probability:g} is not between 0 and 1")
+        tail = round((1 - probability) / 2, 15)
+        low, high = self._quantiles(tail), self._quantiles(1 - tail)
+        return self._by_name(Interval(*pair) for pair in zip(low, high))
+
+    def sample(self, n: int, *, first: int = 0) -> Floats:
+        """n draws of the parameters, natural units, as the rows of an array. They are a function of what is known, of the seed and of
+        the draw's number, from `first` on."""
+        out = np.empty((n, len(self.model.parameters)))
+        self._draw(out, first)
+        return out
+
+    @property
+    def health(self) -> Health:
+        """What the tests of the belief say."""
+        return HEALTH[int(self._column("health"))]
+
+    @property
+    def evidence(self) -> Evidence:
+        """ln P of all records so far, and the standard error of that estimate."""
+        return Evidence(self._column("log_evidence"), self._column("log_evidence_sd"))
+
+    @property
+    def loss(self) -> float:
+        """Nats that the updates lost because the posterior does not have the belief's shape."""
+        return self._column("loss")
+
+    @property
+    def records(self) -> int:
+        """Told so far."""
+        return int(self._column("step")) + 1
+
+    @property
+    def belief(self) -> str:
+        """What the belief is now: "mixture", "gaussian", "particles" or "grid". With belief="auto" it changes.
+
+        >>> import rejfilt
+        >>> rejfilt.Tracker("precession").belief, rejfilt.Tracker("precession", attempts=100).belief
+        ('mixture', 'gaussian')
+        """
+        return self._show()[3]
+
+    @property
+    def seed(self) -> int:
+        """What the same run can be had with again."""
+        return self._options["seed"]  # type: ignore[no-any-return]
+
+    def report(self) -> dict[str, Any]:
+        """What the latest update did, and all that is known: what a line of the command's CSV says."""
+        return {name: HEALTH[int(value)] if name == "health" else value for name, value in zip(self._columns, self._show()[0])}
+
+    # ---- Bytes ----
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (type(self), self.model, self._options, self._save(b""), self._asked)
+
+    def __copy__(self) -> Tracker:
+        return _reopen(type(self), self.model, self._options, self._save(b""), self._asked)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tracker:
+        return self.__copy__()
+
+    def copy(self) -> Tracker:
+        """Another one in the same state, questions under way included."""
+        return self.__copy__()
+
+    def save(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
+        """Writes a state file, with which `load`, and `rejfilt track --state` with the same options, go on byte for byte. At every
+        instant there is the old file or the new one. Questions under way are not in it."""
+        write_state(os.fspath(path), self._save(self.model._source), durable)
+
+    def load(self, path: str | os.PathLike[str]) -> Tracker:
+        """Goes on from a state file that `save` or `rejfilt track --state` wrote, with the same options. Returns itself.
+
+        The command's options are this class's arguments; of records from a file, `design=None`."""
+        contents = read_state(os.fspath(path))
+        try:
+            self._load(self.model._source, contents)
+        except Refused as error:
+            raise Refused(f"{os.fspath(path)}: {error}") from None
+        return self
+
+
+def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: bytes, asked: int) -> Tracker:
+    tracker = of(model, **options)
+    tracker._load(b"", contents)
+    if asked:
+        tracker.ask(asked)
+    return tracker
+
+
+def settings_rows(model: Model, given: Any, count: int) -> Floats:
+    """Settings of `count` records as rows: from a mapping or a record array by name, rows, or one row for all."""
+    names = getattr(getattr(given, "dtype", None), "names", None)
+    if names or isinstance(given, Mapping):
+        there = set(names or given)
+        missing = [s.name for s in model.settings if s.name not in there and s.role != "fixed"]
+        if missing:
+            raise Refused(f"setting {missing[0]} is missing")
+        parts = [np.asarray(given[s.name] if s.name in there else s.low, dtype=np.float64) for s in model.settings]
+        rows = np.stack([np.broadcast_to(p, (count,)) for p in parts], axis=1) if parts else np.empty((count, 0))
+    else:
+        rows = np.asarray([tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given, dtype=np.float64)
+        width = len(model.settings)
+        if rows.ndim == 1 and width == 1 and len(rows) == count:
+            rows = rows[:, None]
+        if rows.ndim == 1:
+            rows = np.broadcast_to(rows, (count, len(rows)))
+        free = [i for i, s in enumerate(model.settings) if s.role != "fixed"]
+        if rows.ndim == 2 and rows.shape[1] == len(free) < width:
+            whole = np.empty((len(rows), width))
+            whole[:] = [s.low for s in model.settings]
+            whole[:, free] = rows
+            rows = whole
+        if rows.shape != (count, width):
+            raise Refused(f"settings of shape {rows.shape} were given; {count} records of model {model.name} have {(count, width)}")
+    return np.ascontiguousarray(rows)
+
+
+# ---- State files: see docs/formats.md ----
+
+_MAGIC = b"RFSTATE\n"
+
+
+def write_state(path: str, contents: bytes, durable: bool) -> None:
+    """The file is replaced, by this process alone: `rejfilt track` holds the same lock."""
+    target = os.path.realpath(path)
+    head = _MAGIC + struct.pack("<II", _rejfilt.STATE_VERSION, len(contents)) + contents
+    with open(f"{target}.lock", "a+b") as lock:
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Refused(f"{path} is in use by another process") from None
+        part = f"{target}.{os.urandom(8).hex()}.tmp"
+        try:
+            with open(part, "xb") as file:
+                file.write(head + struct.pack("<I", zlib.crc32(head)))
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
+            os.replace(part, target)
+        except BaseException:
+            if os.path.exists(part):
+                os.unlink(part)
+            raise
+        finally:
+            os.unlink(f"{target}.lock")
+
+
+def read_state(path: str) -> bytes:
+    """The contents of a state file."""
+    with open(path, "rb") as file:
+        whole = file.read()
+    if whole[:8] != _MAGIC[: len(whole)] or not whole:
+        raise Refused(f"{path} is not a rejfilt state file")
+    if len(whole) < 20:
+        raise Refused(f"{path} is truncated ({len(whole)} bytes)")
+    version, length = struct.unpack("<II", whole[8:16])
+    if version != _rejfilt.STATE_VERSION:
+        raise Refused(f"{path} is of another version ({version}; this one reads {_rejfilt.STATE_VERSION})")
+    if len(whole) != 20 + length:
+        raise Refused(f"{path} is truncated or damaged ({len(whole)} of {20 + length} bytes)")
+    if struct.unpack("<I", whole[-4:])[0] != zlib.crc32(whole[:-4]):
+        raise Refused(f"{path} is damaged (checksum)")
+    return whole[16:-4]
+
+

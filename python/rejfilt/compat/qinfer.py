@@ -1,0 +1,422 @@
+"""QInfer's names on rejfilt's beliefs: models written for QInfer run as they are.
+
+A model is a class with `n_modelparams`, `expparams_dtype`, `n_outcomes(expparams)` and `likelihood(outcomes, modelparams, expparams)`, which
+returns an array of shape (outcomes, models, experiments); `modelparam_names` and `are_models_valid(modelparams)` are used where they are
+there. docs/qinfer.md goes through it name by name.
+
+>>> import numpy as np
+>>> from rejfilt.compat.qinfer import SMCUpdater, SimplePrecessionModel, UniformDistribution
+>>> model, rng = SimplePrecessionModel(), np.random.default_rng(1)
+>>> updater = SMCUpdater(model, 1000, UniformDistribution([0, 1]), seed=1)
+>>> for k in range(100):
+...     t = np.array([1 + 0.5 * k])
+...     updater.update(int(rng.random() > np.cos(0.7 * t[0] / 2) ** 2), t)
+>>> bool(abs(updater.est_mean()[0] - 0.7) < 0.01)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._model import Floats, Model, Parameter, Range, Setting, seed_of
+from .._model import model as make_model
+from .._tracker import Normal, Tracker
+
+__all__ = [
+    "BinomialModel", "CoinModel", "NormalDistribution", "PGH", "RandomWalkModel", "RandomizedBenchmarkingModel", "SMCUpdater", "SimpleInversionModel",
+    "SimplePrecessionModel", "UniformDistribution", "perf_test", "simple_est_prec", "to_model",
+]  # fmt: skip
+
+
+# ---- Distributions ----
+
+
+class UniformDistribution:
+    """Independent uniform parameters; ranges are pairs [low, high], or one pair."""
+
+    def __init__(self, ranges: Any) -> None:
+        self.ranges = np.asarray(ranges, dtype=np.float64).reshape(-1, 2)
+
+    @property
+    def n_rvs(self) -> int:
+        return len(self.ranges)
+
+    def sample(self, n: int = 1) -> Floats:
+        low, high = self.ranges.T
+        drawn: Floats = np.random.default_rng().uniform(low, high, (n, self.n_rvs))
+        return drawn
+
+
+class NormalDistribution:
+    """Independent Gaussian parameters: means and, as in QInfer, variances."""
+
+    def __init__(self, mean: Any, var: Any) -> None:
+        self.mean, self.var = np.atleast_1d(np.asarray(mean, dtype=np.float64)), np.atleast_1d(np.asarray(var, dtype=np.float64))
+
+    @property
+    def n_rvs(self) -> int:
+        return len(self.mean)
+
+    def sample(self, n: int = 1) -> Floats:
+        drawn: Floats = np.random.default_rng().normal(self.mean, np.sqrt(self.var), (n, self.n_rvs))
+        return drawn
+
+
+def _priors(prior: Any, count: int) -> list[tuple[Parameter, Any]]:
+    """For every parameter its range, and what is known of it. Of a distribution that is not known here, two moments of 20,000 draws."""
+    ranges = getattr(prior, "ranges", getattr(prior, "_ranges", None))
+    if ranges is not None:
+        return [(Parameter("real", float(a), float(b)), (float(a), float(b))) for a, b in np.asarray(ranges, dtype=np.float64).reshape(-1, 2)]
+    if isinstance(prior, NormalDistribution):
+        mean, sd = prior.mean, np.sqrt(np.broadcast_to(prior.var, prior.mean.shape))
+    else:
+        drawn = np.asarray(prior.sample(20_000), dtype=np.float64).reshape(20_000, count)
+        mean, sd = drawn.mean(axis=0), drawn.std(axis=0)
+    return [(Parameter("real", float(m - 4 * s), float(m + 4 * s)), Normal(float(m), float(s))) for m, s in zip(mean, sd)]
+
+
+# ---- Models ----
+
+
+def _fields(dtype: Any) -> list[str]:
+    """Names of the settings; a plain dtype is one setting."""
+    names = np.dtype(dtype).names
+    return ["expparams"] if names is None else list(names)
+
+
+def _experiment(dtype: Any, values: Sequence[float]) -> NDArray[Any]:
+    """One experiment as QInfer's models take it."""
+    made = np.zeros(1, dtype=dtype)
+    if made.dtype.names is None:
+        made[0] = values[0]
+    for name, value in zip(made.dtype.names or (), values):
+        made[name] = value
+    return made
+
+
+def _outcome_count(model: Any, dtype: Any) -> int:
+    """How many outcomes there are; 0 where that depends on the experiment."""
+    constant = getattr(model, "is_n_outcomes_constant", True)
+    return int(np.max(model.n_outcomes(np.zeros(1, dtype=dtype)))) if constant else 0
+
+
+def to_model(model: Any, prior: Any, settings: dict[str, Setting] | None = None) -> Model:
+    """A rejfilt model of a QInfer-style one. settings: what designers should know of its experiment parameters, by name."""
+    dtype = model.expparams_dtype
+    dim = int(model.n_modelparams)
+    names = [str(n).strip("\\$ ") for n in getattr(model, "modelparam_names", [f"x{i}" for i in range(dim)])]
+    names = names if len(set(names)) == dim and all(names) else [f"x{i}" for i in range(dim)]
+    known = settings or {}
+    count = _outcome_count(model, dtype)
+
+    def likelihood(x: Floats, setting: Any, outcome: float) -> Floats:
+        candidates = np.ascontiguousarray(x.T)
+        values: Floats = np.asarray(model.likelihood(np.array([int(outcome)]), candidates, _experiment(dtype, setting)), dtype=np.float64)[0, :, 0]
+        valid = model.are_models_valid(candidates) if hasattr(model, "are_models_valid") else None
+        return values if valid is None else np.where(valid, values, 0.0)
+
+    def simulate(x: Sequence[float], setting: Any, normal: float) -> float:
+        """An outcome by the inverse of the distribution: of so many that the experiment has."""
+        from math import erf
+
+        experiment = _experiment(dtype, setting)
+        outcomes = np.arange(int(np.max(model.n_outcomes(experiment))))
+        p = np.asarray(model.likelihood(outcomes, np.array([x]), experiment))[:, 0, 0]
+        return float(min(int(np.searchsorted(np.cumsum(p), 0.5 * (1 + erf(normal / 2**0.5)))), len(p) - 1))
+
+    likelihood.__name__ = type(model).__name__
+    likelihood.__doc__ = type(model).__doc__
+    made: Model = make_model(
+        parameters={n: p for n, (p, _) in zip(names, _priors(prior, dim))},
+        settings={n: known.get(n, Range(0.0, 1.0)) for n in _fields(dtype)},
+        outcomes=count,
+        simulate=None if count else simulate,
+        bound=None if count else 1.0,
+    )(likelihood)
+    return made
+
+
+class SimplePrecessionModel:
+    """P(0) = cos²(ω t / 2): a frequency, seen after times t."""
+
+    n_modelparams = 1
+    modelparam_names = ("omega",)
+    expparams_dtype: Any = "float"
+    is_n_outcomes_constant = True
+
+    def n_outcomes(self, expparams: Any) -> int:
+        return 2
+
+    def are_models_valid(self, modelparams: Floats) -> NDArray[np.bool_]:
+        return np.asarray(modelparams[:, 0] >= 0)
+
+    def phase(self, modelparams: Floats, expparams: Any) -> Floats:
+        turned: Floats = modelparams[:, :1] * np.asarray(expparams, dtype=np.float64)[None, :]
+        return turned
+
+    def likelihood(self, outcomes: Any, modelparams: Floats, expparams: Any) -> Floats:
+        zero = np.cos(self.phase(modelparams, expparams) / 2) ** 2
+        return _two_outcomes(zero, outcomes)
+
+
+class SimpleInversionModel(SimplePrecessionModel):
+    """The same against a guess: P(0) = cos²((ω − w_) t / 2)."""
+
+    expparams_dtype: Any = [("t", "float"), ("w_", "float")]
+
+    def phase(self, modelparams: Floats, expparams: Any) -> Floats:
+        turned: Floats = (modelparams[:, :1] - expparams["w_"][None, :]) * expparams["t"][None, :]
+        return turned
+
+
+class CoinModel:
+    """P(0) = p."""
+
+    n_modelparams = 1
+    modelparam_names = ("p",)
+    expparams_dtype: Any = []
+    is_n_outcomes_constant = True
+
+    def n_outcomes(self, expparams: Any) -> int:
+        return 2
+
+    def are_models_valid(self, modelparams: Floats) -> NDArray[np.bool_]:
+        return np.asarray(((modelparams >= 0) & (modelparams <= 1)).all(axis=1))
+
+    def likelihood(self, outcomes: Any, modelparams: Floats, expparams: Any) -> Floats:
+        return _two_outcomes(np.repeat(modelparams[:, :1], np.size(expparams), axis=1), outcomes)
+
+
+class RandomizedBenchmarkingModel:
+    """Zeroth-order randomized benchmarking: P(1) = A pᵐ + B after m gates; outcome 1 is survival."""
+
+    n_modelparams = 3
+    modelparam_names = ("p", "A", "B")
+    expparams_dtype: Any = [("m", "uint")]
+    is_n_outcomes_constant = True
+
+    def n_outcomes(self, expparams: Any) -> int:
+        return 2
+
+    def are_models_valid(self, modelparams: Floats) -> NDArray[np.bool_]:
+        p, a, b = modelparams.T
+        return np.asarray((0 <= p) & (p <= 1) & (0 <= a) & (a <= 1) & (0 <= b) & (b <= 1) & (a + b <= 1))
+
+    def likelihood(self, outcomes: Any, modelparams: Floats, expparams: Any) -> Floats:
+        p, a, b = (column[:, None] for column in modelparams.T)
+        return _two_outcomes(1 - (a * np.abs(p) ** expparams["m"].astype(np.float64)[None, :] + b), outcomes)
+
+
+class BinomialModel:
+    """So many shots of a model with two outcomes: the outcome is how often it was 1. Their number is the experiment's `n_meas`."""
+
+    is_n_outcomes_constant = False
+
+    def __init__(self, underlying_model: Any) -> None:
+        self.underlying_model = underlying_model
+        fields = _fields(underlying_model.expparams_dtype)
+        self.expparams_dtype: Any = [("x" if f == "expparams" else f, "float") for f in fields] + [("n_meas", "uint")]
+        self.n_modelparams = underlying_model.n_modelparams
+        self.modelparam_names = getattr(underlying_model, "modelparam_names", ())
+
+    def n_outcomes(self, expparams: Any) -> NDArray[Any]:
+        return np.asarray(expparams["n_meas"] + 1)
+
+    def are_models_valid(self, modelparams: Floats) -> Any:
+        return self.underlying_model.are_models_valid(modelparams)
+
+    def likelihood(self, outcomes: Any, modelparams: Floats, expparams: Any) -> Floats:
+        from math import lgamma
+
+        dtype = np.dtype(self.underlying_model.expparams_dtype)
+        under = expparams["x"] if dtype.names is None else np.array([tuple(e[n] for n in dtype.names) for e in expparams], dtype=dtype)
+        one = self.underlying_model.likelihood(np.array([1]), modelparams, under)[0]
+        out = np.zeros((len(np.atleast_1d(outcomes)), *one.shape))
+        for j, n in enumerate(expparams["n_meas"].astype(int)):
+            for i, k in enumerate(np.atleast_1d(outcomes).astype(int)):
+                if 0 <= k <= n:
+                    choose = np.exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1))
+                    out[i, :, j] = choose * one[:, j] ** k * (1 - one[:, j]) ** (n - k)
+        return out
+
+
+class RandomWalkModel:
+    """A model whose parameters walk: each step is a draw of `step_distribution`. Its standard deviation becomes rejfilt's drift."""
+
+    def __init__(self, underlying_model: Any, step_distribution: Any) -> None:
+        self.underlying_model = underlying_model
+        self.step_sd = np.asarray(step_distribution.sample(20_000)).reshape(20_000, -1).std(axis=0)
+        if isinstance(step_distribution, NormalDistribution):
+            self.step_sd = np.sqrt(np.broadcast_to(step_distribution.var, (underlying_model.n_modelparams,)))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "underlying_model":
+            raise AttributeError(name)
+        return getattr(self.underlying_model, name)
+
+
+def _two_outcomes(zero: Floats, outcomes: Any) -> Floats:
+    return np.stack([zero if k == 0 else 1 - zero for k in np.atleast_1d(outcomes)])
+
+
+# ---- Updating ----
+
+
+class SMCUpdater:
+    """SMCUpdater's verbs on a belief of rejfilt. n_particles is how many candidates an update has, or with belief="particles" particles.
+
+    belief, seed and everything else of `rejfilt.Tracker` may be given; `tracker` is that tracker.
+    """
+
+    def __init__(self, model: Any, n_particles: int, prior: Any, *, belief: str = "auto", seed: Any = None, settings: dict[str, Setting] | None = None,
+                 **options: Any) -> None:  # fmt: skip
+        self.model, self.prior, self.n_particles = model, prior, int(n_particles)
+        drift = getattr(model, "step_sd", None)
+        made = to_model(model, prior, settings)
+        names = [p.name for p in made.parameters]
+        self._open: dict[str, Any] = {
+            "belief": f"particles:{self.n_particles}" if belief == "particles" else belief,
+            "prior": {n: p for n, (_, p) in zip(names, _priors(prior, len(names)))},
+            "drift": dict(zip(names, map(float, drift))) if drift is not None else 0.0,
+            "design": None, "on_lost": "ignore",
+        } | options  # fmt: skip
+        if belief == "gaussian" and "attempts" not in options:
+            self._open["attempts"] = self.n_particles
+        self.tracker = Tracker(made, seed=seed, **self._open)
+        self.data_record: list[Any] = []
+
+    def update(self, outcome: Any, expparams: Any, check_for_resample: bool = True) -> None:
+        """Learns from one outcome of one experiment."""
+        experiment = np.atleast_1d(np.asarray(expparams, dtype=self.model.expparams_dtype))
+        self.tracker.tell(int(np.asarray(outcome).reshape(-1)[0]), self._setting(experiment[0]))
+        self.data_record.append(outcome)
+
+    def batch_update(self, outcomes: Any, expparams: Any, resample_interval: int = 5) -> None:
+        """Learns from one outcome after the other."""
+        for outcome, experiment in zip(np.asarray(outcomes).reshape(-1), np.atleast_1d(np.asarray(expparams, dtype=self.model.expparams_dtype))):
+            self.update(outcome, experiment)
+
+    def _setting(self, experiment: Any) -> tuple[float, ...]:
+        names = experiment.dtype.names
+        return (float(experiment),) if names is None else tuple(float(experiment[n]) for n in names)
+
+    def est_mean(self) -> Floats:
+        """The posterior mean."""
+        return np.array(self.tracker.mean)
+
+    def est_covariance_mtx(self, corr: bool = False) -> Floats:
+        """The posterior covariance, or correlations."""
+        cov = self.tracker.cov
+        sd = np.sqrt(np.diag(cov))
+        scaled: Floats = cov / np.outer(sd, sd)
+        return scaled if corr else cov
+
+    def est_meanfn(self, fn: Callable[[Floats], Any], n: int = 4000) -> Any:
+        """The posterior mean of a function of models, by draws."""
+        return np.mean(fn(self.sample(n)), axis=0)
+
+    def est_credible_region(self, level: float = 0.95, n: int = 2000) -> Floats:
+        """Draws that lie in the ellipsoid with that probability."""
+        x = self.sample(n)
+        away = x - x.mean(axis=0)
+        distance = np.einsum("ni,ij,nj->n", away, np.linalg.pinv(np.atleast_2d(np.cov(x.T))), away)
+        inside: Floats = x[distance <= np.quantile(distance, level)]
+        return inside
+
+    @property
+    def log_total_likelihood(self) -> float:
+        """ln P of all data so far."""
+        return self.tracker.evidence.log
+
+    @property
+    def n_rvs(self) -> int:
+        return int(self.model.n_modelparams)
+
+    def sample(self, n: int = 1) -> Floats:
+        """Draws of what is believed, as rows."""
+        return self.tracker.sample(n)
+
+    def reset(self, n_particles: int | None = None) -> None:
+        """Back to the prior."""
+        self.tracker.restart()
+        self.data_record = []
+
+    def _expected(self, expparams: Any, n: int) -> tuple[Floats, Floats, Floats]:
+        """Draws, P(outcome | draw) by outcome, draw and experiment, and P(outcome)."""
+        experiments = np.atleast_1d(np.asarray(expparams, dtype=self.model.expparams_dtype))
+        x = self.sample(n)
+        outcomes = np.arange(int(np.max(self.model.n_outcomes(experiments))))
+        likelihood = np.asarray(self.model.likelihood(outcomes, x, experiments), dtype=np.float64)
+        return x, likelihood, likelihood.mean(axis=1)
+
+    def bayes_risk(self, expparams: Any, n: int = 2000) -> Floats:
+        """The variance, summed over parameters, that each experiment is expected to leave."""
+        x, likelihood, total = self._expected(expparams, n)
+        mean = np.einsum("okj,ki->oji", likelihood, x) / n / np.maximum(total, 1e-300)[..., None]
+        square = np.einsum("okj,ki->oji", likelihood, x**2) / n / np.maximum(total, 1e-300)[..., None]
+        risk: Floats = (total * (square - mean**2).sum(axis=-1)).sum(axis=0)
+        return risk
+
+    def expected_information_gain(self, expparams: Any, n: int = 2000) -> Floats:
+        """Nats that each experiment is expected to tell."""
+        _, likelihood, total = self._expected(expparams, n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gain: Floats = np.nansum(likelihood * np.log(likelihood / total[:, None, :]), axis=0).mean(axis=0)
+        return gain
+
+
+class PGH:
+    """The particle guess heuristic: t = 1 / |x − x'| of two draws, and the guess x'."""
+
+    def __init__(self, updater: SMCUpdater, inv_field: str = "w_", t_field: str = "t") -> None:
+        self.updater, self.inv_field, self.t_field = updater, inv_field, t_field
+        self._drawn = 0
+
+    def __call__(self) -> NDArray[Any]:
+        """The next experiment."""
+        first, second = self.updater.tracker.sample(2, first=self._drawn)
+        self._drawn += 2
+        experiment = np.zeros(1, dtype=self.updater.model.expparams_dtype)
+        t = 1 / max(float(np.linalg.norm(first - second)), 1e-300)
+        if experiment.dtype.names is None:
+            experiment[0] = t
+        else:
+            experiment[self.t_field] = t
+            if self.inv_field in experiment.dtype.names:
+                experiment[self.inv_field] = second[0]
+        return experiment
+
+
+def simple_est_prec(data: Any, freq_min: float = 0.0, freq_max: float = 1.0, n_particles: int = 6000, return_all: bool = False, seed: Any = None) -> Any:
+    """A precession frequency from rows (counts, t, n_shots): how often 1 was seen in so many shots after a time t. Mean and covariance; with
+    return_all, also {"updater": ...}."""
+    rows = np.asarray(data, dtype=np.float64).reshape(-1, 3)
+    model = BinomialModel(SimplePrecessionModel())
+    updater = SMCUpdater(model, n_particles, UniformDistribution([freq_min, freq_max]), seed=seed, belief="mixture")
+    for counts, t, shots in rows:
+        updater.update(int(counts), np.array([(t, int(shots))], dtype=model.expparams_dtype))
+    mean, cov = updater.est_mean(), updater.est_covariance_mtx()
+    return (mean, cov, {"updater": updater}) if return_all else (mean, cov)
+
+
+def perf_test(model: Any, n_particles: int, prior: Any, n_exp: int, heuristic_class: Callable[[SMCUpdater], Any], *, true_mps: Any = None, seed: Any = None,
+              **options: Any) -> NDArray[Any]:  # fmt: skip
+    """One run against a simulated truth: squared errors (`loss`) and estimates after every experiment."""
+    rng = np.random.default_rng(seed_of(seed))
+    truth = np.asarray(prior.sample() if true_mps is None else true_mps, dtype=np.float64).reshape(1, -1)
+    updater = SMCUpdater(model, n_particles, prior, seed=rng, **options)
+    heuristic = heuristic_class(updater)
+    found = np.zeros(n_exp, dtype=[("loss", np.float64), ("est", np.float64, (truth.shape[1],)), ("true", np.float64, (truth.shape[1],)), ("outcome", np.int64)])
+    for row in found:
+        experiment = heuristic()
+        p = np.asarray(model.likelihood(np.arange(int(np.max(model.n_outcomes(experiment)))), truth, experiment))[:, 0, 0]
+        outcome = int(rng.choice(len(p), p=p / p.sum()))
+        updater.update(outcome, experiment)
+        row["outcome"], row["est"], row["true"] = outcome, updater.est_mean(), truth[0]
+        row["loss"] = float(((updater.est_mean() - truth[0]) ** 2).sum())
+    return found

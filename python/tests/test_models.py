@@ -1,0 +1,135 @@
+"""Models four ways, and what is refused about them."""
+
+import pathlib
+import pickle
+import tempfile
+import unittest
+
+import numpy as np
+from support import ROOT, environment, in_numba, in_numpy, records
+
+import rejfilt
+from rejfilt import Refused, Tracker
+
+SOURCE = (ROOT / "src/models/precession.h").read_text().replace('"precession"', '"in_c"')
+
+
+class FourWays(unittest.TestCase):
+    def test_agree(self):
+        """cos of numpy and of the library differ in the last digit, so that attempts at the edge may be accepted by one alone: weights."""
+        table = records("precession", 40, seed=1)
+        with tempfile.TemporaryDirectory() as folder, environment(REJFILT_CACHE=folder):
+            models = [m for m in (rejfilt.model("precession"), rejfilt.model(SOURCE), in_numpy, in_numba()) if m]
+        for options in ({"belief": "gaussian"}, {"belief": "mixture"}, {"belief": "particles:500"}, {"belief": "grid"}, {"belief": "auto"},
+                        {"belief": "gaussian", "precision": "float"}, {"belief": "gaussian", "engine": "threads:2", "attempts": 20000}):  # fmt: skip
+            runs = [rejfilt.replay(m, table, seed=1, drift=0.01, **options) for m in models]
+            for model, run in zip(models[1:], runs[1:]):
+                tolerance = 1e-3 if options.get("precision") == "float" else 1e-6
+                np.testing.assert_allclose(run["x.mean"], runs[0]["x.mean"], atol=tolerance, err_msg=f"{model.name} {options}")
+                np.testing.assert_allclose(run["log_evidence"], runs[0]["log_evidence"], atol=10 * tolerance)
+                self.assertEqual(list(run["health"]), list(runs[0]["health"]))
+        for design in ("auto", "risk", "pgh", "pgh-distance"):
+            runs = [rejfilt.simulate(m, steps=30, seed=2, design=design, drift=0.01) for m in models]
+            for run in runs[1:]:
+                np.testing.assert_allclose(run["t"], runs[0]["t"], rtol=1e-3)
+
+    def test_real_outcomes(self):
+        """A thermometer: the Kalman filter knows the answer."""
+
+        @rejfilt.model(
+            parameters={"x": (-10, 10)}, settings={"s": 0.5}, outcomes=0, bound=lambda setting, outcome: 0.3989422804 / setting.s,
+            simulate=lambda x, setting, normal: x[0] + setting.s * normal,
+        )  # fmt: skip
+        def thermometer(x, setting, outcome):
+            return np.exp(-0.5 * ((outcome - x[0]) / setting.s) ** 2) * 0.3989422804014327 / setting.s
+
+        rng = np.random.default_rng(1)
+        outcomes = 3 + 0.5 * rng.standard_normal(50)
+        tracker = Tracker(thermometer, seed=1, prior=rejfilt.Normal(0, 5))
+        for y in outcomes:
+            tracker.ask()
+            tracker.tell(y)
+        variance = 1 / (1 / 25 + 50 / 0.25)
+        self.assertAlmostEqual(tracker.sd.x / variance**0.5, 1, delta=0.1)
+        self.assertAlmostEqual(tracker.mean.x, variance * outcomes.sum() / 0.25, delta=0.5 * variance**0.5)
+        self.assertEqual(tracker.health, "tracking")
+        self.assertIsInstance(thermometer.draw([2.0], seed=1), float)
+
+    def test_logarithms_and_outcomes(self):
+        @rejfilt.model(parameters={"a": rejfilt.Bounded(0, 1)}, outcomes=3)
+        def three(x, setting, outcome):
+            self.assertIsInstance(outcome, int)
+            return [x[0] / 2, x[0] / 2, 1 - x[0]][outcome]
+
+        @rejfilt.model(parameters={"a": rejfilt.Bounded(0, 1)}, outcomes=3, log=True)
+        def in_logs(x, setting, outcome):
+            with np.errstate(divide="ignore"):
+                return np.log([x[0] / 2, x[0] / 2, 1 - x[0]][outcome])
+
+        outcomes = np.random.default_rng(1).choice(3, 200, p=[0.15, 0.15, 0.7])
+        runs = [rejfilt.replay(m, {"outcome": outcomes}, seed=1, batch=10) for m in (three, in_logs)]
+        self.assertAlmostEqual(runs[0]["a.mean"][-1], runs[1]["a.mean"][-1], delta=1e-6)
+        self.assertAlmostEqual(runs[0]["a.mean"][-1], 0.3, delta=0.1)
+
+    def test_many_parameters(self):
+        weights = np.linspace(0.1, 1, 6)
+
+        @rejfilt.model(parameters={f"p{i}": (-1, 1) for i in range(6)}, settings={f"h{i}": rejfilt.Range(-1, 1) for i in range(6)})
+        def logistic(x, setting, outcome):
+            p = 1 / (1 + np.exp(-4 * np.asarray(setting) @ x))
+            return p if outcome else 1 - p
+
+        tracker = Tracker(logistic, seed=1, belief="gaussian", design=None)
+        rng = np.random.default_rng(2)
+        for _ in range(300):
+            h = rng.uniform(-1, 1, 6)
+            tracker.tell(rng.uniform() < 1 / (1 + np.exp(-4 * h @ weights)), h)
+        self.assertLess(np.abs((np.array(tracker.mean) - weights) / np.array(tracker.sd)).max(), 4)
+
+
+class Descriptions(unittest.TestCase):
+    def test_refused(self):
+        for wrong, says in (
+            ({"parameters": {}}, "dim is 0"), ({"parameters": {"x": (1, 1)}}, "not a range"), ({"parameters": {"x": rejfilt.Positive(-1, 1)}}, "positive chart"),
+            ({"parameters": {"x": (0, 1)}, "settings": {"t": rejfilt.Time(of="y")}}, "about parameter 'y'"), ({"parameters": {"x": (0, 1)}, "outcomes": 1}, "outcomes is 1"),
+            ({"parameters": {"x": (0, 1)}, "outcomes": 0}, "simulate"), ({"parameters": {f"x{i}": (0, 1) for i in range(17)}}, "17 parameters"),
+            ({"parameters": {"x": (0, 1)}, "settings": {"t": rejfilt.LogRange(0, 1)}}, "logarithmic"), ({"parameters": {"x": rejfilt.Real(0, 1, drift=-1)}}, "drift"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(Refused, says):
+                rejfilt.model(**wrong)(lambda x, setting, outcome: x[0])
+        with self.assertRaises(TypeError):
+            rejfilt.model()
+        with self.assertRaises(TypeError):
+            rejfilt.model("coin", parameters={"x": (0, 1)})
+
+    def test_names(self):
+        self.assertEqual(dir(Tracker("rabi").mean)[-4:-2], ["_replace", "count"])
+        self.assertIn("W", dir(Tracker("rabi").mean))
+        self.assertEqual(in_numpy.__doc__, "The model `precession`, in numpy.")
+        self.assertEqual(Tracker(rejfilt.model(parameters={"a b": (0, 1)})(lambda x, s, o: x[0])).mean[0], 0.5)
+
+    def test_pickle(self):
+        for model in ("coin", in_numpy):
+            self.assertEqual(repr(pickle.loads(pickle.dumps(rejfilt.model(model)))), repr(rejfilt.model(model)))
+        with tempfile.TemporaryDirectory() as folder, environment(REJFILT_CACHE=folder):
+            self.assertEqual(pickle.loads(pickle.dumps(rejfilt.model(SOURCE))).name, "in_c")
+        local = rejfilt.model(parameters={"x": (0, 1)})(lambda x, setting, outcome: x[0])
+        with self.assertRaises(Exception):
+            pickle.dumps(local)
+
+    def test_likelihood(self):
+        for model in map(rejfilt.model, [*rejfilt.models(), in_numpy]):
+            if model.outcomes == 0:
+                continue
+            x = np.array([np.linspace(p.low, p.high, 300)[1:-1] for p in model.parameters])
+            setting = {s.name: max(s.low, min(1.0, s.high)) if s.role != "guess" else 0.3 for s in model.settings}
+            total = sum(model.likelihood(x, setting, k) for k in range(model.outcomes))
+            np.testing.assert_allclose(total, 1, atol=1e-12)
+        with self.assertRaises(Refused):
+            rejfilt.model("ramsey").likelihood(np.ones((3, 4)), (1, 1), 0)
+        with self.assertRaises(Refused):
+            rejfilt.model("ramsey").likelihood(np.ones((2, 4)), (1,), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,237 @@
+"""Replays, passes, simulations, comparisons, fleets."""
+
+import copy
+import pathlib
+import pickle
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+from support import as_csv, command_json, in_numpy, needs_command, records
+
+import rejfilt
+from rejfilt import Fleet, Health, Jump, Outage, Refused, Tracker
+
+
+class Replays(unittest.TestCase):
+    def test_what_records_may_be(self):
+        table = records("precession", 50, seed=1)
+        want = rejfilt.replay("precession", table, seed=1)["x.mean"]
+        structured = np.empty(50, dtype=[(k, float) for k in table])
+        for k, v in table.items():
+            structured[k] = v
+        kinds = [structured, (np.column_stack([table["t"], table["x_"]]), table["outcome"]), (table, table["outcome"]), {k: list(v) for k, v in table.items()}]
+        for module in ("pandas", "polars"):
+            try:
+                kinds.append(__import__(module).DataFrame(table))
+            except ImportError:
+                pass
+        for data in kinds:
+            self.assertTrue(np.array_equal(rejfilt.replay("precession", data, seed=1)["x.mean"], want), type(data))
+        renamed = {"t": table["t"], "x_": table["x_"], "click": table["outcome"]}
+        self.assertTrue(np.array_equal(rejfilt.replay("precession", renamed, outcome="click", seed=1)["x.mean"], want))
+        for bad, says in ((renamed, "no column 'outcome'"), ({"t": [1.0], "outcome": [1]}, "x_ is missing"), ((np.ones((2, 3)), [1, 1]), "shape")):
+            with self.assertRaisesRegex(Refused, says):
+                rejfilt.replay("precession", bad)
+        with self.assertRaises(TypeError):
+            rejfilt.replay("precession", 3)
+        self.assertEqual(len(rejfilt.replay("coin", {"outcome": []}, seed=1)), 0)
+
+    def test_refused_half_way(self):
+        table = records("precession", 50, seed=1)
+        table["t"][30] = np.inf
+        tracker = Tracker("precession", seed=1, design=None)
+        with self.assertRaisesRegex(Refused, "row 30"):
+            rejfilt.replay(tracker, table)
+        self.assertEqual(tracker.records, 30)
+
+    def test_results(self):
+        run = rejfilt.replay("ramsey", records("ramsey", 20, seed=1), seed=1)
+        self.assertEqual(run.array.dtype.names[0], "step")
+        self.assertEqual(len(run.array), 20)
+        self.assertEqual(run["health"][-1], run.tracker.health.value)
+        try:
+            frame = run.to_pandas()
+        except ImportError:
+            return
+        self.assertEqual(list(frame.columns)[:3], ["step", "w.mean", "w.sd"])
+        data = run.to_xarray()
+        self.assertEqual(data["mean"].shape, (20, 2))
+        self.assertEqual(float(data["mean"].sel(parameter="g")[3]), run["g.mean"][3])
+        self.assertEqual(run.to_polars().shape, (20, len(run.columns)))
+
+    def interrupted(self, run):
+        """Ctrl-C while it runs: how much processor time it takes from there until it is over. (The clock's would be that of others, too.)"""
+        pressed = []
+
+        def press():
+            pressed.append(time.process_time())
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        timer = threading.Timer(0.3, press)
+        timer.start()
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                run()
+                time.sleep(5)
+        finally:
+            timer.join()
+        return time.process_time() - pressed[0]
+
+    def test_interruption(self):
+        table = records("precession", 1000, seed=1)
+        many = {k: np.tile(v, 400) for k, v in table.items()}
+        some = {k: np.tile(v, 20) for k, v in table.items()}
+        tracker = Tracker("precession", seed=1, design=None, attempts=10000, sampler="reject")
+        runs = {
+            "replay": lambda: rejfilt.replay(tracker, many),
+            "replay, numpy": lambda: rejfilt.replay(in_numpy, many, belief="mixture"),
+            "simulate": lambda: rejfilt.simulate("precession", steps=100, trials=100000),
+            "simulate, numpy": lambda: rejfilt.simulate(in_numpy, steps=100000),
+            "passes": lambda: rejfilt.passes("precession", many),
+            "passes, numpy": lambda: rejfilt.passes(in_numpy, some),
+            "compare": lambda: rejfilt.compare(["precession", "precession"], many, passes=False, attempts=10000),
+        }
+        for name, run in runs.items():
+            with self.subTest(name):
+                self.assertLess(self.interrupted(run), 0.1)
+        self.assertGreater(tracker.records, 0)
+        self.assertEqual(tracker.tell(1, (1.0, 0.3)), 0)
+
+
+class Worlds(unittest.TestCase):
+    def test_health_says_fault(self):
+        run = rejfilt.simulate("precession", steps=300, seed=2, outage=Outage(0, at=100, length=80))
+        self.assertEqual(set(run["outcome"][100:180]), {0})
+        self.assertIn("fault", run["health"][100:180])
+        self.assertNotIn("fault", run["health"][:100])
+        self.assertNotIn("fault", run["health"][200:])
+        self.assertEqual(Health("fault"), Health.FAULT)
+
+    def test_missing(self):
+        run = rejfilt.simulate("precession", steps=50, seed=2, outage=Outage("missing", at=10, length=20))
+        self.assertEqual(np.flatnonzero(np.isnan(run["outcome"])).tolist(), list(range(10, 30)))
+        self.assertEqual(run["records"][10:30].sum(), 0)
+
+    def test_truths(self):
+        run = rejfilt.simulate("ramsey", steps=5, trials=50, seed=2, truth={"w": 0.3, "g": (0.01, 0.02)}, true_drift=0)
+        self.assertTrue(np.allclose(run["truth.w"], 0.3))
+        g = run["truth.g"][run["step"] == 4]
+        self.assertTrue(0.01 < g.min() < 0.012 and 0.018 < g.max() < 0.02)
+        walks = rejfilt.simulate("precession", steps=400, seed=2, true_drift=0.1)
+        self.assertAlmostEqual(np.diff(walks["truth.x"]).std() / 0.1, 1, delta=0.2)  # 5 standard errors
+
+    def test_refused(self):
+        for bad, says in (
+            ({"jump": 3}, "no Jump"), ({"jump": (1.0, 0)}, "one of at and every"), ({"jump": Jump(1.0, at=3, every=4)}, "one of at and every"),
+            ({"jump": Jump((2.0, 1.0), at=3)}, "empty range"), ({"jump": Jump(1.0, at=3, parameter="y")}, "no parameter 'y'"), ({"jump": [(1.0, 3)] * 9}, "at most 8"),
+            ({"outage": ("stuck", 3, 5)}, "'stuck' is none of"), ({"outage": (2, 3, 5)}, "2 is no outcome"), ({"outage": (0, 3, 0)}, "length"),
+            ({"outage": (0, 3, 5, 1.5)}, "1.5 is not from 0 to 1"), ({"outage": ("coin", 3, 5, 0.5)}, "flips are of"), ({"outage": (0, 3)}, "no Outage"),
+            ({"flips": -0.1}, "flips"), ({"contrast": 1.1}, "contrast"), ({"true_t2": 0.0}, "true_t2"), ({"truth": {"y": 1.0}}, "truth: no parameter"),
+            ({"truth": (2, 1)}, "truth: 2 to 1 is an empty range"), ({"true_drift": -1}, "true_drift"), ({"drift": -1}, "drift: a standard deviation"),
+        ):  # fmt: skip
+            with self.subTest(bad), self.assertRaisesRegex(Refused, says):
+                rejfilt.simulate("precession", steps=10, seed=1, **bad)
+        with self.assertRaisesRegex(Refused, "no time among"):
+            rejfilt.simulate("coin", steps=10, seed=1, true_t2=5)
+
+
+class Passes(unittest.TestCase):
+    @needs_command
+    def test_commands_bits(self):
+        for model in ("precession", "ramsey"):
+            table = records(model, 80, seed=2)
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "r.csv")
+                path.write_text(as_csv(table))
+                want = command_json("track", f"--model={model}", "--drift=0", "--passes", "--seed=5", str(path))
+            result = rejfilt.passes(model, table, seed=5)
+            for i, p in enumerate(want["parameters"]):
+                self.assertEqual([result.mean[i], result.sd[i], *result.interval95[i], result.chart_mean[i]], [p[k] for k in ("mean", "sd", "low", "high", "chart_mean")])
+            self.assertEqual([*result.evidence, result.effective, result.points, result.passes], [want[k] for k in ("log_evidence", "log_evidence_sd", "effective", "points", "passes")])
+            self.assertEqual(result.quantiles[0.025], tuple(i.low for i in result.interval95))
+
+    def test_numpy(self):
+        table = records("precession", 80, seed=2)
+        a, b = rejfilt.passes("precession", table, seed=5), rejfilt.passes(in_numpy, table, seed=5)
+        self.assertAlmostEqual(a.mean.x, b.mean.x, delta=1e-9)
+        self.assertAlmostEqual(a.evidence.log, b.evidence.log, delta=1e-9)
+        with self.assertRaisesRegex(Refused, "drift"):
+            rejfilt.passes("precession", table, drift=0.1)
+        with self.assertRaises(Refused):
+            rejfilt.passes("precession", {"t": [], "x_": [], "outcome": []})
+
+
+class Comparisons(unittest.TestCase):
+    @needs_command
+    def test_commands_bits(self):
+        table = records("precession", 60, seed=3)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "r.csv")
+            path.write_text(as_csv(table))
+            for more, options in (([], {}), (["--passes=no", "--repeat=3", "--attempts=300"], {"passes": False, "repeats": 3, "attempts": 300})):
+                want = command_json("compare", "--model=precession", "--drift=0", "--label=still", "--model=precession", "--drift=0.05", "--label=walks", *more, str(path))
+                result = rejfilt.compare({"still": ("precession", {"drift": 0}), "walks": ("precession", {"drift": 0.05})}, table, **options)
+                for c, w in zip(result.candidates, want["candidates"], strict=True):
+                    self.assertEqual([c.name, *c.evidence, c.log_factor, c.log_factor_sd, c.by_passes],
+                                     [w["label"], w["log_evidence"], w["log_evidence_sd"], w["log_bayes_factor"], w["log_bayes_factor_sd"], w["method"] == "passes"])  # fmt: skip
+                    self.assertAlmostEqual(c.probability, w["probability"], places=12)
+                self.assertEqual([result.best, result.second, result.conclusion, result.log_factor], [want["verdict"][k] for k in ("best", "second", "conclusion", "log_bayes_factor")])
+
+    def test_refused(self):
+        with self.assertRaisesRegex(Refused, "nothing to be compared"):
+            rejfilt.compare(["coin"], {"outcome": [1]})
+        with self.assertRaisesRegex(Refused, "different outcomes"):
+            rejfilt.compare(["coin", "linear"], {"outcome": [1.0], "h1": [1.0], "h2": [1.0], "s": [0.5]})
+
+    def test_numpy(self):
+        table = records("precession", 60, seed=3)
+        result = rejfilt.compare({"c": ("precession", {"drift": 0}), "numpy": in_numpy}, table)
+        self.assertAlmostEqual(result.log_factor, 0, delta=1e-6)
+
+
+class Fleets(unittest.TestCase):
+    def test_bits_of_trackers(self):
+        for model in ("precession", "ramsey", in_numpy):
+            options = {"seed": 3, "attempts": 100, "sampler": "reject"}
+            fleet = Fleet(model, 5, **options)
+            trackers = [Tracker(model, trial=i, belief="gaussian", on_lost="ignore", design=None, **options) for i in range(5)]
+            truth = [(p.low + p.high) / 2 for p in fleet.model.parameters]
+            for k in range(8):
+                settings = fleet.ask()
+                outcomes = np.array([fleet.model.draw(truth, s, seed=100 * k + i) for i, s in enumerate(settings)], dtype=float)
+                if k == 4:
+                    outcomes[2] = np.nan
+                fleet.tell(outcomes, settings)
+                for tracker, outcome, setting in zip(trackers, outcomes, settings):
+                    tracker.tell(outcome, setting)
+            self.assertTrue(np.array_equal(fleet.mean, [list(t.mean) for t in trackers]))
+            self.assertTrue(np.array_equal(fleet.sd, [np.sqrt(np.diag(t.chart_cov)) for t in trackers]))
+            for other in (pickle.loads(pickle.dumps(fleet)), copy.copy(fleet)):
+                other.tell(np.ones(5), settings)
+                twin = copy.deepcopy(fleet)
+                twin.tell(np.ones(5), settings)
+                self.assertTrue(np.array_equal(other.mean, twin.mean))
+
+    def test_refused(self):
+        fleet = Fleet("precession", 4, seed=1)
+        before = fleet._save()
+        for bad in (lambda: fleet.tell(np.ones(3), (1.0, 0.3)), lambda: fleet.tell(np.ones(4), np.ones(3)), lambda: fleet.tell([1, 1, 1, np.inf], (1.0, 0.3)),
+                    lambda: fleet.tell(np.ones(4), (1.0, 0.3), elapsed=-1), lambda: Fleet("precession", 0), lambda: Fleet("range", 3)):  # fmt: skip
+            with self.assertRaises((Refused, ValueError)):
+                bad()
+        self.assertEqual(fleet._save(), before)
+        self.assertEqual(fleet.tell(np.ones(4), (1.0, 0.3)), 0)
+
+    def test_threads_engine(self):
+        fleets = [Fleet("precession", 2000, seed=1, engine=e) for e in ("serial", "simd", "threads:2")]
+        for fleet in fleets:
+            fleet.tell(np.ones(2000), fleet.ask())
+        self.assertEqual(len({f.mean.tobytes() for f in fleets}), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+"""The classifier: scikit-learn's own checks, and what they do not look at."""
+
+import copy
+import pickle
+import unittest
+import warnings
+
+import numpy as np
+
+try:
+    import sklearn
+except ImportError:
+    sklearn = None
+
+
+@unittest.skipUnless(sklearn, "scikit-learn")
+class FewQuestions(unittest.TestCase):
+    def setUp(self):
+        from sklearn.datasets import load_breast_cancer
+
+        from rejfilt.sklearn import FewQuestionsClassifier
+
+        self.Classifier = FewQuestionsClassifier
+        self.X, self.y = load_breast_cancer(return_X_y=True)
+
+    def test_check_estimator(self):
+        from sklearn.utils.estimator_checks import check_estimator
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = check_estimator(self.Classifier(), on_fail=None)
+        self.assertEqual([(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"], [])
+        self.assertGreater(sum(r["status"] == "passed" for r in results), 45)
+
+    def test_budget_error_cost(self):
+        train, test = slice(0, None, 2), slice(1, None, 2)
+        fitted = self.Classifier(random_state=1).fit(self.X[train], self.y[train])
+        self.assertGreater(fitted.score(self.X[test], self.y[test]), 0.93)
+        few = self.Classifier(budget=4, random_state=1).fit(self.X[train], self.y[train])
+        self.assertEqual(max(map(len, few.questions(self.X[test]))), 4)
+        sloppy = self.Classifier(error=0.2, random_state=1).fit(self.X[train], self.y[train])
+        self.assertLess(np.mean([len(q) for q in sloppy.questions(self.X[test])]), np.mean([len(q) for q in fitted.questions(self.X[test])]))
+        first = int(np.argmax(fitted.asked_))
+        cost = np.ones(30)
+        cost[first] = 1000
+        dear = self.Classifier(cost=cost, budget=5, random_state=1).fit(self.X[train], self.y[train])
+        self.assertLess(dear.asked_[first], 0.1)
+        np.testing.assert_allclose(fitted.predict_proba(self.X[test]).sum(axis=1), 1)
+        for bad in ({"budget": 0}, {"error": 0.7}, {"cost": np.zeros(30)}, {"cost": np.ones(3)}):
+            with self.assertRaises(ValueError):
+                self.Classifier(**bad).fit(self.X, self.y)
+
+    def test_live(self):
+        """Asked one by one, an object gets the class it gets as a whole, and the same first questions; later ones may change places, since
+        what is known is learnt from in another order."""
+        fitted = self.Classifier(random_state=1).fit(self.X[::2], self.y[::2])
+        for row in self.X[1:60:6]:
+            answers, order = {}, []
+            while (feature := fitted.next_feature(answers)) is not None:
+                answers[feature] = row[feature]
+                order.append(feature)
+            self.assertEqual(order[:10], fitted.questions(row[None])[0].tolist()[:10])
+            partial = np.full(30, np.nan)
+            partial[order] = row[order]
+            self.assertEqual(fitted.predict(partial[None])[0], fitted.predict(row[None])[0])
+
+    def test_missing(self):
+        X = self.X.copy()
+        X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+        fitted = self.Classifier(random_state=1).fit(X[::2], self.y[::2])
+        self.assertGreater(fitted.score(X[1::2], self.y[1::2]), 0.9)
+        for row, asked in zip(X[1:40:2], fitted.questions(X[1:40:2])):
+            self.assertFalse(np.isnan(row[asked]).any())
+        np.testing.assert_allclose(fitted.predict_proba(np.full((1, 30), np.nan))[0], np.bincount(self.y[::2]) / len(self.y[::2]), atol=1e-6)
+
+    def test_copies(self):
+        fitted = self.Classifier(random_state=1).fit(self.X[::2], self.y[::2].astype(str))
+        for other in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
+            np.testing.assert_array_equal(other.predict_proba(self.X), fitted.predict_proba(self.X))
+        self.assertEqual(set(fitted.predict(self.X)), {"0", "1"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,414 @@
+"""Trackers: the command's bits, state files, copies, refusals, exceptions."""
+
+import copy
+import json
+import pathlib
+import pickle
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+from support import COMMAND, LONG, ROOT, as_csv, command, command_rows, environment, in_numpy, needs_command, records, same_rows
+
+import rejfilt
+from rejfilt import Jump, Normal, Outage, Refused, Tracker
+
+BELIEFS = ("gaussian", "mixture", "particles:200", "grid", "auto")
+
+
+def state(tracker):
+    return tracker._save(b"")
+
+
+def feed(tracker, count, seed=1):
+    """Questions, and answers of a truth in the middle of the prior."""
+    truth = [(p.low + p.high) / 2 for p in tracker.model.parameters]
+    for k in range(count):
+        tracker.tell(tracker.model.draw(truth, tracker.ask(), seed=seed * 1000 + k))
+    return tracker
+
+
+@needs_command
+class CommandsBits(unittest.TestCase):
+    def test_records_of_every_model(self):
+        for number, model in enumerate(rejfilt.models()):
+            table = records(model, 40, seed=3)
+            kinds = (
+                ({}, []),
+                ({"batch": 3, "sampler": "reject", "attempts": 200, "seed": 2**63 + 5}, ["--batch=3", "--sampler=reject", "--attempts=200", f"--seed={2**63 + 5}"]),
+                ({"belief": "mixture", "on_lost": "restart", "kappa": "auto"}, ["--belief=mixture", "--on-lost=restart", "--kappa=auto"]),
+                ({"precision": "float", "belief": "gaussian", "sampler": "lattice", "engine": "serial"}, ["--precision=float", "--belief=gaussian", "--sampler=lattice"]),
+            )
+            for options, arguments in kinds if LONG else kinds[number % 4 :][:1]:
+                with self.subTest(model=model, options=options):
+                    run = rejfilt.replay(model, table, **({"seed": 1} | options))
+                    same_rows(self, run, command_rows("track", f"--model={model}", *arguments, given=as_csv(table)))
+
+    def test_missing_outcomes_times_priors(self):
+        table = records("ramsey", 30, seed=4)
+        table["outcome"][7] = table["outcome"][20] = np.nan
+        table["time"] = np.cumsum(np.linspace(0.5, 2, 30))
+        options = {"prior": {"w": Normal(0.4, 0.2)}, "drift": {"w": 0.01}, "range": {"t": (0, 50)}, "seed": 9}
+        run = rejfilt.replay("ramsey", table, **options)
+        given = ["--prior=w=0.4+-0.2", "--drift=w=0.01", "--range=t=0:50", "--seed=9", "--model=ramsey"]
+        same_rows(self, run, command_rows("track", *given, given=as_csv(table)))
+
+    def test_too_coarse(self):
+        t = np.arange(1.0, 101)
+        table = {"t": t, "x_": np.zeros(100), "outcome": np.random.default_rng(1).random(100) < np.cos(0.7 * t / 2) ** 2}
+        run = rejfilt.replay("precession", table, drift=0, belief="gaussian", seed=1)
+        self.assertIn("coarse", run["health"])
+        self.assertEqual(run.tracker.health, run["health"][-1])
+        same_rows(self, run, command_rows("track", "--drift=0", "--belief=gaussian", given=as_csv(table)))
+
+    def test_simulation(self):
+        for model, options, arguments in (
+            ("precession", {}, []),
+            ("phase", {"jump": (1.0, 30)}, ["--jump=1@30"]),
+            ("precession", {"jump": [((0.2, 2.0), 20), Jump(0.5, every=15, parameter="x")]}, ["--jump=.2:2@20", "--jump=x=.5@~15"]),
+            ("precession", {"outage": Outage(0, 10, 30)}, ["--outage=0@10+30"]),
+            ("precession", {"outage": [(1, 5, 30, 0.1), ("coin", 36, 5), ("missing", 42, 3)]}, ["--outage=1~0.1@5+30", "--outage=coin@36+5", "--outage=missing@42+3"]),
+            ("ramsey", {"truth": {"w": 0.4, "g": Normal(0.02, 0.001)}}, ["--truth=w=.4", "--truth=g=.02+-.001"]),
+            ("precession", {"truth": (1.0, 1.2), "true_drift": 0.08}, ["--truth=1:1.2", "--true-drift=.08"]),
+            ("ramsey", {"true_drift": {"w": 0.02}, "flips": 0.05}, ["--true-drift=w=.02", "--flips=.05"]),
+            ("precession", {"contrast": 0.8, "true_t2": 300.0, "drift": "learn"}, ["--contrast=.8", "--true-t2=300", "--drift=learn"]),
+            ("linear", {"outage": (2.5, 20, 10), "jump": (1.0, 40)}, ["--outage=2.5@20+10", "--jump=1@40"]),
+            ("rabi", {"belief": "mixture", "design": "risk", "batch": 4}, ["--belief=mixture", "--design=risk", "--batch=4"]),
+            ("precession", {"strict": True}, ["--strict"]),
+        ):
+            with self.subTest(model=model, options=options):
+                run = rejfilt.simulate(model, steps=60, seed=5, **options)
+                same_rows(self, run, command_rows("track", "--simulate", "--steps=60", "--seed=5", f"--model={model}", *arguments))
+
+    def test_c_source(self):
+        source = ROOT / "examples/template.c"
+        with tempfile.TemporaryDirectory() as folder, environment(REJFILT_CACHE=folder):
+            model = rejfilt.model(source)
+            table = records(model, 20, seed=6)
+            same_rows(self, rejfilt.replay(model, table, seed=1), command_rows("track", f"--model={source}", given=as_csv(table)))
+            same_rows(self, rejfilt.replay(rejfilt.model(source.read_text()), table, seed=1), command_rows("track", f"--model={source}", given=as_csv(table)))
+            with self.assertRaisesRegex(Refused, "does not compile"):
+                rejfilt.model("#include <rejfilt/model.h>\nnonsense\n")
+
+    def test_there_and_back(self):
+        """Command to Python to command: the state file is that of the command alone."""
+        table = records("precession", 60, seed=7)
+        with tempfile.TemporaryDirectory() as folder:
+            for belief in BELIEFS:
+                parts = [{k: v[a:b] for k, v in table.items()} for a, b in ((0, 20), (20, 40), (40, 60))]
+                there, alone = pathlib.Path(folder, f"{belief}.state"), pathlib.Path(folder, f"{belief}-alone.state")
+                given = ["--seed=3", f"--belief={belief}"]
+                command("track", *given, f"--state={there}", given=as_csv(parts[0]))
+                tracker = Tracker("precession", seed=3, belief=belief, design=None).load(there)
+                rejfilt.replay(tracker, parts[1])
+                tracker.save(there)
+                command("track", *given, f"--state={there}", given=as_csv(parts[2]))
+                command("track", *given, f"--state={alone}", given=as_csv(table))
+                self.assertEqual(there.read_bytes(), alone.read_bytes(), belief)
+                python = Tracker("precession", seed=3, belief=belief, design=None)
+                rejfilt.replay(python, table)
+                python.save(there)
+                self.assertEqual(there.read_bytes(), alone.read_bytes(), belief)
+            source = ROOT / "examples/template.c"
+            table = records(rejfilt.model(source), 10, seed=1)
+            command("track", f"--model={source}", f"--state={there}", f"--seed=1", code=2)  # of another run
+            there.unlink()
+            command("track", f"--model={source}", f"--state={there}", given=as_csv(table))
+            tracker = Tracker(source, seed=1, design=None).load(there)
+            self.assertEqual(tracker.records, 10)
+
+    def test_asked(self):
+        """Questions, and the state after answers, are the command's."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "run.state")
+            process = subprocess.Popen([COMMAND, "track", "--ask", f"--state={path}", "--seed=4"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            tracker = Tracker("precession", seed=4)
+            for k in range(30):
+                question = json.loads(process.stdout.readline())
+                mine = tracker.ask()
+                self.assertEqual([question["t"], question["x_"]], list(mine))
+                self.assertEqual(question["anchor"], tracker.anchors[0])
+                process.stdin.write(f'{{"outcome": {k % 2}}}\n')
+                process.stdin.flush()
+                tracker.tell(k % 2)
+                process.stdout.readline()
+            process.stdin.close()
+            process.stdout.read()
+            process.wait()
+            process.stdout.close()
+            tracker.save(pathlib.Path(folder, "mine.state"))
+            self.assertEqual(path.read_bytes(), pathlib.Path(folder, "mine.state").read_bytes())
+
+
+class Copies(unittest.TestCase):
+    def test_pickle_and_copy_go_on(self):
+        for belief in BELIEFS:
+            for model in ("precession", in_numpy):
+                tracker = feed(Tracker(model, seed=2, belief=belief), 12)
+                question = tracker.ask()
+                for other in (pickle.loads(pickle.dumps(tracker)), copy.copy(tracker), copy.deepcopy(tracker), tracker.copy()):
+                    self.assertEqual(state(other), state(tracker))
+                    other.tell(1)
+                    twin = tracker.copy()
+                    twin.tell(1, question)
+                    self.assertEqual(state(other), state(twin))
+                self.assertEqual(tracker.records, 12)
+
+    def test_engines_and_chunks(self):
+        table = records("ramsey", 30, seed=2)
+        states = {state(rejfilt.replay("ramsey", table, seed=1, attempts=4000, sampler="reject", engine=e).tracker) for e in ("serial", "simd", "threads:2", "paranoid")}
+        self.assertEqual(len(states), 1)
+        one = Tracker("ramsey", seed=1, attempts=4000, sampler="reject", design=None)
+        for i in range(30):
+            one.tell(table["outcome"][i], {k: table[k][i] for k in ("t", "w_")})
+        self.assertEqual({state(one)}, states)
+
+    def test_seeds(self):
+        def start(seed):
+            return Tracker("precession", seed=seed, design="pgh").ask()
+
+        self.assertEqual(start(3), start(np.int64(3)))
+        self.assertEqual(start(np.random.SeedSequence(3)), start(np.random.SeedSequence(3)))
+        self.assertEqual(start(np.random.default_rng(3)), start(np.random.default_rng(3)))
+        self.assertEqual(start(np.random.PCG64(3)), start(np.random.PCG64(3)))
+        generator = np.random.default_rng(3)
+        self.assertNotEqual(start(generator), start(generator))
+        self.assertNotEqual(start(None), start(None))
+        for bad in (-1, 2**64):
+            with self.assertRaises(Refused):
+                start(bad)
+        with self.assertRaises((TypeError, AttributeError)):
+            start("seven")
+
+    def test_state_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "a.state")
+            tracker = feed(Tracker("precession", seed=2), 5)
+            tracker.save(path)
+            again = Tracker("precession", seed=2).load(path)
+            self.assertEqual(state(again), state(tracker))
+            self.assertEqual([p.name for p in pathlib.Path(folder).iterdir()], ["a.state"])
+            whole = path.read_bytes()
+            for bytes_, says in (
+                (b"", "not a rejfilt"), (whole[:10], "truncated"), (whole[:-1], "truncated or damaged"), (b"x" + whole[1:], "not a rejfilt"),
+                (whole[:40] + b"\xff" + whole[41:], "checksum"), (whole[:8] + b"\x01" + whole[9:], "another version"),
+            ):  # fmt: skip
+                path.write_bytes(bytes_)
+                with self.assertRaisesRegex(Refused, says):
+                    Tracker("precession", seed=2).load(path)
+            path.write_bytes(whole)
+            before = state(again)
+            for other in ({"seed": 3}, {"drift": 0.1}, {"attempts": 7}, {"prior": (0, 1)}, {"belief": "grid"}, {"design": "pgh"}, {"batch": 2}):
+                with self.assertRaisesRegex(Refused, "other options"):
+                    Tracker("precession", **({"seed": 2} | other)).load(path)
+            self.assertEqual(state(again), before)
+            with self.assertRaises(FileNotFoundError):
+                again.load(path.with_name("none"))
+
+
+class Refusals(unittest.TestCase):
+    def test_nothing_changes(self):
+        tracker = feed(Tracker("precession", seed=1), 5)
+        before, question = state(tracker), tracker.ask()
+        for bad in (
+            lambda: tracker.tell(np.inf), lambda: tracker.tell(1, (1.0,)), lambda: tracker.tell(1, (1.0, np.inf)), lambda: tracker.tell("a"),
+            lambda: tracker.tell(1, {"t": 1, "no": 2}), lambda: tracker.tell([]), lambda: tracker.tell([1, 2, 3], [(1, 2)] * 2),
+            lambda: tracker.tell(1, question, 3), lambda: tracker.tell(1, when=3), lambda: tracker.tell(), lambda: tracker.tell([1] * 2000, question),
+            lambda: tracker.tell(1, question, time=np.inf), lambda: tracker.tell(1j), lambda: tracker.ask(0), lambda: tracker.ask(33), lambda: tracker.pass_time(-1),
+        ):  # fmt: skip
+            with self.assertRaises((Refused, TypeError, ValueError)):
+                bad()
+            self.assertEqual(state(tracker), before)
+        tracker.ask()
+        tracker.tell(1)
+        self.assertEqual(tracker.records, 6)
+
+    def test_options(self):
+        for options, says in (
+            ({"belief": "no"}, "belief"), ({"design": "no"}, "design"), ({"engine": "no"}, "engine"), ({"sampler": "no"}, "sampler"), ({"prior": (1, 0)}, "empty range"),
+            ({"prior": {"y": (0, 1)}}, "no parameter 'y'"), ({"prior": Normal(0, -1)}, "not positive"), ({"drift": -1}, "drift"), ({"range": {"s": (0, 1)}}, "no setting"),
+            ({"batch": 0}, "batch"), ({"precision": "half"}, "precision"), ({"kappa": "no"}, "kappa"), ({"on_lost": "no"}, "on_lost"), ({"attempts": -1}, "attempts"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(Refused, says):
+                Tracker("precession", seed=1, **options)
+        with self.assertRaisesRegex(Refused, "there is no model"):
+            Tracker("no")
+        with self.assertRaisesRegex(Refused, "dynamics"):
+            Tracker("range", drift=0.1)
+        with self.assertRaisesRegex(Refused, "design=None"):
+            Tracker("precession", design=None).ask()
+
+
+class Exceptions(unittest.TestCase):
+    """A function that fails at any call: the exception comes through, and nothing has changed."""
+
+    def check(self, model, failing, options, asks):
+        tracker = Tracker(model, seed=1, **options)
+        for k in range(3):
+            tracker.tell(k % 2, tracker.ask() if asks else (2.0, 0.3))
+        for at in [*range(1, 40), *range(40, 4000, 97)] if LONG else [1, 2, 3, 7, 31, 61, 150, 4000]:
+            before = state(tracker)
+            failing[0], failing[1] = at, 0
+            try:
+                if asks:
+                    tracker.ask()
+                tracker.tell(1, None if asks else (2.0, 0.3))
+                if failing[1] < at:
+                    return at  # all calls went well
+            except ZeroDivisionError:
+                self.assertEqual(state(tracker), before, at)
+            finally:
+                failing[0] = 0
+        return None
+
+    def test_everywhere(self):
+        failing = [0, 0]
+
+        def may_fail():
+            failing[1] += 1
+            if failing[0] and failing[1] == failing[0]:
+                1 / 0
+
+        @rejfilt.model(parameters={"x": (0, 1.57)}, settings={"t": rejfilt.Time(of="x"), "x_": rejfilt.Guess("x")}, fringe=6.28)
+        def fringe(x, setting, outcome):
+            may_fail()
+            p = np.cos((x[0] - setting.x_) * (setting.t / 2)) ** 2
+            return p if outcome else 1 - p
+
+        def bound(setting, outcome):
+            may_fail()
+            return 1.0
+
+        @rejfilt.model(parameters={"x": (0, 1.57)}, settings={"t": rejfilt.Time(of="x"), "x_": rejfilt.Guess("x")}, bound=bound)
+        def bounded(x, setting, outcome):
+            p = np.cos((x[0] - setting.x_) * (setting.t / 2)) ** 2
+            return p if outcome else 1 - p
+
+        def draw(x, setting, normal):
+            may_fail()
+            return x[0] + 0.1 * normal
+
+        @rejfilt.model(parameters={"x": (0, 1)}, outcomes=0, bound=4.0, simulate=draw, settings={"t": 1.0, "u": 1.0})
+        def real(x, setting, outcome):
+            return 4 * np.exp(-50 * (x[0] - outcome) ** 2)
+
+        for model in (fringe, bounded, real):
+            for belief in BELIEFS:
+                for asks, design in ((False, None), (True, "auto"), (True, "risk")):
+                    with self.subTest(model=model.name, belief=belief, design=design):
+                        self.assertIsNotNone(self.check(model, failing, {"belief": belief, "design": design}, asks))
+        fleet = rejfilt.Fleet(fringe, 20, seed=1)
+        before = fleet._save()
+        failing[:] = [7, 0]
+        with self.assertRaises(ZeroDivisionError):
+            fleet.tell(np.ones(20), (2.0, 0.3))
+        self.assertEqual(fleet._save(), before)
+        for run in (lambda: rejfilt.simulate(fringe, steps=20, seed=1), lambda: rejfilt.passes(fringe, records("precession", 20, 1)),
+                    lambda: rejfilt.replay(fringe, records("precession", 20, 1)), lambda: rejfilt.compare([fringe, fringe], records("precession", 20, 1), passes=False)):  # fmt: skip
+            failing[:] = [12, 0]
+            with self.assertRaises(ZeroDivisionError):
+                run()
+
+    def test_answers_that_are_none(self):
+        def tell(answer):
+            made = rejfilt.model(parameters={"x": (0, 1)})(lambda x, setting, outcome: answer(x))
+            tracker = Tracker(made, seed=1)
+            before = state(tracker)
+            try:
+                return tracker.tell(1)
+            except BaseException:
+                self.assertEqual(state(tracker), before)
+                raise
+
+        tell(lambda x: 0.5)
+        tell(lambda x: x)
+        tell(lambda x: x[0].astype(np.float32))
+        tell(lambda x: list(x[0]))
+        tell(lambda x: x[0, ::-1])
+        self.assertTrue(tell(lambda x: np.full(x.shape[1], np.nan)) & rejfilt.Note.BAD)
+        for bad in (lambda x: None, lambda x: "a", lambda x: x[0, :-1], lambda x: np.stack([x[0]] * 2)):
+            with self.assertRaises((ValueError, TypeError)):
+                tell(bad)
+
+    def test_what_functions_keep(self):
+        kept = []
+
+        @rejfilt.model(parameters={"x": (0, 1)})
+        def keeps(x, setting, outcome):
+            kept.append(x)
+            return x[0]
+
+        tracker = Tracker(keeps, seed=1)
+        for _ in range(10):
+            tracker.tell(1)
+        self.assertGreater(len({x.tobytes() for x in kept}), 9)  # none was written to afterwards
+
+    def test_in_use(self):
+        holder = []
+
+        @rejfilt.model(parameters={"x": (0, 1)})
+        def meddles(x, setting, outcome):
+            holder[0].tell(1)
+
+        holder.append(Tracker(meddles, seed=1))
+        with self.assertRaisesRegex(Refused, "in use"):
+            holder[0].tell(1)
+
+
+class Shown(unittest.TestCase):
+    def test_natural_units(self):
+        tracker = feed(Tracker("ramsey", seed=1, drift=0), 200)
+        draws = tracker.sample(20000)
+        self.assertEqual(draws.shape, (20000, 2))
+        for i, name in enumerate(("w", "g")):
+            low, high = getattr(tracker.interval(0.9), name)
+            self.assertAlmostEqual(np.mean((draws[:, i] > low) & (draws[:, i] < high)), 0.9, delta=0.015)  # 7 standard errors
+            chart, slope = (draws[:, i], 1) if name == "w" else (np.log(draws[:, i]), tracker.mean.g)  # real, and positive
+            self.assertAlmostEqual(np.sqrt(tracker.chart_cov[i, i]) / chart.std(), 1, delta=0.05)
+            self.assertAlmostEqual(getattr(tracker.sd, name), slope * np.sqrt(tracker.chart_cov[i, i]))
+        self.assertAlmostEqual(tracker.cov[0, 0], tracker.sd.w**2)
+        self.assertTrue(np.allclose(tracker.cov, tracker.cov.T))
+        self.assertEqual(tracker.interval().w, (tracker.report()["w.low"], tracker.report()["w.high"]))
+        self.assertEqual(tracker.health, tracker.report()["health"])
+        self.assertGreater(tracker.loss, 0)
+        self.assertLess(tracker.evidence.log, 0)
+        self.assertIsInstance(tracker.tell(1, tracker.ask()), rejfilt.Note)
+
+    def test_what_the_belief_is(self):
+        """A mixture, unless a wish needs one Gaussian; intervals and draws are of what it is."""
+        for options, name in (
+            ({}, "mixture"), ({"belief": "gaussian"}, "gaussian"), ({"attempts": 50}, "gaussian"), ({"sampler": "reject"}, "gaussian"),
+            ({"strict": True}, "gaussian"), ({"precision": "float"}, "gaussian"), ({"belief": "particles:300"}, "particles"), ({"belief": "grid"}, "grid"),
+            ({"belief": "auto"}, "gaussian"),
+        ):  # fmt: skip
+            self.assertEqual(Tracker("precession", seed=1, **options).belief, name, options)
+        tracker = Tracker("precession", seed=1, design=None, drift=0)
+        for outcome in (1, 1, 1, 1):
+            tracker.tell(outcome, (20.0, 0.5))  # five fringes within the prior
+        draws = tracker.sample(20000)[:, 0]
+        near, between = (np.mean(abs(draws - 0.5 - shift * np.pi / 10) < 0.04) for shift in (0, 0.5))
+        self.assertGreater(near, 4 * between)
+        low, high = tracker.interval(0.5).x
+        self.assertAlmostEqual(np.mean((draws > low) & (draws < high)), 0.5, delta=0.025)  # 7 standard errors
+
+    def test_drift_is_learnt(self):
+        run = rejfilt.simulate("precession", steps=200, seed=1, drift="learn", true_drift=0.08)
+        self.assertFalse(np.array_equal(run["x.sd"], rejfilt.simulate("precession", steps=200, seed=1, true_drift=0.08)["x.sd"]))
+        self.assertEqual(state(feed(Tracker("precession", seed=1, drift="learn"), 5)), state(feed(Tracker("precession", seed=1, drift="learn"), 5)))
+
+    def test_time_and_restart(self):
+        tracker = Tracker("precession", seed=1, drift=0.1)
+        feed(tracker, 5)
+        sd = tracker.sd.x
+        tracker.pass_time(10)
+        self.assertAlmostEqual(tracker.sd.x, np.hypot(sd, 0.1 * 10**0.5))
+        tracker.restart()
+        self.assertAlmostEqual(tracker.sd.x, Tracker("precession").sd.x)
+        tracker.tell(None)
+        self.assertEqual(tracker.records, 6)
+        self.assertEqual(tracker.tell(np.float32(1), np.array([1.0, 0.2]), time=np.float64(3)), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

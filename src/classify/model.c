@@ -1,0 +1,143 @@
+#include "model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "machine.h"
+
+static int is_above_zero(const double *x, uint32_t count)
+{
+    for (uint32_t i = 0; x && i < count; i++)
+        if (!(x[i] > 0 && x[i] < INFINITY))
+            return 0;
+    return 1;
+}
+
+int rfc_rules_check(const rfc_training *t, const rfc_rules *r, char *error, size_t size)
+{
+    int fine = r->stop >= 0 && r->stop <= 0.5 && r->budget > 0 && r->max_cost >= 0 && r->floor >= 0 &&
+               r->floor <= 100 && r->least_sample >= 1 && r->least_sample <= 1e6 && r->most_sample >= 1 &&
+               r->most_sample <= 1e6 && r->sharpest >= 1 && r->sharpest <= 8 && r->particles >= 2 &&
+               r->particles <= 60000 && r->restarts >= 1 && r->restarts <= 1000 &&
+               is_above_zero(r->prior, t->classes) && is_above_zero(r->weight, t->classes);
+    for (uint32_t j = 0; j < t->features && fine; j++)
+        fine = (!r->cost || (r->cost[j] >= 0 && r->cost[j] < INFINITY)) && (!r->group || r->group[j] <= t->features);
+    return fine ? 0 : rf_fail(error, size, "the rules are out of range");
+}
+
+/* A copy of `count` elements; null stays null. Sets *failed without memory. */
+static void *copy(const void *from, size_t count, size_t each, int *failed)
+{
+    void *to = from ? malloc(count * each + 1) : NULL;
+    if (to)
+        memcpy(to, from, count * each);
+    *failed |= from && !to;
+    return to;
+}
+
+void rfc_model_free(rfc_model *m)
+{
+    if (m->is_loaded) { /* what is not its own */
+        m->laid.columns = m->laid.sketches = NULL;
+        free(m->laid.class_begin);
+    }
+    rfc_training_unlay(&m->laid);
+    rfc_names_free(&m->classes);
+    rfc_names_free(&m->names);
+    rfc_coding_free(m->coding);
+    rfc_tree_free(&m->tree);
+    rfc_pilot_free(&m->pilot);
+    free(m->mask);
+    free(m->cost);
+    free(m->group);
+    free(m->prior);
+    free(m->weight);
+}
+
+/* Lays the training set out for the weighted filter, without features that tell nothing, which are taken out of its
+   rules. */
+static int lay_out(const rfc_training *t, rfc_model *m, char *error, size_t size)
+{
+    const uint64_t rows = (uint64_t)t->count * t->features; /* as they are, in columns, and half as much of sketches */
+    if (rf_memory_check("a training set laid out for queries", rows * 5 / 2, error, size) < 0)
+        return -1;
+    if (rfc_weighted_relevant(t, &m->rules, m->mask) < 0)
+        return rf_fail(error, size, "out of memory for %u features", t->features);
+    m->rules.mask = m->mask;
+    if (rfc_training_lay(t, 0, m->mask, &m->laid) < 0 || rfc_tree_make(&m->laid, &m->rules, &m->tree) < 0)
+        return rf_fail(error, size, "out of memory for %u training vectors", t->count);
+    return 0;
+}
+
+int rfc_model_make(const rfc_training *t, const rfc_rules *rules, rfc_model *m, char *error, size_t size)
+{
+    int failed = 0, status = 0;
+    if (rfc_rules_check(t, rules, error, size) < 0)
+        return -1;
+    *m = (rfc_model){.laid = *t, .rules = *rules};
+    m->rules.cost = m->cost = copy(rules->cost, t->features, sizeof *m->cost, &failed);
+    m->rules.group = m->group = copy(rules->group, t->features, sizeof *m->group, &failed);
+    m->rules.prior = m->prior = copy(rules->prior, t->classes, sizeof *m->prior, &failed);
+    m->rules.weight = m->weight = copy(rules->weight, t->classes, sizeof *m->weight, &failed);
+    m->mask = malloc(t->features);
+    if (failed || !m->mask)
+        status = rf_fail(error, size, "out of memory for %u features", t->features);
+    else if (rules->method == RFC_WEIGHTED)
+        status = lay_out(t, m, error, size);
+    if (status < 0)
+        rfc_model_free(m);
+    return status;
+}
+
+rfc_model *rfc_model_fit(const rfc_training *t, const rfc_rules *rules, unsigned threads, rfc_progress *progress,
+                         void *context, char *error, size_t size)
+{
+    rfc_model *m = malloc(sizeof *m);
+    if (!m) {
+        rf_fail(error, size, "out of memory for a model");
+        return NULL;
+    }
+    if (rfc_model_make(t, rules, m, error, size) == 0) {
+        if (rules->method != RFC_WEIGHTED || rfc_pilot_run(m, threads, progress, context, error, size) == 0)
+            return m;
+        rfc_model_free(m);
+    }
+    free(m);
+    return NULL;
+}
+
+void rfc_model_close(rfc_model *m)
+{
+    if (m)
+        rfc_model_free(m);
+    free(m);
+}
+
+const rfc_rules *rfc_model_rules(const rfc_model *m) { return &m->rules; }
+uint32_t rfc_model_features(const rfc_model *m) { return m->laid.features; }
+const rfc_names *rfc_model_classes(const rfc_model *m) { return &m->classes; }
+const rfc_names *rfc_model_names(const rfc_model *m) { return &m->names; }
+const rfc_coding *rfc_model_coding(const rfc_model *m) { return m->coding; }
+uint64_t rfc_model_checksum(const rfc_model *m) { return m->checksum; }
+
+int rfc_model_describe(rfc_model *m, const rfc_names *classes, const rfc_names *features, rfc_coding *coding)
+{
+    char number[16];
+    int failed = 0;
+    rfc_names_free(&m->classes);
+    rfc_names_free(&m->names);
+    for (uint32_t c = 0; c < classes->count; c++)
+        failed |= rfc_names_add(&m->classes, classes->text[c]) < 0;
+    for (uint32_t j = 0; j < m->laid.features; j++) {
+        snprintf(number, sizeof number, "%u", j);
+        failed |= rfc_names_add(&m->names, j < features->count ? features->text[j] : number) < 0;
+    }
+    if (failed)
+        return -1;
+    rfc_coding_free(m->coding);
+    m->coding = coding;
+    return 0;
+}

@@ -1,0 +1,346 @@
+/* A model as bytes, little-endian:
+     64   "RFMODEL\n", version, byte order (0x01020304), length of all, checksum of all after these 64 bytes
+     ...  parts, in the order of walk(), each its length (8 bytes) and, at the next multiple of 64, its contents */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coding.h"
+#include "engine.h"
+#include "model.h"
+
+enum { VERSION = 1, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
+
+typedef struct head {
+    char magic[8];
+    uint32_t version, order;
+    uint64_t length, checksum;
+    uint8_t rest[32];
+} head;
+
+_Static_assert(sizeof(head) == HEAD && offsetof(head, checksum) == RFC_MODEL_SUM, "the head of a model");
+
+/* Numbers that are alone. */
+typedef struct scalars {
+    uint32_t count, features, classes, laid, segments, is_ranked, gain, budget, pilot, nodes, objects, steps;
+    uint32_t used, cuts;
+    float offset, factor;
+    uint64_t stride, seed;
+    double largest_deviation, stop, max_cost, floor, least_sample, most_sample, sharpest, calibration[3];
+} scalars;
+
+static const char magic[8] = {'R', 'F', 'M', 'O', 'D', 'E', 'L', '\n'};
+
+/* Four sums side by side, so that it is as fast as memory. */
+uint64_t rfc_model_sum(const uint8_t *bytes, size_t count)
+{
+    uint64_t sum[4] = {1, 2, 3, 4}, word;
+    size_t i = 0;
+    for (; i + 32 <= count; i += 32)
+        for (int k = 0; k < 4; k++) {
+            memcpy(&word, bytes + i + 8 * (size_t)k, sizeof word);
+            sum[k] = (sum[k] ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+            sum[k] ^= sum[k] >> 32;
+        }
+    for (; i < count; i++)
+        sum[0] = (sum[0] ^ bytes[i]) * UINT64_C(0x100000001B3);
+    for (int k = 1; k < 4; k++)
+        sum[0] = (sum[0] ^ sum[k]) * UINT64_C(0x9E3779B97F4A7C15) + (sum[0] >> 29);
+    return sum[0];
+}
+
+/* ---- Writing ---- */
+
+typedef struct writer {
+    uint8_t *to; /* null: only count */
+    size_t at;
+} writer;
+
+static size_t aligned(size_t at) { return (at + ALIGN - 1) / ALIGN * ALIGN; }
+
+static void put(writer *w, const void *from, size_t bytes)
+{
+    const uint64_t length = from ? bytes : 0;
+    if (w->to) {
+        memcpy(w->to + w->at, &length, sizeof length);
+        memset(w->to + w->at + sizeof length, 0, ALIGN - sizeof length);
+        if (length > 0)
+            memcpy(w->to + w->at + ALIGN, from, length);
+        memset(w->to + w->at + ALIGN + length, 0, aligned(length) - length);
+    }
+    w->at += ALIGN + aligned(length);
+}
+
+/* Texts, each with its zero. Returns 0, or -1 without memory. */
+static int put_names(writer *w, const rfc_names *names)
+{
+    size_t length = 0, at = 0;
+    for (uint32_t i = 0; i < names->count; i++)
+        length += strlen(names->text[i]) + 1;
+    char *all = malloc(length + 1);
+    for (uint32_t i = 0; all && i < names->count; i++) {
+        const size_t one = strlen(names->text[i]) + 1;
+        memcpy(all + at, names->text[i], one);
+        at += one;
+    }
+    put(w, all, length);
+    free(all);
+    return all ? 0 : -1;
+}
+
+static scalars scalars_of(const rfc_model *m)
+{
+    const rfc_training *t = &m->laid;
+    const rfc_rules *r = &m->rules;
+    scalars s;
+    memset(&s, 0, sizeof s);
+    s.count = t->count, s.features = t->features, s.classes = t->classes, s.laid = t->laid, s.segments = t->segments;
+    s.is_ranked = t->is_ranked != 0, s.gain = r->gain, s.budget = r->budget, s.pilot = r->pilot,
+    s.nodes = m->tree.count;
+    s.objects = m->pilot.objects, s.steps = m->pilot.steps, s.stride = t->stride, s.seed = r->seed;
+    s.used = m->coding->used, s.cuts = m->coding->cuts, s.offset = m->coding->all.offset;
+    s.factor = m->coding->all.factor, s.largest_deviation = t->largest_deviation, s.stop = r->stop;
+    s.max_cost = r->max_cost, s.floor = r->floor, s.least_sample = r->least_sample, s.most_sample = r->most_sample;
+    s.sharpest = r->sharpest;
+    memcpy(s.calibration, r->calibration, sizeof s.calibration);
+    return s;
+}
+
+static int write_all(const rfc_model *m, writer *w)
+{
+    const rfc_training *t = &m->laid;
+    const scalars s = scalars_of(m);
+    const rfc_coding *c = m->coding;
+    int status = 0;
+    put(w, &s, sizeof s);
+    put(w, t->segment, t->segments * sizeof t->segment[0]);
+    put(w, t->class_begin, (t->classes + (size_t)1) * sizeof *t->class_begin);
+    put(w, t->feature, t->laid * sizeof *t->feature);
+    put(w, t->low, t->laid);
+    put(w, t->step, t->laid * sizeof *t->step);
+    put(w, t->columns, t->stride * t->laid);
+    put(w, t->sketches, t->sketch * t->count);
+    put(w, t->is_category, t->features);
+    put(w, m->mask, t->features);
+    put(w, m->cost, t->features * sizeof *m->cost);
+    put(w, m->group, t->features * sizeof *m->group);
+    put(w, m->prior, t->classes * sizeof *m->prior);
+    put(w, m->weight, t->classes * sizeof *m->weight);
+    put(w, m->tree.node, m->tree.count * sizeof *m->tree.node);
+    put(w, m->pilot.step, (size_t)m->pilot.objects * m->pilot.steps * sizeof *m->pilot.step);
+    put(w, m->pilot.questions, m->pilot.objects * sizeof *m->pilot.questions);
+    put(w, m->pilot.loss, m->pilot.objects * sizeof *m->pilot.loss);
+    put(w, c->fill, t->features);
+    put(w, c->quantile, (size_t)t->features * c->cuts * sizeof *c->quantile);
+    status |= put_names(w, &m->classes);
+    status |= put_names(w, &m->names);
+    for (uint32_t j = 0; j < t->features && c->categories; j++)
+        status |= put_names(w, &c->categories[j]);
+    return status;
+}
+
+size_t rfc_model_save(const rfc_model *m, void *bytes, size_t room)
+{
+    writer counted = {NULL, HEAD}, w = {bytes, HEAD};
+    if (!m->coding || m->rules.method != RFC_WEIGHTED || write_all(m, &counted) < 0)
+        return 0;
+    if (room < counted.at || !bytes)
+        return counted.at;
+    if (write_all(m, &w) < 0)
+        return 0;
+    head h = {.version = VERSION, .order = ORDER, .length = w.at};
+    memcpy(h.magic, magic, sizeof magic);
+    h.checksum = rfc_model_sum((const uint8_t *)bytes + HEAD, w.at - HEAD);
+    memcpy(bytes, &h, sizeof h);
+    return w.at;
+}
+
+/* ---- Reading ---- */
+
+typedef struct reader {
+    const uint8_t *from;
+    size_t at, end;
+    int failed; /* a part is not as long as it must be, or there is no memory */
+} reader;
+
+/* The next part, which has `bytes` bytes, or none where it `may_lack`: then it is null. */
+static const void *get(reader *r, size_t bytes, int may_lack)
+{
+    uint64_t length = 0;
+    if (r->failed || r->end - r->at < ALIGN) {
+        r->failed = 1;
+        return NULL;
+    }
+    memcpy(&length, r->from + r->at, sizeof length);
+    const size_t left = r->end - r->at - ALIGN;
+    r->failed = (length != bytes && !(may_lack && length == 0)) || length > left || aligned(length) > left;
+    if (r->failed)
+        return NULL;
+    const void *part = length > 0 ? r->from + r->at + ALIGN : NULL;
+    r->at += ALIGN + aligned(length);
+    return part;
+}
+
+/* A copy of it. */
+static void *get_copy(reader *r, size_t bytes, int may_lack)
+{
+    const void *part = get(r, bytes, may_lack);
+    void *to = part ? malloc(bytes) : NULL;
+    if (to)
+        memcpy(to, part, bytes);
+    r->failed |= part && !to;
+    return to;
+}
+
+static void get_names(reader *r, rfc_names *names)
+{
+    uint64_t length = 0;
+    if (!r->failed && r->end - r->at >= ALIGN)
+        memcpy(&length, r->from + r->at, sizeof length);
+    const char *all = get(r, length, 1);
+    if (all && all[length - 1] != '\0')
+        r->failed = 1;
+    for (size_t at = 0; all && !r->failed && at < length; at += strlen(all + at) + 1)
+        r->failed |= rfc_names_add(names, all + at) < 0;
+}
+
+/* Are the numbers within what the arrays allow? */
+static int is_sound(const rfc_model *m)
+{
+    const rfc_training *t = &m->laid;
+    uint32_t next = 0;
+    int fine = 1;
+    for (uint32_t s = 0; s < t->segments; s++) {
+        fine &=
+            t->segment[s].begin == next && t->segment[s].count <= t->count - next && t->segment[s].class < t->classes;
+        next = fine ? next + t->segment[s].count : 0;
+    }
+    fine &= next == t->count;
+    for (uint32_t k = 0; k < t->laid; k++)
+        fine &= t->feature[k] < t->features && (k == 0 || t->feature[k] > t->feature[k - 1]);
+    for (uint32_t n = 0; n < m->tree.count && fine; n++) {
+        const rfc_node *node = &m->tree.node[n];
+        fine &= node->next.feature < t->features && t->place[node->next.feature] < t->laid && node->next.shift < 16 &&
+                node->next.most <= RFC_ONCE_MAX;
+        for (int b = 0; b < RFC_BRANCHES; b++)
+            fine &= node->child[b] == 0 || (node->child[b] > n && node->child[b] < m->tree.count);
+    }
+    for (uint32_t i = 0; i < m->pilot.objects; i++)
+        fine &= m->pilot.questions[i] < m->pilot.steps;
+    for (uint32_t j = 0; m->group && j < t->features; j++)
+        fine &= m->group[j] <= t->features;
+    return fine && m->classes.count == t->classes && m->names.count == t->features;
+}
+
+static void read_all(reader *r, const scalars *s, rfc_model *m)
+{
+    rfc_training *t = &m->laid;
+    rfc_coding *c = m->coding;
+    const void *segments = get(r, s->segments * sizeof t->segment[0], 0);
+    if (segments)
+        memcpy(t->segment, segments, s->segments * sizeof t->segment[0]);
+    t->class_begin = get_copy(r, (s->classes + (size_t)1) * sizeof *t->class_begin, 0);
+    t->feature = get_copy(r, s->laid * sizeof *t->feature, 0);
+    t->low = get_copy(r, s->laid, 0);
+    t->step = get_copy(r, s->laid * sizeof *t->step, 0);
+    t->columns = (uint8_t *)(uintptr_t)get(r, s->stride * s->laid, 0);
+    t->sketches = (uint8_t *)(uintptr_t)get(r, t->sketch * s->count, 0);
+    t->is_category = get(r, s->features, 1);
+    m->rules.mask = m->mask = get_copy(r, s->features, 0);
+    m->rules.cost = m->cost = get_copy(r, s->features * sizeof *m->cost, 1);
+    m->rules.group = m->group = get_copy(r, s->features * sizeof *m->group, 1);
+    m->rules.prior = m->prior = get_copy(r, s->classes * sizeof *m->prior, 1);
+    m->rules.weight = m->weight = get_copy(r, s->classes * sizeof *m->weight, 1);
+    m->tree.node = get_copy(r, s->nodes * sizeof *m->tree.node, 1);
+    m->pilot.step = get_copy(r, (size_t)s->objects * s->steps * sizeof *m->pilot.step, 1);
+    m->pilot.questions = get_copy(r, s->objects * sizeof *m->pilot.questions, 1);
+    m->pilot.loss = get_copy(r, s->objects * sizeof *m->pilot.loss, 1);
+    c->fill = get_copy(r, s->features, 0);
+    c->quantile = get_copy(r, (size_t)s->features * s->cuts * sizeof *c->quantile, s->used == RFC_SCALE_SHARED);
+    get_names(r, &m->classes);
+    get_names(r, &m->names);
+    c->categories = t->is_category ? calloc(s->features, sizeof *c->categories) : NULL;
+    for (uint32_t j = 0; j < s->features && c->categories; j++)
+        get_names(r, &c->categories[j]);
+    r->failed |= t->is_category && !c->categories;
+    m->tree.count = m->tree.node ? s->nodes : 0;
+    m->pilot.objects = m->pilot.step && m->pilot.questions && m->pilot.loss ? s->objects : 0;
+    m->pilot.steps = s->steps;
+    t->place = malloc((s->features + (size_t)1) * sizeof *t->place);
+    r->failed |= !t->place;
+    for (uint32_t j = 0; j < s->features && !r->failed; j++)
+        t->place[j] = s->laid;
+    for (uint32_t k = 0; k < s->laid && !r->failed; k++)
+        if (t->feature[k] < s->features)
+            t->place[t->feature[k]] = k;
+}
+
+static rfc_model *model_of(const scalars *s)
+{
+    rfc_model *m = calloc(1, sizeof *m);
+    rfc_coding *c = calloc(1, sizeof *c);
+    if (!m || !c) {
+        free(m);
+        free(c);
+        return NULL;
+    }
+    m->is_loaded = 1;
+    m->coding = c;
+    c->features = s->features, c->cuts = s->cuts,
+    c->used = s->used == RFC_SCALE_SHARED ? RFC_SCALE_SHARED : RFC_SCALE_EACH;
+    c->all.offset = s->offset, c->all.factor = s->factor;
+    rfc_training *t = &m->laid;
+    t->count = s->count, t->features = s->features, t->classes = s->classes, t->laid = s->laid;
+    t->segments = s->segments, t->is_ranked = (int)s->is_ranked, t->stride = s->stride;
+    t->sketch = (s->laid + (size_t)1) / 2, t->largest_deviation = s->largest_deviation;
+    m->rules = rfc_rules_default(RFC_WEIGHTED, t);
+    rfc_rules *r = &m->rules;
+    r->gain = (rfc_gain)s->gain, r->budget = s->budget, r->pilot = s->pilot, r->seed = s->seed, r->stop = s->stop;
+    r->max_cost = s->max_cost, r->floor = s->floor, r->least_sample = s->least_sample, r->most_sample = s->most_sample;
+    r->sharpest = s->sharpest;
+    memcpy(r->calibration, s->calibration, sizeof r->calibration);
+    return m;
+}
+
+rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t size)
+{
+    reader r = {bytes, HEAD, count, 0};
+    head h;
+    if (count < HEAD || memcmp(bytes, magic, sizeof magic) != 0) {
+        rf_fail(error, size, "is not a model");
+        return NULL;
+    }
+    memcpy(&h, bytes, sizeof h);
+    if (h.order != ORDER || h.version != VERSION) {
+        rf_fail(error, size, "is a model of version %u; this program reads version %d", h.version, VERSION);
+        return NULL;
+    }
+    if (h.length != count) {
+        rf_fail(error, size, "is truncated or longer than it was (%zu of %llu bytes)", count,
+                (unsigned long long)h.length);
+        return NULL;
+    }
+    if (h.checksum != rfc_model_sum((const uint8_t *)bytes + HEAD, count - HEAD)) {
+        rf_fail(error, size, "is damaged (checksum)");
+        return NULL;
+    }
+    scalars s;
+    const void *first = get(&r, sizeof s, 0);
+    if (first)
+        memcpy(&s, first, sizeof s);
+    rfc_model *m = NULL;
+    if (first && s.features > 0 && s.features <= RFC_FEATURES_MAX && s.classes > 0 && s.classes <= RFC_LABELS_MAX &&
+        s.laid > 0 && s.laid <= s.features && s.segments <= 2 * RFC_LABELS_MAX && s.count > 0 && s.stride >= s.count &&
+        s.stride < UINT64_C(1) << 33 && s.steps <= RFC_QUESTIONS + 1 && s.cuts <= 255 && s.cuts > 0 &&
+        s.gain <= RFC_RATIO)
+        m = model_of(&s);
+    if (m) {
+        read_all(&r, &s, m);
+        m->checksum = h.checksum;
+    }
+    if (m && !r.failed && is_sound(m) && rfc_rules_check(&m->laid, &m->rules, error, size) == 0)
+        return m;
+    rfc_model_close(m);
+    rf_fail(error, size, "is damaged: its parts do not fit");
+    return NULL;
+}

@@ -1,0 +1,277 @@
+#include "pilot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "model.h"
+#include "random.h"
+
+enum {
+    CANDIDATES = 240, /* stops that are tried */
+    NEWTON = 30       /* steps of the fit of probabilities */
+};
+#define LEAST_STOP 0.0002
+#define MOST_STOP 0.5
+#define APART 2.3          /* losses are averaged over stops within this factor */
+#define PART_OF_ERROR 0.15 /* of its standard error: so much more loss than the least is taken for fewer questions */
+
+void rfc_pilot_free(rfc_pilot *p)
+{
+    free(p->step);
+    free(p->questions);
+    free(p->loss);
+    *p = (rfc_pilot){0};
+}
+
+/* ---- Running it ---- */
+
+typedef struct run {
+    rfc_model *model;
+    const uint32_t *class; /* by object */
+} run;
+
+/* What the rules make of a posterior. */
+static rfc_step step_of(const rfc_rules *r, const float posterior[], uint32_t classes, uint32_t truth, float cost)
+{
+    double all = 0, most = -1;
+    uint32_t decided = 0;
+    for (uint32_t c = 0; c < classes; c++) {
+        const double belief = (double)posterior[c] * (r->weight ? r->weight[c] : 1);
+        all += belief;
+        if (belief > most) {
+            most = belief;
+            decided = c;
+        }
+    }
+    return (rfc_step){(float)(1 - most / all), decided == truth ? posterior[decided] : -posterior[decided], cost};
+}
+
+static void see(void *context, uint32_t object, const rfc_answer *a)
+{
+    const run *r = context;
+    const rfc_model *m = r->model;
+    const rfc_pilot *p = &m->pilot;
+    rfc_step *step = p->step + (size_t)object * p->steps;
+    float cost = 0, prior[RFC_LABELS_MAX];
+    for (uint32_t c = 0; c < m->laid.classes; c++)
+        prior[c] = (float)((double)(m->laid.class_begin[c + 1] - m->laid.class_begin[c]) / m->laid.count *
+                           (m->rules.prior ? m->rules.prior[c] : 1));
+    step[0] = step_of(&m->rules, prior, m->laid.classes, r->class[object], 0);
+    for (uint32_t k = 0; k < a->queries; k++) {
+        cost += m->rules.cost ? m->rules.cost[a->asked[k]] : 1;
+        step[k + 1] =
+            step_of(&m->rules, a->story + (size_t)k * m->laid.classes, m->laid.classes, r->class[object], cost);
+    }
+    p->questions[object] = (uint16_t)a->queries;
+}
+
+static uint32_t class_of(const rfc_training *t, uint32_t vector)
+{
+    uint32_t s = 0;
+    while (vector >= t->segment[s].begin + t->segment[s].count)
+        s++;
+    return t->segment[s].class;
+}
+
+int rfc_pilot_run(rfc_model *m, unsigned threads, rfc_progress *progress, void *context, char *error, size_t size)
+{
+    const rfc_training *t = &m->laid;
+    const rfc_rules kept = m->rules;
+    rfc_pilot *p = &m->pilot;
+    const uint32_t count = t->count < m->rules.pilot ? t->count : m->rules.pilot;
+    if (count == 0)
+        return 0;
+    uint32_t *order = malloc(t->count * sizeof *order), *rows = malloc(count * sizeof *rows),
+             *class = malloc(count * sizeof *class);
+    m->rules.budget = m->rules.budget < RFC_QUESTIONS ? m->rules.budget : RFC_QUESTIONS;
+    m->rules.budget = m->rules.budget < t->laid ? m->rules.budget : t->laid > 0 ? t->laid : 1;
+    m->rules.stop = fmin(m->rules.stop, LEAST_STOP);
+    memset(m->rules.calibration, 0, sizeof m->rules.calibration);
+    p->objects = count;
+    p->steps = m->rules.budget + 1;
+    p->step = calloc((size_t)p->objects * p->steps, sizeof *p->step);
+    p->questions = calloc(p->objects, sizeof *p->questions);
+    p->loss = malloc(p->objects * sizeof *p->loss);
+    int status = order && rows && class && p->step && p->questions && p->loss
+                     ? 0
+                     : rf_fail(error, size, "out of memory for leave-one-out");
+    if (status == 0) {
+        rfc_table table = {.rows = UINT32_MAX, .features = t->features, .missing = (uint8_t *)(uintptr_t)t->missing};
+        table.bytes = (uint8_t *)(uintptr_t)t->rows; /* it is only read */
+        rfc_shuffle(m->rules.seed, UINT32_MAX, order, t->count);
+        for (uint32_t i = 0; i < p->objects; i++) {
+            rows[i] = t->order[order[i]];
+            class[i] = class_of(t, order[i]);
+            p->loss[i] = m->rules.weight ? m->rules.weight[class[i]] : 1;
+        }
+        run r = {m, class};
+        const rfc_watch watch = {order, see, &r};
+        const rfc_objects objects = {&table, rows, p->objects};
+        rfc_outcome outcome = {0};
+        status = rfc_sweep(m, &watch, &objects, threads, progress, context, &outcome, error, size);
+    }
+    m->rules = kept;
+    free(order);
+    free(rows);
+    free(class);
+    return status;
+}
+
+/* ---- What it says ---- */
+
+/* Where object i stops. */
+static const rfc_step *step_at(const rfc_pilot *p, uint32_t i, double stop, uint32_t budget, double max_cost,
+                               uint32_t *questions)
+{
+    const rfc_step *step = p->step + (size_t)i * p->steps;
+    uint32_t k = 0;
+    while (k < p->questions[i] && k < budget && (double)step[k].rest > stop && (double)step[k + 1].cost <= max_cost)
+        k++;
+    *questions = k;
+    return step + k;
+}
+
+typedef struct judged {
+    rfc_expected expected;
+    double loss, uncertainty; /* of an object, and its standard error */
+} judged;
+
+static judged judge(const rfc_pilot *p, const rfc_rules *r, double stop)
+{
+    judged j = {.expected = {.stop = stop}};
+    double losses = 0, squares = 0, n = p->objects;
+    for (uint32_t i = 0; i < p->objects; i++) {
+        uint32_t questions;
+        const rfc_step *step = step_at(p, i, stop, r->budget, r->max_cost, &questions);
+        const double loss = step->probability < 0 ? p->loss[i] : 0;
+        j.expected.error += step->probability < 0;
+        j.expected.questions += questions;
+        j.expected.cost += (double)step->cost;
+        losses += loss;
+        squares += loss * loss;
+    }
+    j.expected.error /= n;
+    j.expected.questions /= n;
+    j.expected.cost /= n;
+    j.loss = losses / n;
+    j.uncertainty = sqrt(fmax(squares / n - j.loss * j.loss, 0) / n);
+    return j;
+}
+
+/* Logistic regression of "right" on the logarithm of the odds, and of the number of questions, by Newton's steps; the
+   first two coefficients are held back (L2 of 1), and targets are Platt's. */
+static void calibrate(const rfc_pilot *p, rfc_rules *r)
+{
+    double w[3] = {1, 0, 0}, right = 0, wrong = 0;
+    for (uint32_t i = 0; i < p->objects; i++) {
+        uint32_t k;
+        const int is_right = step_at(p, i, r->stop, r->budget, r->max_cost, &k)->probability >= 0;
+        right += is_right;
+        wrong += !is_right;
+    }
+    const double target[2] = {1 / (wrong + 2), (right + 1) / (right + 2)};
+    for (int n = 0; n < NEWTON; n++) {
+        double g[3] = {-w[0], -w[1], 0}, h[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1e-6}};
+        for (uint32_t i = 0; i < p->objects; i++) {
+            uint32_t k;
+            const rfc_step *s = step_at(p, i, r->stop, r->budget, r->max_cost, &k);
+            const double x[3] = {rfc_logit(fabs((double)s->probability)), log(k + 1.0), 1},
+                         q = 1 / (1 + exp(-(w[0] * x[0] + w[1] * x[1] + w[2])));
+            for (int a = 0; a < 3; a++) {
+                g[a] += (target[s->probability >= 0] - q) * x[a];
+                for (int b = 0; b < 3; b++)
+                    h[a][b] += q * (1 - q) * x[a] * x[b];
+            }
+        }
+        for (int a = 0; a < 3; a++) /* the step solves h · step = g; h is positive definite */
+            for (int b = a + 1; b < 3; b++) {
+                const double f = h[b][a] / h[a][a];
+                for (int c = a; c < 3; c++)
+                    h[b][c] -= f * h[a][c];
+                g[b] -= f * g[a];
+            }
+        double size = 0;
+        for (int a = 2; a >= 0; a--) {
+            for (int b = a + 1; b < 3; b++)
+                g[a] -= h[a][b] * g[b];
+            g[a] /= h[a][a];
+            size = fmax(size, fabs(g[a]));
+        }
+        for (int a = 0; a < 3; a++)
+            w[a] += g[a] * fmin(1, 2 / size);
+        if (size < 1e-9)
+            break;
+    }
+    memcpy(r->calibration, w, sizeof w);
+    if (r->calibration[0] == 0)
+        r->calibration[0] = 1e-12; /* zero is: none */
+}
+
+int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goal, double value, rfc_expected *expected)
+{
+    m->rules.budget = budget ? budget : m->rules.budget;
+    m->rules.max_cost = max_cost >= 0 ? max_cost : m->rules.max_cost;
+    return rfc_model_stop(m, goal, value, expected);
+}
+
+/* Averages each loss with those of stops nearby: of few objects, the least of many is chance. Returns the least. */
+static uint32_t smooth(judged *tried)
+{
+    double loss[CANDIDATES];
+    uint32_t least = 0;
+    for (uint32_t i = 0; i < CANDIDATES; i++) {
+        const double stop = tried[i].expected.stop;
+        double sum = 0, count = 0;
+        for (uint32_t k = 0; k < CANDIDATES; k++)
+            if (tried[k].expected.stop < stop * APART && tried[k].expected.stop * APART > stop) {
+                sum += tried[k].loss;
+                count++;
+            }
+        loss[i] = sum / count;
+        least = loss[i] < loss[least] ? i : least;
+    }
+    for (uint32_t i = 0; i < CANDIDATES; i++)
+        tried[i].loss = loss[i];
+    return least;
+}
+
+int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expected)
+{
+    const rfc_pilot *p = &m->pilot;
+    judged tried[CANDIDATES], chosen;
+    uint32_t least = 0;
+    int reached = 1;
+    if (goal == RFC_GOAL_STOP)
+        m->rules.stop = value;
+    *expected = (rfc_expected){.stop = m->rules.stop};
+    if (p->objects == 0)
+        return goal == RFC_GOAL_STOP ? 0 : -1;
+    const double low = fmin(LEAST_STOP, m->rules.stop > 0 ? m->rules.stop : LEAST_STOP);
+    for (uint32_t i = 0; i < CANDIDATES && goal != RFC_GOAL_STOP; i++)
+        tried[i] = judge(p, &m->rules, low * pow(MOST_STOP / low, (double)i / (CANDIDATES - 1)));
+    if (goal != RFC_GOAL_STOP)
+        least = smooth(tried);
+    if (goal == RFC_GOAL_STOP) {
+        chosen = judge(p, &m->rules, value);
+    } else if (goal == RFC_GOAL_QUESTIONS) {
+        uint32_t i = 0;
+        while (i + 1 < CANDIDATES && tried[i].expected.questions > value)
+            i++;
+        chosen = tried[i];
+        reached = chosen.expected.questions <= value;
+    } else {
+        const int is_error = goal == RFC_GOAL_ERROR;
+        const double most = is_error ? value : tried[least].loss + PART_OF_ERROR * tried[least].uncertainty;
+        uint32_t last = CANDIDATES;
+        for (uint32_t i = 0; i < CANDIDATES; i++)
+            last = (is_error ? tried[i].expected.error : tried[i].loss) <= most ? i : last;
+        reached = last < CANDIDATES;
+        chosen = reached ? tried[last] : tried[least];
+    }
+    m->rules.stop = chosen.expected.stop;
+    calibrate(p, &m->rules);
+    *expected = chosen.expected;
+    return reached ? 0 : 1;
+}

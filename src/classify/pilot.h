@@ -1,0 +1,27 @@
+/* Leave-one-out: training objects are classified by all others, question by question, to learn where to stop and how
+   far probabilities can be trusted. */
+#ifndef REJFILT_CLASSIFY_PILOT_H
+#define REJFILT_CLASSIFY_PILOT_H
+
+#include "rejfilt/classify.h"
+
+/* What the filter had after a question. */
+typedef struct rfc_step {
+    float rest;        /* belief in all classes but the decided one: what a stop is compared with */
+    float probability; /* of the decided class; negative where it is wrong */
+    float cost;        /* of all questions so far */
+} rfc_step;
+
+typedef struct rfc_pilot {
+    uint32_t objects, steps; /* steps of an object: questions 0 to steps − 1, some of which it may not have needed */
+    rfc_step *step;          /* by object and question */
+    uint16_t *questions;     /* by object: how many it took */
+    double *loss;            /* by object: what an error costs */
+} rfc_pilot;
+
+void rfc_pilot_free(rfc_pilot *pilot);
+
+/* Runs it. Returns 0, or -1 with a message. */
+int rfc_pilot_run(rfc_model *model, unsigned threads, rfc_progress *progress, void *context, char *error, size_t size);
+
+#endif

@@ -1,0 +1,579 @@
+/* What a GPU runs, included after a model's source: the attempts of a task, and updates of fleets. NVRTC compiles it,
+   with the core itself; tests/test_device.c compiles it as host code, where a group's threads run one after the other.
+
+   Set before the model: RF_PRECISION; RF_DEVICE_DIM parameters; RF_DEVICE_KINDS, their charts; RF_DEVICE_SAMPLER;
+   RF_DEVICE_PAIRS of attempts side by side in a thread; RF_DEVICE_GROUP threads for a filter of a fleet, a power of
+   two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and RF_SAMPLER, which are
+   constants. */
+#include "device_types.h"
+
+#if defined(__CUDACC__)
+__shared__ int32_t rf_device_lattice[4096 + 128];
+#define RF_LATTICE_AT(index) rf_device_lattice[index]
+#if RF_DEVICE_GROUP > 0
+#define RF_WORKER (threadIdx.x % RF_DEVICE_GROUP)
+#define RF_WORKERS RF_DEVICE_GROUP
+#define RF_WORKERS_SUM(numbers, count) rf_device_group_sum((uint64_t *)(numbers), (unsigned)(count))
+
+/* Each number becomes the sum over the threads of a group. */
+static __forceinline__ void rf_device_group_sum(uint64_t *numbers, unsigned count)
+{
+    const uint32_t mask = RF_DEVICE_GROUP == 32
+                              ? 0xffffffffu
+                              : ((1u << RF_DEVICE_GROUP % 32) - 1) << (threadIdx.x & 31u & ~(RF_DEVICE_GROUP - 1u));
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned step = RF_DEVICE_GROUP / 2; step > 0; step /= 2)
+            numbers[i] += __shfl_xor_sync(mask, (unsigned long long)numbers[i], step);
+}
+
+static __forceinline__ uint64_t rf_device_group_max(uint64_t number)
+{
+    const uint32_t mask = RF_DEVICE_GROUP == 32
+                              ? 0xffffffffu
+                              : ((1u << RF_DEVICE_GROUP % 32) - 1) << (threadIdx.x & 31u & ~(RF_DEVICE_GROUP - 1u));
+    for (unsigned step = RF_DEVICE_GROUP / 2; step > 0; step /= 2) {
+        const uint64_t other = __shfl_xor_sync(mask, (unsigned long long)number, step);
+        number = other > number ? other : number;
+    }
+    return number;
+}
+#endif
+#endif
+
+#if RF_PRECISION == 32
+#include "../../core/rejfilt32.c"
+#else
+#include "../../core/rejfilt64.c"
+#endif
+
+/* ---- One thread's attempts ---- */
+
+/* Which of how many threads this is. */
+typedef struct rf_device_worker {
+    uint32_t index, count;
+} rf_device_worker;
+
+#undef RF_KERNEL
+#undef RF_KERNEL_PAIRS
+#undef RF_KERNEL_DIM
+#undef RF_KERNEL_DIM_MAX
+#undef RF_KERNEL_IS_LOG
+#undef RF_KERNEL_LIKELIHOOD
+#undef RF_KERNEL_BOUND
+#undef RF_KERNEL_PLAIN
+#undef RF_KERNEL_ENTROPY
+#undef RF_KERNEL_WORKER
+#undef RF_KERNEL_WORKERS
+#undef RF_KERNEL_STORAGE
+#define RF_KERNEL RF(device_attempts)
+#define RF_KERNEL_PAIRS RF_DEVICE_PAIRS /* of many parameters 1 */
+#define RF_KERNEL_DIM RF_DEVICE_DIM
+#define RF_KERNEL_DIM_MAX (RF_DEVICE_DIM > 1 ? RF_DEVICE_DIM : 2u) /* on the stack, which is in registers */
+#define RF_KERNEL_IS_LOG (description.is_log)
+#define RF_KERNEL_LIKELIHOOD likelihood
+#ifdef RF_HAS_BOUND
+#define RF_KERNEL_BOUND bound
+#else
+#define RF_KERNEL_BOUND(setting, outcome) (description.is_log ? RF_C(0.0) : RF_C(1.0))
+#endif
+#define RF_KERNEL_PLAIN 2
+#define RF_KERNEL_ENTROPY RF_DEVICE_ENTROPY
+#define RF_KERNEL_WORKER (((const rf_device_worker *)self)->index)
+#define RF_KERNEL_WORKERS (((const rf_device_worker *)self)->count)
+#define RF_KERNEL_STORAGE RF_FN
+#include "rejfilt/detail/attempts.h"
+
+/* A tally with room for its sums. */
+typedef struct RF(device_tally) {
+    RF(tally) tally;
+    int64_t sums[RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM)];
+    rf_real work[4];
+} RF(device_tally);
+
+/* The numbers of an answer. */
+RF_FN void RF(device_pack)(const RF(device_tally) * t, uint64_t numbers[])
+{
+    const uint64_t head[RF_DEVICE_HEAD] = {t->tally.over,     t->tally.weight,   t->tally.nan,
+                                           t->tally.negative, t->tally.infinite, RF(bits)(t->tally.largest)};
+    for (unsigned i = 0; i < RF_DEVICE_HEAD; i++)
+        numbers[i] = head[i];
+    for (unsigned i = 0; i < RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM); i++)
+        numbers[RF_DEVICE_HEAD + i] = (uint64_t)t->sums[i];
+}
+
+/* ---- A task ---- */
+
+#ifdef RF_HAS_BOUND
+static rf_real RF(device_bound)(const rf_real setting[], rf_real outcome) { return bound(setting, outcome); }
+#endif
+static rf_real RF(device_likelihood)(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    return likelihood(x, setting, outcome);
+}
+
+/* The model with the functions of this side; charts[dim] becomes its charts, of kinds that are constants here. */
+RF_FN RF(model) RF(device_model_of)(const RF(device_model) * about, RF(chart) charts[])
+{
+    const int kinds[RF_DEVICE_DIM] = {RF_DEVICE_KINDS};
+    int has_charts = 0; /* that change anything */
+    RF_UNROLL_ALL
+    for (unsigned i = 0; i < RF_DEVICE_DIM; i++)
+        if (kinds[i] != RF_REAL) {
+            for (unsigned j = 0; j < RF_DEVICE_DIM; j++)
+                charts[j] = about->charts[j];
+            has_charts = 1;
+        }
+    RF_UNROLL_ALL
+    for (unsigned i = 0; i < RF_DEVICE_DIM && has_charts; i++)
+        charts[i].kind = (rf_chart_kind)kinds[i];
+    RF(model) model = about->model;
+    model.likelihood = RF(device_likelihood);
+    model.bound = 0;
+#ifdef RF_HAS_BOUND
+    model.bound = RF(device_bound);
+#endif
+    model.charts = has_charts ? charts : 0;
+    model.kernels = 0;
+    model.block = 0;
+    model.dim = RF_DEVICE_DIM;
+    model.is_log = (uint16_t)description.is_log;
+    return model;
+}
+
+/* The task with the pointers of this side. */
+RF_FN RF(task) RF(device_task_of)(const RF(device_run) * run, const RF(model) * model)
+{
+    const rf_real *numbers = run->more ? run->more : run->numbers;
+    RF(task) task = run->task;
+    task.model = model;
+    task.mean = numbers;
+    task.factor = task.mean + RF_DEVICE_DIM;
+    task.wrap = run->task.wrap ? task.factor + RF_TRIANGLE(RF_DEVICE_DIM) : 0;
+    task.records = task.factor + RF_TRIANGLE(RF_DEVICE_DIM) + (run->task.wrap ? 2 * RF_DEVICE_DIM : 0);
+    return task;
+}
+
+#if RF_DEVICE_GROUP == 0 && RF_DEVICE_DIM > RF_DEVICE_OWN
+/* ---- Many parameters: each thread of a block makes a pair of attempts, and all of them share the sums ---- */
+
+enum { RF_DEVICE_TILE = 4, RF_DEVICE_TILES = (RF_DEVICE_DIM + RF_DEVICE_TILE - 1) / RF_DEVICE_TILE };
+
+/* A block's memory. */
+typedef struct RF(device_block) {
+    uint64_t *sums;  /* RF_DEVICE_NUMBERS */
+    rf_real *weight; /* [columns] */
+    int32_t *z;      /* [dim][row] */
+    uint32_t row;
+    uint32_t *columns; /* candidates that are there */
+} RF(device_block);
+
+/* Where thread `thread` puts its first candidate, when `count` of them are accepted. */
+#if defined(__CUDACC__)
+#define RF_DEVICE_COLUMNS(columns, count) atomicAdd(columns, count)
+#define RF_DEVICE_ADD(sum, value) atomicAdd((unsigned long long *)(sum), (unsigned long long)(value))
+#else
+#define RF_DEVICE_COLUMNS(columns, count) ((*(columns) += (count)) - (count))
+#define RF_DEVICE_ADD(sum, value) (*(sum) += (uint64_t)(value))
+#endif
+
+/* The pair's attempts; those that count leave their z in the block's memory. */
+RF_FN void RF(device_pair)(const RF(task) * task, uint32_t pair, uint32_t begin, uint32_t count, unsigned thread,
+                           const RF(device_block) * block, RF(tally) * tally)
+{
+    int32_t q[2 * RF_DEVICE_DIM];
+    rf_real x[2 * RF_DEVICE_DIM], accept[2];
+    float u[2];
+    rf_lattice_start start = {~UINT32_C(0), {{0, 0, 0, 0}}};
+    if (RF_DEVICE_SAMPLER == RF_REJECT)
+        RF(device_attempts_draw)(task, RF_DEVICE_DIM, pair, q, u);
+    else
+        RF(device_attempts_draw_lattice)(task, RF_DEVICE_DIM, pair, &start, q, u);
+    if (task->wrap)
+        RF(device_attempts_wrap)(task->wrap, RF_DEVICE_DIM, q);
+    RF(device_attempts_place)(task, RF_DEVICE_DIM, q, x);
+    RF(device_attempts_mark_outside)(RF_DEVICE_SAMPLER, pair, begin, count, u);
+    if (RF(device_attempts_judge)(task, RF_DEVICE_DIM, x, u, 0, accept, tally))
+        RF(device_attempts_look_closer)(task, RF_DEVICE_DIM, x, u, accept, tally);
+    if (RF_DEVICE_SAMPLER == RF_WEIGHT) {
+        RF(device_attempts_add_weighted)(0, 2 * pair, q, accept, tally);
+        for (unsigned lane = 0; lane < 2; lane++) {
+            block->weight[2 * thread + lane] = accept[lane];
+            for (unsigned d = 0; d < RF_DEVICE_DIM; d++)
+                block->z[d * block->row + 2 * thread + lane] = q[2 * d + lane];
+        }
+    } else {
+        RF(device_attempts_add_accepted)(0, q, u, accept, tally);
+        const uint32_t first = (rf_real)u[0] <= accept[0], second = (rf_real)u[1] <= accept[1];
+        uint32_t column = first + second > 0 ? RF_DEVICE_COLUMNS(block->columns, first + second) : 0;
+        for (unsigned lane = 0; lane < 2; lane++) {
+            const uint32_t is_in = lane == 0 ? first : second;
+            for (unsigned d = 0; d < RF_DEVICE_DIM && is_in; d++)
+                block->z[d * block->row + column] = q[2 * d + lane];
+            column += is_in;
+        }
+    }
+}
+
+/* One product of the sums. */
+RF_FN int64_t RF(device_product)(int32_t a, int32_t b, rf_real weight)
+{
+    if (RF_DEVICE_SAMPLER != RF_WEIGHT)
+        return (int64_t)a * b;
+    return RF(weighted)(weight, (rf_real)a * (RF_C(1.0) / RF_GRID) * ((rf_real)b * (RF_C(1.0) / RF_GRID)));
+}
+
+/* Adds what is there to the sums: tiles of Σzzᵀ and rows of Σz, shared among the threads; a tile's columns are shared
+ * where threads are left. */
+RF_FN void RF(device_add)(unsigned thread, unsigned threads, const RF(device_block) * block)
+{
+    const unsigned columns = RF_DEVICE_SAMPLER == RF_WEIGHT ? 2 * threads : *block->columns,
+                   tiles = RF_DEVICE_TILES * (RF_DEVICE_TILES + 1) / 2;
+    const unsigned parts = threads / tiles > 1 ? threads / tiles : 1;
+    uint64_t *const z = block->sums + RF_DEVICE_HEAD, *const zz = z + RF_DEVICE_DIM;
+    for (unsigned work = thread; work < tiles * parts; work += threads) {
+        unsigned tile = work % tiles, row = 0;
+        int64_t sum[RF_DEVICE_TILE][RF_DEVICE_TILE] = {{0}};
+        for (; tile > row; row++)
+            tile -= row + 1;
+        const int32_t *a[RF_DEVICE_TILE], *b[RF_DEVICE_TILE]; /* rows past the end are read in vain */
+        for (unsigned k = 0; k < RF_DEVICE_TILE; k++) {
+            const unsigned i = row * RF_DEVICE_TILE + k, j = tile * RF_DEVICE_TILE + k;
+            a[k] = block->z + (i < RF_DEVICE_DIM ? i : RF_DEVICE_DIM - 1) * block->row;
+            b[k] = block->z + (j < RF_DEVICE_DIM ? j : RF_DEVICE_DIM - 1) * block->row;
+        }
+        for (unsigned c = work / tiles; c < columns; c += parts) {
+            const rf_real weight = RF_DEVICE_SAMPLER == RF_WEIGHT ? block->weight[c] : 0;
+            RF_UNROLL_ALL
+            for (unsigned k = 0; k < RF_DEVICE_TILE; k++)
+                RF_UNROLL_ALL
+            for (unsigned l = 0; l < RF_DEVICE_TILE; l++)
+                sum[k][l] += RF(device_product)(a[k][c], b[l][c], weight);
+        }
+        RF_UNROLL_ALL
+        for (unsigned k = 0; k < RF_DEVICE_TILE; k++)
+            RF_UNROLL_ALL
+        for (unsigned l = 0; l < RF_DEVICE_TILE; l++) {
+            const unsigned i = row * RF_DEVICE_TILE + k, j = tile * RF_DEVICE_TILE + l;
+            if (i < RF_DEVICE_DIM && j <= i && sum[k][l] != 0)
+                RF_DEVICE_ADD(&zz[RF_TRIANGLE(i) + j], sum[k][l]);
+        }
+    }
+    for (unsigned d = thread; d < RF_DEVICE_DIM; d += threads) {
+        int64_t sum = 0;
+        for (unsigned c = 0; c < columns; c++) {
+            const int32_t q = block->z[d * block->row + c];
+            sum +=
+                RF_DEVICE_SAMPLER == RF_WEIGHT ? RF(weighted)(block->weight[c], (rf_real)q * (RF_C(1.0) / RF_GRID)) : q;
+        }
+        z[d] += (uint64_t)sum;
+    }
+}
+
+/* A thread's tally without sums becomes part of the block's. */
+RF_FN void RF(device_gather)(const RF(tally) * t, uint64_t *sums)
+{
+    const uint64_t head[RF_DEVICE_HEAD - 1] = {t->over, t->weight, t->nan, t->negative, t->infinite};
+    for (unsigned i = 0; i < RF_DEVICE_HEAD - 1; i++)
+        if (head[i] != 0)
+            RF_DEVICE_ADD(&sums[i], head[i]);
+#if defined(__CUDACC__)
+    atomicMax((unsigned long long *)&sums[RF_DEVICE_HEAD - 1], (unsigned long long)RF(bits)(t->largest));
+#else
+    sums[RF_DEVICE_HEAD - 1] =
+        RF(bits)(t->largest) > sums[RF_DEVICE_HEAD - 1] ? RF(bits)(t->largest) : sums[RF_DEVICE_HEAD - 1];
+#endif
+}
+#elif RF_DEVICE_GROUP == 0
+/* What one thread does of a run: its share of every so many-th piece. */
+RF_FN void RF(device_part)(const RF(device_run) * run, rf_device_worker worker, uint64_t numbers[])
+{
+    RF(chart) charts[RF_DEVICE_DIM];
+    const RF(model) model = RF(device_model_of)(&run->about, charts);
+    const RF(task) task = RF(device_task_of)(run, &model);
+    rf_device_worker lane = {worker.index % 32, 32};
+    const uint32_t end = run->begin + run->count, step = worker.count / 32 * run->piece; /* at most 2³¹ each */
+    RF(device_tally) t;
+    RF(tally_clear)(&t.tally, RF_DEVICE_DIM, task.update);
+    for (uint32_t from = run->begin / run->piece * run->piece + worker.index / 32 * run->piece; from < end;
+         from += step) {
+        const uint32_t first = from < run->begin ? run->begin : from,
+                       after = end - from < run->piece ? end : from + run->piece;
+        RF(device_attempts)(&lane, &task, first, after - first, &t.tally);
+    }
+    RF(device_pack)(&t, numbers);
+}
+
+#endif
+
+/* ---- Fleets ---- */
+
+#if RF_DEVICE_GROUP > 0
+
+/* An engine's operation: the threads of a group share the attempts, and each has all sums. */
+#if defined(__CUDACC__)
+#if RF_DEVICE_GROUP > 1
+static __noinline__
+#else
+static __forceinline__
+#endif
+    rf_status
+    RF(device_group_run)(void *self, const RF(task) * task, uint32_t begin, uint32_t count, RF(tally) * tally)
+{
+    const rf_device_worker worker = {RF_WORKER, RF_WORKERS};
+    const RF(task) own = *task;
+    RF(device_tally) t;
+    (void)self;
+    RF(tally_clear)(&t.tally, RF_DEVICE_DIM, own.update);
+    RF(device_attempts)((void *)&worker, &own, begin, count, &t.tally);
+    if (RF_DEVICE_GROUP > 1) {
+        uint64_t bad[3] = {t.tally.nan, t.tally.negative, t.tally.infinite};
+        const int any = __any_sync(__activemask(), (bad[0] | bad[1] | bad[2]) != 0);
+        rf_device_group_sum(&t.tally.over, 1);
+        rf_device_group_sum(&t.tally.weight, 1);
+        rf_device_group_sum((uint64_t *)t.sums, RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM));
+        t.tally.largest = RF(from_bits)((rf_unsigned)rf_device_group_max(RF(bits)(t.tally.largest)));
+        if (any) {
+            rf_device_group_sum(bad, 3);
+            t.tally.nan = (uint16_t)(bad[0] < 65535 ? bad[0] : 65535);
+            t.tally.negative = (uint16_t)(bad[1] < 65535 ? bad[1] : 65535);
+            t.tally.infinite = (uint16_t)(bad[2] < 65535 ? bad[2] : 65535);
+        }
+    }
+    return RF(tally_add)(tally, &t.tally);
+}
+#else
+static rf_status RF(device_group_run)(void *self, const RF(task) * task, uint32_t begin, uint32_t count,
+                                      RF(tally) * tally)
+{
+    (void)self;
+    for (uint32_t index = 0; index < RF_DEVICE_GROUP; index++) {
+        rf_device_worker worker = {index, RF_DEVICE_GROUP};
+        RF(device_attempts)(&worker, task, begin, count, tally);
+    }
+    return RF_OK;
+}
+#endif
+
+/* Updates a filter of the fleet's with record number `index`. Every thread of a group has a copy of it. Returns notes.
+ */
+RF_FN rf_status RF(device_update)(const RF(device_fleet) * fleet, uint32_t index, unsigned char *memory,
+                                  RF(report) * report)
+{
+    RF(chart) charts[RF_DEVICE_DIM];
+    const RF(model) model = RF(device_model_of)(&fleet->about, charts);
+    const RF(engine) group = {RF(device_group_run), 0, 0};
+    RF(filter) *filter = (RF(filter) *)(void *)memory;
+    return RF(update_checked)(filter, &model, fleet->records + (size_t)index * (model.settings + 1u), 1,
+                              &fleet->options, &group, report);
+}
+
+#endif
+
+#if defined(__CUDACC__)
+/* ---- Kernels ---- */
+
+#ifndef RF_DEVICE_FLEET_BLOCKS
+#define RF_DEVICE_FLEET_BLOCKS 3 /* at once on a multiprocessor: fewer registers, more threads */
+#endif
+#ifndef RF_DEVICE_RUN_BLOCKS
+#define RF_DEVICE_RUN_BLOCKS 3
+#endif
+#ifndef RF_DEVICE_RUN_THREADS
+#define RF_DEVICE_RUN_THREADS 256
+#endif
+
+static __forceinline__ void rf_device_begin()
+{
+    if (RF_DEVICE_SAMPLER != RF_REJECT)
+        for (unsigned i = threadIdx.x; i < 4096 + 128; i += blockDim.x)
+            rf_device_lattice[i] = rf_lattice_normal[i];
+    __syncthreads();
+}
+
+#if RF_DEVICE_GROUP == 0
+enum { NUMBERS = RF_DEVICE_NUMBERS(RF_DEVICE_DIM), LARGEST = RF_DEVICE_HEAD - 1 };
+
+/* A block's sums are added to the others'; the last one to end gives them to the host. */
+static __forceinline__ void RF(device_give)(const RF(device_run) & run, unsigned long long *block)
+{
+    __shared__ uint32_t is_last;
+    __syncthreads();
+    if (gridDim.x > 1) {
+        unsigned long long *sums = (unsigned long long *)run.sums;
+        for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x) {
+            if (i == LARGEST)
+                atomicMax(&sums[i], block[i]);
+            else
+                atomicAdd(&sums[i], block[i]);
+        }
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0)
+            is_last = atomicAdd(&sums[NUMBERS], 1ull) == gridDim.x - 1;
+        __syncthreads();
+        if (!is_last)
+            return;
+        __threadfence();
+        for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
+            block[i] = atomicExch(&sums[i], 0ull);
+        if (threadIdx.x == 0)
+            sums[NUMBERS] = 0;
+    }
+    for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
+        run.answer[i] = block[i];
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        run.answer[NUMBERS] = run.number;
+}
+
+#if RF_DEVICE_DIM > RF_DEVICE_OWN
+extern "C" __global__ void __launch_bounds__(256) rejfilt_run(const __grid_constant__ RF(device_run) run)
+{
+    extern __shared__ uint64_t memory[];
+    __shared__ uint32_t columns;
+    rf_real *const weight = (rf_real *)(memory + NUMBERS);
+    const RF(device_block)
+        block = {memory, weight, (int32_t *)(weight + 2 * blockDim.x), RF_DEVICE_ROW(blockDim.x), &columns};
+    RF(chart) charts[RF_DEVICE_DIM];
+    const RF(model) model = RF(device_model_of)(&run.about, charts);
+    const RF(task) task = RF(device_task_of)(&run, &model);
+    alignas(8) unsigned char own[sizeof(RF(tally)) + 8];
+    RF(tally) *const tally = (RF(tally) *)own;
+    for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
+        memory[i] = 0;
+    *tally = RF(tally){};
+    rf_device_begin();
+    for (uint32_t pair = run.begin / 2 + blockIdx.x * blockDim.x; pair <= (run.begin + run.count - 1) / 2;
+         pair += gridDim.x * blockDim.x) {
+        if (threadIdx.x == 0)
+            columns = 0;
+        __syncthreads();
+        RF(device_pair)(&task, pair + threadIdx.x, run.begin, run.count, threadIdx.x, &block, tally);
+        __syncthreads();
+        RF(device_add)(threadIdx.x, blockDim.x, &block);
+        __syncthreads();
+    }
+    RF(device_gather)(tally, memory);
+    RF(device_give)(run, (unsigned long long *)memory);
+}
+#else
+extern "C" __global__ void __launch_bounds__(RF_DEVICE_RUN_THREADS, RF_DEVICE_RUN_BLOCKS)
+    rejfilt_run(const __grid_constant__ RF(device_run) run)
+{
+    __shared__ unsigned long long block[NUMBERS];
+    const rf_device_worker worker = {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x};
+    uint64_t numbers[NUMBERS];
+    for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
+        block[i] = 0;
+    rf_device_begin();
+    RF(device_part)(&run, worker, numbers);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        for (unsigned step = 16; step > 0; step /= 2) {
+            const uint64_t other = __shfl_xor_sync(0xffffffffu, (unsigned long long)numbers[i], step);
+            numbers[i] = i == LARGEST ? (other > numbers[i] ? other : numbers[i]) : numbers[i] + other;
+        }
+    if (threadIdx.x % 32 == 0)
+        for (unsigned i = 0; i < NUMBERS; i++) {
+            if (i == LARGEST)
+                atomicMax(&block[i], (unsigned long long)numbers[i]);
+            else
+                atomicAdd(&block[i], (unsigned long long)numbers[i]);
+        }
+    RF(device_give)(run, block);
+}
+#endif
+#else
+/* Refuses records that an update would refuse. */
+extern "C" __global__ void rejfilt_check(const __grid_constant__ RF(device_fleet) fleet)
+{
+    RF(chart) charts[RF_DEVICE_DIM];
+    const RF(model) model = RF(device_model_of)(&fleet.about, charts);
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
+        const rf_status status =
+            RF(records_check)(&model, fleet.records + (size_t)i * (model.settings + 1u), 1, &fleet.options);
+        if (status < 0)
+            fleet.answer[1] = status;
+    }
+}
+
+/* A filter's memory, and how much of it is more than workspace. */
+enum {
+    RF_DEVICE_KEPT = RF_FILTER_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real)),
+    RF_DEVICE_MOVED = RF_DEVICE_KEPT - RF_ROUND8_(sizeof(rf_real) * RF_STATE_(RF_DEVICE_DIM)) +
+                      RF_ROUND8_(sizeof(rf_real) * (RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM)))
+};
+
+/* Copies a filter, by one thread; or by those of a group, each its part. */
+static __forceinline__ void rf_device_copy(void *to, const void *from, unsigned worker, unsigned workers)
+{
+    RF_UNROLL_ALL
+    for (unsigned k = worker; k < RF_DEVICE_MOVED / 8; k += workers)
+        ((uint64_t *)to)[k] = ((const uint64_t *)from)[k];
+}
+
+static __forceinline__ RF(filter) * RF(device_filter)(const RF(device_fleet) & fleet, uint32_t i)
+{
+    return (RF(filter) *)(fleet.filters + (fleet.which ? fleet.which[i] : i) * fleet.stride);
+}
+
+extern "C" __global__ void __launch_bounds__(256, RF_DEVICE_FLEET_BLOCKS)
+    rejfilt_fleet(const __grid_constant__ RF(device_fleet) fleet)
+{
+    rf_status notes = RF_OK;
+    rf_device_begin();
+    if (fleet.answer[1] < 0)
+        return;
+    for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / RF_DEVICE_GROUP; i < fleet.count;
+         i += gridDim.x * blockDim.x / RF_DEVICE_GROUP) {
+        alignas(16) unsigned char memory[RF_DEVICE_KEPT];
+        RF(filter) *filter = RF(device_filter)(fleet, i);
+        RF(report) report;
+        rf_device_copy(memory, filter, 0, 1);
+        notes |= RF(device_update)(&fleet, i, memory, RF_DEVICE_ENTROPY && fleet.reports ? &report : 0);
+        rf_device_copy(filter, memory, RF_WORKER, RF_WORKERS);
+        if (RF_DEVICE_ENTROPY && fleet.reports && RF_WORKER == 0)
+            fleet.reports[i] = report;
+    }
+    if (notes)
+        atomicOr(fleet.answer, notes);
+}
+
+/* ---- What else is done with a fleet: one thread for each filter ---- */
+
+extern "C" __global__ void rejfilt_fill(const __grid_constant__ RF(device_fleet) fleet)
+{
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
+        RF(filter) *filter = RF(device_filter)(fleet, i);
+        RF(tally_clear)(&filter->tally, RF_DEVICE_DIM, 0);
+        RF(filter_restore)
+        (filter, rf_seed_of(fleet.prior->seed, i), 0, RF(filter_mean)(fleet.prior), RF(filter_factor)(fleet.prior), 0);
+    }
+}
+
+extern "C" __global__ void rejfilt_pass(const __grid_constant__ RF(device_fleet) fleet)
+{
+    rf_status notes = RF_OK;
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
+        alignas(16) unsigned char memory[RF_DEVICE_KEPT]; /* with workspace, which the fleet's filters have not */
+        RF(filter) *filter = RF(device_filter)(fleet, i);
+        rf_device_copy(memory, filter, 0, 1);
+        notes |= RF(diffuse)((RF(filter) *)memory, fleet.rate, fleet.elapsed);
+        rf_device_copy(filter, memory, 0, 1);
+    }
+    if (notes)
+        atomicOr(fleet.answer, notes);
+}
+
+extern "C" __global__ void rejfilt_read(const __grid_constant__ RF(device_fleet) fleet)
+{
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
+        const RF(filter) *filter = RF(device_filter)(fleet, i);
+        const rf_real *from = fleet.what == 0 ? RF(filter_mean)(filter) : RF(filter_factor)(filter);
+        const unsigned numbers = fleet.what == 2 ? RF_TRIANGLE(RF_DEVICE_DIM) : RF_DEVICE_DIM;
+        for (unsigned k = 0; k < numbers; k++)
+            fleet.out[(size_t)i * numbers + k] = fleet.what == 1 ? RF(filter_sd)(filter, k) : from[k];
+    }
+}
+#endif
+#endif

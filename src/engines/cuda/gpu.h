@@ -1,0 +1,82 @@
+/* The cuda engine's state and operations; self is its rf_engine. */
+#ifndef REJFILT_GPU_H
+#define REJFILT_GPU_H
+
+#include "cuda_module.h"
+#include "engine.h"
+
+/* What a program is compiled for. */
+typedef struct rf_gpu_wanted {
+    const rf_source *source;
+    unsigned bits, dim;
+    char kinds[2 * 16 + 1]; /* of charts: "0,3" */
+    rf_sampler sampler;
+    unsigned pairs;   /* of attempts side by side in a thread */
+    unsigned group;   /* threads that share a filter of a fleet; 0: one task's attempts */
+    unsigned entropy; /* the loss is measured */
+} rf_gpu_wanted;
+
+/* A program on the device. */
+typedef struct rf_gpu_program {
+    rf_gpu_wanted wanted;
+    rf_cuda_image *image;
+    rf_cuda_function *run, *fleet, *check, *fill, *pass, *read;
+    unsigned run_blocks, fleet_blocks; /* that run at once */
+    unsigned run_threads, run_shared;  /* of a block: more than RF_DEVICE_OWN parameters need shared memory */
+    struct rf_gpu_program *next;
+} rf_gpu_program;
+
+/* Memory that grows. */
+typedef struct rf_gpu_memory {
+    void *memory;
+    size_t bytes;
+} rf_gpu_memory;
+
+typedef struct rf_gpu {
+    const rf_cuda_module *cuda;
+    rf_cuda_device *device;
+    rf_gpu_program *programs;
+    rf_tallies tallies;                             /* one */
+    volatile uint64_t *answer;                      /* the host's memory that the device writes to, for tallies.dim */
+    void *sums;                                     /* the device's, likewise */
+    rf_gpu_memory more;                             /* numbers of a task that do not travel with its launch */
+    rf_gpu_memory filters, records, reports, flags; /* of a fleet, on the device, */
+    rf_gpu_memory staged;                           /* and beside it on the host */
+    uint64_t number;                                /* of the latest run */
+    double patience;                                /* seconds that a program may take */
+} rf_gpu;
+
+enum {
+    RF_GPU_THREADS = 256,
+    RF_GPU_FLEET_THREADS = 256,
+    RF_GPU_DIM = 192,
+    RF_GPU_FLEET_DIM = 6,
+    RF_GPU_FLEET_LARGE = 50000,
+    RF_GPU_PAIRS = 4,
+    RF_GPU_SHARED = 100 << 10 /* two blocks on a multiprocessor */
+};
+
+const rf32_residents_kind *rf32_gpu_residents(rf_engine *engine, const rf32_model *model);
+const rf64_residents_kind *rf64_gpu_residents(rf_engine *engine, const rf64_model *model);
+
+rf32_run rf32_gpu_run;
+rf64_run rf64_gpu_run;
+rf32_run_fleet rf32_gpu_fleet;
+rf64_run_fleet rf64_gpu_fleet;
+
+/* The program that is wanted: loaded, from the cache, or compiled. Null with a complaint. */
+rf_gpu_program *rf_gpu_find(rf_engine *engine, const rf_gpu_wanted *wanted);
+void rf_gpu_forget(rf_gpu *gpu); /* all programs */
+
+/* Compiles a program, or takes it from the cache; the module's `release` frees it. Null with a message. */
+unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const rf_gpu_wanted *wanted, size_t *bytes,
+                              char *error, size_t size);
+
+/* At least so many bytes, of the device or the host. Returns 0, or -1 with a complaint. */
+int rf_gpu_room(rf_engine *engine, rf_gpu_memory *memory, size_t bytes, int is_host);
+
+/* Waits until all is done, or until *answer is `number`. Returns 0, or -1 with a complaint when the device failed or
+ * does not answer. */
+int rf_gpu_wait(rf_engine *engine, const volatile uint64_t *answer, uint64_t number);
+
+#endif

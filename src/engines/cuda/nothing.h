@@ -1,0 +1,1 @@
+/* stddef.h for NVRTC, which has all that we use of it. */
