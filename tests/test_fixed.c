@@ -70,7 +70,8 @@ static void random_has_full_period(void **state)
     static unsigned seen[256];
     uint16_t random = 7;
     for (unsigned k = 0; k < 65536; k++) {
-        seen[rfi_random(&random)]++;
+        random = rfi_random(random);
+        seen[random / 256]++;
         assert_true(k == 65535 || random != 7);
     }
     assert_int_equal(random, 7);
@@ -108,16 +109,17 @@ static void slices_are_a_gaussian(void **state)
 static void settings_are_those_of_the_fringe(void **state)
 {
     (void)state;
-    static const int8_t phases[] = {-QUARTER, QUARTER, 0, -100, 37};
+    static const int8_t phases[] = {-QUARTER, QUARTER, 0, -2 * QUARTER, -2 * QUARTER, -100, 37};
+    static const uint8_t slopes[] = {STEEP, STEEP, ANCHOR, ANCHOR, ANCHOR + ANCHORS - 1, PGH, PGH};
     rfi_filter f;
     rfi_init(&f, -12345, 20000, 1);
     for (unsigned sd = RFI_SD_LEAST; sd <= RFI_SD_MAX; sd++)
-        for (unsigned k = 0; k < 5; k++) {
+        for (unsigned k = 0; k < 7; k++) {
             f.sd = (uint16_t)sd;
-            f.slope = k < 2 ? STEEP : k == 2 ? ANCHOR : PGH;
+            f.slope = slopes[k];
             f.phase = phases[k];
             check_within(rfi_time(&f), f.slope * 65536.0 / sd, 1);
-            check_within(rfi_reference(&f), f.mean - sd * (f.phase / 256.0) / (f.slope / 1024.0), 1 + sd / 8192.0);
+            check_within(rfi_reference(&f), f.mean - sd * (f.phase / 256.0) / (f.slope / 1024.0), 3 + sd / 4096.0);
         }
 }
 
@@ -128,9 +130,27 @@ static void one_of_five_is_an_anchor(void **state)
     rfi_init(&f, 0, 10000, 1);
     for (unsigned k = 1; k <= 100; k++) {
         rfi_ask(&f, RFI_QUADRATURE);
-        assert_int_equal(f.slope == ANCHOR, k % RFI_ANCHOR_EVERY == 0);
-        rfi_learn(&f, 1);
+        assert_int_equal(f.slope != STEEP, k % RFI_ANCHOR_EVERY == 0);
+        rfi_learn(&f, f.phase >= 0);
     }
+}
+
+/* In 65,536 anchors, all lengths on both sides. */
+static void anchors_vary(void **state)
+{
+    (void)state;
+    static unsigned seen[ANCHORS][2];
+    rfi_filter f;
+    rfi_init(&f, 0, 10000, 1);
+    for (unsigned k = 0; k < 65536; k++) {
+        f.due = 0;
+        rfi_ask(&f, RFI_QUADRATURE);
+        assert_in_range(f.slope, ANCHOR, ANCHOR + ANCHORS - 1);
+        assert_true(f.phase == 0 || f.phase == -2 * QUARTER);
+        seen[f.slope - ANCHOR][f.phase < 0]++;
+    }
+    for (unsigned k = 0; k < ANCHORS; k++)
+        assert_true(seen[k][0] == 1024 && seen[k][1] == 1024); /* the generator has every byte 256 times */
 }
 
 static void failed_anchors_widen_until_one_passes(void **state)
@@ -143,16 +163,60 @@ static void failed_anchors_widen_until_one_passes(void **state)
     for (unsigned k = 0; k < 5; k++) {
         const uint16_t before = f.sd;
         rfi_ask(&f, RFI_QUADRATURE);
-        assert_int_equal(f.slope, ANCHOR);
-        rfi_learn(&f, 0);
+        assert_true(f.slope < STEEP);
+        rfi_learn(&f, f.phase < 0);
         assert_true(f.sd > 2 * before || f.sd == f.widest);
     }
     assert_int_equal(f.sd, f.widest);
+    assert_int_equal(f.mean, f.home); /* it is where it was when it was last sure */
     rfi_ask(&f, RFI_QUADRATURE);
-    assert_int_equal(f.slope, ANCHOR);
-    rfi_learn(&f, 1);
+    assert_true(f.slope < STEEP);
+    rfi_learn(&f, f.phase >= 0);
     rfi_ask(&f, RFI_QUADRATURE);
     assert_int_equal(f.slope, STEEP);
+}
+
+/* The 21st outcome alike is not learnt from, nor any that follows; the filter is where it was before the run, and time
+   passes as ever. One that differs is learnt. */
+static void a_stuck_detector_is_not_believed(void **state)
+{
+    (void)state;
+    for (unsigned stuck = 0; stuck < 2; stuck++) {
+        rfi_filter f;
+        rfi_init(&f, 500, 10000, (uint16_t)(7 + stuck));
+        rfi_ask(&f, RFI_QUADRATURE);
+        rfi_learn(&f, !stuck);
+        const int32_t before = f.mean;
+        for (unsigned k = 1; k <= 300; k++) {
+            rfi_ask(&f, RFI_QUADRATURE);
+            const uint16_t sd = f.sd, random = f.random;
+            const uint8_t accepted = rfi_learn(&f, (uint8_t)stuck);
+            assert_int_equal(accepted == RFI_STUCK, k > 20);
+            if (k <= 20)
+                continue;
+            assert_int_equal(f.mean, before);
+            assert_true(f.sd == sd && f.random == random);
+            rfi_diffuse(&f, 100000);
+            assert_true(f.sd > sd || sd == f.widest);
+        }
+        rfi_ask(&f, RFI_QUADRATURE);
+        assert_true(rfi_learn(&f, !stuck) <= 119);
+        assert_true(f.mean != before);
+    }
+}
+
+/* Outcomes of PGH are not even; and where nothing was asked, a likelihood may take others. */
+static void only_quadrature_tests_the_detector(void **state)
+{
+    (void)state;
+    rfi_filter f;
+    rfi_init(&f, 0, 10000, 3);
+    for (unsigned k = 0; k < 50; k++)
+        assert_true(rfi_learn(&f, 1) <= 119);
+    for (unsigned k = 0; k < 50; k++) {
+        rfi_ask(&f, RFI_PGH);
+        assert_true(rfi_learn(&f, 1) <= 119);
+    }
 }
 
 /* ---- Updates ---- */
@@ -219,7 +283,7 @@ static void updates_are_the_closed_form(void **state)
         check_update(STEEP, QUARTER, outcome, 0.01);
         check_update(STEEP, -QUARTER, outcome, 0.01);
         check_update(PGH, 20, outcome, outcome ? 0.01 : 0.034);
-        check_update(ANCHOR + 1, 0, outcome, outcome ? 0.01 : 0.034); /* an anchor that is not judged */
+        check_update(PGH, -2 * QUARTER, outcome, outcome ? 0.034 : 0.01); /* at the bottom, and not judged */
     }
 }
 
@@ -236,8 +300,9 @@ static void nothing_breaks_it(void **state)
             rfi_diffuse(&f, (uint32_t)(word >> 33) >> (word % 31));
         rfi_ask(&f, word & 256 ? RFI_PGH : RFI_QUADRATURE);
         const uint8_t outcome = (uint8_t)(k / 1000 % 3 == 0 ? 0 : k / 1000 % 3 == 1 ? 1 : word >> 60 & 1);
-        assert_true(rfi_learn(&f, outcome) <= 119);
-        assert_in_range(f.sd, RFI_SD_LEAST, RFI_SD_MAX);
+        const uint8_t accepted = rfi_learn(&f, outcome);
+        assert_true(accepted <= 119 || accepted == RFI_STUCK);
+        assert_in_range(f.sd, RFI_SD_LEAST, f.widest);
     }
 }
 
@@ -249,8 +314,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The paper's walk, 200 trials. Over 40 seeds their median was 1.031 ± 0.017 and at most one track was lost (20,000 trials:
-   1.031, 0.07 %). The bounds are 5 standard deviations, and 5 lost: more have a probability of 10⁻⁸. */
+/* The paper's walk, 200 trials. 20,000 trials have a median of 1.025 and lose 0.20 %; over 40 seeds that of 200 varied by
+   0.017. The bounds are 5 standard deviations, and 5 lost: more have a probability of 4·10⁻⁶. */
 static void it_tracks(void **state)
 {
     (void)state;
@@ -281,7 +346,7 @@ static void it_tracks(void **state)
         lost += far > 20;
     }
     qsort(errors, count, sizeof *errors, ascending);
-    check_within(errors[count / 2], 1.031, 5 * 0.017);
+    check_within(errors[count / 2], 1.025, 5 * 0.017);
     assert_true(lost <= 5);
 }
 
@@ -297,6 +362,9 @@ int main(void)
         cmocka_unit_test(slices_are_a_gaussian),
         cmocka_unit_test(settings_are_those_of_the_fringe),
         cmocka_unit_test(one_of_five_is_an_anchor),
+        cmocka_unit_test(anchors_vary),
+        cmocka_unit_test(a_stuck_detector_is_not_believed),
+        cmocka_unit_test(only_quadrature_tests_the_detector),
         cmocka_unit_test(failed_anchors_widen_until_one_passes),
         cmocka_unit_test(updates_are_the_closed_form),
         cmocka_unit_test(nothing_breaks_it),

@@ -10,7 +10,9 @@
 
 #include "cli.h"
 #include "engine.h"
+#include "integers.h"
 #include "oracle.h"
+#include "runs.h"
 #include "summary.h"
 #include "track_options.h"
 
@@ -51,6 +53,16 @@ static const world worlds[] = {
     {"other drifts", "the same, exact grid", "--drift 0.8+-0.3~100 --belief grid:2048", 0},
     {"other drifts", "reverting, 1,000 records", "--drift 0.8+-0.3~1000", 0},
     {"other drifts", "the same, exact grid", "--drift 0.8+-0.3~1000 --belief grid:2048", 0},
+#define INTEGERS(name, options) {"integers", name, "--belief gaussian --attempts 16 " options, 0}, /* what is believed beside it does not matter */
+    INTEGERS("as believed", "--steps 300")
+#define INTEGERS_JUMP(size) INTEGERS("jump of " size, "--steps 320 --jump " size "@150")
+    INTEGERS_JUMP("0.2") INTEGERS_JUMP("0.3") INTEGERS_JUMP("0.5") INTEGERS_JUMP("0.65") INTEGERS_JUMP("0.8") INTEGERS_JUMP("1") INTEGERS_JUMP("1.3") INTEGERS_JUMP("1.6")
+    INTEGERS_JUMP("2") INTEGERS_JUMP("2.5") INTEGERS_JUMP("3") INTEGERS("0.2 to 3, up or down", "--steps 320 --jump 0.2:3@150")
+#define INTEGERS_STUCK(at, length, steps) INTEGERS("stuck at " at " for " length, "--steps " steps " --outage " at "@150+" length)
+    INTEGERS_STUCK("0", "20", "320") INTEGERS_STUCK("0", "50", "350") INTEGERS_STUCK("0", "100", "400") INTEGERS_STUCK("0", "300", "600")
+    INTEGERS_STUCK("1", "20", "320") INTEGERS_STUCK("1", "50", "350") INTEGERS_STUCK("1", "100", "400") INTEGERS_STUCK("1", "300", "600")
+    INTEGERS("stuck at 1, 2 % flips, for 300", "--steps 600 --outage 1~0.02@150+300") INTEGERS("coin for 100", "--steps 400 --outage coin@150+100")
+    INTEGERS("missing for 300", "--steps 600 --outage missing@150+300")
     {"static", "100 measurements", "--drift 0 --steps 100", 0},
 #define RAMSEY(name, options) {"ramsey", name, "--model ramsey " options, 100},
     RAMSEY("as believed", "--steps 320") RAMSEY("w jumps by 0.3", "--steps 320 --jump w=0.3@150") RAMSEY("w jumps by 0.1 to 1", "--steps 320 --jump w=0.1:1@150")
@@ -73,12 +85,17 @@ typedef struct watch {
     cli_collector *ours, *plain, *hazardous;
     oracle *with[2];
     uint32_t oracles; /* trials */
+    const rf_simulation *run;
+    rfi_filter *integers; /* or null: in the place of ours */
 } watch;
 
 static int see(void *user, uint32_t trial, const rf_step *step)
 {
     watch *w = user;
-    cli_collector_step(w->ours, trial, step);
+    rf_step in_integers;
+    if (w->integers)
+        integers_step(w->integers, w->run, runs_seed(w->run, trial), step, &in_integers);
+    cli_collector_step(w->ours, trial, w->integers ? &in_integers : step);
     for (unsigned k = 0; k < 2 && trial < w->oracles; k++) {
         rf_step own;
         oracle_step(w->with[k], step, &own);
@@ -130,6 +147,7 @@ static result run(const world *what, const char *trials, const char *seed, int h
     FILE *out = open_memstream(&found.rows, &size);
     static cli_track_config c;
     static char track[] = "track";
+    static rfi_filter integers;
     char text[512], *arguments[64] = {track};
     int count = 1;
     snprintf(text, sizeof text, "--simulate --trials %s --seed %s %s", trials, seed, what->options);
@@ -139,7 +157,7 @@ static result run(const world *what, const char *trials, const char *seed, int h
         exit(2);
     c.run.config.engine = engine;
     const uint32_t all = (uint32_t)c.trials, seen = has_oracles ? all * what->oracles / 100 : 0;
-    watch w = {cli_collector_open(&c.run, all), cli_collector_open(&c.run, all), cli_collector_open(&c.run, all), {NULL, NULL}, seen};
+    watch w = {cli_collector_open(&c.run, all), cli_collector_open(&c.run, all), cli_collector_open(&c.run, all), {NULL, NULL}, seen, &c.run, strcmp(what->family, "integers") == 0 ? &integers : NULL};
     for (unsigned k = 0; k < 2 && seen; k++)
         if (!(w.with[k] = oracle_open(&c.run.config, k ? HAZARD : 0)))
             exit(1);

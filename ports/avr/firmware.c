@@ -13,7 +13,7 @@
 
 #include "task.h"
 
-rfi_filter filter;
+__attribute__((section(".noinit"))) rfi_filter filter; /* rfi_init sets it: no code to clear it is linked */
 
 /* The vectors, of which two are used, so the rest is room. A tick sets the latch of PB4, a pin that is not used: one
    instruction that changes no flag, so the interrupt takes two bytes of stack, the return address. */

@@ -15,7 +15,7 @@ warnings="-Wall -Wextra -Wpedantic -Wconversion -Werror"
 # The smallest code: no loop is turned inside out, no value kept that is quickly made again, and r16 and r17, which the
 # main loop does not need, are free for the functions it calls.
 small="-Os -fwhole-program -nostartfiles -fno-tree-loop-optimize -fno-move-loop-invariants -fno-ivopts -fno-gcse
-       -fcall-used-16 -fcall-used-17"
+       -fno-reorder-blocks -fcall-used-16 -fcall-used-17"
 
 firmware() { # MCU FEATURES...
     mcu=$1
@@ -26,7 +26,7 @@ firmware() { # MCU FEATURES...
     "$work/runner-$mcu" "$mcu" "$work/$mcu.elf" "$here/budget.txt" "$trials"
 }
 
-firmware attiny13 -DRFI_WITH_PGH=0 -DRFI_WITH_EVIDENCE=0
+firmware attiny13 -DRFI_WITH_PGH=0 -DRFI_WITH_EVIDENCE=0 -DRFI_WITH_HOME=0
 firmware attiny25 -DRFI_WITH_PGH=0 -DRFI_WITH_EVIDENCE=0
 firmware attiny85 -DRFI_SMALL=0
 

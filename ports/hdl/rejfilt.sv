@@ -18,6 +18,7 @@ module rejfilt #(
     output logic [ 6:0] count,          // accepted, and one more; after DO_LEARN
     output logic [ 4:0] passes,
     output logic        lost,           // that update widened the filter: it was wrong
+    output logic        stuck,          // or was none: the detector is stuck
     // the state, as in rfi_filter
     output logic [15:0] random    /* verilator public_flat_rw */,
     output logic [31:0] mean      /* verilator public_flat_rw */,
@@ -26,6 +27,8 @@ module rejfilt #(
     output logic [ 7:0] slope     /* verilator public_flat_rw */,
     output logic [ 7:0] phase     /* verilator public_flat_rw */,
     output logic [ 7:0] due       /* verilator public_flat_rw */,
+    output logic [ 7:0] alike     /* verilator public_flat_rw */,
+    output logic [31:0] home      /* verilator public_flat_rw */,
     output logic [31:0] evidence  /* verilator public_flat_rw */
 );
     `include "tables.svh"
@@ -50,6 +53,17 @@ module rejfilt #(
         upcoming <= times_85 + {random[6:0] + {random[2:0] + {random[1:0], 1'b0}, 4'd0}, 9'd0} + 16'd13849;
     end
 
+    // Outcomes alike
+    wire one = command == DO_LEARN_1;
+    wire differs = alike[0] != one;
+    logic counted, full, narrow, homing;  // all have settled when a command comes; narrow, a cycle later
+    wire frozen = full && !differs;
+    always_ff @(posedge clk) begin
+        counted <= tested;
+        full <= tested && alike[7:1] >= 7'(ALIKE);
+        narrow <= (sd <= widest >> 1);
+    end
+
     // Attempts
     logic tried;
     logic [6:0] coming;
@@ -58,21 +72,21 @@ module rejfilt #(
     logic [13:0] sum_size;
     rejfilt_attempts #(.LANES(LANES), .FAST(FAST), .PROBABILITY(DECAY != 0 ? DECAY_SURVIVAL : FRINGE), .STEP(DECAY != 0 ? DECAY_GOLDEN : GOLDEN),
                        .PAIRED(DECAY), .FIRST_SQUARE(DECAY != 0 ? DECAY_PINCH : PINCH)) attempts (
-        .clk, .reset, .start(accept && learn), .outcome, .random(random[15:8]), .slope, .phase, .done(tried), .count, .coming, .minus, .sum(sum_size), .squares, .passes);
+        .clk, .reset, .start(accept && learn && !frozen), .outcome, .random(random[15:8]), .slope, .phase, .done(tried), .count, .coming, .minus, .sum(sum_size), .squares, .passes);
 
     // The experiment
-    logic anchor, timed;
+    logic tested, anchor, timed;
     logic [7:0] next_slope, next_phase, next_due;
-    logic [14:0] offset;
+    logic [15:0] offset;
     logic [15:0] quotient;
     logic [31:0] next_duration;
     generate
         if (DECAY != 0) begin : g_decay
             rejfilt_decay experiment (.clk, .reset, .start(accept && ask), .pgh, .random(random[15:8]), .due, .sd, .mean, .quotient, .slope,
-                                      .anchor, .next_slope, .next_phase, .next_due, .offset, .timed, .duration(next_duration));
+                                      .tested, .anchor, .next_slope, .next_phase, .next_due, .offset, .timed, .duration(next_duration));
         end else begin : g_fringe
             rejfilt_fringe experiment (.clk, .reset, .start(accept && ask), .pgh, .random(random[15:8]), .due, .sd, .mean, .quotient, .slope,
-                                      .anchor, .next_slope, .next_phase, .next_due, .offset, .timed, .duration(next_duration));
+                                      .tested, .anchor, .next_slope, .next_phase, .next_due, .offset, .timed, .duration(next_duration));
         end
     endgenerate
 
@@ -91,7 +105,8 @@ module rejfilt #(
         end
     endgenerate
     wire below = operation == ASK ? !phase[7] : minus;
-    wire [32:0] beside_and_carry = {mean, 1'b1} + {below ? ~{13'd0, distance} : {13'd0, distance}, below};  // mean ± distance
+    wire [31:0] apart = operation == ASK ? {12'd0, distance, 1'b0} : {13'd0, distance};
+    wire [32:0] beside_and_carry = {mean, 1'b1} + {below ? ~apart : apart, below};  // mean ± distance
     wire [31:0] beside = beside_and_carry[32:1];
     wire [15:0] limited = wide > 19'(widest) ? widest : wide < 19'(SD_LEAST) ? 16'(SD_LEAST) : wide[15:0];
 
@@ -108,7 +123,7 @@ module rejfilt #(
         if (reset) since <= 0;
     end
 
-    wire wrong = count <= 2 || (anchor && !outcome);
+    wire wrong = count <= 2 || (anchor && phase[7] == outcome);
     always_ff @(posedge clk) begin
         if ((since[1] || since[3]) && open) evidence <= evidence + {{16{entry[15]}}, entry};
         case (state)
@@ -117,8 +132,16 @@ module rejfilt #(
                     {asked, chosen, divided} <= 0;
                     pgh <= command == DO_ASK_PGH;
                     outcome <= command == DO_LEARN_1;
-                    if (learn || ask) random <= upcoming;
-                    if (learn) begin
+                    if ((learn && !frozen) || ask) random <= upcoming;
+                    if (learn) stuck <= frozen;
+                    if (learn && frozen) begin
+                        state <= SETTLE;
+                        mean <= home;
+                        lost <= 0;
+                    end
+                    homing <= learn && counted && differs;
+                    if (learn && counted && !frozen) alike <= (differs ? 8'(one) : alike) + 2;
+                    if (learn && !frozen) begin
                         state <= TRYING;
                         operation <= MOVE;
                         lost <= 0;
@@ -133,15 +156,19 @@ module rejfilt #(
                         random <= seed;
                         mean <= operand;
                         sd <= first_sd;
-                        widest <= first_sd > 16'(SD_MAX / 2) ? 16'(SD_MAX) : {first_sd[14:0], 1'b0};
+                        widest <= first_sd > 16'(SD_MAX / 3) ? 16'(SD_MAX) : {first_sd[14:0], 1'b0} + first_sd;
                         slope <= 0;
                         phase <= 0;
                         due <= 8'(ANCHOR_EVERY - 1);
+                        alike <= 0;
+                        home <= operand;
                         evidence <= 0;
                     end
                 end
-            SETTLE: begin  // two cycles: the next random number is computed
+            SETTLE: begin  // two cycles: the next random number is computed; one, and home, after a test that failed at the widest
                 asked <= 1;
+                homing <= 0;
+                if (homing && sd == widest) mean <= home;
                 if (asked) state <= IDLE;
             end
             CHOOSE: begin
@@ -165,7 +192,11 @@ module rejfilt #(
                     operation <= DIFFUSE;
                 end
             end
-            TRYING: if (tried) state <= WAITING;
+            TRYING: begin
+                homing <= 0;
+                if (homing && narrow) home <= mean;
+                if (tried) state <= WAITING;
+            end
             WIDENING: state <= WAITING;
             default: begin  // WAITING for MOVE, DIFFUSE or WIDEN
                 if (moved) mean <= beside;
@@ -173,6 +204,10 @@ module rejfilt #(
                     sd <= limited;
                     state <= IDLE;
                     operation <= DIFFUSE;
+                    if (operation == WIDEN) begin
+                        state <= SETTLE;
+                        {asked, homing} <= {1'b1, anchor};
+                    end
                     if (operation == MOVE && wrong) begin
                         state <= WIDENING;
                         operation <= WIDEN;

@@ -10,11 +10,12 @@ module rejfilt_decay (
     input  logic [31:0] mean,
     input  logic [15:0] quotient,
     input  logic [ 7:0] slope,
+    output logic        tested,
     output logic        anchor,
     output logic [ 7:0] next_slope,
     output logic [ 7:0] next_phase,
     output logic [ 7:0] next_due,
-    output logic [14:0] offset,
+    output logic [15:0] offset,
     output logic        timed,
     output logic [31:0] duration
 );
@@ -24,7 +25,7 @@ module rejfilt_decay (
     assign next_phase = 0;
     assign next_due = due;
     assign offset = 0;
-    assign anchor = 0;
+    assign {tested, anchor} = 0;
 
     // the wait: an entry of the table, shifted by a bit a cycle
     logic [15:0] entry;

@@ -7,7 +7,7 @@ module rejfilt_fast (
     input  logic [ 1:0] operation,
     input  logic [15:0] sd,
     input  logic [31:0] q,
-    input  logic [14:0] offset,
+    input  logic [15:0] offset,
     input  logic [ 7:0] slope,
     input  logic [ 6:0] coming,    // count, a cycle before it
     input  logic [13:0] sum,
@@ -59,7 +59,7 @@ module rejfilt_fast (
     always_comb begin
         case (operation)
             WIDEN: factor = 16'(STRETCH);
-            ASK: factor = 16'(offset);
+            ASK: factor = offset;
             DIFFUSE: factor = sd;
             default: factor = rooted ? root : 16'(mean);
         endcase

@@ -11,27 +11,29 @@ module rejfilt_fringe (
     input  logic [31:0] mean,
     input  logic [15:0] quotient,  // slope·65536/sd, when the core has divided
     input  logic [ 7:0] slope,     // of the experiment that was asked last
-    output logic        anchor,    // outcome 0 of that one says that the filter is wrong
+    output logic        tested,    // its outcomes are 0 as often as 1: many alike say that the detector is stuck
+    output logic        anchor,    // an outcome 0 on top, or 1 at the bottom, says that the filter is wrong
     // four cycles after start:
     output logic [ 7:0] next_slope,
     output logic [ 7:0] next_phase,
     output logic [ 7:0] next_due,
-    output logic [14:0] offset,    // of the reference from the mean, in sd/8192; opposite to the phase
+    output logic [15:0] offset,    // of the reference from the mean, in sd/4096; opposite to the phase
     // when asked for and divided:
     output logic        timed,
     output logic [31:0] duration
 );
     `include "tables.svh"
-    wire on_top = !pgh && due == 0;
+    wire test = !pgh && due == 0;
     logic [6:0] size;
-    logic [21:0] row;
-    rejfilt_rom #(.WIDTH(22), .DEPTH(130), .BLOCK(1), .CONTENT(EXPERIMENTS)) experiments (
-        .clk, .address(pgh ? {1'b0, random[6:0]} : {7'b1000000, on_top}), .data(row));
-    always_ff @(posedge clk) {offset, size} <= row;
-    assign next_slope = pgh ? 8'(PGH) : on_top ? 8'(ANCHOR) : 8'(STEEP);
-    assign next_phase = random[7] ? 8'd0 - 8'(size) : 8'(size);
-    assign next_due = on_top ? 8'(ANCHOR_EVERY - 1) : due - 1;
-    assign anchor = slope == 8'(ANCHOR);
+    logic [22:0] row;
+    rejfilt_rom #(.WIDTH(23), .DEPTH(256), .BLOCK(1), .CONTENT(EXPERIMENTS)) experiments (
+        .clk, .address(pgh ? {1'b0, random[6:0]} : test ? {3'b111, random[4:0]} : 8'd128), .data(row));
+    always_ff @(posedge clk) {offset, size} <= test && !random[7] ? 23'd0 : row;  // the top is where the mean is
+    assign next_slope = pgh ? 8'(PGH) : test ? 8'(ANCHOR) + 8'(random[4:0]) : 8'(STEEP);
+    assign next_phase = !pgh ? {random[7], !test, 6'd0} : random[7] ? 8'd0 - 8'(size) : 8'(size);
+    assign next_due = test ? 8'(ANCHOR_EVERY - 1) : due - 1;
+    assign tested = slope != 0 && slope <= 8'(STEEP);
+    assign anchor = tested && slope != 8'(STEEP);
     assign timed = 1;
     assign duration = 32'(quotient);
     wire unused = &{1'b0, reset, start, sd, mean};

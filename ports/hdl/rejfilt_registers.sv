@@ -21,18 +21,18 @@ module rejfilt_registers #(
     input  logic        outcome
 );
     `include "operations.svh"
-    localparam logic [3:0] CONTROL = 0, OPERAND = 1, PRIOR = 2, DURATION = 3, BASE = 4, MEAN = 5, WIDTH = 6, EVIDENCE = 7, REST = 8;
+    localparam logic [3:0] CONTROL = 0, OPERAND = 1, PRIOR = 2, DURATION = 3, BASE = 4, MEAN = 5, WIDTH = 6, EVIDENCE = 7, REST = 8, MORE = 9;
 
-    logic ready, start, lost, refused, looping, looping_pgh;
+    logic ready, start, lost, stuck, refused, looping, looping_pgh;
     logic [2:0] command;
-    logic [31:0] operand, prior, mean, evidence;
+    logic [31:0] operand, prior, mean, home, evidence;
     logic [15:0] random, sd, widest;
-    logic [7:0] slope, phase, due;
+    logic [7:0] slope, phase, due, alike;
     logic [6:0] count;
     logic [4:0] passes;
     rejfilt #(.LANES(LANES), .FAST(FAST), .DECAY(DECAY)) filter (
-        .clk, .reset, .start, .command, .operand, .first_sd(prior[15:0]), .seed(prior[31:16]), .ready, .duration, .base, .count, .passes, .lost,
-        .random, .mean, .sd, .widest, .slope, .phase, .due, .evidence);
+        .clk, .reset, .start, .command, .operand, .first_sd(prior[15:0]), .seed(prior[31:16]), .ready, .duration, .base, .count, .passes, .lost, .stuck,
+        .random, .mean, .sd, .widest, .slope, .phase, .due, .alike, .home, .evidence);
 
     // Automatic: diffuse by the operand, ask, wait for the answer, learn; until control is written again.
     typedef enum logic [1:0] {DRIFTS, ASKS, WAITS} turn_t;
@@ -78,14 +78,15 @@ module rejfilt_registers #(
     wire [6:0] accepted = count - 1;
     always_ff @(posedge clk) begin
         if (look) case (address)
-            CONTROL: read <= {due, 3'd0, passes, 1'd0, accepted, 3'd0, looping, asking, refused, lost, !idle};
+            CONTROL: read <= {due, 3'd0, passes, 1'd0, accepted, 2'd0, stuck, looping, asking, refused, lost, !idle};
             DURATION: read <= duration;
             BASE: read <= base;
             MEAN: read <= mean;
             WIDTH: read <= {widest, sd};
             EVIDENCE: read <= evidence;
+            MORE: read <= {24'd0, alike};
             default: read <= {phase, slope, random};
         endcase
     end
-    wire unused = &{1'b0, REST};
+    wire unused = &{1'b0, REST, home};
 endmodule

@@ -7,7 +7,7 @@ module rejfilt_small (
     input  logic [ 1:0] operation,
     input  logic [15:0] sd,        // this and the following: held until done
     input  logic [31:0] q,
-    input  logic [14:0] offset,
+    input  logic [15:0] offset,
     input  logic [ 7:0] slope,
     input  logic [ 6:0] count,
     input  logic [13:0] sum,       // its size
@@ -51,7 +51,7 @@ module rejfilt_small (
             high <= 0;
             case (operation)
                 MOVE: low <= next == 1 ? quotient : next == 2 ? 16'(mean) : root;
-                ASK: low <= 16'(offset);
+                ASK: low <= offset;
                 WIDEN: low <= 16'(STRETCH);
                 default: low <= sd;
             endcase

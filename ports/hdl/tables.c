@@ -46,12 +46,12 @@ static uint32_t evidence(int k)
                : 0;
 }
 
-/* An experiment: |phase| in the lowest 7 bits, then the distance of the reference in sd/8192. PGH by seven random bits;
-   128 is quadrature, 129 an anchor. Asked of the filter itself. */
+/* An experiment: |phase| in the lowest 7 bits, then the distance of the reference in sd/4096. PGH by seven random bits;
+   128 is quadrature; from 224 on, anchors at the bottom. Asked of the filter itself. */
 static uint32_t experiment(int k)
 {
     rfi_filter f;
-    rfi_init(&f, 0, 8192, 0);
+    rfi_init(&f, 0, 8192, 0); /* then a reference is twice an offset */
     if (k < 128) {
         const uint8_t z = half_gaussian[k % 128 * (RFI_ATTEMPTS / 2) / 128];
         f.slope = PGH;
@@ -60,15 +60,18 @@ static uint32_t experiment(int k)
         f.slope = STEEP;
         f.phase = QUARTER;
     } else {
-        f.slope = ANCHOR;
+        f.slope = (uint8_t)(ANCHOR + (uint32_t)k % ANCHORS);
+        f.phase = -2 * QUARTER;
     }
-    return (uint32_t)f.phase | (uint32_t)-rfi_reference(&f) << 7;
+    const int32_t distance = rfi_reference(&f);
+    return ((uint32_t)f.phase & 127) | (uint32_t)(distance < 0 ? -distance : distance) / 2 << 7;
 }
 
 static void tables(void)
 {
     constant("STEEP", STEEP);
     constant("ANCHOR", ANCHOR);
+    constant("ALIKE", ALIKE);
     constant("PGH", PGH);
     constant("STRETCH", STRETCH);
     constant("GOLDEN", GOLDEN);
@@ -82,7 +85,7 @@ static void tables(void)
     table("HALF_GAUSSIAN", 7, RFI_ATTEMPTS / 2, slice);
     table("FRINGE", 8, 256, fringe_table);
     table("EVIDENCE", 16, 128 + RFI_PASSES_MAX + 1, evidence);
-    table("EXPERIMENTS", 22, 130, experiment);
+    table("EXPERIMENTS", 23, 256, experiment);
 }
 #endif
 

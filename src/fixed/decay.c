@@ -60,7 +60,8 @@ static inline uint8_t decay(const rfi_filter *f, int8_t z, uint8_t angle, uint8_
     ensures fine(f) && 1 <= f->slope <= 182 && f->phase == 0; */
 void rfi_decay_ask(rfi_filter *f)
 {
-    const uint8_t random = rfi_random(&f->random);
+    f->random = rfi_random(f->random);
+    const uint8_t random = (uint8_t)(f->random / 256);
     f->slope = (uint8_t)((uint16_t)(f->sd + random) / 256);
     f->phase = 0;
 }

@@ -2,9 +2,11 @@
 #include "fixed.h"
 #include "fixed_math.h"
 
-enum { STEEP = 155, ANCHOR = 70, PGH = 163 }; /* slopes: 0.951, 0.430 and 1.000 rad per sd */
+enum { STEEP = 155, PGH = 163 };              /* slopes: 0.951 and 1.000 rad per sd, */
+enum { ANCHOR = 44, ANCHORS = 32 };           /* and of anchors, 0.270 to 0.460: no alias passes them all */
 enum { STRETCH = 18022 };                     /* of the sd by a failed anchor, in 1/8192: 2.2 */
 enum { QUARTER = 64 };                        /* of a turn */
+enum { ALIKE = 20 };                          /* outcomes like the one before, each with even odds: 10⁻⁶ */
 #define EVIDENCE_MAX INT32_C(0x40000000)      /* where it stops, before it could overflow */
 enum { ONE = 6 };                             /* log₂ 256/255 in 1/1024: a probability of 1 is 255 */
 #if RFI_FAINT
@@ -22,7 +24,7 @@ RFI_TABLE uint8_t half_gaussian[RFI_ATTEMPTS / 2] = {1,  1,  2,  3,  4,  4,  5, 
 
 /*@ predicate slices = \forall integer i; 0 <= i < 50 ==> 1 <= half_gaussian[i] <= 85;
     predicate fine(rfi_filter *f) = 256 <= f->sd <= f->widest <= 46340;
-    predicate asked(rfi_filter *f) = 70 <= f->slope <= 163 && -108 <= f->phase <= 108; */
+    predicate asked(rfi_filter *f) = 44 <= f->slope <= 163; */
 
 /*@ requires \valid(f) && 256 <= f->widest <= 46340;
     assigns f->sd;
@@ -31,7 +33,7 @@ RFI_ONCE void set_sd(rfi_filter *f, uint16_t sd)
 {
     if (sd > f->widest)
         sd = f->widest;
-    if (sd < RFI_SD_LEAST)
+    if ((uint8_t)(sd / RFI_SD_LEAST) == 0)
         sd = RFI_SD_LEAST;
     f->sd = sd;
 }
@@ -53,11 +55,15 @@ void rfi_init(rfi_filter *f, int32_t mean, uint16_t sd, uint16_t seed)
 {
     f->mean = mean;
     f->random = seed;
-    f->widest = sd > RFI_SD_MAX / 2 ? RFI_SD_MAX : (uint16_t)(2 * sd);
+    f->widest = sd > RFI_SD_MAX / 3 ? RFI_SD_MAX : (uint16_t)(3 * sd);
     f->sd = sd;
     f->due = RFI_ANCHOR_EVERY - 1;
     f->slope = 0;
     f->phase = 0;
+    f->alike = 0;
+#if RFI_WITH_HOME
+    f->home = mean;
+#endif
 #if RFI_WITH_EVIDENCE
     f->evidence = 0;
 #endif
@@ -78,22 +84,24 @@ void rfi_diffuse(rfi_filter *f, uint32_t q)
 void rfi_ask(rfi_filter *f, rfi_design design)
 {
     /*@ assert slices; */
-    const uint8_t random = rfi_random(&f->random);
+    f->random = rfi_random(f->random);
+    const uint8_t random = (uint8_t)(f->random / 256);
+    const uint8_t side = random & 128u;
+    uint8_t due = f->due, slope = STEEP, phase = side | QUARTER; /* on one side of the fringe or the other */
     if (RFI_WITH_PGH && design == RFI_PGH) {
         const uint8_t z = half_gaussian[random % 128u * (RFI_ATTEMPTS / 2) / 128];
-        f->slope = PGH;
-        f->phase = (int8_t)(rfi_product(PGH, z) / 128);
-    } else if (f->due == 0) {
-        f->due = RFI_ANCHOR_EVERY;
-        f->slope = ANCHOR;
-        f->phase = 0;
-    } else {
-        f->slope = STEEP;
-        f->phase = QUARTER;
+        slope = PGH;
+        phase = (uint8_t)(rfi_product(PGH, z) / 128);
+        if (side)
+            phase = (uint8_t)-phase;
+    } else if (due == 0) {
+        due = RFI_ANCHOR_EVERY;
+        slope = (uint8_t)(ANCHOR + random % ANCHORS);
+        phase = side; /* on top, or at the bottom */
     }
-    if (random >= 128)
-        f->phase = (int8_t)-f->phase;
-    f->due--;
+    f->slope = slope;
+    f->phase = (int8_t)phase;
+    f->due = (uint8_t)(due - 1);
 }
 
 /*@ requires \valid_read(f) && fine(f) && asked(f);
@@ -102,12 +110,11 @@ void rfi_ask(rfi_filter *f, rfi_design design)
 uint16_t rfi_time(const rfi_filter *f) { return rfi_quotient(f->slope * UINT32_C(65536), f->sd); }
 #endif
 
-/* mean ± sd·offset, with the offset in 1/8192 and the sign of `sign`; modulo 2³². */
+/* mean ± distance, with the sign of `sign`; modulo 2³². */
 /*@ requires \valid_read(f);
     assigns \nothing; */
-RFI_ONCE int32_t beside(const rfi_filter *f, uint16_t offset, int8_t sign)
+RFI_ONCE int32_t beside(uint32_t distance, int8_t sign, const rfi_filter *f)
 {
-    uint32_t distance = rfi_scale(f->sd, offset);
     if (sign < 0)
         distance = 0 - distance;
     return (int32_t)((uint32_t)f->mean + distance);
@@ -118,20 +125,17 @@ RFI_ONCE int32_t beside(const rfi_filter *f, uint16_t offset, int8_t sign)
 int32_t rfi_place(const rfi_filter *f, int8_t z)
 {
     const uint8_t size = (uint8_t)(z < 0 ? -z : z);
-    return beside(f, (uint16_t)(size * 256u), z);
+    return beside(rfi_scale(f->sd, (uint16_t)(size * 256u)), z, f);
 }
 
 #if RFI_WITH_FRINGE
+/* Half a turn of the shortest anchor is 12 sd: more than a factor in 1/8192 can be. */
 /*@ requires \valid_read(f) && asked(f);
     assigns \nothing; */
 int32_t rfi_reference(const rfi_filter *f)
 {
-#if RFI_WITH_PGH
     const uint8_t turned = (uint8_t)(f->phase < 0 ? -f->phase : f->phase);
-    return beside(f, rfi_quotient(turned * UINT32_C(32768), f->slope), (int8_t)-f->phase);
-#else
-    return beside(f, f->phase ? QUARTER * UINT32_C(32768) / STEEP : 0, (int8_t)-f->phase);
-#endif
+    return beside(2 * rfi_scale(f->sd, rfi_quotient(rfi_product(turned, 16384), f->slope)), (int8_t)~f->phase, f); /* away from the phase */
 }
 #endif
 
@@ -164,7 +168,8 @@ typedef struct tally {
 static inline uint8_t make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
 {
     /*@ assert slices; */
-    uint8_t u = rfi_random(&f->random), passes = 0;
+    f->random = rfi_random(f->random);
+    uint8_t u = (uint8_t)(f->random / 256), passes = 0;
     /*@ loop invariant 0 <= passes < 20;
         loop invariant 1 <= t->count <= 20 && summed(t->count, t->sum, t->squares);
         loop assigns u, passes, *t;
@@ -182,9 +187,12 @@ static inline uint8_t make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
             /*@ loop invariant 0 <= size <= 85 && square <= 169 * size;
                 loop assigns size, square, turned;
                 loop variant 85 - size; */
-            for (; size < half_gaussian[i]; size++) {
-                square = (uint16_t)(square + 2u * size + 1u);
-                turned = (uint16_t)(turned + 2u * f->slope);
+            while (size < half_gaussian[i]) {
+                square = (uint16_t)(square + size);
+                size++;
+                square = (uint16_t)(square + size);
+                turned = (uint16_t)(turned + f->slope);
+                turned = (uint16_t)(turned + f->slope);
             }
             int8_t z = (int8_t)size;
             uint8_t turn = (uint8_t)(turned / 256);
@@ -215,20 +223,52 @@ static inline uint8_t make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
 static inline void move(rfi_filter *f, const tally *t)
 {
     const uint16_t sum = (uint16_t)(t->sum < 0 ? -t->sum : t->sum);
-    const uint16_t mean = rfi_quotient(sum * UINT32_C(256), t->count);
+    const uint16_t mean = rfi_quotient(rfi_product(sum, 256), t->count);
     const uint16_t square = rfi_quotient(t->squares, t->count);
     const uint16_t factor = rfi_sqrt(square * UINT32_C(65536) - rfi_product(mean, mean));
-    f->mean = beside(f, mean, (int8_t)(t->sum >> 8));
+    f->mean = beside(rfi_scale(f->sd, mean), (int8_t)(t->sum >> 8), f);
     stretch(f, factor);
 }
+
+#if RFI_WITH_FRINGE
+/* Outcomes of quadrature are 0 as often as 1, whatever is believed: many alike come from a detector that is stuck. Counts
+   them; a filter that is frozen goes back to where it was before they began. */
+/*@ requires \valid(f) && fine(f);
+    assigns *f;
+    ensures fine(f) && f->slope == \old(f->slope) && f->phase == \old(f->phase); */
+static inline uint8_t is_stuck(rfi_filter *f, uint8_t outcome)
+{
+    if (f->slope == 0 || (RFI_WITH_PGH && f->slope > STEEP)) /* nothing was asked, or PGH */
+        return 0;
+    if ((f->alike ^ outcome) & 1) {
+        f->alike = outcome & 1;
+#if RFI_WITH_HOME
+        if (f->sd <= f->widest / 2)
+            f->home = f->mean;
+#endif
+    }
+    if (f->alike < 2 * ALIKE) {
+        f->alike = (uint8_t)(f->alike + 2);
+        return 0;
+    }
+#if RFI_WITH_HOME
+    f->mean = f->home;
+#endif
+    return 1;
+}
+#endif
 
 /*@ requires \valid(f) && fine(f);
     assigns *f;
     ensures fine(f);
-    ensures \result <= 119; */
+    ensures \result <= 119 || \result == RFI_STUCK; */
 uint8_t rfi_learn(rfi_filter *f, uint8_t outcome)
 {
     tally t = {1, 0, PINCH};
+#if RFI_WITH_FRINGE
+    if (is_stuck(f, outcome))
+        return RFI_STUCK;
+#endif
     const uint8_t passes = make_attempts(f, &t, outcome);
 #if RFI_WITH_EVIDENCE
     if (f->evidence > -EVIDENCE_MAX && f->evidence < EVIDENCE_MAX)
@@ -237,9 +277,14 @@ uint8_t rfi_learn(rfi_filter *f, uint8_t outcome)
     (void)passes;
 #endif
     move(f, &t);
-    if (t.count <= 2 || (RFI_WITH_FRINGE && f->slope == ANCHOR && !outcome)) {
+    const uint8_t is_anchor = RFI_WITH_FRINGE && f->slope != 0 && f->slope < STEEP;
+    if (t.count <= 2 || (is_anchor && (uint8_t)f->phase / 128u == (outcome & 1u))) {
         stretch(f, STRETCH);
         f->due = 0;
+#if RFI_WITH_HOME
+        if (is_anchor && f->sd == f->widest) /* lost: it looks around where it was last sure */
+            f->mean = f->home;
+#endif
     }
     return (uint8_t)(t.count - 1);
 }

@@ -35,6 +35,9 @@ extern "C" {
 #ifndef RFI_FAINT /* 1 for a likelihood that varies little over an sd, so that an outcome tells little */
 #define RFI_FAINT 0
 #endif
+#ifndef RFI_WITH_HOME /* a filter that was lost, or whose detector was stuck, goes back to where it was last sure */
+#define RFI_WITH_HOME 1
+#endif
 #ifndef RFI_WITH_EVIDENCE
 #define RFI_WITH_EVIDENCE 1
 #endif
@@ -46,7 +49,8 @@ enum {
     RFI_ACCEPTED_LEAST = 20,
     RFI_PASSES_MAX = 20,
     RFI_SD_LEAST = 256,      /* units: the time fits 16 bits; */
-    RFI_ANCHOR_EVERY = 5
+    RFI_ANCHOR_EVERY = 5,
+    RFI_STUCK = 255          /* instead of a count: nothing was learnt */
 };
 #define RFI_SD_MAX 46340u   /* and its square fits 31 */
 
@@ -57,6 +61,10 @@ typedef struct rfi_filter {
     uint8_t slope;       /* of the experiment: its fringe turns by slope/1024 per sd, */
     int8_t phase;        /* and has turned by phase/256 at the mean */
     uint8_t due;         /* experiments before the next anchor */
+    uint8_t alike;       /* twice the outcomes alike until now, and which: 0 or 1 */
+#if RFI_WITH_HOME
+    int32_t home;        /* the mean when outcomes last differed and the sd was no more than half the widest */
+#endif
 #if RFI_WITH_EVIDENCE
     int32_t evidence;    /* Σ log₂ P(outcome), in 1/1024 */
 #endif
@@ -64,15 +72,15 @@ typedef struct rfi_filter {
 
 typedef enum rfi_design { RFI_QUADRATURE, RFI_PGH } rfi_design;
 
-/* A Gaussian prior; sd from RFI_SD_LEAST on. Widening stops at twice its sd, or at RFI_SD_MAX. */
+/* A Gaussian prior; sd from RFI_SD_LEAST on. Widening stops at three times its sd, or at RFI_SD_MAX. */
 void rfi_init(rfi_filter *f, int32_t mean, uint16_t sd, uint16_t seed);
 
 /* The parameter has wandered: variance += q, in units², q < 2³¹. */
 void rfi_diffuse(rfi_filter *f, uint32_t q);
 
 /* Chooses the next experiment of a fringe P(1) = (1 + cos(t·(x − reference)))/2. Quadrature measures where it is
-   steepest, 0.95 rad per sd, and every fifth time on its top, where the outcome tells whether the filter is still
-   right; PGH against a draw, 1 rad per sd. */
+   steepest, 0.95 rad per sd, and every fifth time on the top or at the bottom of a wider one, 0.27 to 0.46 rad per sd, where
+   the outcome tells whether the filter is still right; PGH against a draw, 1 rad per sd. */
 void rfi_ask(rfi_filter *f, rfi_design design);
 
 /* Its settings, after rfi_ask: time t in 2⁻²⁶ turns per unit, and reference in units. */
@@ -80,7 +88,8 @@ uint16_t rfi_time(const rfi_filter *f);
 int32_t rfi_reference(const rfi_filter *f);
 
 /* Learns from an outcome: 1 or 0, or what your own likelihood takes (which may do without rfi_ask). Returns how many
-   attempts were accepted, 119 at most. */
+   attempts were accepted, 119 at most. From the 21st outcome of quadrature alike on, the detector is taken to be stuck: nothing
+   is learnt, and RFI_STUCK returned, until one differs. */
 uint8_t rfi_learn(rfi_filter *f, uint8_t outcome);
 
 /* x at z, in units: mean + sd·z/32. */

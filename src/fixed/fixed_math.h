@@ -130,13 +130,11 @@ static inline uint8_t rfi_cosine(uint8_t angle, uint8_t outcome)
     return outcome ? one : one ^ 255;
 }
 
-/* Eight random bits: the upper ones of a linear congruential generator of period 65536. */
-/*@ requires \valid(state);
-    assigns *state; */
-RFI_ONCE uint8_t rfi_random(uint16_t *state)
+/* The next number of a linear congruential generator of period 65536, whose upper eight bits are random. */
+/*@ assigns \nothing; */
+RFI_ONCE uint16_t rfi_random(uint16_t random)
 {
-    *state = (uint16_t)(rfi_product(*state, 25173) + 13849); /* the product is below 2³² − 2¹⁶ */
-    return (uint8_t)(*state / 256);
+    return (uint16_t)(rfi_product(random, 25173) + 13849); /* the product is below 2³² − 2¹⁶ */
 }
 
 /* log₂ value in 1/1024, rounded down, for value > 0: the exponent, then a binary digit for each squaring. */

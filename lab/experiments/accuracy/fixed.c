@@ -6,13 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fixed.h"
+#include "integers.h"
 #include "summary.h"
 
 enum { STEPS = 300, TRIALS = 2000 };
-
-#define UNIT 0x1p-15 /* rad */
-#define TURN 6.283185307179586
 
 typedef struct watch {
     const rf_simulation *run;
@@ -20,28 +17,12 @@ typedef struct watch {
     rfi_filter filter;
 } watch;
 
-static void open_filter(const watch *w, uint32_t trial, rfi_filter *f)
-{
-    const rf_prior prior = w->run->config.prior[0];
-    const double mean = (prior.first + prior.second) / 2, sd = (prior.second - prior.first) / sqrt(12);
-    rfi_init(f, (int32_t)lround(mean / UNIT), (uint16_t)lround(sd / UNIT), (uint16_t)runs_seed(w->run, trial));
-}
-
 static int watch_step(void *user, uint32_t trial, const rf_step *step)
 {
     watch *w = user;
-    rfi_filter *f = &w->filter;
-    const double drift = w->run->config.drift[0] / UNIT, truth = step->truth[0];
+    rf_step own;
     cli_collector_step(w->in_double, trial, step);
-    if (step->step == 0)
-        open_filter(w, trial, f);
-    else
-        rfi_diffuse(f, (uint32_t)lround(drift * drift));
-    rfi_ask(f, RFI_QUADRATURE);
-    const double record[] = {rfi_time(f) * 0x1p-26 * TURN / UNIT, rfi_reference(f) * UNIT};
-    const double outcome = rf64_instance_outcome(w->run->config.model->f64, &truth, record, runs_seed(w->run, trial), (uint32_t)step->step);
-    rfi_learn(f, outcome != 0);
-    const rf_step own = {.step = step->step, .dim = 1, .error = {f->mean * UNIT - truth}, .sd = {f->sd * UNIT}, .report.attempts = 100};
+    integers_step(&w->filter, w->run, runs_seed(w->run, trial), step, &own);
     cli_collector_step(w->in_integers, trial, &own);
     return 0;
 }

@@ -8,19 +8,19 @@ module bench #(parameter int LANES = 1, parameter int FAST = 0, parameter int DE
     output logic [31:0] duration, base,
     output logic [ 6:0] count,
     output logic [ 4:0] passes,
-    output logic        lost,
+    output logic        lost, stuck,
     output logic [15:0] random,
     output logic [31:0] mean,
     output logic [15:0] sd, widest,
-    output logic [ 7:0] slope, phase, due,
-    output logic [31:0] evidence
+    output logic [ 7:0] slope, phase, due, alike,
+    output logic [31:0] home, evidence
 );
     rejfilt #(.LANES(LANES), .FAST(FAST), .DECAY(DECAY)) filter (.*);
 
     logic known = 0, tried = 0;
     always_ff @(posedge clk) begin
         if (start && ready && command == 1) known <= 1;
-        if (start && ready && command >= 5 && known) tried <= 1;
+        if (filter.tried && known) tried <= 1;
         if (reset) {known, tried} <= 0;
         if (known && !reset) assert (256 <= sd && sd <= widest && widest <= 46340);
         if (known && tried && !reset) begin

@@ -12,9 +12,9 @@
 
 double sc_time_stamp() { return 0; }
 
-enum { CONTROL = 0, OPERAND = 4, PRIOR = 8, DURATION = 12, BASE = 16, MEAN = 20, WIDTH = 24, EVIDENCE = 28, REST = 32 };
+enum { CONTROL = 0, OPERAND = 4, PRIOR = 8, DURATION = 12, BASE = 16, MEAN = 20, WIDTH = 24, EVIDENCE = 28, REST = 32, MORE = 36 };
 enum { INIT = 1, DIFFUSE, ASK, ASK_PGH, LEARN_0, LEARN_1, LOOP = 8, FORGIVE = 32 };
-enum { BUSY = 1, LOST = 2, REFUSED = 4, ASKING = 8, LOOPING = 16 };
+enum { BUSY = 1, LOST = 2, REFUSED = 4, ASKING = 8, LOOPING = 16, STUCK = 32 };
 
 static Vmodel top;
 static std::set<uint32_t> seen; /* of the mean */
@@ -153,6 +153,7 @@ static void compare(const rfi_filter *f)
     expect("evidence", get(EVIDENCE), (uint32_t)f->evidence);
     expect("random, slope and phase", get(REST), f->random | (uint32_t)f->slope << 16 | (uint32_t)(uint8_t)f->phase << 24);
     expect("due", get(CONTROL) >> 24, f->due);
+    expect("alike", get(MORE), f->alike);
 }
 
 int main()
@@ -192,6 +193,24 @@ int main()
         compare(&f);
         updates++;
     }
+    /* a detector that is stuck */
+    for (unsigned k = 0; k < 30; k++) {
+        command(ASK);
+        wait();
+        rfi_ask(&f, RFI_QUADRATURE);
+        command(LEARN_1);
+        wait();
+        expect("stuck", (get(CONTROL) & STUCK) != 0, rfi_learn(&f, 1) == RFI_STUCK);
+        compare(&f);
+        updates++;
+    }
+    command(ASK);
+    wait();
+    rfi_ask(&f, RFI_QUADRATURE);
+    command(LEARN_0);
+    wait();
+    rfi_learn(&f, 0);
+    expect("stuck, when it works again", get(CONTROL) & STUCK, 0);
     /* what comes too early is refused, and that is said until it was seen, even if the rest of a word was taken */
     const uint32_t before = 123456;
     put(OPERAND, before);

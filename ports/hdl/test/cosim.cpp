@@ -98,6 +98,8 @@ class Pair {
         top.rootp->bench__DOT__filter__DOT__slope = f.slope;
         top.rootp->bench__DOT__filter__DOT__phase = (uint8_t)f.phase;
         top.rootp->bench__DOT__filter__DOT__due = f.due;
+        top.rootp->bench__DOT__filter__DOT__alike = f.alike;
+        top.rootp->bench__DOT__filter__DOT__home = (uint32_t)f.home;
         top.rootp->bench__DOT__filter__DOT__evidence = (uint32_t)f.evidence;
         tick(), tick(), tick(); /* the next random number is computed */
         compare("put");
@@ -136,8 +138,13 @@ class Pair {
         accepted = rfi_learn(&f, outcome);
         updates++;
         compare("learn");
+        check("stuck", top.stuck, accepted == RFI_STUCK);
+        if (accepted == RFI_STUCK) {
+            cycles["stuck"].take(n);
+            return;
+        }
         check("accepted", (uint8_t)(top.count - 1), accepted);
-        const bool widened = accepted <= 1 || (subject_anchor(&before) && !outcome);
+        const bool widened = accepted <= 1 || (subject_anchor(&before) && (before.phase < 0) == (outcome != 0));
         check("lost", top.lost, widened);
         cycles["learn, " + std::to_string(top.passes) + (top.passes == 1 ? " pass" : " passes") + (widened ? ", widened" : "")].take(n);
     }
@@ -163,6 +170,8 @@ class Pair {
         check("slope", top.slope, f.slope);
         check("phase", top.phase, (uint8_t)f.phase);
         check("due", top.due, f.due);
+        check("alike", top.alike, f.alike);
+        check("home", top.home, (uint32_t)f.home);
         check("evidence", top.evidence, (uint32_t)f.evidence);
     }
 
@@ -192,6 +201,8 @@ static rfi_filter somewhere()
     rfi_filter f;
     rfi_init(&f, anywhere(), (uint16_t)(RFI_SD_LEAST + any() % (RFI_SD_MAX - RFI_SD_LEAST + 1)), (uint16_t)any());
     f.due = (uint8_t)(any() % 5);
+    f.alike = (uint8_t)(any() % 42);
+    f.home = anywhere();
     f.evidence = (int32_t)(any() % 2000000) - 1000000;
     return f;
 }
@@ -237,6 +248,32 @@ static void corners(Pair &p)
             p.init(octave * 32768 + beyond, RFI_SD_LEAST, (uint16_t)any()), p.ask(false), p.learn((uint8_t)(any() & 1));
     for (int32_t entry = 0; entry < 256; entry++)
         p.init(30 * 32768 + entry * 128, RFI_SD_LEAST, (uint16_t)any()), p.ask(false), p.learn((uint8_t)(any() & 1));
+    /* outcomes alike until it is frozen, and longer; then one that differs, or PGH, which is not tested */
+    for (unsigned k = 0; k < 12; k++) {
+        p.init(anywhere(), (uint16_t)(RFI_SD_LEAST + any() % 40000), (uint16_t)any());
+        for (unsigned j = 0; j < 60; j++)
+            p.diffuse(any() >> (8 + any() % 24)), p.ask(j > 50 && k % 3 == 0), p.learn((uint8_t)((k ^ (j > 30 + k)) & 1));
+    }
+    /* lost at the widest: it goes home, if the prior was not wider than that */
+    for (unsigned k = 0; k < 200; k++) {
+        rfi_filter f = somewhere();
+        f.due = 0;
+        f.widest = (uint16_t)(k % 3 ? f.sd : RFI_SD_MAX);
+        p.put(f);
+        for (unsigned j = 0; j < 4; j++) {
+            p.ask(false);
+            p.learn((uint8_t)(p.f.phase < 0));
+        }
+    }
+    /* another outcome while the sd is half the widest, or just not: home is where the mean is, or stays */
+    for (unsigned k = 0; k < 60; k++) {
+        rfi_filter f = somewhere();
+        f.widest = (uint16_t)(RFI_SD_MAX - k / 3);
+        f.sd = (uint16_t)(f.widest / 2 + k % 3 - 1);
+        p.put(f);
+        p.ask(false);
+        p.learn((uint8_t)!(p.f.alike & 1));
+    }
     /* experiments without anchors until their counter wraps */
     for (unsigned k = 0; k < 600; k++)
         p.ask(true);

@@ -3,7 +3,7 @@
 module formal #(parameter int FAST = 0, parameter int MOST = 72) (
     input logic clk, start,
     input logic [1:0] operation,
-    input logic [15:0] sd, input logic [31:0] q, input logic [14:0] offset, input logic [7:0] slope,
+    input logic [15:0] sd, input logic [31:0] q, input logic [15:0] offset, input logic [7:0] slope,
     input logic [6:0] count, input logic [13:0] sum, input logic [19:0] squares
 );
     `include "operations.svh"

@@ -25,7 +25,7 @@ static void command(rfi_filter *f, int what)
     top.start = 0;
     while (!top.ready)
         tick();
-    *f = {top.random, (int32_t)top.mean, top.sd, top.widest, top.slope, (int8_t)top.phase, top.due, (int32_t)top.evidence};
+    *f = {top.random, (int32_t)top.mean, top.sd, top.widest, top.slope, (int8_t)top.phase, top.due, top.alike, (int32_t)top.home, (int32_t)top.evidence};
 }
 
 void rfi_init(rfi_filter *f, int32_t mean, uint16_t sd, uint16_t seed)
@@ -45,7 +45,7 @@ uint8_t rfi_learn(rfi_filter *f, uint8_t outcome)
 {
     command(f, outcome ? LEARN_1 : LEARN_0);
     updates++;
-    return (uint8_t)(top.count - 1);
+    return top.stuck ? (uint8_t)RFI_STUCK : (uint8_t)(top.count - 1);
 }
 
 #ifdef DECAY

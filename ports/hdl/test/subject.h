@@ -34,7 +34,7 @@ static const double subject_drift = 857.8625;      /* and the paper's walk, π/1
 static inline void subject_ask(rfi_filter *f, int pgh) { rfi_ask(f, pgh ? RFI_PGH : RFI_QUADRATURE); }
 static inline uint32_t subject_time(const rfi_filter *f) { return rfi_time(f); }
 static inline int32_t subject_reference(const rfi_filter *f) { return rfi_reference(f); }
-static inline int subject_anchor(const rfi_filter *f) { return f->slope == 70; }
+static inline int subject_anchor(const rfi_filter *f) { return f->slope != 0 && f->slope < 155; }
 
 /* An outcome of the experiment at these settings, if the truth is there and luck as it is. */
 static inline uint8_t subject_outcome_at(uint32_t time, int32_t reference, double truth, double luck)
