@@ -314,7 +314,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The paper's walk, 200 trials. 20,000 trials have a median of 1.025 and lose 0.20 %; over 40 seeds that of 200 varied by
+/* The paper's walk, 200 trials. 2,000 trials (rejfilt-tracking, seeds 1 and 90001) have medians of 1.028 and 1.029 and lose 0.35 and 0.20 %; over 40 seeds that of 200 varied by
    0.017. The bounds are 5 standard deviations, and 5 lost: more have a probability of 4·10⁻⁶. */
 static void it_tracks(void **state)
 {
@@ -346,7 +346,7 @@ static void it_tracks(void **state)
         lost += far > 20;
     }
     qsort(errors, count, sizeof *errors, ascending);
-    check_within(errors[count / 2], 1.025, 5 * 0.017);
+    check_within(errors[count / 2], 1.028, 5 * 0.017);
     assert_true(lost <= 5);
 }
 
