@@ -140,7 +140,7 @@ class Streams(Run):
         return done.returncode, done.stderr.decode()
 
     def test_output_that_cannot_be_written(self):
-        self.file("table.csv", "a,b,class\n" + "1,2,x\n2,1,y\n" * 20)
+        self.file("table.csv", "a,b,class\n" + "1,2,x\n2,1,y\n" * 20 + "1,2,y\n2,1,x\n")
         wrong_way = os.open("/dev/null", os.O_RDONLY)
         self.addCleanup(os.close, wrong_way)
         for arguments in self.commands:
