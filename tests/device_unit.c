@@ -1,5 +1,7 @@
 /* What a GPU runs, as host code, against the library's serial engine: one model, sampler and precision, which the
    compiler's command sets. test_device.c loads it. */
+#define RF_DIM(dim) RF_DEVICE_DIM
+#define RF_SAMPLER(sampler) RF_DEVICE_SAMPLER
 #include RF_MODEL_FILE
 #include "cuda/device.h"
 
