@@ -57,7 +57,7 @@ static void read_features(int is_cost, const uint8_t *bytes, size_t count)
         return;
     fuzz_require(is_cost || memchr(data.mask, 1, data.train.features));
     for (uint32_t i = 0; i < data.train.features; i++) {
-        fuzz_require(!is_cost || (data.cost[i] >= 0.9e-9f && data.cost[i] <= 1.1e9f));
+        fuzz_require(!is_cost || data.cost[i] == 0 || (data.cost[i] >= 0.9e-9f && data.cost[i] <= 1.1e9f));
         fuzz_require(is_cost || data.mask[i] <= 1);
     }
     classify_free(&data);
