@@ -119,7 +119,7 @@ static int take_cost(void *context, uint32_t feature, const char *rest, const ch
     if (cli_parse_real(rest, 0, 1e9, &value, error, size) < 0)
         return -1;
     p->cost[feature] = (float)value;
-    if (!more)
+    if (!more || !*more)
         return 0;
     p->group[feature] = rfc_names_intern(&p->names, more) + 1;
     if (p->group[feature] > RFC_LABELS_MAX) {
@@ -153,11 +153,12 @@ static int load_features(const classify_config *c, classify_data *d, char *error
     for (uint32_t j = 0; j < features && d->cost; j++)
         d->cost[j] = 1;
     const int status = c->cost ? each_feature(c->cost, &d->train, take_cost, &p, error, size) : 0;
-    if (p.names.count > features) {
+    const uint32_t groups = p.names.count;
+    rfc_names_free(&p.names);
+    if (groups > features) {
         snprintf(error, size, "%s: has more groups than there are features", c->cost);
         return -1;
     }
-    rfc_names_free(&p.names);
     if (status < 0)
         return -1;
     if (!c->mask)
@@ -235,8 +236,7 @@ static void find_warnings(const classify_config *c, classify_data *d)
     char number[16];
     for (uint32_t j = 0; j < t->features && t->rows > 20 && t->height == 0 && t->features <= 4096; j++) {
         float seen[RFC_LABELS_MAX];
-        uint32_t of[RFC_LABELS_MAX], kinds = 0, counts = 1, tells = 1, classes = 0;
-        uint8_t has[RFC_LABELS_MAX] = {0};
+        uint32_t of[RFC_LABELS_MAX], kinds = 0, counts = 1, tells = 1;
         for (uint32_t i = 0; i < t->rows && (counts || tells); i++) {
             const size_t at = (size_t)i * t->features + j;
             const float x = t->reals ? t->reals[at] : (float)t->bytes[at];
@@ -254,8 +254,6 @@ static void find_warnings(const classify_config *c, classify_data *d)
                 kinds += tells;
             }
             tells = tells && of[k] == t->label[i];
-            classes += !has[t->label[i]];
-            has[t->label[i]] = 1;
         }
         const char *name = rfc_table_feature(t, j, number, sizeof number);
         const size_t room = sizeof d->warnings - used;
