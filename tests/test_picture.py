@@ -1,5 +1,5 @@
 """Pictures of whole runs, as a user asks for them: python3 tests/test_picture.py path/to/rejfilt [-v]"""
-import html.parser, json, os, pathlib, re, shutil, subprocess, sys, tempfile, unittest, xml.etree.ElementTree as xml
+import html.parser, json, math, os, pathlib, re, shutil, subprocess, sys, tempfile, unittest, xml.etree.ElementTree as xml
 
 sys.dont_write_bytecode = True
 import policy
@@ -87,6 +87,20 @@ class Html(unittest.TestCase):
                     self.assertTrue(0 <= float(element.get("x")) <= width and 0 <= float(element.get("y")) <= height)
 
     @unittest.skipUnless(shutil.which("node"), "no node; tools/need browser installs it")
+    def test_modes_are_apart(self):
+        """A fringe about 0 cannot tell x from -x: two bands, and nothing between them, until a record tells."""
+        records = "t,x_,outcome\n" + "".join(f"{0.5 * k},0,{int(math.cos(0.25 * k) > 0)}\n" for k in range(1, 31)) + "3,0.5,1\n" * 20
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "run.html")
+            done = subprocess.run([COMMAND, "track", "--prior=-1:1", "--drift=0", "--json", f"--plot={path}"], input=records, capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            text = path.read_text("utf-8")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([len(line.get("modes", [])) for line in lines[20:30]], [2] * 10)
+        self.assertNotIn("modes", lines[-1])
+        white = len(re.findall(r'<rect fill="#fff" x=', text))
+        self.assertEqual(white, sum(len(line["modes"]) - 1 for line in lines if "modes" in line))
+
     def test_script_is_well_formed(self):
         script = page_of("--steps=5")[3]
         with tempfile.NamedTemporaryFile("w", suffix=".js") as file:

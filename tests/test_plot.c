@@ -140,6 +140,7 @@ static void test_plot_shows_what_there_is(void **state)
             assert_int_equal(strstr(svg, ">truth<") != NULL, known);
             assert_int_equal(strstr(svg, ">recovering<") != NULL, known);
             assert_non_null(strstr(svg, ">suspicious<"));
+            assert_non_null(strstr(svg, ">fault<"));
             assert_null(strstr(svg, ">lost<"));
             assert_null(strstr(svg, "nan"));
             free(svg);

@@ -141,11 +141,16 @@ static void put_band(const plot *d, const cli_panel *panel, int turn)
     fputs("\"/>\n", d->out);
 }
 
+/* Of the dash that stands for a row, in pixels. */
+static double dash_length(const plot *d)
+{
+    return 2 * d->picture->dash * (d->picture->right - d->picture->left) / (d->picture->x.high - d->picture->x.low);
+}
+
 /* Where the band has gaps, row by row. */
 static void put_gaps(const plot *d, const cli_panel *panel, int turn)
 {
-    const double length =
-        2 * CLI_WHOLE * d->picture->dash * (d->picture->right - d->picture->left) / (d->picture->x.high - d->picture->x.low);
+    const double length = CLI_WHOLE * dash_length(d);
     for (size_t c = panel->column + CLI_GAPS; c < panel->column + CLI_PARAMETER_COLUMNS; c += 2)
         for (size_t i = 0; i < d->series->count; i++)
             if (isfinite(cli_series_at(d->series, i, c)))
@@ -157,8 +162,7 @@ static void put_gaps(const plot *d, const cli_panel *panel, int turn)
 /* A dash for each row; a line through their extremes where rows stand for several updates. */
 static void put_dashes(const plot *d, const cli_panel *panel)
 {
-    const double length =
-        2 * d->picture->dash * (d->picture->right - d->picture->left) / (d->picture->x.high - d->picture->x.low);
+    const double length = dash_length(d);
     const char *class = panel->column == CLI_ACCEPTANCE ? "rate" : "setting";
     if (d->series->per_row > 1) {
         put_line(d, panel, panel->column, 0, class);

@@ -4,6 +4,7 @@
 
 #include "csv.h"
 #include "json.h"
+#include "series.h"
 
 /* ---- Text ---- */
 
@@ -60,10 +61,9 @@ static void json_settings(cli_json *json, const rf_description *description, con
 static void json_modes(cli_json *json, const rf_description *description, const rf_step *s)
 {
     int any = 0;
-    for (unsigned i = 0; i < s->dim && s->belief && s->belief->kind->modes; i++) {
+    for (unsigned i = 0; i < s->dim; i++) {
         rf_mode modes[RF_MODES_MAX];
-        const int is_one = s->belief->kind->modes(s->belief, i, modes) < 2;
-        const unsigned count = is_one ? 0 : rf_belief_modes(s->belief, i, modes);
+        const unsigned count = cli_modes(s, i, modes);
         for (unsigned k = 0; k < count; k++) {
             if (!any++)
                 cli_json_list(json, "modes");

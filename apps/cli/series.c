@@ -74,11 +74,17 @@ static size_t condense(const cli_series *s, const double *from, size_t count, si
 /* What can be drawn: numbers of sizes whose differences and ratios are finite. */
 static double drawable(double value) { return fabs(value) <= 1e100 ? (fabs(value) < 1e-100 ? 0 : value) : NAN; }
 
+unsigned cli_modes(const rf_step *step, unsigned parameter, rf_mode modes[])
+{
+    const rf_belief *belief = step->belief;
+    const int is_several = belief && belief->kind->modes && belief->kind->modes(belief, parameter, modes) > 1;
+    return is_several ? rf_belief_modes(belief, parameter, modes) : 0;
+}
+
 static void fill_gaps(const rf_step *step, unsigned parameter, double turn, double *gaps)
 {
     rf_mode modes[RF_MODES_MAX];
-    const int is_known = step->belief && step->belief->kind->modes && step->belief->kind->modes(step->belief, parameter, modes) > 1;
-    const unsigned count = is_known ? rf_belief_modes(step->belief, parameter, modes) : 1;
+    const unsigned count = cli_modes(step, parameter, modes);
     for (unsigned k = 0; k < CLI_GAPS_MAX; k++) {
         const int is_gap = k + 1 < count && modes[k].high < modes[k + 1].low;
         gaps[2 * k] = is_gap ? drawable(modes[k].high) + turn : NAN;

@@ -43,6 +43,9 @@ static inline double cli_series_at(const cli_series *s, size_t row, size_t colum
     return s->rows[row * cli_series_width(s) + column];
 }
 
+/* The modes of a parameter after a step, to modes[RF_MODES_MAX]; 0 where it is of one piece, or nobody knows. */
+unsigned cli_modes(const rf_step *step, unsigned parameter, rf_mode modes[]);
+
 /* One more update, at `time` or, when that is NaN, at a time nobody told. Periodic parameters go on without a
    cut: their values may leave the chart's range. Returns 0, or -1 when memory is short; the series stays valid. */
 int cli_series_add(cli_series *s, const rf_step *step, double time);

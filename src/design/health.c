@@ -76,9 +76,9 @@ static rf_real likelihood(rf_real value)
     return value > least && value <= RF_LIMIT ? value : least;
 }
 
-static RF_APART rf_real likelihood_of_log(rf_real value)
+static RF_APART rf_real likelihood_of_log(const RF(model) *model, rf_real value)
 {
-    return RF(exp)(value <= RF_LIMIT ? RF(max)(value, RF_C(-40.0)) : RF_C(-40.0));
+    return RF(exp)(RF(max)(log_likelihood(model, value), RF_C(-40.0)));
 }
 
 /* Mean probability of an outcome over the draws. */
@@ -87,7 +87,7 @@ static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX]
     rf_real p = 0, value[RF_HEALTH_DRAWS];
     RF(model_likelihoods)(t->model, draws[0], RF_DESCRIBED_MAX, RF_HEALTH_DRAWS, setting, outcome, value);
     for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
-        p += t->model->is_log ? likelihood_of_log(value[d]) : likelihood(value[d]);
+        p += t->model->is_log ? likelihood_of_log(t->model, value[d]) : likelihood(value[d]);
     return RF(max)(p / RF_HEALTH_DRAWS, RF_C(1e-6));
 }
 

@@ -922,18 +922,20 @@ static double quantile_in(const marginal *g, double p)
     return y;
 }
 
+/* The coordinate as the problem has it. */
+static double outside(const mixture *m, unsigned i, double y) { return is_boxed(m, i) ? unboxed(m, i, y) : y; }
+
 static double mixture_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
     const mixture *m = (const mixture *)belief;
     marginal g;
     marginal_take(m, parameter, &g);
-    const double y = quantile_in(&g, p);
-    return is_boxed(m, parameter) ? unboxed(m, parameter, y) : y;
+    return outside(m, parameter, quantile_in(&g, p));
 }
 
 /* ---- Modes ---- */
 
-#define MODE_APART 2.2    /* standard deviations beyond which components of either side have ended */
+#define MODE_APART 2.2   /* standard deviations beyond which components of either side have ended */
 #define MODE_LEAST 0.005 /* lighter components belong to no mode */
 
 /* of[]: the heavier components, sorted by their means. Returns how many. */
@@ -979,9 +981,8 @@ static unsigned mixture_modes(const rf_belief *belief, unsigned parameter, rf_mo
         }
         for (uint32_t k = 0; k < one.count; k++)
             one.weight[k] /= share;
-        const double low = quantile_in(&one, 0.025), high = quantile_in(&one, 0.975);
-        const int boxed = is_boxed(m, parameter);
-        const rf_mode mode = {share, boxed ? unboxed(m, parameter, low) : low, boxed ? unboxed(m, parameter, high) : high};
+        const rf_mode mode = {share, outside(m, parameter, quantile_in(&one, 0.025)),
+                              outside(m, parameter, quantile_in(&one, 0.975))};
         modes[count] = mode;
     }
     return count;
