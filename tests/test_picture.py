@@ -86,7 +86,6 @@ class Html(unittest.TestCase):
                 for element in svg.iter("{http://www.w3.org/2000/svg}text"):  # texts begin inside
                     self.assertTrue(0 <= float(element.get("x")) <= width and 0 <= float(element.get("y")) <= height)
 
-    @unittest.skipUnless(shutil.which("node"), "no node; tools/need browser installs it")
     def test_modes_are_apart(self):
         """A fringe about 0 cannot tell x from -x: two bands, and nothing between them, until a record tells."""
         records = "t,x_,outcome\n" + "".join(f"{0.5 * k},0,{int(math.cos(0.25 * k) > 0)}\n" for k in range(1, 31)) + "3,0.5,1\n" * 20
@@ -101,6 +100,7 @@ class Html(unittest.TestCase):
         white = len(re.findall(r'<rect fill="#fff" x=', text))
         self.assertEqual(white, sum(len(line["modes"]) - 1 for line in lines if "modes" in line))
 
+    @unittest.skipUnless(shutil.which("node"), "no node; tools/need browser installs it")
     def test_script_is_well_formed(self):
         script = page_of("--steps=5")[3]
         with tempfile.NamedTemporaryFile("w", suffix=".js") as file:
