@@ -150,32 +150,18 @@ static int parse_two(const char *text, double *first, double *second, char *erro
 /* "CENTRE+-SD~TIME" or "A:B~DWELL". */
 static int parse_motion(const rf_parameter *p, const char *text, rf_motion *motion, double *drift, char *error, size_t size)
 {
-    const rf64_chart chart = {p->chart, p->low, p->high};
     const char *tilde = strchr(text, '~');
     char what[64];
     double times[2] = {0, 0}, levels[2] = {0, 0};
     snprintf(what, sizeof what, "%.*s", (int)(tilde - text), text);
     const int mark = (size_t)(tilde - text) < sizeof what ? cli_parse_pair(what, 1, &levels[0], &levels[1], error, size) : 0;
-    const rf_motion none = {.kind = RF_MOTION_WALK};
-    *motion = none;
-    if (!mark || parse_two(tilde + 1, &times[0], &times[1], error, size) < 0 || !(times[0] > 0 && times[1] > 0) || (mark == '+' && (times[0] != times[1] || !(levels[1] > 0)))) {
+    const int is_read = mark && parse_two(tilde + 1, &times[0], &times[1], error, size) == 0 && (mark == ':' || times[0] == times[1]);
+    const int status = is_read ? rf_motion_make(p, mark == '+' ? RF_MOTION_REVERTING : RF_MOTION_TELEGRAPH, levels, times, motion, drift) : -1;
+    if (status == -1)
         snprintf(error, size, "'%s' is neither CENTRE+-SD~TIME nor LEVEL:LEVEL~DWELL, with times > 0", text);
-        return -1;
-    }
-    motion->kind = mark == '+' ? RF_MOTION_REVERTING : RF_MOTION_TELEGRAPH;
-    for (unsigned k = 0; k < 2; k++) {
-        motion->level[k] = rf64_chart_coordinate(&chart, levels[k]);
-        motion->dwell[k] = times[k];
-    }
-    motion->centre = motion->level[0];
-    motion->sd = mark == '+' ? levels[1] : 0;
-    motion->time = times[0];
-    if (!rf64_is_finite(motion->centre) || (mark == ':' && (!rf64_is_finite(motion->level[1]) || motion->level[0] == motion->level[1]))) {
+    else if (status < 0)
         snprintf(error, size, "'%s' is not within the chart of %s", what, p->name);
-        return -1;
-    }
-    *drift = motion->kind == RF_MOTION_REVERTING ? motion->sd * sqrt(-expm1(-2 / motion->time)) : 0; /* of a step */
-    return 0;
+    return status;
 }
 
 int cli_parse_drift(const rf_simulation *run, const char *text, double drift[], rf_motion motion[], unsigned *first, unsigned *last, char *error, size_t size)

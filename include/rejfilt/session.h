@@ -65,6 +65,13 @@ RF_API rf_config rf_config_default(const rf_model *model);
    three parameters. */
 RF_API const char *rf_config_belief(const rf_config *config);
 
+/* How a parameter moves that does not walk. Reverting: to the level levels[0], about which it has the standard deviation levels[1] (in
+   the chart) after a long time, with the correlation time times[0]. Telegraph: between the two levels, where it dwells for times[k] on
+   average. Levels are in natural units. Fills `drift`, too. 0; -1: times or widths that are not positive, -2: levels that are one, or
+   are not within the chart. */
+RF_API int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const double levels[2], const double times[2], rf_motion *motion,
+                          double *drift);
+
 /* Can each parameter have its prior, in its chart? Returns a refusal, and in `parameter` whose prior it is about. */
 RF_API rf_status rf_config_check(const rf_config *config, unsigned *parameter);
 

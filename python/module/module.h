@@ -53,6 +53,10 @@ typedef struct session_object {
     rf_step last;                                  /* after the latest update */
 } session_object;
 
+/* A parameter's motion, or its drift, from five numbers: a kind, levels, times; and from a tuple of them. 0, or -1 and an exception. */
+int set_motion(const rf_parameter *parameter, const double n[5], rf_motion *motion, double *drift);
+int take_motion(const rf_parameter *parameter, PyObject *given, rf_motion *motion, double *drift);
+
 extern PyTypeObject *model_type, *session_type, *fleet_type;
 extern PyObject *refused; /* the exception */
 extern PyObject *notes;   /* the type of what a status stands for */

@@ -34,6 +34,29 @@ static int keep_texts(session_object *s, const char *belief, const char *design)
     return 0;
 }
 
+int set_motion(const rf_parameter *parameter, const double n[5], rf_motion *motion, double *drift)
+{
+    const rf_motion walk = {.kind = RF_MOTION_WALK};
+    if (n[0] != 0) {
+        const int status = rf_motion_make(parameter, (rf_motion_kind)n[0], n + 1, n + 3, motion, drift);
+        if (status < 0)
+            refuse_text("drift of %s: %s", parameter->name,
+                        status == -1 ? "its times and its width are positive" : "its levels are two, and within the parameter's range");
+        return status < 0 ? -1 : 0;
+    }
+    *motion = walk;
+    *drift = n[1];
+    return 0;
+}
+
+int take_motion(const rf_parameter *parameter, PyObject *given, rf_motion *motion, double *drift)
+{
+    double n[5];
+    if (!PyArg_ParseTuple(given, "ddddd", &n[0], &n[1], &n[2], &n[3], &n[4]))
+        return -1;
+    return set_motion(parameter, n, motion, drift);
+}
+
 /* Priors, drifts, charts, ranges: tuples by parameter or by setting, with None for the model's own. 0, or -1 and an
  * exception. */
 static int take_wishes(rf_config *c, PyObject *priors, PyObject *drifts, PyObject *charts, PyObject *ranges)
@@ -53,11 +76,8 @@ static int take_wishes(rf_config *c, PyObject *priors, PyObject *drifts, PyObjec
         }
         if (own != Py_None && !PyArg_ParseTuple(own, "pdd", &prior->is_gaussian, &prior->first, &prior->second))
             return -1;
-        if (drift != Py_None) {
-            c->drift[i] = PyFloat_AsDouble(drift);
-            if (PyErr_Occurred())
-                return -1;
-        }
+        if (drift != Py_None && take_motion(p, drift, &c->motion[i], &c->drift[i]) < 0)
+            return -1;
     }
     for (unsigned i = 0; i < c->description.settings; i++) {
         rf_setting *set = &c->description.setting[i];

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _rejfilt
-from ._model import CHARTS, Floats, Model, Parameter, _find, seed_of
+from ._model import CHARTS, Drift, Floats, Model, Parameter, _find, motion_of, seed_of
 from ._rejfilt import Refused
 
 
@@ -112,6 +112,11 @@ def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, .
     return tuple(wishes)
 
 
+def moving(drifts: Iterable[Any]) -> bool:
+    """Is any of them a drift?"""
+    return any(drift is not None and any(drift) for drift in drifts)
+
+
 def prior_of(given: Any) -> tuple[bool, float, float]:
     """(is it a Gaussian, mean or low, sd or high)"""
     if isinstance(given, Normal):
@@ -122,13 +127,6 @@ def prior_of(given: Any) -> tuple[bool, float, float]:
     if not high > low:
         raise Refused(f"{low:g} to {high:g} is an empty range")
     return False, float(low), float(high)
-
-
-def drift_of(given: Any) -> float:
-    """The standard deviation of a step."""
-    if not 0 <= given < 1e9:
-        raise Refused("a standard deviation is from 0 on")
-    return float(given)
 
 
 def _one_of(what: str, given: str | None, names: tuple[str, ...]) -> int:
@@ -153,7 +151,7 @@ class Tracker(_rejfilt.Session):
     (True, <Health.TRACKING: 'tracking'>)
 
     model: a name, a C source, or a `Model`. prior, drift: by name of a parameter, or one for all: `(low, high)` or `Normal(mean, sd)`,
-    and the standard deviation of a step per unit of time, which is learnt with drift="learn". chart: `Real(...)`, `Positive(...)`,
+    and the standard deviation of a step per unit of time, which is learnt with drift="learn"; or `Reverting(...)`, `Telegraph(...)`. chart: `Real(...)`, `Positive(...)`,
     `Bounded(...)`, `Periodic(...)` by name. range, cost: of settings by name. belief: "mixture", "gaussian", "particles:2000", "grid",
     "auto"; without, a mixture, or one Gaussian where there is a wish that only that can fulfil (attempts, sampler, ...). design: "auto", "risk", "pgh",
     "quadrature", ... or None when settings come with the records. engine: "simd", "serial", "threads:2", ...: the bits are the same.
@@ -189,7 +187,7 @@ class Tracker(_rejfilt.Session):
         model: str | os.PathLike[str] | Model,
         *,
         prior: Any = None,
-        drift: float | str | Mapping[str, float] | None = None,
+        drift: Drift | str | Mapping[str, Drift] | None = None,
         chart: Mapping[str, Parameter] | None = None,
         range: Mapping[str, tuple[float, float]] | None = None,  # noqa: A002
         cost: Mapping[str, float] | None = None,
@@ -227,8 +225,8 @@ class Tracker(_rejfilt.Session):
         if strict and design == "auto":
             design = "pgh"  # what the paper's algorithm comes with
         learns = drift == "learn"
-        drifts = by_parameter(made, "drift", None if learns else drift, drift_of)
-        if made.moves and any(drifts):
+        drifts = by_parameter(made, "drift", None if learns else drift, motion_of)
+        if made.moves and moving(drifts):
             raise Refused(f"drift: model {made.name} moves by its own dynamics")
         self._open(
             made, belief, design, engine, self._options["seed"], trial, precision == "float", attempts, accepted,

@@ -12,7 +12,7 @@ import numpy as np
 from support import COMMAND, LONG, ROOT, as_csv, command, command_rows, environment, in_numpy, needs_command, records, same_rows
 
 import rejfilt
-from rejfilt import Jump, Normal, Outage, Refused, Tracker
+from rejfilt import Jump, Normal, Outage, Refused, Reverting, Telegraph, Tracker
 
 BELIEFS = ("gaussian", "mixture", "particles:200", "grid", "auto")
 
@@ -76,6 +76,10 @@ class CommandsBits(unittest.TestCase):
             ("linear", {"outage": (2.5, 20, 10), "jump": (1.0, 40)}, ["--outage=2.5@20+10", "--jump=1@40"]),
             ("rabi", {"belief": "mixture", "design": "risk", "batch": 4}, ["--belief=mixture", "--design=risk", "--batch=4"]),
             ("precession", {"strict": True}, ["--strict"]),
+            ("precession", {"drift": Reverting(0.8, 0.3, 100)}, ["--drift=.8+-.3~100"]),
+            ("ramsey", {"drift": {"g": Telegraph(0.02, 0.1, (20, 10))}}, ["--drift=g=.02:.1~20:10"]),
+            ("precession", {"true_drift": Telegraph(0.4, 1.0, 30)}, ["--true-drift=.4:1~30"]),
+            ("ramsey", {"true_drift": {"w": Reverting(0.5, 0.1, 20)}}, ["--true-drift=w=.5+-.1~20"]),
         ):
             with self.subTest(model=model, options=options):
                 run = rejfilt.simulate(model, steps=60, seed=5, **options)

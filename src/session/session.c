@@ -375,9 +375,9 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         memset(q, 0, sizeof *q);
         s->design->choose(&in, q->setting);
         q->outcome = q->time = NAN;
-        q->is_anchor = is_anchor;
+        q->is_anchor = is_anchor != 0;
         memcpy(s->question[k], q->setting, sizeof q->setting);
-        s->now.anchors |= (uint32_t)is_anchor << k;
+        s->now.anchors |= (uint32_t)(is_anchor != 0) << k;
         s->now.asked++;
         s->now.experiments++;
     }
@@ -625,7 +625,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     const rf64_watch *h = &now->watch;
     rf_writer w = {bytes, 0};
     const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,       h->again,
-                               h->boost,     h->widened,       h->restarts,        now->learning.pending};
+                               h->boost,     h->widened,       h->restarts,        now->learning.pending, h->anchors};
     const double numbers[] = {now->time,
                               now->kappa,
                               h->surprise,
@@ -674,8 +674,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     now.experiments = (uint32_t)rf_read_u64(&r);
     const uint64_t state = rf_read_u64(&r);
     h->state = (rf_health)state;
-    uint32_t *const counts[] = {&h->next_anchor, &h->again,    &h->boost,
-                                &h->widened,     &h->restarts, &now.learning.pending};
+    uint32_t *const counts[] = {&h->next_anchor, &h->again, &h->boost, &h->widened, &h->restarts, &now.learning.pending, &h->anchors};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = (uint32_t)rf_read_u64(&r);
     double *const numbers[] = {&now.time,
@@ -706,7 +705,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         is_learnt &= rf64_abs(now.learning.factor[i]) <= 6 && rf64_is_finite(now.learning.trend[i]);
     }
     const size_t held = (size_t)rf_read_u64(&r);
-    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || !(now.held_for >= 0) || !(h->score >= 0) ||
+    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || h->anchors > INT32_MAX || !(now.held_for >= 0) || !(h->score >= 0) ||
         !(h->chance >= 0) || !(now.kappa > 0) || !(now.loss >= 0) || !(live >= 0) || !(held_live >= 0) ||
         (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
