@@ -347,6 +347,11 @@ def model(
     if parameters is None:
         raise TypeError("model() needs a name, a source, or parameters")
     declared = {k: p if isinstance(p, Parameter) else Real(*p) for k, p in parameters.items()}
+    for of, p in declared.items():
+        try:
+            motion_of(p.drift)
+        except Refused as error:
+            raise Refused(f"drift of {of}: {error}") from None
     chosen = {k: s if isinstance(s, Setting) else Fixed(s) for k, s in (settings or {}).items()}
     names = list(declared)
     origin = {

@@ -475,7 +475,7 @@ class Fleet(_rejfilt.Fleet):
         prior: Any = None,
         drift: float | Mapping[str, float] | None = None,
         design: str = "pgh",
-        engine: str = "simd",
+        engine: str = "threads",
         sampler: str | None = None,
         attempts: int = 0,
         accepted: int = 0,
