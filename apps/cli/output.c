@@ -146,7 +146,7 @@ void cli_output_ask(FILE *out, const rf_description *description, long number, i
     cli_json_open(&json, out);
     cli_json_whole(&json, "ask", (uint64_t)number);
     for (unsigned i = 0; i < description->settings; i++)
-        cli_json_real(&json, description->setting[i].name, setting[i]);
+        cli_json_real_of(&json, description->setting[i].name, setting[i]);
     cli_json_bool(&json, "anchor", is_anchor);
     cli_json_close(&json);
 }

@@ -915,7 +915,7 @@ static double quantile_in(const marginal *g, double p)
             low = y;
         double next = y - off / density;
         next = next > low && next < high ? next : 0.5 * (low + high);
-        if (rf64_abs(next - y) <= 1e-9 * widest)
+        if (rf64_abs(next - y) <= 1e-5 * widest) /* what is left is of the order of its square */
             return next;
         y = next;
     }
