@@ -346,10 +346,10 @@ class Option(Test):
             for row, line in zip(rows, lines, strict=True):
                 for p in line["parameters"]:
                     self.assertEqual(float(row[f"truth.{p['name']}"]), p["truth"])
-                    for key in ("mean", "sd", "low", "high"):
+                    for key in ("mean", "sd", "median", "low", "high", "chart_mean", "chart_sd"):
                         self.assertEqual(float(row[f"{p['name']}.{key}"]), p[key])
-                for c in line.get("covariances", []):
-                    self.assertEqual(float(row[f"covariance.{c['of']}.{c['and']}"]), c["value"])
+                for c in line.get("chart_covariances", []):
+                    self.assertEqual(float(row[f"chart_covariance.{c['of']}.{c['and']}"]), c["value"])
                 for setting in line["settings"]:
                     self.assertEqual(float(row[setting["name"]]), setting["value"])
                 for key in STEP_KEYS - {"parameters", "settings", "health"}:
@@ -370,7 +370,7 @@ class Option(Test):
                 self.assertIn(mode["of"], [p["name"] for p in model["parameters"]])
                 self.assertTrue(0 < mode["share"] < 1 and mode["low"] < mode["high"])
             self.assertGreaterEqual(len(line.get("modes", [0, 0])), 2)
-            self.assertEqual(set(line) - {"modes"}, STEP_KEYS | ({"covariances"} if len(model["parameters"]) > 1 else set()))
+            self.assertEqual(set(line) - {"modes"}, STEP_KEYS | ({"chart_covariances"} if len(model["parameters"]) > 1 else set()))
             self.assertEqual(line["records"], 1)
             self.assertIn(line["health"], ("tracking", "suspicious", "recovering"))
             self.assertGreater(line["log_evidence_sd"], 0)

@@ -67,7 +67,7 @@ class Records(Test):
         table = list(csv.DictReader(io.StringIO(track("--on-lost=ignore", "--format=csv", given=as_csv(self.records)))))
         for row, line in zip(table, parse(self.posterior), strict=True):
             x = x_of(line)
-            for name in ("mean", "sd", "low", "high"):
+            for name in ("mean", "sd", "median", "low", "high", "chart_mean", "chart_sd"):
                 self.assertEqual(float(row[f"x.{name}"]), x[name])
             for name in "step outcome records attempts accepted acceptance kappa delta log_evidence log_evidence_sd widened restarts notes".split():
                 self.assertEqual(float(row[name]), line[name])
@@ -82,11 +82,11 @@ class Records(Test):
         run = simulate("--model=linear", "--steps=30")
         table = list(csv.DictReader(io.StringIO(track("--model=linear", "--format=csv", given=run))))
         for row, line in zip(table, parse(run), strict=True):
-            (c,) = line["covariances"]
+            (c,) = line["chart_covariances"]
             a, b = line["parameters"]
-            self.assertEqual((c["of"], c["and"], c["value"]), ("x2", "x1", float(row["covariance.x2.x1"])))
+            self.assertEqual((c["of"], c["and"], c["value"]), ("x2", "x1", float(row["chart_covariance.x2.x1"])))
             self.assertLess(abs(c["value"]), a["sd"] * b["sd"])
-        self.assertGreater(len({row["covariance.x2.x1"] for row in table}), 25)
+        self.assertGreater(len({row["chart_covariance.x2.x1"] for row in table}), 25)
 
     def test_missing_outcomes_only_diffuse(self):
         for absent in ({"outcome": None}, {"outcome": None, "t": None, "x_": None}):

@@ -120,8 +120,9 @@ static const cli_usage usage = {
     "With --simulate the measurements are made up. In a terminal the run is shown\n"
     "live. With --trials it is repeated and a summary is printed: squared error in\n"
     "units of q, the variance of one step of the walk, pooled over steps from 100\n"
-    "on; the share of trials lost (error over 5 standard deviations in more than\n"
-    "20 steps); and how often the 95 % interval covers the truth.",
+    "on; of each parameter the error in natural units (at the end, where it stands\n"
+    "still), and how often the 95 % interval covers the truth; the share of trials\n"
+    "lost (error over 5 standard deviations in more than 20 steps).",
     options,
     "  rejfilt track --simulate                          watch it\n"
     "  rejfilt track --simulate --plot run.svg           leave a picture\n"

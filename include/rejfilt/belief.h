@@ -104,6 +104,10 @@ struct rf_belief_kind {
     /* mean[dim], and unless null the lower triangle of the covariance by rows. */
     void (*moments)(const rf_belief *belief, double mean[], double covariance[]);
 
+    /* OPTIONAL: *mean and *sd of a parameter, which are those in the chart, become those in natural units, of all that is
+       believed; of a periodic parameter circular ones. Without it the belief is one Gaussian in the chart. */
+    void (*natural)(const rf_belief *belief, unsigned parameter, double *mean, double *sd);
+
     /* A draw, in natural units, to x[dim]: the same for the same belief, index and purpose. */
     void (*draw)(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[]);
 

@@ -84,11 +84,13 @@ typedef struct rf_step {
     double time;                                              /* of the latest record; NaN: records have no times */
     uint32_t records;                                         /* learnt from in this step: 0 when only time passed */
     unsigned dim;                                             /* parameters */
-    double truth[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];           /* natural units; a truth of NaN is not known */
-    double low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX];             /* the 95 % interval, natural units */
-    double chart_mean[RF_DESCRIBED_MAX];                          /* in the chart, and so are: */
-    double error[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];             /* estimate − truth, and the standard deviation */
-    double covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
+    double truth[RF_DESCRIBED_MAX]; /* natural units, and so are all but those of the chart; NaN: not known */
+    double mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX]; /* of all that is believed; of a periodic parameter circular */
+    double median[RF_DESCRIBED_MAX], low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX]; /* and the 95 % interval */
+    double error[RF_DESCRIBED_MAX];                                         /* mean − truth */
+    double chart_mean[RF_DESCRIBED_MAX], chart_sd[RF_DESCRIBED_MAX];        /* in the chart, as designs see it */
+    double chart_error[RF_DESCRIBED_MAX];                                   /* in the chart, too */
+    double chart_covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
     double setting[RF_DESCRIBED_MAX], outcome;                    /* of the latest record */
     rf64_report report;                                       /* of the update */
     const rf_belief *belief; /* all that is known, until the session changes */
@@ -140,6 +142,9 @@ RF_API rf_status rf_session_pass(rf_session *session, double elapsed);
 
 /* What is known now. */
 RF_API void rf_session_show(const rf_session *session, rf_step *step);
+/* The value of a parameter, in natural units, with probability p below it. Of a periodic one it is counted from half a period
+   below the mean. */
+RF_API double rf_session_quantile(const rf_session *session, unsigned parameter, double p);
 /* Adds the truth to a step, where it is known: natural units; NaN: not known. */
 RF_API void rf_session_show_truth(const rf_session *session, const double truth[], rf_step *step);
 /* The belief itself, until the next call that changes the session. */

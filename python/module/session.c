@@ -390,7 +390,7 @@ static PyObject *session_restart(PyObject *self, PyObject *ignored)
 
 /* ---- Showing ---- */
 
-unsigned row_width(const rf_description *d) { return 17 + 4 * d->dim + (unsigned)RF_TRIANGLE(d->dim) + d->settings; }
+unsigned row_width(const rf_description *d) { return 17 + 7 * d->dim + (unsigned)RF_TRIANGLE(d->dim) + d->settings; }
 
 void row_write(double *row, const rf_description *d, const rf_step *s)
 {
@@ -403,12 +403,15 @@ void row_write(double *row, const rf_description *d, const rf_step *s)
     for (unsigned i = 0; i < d->dim; i++) {
         *row++ = s->mean[i];
         *row++ = s->sd[i];
+        *row++ = s->median[i];
         *row++ = s->low[i];
         *row++ = s->high[i];
+        *row++ = s->chart_mean[i];
+        *row++ = s->chart_sd[i];
     }
     for (unsigned i = 0; i < d->dim; i++)
         for (unsigned j = 0; j < i; j++)
-            *row++ = s->covariance[RF_TRIANGLE(i) + j];
+            *row++ = s->chart_covariance[RF_TRIANGLE(i) + j];
     for (unsigned i = 0; i < d->settings; i++)
         *row++ = s->setting[i];
     const double rest[] = {s->outcome,
@@ -435,7 +438,7 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
     (void)ignored;
     session_object *s = (session_object *)self;
     const rf_description *d = &s->config.description;
-    double row[17 + 5 * RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double row[17 + 8 * RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX)];
     if (enter(s) < 0)
         return NULL;
     rf_step step = s->last;
@@ -444,7 +447,7 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
     leave(s);
     row_write(row, d, &step);
     PyObject *a = tuple_of(row, row_width(d)), *b = tuple_of(step.chart_mean, d->dim),
-             *c = tuple_of(step.covariance, (unsigned)RF_TRIANGLE(d->dim));
+             *c = tuple_of(step.chart_covariance, (unsigned)RF_TRIANGLE(d->dim));
     PyObject *all = a && b && c ? Py_BuildValue("(OOOs)", a, b, c, form) : NULL;
     Py_XDECREF(a);
     Py_XDECREF(b);
@@ -452,23 +455,15 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
     return all;
 }
 
-/* _quantiles(p): by parameter, in natural units; as rf_session_show has the 95 % interval. */
+/* _quantiles(p): by parameter, in natural units. */
 static PyObject *session_quantiles(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
-    double p, values[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];
-    unsigned order[RF_DESCRIBED_MAX];
+    double p, values[RF_DESCRIBED_MAX];
     if (!PyArg_ParseTuple(args, "d", &p) || enter(s) < 0)
         return NULL;
-    const rf_belief *belief = rf_session_belief(s->session);
-    belief->kind->moments(belief, mean, NULL);
-    rf_problem_order(belief->problem, mean, order);
-    for (unsigned i = 0; i < s->config.description.dim; i++) {
-        const rf64_chart *chart = &belief->problem->charts[i];
-        const double value = belief->kind->quantile(belief, order[i], p), middle = mean[order[i]];
-        values[i] = chart->kind == RF_PERIODIC ? rf64_chart_natural(chart, middle) + (value - middle)
-                                               : rf64_chart_natural(chart, value);
-    }
+    for (unsigned i = 0; i < s->config.description.dim; i++)
+        values[i] = rf_session_quantile(s->session, i, p);
     leave(s);
     return tuple_of(values, s->config.description.dim);
 }
@@ -499,30 +494,6 @@ static PyObject *session_draw(PyObject *self, PyObject *args)
     }
     PyBuffer_Release(&b);
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-}
-
-/* _slopes(): by parameter, d natural / d chart at the mean. */
-static PyObject *session_slopes(PyObject *self, PyObject *ignored)
-{
-    (void)ignored;
-    session_object *s = (session_object *)self;
-    double slopes[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];
-    if (enter(s) < 0)
-        return NULL;
-    const rf_belief *belief = rf_session_belief(s->session);
-    unsigned order[RF_DESCRIBED_MAX];
-    belief->kind->moments(belief, mean, NULL);
-    rf_problem_order(belief->problem, mean, order);
-    for (unsigned i = 0; i < s->config.description.dim; i++) {
-        const rf64_chart *chart = &belief->problem->charts[i];
-        const double y = mean[order[i]];
-        slopes[i] = chart->kind == RF_POSITIVE ? rf64_exp(y)
-                    : chart->kind == RF_BOUNDED
-                        ? (chart->high - chart->low) * 0.3989422804014327 * rf64_exp(-0.5 * y * y)
-                        : 1;
-    }
-    leave(s);
-    return tuple_of(slopes, s->config.description.dim);
 }
 
 /* ---- Bytes ---- */
@@ -635,7 +606,6 @@ static PyMethodDef methods[] = {
     {"_show", session_show, METH_NOARGS, NULL},
     {"_quantiles", session_quantiles, METH_VARARGS, NULL},
     {"_draw", session_draw, METH_VARARGS, NULL},
-    {"_slopes", session_slopes, METH_NOARGS, NULL},
     {"_save", session_save, METH_VARARGS, NULL},
     {"_load", session_load, METH_VARARGS, NULL},
     {"_replay", session_replay, METH_VARARGS, NULL},

@@ -91,8 +91,8 @@ def columns(model: Model) -> list[str]:
     return (
         ["step", "time"]
         + [f"truth.{p}" for p in of]
-        + [f"{p}.{what}" for p in of for what in ("mean", "sd", "low", "high")]
-        + [f"covariance.{a}.{b}" for i, a in enumerate(of) for b in of[:i]]
+        + [f"{p}.{what}" for p in of for what in ("mean", "sd", "median", "low", "high", "chart_mean", "chart_sd")]
+        + [f"chart_covariance.{a}.{b}" for i, a in enumerate(of) for b in of[:i]]
         + [s.name for s in model.settings]
         + ["outcome", "records", "attempts", "accepted", "acceptance", "kappa", "delta", "log_evidence", "log_evidence_sd", "loss"]
         + ["widened", "restarts", "notes", "health", "tested"]
@@ -307,29 +307,42 @@ class Tracker(_rejfilt.Session):
     def _by_name(self, values: Iterable[Any]) -> Any:
         return self.model.Parameters(*values)
 
+    def _of_each(self, what: str) -> Any:
+        row = self._show()[0]
+        return self._by_name(row[self._columns[f"{p.name}.{what}"]] for p in self.model.parameters)
+
     @property
     def mean(self) -> Any:
-        """The estimates, natural units: what the chart's mean is there."""
-        row = self._show()[0]
-        return self._by_name(row[self._columns[f"{p.name}.mean"]] for p in self.model.parameters)
+        """Posterior means, natural units; of a periodic parameter the circular mean."""
+        return self._of_each("mean")
 
     @property
     def sd(self) -> Any:
-        """Standard deviations, natural units: those in the chart times its slope at the mean."""
-        row = self._show()[0]
-        return self._by_name(row[self._columns[f"{p.name}.sd"]] * slope for p, slope in zip(self.model.parameters, self._slopes()))
+        """Posterior standard deviations, natural units; of a periodic parameter sqrt(-2 ln R), R being the length of the mean of points on
+        the circle, and at most 3/4 of the period."""
+        return self._of_each("sd")
+
+    @property
+    def median(self) -> Any:
+        """Posterior medians, natural units."""
+        return self._of_each("median")
 
     @property
     def cov(self) -> Floats:
-        """The covariance matrix, natural units, as `sd` has them."""
-        slopes: Floats = np.array(self._slopes())
-        natural: Floats = slopes[:, None] * self.chart_cov * slopes
+        """The covariance matrix, natural units: standard deviations are those of `sd`, correlations those in the charts."""
+        scale: Floats = np.array(self.sd) / self.chart_sd
+        natural: Floats = scale[:, None] * self.chart_cov * scale
         return natural
 
     @property
     def chart_mean(self) -> Floats:
         """Means in the charts, where the belief lives."""
         return np.array(self._show()[1])
+
+    @property
+    def chart_sd(self) -> Floats:
+        """Standard deviations in the charts."""
+        return np.array(self._of_each("chart_sd"))
 
     @property
     def chart_cov(self) -> Floats:

@@ -470,6 +470,42 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
 
 /* ---- Showing ---- */
 
+/* What is known of one parameter, in natural units. */
+typedef struct shown {
+    unsigned parameter; /* of the belief */
+    double mean, sd;
+    double turns; /* on a circle: from coordinates to natural values on the mean's side of the cut */
+} shown;
+
+static shown natural_of(const rf_session *s, unsigned parameter, double mean, double sd)
+{
+    const rf64_chart *chart = &s->problem.charts[parameter];
+    shown x = {parameter, mean, sd, 0};
+    rf_belief_natural(s->belief, parameter, &x.mean, &x.sd);
+    if (chart->kind == RF_PERIODIC) {
+        x.turns = rf64_chart_natural(chart, x.mean) - x.mean;
+        x.mean = rf64_chart_natural(chart, x.mean);
+    }
+    return x;
+}
+
+static double quantile_of(const rf_session *s, const shown *x, double p)
+{
+    const rf64_chart *chart = &s->problem.charts[x->parameter];
+    const double y = s->belief->kind->quantile(s->belief, x->parameter, p);
+    return chart->kind == RF_PERIODIC ? y + x->turns : rf64_chart_natural(chart, y);
+}
+
+double rf_session_quantile(const rf_session *session, unsigned parameter, double p)
+{
+    double mean[RF_DESCRIBED_MAX];
+    unsigned order[RF_DESCRIBED_MAX];
+    session->belief->kind->moments(session->belief, mean, NULL);
+    rf_problem_order(&session->problem, mean, order);
+    const shown x = natural_of(session, order[parameter], mean[order[parameter]], 0);
+    return quantile_of(session, &x, p);
+}
+
 void rf_session_show(const rf_session *session, rf_step *step)
 {
     const rf_session *s = session;
@@ -480,20 +516,19 @@ void rf_session_show(const rf_session *session, rf_step *step)
     s->belief->kind->moments(s->belief, mean, covariance);
     rf_problem_order(&s->problem, mean, order);
     for (unsigned i = 0; i < step->dim; i++) {
-        const rf64_chart *chart = &s->problem.charts[i];
-        const double low = s->belief->kind->quantile(s->belief, order[i], 0.025),
-                     high = s->belief->kind->quantile(s->belief, order[i], 0.975);
-        step->chart_mean[i] = mean[order[i]];
         for (unsigned j = 0; j <= i; j++) {
             const unsigned a = order[i] > order[j] ? order[i] : order[j], b = order[i] + order[j] - a;
-            step->covariance[RF_TRIANGLE(i) + j] = covariance[RF_TRIANGLE(a) + b];
+            step->chart_covariance[RF_TRIANGLE(i) + j] = covariance[RF_TRIANGLE(a) + b];
         }
-        const int is_periodic = chart->kind == RF_PERIODIC;
-        step->mean[i] = rf64_chart_natural(chart, step->chart_mean[i]);
-        step->low[i] = is_periodic ? step->mean[i] + (low - step->chart_mean[i]) : rf64_chart_natural(chart, low);
-        step->high[i] = is_periodic ? step->mean[i] + (high - step->chart_mean[i]) : rf64_chart_natural(chart, high);
-        step->sd[i] = rf64_sqrt(step->covariance[RF_TRIANGLE(i) + i]);
-        step->truth[i] = step->error[i] = NAN;
+        step->chart_mean[i] = mean[order[i]];
+        step->chart_sd[i] = rf64_sqrt(step->chart_covariance[RF_TRIANGLE(i) + i]);
+        const shown x = natural_of(s, order[i], step->chart_mean[i], step->chart_sd[i]);
+        step->mean[i] = x.mean;
+        step->sd[i] = x.sd;
+        step->low[i] = quantile_of(s, &x, 0.025);
+        step->median[i] = quantile_of(s, &x, 0.5);
+        step->high[i] = quantile_of(s, &x, 0.975);
+        step->truth[i] = step->error[i] = step->chart_error[i] = NAN;
     }
     step->form = s->belief->kind->form ? s->belief->kind->form(s->belief) : NULL;
     step->step = (long)s->now.records - 1;
@@ -519,10 +554,12 @@ void rf_session_show_chart_truth(const rf_session *session, const double truth[]
     for (unsigned i = 0; i < step->dim; i++) {
         const rf64_chart *chart = &session->problem.charts[i];
         const double period = chart->high - chart->low, right = truth[order[i]];
-        step->error[i] = step->chart_mean[i] - right;
+        step->chart_error[i] = step->chart_mean[i] - right;
         step->truth[i] = rf64_chart_natural(chart, right);
+        step->error[i] = step->mean[i] - step->truth[i];
         if (chart->kind != RF_PERIODIC || isnan(right))
             continue;
+        step->chart_error[i] -= period * rf64_floor(step->chart_error[i] / period + 0.5);
         step->error[i] -= period * rf64_floor(step->error[i] / period + 0.5);
         step->truth[i] = step->mean[i] - step->error[i];
     }

@@ -185,6 +185,12 @@ static void auto_moments(const rf_belief *belief, double mean[], double covarian
     now->kind->moments(now, mean, covariance);
 }
 
+static void auto_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
+{
+    const rf_belief *now = now_of(belief);
+    now->kind->natural(now, parameter, mean, sd);
+}
+
 static void auto_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const rf_belief *now = now_of(belief);
@@ -279,6 +285,7 @@ const rf_belief_kind rf_belief_auto = {
     .pass = auto_pass,
     .update = auto_update,
     .moments = auto_moments,
+    .natural = auto_natural,
     .draw = auto_draw,
     .quantile = auto_quantile,
     .modes = auto_modes,

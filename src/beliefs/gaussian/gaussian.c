@@ -158,7 +158,7 @@ static void gaussian_draw(const rf_belief *belief, uint32_t index, uint32_t purp
 static double gaussian_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
     const RF(filter) *filter = filter_in(belief);
-    const double z = p == 0.025 ? -1.959963984540054 : p == 0.975 ? 1.959963984540054 : rf64_normal_quantile(p);
+    const double z = p == 0.025 ? -1.959963984540054 : p == 0.975 ? 1.959963984540054 : p == 0.5 ? 0 : rf64_normal_quantile(p);
     return (double)(RF(filter_mean)(filter)[parameter] + (rf_real)z * RF(filter_sd)(filter, parameter));
 }
 

@@ -121,6 +121,14 @@ static void gridded_moments(const rf_belief *belief, double mean[], double covar
         rf_plane_moments(plane_of(belief), mean, covariance);
 }
 
+static void gridded_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
+{
+    if (belief->problem->charts[parameter].kind == RF_REAL)
+        return;
+    const rf_parts parts = is_line(belief) ? rf_grid_parts(line_of(belief)) : rf_plane_parts(plane_of(belief), parameter);
+    rf_parts_natural(&belief->problem->charts[parameter], &parts, mean, sd);
+}
+
 static void gridded_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const rf_words w = rf_draw(belief->seed, ((const gridded *)belief)->updates, index, 0, purpose);
@@ -195,6 +203,7 @@ const rf_belief_kind rf_belief_grid = {
     .pass = gridded_pass,
     .update = gridded_update,
     .moments = gridded_moments,
+    .natural = gridded_natural,
     .draw = gridded_draw,
     .quantile = gridded_quantile,
     .stretch = gridded_stretch,

@@ -884,10 +884,22 @@ static void marginal_take(const mixture *m, unsigned parameter, marginal *g)
     }
 }
 
+static void mixture_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
+{
+    const mixture *m = (const mixture *)belief;
+    const rf64_chart *chart = &m->charts[parameter];
+    marginal g;
+    if (chart->kind == RF_REAL || (chart->kind == RF_PERIODIC && m->count == 1))
+        return;
+    marginal_take(m, parameter, &g);
+    const rf_parts parts = {g.count, g.weight, g.mean, g.sd, 0, 0};
+    rf_parts_natural(chart, &parts, mean, sd);
+}
+
 /* In the chart of the components, with probability p of the marginal's below it. */
 static double quantile_in(const marginal *g, double p)
 {
-    const double z = p == 0.975 ? TWO_SIDED : p == 0.025 ? -TWO_SIDED : rf64_normal_quantile(p);
+    const double z = p == 0.975 ? TWO_SIDED : p == 0.025 ? -TWO_SIDED : p == 0.5 ? 0 : rf64_normal_quantile(p);
     double low = rf64_infinity(), high = -low, widest = 0, mean = 0, square = 0;
     for (uint32_t k = 0; k < g->count; k++) {
         low = rf64_min(low, g->mean[k] + z * g->sd[k]);
@@ -1055,6 +1067,7 @@ const rf_belief_kind rf_belief_mixture = {
     .pass = mixture_pass,
     .update = mixture_update,
     .moments = mixture_moments,
+    .natural = mixture_natural,
     .draw = mixture_draw,
     .quantile = mixture_quantile,
     .modes = mixture_modes,

@@ -94,6 +94,13 @@ static void particles_moments(const rf_belief *belief, double mean[], double cov
             covariance[RF_TRIANGLE(i) + j] = all[i * dim + j];
 }
 
+static void particles_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
+{
+    const rf_parts parts = rf_smc_parts(smc_of(belief), parameter);
+    if (belief->problem->charts[parameter].kind != RF_REAL)
+        rf_parts_natural(&belief->problem->charts[parameter], &parts, mean, sd);
+}
+
 static void particles_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const rf_words w = rf_draw(belief->seed, ((const particles *)belief)->updates, index, 0, purpose);
@@ -154,6 +161,7 @@ const rf_belief_kind rf_belief_particles = {
     .pass = particles_pass,
     .update = particles_update,
     .moments = particles_moments,
+    .natural = particles_natural,
     .draw = particles_draw,
     .quantile = particles_quantile,
     .stretch = particles_stretch,
