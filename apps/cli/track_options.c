@@ -11,10 +11,6 @@
 #include "plot.h"
 #include "worldspec.h"
 
-const char *const cli_sampler_names[] = {"reject", "lattice", "weight", NULL};
-const char *const cli_on_lost_names[] = {"restart", "widen", "stop", "ignore", NULL};
-const char *const cli_precision_names[] = {"double", "float", NULL};
-
 const char *cli_health_word(const rf_step *step)
 {
     const int is_coarse = step->is_coarse || (step->report.status & RF_NOTE_COARSE);
@@ -286,7 +282,6 @@ static int check_combination(const cli_track_config *c)
 /* Everything that decides what is computed, and how it is run and shown. */
 static void print_config(const cli_track_config *c, FILE *out)
 {
-    const rf_description *description = &c->run.config.description;
     char text[4096];
     fprintf(out, "[run]\n");
     for (const cli_option *o = options; o->name; o++) {
@@ -301,24 +296,11 @@ static void print_config(const cli_track_config *c, FILE *out)
         if (*text && !is_default && !without)
             fprintf(out, "%s = %s\n", o->name, text);
     }
-    char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT];
     if (c->run.config.learns_drift)
         fprintf(out, "drift = learn\n");
-    for (unsigned i = 0; i < description->dim; i++) {
-        const rf_prior *prior = &c->run.config.prior[i];
-        cli_model_chart_text(&description->parameter[i], text, sizeof text);
-        fprintf(out, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", description->parameter[i].name, text, cli_real_text(prior->first, first),
-                prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
-        cli_model_drift_text(&c->run.config, i, text, sizeof text);
-        fprintf(out, "drift = %s\n", text);
-    }
-    for (unsigned i = 0; i < description->settings; i++) {
-        const rf_setting *s = &description->setting[i];
-        fprintf(out, "\n[setting %s]\n", s->name);
-        if (s->role != RF_SETTING_GUESS)
-            fprintf(out, "range = %s:%s\n", cli_real_text(s->low, first), cli_real_text(s->high, second));
-        fprintf(out, "cost = %s\n", cli_real_text(s->cost, first));
-    }
+    static char sections[CLI_OPTIONS_TEXT];
+    cli_sections_text(&c->run.config, sections, sizeof sections);
+    fputs(sections, out);
 }
 
 const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY])
@@ -328,29 +310,41 @@ const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY
     return text;
 }
 
-uint64_t cli_track_fingerprint(const cli_track_config *c)
+/* A model's own file is part of it. */
+uint64_t cli_track_source(const cli_track_config *c)
 {
-    uint64_t hash = rf_config_fingerprint(&c->run.config, c->run.batch);
+    uint64_t hash = 0;
     FILE *source = strchr(c->model, '.') || strchr(c->model, '/') ? fopen(c->model, "r") : NULL;
     char part[4096];
-    for (size_t got; source && (got = fread(part, 1, sizeof part, source)) > 0;) /* a model's own file is part of it */
+    for (size_t got; source && (got = fread(part, 1, sizeof part, source)) > 0;)
         hash = rf_hash(hash, part, got);
     if (source)
         fclose(source);
     return hash;
 }
 
+static const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto"}, .steps = 300, .batch = 1},
+                                          .pace = 15,
+                                          .contrast = 1,
+                                          .engine = "simd",
+                                          .sampler = NOT_GIVEN,
+                                          .model = "precession",
+                                          .kappa = "1",
+                                          .passes = CLI_PASSES_AUTO,
+                                          .state_every = 1};
+
+int cli_track_again(cli_track_config *c, const char *options, const char *name, const char *model)
+{
+    *c = defaults;
+    if (cli_config_text(&usage, c, options, name) < 0)
+        return -1;
+    c->model = model ? model : c->model;
+    c->ask = strcmp(c->run.config.design, "given") != 0;
+    return resolve(c) == CLI_OK ? 0 : -1;
+}
+
 int cli_track_configure(cli_track_config *c, int argc, char **argv)
 {
-    const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto"}, .steps = 300, .batch = 1},
-                                       .pace = 15,
-                                       .contrast = 1,
-                                       .engine = "simd",
-                                       .sampler = NOT_GIVEN,
-                                       .model = "precession",
-                                       .kappa = "1",
-                                       .passes = CLI_PASSES_AUTO,
-                                       .state_every = 1};
     *c = defaults;
     for (int i = 1; i < argc; i++) {
         const char *path = strncmp(argv[i], "--config=", 9) == 0 ? argv[i] + 9 : strcmp(argv[i], "--config") == 0 && i + 1 < argc ? argv[i + 1] : NULL;

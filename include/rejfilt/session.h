@@ -137,6 +137,11 @@ RF_API rf_status rf_session_try(rf_session *session, const rf_record records[], 
 /* The belief goes back to its prior. */
 RF_API rf_status rf_session_restart(rf_session *session);
 
+/* It goes on from the posterior of another run, or from a prior with correlations: 1 to RF_GAUSSIANS_TOGETHER Gaussians, in
+   the charts of its parameters (rf_belief_gaussians). The configuration's prior stays what it restarts from, and how wide it
+   may become. Refused, and nothing changed: what are no Gaussians, and correlations on a grid of two parameters. */
+RF_API rf_status rf_session_begin(rf_session *session, const rf_gaussian parts[], uint32_t count);
+
 /* Time passes without a record. */
 RF_API rf_status rf_session_pass(rf_session *session, double elapsed);
 

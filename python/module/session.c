@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { HEAD = 4 * 8 }; /* of a state: fingerprint, position, updates, hash; as `rejfilt track` writes it */
+#include "checkpoint.h"
 
 int enter(session_object *s)
 {
@@ -498,25 +498,17 @@ static PyObject *session_draw(PyObject *self, PyObject *args)
 
 /* ---- Bytes ---- */
 
-static void put(unsigned char *to, uint64_t value)
+/* The run as a state file has it. `source` is what the model's source contains; of none, nothing. */
+static cli_checkpoint *checkpoint_of(const session_object *s, const char *source, Py_ssize_t size)
 {
-    for (int i = 0; i < 8; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t get(const unsigned char *from)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    return value;
-}
-
-/* Of the configuration, and of the bytes of the model's source where there is one. */
-static uint64_t fingerprint(const session_object *s, const char *source, Py_ssize_t size)
-{
-    const uint64_t hash = rf_config_fingerprint(&s->config, s->batch);
-    return rf_hash(hash, source, (size_t)size);
+    cli_checkpoint *c = PyMem_Malloc(sizeof *c);
+    if (c) {
+        cli_checkpoint_begin(c, &s->config, s->batch, rf_hash(0, source, (size_t)size));
+        c->position = s->position;
+        c->updates = s->updates;
+        c->hash = s->hash;
+    }
+    return c;
 }
 
 /* _save(source): what a state file of the command contains. */
@@ -527,17 +519,15 @@ static PyObject *session_save(PyObject *self, PyObject *args)
     Py_ssize_t length;
     if (!PyArg_ParseTuple(args, "y#", &source, &length) || enter(s) < 0)
         return NULL;
-    const size_t size = HEAD + rf_session_save(s->session, NULL);
-    unsigned char *bytes = PyMem_Malloc(size);
-    if (bytes) {
-        const uint64_t head[] = {fingerprint(s, source, length), s->position, s->updates, s->hash};
-        for (int i = 0; i < 4; i++)
-            put(bytes + 8 * i, head[i]);
-        rf_session_save(s->session, bytes + HEAD);
-    }
+    cli_checkpoint *c = checkpoint_of(s, source, length);
+    const size_t size = c ? cli_checkpoint_write(c, s->session, NULL) : 0;
+    unsigned char *bytes = c ? PyMem_Malloc(size) : NULL;
+    if (bytes)
+        cli_checkpoint_write(c, s->session, bytes);
     leave(s);
     PyObject *saved = bytes ? PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)size) : PyErr_NoMemory();
     PyMem_Free(bytes);
+    PyMem_Free(c);
     return saved;
 }
 
@@ -546,22 +536,24 @@ static PyObject *session_load(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
     const char *source, *bytes;
+    char error[1024];
     Py_ssize_t length, size;
     if (!PyArg_ParseTuple(args, "y#y#", &source, &length, &bytes, &size) || enter(s) < 0)
         return NULL;
-    const unsigned char *from = (const unsigned char *)bytes;
-    const int is_ours = size >= HEAD && get(from) == fingerprint(s, source, length) &&
-                        rf_session_load(s->session, from + HEAD, (size_t)size - HEAD) == 0;
+    cli_checkpoint *c = checkpoint_of(s, source, length);
+    const int taken =
+        c ? cli_checkpoint_take(c, s->session, (const unsigned char *)bytes, (size_t)size, error, sizeof error) : -1;
     leave(s);
-    if (!is_ours)
-        return refuse_text(
-            "it is of a run with other options (model, prior, seed, design, ...); open the tracker with those");
-    s->position = get(from + 8);
-    s->updates = get(from + 16);
-    s->hash = get(from + 24);
-    s->asked = 0;
-    rf_session_show(s->session, &s->last);
-    Py_RETURN_NONE;
+    if (taken == 0) {
+        s->position = c->position;
+        s->updates = c->updates;
+        s->hash = c->hash;
+        s->asked = 0;
+        rf_session_show(s->session, &s->last);
+    }
+    PyObject *done = !c ? PyErr_NoMemory() : taken < 0 ? refuse_text("it %s", error) : Py_NewRef(Py_None);
+    PyMem_Free(c);
+    return done;
 }
 
 /* ---- The type ---- */

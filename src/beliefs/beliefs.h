@@ -30,6 +30,12 @@ double rf_belief_forget(rf_belief *belief, const double before[]);
    periodic one the mean stays on the side of the cut where it was. */
 void rf_belief_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd);
 
+/* Becomes one Gaussian of independent parameters. */
+rf_status rf_belief_place(rf_belief *belief, const double mean[], const double sd[]);
+/* The mean and the covariance (lower triangle by rows) of Gaussians together. On a circle, about the heaviest. */
+void rf_gaussians_join(const rf_problem *problem, const rf_gaussian parts[], uint32_t count, double mean[],
+                       double covariance[]);
+
 /* An update by other means than attempts, as a report has it: `points` evaluated, `effective` of them left, ln P(E),
    and notes. A probability of zero is taken for half a point of so many. Returns the status. */
 rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective,

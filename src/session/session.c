@@ -229,7 +229,7 @@ static void leave_it(void *self, const double factor[]) { (void)self, (void)fact
 static void place_it(void *self, const double mean[], const double sd[])
 {
     rf_belief *belief = self;
-    belief->kind->place(belief, mean, sd);
+    rf_belief_place(belief, mean, sd);
 }
 
 static int is_switching(const rf_session *s)
@@ -300,16 +300,37 @@ static double elapsed_to(const rf_session *s, const rf_record records[], uint32_
     return elapsed;
 }
 
+/* Nothing was seen yet of what is believed now. */
+static void begin_anew(rf_session *s)
+{
+    double mean[RF_DESCRIBED_MAX];
+    s->belief->kind->moments(s->belief, mean, NULL);
+    rf64_health_begin(&s->now.watch, mean, s->model.dim, s->anchor_every);
+    rf_belief_copy(s->held, s->belief);
+    s->now.held_for = 0;
+}
+
 rf_status rf_session_restart(rf_session *session)
 {
     rf_session_unask(session);
     session->ahead_by = NAN;
     const rf_status status = session->belief->kind->restart(session->belief);
-    double mean[RF_DESCRIBED_MAX];
-    session->belief->kind->moments(session->belief, mean, NULL);
-    rf64_health_begin(&session->now.watch, mean, session->model.dim, session->anchor_every);
-    rf_belief_copy(session->held, session->belief);
-    session->now.held_for = 0;
+    begin_anew(session);
+    return status;
+}
+
+rf_status rf_session_begin(rf_session *session, const rf_gaussian parts[], uint32_t count)
+{
+    rf_belief_copy(session->ahead, session->belief);
+    const rf_status status = rf_belief_become(session->ahead, parts, count);
+    session->ahead_by = NAN;
+    if (status < 0)
+        return status;
+    rf_session_unask(session);
+    rf_belief *belief = session->belief;
+    session->belief = session->ahead;
+    session->ahead = belief;
+    begin_anew(session);
     return status;
 }
 

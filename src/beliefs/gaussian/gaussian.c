@@ -182,13 +182,16 @@ static rf_status gaussian_shift(rf_belief *belief, const double by[])
     return RF(filter_restore)(filter_of(belief), belief->seed, RF(filter_updates)(filter), mean, factor, rest);
 }
 
-static rf_status gaussian_place(rf_belief *belief, const double mean[], const double sd[])
+static rf_status gaussian_place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
 {
     const unsigned dim = belief->problem->description.dim;
-    rf_real own_mean[RF_DESCRIBED_MAX], own[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0};
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    rf_real own_mean[RF_DESCRIBED_MAX], own[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
+    rf_gaussians_join(belief->problem, parts, count, mean, covariance);
     convert(mean, dim, own_mean);
     for (unsigned i = 0; i < dim; i++)
-        own[i * dim + i] = (rf_real)(sd[i] * sd[i]);
+        for (unsigned j = 0; j <= i; j++)
+            own[i * dim + j] = own[j * dim + i] = (rf_real)covariance[RF_TRIANGLE(i) + j];
     return RF(prior_covariance)(filter_of(belief), own_mean, own);
 }
 

@@ -168,8 +168,14 @@ static rf_status gridded_shift(rf_belief *belief, const double by[])
     return RF_OK;
 }
 
-static rf_status gridded_place(rf_belief *belief, const double mean[], const double sd[])
+static rf_status gridded_place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
 {
+    double mean[2], covariance[3], sd[2];
+    rf_gaussians_join(belief->problem, parts, count, mean, covariance);
+    for (unsigned a = 0; a < belief->problem->description.dim; a++)
+        sd[a] = rf64_sqrt(covariance[RF_TRIANGLE(a) + a]);
+    if (!is_line(belief) && covariance[1] != 0)
+        return RF_REFUSED_OPTIONS;
     const rf_plane_prior prior[2] = {{0, mean[0], sd[0]}, {0, mean[!is_line(belief)], sd[!is_line(belief)]}};
     const int status = is_line(belief) ? rf_grid_prior_gaussian(line_of(belief), mean[0], sd[0] * sd[0])
                                        : rf_plane_start(plane_of(belief), prior);
