@@ -203,7 +203,14 @@ class Option(Test):
         ask, step, last = parse(good("track", "--ask", input="1\n"))
         self.assertEqual((list(ask), ask["ask"], step["step"], last["ask"]), (["ask", "t", "x_", "anchor"], 0, 0, 1))
         self.assertEqual([s["value"] for s in step["settings"]], [ask["t"], ask["x_"]])
-        self.refused("track", "--ask", "--format=csv", says="--ask speaks JSON")
+        self.refused("track", "--ask", "--format=text", says="--ask speaks JSON")
+        lines = good("track", "--ask", "--format=csv", "--batch=2", input="1\n0\n").splitlines()
+        questions = list(csv.DictReader(line for line in lines if line.startswith("ask")))
+        (update,) = csv.DictReader(line for line in lines if not line.startswith("ask"))
+        told = [line for line in parse(good("track", "--ask", "--batch=2", input="1\n0\n"))]
+        self.assertEqual([[int(q["number"]), float(q["t"]), float(q["x_"]), q["anchor"] == "1"] for q in questions],
+                         [[q["ask"], q["t"], q["x_"], q["anchor"]] for q in told if "ask" in q])
+        self.assertEqual(float(update["x.mean"]), told[2]["parameters"][0]["mean"])
 
     def test_data(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -143,7 +143,7 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
     cli_json_close(&json);
 }
 
-void cli_output_ask(FILE *out, const rf_description *description, long number, int is_anchor, const double setting[])
+static void json_ask(FILE *out, const rf_description *description, long number, int is_anchor, const double setting[])
 {
     cli_json json;
     cli_json_open(&json, out);
@@ -211,7 +211,30 @@ static void csv_step(FILE *out, const rf_description *description, const rf_step
     fprintf(out, "%u,%u,%u,%s\n", s->widened, s->restarts, (unsigned)s->report.status, cli_health_word(s));
 }
 
+static void csv_ask(FILE *out, const rf_description *description, long number, int is_anchor, const double setting[])
+{
+    fprintf(out, "ask,%ld,", number);
+    for (unsigned i = 0; i < description->settings; i++)
+        csv_real(out, setting[i]);
+    fprintf(out, "%d\n", is_anchor != 0);
+}
+
 /* ---- All ---- */
+
+void cli_output_ask_header(FILE *out, cli_format format, const rf_description *description)
+{
+    if (format != CLI_FORMAT_CSV)
+        return;
+    fprintf(out, "ask,number");
+    for (unsigned i = 0; i < description->settings; i++)
+        csv_name(out, "", description->setting[i].name, "", "");
+    fprintf(out, ",anchor\n");
+}
+
+void cli_output_ask(FILE *out, cli_format format, const rf_description *description, long number, int is_anchor, const double setting[])
+{
+    (format == CLI_FORMAT_CSV ? csv_ask : json_ask)(out, description, number, is_anchor, setting);
+}
 
 void cli_output_header(FILE *out, cli_format format, const rf_description *description)
 {

@@ -24,6 +24,7 @@ typedef struct stream {
     cli_checkpoint checkpoint; /* records learnt from, lines written */
     double flushed;         /* when output last went out, in seconds */
     rf_batch batch;         /* what is learnt from together */
+    rf_record questions[RF_ASK_MAX]; /* that were asked for */
     cli_record last;        /* the latest record of it */
     cli_record next;        /* the first record of the next one, */
     int has_next;           /* if it is there already */
@@ -214,7 +215,7 @@ static int ask(stream *s, rf_record questions[])
     if (status < 0)
         return cli_error("track: %s", rf_status_text(status));
     for (uint32_t k = 0; k < s->config->run.batch && !cli_interrupted; k++)
-        cli_output_ask(stdout, description, (long)s->checkpoint.position + (long)k, questions[k].is_anchor, questions[k].setting);
+        cli_output_ask(stdout, (cli_format)s->config->format, description, (long)s->checkpoint.position + (long)k, questions[k].is_anchor, questions[k].setting);
     return cli_flush();
 }
 
@@ -238,7 +239,7 @@ static int keep(const stream *s)
 /* One update: the question, the answer. A question without an answer was never asked. */
 static int one_step(stream *s, int *is_over)
 {
-    rf_record questions[RF_ASK_MAX];
+    rf_record *questions = s->questions;
     rf_step step;
     if (s->config->ask && ask(s, questions) != CLI_OK)
         return end_all(s);

@@ -193,6 +193,8 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
         w.view = cli_view_open(stdout, title, description, c->simulate ? c->run.steps : 0);
     if (w.format == CLI_FORMAT_AUTO)
         w.format = c->simulate ? CLI_FORMAT_TEXT : CLI_FORMAT_JSON;
+    if (c->ask)
+        cli_output_ask_header(stdout, w.format, description);
     if (!w.view)
         cli_output_header(stdout, w.format, description);
 

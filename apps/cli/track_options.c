@@ -71,7 +71,7 @@ static const cli_option options[] = {
     {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.config.design), 0, 0, NULL},
     {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
     {"on-lost", "WHAT", "when the filter has lost the truth: widen, then restart where\nit had been (default), only widen, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
-    {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_ASK_MAX, NULL},
+    {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_BATCH_MAX, NULL},
     {"attempts", "M", "attempts per update (default 128 for each parameter; where\nattempts are accepted or rejected 1000, with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
@@ -112,7 +112,7 @@ static const cli_usage usage = {
     "Without outcome (null, or empty) only time passes. Optional: time, batch (records\n"
     "of equal batch are learnt from together), truth.NAME.\n\n"
     "With --ask it chooses the experiments, too: it prints the settings of the next\n"
-    "one as a line of JSON and waits for a line with the outcome.\n\n"
+    "one as a line of JSON (or of CSV) and waits for a line with the outcome.\n\n"
     "With --simulate the measurements are made up. In a terminal the run is shown\n"
     "live. With --trials it is repeated and a summary is printed: squared error in\n"
     "units of q, the variance of one step of the walk, pooled over steps from 100\n"
@@ -270,8 +270,8 @@ static int check_combination(const cli_track_config *c)
         return cli_error("track: --on-lost stop is about one run; leave out --trials");
     if (c->simulate && c->state)
         return cli_error("track: --state keeps measurements that cannot be had again; simulated ones can, leave out --simulate");
-    if (c->ask && c->format != CLI_FORMAT_AUTO && c->format != CLI_FORMAT_JSON)
-        return cli_error("track: --ask speaks JSON; leave out --format");
+    if (c->ask && c->format == CLI_FORMAT_TEXT)
+        return cli_error("track: --ask speaks JSON or CSV; leave out --format text");
     if (c->trials && c->format == CLI_FORMAT_CSV)
         return cli_error("track: a summary is text or JSON, not CSV");
     return CLI_OK;

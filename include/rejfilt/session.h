@@ -24,7 +24,7 @@ extern "C" {
 
 /* ---- Configuration ---- */
 
-enum { RF_ASK_MAX = 32, RF_BATCH_MAX = 1024 }; /* questions asked together; records told together */
+enum { RF_BATCH_MAX = 1024, RF_ASK_MAX = RF_BATCH_MAX }; /* records told together; questions asked together */
 
 struct rf_step;
 
@@ -120,7 +120,7 @@ RF_API void rf_session_close(rf_session *session);
 RF_API rf_session *rf_session_copy(const rf_session *session);
 
 /* The next `count` experiments, 1 to RF_ASK_MAX: fills setting and is_anchor; outcome and time become NaN. They are
-   what the belief wants after one unit of time per experiment. Asking again forgets the questions before. Refused: no
+   what the belief wants after one unit of time per experiment; anchors are among the first 32. Asking again forgets the questions before. Refused: no
    design. */
 RF_API rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[]);
 /* Forgets the questions: they were never asked. */

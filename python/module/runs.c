@@ -265,7 +265,7 @@ PyObject *session_simulate(PyObject *self, PyObject *args)
         return refuse_text("a world has at most %d jumps and %d outages", RF_EVENTS_MAX, RF_EVENTS_MAX);
     if (!s->config.design || simulation.batch < 1 || simulation.batch > RF_ASK_MAX)
         return refuse_text(s->config.design
-                               ? "a batch is 1 to 32 measurements"
+                               ? "a batch is 1 to 1024 measurements"
                                : "a simulation needs a design: there are no data that bring their settings");
     if (doubles(out, &to, 1, -1, "out") < 0)
         return NULL;

@@ -144,7 +144,6 @@ static PyObject *session_open(PyObject *self, PyObject *args)
 static PyObject *session_ask(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
-    rf_record questions[RF_ASK_MAX];
     unsigned count;
     if (!PyArg_ParseTuple(args, "I", &count))
         return NULL;
@@ -152,6 +151,12 @@ static PyObject *session_ask(PyObject *self, PyObject *args)
         return refuse_text("%u questions at once: 1 to %d can be asked", count, RF_ASK_MAX);
     if (enter(s) < 0)
         return NULL;
+    rf_record *questions = PyMem_Realloc(s->questions, count * sizeof *questions);
+    if (!questions) {
+        leave(s);
+        return PyErr_NoMemory();
+    }
+    s->questions = questions;
     running r;
     begin(&r, s->model, 1);
     const rf_status status = rf_session_ask(s->session, count, questions);
@@ -167,7 +172,6 @@ static PyObject *session_ask(PyObject *self, PyObject *args)
     PyObject *list = PyList_New(0);
     for (unsigned k = 0; k < count && list; k++) {
         double values[RF_DESCRIBED_MAX + 1];
-        memcpy(s->question[k], questions[k].setting, sizeof s->question[k]);
         memcpy(values, questions[k].setting, sizeof questions[k].setting);
         values[s->config.description.settings] = questions[k].is_anchor;
         PyObject *one = tuple_of(values, s->config.description.settings + 1);
@@ -210,7 +214,7 @@ static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
                         d->setting[i].name);
             return -1;
         }
-        record->setting[i] = k < s->asked                             ? s->question[k][i]
+        record->setting[i] = k < s->asked                             ? s->questions[k].setting[i]
                              : d->setting[i].role == RF_SETTING_FIXED ? d->setting[i].low
                                                                       : 0;
     }
@@ -581,6 +585,7 @@ static void dealloc(PyObject *self)
     clear(self);
     rf_engine_close(s->engine);
     PyMem_Free(s->texts);
+    PyMem_Free(s->questions);
     free_object(self);
 }
 

@@ -259,7 +259,7 @@ class Tracker(_rejfilt.Session):
     # ---- Asking and telling ----
 
     def ask(self, n: int | None = None) -> Any:
-        """The next experiment: its settings, as a named tuple. Or the next n, 1 to 32, as a record array.
+        """The next experiment: its settings, as a named tuple. Or the next n, 1 to 1024, as a record array.
 
         >>> import rejfilt
         >>> rejfilt.Tracker("coin", seed=1).ask()

@@ -155,8 +155,14 @@ void rf_session_close(rf_session *session)
     rf_belief_close(session->belief);
     rf_belief_close(session->ahead);
     rf_belief_close(session->held);
+    free(session->question);
     free(session);
 }
+
+static size_t settings_bytes(const rf_session *s) { return (s->model.settings + 1u) * sizeof(double); }
+
+/* The settings of question k. */
+static double *question_of(const rf_session *s, uint32_t k) { return s->question + (size_t)k * (s->model.settings + 1u); }
 
 rf_session *rf_session_copy(const rf_session *session)
 {
@@ -167,13 +173,16 @@ rf_session *rf_session_copy(const rf_session *session)
     s->belief = malloc(session->belief->bytes);
     s->ahead = malloc(session->belief->bytes);
     s->held = malloc(session->belief->bytes);
-    if (!s->belief || !s->ahead || !s->held) {
+    s->question = session->question ? malloc(session->room * settings_bytes(session)) : NULL;
+    if (!s->belief || !s->ahead || !s->held || (session->question && !s->question)) {
         rf_session_close(s);
         return NULL;
     }
     memcpy(s->belief, session->belief, session->belief->bytes);
     memcpy(s->ahead, session->ahead, session->belief->bytes);
     memcpy(s->held, session->held, session->belief->bytes);
+    if (s->question)
+        memcpy(s->question, session->question, session->room * settings_bytes(session));
     rf_belief_move(s->belief, &s->problem);
     rf_belief_move(s->ahead, &s->problem);
     rf_belief_move(s->held, &s->problem);
@@ -363,6 +372,13 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
     const unsigned dim = s->model.dim;
     if (!s->design || count == 0 || count > RF_ASK_MAX)
         return RF_REFUSED_OPTIONS;
+    if (count > s->room) {
+        double *more = realloc(s->question, count * settings_bytes(s));
+        if (!more)
+            return RF_REFUSED_ENGINE;
+        s->question = more;
+        s->room = count;
+    }
     rf_session_unask(s);
     s->asked = s->now;
     s->ahead_by = s->now.records > 0 ? count : count - 1.0;
@@ -380,7 +396,7 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
     }
     for (uint32_t k = 0; k < count; k++) {
-        const int is_anchor = rf64_health_wants_anchor(&w);
+        const int is_anchor = k < ANCHORS_MAX && rf64_health_wants_anchor(&w);
         const rf64_design_input in = {s->config.model->f64,
                                       &model,
                                       &s->config.description,
@@ -397,8 +413,8 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         s->design->choose(&in, q->setting);
         q->outcome = q->time = NAN;
         q->is_anchor = is_anchor;
-        memcpy(s->question[k], q->setting, sizeof q->setting);
-        s->now.anchors |= (uint32_t)is_anchor << k;
+        memcpy(question_of(s, k), q->setting, s->model.settings * sizeof(double));
+        s->now.anchors |= is_anchor ? 1u << k : 0;
         s->now.asked++;
         s->now.experiments++;
     }
@@ -419,9 +435,9 @@ static uint32_t gather(rf_session *s, const rf_record records[], uint32_t count,
             continue;
         const int is_asked = k < s->now.asked;
         for (unsigned i = 0; i < settings; i++)
-            *numbers++ = is_asked && isnan(records[k].setting[i]) ? s->question[k][i] : records[k].setting[i];
+            *numbers++ = is_asked && isnan(records[k].setting[i]) ? question_of(s, k)[i] : records[k].setting[i];
         *numbers++ = records[k].outcome;
-        if (is_asked && known < 32)
+        if (is_asked && k < ANCHORS_MAX)
             *anchors |= (s->now.anchors >> k & 1) << known;
         known++;
     }
@@ -643,7 +659,7 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
         step->is_tested = s->now.watch.verdict;
         for (unsigned i = 0; i < s->model.settings; i++)
             step->setting[i] =
-                isnan(last->setting[i]) && count <= before.asked ? s->question[count - 1][i] : last->setting[i];
+                isnan(last->setting[i]) && count <= before.asked ? question_of(s, count - 1)[i] : last->setting[i];
         step->outcome = last->outcome;
         step->events = 0;
         step->seconds = 0;
