@@ -92,6 +92,7 @@ void cli_checkpoint_begin(cli_checkpoint *c, const rf_config *config, uint32_t b
     add(&g, "batch = %u\nattempts = %u\naccepted = %u\n", batch, config->attempts, config->accepted_min > 0 ? config->accepted_min : rf64_options_default().accepted_min);
     add(&g, "sampler = %s\nstrict = %s\nkappa = %s\n", cli_sampler_names[config->sampler], config->strict ? "yes" : "no",
         config->kappa > 0 ? cli_real_text(config->kappa, number) : "auto");
+    add(&g, "shrink = %s\n", cli_real_text(config->shrink, number));
     add(&g, "recovery = %s\non-lost = %s\n", cli_real_text(config->recovery, number), config->on_lost <= RF_ON_LOST_IGNORE ? cli_on_lost_names[config->on_lost] : "watch");
     if (config->anchor_every >= 0)
         add(&g, "anchors = %ld\n", config->anchor_every);

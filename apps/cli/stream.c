@@ -29,6 +29,7 @@ typedef struct stream {
     cli_record next;        /* the first record of the next one, */
     int has_next;           /* if it is there already */
     long first_line;        /* of the batch */
+    long capped;            /* updates with a question at the end of a setting's range */
 } stream;
 
 /* ---- Checkpoints ---- */
@@ -264,6 +265,7 @@ static int one_step(stream *s, int *is_over)
     if (s->last.has_truth)
         rf_session_show_truth(s->session, s->last.truth, &step);
     s->checkpoint.updates++;
+    s->capped += (step.report.status & RF_NOTE_CAPPED) != 0;
     const int is_left = s->description->observer(s->description->user, 0, &step) != 0 && !cli_interrupted;
     if (is_left || (s->checkpoint.updates % s->config->state_every == 0 && save_state(s) != CLI_OK) || (is_due(s) && cli_flush() != CLI_OK))
         return end_all(s);
@@ -283,6 +285,8 @@ static void say_what_is_left(const stream *s)
     if (s->checkpoint.updates > 0 && step.is_coarse && isatty(STDERR_FILENO))
         fprintf(stderr, "rejfilt: track: belief '%s' is too coarse for these records, and its intervals may be wrong (loss %.3g nats): try --belief mixture or "
                 "particles, --passes on a file, or --batch\n", s->config->run.config.belief, step.loss);
+    if (s->capped > 0 && isatty(STDERR_FILENO))
+        fprintf(stderr, "rejfilt: track: a setting was at the end of its range in %ld of the questions: --range may allow more\n", s->capped);
     if (s->source.bad > 0)
         fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->source.bad);
 }

@@ -42,7 +42,7 @@ struct cli_collector {
     size_t covered, checked;
     uint64_t trials, finished;
     uint32_t *far; /* per trial, steps beyond CLI_LOST_SIGMAS */
-    double seconds, attempts, updates, as_gaussian, as_particles;
+    double seconds, attempts, updates, capped, as_gaussian, as_particles;
 };
 
 static long first_counted(const rf_simulation *simulation)
@@ -253,6 +253,7 @@ int cli_collector_step(void *collector, uint32_t trial, const rf_step *step)
     c->seconds += step->seconds;
     c->attempts += step->report.attempts;
     c->updates++;
+    c->capped += (step->report.status & RF_NOTE_CAPPED) != 0;
     c->as_gaussian += step->form && strcmp(step->form, "gaussian") == 0;
     c->as_particles += step->form && strcmp(step->form, "particles") == 0;
     if (step->step >= c->first && !is_out) {
@@ -326,6 +327,7 @@ cli_summary cli_collector_summary(cli_collector *c)
     s.false_alarms = c->quiet ? 1000.0 * (double)c->false_alarms / (double)c->quiet : 0;
     s.told = c->lost_steps ? (double)c->told / (double)c->lost_steps : NAN;
     s.widest = c->widest;
+    s.capped = c->capped / c->updates;
     s.as_gaussian = c->as_gaussian / c->updates;
     s.as_particles = c->as_particles / c->updates;
     return s;

@@ -44,6 +44,7 @@ typedef struct cli_summary {
     double false_lost, false_alarms; /* onsets of `lost`, and of any alarm, per 1,000 quiet steps in which nothing was wrong */
     double told;                    /* fraction of the steps with the truth lost in which health said so; NaN: none */
     double widest;                  /* largest standard deviation, in units of the prior's */
+    double capped;                    /* fraction of the updates with a question at the end of a range */
     double as_gaussian, as_particles; /* fractions of the steps in which a belief that changes its form was that */
 } cli_summary;
 

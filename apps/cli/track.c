@@ -27,7 +27,7 @@ typedef struct watcher {
     int is_lost;       /* and so a simulation stops */
     long step;         /* the latest */
     rf_step last;
-    long seen;         /* steps */
+    long seen, capped; /* steps, and those with a question at the end of a range */
     struct {
         long known, held; /* steps whose truth is known; those within their 95 % intervals */
         double squares;   /* Σ error² of those, natural units */
@@ -39,6 +39,7 @@ static void tally(watcher *w, const rf_step *s)
 {
     w->last = *s;
     w->seen++;
+    w->capped += (s->report.status & RF_NOTE_CAPPED) != 0;
     for (unsigned i = 0; i < s->dim; i++) {
         if (isnan(s->truth[i]))
             continue;
@@ -70,6 +71,8 @@ static void summarise(const watcher *w, const rf_passes_result *passes)
                     sqrt(w->of[i].squares / known), 100 * (double)w->of[i].held / known);
         fputc('\n', stderr);
     }
+    if (w->capped > 0)
+        fprintf(stderr, "a setting was at the end of its range in %ld of the updates: --range may allow more\n", w->capped);
     if (passes)
         summarise_passes(w, passes);
     if (w->c->plot)
@@ -281,6 +284,8 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
     printf("false alarms per 1,000 steps %.3g, of them lost %.3g", s->false_alarms, s->false_lost);
     if (!isnan(s->told))
         printf("   health told %.0f %% of the steps with the truth lost", 100 * s->told);
+    if (s->capped > 0)
+        printf("\na setting was at the end of its range in %.1f %% of the updates: --range may allow more", 100 * s->capped);
     printf("\n%.1f ns per attempt\n", s->ns_per_attempt);
 }
 
@@ -322,6 +327,7 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_real(&json, "false_lost", s->false_lost);
     cli_json_real(&json, "told", s->told);
     cli_json_real(&json, "widest", s->widest);
+    cli_json_real(&json, "capped", s->capped);
     cli_json_list(&json, "parameters");
     for (unsigned i = 0; i < s->dim; i++) {
         const cli_errors *e = &s->of[i];

@@ -76,6 +76,7 @@ static const cli_option options[] = {
     {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.config.recovery), 0, 1e9, NULL},
+    {"shrink", "V", "of one Gaussian: the covariance before an update counts as V\naccepted attempts in the new one (default 1)", NULL, CLI_REAL, AT(run.config.shrink), 0, 1e9, NULL},
     {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.config.strict), 0, 0, NULL},
     {"sampler", "NAME", "weight (default): every attempt counts, by its likelihood; or\nreject and lattice: attempts are accepted or rejected", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
@@ -184,10 +185,12 @@ static int resolve(cli_track_config *c)
         return *error ? cli_error("track: --model: %s", error) : CLI_BAD_INPUT;
     cli_model_use(run, model);
     c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->config.strict ? RF_REJECT : RF_WEIGHT;
-    if (run->config.attempts > 0 && !run->config.belief)
+    if ((run->config.attempts > 0 || run->config.shrink >= 0) && !run->config.belief)
         run->config.belief = "gaussian"; /* which alone makes attempts */
     if (run->config.attempts == 0)
         run->config.attempts = run->config.strict ? 100 : c->sampler == RF_WEIGHT ? rf_config_default(model).attempts : 1000;
+    if (run->config.shrink < 0)
+        run->config.shrink = rf_config_default(model).shrink;
     run->config.sampler = (rf_sampler)c->sampler;
     run->config.on_lost = run->config.strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
     int code = apply("chart", c->chart, cli_model_chart, run);
@@ -323,7 +326,7 @@ uint64_t cli_track_source(const cli_track_config *c)
     return hash;
 }
 
-static const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto"}, .steps = 300, .batch = 1},
+static const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .shrink = -1, .anchor_every = -1, .design = "auto"}, .steps = 300, .batch = 1},
                                           .pace = 15,
                                           .contrast = 1,
                                           .engine = "simd",

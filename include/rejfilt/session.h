@@ -51,7 +51,8 @@ typedef struct rf_config {
     rf_sampler sampler;           /* how attempts are drawn and judged */
     int strict;                   /* Algorithm 1 of the paper to the letter */
     double kappa;                 /* in units of the model's bound; 0: controlled, from 1 */
-    double recovery;              /* as in rf64_options */
+    double recovery;              /* as in rf64_options, and so is: */
+    double shrink;                /* of one Gaussian's attempts */
     rf_on_lost on_lost;           /* what to do when tests fail */
     rf_on_health *on_health;      /* null: nobody is told */
     void *on_health_user;         /* given to it */

@@ -77,7 +77,7 @@ static int check_numbers(const rf_config *c)
     return status < 0 ? -1 : 0;
 }
 
-/* _open(model, belief, design, engine, seed, trial, is_float, attempts, accepted, sampler, strict, kappa, recovery,
+/* _open(model, belief, design, engine, seed, trial, is_float, attempts, accepted, sampler, strict, kappa, recovery, shrink,
    on_lost, anchors, batch, learns_drift, priors, drifts, charts, ranges): None or a negative number is the default. */
 static PyObject *session_open(PyObject *self, PyObject *args)
 {
@@ -88,10 +88,10 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     unsigned trial, attempts, accepted;
     int is_float, sampler, strict, on_lost, learns_drift;
     long anchors;
-    double kappa, recovery;
+    double kappa, recovery, shrink;
     char error[ERROR_MAX] = "";
-    if (!PyArg_ParseTuple(args, "O!zzsKIpIIipddilIpO!O!O!O!", model_type, &model, &belief, &design, &engine, &seed,
-                          &trial, &is_float, &attempts, &accepted, &sampler, &strict, &kappa, &recovery, &on_lost,
+    if (!PyArg_ParseTuple(args, "O!zzsKIpIIipdddilIpO!O!O!O!", model_type, &model, &belief, &design, &engine, &seed,
+                          &trial, &is_float, &attempts, &accepted, &sampler, &strict, &kappa, &recovery, &shrink, &on_lost,
                           &anchors, &s->batch, &learns_drift, &PyTuple_Type, &priors, &PyTuple_Type, &drifts, &PyTuple_Type, &charts,
                           &PyTuple_Type, &ranges))
         return NULL;
@@ -114,6 +114,7 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     s->config.accepted_min = accepted;
     s->config.kappa = kappa >= 0 ? kappa : s->config.kappa;
     s->config.recovery = recovery >= 0 ? recovery : s->config.recovery;
+    s->config.shrink = shrink >= 0 ? shrink : s->config.shrink;
     s->config.on_lost = on_lost >= 0 ? (rf_on_lost)on_lost : strict ? RF_ON_LOST_IGNORE : s->config.on_lost;
     s->config.anchor_every = anchors;
     if (take_wishes(&s->config, priors, drifts, charts, ranges) < 0 || check_numbers(&s->config) < 0)

@@ -31,11 +31,12 @@ class Note(enum.IntFlag):
     BAD = 16  #: some likelihoods were NaN, negative or infinite and counted as zero
     CLAMPED = 32  #: the new covariance was singular or beyond the limits, and was held at them
     COARSE = 64  #: a standard deviation was below the spacing of numbers near the mean, and was held there
+    CAPPED = 128  #: a question was held at the end of a setting's range: a wider one would tell more
 
     @property
     def text(self) -> str:
         """In words."""
-        return "; ".join(_rejfilt.status_text(bit) for bit in (1, 2, 4, 8, 16, 32, 64) if self & bit) or "fine"
+        return "; ".join(_rejfilt.status_text(bit) for bit in (1, 2, 4, 8, 16, 32, 64, 128) if self & bit) or "fine"
 
 
 _rejfilt._set_notes(Note)
@@ -201,6 +202,7 @@ class Tracker(_rejfilt.Session):
         accepted: int = 0,
         kappa: float | str = -1.0,
         recovery: float = -1.0,
+        shrink: float = -1.0,
         strict: bool = False,
         on_lost: str | None = None,
         anchors: int = -1,
@@ -212,7 +214,7 @@ class Tracker(_rejfilt.Session):
         self.model = made = _find(model)
         self._options = {
             "prior": prior, "drift": drift, "chart": chart, "range": range, "cost": cost, "belief": belief, "design": design, "engine": engine,
-            "sampler": sampler, "attempts": attempts, "accepted": accepted, "kappa": kappa, "recovery": recovery, "strict": strict,
+            "sampler": sampler, "attempts": attempts, "accepted": accepted, "kappa": kappa, "recovery": recovery, "shrink": shrink, "strict": strict,
             "on_lost": on_lost, "anchors": anchors, "batch": batch, "precision": precision, "seed": seed_of(seed), "trial": trial,
         }  # fmt: skip
         self._columns = {name: i for i, name in enumerate(columns(made))}
@@ -232,7 +234,7 @@ class Tracker(_rejfilt.Session):
             raise Refused(f"drift: model {made.name} moves by its own dynamics")
         self._open(
             made, belief, design, engine, self._options["seed"], trial, precision == "float", attempts, accepted,
-            _one_of("sampler", sampler, SAMPLERS), strict, 0.0 if isinstance(kappa, str) else float(kappa), float(recovery),
+            _one_of("sampler", sampler, SAMPLERS), strict, 0.0 if isinstance(kappa, str) else float(kappa), float(recovery), float(shrink),
             _one_of("on_lost", on_lost, ON_LOST), anchors, batch, learns, by_parameter(made, "prior", prior, prior_of), drifts,
             by_parameter(made, "chart", chart, lambda p: (CHARTS.index(p.chart), float(p.low), float(p.high))),
             self._ranges(range or {}, cost or {}),

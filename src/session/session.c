@@ -10,13 +10,15 @@
 
 /* ---- Opening ---- */
 
+#define SHRINK 1.0 /* of an update, by default: docs/choosing.md has the measurement */
+
 enum { MIXTURE_DIM = 3 }; /* parameters up to which a mixture is the default */
 
 static uint32_t attempts_of(const rf_description *description) { return 128u * description->dim; }
 
 const char *rf_config_belief(const rf_config *config)
 {
-    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 &&
+    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 && config->shrink == SHRINK &&
                          config->attempts == attempts_of(&config->description);
     return config->belief                                       ? config->belief
            : as_usual && config->description.dim <= MIXTURE_DIM ? "mixture"
@@ -33,6 +35,7 @@ rf_config rf_config_default(const rf_model *model)
                         .sampler = RF_WEIGHT,
                         .kappa = 1,
                         .recovery = 0.1,
+                        .shrink = SHRINK,
                         .anchor_every = -1};
     for (unsigned i = 0; i < config.description.dim; i++) {
         const rf_parameter *p = &config.description.parameter[i];
@@ -95,6 +98,7 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
     s->options.strict = config->strict != 0;
     s->options.sampler = config->sampler;
     s->options.recovery = config->recovery;
+    s->options.shrink = config->shrink;
     if (config->kappa > 0 || !s->is_open)
         s->now.kappa = config->kappa > 0 ? config->kappa : 1;
     s->config = *config;
@@ -366,6 +370,17 @@ void rf_session_unask(rf_session *session)
         session->now = session->asked;
 }
 
+/* Is a time as long as it may be? Designs want them as long as what is known allows. */
+static int is_capped(const rf_description *description, const double setting[])
+{
+    for (unsigned i = 0; i < description->settings; i++) {
+        const rf_setting *s = &description->setting[i];
+        if (s->role == RF_SETTING_TIME && s->high > s->low && setting[i] >= s->high)
+            return 1;
+    }
+    return 0;
+}
+
 rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[])
 {
     rf_session *s = session;
@@ -415,6 +430,7 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         q->is_anchor = is_anchor;
         memcpy(question_of(s, k), q->setting, s->model.settings * sizeof(double));
         s->now.anchors |= is_anchor ? 1u << k : 0;
+        s->now.is_capped |= is_capped(&s->config.description, q->setting);
         s->now.asked++;
         s->now.experiments++;
     }
@@ -642,7 +658,9 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
             if (s->now.watch.restarts != before.watch.restarts)
                 rf_motion_begin(s, s->belief);
         }
+        t.report.status |= s->now.is_capped ? RF_NOTE_CAPPED : 0;
         s->now.asked = s->now.anchors = 0;
+        s->now.is_capped = 0;
     } else {
         s->now = before;
         s->ahead_by = NAN; /* the questions stand; what they were asked of is to be made again */

@@ -31,6 +31,7 @@ typedef struct rf_moving {
     uint32_t experiments; /* asked for or given, from the start */
     uint32_t asked;       /* questions under way */
     uint32_t anchors;     /* bit k: question k, or record k, is an anchor */
+    int is_capped;        /* a question under way is held at the end of a setting's range */
     double time;          /* of the latest record; NaN: none had one */
     double kappa;         /* of the next update */
     rf64_watch watch;
