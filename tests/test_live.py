@@ -99,8 +99,9 @@ class Records(Test):
             before, during = lines[9], lines[10:15]
             for k, line in enumerate(during, 1):
                 self.assertEqual((line["records"], line["attempts"], line["outcome"]), (0, 0, None))
-                self.assertEqual((x_of(line)["mean"], line["log_evidence"]), (x_of(before)["mean"], before["log_evidence"]))
-                self.assertAlmostEqual(x_of(line)["sd"] ** 2, x_of(before)["sd"] ** 2 + k * DRIFT**2, delta=1e-14)
+                self.assertEqual((x_of(line)["chart_mean"], line["log_evidence"]), (x_of(before)["chart_mean"], before["log_evidence"]))
+                self.assertAlmostEqual(x_of(line)["chart_sd"] ** 2, x_of(before)["chart_sd"] ** 2 + k * DRIFT**2, delta=1e-14)
+                self.assertAlmostEqual(x_of(line)["mean"], x_of(before)["mean"], delta=1e-9)  # a uniform prior's ends are forgotten
             self.assertEqual([line["step"] for line in lines], list(range(17)))
         still = parse(track("--drift=0", given=as_json(self.records[:10] + [absent])))
         self.assertEqual(x_of(still[10]), x_of(still[9]))
@@ -543,7 +544,7 @@ class Checkpoints(Run):
             (["--drift=0.02"], r"drift of parameter x = 0.026179938779914\d*, not 0.02"), (["--precision=float"], "precision = double, not float"),
             (["--model=phase"], "model = precession, not phase"), (["--batch=2"], "batch = 1, not 2"),
             (["--prior=0:1"], r"prior of parameter x = 0:1.570796326794\d*, not 0:1"), (["--sampler=lattice"], "sampler = .*, not lattice"),
-            (["--on-lost=stop"], "on-lost = .*, not stop"), (["--strict"], "= .*, not "), (["--kappa=2"], "kappa = 1, not 2"),
+            (["--on-lost=stop"], "on-lost = .*, not stop"), (["--strict"], "sampler = weight, not reject"), (["--kappa=2"], "kappa = 1, not 2"),
             (["--belief=grid"], "belief = gaussian, not grid"), (["--range=t=0:50"], r"range of setting t = 0.*, not 0:50"),
         ):
             with self.subTest(other=other):
@@ -595,7 +596,7 @@ class State(Test):
         shown = json.loads(self.state("export", second))
         for p, q in zip(posterior["parameters"], shown["parameters"]):
             for key in ("mean", "sd", "median", "low", "high"):
-                self.assertAlmostEqual(p[key], q[key], delta=1e-6 * p["sd"])
+                self.assertAlmostEqual(p[key], q[key], delta=0.05 * p["sd"])  # the ends of a uniform prior are not in it
         *_, last = parse(track(*options, "--seed=9", f"--state={second}", given="".join(lines[40:])))
         *_, whole = parse(track(*options, given="".join(lines)))
         for p, q in zip(last["parameters"], whole["parameters"]):
@@ -650,7 +651,7 @@ class Beliefs(Test):
                 for first, last in ((0, 12), (12, 15), (15, 40)):
                     pieces.append(track(f"--belief={kind}", *more, f"--state={state}", given="".join(records[first:last])))
                 self.assertEqual("".join(pieces), whole, kind)
-                track("--belief=particles:201", *more, f"--state={state}", given=records[0], code=2, says="other options")
+                track("--belief=particles:201", *more, f"--state={state}", given=records[0], code=2, says="is of a run with belief = ")
                 state.unlink()
 
     def test_questions(self):

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "modelspec.h"
 
+#include "checkpoint.h"
 #include "cli.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #define REJFILT_BELIEFS_H
 
 #include "engine.h"
-#include "parts.h"
+#include "marginal.h"
 #include "rejfilt/belief.h"
 
 #define RF_BELIEF(identifier, name) extern const rf_belief_kind rf_belief_##identifier;

@@ -49,16 +49,16 @@ static void of_gaussian(const rf64_chart *chart, double y, double v, double *mea
     }
 }
 
-static double variance_of(const rf_parts *parts, size_t k) { return parts->sd ? parts->sd[k] * parts->sd[k] : 0; }
+static double variance_of(const rf_marginal *parts, size_t k) { return parts->sd ? parts->sd[k] * parts->sd[k] : 0; }
 
-static double place_of(const rf_parts *parts, size_t k)
+static double place_of(const rf_marginal *parts, size_t k)
 {
     return parts->at ? parts->at[k] : parts->first + parts->step * (double)k;
 }
 
 /* The direction of the mean of points on the circle, and sqrt(-2 ln R), R being how far from the centre that mean is. Of
    1 - R no digit is lost. */
-static void on_circle(const rf64_chart *chart, const rf_parts *parts, double *mean, double *sd)
+static void on_circle(const rf64_chart *chart, const rf_marginal *parts, double *mean, double *sd)
 {
     const double period = chart->high - chart->low, turn = TURN / period, about = *mean;
     double total = 0, s = 0, c = 0, less = 0;
@@ -79,7 +79,7 @@ static void on_circle(const rf64_chart *chart, const rf_parts *parts, double *me
     *sd = less < 1 ? rf64_min(sqrt(-2 * log1p(-less)) / turn, RF_WRAP_WIDEST * period) : RF_WRAP_WIDEST * period;
 }
 
-void rf_parts_natural(const rf64_chart *chart, const rf_parts *parts, double *mean, double *sd)
+void rf_marginal_natural(const rf64_chart *chart, const rf_marginal *parts, double *mean, double *sd)
 {
     double total = 0, first = 0, sum = 0, squares = 0, m, v;
     if (chart->kind == RF_PERIODIC) {
@@ -104,11 +104,11 @@ void rf_belief_natural(const rf_belief *belief, unsigned parameter, double *mean
 {
     const rf64_chart *chart = &belief->problem->charts[parameter];
     const double one = 1, at = *mean, wide = *sd;
-    const rf_parts whole = {1, &one, &at, &wide, 0, 0};
+    const rf_marginal whole = {1, &one, &at, &wide, 0, 0};
     if (belief->kind->natural)
         belief->kind->natural(belief, parameter, mean, sd);
     else if (chart->kind == RF_POSITIVE || chart->kind == RF_BOUNDED)
-        rf_parts_natural(chart, &whole, mean, sd);
+        rf_marginal_natural(chart, &whole, mean, sd);
     *mean = rf64_min(rf64_max(*mean, -RF64_LIMIT), RF64_LIMIT);
     *sd = rf64_min(rf64_max(*sd, RF64_TINY), RF64_LIMIT);
 }

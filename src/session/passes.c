@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine.h"
-#include "parts.h"
+#include "marginal.h"
 #include "proposal.h"
 #include "session_state.h"
 
@@ -447,7 +447,7 @@ static void show(const rf_passes *s, unsigned i, rf_passes_result *r)
 {
     const rf64_chart *chart = &s->problem.charts[i];
     double *room = s->before; /* of no use any more */
-    const rf_parts parts = {s->live, s->weight, room, NULL, 0, 0};
+    const rf_marginal parts = {s->live, s->weight, room, NULL, 0, 0};
     const int is_periodic = chart->kind == RF_PERIODIC;
     double *const to[] = {&r->low[i], &r->median[i], &r->high[i]};
     static const double levels[] = {0.025, 0.5, 0.975};
@@ -455,7 +455,7 @@ static void show(const rf_passes *s, unsigned i, rf_passes_result *r)
         room[k] = s->y[(size_t)k * s->model.dim + i];
     r->chart_sd[i] = rf64_sqrt(rf64_max(r->chart_covariance[RF_TRIANGLE(i) + i], 0));
     r->mean[i] = r->chart_mean[i];
-    rf_parts_natural(chart, &parts, &r->mean[i], &r->sd[i]);
+    rf_marginal_natural(chart, &parts, &r->mean[i], &r->sd[i]);
     const double home = is_periodic ? rf64_chart_natural(chart, r->mean[i]) : 0, turns = home - r->mean[i];
     r->mean[i] = is_periodic ? home : r->mean[i];
     for (unsigned k = 0; k < 3; k++) {

@@ -125,8 +125,8 @@ static void gridded_natural(const rf_belief *belief, unsigned parameter, double 
 {
     if (belief->problem->charts[parameter].kind == RF_REAL)
         return;
-    const rf_parts parts = is_line(belief) ? rf_grid_parts(line_of(belief)) : rf_plane_parts(plane_of(belief), parameter);
-    rf_parts_natural(&belief->problem->charts[parameter], &parts, mean, sd);
+    const rf_marginal parts = is_line(belief) ? rf_grid_marginal(line_of(belief)) : rf_plane_marginal(plane_of(belief), parameter);
+    rf_marginal_natural(&belief->problem->charts[parameter], &parts, mean, sd);
 }
 
 static void gridded_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])

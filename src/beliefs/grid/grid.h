@@ -18,7 +18,7 @@
 #ifndef REJFILT_GRID_H
 #define REJFILT_GRID_H
 
-#include "../parts.h"
+#include "../marginal.h"
 #include "rejfilt/host.h"
 
 typedef struct rf_grid rf_grid;
@@ -64,7 +64,7 @@ double rf_grid_update(rf_grid *g, const double record[]);
    circle, it is the circular mean, and deviations from it are within half a period. */
 void rf_grid_moments(const rf_grid *g, double *mean, double *variance);
 /* Its points. */
-rf_parts rf_grid_parts(const rf_grid *grid);
+rf_marginal rf_grid_marginal(const rf_grid *grid);
 double rf_grid_mean(const rf_grid *g);
 double rf_grid_variance(const rf_grid *g);
 

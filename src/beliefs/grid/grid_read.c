@@ -56,9 +56,9 @@ void rf_grid_moments(const rf_grid *g, double *mean, double *variance)
     *variance = steps * g->step * g->step;
 }
 
-rf_parts rf_grid_parts(const rf_grid *g)
+rf_marginal rf_grid_marginal(const rf_grid *g)
 {
-    const rf_parts parts = {g->n, p_of(g), NULL, NULL, place(g, 0), g->step};
+    const rf_marginal parts = {g->n, p_of(g), NULL, NULL, place(g, 0), g->step};
     return parts;
 }
 

@@ -708,9 +708,9 @@ void rf_plane_moments(const rf_plane *g, double mean[2], double covariance[3])
         covariance[k] = c[k] / sum;
 }
 
-rf_parts rf_plane_parts(const rf_plane *g, unsigned a)
+rf_marginal rf_plane_marginal(const rf_plane *g, unsigned a)
 {
-    const rf_parts parts = {g->axis[a].n, project(g, p_of(g), a, 1), NULL, NULL, place(&g->axis[a], 0), g->axis[a].step};
+    const rf_marginal parts = {g->axis[a].n, project(g, p_of(g), a, 1), NULL, NULL, place(&g->axis[a], 0), g->axis[a].step};
     return parts;
 }
 

@@ -298,7 +298,7 @@ static const double *walk_of(const mixture *m, const double *c, const double Q[]
 static rf_status walk_alone(mixture *m, double variance)
 {
     for (uint32_t k = 0; k < m->count; k++) {
-        double *c = component_of(m, k), own;
+        double *c = component_of(m, k), own = 0;
         const double *walked = walk_of(m, c, &variance, &own);
         c[2] = rf64_sqrt(c[2] * c[2] + *walked);
         hold(c, m->charts, 1);
@@ -928,8 +928,8 @@ static void mixture_natural(const rf_belief *belief, unsigned parameter, double 
     if (chart->kind == RF_REAL || (chart->kind == RF_PERIODIC && m->count == 1))
         return;
     marginal_take(m, parameter, &g);
-    const rf_parts parts = {g.count, g.weight, g.mean, g.sd, 0, 0};
-    rf_parts_natural(chart, &parts, mean, sd);
+    const rf_marginal parts = {g.count, g.weight, g.mean, g.sd, 0, 0};
+    rf_marginal_natural(chart, &parts, mean, sd);
 }
 
 /* In the chart of the components, with probability p of the marginal's below it. */

@@ -96,9 +96,9 @@ static void particles_moments(const rf_belief *belief, double mean[], double cov
 
 static void particles_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
 {
-    const rf_parts parts = rf_smc_parts(smc_of(belief), parameter);
+    const rf_marginal parts = rf_smc_marginal(smc_of(belief), parameter);
     if (belief->problem->charts[parameter].kind != RF_REAL)
-        rf_parts_natural(&belief->problem->charts[parameter], &parts, mean, sd);
+        rf_marginal_natural(&belief->problem->charts[parameter], &parts, mean, sd);
 }
 
 static void particles_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])

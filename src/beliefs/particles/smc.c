@@ -393,9 +393,9 @@ void rf_smc_moments(const rf_smc *s, double mean[], double covariance[])
     }
 }
 
-rf_parts rf_smc_parts(const rf_smc *s, unsigned d)
+rf_marginal rf_smc_marginal(const rf_smc *s, unsigned d)
 {
-    const rf_parts parts = {s->n, weight_of(s), y_of(s) + d * s->stride, NULL, 0, 0};
+    const rf_marginal parts = {s->n, weight_of(s), y_of(s) + d * s->stride, NULL, 0, 0};
     return parts;
 }
 

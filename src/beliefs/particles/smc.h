@@ -8,7 +8,7 @@
 #ifndef REJFILT_SMC_H
 #define REJFILT_SMC_H
 
-#include "../parts.h"
+#include "../marginal.h"
 #include "rejfilt/belief.h"
 
 typedef struct rf_smc rf_smc;
@@ -76,7 +76,7 @@ double rf_smc_update(rf_smc *s, const double records[], uint32_t count);
 void rf_smc_moments(const rf_smc *s, double mean[], double covariance[]);
 
 /* Coordinate d of all particles. */
-rf_parts rf_smc_parts(const rf_smc *s, unsigned d);
+rf_marginal rf_smc_marginal(const rf_smc *s, unsigned d);
 
 /* ln P of all evidence since the prior; P is unbiased for a = 1. */
 double rf_smc_log_evidence(const rf_smc *s);
