@@ -49,7 +49,7 @@ typedef struct session_object {
     int is_long;                      /* updates take so long that others may run meanwhile */
     uint64_t position, updates, hash; /* as the command counts them */
     uint32_t asked;                   /* questions under way, ... */
-    double question[RF_ASK_MAX][RF_DESCRIBED_MAX]; /* ... and their settings */
+    rf_record *questions;             /* ... themselves */
     rf_step last;                                  /* after the latest update */
 } session_object;
 

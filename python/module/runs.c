@@ -160,7 +160,7 @@ PyObject *session_passes(PyObject *self, PyObject *args)
                 rf64_chart charts[RF_DESCRIBED_MAX];
                 rf64_described_charts(d, charts);
                 const double y = rf_passes_quantile(passes, i, ((const double *)p.buf)[k]);
-                values[i] = charts[i].kind == RF_PERIODIC ? result.mean[i] + (y - result.chart_mean[i])
+                values[i] = charts[i].kind == RF_PERIODIC ? result.median[i] + (y - rf_passes_quantile(passes, i, 0.5))
                                                           : rf64_chart_natural(&charts[i], y);
             }
             PyObject *one = tuple_of(values, d->dim);
@@ -171,7 +171,7 @@ PyObject *session_passes(PyObject *self, PyObject *args)
         PyObject *tuples[] = {
             tuple_of(result.mean, d->dim),       tuple_of(result.sd, d->dim),
             tuple_of(result.low, d->dim),        tuple_of(result.high, d->dim),
-            tuple_of(result.chart_mean, d->dim), tuple_of(result.covariance, (unsigned)RF_TRIANGLE(d->dim))};
+            tuple_of(result.chart_mean, d->dim), tuple_of(result.chart_covariance, (unsigned)RF_TRIANGLE(d->dim))};
         if (quantiles && tuples[0] && tuples[1] && tuples[2] && tuples[3] && tuples[4] && tuples[5])
             all = Py_BuildValue("(OOOOOOdddIIniO)", tuples[0], tuples[1], tuples[2], tuples[3], tuples[4], tuples[5],
                                 result.log_evidence, result.log_evidence_sd, result.effective, result.points,
@@ -270,7 +270,7 @@ PyObject *session_simulate(PyObject *self, PyObject *args)
         return NULL;
     if (!s->config.design || simulation.batch < 1 || simulation.batch > RF_ASK_MAX)
         return refuse_text(s->config.design
-                               ? "a batch is 1 to 32 measurements"
+                               ? "a batch is 1 to 1024 measurements"
                                : "a simulation needs a design: there are no data that bring their settings");
     if (doubles(out, &to, 1, -1, "out") < 0)
         return NULL;

@@ -368,9 +368,13 @@ class Shown(unittest.TestCase):
         for i, name in enumerate(("w", "g")):
             low, high = getattr(tracker.interval(0.9), name)
             self.assertAlmostEqual(np.mean((draws[:, i] > low) & (draws[:, i] < high)), 0.9, delta=0.015)  # 7 standard errors
-            chart, slope = (draws[:, i], 1) if name == "w" else (np.log(draws[:, i]), tracker.mean.g)  # real, and positive
-            self.assertAlmostEqual(np.sqrt(tracker.chart_cov[i, i]) / chart.std(), 1, delta=0.05)
-            self.assertAlmostEqual(getattr(tracker.sd, name), slope * np.sqrt(tracker.chart_cov[i, i]))
+            chart = draws[:, i] if name == "w" else np.log(draws[:, i])  # real, and positive
+            self.assertAlmostEqual(tracker.chart_sd[i] / chart.std(), 1, delta=0.05)
+            self.assertAlmostEqual(tracker.chart_sd[i], np.sqrt(tracker.chart_cov[i, i]))
+            self.assertAlmostEqual(getattr(tracker.sd, name) / draws[:, i].std(), 1, delta=0.05)
+            self.assertAlmostEqual((getattr(tracker.mean, name) - draws[:, i].mean()) / draws[:, i].std(), 0, delta=0.05)
+            self.assertAlmostEqual(np.mean(draws[:, i] < getattr(tracker.median, name)), 0.5, delta=0.025)
+        self.assertGreater(tracker.mean.g, 1.002 * np.exp(tracker.chart_mean[1]))  # which is near the median
         self.assertAlmostEqual(tracker.cov[0, 0], tracker.sd.w**2)
         self.assertTrue(np.allclose(tracker.cov, tracker.cov.T))
         self.assertEqual(tracker.interval().w, (tracker.report()["w.low"], tracker.report()["w.high"]))

@@ -2,6 +2,8 @@
    two levels. */
 #include "session_state.h"
 
+#include "beliefs.h"
+
 #include <math.h>
 
 #define LEVEL_SD 0.05 /* of a level, in the chart, where a run begins: it is learnt better */
@@ -69,7 +71,7 @@ rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
         mean[i] = is_telegraph ? motion->level[0] : mean[i];
         sd[i] = is_telegraph ? LEVEL_SD : rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
     }
-    const rf_status status = any ? belief->kind->place(belief, mean, sd) : RF_OK;
+    const rf_status status = any ? rf_belief_place(belief, mean, sd) : RF_OK;
     return status < 0 ? status : switch_levels(s, belief, HUGE_VAL);
 }
 
