@@ -256,11 +256,16 @@ def plain(message):
     return re.sub(rf"({PLACEHOLDER}[\s:]*)+{PLACEHOLDER}", PLACEHOLDER, message.replace("\\n", "\n")).split("\n")[0].strip(f"{PLACEHOLDER} :")
 
 
+def all_messages():
+    """Every message of the command and of the library."""
+    found = {message for folder in ("apps/cli", "src/classify", "src/models", "src/engines", "src/beliefs", "src/session") for path in sorted((ROOT / folder).rglob("*.c"))
+             for message in messages(path.read_text())}
+    return found | set(re.findall(r'^RF_STATUS\(.*"(.*)"\)', (ROOT / "include/rejfilt/status.def").read_text(), re.M)) - {"fine"}
+
+
 class Messages(unittest.TestCase):
     def setUp(self):
-        self.sources = {message for folder in ("apps/cli", "src/classify", "src/models", "src/engines", "src/beliefs", "src/session") for path in sorted((ROOT / folder).rglob("*.c"))
-                        for message in messages(path.read_text())}
-        self.sources |= set(re.findall(r'^RF_STATUS\(.*"(.*)"\)', (ROOT / "include/rejfilt/status.def").read_text(), re.M)) - {"fine"}
+        self.sources = all_messages()
         page = (ROOT / "docs/errors.md").read_text()
         self.listed = [plain(code) for row in re.findall(r"^\| (`.*?`) \|", page, re.M) for code in re.findall(r"`([^`]+)`", row)]
 
