@@ -42,6 +42,7 @@ help:
 	@echo "make deb        a Debian package, in dist/"
 	@echo "make dist       the last commit as a source tarball, in dist/; the same commit gives the same bytes"
 	@echo "make pictures   draw the pictures of docs/ again, a minute"
+	@echo "make book       the book as a website with search, in $(BUILD)/book; the API reference is in it"
 	@echo "make docs       the API reference as HTML, in $(BUILD)/docs"
 	@echo "make clean      remove what was built"
 	@echo "Missing Debian packages are installed by the command that needs them."
@@ -275,6 +276,11 @@ pictures: build
 	@cmake --build $(BUILD) --target rejfilt playground_native
 	@python3 docs/pictures/draw.py $(BUILD)
 
+book:
+	@tools/need docs book
+	@python3 tools/book.py $(BUILD)/book-pages $(BUILD)/book
+	@echo $(BUILD)/book/index.html
+
 docs:
 	@tools/need docs
 	@python3 tools/api.py $(BUILD)/docs
@@ -285,4 +291,4 @@ clean:
 
 .PHONY: all help configure build demo test test-cuda bench-cuda sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration trust reproduce \
         mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm hdl hdl-demo amalgamation prove install uninstall deb dist \
-        python python-test python-sanitize python-bench pictures docs clean
+        python python-test python-sanitize python-bench pictures book docs clean

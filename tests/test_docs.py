@@ -306,6 +306,29 @@ class Reference(unittest.TestCase):
                 self.assertIn(re.sub(r"RF\((\w+)\)", rf"rf{bits}_\1", name), index)
 
 
+@unittest.skipUnless(shutil.which("doxygen") and shutil.which("sphinx-build"), "no doxygen or sphinx; tools/need docs book installs them")
+class Book(unittest.TestCase):
+    def test_every_page_and_link(self):
+        """It builds without a warning; what its pages link to is there, and every page can be reached from the first."""
+        done = subprocess.run([sys.executable, ROOT / "tools/book.py", WORK / "pages", WORK / "book"], stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        site, seen, waiting = WORK / "book", set(), [WORK / "book/index.html"]
+        while waiting:
+            page = waiting.pop()
+            if page in seen or page.suffix != ".html" or site / "api" in page.parents:
+                continue
+            seen.add(page)
+            for target in re.findall(r'(?:href|src)="([^"#?]+)', page.read_text()):
+                if not re.match(r"[a-z]+:", target):
+                    to = (page.parent / urllib.parse.unquote(target)).resolve()
+                    self.assertTrue(to.exists(), f"{page}: {target}")
+                    waiting.append(to)
+        for page in PAGES[1:]:
+            name = "contents" if page.name == "README.md" and page.parent.name == "docs" else str(page.relative_to(ROOT / "docs").with_suffix(""))
+            self.assertIn((site / f"{name}.html").resolve(), seen)
+        self.assertTrue((site / "api/index.html").exists())
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
         BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
