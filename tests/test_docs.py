@@ -9,16 +9,18 @@ import functools, json, os, pathlib, re, shlex, shutil, subprocess, sys, tempfil
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST = 120  # seconds for any one command; a hang is a failure
 NOT_RUN = {  # what a command looks like: why
     r"^sudo ": "it changes the machine",
+    r"^python3 -m venv|^\. |^pip install": "make python-test does, and tests/newcomer",
     r"^rejfilt .*--data mnist": "MNIST is not in the repository",
     r"^rejfilt reproduce [a-z]": "test_reproduce.py does",
     r"^mpirun ": "test_mpi.sh does, where MPI is installed",
     r"^rejfilt .*--engine cuda|^make (test|bench)-cuda": "they need a GPU",
     r"^arm-none-eabi-gcc ": "check.py of ports/ does",
     r"^iceprog ": "it needs a board",
+    r"^python3 docs/gallery/figures.py": "it needs the Python package; make gallery does",
     r"^cmake .*RF_EXPERIMENTS": "minutes",
     r"^tar |^cmake .*CMAKE_PREFIX_PATH|pkg-config": "test_package.py does",
 }
@@ -229,16 +231,18 @@ class Links(unittest.TestCase):
                         self.assertIn(anchor, anchors(to.read_text()))
 
     def test_every_page_is_in_the_contents(self):
-        contents = (ROOT / "docs/README.md").read_text()
         for page in PAGES[1:]:
             if page.name != "README.md":
-                self.assertIn(f"]({page.name})", contents)
+                self.assertIn(f"]({page.name})", (page.parent / "README.md").read_text())
 
     def test_every_picture_is_shown(self):
         text = "".join(page.read_text() for page in PAGES)
         for picture in (ROOT / "docs/pictures").glob("*.svg"):
             self.assertIn(f"(pictures/{picture.name})", text)
             self.assertLess(picture.stat().st_size, 61440, picture)
+        for picture in [*(ROOT / "docs/gallery").glob("*.svg"), *(ROOT / "docs/gallery").glob("*.png")]:
+            self.assertIn(f"({picture.name})", text)
+            self.assertLess(picture.stat().st_size, 160000, picture)
 
 
 def messages(text):

@@ -79,7 +79,7 @@ class Pages(unittest.TestCase):
         except ImportError as error:
             self.skipTest(str(error))
         matplotlib.use("agg")
-        for page in ("python.md", "qinfer.md"):
+        for page in ("python.md", "qinfer.md", "gallery/fleet.md"):
             with self.subTest(page):
                 self.run_page(ROOT / "docs" / page)
 
