@@ -37,7 +37,9 @@ void integers_step(rfi_filter *f, const rf_simulation *run, uint64_t seed, const
     const rf_step now = {.step = step->step,
                          .dim = 1,
                          .error = {f->mean * UNIT - step->truth[0]},
+                         .chart_error = {f->mean * UNIT - step->truth[0]},
                          .sd = {f->sd * UNIT},
+                         .chart_sd = {f->sd * UNIT},
                          .report.attempts = 100,
                          .events = step->events,
                          .health = accepted == RFI_STUCK ? RF_FAULT

@@ -27,6 +27,7 @@ static inline rf_step synthetic(long step)
     for (unsigned i = 0; i < description.dim; i++) {
         s.truth[i] = 0.8;
         s.mean[i] = 0.8 + sigma * sin(0.3 * (double)step);
+        s.sd[i] = sigma;
         s.low[i] = s.mean[i] - 1.959963984540054 * sigma;
         s.high[i] = s.mean[i] + 1.959963984540054 * sigma;
     }

@@ -203,7 +203,14 @@ class Option(Test):
         ask, step, last = parse(good("track", "--ask", input="1\n"))
         self.assertEqual((list(ask), ask["ask"], step["step"], last["ask"]), (["ask", "t", "x_", "anchor"], 0, 0, 1))
         self.assertEqual([s["value"] for s in step["settings"]], [ask["t"], ask["x_"]])
-        self.refused("track", "--ask", "--format=csv", says="--ask speaks JSON")
+        self.refused("track", "--ask", "--format=text", says="--ask speaks JSON")
+        lines = good("track", "--ask", "--format=csv", "--batch=2", input="1\n0\n").splitlines()
+        questions = list(csv.DictReader(line for line in lines if line.startswith("ask")))
+        (update,) = csv.DictReader(line for line in lines if not line.startswith("ask"))
+        told = [line for line in parse(good("track", "--ask", "--batch=2", input="1\n0\n"))]
+        self.assertEqual([[int(q["number"]), float(q["t"]), float(q["x_"]), q["anchor"] == "1"] for q in questions],
+                         [[q["ask"], q["t"], q["x_"], q["anchor"]] for q in told if "ask" in q])
+        self.assertEqual(float(update["x.mean"]), told[2]["parameters"][0]["mean"])
 
     def test_data(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -316,8 +323,9 @@ class Option(Test):
 
     def test_summary(self):
         done = run(*SIMULATE, "--steps=50", "--summary")
-        how, picture, following = done.stderr.splitlines()
-        self.assertRegex(how, r"^precession: 50 updates; x = [\d.]+, 95 % from [\d.e-]+ to [\d.]+; error [\d.]+ .* held the truth in \d+ % of the steps$")
+        how, what, picture, following = done.stderr.splitlines()
+        self.assertEqual(how, "precession: 50 updates; health: tracking")
+        self.assertRegex(what, r"^x = [\d.]+ \+- [\d.]+, 95 % from [\d.e-]+ to [\d.]+; error [\d.e-]+ at the end, [\d.]+ over all steps \(root mean square\), \d+ % of the intervals held the truth$")
         self.assertEqual(picture, "picture: none; --plot run.svg draws one")
         self.assertIn("next: ", following)
         self.assertIn("health: tracking", run("track", "--summary", input=RECORD).stderr)
@@ -346,10 +354,10 @@ class Option(Test):
             for row, line in zip(rows, lines, strict=True):
                 for p in line["parameters"]:
                     self.assertEqual(float(row[f"truth.{p['name']}"]), p["truth"])
-                    for key in ("mean", "sd", "low", "high"):
+                    for key in ("mean", "sd", "median", "low", "high", "chart_mean", "chart_sd"):
                         self.assertEqual(float(row[f"{p['name']}.{key}"]), p[key])
-                for c in line.get("covariances", []):
-                    self.assertEqual(float(row[f"covariance.{c['of']}.{c['and']}"]), c["value"])
+                for c in line.get("chart_covariances", []):
+                    self.assertEqual(float(row[f"chart_covariance.{c['of']}.{c['and']}"]), c["value"])
                 for setting in line["settings"]:
                     self.assertEqual(float(row[setting["name"]]), setting["value"])
                 for key in STEP_KEYS - {"parameters", "settings", "health"}:
@@ -370,7 +378,7 @@ class Option(Test):
                 self.assertIn(mode["of"], [p["name"] for p in model["parameters"]])
                 self.assertTrue(0 < mode["share"] < 1 and mode["low"] < mode["high"])
             self.assertGreaterEqual(len(line.get("modes", [0, 0])), 2)
-            self.assertEqual(set(line) - {"modes"}, STEP_KEYS | ({"covariances"} if len(model["parameters"]) > 1 else set()))
+            self.assertEqual(set(line) - {"modes"}, STEP_KEYS | ({"chart_covariances"} if len(model["parameters"]) > 1 else set()))
             self.assertEqual(line["records"], 1)
             self.assertIn(line["health"], ("tracking", "suspicious", "recovering"))
             self.assertGreater(line["log_evidence_sd"], 0)
@@ -411,6 +419,56 @@ class Option(Test):
         text = good(*SIMULATE, "--trials=25", "--steps=150", "--attempts=80", "--seed=9")
         for part in ("25 trials of 150 steps, 80 attempts", f"median {s['median']:.4g} q", f"99 % below {s['p99']:.4g} q"):
             self.assertIn(part, text)
+
+    def test_trials_by_parameter(self):
+        """Errors of every parameter in natural units: of one that walks from step 100 on, of one that stands still at the end."""
+        options = ("--model=ramsey", "--drift=w=0.02", "--drift=g=0", "--steps=130", "--seed=5")
+        lines, text = steps(*options), good(*SIMULATE, *options, "--trials=1")
+        w, g = summary(*options, "--trials=1")["parameters"]
+        self.assertEqual([(p["name"], p["final"]) for p in (w, g)], [("w", False), ("g", True)])
+        for k, p, counted in ((0, w, lines[100:]), (1, g, lines[-1:])):
+            errors = sorted(abs(line["parameters"][k]["mean"] - line["parameters"][k]["truth"]) for line in counted)
+            self.assertAlmostEqual(p["median"] / statistics.median(errors), 1, places=6)  # floats
+            self.assertAlmostEqual(p["rms"] / math.sqrt(statistics.mean(e * e for e in errors)), 1, places=9)
+            self.assertAlmostEqual(p["p99"] / errors[-1], 1, delta=0.2)
+            held = [q["low"] <= q["truth"] <= q["high"] for q in (line["parameters"][k] for line in lines[100:])]
+            self.assertAlmostEqual(p["coverage95"], sum(held) / len(held), places=12)
+        self.assertIn(f"\n  w: median {w['median']:.3g}   root mean square {w['rms']:.3g} ", text)
+        self.assertIn(f"\n  g, at the end: median {g['median']:.3g} ", text)
+
+    def test_summary_by_parameter(self):
+        options = ("--model=ramsey", "--steps=60", "--seed=5")
+        done = subprocess.run([COMMAND, *SIMULATE, *options, "--summary", "--json"], capture_output=True, text=True, check=True)
+        lines = parse(done.stdout)
+        for k, name in enumerate(("w", "g")):
+            (said,) = re.findall(rf"^{name} = (.*)$", done.stderr, re.M)
+            p = lines[-1]["parameters"][k]
+            errors = [abs(line["parameters"][k]["mean"] - line["parameters"][k]["truth"]) for line in lines]
+            self.assertTrue(said.startswith(f"{p['mean']:.4g} +- {p['sd']:.2g}, 95 % from {p['low']:.4g} to {p['high']:.4g}; error {errors[-1]:.2g} at the end, "), said)
+            self.assertIn(f"{math.sqrt(statistics.mean(e * e for e in errors)):.2g} over all steps", said)
+
+    def test_caps(self):
+        """A phase is found to 32 bits and more; and who is held back by a range is told."""
+        still = ("--model=phase", "--drift=0")
+        free = summary(*still, "--trials=20", "--steps=150")
+        self.assertLess(free["parameters"][0]["median"], 2 * math.pi * 2**-33)
+        self.assertEqual(free["capped"], 0)
+        lines = steps(*still, "--steps=60", "--range=k=1:100", "--anchors=0")
+        for line in lines:
+            self.assertEqual(line["notes"] & 128 > 0, line["settings"][0]["value"] == 100)
+        self.assertGreater(sum(line["notes"] & 128 > 0 for line in lines), 30)
+        self.assertGreater(summary(*still, "--trials=5", "--steps=60", "--range=k=1:100")["capped"], 0.4)
+        self.assertIn("a setting was at the end of its range in ", good(*SIMULATE, *still, "--trials=5", "--steps=60", "--range=k=1:100"))
+        self.assertNotIn("at the end of its range", good(*SIMULATE, *still, "--trials=5", "--steps=60"))
+
+    def test_shrink(self):
+        still = ("--belief=gaussian", "--drift=0", "--steps=20")
+        self.assertEqual(steps(*still, "--shrink=1"), steps(*still))
+        sd = [steps(*still, f"--shrink={nu}")[0]["parameters"][0]["chart_sd"] for nu in (0, 1, 30)]
+        self.assertEqual(sd, sorted(sd))
+        self.assertEqual(len(set(sd)), 3)
+        self.assertEqual(steps("--shrink=0", "--drift=0"), steps("--shrink=0", "--belief=gaussian", "--drift=0"))
+        self.refused(*SIMULATE, "--shrink=-1", says="--shrink")
 
     def test_seed(self):
         for more in (["--steps=60"], ["--steps=60", "--trials=5"], ["--steps=60", "--trials=5", "--precision=float"]):
@@ -456,8 +514,8 @@ class Option(Test):
         for design, radians in (("pgh", 1), ("quadrature", 0.95)):  # t = 1/σ, or a fixed phase of the fringe per σ
             still = steps("--drift=0", "--steps=20", "--design", design, "--anchors=0")
             for line, before in zip(still[1:], still):
-                self.assertAlmostEqual(line["settings"][0]["value"] * before["parameters"][0]["sd"], radians, places=9)
-        half_fringe = [abs((s["settings"][1]["value"] - b["parameters"][0]["mean"]) * s["settings"][0]["value"]) for s, b in zip(still[1:], still)]
+                self.assertAlmostEqual(line["settings"][0]["value"] * before["parameters"][0]["chart_sd"], radians, places=9)
+        half_fringe = [abs((s["settings"][1]["value"] - b["parameters"][0]["chart_mean"]) * s["settings"][0]["value"]) for s, b in zip(still[1:], still)]
         for phase in half_fringe:  # where it is steepest
             self.assertAlmostEqual(phase, math.pi / 2, places=9)
         self.assertEqual(good("track", "--design=given", input=RECORD), good("track", input=RECORD))

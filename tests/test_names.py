@@ -76,10 +76,10 @@ class Track(Case):
             told = dict(zip(header, row, strict=True))
             for p, name in zip(line["parameters"], self.parameters, strict=True):
                 self.assertEqual(p["name"], name)
-                self.assertEqual([float(told[f"{name}.{of}"]) for of in ("mean", "sd", "low", "high")], [p[of] for of in ("mean", "sd", "low", "high")])
+                self.assertEqual([float(told[f"{name}.{of}"]) for of in ("mean", "sd", "median", "low", "high", "chart_mean")], [p[of] for of in ("mean", "sd", "median", "low", "high", "chart_mean")])
                 self.assertEqual(float(told[f"truth.{name}"]), p["truth"])
-            for pair in line["covariances"]:
-                self.assertEqual(float(told[f"covariance.{pair['of']}.{pair['and']}"]), pair["value"])
+            for pair in line["chart_covariances"]:
+                self.assertEqual(float(told[f"chart_covariance.{pair['of']}.{pair['and']}"]), pair["value"])
             self.assertEqual([(s["name"], s["value"]) for s in line["settings"]], [(name, float(told[name])) for name in self.settings])
             self.assertEqual(told["health"], line["health"])
 

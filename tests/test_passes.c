@@ -412,7 +412,7 @@ static void test_linear(void **state)
             const double sd = sqrt(kalman_covariance(&exact, i, i));
             check_within(r.mean[i], exact.mean[i], OFF * sd);
             for (unsigned j = 0; j <= i; j++)
-                check_within(r.covariance[RF_TRIANGLE(i) + j], kalman_covariance(&exact, i, j),
+                check_within(r.chart_covariance[RF_TRIANGLE(i) + j], kalman_covariance(&exact, i, j),
                              2 * OFF * sd * sqrt(kalman_covariance(&exact, j, j)));
         }
         check_within(r.log_evidence, exact.log_evidence, 0.06);

@@ -11,7 +11,7 @@ ROOT = test_docs.ROOT
 BUILD = ROOT / "build"
 MOST = 35
 PAGES = [ROOT / "README.md", ROOT / "python/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-COMMANDS = ("track", "compare", "classify", "features", "reproduce", "models")
+COMMANDS = ("track", "compare", "classify", "features", "reproduce", "models", "state")
 ALLOWED = {  # how a sentence begins, code as CODE: why it may be longer
     "*Median* and *mean* are of the squared error": "docs/trust.md defines its columns",
     "*Back 50* and *back 100* (150 for several": "docs/trust.md defines its columns",

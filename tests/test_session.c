@@ -500,6 +500,94 @@ static void test_changes_on_the_way(void **state)
     rf_session_close(session);
 }
 
+/* ---- Natural units ---- */
+
+/* Priors say their mean and standard deviation in natural units, and so does what is shown of them. */
+static void test_natural_units_of_priors(void **state)
+{
+    (void)state;
+    static const struct {
+        rf_chart_kind chart;
+        rf_prior prior;
+        double mean, sd, within;
+    } of[] = {{RF_REAL, {1, 2, 3}, 2, 3, 1e-9},
+              {RF_POSITIVE, {1, 2, 3}, 2, 3, 1e-9},
+              {RF_POSITIVE, {1, 2, 1e-4}, 2, 1e-4, 1e-11},
+              {RF_BOUNDED, {0, -1, 5}, 2, 1.7320508075688772, 1e-9},
+              {RF_PERIODIC, {1, 2, 0.5}, 2, 0.5, 1e-9}};
+    for (unsigned i = 0; i < SETUPS; i++)
+        for (unsigned k = 0; k < sizeof of / sizeof *of; k++) {
+            rf_config config = config_of("precession", &setups[i]);
+            const int is_exact = strncmp(setups[i].belief, "particles", 9) != 0 && !setups[i].is_float,
+                      is_narrow = of[k].sd < 1e-3;
+            config.description.parameter[0].chart = of[k].chart;
+            config.description.parameter[0].low = -1;
+            config.description.parameter[0].high = 5;
+            config.prior[0] = of[k].prior;
+            if (is_narrow && !is_exact)
+                continue;
+            rf_session *session = open_or_fail(&config);
+            rf_step step;
+            rf_session_show(session, &step);
+            check_within(step.mean[0], of[k].mean, is_exact ? rf64_max(of[k].within, setups[i].belief[2] == 'i' ? 1e-5 * of[k].sd : 0) : 0.4 * of[k].sd);
+            check_within(step.sd[0], of[k].sd, is_exact ? rf64_max(of[k].within, setups[i].belief[2] == 'i' ? 1e-5 * of[k].sd : 0) : 0.5 * of[k].sd);
+            rf_session_close(session);
+        }
+}
+
+/* After wide posteriors of every shape, mean, standard deviation and median are those of draws. */
+static void test_natural_units_are_those_of_draws(void **state)
+{
+    (void)state;
+    enum { DRAWS = 20000 };
+    static const rf_chart_kind charts[] = {RF_REAL, RF_POSITIVE, RF_BOUNDED, RF_PERIODIC};
+    static double x[DRAWS];
+    for (unsigned i = 0; i < SETUPS; i++)
+        for (unsigned k = 0; k < 4; k++) {
+            rf_config config = config_of("precession", &setups[i]);
+            const uint32_t draws = strcmp(setups[i].belief, "grid") == 0 ? 2000 : DRAWS;
+            rf_parameter *p = &config.description.parameter[0];
+            p->chart = charts[k];
+            p->low = charts[k] == RF_POSITIVE ? 0.02 : -1;
+            p->high = 5;
+            config.prior[0] = (rf_prior){0, p->low, p->high};
+            config.drift[0] = 0;
+            rf_session *session = open_or_fail(&config);
+            const rf_record records[] = {{.setting = {2, 0.3}, .outcome = 1, .time = NAN},
+                                         {.setting = {1.5, 3.5}, .outcome = 0, .time = NAN}};
+            rf_step step;
+            double mean = 0, square = 0, s = 0, c = 0, below = 0;
+            for (unsigned j = 0; j < 2; j++)
+                assert_true(rf_session_tell(session, &records[j], 1, &step) >= 0);
+            const double turn = 2 * PI / (p->high - p->low);
+            for (uint32_t j = 0; j < draws; j++) {
+                step.belief->kind->draw(step.belief, j, RF_FOR_USER, &x[j]);
+                mean += x[j] / draws;
+                s += sin(turn * x[j]) / draws;
+                c += cos(turn * x[j]) / draws;
+                double low = x[j] - (step.median[0] - 0.5 * (p->high - p->low));
+                low -= charts[k] == RF_PERIODIC ? (p->high - p->low) * floor(low / (p->high - p->low)) : 0;
+                below += low < 0.5 * (p->high - p->low) ? 1.0 / draws : 0;
+            }
+            for (uint32_t j = 0; j < draws; j++)
+                square += (x[j] - mean) * (x[j] - mean) / draws;
+            double sd = sqrt(square), off = step.mean[0] - mean;
+            if (charts[k] == RF_PERIODIC) {
+                sd = sqrt(-log(s * s + c * c)) / turn;
+                off = remainder(step.mean[0] - atan2(s, c) / turn, 2 * PI / turn);
+                assert_true(step.mean[0] >= p->low && step.mean[0] < p->high);
+            }
+            check_within(off, 0, 6 * step.sd[0] / sqrt(draws));
+            check_within(step.sd[0] / sd, 1, 12 / sqrt(draws));
+            if (charts[k] != RF_PERIODIC || step.sd[0] < 1)
+                check_within(below, 0.5, 3.5 / sqrt(draws));
+            if (charts[k] == RF_POSITIVE) /* not what the chart's mean becomes */
+                assert_true(fabs(step.mean[0] - exp(step.chart_mean[0])) > 0.05 * step.mean[0]);
+            assert_true(rf_session_quantile(session, 0, 0.975) == step.high[0] && step.low[0] < step.median[0]);
+            rf_session_close(session);
+        }
+}
+
 /* ---- Threads ---- */
 
 typedef struct job {
@@ -719,6 +807,8 @@ int main(void)
         cmocka_unit_test(test_other_bytes),
         cmocka_unit_test(test_trying_changes_nothing),
         cmocka_unit_test(test_changes_on_the_way),
+        cmocka_unit_test(test_natural_units_of_priors),
+        cmocka_unit_test(test_natural_units_are_those_of_draws),
         cmocka_unit_test(test_sessions_in_threads),
         cmocka_unit_test(test_all_with_all),
         cmocka_unit_test(test_block_functions),

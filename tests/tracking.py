@@ -102,8 +102,9 @@ class Live:
 
 
 def position(state):
-    """Records learnt from, as a state file has it: after 16 bytes of head and 8 of fingerprint."""
-    return struct.unpack_from("<Q", pathlib.Path(state).read_bytes(), 24)[0]
+    """Records learnt from, as a state file has it: after 16 bytes of head, 8 of fingerprint, and the options with their length."""
+    contents = pathlib.Path(state).read_bytes()
+    return struct.unpack_from("<Q", contents, 32 + struct.unpack_from("<Q", contents, 24)[0])[0]
 
 
 def memory(pid):

@@ -489,7 +489,7 @@ static void advise(asking *a, asked **at, int is_told_to_stop)
         cli_json_real(&json, "spent", advice.spent);
         cli_json_object(&json, "probabilities");
         for (uint32_t c = 0; c < classes->count; c++)
-            cli_json_real(&json, classes->text[c], (double)advice.posterior[c]);
+            cli_json_real_of(&json, classes->text[c], (double)advice.posterior[c]);
         cli_json_object_end(&json);
         cli_json_close(&json);
     }

@@ -15,6 +15,7 @@ typedef struct cli_command {
 } cli_command;
 
 int cli_track(int argc, char **argv);
+int cli_state(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_models(int argc, char **argv);
 int cli_classify(int argc, char **argv);
@@ -94,6 +95,8 @@ void cli_option_print(const cli_option *option, const void *config, char *text, 
    `key = value` in section [run] is what --key value is; in a section [parameter x] or [setting t], what
    --key x=value is. Returns 0, or -1 after a message with file and line. */
 int cli_config_read(const cli_usage *usage, void *config, const char *path);
+/* The same of a text, which is not empty and is called `name` in messages. */
+int cli_config_text(const cli_usage *usage, void *config, const char *text, const char *name);
 
 /* Numbers, whole, without trailing characters, in range. Return 0, or -1 with a message. */
 int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size);

@@ -101,14 +101,10 @@ static int take(void *user, const char *section, const char *key, const char *va
     return 0;
 }
 
-int cli_config_read(const cli_usage *usage, void *config, const char *path)
+/* Of an open file, which it closes. */
+static int read_open(const cli_usage *usage, void *config, FILE *file, const char *path)
 {
-    char error[600];
-    reading r = {usage, config, rf_file_read(path, error, sizeof error), 0, 0, ""};
-    if (!r.file) {
-        cli_error("%s: --config: %s", usage->command, error);
-        return -1;
-    }
+    reading r = {usage, config, file, 0, 0, ""};
     int line = ini_parse_stream(next_line, &r, take, &r);
     fclose(r.file);
     if (line == 0 && !r.error[0])
@@ -116,5 +112,24 @@ int cli_config_read(const cli_usage *usage, void *config, const char *path)
     line = line ? line : r.error_line;
     cli_error("%s: %s: line %d: %s", usage->command, path, line,
               r.error[0] && r.error_line == line ? r.error : "this is not 'key = value', and no [section]");
+    return -1;
+}
+
+int cli_config_read(const cli_usage *usage, void *config, const char *path)
+{
+    char error[600];
+    FILE *file = rf_file_read(path, error, sizeof error);
+    if (file)
+        return read_open(usage, config, file, path);
+    cli_error("%s: --config: %s", usage->command, error);
+    return -1;
+}
+
+int cli_config_text(const cli_usage *usage, void *config, const char *text, const char *name)
+{
+    FILE *file = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
+    if (file)
+        return read_open(usage, config, file, name);
+    cli_error("%s: %s: not enough memory", usage->command, name);
     return -1;
 }

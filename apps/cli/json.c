@@ -70,13 +70,13 @@ static void text(cli_json *json, const char *value)
     put(json, "\"", 1);
 }
 
+/* A name of ours: plain characters, at most 32. */
 static void key(cli_json *json, const char *name)
 {
-    if (json->more)
-        put(json, ", ", 2);
+    put(json, json->more ? ", \"" : "\"", json->more ? 3 : 1);
     json->more = 1;
-    text(json, name);
-    put(json, ": ", 2);
+    put_text(json, name);
+    put(json, "\": ", 3);
 }
 
 void cli_json_open(cli_json *json, FILE *out)
@@ -99,11 +99,26 @@ void cli_json_text(cli_json *json, const char *name, const char *value)
     text(json, value);
 }
 
-void cli_json_real(cli_json *json, const char *name, double value)
+static void put_real(cli_json *json, double value)
 {
     char digits[CLI_REAL_TEXT];
-    key(json, name);
     put_text(json, isfinite(value) ? cli_real_text(value, digits) : "null");
+}
+
+void cli_json_real(cli_json *json, const char *name, double value)
+{
+    key(json, name);
+    put_real(json, value);
+}
+
+void cli_json_real_of(cli_json *json, const char *label, double value)
+{
+    if (json->more)
+        put(json, ", ", 2);
+    json->more = 1;
+    text(json, label);
+    put(json, ": ", 2);
+    put_real(json, value);
 }
 
 void cli_json_whole(cli_json *json, const char *name, uint64_t value)

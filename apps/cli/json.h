@@ -17,6 +17,8 @@ void cli_json_open(cli_json *json, FILE *out);
 void cli_json_close(cli_json *json);
 void cli_json_text(cli_json *json, const char *name, const char *value);
 void cli_json_real(cli_json *json, const char *name, double value);
+/* With a name that may have any characters. */
+void cli_json_real_of(cli_json *json, const char *label, double value);
 void cli_json_whole(cli_json *json, const char *name, uint64_t value);
 void cli_json_bool(cli_json *json, const char *name, int value);
 /* A list of objects: after cli_json_item come the keys of the next object. */

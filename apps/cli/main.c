@@ -11,6 +11,7 @@
 
 static const cli_command commands[] = {
     {"track", "follow a drifting parameter, measurement by measurement", cli_track},
+    {"state", "show, export or import what a run has learnt", cli_state},
     {"compare", "which model do the records speak for?", cli_compare},
     {"classify", "classify objects by asking for few of their features", cli_classify},
     {"features", "rank the features by how often they are asked", cli_features},

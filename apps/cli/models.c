@@ -1,6 +1,7 @@
 /* rejfilt models: what can be tracked. */
 #include <stdio.h>
 
+#include "checkpoint.h"
 #include "cli.h"
 #include "json.h"
 #include "rejfilt/host.h"
@@ -25,14 +26,12 @@ static const cli_usage usage = {
     "models", "[--json]", "Lists the built-in models: what each infers, from which settings and outcomes.", options, NULL, NULL,
 };
 
-static const char *const chart_names[] = {"real", "positive", "bounded", "periodic"};
-
 static void print_text(const rf_description *m)
 {
     printf("%s: %s\n    %s\n    parameters:", m->name, m->summary, m->formula);
     for (unsigned i = 0; i < m->dim; i++) {
         const rf_parameter *p = &m->parameter[i];
-        printf("%s %s (%s, prior %g to %g", i ? "," : "", p->name, chart_names[p->chart], p->low, p->high);
+        printf("%s %s (%s, prior %g to %g", i ? "," : "", p->name, cli_chart_names[p->chart], p->low, p->high);
         if (p->drift > 0)
             printf(", drift %.4g a step", p->drift);
         putchar(')');
@@ -56,7 +55,7 @@ static void print_json(const rf_description *m)
     for (unsigned i = 0; i < m->dim; i++) {
         cli_json_item(&json);
         cli_json_text(&json, "name", m->parameter[i].name);
-        cli_json_text(&json, "chart", chart_names[m->parameter[i].chart]);
+        cli_json_text(&json, "chart", cli_chart_names[m->parameter[i].chart]);
         cli_json_real(&json, "low", m->parameter[i].low);
         cli_json_real(&json, "high", m->parameter[i].high);
         cli_json_real(&json, "drift", m->parameter[i].drift);

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "modelspec.h"
 
+#include "checkpoint.h"
 #include "cli.h"
 
 #include <math.h>
@@ -150,32 +151,18 @@ static int parse_two(const char *text, double *first, double *second, char *erro
 /* "CENTRE+-SD~TIME" or "A:B~DWELL". */
 static int parse_motion(const rf_parameter *p, const char *text, rf_motion *motion, double *drift, char *error, size_t size)
 {
-    const rf64_chart chart = {p->chart, p->low, p->high};
     const char *tilde = strchr(text, '~');
     char what[64];
     double times[2] = {0, 0}, levels[2] = {0, 0};
     snprintf(what, sizeof what, "%.*s", (int)(tilde - text), text);
     const int mark = (size_t)(tilde - text) < sizeof what ? cli_parse_pair(what, 1, &levels[0], &levels[1], error, size) : 0;
-    const rf_motion none = {.kind = RF_MOTION_WALK};
-    *motion = none;
-    if (!mark || parse_two(tilde + 1, &times[0], &times[1], error, size) < 0 || !(times[0] > 0 && times[1] > 0) || (mark == '+' && (times[0] != times[1] || !(levels[1] > 0)))) {
+    const int is_read = mark && parse_two(tilde + 1, &times[0], &times[1], error, size) == 0 && (mark == ':' || times[0] == times[1]);
+    const int status = is_read ? rf_motion_make(p, mark == '+' ? RF_MOTION_REVERTING : RF_MOTION_TELEGRAPH, levels, times, motion, drift) : -1;
+    if (status == -1)
         snprintf(error, size, "'%s' is neither CENTRE+-SD~TIME nor LEVEL:LEVEL~DWELL, with times > 0", text);
-        return -1;
-    }
-    motion->kind = mark == '+' ? RF_MOTION_REVERTING : RF_MOTION_TELEGRAPH;
-    for (unsigned k = 0; k < 2; k++) {
-        motion->level[k] = rf64_chart_coordinate(&chart, levels[k]);
-        motion->dwell[k] = times[k];
-    }
-    motion->centre = motion->level[0];
-    motion->sd = mark == '+' ? levels[1] : 0;
-    motion->time = times[0];
-    if (!rf64_is_finite(motion->centre) || (mark == ':' && (!rf64_is_finite(motion->level[1]) || motion->level[0] == motion->level[1]))) {
+    else if (status < 0)
         snprintf(error, size, "'%s' is not within the chart of %s", what, p->name);
-        return -1;
-    }
-    *drift = motion->kind == RF_MOTION_REVERTING ? motion->sd * sqrt(-expm1(-2 / motion->time)) : 0; /* of a step */
-    return 0;
+    return status;
 }
 
 int cli_parse_drift(const rf_simulation *run, const char *text, double drift[], rf_motion motion[], unsigned *first, unsigned *last, char *error, size_t size)
@@ -207,22 +194,6 @@ int cli_model_drift(rf_simulation *run, const char *text, char *error, size_t si
     return cli_parse_drift(run, text, run->config.drift, run->config.motion, &first, &last, error, size);
 }
 
-void cli_model_drift_text(const rf_config *config, unsigned i, char *text, size_t size)
-{
-    const rf64_chart chart = {config->description.parameter[i].chart, config->description.parameter[i].low, config->description.parameter[i].high};
-    const rf_motion *m = &config->motion[i];
-    char a[CLI_REAL_TEXT], b[CLI_REAL_TEXT], c[CLI_REAL_TEXT], d[CLI_REAL_TEXT];
-    if (m->kind == RF_MOTION_WALK)
-        snprintf(text, size, "%s", cli_real_text(config->drift[i], a));
-    else if (m->kind == RF_MOTION_REVERTING)
-        snprintf(text, size, "%s+-%s~%s", cli_real_text(rf64_chart_natural(&chart, m->centre), a), cli_real_text(m->sd, b), cli_real_text(m->time, c));
-    else
-        snprintf(text, size, "%s:%s~%s:%s", cli_real_text(rf64_chart_natural(&chart, m->level[0]), a), cli_real_text(rf64_chart_natural(&chart, m->level[1]), b),
-                 cli_real_text(m->dwell[0], c), cli_real_text(m->dwell[1], d));
-}
-
-static const char *const chart_names[] = {"real", "positive", "bounded", "periodic"};
-
 int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;
@@ -233,7 +204,7 @@ int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t si
     for (unsigned kind = 0; kind < 4; kind++) {
         double low = 0, high = 0;
         const int has_range = kind == RF_BOUNDED || kind == RF_PERIODIC;
-        if (strlen(chart_names[kind]) != length || strncmp(rest, chart_names[kind], length) != 0)
+        if (strlen(cli_chart_names[kind]) != length || strncmp(rest, cli_chart_names[kind], length) != 0)
             continue;
         if (has_range != (rest[length] == ':') || (has_range && !cli_parse_pair(rest + length + 1, 0, &low, &high, error, size)))
             break;
@@ -251,13 +222,6 @@ int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t si
     }
     snprintf(error, size, "'%s' is none of real, positive, bounded:LOW:HIGH, periodic:LOW:HIGH", rest);
     return -1;
-}
-
-void cli_model_chart_text(const rf_parameter *p, char *text, size_t size)
-{
-    char low[CLI_REAL_TEXT], high[CLI_REAL_TEXT];
-    const int has_range = p->chart == RF_BOUNDED || p->chart == RF_PERIODIC;
-    snprintf(text, size, has_range ? "%s:%s:%s" : "%s", chart_names[p->chart], cli_real_text(p->low, low), cli_real_text(p->high, high));
 }
 
 int cli_model_range(rf_simulation *run, const char *text, char *error, size_t size)

@@ -27,15 +27,13 @@ int cli_parse_prior(const char *text, rf_prior *prior, char *error, size_t size)
 int cli_model_prior(rf_simulation *run, const char *text, char *error, size_t size);
 
 /* "[NAME=]SD", of a step in the chart, of one or of every parameter; "[NAME=]CENTRE+-SD~TIME", reverting;
-   "[NAME=]LEVEL:LEVEL~DWELL", or ~DWELL:DWELL, switching; "learn". A model with dynamics of its own has no drift. And back. */
+   "[NAME=]LEVEL:LEVEL~DWELL", or ~DWELL:DWELL, switching; "learn". A model with dynamics of its own has no drift. */
 int cli_model_drift(rf_simulation *run, const char *text, char *error, size_t size);
-void cli_model_drift_text(const rf_config *config, unsigned i, char *text, size_t size);
 /* The same but for "learn", into drift[] and motion[] of parameters first .. last − 1. */
 int cli_parse_drift(const rf_simulation *run, const char *text, double drift[], rf_motion motion[], unsigned *first, unsigned *last, char *error, size_t size);
 
-/* "[NAME=]real", "positive", "bounded:LOW:HIGH" or "periodic:LOW:HIGH", and back. */
+/* "[NAME=]real", "positive", "bounded:LOW:HIGH" or "periodic:LOW:HIGH". */
 int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t size);
-void cli_model_chart_text(const rf_parameter *p, char *text, size_t size);
 
 /* "[NAME=]LOW:HIGH" of settings, and "[NAME=]COST" per unit of them. */
 int cli_model_range(rf_simulation *run, const char *text, char *error, size_t size);

@@ -45,11 +45,13 @@ typedef struct decimal {
 /* 0, or -1 where it would not be exact. */
 static int decimal_of(double value, decimal *d)
 {
-    int exponent;
-    const double ten17 = 1e17, half = frexp(value, &exponent);
+    const double ten17 = 1e17;
+    uint64_t bits;
     if (!(value >= 1e-15 && value < 1e15)) /* s is positive below, k at most 32 above */
         return -1;
-    const wide m = (wide)ldexp(half, 53);
+    memcpy(&bits, &value, sizeof bits); /* value = m · 2^(exponent − 53), and no subnormal */
+    const int exponent = (int)(bits >> 52) - 1022;
+    const wide m = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
     int k = 17 - (int)ceil((exponent - 1) * 0.30103); /* right, or too many by one */
     for (k = k > POWER_MAX ? POWER_MAX : k; k >= 0; k--) {
         *d = (decimal){m * fifth(k), fifth(k), k, 53 - exponent - k, m == (wide)1 << 52};

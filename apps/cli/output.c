@@ -10,7 +10,7 @@
 
 static void text_header(FILE *out, const rf_description *description)
 {
-    fprintf(out, "# %s: estimates and truth in natural units, sd in the parameter's chart\n# step", description->name);
+    fprintf(out, "# %s: all in natural units\n# step", description->name);
     for (unsigned i = 0; i < description->dim; i++)
         fprintf(out, "  %6s.truth %7s.mean %7s.sd", description->parameter[i].name, description->parameter[i].name,
                 description->parameter[i].name);
@@ -93,18 +93,21 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
             cli_json_real(&json, "truth", s->truth[i]);
         cli_json_real(&json, "mean", s->mean[i]);
         cli_json_real(&json, "sd", s->sd[i]);
+        cli_json_real(&json, "median", s->median[i]);
         cli_json_real(&json, "low", s->low[i]);
         cli_json_real(&json, "high", s->high[i]);
+        cli_json_real(&json, "chart_mean", s->chart_mean[i]);
+        cli_json_real(&json, "chart_sd", s->chart_sd[i]);
     }
     cli_json_list_end(&json);
     if (s->dim > 1) {
-        cli_json_list(&json, "covariances"); /* of pairs of parameters, in their charts */
+        cli_json_list(&json, "chart_covariances"); /* of pairs of parameters */
         for (unsigned i = 0; i < s->dim; i++)
             for (unsigned j = 0; j < i; j++) {
                 cli_json_item(&json);
                 cli_json_text(&json, "of", description->parameter[i].name);
                 cli_json_text(&json, "and", description->parameter[j].name);
-                cli_json_real(&json, "value", s->covariance[RF_TRIANGLE(i) + j]);
+                cli_json_real(&json, "value", s->chart_covariance[RF_TRIANGLE(i) + j]);
             }
         cli_json_list_end(&json);
     }
@@ -140,13 +143,13 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
     cli_json_close(&json);
 }
 
-void cli_output_ask(FILE *out, const rf_description *description, long number, int is_anchor, const double setting[])
+static void json_ask(FILE *out, const rf_description *description, long number, int is_anchor, const double setting[])
 {
     cli_json json;
     cli_json_open(&json, out);
     cli_json_whole(&json, "ask", (uint64_t)number);
     for (unsigned i = 0; i < description->settings; i++)
-        cli_json_real(&json, description->setting[i].name, setting[i]);
+        cli_json_real_of(&json, description->setting[i].name, setting[i]);
     cli_json_bool(&json, "anchor", is_anchor);
     cli_json_close(&json);
 }
@@ -168,16 +171,16 @@ static void csv_name(FILE *out, const char *a, const char *b, const char *c, con
 
 static void csv_header(FILE *out, const rf_description *description)
 {
-    static const char *const of[] = {".mean", ".sd", ".low", ".high"};
+    static const char *const of[] = {".mean", ".sd", ".median", ".low", ".high", ".chart_mean", ".chart_sd"};
     fprintf(out, "step,time");
     for (unsigned i = 0; i < description->dim; i++) {
         csv_name(out, "truth.", description->parameter[i].name, "", "");
-        for (unsigned k = 0; k < 4; k++)
+        for (unsigned k = 0; k < sizeof of / sizeof *of; k++)
             csv_name(out, "", description->parameter[i].name, of[k], "");
     }
     for (unsigned i = 0; i < description->dim; i++)
         for (unsigned j = 0; j < i; j++)
-            csv_name(out, "covariance.", description->parameter[i].name, ".", description->parameter[j].name);
+            csv_name(out, "chart_covariance.", description->parameter[i].name, ".", description->parameter[j].name);
     for (unsigned i = 0; i < description->settings; i++)
         csv_name(out, "", description->setting[i].name, "", "");
     fprintf(out, ",outcome,records,attempts,accepted,acceptance,kappa,delta,log_evidence,log_evidence_sd,loss,"
@@ -189,13 +192,14 @@ static void csv_step(FILE *out, const rf_description *description, const rf_step
     fprintf(out, "%ld,", s->step);
     csv_real(out, s->time);
     for (unsigned i = 0; i < s->dim; i++) {
-        const double values[] = {s->truth[i], s->mean[i], s->sd[i], s->low[i], s->high[i]};
-        for (unsigned k = 0; k < 5; k++)
+        const double values[] = {s->truth[i], s->mean[i], s->sd[i],         s->median[i],
+                                 s->low[i],   s->high[i], s->chart_mean[i], s->chart_sd[i]};
+        for (unsigned k = 0; k < sizeof values / sizeof *values; k++)
             csv_real(out, values[k]);
     }
     for (unsigned i = 0; i < s->dim; i++)
         for (unsigned j = 0; j < i; j++)
-            csv_real(out, s->covariance[RF_TRIANGLE(i) + j]);
+            csv_real(out, s->chart_covariance[RF_TRIANGLE(i) + j]);
     for (unsigned i = 0; i < description->settings; i++)
         csv_real(out, s->setting[i]);
     csv_real(out, s->outcome);
@@ -207,7 +211,30 @@ static void csv_step(FILE *out, const rf_description *description, const rf_step
     fprintf(out, "%u,%u,%u,%s\n", s->widened, s->restarts, (unsigned)s->report.status, cli_health_word(s));
 }
 
+static void csv_ask(FILE *out, const rf_description *description, long number, int is_anchor, const double setting[])
+{
+    fprintf(out, "ask,%ld,", number);
+    for (unsigned i = 0; i < description->settings; i++)
+        csv_real(out, setting[i]);
+    fprintf(out, "%d\n", is_anchor != 0);
+}
+
 /* ---- All ---- */
+
+void cli_output_ask_header(FILE *out, cli_format format, const rf_description *description)
+{
+    if (format != CLI_FORMAT_CSV)
+        return;
+    fprintf(out, "ask,number");
+    for (unsigned i = 0; i < description->settings; i++)
+        csv_name(out, "", description->setting[i].name, "", "");
+    fprintf(out, ",anchor\n");
+}
+
+void cli_output_ask(FILE *out, cli_format format, const rf_description *description, long number, int is_anchor, const double setting[])
+{
+    (format == CLI_FORMAT_CSV ? csv_ask : json_ask)(out, description, number, is_anchor, setting);
+}
 
 void cli_output_header(FILE *out, cli_format format, const rf_description *description)
 {

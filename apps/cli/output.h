@@ -9,7 +9,10 @@ void cli_output_header(FILE *out, cli_format format, const rf_description *descr
 
 void cli_output_step(FILE *out, cli_format format, const rf_description *description, const rf_step *s);
 
-/* A question: the settings of the experiments that come next, as one line of JSON. */
-void cli_output_ask(FILE *out, const rf_description *description, long number, int is_anchor, const double setting[]);
+/* What comes before the first question: of CSV the names, in a line of their own that begins with `ask`, as questions do. */
+void cli_output_ask_header(FILE *out, cli_format format, const rf_description *description);
+
+/* A question: the settings of the experiment that comes next, as one line of JSON or CSV. */
+void cli_output_ask(FILE *out, cli_format format, const rf_description *description, long number, int is_anchor, const double setting[]);
 
 #endif

@@ -124,19 +124,20 @@ void cli_passes_print_json(const rf_config *config, size_t records, const rf_pas
         cli_json_text(&json, "name", description->parameter[i].name);
         cli_json_real(&json, "mean", r->mean[i]);
         cli_json_real(&json, "sd", r->sd[i]);
+        cli_json_real(&json, "median", r->median[i]);
         cli_json_real(&json, "low", r->low[i]);
         cli_json_real(&json, "high", r->high[i]);
         cli_json_real(&json, "chart_mean", r->chart_mean[i]);
         cli_json_real(&json, "chart_sd", r->chart_sd[i]);
     }
     cli_json_list_end(&json);
-    cli_json_list(&json, "covariances");
+    cli_json_list(&json, "chart_covariances");
     for (unsigned i = 0; i < r->dim; i++)
         for (unsigned j = 0; j < i; j++) {
             cli_json_item(&json);
             cli_json_text(&json, "of", description->parameter[i].name);
             cli_json_text(&json, "and", description->parameter[j].name);
-            cli_json_real(&json, "value", r->covariance[RF_TRIANGLE(i) + j]);
+            cli_json_real(&json, "value", r->chart_covariance[RF_TRIANGLE(i) + j]);
         }
     cli_json_list_end(&json);
     cli_json_real(&json, "log_evidence", r->log_evidence);

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bytes.h"
 #include "file.h"
 #include "output.h"
 #include "source.h"
@@ -22,19 +21,18 @@ typedef struct stream {
     FILE *in;
     const char *name; /* of the input */
     rf_session *session;
-    long position, updates; /* records learnt from, lines written */
+    cli_checkpoint checkpoint; /* records learnt from, lines written */
     double flushed;         /* when output last went out, in seconds */
-    uint64_t hash;          /* of the records learnt from */
     rf_batch batch;         /* what is learnt from together */
+    rf_record questions[RF_ASK_MAX]; /* that were asked for */
     cli_record last;        /* the latest record of it */
     cli_record next;        /* the first record of the next one, */
     int has_next;           /* if it is there already */
     long first_line;        /* of the batch */
+    long capped;            /* updates with a question at the end of a setting's range */
 } stream;
 
 /* ---- Checkpoints ---- */
-
-enum { HEAD = 4 * 8 }; /* fingerprint, position, updates, hash */
 
 /* A line is in the output before it is in the checkpoint. */
 static int save_state(stream *s)
@@ -44,16 +42,11 @@ static int save_state(stream *s)
         return CLI_OK;
     if (cli_flush() != CLI_OK)
         return CLI_FAILED;
-    const size_t size = HEAD + rf_session_save(s->session, NULL);
+    const size_t size = cli_checkpoint_write(&s->checkpoint, s->session, NULL);
     unsigned char *bytes = malloc(size);
     int saved = -1;
     if (bytes) {
-        rf_writer w = {bytes, 0};
-        rf_write_u64(&w, cli_track_fingerprint(s->config));
-        rf_write_u64(&w, (uint64_t)s->position);
-        rf_write_u64(&w, (uint64_t)s->updates);
-        rf_write_u64(&w, s->hash);
-        rf_session_save(s->session, bytes + HEAD);
+        cli_checkpoint_write(&s->checkpoint, s->session, bytes);
         saved = cli_state_save(bytes, size, s->description->state, s->config->state_durable, error, sizeof error);
     } else {
         snprintf(error, sizeof error, "not enough memory");
@@ -70,7 +63,7 @@ static int save_state(stream *s)
 static void say_where(const stream *s)
 {
     if (isatty(STDERR_FILENO) && !s->config->ask)
-        fprintf(stderr, "%s: %ld records are known; it goes on with record %ld\n", s->config->state, s->position, s->position + 1);
+        fprintf(stderr, "%s: %ld records are known; it goes on with record %ld\n", s->config->state, (long)s->checkpoint.position, (long)s->checkpoint.position + 1);
 }
 
 /* The same records again, from the start of a file? Then those that are known are passed over. */
@@ -83,7 +76,7 @@ static int pass_over(stream *s)
     const off_t begin = lseek(fileno(s->in), 0, SEEK_CUR);
     if (s->config->ask || fstat(fileno(s->in), &description) != 0 || !S_ISREG(description.st_mode) || begin < 0)
         return CLI_OK;
-    while (cli_records_count(s->source.records) < s->position) {
+    while (cli_records_count(s->source.records) < (long)s->checkpoint.position) {
         int got = cli_records_next(s->source.records, &record);
         const rf_record told = cli_record_told(&record);
         if (got == CLI_RECORD)
@@ -91,7 +84,7 @@ static int pass_over(stream *s)
         else if (got != CLI_RECORD_BAD)
             break;
     }
-    if (cli_records_count(s->source.records) == s->position && hash == s->hash)
+    if (cli_records_count(s->source.records) == (long)s->checkpoint.position && hash == s->checkpoint.hash)
         return CLI_OK;
     cli_records_close(s->source.records); /* other records: they come after those that are known */
     s->source.records = NULL;
@@ -103,13 +96,9 @@ static int pass_over(stream *s)
 /* Takes over the contents of a checkpoint. */
 static int take_state(stream *s, const unsigned char *bytes, size_t size)
 {
-    rf_reader r = {bytes, size, 0, 0};
-    const int is_ours = rf_read_u64(&r) == cli_track_fingerprint(s->config);
-    s->position = (long)rf_read_u64(&r);
-    s->updates = (long)rf_read_u64(&r);
-    s->hash = rf_read_u64(&r);
-    if (!is_ours || r.failed || rf_session_load(s->session, bytes + r.at, size - r.at) < 0)
-        return cli_error("track: --state: %s is of a run with other options (model, prior, seed, ...); give those, or another file", s->config->state);
+    char error[1024];
+    if (cli_checkpoint_take(&s->checkpoint, s->session, bytes, size, error, sizeof error) < 0)
+        return cli_error("track: --state: %s %s; give that, or another file", s->config->state, error);
     if (rf_engine_rank(s->engine) != 0)
         return CLI_OK;
     if (pass_over(s) != CLI_OK) {
@@ -202,8 +191,8 @@ static int is_due(stream *s)
 static void take_note(stream *s)
 {
     for (uint32_t k = 0; k < s->batch.count; k++)
-        s->hash = rf_record_hash(s->hash, &s->batch.record[k], s->config->run.config.description.settings);
-    s->position += s->batch.count;
+        s->checkpoint.hash = rf_record_hash(s->checkpoint.hash, &s->batch.record[k], s->config->run.config.description.settings);
+    s->checkpoint.position += s->batch.count;
 }
 
 /* The session does not take the batch's numbers. */
@@ -227,7 +216,7 @@ static int ask(stream *s, rf_record questions[])
     if (status < 0)
         return cli_error("track: %s", rf_status_text(status));
     for (uint32_t k = 0; k < s->config->run.batch && !cli_interrupted; k++)
-        cli_output_ask(stdout, description, s->position + (long)k, questions[k].is_anchor, questions[k].setting);
+        cli_output_ask(stdout, (cli_format)s->config->format, description, (long)s->checkpoint.position + (long)k, questions[k].is_anchor, questions[k].setting);
     return cli_flush();
 }
 
@@ -251,7 +240,7 @@ static int keep(const stream *s)
 /* One update: the question, the answer. A question without an answer was never asked. */
 static int one_step(stream *s, int *is_over)
 {
-    rf_record questions[RF_ASK_MAX];
+    rf_record *questions = s->questions;
     rf_step step;
     if (s->config->ask && ask(s, questions) != CLI_OK)
         return end_all(s);
@@ -275,14 +264,15 @@ static int one_step(stream *s, int *is_over)
         return CLI_FAILED;
     if (s->last.has_truth)
         rf_session_show_truth(s->session, s->last.truth, &step);
-    s->updates++;
+    s->checkpoint.updates++;
+    s->capped += (step.report.status & RF_NOTE_CAPPED) != 0;
     const int is_left = s->description->observer(s->description->user, 0, &step) != 0 && !cli_interrupted;
-    if (is_left || (s->updates % (long)s->config->state_every == 0 && save_state(s) != CLI_OK) || (is_due(s) && cli_flush() != CLI_OK))
+    if (is_left || (s->checkpoint.updates % s->config->state_every == 0 && save_state(s) != CLI_OK) || (is_due(s) && cli_flush() != CLI_OK))
         return end_all(s);
     if (!(step.health == RF_LOST && step.is_tested > 0 && s->config->run.config.on_lost == RF_ON_LOST_STOP))
         return CLI_OK;
     cli_error("track: %s: line %ld: the filter has lost the truth, and --on-lost is stop", s->name, s->first_line);
-    if (s->updates % (long)s->config->state_every != 0)
+    if (s->checkpoint.updates % s->config->state_every != 0)
         save_state(s);
     return CLI_FAILED;
 }
@@ -292,9 +282,11 @@ static void say_what_is_left(const stream *s)
 {
     rf_step step;
     rf_session_show(s->session, &step);
-    if (s->updates > 0 && step.is_coarse && isatty(STDERR_FILENO))
+    if (s->checkpoint.updates > 0 && step.is_coarse && isatty(STDERR_FILENO))
         fprintf(stderr, "rejfilt: track: belief '%s' is too coarse for these records, and its intervals may be wrong (loss %.3g nats): try --belief mixture or "
                 "particles, --passes on a file, or --batch\n", s->config->run.config.belief, step.loss);
+    if (s->capped > 0 && isatty(STDERR_FILENO))
+        fprintf(stderr, "rejfilt: track: a setting was at the end of its range in %ld of the questions: --range may allow more\n", s->capped);
     if (s->source.bad > 0)
         fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->source.bad);
 }
@@ -306,11 +298,13 @@ static int run(stream *s)
     s->session = rf_session_open(&s->config->run.config, error, sizeof error);
     if (!s->session)
         return cli_error("track: %s", error);
+    if (s->config->state)
+        cli_checkpoint_begin(&s->checkpoint, &s->config->run.config, s->config->run.batch, cli_track_source(s->config));
     int code = load_state(s);
     while (code == CLI_OK && !is_over)
         code = one_step(s, &is_over);
     if (code == CLI_OK || code == CLI_BAD_INPUT) {
-        int saved = s->updates > 0 && s->updates % (long)s->config->state_every != 0 ? save_state(s) : CLI_OK;
+        int saved = s->checkpoint.updates > 0 && s->checkpoint.updates % s->config->state_every != 0 ? save_state(s) : CLI_OK;
         code = code == CLI_OK ? saved : code;
     }
     say_what_is_left(s);

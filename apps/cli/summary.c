@@ -16,6 +16,13 @@ enum {
     FOLLOWED_MAX = CLI_BACK_LAST + CLI_BACK_FOR /* and that are looked at */
 };
 
+/* Errors of one kind, of all trials. */
+typedef struct errors {
+    float *value;
+    size_t count, room;
+    double sum;
+} errors;
+
 struct cli_collector {
     double threshold[RF_DESCRIBED_MAX], prior_sd[RF_DESCRIBED_MAX];
     follow_up recovery, alarm;                 /* of the trial under way */
@@ -29,12 +36,13 @@ struct cli_collector {
 
     const rf_simulation *simulation;
     long first; /* step that counts */
-    float *errors;
-    size_t count, room;
+    errors pooled;                  /* squared, in units of q, in the chart */
+    errors of[RF_DESCRIBED_MAX];    /* in natural units; their sum is of squares */
+    size_t held[RF_DESCRIBED_MAX], known[RF_DESCRIBED_MAX]; /* truths within their intervals, and all */
     size_t covered, checked;
     uint64_t trials, finished;
     uint32_t *far; /* per trial, steps beyond CLI_LOST_SIGMAS */
-    double seconds, attempts, updates, sum, as_gaussian, as_particles;
+    double seconds, attempts, updates, capped, as_gaussian, as_particles;
 };
 
 static long first_counted(const rf_simulation *simulation)
@@ -59,9 +67,25 @@ static void set_thresholds(cli_collector *c)
     }
 }
 
+static int stands_still(const rf_config *config, unsigned i)
+{
+    return !config->model->f64->dynamics && config->motion[i].kind == RF_MOTION_WALK && !(config->drift[i] > 0);
+}
+
+/* Errors of a parameter, or of all of them (i = dim), that are kept. */
+static size_t room_of(const rf_simulation *simulation, uint64_t trials, unsigned i)
+{
+    const size_t steps = (size_t)(simulation->steps - first_counted(simulation));
+    const int is_final = i < simulation->config.description.dim && stands_still(&simulation->config, i);
+    return (size_t)trials * (is_final ? 1 : steps);
+}
+
 size_t cli_collector_bytes(const rf_simulation *simulation, uint64_t trials)
 {
-    return (size_t)trials * ((size_t)(simulation->steps - first_counted(simulation)) * sizeof(float) + sizeof *((cli_collector *)0)->far);
+    size_t bytes = (size_t)trials * sizeof *((cli_collector *)0)->far;
+    for (unsigned i = 0; i <= simulation->config.description.dim; i++)
+        bytes += room_of(simulation, trials, i) * sizeof(float);
+    return bytes;
 }
 
 cli_collector *cli_collector_open(const rf_simulation *simulation, uint64_t trials)
@@ -69,14 +93,20 @@ cli_collector *cli_collector_open(const rf_simulation *simulation, uint64_t tria
     cli_collector *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
+    const unsigned dim = simulation->config.description.dim;
+    int is_there = 1;
     c->simulation = simulation;
     c->first = first_counted(simulation);
-    c->room = (size_t)trials * (size_t)(simulation->steps - c->first);
     c->trials = trials;
-    c->errors = malloc(c->room * sizeof *c->errors);
     c->far = calloc((size_t)trials, sizeof *c->far);
+    for (unsigned i = 0; i <= dim; i++) {
+        errors *e = i < dim ? &c->of[i] : &c->pooled;
+        e->room = room_of(simulation, trials, i);
+        e->value = malloc(e->room * sizeof *e->value);
+        is_there &= e->value != NULL;
+    }
     set_thresholds(c);
-    if (c->errors && c->far)
+    if (is_there && c->far)
         return c;
     cli_collector_free(c);
     return NULL;
@@ -84,11 +114,35 @@ cli_collector *cli_collector_open(const rf_simulation *simulation, uint64_t tria
 
 void cli_collector_free(cli_collector *c)
 {
+    for (unsigned i = 0; c && i < RF_DESCRIBED_MAX; i++)
+        free(c->of[i].value);
     if (c) {
-        free(c->errors);
+        free(c->pooled.value);
         free(c->far);
     }
     free(c);
+}
+
+static void keep(errors *e, double error, double more)
+{
+    if (e->count < e->room) {
+        e->value[e->count++] = (float)error;
+        e->sum += more;
+    }
+}
+
+/* Each parameter by itself, in natural units. */
+static void collect_natural(cli_collector *c, const rf_step *step)
+{
+    for (unsigned i = 0; i < step->dim; i++) {
+        const double error = step->error[i];
+        if (isnan(error))
+            continue;
+        c->held[i] += step->low[i] <= step->truth[i] && step->truth[i] <= step->high[i];
+        c->known[i]++;
+        if (step->step == c->simulation->steps - 1 || !stands_still(&c->simulation->config, i))
+            keep(&c->of[i], fabs(error), error * error);
+    }
 }
 
 /* The event counts if enough measurements have followed. */
@@ -131,8 +185,8 @@ static void collect_health(cli_collector *c, const rf_step *step, int is_far)
         c->was_lost = c->was_alarm = c->was_far = c->is_out = 0;
     }
     for (unsigned i = 0; i < step->dim; i++) {
-        is_good &= fabs(step->error[i]) < c->threshold[i];
-        c->widest = fmax(c->widest, step->sd[i] / c->prior_sd[i]);
+        is_good &= fabs(step->chart_error[i]) < c->threshold[i];
+        c->widest = fmax(c->widest, step->chart_sd[i] / c->prior_sd[i]);
     }
     if (step->events & RF_EVENT_OUTAGE)
         c->recovery.at = -1;
@@ -184,9 +238,9 @@ int cli_collector_step(void *collector, uint32_t trial, const rf_step *step)
     for (unsigned i = 0; i < step->dim; i++)
         drifting += c->simulation->config.drift[i] > 0;
     for (unsigned i = 0; i < step->dim; i++) {
-        double q = c->simulation->config.drift[i] * c->simulation->config.drift[i], sigmas = fabs(step->error[i]) / step->sd[i];
+        double q = c->simulation->config.drift[i] * c->simulation->config.drift[i], sigmas = fabs(step->chart_error[i]) / step->chart_sd[i];
         if (drifting == 0 || q > 0)
-            error += step->error[i] * step->error[i] / (drifting ? q * drifting : step->dim);
+            error += step->chart_error[i] * step->chart_error[i] / (drifting ? q * drifting : step->dim);
         far |= sigmas > CLI_LOST_SIGMAS && !is_out;
         if (step->step >= c->first && !is_out) {
             c->covered += sigmas <= 1.959963984540054;
@@ -199,11 +253,12 @@ int cli_collector_step(void *collector, uint32_t trial, const rf_step *step)
     c->seconds += step->seconds;
     c->attempts += step->report.attempts;
     c->updates++;
+    c->capped += (step->report.status & RF_NOTE_CAPPED) != 0;
     c->as_gaussian += step->form && strcmp(step->form, "gaussian") == 0;
     c->as_particles += step->form && strcmp(step->form, "particles") == 0;
-    if (step->step >= c->first && !is_out && c->count < c->room) {
-        c->errors[c->count++] = (float)error;
-        c->sum += error;
+    if (step->step >= c->first && !is_out) {
+        keep(&c->pooled, error, error);
+        collect_natural(c, step);
     }
     return 0;
 }
@@ -214,11 +269,25 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double quantile(const cli_collector *c, double share)
+/* Of errors that are sorted. */
+static double quantile(const errors *e, double share)
 {
-    double at = share * (double)(c->count - 1), whole = floor(at);
-    size_t i = (size_t)whole, next = i + 1 < c->count ? i + 1 : i;
-    return c->errors[i] + (at - whole) * ((double)c->errors[next] - c->errors[i]);
+    if (e->count == 0)
+        return NAN;
+    double at = share * (double)(e->count - 1), whole = floor(at);
+    size_t i = (size_t)whole, next = i + 1 < e->count ? i + 1 : i;
+    return e->value[i] + (at - whole) * ((double)e->value[next] - e->value[i]);
+}
+
+static void sort(errors *e) { qsort(e->value, e->count, sizeof *e->value, compare); }
+
+static cli_errors conclude_natural(cli_collector *c, unsigned i)
+{
+    errors *e = &c->of[i];
+    sort(e);
+    const cli_errors of = {stands_still(&c->simulation->config, i), quantile(e, 0.5), sqrt(e->sum / (double)e->count), quantile(e, 0.9),
+                           quantile(e, 0.99), c->known[i] ? (double)c->held[i] / (double)c->known[i] : NAN};
+    return of;
 }
 
 cli_summary cli_collector_summary(cli_collector *c)
@@ -229,13 +298,16 @@ cli_summary cli_collector_summary(cli_collector *c)
         drift = c->simulation->config.drift[i];
     s.trials = c->finished;
     s.q = drift * drift;
-    if (c->count == 0)
+    s.dim = c->simulation->config.description.dim;
+    for (unsigned i = 0; i < s.dim; i++)
+        s.of[i] = conclude_natural(c, i);
+    if (c->pooled.count == 0)
         return s;
-    qsort(c->errors, c->count, sizeof *c->errors, compare);
-    s.median = quantile(c, 0.5);
-    s.p90 = quantile(c, 0.9);
-    s.p99 = quantile(c, 0.99);
-    s.mean = c->sum / (double)c->count;
+    sort(&c->pooled);
+    s.median = quantile(&c->pooled, 0.5);
+    s.p90 = quantile(&c->pooled, 0.9);
+    s.p99 = quantile(&c->pooled, 0.99);
+    s.mean = c->pooled.sum / (double)c->pooled.count;
     uint64_t lost = 0;
     for (uint64_t i = 0; i < c->trials; i++)
         lost += c->far[i] > CLI_LOST_STEPS;
@@ -255,6 +327,7 @@ cli_summary cli_collector_summary(cli_collector *c)
     s.false_alarms = c->quiet ? 1000.0 * (double)c->false_alarms / (double)c->quiet : 0;
     s.told = c->lost_steps ? (double)c->told / (double)c->lost_steps : NAN;
     s.widest = c->widest;
+    s.capped = c->capped / c->updates;
     s.as_gaussian = c->as_gaussian / c->updates;
     s.as_particles = c->as_particles / c->updates;
     return s;

@@ -21,11 +21,20 @@ enum {
 
 #define CLI_LOST_SIGMAS 5.0 /* ... the error exceeded so many of the filter's own standard deviations */
 
+/* Of one parameter, in natural units. */
+typedef struct cli_errors {
+    int is_final;              /* it stands still: only the last step of each trial counts; else all from CLI_BURN_IN on */
+    double median, rms, p90, p99; /* of |mean - truth|, and its root mean square; NaN: none was seen */
+    double coverage95;         /* share of its 95 % intervals, in all steps that count above, that hold the truth */
+} cli_errors;
+
 typedef struct cli_summary {
     uint64_t trials;
+    unsigned dim;
+    cli_errors of[RF_DESCRIBED_MAX];
     double q;                       /* variance of a step of the walk: the unit of the errors; 0: unit 1 */
     double median, mean, p90, p99; /* squared error, in units of q */
-    double lost, coverage95;       /* fractions */
+    double lost, coverage95;       /* fractions; coverage: errors within 1.96 standard deviations, in the chart */
     double ns_per_attempt;
     double mean_attempts; /* of an update, with top-up */
     uint64_t events;                /* jumps, and outages that ended: those followed by enough quiet steps */
@@ -35,12 +44,14 @@ typedef struct cli_summary {
     double false_lost, false_alarms; /* onsets of `lost`, and of any alarm, per 1,000 quiet steps in which nothing was wrong */
     double told;                    /* fraction of the steps with the truth lost in which health said so; NaN: none */
     double widest;                  /* largest standard deviation, in units of the prior's */
+    double capped;                    /* fraction of the updates with a question at the end of a range */
     double as_gaussian, as_particles; /* fractions of the steps in which a belief that changes its form was that */
 } cli_summary;
 
 typedef struct cli_collector cli_collector;
 
-/* Collects the steps of many trials; null when memory is short. It keeps 4 bytes per trial and step that counts. */
+/* Collects the steps of many trials; null when memory is short. It keeps 4 bytes per trial and step that counts, and
+   as many for each parameter that moves. */
 size_t cli_collector_bytes(const rf_simulation *simulation, uint64_t trials);
 cli_collector *cli_collector_open(const rf_simulation *simulation, uint64_t trials);
 void cli_collector_free(cli_collector *collector);

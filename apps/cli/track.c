@@ -27,8 +27,11 @@ typedef struct watcher {
     int is_lost;       /* and so a simulation stops */
     long step;         /* the latest */
     rf_step last;
-    long seen, known, covered; /* steps; parameters whose truth is known; those within their 95 % intervals */
-    double squares;            /* Σ (error / standard deviation)² of those */
+    long seen, capped; /* steps, and those with a question at the end of a range */
+    struct {
+        long known, held; /* steps whose truth is known; those within their 95 % intervals */
+        double squares;   /* Σ error² of those, natural units */
+    } of[RF_DESCRIBED_MAX];
 } watcher;
 
 /* What --summary says at the end. */
@@ -36,12 +39,13 @@ static void tally(watcher *w, const rf_step *s)
 {
     w->last = *s;
     w->seen++;
+    w->capped += (s->report.status & RF_NOTE_CAPPED) != 0;
     for (unsigned i = 0; i < s->dim; i++) {
         if (isnan(s->truth[i]))
             continue;
-        w->known++;
-        w->covered += s->low[i] <= s->truth[i] && s->truth[i] <= s->high[i];
-        w->squares += s->error[i] * s->error[i];
+        w->of[i].known++;
+        w->of[i].held += s->low[i] <= s->truth[i] && s->truth[i] <= s->high[i];
+        w->of[i].squares += s->error[i] * s->error[i];
     }
 }
 
@@ -58,15 +62,17 @@ static void summarise_passes(const watcher *w, const rf_passes_result *r)
 static void summarise(const watcher *w, const rf_passes_result *passes)
 {
     const rf_step *s = &w->last;
-    fprintf(stderr, "%s: %ld updates;", w->description->name, w->seen);
-    for (unsigned i = 0; i < s->dim && w->seen > 0; i++)
-        fprintf(stderr, " %s = %.4g, 95 %% from %.4g to %.4g;", w->description->parameter[i].name, s->mean[i], s->low[i], s->high[i]);
-    if (w->known > 0)
-        fprintf(stderr, " error %.2g (root mean square), and the 95 %% interval held the truth in %.0f %% of the steps", sqrt(w->squares / (double)w->known),
-                100 * (double)w->covered / (double)w->known);
-    else
-        fprintf(stderr, " health: %s", rf_health_name(s->health));
-    fputc('\n', stderr);
+    fprintf(stderr, "%s: %ld updates; health: %s\n", w->description->name, w->seen, cli_health_word(s));
+    for (unsigned i = 0; i < s->dim && w->seen > 0; i++) {
+        const double known = (double)w->of[i].known;
+        fprintf(stderr, "%s = %.4g +- %.2g, 95 %% from %.4g to %.4g", w->description->parameter[i].name, s->mean[i], s->sd[i], s->low[i], s->high[i]);
+        if (known > 0 && !isnan(s->error[i]))
+            fprintf(stderr, "; error %.2g at the end, %.2g over all steps (root mean square), %.0f %% of the intervals held the truth", fabs(s->error[i]),
+                    sqrt(w->of[i].squares / known), 100 * (double)w->of[i].held / known);
+        fputc('\n', stderr);
+    }
+    if (w->capped > 0)
+        fprintf(stderr, "a setting was at the end of its range in %ld of the updates: --range may allow more\n", w->capped);
     if (passes)
         summarise_passes(w, passes);
     if (w->c->plot)
@@ -190,6 +196,8 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
         w.view = cli_view_open(stdout, title, description, c->simulate ? c->run.steps : 0);
     if (w.format == CLI_FORMAT_AUTO)
         w.format = c->simulate ? CLI_FORMAT_TEXT : CLI_FORMAT_JSON;
+    if (c->ask)
+        cli_output_ask_header(stdout, w.format, description);
     if (!w.view)
         cli_output_header(stdout, w.format, description);
 
@@ -248,7 +256,6 @@ static void progress(double start, double *shown, uint64_t done, uint64_t total)
 
 static void print_summary(const cli_track_config *c, const cli_summary *s)
 {
-    const char *unit = s->q > 0 ? " q" : "";
     const int is_gaussian = strcmp(c->run.config.belief, "gaussian") == 0;
     const int is_auto = strncmp(c->run.config.belief, "auto", 4) == 0;
     printf("%llu trials of %ld steps, ", (unsigned long long)s->trials, c->run.steps);
@@ -259,20 +266,27 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
     if (is_auto)
         printf(" (one Gaussian in %.1f %% of the steps, particles in %.1f %%)", 100 * s->as_gaussian, 100 * s->as_particles);
     printf(", design %s%s, seed %llu\n", c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
-    if (s->q > 0)
-        printf("squared error in units of q = %.6g, from step %d on:\n", s->q, c->run.steps > CLI_BURN_IN ? CLI_BURN_IN : (int)c->run.steps - 1);
-    else
-        printf("squared error, in the chart of each parameter:\n");
-    printf("  median %.4g%s   mean %.4g%s   90 %% below %.4g%s   99 %% below %.4g%s\n", s->median, unit, s->mean, unit, s->p90,
-           unit, s->p99, unit);
-    printf("  lost %.2f %%   the 95 %% interval covers the truth in %.1f %%\n", 100 * s->lost, 100 * s->coverage95);
+    const long first = c->run.steps > CLI_BURN_IN ? CLI_BURN_IN : c->run.steps - 1;
+    if (s->q > 0) {
+        printf("squared error in units of q = %.6g, from step %ld on:\n", s->q, first);
+        printf("  median %.4g q   mean %.4g q   90 %% below %.4g q   99 %% below %.4g q\n", s->median, s->mean, s->p90, s->p99);
+    }
+    printf("error of each parameter, in natural units:\n");
+    for (unsigned i = 0; i < s->dim; i++) {
+        const cli_errors *e = &s->of[i];
+        printf("  %s%s: median %.3g   root mean square %.3g   90 %% below %.3g   99 %% below %.3g   the 95 %% interval covers the truth in %.1f %%\n",
+               c->run.config.description.parameter[i].name, e->is_final ? ", at the end" : "", e->median, e->rms, e->p90, e->p99, 100 * e->coverage95);
+    }
+    printf("lost %.2f %%\n", 100 * s->lost);
     if (s->events > 0)
-        printf("  %llu events: back within %d measurements %.1f %%, within %d %.1f %%   alarm within %d %.1f %%\n", (unsigned long long)s->events, CLI_BACK_SOON,
+        printf("%llu events: back within %d measurements %.1f %%, within %d %.1f %%   alarm within %d %.1f %%\n", (unsigned long long)s->events, CLI_BACK_SOON,
                100 * s->back_soon, CLI_BACK_LATE, 100 * s->back_late, CLI_ALARM_WITHIN, 100 * s->alarmed);
-    printf("  false alarms per 1,000 steps %.3g, of them lost %.3g", s->false_alarms, s->false_lost);
+    printf("false alarms per 1,000 steps %.3g, of them lost %.3g", s->false_alarms, s->false_lost);
     if (!isnan(s->told))
         printf("   health told %.0f %% of the steps with the truth lost", 100 * s->told);
-    printf("\n  %.1f ns per attempt\n", s->ns_per_attempt);
+    if (s->capped > 0)
+        printf("\na setting was at the end of its range in %.1f %% of the updates: --range may allow more", 100 * s->capped);
+    printf("\n%.1f ns per attempt\n", s->ns_per_attempt);
 }
 
 static void print_json_summary(const cli_track_config *c, const cli_summary *s)
@@ -313,6 +327,20 @@ static void print_json_summary(const cli_track_config *c, const cli_summary *s)
     cli_json_real(&json, "false_lost", s->false_lost);
     cli_json_real(&json, "told", s->told);
     cli_json_real(&json, "widest", s->widest);
+    cli_json_real(&json, "capped", s->capped);
+    cli_json_list(&json, "parameters");
+    for (unsigned i = 0; i < s->dim; i++) {
+        const cli_errors *e = &s->of[i];
+        cli_json_item(&json);
+        cli_json_text(&json, "name", c->run.config.description.parameter[i].name);
+        cli_json_bool(&json, "final", e->is_final);
+        cli_json_real(&json, "median", e->median);
+        cli_json_real(&json, "rms", e->rms);
+        cli_json_real(&json, "p90", e->p90);
+        cli_json_real(&json, "p99", e->p99);
+        cli_json_real(&json, "coverage95", e->coverage95);
+    }
+    cli_json_list_end(&json);
     cli_json_close(&json);
 }
 

@@ -11,10 +11,6 @@
 #include "plot.h"
 #include "worldspec.h"
 
-const char *const cli_sampler_names[] = {"reject", "lattice", "weight", NULL};
-const char *const cli_on_lost_names[] = {"restart", "widen", "stop", "ignore", NULL};
-const char *const cli_precision_names[] = {"double", "float", NULL};
-
 const char *cli_health_word(const rf_step *step)
 {
     const int is_coarse = step->is_coarse || (step->report.status & RF_NOTE_COARSE);
@@ -75,11 +71,12 @@ static const cli_option options[] = {
     {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.config.design), 0, 0, NULL},
     {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
     {"on-lost", "WHAT", "when the filter has lost the truth: widen, then restart where\nit had been (default), only widen, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
-    {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_ASK_MAX, NULL},
+    {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_BATCH_MAX, NULL},
     {"attempts", "M", "attempts per update (default 128 for each parameter; where\nattempts are accepted or rejected 1000, with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.config.recovery), 0, 1e9, NULL},
+    {"shrink", "V", "of one Gaussian: the covariance before an update counts as V\naccepted attempts in the new one (default 1)", NULL, CLI_REAL, AT(run.config.shrink), 0, 1e9, NULL},
     {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.config.strict), 0, 0, NULL},
     {"sampler", "NAME", "weight (default): every attempt counts, by its likelihood; or\nreject and lattice: attempts are accepted or rejected", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
@@ -116,12 +113,13 @@ static const cli_usage usage = {
     "Without outcome (null, or empty) only time passes. Optional: time, batch (records\n"
     "of equal batch are learnt from together), truth.NAME.\n\n"
     "With --ask it chooses the experiments, too: it prints the settings of the next\n"
-    "one as a line of JSON and waits for a line with the outcome.\n\n"
+    "one as a line of JSON (or of CSV) and waits for a line with the outcome.\n\n"
     "With --simulate the measurements are simulated. In a terminal the run is shown\n"
     "live. With --trials it is repeated and a summary is printed. It has the squared\n"
     "error, pooled over steps from 100 on, in units of q, the variance of one step of\n"
-    "the walk. It has the share of trials lost (error over 5 standard deviations in\n"
-    "more than 20 steps), and how often the 95 % interval covers the truth.",
+    "the walk. For each parameter it has the error in natural units (at the end, if\n"
+    "it is static), and how often the 95 % interval covers the truth. It has the share\n"
+    "of trials lost (error over 5 standard deviations in more than 20 steps).",
     options,
     "  rejfilt track --simulate                          watch it\n"
     "  rejfilt track --simulate --plot run.svg           leave a picture\n"
@@ -187,10 +185,12 @@ static int resolve(cli_track_config *c)
         return *error ? cli_error("track: --model: %s", error) : CLI_BAD_INPUT;
     cli_model_use(run, model);
     c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->config.strict ? RF_REJECT : RF_WEIGHT;
-    if (run->config.attempts > 0 && !run->config.belief)
+    if ((run->config.attempts > 0 || run->config.shrink >= 0) && !run->config.belief)
         run->config.belief = "gaussian"; /* which alone makes attempts */
     if (run->config.attempts == 0)
         run->config.attempts = run->config.strict ? 100 : c->sampler == RF_WEIGHT ? rf_config_default(model).attempts : 1000;
+    if (run->config.shrink < 0)
+        run->config.shrink = rf_config_default(model).shrink;
     run->config.sampler = (rf_sampler)c->sampler;
     run->config.on_lost = run->config.strict ? RF_ON_LOST_IGNORE : (rf_on_lost)c->on_lost;
     int code = apply("chart", c->chart, cli_model_chart, run);
@@ -273,8 +273,8 @@ static int check_combination(const cli_track_config *c)
         return cli_error("track: --on-lost stop is about one run; leave out --trials");
     if (c->simulate && c->state)
         return cli_error("track: --state keeps measurements that cannot be had again; simulated ones can, leave out --simulate");
-    if (c->ask && c->format != CLI_FORMAT_AUTO && c->format != CLI_FORMAT_JSON)
-        return cli_error("track: --ask speaks JSON; leave out --format");
+    if (c->ask && c->format == CLI_FORMAT_TEXT)
+        return cli_error("track: --ask speaks JSON or CSV; leave out --format text");
     if (c->trials && c->format == CLI_FORMAT_CSV)
         return cli_error("track: a summary is text or JSON, not CSV");
     return CLI_OK;
@@ -285,7 +285,6 @@ static int check_combination(const cli_track_config *c)
 /* Everything that decides what is computed, and how it is run and shown. */
 static void print_config(const cli_track_config *c, FILE *out)
 {
-    const rf_description *description = &c->run.config.description;
     char text[4096];
     fprintf(out, "[run]\n");
     for (const cli_option *o = options; o->name; o++) {
@@ -300,24 +299,11 @@ static void print_config(const cli_track_config *c, FILE *out)
         if (*text && !is_default && !without)
             fprintf(out, "%s = %s\n", o->name, text);
     }
-    char first[CLI_REAL_TEXT], second[CLI_REAL_TEXT];
     if (c->run.config.learns_drift)
         fprintf(out, "drift = learn\n");
-    for (unsigned i = 0; i < description->dim; i++) {
-        const rf_prior *prior = &c->run.config.prior[i];
-        cli_model_chart_text(&description->parameter[i], text, sizeof text);
-        fprintf(out, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", description->parameter[i].name, text, cli_real_text(prior->first, first),
-                prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
-        cli_model_drift_text(&c->run.config, i, text, sizeof text);
-        fprintf(out, "drift = %s\n", text);
-    }
-    for (unsigned i = 0; i < description->settings; i++) {
-        const rf_setting *s = &description->setting[i];
-        fprintf(out, "\n[setting %s]\n", s->name);
-        if (s->role != RF_SETTING_GUESS)
-            fprintf(out, "range = %s:%s\n", cli_real_text(s->low, first), cli_real_text(s->high, second));
-        fprintf(out, "cost = %s\n", cli_real_text(s->cost, first));
-    }
+    static char sections[CLI_OPTIONS_TEXT];
+    cli_sections_text(&c->run.config, sections, sizeof sections);
+    fputs(sections, out);
 }
 
 const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY])
@@ -327,29 +313,41 @@ const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY
     return text;
 }
 
-uint64_t cli_track_fingerprint(const cli_track_config *c)
+/* A model's own file is part of it. */
+uint64_t cli_track_source(const cli_track_config *c)
 {
-    uint64_t hash = rf_config_fingerprint(&c->run.config, c->run.batch);
+    uint64_t hash = 0;
     FILE *source = strchr(c->model, '.') || strchr(c->model, '/') ? fopen(c->model, "r") : NULL;
     char part[4096];
-    for (size_t got; source && (got = fread(part, 1, sizeof part, source)) > 0;) /* a model's own file is part of it */
+    for (size_t got; source && (got = fread(part, 1, sizeof part, source)) > 0;)
         hash = rf_hash(hash, part, got);
     if (source)
         fclose(source);
     return hash;
 }
 
+static const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .shrink = -1, .anchor_every = -1, .design = "auto"}, .steps = 300, .batch = 1},
+                                          .pace = 15,
+                                          .contrast = 1,
+                                          .engine = "simd",
+                                          .sampler = NOT_GIVEN,
+                                          .model = "precession",
+                                          .kappa = "1",
+                                          .passes = CLI_PASSES_AUTO,
+                                          .state_every = 1};
+
+int cli_track_again(cli_track_config *c, const char *options, const char *name, const char *model)
+{
+    *c = defaults;
+    if (cli_config_text(&usage, c, options, name) < 0)
+        return -1;
+    c->model = model ? model : c->model;
+    c->ask = strcmp(c->run.config.design, "given") != 0;
+    return resolve(c) == CLI_OK ? 0 : -1;
+}
+
 int cli_track_configure(cli_track_config *c, int argc, char **argv)
 {
-    const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .anchor_every = -1, .design = "auto"}, .steps = 300, .batch = 1},
-                                       .pace = 15,
-                                       .contrast = 1,
-                                       .engine = "simd",
-                                       .sampler = NOT_GIVEN,
-                                       .model = "precession",
-                                       .kappa = "1",
-                                       .passes = CLI_PASSES_AUTO,
-                                       .state_every = 1};
     *c = defaults;
     for (int i = 1; i < argc; i++) {
         const char *path = strncmp(argv[i], "--config=", 9) == 0 ? argv[i] + 9 : strcmp(argv[i], "--config") == 0 && i + 1 < argc ? argv[i + 1] : NULL;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "checkpoint.h"
 #include "cli.h"
 #include "passes.h"
 
@@ -37,13 +38,15 @@ int cli_track_configure(cli_track_config *config, int argc, char **argv);
    data, or numbers for the belief: a standard deviation is held at their spacing. */
 const char *cli_health_word(const rf_step *step);
 
-extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3];
-
 /* Why an update was refused: the status in words, and what the engine has to say to it, in `text`, which is returned. */
 enum { CLI_WHY = 2304 };
 const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY]);
 
-/* A checksum of all that decides what a run computes. */
-uint64_t cli_track_fingerprint(const cli_track_config *config);
+/* A hash of the model's source file; 0 for a model that is built in. */
+uint64_t cli_track_source(const cli_track_config *config);
+
+/* The configuration with the options of a checkpoint, whose file has that name; of `model`, if that is not null. Returns 0, or
+   -1 after a message. */
+int cli_track_again(cli_track_config *config, const char *options, const char *name, const char *model);
 
 #endif

@@ -454,7 +454,7 @@ static void put_settings(cli_view *v)
     end_line(v, taken, false);
 }
 
-/* Half the band is shown to two digits, as ±1σ; the values to one digit more. */
+/* Standard deviations are shown to two digits, the values to one digit more. */
 static void put_status(cli_view *v)
 {
     const rf_description *description = v->series.description;
@@ -462,7 +462,7 @@ static void put_status(cli_view *v)
     int taken = 0;
     put_field(v, &taken, v->total > 0 ? "step %ld/%ld" : "step %ld", s->step + 1, v->total);
     for (unsigned i = 0; i < description->dim; i++) {
-        double sigma = (s->high[i] - s->low[i]) / (2.0 * 1.959963984540054);
+        const double sigma = s->sd[i];
         int digits = sigma > 0.0 ? (int)fmin(fmax(1.0 - floor(log10(sigma)), 0.0), 9.0) : 4;
         put_field(v, &taken, "%s = %.*f %s %.*f", description->parameter[i].name, digits + 1, s->mean[i],
                   v->glyphs->plus_minus, digits, sigma);
@@ -562,8 +562,7 @@ static void keep(cli_view *v, const rf_step *s)
     v->last.report.acceptance = s->report.acceptance;
     memcpy(v->last.truth, s->truth, parameters);
     memcpy(v->last.mean, s->mean, parameters);
-    memcpy(v->last.low, s->low, parameters);
-    memcpy(v->last.high, s->high, parameters);
+    memcpy(v->last.sd, s->sd, parameters);
     memcpy(v->last.setting, s->setting, description->settings * sizeof(double));
 }
 

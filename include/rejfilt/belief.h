@@ -68,6 +68,15 @@ typedef struct rf_mode {
 
 enum { RF_MODES_MAX = 8 };
 
+/* A Gaussian of all parameters, in their charts. */
+typedef struct rf_gaussian {
+    double weight;                                                    /* among others; of any sum */
+    double mean[RF_DESCRIBED_MAX];                                    /* of each parameter */
+    double covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
+} rf_gaussian;
+
+enum { RF_GAUSSIANS_TOGETHER = 64 }; /* that a belief can be, or begin as */
+
 /* What a belief is opened with. */
 typedef struct rf_belief_setup {
     const rf_problem *problem; /* what is unknown */
@@ -104,6 +113,10 @@ struct rf_belief_kind {
     /* mean[dim], and unless null the lower triangle of the covariance by rows. */
     void (*moments)(const rf_belief *belief, double mean[], double covariance[]);
 
+    /* OPTIONAL: *mean and *sd of a parameter, which are those in the chart, become those in natural units, of all that is
+       believed; of a periodic parameter circular ones. Without it the belief is one Gaussian in the chart. */
+    void (*natural)(const rf_belief *belief, unsigned parameter, double *mean, double *sd);
+
     /* A draw, in natural units, to x[dim]: the same for the same belief, index and purpose. */
     void (*draw)(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[]);
 
@@ -120,9 +133,13 @@ struct rf_belief_kind {
     /* Moves all of it by a constant, to where by[dim] says. */
     rf_status (*shift)(rf_belief *belief, const double by[]);
 
-    /* Becomes one Gaussian, of this mean[dim] and of independent parameters with these standard deviations. The random
-       numbers of later updates are new ones. */
-    rf_status (*place)(rf_belief *belief, const double mean[], const double sd[]);
+    /* Becomes these Gaussians, 1 to RF_GAUSSIANS_TOGETHER, as well as it can: what is always one takes their mean and
+       covariance. The random numbers of later updates are new ones. Refused: correlations, by what has none. */
+    rf_status (*place)(rf_belief *belief, const rf_gaussian parts[], uint32_t count);
+
+    /* OPTIONAL: the Gaussians that it is, to parts[RF_GAUSSIANS_TOGETHER]; how many. Without it one is made of its moments.
+     */
+    uint32_t (*gaussians)(const rf_belief *belief, rf_gaussian parts[]);
 
     /* OPTIONAL: a parameter may have gone to the other of two levels: what is nearer to level[k] has moved by the levels'
        distance with probability chance[k]. */
@@ -159,6 +176,12 @@ RF_API void rf_belief_copy(rf_belief *to, const rf_belief *from);
 /* The modes of a parameter, in natural units, to modes[RF_MODES_MAX], from below; how many: 1 where it is of one piece, and
    where its kind does not know better. */
 RF_API unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[]);
+
+/* The Gaussians that it is, to parts[RF_GAUSSIANS_TOGETHER]; how many. Of particles and grids one, with their moments. */
+RF_API uint32_t rf_belief_gaussians(const rf_belief *belief, rf_gaussian parts[]);
+/* It becomes these, as kinds can: rf_belief_kind.place. Refused: numbers that are not finite, weights that are negative or all
+   zero, covariances that are not positive definite. */
+RF_API rf_status rf_belief_become(rf_belief *belief, const rf_gaussian parts[], uint32_t count);
 
 /* Makes it one about this problem, after its bytes were copied from elsewhere. */
 RF_API void rf_belief_move(rf_belief *belief, const rf_problem *problem);

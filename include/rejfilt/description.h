@@ -29,6 +29,8 @@ typedef struct rf_motion {
     double dwell[2];         /* and for how long on average, > 0 */
 } rf_motion;
 
+#define RF_TIME_MAX 1e15 /* of a time without another limit: in double, a phase time · parameter has no digits beyond it */
+
 /* How a designer that knows nothing of the model chooses a setting. */
 typedef enum rf_setting_role {
     RF_SETTING_FIXED,    /* always `low` */

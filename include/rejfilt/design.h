@@ -17,7 +17,7 @@ typedef struct RF(design_input) {
     RF(draw) * draw;                   /* ... and how to draw from it */
     uint64_t seed;                     /* of uniform numbers */
     uint32_t number;                   /* of the experiment, from 0 */
-    int is_anchor;                     /* test the belief: ask what it should know the answer to */
+    int is_anchor;                     /* not 0: test the belief, ask what it should know the answer to; which test it is, from 1 on */
 } RF(design_input);
 
 /* Fills setting[]. It must give the same for the same input. */

@@ -59,10 +59,10 @@ enum { RF_PASSES_LEAST = 100 };
 typedef struct rf_passes_result {
     rf_passes_verdict verdict;                                        /* may it be trusted? */
     unsigned dim;                                                     /* parameters */
-    double mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];              /* of natural values */
-    double low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX];             /* the 95 % interval, natural units */
+    double mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];              /* of natural values; as rf_step has them */
+    double median[RF_DESCRIBED_MAX], low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX]; /* and the 95 % interval */
     double chart_mean[RF_DESCRIBED_MAX], chart_sd[RF_DESCRIBED_MAX];  /* in the chart, and so is: */
-    double covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
+    double chart_covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
     double log_evidence, log_evidence_sd; /* ln P of all records, and its standard error; P itself is unbiased */
     double effective;                     /* points of the last pass, by their weights: (Σw)² / Σw² */
     uint32_t points, passes;              /* of the last pass; passes, the last one included */

@@ -281,6 +281,7 @@ typedef struct rf32_task {
     uint32_t update;            /* number of the update, from 0 */
     rf_sampler sampler;         /* where candidates come from */
     float kappa;                /* accept with P/κ, in units of the model's bound */
+    int no_loss;                /* nobody asks for the loss: the sum that measures it may be left out */
 } rf32_task;
 
 /* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they
@@ -555,6 +556,7 @@ typedef struct rf64_task {
     uint32_t update;            /* number of the update, from 0 */
     rf_sampler sampler;         /* where candidates come from */
     double kappa;               /* accept with P/κ, in units of the model's bound */
+    int no_loss;                /* nobody asks for the loss: the sum that measures it may be left out */
 } rf64_task;
 
 /* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they

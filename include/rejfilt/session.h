@@ -24,7 +24,7 @@ extern "C" {
 
 /* ---- Configuration ---- */
 
-enum { RF_ASK_MAX = 32, RF_BATCH_MAX = 1024 }; /* questions asked together; records told together */
+enum { RF_BATCH_MAX = 1024, RF_ASK_MAX = RF_BATCH_MAX }; /* records told together; questions asked together */
 
 struct rf_step;
 
@@ -51,7 +51,8 @@ typedef struct rf_config {
     rf_sampler sampler;           /* how attempts are drawn and judged */
     int strict;                   /* Algorithm 1 of the paper to the letter */
     double kappa;                 /* in units of the model's bound; 0: controlled, from 1 */
-    double recovery;              /* as in rf64_options */
+    double recovery;              /* as in rf64_options, and so is: */
+    double shrink;                /* of one Gaussian's attempts */
     rf_on_lost on_lost;           /* what to do when tests fail */
     rf_on_health *on_health;      /* null: nobody is told */
     void *on_health_user;         /* given to it */
@@ -64,6 +65,13 @@ RF_API rf_config rf_config_default(const rf_model *model);
    configuration asks for what only that has (another sampler, number of attempts, κ, float, strict), and for more than
    three parameters. */
 RF_API const char *rf_config_belief(const rf_config *config);
+
+/* How a parameter moves that does not walk. Reverting: to the level levels[0], about which it has the standard deviation levels[1] (in
+   the chart) after a long time, with the correlation time times[0]. Telegraph: between the two levels, where it dwells for times[k] on
+   average. Levels are in natural units. Fills `drift`, too. 0; -1: times or widths that are not positive, -2: levels that are one, or
+   are not within the chart. */
+RF_API int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const double levels[2], const double times[2], rf_motion *motion,
+                          double *drift);
 
 /* Can each parameter have its prior, in its chart? Returns a refusal, and in `parameter` whose prior it is about. */
 RF_API rf_status rf_config_check(const rf_config *config, unsigned *parameter);
@@ -84,11 +92,13 @@ typedef struct rf_step {
     double time;                                              /* of the latest record; NaN: records have no times */
     uint32_t records;                                         /* learnt from in this step: 0 when only time passed */
     unsigned dim;                                             /* parameters */
-    double truth[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];           /* natural units; a truth of NaN is not known */
-    double low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX];             /* the 95 % interval, natural units */
-    double chart_mean[RF_DESCRIBED_MAX];                          /* in the chart, and so are: */
-    double error[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];             /* estimate − truth, and the standard deviation */
-    double covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
+    double truth[RF_DESCRIBED_MAX]; /* natural units, and so are all but those of the chart; NaN: not known */
+    double mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX]; /* of all that is believed; of a periodic parameter circular */
+    double median[RF_DESCRIBED_MAX], low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX]; /* and the 95 % interval */
+    double error[RF_DESCRIBED_MAX];                                         /* mean − truth */
+    double chart_mean[RF_DESCRIBED_MAX], chart_sd[RF_DESCRIBED_MAX];        /* in the chart, as designs see it */
+    double chart_error[RF_DESCRIBED_MAX];                                   /* in the chart, too */
+    double chart_covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
     double setting[RF_DESCRIBED_MAX], outcome;                    /* of the latest record */
     rf64_report report;                                       /* of the update */
     const rf_belief *belief; /* all that is known, until the session changes */
@@ -118,7 +128,7 @@ RF_API void rf_session_close(rf_session *session);
 RF_API rf_session *rf_session_copy(const rf_session *session);
 
 /* The next `count` experiments, 1 to RF_ASK_MAX: fills setting and is_anchor; outcome and time become NaN. They are
-   what the belief wants after one unit of time per experiment. Asking again forgets the questions before. Refused: no
+   what the belief wants after one unit of time per experiment; anchors are among the first 32. Asking again forgets the questions before. Refused: no
    design. */
 RF_API rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[]);
 /* Forgets the questions: they were never asked. */
@@ -135,11 +145,19 @@ RF_API rf_status rf_session_try(rf_session *session, const rf_record records[], 
 /* The belief goes back to its prior. */
 RF_API rf_status rf_session_restart(rf_session *session);
 
+/* It goes on from the posterior of another run, or from a prior with correlations: 1 to RF_GAUSSIANS_TOGETHER Gaussians, in
+   the charts of its parameters (rf_belief_gaussians). The configuration's prior stays what it restarts from, and how wide it
+   may become. Refused, and nothing changed: what are no Gaussians, and correlations on a grid of two parameters. */
+RF_API rf_status rf_session_begin(rf_session *session, const rf_gaussian parts[], uint32_t count);
+
 /* Time passes without a record. */
 RF_API rf_status rf_session_pass(rf_session *session, double elapsed);
 
 /* What is known now. */
 RF_API void rf_session_show(const rf_session *session, rf_step *step);
+/* The value of a parameter, in natural units, with probability p below it. Of a periodic one it is counted from half a period
+   below the mean. */
+RF_API double rf_session_quantile(const rf_session *session, unsigned parameter, double p);
 /* Adds the truth to a step, where it is known: natural units; NaN: not known. */
 RF_API void rf_session_show_truth(const rf_session *session, const double truth[], rf_step *step);
 /* The belief itself, until the next call that changes the session. */

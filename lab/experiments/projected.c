@@ -80,10 +80,11 @@ static rf_status shift(rf_belief *belief, const double by[])
     return RF_OK;
 }
 
-static rf_status place(rf_belief *belief, const double mean[], const double sd[])
+static rf_status place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
 {
-    of(belief)->form.mean = mean[0];
-    of(belief)->form.variance = sd[0] * sd[0];
+    (void)count; /* one is all that a session without a posterior to begin with needs */
+    of(belief)->form.mean = parts[0].mean[0];
+    of(belief)->form.variance = parts[0].covariance[0];
     return RF_OK;
 }
 

@@ -30,9 +30,9 @@ void tracks_close(tracks *t)
 int tracks_watch(void *user, uint32_t trial, const rf_step *step)
 {
     tracks *t = user;
-    const double e = step->error[0];
+    const double e = step->chart_error[0];
     t->error[(size_t)trial * (size_t)t->steps + (size_t)step->step] = (float)(e * e / t->q);
-    t->far[trial] += fabs(e) > CLI_LOST_SIGMAS * step->sd[0];
+    t->far[trial] += fabs(e) > CLI_LOST_SIGMAS * step->chart_sd[0];
     t->attempts[trial] += step->report.attempts;
     return 0;
 }

@@ -168,8 +168,8 @@ void oracle_step(oracle *o, const rf_step *step, rf_step *own)
         }
     }
     for (unsigned a = 0; a < o->dim; a++) {
-        own->sd[a] = sqrt(fmax(square[a] - mean[a] * mean[a], o->step[a] * o->step[a] / 12));
-        own->error[a] = mean[a] - (step->chart_mean[a] - step->error[a]);
+        own->chart_sd[a] = sqrt(fmax(square[a] - mean[a] * mean[a], o->step[a] * o->step[a] / 12));
+        own->chart_error[a] = mean[a] - (step->chart_mean[a] - step->chart_error[a]);
         own->chart_mean[a] = mean[a];
     }
     own->health = RF_TRACKING;

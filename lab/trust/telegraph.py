@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A lifetime that switches between two levels: records until the estimate is within 20 % of the new one, beside an exact filter that
-knows the levels and the rate and learns from the same records: lab/trust/telegraph.py build/rejfilt [OPTION...]"""
+knows the levels and the rate and learns from the same records: lab/trust/telegraph.py build/rejfilt [FIRST_SEED [OPTION...]]"""
 import json
 import math
 import os
@@ -42,9 +42,9 @@ def quantile(values, share):
     return sorted(values)[int(share * (len(values) - 1))] if values else math.nan
 
 
-options = sys.argv[2:] or ["--belief", "mixture"]
+first, options = int(sys.argv[2]) if len(sys.argv) > 2 else 1, sys.argv[3:]
 print("| factor, dwell | switches | records, median | exact | records, 90 % | exact |\n|---|---|---|---|---|---|")
 for factor, dwell in (3, 100), (3, 1000), (10, 100), (10, 1000):
-    both = [run(factor, dwell, seed, options) for seed in range(1, RUNS + 1)]
+    both = [run(factor, dwell, seed, options) for seed in range(first, first + RUNS)]
     ours, exact = (sum((took[k] for took in both), []) for k in range(2))
     print(f"| {factor}, {dwell} | {len(ours)} | {quantile(ours, .5)} | {quantile(exact, .5)} | {quantile(ours, .9)} | {quantile(exact, .9)} |", flush=True)

@@ -286,9 +286,13 @@ static int describe(rf_description *d, const char *const about[3], PyObject *par
         rf_parameter *p = &d->parameter[i];
         const char *name;
         int chart;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(parameters, i), "siddd", &name, &chart, &p->low, &p->high, &p->drift))
+        double n[5];
+        if (!PyArg_ParseTuple(PyTuple_GetItem(parameters, i), "siddddddd", &name, &chart, &p->low, &p->high, &n[0], &n[1], &n[2], &n[3], &n[4]))
             return -1;
         p->chart = (rf_chart_kind)chart;
+        p->name = name;
+        if (set_motion(p, n, &d->motion[i], &p->drift) < 0)
+            return -1;
         p->name = keep_text(name, at, length);
     }
     for (unsigned i = 0; i < d->settings; i++) {
@@ -378,7 +382,13 @@ static PyObject *describe_back(PyObject *self, PyObject *ignored)
     int status = parameters && settings ? 0 : -1;
     for (unsigned i = 0; i < d->dim && status == 0; i++) {
         const rf_parameter *p = &d->parameter[i];
-        PyObject *one = Py_BuildValue("(siddd)", p->name, (int)p->chart, p->low, p->high, p->drift);
+        const rf_motion *m = &d->motion[i];
+        const rf64_chart chart = {p->chart, p->low, p->high};
+        const int is_telegraph = m->kind == RF_MOTION_TELEGRAPH, is_walk = m->kind == RF_MOTION_WALK;
+        PyObject *one = Py_BuildValue("(siddddddd)", p->name, (int)p->chart, p->low, p->high, (double)m->kind,
+                                      is_walk ? p->drift : rf64_chart_natural(&chart, is_telegraph ? m->level[0] : m->centre),
+                                      is_telegraph ? rf64_chart_natural(&chart, m->level[1]) : m->sd, is_telegraph ? m->dwell[0] : m->time,
+                                      is_telegraph ? m->dwell[1] : m->time);
         status = one ? PyList_Append(parameters, one) : -1;
         Py_XDECREF(one);
     }

@@ -49,9 +49,13 @@ typedef struct session_object {
     int is_long;                      /* updates take so long that others may run meanwhile */
     uint64_t position, updates, hash; /* as the command counts them */
     uint32_t asked;                   /* questions under way, ... */
-    double question[RF_ASK_MAX][RF_DESCRIBED_MAX]; /* ... and their settings */
+    rf_record *questions;             /* ... themselves */
     rf_step last;                                  /* after the latest update */
 } session_object;
+
+/* A parameter's motion, or its drift, from five numbers: a kind, levels, times; and from a tuple of them. 0, or -1 and an exception. */
+int set_motion(const rf_parameter *parameter, const double n[5], rf_motion *motion, double *drift);
+int take_motion(const rf_parameter *parameter, PyObject *given, rf_motion *motion, double *drift);
 
 extern PyTypeObject *model_type, *session_type, *fleet_type;
 extern PyObject *refused; /* the exception */

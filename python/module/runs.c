@@ -160,7 +160,7 @@ PyObject *session_passes(PyObject *self, PyObject *args)
                 rf64_chart charts[RF_DESCRIBED_MAX];
                 rf64_described_charts(d, charts);
                 const double y = rf_passes_quantile(passes, i, ((const double *)p.buf)[k]);
-                values[i] = charts[i].kind == RF_PERIODIC ? result.mean[i] + (y - result.chart_mean[i])
+                values[i] = charts[i].kind == RF_PERIODIC ? result.median[i] + (y - rf_passes_quantile(passes, i, 0.5))
                                                           : rf64_chart_natural(&charts[i], y);
             }
             PyObject *one = tuple_of(values, d->dim);
@@ -171,7 +171,7 @@ PyObject *session_passes(PyObject *self, PyObject *args)
         PyObject *tuples[] = {
             tuple_of(result.mean, d->dim),       tuple_of(result.sd, d->dim),
             tuple_of(result.low, d->dim),        tuple_of(result.high, d->dim),
-            tuple_of(result.chart_mean, d->dim), tuple_of(result.covariance, (unsigned)RF_TRIANGLE(d->dim))};
+            tuple_of(result.chart_mean, d->dim), tuple_of(result.chart_covariance, (unsigned)RF_TRIANGLE(d->dim))};
         if (quantiles && tuples[0] && tuples[1] && tuples[2] && tuples[3] && tuples[4] && tuples[5])
             all = Py_BuildValue("(OOOOOOdddIIniO)", tuples[0], tuples[1], tuples[2], tuples[3], tuples[4], tuples[5],
                                 result.log_evidence, result.log_evidence_sd, result.effective, result.points,
@@ -208,8 +208,14 @@ static int write_step(void *user, uint32_t trial, const rf_step *step)
     return w->is_interrupted;
 }
 
-/* A row of a world's numbers: what it is, and five numbers of it. Returns 0, or -1 when there are too many. */
-static int world_add(rf_world *world, const double row[6])
+static int too_many(void)
+{
+    refuse_text("a world has at most %d jumps and %d outages", RF_EVENTS_MAX, RF_EVENTS_MAX);
+    return -1;
+}
+
+/* A row of a world's numbers: what it is, and six numbers of it. Returns 0, or -1 and an exception. */
+static int world_add(const rf_description *description, rf_world *world, const double row[7])
 {
     const double *n = row + 1;
     const unsigned parameter = (unsigned)n[0];
@@ -219,12 +225,12 @@ static int world_add(rf_world *world, const double row[6])
     switch ((int)row[0]) {
     case 0:
         if (world->jumps == RF_EVENTS_MAX)
-            return -1;
+            return too_many();
         world->jump[world->jumps++] = jump;
         break;
     case 1:
         if (world->outages == RF_EVENTS_MAX)
-            return -1;
+            return too_many();
         world->outage[world->outages++] = outage;
         break;
     case 2:
@@ -233,8 +239,7 @@ static int world_add(rf_world *world, const double row[6])
         break;
     case 3:
         world->has_drift |= 1u << parameter;
-        world->drift[parameter] = n[1];
-        break;
+        return set_motion(&description->parameter[parameter], n + 1, &world->motion[parameter], &world->drift[parameter]);
     default:
         world->flips = n[0];
         world->blind = n[1];
@@ -243,7 +248,7 @@ static int world_add(rf_world *world, const double row[6])
     return 0;
 }
 
-/* _simulate(steps, batch, world, is_truth_gaussian, first, count, out): the world has six numbers a row, and rows of
+/* _simulate(steps, batch, world, is_truth_gaussian, first, count, out): the world has seven numbers a row, and rows of
    out begin with the trial. Returns how many. */
 PyObject *session_simulate(PyObject *self, PyObject *args)
 {
@@ -257,15 +262,15 @@ PyObject *session_simulate(PyObject *self, PyObject *args)
         return NULL;
     if (doubles(world, &to, 0, -1, "world") < 0)
         return NULL;
-    int is_full = 0;
-    for (Py_ssize_t at = 0; at + 6 <= to.len / (Py_ssize_t)sizeof(double); at += 6)
-        is_full |= world_add(&simulation.world, (const double *)to.buf + at) < 0;
+    int status_of_world = 0;
+    for (Py_ssize_t at = 0; at + 7 <= to.len / (Py_ssize_t)sizeof(double) && status_of_world == 0; at += 7)
+        status_of_world = world_add(&s->config.description, &simulation.world, (const double *)to.buf + at);
     PyBuffer_Release(&to);
-    if (is_full)
-        return refuse_text("a world has at most %d jumps and %d outages", RF_EVENTS_MAX, RF_EVENTS_MAX);
+    if (status_of_world < 0)
+        return NULL;
     if (!s->config.design || simulation.batch < 1 || simulation.batch > RF_ASK_MAX)
         return refuse_text(s->config.design
-                               ? "a batch is 1 to 32 measurements"
+                               ? "a batch is 1 to 1024 measurements"
                                : "a simulation needs a design: there are no data that bring their settings");
     if (doubles(out, &to, 1, -1, "out") < 0)
         return NULL;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { HEAD = 4 * 8 }; /* of a state: fingerprint, position, updates, hash; as `rejfilt track` writes it */
+#include "checkpoint.h"
 
 int enter(session_object *s)
 {
@@ -34,6 +34,29 @@ static int keep_texts(session_object *s, const char *belief, const char *design)
     return 0;
 }
 
+int set_motion(const rf_parameter *parameter, const double n[5], rf_motion *motion, double *drift)
+{
+    const rf_motion walk = {.kind = RF_MOTION_WALK};
+    if (n[0] != 0) {
+        const int status = rf_motion_make(parameter, (rf_motion_kind)n[0], n + 1, n + 3, motion, drift);
+        if (status < 0)
+            refuse_text("drift of %s: %s", parameter->name,
+                        status == -1 ? "its times and its width are positive" : "its levels are two, and within the parameter's range");
+        return status < 0 ? -1 : 0;
+    }
+    *motion = walk;
+    *drift = n[1];
+    return 0;
+}
+
+int take_motion(const rf_parameter *parameter, PyObject *given, rf_motion *motion, double *drift)
+{
+    double n[5];
+    if (!PyArg_ParseTuple(given, "ddddd", &n[0], &n[1], &n[2], &n[3], &n[4]))
+        return -1;
+    return set_motion(parameter, n, motion, drift);
+}
+
 /* Priors, drifts, charts, ranges: tuples by parameter or by setting, with None for the model's own. 0, or -1 and an
  * exception. */
 static int take_wishes(rf_config *c, PyObject *priors, PyObject *drifts, PyObject *charts, PyObject *ranges)
@@ -53,11 +76,8 @@ static int take_wishes(rf_config *c, PyObject *priors, PyObject *drifts, PyObjec
         }
         if (own != Py_None && !PyArg_ParseTuple(own, "pdd", &prior->is_gaussian, &prior->first, &prior->second))
             return -1;
-        if (drift != Py_None) {
-            c->drift[i] = PyFloat_AsDouble(drift);
-            if (PyErr_Occurred())
-                return -1;
-        }
+        if (drift != Py_None && take_motion(p, drift, &c->motion[i], &c->drift[i]) < 0)
+            return -1;
     }
     for (unsigned i = 0; i < c->description.settings; i++) {
         rf_setting *set = &c->description.setting[i];
@@ -77,7 +97,7 @@ static int check_numbers(const rf_config *c)
     return status < 0 ? -1 : 0;
 }
 
-/* _open(model, belief, design, engine, seed, trial, is_float, attempts, accepted, sampler, strict, kappa, recovery,
+/* _open(model, belief, design, engine, seed, trial, is_float, attempts, accepted, sampler, strict, kappa, recovery, shrink,
    on_lost, anchors, batch, learns_drift, priors, drifts, charts, ranges): None or a negative number is the default. */
 static PyObject *session_open(PyObject *self, PyObject *args)
 {
@@ -88,10 +108,10 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     unsigned trial, attempts, accepted;
     int is_float, sampler, strict, on_lost, learns_drift;
     long anchors;
-    double kappa, recovery;
+    double kappa, recovery, shrink;
     char error[ERROR_MAX] = "";
-    if (!PyArg_ParseTuple(args, "O!zzsKIpIIipddilIpO!O!O!O!", model_type, &model, &belief, &design, &engine, &seed,
-                          &trial, &is_float, &attempts, &accepted, &sampler, &strict, &kappa, &recovery, &on_lost,
+    if (!PyArg_ParseTuple(args, "O!zzsKIpIIipdddilIpO!O!O!O!", model_type, &model, &belief, &design, &engine, &seed,
+                          &trial, &is_float, &attempts, &accepted, &sampler, &strict, &kappa, &recovery, &shrink, &on_lost,
                           &anchors, &s->batch, &learns_drift, &PyTuple_Type, &priors, &PyTuple_Type, &drifts, &PyTuple_Type, &charts,
                           &PyTuple_Type, &ranges))
         return NULL;
@@ -114,6 +134,7 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     s->config.accepted_min = accepted;
     s->config.kappa = kappa >= 0 ? kappa : s->config.kappa;
     s->config.recovery = recovery >= 0 ? recovery : s->config.recovery;
+    s->config.shrink = shrink >= 0 ? shrink : s->config.shrink;
     s->config.on_lost = on_lost >= 0 ? (rf_on_lost)on_lost : strict ? RF_ON_LOST_IGNORE : s->config.on_lost;
     s->config.anchor_every = anchors;
     if (take_wishes(&s->config, priors, drifts, charts, ranges) < 0 || check_numbers(&s->config) < 0)
@@ -144,7 +165,6 @@ static PyObject *session_open(PyObject *self, PyObject *args)
 static PyObject *session_ask(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
-    rf_record questions[RF_ASK_MAX];
     unsigned count;
     if (!PyArg_ParseTuple(args, "I", &count))
         return NULL;
@@ -152,6 +172,12 @@ static PyObject *session_ask(PyObject *self, PyObject *args)
         return refuse_text("%u questions at once: 1 to %d can be asked", count, RF_ASK_MAX);
     if (enter(s) < 0)
         return NULL;
+    rf_record *questions = PyMem_Realloc(s->questions, count * sizeof *questions);
+    if (!questions) {
+        leave(s);
+        return PyErr_NoMemory();
+    }
+    s->questions = questions;
     running r;
     begin(&r, s->model, 1);
     const rf_status status = rf_session_ask(s->session, count, questions);
@@ -167,7 +193,6 @@ static PyObject *session_ask(PyObject *self, PyObject *args)
     PyObject *list = PyList_New(0);
     for (unsigned k = 0; k < count && list; k++) {
         double values[RF_DESCRIBED_MAX + 1];
-        memcpy(s->question[k], questions[k].setting, sizeof s->question[k]);
         memcpy(values, questions[k].setting, sizeof questions[k].setting);
         values[s->config.description.settings] = questions[k].is_anchor;
         PyObject *one = tuple_of(values, s->config.description.settings + 1);
@@ -210,7 +235,7 @@ static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
                         d->setting[i].name);
             return -1;
         }
-        record->setting[i] = k < s->asked                             ? s->question[k][i]
+        record->setting[i] = k < s->asked                             ? s->questions[k].setting[i]
                              : d->setting[i].role == RF_SETTING_FIXED ? d->setting[i].low
                                                                       : 0;
     }
@@ -390,7 +415,7 @@ static PyObject *session_restart(PyObject *self, PyObject *ignored)
 
 /* ---- Showing ---- */
 
-unsigned row_width(const rf_description *d) { return 17 + 4 * d->dim + (unsigned)RF_TRIANGLE(d->dim) + d->settings; }
+unsigned row_width(const rf_description *d) { return 17 + 7 * d->dim + (unsigned)RF_TRIANGLE(d->dim) + d->settings; }
 
 void row_write(double *row, const rf_description *d, const rf_step *s)
 {
@@ -403,12 +428,15 @@ void row_write(double *row, const rf_description *d, const rf_step *s)
     for (unsigned i = 0; i < d->dim; i++) {
         *row++ = s->mean[i];
         *row++ = s->sd[i];
+        *row++ = s->median[i];
         *row++ = s->low[i];
         *row++ = s->high[i];
+        *row++ = s->chart_mean[i];
+        *row++ = s->chart_sd[i];
     }
     for (unsigned i = 0; i < d->dim; i++)
         for (unsigned j = 0; j < i; j++)
-            *row++ = s->covariance[RF_TRIANGLE(i) + j];
+            *row++ = s->chart_covariance[RF_TRIANGLE(i) + j];
     for (unsigned i = 0; i < d->settings; i++)
         *row++ = s->setting[i];
     const double rest[] = {s->outcome,
@@ -435,7 +463,7 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
     (void)ignored;
     session_object *s = (session_object *)self;
     const rf_description *d = &s->config.description;
-    double row[17 + 5 * RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double row[17 + 8 * RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX)];
     if (enter(s) < 0)
         return NULL;
     rf_step step = s->last;
@@ -444,7 +472,7 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
     leave(s);
     row_write(row, d, &step);
     PyObject *a = tuple_of(row, row_width(d)), *b = tuple_of(step.chart_mean, d->dim),
-             *c = tuple_of(step.covariance, (unsigned)RF_TRIANGLE(d->dim));
+             *c = tuple_of(step.chart_covariance, (unsigned)RF_TRIANGLE(d->dim));
     PyObject *all = a && b && c ? Py_BuildValue("(OOOs)", a, b, c, form) : NULL;
     Py_XDECREF(a);
     Py_XDECREF(b);
@@ -452,23 +480,15 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
     return all;
 }
 
-/* _quantiles(p): by parameter, in natural units; as rf_session_show has the 95 % interval. */
+/* _quantiles(p): by parameter, in natural units. */
 static PyObject *session_quantiles(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
-    double p, values[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];
-    unsigned order[RF_DESCRIBED_MAX];
+    double p, values[RF_DESCRIBED_MAX];
     if (!PyArg_ParseTuple(args, "d", &p) || enter(s) < 0)
         return NULL;
-    const rf_belief *belief = rf_session_belief(s->session);
-    belief->kind->moments(belief, mean, NULL);
-    rf_problem_order(belief->problem, mean, order);
-    for (unsigned i = 0; i < s->config.description.dim; i++) {
-        const rf64_chart *chart = &belief->problem->charts[i];
-        const double value = belief->kind->quantile(belief, order[i], p), middle = mean[order[i]];
-        values[i] = chart->kind == RF_PERIODIC ? rf64_chart_natural(chart, middle) + (value - middle)
-                                               : rf64_chart_natural(chart, value);
-    }
+    for (unsigned i = 0; i < s->config.description.dim; i++)
+        values[i] = rf_session_quantile(s->session, i, p);
     leave(s);
     return tuple_of(values, s->config.description.dim);
 }
@@ -501,51 +521,19 @@ static PyObject *session_draw(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-/* _slopes(): by parameter, d natural / d chart at the mean. */
-static PyObject *session_slopes(PyObject *self, PyObject *ignored)
-{
-    (void)ignored;
-    session_object *s = (session_object *)self;
-    double slopes[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];
-    if (enter(s) < 0)
-        return NULL;
-    const rf_belief *belief = rf_session_belief(s->session);
-    unsigned order[RF_DESCRIBED_MAX];
-    belief->kind->moments(belief, mean, NULL);
-    rf_problem_order(belief->problem, mean, order);
-    for (unsigned i = 0; i < s->config.description.dim; i++) {
-        const rf64_chart *chart = &belief->problem->charts[i];
-        const double y = mean[order[i]];
-        slopes[i] = chart->kind == RF_POSITIVE ? rf64_exp(y)
-                    : chart->kind == RF_BOUNDED
-                        ? (chart->high - chart->low) * 0.3989422804014327 * rf64_exp(-0.5 * y * y)
-                        : 1;
-    }
-    leave(s);
-    return tuple_of(slopes, s->config.description.dim);
-}
-
 /* ---- Bytes ---- */
 
-static void put(unsigned char *to, uint64_t value)
+/* The run as a state file has it. `source` is what the model's source contains; of none, nothing. */
+static cli_checkpoint *checkpoint_of(const session_object *s, const char *source, Py_ssize_t size)
 {
-    for (int i = 0; i < 8; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t get(const unsigned char *from)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    return value;
-}
-
-/* Of the configuration, and of the bytes of the model's source where there is one. */
-static uint64_t fingerprint(const session_object *s, const char *source, Py_ssize_t size)
-{
-    const uint64_t hash = rf_config_fingerprint(&s->config, s->batch);
-    return rf_hash(hash, source, (size_t)size);
+    cli_checkpoint *c = PyMem_Malloc(sizeof *c);
+    if (c) {
+        cli_checkpoint_begin(c, &s->config, s->batch, rf_hash(0, source, (size_t)size));
+        c->position = s->position;
+        c->updates = s->updates;
+        c->hash = s->hash;
+    }
+    return c;
 }
 
 /* _save(source): what a state file of the command contains. */
@@ -556,17 +544,15 @@ static PyObject *session_save(PyObject *self, PyObject *args)
     Py_ssize_t length;
     if (!PyArg_ParseTuple(args, "y#", &source, &length) || enter(s) < 0)
         return NULL;
-    const size_t size = HEAD + rf_session_save(s->session, NULL);
-    unsigned char *bytes = PyMem_Malloc(size);
-    if (bytes) {
-        const uint64_t head[] = {fingerprint(s, source, length), s->position, s->updates, s->hash};
-        for (int i = 0; i < 4; i++)
-            put(bytes + 8 * i, head[i]);
-        rf_session_save(s->session, bytes + HEAD);
-    }
+    cli_checkpoint *c = checkpoint_of(s, source, length);
+    const size_t size = c ? cli_checkpoint_write(c, s->session, NULL) : 0;
+    unsigned char *bytes = c ? PyMem_Malloc(size) : NULL;
+    if (bytes)
+        cli_checkpoint_write(c, s->session, bytes);
     leave(s);
     PyObject *saved = bytes ? PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)size) : PyErr_NoMemory();
     PyMem_Free(bytes);
+    PyMem_Free(c);
     return saved;
 }
 
@@ -575,22 +561,24 @@ static PyObject *session_load(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
     const char *source, *bytes;
+    char error[1024];
     Py_ssize_t length, size;
     if (!PyArg_ParseTuple(args, "y#y#", &source, &length, &bytes, &size) || enter(s) < 0)
         return NULL;
-    const unsigned char *from = (const unsigned char *)bytes;
-    const int is_ours = size >= HEAD && get(from) == fingerprint(s, source, length) &&
-                        rf_session_load(s->session, from + HEAD, (size_t)size - HEAD) == 0;
+    cli_checkpoint *c = checkpoint_of(s, source, length);
+    const int taken =
+        c ? cli_checkpoint_take(c, s->session, (const unsigned char *)bytes, (size_t)size, error, sizeof error) : -1;
     leave(s);
-    if (!is_ours)
-        return refuse_text(
-            "it is of a run with other options (model, prior, seed, design, ...); open the tracker with those");
-    s->position = get(from + 8);
-    s->updates = get(from + 16);
-    s->hash = get(from + 24);
-    s->asked = 0;
-    rf_session_show(s->session, &s->last);
-    Py_RETURN_NONE;
+    if (taken == 0) {
+        s->position = c->position;
+        s->updates = c->updates;
+        s->hash = c->hash;
+        s->asked = 0;
+        rf_session_show(s->session, &s->last);
+    }
+    PyObject *done = !c ? PyErr_NoMemory() : taken < 0 ? refuse_text("it %s", error) : Py_NewRef(Py_None);
+    PyMem_Free(c);
+    return done;
 }
 
 /* ---- The type ---- */
@@ -618,6 +606,7 @@ static void dealloc(PyObject *self)
     clear(self);
     rf_engine_close(s->engine);
     PyMem_Free(s->texts);
+    PyMem_Free(s->questions);
     free_object(self);
 }
 
@@ -635,7 +624,6 @@ static PyMethodDef methods[] = {
     {"_show", session_show, METH_NOARGS, NULL},
     {"_quantiles", session_quantiles, METH_VARARGS, NULL},
     {"_draw", session_draw, METH_VARARGS, NULL},
-    {"_slopes", session_slopes, METH_NOARGS, NULL},
     {"_save", session_save, METH_VARARGS, NULL},
     {"_load", session_load, METH_VARARGS, NULL},
     {"_replay", session_replay, METH_VARARGS, NULL},

@@ -21,7 +21,9 @@ from ._model import (
     Positive,
     Range,
     Real,
+    Reverting,
     Setting,
+    Telegraph,
     Time,
     block_signature,
     model,
@@ -35,6 +37,6 @@ from ._tracker import Evidence, Health, Interval, Normal, Note, Tracker, Uniform
 
 __all__ = [
     "Bounded", "Candidate", "Comparison", "Evidence", "Fixed", "Fleet", "Guess", "Health", "Interval", "Jump", "LogRange", "Model", "Normal", "Note",
-    "Outage", "Parameter", "Periodic", "Positive", "Posterior", "Range", "Real", "Refused", "Run", "Setting", "Time", "Tracker", "Uniform",
+    "Outage", "Parameter", "Periodic", "Positive", "Posterior", "Range", "Real", "Refused", "Reverting", "Run", "Setting", "Telegraph", "Time", "Tracker", "Uniform",
     "__version__", "block_signature", "compare", "model", "models", "passes", "replay", "simulate", "to_inference_data",
 ]  # fmt: skip

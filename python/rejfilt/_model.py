@@ -21,6 +21,47 @@ CHARTS = ("real", "positive", "bounded", "periodic")
 ROLES = ("fixed", "range", "logrange", "time", "guess")
 
 
+class Reverting(NamedTuple):
+    """A drift that draws back: to `centre`, about which it has the standard deviation `sd` (where the parameter is positive: of its
+    logarithm) after a long time, with a correlation time in records (Ornstein-Uhlenbeck)."""
+
+    centre: float
+    sd: float
+    time: float
+
+
+class Telegraph(NamedTuple):
+    """A drift that switches between two levels at random, where it stays `dwell` records on average; a pair: as long as that on each.
+    It needs the belief "mixture", which is the default, or particles."""
+
+    first: float
+    second: float
+    dwell: float | tuple[float, float]
+
+
+Drift = float | Reverting | Telegraph
+
+
+def motion_of(given: Any) -> tuple[float, ...]:
+    """As the module reads it: 0 and the standard deviation of a step; 1, centre, sd, time; 2, two levels, two times."""
+    if isinstance(given, Reverting):
+        numbers = (1.0, given.centre, given.sd, given.time, given.time)
+    elif isinstance(given, Telegraph):
+        first, second = given.dwell if isinstance(given.dwell, tuple) else (given.dwell, given.dwell)
+        numbers = (2.0, given.first, given.second, first, second)
+    elif 0 <= given < 1e9:
+        numbers = (0.0, given, 0.0, 0.0, 0.0)
+    else:
+        raise Refused("a standard deviation is from 0 on")
+    return tuple(float(n) for n in numbers)
+
+
+def drift_of(numbers: Sequence[float]) -> Drift:
+    """And back."""
+    kind, a, b, first, second = numbers
+    return a if kind == 0 else Reverting(a, b, first) if kind == 1 else Telegraph(a, b, first if first == second else (first, second))
+
+
 class Parameter(NamedTuple):
     """An unknown: the space it lives in, its range, which is also its uniform prior, and how it drifts.
 
@@ -30,11 +71,11 @@ class Parameter(NamedTuple):
     chart: str
     low: float
     high: float
-    drift: float = 0.0
+    drift: Drift = 0.0
     name: str = ""
 
 
-def Real(low: float, high: float, *, drift: float = 0.0) -> Parameter:  # noqa: N802
+def Real(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
     """Any real number; the prior is uniform from low to high.
 
     >>> Real(0, 1).chart
@@ -43,17 +84,17 @@ def Real(low: float, high: float, *, drift: float = 0.0) -> Parameter:  # noqa: 
     return Parameter("real", low, high, drift)
 
 
-def Positive(low: float, high: float, *, drift: float = 0.0) -> Parameter:  # noqa: N802
+def Positive(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
     """A positive number, Gaussian in its logarithm; the prior is uniform from low to high."""
     return Parameter("positive", low, high, drift)
 
 
-def Bounded(low: float, high: float, *, drift: float = 0.0) -> Parameter:  # noqa: N802
+def Bounded(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
     """A number that is never outside low..high."""
     return Parameter("bounded", low, high, drift)
 
 
-def Periodic(low: float, high: float, *, drift: float = 0.0) -> Parameter:  # noqa: N802
+def Periodic(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
     """An angle: low and high are the same."""
     return Parameter("periodic", low, high, drift)
 
@@ -156,7 +197,7 @@ class Model(_rejfilt.Model):
     def _finish(self, origin: tuple[Any, ...], function: Callable[..., Any] | None = None, source: bytes = b"") -> Model:
         name, summary, formula, parameters, settings, outcomes, is_log, _fringe, _interchangeable, moves, _design = self._describe()
         self.name, self.summary, self.formula, self.outcomes, self.is_log, self.moves = name, summary, formula, outcomes, bool(is_log), bool(moves)
-        self.parameters = tuple(Parameter(CHARTS[chart], low, high, drift, of) for of, chart, low, high, drift in parameters)
+        self.parameters = tuple(Parameter(CHARTS[chart], low, high, drift_of(moves), of) for of, chart, low, high, *moves in parameters)
         self.settings = tuple(
             Setting(ROLES[role], low, high, parameters[of][0] if role > 2 else "", bool(integer), cost, called)
             for called, role, of, integer, low, high, cost in settings
@@ -306,6 +347,11 @@ def model(
     if parameters is None:
         raise TypeError("model() needs a name, a source, or parameters")
     declared = {k: p if isinstance(p, Parameter) else Real(*p) for k, p in parameters.items()}
+    for of, p in declared.items():
+        try:
+            motion_of(p.drift)
+        except Refused as error:
+            raise Refused(f"drift of {of}: {error}") from None
     chosen = {k: s if isinstance(s, Setting) else Fixed(s) for k, s in (settings or {}).items()}
     names = list(declared)
     origin = {
@@ -329,7 +375,7 @@ def model(
             called,
             summary,
             "",
-            tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), float(p.drift)) for k, p in declared.items()),
+            tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), *motion_of(p.drift)) for k, p in declared.items()),
             tuple((k, ROLES.index(s.role), index(k, s), s.integer, float(s.low), float(s.high), float(s.cost)) for k, s in chosen.items()),
             outcomes,
             log,

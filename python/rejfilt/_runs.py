@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _rejfilt
-from ._model import Floats, Model, _find, seed_of
+from ._model import Floats, Model, _find, motion_of, seed_of
 from ._rejfilt import Refused
-from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, by_parameter, columns, drift_of, prior_of, settings_rows
+from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, by_parameter, columns, moving, prior_of, settings_rows
 
 SLICE = 0.03  # seconds in the library between two looks at Ctrl-C and at the progress bar
 
@@ -78,7 +78,7 @@ class Run:
         of = [p.name for p in self.model.parameters]
         there = self.columns
         data: dict[str, Any] = {}
-        for what in ("mean", "sd", "low", "high"):
+        for what in ("mean", "sd", "median", "low", "high", "chart_mean", "chart_sd"):
             data[what] = (("update", "parameter"), np.stack([there.pop(f"{p}.{what}") for p in of], axis=1))
         truths = [there.pop(f"truth.{p}") for p in of if f"truth.{p}" in there]
         if len(truths) == len(of):
@@ -224,20 +224,20 @@ def _truth_of(given: Any) -> tuple[bool, float, float]:
 
 
 def _world(model: Model, jump: Any, outage: Any, truth: Any, true_drift: Any, flips: float, contrast: float, true_t2: float) -> Floats:
-    """Six numbers a row, as the module reads them."""
+    """Seven numbers a row, as the module reads them."""
     if not true_t2 > 0:
         raise Refused(f"true_t2: {true_t2:g} is not positive")
     if true_t2 < math.inf and not any(s.role == "time" for s in model.settings):
         raise Refused(f"true_t2: model {model.name} has no time among its settings")
-    drifts = by_parameter(model, "true_drift", true_drift, drift_of)
-    if model.moves and any(drifts):
+    drifts = by_parameter(model, "true_drift", true_drift, motion_of)
+    if model.moves and moving(drifts):
         raise Refused(f"true_drift: model {model.name} moves by its own dynamics")
     rows: list[tuple[float, ...]] = [(4, _share("flips", flips), 1 - _share("contrast", contrast), 1 / true_t2)]
     rows += [_jump_row(model, event) for event in _events("jump", jump, Jump)]
     rows += [_outage_row(model, event) for event in _events("outage", outage, Outage)]
     rows += [(2, i, *first) for i, first in enumerate(by_parameter(model, "truth", truth, _truth_of)) if first is not None]
-    rows += [(3, i, drift) for i, drift in enumerate(drifts) if drift is not None]
-    return np.array([[*row, *[0.0] * (6 - len(row))] for row in rows], dtype=float).ravel()
+    rows += [(3, i, *drift) for i, drift in enumerate(drifts) if drift is not None]
+    return np.array([[*row, *[0.0] * (7 - len(row))] for row in rows], dtype=float).ravel()
 
 
 def simulate(
@@ -262,7 +262,7 @@ def simulate(
     options of `Tracker`. Where the world is not what the tracker believes:
 
     jump, outage: a `Jump`, an `Outage`, or a list of them. truth: where parameters begin, by name or one for all: a number, or what it is
-    drawn from, as priors are given. true_drift: the standard deviation of the truth's steps, in the same way. flips: the share of
+    drawn from, as priors are given. true_drift: how the truth moves, in the same way. flips: the share of
     outcomes that are read as another one. contrast, true_t2: of the fringes; the outcomes that they leave out say nothing.
 
     >>> import rejfilt
@@ -408,7 +408,7 @@ def compare(
             raise Refused(f"{names[0]} and {tracker.model.name} cannot be compared: they speak of different outcomes")
         names.append(str(label) if label is not None else tracker.model.name)
         settings, outcomes, times = table(tracker.model, data, outcome, time)
-        still = not tracker.model.moves and not any(_drifts(tracker))
+        still = not tracker.model.moves and not moving(_drifts(tracker))
         passed.append(by_passes and still)
         if passed[-1]:
             known = ~np.isnan(outcomes)
@@ -429,12 +429,20 @@ def compare(
     return Comparison(candidates, names[best], names[second], factor, sd, CONCLUSIONS[verdict])
 
 
-def _drifts(tracker: Tracker) -> list[float]:
+def _drifts(tracker: Tracker) -> list[tuple[float, ...]]:
     wish = tracker._options["drift"]
     of = {p.name: p.drift for p in tracker.model.parameters}
     if isinstance(wish, Mapping):
-        return list((of | dict(wish)).values())
-    return list(of.values()) if wish is None else [float(wish)]
+        of |= wish
+    return [motion_of(drift) for drift in (of.values() if wish in (None, "learn") or isinstance(wish, Mapping) else [wish])]
+
+
+def _walk_of(given: Any) -> float:
+    """The standard deviation of a step."""
+    kind, sd, *_ = motion_of(given)
+    if kind:
+        raise Refused("a fleet's parameters walk")
+    return sd
 
 
 class Fleet(_rejfilt.Fleet):
@@ -467,7 +475,7 @@ class Fleet(_rejfilt.Fleet):
         prior: Any = None,
         drift: float | Mapping[str, float] | None = None,
         design: str = "pgh",
-        engine: str = "simd",
+        engine: str = "threads",
         sampler: str | None = None,
         attempts: int = 0,
         accepted: int = 0,
@@ -480,7 +488,7 @@ class Fleet(_rejfilt.Fleet):
         self.design = design
         self._arguments = (
             made, count, engine, seed_of(seed), attempts, accepted, _one_of("sampler", sampler, SAMPLERS), float(kappa), float(recovery),
-            by_parameter(made, "prior", prior, prior_of), by_parameter(made, "drift", drift, drift_of),
+            by_parameter(made, "prior", prior, prior_of), by_parameter(made, "drift", drift, _walk_of),
         )  # fmt: skip
         self._open(*self._arguments)
 

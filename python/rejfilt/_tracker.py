@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _rejfilt
-from ._model import CHARTS, Floats, Model, Parameter, _find, seed_of
+from ._model import CHARTS, Drift, Floats, Model, Parameter, _find, motion_of, seed_of
 from ._rejfilt import Refused
 
 
@@ -31,11 +31,12 @@ class Note(enum.IntFlag):
     BAD = 16  #: some likelihoods were NaN, negative or infinite and counted as zero
     CLAMPED = 32  #: the new covariance was singular or beyond the limits, and was held at them
     COARSE = 64  #: a standard deviation was below the spacing of numbers near the mean, and was held there
+    CAPPED = 128  #: a question was held at the end of a setting's range: a wider one would tell more
 
     @property
     def text(self) -> str:
         """In words."""
-        return "; ".join(_rejfilt.status_text(bit) for bit in (1, 2, 4, 8, 16, 32, 64) if self & bit) or "fine"
+        return "; ".join(_rejfilt.status_text(bit) for bit in (1, 2, 4, 8, 16, 32, 64, 128) if self & bit) or "fine"
 
 
 _rejfilt._set_notes(Note)
@@ -91,8 +92,8 @@ def columns(model: Model) -> list[str]:
     return (
         ["step", "time"]
         + [f"truth.{p}" for p in of]
-        + [f"{p}.{what}" for p in of for what in ("mean", "sd", "low", "high")]
-        + [f"covariance.{a}.{b}" for i, a in enumerate(of) for b in of[:i]]
+        + [f"{p}.{what}" for p in of for what in ("mean", "sd", "median", "low", "high", "chart_mean", "chart_sd")]
+        + [f"chart_covariance.{a}.{b}" for i, a in enumerate(of) for b in of[:i]]
         + [s.name for s in model.settings]
         + ["outcome", "records", "attempts", "accepted", "acceptance", "kappa", "delta", "log_evidence", "log_evidence_sd", "loss"]
         + ["widened", "restarts", "notes", "health", "tested"]
@@ -112,6 +113,11 @@ def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, .
     return tuple(wishes)
 
 
+def moving(drifts: Iterable[Any]) -> bool:
+    """Is any of them a drift?"""
+    return any(drift is not None and any(drift) for drift in drifts)
+
+
 def prior_of(given: Any) -> tuple[bool, float, float]:
     """(is it a Gaussian, mean or low, sd or high)"""
     if isinstance(given, Normal):
@@ -122,13 +128,6 @@ def prior_of(given: Any) -> tuple[bool, float, float]:
     if not high > low:
         raise Refused(f"{low:g} to {high:g} is an empty range")
     return False, float(low), float(high)
-
-
-def drift_of(given: Any) -> float:
-    """The standard deviation of a step."""
-    if not 0 <= given < 1e9:
-        raise Refused("a standard deviation is from 0 on")
-    return float(given)
 
 
 def _one_of(what: str, given: str | None, names: tuple[str, ...]) -> int:
@@ -153,7 +152,7 @@ class Tracker(_rejfilt.Session):
     (True, <Health.TRACKING: 'tracking'>)
 
     model: a name, a C source, or a `Model`. prior, drift: by name of a parameter, or one for all: `(low, high)` or `Normal(mean, sd)`,
-    and the standard deviation of a step per unit of time, which is learnt with drift="learn". chart: `Real(...)`, `Positive(...)`,
+    and the standard deviation of a step per unit of time, which is learnt with drift="learn"; or `Reverting(...)`, `Telegraph(...)`. chart: `Real(...)`, `Positive(...)`,
     `Bounded(...)`, `Periodic(...)` by name. range, cost: of settings by name. belief: "mixture", "gaussian", "particles:2000", "grid",
     "auto"; without, a mixture, or one Gaussian where there is a wish that only that can fulfil (attempts, sampler, ...). design: "auto", "risk", "pgh",
     "quadrature", ... or None when settings come with the records. engine: "simd", "serial", "threads:2", ...: the bits are the same.
@@ -189,7 +188,7 @@ class Tracker(_rejfilt.Session):
         model: str | os.PathLike[str] | Model,
         *,
         prior: Any = None,
-        drift: float | str | Mapping[str, float] | None = None,
+        drift: Drift | str | Mapping[str, Drift] | None = None,
         chart: Mapping[str, Parameter] | None = None,
         range: Mapping[str, tuple[float, float]] | None = None,  # noqa: A002
         cost: Mapping[str, float] | None = None,
@@ -201,6 +200,7 @@ class Tracker(_rejfilt.Session):
         accepted: int = 0,
         kappa: float | str = -1.0,
         recovery: float = -1.0,
+        shrink: float = -1.0,
         strict: bool = False,
         on_lost: str | None = None,
         anchors: int = -1,
@@ -212,7 +212,7 @@ class Tracker(_rejfilt.Session):
         self.model = made = _find(model)
         self._options = {
             "prior": prior, "drift": drift, "chart": chart, "range": range, "cost": cost, "belief": belief, "design": design, "engine": engine,
-            "sampler": sampler, "attempts": attempts, "accepted": accepted, "kappa": kappa, "recovery": recovery, "strict": strict,
+            "sampler": sampler, "attempts": attempts, "accepted": accepted, "kappa": kappa, "recovery": recovery, "shrink": shrink, "strict": strict,
             "on_lost": on_lost, "anchors": anchors, "batch": batch, "precision": precision, "seed": seed_of(seed), "trial": trial,
         }  # fmt: skip
         self._columns = {name: i for i, name in enumerate(columns(made))}
@@ -227,12 +227,12 @@ class Tracker(_rejfilt.Session):
         if strict and design == "auto":
             design = "pgh"  # what the paper's algorithm comes with
         learns = drift == "learn"
-        drifts = by_parameter(made, "drift", None if learns else drift, drift_of)
-        if made.moves and any(drifts):
+        drifts = by_parameter(made, "drift", None if learns else drift, motion_of)
+        if made.moves and moving(drifts):
             raise Refused(f"drift: model {made.name} moves by its own dynamics")
         self._open(
             made, belief, design, engine, self._options["seed"], trial, precision == "float", attempts, accepted,
-            _one_of("sampler", sampler, SAMPLERS), strict, 0.0 if isinstance(kappa, str) else float(kappa), float(recovery),
+            _one_of("sampler", sampler, SAMPLERS), strict, 0.0 if isinstance(kappa, str) else float(kappa), float(recovery), float(shrink),
             _one_of("on_lost", on_lost, ON_LOST), anchors, batch, learns, by_parameter(made, "prior", prior, prior_of), drifts,
             by_parameter(made, "chart", chart, lambda p: (CHARTS.index(p.chart), float(p.low), float(p.high))),
             self._ranges(range or {}, cost or {}),
@@ -259,7 +259,7 @@ class Tracker(_rejfilt.Session):
     # ---- Asking and telling ----
 
     def ask(self, n: int | None = None) -> Any:
-        """The next experiment: its settings, as a named tuple. Or the next n, 1 to 32, as a record array.
+        """The next experiment: its settings, as a named tuple. Or the next n, 1 to 1024, as a record array.
 
         >>> import rejfilt
         >>> rejfilt.Tracker("coin", seed=1).ask()
@@ -307,29 +307,42 @@ class Tracker(_rejfilt.Session):
     def _by_name(self, values: Iterable[Any]) -> Any:
         return self.model.Parameters(*values)
 
+    def _of_each(self, what: str) -> Any:
+        row = self._show()[0]
+        return self._by_name(row[self._columns[f"{p.name}.{what}"]] for p in self.model.parameters)
+
     @property
     def mean(self) -> Any:
-        """The estimates, natural units: what the chart's mean is there."""
-        row = self._show()[0]
-        return self._by_name(row[self._columns[f"{p.name}.mean"]] for p in self.model.parameters)
+        """Posterior means, natural units; of a periodic parameter the circular mean."""
+        return self._of_each("mean")
 
     @property
     def sd(self) -> Any:
-        """Standard deviations, natural units: those in the chart times its slope at the mean."""
-        row = self._show()[0]
-        return self._by_name(row[self._columns[f"{p.name}.sd"]] * slope for p, slope in zip(self.model.parameters, self._slopes()))
+        """Posterior standard deviations, natural units; of a periodic parameter sqrt(-2 ln R), R being the length of the mean of points on
+        the circle, and at most 3/4 of the period."""
+        return self._of_each("sd")
+
+    @property
+    def median(self) -> Any:
+        """Posterior medians, natural units."""
+        return self._of_each("median")
 
     @property
     def cov(self) -> Floats:
-        """The covariance matrix, natural units, as `sd` has them."""
-        slopes: Floats = np.array(self._slopes())
-        natural: Floats = slopes[:, None] * self.chart_cov * slopes
+        """The covariance matrix, natural units: standard deviations are those of `sd`, correlations those in the charts."""
+        scale: Floats = np.array(self.sd) / self.chart_sd
+        natural: Floats = scale[:, None] * self.chart_cov * scale
         return natural
 
     @property
     def chart_mean(self) -> Floats:
         """Means in the charts, where the belief lives."""
         return np.array(self._show()[1])
+
+    @property
+    def chart_sd(self) -> Floats:
+        """Standard deviations in the charts."""
+        return np.array(self._of_each("chart_sd"))
 
     @property
     def chart_cov(self) -> Floats:

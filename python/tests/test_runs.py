@@ -13,7 +13,7 @@ import numpy as np
 from support import as_csv, command_json, in_numpy, needs_command, records
 
 import rejfilt
-from rejfilt import Fleet, Health, Jump, Outage, Refused, Tracker
+from rejfilt import Fleet, Health, Jump, Outage, Refused, Reverting, Telegraph, Tracker
 
 
 class Replays(unittest.TestCase):
@@ -124,6 +124,26 @@ class Worlds(unittest.TestCase):
         walks = rejfilt.simulate("precession", steps=400, seed=2, true_drift=0.1)
         self.assertAlmostEqual(np.diff(walks["truth.x"]).std() / 0.1, 1, delta=0.2)  # 5 standard errors
 
+    def test_drifts(self):
+        """Of a model's own description, and there and back through it."""
+        for drift in (0.25, Reverting(2.0, 0.5, 50.0), Telegraph(1.0, 3.0, 40.0), Telegraph(1.0, 3.0, (40.0, 20.0))):
+
+            @rejfilt.model(parameters={"T": rejfilt.Positive(0.5, 9.0, drift=drift)}, settings={"t": rejfilt.LogRange(0.1, 10.0)}, outcomes=2)
+            def lifetime(x, setting, outcome):
+                p = np.exp(-setting.t / x[0])
+                return p if outcome else 1 - p
+
+            (own,) = lifetime.parameters
+            self.assertEqual(type(own.drift), type(drift))
+            self.assertTrue(np.allclose(np.hstack(own.drift if isinstance(drift, tuple) else [own.drift]), np.hstack(drift if isinstance(drift, tuple) else [drift])))
+            truth = rejfilt.simulate(lifetime, steps=600, seed=3)["truth.T"]
+            if isinstance(drift, Telegraph):
+                self.assertTrue(np.allclose(np.unique(truth.round(6)), [1, 3]))
+            elif isinstance(drift, Reverting):
+                self.assertTrue(0.2 < np.log(truth).std() < 0.8 and abs(np.log(truth / 2).mean()) < 0.6)
+        with self.assertRaisesRegex(Refused, "a fleet's parameters walk"):
+            Fleet("precession", 3, drift=Reverting(0.8, 0.3, 9))
+
     def test_refused(self):
         for bad, says in (
             ({"jump": 3}, "no Jump"), ({"jump": (1.0, 0)}, "one of at and every"), ({"jump": Jump(1.0, at=3, every=4)}, "one of at and every"),
@@ -132,6 +152,8 @@ class Worlds(unittest.TestCase):
             ({"outage": (0, 3, 5, 1.5)}, "1.5 is not from 0 to 1"), ({"outage": ("coin", 3, 5, 0.5)}, "flips are of"), ({"outage": (0, 3)}, "no Outage"),
             ({"flips": -0.1}, "flips"), ({"contrast": 1.1}, "contrast"), ({"true_t2": 0.0}, "true_t2"), ({"truth": {"y": 1.0}}, "truth: no parameter"),
             ({"truth": (2, 1)}, "truth: 2 to 1 is an empty range"), ({"true_drift": -1}, "true_drift"), ({"drift": -1}, "drift: a standard deviation"),
+            ({"drift": Reverting(0.8, 0.3, 0)}, "drift of x: its times and its width are positive"), ({"drift": Telegraph(0.4, 0.4, 9)}, "drift of x: its levels are two"),
+            ({"true_drift": Telegraph(0.4, 1, (9, -1))}, "drift of x: its times"), ({"drift": Telegraph(0.4, 1.0, 9), "belief": "gaussian"}, "cannot follow parameters that move like this"),
         ):  # fmt: skip
             with self.subTest(bad), self.assertRaisesRegex(Refused, says):
                 rejfilt.simulate("precession", steps=10, seed=1, **bad)

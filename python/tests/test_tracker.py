@@ -12,7 +12,7 @@ import numpy as np
 from support import COMMAND, LONG, ROOT, as_csv, command, command_rows, environment, in_numpy, needs_command, records, same_rows
 
 import rejfilt
-from rejfilt import Jump, Normal, Outage, Refused, Tracker
+from rejfilt import Jump, Normal, Outage, Refused, Reverting, Telegraph, Tracker
 
 BELIEFS = ("gaussian", "mixture", "particles:200", "grid", "auto")
 
@@ -76,6 +76,10 @@ class CommandsBits(unittest.TestCase):
             ("linear", {"outage": (2.5, 20, 10), "jump": (1.0, 40)}, ["--outage=2.5@20+10", "--jump=1@40"]),
             ("rabi", {"belief": "mixture", "design": "risk", "batch": 4}, ["--belief=mixture", "--design=risk", "--batch=4"]),
             ("precession", {"strict": True}, ["--strict"]),
+            ("precession", {"drift": Reverting(0.8, 0.3, 100)}, ["--drift=.8+-.3~100"]),
+            ("ramsey", {"drift": {"g": Telegraph(0.02, 0.1, (20, 10))}}, ["--drift=g=.02:.1~20:10"]),
+            ("precession", {"true_drift": Telegraph(0.4, 1.0, 30)}, ["--true-drift=.4:1~30"]),
+            ("ramsey", {"true_drift": {"w": Reverting(0.5, 0.1, 20)}}, ["--true-drift=w=.5+-.1~20"]),
         ):
             with self.subTest(model=model, options=options):
                 run = rejfilt.simulate(model, steps=60, seed=5, **options)
@@ -364,9 +368,13 @@ class Shown(unittest.TestCase):
         for i, name in enumerate(("w", "g")):
             low, high = getattr(tracker.interval(0.9), name)
             self.assertAlmostEqual(np.mean((draws[:, i] > low) & (draws[:, i] < high)), 0.9, delta=0.015)  # 7 standard errors
-            chart, slope = (draws[:, i], 1) if name == "w" else (np.log(draws[:, i]), tracker.mean.g)  # real, and positive
-            self.assertAlmostEqual(np.sqrt(tracker.chart_cov[i, i]) / chart.std(), 1, delta=0.05)
-            self.assertAlmostEqual(getattr(tracker.sd, name), slope * np.sqrt(tracker.chart_cov[i, i]))
+            chart = draws[:, i] if name == "w" else np.log(draws[:, i])  # real, and positive
+            self.assertAlmostEqual(tracker.chart_sd[i] / chart.std(), 1, delta=0.05)
+            self.assertAlmostEqual(tracker.chart_sd[i], np.sqrt(tracker.chart_cov[i, i]))
+            self.assertAlmostEqual(getattr(tracker.sd, name) / draws[:, i].std(), 1, delta=0.05)
+            self.assertAlmostEqual((getattr(tracker.mean, name) - draws[:, i].mean()) / draws[:, i].std(), 0, delta=0.05)
+            self.assertAlmostEqual(np.mean(draws[:, i] < getattr(tracker.median, name)), 0.5, delta=0.025)
+        self.assertGreater(tracker.mean.g, 1.002 * np.exp(tracker.chart_mean[1]))  # which is near the median
         self.assertAlmostEqual(tracker.cov[0, 0], tracker.sd.w**2)
         self.assertTrue(np.allclose(tracker.cov, tracker.cov.T))
         self.assertEqual(tracker.interval().w, (tracker.report()["w.low"], tracker.report()["w.high"]))

@@ -84,6 +84,80 @@ unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode mo
     return count;
 }
 
+/* ---- As Gaussians ---- */
+
+void rf_gaussians_join(const rf_problem *problem, const rf_gaussian parts[], uint32_t count, double mean[],
+                       double covariance[])
+{
+    const unsigned dim = problem->description.dim;
+    const rf_gaussian *heaviest = parts;
+    double total = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        heaviest = parts[k].weight > heaviest->weight ? &parts[k] : heaviest;
+        total += parts[k].weight;
+    }
+    memcpy(mean, heaviest->mean, dim * sizeof *mean);
+    memset(covariance, 0, RF_TRIANGLE(dim) * sizeof *covariance);
+    for (unsigned pass = 0; pass < 2; pass++) /* the mean, then what lies about it */
+        for (uint32_t k = 0; k < count; k++) {
+            const double share = parts[k].weight / total;
+            double away[RF_DESCRIBED_MAX];
+            for (unsigned i = 0; i < dim; i++) {
+                const rf64_chart *chart = &problem->charts[i];
+                const double period = chart->kind == RF_PERIODIC ? chart->high - chart->low : 0;
+                away[i] = parts[k].mean[i] - (pass ? mean[i] : heaviest->mean[i]);
+                away[i] -= period > 0 ? period * rf64_floor(away[i] / period + 0.5) : 0;
+                mean[i] += pass ? 0 : share * away[i];
+                for (unsigned j = 0; j <= i && pass; j++)
+                    covariance[RF_TRIANGLE(i) + j] += share * (parts[k].covariance[RF_TRIANGLE(i) + j] + away[i] * away[j]);
+            }
+        }
+}
+
+rf_status rf_belief_place(rf_belief *belief, const double mean[], const double sd[])
+{
+    rf_gaussian one = {.weight = 1};
+    for (unsigned i = 0; i < belief->problem->description.dim; i++) {
+        one.mean[i] = mean[i];
+        one.covariance[RF_TRIANGLE(i) + i] = sd[i] * sd[i];
+    }
+    return belief->kind->place(belief, &one, 1);
+}
+
+uint32_t rf_belief_gaussians(const rf_belief *belief, rf_gaussian parts[])
+{
+    if (belief->kind->gaussians)
+        return belief->kind->gaussians(belief, parts);
+    parts->weight = 1;
+    belief->kind->moments(belief, parts->mean, parts->covariance);
+    return 1;
+}
+
+/* Has it a mean, and a covariance with a factor? */
+static int is_gaussian(const rf_gaussian *g, unsigned dim)
+{
+    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_DESCRIBED_MAX)];
+    double square[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
+    rf64_filter *filter;
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j < dim; j++)
+            square[i * dim + j] = g->covariance[i > j ? RF_TRIANGLE(i) + j : RF_TRIANGLE(j) + i];
+    return g->weight >= 0 && rf64_is_finite(g->weight) &&
+           rf64_filter_init(&filter, memory, sizeof memory, dim, 0) >= 0 &&
+           rf64_prior_covariance(filter, g->mean, square) >= 0;
+}
+
+rf_status rf_belief_become(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
+{
+    double total = 0;
+    int is_fine = count >= 1 && count <= RF_GAUSSIANS_TOGETHER;
+    for (uint32_t k = 0; is_fine && k < count; k++) {
+        is_fine = is_gaussian(&parts[k], belief->problem->description.dim);
+        total += parts[k].weight;
+    }
+    return is_fine && total > 0 ? belief->kind->place(belief, parts, count) : RF_REFUSED_VALUE;
+}
+
 rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error,
                          size_t size)
 {

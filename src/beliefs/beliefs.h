@@ -3,6 +3,7 @@
 #define REJFILT_BELIEFS_H
 
 #include "engine.h"
+#include "marginal.h"
 #include "rejfilt/belief.h"
 
 #define RF_BELIEF(identifier, name) extern const rf_belief_kind rf_belief_##identifier;
@@ -24,6 +25,16 @@ void rf_belief_lose(rf_belief *belief, const double before[], double nats);
 /* Noise has been added to a belief with those variances: so much less of what it has lost is left. Returns the share.
  */
 double rf_belief_forget(rf_belief *belief, const double before[]);
+
+/* The mean and the standard deviation of a parameter, which are those in the chart, become those in natural units; of a
+   periodic one the mean stays on the side of the cut where it was. */
+void rf_belief_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd);
+
+/* Becomes one Gaussian of independent parameters. */
+rf_status rf_belief_place(rf_belief *belief, const double mean[], const double sd[]);
+/* The mean and the covariance (lower triangle by rows) of Gaussians together. On a circle, about the heaviest. */
+void rf_gaussians_join(const rf_problem *problem, const rf_gaussian parts[], uint32_t count, double mean[],
+                       double covariance[]);
 
 /* An update by other means than attempts, as a report has it: `points` evaluated, `effective` of them left, ln P(E),
    and notes. A probability of zero is taken for half a point of so many. Returns the status. */

@@ -450,7 +450,7 @@ static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const
     } else {
         RF(move_mean)(tally, dim, task, is_white ? task->mean + dim : 0, mean, rest, z);
         status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, factor, c);
-        if (is_white) /* then the sum it needs is of all attempts: there are at most RF_LATTICE_SIZE */
+        if (is_white && !task->no_loss) /* then the sum it needs is of all attempts: there are at most RF_LATTICE_SIZE */
             *loss = RF(loss_of)(tally, dim, attempts, mean + dim, factor, z, c);
         for (size_t i = 0; i < RF_TRIANGLE(dim) && is_white; i++)
             mean[dim + i] = factor[i];
@@ -527,7 +527,8 @@ RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, c
                      .count = count,
                      .update = tally->update,
                      .sampler = options->sampler,
-                     .kappa = options->kappa};
+                     .kappa = options->kappa,
+                     .no_loss = !report};
     const int is_wrapped = RF(is_wrapped)(filter, model);
     RF(rests_take)(filter, &task.rest);
     const int is_white = RF_SAMPLER(options->sampler) == RF_WEIGHT && RF_DIM(model->dim) <= WHITE_DIM && !is_wrapped;

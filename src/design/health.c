@@ -56,7 +56,8 @@ int RF(health_wants_anchor)(RF(watched) *t)
     h->again = 0;
     expect_anchor(t, h->score > SCORE_NOTED ? 1 : h->boost > 0 ? 2 : 0);
     h->boost -= h->boost > 0;
-    return 1;
+    h->anchors = h->anchors % INT32_MAX + 1;
+    return (int)h->anchors;
 }
 
 /* ---- Tests ---- */

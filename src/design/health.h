@@ -8,6 +8,7 @@ typedef struct RF(watch) {
     uint32_t next_anchor;       /* experiments until one is due */
     uint32_t again;             /* the next experiment is one */
     uint32_t boost;             /* anchors that come sooner, after a restart */
+    uint32_t anchors;           /* so far */
     uint32_t widened, restarts; /* since the start */
     rf_real score;              /* ln of how much better chance explains the latest tests than the belief does; from 0 */
     rf_real surprise, variance; /* running sum of surprise less what was expected of it, and its variance */
@@ -43,7 +44,7 @@ typedef struct RF(watched) {
 /* A watch that has seen nothing: at this mean, with an anchor after so many experiments. */
 void RF(health_begin)(RF(watch) *watch, const rf_real mean[], unsigned dim, uint32_t anchor_every);
 
-/* Should the next experiment be an anchor? Counts down to it. */
+/* Should the next experiment be an anchor? Counts down to it. 0, or its number from 1 on. */
 int RF(health_wants_anchor)(RF(watched) *t);
 
 /* What is to be done with the records. */

@@ -247,9 +247,11 @@ static int finish(load *l, const job *j, hash *h, char text[TEXT_MAX])
     size_t used = 0;
     ssize_t got;
     int status = -1;
+    l->line_length = 0;
     while ((got = read(j->output, part, sizeof part)) > 0 || (got < 0 && errno == EINTR)) {
         size_t count = got > 0 ? (size_t)got : 0, kept = count < TEXT_MAX - 1 - used ? count : TEXT_MAX - 1 - used;
         hash_add(h, part, count);
+        rf_load_see(l, part, count);
         memcpy(text + used, part, kept);
         used += kept;
     }
@@ -341,6 +343,8 @@ static int make_key(load *l, hash *key)
     static const char *const task[] = {"-E", "-dD", "-x", "c", "-", NULL};
     l->is_gcc = 0; /* not known yet */
     words first = command(l, 32, task), second = command(l, 64, task);
+    l->seen[0] = '\0';
+    l->is_unseen = 0;
     *key = (hash){{0xcbf29ce484222325u, 0x243f6a8885a308d3u}};
     for (unsigned i = 0; i < first.count; i++)
         hash_add(key, first.word[i], strlen(first.word[i]) + 1);
@@ -439,10 +443,31 @@ static void name_object(load *l, const hash *key)
 /* Leaves an object that was tried, or a model that is loaded, under the key. */
 static int prepare(load *l, hash *key)
 {
+    struct timespec begun;
+    char name[33];
+    timespec_get(&begun, TIME_UTC);
     if (make_key(l, key) < 0)
         return -1;
     name_object(l, key);
-    return find_loaded(key) || (is_cached(l) && rf_load_try(l) == 0) ? 0 : make_object(l, key);
+    const int status = find_loaded(key) || (is_cached(l) && rf_load_try(l) == 0) ? 0 : make_object(l, key);
+    if (status == 0 && is_cached(l)) {
+        snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64, key->half[0], key->half[1]);
+        rf_load_write_receipt(l, name, &begun);
+    }
+    return status;
+}
+
+/* Was an object made and tried from all that is there now? Then nothing needs to be prepared. */
+static int is_known(load *l, hash *key)
+{
+    static const char *const none[] = {NULL};
+    const words w = command(l, 64, none);
+    char name[33];
+    rf_load_name_receipt(l, &w);
+    if (rf_load_read_receipt(l, name) < 0 || sscanf(name, "%16" SCNx64 "%16" SCNx64, &key->half[0], &key->half[1]) != 2)
+        return 0;
+    name_object(l, key);
+    return is_cached(l);
 }
 
 /* Prepares the model in a process that is ours alone: its children are waited for by nobody else, and its signals are
@@ -512,7 +537,7 @@ static const rf_model *load_model(load *l)
     if (find_source(l) < 0 || write_program(l) < 0 || find_include(l) < 0 || find_cache(l) < 0 ||
         split(l, "CC", "cc", l->compiler_text, &l->compiler) < 0 ||
         split(l, "REJFILT_MODEL_FLAGS", "", l->extra_text, &l->extra) < 0 || set_environment(l) < 0 ||
-        have_prepared(l, &key) < 0)
+        (!is_known(l, &key) && have_prepared(l, &key) < 0))
         return NULL;
     const rf_model *known = find_loaded(&key);
     if (known)

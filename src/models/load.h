@@ -8,10 +8,11 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <time.h>
 
 #include "rejfilt/host.h"
 
-enum { WORDS_MAX = 192, TEXT_MAX = 32768 };
+enum { WORDS_MAX = 192, TEXT_MAX = 32768, SEEN_MAX = 65536 };
 
 typedef struct words { /* of a command */
     const char *word[WORDS_MAX + 1];
@@ -29,6 +30,11 @@ typedef struct load {
     int is_gcc; /* known once there is a key */
     char compiler_text[PATH_MAX], extra_text[PATH_MAX];
     char output[2][TEXT_MAX]; /* of compilers */
+    char receipt[96];         /* where it is written down what the object was made from */
+    char seen[SEEN_MAX];      /* files that the source was preprocessed from, each with a line end */
+    int is_unseen;            /* there were others */
+    char line[PATH_MAX + 64]; /* of the compiler's output, so far */
+    size_t line_length;
     int is_broken;            /* a compiler ended as compilers do not */
     char **environment;
     sigset_t signals; /* as they were */
@@ -44,5 +50,16 @@ int rf_load_open(load *l, rf_model *m);
 
 /* 0 when the object loads, describes a model, and gives a likelihood; else -1 with what it does instead. */
 int rf_load_try(load *l);
+
+/* ---- Receipts: what a compiled model was made from ---- */
+
+/* More of a preprocessed source: the files it came from are noted in l->seen. */
+void rf_load_see(load *l, const char *bytes, size_t count);
+/* Where the receipt of this source, this command, this environment and this processor is. */
+void rf_load_name_receipt(load *l, const words *command);
+/* 0 with the object's key, when it is there and all the files are as they were. Else -1. */
+int rf_load_read_receipt(load *l, char key[33]);
+/* Leaves one, unless a file has changed since that time, or just before. */
+void rf_load_write_receipt(const load *l, const char key[33], const struct timespec *since);
 
 #endif

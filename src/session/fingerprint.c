@@ -31,6 +31,7 @@ uint64_t rf_config_fingerprint(const rf_config *config, uint32_t batch)
                               config->strict != 0,
                               config->kappa,
                               config->recovery,
+                              config->shrink,
                               config->on_lost,
                               (double)config->anchor_every,
                               config->is_float != 0,

@@ -5,7 +5,7 @@
 
 #define BY_TREND 0.02    /* that a move with the trend adds to ln of the variance's factor, and one against it takes away */
 #define BY_FAILURE 0.3   /* that an anchor adds which was passed after one that had failed, */
-#define BY_PASS (-0.013) /* and one that was passed after another passed one */
+#define BY_PASS (-0.0145) /* and one that was passed after another passed one */
 #define TREND 0.65       /* weight of the past in the trend, */
 #define MEMORY 0.999     /* and in the factor, per update */
 #define MOST 6.0         /* of ln of the factor */

@@ -2,9 +2,33 @@
    two levels. */
 #include "session_state.h"
 
+#include "beliefs.h"
+
 #include <math.h>
 
 #define LEVEL_SD 0.05 /* of a level, in the chart, where a run begins: it is learnt better */
+
+int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const double levels[2], const double times[2], rf_motion *motion,
+                   double *drift)
+{
+    const rf64_chart chart = {parameter->chart, parameter->low, parameter->high};
+    const int is_reverting = kind == RF_MOTION_REVERTING;
+    rf_motion made = {.kind = kind};
+    if (!(times[0] > 0) || !(is_reverting ? levels[1] > 0 : times[1] > 0))
+        return -1;
+    for (unsigned k = 0; k < 2; k++) {
+        made.level[k] = rf64_chart_coordinate(&chart, levels[is_reverting ? 0 : k]);
+        made.dwell[k] = times[is_reverting ? 0 : k];
+    }
+    if (!rf64_is_finite(made.level[0]) || !rf64_is_finite(made.level[1]) || (!is_reverting && made.level[0] == made.level[1]))
+        return -2;
+    made.centre = made.level[0];
+    made.sd = is_reverting ? levels[1] : 0;
+    made.time = times[0];
+    *motion = made;
+    *drift = made.sd * sqrt(-expm1(-2 / made.time)); /* of a step */
+    return 0;
+}
 
 void rf_motion_revert(const rf_motion *motion, double elapsed, double *f, double *q, double *shift)
 {
@@ -47,7 +71,7 @@ rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
         mean[i] = is_telegraph ? motion->level[0] : mean[i];
         sd[i] = is_telegraph ? LEVEL_SD : rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
     }
-    const rf_status status = any ? belief->kind->place(belief, mean, sd) : RF_OK;
+    const rf_status status = any ? rf_belief_place(belief, mean, sd) : RF_OK;
     return status < 0 ? status : switch_levels(s, belief, HUGE_VAL);
 }
 

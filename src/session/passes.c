@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "marginal.h"
 #include "proposal.h"
 #include "session_state.h"
 
@@ -445,26 +446,22 @@ double rf_passes_quantile(const rf_passes *passes, unsigned parameter, double p)
 static void show(const rf_passes *s, unsigned i, rf_passes_result *r)
 {
     const rf64_chart *chart = &s->problem.charts[i];
-    const double low = rf_passes_quantile(s, i, 0.025), high = rf_passes_quantile(s, i, 0.975);
-    const unsigned dim = s->model.dim;
-    double sum = 0, square = 0, from = rf64_chart_natural(chart, r->chart_mean[i]);
-    r->chart_sd[i] = rf64_sqrt(rf64_max(r->covariance[RF_TRIANGLE(i) + i], 0));
-    if (chart->kind == RF_PERIODIC) {
-        r->mean[i] = from;
-        r->sd[i] = r->chart_sd[i];
-        r->low[i] = from + (low - r->chart_mean[i]);
-        r->high[i] = from + (high - r->chart_mean[i]);
-        return;
+    double *room = s->before; /* of no use any more */
+    const rf_marginal parts = {s->live, s->weight, room, NULL, 0, 0};
+    const int is_periodic = chart->kind == RF_PERIODIC;
+    double *const to[] = {&r->low[i], &r->median[i], &r->high[i]};
+    static const double levels[] = {0.025, 0.5, 0.975};
+    for (uint32_t k = 0; k < s->live; k++)
+        room[k] = s->y[(size_t)k * s->model.dim + i];
+    r->chart_sd[i] = rf64_sqrt(rf64_max(r->chart_covariance[RF_TRIANGLE(i) + i], 0));
+    r->mean[i] = r->chart_mean[i];
+    rf_marginal_natural(chart, &parts, &r->mean[i], &r->sd[i]);
+    const double home = is_periodic ? rf64_chart_natural(chart, r->mean[i]) : 0, turns = home - r->mean[i];
+    r->mean[i] = is_periodic ? home : r->mean[i];
+    for (unsigned k = 0; k < 3; k++) {
+        const double y = rf_passes_quantile(s, i, levels[k]);
+        *to[k] = is_periodic ? y + turns : rf64_chart_natural(chart, y);
     }
-    for (uint32_t k = 0; k < s->live; k++) {
-        const double off = s->x[(size_t)k * dim + i] - from;
-        sum += s->weight[k] * off;
-        square += s->weight[k] * off * off;
-    }
-    r->mean[i] = from + sum;
-    r->sd[i] = rf64_sqrt(rf64_max(square - sum * sum, 0));
-    r->low[i] = rf64_chart_natural(chart, low);
-    r->high[i] = rf64_chart_natural(chart, high);
 }
 
 /* The standard error of ln P: sets of points are independent. */
@@ -489,7 +486,7 @@ static void conclude(rf_passes *s, rf_passes_result *r)
     r->log_evidence_sd = r->effective > 0 ? error_of(s) : rf64_infinity();
     for (uint32_t k = 0; k < s->live; k++)
         r->bad += rf64_is_nan(s->total[k]) ? 1u : 0u;
-    rf_weighted_moments(s->problem.charts, dim, s->y, s->weight, s->live, r->chart_mean, r->covariance);
+    rf_weighted_moments(s->problem.charts, dim, s->y, s->weight, s->live, r->chart_mean, r->chart_covariance);
     for (unsigned i = 0; i < dim && !(r->effective > 0); i++)
         r->chart_mean[i] = rf64_nan(); /* no point is possible */
     for (unsigned i = 0; i < dim; i++) {

@@ -10,13 +10,15 @@
 
 /* ---- Opening ---- */
 
+#define SHRINK 1.0 /* of an update, by default: docs/choosing.md has the measurement */
+
 enum { MIXTURE_DIM = 3 }; /* parameters up to which a mixture is the default */
 
 static uint32_t attempts_of(const rf_description *description) { return 128u * description->dim; }
 
 const char *rf_config_belief(const rf_config *config)
 {
-    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 &&
+    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 && config->shrink == SHRINK &&
                          config->attempts == attempts_of(&config->description);
     return config->belief                                       ? config->belief
            : as_usual && config->description.dim <= MIXTURE_DIM ? "mixture"
@@ -33,6 +35,7 @@ rf_config rf_config_default(const rf_model *model)
                         .sampler = RF_WEIGHT,
                         .kappa = 1,
                         .recovery = 0.1,
+                        .shrink = SHRINK,
                         .anchor_every = -1};
     for (unsigned i = 0; i < config.description.dim; i++) {
         const rf_parameter *p = &config.description.parameter[i];
@@ -95,6 +98,7 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
     s->options.strict = config->strict != 0;
     s->options.sampler = config->sampler;
     s->options.recovery = config->recovery;
+    s->options.shrink = config->shrink;
     if (config->kappa > 0 || !s->is_open)
         s->now.kappa = config->kappa > 0 ? config->kappa : 1;
     s->config = *config;
@@ -155,8 +159,14 @@ void rf_session_close(rf_session *session)
     rf_belief_close(session->belief);
     rf_belief_close(session->ahead);
     rf_belief_close(session->held);
+    free(session->question);
     free(session);
 }
+
+static size_t settings_bytes(const rf_session *s) { return (s->model.settings + 1u) * sizeof(double); }
+
+/* The settings of question k. */
+static double *question_of(const rf_session *s, uint32_t k) { return s->question + (size_t)k * (s->model.settings + 1u); }
 
 rf_session *rf_session_copy(const rf_session *session)
 {
@@ -167,13 +177,16 @@ rf_session *rf_session_copy(const rf_session *session)
     s->belief = malloc(session->belief->bytes);
     s->ahead = malloc(session->belief->bytes);
     s->held = malloc(session->belief->bytes);
-    if (!s->belief || !s->ahead || !s->held) {
+    s->question = session->question ? malloc(session->room * settings_bytes(session)) : NULL;
+    if (!s->belief || !s->ahead || !s->held || (session->question && !s->question)) {
         rf_session_close(s);
         return NULL;
     }
     memcpy(s->belief, session->belief, session->belief->bytes);
     memcpy(s->ahead, session->ahead, session->belief->bytes);
     memcpy(s->held, session->held, session->belief->bytes);
+    if (s->question)
+        memcpy(s->question, session->question, session->room * settings_bytes(session));
     rf_belief_move(s->belief, &s->problem);
     rf_belief_move(s->ahead, &s->problem);
     rf_belief_move(s->held, &s->problem);
@@ -229,7 +242,7 @@ static void leave_it(void *self, const double factor[]) { (void)self, (void)fact
 static void place_it(void *self, const double mean[], const double sd[])
 {
     rf_belief *belief = self;
-    belief->kind->place(belief, mean, sd);
+    rf_belief_place(belief, mean, sd);
 }
 
 static int is_switching(const rf_session *s)
@@ -300,16 +313,37 @@ static double elapsed_to(const rf_session *s, const rf_record records[], uint32_
     return elapsed;
 }
 
+/* Nothing was seen yet of what is believed now. */
+static void begin_anew(rf_session *s)
+{
+    double mean[RF_DESCRIBED_MAX];
+    s->belief->kind->moments(s->belief, mean, NULL);
+    rf64_health_begin(&s->now.watch, mean, s->model.dim, s->anchor_every);
+    rf_belief_copy(s->held, s->belief);
+    s->now.held_for = 0;
+}
+
 rf_status rf_session_restart(rf_session *session)
 {
     rf_session_unask(session);
     session->ahead_by = NAN;
     const rf_status status = session->belief->kind->restart(session->belief);
-    double mean[RF_DESCRIBED_MAX];
-    session->belief->kind->moments(session->belief, mean, NULL);
-    rf64_health_begin(&session->now.watch, mean, session->model.dim, session->anchor_every);
-    rf_belief_copy(session->held, session->belief);
-    session->now.held_for = 0;
+    begin_anew(session);
+    return status;
+}
+
+rf_status rf_session_begin(rf_session *session, const rf_gaussian parts[], uint32_t count)
+{
+    rf_belief_copy(session->ahead, session->belief);
+    const rf_status status = rf_belief_become(session->ahead, parts, count);
+    session->ahead_by = NAN;
+    if (status < 0)
+        return status;
+    rf_session_unask(session);
+    rf_belief *belief = session->belief;
+    session->belief = session->ahead;
+    session->ahead = belief;
+    begin_anew(session);
     return status;
 }
 
@@ -336,12 +370,30 @@ void rf_session_unask(rf_session *session)
         session->now = session->asked;
 }
 
+/* Is a time as long as it may be? Designs want them as long as what is known allows. */
+static int is_capped(const rf_description *description, const double setting[])
+{
+    for (unsigned i = 0; i < description->settings; i++) {
+        const rf_setting *s = &description->setting[i];
+        if (s->role == RF_SETTING_TIME && s->high > s->low && setting[i] >= s->high)
+            return 1;
+    }
+    return 0;
+}
+
 rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[])
 {
     rf_session *s = session;
     const unsigned dim = s->model.dim;
     if (!s->design || count == 0 || count > RF_ASK_MAX)
         return RF_REFUSED_OPTIONS;
+    if (count > s->room) {
+        double *more = realloc(s->question, count * settings_bytes(s));
+        if (!more)
+            return RF_REFUSED_ENGINE;
+        s->question = more;
+        s->room = count;
+    }
     rf_session_unask(s);
     s->asked = s->now;
     s->ahead_by = s->now.records > 0 ? count : count - 1.0;
@@ -359,7 +411,7 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
     }
     for (uint32_t k = 0; k < count; k++) {
-        const int is_anchor = rf64_health_wants_anchor(&w);
+        const int is_anchor = k < ANCHORS_MAX && rf64_health_wants_anchor(&w);
         const rf64_design_input in = {s->config.model->f64,
                                       &model,
                                       &s->config.description,
@@ -375,9 +427,10 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         memset(q, 0, sizeof *q);
         s->design->choose(&in, q->setting);
         q->outcome = q->time = NAN;
-        q->is_anchor = is_anchor;
-        memcpy(s->question[k], q->setting, sizeof q->setting);
-        s->now.anchors |= (uint32_t)is_anchor << k;
+        q->is_anchor = is_anchor != 0;
+        memcpy(question_of(s, k), q->setting, s->model.settings * sizeof(double));
+        s->now.anchors |= is_anchor ? 1u << k : 0;
+        s->now.is_capped |= is_capped(&s->config.description, q->setting);
         s->now.asked++;
         s->now.experiments++;
     }
@@ -398,9 +451,9 @@ static uint32_t gather(rf_session *s, const rf_record records[], uint32_t count,
             continue;
         const int is_asked = k < s->now.asked;
         for (unsigned i = 0; i < settings; i++)
-            *numbers++ = is_asked && isnan(records[k].setting[i]) ? s->question[k][i] : records[k].setting[i];
+            *numbers++ = is_asked && isnan(records[k].setting[i]) ? question_of(s, k)[i] : records[k].setting[i];
         *numbers++ = records[k].outcome;
-        if (is_asked && known < 32)
+        if (is_asked && k < ANCHORS_MAX)
             *anchors |= (s->now.anchors >> k & 1) << known;
         known++;
     }
@@ -470,6 +523,42 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
 
 /* ---- Showing ---- */
 
+/* What is known of one parameter, in natural units. */
+typedef struct shown {
+    unsigned parameter; /* of the belief */
+    double mean, sd;
+    double turns; /* on a circle: from coordinates to natural values on the mean's side of the cut */
+} shown;
+
+static shown natural_of(const rf_session *s, unsigned parameter, double mean, double sd)
+{
+    const rf64_chart *chart = &s->problem.charts[parameter];
+    shown x = {parameter, mean, sd, 0};
+    rf_belief_natural(s->belief, parameter, &x.mean, &x.sd);
+    if (chart->kind == RF_PERIODIC) {
+        x.turns = rf64_chart_natural(chart, x.mean) - x.mean;
+        x.mean = rf64_chart_natural(chart, x.mean);
+    }
+    return x;
+}
+
+static double quantile_of(const rf_session *s, const shown *x, double p)
+{
+    const rf64_chart *chart = &s->problem.charts[x->parameter];
+    const double y = s->belief->kind->quantile(s->belief, x->parameter, p);
+    return chart->kind == RF_PERIODIC ? y + x->turns : rf64_chart_natural(chart, y);
+}
+
+double rf_session_quantile(const rf_session *session, unsigned parameter, double p)
+{
+    double mean[RF_DESCRIBED_MAX];
+    unsigned order[RF_DESCRIBED_MAX];
+    session->belief->kind->moments(session->belief, mean, NULL);
+    rf_problem_order(&session->problem, mean, order);
+    const shown x = natural_of(session, order[parameter], mean[order[parameter]], 0);
+    return quantile_of(session, &x, p);
+}
+
 void rf_session_show(const rf_session *session, rf_step *step)
 {
     const rf_session *s = session;
@@ -480,20 +569,19 @@ void rf_session_show(const rf_session *session, rf_step *step)
     s->belief->kind->moments(s->belief, mean, covariance);
     rf_problem_order(&s->problem, mean, order);
     for (unsigned i = 0; i < step->dim; i++) {
-        const rf64_chart *chart = &s->problem.charts[i];
-        const double low = s->belief->kind->quantile(s->belief, order[i], 0.025),
-                     high = s->belief->kind->quantile(s->belief, order[i], 0.975);
-        step->chart_mean[i] = mean[order[i]];
         for (unsigned j = 0; j <= i; j++) {
             const unsigned a = order[i] > order[j] ? order[i] : order[j], b = order[i] + order[j] - a;
-            step->covariance[RF_TRIANGLE(i) + j] = covariance[RF_TRIANGLE(a) + b];
+            step->chart_covariance[RF_TRIANGLE(i) + j] = covariance[RF_TRIANGLE(a) + b];
         }
-        const int is_periodic = chart->kind == RF_PERIODIC;
-        step->mean[i] = rf64_chart_natural(chart, step->chart_mean[i]);
-        step->low[i] = is_periodic ? step->mean[i] + (low - step->chart_mean[i]) : rf64_chart_natural(chart, low);
-        step->high[i] = is_periodic ? step->mean[i] + (high - step->chart_mean[i]) : rf64_chart_natural(chart, high);
-        step->sd[i] = rf64_sqrt(step->covariance[RF_TRIANGLE(i) + i]);
-        step->truth[i] = step->error[i] = NAN;
+        step->chart_mean[i] = mean[order[i]];
+        step->chart_sd[i] = rf64_sqrt(step->chart_covariance[RF_TRIANGLE(i) + i]);
+        const shown x = natural_of(s, order[i], step->chart_mean[i], step->chart_sd[i]);
+        step->mean[i] = x.mean;
+        step->sd[i] = x.sd;
+        step->low[i] = quantile_of(s, &x, 0.025);
+        step->median[i] = quantile_of(s, &x, 0.5);
+        step->high[i] = quantile_of(s, &x, 0.975);
+        step->truth[i] = step->error[i] = step->chart_error[i] = NAN;
     }
     step->form = s->belief->kind->form ? s->belief->kind->form(s->belief) : NULL;
     step->step = (long)s->now.records - 1;
@@ -519,10 +607,12 @@ void rf_session_show_chart_truth(const rf_session *session, const double truth[]
     for (unsigned i = 0; i < step->dim; i++) {
         const rf64_chart *chart = &session->problem.charts[i];
         const double period = chart->high - chart->low, right = truth[order[i]];
-        step->error[i] = step->chart_mean[i] - right;
+        step->chart_error[i] = step->chart_mean[i] - right;
         step->truth[i] = rf64_chart_natural(chart, right);
+        step->error[i] = step->mean[i] - step->truth[i];
         if (chart->kind != RF_PERIODIC || isnan(right))
             continue;
+        step->chart_error[i] -= period * rf64_floor(step->chart_error[i] / period + 0.5);
         step->error[i] -= period * rf64_floor(step->error[i] / period + 0.5);
         step->truth[i] = step->mean[i] - step->error[i];
     }
@@ -568,7 +658,9 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
             if (s->now.watch.restarts != before.watch.restarts)
                 rf_motion_begin(s, s->belief);
         }
+        t.report.status |= s->now.is_capped ? RF_NOTE_CAPPED : 0;
         s->now.asked = s->now.anchors = 0;
+        s->now.is_capped = 0;
     } else {
         s->now = before;
         s->ahead_by = NAN; /* the questions stand; what they were asked of is to be made again */
@@ -585,7 +677,7 @@ rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32
         step->is_tested = s->now.watch.verdict;
         for (unsigned i = 0; i < s->model.settings; i++)
             step->setting[i] =
-                isnan(last->setting[i]) && count <= before.asked ? s->question[count - 1][i] : last->setting[i];
+                isnan(last->setting[i]) && count <= before.asked ? question_of(s, count - 1)[i] : last->setting[i];
         step->outcome = last->outcome;
         step->events = 0;
         step->seconds = 0;
@@ -625,7 +717,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     const rf64_watch *h = &now->watch;
     rf_writer w = {bytes, 0};
     const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,       h->again,
-                               h->boost,     h->widened,       h->restarts,        now->learning.pending};
+                               h->boost,     h->widened,       h->restarts,        now->learning.pending, h->anchors};
     const double numbers[] = {now->time,
                               now->kappa,
                               h->surprise,
@@ -674,8 +766,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     now.experiments = (uint32_t)rf_read_u64(&r);
     const uint64_t state = rf_read_u64(&r);
     h->state = (rf_health)state;
-    uint32_t *const counts[] = {&h->next_anchor, &h->again,    &h->boost,
-                                &h->widened,     &h->restarts, &now.learning.pending};
+    uint32_t *const counts[] = {&h->next_anchor, &h->again, &h->boost, &h->widened, &h->restarts, &now.learning.pending, &h->anchors};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = (uint32_t)rf_read_u64(&r);
     double *const numbers[] = {&now.time,
@@ -706,7 +797,7 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         is_learnt &= rf64_abs(now.learning.factor[i]) <= 6 && rf64_is_finite(now.learning.trend[i]);
     }
     const size_t held = (size_t)rf_read_u64(&r);
-    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || !(now.held_for >= 0) || !(h->score >= 0) ||
+    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || h->anchors > INT32_MAX || !(now.held_for >= 0) || !(h->score >= 0) ||
         !(h->chance >= 0) || !(now.kappa > 0) || !(now.loss >= 0) || !(live >= 0) || !(held_live >= 0) ||
         (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;

@@ -13,6 +13,8 @@
 #include "rejfilt/detail/precision.h"
 #undef RF_BITS
 
+enum { ANCHORS_MAX = 32 }; /* of a batch: bits of rf_moving.anchors */
+
 #define USUAL_STEPS 8.0 /* of the drift: a belief may be as wide as that even if its prior is narrower */
 
 /* How fast parameters walk, as learnt: learning.c. */
@@ -29,6 +31,7 @@ typedef struct rf_moving {
     uint32_t experiments; /* asked for or given, from the start */
     uint32_t asked;       /* questions under way */
     uint32_t anchors;     /* bit k: question k, or record k, is an anchor */
+    int is_capped;        /* a question under way is held at the end of a setting's range */
     double time;          /* of the latest record; NaN: none had one */
     double kappa;         /* of the next update */
     rf64_watch watch;
@@ -53,7 +56,8 @@ struct rf_session {
     double ahead_by;
     rf_belief *held; /* what was believed before outcomes became all alike: a fault goes back to it */
     rf_moving now, asked; /* and, while questions are under way, what was before them */
-    double question[RF_ASK_MAX][RF_DESCRIBED_MAX];
+    double *question; /* settings of those under way, one after the other, */
+    uint32_t room;    /* for so many */
     int is_open;
 };
 

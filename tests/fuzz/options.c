@@ -21,8 +21,9 @@ static int is_harmless(const char *argument)
 static void run_track(int argc, char **argv)
 {
     cli_track_config config;
+    static cli_checkpoint checkpoint;
     if (cli_track_configure(&config, argc, argv) == 1)
-        cli_track_fingerprint(&config);
+        cli_checkpoint_begin(&checkpoint, &config.run.config, config.run.batch, cli_track_source(&config));
 }
 
 /* The others go on with files, so that the last word is a file there is not. */

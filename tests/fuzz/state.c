@@ -48,9 +48,14 @@ static void go_on_from(const uint8_t *bytes, size_t count)
     fuzz_require(cli_track_configure(&config, 2, arguments) == 1);
     config.run.config.belief = beliefs[(bytes[0] >> 4 & 7) % 5];
     config.run.config.is_float = (bytes[0] & 1) && (bytes[0] >> 4 & 7) % 5 == 0;
+    static cli_checkpoint checkpoint;
+    cli_checkpoint_begin(&checkpoint, &config.run.config, config.run.batch, cli_track_source(&config));
+    const size_t length = strlen(checkpoint.options);
     rf_writer w = {state, 0};
-    rf_write_u64(&w, cli_track_fingerprint(&config));
-    if (count - 1 > sizeof state - 8)
+    rf_write_u64(&w, checkpoint.fingerprint);
+    rf_write_u64(&w, length);
+    rf_write_bytes(&w, checkpoint.options, length);
+    if (count - 1 > sizeof state - w.size)
         return;
     rf_write_bytes(&w, bytes + 1, count - 1);
     snprintf(data, sizeof data, "%s", fuzz_file("data.csv", (const uint8_t *)records, sizeof records - 1));

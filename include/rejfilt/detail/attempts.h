@@ -351,7 +351,7 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
 
 /* The same with weights: each candidate counts for its acceptance probability. What the loss is measured by, logarithms, costs half
    as much again: `attempt`, the block's first, has to be one of the lattice's first round. */
-RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt, const int32_t *q, const rf_real *accept, RF(tally) *tally)
+RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(const RF(task) *task, unsigned dim, uint32_t attempt, const int32_t *q, const rf_real *accept, RF(tally) *tally)
 {
     int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally);
     rf_sum weight = {0};
@@ -359,7 +359,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(unsigned dim, uint32_t attempt
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         rf_sum_add(&weight, (int32_t)(accept[lane] * RF_WEIGHT_UNIT));
     tally->weight += (uint64_t)rf_sum_of(weight);
-    if (RF_KERNEL_ENTROPY && attempt < RF_LATTICE_SIZE) {
+    if (RF_KERNEL_ENTROPY && !task->no_loss && attempt < RF_LATTICE_SIZE) {
         rf_sum entropy = {0};
         RF_UNROLL(8)
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
@@ -456,7 +456,7 @@ RF_FN int RF_KERNEL_NAME(plain_weighted)(const RF(task) *task, uint32_t attempt,
     tally->weight += (uint64_t)sums[0];
     RF(tally_z)(tally)[0] += sums[1];
     RF(tally_zz)(tally)[0] += sums[2];
-    if (RF_KERNEL_ENTROPY && attempt < RF_LATTICE_SIZE) {
+    if (RF_KERNEL_ENTROPY && !task->no_loss && attempt < RF_LATTICE_SIZE) {
         int64_t entropy = 0;
         RF_UNROLL_ALL
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
@@ -527,7 +527,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
         if (RF_KERNEL_NAME(judge)(task, dim, x, u, whole, accept, tally))
             RF_KERNEL_NAME(look_closer)(task, dim, x, u, accept, tally);
         if (RF_SAMPLER(task->sampler) == RF_WEIGHT)
-            RF_KERNEL_NAME(add_weighted)(dim, 2 * pair, q, accept, tally);
+            RF_KERNEL_NAME(add_weighted)(task, dim, 2 * pair, q, accept, tally);
         else if (!RF_KERNEL_IS_MANY)
             RF_KERNEL_NAME(add_accepted)(dim, q, u, accept, tally);
 #if RF_KERNEL_PAIRS >= 32

@@ -117,9 +117,9 @@ static double distance(const rf_step *step)
 {
     double l[6], z[3], total = 0;
     for (unsigned i = 0; i < step->dim; i++) {
-        double left = step->error[i];
+        double left = step->chart_error[i];
         for (unsigned j = 0; j <= i; j++) {
-            double element = step->covariance[RF_TRIANGLE(i) + j];
+            double element = step->chart_covariance[RF_TRIANGLE(i) + j];
             for (unsigned k = 0; k < j; k++)
                 element -= l[RF_TRIANGLE(i) + k] * l[RF_TRIANGLE(j) + k];
             l[RF_TRIANGLE(i) + j] = j < i ? element / l[RF_TRIANGLE(j) + j] : sqrt(element);
@@ -137,8 +137,8 @@ static double natural_sd(const rf_session *session, const rf_step *step)
 {
     rf64_chart charts[RF_DESCRIBED_MAX];
     rf64_described_charts(&rf_session_config(session)->description, charts);
-    return rf64_chart_natural(charts, step->chart_mean[0] + 0.5 * step->sd[0]) -
-           rf64_chart_natural(charts, step->chart_mean[0] - 0.5 * step->sd[0]);
+    return rf64_chart_natural(charts, step->chart_mean[0] + 0.5 * step->chart_sd[0]) -
+           rf64_chart_natural(charts, step->chart_mean[0] - 0.5 * step->chart_sd[0]);
 }
 
 /* The setting of record k, for those whose settings nobody chooses. */
@@ -230,8 +230,8 @@ static void pass_over(const family *f, const rf_config *config, const double *re
     rf_passes_close(passes);
     const rf_passes_result *p = &r->passes;
     memcpy(step->chart_mean, p->chart_mean, sizeof step->chart_mean);
-    memcpy(step->covariance, p->covariance, sizeof step->covariance);
-    memcpy(step->sd, p->chart_sd, sizeof step->sd);
+    memcpy(step->chart_covariance, p->chart_covariance, sizeof step->chart_covariance);
+    memcpy(step->chart_sd, p->chart_sd, sizeof step->chart_sd);
     memcpy(step->mean, p->mean, sizeof step->mean);
     memcpy(step->low, p->low, sizeof step->low);
     memcpy(step->high, p->high, sizeof step->high);
@@ -284,7 +284,7 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
     rf_session_show_truth(exact, truth, &right);
     for (unsigned i = 0; i < step.dim; i++) {
         r.holds[i] = step.low[i] <= step.truth[i] && step.truth[i] <= step.high[i];
-        r.is_lost |= fabs(step.error[i]) > LOST_SIGMAS * step.sd[i];
+        r.is_lost |= fabs(step.chart_error[i]) > LOST_SIGMAS * step.chart_sd[i];
     }
     r.holds_all = distance(&step) <= region[step.dim - 1];
     r.error = pow(step.mean[0] - step.truth[0], 2);
@@ -295,7 +295,7 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
         for (unsigned i = 0; i < step.dim; i++) {
             r.apart = fmax(r.apart, fabs(step.chart_mean[i] - e.chart_mean[i]) / e.sd[i]);
             r.exact_holds[i] = fabs(e.below[i] - 0.5) <= 0.475;
-            r.is_exact_lost |= fabs(e.chart_mean[i] - (step.chart_mean[i] - step.error[i])) > LOST_SIGMAS * e.sd[i];
+            r.is_exact_lost |= fabs(e.chart_mean[i] - (step.chart_mean[i] - step.chart_error[i])) > LOST_SIGMAS * e.sd[i];
         }
     } else {
         r.log_evidence = step.log_evidence - right.log_evidence;

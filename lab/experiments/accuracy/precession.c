@@ -39,7 +39,7 @@ static int watch_step(void *user, uint32_t trial, const rf_step *step)
         cli_collector_step(w->reference, trial, &own);
     }
     if (w->run->world.jumps > 0)
-        recovery_step(&w->recoveries[trial], step->step - w->run->world.jump[0].at, step->error[0] / w->run->config.drift[0]);
+        recovery_step(&w->recoveries[trial], step->step - w->run->world.jump[0].at, step->chart_error[0] / w->run->config.drift[0]);
     return 0;
 }
 

@@ -84,7 +84,7 @@ static estimate session_end(rf_session *session, const world *w, double attempts
     rf_step step;
     rf_session_show(session, &step);
     rf_session_close(session);
-    return (estimate){step.chart_mean[0] - w->truth[0], step.sd[0], attempts};
+    return (estimate){step.chart_mean[0] - w->truth[0], step.chart_sd[0], attempts};
 }
 
 /* With `belief`, which chooses its own settings. `listener`: particles that learn from the same records, or null. */

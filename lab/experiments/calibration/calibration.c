@@ -105,9 +105,9 @@ static double distance_squared(const rf_step *s)
 {
     double l[RF_TRIANGLE(RF_DESCRIBED_MAX)], solved[RF_DESCRIBED_MAX], sum = 0;
     for (unsigned i = 0; i < s->dim; i++) {
-        solved[i] = s->error[i];
+        solved[i] = s->chart_error[i];
         for (unsigned j = 0; j <= i; j++) {
-            double value = s->covariance[RF_TRIANGLE(i) + j];
+            double value = s->chart_covariance[RF_TRIANGLE(i) + j];
             for (unsigned k = 0; k < j; k++)
                 value -= l[RF_TRIANGLE(i) + k] * l[RF_TRIANGLE(j) + k];
             l[RF_TRIANGLE(i) + j] = i == j ? sqrt(value) : value / l[RF_TRIANGLE(j) + j];
@@ -126,7 +126,7 @@ static double rank_of(const rf_step *step, unsigned i)
     double low = 0, high = 1;
     for (unsigned k = 0; k < 30; k++) {
         const double middle = 0.5 * (low + high), y = step->belief->kind->quantile(step->belief, i, middle);
-        if (y < step->chart_mean[i] - step->error[i])
+        if (y < step->chart_mean[i] - step->chart_error[i])
             low = middle;
         else
             high = middle;

@@ -134,7 +134,7 @@ static double quantity(const exact *e, const rf_step *step, unsigned k, unsigned
     if (i == e->config.description.dim)
         return -e->log_weight[k];
     const rf64_chart *chart = &e->problem.charts[i];
-    const double away = e->y[k][i] - rf64_chart_coordinate(chart, step->mean[i]), period = chart->high - chart->low;
+    const double away = e->y[k][i] - step->chart_mean[i], period = chart->high - chart->low;
     return chart->kind == RF_PERIODIC ? away - period * floor(away / period + 0.5) : away;
 }
 

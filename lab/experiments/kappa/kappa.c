@@ -16,7 +16,7 @@ static int watch(void *user, uint32_t number, const rf_step *step)
     trial *t = (trial *)user + number;
     const double prior = 0.5 * rf_model_find("precession")->f64->description->parameter[0].high;
     t->first = (step->truth[0] - prior) * (step->truth[0] - prior);
-    t->last = step->error[0] * step->error[0];
+    t->last = step->chart_error[0] * step->chart_error[0];
     t->delta += step->report.delta;
     t->kappa += step->report.kappa;
     t->acceptance += step->report.acceptance;

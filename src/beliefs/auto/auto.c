@@ -185,6 +185,12 @@ static void auto_moments(const rf_belief *belief, double mean[], double covarian
     now->kind->moments(now, mean, covariance);
 }
 
+static void auto_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
+{
+    const rf_belief *now = now_of(belief);
+    now->kind->natural(now, parameter, mean, sd);
+}
+
 static void auto_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const rf_belief *now = now_of(belief);
@@ -215,11 +221,16 @@ static rf_status auto_shift(rf_belief *belief, const double by[])
     return now->kind->shift(now, by);
 }
 
-static rf_status auto_place(rf_belief *belief, const double mean[], const double sd[])
+static rf_status auto_place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
 {
     automatic *a = (automatic *)belief;
     become(a, 0);
-    return rf_belief_mixture.place(mixture_of(a), mean, sd);
+    return rf_belief_mixture.place(mixture_of(a), parts, count);
+}
+
+static uint32_t auto_gaussians(const rf_belief *belief, rf_gaussian parts[])
+{
+    return rf_belief_gaussians(now_of(belief), parts);
 }
 
 static rf_status auto_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
@@ -279,12 +290,14 @@ const rf_belief_kind rf_belief_auto = {
     .pass = auto_pass,
     .update = auto_update,
     .moments = auto_moments,
+    .natural = auto_natural,
     .draw = auto_draw,
     .quantile = auto_quantile,
     .modes = auto_modes,
     .stretch = auto_stretch,
     .shift = auto_shift,
     .place = auto_place,
+    .gaussians = auto_gaussians,
     .telegraph = auto_telegraph,
     .updates = auto_updates,
     .form = auto_form,

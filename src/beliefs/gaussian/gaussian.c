@@ -158,7 +158,7 @@ static void gaussian_draw(const rf_belief *belief, uint32_t index, uint32_t purp
 static double gaussian_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
     const RF(filter) *filter = filter_in(belief);
-    const double z = p == 0.025 ? -1.959963984540054 : p == 0.975 ? 1.959963984540054 : rf64_normal_quantile(p);
+    const double z = p == 0.025 ? -1.959963984540054 : p == 0.975 ? 1.959963984540054 : p == 0.5 ? 0 : rf64_normal_quantile(p);
     return (double)(RF(filter_mean)(filter)[parameter] + (rf_real)z * RF(filter_sd)(filter, parameter));
 }
 
@@ -182,13 +182,16 @@ static rf_status gaussian_shift(rf_belief *belief, const double by[])
     return RF(filter_restore)(filter_of(belief), belief->seed, RF(filter_updates)(filter), mean, factor, rest);
 }
 
-static rf_status gaussian_place(rf_belief *belief, const double mean[], const double sd[])
+static rf_status gaussian_place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
 {
     const unsigned dim = belief->problem->description.dim;
-    rf_real own_mean[RF_DESCRIBED_MAX], own[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0};
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    rf_real own_mean[RF_DESCRIBED_MAX], own[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
+    rf_gaussians_join(belief->problem, parts, count, mean, covariance);
     convert(mean, dim, own_mean);
     for (unsigned i = 0; i < dim; i++)
-        own[i * dim + i] = (rf_real)(sd[i] * sd[i]);
+        for (unsigned j = 0; j <= i; j++)
+            own[i * dim + j] = own[j * dim + i] = (rf_real)covariance[RF_TRIANGLE(i) + j];
     return RF(prior_covariance)(filter_of(belief), own_mean, own);
 }
 

@@ -121,6 +121,14 @@ static void gridded_moments(const rf_belief *belief, double mean[], double covar
         rf_plane_moments(plane_of(belief), mean, covariance);
 }
 
+static void gridded_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
+{
+    if (belief->problem->charts[parameter].kind == RF_REAL)
+        return;
+    const rf_marginal parts = is_line(belief) ? rf_grid_marginal(line_of(belief)) : rf_plane_marginal(plane_of(belief), parameter);
+    rf_marginal_natural(&belief->problem->charts[parameter], &parts, mean, sd);
+}
+
 static void gridded_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const rf_words w = rf_draw(belief->seed, ((const gridded *)belief)->updates, index, 0, purpose);
@@ -160,8 +168,14 @@ static rf_status gridded_shift(rf_belief *belief, const double by[])
     return RF_OK;
 }
 
-static rf_status gridded_place(rf_belief *belief, const double mean[], const double sd[])
+static rf_status gridded_place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
 {
+    double mean[2], covariance[3], sd[2];
+    rf_gaussians_join(belief->problem, parts, count, mean, covariance);
+    for (unsigned a = 0; a < belief->problem->description.dim; a++)
+        sd[a] = rf64_sqrt(covariance[RF_TRIANGLE(a) + a]);
+    if (!is_line(belief) && covariance[1] != 0)
+        return RF_REFUSED_OPTIONS;
     const rf_plane_prior prior[2] = {{0, mean[0], sd[0]}, {0, mean[!is_line(belief)], sd[!is_line(belief)]}};
     const int status = is_line(belief) ? rf_grid_prior_gaussian(line_of(belief), mean[0], sd[0] * sd[0])
                                        : rf_plane_start(plane_of(belief), prior);
@@ -195,6 +209,7 @@ const rf_belief_kind rf_belief_grid = {
     .pass = gridded_pass,
     .update = gridded_update,
     .moments = gridded_moments,
+    .natural = gridded_natural,
     .draw = gridded_draw,
     .quantile = gridded_quantile,
     .stretch = gridded_stretch,

@@ -18,6 +18,7 @@
 #ifndef REJFILT_GRID_H
 #define REJFILT_GRID_H
 
+#include "../marginal.h"
 #include "rejfilt/host.h"
 
 typedef struct rf_grid rf_grid;
@@ -62,6 +63,8 @@ double rf_grid_update(rf_grid *g, const double record[]);
 /* In chart coordinates. Of a periodic chart: the mean is in [low, high); when the density covers the
    circle, it is the circular mean, and deviations from it are within half a period. */
 void rf_grid_moments(const rf_grid *g, double *mean, double *variance);
+/* Its points. */
+rf_marginal rf_grid_marginal(const rf_grid *grid);
 double rf_grid_mean(const rf_grid *g);
 double rf_grid_variance(const rf_grid *g);
 

@@ -56,6 +56,12 @@ void rf_grid_moments(const rf_grid *g, double *mean, double *variance)
     *variance = steps * g->step * g->step;
 }
 
+rf_marginal rf_grid_marginal(const rf_grid *g)
+{
+    const rf_marginal parts = {g->n, p_of(g), NULL, NULL, place(g, 0), g->step};
+    return parts;
+}
+
 double rf_grid_mean(const rf_grid *g)
 {
     double mean, variance;

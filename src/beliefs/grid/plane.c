@@ -708,6 +708,12 @@ void rf_plane_moments(const rf_plane *g, double mean[2], double covariance[3])
         covariance[k] = c[k] / sum;
 }
 
+rf_marginal rf_plane_marginal(const rf_plane *g, unsigned a)
+{
+    const rf_marginal parts = {g->axis[a].n, project(g, p_of(g), a, 1), NULL, NULL, place(&g->axis[a], 0), g->axis[a].step};
+    return parts;
+}
+
 /* Where `share` of the mass of n cells lies below, as a fractional index: cell i goes from i − 1/2 to i + 1/2. The
    first is cell `first`, of which the part below `begin` does not count. */
 static double walk(const double *mass, uint32_t n, int is_full, double begin, double share)

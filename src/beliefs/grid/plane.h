@@ -13,6 +13,7 @@
 #ifndef REJFILT_PLANE_H
 #define REJFILT_PLANE_H
 
+#include "../marginal.h"
 #include "rejfilt/host.h"
 
 typedef struct rf_plane rf_plane;
@@ -47,6 +48,8 @@ double rf_plane_update(rf_plane *g, const double record[]);
    axis, the mean is in [low, high); where the density covers the circle, it is the circular mean, and deviations are
    within half a period. */
 void rf_plane_moments(const rf_plane *g, double mean[2], double covariance[3]);
+/* The points of one axis, with what lies beside them. */
+rf_marginal rf_plane_marginal(const rf_plane *plane, unsigned axis);
 
 /* The coordinate of an axis with probability p in (0, 1) below it; on a circle counted from half a period below the
  * mean. */

@@ -298,7 +298,7 @@ static const double *walk_of(const mixture *m, const double *c, const double Q[]
 static rf_status walk_alone(mixture *m, double variance)
 {
     for (uint32_t k = 0; k < m->count; k++) {
-        double *c = component_of(m, k), own;
+        double *c = component_of(m, k), own = 0;
         const double *walked = walk_of(m, c, &variance, &own);
         c[2] = rf64_sqrt(c[2] * c[2] + *walked);
         hold(c, m->charts, 1);
@@ -380,15 +380,6 @@ static rf_status mixture_shift(rf_belief *belief, const double by[])
             rf_component_mean(c)[i] += by[i];
         hold(c, m->charts, dim);
     }
-    return RF_OK;
-}
-
-static rf_status mixture_place(rf_belief *belief, const double mean[], const double sd[])
-{
-    double covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)] = {0};
-    for (unsigned i = 0; i < belief->problem->description.dim; i++)
-        covariance[RF_TRIANGLE(i) + i] = sd[i] * sd[i];
-    rf_mixture_take(belief, mean, covariance);
     return RF_OK;
 }
 
@@ -734,6 +725,51 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
     return note;
 }
 
+static rf_status mixture_place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
+{
+    mixture *m = (mixture *)belief;
+    const unsigned dim = dim_of(m);
+    const size_t size = rf_component_size(dim) * sizeof(double);
+    double total = 0;
+    if (count == 1 || count > m->room) {
+        double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+        rf_gaussians_join(belief->problem, parts, count, mean, covariance);
+        rf_mixture_take(belief, mean, covariance);
+        return RF_OK;
+    }
+    take_charts(m, 0);
+    for (uint32_t k = 0; k < count; k++)
+        total += parts[k].weight;
+    for (uint32_t k = 0; k < count; k++) {
+        double *c = after_of(m, k);
+        c[0] = parts[k].weight / total;
+        memcpy(rf_component_mean(c), parts[k].mean, dim * sizeof *c);
+        memcpy(rf_component_factor(c, dim), parts[k].covariance, RF_TRIANGLE(dim) * sizeof *c);
+        rf_component_cholesky(rf_component_factor(c, dim), dim, NULL);
+        hold(c, m->charts, dim);
+    }
+    m->count = count > m->max ? merge(m, count) : count;
+    memcpy(component_of(m, 0), after_of(m, 0), m->count * size);
+    return RF_OK;
+}
+
+static uint32_t mixture_gaussians(const rf_belief *belief, rf_gaussian parts[])
+{
+    const mixture *m = (const mixture *)belief;
+    const unsigned dim = dim_of(m);
+    for (uint32_t k = 0; k < m->count; k++) {
+        const double *c = component_in(m, k);
+        double scale[RF_DESCRIBED_MAX];
+        parts[k].weight = c[0];
+        for (unsigned i = 0; i < dim; i++)
+            parts[k].mean[i] = marginal_of(m, c, i, &scale[i]);
+        for (unsigned i = 0; i < dim; i++)
+            for (unsigned j = 0; j <= i; j++)
+                parts[k].covariance[RF_TRIANGLE(i) + j] = scale[i] * scale[j] * rf_component_covariance(c, dim, i, j);
+    }
+    return m->count;
+}
+
 /* ---- Reading ---- */
 
 /* The mean and the variance of parameter i when the circle is cut opposite `centre`. */
@@ -884,10 +920,22 @@ static void marginal_take(const mixture *m, unsigned parameter, marginal *g)
     }
 }
 
+static void mixture_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
+{
+    const mixture *m = (const mixture *)belief;
+    const rf64_chart *chart = &m->charts[parameter];
+    marginal g;
+    if (chart->kind == RF_REAL || (chart->kind == RF_PERIODIC && m->count == 1))
+        return;
+    marginal_take(m, parameter, &g);
+    const rf_marginal parts = {g.count, g.weight, g.mean, g.sd, 0, 0};
+    rf_marginal_natural(chart, &parts, mean, sd);
+}
+
 /* In the chart of the components, with probability p of the marginal's below it. */
 static double quantile_in(const marginal *g, double p)
 {
-    const double z = p == 0.975 ? TWO_SIDED : p == 0.025 ? -TWO_SIDED : rf64_normal_quantile(p);
+    const double z = p == 0.975 ? TWO_SIDED : p == 0.025 ? -TWO_SIDED : p == 0.5 ? 0 : rf64_normal_quantile(p);
     double low = rf64_infinity(), high = -low, widest = 0, mean = 0, square = 0;
     for (uint32_t k = 0; k < g->count; k++) {
         low = rf64_min(low, g->mean[k] + z * g->sd[k]);
@@ -915,7 +963,7 @@ static double quantile_in(const marginal *g, double p)
             low = y;
         double next = y - off / density;
         next = next > low && next < high ? next : 0.5 * (low + high);
-        if (rf64_abs(next - y) <= 1e-9 * widest)
+        if (rf64_abs(next - y) <= 1e-5 * widest) /* what is left is of the order of its square */
             return next;
         y = next;
     }
@@ -1055,12 +1103,14 @@ const rf_belief_kind rf_belief_mixture = {
     .pass = mixture_pass,
     .update = mixture_update,
     .moments = mixture_moments,
+    .natural = mixture_natural,
     .draw = mixture_draw,
     .quantile = mixture_quantile,
     .modes = mixture_modes,
     .stretch = mixture_stretch,
     .shift = mixture_shift,
     .place = mixture_place,
+    .gaussians = mixture_gaussians,
     .telegraph = mixture_telegraph,
     .updates = mixture_updates,
     .save = mixture_save,

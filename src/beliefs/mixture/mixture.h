@@ -4,7 +4,7 @@
 
 #include "rejfilt/belief.h"
 
-enum { RF_MIXTURE_MAX = 64 }; /* Gaussians */
+enum { RF_MIXTURE_MAX = RF_GAUSSIANS_TOGETHER };
 
 /* What its projections and mergers have lost since the prior, in nats: the sum of their Kullback-Leibler divergences.
  */

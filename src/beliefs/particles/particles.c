@@ -94,6 +94,13 @@ static void particles_moments(const rf_belief *belief, double mean[], double cov
             covariance[RF_TRIANGLE(i) + j] = all[i * dim + j];
 }
 
+static void particles_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
+{
+    const rf_marginal parts = rf_smc_marginal(smc_of(belief), parameter);
+    if (belief->problem->charts[parameter].kind != RF_REAL)
+        rf_marginal_natural(&belief->problem->charts[parameter], &parts, mean, sd);
+}
+
 static void particles_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const rf_words w = rf_draw(belief->seed, ((const particles *)belief)->updates, index, 0, purpose);
@@ -119,8 +126,27 @@ static rf_status particles_shift(rf_belief *belief, const double by[])
     return RF_OK;
 }
 
-static rf_status particles_place(rf_belief *belief, const double mean[], const double sd[])
+static rf_status particles_place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
 {
+    const unsigned dim = belief->problem->description.dim;
+    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)], sd[RF_DESCRIBED_MAX];
+    int is_correlated = 0;
+    rf_gaussians_join(belief->problem, parts, count, mean, covariance);
+    for (unsigned i = 0; i < dim; i++) {
+        sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
+        for (unsigned j = 0; j < i; j++)
+            is_correlated |= covariance[RF_TRIANGLE(i) + j] != 0;
+    }
+    if (count > 1 || is_correlated) { /* drawn from a mixture that is all of them */
+        char error[8];
+        rf_belief *from = rf_belief_open("mixture:64", belief->problem, belief->seed, 0, error, sizeof error);
+        if (!from)
+            return RF_REFUSED_ENGINE;
+        from->kind->place(from, parts, count);
+        rf_particles_take(belief, from, ((const particles *)belief)->updates + 1);
+        rf_belief_close(from);
+        return RF_OK;
+    }
     return rf_smc_prior_gaussian(smc_of(belief), mean, sd) < 0 ? RF_REFUSED_VALUE : RF_OK;
 }
 
@@ -154,6 +180,7 @@ const rf_belief_kind rf_belief_particles = {
     .pass = particles_pass,
     .update = particles_update,
     .moments = particles_moments,
+    .natural = particles_natural,
     .draw = particles_draw,
     .quantile = particles_quantile,
     .stretch = particles_stretch,

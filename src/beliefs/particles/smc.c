@@ -393,6 +393,12 @@ void rf_smc_moments(const rf_smc *s, double mean[], double covariance[])
     }
 }
 
+rf_marginal rf_smc_marginal(const rf_smc *s, unsigned d)
+{
+    const rf_marginal parts = {s->n, weight_of(s), y_of(s) + d * s->stride, NULL, 0, 0};
+    return parts;
+}
+
 /* L·Lᵀ = a, which may be singular: what does not vary by itself gets a column of zeros. */
 static void factor(const double *a, unsigned dim, double *L)
 {

@@ -8,6 +8,7 @@
 #ifndef REJFILT_SMC_H
 #define REJFILT_SMC_H
 
+#include "../marginal.h"
 #include "rejfilt/belief.h"
 
 typedef struct rf_smc rf_smc;
@@ -73,6 +74,9 @@ double rf_smc_update(rf_smc *s, const double records[], uint32_t count);
 
 /* Mean, and covariance (dim × dim by rows) unless null, in chart coordinates. */
 void rf_smc_moments(const rf_smc *s, double mean[], double covariance[]);
+
+/* Coordinate d of all particles. */
+rf_marginal rf_smc_marginal(const rf_smc *s, unsigned d);
 
 /* ln P of all evidence since the prior; P is unbiased for a = 1. */
 double rf_smc_log_evidence(const rf_smc *s);

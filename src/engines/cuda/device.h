@@ -195,7 +195,7 @@ RF_FN void RF(device_pair)(const RF(task) * task, uint32_t pair, uint32_t begin,
     if (RF(device_attempts_judge)(task, RF_DEVICE_DIM, x, u, 0, accept, tally))
         RF(device_attempts_look_closer)(task, RF_DEVICE_DIM, x, u, accept, tally);
     if (RF_DEVICE_SAMPLER == RF_WEIGHT) {
-        RF(device_attempts_add_weighted)(0, 2 * pair, q, accept, tally);
+        RF(device_attempts_add_weighted)(task, 0, 2 * pair, q, accept, tally);
         for (unsigned lane = 0; lane < 2; lane++) {
             block->weight[2 * thread + lane] = accept[lane];
             for (unsigned d = 0; d < RF_DEVICE_DIM; d++)

@@ -73,10 +73,12 @@ rf_status RF(ranks_run)(void *self, const RF(task) *task, uint32_t begin, uint32
         return inner->run(inner->self, task, begin, count, tally);
 
     RF(tally) *mine = rf_tallies_at(&ranks->tallies, 0);
+    RF(task) same = *task; /* whether a rank asks for the loss or not */
+    same.no_loss = 0;
     rf_part part = rf_part_at(begin, count, engine->rank, parts);
     RF(tally_clear)(mine, dim, task->update);
     engine->complaint[0] = '\0';
-    rf_status status = part.count > 0 ? inner->run(inner->self, task, part.begin, part.count, mine) : RF_OK;
+    rf_status status = part.count > 0 ? inner->run(inner->self, &same, part.begin, part.count, mine) : RF_OK;
     if (RF(agree)(ranks->mpi, RF(fingerprint)(task, begin, count), &mine->largest) < 0) {
         rf_fail(engine->complaint, sizeof engine->complaint, "the ranks of the MPI job disagree on what to run at update %u", task->update);
         return RF_REFUSED_ENGINE;

@@ -102,7 +102,7 @@ static void RF(judge_all)(RF(known) *known, uint32_t attempt, unsigned lanes, co
         if (RF(block_judge)(task, dim, m->values, u, 0, accept, tally))
             RF(block_look_closer)(task, dim, m->values, u, accept, tally);
         if (task->sampler == RF_WEIGHT)
-            RF(block_add_weighted)(dim, attempt + first, q, accept, tally);
+            RF(block_add_weighted)(task, dim, attempt + first, q, accept, tally);
         else
             RF(block_add_accepted)(dim, q, u, accept, tally);
     }

@@ -1,0 +1,114 @@
+/* From charts to natural units: means and standard deviations of what is believed there, not of what its mean becomes. */
+#include "rejfilt/detail/chart.h"
+
+#include "beliefs.h"
+
+#include <math.h>
+
+#define TURN 6.283185307179586
+
+/* e to the x, less 1, of x >= 0. */
+static double exp_less_one(double x)
+{
+    double sum = 1;
+    if (x > 0.5)
+        return rf64_exp(x) - 1;
+    for (unsigned k = 14; k > 1; k--)
+        sum = 1 + sum * x / k;
+    return x * sum;
+}
+
+/* The variance of the normal distribution function of y, which is Gaussian, of mean 0 to 1: two draws of y with a
+   standard normal each are correlated by v / (1 + v), and Plackett's integral over that correlation has no cancellation.
+   By Gauss and Legendre's rule; a = m / sqrt(1 + v). */
+static double bounded_variance(double a, double v)
+{
+    static const double node[] = {0.9602898564975362, 0.7966664774136267, 0.525532409916329, 0.18343464249564978},
+                        weight[] = {0.1012285362903768, 0.22238103445337434, 0.31370664587788727, 0.36268378337836193};
+    const double end = v / (1 + v + rf64_sqrt(1 + 2 * v)); /* tan of half the arc sine of the correlation */
+    double sum = 0;
+    for (unsigned k = 0; k < 8; k++) {
+        const double u = 0.5 * end * (1 + (k % 2 ? node[k / 2] : -node[k / 2])), square = 1 + u * u;
+        sum += weight[k / 2] * rf64_exp(-a * a * square / ((1 + u) * (1 + u))) / square;
+    }
+    return sum * end / TURN;
+}
+
+/* Of a Gaussian in a chart that is not periodic. */
+static void of_gaussian(const rf64_chart *chart, double y, double v, double *mean, double *variance)
+{
+    *mean = y;
+    *variance = v;
+    if (chart->kind == RF_POSITIVE) {
+        *mean = rf64_exp(y + 0.5 * v);
+        *variance = *mean * *mean * exp_less_one(v);
+    } else if (chart->kind == RF_BOUNDED) {
+        const double range = chart->high - chart->low, a = y / rf64_sqrt(1 + v);
+        *mean = chart->low + range * rf64_normal_cdf(a);
+        *variance = range * range * bounded_variance(a, v);
+    }
+}
+
+static double variance_of(const rf_marginal *parts, size_t k) { return parts->sd ? parts->sd[k] * parts->sd[k] : 0; }
+
+static double place_of(const rf_marginal *parts, size_t k)
+{
+    return parts->at ? parts->at[k] : parts->first + parts->step * (double)k;
+}
+
+/* The direction of the mean of points on the circle, and sqrt(-2 ln R), R being how far from the centre that mean is. Of
+   1 - R no digit is lost. */
+static void on_circle(const rf64_chart *chart, const rf_marginal *parts, double *mean, double *sd)
+{
+    const double period = chart->high - chart->low, turn = TURN / period, about = *mean;
+    double total = 0, s = 0, c = 0, less = 0;
+    for (size_t k = 0; k < parts->count; k++) {
+        const double angle = turn * (place_of(parts, k) - about),
+                     w = parts->weight[k] * rf64_exp(-0.5 * turn * turn * variance_of(parts, k));
+        total += parts->weight[k];
+        s += w * rf64_sin(angle);
+        c += w * rf64_cos(angle);
+    }
+    const double to = atan2(s, c) / turn;
+    for (size_t k = 0; k < parts->count; k++) {
+        const double half = rf64_sin(0.5 * turn * (place_of(parts, k) - about - to)),
+                     v = turn * turn * variance_of(parts, k);
+        less += parts->weight[k] / total * (-expm1(-0.5 * v) + rf64_exp(-0.5 * v) * 2 * half * half);
+    }
+    *mean = about + to;
+    *sd = less < 1 ? rf64_min(sqrt(-2 * log1p(-less)) / turn, RF_WRAP_WIDEST * period) : RF_WRAP_WIDEST * period;
+}
+
+void rf_marginal_natural(const rf64_chart *chart, const rf_marginal *parts, double *mean, double *sd)
+{
+    double total = 0, first = 0, sum = 0, squares = 0, m, v;
+    if (chart->kind == RF_PERIODIC) {
+        on_circle(chart, parts, mean, sd);
+        return;
+    }
+    for (size_t k = 0; k < parts->count; k++) { /* from the first, so that close ones lose no digits */
+        of_gaussian(chart, place_of(parts, k), variance_of(parts, k), &m, &v);
+        first = k == 0 ? m : first;
+        total += parts->weight[k];
+        sum += parts->weight[k] * (m - first);
+    }
+    *mean = first + sum / total;
+    for (size_t k = 0; k < parts->count; k++) {
+        of_gaussian(chart, place_of(parts, k), variance_of(parts, k), &m, &v);
+        squares += parts->weight[k] / total * (v + (m - *mean) * (m - *mean));
+    }
+    *sd = rf64_sqrt(squares);
+}
+
+void rf_belief_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
+{
+    const rf64_chart *chart = &belief->problem->charts[parameter];
+    const double one = 1, at = *mean, wide = *sd;
+    const rf_marginal whole = {1, &one, &at, &wide, 0, 0};
+    if (belief->kind->natural)
+        belief->kind->natural(belief, parameter, mean, sd);
+    else if (chart->kind == RF_POSITIVE || chart->kind == RF_BOUNDED)
+        rf_marginal_natural(chart, &whole, mean, sd);
+    *mean = rf64_min(rf64_max(*mean, -RF64_LIMIT), RF64_LIMIT);
+    *sd = rf64_min(rf64_max(*sd, RF64_TINY), RF64_LIMIT);
+}
