@@ -272,7 +272,7 @@ static int check_combination(const cli_track_config *c)
     if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)
         return cli_error("track: --on-lost stop is about one run; leave out --trials");
     if (c->simulate && c->state)
-        return cli_error("track: --state keeps measurements that cannot be had again; simulated ones can, leave out --simulate");
+        return cli_error("track: --state cannot be combined with --simulate");
     if (c->ask && c->format == CLI_FORMAT_TEXT)
         return cli_error("track: --ask speaks JSON or CSV; leave out --format text");
     if (c->trials && c->format == CLI_FORMAT_CSV)
