@@ -236,6 +236,10 @@ class Links(unittest.TestCase):
             if page.name != "README.md":
                 self.assertIn(f"]({page.name})", (page.parent / "README.md").read_text())
 
+    def test_the_citation_has_the_version(self):
+        version = re.search(r'^#define RF_VERSION "(.*)"', (ROOT / "include/rejfilt/rejfilt.h").read_text(), re.M)[1]
+        self.assertIn(f"\nversion: {version}\n", (ROOT / "CITATION.cff").read_text())
+
     def test_every_picture_is_shown(self):
         text = "".join(page.read_text() for page in PAGES)
         for picture in (ROOT / "docs/pictures").glob("*.svg"):
