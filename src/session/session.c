@@ -411,7 +411,7 @@ rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record question
         sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
     }
     for (uint32_t k = 0; k < count; k++) {
-        const int is_anchor = k < ANCHORS_MAX && rf64_health_wants_anchor(&w);
+        const int is_anchor = k < ANCHORS_MAX ? rf64_health_wants_anchor(&w) : 0;
         const rf64_design_input in = {s->config.model->f64,
                                       &model,
                                       &s->config.description,
