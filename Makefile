@@ -10,6 +10,7 @@ help:
 	@echo "make demo       watch a filter track a drifting frequency; leaves demo.svg"
 	@echo "make test       build and run the tests"
 	@echo "make sanitize   the tests under the address and undefined-behaviour sanitizers"
+	@echo "make newcomer   what the README and the first pages say, typed in a bare Debian 12; half an hour, as root"
 	@echo "make walks      CONTRIBUTING's walks in a copy of the tree: a likelihood, an engine, a designer, a belief; then the tests by lists"
 	@echo "make faults     runs killed KILLS=1000 times, full disks, closed pipes, set clocks, dead MPI ranks, huge sizes"
 	@echo "make load       10 million records through rejfilt track, a day of updates: speed, memory, drift; writes build/load.json"
@@ -42,6 +43,8 @@ help:
 	@echo "make deb        a Debian package, in dist/"
 	@echo "make dist       the last commit as a source tarball, in dist/; the same commit gives the same bytes"
 	@echo "make pictures   draw the pictures of docs/ again, a minute"
+	@echo "make gallery    draw the pictures of docs/gallery/ again, by the commands of its pages, minutes"
+	@echo "make book       the book as a website with search, in $(BUILD)/book; the API reference is in it"
 	@echo "make docs       the API reference as HTML, in $(BUILD)/docs"
 	@echo "make clean      remove what was built"
 	@echo "Missing Debian packages are installed by the command that needs them."
@@ -71,6 +74,10 @@ sanitize:
 	@tools/test build-sanitize $(CTEST)
 
 KILLS ?= 1000
+
+newcomer:
+	@tools/need test dist
+	@tests/newcomer
 
 walks:
 	@tools/need test
@@ -275,6 +282,15 @@ pictures: build
 	@cmake --build $(BUILD) --target rejfilt playground_native
 	@python3 docs/pictures/draw.py $(BUILD)
 
+gallery: python
+	@tools/need plot
+	@tools/python gallery $(BUILD) dist
+
+book:
+	@tools/need docs book
+	@python3 tools/book.py $(BUILD)/book-pages $(BUILD)/book
+	@echo $(BUILD)/book/index.html
+
 docs:
 	@tools/need docs
 	@python3 tools/api.py $(BUILD)/docs
@@ -283,6 +299,6 @@ docs:
 clean:
 	@rm -rf build build-* dist demo.svg reproduce
 
-.PHONY: all help configure build demo test test-cuda bench-cuda sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration trust reproduce \
+.PHONY: all help configure build demo test newcomer test-cuda bench-cuda sanitize walks faults load tsan memcheck coverage analyse warnings fuzz bench accuracy calibration trust reproduce \
         mnist site site-serve ports ports-avr ports-cortex-m ports-riscv ports-wasm hdl hdl-demo amalgamation prove install uninstall deb dist \
-        python python-test python-sanitize python-bench pictures docs clean
+        python python-test python-sanitize python-bench pictures gallery book docs clean

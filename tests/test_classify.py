@@ -547,7 +547,7 @@ class BadInput(Test):
             "too few for a split": "1,2,a\n3,4,b\n",
             "a zero byte": "1,2,a\n3,4\0,b\n",
             "a quote is not closed": "1,2,a\n3,\"4,b\n",
-            "256 different ones": "".join(f"{i},{i}.5,x{i}\n" for i in range(300)),
+            "more than 256 distinct labels": "".join(f"{i},{i}.5,x{i}\n" for i in range(300)),
         }
         for says, text in cases.items():
             self.refused("classify", "--train", self.file("t.csv", text), says=says)

@@ -9,16 +9,18 @@ import functools, json, os, pathlib, re, shlex, shutil, subprocess, sys, tempfil
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST = 120  # seconds for any one command; a hang is a failure
 NOT_RUN = {  # what a command looks like: why
     r"^sudo ": "it changes the machine",
+    r"^python3 -m venv|^\. |^pip install": "make python-test does, and tests/newcomer",
     r"^rejfilt .*--data mnist": "MNIST is not in the repository",
     r"^rejfilt reproduce [a-z]": "test_reproduce.py does",
     r"^mpirun ": "test_mpi.sh does, where MPI is installed",
     r"^rejfilt .*--engine cuda|^make (test|bench)-cuda": "they need a GPU",
     r"^arm-none-eabi-gcc ": "check.py of ports/ does",
     r"^iceprog ": "it needs a board",
+    r"^python3 docs/gallery/figures.py": "it needs the Python package; make gallery does",
     r"^cmake .*RF_EXPERIMENTS": "minutes",
     r"^tar |^cmake .*CMAKE_PREFIX_PATH|pkg-config": "test_package.py does",
 }
@@ -230,16 +232,22 @@ class Links(unittest.TestCase):
                         self.assertIn(anchor, anchors(to.read_text()))
 
     def test_every_page_is_in_the_contents(self):
-        contents = (ROOT / "docs/README.md").read_text()
         for page in PAGES[1:]:
             if page.name != "README.md":
-                self.assertIn(f"]({page.name})", contents)
+                self.assertIn(f"]({page.name})", (page.parent / "README.md").read_text())
+
+    def test_the_citation_has_the_version(self):
+        version = re.search(r'^#define RF_VERSION "(.*)"', (ROOT / "include/rejfilt/rejfilt.h").read_text(), re.M)[1]
+        self.assertIn(f"\nversion: {version}\n", (ROOT / "CITATION.cff").read_text())
 
     def test_every_picture_is_shown(self):
         text = "".join(page.read_text() for page in PAGES)
         for picture in (ROOT / "docs/pictures").glob("*.svg"):
             self.assertIn(f"(pictures/{picture.name})", text)
             self.assertLess(picture.stat().st_size, 61440, picture)
+        for picture in [*(ROOT / "docs/gallery").glob("*.svg"), *(ROOT / "docs/gallery").glob("*.png")]:
+            self.assertIn(f"({picture.name})", text)
+            self.assertLess(picture.stat().st_size, 160000, picture)
 
 
 def messages(text):
@@ -257,11 +265,16 @@ def plain(message):
     return re.sub(rf"({PLACEHOLDER}[\s:]*)+{PLACEHOLDER}", PLACEHOLDER, message.replace("\\n", "\n")).split("\n")[0].strip(f"{PLACEHOLDER} :")
 
 
+def all_messages():
+    """Every message of the command and of the library."""
+    found = {message for folder in ("apps/cli", "src/classify", "src/models", "src/engines", "src/beliefs", "src/session") for path in sorted((ROOT / folder).rglob("*.c"))
+             for message in messages(path.read_text())}
+    return found | set(re.findall(r'^RF_STATUS\(.*"(.*)"\)', (ROOT / "include/rejfilt/status.def").read_text(), re.M)) - {"fine"}
+
+
 class Messages(unittest.TestCase):
     def setUp(self):
-        self.sources = {message for folder in ("apps/cli", "src/classify", "src/models", "src/engines", "src/beliefs", "src/session") for path in sorted((ROOT / folder).rglob("*.c"))
-                        for message in messages(path.read_text())}
-        self.sources |= set(re.findall(r'^RF_STATUS\(.*"(.*)"\)', (ROOT / "include/rejfilt/status.def").read_text(), re.M)) - {"fine"}
+        self.sources = all_messages()
         page = (ROOT / "docs/errors.md").read_text()
         self.listed = [plain(code) for row in re.findall(r"^\| (`.*?`) \|", page, re.M) for code in re.findall(r"`([^`]+)`", row)]
 
@@ -300,6 +313,29 @@ class Reference(unittest.TestCase):
         for name in names:
             for bits in ("32", "64"):
                 self.assertIn(re.sub(r"RF\((\w+)\)", rf"rf{bits}_\1", name), index)
+
+
+@unittest.skipUnless(shutil.which("doxygen") and shutil.which("sphinx-build"), "no doxygen or sphinx; tools/need docs book installs them")
+class Book(unittest.TestCase):
+    def test_every_page_and_link(self):
+        """It builds without a warning; what its pages link to is there, and every page can be reached from the first."""
+        done = subprocess.run([sys.executable, ROOT / "tools/book.py", WORK / "pages", WORK / "book"], stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        site, seen, waiting = WORK / "book", set(), [WORK / "book/index.html"]
+        while waiting:
+            page = waiting.pop()
+            if page in seen or page.suffix != ".html" or site / "api" in page.parents:
+                continue
+            seen.add(page)
+            for target in re.findall(r'(?:href|src)="([^"#?]+)', page.read_text()):
+                if not re.match(r"[a-z]+:", target):
+                    to = (page.parent / urllib.parse.unquote(target)).resolve()
+                    self.assertTrue(to.exists(), f"{page}: {target}")
+                    waiting.append(to)
+        for page in PAGES[1:]:
+            name = "contents" if page.name == "README.md" and page.parent.name == "docs" else str(page.relative_to(ROOT / "docs").with_suffix(""))
+            self.assertIn((site / f"{name}.html").resolve(), seen)
+        self.assertTrue((site / "api/index.html").exists())
 
 
 if __name__ == "__main__":

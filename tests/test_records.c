@@ -230,7 +230,7 @@ static void test_bad_csv(void **state)
         {&ramsey, GIVEN, HEADER "1,1e999,1,,,\n", "data: line 2: column x_: 1e999 is not finite\n"},
         {&ramsey, GIVEN, HEADER "1e15,-1e15,1,,,\n1.1e15,1,1,,,\n",
          "line 2: t=1e+15 x_=-1e+15 contrast=0.95 -> 1\n"
-         "data: line 3: column t: 1.1e+15 is absurd (at most 1e+15 is taken)\n"},
+         "data: line 3: column t: 1.1e+15 is too large (limit 1e+15)\n"},
         {&ramsey, GIVEN, HEADER "1,1,2,,,\n", "data: line 2: column outcome: 2 is not 0 or 1\n"},
         {&ramsey, GIVEN, HEADER "1,1,0.5,,,\n", "data: line 2: column outcome: 0.5 is not 0 or 1\n"},
         {&ramsey, GIVEN, HEADER "1,1,-1,,,\n", "data: line 2: column outcome: -1 is not 0 or 1\n"},
@@ -250,7 +250,7 @@ static void test_bad_csv(void **state)
          "line 2: -> 1 at 3\ndata: line 3: column outcome: 'x' is not a number\nline 4: -> 1 at 4\n"
          "data: line 5: column time: 3.5 is earlier than the 4 of a record before it\n"
          "data: line 6: column time: nan is not finite\n"
-         "data: line 7: column time: 2e+19 is absurd (at most 1e+19 is taken)\n"
+         "data: line 7: column time: 2e+19 is too large (limit 1e+19)\n"
          "data: line 8: column time: 'soon' is not a number\nline 9: -> 1 at 4\n"},
         {&ramsey, GIVEN, HEADER "1,1,1,,1234567890123456789012345678901,\n1,1,1,,12345678901234567890123456789012,\n",
          "line 2: t=1 x_=1 contrast=0.95 -> 1 batch 1234567890123456789012345678901\n"
@@ -303,7 +303,7 @@ static void test_bad_json(void **state)
         {&ramsey, GIVEN, "{\"t\":3,\"x_\":1,\"outcome\":true}\n", "data: line 1: key outcome: true is not a number\n"},
         {&ramsey, GIVEN, "{\"t\":3,\"x_\":null,\"outcome\":1}\n", "data: line 1: key x_: is empty\n"},
         {&ramsey, GIVEN, "{\"t\":1e16,\"x_\":1,\"outcome\":1}\n",
-         "data: line 1: key t: 1e+16 is absurd (at most 1e+15 is taken)\n"},
+         "data: line 1: key t: 1e+16 is too large (limit 1e+15)\n"},
         {&ramsey, GIVEN, "{\"t\":3,\"x_\":1,\"outcome\":7}\n", "data: line 1: key outcome: 7 is not 0 or 1\n"},
         {&ramsey, GIVEN, "{\"t\":3,\"x_\":1}\n", "data: line 1: no key 'outcome'; there are 't', 'x_'\n"},
         {&ramsey, GIVEN, "{}\n", "data: line 1: no key 'outcome'; there is nothing\n"},

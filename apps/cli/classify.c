@@ -68,10 +68,10 @@ static const cli_option options[] = {
 static const cli_usage usage = {
     "classify",
     "[fit | predict | ask] --data DIR | --train FILE [--test FILE] [OPTION...]",
-    "Classifies objects when each of their features has a price: it asks for one\n"
-    "feature after the other, chosen by what training vectors still agree with the\n"
-    "answers so far, and stops when the class is clear. Without a test file the\n"
-    "data is shuffled and split 10:1. 'classify fit' keeps a model in a file,\n"
+    "Classifies objects whose features have a price. It asks for one feature after\n"
+    "the other, chosen by the training vectors that still agree with the answers,\n"
+    "and stops when the class is clear. Without a test file the data is shuffled\n"
+    "and split 10:1. 'classify fit' keeps a model in a file,\n"
     "'classify predict' and 'classify ask' use it; each has a help of its own.",
     options,
     "  rejfilt classify --data synthetic --task even-odd        no files needed\n"

@@ -81,11 +81,11 @@ static const cli_option options[] = {
 static const cli_usage usage = {
     "compare",
     "--model A [--drift D] [--prior P] --model B ... [OPTION...] [FILE | < DATA]",
-    "Says which of several models the records speak for: ln evidence of each (the\n"
-    "logarithm of the probability it gave to all outcomes before they came), Bayes\n"
-    "factors K against the best, probabilities if all were equally likely before,\n"
-    "and a verdict. --drift, --prior and --label belong to the --model before them;\n"
-    "before the first --model, --drift and --prior are about every candidate.\n"
+    "Says which of several models the records favour. It prints ln evidence of each\n"
+    "(the logarithm of the probability it gave to all outcomes before they came),\n"
+    "Bayes factors K against the best, probabilities if all were equally likely\n"
+    "before, and a verdict. --drift, --prior and --label belong to the --model before\n"
+    "them. Before the first --model, --drift and --prior apply to every candidate.\n"
     "\n"
     "Records are JSON lines or CSV with a header: every setting of every candidate\n"
     "by name, and 'outcome'; where it is empty or null, time passes and nothing is\n"
@@ -93,10 +93,9 @@ static const cli_usage usage = {
     "'batch' are learnt from together. What 'rejfilt track --json' writes will do.\n"
     "\n"
     "The numbers after +- say how far the repeats are apart, or how exact the passes\n"
-    "are. If |ln K| is below 2\n"
-    "of them, the difference is within noise, unless every repeat by itself says\n"
-    "the same; else, below 1 the records do not tell the two apart, and below 3\n"
-    "(K < 20) the better is slightly favoured.",
+    "are. If |ln K| is below 2 of them, the difference is within noise, unless every\n"
+    "repeat by itself says the same. Otherwise, below 1 the records do not tell the\n"
+    "two apart, and below 3 (K < 20) the better is slightly favoured.",
     options,
     "  Does the frequency drift? Simulate one that does, and ask. The second is favoured:\n"
     "    rejfilt track --simulate --json --steps 100 > walk.jsonl\n"

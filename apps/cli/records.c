@@ -384,7 +384,7 @@ static int take_number(cli_records *r, int part, double max, double *value)
     else if (!isfinite(c.number))
         snprintf(what, sizeof what, "%.40s is not finite", c.text);
     else if (fabs(c.number) > max)
-        snprintf(what, sizeof what, "%.15g is absurd (at most %g is taken)", c.number, max);
+        snprintf(what, sizeof what, "%.15g is too large (limit %g)", c.number, max);
     else {
         *value = c.number;
         return 1;

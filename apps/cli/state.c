@@ -26,11 +26,11 @@ static const cli_option options[] = {
 static const cli_usage usage = {
     "state",
     "show FILE | export FILE | import POSTERIOR.json --state FILE [OPTION...]",
-    "Of a checkpoint that 'rejfilt track --state FILE' keeps: show prints what is known\n"
-    "and the options of the run; export prints it as JSON, with the Gaussians that are\n"
-    "believed in. import begins a checkpoint for a new run, with options of its own, from\n"
-    "such JSON: the posterior of one run is the prior of the next. Of the JSON it takes\n"
-    "'gaussians', which may be written by hand: a prior with correlations.",
+    "Works on the checkpoints of 'rejfilt track --state FILE'. show prints the posterior\n"
+    "and the options of the run. export prints them as JSON, with the Gaussians of the\n"
+    "belief. import writes a checkpoint for a new run from such JSON: the posterior of\n"
+    "one run is the prior of the next. It takes 'gaussians', which you may write by\n"
+    "hand: a prior with correlations.",
     options,
     "  rejfilt state show run.state\n"
     "  rejfilt state export run.state > posterior.json\n"

@@ -64,7 +64,7 @@ static const cli_option options[] = {
     {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", NULL, CLI_LIST, AT(prior), 0, 0, NULL},
     {"chart", "[NAME=]C", "the space a parameter is Gaussian in: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
-    {"drift", "[NAME=]SD", "standard deviation of a step of the parameter's walk (per\nunit of time where records have times); 0 keeps it still;\nC+-SD~TIME: drawn back to C; A:B~DWELL: switches between A\nand B; learn: how fast it walks is learnt", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
+    {"drift", "[NAME=]SD", "standard deviation of one step of the random walk (per unit\nof time if records have times); 0 means static. C+-SD~TIME:\nreverts to C. A:B~DWELL: switches between A and B. learn:\nthe drift is learnt", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
     {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
     {"cost", "NAME=C", "an experiment costs 1 and C per unit of this setting; the\nrisk design weighs it", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
     {"belief", "NAME", belief_help, NULL, CLI_TEXT, AT(run.config.belief), 0, 0, NULL},
@@ -114,12 +114,12 @@ static const cli_usage usage = {
     "of equal batch are learnt from together), truth.NAME.\n\n"
     "With --ask it chooses the experiments, too: it prints the settings of the next\n"
     "one as a line of JSON (or of CSV) and waits for a line with the outcome.\n\n"
-    "With --simulate the measurements are made up. In a terminal the run is shown\n"
-    "live. With --trials it is repeated and a summary is printed: squared error in\n"
-    "units of q, the variance of one step of the walk, pooled over steps from 100\n"
-    "on; of each parameter the error in natural units (at the end, where it stands\n"
-    "still), and how often the 95 % interval covers the truth; the share of trials\n"
-    "lost (error over 5 standard deviations in more than 20 steps).",
+    "With --simulate the measurements are simulated. In a terminal the run is shown\n"
+    "live. With --trials it is repeated and a summary is printed. It has the squared\n"
+    "error, pooled over steps from 100 on, in units of q, the variance of one step of\n"
+    "the walk. For each parameter it has the error in natural units (at the end, if\n"
+    "it is static), and how often the 95 % interval covers the truth. It has the share\n"
+    "of trials lost (error over 5 standard deviations in more than 20 steps).",
     options,
     "  rejfilt track --simulate                          watch it\n"
     "  rejfilt track --simulate --plot run.svg           leave a picture\n"
@@ -272,7 +272,7 @@ static int check_combination(const cli_track_config *c)
     if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)
         return cli_error("track: --on-lost stop is about one run; leave out --trials");
     if (c->simulate && c->state)
-        return cli_error("track: --state keeps measurements that cannot be had again; simulated ones can, leave out --simulate");
+        return cli_error("track: --state cannot be combined with --simulate");
     if (c->ask && c->format == CLI_FORMAT_TEXT)
         return cli_error("track: --ask speaks JSON or CSV; leave out --format text");
     if (c->trials && c->format == CLI_FORMAT_CSV)

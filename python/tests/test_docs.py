@@ -69,6 +69,9 @@ class Pages(unittest.TestCase):
         space = self.run_page(ROOT / "python/README.md", most_lines=15)
         self.assertLess(abs(space["tracker"].mean.f - 0.3), 5 * space["tracker"].sd.f)
 
+    def test_readme(self):
+        self.run_page(ROOT / "README.md", most_lines=15)
+
     def test_guide(self):
         try:
             import matplotlib
@@ -76,7 +79,7 @@ class Pages(unittest.TestCase):
         except ImportError as error:
             self.skipTest(str(error))
         matplotlib.use("agg")
-        for page in ("python.md", "qinfer.md"):
+        for page in ("python.md", "qinfer.md", "gallery/fleet.md"):
             with self.subTest(page):
                 self.run_page(ROOT / "docs" / page)
 

@@ -173,7 +173,7 @@ static int take_label(void *context, uint64_t index, double value, char *error, 
     uint32_t label = isfinite(value) ? rfc_names_intern(&t->table->labels, text) : RFC_LABELS_MAX;
     if (label >= RFC_LABELS_MAX)
         return rf_fail(error, size, "%s: label %llu is %s%s", t->table->source, (unsigned long long)index + 1, text,
-                       isfinite(value) ? ", and there are more than 256 different ones before" : "");
+                       isfinite(value) ? ": more than 256 distinct labels" : "");
     t->table->label[index] = label;
     return 0;
 }
@@ -217,7 +217,7 @@ static int take_texts(const tables_array *a, tables_stream *s, uint64_t count, r
         text_at(a, one, text);
         named->label[i] = rfc_names_intern(&named->labels, text);
         if (named->label[i] >= RFC_LABELS_MAX)
-            status = rf_fail(error, size, "%s: label %llu is %s, and there are more than 256 different ones before",
+            status = rf_fail(error, size, "%s: label %llu is %s: more than 256 distinct labels",
                              named->source, (unsigned long long)i + 1, text);
     }
     free(one);

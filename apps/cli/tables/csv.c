@@ -229,7 +229,7 @@ static int take_label(tables_rows *r, const char *text, int may_lack, rfc_table 
     }
     uint32_t label = rfc_names_intern(&table->labels, text);
     if (label >= RFC_LABELS_MAX)
-        return tables_rows_fail(r, "label '%.40s', and there are 256 different ones before; is it the label column?",
+        return tables_rows_fail(r, "label '%.40s': more than 256 distinct labels; wrong --label column?",
                                 text);
     table->label[table->rows] = label;
     return 0;

@@ -62,7 +62,7 @@ static int split_label(rfc_table *t, const char *column, char *error, size_t siz
                 if (t->label[row] >= RFC_LABELS_MAX)
                     return rf_fail(
                         error, size,
-                        "%s: row %zu: label %s, and there are 256 different ones before; is it the label column?",
+                        "%s: row %zu: label %s: more than 256 distinct labels; wrong --label column?",
                         t->source, row + 1, text);
             } else if (t->reals) {
                 t->reals[to++] = t->reals[row * d + j];

@@ -31,17 +31,25 @@ def table(heads, lines):
     return [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *(f"| {' | '.join(line)} |" for line in lines), ""]
 
 
+LEVELS = ("50 %", "80 %", "95 %")
+
+
+def folded(model, method, what):
+    """Cells of one row for all lengths: n, the share held by each level's intervals, and how uniform ranks are."""
+    found = [(n, rows[model, method, n, what]) for n in lengths if (model, method, n, what) in rows]
+    cells = [[str(n) for n, _ in found], *([share(row, level, False) for _, row in found] for level in range(3)), [f"{row['uniform']:.2f}" for _, row in found]]
+    return [", ".join(cell) for cell in cells]
+
+
 def document():
     yield from table(["model", "n", *FILTERS, "exact"], [
         [model, str(n), *(share(rows.get((model, method, n, joint(model))), 2, False) for method in FILTERS),
          share(rows.get((model, "exact, grid", n, joint(model))) or rows.get((model, "exact, draws", n, "likelihood")), 2, False)]
         for model in models for n in lengths])
-    yield from table(["model", "of", "n", "50 %", "80 %", "95 %"], [
-        [model, what, str(n), *(share(rows[model, DEFAULT, n, what], level) for level in range(3))]
-        for model in models for what in parameters(model) for n in lengths])
-    yield from table(["model", "posterior", "of", "n", "50 %", "80 %", "95 %", "uniform"], [
-        [model, method[7:], what, str(n), *(share(rows[model, method, n, what], level) for level in range(3)), f"{rows[model, method, n, what]['uniform']:.2f}"]
-        for model in models for method in EXACT for what in parameters(model, method) for n in lengths if (model, method, n, what) in rows])
+    yield from table(["model", "of", "n", *LEVELS], [[model, what, *folded(model, DEFAULT, what)[:4]] for model in models for what in parameters(model)])
+    yield from table(["model", "posterior", "of", "n", *LEVELS, "uniform"], [
+        [model, method[7:], what, *folded(model, method, what)] for model in models for method in EXACT for what in parameters(model, method)
+        if any((model, method, n, what) in rows for n in lengths)])
 
 
 def panel(model):
