@@ -2,14 +2,17 @@
 #ifndef REJFILT_SESSION_STATE_H
 #define REJFILT_SESSION_STATE_H
 
-#include "engine.h"
 #include "rejfilt/session.h"
 
 #define RF_BITS 64
 #include "rejfilt/detail/precision.h"
 #include "health.h"
 #undef RF_BITS
+#ifdef RF_PRECISION
+#define RF_BITS RF_PRECISION
+#else
 #define RF_BITS 0
+#endif
 #include "rejfilt/detail/precision.h"
 #undef RF_BITS
 
@@ -17,8 +20,8 @@
 
 /* How fast parameters walk, as learnt: learning.c. */
 typedef struct rf_learning {
-    double factor[RF_DESCRIBED_MAX]; /* ln of what the variance of a step is multiplied by */
-    double trend[RF_DESCRIBED_MAX];  /* running sum of the directions in which the mean moved */
+    double factor[RF_ROOM]; /* ln of what the variance of a step is multiplied by */
+    double trend[RF_ROOM];  /* running sum of the directions in which the mean moved */
     double mean, square;             /* running ones of the first factor that is learnt */
     uint32_t pending;                /* the latest anchor failed */
 } rf_learning;
@@ -39,26 +42,29 @@ typedef struct rf_moving {
 } rf_moving;
 
 struct rf_session {
-    rf_config config;
-    rf_problem problem;
+    rf_config *config; /* its own, */
+    rf_problem *problem; /* and what that is about; on a GPU those of all */
     rf64_model model; /* without charts, which are the problem's */
     const rf64_design *design;
     uint32_t anchor_every;
     rf64_options options; /* but for κ */
-    double prior_sd[RF_DESCRIBED_MAX];
-    double usual_sd[RF_DESCRIBED_MAX]; /* the prior's, or what the drift needs */
+    double prior_sd[RF_ROOM];
+    double usual_sd[RF_ROOM]; /* the prior's, or what the drift needs */
     rf_belief *belief;
     rf_belief *ahead; /* a copy: of the belief after ahead_by of time while questions are under way, else for the next
                          update */
     double ahead_by;
     rf_belief *held; /* what was believed before outcomes became all alike: a fault goes back to it */
     rf_moving now, asked; /* and, while questions are under way, what was before them */
-    double question[RF_ASK_MAX][RF_DESCRIBED_MAX];
+    double question[RF_ASK_MAX][RF_ROOM];
     int is_open;
 };
 
 /* What a configuration is about. */
 void rf_session_settle(rf_problem *problem, const rf_config *config);
+
+/* Its belief is at the prior: so becomes all else. Refused: a belief that cannot move as the parameters do. */
+rf_status rf_session_begin(rf_session *session);
 
 /* The seed of a trial: that of its belief, and of its world. */
 uint64_t rf_session_seed(uint64_t seed, uint32_t trial);

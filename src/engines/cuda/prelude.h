@@ -16,3 +16,5 @@ typedef unsigned long uint64_t, uintptr_t;
 #define __builtin_sqrtf sqrtf
 #define __builtin_sqrt sqrt
 #define __builtin_popcount __popc
+#define NAN __longlong_as_double(0x7ff8000000000000)
+#define HUGE_VAL __longlong_as_double(0x7ff0000000000000)
