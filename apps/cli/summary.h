@@ -39,10 +39,10 @@ int cli_collector_step(void *collector, uint32_t trial, const rf_step *step);
 
 /* The same of trials that run, and whose errors stay, on a GPU, which the collector then owns. */
 cli_collector *cli_collector_open_gpu(const rf_simulation *simulation, rf_gpu_trials *gpu);
-/* Runs the next `count` there, which took so many seconds. */
+/* Runs the next `count` there. */
 rf_status cli_collector_run(cli_collector *collector, uint32_t count);
 
-/* Mean errors are the sum over trials of each trial's sum. With no numbers in it when a GPU does not answer. */
+/* The mean error is by the sum over trials of each trial's own sum. Quantiles are NaN when a GPU does not answer. */
 cli_summary cli_collector_summary(cli_collector *collector);
 
 #endif

@@ -342,7 +342,10 @@ static int run_trials(const cli_track_config *c)
     }
     if (status >= 0) {
         cli_summary summary = cli_collector_summary(collector);
-        (c->format == CLI_FORMAT_JSON ? print_json_summary : print_summary)(c, &summary);
+        if (gpu && isnan(summary.median))
+            status = RF_REFUSED_ENGINE;
+        else
+            (c->format == CLI_FORMAT_JSON ? print_json_summary : print_summary)(c, &summary);
     }
     cli_collector_free(collector);
     if (status < 0)

@@ -4,8 +4,8 @@
 
 #include "rejfilt/belief.h"
 
-/* A belief's functions, and the model that a problem or a configuration is about; what is compiled for a GPU knows both.
-   And what it does without. */
+/* A belief's functions, and the model that a problem or a configuration is about; what is compiled for a GPU knows
+   both. And what it does without. */
 #ifndef RF_DEVICE_KIND
 #define rf_kind_of(belief) ((belief)->kind)
 #define rf_instance_of(about) ((about)->model->f64)

@@ -3,7 +3,7 @@
 
 RF_APART void RF(design_draw)(const RF(design_input) *in, uint32_t which, rf_real x[])
 {
-    in->draw(in->self, in->number * 128u + which, RF_FOR_DESIGN, x);
+    RF_GIVEN(in, draw)(in->self, in->number * 128u + which, RF_FOR_DESIGN, x);
 }
 
 RF_APART rf_real RF(design_uniform)(const RF(design_input) *in, uint32_t which)

@@ -1,6 +1,7 @@
 /* Is the filter still where the truth is? Anchors ask it directly; for designs without them, outcomes that keep being
    less likely than the filter expects give it away; and outcomes that stay the same when they should not say that the
    detector is at fault, not the filter. Compiled per precision. */
+#include "designs.h"
 #include "health.h"
 
 #include "rejfilt/belief.h"
@@ -171,7 +172,7 @@ static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_ROOM], cons
     *mean = 0;
     for (uint32_t run = 0; run < RUNS; run++) {
         rf_real x[RF_ROOM];
-        t->draw(t->self, RF_HEALTH_DRAWS + run, RF_FOR_HEALTH, x);
+        RF_GIVEN(t, draw)(t->self, RF_HEALTH_DRAWS + run, RF_FOR_HEALTH, x);
         rf_real usual = surprise(t, draws, records, count, x, run);
         *mean += usual / RUNS;
         square += usual * usual / RUNS;
@@ -225,7 +226,7 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
     if (t->on_lost == RF_ON_LOST_IGNORE)
         return 0;
     for (uint32_t d = 0; d < RF_HEALTH_DRAWS && (!is_blind || t->anchors); d++)
-        t->draw(t->self, d, RF_FOR_HEALTH, draws[d]);
+        RF_GIVEN(t, draw)(t->self, d, RF_FOR_HEALTH, draws[d]);
     for (uint32_t k = 0; k < count; k++)
         if (judge_run(t, draws, records + (size_t)k * size, is_blind, &known)) {
             todo |= RF_HEALTH_HOLD;
@@ -249,10 +250,10 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
 static void widen(RF(watched) *t)
 {
     rf_real factor[RF_ROOM], mean[RF_ROOM], sd[RF_ROOM];
-    t->moments(t->self, mean, sd);
+    RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++)
         factor[i] = RF(max)(RF(min)(STRETCH, RF_HEALTH_CAP * t->usual_sd[i] / sd[i]), 1);
-    t->stretch(t->self, factor);
+    RF_GIVEN(t, stretch)(t->self, factor);
     t->watch->widened++;
 }
 
@@ -263,7 +264,7 @@ static void restart(RF(watched) *t)
     rf_real sd[RF_ROOM];
     for (unsigned i = 0; i < t->model->dim; i++)
         sd[i] = RF_HEALTH_CAP * t->usual_sd[i];
-    t->place(t->self, h->home, sd);
+    RF_GIVEN(t, place)(t->self, h->home, sd);
     h->restarts++;
     h->score = h->chance = 0;
     h->boost = BOOST;
@@ -293,7 +294,7 @@ static void pass(RF(watched) *t)
     RF(watch) *h = t->watch;
     rf_real mean[RF_ROOM], sd[RF_ROOM];
     int is_wide = 1; /* all of it: a parameter that nobody asks about may be so for ever */
-    t->moments(t->self, mean, sd);
+    RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++) {
         is_wide &= sd[i] > RF_C(1.01) * t->usual_sd[i];
         h->home[i] += h->score == 0 ? (h->is_anchored ? HOMING : HOMING / 5) * (mean[i] - h->home[i]) : 0;
@@ -314,7 +315,7 @@ RF_APART void RF(health_clip)(RF(watched) *t)
     rf_real factor[RF_ROOM], mean[RF_ROOM], sd[RF_ROOM];
     for (int is_again = 0; is_again < 2; is_again++) {
         int is_wide = 0;
-        t->moments(t->self, mean, sd);
+        RF_GIVEN(t, moments)(t->self, mean, sd);
         for (unsigned i = 0; i < t->model->dim; i++) {
             const rf_real cap = RF_HEALTH_CAP * t->usual_sd[i];
             const int is_over = !(sd[i] <= cap * RF_C(1.00001));
@@ -325,8 +326,8 @@ RF_APART void RF(health_clip)(RF(watched) *t)
         if (!is_wide)
             return;
         if (is_again)
-            t->place(t->self, mean, sd); /* modes far apart, or a kind that cannot shrink */
+            RF_GIVEN(t, place)(t->self, mean, sd); /* modes far apart, or a kind that cannot shrink */
         else
-            t->stretch(t->self, factor);
+            RF_GIVEN(t, stretch)(t->self, factor);
     }
 }

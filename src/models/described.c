@@ -9,8 +9,9 @@
 
 enum { OWN_BLOCK = 256, KERNEL_BLOCK = 64, FEW = 4 }; /* candidates of a call; fewer than FEW are asked about one by one */
 
-#ifndef RF_LIKELIHOOD_OF
+#ifndef RF_LIKELIHOOD_OF /* what is compiled for a GPU knows its model */
 #define RF_LIKELIHOOD_OF(model) (model)->likelihood
+#define RF_SIMULATE_OF(instance) (instance)->simulate
 #endif
 
 void RF(described_charts)(const rf_description *description, RF(chart) charts[])
@@ -121,7 +122,7 @@ RF_APART rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_rea
     if (instance->description->outcomes == 0) {
         rf_real normal, other;
         RF(normal_pair)(w.word[0], w.word[1], &normal, &other);
-        return instance->simulate(x, setting, normal);
+        return RF_SIMULATE_OF(instance)(x, setting, normal);
     }
     const RF(model) model = {.likelihood = instance->likelihood, .dim = (uint16_t)instance->description->dim, .block = instance->block, .data = instance->data};
     rf_real left = RF(uniform)(w.word[0]);

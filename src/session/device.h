@@ -1,8 +1,8 @@
 /* Simulated trials as a GPU runs them, included after a model's source: the session, its world and what is collected of
    them, one thread for each trial. NVRTC compiles it; tests/test_device.c compiles it as host code.
 
-   Set before the model: RF_PRECISION, 64; RF_DEVICE_DIM parameters; RF_ROOM, the larger of parameters and settings; RF_DEVICE_MAX
-   Gaussians that a belief can be; RF_MODEL_NAME; of one parameter RF_DIM(dim), 1. */
+   Set before the model: RF_PRECISION, 64; RF_DEVICE_DIM parameters; RF_ROOM, the larger of parameters and settings;
+   RF_DEVICE_MAX Gaussians that a belief can be; RF_MODEL_NAME; of one parameter RF_DIM(dim), 1. */
 #if defined(__CUDACC__) /* the model has a namespace of its own: its other names may be ours, too */
 using rf_own::description;
 using rf_own::likelihood;
@@ -19,6 +19,14 @@ using rf_own::dynamics;
 using rf_own::design;
 #endif
 #endif
+
+/* No call is by a pointer: so the compiler knows how much memory a thread needs. */
+#ifdef RF_HAS_SIMULATE
+#define RF_SIMULATE_OF(instance) call_simulate
+#else
+#define RF_SIMULATE_OF(instance) rf_device_nothing
+#endif
+#define RF_GIVEN(by, function) function##_it
 #define RF_NO_KERNELS
 #include "rejfilt/detail/instantiate.h"
 
@@ -31,6 +39,16 @@ using rf_own::design;
 
 extern const rf_belief_kind RF_DEVICE_KIND;
 
+static void draw_it(const void *self, uint32_t index, uint32_t purpose, double x[]);
+static void moments_it(const void *self, double mean[], double sd[]);
+static void stretch_it(void *self, const double factor[]);
+static void place_it(void *self, const double mean[], const double sd[]);
+RF_FN double rf_device_nothing(const double x[], const double setting[], double normal)
+{
+    (void)x, (void)setting;
+    return normal;
+}
+
 #include "../core/rejfilt64.c"
 #include "../models/described.c"
 #include "../beliefs/common.c"
@@ -40,6 +58,16 @@ extern const rf_belief_kind RF_DEVICE_KIND;
 #include "../design/design.c"
 #include "designers.h" /* written by the build: those of list.def */
 #include "../design/health.c"
+
+static void rf_choose(const rf64_design *by, const rf64_design_input *in, double setting[])
+{
+#define RF_DESIGN(identifier, name, anchors, blind, fringe)                                                            \
+    if (by->choose == rf64_design_##identifier)                                                                        \
+        rf64_design_##identifier(in, setting);
+#include "../design/list.def"
+#undef RF_DESIGN
+}
+
 #include "motion.c"
 #include "learning.c"
 #include "talk.c"
@@ -53,7 +81,7 @@ enum {
                                                                : RF_MIXTURE_MAX,
     RF_DEVICE_BYTES =
         sizeof(mixture) + 8 * (RF_DEVICE_GAUSSIANS * (2 * (1 + RF_DEVICE_DIM) + 3 * RF_TRIANGLE(RF_DEVICE_DIM)) +
-                               (RF_DEVICE_DIM + 1) * RF_POINTS_MOST)
+                               (RF_DEVICE_DIM + 1) * RF_POINTS(RF_DEVICE_DIM))
 };
 
 /* One trial: number `index` of a launch. Returns a status. */

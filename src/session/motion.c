@@ -31,8 +31,8 @@ static rf_status switch_levels(const rf_session *s, rf_belief *belief, double el
         if (motion->kind != RF_MOTION_TELEGRAPH)
             continue;
         rf_motion_switch(motion, elapsed, chance);
-        status =
-            rf_kind_of(belief)->telegraph ? rf_kind_of(belief)->telegraph(belief, i, motion->level, chance) : RF_REFUSED_OPTIONS;
+        status = rf_kind_of(belief)->telegraph ? rf_kind_of(belief)->telegraph(belief, i, motion->level, chance)
+                                               : RF_REFUSED_OPTIONS;
     }
     return status;
 }
@@ -56,8 +56,7 @@ RF_APART rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
 RF_APART rf_status rf_session_drift(const rf_session *s, rf_belief *belief, double elapsed)
 {
     const unsigned dim = s->model.dim;
-    double f[RF_ROOM * RF_ROOM] = {0}, q[RF_ROOM * RF_ROOM] = {0},
-                                shift[RF_ROOM] = {0};
+    double f[RF_ROOM * RF_ROOM] = {0}, q[RF_ROOM * RF_ROOM] = {0}, shift[RF_ROOM] = {0};
     int any = 0, is_drawn = 0;
     if (!(elapsed >= 0) || !rf64_is_finite(elapsed))
         return RF_REFUSED_TIME;

@@ -60,6 +60,11 @@ struct rf_session {
     int is_open;
 };
 
+/* The design chooses; what is compiled for a GPU calls each by its name. */
+#ifndef RF_DEVICE_KIND
+#define rf_choose(design, in, setting) (design)->choose(in, setting)
+#endif
+
 /* What a configuration is about. */
 void rf_session_settle(rf_problem *problem, const rf_config *config);
 

@@ -35,13 +35,13 @@ RF_APART rf_status rf_session_begin(rf_session *s)
 
 /* ---- What health sees of a belief ---- */
 
-static void draw_from(const void *self, uint32_t index, uint32_t purpose, double x[])
+static void draw_it(const void *self, uint32_t index, uint32_t purpose, double x[])
 {
     const rf_belief *belief = (const rf_belief *)self;
     rf_kind_of(belief)->draw(belief, index, purpose, x);
 }
 
-static void moments_of(const void *self, double mean[], double sd[])
+static void moments_it(const void *self, double mean[], double sd[])
 {
     const rf_belief *belief = (const rf_belief *)self;
     double covariance[RF_TRIANGLE(RF_ROOM)];
@@ -89,8 +89,8 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
                             .self = belief,
                             .seed = belief->seed,
                             .updates = rf_kind_of(belief)->updates(belief),
-                            .draw = draw_from,
-                            .moments = moments_of,
+                            .draw = draw_it,
+                            .moments = moments_it,
                             .stretch = is_switching(s) ? leave_it : stretch_it,
                             .place = place_it};
     return w;
@@ -184,8 +184,7 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
         return status;
     rf64_model model;
     rf64_watched w = watched(s, s->ahead, &model);
-    double mean[RF_ROOM], natural[RF_ROOM], sd[RF_ROOM],
-        covariance[RF_TRIANGLE(RF_ROOM)];
+    double mean[RF_ROOM], natural[RF_ROOM], sd[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
     rf_kind_of(s->ahead)->moments(s->ahead, mean, covariance);
     for (unsigned i = 0; i < dim; i++) {
         natural[i] = rf64_chart_natural(&s->problem->charts[i], mean[i]);
@@ -200,13 +199,13 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
                                       mean,
                                       sd,
                                       s->ahead,
-                                      draw_from,
+                                      draw_it,
                                       s->ahead->seed,
                                       s->now.experiments,
                                       is_anchor};
         rf_record *q = &questions[k];
         memset(q, 0, sizeof *q);
-        s->design->choose(&in, q->setting);
+        rf_choose(s->design, &in, q->setting);
         q->outcome = q->time = NAN;
         q->is_anchor = is_anchor;
         memcpy(s->question[k], q->setting, sizeof s->question[k]);

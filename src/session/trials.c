@@ -29,8 +29,8 @@ static void conclude(rf_follow_up *f, long since, rf_totals *totals, uint64_t *e
 }
 
 /* How long until something has lasted for `lasting` updates. */
-static RF_APART void follow(rf_follow_up *f, const rf_judging *j, const rf_step *step, int begins, int is_good, int lasting,
-                   rf_totals *totals, uint64_t *events, uint64_t took[])
+static RF_APART void follow(rf_follow_up *f, const rf_judging *j, const rf_step *step, int begins, int is_good,
+                            int lasting, rf_totals *totals, uint64_t *events, uint64_t took[])
 {
     if (begins) {
         conclude(f, step->step - f->at - 1, totals, events, took);
@@ -61,9 +61,8 @@ static void see_health(rf_trial *t, const rf_judging *j, const rf_step *step, in
         t->recovery.at = -1;
     if (step->events)
         t->quiet_from = step->step + RF_FOLLOWED;
-    follow(&t->recovery, j, step,
-           (step->events & (RF_EVENT_JUMP | RF_EVENT_BACK)) && !(step->events & RF_EVENT_OUT), is_good, RF_BACK_FOR,
-           totals, &totals->events, totals->back);
+    follow(&t->recovery, j, step, (step->events & (RF_EVENT_JUMP | RF_EVENT_BACK)) && !(step->events & RF_EVENT_OUT),
+           is_good, RF_BACK_FOR, totals, &totals->events, totals->back);
     follow(&t->alarm, j, step, (step->events & (RF_EVENT_JUMP | RF_EVENT_OUTAGE)) != 0, is_alarm, 1, totals,
            &totals->alarms, totals->alarmed);
     if (step->step >= t->quiet_from) {

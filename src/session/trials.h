@@ -8,9 +8,10 @@
 enum {
     RF_BURN_IN = 100,   /* steps before this one do not count; shorter runs count their last step alone */
     RF_LOST_STEPS = 20, /* a trial is lost when in more steps than this ... */
-    RF_BACK_LATE = 100, /* measurements within which a filter should at least have found the truth again after an event; */
-    RF_BACK_LAST = 150, /* of several parameters, within these; */
-    RF_BACK_FOR = 5,    /* and for so many it must last */
+    RF_BACK_LATE =
+        100, /* measurements within which a filter should at least have found the truth again after an event; */
+    RF_BACK_LAST = 150,                          /* of several parameters, within these; */
+    RF_BACK_FOR = 5,                             /* and for so many it must last */
     RF_FOLLOWED = RF_BACK_LATE + RF_BACK_FOR,    /* measurements after an event that must be quiet for it to count, */
     RF_FOLLOWED_MAX = RF_BACK_LAST + RF_BACK_FOR /* and that are looked at */
 };
@@ -30,8 +31,8 @@ typedef struct rf_judging {
 
 /* Over all trials. */
 typedef struct rf_totals {
-    uint64_t finished, lost;            /* trials */
-    uint64_t counted, covered, checked; /* errors; parameters within their 95 % intervals, of how many */
+    uint64_t finished, lost;                    /* trials */
+    uint64_t counted, covered, checked;         /* errors; parameters within their 95 % intervals, of how many */
     uint64_t events, back[RF_FOLLOWED_MAX + 1]; /* by how long it took */
     uint64_t alarms, alarmed[RF_FOLLOWED_MAX + 1];
     uint64_t is_short; /* runs that ended before RF_FOLLOWED_MAX */

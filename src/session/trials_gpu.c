@@ -9,10 +9,9 @@
 #include "session_state.h"
 
 enum {
-    LEAST = 1000,        /* trials that are worth it */
-    STEPS_MOST = 10000,  /* of a trial: a launch is not to take long */
+    LEAST = 1000,             /* trials that are worth it */
+    STEPS_MOST = 10000,       /* of a trial: a launch is not to take long */
     STEPS_AT_ONCE = 60000000, /* of all trials of a launch, about */
-    STACK = 40 << 10,    /* bytes of a thread */
     DIGIT_BLOCKS = 528
 };
 
@@ -20,10 +19,10 @@ struct rf_gpu_trials {
     rf_engine *engine;
     const rf_gpu_program *program;
     rf_device_trials all; /* but for which of them */
-    void *memory[6];      /* the device's: simulation, problem, judging, totals with the status behind them, sums, errors */
-    uint64_t *counts;     /* of digits, there */
-    double *sums;         /* the host's */
-    uint64_t trials;      /* there is room for */
+    void *memory[6];  /* the device's: simulation, problem, judging, totals with the status behind them, sums, errors */
+    uint64_t *counts; /* of digits, there */
+    double *sums;     /* the host's */
+    uint64_t trials;  /* there is room for */
     uint32_t done, chunk;
     long rows; /* of errors */
 };
@@ -32,7 +31,8 @@ static int all_walk(const rf_simulation *simulation)
 {
     int others = 0; /* their noise is by the system's functions, which differ from a GPU's in the last bit */
     for (unsigned i = 0; i < simulation->config.description.dim; i++)
-        others |= simulation->config.motion[i].kind != RF_MOTION_WALK || simulation->world.motion[i].kind != RF_MOTION_WALK;
+        others |=
+            simulation->config.motion[i].kind != RF_MOTION_WALK || simulation->world.motion[i].kind != RF_MOTION_WALK;
     return !others;
 }
 
@@ -48,8 +48,9 @@ static int can(const rf_simulation *simulation, uint64_t trials, const rf_sessio
                              .trials = ((const mixture *)session->belief)->max,
                              .room = room};
     *wanted = w;
-    return w.source && dim <= RF_GPU_TRIALS_DIM && all_walk(simulation) && session->design && !config->on_health &&
-           trials >= LEAST && simulation->steps <= STEPS_MOST && simulation->batch <= RF_DEVICE_BATCH &&
+    return w.source && dim <= RF_GPU_TRIALS_DIM && all_walk(simulation) && session->design &&
+           session->design != config->model->f64->design && !config->on_health && trials >= LEAST &&
+           simulation->steps <= STEPS_MOST && simulation->batch <= RF_DEVICE_BATCH &&
            simulation->batch * (settings + 1) <= (room + 1) * 4;
 }
 
@@ -66,7 +67,8 @@ static void *upload(rf_engine *engine, const void *from, size_t bytes)
 {
     rf_gpu *gpu = engine->state;
     void *to = gpu->cuda->take(gpu->device, bytes, engine->complaint, sizeof engine->complaint);
-    if (to && from && gpu->cuda->to_device(gpu->device, to, from, bytes, engine->complaint, sizeof engine->complaint) < 0) {
+    if (to && from &&
+        gpu->cuda->to_device(gpu->device, to, from, bytes, engine->complaint, sizeof engine->complaint) < 0) {
         gpu->cuda->give(gpu->device, to);
         to = NULL;
     }
@@ -80,23 +82,21 @@ static int prepare(rf_gpu_trials *t, const rf_simulation *simulation, const rf_s
     rf_judging judging;
     rf_judging_begin(&judging, simulation);
     t->rows = judging.steps - judging.first;
-    const unsigned whole = RF_DEVICE_TRIAL_THREADS * gpu->cuda->fit(gpu->device, t->program->trials, RF_DEVICE_TRIAL_THREADS, 0);
+    const unsigned whole =
+        RF_DEVICE_TRIAL_THREADS * gpu->cuda->fit(gpu->device, t->program->trials, RF_DEVICE_TRIAL_THREADS, 0);
     const uint64_t rounds = (uint64_t)STEPS_AT_ONCE / ((uint64_t)whole * (uint64_t)judging.steps);
     t->chunk = whole * (uint32_t)(rounds > 1 ? rounds : 1);
     const struct {
         const void *from;
         size_t bytes;
-    } parts[] = {{simulation, sizeof *simulation},
-                 {session->problem, sizeof *session->problem},
-                 {&judging, sizeof judging},
-                 {NULL, sizeof(rf_totals) + sizeof(int64_t)},
-                 {NULL, t->chunk * sizeof *t->sums},
-                 {NULL, t->trials * (size_t)t->rows * sizeof(float)}};
+    } parts[] = {{simulation, sizeof *simulation},   {session->problem, sizeof *session->problem},
+                 {&judging, sizeof judging},         {NULL, sizeof(rf_totals) + sizeof(int64_t)},
+                 {NULL, t->chunk * sizeof *t->sums}, {NULL, t->trials * (size_t)t->rows * sizeof(float)}};
     for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!(t->memory[i] = upload(engine, parts[i].from, parts[i].bytes)))
             return -1;
-    if (!(t->counts = upload(engine, NULL, RF_DIGITS * sizeof *t->counts)) || !(t->sums = malloc(t->chunk * sizeof *t->sums)) ||
-        rf_gpu_wait(engine, NULL, 0) < 0)
+    if (!(t->counts = upload(engine, NULL, RF_DIGITS * sizeof *t->counts)) ||
+        !(t->sums = malloc(t->chunk * sizeof *t->sums)) || rf_gpu_wait(engine, NULL, 0) < 0)
         return -1;
     const rf_device_trials all = {.simulation = t->memory[0],
                                   .problem = t->memory[1],
@@ -118,7 +118,8 @@ rf_gpu_trials *rf_gpu_trials_open(const rf_simulation *simulation, uint64_t tria
     rf_gpu_trials *t = NULL;
     if (size > 0)
         error[0] = '\0';
-    rf_session *session = engine && engine->kind == &rf_kind_cuda ? rf_session_open(&simulation->config, error, size) : NULL;
+    rf_session *session =
+        engine && engine->kind == &rf_kind_cuda ? rf_session_open(&simulation->config, error, size) : NULL;
     if (!session)
         return NULL;
     rf_gpu *gpu = engine->state;
@@ -130,8 +131,7 @@ rf_gpu_trials *rf_gpu_trials_open(const rf_simulation *simulation, uint64_t tria
             t->engine = engine;
             t->trials = trials;
             t->program = rf_gpu_find(engine, &wanted);
-            is_ready = t->program && gpu->cuda->stack(gpu->device, STACK, engine->complaint, sizeof engine->complaint) == 0 &&
-                       prepare(t, simulation, session) == 0;
+            is_ready = t->program && prepare(t, simulation, session) == 0;
         }
         if (!is_ready) {
             rf_fail(error, size, "%s", engine->complaint[0] ? engine->complaint : "out of memory");
@@ -184,7 +184,8 @@ rf_status rf_gpu_trials_run(rf_gpu_trials *t, uint32_t count, rf_totals *totals,
     t->all.first = t->done;
     t->all.count = count;
     if (gpu->cuda->to_device(gpu->device, t->memory[3], &answer, sizeof answer, words, size) < 0 ||
-        gpu->cuda->launch(gpu->device, t->program->trials, blocks, RF_DEVICE_TRIAL_THREADS, 0, &t->all, words, size) < 0 ||
+        gpu->cuda->launch(gpu->device, t->program->trials, blocks, RF_DEVICE_TRIAL_THREADS, 0, &t->all, words, size) <
+            0 ||
         rf_gpu_wait(engine, NULL, 0) < 0 || /* before copies, which would wait for ever */
         gpu->cuda->to_host(gpu->device, &answer, t->memory[3], sizeof answer, words, size) < 0 ||
         gpu->cuda->to_host(gpu->device, t->sums, t->memory[4], count * sizeof *t->sums, words, size) < 0 ||

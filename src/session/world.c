@@ -78,8 +78,7 @@ static void walk(rf_worldly *w, uint32_t shot)
     const rf_config *config = &w->simulation->config;
     const rf_world *world = &w->simulation->world;
     const unsigned dim = config->description.dim;
-    double z[RF_ROOM], f[RF_ROOM * RF_ROOM], q[RF_ROOM * RF_ROOM],
-        root[RF_TRIANGLE(RF_ROOM)];
+    double z[RF_ROOM], f[RF_ROOM * RF_ROOM], q[RF_ROOM * RF_ROOM], root[RF_TRIANGLE(RF_ROOM)];
     for (unsigned i = 0; i < dim; i++) {
         const rf_words words = draw(w, shot, i, FOR_STEP);
         double other;

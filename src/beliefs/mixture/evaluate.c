@@ -19,16 +19,11 @@ enum {
 #define AXIS_STEP 0.45   /* standard deviations */
 #define LEAST 0.25       /* share of the points' spacing that is taken for a standard deviation, at least */
 
-enum { LINE_POINTS = 24, HEXAGON_POINTS = 48, CUBE_POINTS = RF_POINTS_MOST, FIXED_DIM = 3 };
+enum { LINE_POINTS = RF_POINTS(1), FIXED_DIM = 3 };
 
 uint32_t rf_points_count(unsigned dim)
 {
-    return dim == 1   ? LINE_POINTS
-           : dim == 2 ? HEXAGON_POINTS
-           : dim == 3 ? CUBE_POINTS
-           : dim == 4 ? 256
-           : dim <= 8 ? 512
-                      : 1024;
+    return dim <= FIXED_DIM ? RF_POINTS(dim) : dim == 4 ? 256 : dim <= 8 ? 512 : 1024;
 }
 
 size_t rf_points_size(unsigned dim) { return dim <= FIXED_DIM ? (dim + 1) * (size_t)rf_points_count(dim) : 0; }

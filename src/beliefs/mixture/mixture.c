@@ -262,7 +262,7 @@ static const double *walk_of(const mixture *m, const double *c, const double Q[]
 static rf_status walk_alone(mixture *m, double variance)
 {
     for (uint32_t k = 0; k < m->count; k++) {
-        double *c = component_of(m, k), own;
+        double *c = component_of(m, k), own = 0;
         const double *walked = walk_of(m, c, &variance, &own);
         c[2] = rf64_sqrt(c[2] * c[2] + *walked);
         hold(c, m->charts, 1);
@@ -967,11 +967,11 @@ const rf_belief_kind rf_belief_mixture = {
     .moments = mixture_moments,
     .draw = mixture_draw,
     .quantile = mixture_quantile,
-    .modes = mixture_modes,
+    .modes = RF_HOST_ONLY(mixture_modes),
     .stretch = mixture_stretch,
     .shift = mixture_shift,
     .place = mixture_place,
-    .telegraph = mixture_telegraph,
+    .telegraph = RF_HOST_ONLY(mixture_telegraph),
     .updates = mixture_updates,
     .save = RF_HOST_ONLY(rf_mixture_save),
     .load = RF_HOST_ONLY(rf_mixture_load),

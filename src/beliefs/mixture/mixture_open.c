@@ -68,8 +68,9 @@ int rf_mixture_load(rf_belief *belief, const unsigned char *bytes, size_t size)
     m->loss = rf_read_real(&r);
     m->kept = rf_read_real(&r);
     m->drifted = rf_read_real(&r);
-    if (count < 1 || (boxed & ~(uint64_t)rf_mixture_boxes(belief->problem)) || !(m->drifted >= 0 && m->drifted <= RF64_LIMIT) ||
-        count > m->max || !(m->loss >= 0 && m->loss <= RF64_LIMIT) || !(m->kept >= 0 && m->kept <= 1))
+    if (count < 1 || (boxed & ~(uint64_t)rf_mixture_boxes(belief->problem)) ||
+        !(m->drifted >= 0 && m->drifted <= RF64_LIMIT) || count > m->max || !(m->loss >= 0 && m->loss <= RF64_LIMIT) ||
+        !(m->kept >= 0 && m->kept <= 1))
         return -1;
     m->count = (uint32_t)count;
     rf_mixture_settle(m);

@@ -11,9 +11,9 @@ typedef struct mixture {
     uint32_t updates, max, room, count; /* Gaussians there can be between records, and while one is learnt */
     uint32_t boxed;                     /* a bit for each parameter whose chart is its uniform prior's range */
     double loss;
-    double kept;                         /* share of what was lost that was left when time last passed */
-    double drifted;                      /* variance of the walk so far, in squares of the box it is largest for */
-    rf64_chart charts[RF_ROOM];          /* of the components */
+    double kept;                /* share of what was lost that was left when time last passed */
+    double drifted;             /* variance of the walk so far, in squares of the box it is largest for */
+    rf64_chart charts[RF_ROOM]; /* of the components */
     /* behind it numbers: components; the same after the record; covariances of those; points of an evaluation */
 } mixture;
 
@@ -39,8 +39,8 @@ rf_belief *rf_mixture_open(const rf_belief_setup *setup, char *error, size_t siz
 size_t rf_mixture_save(const rf_belief *belief, unsigned char *bytes);
 int rf_mixture_load(rf_belief *belief, const unsigned char *bytes, size_t size);
 
-/* A mixture of at most `max` Gaussians, before its first prior: how many there are while one record is learnt, its bytes,
-   and what does not change. */
+/* A mixture of at most `max` Gaussians, before its first prior: how many there are while one record is learnt, its
+   bytes, and what does not change. */
 static inline uint32_t rf_mixture_room(uint32_t max)
 {
     enum { EACH = 4 };

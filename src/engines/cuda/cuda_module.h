@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RF_CUDA_ABI 2u
+#define RF_CUDA_ABI 1u
 
 typedef struct rf_cuda_device rf_cuda_device;
 typedef struct rf_cuda_image rf_cuda_image; /* a compiled program on the device */
@@ -37,7 +37,6 @@ typedef struct rf_cuda_module {
                     unsigned shared); /* blocks at once, on the whole device */
     int (*launch)(rf_cuda_device *device, rf_cuda_function *function, unsigned blocks, unsigned threads,
                   unsigned shared, void *parameters, char *error, size_t size);
-    int (*stack)(rf_cuda_device *device, size_t bytes, char *error, size_t size); /* that a thread may need */
     void *(*take)(rf_cuda_device *device, size_t bytes, char *error, size_t size); /* memory on the device, zeroed */
     void (*give)(rf_cuda_device *device, void *memory);
     void *(*take_host)(rf_cuda_device *device, size_t bytes, char *error,

@@ -20,7 +20,6 @@ enum {
     MINOR = 76,
     MAPPED = 2,
     SHARED_MAX = 8,
-    STACK_SIZE = 0,
     NOT_READY = 600,
     NON_BLOCKING = 1
 }; /* of cuda.h */
@@ -34,7 +33,6 @@ static struct {
     int (*cuDevicePrimaryCtxRetain)(void **, int);
     int (*cuDevicePrimaryCtxRelease_v2)(int);
     int (*cuCtxSetCurrent)(void *);
-    int (*cuCtxSetLimit)(int, size_t);
     int (*cuStreamCreate)(void **, unsigned);
     int (*cuStreamDestroy_v2)(void *);
     int (*cuStreamQuery)(void *);
@@ -102,7 +100,6 @@ static int load_driver(char *error, size_t size)
                                         "cuDevicePrimaryCtxRetain",
                                         "cuDevicePrimaryCtxRelease_v2",
                                         "cuCtxSetCurrent",
-                                        "cuCtxSetLimit",
                                         "cuStreamCreate",
                                         "cuStreamDestroy_v2",
                                         "cuStreamQuery",
@@ -264,12 +261,6 @@ static int launch(rf_cuda_device *device, rf_cuda_function *function, unsigned b
                  "starting a program", error, size);
 }
 
-static int stack(rf_cuda_device *device, size_t bytes, char *error, size_t size)
-{
-    driver.cuCtxSetCurrent(device->context);
-    return check(device, driver.cuCtxSetLimit(STACK_SIZE, bytes), "asking for memory of its threads", error, size);
-}
-
 static void *take(rf_cuda_device *device, size_t bytes, char *error, size_t size)
 {
     device_address address = 0;
@@ -389,8 +380,8 @@ static const struct text *find_text(const char *from, const char *name, size_t l
     }
     for (unsigned i = 0; i < TEXTS; i++) {
         const size_t whole = strlen(texts[i].name);
-        if (strncmp(texts[i].name, "rejfilt/src/", 12) == 0 && whole > length + 1 && texts[i].name[whole - length - 1] == '/' &&
-            memcmp(texts[i].name + whole - length, name, length) == 0)
+        if (strncmp(texts[i].name, "rejfilt/src/", 12) == 0 && whole > length + 1 &&
+            texts[i].name[whole - length - 1] == '/' && memcmp(texts[i].name + whole - length, name, length) == 0)
             return &texts[i];
     }
     return NULL;
@@ -510,6 +501,6 @@ static void release(unsigned char *bytes) { free(bytes); }
 extern const rf_cuda_module rejfilt_cuda;
 __attribute__((visibility("default"))) const rf_cuda_module rejfilt_cuda = {
     RF_CUDA_ABI, open_device, close_device, count,     target,  processors, name,    hash_texts,
-    compile,     release,     load,         unload,    find,    fit,        launch,  stack,
-    take,        give,        take_host,    give_host, to_device, to_host,  state,   abandon,
+    compile,     release,     load,         unload,    find,    fit,        launch,  take,
+    give,        take_host,   give_host,    to_device, to_host, state,      abandon,
 };

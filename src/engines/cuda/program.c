@@ -77,13 +77,15 @@ static int write_program(const rf_gpu_wanted *w, char program[PROGRAM_MAX])
     static const char *const samplers[] = {"RF_REJECT", "RF_LATTICE", "RF_WEIGHT"};
     const int is_ours = !strchr(w->source->file, '/'), has_quote = strchr(w->source->file, '"') != NULL;
     if (w->trials > 0) {
-        const int length = snprintf(
-            program, PROGRAM_MAX,
-            "#define RF_PRECISION 64\n#define RF_SMALL\n#define RF_DEVICE_DIM %uu\n#define RF_ROOM %uu\n#define RF_DEVICE_MAX %uu\n%s"
-            "#define RF_MODEL_NAME device\n#include \"rejfilt/model.h\"\nnamespace rf_own {\n#include %c%s%s%c\n}\n#include "
-            "\"rejfilt/src/session/device.h\"\n",
-            w->dim, w->room, w->trials, w->dim == 1 ? "#define RF_DIM(dim) 1u\n" : "", has_quote ? '<' : '"',
-            is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
+        const int length =
+            snprintf(program, PROGRAM_MAX,
+                     "#define RF_PRECISION 64\n#define RF_SMALL\n#define RF_DEVICE_DIM %uu\n#define RF_ROOM "
+                     "%uu\n#define RF_DEVICE_MAX %uu\n%s"
+                     "#define RF_MODEL_NAME device\n#include \"rejfilt/model.h\"\nnamespace rf_own {\n#include "
+                     "%c%s%s%c\n}\n#include "
+                     "\"rejfilt/src/session/device.h\"\n",
+                     w->dim, w->room, w->trials, w->dim == 1 ? "#define RF_DIM(dim) 1u\n" : "", has_quote ? '<' : '"',
+                     is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
         return length < 0 || length >= PROGRAM_MAX ? -1 : 0;
     }
     const int length =
