@@ -203,7 +203,7 @@ static int check(const RF(device_library) * library, char *error, size_t size)
 #endif
 
 #if RF_PRECISION == 32
-__attribute__((visibility("default"))) const device_unit unit = {check, 0};
+__attribute__((visibility("default"))) const device_unit unit = {check, 0, 0, 0};
 #else
-__attribute__((visibility("default"))) const device_unit unit = {0, check};
+__attribute__((visibility("default"))) const device_unit unit = {0, check, 0, 0};
 #endif

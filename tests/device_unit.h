@@ -18,8 +18,12 @@
 LIBRARY(32, float)
 LIBRARY(64, double)
 
-/* Checks that give 0, or -1 with a message; one of the two is null. */
+struct rf_device_trials;
+
+/* Checks that give 0, or -1 with a message; or, of trials_unit.c, a simulated trial of a model. The others are null. */
 typedef struct device_unit {
     int (*check32)(const rf32_device_library *, char *, size_t);
     int (*check64)(const rf64_device_library *, char *, size_t);
+    rf_status (*trial)(const struct rf_device_trials *, uint32_t);
+    const char *model;
 } device_unit;

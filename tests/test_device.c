@@ -5,9 +5,131 @@
 
 #include <dlfcn.h>
 
+#include "device_types.h"
 #include "device_unit.h"
+#include "session_state.h"
 
 static char **units;
+
+/* ---- Simulated trials ---- */
+
+enum { TRIALS = 12, STEPS = 130, KINDS = 3 }; /* of errors, of up to two parameters */
+
+/* What a unit's trials, or the library's, leave. */
+typedef struct left {
+    rf_totals totals;
+    double sums[TRIALS * KINDS];
+    float errors[TRIALS * STEPS * KINDS]; /* NaN: does not count */
+} left;
+
+typedef struct watcher {
+    left *left;
+    rf_judging judging;
+    rf_trial trial;
+} watcher;
+
+static int watch(void *user, uint32_t trial, const rf_step *step)
+{
+    watcher *w = user;
+    const rf_judging *j = &w->judging;
+    const unsigned kinds = j->dim + 1;
+    float errors[KINDS];
+    if (step->step < (long)j->batch)
+        rf_trial_begin(&w->trial);
+    rf_trial_see(&w->trial, j, step, &w->left->totals, errors);
+    for (unsigned kind = 0; kind < kinds; kind++) {
+        const long row = step->step - j->steps + rf_judging_rows(j, kind);
+        if (row >= 0)
+            w->left->errors[(j->row[kind] + row) * TRIALS + trial] = errors[kind];
+    }
+    if (step->step == j->steps - 1) {
+        rf_trial_end(&w->trial, j, &w->left->totals);
+        memcpy(&w->left->sums[trial * kinds], w->trial.sum, kinds * sizeof *w->trial.sum);
+    }
+    return 0;
+}
+
+static void forget(left *l)
+{
+    memset(l, 0, sizeof *l);
+    for (unsigned i = 0; i < TRIALS * STEPS * KINDS; i++)
+        l->errors[i] = rf32_nan();
+}
+
+static void compare_trials(const device_unit *unit, const rf_simulation *simulation, const char *what)
+{
+    static left got, right;
+    char error[200] = "";
+    watcher w = {.left = &right};
+    rf_session *session = rf_session_open(&simulation->config, error, sizeof error);
+    assert_non_null(session);
+    rf_judging_begin(&w.judging, simulation);
+    forget(&got);
+    forget(&right);
+    assert_int_equal(rf_simulate(simulation, 0, TRIALS, watch, &w), RF_OK);
+    rf_device_trials all = {.simulation = simulation,
+                            .problem = session->problem,
+                            .judging = &w.judging,
+                            .totals = &got.totals,
+                            .trials = TRIALS,
+                            .errors = got.errors};
+    rf_device_trials_tell(&all, session);
+    for (uint32_t i = 0; i < TRIALS; i++) {
+        all.first = i;
+        all.sums = &got.sums[i * (w.judging.dim + 1)];
+        assert_int_equal(unit->trial(&all, 0), RF_OK);
+    }
+    rf_session_close(session);
+    assert_int_equal(right.totals.finished, TRIALS);
+    for (unsigned kind = 0; kind <= w.judging.dim; kind++)
+        assert_true(right.totals.counted[kind] > 0);
+    if (memcmp(&got, &right, sizeof got) != 0)
+        fail_msg("%s, %s: trials differ", unit->model, what);
+}
+
+/* Every world, design and policy that a GPU may be asked for. */
+static void check_trials(const device_unit *unit)
+{
+    const rf_model *model = rf_model_find(unit->model);
+    const rf_simulation plain = {.config = rf_config_default(model), .steps = STEPS, .batch = 1};
+    const double far = 4 * plain.config.drift[0] + 0.3;
+    rf_simulation s = plain;
+    compare_trials(unit, &s, "as it is");
+    s.batch = 3;
+    s.steps = 100;
+    compare_trials(unit, &s, "three at a time");
+    s = plain;
+    s.world.jumps = 2;
+    s.world.jump[0] = (rf_jump){.parameter = 0, .low = far, .high = far, .at = 20};
+    s.world.jump[1] = (rf_jump){.parameter = 0, .low = far, .high = 2 * far, .every = 50};
+    s.world.outages = 3;
+    s.world.outage[0] = (rf_outage){.kind = RF_OUTAGE_STUCK, .flips = 0.02, .at = 40, .length = 30};
+    s.world.outage[1] = (rf_outage){.kind = RF_OUTAGE_COIN, .at = 80, .length = 10};
+    s.world.outage[2] = (rf_outage){.kind = RF_OUTAGE_MISSING, .at = 100, .length = 10};
+    s.world.flips = 0.02;
+    s.world.blind = 0.05;
+    s.world.decay = 0.001;
+    s.world.has_drift = s.world.has_truth = 1;
+    s.world.drift[0] = 2 * plain.config.drift[0];
+    s.world.truth[0] = plain.config.prior[0];
+    compare_trials(unit, &s, "in a bad world");
+    s.config.learns_drift = 1;
+    s.config.on_lost = RF_ON_LOST_WIDEN;
+    s.config.seed = 7;
+    compare_trials(unit, &s, "with a drift to learn");
+    s = plain;
+    s.config.design = "pgh";
+    s.config.on_lost = RF_ON_LOST_IGNORE;
+    s.is_truth_gaussian = 1;
+    compare_trials(unit, &s, "by guesses");
+    s = plain;
+    s.config.design = "risk";
+    s.config.anchor_every = 7;
+    s.steps = 60;
+    compare_trials(unit, &s, "by risk");
+}
+
+/* ---- All units ---- */
 
 static void units_have_the_same_bits(void **state)
 {
@@ -22,6 +144,8 @@ static void units_have_the_same_bits(void **state)
         const device_unit *unit = library ? dlsym(library, "unit") : NULL;
         if (!unit)
             fail_msg("%s", dlerror());
+        if (unit->trial)
+            check_trials(unit);
         if ((unit->check32 && unit->check32(&in_float, error, sizeof error) < 0) ||
             (unit->check64 && unit->check64(&in_double, error, sizeof error) < 0))
             fail_msg("%s", error);

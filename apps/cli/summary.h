@@ -2,28 +2,17 @@
 #ifndef REJFILT_CLI_SUMMARY_H
 #define REJFILT_CLI_SUMMARY_H
 
-#include "rejfilt/session.h"
+#include "../../src/session/trials.h"
 
 enum {
-    CLI_BURN_IN = 100,    /* steps before this one do not count; shorter runs count their last step alone */
-    CLI_LOST_STEPS = 20,  /* a trial is lost when in more steps than this ... */
-};
-enum {
-    CLI_BACK_SOON = 50,   /* measurements within which a filter should find the truth again after an event, */
-    CLI_BACK_LATE = 100,  /* or at least within these; */
-    CLI_BACK_LAST = 150,  /* of several parameters, within these; */
-    CLI_BACK_FOR = 5,     /* and for so many it must last */
-    CLI_ALARM_WITHIN = 30, /* measurements after an event in which health should say so, */
+    CLI_BACK_SOON = 50,    /* measurements within which a filter should find the truth again after an event, */
+    CLI_ALARM_WITHIN = 30, /* in which health should say so, */
     CLI_ALARM_LAST = 50    /* and of several parameters */
 };
-#define CLI_BACK_STEPS 5.0   /* an error below so many standard deviations of a step is no loss; */
-#define CLI_BACK_WIDTHS 0.25 /* of a parameter that stands still, below so many of its prior's */
-
-#define CLI_LOST_SIGMAS 5.0 /* ... the error exceeded so many of the filter's own standard deviations */
 
 /* Of one parameter, in natural units. */
 typedef struct cli_errors {
-    int is_final;              /* it stands still: only the last step of each trial counts; else all from CLI_BURN_IN on */
+    int is_final;              /* it stands still: only the last step of each trial counts; else all from RF_BURN_IN on */
     double median, rms, p90, p99; /* of |mean - truth|, and its root mean square; NaN: none was seen */
     double coverage95;         /* share of its 95 % intervals, in all steps that count above, that hold the truth */
 } cli_errors;
@@ -59,6 +48,12 @@ void cli_collector_free(cli_collector *collector);
 /* A rf_observer whose user is the collector. */
 int cli_collector_step(void *collector, uint32_t trial, const rf_step *step);
 
+/* The same of trials that run, and whose errors stay, on a GPU, which the collector then owns. */
+cli_collector *cli_collector_open_gpu(const rf_simulation *simulation, rf_gpu_trials *gpu);
+/* Runs the next `count` there. */
+rf_status cli_collector_run(cli_collector *collector, uint32_t count);
+
+/* The mean error is by the sum over trials of each trial's own sum. Quantiles are NaN when a GPU does not answer. */
 cli_summary cli_collector_summary(cli_collector *collector);
 
 #endif

@@ -266,7 +266,7 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
     if (is_auto)
         printf(" (one Gaussian in %.1f %% of the steps, particles in %.1f %%)", 100 * s->as_gaussian, 100 * s->as_particles);
     printf(", design %s%s, seed %llu\n", c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
-    const long first = c->run.steps > CLI_BURN_IN ? CLI_BURN_IN : c->run.steps - 1;
+    const long first = c->run.steps > RF_BURN_IN ? RF_BURN_IN : c->run.steps - 1;
     if (s->q > 0) {
         printf("squared error in units of q = %.6g, from step %ld on:\n", s->q, first);
         printf("  median %.4g q   mean %.4g q   90 %% below %.4g q   99 %% below %.4g q\n", s->median, s->mean, s->p90, s->p99);
@@ -280,7 +280,7 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
     printf("lost %.2f %%\n", 100 * s->lost);
     if (s->events > 0)
         printf("%llu events: back within %d measurements %.1f %%, within %d %.1f %%   alarm within %d %.1f %%\n", (unsigned long long)s->events, CLI_BACK_SOON,
-               100 * s->back_soon, CLI_BACK_LATE, 100 * s->back_late, CLI_ALARM_WITHIN, 100 * s->alarmed);
+               100 * s->back_soon, RF_BACK_LATE, 100 * s->back_late, CLI_ALARM_WITHIN, 100 * s->alarmed);
     printf("false alarms per 1,000 steps %.3g, of them lost %.3g", s->false_alarms, s->false_lost);
     if (!isnan(s->told))
         printf("   health told %.0f %% of the steps with the truth lost", 100 * s->told);
@@ -352,23 +352,28 @@ static int collect(void *collector, uint32_t trial, const rf_step *step)
 static int run_trials(const cli_track_config *c)
 {
     const size_t bytes = cli_collector_bytes(&c->run, c->trials);
-    char error[200];
-    if (rf_memory_check("a summary of so many trials and steps", bytes, error, sizeof error) < 0)
+    char error[2304] = "";
+    rf_gpu_trials *gpu = rf_gpu_trials_open(&c->run, c->trials, error, sizeof error);
+    if (error[0] || (!gpu && rf_memory_check("a summary of so many trials and steps", bytes, error, sizeof error) < 0))
         return cli_error("track: %s", error);
-    cli_collector *collector = cli_collector_open(&c->run, c->trials);
+    cli_collector *collector = gpu ? cli_collector_open_gpu(&c->run, gpu) : cli_collector_open(&c->run, c->trials);
     if (!collector)
         return cli_error("track: there is no memory for a summary: %zu bytes are needed", bytes);
+    const uint64_t at_once = gpu ? rf_gpu_trials_chunk(gpu) : TRIALS_AT_ONCE;
     double start = seconds_now(), shown = start;
     rf_status status = RF_OK;
     for (uint64_t done = 0; done < c->trials && status >= 0 && !cli_interrupted;) {
-        uint64_t some = c->trials - done < TRIALS_AT_ONCE ? c->trials - done : TRIALS_AT_ONCE;
-        status = rf_simulate(&c->run, (uint32_t)done, (uint32_t)some, collect, collector);
+        const uint32_t some = (uint32_t)(c->trials - done < at_once ? c->trials - done : at_once);
+        status = gpu ? cli_collector_run(collector, some) : rf_simulate(&c->run, (uint32_t)done, some, collect, collector);
         done += some;
         progress(start, &shown, done, c->trials);
     }
     if (status >= 0) {
         cli_summary summary = cli_collector_summary(collector);
-        (c->format == CLI_FORMAT_JSON ? print_json_summary : print_summary)(c, &summary);
+        if (gpu && isnan(summary.median))
+            status = RF_REFUSED_ENGINE;
+        else
+            (c->format == CLI_FORMAT_JSON ? print_json_summary : print_summary)(c, &summary);
     }
     cli_collector_free(collector);
     if (status < 0)

@@ -5,6 +5,9 @@
 #include "rejfilt.h"
 
 #define RF_DESCRIBED_MAX 16u /* parameters, or settings, that a described model can have */
+#ifndef RF_ROOM              /* and that the library's own code has room for; for a GPU, those of its model */
+#define RF_ROOM RF_DESCRIBED_MAX
+#endif
 
 /* An unknown. */
 typedef struct rf_parameter {

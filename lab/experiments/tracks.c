@@ -32,7 +32,7 @@ int tracks_watch(void *user, uint32_t trial, const rf_step *step)
     tracks *t = user;
     const double e = step->chart_error[0];
     t->error[(size_t)trial * (size_t)t->steps + (size_t)step->step] = (float)(e * e / t->q);
-    t->far[trial] += fabs(e) > CLI_LOST_SIGMAS * step->chart_sd[0];
+    t->far[trial] += fabs(e) > RF_LOST_SIGMAS * step->chart_sd[0];
     t->attempts[trial] += step->report.attempts;
     return 0;
 }
@@ -40,12 +40,12 @@ int tracks_watch(void *user, uint32_t trial, const rf_step *step)
 /* Of trials first, first + stride, ...: median, mean, 99 %, lost. */
 static void summarise(const tracks *t, uint32_t first, uint32_t stride, double of[4])
 {
-    const long begin = t->steps > CLI_BURN_IN ? CLI_BURN_IN : t->steps - 1;
+    const long begin = t->steps > RF_BURN_IN ? RF_BURN_IN : t->steps - 1;
     size_t n = 0, trials = 0, lost = 0;
     double sum = 0;
     for (uint32_t i = first; i < t->trials; i += stride) {
         trials++;
-        lost += t->far[i] > CLI_LOST_STEPS;
+        lost += t->far[i] > RF_LOST_STEPS;
         for (long k = begin; k < t->steps; k++)
             sum += t->column[n++] = t->error[(size_t)i * (size_t)t->steps + (size_t)k];
     }

@@ -21,7 +21,7 @@ void tracks_close(tracks *t);
 /* A rf_observer whose user is the tracks. */
 int tracks_watch(void *tracks, uint32_t trial, const rf_step *step);
 
-/* Rows `pooled`, `mean` and `p99` (of all steps from CLI_BURN_IN on), `lost` (a share, as in summary.h) and `attempts` (of an
+/* Rows `pooled`, `mean` and `p99` (of all steps from RF_BURN_IN on), `lost` (a share, as in summary.h) and `attempts` (of an
    update), of `of` at x. Their errors come from groups of trials. */
 void tracks_put(lab *l, const tracks *t, const char *of, double x);
 

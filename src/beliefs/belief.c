@@ -53,20 +53,6 @@ rf_belief *rf_belief_open_kind(const rf_belief_kind *kind, const rf_belief_setup
 
 void rf_belief_close(rf_belief *belief) { free(belief); }
 
-void rf_belief_copy(rf_belief *to, const rf_belief *from)
-{
-    const rf_problem *problem = to->problem;
-    memcpy(to, from, from->used);
-    rf_belief_move(to, problem);
-}
-
-void rf_belief_move(rf_belief *belief, const rf_problem *problem)
-{
-    belief->problem = problem;
-    if (belief->kind->moved)
-        belief->kind->moved(belief);
-}
-
 unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[])
 {
     const rf64_chart *chart = &belief->problem->charts[parameter];
@@ -85,44 +71,6 @@ unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode mo
 }
 
 /* ---- As Gaussians ---- */
-
-void rf_gaussians_join(const rf_problem *problem, const rf_gaussian parts[], uint32_t count, double mean[],
-                       double covariance[])
-{
-    const unsigned dim = problem->description.dim;
-    const rf_gaussian *heaviest = parts;
-    double total = 0;
-    for (uint32_t k = 0; k < count; k++) {
-        heaviest = parts[k].weight > heaviest->weight ? &parts[k] : heaviest;
-        total += parts[k].weight;
-    }
-    memcpy(mean, heaviest->mean, dim * sizeof *mean);
-    memset(covariance, 0, RF_TRIANGLE(dim) * sizeof *covariance);
-    for (unsigned pass = 0; pass < 2; pass++) /* the mean, then what lies about it */
-        for (uint32_t k = 0; k < count; k++) {
-            const double share = parts[k].weight / total;
-            double away[RF_DESCRIBED_MAX];
-            for (unsigned i = 0; i < dim; i++) {
-                const rf64_chart *chart = &problem->charts[i];
-                const double period = chart->kind == RF_PERIODIC ? chart->high - chart->low : 0;
-                away[i] = parts[k].mean[i] - (pass ? mean[i] : heaviest->mean[i]);
-                away[i] -= period > 0 ? period * rf64_floor(away[i] / period + 0.5) : 0;
-                mean[i] += pass ? 0 : share * away[i];
-                for (unsigned j = 0; j <= i && pass; j++)
-                    covariance[RF_TRIANGLE(i) + j] += share * (parts[k].covariance[RF_TRIANGLE(i) + j] + away[i] * away[j]);
-            }
-        }
-}
-
-rf_status rf_belief_place(rf_belief *belief, const double mean[], const double sd[])
-{
-    rf_gaussian one = {.weight = 1};
-    for (unsigned i = 0; i < belief->problem->description.dim; i++) {
-        one.mean[i] = mean[i];
-        one.covariance[RF_TRIANGLE(i) + i] = sd[i] * sd[i];
-    }
-    return belief->kind->place(belief, &one, 1);
-}
 
 uint32_t rf_belief_gaussians(const rf_belief *belief, rf_gaussian parts[])
 {
@@ -185,69 +133,6 @@ uint32_t rf_belief_number(const rf_belief_kind *kind, const rf_belief_setup *set
     return 0;
 }
 
-rf_status rf_belief_check(const rf_belief *belief, const double records[], uint32_t count)
-{
-    for (size_t i = 0; i < (size_t)count * (belief->problem->description.settings + 1u); i++)
-        if (!rf64_is_finite(records[i]))
-            return RF_REFUSED_EVIDENCE;
-    return RF_OK;
-}
-
-void rf_belief_variances(const rf_belief *belief, double v[])
-{
-    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
-    belief->kind->moments(belief, mean, covariance);
-    for (unsigned i = 0; i < belief->problem->description.dim; i++)
-        v[i] = covariance[RF_TRIANGLE(i) + i];
-}
-
-/* Of the parameter that has changed least; at most 1. */
-static double narrowed(const double narrow[], const double wide[], unsigned dim)
-{
-    double most = 0;
-    for (unsigned i = 0; i < dim; i++)
-        most = rf64_max(most, narrow[i] / wide[i]);
-    return rf64_min(most, 1);
-}
-
-void rf_belief_lose(rf_belief *belief, const double before[], double nats)
-{
-    double now[RF_DESCRIBED_MAX];
-    belief->live += nats;
-    if (!(belief->live > 0))
-        return;
-    rf_belief_variances(belief, now);
-    belief->live *= narrowed(now, before, belief->problem->description.dim);
-}
-
-double rf_belief_forget(rf_belief *belief, const double before[])
-{
-    double now[RF_DESCRIBED_MAX];
-    rf_belief_variances(belief, now);
-    const double kept = narrowed(before, now, belief->problem->description.dim);
-    belief->live *= kept;
-    return kept;
-}
-
-rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective, double log_evidence)
-{
-    const int is_possible = rf64_is_finite(log_evidence);
-    if (log_evidence != log_evidence)
-        return RF_REFUSED_MODEL;
-    const rf_status status = is_possible ? RF_OK : RF_NOTE_SHORT;
-    const rf64_report r = {.status = status,
-                           .update = update,
-                           .attempts = points,
-                           .accepted = (uint32_t)effective,
-                           .acceptance = effective / points,
-                           .kappa = 1,
-                           .kappa_next = 1,
-                           .log_evidence = is_possible ? log_evidence : rf64_log(0.5 / (points + 1.0)),
-                           .log_evidence_variance = is_possible ? rf64_max(1 / effective - 1.0 / points, 0) : 2};
-    *report = r;
-    return status;
-}
-
 /* ---- The problem ---- */
 
 void rf_problem_settle(rf_problem *problem)
@@ -256,74 +141,10 @@ void rf_problem_settle(rf_problem *problem)
     rf32_described_charts(&problem->description, problem->charts_float);
 }
 
-rf64_model rf64_problem_model(const rf_problem *problem)
-{
-    rf64_chart own[RF_DESCRIBED_MAX];
-    rf64_model model = rf64_instance_model(problem->model->f64, own);
-    model.charts = problem->charts;
-    return model;
-}
-
 rf32_model rf32_problem_model(const rf_problem *problem)
 {
     rf32_chart own[RF_DESCRIBED_MAX];
     rf32_model model = rf32_instance_model(problem->model->f32, own);
     model.charts = problem->charts_float;
     return model;
-}
-
-unsigned rf_problem_interchangeable(const rf_problem *problem)
-{
-    const unsigned count = problem->description.interchangeable;
-    for (unsigned i = 1; i < count; i++) {
-        const rf64_chart *a = &problem->charts[0], *b = &problem->charts[i];
-        const rf_prior *p = &problem->prior[0], *q = &problem->prior[i];
-        if (a->kind != b->kind || a->low != b->low || a->high != b->high || p->is_gaussian != q->is_gaussian ||
-            p->first != q->first || p->second != q->second)
-            return 0;
-    }
-    return count;
-}
-
-int rf_problem_order(const rf_problem *problem, const double values[], unsigned order[])
-{
-    const unsigned count = rf_problem_interchangeable(problem);
-    int is_moved = 0;
-    for (unsigned i = 0; i < problem->description.dim; i++) {
-        unsigned at = i;
-        for (; i < count && at > 0 && values[order[at - 1]] > values[i]; at--) {
-            order[at] = order[at - 1];
-            is_moved = 1;
-        }
-        order[at] = i;
-    }
-    return is_moved;
-}
-
-/* Through a filter of that parameter alone. */
-rf_status rf_problem_prior(const rf_problem *problem, unsigned i, double *mean, double *variance)
-{
-    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(1)];
-    const rf_prior *prior = &problem->prior[i];
-    rf64_model model = {0};
-    rf64_filter *single;
-    model.charts = &problem->charts[i];
-    model.dim = 1;
-    rf_status status = rf64_filter_init(&single, memory, sizeof memory, 1, 0);
-    if (status >= 0)
-        status =
-            (prior->is_gaussian ? rf64_prior_gaussian : rf64_prior_box)(single, &model, &prior->first, &prior->second);
-    *mean = rf64_filter_mean(single)[0];
-    *variance = rf64_filter_covariance(single, 0, 0);
-    return status;
-}
-
-rf_status rf_problem_priors(const rf_problem *problem, double mean[], double covariance[])
-{
-    const unsigned dim = problem->description.dim;
-    rf_status status = RF_OK;
-    memset(covariance, 0, dim * dim * sizeof *covariance);
-    for (unsigned i = 0; i < dim && status >= 0; i++)
-        status = rf_problem_prior(problem, i, &mean[i], &covariance[i * dim + i]);
-    return status;
 }

@@ -1,17 +1,17 @@
 /* Designers by name, and what they share. Compiled per precision. */
 #include "designs.h"
 
-void RF(design_draw)(const RF(design_input) *in, uint32_t which, rf_real x[])
+RF_APART void RF(design_draw)(const RF(design_input) *in, uint32_t which, rf_real x[])
 {
-    in->draw(in->self, in->number * 128u + which, RF_FOR_DESIGN, x);
+    RF_GIVEN(in, draw)(in->self, in->number * 128u + which, RF_FOR_DESIGN, x);
 }
 
-rf_real RF(design_uniform)(const RF(design_input) *in, uint32_t which)
+RF_APART rf_real RF(design_uniform)(const RF(design_input) *in, uint32_t which)
 {
     return RF(uniform)(rf_draw(in->seed, in->number, which, 0xffffffffu, RF_FOR_DESIGN).word[0]);
 }
 
-void RF(design_roles)(const RF(design_input) *in, const rf_real guess[], const rf_real width[], rf_real setting[])
+RF_APART void RF(design_roles)(const RF(design_input) *in, const rf_real guess[], const rf_real width[], rf_real setting[])
 {
     for (unsigned i = 0; i < in->description->settings; i++) {
         const rf_setting *s = &in->description->setting[i];
@@ -29,9 +29,9 @@ void RF(design_roles)(const RF(design_input) *in, const rf_real guess[], const r
 }
 
 /* P(1) at the mean, on top of the fringe and half a fringe away: how far they are apart. */
-static rf_real contrast(const RF(design_input) *in, const rf_real setting[], unsigned guess, unsigned time, rf_real t)
+static RF_APART rf_real contrast(const RF(design_input) *in, const rf_real setting[], unsigned guess, unsigned time, rf_real t)
 {
-    rf_real s[RF_DESCRIBED_MAX], top, bottom;
+    rf_real s[RF_ROOM], top, bottom;
     for (unsigned i = 0; i < in->description->settings; i++)
         s[i] = setting[i];
     s[time] = t;
@@ -42,7 +42,7 @@ static rf_real contrast(const RF(design_input) *in, const rf_real setting[], uns
     return in->model->is_log ? RF(abs)(RF(exp)(top) - RF(exp)(bottom)) : RF(abs)(top - bottom);
 }
 
-static void shorten_time(const RF(design_input) *in, rf_real setting[], unsigned guess, unsigned time, rf_real least)
+static RF_APART void shorten_time(const RF(design_input) *in, rf_real setting[], unsigned guess, unsigned time, rf_real least)
 {
     const rf_real low = (rf_real)in->description->setting[time].low;
     rf_real long_time = setting[time], t = long_time;

@@ -2,6 +2,11 @@
 #include "rejfilt/detail/real.h"
 #include "rejfilt/host.h"
 
+/* A function that is handed in with its belief; what is compiled for a GPU knows them all. */
+#ifndef RF_GIVEN
+#define RF_GIVEN(by, function) (by)->function
+#endif
+
 #define RF_DESIGN(identifier, name, anchors, blind, fringe) RF(designer) RF(design_##identifier);
 #include "list.def"
 #undef RF_DESIGN

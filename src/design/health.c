@@ -1,6 +1,7 @@
 /* Is the filter still where the truth is? Anchors ask it directly; for designs without them, outcomes that keep being
    less likely than the filter expects give it away; and outcomes that stay the same when they should not say that the
    detector is at fault, not the filter. Compiled per precision. */
+#include "designs.h"
 #include "health.h"
 
 #include "rejfilt/belief.h"
@@ -71,7 +72,7 @@ static rf_real log_likelihood(const RF(model) *model, rf_real value)
 }
 
 /* The likelihood itself. */
-static rf_real likelihood(rf_real value)
+static rf_real held_likelihood(rf_real value)
 {
     const rf_real least = RF_C(4.248354255291589e-18); /* e⁻⁴⁰ */
     return value > least && value <= RF_LIMIT ? value : least;
@@ -83,12 +84,12 @@ static RF_APART rf_real likelihood_of_log(const RF(model) *model, rf_real value)
 }
 
 /* Mean probability of an outcome over the draws. */
-static rf_real predicted(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real setting[], rf_real outcome)
+static RF_APART rf_real mean_probability(const RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real setting[], rf_real outcome)
 {
     rf_real p = 0, value[RF_HEALTH_DRAWS];
-    RF(model_likelihoods)(t->model, draws[0], RF_DESCRIBED_MAX, RF_HEALTH_DRAWS, setting, outcome, value);
+    RF(model_likelihoods)(t->model, draws[0], RF_ROOM, RF_HEALTH_DRAWS, setting, outcome, value);
     for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
-        p += t->model->is_log ? likelihood_of_log(t->model, value[d]) : likelihood(value[d]);
+        p += t->model->is_log ? likelihood_of_log(t->model, value[d]) : held_likelihood(value[d]);
     return RF(max)(p / RF_HEALTH_DRAWS, RF_C(1e-6));
 }
 
@@ -100,22 +101,22 @@ static rf_real gained(const RF(watched) *t, rf_real p)
 }
 
 /* The score: that of answers to anchors, from 0 up. */
-static void judge_anchor(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[])
+static void judge_anchor(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real record[])
 {
     RF(watch) *h = t->watch;
-    const rf_real gain = gained(t, predicted(t, draws, record, record[t->model->settings]));
+    const rf_real gain = gained(t, mean_probability(t, draws, record, record[t->model->settings]));
     h->score = RF(max)(h->score + gain, 0);
     h->verdict = gain > 0 && h->score > SCORE_FAILED ? 1 : gain < 0 && h->verdict <= 0 ? -1 : h->verdict;
 }
 
 /* Do outcomes vary? Where both sides of a fringe are asked for by chance, each has an even chance, whatever is believed.
    Returns whether this one differs from the one before, and its probability in `known`. */
-static int judge_run(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], int is_blind, rf_real *known)
+static int judge_run(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real record[], int is_blind, rf_real *known)
 {
     RF(watch) *h = t->watch;
     const unsigned outcomes = t->description->outcomes;
     const rf_real outcome = record[t->model->settings], chance = outcomes > 0 ? 1 / (rf_real)outcomes : RF_C(0.5);
-    *known = is_blind || outcomes == 0 ? chance : predicted(t, draws, record, outcome);
+    *known = is_blind || outcomes == 0 ? chance : mean_probability(t, draws, record, outcome);
     const rf_real p = RF(min)(RF(max)(*known, chance), 1);
     const int is_new = !(h->run < 0) || outcome != h->latest;
     h->run = RF(min)((is_new ? 0 : h->run) + RF(log)(p), -RF_TINY);
@@ -124,7 +125,7 @@ static int judge_run(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf
 }
 
 /* −ln of the probability of the records, by draws from the filter; with `x`, of outcomes drawn for it instead. */
-static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count,
+static RF_APART rf_real surprise(const RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real records[], uint32_t count,
                         const rf_real x[], uint32_t run)
 {
     rf_real total[RF_HEALTH_DRAWS] = {0}, value[RF_HEALTH_DRAWS], most = -RF_LIMIT * RF_LIMIT, sum = 0;
@@ -133,7 +134,7 @@ static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX],
         rf_real outcome = setting[t->model->settings];
         if (x)
             outcome = RF(instance_outcome)(t->instance, x, setting, ~t->seed, t->updates * 4096u + run * 256u + k);
-        RF(model_likelihoods)(t->model, draws[0], RF_DESCRIBED_MAX, RF_HEALTH_DRAWS, setting, outcome, value);
+        RF(model_likelihoods)(t->model, draws[0], RF_ROOM, RF_HEALTH_DRAWS, setting, outcome, value);
         for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
             total[d] += log_likelihood(t->model, value[d]);
     }
@@ -146,14 +147,14 @@ static rf_real surprise(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX],
 
 /* One record with few possible outcomes: mean and variance of the surprise, exactly as the draws have it. Returns the
    surprise of the outcome that came. */
-static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real record[], rf_real known, rf_real *mean,
+static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real record[], rf_real known, rf_real *mean,
                               rf_real *variance)
 {
     rf_real total = 0, square = 0, observed = 0;
     *mean = 0;
     for (unsigned k = 0; k < t->description->outcomes; k++) {
         const int is_observed = (rf_real)k == record[t->model->settings];
-        rf_real p = is_observed ? known : predicted(t, draws, record, (rf_real)k), s = -RF(log)(p);
+        rf_real p = is_observed ? known : mean_probability(t, draws, record, (rf_real)k), s = -RF(log)(p);
         total += p;
         *mean += p * s;
         square += p * s * s;
@@ -165,14 +166,14 @@ static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_DESCRIBED
 }
 
 /* The same of any batch, by simulating some. */
-static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count, rf_real *mean,
+static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real records[], uint32_t count, rf_real *mean,
                             rf_real *variance)
 {
     rf_real square = 0;
     *mean = 0;
     for (uint32_t run = 0; run < RUNS; run++) {
-        rf_real x[RF_DESCRIBED_MAX];
-        t->draw(t->self, RF_HEALTH_DRAWS + run, RF_FOR_HEALTH, x);
+        rf_real x[RF_ROOM];
+        RF_GIVEN(t, draw)(t->self, RF_HEALTH_DRAWS + run, RF_FOR_HEALTH, x);
         rf_real usual = surprise(t, draws, records, count, x, run);
         *mean += usual / RUNS;
         square += usual * usual / RUNS;
@@ -182,7 +183,7 @@ static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_DESCRIBED_M
 }
 
 /* known: the probability of the last of the records. */
-static void judge_surprise(RF(watched) *t, rf_real draws[][RF_DESCRIBED_MAX], const rf_real records[], uint32_t count, rf_real known)
+static void judge_surprise(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real records[], uint32_t count, rf_real known)
 {
     RF(watch) *h = t->watch;
     rf_real mean, variance;
@@ -213,10 +214,10 @@ static void resume(RF(watched) *t)
     h->next_anchor = t->anchor_every < 2 ? t->anchor_every : 2;
 }
 
-unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
+RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
 {
     RF(watch) *h = t->watch;
-    rf_real draws[RF_HEALTH_DRAWS][RF_DESCRIBED_MAX];
+    rf_real draws[RF_HEALTH_DRAWS][RF_ROOM];
     const int is_blind = has_anchors(t) && t->design->is_blind, was_fault = h->state == RF_FAULT;
     const unsigned size = t->model->settings + 1u;
     unsigned todo = 0;
@@ -226,7 +227,7 @@ unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t coun
     if (t->on_lost == RF_ON_LOST_IGNORE)
         return 0;
     for (uint32_t d = 0; d < RF_HEALTH_DRAWS && (!is_blind || t->anchors); d++)
-        t->draw(t->self, d, RF_FOR_HEALTH, draws[d]);
+        RF_GIVEN(t, draw)(t->self, d, RF_FOR_HEALTH, draws[d]);
     for (uint32_t k = 0; k < count; k++)
         if (judge_run(t, draws, records + (size_t)k * size, is_blind, &known)) {
             todo |= RF_HEALTH_HOLD;
@@ -249,11 +250,11 @@ unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t coun
 
 static void widen(RF(watched) *t)
 {
-    rf_real factor[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
-    t->moments(t->self, mean, sd);
+    rf_real factor[RF_ROOM], mean[RF_ROOM], sd[RF_ROOM];
+    RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++)
         factor[i] = RF(max)(RF(min)(STRETCH, RF_HEALTH_CAP * t->usual_sd[i] / sd[i]), 1);
-    t->stretch(t->self, factor);
+    RF_GIVEN(t, stretch)(t->self, factor);
     t->watch->widened++;
 }
 
@@ -261,10 +262,10 @@ static void widen(RF(watched) *t)
 static void restart(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
-    rf_real sd[RF_DESCRIBED_MAX];
+    rf_real sd[RF_ROOM];
     for (unsigned i = 0; i < t->model->dim; i++)
         sd[i] = RF_HEALTH_CAP * t->usual_sd[i];
-    t->place(t->self, h->home, sd);
+    RF_GIVEN(t, place)(t->self, h->home, sd);
     h->restarts++;
     h->score = h->chance = 0;
     h->boost = BOOST;
@@ -292,9 +293,9 @@ static void fail(RF(watched) *t)
 static void pass(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
-    rf_real mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
+    rf_real mean[RF_ROOM], sd[RF_ROOM];
     int is_wide = 1; /* all of it: a parameter that nobody asks about may be so for ever */
-    t->moments(t->self, mean, sd);
+    RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++) {
         is_wide &= sd[i] > RF_C(1.01) * t->usual_sd[i];
         h->home[i] += h->score == 0 ? (h->is_anchored ? HOMING : HOMING / 5) * (mean[i] - h->home[i]) : 0;
@@ -302,7 +303,7 @@ static void pass(RF(watched) *t)
     h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED ? RF_SUSPICIOUS : RF_TRACKING;
 }
 
-void RF(health_act)(RF(watched) *t)
+RF_APART void RF(health_act)(RF(watched) *t)
 {
     if (t->watch->verdict > 0)
         fail(t);
@@ -310,12 +311,12 @@ void RF(health_act)(RF(watched) *t)
         pass(t);
 }
 
-void RF(health_clip)(RF(watched) *t)
+RF_APART void RF(health_clip)(RF(watched) *t)
 {
-    rf_real factor[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX];
+    rf_real factor[RF_ROOM], mean[RF_ROOM], sd[RF_ROOM];
     for (int is_again = 0; is_again < 2; is_again++) {
         int is_wide = 0;
-        t->moments(t->self, mean, sd);
+        RF_GIVEN(t, moments)(t->self, mean, sd);
         for (unsigned i = 0; i < t->model->dim; i++) {
             const rf_real cap = RF_HEALTH_CAP * t->usual_sd[i];
             const int is_over = !(sd[i] <= cap * RF_C(1.00001));
@@ -326,8 +327,8 @@ void RF(health_clip)(RF(watched) *t)
         if (!is_wide)
             return;
         if (is_again)
-            t->place(t->self, mean, sd); /* modes far apart, or a kind that cannot shrink */
+            RF_GIVEN(t, place)(t->self, mean, sd); /* modes far apart, or a kind that cannot shrink */
         else
-            t->stretch(t->self, factor);
+            RF_GIVEN(t, stretch)(t->self, factor);
     }
 }

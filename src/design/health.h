@@ -1,4 +1,7 @@
 /* Does the belief still hold the truth? What outcomes say, and what is done about it. Compiled per precision. */
+#ifndef REJFILT_DESIGN_HEALTH_H
+#define REJFILT_DESIGN_HEALTH_H
+
 #include "rejfilt/health.h"
 #include "rejfilt/host.h"
 
@@ -14,7 +17,7 @@ typedef struct RF(watch) {
     rf_real surprise, variance; /* running sum of surprise less what was expected of it, and its variance */
     rf_real chance;             /* the score of records that are no anchors */
     rf_real run, latest;        /* ln of the probability of the latest outcomes, which were all alike; 0: none yet; and that outcome */
-    rf_real home[RF_DESCRIBED_MAX]; /* where the belief has been while tests were passed: restarts begin there */
+    rf_real home[RF_ROOM]; /* where the belief has been while tests were passed: restarts begin there */
     int32_t verdict;            /* of the latest test: 1 failed, -1 passed, 0 none */
     int32_t is_anchored;        /* it was an anchor */
 } RF(watch);
@@ -63,3 +66,5 @@ void RF(health_act)(RF(watched) *t);
 
 /* Holds the belief below the cap. */
 void RF(health_clip)(RF(watched) *t);
+
+#endif

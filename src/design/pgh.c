@@ -4,7 +4,7 @@
 
 void RF(design_pgh)(const RF(design_input) *in, rf_real setting[])
 {
-    rf_real guess[RF_DESCRIBED_MAX];
+    rf_real guess[RF_ROOM];
     RF(design_draw)(in, 0, guess);
     RF(design_roles)(in, guess, in->sd, setting);
     RF(design_shorten)(in, RF_DESIGN_CONTRAST, setting);

@@ -3,7 +3,7 @@
 
 void RF(design_pgh_distance)(const RF(design_input) *in, rf_real setting[])
 {
-    rf_real guess[RF_DESCRIBED_MAX], other[RF_DESCRIBED_MAX];
+    rf_real guess[RF_ROOM], other[RF_ROOM];
     RF(design_draw)(in, 0, guess);
     RF(design_draw)(in, 1, other);
     for (unsigned i = 0; i < in->model->dim; i++)

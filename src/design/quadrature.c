@@ -15,7 +15,7 @@
 void RF(design_quadrature)(const RF(design_input) *in, rf_real setting[])
 {
     const rf_real fringe = (rf_real)in->description->fringe;
-    rf_real width[RF_DESCRIBED_MAX], radians = STEEP, side = RF(design_uniform)(in, 32) > RF_C(0.5) ? RF_C(0.25) : RF_C(-0.25);
+    rf_real width[RF_ROOM], radians = STEEP, side = RF(design_uniform)(in, 32) > RF_C(0.5) ? RF_C(0.25) : RF_C(-0.25);
     if (in->is_anchor) {
         radians = ANCHOR * (ANCHOR_SHORT + (ANCHOR_LONG - ANCHOR_SHORT) * RF(uniform)((uint32_t)in->is_anchor * GOLDEN));
         side = side > 0 ? RF_C(0.5) : 0;

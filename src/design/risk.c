@@ -5,8 +5,8 @@
 enum { CANDIDATES = 24, DRAWS = 96, OUTCOMES = 8 };
 
 typedef struct RF(cloud) {
-    rf_real x[DRAWS][RF_DESCRIBED_MAX];
-    rf_real deviation[DRAWS][RF_DESCRIBED_MAX]; /* from the mean, in standard deviations */
+    rf_real x[DRAWS][RF_ROOM];
+    rf_real deviation[DRAWS][RF_ROOM]; /* from the mean, in standard deviations */
 } RF(cloud);
 
 static void draw_cloud(const RF(design_input) *in, RF(cloud) *c)
@@ -28,7 +28,7 @@ static void draw_cloud(const RF(design_input) *in, RF(cloud) *c)
 static void draw_candidate(const RF(design_input) *in, uint32_t number, const RF(cloud) *c, rf_real setting[])
 {
     RF(design_input) other = *in;
-    rf_real width[RF_DESCRIBED_MAX];
+    rf_real width[RF_ROOM];
     other.number = in->number * CANDIDATES + number + 0x40000000u;
     for (unsigned i = 0; i < in->model->dim; i++)
         width[i] = in->sd[i] * RF(exp)(RF_C(2.3) - RF_C(3.4) * RF(design_uniform)(&other, 33 + i));
@@ -43,9 +43,9 @@ static void draw_candidate(const RF(design_input) *in, uint32_t number, const RF
 }
 
 /* p[k] ← P(outcome | x[k]). */
-static void probabilities(const RF(design_input) *in, rf_real x[][RF_DESCRIBED_MAX], unsigned n, const rf_real setting[], rf_real outcome, rf_real p[])
+static void probabilities(const RF(design_input) *in, rf_real x[][RF_ROOM], unsigned n, const rf_real setting[], rf_real outcome, rf_real p[])
 {
-    RF(model_likelihoods)(in->model, x[0], RF_DESCRIBED_MAX, n, setting, outcome, p);
+    RF(model_likelihoods)(in->model, x[0], RF_ROOM, n, setting, outcome, p);
     for (unsigned k = 0; k < n; k++) {
         const rf_real value = in->model->is_log ? RF(exp)(RF(min)(p[k], RF_C(40.0))) : p[k];
         p[k] = value > 0 && value <= RF_LIMIT ? value : 0;
@@ -55,7 +55,7 @@ static void probabilities(const RF(design_input) *in, rf_real x[][RF_DESCRIBED_M
 /* Variance that `outcome` leaves, as a share, averaged over parameters; and in `p` how likely it is. */
 static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[], rf_real outcome, rf_real *p)
 {
-    rf_real sum = 0, first[RF_DESCRIBED_MAX] = {0}, second[RF_DESCRIBED_MAX] = {0}, left = 0, weight[DRAWS];
+    rf_real sum = 0, first[RF_ROOM] = {0}, second[RF_ROOM] = {0}, left = 0, weight[DRAWS];
     const unsigned dim = in->model->dim;
     probabilities(in, c->x, DRAWS, setting, outcome, weight);
     for (unsigned k = 0; k < DRAWS; k++) {
@@ -102,7 +102,7 @@ static rf_real move_out(const RF(design_input) *in, unsigned i, rf_real x, rf_re
 /* −Σ p ln p of the outcomes under the draws, each moved `wider` times as far from the mean. */
 static rf_real entropy(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[], rf_real wider)
 {
-    rf_real sum = 0, x[DRAWS / 2][RF_DESCRIBED_MAX], weight[DRAWS / 2];
+    rf_real sum = 0, x[DRAWS / 2][RF_ROOM], weight[DRAWS / 2];
     for (unsigned k = 0; k < DRAWS / 2; k++)
         for (unsigned i = 0; i < in->model->dim; i++)
             x[k][i] = move_out(in, i, c->x[2 * k][i], wider);
@@ -133,7 +133,7 @@ static rf_real learning_value(const RF(design_input) *in, RF(cloud) *c, const rf
 void RF(design_risk)(const RF(design_input) *in, rf_real setting[])
 {
     RF(cloud) cloud;
-    rf_real best = -RF_LIMIT, candidate[RF_DESCRIBED_MAX];
+    rf_real best = -RF_LIMIT, candidate[RF_ROOM];
     if (in->is_anchor && in->description->fringe > 0) { /* where a good test is known */
         RF(design_quadrature)(in, setting);
         return;

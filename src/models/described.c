@@ -7,7 +7,12 @@
 #include "simd/targets.h"
 #endif
 
-enum { BLOCK = 256, KERNEL_BLOCK = 64, FEW = 4 }; /* candidates of a call; fewer than FEW are asked about one by one */
+enum { OWN_BLOCK = 256, KERNEL_BLOCK = 64, FEW = 4 }; /* candidates of a call; fewer than FEW are asked about one by one */
+
+#ifndef RF_LIKELIHOOD_OF /* what is compiled for a GPU knows its model */
+#define RF_LIKELIHOOD_OF(model) (model)->likelihood
+#define RF_SIMULATE_OF(instance) (instance)->simulate
+#endif
 
 void RF(described_charts)(const rf_description *description, RF(chart) charts[])
 {
@@ -72,7 +77,7 @@ static const rf_real *RF(turn)(const rf_real x[], unsigned stride, uint32_t n, u
 static RF_APART rf_status RF(ask_own)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n,
                                       const rf_real setting[], rf_real outcome, rf_real out[])
 {
-    rf_real turned[BLOCK * RF_DESCRIBED_MAX];
+    rf_real turned[OWN_BLOCK * RF_DESCRIBED_MAX];
     return model->block(RF(turn)(x, stride, n, model->dim, turned), n, setting, outcome, out, model->data);
 }
 
@@ -92,32 +97,32 @@ static rf_status RF(ask_block)(const RF(model) *model, RF(block) *block, const r
     return status < 0 ? RF_REFUSED_MODEL : RF_OK;
 }
 
-rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
+RF_APART rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
                                 rf_real outcome, rf_real out[])
 {
     RF(block) *const block = RF(block_of)(model, n);
     rf_status status = block || model->likelihood ? RF_OK : RF_REFUSED_NULL;
-    const uint32_t most = model->block ? BLOCK : KERNEL_BLOCK;
+    const uint32_t most = model->block ? OWN_BLOCK : KERNEL_BLOCK;
     uint32_t k = 0, more;
     for (; RF_BLOCKS && block && status == RF_OK && k < n; k += more) {
         more = n - k < most ? n - k : most;
         status = RF(ask_block)(model, block, x + (size_t)k * stride, stride, more, setting, outcome, out + k);
     }
     for (; status == RF_OK && k < n; k++)
-        out[k] = model->likelihood(x + (size_t)k * stride, setting, outcome);
+        out[k] = RF_LIKELIHOOD_OF(model)(x + (size_t)k * stride, setting, outcome);
     for (k = 0; status != RF_OK && k < n; k++)
         out[k] = RF(nan)();
     return status;
 }
 
-rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,
+RF_APART rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,
                              uint32_t index)
 {
     rf_words w = rf_draw(seed, index, 0, 0, RF_FOR_OUTCOME);
     if (instance->description->outcomes == 0) {
         rf_real normal, other;
         RF(normal_pair)(w.word[0], w.word[1], &normal, &other);
-        return instance->simulate(x, setting, normal);
+        return RF_SIMULATE_OF(instance)(x, setting, normal);
     }
     const RF(model) model = {.likelihood = instance->likelihood, .dim = (uint16_t)instance->description->dim, .block = instance->block, .data = instance->data};
     rf_real left = RF(uniform)(w.word[0]);

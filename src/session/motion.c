@@ -1,10 +1,10 @@
 /* How beliefs move while time passes: walks, parameters that are drawn back to a centre, and those that switch between
-   two levels. */
+   two levels. A GPU runs this, too. */
 #include "session_state.h"
 
-#include "beliefs.h"
-
 #include <math.h>
+
+#include "common.h"
 
 #define LEVEL_SD 0.05 /* of a level, in the chart, where a run begins: it is learnt better */
 
@@ -48,24 +48,24 @@ static rf_status switch_levels(const rf_session *s, rf_belief *belief, double el
 {
     rf_status status = RF_OK;
     for (unsigned i = 0; i < s->model.dim && status >= 0; i++) {
-        const rf_motion *motion = &s->config.motion[i];
+        const rf_motion *motion = &s->config->motion[i];
         double chance[2];
         if (motion->kind != RF_MOTION_TELEGRAPH)
             continue;
         rf_motion_switch(motion, elapsed, chance);
-        status =
-            belief->kind->telegraph ? belief->kind->telegraph(belief, i, motion->level, chance) : RF_REFUSED_OPTIONS;
+        status = rf_kind_of(belief)->telegraph ? rf_kind_of(belief)->telegraph(belief, i, motion->level, chance)
+                                               : RF_REFUSED_OPTIONS;
     }
     return status;
 }
 
-rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
+RF_APART rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
 {
-    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)], sd[RF_DESCRIBED_MAX];
+    double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)], sd[RF_ROOM];
     int any = 0;
-    belief->kind->moments(belief, mean, covariance);
+    rf_kind_of(belief)->moments(belief, mean, covariance);
     for (unsigned i = 0; i < s->model.dim; i++) {
-        const rf_motion *motion = &s->config.motion[i];
+        const rf_motion *motion = &s->config->motion[i];
         const int is_telegraph = motion->kind == RF_MOTION_TELEGRAPH;
         any |= is_telegraph;
         mean[i] = is_telegraph ? motion->level[0] : mean[i];
@@ -75,24 +75,23 @@ rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
     return status < 0 ? status : switch_levels(s, belief, HUGE_VAL);
 }
 
-rf_status rf_session_drift(const rf_session *s, rf_belief *belief, double elapsed)
+RF_APART rf_status rf_session_drift(const rf_session *s, rf_belief *belief, double elapsed)
 {
     const unsigned dim = s->model.dim;
-    double f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0}, q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX] = {0},
-                                shift[RF_DESCRIBED_MAX] = {0};
+    double f[RF_ROOM * RF_ROOM] = {0}, q[RF_ROOM * RF_ROOM] = {0}, shift[RF_ROOM] = {0};
     int any = 0, is_drawn = 0;
     if (!(elapsed >= 0) || !rf64_is_finite(elapsed))
         return RF_REFUSED_TIME;
-    if (s->config.model->f64->dynamics) {
-        s->config.model->f64->dynamics(elapsed, f, q);
-        return belief->kind->pass(belief, f, q, elapsed);
+    if (rf_instance_of(s->config)->dynamics) {
+        rf_instance_of(s->config)->dynamics(elapsed, f, q);
+        return rf_kind_of(belief)->pass(belief, f, q, elapsed);
     }
     if (elapsed == 0)
         return RF_OK;
     for (unsigned i = 0; i < dim; i++)
-        is_drawn |= s->config.motion[i].kind == RF_MOTION_REVERTING;
+        is_drawn |= s->config->motion[i].kind == RF_MOTION_REVERTING;
     for (unsigned i = 0; i < dim; i++) {
-        const rf_motion *motion = &s->config.motion[i];
+        const rf_motion *motion = &s->config->motion[i];
         const double drift = motion->kind == RF_MOTION_TELEGRAPH ? 0 : rf_learning_drift(s, i);
         f[i * dim + i] = 1;
         q[i * dim + i] = drift * drift * (is_drawn ? elapsed : 1);
@@ -100,8 +99,8 @@ rf_status rf_session_drift(const rf_session *s, rf_belief *belief, double elapse
             rf_motion_revert(motion, elapsed, &f[i * dim + i], &q[i * dim + i], &shift[i]);
         any |= q[i * dim + i] > 0;
     }
-    rf_status status = any ? belief->kind->pass(belief, is_drawn ? f : NULL, q, elapsed) : RF_OK;
+    rf_status status = any ? rf_kind_of(belief)->pass(belief, is_drawn ? f : NULL, q, elapsed) : RF_OK;
     if (status >= 0 && is_drawn)
-        status = belief->kind->shift(belief, shift);
+        status = rf_kind_of(belief)->shift(belief, shift);
     return status < 0 ? status : switch_levels(s, belief, elapsed);
 }

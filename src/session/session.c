@@ -1,4 +1,4 @@
-/* The session: from one experiment to the next. */
+/* Sessions: what they are opened with, and their bytes. */
 #include "session_state.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "beliefs.h"
 #include "bytes.h"
+#include "engine.h"
 
 /* ---- Opening ---- */
 
@@ -68,8 +69,6 @@ rf_status rf_config_check(const rf_config *config, unsigned *parameter)
     return status;
 }
 
-uint64_t rf_session_seed(uint64_t seed, uint32_t trial) { return rf_seed_of(seed, trial); }
-
 /* Null without one, and with a message when there is none of that name. */
 static const rf64_design *find_design(const rf_config *config, char *error, size_t size)
 {
@@ -86,7 +85,7 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
     const rf64_design *design = find_design(config, error, size);
     if (config->design && !design)
         return -1;
-    if (design != s->design || config->anchor_every != s->config.anchor_every || !s->is_open) {
+    if (design != s->design || config->anchor_every != s->config->anchor_every || !s->is_open) {
         const uint32_t wanted = design && config->description.outcomes > 0 ? design->anchor_every : 0;
         s->anchor_every = config->anchor_every >= 0 ? (uint32_t)config->anchor_every : wanted;
         s->now.watch.next_anchor = s->anchor_every;
@@ -101,53 +100,55 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
     s->options.shrink = config->shrink;
     if (config->kappa > 0 || !s->is_open)
         s->now.kappa = config->kappa > 0 ? config->kappa : 1;
-    s->config = *config;
+    *s->config = *config;
     s->is_open = 1;
     return 0;
 }
 
+/* A session's memory. */
+typedef struct owned {
+    rf_session session;
+    rf_config config;
+    rf_problem problem;
+} owned;
+
+static rf_session *own(owned *memory)
+{
+    rf_session *s = &memory->session;
+    s->config = &memory->config;
+    s->problem = &memory->problem;
+    return s;
+}
+
 rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
 {
-    rf_session *s = calloc(1, sizeof *s);
-    if (!s) {
+    owned *memory = calloc(1, sizeof *memory);
+    if (!memory) {
         rf_fail(error, size, "out of memory");
         return NULL;
     }
+    rf_session *s = own(memory);
     const uint64_t seed = rf_session_seed(config->seed, config->trial);
-    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
-    s->now.time = s->asked.time = NAN;
     s->options = rf64_options_default();
-    rf_session_settle(&s->problem, config);
-    s->model = rf64_problem_model(&s->problem);
+    rf_session_settle(s->problem, config);
+    s->model = rf64_problem_model(s->problem);
     s->model.charts = NULL; /* set where it is used: no pointer into the session itself */
-    const rf_belief_setup setup = {&s->problem, seed, config->is_float, NULL};
+    const rf_belief_setup setup = {s->problem, seed, config->is_float, NULL};
     if (apply(s, config, error, size) == 0)
         s->belief = config->own
                         ? rf_belief_open_kind(config->own, &setup, error, size)
-                        : rf_belief_open(rf_config_belief(config), &s->problem, seed, config->is_float, error, size);
+                        : rf_belief_open(rf_config_belief(config), s->problem, seed, config->is_float, error, size);
     if (s->belief && (!(s->ahead = malloc(s->belief->bytes)) || !(s->held = malloc(s->belief->bytes))))
         rf_fail(error, size, "out of memory");
     if (!s->held) {
         rf_session_close(s);
         return NULL;
     }
-    memcpy(s->ahead, s->belief, s->belief->bytes);
-    if (rf_motion_begin(s, s->belief) < 0 || rf_session_drift(s, s->ahead, 1) < 0) {
+    if (rf_session_start(s) < 0) {
         rf_fail(error, size, "belief '%s' cannot follow parameters that move like this; 'mixture' can",
                 s->belief->kind->name);
         rf_session_close(s);
         return NULL;
-    }
-    memcpy(s->ahead, s->belief, s->belief->bytes);
-    memcpy(s->held, s->belief, s->belief->bytes);
-    s->belief->kind->moments(s->belief, mean, covariance);
-    rf64_health_begin(&s->now.watch, mean, s->model.dim, s->anchor_every);
-    for (unsigned i = 0; i < s->model.dim; i++) {
-        s->prior_sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
-        double centre, variance = 0; /* of the prior itself: beliefs may know it by its particles */
-        if (config->motion[i].kind == RF_MOTION_TELEGRAPH || rf_problem_prior(&s->problem, i, &centre, &variance) < 0)
-            variance = s->prior_sd[i] * s->prior_sd[i];
-        s->usual_sd[i] = rf64_max(rf64_sqrt(variance), USUAL_STEPS * config->drift[i]);
     }
     return s;
 }
@@ -163,21 +164,19 @@ void rf_session_close(rf_session *session)
     free(session);
 }
 
-static size_t settings_bytes(const rf_session *s) { return (s->model.settings + 1u) * sizeof(double); }
-
-/* The settings of question k. */
-static double *question_of(const rf_session *s, uint32_t k) { return s->question + (size_t)k * (s->model.settings + 1u); }
-
 rf_session *rf_session_copy(const rf_session *session)
 {
-    rf_session *s = malloc(sizeof *s);
-    if (!s)
+    owned *memory = malloc(sizeof *memory);
+    if (!memory)
         return NULL;
-    *s = *session;
+    memory->session = *session;
+    memory->config = *session->config;
+    memory->problem = *session->problem;
+    rf_session *s = own(memory);
     s->belief = malloc(session->belief->bytes);
     s->ahead = malloc(session->belief->bytes);
     s->held = malloc(session->belief->bytes);
-    s->question = session->question ? malloc(session->room * settings_bytes(session)) : NULL;
+    s->question = session->question ? malloc(session->room * rf_question_size(session) * sizeof *s->question) : NULL;
     if (!s->belief || !s->ahead || !s->held || (session->question && !s->question)) {
         rf_session_close(s);
         return NULL;
@@ -186,17 +185,17 @@ rf_session *rf_session_copy(const rf_session *session)
     memcpy(s->ahead, session->ahead, session->belief->bytes);
     memcpy(s->held, session->held, session->belief->bytes);
     if (s->question)
-        memcpy(s->question, session->question, session->room * settings_bytes(session));
-    rf_belief_move(s->belief, &s->problem);
-    rf_belief_move(s->ahead, &s->problem);
-    rf_belief_move(s->held, &s->problem);
+        memcpy(s->question, session->question, session->room * rf_question_size(session) * sizeof *s->question);
+    rf_belief_move(s->belief, s->problem);
+    rf_belief_move(s->ahead, s->problem);
+    rf_belief_move(s->held, s->problem);
     return s;
 }
 
 rf_status rf_session_change(rf_session *session, const rf_config *config)
 {
     char error[8];
-    rf_config changed = session->config;
+    rf_config changed = *session->config;
     memcpy(changed.drift, config->drift, sizeof changed.drift);
     changed.design = config->design;
     changed.attempts = config->attempts;
@@ -208,109 +207,6 @@ rf_status rf_session_change(rf_session *session, const rf_config *config)
         return RF_REFUSED_OPTIONS;
     rf_session_unask(session);
     return apply(session, &changed, error, sizeof error) == 0 ? RF_OK : RF_REFUSED_OPTIONS;
-}
-
-const rf_belief *rf_session_belief(const rf_session *session) { return session->belief; }
-const rf_config *rf_session_config(const rf_session *session) { return &session->config; }
-
-/* ---- What health sees of a belief ---- */
-
-static void draw_from(const void *self, uint32_t index, uint32_t purpose, double x[])
-{
-    const rf_belief *belief = self;
-    belief->kind->draw(belief, index, purpose, x);
-}
-
-static void moments_of(const void *self, double mean[], double sd[])
-{
-    const rf_belief *belief = self;
-    double covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
-    belief->kind->moments(belief, mean, covariance);
-    for (unsigned i = 0; i < belief->problem->description.dim; i++)
-        sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
-}
-
-static void stretch_it(void *self, const double factor[])
-{
-    rf_belief *belief = self;
-    belief->kind->stretch(belief, factor);
-}
-
-/* What switches between levels is believed to be at either anyhow; wider levels would only blur them. */
-static void leave_it(void *self, const double factor[]) { (void)self, (void)factor; }
-
-static void place_it(void *self, const double mean[], const double sd[])
-{
-    rf_belief *belief = self;
-    rf_belief_place(belief, mean, sd);
-}
-
-static int is_switching(const rf_session *s)
-{
-    int any = 0;
-    for (unsigned i = 0; i < s->model.dim; i++)
-        any |= s->config.motion[i].kind == RF_MOTION_TELEGRAPH;
-    return any;
-}
-
-static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
-{
-    *model = s->model;
-    model->charts = s->problem.charts;
-    const rf64_watched w = {.watch = &s->now.watch,
-                            .instance = s->config.model->f64,
-                            .model = model,
-                            .description = &s->config.description,
-                            .design = s->design,
-                            .anchor_every = s->anchor_every,
-                            .anchors = s->now.anchors,
-                            .on_lost = s->config.on_lost,
-                            .usual_sd = s->usual_sd,
-                            .self = belief,
-                            .seed = belief->seed,
-                            .updates = belief->kind->updates(belief),
-                            .draw = draw_from,
-                            .moments = moments_of,
-                            .stretch = is_switching(s) ? leave_it : stretch_it,
-                            .place = place_it};
-    return w;
-}
-
-/* No belief is wider than health allows; the paper's algorithm to the letter knows no bound. */
-static void clip(rf_session *s, rf_belief *belief)
-{
-    rf64_model model;
-    rf64_watched w = watched(s, belief, &model);
-    if (!s->config.strict)
-        rf64_health_clip(&w);
-}
-
-/* ---- Time ---- */
-
-static rf_status move_on(rf_session *s, rf_belief *belief, double elapsed)
-{
-    const rf_status status = rf_session_drift(s, belief, elapsed);
-    if (status >= 0)
-        clip(s, belief);
-    return status;
-}
-
-/* From the record before to the last of these; and in `time` when that is. A record without a time is one unit after
-   the one before, also where others have times. NaN when a time is no number or before the record before. */
-static double elapsed_to(const rf_session *s, const rf_record records[], uint32_t count, double *time)
-{
-    double elapsed = 0;
-    *time = s->now.time;
-    for (uint32_t k = 0; k < count; k++) {
-        double since = s->now.records + k > 0;
-        if (!isnan(records[k].time) && !isnan(*time))
-            since = records[k].time - *time;
-        if (!(since >= 0) || isinf(records[k].time))
-            return NAN;
-        elapsed += since;
-        *time = isnan(records[k].time) ? *time + since : records[k].time;
-    }
-    return elapsed;
 }
 
 /* Nothing was seen yet of what is believed now. */
@@ -347,366 +243,8 @@ rf_status rf_session_begin(rf_session *session, const rf_gaussian parts[], uint3
     return status;
 }
 
-rf_status rf_session_pass(rf_session *session, double elapsed)
-{
-    rf_session_unask(session);
-    rf_belief_copy(session->ahead, session->belief);
-    const rf_status status = move_on(session, session->ahead, elapsed);
-    if (status < 0)
-        return status;
-    rf_belief *belief = session->belief;
-    session->belief = session->ahead;
-    session->ahead = belief;
-    session->now.time += elapsed;
-    session->now.held_for += elapsed;
-    return status;
-}
-
-/* ---- Asking ---- */
-
-void rf_session_unask(rf_session *session)
-{
-    if (session->now.asked > 0)
-        session->now = session->asked;
-}
-
-/* Is a time as long as it may be? Designs want them as long as what is known allows. */
-static int is_capped(const rf_description *description, const double setting[])
-{
-    for (unsigned i = 0; i < description->settings; i++) {
-        const rf_setting *s = &description->setting[i];
-        if (s->role == RF_SETTING_TIME && s->high > s->low && setting[i] >= s->high)
-            return 1;
-    }
-    return 0;
-}
-
-rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[])
-{
-    rf_session *s = session;
-    const unsigned dim = s->model.dim;
-    if (!s->design || count == 0 || count > RF_ASK_MAX)
-        return RF_REFUSED_OPTIONS;
-    if (count > s->room) {
-        double *more = realloc(s->question, count * settings_bytes(s));
-        if (!more)
-            return RF_REFUSED_ENGINE;
-        s->question = more;
-        s->room = count;
-    }
-    rf_session_unask(s);
-    s->asked = s->now;
-    s->ahead_by = s->now.records > 0 ? count : count - 1.0;
-    rf_belief_copy(s->ahead, s->belief);
-    const rf_status status = move_on(s, s->ahead, s->ahead_by);
-    if (status < 0)
-        return status;
-    rf64_model model;
-    rf64_watched w = watched(s, s->ahead, &model);
-    double mean[RF_DESCRIBED_MAX], natural[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX],
-        covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
-    s->ahead->kind->moments(s->ahead, mean, covariance);
-    for (unsigned i = 0; i < dim; i++) {
-        natural[i] = rf64_chart_natural(&s->problem.charts[i], mean[i]);
-        sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
-    }
-    for (uint32_t k = 0; k < count; k++) {
-        const int is_anchor = k < ANCHORS_MAX ? rf64_health_wants_anchor(&w) : 0;
-        const rf64_design_input in = {s->config.model->f64,
-                                      &model,
-                                      &s->config.description,
-                                      natural,
-                                      mean,
-                                      sd,
-                                      s->ahead,
-                                      draw_from,
-                                      s->ahead->seed,
-                                      s->now.experiments,
-                                      is_anchor};
-        rf_record *q = &questions[k];
-        memset(q, 0, sizeof *q);
-        s->design->choose(&in, q->setting);
-        q->outcome = q->time = NAN;
-        q->is_anchor = is_anchor != 0;
-        memcpy(question_of(s, k), q->setting, s->model.settings * sizeof(double));
-        s->now.anchors |= is_anchor ? 1u << k : 0;
-        s->now.is_capped |= is_capped(&s->config.description, q->setting);
-        s->now.asked++;
-        s->now.experiments++;
-    }
-    return RF_OK;
-}
-
-/* ---- Telling ---- */
-
-/* Those of the records that have an outcome, as beliefs take them, in s->numbers; and the anchors among them. Returns
- * how many. */
-static uint32_t gather(rf_session *s, const rf_record records[], uint32_t count, double *numbers, uint32_t *anchors)
-{
-    const unsigned settings = s->model.settings;
-    uint32_t known = 0;
-    *anchors = 0;
-    for (uint32_t k = 0; k < count; k++) {
-        if (isnan(records[k].outcome))
-            continue;
-        const int is_asked = k < s->now.asked;
-        for (unsigned i = 0; i < settings; i++)
-            *numbers++ = is_asked && isnan(records[k].setting[i]) ? question_of(s, k)[i] : records[k].setting[i];
-        *numbers++ = records[k].outcome;
-        if (is_asked && k < ANCHORS_MAX)
-            *anchors |= (s->now.anchors >> k & 1) << known;
-        known++;
-    }
-    return known;
-}
-
-/* `ahead` becomes the belief at the time of the records. */
-static rf_status bring_ahead(rf_session *s, double elapsed)
-{
-    if (s->now.asked > 0 && elapsed == s->ahead_by)
-        return RF_OK;
-    rf_belief_copy(s->ahead, s->belief);
-    return move_on(s, s->ahead, elapsed);
-}
-
-typedef struct telling {
-    rf64_report report;
-    double *numbers, few[(RF_DESCRIBED_MAX + 1) * 4];
-    uint32_t known;
-    unsigned todo; /* as health says */
-    double time, elapsed;
-    double mean[RF_DESCRIBED_MAX]; /* before the update */
-} telling;
-
-static const double *moved_to(const rf_belief *belief, double mean[])
-{
-    belief->kind->moments(belief, mean, NULL);
-    return mean;
-}
-
-static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, telling *t)
-{
-    const size_t needed = (size_t)count * (s->model.settings + 1u);
-    uint32_t anchors;
-    if (count == 0 || count > RF_BATCH_MAX)
-        return RF_REFUSED_EVIDENCE;
-    t->numbers = needed <= sizeof t->few / sizeof *t->few ? t->few : malloc(needed * sizeof *t->numbers);
-    if (!t->numbers)
-        return RF_REFUSED_ENGINE;
-    t->known = gather(s, records, count, t->numbers, &anchors);
-    t->elapsed = elapsed_to(s, records, count, &t->time);
-    rf_status status = bring_ahead(s, t->elapsed);
-    if (status < 0)
-        return status;
-    rf64_model model;
-    s->now.anchors = anchors;
-    s->now.experiments += s->now.asked == 0 ? t->known : 0;
-    rf64_watched w = watched(s, s->ahead, &model);
-    t->report.kappa = s->now.kappa;
-    if (t->known == 0) {
-        s->now.watch.verdict = 0;
-        return RF_OK;
-    }
-    t->todo = rf64_health_judge(&w, t->numbers, t->known);
-    if (t->todo & RF_HEALTH_BACK) {
-        rf_belief_copy(s->ahead, s->held);
-        status = move_on(s, s->ahead, s->now.held_for + t->elapsed);
-    }
-    if (t->todo & RF_HEALTH_SKIP || status < 0)
-        return status < 0 ? status : rf_belief_check(s->ahead, t->numbers, t->known);
-    s->options.kappa = s->now.kappa;
-    s->ahead->as_one = s->now.asked > 0 && s->design && s->design->is_blind && s->model.dim == 1;
-    if (s->config.learns_drift)
-        moved_to(s->ahead, t->mean);
-    return s->ahead->kind->update(s->ahead, t->numbers, t->known, &s->options, s->config.engine, &t->report);
-}
-
-/* ---- Showing ---- */
-
-/* What is known of one parameter, in natural units. */
-typedef struct shown {
-    unsigned parameter; /* of the belief */
-    double mean, sd;
-    double turns; /* on a circle: from coordinates to natural values on the mean's side of the cut */
-} shown;
-
-static shown natural_of(const rf_session *s, unsigned parameter, double mean, double sd)
-{
-    const rf64_chart *chart = &s->problem.charts[parameter];
-    shown x = {parameter, mean, sd, 0};
-    rf_belief_natural(s->belief, parameter, &x.mean, &x.sd);
-    if (chart->kind == RF_PERIODIC) {
-        x.turns = rf64_chart_natural(chart, x.mean) - x.mean;
-        x.mean = rf64_chart_natural(chart, x.mean);
-    }
-    return x;
-}
-
-static double quantile_of(const rf_session *s, const shown *x, double p)
-{
-    const rf64_chart *chart = &s->problem.charts[x->parameter];
-    const double y = s->belief->kind->quantile(s->belief, x->parameter, p);
-    return chart->kind == RF_PERIODIC ? y + x->turns : rf64_chart_natural(chart, y);
-}
-
-double rf_session_quantile(const rf_session *session, unsigned parameter, double p)
-{
-    double mean[RF_DESCRIBED_MAX];
-    unsigned order[RF_DESCRIBED_MAX];
-    session->belief->kind->moments(session->belief, mean, NULL);
-    rf_problem_order(&session->problem, mean, order);
-    const shown x = natural_of(session, order[parameter], mean[order[parameter]], 0);
-    return quantile_of(session, &x, p);
-}
-
-void rf_session_show(const rf_session *session, rf_step *step)
-{
-    const rf_session *s = session;
-    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
-    unsigned order[RF_DESCRIBED_MAX];
-    step->dim = s->model.dim;
-    step->belief = s->belief;
-    s->belief->kind->moments(s->belief, mean, covariance);
-    rf_problem_order(&s->problem, mean, order);
-    for (unsigned i = 0; i < step->dim; i++) {
-        for (unsigned j = 0; j <= i; j++) {
-            const unsigned a = order[i] > order[j] ? order[i] : order[j], b = order[i] + order[j] - a;
-            step->chart_covariance[RF_TRIANGLE(i) + j] = covariance[RF_TRIANGLE(a) + b];
-        }
-        step->chart_mean[i] = mean[order[i]];
-        step->chart_sd[i] = rf64_sqrt(step->chart_covariance[RF_TRIANGLE(i) + i]);
-        const shown x = natural_of(s, order[i], step->chart_mean[i], step->chart_sd[i]);
-        step->mean[i] = x.mean;
-        step->sd[i] = x.sd;
-        step->low[i] = quantile_of(s, &x, 0.025);
-        step->median[i] = quantile_of(s, &x, 0.5);
-        step->high[i] = quantile_of(s, &x, 0.975);
-        step->truth[i] = step->error[i] = step->chart_error[i] = NAN;
-    }
-    step->form = s->belief->kind->form ? s->belief->kind->form(s->belief) : NULL;
-    step->step = (long)s->now.records - 1;
-    step->time = s->now.time;
-    step->health = s->now.watch.state;
-    step->widened = s->now.watch.widened;
-    step->restarts = s->now.watch.restarts;
-    step->log_evidence = s->now.evidence.log + s->now.evidence.carry;
-    step->log_evidence_variance = s->now.evidence.variance + s->now.evidence.variance_carry;
-    for (unsigned i = 0; i < step->dim; i++)
-        step->drift[i] = rf_learning_drift(s, i);
-    const rf_learning *l = &s->now.learning;
-    step->drift_spread = s->config.learns_drift ? 0.5 * rf64_sqrt(rf64_max(l->square - l->mean * l->mean, 0)) : 0;
-    step->loss = s->now.loss;
-    step->is_coarse = s->belief->kind->loss_max > 0 && s->belief->live > s->belief->kind->loss_max;
-}
-
-/* Truths in the chart; of a periodic parameter they are shown on the estimate's side of the cut, as are the bounds. */
-void rf_session_show_chart_truth(const rf_session *session, const double truth[], rf_step *step)
-{
-    unsigned order[RF_DESCRIBED_MAX];
-    rf_problem_order(&session->problem, truth, order);
-    for (unsigned i = 0; i < step->dim; i++) {
-        const rf64_chart *chart = &session->problem.charts[i];
-        const double period = chart->high - chart->low, right = truth[order[i]];
-        step->chart_error[i] = step->chart_mean[i] - right;
-        step->truth[i] = rf64_chart_natural(chart, right);
-        step->error[i] = step->mean[i] - step->truth[i];
-        if (chart->kind != RF_PERIODIC || isnan(right))
-            continue;
-        step->chart_error[i] -= period * rf64_floor(step->chart_error[i] / period + 0.5);
-        step->error[i] -= period * rf64_floor(step->error[i] / period + 0.5);
-        step->truth[i] = step->mean[i] - step->error[i];
-    }
-}
-
-void rf_session_show_truth(const rf_session *session, const double truth[], rf_step *step)
-{
-    double chart[RF_DESCRIBED_MAX];
-    for (unsigned i = 0; i < session->model.dim; i++)
-        chart[i] = isnan(truth[i]) ? NAN : rf64_chart_coordinate(&session->problem.charts[i], truth[i]);
-    rf_session_show_chart_truth(session, chart, step);
-}
-
-rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32_t count, rf_step *step)
-{
-    rf_session *s = session;
-    const rf_moving before = s->now;
-    telling t = {.known = 0};
-    const rf_status status = tell(s, records, count, &t);
-    if (status >= 0) {
-        rf_belief *belief = s->belief;
-        s->belief = s->ahead;
-        s->ahead = belief;
-        s->now.records += count;
-        s->now.time = t.time;
-        s->now.held_for += t.elapsed;
-        if (t.todo & RF_HEALTH_HOLD) {
-            rf_belief_copy(s->held, belief);
-            s->now.held_for = t.elapsed;
-        }
-        if (t.known > 0 && !(t.todo & RF_HEALTH_SKIP)) {
-            rf64_model model;
-            rf64_watched w = watched(s, s->belief, &model);
-            double after[RF_DESCRIBED_MAX];
-            rf64_evidence_add(&s->now.evidence, &t.report);
-            s->now.loss += t.report.loss;
-            if (s->config.kappa == 0)
-                s->now.kappa = t.report.kappa_next;
-            if (s->config.learns_drift)
-                rf_learning_step(s, t.mean, moved_to(s->belief, after));
-            rf64_health_act(&w);
-            clip(s, s->belief);
-            if (s->now.watch.restarts != before.watch.restarts)
-                rf_motion_begin(s, s->belief);
-        }
-        t.report.status |= s->now.is_capped ? RF_NOTE_CAPPED : 0;
-        s->now.asked = s->now.anchors = 0;
-        s->now.is_capped = 0;
-    } else {
-        s->now = before;
-        s->ahead_by = NAN; /* the questions stand; what they were asked of is to be made again */
-    }
-    rf_step own;
-    const int has_changed = status >= 0 && s->config.on_health && s->now.watch.state != before.watch.state;
-    if (has_changed && !step)
-        step = &own;
-    if (status >= 0 && step) {
-        const rf_record *last = &records[count - 1];
-        rf_session_show(s, step);
-        step->records = t.known;
-        step->report = t.report;
-        step->is_tested = s->now.watch.verdict;
-        for (unsigned i = 0; i < s->model.settings; i++)
-            step->setting[i] =
-                isnan(last->setting[i]) && count <= before.asked ? question_of(s, count - 1)[i] : last->setting[i];
-        step->outcome = last->outcome;
-        step->events = 0;
-        step->seconds = 0;
-        if (has_changed)
-            s->config.on_health(s->config.on_health_user, before.watch.state, step);
-    }
-    if (t.numbers != t.few)
-        free(t.numbers);
-    return status;
-}
-
-rf_status rf_session_try(rf_session *session, const rf_record records[], uint32_t count)
-{
-    rf_session *s = session;
-    const rf_moving before = s->now;
-    const rf64_options options = s->options;
-    const rf_engine *engine = s->config.engine;
-    telling t = {.known = 0};
-    s->options.attempts = s->options.batches_max = 1;
-    s->config.engine = NULL;
-    const rf_status status = tell(s, records, count, &t);
-    s->now = before;
-    s->options = options;
-    s->config.engine = engine;
-    s->ahead_by = NAN;
-    if (t.numbers != t.few)
-        free(t.numbers);
-    return status;
-}
+const rf_belief *rf_session_belief(const rf_session *session) { return session->belief; }
+const rf_config *rf_session_config(const rf_session *session) { return session->config; }
 
 /* ---- Bytes ---- */
 

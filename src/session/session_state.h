@@ -2,14 +2,17 @@
 #ifndef REJFILT_SESSION_STATE_H
 #define REJFILT_SESSION_STATE_H
 
-#include "engine.h"
 #include "rejfilt/session.h"
 
 #define RF_BITS 64
 #include "rejfilt/detail/precision.h"
 #include "health.h"
 #undef RF_BITS
+#ifdef RF_PRECISION
+#define RF_BITS RF_PRECISION
+#else
 #define RF_BITS 0
+#endif
 #include "rejfilt/detail/precision.h"
 #undef RF_BITS
 
@@ -19,8 +22,8 @@ enum { ANCHORS_MAX = 32 }; /* of a batch: bits of rf_moving.anchors */
 
 /* How fast parameters walk, as learnt: learning.c. */
 typedef struct rf_learning {
-    double factor[RF_DESCRIBED_MAX]; /* ln of what the variance of a step is multiplied by */
-    double trend[RF_DESCRIBED_MAX];  /* running sum of the directions in which the mean moved */
+    double factor[RF_ROOM]; /* ln of what the variance of a step is multiplied by */
+    double trend[RF_ROOM];  /* running sum of the directions in which the mean moved */
     double mean, square;             /* running ones of the first factor that is learnt */
     uint32_t pending;                /* the latest anchor failed */
 } rf_learning;
@@ -42,27 +45,38 @@ typedef struct rf_moving {
 } rf_moving;
 
 struct rf_session {
-    rf_config config;
-    rf_problem problem;
+    rf_config *config; /* its own, */
+    rf_problem *problem; /* and what that is about; on a GPU those of all */
     rf64_model model; /* without charts, which are the problem's */
     const rf64_design *design;
     uint32_t anchor_every;
     rf64_options options; /* but for κ */
-    double prior_sd[RF_DESCRIBED_MAX];
-    double usual_sd[RF_DESCRIBED_MAX]; /* the prior's, or what the drift needs */
+    double prior_sd[RF_ROOM];
+    double usual_sd[RF_ROOM]; /* the prior's, or what the drift needs */
     rf_belief *belief;
     rf_belief *ahead; /* a copy: of the belief after ahead_by of time while questions are under way, else for the next
                          update */
     double ahead_by;
     rf_belief *held; /* what was believed before outcomes became all alike: a fault goes back to it */
     rf_moving now, asked; /* and, while questions are under way, what was before them */
-    double *question; /* settings of those under way, one after the other, */
-    uint32_t room;    /* for so many */
+    double *question; /* settings of those under way, rf_question_size for each, */
+    uint32_t room;    /* of so many */
     int is_open;
 };
 
+/* Room for its settings, of which there may be none. */
+static inline size_t rf_question_size(const rf_session *s) { return s->model.settings + 1u; }
+
+/* The design chooses; what is compiled for a GPU calls each by its name. */
+#ifndef RF_DEVICE_KIND
+#define rf_choose(design, in, setting) (design)->choose(in, setting)
+#endif
+
 /* What a configuration is about. */
 void rf_session_settle(rf_problem *problem, const rf_config *config);
+
+/* Its belief is at the prior: so becomes all else. Refused: a belief that cannot move as the parameters do. */
+rf_status rf_session_start(rf_session *session);
 
 /* The seed of a trial: that of its belief, and of its world. */
 uint64_t rf_session_seed(uint64_t seed, uint32_t trial);

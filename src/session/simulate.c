@@ -31,20 +31,14 @@ static rf_status run_trial(const rf_simulation *simulation, uint32_t trial, tryi
     rf_status status = RF_OK;
     rf_world_begin(&t->world, simulation, session, rf_session_seed(t->config.seed, trial));
     for (long k = 0; k < simulation->steps && status >= 0 && !*is_over;) {
-        const long left = simulation->steps - k;
-        const uint32_t count = left < (long)simulation->batch ? (uint32_t)left : simulation->batch;
-        status = rf_session_ask(session, count, t->records);
-        if (status < 0)
-            break;
-        rf_world_measure(&t->world, k, count, t->records);
+        const rf_status count = rf_world_ask(&t->world, session, k, t->records);
         const double begin = now();
-        status = rf_session_tell(session, t->records, count, &t->step);
+        status = count < 0 ? count : rf_session_tell(session, t->records, (uint32_t)count, &t->step);
         if (status < 0)
             break;
         t->step.seconds = now() - begin;
         k += count;
-        rf_session_show_chart_truth(session, t->world.truth, &t->step);
-        t->step.events = t->world.events;
+        rf_world_show(&t->world, &t->step);
         *is_over = observer(user, trial, &t->step) != 0;
     }
     rf_session_close(session);

@@ -1,9 +1,11 @@
 /* Truths that walk and jump, and detectors that fail. All randomness is a function of the seed and of the measurement.
- */
+   A GPU runs this, too. */
 #include "world.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "common.h"
 
 /* What randomness is for: numbers of draws about one measurement. */
 enum { FOR_STEP = 0, FOR_FIRST = 1, FOR_READOUT = 2, FOR_JUMP = 3, FOR_OTHER_TRUTH = 4, FOR_SWITCH = 5 };
@@ -15,7 +17,7 @@ static rf_words draw(const rf_worldly *w, uint32_t shot, uint32_t index, uint32_
 
 /* Parameter i of a truth from the prior itself, uniform or Gaussian in natural units; or from the Gaussian that the
    belief has for it. In the chart. */
-static double draw_truth(const rf_worldly *w, unsigned i, rf_words words)
+static RF_APART double draw_truth(const rf_worldly *w, unsigned i, rf_words words)
 {
     const rf_world *world = &w->simulation->world;
     const int is_own = world->has_truth >> i & 1;
@@ -26,10 +28,10 @@ static double draw_truth(const rf_worldly *w, unsigned i, rf_words words)
         natural = prior->first + prior->second * z;
     else
         natural = prior->first + (prior->second - prior->first) * rf64_uniform(words.word[2]);
-    const double truth = rf64_chart_coordinate(&w->session->problem.charts[i], natural);
+    const double truth = rf64_chart_coordinate(&w->session->problem->charts[i], natural);
     if (!w->simulation->is_truth_gaussian && rf64_is_finite(truth)) /* a Gaussian may be drawn outside the chart */
         return truth;
-    rf_problem_prior(&w->session->problem, i, &mean, &variance);
+    rf_problem_prior(w->session->problem, i, &mean, &variance);
     return mean + w->session->prior_sd[i] * z;
 }
 
@@ -55,7 +57,7 @@ static double first_truth(const rf_worldly *w, unsigned i)
     return motion->level[rf64_uniform(words.word[2]) * (motion->dwell[0] + motion->dwell[1]) > motion->dwell[0]];
 }
 
-void rf_world_begin(rf_worldly *w, const rf_simulation *simulation, const rf_session *session, uint64_t seed)
+RF_APART void rf_world_begin(rf_worldly *w, const rf_simulation *simulation, const rf_session *session, uint64_t seed)
 {
     const rf_worldly begin = {.simulation = simulation, .session = session, .seed = seed};
     *w = begin;
@@ -76,16 +78,15 @@ static void walk(rf_worldly *w, uint32_t shot)
     const rf_config *config = &w->simulation->config;
     const rf_world *world = &w->simulation->world;
     const unsigned dim = config->description.dim;
-    double z[RF_DESCRIBED_MAX], f[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], q[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX],
-        root[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double z[RF_ROOM], f[RF_ROOM * RF_ROOM], q[RF_ROOM * RF_ROOM], root[RF_TRIANGLE(RF_ROOM)];
     for (unsigned i = 0; i < dim; i++) {
         const rf_words words = draw(w, shot, i, FOR_STEP);
         double other;
         rf64_normal_pair(words.word[0], words.word[1], &z[i], &other);
     }
-    if (config->model->f64->dynamics) {
-        double moved[RF_DESCRIBED_MAX];
-        config->model->f64->dynamics(1, f, q);
+    if (rf_instance_of(config)->dynamics) {
+        double moved[RF_ROOM];
+        rf_instance_of(config)->dynamics(1, f, q);
         rf64_covariance_factor(q, dim, root);
         for (unsigned i = 0; i < dim; i++) {
             moved[i] = 0;
@@ -133,21 +134,21 @@ static void jump(rf_worldly *w, uint32_t shot)
 static void natural_truth(const rf_worldly *w, double natural[])
 {
     for (unsigned i = 0; i < w->simulation->config.description.dim; i++)
-        natural[i] = rf64_chart_natural(&w->session->problem.charts[i], w->truth[i]);
+        natural[i] = rf64_chart_natural(&w->session->problem->charts[i], w->truth[i]);
 }
 
 /* An outcome that says nothing: each as likely as the others, or of a truth of the prior's. */
-static double noise(const rf_worldly *w, const rf_record *record, uint32_t shot, double uniform)
+static RF_APART double noise(const rf_worldly *w, const rf_record *record, uint32_t shot, double uniform)
 {
     const unsigned outcomes = w->simulation->config.description.outcomes;
     if (outcomes > 0)
         return rf64_min(rf64_floor(uniform * outcomes), outcomes - 1.0);
     rf_worldly other = *w;
-    double natural[RF_DESCRIBED_MAX];
+    double natural[RF_ROOM];
     for (unsigned i = 0; i < w->simulation->config.description.dim; i++)
         other.truth[i] = draw_truth(w, i, draw(w, shot, i, FOR_OTHER_TRUTH));
     natural_truth(&other, natural);
-    return rf64_instance_outcome(w->simulation->config.model->f64, natural, record->setting, ~w->seed, shot);
+    return rf64_instance_outcome(rf_instance_of(&w->simulation->config), natural, record->setting, ~w->seed, shot);
 }
 
 /* Another one than this. */
@@ -186,7 +187,7 @@ static double read_out(const rf_worldly *w, const rf_record *record, uint32_t sh
     const rf_words words = draw(w, shot, 0, FOR_READOUT);
     const double u = rf64_uniform(words.word[0]), which = rf64_uniform(words.word[1]);
     const rf_outage *outage = outage_at(w, (long)shot);
-    double natural[RF_DESCRIBED_MAX];
+    double natural[RF_ROOM];
     if (outage && outage->kind == RF_OUTAGE_MISSING)
         return NAN;
     if (outage && outage->kind == RF_OUTAGE_COIN)
@@ -197,12 +198,12 @@ static double read_out(const rf_worldly *w, const rf_record *record, uint32_t sh
         return noise(w, record, shot, which);
     natural_truth(w, natural);
     const double outcome =
-        rf64_instance_outcome(w->simulation->config.model->f64, natural, record->setting, w->seed, shot);
+        rf64_instance_outcome(rf_instance_of(&w->simulation->config), natural, record->setting, w->seed, shot);
     return rf64_uniform(words.word[2]) < w->simulation->world.flips ? misread(w, record, shot, outcome, which)
                                                                     : outcome;
 }
 
-void rf_world_measure(rf_worldly *w, long first, uint32_t count, rf_record records[])
+static RF_APART void measure(rf_worldly *w, long first, uint32_t count, rf_record records[])
 {
     w->events = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -216,4 +217,21 @@ void rf_world_measure(rf_worldly *w, long first, uint32_t count, rf_record recor
                      (was_out && !is_out ? RF_EVENT_BACK : 0);
         records[k].outcome = read_out(w, &records[k], shot);
     }
+}
+
+rf_status rf_world_ask(rf_worldly *w, rf_session *session, long first, rf_record records[])
+{
+    const long left = w->simulation->steps - first;
+    const uint32_t count = left < (long)w->simulation->batch ? (uint32_t)left : w->simulation->batch;
+    const rf_status status = rf_session_ask(session, count, records);
+    if (status < 0)
+        return status;
+    measure(w, first, count, records);
+    return (rf_status)count;
+}
+
+void rf_world_show(const rf_worldly *w, rf_step *step)
+{
+    rf_session_show_chart_truth(w->session, w->truth, step);
+    step->events = w->events;
 }

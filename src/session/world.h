@@ -8,14 +8,18 @@ typedef struct rf_worldly {
     const rf_simulation *simulation;
     const rf_session *session;
     uint64_t seed;
-    double truth[RF_DESCRIBED_MAX]; /* in the chart */
+    double truth[RF_ROOM]; /* in the chart */
     unsigned events;                /* of the latest measurements: bits as in world.h */
 } rf_worldly;
 
 /* At its first truth. */
 void rf_world_begin(rf_worldly *w, const rf_simulation *simulation, const rf_session *session, uint64_t seed);
 
-/* Measurements first .. first + count − 1: for each of them the world moves and answers. */
-void rf_world_measure(rf_worldly *w, long first, uint32_t count, rf_record records[]);
+/* The session asks for the measurements that are next, from number `first` on, and the world moves and answers each.
+   Returns how many they are, or a refusal. */
+rf_status rf_world_ask(rf_worldly *w, rf_session *session, long first, rf_record records[]);
+
+/* Adds the truth, and what happened, to what the session made of them. */
+void rf_world_show(const rf_worldly *w, rf_step *step);
 
 #endif

@@ -5,10 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* RF_FN before a function: it may be inlined into every target's loop. With RF_SMALL the compiler decides: for code
-   that is loaded rather than fast. */
+/* RF_FN before a function: it may be inlined into every target's loop. With RF_SMALL the compiler decides: for code that is loaded, or much. */
+#if defined(RF_SMALL) /* on a GPU, whose compiler inlines all that it is not told to leave */
+#define RF_INLINED inline
+#else
+#define RF_INLINED __forceinline__
+#endif
 #if defined(__CUDACC__)
-#define RF_FN static __forceinline__ __host__ __device__
+#define RF_FN static RF_INLINED __host__ __device__
 #elif defined(RF_SMALL) && defined(__GNUC__)
 #define RF_FN static inline __attribute__((unused))
 #elif defined(__GNUC__)
@@ -17,11 +21,10 @@
 #define RF_FN static inline
 #endif
 
-/* RF_APART before a static function: never inlined, so its stack is free again while its caller does something else. On a GPU
-   all is inlined: numbers stay in registers. */
-#if defined(__CUDACC__)
-#define RF_APART __forceinline__
-#elif defined(__GNUC__)
+/* RF_APART before a static function: never inlined, so its stack is free again afterwards. On a GPU it is, but for RF_SMALL. */
+#if defined(__CUDACC__) && !defined(RF_SMALL)
+#define RF_APART RF_INLINED
+#elif defined(__GNUC__) || defined(__CUDACC__)
 #define RF_APART __attribute__((noinline))
 #else
 #define RF_APART
@@ -34,8 +37,7 @@
 #define RF_ONCE RF_FN
 #endif
 
-/* RF_UNROLL(n) before a loop over lanes: n of its vectors at once, so that they can be interleaved. GCC is told to
-   unroll no others, which takes long to compile and is slower.
+/* RF_UNROLL(n) before a loop over lanes: n of its vectors at once, interleaved. GCC is told to unroll no others: that is slower.
    RF_UNROLL_ALL before a loop over parameters: so that the loop over lanes around it can become vectors. */
 #if defined(__CUDACC__)
 #define RF_UNROLL(n) _Pragma("unroll")
@@ -56,8 +58,7 @@
 #define RF_API
 #endif
 
-/* Does the target have a square root instruction? It is correctly rounded wherever it exists, and
-   so is the integer routine used elsewhere, so results do not depend on the answer.
+/* Does the target have a square root instruction? It is correctly rounded, and so is the integer routine used elsewhere.
    Compile with -fno-math-errno, or gcc adds a call to libm for negative arguments. */
 #if defined(RF_NO_SQRT_INSTRUCTION)
 #define RF_SQRT32_INSTRUCTION 0
@@ -76,8 +77,7 @@
 #define RF_SQRT64_INSTRUCTION 0
 #endif
 
-/* The square root, correctly rounded, of a number that is 0 or above 2⁻¹⁰⁰. A GPU has no instruction for it: this is what its compiler
-   writes, less the branch for other numbers. */
+/* The square root, correctly rounded, of a number that is 0 or above 2⁻¹⁰⁰: what NVIDIA's compiler writes, less the branch for others. */
 #if defined(__CUDACC__)
 RF_FN float rf_sqrt_normal(float x)
 {
@@ -99,6 +99,19 @@ RF_FN uint64_t rf_multiply(uint32_t a, uint32_t b)
     return product;
 #else
     return (uint64_t)a * b;
+#endif
+}
+
+/* Copies whole numbers of 8 bytes, which are aligned. How many may not be known: NVIDIA's compiler would then copy byte by byte. */
+RF_FN void rf_copy(void *to, const void *from, size_t bytes)
+{
+#if defined(__CUDACC__)
+    unsigned char *t = (unsigned char *)__builtin_assume_aligned(to, 8);
+    const unsigned char *f = (const unsigned char *)__builtin_assume_aligned(from, 8);
+    for (size_t i = 0; i < bytes; i += 8)
+        memcpy(t + i, f + i, 8);
+#else
+    __builtin_memcpy(to, from, bytes);
 #endif
 }
 

@@ -45,7 +45,7 @@ static int see(void *user, uint32_t trial, const rf_step *step)
 {
     watch *w = user;
     acceptance *a = &w->accepted[trial];
-    const int is_lost = fabs(step->chart_error[0]) > CLI_LOST_SIGMAS * step->chart_sd[0];
+    const int is_lost = fabs(step->chart_error[0]) > RF_LOST_SIGMAS * step->chart_sd[0];
     recovery_step(&w->recoveries[trial], step->step - w->run->world.jump[0].at, step->chart_error[0] / w->run->config.drift[0]);
     a->count[is_lost]++;
     a->empty += step->report.accepted == 0;

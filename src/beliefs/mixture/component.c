@@ -30,7 +30,7 @@ static double log_diagonal(const double *triangle, unsigned dim)
 
 double rf_component_log_size(const double *c, unsigned dim) { return log_diagonal(c + 1 + dim, dim); }
 
-double rf_component_cholesky(double a[], unsigned dim, const double least[])
+RF_APART double rf_component_cholesky(double a[], unsigned dim, const double least[])
 {
     for (unsigned i = 0; i < dim; i++) {
         double *row = a + RF_TRIANGLE(i);
@@ -50,10 +50,11 @@ void rf_component_split(const double *from, unsigned dim, unsigned axis, double 
 {
     const double narrowed = rf64_sqrt(SPLIT_NARROWED), shift = rf64_sqrt(3 * (1 - SPLIT_NARROWED)), weight = from[0];
     const size_t bytes = rf_component_size(dim) * sizeof *from;
-    double column[RF_DESCRIBED_MAX] = {0};
+    double column[RF_ROOM] = {0};
     for (unsigned i = axis; i < dim; i++)
         column[i] = from[1 + dim + RF_TRIANGLE(i) + axis];
-    memmove(middle, from, bytes);
+    if (middle != from)
+        memcpy(middle, from, bytes);
     for (unsigned i = axis; i < dim; i++)
         rf_component_factor(middle, dim)[RF_TRIANGLE(i) + axis] *= narrowed;
     memcpy(low, middle, bytes);
@@ -68,7 +69,7 @@ void rf_component_split(const double *from, unsigned dim, unsigned axis, double 
 
 void rf_component_permute(double *c, unsigned dim, const unsigned order[])
 {
-    double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
     for (unsigned i = 0; i < dim; i++) {
         mean[i] = c[1 + order[i]];
         for (unsigned j = 0; j <= i; j++)
@@ -79,11 +80,11 @@ void rf_component_permute(double *c, unsigned dim, const unsigned order[])
     memcpy(rf_component_factor(c, dim), covariance, RF_TRIANGLE(dim) * sizeof *covariance);
 }
 
-void rf_component_joint(const double *a, const double *b, const double a_covariance[], const double b_covariance[],
+RF_APART void rf_component_joint(const double *a, const double *b, const double a_covariance[], const double b_covariance[],
                         const rf64_chart charts[], unsigned dim, double joint[])
 {
     const double share = a[0] / (a[0] + b[0]), other = b[0] / (a[0] + b[0]);
-    double apart[RF_DESCRIBED_MAX];
+    double apart[RF_ROOM];
     for (unsigned i = 0; i < dim; i++) {
         apart[i] = rf_component_apart(&charts[i], b[1 + i] - a[1 + i]);
         for (unsigned j = 0; j <= i; j++) {

@@ -19,16 +19,11 @@ enum {
 #define AXIS_STEP 0.45   /* standard deviations */
 #define LEAST 0.25       /* share of the points' spacing that is taken for a standard deviation, at least */
 
-enum { LINE_POINTS = 24, HEXAGON_POINTS = 48, CUBE_POINTS = 120, FIXED_DIM = 3 };
+enum { LINE_POINTS = RF_POINTS(1), FIXED_DIM = 3 };
 
 uint32_t rf_points_count(unsigned dim)
 {
-    return dim == 1   ? LINE_POINTS
-           : dim == 2 ? HEXAGON_POINTS
-           : dim == 3 ? CUBE_POINTS
-           : dim == 4 ? 256
-           : dim <= 8 ? 512
-                      : 1024;
+    return dim <= FIXED_DIM ? RF_POINTS(dim) : dim == 4 ? 256 : dim <= 8 ? 512 : 1024;
 }
 
 size_t rf_points_size(unsigned dim) { return dim <= FIXED_DIM ? (dim + 1) * (size_t)rf_points_count(dim) : 0; }
@@ -118,7 +113,7 @@ static double dot(const double *a, const double *b, uint32_t n)
 typedef struct lattice {
     const double *fixed; /* of few parameters, else null */
     double turn[FIXED_DIM][FIXED_DIM];
-    uint32_t start[RF_DESCRIBED_MAX];
+    uint32_t start[RF_ROOM];
 } lattice;
 
 /* turn ← a rotation, any as likely as any other. */
@@ -142,7 +137,7 @@ static void rotation(const rf_words *w, unsigned dim, double turn[][FIXED_DIM])
 
 static lattice lattice_draw(const rf_evaluator *e)
 {
-    const unsigned dim = e->model->dim;
+    const unsigned dim = RF_DIM(e->model->dim);
     lattice p = {.fixed = dim <= FIXED_DIM ? e->fixed : NULL};
     rf_words w = {{0}};
     if (p.fixed && dim > 1) {
@@ -167,7 +162,7 @@ static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_
 {
     const uint32_t count = rf_points_count(dim);
     if (p->fixed && dim == 1) {
-        memcpy(q[0], p->fixed + count + first, n * sizeof **q);
+        rf_copy(q[0], p->fixed + count + first, n * sizeof **q);
         return;
     }
     for (unsigned d = 0; d < dim && p->fixed; d++) {
@@ -184,8 +179,8 @@ static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_
 
 /* Mean of the points and the factor W of their covariance, its inverse and the logarithm of its determinant. */
 typedef struct whitening {
-    double mean[RF_DESCRIBED_MAX];
-    double factor[RF_TRIANGLE(RF_DESCRIBED_MAX)], inverse[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double mean[RF_ROOM];
+    double factor[RF_TRIANGLE(RF_ROOM)], inverse[RF_TRIANGLE(RF_ROOM)];
     double log_size;
 } whitening;
 
@@ -246,7 +241,7 @@ static void whiten(const lattice *p, unsigned dim, uint32_t count, double q[][BL
 static void place(const rf64_model *model, const double *base, const double *A, double q[][BLOCK], uint32_t n,
                   double *x)
 {
-    const unsigned dim = model->dim;
+    const unsigned dim = RF_DIM(model->dim);
     double own[BLOCK], *y = dim == 1 ? x : own;
     for (unsigned i = 0; i < dim; i++) {
         const double *row = A + RF_TRIANGLE(i);
@@ -297,7 +292,7 @@ static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value
 typedef struct moments {
     double scale;                                                  /* of all of them, a logarithm */
     double one, square, entropy;                                   /* Σℓ, Σℓ², Σℓ·lnℓ */
-    double z[RF_DESCRIBED_MAX], zz[RF_TRIANGLE(RF_DESCRIBED_MAX)]; /* Σℓz, Σℓzzᵀ */
+    double z[RF_ROOM], zz[RF_TRIANGLE(RF_ROOM)]; /* Σℓz, Σℓzzᵀ */
 } moments;
 
 /* Makes `scale` that of the sums. */
@@ -363,8 +358,8 @@ static void least_variances(const whitening *w, unsigned dim, double least[])
 static void project(const moments *s, const rf_evaluator *e, const whitening *w, const double *A,
                     const double *component, uint32_t count, double *after, rf_evaluation *result)
 {
-    const unsigned dim = e->model->dim;
-    double off[RF_DESCRIBED_MAX], least[RF_DESCRIBED_MAX], c[RF_TRIANGLE(RF_DESCRIBED_MAX)], trace = 0;
+    const unsigned dim = RF_DIM(e->model->dim);
+    double off[RF_ROOM], least[RF_ROOM] = {0}, c[RF_TRIANGLE(RF_ROOM)], trace = 0;
     for (unsigned i = 0; i < dim; i++) {
         off[i] = s->z[i] / s->one - w->mean[i];
         for (unsigned j = 0; j <= i; j++)
@@ -400,14 +395,14 @@ static void project(const moments *s, const rf_evaluator *e, const whitening *w,
     multiply(A, c, dim, rf_component_factor(after, dim));
 }
 
-rf_status rf_evaluate(rf_evaluator *e, const double *component, double *after, rf_evaluation *result)
+RF_APART rf_status rf_evaluate(rf_evaluator *e, const double *component, double *after, rf_evaluation *result)
 {
     const rf64_model *model = e->model;
-    const unsigned dim = model->dim;
+    const unsigned dim = RF_DIM(model->dim);
     const uint32_t count = rf_points_count(dim);
     const double *mean = component + 1, *factor = mean + dim;
-    double q[RF_DESCRIBED_MAX][BLOCK], x[RF_DESCRIBED_MAX * BLOCK], value[BLOCK], room[BLOCK];
-    double own_A[RF_TRIANGLE(RF_DESCRIBED_MAX)], own_base[RF_DESCRIBED_MAX];
+    double q[RF_ROOM][BLOCK], x[RF_ROOM * BLOCK], value[BLOCK], room[BLOCK];
+    double own_A[RF_TRIANGLE(RF_ROOM)], own_base[RF_ROOM];
     const double *A = factor, *base = mean;
     const lattice points = lattice_draw(e);
     whitening w;
@@ -448,12 +443,12 @@ rf_status rf_evaluate(rf_evaluator *e, const double *component, double *after, r
     return RF_OK;
 }
 
-rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, double scale, unsigned *axis)
+RF_APART rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, double scale, unsigned *axis)
 {
     const rf64_model *model = e->model;
-    const unsigned dim = model->dim;
+    const unsigned dim = RF_DIM(model->dim);
     const double *mean = component + 1, *factor = mean + dim;
-    double q[RF_DESCRIBED_MAX][BLOCK], x[RF_DESCRIBED_MAX * AXIS_POINTS], value[2][AXIS_POINTS], max = -1;
+    double q[RF_ROOM][BLOCK], x[RF_ROOM * AXIS_POINTS], value[2][AXIS_POINTS], max = -1;
     const lattice points = lattice_draw(e);
     *axis = 0;
     if (dim == 1)
@@ -461,7 +456,7 @@ rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, double scal
     lattice_take(&points, dim, 0, AXIS_POINTS, q);
     for (unsigned a = 0; a < dim; a++) {
         for (unsigned side = 0; side < 2; side++) {
-            double base[RF_DESCRIBED_MAX];
+            double base[RF_ROOM];
             for (unsigned i = 0; i < dim; i++)
                 base[i] = mean[i] + (i < a ? 0 : (side ? AXIS_STEP : -AXIS_STEP) * factor[RF_TRIANGLE(i) + a]);
             place(model, base, factor, q, AXIS_POINTS, x);

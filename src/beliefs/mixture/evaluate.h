@@ -10,6 +10,7 @@ uint32_t rf_points_count(unsigned dim);
 /* Of up to three parameters they are a fixed set but for a rotation: a lattice, each point weighted by the normal
    density there. For smooth likelihoods that is far more exact than as many points of equal weight. So many numbers:
    weights, of mean 1, then coordinates, one after the other; 0 of more parameters. */
+#define RF_POINTS(dim) ((dim) == 1 ? 24u : (dim) == 2 ? 48u : (dim) == 3 ? 120u : 0u) /* points of such a set */
 size_t rf_points_size(unsigned dim);
 void rf_points_make(unsigned dim, double points[]);
 /* Coordinate d of point k of a sequence of normals that fills the space evenly, from anywhere in it. */

@@ -1,17 +1,14 @@
 /* A few Gaussians: one as long as one is enough, split where the measured loss says so, merged where that costs least.
- */
+   A GPU runs this, too. */
 #include "rejfilt/detail/chart.h"
-
-#include "mixture.h"
 
 #include <string.h>
 
-#include "beliefs.h"
-#include "bytes.h"
 #include "component.h"
 #include "evaluate.h"
+#include "mixture_state.h"
 
-enum { GAUSSIANS_LINE = 32, GAUSSIANS = 16, ROOM = 4, ROUND = 5 }; /* ROUND: that a circle begins with */
+enum { ROUND = 5 }; /* Gaussians that a circle begins with */
 
 /* Nats that may be live before anything is split: of one parameter what is lost is soon learnt anew, of several a bent
    posterior is not. */
@@ -27,58 +24,23 @@ enum { GAUSSIANS_LINE = 32, GAUSSIANS = 16, ROOM = 4, ROUND = 5 }; /* ROUND: tha
 #define BOX_NARROW 0.02   /* standard deviations of the prior: narrower, and a box's chart is no longer needed */
 #define BOX_DRIFT 0.05    /* share of a box that a walk may have crossed before its ends are forgotten */
 
-typedef struct mixture {
-    rf_belief head;
-    uint32_t updates, max, room, count; /* Gaussians there can be between records, and while one is learnt */
-    uint32_t boxed;                     /* a bit for each parameter whose chart is its uniform prior's range */
-    double loss;
-    double kept;                         /* share of what was lost that was left when time last passed */
-    double drifted;                      /* variance of the walk so far, in squares of the box it is largest for */
-    rf64_chart charts[RF_DESCRIBED_MAX]; /* of the components */
-    double numbers[]; /* components; the same after the record; covariances of those; points of an evaluation */
-} mixture;
-
-static unsigned dim_of(const mixture *m) { return m->head.problem->description.dim; }
-static const double *component_in(const mixture *m, uint32_t i)
+size_t rf_mixture_bytes(unsigned dim, uint32_t max)
 {
-    return m->numbers + i * rf_component_size(dim_of(m));
-}
-static double *component_of(mixture *m, uint32_t i) { return m->numbers + i * rf_component_size(dim_of(m)); }
-static double *after_of(mixture *m, uint32_t i) { return component_of(m, m->room + i); }
-static double *covariance_of(mixture *m, uint32_t i)
-{
-    return component_of(m, 2 * m->room) + i * RF_TRIANGLE(dim_of(m));
+    const size_t numbers = rf_mixture_room(max) * (2 * rf_component_size(dim) + RF_TRIANGLE(dim)) + rf_points_size(dim);
+    return sizeof(mixture) + numbers * sizeof(double);
 }
 
-static double *points_of(mixture *m) { return covariance_of(m, m->room); }
-
-double rf_mixture_loss(const rf_belief *belief) { return ((const mixture *)belief)->loss; }
-uint32_t rf_mixture_count(const rf_belief *belief) { return ((const mixture *)belief)->count; }
-const double *rf_mixture_component(const rf_belief *belief, uint32_t i)
+void rf_mixture_lay(rf_belief *belief, uint32_t max)
 {
-    return component_in((const mixture *)belief, i);
+    mixture *m = (mixture *)belief;
+    m->max = max;
+    m->room = rf_mixture_room(max);
+    rf_points_make(dim_of(m), points_of(m));
 }
 
-const rf64_chart *rf_mixture_charts(const rf_belief *belief) { return ((const mixture *)belief)->charts; }
-
-static rf_belief *mixture_open(const rf_belief_setup *setup, char *error, size_t size)
+void rf_mixture_settle(mixture *m)
 {
-    const unsigned dim = setup->problem->description.dim;
-    const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX,
-                                          dim == 1 ? GAUSSIANS_LINE : GAUSSIANS, error, size);
-    if (max == 0)
-        return NULL;
-    const uint32_t room = ROOM * max < RF_MIXTURE_MAX ? ROOM * max : RF_MIXTURE_MAX;
-    const size_t numbers = room * (2 * rf_component_size(dim) + RF_TRIANGLE(dim)) + rf_points_size(dim);
-    rf_belief *belief =
-        rf_belief_new(&rf_belief_mixture, setup, sizeof(mixture) + numbers * sizeof(double), error, size);
-    if (belief) {
-        ((mixture *)belief)->max = max;
-        ((mixture *)belief)->room = max > 1 ? room : 1;
-        belief->used = sizeof(mixture) + max * rf_component_size(dim) * sizeof(double);
-        rf_points_make(dim, points_of((mixture *)belief));
-    }
-    return belief;
+    m->head.used = sizeof(mixture) + m->count * rf_component_size(dim_of(m)) * sizeof(double);
 }
 
 static double sd_of(const double *c, unsigned dim, unsigned i)
@@ -101,7 +63,7 @@ static double unboxed(const mixture *m, unsigned i, double y)
 
 /* Mean of parameter i of a component in the problem's chart; *scale ← standard deviation there over that of the
    component. */
-static double marginal_of(const mixture *m, const double *c, unsigned i, double *scale)
+static RF_APART double marginal_of(const mixture *m, const double *c, unsigned i, double *scale)
 {
     enum { NODES = 7 }; /* Gauss and Hermite's */
     static const double node[] = {0, 1.154405394739968, 2.366759410734541, 3.750439717725742},
@@ -125,7 +87,7 @@ static double marginal_of(const mixture *m, const double *c, unsigned i, double 
 }
 
 /* Brings parameter i of all components into the problem's chart. */
-static void unbox(mixture *m, unsigned i)
+static RF_APART void unbox(mixture *m, unsigned i)
 {
     for (uint32_t k = 0; k < m->count; k++) {
         double *c = component_of(m, k), scale;
@@ -160,7 +122,7 @@ static void unbox_narrow(mixture *m)
 }
 
 /* The boxes of those parameters, and the problem's charts of the others. */
-static void take_charts(mixture *m, uint32_t boxed)
+void rf_mixture_take_charts(mixture *m, uint32_t boxed)
 {
     m->boxed = boxed;
     for (unsigned i = 0; i < dim_of(m); i++) {
@@ -171,7 +133,7 @@ static void take_charts(mixture *m, uint32_t boxed)
 }
 
 /* A bit for each parameter whose prior is uniform and narrower than its chart. */
-static uint32_t boxes_of(const rf_problem *problem)
+uint32_t rf_mixture_boxes(const rf_problem *problem)
 {
     uint32_t boxes = 0;
     for (unsigned i = 0; i < problem->description.dim; i++) {
@@ -202,15 +164,15 @@ static void spread_round(mixture *m, unsigned parameter)
     }
 }
 
-static rf_status mixture_restart(rf_belief *belief)
+static RF_APART rf_status mixture_restart(rf_belief *belief)
 {
     mixture *m = (mixture *)belief;
     const unsigned dim = dim_of(m);
-    double covariance[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], *c = component_of(m, 0);
+    double covariance[RF_ROOM * RF_ROOM], *c = component_of(m, 0);
     const rf_status status = rf_problem_priors(belief->problem, rf_component_mean(c), covariance);
     if (status < 0)
         return status;
-    take_charts(m, boxes_of(belief->problem));
+    rf_mixture_take_charts(m, rf_mixture_boxes(belief->problem));
     for (unsigned i = 0; i < dim; i++)
         if (is_boxed(m, i)) {
             rf_component_mean(c)[i] = 0;
@@ -227,6 +189,7 @@ static rf_status mixture_restart(rf_belief *belief)
             covariance[i * dim + i] > 0.25 * (chart->high - chart->low) * (chart->high - chart->low))
             spread_round(m, i);
     }
+    rf_mixture_settle(m);
     return done;
 }
 
@@ -234,7 +197,7 @@ static rf_status mixture_restart(rf_belief *belief)
 
 /* Brings a periodic mean into its period; holds standard deviations below what a circle has room for, and above the
    spacing of numbers. Returns a note. */
-static rf_status hold(double *c, const rf64_chart charts[], unsigned dim)
+static RF_APART rf_status hold(double *c, const rf64_chart charts[], unsigned dim)
 {
     rf_status note = RF_OK;
     for (unsigned i = 0; i < dim; i++) {
@@ -258,18 +221,19 @@ static rf_status hold(double *c, const rf64_chart charts[], unsigned dim)
     return note;
 }
 
-void rf_mixture_take(rf_belief *belief, const double mean[], const double covariance[])
+RF_APART void rf_mixture_take(rf_belief *belief, const double mean[], const double covariance[])
 {
     mixture *m = (mixture *)belief;
     const unsigned dim = dim_of(m);
     double *c = component_of(m, 0);
-    take_charts(m, 0);
+    rf_mixture_take_charts(m, 0);
     m->count = 1;
     c[0] = 1;
     memcpy(rf_component_mean(c), mean, dim * sizeof *mean);
     memcpy(rf_component_factor(c, dim), covariance, RF_TRIANGLE(dim) * sizeof *covariance);
     rf_component_cholesky(rf_component_factor(c, dim), dim, NULL);
     hold(c, m->charts, dim);
+    rf_mixture_settle(m);
 }
 
 /* ---- Time, recovery ---- */
@@ -284,7 +248,7 @@ typedef struct change {
 static const double *walk_of(const mixture *m, const double *c, const double Q[], double own[])
 {
     const unsigned dim = dim_of(m);
-    double scale[RF_DESCRIBED_MAX];
+    double scale[RF_ROOM];
     if (!m->boxed || !Q)
         return Q;
     for (unsigned i = 0; i < dim; i++)
@@ -306,12 +270,12 @@ static rf_status walk_alone(mixture *m, double variance)
     return RF_OK;
 }
 
-static rf_status change_all(mixture *m, const change *by)
+static RF_APART rf_status change_all(mixture *m, const change *by)
 {
     if (dim_of(m) == 1 && by->Q && !by->F && by->Q[0] * by->elapsed >= 0 && by->Q[0] * by->elapsed <= RF64_LIMIT)
         return walk_alone(m, by->Q[0] * by->elapsed);
-    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_DESCRIBED_MAX)];
-    double own[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX];
+    RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_ROOM)];
+    double own[RF_ROOM * RF_ROOM];
     const unsigned dim = dim_of(m);
     rf64_filter *filter;
     rf_status status = rf64_filter_init(&filter, memory, sizeof memory, dim, 0);
@@ -330,7 +294,7 @@ static rf_status change_all(mixture *m, const change *by)
 }
 
 /* The ends of boxes once time has passed: forgotten when a walk may have left them, and with dynamics. */
-static void walk(mixture *m, const double F[], const double Q[], double elapsed)
+static void walk_ends(mixture *m, const double F[], const double Q[], double elapsed)
 {
     const unsigned dim = dim_of(m);
     double most = 0;
@@ -347,12 +311,12 @@ static void walk(mixture *m, const double F[], const double Q[], double elapsed)
         unbox_all(m);
 }
 
-static rf_status mixture_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
+static RF_APART rf_status mixture_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
 {
     mixture *m = (mixture *)belief;
     const change by = {F, Q, NULL, elapsed};
-    double before[RF_DESCRIBED_MAX];
-    walk(m, F, Q, elapsed);
+    double before[RF_ROOM];
+    walk_ends(m, F, Q, elapsed);
     rf_belief_variances(belief, before);
     const rf_status status = change_all(m, &by);
     if (!F)
@@ -361,7 +325,7 @@ static rf_status mixture_pass(rf_belief *belief, const double F[], const double 
 }
 
 /* Of every component, so that modes stay where they are. */
-static rf_status mixture_stretch(rf_belief *belief, const double factor[])
+static RF_APART rf_status mixture_stretch(rf_belief *belief, const double factor[])
 {
     mixture *m = (mixture *)belief;
     const change by = {NULL, NULL, factor, 0};
@@ -395,8 +359,8 @@ static void covariances_of(const double *c, unsigned dim, double covariance[])
 static void join(mixture *m, double *a, const double *b)
 {
     const unsigned dim = dim_of(m);
-    double own[RF_TRIANGLE(RF_DESCRIBED_MAX)], other[RF_TRIANGLE(RF_DESCRIBED_MAX)],
-        joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double own[RF_TRIANGLE(RF_ROOM)], other[RF_TRIANGLE(RF_ROOM)],
+        joint[RF_TRIANGLE(RF_ROOM)];
     covariances_of(a, dim, own);
     covariances_of(b, dim, other);
     rf_component_joint(a, b, own, other, m->charts, dim, joint);
@@ -404,11 +368,11 @@ static void join(mixture *m, double *a, const double *b)
 }
 
 /* The level that y is nearer to. */
-static unsigned is_at(const double level[2], double y) { return rf64_abs(y - level[1]) < rf64_abs(y - level[0]); }
+static unsigned nearer_to(const double level[2], double y) { return rf64_abs(y - level[1]) < rf64_abs(y - level[0]); }
 
 /* Every component leaves an image at the other level, with the weight of having switched. An image is made one with the
    heaviest component that is there already; a new one is only made where there is room. */
-static rf_status mixture_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
+static RF_APART rf_status mixture_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
 {
     mixture *m = (mixture *)belief;
     const unsigned dim = dim_of(m);
@@ -417,12 +381,12 @@ static rf_status mixture_telegraph(rf_belief *belief, unsigned parameter, const 
     const size_t size = rf_component_size(dim);
     double *old = after_of(m, 0);
     unbox_all(m);
-    memcpy(old, component_of(m, 0), before * size * sizeof *old);
+    rf_copy(old, component_of(m, 0), before * size * sizeof *old);
     for (uint32_t k = 0; k < before; k++)
-        component_of(m, k)[0] *= 1 - chance[is_at(level, rf_component_mean(old + k * size)[parameter])];
+        component_of(m, k)[0] *= 1 - chance[nearer_to(level, rf_component_mean(old + k * size)[parameter])];
     for (uint32_t k = 0; k < before; k++) {
         double *image = old + k * size, *mean = &rf_component_mean(image)[parameter];
-        const unsigned at = is_at(level, *mean);
+        const unsigned at = nearer_to(level, *mean);
         uint32_t near = m->count;
         image[0] *= chance[at];
         *mean += at ? -away : away;
@@ -439,6 +403,7 @@ static rf_status mixture_telegraph(rf_belief *belief, unsigned parameter, const 
     }
     for (uint32_t k = 0; k < m->count; k++)
         hold(component_of(m, k), m->charts, dim);
+    rf_mixture_settle(m);
     return RF_OK;
 }
 
@@ -467,7 +432,7 @@ static void merger_take(merger *g, mixture *m, uint32_t i)
 static double merger_cost(const merger *g, mixture *m, uint32_t i, uint32_t j)
 {
     const unsigned dim = dim_of(m);
-    double joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double joint[RF_TRIANGLE(RF_ROOM)];
     rf_component_joint(after_of(m, i), after_of(m, j), covariance_of(m, i), covariance_of(m, j), m->charts, dim, joint);
     return (g->weight[i] + g->weight[j]) * rf_component_cholesky(joint, dim, NULL) - g->weight[i] * g->log_size[i] -
            g->weight[j] * g->log_size[j];
@@ -533,7 +498,7 @@ static RF_APART uint32_t merge(mixture *m, uint32_t count)
     while (count > 1) {
         uint32_t a = 0, b = 1;
         const double cost = merger_cheapest(&g, count, &a, &b);
-        double joint[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+        double joint[RF_TRIANGLE(RF_ROOM)];
         if (count <= wanted && !(cost < MERGER_FREE))
             break;
         rf_component_joint(after_of(m, a), after_of(m, b), covariance_of(m, a), covariance_of(m, b), m->charts, dim,
@@ -594,7 +559,7 @@ static rf_status split(learning *l, mixture *m, uint32_t i)
     return status;
 }
 
-static double total_of(const double *weight, uint32_t count)
+static double weight_of(const double *weight, uint32_t count)
 {
     double total = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -616,7 +581,7 @@ static rf_status evaluate_all(learning *l, mixture *m)
         weigh(l, m, i);
     const double allowed = dim_of(m) > 1 ? LOSS_FREE : m->kept < FORGETS ? LOSS_FREE_WALK : LOSS_FREE_LINE;
     while (m->count + 2 <= m->room && !m->head.as_one) {
-        const double total = total_of(l->weight, m->count);
+        const double total = weight_of(l->weight, m->count);
         double max = 0, sum = 0;
         uint32_t worst = 0;
         for (uint32_t i = 0; i < m->count; i++) {
@@ -643,9 +608,9 @@ static rf_status learn(learning *l, mixture *m, double *log_evidence, double *ef
     const unsigned dim = dim_of(m);
     const size_t size = rf_component_size(dim);
     rf_status note = evaluate_all(l, m);
-    const double total = note < 0 ? 0 : total_of(l->weight, m->count);
+    const double total = note < 0 ? 0 : weight_of(l->weight, m->count);
     double squares = 0, left = 0;
-    unsigned order[RF_DESCRIBED_MAX];
+    unsigned order[RF_ROOM];
     uint32_t count = 0;
     if (note < 0)
         return note;
@@ -673,14 +638,15 @@ static rf_status learn(learning *l, mixture *m, double *log_evidence, double *ef
         after_of(m, i)[0] /= left;
     *effective = 1 / squares;
     m->count = merge(m, count);
-    memcpy(component_of(m, 0), after_of(m, 0), m->count * size * sizeof(double));
+    rf_mixture_settle(m);
+    rf_copy(component_of(m, 0), after_of(m, 0), m->count * size * sizeof(double));
     unbox_narrow(m);
     return note;
 }
 
 static uint16_t counted(uint32_t bad) { return (uint16_t)(bad < 65535 ? bad : 65535); }
 
-static rf_status mixture_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options,
+static RF_APART rf_status mixture_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options,
                                 const rf_engine *engine, rf64_report *report)
 {
     mixture *m = (mixture *)belief;
@@ -688,7 +654,7 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
     const size_t width = model.settings + 1u;
     learning l;
     const rf_evaluator none = {.model = &model, .fixed = points_of(m), .seed = belief->seed, .update = m->updates};
-    double log_evidence = 0, effective = 1, before[RF_DESCRIBED_MAX];
+    double log_evidence = 0, effective = 1, before[RF_ROOM];
     const double lost_before = m->loss;
     rf_status note = RF_OK;
     (void)engine;
@@ -708,7 +674,7 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
         log_evidence += more;
         rf_belief_lose(belief, before, m->loss - lost);
         if (!rf64_is_finite(more)) { /* impossible wherever there is a point */
-            double factor[RF_DESCRIBED_MAX];
+            double factor[RF_ROOM];
             for (unsigned i = 0; i < model.dim; i++)
                 factor[i] = rf64_sqrt(1 + options->recovery);
             mixture_stretch(belief, factor);
@@ -725,19 +691,19 @@ static rf_status mixture_update(rf_belief *belief, const double records[], uint3
     return note;
 }
 
-static rf_status mixture_place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
+static RF_APART rf_status mixture_place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
 {
     mixture *m = (mixture *)belief;
     const unsigned dim = dim_of(m);
     const size_t size = rf_component_size(dim) * sizeof(double);
     double total = 0;
     if (count == 1 || count > m->room) {
-        double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
+        double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
         rf_gaussians_join(belief->problem, parts, count, mean, covariance);
         rf_mixture_take(belief, mean, covariance);
         return RF_OK;
     }
-    take_charts(m, 0);
+    rf_mixture_take_charts(m, 0);
     for (uint32_t k = 0; k < count; k++)
         total += parts[k].weight;
     for (uint32_t k = 0; k < count; k++) {
@@ -749,7 +715,8 @@ static rf_status mixture_place(rf_belief *belief, const rf_gaussian parts[], uin
         hold(c, m->charts, dim);
     }
     m->count = count > m->max ? merge(m, count) : count;
-    memcpy(component_of(m, 0), after_of(m, 0), m->count * size);
+    rf_copy(component_of(m, 0), after_of(m, 0), m->count * size);
+    rf_mixture_settle(m);
     return RF_OK;
 }
 
@@ -759,7 +726,7 @@ static uint32_t mixture_gaussians(const rf_belief *belief, rf_gaussian parts[])
     const unsigned dim = dim_of(m);
     for (uint32_t k = 0; k < m->count; k++) {
         const double *c = component_in(m, k);
-        double scale[RF_DESCRIBED_MAX];
+        double scale[RF_ROOM];
         parts[k].weight = c[0];
         for (unsigned i = 0; i < dim; i++)
             parts[k].mean[i] = marginal_of(m, c, i, &scale[i]);
@@ -809,11 +776,11 @@ static double mean_of(const mixture *m, unsigned i)
     return rf64_chart_natural(chart, best);
 }
 
-static void mixture_moments(const rf_belief *belief, double mean[], double covariance[])
+static RF_APART void mixture_moments(const rf_belief *belief, double mean[], double covariance[])
 {
     const mixture *m = (const mixture *)belief;
     const unsigned dim = dim_of(m);
-    double scale[RF_DESCRIBED_MAX], apart[RF_DESCRIBED_MAX];
+    double scale[RF_ROOM], apart[RF_ROOM];
     if (m->count == 1 && !m->boxed) {
         memcpy(mean, component_in(m, 0) + 1, dim * sizeof *mean);
         if (covariance)
@@ -857,12 +824,12 @@ static double normals(const mixture *m, uint32_t index, uint32_t purpose, double
     return rf64_uniform(rf_draw(m->head.seed, m->updates, index, RF_DESCRIBED_MAX, purpose).word[0]);
 }
 
-static void mixture_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
+static RF_APART void mixture_draw(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[])
 {
     const mixture *m = (const mixture *)belief;
     const unsigned dim = dim_of(m);
-    double z[RF_DESCRIBED_MAX + 1], left = normals(m, index, purpose, z);
-    unsigned order[RF_DESCRIBED_MAX];
+    double z[RF_ROOM + 1], left = normals(m, index, purpose, z);
+    unsigned order[RF_ROOM];
     uint32_t k = 0;
     while (k + 1 < m->count && (left -= component_in(m, k)[0]) > 0)
         k++;
@@ -920,7 +887,7 @@ static void marginal_take(const mixture *m, unsigned parameter, marginal *g)
     }
 }
 
-static void mixture_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
+static RF_APART void mixture_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
 {
     const mixture *m = (const mixture *)belief;
     const rf64_chart *chart = &m->charts[parameter];
@@ -933,7 +900,7 @@ static void mixture_natural(const rf_belief *belief, unsigned parameter, double 
 }
 
 /* In the chart of the components, with probability p of the marginal's below it. */
-static double quantile_in(const marginal *g, double p)
+static RF_APART double quantile_in(const marginal *g, double p)
 {
     const double z = p == 0.975 ? TWO_SIDED : p == 0.025 ? -TWO_SIDED : p == 0.5 ? 0 : rf64_normal_quantile(p);
     double low = rf64_infinity(), high = -low, widest = 0, mean = 0, square = 0;
@@ -973,7 +940,7 @@ static double quantile_in(const marginal *g, double p)
 /* The coordinate as the problem has it. */
 static double outside(const mixture *m, unsigned i, double y) { return is_boxed(m, i) ? unboxed(m, i, y) : y; }
 
-static double mixture_quantile(const rf_belief *belief, unsigned parameter, double p)
+static RF_APART double mixture_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
     const mixture *m = (const mixture *)belief;
     marginal g;
@@ -1038,67 +1005,11 @@ static unsigned mixture_modes(const rf_belief *belief, unsigned parameter, rf_mo
 
 static uint32_t mixture_updates(const rf_belief *belief) { return ((const mixture *)belief)->updates; }
 
-/* ---- Bytes ---- */
-
-static size_t mixture_save(const rf_belief *belief, unsigned char *bytes)
-{
-    const mixture *m = (const mixture *)belief;
-    rf_writer w = {bytes, 0};
-    rf_write_u64(&w, m->updates);
-    rf_write_u64(&w, m->count);
-    rf_write_u64(&w, m->boxed);
-    rf_write_real(&w, m->loss);
-    rf_write_real(&w, m->kept);
-    rf_write_real(&w, m->drifted);
-    for (size_t i = 0; i < m->count * rf_component_size(dim_of(m)); i++)
-        rf_write_real(&w, m->numbers[i]);
-    return w.size;
-}
-
-static int is_component(const double *c, unsigned dim)
-{
-    for (size_t i = 0; i < rf_component_size(dim); i++)
-        if (!(rf64_abs(c[i]) <= RF64_LIMIT))
-            return 0;
-    for (unsigned i = 0; i < dim; i++)
-        if (!(c[1 + dim + RF_TRIANGLE(i) + i] >= RF64_TINY))
-            return 0;
-    return c[0] >= 0 && c[0] <= 1;
-}
-
-static int mixture_load(rf_belief *belief, const unsigned char *bytes, size_t size)
-{
-    mixture *m = (mixture *)belief;
-    const unsigned dim = dim_of(m);
-    rf_reader r = {bytes, size, 0, 0};
-    m->updates = (uint32_t)rf_read_u64(&r);
-    const uint64_t count = rf_read_u64(&r);
-    const uint64_t boxed = rf_read_u64(&r);
-    m->loss = rf_read_real(&r);
-    m->kept = rf_read_real(&r);
-    m->drifted = rf_read_real(&r);
-    if (count < 1 || (boxed & ~(uint64_t)boxes_of(belief->problem)) || !(m->drifted >= 0 && m->drifted <= RF64_LIMIT) ||
-        count > m->max || !(m->loss >= 0 && m->loss <= RF64_LIMIT) || !(m->kept >= 0 && m->kept <= 1))
-        return -1;
-    m->count = (uint32_t)count;
-    take_charts(m, (uint32_t)boxed);
-    double total = 0;
-    for (uint32_t k = 0; k < m->count; k++) {
-        double *c = component_of(m, k);
-        for (size_t i = 0; i < rf_component_size(dim); i++)
-            c[i] = rf_read_real(&r);
-        if (r.failed || !is_component(c, dim))
-            return -1;
-        total += c[0];
-    }
-    return rf_read_all(&r) && rf64_abs(total - 1) <= 1e-9 ? 0 : -1;
-}
-
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
     .summary = "up to K Gaussians (32 of one parameter, else 16): one where that is enough",
     .loss_max = 1.3,
-    .open = mixture_open,
+    .open = RF_HOST_ONLY(rf_mixture_open),
     .restart = mixture_restart,
     .pass = mixture_pass,
     .update = mixture_update,
@@ -1106,13 +1017,13 @@ const rf_belief_kind rf_belief_mixture = {
     .natural = mixture_natural,
     .draw = mixture_draw,
     .quantile = mixture_quantile,
-    .modes = mixture_modes,
+    .modes = RF_HOST_ONLY(mixture_modes),
     .stretch = mixture_stretch,
     .shift = mixture_shift,
     .place = mixture_place,
-    .gaussians = mixture_gaussians,
-    .telegraph = mixture_telegraph,
+    .gaussians = RF_HOST_ONLY(mixture_gaussians),
+    .telegraph = RF_HOST_ONLY(mixture_telegraph),
     .updates = mixture_updates,
-    .save = mixture_save,
-    .load = mixture_load,
+    .save = RF_HOST_ONLY(rf_mixture_save),
+    .load = RF_HOST_ONLY(rf_mixture_load),
 };

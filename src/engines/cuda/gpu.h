@@ -14,13 +14,15 @@ typedef struct rf_gpu_wanted {
     unsigned pairs;   /* of attempts side by side in a thread */
     unsigned group;   /* threads that share a filter of a fleet; 0: one task's attempts */
     unsigned entropy; /* the loss is measured */
+    unsigned trials;  /* simulated ones, with beliefs of up to so many Gaussians: nothing of the above but dim; else 0 */
+    unsigned room;    /* of those, the larger of parameters and settings */
 } rf_gpu_wanted;
 
 /* A program on the device. */
 typedef struct rf_gpu_program {
     rf_gpu_wanted wanted;
     rf_cuda_image *image;
-    rf_cuda_function *run, *fleet, *check, *fill, *pass, *read;
+    rf_cuda_function *run, *fleet, *check, *fill, *pass, *read, *trials, *digits;
     unsigned run_blocks, fleet_blocks; /* that run at once */
     unsigned run_threads, run_shared;  /* of a block: more than RF_DEVICE_OWN parameters need shared memory */
     struct rf_gpu_program *next;
@@ -51,10 +53,15 @@ enum {
     RF_GPU_FLEET_THREADS = 256,
     RF_GPU_DIM = 192,
     RF_GPU_FLEET_DIM = 6,
+    RF_GPU_TRIALS_DIM = 3, /* of simulated trials */
     RF_GPU_FLEET_LARGE = 50000,
     RF_GPU_PAIRS = 4,
     RF_GPU_SHARED = 100 << 10 /* two blocks on a multiprocessor */
 };
+
+/* The model's source, or null where the device cannot have it. */
+const rf_source *rf32_gpu_source(const rf32_model *model);
+const rf_source *rf64_gpu_source(const rf64_model *model);
 
 const rf32_residents_kind *rf32_gpu_residents(rf_engine *engine, const rf32_model *model);
 const rf64_residents_kind *rf64_gpu_residents(rf_engine *engine, const rf64_model *model);

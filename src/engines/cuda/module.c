@@ -349,7 +349,7 @@ static uint64_t hash_texts(void)
 }
 
 /* The text that `name`, in an #include of the text `from`, means; or null. As compilers look for it: beside it, then by
- * its whole name. */
+   its whole name, then in any folder of sources. */
 static const struct text *find_text(const char *from, const char *name, size_t length)
 {
     char path[512];
@@ -377,6 +377,12 @@ static const struct text *find_text(const char *from, const char *name, size_t l
         for (unsigned i = 0; i < TEXTS; i++)
             if (strcmp(texts[i].name, path) == 0)
                 return &texts[i];
+    }
+    for (unsigned i = 0; i < TEXTS; i++) {
+        const size_t whole = strlen(texts[i].name);
+        if (strncmp(texts[i].name, "rejfilt/src/", 12) == 0 && whole > length + 1 &&
+            texts[i].name[whole - length - 1] == '/' && memcmp(texts[i].name + whole - length, name, length) == 0)
+            return &texts[i];
     }
     return NULL;
 }

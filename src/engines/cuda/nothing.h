@@ -1,1 +1,1 @@
-/* stddef.h for NVRTC, which has all that we use of it. */
+/* Headers of C that NVRTC has built in, as far as we use them. */

@@ -8,6 +8,7 @@ typedef unsigned int uint32_t;
 typedef long int64_t;
 typedef unsigned long uint64_t, uintptr_t;
 #define UINT32_C(v) v##u
+#define INT32_MAX 2147483647
 #define NULL 0
 #define _Alignas alignas
 #define _Static_assert static_assert
@@ -16,3 +17,5 @@ typedef unsigned long uint64_t, uintptr_t;
 #define __builtin_sqrtf sqrtf
 #define __builtin_sqrt sqrt
 #define __builtin_popcount __popc
+#define NAN __longlong_as_double(0x7ff8000000000000)
+#define HUGE_VAL __longlong_as_double(0x7ff0000000000000)

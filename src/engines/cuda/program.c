@@ -76,6 +76,18 @@ static int write_program(const rf_gpu_wanted *w, char program[PROGRAM_MAX])
 {
     static const char *const samplers[] = {"RF_REJECT", "RF_LATTICE", "RF_WEIGHT"};
     const int is_ours = !strchr(w->source->file, '/'), has_quote = strchr(w->source->file, '"') != NULL;
+    if (w->trials > 0) {
+        const int length =
+            snprintf(program, PROGRAM_MAX,
+                     "#define RF_PRECISION 64\n#define RF_SMALL\n#define RF_DEVICE_DIM %uu\n#define RF_ROOM "
+                     "%uu\n#define RF_DEVICE_MAX %uu\n%s"
+                     "#define RF_MODEL_NAME device\n#include \"rejfilt/model.h\"\nnamespace rf_own {\n#include "
+                     "%c%s%s%c\n}\n#include "
+                     "\"rejfilt/src/session/device.h\"\n",
+                     w->dim, w->room, w->trials, w->dim == 1 ? "#define RF_DIM(dim) 1u\n" : "", has_quote ? '<' : '"',
+                     is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
+        return length < 0 || length >= PROGRAM_MAX ? -1 : 0;
+    }
     const int length =
         snprintf(program, PROGRAM_MAX,
                  "#define RF_PRECISION %u\n#define RF_DEVICE_DIM %uu\n#define RF_DEVICE_KINDS %s\n#define "
@@ -149,7 +161,8 @@ unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const
 static int is_same(const rf_gpu_wanted *a, const rf_gpu_wanted *b)
 {
     return a->source == b->source && a->bits == b->bits && a->dim == b->dim && strcmp(a->kinds, b->kinds) == 0 &&
-           a->sampler == b->sampler && a->pairs == b->pairs && a->group == b->group && a->entropy == b->entropy;
+           a->sampler == b->sampler && a->pairs == b->pairs && a->group == b->group && a->entropy == b->entropy &&
+           a->trials == b->trials && a->room == b->room;
 }
 
 static int load_program(rf_gpu *gpu, rf_gpu_program *p, const unsigned char *image, char *error, size_t size)
@@ -157,6 +170,11 @@ static int load_program(rf_gpu *gpu, rf_gpu_program *p, const unsigned char *ima
     const rf_cuda_module *cuda = gpu->cuda;
     if (!(p->image = cuda->load(gpu->device, image, error, size)))
         return -1;
+    if (p->wanted.trials > 0) {
+        p->trials = cuda->find(gpu->device, p->image, "rejfilt_trials", 0, error, size);
+        p->digits = p->trials ? cuda->find(gpu->device, p->image, "rejfilt_digits", 0, error, size) : NULL;
+        return p->digits ? 0 : -1;
+    }
     if (p->wanted.group == 0) {
         p->run_threads = RF_GPU_THREADS;
         for (; p->wanted.dim > RF_DEVICE_OWN; p->run_threads /= 2) {

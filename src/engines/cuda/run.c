@@ -5,8 +5,8 @@
 
 #include "device_types.h"
 
-/* The model's source, or null where the device cannot have it: then the inner engine runs it. */
-static const rf_source *RF(source_of)(const RF(model) * model)
+/* Where there is none, the inner engine runs the model. */
+const rf_source *RF(gpu_source)(const RF(model) * model)
 {
     const RF(kernel) *kernel = model->kernels;
     for (; kernel && kernel->target; kernel++)
@@ -27,7 +27,7 @@ static void RF(tell_model)(const RF(model) * model, RF(device_model) * about)
 static rf_gpu_wanted RF(wanted)(const RF(model) * model, rf_sampler sampler, unsigned pairs, unsigned group,
                                 int has_entropy)
 {
-    rf_gpu_wanted w = {.source = RF(source_of)(model),
+    rf_gpu_wanted w = {.source = RF(gpu_source)(model),
                        .bits = RF_PRECISION,
                        .dim = model->dim,
                        .kinds = "0",
@@ -103,7 +103,7 @@ rf_status RF(gpu_run)(void *self, const RF(task) * task, uint32_t begin, uint32_
     rf_engine *engine = self;
     rf_gpu *gpu = engine->state;
     const unsigned dim = task->model->dim;
-    const rf_source *source = RF(source_of)(task->model);
+    const rf_source *source = RF(gpu_source)(task->model);
     if (!source || dim > gpu->tallies.dim)
         return RF_IN_PRECISION(engine->inner)->run(RF_IN_PRECISION(engine->inner)->self, task, begin, count, tally);
     if (RF(is_lost)(engine))
@@ -192,7 +192,7 @@ rf_status RF(gpu_fleet)(void *self, const RF(fleet) * fleet)
     const RF(model) *model = fleet->model;
     if (fleet->count == 0)
         return RF_OK;
-    if (!RF(source_of)(model) || model->dim > RF_GPU_FLEET_DIM)
+    if (!RF(gpu_source)(model) || model->dim > RF_GPU_FLEET_DIM)
         return RF(fleet_run)(fleet, RF_IN_PRECISION(engine->inner));
     if (RF(is_lost)(engine))
         return RF_REFUSED_ENGINE;
@@ -400,5 +400,5 @@ static const RF(residents_kind) RF(residents_gpu) = {
 const RF(residents_kind) * RF(gpu_residents)(rf_engine *engine, const RF(model) * model)
 {
     const rf_gpu *gpu = engine->state;
-    return gpu->cuda && RF(source_of)(model) && model->dim <= RF_GPU_FLEET_DIM ? &RF(residents_gpu) : NULL;
+    return gpu->cuda && RF(gpu_source)(model) && model->dim <= RF_GPU_FLEET_DIM ? &RF(residents_gpu) : NULL;
 }
