@@ -49,7 +49,7 @@ static struct {
     int (*cuMemFreeHost)(void *);
     int (*cuMemcpyHtoDAsync_v2)(device_address, const void *, size_t, void *);
     int (*cuMemcpyDtoHAsync_v2)(void *, device_address, size_t, void *);
-    int (*cuMemsetD8_v2)(device_address, unsigned char, size_t);
+    int (*cuMemsetD8Async)(device_address, unsigned char, size_t, void *);
     int (*cuGetErrorString)(int, const char **);
 } driver;
 
@@ -115,7 +115,7 @@ static int load_driver(char *error, size_t size)
                                         "cuMemFreeHost",
                                         "cuMemcpyHtoDAsync_v2",
                                         "cuMemcpyDtoHAsync_v2",
-                                        "cuMemsetD8_v2",
+                                        "cuMemsetD8Async",
                                         "cuGetErrorString",
                                         NULL};
     static int is_loaded;
@@ -269,7 +269,7 @@ static void *take(rf_cuda_device *device, size_t bytes, char *error, size_t size
     driver.cuCtxSetCurrent(device->context);
     if (check(device, driver.cuMemAlloc_v2(&address, bytes), what, error, size) < 0)
         return NULL;
-    driver.cuMemsetD8_v2(address, 0, bytes);
+    driver.cuMemsetD8Async(address, 0, bytes, device->stream); /* before what follows there */
     return (void *)(uintptr_t)address;
 }
 
