@@ -78,7 +78,7 @@ class Run:
         of = [p.name for p in self.model.parameters]
         there = self.columns
         data: dict[str, Any] = {}
-        for what in ("mean", "sd", "median", "low", "high", "chart_mean", "chart_sd"):
+        for what in ("mean", "sd", "low", "high", "chart_mean", "chart_sd"):
             data[what] = (("update", "parameter"), np.stack([there.pop(f"{p}.{what}") for p in of], axis=1))
         truths = [there.pop(f"truth.{p}") for p in of if f"truth.{p}" in there]
         if len(truths) == len(of):
