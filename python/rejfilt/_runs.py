@@ -510,7 +510,7 @@ class Fleet(_rejfilt.Fleet):
 
     @property
     def mean(self) -> Floats:
-        """Estimates, natural units; a row for each filter."""
+        """Medians, natural units: what the charts' means are there; a row for each filter."""
         return self._moments()[0]
 
     @property
