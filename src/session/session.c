@@ -18,8 +18,8 @@ static uint32_t attempts_of(const rf_description *description) { return 128u * d
 
 const char *rf_config_belief(const rf_config *config)
 {
-    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 && config->shrink == SHRINK &&
-                         config->attempts == attempts_of(&config->description);
+    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 &&
+                         config->shrink == SHRINK && config->attempts == attempts_of(&config->description);
     return config->belief                                       ? config->belief
            : as_usual && config->description.dim <= MIXTURE_DIM ? "mixture"
                                                                 : "gaussian";
@@ -166,7 +166,10 @@ void rf_session_close(rf_session *session)
 static size_t settings_bytes(const rf_session *s) { return (s->model.settings + 1u) * sizeof(double); }
 
 /* The settings of question k. */
-static double *question_of(const rf_session *s, uint32_t k) { return s->question + (size_t)k * (s->model.settings + 1u); }
+static double *question_of(const rf_session *s, uint32_t k)
+{
+    return s->question + (size_t)k * (s->model.settings + 1u);
+}
 
 rf_session *rf_session_copy(const rf_session *session)
 {
