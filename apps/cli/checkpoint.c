@@ -17,23 +17,27 @@ const char *const cli_chart_names[] = {"real", "positive", "bounded", "periodic"
 
 void cli_model_drift_text(const rf_config *config, unsigned i, char *text, size_t size)
 {
-    const rf64_chart chart = {config->description.parameter[i].chart, config->description.parameter[i].low, config->description.parameter[i].high};
+    const rf64_chart chart = {config->description.parameter[i].chart, config->description.parameter[i].low,
+                              config->description.parameter[i].high};
     const rf_motion *m = &config->motion[i];
     char a[CLI_REAL_TEXT], b[CLI_REAL_TEXT], c[CLI_REAL_TEXT], d[CLI_REAL_TEXT];
     if (m->kind == RF_MOTION_WALK)
         snprintf(text, size, "%s", cli_real_text(config->drift[i], a));
     else if (m->kind == RF_MOTION_REVERTING)
-        snprintf(text, size, "%s+-%s~%s", cli_real_text(rf64_chart_natural(&chart, m->centre), a), cli_real_text(m->sd, b), cli_real_text(m->time, c));
+        snprintf(text, size, "%s+-%s~%s", cli_real_text(rf64_chart_natural(&chart, m->centre), a),
+                 cli_real_text(m->sd, b), cli_real_text(m->time, c));
     else
-        snprintf(text, size, "%s:%s~%s:%s", cli_real_text(rf64_chart_natural(&chart, m->level[0]), a), cli_real_text(rf64_chart_natural(&chart, m->level[1]), b),
-                 cli_real_text(m->dwell[0], c), cli_real_text(m->dwell[1], d));
+        snprintf(text, size, "%s:%s~%s:%s", cli_real_text(rf64_chart_natural(&chart, m->level[0]), a),
+                 cli_real_text(rf64_chart_natural(&chart, m->level[1]), b), cli_real_text(m->dwell[0], c),
+                 cli_real_text(m->dwell[1], d));
 }
 
 void cli_model_chart_text(const rf_parameter *p, char *text, size_t size)
 {
     char low[CLI_REAL_TEXT], high[CLI_REAL_TEXT];
     const int has_range = p->chart == RF_BOUNDED || p->chart == RF_PERIODIC;
-    snprintf(text, size, has_range ? "%s:%s:%s" : "%s", cli_chart_names[p->chart], cli_real_text(p->low, low), cli_real_text(p->high, high));
+    snprintf(text, size, has_range ? "%s:%s:%s" : "%s", cli_chart_names[p->chart], cli_real_text(p->low, low),
+             cli_real_text(p->high, high));
 }
 
 /* Text that grows, as far as there is room. */
@@ -60,8 +64,8 @@ size_t cli_sections_text(const rf_config *config, char *text, size_t size)
     for (unsigned i = 0; i < d->dim; i++) {
         const rf_prior *prior = &config->prior[i];
         cli_model_chart_text(&d->parameter[i], word, sizeof word);
-        add(&g, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", d->parameter[i].name, word, cli_real_text(prior->first, first), prior->is_gaussian ? "+-" : ":",
-            cli_real_text(prior->second, second));
+        add(&g, "\n[parameter %s]\nchart = %s\nprior = %s%s%s\n", d->parameter[i].name, word,
+            cli_real_text(prior->first, first), prior->is_gaussian ? "+-" : ":", cli_real_text(prior->second, second));
         cli_model_drift_text(config, i, word, sizeof word);
         add(&g, "drift = %s\n", word);
     }
@@ -85,15 +89,18 @@ void cli_checkpoint_begin(cli_checkpoint *c, const rf_config *config, uint32_t b
     c->fingerprint = rf_config_fingerprint(config, batch);
     if (source)
         c->fingerprint = rf_hash(c->fingerprint, &source, sizeof source);
-    add(&g, "[run]\nmodel = %s\nbelief = %s\ndesign = %s\nseed = %llu\n", d->name, config->own ? config->own->name : rf_config_belief(config),
-        design ? design->name : "given", (unsigned long long)config->seed);
+    add(&g, "[run]\nmodel = %s\nbelief = %s\ndesign = %s\nseed = %llu\n", d->name,
+        config->own ? config->own->name : rf_config_belief(config), design ? design->name : "given",
+        (unsigned long long)config->seed);
     if (config->trial)
         add(&g, "trial = %u\n", config->trial);
-    add(&g, "batch = %u\nattempts = %u\naccepted = %u\n", batch, config->attempts, config->accepted_min > 0 ? config->accepted_min : rf64_options_default().accepted_min);
-    add(&g, "sampler = %s\nstrict = %s\nkappa = %s\n", cli_sampler_names[config->sampler], config->strict ? "yes" : "no",
-        config->kappa > 0 ? cli_real_text(config->kappa, number) : "auto");
+    add(&g, "batch = %u\nattempts = %u\naccepted = %u\n", batch, config->attempts,
+        config->accepted_min > 0 ? config->accepted_min : rf64_options_default().accepted_min);
+    add(&g, "sampler = %s\nstrict = %s\nkappa = %s\n", cli_sampler_names[config->sampler],
+        config->strict ? "yes" : "no", config->kappa > 0 ? cli_real_text(config->kappa, number) : "auto");
     add(&g, "shrink = %s\n", cli_real_text(config->shrink, number));
-    add(&g, "recovery = %s\non-lost = %s\n", cli_real_text(config->recovery, number), config->on_lost <= RF_ON_LOST_IGNORE ? cli_on_lost_names[config->on_lost] : "watch");
+    add(&g, "recovery = %s\non-lost = %s\n", cli_real_text(config->recovery, number),
+        config->on_lost <= RF_ON_LOST_IGNORE ? cli_on_lost_names[config->on_lost] : "watch");
     if (config->anchor_every >= 0)
         add(&g, "anchors = %ld\n", config->anchor_every);
     add(&g, "precision = %s\n", cli_precision_names[config->is_float != 0]);
@@ -131,7 +138,10 @@ static int next_entry(const char **at, entry *e)
     return 0;
 }
 
-static int is_same(const char *a, int a_length, const char *b, int b_length) { return a_length == b_length && memcmp(a, b, (size_t)a_length) == 0; }
+static int is_same(const char *a, int a_length, const char *b, int b_length)
+{
+    return a_length == b_length && memcmp(a, b, (size_t)a_length) == 0;
+}
 
 /* Is there such an entry? It becomes *found, else that has a value of none. */
 static void find_entry(const char *options, const entry *like, entry *found)
@@ -139,7 +149,8 @@ static void find_entry(const char *options, const entry *like, entry *found)
     static const char none[] = "(none)";
     *found = *like;
     for (entry e = {.section = ""}; next_entry(&options, &e);)
-        if (is_same(e.section, e.section_length, like->section, like->section_length) && is_same(e.key, e.key_length, like->key, like->key_length)) {
+        if (is_same(e.section, e.section_length, like->section, like->section_length) &&
+            is_same(e.key, e.key_length, like->key, like->key_length)) {
             *found = e;
             return;
         }
@@ -159,8 +170,9 @@ static int differ(const char *theirs, const char *ours, char *error, size_t size
                 continue;
             const entry *a = side ? &other : &e, *b = side ? &e : &other;
             const int is_run = is_same(e.section, e.section_length, "run", 3);
-            snprintf(error, size, "is of a run with %.*s%s%.*s = %.*s, not %.*s", e.key_length, e.key, is_run ? "" : " of ", is_run ? 0 : e.section_length, e.section,
-                     a->value_length, a->value, b->value_length, b->value);
+            snprintf(error, size, "is of a run with %.*s%s%.*s = %.*s, not %.*s", e.key_length, e.key,
+                     is_run ? "" : " of ", is_run ? 0 : e.section_length, e.section, a->value_length, a->value,
+                     b->value_length, b->value);
             return 1;
         }
     }
@@ -198,7 +210,8 @@ size_t cli_checkpoint_read(cli_checkpoint *c, const unsigned char *bytes, size_t
     return r.failed ? 0 : r.at;
 }
 
-int cli_checkpoint_take(cli_checkpoint *c, rf_session *session, const unsigned char *bytes, size_t size, char *error, size_t error_size)
+int cli_checkpoint_take(cli_checkpoint *c, rf_session *session, const unsigned char *bytes, size_t size, char *error,
+                        size_t error_size)
 {
     cli_checkpoint *found = malloc(sizeof *found);
     const size_t at = found ? cli_checkpoint_read(found, bytes, size) : 0;
@@ -210,7 +223,8 @@ int cli_checkpoint_take(cli_checkpoint *c, rf_session *session, const unsigned c
     else if (found->fingerprint == c->fingerprint)
         taken = rf_session_load(session, bytes + at, size - at);
     else if (!differ(found->options, c->options, error, error_size))
-        snprintf(error, error_size, "is of a run with another source of model %s", rf_session_config(session)->description.name);
+        snprintf(error, error_size, "is of a run with another source of model %s",
+                 rf_session_config(session)->description.name);
     if (taken < 0 && at > 0 && found->fingerprint == c->fingerprint)
         snprintf(error, error_size, "is damaged (its contents)");
     if (taken == 0)

@@ -4,7 +4,8 @@
 
 #include "rejfilt/session.h"
 
-extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3], *const cli_chart_names[5];
+extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3],
+                                                                                *const cli_chart_names[5];
 
 /* A parameter's chart and drift as the command line has them. */
 void cli_model_chart_text(const rf_parameter *p, char *text, size_t size);
@@ -25,14 +26,16 @@ typedef struct cli_checkpoint {
 /* At its beginning. `source`: a hash of the model's source; 0: none. */
 void cli_checkpoint_begin(cli_checkpoint *c, const rf_config *config, uint32_t batch, uint64_t source);
 
-/* The checkpoint and the session as contents of a state file: how many bytes; and if `bytes` is not null, written there. */
+/* The checkpoint and the session as contents of a state file: how many bytes; and if `bytes` is not null, written
+ * there. */
 size_t cli_checkpoint_write(const cli_checkpoint *c, const rf_session *session, unsigned char *bytes);
 
 /* The checkpoint in those contents. Returns where its session begins, or 0 when there is none. */
 size_t cli_checkpoint_read(cli_checkpoint *c, const unsigned char *bytes, size_t size);
 
-/* The run *c goes on from those contents, which must be of the same options. Returns 0; or -1 with what they are of instead:
-   "is of a run with seed = 2, not 1". Then nothing has changed. */
-int cli_checkpoint_take(cli_checkpoint *c, rf_session *session, const unsigned char *bytes, size_t size, char *error, size_t error_size);
+/* The run *c goes on from those contents, which must be of the same options. Returns 0; or -1 with what they are of
+   instead: "is of a run with seed = 2, not 1". Then nothing has changed. */
+int cli_checkpoint_take(cli_checkpoint *c, rf_session *session, const unsigned char *bytes, size_t size, char *error,
+                        size_t error_size);
 
 #endif

@@ -18,8 +18,12 @@ typedef struct config {
 
 static const cli_option options[] = {
     {"", "FILE", "", NULL, CLI_TEXT, AT(file), 0, 0, NULL},
-    {"model", "FILE.c", "of show and export: the source of the run's model, where it is\nyour own", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
-    {"state", "FILE", "of import: the checkpoint to write, which must not be there yet;\nand all options that the run will have, as for 'rejfilt track'", NULL, CLI_TEXT, AT(file), 0, 0, NULL},
+    {"model", "FILE.c", "of show and export: the source of the run's model, where it is\nyour own", NULL, CLI_TEXT,
+     AT(model), 0, 0, NULL},
+    {"state", "FILE",
+     "of import: the checkpoint to write, which must not be there yet;\nand all options that the run will have, as for "
+     "'rejfilt track'",
+     NULL, CLI_TEXT, AT(file), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
 
@@ -81,9 +85,11 @@ static void show(const opened *o)
 {
     const rf_description *d = &o->track.run.config.description;
     const rf_step *s = &o->step;
-    printf("%s: %llu records, %llu updates; health: %s\n", d->name, (unsigned long long)o->checkpoint.position, (unsigned long long)o->checkpoint.updates, cli_health_word(s));
+    printf("%s: %llu records, %llu updates; health: %s\n", d->name, (unsigned long long)o->checkpoint.position,
+           (unsigned long long)o->checkpoint.updates, cli_health_word(s));
     for (unsigned i = 0; i < s->dim; i++)
-        printf("%s = %.6g +- %.3g, 95 %% from %.6g to %.6g\n", d->parameter[i].name, s->mean[i], s->sd[i], s->low[i], s->high[i]);
+        printf("%s = %.6g +- %.3g, 95 %% from %.6g to %.6g\n", d->parameter[i].name, s->mean[i], s->sd[i], s->low[i],
+               s->high[i]);
     printf("\n%s", o->checkpoint.options);
 }
 
@@ -117,7 +123,7 @@ static void export(opened *o)
         cli_json_text(&json, "chart", chart);
         cli_json_real(&json, "mean", s->mean[i]);
         cli_json_real(&json, "sd", s->sd[i]);
-        cli_json_real(&json, "median", s->median[i]);
+        cli_json_real(&json, "median", rf_session_quantile(o->session, i, 0.5));
         cli_json_real(&json, "low", s->low[i]);
         cli_json_real(&json, "high", s->high[i]);
     }
@@ -130,7 +136,8 @@ static void export(opened *o)
             cli_json_real(&json, named(name, d->parameter[i].name, ".chart_mean", "", ""), o->parts[k].mean[i]);
         for (unsigned i = 0; i < s->dim; i++)
             for (unsigned j = 0; j <= i; j++)
-                cli_json_real(&json, named(name, "chart_covariance.", d->parameter[i].name, ".", d->parameter[j].name), o->parts[k].covariance[RF_TRIANGLE(i) + j]);
+                cli_json_real(&json, named(name, "chart_covariance.", d->parameter[i].name, ".", d->parameter[j].name),
+                              o->parts[k].covariance[RF_TRIANGLE(i) + j]);
     }
     cli_json_list_end(&json);
     cli_json_text(&json, "options", o->checkpoint.options);
@@ -155,7 +162,8 @@ static int show_or_export(const config *c, int is_export)
 /* ---- In ---- */
 
 /* A number of one Gaussian. Returns 0, or -1 after a message. */
-static int take_number(const char *path, size_t which, const json_t *from, const char *name, double otherwise, double *to)
+static int take_number(const char *path, size_t which, const json_t *from, const char *name, double otherwise,
+                       double *to)
 {
     const json_t *value = json_object_get(from, name);
     *to = value ? json_number_value(value) : otherwise;
@@ -177,7 +185,11 @@ static int take_gaussian(const char *path, size_t which, const json_t *from, con
         for (unsigned j = 0; j <= i; j++) { /* in either order; what is not there is 0, off the diagonal */
             named(name, "chart_covariance.", own, ".", d->parameter[j].name);
             named(other, "chart_covariance.", d->parameter[j].name, ".", own);
-            if (take_number(path, which, from, json_object_get(from, name) ? name : json_object_get(from, other) ? other : name, i == j ? rf64_nan() : 0, &to->covariance[RF_TRIANGLE(i) + j]) < 0)
+            if (take_number(path, which, from,
+                            json_object_get(from, name)    ? name
+                            : json_object_get(from, other) ? other
+                                                           : name,
+                            i == j ? rf64_nan() : 0, &to->covariance[RF_TRIANGLE(i) + j]) < 0)
                 return -1;
         }
     }
@@ -198,10 +210,12 @@ static uint32_t take_gaussians(const char *path, const rf_description *d, rf_gau
     else if (!root)
         cli_error("state: %s: line %d: this is no JSON: %s", path, why.line, why.text);
     else if (model && (!json_is_string(model) || strcmp(json_string_value(model), d->name) != 0))
-        cli_error("state: %s is of model %s, and --model is %s", path, json_is_string(model) ? json_string_value(model) : "(no name)", d->name);
+        cli_error("state: %s is of model %s, and --model is %s", path,
+                  json_is_string(model) ? json_string_value(model) : "(no name)", d->name);
     else if (count < 1 || count > RF_GAUSSIANS_TOGETHER)
         cli_error("state: %s: 'gaussians' must be a list of 1 to %d objects", path, RF_GAUSSIANS_TOGETHER);
-    if (!root || (model && (!json_is_string(model) || strcmp(json_string_value(model), d->name) != 0)) || count > RF_GAUSSIANS_TOGETHER)
+    if (!root || (model && (!json_is_string(model) || strcmp(json_string_value(model), d->name) != 0)) ||
+        count > RF_GAUSSIANS_TOGETHER)
         count = 0;
     for (size_t k = 0; k < count; k++)
         if (take_gaussian(path, k, json_array_get(list, k), d, &parts[k]) < 0)
@@ -260,7 +274,9 @@ static int import(int argc, char **argv)
     if (!session)
         return count ? cli_error("state: %s", error) : CLI_BAD_INPUT;
     const rf_status status = rf_session_begin(session, parts, count);
-    const int code = status < 0 ? cli_error("state: %s: belief '%s' cannot begin with these Gaussians: %s", path, c.run.config.belief, rf_status_text(status)) : write_new(&c, session);
+    const int code = status < 0 ? cli_error("state: %s: belief '%s' cannot begin with these Gaussians: %s", path,
+                                            c.run.config.belief, rf_status_text(status))
+                                : write_new(&c, session);
     rf_session_close(session);
     return code;
 }
@@ -280,6 +296,7 @@ int cli_state(int argc, char **argv)
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
     if (!c.file)
-        return cli_error("state: %s (see 'rejfilt state --help')", argc > 1 ? "which file?" : "show, export or import?");
+        return cli_error("state: %s (see 'rejfilt state --help')",
+                         argc > 1 ? "which file?" : "show, export or import?");
     return show_or_export(&c, action == 1);
 }

@@ -13,9 +13,9 @@ typedef struct rf_marginal {
     double first, step;
 } rf_marginal;
 
-/* Mean and standard deviation in natural units. Of a periodic chart they are circular: the direction of the mean of points
-   on the circle, and sqrt(-2 ln R), at most 3/4 of the period; *mean is where angles are counted from, and it stays within
-   half a period of that. */
+/* Mean and standard deviation in natural units. Of a periodic chart they are circular: the direction of the mean of
+   points on the circle, and sqrt(-2 ln R), at most 3/4 of the period; *mean is where angles are counted from, and it
+   stays within half a period of that. */
 void rf_marginal_natural(const rf64_chart *chart, const rf_marginal *parts, double *mean, double *sd);
 
 #endif

@@ -1,4 +1,5 @@
-/* From charts to natural units: means and standard deviations of what is believed there, not of what its mean becomes. */
+/* From charts to natural units: means and standard deviations of what is believed there, not of what its mean becomes.
+ */
 #include "rejfilt/detail/chart.h"
 
 #include "common.h"
@@ -19,8 +20,8 @@ static double exp_less_one(double x)
 }
 
 /* The variance of the normal distribution function of y, which is Gaussian, of mean 0 to 1: two draws of y with a
-   standard normal each are correlated by v / (1 + v), and Plackett's integral over that correlation has no cancellation.
-   By Gauss and Legendre's rule; a = m / sqrt(1 + v). */
+   standard normal each are correlated by v / (1 + v), and Plackett's integral over that correlation has no
+   cancellation. By Gauss and Legendre's rule; a = m / sqrt(1 + v). */
 static double bounded_variance(double a, double v)
 {
     static const double node[] = {0.9602898564975362, 0.7966664774136267, 0.525532409916329, 0.18343464249564978},
@@ -70,8 +71,8 @@ static double angle_of(double s, double c)
     return angle;
 }
 
-/* The direction of the mean of points on the circle, and sqrt(-2 ln R), R being how far from the centre that mean is. Of
-   1 - R no digit is lost. */
+/* The direction of the mean of points on the circle, and sqrt(-2 ln R), R being how far from the centre that mean is.
+   Of 1 - R no digit is lost. */
 static void on_circle(const rf64_chart *chart, const rf_marginal *parts, double *mean, double *sd)
 {
     const double period = chart->high - chart->low, turn = TURN / period, about = *mean;

@@ -61,17 +61,20 @@ void rf_load_see(load *l, const char *bytes, size_t count)
 
 static uint64_t add(uint64_t hash, const char *text) { return hash_bytes(hash, text, strlen(text) + 1); }
 
-/* What identifies a file's contents: "12 34 56 78.9 path". Returns the length, or 0 when there is none. The path may be that
-   word for the compiled model itself, which is reached by another one in every process. */
+/* What identifies a file's contents: "12 34 56 78.9 path". Returns the length, or 0 when there is none. The path may be
+   that word for the compiled model itself, which is reached by another one in every process. */
 static const char object[] = "object";
 static size_t identify(const load *l, const char *path, char *text, size_t size, struct timespec *changed)
 {
     struct stat s;
     if (stat(strcmp(path, object) == 0 ? l->object : path, &s) != 0)
         return 0;
-    const int length = snprintf(text, size, "%ju %ju %jd %jd.%09ld %s\n", (uintmax_t)s.st_dev, (uintmax_t)s.st_ino, (intmax_t)s.st_size, (intmax_t)s.st_mtim.tv_sec,
-                                s.st_mtim.tv_nsec, path);
-    *changed = s.st_mtim.tv_sec > s.st_ctim.tv_sec || (s.st_mtim.tv_sec == s.st_ctim.tv_sec && s.st_mtim.tv_nsec > s.st_ctim.tv_nsec) ? s.st_mtim : s.st_ctim;
+    const int length = snprintf(text, size, "%ju %ju %jd %jd.%09ld %s\n", (uintmax_t)s.st_dev, (uintmax_t)s.st_ino,
+                                (intmax_t)s.st_size, (intmax_t)s.st_mtim.tv_sec, s.st_mtim.tv_nsec, path);
+    *changed = s.st_mtim.tv_sec > s.st_ctim.tv_sec ||
+                       (s.st_mtim.tv_sec == s.st_ctim.tv_sec && s.st_mtim.tv_nsec > s.st_ctim.tv_nsec)
+                   ? s.st_mtim
+                   : s.st_ctim;
     return length > 0 && (size_t)length < size ? (size_t)length : 0;
 }
 
@@ -108,7 +111,8 @@ static uint64_t add_processor(uint64_t hash)
 
 void rf_load_name_receipt(load *l, const words *command)
 {
-    static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "LIBRARY_PATH", "PATH"};
+    static const char *const variables[] = {"CPATH",         "C_INCLUDE_PATH", "GCC_EXEC_PREFIX",
+                                            "COMPILER_PATH", "LIBRARY_PATH",   "PATH"};
     char compiler[PATH_MAX], about[PATH_MAX + 128] = "";
     struct timespec changed;
     uint64_t hash = add(0xcbf29ce484222325u, l->program);
@@ -130,7 +134,10 @@ int rf_load_read_receipt(load *l, char key[33])
     struct stat s;
     char now[PATH_MAX + 128];
     const int file = open(l->receipt, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    char *text = file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && s.st_size > 33 && s.st_size < RECEIPT_MAX ? malloc((size_t)s.st_size + 1) : NULL;
+    char *text = file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && s.st_size > 33 &&
+                         s.st_size < RECEIPT_MAX
+                     ? malloc((size_t)s.st_size + 1)
+                     : NULL;
     const ssize_t got = text ? read(file, text, (size_t)s.st_size) : 0;
     int is_good = text && got == s.st_size;
     if (is_good) {
@@ -177,7 +184,8 @@ void rf_load_write_receipt(const load *l, const char key[33], const struct times
         end = strchr(at, '\n');
         snprintf(path, sizeof path, "%.*s", (int)(end - at), at);
         const size_t length = identify(l, path, text + used, RECEIPT_MAX - used, &changed);
-        const double before = difftime(since->tv_sec, changed.tv_sec) + 1e-9 * (double)(since->tv_nsec - changed.tv_nsec);
+        const double before =
+            difftime(since->tv_sec, changed.tv_sec) + 1e-9 * (double)(since->tv_nsec - changed.tv_nsec);
         is_good = length > 0 && before > 0.02;
         used += length;
     }

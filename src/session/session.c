@@ -19,8 +19,8 @@ static uint32_t attempts_of(const rf_description *description) { return 128u * d
 
 const char *rf_config_belief(const rf_config *config)
 {
-    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 && config->shrink == SHRINK &&
-                         config->attempts == attempts_of(&config->description);
+    const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 &&
+                         config->shrink == SHRINK && config->attempts == attempts_of(&config->description);
     return config->belief                                       ? config->belief
            : as_usual && config->description.dim <= MIXTURE_DIM ? "mixture"
                                                                 : "gaussian";
