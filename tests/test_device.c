@@ -118,6 +118,9 @@ static void check_trials(const device_unit *unit)
     s.config.seed = 7;
     compare_trials(unit, &s, "with a drift to learn");
     s = plain;
+    memset(s.config.drift, 0, sizeof s.config.drift);
+    compare_trials(unit, &s, "at rest");
+    s = plain;
     s.config.design = "pgh";
     s.config.on_lost = RF_ON_LOST_IGNORE;
     s.is_truth_gaussian = 1;

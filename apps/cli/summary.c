@@ -154,7 +154,10 @@ static int count_digits(void *self, rf_digit which, uint64_t counts[RF_DIGITS])
     return 0;
 }
 
-static uint64_t counted(const errors *e) { return e->collector->gpu ? e->collector->totals.counted[e->kind] : e->count; }
+static uint64_t counted(const errors *e)
+{
+    return e->collector->gpu ? e->collector->totals.counted[e->kind] : e->count;
+}
 
 static double quantile(errors *e, double share)
 {
@@ -174,12 +177,9 @@ static cli_errors of_parameter(cli_collector *c, unsigned i)
 {
     errors *e = &c->errors[1 + i];
     const rf_totals *t = &c->totals;
-    const cli_errors of = {c->judging.is_final[1 + i],
-                           quantile(e, 0.5),
-                           sqrt(e->sum / (double)counted(e)),
-                           quantile(e, 0.9),
-                           quantile(e, 0.99),
-                           t->known ? (double)t->held[i] / (double)t->known : NAN};
+    const cli_errors of = {
+        c->judging.is_final[1 + i], quantile(e, 0.5),  sqrt(e->sum / (double)counted(e)),
+        quantile(e, 0.9),           quantile(e, 0.99), t->known ? (double)t->held[i] / (double)t->known : NAN};
     return of;
 }
 

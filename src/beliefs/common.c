@@ -103,7 +103,8 @@ RF_APART void rf_gaussians_join(const rf_problem *problem, const rf_gaussian par
                 away[i] -= period > 0 ? period * rf64_floor(away[i] / period + 0.5) : 0;
                 mean[i] += pass ? 0 : share * away[i];
                 for (unsigned j = 0; j <= i && pass; j++)
-                    covariance[RF_TRIANGLE(i) + j] += share * (parts[k].covariance[RF_TRIANGLE(i) + j] + away[i] * away[j]);
+                    covariance[RF_TRIANGLE(i) + j] +=
+                        share * (parts[k].covariance[RF_TRIANGLE(i) + j] + away[i] * away[j]);
             }
         }
 }

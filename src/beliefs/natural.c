@@ -57,7 +57,8 @@ static double place_of(const rf_marginal *parts, size_t k)
     return parts->at ? parts->at[k] : parts->first + parts->step * (double)k;
 }
 
-/* The angle of a point that is not the centre. By our own functions: a GPU's atan2 has other last digits than a CPU's. */
+/* The angle of a point that is not the centre. By our own functions: a GPU's atan2 has other last digits than a CPU's.
+ */
 static double angle_of(double s, double c)
 {
     const double a = rf64_abs(s), b = rf64_abs(c), r = rf64_sqrt(s * s + c * c),

@@ -8,8 +8,8 @@
 
 #define LEVEL_SD 0.05 /* of a level, in the chart, where a run begins: it is learnt better */
 
-int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const double levels[2], const double times[2], rf_motion *motion,
-                   double *drift)
+int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const double levels[2], const double times[2],
+                   rf_motion *motion, double *drift)
 {
     const rf64_chart chart = {parameter->chart, parameter->low, parameter->high};
     const int is_reverting = kind == RF_MOTION_REVERTING;
@@ -20,7 +20,8 @@ int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const dou
         made.level[k] = rf64_chart_coordinate(&chart, levels[is_reverting ? 0 : k]);
         made.dwell[k] = times[is_reverting ? 0 : k];
     }
-    if (!rf64_is_finite(made.level[0]) || !rf64_is_finite(made.level[1]) || (!is_reverting && made.level[0] == made.level[1]))
+    if (!rf64_is_finite(made.level[0]) || !rf64_is_finite(made.level[1]) ||
+        (!is_reverting && made.level[0] == made.level[1]))
         return -2;
     made.centre = made.level[0];
     made.sd = is_reverting ? levels[1] : 0;

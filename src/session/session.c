@@ -254,7 +254,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     const rf_moving *now = s->now.asked > 0 ? &s->asked : &s->now;
     const rf64_watch *h = &now->watch;
     rf_writer w = {bytes, 0};
-    const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,       h->again,
+    const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,        h->again,
                                h->boost,     h->widened,       h->restarts,        now->learning.pending, h->anchors};
     const double numbers[] = {now->time,
                               now->kappa,
@@ -304,7 +304,8 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     now.experiments = (uint32_t)rf_read_u64(&r);
     const uint64_t state = rf_read_u64(&r);
     h->state = (rf_health)state;
-    uint32_t *const counts[] = {&h->next_anchor, &h->again, &h->boost, &h->widened, &h->restarts, &now.learning.pending, &h->anchors};
+    uint32_t *const counts[] = {&h->next_anchor,       &h->again,  &h->boost, &h->widened, &h->restarts,
+                                &now.learning.pending, &h->anchors};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = (uint32_t)rf_read_u64(&r);
     double *const numbers[] = {&now.time,
@@ -335,9 +336,9 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         is_learnt &= rf64_abs(now.learning.factor[i]) <= 6 && rf64_is_finite(now.learning.trend[i]);
     }
     const size_t held = (size_t)rf_read_u64(&r);
-    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || h->anchors > INT32_MAX || !(now.held_for >= 0) || !(h->score >= 0) ||
-        !(h->chance >= 0) || !(now.kappa > 0) || !(now.loss >= 0) || !(live >= 0) || !(held_live >= 0) ||
-        (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
+    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || h->anchors > INT32_MAX ||
+        !(now.held_for >= 0) || !(h->score >= 0) || !(h->chance >= 0) || !(now.kappa > 0) || !(now.loss >= 0) ||
+        !(live >= 0) || !(held_live >= 0) || (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
     rf_belief_copy(s->ahead, s->belief);
     s->ahead_by = NAN;

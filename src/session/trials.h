@@ -1,8 +1,8 @@
 /* What many simulated trials say of a filter and a design. Whole numbers, which may be added in any order, and of each
    trial sums of its squared errors; and trials on a GPU.
 
-   Errors are of 1 + dim kinds: 0 is the squared error of all parameters in the chart, in units of the walk; 1 + i that of
-   parameter i, |mean - truth| in natural units. */
+   Errors are of 1 + dim kinds: 0 is the squared error of all parameters in the chart, in units of the walk; 1 + i that
+   of parameter i, |mean - truth| in natural units. */
 #ifndef REJFILT_SESSION_TRIALS_H
 #define REJFILT_SESSION_TRIALS_H
 
@@ -29,9 +29,9 @@ typedef struct rf_judging {
     unsigned dim;
     double threshold[RF_DESCRIBED_MAX]; /* errors that are no loss, in the chart */
     double prior_sd[RF_DESCRIBED_MAX];
-    double unit[RF_DESCRIBED_MAX]; /* of squared errors; 0: the parameter's do not count */
-    int is_final[1 + RF_DESCRIBED_MAX]; /* kinds of errors of which only a trial's last step counts: what stands still */
-    long row[2 + RF_DESCRIBED_MAX]; /* where each kind's rows begin, and they end: one for every step that counts */
+    double unit[RF_DESCRIBED_MAX];      /* of squared errors; 0: the parameter's do not count */
+    int is_final[1 + RF_DESCRIBED_MAX]; /* kinds of errors that only a trial's last step has: of what stands still */
+    long row[2 + RF_DESCRIBED_MAX];     /* where each kind's rows begin, and they end: one for every step that counts */
 } rf_judging;
 
 /* Errors of that kind that a trial can have. */
@@ -113,7 +113,8 @@ rf_gpu_trials *rf_gpu_trials_open(const rf_simulation *simulation, uint64_t tria
 void rf_gpu_trials_close(rf_gpu_trials *trials);
 /* How many are run best at once. */
 uint32_t rf_gpu_trials_chunk(const rf_gpu_trials *trials);
-/* Runs the next `count`, adds to the totals and, trial by trial, to the sums[1 + dim]. A negative status is a refusal. */
+/* Runs the next `count`, adds to the totals and, trial by trial, to the sums[1 + dim]. A negative status is a refusal.
+ */
 rf_status rf_gpu_trials_run(rf_gpu_trials *trials, uint32_t count, rf_totals *totals, double sums[]);
 /* As rf_digits, of the errors of a kind so far. */
 int rf_gpu_trials_digits(rf_gpu_trials *trials, unsigned kind, rf_digit which, uint64_t counts[RF_DIGITS]);

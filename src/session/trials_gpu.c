@@ -89,9 +89,12 @@ static int prepare(rf_gpu_trials *t, const rf_simulation *simulation, const rf_s
     const struct {
         const void *from;
         size_t bytes;
-    } parts[] = {{simulation, sizeof *simulation},   {session->problem, sizeof *session->problem},
-                 {judging, sizeof *judging},         {NULL, sizeof(rf_totals) + sizeof(int64_t)},
-                 {NULL, t->chunk * kinds * sizeof *t->sums}, {NULL, t->trials * (size_t)judging->row[kinds] * sizeof(float)}};
+    } parts[] = {{simulation, sizeof *simulation},
+                 {session->problem, sizeof *session->problem},
+                 {judging, sizeof *judging},
+                 {NULL, sizeof(rf_totals) + sizeof(int64_t)},
+                 {NULL, t->chunk * kinds * sizeof *t->sums},
+                 {NULL, t->trials * (size_t)judging->row[kinds] * sizeof(float)}};
     for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!(t->memory[i] = upload(engine, parts[i].from, parts[i].bytes)))
             return -1;
