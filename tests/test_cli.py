@@ -159,7 +159,7 @@ class BadInput(Test):
         whole = neither + ["1.5", "1e3", "18446744073709551616", "0x", " 1"]
         for names, values in [
             (("steps", "trials"), whole + ["0", "1000000001", "4294967297"]), (("attempts",), whole + ["0", "2147483648", "4294967297"]),
-            (("batch",), whole + ["0", "33"]), (("anchors",), whole + ["1000001"]), (("seed",), whole), (("kappa",), neither + ["0", "1e-400", "1e10", "automatic"]), (("recovery",), neither + ["1e10"]),
+            (("batch",), whole + ["0", "1025"]), (("anchors",), whole + ["1000001"]), (("seed",), whole), (("kappa",), neither + ["0", "1e-400", "1e10", "automatic"]), (("recovery",), neither + ["1e10"]),
             (("pace",), neither + ["10001"]), (("drift",), neither + ["x=", "x=-1", "x=nan", "=1", "y=1", "X=1", "x=x=1", "1e16"]),
             (("prior",), neither + ["1", ":", "0:", ":1", "1:0", "1:1", "x=2:1", "0:1:2", "0:nan", "0:inf", "-inf:0", "0:1e16", "0:1x",
                                     "y=0:1", "=0:1", "x=", "0+-0", "0+--1", "0+-", "+-1", "0+-nan", "0-+1", "1e999+-1"]),
@@ -354,7 +354,7 @@ class Option(Test):
             for row, line in zip(rows, lines, strict=True):
                 for p in line["parameters"]:
                     self.assertEqual(float(row[f"truth.{p['name']}"]), p["truth"])
-                    for key in ("mean", "sd", "median", "low", "high", "chart_mean", "chart_sd"):
+                    for key in ("mean", "sd", "low", "high", "chart_mean", "chart_sd"):
                         self.assertEqual(float(row[f"{p['name']}.{key}"]), p[key])
                 for c in line.get("chart_covariances", []):
                     self.assertEqual(float(row[f"chart_covariance.{c['of']}.{c['and']}"]), c["value"])
@@ -450,15 +450,14 @@ class Option(Test):
     def test_caps(self):
         """A phase is found to 32 bits and more; and who is held back by a range is told."""
         still = ("--model=phase", "--drift=0")
-        free = summary(*still, "--trials=20", "--steps=150")
+        free = summary(*still, "--trials=20", "--steps=300")
         self.assertLess(free["parameters"][0]["median"], 2 * math.pi * 2**-33)
-        self.assertEqual(free["capped"], 0)
-        lines = steps(*still, "--steps=60", "--range=k=1:100", "--anchors=0")
+        lines = steps(*still, "--steps=60", "--range=k=1:10")
         for line in lines:
-            self.assertEqual(line["notes"] & 128 > 0, line["settings"][0]["value"] == 100)
-        self.assertGreater(sum(line["notes"] & 128 > 0 for line in lines), 30)
-        self.assertGreater(summary(*still, "--trials=5", "--steps=60", "--range=k=1:100")["capped"], 0.4)
-        self.assertIn("a setting was at the end of its range in ", good(*SIMULATE, *still, "--trials=5", "--steps=60", "--range=k=1:100"))
+            self.assertEqual(line["notes"] & 128 > 0, line["settings"][0]["value"] == 10)
+        self.assertGreater(sum(line["notes"] & 128 > 0 for line in lines), 15)
+        self.assertGreater(summary(*still, "--trials=5", "--steps=60", "--range=k=1:10")["capped"], 0.3)
+        self.assertIn("a setting was at the end of its range in ", good(*SIMULATE, *still, "--trials=5", "--steps=60", "--range=k=1:10"))
         self.assertNotIn("at the end of its range", good(*SIMULATE, *still, "--trials=5", "--steps=60"))
 
     def test_shrink(self):

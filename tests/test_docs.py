@@ -26,6 +26,7 @@ NOT_RUN = {  # what a command looks like: why
 }
 SLOW = "^make (bench|accuracy|trust|mnist|prove|reproduce)|rejfilt reproduce \\w"  # the reader is told how long
 PLACEHOLDER = "…"
+FIND = 'export PATH="$PWD/build:$PATH"'  # what the book tells its readers to type first: `run` does the same
 
 
 def blocks(text):
@@ -106,10 +107,9 @@ def setUpModule():
 
 
 def clone(name):
-    """A folder that looks like a clone with a build; what commands write stays in it."""
+    """A folder that looks like a clone with a build, which the shell finds as after FIND; what commands write stays in it."""
     folder = WORK / name
-    (folder / "bin").mkdir(parents=True)
-    (folder / "bin/rejfilt").symlink_to(BUILD / "rejfilt")
+    folder.mkdir(parents=True)
     (folder / "build").symlink_to(BUILD)
     for path in ROOT.iterdir():
         if not path.name.startswith((".", "build", "dist", "reproduce")):
@@ -118,7 +118,7 @@ def clone(name):
 
 
 def run(command, folder):
-    environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "HOME": str(folder), "REJFILT_CACHE": str(CACHE), "TERM": "dumb"}
+    environment = {**os.environ, "PATH": f"{folder}/build:{os.environ['PATH']}", "HOME": str(folder), "REJFILT_CACHE": str(CACHE), "TERM": "dumb"}
     return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, timeout=LONGEST, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
@@ -178,6 +178,15 @@ class Commands(unittest.TestCase):
             for number, command, shown in commands(text):
                 with self.subTest(f"{page.name}:{number}: {command}"):
                     self.check(command, shown, folder)
+
+    def test_the_command_is_found(self):
+        """Whoever types `rejfilt` has been told how the shell finds what `make` leaves, in the contents or on the page before."""
+        for page in (ROOT / "docs/README.md", ROOT / "docs/tutorial.md"):
+            typed = [command for _, command, _ in commands(page.read_text())]
+            self.assertIn(FIND, typed, page.name)
+            self.assertTrue(any(re.match("make$|make ", command) for command in typed[:typed.index(FIND)]), page.name)
+            self.assertFalse(any(re.match("rejfilt", command) for command in typed[:typed.index(FIND)]), page.name)
+        self.assertTrue((BUILD / "rejfilt").exists())
 
     def test_every_exception_is_needed(self):
         every = [command for page in PAGES for _, command, _ in commands(page.read_text())]

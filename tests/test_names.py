@@ -76,7 +76,7 @@ class Track(Case):
             told = dict(zip(header, row, strict=True))
             for p, name in zip(line["parameters"], self.parameters, strict=True):
                 self.assertEqual(p["name"], name)
-                self.assertEqual([float(told[f"{name}.{of}"]) for of in ("mean", "sd", "median", "low", "high", "chart_mean")], [p[of] for of in ("mean", "sd", "median", "low", "high", "chart_mean")])
+                self.assertEqual([float(told[f"{name}.{of}"]) for of in ("mean", "sd", "low", "high", "chart_mean")], [p[of] for of in ("mean", "sd", "low", "high", "chart_mean")])
                 self.assertEqual(float(told[f"truth.{name}"]), p["truth"])
             for pair in line["chart_covariances"]:
                 self.assertEqual(float(told[f"chart_covariance.{pair['of']}.{pair['and']}"]), pair["value"])

@@ -57,7 +57,8 @@ class UserModel(unittest.TestCase):
         return done.stdout
 
     def cached(self):
-        return sorted(path.name for path in self.cache.iterdir()) if self.cache.is_dir() else []
+        """Without receipts, which only say what objects were made from."""
+        return sorted(path.name for path in self.cache.iterdir() if path.suffix != ".made") if self.cache.is_dir() else []
 
     def write(self, text):
         self.model.write_text(text)
@@ -164,7 +165,39 @@ class UserModel(unittest.TestCase):
         self.good(self.model, **environment)
         self.assertEqual(self.cached(), objects)
         self.assertNotIn("-shared", log.read_text())
-        self.assertIn("-E", log.read_text())
+
+    def test_a_receipt_saves_the_compiler(self):
+        """While nothing has changed the compiler is not even asked; whatever changes, it is."""
+        environment, log = self.compiler()
+        header = self.folder / "contrast.h"
+        header.write_text("#define CONTRAST RF_C(0.5)\n")
+        self.write('#include "contrast.h"\n' + PRECESSION.replace("RF_C(0.5) *", "CONTRAST *"))
+        time.sleep(0.1)  # files that were just written are not trusted
+        before = self.good(self.model, **environment)
+
+        def asked():
+            log.write_text("")
+            output = self.good(self.model, **environment)
+            return log.read_text() != "", output
+
+        self.assertEqual(asked(), (False, before))
+        header.write_text("#define CONTRAST RF_C(.25)\n")  # of the same size
+        time.sleep(0.1)
+        is_asked, after = asked()
+        self.assertTrue(is_asked and after != before)
+        self.assertEqual(asked(), (False, after))
+        name = max(self.cache.glob("*.so"), key=lambda path: path.stat().st_mtime)
+        name.write_bytes(name.read_bytes()[:5000])
+        self.assertEqual(asked(), (True, after))
+        self.assertEqual(asked(), (False, after))
+        name.unlink()
+        self.assertEqual(asked(), (True, after))
+        (receipt,) = self.cache.glob("*.made")
+        for damage in (b"", b"x" * 100, receipt.read_bytes()[:-20], receipt.read_bytes().replace(b"\n", b" ")):
+            receipt.write_bytes(damage)
+            self.assertEqual(asked(), (True, after))
+        environment["REJFILT_MODEL_FLAGS"] = "-O0 -DOTHER"
+        self.assertTrue(asked()[0])
 
     def test_an_edited_model_is_compiled_again(self):
         before = self.good(self.write(PRECESSION))

@@ -84,6 +84,7 @@ void cli_json_open(cli_json *json, FILE *out)
     json->out = out;
     json->more = json->items = 0;
     json->size = 0;
+    json->known = json->next = 0;
     put(json, "{", 1);
 }
 
@@ -101,8 +102,21 @@ void cli_json_text(cli_json *json, const char *name, const char *value)
 
 static void put_real(cli_json *json, double value)
 {
-    char digits[CLI_REAL_TEXT];
-    put_text(json, isfinite(value) ? cli_real_text(value, digits) : "null");
+    if (!isfinite(value)) {
+        put_text(json, "null");
+        return;
+    }
+    unsigned i = 0;
+    while (i < json->known && memcmp(&json->recent[i].value, &value, sizeof value) != 0)
+        i++;
+    if (i == json->known) {
+        i = json->next;
+        json->next = (i + 1) % 4;
+        json->known += json->known < 4;
+        json->recent[i].value = value;
+        cli_real_text(value, json->recent[i].text);
+    }
+    put_text(json, json->recent[i].text);
 }
 
 void cli_json_real(cli_json *json, const char *name, double value)

@@ -10,6 +10,11 @@ typedef struct cli_json {
     int more;    /* a comma is due */
     int items;   /* objects written in the open list */
     size_t size; /* of what waits for the file */
+    struct {
+        double value;
+        char text[32];
+    } recent[4]; /* numbers, and what they look like: some come twice */
+    unsigned known, next;
     char waiting[1024];
 } cli_json;
 

@@ -93,7 +93,6 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
             cli_json_real(&json, "truth", s->truth[i]);
         cli_json_real(&json, "mean", s->mean[i]);
         cli_json_real(&json, "sd", s->sd[i]);
-        cli_json_real(&json, "median", s->median[i]);
         cli_json_real(&json, "low", s->low[i]);
         cli_json_real(&json, "high", s->high[i]);
         cli_json_real(&json, "chart_mean", s->chart_mean[i]);
@@ -171,7 +170,7 @@ static void csv_name(FILE *out, const char *a, const char *b, const char *c, con
 
 static void csv_header(FILE *out, const rf_description *description)
 {
-    static const char *const of[] = {".mean", ".sd", ".median", ".low", ".high", ".chart_mean", ".chart_sd"};
+    static const char *const of[] = {".mean", ".sd", ".low", ".high", ".chart_mean", ".chart_sd"};
     fprintf(out, "step,time");
     for (unsigned i = 0; i < description->dim; i++) {
         csv_name(out, "truth.", description->parameter[i].name, "", "");
@@ -192,8 +191,8 @@ static void csv_step(FILE *out, const rf_description *description, const rf_step
     fprintf(out, "%ld,", s->step);
     csv_real(out, s->time);
     for (unsigned i = 0; i < s->dim; i++) {
-        const double values[] = {s->truth[i], s->mean[i], s->sd[i],         s->median[i],
-                                 s->low[i],   s->high[i], s->chart_mean[i], s->chart_sd[i]};
+        const double values[] = {s->truth[i], s->mean[i],       s->sd[i],      s->low[i],
+                                 s->high[i],  s->chart_mean[i], s->chart_sd[i]};
         for (unsigned k = 0; k < sizeof values / sizeof *values; k++)
             csv_real(out, values[k]);
     }

@@ -117,7 +117,7 @@ static void export(opened *o)
         cli_json_text(&json, "chart", chart);
         cli_json_real(&json, "mean", s->mean[i]);
         cli_json_real(&json, "sd", s->sd[i]);
-        cli_json_real(&json, "median", s->median[i]);
+        cli_json_real(&json, "median", rf_session_quantile(o->session, i, 0.5));
         cli_json_real(&json, "low", s->low[i]);
         cli_json_real(&json, "high", s->high[i]);
     }

@@ -29,7 +29,7 @@ typedef struct rf_motion {
     double dwell[2];         /* and for how long on average, > 0 */
 } rf_motion;
 
-#define RF_TIME_MAX 1e15 /* of a time without another limit: in double, a phase time · parameter has no digits beyond it */
+#define RF_TIME_MAX 1e13 /* of a time without another limit: beyond it a phase time · parameter has few digits, in double */
 
 /* How a designer that knows nothing of the model chooses a setting. */
 typedef enum rf_setting_role {

@@ -94,7 +94,7 @@ typedef struct rf_step {
     unsigned dim;                                             /* parameters */
     double truth[RF_DESCRIBED_MAX]; /* natural units, and so are all but those of the chart; NaN: not known */
     double mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX]; /* of all that is believed; of a periodic parameter circular */
-    double median[RF_DESCRIBED_MAX], low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX]; /* and the 95 % interval */
+    double low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX]; /* the 95 % interval; for others rf_session_quantile */
     double error[RF_DESCRIBED_MAX];                                         /* mean − truth */
     double chart_mean[RF_DESCRIBED_MAX], chart_sd[RF_DESCRIBED_MAX];        /* in the chart, as designs see it */
     double chart_error[RF_DESCRIBED_MAX];                                   /* in the chart, too */

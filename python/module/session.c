@@ -415,7 +415,7 @@ static PyObject *session_restart(PyObject *self, PyObject *ignored)
 
 /* ---- Showing ---- */
 
-unsigned row_width(const rf_description *d) { return 17 + 7 * d->dim + (unsigned)RF_TRIANGLE(d->dim) + d->settings; }
+unsigned row_width(const rf_description *d) { return 17 + 6 * d->dim + (unsigned)RF_TRIANGLE(d->dim) + d->settings; }
 
 void row_write(double *row, const rf_description *d, const rf_step *s)
 {
@@ -428,7 +428,6 @@ void row_write(double *row, const rf_description *d, const rf_step *s)
     for (unsigned i = 0; i < d->dim; i++) {
         *row++ = s->mean[i];
         *row++ = s->sd[i];
-        *row++ = s->median[i];
         *row++ = s->low[i];
         *row++ = s->high[i];
         *row++ = s->chart_mean[i];
@@ -463,7 +462,7 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
     (void)ignored;
     session_object *s = (session_object *)self;
     const rf_description *d = &s->config.description;
-    double row[17 + 8 * RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX)];
+    double row[17 + 7 * RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX)];
     if (enter(s) < 0)
         return NULL;
     rf_step step = s->last;

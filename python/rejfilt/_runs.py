@@ -78,7 +78,7 @@ class Run:
         of = [p.name for p in self.model.parameters]
         there = self.columns
         data: dict[str, Any] = {}
-        for what in ("mean", "sd", "median", "low", "high", "chart_mean", "chart_sd"):
+        for what in ("mean", "sd", "low", "high", "chart_mean", "chart_sd"):
             data[what] = (("update", "parameter"), np.stack([there.pop(f"{p}.{what}") for p in of], axis=1))
         truths = [there.pop(f"truth.{p}") for p in of if f"truth.{p}" in there]
         if len(truths) == len(of):
@@ -518,7 +518,7 @@ class Fleet(_rejfilt.Fleet):
 
     @property
     def mean(self) -> Floats:
-        """Estimates, natural units; a row for each filter."""
+        """Medians, natural units: what the charts' means are there; a row for each filter."""
         return self._moments()[0]
 
     @property

@@ -92,7 +92,7 @@ def columns(model: Model) -> list[str]:
     return (
         ["step", "time"]
         + [f"truth.{p}" for p in of]
-        + [f"{p}.{what}" for p in of for what in ("mean", "sd", "median", "low", "high", "chart_mean", "chart_sd")]
+        + [f"{p}.{what}" for p in of for what in ("mean", "sd", "low", "high", "chart_mean", "chart_sd")]
         + [f"chart_covariance.{a}.{b}" for i, a in enumerate(of) for b in of[:i]]
         + [s.name for s in model.settings]
         + ["outcome", "records", "attempts", "accepted", "acceptance", "kappa", "delta", "log_evidence", "log_evidence_sd", "loss"]
@@ -325,7 +325,7 @@ class Tracker(_rejfilt.Session):
     @property
     def median(self) -> Any:
         """Posterior medians, natural units."""
-        return self._of_each("median")
+        return self._by_name(self._quantiles(0.5))
 
     @property
     def cov(self) -> Floats:

@@ -230,7 +230,7 @@ class Fleets(unittest.TestCase):
                 fleet.tell(outcomes, settings)
                 for tracker, outcome, setting in zip(trackers, outcomes, settings):
                     tracker.tell(outcome, setting)
-            self.assertTrue(np.array_equal(fleet.mean, [list(t.mean) for t in trackers]))
+            self.assertTrue(np.array_equal(fleet.mean, [list(t.median) for t in trackers]))
             self.assertTrue(np.array_equal(fleet.sd, [np.sqrt(np.diag(t.chart_cov)) for t in trackers]))
             for other in (pickle.loads(pickle.dumps(fleet)), copy.copy(fleet)):
                 other.tell(np.ones(5), settings)

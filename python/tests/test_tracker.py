@@ -203,8 +203,12 @@ class Copies(unittest.TestCase):
                     Tracker("precession", seed=2).load(path)
             path.write_bytes(whole)
             before = state(again)
-            for other in ({"seed": 3}, {"drift": 0.1}, {"attempts": 7}, {"prior": (0, 1)}, {"belief": "grid"}, {"design": "pgh"}, {"batch": 2}):
-                with self.assertRaisesRegex(Refused, "other options"):
+            for other, says in (
+                ({"seed": 3}, "seed = 2, not 3"), ({"drift": 0.1}, "drift of parameter x = 0.0261.*, not 0.1"), ({"attempts": 7}, "belief = mixture, not gaussian"),
+                ({"prior": (0, 1)}, "prior of parameter x = 0:1.57.*, not 0:1"), ({"belief": "grid"}, "belief = mixture, not grid"),
+                ({"design": "pgh"}, "design = quadrature, not pgh"), ({"batch": 2}, "batch = 1, not 2"),
+            ):  # fmt: skip
+                with self.assertRaisesRegex(Refused, "is of a run with " + says):
                     Tracker("precession", **({"seed": 2} | other)).load(path)
             self.assertEqual(state(again), before)
             with self.assertRaises(FileNotFoundError):
@@ -215,11 +219,14 @@ class Refusals(unittest.TestCase):
     def test_nothing_changes(self):
         tracker = feed(Tracker("precession", seed=1), 5)
         before, question = state(tracker), tracker.ask()
+        self.assertEqual(len(tracker.ask(100)), 100)
+        tracker.unask()
+        question = tracker.ask()
         for bad in (
             lambda: tracker.tell(np.inf), lambda: tracker.tell(1, (1.0,)), lambda: tracker.tell(1, (1.0, np.inf)), lambda: tracker.tell("a"),
             lambda: tracker.tell(1, {"t": 1, "no": 2}), lambda: tracker.tell([]), lambda: tracker.tell([1, 2, 3], [(1, 2)] * 2),
             lambda: tracker.tell(1, question, 3), lambda: tracker.tell(1, when=3), lambda: tracker.tell(), lambda: tracker.tell([1] * 2000, question),
-            lambda: tracker.tell(1, question, time=np.inf), lambda: tracker.tell(1j), lambda: tracker.ask(0), lambda: tracker.ask(33), lambda: tracker.pass_time(-1),
+            lambda: tracker.tell(1, question, time=np.inf), lambda: tracker.tell(1j), lambda: tracker.ask(0), lambda: tracker.ask(1025), lambda: tracker.pass_time(-1),
         ):  # fmt: skip
             with self.assertRaises((Refused, TypeError, ValueError)):
                 bad()

@@ -61,11 +61,13 @@ void rf_load_see(load *l, const char *bytes, size_t count)
 
 static uint64_t add(uint64_t hash, const char *text) { return hash_bytes(hash, text, strlen(text) + 1); }
 
-/* What identifies a file's contents: "12 34 56 78.9 path". Returns the length, or 0 when there is none. */
-static size_t identify(const char *path, char *text, size_t size, struct timespec *changed)
+/* What identifies a file's contents: "12 34 56 78.9 path". Returns the length, or 0 when there is none. The path may be that
+   word for the compiled model itself, which is reached by another one in every process. */
+static const char object[] = "object";
+static size_t identify(const load *l, const char *path, char *text, size_t size, struct timespec *changed)
 {
     struct stat s;
-    if (stat(path, &s) != 0)
+    if (stat(strcmp(path, object) == 0 ? l->object : path, &s) != 0)
         return 0;
     const int length = snprintf(text, size, "%ju %ju %jd %jd.%09ld %s\n", (uintmax_t)s.st_dev, (uintmax_t)s.st_ino, (intmax_t)s.st_size, (intmax_t)s.st_mtim.tv_sec,
                                 s.st_mtim.tv_nsec, path);
@@ -117,7 +119,7 @@ void rf_load_name_receipt(load *l, const words *command)
         hash = add(hash, value ? value : "");
     }
     find_compiler(command->word[0], compiler);
-    identify(compiler, about, sizeof about, &changed);
+    identify(l, compiler, about, sizeof about, &changed);
     hash = add_processor(add(hash, about));
     snprintf(l->receipt, sizeof l->receipt, "%s/%016" PRIx64 ".made", l->place, hash);
 }
@@ -135,6 +137,8 @@ int rf_load_read_receipt(load *l, char key[33])
         text[got] = '\0';
         is_good = text[32] == '\n' && strspn(text, "0123456789abcdef") == 32 && text[got - 1] == '\n';
     }
+    if (is_good)
+        snprintf(l->object, sizeof l->object, "%s/%.32s.so", l->place, text);
     for (char *line = is_good ? text + 33 : NULL, *end; is_good && *line; line = end + 1) {
         char *path = line;
         end = strchr(line, '\n');
@@ -143,7 +147,7 @@ int rf_load_read_receipt(load *l, char key[33])
             path = strchr(path, ' ');
             path += path != NULL;
         }
-        const size_t length = path ? identify(path, now, sizeof now, &changed) : 0;
+        const size_t length = path ? identify(l, path, now, sizeof now, &changed) : 0;
         is_good = length > 0 && strncmp(now, line, length - 1) == 0 && strlen(line) == length - 1;
     }
     if (is_good)
@@ -160,14 +164,19 @@ void rf_load_write_receipt(const load *l, const char key[33], const struct times
     char *text = malloc(RECEIPT_MAX), temporary[160];
     size_t used = 0;
     int is_good = text && !l->is_unseen && *l->seen;
-    if (text)
+    struct timespec ignored;
+    if (text) {
         used = (size_t)snprintf(text, RECEIPT_MAX, "%s\n", key);
+        const size_t length = identify(l, object, text + used, RECEIPT_MAX - used, &ignored);
+        is_good = is_good && length > 0;
+        used += length;
+    }
     for (const char *at = l->seen, *end; is_good && *at; at = end + 1) {
         char path[PATH_MAX];
         struct timespec changed;
         end = strchr(at, '\n');
         snprintf(path, sizeof path, "%.*s", (int)(end - at), at);
-        const size_t length = identify(path, text + used, RECEIPT_MAX - used, &changed);
+        const size_t length = identify(l, path, text + used, RECEIPT_MAX - used, &changed);
         const double before = difftime(since->tv_sec, changed.tv_sec) + 1e-9 * (double)(since->tv_nsec - changed.tv_nsec);
         is_good = length > 0 && before > 0.02;
         used += length;

@@ -579,7 +579,6 @@ void rf_session_show(const rf_session *session, rf_step *step)
         step->mean[i] = x.mean;
         step->sd[i] = x.sd;
         step->low[i] = quantile_of(s, &x, 0.025);
-        step->median[i] = quantile_of(s, &x, 0.5);
         step->high[i] = quantile_of(s, &x, 0.975);
         step->truth[i] = step->error[i] = step->chart_error[i] = NAN;
     }

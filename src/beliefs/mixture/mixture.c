@@ -753,6 +753,25 @@ static rf_status mixture_place(rf_belief *belief, const rf_gaussian parts[], uin
     return RF_OK;
 }
 
+/* As marginal_of, but where it can be, a Gaussian in the problem's chart that has the natural mean and standard deviation. */
+static double faithful_marginal(const mixture *m, const double *c, unsigned i, double *scale)
+{
+    const rf_chart_kind kind = m->head.problem->charts[i].kind;
+    if (!is_boxed(m, i) || kind == RF_BOUNDED)
+        return marginal_of(m, c, i, scale);
+    const double weight = 1, own = sd_of(c, dim_of(m), i);
+    const rf_marginal one = {1, &weight, &c[1 + i], &own, 0, 0};
+    double mean = 0, sd;
+    rf_marginal_natural(&m->charts[i], &one, &mean, &sd);
+    if (kind == RF_POSITIVE) {
+        const double v = rf64_log(1 + sd / mean * (sd / mean));
+        mean = rf64_log(mean) - 0.5 * v;
+        sd = rf64_sqrt(v);
+    }
+    *scale = rf64_max(sd, RF64_TINY) / own;
+    return mean;
+}
+
 static uint32_t mixture_gaussians(const rf_belief *belief, rf_gaussian parts[])
 {
     const mixture *m = (const mixture *)belief;
@@ -762,7 +781,7 @@ static uint32_t mixture_gaussians(const rf_belief *belief, rf_gaussian parts[])
         double scale[RF_DESCRIBED_MAX];
         parts[k].weight = c[0];
         for (unsigned i = 0; i < dim; i++)
-            parts[k].mean[i] = marginal_of(m, c, i, &scale[i]);
+            parts[k].mean[i] = faithful_marginal(m, c, i, &scale[i]);
         for (unsigned i = 0; i < dim; i++)
             for (unsigned j = 0; j <= i; j++)
                 parts[k].covariance[RF_TRIANGLE(i) + j] = scale[i] * scale[j] * rf_component_covariance(c, dim, i, j);

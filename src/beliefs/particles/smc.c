@@ -466,6 +466,23 @@ double rf_smc_particle(const rf_smc *s, uint32_t i, double y[])
     return weight_of(s)[i];
 }
 
+enum { BINS = 64, FEW = 64 };
+
+/* Where the weights reach `left`, among few values in any order. */
+static double reached(double value[], double weight[], unsigned count, double left)
+{
+    for (unsigned i = 1; i < count; i++)
+        for (unsigned k = i; k > 0 && value[k] < value[k - 1]; k--) {
+            const double v = value[k], w = weight[k];
+            value[k] = value[k - 1], weight[k] = weight[k - 1];
+            value[k - 1] = v, weight[k - 1] = w;
+        }
+    unsigned i = 0;
+    for (; i + 1 < count && weight[i] < left; i++)
+        left -= weight[i];
+    return value[i];
+}
+
 double rf_smc_quantile(const rf_smc *s, unsigned d, double mean, double p)
 {
     const double *y = y_of(s) + d * s->stride, turn = period(s, d);
@@ -475,15 +492,33 @@ double rf_smc_quantile(const rf_smc *s, unsigned d, double mean, double p)
         low = away < low ? away : low;
         high = away > high ? away : high;
     }
-    for (int k = 0; k < 40; k++) {
-        const double middle = 0.5 * (low + high);
-        double below = 0;
-        for (uint32_t i = 0; i < s->n; i++)
-            below += wrapped(y[i] - mean, turn) <= middle ? weight_of(s)[i] : 0;
-        if (below < p)
-            low = middle;
-        else
-            high = middle;
+    for (double left = p; high > low;) { /* the bin in which it is, and then the bin in that */
+        double mass[BINS] = {0}, value[FEW], weight[FEW];
+        uint32_t members[BINS] = {0};
+        const double bins = BINS / (high - low);
+        for (uint32_t i = 0; i < s->n; i++) {
+            const double at = (wrapped(y[i] - mean, turn) - low) * bins;
+            if (at >= 0 && at <= BINS) {
+                const unsigned bin = at < BINS ? (unsigned)at : BINS - 1;
+                mass[bin] += weight_of(s)[i];
+                members[bin]++;
+            }
+        }
+        unsigned bin = 0, count = 0;
+        for (; bin + 1 < BINS && mass[bin] < left; bin++)
+            left -= mass[bin];
+        if (members[bin] <= FEW) {
+            for (uint32_t i = 0; i < s->n; i++) {
+                const double away = wrapped(y[i] - mean, turn), at = (away - low) * bins;
+                if (at >= 0 && at <= BINS && (at < BINS ? (unsigned)at : BINS - 1) == bin && count < FEW)
+                    value[count] = away, weight[count++] = weight_of(s)[i];
+            }
+            return mean + (count > 0 ? reached(value, weight, count, left) : high);
+        }
+        const double next = low + bin / bins, end = low + (bin + 1) / bins;
+        if (!(next > low || end < high))
+            break; /* they are as good as one */
+        low = next, high = end;
     }
     return mean + high;
 }
