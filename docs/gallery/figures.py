@@ -112,14 +112,15 @@ RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real out
 
 def decoherence():
     """A decay time and its exponent: waits chosen by the filter, and a sweep over all waits."""
-    lines, grid = [], np.arange(1, 20.1, 0.5)
+    lines = []
     for title, colour, options in (("waits chosen (risk)", draw.BLUE, {"design": "risk", "anchors": 0}), ("waits swept at random", draw.RED, {"design": "pgh"})):
         run = runs(rf.model(STRETCHED), 1000, trials=50, drift=0, truth={"T": 10, "beta": 2}, **options)
         time, known = np.cumsum(run("t"), axis=1) / 1000, width(run, "T") / 10
+        grid = np.arange(1, min(20, np.min(time[:, -1])) + 0.1, 0.5)  # as long as every run goes on
         median = [np.median([row[max(np.searchsorted(times, at) - 1, 0)] for times, row in zip(time, known)]) for at in grid]
         shots = np.median(known, axis=0)
         print(f"{title}: 10 % of T after {next((n + 1 for n, sd in enumerate(shots) if sd <= 0.1), None)} shots,",
-              f"{next((at for at, sd in zip(grid, median) if sd <= 0.1), None)} ms of waiting; beta to {np.median(width(run, 'beta')[:, -1]):.2f} after 1,000 shots")
+              f"{next((at for at, sd in zip(grid, median) if sd <= 0.1), None)} ms of waiting; {median[-1]:.0%} after {grid[-1]:.1f} ms; beta to {np.median(width(run, 'beta')[:, -1]):.2f} after 1,000 shots")
         lines.append((title, colour, grid, median))
     curves("decoherence", lines, 'set xlabel "time spent waiting (ms)"; set ylabel "relative standard deviation of T"; set yrange [0:*]')
 
