@@ -322,9 +322,9 @@ class Option(Test):
                 self.assertEqual((done.returncode, done.stderr), (0, "f" * calls))
 
     def test_summary(self):
-        done = run(*SIMULATE, "--steps=50", "--summary")
+        done = run(*SIMULATE, "--steps=60", "--summary")
         how, what, picture, following = done.stderr.splitlines()
-        self.assertEqual(how, "precession: 50 updates; health: tracking")
+        self.assertEqual(how, "precession: 60 updates; health: tracking")
         self.assertRegex(what, r"^x = [\d.]+ \+- [\d.]+, 95 % from [\d.e-]+ to [\d.]+; error [\d.e-]+ at the end, [\d.]+ over all steps \(root mean square\), \d+ % of the intervals held the truth$")
         self.assertEqual(picture, "picture: none; --plot run.svg draws one")
         self.assertIn("next: ", following)
@@ -558,7 +558,7 @@ class Option(Test):
         for least in (1, 60):
             lines = steps("--accepted", str(least), "--attempts=50")
             self.assertTrue(all(line["accepted"] >= least or line["attempts"] == 1000 for line in lines))
-        self.assertEqual({line["attempts"] for line in steps("--accepted=1", "--attempts=100", "--steps=50")}, {100})
+        self.assertEqual({line["attempts"] for line in steps("--accepted=1", "--attempts=100", "--steps=60")}, {100})
         self.assertEqual(steps("--accepted=20"), steps())
         for value in ("0", "-1", "x", "1.5"):
             self.refused(*SIMULATE, f"--accepted={value}")
@@ -647,9 +647,9 @@ class Option(Test):
                     self.assertAlmostEqual(p["sd"] / q["sd"], 1, delta=1e-5)
 
     def test_json(self):
-        header, columns, *rows = good(*SIMULATE, "--steps=50").splitlines()
+        header, columns, *rows = good(*SIMULATE, "--steps=60").splitlines()
         self.assertTrue(header.startswith("# precession") and columns.startswith("# step"))
-        for row, line in zip(rows, steps("--steps=50"), strict=True):
+        for row, line in zip(rows, steps("--steps=60"), strict=True):
             *shown, health = row.split()
             shown, p = [float(word) for word in shown], line["parameters"][0]
             self.assertEqual(health, line["health"])
@@ -760,13 +760,13 @@ class Surroundings(Test):
 
     @unittest.skipIf("REJFILT_MEMCHECK" in os.environ, "valgrind does not come to a first result within a second")
     def test_interrupt(self):
-        (s,) = parse(self.interrupt("--json", "--trials=1000000", "--steps=50", "--attempts=100"))
+        (s,) = parse(self.interrupt("--json", "--trials=1000000", "--steps=60", "--attempts=100"))
         self.assertTrue(0 < s["trials"] < 1000000 and 0 < s["median"] <= s["p90"] <= s["p99"])
         lines = parse(self.interrupt("--json", "--steps=1000000000", "--attempts=100000"))  # whole lines only
         self.assertEqual([line["step"] for line in lines], list(range(len(lines))))
 
     def test_interrupt_within_a_trial(self):
-        self.assertEqual(len(parse(self.interrupt("--json", "--trials=2", "--steps=50000000"))), 1)
+        self.assertEqual(len(parse(self.interrupt("--json", "--trials=2", "--steps=60000000"))), 1)
 
 
 class Headline(Test):
