@@ -30,7 +30,8 @@ size_t cli_collector_bytes(const rf_simulation *simulation, uint64_t trials)
 {
     rf_judging judging;
     rf_judging_begin(&judging, simulation);
-    return (size_t)trials * (size_t)judging.row[judging.dim + 1] * sizeof(float);
+    const size_t each = (size_t)judging.row[judging.dim + 1] * sizeof(float);
+    return trials > SIZE_MAX / each ? SIZE_MAX : (size_t)trials * each;
 }
 
 cli_collector *cli_collector_open(const rf_simulation *simulation, uint64_t trials)

@@ -66,10 +66,10 @@ class Sizes(Test):
 
     def test_trials(self):
         most = 10**9
-        self.refused("track", "--simulate", f"--trials={most}", f"--steps={most}", says=f"needs {most * (8 * (most - 100) + 4)} bytes of memory")
+        self.refused("track", "--simulate", f"--trials={most}", f"--steps={most}", says=f"needs {most * 8 * (most - 100)} bytes of memory")
         if is_sanitized():
             self.skipTest("sanitizers want all addresses for themselves")
-        self.refused("track", "--simulate", "--trials=1000000", "--steps=300", limit=512 << 20, says=f"needs {1000000 * (8 * 200 + 4)} bytes of memory; there are {512 << 20}")
+        self.refused("track", "--simulate", "--trials=1000000", "--steps=300", limit=512 << 20, says=f"needs {1000000 * 8 * 200} bytes of memory; there are {512 << 20}")
 
     def test_dimensions_of_models(self):
         """A model says its own; a filter of so many would need bytes that it is not given."""
