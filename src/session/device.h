@@ -146,7 +146,7 @@ static rf_status rf_device_trial(const rf_device_trials *all, uint32_t index)
 
 #if defined(__CUDACC__)
 #ifndef RF_DEVICE_TRIAL_BLOCKS
-#define RF_DEVICE_TRIAL_BLOCKS 4 /* at once on a multiprocessor */
+#define RF_DEVICE_TRIAL_BLOCKS 8 /* at once on a multiprocessor */
 #endif
 
 extern "C" __global__ void __launch_bounds__(RF_DEVICE_TRIAL_THREADS, RF_DEVICE_TRIAL_BLOCKS)
