@@ -5,8 +5,8 @@
 #include "rejfilt.h"
 
 #define RF_DESCRIBED_MAX 16u /* parameters, or settings, that a described model can have */
-#ifndef RF_ROOM              /* and that the library's own code has room for; for a GPU, those of its model */
-#define RF_ROOM RF_DESCRIBED_MAX
+#ifndef RF_ROOM
+#define RF_ROOM RF_DESCRIBED_MAX /* and that the library's own code has room for; for a GPU, those of its model */
 #endif
 
 /* An unknown. */
