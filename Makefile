@@ -156,7 +156,7 @@ TARGETS ?=
 
 fuzz:
 	@tools/need build fuzz
-	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DRF_FUZZ=ON > /dev/null
+	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DRF_FUZZ=ON $(CMAKE_FLAGS) > /dev/null
 	@cmake --build build-fuzz --target rf_fuzz
 	@JOBS=$(JOBS) SEED=$(SEED) tools/fuzz build-fuzz $(SECONDS) $(TARGETS)
 

@@ -19,7 +19,7 @@ with tempfile.TemporaryDirectory() as work:
     assert all(sum(r["ranks"]) == r["sets"] == 400 for r in measured.values())
 
     subprocess.run([sys.executable, experiment / "document.py", rows, f"{work}/document"], check=True)
-    assert "| ramsey | all | 200 |" in open(f"{work}/document.md").read()
+    assert "\n| ramsey | 200 | " in open(f"{work}/document.md").read()
     assert "<svg" in open(f"{work}/document.svg").read()
 
     # a filter that covers less, or more, than it is known to

@@ -173,6 +173,9 @@ RF_API void rf_belief_close(rf_belief *belief);
 /* Makes `to` what `from` is. Both were opened alike. */
 RF_API void rf_belief_copy(rf_belief *to, const rf_belief *from);
 
+/* Mean and standard deviation of one Gaussian, which are those in the chart, become those in natural units. */
+RF_API void rf_gaussian_natural(const rf64_chart *chart, double *mean, double *sd);
+
 /* The modes of a parameter, in natural units, to modes[RF_MODES_MAX], from below; how many: 1 where it is of one piece, and
    where its kind does not know better. */
 RF_API unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[]);

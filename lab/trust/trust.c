@@ -72,7 +72,7 @@ static const world worlds[] = {
 #define MODEL(model, options, more) {"other models", model ", as believed", "--model " model " --steps 320" more, 0}, {"other models", model ", " options, "--model " model " --steps 420 " options more, 0},
     MODEL("phase", "--jump 1@150", "") MODEL("phase", "--outage 1@150+100", "") MODEL("coin", "--jump 1.5@150", "") MODEL("linear", "--jump 2@150", "") MODEL("linear", "--outage 1@150+100", "")
     MODEL("rabi", "--jump W=0.1@150", "") MODEL("rabi", "--outage 0@150+100", "") MODEL("decay", "--jump p=1@150", "") MODEL("bearing", "--jump x=2@150", "") MODEL("range", "--jump x=2@150", "")
-    {"designs", "pgh, jump of 1", "--design pgh --steps 320 --jump 1@150", 0},
+    {"designs", "pgh, jump of 1", "--design pgh --steps 320 --jump 1@150", 100},
     {"designs", "pgh, stuck at 0 for 100", "--design pgh --steps 400 --outage 0@150+100", 0},
     {"designs", "risk, jump of 1", "--design risk --steps 320 --jump 1@150", 0},
     {"designs", "float, stuck at 0 for 100", "--precision float --steps 400 --outage 0@150+100", 0},

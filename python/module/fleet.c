@@ -163,22 +163,26 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
     return note_of(status, f->engine);
 }
 
-/* _read(mean, sd): arrays of count × dim; natural units, and standard deviations in the chart. */
+/* _read(mean, sd, is_natural): arrays of count × dim; in natural units, or in the chart. */
 static PyObject *fleet_read(PyObject *self, PyObject *args)
 {
     fleet_object *f = (fleet_object *)self;
     PyObject *means, *sds;
     Py_buffer m, s;
     const unsigned dim = f->problem.description.dim;
-    if (!PyArg_ParseTuple(args, "OO", &means, &sds) || enter_fleet(f) < 0)
+    int is_natural;
+    if (!PyArg_ParseTuple(args, "OOp", &means, &sds, &is_natural) || enter_fleet(f) < 0)
         return NULL;
     if (doubles(means, &m, 1, (Py_ssize_t)f->count * dim, "mean") == 0) {
         if (doubles(sds, &s, 1, (Py_ssize_t)f->count * dim, "sd") == 0) {
             double *mean = m.buf, *sd = s.buf;
             for (uint32_t i = 0; i < f->count; i++)
                 for (unsigned j = 0; j < dim; j++) {
-                    *mean++ = rf64_chart_natural(&f->problem.charts[j], rf64_filter_mean(filter_at(f, i))[j]);
-                    *sd++ = rf64_filter_sd(filter_at(f, i), j);
+                    *mean = rf64_filter_mean(filter_at(f, i))[j];
+                    *sd = rf64_filter_sd(filter_at(f, i), j);
+                    if (is_natural)
+                        rf_gaussian_natural(&f->problem.charts[j], mean, sd);
+                    mean++, sd++;
                 }
             PyBuffer_Release(&s);
         }

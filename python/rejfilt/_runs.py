@@ -511,20 +511,30 @@ class Fleet(_rejfilt.Fleet):
         rows = np.ascontiguousarray(settings, dtype=np.float64)
         return self._tell(told, rows, float(self._told > 0 if elapsed is None else elapsed))
 
-    def _moments(self) -> tuple[Floats, Floats]:
+    def _moments(self, natural: bool) -> tuple[Floats, Floats]:
         mean, sd = np.empty((2, self.count, len(self.model.parameters)))
-        self._read(mean, sd)
+        self._read(mean, sd, natural)
         return mean, sd
 
     @property
     def mean(self) -> Floats:
-        """Medians, natural units: what the charts' means are there; a row for each filter."""
-        return self._moments()[0]
+        """Means, natural units; a row for each filter."""
+        return self._moments(True)[0]
 
     @property
     def sd(self) -> Floats:
-        """Standard deviations, in the chart; a row for each filter."""
-        return self._moments()[1]
+        """Standard deviations, natural units; a row for each filter."""
+        return self._moments(True)[1]
+
+    @property
+    def chart_mean(self) -> Floats:
+        """Means in the chart."""
+        return self._moments(False)[0]
+
+    @property
+    def chart_sd(self) -> Floats:
+        """Standard deviations in the chart."""
+        return self._moments(False)[1]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _refleet, (type(self), self._arguments, self.design, self._save())

@@ -230,8 +230,10 @@ class Fleets(unittest.TestCase):
                 fleet.tell(outcomes, settings)
                 for tracker, outcome, setting in zip(trackers, outcomes, settings):
                     tracker.tell(outcome, setting)
-            self.assertTrue(np.array_equal(fleet.mean, [list(t.median) for t in trackers]))
-            self.assertTrue(np.array_equal(fleet.sd, [np.sqrt(np.diag(t.chart_cov)) for t in trackers]))
+            self.assertTrue(np.array_equal(fleet.mean, [list(t.mean) for t in trackers]))
+            self.assertTrue(np.array_equal(fleet.sd, [list(t.sd) for t in trackers]))
+            self.assertTrue(np.array_equal(fleet.chart_mean, [list(t.chart_mean) for t in trackers]))
+            self.assertTrue(np.array_equal(fleet.chart_sd, [np.sqrt(np.diag(t.chart_cov)) for t in trackers]))
             for other in (pickle.loads(pickle.dumps(fleet)), copy.copy(fleet)):
                 other.tell(np.ones(5), settings)
                 twin = copy.deepcopy(fleet)

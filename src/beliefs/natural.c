@@ -116,15 +116,25 @@ void rf_marginal_natural(const rf64_chart *chart, const rf_marginal *parts, doub
     *sd = rf64_sqrt(squares);
 }
 
+void rf_gaussian_natural(const rf64_chart *chart, double *mean, double *sd)
+{
+    double m, v;
+    if (chart->kind == RF_PERIODIC) { /* its circular mean and standard deviation are itself */
+        *mean = rf64_chart_natural(chart, *mean);
+        return;
+    }
+    of_gaussian(chart, *mean, *sd * *sd, &m, &v);
+    *mean = m;
+    *sd = rf64_sqrt(v);
+}
+
 void rf_belief_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
 {
     const rf64_chart *chart = &belief->problem->charts[parameter];
-    const double one = 1, at = *mean, wide = *sd;
-    const rf_marginal whole = {1, &one, &at, &wide, 0, 0};
     if (rf_kind_of(belief)->natural)
         rf_kind_of(belief)->natural(belief, parameter, mean, sd);
     else if (chart->kind == RF_POSITIVE || chart->kind == RF_BOUNDED)
-        rf_marginal_natural(chart, &whole, mean, sd);
+        rf_gaussian_natural(chart, mean, sd);
     *mean = rf64_min(rf64_max(*mean, -RF64_LIMIT), RF64_LIMIT);
     *sd = rf64_min(rf64_max(*sd, RF64_TINY), RF64_LIMIT);
 }
