@@ -133,11 +133,11 @@ static void export(opened *o)
         cli_json_item(&json);
         cli_json_real(&json, "weight", o->parts[k].weight);
         for (unsigned i = 0; i < s->dim; i++)
-            cli_json_real(&json, named(name, d->parameter[i].name, ".chart_mean", "", ""), o->parts[k].mean[i]);
+            cli_json_real_of(&json, named(name, d->parameter[i].name, ".chart_mean", "", ""), o->parts[k].mean[i]);
         for (unsigned i = 0; i < s->dim; i++)
             for (unsigned j = 0; j <= i; j++)
-                cli_json_real(&json, named(name, "chart_covariance.", d->parameter[i].name, ".", d->parameter[j].name),
-                              o->parts[k].covariance[RF_TRIANGLE(i) + j]);
+                cli_json_real_of(&json, named(name, "chart_covariance.", d->parameter[i].name, ".", d->parameter[j].name),
+                                 o->parts[k].covariance[RF_TRIANGLE(i) + j]);
     }
     cli_json_list_end(&json);
     cli_json_text(&json, "options", o->checkpoint.options);
@@ -204,19 +204,18 @@ static uint32_t take_gaussians(const char *path, const rf_description *d, rf_gau
     FILE *file = rf_file_read(path, error, sizeof error);
     json_t *root = file ? json_loadf(file, 0, &why) : NULL;
     const json_t *list = json_object_get(root, "gaussians"), *model = json_object_get(root, "model");
-    size_t count = json_array_size(list);
+    const int is_other = model && (!json_is_string(model) || strcmp(json_string_value(model), d->name) != 0);
+    size_t count = root && !is_other ? json_array_size(list) : 0;
     if (!file)
         cli_error("state: %s", error);
     else if (!root)
         cli_error("state: %s: line %d: this is no JSON: %s", path, why.line, why.text);
-    else if (model && (!json_is_string(model) || strcmp(json_string_value(model), d->name) != 0))
+    else if (is_other)
         cli_error("state: %s is of model %s, and --model is %s", path,
                   json_is_string(model) ? json_string_value(model) : "(no name)", d->name);
     else if (count < 1 || count > RF_GAUSSIANS_TOGETHER)
         cli_error("state: %s: 'gaussians' must be a list of 1 to %d objects", path, RF_GAUSSIANS_TOGETHER);
-    if (!root || (model && (!json_is_string(model) || strcmp(json_string_value(model), d->name) != 0)) ||
-        count > RF_GAUSSIANS_TOGETHER)
-        count = 0;
+    count = count <= RF_GAUSSIANS_TOGETHER ? count : 0;
     for (size_t k = 0; k < count; k++)
         if (take_gaussian(path, k, json_array_get(list, k), d, &parts[k]) < 0)
             count = 0;

@@ -24,10 +24,6 @@
 
 enum { ENVIRONMENT_WORDS_MAX = 64, STACK_WANTED = 1 << 20 };
 
-typedef struct hash {
-    uint64_t half[2];
-} hash;
-
 typedef struct job {
     pid_t pid;
     int output;
@@ -231,7 +227,7 @@ static int start(load *l, const words *w, job *j)
                : rf_load_fail(l, "cannot start the compiler '%s': %s", w->word[0], strerror(code));
 }
 
-static void hash_add(hash *h, const char *bytes, size_t count)
+void rf_load_hash(hash *h, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         h->half[0] = (h->half[0] ^ (unsigned char)bytes[i]) * 0x100000001b3u; /* FNV-1a */
@@ -250,7 +246,7 @@ static int finish(load *l, const job *j, hash *h, char text[TEXT_MAX])
     l->line_length = 0;
     while ((got = read(j->output, part, sizeof part)) > 0 || (got < 0 && errno == EINTR)) {
         size_t count = got > 0 ? (size_t)got : 0, kept = count < TEXT_MAX - 1 - used ? count : TEXT_MAX - 1 - used;
-        hash_add(h, part, count);
+        rf_load_hash(h, part, count);
         rf_load_see(l, part, count);
         memcpy(text + used, part, kept);
         used += kept;
@@ -345,13 +341,13 @@ static int make_key(load *l, hash *key)
     words first = command(l, 32, task), second = command(l, 64, task);
     l->seen[0] = '\0';
     l->is_unseen = 0;
-    *key = (hash){{0xcbf29ce484222325u, 0x243f6a8885a308d3u}};
+    *key = RF_LOAD_HASH;
     for (unsigned i = 0; i < first.count; i++)
-        hash_add(key, first.word[i], strlen(first.word[i]) + 1);
+        rf_load_hash(key, first.word[i], strlen(first.word[i]) + 1);
     int status = run_both(l, &first, &second, key);
     l->is_gcc = !strstr(l->output[0], "#define __clang__"); /* clang begins with it */
     for (unsigned i = 0; only_gcc[i] && l->is_gcc; i++)
-        hash_add(key, only_gcc[i], strlen(only_gcc[i]));
+        rf_load_hash(key, only_gcc[i], strlen(only_gcc[i]));
     return status < 0 ? -1 : status == 0;
 }
 

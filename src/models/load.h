@@ -19,6 +19,12 @@ typedef struct words { /* of a command */
     unsigned count;
 } words;
 
+/* Of bytes: add them to RF_LOAD_HASH. */
+typedef struct hash {
+    uint64_t half[2];
+} hash;
+#define RF_LOAD_HASH ((hash){{0xcbf29ce484222325u, 0x243f6a8885a308d3u}})
+
 typedef struct load {
     const char *name; /* the model file as the user wrote it */
     char source[PATH_MAX], include[PATH_MAX];
@@ -44,6 +50,8 @@ typedef struct load {
 
 /* Writes the message of the load and returns -1. */
 __attribute__((format(printf, 2, 3))) int rf_load_fail(load *l, const char *format, ...);
+
+void rf_load_hash(hash *h, const char *bytes, size_t count);
 
 /* Loads the object and finds its model; 0, or -1 with a message. */
 int rf_load_open(load *l, rf_model *m);

@@ -13,13 +13,6 @@
 
 enum { RECEIPT_MAX = 1 << 18 };
 
-static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u; /* FNV-1a */
-    return hash;
-}
-
 /* ---- The files of a preprocessed source ---- */
 
 void rf_load_see(load *l, const char *bytes, size_t count)
@@ -59,7 +52,7 @@ void rf_load_see(load *l, const char *bytes, size_t count)
 
 /* ---- Receipts ---- */
 
-static uint64_t add(uint64_t hash, const char *text) { return hash_bytes(hash, text, strlen(text) + 1); }
+static void add(hash *h, const char *text) { rf_load_hash(h, text, strlen(text) + 1); }
 
 /* What identifies a file's contents: "12 34 56 78.9 path". Returns the length, or 0 when there is none. The path may be
    that word for the compiled model itself, which is reached by another one in every process. */
@@ -93,7 +86,7 @@ static void find_compiler(const char *name, char path[PATH_MAX])
 }
 
 /* The processor, which -march=native is about. */
-static uint64_t add_processor(uint64_t hash)
+static void add_processor(hash *h)
 {
     char text[8192];
     const int file = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
@@ -104,9 +97,9 @@ static uint64_t add_processor(uint64_t hash)
     static const char *const lines[] = {"vendor_id", "cpu family", "model\t", "model name", "stepping", "flags"};
     for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
         const char *line = strstr(text, lines[i]);
-        hash = line ? hash_bytes(hash, line, strcspn(line, "\n")) : hash;
+        if (line)
+            rf_load_hash(h, line, strcspn(line, "\n"));
     }
-    return hash;
 }
 
 void rf_load_name_receipt(load *l, const words *command)
@@ -115,17 +108,19 @@ void rf_load_name_receipt(load *l, const words *command)
                                             "COMPILER_PATH", "LIBRARY_PATH",   "PATH"};
     char compiler[PATH_MAX], about[PATH_MAX + 128] = "";
     struct timespec changed;
-    uint64_t hash = add(0xcbf29ce484222325u, l->program);
+    hash h = RF_LOAD_HASH;
+    add(&h, l->program);
     for (unsigned i = 0; i < command->count; i++)
-        hash = add(hash, command->word[i]);
+        add(&h, command->word[i]);
     for (unsigned i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *value = getenv(variables[i]);
-        hash = add(hash, value ? value : "");
+        add(&h, value ? value : "");
     }
     find_compiler(command->word[0], compiler);
     identify(l, compiler, about, sizeof about, &changed);
-    hash = add_processor(add(hash, about));
-    snprintf(l->receipt, sizeof l->receipt, "%s/%016" PRIx64 ".made", l->place, hash);
+    add(&h, about);
+    add_processor(&h);
+    snprintf(l->receipt, sizeof l->receipt, "%s/%016" PRIx64 ".made", l->place, h.half[0]);
 }
 
 int rf_load_read_receipt(load *l, char key[33])
