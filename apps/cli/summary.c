@@ -195,6 +195,7 @@ cli_summary cli_collector_summary(cli_collector *c)
     s.trials = t->finished;
     s.q = drift * drift;
     s.dim = c->judging.dim;
+    s.first = c->judging.first;
     for (unsigned i = 0; i < s.dim; i++)
         s.of[i] = of_parameter(c, i);
     errors *pooled = &c->errors[0];

@@ -20,6 +20,7 @@ typedef struct cli_errors {
 typedef struct cli_summary {
     uint64_t trials;
     unsigned dim;
+    long first; /* step that counts */
     cli_errors of[RF_DESCRIBED_MAX];
     double q;                       /* variance of a step of the walk: the unit of the errors; 0: unit 1 */
     double median, mean, p90, p99; /* squared error, in units of q */

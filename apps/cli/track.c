@@ -266,9 +266,8 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
     if (is_auto)
         printf(" (one Gaussian in %.1f %% of the steps, particles in %.1f %%)", 100 * s->as_gaussian, 100 * s->as_particles);
     printf(", design %s%s, seed %llu\n", c->run.config.design, c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
-    const long first = c->run.steps > RF_BURN_IN ? RF_BURN_IN : c->run.steps - 1;
     if (s->q > 0) {
-        printf("squared error in units of q = %.6g, from step %ld on:\n", s->q, first);
+        printf("squared error in units of q = %.6g, from step %ld on:\n", s->q, s->first);
         printf("  median %.4g q   mean %.4g q   90 %% below %.4g q   99 %% below %.4g q\n", s->median, s->mean, s->p90, s->p99);
     }
     printf("error of each parameter, in natural units:\n");
