@@ -251,6 +251,26 @@ static void test_unask(void **state)
 /* ---- Batches ---- */
 
 /* Five questions, the last is an anchor; answers that are missing before it do not move it to another record. */
+/* Few anchors in a row spread over their lengths, so that no alias passes many of them. */
+static void test_anchors_spread(void **state)
+{
+    (void)state;
+    const rf_config config = rf_config_default(rf_model_find("precession"));
+    rf_session *session = open_or_fail(&config);
+    rf_record questions[30];
+    double length[6];
+    unsigned count = 0;
+    assert_int_equal(rf_session_ask(session, 30, questions), RF_OK);
+    for (unsigned k = 0; k < 30; k++)
+        if (questions[k].is_anchor && count < 6)
+            length[count++] = questions[k].setting[0];
+    assert_int_equal(count, 6);
+    for (unsigned i = 0; i < 6; i++)
+        for (unsigned j = 0; j < i; j++)
+            assert_true(fabs(length[i] - length[j]) > 0.03 * length[j]);
+    rf_session_close(session);
+}
+
 static void test_anchors_and_missing_outcomes(void **state)
 {
     (void)state;
@@ -811,6 +831,7 @@ int main(void)
         cmocka_unit_test(test_natural_units_of_priors),
         cmocka_unit_test(test_natural_units_are_those_of_draws),
         cmocka_unit_test(test_sessions_in_threads),
+        cmocka_unit_test(test_anchors_spread),
         cmocka_unit_test(test_all_with_all),
         cmocka_unit_test(test_block_functions),
         cmocka_unit_test(test_simulations),
