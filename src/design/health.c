@@ -19,11 +19,15 @@
 #define UNSURPRISED RF_C(0.062)  /* and takes away when it is a passed one */
 #define CHANCE_FAILED RF_C(7.0)  /* the same of records that are no anchors: a failed test, after which it is ... */
 #define CHANCE_AFTER RF_C(3.5)   /* ... so much */
+#define FRINGE_FAILED RF_C(3.6)  /* and where there is a fringe, on which a lost belief sees nothing but chance */
+#define FRINGE_AFTER RF_C(3.0)
 #define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
 #define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
 
 enum {
     BOOST = 15, /* anchors that come sooner after a restart */
+    SOONER = 2, /* by so many experiments; */
+    AT_ONCE = 4, /* and by so many when one has failed of a belief that no drift keeps from narrowing where it is wrong */
     RUNS = 16   /* simulated batches, for how surprising they usually are */
 };
 
@@ -55,7 +59,7 @@ int RF(health_wants_anchor)(RF(watched) *t)
     if (!h->again && --h->next_anchor > 0)
         return 0;
     h->again = 0;
-    expect_anchor(t, h->score > SCORE_NOTED ? 1 : h->boost > 0 ? 2 : 0);
+    expect_anchor(t, h->score > SCORE_NOTED ? (t->is_still ? AT_ONCE : 1) : h->boost > 0 ? SOONER : 0);
     h->boost -= h->boost > 0;
     h->anchors = h->anchors % INT32_MAX + 1;
     return (int)h->anchors;
@@ -186,6 +190,8 @@ static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_ROOM], cons
 static void judge_surprise(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real records[], uint32_t count, rf_real known)
 {
     RF(watch) *h = t->watch;
+    const int has_fringe = t->description->fringe > 0;
+    const rf_real failed = has_fringe ? FRINGE_FAILED : CHANCE_FAILED, after = has_fringe ? FRINGE_AFTER : CHANCE_AFTER;
     rf_real mean, variance;
     if (t->description->outcomes == 0 && !t->instance->simulate)
         return;
@@ -197,8 +203,8 @@ static void judge_surprise(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_re
     rf_real sigmas = h->surprise / RF(sqrt)(h->variance);
     if (is_small)
         h->chance = RF(max)(h->chance + gained(t, RF(exp)(-observed)), 0);
-    h->verdict = sigmas > FAILED || h->chance > CHANCE_FAILED ? 1 : sigmas < CALM ? -1 : 0;
-    h->chance = RF(min)(h->chance, h->verdict > 0 ? CHANCE_AFTER : CHANCE_FAILED);
+    h->verdict = sigmas > FAILED || h->chance > failed ? 1 : sigmas < CALM ? -1 : 0;
+    h->chance = RF(min)(h->chance, h->verdict > 0 ? after : failed);
     h->score = RF(max)(h->score + (h->verdict > 0 ? SURPRISED : h->verdict < 0 ? -UNSURPRISED : 0), 0);
     if (h->state == RF_TRACKING && sigmas > SUSPECT)
         h->state = RF_SUSPICIOUS;
@@ -269,7 +275,7 @@ static void restart(RF(watched) *t)
     h->restarts++;
     h->score = h->chance = 0;
     h->boost = BOOST;
-    expect_anchor(t, 2);
+    expect_anchor(t, SOONER);
 }
 
 static void fail(RF(watched) *t)

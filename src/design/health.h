@@ -32,6 +32,7 @@ typedef struct RF(watched) {
     uint32_t anchor_every;
     uint32_t anchors; /* bit k: record k answers an anchor */
     rf_on_lost on_lost;
+    uint32_t is_still; /* nothing drifts */
     const rf_real *usual_sd; /* in the chart: the prior's, or what the drift needs; the widest is RF_HEALTH_CAP of it */
     void *self;              /* the belief, and what is needed of it: */
     uint64_t seed;
