@@ -22,12 +22,13 @@
 #define FRINGE_FAILED RF_C(3.6)  /* and where there is a fringe, on which a lost belief sees nothing but chance */
 #define FRINGE_AFTER RF_C(3.0)
 #define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
+#define ROUND RF_C(0.28867513459481287) /* 1/sqrt(12): standard deviation of what is evenly on a circle, in turns */
 #define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
 
 enum {
     BOOST = 15, /* anchors that come sooner after a restart */
     SOONER = 2, /* by so many experiments; */
-    AT_ONCE = 4, /* and by so many when one has failed of a belief that no drift keeps from narrowing where it is wrong */
+    AT_ONCE = 4, /* and by so many when one has failed of a belief that no drift keeps from narrowing */
     RUNS = 16   /* simulated batches, for how surprising they usually are */
 };
 
@@ -254,12 +255,21 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
 
 /* ---- What is done ---- */
 
+/* What a failed test may leave of parameter i. On a circle no more than evenly around it: a Gaussian of several turns
+   learns nothing. */
+static rf_real widest(const RF(watched) *t, unsigned i)
+{
+    const RF(chart) *chart = &t->model->charts[i];
+    const rf_real cap = RF_HEALTH_CAP * t->usual_sd[i];
+    return chart->kind == RF_PERIODIC ? RF(min)(cap, ROUND * (chart->high - chart->low)) : cap;
+}
+
 static void widen(RF(watched) *t)
 {
     rf_real factor[RF_ROOM], mean[RF_ROOM], sd[RF_ROOM];
     RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++)
-        factor[i] = RF(max)(RF(min)(STRETCH, RF_HEALTH_CAP * t->usual_sd[i] / sd[i]), 1);
+        factor[i] = RF(max)(RF(min)(STRETCH, widest(t, i) / sd[i]), 1);
     RF_GIVEN(t, stretch)(t->self, factor);
     t->watch->widened++;
 }
@@ -270,7 +280,7 @@ static void restart(RF(watched) *t)
     RF(watch) *h = t->watch;
     rf_real sd[RF_ROOM];
     for (unsigned i = 0; i < t->model->dim; i++)
-        sd[i] = RF_HEALTH_CAP * t->usual_sd[i];
+        sd[i] = widest(t, i);
     RF_GIVEN(t, place)(t->self, h->home, sd);
     h->restarts++;
     h->score = h->chance = 0;
