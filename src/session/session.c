@@ -79,6 +79,15 @@ static const rf64_design *find_design(const rf_config *config, char *error, size
     return design;
 }
 
+/* Is there a setting to choose? If not, no experiment is surer than another, and an anchor would be any record. */
+static int has_choice(const rf_description *description)
+{
+    int any = 0;
+    for (unsigned i = 0; i < description->settings; i++)
+        any |= description->setting[i].role != RF_SETTING_FIXED;
+    return any;
+}
+
 /* What of the configuration can change on the way. */
 static int apply(rf_session *s, const rf_config *config, char *error, size_t size)
 {
@@ -86,7 +95,8 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
     if (config->design && !design)
         return -1;
     if (design != s->design || config->anchor_every != s->config->anchor_every || !s->is_open) {
-        const uint32_t wanted = design && config->description.outcomes > 0 ? design->anchor_every : 0;
+        const uint32_t wanted =
+            design && config->description.outcomes > 0 && has_choice(&config->description) ? design->anchor_every : 0;
         s->anchor_every = config->anchor_every >= 0 ? (uint32_t)config->anchor_every : wanted;
         s->now.watch.next_anchor = s->anchor_every;
         s->now.watch.again = 0;
