@@ -9,6 +9,7 @@ enum { DIM_MAX = 3, TAPS_MAX = 200 };
 /* Of one parameter, in the chart. */
 typedef struct axis {
     size_t n, stride;
+    uint16_t *index; /* of each point of the grid, along this axis */
     double low, step, *natural;
     int is_periodic, taps;
     double keep, shift;           /* it moves to keep·x + shift, */
@@ -38,8 +39,10 @@ void oracle_close(oracle *o)
 {
     if (!o)
         return;
-    for (unsigned a = 0; a < DIM_MAX; a++)
+    for (unsigned a = 0; a < DIM_MAX; a++) {
         free(o->axis[a].natural);
+        free(o->axis[a].index);
+    }
     free(o->plain.p);
     free(o->stay.p);
     free(o->jumped.p);
@@ -73,8 +76,6 @@ static void choose_grid(const rf_config *config, size_t n[], double reach[])
     }
 }
 
-static size_t index_of(const axis *a, size_t k) { return k / a->stride % a->n; }
-
 static double place(const axis *a, size_t i) { return a->low + a->step * (double)i; }
 
 /* On a circle, the way from one to the other that is shorter. */
@@ -103,7 +104,7 @@ static void set_prior(oracle *o)
     for (size_t k = 0; k < o->all; k++) {
         o->prior[k] = 1;
         for (unsigned a = 0; a < o->dim; a++)
-            o->prior[k] *= prior_at(o, a, index_of(&o->axis[a], k));
+            o->prior[k] *= prior_at(o, a, o->axis[a].index[k]);
         sum += o->prior[k];
     }
     for (size_t k = 0; k < o->all; k++)
@@ -161,6 +162,12 @@ static int open_grid(oracle *o)
             return -1;
         o->axis[a].stride = o->all;
         o->all *= n[a];
+    }
+    for (unsigned a = 0; a < o->dim; a++) {
+        if (!(o->axis[a].index = malloc(o->all * sizeof *o->axis[a].index)))
+            return -1;
+        for (size_t k = 0; k < o->all; k++)
+            o->axis[a].index[k] = (uint16_t)(k / o->axis[a].stride % o->axis[a].n);
     }
     double **const arrays[] = {&o->plain.p, &o->stay.p, &o->jumped.p, &o->prior, &o->like, &o->other};
     for (unsigned i = 0; i < sizeof arrays / sizeof *arrays; i++)
@@ -321,7 +328,7 @@ static void learn(oracle *o, const rf_step *step)
     for (size_t k = 0; k < o->all; k++) {
         double x[DIM_MAX];
         for (unsigned a = 0; a < o->dim; a++)
-            x[a] = o->axis[a].natural[index_of(&o->axis[a], k)];
+            x[a] = o->axis[a].natural[o->axis[a].index[k]];
         o->like[k] = instance->likelihood(x, step->setting, step->outcome);
         most = fmax(most, o->like[k]);
     }
@@ -343,7 +350,7 @@ static void show(const oracle *o, unsigned a, const density *one, const density 
     const axis *along = &o->axis[a];
     double p[4096] = {0}, sine = 0, cosine = 0, mean = 0, square = 0, centre = along->low;
     for (size_t k = 0; k < o->all; k++)
-        p[index_of(along, k)] += one->p[k] + (two ? two->p[k] : 0);
+        p[along->index[k]] += one->p[k] + (two ? two->p[k] : 0);
     if (along->is_periodic) {
         const double turn = 2 * 3.14159265358979323846 / (along->step * (double)along->n);
         for (size_t i = 0; i < along->n; i++) {

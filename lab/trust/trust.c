@@ -65,7 +65,7 @@ static const world worlds[] = {
     INTEGERS("missing for 300", "--steps 600 --outage missing@150+300")
     {"static", "100 measurements", "--drift 0 --steps 100", 0},
     {"static", "T2 of 1,000 that is known, 150 measurements", "--model examples/dephasing.c --drift 0 --steps 150", 0},
-#define RAMSEY(name, options) {"ramsey", name, "--model ramsey " options, 20},
+#define RAMSEY(name, options) {"ramsey", name, "--model ramsey " options, 12},
     RAMSEY("as believed", "--steps 320") RAMSEY("w jumps by 0.3", "--steps 320 --jump w=0.3@150") RAMSEY("w jumps by 0.1 to 1", "--steps 320 --jump w=0.1:1@150")
     RAMSEY("g grows by e", "--steps 320 --jump g=1@150") RAMSEY("g falls by e", "--steps 320 --jump g=-1@150")
     RAMSEY("stuck at 0 for 100", "--steps 420 --outage 0@150+100") RAMSEY("stuck at 1 for 100", "--steps 420 --outage 1@150+100")
@@ -73,8 +73,8 @@ static const world worlds[] = {
     {"other models", model ", as believed", "--model " model " --steps 320", oracles},                                              \
     {"other models", model ", " parameter " jumps by " size, "--model " model " --steps 320 --jump " parameter "=" size "@150", oracles}, \
     {"other models", model ", stuck at " stuck " for 100", "--model " model " --steps 420 --outage " stuck "@150+100", oracles},
-    MODEL("coin", "p", "1.5", "1", 20) MODEL("phase", "phi", "1", "1", 20) MODEL("linear", "x1", "2", "1", 20) MODEL("rabi", "W", "0.1", "0", 10) MODEL("decay", "p", "1", "1", 20)
-    MODEL("bearing", "x", "2", "0.1", 20) MODEL("range", "x", "2", "5", 20)
+    MODEL("coin", "p", "1.5", "1", 100) MODEL("phase", "phi", "1", "1", 100) MODEL("linear", "x1", "2", "1", 25) MODEL("rabi", "W", "0.1", "0", 20) MODEL("decay", "p", "1", "1", 50)
+    MODEL("bearing", "x", "2", "0.1", 50) MODEL("range", "x", "2", "5", 50)
     {"designs", "pgh, jump of 1", "--design pgh --steps 320 --jump 1@150", 100},
     {"designs", "pgh, stuck at 0 for 100", "--design pgh --steps 400 --outage 0@150+100", 0},
     {"designs", "risk, jump of 1", "--design risk --steps 320 --jump 1@150", 0},

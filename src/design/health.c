@@ -21,6 +21,10 @@
 #define CHANCE_AFTER RF_C(3.5)   /* ... so much */
 #define FRINGE_FAILED RF_C(3.6)  /* and where there is a fringe, on which a lost belief sees nothing but chance */
 #define FRINGE_AFTER RF_C(3.0)
+#define MOVED RF_C(0.5)          /* a truth that is off by so many of the usual standard deviations is looked for, ... */
+#define MOVE_MOST RF_C(0.45)     /* ... less if a record tells much, so that one never decides; */
+#define MOVED_FAILED RF_C(5.0)   /* nats for it that are a failed test, after which they are ... */
+#define MOVED_AFTER RF_C(3.5)    /* ... so many */
 #define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
 #define ROUND RF_C(0.28867513459481287) /* 1/sqrt(12): standard deviation of what is evenly on a circle, in turns */
 #define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
@@ -211,12 +215,50 @@ static void judge_surprise(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_re
         h->state = RF_SUSPICIOUS;
 }
 
+/* Before an update with one of few outcomes of this probability: what its move will be judged by. */
+static void expect_move(RF(watched) *t, rf_real p)
+{
+    RF(watch) *h = t->watch;
+    h->odds = RF(min)(RF(max)(p, RF_C(1e-6)), RF_C(0.999999));
+    h->odds /= 1 - h->odds;
+    RF_GIVEN(t, moments)(t->self, h->mean, h->sd);
+}
+
+/* After it, where there are no anchors and no fringe. If the belief is right, its mean is expected to stay where it is: an
+   outcome of probability p moves it by sqrt((1 - p)/p) of the moves' standard deviation, and the others move it back. If the
+   truth is off, moves go that way more often, by as much as the record tells. */
+static void judge_move(RF(watched) *t)
+{
+    RF(watch) *h = t->watch;
+    rf_real mean[RF_ROOM], sd[RF_ROOM];
+    if (!(h->odds > 0))
+        return;
+    RF_GIVEN(t, moments)(t->self, mean, sd);
+    for (unsigned i = 0; i < t->model->dim; i++) {
+        const rf_real move = mean[i] - h->mean[i], root = RF(sqrt)(h->odds);
+        const rf_real told = RF(abs)(move) * root / (h->sd[i] * h->sd[i]); /* root of the information */
+        const rf_real a = RF(min)(MOVED * t->usual_sd[i] * told, MOVE_MOST), gain = (move < 0 ? -a : a) / root;
+        if (!(a >= 0))
+            continue;
+        h->up[i] = RF(max)(h->up[i] + gain - a * a / 2, 0);
+        h->down[i] = RF(max)(h->down[i] - gain - a * a / 2, 0);
+        if (RF(max)(h->up[i], h->down[i]) > MOVED_FAILED) {
+            h->verdict = 1;
+            h->score += SURPRISED;
+        }
+        h->up[i] = RF(min)(h->up[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
+        h->down[i] = RF(min)(h->down[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
+    }
+}
+
 /* The fault has passed, or there was none: the tests begin again. */
 static void resume(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
     h->state = RF_RECOVERING;
     h->score = h->surprise = h->variance = h->chance = 0;
+    for (unsigned i = 0; i < t->model->dim; i++)
+        h->up[i] = h->down[i] = 0;
     h->again = 0;
     h->next_anchor = t->anchor_every < 2 ? t->anchor_every : 2;
 }
@@ -230,6 +272,7 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
     unsigned todo = 0;
     rf_real known = 0;
     h->verdict = 0;
+    h->odds = 0;
     h->is_anchored = t->anchors != 0;
     if (t->on_lost == RF_ON_LOST_IGNORE)
         return 0;
@@ -250,6 +293,8 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
             judge_anchor(t, draws, records + (size_t)k * size);
     if (!h->is_anchored && !is_blind)
         judge_surprise(t, draws, records, count, known);
+    if (!has_anchors(t) && t->description->fringe == 0 && count == 1 && t->description->outcomes > 0)
+        expect_move(t, known);
     return todo;
 }
 
@@ -279,8 +324,10 @@ static void restart(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
     rf_real sd[RF_ROOM];
-    for (unsigned i = 0; i < t->model->dim; i++)
+    for (unsigned i = 0; i < t->model->dim; i++) {
         sd[i] = widest(t, i);
+        h->up[i] = h->down[i] = 0;
+    }
     RF_GIVEN(t, place)(t->self, h->home, sd);
     h->restarts++;
     h->score = h->chance = 0;
@@ -321,6 +368,7 @@ static void pass(RF(watched) *t)
 
 RF_APART void RF(health_act)(RF(watched) *t)
 {
+    judge_move(t);
     if (t->watch->verdict > 0)
         fail(t);
     else if (t->watch->verdict < 0)

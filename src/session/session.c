@@ -291,6 +291,10 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     for (unsigned i = 0; i < s->model.dim; i++)
         rf_write_real(&w, h->home[i]);
     for (unsigned i = 0; i < s->model.dim; i++) {
+        rf_write_real(&w, h->up[i]);
+        rf_write_real(&w, h->down[i]);
+    }
+    for (unsigned i = 0; i < s->model.dim; i++) {
         rf_write_real(&w, now->learning.factor[i]);
         rf_write_real(&w, now->learning.trend[i]);
     }
@@ -340,6 +344,11 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         *numbers[i] = rf_read_real(&r);
     for (unsigned i = 0; i < s->model.dim; i++)
         h->home[i] = rf_read_real(&r);
+    for (unsigned i = 0; i < s->model.dim; i++) {
+        h->up[i] = rf_read_real(&r);
+        h->down[i] = rf_read_real(&r);
+        is_learnt &= h->up[i] >= 0 && h->down[i] >= 0;
+    }
     for (unsigned i = 0; i < s->model.dim; i++) {
         now.learning.factor[i] = rf_read_real(&r);
         now.learning.trend[i] = rf_read_real(&r);
