@@ -26,7 +26,8 @@ enum { ROUND = 5 }; /* Gaussians that a circle begins with */
 
 size_t rf_mixture_bytes(unsigned dim, uint32_t max)
 {
-    const size_t numbers = rf_mixture_room(max) * (2 * rf_component_size(dim) + RF_TRIANGLE(dim)) + rf_points_size(dim);
+    const size_t numbers = rf_mixture_room(max) * (2 * rf_component_size(dim) + RF_TRIANGLE(dim)) +
+                           (dim <= 3 ? RF_POINTS_SIZE(dim) : 0);
     return sizeof(mixture) + numbers * sizeof(double);
 }
 
@@ -545,7 +546,7 @@ static rf_status split(learning *l, mixture *m, uint32_t i)
     const unsigned dim = dim_of(m);
     const uint32_t parts[3] = {i, m->count, m->count + 1};
     unsigned axis;
-    rf_status status = rf_evaluate_axis(&l->evaluator, component_of(m, i), l->found[i].scale, &axis);
+    rf_status status = rf_evaluate_axis(&l->evaluator, component_of(m, i), &l->found[i], &axis);
     if (status < 0)
         return status;
     rf_component_split(component_of(m, i), dim, axis, component_of(m, parts[1]), component_of(m, parts[0]),
