@@ -65,7 +65,7 @@ static const world worlds[] = {
     INTEGERS("missing for 300", "--steps 600 --outage missing@150+300")
     {"static", "100 measurements", "--drift 0 --steps 100", 0},
     {"static", "T2 of 1,000 that is known, 150 measurements", "--model examples/dephasing.c --drift 0 --steps 150", 0},
-#define RAMSEY(name, options) {"ramsey", name, "--model ramsey " options, 12},
+#define RAMSEY(name, options) {"ramsey", name, "--model ramsey " options, 8},
     RAMSEY("as believed", "--steps 320") RAMSEY("w jumps by 0.3", "--steps 320 --jump w=0.3@150") RAMSEY("w jumps by 0.1 to 1", "--steps 320 --jump w=0.1:1@150")
     RAMSEY("g grows by e", "--steps 320 --jump g=1@150") RAMSEY("g falls by e", "--steps 320 --jump g=-1@150")
     RAMSEY("stuck at 0 for 100", "--steps 420 --outage 0@150+100") RAMSEY("stuck at 1 for 100", "--steps 420 --outage 1@150+100")
