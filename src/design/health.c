@@ -295,7 +295,7 @@ static void pass(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
     rf_real mean[RF_ROOM], sd[RF_ROOM];
-    int is_wide = 1; /* all of it: a parameter that nobody asks about may be so for ever */
+    int is_wide = h->widened + h->restarts > 0; /* all of it: a parameter that nobody asks about may be so for ever */
     RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++) {
         is_wide &= sd[i] > RF_C(1.01) * t->usual_sd[i];
