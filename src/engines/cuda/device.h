@@ -6,6 +6,7 @@
    two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and RF_SAMPLER, which are
    constants. */
 #include "device_types.h"
+#include "rejfilt/detail/instantiate_expected.h"
 
 #if defined(__CUDACC__)
 __shared__ int32_t rf_device_lattice[4096 + 128];
