@@ -1,5 +1,6 @@
-/* Counts out of n: randomised benchmarking. A sequence of m random gates is run n times, and k of the runs come back to the state
-   they began with. The error of a gate is about (1 - p) / 2. A and B hold the errors of preparation and readout.
+/* Counts out of n: randomised benchmarking. A sequence of m random gates is run n times, and k of the runs come back to
+   the state they began with. The error of a gate is about (1 - p) / 2. A and B hold the errors of preparation and
+   readout.
 
      rejfilt track --simulate --model examples/benchmarking.c
 

@@ -1,5 +1,6 @@
-/* A Hahn echo that decays with a stretched exponent: after a time t the echo is found in k of n shots. The coherence time T2 and
-   the exponent s tell what the spin's surroundings do: 1 for fast noise, 3 for slow noise. t and T2 are in us.
+/* A Hahn echo that decays with a stretched exponent: after a time t the echo is found in k of n shots. The coherence
+   time T2 and the exponent s tell what the spin's surroundings do: 1 for fast noise, 3 for slow noise. t and T2 are in
+   us.
 
      rejfilt track --simulate --model examples/hahn.c */
 #include "rejfilt/model.h"

@@ -1,10 +1,11 @@
-/* Photon counts: optically detected magnetic resonance. A spin defect is lit at microwave frequency f, and photons are counted. On
-   resonance there are fewer of them: a dip of contrast C and half width w at frequency f0. Far from it there are R photons, which
-   is known. Frequencies are in MHz from 2.87 GHz.
+/* Photon counts: optically detected magnetic resonance. A spin defect is lit at microwave frequency f, and photons are
+   counted. On resonance there are fewer of them: a dip of contrast C and half width w at frequency f0. Far from it
+   there are R photons, which is known. Frequencies are in MHz from 2.87 GHz.
 
      rejfilt track --simulate --model examples/odmr.c
 
-   Counts have no largest value. With .outcomes = RF_POISSON the model is what is expected of them; their probabilities follow. */
+   Counts have no largest value. With .outcomes = RF_POISSON the model is what is expected of them; their probabilities
+   follow. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

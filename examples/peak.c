@@ -1,9 +1,11 @@
-/* Readings with Gaussian noise: where is a peak? A signal is read at x, and has a Lorentzian peak of known half width w somewhere,
-   of unknown height above an unknown background. This is the first demonstration of NIST's optbayesexpt, with its numbers.
+/* Readings with Gaussian noise: where is a peak? A signal is read at x, and has a Lorentzian peak of known half width w
+   somewhere, of unknown height above an unknown background. This is the first demonstration of NIST's optbayesexpt,
+   with its numbers.
 
      rejfilt track --simulate --model examples/peak.c
 
-   With .outcomes = RF_GAUSSIAN(2) outcomes are real numbers with the standard deviation of setting number 2, here noise. */
+   With .outcomes = RF_GAUSSIAN(2) outcomes are real numbers with the standard deviation of setting number 2, here
+   noise. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

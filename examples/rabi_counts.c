@@ -1,5 +1,5 @@
-/* Rabi oscillations with a detuning, read by n shots: a spin is driven for a time t, and k of n shots find it excited. The drive
-   has the strength W, and is off resonance by D. Both are angular frequencies in rad/us; t is in us.
+/* Rabi oscillations with a detuning, read by n shots: a spin is driven for a time t, and k of n shots find it excited.
+   The drive has the strength W, and is off resonance by D. Both are angular frequencies in rad/us; t is in us.
 
      rejfilt track --simulate --model examples/rabi_counts.c */
 #include "rejfilt/model.h"

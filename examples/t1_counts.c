@@ -1,5 +1,5 @@
-/* The lifetime T1 of a spin, from photon counts: the bright state gives `bright` photons on average, the dark one `dark`, and after
-   a time t the bright state is left with probability exp(-t / T1). t and T1 are in us.
+/* The lifetime T1 of a spin, from photon counts: the bright state gives `bright` photons on average, the dark one
+   `dark`, and after a time t the bright state is left with probability exp(-t / T1). t and T1 are in us.
 
      rejfilt track --simulate --model examples/t1_counts.c */
 #include "rejfilt/model.h"

@@ -1,4 +1,5 @@
-/* Outcomes that are counts or readings: the models of labs in examples/ against formulas of libm and posteriors on a grid. */
+/* Outcomes that are counts or readings: the models of labs in examples/ against formulas of libm and posteriors on a
+ * grid. */
 #include "testing.h"
 
 #include <math.h>
@@ -14,7 +15,10 @@ typedef struct subject {
 } subject;
 
 static double peak(const double x[], const double s[]) { return x[2] + x[1] / (1 + pow((s[0] - x[0]) / s[1], 2)); }
-static double odmr(const double x[], const double s[]) { return s[1] * (1 - x[2] / (1 + pow((s[0] - x[0]) / x[1], 2))); }
+static double odmr(const double x[], const double s[])
+{
+    return s[1] * (1 - x[2] / (1 + pow((s[0] - x[0]) / x[1], 2)));
+}
 static double benchmarking(const double x[], const double s[]) { return x[1] * pow(x[0], s[0]) + x[2]; }
 static double rabi(const double x[], const double s[])
 {
@@ -33,9 +37,9 @@ static const subject subjects[KINDS] = {
     {t1, {70}, 5, 200},
 };
 
-#define MODEL(name)                            \
-    extern const rf32_instance rf32_model_##name; \
-    extern const rf64_instance rf64_model_##name; \
+#define MODEL(name)                                                                                                    \
+    extern const rf32_instance rf32_model_##name;                                                                      \
+    extern const rf64_instance rf64_model_##name;                                                                      \
     static const rf_model name##_model = {&rf32_model_##name, &rf64_model_##name};
 MODEL(peak)
 MODEL(odmr)
@@ -43,7 +47,8 @@ MODEL(benchmarking)
 MODEL(rabi_counts)
 MODEL(hahn)
 MODEL(t1_counts)
-static const rf_model *const models[KINDS] = {&peak_model, &odmr_model, &benchmarking_model, &rabi_counts_model, &hahn_model, &t1_counts_model};
+static const rf_model *const models[KINDS] = {&peak_model,        &odmr_model, &benchmarking_model,
+                                              &rabi_counts_model, &hahn_model, &t1_counts_model};
 
 /* ln of the likelihood of what is expected. */
 static double log_of(const rf_description *d, double expected, const double setting[], double y)
@@ -53,7 +58,8 @@ static double log_of(const rf_description *d, double expected, const double sett
         return y * log(expected) - expected - lgamma(y + 1);
     if (rf_outcomes_kind(d->outcomes) == RF_GAUSSIAN(0))
         return -0.5 * pow((y - expected) / about, 2) - log(about) - 0.5 * log(2 * 3.14159265358979323846);
-    return lgamma(about + 1) - lgamma(y + 1) - lgamma(about - y + 1) + (y > 0 ? y * log(p) : 0) + (y < about ? (about - y) * log(1 - p) : 0);
+    return lgamma(about + 1) - lgamma(y + 1) - lgamma(about - y + 1) + (y > 0 ? y * log(p) : 0) +
+           (y < about ? (about - y) * log(1 - p) : 0);
 }
 
 /* Settings as the description has them, the first one somewhere. */
@@ -74,7 +80,8 @@ static void test_likelihoods(void **state)
         const rf_description *d = m->description;
         for (uint32_t i = 0; i < 200; i++) {
             double setting[RF_DESCRIBED_MAX];
-            float setting32[RF_DESCRIBED_MAX], x32[3] = {(float)subjects[k].x[0], (float)subjects[k].x[1], (float)subjects[k].x[2]};
+            float setting32[RF_DESCRIBED_MAX],
+                x32[3] = {(float)subjects[k].x[0], (float)subjects[k].x[1], (float)subjects[k].x[2]};
             settings_of(d, &subjects[k], i / 200.0, setting);
             for (unsigned j = 0; j < RF_DESCRIBED_MAX; j++)
                 setting32[j] = (float)setting[j];
@@ -99,10 +106,13 @@ static void test_draws(void **state)
         const rf_description *d = m->description;
         double setting[RF_DESCRIBED_MAX], sum = 0, square = 0;
         settings_of(d, &subjects[k], 0.3, setting);
-        const double e = subjects[k].expected(subjects[k].x, setting), about = setting[rf_outcomes_setting(d->outcomes)];
+        const double e = subjects[k].expected(subjects[k].x, setting),
+                     about = setting[rf_outcomes_setting(d->outcomes)];
         const unsigned kind = rf_outcomes_kind(d->outcomes);
         const double mean = kind == RF_BINOMIAL(0) ? about * e : e;
-        const double variance = kind == RF_BINOMIAL(0) ? about * e * (1 - e) : kind == RF_GAUSSIAN(0) ? about * about : e;
+        const double variance = kind == RF_BINOMIAL(0)   ? about * e * (1 - e)
+                                : kind == RF_GAUSSIAN(0) ? about * about
+                                                         : e;
         for (uint32_t i = 0; i < DRAWS; i++) {
             const double y = rf64_instance_outcome(m, subjects[k].x, setting, 3, i) - mean;
             sum += y;
@@ -111,7 +121,8 @@ static void test_draws(void **state)
         assert_true(fabs(sum / DRAWS) < 5 * sqrt(variance / DRAWS));
         assert_true(fabs(square / DRAWS / variance - 1) < 5 * sqrt((2 + 1 / variance) / DRAWS));
     }
-    for (unsigned r = 0; r < sizeof rates / sizeof *rates; r++) { /* of any size: after no time at all t1_counts has the rate `bright` */
+    for (unsigned r = 0; r < sizeof rates / sizeof *rates;
+         r++) { /* of any size: after no time at all t1_counts has the rate `bright` */
         const double setting[] = {0, rates[r], 0};
         double sum = 0, square = 0;
         for (uint32_t i = 0; i < DRAWS; i++) {
@@ -124,14 +135,22 @@ static void test_draws(void **state)
     }
 }
 
-/* Mean and standard deviation of every parameter from the points of a grid in the box of the priors, which are uniform. */
-static void on_a_grid(const rf_description *d, const subject *s, const double records[][RF_DESCRIBED_MAX + 1], double mean[], double sd[])
+/* Mean and standard deviation of every parameter from the points of a grid in the box of the priors, which are uniform.
+ */
+static void on_a_grid(const rf_description *d, const subject *s, const double records[][RF_DESCRIBED_MAX + 1],
+                      double mean[], double sd[])
 {
-    const unsigned points = d->dim == 1 ? 2000 : d->dim == 2 ? SIDE * SIDE * 9 : SIDE * SIDE * SIDE, side = d->dim == 1 ? 2000 : d->dim == 2 ? 3 * SIDE : SIDE;
+    const unsigned points = d->dim == 1   ? 2000
+                            : d->dim == 2 ? SIDE * SIDE * 9
+                                          : SIDE * SIDE * SIDE,
+                   side = d->dim == 1   ? 2000
+                          : d->dim == 2 ? 3 * SIDE
+                                        : SIDE;
     double *log_weight = malloc(points * sizeof *log_weight), most = -HUGE_VAL, sum = 0, second[3] = {0};
     double low[3], high[3];
     for (unsigned i = 0; i < d->dim; i++) { /* within six standard deviations of what was found */
-        low[i] = fmax(d->parameter[i].low, mean[i] - 6 * sd[i]), high[i] = fmin(d->parameter[i].high, mean[i] + 6 * sd[i]);
+        low[i] = fmax(d->parameter[i].low, mean[i] - 6 * sd[i]),
+        high[i] = fmin(d->parameter[i].high, mean[i] + 6 * sd[i]);
         mean[i] = 0;
     }
     for (int round = 0; round < 2; round++)
@@ -160,8 +179,8 @@ static void on_a_grid(const rf_description *d, const subject *s, const double re
     free(log_weight);
 }
 
-/* Records at places that are spread. Passes over them give the grid's posterior, to a tenth of its standard deviation; the default
-   belief, which sees each of them once and is one Gaussian as long as that will do, to half of it. */
+/* Records at places that are spread. Passes over them give the grid's posterior, to a tenth of its standard deviation;
+   the default belief, which sees each of them once and is one Gaussian as long as that will do, to half of it. */
 static void test_posteriors(void **state)
 {
     char error[512];
@@ -193,10 +212,10 @@ static void test_posteriors(void **state)
         assert_true(rf_passes_run(passes, NULL, NULL, &all) >= 0 && all.verdict == RF_PASSES_FINE);
         for (unsigned i = 0; i < d->dim; i++)
             mean[i] = all.mean[i], sd[i] = all.sd[i];
-        on_a_grid(d, s, (const double(*)[RF_DESCRIBED_MAX + 1])records, mean, sd);
+        on_a_grid(d, s, (const double(*)[RF_DESCRIBED_MAX + 1]) records, mean, sd);
         for (unsigned i = 0; i < d->dim; i++) {
-            print_message("  %-13s %-3s exact %10.5g ± %.3g, passes %10.5g ± %.3g, on the way %10.5g ± %.3g\n", d->name, d->parameter[i].name,
-                          mean[i], sd[i], all.mean[i], all.sd[i], step.mean[i], step.sd[i]);
+            print_message("  %-13s %-3s exact %10.5g ± %.3g, passes %10.5g ± %.3g, on the way %10.5g ± %.3g\n", d->name,
+                          d->parameter[i].name, mean[i], sd[i], all.mean[i], all.sd[i], step.mean[i], step.sd[i]);
             are_right &= fabs(all.mean[i] - mean[i]) < 0.1 * sd[i] && fabs(all.sd[i] / sd[i] - 1) < 0.1;
             are_right &= fabs(step.mean[i] - mean[i]) < 0.5 * sd[i] && fabs(log(step.sd[i] / sd[i])) < log(1.5);
             are_right &= fabs(s->x[i] - mean[i]) < 4.5 * sd[i];
