@@ -98,6 +98,9 @@ int cli_config_read(const cli_usage *usage, void *config, const char *path);
 /* The same of a text, which is not empty and is called `name` in messages. */
 int cli_config_text(const cli_usage *usage, void *config, const char *text, const char *name);
 
+/* Two arguments for "%s%s": a space and the unit, or nothing where there is none. */
+#define CLI_UNIT(unit) (unit) ? " " : "", (unit) ? (unit) : ""
+
 /* Numbers, whole, without trailing characters, in range. Return 0, or -1 with a message. */
 int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size);
 int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size);

@@ -224,6 +224,27 @@ int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t si
     return -1;
 }
 
+int cli_model_unit(rf_simulation *run, const char *text, char *error, size_t size)
+{
+    rf_description *d = &run->config.description;
+    const char *equals = strchr(text, '=');
+    const size_t length = equals ? (size_t)(equals - text) : 0;
+    const char **to = length == 4 && strncmp(text, "time", 4) == 0 ? &d->time_unit : NULL;
+    for (int is_setting = 0; is_setting < 2; is_setting++)
+        for (unsigned i = 0; i < (is_setting ? d->settings : d->dim); i++)
+            if (equals && strlen(name_of(d, is_setting, i)) == length && strncmp(name_of(d, is_setting, i), text, length) == 0)
+                to = is_setting ? &d->setting_unit[i] : &d->unit[i];
+    if (!to) {
+        snprintf(error, size, "'%s' is not NAME=UNIT with a parameter or a setting of model %s, or time", text, d->name);
+        return -1;
+    }
+    *to = equals[1] ? equals + 1 : NULL;
+    for (unsigned i = 0; i < d->settings; i++) /* a guess is compared with its parameter */
+        if (d->setting[i].role == RF_SETTING_GUESS && to == &d->unit[d->setting[i].parameter] && !d->setting_unit[i])
+            d->setting_unit[i] = *to;
+    return rf_description_check(d, 1, d->name, error, size);
+}
+
 int cli_model_range(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;

@@ -22,6 +22,7 @@ typedef struct stream {
     const char *name; /* of the input */
     rf_session *session;
     cli_checkpoint checkpoint; /* records learnt from, lines written */
+    cli_history history;       /* of its picture, beside the checkpoint */
     double flushed;         /* when output last went out, in seconds */
     rf_batch batch;         /* what is learnt from together */
     rf_record questions[RF_ASK_MAX]; /* that were asked for */
@@ -42,6 +43,7 @@ static int save_state(stream *s)
         return CLI_OK;
     if (cli_flush() != CLI_OK)
         return CLI_FAILED;
+    cli_history_flush(&s->history);
     const size_t size = cli_checkpoint_write(&s->checkpoint, s->session, NULL);
     unsigned char *bytes = malloc(size);
     int saved = -1;
@@ -56,6 +58,7 @@ static int save_state(stream *s)
         cli_error("track: --state: %s", error);
         return CLI_FAILED;
     }
+    cli_history_tidy(&s->history);
     return CLI_OK;
 }
 
@@ -266,6 +269,10 @@ static int one_step(stream *s, int *is_over)
         rf_session_show_truth(s->session, s->last.truth, &step);
     s->checkpoint.updates++;
     s->capped += (step.report.status & RF_NOTE_CAPPED) != 0;
+    if (s->history.series && cli_history_add(&s->history, &step) < 0) {
+        cli_error("track: --state: not enough memory for the picture");
+        return end_all(s);
+    }
     const int is_left = s->description->observer(s->description->user, 0, &step) != 0 && !cli_interrupted;
     if (is_left || (s->checkpoint.updates % s->config->state_every == 0 && save_state(s) != CLI_OK) || (is_due(s) && cli_flush() != CLI_OK))
         return end_all(s);
@@ -287,6 +294,8 @@ static void say_what_is_left(const stream *s)
                 "particles, --passes on a file, or --batch\n", s->config->run.config.belief, step.loss);
     if (s->capped > 0 && isatty(STDERR_FILENO))
         fprintf(stderr, "rejfilt: track: a setting was at the end of its range in %ld of the questions: --range may allow more\n", s->capped);
+    if (s->config->plot && s->history.failure[0])
+        fprintf(stderr, "rejfilt: track: a later picture will lack this run's steps: %s\n", s->history.failure);
     if (s->source.bad > 0)
         fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->source.bad);
 }
@@ -301,13 +310,19 @@ static int run(stream *s)
     if (s->config->state)
         cli_checkpoint_begin(&s->checkpoint, &s->config->run.config, s->config->run.batch, cli_track_source(s->config));
     int code = load_state(s);
+    if (code == CLI_OK && s->config->state && s->description->series && rf_engine_rank(s->engine) == 0)
+        cli_history_open(&s->history, s->description->state, s->description->series, s->checkpoint.updates, s->config->plot != NULL);
+    const uint64_t resumed_at = s->checkpoint.updates;
     while (code == CLI_OK && !is_over)
         code = one_step(s, &is_over);
     if (code == CLI_OK || code == CLI_BAD_INPUT) {
         int saved = s->checkpoint.updates > 0 && s->checkpoint.updates % s->config->state_every != 0 ? save_state(s) : CLI_OK;
         code = code == CLI_OK ? saved : code;
     }
+    cli_history_close(&s->history);
     say_what_is_left(s);
+    if (s->config->plot && s->history.series && s->history.series->count > 0 && resumed_at > 0 && cli_series_at(s->history.series, 0, CLI_STEP) > 0)
+        fprintf(stderr, "rejfilt: track: the picture begins with step %.0f: before it the run had no --plot\n", cli_series_at(s->history.series, 0, CLI_STEP));
     return code == CLI_OK && cli_interrupted ? CLI_INTERRUPTED : code;
 }
 

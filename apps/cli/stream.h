@@ -2,6 +2,7 @@
 #ifndef REJFILT_CLI_STREAM_H
 #define REJFILT_CLI_STREAM_H
 
+#include "history.h"
 #include "passes.h"
 #include "statefile.h"
 #include "track_options.h"
@@ -13,6 +14,7 @@ typedef struct cli_stream {
     void *user;
     cli_kept *kept;   /* where the records go as well; or null */
     int is_kept_only; /* and nothing else happens to them */
+    cli_series *series; /* of a run with a state: all its updates, also those before it was resumed; or null */
 } cli_stream;
 
 /* Reads records, asks where it is to ask, updates, reports, keeps the checkpoint; until the records end, the filter is

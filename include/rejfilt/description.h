@@ -5,6 +5,7 @@
 #include "rejfilt.h"
 
 #define RF_DESCRIBED_MAX 16u /* parameters, or settings, that a described model can have */
+#define RF_UNIT_MAX 32u      /* bytes of a unit */
 #ifndef RF_ROOM
 #define RF_ROOM RF_DESCRIBED_MAX /* and that the library's own code has room for; for a GPU, those of its model */
 #endif
@@ -66,6 +67,10 @@ typedef struct rf_description {
     rf_parameter parameter[RF_DESCRIBED_MAX]; /* in the order of x[] */
     rf_setting setting[RF_DESCRIBED_MAX];     /* in the order of setting[] */
     rf_motion motion[RF_DESCRIBED_MAX];       /* by default of each parameter; zeros: it walks by its drift */
+    /* Units, shown beside numbers and on axes: "MHz", "µs"; null: none. Nothing is converted. */
+    const char *unit[RF_DESCRIBED_MAX];         /* of each parameter */
+    const char *setting_unit[RF_DESCRIBED_MAX]; /* of each setting */
+    const char *time_unit;                      /* of the records' times */
 } rf_description;
 
 #endif
