@@ -211,7 +211,7 @@ static cli_panel *add_panel(cli_picture *p, cli_panel_kind kind, size_t column, 
     snprintf(labelled, sizeof labelled, unit ? "%s (%s)" : "%s", name, unit);
     cli_panel *panel = &p->panel[p->panels++];
     *panel = (cli_panel){.kind = kind, .column = column, .top = p->height, .bottom = p->height + height};
-    cli_plain(labelled, (size_t)(height / LETTER), panel->name);
+    cli_plain(labelled, (size_t)((height + GAP) / (LETTER - 1)), panel->name);
     p->height += height + GAP;
     return panel;
 }
