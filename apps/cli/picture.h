@@ -1,5 +1,5 @@
-/* The layout of a run's picture, whoever draws it: panels over one horizontal axis. Lengths are in pixels from
-   the top left corner. */
+/* Layout of a run's picture, shared by gnuplot, HTML and terminal: panels over one horizontal axis. Lengths are in pixels
+   from the top left corner. */
 #ifndef REJFILT_CLI_PICTURE_H
 #define REJFILT_CLI_PICTURE_H
 
@@ -83,15 +83,14 @@ typedef struct cli_range {
     double low, high;
 } cli_range;
 
-/* For estimates and truths, `lines`, all of them, and as much of their `band` as leaves them their room: where it is
-   very wide it leaves the panel. `widths` of the band are sorted. */
+/* The range of an axis: all of `lines` (estimates and truths), and as much of the `band` as leaves the lines enough room; a
+   very wide band leaves the panel. Sorts `widths`, the widths of the band. */
 cli_range cli_estimate_range(cli_range lines, cli_range band, double widths[], size_t count);
 
 /* Where on the axis a value is, from 0 at its low end to 1 at its high end, and beyond. */
 double cli_axis_at(const cli_axis *axis, double value);
 
-/* `text` as valid UTF-8 without control characters, which become spaces; at most `limit` characters, with … where
-   some are left out. */
+/* Copies `text` as valid UTF-8; control characters become spaces. Cut to `limit` characters, ending in … */
 void cli_plain(const char *text, size_t limit, char out[CLI_CAPTION_MAX]);
 
 /* The colours of a theme, as "#rrggbb". */

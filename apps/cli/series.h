@@ -58,11 +58,11 @@ static inline double cli_series_at(const cli_series *s, size_t row, size_t colum
     return s->rows[row * cli_series_width(s) + column];
 }
 
-/* The modes of a parameter after a step, to modes[RF_MODES_MAX]; 0 where it is of one piece, or nobody knows. */
+/* Writes the modes of a parameter after a step to modes[RF_MODES_MAX]; returns their number, or 0 if there is only one. */
 unsigned cli_modes(const rf_step *step, unsigned parameter, rf_mode modes[]);
 
-/* One more update, at `time` or, when that is NaN, at a time nobody told. Periodic parameters go on without a
-   cut: their values may leave the chart's range. Returns 0, or -1 when memory is short; the series stays valid. */
+/* Adds an update at `time`; NaN: unknown. Periodic parameters are unwrapped: values may leave the chart's range. Returns 0,
+   or -1 if memory is short; the series stays valid. */
 int cli_series_add(cli_series *s, const rf_step *step, double time);
 
 /* The row that an update becomes, in row[CLI_ROW_MAX]. */
@@ -71,8 +71,8 @@ void cli_series_fill(cli_series *s, const rf_step *step, double time, double row
 /* One more row, as cli_series_add makes them. Returns as it does. */
 int cli_series_add_row(cli_series *s, const double row[]);
 
-/* The same run in at most `most` rows, at least 2: of any stretch, two rows with the extremes of each column in
-   the order they came; the band's hull; the worst health. Returns 0, or -1 when memory is short. */
+/* Thins a run to at most `max` rows, at least 2. Each group of rows becomes two: the extremes of each column in their
+   order, the hull of the band, the worst health. Returns 0, or -1 if memory is short. */
 int cli_series_thin(const cli_series *from, size_t max, cli_series *to);
 
 void cli_series_free(cli_series *s);

@@ -62,14 +62,14 @@ static int save_state(stream *s)
     return CLI_OK;
 }
 
-/* Whoever sends records by hand has to know where to go on. */
+/* Tells a person who types records which one comes next. */
 static void say_where(const stream *s)
 {
     if (isatty(STDERR_FILENO) && !s->config->ask)
         fprintf(stderr, "%s: %ld records are known; it goes on with record %ld\n", s->config->state, (long)s->checkpoint.position, (long)s->checkpoint.position + 1);
 }
 
-/* The same records again, from the start of a file? Then those that are known are passed over. */
+/* Skips known records if the input is a file that starts with them. */
 static int pass_over(stream *s)
 {
     struct stat description;
@@ -89,14 +89,14 @@ static int pass_over(stream *s)
     }
     if (cli_records_count(s->source.records) == (long)s->checkpoint.position && hash == s->checkpoint.hash)
         return CLI_OK;
-    cli_records_close(s->source.records); /* other records: they come after those that are known */
+    cli_records_close(s->source.records); /* other records: they follow the known ones */
     s->source.records = NULL;
     if (lseek(fileno(s->in), begin, SEEK_SET) < 0 || !(s->source.records = cli_records_open(s->in, s->name, &s->config->run.config.description, 1)))
         return cli_error("track: %s cannot be read again from its beginning", s->name);
     return CLI_OK;
 }
 
-/* Takes over the contents of a checkpoint. */
+/* Resumes from the contents of a checkpoint. */
 static int take_state(stream *s, const unsigned char *bytes, size_t size)
 {
     char error[1024];
@@ -138,7 +138,7 @@ static int load_state(stream *s)
 
 /* ---- Records ---- */
 
-/* As many answers as were asked for. */
+/* Reads as many answers as there were questions. */
 static int next_answers(stream *s)
 {
     int got = CLI_RECORD;
@@ -151,7 +151,7 @@ static int next_answers(stream *s)
     return s->batch.count > 0 && got == CLI_RECORDS_END ? CLI_RECORD : got;
 }
 
-/* Records that belong together. Returns CLI_RECORD, or what ended it: a batch that the end cut short is still one. */
+/* Reads one batch. Returns CLI_RECORD, or why there is none; a batch cut short by the end of input counts. */
 static int next_batch(stream *s)
 {
     int got = CLI_RECORD;
@@ -177,7 +177,7 @@ static int next_batch(stream *s)
 
 /* ---- Steps ---- */
 
-/* Lines go out together while records are there to be learnt from; but before it waits, and when the last have waited long. */
+/* Buffer output while input is pending; flush before blocking or after 50 ms. */
 static int is_due(stream *s)
 {
     const double longest = 0.05;
@@ -190,7 +190,7 @@ static int is_due(stream *s)
     return 1;
 }
 
-/* The batch's records count as learnt from. */
+/* Counts the batch's records as known. */
 static void take_note(stream *s)
 {
     for (uint32_t k = 0; k < s->batch.count; k++)
@@ -198,7 +198,7 @@ static void take_note(stream *s)
     s->checkpoint.position += s->batch.count;
 }
 
-/* The session does not take the batch's numbers. */
+/* The session refused the batch. */
 static int refuse(stream *s, rf_status status)
 {
     rf_session_unask(s->session);
@@ -229,7 +229,7 @@ static int end_all(const stream *s)
     return CLI_FAILED;
 }
 
-/* The batch's records, for passes over them. */
+/* Keeps the batch's records for passes. */
 static int keep(const stream *s)
 {
     for (uint32_t k = 0; k < s->batch.count && s->description->kept; k++)
@@ -240,7 +240,7 @@ static int keep(const stream *s)
     return CLI_OK;
 }
 
-/* One update: the question, the answer. A question without an answer was never asked. */
+/* One update: question, answer, checkpoint. A question without an answer is forgotten. */
 static int one_step(stream *s, int *is_over)
 {
     rf_record *questions = s->questions;
@@ -284,7 +284,7 @@ static int one_step(stream *s, int *is_over)
     return CLI_FAILED;
 }
 
-/* What the user may want to know at the end; programs have the word in every line. */
+/* Notes for a person at a terminal; programs find them in every line. */
 static void say_what_is_left(const stream *s)
 {
     rf_step step;
