@@ -695,6 +695,16 @@ class Option(Test):
         for bad in ("y=MHz", "MHz", "x=" + 33 * "m"):
             self.assertEqual(run(*SIMULATE, f"--unit={bad}").returncode, 2, bad)
 
+    def test_column(self):
+        records = "t,x_,outcome\n" + "".join(f"{k},0.5,{k % 2}\n" for k in range(1, 9))
+        plain = run("track", "--json", input=records).stdout
+        other = run("track", "--json", "--column", "t=Wait [us]", "--column=outcome=State", input=records.replace("t,x_,outcome", '"Wait [us]",x_,State')).stdout
+        self.assertEqual(other, plain)
+        keys = "".join(f'{{"Wait": {k}, "x_": 0.5, "outcome": {k % 2}}}\n' for k in range(1, 9))
+        self.assertEqual(run("track", "--json", "--column=t=Wait", input=keys).stdout, plain)
+        self.assertIn("no column 'Wait'", run("track", "--column=t=Wait", input=records).stderr)
+        self.assertIn("'y=Wait' is not NAME=COLUMN", run("track", "--column=y=Wait", input=records).stderr)
+
     def test_pace(self):
         # a frame takes 1/30 s, so at 40 ms a step each has its own, and one more is drawn at the end
         output, code = in_terminal(*SIMULATE, "--steps=8", "--pace", "40")

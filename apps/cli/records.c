@@ -24,6 +24,8 @@ enum { OUTCOME = RF_DESCRIBED_MAX, TIME, BATCH, TRUTH, PARTS = TRUTH + RF_DESCRI
 
 typedef enum format { UNKNOWN, CSV, JSON } format;
 
+enum { CALLED_MAX = 128 }; /* bytes of a part's name */
+
 struct cli_records {
     const char *name;
     const rf_description *description;
@@ -47,6 +49,7 @@ struct cli_records {
     const char *column[FIELDS_MAX + 1]; /* names, then null */
     char *field[FIELDS_MAX];
     int at[PARTS]; /* the column of each part, or -1 */
+    const char *const *renamed; /* "NAME=COLUMN", then null; or null */
 };
 
 /* A value as it was written. */
@@ -131,6 +134,17 @@ static const char *name_of(const cli_records *r, int part)
     return part != OUTCOME && has_setting(r->description, name) ? NULL : name;
 }
 
+/* What a part's column or key is called in these records. `text` has room for it. */
+static const char *called(const cli_records *r, int part, char text[CALLED_MAX])
+{
+    snprintf(text, CALLED_MAX, "%s%s", part >= TRUTH ? "truth." : "", name_of(r, part));
+    const size_t length = strlen(text);
+    for (const char *const *renamed = r->renamed; renamed && *renamed; renamed++)
+        if (strncmp(*renamed, text, length) == 0 && (*renamed)[length] == '=')
+            return *renamed + length + 1;
+    return text;
+}
+
 static int is_required(const cli_records *r, int part)
 {
     return part == OUTCOME || (part < OUTCOME && name_of(r, part) && r->description->setting[part].role != RF_SETTING_FIXED);
@@ -168,8 +182,9 @@ static int refuse_missing(cli_records *r, int result, int part, const char *cons
     char list[200] = "";
     for (size_t i = 0; names[i]; i++)
         append_name(list, sizeof list, names[i]);
-    const char *close = meant(r, name_of(r, part), names);
-    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s", r->format == CSV ? "column" : "key", name_of(r, part),
+    char text[CALLED_MAX];
+    const char *name = called(r, part, text), *close = meant(r, name, names);
+    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s", r->format == CSV ? "column" : "key", name,
                   list[0] ? "are " : "is nothing", list, close ? "; did you mean '" : "", close ? close : "",
                   close ? "'?" : "");
 }
@@ -200,17 +215,15 @@ static int parse_number(const char *text, double *value)
 
 static int find_columns(cli_records *r)
 {
+    char text[CALLED_MAX];
     for (int part = 0; part < PARTS; part++) {
-        const char *name = name_of(r, part);
+        const char *name = name_of(r, part) ? called(r, part, text) : NULL;
         r->at[part] = -1;
         for (size_t i = 0; name && i < r->columns; i++) {
-            const char *column = r->column[i];
-            if (part >= TRUTH && strncmp(column, "truth.", 6) != 0)
-                continue;
-            if (strcmp(part >= TRUTH ? column + 6 : column, name) != 0)
+            if (strcmp(r->column[i], name) != 0)
                 continue;
             if (r->at[part] >= 0)
-                return refuse(r, CLI_RECORDS_FAILED, "column '%s' is there twice", column);
+                return refuse(r, CLI_RECORDS_FAILED, "column '%s' is there twice", name);
             r->at[part] = (int)i;
         }
     }
@@ -291,19 +304,18 @@ static json_t *in_list(json_t *list, const char *name, const char *key)
 static cell json_cell(const cli_records *r, int part)
 {
     const char *name = name_of(r, part);
+    char text[CALLED_MAX];
     json_t *value = NULL;
     if (name && part < OUTCOME) {
         json_t *settings = json_object_get(r->root, "settings");
         value = json_is_array(settings) ? in_list(settings, name, "value") : json_object_get(settings, name);
     } else if (name && part >= TRUTH) {
-        char flat[80];
-        snprintf(flat, sizeof flat, "truth.%s", name);
-        value = json_object_get(r->root, flat);
+        value = json_object_get(r->root, called(r, part, text));
         value = value ? value : json_object_get(json_object_get(r->root, "truth"), name);
         value = value ? value : in_list(json_object_get(r->root, "parameters"), name, "truth");
     }
     if (name && part < TRUTH && !value)
-        value = json_object_get(r->root, name);
+        value = json_object_get(r->root, called(r, part, text));
     if (!value)
         return (cell){ABSENT, NAN, ""};
     switch (json_typeof(value)) {
@@ -523,6 +535,8 @@ void cli_records_begin_at(cli_records *r, double time)
 int cli_records_is_ready(const cli_records *r) { return cli_lines_is_ready(&r->lines); }
 long cli_records_count(const cli_records *r) { return r->count; }
 const char *cli_records_error(const cli_records *r) { return r->error; }
+
+void cli_records_rename(cli_records *r, const char *const renamed[]) { r->renamed = renamed; }
 
 cli_records *cli_records_open(FILE *from, const char *name, const rf_description *description, int settings_given)
 {

@@ -93,6 +93,7 @@ static int pass_over(stream *s)
     s->source.records = NULL;
     if (lseek(fileno(s->in), begin, SEEK_SET) < 0 || !(s->source.records = cli_records_open(s->in, s->name, &s->config->run.config.description, 1)))
         return cli_error("track: %s cannot be read again from its beginning", s->name);
+    cli_records_rename(s->source.records, s->config->column);
     return CLI_OK;
 }
 
@@ -347,6 +348,7 @@ int cli_stream_run(const cli_stream *description)
     } else if (!(s->source.records = cli_records_open(s->in, s->name, &config->run.config.description, !config->ask))) {
         cli_error("track: not enough memory");
     } else {
+        cli_records_rename(s->source.records, config->column);
         code = run(s);
     }
     rf_session_close(s->session);

@@ -59,6 +59,7 @@ static const cli_option options[] = {
     {"simulate", NULL, "simulate a truth that walks, and measurements of it", NULL, CLI_FLAG, AT(simulate), 0, 0, NULL},
     {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
     {"data", "FILE", "read records from FILE instead of standard input; a FILE\nwithout --data is the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"column", "NAME=COLUMN", "the records have another name for a setting, outcome, time,\nbatch or truth.PARAMETER: --column t='Wait [us]'", NULL, CLI_LIST, AT(column), 0, 0, NULL},
     {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* the same */
     {"config", "FILE", "take options from an INI file; those on the command line win", set_nothing, CLI_CUSTOM, 0, 0, 0, NULL},
     {"print-config", NULL, "print the options as such a file, which gives the same run,\nand exit", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
@@ -204,6 +205,7 @@ static int resolve(cli_track_config *c)
     code = code ? code : apply("range", c->range, cli_model_range, run);
     code = code ? code : apply("cost", c->cost, cli_model_cost, run);
     code = code ? code : apply("unit", c->unit, cli_model_unit, run);
+    code = code ? code : apply("column", c->column, cli_model_column, run);
     code = code ? code : parse_kappa(run, c->kappa);
     code = code ? code : apply("truth", c->truth, cli_world_truth, run);
     code = code ? code : apply("true-drift", c->true_drift, cli_world_drift, run);
@@ -262,8 +264,8 @@ static int check_combination(const cli_track_config *c)
 {
     if (check_passes(c) != CLI_OK)
         return CLI_BAD_INPUT;
-    if (c->simulate && (c->ask || c->data || c->skip_bad))
-        return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : "skip-bad");
+    if (c->simulate && (c->ask || c->data || c->skip_bad || *c->column))
+        return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : c->skip_bad ? "skip-bad" : "column");
     const char *worldly = c->trials                   ? "trials"
                           : *c->jump                  ? "jump"
                           : *c->outage                ? "outage"
@@ -302,7 +304,7 @@ static void print_config(const cli_track_config *c, FILE *out)
         if (strcmp(o->name, "design") == 0)
             snprintf(text, sizeof text, "%s", c->run.config.design ? c->run.config.design : "given");
         const int is_default = strcmp(o->name, "anchors") == 0 && c->run.config.anchor_every < 0;
-        const int is_world = o->offset == AT(truth) || o->offset == AT(true_drift) || o->offset == AT(jump) || o->offset == AT(outage) || o->offset == AT(unit);
+        const int is_world = o->offset == AT(truth) || o->offset == AT(true_drift) || o->offset == AT(jump) || o->offset == AT(outage) || o->offset == AT(unit) || o->offset == AT(column);
         for (const char *const *item = (const char *const *)(const void *)((const char *)c + o->offset); is_world && o->kind == CLI_LIST && *item; item++)
             fprintf(out, "%s = %s\n", o->name, *item);
         const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || (strcmp(o->name, "true-t2") == 0 && c->true_t2 == 0) || strcmp(o->name, "print-config") == 0 || !o->name[0];

@@ -28,6 +28,7 @@ typedef struct cli_track_config {
     const char *model; /* as given */
     const char *prior[CLI_LIST_MAX + 1], *drift[CLI_LIST_MAX + 1]; /* as given, ending in null */
     const char *range[CLI_LIST_MAX + 1], *cost[CLI_LIST_MAX + 1], *chart[CLI_LIST_MAX + 1], *unit[CLI_LIST_MAX + 1];
+    const char *column[CLI_LIST_MAX + 1]; /* "NAME=COLUMN" of records */
     const char *truth[CLI_LIST_MAX + 1], *true_drift[CLI_LIST_MAX + 1], *jump[CLI_LIST_MAX + 1], *outage[CLI_LIST_MAX + 1];
     double contrast, true_t2; /* of the simulated world; 0: no decoherence */
 } cli_track_config;

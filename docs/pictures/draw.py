@@ -158,7 +158,7 @@ plot $run{number} using 1:(held($3)):(held($4)) with filledcurves fs solid lc "#
 def demo():
     """The README's picture, drawn as the run goes on: a curtain moves to the right, waits, and begins again."""
     path = HERE.parent / "demo.svg"
-    track("--simulate", "--steps", 400, "--jump", "0.8@200", "--seed", 2, "--plot", path, "--panels", "x,health,t", "--unit", "x=MHz", "--unit", "t=µs",
+    track("--simulate", "--steps", 400, "--jump", "0.8@200", "--seed", 2, "--plot", path, "--panels", "x,health,t", "--unit", "x=rad/µs", "--unit", "t=µs",
           "--title", "A frequency that drifts and jumps, from one bit a measurement")
     text = re.sub(r"<desc>.*?</desc>\n*", "", path.read_text())
     width, height = (float(n) for n in re.search(r'viewBox="0 0 (\S+) (\S+)"', text).groups())
