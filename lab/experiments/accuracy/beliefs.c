@@ -60,7 +60,7 @@ static const family families[] = {
     {"beat-random", "examples/beat.c", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {640, 640}},
     {"beat-own", "examples/beat.c", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {640, 640}},
     {"beat-gaussian", "examples/beat.c", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000", {0}},
-    {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000", {32, 24, 24}},
+    {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000", {64, 48, 48}},
     {"coin-own", "coin", OWN_DESIGN, 0, 0, RECORDS, "grid:1024", {4096}},
 };
 

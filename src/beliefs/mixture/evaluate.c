@@ -14,7 +14,7 @@ enum {
 
 #define LINE_END 4.8  /* where the points of one parameter end, in standard deviations */
 #define LINE_BEND 0.6 /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them */
-#define HEXAGON_STEP 1.1 /* of two parameters, between neighbours */
+#define HEXAGON_STEP 1.25 /* of two parameters, between neighbours */
 #define CUBE_STEP 0.8    /* of three: half the edge of a cube with a point in its middle */
 #define AXIS_STEP 0.45   /* standard deviations */
 #define LEAST 0.25       /* share of the points' spacing that is taken for a standard deviation, at least */
@@ -111,7 +111,7 @@ RF_APART void rf_points_make(unsigned dim, double points[])
     for (int i = -5; i <= 5 && dim > 1; i++)
         for (int j = -5; j <= 5; j++) {
             const double z[] = {HEXAGON_STEP * (i + 0.5 * j), HEXAGON_STEP * 0.8660254037844386 * j};
-            if (dim == 2 && i * i + i * j + j * j <= 12)
+            if (dim == 2 && i * i + i * j + j * j <= 7)
                 n = add_point(points, dim, n, z);
             for (int k = -5; k <= 5 && dim == 3; k++) {
                 const double x[] = {CUBE_STEP * i, CUBE_STEP * j, CUBE_STEP * k};
