@@ -24,8 +24,6 @@ enum { OUTCOME = RF_DESCRIBED_MAX, TIME, BATCH, TRUTH, PARTS = TRUTH + RF_DESCRI
 
 typedef enum format { UNKNOWN, CSV, JSON } format;
 
-enum { CALLED_MAX = 128 }; /* bytes of a part's name */
-
 struct cli_records {
     const char *name;
     const rf_description *description;
@@ -134,15 +132,18 @@ static const char *name_of(const cli_records *r, int part)
     return part != OUTCOME && has_setting(r->description, name) ? NULL : name;
 }
 
-/* What a part's column or key is called in these records. `text` has room for it. */
-static const char *called(const cli_records *r, int part, char text[CALLED_MAX])
+/* The column or key that was named for a part, or null. */
+static const char *other_name(const cli_records *r, int part)
 {
-    snprintf(text, CALLED_MAX, "%s%s", part >= TRUTH ? "truth." : "", name_of(r, part));
-    const size_t length = strlen(text);
-    for (const char *const *renamed = r->renamed; renamed && *renamed; renamed++)
-        if (strncmp(*renamed, text, length) == 0 && (*renamed)[length] == '=')
-            return *renamed + length + 1;
-    return text;
+    const char *name = name_of(r, part);
+    for (const char *const *renamed = r->renamed; name && renamed && *renamed; renamed++) {
+        const int is_truth = part >= TRUTH && strncmp(*renamed, "truth.", 6) == 0;
+        const char *text = *renamed + (is_truth ? 6 : 0);
+        const size_t length = strlen(name);
+        if (is_truth == (part >= TRUTH) && strncmp(text, name, length) == 0 && text[length] == '=')
+            return text + length + 1;
+    }
+    return NULL;
 }
 
 static int is_required(const cli_records *r, int part)
@@ -182,8 +183,7 @@ static int refuse_missing(cli_records *r, int result, int part, const char *cons
     char list[200] = "";
     for (size_t i = 0; names[i]; i++)
         append_name(list, sizeof list, names[i]);
-    char text[CALLED_MAX];
-    const char *name = called(r, part, text), *close = meant(r, name, names);
+    const char *other = other_name(r, part), *name = other ? other : name_of(r, part), *close = meant(r, name, names);
     return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s", r->format == CSV ? "column" : "key", name,
                   list[0] ? "are " : "is nothing", list, close ? "; did you mean '" : "", close ? close : "",
                   close ? "'?" : "");
@@ -215,15 +215,18 @@ static int parse_number(const char *text, double *value)
 
 static int find_columns(cli_records *r)
 {
-    char text[CALLED_MAX];
     for (int part = 0; part < PARTS; part++) {
-        const char *name = name_of(r, part) ? called(r, part, text) : NULL;
+        const char *other = other_name(r, part), *name = other ? other : name_of(r, part);
+        const int is_truth = !other && part >= TRUTH;
         r->at[part] = -1;
         for (size_t i = 0; name && i < r->columns; i++) {
-            if (strcmp(r->column[i], name) != 0)
+            const char *column = r->column[i];
+            if (is_truth && strncmp(column, "truth.", 6) != 0)
+                continue;
+            if (strcmp(is_truth ? column + 6 : column, name) != 0)
                 continue;
             if (r->at[part] >= 0)
-                return refuse(r, CLI_RECORDS_FAILED, "column '%s' is there twice", name);
+                return refuse(r, CLI_RECORDS_FAILED, "column '%s' is there twice", column);
             r->at[part] = (int)i;
         }
     }
@@ -303,19 +306,22 @@ static json_t *in_list(json_t *list, const char *name, const char *key)
 /* Numbers are all reals here: the flags of parse_json see to it. */
 static cell json_cell(const cli_records *r, int part)
 {
-    const char *name = name_of(r, part);
-    char text[CALLED_MAX];
-    json_t *value = NULL;
-    if (name && part < OUTCOME) {
+    const char *name = name_of(r, part), *other = other_name(r, part);
+    json_t *value = other ? json_object_get(r->root, other) : NULL;
+    if (other) {
+        ; /* under that name, or not at all */
+    } else if (name && part < OUTCOME) {
         json_t *settings = json_object_get(r->root, "settings");
         value = json_is_array(settings) ? in_list(settings, name, "value") : json_object_get(settings, name);
     } else if (name && part >= TRUTH) {
-        value = json_object_get(r->root, called(r, part, text));
+        char flat[80];
+        snprintf(flat, sizeof flat, "truth.%s", name);
+        value = json_object_get(r->root, flat);
         value = value ? value : json_object_get(json_object_get(r->root, "truth"), name);
         value = value ? value : in_list(json_object_get(r->root, "parameters"), name, "truth");
     }
-    if (name && part < TRUTH && !value)
-        value = json_object_get(r->root, called(r, part, text));
+    if (name && part < TRUTH && !other && !value)
+        value = json_object_get(r->root, name);
     if (!value)
         return (cell){ABSENT, NAN, ""};
     switch (json_typeof(value)) {
