@@ -20,7 +20,7 @@ rfc_rules rfc_rules_default(rfc_method method, const rfc_training *training)
     rules.floor = method == RFC_WEIGHTED ? 0.5 : 0;
     rules.gain = training->is_ranked && method == RFC_WEIGHTED ? RFC_RATIO : RFC_BETWEEN;
     rules.least_sample = 12;
-    rules.most_sample = training->is_ranked ? 100 : 200;
+    rules.most_sample = training->is_ranked ? 100 : 400;
     rules.sharpest = training->is_ranked ? 4 : 8;
     if (method == RFC_WEIGHTED && rules.budget > RFC_QUESTIONS)
         rules.budget = RFC_QUESTIONS;

@@ -12,7 +12,7 @@ enum {
     CANDIDATES = 240, /* stops that are tried */
     NEWTON = 30       /* steps of the fit of probabilities */
 };
-#define LEAST_STOP 0.0002
+#define LEAST_STOP 0.00005
 #define MOST_STOP 0.5
 #define APART 2.3          /* losses are averaged over stops within this factor */
 #define PART_OF_ERROR 0.15 /* of its standard error: so much more loss than the least is taken for fewer questions */

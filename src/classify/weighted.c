@@ -14,7 +14,7 @@ enum {
     EQUAL = 2,              /* one of so many draws goes to the classes in equal parts */
     CHUNK = 1024,           /* of so many vectors in a row, */
     CHUNKS = 4,             /* the first one of so many chunks is weighed to look for a temper */
-    DROPPED = 10343,        /* a penalty of 18 nats: vectors this far behind are dropped */
+    DROPPED = 7387,         /* a penalty of 10 nats: vectors this far behind are dropped */
     LEVELS = 16,            /* of sketches */
     CATEGORY = 3 * RFC_BIT, /* penalty of another category */
     SEARCHES = 8,           /* for a temper, at most */
@@ -25,7 +25,7 @@ enum {
 };
 #define ROOMY 0.15        /* logarithm of how much larger than wanted an effective sample may be */
 #define SLOPE 1.0         /* of the logarithm of the temper by that of the effective sample, for a first guess */
-#define WIDER 0.5         /* of the temper, for a regression, */
+#define WIDER 0.8         /* of the temper, for a regression, */
 #define RIDGE 0.01        /* and what holds its slopes back */
 #define RULED_OUT 0.001   /* a class of less than its share of this has no draws */
 #define STEADY 0.3        /* of the largest variance of a feature: added to a feature's own in a ratio */
@@ -349,7 +349,8 @@ static uint32_t draws_of(const rfc_weighted *f, uint32_t class)
 static void draw_class(rfc_weighted *f, uint32_t class, uint32_t points)
 {
     const rfc_training *t = f->training;
-    uint64_t total = f->class_weight[class], done = 0, next = total / (2 * points);
+    const uint64_t apart = f->class_weight[class] / points;
+    uint64_t done = 0, next = apart / 2;
     const uint32_t *block = f->block;
     uint32_t k = 0;
     const rfc_segment *segment = f->is_partial ? f->part : f->segment;
@@ -362,8 +363,8 @@ static void draw_class(rfc_weighted *f, uint32_t class, uint32_t points)
             for (uint32_t i = begin; next < after && k < points; i++) {
                 uint32_t times = 0;
                 reached += f->weight[i];
-                for (; next < reached && k < points; times++)
-                    next = total * (2 * ++k + 1) / (2 * points);
+                for (; next < reached && k < points; times++, k++)
+                    next += apart;
                 if (times > 0) {
                     uint32_t vector = f->is_listed ? f->vector[i] : i;
                     f->draws[f->drawn++] = (draw){vector, times, class};
