@@ -494,7 +494,7 @@ static fitted fit_numbers(uint32_t rows, const rfc_rules *change)
     }
     f.model = rfc_model_fit(f.training, &rules, 2, NULL, NULL, error, sizeof error);
     assert_non_null(f.model);
-    assert_int_equal(rfc_model_describe(f.model, &task.classes, &f.train.names, coding), 0);
+    assert_int_equal(rfc_model_describe(f.model, &task, &f.train, coding), 0);
     assert_int_equal(rfc_model_stop(f.model, RFC_GOAL_BEST, 0, &f.expected), 0);
     rfc_task_free(&task);
     return f;

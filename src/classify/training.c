@@ -111,8 +111,8 @@ static void soften_image(const uint8_t *image, uint32_t height, uint32_t width, 
     }
 }
 
-/* Columns from rows, a tile at a time. Two drawings of one thing are never in the same place: with room for LINE rows in
-   `soft`, columns have the means of pixels and their neighbours, and answers are compared with these. */
+/* Columns from rows, a tile at a time. Two drawings of one thing are never in the same place: with room for LINE rows
+   in `soft`, columns have the means of pixels and their neighbours, and answers are compared with these. */
 static void transpose(rfc_training *t, uint8_t *soft)
 {
     for (uint32_t i = 0; i < t->count; i += LINE) {
