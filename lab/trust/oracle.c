@@ -323,7 +323,7 @@ static void divide(const oracle *o, density *d, double by)
 static void learn(oracle *o, const rf_step *step)
 {
     const rf64_instance *instance = o->config->model->f64;
-    const int is_log = o->config->description.is_log;
+    const int is_log = RF_IS_LOG(o->config->description);
     double most = -HUGE_VAL;
     for (size_t k = 0; k < o->all; k++) {
         double x[DIM_MAX];
