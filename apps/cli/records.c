@@ -47,6 +47,7 @@ struct cli_records {
     const char *column[FIELDS_MAX + 1]; /* names, then null */
     char *field[FIELDS_MAX];
     int at[PARTS]; /* the column of each part, or -1 */
+    const char *const *renamed; /* "NAME=COLUMN", then null; or null */
 };
 
 /* A value as it was written. */
@@ -131,6 +132,20 @@ static const char *name_of(const cli_records *r, int part)
     return part != OUTCOME && has_setting(r->description, name) ? NULL : name;
 }
 
+/* The column or key that was named for a part, or null. */
+static const char *other_name(const cli_records *r, int part)
+{
+    const char *name = name_of(r, part);
+    for (const char *const *renamed = r->renamed; name && renamed && *renamed; renamed++) {
+        const int is_truth = part >= TRUTH && strncmp(*renamed, "truth.", 6) == 0;
+        const char *text = *renamed + (is_truth ? 6 : 0);
+        const size_t length = strlen(name);
+        if (is_truth == (part >= TRUTH) && strncmp(text, name, length) == 0 && text[length] == '=')
+            return text + length + 1;
+    }
+    return NULL;
+}
+
 static int is_required(const cli_records *r, int part)
 {
     return part == OUTCOME || (part < OUTCOME && name_of(r, part) && r->description->setting[part].role != RF_SETTING_FIXED);
@@ -168,8 +183,8 @@ static int refuse_missing(cli_records *r, int result, int part, const char *cons
     char list[200] = "";
     for (size_t i = 0; names[i]; i++)
         append_name(list, sizeof list, names[i]);
-    const char *close = meant(r, name_of(r, part), names);
-    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s", r->format == CSV ? "column" : "key", name_of(r, part),
+    const char *other = other_name(r, part), *name = other ? other : name_of(r, part), *close = meant(r, name, names);
+    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s", r->format == CSV ? "column" : "key", name,
                   list[0] ? "are " : "is nothing", list, close ? "; did you mean '" : "", close ? close : "",
                   close ? "'?" : "");
 }
@@ -201,13 +216,14 @@ static int parse_number(const char *text, double *value)
 static int find_columns(cli_records *r)
 {
     for (int part = 0; part < PARTS; part++) {
-        const char *name = name_of(r, part);
+        const char *other = other_name(r, part), *name = other ? other : name_of(r, part);
+        const int is_truth = !other && part >= TRUTH;
         r->at[part] = -1;
         for (size_t i = 0; name && i < r->columns; i++) {
             const char *column = r->column[i];
-            if (part >= TRUTH && strncmp(column, "truth.", 6) != 0)
+            if (is_truth && strncmp(column, "truth.", 6) != 0)
                 continue;
-            if (strcmp(part >= TRUTH ? column + 6 : column, name) != 0)
+            if (strcmp(is_truth ? column + 6 : column, name) != 0)
                 continue;
             if (r->at[part] >= 0)
                 return refuse(r, CLI_RECORDS_FAILED, "column '%s' is there twice", column);
@@ -290,9 +306,11 @@ static json_t *in_list(json_t *list, const char *name, const char *key)
 /* Numbers are all reals here: the flags of parse_json see to it. */
 static cell json_cell(const cli_records *r, int part)
 {
-    const char *name = name_of(r, part);
-    json_t *value = NULL;
-    if (name && part < OUTCOME) {
+    const char *name = name_of(r, part), *other = other_name(r, part);
+    json_t *value = other ? json_object_get(r->root, other) : NULL;
+    if (other) {
+        ; /* under that name, or not at all */
+    } else if (name && part < OUTCOME) {
         json_t *settings = json_object_get(r->root, "settings");
         value = json_is_array(settings) ? in_list(settings, name, "value") : json_object_get(settings, name);
     } else if (name && part >= TRUTH) {
@@ -302,7 +320,7 @@ static cell json_cell(const cli_records *r, int part)
         value = value ? value : json_object_get(json_object_get(r->root, "truth"), name);
         value = value ? value : in_list(json_object_get(r->root, "parameters"), name, "truth");
     }
-    if (name && part < TRUTH && !value)
+    if (name && part < TRUTH && !other && !value)
         value = json_object_get(r->root, name);
     if (!value)
         return (cell){ABSENT, NAN, ""};
@@ -548,6 +566,8 @@ void cli_records_begin_at(cli_records *r, double time)
 int cli_records_is_ready(const cli_records *r) { return cli_lines_is_ready(&r->lines); }
 long cli_records_count(const cli_records *r) { return r->count; }
 const char *cli_records_error(const cli_records *r) { return r->error; }
+
+void cli_records_rename(cli_records *r, const char *const renamed[]) { r->renamed = renamed; }
 
 cli_records *cli_records_open(FILE *from, const char *name, const rf_description *description, int settings_given)
 {

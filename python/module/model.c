@@ -300,26 +300,28 @@ static int describe(rf_description *d, const char *const about[3], PyObject *par
     d->formula = keep_text(about[2], at, length);
     for (unsigned i = 0; i < d->dim; i++) {
         rf_parameter *p = &d->parameter[i];
-        const char *name;
+        const char *name, *unit;
         int chart;
         double n[5];
-        if (!PyArg_ParseTuple(PyTuple_GetItem(parameters, i), "siddddddd", &name, &chart, &p->low, &p->high, &n[0], &n[1], &n[2], &n[3], &n[4]))
+        if (!PyArg_ParseTuple(PyTuple_GetItem(parameters, i), "siddddddds", &name, &chart, &p->low, &p->high, &n[0], &n[1], &n[2], &n[3], &n[4], &unit))
             return -1;
         p->chart = (rf_chart_kind)chart;
         p->name = name;
         if (set_motion(p, n, &d->motion[i], &p->drift) < 0)
             return -1;
         p->name = keep_text(name, at, length);
+        d->unit[i] = *unit ? keep_text(unit, at, length) : NULL;
     }
     for (unsigned i = 0; i < d->settings; i++) {
         rf_setting *s = &d->setting[i];
-        const char *name;
+        const char *name, *unit;
         int role;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(settings, i), "siIpddd", &name, &role, &s->parameter, &s->is_integer,
-                              &s->low, &s->high, &s->cost))
+        if (!PyArg_ParseTuple(PyTuple_GetItem(settings, i), "siIpddds", &name, &role, &s->parameter, &s->is_integer,
+                              &s->low, &s->high, &s->cost, &unit))
             return -1;
         s->role = (rf_setting_role)role;
         s->name = keep_text(name, at, length);
+        d->setting_unit[i] = *unit ? keep_text(unit, at, length) : NULL;
     }
     return 0;
 }
@@ -406,17 +408,18 @@ static PyObject *describe_back(PyObject *self, PyObject *ignored)
         const rf_motion *m = &d->motion[i];
         const rf64_chart chart = {p->chart, p->low, p->high};
         const int is_telegraph = m->kind == RF_MOTION_TELEGRAPH, is_walk = m->kind == RF_MOTION_WALK;
-        PyObject *one = Py_BuildValue("(siddddddd)", p->name, (int)p->chart, p->low, p->high, (double)m->kind,
+        PyObject *one = Py_BuildValue("(siddddddds)", p->name, (int)p->chart, p->low, p->high, (double)m->kind,
                                       is_walk ? p->drift : rf64_chart_natural(&chart, is_telegraph ? m->level[0] : m->centre),
                                       is_telegraph ? rf64_chart_natural(&chart, m->level[1]) : m->sd, is_telegraph ? m->dwell[0] : m->time,
-                                      is_telegraph ? m->dwell[1] : m->time);
+                                      is_telegraph ? m->dwell[1] : m->time, d->unit[i] ? d->unit[i] : "");
         status = one ? PyList_Append(parameters, one) : -1;
         Py_XDECREF(one);
     }
     for (unsigned i = 0; i < d->settings && status == 0; i++) {
         const rf_setting *s = &d->setting[i];
         PyObject *one =
-            Py_BuildValue("(siIiddd)", s->name, (int)s->role, s->parameter, s->is_integer, s->low, s->high, s->cost);
+            Py_BuildValue("(siIiddds)", s->name, (int)s->role, s->parameter, s->is_integer, s->low, s->high, s->cost,
+                          d->setting_unit[i] ? d->setting_unit[i] : "");
         status = one ? PyList_Append(settings, one) : -1;
         Py_XDECREF(one);
     }

@@ -74,30 +74,36 @@ class Parameter(NamedTuple):
     high: float
     drift: Drift = 0.0
     name: str = ""
+    unit: str = ""  #: shown beside numbers and on axes; nothing is converted
+
+    @property
+    def label(self) -> str:
+        """For an axis: the name, and the unit if there is one."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
-def Real(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
+def Real(low: float, high: float, *, drift: Drift = 0.0, unit: str = "") -> Parameter:  # noqa: N802
     """Any real number; the prior is uniform from low to high.
 
     >>> Real(0, 1).chart
     'real'
     """
-    return Parameter("real", low, high, drift)
+    return Parameter("real", low, high, drift, unit=unit)
 
 
-def Positive(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
+def Positive(low: float, high: float, *, drift: Drift = 0.0, unit: str = "") -> Parameter:  # noqa: N802
     """A positive number, Gaussian in its logarithm; the prior is uniform from low to high."""
-    return Parameter("positive", low, high, drift)
+    return Parameter("positive", low, high, drift, unit=unit)
 
 
-def Bounded(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
+def Bounded(low: float, high: float, *, drift: Drift = 0.0, unit: str = "") -> Parameter:  # noqa: N802
     """A number that is never outside low..high."""
-    return Parameter("bounded", low, high, drift)
+    return Parameter("bounded", low, high, drift, unit=unit)
 
 
-def Periodic(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
+def Periodic(low: float, high: float, *, drift: Drift = 0.0, unit: str = "") -> Parameter:  # noqa: N802
     """An angle: low and high are the same."""
-    return Parameter("periodic", low, high, drift)
+    return Parameter("periodic", low, high, drift, unit=unit)
 
 
 class Setting(NamedTuple):
@@ -113,31 +119,37 @@ class Setting(NamedTuple):
     integer: bool = False
     cost: float = 0.0
     name: str = ""
+    unit: str = ""  #: shown beside numbers and on axes; nothing is converted
+
+    @property
+    def label(self) -> str:
+        """For an axis: the name, and the unit if there is one."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
-def Fixed(value: float) -> Setting:  # noqa: N802
+def Fixed(value: float, *, unit: str = "") -> Setting:  # noqa: N802
     """Always the same."""
-    return Setting("fixed", value, value)
+    return Setting("fixed", value, value, unit=unit)
 
 
-def Range(low: float, high: float, *, integer: bool = False, cost: float = 0.0) -> Setting:  # noqa: N802
+def Range(low: float, high: float, *, integer: bool = False, cost: float = 0.0, unit: str = "") -> Setting:  # noqa: N802
     """Anything from low to high; an experiment costs 1, and `cost` per unit of it."""
-    return Setting("range", low, high, "", integer, cost)
+    return Setting("range", low, high, "", integer, cost, unit=unit)
 
 
-def LogRange(low: float, high: float, *, integer: bool = False, cost: float = 0.0) -> Setting:  # noqa: N802
+def LogRange(low: float, high: float, *, integer: bool = False, cost: float = 0.0, unit: str = "") -> Setting:  # noqa: N802
     """Anything from low > 0 to high, where factors count."""
-    return Setting("logrange", low, high, "", integer, cost)
+    return Setting("logrange", low, high, "", integer, cost, unit=unit)
 
 
-def Time(of: str, low: float = 0.0, high: float = 1e12, *, integer: bool = False, cost: float = 0.0) -> Setting:  # noqa: N802
+def Time(of: str, low: float = 0.0, high: float = 1e12, *, integer: bool = False, cost: float = 0.0, unit: str = "") -> Setting:  # noqa: N802
     """A time that goes with parameter `of`: about 1 / its standard deviation, from low to high."""
-    return Setting("time", low, high, of, integer, cost)
+    return Setting("time", low, high, of, integer, cost, unit=unit)
 
 
-def Guess(of: str) -> Setting:  # noqa: N802
+def Guess(of: str, *, unit: str = "") -> Setting:  # noqa: N802
     """A value that is compared with parameter `of`."""
-    return Setting("guess", 0.0, 0.0, of)
+    return Setting("guess", 0.0, 0.0, of, unit=unit)
 
 
 class Counts(NamedTuple):
@@ -247,10 +259,10 @@ class Model(_rejfilt.Model):
         name, summary, formula, parameters, settings, outcomes, is_log, _fringe, _interchangeable, moves, _design = self._describe()
         self.name, self.summary, self.formula, self.is_log, self.moves = name, summary, formula, bool(is_log), bool(moves)
         self.outcomes = _outcomes_of(outcomes, [s[0] for s in settings])
-        self.parameters = tuple(Parameter(CHARTS[chart], low, high, drift_of(moves), of) for of, chart, low, high, *moves in parameters)
+        self.parameters = tuple(Parameter(CHARTS[chart], low, high, drift_of(moves), of, unit) for of, chart, low, high, *moves, unit in parameters)
         self.settings = tuple(
-            Setting(ROLES[role], low, high, parameters[of][0] if role > 2 else "", bool(integer), cost, called)
-            for called, role, of, integer, low, high, cost in settings
+            Setting(ROLES[role], low, high, parameters[of][0] if role > 2 else "", bool(integer), cost, called, unit)
+            for called, role, of, integer, low, high, cost, unit in settings
         )
         self.Parameters = tuple_type("Parameters", [p.name for p in self.parameters])
         self.Settings = tuple_type("Settings", [s.name for s in self.settings])
@@ -381,7 +393,7 @@ def model(
     The function is f(x, setting, outcome): x is an array of shape (dim, n), the parameters of n candidates; setting is a named tuple; it
     returns the n probabilities of that outcome, or with log=True their logarithms. Or it is a numba `cfunc` of `block_signature()`.
 
-    parameters: a range for each name, `(0, 1)` for `Real(0, 1)`. settings: `Time`, `Guess`, `Range`, `LogRange`, `Fixed`, or a number
+    parameters: a range for each name, `(0, 1)` for `Real(0, 1)`; with a unit, which plots show, `Real(0, 1, unit="MHz")`. settings: `Time`, `Guess`, `Range`, `LogRange`, `Fixed`, or a number
     that is fixed. outcomes: how many there are; `Poisson()`, `Binomial(n="shots")` or `Gaussian(sd="noise")`, for which the function is
     f(x, setting), what is expected; `Counts()`, without end, of a likelihood of your own; 0 for a real number, which needs `simulate(x, setting, normal)`, an outcome for
     parameters x and a standard normal, and a `bound` of the density, a number or f(setting, outcome). fringe: the period, if the
@@ -433,8 +445,8 @@ def model(
             called,
             summary,
             "",
-            tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), *motion_of(p.drift)) for k, p in declared.items()),
-            tuple((k, ROLES.index(s.role), index(k, s), s.integer, float(s.low), float(s.high), float(s.cost)) for k, s in chosen.items()),
+            tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), *motion_of(p.drift), p.unit) for k, p in declared.items()),
+            tuple((k, ROLES.index(s.role), index(k, s), s.integer, float(s.low), float(s.high), float(s.cost), s.unit) for k, s in chosen.items()),
             _outcomes_code(outcomes, list(chosen)),
             log,
             float(fringe),

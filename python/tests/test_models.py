@@ -138,6 +138,18 @@ class FourWays(unittest.TestCase):
 
 
 class Descriptions(unittest.TestCase):
+    def test_units(self):
+        @rejfilt.model(parameters={"T1": rejfilt.Positive(10, 100, unit="µs"), "A": (0, 1)}, settings={"t": rejfilt.LogRange(1, 500, unit="µs")})
+        def decay(x, setting, outcome):
+            p = x[1] * np.exp(-setting.t / x[0])
+            return p if outcome else 1 - p
+
+        self.assertEqual([p.label for p in decay.parameters], ["T1 (µs)", "A"])
+        self.assertEqual([s.label for s in decay.settings], ["t (µs)"])
+        self.assertEqual(rejfilt.model("phase").parameters[0].unit, "rad")
+        with self.assertRaisesRegex(Refused, "unit of x is longer"):
+            rejfilt.model(parameters={"x": rejfilt.Real(0, 1, unit=40 * "m")})(decay.function)
+
     def test_refused(self):
         for wrong, says in (
             ({"parameters": {}}, "dim is 0"), ({"parameters": {"x": (1, 1)}}, "not a range"), ({"parameters": {"x": rejfilt.Positive(-1, 1)}}, "positive chart"),

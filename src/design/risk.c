@@ -1,5 +1,5 @@
-/* Tries candidate experiments on draws from the filter and takes the one that is expected to leave the least
-   variance, per cost. Works with any model. Compiled per precision. */
+/* Scores candidate experiments on draws from the posterior and takes the one with the least expected variance per cost. Works
+   with any model. Compiled per precision. */
 #include "designs.h"
 
 enum { CANDIDATES = 24, DRAWS = 96, OUTCOMES = 8, LISTED = 64, COUNTS = 16 }; /* outcomes that are tried: some, where there are more than LISTED, or of counts COUNTS */
@@ -52,7 +52,7 @@ static void probabilities(const RF(design_input) *in, rf_real x[][RF_ROOM], unsi
     }
 }
 
-/* Variance that `outcome` leaves, as a share, averaged over parameters; and in `p` how likely it is. */
+/* The share of variance left after `outcome`, averaged over parameters; its probability goes to `p`. */
 static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[], rf_real outcome, rf_real *p)
 {
     rf_real sum = 0, first[RF_ROOM] = {0}, second[RF_ROOM] = {0}, left = 0, weight[DRAWS];
@@ -123,7 +123,7 @@ static rf_real entropy(const RF(design_input) *in, const RF(cloud) *c, const rf_
     return sum;
 }
 
-/* How much an anchor there would tell: the filter is sure of the outcome, and would not be if it were wrong. */
+/* The value of an anchor there: high if the filter is sure of the outcome and would not be if it were wrong. */
 static rf_real test_value(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
 {
     return entropy(in, c, setting, 4) - 3 * entropy(in, c, setting, 1);

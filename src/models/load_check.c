@@ -126,6 +126,17 @@ static int check_outcomes(load *l, const rf_description *d, int can_simulate)
     return 0;
 }
 
+/* A unit is short, and has no control characters. */
+static int check_unit(load *l, const char *unit, const char *of)
+{
+    const unsigned char *c = (const unsigned char *)unit;
+    while (c && *c >= ' ' && *c != 0x7f)
+        c++;
+    if (!c || (*c == '\0' && strlen(unit) <= RF_UNIT_MAX))
+        return 0;
+    return rf_load_fail(l, "%s: the unit of %s is longer than %u bytes or has a control character", l->name, of, RF_UNIT_MAX);
+}
+
 static int check_description(load *l, const rf_description *d, int can_simulate)
 {
     int status = 0;
@@ -150,6 +161,11 @@ static int check_description(load *l, const rf_description *d, int can_simulate)
     }
     for (unsigned i = 0; i < d->settings && status == 0; i++)
         status = check_setting(l, &d->setting[i], i, d->dim);
+    for (unsigned i = 0; i < d->dim && status == 0; i++)
+        status = check_unit(l, d->unit[i], d->parameter[i].name);
+    for (unsigned i = 0; i < d->settings && status == 0; i++)
+        status = check_unit(l, d->setting_unit[i], d->setting[i].name);
+    status = status == 0 ? check_unit(l, d->time_unit, "time") : status;
     return status == 0 ? check_outcomes(l, d, can_simulate) : status;
 }
 
