@@ -185,6 +185,12 @@ static int settle(compare_config *c, compare_candidate *a)
     return code;
 }
 
+/* What outcomes are, for models to speak of the same: counts are counts, whatever each makes of them, and so are numbers. */
+static unsigned comparable(unsigned outcomes)
+{
+    return rf_outcomes_fixed(outcomes) ? outcomes : rf_outcomes_are_whole(outcomes) ? RF_COUNTS : RF_NUMBERS;
+}
+
 /* Adds a candidate's settings to the common list. A setting that is fixed in every model may be missing in the records: the
    reader gives NaN, and each model uses its own value. */
 static int merge(compare_config *c, compare_candidate *a)
@@ -206,7 +212,7 @@ static int merge(compare_config *c, compare_candidate *a)
         }
         a->from[i] = at;
     }
-    if (description->outcomes == c->all.outcomes)
+    if (comparable(description->outcomes) == c->all.outcomes)
         return CLI_OK;
     const compare_candidate *first = &c->candidates[0];
     return cli_error(
@@ -223,7 +229,7 @@ static int settle_all(compare_config *c)
     int code = check_common(c, "drift", c->common.drift);
     if (code == CLI_OK)
         code = check_common(c, "prior", c->common.prior);
-    c->all = (rf_description){.name = "all candidates", .outcomes = c->candidates[0].model->f64->description->outcomes};
+    c->all = (rf_description){.name = "all candidates", .outcomes = comparable(c->candidates[0].model->f64->description->outcomes)};
     for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
         code = settle(c, &c->candidates[i]);
         if (code == CLI_OK) {

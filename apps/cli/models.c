@@ -39,8 +39,11 @@ static void print_text(const rf_description *m)
     printf("\n    settings:");
     for (unsigned i = 0; i < m->settings; i++)
         printf(m->setting_unit[i] ? "%s %s (%s)" : "%s %s", i ? "," : "", m->setting[i].name, m->setting_unit[i]);
-    printf(m->outcomes ? "%s\n    outcomes: 0 to %u\n\n" : "%s\n    outcome: a real number\n\n", m->settings ? "" : " none",
-           m->outcomes - 1);
+    printf("%s\n", m->settings ? "" : " none");
+    if (rf_outcomes_fixed(m->outcomes))
+        printf("    outcomes: 0 to %u\n\n", m->outcomes - 1);
+    else
+        printf("    outcome: a %s\n\n", rf_outcomes_are_whole(m->outcomes) ? "count" : "real number");
 }
 
 static void print_json(const rf_description *m)

@@ -413,7 +413,7 @@ static int take_number(cli_records *r, int part, double max, double *value)
 static int take_outcome(cli_records *r, cli_record *record)
 {
     int result = take_number(r, OUTCOME, INFINITY, &record->outcome);
-    unsigned n = r->description->outcomes;
+    unsigned n = rf_outcomes_fixed(r->description->outcomes);
     record->is_missing = result == 0;
     if (result == 0 && cell_of(r, OUTCOME).kind == ABSENT)
         return refuse_missing_key(r, OUTCOME);
@@ -437,6 +437,31 @@ static int take_setting(cli_records *r, int part, cli_record *record)
     else if (result == 0 && !record->is_missing)
         return refuse_part(r, part, "is empty");
     return result;
+}
+
+/* Counts go as far as a setting says. In answers to questions it is not there: the session knows it. */
+static int check_count(cli_records *r, const cli_record *record)
+{
+    rf_description counts = {.outcomes = r->description->outcomes};
+    const int is_whole = rf_outcomes_are_counts(counts.outcomes), has_most = is_whole && rf_outcomes_has_setting(counts.outcomes);
+    const unsigned of = rf_outcomes_setting(counts.outcomes);
+    const double most = has_most ? record->setting[of] : NAN;
+    char what[128];
+    if (is_whole && isnan(most))
+        counts.outcomes = RF_COUNTS;
+    if (record->is_missing || !is_whole)
+        return 0;
+    if (has_most && !isnan(most) && (most < 1 || most != floor(most))) {
+        snprintf(what, sizeof what, "%.15g is not a whole number from 1 on", most);
+        return refuse_part(r, (int)of, what);
+    }
+    if (rf64_outcome_is_possible(&counts, record->setting, record->outcome))
+        return 0;
+    if (counts.outcomes == RF_COUNTS)
+        snprintf(what, sizeof what, "%.15g is not a whole number from 0 on", record->outcome);
+    else
+        snprintf(what, sizeof what, "%.15g is not a whole number from 0 to %s = %.15g", record->outcome, r->description->setting[of].name, most);
+    return refuse_part(r, OUTCOME, what);
 }
 
 static int take_time(cli_records *r, cli_record *record)
@@ -472,7 +497,7 @@ static int take_record(cli_records *r, cli_record *record)
     for (int part = 0; part < OUTCOME; part++)
         if (name_of(r, part) && take_setting(r, part, record) < 0)
             return CLI_RECORD_BAD;
-    if (take_time(r, record) < 0 || take_batch(r, record) < 0)
+    if (check_count(r, record) < 0 || take_time(r, record) < 0 || take_batch(r, record) < 0)
         return CLI_RECORD_BAD;
     for (int part = TRUTH; part < PARTS; part++) {
         int result = take_number(r, part, SETTING_MAX, &record->truth[part - TRUTH]);

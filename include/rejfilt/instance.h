@@ -1,7 +1,8 @@
 /* A described model for one precision. Included by host.h, once for each. */
-#include "detail/precision.h"
+#include "detail/expected.h"
 
-/* An outcome for parameters x, given a standard normal. Only models with real-valued outcomes. */
+/* An outcome for parameters x, given a standard normal: of real numbers. Of counts about the most likely one; from there they are
+   drawn quickly if their probabilities have one peak (are log-concave). */
 typedef rf_real RF(simulate)(const rf_real x[], const rf_real setting[], rf_real normal);
 
 /* The effect of `elapsed` time on the parameters, in the chart: x ← F·x + noise of covariance Q, dim × dim by rows. */
@@ -44,6 +45,12 @@ RF_API RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) char
    function, or whose function failed; out is then NaN. */
 RF_API rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
                                        rf_real outcome, rf_real out[]);
+
+/* How many outcomes there can be with these settings, 0, 1, ...; 0: without end, or real numbers. */
+RF_API rf_real RF(outcomes_of)(const rf_description *description, const rf_real setting[]);
+
+/* Can it come, as far as the description says? Where outcomes are counts it is whole, and within its range. */
+RF_API int RF(outcome_is_possible)(const rf_description *description, const rf_real setting[], rf_real outcome);
 
 /* Draws an outcome for true parameters x (natural units) with the random words at `index`; NaN if the model's function failed. */
 RF_API rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,

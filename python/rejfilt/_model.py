@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import importlib
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -151,6 +152,54 @@ def Guess(of: str, *, unit: str = "") -> Setting:  # noqa: N802
     return Setting("guess", 0.0, 0.0, of, unit=unit)
 
 
+class Counts(NamedTuple):
+    """Outcomes 0, 1, 2, ...: without end, or up to the value of the setting `to`."""
+
+    to: str = ""
+
+
+class Poisson(NamedTuple):
+    """Counts with a mean, which the model's function f(x, setting) returns."""
+
+
+class Binomial(NamedTuple):
+    """How many of the setting `n` come out: the model's function f(x, setting) returns the probability of each."""
+
+    n: str
+
+
+class Gaussian(NamedTuple):
+    """Real numbers with the standard deviation of the setting `sd`: the model's function f(x, setting) returns their mean."""
+
+    sd: str
+
+
+Outcomes = int | Counts | Poisson | Binomial | Gaussian
+
+
+def _outcomes_code(given: Outcomes, settings: Sequence[str]) -> int:
+    """As the library has it."""
+    if not isinstance(given, Counts | Poisson | Binomial | Gaussian):
+        return given
+    if isinstance(given, Poisson) or given == Counts():
+        return _rejfilt.POISSON if isinstance(given, Poisson) else _rejfilt.COUNTS
+    kind = _rejfilt.COUNTS_TO if isinstance(given, Counts) else _rejfilt.BINOMIAL if isinstance(given, Binomial) else _rejfilt.GAUSSIAN
+    if given[0] not in settings:
+        raise Refused(f"outcomes are about setting '{given[0]}', and there is none; settings are {', '.join(settings) or 'none'}")
+    return kind + settings.index(given[0])
+
+
+def _outcomes_of(code: int, settings: Sequence[str]) -> Outcomes:
+    """And back."""
+    if code < _rejfilt.COUNTS:
+        return code
+    kind, of = code & ~0xFFFFFF, code & 0xFFFFFF
+    if kind in (_rejfilt.COUNTS, _rejfilt.POISSON):
+        return Counts() if kind == _rejfilt.COUNTS else Poisson()
+    made = Counts if kind == _rejfilt.COUNTS_TO else Binomial if kind == _rejfilt.BINOMIAL else Gaussian
+    return made(settings[of])
+
+
 def tidy(name: str, answer: Any, count: int) -> Floats:
     """What a model's function returned, as `count` numbers."""
     if answer is None:
@@ -197,7 +246,7 @@ class Model(_rejfilt.Model):
     formula: str
     parameters: tuple[Parameter, ...]
     settings: tuple[Setting, ...]
-    outcomes: int
+    outcomes: Outcomes
     is_log: bool
     moves: bool  #: by dynamics of its own
     Parameters: type[Any]
@@ -208,7 +257,8 @@ class Model(_rejfilt.Model):
 
     def _finish(self, origin: tuple[Any, ...], function: Callable[..., Any] | None = None, source: bytes = b"") -> Model:
         name, summary, formula, parameters, settings, outcomes, is_log, _fringe, _interchangeable, moves, _design = self._describe()
-        self.name, self.summary, self.formula, self.outcomes, self.is_log, self.moves = name, summary, formula, outcomes, bool(is_log), bool(moves)
+        self.name, self.summary, self.formula, self.is_log, self.moves = name, summary, formula, bool(is_log), bool(moves)
+        self.outcomes = _outcomes_of(outcomes, [s[0] for s in settings])
         self.parameters = tuple(Parameter(CHARTS[chart], low, high, drift_of(moves), of, unit) for of, chart, low, high, *moves, unit in parameters)
         self.settings = tuple(
             Setting(ROLES[role], low, high, parameters[of][0] if role > 2 else "", bool(integer), cost, called, unit)
@@ -220,8 +270,15 @@ class Model(_rejfilt.Model):
         self.__doc__ = (function.__doc__ if function else None) or summary
         return self
 
+    @property
+    def outcomes_end(self) -> float:
+        """Outcomes are 0, 1, ... and below this number, whatever the settings; infinite for counts, 0 for real numbers."""
+        if isinstance(self.outcomes, int):
+            return self.outcomes
+        return 0 if isinstance(self.outcomes, Gaussian) else math.inf
+
     def __repr__(self) -> str:
-        outcomes = f"{self.outcomes} outcomes" if self.outcomes else "real outcomes"
+        outcomes = "real outcomes" if self.outcomes_end == 0 else "counts" if self.outcomes_end == math.inf else f"{self.outcomes} outcomes"
         names = ", ".join(p.name for p in self.parameters)
         settings = ", ".join(s.name for s in self.settings) or "none"
         return f"<rejfilt.Model {self.name}: {names}; settings {settings}; {outcomes}>"
@@ -322,7 +379,7 @@ def model(
     *,
     parameters: Mapping[str, Parameter | tuple[float, float]] | None = None,
     settings: Mapping[str, Setting | float] | None = None,
-    outcomes: int = 2,
+    outcomes: Outcomes = 2,
     log: bool = False,
     bound: float | Callable[[Any, float], float] | None = None,
     simulate: Callable[[Any, Any, float], float] | None = None,
@@ -337,7 +394,8 @@ def model(
     returns the n probabilities of that outcome, or with log=True their logarithms. Or it is a numba `cfunc` of `block_signature()`.
 
     parameters: a range for each name, `(0, 1)` for `Real(0, 1)`; with a unit, which plots show, `Real(0, 1, unit="MHz")`. settings: `Time`, `Guess`, `Range`, `LogRange`, `Fixed`, or a number
-    that is fixed. outcomes: how many there are; 0 for a real number, which needs `simulate(x, setting, normal)`, an outcome for
+    that is fixed. outcomes: how many there are; `Poisson()`, `Binomial(n="shots")` or `Gaussian(sd="noise")`, for which the function is
+    f(x, setting), what is expected; `Counts()`, without end, of a likelihood of your own; 0 for a real number, which needs `simulate(x, setting, normal)`, an outcome for
     parameters x and a standard normal, and a `bound` of the density, a number or f(setting, outcome). fringe: the period, if the
     likelihood is a cosine of (parameter - guess) * time. interchangeable: so many of the first parameters may change places.
 
@@ -389,7 +447,7 @@ def model(
             "",
             tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), *motion_of(p.drift), p.unit) for k, p in declared.items()),
             tuple((k, ROLES.index(s.role), index(k, s), s.integer, float(s.low), float(s.high), float(s.cost), s.unit) for k, s in chosen.items()),
-            outcomes,
+            _outcomes_code(outcomes, list(chosen)),
             log,
             float(fringe),
             interchangeable,

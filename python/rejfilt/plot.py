@@ -132,7 +132,7 @@ def health(what: Run, *, ax: Any = None) -> Any:
 
 
 def questions(what: Run, *, axes: Any = None) -> list[Any]:
-    """The settings that were chosen, and what came out: filled for outcomes above 0 (or as colours, where they are real numbers)."""
+    """The settings that were chosen, and what came out: filled for outcomes above 0 (or as colours, where they are counts or real numbers)."""
     names = [s.name for s in what.model.settings if s.role != "fixed"]
     if not names:
         raise Refused(f"model {what.model.name} has no settings to choose")
@@ -142,7 +142,7 @@ def questions(what: Run, *, axes: Any = None) -> list[Any]:
     step, outcome = what["step"][rows], what["outcome"][rows]
     for ax, name in zip(drawn, names):
         values = what[name][rows]
-        if what.model.outcomes:
+        if 0 < what.model.outcomes_end < np.inf:
             ax.scatter(step, values, s=12, facecolors=np.where(outcome > 0, ESTIMATE, "none"), edgecolors=ESTIMATE, linewidths=0.7)
         else:
             ax.figure.colorbar(ax.scatter(step, values, s=12, c=outcome, cmap="viridis"), ax=ax, label="outcome")

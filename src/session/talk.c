@@ -294,13 +294,25 @@ static const double *moved_to(const rf_belief *belief, double mean[])
     return mean;
 }
 
+/* Are there counts that cannot be? */
+static int is_impossible(const rf_session *s, const double numbers[], uint32_t count)
+{
+    int is_one = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const double *record = numbers + (size_t)k * (s->model.settings + 1u);
+        is_one |= !rf64_outcome_is_possible(&s->config->description, record, record[s->model.settings]);
+    }
+    return is_one;
+}
+
 rf_status rf_session_check(const rf_session *session, const rf_record *record)
 {
     double numbers[RF_ROOM + 1], time;
     uint32_t anchors;
     if (!rf64_is_finite(elapsed_to(session, record, 1, &time)))
         return RF_REFUSED_TIME;
-    return rf_belief_check(session->belief, numbers, gather(session, record, 1, numbers, &anchors));
+    const uint32_t known = gather(session, record, 1, numbers, &anchors);
+    return is_impossible(session, numbers, known) ? RF_REFUSED_OUTCOME : rf_belief_check(session->belief, numbers, known);
 }
 
 static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, telling *t)
@@ -313,6 +325,8 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     if (!t->numbers)
         return RF_REFUSED_ENGINE;
     t->known = gather(s, records, count, t->numbers, &anchors);
+    if (is_impossible(s, t->numbers, t->known))
+        return RF_REFUSED_OUTCOME;
     t->elapsed = elapsed_to(s, records, count, &t->time);
     rf_status status = bring_ahead(s, t->elapsed);
     if (status < 0)
