@@ -1,4 +1,4 @@
-/* What a session asks and is told: from one record to the next. A GPU runs this, too. */
+/* Questions and answers of a session, record by record. Also compiled for GPUs. */
 #include "session_state.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ RF_APART rf_status rf_session_start(rf_session *s)
     rf64_health_begin(&s->now.watch, mean, s->model.dim, s->anchor_every);
     for (unsigned i = 0; i < s->model.dim; i++) {
         s->prior_sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
-        double centre, variance = 0; /* of the prior itself: beliefs may know it by its particles */
+        double centre, variance = 0; /* of the exact prior: a belief may hold only particles of it */
         if (config->motion[i].kind == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
             variance = s->prior_sd[i] * s->prior_sd[i];
         s->usual_sd[i] = rf64_max(rf64_sqrt(variance), USUAL_STEPS * config->drift[i]);
@@ -96,7 +96,7 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
     return w;
 }
 
-/* No belief is wider than health allows; the paper's algorithm to the letter knows no bound. */
+/* Health limits the width of a belief; the strict algorithm has no limit. */
 static void clip(rf_session *s, rf_belief *belief)
 {
     rf64_model model;
@@ -159,7 +159,7 @@ void rf_session_unask(rf_session *session)
 /* The settings of question k. */
 static double *question_of(const rf_session *s, uint32_t k) { return s->question + k * rf_question_size(s); }
 
-/* Makes room for so many; what was asked before may be forgotten. */
+/* Makes room for so many questions; earlier ones may be forgotten. */
 static int make_room(rf_session *s, uint32_t count)
 {
     if (count <= s->room)
@@ -173,7 +173,7 @@ static int make_room(rf_session *s, uint32_t count)
     return 0;
 }
 
-/* Is a time as long as it may be? Designs want them as long as what is known allows. */
+/* Is a time at the end of its range? Designs want times as long as the posterior allows. */
 static int is_capped(const rf_description *description, const double setting[])
 {
     for (unsigned i = 0; i < description->settings; i++) {
@@ -182,6 +182,17 @@ static int is_capped(const rf_description *description, const double setting[])
             return 1;
     }
     return 0;
+}
+
+/* Of each parameter its two heaviest modes, or its mean twice, in natural units. */
+static void rivals_of(const rf_belief *belief, const rf64_chart charts[], const double mean[], double rivals[][2])
+{
+    for (unsigned i = 0; i < belief->problem->description.dim; i++) {
+        double at[2];
+        const int has = rf_kind_of(belief)->rivals && rf_kind_of(belief)->rivals(belief, i, at);
+        for (unsigned k = 0; k < 2; k++)
+            rivals[i][k] = has ? rf64_chart_natural(&charts[i], at[k]) : mean[i];
+    }
 }
 
 RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[])
@@ -201,12 +212,13 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
         return status;
     rf64_model model;
     rf64_watched w = watched(s, s->ahead, &model);
-    double mean[RF_ROOM], natural[RF_ROOM], sd[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
+    double mean[RF_ROOM], natural[RF_ROOM], sd[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)], rivals[RF_ROOM][2];
     rf_kind_of(s->ahead)->moments(s->ahead, mean, covariance);
     for (unsigned i = 0; i < dim; i++) {
         natural[i] = rf64_chart_natural(&s->problem->charts[i], mean[i]);
         sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
     }
+    rivals_of(s->ahead, s->problem->charts, natural, rivals);
     for (uint32_t k = 0; k < count; k++) {
         const int is_anchor = k < ANCHORS_MAX ? rf64_health_wants_anchor(&w) : 0;
         const rf64_design_input in = {rf_instance_of(s->config),
@@ -219,7 +231,8 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
                                       draw_it,
                                       s->ahead->seed,
                                       s->now.experiments,
-                                      is_anchor};
+                                      is_anchor,
+                                      (const double(*)[2])rivals};
         rf_record *q = &questions[k];
         memset(q, 0, sizeof *q);
         rf_choose(s->design, &in, q->setting);
@@ -238,7 +251,7 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
 
 /* Those of the records that have an outcome, as beliefs take them, in s->numbers; and the anchors among them. Returns
  * how many. */
-static uint32_t gather(rf_session *s, const rf_record records[], uint32_t count, double *numbers, uint32_t *anchors)
+static uint32_t gather(const rf_session *s, const rf_record records[], uint32_t count, double *numbers, uint32_t *anchors)
 {
     const unsigned settings = s->model.settings;
     uint32_t known = 0;
@@ -257,7 +270,7 @@ static uint32_t gather(rf_session *s, const rf_record records[], uint32_t count,
     return known;
 }
 
-/* `ahead` becomes the belief at the time of the records. */
+/* Makes `ahead` the belief at the time of the records. */
 static rf_status bring_ahead(rf_session *s, double elapsed)
 {
     if (s->now.asked > 0 && elapsed == s->ahead_by)
@@ -281,6 +294,27 @@ static const double *moved_to(const rf_belief *belief, double mean[])
     return mean;
 }
 
+/* Are there counts that cannot be? */
+static int is_impossible(const rf_session *s, const double numbers[], uint32_t count)
+{
+    int is_one = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const double *record = numbers + (size_t)k * (s->model.settings + 1u);
+        is_one |= !rf64_outcome_is_possible(&s->config->description, record, record[s->model.settings]);
+    }
+    return is_one;
+}
+
+rf_status rf_session_check(const rf_session *session, const rf_record *record)
+{
+    double numbers[RF_ROOM + 1], time;
+    uint32_t anchors;
+    if (!rf64_is_finite(elapsed_to(session, record, 1, &time)))
+        return RF_REFUSED_TIME;
+    const uint32_t known = gather(session, record, 1, numbers, &anchors);
+    return is_impossible(session, numbers, known) ? RF_REFUSED_OUTCOME : rf_belief_check(session->belief, numbers, known);
+}
+
 static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, telling *t)
 {
     const size_t needed = (size_t)count * (s->model.settings + 1u);
@@ -291,6 +325,8 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     if (!t->numbers)
         return RF_REFUSED_ENGINE;
     t->known = gather(s, records, count, t->numbers, &anchors);
+    if (is_impossible(s, t->numbers, t->known))
+        return RF_REFUSED_OUTCOME;
     t->elapsed = elapsed_to(s, records, count, &t->time);
     rf_status status = bring_ahead(s, t->elapsed);
     if (status < 0)
