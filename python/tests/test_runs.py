@@ -244,8 +244,9 @@ class Fleets(unittest.TestCase):
         fleet = Fleet("precession", 4, seed=1)
         before = fleet._save()
         for bad in (lambda: fleet.tell(np.ones(3), (1.0, 0.3)), lambda: fleet.tell(np.ones(4), np.ones(3)), lambda: fleet.tell([1, 1, 1, np.inf], (1.0, 0.3)),
-                    lambda: fleet.tell(np.ones(4), (1.0, 0.3), elapsed=-1), lambda: Fleet("precession", 0), lambda: Fleet("range", 3)):  # fmt: skip
-            with self.assertRaises((Refused, ValueError)):
+                    lambda: fleet.tell(np.ones(4), (1.0, 0.3), elapsed=-1), lambda: Fleet("precession", 0), lambda: Fleet("range", 3),
+                    lambda: fleet.tell([1, 0, 2, 1], (1.0, 0.3)), lambda: fleet.tell(np.ones((2, 2)), (1.0, 0.3)), lambda: Fleet("coin", 2.5)):  # fmt: skip
+            with self.assertRaises((Refused, ValueError, TypeError)):
                 bad()
         self.assertEqual(fleet._save(), before)
         self.assertEqual(fleet.tell(np.ones(4), (1.0, 0.3)), 0)
