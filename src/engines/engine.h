@@ -14,7 +14,7 @@
 /* Work on items begin .. begin + count − 1, which are independent of each other. Returns a status. */
 typedef rf_status rf_work(void *context, uint32_t begin, uint32_t count);
 
-/* Items that workers share: item i gives the number out[i]. */
+/* Items that workers share: item i gives the number out[i]; or, without `out`, is changed itself, by every rank. */
 typedef struct rf_sharing {
     rf_work *work; /* fills out[] for its items */
     void *context;
