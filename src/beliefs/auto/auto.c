@@ -209,6 +209,12 @@ static unsigned auto_modes(const rf_belief *belief, unsigned parameter, rf_mode 
     return now->kind->modes ? now->kind->modes(now, parameter, modes) : 1;
 }
 
+static int auto_rivals(const rf_belief *belief, unsigned parameter, double at[2])
+{
+    const rf_belief *now = now_of(belief);
+    return now->kind->rivals && now->kind->rivals(now, parameter, at);
+}
+
 static rf_status auto_stretch(rf_belief *belief, const double factor[])
 {
     rf_belief *now = now_of(belief);
@@ -294,6 +300,7 @@ const rf_belief_kind rf_belief_auto = {
     .draw = auto_draw,
     .quantile = auto_quantile,
     .modes = auto_modes,
+    .rivals = auto_rivals,
     .stretch = auto_stretch,
     .shift = auto_shift,
     .place = auto_place,
