@@ -254,9 +254,16 @@ static PyObject *fleet_ask(PyObject *self, PyObject *args)
                 natural[j] = rf64_chart_natural(&f->problem.charts[j], rf64_filter_mean(filter)[j]);
                 sd[j] = rf64_filter_sd(filter, j);
             }
-            const rf64_design_input in = {
-                f->problem.model->f64, &f->likelihood,    d, natural, rf64_filter_mean(filter), sd, &one, draw_one,
-                filter->seed,          (uint32_t)f->told, 0};
+            const rf64_design_input in = {.instance = f->problem.model->f64,
+                                          .model = &f->likelihood,
+                                          .description = d,
+                                          .mean = natural,
+                                          .chart_mean = rf64_filter_mean(filter),
+                                          .sd = sd,
+                                          .self = &one,
+                                          .draw = draw_one,
+                                          .seed = filter->seed,
+                                          .number = (uint32_t)f->told};
             design->choose(&in, setting);
             if (d->settings > 0)
                 memcpy((double *)to.buf + (size_t)i * d->settings, setting, d->settings * sizeof *setting);

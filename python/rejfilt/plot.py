@@ -26,6 +26,7 @@ plt: Any = importlib.import_module("matplotlib.pyplot")
 
 ESTIMATE, TRUTH, BAND, DATA, ALARM = "#1f5a8a", "#222222", "#9cc3e2", "#8a8a8a", "#d9820f"
 COLOURS = {"tracking": "#2d7d46", "suspicious": "#e2b33c", "recovering": "#d9820f", "lost": "#b3261e", "fault": "#444444", "coarse": "#7b5aa6"}
+LEGEND: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 4, "fontsize": "small", "frameon": False, "borderaxespad": 0.2}
 
 
 def _axes(count: int, axes: Any, height: float = 2.0) -> list[Any]:
@@ -61,7 +62,7 @@ def run(what: Run, *, parameters: Sequence[str] | None = None, axes: Any = None)
         ax.set_ylim(np.nanmin(shown) - pad, np.nanmax(shown) + pad)
         if alarm.any():
             ax.plot(at[alarm], np.full(alarm.sum(), 0.02), "|", color=ALARM, markersize=8, transform=ax.get_xaxis_transform(), label="failed test")
-    drawn[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, fontsize="small", frameon=False, borderaxespad=0.2)
+    drawn[0].legend(**LEGEND)
     drawn[-1].set_xlabel("time" if "time" in there else "record")
     return drawn
 
@@ -85,14 +86,14 @@ def marginals(tracker: Tracker, *, draws: int = 4000, truth: Sequence[float] | N
             if i == j:
                 ax.hist(x[:, i], bins=edges[i], density=True, color=BAND)
                 low, high = tracker.interval()[i]
-                for edge in (low, high):
-                    ax.axvline(edge, color=ESTIMATE, linewidth=0.9, linestyle=":")
-                ax.axvline(tracker.mean[i], color=ESTIMATE, linewidth=1.2)
+                ax.axvline(tracker.mean[i], color=ESTIMATE, linewidth=1.2, label="mean")
+                for edge, label in ((low, "95 %"), (high, None)):
+                    ax.axvline(edge, color=ESTIMATE, linewidth=0.9, linestyle=":", label=label)
                 ax.set_yticks([])
             else:
                 ax.hist2d(x[:, j], x[:, i], bins=(edges[j], edges[i]), cmap="Blues")
             if truth is not None:
-                ax.axvline(truth[j], color=TRUTH, linewidth=0.9, linestyle=(0, (4, 2)))
+                ax.axvline(truth[j], color=TRUTH, linewidth=0.9, linestyle=(0, (4, 2)), label="truth")
                 if i != j:
                     ax.axhline(truth[i], color=TRUTH, linewidth=0.9, linestyle=(0, (4, 2)))
             if i == dim - 1:
@@ -104,6 +105,8 @@ def marginals(tracker: Tracker, *, draws: int = 4000, truth: Sequence[float] | N
             elif j > 0:
                 ax.set_yticklabels([])
             ax.locator_params(axis="x", nbins=4)
+    where = {"loc": "upper left", "bbox_to_anchor": (1, 1), "ncols": 1} if dim > 1 else {}
+    axes[0, 0].legend(**(LEGEND | where))
     return axes
 
 
@@ -129,7 +132,7 @@ def health(what: Run, *, ax: Any = None) -> Any:
 
 
 def questions(what: Run, *, axes: Any = None) -> list[Any]:
-    """The settings that were chosen, and what came out: filled for outcomes above 0 (or as colours, where they are real numbers)."""
+    """The settings that were chosen, and what came out: of two outcomes 1 is filled; of more, and of real numbers, colours."""
     names = [s.name for s in what.model.settings if s.role != "fixed"]
     if not names:
         raise Refused(f"model {what.model.name} has no settings to choose")
@@ -138,14 +141,20 @@ def questions(what: Run, *, axes: Any = None) -> list[Any]:
     step, outcome = what["step"][rows], what["outcome"][rows]
     for ax, name in zip(drawn, names):
         values = what[name][rows]
-        if what.model.outcomes:
-            ax.scatter(step, values, s=12, facecolors=np.where(outcome > 0, ESTIMATE, "none"), edgecolors=ESTIMATE, linewidths=0.7)
+        if what.model.outcomes == 2:
+            for result, face in ((0, "none"), (1, ESTIMATE)):
+                chosen = outcome == result
+                ax.scatter(step[chosen], values[chosen], s=12, facecolors=face, edgecolors=ESTIMATE, linewidths=0.7, label=f"outcome {result}")
         else:
             ax.figure.colorbar(ax.scatter(step, values, s=12, c=outcome, cmap="viridis"), ax=ax, label="outcome")
+        if (missed := np.isnan(outcome)).any():
+            ax.scatter(step[missed], values[missed], s=14, marker="x", color=ALARM, linewidths=0.9, label="no outcome")
         positive = values[values > 0]
         if len(positive) == len(values) and len(values) and positive.max() > 50 * positive.min():
             ax.set_yscale("log")
         ax.set_ylabel(name)
         ax.margins(x=0.01)
+    if drawn[0].get_legend_handles_labels()[0]:
+        drawn[0].legend(**LEGEND)
     drawn[-1].set_xlabel("record")
     return drawn
