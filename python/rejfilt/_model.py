@@ -301,6 +301,8 @@ class Model(_rejfilt.Model):
         rows = np.ascontiguousarray(candidates.T)
         if rows.shape[1] != len(self.parameters):
             raise Refused(f"x has {rows.shape[1]} rows; model {self.name} has {len(self.parameters)} parameters")
+        if self.outcomes and outcome not in range(self.outcomes):
+            raise Refused(f"outcome {outcome} of model {self.name} is not a whole number from 0 to {self.outcomes - 1}")
         out = np.empty(rows.shape[0])
         self._likelihoods(rows, self.setting(setting), float(outcome), out)
         return out
@@ -312,7 +314,10 @@ class Model(_rejfilt.Model):
         >>> rejfilt.model("coin").draw([1.0], seed=1)
         1
         """
-        return self._outcome(tuple(np.atleast_1d(np.asarray(x, dtype=np.float64)).tolist()), self.setting(setting), seed_of(seed), 0)
+        place = np.atleast_1d(np.asarray(x, dtype=np.float64))
+        if not np.isfinite(place).all():
+            raise Refused(f"parameters are finite numbers, not {x!r}")
+        return self._outcome(tuple(place.tolist()), self.setting(setting), seed_of(seed), 0)
 
     def setting(self, given: Any = ()) -> tuple[float, ...]:
         """Settings as a tuple of the model's: from a mapping, a sequence, or a number. What is fixed may be left out."""

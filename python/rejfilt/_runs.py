@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _rejfilt
 from ._model import Floats, Model, _find, motion_of, number, pair, seed_of, whole
 from ._rejfilt import Refused
-from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, at_least, by_parameter, columns, moving, prior_of, settings_rows, text
+from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, at_least, by_parameter, columns, floats, moving, prior_of, settings_rows, text
 
 SLICE = 0.03  # seconds in the library between two looks at Ctrl-C and at the progress bar
 
@@ -99,10 +99,7 @@ def _progress(wanted: bool, total: int, what: str) -> Iterator[Any]:
 
 def outcomes_of(model: Model, given: Any) -> Floats:
     """Outcomes as an array; NaN: nothing was measured. One that is none of the model's is refused."""
-    try:
-        outcomes = np.ascontiguousarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"outcomes are numbers, not {given!r:.60}") from None
+    outcomes = floats("outcomes", given)
     if outcomes.ndim != 1:
         raise Refused(f"outcomes are a column of numbers, not an array of shape {outcomes.shape}")
     n = model.outcomes
@@ -118,20 +115,25 @@ def table(model: Model, data: Any, outcome: str = "outcome", time: str = "time")
     """Settings by row, outcomes and times of records: from a DataFrame of pandas or polars, a structured array or a mapping by name, or
     from a pair (settings, outcomes)."""
     if isinstance(data, tuple) and len(data) in (2, 3):
-        outcomes = outcomes_of(model, data[1])
-        times = np.ascontiguousarray(data[2], dtype=np.float64) if len(data) == 3 and data[2] is not None else None
-        return settings_rows(model, data[0], len(outcomes)), outcomes, times
-    names = getattr(getattr(data, "dtype", None), "names", None)
-    if names is None:
-        names = data.columns if hasattr(data, "columns") else data.keys() if isinstance(data, Mapping) else None
-    if names is None:
-        raise TypeError("records are a DataFrame, a structured array, a mapping of arrays, or a pair (settings, outcomes)")
-    there = list(names)
-    if outcome not in there:
-        raise Refused(f"there is no column '{outcome}' among {', '.join(map(str, there))}; say which one is the outcome")
-    outcomes = outcomes_of(model, data[outcome])
-    times = np.ascontiguousarray(data[time], dtype=np.float64) if time in there and time not in [s.name for s in model.settings] else None
-    return settings_rows(model, {s.name: data[s.name] for s in model.settings if s.name in there}, len(outcomes)), outcomes, times
+        outcomes, given = outcomes_of(model, data[1]), data[0]
+        times = floats("time", data[2]) if len(data) == 3 and data[2] is not None else None
+    else:
+        names = getattr(getattr(data, "dtype", None), "names", None)
+        if names is None:
+            names = data.columns if hasattr(data, "columns") else data.keys() if isinstance(data, Mapping) else None
+        if names is None:
+            raise TypeError("records are a DataFrame, a structured array, a mapping of arrays, or a pair (settings, outcomes)")
+        there = list(names)
+        if outcome not in there:
+            raise Refused(f"there is no column '{outcome}' among {', '.join(map(str, there)) or 'none'}; say which one is the outcome")
+        outcomes, given = outcomes_of(model, data[outcome]), {s.name: data[s.name] for s in model.settings if s.name in there}
+        times = floats("time", data[time]) if time in there and time not in [s.name for s in model.settings] else None
+    settings = settings_rows(model, given, len(outcomes))
+    strange = ~np.isfinite(settings) & ~np.isnan(outcomes)[:, None]
+    if strange.any():
+        row, column = (int(i) for i in np.argwhere(strange)[0])
+        raise Refused(f"row {row}: setting {model.settings[column].name} is {settings[row, column]:g}")
+    return settings, outcomes, times
 
 
 def replay(
@@ -141,7 +143,7 @@ def replay(
 
     what: a `Tracker`, which goes on; or a model, for a new one with `options` and design=None. data: a DataFrame, a structured array or
     a mapping with a column for each setting, one for the outcome (NaN: nothing was measured) and maybe one for the time; or a pair
-    (settings, outcomes). Outcomes that are none of the model's are refused before the first is learnt from. Ctrl-C ends it after the
+    (settings, outcomes). What is no outcome or setting of the model is refused before the first is learnt from. Ctrl-C ends it after the
     update under way: the tracker has learnt from the records before. So it has when a record is refused; the exception says which.
 
     >>> import rejfilt
@@ -237,7 +239,11 @@ def _outage_row(model: Model, outage: Outage) -> tuple[float, ...]:
 
 
 def _truth_of(given: Any) -> tuple[bool, float, float]:
-    return (True, float(given), 0.0) if np.ndim(given) == 0 else prior_of(given)
+    if np.ndim(given) > 0:
+        return prior_of(given)
+    if not math.isfinite(number("a truth", given)):
+        raise Refused(f"a truth is a finite number, not {given:g}")
+    return True, float(given), 0.0
 
 
 def _world(model: Model, jump: Any, outage: Any, truth: Any, true_drift: Any, flips: float, contrast: float, true_t2: float) -> Floats:
@@ -342,7 +348,9 @@ def passes(
     settings, outcomes, _ = table(tracker.model, data, outcome)
     known = ~np.isnan(outcomes)
     rows = np.ascontiguousarray(np.column_stack([settings[known], outcomes[known]]))
-    levels = np.array(quantiles, dtype=np.float64)
+    levels = floats("quantiles", quantiles).reshape(-1)
+    if not ((levels > 0) & (levels < 1)).all():
+        raise Refused(f"quantiles are between 0 and 1, not {quantiles!r:.60}")
     mean, sd, low, high, chart_mean, triangle, log, log_sd, effective, points, count, bad, verdict, at = tracker._passes(rows, levels)
     dim = len(tracker.model.parameters)
     cov = np.zeros((dim, dim))
@@ -409,6 +417,8 @@ def compare(
     >>> result.best, result.conclusion
     ('still', 'slightly favoured')
     """
+    if isinstance(models, (str, Model)) or not isinstance(models, (Sequence, Mapping)):
+        raise TypeError(f"models are a list or a mapping by name, not {models!r}")
     given = list(models.items()) if isinstance(models, Mapping) else [(None, m) for m in models]
     if len(given) < 2:
         raise Refused("one model has nothing to be compared with")
@@ -420,9 +430,11 @@ def compare(
     passed: list[bool] = []
     kinds: set[int] = set()
     for label, one in given:
-        model, options = one if isinstance(one, tuple) else (one, {})
+        model, options = one if isinstance(one, tuple) and len(one) == 2 else (one, {})
+        if not isinstance(options, Mapping):
+            raise TypeError(f"options of a model are a mapping by name, not {options!r}")
         tracker = Tracker(
-            model, **({"design": None, "seed": common, "attempts": attempts or 1000, "sampler": "reject", "engine": engine} | options)
+            model, **({"design": None, "seed": common, "attempts": attempts or 1000, "sampler": "reject", "engine": engine} | dict(options))
         )
         kinds.add(tracker.model.outcomes)
         if len(kinds) > 1:
@@ -529,8 +541,7 @@ class Fleet(_rejfilt.Fleet):
     def tell(self, outcomes: ArrayLike, settings: Any = (), *, elapsed: float | None = None) -> Any:
         """Every filter learns from its outcome; NaN: there was none. settings: a row for each, or one for all. elapsed: how much time
         passed since the outcomes before; one unit, and none before the first."""
-        told = np.ascontiguousarray(outcomes, dtype=np.float64)
-        rows = np.ascontiguousarray(settings, dtype=np.float64)
+        told, rows = floats("outcomes", outcomes), floats("settings", settings)
         if told.shape != (self.count,):
             raise Refused(f"outcomes of shape {told.shape} were given; this fleet has {self.count} filters")
         return self._tell(told, rows, float(self._told > 0 if elapsed is None else elapsed))

@@ -314,10 +314,7 @@ class Tracker(_rejfilt.Session):
             """Learns from an outcome, or from several together: see the class."""
 
     def _tell_many(self, outcomes: Any, setting: Any, time: Any) -> Any:
-        try:
-            told = np.ascontiguousarray(outcomes, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"an outcome is a number, not {outcomes!r:.60}") from None
+        told = floats("outcome", outcomes)
         if told.ndim != 1:
             raise Refused(f"outcomes are a row of numbers, not an array of shape {told.shape}")
         times = None if time is None else np.ascontiguousarray(np.broadcast_to(np.asarray(time, dtype=np.float64), told.shape))
@@ -483,6 +480,14 @@ def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: 
     return tracker
 
 
+def floats(what: str, given: Any) -> Floats:
+    """An array of numbers."""
+    try:
+        return np.ascontiguousarray(given, dtype=np.float64) if np.ndim(given) else np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what}: numbers are needed, not {given!r:.60}") from None
+
+
 def settings_rows(model: Model, given: Any, count: int) -> Floats:
     """Settings of `count` records as rows: from a mapping or a record array by name, rows, or one row for all."""
     names = getattr(getattr(given, "dtype", None), "names", None)
@@ -491,10 +496,14 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
         missing = [s.name for s in model.settings if s.name not in there and s.role != "fixed"]
         if missing:
             raise Refused(f"setting {missing[0]} is missing")
-        parts = [np.asarray(given[s.name] if s.name in there else s.low, dtype=np.float64) for s in model.settings]
-        rows = np.stack([np.broadcast_to(p, (count,)) for p in parts], axis=1) if parts else np.empty((count, 0))
+        rows = np.empty((count, len(model.settings)))
+        for i, s in enumerate(model.settings):
+            column = floats(f"setting {s.name}", given[s.name] if s.name in there else s.low)
+            if column.shape not in ((), (count,)):
+                raise Refused(f"setting {s.name} has shape {column.shape}, and there are {count} outcomes")
+            rows[:, i] = column
     else:
-        rows = np.asarray([tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given, dtype=np.float64)
+        rows = floats("settings", [tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given)
         width = len(model.settings)
         if rows.ndim == 1 and width == 1 and len(rows) == count:
             rows = rows[:, None]

@@ -37,15 +37,19 @@ def _axes(count: int, axes: Any, height: float = 2.0) -> list[Any]:
 
 def _one_trial(run: Run) -> Any:
     """Rows of the first trial, where there are several."""
+    if not isinstance(run, Run):
+        raise TypeError(f"a run is drawn, as replay and simulate return it, not {run!r}")
     there = run.columns
     return there["trial"] == there["trial"][0] if "trial" in there and len(run) else np.ones(len(run), dtype=bool)
 
 
 def run(what: Run, *, parameters: Sequence[str] | None = None, axes: Any = None) -> list[Any]:
     """Estimates with their 95 % intervals over the records, truths where they are known, and alarms of health as ticks below."""
-    names = list(parameters or [p.name for p in what.model.parameters])
-    drawn = _axes(len(names), axes)
     rows = _one_trial(what)
+    names = list(parameters or [p.name for p in what.model.parameters])
+    for name in names:
+        what.model.parameter_index(name)
+    drawn = _axes(len(names), axes)
     there = {name: values[rows] for name, values in what.columns.items()}
     at = there["time"] if "time" in there else there["step"]
     alarm = there["tested"] > 0
@@ -69,8 +73,12 @@ def run(what: Run, *, parameters: Sequence[str] | None = None, axes: Any = None)
 
 def marginals(tracker: Tracker, *, draws: int = 4000, truth: Sequence[float] | None = None, axes: Any = None) -> Any:
     """What is believed of every parameter, and of every pair: draws from the belief."""
+    if not isinstance(tracker, Tracker):
+        raise TypeError(f"marginals are of a tracker, not of {tracker!r}")
     names = [p.name for p in tracker.model.parameters]
     dim = len(names)
+    if truth is not None and len(truth) != dim:
+        raise Refused(f"truth has {len(truth)} numbers; model {tracker.model.name} has {dim} parameters")
     x = tracker.sample(draws)
     if axes is None:
         _, axes = plt.subplots(dim, dim, squeeze=False, figsize=(1.5 + 2.1 * dim, 1.2 + 2.0 * dim), layout="constrained")
@@ -112,8 +120,8 @@ def marginals(tracker: Tracker, *, draws: int = 4000, truth: Sequence[float] | N
 
 def health(what: Run, *, ax: Any = None) -> Any:
     """What the tests said, record by record; and below, how the loss grew."""
-    ax = _axes(1, ax)[0]
     rows = _one_trial(what)
+    ax = _axes(1, ax)[0]
     step, words = what["step"][rows], what["health"][rows]
     order = [h.value for h in HEALTH if (words == h.value).any()]
     for level, word in enumerate(order):
@@ -133,11 +141,11 @@ def health(what: Run, *, ax: Any = None) -> Any:
 
 def questions(what: Run, *, axes: Any = None) -> list[Any]:
     """The settings that were chosen, and what came out: of two outcomes 1 is filled; of more, and of real numbers, colours."""
+    rows = _one_trial(what)
     names = [s.name for s in what.model.settings if s.role != "fixed"]
     if not names:
         raise Refused(f"model {what.model.name} has no settings to choose")
     drawn = _axes(len(names), axes)
-    rows = _one_trial(what)
     step, outcome = what["step"][rows], what["outcome"][rows]
     for ax, name in zip(drawn, names):
         values = what[name][rows]

@@ -41,11 +41,16 @@ class Replays(unittest.TestCase):
         self.assertEqual(len(rejfilt.replay("coin", {"outcome": []}, seed=1)), 0)
 
     def test_refused_half_way(self):
+        """A time that goes back shows when it is there; a setting that is none, before the first record."""
         table = records("precession", 50, seed=1)
-        table["t"][30] = np.inf
+        table["time"] = np.arange(50.0)
+        table["time"][30] = 3
         tracker = Tracker("precession", seed=1, design=None)
         with self.assertRaisesRegex(Refused, "row 30"):
             rejfilt.replay(tracker, table)
+        self.assertEqual(tracker.records, 30)
+        with self.assertRaisesRegex(Refused, "row 20: setting t is inf"):
+            rejfilt.replay(tracker, table | {"t": np.where(np.arange(50) == 20, np.inf, 1.0)})
         self.assertEqual(tracker.records, 30)
 
     def test_results(self):
@@ -213,6 +218,25 @@ class Comparisons(unittest.TestCase):
         table = records("precession", 60, seed=3)
         result = rejfilt.compare({"c": ("precession", {"drift": 0}), "numpy": in_numpy}, table)
         self.assertAlmostEqual(result.log_factor, 0, delta=1e-6)
+
+
+class Strange(unittest.TestCase):
+    def test_refused(self):
+        """Records, worlds and models that make no sense: one line that says what is wrong."""
+        good = {"t": [1.0, 2.0], "x_": [0.3, 0.3], "outcome": [1, 0]}
+        for wrong, says in (
+            (lambda: rejfilt.replay("precession", good | {"outcome": [1, 2]}), "row 1: outcome 2"), (lambda: rejfilt.replay("precession", good | {"x_": [0.3]}), "setting x_"),
+            (lambda: rejfilt.replay("precession", good | {"t": ["a", "b"]}), "setting t"), (lambda: rejfilt.replay("precession", good | {"t": [1, np.nan]}), "row 1: setting t is nan"),
+            (lambda: rejfilt.replay("precession", good | {"outcome": ["up", "down"]}), "outcomes"), (lambda: rejfilt.replay("precession", "a.csv"), "records are"),
+            (lambda: rejfilt.replay("precession", good, outcome="no"), "no column 'no'"), (lambda: rejfilt.replay("precession", good | {"time": ["a", "b"]}), "time"),
+            (lambda: rejfilt.simulate("precession", steps=0), "steps"), (lambda: rejfilt.simulate("precession", trials=1.5), "trials"),
+            (lambda: rejfilt.simulate("precession", steps=5, truth=np.nan), "truth"), (lambda: rejfilt.simulate("precession", steps=5, jump="a"), "jump"),
+            (lambda: rejfilt.passes("precession", good, quantiles=[2]), "quantiles"), (lambda: rejfilt.compare("precession", good), "models are"),
+            (lambda: rejfilt.compare(["precession", ("precession", 3)], good), "options"), (lambda: rejfilt.model("precession").likelihood([[0.3]], (1, 0.3), 7), "outcome 7"),
+            (lambda: rejfilt.model("precession").draw([np.nan], (1, 0.3)), "finite"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex((Refused, TypeError), says):
+                wrong()
 
 
 class Fleets(unittest.TestCase):
