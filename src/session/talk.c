@@ -251,7 +251,7 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
 
 /* Those of the records that have an outcome, as beliefs take them, in s->numbers; and the anchors among them. Returns
  * how many. */
-static uint32_t gather(rf_session *s, const rf_record records[], uint32_t count, double *numbers, uint32_t *anchors)
+static uint32_t gather(const rf_session *s, const rf_record records[], uint32_t count, double *numbers, uint32_t *anchors)
 {
     const unsigned settings = s->model.settings;
     uint32_t known = 0;
@@ -292,6 +292,15 @@ static const double *moved_to(const rf_belief *belief, double mean[])
 {
     rf_kind_of(belief)->moments(belief, mean, NULL);
     return mean;
+}
+
+rf_status rf_session_check(const rf_session *session, const rf_record *record)
+{
+    double numbers[RF_ROOM + 1], time;
+    uint32_t anchors;
+    if (!rf64_is_finite(elapsed_to(session, record, 1, &time)))
+        return RF_REFUSED_TIME;
+    return rf_belief_check(session->belief, numbers, gather(session, record, 1, numbers, &anchors));
 }
 
 static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, telling *t)

@@ -137,6 +137,7 @@ static rf_status learn(automatic *a, const double *record, const rf64_options *o
         points = report->attempts;
         rf_belief_copy(mixture, before_of(a));
         rf_particles_take(particles, mixture, a->records);
+        particles->live = mixture->live;
         become(a, 1);
     }
     status = particles->kind->update(particles, record, 1, options, engine, report);
@@ -148,6 +149,7 @@ static rf_status learn(automatic *a, const double *record, const rf64_options *o
         double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
         particles->kind->moments(particles, mean, covariance);
         rf_mixture_take(mixture, mean, covariance);
+        mixture->live = particles->live;
         become(a, 0);
     }
     return status;
