@@ -87,6 +87,8 @@ class Replays(unittest.TestCase):
         return time.process_time() - pressed[0]
 
     def test_interruption(self):
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background ignores it
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         table = records("precession", 1000, seed=1)
         many = {k: np.tile(v, 400) for k, v in table.items()}
         some = {k: np.tile(v, 20) for k, v in table.items()}
