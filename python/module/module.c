@@ -75,16 +75,22 @@ int doubles(PyObject *object, Py_buffer *view, int is_writable, Py_ssize_t count
 
 int is_outcome(const rf_description *d, double outcome)
 {
-    return d->outcomes > 0 ? isnan(outcome) || (outcome >= 0 && outcome < d->outcomes && outcome == floor(outcome))
-                           : !isinf(outcome);
+    const unsigned n = rf_outcomes_fixed(d->outcomes);
+    return isnan(outcome) ||
+           (!isinf(outcome) && (!rf_outcomes_are_whole(d->outcomes) ||
+                                (outcome >= 0 && outcome == floor(outcome) && (n == 0 || outcome < n))));
 }
 
 PyObject *refuse_outcome(const rf_description *d, double outcome, const char *where)
 {
+    const unsigned n = rf_outcomes_fixed(d->outcomes);
     char wanted[64] = "is not a finite number";
-    if (d->outcomes > 0)
-        snprintf(wanted, sizeof wanted, d->outcomes == 2 ? "is not 0 or 1" : "is not a whole number from 0 to %u",
-                 d->outcomes - 1);
+    if (rf_outcomes_are_whole(d->outcomes))
+        snprintf(wanted, sizeof wanted,
+                 n == 2  ? "is not 0 or 1"
+                 : n > 0 ? "is not a whole number from 0 to %u"
+                         : "is not a whole number from 0 on",
+                 n - 1);
     return refuse_text("%s%soutcome %.15g of model %s %s", where ? where : "", where ? ": " : "", outcome, d->name,
                        wanted);
 }
@@ -175,6 +181,11 @@ static int fill(PyObject *module)
                    PyModule_AddIntConstant(module, "STATE_VERSION", CLI_STATE_VERSION) < 0 ||
                    PyModule_AddIntConstant(module, "ASK_MAX", RF_ASK_MAX) < 0 ||
                    PyModule_AddIntConstant(module, "BATCH_MAX", RF_BATCH_MAX) < 0 ||
+                   PyModule_AddIntConstant(module, "COUNTS", RF_COUNTS) < 0 ||
+                   PyModule_AddIntConstant(module, "COUNTS_TO", RF_COUNTS_TO(0)) < 0 ||
+                   PyModule_AddIntConstant(module, "POISSON", RF_POISSON) < 0 ||
+                   PyModule_AddIntConstant(module, "BINOMIAL", RF_BINOMIAL(0)) < 0 ||
+                   PyModule_AddIntConstant(module, "GAUSSIAN", RF_GAUSSIAN(0)) < 0 ||
                    PyModule_AddStringConstant(module, "VERSION", RF_VERSION) < 0
                ? -1
                : 0;

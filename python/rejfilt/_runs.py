@@ -102,11 +102,11 @@ def outcomes_of(model: Model, given: Any) -> Floats:
     outcomes = floats("outcomes", given)
     if outcomes.ndim != 1:
         raise Refused(f"outcomes are a column of numbers, not an array of shape {outcomes.shape}")
-    n = model.outcomes
+    n = model.outcomes_end
     strange = np.isinf(outcomes) if n == 0 else ~(np.isnan(outcomes) | ((outcomes >= 0) & (outcomes < n) & (outcomes == np.floor(outcomes))))
     if strange.any():
         row = int(np.argmax(strange))
-        wanted = "a finite number" if n == 0 else "0 or 1" if n == 2 else f"a whole number from 0 to {n - 1}"
+        wanted = "a finite number" if n == 0 else "0 or 1" if n == 2 else "a whole number from 0 on" if n == math.inf else f"a whole number from 0 to {n - 1:g}"
         raise Refused(f"row {row}: outcome {outcomes[row]:g} of model {model.name} is not {wanted}")
     return outcomes
 
@@ -231,7 +231,7 @@ def _outage_row(model: Model, outage: Outage) -> tuple[float, ...]:
     else:
         kind, stuck = 0, number("outage: what", what)
     whole("outage: at", outage.at, 0, 2**31 - 1), whole("outage: length", outage.length, 1, 2**31 - 1)
-    if not (0 <= stuck < model.outcomes if model.outcomes else math.isfinite(stuck)):
+    if not (0 <= stuck < model.outcomes_end if model.outcomes_end else math.isfinite(stuck)):
         raise Refused(f"outage: {stuck:g} is no outcome of model {model.name}")
     if kind and outage.flips:
         raise Refused("outage: flips are of a detector that is stuck")
@@ -428,7 +428,7 @@ def compare(
     names: list[str] = []
     scores: list[list[Any]] = []
     passed: list[bool] = []
-    kinds: set[int] = set()
+    kinds: set[float] = set()
     for label, one in given:
         model, options = one if isinstance(one, tuple) and len(one) == 2 else (one, {})
         if not isinstance(options, Mapping):
@@ -436,7 +436,7 @@ def compare(
         tracker = Tracker(
             model, **({"design": None, "seed": common, "attempts": attempts or 1000, "sampler": "reject", "engine": engine} | dict(options))
         )
-        kinds.add(tracker.model.outcomes)
+        kinds.add(tracker.model.outcomes_end)
         if len(kinds) > 1:
             raise Refused(f"{names[0]} and {tracker.model.name} cannot be compared: they speak of different outcomes")
         names.append(str(label) if label is not None else tracker.model.name)

@@ -43,8 +43,9 @@ def _one_trial(run: Run) -> Any:
     return there["trial"] == there["trial"][0] if "trial" in there and len(run) else np.ones(len(run), dtype=bool)
 
 
-def run(what: Run, *, parameters: Sequence[str] | None = None, axes: Any = None) -> list[Any]:
+def run(what: Run, *, parameters: Sequence[str] | None = None, title: str = "", axes: Any = None) -> list[Any]:
     """Estimates with their 95 % intervals over the records, truths where they are known, and alarms of health as ticks below."""
+    labels = {p.name: p.label for p in what.model.parameters}
     rows = _one_trial(what)
     names = list(parameters or [p.name for p in what.model.parameters])
     for name in names:
@@ -59,13 +60,15 @@ def run(what: Run, *, parameters: Sequence[str] | None = None, axes: Any = None)
         ax.plot(at, mean, color=ESTIMATE, linewidth=1.2, label="estimate")
         if f"truth.{name}" in there:
             ax.plot(at, there[f"truth.{name}"], color=TRUTH, linewidth=0.9, linestyle=(0, (4, 2)), label="truth")
-        ax.set_ylabel(name)
+        ax.set_ylabel(labels[name])
         ax.margins(x=0.01)
         shown = np.concatenate([np.quantile(low, [0.02]), np.quantile(high, [0.98]), *([there[f"truth.{name}"]] if f"truth.{name}" in there else [mean])])
         pad = 0.06 * (np.nanmax(shown) - np.nanmin(shown) or 1)
         ax.set_ylim(np.nanmin(shown) - pad, np.nanmax(shown) + pad)
         if alarm.any():
             ax.plot(at[alarm], np.full(alarm.sum(), 0.02), "|", color=ALARM, markersize=8, transform=ax.get_xaxis_transform(), label="failed test")
+    if title:
+        drawn[0].set_title(title, loc="left")
     drawn[0].legend(**LEGEND)
     drawn[-1].set_xlabel("time" if "time" in there else "record")
     return drawn
@@ -75,7 +78,7 @@ def marginals(tracker: Tracker, *, draws: int = 4000, truth: Sequence[float] | N
     """What is believed of every parameter, and of every pair: draws from the belief."""
     if not isinstance(tracker, Tracker):
         raise TypeError(f"marginals are of a tracker, not of {tracker!r}")
-    names = [p.name for p in tracker.model.parameters]
+    names = [p.label for p in tracker.model.parameters]
     dim = len(names)
     if truth is not None and len(truth) != dim:
         raise Refused(f"truth has {len(truth)} numbers; model {tracker.model.name} has {dim} parameters")
@@ -145,11 +148,12 @@ def questions(what: Run, *, axes: Any = None) -> list[Any]:
     names = [s.name for s in what.model.settings if s.role != "fixed"]
     if not names:
         raise Refused(f"model {what.model.name} has no settings to choose")
+    labels = {s.name: s.label for s in what.model.settings}
     drawn = _axes(len(names), axes)
     step, outcome = what["step"][rows], what["outcome"][rows]
     for ax, name in zip(drawn, names):
         values = what[name][rows]
-        if what.model.outcomes == 2:
+        if what.model.outcomes_end == 2:
             for result, face in ((0, "none"), (1, ESTIMATE)):
                 chosen = outcome == result
                 ax.scatter(step[chosen], values[chosen], s=12, facecolors=face, edgecolors=ESTIMATE, linewidths=0.7, label=f"outcome {result}")
@@ -160,7 +164,7 @@ def questions(what: Run, *, axes: Any = None) -> list[Any]:
         positive = values[values > 0]
         if len(positive) == len(values) and len(values) and positive.max() > 50 * positive.min():
             ax.set_yscale("log")
-        ax.set_ylabel(name)
+        ax.set_ylabel(labels[name])
         ax.margins(x=0.01)
     if drawn[0].get_legend_handles_labels()[0]:
         drawn[0].legend(**LEGEND)

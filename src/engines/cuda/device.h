@@ -6,6 +6,7 @@
    two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and RF_SAMPLER, which are
    constants. */
 #include "device_types.h"
+#include "rejfilt/detail/instantiate_expected.h"
 
 #if defined(__CUDACC__)
 __shared__ int32_t rf_device_lattice[4096 + 128];
@@ -69,12 +70,12 @@ typedef struct rf_device_worker {
 #define RF_KERNEL_PAIRS RF_DEVICE_PAIRS /* of many parameters 1 */
 #define RF_KERNEL_DIM RF_DEVICE_DIM
 #define RF_KERNEL_DIM_MAX (RF_DEVICE_DIM > 1 ? RF_DEVICE_DIM : 2u) /* on the stack, which is in registers */
-#define RF_KERNEL_IS_LOG (description.is_log)
+#define RF_KERNEL_IS_LOG RF_IS_LOG(description)
 #define RF_KERNEL_LIKELIHOOD likelihood
 #ifdef RF_HAS_BOUND
 #define RF_KERNEL_BOUND bound
 #else
-#define RF_KERNEL_BOUND(setting, outcome) (description.is_log ? RF_C(0.0) : RF_C(1.0))
+#define RF_KERNEL_BOUND(setting, outcome) (RF_IS_LOG(description) ? RF_C(0.0) : RF_C(1.0))
 #endif
 #define RF_KERNEL_PLAIN 2
 #define RF_KERNEL_ENTROPY RF_DEVICE_ENTROPY
@@ -136,7 +137,7 @@ RF_FN RF(model) RF(device_model_of)(const RF(device_model) * about, RF(chart) ch
     model.kernels = 0;
     model.block = 0;
     model.dim = RF_DEVICE_DIM;
-    model.is_log = (uint16_t)description.is_log;
+    model.is_log = (uint16_t)RF_IS_LOG(description);
     return model;
 }
 
