@@ -181,14 +181,20 @@ typedef struct rf_device_worker {
 #if RF_DEVICE_PLAIN
 /* ---- One real parameter, one record, no logarithms ---- */
 
-/* Attempts in stretches: the sums of one are in 32 bits or so, and only at its end is it looked for values that are bad
-   or above κ. Such a stretch is run again, by the way that all attempts have. Thread i of n runs pairs i, i + n, ...,
+/* Attempts in stretches: sums are in 32 bits as long as they can be, and only at a stretch's end is it looked for values
+   that are bad or above κ. Such a stretch is run again, by the way that all attempts have. Thread i of n runs pairs i, i + n, ...,
    as it does there, so each does its own again. */
 
 #ifndef RF_DEVICE_SIDE
 #define RF_DEVICE_SIDE 4u /* pairs side by side */
 #endif
-enum { RF_DEVICE_STRETCH = 16 }; /* pairs of a thread: 32 numbers on the grid sum to less than 2²¹ */
+#ifndef RF_DEVICE_AHEAD
+#define RF_DEVICE_AHEAD 0 /* whether words are drawn one step ahead */
+#endif
+enum {
+    RF_DEVICE_STRETCH = 64, /* pairs of a thread */
+    RF_DEVICE_MARKED = 16   /* of them whose q sum to less than 2²¹ */
+};
 #define RF_DEVICE_MARK 1536.0f   /* z + this, as bits, is 275 · 2²² + q: see rf_to_grid */
 #define RF_DEVICE_MARK_BITS UINT32_C(0x44c00000)
 #define RF_DEVICE_INVERSE 283u /* of 275 modulo 2¹⁰ */
@@ -246,48 +252,69 @@ RF_FN int RF(device_keep)(const RF(device_plain) * plain, const RF(device_plain_
     return 1;
 }
 
+/* The largest of three. */
+RF_FN rf_unsigned RF(device_highest)(rf_unsigned a, rf_unsigned b, rf_unsigned c)
+{
+#if defined(__CUDACC__) && RF_PRECISION == 32
+    return __vimax3_u32(a, b, c);
+#else
+    const rf_unsigned d = a > b ? a : b;
+    return c > d ? c : d;
+#endif
+}
+
 /* Attempts that are accepted or not. */
 RF_FN int RF(device_stretch_accepted)(const RF(device_plain) * plain, const RF(task) * task, const uint32_t *keys,
                                       RF(device_where) where, RF(device_plain_sums) * sums)
 {
     RF(device_plain_sums) seen = *sums;
-    uint32_t marks = 0;
-    seen.highest = 0; /* of the bits: NaN and negative numbers are above all others */
-    for (uint32_t k = 0; k < where.rows; k += RF_DEVICE_SIDE) {
-        RF_UNROLL_ALL
-        for (unsigned i = 0; i < RF_DEVICE_SIDE; i++) {
-            const uint32_t pair = where.pair + i * where.step;
-            float z[2], u[2];
-            if (RF_DEVICE_SAMPLER == RF_REJECT) {
-                const rf_words w = RF(device_draw)(task, keys, pair);
-                rf32_normal_pair(w.word[0], w.word[1], &z[0], &z[1]);
-                u[0] = rf32_uniform(w.word[2]);
-                u[1] = rf32_uniform(w.word[3]);
-            } else {
-                for (unsigned lane = 0; lane < 2; lane++) {
-                    z[lane] = where.z[2 * i * where.step + lane];
-                    u[lane] = rf32_uniform(where.word + (2 * pair + lane) * RF_LATTICE_UNIFORM);
-                }
-            }
+    rf_words ahead[RF_DEVICE_SIDE]; /* random words of the next rows, drawn beside the work on these */
+    seen.highest = 0;               /* of the bits: NaN and negative numbers are above all others */
+    RF_UNROLL_ALL
+    for (unsigned i = 0; i < RF_DEVICE_SIDE && RF_DEVICE_AHEAD && RF_DEVICE_SAMPLER == RF_REJECT; i++)
+        ahead[i] = RF(device_draw)(task, keys, where.pair + i * where.step);
+    while (where.rows > 0) {
+        const uint32_t rows = where.rows < RF_DEVICE_MARKED ? where.rows : RF_DEVICE_MARKED;
+        uint32_t marks = 0;
+        for (uint32_t k = 0; k < rows; k += RF_DEVICE_SIDE) {
             RF_UNROLL_ALL
-            for (unsigned lane = 0; lane < 2; lane++) {
-                const float marked = z[lane] + RF_DEVICE_MARK;
-                const uint32_t mark = rf32_bits(marked);
-                const rf_real x = plain->mean + plain->factor * (rf_real)(marked - RF_DEVICE_MARK),
-                              value = likelihood(&x, plain->setting, plain->outcome);
-                const rf_unsigned bits = RF(bits)(value);
-                seen.highest = bits > seen.highest ? bits : seen.highest;
-                const uint32_t accepted = (rf_real)u[lane] <= value * plain->scale ? mark : 0;
-                marks += accepted;
-                seen.c = rf_device_square_add(accepted, seen.c);
+            for (unsigned i = 0; i < RF_DEVICE_SIDE; i++) {
+                const uint32_t pair = where.pair + i * where.step;
+                rf_unsigned bits[2];
+                float z[2], u[2];
+                if (RF_DEVICE_SAMPLER == RF_REJECT) {
+                    const rf_words w = RF_DEVICE_AHEAD ? ahead[i] : RF(device_draw)(task, keys, pair);
+                    if (RF_DEVICE_AHEAD)
+                        ahead[i] = RF(device_draw)(task, keys, pair + RF_DEVICE_SIDE * where.step);
+                    rf32_normal_pair(w.word[0], w.word[1], &z[0], &z[1]);
+                    u[0] = rf32_uniform(w.word[2]);
+                    u[1] = rf32_uniform(w.word[3]);
+                } else {
+                    for (unsigned lane = 0; lane < 2; lane++) {
+                        z[lane] = where.z[2 * i * where.step + lane];
+                        u[lane] = rf32_uniform(where.word + (2 * pair + lane) * RF_LATTICE_UNIFORM);
+                    }
+                }
+                RF_UNROLL_ALL
+                for (unsigned lane = 0; lane < 2; lane++) {
+                    const float marked = z[lane] + RF_DEVICE_MARK;
+                    const rf_real x = plain->mean + plain->factor * (rf_real)(marked - RF_DEVICE_MARK),
+                                  value = likelihood(&x, plain->setting, plain->outcome);
+                    const uint32_t accepted = (rf_real)u[lane] <= value * plain->scale ? rf32_bits(marked) : 0;
+                    marks += accepted;
+                    seen.c = rf_device_square_add(accepted, seen.c);
+                    bits[lane] = RF(bits)(value);
+                }
+                seen.highest = RF(device_highest)(seen.highest, bits[0], bits[1]);
             }
+            where.pair += RF_DEVICE_SIDE * where.step;
+            where.z += 2 * RF_DEVICE_SIDE * where.step;
         }
-        where.pair += RF_DEVICE_SIDE * where.step;
-        where.z += 2 * RF_DEVICE_SIDE * where.step;
+        const int32_t sum = (int32_t)(marks << 10) >> 10; /* its last 22 bits */
+        seen.a += ((marks - (uint32_t)sum) >> 22) * RF_DEVICE_INVERSE % 1024;
+        seen.b += (uint64_t)(int64_t)sum;
+        where.rows -= rows;
     }
-    const int32_t sum = (int32_t)(marks << 10) >> 10; /* its last 22 bits */
-    seen.a += ((marks - (uint32_t)sum) >> 22) * RF_DEVICE_INVERSE % 1024;
-    seen.b += (uint64_t)(int64_t)sum;
     return RF(device_keep)(plain, &seen, sums);
 }
 
@@ -306,12 +333,12 @@ RF_FN int RF(device_stretch_weighted)(const RF(device_plain) * plain, int has_lo
         for (unsigned i = 0; i < 2 * RF_DEVICE_SIDE; i++) {
             const rf_real z = (rf_real)where.z[i / 2 * 2 * where.step + i % 2], x = plain->mean + plain->factor * z,
                           value = likelihood(&x, plain->setting, plain->outcome), weight = value * unit;
-            const rf_unsigned bits = RF(bits)(value);
-            seen.highest = bits > seen.highest ? bits : seen.highest;
             w += (uint32_t)(int32_t)weight;
             wz += (int32_t)(weight * z);
             wzz += (uint32_t)(int32_t)(weight * (z * z));
             values[i] = value;
+            if (i % 2)
+                seen.highest = RF(device_highest)(seen.highest, RF(bits)(values[i - 1]), RF(bits)(value));
         }
         seen.a += w;
         seen.b += (uint64_t)(int64_t)wz;
@@ -482,6 +509,49 @@ typedef struct RF(device_block) {
 #define RF_DEVICE_ADD(sum, value) (*(sum) += (uint64_t)(value))
 #endif
 
+/* x of a pair, natural values, as RF(device_attempts_place) gives them: four rows at a time, since every row's sum waits
+   for its last term. */
+RF_FN void RF(device_place)(const RF(task) * task, const int32_t *q, rf_real *x)
+{
+    const RF(chart) *charts = task->model->charts;
+    for (unsigned k = 0; k < 2 * RF_DEVICE_DIM; k++)
+        x[k] = (rf_real)q[k] * (RF_C(1.0) / RF_GRID);
+    for (unsigned after = RF_DEVICE_DIM; after > 0;) { /* the last rows first: others need no z of theirs */
+        const unsigned rows = after % RF_DEVICE_TILE ? after % RF_DEVICE_TILE : RF_DEVICE_TILE, first = after - rows;
+        const rf_real *row[RF_DEVICE_TILE];
+        rf_real sum[RF_DEVICE_TILE][2];
+        RF_UNROLL_ALL
+        for (unsigned k = 0; k < RF_DEVICE_TILE; k++) {
+            row[k] = task->factor + RF_TRIANGLE(first + (k < rows ? k : 0));
+            sum[k][0] = row[k][0] * x[0];
+            sum[k][1] = row[k][0] * x[1];
+        }
+        for (unsigned j = 1; j <= first; j++) {
+            RF_UNROLL_ALL
+            for (unsigned k = 0; k < RF_DEVICE_TILE; k++) {
+                sum[k][0] += row[k][j] * x[2 * j];
+                sum[k][1] += row[k][j] * x[2 * j + 1];
+            }
+        }
+        RF_UNROLL_ALL
+        for (unsigned k = 1; k < RF_DEVICE_TILE; k++)
+            RF_UNROLL_ALL
+        for (unsigned j = 1; j <= k; j++)
+            if (k < rows) {
+                sum[k][0] += row[k][first + j] * x[2 * (first + j)];
+                sum[k][1] += row[k][first + j] * x[2 * (first + j) + 1];
+            }
+        RF_UNROLL_ALL
+        for (unsigned k = 0; k < RF_DEVICE_TILE; k++)
+            if (k < rows) {
+                x[2 * (first + k)] = task->mean[first + k] + sum[k][0];
+                x[2 * (first + k) + 1] = task->mean[first + k] + sum[k][1];
+                RF(to_natural)(charts ? &charts[first + k] : 0, 2, x + 2 * (first + k));
+            }
+        after = first;
+    }
+}
+
 /* The pair's attempts; those that count leave their z in the block's memory. */
 RF_FN void RF(device_pair)(const RF(task) * task, uint32_t pair, uint32_t begin, uint32_t count, unsigned thread,
                            const RF(device_block) * block, RF(tally) * tally)
@@ -496,7 +566,7 @@ RF_FN void RF(device_pair)(const RF(task) * task, uint32_t pair, uint32_t begin,
         RF(device_attempts_draw_lattice)(task, RF_DEVICE_DIM, pair, &start, q, u);
     if (task->wrap)
         RF(device_attempts_wrap)(task->wrap, RF_DEVICE_DIM, q);
-    RF(device_attempts_place)(task, RF_DEVICE_DIM, q, x);
+    RF(device_place)(task, q, x);
     RF(device_attempts_mark_outside)(RF_DEVICE_SAMPLER, pair, begin, count, u);
     if (RF(device_attempts_judge)(task, RF_DEVICE_DIM, x, u, 0, accept, tally))
         RF(device_attempts_look_closer)(task, RF_DEVICE_DIM, x, u, accept, tally);

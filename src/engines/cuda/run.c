@@ -36,7 +36,7 @@ static rf_gpu_wanted RF(wanted)(const RF(model) * model, rf_sampler sampler, uns
                        .pairs = is_plain ? 1 : pairs,
                        .group = group,
                        .entropy = has_entropy != 0,
-                       .plain = is_plain};
+                       .plain = (unsigned)is_plain};
     for (unsigned i = 0; i < model->dim && model->charts; i++) {
         w.kinds[2 * i] = (char)('0' + model->charts[i].kind);
         w.kinds[2 * i + 1] = i + 1 < model->dim ? ',' : '\0';
