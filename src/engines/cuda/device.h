@@ -41,6 +41,7 @@ RF_DEVICE_TABLE struct {
 RF_FN void rf_device_fill(unsigned thread, unsigned threads)
 {
 #if RF_DEVICE_PLAIN
+    RF_UNROLL_ALL /* so that the memory is waited for once */
     for (unsigned i = thread; i < RF_LATTICE_SIZE && RF_DEVICE_SAMPLER != RF_REJECT; i += threads)
         rf_device_z[i] = rf_device_z[i + RF_LATTICE_SIZE] = (float)rf_lattice_normal[i] * (1.0f / 8192);
 #else
@@ -186,16 +187,13 @@ typedef struct rf_device_worker {
    as it does there, so each does its own again. */
 
 #ifndef RF_DEVICE_SIDE
-#define RF_DEVICE_SIDE 4u /* pairs side by side */
-#endif
-#ifndef RF_DEVICE_AHEAD
-#define RF_DEVICE_AHEAD 0 /* whether words are drawn one step ahead */
+#define RF_DEVICE_SIDE (RF_DEVICE_GROUP == 0 ? 8u : 4u) /* pairs side by side; of the last few it is one */
 #endif
 enum {
     RF_DEVICE_STRETCH = 64, /* pairs of a thread */
     RF_DEVICE_MARKED = 16   /* of them whose q sum to less than 2²¹ */
 };
-#define RF_DEVICE_MARK 1536.0f   /* z + this, as bits, is 275 · 2²² + q: see rf_to_grid */
+#define RF_DEVICE_MARK 1536.0f /* z + this, as bits, is 275 · 2²² + q: see rf_to_grid */
 #define RF_DEVICE_MARK_BITS UINT32_C(0x44c00000)
 #define RF_DEVICE_INVERSE 283u /* of 275 modulo 2¹⁰ */
 
@@ -263,29 +261,23 @@ RF_FN rf_unsigned RF(device_highest)(rf_unsigned a, rf_unsigned b, rf_unsigned c
 #endif
 }
 
-/* Attempts that are accepted or not. */
+/* Attempts that are accepted or not; `side` pairs side by side, which is a constant. */
 RF_FN int RF(device_stretch_accepted)(const RF(device_plain) * plain, const RF(task) * task, const uint32_t *keys,
-                                      RF(device_where) where, RF(device_plain_sums) * sums)
+                                      unsigned side, RF(device_where) where, RF(device_plain_sums) * sums)
 {
     RF(device_plain_sums) seen = *sums;
-    rf_words ahead[RF_DEVICE_SIDE]; /* random words of the next rows, drawn beside the work on these */
-    seen.highest = 0;               /* of the bits: NaN and negative numbers are above all others */
-    RF_UNROLL_ALL
-    for (unsigned i = 0; i < RF_DEVICE_SIDE && RF_DEVICE_AHEAD && RF_DEVICE_SAMPLER == RF_REJECT; i++)
-        ahead[i] = RF(device_draw)(task, keys, where.pair + i * where.step);
+    seen.highest = 0; /* of the bits: NaN and negative numbers are above all others */
     while (where.rows > 0) {
         const uint32_t rows = where.rows < RF_DEVICE_MARKED ? where.rows : RF_DEVICE_MARKED;
         uint32_t marks = 0;
-        for (uint32_t k = 0; k < rows; k += RF_DEVICE_SIDE) {
+        for (uint32_t k = 0; k < rows; k += side) {
             RF_UNROLL_ALL
-            for (unsigned i = 0; i < RF_DEVICE_SIDE; i++) {
+            for (unsigned i = 0; i < side; i++) {
                 const uint32_t pair = where.pair + i * where.step;
                 rf_unsigned bits[2];
                 float z[2], u[2];
                 if (RF_DEVICE_SAMPLER == RF_REJECT) {
-                    const rf_words w = RF_DEVICE_AHEAD ? ahead[i] : RF(device_draw)(task, keys, pair);
-                    if (RF_DEVICE_AHEAD)
-                        ahead[i] = RF(device_draw)(task, keys, pair + RF_DEVICE_SIDE * where.step);
+                    const rf_words w = RF(device_draw)(task, keys, pair);
                     rf32_normal_pair(w.word[0], w.word[1], &z[0], &z[1]);
                     u[0] = rf32_uniform(w.word[2]);
                     u[1] = rf32_uniform(w.word[3]);
@@ -307,8 +299,8 @@ RF_FN int RF(device_stretch_accepted)(const RF(device_plain) * plain, const RF(t
                 }
                 seen.highest = RF(device_highest)(seen.highest, bits[0], bits[1]);
             }
-            where.pair += RF_DEVICE_SIDE * where.step;
-            where.z += 2 * RF_DEVICE_SIDE * where.step;
+            where.pair += side * where.step;
+            where.z += 2 * side * where.step;
         }
         const int32_t sum = (int32_t)(marks << 10) >> 10; /* its last 22 bits */
         seen.a += ((marks - (uint32_t)sum) >> 22) * RF_DEVICE_INVERSE % 1024;
@@ -319,18 +311,18 @@ RF_FN int RF(device_stretch_accepted)(const RF(device_plain) * plain, const RF(t
 }
 
 /* Attempts that are weighted. */
-RF_FN int RF(device_stretch_weighted)(const RF(device_plain) * plain, int has_loss, RF(device_where) where,
-                                      RF(device_plain_sums) * sums)
+RF_FN int RF(device_stretch_weighted)(const RF(device_plain) * plain, int has_loss, unsigned side,
+                                      RF(device_where) where, RF(device_plain_sums) * sums)
 {
     const rf_real unit = plain->scale * RF_WEIGHT_UNIT; /* a power of two: no rounding */
     RF(device_plain_sums) seen = *sums;
     seen.highest = 0;
-    for (uint32_t k = 0; k < where.rows; k += RF_DEVICE_SIDE) {
-        uint32_t w = 0, wzz = 0; /* of at most eight, |z| < 3.7 */
-        int32_t wz = 0;
+    for (uint32_t k = 0; k < where.rows; k += side) {
         rf_real values[2 * RF_DEVICE_SIDE];
+        uint32_t w = 0, wzz = 0;
+        int32_t wz = 0;
         RF_UNROLL_ALL
-        for (unsigned i = 0; i < 2 * RF_DEVICE_SIDE; i++) {
+        for (unsigned i = 0; i < 2 * side; i++) {
             const rf_real z = (rf_real)where.z[i / 2 * 2 * where.step + i % 2], x = plain->mean + plain->factor * z,
                           value = likelihood(&x, plain->setting, plain->outcome), weight = value * unit;
             w += (uint32_t)(int32_t)weight;
@@ -339,16 +331,27 @@ RF_FN int RF(device_stretch_weighted)(const RF(device_plain) * plain, int has_lo
             values[i] = value;
             if (i % 2)
                 seen.highest = RF(device_highest)(seen.highest, RF(bits)(values[i - 1]), RF(bits)(value));
+            if (i % 8 == 7 || i + 1 == 2 * side) { /* eight fit 32 bits, |z| < 3.7 */
+                seen.a += w;
+                seen.b += (uint64_t)(int64_t)wz;
+                seen.c += wzz;
+                w = wzz = 0;
+                wz = 0;
+            }
         }
-        seen.a += w;
-        seen.b += (uint64_t)(int64_t)wz;
-        seen.c += wzz;
-        if (has_loss)
-            for (unsigned i = 0; i < 2 * RF_DEVICE_SIDE; i++)
-                seen.entropy += (uint64_t)(int64_t)RF(weighted_entropy)(values[i] * plain->scale);
-        where.z += 2 * RF_DEVICE_SIDE * where.step;
+        RF_UNROLL_ALL
+        for (unsigned i = 0; i < 2 * side && has_loss; i++)
+            seen.entropy += (uint64_t)(int64_t)RF(weighted_entropy)(values[i] * plain->scale);
+        where.z += 2 * side * where.step;
     }
     return RF(device_keep)(plain, &seen, sums);
+}
+
+RF_FN int RF(device_stretch)(const RF(device_plain) * plain, const RF(task) * task, const uint32_t *keys, int has_loss,
+                             unsigned side, RF(device_where) where, RF(device_plain_sums) * sums)
+{
+    return RF_DEVICE_SAMPLER == RF_WEIGHT ? RF(device_stretch_weighted)(plain, has_loss, side, where, sums)
+                                          : RF(device_stretch_accepted)(plain, task, keys, side, where, sums);
 }
 
 /* As RF(device_attempts). `keys` are those of the task's seed, or null. */
@@ -375,7 +378,9 @@ RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task
                                   ? left
                                   : RF_LATTICE_SIZE - in_round;
         const uint32_t fit = room / row < RF_DEVICE_STRETCH ? room / row : RF_DEVICE_STRETCH,
-                       rows = is_plain && at % 2 == 0 ? fit / RF_DEVICE_SIDE * RF_DEVICE_SIDE : 0;
+                       rows = !is_plain || at % 2   ? 0
+                              : fit < RF_DEVICE_SIDE ? fit
+                                                     : fit / RF_DEVICE_SIDE * RF_DEVICE_SIDE;
         const uint32_t some = rows > 0 ? rows * row : at % 2 && is_plain ? 1 : room;
         if (RF_DEVICE_SAMPLER != RF_REJECT && start.round != at / RF_LATTICE_SIZE)
             start.round = at / RF_LATTICE_SIZE,
@@ -384,9 +389,10 @@ RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task
             where = {at / 2 + worker.index, worker.count, rows, start.words.word[1],
                      rf_device_z + start.words.word[0] % RF_LATTICE_SIZE + in_round + 2 * worker.index};
         const int has_loss = RF_DEVICE_ENTROPY && !task->no_loss && at < RF_LATTICE_SIZE;
-        const int is_done = rows > 0 && (RF_DEVICE_SAMPLER == RF_WEIGHT
-                                             ? RF(device_stretch_weighted)(&plain, has_loss, where, &sums)
-                                             : RF(device_stretch_accepted)(&plain, task, keys, where, &sums));
+        const int is_done =
+            rows >= RF_DEVICE_SIDE
+                ? RF(device_stretch)(&plain, task, keys, has_loss, RF_DEVICE_SIDE, where, &sums)
+                : rows > 0 && RF(device_stretch)(&plain, task, keys, has_loss, 1, where, &sums);
         if (!is_done) { /* with copies, so that what others use need not be in memory */
             const rf_device_worker me = worker;
             const RF(task) all = *task;
@@ -752,7 +758,7 @@ RF_FN rf_status RF(device_update)(const RF(device_fleet) * fleet, uint32_t index
 #define RF_DEVICE_FLEET_BLOCKS 3 /* at once on a multiprocessor: fewer registers, more threads */
 #endif
 #ifndef RF_DEVICE_RUN_BLOCKS
-#define RF_DEVICE_RUN_BLOCKS 3
+#define RF_DEVICE_RUN_BLOCKS (RF_DEVICE_PLAIN ? 2 : 3)
 #endif
 #ifndef RF_DEVICE_RUN_THREADS
 #define RF_DEVICE_RUN_THREADS 256
@@ -834,7 +840,7 @@ extern "C" __global__ void __launch_bounds__(RF_DEVICE_RUN_THREADS, RF_DEVICE_RU
     uint64_t numbers[NUMBERS];
     for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
         block[i] = 0;
-    rf_device_fill(threadIdx.x, blockDim.x);
+    rf_device_fill(threadIdx.x, RF_DEVICE_RUN_THREADS);
     RF(device_part)(&run, worker, numbers);
     for (unsigned i = 0; i < NUMBERS; i++)
         for (unsigned step = 16; step > 0; step /= 2) {
