@@ -130,7 +130,7 @@ static double plain_normal(const double x[], const double setting[], double outc
     return rf64_exp(log_normal(x, setting, outcome));
 }
 
-enum { FIXED_MOST = 1024 }; /* numbers of fixed points */
+enum { FIXED_MOST = RF_POINTS_SIZE(3) }; /* numbers of fixed points */
 
 static rf_evaluator evaluator_of(const rf64_model *model, const double *record, const double *fixed)
 {

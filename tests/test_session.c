@@ -813,6 +813,117 @@ static void test_simulations(void **state)
     }
 }
 
+/* ---- Many sessions ---- */
+
+static void test_many_are_each_on_its_own(void **state)
+{
+    (void)state;
+    enum { COUNT = 7, ROUNDS = 12 };
+    static const char *const engines[] = {NULL, "simd", "threads:3"};
+    for (unsigned kind = 0; kind < SETUPS; kind++)
+        for (unsigned e = 0; e < sizeof engines / sizeof *engines; e++) {
+            char error[200];
+            rf_config config = config_of("ramsey", &setups[kind]);
+            rf_engine *engine = engines[e] ? rf_engine_open(engines[e], error, sizeof error) : NULL;
+            rf_session *alone[COUNT];
+            rf_record records[COUNT];
+            rf_step steps[COUNT];
+            uint32_t backwards[COUNT];
+            if (strcmp(setups[kind].belief, "grid") == 0 && e > 0)
+                continue; /* one way is enough for what is slow */
+            for (uint32_t i = 0; i < COUNT; i++) {
+                config.trial = i;
+                alone[i] = open_or_fail(&config);
+                backwards[i] = COUNT - 1 - i;
+            }
+            config.trial = 0;
+            config.engine = engine;
+            rf_sessions *all = rf_sessions_open(&config, COUNT, error, sizeof error);
+            assert_non_null(all);
+            for (uint32_t k = 0; k < ROUNDS; k++) {
+                const uint32_t *which = k % 3 == 1 ? backwards : NULL, count = k % 3 == 2 ? COUNT - 2 : COUNT;
+                assert_int_equal(rf_sessions_ask(all, which, count, records), RF_OK);
+                for (uint32_t i = 0; i < count; i++) {
+                    rf_record own;
+                    rf_step step;
+                    rf_session *one = alone[which ? which[i] : i];
+                    assert_int_equal(rf_session_ask(one, 1, &own), RF_OK);
+                    assert_memory_equal(own.setting, records[i].setting, config.description.settings * sizeof *own.setting);
+                    records[i].outcome = own.outcome = measured(&config, own.setting, k * COUNT + i);
+                    assert_true(rf_session_tell(one, &own, 1, &step) >= 0);
+                }
+                assert_true(rf_sessions_tell(all, which, count, records, k % 2 ? steps : NULL) >= 0);
+            }
+            for (uint32_t i = 0; i < COUNT; i++) {
+                assert_alike(rf_sessions_at(all, i), alone[i]);
+                rf_session_close(alone[i]);
+            }
+            rf_sessions_close(all);
+            rf_engine_close(engine);
+        }
+}
+
+/* Enough of them for the threads to share. */
+static void test_many_in_threads(void **state)
+{
+    (void)state;
+    enum { COUNT = 300, ROUNDS = 5 };
+    char error[200];
+    rf_config config = config_of("precession", &setups[4]);
+    rf_engine *engine = rf_engine_open("threads:3", error, sizeof error);
+    rf_sessions *serial = rf_sessions_open(&config, COUNT, error, sizeof error);
+    config.engine = engine;
+    rf_sessions *threads = rf_sessions_open(&config, COUNT, error, sizeof error);
+    rf_record *records = calloc(COUNT, sizeof *records);
+    assert_true(serial && threads && records);
+    for (uint32_t k = 0; k < ROUNDS; k++)
+        for (unsigned which = 0; which < 2; which++) {
+            rf_sessions *all = which ? threads : serial;
+            assert_int_equal(rf_sessions_ask(all, NULL, COUNT, records), RF_OK);
+            for (uint32_t i = 0; i < COUNT; i++)
+                records[i].outcome = measured(&config, records[i].setting, k * COUNT + i);
+            assert_true(rf_sessions_tell(all, NULL, COUNT, records, NULL) >= 0);
+        }
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_alike(rf_sessions_at(serial, i), rf_sessions_at(threads, i));
+    free(records);
+    rf_sessions_close(serial);
+    rf_sessions_close(threads);
+    rf_engine_close(engine);
+}
+
+static void test_many_refuse_together(void **state)
+{
+    (void)state;
+    char error[200];
+    rf_config config = config_of("precession", &setups[4]);
+    assert_null(rf_sessions_open(&config, 0, error, sizeof error));
+    config.belief = "nonsense";
+    assert_null(rf_sessions_open(&config, 3, error, sizeof error));
+    config.belief = "mixture";
+    rf_sessions *all = rf_sessions_open(&config, 3, error, sizeof error);
+    const uint32_t beyond[] = {0, 3};
+    rf_record records[3];
+    assert_int_equal(rf_sessions_ask(all, NULL, 3, records), RF_OK);
+    for (unsigned i = 0; i < 3; i++)
+        records[i].outcome = 1;
+    bytes before = bytes_of(rf_sessions_at(all, 0));
+    assert_int_equal(rf_sessions_tell(all, beyond, 2, records, NULL), RF_REFUSED_OPTIONS);
+    records[2].outcome = INFINITY;
+    assert_int_equal(rf_sessions_tell(all, NULL, 3, records, NULL), RF_REFUSED_EVIDENCE);
+    records[2].outcome = 1;
+    records[2].time = INFINITY;
+    assert_int_equal(rf_sessions_tell(all, NULL, 3, records, NULL), RF_REFUSED_TIME);
+    assert_same(before, bytes_of(rf_sessions_at(all, 0)));
+    records[2].time = NAN;
+    assert_true(rf_sessions_tell(all, NULL, 3, records, NULL) >= 0);
+    assert_int_equal(rf_sessions_tell(all, NULL, 0, records, NULL), RF_OK);
+    assert_null(rf_sessions_at(all, 3));
+    free(before.at);
+    rf_sessions_close(all);
+    rf_sessions_close(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -835,6 +946,9 @@ int main(void)
         cmocka_unit_test(test_all_with_all),
         cmocka_unit_test(test_block_functions),
         cmocka_unit_test(test_simulations),
+        cmocka_unit_test(test_many_are_each_on_its_own),
+        cmocka_unit_test(test_many_in_threads),
+        cmocka_unit_test(test_many_refuse_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,10 @@ struct rf_belief_kind {
     /* OPTIONAL: up to RF_MODES_MAX modes of a parameter, from below, to modes[]; how many. Without it there is one. */
     unsigned (*modes)(const rf_belief *belief, unsigned parameter, rf_mode modes[]);
 
+    /* OPTIONAL: coordinates of a parameter's two heaviest modes, the heavier first, however light the second one is, as long as
+       the truth may well be there. Returns 0 where there is one. */
+    int (*rivals)(const rf_belief *belief, unsigned parameter, double at[2]);
+
     /* Multiplies the standard deviation of each parameter by its factor > 0; of a mixture, of each Gaussian where it is. */
     rf_status (*stretch)(rf_belief *belief, const double factor[]);
 

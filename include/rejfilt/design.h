@@ -18,6 +18,7 @@ typedef struct RF(design_input) {
     uint64_t seed;                     /* of uniform numbers */
     uint32_t number;                   /* of the experiment, from 0 */
     int is_anchor;                     /* not 0: test the belief, ask what it should know the answer to; which test it is, from 1 on */
+    const rf_real (*rivals)[2];        /* of each parameter, where its two heaviest modes are: natural units; the same twice: there is one mode. Or null */
 } RF(design_input);
 
 /* Fills setting[]. It must give the same for the same input. */

@@ -221,6 +221,28 @@ typedef enum rf_batch_state {
 /* Adds a record with its id, 0 for none. A record without an outcome is a batch of its own. */
 RF_API rf_batch_state rf_batch_add(rf_batch *batch, const rf_record *record, uint64_t id);
 
+/* ---- Many sessions ---- */
+
+/* Sessions of one configuration, with any belief and design, that are asked and told together. Session i is that of trial i:
+   it gives the bits of a session that is opened with that trial. The engine's threads share the sessions; every MPI rank
+   has all of them. Opaque. */
+typedef struct rf_sessions rf_sessions;
+
+/* `count` of them. Null with a one-line message in `error`. */
+RF_API rf_sessions *rf_sessions_open(const rf_config *config, uint32_t count, char *error, size_t size);
+/* Frees them; null is fine. */
+RF_API void rf_sessions_close(rf_sessions *sessions);
+/* One of them, to be read, saved and loaded; null past the last. */
+RF_API rf_session *rf_sessions_at(const rf_sessions *sessions, uint32_t index);
+
+/* The next experiment of sessions 0 to count − 1, or with `which` of which[0], which[1], ...: no session comes twice. */
+RF_API rf_status rf_sessions_ask(rf_sessions *sessions, const uint32_t which[], uint32_t count, rf_record questions[]);
+/* A record for each of them, as rf_session_tell. `steps` has room for `count`, or is null. Returns the notes of all. A negative
+   status is a refusal. Records are checked first: if one of them is refused, nothing has changed. If the model fails later on,
+   the sessions whose step has a negative report.status have not changed. */
+RF_API rf_status rf_sessions_tell(rf_sessions *sessions, const uint32_t which[], uint32_t count, const rf_record records[],
+                                  rf_step steps[]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -82,7 +82,7 @@ enum {
                                                                : RF_MIXTURE_MAX,
     RF_DEVICE_BYTES =
         sizeof(mixture) + 8 * (RF_DEVICE_GAUSSIANS * (2 * (1 + RF_DEVICE_DIM) + 3 * RF_TRIANGLE(RF_DEVICE_DIM)) +
-                               (RF_DEVICE_DIM + 1) * RF_POINTS(RF_DEVICE_DIM))
+                               RF_POINTS_SIZE(RF_DEVICE_DIM))
 };
 
 /* One trial: number `index` of a launch. Returns a status. */

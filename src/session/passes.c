@@ -36,7 +36,7 @@ struct rf_passes {
     const double *records;
     size_t count, row, *order; /* records, numbers of one; and the order in which they are taken in */
     rf_proposal proposal;
-    uint32_t points;                        /* of a pass; room is for twice as many */
+    uint32_t points, last;                  /* of a pass, and of the last one: room is for these */
     uint32_t live;                          /* those within the prior, of the pass under way: the arrays hold these */
     double *y, *x, *ratio, *total, *before; /* coordinates, natural values; logarithms: prior over proposal, likelihood
                                                of the records so far, and before the latest of them */
@@ -85,7 +85,7 @@ static int check_records(const double records[], size_t count, size_t row, char 
 
 static int get_memory(rf_passes *s)
 {
-    const size_t points = 2 * (size_t)s->points, dim = s->model.dim;
+    const size_t points = s->last, dim = s->model.dim;
     double *memory = malloc(points * (2 * dim + 4 + RF_PROPOSAL_ROOM) * sizeof *memory);
     s->y = memory;
     s->order = malloc(s->count * sizeof *s->order);
@@ -120,6 +120,7 @@ rf_passes *rf_passes_open(const rf_config *config, const double records[], size_
     s->count = count;
     s->row = s->model.settings + 1u;
     s->points = s->model.dim == 1 ? 2048 : s->model.dim <= 4 ? 4096 : 1024u * s->model.dim;
+    s->last = (s->model.dim <= 2 ? 2 : 4) * s->points; /* more parameters: fewer of them are effective, less evenly spread */
     const rf_status status = rf_proposal_open(&s->proposal, &s->problem);
     if (status < 0)
         rf_fail(error, size, "%s", rf_status_text(status));
@@ -424,7 +425,7 @@ static void sort_points(uint32_t *index, uint32_t count, const double *y, unsign
 double rf_passes_quantile(const rf_passes *passes, unsigned parameter, double p)
 {
     const rf_passes *s = passes;
-    const uint32_t *sorted = s->sorted + (size_t)parameter * 2 * s->points;
+    const uint32_t *sorted = s->sorted + (size_t)parameter * s->last;
     double below = 0, last_share = 0, last = 0;
     int is_first = 1;
     for (uint32_t k = 0; k < s->live; k++) {
@@ -479,7 +480,7 @@ static void conclude(rf_passes *s, rf_passes_result *r)
 {
     const unsigned dim = s->model.dim;
     double log_sum;
-    r->points = 2 * s->points;
+    r->points = s->last;
     r->effective = weigh(s, 1, 1, &log_sum);
     r->verdict = r->effective < RF_PASSES_LEAST ? RF_PASSES_DOUBTFUL : RF_PASSES_FINE;
     r->log_evidence = log_sum - rf64_log(r->points);
@@ -490,7 +491,7 @@ static void conclude(rf_passes *s, rf_passes_result *r)
     for (unsigned i = 0; i < dim && !(r->effective > 0); i++)
         r->chart_mean[i] = rf64_nan(); /* no point is possible */
     for (unsigned i = 0; i < dim; i++) {
-        uint32_t *sorted = s->sorted + (size_t)i * 2 * s->points;
+        uint32_t *sorted = s->sorted + (size_t)i * s->last;
         const rf64_chart *chart = &s->problem.charts[i];
         const double period = chart->kind == RF_PERIODIC ? chart->high - chart->low : 0;
         for (uint32_t k = 0; k < s->live; k++) {
@@ -528,7 +529,7 @@ rf_status rf_passes_run(rf_passes *passes, rf_passes_watch *watch, void *user, r
     w.progress.pass = pass + 1;
     w.progress.is_last = 1;
     if (status >= 0 && !w.is_stopped) {
-        draw(s, pass, 2 * s->points, SETS);
+        draw(s, pass, s->last, SETS);
         for (size_t seen = 0; seen < s->count && status >= 0 && !w.is_stopped; seen += SEGMENT) {
             const size_t next = seen + SEGMENT < s->count ? seen + SEGMENT : s->count;
             status = add_segment(s, &w, seen, next);

@@ -99,6 +99,9 @@ void rf_learning_step(rf_session *session, const double before[], const double a
 /* Standard deviation of a step of parameter i's walk, as believed now. */
 double rf_learning_drift(const rf_session *session, unsigned i);
 
+/* Has a record numbers that rf_session_tell would take? It finds out without an update. */
+rf_status rf_session_check(const rf_session *session, const rf_record *record);
+
 /* rf_session_show_truth with truths in the chart. */
 void rf_session_show_chart_truth(const rf_session *session, const double truth[], rf_step *step);
 

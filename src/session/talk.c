@@ -184,6 +184,17 @@ static int is_capped(const rf_description *description, const double setting[])
     return 0;
 }
 
+/* Of each parameter its two heaviest modes, or its mean twice, in natural units. */
+static void rivals_of(const rf_belief *belief, const rf64_chart charts[], const double mean[], double rivals[][2])
+{
+    for (unsigned i = 0; i < belief->problem->description.dim; i++) {
+        double at[2];
+        const int has = rf_kind_of(belief)->rivals && rf_kind_of(belief)->rivals(belief, i, at);
+        for (unsigned k = 0; k < 2; k++)
+            rivals[i][k] = has ? rf64_chart_natural(&charts[i], at[k]) : mean[i];
+    }
+}
+
 RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[])
 {
     rf_session *s = session;
@@ -201,12 +212,13 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
         return status;
     rf64_model model;
     rf64_watched w = watched(s, s->ahead, &model);
-    double mean[RF_ROOM], natural[RF_ROOM], sd[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
+    double mean[RF_ROOM], natural[RF_ROOM], sd[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)], rivals[RF_ROOM][2];
     rf_kind_of(s->ahead)->moments(s->ahead, mean, covariance);
     for (unsigned i = 0; i < dim; i++) {
         natural[i] = rf64_chart_natural(&s->problem->charts[i], mean[i]);
         sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
     }
+    rivals_of(s->ahead, s->problem->charts, natural, rivals);
     for (uint32_t k = 0; k < count; k++) {
         const int is_anchor = k < ANCHORS_MAX ? rf64_health_wants_anchor(&w) : 0;
         const rf64_design_input in = {rf_instance_of(s->config),
@@ -219,7 +231,8 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
                                       draw_it,
                                       s->ahead->seed,
                                       s->now.experiments,
-                                      is_anchor};
+                                      is_anchor,
+                                      (const double(*)[2])rivals};
         rf_record *q = &questions[k];
         memset(q, 0, sizeof *q);
         rf_choose(s->design, &in, q->setting);
@@ -238,7 +251,7 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
 
 /* Those of the records that have an outcome, as beliefs take them, in s->numbers; and the anchors among them. Returns
  * how many. */
-static uint32_t gather(rf_session *s, const rf_record records[], uint32_t count, double *numbers, uint32_t *anchors)
+static uint32_t gather(const rf_session *s, const rf_record records[], uint32_t count, double *numbers, uint32_t *anchors)
 {
     const unsigned settings = s->model.settings;
     uint32_t known = 0;
@@ -279,6 +292,15 @@ static const double *moved_to(const rf_belief *belief, double mean[])
 {
     rf_kind_of(belief)->moments(belief, mean, NULL);
     return mean;
+}
+
+rf_status rf_session_check(const rf_session *session, const rf_record *record)
+{
+    double numbers[RF_ROOM + 1], time;
+    uint32_t anchors;
+    if (!rf64_is_finite(elapsed_to(session, record, 1, &time)))
+        return RF_REFUSED_TIME;
+    return rf_belief_check(session->belief, numbers, gather(session, record, 1, numbers, &anchors));
 }
 
 static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, telling *t)

@@ -57,10 +57,10 @@ static const family families[] = {
     {"rabi-own", "rabi", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {0}},
     {"rabi-gaussian", "rabi", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000", {0}},
     {"rabi-random", "rabi", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {0}},
-    {"beat-random", "examples/beat.c", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {0}},
-    {"beat-own", "examples/beat.c", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {0}},
+    {"beat-random", "examples/beat.c", TIMES_AT_RANDOM, 0, 0, RECORDS, "particles:4000", {640, 640}},
+    {"beat-own", "examples/beat.c", OWN_DESIGN, 0, 0, RECORDS, "particles:4000", {640, 640}},
     {"beat-gaussian", "examples/beat.c", GAUSSIAN_CHOSE, 0, 0, RECORDS, "particles:4000", {0}},
-    {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000", {32, 24, 24}},
+    {"decay-own", "decay", OWN_DESIGN, 0, 0, RECORDS, "particles:1000", {64, 48, 48}},
     {"coin-own", "coin", OWN_DESIGN, 0, 0, RECORDS, "grid:1024", {4096}},
 };
 
@@ -159,7 +159,17 @@ typedef struct posterior {
     double below[3]; /* probability below the truth */
 } posterior;
 
-/* The sum over a grid of cells' middles, in natural units. */
+/* Values of two interchangeable parameters, in ascending order. */
+static void ascending(const rf_config *config, double x[])
+{
+    if (config->description.interchangeable == 2 && x[0] > x[1]) {
+        const double first = x[0];
+        x[0] = x[1];
+        x[1] = first;
+    }
+}
+
+/* The sum over a grid of cells' middles, in natural units. The truth is in ascending order where parameters are interchangeable. */
 static posterior sum_up(const family *f, const rf_config *config, const double *records, const double *truth)
 {
     enum { ROW = 1024, TOGETHER = 8 }; /* cells at a time; likelihoods multiplied before a logarithm is taken */
@@ -198,13 +208,16 @@ static posterior sum_up(const family *f, const rf_config *config, const double *
         size_t cell = k;
         const double weight = exp(value[k] - e.log_evidence);
         total += weight;
-        for (unsigned i = 0; i < dim && weight > 0; i++, cell /= f->grid[i - 1]) {
-            const double at = config->prior[i].first + (config->prior[i].second - config->prior[i].first) * ((double)(cell % f->grid[i]) + 0.5) / f->grid[i];
-            e.mean[i] += weight * at;
-            const double y = rf64_chart_coordinate(&config_charts[i], at);
+        double at[3];
+        for (unsigned i = 0; i < dim; i++, cell /= f->grid[i - 1])
+            at[i] = config->prior[i].first + (config->prior[i].second - config->prior[i].first) * ((double)(cell % f->grid[i]) + 0.5) / f->grid[i];
+        ascending(config, at);
+        for (unsigned i = 0; i < dim && weight > 0; i++) {
+            e.mean[i] += weight * at[i];
+            const double y = rf64_chart_coordinate(&config_charts[i], at[i]);
             e.chart_mean[i] += weight * y;
             e.sd[i] += weight * y * y;
-            e.below[i] += at < truth[i] ? weight : 0;
+            e.below[i] += at[i] < truth[i] ? weight : 0;
         }
     }
     for (unsigned i = 0; i < dim; i++) {
@@ -257,6 +270,7 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
     for (unsigned i = 0; i < config->description.dim; i++)
         truth[i] = config->prior[i].first + (config->prior[i].second - config->prior[i].first) *
                                                 rf64_uniform(rf_draw(seed, trial, i, 1, RF_FOR_TRUTH).word[0]);
+    ascending(config, truth);
     for (uint32_t k = 0; k < f->records; k++) {
         rf_record record;
         if (f->by >= OWN_DESIGN) {

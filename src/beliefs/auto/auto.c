@@ -137,6 +137,7 @@ static rf_status learn(automatic *a, const double *record, const rf64_options *o
         points = report->attempts;
         rf_belief_copy(mixture, before_of(a));
         rf_particles_take(particles, mixture, a->records);
+        particles->live = mixture->live;
         become(a, 1);
     }
     status = particles->kind->update(particles, record, 1, options, engine, report);
@@ -148,6 +149,7 @@ static rf_status learn(automatic *a, const double *record, const rf64_options *o
         double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
         particles->kind->moments(particles, mean, covariance);
         rf_mixture_take(mixture, mean, covariance);
+        mixture->live = particles->live;
         become(a, 0);
     }
     return status;
@@ -207,6 +209,12 @@ static unsigned auto_modes(const rf_belief *belief, unsigned parameter, rf_mode 
 {
     const rf_belief *now = now_of(belief);
     return now->kind->modes ? now->kind->modes(now, parameter, modes) : 1;
+}
+
+static int auto_rivals(const rf_belief *belief, unsigned parameter, double at[2])
+{
+    const rf_belief *now = now_of(belief);
+    return now->kind->rivals && now->kind->rivals(now, parameter, at);
 }
 
 static rf_status auto_stretch(rf_belief *belief, const double factor[])
@@ -294,6 +302,7 @@ const rf_belief_kind rf_belief_auto = {
     .draw = auto_draw,
     .quantile = auto_quantile,
     .modes = auto_modes,
+    .rivals = auto_rivals,
     .stretch = auto_stretch,
     .shift = auto_shift,
     .place = auto_place,

@@ -14,7 +14,7 @@ enum {
 
 #define LINE_END 4.8  /* where the points of one parameter end, in standard deviations */
 #define LINE_BEND 0.6 /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them */
-#define HEXAGON_STEP 1.1 /* of two parameters, between neighbours */
+#define HEXAGON_STEP 1.25 /* of two parameters, between neighbours */
 #define CUBE_STEP 0.8    /* of three: half the edge of a cube with a point in its middle */
 #define AXIS_STEP 0.45   /* standard deviations */
 #define LEAST 0.25       /* share of the points' spacing that is taken for a standard deviation, at least */
@@ -26,7 +26,8 @@ uint32_t rf_points_count(unsigned dim)
     return dim <= FIXED_DIM ? RF_POINTS(dim) : dim == 4 ? 256 : dim <= 8 ? 512 : 1024;
 }
 
-size_t rf_points_size(unsigned dim) { return dim <= FIXED_DIM ? (dim + 1) * (size_t)rf_points_count(dim) : 0; }
+/* Numbers of a row of the table: points, and zeros that make whole vectors of them. */
+static uint32_t row_of(unsigned dim) { return dim <= FIXED_DIM ? RF_POINTS_ROW(dim) : rf_points_count(dim); }
 
 static double spacing_of(unsigned dim)
 {
@@ -36,49 +37,99 @@ static double spacing_of(unsigned dim)
 
 static uint32_t add_point(double points[], unsigned dim, uint32_t at, const double z[])
 {
-    const uint32_t count = rf_points_count(dim);
     double square = 0;
     for (unsigned d = 0; d < dim; d++) {
-        points[(d + 1) * count + at] = z[d];
+        points[(d + 1) * row_of(dim) + at] = z[d];
         square += z[d] * z[d];
     }
     points[at] = rf64_exp(-0.5 * square);
     return at + 1;
 }
 
-void rf_points_make(unsigned dim, double points[])
+/* ---- Neighbours ---- */
+
+/* Directions in which points of a lattice have neighbours, as steps of its coordinates: a hexagonal one has three, and one of
+   cubes with a point in the middle four to the nearest and three along the edges. */
+enum { HEXAGON_WAYS = 3, CUBE_WAYS = 7 };
+
+static unsigned ways_of(unsigned dim) { return dim == 2 ? HEXAGON_WAYS : dim == 3 ? CUBE_WAYS : 0; }
+
+static double way(unsigned dim, unsigned number, unsigned d)
 {
-    const uint32_t count = rf_points_count(dim);
+    static const double hexagon[HEXAGON_WAYS][2] = {{1, 0}, {0.5, 0.8660254037844386}, {-0.5, 0.8660254037844386}};
+    static const double cube[CUBE_WAYS][3] = {{1, 1, 1}, {1, 1, -1}, {1, -1, 1}, {-1, 1, 1}, {2, 0, 0}, {0, 2, 0}, {0, 0, 2}};
+    return dim == 2 ? HEXAGON_STEP * hexagon[number][d] : CUBE_STEP * cube[number][d];
+}
+
+/* Pairs of neighbours in each of the directions, as two numbers of points each. */
+static uint32_t pairs_of(unsigned dim, unsigned number)
+{
+    return dim == 2 ? RF_POINTS_PAIRS(2) / HEXAGON_WAYS : number < 4 ? 82 : 76;
+}
+static const unsigned char *pairs_in(const double points[], unsigned dim)
+{
+    return (const unsigned char *)(points + (dim + 2) * row_of(dim));
+}
+
+/* Is point b the neighbour of point a? */
+static int is_neighbour(const double points[], unsigned dim, uint32_t a, uint32_t b, unsigned number)
+{
+    const uint32_t row = row_of(dim);
+    double off = 0;
+    for (unsigned d = 0; d < dim; d++)
+        off += rf64_abs(points[(d + 1) * row + b] - points[(d + 1) * row + a] - way(dim, number, d));
+    return off < 0.01;
+}
+
+static void find_pairs(unsigned dim, double points[])
+{
+    unsigned char *pair = (unsigned char *)(points + (dim + 2) * row_of(dim));
+    for (unsigned number = 0; number < ways_of(dim); number++)
+        for (uint32_t a = 0; a < rf_points_count(dim); a++)
+            for (uint32_t b = 0; b < rf_points_count(dim); b++)
+                if (is_neighbour(points, dim, a, b, number)) {
+                    *pair++ = (unsigned char)a;
+                    *pair++ = (unsigned char)b;
+                }
+}
+
+/* ---- Points ---- */
+
+RF_APART void rf_points_make(unsigned dim, double points[])
+{
+    const uint32_t count = rf_points_count(dim), row = row_of(dim);
     double one = 0, square = 0;
     uint32_t n = 0;
     if (dim > FIXED_DIM)
         return;
-    memset(points, 0, rf_points_size(dim) * sizeof *points);
+    memset(points, 0, RF_POINTS_SIZE(dim) * sizeof *points);
     for (uint32_t i = 0; i < count && dim == 1; i++) {
         const double u = (2.0 * i + 1) / count - 1, z = LINE_END * (u + LINE_BEND * u * u * u) / (1 + LINE_BEND);
         n = add_point(points, dim, n, &z);
         points[i] *= 1 + 3 * LINE_BEND * u * u;
     }
-    for (int shell = 0; shell <= 20 && dim > 1; shell++) /* from the middle outwards */
-        for (int i = -5; i <= 5; i++)
-            for (int j = -5; j <= 5; j++) {
-                const double z[] = {HEXAGON_STEP * (i + 0.5 * j), HEXAGON_STEP * 0.8660254037844386 * j};
-                if (dim == 2 && shell <= 12 && i * i + i * j + j * j == shell)
-                    n = add_point(points, dim, n, z);
-                for (int k = -5; k <= 5 && dim == 3; k++) {
-                    const double x[] = {CUBE_STEP * i, CUBE_STEP * j, CUBE_STEP * k};
-                    if (i * i + j * j + k * k == shell && ((i ^ j) & 1) == 0 && ((i ^ k) & 1) == 0)
-                        n = add_point(points, dim, n, x);
-                }
+    for (int i = -5; i <= 5 && dim > 1; i++)
+        for (int j = -5; j <= 5; j++) {
+            const double z[] = {HEXAGON_STEP * (i + 0.5 * j), HEXAGON_STEP * 0.8660254037844386 * j};
+            if (dim == 2 && i * i + i * j + j * j <= 7)
+                n = add_point(points, dim, n, z);
+            for (int k = -5; k <= 5 && dim == 3; k++) {
+                const double x[] = {CUBE_STEP * i, CUBE_STEP * j, CUBE_STEP * k};
+                if (i * i + j * j + k * k <= 20 && ((i ^ j) & 1) == 0 && ((i ^ k) & 1) == 0)
+                    n = add_point(points, dim, n, x);
             }
+        }
+    find_pairs(dim, points);
     for (uint32_t k = 0; k < count; k++) {
         one += points[k];
         for (unsigned d = 0; d < dim; d++)
-            square += points[k] * points[(d + 1) * count + k] * points[(d + 1) * count + k] / dim;
+            square += points[k] * points[(d + 1) * row + k] * points[(d + 1) * row + k] / dim;
     }
-    for (uint32_t k = 0; k < count; k++)
+    for (uint32_t k = 0; k < count; k++) {
         points[k] *= count / one;
-    for (uint32_t k = count; k < (dim + 1) * count; k++)
+        points[(dim + 1) * row + k] = rf64_sqrt(points[k]);
+    }
+    for (uint32_t k = row; k < (dim + 1) * row; k++)
         points[k] *= rf64_sqrt(one / square);
 }
 
@@ -107,9 +158,9 @@ static double dot(const double *a, const double *b, uint32_t n)
     return total_of(lane);
 }
 
-/* ---- Points ---- */
+/* ---- The points of an evaluation ---- */
 
-/* The points of an evaluation before they are whitened. */
+/* Before they are whitened. */
 typedef struct lattice {
     const double *fixed; /* of few parameters, else null */
     double turn[FIXED_DIM][FIXED_DIM];
@@ -160,17 +211,17 @@ double rf_points_normal(unsigned d, uint32_t start, uint32_t k)
 /* q[d][lane]: coordinate d of points first .. first + n − 1. */
 static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_t n, double q[][BLOCK])
 {
-    const uint32_t count = rf_points_count(dim);
+    const uint32_t row = row_of(dim);
     if (p->fixed && dim == 1) {
-        rf_copy(q[0], p->fixed + count + first, n * sizeof **q);
+        rf_copy(q[0], p->fixed + row + first, n * sizeof **q);
         return;
     }
     for (unsigned d = 0; d < dim && p->fixed; d++) {
-        const double *z = p->fixed + count + first;
+        const double *z = p->fixed + row + first;
         for (uint32_t k = 0; k < n; k++)
-            q[d][k] = p->turn[d][0] * z[k] + p->turn[d][1] * z[count + k];
+            q[d][k] = p->turn[d][0] * z[k] + p->turn[d][1] * z[row + k];
         for (uint32_t k = 0; k < n && dim == 3; k++)
-            q[d][k] += p->turn[d][2] * z[2 * count + k];
+            q[d][k] += p->turn[d][2] * z[2 * row + k];
     }
     for (unsigned d = 0; d < dim && !p->fixed; d++)
         for (uint32_t k = 0; k < n; k++)
@@ -332,6 +383,8 @@ static void add(moments *s, const rf64_model *model, const double *weight, doubl
     }
     for (uint32_t k = 0; k < n && weight; k++)
         value[k] *= weight[k];
+    for (; n % LANES; n++) /* whole vectors */
+        value[n] = room[n] = 0;
     s->one += sum(value, n);
     s->square += dot(value, value, n);
     s->entropy += dot(value, room, n);
@@ -395,13 +448,53 @@ static void project(const moments *s, const rf_evaluator *e, const whitening *w,
     multiply(A, c, dim, rf_component_factor(after, dim));
 }
 
+/* slopes[i] ← how much the likelihood varies along column i of the factor: the mean of its squared differences between
+   neighbours is a quadratic form of the direction, which is known in as many directions as it has numbers. */
+static void find_slopes(const lattice *p, const rf64_model *model, double scale, double value[], double slopes[])
+{
+    const unsigned dim = RF_DIM(model->dim);
+    const unsigned char *pair = pairs_in(p->fixed, dim);
+    const double *root = p->fixed + (dim + 1) * row_of(dim);
+    double along[CUBE_WAYS], m[FIXED_DIM][FIXED_DIM];
+    for (uint32_t k = 0; k < rf_points_count(dim) && model->is_log; k++)
+        value[k] = rf64_exp(rf64_max(value[k] - scale, -1000.0));
+    for (unsigned number = 0; number < ways_of(dim); number++) {
+        double total = 0, weights = 0, length = 0;
+        for (uint32_t k = 0; k < pairs_of(dim, number); k++, pair += 2) {
+            const double d = value[pair[0]] - value[pair[1]], w = root[pair[0]] * root[pair[1]];
+            total += w * d * d;
+            weights += w;
+        }
+        for (unsigned d = 0; d < dim; d++)
+            length += way(dim, number, d) * way(dim, number, d);
+        along[number] = total / (weights * length);
+    }
+    if (dim == 2) { /* three directions 60 degrees apart */
+        m[0][0] = along[0];
+        m[1][1] = (2 * (along[1] + along[2]) - along[0]) / 3;
+        m[0][1] = m[1][0] = (along[1] - along[2]) * 0.5773502691896258;
+    } else { /* the edges of a cube, and its four diagonals */
+        for (unsigned i = 0; i < dim; i++)
+            m[i][i] = along[4 + i];
+        m[0][1] = m[1][0] = 0.375 * (along[0] + along[1] - along[2] - along[3]);
+        m[0][2] = m[2][0] = 0.375 * (along[0] - along[1] + along[2] - along[3]);
+        m[1][2] = m[2][1] = 0.375 * (along[0] - along[1] - along[2] + along[3]);
+    }
+    for (unsigned i = 0; i < dim; i++) {
+        slopes[i] = 0;
+        for (unsigned j = 0; j < dim; j++)
+            for (unsigned k = 0; k < dim; k++)
+                slopes[i] += p->turn[i][j] * m[j][k] * p->turn[i][k];
+    }
+}
+
 RF_APART rf_status rf_evaluate(rf_evaluator *e, const double *component, double *after, rf_evaluation *result)
 {
     const rf64_model *model = e->model;
     const unsigned dim = RF_DIM(model->dim);
     const uint32_t count = rf_points_count(dim);
     const double *mean = component + 1, *factor = mean + dim;
-    double q[RF_ROOM][BLOCK], x[RF_ROOM * BLOCK], value[BLOCK], room[BLOCK];
+    double q[RF_ROOM][BLOCK], x[RF_ROOM * BLOCK], value[BLOCK], room[BLOCK], all[RF_POINTS_ROW(FIXED_DIM)];
     double own_A[RF_TRIANGLE(RF_ROOM)], own_base[RF_ROOM];
     const double *A = factor, *base = mean;
     const lattice points = lattice_draw(e);
@@ -425,25 +518,30 @@ RF_APART rf_status rf_evaluate(rf_evaluator *e, const double *component, double 
     for (uint32_t first = 0; first < count; first += BLOCK) {
         const uint32_t n = count - first < BLOCK ? count - first : BLOCK;
         if (points.fixed || count > BLOCK)
-            lattice_take(&points, dim, first, n, q);
+            lattice_take(&points, dim, first, points.fixed && n < BLOCK ? row_of(dim) - first : n, q);
         place(model, base, A, q, n, x);
         const rf_status status = ask(e, x, n, value);
         if (status < 0)
             return status;
+        for (uint32_t k = 0; k < n && points.fixed && dim > 1; k++)
+            all[first + k] = value[k];
         add(&s, model, points.fixed ? points.fixed + first : NULL, q, n, value, room);
     }
+    if (points.fixed && dim > 1)
+        find_slopes(&points, model, s.scale, all, result->slopes);
     e->evaluations++;
     if (s.one > 0) {
         project(&s, e, &w, A, component, count, after, result);
     } else {
-        const rf_evaluation impossible = {0, -rf64_infinity(), 0, 1};
         memcpy(after, component, rf_component_size(dim) * sizeof *after);
-        *result = impossible;
+        result->likelihood = result->loss = 0;
+        result->scale = -rf64_infinity();
+        result->effective = 1;
     }
     return RF_OK;
 }
 
-RF_APART rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, double scale, unsigned *axis)
+RF_APART rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, const rf_evaluation *found, unsigned *axis)
 {
     const rf64_model *model = e->model;
     const unsigned dim = RF_DIM(model->dim);
@@ -451,11 +549,11 @@ RF_APART rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, do
     double q[RF_ROOM][BLOCK], x[RF_ROOM * AXIS_POINTS], value[2][AXIS_POINTS], max = -1;
     const lattice points = lattice_draw(e);
     *axis = 0;
-    if (dim == 1)
-        return RF_OK;
-    lattice_take(&points, dim, 0, AXIS_POINTS, q);
-    for (unsigned a = 0; a < dim; a++) {
-        for (unsigned side = 0; side < 2; side++) {
+    if (dim > FIXED_DIM)
+        lattice_take(&points, dim, 0, AXIS_POINTS, q);
+    for (unsigned a = 0; a < dim && dim > 1; a++) {
+        double varies = dim <= FIXED_DIM ? found->slopes[a] : 0;
+        for (unsigned side = 0; side < 2 && dim > FIXED_DIM; side++) {
             double base[RF_ROOM];
             for (unsigned i = 0; i < dim; i++)
                 base[i] = mean[i] + (i < a ? 0 : (side ? AXIS_STEP : -AXIS_STEP) * factor[RF_TRIANGLE(i) + a]);
@@ -464,16 +562,15 @@ RF_APART rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, do
             if (status < 0)
                 return status;
             for (uint32_t k = 0; k < AXIS_POINTS && model->is_log; k++)
-                value[side][k] = rf64_exp(rf64_min(rf64_max(value[side][k] - scale, -1000.0), 40.0));
+                value[side][k] = rf64_exp(rf64_min(rf64_max(value[side][k] - found->scale, -1000.0), 40.0));
         }
-        for (uint32_t k = 0; k < AXIS_POINTS; k++)
-            value[0][k] -= value[1][k];
-        const double varies = dot(value[0], value[0], AXIS_POINTS);
+        for (uint32_t k = 0; k < AXIS_POINTS && dim > FIXED_DIM; k++)
+            varies += (value[0][k] - value[1][k]) * (value[0][k] - value[1][k]);
         if (varies > max) {
             max = varies;
             *axis = a;
         }
     }
-    e->evaluations++;
+    e->evaluations += dim > FIXED_DIM;
     return RF_OK;
 }

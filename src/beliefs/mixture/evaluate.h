@@ -8,10 +8,14 @@
 /* Points of an evaluation in so many parameters. */
 uint32_t rf_points_count(unsigned dim);
 /* Of up to three parameters they are a fixed set but for a rotation: a lattice, each point weighted by the normal
-   density there. For smooth likelihoods that is far more exact than as many points of equal weight. So many numbers:
-   weights, of mean 1, then coordinates, one after the other; 0 of more parameters. */
-#define RF_POINTS(dim) ((dim) == 1 ? 24u : (dim) == 2 ? 48u : (dim) == 3 ? 120u : 0u) /* points of such a set */
-size_t rf_points_size(unsigned dim);
+   density there. For smooth likelihoods that is far more exact than as many points of equal weight. A table has it:
+   weights, of mean 1, coordinates, one after the other, and roots of the weights, in rows of whole vectors; then which points
+   are neighbours.
+   More parameters have no table. */
+#define RF_POINTS(dim) ((dim) == 1 ? 24u : (dim) == 2 ? 31u : (dim) == 3 ? 113u : 0u)     /* points of such a set */
+#define RF_POINTS_ROW(dim) ((RF_POINTS(dim) + 7u) & ~7u)                                  /* numbers of a row */
+#define RF_POINTS_PAIRS(dim) ((dim) == 2 ? 72u : (dim) == 3 ? 556u : 0u)                 /* neighbours, two bytes each */
+#define RF_POINTS_SIZE(dim) (((dim) + 2) * RF_POINTS_ROW(dim) + RF_POINTS_PAIRS(dim) / 4 + 1) /* of the table, in numbers */
 void rf_points_make(unsigned dim, double points[]);
 /* Coordinate d of point k of a sequence of normals that fills the space evenly, from anywhere in it. */
 double rf_points_normal(unsigned d, uint32_t start, uint32_t k);
@@ -33,12 +37,13 @@ typedef struct rf_evaluation {
     double scale;      /* 0 unless the model returns logarithms */
     double loss;       /* Kullback-Leibler divergence of the new Gaussian from the posterior, in nats */
     double effective;  /* points, by their weights */
+    double slopes[3];  /* of two or three parameters: how much the likelihood varies along each column of the factor */
 } rf_evaluation;
 
 /* after ← the posterior of a component, projected; its weight stays. Refused: the model failed. */
 rf_status rf_evaluate(rf_evaluator *e, const double *component, double *after, rf_evaluation *result);
 
-/* The column of its factor along which the likelihood varies most. */
-rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, double scale, unsigned *axis);
+/* The column of its factor along which the likelihood varies most; `found` is what rf_evaluate found. */
+rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, const rf_evaluation *found, unsigned *axis);
 
 #endif

@@ -26,7 +26,8 @@ enum { ROUND = 5 }; /* Gaussians that a circle begins with */
 
 size_t rf_mixture_bytes(unsigned dim, uint32_t max)
 {
-    const size_t numbers = rf_mixture_room(max) * (2 * rf_component_size(dim) + RF_TRIANGLE(dim)) + rf_points_size(dim);
+    const size_t numbers = rf_mixture_room(max) * (2 * rf_component_size(dim) + RF_TRIANGLE(dim)) +
+                           (dim <= 3 ? RF_POINTS_SIZE(dim) : 0);
     return sizeof(mixture) + numbers * sizeof(double);
 }
 
@@ -545,7 +546,7 @@ static rf_status split(learning *l, mixture *m, uint32_t i)
     const unsigned dim = dim_of(m);
     const uint32_t parts[3] = {i, m->count, m->count + 1};
     unsigned axis;
-    rf_status status = rf_evaluate_axis(&l->evaluator, component_of(m, i), l->found[i].scale, &axis);
+    rf_status status = rf_evaluate_axis(&l->evaluator, component_of(m, i), &l->found[i], &axis);
     if (status < 0)
         return status;
     rf_component_split(component_of(m, i), dim, axis, component_of(m, parts[1]), component_of(m, parts[0]),
@@ -970,15 +971,17 @@ static RF_APART double mixture_quantile(const rf_belief *belief, unsigned parame
 /* ---- Modes ---- */
 
 #define MODE_APART 2.2   /* standard deviations beyond which components of either side have ended */
-#define MODE_LEAST 0.005 /* lighter components belong to no mode */
+#define MODE_LEAST 0.005 /* lighter components belong to no mode that is shown */
+#define BULK_LEAST 0.01  /* lighter ones join no modes */
+#define RIVAL_LEAST 3e-4 /* what lies apart and is lighter is no rival: the truth is hardly ever there */
 
-/* of[]: the heavier components, sorted by their means. Returns how many. */
-static uint32_t sorted_by_mean(const marginal *g, uint32_t of[])
+/* of[]: components that are not lighter than `least`, sorted by their means. Returns how many. */
+static RF_APART uint32_t sorted_by_mean(const marginal *g, double least, uint32_t of[])
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < g->count; k++) {
         uint32_t at = count;
-        if (g->weight[k] < MODE_LEAST)
+        if (g->weight[k] < least)
             continue;
         for (; at > 0 && g->mean[of[at - 1]] > g->mean[k]; at--)
             of[at] = of[at - 1];
@@ -986,6 +989,62 @@ static uint32_t sorted_by_mean(const marginal *g, uint32_t of[])
         count++;
     }
     return count;
+}
+
+/* Where a circle is cut opposite the mean: components as they then lie in a row. */
+static void cut_open(marginal *g)
+{
+    for (uint32_t k = 0; k < g->count && g->period > 0; k++)
+        g->mean[k] -= g->period * rf64_floor((g->mean[k] - g->from) / g->period);
+}
+
+/* Past the last of the sorted components that overlap with number `first` or with one another. */
+static uint32_t mode_end(const marginal *g, const uint32_t of[], uint32_t count, uint32_t first)
+{
+    double end = -rf64_infinity();
+    uint32_t next = first;
+    for (; next < count && (next == first || g->mean[of[next]] - MODE_APART * g->sd[of[next]] < end); next++)
+        end = rf64_max(end, g->mean[of[next]] + MODE_APART * g->sd[of[next]]);
+    return next;
+}
+
+static RF_APART int mixture_rivals(const rf_belief *belief, unsigned parameter, double at[2])
+{
+    const mixture *m = (const mixture *)belief;
+    marginal all;
+    uint32_t of[RF_MIXTURE_MAX];
+    double weight = 0, low = 0, high = 0, outer = 0, most = 0, second = 0;
+    if (m->count == 1)
+        return 0;
+    marginal_take(m, parameter, &all);
+    cut_open(&all);
+    const uint32_t count = sorted_by_mean(&all, BULK_LEAST, of);
+    for (uint32_t first = 0, next; first < count; first = next) { /* the heaviest mode */
+        double share = 0, mean = 0;
+        next = mode_end(&all, of, count, first);
+        for (uint32_t k = first; k < next; k++) {
+            share += all.weight[of[k]];
+            mean += all.weight[of[k]] * all.mean[of[k]];
+        }
+        if (share > weight) {
+            weight = share;
+            at[0] = mean / share;
+            low = all.mean[of[first]] - MODE_APART * all.sd[of[first]];
+            high = all.mean[of[next - 1]] + MODE_APART * all.sd[of[next - 1]];
+        }
+    }
+    for (uint32_t k = 0; k < all.count && weight > 0; k++) { /* what lies outside of it */
+        if (all.mean[k] + all.sd[k] > low && all.mean[k] - all.sd[k] < high)
+            continue;
+        outer += all.weight[k];
+        if (all.weight[k] > most) {
+            most = all.weight[k];
+            second = all.mean[k];
+        }
+    }
+    at[0] = outside(m, parameter, at[0]);
+    at[1] = outside(m, parameter, second);
+    return outer >= RIVAL_LEAST;
 }
 
 /* Components that overlap are one. */
@@ -998,16 +1057,15 @@ static unsigned mixture_modes(const rf_belief *belief, unsigned parameter, rf_mo
     if (m->count == 1)
         return 1;
     marginal_take(m, parameter, &all);
-    for (uint32_t k = 0; k < all.count && all.period > 0; k++) /* the circle is cut opposite the mean */
-        all.mean[k] -= all.period * rf64_floor((all.mean[k] - all.from) / all.period);
-    const uint32_t heavy = sorted_by_mean(&all, of);
+    cut_open(&all);
+    const uint32_t heavy = sorted_by_mean(&all, MODE_LEAST, of);
     for (uint32_t first = 0, next; first < heavy && count < RF_MODES_MAX; first = next, count++) {
-        double end = -rf64_infinity(), share = 0;
+        double share = 0;
         one.count = 0;
         one.period = one.from = 0;
-        for (next = first; next < heavy && (next == first || all.mean[of[next]] - MODE_APART * all.sd[of[next]] < end); next++) {
-            const uint32_t k = of[next];
-            end = rf64_max(end, all.mean[k] + MODE_APART * all.sd[k]);
+        next = mode_end(&all, of, heavy, first);
+        for (uint32_t at = first; at < next; at++) {
+            const uint32_t k = of[at];
             one.weight[one.count] = all.weight[k];
             one.mean[one.count] = all.mean[k];
             one.sd[one.count++] = all.sd[k];
@@ -1026,7 +1084,7 @@ static uint32_t mixture_updates(const rf_belief *belief) { return ((const mixtur
 
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
-    .summary = "up to K Gaussians (32 of one parameter, else 16): one where that is enough",
+    .summary = "up to K Gaussians (32 of one or two parameters, else 16): one where that is enough",
     .loss_max = 1.3,
     .open = RF_HOST_ONLY(rf_mixture_open),
     .restart = mixture_restart,
@@ -1037,6 +1095,7 @@ const rf_belief_kind rf_belief_mixture = {
     .draw = mixture_draw,
     .quantile = mixture_quantile,
     .modes = RF_HOST_ONLY(mixture_modes),
+    .rivals = mixture_rivals,
     .stretch = mixture_stretch,
     .shift = mixture_shift,
     .place = mixture_place,

@@ -6,7 +6,7 @@
 #include "evaluate.h"
 #include "mixture_state.h"
 
-enum { GAUSSIANS_LINE = 32, GAUSSIANS = 16 };
+enum { GAUSSIANS_FEW = 32, GAUSSIANS = 16 }; /* of one or two parameters, and of more */
 
 double rf_mixture_loss(const rf_belief *belief) { return ((const mixture *)belief)->loss; }
 uint32_t rf_mixture_count(const rf_belief *belief) { return ((const mixture *)belief)->count; }
@@ -21,7 +21,7 @@ rf_belief *rf_mixture_open(const rf_belief_setup *setup, char *error, size_t siz
 {
     const unsigned dim = setup->problem->description.dim;
     const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX,
-                                          dim == 1 ? GAUSSIANS_LINE : GAUSSIANS, error, size);
+                                          dim <= 2 ? GAUSSIANS_FEW : GAUSSIANS, error, size);
     rf_belief *belief =
         max > 0 ? rf_belief_new(&rf_belief_mixture, setup, rf_mixture_bytes(dim, max), error, size) : NULL;
     if (belief)
