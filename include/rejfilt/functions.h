@@ -163,7 +163,7 @@ RF_FN float rf32_exp_difference(float x, float y) {
     return v == v ? z : v;
 }
 
-RF_LARGE double rf64_exp_difference(double x, double y) {
+RF_FN double rf64_exp_difference(double x, double y) {
     double v = x - y;
     double shifted = v * 0x1.71547652b82fep0 + 0x1.8p52;
     double n = shifted - 0x1.8p52;
@@ -212,7 +212,7 @@ RF_FN float rf32_log(float x) {
     return x == 0.0f ? -rf32_infinity() : p;
 }
 
-RF_LARGE double rf64_log(double x) {
+RF_FN double rf64_log(double x) {
     double scaled = x * 0x1p54;
     int subnormal = x < RF64_SMALLEST_NORMAL;
     uint64_t b = rf64_bits(subnormal ? scaled : x) + 0x95f619980c433u;
@@ -298,7 +298,7 @@ RF_FN float rf32_sin_shifted(float x, float shift) {
     return rf32_from_bits(rf32_bits(rf32_sin_half_turn(r)) ^ (rf32_bits(near) << 31));
 }
 
-RF_LARGE double rf64_sin_shifted(double x, double shift) {
+RF_FN double rf64_sin_shifted(double x, double shift) {
     double near = (x * 0x1.45f306dc9c883p-2 + shift) + 0x1.8p52;
     double h = (near - 0x1.8p52) - shift;
     double r = ((x - h * 0x1.921fb54000000p+1) - h * 0x1.10b4610000000p-29) - h * 0x1.a62633145c06ep-57;
@@ -369,7 +369,7 @@ RF_FN void rf64_circle(uint32_t w, double *s, double *c) {
 /* Phi(x): 6 ULP (float), 9 ULP (double), 0 below -12.95 (-37.52); in [0, 1], Phi(0) = 1/2 exactly.
    Phi(-a) = exp(-a^2 / 2) M(a), with M a quotient of polynomials whose terms are all positive;
    a^2 is taken from a short leading part h of a and the rest, so that no digit is lost. */
-RF_LARGE float rf32_normal_cdf(float x) {
+RF_FN float rf32_normal_cdf(float x) {
     float a = rf32_min(15.0f, rf32_abs(x)), b = a * a, h, p, even, odd;
     h = rf32_from_bits(rf32_bits(a) & 0xfffff000u);
     even = 0x1.058ce2p-8f;
@@ -389,7 +389,7 @@ RF_LARGE float rf32_normal_cdf(float x) {
     return x > 0.0f ? 1.0f - p : p;
 }
 
-RF_LARGE double rf64_normal_cdf(double x) {
+RF_FN double rf64_normal_cdf(double x) {
     double a = rf64_min(39.0, rf64_abs(x)), b = a * a, h, p, even, odd;
     h = rf64_from_bits(rf64_bits(a) & 0xfffffffff8000000u);
     even = 0x1.de0f5440dd80ep-23;
@@ -423,7 +423,7 @@ RF_LARGE double rf64_normal_cdf(double x) {
 
 /* The x with Phi(x) = p, within 2^-22 max(1, |x|) (float), 2^-51 max(1, |x|) (double). 1/2 gives 0,
    p <= 0 -inf, p >= 1 +inf; 0 < p < 2^-125 (2^-1021) counts as that. Halley's iteration. */
-RF_LARGE float rf32_normal_quantile(float p) {
+RF_FN float rf32_normal_quantile(float p) {
     float tail = rf32_max(p > 0.5f ? 1.0f - p : p, 0x1p-125f);
     float t = rf32_sqrt(-2.0f * rf32_log(tail));
     float z = (2.1560629f + 0.20663339f * t) / (1.0f + (0.85492303f + 0.034678257f * t) * t) - t;
@@ -439,7 +439,7 @@ RF_LARGE float rf32_normal_quantile(float p) {
     return p == p ? z : p;
 }
 
-RF_LARGE double rf64_normal_quantile(double p) {
+RF_FN double rf64_normal_quantile(double p) {
     double tail = rf64_max(p > 0.5 ? 1.0 - p : p, 0x1p-1021);
     double t = rf64_sqrt(-2.0 * rf64_log(tail));
     double z = (2.1560629 + 0.20663339 * t) / (1.0 + (0.85492303 + 0.034678257 * t) * t) - t;
@@ -470,7 +470,7 @@ RF_FN void rf32_normal_pair(uint32_t radius, uint32_t angle, float *z0, float *z
     *z1 = r * s;
 }
 
-RF_LARGE void rf64_normal_pair(uint32_t radius, uint32_t angle, double *z0, double *z1) {
+RF_FN void rf64_normal_pair(uint32_t radius, uint32_t angle, double *z0, double *z1) {
     double s, c, r = rf64_sqrt(-2.0 * rf64_log(rf64_uniform(radius)));
     rf64_circle(angle, &s, &c);
     *z0 = r * c;

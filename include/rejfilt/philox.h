@@ -19,7 +19,7 @@ RF_FN rf_words rf_philox_round(rf_words c, uint32_t k0, uint32_t k1)
 }
 
 /* The four words at `counter` under `key`. Counters are independent of each other, and so are keys. */
-RF_LARGE rf_words rf_philox(rf_words counter, uint64_t key)
+RF_FN rf_words rf_philox(rf_words counter, uint64_t key)
 {
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
     for (int round = 0; round < 10; round++) {

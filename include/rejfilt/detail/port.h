@@ -21,13 +21,6 @@
 #define RF_FN static inline
 #endif
 
-/* RF_LARGE before one of many instructions: where code is much, a GPU's has one copy. Its compiler takes that long for each. */
-#if defined(RF_SMALL) && defined(__CUDACC__)
-#define RF_LARGE static __noinline__ __host__ __device__
-#else
-#define RF_LARGE RF_FN
-#endif
-
 /* RF_APART before a static function: never inlined, so its stack is free again afterwards. On a GPU it is, but for RF_SMALL. */
 #if defined(__CUDACC__) && !defined(RF_SMALL)
 #define RF_APART RF_INLINED

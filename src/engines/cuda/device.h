@@ -42,8 +42,8 @@ RF_FN void rf_device_fill(unsigned thread, unsigned threads)
 {
 #if RF_DEVICE_PLAIN
     RF_UNROLL_ALL /* so that the memory is waited for once */
-    for (unsigned i = thread; i < RF_LATTICE_SIZE && RF_DEVICE_SAMPLER != RF_REJECT; i += threads)
-        rf_device_z[i] = rf_device_z[i + RF_LATTICE_SIZE] = (float)rf_lattice_normal[i] * (1.0f / 8192);
+        for (unsigned i = thread; i < RF_LATTICE_SIZE && RF_DEVICE_SAMPLER != RF_REJECT; i += threads) rf_device_z[i] =
+            rf_device_z[i + RF_LATTICE_SIZE] = (float)rf_lattice_normal[i] * (1.0f / 8192);
 #else
     for (unsigned i = thread; i < RF_LATTICE_SIZE + 128 && RF_DEVICE_SAMPLER != RF_REJECT; i += threads)
         rf_device_lattice[i] = rf_lattice_normal[i];
@@ -182,9 +182,9 @@ typedef struct rf_device_worker {
 #if RF_DEVICE_PLAIN
 /* ---- One real parameter, one record, no logarithms ---- */
 
-/* Attempts in stretches: sums are in 32 bits as long as they can be, and only at a stretch's end is it looked for values
-   that are bad or above κ. Such a stretch is run again, by the way that all attempts have. Thread i of n runs pairs i, i + n, ...,
-   as it does there, so each does its own again. */
+/* Attempts in stretches: sums are in 32 bits as long as they can be, and only at a stretch's end is it looked for
+   values that are bad or above κ. Such a stretch is run again, by the way that all attempts have. Thread i of n runs
+   pairs i, i + n, ..., as it does there, so each does its own again. */
 
 #ifndef RF_DEVICE_SIDE
 #define RF_DEVICE_SIDE (RF_DEVICE_GROUP == 0 ? 8u : 4u) /* pairs side by side; of the last few it is one */
@@ -378,7 +378,7 @@ RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task
                                   ? left
                                   : RF_LATTICE_SIZE - in_round;
         const uint32_t fit = room / row < RF_DEVICE_STRETCH ? room / row : RF_DEVICE_STRETCH,
-                       rows = !is_plain || at % 2   ? 0
+                       rows = !is_plain || at % 2    ? 0
                               : fit < RF_DEVICE_SIDE ? fit
                                                      : fit / RF_DEVICE_SIDE * RF_DEVICE_SIDE;
         const uint32_t some = rows > 0 ? rows * row : at % 2 && is_plain ? 1 : room;
@@ -389,10 +389,9 @@ RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task
             where = {at / 2 + worker.index, worker.count, rows, start.words.word[1],
                      rf_device_z + start.words.word[0] % RF_LATTICE_SIZE + in_round + 2 * worker.index};
         const int has_loss = RF_DEVICE_ENTROPY && !task->no_loss && at < RF_LATTICE_SIZE;
-        const int is_done =
-            rows >= RF_DEVICE_SIDE
-                ? RF(device_stretch)(&plain, task, keys, has_loss, RF_DEVICE_SIDE, where, &sums)
-                : rows > 0 && RF(device_stretch)(&plain, task, keys, has_loss, 1, where, &sums);
+        const int is_done = rows >= RF_DEVICE_SIDE
+                                ? RF(device_stretch)(&plain, task, keys, has_loss, RF_DEVICE_SIDE, where, &sums)
+                                : rows > 0 && RF(device_stretch)(&plain, task, keys, has_loss, 1, where, &sums);
         if (!is_done) { /* with copies, so that what others use need not be in memory */
             const rf_device_worker me = worker;
             const RF(task) all = *task;
@@ -515,8 +514,8 @@ typedef struct RF(device_block) {
 #define RF_DEVICE_ADD(sum, value) (*(sum) += (uint64_t)(value))
 #endif
 
-/* x of a pair, natural values, as RF(device_attempts_place) gives them: four rows at a time, since every row's sum waits
-   for its last term. */
+/* x of a pair, natural values, as RF(device_attempts_place) gives them: four rows at a time, since every row's sum
+   waits for its last term. */
 RF_FN void RF(device_place)(const RF(task) * task, const int32_t *q, rf_real *x)
 {
     const RF(chart) *charts = task->model->charts;

@@ -15,8 +15,8 @@ typedef struct rf_gpu_wanted {
     unsigned group;   /* threads that share a filter of a fleet; 0: one task's attempts */
     unsigned entropy; /* the loss is measured */
     unsigned plain;   /* one real parameter and one record, without logarithms */
-    unsigned trials;  /* simulated ones, with beliefs of up to so many Gaussians: nothing of the above but dim; else 0 */
-    unsigned room;    /* of those, the larger of parameters and settings */
+    unsigned trials; /* simulated ones, with beliefs of up to so many Gaussians: nothing of the above but dim; else 0 */
+    unsigned room;   /* of those, the larger of parameters and settings */
 } rf_gpu_wanted;
 
 /* A program on the device. */
