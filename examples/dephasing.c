@@ -13,6 +13,8 @@ static const rf_description description = {
     .fringe = 6.283185307179586,
     .parameter = {{"x", RF_REAL, 0, 1.5707963267948966, 0}},
     .setting = {{"t", RF_SETTING_TIME, 0, 0, 0, RF_TIME_MAX, 0}, {"x_", RF_SETTING_GUESS, 0, 0, 0, 0, 0}, {"T2", RF_SETTING_FIXED, 0, 0, 1000, 1000, 0}},
+    .unit = {"rad/µs"},
+    .setting_unit = {"µs", "rad/µs", "µs"},
 };
 
 RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)

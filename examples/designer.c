@@ -16,6 +16,8 @@ static const rf_description description = {
     .outcomes = 2,
     .parameter = {{"T1", RF_POSITIVE, 10, 50, 0.02}},
     .setting = {{"t", RF_SETTING_RANGE, 0, 0, 0.1, 500, 0}},
+    .unit = {"µs"},
+    .setting_unit = {"µs"},
 };
 
 RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)

@@ -5,7 +5,8 @@
      rejfilt track --simulate --model examples/gaussian.c
 
    With .outcomes = 0 the outcome is a real number. Its likelihood is a density, here as a logarithm
-   (.is_log = 1): far from the peak the density itself would be too small for a float. */
+   (.is_log = 1): far from the peak the density itself would be too small for a float. This file shows all that a
+   density of your own needs. For Gaussian noise there is a shorter way: see peak.c. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

@@ -13,6 +13,8 @@ static const rf_description description = {
     .outcomes = 2,
     .parameter = {{"T1", RF_POSITIVE, 1, 100, 0}},
     .setting = {{"t", RF_SETTING_LOGRANGE, 0, 0, 0.3, 300, 0}},
+    .unit = {"µs"},
+    .setting_unit = {"µs"},
 };
 
 RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)

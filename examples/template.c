@@ -29,6 +29,10 @@ static const rf_description description = {
        parameter its number, for the last two; else 0
        whole     1 if the setting is a whole number; else 0 */
     .setting = {{"t", RF_SETTING_RANGE, 0, 0, 5, 50}},
+
+    /* Units, for people to read: of the parameters, and of the settings. They may be left out. */
+    .unit = {"µs"},
+    .setting_unit = {"µs"},
 };
 
 /* (4) The probability of `outcome`. Write rf_real for numbers, RF_C(0.5) for constants with a point,

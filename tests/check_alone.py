@@ -14,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["include", "src", "apps", "examples"]
 # written for both precisions and included by host.h or fleet.h for each; or for a GPU, with what program.c knows of the model
-NOT_ALONE = ["include/rejfilt/instance.h", "include/rejfilt/design.h", "include/rejfilt/residents.h", "src/engines/cuda/device.h", "src/session/device.h"]
+NOT_ALONE = ["include/rejfilt/instance.h", "include/rejfilt/detail/expected.h", "include/rejfilt/design.h", "include/rejfilt/residents.h", "src/engines/cuda/device.h", "src/session/device.h"]
 
 
 def common(a, b):

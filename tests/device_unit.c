@@ -35,7 +35,7 @@ static void make_scene(scene *s, unsigned seed)
     model = {.likelihood = RF(device_likelihood),
              .dim = RF_DEVICE_DIM,
              .settings = (uint16_t)description.settings,
-             .is_log = (uint16_t)description.is_log};
+             .is_log = (uint16_t)RF_IS_LOG(description)};
     for (unsigned i = 0; i < RF_DEVICE_DIM; i++) {
         const rf_parameter *p = &description.parameter[i % RF_DESCRIBED_MAX];
         if (RF_DEVICE_DIM <= RF_DESCRIBED_MAX && p->name)

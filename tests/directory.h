@@ -6,6 +6,7 @@
 #include "testing.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <unistd.h>
 
 static char directory[] = "/tmp/rejfilt-test.XXXXXX";
@@ -21,6 +22,14 @@ static inline int remove_directory(void **state)
     (void)state;
     return rmdir(directory);
 }
+
+static inline int remove_one(const char *path, const struct stat *s, int kind, struct FTW *place)
+{
+    (void)s, (void)kind, (void)place;
+    return remove(path);
+}
+
+static inline int remove_tree(const char *path) { return nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
 
 /* Good until the eighth call after it. */
 static inline const char *in_directory(const char *name)

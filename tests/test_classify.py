@@ -319,6 +319,32 @@ class AsPeopleHaveThem(Test):
         lacking = self.reordered("lacking.csv", ["colour", "noise", "kind"])
         self.refused("classify", "--train", self.train, "--test", lacking, *self.how, says="has no column 'acid'")
 
+    def test_categories_have_no_order(self):
+        draw = random.Random(3)
+        rows = [[f"v{(v := draw.randrange(28)):02}", draw.gauss(0, 1), "ab"[v % 2]] for _ in range(600)]
+        got = classify("--train", write_csv(self.folder / "codes.csv", rows, ["code", "noise", "label"]), "--split", "2:1")
+        self.assertLess(got["error"], 0.02)
+        self.assertLess(got["mean_queries"], 1.5)
+
+    def test_a_weak_feature_is_asked(self):
+        draw = random.Random(4)
+        rows = [[draw.gauss(i % 2, 1), "ab"[i % 2]] for i in range(300)]
+        got = classify("--train", write_csv(self.folder / "weak.csv", rows, ["x", "label"]), "--split", "1:1")
+        self.assertEqual(got["mean_queries"], 1)
+        self.assertLess(got["error"], 0.42)
+
+    def test_a_small_class_is_not_drowned(self):
+        draw = random.Random(5)
+        rows = [[draw.gauss(2.2 * (i % 33 == 0), 1) for _ in range(4)] + ["well" if i % 33 else "ill"] for i in range(6000)]
+        train, test = (write_csv(self.folder / f"{n}.csv", part, [*"wxyz", "label"]) for n, part in (("most", rows[:4000]), ("rest", rows[4000:])))
+        out = self.folder / "out.csv"
+        for more, recall in ((), 0.5), (("--class-cost", "ill=30"), 0.9):
+            good("classify", "--train", train, "--test", test, *more, "--out", out)
+            ill = [r["label"] == "ill" for r in read_csv(out)]
+            decided = [r["decided"] == "ill" for r in read_csv(out)]
+            self.assertGreater(sum(a and b for a, b in zip(ill, decided)) / sum(ill), recall)
+            self.assertLess(sum(b and not a for a, b in zip(ill, decided)) / ill.count(False), 0.03)
+
     def test_labels_need_not_be_known(self):
         out = self.folder / "out.csv"
         got = classify("--train", self.train, "--test", self.reordered("none.csv", ["noise", "acid", "colour"]), *self.how, "--out", out)
@@ -401,9 +427,18 @@ class Models(Test):
         summary = json.loads(good("classify", "predict", self.model, test, "--label", "kind", "--json"))
         for key in "errors", "mean_queries", "stated_error", "objects":
             self.assertEqual(summary[key], want[key])
+        self.assertEqual(good("classify", "predict", self.model, test), got, "the model knows what its label was called")
         few = json.loads(good("classify", "predict", self.model, test, "--label", "kind", "--json", "--mean-questions", 1))
         self.assertLess(few["mean_queries"], want["mean_queries"])
         self.assertEqual(run("classify", "predict", self.model, "-", input="noise,acid,colour\n0.5,1.1,red\n").stdout.split("\n")[1].split(",")[:3], ["0", "", "x"])
+
+    def test_a_model_knows_its_task(self):
+        rows = [[i % 4 + 0.1 * (i % 7), i % 4] for i in range(200)]
+        path = write_csv(self.folder / "four.csv", rows, ["a", "label"])
+        good("classify", "fit", path, "-o", self.model, "--classes", "0,1:low 2,3:high")
+        got = json.loads(good("classify", "predict", self.model, path, "--json"))
+        self.assertEqual((got["labelled"], got["objects"]), (200, 200))
+        self.assertLess(got["error"], 0.1)
 
     def test_damaged_models_are_refused(self):
         whole = self.model.read_bytes()

@@ -37,7 +37,8 @@ static void weights_are_powers_of_two(void **state)
     check_within((double)w.sum, sum, 0);
     const double tempers[] = {0.25, 1, 1.5, 2, 3.7, 8};
     for (unsigned k = 0; k < 6; k++) { /* sharpened ones too; what is far behind weighs nothing */
-        rfc_kernel_baseline.weigh(penalty, RFC_PENALTY_CLIP, 100, (uint32_t)(tempers[k] * RFC_TEMPER_ONE), weight, block);
+        rfc_kernel_baseline.weigh(penalty, RFC_PENALTY_CLIP, 100, (uint32_t)(tempers[k] * RFC_TEMPER_ONE), weight,
+                                  block);
         for (unsigned i = 0; i < RFC_PENALTY_CLIP; i++) {
             double exact = exp2(-(double)i * tempers[k] / RFC_BIT) * RFC_WEIGHT_ONE;
             check_within(weight[i], exact, 2 + 0.002 * exact);
@@ -67,10 +68,12 @@ static void targets_agree(void **state)
             memset(penalty[side], 0, sizeof penalty[side]);
             base[side] = 0;
             for (unsigned step = 0; step < 6; step++) {
-                rfc_evidence e = {0, (uint8_t)(step * 51), (uint8_t)(step % 3), (uint16_t)(9000 + 9000 * step), RFC_ONCE_MAX};
+                rfc_evidence e = {0, (uint8_t)(step * 51), (uint8_t)(step % 3), (uint16_t)(9000 + 9000 * step),
+                                  RFC_ONCE_MAX};
                 base[side] = k->update(x, COUNT, e, base[side], penalty[side]);
             }
-            out[side] = k->weigh(penalty[side], COUNT, base[side], target % 2 ? 40000 : 400000, weight[side], block[side]);
+            out[side] =
+                k->weigh(penalty[side], COUNT, base[side], target % 2 ? 40000 : 400000, weight[side], block[side]);
             within[side] = k->within(penalty[side], COUNT, base[side], 9999);
             k->add_levels(x, COUNT, 3, sum[side]);
             k->add_level_squares(x, COUNT, 3, squares[side]);
@@ -280,12 +283,9 @@ static void both_methods_find_the_feature_that_tells(void **state)
         rfc_method method;
         rfc_gain gain;
         uint32_t rows;
-    } cases[] = {{RFC_PAPER, RFC_BETWEEN, 3000},
-                 {RFC_WEIGHTED, RFC_BETWEEN, 3000},
-                 {RFC_WEIGHTED, RFC_VARIANCE, 3000},
-                 {RFC_WEIGHTED, RFC_MUTUAL, 3000},
-                 {RFC_WEIGHTED, RFC_RATIO, 3000},
-                 {RFC_WEIGHTED, RFC_BETWEEN, 20000}};
+    } cases[] = {{RFC_PAPER, RFC_BETWEEN, 3000},     {RFC_WEIGHTED, RFC_BETWEEN, 3000},
+                 {RFC_WEIGHTED, RFC_VARIANCE, 3000}, {RFC_WEIGHTED, RFC_MUTUAL, 3000},
+                 {RFC_WEIGHTED, RFC_RATIO, 3000},    {RFC_WEIGHTED, RFC_BETWEEN, 20000}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         fixture *f = make(cases[k].rows, 6, 70, 5);
         rfc_objects objects = {&f->table, NULL, 300};
@@ -341,6 +341,35 @@ static void a_shuffle_has_every_number_once(void **state)
 
 /* ---- The library's surface ---- */
 
+/* Answers are compared with the means of a pixel, three parts, and its four neighbours. */
+static void pixels_of_images_have_neighbours(void **state)
+{
+    (void)state;
+    enum { ROWS = 2, HEIGHT = 3, WIDTH = 4, PIXELS = HEIGHT * WIDTH };
+    static const uint8_t soft[PIXELS] = {0, 30, 0, 0, 30, 90, 30, 0, 0, 30, 0, 0}; /* of 210 in the middle; by hand */
+    uint8_t bytes[ROWS * PIXELS] = {[WIDTH + 1] = 210, [PIXELS] = 140};            /* and of 140 in a corner */
+    uint32_t label[ROWS] = {0, 1}, features = PIXELS;
+    char error[300];
+    for (int is_image = 0; is_image < 2; is_image++) {
+        rfc_table table = {.rows = ROWS, .features = features, .bytes = bytes, .label = label};
+        rfc_training training, laid;
+        table.height = is_image ? HEIGHT : 0;
+        table.width = is_image ? WIDTH : 0;
+        assert_int_equal(rfc_training_make(&table, NULL, ROWS, 2, 1, &training, error, sizeof error), 0);
+        assert_int_equal(rfc_training_lay(&training, 0, NULL, &laid), 0);
+        for (uint32_t i = 0; i < ROWS; i++)
+            for (uint32_t j = 0; j < features; j++) {
+                const uint32_t corner = j == 0 ? 100 : j == 1 || j == WIDTH ? 20 : 0; /* beyond the edge it is itself */
+                const uint32_t want = !is_image                ? bytes[training.order[i] * features + j]
+                                      : training.order[i] == 0 ? soft[j]
+                                                               : corner;
+                assert_int_equal(rfc_training_column(&laid, j)[i], want);
+            }
+        rfc_training_unlay(&laid);
+        rfc_training_free(&training);
+    }
+}
+
 static void rows_from_memory(void **state)
 {
     (void)state;
@@ -380,12 +409,16 @@ static void what_is_no_training_set_is_refused(void **state)
         const rfc_table *table;
         const uint32_t *chosen;
         uint32_t count, classes;
-    } bad[] = {{&good, NULL, 0, 2},      {&good, NULL, 4, 2},    {&good, beyond, 3, 2},    {&good, one_class, 2, 2},
-               {&good, NULL, 3, 1},      {&good, NULL, 3, 3},    {&good, NULL, 3, 0},      {&good, NULL, 3, RFC_LABELS_MAX + 1},
-               {&no_bytes, NULL, 3, 2},  {&no_labels, NULL, 3, 2}, {&no_features, NULL, 3, 2}};
+    } bad[] = {{&good, NULL, 0, 2},       {&good, NULL, 4, 2},
+               {&good, beyond, 3, 2},     {&good, one_class, 2, 2},
+               {&good, NULL, 3, 1},       {&good, NULL, 3, 3},
+               {&good, NULL, 3, 0},       {&good, NULL, 3, RFC_LABELS_MAX + 1},
+               {&no_bytes, NULL, 3, 2},   {&no_labels, NULL, 3, 2},
+               {&no_features, NULL, 3, 2}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         char error[200] = "";
-        assert_null(rfc_training_open(bad[k].table, bad[k].chosen, bad[k].count, bad[k].classes, 1, error, sizeof error));
+        assert_null(
+            rfc_training_open(bad[k].table, bad[k].chosen, bad[k].count, bad[k].classes, 1, error, sizeof error));
         assert_non_null(strstr(error, "not a training set"));
     }
     char error[200];
@@ -412,10 +445,13 @@ static void rules_and_objects_out_of_range_are_refused(void **state)
     rfc_rules bad[21];
     for (unsigned i = 0; i < 21; i++)
         bad[i] = good;
-    bad[16].sharpest = 9, bad[17].most_sample = 0, bad[18].prior = weights[0], bad[19].weight = weights[1], bad[20].group = groups;
+    bad[16].sharpest = 9, bad[17].most_sample = 0, bad[18].prior = weights[0], bad[19].weight = weights[1],
+    bad[20].group = groups;
     bad[0].stop = -1, bad[1].stop = 0.6, bad[2].stop = NAN, bad[3].budget = 0, bad[4].max_cost = NAN, bad[5].floor = -1;
-    bad[6].floor = 101, bad[7].least_sample = 0, bad[8].least_sample = 1e7, bad[9].particles = 1, bad[10].particles = 60001;
-    bad[11].restarts = 0, bad[12].cost = costs[0], bad[13].cost = costs[1], bad[14].cost = costs[2], bad[15].cost = costs[3];
+    bad[6].floor = 101, bad[7].least_sample = 0, bad[8].least_sample = 1e7, bad[9].particles = 1,
+    bad[10].particles = 60001;
+    bad[11].restarts = 0, bad[12].cost = costs[0], bad[13].cost = costs[1], bad[14].cost = costs[2],
+    bad[15].cost = costs[3];
     const rfc_objects fine = {&f->table, NULL, 100},
                       wrong[] = {{&f->table, NULL, 101}, {&f->table, rows, 2}, {&other, NULL, 1}, {&no_bytes, NULL, 1}};
     rfc_outcome o = {0};
@@ -429,7 +465,8 @@ static void rules_and_objects_out_of_range_are_refused(void **state)
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(rfc_classify(&f->training, &good, &wrong[i], 1, NULL, NULL, &o, error, sizeof error), -1);
         assert_non_null(strstr(error, "objects are not rows of 2 bytes"));
-        assert_int_equal(rfc_classify_one(&f->training, &good, &wrong[i], wrong[i].count - 1, &a, error, sizeof error), -1);
+        assert_int_equal(rfc_classify_one(&f->training, &good, &wrong[i], wrong[i].count - 1, &a, error, sizeof error),
+                         -1);
         assert_int_equal(rfc_classify_one(&f->training, &good, &wrong[i], wrong[i].count, &a, error, sizeof error), -1);
         assert_non_null(strstr(error, "there is no object"));
     }
@@ -494,7 +531,7 @@ static fitted fit_numbers(uint32_t rows, const rfc_rules *change)
     }
     f.model = rfc_model_fit(f.training, &rules, 2, NULL, NULL, error, sizeof error);
     assert_non_null(f.model);
-    assert_int_equal(rfc_model_describe(f.model, &task.classes, &f.train.names, coding), 0);
+    assert_int_equal(rfc_model_describe(f.model, &task, &f.train, coding), 0);
     assert_int_equal(rfc_model_stop(f.model, RFC_GOAL_BEST, 0, &f.expected), 0);
     rfc_task_free(&task);
     return f;
@@ -555,7 +592,8 @@ static void a_model_lasts(void **state)
     const rfc_objects objects = {&f.test, NULL, 400};
     uint8_t decided[2][400];
     float posterior[2][1200];
-    rfc_outcome one = {.decided = decided[0], .posterior = posterior[0]}, two = {.decided = decided[1], .posterior = posterior[1]};
+    rfc_outcome one = {.decided = decided[0], .posterior = posterior[0]},
+                two = {.decided = decided[1], .posterior = posterior[1]};
     assert_int_equal(rfc_model_classify(f.model, &objects, 1, NULL, NULL, &one, error, sizeof error), 0);
     assert_int_equal(rfc_model_classify(again, &objects, 2, NULL, NULL, &two, error, sizeof error), 0);
     assert_memory_equal(decided[0], decided[1], sizeof decided[0]);
@@ -607,7 +645,8 @@ static void advice_is_classification(void **state)
                     break;
                 assert_true(count < 5 && advice.cost == 1 && advice.gain >= 0);
                 asked += !missing[advice.feature];
-                told[count++] = (rfc_told){advice.feature, f.test.bytes[(size_t)i * 5 + advice.feature], missing[advice.feature]};
+                told[count++] =
+                    (rfc_told){advice.feature, f.test.bytes[(size_t)i * 5 + advice.feature], missing[advice.feature]};
             }
             assert_int_equal(advice.queries, asked);
             if (!memchr(missing, 1, 5)) {
@@ -718,6 +757,7 @@ int main(void)
         cmocka_unit_test(both_methods_find_the_feature_that_tells),
         cmocka_unit_test(nothing_accepted_is_survived),
         cmocka_unit_test(a_shuffle_has_every_number_once),
+        cmocka_unit_test(pixels_of_images_have_neighbours),
         cmocka_unit_test(rows_from_memory),
         cmocka_unit_test(what_is_no_training_set_is_refused),
         cmocka_unit_test(rules_and_objects_out_of_range_are_refused),

@@ -669,6 +669,42 @@ class Option(Test):
             self.assertIn(b"precession", pathlib.Path(folder, "a.svg").read_bytes())
             self.assertEqual(sorted(os.listdir(folder)), ["a.svg", "b.png"])
 
+    def picture(self, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(*SIMULATE, "--steps=30", "--json", f"--plot={folder}/p.svg", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return pathlib.Path(folder, "p.svg").read_text()
+
+    def test_title(self):
+        self.assertIn("A drifting qubit", self.picture("--title=A drifting qubit"))
+
+    def test_panels(self):
+        drawn = self.picture("--panels=t,x")
+        self.assertIn("acceptance", self.picture())
+        self.assertNotIn("acceptance", drawn)
+        self.assertEqual(run(*SIMULATE, "--panels=t").stderr, "rejfilt: track: --panels is about a picture; it needs --plot\n")
+
+    def test_theme(self):
+        self.assertIn("#16191d", self.picture("--theme=dark").lower())
+
+    def test_unit(self):
+        self.assertIn("x (MHz)", self.picture("--unit=x=MHz"))
+        self.assertIn("x_ (MHz)", self.picture("--unit=x=MHz"))  # which is compared with x
+        self.assertIn("; x in MHz; t in µs", run(*SIMULATE, "--steps=1", "--format=text", "--unit=x=MHz", "--unit=t=µs", "--unit=x_=").stdout)
+        self.assertIn("MHz, 95 %", run(*SIMULATE, "--steps=9", "--json", "--summary", "--unit=x=MHz").stderr)
+        for bad in ("y=MHz", "MHz", "x=" + 33 * "m"):
+            self.assertEqual(run(*SIMULATE, f"--unit={bad}").returncode, 2, bad)
+
+    def test_column(self):
+        records = "t,x_,outcome\n" + "".join(f"{k},0.5,{k % 2}\n" for k in range(1, 9))
+        plain = run("track", "--json", input=records).stdout
+        other = run("track", "--json", "--column", "t=Wait [us]", "--column=outcome=State", input=records.replace("t,x_,outcome", '"Wait [us]",x_,State')).stdout
+        self.assertEqual(other, plain)
+        keys = "".join(f'{{"Wait": {k}, "x_": 0.5, "outcome": {k % 2}}}\n' for k in range(1, 9))
+        self.assertEqual(run("track", "--json", "--column=t=Wait", input=keys).stdout, plain)
+        self.assertIn("no column 'Wait'", run("track", "--column=t=Wait", input=records).stderr)
+        self.assertIn("'y=Wait' is not NAME=COLUMN", run("track", "--column=y=Wait", input=records).stderr)
+
     def test_pace(self):
         # a frame takes 1/30 s, so at 40 ms a step each has its own, and one more is drawn at the end
         output, code = in_terminal(*SIMULATE, "--steps=8", "--pace", "40")

@@ -245,9 +245,17 @@ class Links(unittest.TestCase):
             if page.name != "README.md":
                 self.assertIn(f"]({page.name})", (page.parent / "README.md").read_text())
 
-    def test_the_citation_has_the_version(self):
+    def test_the_version_is_one(self):
+        """Package and wheel take theirs from the header: tools/deb, pyproject.toml."""
         version = re.search(r'^#define RF_VERSION "(.*)"', (ROOT / "include/rejfilt/rejfilt.h").read_text(), re.M)[1]
         self.assertIn(f"\nversion: {version}\n", (ROOT / "CITATION.cff").read_text())
+        self.assertEqual(re.search(r"^## (?!Unreleased)(\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1], version)
+        self.assertEqual(set(re.findall(r"rejfilt[_-](\d[\d.]*\d)", (ROOT / "docs/install.md").read_text())), {version})
+
+    def test_tables_of_evidence_fit_a_screen(self):
+        for name in ("claims", "accuracy", "calibration", "trust", "performance", "few", "paper"):
+            for table in re.findall(r"(?:^\|.*\n)+", (ROOT / f"docs/{name}.md").read_text(), re.M):
+                self.assertLessEqual(table.count("\n"), 40, f"{name}: {table[:80]}")
 
     def test_every_picture_is_shown(self):
         text = "".join(page.read_text() for page in PAGES)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -47,17 +46,11 @@ static void set_handler(void (*handler)(int))
     sigaction(SIGCHLD, &action, NULL);
 }
 
-static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *place)
-{
-    (void)s, (void)kind, (void)place;
-    return remove(path);
-}
-
 static int forget(void **state) /* what was compiled */
 {
     (void)state;
     set_handler(SIG_DFL);
-    return nftw(in_directory("cache"), remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return remove_tree(in_directory("cache"));
 }
 
 static int begin(void **state)

@@ -24,6 +24,8 @@ RUN(32, float, normal_cdf)
 RUN(64, double, normal_cdf)
 RUN(32, float, normal_quantile)
 RUN(64, double, normal_quantile)
+RUN(32, float, lgamma)
+RUN(64, double, lgamma)
 
 static const long double pi = 3.14159265358979323846264338327950288L;
 
@@ -60,6 +62,8 @@ static subject subjects[] = {
     {"rf64_normal_cdf", 53, run64_normal_cdf, exact_normal_cdf, 9.0, 0, 0, 0, 0},
     {"rf32_normal_quantile", 24, run32_normal_quantile, NULL, 0, 0, 0x1p-22, 0, 0},
     {"rf64_normal_quantile", 53, run64_normal_quantile, NULL, 0, 0, 0x1p-51, 0, 0},
+    {"rf32_lgamma", 24, run32_lgamma, lgammal, 5.0, 0, 0, 0, 0},
+    {"rf64_lgamma", 53, run64_lgamma, lgammal, 6.0, 0, 0, 0, 0},
 };
 
 static subject *find(const char *name) {
@@ -109,22 +113,56 @@ static void compare_pow(const char *name, double x, double y, long double value)
     if (!(error <= bound)) fail_msg("%s(%a, %a): %Lg ULP, bound %Lg", name, x, y, error, bound);
 }
 
+#define RUN_MANY(bits, real)                                                                        \
+    static double many##bits(const char *name, const double x[]) {                                  \
+        if (strcmp(name, "deviance") == 0) return rf##bits##_deviance((real)x[0], (real)x[1]);       \
+        if (strcmp(name, "poisson_log") == 0) return rf##bits##_poisson_log((real)x[0], (real)x[1]); \
+        if (strcmp(name, "binomial_log") == 0)                                                      \
+            return rf##bits##_binomial_log((real)x[0], (real)x[1], (real)x[2]);                      \
+        fail_msg("unknown function %s", name);                                                      \
+        return 0;                                                                                   \
+    }
+RUN_MANY(32, float)
+RUN_MANY(64, double)
+
+/* The worst of each, in units of the header's bound: ULPs of a deviance; of a logarithm, so much of it and a little. */
+static double worst_many[2][3];
+
+static void compare_many(const char *name, const double x[], int arguments, long double value) {
+    static const char *const names[] = {"deviance", "poisson_log", "binomial_log"};
+    int is_single = strncmp(name, "rf32_", 5) == 0, digits = is_single ? 24 : 53, which = 0;
+    long double error = fabsl((is_single ? many32 : many64)(name + 5, x) - value), bound;
+    while (strcmp(names[which], name + 5) != 0) which++;
+    assert_int_equal(arguments, which == 2 ? 3 : 2);
+    bound = 12 * ulp(value, digits) + (which ? ldexpl(1.0L, is_single ? -20 : -49) : 0);
+    bound += which == 2 ? fabsl(x[0] - x[1] * x[2]) * ldexpl(1.0L, 1 - digits) : 0;
+    if (!(error <= bound)) fail_msg("%s(%a, %a, %a): %Lg of its bound", name, x[0], x[1], x[2], error / bound);
+    worst_many[is_single][which] = fmax(worst_many[is_single][which], (double)(error / bound));
+}
+
 static void test_known_answers(void **state) {
-    char line[256], name[64], a[64], b[64], c[64];
+    char line[256], name[64], a[64], b[64], c[64], d[64];
     size_t lines = 0;
     FILE *file = fopen(RF_TEST_DATA_DIR "/math.txt", "r");
     (void)state;
     if (file == NULL) fail_msg("cannot open " RF_TEST_DATA_DIR "/math.txt");
     start_afresh();
     for (; fgets(line, sizeof line, file) != NULL; lines++) {
-        int fields = sscanf(line, "%63s %63s %63s %63s", name, a, b, c);
-        if (fields == 4) compare_pow(name, strtod(a, NULL), strtod(b, NULL), strtold(c, NULL));
+        int fields = sscanf(line, "%63s %63s %63s %63s %63s", name, a, b, c, d);
+        if (fields > 3 && !strstr(name, "pow")) {
+            const double x[] = {strtod(a, NULL), strtod(b, NULL), fields > 4 ? strtod(c, NULL) : 0};
+            compare_many(name, x, fields - 2, strtold(fields > 4 ? d : c, NULL));
+        } else if (fields == 4) compare_pow(name, strtod(a, NULL), strtod(b, NULL), strtold(c, NULL));
         else if (fields == 3) compare(find(name), strtod(a, NULL), strtold(b, NULL));
         else fail_msg("bad line: %s", line);
     }
     fclose(file);
     assert_true(lines > 6000);
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) report(&subjects[i]);
+    for (int i = 0; i < 6; i++) {
+        print_message("  %.2f of the bound\n", worst_many[i / 3][i % 3]);
+        assert_true(worst_many[i / 3][i % 3] > 0); /* it was tested */
+    }
 }
 
 /* --- Sweeps against long double libm --------------------------------------------------------- */
@@ -140,7 +178,7 @@ static void sweep_patterns(const char *name, float low, float high, uint32_t str
 
 static void test_float_sweeps(void **state) {
     static const char *const names[] = {"rf32_exp", "rf32_log", "rf32_sqrt", "rf32_sin", "rf32_cos",
-                                        "rf32_sin_squared", "rf32_normal_cdf"};
+                                        "rf32_sin_squared", "rf32_normal_cdf", "rf32_lgamma"};
     (void)state;
     start_afresh();
     sweep_patterns("rf32_exp", 0.0f, 0x1.62e42ep6f, 251, 0);
@@ -149,6 +187,8 @@ static void test_float_sweeps(void **state) {
     sweep_patterns("rf32_sqrt", 0.0f, RF32_LARGEST, 251, 0);
     sweep_patterns("rf32_normal_cdf", 0.0f, 15.0f, 499, 0);
     sweep_patterns("rf32_normal_cdf", 0.0f, 12.9f, 499, 1);
+    sweep_patterns("rf32_lgamma", 0x1p-126f, 1e30f, 499, 0);
+    sweep_patterns("rf32_lgamma", 0x1p-3f, 16.0f, 101, 0);
     sweep_patterns("rf32_sin", 0.0f, 1e5f, 499, 0);
     sweep_patterns("rf32_cos", 0.0f, 1e5f, 499, 1);
     sweep_patterns("rf32_sin", 0x1p-4f, 8.0f, 101, 1);
@@ -172,7 +212,7 @@ static double random_between(double low, double high) { return test_uniform(&sou
 
 static void test_double_sweeps(void **state) {
     static const char *const names[] = {"rf64_exp", "rf64_log", "rf64_sqrt", "rf64_sin", "rf64_cos",
-                                        "rf64_sin_squared", "rf64_normal_cdf"};
+                                        "rf64_sin_squared", "rf64_normal_cdf", "rf64_lgamma"};
     (void)state;
     start_afresh();
     for (int i = 0; i < 1000000; i++) {
@@ -190,6 +230,12 @@ static void test_double_sweeps(void **state) {
         x = sign * exp2(random_between(-55.0, 26.57)), compare(find("rf64_sin_squared"), x, exact_sin_squared(x));
         /* x / sqrt(2), rounded, puts up to 1 ULP of double into the reference below -37. */
         x = random_between(-37.5, 9.0), compare(find("rf64_normal_cdf"), x, exact_normal_cdf(x));
+    }
+    for (int i = 0; i < 200000; i++) {
+        double x = random_between(0.0, 12.0), near = (1 + (i & 1)) * (1.0 + (i & 2 ? 1 : -1) * exp2(random_between(-52, -1)));
+        compare(find("rf64_lgamma"), x, lgammal(x));
+        compare(find("rf64_lgamma"), near, lgammal(near));
+        x = exp2(random_between(-1000.0, 1000.0)), compare(find("rf64_lgamma"), x, lgammal(x));
     }
     for (int i = 0; i < 200000; i++) { /* beside multiples of pi/2 and odd multiples of pi/4 */
         double n = floor(random_between(1.0, 63661000.0)) - (i & 1 ? 0.5 : 0.0), x = n * (double)(pi / 2);
@@ -300,6 +346,32 @@ static void test_special_values(void **state) {
     assert_same64(rf64_normal_quantile(0x1p-1074), rf64_normal_quantile(0x1p-1021));
 }
 
+/* Zeros, ends, and what cannot be. */
+static void test_counts(void **state) {
+    const float inf32 = rf32_infinity();
+    const double inf64 = rf64_infinity();
+    (void)state;
+    assert_true(rf32_lgamma(1.0f) == 0.0f && rf32_lgamma(2.0f) == 0.0f && rf32_lgamma(0.0f) == inf32 && rf32_lgamma(inf32) == inf32);
+    assert_true(rf64_lgamma(1.0) == 0.0 && rf64_lgamma(2.0) == 0.0 && rf64_lgamma(0.0) == inf64 && rf64_lgamma(inf64) == inf64);
+    assert_true(rf32_is_nan(rf32_lgamma(-1.5f)) && rf64_is_nan(rf64_lgamma(-0.5)));
+    assert_true(rf32_deviance(7.0f, 7.0f) == 0.0f && rf64_deviance(1e9, 1e9) == 0.0 && rf64_deviance(0.0, 3.0) == 3.0);
+    assert_true(rf64_poisson_log(0.0, 0.0) == 0.0 && rf64_poisson_log(0.0, -2.0) == 0.0 && rf64_poisson_log(0.0, 2.5) == -2.5);
+    assert_true(rf64_poisson_log(3.0, 0.0) == -inf64 && rf32_poisson_log(3.0f, -1.0f) == -inf32);
+    assert_true(rf64_binomial_log(0.0, 5.0, 0.0) == 0.0 && rf64_binomial_log(5.0, 5.0, 1.0) == 0.0 && rf64_binomial_log(5.0, 5.0, 2.0) == 0.0);
+    assert_true(rf64_binomial_log(1.0, 5.0, 0.0) == -inf64 && rf64_binomial_log(6.0, 5.0, 0.5) == -inf64 && rf64_binomial_log(0.0, 0.0, 0.3) == 0.0);
+    for (double n = 1; n < 40; n++) { /* all that can come has probability 1 */
+        double sum = 0, sum32 = 0, counts = 0;
+        for (double k = 0; k <= n; k++) {
+            sum += exp(rf64_binomial_log(k, n, n / 41));
+            sum32 += exp((double)rf32_binomial_log((float)k, (float)n, (float)(n / 41)));
+            assert_true(rf64_binomial_log(k, n, n / 41) <= rf64_binomial_peak(k, n) + 1e-12);
+        }
+        for (double k = 0; k < 200; k++)
+            counts += exp(rf64_poisson_log(k, n));
+        assert_true(fabs(sum - 1) < 1e-13 && fabs(sum32 - 1) < 3e-6 && fabs(counts - 1) < 1e-13);
+    }
+}
+
 static void test_nan_stays(void **state) {
     (void)state;
     for (uint32_t payload = 1; payload < 0x800000u; payload = payload * 3 + 1)
@@ -313,6 +385,7 @@ static void test_nan_stays(void **state) {
             assert_true(rf32_is_nan(rf32_sin_squared(x)) && rf64_is_nan(rf64_sin_squared(y)));
             assert_true(rf32_is_nan(rf32_normal_cdf(x)) && rf32_is_nan(rf32_normal_quantile(x)));
             assert_true(rf64_is_nan(rf64_normal_cdf(y)) && rf64_is_nan(rf64_normal_quantile(y)));
+            assert_true(rf32_is_nan(rf32_lgamma(x)) && rf64_is_nan(rf64_lgamma(y)));
             assert_true(rf32_is_nan(rf32_pow_positive(x, 1.0f)) && rf64_is_nan(rf64_pow_positive(2.0, y)));
         }
 }
@@ -405,6 +478,7 @@ int main(void) {
         cmocka_unit_test(test_classification),
         cmocka_unit_test(test_abs_min_max_floor),
         cmocka_unit_test(test_special_values),
+        cmocka_unit_test(test_counts),
         cmocka_unit_test(test_nan_stays),
         cmocka_unit_test(test_sin_cos_stay_in_range),
         cmocka_unit_test(test_soft_sqrt_is_the_instruction),

@@ -69,7 +69,7 @@ class Html(unittest.TestCase):
                 text, svg, data, _, lines = page_of(*arguments)
                 self.assertLess(len(text), 2e6)
                 shown = [p for p in data["panels"] if p["kind"] == "estimate"]
-                self.assertEqual([p["name"] for p in shown], [p["name"] for p in lines[0]["parameters"]])
+                self.assertEqual([p["name"].removesuffix(" (rad)") for p in shown], [p["name"] for p in lines[0]["parameters"]])
                 self.assertEqual(data["x"], [line["step"] for line in lines])
                 for i, panel in enumerate(shown):
                     for key, column in (("mean", "mean"), ("low", "bottoms"), ("high", "tops")):
@@ -79,7 +79,7 @@ class Html(unittest.TestCase):
                                 value -= panel["period"] * round((value - told) / panel["period"])
                             self.assertAlmostEqual(value, told, delta=1e-8 * max(1, abs(told)))
                 settings = [p for p in data["panels"] if p["kind"] == "dashes"]
-                self.assertEqual([p["name"] for p in settings], [s["name"] for s in lines[0]["settings"]] + ["acceptance", "loss"])
+                self.assertEqual([p["name"].removesuffix(" (rad)") for p in settings], [s["name"] for s in lines[0]["settings"]] + ["acceptance", "loss (nats)"])
                 named = {element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")}
                 self.assertLessEqual({p["name"] for p in data["panels"] if p["kind"] != "health"} | {"estimate", "95 % band"}, named)
                 width, height = (float(n) for n in svg.get("viewBox").split()[2:])
@@ -97,8 +97,37 @@ class Html(unittest.TestCase):
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([len(line.get("modes", [])) for line in lines[20:30]], [2] * 10)
         self.assertNotIn("modes", lines[-1])
-        white = len(re.findall(r'<rect fill="#fff" x=', text))
-        self.assertEqual(white, sum(len(line["modes"]) - 1 for line in lines if "modes" in line))
+        shades = [float(shade) for shade in re.findall(r'class="band" fill-opacity="([\d.]+)"', text)]
+        shares = [mode["share"] for line in lines for mode in line.get("modes", [])]
+        self.assertEqual(sorted(shade for shade in shades if shade < 1), sorted(round(0.25 + 0.75 * share, 2) for share in shares))
+        self.assertIn("shade: weight", text)
+
+    def test_units_title_and_panels(self):
+        text, svg, data, _, _ = page_of("--unit=x=MHz", "--unit=t=µs", "--title=a talk", "--panels=t,x,health")
+        self.assertEqual([(p["kind"], p["name"]) for p in data["panels"]], [("dashes", "t (µs)"), ("estimate", "x (MHz)"), ("health", "")])
+        self.assertEqual(svg.find("{http://www.w3.org/2000/svg}title").text, "a talk")
+        for panels, why in (("t,y", "there is no panel 'y'; there are x, t, x_, health, acceptance and loss"), ("t,t", "'t' is there twice"), ("", "there is no panel ''")):
+            done = subprocess.run([COMMAND, "track", "--simulate", "--plot=/nowhere/p.html", f"--panels={panels}"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2)
+            done = subprocess.run([COMMAND, "track", "--simulate", f"--panels={panels}", "--plot=p.html"], capture_output=True, text=True, timeout=60)
+            self.assertIn(why, done.stderr)
+
+    def test_a_resumed_run_is_whole(self):
+        """Killed or not, with one file or two: the picture of all its updates, to the byte."""
+        rows = [f"{3 + k % 20},0.5,{int(math.cos(0.2 * (3 + k % 20)) > 0)}\n" for k in range(9000)]
+        with tempfile.TemporaryDirectory() as folder:
+            def picture(name, parts):
+                for i, part in enumerate(parts):
+                    plot = [f"--plot={folder}/{name}.html"] if i == 0 or i + 1 == len(parts) else []
+                    done = subprocess.run([COMMAND, "track", "--drift=0.01", "--state-every=10", f"--state={folder}/{name}.state", *plot], capture_output=True,
+                                          input="t,x_,outcome\n" + "".join(part), text=True, timeout=120)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                return pathlib.Path(folder, f"{name}.html").read_bytes()
+            whole = picture("whole", [rows])
+            self.assertEqual(whole, picture("parts", [rows[:10], rows[10:5000], rows[5000:]]))
+            self.assertLess(os.path.getsize(f"{folder}/whole.state.history"), 3e6)
+            pathlib.Path(folder, "parts.state.history").write_bytes(b"damaged")
+            self.assertIn(b'"x":[9000', picture("parts", [rows[:5]]))  # begun anew
 
     @unittest.skipUnless(shutil.which("node"), "no node; tools/need browser installs it")
     def test_script_is_well_formed(self):

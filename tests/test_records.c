@@ -46,6 +46,16 @@ static const rf_description real = {
     .parameter = {{"level", RF_REAL, 0, 1, 0}},
 };
 
+static const rf_description photons = {.name = "photons", .dim = 1, .outcomes = RF_POISSON, .parameter = {{"r", RF_REAL, 0, 1, 0}}};
+static const rf_description shots = {
+    .name = "shots",
+    .dim = 1,
+    .settings = 1,
+    .outcomes = RF_BINOMIAL(0),
+    .parameter = {{"p", RF_REAL, 0, 1, 0}},
+    .setting = {{"n", RF_SETTING_FIXED, 0, 1, 20, 20, 0}},
+};
+
 enum { GIVEN = 1, ASK = 0 };
 
 typedef struct reading {
@@ -239,6 +249,17 @@ static void test_bad_csv(void **state)
         {&counts, GIVEN, "time,outcome\n1,4\n1,1e300\n",
          "data: line 2: column outcome: 4 is not a whole number from 0 to 3\n"
          "data: line 3: column outcome: 1e+300 is not a whole number from 0 to 3\n"},
+        {&photons, GIVEN, "outcome\n1000000\n2.5\n-1\n",
+         "line 2: -> 1000000\n"
+         "data: line 3: column outcome: 2.5 is not a whole number from 0 on\n"
+         "data: line 4: column outcome: -1 is not a whole number from 0 on\n"},
+        {&shots, GIVEN, "n,outcome\n20,20\n,21\n30,21\n2.5,1\n0,0\n",
+         "line 2: n=20 -> 20\n"
+         "data: line 3: column outcome: 21 is not a whole number from 0 to n = 20\n"
+         "line 4: n=30 -> 21\n"
+         "data: line 5: column n: 2.5 is not a whole number from 1 on\n"
+         "data: line 6: column n: 0 is not a whole number from 1 on\n"},
+        {&shots, ASK, "outcome\n21\n1.5\n", "line 2: -> 21\ndata: line 3: column outcome: 1.5 is not a whole number from 0 on\n"},
         {&real, GIVEN,
          "outcome\n\xef\xbb\xbf"
          "1\n",

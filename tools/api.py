@@ -65,7 +65,8 @@ def open_comment(text, mark="/**"):
 def member(match):
     """Members that share a line and a comment, each on a line with it."""
     indent, declaration, comment = match.groups()
-    kind, names = re.match(r"(.*?)((?:\*?\w+(?:\[.*?\])?, )*\*?\w+(?:\[.*?\])?)$", declaration).groups()
+    shared = re.match(r"(.*?)((?:\*?\w+(?:\[.*?\])?, )*\*?\w+(?:\[.*?\])?)$", declaration)
+    kind, names = shared.groups() if shared else ("", declaration)  # a pointer to an array has its own line
     comment = open_comment(comment, "/**<")
     return "".join(f"{indent}{kind}{name}; {comment}\n" for name in names.split(", "))
 

@@ -120,6 +120,19 @@ def beneath(contents):
     return "\n```{toctree}\n:hidden:\n\n" + "\n".join(dict.fromkeys(pages)) + "\n```\n"
 
 
+def mend(site):
+    """Debian's furo takes a style sheet from the server's root, and is dark only when told so: here it is in one folder, and
+    follows the viewer's choice."""
+    path = site / "_static/styles/furo.css"
+    text = path.read_text()
+    normalize = pathlib.Path("/usr/share/javascript/normalize.css/normalize.css")
+    text = re.sub(r"@import url\(/javascript/normalize[^)]*\);", lambda _: normalize.read_text() if normalize.exists() else "body { margin: 0; }", text)
+    dark = re.search(r'@media not print \{\n  body\[data-theme="dark"\] \{(.*?)\}', text, re.S)
+    if dark and "prefers-color-scheme" not in text:
+        text += f'\n@media not print and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{{dark[1]}}} }}\n'
+    path.write_text(text)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -138,6 +151,8 @@ def main():
     subprocess.run([sys.executable, ROOT / "tools/api.py", folder / "extra/api"], check=True)
     shutil.rmtree(site, ignore_errors=True)
     done = subprocess.run(["sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "-d", folder.with_suffix(".cache"), folder, site])
+    if done.returncode == 0:
+        mend(site)
     sys.exit(done.returncode)
 
 

@@ -1,4 +1,4 @@
-/* What a state file has before the session: the options of its run, and how far it is. */
+/* The part of a state file before the session: the run's options and its position. */
 #ifndef REJFILT_CLI_CHECKPOINT_H
 #define REJFILT_CLI_CHECKPOINT_H
 
@@ -7,7 +7,7 @@
 extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3],
                                                                                 *const cli_chart_names[5];
 
-/* A parameter's chart and drift as the command line has them. */
+/* A parameter's chart and drift in the form of the command line. */
 void cli_model_chart_text(const rf_parameter *p, char *text, size_t size);
 void cli_model_drift_text(const rf_config *config, unsigned i, char *text, size_t size);
 
@@ -18,23 +18,22 @@ size_t cli_sections_text(const rf_config *config, char *text, size_t size);
 
 typedef struct cli_checkpoint {
     uint64_t fingerprint;           /* of the options, and of the model's source */
-    char options[CLI_OPTIONS_TEXT]; /* that decide what is computed, as a run in a file */
+    char options[CLI_OPTIONS_TEXT]; /* options that affect results, as a configuration file */
     uint64_t position, updates;     /* records learnt from, lines written */
     uint64_t hash;                  /* of the records */
 } cli_checkpoint;
 
-/* At its beginning. `source`: a hash of the model's source; 0: none. */
+/* Initialises a checkpoint at the start of a run. `source`: hash of the model's source; 0: none. */
 void cli_checkpoint_begin(cli_checkpoint *c, const rf_config *config, uint32_t batch, uint64_t source);
 
-/* The checkpoint and the session as contents of a state file: how many bytes; and if `bytes` is not null, written
- * there. */
+/* Writes checkpoint and session as contents of a state file to `bytes`, unless NULL. Returns the number of bytes. */
 size_t cli_checkpoint_write(const cli_checkpoint *c, const rf_session *session, unsigned char *bytes);
 
 /* The checkpoint in those contents. Returns where its session begins, or 0 when there is none. */
 size_t cli_checkpoint_read(cli_checkpoint *c, const unsigned char *bytes, size_t size);
 
-/* The run *c goes on from those contents, which must be of the same options. Returns 0; or -1 with what they are of
-   instead: "is of a run with seed = 2, not 1". Then nothing has changed. */
+/* Resumes the run *c from contents with the same options. Returns 0; or -1 with the difference in `error`, "is of a run with
+   seed = 2, not 1", and nothing changed. */
 int cli_checkpoint_take(cli_checkpoint *c, rf_session *session, const unsigned char *bytes, size_t size, char *error,
                         size_t error_size);
 

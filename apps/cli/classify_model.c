@@ -74,7 +74,7 @@ static int write_file(const char *path, const void *bytes, size_t count)
 
 static int save(const fit_config *c, classify_data *d, rfc_model *model)
 {
-    if (rfc_model_describe(model, &d->task.classes, &d->train.names, d->coding) < 0)
+    if (rfc_model_describe(model, &d->task, &d->train, d->coding) < 0)
         return cli_error("classify fit: out of memory");
     d->coding = NULL;
     const size_t count = rfc_model_save(model, NULL, 0);
@@ -313,14 +313,12 @@ static use_config use_default(void)
 
 /* ---- predict ---- */
 
-/* Labels that are classes of the model stay; others are not known. */
-static void find_classes(const rfc_names *classes, rfc_table *t)
+/* Labels become classes of the model; others are not known. */
+static void find_classes(const rfc_model *model, rfc_table *t)
 {
     uint32_t class[RFC_LABELS_MAX];
-    for (uint32_t i = 0; i < t->labels.count; i++) {
-        const uint32_t c = rfc_names_find(classes, t->labels.text[i]);
-        class[i] = c < classes->count ? c : RFC_NO_LABEL;
-    }
+    for (uint32_t i = 0; i < t->labels.count; i++)
+        class[i] = rfc_model_class(model, t->labels.text[i]);
     for (uint32_t i = 0; i < t->rows; i++)
         t->label[i] = t->label[i] == RFC_NO_LABEL ? RFC_NO_LABEL : class[t->label[i]];
 }
@@ -392,11 +390,12 @@ int cli_classify_predict(int argc, char **argv)
     rfc_table like = {.features = rfc_model_features(m.model), .names = *rfc_model_names(m.model)}, objects;
     like.categories = (rfc_names *)(uintptr_t)rfc_coding_categories(rfc_model_coding(m.model)); /* only read */
     snprintf(like.source, sizeof like.source, "%s", c.files[0]);
+    snprintf(like.label_name, sizeof like.label_name, "%s", rfc_model_label(m.model));
     const tables_source source = {.label = c.label};
     if (tables_load_objects(&source, c.files[1], c.labels, &like, &objects, error, sizeof error) < 0) {
         code = cli_error("classify predict: %s", error);
     } else {
-        find_classes(rfc_model_classes(m.model), &objects);
+        find_classes(m.model, &objects);
         code = rfc_coding_apply(rfc_model_coding(m.model), &objects, error, sizeof error) < 0
                    ? cli_error("classify predict: %s", error)
                    : predict(&c, m.model, &objects);
@@ -471,7 +470,7 @@ static void advise(asking *a, asked **at, int is_told_to_stop)
     const int is_done = is_told_to_stop || advice.feature == RFC_NO_LABEL;
     if (!a->is_replay) {
         cli_json json;
-    cli_json_open(&json, stdout);
+        cli_json_open(&json, stdout);
         cli_json_text(&json, "id", o->id);
         if (is_done) {
             cli_json_text(&json, "done",

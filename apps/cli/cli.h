@@ -25,15 +25,15 @@ int cli_reproduce(int argc, char **argv);
 /* "rejfilt: " and the message on standard error, as one line. Returns CLI_BAD_INPUT. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* From now on standard output goes nowhere, and cli_error prints nothing: another rank speaks. Returns 0, or -1. */
+/* Silences standard output and cli_error: another rank reports. Returns 0, or -1. */
 int cli_be_silent(void);
 
-/* Writes out what was printed. CLI_OK; or CLI_FAILED after a message, one however often it is called. */
+/* Flushes standard output. Returns CLI_OK or CLI_FAILED; reports the error once. */
 int cli_flush(void);
 
 /* ---- Options ---- */
 
-/* What an option's value is, and so where it goes: to the field of the configuration at `offset`. */
+/* Type of an option's value; it is stored at `offset` of the configuration. */
 typedef enum cli_kind {
     CLI_CUSTOM, /* `set` takes it */
     CLI_FLAG,   /* int: 1 when given; `yes` or `no` in a file */
@@ -48,8 +48,8 @@ typedef enum cli_kind {
 
 enum { CLI_LIST_MAX = 64 };
 
-/* Takes an option's value (null for a flag). Returns 0, or -1 with what is wrong in `error`, which stays
-   empty if it has said so itself. */
+/* Sets an option from its value (NULL for a flag). Returns 0, or -1 with a message in `error`; `error` is empty if the
+   message was already printed. */
 typedef int cli_set(void *config, const char *value, char *error, size_t size);
 
 typedef struct cli_option {
@@ -85,10 +85,10 @@ const cli_option *cli_option_find(const cli_option *options, const char *name, s
 /* One more text in a list that has room for `most` and ends in null. Returns 0, or -1 with a message. */
 int cli_list_add(const char *list[], unsigned max, const char *value, char *error, size_t size);
 
-/* Gives an option its value. Returns 0, or -1 with a message in `error` unless it has said so itself. */
+/* Sets an option. Returns 0, or -1 with a message in `error`, which is empty if it was already printed. */
 int cli_option_set(const cli_option *option, void *config, const char *value, char *error, size_t size);
 
-/* The option's value as cli_option_set takes it. Nothing for texts that are null, lists, and custom ones. */
+/* Prints an option's value in the form cli_option_set takes; nothing for NULL texts, lists and custom options. */
 void cli_option_print(const cli_option *option, const void *config, char *text, size_t size);
 
 /* ---- Configuration files (INI) ----
@@ -98,15 +98,18 @@ int cli_config_read(const cli_usage *usage, void *config, const char *path);
 /* The same of a text, which is not empty and is called `name` in messages. */
 int cli_config_text(const cli_usage *usage, void *config, const char *text, const char *name);
 
+/* Two arguments for "%s%s": a space and the unit, or nothing where there is none. */
+#define CLI_UNIT(unit) (unit) ? " " : "", (unit) ? (unit) : ""
+
 /* Numbers, whole, without trailing characters, in range. Return 0, or -1 with a message. */
 int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size);
 int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size);
 
-/* The fewest digits that read back as the same number, in `text`, which is returned. */
+/* Writes the shortest digits that read back as the same number to `text`; returns it. */
 enum { CLI_REAL_TEXT = 32 };
 const char *cli_real_text(double value, char text[CLI_REAL_TEXT]);
 
-/* The entry of `names` (ending in null) closest to `name` when it is close enough to be a slip, or null. */
+/* The entry of `names` (ending in null) closest to `name`, if close enough to be a typing error; or NULL. */
 const char *cli_closest(const char *name, const char *const names[]);
 
 /* ", did you mean NAME?" with that entry, or "", in `text`, which is returned. */

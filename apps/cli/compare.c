@@ -1,5 +1,5 @@
-/* rejfilt compare: which model do the records speak for? Of a file, the records are kept, and candidates whose parameters
-   stay still are judged by passes over them; the others learn from one batch after the other, repeats side by side. */
+/* rejfilt compare: which model do the records support? Records from a file are kept, and candidates without drift are
+   judged by passes over them. The others learn batch by batch, in several repeats. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -141,7 +141,7 @@ static void name_candidate(compare_config *c, unsigned which)
 
 typedef int setter(rf_simulation *run, const char *text, char *error, size_t size);
 
-/* What was given for every candidate, where it has such a parameter; then what was given for it alone. */
+/* Applies options for all candidates, where they have such a parameter; then those for this one. */
 static int apply(const char *option, setter *set, compare_candidate *a, const char *const common[], const char *const own[])
 {
     char error[256] = "";
@@ -154,7 +154,7 @@ static int apply(const char *option, setter *set, compare_candidate *a, const ch
     return result == 0 ? CLI_OK : cli_error("compare: --%s: %s", option, error);
 }
 
-/* Something given for every candidate must be of use for one. */
+/* An option for all candidates must apply to at least one. */
 static int check_common(const compare_config *c, const char *option, const char *const common[])
 {
     for (unsigned i = 0; common[i]; i++) {
@@ -185,8 +185,14 @@ static int settle(compare_config *c, compare_candidate *a)
     return code;
 }
 
-/* Adds a candidate's settings to those of all. One that is fixed in every model that has it may stay away from the
-   records: the reader then gives NaN, and each model takes its own value. */
+/* What outcomes are, for models to speak of the same: counts are counts, whatever each makes of them, and so are numbers. */
+static unsigned comparable(unsigned outcomes)
+{
+    return rf_outcomes_fixed(outcomes) ? outcomes : rf_outcomes_are_whole(outcomes) ? RF_COUNTS : RF_NUMBERS;
+}
+
+/* Adds a candidate's settings to the common list. A setting that is fixed in every model may be missing in the records: the
+   reader gives NaN, and each model uses its own value. */
 static int merge(compare_config *c, compare_candidate *a)
 {
     const rf_description *description = &a->run.config.description;
@@ -206,7 +212,7 @@ static int merge(compare_config *c, compare_candidate *a)
         }
         a->from[i] = at;
     }
-    if (description->outcomes == c->all.outcomes)
+    if (comparable(description->outcomes) == c->all.outcomes)
         return CLI_OK;
     const compare_candidate *first = &c->candidates[0];
     return cli_error(
@@ -223,7 +229,7 @@ static int settle_all(compare_config *c)
     int code = check_common(c, "drift", c->common.drift);
     if (code == CLI_OK)
         code = check_common(c, "prior", c->common.prior);
-    c->all = (rf_description){.name = "all candidates", .outcomes = c->candidates[0].model->f64->description->outcomes};
+    c->all = (rf_description){.name = "all candidates", .outcomes = comparable(c->candidates[0].model->f64->description->outcomes)};
     for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
         code = settle(c, &c->candidates[i]);
         if (code == CLI_OK) {
@@ -243,7 +249,7 @@ static int settle_all(compare_config *c)
     return code;
 }
 
-/* Are there to be passes, and what is the default of what was not said? */
+/* Decides about passes and fills in defaults. */
 static int choose_passes(compare_config *c)
 {
     const int is_said = c->attempts > 0 || c->repeat > 0 || c->sampler != NOT_GIVEN || c->precision != NOT_GIVEN;
@@ -300,7 +306,7 @@ static int learn(compare_reading *r)
     return CLI_OK;
 }
 
-/* Would every candidate take it? Returns null, or the reason why one would not. */
+/* Checks that every candidate accepts the batch. Returns NULL, or the reason of a refusal. */
 static const char *refusal(compare_reading *r, const rf_record *record, const char **who)
 {
     rf_record own;

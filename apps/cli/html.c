@@ -11,21 +11,44 @@ enum { DATA_BYTES = 1000000 }; /* of numbers, about */
  * anew. */
 static const char head[] =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-    "'sha256-wjBYeNZ1DdmWQUZh0ie2luSIKzcohxD3YsMQEtNJJ3s='; "
-    "script-src 'sha256-vaF9sB2RgG4Nwe1ZFhbulcXUJ7vcNGo2DSBbSv/F8Yw='; base-uri 'none'; form-action 'none'\">\n"
-    "<style>\n"
-    "body { margin: 1em auto; max-width: 960px; font: 14px sans-serif; color: #222; background: #fff }\n"
+    "'sha256-LIQEFguFU5VRBSXZs43wLbfh+WKxT1lrSWNigaHpNHs='; "
+    "script-src 'sha256-GOPqLvx2E6o6l68pIoaYj7KIOYLiB2Jo0OaxV5aarcw='; base-uri 'none'; form-action 'none'\">\n";
+
+/* The colours are variables: put_style() writes them before this. */
+static const char style[] =
+    "body { margin: 1em auto; max-width: 960px; font: 14px sans-serif; color: var(--text); background: var(--bg) }\n"
     "svg { display: block; width: 100%; height: auto; touch-action: pan-y }\n"
     "#read { min-height: 3em; margin: .5em 0; font-variant-numeric: tabular-nums }\n"
-    "#hint { color: #666 }\n"
-    ".t { fill: #222 }\n"
-    ".g { stroke: #ddd; stroke-width: .7 } .a { stroke: #666; fill: none }\n"
-    ".band { fill: #c9dff0 } .mean { fill: none; stroke: #0060a0; stroke-width: 2.4; stroke-linejoin: round; "
+    "#hint { color: var(--axis) }\n"
+    ".t { fill: var(--text) } .title { font-size: 16px } .bg { fill: var(--bg) }\n"
+    ".g { stroke: var(--grid); stroke-width: .7 } .a { stroke: var(--axis); fill: none }\n"
+    ".band { fill: var(--band) } .mean { fill: none; stroke: var(--mean); stroke-width: 2.6; stroke-linejoin: round; "
     "stroke-linecap: round }\n"
-    ".truth { fill: none; stroke: #000; stroke-width: 1.2; stroke-dasharray: 7 4 }\n"
-    ".setting, .rate { fill: none; stroke: #9c3d00; stroke-width: 2 } .rate { stroke: #555 }\n"
-    ".restart { fill: #000 }\n"
+    ".truth { fill: none; stroke: var(--truth); stroke-width: 1.4; stroke-dasharray: 7 4 }\n"
+    ".setting, .rate { fill: none; stroke: var(--setting); stroke-width: 2 } .rate { stroke: var(--rate) }\n"
+    ".restart { fill: var(--truth) }\n"
+    ".h1 { fill: var(--h1) } .h2 { fill: var(--h2) } .h3 { fill: var(--h3) } .h4 { fill: var(--h4) }\n"
     "</style>\n";
+
+static void put_colours(FILE *out, const cli_palette *p)
+{
+    fprintf(
+        out,
+        "--bg: %s; --text: %s; --axis: %s; --grid: %s; --band: %s; --mean: %s; --truth: %s; --setting: %s; --rate: %s",
+        p->background, p->text, p->axis, p->grid, p->band, p->mean, p->truth, p->setting, p->rate);
+    for (int h = RF_SUSPICIOUS; h <= RF_FAULT; h++)
+        fprintf(out, "; --h%d: %s", h, p->health[h]);
+}
+
+/* Light or dark, as the viewer likes it. */
+static void put_style(FILE *out)
+{
+    fputs("<style>\n:root { color-scheme: light dark; ", out);
+    put_colours(out, &cli_palettes[CLI_LIGHT]);
+    fputs(" }\n@media (prefers-color-scheme: dark) { :root { ", out);
+    put_colours(out, &cli_palettes[CLI_DARK]);
+    fprintf(out, " } }\n%s", style);
+}
 
 /* As XML text or attribute. */
 static void put_xml(FILE *out, const char *text)
@@ -54,7 +77,7 @@ static void put_json(FILE *out, const char *text)
 
 static void put_text(FILE *out, const char *text, double x, double y, const char *attributes)
 {
-    fprintf(out, "<text class=\"t\" x=\"%.1f\" y=\"%.1f\" %s>", x, y + 4, attributes);
+    fprintf(out, "<text class=\"t\" x=\"%.1f\" y=\"%.1f\" %s>", x, y + 5, attributes);
     put_xml(out, text);
     fputs("</text>\n", out);
 }
@@ -98,12 +121,14 @@ static int is_outside(const plot *d, const cli_panel *panel, size_t i, size_t lo
     return above > top || below < bottom;
 }
 
-/* Can rows i − 1 and i be joined? */
+/* Can rows i − 1 and i be joined, by a line or, from column `low` to column `high`, by a band? */
 static int is_joined(const plot *d, const cli_panel *panel, size_t i, size_t low, size_t high, int turn)
 {
     for (size_t k = i - 1; k <= i; k++)
         if (!isfinite(cli_series_at(d->series, k, low)) || !isfinite(cli_series_at(d->series, k, high)))
             return 0;
+    if (low != high && (cli_is_split(d->series, i - 1, panel) || cli_is_split(d->series, i, panel)))
+        return 0;
     return panel->period == 0 || !is_outside(d, panel, i, low, high, turn);
 }
 
@@ -147,16 +172,25 @@ static double dash_length(const plot *d)
     return 2 * d->picture->dash * (d->picture->right - d->picture->left) / (d->picture->x.high - d->picture->x.low);
 }
 
-/* Where the band has gaps, row by row. */
-static void put_gaps(const plot *d, const cli_panel *panel, int turn)
+/* Several modes replace the band, row by row: each is a box in its shade. */
+static void put_modes(const plot *d, const cli_panel *panel, int turn)
 {
     const double length = CLI_WHOLE * dash_length(d);
-    for (size_t c = panel->column + CLI_GAPS; c < panel->column + CLI_PARAMETER_COLUMNS; c += 2)
-        for (size_t i = 0; i < d->series->count; i++)
-            if (isfinite(cli_series_at(d->series, i, c)))
-                fprintf(d->out, "<rect fill=\"#fff\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-                        row_x(d, i) - length / 2, row_y(d, panel, i, c + 1, turn), length,
-                        row_y(d, panel, i, c, turn) - row_y(d, panel, i, c + 1, turn));
+    for (size_t i = 0; i < d->series->count; i++) {
+        size_t c = panel->column + CLI_MODES;
+        if (!isfinite(cli_series_at(d->series, i, c)))
+            continue;
+        const double x = row_x(d, i) - length / 2;
+        for (; c < panel->column + CLI_PARAMETER_COLUMNS && isfinite(cli_series_at(d->series, i, c));
+             c += CLI_MODE_COLUMNS) {
+            const double y = row_y(d, panel, i, c + CLI_MODE_HIGH, turn);
+            fprintf(
+                d->out,
+                "<rect class=\"band\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+                cli_shade(cli_series_at(d->series, i, c + CLI_MODE_SHARE)), x, y, length,
+                row_y(d, panel, i, c + CLI_MODE_LOW, turn) - y);
+        }
+    }
 }
 
 /* A dash for each row; a line through their extremes where rows stand for several updates. */
@@ -184,8 +218,8 @@ static void put_health(const plot *d, const cli_panel *panel)
             ;
         const double from = row_x(d, i), to = row_x(d, end < d->series->count ? end : end - 1), y = y_of(panel, level);
         if (level > RF_TRACKING)
-            fprintf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", from, y,
-                    fmax(to - from, 2), panel->bottom - y, cli_health_colours[cli_health_level(level)]);
+            fprintf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"h%u\"/>\n", from, y,
+                    fmax(to - from, 2), panel->bottom - y, cli_health_level(level));
     }
 }
 
@@ -213,7 +247,7 @@ static void put_panel(const plot *d, unsigned number)
     fprintf(d->out, "<g clip-path=\"url(#c%u)\">\n", number);
     for (int turn = panel->turn_first; panel->kind == CLI_PANEL_ESTIMATE && turn <= panel->turn_last; turn++) {
         put_band(d, panel, turn);
-        put_gaps(d, panel, turn);
+        put_modes(d, panel, turn);
     }
     for (int turn = panel->turn_first; panel->kind == CLI_PANEL_ESTIMATE && turn <= panel->turn_last; turn++) {
         put_line(d, panel, panel->column + CLI_MEAN, turn, "mean");
@@ -232,12 +266,12 @@ static void put_frame(FILE *out, const cli_picture *p, unsigned number)
 {
     const cli_panel *panel = &p->panel[number];
     const double middle = (panel->top + panel->bottom) / 2;
-    char turned[64];
-    snprintf(turned, sizeof turned, "text-anchor=\"middle\" transform=\"rotate(-90 16 %.1f)\"", middle);
+    char turned[80];
+    snprintf(turned, sizeof turned, "text-anchor=\"middle\" transform=\"rotate(-90 %d %.1f)\"", CLI_NAME_X, middle);
     fprintf(out, "<clipPath id=\"c%u\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n",
             number, p->left, panel->top, p->right - p->left, panel->bottom - panel->top);
     fprintf(out, "<path class=\"a\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", p->left, panel->top, panel->bottom, p->right);
-    put_text(out, panel->name, 16, middle, turned);
+    put_text(out, panel->name, CLI_NAME_X, middle, turned);
 }
 
 static void put_key(FILE *out, const cli_key *key)
@@ -249,11 +283,12 @@ static void put_key(FILE *out, const cli_key *key)
                 key->x, y, right);
     else if (key->kind == CLI_KEY_RESTART)
         fprintf(out, "<path class=\"restart\" d=\"M%.1f %.1fl-4 -7h8z\"/>\n", (key->x + right) / 2, y + 4);
+    else if (key->kind == CLI_KEY_BAND)
+        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"12\" class=\"band\"/>\n", key->x, y - 6,
+                right - key->x);
     else
-        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"12\" fill=\"%s\"/>\n", key->x, y - 6,
-                right - key->x,
-                key->kind == CLI_KEY_BAND ? "#c9dff0"
-                                          : cli_health_colours[key->kind - CLI_KEY_SUSPICIOUS + RF_SUSPICIOUS]);
+        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"12\" class=\"h%d\"/>\n", key->x, y - 6,
+                right - key->x, key->kind - CLI_KEY_SUSPICIOUS + RF_SUSPICIOUS);
 }
 
 static void put_picture(const plot *d)
@@ -263,11 +298,13 @@ static void put_picture(const plot *d)
     fprintf(
         d->out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"picture\" viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" "
-        "font-size=\"12\" role=\"img\" tabindex=\"0\">\n<title>",
-        p->width, p->height);
+        "font-size=\"%d\" role=\"img\" tabindex=\"0\">\n<title>",
+        p->width, p->height, CLI_FONT);
     put_xml(d->out, p->title);
-    fprintf(d->out, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", p->width, p->height);
+    fprintf(d->out, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" class=\"bg\"/>\n<g class=\"title\">", p->width,
+            p->height);
     put_text(d->out, p->title, p->left, CLI_TITLE_Y, "");
+    fputs("</g>\n", d->out);
     for (unsigned k = 0; k < p->keys; k++)
         put_key(d->out, &p->key[k]);
     for (unsigned k = 0; k < p->panels; k++)
@@ -278,10 +315,10 @@ static void put_picture(const plot *d)
     for (unsigned i = 0; i < p->x.ticks; i++) {
         double x = x_of(p, p->x.tick[i]);
         fprintf(d->out, "<path class=\"a\" d=\"M%.1f %.1fv5\"/>\n", x, bottom);
-        put_text(d->out, p->x.label[i], x, bottom + 16, "text-anchor=\"middle\"");
+        put_text(d->out, p->x.label[i], x, bottom + 18, "text-anchor=\"middle\"");
     }
     fputs("</g>\n", d->out);
-    put_text(d->out, p->x_name, (p->left + p->right) / 2, p->height - 12, "text-anchor=\"middle\"");
+    put_text(d->out, p->x_name, (p->left + p->right) / 2, p->height - 14, "text-anchor=\"middle\"");
     fprintf(d->out, "<path id=\"cursor\" class=\"a\" visibility=\"hidden\" d=\"M0 %.1fV%.1f\"/>\n</svg>\n",
             p->panel[0].top, bottom);
 }
@@ -308,12 +345,33 @@ static void put_curve(FILE *out, const cli_series *s, const char *name, size_t c
 }
 
 /* Enough for the most that rows cost: parameters to 10 digits, settings and rates to 5. */
-static size_t rows_embedded(const cli_picture *p)
+static size_t rows_embedded(const cli_picture *p, const cli_series *all)
 {
     size_t bytes = 40;
-    for (unsigned k = 0; k < p->panels; k++)
-        bytes += p->panel[k].kind == CLI_PANEL_ESTIMATE ? 4 * 16 : 11;
+    for (unsigned k = 0; k < p->panels; k++) {
+        const int is_estimate = p->panel[k].kind == CLI_PANEL_ESTIMATE;
+        bytes += is_estimate ? 4u * 16 + (cli_panel_has_modes(&p->panel[k], all) ? 80u : 0) : 11u;
+    }
     return DATA_BYTES / bytes;
+}
+
+/* Of rows with several modes: low, high and shade of each, by the row's number. */
+static void put_modes_data(FILE *out, const cli_series *s, size_t first)
+{
+    const char *comma = "";
+    fputs(",\n\"modes\":{", out);
+    for (size_t i = 0; i < s->count; i++) {
+        if (!isfinite(cli_series_at(s, i, first)))
+            continue;
+        fprintf(out, "%s\"%zu\":[", comma, i);
+        comma = ",";
+        for (size_t c = first; c < first + CLI_MODES_MAX * CLI_MODE_COLUMNS && isfinite(cli_series_at(s, i, c));
+             c += CLI_MODE_COLUMNS)
+            fprintf(out, "%s[%.6g,%.6g,%.2f]", c > first ? "," : "", cli_series_at(s, i, c + CLI_MODE_LOW),
+                    cli_series_at(s, i, c + CLI_MODE_HIGH), cli_shade(cli_series_at(s, i, c + CLI_MODE_SHARE)));
+        fputs("]", out);
+    }
+    fputs("}", out);
 }
 
 static void put_panel_data(FILE *out, const cli_panel *panel, const cli_series *s)
@@ -329,6 +387,7 @@ static void put_panel_data(FILE *out, const cli_panel *panel, const cli_series *
         put_curve(out, s, "mean", panel->column + CLI_MEAN, 10);
         put_curve(out, s, "bottoms", panel->column + CLI_LOW, 10);
         put_curve(out, s, "tops", panel->column + CLI_HIGH, 10);
+        put_modes_data(out, s, panel->column + CLI_MODES);
     } else {
         put_curve(out, s, "values", panel->column, 5);
     }
@@ -340,14 +399,12 @@ static void put_data(FILE *out, const cli_picture *p, const cli_series *s)
     fprintf(
         out,
         "<script type=\"application/json\" id=\"data\">\n{\"left\":%.1f,\"right\":%.1f,\"low\":%.17g,\"high\":%.17g,"
-        "\"thinned\":%d,\"name\":\"%s\"",
-        p->left, p->right, p->x.low, p->x.high, s->per_row > 1, p->x_name);
+        "\"thinned\":%d,\"steps\":%d,\"name\":",
+        p->left, p->right, p->x.low, p->x.high, s->per_row > 1, p->x_column == CLI_STEP);
+    put_json(out, p->x_name);
     fputs(",\n\"states\":[", out);
     for (int h = 0; h < CLI_HEALTHS; h++)
         fprintf(out, "%s\"%s\"", h ? "," : "", rf_health_name((rf_health)h));
-    fputs("],\"colours\":[", out);
-    for (int h = 0; h < CLI_HEALTHS; h++)
-        fprintf(out, "%s\"%s\"", h ? "," : "", cli_health_colours[h]);
     fputs("]", out);
     put_curve(out, s, "x", p->x_column, 13);
     put_curve(out, s, "outcome", CLI_OUTCOME, 5);
@@ -365,11 +422,14 @@ int cli_html_write(FILE *out, const cli_picture *picture, const cli_series *show
 {
     const plot d = {out, picture, shown};
     cli_series embedded;
-    if (cli_series_thin(all, rows_embedded(picture), &embedded) != 0) {
+    if (cli_series_thin(all, rows_embedded(picture, all), &embedded) != 0) {
         errno = ENOMEM;
         return -1;
     }
-    fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n%s<title>", head);
+    cli_series_split(&embedded);
+    fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n%s", head);
+    put_style(out);
+    fputs("<title>", out);
     put_xml(out, picture->title);
     fputs("</title>\n</head>\n<body>\n", out);
     put_picture(&d);

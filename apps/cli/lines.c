@@ -21,8 +21,8 @@ void cli_catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-/* Waits until there is something to read. Signals are held from the look at cli_interrupted to the wait, so that none
-   falls in between and is slept over. Returns 0, or -1 with the reason in errno. */
+/* Waits for input. Signals are blocked between the check of cli_interrupted and the wait, so none is missed. Returns 0, or
+   -1 with errno set. */
 static int wait_for(int file)
 {
     struct pollfd readable = {file, POLLIN, 0};
@@ -46,7 +46,7 @@ static ssize_t refill(cli_lines *l)
         if (wait_for(file) < 0)
             return -1;
         ssize_t got = read(file, l->input, sizeof l->input);
-        if (got >= 0 || errno != EAGAIN) /* a pipe that somebody else made non-blocking, and emptied */
+        if (got >= 0 || errno != EAGAIN) /* another process made the pipe non-blocking and emptied it */
             return got;
     }
 }

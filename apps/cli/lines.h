@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* From now on SIGINT and SIGTERM set cli_interrupted and cut nothing short but the wait for a line. */
+/* Makes SIGINT and SIGTERM set cli_interrupted; they interrupt only the wait for a line. */
 void cli_catch_signals(void);
 extern volatile sig_atomic_t cli_interrupted;
 
@@ -26,10 +26,10 @@ enum {
     CLI_LINE = 1,
     CLI_LINES_END = 0,
     CLI_LINES_FAILED = -2,     /* the reason is in errno */
-    CLI_LINES_INTERRUPTED = -3 /* a signal came while it waited; nothing is lost, the next call goes on */
+    CLI_LINES_INTERRUPTED = -3 /* interrupted by a signal; nothing is lost, call again to continue */
 };
 
-/* Starts with a structure of zeros but for `from`, of which nothing else may read. The last line needs no line end. */
+/* Start with zeros except `from`, which nothing else may read. The last line needs no line end. */
 int cli_lines_next(cli_lines *l);
 
 /* Would the next call not wait? */

@@ -1,4 +1,4 @@
-/* One process at a time: a lock beside a file that processes replace, and that therefore cannot be locked itself. */
+/* A lock file beside a file that is replaced by renaming and so cannot be locked itself. */
 #ifndef REJFILT_CLI_LOCK_H
 #define REJFILT_CLI_LOCK_H
 
@@ -11,10 +11,10 @@ typedef struct cli_lock {
     int file;                /* -1: nothing is held */
 } cli_lock;
 
-/* Locks `path` by way of the file `path`.lock, which it makes. The lock ends with the process, however that ends, and
-   children do not inherit it; the file of a process that was killed is taken over. Returns CLI_OK; CLI_FAILED when
-   another process holds the lock, or when the file cannot be made; CLI_BAD_INPUT when something else has its name. Then
-   `error` has a line. It also has one where the file system knows no locks: CLI_OK, and nothing is held. */
+/* Creates and locks `path`.lock. The lock ends with the process, also if it is killed; children do not inherit it. A lock
+   file left by a killed process is reused. Returns CLI_OK; CLI_FAILED if another process holds the lock or the file cannot be
+   created; CLI_BAD_INPUT if the name is taken by something else. Then `error` has one line. On file systems without locks it
+   returns CLI_OK with a line in `error`, and nothing is locked. */
 int cli_lock_take(cli_lock *lock, const char *path, char *error, size_t size);
 
 /* Removes the file and ends the lock, if it is held. */

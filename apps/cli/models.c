@@ -31,16 +31,19 @@ static void print_text(const rf_description *m)
     printf("%s: %s\n    %s\n    parameters:", m->name, m->summary, m->formula);
     for (unsigned i = 0; i < m->dim; i++) {
         const rf_parameter *p = &m->parameter[i];
-        printf("%s %s (%s, prior %g to %g", i ? "," : "", p->name, cli_chart_names[p->chart], p->low, p->high);
+        printf("%s %s (%s, prior %g to %g%s%s", i ? "," : "", p->name, cli_chart_names[p->chart], p->low, p->high, CLI_UNIT(m->unit[i]));
         if (p->drift > 0)
             printf(", drift %.4g a step", p->drift);
         putchar(')');
     }
     printf("\n    settings:");
     for (unsigned i = 0; i < m->settings; i++)
-        printf("%s %s", i ? "," : "", m->setting[i].name);
-    printf(m->outcomes ? "%s\n    outcomes: 0 to %u\n\n" : "%s\n    outcome: a real number\n\n", m->settings ? "" : " none",
-           m->outcomes - 1);
+        printf(m->setting_unit[i] ? "%s %s (%s)" : "%s %s", i ? "," : "", m->setting[i].name, m->setting_unit[i]);
+    printf("%s\n", m->settings ? "" : " none");
+    if (rf_outcomes_fixed(m->outcomes))
+        printf("    outcomes: 0 to %u\n\n", m->outcomes - 1);
+    else
+        printf("    outcome: a %s\n\n", rf_outcomes_are_whole(m->outcomes) ? "count" : "real number");
 }
 
 static void print_json(const rf_description *m)
@@ -55,6 +58,8 @@ static void print_json(const rf_description *m)
     for (unsigned i = 0; i < m->dim; i++) {
         cli_json_item(&json);
         cli_json_text(&json, "name", m->parameter[i].name);
+        if (m->unit[i])
+            cli_json_text(&json, "unit", m->unit[i]);
         cli_json_text(&json, "chart", cli_chart_names[m->parameter[i].chart]);
         cli_json_real(&json, "low", m->parameter[i].low);
         cli_json_real(&json, "high", m->parameter[i].high);
@@ -65,6 +70,8 @@ static void print_json(const rf_description *m)
     for (unsigned i = 0; i < m->settings; i++) {
         cli_json_item(&json);
         cli_json_text(&json, "name", m->setting[i].name);
+        if (m->setting_unit[i])
+            cli_json_text(&json, "unit", m->setting_unit[i]);
     }
     cli_json_list_end(&json);
     cli_json_close(&json);

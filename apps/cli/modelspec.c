@@ -224,6 +224,45 @@ int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t si
     return -1;
 }
 
+static int is_called(const char *text, size_t length, const char *name) { return strlen(name) == length && strncmp(text, name, length) == 0; }
+
+int cli_model_unit(rf_simulation *run, const char *text, char *error, size_t size)
+{
+    rf_description *d = &run->config.description;
+    const char *equals = strchr(text, '=');
+    const size_t length = equals ? (size_t)(equals - text) : 0;
+    const char **to = length == 4 && strncmp(text, "time", 4) == 0 ? &d->time_unit : NULL;
+    for (int is_setting = 0; is_setting < 2; is_setting++)
+        for (unsigned i = 0; i < (is_setting ? d->settings : d->dim); i++)
+            if (equals && is_called(text, length, name_of(d, is_setting, i)))
+                to = is_setting ? &d->setting_unit[i] : &d->unit[i];
+    if (!to) {
+        snprintf(error, size, "'%s' is not NAME=UNIT with a parameter or a setting of model %s, or time", text, d->name);
+        return -1;
+    }
+    *to = equals[1] ? equals + 1 : NULL;
+    for (unsigned i = 0; i < d->settings; i++) /* a guess is compared with its parameter */
+        if (d->setting[i].role == RF_SETTING_GUESS && to == &d->unit[d->setting[i].parameter] && !d->setting_unit[i])
+            d->setting_unit[i] = *to;
+    return rf_description_check(d, 1, d->name, error, size);
+}
+
+int cli_model_column(rf_simulation *run, const char *text, char *error, size_t size)
+{
+    const rf_description *d = &run->config.description;
+    const char *equals = strchr(text, '=');
+    const size_t length = equals ? (size_t)(equals - text) : 0, truth = strlen("truth.");
+    int is_known = is_called(text, length, "outcome") || is_called(text, length, "time") || is_called(text, length, "batch");
+    for (unsigned i = 0; i < d->settings; i++)
+        is_known |= is_called(text, length, d->setting[i].name);
+    for (unsigned i = 0; i < d->dim && length > truth; i++)
+        is_known |= strncmp(text, "truth.", truth) == 0 && is_called(text + truth, length - truth, d->parameter[i].name);
+    if (equals && equals[1] && is_known)
+        return 0;
+    snprintf(error, size, "'%s' is not NAME=COLUMN with a setting of model %s, outcome, time, batch or truth.PARAMETER", text, d->name);
+    return -1;
+}
+
 int cli_model_range(rf_simulation *run, const char *text, char *error, size_t size)
 {
     unsigned first, last;

@@ -35,6 +35,12 @@ int cli_parse_drift(const rf_simulation *run, const char *text, double drift[], 
 /* "[NAME=]real", "positive", "bounded:LOW:HIGH" or "periodic:LOW:HIGH". */
 int cli_model_chart(rf_simulation *run, const char *text, char *error, size_t size);
 
+/* "NAME=UNIT" of a parameter, a setting or `time`. The text must last. */
+int cli_model_unit(rf_simulation *run, const char *text, char *error, size_t size);
+
+/* Checks "NAME=COLUMN": NAME is a setting, outcome, time, batch or truth.PARAMETER. */
+int cli_model_column(rf_simulation *run, const char *text, char *error, size_t size);
+
 /* "[NAME=]LOW:HIGH" of settings, and "[NAME=]COST" per unit of them. */
 int cli_model_range(rf_simulation *run, const char *text, char *error, size_t size);
 int cli_model_cost(rf_simulation *run, const char *text, char *error, size_t size);

@@ -8,9 +8,20 @@
 
 /* ---- Text ---- */
 
+static void text_unit(FILE *out, const char *name, const char *unit)
+{
+    if (unit)
+        fprintf(out, "; %s in %s", name, unit);
+}
+
 static void text_header(FILE *out, const rf_description *description)
 {
-    fprintf(out, "# %s: all in natural units\n# step", description->name);
+    fprintf(out, "# %s: all in natural units", description->name);
+    for (unsigned i = 0; i < description->dim; i++)
+        text_unit(out, description->parameter[i].name, description->unit[i]);
+    for (unsigned i = 0; i < description->settings; i++)
+        text_unit(out, description->setting[i].name, description->setting_unit[i]);
+    fputs("\n# step", out);
     for (unsigned i = 0; i < description->dim; i++)
         fprintf(out, "  %6s.truth %7s.mean %7s.sd", description->parameter[i].name, description->parameter[i].name,
                 description->parameter[i].name);

@@ -104,7 +104,7 @@ void cli_passes_print(const rf_config *config, size_t records, const rf_passes_r
            r->passes, r->effective, r->points, (unsigned long long)config->seed,
            r->verdict == RF_PASSES_DOUBTFUL ? "; NOT TRUSTWORTHY" : "");
     for (unsigned i = 0; i < r->dim; i++)
-        printf("%s = %.6g +- %.3g, 95 %% from %.6g to %.6g\n", description->parameter[i].name, r->mean[i], r->sd[i],
+        printf("%s = %.6g +- %.3g%s%s, 95 %% from %.6g to %.6g\n", description->parameter[i].name, r->mean[i], r->sd[i], CLI_UNIT(description->unit[i]),
                r->low[i], r->high[i]);
     printf("ln evidence %.4f +- %.4f\n", r->log_evidence, r->log_evidence_sd);
     if (r->bad > 0)

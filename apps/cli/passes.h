@@ -19,8 +19,7 @@ typedef struct cli_kept {
 int cli_kept_add(cli_kept *kept, const rf_record *record);
 void cli_kept_free(cli_kept *kept);
 
-/* Is it a file, whose records are all there? Null: standard input. One that cannot be had counts: who opens it says so.
- */
+/* Is it a regular file? NULL: standard input. A file that cannot be opened counts; opening it reports the error. */
 int cli_is_file(const char *path);
 
 /* Runs the passes, with progress on a terminal's standard error, called `what` there. Returns an exit code, after a
@@ -32,11 +31,10 @@ int cli_passes_run(const char *command, const char *what, const rf_config *confi
 void cli_passes_print(const rf_config *config, size_t records, const rf_passes_result *result);
 void cli_passes_print_json(const rf_config *config, size_t records, const rf_passes_result *result);
 
-/* The alarm: one line on standard error, where the result is doubtful. Returns CLI_OK, or then CLI_FAILED. */
+/* Prints one line on standard error if the result is doubtful. Returns CLI_OK, or CLI_FAILED in that case. */
 int cli_passes_alarm(const char *command, const rf_passes_result *result);
 
-/* How far the means of a step are from those of the passes, in the passes' standard deviations: the farthest parameter.
- */
+/* The largest distance of a step's means from those of the passes, in the passes' standard deviations. */
 double cli_passes_apart(const rf_config *config, const rf_passes_result *result, const rf_step *step);
 
 #endif

@@ -8,16 +8,40 @@
 enum {
     WIDTH = 900,
     RIGHT_MARGIN = 36,
-    TOP = 66,
-    BOTTOM_MARGIN = 52,
+    TOP = 72,
+    BOTTOM_MARGIN = 56,
     GAP = 14,
-    LETTER = 7, /* width of a character, on the safe side */
+    LETTER = 8, /* width of a character, on the safe side */
     TURNS_MAX = 20,
     LABEL_MAX = 14
 };
 
-/* From light to dark, for those who see or print no colours. */
-const char *const cli_health_colours[CLI_HEALTHS] = {"#ffffff", "#dba51c", "#c8641e", "#701050", "#10104a"};
+/* States of health go from light to dark, and on a dark background from dark to light, for those who see or print no
+   colours. */
+const cli_palette cli_palettes[2] = {
+    {"#ffffff",
+     "#1a1a1a",
+     "#666666",
+     "#dddddd",
+     "#b4d2ea",
+     "#0060a0",
+     "#000000",
+     "#9c3d00",
+     "#555555",
+     {"#ffffff", "#dba51c", "#c8641e", "#701050", "#10104a"}},
+    {"#16191d",
+     "#e8e8e8",
+     "#9a9a9a",
+     "#3a3f45",
+     "#2c5a80",
+     "#7cc4ff",
+     "#ffffff",
+     "#ff9d5c",
+     "#b8b8b8",
+     {"#16191d", "#a87400", "#e0762a", "#ff7fc4", "#d9d0ff"}},
+};
+
+double cli_shade(double share) { return share < 1 ? 0.25 + 0.75 * fmax(share, 0) : 1; }
 
 unsigned cli_health_level(double health) { return health >= RF_FAULT ? RF_FAULT : health > 0 ? (unsigned)health : 0; }
 
@@ -167,7 +191,9 @@ static int has_times(const cli_series *s)
 static void lay_horizontally(cli_picture *p, const cli_series *s)
 {
     p->x_column = has_times(s) ? CLI_TIME : CLI_STEP;
-    p->x_name = p->x_column == CLI_TIME ? "time" : "measurement";
+    const char *unit = p->x_column == CLI_TIME ? s->description->time_unit : NULL;
+    snprintf(p->x_name, sizeof p->x_name, unit ? "%s (%s)" : "%s", p->x_column == CLI_TIME ? "time" : "measurement",
+             unit);
     double low = cli_series_at(s, 0, p->x_column), high = cli_series_at(s, s->count - 1, p->x_column);
     p->dash = fmax(0.4 / (double)s->count, 0.0012) * (high - low);
     if (!(high > low)) {
@@ -178,16 +204,19 @@ static void lay_horizontally(cli_picture *p, const cli_series *s)
     p->x = axis_exactly(low - p->dash, high + p->dash, 9, p->x_column == CLI_STEP ? 1 : 0);
 }
 
-static cli_panel *add_panel(cli_picture *p, cli_panel_kind kind, size_t column, const char *name, double height)
+static cli_panel *add_panel(cli_picture *p, cli_panel_kind kind, size_t column, const char *name, const char *unit,
+                            double height)
 {
+    char labelled[CLI_CAPTION_MAX];
+    snprintf(labelled, sizeof labelled, unit ? "%s (%s)" : "%s", name, unit);
     cli_panel *panel = &p->panel[p->panels++];
     *panel = (cli_panel){.kind = kind, .column = column, .top = p->height, .bottom = p->height + height};
-    cli_plain(name, (size_t)(height / LETTER), panel->name);
+    cli_plain(labelled, (size_t)((height + GAP) / (LETTER - 1)), panel->name);
     p->height += height + GAP;
     return panel;
 }
 
-static unsigned ticks_for(const cli_panel *panel) { return (unsigned)fmax((panel->bottom - panel->top) / 23, 3); }
+static unsigned ticks_for(const cli_panel *panel) { return (unsigned)fmax((panel->bottom - panel->top) / 26, 3); }
 
 static int compare(const void *a, const void *b)
 {
@@ -225,11 +254,12 @@ static void add_estimate(cli_picture *p, const cli_series *s, unsigned i, double
 {
     const rf_parameter *description = &s->description->parameter[i];
     range r = nothing;
-    for (size_t which = 0; which < CLI_GAPS; which++) {
+    for (size_t which = 0; which < CLI_MODES; which++) {
         range part = range_of(s, cli_series_parameter(i, which));
         r = extended(extended(r, part.low), part.high);
     }
-    cli_panel *panel = add_panel(p, CLI_PANEL_ESTIMATE, cli_series_parameter(i, 0), description->name, height);
+    cli_panel *panel = add_panel(p, CLI_PANEL_ESTIMATE, cli_series_parameter(i, 0), description->name,
+                                 s->description->unit[i], height);
     double period = description->high - description->low;
     const int is_near = r.low <= r.high && fmax(-r.low, r.high) < 1e6 * period; /* whole turns are exact */
     if (description->chart == RF_PERIODIC && is_near && r.high - r.low < TURNS_MAX * period) {
@@ -242,13 +272,15 @@ static void add_estimate(cli_picture *p, const cli_series *s, unsigned i, double
     }
 }
 
-static void add_dashes(cli_picture *p, const cli_series *s, size_t column, const char *name, double height)
+static void add_dashes(cli_picture *p, const cli_series *s, size_t column, const char *name, const char *unit,
+                       double height)
 {
     range r = range_of(s, column);
     if (r.low > r.high)
         return;
-    cli_panel *panel = add_panel(p, CLI_PANEL_DASHES, column, name, height);
-    panel->axis = column == CLI_ACCEPTANCE ? axis_exactly(-0.04, 1.04, 3, 0.5) : axis_over(r, ticks_for(panel), column != CLI_LOSS);
+    cli_panel *panel = add_panel(p, CLI_PANEL_DASHES, column, name, unit, height);
+    panel->axis = column == CLI_ACCEPTANCE ? axis_exactly(-0.04, 1.04, 3, 0.5)
+                                           : axis_over(r, ticks_for(panel), column != CLI_LOSS);
 }
 
 static void add_key(cli_picture *p, cli_key_kind kind, const char *text)
@@ -258,22 +290,67 @@ static void add_key(cli_picture *p, cli_key_kind kind, const char *text)
     p->key[p->keys++] = (cli_key){kind, text, x};
 }
 
+int cli_panel_has_modes(const cli_panel *panel, const cli_series *s)
+{
+    for (size_t i = 0; i < s->count && panel->kind == CLI_PANEL_ESTIMATE; i++)
+        if (isfinite(cli_series_at(s, i, panel->column + CLI_MODES)))
+            return 1;
+    return 0;
+}
+
+enum { SECOND_MODE = CLI_MODES + CLI_MODE_COLUMNS };
+
+int cli_is_split(const cli_series *s, size_t row, const cli_panel *panel)
+{
+    return panel->kind == CLI_PANEL_ESTIMATE && isfinite(cli_series_at(s, row, panel->column + SECOND_MODE));
+}
+
+void cli_series_split(cli_series *s)
+{
+    for (unsigned i = 0; i < s->description->dim; i++)
+        for (size_t row = 0; row < s->count; row++) {
+            const size_t second = cli_series_parameter(i, SECOND_MODE);
+            double *of = s->rows + row * cli_series_width(s) + cli_series_parameter(i, 0), *mode = of + CLI_MODES;
+            const int is_beside = (row > 0 && isfinite(cli_series_at(s, row - 1, second))) ||
+                                  (row + 1 < s->count && isfinite(cli_series_at(s, row + 1, second)));
+            if (is_beside && !isfinite(of[SECOND_MODE])) {
+                mode[CLI_MODE_LOW] = of[CLI_LOW];
+                mode[CLI_MODE_HIGH] = of[CLI_HIGH];
+                mode[CLI_MODE_SHARE] = 1;
+            }
+        }
+}
+
+static int has_panel(const cli_picture *p, cli_panel_kind kind)
+{
+    for (unsigned k = 0; k < p->panels; k++)
+        if (p->panel[k].kind == kind)
+            return 1;
+    return 0;
+}
+
 static void add_keys(cli_picture *p, const cli_series *s)
 {
-    int seen[CLI_HEALTHS] = {0}, is_known = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        seen[cli_health_level(cli_series_at(s, i, CLI_HEALTH))] = 1;
-        for (unsigned k = 0; k < p->panels && p->panel[k].kind == CLI_PANEL_ESTIMATE; k++)
+    int seen[CLI_HEALTHS] = {0}, is_known = 0, has_modes = 0, has_estimates = 0;
+    for (unsigned k = 0; k < p->panels; k++) {
+        const int is_estimate = p->panel[k].kind == CLI_PANEL_ESTIMATE;
+        has_estimates |= is_estimate;
+        has_modes |= cli_panel_has_modes(&p->panel[k], s);
+        for (size_t i = 0; i < s->count && is_estimate; i++)
             is_known |= isfinite(cli_series_at(s, i, p->panel[k].column + CLI_TRUTH)) != 0;
     }
-    add_key(p, CLI_KEY_ESTIMATE, "estimate");
-    add_key(p, CLI_KEY_BAND, "95 % band");
+    for (size_t i = 0; i < s->count; i++)
+        seen[cli_health_level(cli_series_at(s, i, CLI_HEALTH))] = 1;
+    if (has_estimates)
+        add_key(p, CLI_KEY_ESTIMATE, "estimate");
+    if (has_estimates)
+        add_key(p, CLI_KEY_BAND, has_modes ? "95 % band (shade: weight)" : "95 % band");
     if (is_known)
         add_key(p, CLI_KEY_TRUTH, "truth");
     for (int h = RF_SUSPICIOUS; h <= RF_FAULT; h++)
-        if (seen[h])
+        if (seen[h] && has_panel(p, CLI_PANEL_HEALTH))
             add_key(p, (cli_key_kind)(CLI_KEY_SUSPICIOUS + h - RF_SUSPICIOUS), rf_health_name((rf_health)h));
-    if (cli_series_at(s, s->count - 1, CLI_RESTARTS) > 0)
+    if (has_estimates && cli_series_at(s, s->count - 1, CLI_RESTARTS) > 0)
         add_key(p, CLI_KEY_RESTART, "restart");
 }
 
@@ -286,13 +363,115 @@ static double left_margin(const cli_picture *p)
             size_t length = strlen(p->panel[k].axis.label[i]);
             longest = length > longest ? length : longest;
         }
-    return 50 + LETTER * (double)longest;
+    return 56 + LETTER * (double)longest;
+}
+
+/* ---- Which panels ---- */
+
+/* Panels have numbers: parameters, then settings, then these. */
+enum { HEALTH = 2 * RF_DESCRIBED_MAX, ACCEPTANCE, LOSS, NO_PANEL };
+
+static unsigned panel_named(const rf_description *d, const char *name, size_t length)
+{
+    static const char *const others[] = {"health", "acceptance", "loss"};
+    for (unsigned i = 0; i < d->dim; i++)
+        if (strlen(d->parameter[i].name) == length && strncmp(d->parameter[i].name, name, length) == 0)
+            return i;
+    for (unsigned i = 0; i < d->settings; i++)
+        if (strlen(d->setting[i].name) == length && strncmp(d->setting[i].name, name, length) == 0)
+            return RF_DESCRIBED_MAX + i;
+    for (unsigned i = 0; i < 3; i++)
+        if (strlen(others[i]) == length && strncmp(others[i], name, length) == 0)
+            return HEALTH + i;
+    return NO_PANEL;
+}
+
+/* The panel at *list, which moves on to the next; NO_PANEL also at the end of the list, where *list becomes null. */
+static unsigned next_panel(const rf_description *d, const char **list)
+{
+    const size_t length = strcspn(*list, ",");
+    const unsigned panel = panel_named(d, *list, length);
+    *list = (*list)[length] ? *list + length + 1 : NULL;
+    return panel;
+}
+
+int cli_panels_check(const char *panels, const rf_description *d, char *error, size_t error_size)
+{
+    int is_there[NO_PANEL] = {0};
+    for (const char *list = panels, *name = list; list; name = list) {
+        const unsigned panel = next_panel(d, &list);
+        const int length = (int)strcspn(name, ",");
+        if (panel == NO_PANEL) {
+            snprintf(error, error_size, "there is no panel '%.*s'; there are", length, name);
+            for (unsigned i = 0; i < d->dim + d->settings && strlen(error) + 1 < error_size; i++)
+                snprintf(error + strlen(error), error_size - strlen(error), " %s,",
+                         i < d->dim ? d->parameter[i].name : d->setting[i - d->dim].name);
+            snprintf(error + strlen(error), error_size - strlen(error), " health, acceptance and loss");
+            return -1;
+        }
+        if (is_there[panel]++) {
+            snprintf(error, error_size, "'%.*s' is there twice", length, name);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static unsigned estimates_in(const cli_series *s)
+{
+    unsigned count = 0;
+    for (const char *list = s->panels; list;)
+        count += next_panel(s->description, &list) < RF_DESCRIBED_MAX;
+    return s->panels ? count : s->description->dim < CLI_ESTIMATES_MAX ? s->description->dim : CLI_ESTIMATES_MAX;
+}
+
+static void add_numbered(cli_picture *p, const cli_series *s, unsigned number)
+{
+    static const double heights[CLI_ESTIMATES_MAX + 1] = {0, 240, 165, 135, 115};
+    const rf_description *d = s->description;
+    const unsigned estimates = estimates_in(s), setting = number - RF_DESCRIBED_MAX;
+    const int is_alone = s->panels && !strchr(s->panels, ',');
+    if (number < RF_DESCRIBED_MAX) {
+        add_estimate(p, s, number,
+                     is_alone ? 340 : heights[estimates < CLI_ESTIMATES_MAX ? estimates : CLI_ESTIMATES_MAX]);
+    } else if (number < HEALTH) {
+        add_dashes(p, s, cli_series_setting(s, setting), d->setting[setting].name, d->setting_unit[setting],
+                   is_alone          ? 340
+                   : d->settings > 4 ? 68
+                                     : 78);
+    } else if (number == HEALTH) {
+        cli_panel *panel = add_panel(p, CLI_PANEL_HEALTH, CLI_HEALTH, "", NULL, 18);
+        panel->axis = (cli_axis){.high = RF_FAULT, .ticks = 1, .tick = {0.5 * RF_FAULT}, .label = {"health"}};
+    } else {
+        add_dashes(p, s, number == LOSS ? CLI_LOSS : CLI_ACCEPTANCE, number == LOSS ? "loss" : "acceptance",
+                   number == LOSS ? "nats" : NULL,
+                   is_alone         ? 340
+                   : number == LOSS ? 90
+                                    : 82);
+    }
+}
+
+static void add_panels(cli_picture *p, const cli_series *s)
+{
+    const unsigned estimates = estimates_in(s);
+    for (const char *list = s->panels; list;)
+        add_numbered(p, s, next_panel(s->description, &list));
+    if (s->panels)
+        return;
+    for (unsigned i = 0; i < estimates; i++)
+        add_numbered(p, s, i);
+    if (range_of(s, CLI_HEALTH).high > RF_TRACKING)
+        add_numbered(p, s, HEALTH);
+    for (unsigned i = 0; i < s->description->settings; i++)
+        add_numbered(p, s, RF_DESCRIBED_MAX + i);
+    add_numbered(p, s, ACCEPTANCE);
+    if (range_of(s, CLI_LOSS).high > 0)
+        add_numbered(p, s, LOSS);
 }
 
 int cli_picture_lay(cli_picture *p, const cli_series *s)
 {
-    static const double heights[CLI_ESTIMATES_MAX + 1] = {0, 230, 160, 130, 110};
-    const unsigned dim = s->description->dim, shown = dim < CLI_ESTIMATES_MAX ? dim : CLI_ESTIMATES_MAX;
+    const unsigned dim = s->description->dim, shown = s->panels ? dim : estimates_in(s);
     char title[CLI_CAPTION_MAX + 64];
     int is_finite = 0;
     for (unsigned i = 0; i < shown; i++) {
@@ -302,23 +481,15 @@ int cli_picture_lay(cli_picture *p, const cli_series *s)
     if (!is_finite)
         return -1;
     *p = (cli_picture){.width = WIDTH, .height = TOP, .right = WIDTH - RIGHT_MARGIN};
-    cli_plain(s->title, dim > shown ? 85 : 115, p->title);
+    cli_plain(s->title, dim > shown ? 70 : 95, p->title);
     if (dim > shown) {
         snprintf(title, sizeof title, "%s; the first %u of %u parameters", p->title, shown, dim);
         cli_plain(title, CLI_CAPTION_MAX, p->title);
     }
     lay_horizontally(p, s);
-    for (unsigned i = 0; i < shown; i++)
-        add_estimate(p, s, i, heights[shown]);
-    if (range_of(s, CLI_HEALTH).high > RF_TRACKING) {
-        cli_panel *panel = add_panel(p, CLI_PANEL_HEALTH, CLI_HEALTH, "", 18);
-        panel->axis = (cli_axis){.high = RF_FAULT, .ticks = 1, .tick = {0.5 * RF_FAULT}, .label = {"health"}};
-    }
-    for (unsigned i = 0; i < s->description->settings; i++)
-        add_dashes(p, s, cli_series_setting(s, i), s->description->setting[i].name, s->description->settings > 4 ? 63 : 70);
-    add_dashes(p, s, CLI_ACCEPTANCE, "acceptance", 72);
-    if (range_of(s, CLI_LOSS).high > 0)
-        add_dashes(p, s, CLI_LOSS, "loss", 63);
+    add_panels(p, s);
+    if (p->panels == 0)
+        return -1;
     p->height += BOTTOM_MARGIN - GAP;
     p->left = left_margin(p);
     add_keys(p, s);

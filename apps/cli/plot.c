@@ -22,15 +22,15 @@ enum { NOT_FOUND = 127 };
 
 typedef struct format {
     const char *ending;
-    const char *terminal, *options; /* of gnuplot; null: drawn without it */
-    double scale;                   /* pixels per pixel of the layout */
-    const char *tail;               /* occurs in the last bytes of a complete file */
+    const char *terminal, *font, *options; /* of gnuplot; null: drawn without it */
+    double scale;                          /* pixels per pixel of the layout */
+    const char *tail;                      /* occurs in the last bytes of a complete file */
 } format;
 
 static const format formats[] = {
-    {".svg", "svg", "font 'sans-serif,12' background 'white'", 1, "</svg>"},
-    {".png", "pngcairo", "font 'sans,12' fontscale 1.15 linewidth 1.4 dashlength 1.5 background 'white'", 1.5, "IEND"},
-    {".html", NULL, NULL, 1, "</html>"},
+    {".svg", "svg", "sans-serif", "", 1, "</svg>"},
+    {".png", "pngcairo", "sans", "fontscale 1.15 linewidth 1.4 dashlength 1.5", 1.5, "IEND"},
+    {".html", NULL, NULL, NULL, 1, "</html>"},
 };
 
 typedef struct target {
@@ -147,7 +147,7 @@ static void put_health(FILE *script, const cli_picture *p, const cli_series *s)
             fprintf(script, "%.14g %.14g %g 0x%s\n", cli_series_at(s, i, p->x_column) - p->dash,
                     fmax(end < s->count ? cli_series_at(s, end, p->x_column) - p->dash : 0,
                          cli_series_at(s, end - 1, p->x_column) + p->dash),
-                    level, cli_health_colours[cli_health_level(level)] + 1);
+                    level, cli_palettes[s->theme].health[cli_health_level(level)] + 1);
     }
     fputs("END\n", script);
 }
@@ -160,67 +160,93 @@ static void put_ticks(FILE *script, const char *name, const cli_axis *a, int is_
     fputs(")\n", script);
 }
 
+/* What is being drawn. */
+typedef struct page {
+    FILE *script;
+    const cli_picture *picture;
+    const cli_series *series;
+    const cli_palette *palette;
+} page;
+
 /* A label whose middle is at a point in pixels. */
-static void put_label(FILE *script, const cli_picture *p, int number, const char *text, double x, double y,
-                      const char *how)
+static void put_label(const page *g, int number, const char *text, double x, double y, const char *how)
 {
-    fprintf(script, "set label %d ", number);
-    put_text(script, text);
-    fprintf(script, " at screen %.6f,%.6f %s noenhanced\n", x / p->width, 1 - y / p->height, how);
+    fprintf(g->script, "set label %d ", number);
+    put_text(g->script, text);
+    fprintf(g->script, " at screen %.6f,%.6f %s noenhanced textcolor rgb '%s'\n", x / g->picture->width,
+            1 - y / g->picture->height, how, g->palette->text);
 }
 
-static void put_key(FILE *script, const cli_picture *p, const cli_key *key, int number)
+static void put_key(const page *g, const cli_key *key, int number)
 {
-    static const char *const styles[] = {"lw 2.4 lc rgb '#0060a0'", "", "lw 1.2 dt (8,5) lc rgb '#000000'"};
+    const cli_picture *p = g->picture;
     const double x = key->x / p->width, right = (key->x + CLI_SAMPLE - 8) / p->width, y = 1 - CLI_KEYS_Y / p->height;
-    put_label(script, p, number, key->text, key->x + CLI_SAMPLE, CLI_KEYS_Y, "left");
-    if (key->kind == CLI_KEY_ESTIMATE || key->kind == CLI_KEY_TRUTH)
-        fprintf(script, "set arrow %d from screen %.6f,%.6f to screen %.6f,%.6f nohead %s\n", number, x, y, right, y,
-                styles[key->kind]);
+    const int is_truth = key->kind == CLI_KEY_TRUTH;
+    put_label(g, number, key->text, key->x + CLI_SAMPLE, CLI_KEYS_Y, "left");
+    if (key->kind == CLI_KEY_ESTIMATE || is_truth)
+        fprintf(g->script, "set arrow %d from screen %.6f,%.6f to screen %.6f,%.6f nohead lw %s lc rgb '%s'\n", number,
+                x, y, right, y, is_truth ? "1.4 dt (8,5)" : "2.6", is_truth ? g->palette->truth : g->palette->mean);
     else if (key->kind == CLI_KEY_RESTART)
-        fprintf(script, "set label %d '' at screen %.6f,%.6f point pt 11 ps 0.9 lc rgb '#000000'\n", number + 20,
-                (x + right) / 2, y);
+        fprintf(g->script, "set label %d '' at screen %.6f,%.6f point pt 11 ps 0.9 lc rgb '%s'\n", number + 20,
+                (x + right) / 2, y, g->palette->truth);
     else
-        fprintf(script, "set object %d rect from screen %.6f,%.6f to screen %.6f,%.6f fs solid noborder fc rgb '%s'\n",
-                number, x, y - 6 / p->height, right, y + 6 / p->height,
-                key->kind == CLI_KEY_BAND ? "#c9dff0"
-                                          : cli_health_colours[key->kind - CLI_KEY_SUSPICIOUS + RF_SUSPICIOUS]);
+        fprintf(g->script,
+                "set object %d rect from screen %.6f,%.6f to screen %.6f,%.6f fs solid noborder fc rgb '%s'\n", number,
+                x, y - 6 / p->height, right, y + 6 / p->height,
+                key->kind == CLI_KEY_BAND ? g->palette->band
+                                          : g->palette->health[key->kind - CLI_KEY_SUSPICIOUS + RF_SUSPICIOUS]);
 }
 
-static void put_estimate(FILE *script, const cli_panel *panel, double dash, size_t count, int has_restarts)
+/* A box for each row, as wide as the row, from column `low` to column `high`, in the shade of column `share`. */
+static void put_boxes(const page *g, const cli_panel *panel, unsigned low, unsigned high, unsigned share)
+{
+    const double half = CLI_WHOLE * g->picture->dash, period = panel->period;
+    fprintf(g->script,
+            "for [k=%d:%d] $run using 1:(held($%u - k*%.15g)):($1 - %.9g):($1 + %.9g):(held($%u - k*%.15g)):(held($%u "
+            "- k*%.15g)):(shade($%u)) "
+            "with boxxyerror fs solid noborder lc rgb variable, ",
+            panel->turn_first, panel->turn_last, low, period, half, half, low, period, high, period, share);
+}
+
+/* Several modes replace the band: each is a box in its shade. */
+static void put_modes(const page *g, const cli_panel *panel)
 {
     const unsigned c = column_of(panel->column);
-    const char *lines = count <= 60 ? "linespoints pt 7 ps 0.4" : "lines";
-    fprintf(script,
+    for (unsigned mode = c + CLI_MODES; mode < c + CLI_PARAMETER_COLUMNS; mode += CLI_MODE_COLUMNS)
+        put_boxes(g, panel, mode + CLI_MODE_LOW, mode + CLI_MODE_HIGH, mode + CLI_MODE_SHARE);
+}
+
+static void put_estimate(const page *g, const cli_panel *panel, int has_restarts)
+{
+    const unsigned c = column_of(panel->column);
+    const char *lines = g->series->count <= 60 ? "linespoints pt 7 ps 0.4" : "lines";
+    fprintf(g->script,
             "plot for [k=%d:%d] $run using 1:(held($%u - k*%.15g)):(held($%u - k*%.15g)) with filledcurves "
-            "lc rgb '#c9dff0', ",
-            panel->turn_first, panel->turn_last, c + CLI_LOW, panel->period, c + CLI_HIGH, panel->period);
-    for (unsigned gap = c + CLI_GAPS; gap < c + CLI_PARAMETER_COLUMNS; gap += 2)
-        fprintf(script,
-                "for [k=%d:%d] $run using 1:(held($%u - k*%.15g)):($1 - %.9g):($1 + %.9g):(held($%u - k*%.15g)):(held($%u - "
-                "k*%.15g)) with boxxyerror fs solid noborder lc rgb '#ffffff', ",
-                panel->turn_first, panel->turn_last, gap, panel->period, dash, dash, gap, panel->period, gap + 1,
-                panel->period);
-    fprintf(script, "for [k=%d:%d] $run using 1:($%u - k*%.15g) with %s lw 2.4 lc rgb '#0060a0', ", panel->turn_first,
-            panel->turn_last, c + CLI_MEAN, panel->period, lines);
-    fprintf(script, "for [k=%d:%d] $run using 1:($%u - k*%.15g) with lines lw 1.2 dt (8,5) lc rgb '#000000'",
-            panel->turn_first, panel->turn_last, c + CLI_TRUTH, panel->period);
+            "lc rgb '%s', ",
+            panel->turn_first, panel->turn_last, c + CLI_LOW, panel->period, c + CLI_HIGH, panel->period,
+            g->palette->band);
+    if (cli_panel_has_modes(panel, g->series))
+        put_modes(g, panel);
+    fprintf(g->script, "for [k=%d:%d] $run using 1:($%u - k*%.15g) with %s lw 2.6 lc rgb '%s', ", panel->turn_first,
+            panel->turn_last, c + CLI_MEAN, panel->period, lines, g->palette->mean);
+    fprintf(g->script, "for [k=%d:%d] $run using 1:($%u - k*%.15g) with lines lw 1.4 dt (8,5) lc rgb '%s'",
+            panel->turn_first, panel->turn_last, c + CLI_TRUTH, panel->period, g->palette->truth);
     if (has_restarts)
-        fprintf(script, ", $restarts using 1:(%.15g) with points pt 11 ps 0.9 lc rgb '#000000'",
-                panel->axis.high - 0.04 * (panel->axis.high - panel->axis.low));
-    fputc('\n', script);
+        fprintf(g->script, ", $restarts using 1:(%.15g) with points pt 11 ps 0.9 lc rgb '%s'",
+                panel->axis.high - 0.04 * (panel->axis.high - panel->axis.low), g->palette->truth);
+    fputc('\n', g->script);
 }
 
 /* A dash for each row; a line through their extremes where rows stand for several updates. */
-static void put_dashes(FILE *script, const cli_picture *p, const cli_panel *panel, int is_thinned)
+static void put_dashes(const page *g, const cli_panel *panel)
 {
-    const char *colour = panel->column == CLI_ACCEPTANCE ? "#555555" : "#9c3d00";
+    const char *colour = panel->column == CLI_ACCEPTANCE ? g->palette->rate : g->palette->setting;
     const unsigned column = column_of(panel->column);
-    if (is_thinned)
-        fprintf(script, "plot $run using 1:%u with lines lw 1 lc rgb '%s'\n", column, colour);
+    if (g->series->per_row > 1)
+        fprintf(g->script, "plot $run using 1:%u with lines lw 1 lc rgb '%s'\n", column, colour);
     else
-        fprintf(script, "plot $run using ($1 - %.9g):%u:(%.9g):(0) with vectors nohead lw 2 lc rgb '%s'\n", p->dash,
-                column, 2 * p->dash, colour);
+        fprintf(g->script, "plot $run using ($1 - %.9g):%u:(%.9g):(0) with vectors nohead lw 2 lc rgb '%s'\n",
+                g->picture->dash, column, 2 * g->picture->dash, colour);
 }
 
 /* $restarts: where the count of restarts goes up. Returns whether it does. */
@@ -239,44 +265,63 @@ static int put_restarts(FILE *script, const cli_picture *p, const cli_series *s)
     return some;
 }
 
-static void put_panel(FILE *script, const cli_picture *p, const cli_panel *panel, const cli_series *s, int has_restarts)
+static void put_panel(const page *g, const cli_panel *panel, int has_restarts)
 {
+    const cli_picture *p = g->picture;
     const cli_axis *a = &panel->axis;
-    fprintf(script, "set tmargin at screen %.6f; set bmargin at screen %.6f\n", 1 - panel->top / p->height,
+    fprintf(g->script, "set tmargin at screen %.6f; set bmargin at screen %.6f\n", 1 - panel->top / p->height,
             1 - panel->bottom / p->height);
-    fprintf(script, "set yrange [%.15g:%.15g]; low = %.15g; high = %.15g; %sset logscale y\n", a->low, a->high, a->low,
-            a->high, a->is_log ? "" : "un");
-    put_ticks(script, "y", a, 1);
-    put_ticks(script, "x", &p->x, panel == &p->panel[p->panels - 1]);
-    put_label(script, p, 2, panel->name, 16, (panel->top + panel->bottom) / 2, "center rotate");
+    fprintf(g->script, "set yrange [%.15g:%.15g]; low = %.15g; high = %.15g; %sset logscale y\n", a->low, a->high,
+            a->low, a->high, a->is_log ? "" : "un");
+    put_ticks(g->script, "y", a, 1);
+    put_ticks(g->script, "x", &p->x, panel == &p->panel[p->panels - 1]);
+    put_label(g, 2, panel->name, CLI_NAME_X, (panel->top + panel->bottom) / 2, "center rotate");
     if (panel->kind == CLI_PANEL_ESTIMATE)
-        put_estimate(script, panel, CLI_WHOLE * p->dash, s->count, has_restarts);
+        put_estimate(g, panel, has_restarts);
     else if (panel->kind == CLI_PANEL_HEALTH)
-        fputs("unset grid; plot $health using 1:(0):1:2:(0):3:4 with boxxyerror fs solid noborder lc rgb variable; "
-              "set grid ytics\n",
-              script);
+        fputs("unset grid; plot NaN, $health using 1:(0):1:2:(0):3:4 with boxxyerror fs solid noborder lc rgb "
+              "variable; set grid ytics\n",
+              g->script);
     else
-        put_dashes(script, p, panel, s->per_row > 1);
+        put_dashes(g, panel);
+}
+
+/* The band's colour over the background, as cli_shade has it. */
+static void put_shade(const page *g)
+{
+    unsigned colour[2];
+    sscanf(g->palette->background, "#%x", &colour[0]);
+    sscanf(g->palette->band, "#%x", &colour[1]);
+    fprintf(g->script, "share(s) = %.9g + %.9g * s\nshade(s) = ", cli_shade(0), cli_shade(0.5) * 2 - cli_shade(0) * 2);
+    for (unsigned bits = 16; bits < 17; bits -= 8) /* red, green, blue */
+        fprintf(g->script, "%sint(%u + %d * share(s)) * %u", bits == 16 ? "" : " + ", colour[0] >> bits & 255,
+                (int)(colour[1] >> bits & 255) - (int)(colour[0] >> bits & 255), 1u << bits);
+    fputc('\n', g->script);
 }
 
 static void put_picture(FILE *script, const cli_picture *p, const cli_series *s)
 {
+    const page g = {script, p, s, &cli_palettes[s->theme]};
+    char title[32];
     put_rows(script, p, s);
     put_health(script, p, s);
+    put_shade(&g);
     const int has_restarts = put_restarts(script, p, s);
     fprintf(script,
             "held(y) = y < low ? low : y > high ? high : y\nset multiplot; unset key\n"
             "set lmargin at screen %.6f; set rmargin at screen %.6f; set xrange [%.15g:%.15g]\n",
             p->left / p->width, p->right / p->width, p->x.low, p->x.high);
-    fputs("set border 3 lc rgb '#666666'; set tics nomirror out scale 0.5 textcolor rgb '#222222'\n"
-          "set grid ytics lt 1 lw 0.5 lc rgb '#dddddd'; set grid back; set style fill solid noborder\n",
-          script);
-    put_label(script, p, 1, p->title, p->left, CLI_TITLE_Y, "left");
-    put_label(script, p, 3, p->x_name, (p->left + p->right) / 2, p->height - 12, "center");
+    fprintf(script,
+            "set border 3 lc rgb '%s'; set tics nomirror out scale 0.5 textcolor rgb '%s'\n"
+            "set grid ytics lt 1 lw 0.5 lc rgb '%s'; set grid back; set style fill solid noborder\n",
+            g.palette->axis, g.palette->text, g.palette->grid);
+    snprintf(title, sizeof title, "left font ',%d'", CLI_TITLE_FONT);
+    put_label(&g, 1, p->title, p->left, CLI_TITLE_Y, title);
+    put_label(&g, 3, p->x_name, (p->left + p->right) / 2, p->height - 14, "center");
     for (unsigned k = 0; k < p->keys; k++)
-        put_key(script, p, &p->key[k], (int)k + 10);
+        put_key(&g, &p->key[k], (int)k + 10);
     for (unsigned k = 0; k < p->panels; k++) {
-        put_panel(script, p, &p->panel[k], s, has_restarts);
+        put_panel(&g, &p->panel[k], has_restarts);
         if (k == 0)
             fputs("unset label; unset arrow; unset object\n", script);
     }
@@ -324,8 +369,9 @@ static void feed(int pipe_end, const format *f, const drawing *d)
         return;
     }
     sigaction(SIGPIPE, &ignore, &before);
-    fprintf(script, "set encoding utf8\nset terminal %s size %.0f,%.0f %s\n", f->terminal, f->scale * d->width,
-            f->scale * d->height, f->options);
+    fprintf(script, "set encoding utf8\nset terminal %s size %.0f,%.0f font '%s,%d' %s background '%s'\n", f->terminal,
+            f->scale * d->width, f->scale * d->height, f->font, d->picture ? CLI_FONT : 12, f->options,
+            cli_palettes[d->series ? d->series->theme : CLI_LIGHT].background);
     if (d->picture)
         put_picture(script, d->picture, d->series);
     if (d->script)
@@ -388,6 +434,17 @@ static void split_single_row(cli_series *s, const cli_picture *p)
     s->count = 2;
 }
 
+/* Where there are several modes gnuplot draws no band. */
+static void drop_bands(cli_series *s, const cli_picture *p)
+{
+    for (size_t row = 0; row < s->count; row++)
+        for (unsigned k = 0; k < p->panels; k++)
+            if (cli_is_split(s, row, &p->panel[k])) {
+                double *of = s->rows + row * cli_series_width(s) + p->panel[k].column;
+                of[CLI_LOW] = of[CLI_HIGH] = NAN;
+            }
+}
+
 int cli_plot(const char *path, const cli_series *series, char *error, size_t error_size)
 {
     target t = {.path = path, .error = error, .error_size = error_size};
@@ -400,6 +457,9 @@ int cli_plot(const char *path, const cli_series *series, char *error, size_t err
         fail(&t, "nothing to plot: the run has no step with a finite estimate");
     else if ((status = target_open(&t)) == 0) {
         split_single_row(&shown, &picture);
+        cli_series_split(&shown);
+        if (t.format->terminal)
+            drop_bands(&shown, &picture);
         const drawing d = {picture.width, picture.height, &picture, &shown, NULL};
         status = t.format->terminal ? draw_with_gnuplot(&t, &d) : draw_html(&t, &picture, &shown, series);
         if (status == 0)

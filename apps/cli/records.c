@@ -47,6 +47,7 @@ struct cli_records {
     const char *column[FIELDS_MAX + 1]; /* names, then null */
     char *field[FIELDS_MAX];
     int at[PARTS]; /* the column of each part, or -1 */
+    const char *const *renamed; /* "NAME=COLUMN", then null; or null */
 };
 
 /* A value as it was written. */
@@ -131,6 +132,20 @@ static const char *name_of(const cli_records *r, int part)
     return part != OUTCOME && has_setting(r->description, name) ? NULL : name;
 }
 
+/* The column or key that was named for a part, or null. */
+static const char *other_name(const cli_records *r, int part)
+{
+    const char *name = name_of(r, part);
+    for (const char *const *renamed = r->renamed; name && renamed && *renamed; renamed++) {
+        const int is_truth = part >= TRUTH && strncmp(*renamed, "truth.", 6) == 0;
+        const char *text = *renamed + (is_truth ? 6 : 0);
+        const size_t length = strlen(name);
+        if (is_truth == (part >= TRUTH) && strncmp(text, name, length) == 0 && text[length] == '=')
+            return text + length + 1;
+    }
+    return NULL;
+}
+
 static int is_required(const cli_records *r, int part)
 {
     return part == OUTCOME || (part < OUTCOME && name_of(r, part) && r->description->setting[part].role != RF_SETTING_FIXED);
@@ -168,8 +183,8 @@ static int refuse_missing(cli_records *r, int result, int part, const char *cons
     char list[200] = "";
     for (size_t i = 0; names[i]; i++)
         append_name(list, sizeof list, names[i]);
-    const char *close = meant(r, name_of(r, part), names);
-    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s", r->format == CSV ? "column" : "key", name_of(r, part),
+    const char *other = other_name(r, part), *name = other ? other : name_of(r, part), *close = meant(r, name, names);
+    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s", r->format == CSV ? "column" : "key", name,
                   list[0] ? "are " : "is nothing", list, close ? "; did you mean '" : "", close ? close : "",
                   close ? "'?" : "");
 }
@@ -201,13 +216,14 @@ static int parse_number(const char *text, double *value)
 static int find_columns(cli_records *r)
 {
     for (int part = 0; part < PARTS; part++) {
-        const char *name = name_of(r, part);
+        const char *other = other_name(r, part), *name = other ? other : name_of(r, part);
+        const int is_truth = !other && part >= TRUTH;
         r->at[part] = -1;
         for (size_t i = 0; name && i < r->columns; i++) {
             const char *column = r->column[i];
-            if (part >= TRUTH && strncmp(column, "truth.", 6) != 0)
+            if (is_truth && strncmp(column, "truth.", 6) != 0)
                 continue;
-            if (strcmp(part >= TRUTH ? column + 6 : column, name) != 0)
+            if (strcmp(is_truth ? column + 6 : column, name) != 0)
                 continue;
             if (r->at[part] >= 0)
                 return refuse(r, CLI_RECORDS_FAILED, "column '%s' is there twice", column);
@@ -290,9 +306,11 @@ static json_t *in_list(json_t *list, const char *name, const char *key)
 /* Numbers are all reals here: the flags of parse_json see to it. */
 static cell json_cell(const cli_records *r, int part)
 {
-    const char *name = name_of(r, part);
-    json_t *value = NULL;
-    if (name && part < OUTCOME) {
+    const char *name = name_of(r, part), *other = other_name(r, part);
+    json_t *value = other ? json_object_get(r->root, other) : NULL;
+    if (other) {
+        ; /* under that name, or not at all */
+    } else if (name && part < OUTCOME) {
         json_t *settings = json_object_get(r->root, "settings");
         value = json_is_array(settings) ? in_list(settings, name, "value") : json_object_get(settings, name);
     } else if (name && part >= TRUTH) {
@@ -302,7 +320,7 @@ static cell json_cell(const cli_records *r, int part)
         value = value ? value : json_object_get(json_object_get(r->root, "truth"), name);
         value = value ? value : in_list(json_object_get(r->root, "parameters"), name, "truth");
     }
-    if (name && part < TRUTH && !value)
+    if (name && part < TRUTH && !other && !value)
         value = json_object_get(r->root, name);
     if (!value)
         return (cell){ABSENT, NAN, ""};
@@ -395,7 +413,7 @@ static int take_number(cli_records *r, int part, double max, double *value)
 static int take_outcome(cli_records *r, cli_record *record)
 {
     int result = take_number(r, OUTCOME, INFINITY, &record->outcome);
-    unsigned n = r->description->outcomes;
+    unsigned n = rf_outcomes_fixed(r->description->outcomes);
     record->is_missing = result == 0;
     if (result == 0 && cell_of(r, OUTCOME).kind == ABSENT)
         return refuse_missing_key(r, OUTCOME);
@@ -419,6 +437,31 @@ static int take_setting(cli_records *r, int part, cli_record *record)
     else if (result == 0 && !record->is_missing)
         return refuse_part(r, part, "is empty");
     return result;
+}
+
+/* Counts go as far as a setting says. In answers to questions it is not there: the session knows it. */
+static int check_count(cli_records *r, const cli_record *record)
+{
+    rf_description counts = {.outcomes = r->description->outcomes};
+    const int is_whole = rf_outcomes_are_counts(counts.outcomes), has_most = is_whole && rf_outcomes_has_setting(counts.outcomes);
+    const unsigned of = rf_outcomes_setting(counts.outcomes);
+    const double most = has_most ? record->setting[of] : NAN;
+    char what[128];
+    if (is_whole && isnan(most))
+        counts.outcomes = RF_COUNTS;
+    if (record->is_missing || !is_whole)
+        return 0;
+    if (has_most && !isnan(most) && (most < 1 || most != floor(most))) {
+        snprintf(what, sizeof what, "%.15g is not a whole number from 1 on", most);
+        return refuse_part(r, (int)of, what);
+    }
+    if (rf64_outcome_is_possible(&counts, record->setting, record->outcome))
+        return 0;
+    if (counts.outcomes == RF_COUNTS)
+        snprintf(what, sizeof what, "%.15g is not a whole number from 0 on", record->outcome);
+    else
+        snprintf(what, sizeof what, "%.15g is not a whole number from 0 to %s = %.15g", record->outcome, r->description->setting[of].name, most);
+    return refuse_part(r, OUTCOME, what);
 }
 
 static int take_time(cli_records *r, cli_record *record)
@@ -454,7 +497,7 @@ static int take_record(cli_records *r, cli_record *record)
     for (int part = 0; part < OUTCOME; part++)
         if (name_of(r, part) && take_setting(r, part, record) < 0)
             return CLI_RECORD_BAD;
-    if (take_time(r, record) < 0 || take_batch(r, record) < 0)
+    if (check_count(r, record) < 0 || take_time(r, record) < 0 || take_batch(r, record) < 0)
         return CLI_RECORD_BAD;
     for (int part = TRUTH; part < PARTS; part++) {
         int result = take_number(r, part, SETTING_MAX, &record->truth[part - TRUTH]);
@@ -523,6 +566,8 @@ void cli_records_begin_at(cli_records *r, double time)
 int cli_records_is_ready(const cli_records *r) { return cli_lines_is_ready(&r->lines); }
 long cli_records_count(const cli_records *r) { return r->count; }
 const char *cli_records_error(const cli_records *r) { return r->error; }
+
+void cli_records_rename(cli_records *r, const char *const renamed[]) { r->renamed = renamed; }
 
 cli_records *cli_records_open(FILE *from, const char *name, const rf_description *description, int settings_given)
 {

@@ -41,6 +41,9 @@ typedef struct cli_records cli_records;
 cli_records *cli_records_open(FILE *from, const char *name, const rf_description *description, int settings_given);
 void cli_records_close(cli_records *r);
 
+/* Columns or keys with other names: "NAME=COLUMN" each, ending in null. NAME is as above. The list must outlive the reader. */
+void cli_records_rename(cli_records *r, const char *const renamed[]);
+
 enum {
     CLI_RECORD = CLI_LINE,
     CLI_RECORDS_END = CLI_LINES_END,

@@ -7,13 +7,13 @@
 
 typedef struct cli_scorer cli_scorer;
 
-/* `count` sessions at the run's prior. Its design and its policy for lost filters are not used: the settings come
-   with the records, and nothing but the model and its drift moves them. Repeat i of every model has the same
-   random numbers, so that alike models make alike errors. Null with a message in `error`. */
+/* Opens `count` sessions at the run's prior, without its design and its reaction to lost filters: records bring their
+   settings. Repeat i of every model uses the same random numbers, so similar models make similar errors. Returns NULL and
+   fills `error` on failure. */
 cli_scorer *cli_score_open(const rf_config *config, uint32_t count, char *error, size_t size);
 void cli_score_close(cli_scorer *s);
 
-/* Would the sessions take the records? Nothing changes. A negative status is the refusal. */
+/* Checks that the sessions would accept the records; changes nothing. A negative status means refused. */
 rf_status cli_score_try(cli_scorer *s, const rf_record records[], uint32_t count);
 
 /* Every session learns from the records. */

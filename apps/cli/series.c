@@ -6,6 +6,8 @@
 
 enum { MOST_BYTES = 1 << 27, ROOM_AT_FIRST = 256 };
 
+const char *const cli_theme_names[3] = {"light", "dark", NULL};
+
 /* Rows until the series is thinned; a multiple of 4, so that it is made of whole groups. */
 static size_t most_rows(const cli_series *s)
 {
@@ -28,6 +30,22 @@ static void absorb_extremes(double *first, double *second, double value)
     }
 }
 
+/* Modes that all rows have, one by one; else there are none. */
+static void absorb_modes(double *first, double *second, const double *modes)
+{
+    double joined[CLI_MODES_MAX * CLI_MODE_COLUMNS];
+    int is_same = 1;
+    for (size_t k = 0; k < CLI_MODES_MAX * CLI_MODE_COLUMNS; k += CLI_MODE_COLUMNS) {
+        joined[k + CLI_MODE_LOW] = fmin(second[k + CLI_MODE_LOW], modes[k + CLI_MODE_LOW]);
+        joined[k + CLI_MODE_HIGH] = fmax(second[k + CLI_MODE_HIGH], modes[k + CLI_MODE_HIGH]);
+        joined[k + CLI_MODE_SHARE] = 0.5 * (second[k + CLI_MODE_SHARE] + modes[k + CLI_MODE_SHARE]);
+        is_same &= isnan(second[k]) == isnan(modes[k]) &&
+                   !(k > 0 && joined[k] <= joined[k - CLI_MODE_COLUMNS + CLI_MODE_HIGH]);
+    }
+    for (size_t k = 0; k < CLI_MODES_MAX * CLI_MODE_COLUMNS; k++)
+        first[k] = second[k] = is_same ? joined[k] : NAN;
+}
+
 /* A row becomes part of the two rows from `pair` on. */
 static void absorb(const cli_series *s, double *pair, const double *row)
 {
@@ -44,12 +62,7 @@ static void absorb(const cli_series *s, double *pair, const double *row)
         absorb_extremes(&pair[c + CLI_MEAN], &second[c + CLI_MEAN], row[c + CLI_MEAN]);
         pair[c + CLI_LOW] = second[c + CLI_LOW] = fmin(second[c + CLI_LOW], row[c + CLI_LOW]);
         pair[c + CLI_HIGH] = second[c + CLI_HIGH] = fmax(second[c + CLI_HIGH], row[c + CLI_HIGH]);
-        for (size_t g = c + CLI_GAPS; g < c + CLI_PARAMETER_COLUMNS; g += 2) { /* that all rows have */
-            const double bottom = second[g] >= row[g] ? second[g] : row[g], top = second[g + 1] <= row[g + 1] ? second[g + 1] : row[g + 1];
-            const int is_gap = !isnan(second[g]) && bottom < top;
-            pair[g] = second[g] = is_gap ? bottom : NAN;
-            pair[g + 1] = second[g + 1] = is_gap ? top : NAN;
-        }
+        absorb_modes(pair + c + CLI_MODES, second + c + CLI_MODES, row + c + CLI_MODES);
     }
     for (size_t c = settings; c < width; c++)
         absorb_extremes(&pair[c], &second[c], row[c]);
@@ -59,7 +72,7 @@ static void absorb(const cli_series *s, double *pair, const double *row)
 static size_t condense(const cli_series *s, const double *from, size_t count, size_t group, double *to)
 {
     const size_t width = cli_series_width(s);
-    double pair[2 * (CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_DESCRIBED_MAX)];
+    double pair[2 * CLI_ROW_MAX];
     size_t made = 0;
     for (size_t i = 0; i < count; i += group, made += 2) {
         memcpy(pair, from + i * width, width * sizeof *pair);
@@ -81,18 +94,27 @@ unsigned cli_modes(const rf_step *step, unsigned parameter, rf_mode modes[])
     return is_several ? rf_belief_modes(belief, parameter, modes) : 0;
 }
 
-static void fill_gaps(const rf_step *step, unsigned parameter, double turn, double *gaps)
+/* The modes to columns of a row. Where there are more than fit, those closest together count as one. */
+static void fill_modes(const rf_step *step, unsigned parameter, double turn, double *to)
 {
     rf_mode modes[RF_MODES_MAX];
-    const unsigned count = cli_modes(step, parameter, modes);
-    for (unsigned k = 0; k < CLI_GAPS_MAX; k++) {
-        const int is_gap = k + 1 < count && modes[k].high < modes[k + 1].low;
-        gaps[2 * k] = is_gap ? drawable(modes[k].high) + turn : NAN;
-        gaps[2 * k + 1] = is_gap ? drawable(modes[k + 1].low) + turn : NAN;
+    unsigned count = cli_modes(step, parameter, modes);
+    for (; count > CLI_MODES_MAX; count--) {
+        unsigned close = 0;
+        for (unsigned k = 1; k + 1 < count; k++)
+            if (modes[k + 1].low - modes[k].high < modes[close + 1].low - modes[close].high)
+                close = k;
+        modes[close] = (rf_mode){modes[close].share + modes[close + 1].share, modes[close].low, modes[close + 1].high};
+        memmove(&modes[close + 1], &modes[close + 2], (count - close - 2) * sizeof *modes);
+    }
+    for (unsigned k = 0; k < CLI_MODES_MAX; k++, to += CLI_MODE_COLUMNS) {
+        to[CLI_MODE_LOW] = k < count ? drawable(modes[k].low) + turn : NAN;
+        to[CLI_MODE_HIGH] = k < count ? drawable(modes[k].high) + turn : NAN;
+        to[CLI_MODE_SHARE] = k < count ? modes[k].share : NAN;
     }
 }
 
-static void fill(cli_series *s, const rf_step *step, double time, double *row)
+void cli_series_fill(cli_series *s, const rf_step *step, double time, double row[])
 {
     row[CLI_STEP] = (double)step->step;
     row[CLI_TIME] = drawable(time);
@@ -107,14 +129,15 @@ static void fill(cli_series *s, const rf_step *step, double time, double *row)
         const double period = p->high - p->low, mean = drawable(step->mean[i]);
         if (p->chart == RF_PERIODIC && !isnan(mean)) {
             if (s->count > 0)
-                s->turn[i] -= period * round((mean - s->mean[i]) / period);
+                s->turn[i] -= round((mean - s->mean[i]) / period);
             s->mean[i] = mean;
         }
-        row[CLI_TRUTH] = drawable(step->truth[i]) + s->turn[i];
-        row[CLI_MEAN] = mean + s->turn[i];
-        row[CLI_LOW] = drawable(step->low[i]) + s->turn[i];
-        row[CLI_HIGH] = drawable(step->high[i]) + s->turn[i];
-        fill_gaps(step, i, s->turn[i], row + CLI_GAPS);
+        const double turn = s->turn[i] * period;
+        row[CLI_TRUTH] = drawable(step->truth[i]) + turn;
+        row[CLI_MEAN] = mean + turn;
+        row[CLI_LOW] = drawable(step->low[i]) + turn;
+        row[CLI_HIGH] = drawable(step->high[i]) + turn;
+        fill_modes(step, i, turn, row + CLI_MODES);
     }
     for (unsigned i = 0; i < s->description->settings; i++)
         row[i] = drawable(step->setting[i]);
@@ -138,14 +161,12 @@ static int make_room(cli_series *s, size_t rows)
     return 0;
 }
 
-int cli_series_add(cli_series *s, const rf_step *step, double time)
+int cli_series_add_row(cli_series *s, const double row[])
 {
     const size_t width = cli_series_width(s);
-    double row[CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_DESCRIBED_MAX];
     s->per_row = s->per_row ? s->per_row : 1;
     if (s->pending == 0 && make_room(s, s->per_row > 1 ? 2 : 1) != 0)
         return -1;
-    fill(s, step, time, row);
     double *next = s->rows + s->count * width;
     if (s->pending > 0) {
         absorb(s, next - 2 * width, row);
@@ -158,6 +179,13 @@ int cli_series_add(cli_series *s, const rf_step *step, double time)
     if (s->per_row > 1)
         s->pending = (s->pending + 1) % (2 * s->per_row);
     return 0;
+}
+
+int cli_series_add(cli_series *s, const rf_step *step, double time)
+{
+    double row[CLI_ROW_MAX];
+    cli_series_fill(s, step, time, row);
+    return cli_series_add_row(s, row);
 }
 
 int cli_series_thin(const cli_series *from, size_t max, cli_series *to)

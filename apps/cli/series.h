@@ -7,20 +7,35 @@
 #include "rejfilt/session.h"
 
 /* Columns. Each parameter has some, from CLI_PARAMETERS on; then each setting has one. What is unknown,
-   or larger than 1e100, is NaN. Gaps are where nothing is believed to be, between low and high: from CLI_GAPS on, the
-   bottom and the top of each. */
+   or larger than 1e100, is NaN. A parameter with several modes has them from CLI_MODES on, from below: low, high and
+   share of each. With one mode these are NaN. */
 enum { CLI_STEP, CLI_TIME, CLI_ACCEPTANCE, CLI_OUTCOME, CLI_LOSS, CLI_HEALTH, CLI_RESTARTS, CLI_PARAMETERS };
-enum { CLI_TRUTH, CLI_MEAN, CLI_LOW, CLI_HIGH, CLI_GAPS, CLI_GAPS_MAX = 3, CLI_PARAMETER_COLUMNS = CLI_GAPS + 2 * CLI_GAPS_MAX };
+enum { CLI_MODE_LOW, CLI_MODE_HIGH, CLI_MODE_SHARE, CLI_MODE_COLUMNS };
+enum {
+    CLI_TRUTH,
+    CLI_MEAN,
+    CLI_LOW,
+    CLI_HIGH,
+    CLI_MODES,
+    CLI_MODES_MAX = 4,
+    CLI_PARAMETER_COLUMNS = CLI_MODES + CLI_MODES_MAX * CLI_MODE_COLUMNS,
+    CLI_ROW_MAX = CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_DESCRIBED_MAX /* columns of any series */
+};
+
+typedef enum cli_theme { CLI_LIGHT, CLI_DARK } cli_theme; /* of a picture */
+extern const char *const cli_theme_names[3];
 
 typedef struct cli_series {
-    const char *title;           /* e.g. "precession, 100 attempts per update, seed 1" */
+    const char *title;                 /* e.g. "precession, 100 attempts per update, seed 1" */
     const rf_description *description; /* both outlive the series; the rest starts as zeros */
-    size_t max;                 /* rows; 0: what fits in 128 MB. When full, rows are thinned to half */
+    const char *panels; /* of its picture, "NAME,NAME": see cli_panels_check; null: those with something to show */
+    cli_theme theme;
+    size_t max; /* rows; 0: what fits in 128 MB. When full, rows are thinned to half */
     double *rows;
     size_t count, room; /* of rows */
     size_t per_row;     /* updates that a row stands for: 1, 2, 4, ... */
     size_t pending;     /* updates in the last two rows, when those stand for several */
-    double turn[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];
+    double turn[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX]; /* of periodic parameters: whole turns so far, latest mean */
 } cli_series;
 
 static inline size_t cli_series_width(const cli_series *s)
@@ -43,15 +58,21 @@ static inline double cli_series_at(const cli_series *s, size_t row, size_t colum
     return s->rows[row * cli_series_width(s) + column];
 }
 
-/* The modes of a parameter after a step, to modes[RF_MODES_MAX]; 0 where it is of one piece, or nobody knows. */
+/* Writes the modes of a parameter after a step to modes[RF_MODES_MAX]; returns their number, or 0 if there is only one. */
 unsigned cli_modes(const rf_step *step, unsigned parameter, rf_mode modes[]);
 
-/* One more update, at `time` or, when that is NaN, at a time nobody told. Periodic parameters go on without a
-   cut: their values may leave the chart's range. Returns 0, or -1 when memory is short; the series stays valid. */
+/* Adds an update at `time`; NaN: unknown. Periodic parameters are unwrapped: values may leave the chart's range. Returns 0,
+   or -1 if memory is short; the series stays valid. */
 int cli_series_add(cli_series *s, const rf_step *step, double time);
 
-/* The same run in at most `most` rows, at least 2: of any stretch, two rows with the extremes of each column in
-   the order they came; the band's hull; the worst health. Returns 0, or -1 when memory is short. */
+/* The row that an update becomes, in row[CLI_ROW_MAX]. */
+void cli_series_fill(cli_series *s, const rf_step *step, double time, double row[]);
+
+/* One more row, as cli_series_add makes them. Returns as it does. */
+int cli_series_add_row(cli_series *s, const double row[]);
+
+/* Thins a run to at most `max` rows, at least 2. Each group of rows becomes two: the extremes of each column in their
+   order, the hull of the band, the worst health. Returns 0, or -1 if memory is short. */
 int cli_series_thin(const cli_series *from, size_t max, cli_series *to);
 
 void cli_series_free(cli_series *s);

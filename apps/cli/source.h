@@ -1,4 +1,4 @@
-/* Records for every rank of an MPI job: the first one reads, all get them. Without MPI there is one rank. */
+/* Records for all ranks of an MPI job: rank 0 reads and broadcasts them. Without MPI there is one rank. */
 #ifndef REJFILT_CLI_SOURCE_H
 #define REJFILT_CLI_SOURCE_H
 
@@ -13,14 +13,14 @@ typedef struct cli_source {
     long bad; /* records passed over */
 } cli_source;
 
-/* The next record, on all ranks. Returns what cli_records_next does; a bad one is passed over or, after a message, returned.
-   Signals reach ranks at different times: the first one's count. */
+/* Gets the next record on all ranks. Returns as cli_records_next; a bad record is skipped, or reported and returned. Rank 0
+   decides about signals, because ranks receive them at different times. */
 int cli_source_next(cli_source *source, cli_record *record);
 
-/* The first rank has failed at something that the others do not do: they wait for the next record, and get its end. */
+/* Rank 0 failed: send the waiting ranks an end marker. */
 void cli_source_end(const cli_source *source);
 
-/* The first rank's bytes on all ranks. Returns 0, or -1 when MPI fails. `bytes` is malloc'ed, or null for none. */
+/* Broadcasts rank 0's bytes. Returns 0, or -1 if MPI fails. `bytes` is malloc'ed, or NULL if there are none. */
 int cli_source_share(const cli_source *source, unsigned char **bytes, size_t *count);
 
 #endif

@@ -88,7 +88,7 @@ static void show(const opened *o)
     printf("%s: %llu records, %llu updates; health: %s\n", d->name, (unsigned long long)o->checkpoint.position,
            (unsigned long long)o->checkpoint.updates, cli_health_word(s));
     for (unsigned i = 0; i < s->dim; i++)
-        printf("%s = %.6g +- %.3g, 95 %% from %.6g to %.6g\n", d->parameter[i].name, s->mean[i], s->sd[i], s->low[i],
+        printf("%s = %.6g +- %.3g%s%s, 95 %% from %.6g to %.6g\n", d->parameter[i].name, s->mean[i], s->sd[i], CLI_UNIT(d->unit[i]), s->low[i],
                s->high[i]);
     printf("\n%s", o->checkpoint.options);
 }
@@ -120,6 +120,8 @@ static void export(opened *o)
         cli_model_chart_text(&d->parameter[i], chart, sizeof chart);
         cli_json_item(&json);
         cli_json_text(&json, "name", d->parameter[i].name);
+        if (d->unit[i])
+            cli_json_text(&json, "unit", d->unit[i]);
         cli_json_text(&json, "chart", chart);
         cli_json_real(&json, "mean", s->mean[i]);
         cli_json_real(&json, "sd", s->sd[i]);

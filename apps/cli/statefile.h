@@ -1,4 +1,4 @@
-/* A small file that is either whole or not there: versioned, checksummed, the same bytes on every machine.
+/* A small file that is always complete: versioned, checksummed, the same bytes on every machine.
 
    Bytes of the file, numbers little-endian:
      8   "RFSTATE\n"
@@ -13,32 +13,31 @@
 
 #include "lock.h"
 
-#define CLI_STATE_VERSION 5u /* goes up when the meaning of the contents changes */
+#define CLI_STATE_VERSION 5u /* increment when the meaning of the contents changes */
 
 enum { CLI_STATE_MAX = 1 << 30 }; /* bytes of contents */
 
-/* Where a state is saved, by this process alone. */
+/* A state file that this process has locked. */
 typedef struct cli_state_file {
-    const char *path;         /* as it was given: it must last as long */
+    const char *path;         /* as given; must outlive this struct */
     char target[CLI_PATH_MAX];    /* the file that it leads to */
     char temporary[CLI_PATH_MAX]; /* beside that, a name that no other process has */
     cli_lock lock;
 } cli_state_file;
 
-/* Locks the file at `path`, or the one that a link there leads to; removes what killed processes have left beside it.
-   Returns as cli_lock_take does. After CLI_OK it is to be closed. */
+/* Locks the file at `path`, following links, and removes temporary files of killed processes. Returns as cli_lock_take. After
+   CLI_OK call cli_state_close. */
 int cli_state_open(cli_state_file *f, const char *path, char *error, size_t size);
 void cli_state_close(cli_state_file *f);
 
-/* Replaces the file: at every instant there is the old one or the new one, whole, also when the process is killed, and
-   when another saves to the same place. With `is_durable` it is on the disk on return and survives a power cut;
-   without, the system writes it when it likes. The new file has the old one's permissions less the umask. Returns 0; or
-   -1 with a line in `error`: then the old file is as it was, and nothing is left beside it, except that a failure of
-   the very last step, making the directory durable, leaves the new file. */
+/* Replaces the file atomically: after a kill, or if another process saves too, the old or the new file is there, complete.
+   With `is_durable` the file survives a power cut. It keeps the old permissions, less the umask. Returns 0, or -1 with one
+   line in `error`: then the old file is unchanged and no temporary file is left. Only if syncing the directory fails, the
+   last step, the new file stays. */
 int cli_state_save(const unsigned char *contents, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size);
 
-/* Reads the contents from the file, which stays as it is: malloc'ed. Returns 1; 0 when there is no such file; -1 with a
-   line in `error` when it is refused, "run.state is truncated (117 of 240 bytes)". Then there are none. */
+/* Reads the contents into malloc'ed memory. Returns 1; 0 if there is no such file; -1 if it is refused, with one line in
+   `error`: "run.state is truncated (117 of 240 bytes)". */
 int cli_state_load(unsigned char **contents, size_t *count, const char *path, char *error, size_t size);
 
 #endif

@@ -22,6 +22,7 @@ typedef struct stream {
     const char *name; /* of the input */
     rf_session *session;
     cli_checkpoint checkpoint; /* records learnt from, lines written */
+    cli_history history;       /* of its picture, beside the checkpoint */
     double flushed;         /* when output last went out, in seconds */
     rf_batch batch;         /* what is learnt from together */
     rf_record questions[RF_ASK_MAX]; /* that were asked for */
@@ -42,6 +43,7 @@ static int save_state(stream *s)
         return CLI_OK;
     if (cli_flush() != CLI_OK)
         return CLI_FAILED;
+    cli_history_flush(&s->history);
     const size_t size = cli_checkpoint_write(&s->checkpoint, s->session, NULL);
     unsigned char *bytes = malloc(size);
     int saved = -1;
@@ -56,17 +58,18 @@ static int save_state(stream *s)
         cli_error("track: --state: %s", error);
         return CLI_FAILED;
     }
+    cli_history_tidy(&s->history);
     return CLI_OK;
 }
 
-/* Whoever sends records by hand has to know where to go on. */
+/* Tells a person who types records which one comes next. */
 static void say_where(const stream *s)
 {
     if (isatty(STDERR_FILENO) && !s->config->ask)
         fprintf(stderr, "%s: %ld records are known; it goes on with record %ld\n", s->config->state, (long)s->checkpoint.position, (long)s->checkpoint.position + 1);
 }
 
-/* The same records again, from the start of a file? Then those that are known are passed over. */
+/* Skips known records if the input is a file that starts with them. */
 static int pass_over(stream *s)
 {
     struct stat description;
@@ -86,14 +89,15 @@ static int pass_over(stream *s)
     }
     if (cli_records_count(s->source.records) == (long)s->checkpoint.position && hash == s->checkpoint.hash)
         return CLI_OK;
-    cli_records_close(s->source.records); /* other records: they come after those that are known */
+    cli_records_close(s->source.records); /* other records: they follow the known ones */
     s->source.records = NULL;
     if (lseek(fileno(s->in), begin, SEEK_SET) < 0 || !(s->source.records = cli_records_open(s->in, s->name, &s->config->run.config.description, 1)))
         return cli_error("track: %s cannot be read again from its beginning", s->name);
+    cli_records_rename(s->source.records, s->config->column);
     return CLI_OK;
 }
 
-/* Takes over the contents of a checkpoint. */
+/* Resumes from the contents of a checkpoint. */
 static int take_state(stream *s, const unsigned char *bytes, size_t size)
 {
     char error[1024];
@@ -135,7 +139,7 @@ static int load_state(stream *s)
 
 /* ---- Records ---- */
 
-/* As many answers as were asked for. */
+/* Reads as many answers as there were questions. */
 static int next_answers(stream *s)
 {
     int got = CLI_RECORD;
@@ -148,7 +152,7 @@ static int next_answers(stream *s)
     return s->batch.count > 0 && got == CLI_RECORDS_END ? CLI_RECORD : got;
 }
 
-/* Records that belong together. Returns CLI_RECORD, or what ended it: a batch that the end cut short is still one. */
+/* Reads one batch. Returns CLI_RECORD, or why there is none; a batch cut short by the end of input counts. */
 static int next_batch(stream *s)
 {
     int got = CLI_RECORD;
@@ -174,7 +178,7 @@ static int next_batch(stream *s)
 
 /* ---- Steps ---- */
 
-/* Lines go out together while records are there to be learnt from; but before it waits, and when the last have waited long. */
+/* Buffer output while input is pending; flush before blocking or after 50 ms. */
 static int is_due(stream *s)
 {
     const double longest = 0.05;
@@ -187,7 +191,7 @@ static int is_due(stream *s)
     return 1;
 }
 
-/* The batch's records count as learnt from. */
+/* Counts the batch's records as known. */
 static void take_note(stream *s)
 {
     for (uint32_t k = 0; k < s->batch.count; k++)
@@ -195,7 +199,7 @@ static void take_note(stream *s)
     s->checkpoint.position += s->batch.count;
 }
 
-/* The session does not take the batch's numbers. */
+/* The session refused the batch. */
 static int refuse(stream *s, rf_status status)
 {
     rf_session_unask(s->session);
@@ -226,7 +230,7 @@ static int end_all(const stream *s)
     return CLI_FAILED;
 }
 
-/* The batch's records, for passes over them. */
+/* Keeps the batch's records for passes. */
 static int keep(const stream *s)
 {
     for (uint32_t k = 0; k < s->batch.count && s->description->kept; k++)
@@ -237,7 +241,7 @@ static int keep(const stream *s)
     return CLI_OK;
 }
 
-/* One update: the question, the answer. A question without an answer was never asked. */
+/* One update: question, answer, checkpoint. A question without an answer is forgotten. */
 static int one_step(stream *s, int *is_over)
 {
     rf_record *questions = s->questions;
@@ -266,6 +270,10 @@ static int one_step(stream *s, int *is_over)
         rf_session_show_truth(s->session, s->last.truth, &step);
     s->checkpoint.updates++;
     s->capped += (step.report.status & RF_NOTE_CAPPED) != 0;
+    if (s->history.series && cli_history_add(&s->history, &step) < 0) {
+        cli_error("track: --state: not enough memory for the picture");
+        return end_all(s);
+    }
     const int is_left = s->description->observer(s->description->user, 0, &step) != 0 && !cli_interrupted;
     if (is_left || (s->checkpoint.updates % s->config->state_every == 0 && save_state(s) != CLI_OK) || (is_due(s) && cli_flush() != CLI_OK))
         return end_all(s);
@@ -277,7 +285,7 @@ static int one_step(stream *s, int *is_over)
     return CLI_FAILED;
 }
 
-/* What the user may want to know at the end; programs have the word in every line. */
+/* Notes for a person at a terminal; programs find them in every line. */
 static void say_what_is_left(const stream *s)
 {
     rf_step step;
@@ -287,6 +295,8 @@ static void say_what_is_left(const stream *s)
                 "particles, --passes on a file, or --batch\n", s->config->run.config.belief, step.loss);
     if (s->capped > 0 && isatty(STDERR_FILENO))
         fprintf(stderr, "rejfilt: track: a setting was at the end of its range in %ld of the questions: --range may allow more\n", s->capped);
+    if (s->config->plot && s->history.failure[0])
+        fprintf(stderr, "rejfilt: track: a later picture will lack this run's steps: %s\n", s->history.failure);
     if (s->source.bad > 0)
         fprintf(stderr, "rejfilt: track: %ld bad records passed over\n", s->source.bad);
 }
@@ -301,13 +311,19 @@ static int run(stream *s)
     if (s->config->state)
         cli_checkpoint_begin(&s->checkpoint, &s->config->run.config, s->config->run.batch, cli_track_source(s->config));
     int code = load_state(s);
+    if (code == CLI_OK && s->config->state && s->description->series && rf_engine_rank(s->engine) == 0)
+        cli_history_open(&s->history, s->description->state, s->description->series, s->checkpoint.updates, s->config->plot != NULL);
+    const uint64_t resumed_at = s->checkpoint.updates;
     while (code == CLI_OK && !is_over)
         code = one_step(s, &is_over);
     if (code == CLI_OK || code == CLI_BAD_INPUT) {
         int saved = s->checkpoint.updates > 0 && s->checkpoint.updates % s->config->state_every != 0 ? save_state(s) : CLI_OK;
         code = code == CLI_OK ? saved : code;
     }
+    cli_history_close(&s->history);
     say_what_is_left(s);
+    if (s->config->plot && s->history.series && s->history.series->count > 0 && resumed_at > 0 && cli_series_at(s->history.series, 0, CLI_STEP) > 0)
+        fprintf(stderr, "rejfilt: track: the picture begins with step %.0f: before it the run had no --plot\n", cli_series_at(s->history.series, 0, CLI_STEP));
     return code == CLI_OK && cli_interrupted ? CLI_INTERRUPTED : code;
 }
 
@@ -332,6 +348,7 @@ int cli_stream_run(const cli_stream *description)
     } else if (!(s->source.records = cli_records_open(s->in, s->name, &config->run.config.description, !config->ask))) {
         cli_error("track: not enough memory");
     } else {
+        cli_records_rename(s->source.records, config->column);
         code = run(s);
     }
     rf_session_close(s->session);

@@ -2,6 +2,7 @@
 #ifndef REJFILT_CLI_STREAM_H
 #define REJFILT_CLI_STREAM_H
 
+#include "history.h"
 #include "passes.h"
 #include "statefile.h"
 #include "track_options.h"
@@ -9,14 +10,15 @@
 typedef struct cli_stream {
     const cli_track_config *config;
     const cli_state_file *state; /* open on the first rank, if the configuration has a state */
-    rf_observer *observer;       /* of every update, and of every time that only passed */
+    rf_observer *observer;       /* called after every step */
     void *user;
-    cli_kept *kept;   /* where the records go as well; or null */
-    int is_kept_only; /* and nothing else happens to them */
+    cli_kept *kept;   /* keeps the records for passes; or null */
+    int is_kept_only; /* keep records, do nothing else */
+    cli_series *series; /* with a checkpoint: filled with all updates, also those before a resume; or null */
 } cli_stream;
 
-/* Reads records, asks where it is to ask, updates, reports, keeps the checkpoint; until the records end, the filter is
-   lost and is to stop, or a signal comes. Returns an exit code, after a message if it is not CLI_OK. */
+/* Reads records (and asks questions, with --ask), updates, reports and writes checkpoints until the input ends, the filter
+   is lost with --on-lost stop, or a signal comes. Returns an exit code; unless it is CLI_OK, an error was reported. */
 int cli_stream_run(const cli_stream *stream);
 
 #endif

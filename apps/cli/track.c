@@ -22,7 +22,7 @@ typedef struct watcher {
     const rf_description *description;
     cli_format format;
     cli_view *view;
-    cli_series series; /* kept only for a plot */
+    cli_series series; /* kept only for a plot, or, with --state, by the stream */
     int is_short;      /* of memory for it */
     int is_lost;       /* and so a simulation stops */
     long step;         /* the latest */
@@ -54,7 +54,7 @@ static void summarise_passes(const watcher *w, const rf_passes_result *r)
 {
     fprintf(stderr, "passes:");
     for (unsigned i = 0; i < r->dim; i++)
-        fprintf(stderr, " %s = %.6g, 95 %% from %.6g to %.6g;", w->description->parameter[i].name, r->mean[i], r->low[i], r->high[i]);
+        fprintf(stderr, " %s = %.6g%s%s, 95 %% from %.6g to %.6g;", w->description->parameter[i].name, r->mean[i], CLI_UNIT(w->description->unit[i]), r->low[i], r->high[i]);
     fprintf(stderr, " ln evidence %.3f +- %.3f; the mean above is %.3g standard deviations off%s\n", r->log_evidence, r->log_evidence_sd,
             cli_passes_apart(&w->c->run.config, r, &w->last), r->verdict == RF_PASSES_DOUBTFUL ? "; NOT TRUSTWORTHY" : "");
 }
@@ -65,7 +65,8 @@ static void summarise(const watcher *w, const rf_passes_result *passes)
     fprintf(stderr, "%s: %ld updates; health: %s\n", w->description->name, w->seen, cli_health_word(s));
     for (unsigned i = 0; i < s->dim && w->seen > 0; i++) {
         const double known = (double)w->of[i].known;
-        fprintf(stderr, "%s = %.4g +- %.2g, 95 %% from %.4g to %.4g", w->description->parameter[i].name, s->mean[i], s->sd[i], s->low[i], s->high[i]);
+        fprintf(stderr, "%s = %.4g +- %.2g%s%s, 95 %% from %.4g to %.4g", w->description->parameter[i].name, s->mean[i], s->sd[i], CLI_UNIT(w->description->unit[i]),
+                s->low[i], s->high[i]);
         if (known > 0 && !isnan(s->error[i]))
             fprintf(stderr, "; error %.2g at the end, %.2g over all steps (root mean square), %.0f %% of the intervals held the truth", fabs(s->error[i]),
                     sqrt(w->of[i].squares / known), 100 * (double)w->of[i].held / known);
@@ -87,7 +88,7 @@ static int watch(void *user, uint32_t trial, const rf_step *s)
     (void)trial;
     watcher *w = user;
     tally(w, s);
-    if (w->c->plot && cli_series_add(&w->series, s, s->time) < 0) {
+    if (w->c->plot && !w->c->state && cli_series_add(&w->series, s, s->time) < 0) {
         w->is_short = 1;
         return 1;
     }
@@ -181,15 +182,16 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
         return code;
     if (!isatty(STDOUT_FILENO))
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-    char title[160], error[300];
+    char made[160], error[300];
+    const char *title = c->title ? c->title : made;
     const rf_description *description = &c->run.config.description;
-    watcher w = {.c = c, .description = description, .format = (cli_format)c->format, .series = {.title = title, .description = description}};
+    watcher w = {.c = c, .description = description, .format = (cli_format)c->format, .series = {.title = title, .description = description, .panels = c->panels, .theme = (cli_theme)c->theme}};
     char how[64];
     if (strcmp(c->run.config.belief, "gaussian") == 0)
         snprintf(how, sizeof how, "%u attempts per update", c->run.config.attempts);
     else
         snprintf(how, sizeof how, "belief %.40s", c->run.config.belief);
-    snprintf(title, sizeof title, "%s, %s%s%s%s, seed %llu", description->name, how, c->run.config.design ? ", design " : "",
+    snprintf(made, sizeof made, "%s, %s%s%s%s, seed %llu", description->name, how, c->run.config.design ? ", design " : "",
              c->run.config.design ? c->run.config.design : "", c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
     const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to what it pipes */
     if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask && !is_mpi)
@@ -203,7 +205,7 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
 
     cli_kept kept = {.settings = description->settings};
     rf_passes_result passes;
-    const cli_stream stream = {c, &state, watch, &w, with_passes ? &kept : NULL, 0};
+    const cli_stream stream = {c, &state, watch, &w, with_passes ? &kept : NULL, 0, &w.series};
     code = c->simulate ? simulate_once(c, &w) : cli_stream_run(&stream);
     cli_state_close(&state);
     if (w.view)
@@ -273,8 +275,9 @@ static void print_summary(const cli_track_config *c, const cli_summary *s)
     printf("error of each parameter, in natural units:\n");
     for (unsigned i = 0; i < s->dim; i++) {
         const cli_errors *e = &s->of[i];
-        printf("  %s%s: median %.3g   root mean square %.3g   90 %% below %.3g   99 %% below %.3g   the 95 %% interval covers the truth in %.1f %%\n",
-               c->run.config.description.parameter[i].name, e->is_final ? ", at the end" : "", e->median, e->rms, e->p90, e->p99, 100 * e->coverage95);
+        const char *unit = c->run.config.description.unit[i];
+        printf("  %s%s%s%s: median %.3g   root mean square %.3g   90 %% below %.3g   99 %% below %.3g   the 95 %% interval covers the truth in %.1f %%\n",
+               c->run.config.description.parameter[i].name, e->is_final ? ", at the end" : "", unit ? ", in " : "", unit ? unit : "", e->median, e->rms, e->p90, e->p99, 100 * e->coverage95);
     }
     printf("lost %.2f %%\n", 100 * s->lost);
     if (s->events > 0)

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "modelspec.h"
+#include "picture.h"
 #include "plot.h"
 #include "worldspec.h"
 
@@ -58,6 +59,7 @@ static const cli_option options[] = {
     {"simulate", NULL, "simulate a truth that walks, and measurements of it", NULL, CLI_FLAG, AT(simulate), 0, 0, NULL},
     {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
     {"data", "FILE", "read records from FILE instead of standard input; a FILE\nwithout --data is the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"column", "NAME=COLUMN", "the records have another name for a setting, outcome, time,\nbatch or truth.PARAMETER: --column t='Wait [us]'", NULL, CLI_LIST, AT(column), 0, 0, NULL},
     {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* the same */
     {"config", "FILE", "take options from an INI file; those on the command line win", set_nothing, CLI_CUSTOM, 0, 0, 0, NULL},
     {"print-config", NULL, "print the options as such a file, which gives the same run,\nand exit", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
@@ -67,6 +69,7 @@ static const cli_option options[] = {
     {"drift", "[NAME=]SD", "standard deviation of one step of the random walk (per unit\nof time if records have times); 0 means static. C+-SD~TIME:\nreverts to C. A:B~DWELL: switches between A and B. learn:\nthe drift is learnt", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
     {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
     {"cost", "NAME=C", "an experiment costs 1 and C per unit of this setting; the\nrisk design weighs it", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
+    {"unit", "NAME=UNIT", "show this unit beside a parameter, a setting or time; numbers\nstay as they are", NULL, CLI_LIST, AT(unit), 0, 0, NULL},
     {"belief", "NAME", belief_help, NULL, CLI_TEXT, AT(run.config.belief), 0, 0, NULL},
     {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.config.design), 0, 0, NULL},
     {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
@@ -99,7 +102,10 @@ static const cli_option options[] = {
     {"skip-bad", NULL, "count bad records and go on", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
     {"format", "NAME", "of a line per update: text, json or csv", NULL, CLI_NAME, AT(format), 0, 0, format_names},
     {"json", NULL, "the same as --format json; with --trials one summary object", set_json, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"plot", "FILE", "leave a picture of the run, .svg, .png or .html", NULL, CLI_TEXT, AT(plot), 0, 0, NULL},
+    {"plot", "FILE", "leave a picture of the run, .svg, .png or .html; with\n--state it shows the whole run, also after a resume", NULL, CLI_TEXT, AT(plot), 0, 0, NULL},
+    {"title", "TEXT", "of the picture and the live view", NULL, CLI_TEXT, AT(title), 0, 0, NULL},
+    {"panels", "NAME,...", "of the picture: parameters, settings, health, acceptance, loss\n(default: those with something to show)", NULL, CLI_TEXT, AT(panels), 0, 0, NULL},
+    {"theme", "NAME", "of the picture: light (default) or dark; .html follows the\nviewer's choice", NULL, CLI_NAME, AT(theme), 0, 0, cli_theme_names},
     {"pace", "MS", "milliseconds per step of the live view (default 15)", NULL, CLI_REAL, AT(pace), 0, 10000, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
@@ -198,6 +204,8 @@ static int resolve(cli_track_config *c)
     code = code ? code : apply("drift", c->drift, cli_model_drift, run);
     code = code ? code : apply("range", c->range, cli_model_range, run);
     code = code ? code : apply("cost", c->cost, cli_model_cost, run);
+    code = code ? code : apply("unit", c->unit, cli_model_unit, run);
+    code = code ? code : apply("column", c->column, cli_model_column, run);
     code = code ? code : parse_kappa(run, c->kappa);
     code = code ? code : apply("truth", c->truth, cli_world_truth, run);
     code = code ? code : apply("true-drift", c->true_drift, cli_world_drift, run);
@@ -226,6 +234,8 @@ static int resolve(cli_track_config *c)
     rf_session_close(probe);
     if (c->plot && cli_plot_check(c->plot, error, sizeof error) < 0)
         return cli_error("track: --plot: %s", error);
+    if (c->panels && cli_panels_check(c->panels, &run->config.description, error, sizeof error) < 0)
+        return cli_error("track: --panels: %s", error);
     return CLI_OK;
 }
 
@@ -254,8 +264,8 @@ static int check_combination(const cli_track_config *c)
 {
     if (check_passes(c) != CLI_OK)
         return CLI_BAD_INPUT;
-    if (c->simulate && (c->ask || c->data || c->skip_bad))
-        return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : "skip-bad");
+    if (c->simulate && (c->ask || c->data || c->skip_bad || *c->column))
+        return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : c->skip_bad ? "skip-bad" : "column");
     const char *worldly = c->trials                   ? "trials"
                           : *c->jump                  ? "jump"
                           : *c->outage                ? "outage"
@@ -267,6 +277,8 @@ static int check_combination(const cli_track_config *c)
                                                       : NULL;
     if (!c->simulate && worldly)
         return cli_error("track: --%s needs --simulate", worldly);
+    if ((c->panels || c->theme) && !c->plot)
+        return cli_error("track: --%s is about a picture; it needs --plot", c->panels ? "panels" : "theme");
     if (c->trials && (c->plot || c->state || c->summary))
         return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : c->state ? "state" : "summary");
     if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)
@@ -292,7 +304,7 @@ static void print_config(const cli_track_config *c, FILE *out)
         if (strcmp(o->name, "design") == 0)
             snprintf(text, sizeof text, "%s", c->run.config.design ? c->run.config.design : "given");
         const int is_default = strcmp(o->name, "anchors") == 0 && c->run.config.anchor_every < 0;
-        const int is_world = o->offset == AT(truth) || o->offset == AT(true_drift) || o->offset == AT(jump) || o->offset == AT(outage);
+        const int is_world = o->offset == AT(truth) || o->offset == AT(true_drift) || o->offset == AT(jump) || o->offset == AT(outage) || o->offset == AT(unit) || o->offset == AT(column);
         for (const char *const *item = (const char *const *)(const void *)((const char *)c + o->offset); is_world && o->kind == CLI_LIST && *item; item++)
             fprintf(out, "%s = %s\n", o->name, *item);
         const int without = (strcmp(o->name, "trials") == 0 && c->trials == 0) || (strcmp(o->name, "true-t2") == 0 && c->true_t2 == 0) || strcmp(o->name, "print-config") == 0 || !o->name[0];

@@ -19,13 +19,16 @@ typedef struct cli_track_config {
     int format; /* cli_format */
     uint64_t trials;      /* 0: one run, step by step */
     double pace;          /* milliseconds between steps of the live view */
+    const char *title, *panels; /* of the picture; null: the default */
+    int theme;                  /* cli_theme */
     const char *plot, *engine, *data, *state, *kappa;
     int sampler, on_lost;
     uint64_t state_every; /* updates between two checkpoints */
     int state_durable;
     const char *model; /* as given */
     const char *prior[CLI_LIST_MAX + 1], *drift[CLI_LIST_MAX + 1]; /* as given, ending in null */
-    const char *range[CLI_LIST_MAX + 1], *cost[CLI_LIST_MAX + 1], *chart[CLI_LIST_MAX + 1];
+    const char *range[CLI_LIST_MAX + 1], *cost[CLI_LIST_MAX + 1], *chart[CLI_LIST_MAX + 1], *unit[CLI_LIST_MAX + 1];
+    const char *column[CLI_LIST_MAX + 1]; /* "NAME=COLUMN" of records */
     const char *truth[CLI_LIST_MAX + 1], *true_drift[CLI_LIST_MAX + 1], *jump[CLI_LIST_MAX + 1], *outage[CLI_LIST_MAX + 1];
     double contrast, true_t2; /* of the simulated world; 0: no decoherence */
 } cli_track_config;

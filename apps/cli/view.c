@@ -39,20 +39,19 @@ enum {
 #define SECONDS_KEPT 10.0  /* of a run without end, at least; what is older goes when memory is full */
 
 typedef struct glyphs {
-    const char *rule, *tick, *band, *estimate, *truth, *band_name, *plus_minus;
+    const char *rule, *tick, *band, *faint, *estimate, *truth, *band_name, *plus_minus;
     const char *levels[8], *health[CLI_HEALTHS];
 } glyphs;
 
 static const glyphs unicode = {
-    "│", "┤", "░", "●", "─", " 95 %", "±", {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, {" ", "▂", "▅", "█", "×"}};
+    "│", "┤", "░", "·", "●", "─", " 95 %", "±", {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, {" ", "▂", "▅", "█", "×"}};
 static const glyphs ascii = {
-    "|", "+", ":", "o", "-", " 95 %", "+-", {"_", ".", "-", "~", "=", "+", "*", "#"}, {" ", "?", "^", "!", "x"}};
+    "|", "+", ":", ".", "o", "-", " 95 %", "+-", {"_", ".", "-", "~", "=", "+", "*", "#"}, {" ", "?", "^", "!", "x"}};
 
-typedef enum ink { PLAIN, DIM, BAND, ESTIMATE, TRUTH, TRACKING, SUSPICIOUS, RECOVERING, LOST, FAULT } ink;
-static const char *const colours[] = {"\033[0m",         "\033[38;5;245m", "\033[38;5;67m",
-                                      "\033[1;38;5;33m", "\033[38;5;208m", "\033[38;5;34m",
-                                      "\033[38;5;178m",  "\033[38;5;202m", "\033[1;38;5;196m",
-                                      "\033[1;38;5;199m"};
+typedef enum ink { PLAIN, DIM, BAND, FAINT, ESTIMATE, TRUTH, TRACKING, SUSPICIOUS, RECOVERING, LOST, FAULT } ink;
+static const char *const colours[] = {"\033[0m",         "\033[38;5;245m",   "\033[38;5;67m",   "\033[38;5;67m",
+                                      "\033[1;38;5;33m", "\033[38;5;208m",   "\033[38;5;34m",   "\033[38;5;178m",
+                                      "\033[38;5;202m",  "\033[1;38;5;196m", "\033[1;38;5;199m"};
 
 struct cli_view {
     FILE *out;
@@ -61,7 +60,7 @@ struct cli_view {
     char title[256];
     long total;
     cli_series series;
-    rf_step last;                                /* of which only some is kept: see keep() */
+    rf_step last;                                 /* of which only some is kept: see keep() */
     size_t count;                                 /* of steps taken */
     cli_range axis[MAX_PLOT_ROWS / ROWS_A_PANEL]; /* of the panels */
     struct timespec when;                         /* the last frame was drawn */
@@ -176,12 +175,13 @@ static void end_line(cli_view *v, int width, bool last)
 /* What a column of cells shows: rows first .. last − 1 of the series as one. */
 typedef struct cell {
     double truth, mean, low, high, acceptance;
+    double modes[CLI_MODES_MAX * CLI_MODE_COLUMNS]; /* of the last row, as a series has them */
     int health;
 } cell;
 
 static cell cell_of(const cli_series *s, size_t first, size_t last, size_t parameter)
 {
-    cell c = {NAN, NAN, NAN, NAN, NAN, 0};
+    cell c = {NAN, NAN, NAN, NAN, NAN, {NAN}, 0};
     double sum = 0, known = 0;
     for (size_t i = first; i < last; i++) {
         double acceptance = cli_series_at(s, i, CLI_ACCEPTANCE);
@@ -189,6 +189,8 @@ static cell cell_of(const cli_series *s, size_t first, size_t last, size_t param
         c.mean = cli_series_at(s, i, cli_series_parameter(parameter, CLI_MEAN));
         c.low = fmin(c.low, cli_series_at(s, i, cli_series_parameter(parameter, CLI_LOW)));
         c.high = fmax(c.high, cli_series_at(s, i, cli_series_parameter(parameter, CLI_HIGH)));
+        for (size_t k = 0; k < CLI_MODES_MAX * CLI_MODE_COLUMNS; k++)
+            c.modes[k] = cli_series_at(s, i, cli_series_parameter(parameter, CLI_MODES + k));
         c.health = (int)fmax(c.health, cli_series_at(s, i, CLI_HEALTH));
         sum += isfinite(acceptance) ? acceptance : 0;
         known += isfinite(acceptance);
@@ -271,14 +273,26 @@ static int row_of(const panel *p, double value)
     return (int)fmin(fmax(row, 0.0), p->rows - 1.0);
 }
 
-static bool is_in_band(const panel *p, const cell *c, int row)
+/* Does a row of cells meet low..high? */
+static bool is_within(const panel *p, double low, double high, int row)
 {
-    if (!(c->low <= c->high))
+    if (!(low <= high))
         return false;
     if (p->period == 0)
-        return row >= row_of(p, c->high) && row <= row_of(p, c->low);
-    double height = p->period / p->rows, top = p->axis.high - row * height; /* does a turn of the row meet the band? */
-    return ceil((c->low - top) / p->period) <= floor((c->high - top + height) / p->period);
+        return row >= row_of(p, high) && row <= row_of(p, low);
+    double height = p->period / p->rows, top = p->axis.high - row * height; /* does a turn of the row meet it? */
+    return ceil((low - top) / p->period) <= floor((high - top + height) / p->period);
+}
+
+/* What is believed there: the band, or, where there are several modes, one of them by its share. */
+static ink band_at(const panel *p, const cell *c, int row)
+{
+    if (isnan(c->modes[0]))
+        return is_within(p, c->low, c->high, row) ? BAND : PLAIN;
+    for (size_t k = 0; k < CLI_MODES_MAX * CLI_MODE_COLUMNS && !isnan(c->modes[k]); k += CLI_MODE_COLUMNS)
+        if (is_within(p, c->modes[k + CLI_MODE_LOW], c->modes[k + CLI_MODE_HIGH], row))
+            return c->modes[k + CLI_MODE_SHARE] >= 0.5 ? BAND : FAINT;
+    return PLAIN;
 }
 
 /* The coarsest round step with at least three ticks on the axis; never more than five. */
@@ -310,7 +324,7 @@ static void label_rows(const panel *p, char labels[MAX_PLOT_ROWS][AXIS_WIDTH])
 
 static ink ink_at(const panel *p, const cell *c, int row)
 {
-    ink under = is_in_band(p, c, row) ? BAND : PLAIN;
+    ink under = band_at(p, c, row);
     return row == row_of(p, c->mean) ? ESTIMATE : row == row_of(p, c->truth) ? TRUTH : under;
 }
 
@@ -333,7 +347,7 @@ static void put_axis(cli_view *v, const char *label, const char *name)
 
 static void put_panel(cli_view *v, const panel *p, const cell cells[], size_t count, const char *name)
 {
-    const char *const glyph[] = {" ", " ", v->glyphs->band, v->glyphs->estimate, v->glyphs->truth};
+    const char *const glyph[] = {" ", " ", v->glyphs->band, v->glyphs->faint, v->glyphs->estimate, v->glyphs->truth};
     char labels[MAX_PLOT_ROWS][AXIS_WIDTH] = {{0}};
     label_rows(p, labels);
     for (int row = 0; row < p->rows; row++) {
@@ -448,7 +462,8 @@ static void put_settings(cli_view *v)
     put_health(v, &taken);
     for (unsigned i = 0; i < description->settings; i++)
         if (!isnan(v->last.setting[i]))
-            put_field(v, &taken, "%s = %.4g", description->setting[i].name, v->last.setting[i]);
+            put_field(v, &taken, "%s = %.4g%s%s", description->setting[i].name, v->last.setting[i],
+                      CLI_UNIT(description->setting_unit[i]));
     if (!isnan(v->last.outcome))
         put_field(v, &taken, "outcome %.4g", v->last.outcome);
     end_line(v, taken, false);
@@ -464,8 +479,8 @@ static void put_status(cli_view *v)
     for (unsigned i = 0; i < description->dim; i++) {
         const double sigma = s->sd[i];
         int digits = sigma > 0.0 ? (int)fmin(fmax(1.0 - floor(log10(sigma)), 0.0), 9.0) : 4;
-        put_field(v, &taken, "%s = %.*f %s %.*f", description->parameter[i].name, digits + 1, s->mean[i],
-                  v->glyphs->plus_minus, digits, sigma);
+        put_field(v, &taken, "%s = %.*f %s %.*f%s%s", description->parameter[i].name, digits + 1, s->mean[i],
+                  v->glyphs->plus_minus, digits, sigma, CLI_UNIT(description->unit[i]));
         if (!isnan(s->truth[i]))
             put_field(v, &taken, "truth %.*f", digits + 1, s->truth[i]);
     }

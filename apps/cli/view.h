@@ -8,16 +8,16 @@
 
 typedef struct cli_view cli_view;
 
-/* A view that draws on `out`, a terminal; null when memory is short. `total` measurements are expected; 0: nobody
-   knows. On a terminal that cannot move its cursor (TERM unset or dumb) it prints a line now and then instead.
-   The terminal is put right when the view is closed, at exit, and, where the program leaves these signals to
-   the system, at SIGINT and SIGTERM. `about` outlives the view. One view at a time. */
+/* Opens a view on the terminal `out`; NULL if memory is short. `total` is the expected number of measurements; 0: unknown. On
+   a terminal without cursor control (TERM unset or dumb) it prints a line from time to time. Closing the view restores the
+   terminal; so do exit, SIGINT and SIGTERM, unless the program handles these signals. `description` must outlive the view. One
+   view at a time. */
 cli_view *cli_view_open(FILE *out, const char *title, const rf_description *description, long total);
 
 /* Takes one more step and redraws, at most 30 times a second however fast steps come. */
 void cli_view_add(cli_view *view, const rf_step *step);
 
-/* Draws what is not drawn yet: before a wait of unknown length. */
+/* Draws pending steps; call it before waiting. */
 void cli_view_refresh(cli_view *view);
 
 /* Draws the last frame, leaves the cursor below it, and frees the view. */

@@ -53,7 +53,8 @@ int cli_world_outage(rf_simulation *run, const char *text, char *error, size_t s
 {
     static const char form[] = "WHAT@STEP+LENGTH with WHAT an outcome, OUTCOME~SHARE, coin or missing, as in 0@150+100";
     rf_world *world = &run->world;
-    const unsigned outcomes = run->config.description.outcomes;
+    const unsigned outcomes = rf_outcomes_fixed(run->config.description.outcomes);
+    const int is_whole = rf_outcomes_are_whole(run->config.description.outcomes);
     const char *at = strchr(text, '@'), *plus = at ? strchr(at, '+') : NULL;
     char what[64], step[32];
     uint64_t first, length;
@@ -71,7 +72,7 @@ int cli_world_outage(rf_simulation *run, const char *text, char *error, size_t s
         *flips++ = '\0';
     if (strcmp(what, "coin") == 0 || strcmp(what, "missing") == 0)
         outage.kind = what[0] == 'c' ? RF_OUTAGE_COIN : RF_OUTAGE_MISSING;
-    else if (cli_parse_real(what, outcomes ? 0 : -1e15, outcomes ? outcomes - 1.0 : 1e15, &outage.outcome, error, size) < 0)
+    else if (cli_parse_real(what, is_whole ? 0 : -1e15, outcomes ? outcomes - 1.0 : 1e15, &outage.outcome, error, size) < 0)
         return is_not(text, form, error, size);
     if (flips && (outage.kind != RF_OUTAGE_STUCK || cli_parse_real(flips, 0, 1, &outage.flips, error, size) < 0))
         return is_not(text, form, error, size);

@@ -175,10 +175,25 @@ plot $run{number} using 1:(held($3)):(held($4)) with filledcurves fs solid lc "#
     gnuplot("trust.svg", script, "820,620")
 
 
+def demo():
+    """The README's picture, drawn as the run goes on: a curtain moves to the right, waits, and begins again."""
+    path = HERE.parent / "demo.svg"
+    track("--simulate", "--steps", 400, "--jump", "0.8@200", "--seed", 2, "--plot", path, "--panels", "x,health,t", "--unit", "x=rad/µs", "--unit", "t=µs",
+          "--title", "A frequency that drifts and jumps, from one bit a measurement")
+    text = re.sub(r"<desc>.*?</desc>\n*", "", path.read_text())
+    width, height = (float(n) for n in re.search(r'viewBox="0 0 (\S+) (\S+)"', text).groups())
+    left, top, bottom = 104, 68, height - 58  # of the panels
+    curtain = (f'<rect y="{top}" height="{bottom - top:.0f}" fill="#ffffff" x="{width}" width="0">'
+               f'<animate attributeName="x" dur="14s" repeatCount="indefinite" keyTimes="0;0.75;1" values="{left};{width};{width}"/>'
+               f'<animate attributeName="width" dur="14s" repeatCount="indefinite" keyTimes="0;0.75;1" values="{width - left};0;0"/></rect>\n')
+    end = text.rindex("</svg>")
+    path.write_text(text[:end] + curtain + text[end:])
+
+
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     BUILD = pathlib.Path(sys.argv[1]).resolve()
-    for picture in [globals()[name] for name in sys.argv[2:]] or (update, fringe, attempts, kappa, designs, trust, gpu):
+    for picture in [globals()[name] for name in sys.argv[2:]] or (demo, update, fringe, attempts, kappa, designs, trust, gpu):
         picture()

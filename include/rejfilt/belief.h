@@ -1,7 +1,7 @@
-/* What is known of a model's parameters, behind one table of functions: one Gaussian, a few, particles, a grid.
+/* The posterior of a model's parameters behind one table of functions: a Gaussian, a mixture, particles or a grid.
 
-   Everything above the engines works with beliefs, in double. A belief is one block of memory without pointers into
-   itself, so that a copy of its bytes is a copy of it. Numbers are in the chart unless they are said to be natural. */
+   All code above the engines uses beliefs, in double. A belief is one block of memory without internal pointers, so copying
+   the bytes copies the belief. Numbers are chart coordinates unless called natural. */
 #ifndef REJFILT_BELIEF_H
 #define REJFILT_BELIEF_H
 
@@ -17,8 +17,7 @@ typedef struct rf_prior {
     double first, second; /* mean and standard deviation; else low and high */
 } rf_prior;
 
-/* A model as one run has it: with its own charts and ranges, and priors. It does not change, and outlives its beliefs.
- */
+/* A model with the charts, ranges and priors of one run. It is constant and must outlive its beliefs. */
 typedef struct rf_problem {
     const rf_model *model;                 /* in both precisions */
     rf_description description;            /* the model's, with the run's charts, ranges and costs */
@@ -29,7 +28,7 @@ typedef struct rf_problem {
 
 /* Fills the charts from the description. */
 RF_API void rf_problem_settle(rf_problem *problem);
-/* The likelihood with the problem's charts, to which it points. */
+/* The likelihood with the problem's charts; it points into the problem. */
 RF_API rf64_model rf64_problem_model(const rf_problem *problem);
 RF_API rf32_model rf32_problem_model(const rf_problem *problem);
 /* Mean and variance, in the chart, of parameter i's prior. Refused: a prior outside the chart. */
@@ -37,30 +36,30 @@ RF_API rf_status rf_problem_prior(const rf_problem *problem, unsigned i, double 
 /* Every parameter's, to mean[dim] and to a dim × dim covariance. */
 RF_API rf_status rf_problem_priors(const rf_problem *problem, double mean[], double covariance[]);
 
-/* How many parameters, the first ones, are interchangeable here: as described, where their charts and priors are the
-   same; else 0. Beliefs and truths are then shown in ascending order. */
+/* The number of leading parameters that are interchangeable: as described if their charts and priors are equal, else 0.
+   Such parameters and their truths are shown in ascending order. */
 RF_API unsigned rf_problem_interchangeable(const rf_problem *problem);
-/* order[dim] ← which of the values is the first, the second, ...: those of interchangeable parameters ascending.
-   Returns whether any is out of place. */
+/* Fills order[dim] with the permutation that sorts the values of interchangeable parameters in ascending order. Returns 1
+   if it is not the identity. */
 RF_API int rf_problem_order(const rf_problem *problem, const double values[], unsigned order[]);
 
 typedef struct rf_belief_kind rf_belief_kind;
 
-/* Draws for RF_FOR_HEALTH with an index below this stand for the belief together: they need not be random. */
+/* Draws for RF_FOR_HEALTH with indices below this represent the belief as a set; they need not be random. */
 enum { RF_HEALTH_DRAWS = 32 };
 
 /* How every belief's memory begins. */
 typedef struct rf_belief {
     const rf_belief_kind *kind; /* its functions */
     const rf_problem *problem;  /* the caller's */
-    uint64_t seed;              /* all its randomness is a function of it, of the update and of the draw */
-    size_t bytes;               /* of its memory, this struct included */
-    size_t used;                /* of these, from the first: what matters between records; behind it may be room */
-    int as_one;                 /* the next records were chosen as for one Gaussian: a mixture does not split for them */
-    double live;                /* nats lost by its shape that still matter; 0 for kinds that lose none */
+    uint64_t seed;              /* random numbers depend only on this, the update's number and the draw's */
+    size_t bytes;               /* of memory, this struct included */
+    size_t used;                /* bytes from the start that matter between records; the rest is scratch space */
+    int as_one;                 /* the next records were designed for one Gaussian: a mixture does not split */
+    double live;                /* nats of approximation loss that still matter; 0 for exact kinds */
 } rf_belief;
 
-/* A part of what is believed of one parameter that lies apart from the others. */
+/* A separate part of one parameter's posterior. */
 typedef struct rf_mode {
     double share;     /* of the probability */
     double low, high; /* 95 % of it lie between them */
@@ -70,127 +69,126 @@ enum { RF_MODES_MAX = 8 };
 
 /* A Gaussian of all parameters, in their charts. */
 typedef struct rf_gaussian {
-    double weight;                                                    /* among others; of any sum */
+    double weight;                                                    /* relative; the sum is arbitrary */
     double mean[RF_DESCRIBED_MAX];                                    /* of each parameter */
     double covariance[RF_DESCRIBED_MAX * (RF_DESCRIBED_MAX + 1) / 2]; /* by rows of the lower triangle */
 } rf_gaussian;
 
-enum { RF_GAUSSIANS_TOGETHER = 64 }; /* that a belief can be, or begin as */
+enum { RF_GAUSSIANS_TOGETHER = 64 }; /* most Gaussians in one belief */
 
 /* What a belief is opened with. */
 typedef struct rf_belief_setup {
     const rf_problem *problem; /* what is unknown */
     uint64_t seed;             /* of all its randomness */
-    int is_float;              /* Gaussians on float; mixtures work in double all the same, other kinds refuse it */
-    const char *argument;      /* what follows the colon of the name, or null */
+    int is_float;              /* compute in float: one Gaussian only; mixtures ignore it, other kinds refuse */
+    const char *argument;      /* text after the colon of the name, or null */
 } rf_belief_setup;
 
 /* A kind of belief. REQUIRED unless said otherwise. */
 struct rf_belief_kind {
     const char *name;    /* "particles" */
     const char *summary; /* one line */
-    double loss_max;     /* OPTIONAL: nats that may be live before it is too coarse for the data */
+    double loss_max;     /* OPTIONAL: above so many live nats the belief counts as too coarse */
 
-    /* Memory for the setup, zeroed but for kind, problem, seed and bytes; its parameters may be refused. Null with a
-       message in `error`. rf_belief_close frees it. */
+    /* Allocates a belief: zeros, except kind, problem, seed and bytes. rf_belief_close frees it. Returns NULL and fills
+       `error` if the setup is refused. */
     rf_belief *(*open)(const rf_belief_setup *setup, char *error, size_t size);
 
-    /* OPTIONAL: its bytes were copied, and `problem` may be another: for a belief that holds beliefs. */
+    /* OPTIONAL, for beliefs that contain beliefs: called after the bytes were copied; `problem` may have changed. */
     void (*moved)(rf_belief *belief);
 
-    /* Back to the prior. The random numbers of later updates are new ones. */
+    /* Sets it back to the prior. Later updates use fresh random numbers. */
     rf_status (*restart)(rf_belief *belief);
 
     /* Time passes. With F: x ← F·x + noise of covariance Q; both dim × dim by rows, and Q may be null. With a null F:
        noise of covariance Q · elapsed. */
     rf_status (*pass)(rf_belief *belief, const double F[], const double Q[], double elapsed);
 
-    /* Learns from `count` records, row by row: the settings, then the outcome. As rf64_update, of which it takes the
-       options it has a use for. When refused, the belief may be in any state: callers update a copy. */
+    /* Learns from `count` records: rows of settings and outcome. Works like rf64_update and uses those options that apply.
+       If it refuses, the belief's state is undefined: callers update a copy. */
     rf_status (*update)(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options,
                         const rf_engine *engine, rf64_report *report);
 
     /* mean[dim], and unless null the lower triangle of the covariance by rows. */
     void (*moments)(const rf_belief *belief, double mean[], double covariance[]);
 
-    /* OPTIONAL: *mean and *sd of a parameter, which are those in the chart, become those in natural units, of all that is
-       believed; of a periodic parameter circular ones. Without it the belief is one Gaussian in the chart. */
+    /* OPTIONAL: replaces *mean and *sd of a parameter, given in the chart, by those in natural units; circular for a
+       periodic parameter. Without it the belief is taken as one Gaussian in the chart. */
     void (*natural)(const rf_belief *belief, unsigned parameter, double *mean, double *sd);
 
-    /* A draw, in natural units, to x[dim]: the same for the same belief, index and purpose. */
+    /* A draw in natural units to x[dim], determined by belief, index and purpose. */
     void (*draw)(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[]);
 
-    /* The coordinate with probability p below it. Of a periodic parameter it is counted from half a period below the
-     * mean. */
+    /* The p-quantile, in the chart. For a periodic parameter probability counts from half a period below the mean. */
     double (*quantile)(const rf_belief *belief, unsigned parameter, double p);
 
-    /* OPTIONAL: up to RF_MODES_MAX modes of a parameter, from below, to modes[]; how many. Without it there is one. */
+    /* OPTIONAL: writes up to RF_MODES_MAX modes of a parameter to modes[], in ascending order; returns their number. Without
+       it there is one mode. */
     unsigned (*modes)(const rf_belief *belief, unsigned parameter, rf_mode modes[]);
 
     /* OPTIONAL: coordinates of a parameter's two heaviest modes, the heavier first, however light the second one is, as long as
        the truth may well be there. Returns 0 where there is one. */
     int (*rivals)(const rf_belief *belief, unsigned parameter, double at[2]);
 
-    /* Multiplies the standard deviation of each parameter by its factor > 0; of a mixture, of each Gaussian where it is. */
+    /* Multiplies each parameter's standard deviation by its factor > 0. In a mixture each Gaussian is widened in place. */
     rf_status (*stretch)(rf_belief *belief, const double factor[]);
 
-    /* Moves all of it by a constant, to where by[dim] says. */
+    /* Shifts the belief by by[dim]. */
     rf_status (*shift)(rf_belief *belief, const double by[]);
 
-    /* Becomes these Gaussians, 1 to RF_GAUSSIANS_TOGETHER, as well as it can: what is always one takes their mean and
-       covariance. The random numbers of later updates are new ones. Refused: correlations, by what has none. */
+    /* Becomes these 1 to RF_GAUSSIANS_TOGETHER Gaussians, or its best approximation: a single Gaussian takes their mean and
+       covariance. Later updates use fresh random numbers. Refused: correlations, by kinds without. */
     rf_status (*place)(rf_belief *belief, const rf_gaussian parts[], uint32_t count);
 
-    /* OPTIONAL: the Gaussians that it is, to parts[RF_GAUSSIANS_TOGETHER]; how many. Without it one is made of its moments.
-     */
+    /* OPTIONAL: writes its Gaussians to parts[RF_GAUSSIANS_TOGETHER] and returns their number. Without it one Gaussian with
+       its moments is used. */
     uint32_t (*gaussians)(const rf_belief *belief, rf_gaussian parts[]);
 
-    /* OPTIONAL: a parameter may have gone to the other of two levels: what is nearer to level[k] has moved by the levels'
-       distance with probability chance[k]. */
+    /* OPTIONAL: a parameter may have switched between two levels. Probability near level[k] moves to the other level with
+       chance[k]. */
     rf_status (*telegraph)(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2]);
 
-    /* Updates so far: the number of the next one. */
+    /* The number of updates so far. */
     uint32_t (*updates)(const rf_belief *belief);
 
-    /* OPTIONAL: what it is now, a word, where that changes from record to record. */
+    /* OPTIONAL: its present form as a word, if the form changes between records. */
     const char *(*form)(const rf_belief *belief);
 
-    /* Its numbers as bytes that are the same on every machine: how many; and if `bytes` is not null, written there. */
+    /* Writes its numbers to `bytes`, unless NULL, and returns the number of bytes. They are the same on every machine. */
     size_t (*save)(const rf_belief *belief, unsigned char *bytes);
-    /* And back, into a belief of the same setup. 0, or -1 when they are not such numbers. */
+    /* Reads them into a belief of the same setup. Returns 0, or -1 if they are invalid. */
     int (*load)(rf_belief *belief, const unsigned char *bytes, size_t size);
 };
 
-/* Opens the belief of that name, "gaussian" or "particles:2000", at its prior. Null with a one-line message in `error`.
- */
+/* Opens the named belief ("gaussian", "particles:2000") at its prior. Returns NULL and fills `error` on failure. */
 RF_API rf_belief *rf_belief_open(const char *name, const rf_problem *problem, uint64_t seed, int is_float, char *error,
                                  size_t size);
-/* The same of a kind that has no name here. */
+/* The same for a kind that is not in the list. */
 RF_API rf_belief *rf_belief_open_kind(const rf_belief_kind *kind, const rf_belief_setup *setup, char *error,
                                       size_t size);
-/* What is the same for all: memory of `bytes` that begins with an rf_belief of the setup; the rest is zero. For
- * rf_belief_kind.open. */
+/* For rf_belief_kind.open: allocates `bytes` that start with an rf_belief of the setup; the rest is zero. */
 RF_API rf_belief *rf_belief_new(const rf_belief_kind *kind, const rf_belief_setup *setup, size_t bytes, char *error,
                                 size_t size);
-/* Frees it; null is fine. */
+/* Frees the belief; NULL is allowed. */
 RF_API void rf_belief_close(rf_belief *belief);
-/* Makes `to` what `from` is. Both were opened alike. */
+/* Copies `from` to `to`. Both must have been opened with the same setup. */
 RF_API void rf_belief_copy(rf_belief *to, const rf_belief *from);
 
-/* Mean and standard deviation of one Gaussian, which are those in the chart, become those in natural units. */
+/* Converts mean and standard deviation of one Gaussian from the chart to natural units. */
 RF_API void rf_gaussian_natural(const rf64_chart *chart, double *mean, double *sd);
 
-/* The modes of a parameter, in natural units, to modes[RF_MODES_MAX], from below; how many: 1 where it is of one piece, and
-   where its kind does not know better. */
+/* Writes the modes of a parameter to modes[RF_MODES_MAX], in natural units and ascending order. Returns their number; 1 for
+   kinds that cannot tell. */
 RF_API unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[]);
 
-/* The Gaussians that it is, to parts[RF_GAUSSIANS_TOGETHER]; how many. Of particles and grids one, with their moments. */
+/* Writes the belief's Gaussians to parts[RF_GAUSSIANS_TOGETHER]; returns their number. For particles and grids one Gaussian
+   with their moments. */
 RF_API uint32_t rf_belief_gaussians(const rf_belief *belief, rf_gaussian parts[]);
-/* It becomes these, as kinds can: rf_belief_kind.place. Refused: numbers that are not finite, weights that are negative or all
-   zero, covariances that are not positive definite. */
+/* Makes the belief these Gaussians (rf_belief_kind.place). Refused: numbers that are not finite, weights that are negative or
+   all zero, covariances that are not positive definite. */
 RF_API rf_status rf_belief_become(rf_belief *belief, const rf_gaussian parts[], uint32_t count);
 
-/* Makes it one about this problem, after its bytes were copied from elsewhere. */
+/* Attaches a belief whose bytes were copied to this problem. */
 RF_API void rf_belief_move(rf_belief *belief, const rf_problem *problem);
 
 /* Kind number `index`, or null past the last. */

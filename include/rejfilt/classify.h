@@ -293,9 +293,14 @@ RF_API int rfc_model_classify(const rfc_model *model, const rfc_objects *objects
 RF_API int rfc_model_classify_one(const rfc_model *model, const rfc_objects *objects, uint32_t index,
                                   rfc_answer *answer, char *error, size_t size);
 
-/* What the model's bytes mean: names of classes and of features (with their number where there are none), and how
-   numbers become bytes, which it frees. Returns 0, or -1 without memory: then `coding` is the caller's still. */
-RF_API int rfc_model_describe(rfc_model *model, const rfc_names *classes, const rfc_names *features, rfc_coding *coding);
+/* What the model's bytes mean: the task; the names of features (their number where they have none) and of the label's
+   column, as the training table has them; and how numbers become bytes, which it frees. Returns 0, or -1 without memory:
+   then `coding` is the caller's still. */
+RF_API int rfc_model_describe(rfc_model *model, const rfc_task *task, const rfc_table *table, rfc_coding *coding);
+/* What the label's column was called; empty: nothing. */
+RF_API const char *rfc_model_label(const rfc_model *model);
+/* The class of a label, or RFC_NO_LABEL. */
+RF_API uint32_t rfc_model_class(const rfc_model *model, const char *label);
 RF_API const rfc_names *rfc_model_classes(const rfc_model *model);
 RF_API const rfc_names *rfc_model_names(const rfc_model *model);
 RF_API const rfc_coding *rfc_model_coding(const rfc_model *model);

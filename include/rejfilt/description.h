@@ -1,38 +1,39 @@
-/* What people and designers need to know of a model: names, ranges, defaults. */
+/* The description of a model, for people and designers: names, ranges, defaults, units. */
 #ifndef REJFILT_DESCRIPTION_H
 #define REJFILT_DESCRIPTION_H
 
 #include "rejfilt.h"
 
-#define RF_DESCRIBED_MAX 16u /* parameters, or settings, that a described model can have */
+#define RF_DESCRIBED_MAX 16u /* most parameters, and most settings, of a described model */
+#define RF_UNIT_MAX 32u      /* bytes of a unit */
 #ifndef RF_ROOM
-#define RF_ROOM RF_DESCRIBED_MAX /* and that the library's own code has room for; for a GPU, those of its model */
+#define RF_ROOM RF_DESCRIBED_MAX /* sizes of local arrays; on a GPU, the model's own numbers */
 #endif
 
 /* An unknown. */
 typedef struct rf_parameter {
     const char *name;    /* a word, as on the command line */
     rf_chart_kind chart; /* the space it lives in */
-    double low, high; /* the chart's range (bounded, periodic), and the default uniform prior */
+    double low, high; /* the chart's range (bounded, periodic), and the default: a uniform prior */
     double drift;     /* default standard deviation of a step of its random walk, in the chart */
 } rf_parameter;
 
-/* How a parameter moves. All in the chart; per unit of time. */
+/* How a parameter moves, in its chart, per unit of time. */
 typedef enum rf_motion_kind {
-    RF_MOTION_WALK,      /* at random, by its drift */
-    RF_MOTION_REVERTING, /* at random, but drawn back to a centre (Ornstein-Uhlenbeck) */
-    RF_MOTION_TELEGRAPH  /* from one of two levels to the other, at random times */
+    RF_MOTION_WALK,      /* random walk with its drift */
+    RF_MOTION_REVERTING, /* mean-reverting (Ornstein-Uhlenbeck) */
+    RF_MOTION_TELEGRAPH  /* random telegraph signal between two levels */
 } rf_motion_kind;
 
-/* How a parameter moves, in its chart. */
+/* The numbers of a motion, in the chart. */
 typedef struct rf_motion {
-    rf_motion_kind kind;     /* one of zeros is a walk */
-    double centre, sd, time; /* reverting: where to, its standard deviation after a long time, its correlation time > 0 */
-    double level[2];         /* telegraph: where it dwells, */
-    double dwell[2];         /* and for how long on average, > 0 */
+    rf_motion_kind kind;     /* all zeros: a walk */
+    double centre, sd, time; /* reverting: centre, stationary standard deviation, correlation time > 0 */
+    double level[2];         /* telegraph: the two levels */
+    double dwell[2];         /* telegraph: mean dwell times > 0 */
 } rf_motion;
 
-#define RF_TIME_MAX 1e13 /* of a time without another limit: beyond it a phase time · parameter has few digits, in double */
+#define RF_TIME_MAX 1e13 /* default limit of a time: beyond it, time · parameter has too few digits in double */
 
 /* How a designer that knows nothing of the model chooses a setting. */
 typedef enum rf_setting_role {
@@ -40,7 +41,7 @@ typedef enum rf_setting_role {
     RF_SETTING_RANGE,    /* uniform in low..high */
     RF_SETTING_LOGRANGE, /* log-uniform in low..high */
     RF_SETTING_TIME,     /* 1 / standard deviation of `parameter`, held in low..high */
-    RF_SETTING_GUESS     /* a draw of `parameter` from what the filter believes */
+    RF_SETTING_GUESS     /* a draw of `parameter` from the posterior */
 } rf_setting_role;
 
 /* What the experimenter chooses. */
@@ -50,22 +51,57 @@ typedef struct rf_setting {
     unsigned parameter;   /* number of the parameter it is about, for a time or a guess */
     int is_integer;       /* rounded to a whole number */
     double low, high;     /* its range */
-    double cost;          /* of an experiment, per unit of this setting; an experiment costs 1 in any case */
+    double cost;          /* per unit of this setting; an experiment costs 1 plus this */
 } rf_setting;
+
+/* What outcomes are, as a description says it: how many there are (0, 1, ... from 2 to 65536 of them), or one of these.
+   With the last three a model is the function `expected`; its likelihood is made of that (model.h). `i` is a setting's number. */
+#define RF_NUMBERS 0u                      /* real numbers; the likelihood is a density */
+#define RF_COUNTS 0x1000000u               /* 0, 1, 2, ... without end */
+#define RF_COUNTS_TO(i) (0x2000000u + (i)) /* 0, 1, ... to the value of setting i */
+#define RF_POISSON 0x3000000u              /* counts, of which `expected` is the mean */
+#define RF_BINOMIAL(i) (0x4000000u + (i))  /* how many of setting i, each with probability `expected` */
+#define RF_GAUSSIAN(i) (0x5000000u + (i))  /* real numbers with the mean `expected` and the standard deviation of setting i */
+
+/* One of them without its setting; 0 for numbers, and where there are so many. */
+RF_FN unsigned rf_outcomes_kind(unsigned outcomes) { return outcomes & 0xff000000u; }
+/* The setting that it is about. */
+RF_FN unsigned rf_outcomes_setting(unsigned outcomes) { return outcomes & 0xffffffu; }
+/* Is it about a setting? */
+RF_FN int rf_outcomes_has_setting(unsigned outcomes)
+{
+    const unsigned kind = rf_outcomes_kind(outcomes);
+    return kind == RF_COUNTS_TO(0) || kind == RF_BINOMIAL(0) || kind == RF_GAUSSIAN(0);
+}
+/* Are outcomes whole numbers from 0 on? */
+RF_FN int rf_outcomes_are_whole(unsigned outcomes) { return outcomes != RF_NUMBERS && rf_outcomes_kind(outcomes) != RF_GAUSSIAN(0); }
+/* Are they counts, of which there are too many to list, or as many as a setting says? */
+RF_FN int rf_outcomes_are_counts(unsigned outcomes) { return rf_outcomes_are_whole(outcomes) && rf_outcomes_kind(outcomes) != 0; }
+/* Is the likelihood made of `expected`? */
+RF_FN int rf_outcomes_are_expected(unsigned outcomes) { return outcomes >= RF_POISSON; }
+/* How many there are, whatever the settings; 0: that is not known. */
+RF_FN unsigned rf_outcomes_fixed(unsigned outcomes) { return rf_outcomes_kind(outcomes) ? 0 : outcomes; }
 
 /* A model as people and designers see it. */
 typedef struct rf_description {
     const char *name;    /* a word */
     const char *summary; /* one line */
     const char *formula; /* one line */
-    unsigned dim, settings; /* parameters, and settings: at most RF_NAMES_MAX of each */
-    unsigned outcomes; /* 0, 1, ... outcomes − 1; or 0 when the outcome is a real number */
-    int is_log;        /* the likelihood function returns a logarithm */
+    unsigned dim, settings; /* numbers of parameters and settings, at most RF_DESCRIBED_MAX each */
+    unsigned outcomes; /* how many there are, or what they are: see above */
+    int is_log;        /* the likelihood function returns a logarithm; one that is made of `expected` does */
     double fringe;     /* if the likelihood is a cosine of (parameter - guess) * time: its period; else 0 */
-    unsigned interchangeable; /* the first so many parameters may change places: the likelihood is the same; 0: none */
+    unsigned interchangeable; /* the likelihood does not change when the first so many parameters are permuted; 0: none */
     rf_parameter parameter[RF_DESCRIBED_MAX]; /* in the order of x[] */
     rf_setting setting[RF_DESCRIBED_MAX];     /* in the order of setting[] */
-    rf_motion motion[RF_DESCRIBED_MAX];       /* by default of each parameter; zeros: it walks by its drift */
+    rf_motion motion[RF_DESCRIBED_MAX];       /* default of each parameter; zeros: a walk with its drift */
+    /* Units, shown beside numbers and on axes: "MHz", "µs"; null: none. Nothing is converted. */
+    const char *unit[RF_DESCRIBED_MAX];         /* of each parameter */
+    const char *setting_unit[RF_DESCRIBED_MAX]; /* of each setting */
+    const char *time_unit;                      /* of the records' times */
 } rf_description;
+
+/* Does the likelihood function return a logarithm? */
+#define RF_IS_LOG(description) ((description).is_log || rf_outcomes_are_expected((description).outcomes))
 
 #endif

@@ -1,5 +1,5 @@
-/* Fleets of filters that live where an engine works: on the device with cuda, else in the host's memory. All have one model, the same
-   options and the same prior, and random numbers of their own. The same calls give the same bits on every engine.
+/* Fleets of filters that stay in the engine's memory: on the GPU with cuda, else on the host. All filters share model, options and
+   prior; each has its own random numbers. The same calls give the same bits on every engine.
 
        rf32_residents *fleet = rf32_residents_open(engine, &model, &options, prior, 1000000, error, sizeof error);
        for (;;) {
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* What can be read of a filter; numbers are in the chart. */
+/* What to read of a filter, in the chart. */
 typedef enum rf_read {
     RF_READ_MEAN = 0,  /* dim numbers */
     RF_READ_SD = 1,    /* dim numbers: standard deviations */

@@ -29,34 +29,34 @@ typedef struct rf_model {
    mpi[:E]        engine E (threads by default) on every rank of an MPI job
    cuda[:DEVICE]  an NVIDIA GPU; models without a source run on threads
    paranoid[:E]   engine E (serial by default), checking everything it is given and gives
-   For a seed, all give the same bits. */
+   With the same seed all engines give the same bits. */
 
 /* An engine opened by name, for both precisions. */
 typedef struct rf_engine rf_engine;
 
-/* Opens the engine of that name. Null with a one-line message in `error` (`size` bytes) when there is no such engine here. */
+/* Opens the named engine. Returns NULL and fills `error` (`size` bytes) with one line if it is not available. */
 RF_API rf_engine *rf_engine_open(const char *name, char *error, size_t size);
-/* Ends its threads and frees it; null is fine. No update may be under way. */
+/* Ends its threads and frees it; NULL is allowed. No update may be running. */
 RF_API void rf_engine_close(rf_engine *engine);
 
-/* Makes room for filters of up to `dim` parameters, so that updates allocate nothing; 16 from the
-   start. Returns 0, or -1 when memory is short. */
+/* Reserves memory for filters of up to `dim` parameters, so that updates do not allocate. The default is 16. Returns 0, or
+   -1 if memory is short. */
 RF_API int rf_engine_reserve(rf_engine *engine, unsigned dim);
 
-/* What rf32_update and rf64_update take. They live as long as the engine. */
+/* The engine as rf32_update and rf64_update take it; valid as long as the engine is open. */
 RF_API const rf32_engine *rf_engine_f32(const rf_engine *engine);
 RF_API const rf64_engine *rf_engine_f64(const rf_engine *engine);
 
 /* The name with defaults filled in, e.g. "threads:2". */
 RF_API const char *rf_engine_name(const rf_engine *engine);
 
-/* What the engine, or one inside it, last found wrong with a run; "" when nothing was. */
+/* The last error of this engine or one inside it; "" if there was none. */
 RF_API const char *rf_engine_complaint(const rf_engine *engine);
 
 /* Rank of this process, 0 without MPI. Only rank 0 should print. */
 RF_API unsigned rf_engine_rank(const rf_engine *engine);
 
-/* Gives rank 0's bytes to all ranks, each of which must call it. Returns 0, or -1 when MPI fails. */
+/* Broadcasts rank 0's bytes to all ranks; every rank must call it. Returns 0, or -1 if MPI fails. */
 RF_API int rf_engine_share(const rf_engine *engine, void *bytes, size_t count);
 
 /* ---- Models ---- */
@@ -66,12 +66,12 @@ RF_API const rf_model *rf_model_find(const char *name);
 /* Built-in model number `index`, or null past the last. */
 RF_API const rf_model *rf_model_at(unsigned index);
 
-/* Does the description say what a model must? `can_simulate`: there is a function for outcomes that are real numbers. 0, or -1 with
-   a one-line message in `error`, which begins with `name`. */
+/* Checks a description. `can_simulate`: the model has a function that simulates real-valued outcomes. Returns 0, or -1 with one
+   line in `error` that begins with `name`. */
 RF_API int rf_description_check(const rf_description *description, int can_simulate, const char *name, char *error, size_t size);
 
-/* A model from a C source file (see model.h), compiled with the system's compiler and kept in a cache.
-   Null with a message in `error` (the compiler's own words where it refused). Stays loaded. */
+/* Loads a model from a C source file (see model.h). The system's compiler compiles it; a cache keeps the result. The model
+   stays loaded. Returns NULL and fills `error`, with the compiler's messages if it failed. */
 RF_API const rf_model *rf_model_load(const char *path, char *error, size_t size);
 
 #ifdef __cplusplus

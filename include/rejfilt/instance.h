@@ -1,13 +1,14 @@
 /* A described model for one precision. Included by host.h, once for each. */
-#include "detail/precision.h"
+#include "detail/expected.h"
 
-/* An outcome for parameters x, given a standard normal. Only models with real-valued outcomes. */
+/* An outcome for parameters x, given a standard normal: of real numbers. Of counts about the most likely one; from there they are
+   drawn quickly if their probabilities have one peak (are log-concave). */
 typedef rf_real RF(simulate)(const rf_real x[], const rf_real setting[], rf_real normal);
 
-/* What `elapsed` does to the parameters, in the chart: x ← F·x + noise of covariance Q, dim × dim by rows. */
+/* The effect of `elapsed` time on the parameters, in the chart: x ← F·x + noise of covariance Q, dim × dim by rows. */
 typedef void RF(dynamics)(rf_real elapsed, rf_real F[], rf_real Q[]);
 
-/* A number that differs when the structures that a kernel works on differ. */
+/* Identifies the layout of the structures that a kernel uses. */
 #if RF_BITS == 32
 #define RF32_LAYOUT                                                                                                    \
     (uint32_t)(sizeof(rf32_task) << 16 ^ sizeof(rf32_tally) << 8 ^ sizeof(rf32_model) ^ sizeof(rf32_kernel) << 24 ^ sizeof(rf_description) << 4)
@@ -26,26 +27,32 @@ typedef struct RF(instance) {
     RF(bound) *bound;                       /* or null */
     RF(simulate) *simulate;                 /* or null */
     const struct RF(design) *design;        /* the model's own designer, or null */
-    RF(dynamics) *dynamics;                 /* or null: parameters wander as the description says */
+    RF(dynamics) *dynamics;                 /* or null: parameters drift as described */
     const RF(kernel) *kernels;              /* the attempts with it inlined, for each target; or null */
     RF(block) *block;                       /* many likelihoods at once, or null; then `likelihood` may be null */
-    void *data;                             /* what the block function gets */
-    uint16_t one_thread;                    /* 1: its functions stay on the caller's thread */
+    void *data;                             /* argument of the block function */
+    uint16_t one_thread;                    /* 1: its functions must run on the caller's thread */
 } RF(instance);
 
-/* The charts that a description has, to charts[dim]. */
+/* Writes the described charts to charts[dim]. */
 RF_API void RF(described_charts)(const rf_description *description, RF(chart) charts[]);
 
-/* The model of an instance with its described charts, which are written to charts[dim]. */
+/* The model of an instance; writes its described charts to charts[dim]. */
 RF_API RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[]);
 
-/* Likelihoods of n candidates, x[k * stride + i] parameter i of candidate k, to out[n], as the model returns them: by its block
-   function, 256 at a time, or one by one. A described model's parameters, at most. Refused: a model that has neither, or whose
-   function failed; out is then NaN. */
+/* Computes likelihoods of n candidates to out[n]; x[k * stride + i] is parameter i of candidate k. Uses the model's block
+   function, 256 candidates at a time, or its likelihood. At most RF_DESCRIBED_MAX parameters. Refused: a model with neither
+   function, or whose function failed; out is then NaN. */
 RF_API rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
                                        rf_real outcome, rf_real out[]);
 
-/* Draws an outcome for the true parameters x (natural units), with the words at `index`; NaN if the model's function failed. */
+/* How many outcomes there can be with these settings, 0, 1, ...; 0: without end, or real numbers. */
+RF_API rf_real RF(outcomes_of)(const rf_description *description, const rf_real setting[]);
+
+/* Can it come, as far as the description says? Where outcomes are counts it is whole, and within its range. */
+RF_API int RF(outcome_is_possible)(const rf_description *description, const rf_real setting[], rf_real outcome);
+
+/* Draws an outcome for true parameters x (natural units) with the random words at `index`; NaN if the model's function failed. */
 RF_API rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,
                                     uint32_t index);
 

@@ -1,11 +1,10 @@
-/* Passes over all records of a file, of parameters that stay still: the exact posterior, to three digits.
+/* Passes over all records, for parameters that do not drift: the exact posterior to three digits.
 
-   Points are drawn from a few Gaussians and the prior, and weighted by prior · likelihood / proposal. The likelihood is
-   that of ever more records, as many as leave 5 % of the points effective; the Gaussians are then fitted to the
-   weighted points, and the next pass begins. When all records are in and a quarter of the points is effective, a last
-   pass of twice as many points gives moments, quantiles and evidence. What is drawn depends on the seed alone: the
-   result is the same, bit by bit, on every engine. Nothing is read or printed, and nothing kept outside. A narrow mode
-   with a few per cent of the probability, among many, can be missed without an alarm.
+   Each pass draws points from a few Gaussians and the prior, and weights them by prior · likelihood / proposal. It uses as
+   many records as leave 5 % of the points effective. Then the Gaussians are fitted to the weighted points, and the next
+   pass begins. When all records are used and a quarter of the points is effective, a last pass with twice as many points
+   gives moments, quantiles and evidence. The points depend on the seed alone, so every engine gives the same bits.
+   Nothing is read or printed. A narrow mode with a few per cent of the probability can be missed without an alarm.
 
        rf_passes *passes = rf_passes_open(&config, records, count, error, sizeof error);
        rf_passes_result result;
@@ -23,13 +22,13 @@ extern "C" {
 /* Opaque. */
 typedef struct rf_passes rf_passes;
 
-/* Are there passes for such a configuration? 0; or -1 with a one-line message in `error`: parameters that drift or have
-   dynamics, a prior outside its chart. */
+/* Checks that passes can be run with this configuration. Returns 0, or -1 with one line in `error`: parameters that drift
+   or have dynamics, or a prior outside its chart. */
 RF_API int rf_passes_check(const rf_config *config, char *error, size_t size);
 
-/* Of the configuration the model, description, prior, engine, seed and trial count. `records` are `count` rows of the
-   settings and then the outcome; they stay the caller's, and outlive it. Null with a one-line message in `error`:
-   what rf_passes_check refuses, no records, numbers that are not finite. */
+/* Uses the configuration's model, description, prior, engine, seed and trial. `records` has `count` rows of settings and
+   outcome; it remains the caller's and must outlive the passes. Returns NULL and fills `error`: what rf_passes_check
+   refuses, no records, numbers that are not finite. */
 RF_API rf_passes *rf_passes_open(const rf_config *config, const double records[], size_t count, char *error,
                                  size_t size);
 /* Frees it; null is fine. */
@@ -42,12 +41,12 @@ typedef struct rf_passes_progress {
     size_t records, count; /* those that this pass has seen, and all */
 } rf_passes_progress;
 
-/* Called every now and then; a non-zero answer ends the run. */
+/* Called from time to time; return non-zero to stop the run. */
 typedef int rf_passes_watch(void *user, const rf_passes_progress *progress);
 
-/* What may be made of a result. */
+/* How far a result can be trusted. */
 typedef enum rf_passes_verdict {
-    RF_PASSES_FINE = 0,     /* what it says holds */
+    RF_PASSES_FINE = 0,     /* it can be trusted */
     RF_PASSES_DOUBTFUL = 1, /* fewer than RF_PASSES_LEAST points are effective: do not trust it */
     RF_PASSES_STOPPED = 2   /* the watcher ended it: there is no result */
 } rf_passes_verdict;
@@ -69,12 +68,12 @@ typedef struct rf_passes_result {
     size_t bad; /* points whose likelihood was NaN, negative or infinite for a record, and counted as zero; last pass */
 } rf_passes_result;
 
-/* Runs all passes. A null watcher does not watch. Negative when the model or the engine failed; else 0, and what may be
-   made of the result is in its verdict. */
+/* Runs all passes. `watch` may be NULL. Returns a negative status if the model or the engine failed; else 0, and
+   result->verdict says how far to trust it. */
 RF_API rf_status rf_passes_run(rf_passes *passes, rf_passes_watch *watch, void *user, rf_passes_result *result);
 
-/* After a run: the coordinate with probability p below it, in the chart. Of a periodic parameter it is counted from
-   half a period below the mean. */
+/* After a run: the p-quantile, in the chart. For a periodic parameter probability counts from half a period below the
+   mean. */
 RF_API double rf_passes_quantile(const rf_passes *passes, unsigned parameter, double p);
 
 #ifdef __cplusplus

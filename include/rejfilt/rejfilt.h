@@ -20,7 +20,7 @@
 #define REJFILT_H
 
 /* The version of these headers. */
-#define RF_VERSION "0.1.0"
+#define RF_VERSION "0.2.0"
 
 #include "detail/port.h"
 
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* What a call did: 0 is fine, negative means refused and nothing changed, positive bits are notes. */
+/* Result of a call: 0 is fine; negative means refused, with nothing changed; positive bits are notes. */
 typedef int rf_status;
 
 /* Every status. Notes are bits and add up. */
@@ -64,7 +64,7 @@ RF_API const char *rf_status_text(rf_status status);
 #define RF_STATE_(dim) ((size_t)(dim) + RF_TRIANGLE(dim) + RF_MORE_(dim, 2 * RF_TRIANGLE(dim) + 4 * (size_t)(dim)))
 #define RF_FILTER_BYTES_(dim, head, real) (8 + RF_TALLY_BYTES_(dim, head, real) + RF_ROUND8_((real) * RF_STATE_(dim)))
 
-/* Before an array of bytes: as a filter's memory must be aligned. */
+/* Alignment of a filter's memory; write it before an array of bytes. */
 #if defined(__cplusplus)
 #define RF_ALIGNED alignas(8)
 #else
@@ -79,15 +79,15 @@ typedef enum rf_chart_kind {
     RF_PERIODIC = 3  /* natural = y, modulo high - low, in [low, high) */
 } rf_chart_kind;
 
-/* Where candidates come from, and what becomes of them. */
+/* How candidates are drawn and judged. */
 typedef enum rf_sampler {
     RF_REJECT = 0,  /* independent draws, accepted or not: the paper's method, and the reference */
     RF_LATTICE = 1, /* a randomly shifted lattice of draws, accepted or not: less sampling error */
-    RF_WEIGHT = 2   /* the lattice, each draw weighted by its likelihood: least, for small m */
+    RF_WEIGHT = 2   /* the lattice, each draw weighted by its likelihood: least error for small m */
 } rf_sampler;
 
-/* What a firmware does without is a constant there, and the code for it is gone: with RF_DIM_MAX 1 the number of
-   parameters, and models that have no `likelihood`; with RF_NO_LATTICE the sampler (the lattice is 8 KB of table, and weights are summed in double). */
+/* A firmware can fix these at compile time, which removes unused code. RF_DIM_MAX 1: one parameter, and models need a
+   `likelihood`. RF_NO_LATTICE: RF_REJECT only; this saves the lattice's 8 KB table and sums in double. */
 #ifndef RF_DIM
 #define RF_DIM(dim) (RF_DIM_MAX == 1 ? 1u : (unsigned)(dim))
 #endif
@@ -101,7 +101,7 @@ typedef enum rf_sampler {
 #define RF_SAMPLER(sampler) (RF_SAMPLER_LAST == RF_REJECT ? RF_REJECT : (sampler))
 #endif
 
-/* What becomes of attempts. */
+/* Counts of attempts. */
 typedef struct rf_counts {
     uint32_t accepted; /* attempts that were accepted */
     uint32_t above;    /* attempts with a likelihood above κ */
@@ -109,12 +109,13 @@ typedef struct rf_counts {
 
 /* Where a model's source is, for engines that compile it themselves. */
 typedef struct rf_source {
-    const char *file;    /* its path; or a name without slashes: a model that comes with the library */
-    const char *options; /* of the compiler, with blanks between them */
-    const char *key;     /* names what the file, and what it includes, said when it was compiled here; "": nothing but the library's */
+    const char *file;    /* path; a name without slashes is a model of the library */
+    const char *options; /* compiler options, separated by spaces */
+    const char *key;     /* hash of the file and its includes when it was compiled here; "": the library's own files */
 } rf_source;
 
-/* Magnitudes the filter works with, whose squares are representable; and the spacing of numbers from 1 to 2. */
+/* Largest and smallest magnitudes that the filter uses: their squares are representable. EPSILON is the spacing of numbers
+   from 1 to 2. */
 #define RF32_LIMIT 0x1p60f
 #define RF32_TINY 0x1p-60f
 #define RF32_EPSILON 0x1p-23f
@@ -129,14 +130,14 @@ typedef struct rf_source {
 /* P(outcome | x; setting), a probability or a density; or its logarithm where the model says so. */
 typedef float rf32_likelihood(const float x[], const float setting[], float outcome);
 
-/* The same for n candidates at once: x[i * n + k] is parameter i of candidate k, out[k] becomes what the function above would
-   return for it. `data` is the model's. A negative status means that it failed: what needed it is refused. */
+/* The same for n candidates at once: x[i * n + k] is parameter i of candidate k; out[k] is its likelihood. `data` is the
+   model's. Return a negative status on failure: the update is then refused. */
 typedef rf_status rf32_block(const float x[], uint32_t n, const float setting[], float outcome, float out[], void *data);
 
 /* An upper bound, over all x, of what the likelihood function returns for this record. */
 typedef float rf32_bound(const float setting[], float outcome);
 
-/* The space one parameter lives in; what the filter keeps is Gaussian there. */
+/* The coordinates in which one parameter is Gaussian. */
 typedef struct rf32_chart {
     rf_chart_kind kind; /* real, positive, bounded or periodic */
     float low, high;    /* bounded and periodic only */
@@ -144,25 +145,25 @@ typedef struct rf32_chart {
 
 typedef struct rf32_kernel rf32_kernel;
 
-/* What is measured. All of it stays the caller's and must outlive the calls that take it. */
+/* A model. Everything it points to remains the caller's and must outlive the calls that use it. */
 typedef struct rf32_model {
     rf32_likelihood *likelihood; /* required, unless there is a block function */
     rf32_bound *bound;           /* optional; without it the bound is 1 (its logarithm 0) */
     const rf32_chart *charts;    /* optional, one per parameter; without them all are real */
     uint16_t dim;                /* parameters */
-    uint16_t settings;           /* settings of a record; a record is these and then the outcome */
+    uint16_t settings;           /* settings per record; a record is the settings, then the outcome */
     uint16_t is_log;             /* 1: the likelihood and bound functions return logarithms */
-    uint16_t one_thread;         /* 1: they are called on the thread that calls for an update, never on another */
+    uint16_t one_thread;         /* 1: call its functions only on the thread that calls the update */
     const rf32_kernel *kernels;  /* optional, a list: the attempts with this likelihood inlined, for fast engines */
-    rf32_block *block;           /* optional: many likelihoods at once, for engines by name; all of them where `likelihood` is null */
-    void *data;                  /* what the block function gets */
+    rf32_block *block;           /* optional: many likelihoods at once, for engines opened by name; required if `likelihood` is null */
+    void *data;                  /* argument of the block function */
 } rf32_model;
 
 /* ---- State ------------------------------------------------------------------------------- */
 
-/* What the attempts of one update leave behind, whichever engine ran them. In memory it is followed
-   by int64 z[dim], zz[RF_TRIANGLE(dim)], the sums of z and zzᵀ over the accepted, and workspace.
-   All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
+/* Sums over the attempts of one update; the same for every engine. In memory int64 z[dim] and zz[RF_TRIANGLE(dim)] follow,
+   the sums of z and zzᵀ over accepted attempts, then workspace. All sums are exact, so tallies can be added in any order.
+   Counts of bad values saturate at 65535. */
 typedef struct rf32_tally {
     union {
         uint64_t over;    /* with RF_REJECT and RF_LATTICE: Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
@@ -179,10 +180,10 @@ typedef struct rf32_tally {
     /* on double: uint32_t zero; no padding: equal tallies are equal bytes */
 } rf32_tally;
 
-/* A Gaussian, and what the latest update left. In memory it is followed by the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)],
-   workspace. The update uses up the tally's z: between updates they hold what rounding took from the mean (rf32_filter_rest). */
+/* A Gaussian, and the tally of the latest update. In memory the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)] and workspace
+   follow. Between updates the tally's z hold the rounding errors of the mean (rf32_filter_rest). */
 typedef struct rf32_filter {
-    uint64_t seed;    /* all randomness is a function of it, of the update and of the attempt */
+    uint64_t seed;    /* random numbers depend only on this, the update's number and the attempt's */
     rf32_tally tally; /* of the latest update */
 } rf32_filter;
 
@@ -194,68 +195,67 @@ typedef struct rf32_filter {
 RF_API size_t rf32_filter_bytes(unsigned dim);
 RF_API size_t rf32_tally_bytes(unsigned dim);
 
-/* Makes a filter of `dim` parameters in `memory`, and a pointer to it in `*filter`. It is N(0, 1) in chart coordinates until
-   it is given a prior. The memory stays the caller's: at least RF32_FILTER_BYTES(dim) bytes, aligned with
-   RF_ALIGNED. Nothing has to be freed. Refused: too little memory, wrong alignment, dim out of range. */
+/* Makes a filter of `dim` parameters in `memory` and stores its address in `*filter`. It is N(0, 1) in chart coordinates
+   until it gets a prior. The memory remains the caller's: at least RF32_FILTER_BYTES(dim) bytes, aligned by RF_ALIGNED.
+   Nothing needs to be freed. Refused: too little memory, wrong alignment, dim out of range. */
 RF_API rf_status rf32_filter_init(rf32_filter **filter, void *memory, size_t bytes, unsigned dim, uint64_t seed);
 
 /* Number of updates so far, refused ones not counted. */
 RF_API uint32_t rf32_filter_updates(const rf32_filter *filter);
-/* The mean: dim numbers, in chart coordinates (rf32_chart_natural makes them natural). They are the filter's own and change
-   with it. */
+/* The mean: dim numbers in chart coordinates (rf32_chart_natural converts them). Points into the filter. */
 RF_API const float *rf32_filter_mean(const rf32_filter *filter);
-/* What rounding took from the mean of parameter i: at most half the spacing of numbers there. The next update adds it, so that
+/* The rounding error of the mean of parameter i, at most half the spacing of numbers there. The next update adds it, so
    steps smaller than the spacing are not lost. */
 RF_API float rf32_filter_rest(const rf32_filter *filter, unsigned i);
-/* The factor L of the covariance L·Lᵀ: RF_TRIANGLE(dim) numbers, by rows, row i has i + 1. In chart coordinates. They are the
-   filter's own and change with it. */
+/* The factor L of the covariance L·Lᵀ in chart coordinates: RF_TRIANGLE(dim) numbers by rows; row i has i + 1. Points into
+   the filter. */
 RF_API const float *rf32_filter_factor(const rf32_filter *filter);
-/* Standard deviation of parameter i, in chart coordinates. After an update it is never below the spacing of numbers near the
-   mean, there or as natural values: the update holds it, and returns RF_NOTE_COARSE. */
+/* Standard deviation of parameter i, in chart coordinates. An update never makes it smaller than the spacing of numbers near
+   the mean, in the chart or in natural units; it then returns RF_NOTE_COARSE. */
 RF_API float rf32_filter_sd(const rf32_filter *filter, unsigned i);
 /* Covariance of parameters i and j, in chart coordinates. */
 RF_API float rf32_filter_covariance(const rf32_filter *filter, unsigned i, unsigned j);
 
-/* Puts a filter back where it was: what a checkpoint kept. `updates` goes on counting from there, so that the next update has
-   the random numbers it would have had. `rest` is rf32_filter_rest of every parameter, or null for zeros. Refused: values that
-   are not finite, a diagonal that is not positive. */
+/* Restores a filter from a checkpoint. `updates` is the number of updates so far: the next one uses the random numbers it
+   would have used. `rest` is rf32_filter_rest of every parameter, or NULL for zeros. Refused: values that are not finite, a
+   diagonal that is not positive. */
 RF_API rf_status rf32_filter_restore(rf32_filter *filter, uint64_t seed, uint32_t updates, const float mean[], const float factor[],
                                      const float rest[]);
 
 /* ---- Priors ------------------------------------------------------------------------------ */
 
-/* Independent parameters with these means and standard deviations, in natural units: exact for real
-   and periodic, same two moments for positive, same mean and slope-scaled width for bounded. */
+/* Independent parameters with these means and standard deviations, in natural units. Exact for real and periodic charts;
+   matches both moments for positive ones, the mean and the slope-scaled width for bounded ones. */
 RF_API rf_status rf32_prior_gaussian(rf32_filter *filter, const rf32_model *model, const float mean[], const float sd[]);
 
-/* Uniform between low and high, in natural units: exact for a bounded chart's own range, uniform
-   to 1e-4 for a periodic chart's whole period, a Gaussian with the same two moments otherwise. */
+/* Uniform between low and high, in natural units. Exact for a bounded chart's own range, to 1e-4 for a whole period;
+   otherwise a Gaussian with the same two moments. */
 RF_API rf_status rf32_prior_box(rf32_filter *filter, const rf32_model *model, const float low[], const float high[]);
 
 /* Mean and full covariance (dim × dim, by rows) in chart coordinates. Refused: not symmetric, or not positive definite. */
 RF_API rf_status rf32_prior_covariance(rf32_filter *filter, const float mean[], const float covariance[]);
 
-/* A factor (RF_TRIANGLE(dim) numbers) of a dim × dim covariance, which may be singular. */
+/* Computes a factor (RF_TRIANGLE(dim) numbers) of a dim × dim covariance, which may be singular. */
 RF_API rf_status rf32_covariance_factor(const float covariance[], unsigned dim, float factor[]);
 
-/* The natural value of chart coordinate y, and back. Which chart it is must be valid; a natural value outside gives NaN or an
-   infinity. */
+/* Convert between chart coordinate y and natural value. chart->kind must be valid; out-of-range natural values give NaN or
+   ±inf. */
 RF_API float rf32_chart_natural(const rf32_chart *chart, float y);
 RF_API float rf32_chart_coordinate(const rf32_chart *chart, float natural);
 
 /* ---- Drift ------------------------------------------------------------------------------- */
 
-/* Every parameter's variance grows by rate · elapsed, in chart coordinates: a random walk whose step in one unit of time has
-   variance `rate`. Refused: a negative rate or time. */
+/* Adds rate · elapsed to every parameter's variance, in chart coordinates: a random walk with variance `rate` per unit of
+   time. Refused: a negative rate or time. */
 RF_API rf_status rf32_diffuse(rf32_filter *filter, float rate, float elapsed);
 
-/* The covariance grows by rate · elapsed; rate is a dim × dim covariance, by rows; singular is fine. */
+/* Adds rate · elapsed to the covariance; `rate` is a dim × dim covariance by rows and may be singular. */
 RF_API rf_status rf32_diffuse_covariance(rf32_filter *filter, const float rate[], float elapsed);
 
 /* x ← F·x + noise of covariance Q: both dim × dim by rows; Q may be null for none. */
 RF_API rf_status rf32_evolve(rf32_filter *filter, const float F[], const float Q[]);
 
-/* Multiplies the covariance by `factor` > 0: recovery by hand. */
+/* Multiplies the covariance by `factor` > 0. */
 RF_API rf_status rf32_widen(rf32_filter *filter, float factor);
 
 /* Multiplies the standard deviation of each parameter by its factor > 0; correlations stay. */
@@ -263,13 +263,13 @@ RF_API rf_status rf32_stretch(rf32_filter *filter, const float factor[]);
 
 /* ---- Randomness -------------------------------------------------------------------------- */
 
-/* Draws parameters (natural units) from what the filter believes to x[dim], with the words at `index` for `purpose`: the same
-   numbers for the same state, index and purpose. For draws of your own take RF_FOR_USER, or RF_FOR_DESIGN for settings. */
+/* Draws parameters (natural units) from the posterior to x[dim]. The draw depends only on state, index and purpose. For draws
+   of your own use RF_FOR_USER, or RF_FOR_DESIGN for settings. */
 RF_API void rf32_filter_draw(const rf32_filter *filter, const rf32_model *model, uint32_t index, uint32_t purpose, float x[]);
 
 /* ---- Engines ----------------------------------------------------------------------------- */
 
-/* Everything that decides what an attempt does. Read-only while attempts run. */
+/* All inputs of an attempt. Read-only while attempts run. */
 typedef struct rf32_task {
     const rf32_model *model;    /* the likelihood */
     const float *mean, *factor; /* candidates are mean + factor·z: the filter's, or what whitens the first z */
@@ -281,12 +281,12 @@ typedef struct rf32_task {
     uint32_t update;            /* number of the update, from 0 */
     rf_sampler sampler;         /* where candidates come from */
     float kappa;                /* accept with P/κ, in units of the model's bound */
-    int no_loss;                /* nobody asks for the loss: the sum that measures it may be left out */
+    int no_loss;                /* the loss is not needed: its sum may be left out */
 } rf32_task;
 
-/* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they
-   leave to the tally. Attempt i does the same whatever the range. Returns RF_OK; or a negative status, which the update
-   then returns: RF_REFUSED_MODEL if a function of the model failed, else RF_REFUSED_ENGINE. */
+/* The one operation of an engine: run attempts [begin, begin + count) of the task and add them to the tally. The result of
+   attempt i must not depend on the range. Returns RF_OK or a negative status, which the update then returns:
+   RF_REFUSED_MODEL if a function of the model failed, else RF_REFUSED_ENGINE. */
 typedef rf_status rf32_run(void *self, const rf32_task *task, uint32_t begin, uint32_t count, rf32_tally *tally);
 
 /* Filters of one model to be updated together, each with its own record. See rf32_fleet_update. */
@@ -301,14 +301,14 @@ typedef struct rf32_fleet {
     uint32_t count;              /* filters */
 } rf32_fleet;
 
-/* An engine's way to update a fleet, which has been checked: rf32_fleet_run on parts of it will do. */
+/* An engine's function that updates a checked fleet. It may call rf32_fleet_run on parts of it. */
 typedef rf_status rf32_run_fleet(void *self, const rf32_fleet *fleet);
 
-/* Who runs the attempts. On a full computer rf_engine_open makes one; rf32_serial is there everywhere. */
+/* Runs the attempts. rf_engine_open makes one on a full computer; rf32_serial exists everywhere. */
 typedef struct rf32_engine {
     rf32_run *run;         /* REQUIRED */
-    void *self;            /* what run and fleet get as their first argument */
-    rf32_run_fleet *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
+    void *self;            /* first argument of run and fleet */
+    rf32_run_fleet *fleet; /* OPTIONAL: without it, filters of a fleet are updated one by one */
 } rf32_engine;
 
 /* The loop over attempts, and one over likelihoods, with one model's functions inlined, compiled for one target. */
@@ -319,18 +319,18 @@ struct rf32_kernel {
     const rf_source *source; /* of "source" alone */
 };
 
-/* One attempt after the other through the model's `likelihood`. What a null engine means. */
+/* Runs one attempt after the other with the model's `likelihood`. A NULL engine means this one. */
 RF_API extern const rf32_engine rf32_serial;
 
-/* For engines that split a range: an empty tally (in rf32_tally_bytes of memory) for attempts of this update, and the sum of
-   two. Refused: tallies of different updates or dimensions. */
+/* For engines that split a range: make an empty tally (in rf32_tally_bytes of memory) for this update; add one tally to
+   another. Refused: tallies of different updates or dimensions. */
 RF_API void rf32_tally_clear(rf32_tally *tally, unsigned dim, uint32_t update);
 RF_API rf_status rf32_tally_add(rf32_tally *total, const rf32_tally *part);
 
 /* ---- Update ------------------------------------------------------------------------------ */
 
-/* How to update. Begin with rf32_options_default, which is for small machines, and change what you want: with records that tell little,
-   RF_WEIGHT and 128 attempts for each parameter (docs/choosing.md). */
+/* Options of an update. Start from rf32_options_default, which suits small machines. For weakly informative records use
+   RF_WEIGHT and 128 attempts per parameter (docs/choosing.md). */
 struct rf32_options {
     uint32_t attempts;     /* m: attempts of a batch */
     uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
@@ -365,14 +365,13 @@ struct rf32_report {
     float delta;                             /* δ̂: 1 − δ̂ bounds the overlap with the exact posterior */
     float log_evidence;                      /* hedged estimate of ln P(E), with ln κ */
     float log_evidence_variance;             /* of its sampling error */
-    float loss;                              /* what the new Gaussian misses of the posterior, in nats; 0 where that is not measured: with
-                                                another sampler than RF_WEIGHT, over 4,096 attempts, over 16 parameters, of wide angles */
+    float loss;                              /* nats lost by the Gaussian approximation; 0 if not measured: samplers other than
+                                                RF_WEIGHT, over 4,096 attempts, over 16 parameters, wide angles */
 };
 
-/* Learns from `count` records at once, row by row: the settings, then the outcome. The filter's Gaussian becomes that of the
-   accepted attempts. A null engine is serial, a null report is not written. Returns 0; or notes as positive bits (too few
-   accepted, likelihoods above the bound, ...: see status.def); or a negative number, and then nothing changed. Allocates
-   nothing. */
+/* Learns from `count` records at once: rows of settings and outcome. The filter becomes the Gaussian of the accepted
+   attempts. `engine` may be NULL (serial), and so may `report`. Returns 0; or notes as positive bits (too few accepted,
+   likelihoods above the bound, ...: see status.def); or a negative status, with nothing changed. Allocates nothing. */
 RF_API rf_status rf32_update(rf32_filter *filter, const rf32_model *model, const float records[], uint32_t count, const rf32_options *options,
                              const rf32_engine *engine, rf32_report *report);
 
@@ -404,14 +403,14 @@ RF_API void rf32_evidence_add(rf32_evidence *evidence, const rf32_report *report
 /* P(outcome | x; setting), a probability or a density; or its logarithm where the model says so. */
 typedef double rf64_likelihood(const double x[], const double setting[], double outcome);
 
-/* The same for n candidates at once: x[i * n + k] is parameter i of candidate k, out[k] becomes what the function above would
-   return for it. `data` is the model's. A negative status means that it failed: what needed it is refused. */
+/* The same for n candidates at once: x[i * n + k] is parameter i of candidate k; out[k] is its likelihood. `data` is the
+   model's. Return a negative status on failure: the update is then refused. */
 typedef rf_status rf64_block(const double x[], uint32_t n, const double setting[], double outcome, double out[], void *data);
 
 /* An upper bound, over all x, of what the likelihood function returns for this record. */
 typedef double rf64_bound(const double setting[], double outcome);
 
-/* The space one parameter lives in; what the filter keeps is Gaussian there. */
+/* The coordinates in which one parameter is Gaussian. */
 typedef struct rf64_chart {
     rf_chart_kind kind; /* real, positive, bounded or periodic */
     double low, high;   /* bounded and periodic only */
@@ -419,25 +418,25 @@ typedef struct rf64_chart {
 
 typedef struct rf64_kernel rf64_kernel;
 
-/* What is measured. All of it stays the caller's and must outlive the calls that take it. */
+/* A model. Everything it points to remains the caller's and must outlive the calls that use it. */
 typedef struct rf64_model {
     rf64_likelihood *likelihood; /* required, unless there is a block function */
     rf64_bound *bound;           /* optional; without it the bound is 1 (its logarithm 0) */
     const rf64_chart *charts;    /* optional, one per parameter; without them all are real */
     uint16_t dim;                /* parameters */
-    uint16_t settings;           /* settings of a record; a record is these and then the outcome */
+    uint16_t settings;           /* settings per record; a record is the settings, then the outcome */
     uint16_t is_log;             /* 1: the likelihood and bound functions return logarithms */
-    uint16_t one_thread;         /* 1: they are called on the thread that calls for an update, never on another */
+    uint16_t one_thread;         /* 1: call its functions only on the thread that calls the update */
     const rf64_kernel *kernels;  /* optional, a list: the attempts with this likelihood inlined, for fast engines */
-    rf64_block *block;           /* optional: many likelihoods at once, for engines by name; all of them where `likelihood` is null */
-    void *data;                  /* what the block function gets */
+    rf64_block *block;           /* optional: many likelihoods at once, for engines opened by name; required if `likelihood` is null */
+    void *data;                  /* argument of the block function */
 } rf64_model;
 
 /* ---- State ------------------------------------------------------------------------------- */
 
-/* What the attempts of one update leave behind, whichever engine ran them. In memory it is followed
-   by int64 z[dim], zz[RF_TRIANGLE(dim)], the sums of z and zzᵀ over the accepted, and workspace.
-   All sums are exact, so tallies may be added in any order. Counts of bad values stop at 65535. */
+/* Sums over the attempts of one update; the same for every engine. In memory int64 z[dim] and zz[RF_TRIANGLE(dim)] follow,
+   the sums of z and zzᵀ over accepted attempts, then workspace. All sums are exact, so tallies can be added in any order.
+   Counts of bad values saturate at 65535. */
 typedef struct rf64_tally {
     union {
         uint64_t over;    /* with RF_REJECT and RF_LATTICE: Σ of excess weights Π max(P/κ, 1) − 1, in units of 2⁻¹⁶ */
@@ -454,10 +453,10 @@ typedef struct rf64_tally {
     uint32_t zero; /* no padding: equal tallies are equal bytes */
 } rf64_tally;
 
-/* A Gaussian, and what the latest update left. In memory it is followed by the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)],
-   workspace. The update uses up the tally's z: between updates they hold what rounding took from the mean (rf64_filter_rest). */
+/* A Gaussian, and the tally of the latest update. In memory the tally's sums, mean[dim], factor[RF_TRIANGLE(dim)] and workspace
+   follow. Between updates the tally's z hold the rounding errors of the mean (rf64_filter_rest). */
 typedef struct rf64_filter {
-    uint64_t seed;    /* all randomness is a function of it, of the update and of the attempt */
+    uint64_t seed;    /* random numbers depend only on this, the update's number and the attempt's */
     rf64_tally tally; /* of the latest update */
 } rf64_filter;
 
@@ -469,68 +468,67 @@ typedef struct rf64_filter {
 RF_API size_t rf64_filter_bytes(unsigned dim);
 RF_API size_t rf64_tally_bytes(unsigned dim);
 
-/* Makes a filter of `dim` parameters in `memory`, and a pointer to it in `*filter`. It is N(0, 1) in chart coordinates until
-   it is given a prior. The memory stays the caller's: at least RF64_FILTER_BYTES(dim) bytes, aligned with
-   RF_ALIGNED. Nothing has to be freed. Refused: too little memory, wrong alignment, dim out of range. */
+/* Makes a filter of `dim` parameters in `memory` and stores its address in `*filter`. It is N(0, 1) in chart coordinates
+   until it gets a prior. The memory remains the caller's: at least RF64_FILTER_BYTES(dim) bytes, aligned by RF_ALIGNED.
+   Nothing needs to be freed. Refused: too little memory, wrong alignment, dim out of range. */
 RF_API rf_status rf64_filter_init(rf64_filter **filter, void *memory, size_t bytes, unsigned dim, uint64_t seed);
 
 /* Number of updates so far, refused ones not counted. */
 RF_API uint32_t rf64_filter_updates(const rf64_filter *filter);
-/* The mean: dim numbers, in chart coordinates (rf64_chart_natural makes them natural). They are the filter's own and change
-   with it. */
+/* The mean: dim numbers in chart coordinates (rf64_chart_natural converts them). Points into the filter. */
 RF_API const double *rf64_filter_mean(const rf64_filter *filter);
-/* What rounding took from the mean of parameter i: at most half the spacing of numbers there. The next update adds it, so that
+/* The rounding error of the mean of parameter i, at most half the spacing of numbers there. The next update adds it, so
    steps smaller than the spacing are not lost. */
 RF_API double rf64_filter_rest(const rf64_filter *filter, unsigned i);
-/* The factor L of the covariance L·Lᵀ: RF_TRIANGLE(dim) numbers, by rows, row i has i + 1. In chart coordinates. They are the
-   filter's own and change with it. */
+/* The factor L of the covariance L·Lᵀ in chart coordinates: RF_TRIANGLE(dim) numbers by rows; row i has i + 1. Points into
+   the filter. */
 RF_API const double *rf64_filter_factor(const rf64_filter *filter);
-/* Standard deviation of parameter i, in chart coordinates. After an update it is never below the spacing of numbers near the
-   mean, there or as natural values: the update holds it, and returns RF_NOTE_COARSE. */
+/* Standard deviation of parameter i, in chart coordinates. An update never makes it smaller than the spacing of numbers near
+   the mean, in the chart or in natural units; it then returns RF_NOTE_COARSE. */
 RF_API double rf64_filter_sd(const rf64_filter *filter, unsigned i);
 /* Covariance of parameters i and j, in chart coordinates. */
 RF_API double rf64_filter_covariance(const rf64_filter *filter, unsigned i, unsigned j);
 
-/* Puts a filter back where it was: what a checkpoint kept. `updates` goes on counting from there, so that the next update has
-   the random numbers it would have had. `rest` is rf64_filter_rest of every parameter, or null for zeros. Refused: values that
-   are not finite, a diagonal that is not positive. */
+/* Restores a filter from a checkpoint. `updates` is the number of updates so far: the next one uses the random numbers it
+   would have used. `rest` is rf64_filter_rest of every parameter, or NULL for zeros. Refused: values that are not finite, a
+   diagonal that is not positive. */
 RF_API rf_status rf64_filter_restore(rf64_filter *filter, uint64_t seed, uint32_t updates, const double mean[], const double factor[],
                                      const double rest[]);
 
 /* ---- Priors ------------------------------------------------------------------------------ */
 
-/* Independent parameters with these means and standard deviations, in natural units: exact for real
-   and periodic, same two moments for positive, same mean and slope-scaled width for bounded. */
+/* Independent parameters with these means and standard deviations, in natural units. Exact for real and periodic charts;
+   matches both moments for positive ones, the mean and the slope-scaled width for bounded ones. */
 RF_API rf_status rf64_prior_gaussian(rf64_filter *filter, const rf64_model *model, const double mean[], const double sd[]);
 
-/* Uniform between low and high, in natural units: exact for a bounded chart's own range, uniform
-   to 1e-4 for a periodic chart's whole period, a Gaussian with the same two moments otherwise. */
+/* Uniform between low and high, in natural units. Exact for a bounded chart's own range, to 1e-4 for a whole period;
+   otherwise a Gaussian with the same two moments. */
 RF_API rf_status rf64_prior_box(rf64_filter *filter, const rf64_model *model, const double low[], const double high[]);
 
 /* Mean and full covariance (dim × dim, by rows) in chart coordinates. Refused: not symmetric, or not positive definite. */
 RF_API rf_status rf64_prior_covariance(rf64_filter *filter, const double mean[], const double covariance[]);
 
-/* A factor (RF_TRIANGLE(dim) numbers) of a dim × dim covariance, which may be singular. */
+/* Computes a factor (RF_TRIANGLE(dim) numbers) of a dim × dim covariance, which may be singular. */
 RF_API rf_status rf64_covariance_factor(const double covariance[], unsigned dim, double factor[]);
 
-/* The natural value of chart coordinate y, and back. Which chart it is must be valid; a natural value outside gives NaN or an
-   infinity. */
+/* Convert between chart coordinate y and natural value. chart->kind must be valid; out-of-range natural values give NaN or
+   ±inf. */
 RF_API double rf64_chart_natural(const rf64_chart *chart, double y);
 RF_API double rf64_chart_coordinate(const rf64_chart *chart, double natural);
 
 /* ---- Drift ------------------------------------------------------------------------------- */
 
-/* Every parameter's variance grows by rate · elapsed, in chart coordinates: a random walk whose step in one unit of time has
-   variance `rate`. Refused: a negative rate or time. */
+/* Adds rate · elapsed to every parameter's variance, in chart coordinates: a random walk with variance `rate` per unit of
+   time. Refused: a negative rate or time. */
 RF_API rf_status rf64_diffuse(rf64_filter *filter, double rate, double elapsed);
 
-/* The covariance grows by rate · elapsed; rate is a dim × dim covariance, by rows; singular is fine. */
+/* Adds rate · elapsed to the covariance; `rate` is a dim × dim covariance by rows and may be singular. */
 RF_API rf_status rf64_diffuse_covariance(rf64_filter *filter, const double rate[], double elapsed);
 
 /* x ← F·x + noise of covariance Q: both dim × dim by rows; Q may be null for none. */
 RF_API rf_status rf64_evolve(rf64_filter *filter, const double F[], const double Q[]);
 
-/* Multiplies the covariance by `factor` > 0: recovery by hand. */
+/* Multiplies the covariance by `factor` > 0. */
 RF_API rf_status rf64_widen(rf64_filter *filter, double factor);
 
 /* Multiplies the standard deviation of each parameter by its factor > 0; correlations stay. */
@@ -538,13 +536,13 @@ RF_API rf_status rf64_stretch(rf64_filter *filter, const double factor[]);
 
 /* ---- Randomness -------------------------------------------------------------------------- */
 
-/* Draws parameters (natural units) from what the filter believes to x[dim], with the words at `index` for `purpose`: the same
-   numbers for the same state, index and purpose. For draws of your own take RF_FOR_USER, or RF_FOR_DESIGN for settings. */
+/* Draws parameters (natural units) from the posterior to x[dim]. The draw depends only on state, index and purpose. For draws
+   of your own use RF_FOR_USER, or RF_FOR_DESIGN for settings. */
 RF_API void rf64_filter_draw(const rf64_filter *filter, const rf64_model *model, uint32_t index, uint32_t purpose, double x[]);
 
 /* ---- Engines ----------------------------------------------------------------------------- */
 
-/* Everything that decides what an attempt does. Read-only while attempts run. */
+/* All inputs of an attempt. Read-only while attempts run. */
 typedef struct rf64_task {
     const rf64_model *model;    /* the likelihood */
     const double *mean, *factor; /* candidates are mean + factor·z: the filter's, or what whitens the first z */
@@ -556,12 +554,12 @@ typedef struct rf64_task {
     uint32_t update;            /* number of the update, from 0 */
     rf_sampler sampler;         /* where candidates come from */
     double kappa;               /* accept with P/κ, in units of the model's bound */
-    int no_loss;                /* nobody asks for the loss: the sum that measures it may be left out */
+    int no_loss;                /* the loss is not needed: its sum may be left out */
 } rf64_task;
 
-/* The one operation of an engine: run attempts [begin, begin + count) of the task and add what they
-   leave to the tally. Attempt i does the same whatever the range. Returns RF_OK; or a negative status, which the update
-   then returns: RF_REFUSED_MODEL if a function of the model failed, else RF_REFUSED_ENGINE. */
+/* The one operation of an engine: run attempts [begin, begin + count) of the task and add them to the tally. The result of
+   attempt i must not depend on the range. Returns RF_OK or a negative status, which the update then returns:
+   RF_REFUSED_MODEL if a function of the model failed, else RF_REFUSED_ENGINE. */
 typedef rf_status rf64_run(void *self, const rf64_task *task, uint32_t begin, uint32_t count, rf64_tally *tally);
 
 /* Filters of one model to be updated together, each with its own record. See rf64_fleet_update. */
@@ -576,14 +574,14 @@ typedef struct rf64_fleet {
     uint32_t count;              /* filters */
 } rf64_fleet;
 
-/* An engine's way to update a fleet, which has been checked: rf64_fleet_run on parts of it will do. */
+/* An engine's function that updates a checked fleet. It may call rf64_fleet_run on parts of it. */
 typedef rf_status rf64_run_fleet(void *self, const rf64_fleet *fleet);
 
-/* Who runs the attempts. On a full computer rf_engine_open makes one; rf64_serial is there everywhere. */
+/* Runs the attempts. rf_engine_open makes one on a full computer; rf64_serial exists everywhere. */
 typedef struct rf64_engine {
     rf64_run *run;         /* REQUIRED */
-    void *self;            /* what run and fleet get as their first argument */
-    rf64_run_fleet *fleet; /* OPTIONAL: without it the filters of a fleet are updated one after the other */
+    void *self;            /* first argument of run and fleet */
+    rf64_run_fleet *fleet; /* OPTIONAL: without it, filters of a fleet are updated one by one */
 } rf64_engine;
 
 /* The loop over attempts, and one over likelihoods, with one model's functions inlined, compiled for one target. */
@@ -594,18 +592,18 @@ struct rf64_kernel {
     const rf_source *source; /* of "source" alone */
 };
 
-/* One attempt after the other through the model's `likelihood`. What a null engine means. */
+/* Runs one attempt after the other with the model's `likelihood`. A NULL engine means this one. */
 RF_API extern const rf64_engine rf64_serial;
 
-/* For engines that split a range: an empty tally (in rf64_tally_bytes of memory) for attempts of this update, and the sum of
-   two. Refused: tallies of different updates or dimensions. */
+/* For engines that split a range: make an empty tally (in rf64_tally_bytes of memory) for this update; add one tally to
+   another. Refused: tallies of different updates or dimensions. */
 RF_API void rf64_tally_clear(rf64_tally *tally, unsigned dim, uint32_t update);
 RF_API rf_status rf64_tally_add(rf64_tally *total, const rf64_tally *part);
 
 /* ---- Update ------------------------------------------------------------------------------ */
 
-/* How to update. Begin with rf64_options_default, which is for small machines, and change what you want: with records that tell little,
-   RF_WEIGHT and 128 attempts for each parameter (docs/choosing.md). */
+/* Options of an update. Start from rf64_options_default, which suits small machines. For weakly informative records use
+   RF_WEIGHT and 128 attempts per parameter (docs/choosing.md). */
 struct rf64_options {
     uint32_t attempts;     /* m: attempts of a batch */
     uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
@@ -640,14 +638,13 @@ struct rf64_report {
     double delta;                            /* δ̂: 1 − δ̂ bounds the overlap with the exact posterior */
     double log_evidence;                     /* hedged estimate of ln P(E), with ln κ */
     double log_evidence_variance;            /* of its sampling error */
-    double loss;                             /* what the new Gaussian misses of the posterior, in nats; 0 where that is not measured: with
-                                                another sampler than RF_WEIGHT, over 4,096 attempts, over 16 parameters, of wide angles */
+    double loss;                             /* nats lost by the Gaussian approximation; 0 if not measured: samplers other than
+                                                RF_WEIGHT, over 4,096 attempts, over 16 parameters, wide angles */
 };
 
-/* Learns from `count` records at once, row by row: the settings, then the outcome. The filter's Gaussian becomes that of the
-   accepted attempts. A null engine is serial, a null report is not written. Returns 0; or notes as positive bits (too few
-   accepted, likelihoods above the bound, ...: see status.def); or a negative number, and then nothing changed. Allocates
-   nothing. */
+/* Learns from `count` records at once: rows of settings and outcome. The filter becomes the Gaussian of the accepted
+   attempts. `engine` may be NULL (serial), and so may `report`. Returns 0; or notes as positive bits (too few accepted,
+   likelihoods above the bound, ...: see status.def); or a negative status, with nothing changed. Allocates nothing. */
 RF_API rf_status rf64_update(rf64_filter *filter, const rf64_model *model, const double records[], uint32_t count, const rf64_options *options,
                              const rf64_engine *engine, rf64_report *report);
 

@@ -29,7 +29,7 @@ static double now(void)
                                   .bound = instance->bound,                                                                                    \
                                   .dim = (uint16_t)dim,                                                                                        \
                                   .settings = (uint16_t)instance->description->settings,                                                       \
-                                  .is_log = (uint16_t)instance->description->is_log,                                                           \
+                                  .is_log = (uint16_t)RF_IS_LOG(*instance->description),                                                           \
                                   .kernels = instance->kernels};                                                                               \
         if (dim <= RF_DESCRIBED_MAX && instance->description->parameter[0].name)                                                               \
             model = rf##bits##_instance_model(instance, charts);                                                                               \

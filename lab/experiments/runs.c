@@ -1,9 +1,10 @@
 #include "runs.h"
 
-rf_simulation runs_ordinary(const char *model, long steps, uint64_t seed)
+rf_simulation runs_ordinary(const char *model, long steps, uint64_t seed) { return runs_of(rf_model_find(model), steps, seed); }
+
+rf_simulation runs_of(const rf_model *model, long steps, uint64_t seed)
 {
-    const rf_model *found = rf_model_find(model);
-    rf_simulation run = {.config = rf_config_default(found), .steps = steps, .batch = 1};
+    rf_simulation run = {.config = rf_config_default(model), .steps = steps, .batch = 1};
     run.config.seed = seed;
     run.config.attempts = 100;
     run.config.sampler = RF_REJECT;

@@ -7,6 +7,8 @@
 /* The run that `rejfilt track --simulate --sampler reject --attempts 100` makes of a built-in model and so many measurements: the
    description's prior and drift, the automatic design. Without an engine. */
 rf_simulation runs_ordinary(const char *model, long steps, uint64_t seed);
+/* And of any model. */
+rf_simulation runs_of(const rf_model *model, long steps, uint64_t seed);
 
 /* The same with Algorithm 1 of the paper to the letter and its heuristic, and nothing that watches over it. */
 rf_simulation runs_paper(const char *model, long steps, uint64_t seed);

@@ -57,7 +57,12 @@ const rfc_kernel *rfc_kernels(void) { return &rfc_kernel_baseline; }
 
 static void open_filter(void)
 {
-    const rfc_table table = {.rows = TRAINING, .features = DIGIT_PIXELS, .bytes = rows, .label = labels};
+    const rfc_table table = {.rows = TRAINING,
+                             .features = DIGIT_PIXELS,
+                             .height = DIGIT_SIDE,
+                             .width = DIGIT_SIDE,
+                             .bytes = rows,
+                             .label = labels};
     if (rfc_training_make(&table, chosen, TRAINING, DIGIT_CLASSES, SEED, &training, NULL, 0) < 0 ||
         rfc_training_lay(&training, 0, NULL, &laid) < 0)
         return;

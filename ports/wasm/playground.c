@@ -78,7 +78,7 @@ static void ask(float setting[])
     const float mean = rf32_filter_mean(filter)[0], sd = rf32_filter_sd(filter, 0);
     rf32_watched w = watched();
     tracker.anchors = (uint32_t)rf32_health_wants_anchor(&w);
-    const rf32_design_input in = {instance, &tracker.model, instance->description, &mean, &mean, &sd, filter, draw, filter->seed, tracker.experiments++, (int)tracker.anchors};
+    const rf32_design_input in = {instance, &tracker.model, instance->description, &mean, &mean, &sd, filter, draw, filter->seed, tracker.experiments++, (int)tracker.anchors, NULL};
     tracker.design->choose(&in, setting);
 }
 

@@ -231,7 +231,7 @@ static PyObject *fleet_ask(PyObject *self, PyObject *args)
             }
             const rf64_design_input in = {
                 f->problem.model->f64, &f->likelihood,    d, natural, rf64_filter_mean(filter), sd, &one, draw_one,
-                filter->seed,          (uint32_t)f->told, 0};
+                filter->seed,          (uint32_t)f->told, 0, NULL};
             design->choose(&in, setting);
             if (d->settings > 0)
                 memcpy((double *)to.buf + (size_t)i * d->settings, setting, d->settings * sizeof *setting);

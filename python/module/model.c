@@ -103,8 +103,8 @@ static PyObject *setting_of(model_object *m, const double setting[])
 
 static PyObject *outcome_of(const model_object *m, double outcome)
 {
-    return m->description.outcomes > 0 && outcome == floor(outcome) ? PyLong_FromDouble(outcome)
-                                                                    : PyFloat_FromDouble(outcome);
+    const int is_whole = rf_outcomes_are_whole(m->description.outcomes) && outcome == floor(outcome);
+    return is_whole ? PyLong_FromDouble(outcome) : PyFloat_FromDouble(outcome);
 }
 
 /* Numbers of an answer to out[n]. 0, or -1 and an exception. */
@@ -145,14 +145,25 @@ static rf_status block64(const double x[], uint32_t n, const double setting[], d
     if (PyErr_Occurred() || take_view(m, n, &v) < 0)
         return RF_REFUSED_MODEL;
     memcpy(v.buffer.buf, x, (size_t)n * m->description.dim * sizeof *x);
-    PyObject *s = setting_of(m, setting), *o = s ? outcome_of(m, outcome) : NULL;
-    PyObject *answer = o ? PyObject_CallFunctionObjArgs(m->function, v.array, s, o, NULL) : NULL;
+    const int has_outcome = !rf_outcomes_are_expected(m->description.outcomes);
+    PyObject *s = setting_of(m, setting), *o = s && has_outcome ? outcome_of(m, outcome) : NULL; /* null ends the arguments */
+    PyObject *answer = s && (o || !has_outcome) ? PyObject_CallFunctionObjArgs(m->function, v.array, s, o, NULL) : NULL;
     const int status = answer ? take_answer(m, answer, n, out) : -1;
     Py_XDECREF(answer);
     Py_XDECREF(o);
     Py_XDECREF(s);
     give_view(m, &v);
     return status < 0 ? RF_REFUSED_MODEL : RF_OK;
+}
+
+/* What the function expects becomes likelihoods. */
+static rf_status expected64(const double x[], uint32_t n, const double setting[], double outcome, double out[], void *data)
+{
+    const model_object *m = data;
+    const rf_status status = m->expected(x, n, setting, outcome, out, data);
+    for (uint32_t k = 0; k < n && status >= 0; k++)
+        out[k] = rf64_expected_log(m->description.outcomes, out[k], setting, outcome);
+    return status;
 }
 
 /* The same in float, by way of double. */
@@ -189,6 +200,8 @@ static double number_from(PyObject *function, PyObject *first, PyObject *second,
 static double bound64(const double setting[], double outcome)
 {
     model_object *m = current;
+    if (rf_outcomes_are_expected(m->description.outcomes))
+        return rf64_expected_peak(m->description.outcomes, setting, outcome);
     if (PyErr_Occurred())
         return NAN;
     if (!PyCallable_Check(m->bound))
@@ -207,8 +220,11 @@ static float bound32(const float setting[], float outcome)
 static double simulate64(const double x[], const double setting[], double normal)
 {
     model_object *m = current;
+    double expected;
     if (PyErr_Occurred())
         return NAN;
+    if (rf_outcomes_are_expected(m->description.outcomes))
+        return m->expected(x, 1, setting, 0, &expected, m) < 0 ? NAN : rf64_expected_outcome(m->description.outcomes, expected, setting, normal);
     return number_from(m->simulate, tuple_of(x, m->description.dim), setting_of(m, setting),
                        PyFloat_FromDouble(normal));
 }
@@ -284,26 +300,28 @@ static int describe(rf_description *d, const char *const about[3], PyObject *par
     d->formula = keep_text(about[2], at, length);
     for (unsigned i = 0; i < d->dim; i++) {
         rf_parameter *p = &d->parameter[i];
-        const char *name;
+        const char *name, *unit;
         int chart;
         double n[5];
-        if (!PyArg_ParseTuple(PyTuple_GetItem(parameters, i), "siddddddd", &name, &chart, &p->low, &p->high, &n[0], &n[1], &n[2], &n[3], &n[4]))
+        if (!PyArg_ParseTuple(PyTuple_GetItem(parameters, i), "siddddddds", &name, &chart, &p->low, &p->high, &n[0], &n[1], &n[2], &n[3], &n[4], &unit))
             return -1;
         p->chart = (rf_chart_kind)chart;
         p->name = name;
         if (set_motion(p, n, &d->motion[i], &p->drift) < 0)
             return -1;
         p->name = keep_text(name, at, length);
+        d->unit[i] = *unit ? keep_text(unit, at, length) : NULL;
     }
     for (unsigned i = 0; i < d->settings; i++) {
         rf_setting *s = &d->setting[i];
-        const char *name;
+        const char *name, *unit;
         int role;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(settings, i), "siIpddd", &name, &role, &s->parameter, &s->is_integer,
-                              &s->low, &s->high, &s->cost))
+        if (!PyArg_ParseTuple(PyTuple_GetItem(settings, i), "siIpddds", &name, &role, &s->parameter, &s->is_integer,
+                              &s->low, &s->high, &s->cost, &unit))
             return -1;
         s->role = (rf_setting_role)role;
         s->name = keep_text(name, at, length);
+        d->setting_unit[i] = *unit ? keep_text(unit, at, length) : NULL;
     }
     return 0;
 }
@@ -339,8 +357,11 @@ static PyObject *use_functions(PyObject *self, PyObject *args)
     length = 0;
     if (describe(&made, about, parameters, settings, &at, &length) < 0)
         return NULL;
-    if (rf_description_check(&made, simulate != Py_None, about[0], error, sizeof error) < 0)
+    const int is_expected = rf_outcomes_are_expected(made.outcomes);
+    if (rf_description_check(&made, is_expected || simulate != Py_None, about[0], error, sizeof error) < 0)
         return refuse_text("%s", error);
+    if (is_expected && (bound != Py_None || simulate != Py_None || made.is_log))
+        return refuse_text("%s: its outcomes have a bound, logarithms and draws of their own", about[0]);
     *d = made;
     m->function = not_none(function);
     m->keep = not_none(keep);
@@ -349,18 +370,20 @@ static PyObject *use_functions(PyObject *self, PyObject *args)
     m->settings = Py_NewRef(type);
     m->empty = Py_NewRef(empty);
     m->tidy = Py_NewRef(tidy);
-    const uint16_t one_thread = address == 0 || m->bound || m->simulate;
+    const uint16_t one_thread = address == 0 || m->bound || m->simulate || is_expected;
+    rf64_block *const own = address ? (rf64_block *)(uintptr_t)address : block64;
+    m->expected = is_expected ? own : NULL;
     m->f64 = (rf64_instance){.layout = RF64_LAYOUT,
                              .description = d,
-                             .bound = m->bound ? bound64 : NULL,
-                             .simulate = m->simulate ? simulate64 : NULL,
-                             .block = address ? (rf64_block *)(uintptr_t)address : block64,
+                             .bound = m->bound || is_expected ? bound64 : NULL,
+                             .simulate = m->simulate || is_expected ? simulate64 : NULL,
+                             .block = is_expected ? expected64 : own,
                              .data = m,
                              .one_thread = one_thread};
     m->f32 = (rf32_instance){.layout = RF32_LAYOUT,
                              .description = d,
-                             .bound = m->bound ? bound32 : NULL,
-                             .simulate = m->simulate ? simulate32 : NULL,
+                             .bound = m->bound || is_expected ? bound32 : NULL,
+                             .simulate = m->simulate || is_expected ? simulate32 : NULL,
                              .block = block32,
                              .data = m,
                              .one_thread = one_thread};
@@ -385,24 +408,25 @@ static PyObject *describe_back(PyObject *self, PyObject *ignored)
         const rf_motion *m = &d->motion[i];
         const rf64_chart chart = {p->chart, p->low, p->high};
         const int is_telegraph = m->kind == RF_MOTION_TELEGRAPH, is_walk = m->kind == RF_MOTION_WALK;
-        PyObject *one = Py_BuildValue("(siddddddd)", p->name, (int)p->chart, p->low, p->high, (double)m->kind,
+        PyObject *one = Py_BuildValue("(siddddddds)", p->name, (int)p->chart, p->low, p->high, (double)m->kind,
                                       is_walk ? p->drift : rf64_chart_natural(&chart, is_telegraph ? m->level[0] : m->centre),
                                       is_telegraph ? rf64_chart_natural(&chart, m->level[1]) : m->sd, is_telegraph ? m->dwell[0] : m->time,
-                                      is_telegraph ? m->dwell[1] : m->time);
+                                      is_telegraph ? m->dwell[1] : m->time, d->unit[i] ? d->unit[i] : "");
         status = one ? PyList_Append(parameters, one) : -1;
         Py_XDECREF(one);
     }
     for (unsigned i = 0; i < d->settings && status == 0; i++) {
         const rf_setting *s = &d->setting[i];
         PyObject *one =
-            Py_BuildValue("(siIiddd)", s->name, (int)s->role, s->parameter, s->is_integer, s->low, s->high, s->cost);
+            Py_BuildValue("(siIiddds)", s->name, (int)s->role, s->parameter, s->is_integer, s->low, s->high, s->cost,
+                          d->setting_unit[i] ? d->setting_unit[i] : "");
         status = one ? PyList_Append(settings, one) : -1;
         Py_XDECREF(one);
     }
     PyObject *all =
         status < 0 ? NULL
                    : Py_BuildValue("(sssOOIidIii)", d->name, d->summary ? d->summary : "", d->formula ? d->formula : "",
-                                   parameters, settings, d->outcomes, d->is_log, d->fringe, d->interchangeable,
+                                   parameters, settings, d->outcomes, RF_IS_LOG(*d), d->fringe, d->interchangeable,
                                    m->model->f64->dynamics != NULL, m->model->f64->design != NULL);
     Py_XDECREF(parameters);
     Py_XDECREF(settings);

@@ -158,6 +158,11 @@ static int fill(PyObject *module)
                    PyModule_AddIntConstant(module, "STATE_VERSION", CLI_STATE_VERSION) < 0 ||
                    PyModule_AddIntConstant(module, "ASK_MAX", RF_ASK_MAX) < 0 ||
                    PyModule_AddIntConstant(module, "BATCH_MAX", RF_BATCH_MAX) < 0 ||
+                   PyModule_AddIntConstant(module, "COUNTS", RF_COUNTS) < 0 ||
+                   PyModule_AddIntConstant(module, "COUNTS_TO", RF_COUNTS_TO(0)) < 0 ||
+                   PyModule_AddIntConstant(module, "POISSON", RF_POISSON) < 0 ||
+                   PyModule_AddIntConstant(module, "BINOMIAL", RF_BINOMIAL(0)) < 0 ||
+                   PyModule_AddIntConstant(module, "GAUSSIAN", RF_GAUSSIAN(0)) < 0 ||
                    PyModule_AddStringConstant(module, "VERSION", RF_VERSION) < 0
                ? -1
                : 0;

@@ -20,13 +20,13 @@ typedef struct model_object {
     rf64_instance f64;
     rf_description description;
     char *names;            /* ... whose texts are here */
-    PyObject *function;     /* f(x, setting, outcome) over a block; or null */
+    PyObject *function;     /* f(x, setting, outcome) over a block, or f(x, setting) of what is expected; or null */
     PyObject *bound;        /* null: none; a number, or f(setting, outcome) */
     PyObject *simulate;     /* null, or f(x, setting, normal) */
     PyObject *settings;     /* the type of what functions get as their setting */
     PyObject *keep;         /* whatever must outlive the model's addresses */
     PyObject *empty, *tidy; /* numpy.empty, and what makes numbers out of a function's answer */
-    rf64_block *native;     /* the address of a compiled block function, or null */
+    rf64_block *expected;   /* where outcomes are made of what is expected: what gives that; else null */
     struct view {
         uint32_t n;
         PyObject *array;  /* (dim, n), which functions get */

@@ -11,13 +11,17 @@ True
 """
 
 from ._model import (
+    Binomial,
     Bounded,
+    Counts,
     Fixed,
+    Gaussian,
     Guess,
     LogRange,
     Model,
     Parameter,
     Periodic,
+    Poisson,
     Positive,
     Range,
     Real,
@@ -36,7 +40,7 @@ from ._runs import Candidate, Comparison, Fleet, Jump, Outage, Posterior, Run, c
 from ._tracker import Evidence, Health, Interval, Normal, Note, Tracker, Uniform
 
 __all__ = [
-    "Bounded", "Candidate", "Comparison", "Evidence", "Fixed", "Fleet", "Guess", "Health", "Interval", "Jump", "LogRange", "Model", "Normal", "Note",
-    "Outage", "Parameter", "Periodic", "Positive", "Posterior", "Range", "Real", "Refused", "Reverting", "Run", "Setting", "Telegraph", "Time", "Tracker", "Uniform",
+    "Binomial", "Bounded", "Candidate", "Comparison", "Counts", "Evidence", "Fixed", "Fleet", "Gaussian", "Guess", "Health", "Interval", "Jump", "LogRange", "Model", "Normal", "Note",
+    "Outage", "Parameter", "Periodic", "Poisson", "Positive", "Posterior", "Range", "Real", "Refused", "Reverting", "Run", "Setting", "Telegraph", "Time", "Tracker", "Uniform",
     "__version__", "block_signature", "compare", "model", "models", "passes", "replay", "simulate", "to_inference_data",
 ]  # fmt: skip

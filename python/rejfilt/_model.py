@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import importlib
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -73,30 +74,36 @@ class Parameter(NamedTuple):
     high: float
     drift: Drift = 0.0
     name: str = ""
+    unit: str = ""  #: shown beside numbers and on axes; nothing is converted
+
+    @property
+    def label(self) -> str:
+        """For an axis: the name, and the unit if there is one."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
-def Real(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
+def Real(low: float, high: float, *, drift: Drift = 0.0, unit: str = "") -> Parameter:  # noqa: N802
     """Any real number; the prior is uniform from low to high.
 
     >>> Real(0, 1).chart
     'real'
     """
-    return Parameter("real", low, high, drift)
+    return Parameter("real", low, high, drift, unit=unit)
 
 
-def Positive(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
+def Positive(low: float, high: float, *, drift: Drift = 0.0, unit: str = "") -> Parameter:  # noqa: N802
     """A positive number, Gaussian in its logarithm; the prior is uniform from low to high."""
-    return Parameter("positive", low, high, drift)
+    return Parameter("positive", low, high, drift, unit=unit)
 
 
-def Bounded(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
+def Bounded(low: float, high: float, *, drift: Drift = 0.0, unit: str = "") -> Parameter:  # noqa: N802
     """A number that is never outside low..high."""
-    return Parameter("bounded", low, high, drift)
+    return Parameter("bounded", low, high, drift, unit=unit)
 
 
-def Periodic(low: float, high: float, *, drift: Drift = 0.0) -> Parameter:  # noqa: N802
+def Periodic(low: float, high: float, *, drift: Drift = 0.0, unit: str = "") -> Parameter:  # noqa: N802
     """An angle: low and high are the same."""
-    return Parameter("periodic", low, high, drift)
+    return Parameter("periodic", low, high, drift, unit=unit)
 
 
 class Setting(NamedTuple):
@@ -112,31 +119,85 @@ class Setting(NamedTuple):
     integer: bool = False
     cost: float = 0.0
     name: str = ""
+    unit: str = ""  #: shown beside numbers and on axes; nothing is converted
+
+    @property
+    def label(self) -> str:
+        """For an axis: the name, and the unit if there is one."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
-def Fixed(value: float) -> Setting:  # noqa: N802
+def Fixed(value: float, *, unit: str = "") -> Setting:  # noqa: N802
     """Always the same."""
-    return Setting("fixed", value, value)
+    return Setting("fixed", value, value, unit=unit)
 
 
-def Range(low: float, high: float, *, integer: bool = False, cost: float = 0.0) -> Setting:  # noqa: N802
+def Range(low: float, high: float, *, integer: bool = False, cost: float = 0.0, unit: str = "") -> Setting:  # noqa: N802
     """Anything from low to high; an experiment costs 1, and `cost` per unit of it."""
-    return Setting("range", low, high, "", integer, cost)
+    return Setting("range", low, high, "", integer, cost, unit=unit)
 
 
-def LogRange(low: float, high: float, *, integer: bool = False, cost: float = 0.0) -> Setting:  # noqa: N802
+def LogRange(low: float, high: float, *, integer: bool = False, cost: float = 0.0, unit: str = "") -> Setting:  # noqa: N802
     """Anything from low > 0 to high, where factors count."""
-    return Setting("logrange", low, high, "", integer, cost)
+    return Setting("logrange", low, high, "", integer, cost, unit=unit)
 
 
-def Time(of: str, low: float = 0.0, high: float = 1e12, *, integer: bool = False, cost: float = 0.0) -> Setting:  # noqa: N802
+def Time(of: str, low: float = 0.0, high: float = 1e12, *, integer: bool = False, cost: float = 0.0, unit: str = "") -> Setting:  # noqa: N802
     """A time that goes with parameter `of`: about 1 / its standard deviation, from low to high."""
-    return Setting("time", low, high, of, integer, cost)
+    return Setting("time", low, high, of, integer, cost, unit=unit)
 
 
-def Guess(of: str) -> Setting:  # noqa: N802
+def Guess(of: str, *, unit: str = "") -> Setting:  # noqa: N802
     """A value that is compared with parameter `of`."""
-    return Setting("guess", 0.0, 0.0, of)
+    return Setting("guess", 0.0, 0.0, of, unit=unit)
+
+
+class Counts(NamedTuple):
+    """Outcomes 0, 1, 2, ...: without end, or up to the value of the setting `to`."""
+
+    to: str = ""
+
+
+class Poisson(NamedTuple):
+    """Counts with a mean, which the model's function f(x, setting) returns."""
+
+
+class Binomial(NamedTuple):
+    """How many of the setting `n` come out: the model's function f(x, setting) returns the probability of each."""
+
+    n: str
+
+
+class Gaussian(NamedTuple):
+    """Real numbers with the standard deviation of the setting `sd`: the model's function f(x, setting) returns their mean."""
+
+    sd: str
+
+
+Outcomes = int | Counts | Poisson | Binomial | Gaussian
+
+
+def _outcomes_code(given: Outcomes, settings: Sequence[str]) -> int:
+    """As the library has it."""
+    if not isinstance(given, Counts | Poisson | Binomial | Gaussian):
+        return given
+    if isinstance(given, Poisson) or given == Counts():
+        return _rejfilt.POISSON if isinstance(given, Poisson) else _rejfilt.COUNTS
+    kind = _rejfilt.COUNTS_TO if isinstance(given, Counts) else _rejfilt.BINOMIAL if isinstance(given, Binomial) else _rejfilt.GAUSSIAN
+    if given[0] not in settings:
+        raise Refused(f"outcomes are about setting '{given[0]}', and there is none; settings are {', '.join(settings) or 'none'}")
+    return kind + settings.index(given[0])
+
+
+def _outcomes_of(code: int, settings: Sequence[str]) -> Outcomes:
+    """And back."""
+    if code < _rejfilt.COUNTS:
+        return code
+    kind, of = code & ~0xFFFFFF, code & 0xFFFFFF
+    if kind in (_rejfilt.COUNTS, _rejfilt.POISSON):
+        return Counts() if kind == _rejfilt.COUNTS else Poisson()
+    made = Counts if kind == _rejfilt.COUNTS_TO else Binomial if kind == _rejfilt.BINOMIAL else Gaussian
+    return made(settings[of])
 
 
 def tidy(name: str, answer: Any, count: int) -> Floats:
@@ -185,7 +246,7 @@ class Model(_rejfilt.Model):
     formula: str
     parameters: tuple[Parameter, ...]
     settings: tuple[Setting, ...]
-    outcomes: int
+    outcomes: Outcomes
     is_log: bool
     moves: bool  #: by dynamics of its own
     Parameters: type[Any]
@@ -196,11 +257,12 @@ class Model(_rejfilt.Model):
 
     def _finish(self, origin: tuple[Any, ...], function: Callable[..., Any] | None = None, source: bytes = b"") -> Model:
         name, summary, formula, parameters, settings, outcomes, is_log, _fringe, _interchangeable, moves, _design = self._describe()
-        self.name, self.summary, self.formula, self.outcomes, self.is_log, self.moves = name, summary, formula, outcomes, bool(is_log), bool(moves)
-        self.parameters = tuple(Parameter(CHARTS[chart], low, high, drift_of(moves), of) for of, chart, low, high, *moves in parameters)
+        self.name, self.summary, self.formula, self.is_log, self.moves = name, summary, formula, bool(is_log), bool(moves)
+        self.outcomes = _outcomes_of(outcomes, [s[0] for s in settings])
+        self.parameters = tuple(Parameter(CHARTS[chart], low, high, drift_of(moves), of, unit) for of, chart, low, high, *moves, unit in parameters)
         self.settings = tuple(
-            Setting(ROLES[role], low, high, parameters[of][0] if role > 2 else "", bool(integer), cost, called)
-            for called, role, of, integer, low, high, cost in settings
+            Setting(ROLES[role], low, high, parameters[of][0] if role > 2 else "", bool(integer), cost, called, unit)
+            for called, role, of, integer, low, high, cost, unit in settings
         )
         self.Parameters = tuple_type("Parameters", [p.name for p in self.parameters])
         self.Settings = tuple_type("Settings", [s.name for s in self.settings])
@@ -208,8 +270,15 @@ class Model(_rejfilt.Model):
         self.__doc__ = (function.__doc__ if function else None) or summary
         return self
 
+    @property
+    def outcomes_end(self) -> float:
+        """Outcomes are 0, 1, ... and below this number, whatever the settings; infinite for counts, 0 for real numbers."""
+        if isinstance(self.outcomes, int):
+            return self.outcomes
+        return 0 if isinstance(self.outcomes, Gaussian) else math.inf
+
     def __repr__(self) -> str:
-        outcomes = f"{self.outcomes} outcomes" if self.outcomes else "real outcomes"
+        outcomes = "real outcomes" if self.outcomes_end == 0 else "counts" if self.outcomes_end == math.inf else f"{self.outcomes} outcomes"
         names = ", ".join(p.name for p in self.parameters)
         settings = ", ".join(s.name for s in self.settings) or "none"
         return f"<rejfilt.Model {self.name}: {names}; settings {settings}; {outcomes}>"
@@ -310,7 +379,7 @@ def model(
     *,
     parameters: Mapping[str, Parameter | tuple[float, float]] | None = None,
     settings: Mapping[str, Setting | float] | None = None,
-    outcomes: int = 2,
+    outcomes: Outcomes = 2,
     log: bool = False,
     bound: float | Callable[[Any, float], float] | None = None,
     simulate: Callable[[Any, Any, float], float] | None = None,
@@ -324,8 +393,9 @@ def model(
     The function is f(x, setting, outcome): x is an array of shape (dim, n), the parameters of n candidates; setting is a named tuple; it
     returns the n probabilities of that outcome, or with log=True their logarithms. Or it is a numba `cfunc` of `block_signature()`.
 
-    parameters: a range for each name, `(0, 1)` for `Real(0, 1)`. settings: `Time`, `Guess`, `Range`, `LogRange`, `Fixed`, or a number
-    that is fixed. outcomes: how many there are; 0 for a real number, which needs `simulate(x, setting, normal)`, an outcome for
+    parameters: a range for each name, `(0, 1)` for `Real(0, 1)`; with a unit, which plots show, `Real(0, 1, unit="MHz")`. settings: `Time`, `Guess`, `Range`, `LogRange`, `Fixed`, or a number
+    that is fixed. outcomes: how many there are; `Poisson()`, `Binomial(n="shots")` or `Gaussian(sd="noise")`, for which the function is
+    f(x, setting), what is expected; `Counts()`, without end, of a likelihood of your own; 0 for a real number, which needs `simulate(x, setting, normal)`, an outcome for
     parameters x and a standard normal, and a `bound` of the density, a number or f(setting, outcome). fringe: the period, if the
     likelihood is a cosine of (parameter - guess) * time. interchangeable: so many of the first parameters may change places.
 
@@ -375,9 +445,9 @@ def model(
             called,
             summary,
             "",
-            tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), *motion_of(p.drift)) for k, p in declared.items()),
-            tuple((k, ROLES.index(s.role), index(k, s), s.integer, float(s.low), float(s.high), float(s.cost)) for k, s in chosen.items()),
-            outcomes,
+            tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), *motion_of(p.drift), p.unit) for k, p in declared.items()),
+            tuple((k, ROLES.index(s.role), index(k, s), s.integer, float(s.low), float(s.high), float(s.cost), s.unit) for k, s in chosen.items()),
+            _outcomes_code(outcomes, list(chosen)),
             log,
             float(fringe),
             interchangeable,

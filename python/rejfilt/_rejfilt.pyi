@@ -3,6 +3,11 @@ from typing import Any
 STATE_VERSION: int
 ASK_MAX: int
 BATCH_MAX: int
+COUNTS: int
+COUNTS_TO: int
+POISSON: int
+BINOMIAL: int
+GAUSSIAN: int
 VERSION: str
 
 class Refused(ValueError): ...

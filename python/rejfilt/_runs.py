@@ -210,7 +210,7 @@ def _outage_row(model: Model, outage: Outage) -> tuple[float, ...]:
         kind, stuck = 1 + kinds.index(what), 0.0
     else:
         kind, stuck = 0, float(what)
-    if not (0 <= stuck < model.outcomes if model.outcomes else math.isfinite(stuck)):
+    if not (0 <= stuck < model.outcomes_end if model.outcomes_end else math.isfinite(stuck)):
         raise Refused(f"outage: {stuck:g} is no outcome of model {model.name}")
     if kind and outage.flips:
         raise Refused("outage: flips are of a detector that is stuck")
@@ -397,13 +397,13 @@ def compare(
     names: list[str] = []
     scores: list[list[Any]] = []
     passed: list[bool] = []
-    outcomes_of: set[int] = set()
+    outcomes_of: set[float] = set()
     for label, one in given:
         model, options = one if isinstance(one, tuple) else (one, {})
         tracker = Tracker(
             model, **({"design": None, "seed": number, "attempts": attempts or 1000, "sampler": "reject", "engine": engine} | options)
         )
-        outcomes_of.add(tracker.model.outcomes)
+        outcomes_of.add(tracker.model.outcomes_end)
         if len(outcomes_of) > 1:
             raise Refused(f"{names[0]} and {tracker.model.name} cannot be compared: they speak of different outcomes")
         names.append(str(label) if label is not None else tracker.model.name)

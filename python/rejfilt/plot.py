@@ -40,8 +40,9 @@ def _one_trial(run: Run) -> Any:
     return there["trial"] == there["trial"][0] if "trial" in there and len(run) else np.ones(len(run), dtype=bool)
 
 
-def run(what: Run, *, parameters: Sequence[str] | None = None, axes: Any = None) -> list[Any]:
+def run(what: Run, *, parameters: Sequence[str] | None = None, title: str = "", axes: Any = None) -> list[Any]:
     """Estimates with their 95 % intervals over the records, truths where they are known, and alarms of health as ticks below."""
+    labels = {p.name: p.label for p in what.model.parameters}
     names = list(parameters or [p.name for p in what.model.parameters])
     drawn = _axes(len(names), axes)
     rows = _one_trial(what)
@@ -54,13 +55,15 @@ def run(what: Run, *, parameters: Sequence[str] | None = None, axes: Any = None)
         ax.plot(at, mean, color=ESTIMATE, linewidth=1.2, label="estimate")
         if f"truth.{name}" in there:
             ax.plot(at, there[f"truth.{name}"], color=TRUTH, linewidth=0.9, linestyle=(0, (4, 2)), label="truth")
-        ax.set_ylabel(name)
+        ax.set_ylabel(labels[name])
         ax.margins(x=0.01)
         shown = np.concatenate([np.quantile(low, [0.02]), np.quantile(high, [0.98]), *([there[f"truth.{name}"]] if f"truth.{name}" in there else [mean])])
         pad = 0.06 * (np.nanmax(shown) - np.nanmin(shown) or 1)
         ax.set_ylim(np.nanmin(shown) - pad, np.nanmax(shown) + pad)
         if alarm.any():
             ax.plot(at[alarm], np.full(alarm.sum(), 0.02), "|", color=ALARM, markersize=8, transform=ax.get_xaxis_transform(), label="failed test")
+    if title:
+        drawn[0].set_title(title, loc="left")
     drawn[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, fontsize="small", frameon=False, borderaxespad=0.2)
     drawn[-1].set_xlabel("time" if "time" in there else "record")
     return drawn
@@ -68,7 +71,7 @@ def run(what: Run, *, parameters: Sequence[str] | None = None, axes: Any = None)
 
 def marginals(tracker: Tracker, *, draws: int = 4000, truth: Sequence[float] | None = None, axes: Any = None) -> Any:
     """What is believed of every parameter, and of every pair: draws from the belief."""
-    names = [p.name for p in tracker.model.parameters]
+    names = [p.label for p in tracker.model.parameters]
     dim = len(names)
     x = tracker.sample(draws)
     if axes is None:
@@ -129,23 +132,24 @@ def health(what: Run, *, ax: Any = None) -> Any:
 
 
 def questions(what: Run, *, axes: Any = None) -> list[Any]:
-    """The settings that were chosen, and what came out: filled for outcomes above 0 (or as colours, where they are real numbers)."""
+    """The settings that were chosen, and what came out: filled for outcomes above 0 (or as colours, where they are counts or real numbers)."""
     names = [s.name for s in what.model.settings if s.role != "fixed"]
     if not names:
         raise Refused(f"model {what.model.name} has no settings to choose")
+    labels = {s.name: s.label for s in what.model.settings}
     drawn = _axes(len(names), axes)
     rows = _one_trial(what)
     step, outcome = what["step"][rows], what["outcome"][rows]
     for ax, name in zip(drawn, names):
         values = what[name][rows]
-        if what.model.outcomes:
+        if 0 < what.model.outcomes_end < np.inf:
             ax.scatter(step, values, s=12, facecolors=np.where(outcome > 0, ESTIMATE, "none"), edgecolors=ESTIMATE, linewidths=0.7)
         else:
             ax.figure.colorbar(ax.scatter(step, values, s=12, c=outcome, cmap="viridis"), ax=ax, label="outcome")
         positive = values[values > 0]
         if len(positive) == len(values) and len(values) and positive.max() > 50 * positive.min():
             ax.set_yscale("log")
-        ax.set_ylabel(name)
+        ax.set_ylabel(labels[name])
         ax.margins(x=0.01)
     drawn[-1].set_xlabel("record")
     return drawn

@@ -55,6 +55,56 @@ class FourWays(unittest.TestCase):
         self.assertEqual(tracker.health, "tracking")
         self.assertIsInstance(thermometer.draw([2.0], seed=1), float)
 
+    def test_counts(self):
+        """Poisson, binomial and Gaussian outcomes: probabilities, draws, and posteriors as closed forms have them."""
+        @rejfilt.model(parameters={"r": rejfilt.Positive(1, 100)}, settings={"t": 2.0}, outcomes=rejfilt.Poisson())
+        def photons(x, setting):
+            return x[0] * setting.t
+
+        @rejfilt.model(parameters={"p": rejfilt.Bounded(0, 1)}, settings={"n": rejfilt.Range(5, 9, integer=True)}, outcomes=rejfilt.Binomial("n"))
+        def survivals(x, setting):
+            return x[0]
+
+        @rejfilt.model(parameters={"x": (-10, 10)}, settings={"s": 0.5}, outcomes=rejfilt.Gaussian(sd="s"))
+        def reading(x, setting):
+            return x[0]
+
+        self.assertEqual([repr(m).split("; ")[-1] for m in (photons, survivals, reading)], ["counts>", "counts>", "real outcomes>"])
+        self.assertEqual([m.outcomes for m in (photons, survivals, reading)], [rejfilt.Poisson(), rejfilt.Binomial("n"), rejfilt.Gaussian("s")])
+        self.assertAlmostEqual(sum(np.exp(photons.likelihood([[20.0]], 2.0, k))[0] for k in range(200)), 1, places=12)
+        self.assertAlmostEqual(sum(np.exp(survivals.likelihood([[0.3]], 7, k))[0] for k in range(8)), 1, places=12)
+        counts = [photons.draw([20.0], seed=k) for k in range(1000)]
+        self.assertIsInstance(counts[0], int)
+        self.assertLess(abs(np.mean(counts) - 40), 5 * (40 / 1000) ** 0.5)
+        self.assertLess(abs(np.var(counts) - 40), 5 * 40 * (2 / 1000) ** 0.5)
+        self.assertLessEqual(max(survivals.draw([0.9], 5, seed=k) for k in range(100)), 5)
+        for engine in ("serial", "simd"):
+            tracker = rejfilt.Tracker(photons, seed=1, engine=engine)
+            for k in counts[:50]:
+                tracker.tell(k)
+            self.assertAlmostEqual(tracker.mean.r, np.sum(counts[:50]) / 100, delta=0.5)  # the prior is wide: Gamma(sum, 100) nearly
+            self.assertAlmostEqual(tracker.sd.r, np.sum(counts[:50]) ** 0.5 / 100, delta=0.05)
+        tracker = rejfilt.Tracker(survivals, seed=1)
+        for k in range(20):  # the design chooses n
+            setting = tracker.ask()
+            self.assertIn(setting.n, range(5, 10))
+            tracker.tell(survivals.draw([0.6], setting, seed=k))
+        self.assertLess(abs(tracker.mean.p - 0.6), 4 * tracker.sd.p)
+        self.assertLess(tracker.sd.p, (0.25 / 100) ** 0.5)
+        for wrong in (2.5, -1, 10):
+            with self.assertRaisesRegex(Refused, "count is not a whole number"):
+                tracker.tell(wrong, 9)
+        run = rejfilt.simulate(reading, steps=20, seed=3)
+        self.assertEqual(len(run["outcome"]), 20)
+        run = rejfilt.simulate(photons, steps=20, seed=3)
+        self.assertTrue(all(run["outcome"] == np.floor(run["outcome"])))
+        with self.assertRaisesRegex(Refused, "setting 'm'"):
+            rejfilt.model(parameters={"p": (0, 1)}, outcomes=rejfilt.Binomial("m"))(lambda x, setting: x[0])
+        with self.assertRaisesRegex(Refused, "whole number from 1 on"):
+            rejfilt.model(parameters={"p": (0, 1)}, settings={"m": 1.5}, outcomes=rejfilt.Binomial("m"))(lambda x, setting: x[0])
+        with self.assertRaisesRegex(Refused, "of their own"):
+            rejfilt.model(parameters={"p": (0, 1)}, outcomes=rejfilt.Poisson(), log=True)(lambda x, setting: x[0])
+
     def test_logarithms_and_outcomes(self):
         @rejfilt.model(parameters={"a": rejfilt.Bounded(0, 1)}, outcomes=3)
         def three(x, setting, outcome):
@@ -88,6 +138,18 @@ class FourWays(unittest.TestCase):
 
 
 class Descriptions(unittest.TestCase):
+    def test_units(self):
+        @rejfilt.model(parameters={"T1": rejfilt.Positive(10, 100, unit="µs"), "A": (0, 1)}, settings={"t": rejfilt.LogRange(1, 500, unit="µs")})
+        def decay(x, setting, outcome):
+            p = x[1] * np.exp(-setting.t / x[0])
+            return p if outcome else 1 - p
+
+        self.assertEqual([p.label for p in decay.parameters], ["T1 (µs)", "A"])
+        self.assertEqual([s.label for s in decay.settings], ["t (µs)"])
+        self.assertEqual(rejfilt.model("phase").parameters[0].unit, "rad")
+        with self.assertRaisesRegex(Refused, "unit of x is longer"):
+            rejfilt.model(parameters={"x": rejfilt.Real(0, 1, unit=40 * "m")})(decay.function)
+
     def test_refused(self):
         for wrong, says in (
             ({"parameters": {}}, "dim is 0"), ({"parameters": {"x": (1, 1)}}, "not a range"), ({"parameters": {"x": rejfilt.Positive(-1, 1)}}, "positive chart"),
@@ -119,7 +181,7 @@ class Descriptions(unittest.TestCase):
 
     def test_likelihood(self):
         for model in map(rejfilt.model, [*rejfilt.models(), in_numpy]):
-            if model.outcomes == 0:
+            if model.outcomes_end == 0:
                 continue
             x = np.array([np.linspace(p.low, p.high, 300)[1:-1] for p in model.parameters])
             setting = {s.name: max(s.low, min(1.0, s.high)) if s.role != "guess" else 0.3 for s in model.settings}

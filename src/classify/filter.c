@@ -14,13 +14,23 @@ struct rfc_filter {
     rfc_paper *paper;
 };
 
+/* A small class is drowned in a neighbourhood that is wide enough for the others: below half of an equal share the
+   wanted sample shrinks with it, down to a fifth. */
+static double narrower(const rfc_training *t)
+{
+    double least = 1;
+    for (uint32_t c = 0; c < t->classes; c++)
+        least = fmin(least, (double)(t->class_begin[c + 1] - t->class_begin[c]) / t->count);
+    return fmin(fmax(2 * t->classes * least, 0.2), 1);
+}
+
 rfc_rules rfc_rules_default(rfc_method method, const rfc_training *training)
 {
     rfc_rules rules = {.method = method, .stop = 0.001, .budget = training->features, .max_cost = INFINITY, .seed = 1};
     rules.floor = method == RFC_WEIGHTED ? 0.5 : 0;
     rules.gain = training->is_ranked && method == RFC_WEIGHTED ? RFC_RATIO : RFC_BETWEEN;
     rules.least_sample = 12;
-    rules.most_sample = training->is_ranked ? 100 : 200;
+    rules.most_sample = (training->is_ranked ? 100 : 400) * (training->class_begin ? narrower(training) : 1);
     rules.sharpest = training->is_ranked ? 4 : 8;
     if (method == RFC_WEIGHTED && rules.budget > RFC_QUESTIONS)
         rules.budget = RFC_QUESTIONS;

@@ -47,6 +47,7 @@ void rfc_model_free(rfc_model *m)
     rfc_training_unlay(&m->laid);
     rfc_names_free(&m->classes);
     rfc_names_free(&m->names);
+    rfc_names_free(&m->labels);
     rfc_coding_free(m->coding);
     rfc_tree_free(&m->tree);
     rfc_pilot_free(&m->pilot);
@@ -123,17 +124,36 @@ const rfc_names *rfc_model_names(const rfc_model *m) { return &m->names; }
 const rfc_coding *rfc_model_coding(const rfc_model *m) { return m->coding; }
 uint64_t rfc_model_checksum(const rfc_model *m) { return m->checksum; }
 
-int rfc_model_describe(rfc_model *m, const rfc_names *classes, const rfc_names *features, rfc_coding *coding)
+const char *rfc_model_label(const rfc_model *m) { return m->labels.count > 0 ? m->labels.text[0] : ""; }
+
+uint32_t rfc_model_class(const rfc_model *m, const char *label)
+{
+    if (m->labels.count <= 1) { /* every label is a class */
+        const uint32_t c = rfc_names_find(&m->classes, label);
+        return c < m->classes.count ? c : RFC_NO_LABEL;
+    }
+    for (uint32_t i = 1; i < m->labels.count; i++)
+        if (strcmp(m->labels.text[i], label) == 0)
+            return m->of_label[i - 1];
+    return RFC_NO_LABEL;
+}
+
+int rfc_model_describe(rfc_model *m, const rfc_task *task, const rfc_table *table, rfc_coding *coding)
 {
     char number[16];
     int failed = 0;
     rfc_names_free(&m->classes);
     rfc_names_free(&m->names);
-    for (uint32_t c = 0; c < classes->count; c++)
-        failed |= rfc_names_add(&m->classes, classes->text[c]) < 0;
+    rfc_names_free(&m->labels);
+    for (uint32_t c = 0; c < task->classes.count; c++)
+        failed |= rfc_names_add(&m->classes, task->classes.text[c]) < 0;
+    failed |= rfc_names_add(&m->labels, table->label_name) < 0;
+    for (uint32_t i = 0; i < task->labels.count; i++)
+        failed |= rfc_names_add(&m->labels, task->labels.text[i]) < 0;
+    memcpy(m->of_label, task->of_label, sizeof m->of_label);
     for (uint32_t j = 0; j < m->laid.features; j++) {
         snprintf(number, sizeof number, "%u", j);
-        failed |= rfc_names_add(&m->names, j < features->count ? features->text[j] : number) < 0;
+        failed |= rfc_names_add(&m->names, j < table->names.count ? table->names.text[j] : number) < 0;
     }
     if (failed)
         return -1;

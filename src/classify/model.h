@@ -16,6 +16,8 @@ struct rfc_model {
     rfc_pilot pilot;
     /* rfc_model_describe() */
     rfc_names classes, names;
+    rfc_names labels;                 /* the name of their column; then labels that the task names, if it does, */
+    uint8_t of_label[RFC_LABELS_MAX]; /* and the class of each */
     rfc_coding *coding;
     /* rfc_model_load() */
     int is_loaded; /* large arrays are in the caller's bytes */

@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "model.h"
 
-enum { VERSION = 1, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
+enum { VERSION = 2, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
 
 typedef struct head {
     char magic[8];
@@ -134,6 +134,8 @@ static int write_all(const rfc_model *m, writer *w)
     put(w, c->quantile, (size_t)t->features * c->cuts * sizeof *c->quantile);
     status |= put_names(w, &m->classes);
     status |= put_names(w, &m->names);
+    status |= put_names(w, &m->labels);
+    put(w, m->of_label, sizeof m->of_label);
     for (uint32_t j = 0; j < t->features && c->categories; j++)
         status |= put_names(w, &c->categories[j]);
     return status;
@@ -229,7 +231,10 @@ static int is_sound(const rfc_model *m)
         fine &= m->pilot.questions[i] < m->pilot.steps;
     for (uint32_t j = 0; m->group && j < t->features; j++)
         fine &= m->group[j] <= t->features;
-    return fine && m->classes.count == t->classes && m->names.count == t->features;
+    for (uint32_t i = 1; i < m->labels.count && i <= RFC_LABELS_MAX; i++)
+        fine &= m->of_label[i - 1] < t->classes;
+    return fine && m->classes.count == t->classes && m->names.count == t->features &&
+           m->labels.count <= RFC_LABELS_MAX + 1;
 }
 
 static void read_all(reader *r, const scalars *s, rfc_model *m)
@@ -259,6 +264,10 @@ static void read_all(reader *r, const scalars *s, rfc_model *m)
     c->quantile = get_copy(r, (size_t)s->features * s->cuts * sizeof *c->quantile, s->used == RFC_SCALE_SHARED);
     get_names(r, &m->classes);
     get_names(r, &m->names);
+    get_names(r, &m->labels);
+    const void *of_label = get(r, sizeof m->of_label, 0);
+    if (of_label)
+        memcpy(m->of_label, of_label, sizeof m->of_label);
     c->categories = t->is_category ? calloc(s->features, sizeof *c->categories) : NULL;
     for (uint32_t j = 0; j < s->features && c->categories; j++)
         get_names(r, &c->categories[j]);

@@ -12,7 +12,7 @@ enum {
     CANDIDATES = 240, /* stops that are tried */
     NEWTON = 30       /* steps of the fit of probabilities */
 };
-#define LEAST_STOP 0.0002
+#define LEAST_STOP 0.00005
 #define MOST_STOP 0.5
 #define APART 2.3          /* losses are averaged over stops within this factor */
 #define PART_OF_ERROR 0.15 /* of its standard error: so much more loss than the least is taken for fewer questions */
@@ -136,6 +136,7 @@ static const rfc_step *step_at(const rfc_pilot *p, uint32_t i, double stop, uint
 typedef struct judged {
     rfc_expected expected;
     double loss, uncertainty; /* of an object, and its standard error */
+    double smooth;            /* loss averaged over stops nearby */
 } judged;
 
 static judged judge(const rfc_pilot *p, const rfc_rules *r, double stop)
@@ -216,10 +217,9 @@ int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goa
     return rfc_model_stop(m, goal, value, expected);
 }
 
-/* Averages each loss with those of stops nearby: of few objects, the least of many is chance. Returns the least. */
+/* Averages losses over stops nearby: of few objects, the least of many is chance. Returns the least. */
 static uint32_t smooth(judged *tried)
 {
-    double loss[CANDIDATES];
     uint32_t least = 0;
     for (uint32_t i = 0; i < CANDIDATES; i++) {
         const double stop = tried[i].expected.stop;
@@ -229,11 +229,9 @@ static uint32_t smooth(judged *tried)
                 sum += tried[k].loss;
                 count++;
             }
-        loss[i] = sum / count;
-        least = loss[i] < loss[least] ? i : least;
+        tried[i].smooth = sum / count;
+        least = tried[i].smooth < tried[least].smooth ? i : least;
     }
-    for (uint32_t i = 0; i < CANDIDATES; i++)
-        tried[i].loss = loss[i];
     return least;
 }
 
@@ -263,10 +261,15 @@ int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expe
         reached = chosen.expected.questions <= value;
     } else {
         const int is_error = goal == RFC_GOAL_ERROR;
-        const double most = is_error ? value : tried[least].loss + PART_OF_ERROR * tried[least].uncertainty;
+        const judged *best = &tried[least];
         uint32_t last = CANDIDATES;
-        for (uint32_t i = 0; i < CANDIDATES; i++)
-            last = (is_error ? tried[i].expected.error : tried[i].loss) <= most ? i : last;
+        for (uint32_t i = 0; i < CANDIDATES; i++) {
+            /* an average may hide a step, so its own loss is looked at, too */
+            const int is_fine = is_error ? tried[i].expected.error <= value
+                                         : tried[i].smooth <= best->smooth + PART_OF_ERROR * best->uncertainty &&
+                                               tried[i].loss <= best->smooth + best->uncertainty;
+            last = is_fine ? i : last;
+        }
         reached = last < CANDIDATES;
         chosen = reached ? tried[last] : tried[least];
     }

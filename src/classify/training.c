@@ -96,16 +96,36 @@ void rfc_training_unlay(rfc_training *t)
     t->laid = 0;
 }
 
-/* Columns from rows, a tile at a time. */
-static void transpose(rfc_training *t)
+/* An image, of which a pixel counts three parts and its four neighbours one each; beyond the edge there is the pixel
+   itself. */
+static void soften_image(const uint8_t *image, uint32_t height, uint32_t width, uint8_t *soft)
 {
-    for (uint32_t i = 0; i < t->count; i += LINE)
+    for (uint32_t y = 0; y < height; y++) {
+        const uint8_t *row = image + (size_t)y * width, *above = y > 0 ? row - width : row,
+                      *below = y + 1 < height ? row + width : row;
+        uint8_t *out = soft + (size_t)y * width;
+        for (uint32_t x = 0; x < width; x++) {
+            const uint32_t sides = (uint32_t)row[x > 0 ? x - 1 : x] + row[x + 1 < width ? x + 1 : x];
+            out[x] = (uint8_t)((3u * row[x] + sides + above[x] + below[x] + 3) / 7);
+        }
+    }
+}
+
+/* Columns from rows, a tile at a time. Two drawings of one thing are never in the same place: with room for LINE rows
+   in `soft`, columns have the means of pixels and their neighbours, and answers are compared with these. */
+static void transpose(rfc_training *t, uint8_t *soft)
+{
+    for (uint32_t i = 0; i < t->count; i += LINE) {
+        const uint32_t end = t->count - i < LINE ? t->count : i + LINE;
+        for (uint32_t v = i; v < end && soft; v++)
+            soften_image(rfc_training_row(t, v), t->height, t->width, soft + (size_t)(v - i) * t->features);
         for (uint32_t j = 0; j < t->laid; j += LINE)
-            for (uint32_t v = i; v < t->count && v < i + LINE; v++) {
-                const uint8_t *row = rfc_training_row(t, v);
+            for (uint32_t v = i; v < end; v++) {
+                const uint8_t *row = soft ? soft + (size_t)(v - i) * t->features : rfc_training_row(t, v);
                 for (uint32_t k = j; k < t->laid && k < j + LINE; k++)
                     t->columns[k * t->stride + v] = row[t->feature[k]];
             }
+    }
 }
 
 /* Levels span what a feature has in the training set. */
@@ -172,10 +192,16 @@ int rfc_training_lay(const rfc_training *training, int pilot_alone, const uint8_
     t->sketches = rfc_huge(t->sketch * t->count);
     if (!t->columns || !t->low || !t->step || !t->sketches)
         return -1;
-    transpose(t);
+    transpose(t, NULL);
     scale_levels(t);
     draw_sketches(t);
-    return 0;
+    if (t->height == 0 || t->is_ranked)
+        return 0;
+    uint8_t *soft = malloc((size_t)LINE * t->features);
+    if (soft)
+        transpose(t, soft);
+    free(soft);
+    return soft ? 0 : -1;
 }
 
 /* ---- Making ---- */
@@ -191,6 +217,8 @@ int rfc_training_make(const rfc_table *table, const uint32_t *chosen, uint32_t c
     t->classes = classes;
     t->rows = table->bytes;
     t->missing = table->missing;
+    t->height = (uint64_t)table->height * table->width == table->features ? table->height : 0;
+    t->width = table->width;
     t->is_ranked = table->is_ranked;
     t->is_category = table->is_category;
     t->order = malloc(count * sizeof *t->order);

@@ -11,6 +11,7 @@ typedef struct rfc_segment {
 
 struct rfc_training {
     uint32_t count, features, classes;
+    uint32_t height, width; /* of images, or height 0 */
     const uint8_t *rows;    /* the table's, in its order */
     const uint8_t *missing; /* the same of what is missing, where bytes stand in; null: nothing is */
     uint32_t *order;        /* by vector: its row in the table */
@@ -18,7 +19,7 @@ struct rfc_training {
     uint32_t laid;     /* how many features may be asked: */
     uint32_t *feature; /* which they are, ascending */
     uint32_t *place;   /* by feature: where it is in that list; `laid`: nowhere */
-    uint8_t *columns;  /* in that order: `stride` bytes each, of which `count` are the vectors' */
+    uint8_t *columns;  /* in that order: `stride` bytes each, of which `count` are the vectors'; images are softened */
     size_t stride;
     uint8_t *sketches; /* by vector `sketch` bytes: its features in sixteen levels, two to a byte */
     size_t sketch;     /* byte b has feature[b] in its lower half and feature[b + sketch] in its upper */

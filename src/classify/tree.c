@@ -33,9 +33,14 @@ static void count(const making *m, const branch *b, uint32_t place)
 {
     const uint8_t *x = m->t->columns + place * m->t->stride;
     memset(m->counts, 0, RFC_BRANCHES * m->t->classes * sizeof *m->counts);
-    for (uint32_t i = b->begin; i < b->end; i++) {
-        const uint32_t v = m->list[i];
-        m->counts[rfc_tree_branch(x[v]) * m->t->classes + m->class[v]]++;
+    for (uint32_t i = b->begin; i < b->end;) { /* vectors of a class are together */
+        const uint8_t class = m->class[m->list[i]];
+        uint32_t n[RFC_BRANCHES] = {0};
+        for (; i < b->end && m->class[m->list[i]] == class; i++)
+            for (uint32_t a = 0, answer = rfc_tree_branch(x[m->list[i]]); a < RFC_BRANCHES; a++)
+                n[a] += a == answer;
+        for (uint32_t a = 0; a < RFC_BRANCHES; a++)
+            m->counts[a * m->t->classes + class] += n[a];
     }
 }
 

@@ -14,7 +14,7 @@ enum {
     EQUAL = 2,              /* one of so many draws goes to the classes in equal parts */
     CHUNK = 1024,           /* of so many vectors in a row, */
     CHUNKS = 4,             /* the first one of so many chunks is weighed to look for a temper */
-    DROPPED = 10343,        /* a penalty of 18 nats: vectors this far behind are dropped */
+    DROPPED = 7387,         /* a penalty of 10 nats: vectors this far behind are dropped */
     LEVELS = 16,            /* of sketches */
     CATEGORY = 3 * RFC_BIT, /* penalty of another category */
     SEARCHES = 8,           /* for a temper, at most */
@@ -25,7 +25,7 @@ enum {
 };
 #define ROOMY 0.15        /* logarithm of how much larger than wanted an effective sample may be */
 #define SLOPE 1.0         /* of the logarithm of the temper by that of the effective sample, for a first guess */
-#define WIDER 0.5         /* of the temper, for a regression, */
+#define WIDER 0.8         /* of the temper, for a regression, */
 #define RIDGE 0.01        /* and what holds its slopes back */
 #define RULED_OUT 0.001   /* a class of less than its share of this has no draws */
 #define STEADY 0.3        /* of the largest variance of a feature: added to a feature's own in a ratio */
@@ -74,6 +74,7 @@ struct rfc_weighted {
     float share[RFC_LABELS_MAX];            /* and how much of the belief one of them stands for */
     uint16_t *sums;                         /* by class and place */
     float *mean, *score, *spare;            /* by place, in levels */
+    float *values;                          /* by class and value of a category: draws; null: there are no categories */
     double normal[REGRESSED + 1][REGRESSED + 1], sides[REGRESSED + 1][RFC_LABELS_MAX]; /* equations of a regression */
 };
 
@@ -94,6 +95,7 @@ void rfc_weighted_close(rfc_weighted *f)
     free(f->mean);
     free(f->score);
     free(f->spare);
+    free(f->values);
     free(f);
 }
 
@@ -120,8 +122,9 @@ rfc_weighted *rfc_weighted_open(const rfc_training *t, const rfc_rules *rules, c
     f->mean = malloc(places * sizeof *f->mean);
     f->score = malloc(places * sizeof *f->score);
     f->spare = malloc(places * sizeof *f->spare);
+    f->values = t->is_category ? malloc((size_t)t->classes * RFC_CATEGORIES_MAX * sizeof *f->values) : NULL;
     if (f->vector && f->penalty && f->weight && f->block && f->gathered && f->part && f->may_ask && f->paid &&
-        f->evidence && f->sums && f->mean && f->score && f->spare)
+        f->evidence && f->sums && f->mean && f->score && f->spare && (f->values || !t->is_category))
         return f;
     rfc_weighted_close(f);
     return NULL;
@@ -349,7 +352,8 @@ static uint32_t draws_of(const rfc_weighted *f, uint32_t class)
 static void draw_class(rfc_weighted *f, uint32_t class, uint32_t points)
 {
     const rfc_training *t = f->training;
-    uint64_t total = f->class_weight[class], done = 0, next = total / (2 * points);
+    const uint64_t apart = f->class_weight[class] / points;
+    uint64_t done = 0, next = apart / 2;
     const uint32_t *block = f->block;
     uint32_t k = 0;
     const rfc_segment *segment = f->is_partial ? f->part : f->segment;
@@ -362,8 +366,8 @@ static void draw_class(rfc_weighted *f, uint32_t class, uint32_t points)
             for (uint32_t i = begin; next < after && k < points; i++) {
                 uint32_t times = 0;
                 reached += f->weight[i];
-                for (; next < reached && k < points; times++)
-                    next = total * (2 * ++k + 1) / (2 * points);
+                for (; next < reached && k < points; times++, k++)
+                    next += apart;
                 if (times > 0) {
                     uint32_t vector = f->is_listed ? f->vector[i] : i;
                     f->draws[f->drawn++] = (draw){vector, times, class};
@@ -467,25 +471,44 @@ static void score_mutual(rfc_weighted *f)
     }
 }
 
-static float ratio_of_category(const rfc_weighted *f, uint32_t place)
+static int is_category(const rfc_training *t, uint32_t place)
+{
+    return t->is_category && t->is_category[t->feature[place]];
+}
+
+typedef struct spread {
+    float between, variance;
+} spread;
+
+/* Variances of a category's indicators, one for each value, over the draws: between classes, and in all. */
+static spread spread_of_category(const rfc_weighted *f, uint32_t place)
 {
     const rfc_training *t = f->training;
-    float both[RFC_LABELS_MAX][LEVELS], between = 0, variance = 0;
-    memset(both, 0, t->classes * sizeof both[0]);
-    for (uint32_t k = 0; k < f->drawn; k++)
-        both[f->draws[k].class][level(t, f->draws[k].vector, place)] += (float)f->draws[k].times;
-    for (uint32_t l = 0; l < LEVELS; l++) {
+    const uint8_t *column = t->columns + place * t->stride;
+    spread sum = {0, 0};
+    memset(f->values, 0, (size_t)t->classes * RFC_CATEGORIES_MAX * sizeof *f->values);
+    for (uint32_t k = 0; k < f->drawn; k++) /* codes are two apart or more */
+        f->values[f->draws[k].class * RFC_CATEGORIES_MAX + column[f->draws[k].vector] / 2] += (float)f->draws[k].times;
+    for (uint32_t v = 0; v < RFC_CATEGORIES_MAX; v++) {
         float mean = 0, squares = 0;
         for (uint32_t c = 0; c < t->classes; c++)
             if (f->points[c] > 0) {
-                float share = both[c][l] / (float)f->points[c], belief = f->share[c] * (float)f->points[c];
+                const float share = f->values[c * RFC_CATEGORIES_MAX + v] / (float)f->points[c],
+                            belief = f->share[c] * (float)f->points[c];
                 mean += belief * share;
                 squares += belief * share * share;
             }
-        between += squares - mean * mean;
-        variance += mean - mean * mean;
+        sum.between += squares - mean * mean;
+        sum.variance += mean - mean * mean;
     }
-    return between / (variance + (float)(STEADY * t->largest_deviation * t->largest_deviation / (255 * 255)));
+    return sum;
+}
+
+static float ratio_of_category(const rfc_weighted *f, uint32_t place)
+{
+    const double largest = f->training->largest_deviation / 255;
+    const spread s = spread_of_category(f, place);
+    return s.between / (s.variance + (float)(STEADY * largest * largest));
 }
 
 /* Variance between classes in units of a feature's variance, to which a part of the largest is added: of two features
@@ -499,9 +522,9 @@ static void score_ratio(rfc_weighted *f)
     add_up(f, f->kernel->add_level_squares, f->score);
     for (uint32_t k = 0; k < t->laid; k++) {
         float variance = f->score[k] - f->mean[k] * f->mean[k], unit = t->step[k] * t->step[k];
-        f->score[k] = t->is_category && t->is_category[t->feature[k]]
-                          ? f->may_ask[t->feature[k]] ? ratio_of_category(f, k) : 0
-                          : f->spare[k] / (variance + (float)steady / unit);
+        f->score[k] = !is_category(t, k)          ? f->spare[k] / (variance + (float)steady / unit)
+                      : f->may_ask[t->feature[k]] ? ratio_of_category(f, k)
+                                                  : 0;
     }
 }
 
@@ -829,9 +852,11 @@ static void add_excess(rfc_weighted *f, double *excess)
     float *between = f->spare;
     memcpy(between, f->score, t->laid * sizeof *between);
     score_variance(f);
-    for (uint32_t k = 0; k < t->laid; k++)
-        if (f->score[k] > 0)
-            excess[t->feature[k]] += sample * (double)between[k] / (double)f->score[k];
+    for (uint32_t k = 0; k < t->laid; k++) {
+        const spread s = is_category(t, k) ? spread_of_category(f, k) : (spread){between[k], f->score[k]};
+        if (s.variance > 0)
+            excess[t->feature[k]] += sample * (double)s.between / (double)s.variance;
+    }
 }
 
 /* Classifies a training vector and looks, before each query, at what every feature would tell in the

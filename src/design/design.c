@@ -73,7 +73,7 @@ int RF(design_is_pair)(const rf_description *description, unsigned guess, unsign
 
 void RF(design_shorten)(const RF(design_input) *in, rf_real least, rf_real setting[])
 {
-    for (unsigned i = 0; i < in->description->settings && in->description->fringe > 0 && in->description->outcomes > 0; i++)
+    for (unsigned i = 0; i < in->description->settings && in->description->fringe > 0 && rf_outcomes_fixed(in->description->outcomes) > 0; i++)
         for (unsigned j = 0; j < in->description->settings; j++)
             if (RF(design_is_pair)(in->description, i, j) && !in->description->setting[j].is_integer)
                 shorten_time(in, setting, i, j, least);

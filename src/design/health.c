@@ -96,7 +96,7 @@ static RF_APART rf_real mean_probability(const RF(watched) *t, rf_real draws[][R
 /* By how many nats chance explains an outcome of this probability better than the belief does. */
 static rf_real gained(const RF(watched) *t, rf_real p)
 {
-    const rf_real chance = 1 / (rf_real)t->description->outcomes;
+    const rf_real chance = 1 / (rf_real)rf_outcomes_fixed(t->description->outcomes);
     return RF(log)(chance / ((1 - CHANCE) * p + CHANCE * chance));
 }
 
@@ -114,9 +114,9 @@ static void judge_anchor(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real
 static int judge_run(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real record[], int is_blind, rf_real *known)
 {
     RF(watch) *h = t->watch;
-    const unsigned outcomes = t->description->outcomes;
+    const unsigned outcomes = rf_outcomes_fixed(t->description->outcomes);
     const rf_real outcome = record[t->model->settings], chance = outcomes > 0 ? 1 / (rf_real)outcomes : RF_C(0.5);
-    *known = is_blind || outcomes == 0 ? chance : mean_probability(t, draws, record, outcome);
+    *known = is_blind || !rf_outcomes_are_whole(t->description->outcomes) ? chance : mean_probability(t, draws, record, outcome);
     const rf_real p = RF(min)(RF(max)(*known, chance), 1);
     const int is_new = !(h->run < 0) || outcome != h->latest;
     h->run = RF(min)((is_new ? 0 : h->run) + RF(log)(p), -RF_TINY);
@@ -152,7 +152,7 @@ static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_ROOM], co
 {
     rf_real total = 0, square = 0, observed = 0;
     *mean = 0;
-    for (unsigned k = 0; k < t->description->outcomes; k++) {
+    for (unsigned k = 0; k < rf_outcomes_fixed(t->description->outcomes); k++) {
         const int is_observed = (rf_real)k == record[t->model->settings];
         rf_real p = is_observed ? known : mean_probability(t, draws, record, (rf_real)k), s = -RF(log)(p);
         total += p;
@@ -187,9 +187,10 @@ static void judge_surprise(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_re
 {
     RF(watch) *h = t->watch;
     rf_real mean, variance;
-    if (t->description->outcomes == 0 && !t->instance->simulate)
+    const unsigned outcomes = rf_outcomes_fixed(t->description->outcomes);
+    if (!rf_outcomes_are_whole(t->description->outcomes) && !t->instance->simulate)
         return;
-    const int is_small = count == 1 && t->description->outcomes > 0 && t->description->outcomes <= RUNS;
+    const int is_small = count == 1 && outcomes > 0 && outcomes <= RUNS;
     rf_real observed = is_small ? expect_outcome(t, draws, records, known, &mean, &variance)
                                 : expect_batch(t, draws, records, count, &mean, &variance);
     h->surprise = FORGET * h->surprise + RF(min)(observed - mean, RF_C(100.0));
@@ -294,7 +295,7 @@ static void pass(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
     rf_real mean[RF_ROOM], sd[RF_ROOM];
-    int is_wide = 1; /* all of it: a parameter that nobody asks about may be so for ever */
+    int is_wide = h->widened + h->restarts > 0; /* all of it: a parameter that nobody asks about may be so for ever */
     RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++) {
         is_wide &= sd[i] > RF_C(1.01) * t->usual_sd[i];

@@ -1,8 +1,7 @@
-/* Measure where the fringe is steepest, so that either outcome says most about the side. As both outcomes are
-   then equally likely whatever the filter believes, nothing would ever show that it is wrong: so some experiments
-   are anchors, on top or at the bottom of a wide fringe, where the outcome is nearly certain if the filter is right.
-   Their length varies evenly, so that no alias passes many of them, and they expect 0 as often as 1, so that no detector that is
-   stuck passes them. Where what is believed has two modes, the experiment tells these apart: an experiment for the mean and
+/* Measures where the fringe is steepest, where an outcome tells most. Both outcomes are then equally likely, right or wrong, so
+   these experiments never show that the filter is lost. Therefore some experiments are anchors, at the top or bottom of a wide
+   fringe, whose outcome is nearly certain if the filter is right. Their lengths are spread evenly, so that no alias passes many of
+   them. They expect 0 as often as 1, so that no stuck detector passes them. Where what is believed has two modes, the experiment tells these apart: an experiment for the mean and
    the standard deviation of both may be one that never does. Compiled per precision. */
 #include "designs.h"
 

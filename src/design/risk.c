@@ -1,8 +1,8 @@
-/* Tries candidate experiments on draws from the filter and takes the one that is expected to leave the least
-   variance, per cost. Works with any model. Compiled per precision. */
+/* Scores candidate experiments on draws from the posterior and takes the one with the least expected variance per cost. Works
+   with any model. Compiled per precision. */
 #include "designs.h"
 
-enum { CANDIDATES = 24, DRAWS = 96, OUTCOMES = 8 };
+enum { CANDIDATES = 24, DRAWS = 96, OUTCOMES = 8, LISTED = 64, COUNTS = 16 }; /* outcomes that are tried: some, where there are more than LISTED, or of counts COUNTS */
 
 typedef struct RF(cloud) {
     rf_real x[DRAWS][RF_ROOM];
@@ -52,7 +52,7 @@ static void probabilities(const RF(design_input) *in, rf_real x[][RF_ROOM], unsi
     }
 }
 
-/* Variance that `outcome` leaves, as a share, averaged over parameters; and in `p` how likely it is. */
+/* The share of variance left after `outcome`, averaged over parameters; its probability goes to `p`. */
 static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[], rf_real outcome, rf_real *p)
 {
     rf_real sum = 0, first[RF_ROOM] = {0}, second[RF_ROOM] = {0}, left = 0, weight[DRAWS];
@@ -74,14 +74,21 @@ static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_
     return left / (rf_real)dim;
 }
 
+/* How many outcomes there are, if all can be tried; else 0. */
+static unsigned listed(const RF(design_input) *in, const rf_real setting[])
+{
+    const rf_real possible = RF(outcomes_of)(in->description, setting);
+    return possible <= (rf_outcomes_are_counts(in->description->outcomes) ? COUNTS : LISTED) ? (unsigned)possible : 0;
+}
+
 /* Expected share of the variance that remains after an experiment with these settings. */
 static rf_real expected_left(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
 {
-    const unsigned outcomes = in->description->outcomes;
+    const unsigned outcomes = listed(in, setting);
     rf_real left = 0, total = 0;
     for (unsigned k = 0; k < (outcomes ? outcomes : OUTCOMES); k++) {
         rf_real p, outcome = (rf_real)k;
-        if (!outcomes) /* real-valued: those that some of the draws would give */
+        if (!outcomes) /* those that some of the draws would give */
             outcome = RF(instance_outcome)(in->instance, c->x[k], setting, in->seed, in->number * OUTCOMES + k + 0x80000000u);
         rf_real share = variance_left(in, c, setting, outcome, &p);
         left += (outcomes ? p : 1) * share;
@@ -106,7 +113,7 @@ static rf_real entropy(const RF(design_input) *in, const RF(cloud) *c, const rf_
     for (unsigned k = 0; k < DRAWS / 2; k++)
         for (unsigned i = 0; i < in->model->dim; i++)
             x[k][i] = move_out(in, i, c->x[2 * k][i], wider);
-    for (unsigned outcome = 0; outcome < in->description->outcomes; outcome++) {
+    for (unsigned outcome = 0; outcome < listed(in, setting); outcome++) {
         rf_real p = 0;
         probabilities(in, x, DRAWS / 2, setting, (rf_real)outcome, weight);
         for (unsigned k = 0; k < DRAWS / 2; k++)
@@ -116,7 +123,7 @@ static rf_real entropy(const RF(design_input) *in, const RF(cloud) *c, const rf_
     return sum;
 }
 
-/* How much an anchor there would tell: the filter is sure of the outcome, and would not be if it were wrong. */
+/* The value of an anchor there: high if the filter is sure of the outcome and would not be if it were wrong. */
 static rf_real test_value(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
 {
     return entropy(in, c, setting, 4) - 3 * entropy(in, c, setting, 1);

@@ -5,16 +5,16 @@
 #include "rejfilt/fleet.h"
 
 #define RF_RESERVED_DIM 16u   /* parameters that engines are ready for from the start */
-#define RF_PART_ATTEMPTS 1024 /* fewer attempts than this are not worth a part of their own */
+#define RF_PART_ATTEMPTS 1024 /* smallest part of a range that is worth splitting off */
 #define RF_PART_FILTERS 32    /* nor are fewer filters of a fleet */
 #define RF_PART_ALIGN 128     /* parts begin at multiples of this, so that vector lanes are full */
 #define RF_THREADS_MAX 1024
 #define RF_NAME_MAX 64u       /* characters of a name that can be opened */
 
-/* Work on items begin .. begin + count − 1, which are independent of each other. Returns a status. */
+/* Processes the independent items begin .. begin + count − 1. Returns a status. */
 typedef rf_status rf_work(void *context, uint32_t begin, uint32_t count);
 
-/* Items that workers share: item i gives the number out[i]. */
+/* Items shared among workers; item i writes out[i]. */
 typedef struct rf_sharing {
     rf_work *work; /* fills out[] for its items */
     void *context;
@@ -22,7 +22,7 @@ typedef struct rf_sharing {
     int one_thread; /* on the caller's thread alone */
 } rf_sharing;
 
-/* How a fleet lives on a device. Arguments are checked, and the fleet's memory begins with an RF(residents). */
+/* Functions of a fleet on a device. Arguments are checked; the fleet's memory begins with an RF(residents). */
 #define RF_RESIDENTS(bits)                                                                                                                      \
     typedef struct rf##bits##_residents_kind {                                                                                                  \
         size_t bytes; /* of a fleet's own state */                                                                                              \
@@ -48,21 +48,21 @@ typedef struct rf_sharing {
 RF_RESIDENTS(32)
 RF_RESIDENTS(64)
 
-/* A kind of engine, of which rf_engine_open makes one: all that the library knows of it. */
+/* A kind of engine; rf_engine_open makes instances. */
 typedef struct rf_engine_kind {
     const char *name; /* REQUIRED: as in list.def */
     /* REQUIRED: fills f32, f64 and name, and inner, state and rank as needed; `argument` is what follows the colon, or null.
        Returns 0, or -1 with a message. */
     int (*open)(rf_engine *engine, const char *argument, char *error, size_t size);
-    /* OPTIONAL: undoes `open`, also one that failed half-way. The inner engine is closed after it. */
+    /* OPTIONAL: undoes `open`, also if that failed half-way. The inner engine is closed afterwards. */
     void (*close)(rf_engine *engine);
-    /* OPTIONAL: gets memory for filters of `dim` parameters, or keeps what it has. Returns 0, or -1. */
+    /* OPTIONAL: reserves memory for filters of `dim` parameters. Returns 0, or -1 with nothing changed. */
     int (*reserve)(rf_engine *engine, unsigned dim);
     /* OPTIONAL: gives rank 0's bytes to all ranks; without it there is one rank. Returns 0, or -1. */
     int (*share)(const rf_engine *engine, void *bytes, size_t count);
     /* OPTIONAL: rf_engine_spread; without it the inner engine does it, or the caller's thread. */
     rf_status (*spread)(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count);
-    /* OPTIONAL: where fleets live, if not in the host's memory; null for a model that cannot. */
+    /* OPTIONAL: fleets in memory other than the host's; NULL for models that cannot. */
     const rf32_residents_kind *(*residents32)(rf_engine *engine, const rf32_model *model);
     const rf64_residents_kind *(*residents64)(rf_engine *engine, const rf64_model *model);
 } rf_engine_kind;
@@ -95,8 +95,8 @@ int rf_fail(char *error, size_t size, const char *format, ...) __attribute__((fo
 /* Opens `name` as the inner engine. Returns 0, or -1 with a message. */
 int rf_engine_inner(rf_engine *engine, const char *name, char *error, size_t size);
 
-/* Runs the work on all items from begin on, shared among the engine's workers; every rank gets all numbers, and must call it alike.
-   A null engine has one worker. Returns RF_OK, or what a part refused. */
+/* Runs the work on all items, shared among the engine's workers. Every rank must make the same call and gets all numbers. A NULL
+   engine has one worker. Returns RF_OK, or the status of a part that was refused. */
 rf_status rf_engine_spread(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count);
 
 /* ---- Parts of a range ---- */
@@ -105,7 +105,7 @@ typedef struct rf_part {
     uint32_t begin, count;
 } rf_part;
 
-/* Into how many parts a range of `count` attempts is worth splitting, 1 to max. */
+/* The number of parts, 1 to max, into which `count` attempts should be split. */
 RF_FN unsigned rf_parts(uint32_t count, unsigned max)
 {
     uint32_t worth = count / RF_PART_ATTEMPTS;
@@ -139,7 +139,7 @@ typedef struct rf_tallies {
     unsigned count, dim;
 } rf_tallies;
 
-/* Makes them, or more of them; what was there is lost. Returns 0, or -1 and nothing changed. Start from {0}. */
+/* Allocates tallies, discarding earlier ones. Returns 0, or -1 with nothing changed. Start from {0}. */
 int rf_tallies_make(rf_tallies *tallies, unsigned count, unsigned dim);
 void rf_tallies_free(rf_tallies *tallies);
 RF_FN void *rf_tallies_at(const rf_tallies *tallies, unsigned index) { return tallies->memory + index * tallies->stride; }

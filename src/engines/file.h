@@ -1,4 +1,4 @@
-/* Files that a user names. None of these waits for somebody at the other end of a pipe. */
+/* Files named by the user. Opening never blocks on the other end of a pipe, except where it says so. */
 #ifndef REJFILT_FILE_H
 #define REJFILT_FILE_H
 
@@ -13,12 +13,11 @@ int rf_file_open(const char *path, uint64_t *bytes, char *error, size_t size);
 /* The same as a stream, or null with a message. */
 FILE *rf_file_read(const char *path, char *error, size_t size);
 
-/* Something to read in its order, from its beginning to its end: a file, a pipe, whose writer may come later, or a
- * device. */
+/* Opens a file, pipe or device for sequential reading; the writer of a pipe may come later. */
 FILE *rf_file_listen(const char *path, char *error, size_t size);
 
-/* A file to write, emptied if it is there; or a device, or a pipe that somebody reads. Null with "cannot write 'PATH':
- * why". */
+/* Opens a file for writing and truncates it; or a device, or a pipe with a reader. Returns NULL with "cannot write 'PATH':
+   why". */
 FILE *rf_file_write(const char *path, char *error, size_t size);
 
 #endif

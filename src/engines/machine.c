@@ -30,7 +30,7 @@ unsigned rf_cpus_allowed(void)
     return rf_cpus_online();
 }
 
-/* A limit that the system keeps in a file, as containers have it; none if there is no such file, or it says "max". */
+/* A memory limit from a cgroup file; none if the file is missing or says "max". */
 static uint64_t limit_in(const char *path)
 {
     unsigned long long limit = 0;

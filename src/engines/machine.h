@@ -9,12 +9,12 @@
 unsigned rf_cpus_online(void);
 unsigned rf_cpus_allowed(void);
 
-/* Can this process have so many bytes of memory at all? Asked before they are, since systems promise more than they have.
-   Returns 0, or -1 with "WHAT needs 4398046511104 bytes of memory; there are 25276518400". */
+/* Checks that so much memory exists; checked up front because overcommit lets malloc succeed. Returns 0, or -1 with "WHAT
+   needs 4398046511104 bytes of memory; there are 25276518400". */
 int rf_memory_check(const char *what, uint64_t bytes, char *error, size_t size);
 
-/* Looks for `file` in places, ending in null, that are relative to the directory where this library lies; or the program,
-   where the library is linked into it. Leaves the directory of the first that has it in `path`. Returns 0, or -1. */
+/* Searches for `file` in `places` (ending in null), relative to the directory of this library, or of the program if linked
+   statically. Writes the first directory that has it to `path`. Returns 0, or -1. */
 int rf_find_beside(const char *const places[], const char *file, char *path, size_t size);
 
 #endif

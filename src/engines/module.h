@@ -1,4 +1,4 @@
-/* Modules: parts of an engine in a file of their own, so that nothing else is linked with what they need. */
+/* Modules: shared objects loaded at run time, so that the library itself need not link MPI or CUDA. */
 #ifndef REJFILT_MODULE_H
 #define REJFILT_MODULE_H
 
@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /* Loads the module file rejfilt_NAME.so and returns the table that it exports under the name rejfilt_NAME. A table begins
-   with a uint32_t, which must be `abi`: the engine and its module count it up when the table changes. The file is looked for
-   in $REJFILT_MODULES and around this library (docs/engines.md); it stays loaded. Null with a message in `error` on failure;
-   `advice` says how to get a module that is not there. */
+   with a uint32_t that must equal `abi`, a number that changes with the table. The file is searched in $REJFILT_MODULES and
+   near this library (docs/engines.md); it stays loaded. Returns NULL and fills `error` on failure; `advice` tells the user how
+   to get a missing module. */
 const void *rf_module_load(const char *name, uint32_t abi, const char *advice, char *error, size_t size);
 
 #endif

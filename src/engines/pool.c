@@ -36,7 +36,7 @@ struct rf_pool {
     void *context;
     unsigned workers;
     int spins;
-    pid_t process; /* whose threads they are: a fork has none of them */
+    pid_t process; /* process that owns the threads: a forked child has none of them */
     worker worker[]; /* worker[0] is the caller and not used */
 };
 
@@ -47,7 +47,7 @@ static long long now(void)
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Waits a moment for the value to become zero (or, inverted, not zero). Returns whether it did. */
+/* Spins briefly until the value is zero (inverted: not zero). Returns whether it is. */
 static int spin(const rf_pool *pool, atomic_uint *value, int until_zero)
 {
     if (!pool->spins)
@@ -148,7 +148,7 @@ void rf_pool_close(rf_pool *pool)
 /* Starts workers 1 .. workers − 1; pool->workers counts them. Returns 0, or why one did not start. */
 static int start_workers(rf_pool *pool, unsigned workers)
 {
-    sigset_t all, before; /* signals are the program's business, not the workers' */
+    sigset_t all, before; /* workers block signals: the program's own threads handle them */
     int failure = 0;
     pool->process = getpid();
     sigfillset(&all);
@@ -184,7 +184,7 @@ void rf_pool_run(rf_pool *pool, rf_job *job, void *context, unsigned workers)
 {
     if (pool->process != getpid())
         start_workers(pool, pool->workers);
-    const unsigned others = workers < pool->workers ? workers : pool->workers; /* fewer, where a fork could not start them again */
+    const unsigned others = workers < pool->workers ? workers : pool->workers; /* fewer if a forked child could not restart them */
     pool->job = job;
     pool->context = context;
     atomic_store(&pool->pending, others - 1);

@@ -32,7 +32,7 @@ RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
                        .charts = charts,
                        .dim = (uint16_t)description->dim,
                        .settings = (uint16_t)description->settings,
-                       .is_log = (uint16_t)description->is_log,
+                       .is_log = (uint16_t)RF_IS_LOG(*description),
                        .one_thread = instance->one_thread,
                        .kernels = instance->kernels,
                        .block = instance->block,
@@ -115,25 +115,100 @@ RF_APART rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x
     return status;
 }
 
+rf_real RF(outcomes_of)(const rf_description *description, const rf_real setting[])
+{
+    const unsigned outcomes = description->outcomes;
+    if (rf_outcomes_are_counts(outcomes) && rf_outcomes_has_setting(outcomes))
+        return RF(floor)(RF(max)(setting[rf_outcomes_setting(outcomes)], 0)) + 1;
+    return (rf_real)rf_outcomes_fixed(outcomes);
+}
+
+int RF(outcome_is_possible)(const rf_description *description, const rf_real setting[], rf_real outcome)
+{
+    if (!rf_outcomes_are_counts(description->outcomes))
+        return 1;
+    const rf_real end = RF(outcomes_of)(description, setting);
+    return outcome >= 0 && outcome == RF(floor)(outcome) && (!(end > 0) || outcome < end);
+}
+
+/* What outcomes are drawn from. */
+typedef struct RF(drawn) {
+    RF(model) model;
+    const rf_real *x, *setting;
+    rf_real end; /* outcomes are below; 0: without end */
+    int is_log;
+} RF(drawn);
+
+/* ln of the probability; NaN if the model's function failed. */
+static RF_APART rf_real RF(drawn_log)(const RF(drawn) *d, rf_real outcome)
+{
+    rf_real p = 0;
+    if (outcome < 0 || (d->end > 0 && outcome >= d->end))
+        return -RF(infinity)();
+    if (RF(model_likelihoods)(&d->model, d->x, 0, 1, d->setting, outcome, &p) < 0)
+        return RF(nan)();
+    return d->is_log ? p : RF(log)(RF(max)(p, 0));
+}
+
+/* From 0 up, as far as the uniform number goes. */
+static RF_APART rf_real RF(draw_upwards)(const RF(drawn) *d, rf_real left, rf_real last)
+{
+    rf_real outcome = 0;
+    for (; outcome < last; outcome++) {
+        rf_real p;
+        if (RF(model_likelihoods)(&d->model, d->x, 0, 1, d->setting, outcome, &p) < 0)
+            return RF(nan)();
+        left -= d->is_log ? RF(exp)(p) : p;
+        if (left <= 0)
+            break;
+    }
+    return outcome;
+}
+
+/* Devroye's rejection for all log-concave counts (1987), from about their peak: in the middle a uniform number, outside an exponential
+   one. Takes four to five likelihoods on average, however large the counts are. */
+static RF_APART rf_real RF(draw_around)(const RF(drawn) *d, rf_real peak, uint64_t seed, uint32_t index)
+{
+    enum { CLIMB = 64, ROUNDS = 1000 };
+    peak = RF(floor)(RF(max)(d->end > 0 ? RF(min)(peak, d->end - 1) : peak, 0));
+    rf_real at = RF(drawn_log)(d, peak);
+    for (int step = 0; step < CLIMB; step++) {
+        const rf_real up = RF(drawn_log)(d, peak + 1), down = RF(drawn_log)(d, peak - 1);
+        if (!(up > at || down > at))
+            break;
+        peak += up > at ? 1 : -1;
+        at = up > at ? up : down;
+    }
+    const rf_real p = RF(exp)(at), w = 1 + RF_C(0.5) * p;
+    if (!(p > 0))
+        return RF(nan)();
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const rf_words words = rf_draw(seed, index, round, 0, RF_FOR_OUTCOME);
+        const rf_real v = RF(uniform)(words.word[1]), is_middle = RF(uniform)(words.word[0]) * (1 + w) <= w;
+        const rf_real y = (is_middle ? v * w : w - RF(log)(v)) / p, far = RF(floor)(y + RF_C(0.5));
+        const rf_real outcome = words.word[2] & 1 ? peak + far : peak - far;
+        if (RF(log)(RF(uniform)(words.word[3])) + RF(min)(0, w - p * y) <= RF(drawn_log)(d, outcome) - at)
+            return outcome;
+    }
+    return peak;
+}
+
 RF_APART rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_real x[], const rf_real setting[], uint64_t seed,
                              uint32_t index)
 {
-    rf_words w = rf_draw(seed, index, 0, 0, RF_FOR_OUTCOME);
-    if (instance->description->outcomes == 0) {
+    const rf_description *description = instance->description;
+    const rf_words w = rf_draw(seed, index, 0, 0, RF_FOR_OUTCOME);
+    if (!rf_outcomes_are_whole(description->outcomes)) {
         rf_real normal, other;
         RF(normal_pair)(w.word[0], w.word[1], &normal, &other);
         return RF_SIMULATE_OF(instance)(x, setting, normal);
     }
-    const RF(model) model = {.likelihood = instance->likelihood, .dim = (uint16_t)instance->description->dim, .block = instance->block, .data = instance->data};
-    rf_real left = RF(uniform)(w.word[0]);
-    unsigned last = instance->description->outcomes - 1, outcome = 0;
-    for (; outcome < last; outcome++) {
-        rf_real p;
-        if (RF(model_likelihoods)(&model, x, 0, 1, setting, (rf_real)outcome, &p) < 0)
-            return RF(nan)();
-        left -= instance->description->is_log ? RF(exp)(p) : p;
-        if (left <= 0)
-            break;
-    }
-    return (rf_real)outcome;
+    const RF(drawn) drawn = {.model = {.likelihood = instance->likelihood, .dim = (uint16_t)description->dim, .block = instance->block, .data = instance->data},
+                             .x = x,
+                             .setting = setting,
+                             .end = RF(outcomes_of)(description, setting),
+                             .is_log = RF_IS_LOG(*description)};
+    if (rf_outcomes_are_counts(description->outcomes) && instance->simulate)
+        return RF(draw_around)(&drawn, RF_SIMULATE_OF(instance)(x, setting, 0), seed, index);
+    return RF(draw_upwards)(&drawn, RF(uniform)(w.word[0]), drawn.end > 0 ? drawn.end - 1 : RF_C(1048576.0));
 }

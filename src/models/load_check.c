@@ -16,7 +16,7 @@
 
 #include "load.h"
 
-enum { OUTCOMES_MAX = 65536, SECONDS_MAX = 5 };
+enum { OUTCOMES_MAX = 65536, COUNTS_TRIED = 64, SECONDS_MAX = 5 };
 
 int rf_load_fail(load *l, const char *format, ...)
 {
@@ -96,6 +96,47 @@ static int check_setting(load *l, const rf_setting *s, unsigned i, unsigned dim)
     return 0;
 }
 
+/* What outcomes are, and the setting that they are about. */
+static int check_outcomes(load *l, const rf_description *d, int can_simulate)
+{
+    const unsigned n = d->outcomes, i = rf_outcomes_setting(n), kind = rf_outcomes_kind(n);
+    const int has_setting = rf_outcomes_has_setting(n);
+    if (kind == 0 ? n == 1 || n > OUTCOMES_MAX : kind > RF_GAUSSIAN(0) || (!has_setting && i > 0))
+        return rf_load_fail(l, "%s: description.outcomes is %u, not 0 (a real number), 2 to %d or one of the kinds",
+                            l->name, n, OUTCOMES_MAX);
+    if (rf_outcomes_are_expected(n) && !can_simulate)
+        return rf_load_fail(l, "%s: description.outcomes needs the function expected and #define RF_HAS_EXPECTED",
+                            l->name);
+    if (n == RF_NUMBERS && !can_simulate)
+        return rf_load_fail(
+            l, "%s: description.outcomes is 0 (a real number), which needs simulate and #define RF_HAS_SIMULATE",
+            l->name);
+    if (has_setting && i >= d->settings)
+        return rf_load_fail(l, "%s: description.outcomes is about setting %u, and there are %u", l->name, i,
+                            d->settings);
+    const rf_setting *s = &d->setting[i];
+    if (has_setting && kind == RF_GAUSSIAN(0) && !(s->low > 0))
+        return rf_load_fail(l, "%s: description.setting[%u] (%s): low is %g, and it is a standard deviation", l->name,
+                            i, s->name, s->low);
+    if (has_setting && kind != RF_GAUSSIAN(0) &&
+        !(s->low >= 1 && (s->role == RF_SETTING_FIXED ? s->low == rf64_floor(s->low) : s->is_integer)))
+        return rf_load_fail(
+            l, "%s: description.setting[%u] (%s) is the largest outcome: it must be a whole number from 1 on", l->name,
+            i, s->name);
+    return 0;
+}
+
+/* A unit is short, and has no control characters. */
+static int check_unit(load *l, const char *unit, const char *of)
+{
+    const unsigned char *c = (const unsigned char *)unit;
+    while (c && *c >= ' ' && *c != 0x7f)
+        c++;
+    if (!c || (*c == '\0' && strlen(unit) <= RF_UNIT_MAX))
+        return 0;
+    return rf_load_fail(l, "%s: the unit of %s is longer than %u bytes or has a control character", l->name, of, RF_UNIT_MAX);
+}
+
 static int check_description(load *l, const rf_description *d, int can_simulate)
 {
     int status = 0;
@@ -105,15 +146,8 @@ static int check_description(load *l, const rf_description *d, int can_simulate)
         return rf_load_fail(l, "%s: description.dim is %u, not 1 to %u", l->name, d->dim, RF_DESCRIBED_MAX);
     if (d->settings > RF_DESCRIBED_MAX)
         return rf_load_fail(l, "%s: description.settings is %u, over %u", l->name, d->settings, RF_DESCRIBED_MAX);
-    if (d->outcomes == 1 || d->outcomes > OUTCOMES_MAX)
-        return rf_load_fail(l, "%s: description.outcomes is %u, not 0 (a real number) or 2 to %d", l->name, d->outcomes,
-                            OUTCOMES_MAX);
     if (d->is_log != 0 && d->is_log != 1)
         return rf_load_fail(l, "%s: description.is_log is %d, not 0 or 1", l->name, d->is_log);
-    if (d->outcomes == 0 && !can_simulate)
-        return rf_load_fail(
-            l, "%s: description.outcomes is 0 (a real number), which needs simulate and #define RF_HAS_SIMULATE",
-            l->name);
     for (unsigned i = 0; i < d->dim && status == 0; i++)
         status = check_parameter(l, &d->parameter[i], i);
     for (unsigned i = 1; i < d->interchangeable && status == 0; i++) {
@@ -127,10 +161,16 @@ static int check_description(load *l, const rf_description *d, int can_simulate)
     }
     for (unsigned i = 0; i < d->settings && status == 0; i++)
         status = check_setting(l, &d->setting[i], i, d->dim);
-    return status;
+    for (unsigned i = 0; i < d->dim && status == 0; i++)
+        status = check_unit(l, d->unit[i], d->parameter[i].name);
+    for (unsigned i = 0; i < d->settings && status == 0; i++)
+        status = check_unit(l, d->setting_unit[i], d->setting[i].name);
+    status = status == 0 ? check_unit(l, d->time_unit, "time") : status;
+    return status == 0 ? check_outcomes(l, d, can_simulate) : status;
 }
 
-int rf_description_check(const rf_description *description, int can_simulate, const char *name, char *error, size_t size)
+int rf_description_check(const rf_description *description, int can_simulate, const char *name, char *error,
+                         size_t size)
 {
     load *l = calloc(1, sizeof *l);
     if (!l) {
@@ -201,22 +241,33 @@ static int bad_value(load *l, const rf_description *d, const point *p, int bits,
                         value == value ? number : "NaN", place, outcome, bits == 32 ? "float" : "double");
 }
 
-/* The likelihood of every outcome, or of the expected one, is a likelihood and within the bound. */
+/* The likelihood of every outcome, or of some and the expected one, is a likelihood and within the bound. */
 static int check_values(load *l, const rf_model *m, int bits)
 {
     const rf_description *d = m->f64->description;
     const point p = middle(d);
-    const int has_bound = bits == 64 ? m->f64->bound != NULL : m->f32->bound != NULL;
-    for (unsigned k = 0; k < d->outcomes + (d->outcomes == 0); k++) {
-        double outcome = d->outcomes ? k : value_of(m, bits, 's', &p, 0);
-        if (!rf64_is_finite(outcome))
-            return bad_value(l, d, &p, bits, "simulate", outcome, outcome);
+    const int has_bound = bits == 64 ? m->f64->bound != NULL : m->f32->bound != NULL, is_log = RF_IS_LOG(*d);
+    const int is_whole = rf_outcomes_are_whole(d->outcomes), is_count = rf_outcomes_are_counts(d->outcomes);
+    const double possible = rf64_outcomes_of(d, p.setting),
+                 expected = m->f64->simulate ? value_of(m, bits, 's', &p, 0) : 0;
+    const unsigned some = !is_whole                                 ? 0
+                          : !is_count                               ? d->outcomes
+                          : possible > 0 && possible < COUNTS_TRIED ? (unsigned)possible
+                                                                    : COUNTS_TRIED;
+    for (unsigned k = 0; k < some + (m->f64->simulate != NULL); k++) {
+        double outcome = k < some ? k
+                         : is_count
+                             ? rf64_floor(rf64_max(possible > 0 ? rf64_min(expected, possible - 1) : expected, 0))
+                             : expected;
+        if (!rf64_is_finite(expected))
+            return bad_value(l, d, &p, bits, rf_outcomes_are_expected(d->outcomes) ? "expected" : "simulate", expected,
+                             outcome);
         double value = value_of(m, bits, 'l', &p, outcome), bound = has_bound ? value_of(m, bits, 'b', &p, outcome) : 0;
-        if (rf64_is_nan(value) || value > RF64_LARGEST || (!d->is_log && value < 0))
+        if (rf64_is_nan(value) || value > RF64_LARGEST || (!is_log && value < 0))
             return bad_value(l, d, &p, bits, "likelihood", value, outcome);
-        if (has_bound && (!rf64_is_finite(bound) || (!d->is_log && bound <= 0)))
+        if (has_bound && (!rf64_is_finite(bound) || (!is_log && bound <= 0)))
             return bad_value(l, d, &p, bits, "bound", bound, outcome);
-        if (has_bound && value > (d->is_log ? bound + 1e-3 : bound * 1.001))
+        if (has_bound && value > (is_log ? bound + 1e-3 : bound * 1.001))
             return bad_value(l, d, &p, bits, "likelihood, which is above bound,", value, outcome);
     }
     return 0;

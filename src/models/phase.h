@@ -11,6 +11,8 @@ static const rf_description description = {
     .fringe = 6.283185307179586,
     .parameter = {{"phi", RF_PERIODIC, 0, 6.283185307179586, 0.026179938779914944}},
     .setting = {{"k", RF_SETTING_TIME, 0, 1, 1, RF_TIME_MAX, 0}, {"phi_", RF_SETTING_GUESS, 0, 0, 0, 0, 0}},
+    .unit = {"rad"},
+    .setting_unit = {NULL, "rad"},
 };
 
 RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)

@@ -5,7 +5,11 @@
    RF_DEVICE_MAX Gaussians that a belief can be; RF_MODEL_NAME; of one parameter RF_DIM(dim), 1. */
 #if defined(__CUDACC__) /* the model has a namespace of its own: its other names may be ours, too */
 using rf_own::description;
+#ifdef RF_HAS_EXPECTED
+using rf_own::expected;
+#else
 using rf_own::likelihood;
+#endif
 #ifdef RF_HAS_BOUND
 using rf_own::bound;
 #endif

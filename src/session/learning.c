@@ -3,14 +3,14 @@
    to and fro. */
 #include "session_state.h"
 
-#define BY_TREND 0.02    /* that a move with the trend adds to ln of the variance's factor, and one against it takes away */
-#define BY_FAILURE 0.3   /* that an anchor adds which was passed after one that had failed, */
-#define BY_PASS (-0.0145) /* and one that was passed after another passed one */
+#define BY_TREND 0.02    /* added to ln of the variance factor by a move with the trend; subtracted by one against it */
+#define BY_FAILURE 0.3   /* added by an anchor that passes after one that failed */
+#define BY_PASS (-0.0145) /* added by an anchor that passes after one that passed */
 #define TREND 0.65       /* weight of the past in the trend, */
 #define MEMORY 0.999     /* and in the factor, per update */
 #define MOST 6.0         /* of ln of the factor */
-#define EARLY 50.0       /* updates after which steps of learning are no longer much larger */
-#define AFTER 8          /* updates before which trends are those of the prior */
+#define EARLY 50.0       /* updates after which learning steps become small */
+#define AFTER 8          /* updates before which trends reflect the prior */
 #define SPREAD 0.01      /* weight of the present in the running spread */
 
 double rf_learning_drift(const rf_session *s, unsigned i)

@@ -1,5 +1,4 @@
-/* How beliefs move while time passes: walks, parameters that are drawn back to a centre, and those that switch between
-   two levels. A GPU runs this, too. */
+/* Motion of beliefs with time: random walks, mean reversion, telegraph switching. Also compiled for GPUs. */
 #include "session_state.h"
 
 #include <math.h>

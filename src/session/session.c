@@ -86,7 +86,7 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
     if (config->design && !design)
         return -1;
     if (design != s->design || config->anchor_every != s->config->anchor_every || !s->is_open) {
-        const uint32_t wanted = design && config->description.outcomes > 0 ? design->anchor_every : 0;
+        const uint32_t wanted = design && rf_outcomes_fixed(config->description.outcomes) > 0 ? design->anchor_every : 0;
         s->anchor_every = config->anchor_every >= 0 ? (uint32_t)config->anchor_every : wanted;
         s->now.watch.next_anchor = s->anchor_every;
         s->now.watch.again = 0;

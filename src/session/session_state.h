@@ -28,13 +28,13 @@ typedef struct rf_learning {
     uint32_t pending;                /* the latest anchor failed */
 } rf_learning;
 
-/* What changes from record to record, beside the belief. */
+/* State that changes from record to record, besides the belief. */
 typedef struct rf_moving {
     uint64_t records;     /* told so far */
     uint32_t experiments; /* asked for or given, from the start */
     uint32_t asked;       /* questions under way */
     uint32_t anchors;     /* bit k: question k, or record k, is an anchor */
-    int is_capped;        /* a question under way is held at the end of a setting's range */
+    int is_capped;        /* a pending question is at the end of a setting's range */
     double time;          /* of the latest record; NaN: none had one */
     double kappa;         /* of the next update */
     rf64_watch watch;
@@ -75,16 +75,16 @@ static inline size_t rf_question_size(const rf_session *s) { return s->model.set
 /* What a configuration is about. */
 void rf_session_settle(rf_problem *problem, const rf_config *config);
 
-/* Its belief is at the prior: so becomes all else. Refused: a belief that cannot move as the parameters do. */
+/* Resets everything but the belief, which is at its prior. Refused: a belief that cannot follow the parameters' motion. */
 rf_status rf_session_start(rf_session *session);
 
 /* The seed of a trial: that of its belief, and of its world. */
 uint64_t rf_session_seed(uint64_t seed, uint32_t trial);
 
-/* The belief moves on by `elapsed`: by the model's dynamics, or every parameter by its motion. */
+/* Moves the belief by `elapsed` time: by the model's dynamics, or each parameter by its motion. */
 rf_status rf_session_drift(const rf_session *session, rf_belief *belief, double elapsed);
 
-/* The belief's parameters that switch between levels begin at either. */
+/* Starts parameters that switch between levels at either level. */
 rf_status rf_motion_begin(const rf_session *session, rf_belief *belief);
 
 /* F and Q of a parameter that is drawn back; and what it is shifted by. */
@@ -93,7 +93,7 @@ void rf_motion_revert(const rf_motion *motion, double elapsed, double *f, double
 /* Probability of being at the other level after `elapsed`, from either. */
 void rf_motion_switch(const rf_motion *motion, double elapsed, double chance[2]);
 
-/* After an update that moved the mean: was the drift too small, or too large? */
+/* After an update: adapts a learnt drift that was too small or too large. */
 void rf_learning_step(rf_session *session, const double before[], const double after[]);
 
 /* Standard deviation of a step of parameter i's walk, as believed now. */

@@ -11,7 +11,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What a trial needs; too much for small stacks. */
+/* Memory of a trial; too large for small stacks. */
 typedef struct trying {
     rf_config config;
     rf_worldly world;

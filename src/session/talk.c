@@ -1,4 +1,4 @@
-/* What a session asks and is told: from one record to the next. A GPU runs this, too. */
+/* Questions and answers of a session, record by record. Also compiled for GPUs. */
 #include "session_state.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ RF_APART rf_status rf_session_start(rf_session *s)
     rf64_health_begin(&s->now.watch, mean, s->model.dim, s->anchor_every);
     for (unsigned i = 0; i < s->model.dim; i++) {
         s->prior_sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
-        double centre, variance = 0; /* of the prior itself: beliefs may know it by its particles */
+        double centre, variance = 0; /* of the exact prior: a belief may hold only particles of it */
         if (config->motion[i].kind == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
             variance = s->prior_sd[i] * s->prior_sd[i];
         s->usual_sd[i] = rf64_max(rf64_sqrt(variance), USUAL_STEPS * config->drift[i]);
@@ -96,7 +96,7 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
     return w;
 }
 
-/* No belief is wider than health allows; the paper's algorithm to the letter knows no bound. */
+/* Health limits the width of a belief; the strict algorithm has no limit. */
 static void clip(rf_session *s, rf_belief *belief)
 {
     rf64_model model;
@@ -159,7 +159,7 @@ void rf_session_unask(rf_session *session)
 /* The settings of question k. */
 static double *question_of(const rf_session *s, uint32_t k) { return s->question + k * rf_question_size(s); }
 
-/* Makes room for so many; what was asked before may be forgotten. */
+/* Makes room for so many questions; earlier ones may be forgotten. */
 static int make_room(rf_session *s, uint32_t count)
 {
     if (count <= s->room)
@@ -173,7 +173,7 @@ static int make_room(rf_session *s, uint32_t count)
     return 0;
 }
 
-/* Is a time as long as it may be? Designs want them as long as what is known allows. */
+/* Is a time at the end of its range? Designs want times as long as the posterior allows. */
 static int is_capped(const rf_description *description, const double setting[])
 {
     for (unsigned i = 0; i < description->settings; i++) {
@@ -270,7 +270,7 @@ static uint32_t gather(const rf_session *s, const rf_record records[], uint32_t 
     return known;
 }
 
-/* `ahead` becomes the belief at the time of the records. */
+/* Makes `ahead` the belief at the time of the records. */
 static rf_status bring_ahead(rf_session *s, double elapsed)
 {
     if (s->now.asked > 0 && elapsed == s->ahead_by)
@@ -294,13 +294,25 @@ static const double *moved_to(const rf_belief *belief, double mean[])
     return mean;
 }
 
+/* Are there counts that cannot be? */
+static int is_impossible(const rf_session *s, const double numbers[], uint32_t count)
+{
+    int is_one = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const double *record = numbers + (size_t)k * (s->model.settings + 1u);
+        is_one |= !rf64_outcome_is_possible(&s->config->description, record, record[s->model.settings]);
+    }
+    return is_one;
+}
+
 rf_status rf_session_check(const rf_session *session, const rf_record *record)
 {
     double numbers[RF_ROOM + 1], time;
     uint32_t anchors;
     if (!rf64_is_finite(elapsed_to(session, record, 1, &time)))
         return RF_REFUSED_TIME;
-    return rf_belief_check(session->belief, numbers, gather(session, record, 1, numbers, &anchors));
+    const uint32_t known = gather(session, record, 1, numbers, &anchors);
+    return is_impossible(session, numbers, known) ? RF_REFUSED_OUTCOME : rf_belief_check(session->belief, numbers, known);
 }
 
 static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, telling *t)
@@ -313,6 +325,8 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     if (!t->numbers)
         return RF_REFUSED_ENGINE;
     t->known = gather(s, records, count, t->numbers, &anchors);
+    if (is_impossible(s, t->numbers, t->known))
+        return RF_REFUSED_OUTCOME;
     t->elapsed = elapsed_to(s, records, count, &t->time);
     rf_status status = bring_ahead(s, t->elapsed);
     if (status < 0)

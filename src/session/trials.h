@@ -1,5 +1,5 @@
-/* What many simulated trials say of a filter and a design. Whole numbers, which may be added in any order, and of each
-   trial sums of its squared errors; and trials on a GPU.
+/* Statistics of many simulated trials: integer totals, which can be added in any order, and sums of squared errors per
+   trial. Also trials on a GPU.
 
    Errors are of 1 + dim kinds: 0 is the squared error of all parameters in the chart, in units of the walk; 1 + i that
    of parameter i, |mean - truth| in natural units. */
@@ -74,7 +74,7 @@ typedef struct rf_trial {
 
 void rf_judging_begin(rf_judging *judging, const rf_simulation *simulation);
 void rf_trial_begin(rf_trial *trial);
-/* A step of it. Its errors[1 + dim], of every kind; NaN: it does not count. */
+/* Adds a step. Writes errors[1 + dim] of every kind; NaN: not counted. */
 void rf_trial_see(rf_trial *trial, const rf_judging *judging, const rf_step *step, rf_totals *totals, float errors[]);
 void rf_trial_end(const rf_trial *trial, const rf_judging *judging, rf_totals *totals);
 
@@ -97,10 +97,10 @@ RF_FN int32_t rf_digit_of(rf_digit which, float number)
                : -1;
 }
 
-/* counts[d]: how many of the numbers have d there. Returns 0, or -1. */
+/* counts[d] is the number of values with digit d. Returns 0, or -1. */
 typedef int rf_digits(void *self, rf_digit which, uint64_t counts[RF_DIGITS]);
 
-/* The number that `rank` others are below, of numbers that are not negative. Returns 0, or -1. */
+/* Finds the value of rank `rank` among non-negative numbers. Returns 0, or -1. */
 int rf_digits_select(rf_digits *digits, void *self, uint64_t rank, float *number);
 
 /* ---- Trials on a GPU ---- */

@@ -137,10 +137,10 @@ static void natural_truth(const rf_worldly *w, double natural[])
         natural[i] = rf64_chart_natural(&w->session->problem->charts[i], w->truth[i]);
 }
 
-/* An outcome that says nothing: each as likely as the others, or of a truth of the prior's. */
+/* An outcome that says nothing: each as likely as the others, or where there is no end of them that of a truth of the prior's. */
 static RF_APART double noise(const rf_worldly *w, const rf_record *record, uint32_t shot, double uniform)
 {
-    const unsigned outcomes = w->simulation->config.description.outcomes;
+    const double outcomes = rf64_outcomes_of(&w->simulation->config.description, record->setting);
     if (outcomes > 0)
         return rf64_min(rf64_floor(uniform * outcomes), outcomes - 1.0);
     rf_worldly other = *w;
@@ -154,7 +154,7 @@ static RF_APART double noise(const rf_worldly *w, const rf_record *record, uint3
 /* Another one than this. */
 static double misread(const rf_worldly *w, const rf_record *record, uint32_t shot, double outcome, double uniform)
 {
-    const unsigned outcomes = w->simulation->config.description.outcomes;
+    const double outcomes = rf64_outcomes_of(&w->simulation->config.description, record->setting);
     if (outcomes < 2)
         return noise(w, record, shot, uniform);
     const double another = rf64_min(rf64_floor(uniform * (outcomes - 1.0)), outcomes - 2.0);

@@ -16,7 +16,8 @@ static void make_whole(void)
 {
     char error[300] = "";
     rfc_table table = {.features = FEATURES};
-    rfc_names classes = {0}, names = {0};
+    rfc_task task;
+    fuzz_require(rfc_task_parse(NULL, "a:x b:y c:z", &task, error, sizeof error) == 0);
     static const char *const label[] = {"a", "b", "c"};
     for (int i = 0; i < ROWS; i++) {
         const double value[FEATURES] = {i % 3 + 0.01 * i, i % 3 * 2.0 - 0.02 * i, i % 2, i * 7 % 11};
@@ -28,15 +29,13 @@ static void make_whole(void)
     fuzz_require(training);
     const rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, training);
     rfc_model *model = rfc_model_fit(training, &rules, 1, NULL, NULL, error, sizeof error);
-    for (int c = 0; c < 3; c++)
-        fuzz_require(rfc_names_add(&classes, label[c]) == 0);
-    fuzz_require(model && rfc_model_describe(model, &classes, &names, coding) == 0);
+    fuzz_require(model && rfc_model_describe(model, &task, &table, coding) == 0);
     length = rfc_model_save(model, whole, sizeof whole);
     fuzz_require(length > 0 && length <= sizeof whole);
     rfc_model_close(model);
     rfc_training_close(training);
     rfc_table_free(&table);
-    rfc_names_free(&classes);
+    rfc_task_free(&task);
 }
 
 static void ask(const rfc_model *model)

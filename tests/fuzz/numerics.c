@@ -10,9 +10,10 @@
 #include "fuzz.h"
 #include "per_precision.h"
 #include "rejfilt/detail/tally.h"
+#include "rejfilt/passes.h"
 #include "rejfilt/session.h"
 
-enum { DIM = 4, RECORDS = 3, RECORD = 8, STEPS_MAX = 40, SESSIONS_MAX = 4 /* they cost the most */, ATTEMPTS_MAX = 5000, FLEET_MAX = 66 /* enough for two threads */ };
+enum { DIM = 4, RECORDS = 3, RECORDS_TOGETHER = 6 /* of passes */, RECORD = 8, STEPS_MAX = 40, SESSIONS_MAX = 4 /* they cost the most */, ATTEMPTS_MAX = 5000, FLEET_MAX = 66 /* enough for two threads */ };
 
 static engine_list engines; /* serial is the first; those that are not opened: modules, what this CPU lacks, paranoid (it refuses bad likelihoods) */
 
@@ -434,6 +435,44 @@ static void design_step(world *w, input *in)
     rf_session_close(session);
 }
 
+/* ---- Passes ---- */
+
+/* All records at once, of any numbers: refused in a line, or the same on two engines, with numbers that make sense. */
+static void passes_step(world *w, input *in)
+{
+    double records[RECORDS_TOGETHER * RECORD];
+    rf_config config = rf_config_default(w->known);
+    rf_passes_result result[2];
+    const size_t width = w->model.settings + 1u, count = below(in, RECORDS_TOGETHER + 1);
+    memset(config.drift, 0, sizeof config.drift);
+    config.seed = byte(in);
+    for (size_t k = 0; k < count; k++) {
+        rf_real record[RECORD];
+        any_record(in, w->instance->description, record);
+        for (size_t i = 0; i < width; i++)
+            records[k * width + i] = (double)record[i];
+    }
+    for (unsigned e = 0; e < 2; e++) {
+        char error[200] = "";
+        config.engine = w->engine[e];
+        rf_passes *passes = rf_passes_open(&config, records, count, error, sizeof error);
+        if (!passes) {
+            fuzz_require_message(error, sizeof error);
+            return;
+        }
+        fuzz_require(rf_passes_run(passes, NULL, NULL, &result[e]) == RF_OK);
+        const rf_passes_result *r = &result[e];
+        for (unsigned i = 0; i < r->dim && r->effective > 0; i++) {
+            fuzz_require(isfinite(r->mean[i]) && r->sd[i] >= 0 && r->low[i] <= r->median[i] && r->median[i] <= r->high[i]);
+            fuzz_require(rf_passes_quantile(passes, i, 0.1) <= rf_passes_quantile(passes, i, 0.9));
+        }
+        fuzz_require(r->effective >= 0 && r->effective <= r->points * (1 + 1e-9));
+        fuzz_require(r->verdict == (r->effective < RF_PASSES_LEAST ? RF_PASSES_DOUBTFUL : RF_PASSES_FINE));
+        rf_passes_close(passes);
+    }
+    fuzz_require(memcmp(&result[0], &result[1], sizeof result[0]) == 0);
+}
+
 static world w;
 
 static void close_engines(void)
@@ -478,6 +517,10 @@ void RF(numerics)(const uint8_t *bytes, size_t count)
             step(&w, &in, choice);
         else if (choice < 244)
             fleet_step(&w, &in);
+        else if (choice == 255 && sessions == 0) {
+            passes_step(&w, &in);
+            sessions = SESSIONS_MAX;
+        }
         else if (sessions++ < SESSIONS_MAX)
             design_step(&w, &in);
     }

@@ -108,6 +108,48 @@ def pow_arguments(p):
     return pairs
 
 
+def lgamma_arguments(p):
+    """Everywhere, beside the zeros at 1 and 2, beside 3 and 8, where formulas meet, and whole numbers."""
+    beside = [c + v for c in (1, 2, 3, 8) for v in both_signs(spread(2 - p.digits, -1, 60))]
+    return spread(p.smallest_exponent, 100) + uniform(0.01, 12, 2 * PER_SWEEP) + beside + [mpf(k) for k in range(1, 40)]
+
+
+def count(limit):
+    return mp.floor(mpf(2) ** mpf(random.uniform(0, limit))) - (random.random() < 0.2)
+
+
+def deviance(k, mean):
+    return (k * mp.log(k / mean) if k else 0) - k + mean
+
+
+def deviance_arguments(p):
+    far = [(count(p.digits - 1), mpf(2) ** mpf(random.uniform(-20, p.digits))) for _ in range(PER_SWEEP)]
+    counts = [max(count(p.digits - 1), 1) for _ in range(2 * PER_SWEEP)]
+    near = [(k, k * (1 + v)) for k, v in zip(counts, both_signs(spread(-p.digits, 0, len(counts))))]
+    return far + near + [(k, max(k + 6 * (random.random() - 0.5) * mp.sqrt(k), mpf(1) / 8)) for k in counts]
+
+
+def poisson_log(k, mean):
+    return k * mp.log(mean) - mean - mp.loggamma(k + 1)
+
+
+def poisson_arguments(p):
+    counts = [mpf(k) for k in range(1, 30)] + [count(p.digits - 1) for _ in range(2 * PER_SWEEP)]
+    return [(k, max(k + 8 * (random.random() - 0.5) * mp.sqrt(k + 1), mpf(1) / 8)) for k in counts]
+
+
+def binomial_log(k, n, p):
+    return mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1) + k * mp.log(p) + (n - k) * mp.log(1 - p)
+
+
+def binomial_arguments(p):
+    shots = [mpf(n) for n in range(1, 30)] + [max(count(p.digits - 1), 1) for _ in range(2 * PER_SWEEP)]
+    chances = [mpf(random.choice((random.random(), random.random() ** 8, 1 - random.random() ** 4))) for _ in shots]
+    chances = [min(max(c, mpf(2) ** -30), 1 - mpf(2) ** -20) for c in chances]
+    away = [6 * (random.random() - 0.5) * mp.sqrt(n * c * (1 - c)) for n, c in zip(shots, chances)]
+    return [(min(max(mp.nint(n * c + a), 0), n), n, c) for n, c, a in zip(shots, chances, away)]
+
+
 FUNCTIONS = [
     ("exp", mp.exp, exp_arguments),
     ("log", mp.log, log_arguments),
@@ -118,6 +160,10 @@ FUNCTIONS = [
     ("pow_positive", mp.power, pow_arguments),
     ("normal_cdf", normal_cdf, cdf_arguments),
     ("normal_quantile", normal_quantile, quantile_arguments),
+    ("lgamma", mp.loggamma, lgamma_arguments),
+    ("deviance", deviance, deviance_arguments),
+    ("poisson_log", poisson_log, poisson_arguments),
+    ("binomial_log", binomial_log, binomial_arguments),
 ]
 
 

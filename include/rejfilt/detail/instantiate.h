@@ -5,6 +5,7 @@
 #include "alone.h"
 #endif
 #include "../host.h"
+#include "instantiate_expected.h"
 
 #define RF_LAYOUT_OF__(bits) RF##bits##_LAYOUT
 #define RF_LAYOUT_OF(bits) RF_LAYOUT_OF__(bits)

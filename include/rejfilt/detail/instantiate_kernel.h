@@ -4,6 +4,7 @@
 #include "alone.h"
 #endif
 #include "../host.h"
+#include "instantiate_expected.h"
 
 #define RF_KERNEL_PASTE_(name, bits, target) rf##bits##_kernel_##name##_##target
 #define RF_KERNEL_PASTE(name, bits, target) RF_KERNEL_PASTE_(name, bits, target)
@@ -18,7 +19,7 @@
 #ifdef RF_HAS_BOUND
 #define RF_KERNEL_BOUND bound
 #else
-#define RF_KERNEL_BOUND(setting, outcome) (description.is_log ? RF_C(0.0) : RF_C(1.0))
+#define RF_KERNEL_BOUND(setting, outcome) (RF_IS_LOG(description) ? RF_C(0.0) : RF_C(1.0))
 #endif
 
 #ifndef RF_KERNEL_DIM_MAX /* a model of more parameters than can be described sets this itself */
@@ -29,7 +30,7 @@
 #define RF_KERNEL_PAIRS 64u
 #define RF_KERNEL_STORAGE
 #define RF_KERNEL_DIM ((unsigned)description.dim)
-#define RF_KERNEL_IS_LOG (description.is_log)
+#define RF_KERNEL_IS_LOG RF_IS_LOG(description)
 #define RF_KERNEL_LIKELIHOOD likelihood
 
 RF(run) RF_KERNEL;

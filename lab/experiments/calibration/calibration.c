@@ -213,16 +213,17 @@ static void add_rows(job *j, posterior p)
         }
 }
 
-static void measure(const config *c, const rf_description *description, const method *m)
+static void measure(const config *c, const rf_model *model, const method *m)
 {
-    if (m->is_planned && (description->fringe > 0 || description->settings == 0 || description->outcomes == 0))
+    const rf_description *description = model->f64->description;
+    if (m->is_planned && (description->fringe > 0 || description->settings == 0 || !rf_outcomes_fixed(description->outcomes)))
         return;
     double *memory = malloc((POSTERIORS * LENGTHS * WHATS + 1) * (size_t)c->sets * sizeof *memory), *next = memory;
-    job j = {.c = c, .run = runs_ordinary(description->name, lengths[LENGTHS - 1], c->seed), .method = m};
+    job j = {.c = c, .run = runs_of(model, lengths[LENGTHS - 1], c->seed), .method = m};
     if (!memory)
         fail("not enough memory");
     j.run.config.sampler = m->sampler;
-    j.run.config.attempts = m->attempts > 0 ? m->attempts : rf_config_default(rf_model_find(description->name)).attempts;
+    j.run.config.attempts = m->attempts > 0 ? m->attempts : rf_config_default(model).attempts;
     j.run.batch = m->batch;
     j.run.is_truth_gaussian = strcmp(rf_config_belief(&j.run.config), "gaussian") == 0;
     if (description->fringe == 0) /* without a fringe settings are what they may be, as those of data are; `risk` is slow */
@@ -366,7 +367,7 @@ static int verdict(const config *c, const json_t *known)
 
 static const cli_option options[] = {
     {"sets", "N", "data sets of each row (default 2000)", NULL, CLI_U64, AT(sets), 1, SETS_MAX, NULL},
-    {"model", "NAME", "only this model; may be given again", NULL, CLI_LIST, AT(model), 0, 0, NULL},
+    {"model", "NAME", "only this model, or this file of one; may be given again", NULL, CLI_LIST, AT(model), 0, 0, NULL},
     {"method", "NAME", "only this way to run the filter; may be given again", NULL, CLI_LIST, AT(method), 0, 0, NULL},
     {"seed", "S", "(default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
     {"threads", "N", "(default: one per CPU)", NULL, CLI_U64, AT(threads), 1, WORKERS_MAX, NULL},
@@ -391,7 +392,7 @@ static int is_wanted(const char *const list[], const char *name)
 int main(int argc, char **argv)
 {
     static config c = {.sets = 2000, .seed = 1, .known = RF_CALIBRATION_KNOWN};
-    char error[200];
+    char error[1000];
     c.threads = rf_cpus_allowed() < WORKERS_MAX ? rf_cpus_allowed() : WORKERS_MAX;
     int go = cli_parse(&usage, &c, argc, argv);
     if (go <= 0)
@@ -409,7 +410,17 @@ int main(int argc, char **argv)
     for (unsigned i = 0; rf_model_at(i); i++)
         for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
             if (is_wanted(c.model, rf_model_at(i)->f64->description->name) && is_wanted(c.method, methods[k].name))
-                measure(&c, rf_model_at(i)->f64->description, &methods[k]);
+                measure(&c, rf_model_at(i), &methods[k]);
+    for (unsigned i = 0; c.model[i]; i++) {
+        if (!strstr(c.model[i], ".c"))
+            continue;
+        const rf_model *own = rf_model_load(c.model[i], error, sizeof error);
+        if (!own)
+            fail(error);
+        for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
+            if (is_wanted(c.method, methods[k].name))
+                measure(&c, own, &methods[k]);
+    }
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     if (row_count == 0)

@@ -66,7 +66,7 @@ static double log_likelihood(const exact *e, const double x[], const double reco
 {
     const rf64_instance *m = e->config.model->f64;
     const double value = m->likelihood(x, record, record[m->description->settings]);
-    return m->description->is_log ? value : log(value);
+    return RF_IS_LOG(*m->description) ? value : log(value);
 }
 
 /* The draws' step between two records, as the model has it. */

@@ -7,6 +7,7 @@
    fleet, a power of two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and
    RF_SAMPLER, which are constants. */
 #include "device_types.h"
+#include "rejfilt/detail/instantiate_expected.h"
 #include "rejfilt/detail/lattice.h"
 
 /* ---- The lattice, in memory that threads share ---- */
@@ -159,12 +160,12 @@ typedef struct rf_device_worker {
 #define RF_KERNEL_PAIRS RF_DEVICE_PAIRS /* of many parameters 1 */
 #define RF_KERNEL_DIM RF_DEVICE_DIM
 #define RF_KERNEL_DIM_MAX (RF_DEVICE_DIM > 1 ? RF_DEVICE_DIM : 2u) /* on the stack, which is in registers */
-#define RF_KERNEL_IS_LOG (description.is_log)
+#define RF_KERNEL_IS_LOG RF_IS_LOG(description)
 #define RF_KERNEL_LIKELIHOOD likelihood
 #ifdef RF_HAS_BOUND
 #define RF_KERNEL_BOUND bound
 #else
-#define RF_KERNEL_BOUND(setting, outcome) (description.is_log ? RF_C(0.0) : RF_C(1.0))
+#define RF_KERNEL_BOUND(setting, outcome) (RF_IS_LOG(description) ? RF_C(0.0) : RF_C(1.0))
 #endif
 #define RF_KERNEL_PLAIN 2
 #define RF_KERNEL_ENTROPY RF_DEVICE_ENTROPY
@@ -370,7 +371,7 @@ RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task
     plain.mean = task->mean[0];
     plain.factor = task->factor[0];
     /* no product with a power of two is to be rounded */
-    const int is_plain = !description.is_log && task->count == 1 && !task->wrap && !task->model->charts &&
+    const int is_plain = !RF_IS_LOG(description) && task->count == 1 && !task->wrap && !task->model->charts &&
                          plain.factor > RF_C(0x1p-100) && plain.scale < RF_C(0x1p100);
     for (uint32_t done = 0; done < count;) {
         const uint32_t at = begin + done, left = count - done, in_round = at % RF_LATTICE_SIZE,
@@ -474,7 +475,7 @@ RF_FN RF(model) RF(device_model_of)(const RF(device_model) * about, RF(chart) ch
     model.kernels = 0;
     model.block = 0;
     model.dim = RF_DEVICE_DIM;
-    model.is_log = (uint16_t)description.is_log;
+    model.is_log = (uint16_t)RF_IS_LOG(description);
     return model;
 }
 

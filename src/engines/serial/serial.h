@@ -1,4 +1,4 @@
-/* The serial engine's operation, which is what other engines do with models that they have no better way for. */
+/* The serial engine's operation; other engines use it for models without a faster kernel. */
 #include "engine.h"
 
 rf32_run rf32_any_run;

@@ -1,0 +1,26 @@
+/* Included after a model file: a likelihood, its bound and outcomes from the function `expected`, where the model has
+ * that instead. */
+#if defined(RF_HAS_EXPECTED) && !defined(RF_EXPECTED_IS_MADE)
+#define RF_EXPECTED_IS_MADE
+#if __INCLUDE_LEVEL__ == 0
+#include "alone.h"
+#endif
+#include "../host.h"
+
+RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real outcome)
+{
+    return RF(expected_log)(description.outcomes, expected(x, setting), setting, outcome);
+}
+
+#define RF_HAS_BOUND
+RF_FN rf_real bound(const rf_real setting[], rf_real outcome)
+{
+    return RF(expected_peak)(description.outcomes, setting, outcome);
+}
+
+#define RF_HAS_SIMULATE
+RF_FN rf_real simulate(const rf_real x[], const rf_real setting[], rf_real normal)
+{
+    return RF(expected_outcome)(description.outcomes, expected(x, setting), setting, normal);
+}
+#endif
