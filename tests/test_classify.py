@@ -480,6 +480,11 @@ class Models(Test):
         self.assertEqual(["error" in l for l in lines], [False, True, True, True, True, True, True, False])
         self.assertEqual((lines[-1]["questions"], lines[-1]["id"]), (1, "1"))
 
+    def test_words_for_what_is_missing(self):
+        _, lines = self.talk({"id": 1, "feature": "acid", "value": "NA"}, {"id": 1, "feature": "colour", "value": ""}, {"id": 2, "values": {"acid": "unknown"}})
+        self.assertEqual([l.get("questions") for l in lines], [0, 0, 0])
+        self.assertNotIn("acid", [l.get("ask") for l in lines])
+
     def test_killed_and_started_again(self):
         state = self.folder / "open.jsonl"
         first = [{"id": "a", "values": {"noise": 0.2}}, {"id": "b"}, {"id": "b", "feature": "noise", "value": None}]

@@ -507,8 +507,8 @@ static const char *check_answer(const asking *a, const asked *o, const char *nam
     for (uint32_t i = 0; o && i < o->count; i++)
         if (o->told[i].feature == told->feature)
             return "this feature was answered before";
-    told->is_unknown =
-        json_is_null(value) || (json_is_string(value) && strcmp(json_string_value(value), "unknown") == 0);
+    const char *text = json_string_value(value); /* null: it is none */
+    told->is_unknown = json_is_null(value) || (text && (strcmp(text, "unknown") == 0 || tables_is_missing(text)));
     if (told->is_unknown)
         return NULL;
     if (json_is_number(value)) {
@@ -518,10 +518,9 @@ static const char *check_answer(const asking *a, const asked *o, const char *nam
         return rfc_coding_number(coding, told->feature, x, &told->value) < 0 ? "this feature has texts, not numbers"
                                                                              : NULL;
     }
-    if (json_is_string(value))
-        return rfc_coding_text(coding, told->feature, json_string_value(value), &told->value) < 0
-                   ? "this feature has numbers, not texts"
-                   : NULL;
+    if (text)
+        return rfc_coding_text(coding, told->feature, text, &told->value) < 0 ? "this feature has numbers, not texts"
+                                                                              : NULL;
     return "a value is a number, a text or null";
 }
 

@@ -226,6 +226,12 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
         for (unsigned j = 0; j <= d; j++)
             zz[RF(at)(d, j)] = 0;
     }
+#ifdef RF_LATTICE_LINE /* a faster way for one parameter */
+    if (dim == 1) {
+        RF_LATTICE_LINE(start[0], n, z, zz);
+        return;
+    }
+#endif
     for (uint32_t first = RF_WORKER * WHITE_BLOCK; first < n; first += RF_WORKERS * WHITE_BLOCK) {
         const uint32_t count = n - first < WHITE_BLOCK ? n - first : WHITE_BLOCK;
         const int16_t *in_order = &RF_LATTICE_AT((start[0] + first) % RF_LATTICE_SIZE); /* stride 1: the table goes on past its end */

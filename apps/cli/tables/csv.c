@@ -12,7 +12,7 @@
 
 enum { LOOK_ROWS = 1000, FEW_LABELS = 64 };
 
-static int is_missing(const char *text)
+int tables_is_missing(const char *text)
 {
     static const char *const words[] = {"?", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL", NULL};
     for (size_t i = 0; words[i]; i++)
@@ -72,7 +72,7 @@ static int look_header(const tables_rows *r)
     size_t texts = 0;
     double ignored;
     for (size_t i = 0; i < r->fields; i++)
-        texts += !is_missing(r->field[i]) && !to_number(r->field[i], &ignored);
+        texts += !tables_is_missing(r->field[i]) && !to_number(r->field[i], &ignored);
     return texts > 1 || (r->fields == 1 && texts == 1);
 }
 
@@ -85,10 +85,10 @@ typedef struct candidate {
 static void consider(candidate *c, const char *text)
 {
     double value;
-    c->is_text |= !is_missing(text) && !to_number(text, &value);
+    c->is_text |= !tables_is_missing(text) && !to_number(text, &value);
     if (c->refuted)
         return;
-    c->refuted = is_missing(text) || (to_number(text, &value) && value != floor(value)) ||
+    c->refuted = tables_is_missing(text) || (to_number(text, &value) && value != floor(value)) ||
                  rfc_names_intern(&c->values, text) >= FEW_LABELS;
 }
 
@@ -200,7 +200,7 @@ static int look(const char *path, const char *label, const rfc_table *like, layo
             consider(&first, r->field[0]);
             consider(&last, r->field[r->fields - 1]);
             for (size_t i = 0; i < r->fields && i < l->fields; i++)
-                if (!is_missing(r->field[i]))
+                if (!tables_is_missing(r->field[i]))
                     (to_number(r->field[i], &ignored) ? l->numbers : l->texts)[i]++;
             status = tables_rows_next(r);
         }
@@ -221,7 +221,7 @@ static int take_label(tables_rows *r, const char *text, int may_lack, rfc_table 
     char number[32];
     double value;
     table->label[table->rows] = RFC_NO_LABEL;
-    if (is_missing(text))
+    if (tables_is_missing(text))
         return may_lack ? 0 : tables_rows_fail(r, "%s", "has no label");
     if (to_number(text, &value) && value == floor(value) && fabs(value) < 1e15) {
         snprintf(number, sizeof number, "%.15g", value);
@@ -229,8 +229,7 @@ static int take_label(tables_rows *r, const char *text, int may_lack, rfc_table 
     }
     uint32_t label = rfc_names_intern(&table->labels, text);
     if (label >= RFC_LABELS_MAX)
-        return tables_rows_fail(r, "label '%.40s': more than 256 distinct labels; wrong --label column?",
-                                text);
+        return tables_rows_fail(r, "label '%.40s': more than 256 distinct labels; wrong --label column?", text);
     table->label[table->rows] = label;
     return 0;
 }
@@ -240,7 +239,7 @@ static int take_field(tables_rows *r, size_t column, size_t feature, rfc_table *
     const char *text = r->field[column];
     double value;
     int status;
-    if (is_missing(text)) {
+    if (tables_is_missing(text)) {
         status = rfc_table_miss(table, table->rows, feature);
     } else if (table->categories && table->categories[feature].count > 0) {
         const uint32_t category = rfc_names_intern(&table->categories[feature], text);

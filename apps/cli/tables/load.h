@@ -24,6 +24,9 @@ int tables_load(const tables_source *source, rfc_table *train, rfc_table *test, 
 int tables_load_csv(const char *path, const tables_source *source, const rfc_table *like, rfc_table *table, char *error,
                     size_t size);
 
+/* Does a field stand for a value that is missing? */
+int tables_is_missing(const char *text);
+
 /* One file of objects like those of a table (its features, names and categories count), with or without labels. */
 int tables_load_objects(const tables_source *source, const char *path, const char *labels, const rfc_table *like,
                         rfc_table *table, char *error, size_t size);
