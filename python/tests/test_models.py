@@ -92,7 +92,7 @@ class FourWays(unittest.TestCase):
         self.assertLess(abs(tracker.mean.p - 0.6), 4 * tracker.sd.p)
         self.assertLess(tracker.sd.p, (0.25 / 100) ** 0.5)
         for wrong in (2.5, -1, 10):
-            with self.assertRaisesRegex(Refused, "count is not a whole number"):
+            with self.assertRaisesRegex(Refused, "is not a whole number"):
                 tracker.tell(wrong, 9)
         run = rejfilt.simulate(reading, steps=20, seed=3)
         self.assertEqual(len(run["outcome"]), 20)
