@@ -35,7 +35,7 @@ help:
 	@echo "make hdl-demo   the hardware, simulated, tracks a drifting frequency; leaves $(BUILD)/hdl-demo.svg"
 	@echo "make amalgamation  the cores as pairs of files to copy into a firmware, in dist/"
 	@echo "make python     the Python package: a wheel in dist/, checked by auditwheel and abi3audit"
-	@echo "make python-test  its tests, from that wheel, in a fresh environment; SET=all takes minutes, with notebooks and all that is optional"
+	@echo "make python-test  its tests, from that wheel, in a fresh environment; SET=all takes minutes, with notebooks, QInfer and all that is optional; PYTHON=python3.13 has it run there"
 	@echo "make python-sanitize  its tests under the address and undefined-behaviour sanitizers, minutes"
 	@echo "make python-bench  its speed, beside QInfer's"
 	@echo "make install    install under PREFIX ($(PREFIX)); DESTDIR is honoured"

@@ -124,6 +124,7 @@ static void run_all(uint32_t begin, uint32_t count, unsigned threads, RF(tally) 
 
 static int check(const RF(device_library) * library, char *error, size_t size)
 {
+    rf_device_fill(0, 1);
     static const uint32_t counts[] = {1, 2, 7, 64, 100, 1000, 5000, 9001};
     static RF_ALIGNED unsigned char memory[2][RF_TALLY_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real))];
     RF(tally) *got = (RF(tally) *)(void *)memory[0], *right = (RF(tally) *)(void *)memory[1];
@@ -134,6 +135,7 @@ static int check(const RF(device_library) * library, char *error, size_t size)
             memset(&s, 0, sizeof s);
             make_scene(&s, seed);
             run.task = s.task;
+            rf_device_keys(s.task.seed, run.keys);
             run.about.model = s.model;
             memcpy(run.about.charts, s.charts, sizeof run.about.charts);
             rf_real *to = run.numbers;
@@ -158,6 +160,7 @@ static int check(const RF(device_library) * library, char *error, size_t size)
 #else
 static int check(const RF(device_library) * library, char *error, size_t size)
 {
+    rf_device_fill(0, 1);
     static const uint32_t counts[] = {1, 10, 64, 100, 1000};
     enum { BYTES = RF_FILTER_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real)) };
     static RF_ALIGNED unsigned char memory[2][BYTES];

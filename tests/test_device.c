@@ -87,15 +87,10 @@ static void compare_trials(const device_unit *unit, const rf_simulation *simulat
         fail_msg("%s, %s: trials differ", unit->model, what);
 }
 
-/* The one that is not built in. */
-extern const rf32_instance rf32_model_t1_counts;
-extern const rf64_instance rf64_model_t1_counts;
-static const rf_model counts = {&rf32_model_t1_counts, &rf64_model_t1_counts};
-
 /* Every world, design and policy that a GPU may be asked for. */
 static void check_trials(const device_unit *unit)
 {
-    const rf_model *model = rf_model_find(unit->model) ? rf_model_find(unit->model) : &counts;
+    const rf_model *model = rf_model_find(unit->model);
     const rf_simulation plain = {.config = rf_config_default(model), .steps = STEPS, .batch = 1};
     const double far = 4 * plain.config.drift[0] + 0.3;
     rf_simulation s = plain;

@@ -18,7 +18,14 @@ int main(void)
                      two = rf64_instance_model(rf_model_find("ramsey")->f64, charts);
     const rf_source *line = rf64_gpu_source(&one), *plane = rf64_gpu_source(&two);
     const rf_gpu_wanted all[] = {
-        {.source = line, .bits = 32, .dim = 1, .kinds = "0", .sampler = RF_REJECT, .pairs = 4, .entropy = 1},
+        {.source = line,
+         .bits = 32,
+         .dim = 1,
+         .kinds = "0",
+         .sampler = RF_REJECT,
+         .pairs = 1,
+         .entropy = 1,
+         .plain = 1},
         {.source = plane, .bits = 64, .dim = 2, .kinds = "0,1", .sampler = RF_WEIGHT, .pairs = 1, .group = 8},
         {.source = line, .bits = 64, .dim = 1, .kinds = "0", .trials = 32, .room = 2},
     };

@@ -126,8 +126,13 @@ class Html(unittest.TestCase):
             whole = picture("whole", [rows])
             self.assertEqual(whole, picture("parts", [rows[:10], rows[10:5000], rows[5000:]]))
             self.assertLess(os.path.getsize(f"{folder}/whole.state.history"), 3e6)
-            pathlib.Path(folder, "parts.state.history").write_bytes(b"damaged")
-            self.assertIn(b'"x":[9000', picture("parts", [rows[:5]]))  # begun anew
+            history = pathlib.Path(folder, "parts.state.history")
+            kept = history.read_bytes()
+            for damage in (b"damaged", kept[:500], kept[:32] + b"\xff" * 16 + kept[48:], kept[:32] + bytes([1, 0, 0, 0, 0, 0, 0, 0, 5]) + bytes(15), kept[:4000] + b"\x7f" * 8 + kept[4008:]):
+                history.write_bytes(damage)
+                picture("parts", [rows[:5]])  # begun anew, or later
+            history.write_bytes(b"damaged")
+            self.assertIn(b'"x":[9025', picture("parts", [rows[:5]]))
 
     @unittest.skipUnless(shutil.which("node"), "no node; tools/need browser installs it")
     def test_script_is_well_formed(self):

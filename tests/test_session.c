@@ -392,6 +392,44 @@ static void test_clock(void **state)
         }
 }
 
+/* ---- Health ---- */
+
+typedef struct heard {
+    unsigned count;
+    rf_health before[8], after[8];
+} heard;
+
+static void hear(void *user, rf_health before, const rf_step *step)
+{
+    heard *h = user;
+    assert_in_range(h->count, 0, 7);
+    assert_int_not_equal(before, step->health);
+    h->before[h->count] = before;
+    h->after[h->count++] = step->health;
+}
+
+/* Who wants to know is told of every change: of a detector that sticks, and of one that works again. */
+static void test_health_is_told(void **state)
+{
+    (void)state;
+    heard told = {.count = 0};
+    rf_config config = config_of("precession", &setups[0]);
+    config.on_health = hear;
+    config.on_health_user = &told;
+    rf_session *session = open_or_fail(&config);
+    for (unsigned k = 0; k < 41; k++) {
+        rf_record record;
+        assert_int_equal(rf_session_ask(session, 1, &record), RF_OK);
+        record.outcome = k == 40;
+        assert_true(rf_session_tell(session, &record, 1, NULL) >= 0);
+    }
+    assert_true(told.count >= 2);
+    assert_int_equal(told.after[told.count - 2], RF_FAULT);
+    assert_int_equal(told.before[told.count - 1], RF_FAULT);
+    assert_int_not_equal(told.after[told.count - 1], RF_FAULT);
+    rf_session_close(session);
+}
+
 /* ---- Bytes, copies, changes ---- */
 
 static void test_saved_and_copied_sessions_go_on(void **state)
@@ -944,6 +982,7 @@ int main(void)
         cmocka_unit_test(test_sessions_in_threads),
         cmocka_unit_test(test_anchors_spread),
         cmocka_unit_test(test_all_with_all),
+        cmocka_unit_test(test_health_is_told),
         cmocka_unit_test(test_block_functions),
         cmocka_unit_test(test_simulations),
         cmocka_unit_test(test_many_are_each_on_its_own),

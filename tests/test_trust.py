@@ -27,6 +27,9 @@ class Worlds(unittest.TestCase):
             self.assertGreaterEqual(s["back100"], least(0.98), size)
             self.assertGreaterEqual(s["back50"], least(0.90 if float(size) <= 1.6 else 0.78), size)
             self.assertGreaterEqual(s["alarm30"], least(0.94), size)
+        s = summary("--jump", "0.2:3@150", "--steps", "260", trials=600)  # each trial its own, up or down
+        self.assertGreaterEqual(s["back50"], least(0.88, 600))
+        self.assertGreaterEqual(s["back100"], least(0.98, 600))
 
     def test_dead_detectors(self):
         for stuck, length in ("0", 100), ("1", 20), ("0~0.02", 100), ("coin", 100), ("missing", 100):
@@ -36,6 +39,21 @@ class Worlds(unittest.TestCase):
             if stuck in "01":
                 self.assertGreaterEqual(s["alarm30"], least(0.99), stuck)
                 self.assertLess(s["mean"], 12)
+
+    def test_jumps_of_other_models(self):
+        for options, back, alarm in ((("--model", "phase"), 0.98, 0.94), (("--design", "pgh"), 0.90, 0.60), (("--model", "coin", "--belief", "gaussian"), 0.5, 0.55)):
+            jump = "1.5@150" if "coin" in options else "1@150"
+            s = summary("--jump", jump, *options, trials=60)
+            self.assertGreaterEqual(s["back100"], least(back, 60), options)
+            self.assertGreaterEqual(s["alarm30"], least(alarm, 60), options)
+
+    def test_stands_still(self):
+        s = summary("--drift", "0", "--steps", "100", trials=3000)
+        self.assertLess(s["lost"], 0.003 + 3 * math.sqrt(0.003 / 3000))
+        self.assertLess(s["parameters"][0]["median"], 4e-9)
+
+    def test_a_coin_is_not_widened_for_nothing(self):
+        self.assertLess(summary("--model", "coin", "--belief", "gaussian", trials=60)["false_alarms"], 1.2)  # with anchors 1.5 to 4.4
 
     def test_no_belief_is_wider_than_its_cap(self):
         world = "--outage", "0@20+60", "--jump", "3@100", "--steps", "150"

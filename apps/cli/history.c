@@ -83,18 +83,37 @@ static void take_turns(cli_series *s, const double row[])
     }
 }
 
+/* Numbers that a series can have. */
+static int is_drawable(const double numbers[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(numbers[i]) && !(fabs(numbers[i]) <= 1e110))
+            return 0;
+    return 1;
+}
+
+/* Is it the head of a file of this series, with counts that fit together? */
+static int is_ours(const head *was, const cli_series *s)
+{
+    const head ours = head_of(s);
+    const int is_thinned = was->per_row > 1;
+    return memcmp(was->magic, magic, sizeof magic) == 0 && was->width == ours.width && was->names == ours.names &&
+           was->count <= s->max && was->per_row <= 1u << 30 && (!is_thinned || was->count % 2 == 0) &&
+           (was->pending == 0 || (is_thinned && was->count >= 2 && was->pending < 2 * was->per_row)) &&
+           is_drawable(was->turn, RF_DESCRIBED_MAX) && is_drawable(was->mean, RF_DESCRIBED_MAX);
+}
+
 /* The first part of the file. Returns 0, or -1 when it is none of this series. */
 static int take_rows(cli_history *h, const head *was, uint64_t updates)
 {
     cli_series *s = h->series;
-    const head ours = head_of(s);
     const size_t width = cli_series_width(s);
-    if (memcmp(was->magic, magic, sizeof magic) != 0 || was->width != ours.width || was->names != ours.names ||
-        was->count > s->max || was->per_row > 1u << 30 || was->pending >= 2 * (was->per_row + 1))
+    if (!is_ours(was, s))
         return -1;
     if (was->count > 0) {
         s->rows = malloc(s->max * width * sizeof *s->rows);
-        if (!s->rows || fread(s->rows, width * sizeof *s->rows, was->count, h->file) != was->count)
+        if (!s->rows || fread(s->rows, width * sizeof *s->rows, was->count, h->file) != was->count ||
+            !is_drawable(s->rows, width * was->count))
             return -1;
         s->room = s->max;
     }
@@ -121,7 +140,7 @@ static int read_all(cli_history *h, uint64_t updates)
         return -1;
     long end = ftell(h->file);
     for (; fread(row, bytes, 1, h->file) == 1 && row[CLI_STEP] < (double)updates; end = ftell(h->file), h->appended++) {
-        if (cli_series_add_row(h->series, row) != 0)
+        if (!is_drawable(row, bytes / sizeof *row) || cli_series_add_row(h->series, row) != 0)
             return -1;
         take_turns(h->series, row);
     }

@@ -131,6 +131,26 @@ plot $rows using 2:0:ytic(1) with points pt 7 ps 1.1 lc "{BLUE}" title "median",
 """, "820,340")
 
 
+def gpu():
+    """From the lines that ONLY=picture rejfilt-cuda printed on the GPU of docs/performance.md."""
+    rates, fleets = {"0": [], "2": []}, {"64": [], "256": [], "1000": []}
+    for line in open(HERE / "gpu.txt"):
+        if found := re.search(r"sampler (\d) m (\d+) +cuda:0 +(\S+) attempts/s +\(simd\S* +(\S+)\)", line):
+            rates[found[1]].append((found[2], found[3], found[4]))
+        elif found := re.search(r"residents (\d+), m (\d+), .* with means ([^,]+),", line):
+            fleets[found[2]].append((found[1], found[3]))
+    blocks = "".join(block(f"m{key}", rows) for key, rows in rates.items()) + "".join(block(f"n{key}", rows) for key, rows in fleets.items())
+    gnuplot("gpu.svg", blocks + f"""set multiplot layout 1,2; set logscale xy; set format xy "10^{{%L}}"; set grid; set key bottom right
+set xlabel "attempts of one update"; set ylabel "attempts a second"; set xrange [100:1e9]; set yrange [1e6:2e12]
+plot $m2 using 1:2 with linespoints lw 2 pt 7 ps 0.5 lc rgb "{BLUE}" title "weight", $m0 using 1:2 with linespoints lw 2 pt 7 ps 0.5 lc rgb "{RED}" title "reject", \\
+     $m2 using 1:3 with lines lw 1 dt 2 lc rgb "{BLUE}" title "weight, a CPU core", $m0 using 1:3 with lines lw 1 dt 2 lc rgb "{RED}" title "reject, a CPU core"
+set xlabel "filters that live there"; set ylabel "updates a second, with records and means"; set xrange [100:1e7]; set yrange [1e6:1e10]
+plot $n64 using 1:2 with linespoints lw 2 pt 7 ps 0.5 title "m = 64", $n256 using 1:2 with linespoints lw 2 pt 7 ps 0.5 title "m = 256", \\
+     $n1000 using 1:2 with linespoints lw 2 pt 7 ps 0.5 title "m = 1000"
+unset multiplot
+""", "900,400")
+
+
 def trust():
     """A jump, and a detector that is stuck for a while: what is believed, and what health says of it."""
     worlds = (("the frequency jumps by 0.65", ["--jump", "0.65@150"]), ("the detector is stuck at 0 for 100 measurements", ["--outage", "0@150+100"]))
@@ -175,5 +195,5 @@ if __name__ == "__main__":
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     BUILD = pathlib.Path(sys.argv[1]).resolve()
-    for picture in [globals()[name] for name in sys.argv[2:]] or (demo, update, fringe, attempts, kappa, designs, trust):
+    for picture in [globals()[name] for name in sys.argv[2:]] or (demo, update, fringe, attempts, kappa, designs, trust, gpu):
         picture()

@@ -248,9 +248,8 @@ RF_FN double rf64_log(double x) {
 
 /* -2 log u for u in [2^-32, 1]: never negative, absolute error 2e-6 and relative 1e-6. */
 RF_FN float rf32_minus_2_log(float u) {
-    uint32_t b = rf32_bits(u) + 0x4afb0du;
-    float k = (float)(int32_t)(b >> 23) - 127.0f;
-    float f = rf32_from_bits((b & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+    uint32_t power = (rf32_bits(u) - 0x3f3504f3u) & 0xff800000u; /* k 2^23 */
+    float f = rf32_from_bits(rf32_bits(u) - power) - 1.0f;
     float p = -0x1.b5ae5p-4f;
     p = p * f + 0x1.4b3456p-3f;
     p = p * f - 0x1.5d91f6p-3f;
@@ -258,7 +257,7 @@ RF_FN float rf32_minus_2_log(float u) {
     p = p * f - 0x1.ffafa6p-3f;
     p = p * f + 0x1.55589cp-2f;
     p = p * f - 0x1.00001ap-1f;
-    return k * -0x1.62e43p0f - 2.0f * (f + f * f * p);
+    return rf_exact_plus(f + f * f * p, -2.0f, (float)(int32_t)power * -0x1.62e43p-23f);
 }
 
 /* x^y = exp(y log x) for x >= 0, not both zero: 1.1 + 3 |y log x| ULP. */
@@ -367,7 +366,7 @@ RF_FN void rf32_circle(uint32_t w, float *s, float *c) {
     q = q * z + 0x1.55532ap-5f;
     q = q * z - 0x1.fffffap-2f;
     *s = r + r * z * p;
-    *c = rf32_from_bits(rf32_bits(q * z + 1.0f) ^ (w << 31));
+    *c = rf32_from_bits(rf32_bits(q * z + 1.0f) + (w << 31)); /* a sum here is an exclusive or */
 }
 
 RF_FN void rf64_circle(uint32_t w, double *s, double *c) {
@@ -637,7 +636,7 @@ RF_FN double rf64_gaussian_log(double y, double mean, double sd) {
 /* --- Random numbers from words of philox.h --------------------------------------------------- */
 
 /* Uniform in (0, 1] from one word; the smallest value is 2⁻³². */
-RF_FN float rf32_uniform(uint32_t word) { return (float)(int32_t)(word >> 1) * 0x1p-31f + 0x1p-32f; }
+RF_FN float rf32_uniform(uint32_t word) { return rf_exact_plus((float)(int32_t)(word >> 1), 0x1p-31f, 0x1p-32f); }
 RF_FN double rf64_uniform(uint32_t word) { return (double)(int32_t)(word >> 1) * 0x1p-31 + 0x1p-32; }
 
 /* Two independent standard normals from two words (Box and Muller). |z| reaches 6.66. In float to

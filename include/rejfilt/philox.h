@@ -9,22 +9,25 @@ typedef struct rf_words {
     uint32_t word[4]; /* each uniform on 0 to 2³² − 1 */
 } rf_words;
 
+/* One of the ten rounds, with its keys. */
+RF_FN rf_words rf_philox_round(rf_words c, uint32_t k0, uint32_t k1)
+{
+    const uint64_t a = rf_multiply(c.word[0], 0xD2511F53u), b = rf_multiply(c.word[2], 0xCD9E8D57u);
+    rf_words next = {
+        {(uint32_t)(b >> 32) ^ c.word[1] ^ k0, (uint32_t)b, (uint32_t)(a >> 32) ^ c.word[3] ^ k1, (uint32_t)a}};
+    return next;
+}
+
 /* The four words at `counter` under `key`. Counters are independent of each other, and so are keys. */
 RF_FN rf_words rf_philox(rf_words counter, uint64_t key)
 {
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-    uint32_t c0 = counter.word[0], c1 = counter.word[1], c2 = counter.word[2], c3 = counter.word[3];
     for (int round = 0; round < 10; round++) {
-        uint64_t a = rf_multiply(c0, 0xD2511F53u), b = rf_multiply(c2, 0xCD9E8D57u);
-        c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
-        c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)b;
-        c3 = (uint32_t)a;
+        counter = rf_philox_round(counter, k0, k1);
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    rf_words words = {{c0, c1, c2, c3}};
-    return words;
+    return counter;
 }
 
 /* What a draw is for: the last word of the counter, so that attempts, designs and simulated truths

@@ -184,6 +184,23 @@ int main(int count, char **arguments)
         measure_residents(gpu, 1000000, 1000, RF_WEIGHT);
         return 0;
     }
+    if (only && strcmp(only, "picture") == 0) { /* of docs/performance.md */
+        for (int s = 0; s < 3; s += 2)
+            for (uint32_t m = 100; m <= 1000000000; m *= 10)
+                measure32(gpu, one, precession->f32, (rf_sampler)s, m);
+        for (uint32_t n = 100; n <= 10000000; n *= 10)
+            for (uint32_t m = 64; m <= 1024; m *= 4)
+                measure_residents(gpu, n, m == 1024 ? 1000 : m, RF_WEIGHT);
+        return 0;
+    }
+    if (only && strcmp(only, "many") == 0) { /* parameters */
+        for (int s = 0; s < 3; s += 2) {
+            measure64(gpu, one, &rf64_model_bench4, (rf_sampler)s, 1u << 24);
+            measure64(gpu, one, &rf64_model_bench16, (rf_sampler)s, 1u << 22);
+            measure64(gpu, one, &rf64_model_bench64, (rf_sampler)s, 1u << 20);
+        }
+        return 0;
+    }
     if (only && strcmp(only, "memory") == 0) { /* more than there is */
         measure_residents(gpu, 4000000000u, 64, RF_WEIGHT);
         measure_residents(gpu, 1000, 64, RF_WEIGHT);

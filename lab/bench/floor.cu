@@ -22,9 +22,25 @@ template <int what> __global__ void work(unsigned pairs, float *out)
         *out = sum;
 }
 
-template <int what> void measure(const char *name)
+// The same for the candidates of many parameters.
+template <int dim> __global__ void many(unsigned pairs, float *out)
 {
-    const unsigned pairs = 1u << 30;
+    float sum = 0;
+    for (unsigned pair = blockIdx.x * blockDim.x + threadIdx.x; pair < pairs; pair += gridDim.x * blockDim.x)
+        for (unsigned block = 0; block <= dim / 2; block++) {
+            const rf_words w = rf_draw(5, 3, pair, block, RF_FOR_ATTEMPTS);
+            for (unsigned half = 0; half < 2; half++) {
+                float a, b;
+                rf32_normal_pair(w.word[2 * half], w.word[2 * half + 1], &a, &b);
+                sum += 2 * block + half < dim ? a + b : 0;
+            }
+        }
+    if (sum == 12345.0f)
+        *out = sum;
+}
+
+template <typename kernel> void measure(const char *name, kernel work, unsigned pairs)
+{
     float *out, best = 1e9f;
     cudaEvent_t begin, end;
     cudaMalloc(&out, sizeof *out);
@@ -33,7 +49,7 @@ template <int what> void measure(const char *name)
     for (int k = 0; k < 6; k++) {
         float spent;
         cudaEventRecord(begin);
-        work<what><<<132 * 8, 256>>>(pairs, out);
+        work<<<132 * 8, 256>>>(pairs, out);
         cudaEventRecord(end);
         cudaEventSynchronize(end);
         cudaEventElapsedTime(&spent, begin, end);
@@ -44,6 +60,9 @@ template <int what> void measure(const char *name)
 
 int main()
 {
-    measure<0>("Philox alone");
-    measure<1>("Philox and normals");
+    measure("Philox alone", work<0>, 1u << 30);
+    measure("Philox and normals", work<1>, 1u << 30);
+    measure("Philox and normals, D = 4", many<4>, 1u << 28);
+    measure("Philox and normals, D = 16", many<16>, 1u << 26);
+    measure("Philox and normals, D = 64", many<64>, 1u << 24);
 }

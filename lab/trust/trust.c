@@ -1,6 +1,6 @@
-/* rejfilt-trust [TRIALS [SEED [FAMILY [0]]]]: the default in worlds that differ from what it believes, as tables of Markdown;
-   families in a row. Beside some, unless a 0 follows, exact filters
-   that learn from the same records. */
+/* rejfilt-trust [TRIALS [SEED [FAMILY [ORACLES [NAME]]]]]: the default in worlds that differ from what it believes, as tables
+   of Markdown; families in a row, or the worlds of one whose names begin with NAME. Beside some, unless ORACLES is 0, exact
+   filters that learn from the same records. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -49,9 +49,9 @@ static const world worlds[] = {
     {"drift learnt", "as believed", "--drift learn", 0},
     {"drift learnt", "a third", "--drift learn --true-drift 0.008726646259971648", 0},
     {"drift learnt", "a tenth", "--drift learn --true-drift 0.0026179938779914944", 0},
-    {"other drifts", "reverting, 100 records", "--drift 0.8+-0.3~100", 0},
+    {"other drifts", "reverting, 100 records", "--drift 0.8+-0.3~100", 20},
     {"other drifts", "the same, exact grid", "--drift 0.8+-0.3~100 --belief grid:2048", 0},
-    {"other drifts", "reverting, 1,000 records", "--drift 0.8+-0.3~1000", 0},
+    {"other drifts", "reverting, 1,000 records", "--drift 0.8+-0.3~1000", 20},
     {"other drifts", "the same, exact grid", "--drift 0.8+-0.3~1000 --belief grid:2048", 0},
 #define INTEGERS(name, options) {"integers", name, "--belief gaussian --attempts 16 " options, 0}, /* what is believed beside it does not matter */
     INTEGERS("as believed", "--steps 300")
@@ -65,13 +65,16 @@ static const world worlds[] = {
     INTEGERS("missing for 300", "--steps 600 --outage missing@150+300")
     {"static", "100 measurements", "--drift 0 --steps 100", 0},
     {"static", "T2 of 1,000 that is known, 150 measurements", "--model examples/dephasing.c --drift 0 --steps 150", 0},
-#define RAMSEY(name, options) {"ramsey", name, "--model ramsey " options, 100},
+#define RAMSEY(name, options) {"ramsey", name, "--model ramsey " options, 8},
     RAMSEY("as believed", "--steps 320") RAMSEY("w jumps by 0.3", "--steps 320 --jump w=0.3@150") RAMSEY("w jumps by 0.1 to 1", "--steps 320 --jump w=0.1:1@150")
     RAMSEY("g grows by e", "--steps 320 --jump g=1@150") RAMSEY("g falls by e", "--steps 320 --jump g=-1@150")
     RAMSEY("stuck at 0 for 100", "--steps 420 --outage 0@150+100") RAMSEY("stuck at 1 for 100", "--steps 420 --outage 1@150+100")
-#define MODEL(model, options, more) {"other models", model ", as believed", "--model " model " --steps 320" more, 0}, {"other models", model ", " options, "--model " model " --steps 420 " options more, 0},
-    MODEL("phase", "--jump 1@150", "") MODEL("phase", "--outage 1@150+100", "") MODEL("coin", "--jump 1.5@150", "") MODEL("linear", "--jump 2@150", "") MODEL("linear", "--outage 1@150+100", "")
-    MODEL("rabi", "--jump W=0.1@150", "") MODEL("rabi", "--outage 0@150+100", "") MODEL("decay", "--jump p=1@150", "") MODEL("bearing", "--jump x=2@150", "") MODEL("range", "--jump x=2@150", "")
+#define MODEL(model, parameter, size, stuck, oracles)                                                                                \
+    {"other models", model ", as believed", "--model " model " --steps 320", oracles},                                              \
+    {"other models", model ", " parameter " jumps by " size, "--model " model " --steps 320 --jump " parameter "=" size "@150", oracles}, \
+    {"other models", model ", stuck at " stuck " for 100", "--model " model " --steps 420 --outage " stuck "@150+100", oracles},
+    MODEL("coin", "p", "1.5", "1", 100) MODEL("phase", "phi", "1", "1", 100) MODEL("linear", "x1", "2", "1", 25) MODEL("rabi", "W", "0.1", "0", 20) MODEL("decay", "p", "1", "1", 50)
+    MODEL("bearing", "x", "2", "0.1", 50) MODEL("range", "x", "2", "5", 50)
     {"designs", "pgh, jump of 1", "--design pgh --steps 320 --jump 1@150", 100},
     {"designs", "pgh, stuck at 0 for 100", "--design pgh --steps 400 --outage 0@150+100", 0},
     {"designs", "risk, jump of 1", "--design risk --steps 320 --jump 1@150", 0},
@@ -83,8 +86,8 @@ static const world worlds[] = {
 };
 
 typedef struct watch {
-    cli_collector *ours, *plain, *hazardous;
-    oracle *with[2];
+    cli_collector *ours, *beside[ORACLE_KINDS];
+    oracle *oracle;
     uint32_t oracles; /* trials */
     const rf_simulation *run;
     rfi_filter *integers; /* or null: in the place of ours */
@@ -97,10 +100,11 @@ static int see(void *user, uint32_t trial, const rf_step *step)
     if (w->integers)
         integers_step(w->integers, w->run, runs_seed(w->run, trial), step, &in_integers);
     cli_collector_step(w->ours, trial, w->integers ? &in_integers : step);
-    for (unsigned k = 0; k < 2 && trial < w->oracles; k++) {
-        rf_step own;
-        oracle_step(w->with[k], step, &own);
-        cli_collector_step(k ? w->hazardous : w->plain, trial, &own);
+    if (trial < w->oracles) {
+        rf_step own[ORACLE_KINDS];
+        oracle_step(w->oracle, step, own);
+        for (unsigned k = 0; k < ORACLE_KINDS; k++)
+            cli_collector_step(w->beside[k], trial, &own[k]);
     }
     return 0;
 }
@@ -158,27 +162,32 @@ static result run(const world *what, const char *trials, const char *seed, int h
         exit(2);
     c.run.config.engine = engine;
     const uint32_t all = (uint32_t)c.trials, seen = has_oracles ? all * what->oracles / 100 : 0;
-    watch w = {cli_collector_open(&c.run, all), cli_collector_open(&c.run, all), cli_collector_open(&c.run, all), {NULL, NULL}, seen, &c.run, strcmp(what->family, "integers") == 0 ? &integers : NULL};
-    for (unsigned k = 0; k < 2 && seen; k++)
-        if (!(w.with[k] = oracle_open(&c.run.config, k ? HAZARD : 0)))
+    watch w = {.ours = cli_collector_open(&c.run, all), .oracles = seen, .run = &c.run, .integers = strcmp(what->family, "integers") == 0 ? &integers : NULL};
+    for (unsigned k = 0; k < ORACLE_KINDS; k++)
+        if (!(w.beside[k] = cli_collector_open(&c.run, all)))
             exit(1);
-    if (!out || !w.ours || !w.plain || !w.hazardous || rf_simulate(&c.run, 0, all, see, &w) < 0)
+    if (seen && !(w.oracle = oracle_open(&c.run.config, HAZARD)))
+        exit(1);
+    if (!out || !w.ours || rf_simulate(&c.run, 0, all, see, &w) < 0)
         exit(1);
     const int is_several = c.run.config.description.dim > 1;
     cli_summary s = cli_collector_summary(w.ours);
     found.good = isnan(s.back_soon) ? s.coverage95 - s.lost : s.back_soon;
     row(out, what->name, &s, is_several);
-    for (unsigned k = 0; k < 2 && seen; k++) {
-        s = cli_collector_summary(k ? w.hazardous : w.plain);
+    for (unsigned k = 0; k < ORACLE_KINDS; k++) {
+        const char *name = seen ? oracle_name(w.oracle, k) : NULL;
+        char text_of[64];
+        s = cli_collector_summary(w.beside[k]);
         s.widest = NAN;
-        if (k == 0)
+        if (seen && !oracle_alarms(w.oracle, k))
             s.alarmed = s.alarmed_last = s.false_lost = NAN;
-        row(out, k ? "… exact, hazard 1e-4" : "… exact, no hazard", &s, is_several);
-        oracle_close(w.with[k]);
+        snprintf(text_of, sizeof text_of, "… %s", name ? name : "");
+        if (name)
+            row(out, text_of, &s, is_several);
+        cli_collector_free(w.beside[k]);
     }
+    oracle_close(w.oracle);
     cli_collector_free(w.ours);
-    cli_collector_free(w.plain);
-    cli_collector_free(w.hazardous);
     fclose(out);
     return found;
 }
@@ -208,16 +217,17 @@ int main(int argc, char **argv)
     result results[WORLDS];
     for (unsigned i = 0, count = 0; i < WORLDS; i++) {
         const char *name = worlds[i].family;
-        const int is_dear = strcmp(name, "ramsey") == 0 || strcmp(name, "other models") == 0 || strcmp(name, "designs") == 0 || strcmp(name, "other drifts") == 0;
-        if (family && strcmp(family, name) != 0)
-            continue;
-        if (isatty(STDERR_FILENO))
-            fprintf(stderr, "\r\033[K%s: %s", name, worlds[i].name);
-        snprintf(more, sizeof more, "%ld", strcmp(name, "matched") == 0 ? 20 * atol(trials) : is_dear ? atol(trials) / 5 : atol(trials));
-        results[count] = run(&worlds[i], more, seed, argc <= 4 || atoi(argv[4]) != 0, engine);
-        results[count].number = count;
-        count++;
-        if (i + 1 < WORLDS && strcmp(name, worlds[i + 1].family) == 0)
+        const int is_dear = strcmp(name, "other models") == 0;
+        const int is_wanted = (!family || strcmp(family, name) == 0) && (argc <= 5 || strncmp(argv[5], worlds[i].name, strlen(argv[5])) == 0);
+        if (is_wanted) {
+            if (isatty(STDERR_FILENO))
+                fprintf(stderr, "\r\033[K%s: %s", name, worlds[i].name);
+            snprintf(more, sizeof more, "%ld", strcmp(name, "matched") == 0 ? 20 * atol(trials) : is_dear ? atol(trials) / 5 : atol(trials));
+            results[count] = run(&worlds[i], more, seed, argc <= 4 || atoi(argv[4]) != 0, engine);
+            results[count].number = count;
+            count++;
+        }
+        if (count == 0 || (i + 1 < WORLDS && strcmp(name, worlds[i + 1].family) == 0))
             continue;
         if (isatty(STDERR_FILENO))
             fputs("\r\033[K", stderr);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine.h"
+
 typedef struct fleet_object {
     PyObject_HEAD model_object *model;
     rf_engine *engine;
@@ -100,6 +102,20 @@ static PyObject *fleet_open(PyObject *self, PyObject *args)
     return status < 0 ? refuse(status, NULL, NULL) : Py_NewRef(Py_None);
 }
 
+typedef struct passing {
+    const fleet_object *fleet;
+    double elapsed;
+} passing;
+
+static rf_status pass_some(void *context, uint32_t begin, uint32_t count)
+{
+    const passing *p = context;
+    rf_status status = RF_OK;
+    for (uint32_t i = begin; i < begin + count && status >= 0; i++)
+        status = rf64_diffuse_covariance(filter_at(p->fleet, i), p->fleet->drift, p->elapsed);
+    return status;
+}
+
 /* tell(outcomes, settings, elapsed): settings are a row for each filter, or one for all; NaN is no outcome. Returns
  * notes. */
 static PyObject *fleet_tell(PyObject *self, PyObject *args)
@@ -119,12 +135,14 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
             const int is_shared = given == (Py_ssize_t)width,
                       is_fine = is_shared || given == (Py_ssize_t)width * f->count;
             const int can_fail = f->model->f64.one_thread || (f->drifts && elapsed > 0);
-            uint32_t known = 0;
+            uint32_t known = 0, strange = f->count; /* which outcome is none */
             double *to = f->records;
             for (uint32_t i = 0; i < f->count && is_fine; i++) {
                 const double outcome = ((const double *)o.buf)[i];
                 if (isnan(outcome))
                     continue;
+                if (!is_outcome(&f->problem.description, outcome))
+                    strange = i;
                 if (width > 0)
                     memcpy(to, (const double *)x.buf + (is_shared ? 0 : (size_t)i * width), width * sizeof *to);
                 to[width] = outcome;
@@ -134,7 +152,11 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
             if (!is_fine)
                 refuse_text("settings: %u numbers for each of %u filters, or for all, are needed; %zd were given",
                             width, (unsigned)f->count, given);
-            else if (can_fail && !(before = PyMem_Malloc(f->count * f->bytes)))
+            else if (strange < f->count) {
+                char where[32];
+                snprintf(where, sizeof where, "filter %u", (unsigned)strange);
+                refuse_outcome(&f->problem.description, ((const double *)o.buf)[strange], where);
+            } else if (can_fail && !(before = PyMem_Malloc(f->count * f->bytes)))
                 PyErr_NoMemory();
             else {
                 running r;
@@ -142,8 +164,11 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
                     memcpy(before, f->memory, f->count * f->bytes);
                 begin(&r, f->model, 1);
                 status = elapsed >= 0 && isfinite(elapsed) ? RF_OK : RF_REFUSED_TIME;
-                for (uint32_t i = 0; f->drifts && elapsed > 0 && i < f->count && status >= 0; i++)
-                    status = rf64_diffuse_covariance(filter_at(f, i), f->drift, elapsed);
+                if (f->drifts && elapsed > 0 && status >= 0) {
+                    passing p = {f, elapsed};
+                    const rf_sharing sharing = {.context = &p, .work = pass_some};
+                    status = rf_engine_spread(f->engine, &sharing, 0, f->count);
+                }
                 if (status >= 0 && known > 0)
                     status = rf64_fleet_update(f->chosen, known, &f->likelihood, f->records, &f->options,
                                                rf_engine_f64(f->engine), NULL);
@@ -229,9 +254,16 @@ static PyObject *fleet_ask(PyObject *self, PyObject *args)
                 natural[j] = rf64_chart_natural(&f->problem.charts[j], rf64_filter_mean(filter)[j]);
                 sd[j] = rf64_filter_sd(filter, j);
             }
-            const rf64_design_input in = {
-                f->problem.model->f64, &f->likelihood,    d, natural, rf64_filter_mean(filter), sd, &one, draw_one,
-                filter->seed,          (uint32_t)f->told, 0, NULL};
+            const rf64_design_input in = {.instance = f->problem.model->f64,
+                                          .model = &f->likelihood,
+                                          .description = d,
+                                          .mean = natural,
+                                          .chart_mean = rf64_filter_mean(filter),
+                                          .sd = sd,
+                                          .self = &one,
+                                          .draw = draw_one,
+                                          .seed = filter->seed,
+                                          .number = (uint32_t)f->told};
             design->choose(&in, setting);
             if (d->settings > 0)
                 memcpy((double *)to.buf + (size_t)i * d->settings, setting, d->settings * sizeof *setting);

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "module.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
@@ -47,10 +48,10 @@ PyObject *note_of(rf_status status, const rf_engine *engine)
 {
     if (status < 0)
         return refuse(status, engine, NULL);
-    static PyObject *made[128]; /* as they are needed: an enumeration takes its time */
-    PyObject **note = &made[status & 127];
+    static PyObject *made[256]; /* as they are needed: an enumeration takes its time */
+    PyObject **note = &made[status & 255];
     if (!*note)
-        *note = notes ? PyObject_CallFunction(notes, "i", status & 127) : PyLong_FromLong(status);
+        *note = notes ? PyObject_CallFunction(notes, "i", status & 255) : PyLong_FromLong(status);
     return *note ? Py_NewRef(*note) : NULL;
 }
 
@@ -70,6 +71,28 @@ int doubles(PyObject *object, Py_buffer *view, int is_writable, Py_ssize_t count
     else
         PyErr_Format(PyExc_TypeError, "%s: an array of float64 is needed", what);
     return -1;
+}
+
+int is_outcome(const rf_description *d, double outcome)
+{
+    const unsigned n = rf_outcomes_fixed(d->outcomes);
+    return isnan(outcome) ||
+           (!isinf(outcome) && (!rf_outcomes_are_whole(d->outcomes) ||
+                                (outcome >= 0 && outcome == floor(outcome) && (n == 0 || outcome < n))));
+}
+
+PyObject *refuse_outcome(const rf_description *d, double outcome, const char *where)
+{
+    const unsigned n = rf_outcomes_fixed(d->outcomes);
+    char wanted[64] = "is not a finite number";
+    if (rf_outcomes_are_whole(d->outcomes))
+        snprintf(wanted, sizeof wanted,
+                 n == 2  ? "is not 0 or 1"
+                 : n > 0 ? "is not a whole number from 0 to %u"
+                         : "is not a whole number from 0 on",
+                 n - 1);
+    return refuse_text("%s%soutcome %.15g of model %s %s", where ? where : "", where ? ": " : "", outcome, d->name,
+                       wanted);
 }
 
 PyObject *tuple_of(const double *values, unsigned count)

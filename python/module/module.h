@@ -93,6 +93,11 @@ PyObject *tuple_of(const double *values, unsigned count);
 /* Numbers of a sequence, `count` of them. 0, or -1 and an exception. */
 int numbers_of(PyObject *sequence, double *values, unsigned count, const char *what);
 
+/* Is that an outcome of the model, or NaN for none? refuse_outcome says of one that is not why; `where` may be null.
+ * Returns null. */
+int is_outcome(const rf_description *description, double outcome);
+PyObject *refuse_outcome(const rf_description *description, double outcome, const char *where);
+
 /* The end of a deallocation. */
 void free_object(PyObject *self);
 

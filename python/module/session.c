@@ -289,9 +289,18 @@ static int setting_from(const session_object *s, PyObject *given, double setting
                 return -1;
             used += value != NULL;
         }
-        if (used < PyDict_Size(given))
-            refuse_text("the settings have a name that is none of model %s's", d->name);
-        return used < PyDict_Size(given) ? -1 : 0;
+        PyObject *name, *value;
+        for (Py_ssize_t at = 0; used < PyDict_Size(given) && PyDict_Next(given, &at, &name, &value);) {
+            unsigned i = 0;
+            while (i < d->settings &&
+                   (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, d->setting[i].name) != 0))
+                i++;
+            if (i < d->settings)
+                continue;
+            PyErr_Format(refused, "model %s has no setting %R", d->name, name);
+            return -1;
+        }
+        return 0;
     }
     if (!PyTuple_Check(given) && !PyList_Check(given) &&
         PyObject_HasAttrString(given, "keys")) { /* another mapping: a row of a DataFrame */
@@ -300,11 +309,29 @@ static int setting_from(const session_object *s, PyObject *given, double setting
         Py_XDECREF(copy);
         return status;
     }
-    if (d->settings == 1 && (PyFloat_Check(given) || PyLong_Check(given))) {
-        setting[0] = PyFloat_AsDouble(given);
-        return PyErr_Occurred() ? -1 : 0;
+    unsigned free = 0; /* those that are fixed may be left out */
+    for (unsigned i = 0; i < d->settings; i++)
+        free += d->setting[i].role != RF_SETTING_FIXED;
+    const int is_strange = PyUnicode_Check(given) || PyBytes_Check(given) || PyAnySet_Check(given);
+    const Py_ssize_t size = PyTuple_Check(given)                 ? PyTuple_Size(given)
+                            : is_strange || PyFloat_Check(given) ? -1
+                                                                 : PySequence_Size(given);
+    double values[RF_DESCRIBED_MAX] = {0};
+    PyErr_Clear(); /* a number has no size */
+    if (size < 0 && !is_strange && (d->settings == 1 || free == 1))
+        values[0] = PyFloat_AsDouble(given);
+    if ((size < 0 && (is_strange || (d->settings != 1 && free != 1))) || PyErr_Occurred()) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "setting: a mapping by name or a sequence of %u numbers is needed, not %R",
+                     d->settings, given);
+        return -1;
     }
-    return numbers_of(given, setting, d->settings, "setting");
+    if (size >= 0 && numbers_of(given, values, size == (Py_ssize_t)free ? free : d->settings, "setting") < 0)
+        return -1;
+    const int is_whole = size == (Py_ssize_t)d->settings || d->settings == 1;
+    for (unsigned i = 0, k = 0; i < d->settings; i++)
+        setting[i] = is_whole || d->setting[i].role != RF_SETTING_FIXED ? values[k++] : NAN;
+    return 0;
 }
 
 static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
@@ -337,7 +364,11 @@ static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t 
     }
     record.time = time == Py_None ? NAN : PyFloat_AsDouble(time);
     record.is_anchor = 0;
-    if (PyErr_Occurred() || enter(s) < 0)
+    if (PyErr_Occurred())
+        return NULL;
+    if (!is_outcome(&s->config.description, record.outcome))
+        return refuse_outcome(&s->config.description, record.outcome, NULL);
+    if (enter(s) < 0)
         return NULL;
     const unsigned settings = s->config.description.settings;
     rf_status status = RF_REFUSED_EVIDENCE;
@@ -373,7 +404,12 @@ static PyObject *session_tell_batch(PyObject *self, PyObject *args)
                 records[k].setting[i] = x.buf ? ((const double *)x.buf)[(size_t)k * width + i] : NAN;
             records[k].outcome = ((const double *)o.buf)[k];
             records[k].time = t.buf ? ((const double *)t.buf)[k] : NAN;
-            is_fine = fill_settings(s, &records[k], (uint32_t)k) == 0;
+            char where[32];
+            snprintf(where, sizeof where, "record %zd", k);
+            if (!is_outcome(&s->config.description, records[k].outcome))
+                is_fine = 0, refuse_outcome(&s->config.description, records[k].outcome, where);
+            else
+                is_fine = fill_settings(s, &records[k], (uint32_t)k) == 0;
         }
         if (is_fine)
             status = tell_all(s, records, (uint32_t)count);

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import collections
+import functools
 import importlib
 import math
+import operator
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -43,6 +46,48 @@ class Telegraph(NamedTuple):
 Drift = float | Reverting | Telegraph
 
 
+def number(what: str, given: Any) -> float:
+    """As a float; what is none is a TypeError that says so."""
+    try:
+        if isinstance(given, (str, bytes)):
+            raise TypeError
+        return float(given)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} is a number, not {given!r}") from None
+
+
+def whole(what: str, given: Any, low: int, high: int) -> int:
+    """As an int from low to high."""
+    try:
+        count = operator.index(given)
+    except TypeError:
+        raise TypeError(f"{what.rstrip(',')} is a whole number, not {given!r}") from None
+    if not low <= count <= high:
+        raise Refused(f"{what} {count} is not from {low} to {high}")
+    return count
+
+
+def pair(what: str, given: Any) -> tuple[float, float]:
+    """(low, high), or two other numbers."""
+    try:
+        first, second = given
+        return number(what, first), number(what, second)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} is a pair of numbers, not {given!r}") from None
+
+
+def mapping(what: str, given: Any, example: str) -> Mapping[str, Any]:
+    """By name; None is empty."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{what} is by name, as in {example}, not {given!r}")
+    for name in given:
+        if not isinstance(name, str) or not name.isprintable() or not name.strip():
+            raise TypeError(f"{what}: {name!r} is no name")
+    return given
+
+
 def motion_of(given: Any) -> tuple[float, ...]:
     """As the module reads it: 0 and the standard deviation of a step; 1, centre, sd, time; 2, two levels, two times."""
     if isinstance(given, Reverting):
@@ -50,10 +95,10 @@ def motion_of(given: Any) -> tuple[float, ...]:
     elif isinstance(given, Telegraph):
         first, second = given.dwell if isinstance(given.dwell, tuple) else (given.dwell, given.dwell)
         numbers = (2.0, given.first, given.second, first, second)
-    elif 0 <= given < 1e9:
+    elif 0 <= number("a drift", given) < 1e9:
         numbers = (0.0, given, 0.0, 0.0, 0.0)
     else:
-        raise Refused("a standard deviation is from 0 on")
+        raise Refused(f"a standard deviation is from 0 on, not {given:g}")
     return tuple(float(n) for n in numbers)
 
 
@@ -204,15 +249,28 @@ def tidy(name: str, answer: Any, count: int) -> Floats:
     """What a model's function returned, as `count` numbers."""
     if answer is None:
         raise TypeError(f"model {name} returned None: it has to return its probabilities")
+    if np.iscomplexobj(answer):
+        raise TypeError(f"model {name} returned complex numbers: probabilities are real")
     numbers = np.asarray(answer, dtype=np.float64)
     if numbers.shape not in ((), (1,), (count,), (1, count)):
         raise ValueError(f"model {name} returned an array of shape {numbers.shape} for {count} candidates")
     return np.ascontiguousarray(np.broadcast_to(numbers.reshape(-1), (count,)))
 
 
-def tuple_type(name: str, fields: Sequence[str]) -> type[Any]:
-    """A named tuple; fields that are no identifiers of Python get a number instead."""
-    return collections.namedtuple(name, list(fields), rename=True)
+@functools.lru_cache(maxsize=256)
+def tuple_type(name: str, fields: tuple[str, ...]) -> type[Any]:
+    """A named tuple; fields that are no identifiers of Python get a number instead. They can be pickled."""
+    made: type[Any] = collections.namedtuple(name, fields, rename=True)  # type: ignore[misc]
+
+    def reduce(self: Any) -> tuple[Any, ...]:
+        return _named, (name, fields, tuple(self))
+
+    made.__reduce__ = reduce  # type: ignore[method-assign]
+    return made
+
+
+def _named(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    return tuple_type(name, fields)(*values)
 
 
 def _write_source(text: str) -> str:
@@ -264,8 +322,8 @@ class Model(_rejfilt.Model):
             Setting(ROLES[role], low, high, parameters[of][0] if role > 2 else "", bool(integer), cost, called, unit)
             for called, role, of, integer, low, high, cost, unit in settings
         )
-        self.Parameters = tuple_type("Parameters", [p.name for p in self.parameters])
-        self.Settings = tuple_type("Settings", [s.name for s in self.settings])
+        self.Parameters = tuple_type("Parameters", tuple(p.name for p in self.parameters))
+        self.Settings = tuple_type("Settings", tuple(s.name for s in self.settings))
         self.function, self._source, self._origin = function, source, origin
         self.__doc__ = (function.__doc__ if function else None) or summary
         return self
@@ -312,6 +370,9 @@ class Model(_rejfilt.Model):
         rows = np.ascontiguousarray(candidates.T)
         if rows.shape[1] != len(self.parameters):
             raise Refused(f"x has {rows.shape[1]} rows; model {self.name} has {len(self.parameters)} parameters")
+        if self.outcomes_end and not (0 <= outcome < self.outcomes_end and outcome == math.floor(outcome)):
+            wanted = "on" if self.outcomes_end == math.inf else f"to {self.outcomes_end - 1:g}"
+            raise Refused(f"outcome {outcome} of model {self.name} is not a whole number from 0 {wanted}")
         out = np.empty(rows.shape[0])
         self._likelihoods(rows, self.setting(setting), float(outcome), out)
         return out
@@ -323,7 +384,10 @@ class Model(_rejfilt.Model):
         >>> rejfilt.model("coin").draw([1.0], seed=1)
         1
         """
-        return self._outcome(tuple(np.atleast_1d(np.asarray(x, dtype=np.float64)).tolist()), self.setting(setting), seed_of(seed), 0)
+        place = np.atleast_1d(np.asarray(x, dtype=np.float64))
+        if not np.isfinite(place).all():
+            raise Refused(f"parameters are finite numbers, not {x!r}")
+        return self._outcome(tuple(place.tolist()), self.setting(setting), seed_of(seed), 0)
 
     def setting(self, given: Any = ()) -> tuple[float, ...]:
         """Settings as a tuple of the model's: from a mapping, a sequence, or a number. What is fixed may be left out."""
@@ -416,13 +480,21 @@ def model(
         return _find(what)
     if parameters is None:
         raise TypeError("model() needs a name, a source, or parameters")
-    declared = {k: p if isinstance(p, Parameter) else Real(*p) for k, p in parameters.items()}
+    declared = {k: _parameter(k, p) for k, p in mapping("parameters", parameters, "{'x': (0, 1)}").items()}
     for of, p in declared.items():
         try:
             motion_of(p.drift)
         except Refused as error:
             raise Refused(f"drift of {of}: {error}") from None
-    chosen = {k: s if isinstance(s, Setting) else Fixed(s) for k, s in (settings or {}).items()}
+    chosen = {
+        k: s if isinstance(s, Setting) else Fixed(number(f"setting {k}", s)) for k, s in mapping("settings", settings, "{'t': Range(0, 10)}").items()
+    }
+    if not isinstance(outcomes, Counts | Poisson | Binomial | Gaussian):
+        whole("the number of outcomes,", outcomes, 0, 65536)
+    if outcomes == 0 and simulate is None:
+        raise Refused("outcomes=0, a real number, needs simulate=f(x, setting, normal)")
+    if bound is not None and not callable(bound) and not (log or 0 < number("bound", bound) < 1e30):
+        raise Refused(f"bound: {bound:g} is not a positive number")
     names = list(declared)
     origin = {
         "parameters": declared, "settings": chosen, "outcomes": outcomes, "log": log, "bound": bound, "simulate": simulate, "fringe": fringe,
@@ -440,34 +512,58 @@ def model(
         made = Model()
         called = name or getattr(function, "__name__", "model")
         address = getattr(function, "address", 0) or 0
+        if not address and not callable(function):
+            raise TypeError(f"a model is a function f(x, setting, outcome), not {function!r}")
+        if not isinstance(called, str) or not called.isprintable():
+            raise TypeError(f"name: {called!r} is no name")
         summary = ((function.__doc__ or "").strip().splitlines() or [""])[0]
-        made._use_functions(
-            called,
-            summary,
-            "",
-            tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), *motion_of(p.drift), p.unit) for k, p in declared.items()),
-            tuple((k, ROLES.index(s.role), index(k, s), s.integer, float(s.low), float(s.high), float(s.cost), s.unit) for k, s in chosen.items()),
-            _outcomes_code(outcomes, list(chosen)),
-            log,
-            float(fringe),
-            interchangeable,
-            None if address else function,
-            address,
-            function,
-            bound,
-            simulate,
-            tuple_type("Settings", list(chosen)),
-            np.empty,
-            tidy,
-        )
+        try:
+            made._use_functions(
+                called,
+                summary,
+                "",
+                tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), *motion_of(p.drift), p.unit) for k, p in declared.items()),
+                tuple((k, ROLES.index(s.role), index(k, s), s.integer, float(s.low), float(s.high), float(s.cost), s.unit) for k, s in chosen.items()),
+                _outcomes_code(outcomes, list(chosen)),
+                log,
+                float(fringe),
+                interchangeable,
+                None if address else function,
+                address,
+                function,
+                bound,
+                simulate,
+                tuple_type("Settings", tuple(chosen)),
+                np.empty,
+                tidy,
+            )
+        except Refused as error:
+            raise Refused(f"model {_in_python(str(error))}") from None
         return made._finish((origin,), function)
 
     return make
 
 
+def _parameter(name: str, given: Any) -> Parameter:
+    if isinstance(given, Parameter):
+        pair(f"the range of parameter {name}", given[1:3])
+        return given
+    return Real(*pair(f"the range of parameter {name}", given))
+
+
+def _in_python(message: str) -> str:
+    """What the library says of a description in C, in words of this module."""
+    message = re.sub(r"description\.(parameter|setting)\[\d+\] \((.*?)\):", r"\1 \2:", message)
+    message = re.sub(r"low\.\.high is (\S+)\.\.(\S+), not a range", r"\1 to \2 is no range", message)
+    return message.replace("description.dim is 0", "the number of parameters is 0").replace("description.", "")
+
+
 def _find(what: str | os.PathLike[str] | Model) -> Model:
     if isinstance(what, Model):
         return what
+    if not isinstance(what, (str, os.PathLike)):
+        hint = "; rejfilt.model(parameters=...) makes one of it" if callable(what) else ""
+        raise TypeError(f"a model is a name, a C source or a rejfilt.Model, not {what!r}{hint}")
     text = os.fspath(what)
     if "\n" in text or text.endswith(".c") or "/" in text:
         path = _write_source(text) if "\n" in text else text
@@ -495,7 +591,7 @@ def block_signature() -> Any:
 
 
 def seed_of(seed: Any) -> int:
-    """A seed as numpy has them: None for a new one, a whole number, a SeedSequence, a BitGenerator or a Generator.
+    """A seed as numpy has them: None for a new one, a whole number, a sequence of them, a SeedSequence, a BitGenerator or a Generator.
 
     >>> seed_of(7)
     7
@@ -512,7 +608,12 @@ def seed_of(seed: Any) -> int:
         return int(seed.integers(0, 2**64, dtype=np.uint64))
     if isinstance(seed, np.random.RandomState):
         return int(seed.randint(0, 2**32, dtype=np.uint64))
-    number = int(seed.__index__())
-    if not 0 <= number < 2**64:
-        raise Refused(f"seed {number} is not from 0 to 2**64 - 1")
-    return number
+    if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, (str, bytes)) and np.ndim(seed):
+        return seed_of(np.random.SeedSequence(seed))
+    try:
+        value = operator.index(seed)
+    except TypeError:
+        raise TypeError(f"a seed is None, a whole number, or one of numpy's, not {seed!r}") from None
+    if not 0 <= value < 2**64:
+        raise Refused(f"seed {value} is not from 0 to 2**64 - 1")
+    return value

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _rejfilt
-from ._model import Floats, Model, _find, motion_of, seed_of
+from ._model import Floats, Model, _find, motion_of, number, pair, seed_of, whole
 from ._rejfilt import Refused
-from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, by_parameter, columns, moving, prior_of, settings_rows
+from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, at_least, by_parameter, columns, floats, moving, prior_of, settings_rows, text
 
 SLICE = 0.03  # seconds in the library between two looks at Ctrl-C and at the progress bar
 
@@ -97,24 +97,43 @@ def _progress(wanted: bool, total: int, what: str) -> Iterator[Any]:
         yield bar.update
 
 
+def outcomes_of(model: Model, given: Any) -> Floats:
+    """Outcomes as an array; NaN: nothing was measured. One that is none of the model's is refused."""
+    outcomes = floats("outcomes", given)
+    if outcomes.ndim != 1:
+        raise Refused(f"outcomes are a column of numbers, not an array of shape {outcomes.shape}")
+    n = model.outcomes_end
+    strange = np.isinf(outcomes) if n == 0 else ~(np.isnan(outcomes) | ((outcomes >= 0) & (outcomes < n) & (outcomes == np.floor(outcomes))))
+    if strange.any():
+        row = int(np.argmax(strange))
+        wanted = "a finite number" if n == 0 else "0 or 1" if n == 2 else "a whole number from 0 on" if n == math.inf else f"a whole number from 0 to {n - 1:g}"
+        raise Refused(f"row {row}: outcome {outcomes[row]:g} of model {model.name} is not {wanted}")
+    return outcomes
+
+
 def table(model: Model, data: Any, outcome: str = "outcome", time: str = "time") -> tuple[Floats, Floats, Floats | None]:
     """Settings by row, outcomes and times of records: from a DataFrame of pandas or polars, a structured array or a mapping by name, or
     from a pair (settings, outcomes)."""
     if isinstance(data, tuple) and len(data) in (2, 3):
-        outcomes = np.ascontiguousarray(data[1], dtype=np.float64)
-        times = np.ascontiguousarray(data[2], dtype=np.float64) if len(data) == 3 and data[2] is not None else None
-        return settings_rows(model, data[0], len(outcomes)), outcomes, times
-    names = getattr(getattr(data, "dtype", None), "names", None)
-    if names is None:
-        names = data.columns if hasattr(data, "columns") else data.keys() if isinstance(data, Mapping) else None
-    if names is None:
-        raise TypeError("records are a DataFrame, a structured array, a mapping of arrays, or a pair (settings, outcomes)")
-    there = list(names)
-    if outcome not in there:
-        raise Refused(f"there is no column '{outcome}' among {', '.join(map(str, there))}; say which one is the outcome")
-    outcomes = np.ascontiguousarray(data[outcome], dtype=np.float64)
-    times = np.ascontiguousarray(data[time], dtype=np.float64) if time in there and time not in [s.name for s in model.settings] else None
-    return settings_rows(model, {s.name: data[s.name] for s in model.settings if s.name in there}, len(outcomes)), outcomes, times
+        outcomes, given = outcomes_of(model, data[1]), data[0]
+        times = floats("time", data[2]) if len(data) == 3 and data[2] is not None else None
+    else:
+        names = getattr(getattr(data, "dtype", None), "names", None)
+        if names is None:
+            names = data.columns if hasattr(data, "columns") else data.keys() if isinstance(data, Mapping) else None
+        if names is None:
+            raise TypeError("records are a DataFrame, a structured array, a mapping of arrays, or a pair (settings, outcomes)")
+        there = list(names)
+        if outcome not in there:
+            raise Refused(f"there is no column '{outcome}' among {', '.join(map(str, there)) or 'none'}; say which one is the outcome")
+        outcomes, given = outcomes_of(model, data[outcome]), {s.name: data[s.name] for s in model.settings if s.name in there}
+        times = floats("time", data[time]) if time in there and time not in [s.name for s in model.settings] else None
+    settings = settings_rows(model, given, len(outcomes))
+    strange = ~np.isfinite(settings) & ~np.isnan(outcomes)[:, None]
+    if strange.any():
+        row, column = (int(i) for i in np.argwhere(strange)[0])
+        raise Refused(f"row {row}: setting {model.settings[column].name} is {settings[row, column]:g}")
+    return settings, outcomes, times
 
 
 def replay(
@@ -124,8 +143,8 @@ def replay(
 
     what: a `Tracker`, which goes on; or a model, for a new one with `options` and design=None. data: a DataFrame, a structured array or
     a mapping with a column for each setting, one for the outcome (NaN: nothing was measured) and maybe one for the time; or a pair
-    (settings, outcomes). Ctrl-C ends it after the update under way: the tracker has learnt from the records before. So it has when a
-    record is refused; the exception says which.
+    (settings, outcomes). What is no outcome or setting of the model is refused before the first is learnt from. Ctrl-C ends it after the
+    update under way: the tracker has learnt from the records before. So it has when a record is refused; the exception says which.
 
     >>> import rejfilt
     >>> records = {"t": [1.0, 2.0, 4.0], "x_": [0.3, 0.3, 0.5], "outcome": [1, 1, 0]}
@@ -187,13 +206,14 @@ def _events(what: str, given: Any, kind: type[Any]) -> list[Any]:
 
 
 def _share(what: str, given: float) -> float:
-    if not 0 <= given <= 1:
+    if not 0 <= number(what, given) <= 1:
         raise Refused(f"{what}: {given:g} is not from 0 to 1")
     return float(given)
 
 
 def _jump_row(model: Model, jump: Jump) -> tuple[float, ...]:
-    low, high = jump.size if isinstance(jump.size, tuple) else (jump.size, jump.size)
+    low, high = pair("jump: its size", jump.size if isinstance(jump.size, tuple) else (jump.size, jump.size))
+    whole("jump: at", jump.at, 0, 2**31 - 1), whole("jump: every", jump.every, 0, 2**31 - 1)
     if not -math.inf < low <= high < math.inf:
         raise Refused(f"jump: {low:g} to {high:g} is an empty range")
     if min(jump.at, jump.every) != 0 or max(jump.at, jump.every) < 1:
@@ -209,23 +229,26 @@ def _outage_row(model: Model, outage: Outage) -> tuple[float, ...]:
             raise Refused(f"outage: '{what}' is none of {', '.join(kinds)}, and no outcome")
         kind, stuck = 1 + kinds.index(what), 0.0
     else:
-        kind, stuck = 0, float(what)
+        kind, stuck = 0, number("outage: what", what)
+    whole("outage: at", outage.at, 0, 2**31 - 1), whole("outage: length", outage.length, 1, 2**31 - 1)
     if not (0 <= stuck < model.outcomes_end if model.outcomes_end else math.isfinite(stuck)):
         raise Refused(f"outage: {stuck:g} is no outcome of model {model.name}")
     if kind and outage.flips:
         raise Refused("outage: flips are of a detector that is stuck")
-    if outage.at < 0 or outage.length < 1:
-        raise Refused("outage: it begins from 0 on, and has a length from 1 on")
     return 1, kind, stuck, _share("outage: flips", outage.flips), outage.at, outage.length
 
 
 def _truth_of(given: Any) -> tuple[bool, float, float]:
-    return (True, float(given), 0.0) if np.ndim(given) == 0 else prior_of(given)
+    if np.ndim(given) > 0:
+        return prior_of(given)
+    if not math.isfinite(number("a truth", given)):
+        raise Refused(f"a truth is a finite number, not {given:g}")
+    return True, float(given), 0.0
 
 
 def _world(model: Model, jump: Any, outage: Any, truth: Any, true_drift: Any, flips: float, contrast: float, true_t2: float) -> Floats:
     """Seven numbers a row, as the module reads them."""
-    if not true_t2 > 0:
+    if not number("true_t2", true_t2) > 0:
         raise Refused(f"true_t2: {true_t2:g} is not positive")
     if true_t2 < math.inf and not any(s.role == "time" for s in model.settings):
         raise Refused(f"true_t2: model {model.name} has no time among its settings")
@@ -270,6 +293,10 @@ def simulate(
     >>> bool(abs(run["x.mean"] - run["truth.x"])[run["step"] == 99].mean() < 0.1)
     True
     """
+    whole("steps", steps, 1, 2**31 - 1), whole("trials", trials, 0, 2**31 - 1), whole("first", first, 0, 2**32 - 1 - trials)
+    whole("batch", batch, 1, _rejfilt.ASK_MAX)
+    if isinstance(model, Tracker) and options:
+        raise TypeError("a tracker has its options already")
     tracker = model if isinstance(model, Tracker) else Tracker(model, **options)
     world = _world(tracker.model, jump, outage, truth, true_drift, flips, contrast, true_t2)
     names = ["trial", *columns(tracker.model)]
@@ -321,7 +348,9 @@ def passes(
     settings, outcomes, _ = table(tracker.model, data, outcome)
     known = ~np.isnan(outcomes)
     rows = np.ascontiguousarray(np.column_stack([settings[known], outcomes[known]]))
-    levels = np.array(quantiles, dtype=np.float64)
+    levels = floats("quantiles", quantiles).reshape(-1)
+    if not ((levels > 0) & (levels < 1)).all():
+        raise Refused(f"quantiles are between 0 and 1, not {quantiles!r:.60}")
     mean, sd, low, high, chart_mean, triangle, log, log_sd, effective, points, count, bad, verdict, at = tracker._passes(rows, levels)
     dim = len(tracker.model.parameters)
     cov = np.zeros((dim, dim))
@@ -388,23 +417,27 @@ def compare(
     >>> result.best, result.conclusion
     ('still', 'slightly favoured')
     """
+    if isinstance(models, (str, Model)) or not isinstance(models, (Sequence, Mapping)):
+        raise TypeError(f"models are a list or a mapping by name, not {models!r}")
     given = list(models.items()) if isinstance(models, Mapping) else [(None, m) for m in models]
     if len(given) < 2:
         raise Refused("one model has nothing to be compared with")
     by_passes = passes if passes is not None else attempts is None and repeats is None
-    count = repeats or 4
-    number = seed_of(seed)
+    count = 4 if repeats is None else whole("repeats", repeats, 1, 1_000_000)
+    common = seed_of(seed)
     names: list[str] = []
     scores: list[list[Any]] = []
     passed: list[bool] = []
-    outcomes_of: set[float] = set()
+    kinds: set[float] = set()
     for label, one in given:
-        model, options = one if isinstance(one, tuple) else (one, {})
+        model, options = one if isinstance(one, tuple) and len(one) == 2 else (one, {})
+        if not isinstance(options, Mapping):
+            raise TypeError(f"options of a model are a mapping by name, not {options!r}")
         tracker = Tracker(
-            model, **({"design": None, "seed": number, "attempts": attempts or 1000, "sampler": "reject", "engine": engine} | options)
+            model, **({"design": None, "seed": common, "attempts": attempts or 1000, "sampler": "reject", "engine": engine} | dict(options))
         )
-        outcomes_of.add(tracker.model.outcomes_end)
-        if len(outcomes_of) > 1:
+        kinds.add(tracker.model.outcomes_end)
+        if len(kinds) > 1:
             raise Refused(f"{names[0]} and {tracker.model.name} cannot be compared: they speak of different outcomes")
         names.append(str(label) if label is not None else tracker.model.name)
         settings, outcomes, times = table(tracker.model, data, outcome, time)
@@ -479,16 +512,17 @@ class Fleet(_rejfilt.Fleet):
         sampler: str | None = None,
         attempts: int = 0,
         accepted: int = 0,
-        kappa: float = 1.0,
-        recovery: float = -1.0,
+        kappa: float | None = None,
+        recovery: float | None = None,
         seed: Any = None,
     ) -> None:
         self.model = made = _find(model)
         self.count = count
         self.design = design
         self._arguments = (
-            made, count, engine, seed_of(seed), attempts, accepted, _one_of("sampler", sampler, SAMPLERS), float(kappa), float(recovery),
-            by_parameter(made, "prior", prior, prior_of), by_parameter(made, "drift", drift, _walk_of),
+            made, whole("count", count, 1, 2**32 - 1), text("engine", engine) or "threads", seed_of(seed), whole("attempts", attempts, 0, 2**31 - 1),
+            whole("accepted", accepted, 0, 2**31 - 1), _one_of("sampler", sampler, SAMPLERS), at_least("kappa", 1e-30, kappa),
+            at_least("recovery", 0, recovery), by_parameter(made, "prior", prior, prior_of), by_parameter(made, "drift", drift, _walk_of),
         )  # fmt: skip
         self._open(*self._arguments)
 
@@ -507,8 +541,9 @@ class Fleet(_rejfilt.Fleet):
     def tell(self, outcomes: ArrayLike, settings: Any = (), *, elapsed: float | None = None) -> Any:
         """Every filter learns from its outcome; NaN: there was none. settings: a row for each, or one for all. elapsed: how much time
         passed since the outcomes before; one unit, and none before the first."""
-        told = np.ascontiguousarray(outcomes, dtype=np.float64)
-        rows = np.ascontiguousarray(settings, dtype=np.float64)
+        told, rows = floats("outcomes", outcomes), floats("settings", settings)
+        if told.shape != (self.count,):
+            raise Refused(f"outcomes of shape {told.shape} were given; this fleet has {self.count} filters")
         return self._tell(told, rows, float(self._told > 0 if elapsed is None else elapsed))
 
     def _moments(self, natural: bool) -> tuple[Floats, Floats]:

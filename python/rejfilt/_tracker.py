@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _rejfilt
-from ._model import CHARTS, Drift, Floats, Model, Parameter, _find, motion_of, seed_of
+from ._model import CHARTS, Drift, Floats, Model, Parameter, _find, mapping, motion_of, number, pair, seed_of, whole
 from ._rejfilt import Refused
 
 
@@ -108,8 +108,8 @@ def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, .
     try:
         for name, value in given.items() if isinstance(given, Mapping) else ((p.name, given) for p in model.parameters):
             wishes[model.parameter_index(name)] = each(value)
-    except Refused as error:
-        raise Refused(f"{what}: {error}") from None
+    except (Refused, TypeError) as error:
+        raise type(error)(f"{what}: {error}") from None
     return tuple(wishes)
 
 
@@ -121,13 +121,36 @@ def moving(drifts: Iterable[Any]) -> bool:
 def prior_of(given: Any) -> tuple[bool, float, float]:
     """(is it a Gaussian, mean or low, sd or high)"""
     if isinstance(given, Normal):
-        if not given.sd > 0:
+        if not number("a standard deviation", given.sd) > 0:
             raise Refused(f"the standard deviation {given.sd:g} is not positive")
-        return True, float(given.mean), float(given.sd)
-    low, high = (given.low, given.high) if isinstance(given, Uniform) else given
+        return True, number("a mean", given.mean), float(given.sd)
+    low, high = pair("a range", given)
     if not high > low:
         raise Refused(f"{low:g} to {high:g} is an empty range")
     return False, float(low), float(high)
+
+
+def chart_of(given: Any) -> tuple[int, float, float]:
+    """(kind, low, high)"""
+    if not isinstance(given, Parameter):
+        raise TypeError(f"it is one of Real, Positive, Bounded and Periodic, not {given!r}")
+    return CHARTS.index(given.chart), float(given.low), float(given.high)
+
+
+def text(what: str, given: Any) -> Any:
+    """A name, or None."""
+    if given is not None and not isinstance(given, str):
+        raise TypeError(f"{what} is a name, not {given!r}")
+    return given
+
+
+def at_least(what: str, least: float, given: float | None) -> float:
+    """A number from `least` on; None is the library's default, and negative there."""
+    if given is None:
+        return -1.0
+    if not least <= number(what, given) < 1e9:
+        raise Refused(f"{what} {given:g} is not {'positive' if least else 'from 0 on'}")
+    return float(given)
 
 
 def _one_of(what: str, given: str | None, names: tuple[str, ...]) -> int:
@@ -198,12 +221,12 @@ class Tracker(_rejfilt.Session):
         sampler: str | None = None,
         attempts: int = 0,
         accepted: int = 0,
-        kappa: float | str = -1.0,
-        recovery: float = -1.0,
-        shrink: float = -1.0,
+        kappa: float | str | None = None,
+        recovery: float | None = None,
+        shrink: float | None = None,
         strict: bool = False,
         on_lost: str | None = None,
-        anchors: int = -1,
+        anchors: int | None = None,
         batch: int = 1,
         precision: str = "double",
         seed: Any = None,
@@ -220,10 +243,10 @@ class Tracker(_rejfilt.Session):
             raise Refused(f"precision '{precision}' is none of double, float")
         if isinstance(kappa, str) and kappa != "auto":
             raise Refused(f"kappa '{kappa}' is neither a number nor auto")
-        if not 1 <= batch <= _rejfilt.ASK_MAX:
-            raise Refused(f"batch {batch} is not from 1 to {_rejfilt.ASK_MAX}")
-        if not 0 <= attempts < 2**31 or not 0 <= accepted < 2**31:
-            raise Refused("attempts and accepted are from 1 to 2147483647")
+        whole("batch", batch, 1, _rejfilt.ASK_MAX)
+        whole("attempts", attempts, 0, 2**31 - 1)
+        whole("accepted", accepted, 0, 2**31 - 1)
+        whole("trial", trial, 0, 2**32 - 1)
         if strict and design == "auto":
             design = "pgh"  # what the paper's algorithm comes with
         learns = drift == "learn"
@@ -231,11 +254,12 @@ class Tracker(_rejfilt.Session):
         if made.moves and moving(drifts):
             raise Refused(f"drift: model {made.name} moves by its own dynamics")
         self._open(
-            made, belief, design, engine, self._options["seed"], trial, precision == "float", attempts, accepted,
-            _one_of("sampler", sampler, SAMPLERS), strict, 0.0 if isinstance(kappa, str) else float(kappa), float(recovery), float(shrink),
-            _one_of("on_lost", on_lost, ON_LOST), anchors, batch, learns, by_parameter(made, "prior", prior, prior_of), drifts,
-            by_parameter(made, "chart", chart, lambda p: (CHARTS.index(p.chart), float(p.low), float(p.high))),
-            self._ranges(range or {}, cost or {}),
+            made, text("belief", belief), text("design", design), text("engine", engine) or "simd", self._options["seed"], trial,
+            precision == "float", attempts, accepted, _one_of("sampler", sampler, SAMPLERS), strict,
+            0.0 if isinstance(kappa, str) else at_least("kappa", 1e-30, kappa), at_least("recovery", 0, recovery), at_least("shrink", 0, shrink),
+            _one_of("on_lost", on_lost, ON_LOST), -1 if anchors is None else whole("anchors", anchors, 0, 2**31 - 1), batch, learns,
+            by_parameter(made, "prior", prior, prior_of), drifts, by_parameter(made, "chart", chart, chart_of),
+            self._ranges(mapping("range", range, "{'t': (0, 10)}"), mapping("cost", cost, "{'t': 1.5}")),
         )  # fmt: skip
 
     def _ranges(self, ranges: Mapping[str, tuple[float, float]], costs: Mapping[str, float]) -> tuple[Any, ...]:
@@ -244,12 +268,15 @@ class Tracker(_rejfilt.Session):
             raise Refused(f"range, cost: no setting '{sorted(unknown)[0]}' in model {self.model.name}")
         wishes: list[Any] = []
         for s in self.model.settings:
-            low, high = map(float, ranges.get(s.name, (s.low, s.high)))
+            low, high = pair(f"range: that of {s.name}", ranges.get(s.name, (s.low, s.high)))
+            price = number(f"cost: that of {s.name}", costs.get(s.name, s.cost))
             if s.name in ranges and s.role == "guess":
                 raise Refused(f"range: {s.name} is a guess of a parameter and has no range")
-            if high < low or (s.role == "logrange" and low <= 0) or (s.role == "time" and low < 0):
+            if not -1e300 < low <= high < 1e300 or (s.role == "logrange" and low <= 0) or (s.role == "time" and low < 0):
                 raise Refused(f"range: {low:g} to {high:g} is no range for setting {s.name}")
-            wishes.append((low, high, float(costs.get(s.name, s.cost))))
+            if not 0 <= price < 1e30:
+                raise Refused(f"cost: {price:g} of setting {s.name} is not from 0 on")
+            wishes.append((low, high, price))
         return tuple(wishes)
 
     def __repr__(self) -> str:
@@ -267,7 +294,7 @@ class Tracker(_rejfilt.Session):
         >>> rejfilt.Tracker("precession", seed=1).ask(3).t.shape
         (3,)
         """
-        asked = self._ask(1 if n is None else n)
+        asked = self._ask(1 if n is None else whole("the number of questions,", n, 1, _rejfilt.ASK_MAX))
         self.anchors = tuple(bool(q[-1]) for q in asked)
         if n is None:
             return self.model.Settings(*asked[0][:-1])
@@ -287,7 +314,9 @@ class Tracker(_rejfilt.Session):
             """Learns from an outcome, or from several together: see the class."""
 
     def _tell_many(self, outcomes: Any, setting: Any, time: Any) -> Any:
-        told = np.ascontiguousarray(outcomes, dtype=np.float64).reshape(-1)
+        told = floats("outcome", outcomes)
+        if told.ndim != 1:
+            raise Refused(f"outcomes are a row of numbers, not an array of shape {told.shape}")
         times = None if time is None else np.ascontiguousarray(np.broadcast_to(np.asarray(time, dtype=np.float64), told.shape))
         return self._tell_batch(told, None if setting is None else settings_rows(self.model, setting, len(told)), times)
 
@@ -359,7 +388,7 @@ class Tracker(_rejfilt.Session):
         >>> rejfilt.Tracker("coin", seed=1, belief="gaussian").interval(0.5)
         Parameters(p=Interval(low=0.25, high=0.75))
         """
-        if not 0 < probability < 1:
+        if not 0 < number("a probability", probability) < 1:
             raise Refused(f"a probability of {probability:g} is not between 0 and 1")
         tail = round((1 - probability) / 2, 15)
         low, high = self._quantiles(tail), self._quantiles(1 - tail)
@@ -368,8 +397,8 @@ class Tracker(_rejfilt.Session):
     def sample(self, n: int, *, first: int = 0) -> Floats:
         """n draws of the parameters, natural units, as the rows of an array. They are a function of what is known, of the seed and of
         the draw's number, from `first` on."""
-        out = np.empty((n, len(self.model.parameters)))
-        self._draw(out, first)
+        out = np.empty((whole("the number of draws,", n, 0, 2**31), len(self.model.parameters)))
+        self._draw(out, whole("first", first, 0, 2**32 - 1 - n))
         return out
 
     @property
@@ -451,6 +480,14 @@ def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: 
     return tracker
 
 
+def floats(what: str, given: Any) -> Floats:
+    """An array of numbers."""
+    try:
+        return np.ascontiguousarray(given, dtype=np.float64) if np.ndim(given) else np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what}: numbers are needed, not {given!r:.60}") from None
+
+
 def settings_rows(model: Model, given: Any, count: int) -> Floats:
     """Settings of `count` records as rows: from a mapping or a record array by name, rows, or one row for all."""
     names = getattr(getattr(given, "dtype", None), "names", None)
@@ -459,10 +496,14 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
         missing = [s.name for s in model.settings if s.name not in there and s.role != "fixed"]
         if missing:
             raise Refused(f"setting {missing[0]} is missing")
-        parts = [np.asarray(given[s.name] if s.name in there else s.low, dtype=np.float64) for s in model.settings]
-        rows = np.stack([np.broadcast_to(p, (count,)) for p in parts], axis=1) if parts else np.empty((count, 0))
+        rows = np.empty((count, len(model.settings)))
+        for i, s in enumerate(model.settings):
+            column = floats(f"setting {s.name}", given[s.name] if s.name in there else s.low)
+            if column.shape not in ((), (count,)):
+                raise Refused(f"setting {s.name} has shape {column.shape}, and there are {count} outcomes")
+            rows[:, i] = column
     else:
-        rows = np.asarray([tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given, dtype=np.float64)
+        rows = floats("settings", [tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given)
         width = len(model.settings)
         if rows.ndim == 1 and width == 1 and len(rows) == count:
             rows = rows[:, None]
@@ -470,10 +511,10 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
             rows = np.broadcast_to(rows, (count, len(rows)))
         free = [i for i, s in enumerate(model.settings) if s.role != "fixed"]
         if rows.ndim == 2 and rows.shape[1] == len(free) < width:
-            whole = np.empty((len(rows), width))
-            whole[:] = [s.low for s in model.settings]
-            whole[:, free] = rows
-            rows = whole
+            complete = np.empty((len(rows), width))
+            complete[:] = [s.low for s in model.settings]
+            complete[:, free] = rows
+            rows = complete
         if rows.shape != (count, width):
             raise Refused(f"settings of shape {rows.shape} were given; {count} records of model {model.name} have {(count, width)}")
     return np.ascontiguousarray(rows)
@@ -487,6 +528,8 @@ _MAGIC = b"RFSTATE\n"
 def write_state(path: str, contents: bytes, durable: bool) -> None:
     """The file is replaced, by this process alone: `rejfilt track` holds the same lock."""
     target = os.path.realpath(path)
+    if not os.path.isdir(os.path.dirname(target)) or os.path.isdir(target):
+        raise Refused(f"{path} cannot be written: it is a folder, or its folder is not there")
     head = _MAGIC + struct.pack("<II", _rejfilt.STATE_VERSION, len(contents)) + contents
     with open(f"{target}.lock", "a+b") as lock:
         try:
@@ -512,18 +555,18 @@ def write_state(path: str, contents: bytes, durable: bool) -> None:
 def read_state(path: str) -> bytes:
     """The contents of a state file."""
     with open(path, "rb") as file:
-        whole = file.read()
-    if whole[:8] != _MAGIC[: len(whole)] or not whole:
+        read = file.read()
+    if read[:8] != _MAGIC[: len(read)] or not read:
         raise Refused(f"{path} is not a rejfilt state file")
-    if len(whole) < 20:
-        raise Refused(f"{path} is truncated ({len(whole)} bytes)")
-    version, length = struct.unpack("<II", whole[8:16])
+    if len(read) < 20:
+        raise Refused(f"{path} is truncated ({len(read)} bytes)")
+    version, length = struct.unpack("<II", read[8:16])
     if version != _rejfilt.STATE_VERSION:
         raise Refused(f"{path} is of another version ({version}; this one reads {_rejfilt.STATE_VERSION})")
-    if len(whole) != 20 + length:
-        raise Refused(f"{path} is truncated or damaged ({len(whole)} of {20 + length} bytes)")
-    if struct.unpack("<I", whole[-4:])[0] != zlib.crc32(whole[:-4]):
+    if len(read) != 20 + length:
+        raise Refused(f"{path} is truncated or damaged ({len(read)} of {20 + length} bytes)")
+    if struct.unpack("<I", read[-4:])[0] != zlib.crc32(read[:-4]):
         raise Refused(f"{path} is damaged (checksum)")
-    return whole[16:-4]
+    return read[16:-4]
 
 

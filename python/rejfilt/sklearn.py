@@ -151,7 +151,11 @@ class FewQuestionsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         row = np.full(self.n_features_in_, np.nan)
         if isinstance(answers, Mapping):
             for feature, value in answers.items():
+                if not isinstance(feature, (int, np.integer)) or not 0 <= feature < len(row):
+                    raise ValueError(f"there is no feature {feature!r}: they are 0 to {len(row) - 1}")
                 row[feature] = value
+        elif np.shape(answers) not in ((), row.shape):
+            raise ValueError(f"a row of {len(row)} answers is needed, not an array of shape {np.shape(answers)}")
         else:
             row[:] = answers
         known = ~np.isnan(row)

@@ -152,17 +152,38 @@ class Descriptions(unittest.TestCase):
 
     def test_refused(self):
         for wrong, says in (
-            ({"parameters": {}}, "dim is 0"), ({"parameters": {"x": (1, 1)}}, "not a range"), ({"parameters": {"x": rejfilt.Positive(-1, 1)}}, "positive chart"),
+            ({"parameters": {}}, "number of parameters is 0"), ({"parameters": {"x": (1, 1)}}, "parameter x: 1 to 1 is no range"), ({"parameters": {"x": rejfilt.Positive(-1, 1)}}, "positive chart"),
             ({"parameters": {"x": (0, 1)}, "settings": {"t": rejfilt.Time(of="y")}}, "about parameter 'y'"), ({"parameters": {"x": (0, 1)}, "outcomes": 1}, "outcomes is 1"),
             ({"parameters": {"x": (0, 1)}, "outcomes": 0}, "simulate"), ({"parameters": {f"x{i}": (0, 1) for i in range(17)}}, "17 parameters"),
             ({"parameters": {"x": (0, 1)}, "settings": {"t": rejfilt.LogRange(0, 1)}}, "logarithmic"), ({"parameters": {"x": rejfilt.Real(0, 1, drift=-1)}}, "drift"),
+            ({"parameters": {"x": (0, 1)}, "bound": -1}, "bound"), ({"parameters": {"x": (0, 1)}, "outcomes": -1}, "number of outcomes, -1"),
         ):  # fmt: skip
             with self.assertRaisesRegex(Refused, says):
                 rejfilt.model(**wrong)(lambda x, setting, outcome: x[0])
+        for wrong, says in (
+            ({"parameters": [("x", (0, 1))]}, "by name"), ({"parameters": {"x": None}}, "range of parameter x"), ({"parameters": {"x": (0, 1, 2)}}, "pair"),
+            ({"parameters": {1: (0, 1)}}, "no name"), ({"parameters": {"x": (0, 1)}, "settings": ["t"]}, "by name"), ({"parameters": {"x": (0, 1)}, "outcomes": 2.5}, "whole"),
+            ({"parameters": {"x": (0, 1)}, "settings": {"t": "a"}}, "setting t"), ({"parameters": {"x": (0, 1)}, "name": "a\nb"}, "no name"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(TypeError, says):
+                rejfilt.model(**wrong)(lambda x, setting, outcome: x[0])
+        for wrong in (3, None, lambda x, setting, outcome: x[0]):
+            with self.assertRaisesRegex(TypeError, "a model is"):
+                Tracker(wrong)
+        with self.assertRaisesRegex(TypeError, "a function"):
+            rejfilt.model(parameters={"x": (0, 1)})(3)
         with self.assertRaises(TypeError):
             rejfilt.model()
         with self.assertRaises(TypeError):
             rejfilt.model("coin", parameters={"x": (0, 1)})
+
+    def test_strange_answers(self):
+        """What a function returns by mistake; nothing has changed then."""
+        for answer, says in ((lambda x: None, "None"), (lambda x: x[0] + 1j, "complex"), (lambda x: np.ones(3), "shape"), (lambda x: "a", "")):
+            tracker = Tracker(rejfilt.model(parameters={"x": (0, 1)})(lambda x, setting, outcome: answer(x)), seed=1)
+            with self.assertRaisesRegex((TypeError, ValueError), says):
+                tracker.tell(1)
+            self.assertEqual((tracker.records, tracker.mean.x), (0, 0.5))
 
     def test_names(self):
         self.assertEqual(dir(Tracker("rabi").mean)[-4:-2], ["_replace", "count"])

@@ -10,6 +10,7 @@ import unittest
 import numpy as np
 from support import ROOT
 
+import rejfilt
 from rejfilt.compat import qinfer as rq
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -124,6 +125,24 @@ class Verbs(unittest.TestCase):
         self.assertAlmostEqual(updater.est_mean()[0], 0.5)
         found = rq.perf_test(model, 500, prior, 30, rq.PGH, true_mps=[0.3], seed=2)
         self.assertLess(found["loss"][-1], found["loss"][0])
+
+    def test_refused(self):
+        model, prior = rq.SimplePrecessionModel(), rq.UniformDistribution([0, 1])
+        for wrong in (
+            lambda: rq.UniformDistribution([1, 0]), lambda: rq.NormalDistribution(0, -1), lambda: rq.SMCUpdater(model, -1, prior), lambda: rq.SMCUpdater(model, 100, None),
+            lambda: rq.SMCUpdater(object(), 100, prior), lambda: rq.simple_est_prec([1, 2, 3]), lambda: rq.simple_est_prec([[500, 1, 400]]),
+            lambda: rq.SMCUpdater(model, 100, prior).update(5, np.array([1.0])),
+        ):  # fmt: skip
+            with self.assertRaises((rejfilt.Refused, TypeError)):
+                wrong()
+
+    def test_many_shots(self):
+        """More than powers of probabilities can hold."""
+        model = rq.BinomialModel(rq.SimplePrecessionModel())
+        experiment = np.array([(1.0, 5000)], dtype=model.expparams_dtype)
+        found = model.likelihood(np.arange(5001), np.array([[0.7], [0.0]]), experiment)[:, :, 0]
+        np.testing.assert_allclose(found.sum(axis=0), 1, rtol=1e-8)
+        self.assertEqual(found[0, 1], 1)
 
     def test_own_class(self):
         """A model as people wrote them for QInfer, with two parameters, and a prior that is only a `sample`."""

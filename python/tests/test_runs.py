@@ -41,11 +41,16 @@ class Replays(unittest.TestCase):
         self.assertEqual(len(rejfilt.replay("coin", {"outcome": []}, seed=1)), 0)
 
     def test_refused_half_way(self):
+        """A time that goes back shows when it is there; a setting that is none, before the first record."""
         table = records("precession", 50, seed=1)
-        table["t"][30] = np.inf
+        table["time"] = np.arange(50.0)
+        table["time"][30] = 3
         tracker = Tracker("precession", seed=1, design=None)
         with self.assertRaisesRegex(Refused, "row 30"):
             rejfilt.replay(tracker, table)
+        self.assertEqual(tracker.records, 30)
+        with self.assertRaisesRegex(Refused, "row 20: setting t is inf"):
+            rejfilt.replay(tracker, table | {"t": np.where(np.arange(50) == 20, np.inf, 1.0)})
         self.assertEqual(tracker.records, 30)
 
     def test_results(self):
@@ -82,6 +87,8 @@ class Replays(unittest.TestCase):
         return time.process_time() - pressed[0]
 
     def test_interruption(self):
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background ignores it
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         table = records("precession", 1000, seed=1)
         many = {k: np.tile(v, 400) for k, v in table.items()}
         some = {k: np.tile(v, 20) for k, v in table.items()}
@@ -215,6 +222,25 @@ class Comparisons(unittest.TestCase):
         self.assertAlmostEqual(result.log_factor, 0, delta=1e-6)
 
 
+class Strange(unittest.TestCase):
+    def test_refused(self):
+        """Records, worlds and models that make no sense: one line that says what is wrong."""
+        good = {"t": [1.0, 2.0], "x_": [0.3, 0.3], "outcome": [1, 0]}
+        for wrong, says in (
+            (lambda: rejfilt.replay("precession", good | {"outcome": [1, 2]}), "row 1: outcome 2"), (lambda: rejfilt.replay("precession", good | {"x_": [0.3]}), "setting x_"),
+            (lambda: rejfilt.replay("precession", good | {"t": ["a", "b"]}), "setting t"), (lambda: rejfilt.replay("precession", good | {"t": [1, np.nan]}), "row 1: setting t is nan"),
+            (lambda: rejfilt.replay("precession", good | {"outcome": ["up", "down"]}), "outcomes"), (lambda: rejfilt.replay("precession", "a.csv"), "records are"),
+            (lambda: rejfilt.replay("precession", good, outcome="no"), "no column 'no'"), (lambda: rejfilt.replay("precession", good | {"time": ["a", "b"]}), "time"),
+            (lambda: rejfilt.simulate("precession", steps=0), "steps"), (lambda: rejfilt.simulate("precession", trials=1.5), "trials"),
+            (lambda: rejfilt.simulate("precession", steps=5, truth=np.nan), "truth"), (lambda: rejfilt.simulate("precession", steps=5, jump="a"), "jump"),
+            (lambda: rejfilt.passes("precession", good, quantiles=[2]), "quantiles"), (lambda: rejfilt.compare("precession", good), "models are"),
+            (lambda: rejfilt.compare(["precession", ("precession", 3)], good), "options"), (lambda: rejfilt.model("precession").likelihood([[0.3]], (1, 0.3), 7), "outcome 7"),
+            (lambda: rejfilt.model("precession").draw([np.nan], (1, 0.3)), "finite"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex((Refused, TypeError), says):
+                wrong()
+
+
 class Fleets(unittest.TestCase):
     def test_bits_of_trackers(self):
         for model in ("precession", "ramsey", in_numpy):
@@ -244,8 +270,9 @@ class Fleets(unittest.TestCase):
         fleet = Fleet("precession", 4, seed=1)
         before = fleet._save()
         for bad in (lambda: fleet.tell(np.ones(3), (1.0, 0.3)), lambda: fleet.tell(np.ones(4), np.ones(3)), lambda: fleet.tell([1, 1, 1, np.inf], (1.0, 0.3)),
-                    lambda: fleet.tell(np.ones(4), (1.0, 0.3), elapsed=-1), lambda: Fleet("precession", 0), lambda: Fleet("range", 3)):  # fmt: skip
-            with self.assertRaises((Refused, ValueError)):
+                    lambda: fleet.tell(np.ones(4), (1.0, 0.3), elapsed=-1), lambda: Fleet("precession", 0), lambda: Fleet("range", 3),
+                    lambda: fleet.tell([1, 0, 2, 1], (1.0, 0.3)), lambda: fleet.tell(np.ones((2, 2)), (1.0, 0.3)), lambda: Fleet("coin", 2.5)):  # fmt: skip
+            with self.assertRaises((Refused, ValueError, TypeError)):
                 bad()
         self.assertEqual(fleet._save(), before)
         self.assertEqual(fleet.tell(np.ones(4), (1.0, 0.3)), 0)

@@ -146,6 +146,22 @@ class CommandsBits(unittest.TestCase):
 
 
 class Copies(unittest.TestCase):
+    def test_answers(self):
+        """What a tracker says can go to other processes."""
+        tracker = feed(Tracker("ramsey", seed=2), 3)
+        for answer in (tracker.ask(), tracker.mean, tracker.interval(), tracker.evidence, tracker.health, tracker.tell(1), tracker.ask(2)):
+            again = pickle.loads(pickle.dumps(answer))
+            self.assertEqual((type(again), repr(again)), (type(answer), repr(answer)))
+
+    def test_settings_in_any_form(self):
+        model = rejfilt.model(parameters={"x": (0, 1)}, settings={"t": rejfilt.Range(0, 9), "v": 0.9})(lambda x, setting, outcome: np.abs(np.cos(setting.v * setting.t * x[0] - outcome)))
+        means = set()
+        for setting in ({"t": 2.0}, (2.0,), [2], np.array([2.0]), np.array(2), 2, np.float32(2), (2.0, 0.9), {"t": 2, "v": 0.9}):
+            tracker = Tracker(model, seed=1, design=None)
+            tracker.tell(1, setting)
+            means.add(tracker.mean.x)
+        self.assertEqual(len(means), 1)
+
     def test_pickle_and_copy_go_on(self):
         for belief in BELIEFS:
             for model in ("precession", in_numpy):
@@ -227,6 +243,9 @@ class Refusals(unittest.TestCase):
             lambda: tracker.tell(1, {"t": 1, "no": 2}), lambda: tracker.tell([]), lambda: tracker.tell([1, 2, 3], [(1, 2)] * 2),
             lambda: tracker.tell(1, question, 3), lambda: tracker.tell(1, when=3), lambda: tracker.tell(), lambda: tracker.tell([1] * 2000, question),
             lambda: tracker.tell(1, question, time=np.inf), lambda: tracker.tell(1j), lambda: tracker.ask(0), lambda: tracker.ask(1025), lambda: tracker.pass_time(-1),
+            lambda: tracker.tell(2), lambda: tracker.tell(-1), lambda: tracker.tell(0.5), lambda: tracker.tell([1, 7], [(1, 2)] * 2), lambda: tracker.tell(np.ones((2, 2)), (1, 2)),
+            lambda: tracker.tell(1, "ab"), lambda: tracker.tell(1, {1.0, 2.0}), lambda: tracker.tell(1, (v for v in question)), lambda: tracker.ask(-1), lambda: tracker.ask(1.5),
+            lambda: rejfilt.replay(tracker, {"t": [1.0, 1.0], "x_": [0.3, 0.3], "outcome": [1, 2]}), lambda: tracker.interval("a"), lambda: tracker.sample(-1),
         ):  # fmt: skip
             with self.assertRaises((Refused, TypeError, ValueError)):
                 bad()
@@ -240,9 +259,21 @@ class Refusals(unittest.TestCase):
             ({"belief": "no"}, "belief"), ({"design": "no"}, "design"), ({"engine": "no"}, "engine"), ({"sampler": "no"}, "sampler"), ({"prior": (1, 0)}, "empty range"),
             ({"prior": {"y": (0, 1)}}, "no parameter 'y'"), ({"prior": Normal(0, -1)}, "not positive"), ({"drift": -1}, "drift"), ({"range": {"s": (0, 1)}}, "no setting"),
             ({"batch": 0}, "batch"), ({"precision": "half"}, "precision"), ({"kappa": "no"}, "kappa"), ({"on_lost": "no"}, "on_lost"), ({"attempts": -1}, "attempts"),
+            ({"kappa": 0}, "kappa"), ({"kappa": np.nan}, "kappa"), ({"recovery": np.nan}, "recovery"), ({"shrink": -1}, "shrink"), ({"anchors": -1}, "anchors"),
+            ({"trial": -1}, "trial"), ({"cost": {"t": -1}}, "cost"), ({"range": {"t": (np.nan, 1)}}, "range"), ({"seed": -1}, "seed"),
         ):  # fmt: skip
             with self.assertRaisesRegex(Refused, says):
-                Tracker("precession", seed=1, **options)
+                Tracker("precession", **({"seed": 1} | options))
+        for options, says in (
+            ({"prior": "a"}, "prior: a range"), ({"prior": {"x": None}}, "prior"), ({"drift": "x"}, "drift"), ({"chart": {"x": (0, 1)}}, "chart"), ({"range": (0, 1)}, "by name"),
+            ({"cost": 1.0}, "by name"), ({"belief": 3}, "belief"), ({"engine": 1}, "engine"), ({"attempts": "100"}, "attempts"), ({"batch": 1.5}, "batch"), ({"seed": 1.5}, "seed"),
+            ({"seed": "a"}, "seed"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(TypeError, says):
+                Tracker("precession", **options)
+        self.assertEqual(Tracker("coin", seed=[1, 2]).seed, Tracker("coin", seed=np.random.SeedSequence([1, 2])).seed)
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(Refused, "cannot be written"):
+            Tracker("coin").save(f"{folder}/no/where")
         with self.assertRaisesRegex(Refused, "there is no model"):
             Tracker("no")
         with self.assertRaisesRegex(Refused, "dynamics"):

@@ -183,6 +183,35 @@ enum { WHITE_DIM = RF_DIM_MAX < RF_LATTICE_STRIDES ? RF_DIM_MAX : RF_LATTICE_STR
        WHITE_LEAST = 8,                                                              /* ... and fewer points for each than this */
        WHITE_BLOCK = RF_WORKERS > 1 ? 4 : 64 };
 
+/* Adds Σq and Σq² of at most WHITE_BLOCK points. */
+RF_FN void RF(points_sum)(const int16_t *q, uint32_t count, int64_t *sum, int64_t *squares)
+{
+    uint32_t k = 0;
+#if RF_WIDE_LANES > 1
+    enum { STEP = 4 * RF_WIDE_LANES };
+    rf_wide plain = rf_wide_set(0), all = plain, high = plain; /* two squares are below 2³¹: two such in 64 bits, and the upper ones alone */
+    for (; k + STEP <= count; k += STEP) {
+        const rf_wide v = rf_wide_load_shorts(q + k), two = rf_wide_dot(v, v);
+        plain = rf_wide_add_dots(plain, rf_wide_dot(v, rf_wide_set(UINT64_C(0x0001000100010001))));
+        all = rf_wide_add(all, two);
+        high = rf_wide_add(high, rf_wide_high(two));
+    }
+    int32_t sums[2 * RF_WIDE_LANES];
+    uint64_t alls[RF_WIDE_LANES], highs[RF_WIDE_LANES];
+    __builtin_memcpy(sums, &plain, sizeof sums);
+    __builtin_memcpy(alls, &all, sizeof alls);
+    __builtin_memcpy(highs, &high, sizeof highs);
+    for (unsigned lane = 0; lane < RF_WIDE_LANES; lane++) {
+        *sum += sums[2 * lane] + sums[2 * lane + 1];
+        *squares += (int64_t)(alls[lane] - (highs[lane] << 32) + highs[lane]);
+    }
+#endif
+    for (; k < count; k++) {
+        *sum += q[k];
+        *squares += (int64_t)q[k] * q[k];
+    }
+}
+
 /* Σq and Σqqᵀ over the first n points. */
 static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int64_t *z, int64_t *zz)
 {
@@ -197,25 +226,25 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
         for (unsigned j = 0; j <= d; j++)
             zz[RF(at)(d, j)] = 0;
     }
+#ifdef RF_LATTICE_LINE /* a faster way for one parameter */
+    if (dim == 1) {
+        RF_LATTICE_LINE(start[0], n, z, zz);
+        return;
+    }
+#endif
     for (uint32_t first = RF_WORKER * WHITE_BLOCK; first < n; first += RF_WORKERS * WHITE_BLOCK) {
         const uint32_t count = n - first < WHITE_BLOCK ? n - first : WHITE_BLOCK;
+        const int16_t *in_order = &RF_LATTICE_AT((start[0] + first) % RF_LATTICE_SIZE); /* stride 1: the table goes on past its end */
         for (unsigned d = 0; d < dim; d++) {
             const uint32_t stride = rf_lattice_stride[d], begin = start[d] + first * stride;
-            const uint32_t from = begin % RF_LATTICE_SIZE; /* stride 1: the table goes on past its end */
-            int32_t sum = 0;
-            int64_t squares = 0;
-            for (uint32_t k = 0; k < count; k++) {
-                const int32_t point = RF_LATTICE_AT(d == 0 ? from + k : (begin + k * stride) % RF_LATTICE_SIZE);
-                q[d][k] = (int16_t)point;
-                sum += point;
-                squares += (int64_t)point * point;
-            }
-            z[d] += sum;
-            zz[RF(at)(d, d)] += squares;
+            for (uint32_t k = 0; k < count && d > 0; k++)
+                q[d][k] = RF_LATTICE_AT((begin + k * stride) % RF_LATTICE_SIZE);
+            RF(points_sum)(d == 0 ? in_order : q[d], count, &z[d], &zz[RF(at)(d, d)]);
             for (unsigned j = 0; j < d; j++) {
+                const int16_t *other = j == 0 ? in_order : q[j];
                 int64_t product = 0;
                 for (uint32_t k = 0; k < count; k++)
-                    product += q[d][k] * q[j][k];
+                    product += q[d][k] * other[k];
                 zz[RF(at)(d, j)] += product;
             }
         }

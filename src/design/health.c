@@ -19,11 +19,20 @@
 #define UNSURPRISED RF_C(0.062)  /* and takes away when it is a passed one */
 #define CHANCE_FAILED RF_C(7.0)  /* the same of records that are no anchors: a failed test, after which it is ... */
 #define CHANCE_AFTER RF_C(3.5)   /* ... so much */
+#define FRINGE_FAILED RF_C(3.6)  /* and where there is a fringe, on which a lost belief sees nothing but chance */
+#define FRINGE_AFTER RF_C(3.0)
+#define MOVED RF_C(0.5)          /* a truth that is off by so many of the usual standard deviations is looked for, ... */
+#define MOVE_MOST RF_C(0.45)     /* ... less if a record tells much, so that one never decides; */
+#define MOVED_FAILED RF_C(5.0)   /* nats for it that are a failed test, after which they are ... */
+#define MOVED_AFTER RF_C(3.5)    /* ... so many */
 #define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
+#define ROUND RF_C(0.28867513459481287) /* 1/sqrt(12): standard deviation of what is evenly on a circle, in turns */
 #define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
 
 enum {
     BOOST = 15, /* anchors that come sooner after a restart */
+    SOONER = 2, /* by so many experiments; */
+    AT_ONCE = 4, /* and by so many when one has failed of a belief that no drift keeps from narrowing */
     RUNS = 16   /* simulated batches, for how surprising they usually are */
 };
 
@@ -55,7 +64,7 @@ int RF(health_wants_anchor)(RF(watched) *t)
     if (!h->again && --h->next_anchor > 0)
         return 0;
     h->again = 0;
-    expect_anchor(t, h->score > SCORE_NOTED ? 1 : h->boost > 0 ? 2 : 0);
+    expect_anchor(t, h->score > SCORE_NOTED ? (t->is_still ? AT_ONCE : 1) : h->boost > 0 ? SOONER : 0);
     h->boost -= h->boost > 0;
     h->anchors = h->anchors % INT32_MAX + 1;
     return (int)h->anchors;
@@ -186,6 +195,8 @@ static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_ROOM], cons
 static void judge_surprise(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real records[], uint32_t count, rf_real known)
 {
     RF(watch) *h = t->watch;
+    const int has_fringe = t->description->fringe > 0;
+    const rf_real failed = has_fringe ? FRINGE_FAILED : CHANCE_FAILED, after = has_fringe ? FRINGE_AFTER : CHANCE_AFTER;
     rf_real mean, variance;
     const unsigned outcomes = rf_outcomes_fixed(t->description->outcomes);
     if (!rf_outcomes_are_whole(t->description->outcomes) && !t->instance->simulate)
@@ -198,11 +209,47 @@ static void judge_surprise(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_re
     rf_real sigmas = h->surprise / RF(sqrt)(h->variance);
     if (is_small)
         h->chance = RF(max)(h->chance + gained(t, RF(exp)(-observed)), 0);
-    h->verdict = sigmas > FAILED || h->chance > CHANCE_FAILED ? 1 : sigmas < CALM ? -1 : 0;
-    h->chance = RF(min)(h->chance, h->verdict > 0 ? CHANCE_AFTER : CHANCE_FAILED);
+    h->verdict = sigmas > FAILED || h->chance > failed ? 1 : sigmas < CALM ? -1 : 0;
+    h->chance = RF(min)(h->chance, h->verdict > 0 ? after : failed);
     h->score = RF(max)(h->score + (h->verdict > 0 ? SURPRISED : h->verdict < 0 ? -UNSURPRISED : 0), 0);
     if (h->state == RF_TRACKING && sigmas > SUSPECT)
         h->state = RF_SUSPICIOUS;
+}
+
+/* Before an update with one of two outcomes, of this probability: what its move will be judged by. */
+static void expect_move(RF(watched) *t, rf_real p)
+{
+    RF(watch) *h = t->watch;
+    h->odds = RF(min)(RF(max)(p, RF_C(1e-6)), RF_C(0.999999));
+    h->odds /= 1 - h->odds;
+    RF_GIVEN(t, moments)(t->self, h->mean, h->sd);
+}
+
+/* After it, where there are no anchors and no fringe. If the belief is right, its mean is expected to stay where it is: an
+   outcome of probability p moves it by sqrt((1 - p)/p) of the moves' standard deviation, and the other moves it back. If the
+   truth is off, moves go that way more often, by as much as the record tells. */
+static void judge_move(RF(watched) *t)
+{
+    RF(watch) *h = t->watch;
+    rf_real mean[RF_ROOM], sd[RF_ROOM];
+    if (!(h->odds > 0))
+        return;
+    RF_GIVEN(t, moments)(t->self, mean, sd);
+    for (unsigned i = 0; i < t->model->dim; i++) {
+        const rf_real move = mean[i] - h->mean[i], root = RF(sqrt)(h->odds);
+        const rf_real told = RF(abs)(move) * root / (h->sd[i] * h->sd[i]); /* root of the information */
+        const rf_real a = RF(min)(MOVED * t->usual_sd[i] * told, MOVE_MOST), gain = (move < 0 ? -a : a) / root;
+        if (!(a >= 0))
+            continue;
+        h->up[i] = RF(max)(h->up[i] + gain - a * a / 2, 0);
+        h->down[i] = RF(max)(h->down[i] - gain - a * a / 2, 0);
+        if (RF(max)(h->up[i], h->down[i]) > MOVED_FAILED) {
+            h->verdict = 1;
+            h->score += SURPRISED;
+        }
+        h->up[i] = RF(min)(h->up[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
+        h->down[i] = RF(min)(h->down[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
+    }
 }
 
 /* The fault has passed, or there was none: the tests begin again. */
@@ -211,6 +258,8 @@ static void resume(RF(watched) *t)
     RF(watch) *h = t->watch;
     h->state = RF_RECOVERING;
     h->score = h->surprise = h->variance = h->chance = 0;
+    for (unsigned i = 0; i < t->model->dim; i++)
+        h->up[i] = h->down[i] = 0;
     h->again = 0;
     h->next_anchor = t->anchor_every < 2 ? t->anchor_every : 2;
 }
@@ -224,6 +273,7 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
     unsigned todo = 0;
     rf_real known = 0;
     h->verdict = 0;
+    h->odds = 0;
     h->is_anchored = t->anchors != 0;
     if (t->on_lost == RF_ON_LOST_IGNORE)
         return 0;
@@ -244,17 +294,28 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
             judge_anchor(t, draws, records + (size_t)k * size);
     if (!h->is_anchored && !is_blind)
         judge_surprise(t, draws, records, count, known);
+    if (!has_anchors(t) && t->description->fringe == 0 && count == 1 && rf_outcomes_fixed(t->description->outcomes) == 2)
+        expect_move(t, known);
     return todo;
 }
 
 /* ---- What is done ---- */
+
+/* What a failed test may leave of parameter i. On a circle no more than evenly around it: a Gaussian of several turns
+   learns nothing. */
+static rf_real widest(const RF(watched) *t, unsigned i)
+{
+    const RF(chart) *chart = &t->model->charts[i];
+    const rf_real cap = RF_HEALTH_CAP * t->usual_sd[i];
+    return chart->kind == RF_PERIODIC ? RF(min)(cap, ROUND * (chart->high - chart->low)) : cap;
+}
 
 static void widen(RF(watched) *t)
 {
     rf_real factor[RF_ROOM], mean[RF_ROOM], sd[RF_ROOM];
     RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++)
-        factor[i] = RF(max)(RF(min)(STRETCH, RF_HEALTH_CAP * t->usual_sd[i] / sd[i]), 1);
+        factor[i] = RF(max)(RF(min)(STRETCH, widest(t, i) / sd[i]), 1);
     RF_GIVEN(t, stretch)(t->self, factor);
     t->watch->widened++;
 }
@@ -264,13 +325,15 @@ static void restart(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
     rf_real sd[RF_ROOM];
-    for (unsigned i = 0; i < t->model->dim; i++)
-        sd[i] = RF_HEALTH_CAP * t->usual_sd[i];
+    for (unsigned i = 0; i < t->model->dim; i++) {
+        sd[i] = widest(t, i);
+        h->up[i] = h->down[i] = 0;
+    }
     RF_GIVEN(t, place)(t->self, h->home, sd);
     h->restarts++;
     h->score = h->chance = 0;
     h->boost = BOOST;
-    expect_anchor(t, 2);
+    expect_anchor(t, SOONER);
 }
 
 static void fail(RF(watched) *t)
@@ -306,6 +369,7 @@ static void pass(RF(watched) *t)
 
 RF_APART void RF(health_act)(RF(watched) *t)
 {
+    judge_move(t);
     if (t->watch->verdict > 0)
         fail(t);
     else if (t->watch->verdict < 0)

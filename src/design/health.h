@@ -5,7 +5,7 @@
 #include "rejfilt/health.h"
 #include "rejfilt/host.h"
 
-/* What the tests have found so far. All numbers but the last two are part of a checkpoint. */
+/* What the tests have found so far. All numbers up to `down` are part of a checkpoint. */
 typedef struct RF(watch) {
     rf_health state;            /* what is thought of the belief now */
     uint32_t next_anchor;       /* experiments until one is due */
@@ -18,8 +18,11 @@ typedef struct RF(watch) {
     rf_real chance;             /* the score of records that are no anchors */
     rf_real run, latest;        /* ln of the probability of the latest outcomes, which were all alike; 0: none yet; and that outcome */
     rf_real home[RF_ROOM]; /* where the belief has been while tests were passed: restarts begin there */
+    rf_real up[RF_ROOM], down[RF_ROOM]; /* ln of how much better a truth above, or below, explains how the mean has moved; from 0 */
     int32_t verdict;            /* of the latest test: 1 failed, -1 passed, 0 none */
     int32_t is_anchored;        /* it was an anchor */
+    rf_real odds;               /* of the latest outcome, if its move is to be judged; else 0 */
+    rf_real mean[RF_ROOM], sd[RF_ROOM]; /* before it */
 } RF(watch);
 
 /* What is watched. */
@@ -32,6 +35,7 @@ typedef struct RF(watched) {
     uint32_t anchor_every;
     uint32_t anchors; /* bit k: record k answers an anchor */
     rf_on_lost on_lost;
+    uint32_t is_still; /* nothing drifts */
     const rf_real *usual_sd; /* in the chart: the prior's, or what the drift needs; the widest is RF_HEALTH_CAP of it */
     void *self;              /* the belief, and what is needed of it: */
     uint64_t seed;

@@ -14,7 +14,7 @@
 /* Processes the independent items begin .. begin + count − 1. Returns a status. */
 typedef rf_status rf_work(void *context, uint32_t begin, uint32_t count);
 
-/* Items shared among workers; item i writes out[i]. */
+/* Items shared among workers; item i writes out[i]. Without `out`, item i is changed itself, by every rank. */
 typedef struct rf_sharing {
     rf_work *work; /* fills out[] for its items */
     void *context;

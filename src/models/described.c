@@ -43,6 +43,9 @@ RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
 #ifdef RF_TARGETS
 const RF(kernel) *RF(kernel_for)(const RF(kernel) *kernels, const char *target)
 {
+    for (const RF(kernel) *k = kernels; k && k->target; k++) /* linkers keep one copy of equal strings */
+        if (k->target == target)
+            return k;
     for (; kernels && kernels->target; kernels++)
         if (strcmp(kernels->target, target) == 0 || strcmp(kernels->target, "native") == 0)
             return kernels;

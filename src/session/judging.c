@@ -24,8 +24,7 @@ void rf_judging_begin(rf_judging *j, const rf_simulation *simulation)
         j->prior_sd[i] = sqrt(variance);
         j->threshold[i] = config->drift[i] > 0 ? RF_BACK_STEPS * config->drift[i] : RF_BACK_WIDTHS * j->prior_sd[i];
         j->unit[i] = drifting ? q * drifting : j->dim;
-        j->is_final[1 + i] =
-            !config->model->f64->dynamics && config->motion[i].kind == RF_MOTION_WALK && !(config->drift[i] > 0);
+        j->is_final[1 + i] = rf_motion_is_still(config, i);
     }
     for (unsigned kind = 0; kind <= j->dim; kind++)
         j->row[kind + 1] = j->row[kind] + (j->is_final[kind] ? 1 : j->steps - j->first);

@@ -59,6 +59,11 @@ static rf_status switch_levels(const rf_session *s, rf_belief *belief, double el
     return status;
 }
 
+int rf_motion_is_still(const rf_config *config, unsigned i)
+{
+    return !rf_instance_of(config)->dynamics && config->motion[i].kind == RF_MOTION_WALK && !(config->drift[i] > 0);
+}
+
 RF_APART rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
 {
     double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)], sd[RF_ROOM];

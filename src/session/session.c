@@ -79,6 +79,15 @@ static const rf64_design *find_design(const rf_config *config, char *error, size
     return design;
 }
 
+/* Is there a setting to choose? If not, no experiment is surer than another, and an anchor would be any record. */
+static int has_choice(const rf_description *description)
+{
+    int any = 0;
+    for (unsigned i = 0; i < description->settings; i++)
+        any |= description->setting[i].role != RF_SETTING_FIXED;
+    return any;
+}
+
 /* What of the configuration can change on the way. */
 static int apply(rf_session *s, const rf_config *config, char *error, size_t size)
 {
@@ -86,7 +95,8 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
     if (config->design && !design)
         return -1;
     if (design != s->design || config->anchor_every != s->config->anchor_every || !s->is_open) {
-        const uint32_t wanted = design && rf_outcomes_fixed(config->description.outcomes) > 0 ? design->anchor_every : 0;
+        const int has_few = rf_outcomes_fixed(config->description.outcomes) > 0;
+        const uint32_t wanted = design && has_few && has_choice(&config->description) ? design->anchor_every : 0;
         s->anchor_every = config->anchor_every >= 0 ? (uint32_t)config->anchor_every : wanted;
         s->now.watch.next_anchor = s->anchor_every;
         s->now.watch.again = 0;
@@ -281,6 +291,10 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     for (unsigned i = 0; i < s->model.dim; i++)
         rf_write_real(&w, h->home[i]);
     for (unsigned i = 0; i < s->model.dim; i++) {
+        rf_write_real(&w, h->up[i]);
+        rf_write_real(&w, h->down[i]);
+    }
+    for (unsigned i = 0; i < s->model.dim; i++) {
         rf_write_real(&w, now->learning.factor[i]);
         rf_write_real(&w, now->learning.trend[i]);
     }
@@ -330,6 +344,11 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         *numbers[i] = rf_read_real(&r);
     for (unsigned i = 0; i < s->model.dim; i++)
         h->home[i] = rf_read_real(&r);
+    for (unsigned i = 0; i < s->model.dim; i++) {
+        h->up[i] = rf_read_real(&r);
+        h->down[i] = rf_read_real(&r);
+        is_learnt &= h->up[i] >= 0 && h->down[i] >= 0;
+    }
     for (unsigned i = 0; i < s->model.dim; i++) {
         now.learning.factor[i] = rf_read_real(&r);
         now.learning.trend[i] = rf_read_real(&r);

@@ -84,6 +84,9 @@ uint64_t rf_session_seed(uint64_t seed, uint32_t trial);
 /* Moves the belief by `elapsed` time: by the model's dynamics, or each parameter by its motion. */
 rf_status rf_session_drift(const rf_session *session, rf_belief *belief, double elapsed);
 
+/* Parameter i does not move. */
+int rf_motion_is_still(const rf_config *config, unsigned i);
+
 /* Starts parameters that switch between levels at either level. */
 rf_status rf_motion_begin(const rf_session *session, rf_belief *belief);
 

@@ -73,6 +73,14 @@ static int is_switching(const rf_session *s)
     return any;
 }
 
+static int is_still(const rf_session *s)
+{
+    int all = 1;
+    for (unsigned i = 0; i < s->model.dim; i++)
+        all &= rf_motion_is_still(s->config, i);
+    return all;
+}
+
 static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
 {
     *model = s->model;
@@ -85,6 +93,7 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
                             .anchor_every = s->anchor_every,
                             .anchors = s->now.anchors,
                             .on_lost = s->config->on_lost,
+                            .is_still = (uint32_t)is_still(s),
                             .usual_sd = s->usual_sd,
                             .self = belief,
                             .seed = belief->seed,

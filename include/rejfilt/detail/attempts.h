@@ -368,12 +368,16 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(const RF(task) *task, unsigned
     }
     for (unsigned i = 0; i < dim; i++) {
         const int32_t *lanes = q + i * RF_KERNEL_LANES;
-        rf_sum sum = {0};
+        rf_sum sum = {0}, squares = {0};
         RF_UNROLL(8)
-        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-            rf_sum_add(&sum, RF(weighted)(accept[lane], (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID)));
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+            const rf_real z = (rf_real)lanes[lane] * (RF_C(1.0) / RF_GRID);
+            rf_sum_add(&sum, RF(weighted)(accept[lane], z));
+            rf_sum_add(&squares, RF(weighted)(accept[lane], z * z));
+        }
         sum_z[i] += rf_sum_of(sum);
-        for (unsigned j = 0; j <= i; j++) {
+        sum_zz[RF_TRIANGLE(i) + i] += rf_sum_of(squares);
+        for (unsigned j = 0; j < i; j++) {
             const int32_t *other = q + j * RF_KERNEL_LANES;
             rf_sum product = {0};
             RF_UNROLL(8)
@@ -385,6 +389,33 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(const RF(task) *task, unsigned
         }
     }
 }
+
+#if RF_KERNEL_PAIRS >= 16
+/* A block of weighted attempts and one record: the same as RF(judge) and RF(add_weighted) as long as no value is bad or above κ. Otherwise
+   nothing is added, and the answer is 0. */
+RF_FN int RF_KERNEL_NAME(weigh)(const RF(task) *task, unsigned dim, uint32_t attempt, uint32_t begin, uint32_t count, const int32_t *q,
+                                rf_real *x, rf_real *accept, RF(tally) *tally)
+{
+    const rf_real scale = RF_KERNEL_NAME(evaluate)(task, dim, 0, x, accept);
+    rf_order highest = 0, signs = 0; /* of the bits: NaN is above all numbers, or has a sign */
+    if (attempt < begin || attempt - begin + RF_KERNEL_LANES > count)
+        for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+            accept[lane] = attempt + lane - begin < count ? accept[lane] : RF_C(0.0);
+    RF_KERNEL_UNROLL
+    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
+        const rf_order bits = (rf_order)RF(bits)(accept[lane]);
+        highest = bits > highest ? bits : highest;
+        signs |= bits;
+        accept[lane] *= scale;
+    }
+    const rf_real largest = RF(from_bits)((rf_unsigned)highest) * scale;
+    if (signs < 0 || highest > (rf_order)RF(bits)(RF_LIMIT) || largest > 1)
+        return 0;
+    tally->largest = RF(max)(tally->largest, largest);
+    RF_KERNEL_NAME(add_weighted)(task, dim, attempt, q, accept, tally);
+    return 1;
+}
+#endif
 
 #if !defined(RF_KERNEL_KNOWN)
 /* A whole block of one real parameter and one record, in one pass: the same as the general way below as
@@ -485,8 +516,8 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
     unsigned kept_count = 0;
 #endif
     rf_lattice_start start = {~UINT32_C(0), {{0, 0, 0, 0}}};
-    float u[RF_KERNEL_LANES] = {0};
-    rf_real accept[RF_KERNEL_LANES] = {0};
+    float u[RF_KERNEL_LANES];
+    rf_real accept[RF_KERNEL_LANES];
     (void)self, (void)model;
 
     if (count == 0)
@@ -495,6 +526,9 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
         return RF_REFUSED_ENGINE;
     const int is_plain = RF_KERNEL_PLAIN && dim == 1 && task->count == 1 && !RF_KERNEL_IS_LOG && !task->wrap &&
                          (RF_KERNEL_PLAIN > 1 || RF_SAMPLER(task->sampler) != RF_WEIGHT) && (!model->charts || model->charts[0].kind == RF_REAL);
+#if RF_KERNEL_PAIRS >= 16
+    const int is_weighed = RF_SAMPLER(task->sampler) == RF_WEIGHT && task->count == 1 && !RF_KERNEL_IS_LOG;
+#endif
     const uint32_t first = begin / 2 & ~(RF_KERNEL_PAIRS - 1), last = (begin + count - 1) / 2;
     for (uint32_t pair = first + RF_KERNEL_WORKER * RF_KERNEL_PAIRS; pair <= last; pair += RF_KERNEL_WORKERS * RF_KERNEL_PAIRS) {
         const int whole = 2 * pair >= begin && 2 * pair - begin + RF_KERNEL_LANES <= count;
@@ -522,6 +556,10 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
         if (task->wrap)
             RF_KERNEL_NAME(wrap)(task->wrap, dim, q);
         RF_KERNEL_NAME(place)(task, dim, q, x);
+#if RF_KERNEL_PAIRS >= 16
+        if (is_weighed && RF_KERNEL_NAME(weigh)(task, dim, 2 * pair, begin, count, q, x, accept, tally))
+            continue;
+#endif
         if (!whole)
             RF_KERNEL_NAME(mark_outside)(task->sampler, pair, begin, count, u);
         if (RF_KERNEL_NAME(judge)(task, dim, x, u, whole, accept, tally))

@@ -90,6 +90,13 @@ RF_FN float rf_sqrt_normal(float x)
 #define rf_sqrt_normal rf32_sqrt
 #endif
 
+/* a · b + c where a · b is exact, as by a power of two: rounded once either way, and one instruction on a GPU. */
+#if defined(__CUDACC__)
+RF_FN float rf_exact_plus(float a, float b, float c) { return fmaf(a, b, c); }
+#else
+RF_FN float rf_exact_plus(float a, float b, float c) { return a * b + c; }
+#endif
+
 /* The whole product. NVIDIA's compiler adds zeros to it if it is not told that factors of 32 bits are meant. */
 RF_FN uint64_t rf_multiply(uint32_t a, uint32_t b)
 {

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._model import Floats, Model, Parameter, Range, Setting, seed_of
+from .._model import Floats, Model, Parameter, Range, Setting, seed_of, whole
 from .._model import model as make_model
+from .._rejfilt import Refused
 from .._tracker import Normal, Tracker
 
 __all__ = [
@@ -40,7 +41,10 @@ class UniformDistribution:
     """Independent uniform parameters; ranges are pairs [low, high], or one pair."""
 
     def __init__(self, ranges: Any) -> None:
-        self.ranges = np.asarray(ranges, dtype=np.float64).reshape(-1, 2)
+        given = np.asarray(ranges, dtype=np.float64)
+        if given.shape[-1:] != (2,) or given.ndim > 2 or not (np.isfinite(given).all() and (given[..., 0] < given[..., 1]).all()):
+            raise Refused(f"ranges are pairs [low, high], low < high, not {ranges!r}")
+        self.ranges = given.reshape(-1, 2)
 
     @property
     def n_rvs(self) -> int:
@@ -57,6 +61,8 @@ class NormalDistribution:
 
     def __init__(self, mean: Any, var: Any) -> None:
         self.mean, self.var = np.atleast_1d(np.asarray(mean, dtype=np.float64)), np.atleast_1d(np.asarray(var, dtype=np.float64))
+        if not (self.var >= 0).all():
+            raise Refused(f"a variance is from 0 on, not {var!r}")
 
     @property
     def n_rvs(self) -> int:
@@ -75,6 +81,8 @@ def _priors(prior: Any, count: int) -> list[tuple[Parameter, Any]]:
     if isinstance(prior, NormalDistribution):
         mean, sd = prior.mean, np.sqrt(np.broadcast_to(prior.var, prior.mean.shape))
     else:
+        if not hasattr(prior, "sample"):
+            raise TypeError(f"a prior has a method sample(n), and {prior!r} has none")
         drawn = np.asarray(prior.sample(20_000), dtype=np.float64).reshape(20_000, count)
         mean, sd = drawn.mean(axis=0), drawn.std(axis=0)
     return [(Parameter("real", float(m - 4 * s), float(m + 4 * s)), Normal(float(m), float(s))) for m, s in zip(mean, sd)]
@@ -107,6 +115,9 @@ def _outcome_count(model: Any, dtype: Any) -> int:
 
 def to_model(model: Any, prior: Any, settings: dict[str, Setting] | None = None) -> Model:
     """A rejfilt model of a QInfer-style one. settings: what designers should know of its experiment parameters, by name."""
+    for needed in ("n_modelparams", "expparams_dtype", "n_outcomes", "likelihood"):
+        if not hasattr(model, needed):
+            raise TypeError(f"a model of QInfer has {needed}, and {type(model).__name__} has none")
     dtype = model.expparams_dtype
     dim = int(model.n_modelparams)
     names = [str(n).strip("\\$ ") for n in getattr(model, "modelparam_names", [f"x{i}" for i in range(dim)])]
@@ -237,11 +248,13 @@ class BinomialModel:
         under = expparams["x"] if dtype.names is None else np.array([tuple(e[n] for n in dtype.names) for e in expparams], dtype=dtype)
         one = self.underlying_model.likelihood(np.array([1]), modelparams, under)[0]
         out = np.zeros((len(np.atleast_1d(outcomes)), *one.shape))
+        with np.errstate(divide="ignore"):
+            log = np.log(np.stack([1 - one, one]))  # of outcomes 0 and 1; thousands of shots are more than powers can hold
         for j, n in enumerate(expparams["n_meas"].astype(int)):
             for i, k in enumerate(np.atleast_1d(outcomes).astype(int)):
                 if 0 <= k <= n:
-                    choose = np.exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1))
-                    out[i, :, j] = choose * one[:, j] ** k * (1 - one[:, j]) ** (n - k)
+                    choose = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+                    out[i, :, j] = np.exp(choose + (k * log[1, :, j] if k > 0 else 0) + ((n - k) * log[0, :, j] if k < n else 0))
         return out
 
 
@@ -275,7 +288,7 @@ class SMCUpdater:
 
     def __init__(self, model: Any, n_particles: int, prior: Any, *, belief: str = "auto", seed: Any = None, settings: dict[str, Setting] | None = None,
                  **options: Any) -> None:  # fmt: skip
-        self.model, self.prior, self.n_particles = model, prior, int(n_particles)
+        self.model, self.prior, self.n_particles = model, prior, whole("n_particles", n_particles, 2, 2**24)
         drift = getattr(model, "step_sd", None)
         made = to_model(model, prior, settings)
         names = [p.name for p in made.parameters]
@@ -395,7 +408,11 @@ class PGH:
 def simple_est_prec(data: Any, freq_min: float = 0.0, freq_max: float = 1.0, n_particles: int = 6000, return_all: bool = False, seed: Any = None) -> Any:
     """A precession frequency from rows (counts, t, n_shots): how often 1 was seen in so many shots after a time t. Mean and covariance; with
     return_all, also {"updater": ...}."""
-    rows = np.asarray(data, dtype=np.float64).reshape(-1, 3)
+    rows = np.asarray(data, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != 3:
+        raise Refused(f"data are rows (counts, t, n_shots), not an array of shape {rows.shape}")
+    if not ((rows[:, 0] >= 0) & (rows[:, 0] <= rows[:, 2])).all():
+        raise Refused("counts are from 0 to the number of shots")
     model = BinomialModel(SimplePrecessionModel())
     updater = SMCUpdater(model, n_particles, UniformDistribution([freq_min, freq_max]), seed=seed, belief="mixture")
     for counts, t, shots in rows:

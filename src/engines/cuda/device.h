@@ -2,15 +2,105 @@
    with the core itself; tests/test_device.c compiles it as host code, where a group's threads run one after the other.
 
    Set before the model: RF_PRECISION; RF_DEVICE_DIM parameters; RF_DEVICE_KINDS, their charts; RF_DEVICE_SAMPLER;
-   RF_DEVICE_PAIRS of attempts side by side in a thread; RF_DEVICE_GROUP threads for a filter of a fleet, a power of
-   two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and RF_SAMPLER, which are
-   constants. */
+   RF_DEVICE_PAIRS of attempts side by side in a thread; RF_DEVICE_PLAIN, whether one real parameter and one record,
+   without logarithms, have a loop of their own, and then there is one pair; RF_DEVICE_GROUP threads for a filter of a
+   fleet, a power of two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and
+   RF_SAMPLER, which are constants. */
 #include "device_types.h"
 #include "rejfilt/detail/instantiate_expected.h"
+#include "rejfilt/detail/lattice.h"
+
+/* ---- The lattice, in memory that threads share ---- */
 
 #if defined(__CUDACC__)
-__shared__ int32_t rf_device_lattice[4096 + 128];
+#define RF_DEVICE_TABLE __shared__
+#else
+#define RF_DEVICE_TABLE static
+#endif
+enum { RF_DEVICE_PART = 16, RF_DEVICE_PARTS = RF_LATTICE_SIZE / RF_DEVICE_PART };
+#if RF_DEVICE_PLAIN
+RF_DEVICE_TABLE float rf_device_z[2 * RF_LATTICE_SIZE]; /* twice, so that attempts of a round are in a row */
+#define RF_LATTICE_AT(index) ((int32_t)(rf_device_z[index] * 8192.0f))
+#else
+RF_DEVICE_TABLE int16_t rf_device_lattice[RF_LATTICE_SIZE + 128];
 #define RF_LATTICE_AT(index) rf_device_lattice[index]
+#endif
+#if RF_DEVICE_GROUP > 0 && RF_DEVICE_DIM == 1
+#define RF_LATTICE_LINE rf_device_line
+RF_DEVICE_TABLE struct {
+    int64_t z, zz;
+} rf_device_part[RF_DEVICE_PARTS], rf_device_before[RF_DEVICE_PARTS + 1]; /* sums of parts, and of all before them */
+#endif
+
+#if defined(__CUDACC__)
+#define RF_DEVICE_BARRIER() __syncthreads()
+#else
+#define RF_DEVICE_BARRIER() ((void)0)
+#endif
+
+/* Fills them. As host code one thread does all of it. */
+RF_FN void rf_device_fill(unsigned thread, unsigned threads)
+{
+#if RF_DEVICE_PLAIN
+    RF_UNROLL_ALL /* so that the memory is waited for once */
+        for (unsigned i = thread; i < RF_LATTICE_SIZE && RF_DEVICE_SAMPLER != RF_REJECT; i += threads) rf_device_z[i] =
+            rf_device_z[i + RF_LATTICE_SIZE] = (float)rf_lattice_normal[i] * (1.0f / 8192);
+#else
+    for (unsigned i = thread; i < RF_LATTICE_SIZE + 128 && RF_DEVICE_SAMPLER != RF_REJECT; i += threads)
+        rf_device_lattice[i] = rf_lattice_normal[i];
+#endif
+#ifdef RF_LATTICE_LINE
+    for (unsigned i = thread; i < RF_DEVICE_PARTS && RF_DEVICE_SAMPLER == RF_WEIGHT; i += threads) {
+        int64_t z = 0, zz = 0;
+        for (unsigned k = i * RF_DEVICE_PART; k < (i + 1) * RF_DEVICE_PART; k++) {
+            const int32_t q = rf_lattice_normal[k];
+            z += q;
+            zz += q * q;
+        }
+        rf_device_part[i].z = z;
+        rf_device_part[i].zz = zz;
+    }
+    RF_DEVICE_BARRIER();
+    for (unsigned i = thread; i <= RF_DEVICE_PARTS && RF_DEVICE_SAMPLER == RF_WEIGHT; i += threads) {
+        int64_t z = 0, zz = 0;
+        for (unsigned k = 0; k < i; k++) {
+            z += rf_device_part[k].z;
+            zz += rf_device_part[k].zz;
+        }
+        rf_device_before[i].z = z;
+        rf_device_before[i].zz = zz;
+    }
+#endif
+    RF_DEVICE_BARRIER();
+}
+
+#ifdef RF_LATTICE_LINE
+/* Adds, or with sign −1 takes off, the sums of the first `n` numbers of the table. */
+RF_FN void rf_device_line_to(uint32_t n, int32_t sign, int64_t *z, int64_t *zz)
+{
+    const uint32_t part = n / RF_DEVICE_PART;
+    *z += sign * rf_device_before[part].z;
+    *zz += sign * rf_device_before[part].zz;
+    for (uint32_t k = part * RF_DEVICE_PART; k < n; k++) {
+        const int32_t q = RF_LATTICE_AT(k);
+        *z += sign * q;
+        *zz += sign * (q * q);
+    }
+}
+
+/* Σq and Σq² over n numbers from `start` on, n at most RF_LATTICE_SIZE. */
+RF_FN void rf_device_line(uint32_t start, uint32_t n, int64_t *z, int64_t *zz)
+{
+    const uint32_t from = start % RF_LATTICE_SIZE, to = from + n;
+    *z = *zz = 0;
+    rf_device_line_to(from, -1, z, zz);
+    if (to > RF_LATTICE_SIZE)
+        rf_device_line_to(RF_LATTICE_SIZE, 1, z, zz);
+    rf_device_line_to(to > RF_LATTICE_SIZE ? to - RF_LATTICE_SIZE : to, 1, z, zz);
+}
+#endif
+
+#if defined(__CUDACC__)
 #if RF_DEVICE_GROUP > 0
 #define RF_WORKER (threadIdx.x % RF_DEVICE_GROUP)
 #define RF_WORKERS RF_DEVICE_GROUP
@@ -81,8 +171,256 @@ typedef struct rf_device_worker {
 #define RF_KERNEL_ENTROPY RF_DEVICE_ENTROPY
 #define RF_KERNEL_WORKER (((const rf_device_worker *)self)->index)
 #define RF_KERNEL_WORKERS (((const rf_device_worker *)self)->count)
+#if !RF_DEVICE_PLAIN
 #define RF_KERNEL_STORAGE RF_FN
+#elif defined(__CUDACC__)
+#define RF_KERNEL_STORAGE RF_FN
+#else
+#define RF_KERNEL_STORAGE static
+#endif
 #include "rejfilt/detail/attempts.h"
+
+#if RF_DEVICE_PLAIN
+/* ---- One real parameter, one record, no logarithms ---- */
+
+/* Attempts in stretches: sums are in 32 bits as long as they can be, and only at a stretch's end is it looked for
+   values that are bad or above κ. Such a stretch is run again, by the way that all attempts have. Thread i of n runs
+   pairs i, i + n, ..., as it does there, so each does its own again. */
+
+#ifndef RF_DEVICE_SIDE
+#define RF_DEVICE_SIDE (RF_DEVICE_GROUP == 0 ? 8u : 4u) /* pairs side by side; of the last few it is one */
+#endif
+enum {
+    RF_DEVICE_STRETCH = 64, /* pairs of a thread */
+    RF_DEVICE_MARKED = 16   /* of them whose q sum to less than 2²¹ */
+};
+#define RF_DEVICE_MARK 1536.0f /* z + this, as bits, is 275 · 2²² + q: see rf_to_grid */
+#define RF_DEVICE_MARK_BITS UINT32_C(0x44c00000)
+#define RF_DEVICE_INVERSE 283u /* of 275 modulo 2¹⁰ */
+
+/* What does not change between attempts. */
+typedef struct RF(device_plain) {
+    rf_real setting[RF_DESCRIBED_MAX], outcome, scale, mean, factor;
+} RF(device_plain);
+
+typedef struct RF(device_plain_sums) {
+    uint64_t a, b, c; /* accepted, Σq, Σmark² modulo 2⁶⁴; or Σw, Σwz, Σwzz */
+    uint64_t entropy;
+    rf_unsigned highest;
+} RF(device_plain_sums);
+
+/* sum + a². */
+RF_FN uint64_t rf_device_square_add(uint32_t a, uint64_t sum)
+{
+#if defined(__CUDACC__)
+    asm("mad.wide.u32 %0, %1, %1, %0;" : "+l"(sum) : "r"(a));
+    return sum;
+#else
+    return sum + (uint64_t)a * a;
+#endif
+}
+
+/* As rf_draw for attempts; with `keys`, those of the seed. */
+RF_FN rf_words RF(device_draw)(const RF(task) * task, const uint32_t *keys, uint32_t pair)
+{
+    if (!keys)
+        return rf_draw(task->seed, task->update, pair, 0, RF_FOR_ATTEMPTS);
+    rf_words c = {{pair, 0, task->update, RF_FOR_ATTEMPTS}};
+    RF_UNROLL_ALL
+    for (unsigned round = 0; round < 10; round++)
+        c = rf_philox_round(c, keys[2 * round], keys[2 * round + 1]);
+    return c;
+}
+
+/* Where a stretch is: its thread's first pair, and how far apart the others are; on the lattice z of the first, and the
+   round's word for u. */
+typedef struct RF(device_where) {
+    uint32_t pair, step, rows, word;
+    const float *z;
+} RF(device_where);
+
+/* Adds what was seen in a stretch, if no value was bad or above κ. Returns whether it has. */
+RF_FN int RF(device_keep)(const RF(device_plain) * plain, const RF(device_plain_sums) * seen,
+                          RF(device_plain_sums) * sums)
+{
+    if (seen->highest > RF(bits)(RF_LIMIT) || RF(from_bits)(seen->highest) * plain->scale > 1)
+        return 0;
+    const rf_unsigned before = sums->highest;
+    *sums = *seen;
+    sums->highest = seen->highest > before ? seen->highest : before;
+    return 1;
+}
+
+/* The largest of three. */
+RF_FN rf_unsigned RF(device_highest)(rf_unsigned a, rf_unsigned b, rf_unsigned c)
+{
+#if defined(__CUDACC__) && RF_PRECISION == 32
+    return __vimax3_u32(a, b, c);
+#else
+    const rf_unsigned d = a > b ? a : b;
+    return c > d ? c : d;
+#endif
+}
+
+/* Attempts that are accepted or not; `side` pairs side by side, which is a constant. */
+RF_FN int RF(device_stretch_accepted)(const RF(device_plain) * plain, const RF(task) * task, const uint32_t *keys,
+                                      unsigned side, RF(device_where) where, RF(device_plain_sums) * sums)
+{
+    RF(device_plain_sums) seen = *sums;
+    seen.highest = 0; /* of the bits: NaN and negative numbers are above all others */
+    while (where.rows > 0) {
+        const uint32_t rows = where.rows < RF_DEVICE_MARKED ? where.rows : RF_DEVICE_MARKED;
+        uint32_t marks = 0;
+        for (uint32_t k = 0; k < rows; k += side) {
+            RF_UNROLL_ALL
+            for (unsigned i = 0; i < side; i++) {
+                const uint32_t pair = where.pair + i * where.step;
+                rf_unsigned bits[2];
+                float z[2], u[2];
+                if (RF_DEVICE_SAMPLER == RF_REJECT) {
+                    const rf_words w = RF(device_draw)(task, keys, pair);
+                    rf32_normal_pair(w.word[0], w.word[1], &z[0], &z[1]);
+                    u[0] = rf32_uniform(w.word[2]);
+                    u[1] = rf32_uniform(w.word[3]);
+                } else {
+                    for (unsigned lane = 0; lane < 2; lane++) {
+                        z[lane] = where.z[2 * i * where.step + lane];
+                        u[lane] = rf32_uniform(where.word + (2 * pair + lane) * RF_LATTICE_UNIFORM);
+                    }
+                }
+                RF_UNROLL_ALL
+                for (unsigned lane = 0; lane < 2; lane++) {
+                    const float marked = z[lane] + RF_DEVICE_MARK;
+                    const rf_real x = plain->mean + plain->factor * (rf_real)(marked - RF_DEVICE_MARK),
+                                  value = likelihood(&x, plain->setting, plain->outcome);
+                    const uint32_t accepted = (rf_real)u[lane] <= value * plain->scale ? rf32_bits(marked) : 0;
+                    marks += accepted;
+                    seen.c = rf_device_square_add(accepted, seen.c);
+                    bits[lane] = RF(bits)(value);
+                }
+                seen.highest = RF(device_highest)(seen.highest, bits[0], bits[1]);
+            }
+            where.pair += side * where.step;
+            where.z += 2 * side * where.step;
+        }
+        const int32_t sum = (int32_t)(marks << 10) >> 10; /* its last 22 bits */
+        seen.a += ((marks - (uint32_t)sum) >> 22) * RF_DEVICE_INVERSE % 1024;
+        seen.b += (uint64_t)(int64_t)sum;
+        where.rows -= rows;
+    }
+    return RF(device_keep)(plain, &seen, sums);
+}
+
+/* Attempts that are weighted. */
+RF_FN int RF(device_stretch_weighted)(const RF(device_plain) * plain, int has_loss, unsigned side,
+                                      RF(device_where) where, RF(device_plain_sums) * sums)
+{
+    const rf_real unit = plain->scale * RF_WEIGHT_UNIT; /* a power of two: no rounding */
+    RF(device_plain_sums) seen = *sums;
+    seen.highest = 0;
+    for (uint32_t k = 0; k < where.rows; k += side) {
+        rf_real values[2 * RF_DEVICE_SIDE];
+        uint32_t w = 0, wzz = 0;
+        int32_t wz = 0;
+        RF_UNROLL_ALL
+        for (unsigned i = 0; i < 2 * side; i++) {
+            const rf_real z = (rf_real)where.z[i / 2 * 2 * where.step + i % 2], x = plain->mean + plain->factor * z,
+                          value = likelihood(&x, plain->setting, plain->outcome), weight = value * unit;
+            w += (uint32_t)(int32_t)weight;
+            wz += (int32_t)(weight * z);
+            wzz += (uint32_t)(int32_t)(weight * (z * z));
+            values[i] = value;
+            if (i % 2)
+                seen.highest = RF(device_highest)(seen.highest, RF(bits)(values[i - 1]), RF(bits)(value));
+            if (i % 8 == 7 || i + 1 == 2 * side) { /* eight fit 32 bits, |z| < 3.7 */
+                seen.a += w;
+                seen.b += (uint64_t)(int64_t)wz;
+                seen.c += wzz;
+                w = wzz = 0;
+                wz = 0;
+            }
+        }
+        RF_UNROLL_ALL
+        for (unsigned i = 0; i < 2 * side && has_loss; i++)
+            seen.entropy += (uint64_t)(int64_t)RF(weighted_entropy)(values[i] * plain->scale);
+        where.z += 2 * side * where.step;
+    }
+    return RF(device_keep)(plain, &seen, sums);
+}
+
+RF_FN int RF(device_stretch)(const RF(device_plain) * plain, const RF(task) * task, const uint32_t *keys, int has_loss,
+                             unsigned side, RF(device_where) where, RF(device_plain_sums) * sums)
+{
+    return RF_DEVICE_SAMPLER == RF_WEIGHT ? RF(device_stretch_weighted)(plain, has_loss, side, where, sums)
+                                          : RF(device_stretch_accepted)(plain, task, keys, side, where, sums);
+}
+
+/* As RF(device_attempts). `keys` are those of the task's seed, or null. */
+RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task, const uint32_t *keys, uint32_t begin,
+                            uint32_t count, RF(tally) * tally)
+{
+    const uint32_t row = 2 * worker.count;
+    const rf_real *record = task->records;
+    RF(device_plain) plain;
+    RF(device_plain_sums) sums = {0, 0, 0, 0, 0};
+    rf_lattice_start start = {~UINT32_C(0), {{0, 0, 0, 0}}};
+    for (unsigned i = 0; i < description.settings; i++)
+        plain.setting[i] = record[i];
+    plain.outcome = record[description.settings];
+    plain.scale = RF_C(1.0) / (RF_KERNEL_BOUND(plain.setting, plain.outcome) * task->kappa);
+    plain.mean = task->mean[0];
+    plain.factor = task->factor[0];
+    /* no product with a power of two is to be rounded */
+    const int is_plain = !RF_IS_LOG(description) && task->count == 1 && !task->wrap && !task->model->charts &&
+                         plain.factor > RF_C(0x1p-100) && plain.scale < RF_C(0x1p100);
+    for (uint32_t done = 0; done < count;) {
+        const uint32_t at = begin + done, left = count - done, in_round = at % RF_LATTICE_SIZE,
+                       room = RF_DEVICE_SAMPLER == RF_REJECT || left < RF_LATTICE_SIZE - in_round
+                                  ? left
+                                  : RF_LATTICE_SIZE - in_round;
+        const uint32_t fit = room / row < RF_DEVICE_STRETCH ? room / row : RF_DEVICE_STRETCH,
+                       rows = !is_plain || at % 2    ? 0
+                              : fit < RF_DEVICE_SIDE ? fit
+                                                     : fit / RF_DEVICE_SIDE * RF_DEVICE_SIDE;
+        const uint32_t some = rows > 0 ? rows * row : at % 2 && is_plain ? 1 : room;
+        if (RF_DEVICE_SAMPLER != RF_REJECT && start.round != at / RF_LATTICE_SIZE)
+            start.round = at / RF_LATTICE_SIZE,
+            start.words = rf_draw(task->seed, task->update, start.round, 0, RF_FOR_LATTICE);
+        const RF(device_where)
+            where = {at / 2 + worker.index, worker.count, rows, start.words.word[1],
+                     rf_device_z + start.words.word[0] % RF_LATTICE_SIZE + in_round + 2 * worker.index};
+        const int has_loss = RF_DEVICE_ENTROPY && !task->no_loss && at < RF_LATTICE_SIZE;
+        const int is_done = rows >= RF_DEVICE_SIDE
+                                ? RF(device_stretch)(&plain, task, keys, has_loss, RF_DEVICE_SIDE, where, &sums)
+                                : rows > 0 && RF(device_stretch)(&plain, task, keys, has_loss, 1, where, &sums);
+        if (!is_done) { /* with copies, so that what others use need not be in memory */
+            const rf_device_worker me = worker;
+            const RF(task) all = *task;
+            RF(device_attempts)((void *)(uintptr_t)&me, &all, at, some, tally);
+        }
+        done += some;
+    }
+    int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally);
+    sum_z[0] += (int64_t)sums.b;
+    if (RF_DEVICE_SAMPLER == RF_WEIGHT) {
+        tally->weight += sums.a;
+        tally->entropy += sums.entropy;
+        sum_zz[0] += (int64_t)sums.c;
+    } else { /* Σ(mark + q)² = accepted · mark² + 2 · mark · Σq + Σq² */
+        const uint64_t mark = RF_DEVICE_MARK_BITS;
+        tally->count.accepted += (uint32_t)sums.a;
+        sum_zz[0] += (int64_t)(sums.c - sums.a * mark * mark - 2 * mark * sums.b);
+    }
+    tally->largest = RF(max)(tally->largest, RF(from_bits)(sums.highest) * plain.scale);
+}
+#else
+RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task, const uint32_t *keys, uint32_t begin,
+                            uint32_t count, RF(tally) * tally)
+{
+    (void)keys;
+    RF(device_attempts)((void *)(uintptr_t)&worker, task, begin, count, tally);
+}
+#endif
 
 /* A tally with room for its sums. */
 typedef struct RF(device_tally) {
@@ -177,6 +515,49 @@ typedef struct RF(device_block) {
 #define RF_DEVICE_ADD(sum, value) (*(sum) += (uint64_t)(value))
 #endif
 
+/* x of a pair, natural values, as RF(device_attempts_place) gives them: four rows at a time, since every row's sum
+   waits for its last term. */
+RF_FN void RF(device_place)(const RF(task) * task, const int32_t *q, rf_real *x)
+{
+    const RF(chart) *charts = task->model->charts;
+    for (unsigned k = 0; k < 2 * RF_DEVICE_DIM; k++)
+        x[k] = (rf_real)q[k] * (RF_C(1.0) / RF_GRID);
+    for (unsigned after = RF_DEVICE_DIM; after > 0;) { /* the last rows first: others need no z of theirs */
+        const unsigned rows = after % RF_DEVICE_TILE ? after % RF_DEVICE_TILE : RF_DEVICE_TILE, first = after - rows;
+        const rf_real *row[RF_DEVICE_TILE];
+        rf_real sum[RF_DEVICE_TILE][2];
+        RF_UNROLL_ALL
+        for (unsigned k = 0; k < RF_DEVICE_TILE; k++) {
+            row[k] = task->factor + RF_TRIANGLE(first + (k < rows ? k : 0));
+            sum[k][0] = row[k][0] * x[0];
+            sum[k][1] = row[k][0] * x[1];
+        }
+        for (unsigned j = 1; j <= first; j++) {
+            RF_UNROLL_ALL
+            for (unsigned k = 0; k < RF_DEVICE_TILE; k++) {
+                sum[k][0] += row[k][j] * x[2 * j];
+                sum[k][1] += row[k][j] * x[2 * j + 1];
+            }
+        }
+        RF_UNROLL_ALL
+        for (unsigned k = 1; k < RF_DEVICE_TILE; k++)
+            RF_UNROLL_ALL
+        for (unsigned j = 1; j <= k; j++)
+            if (k < rows) {
+                sum[k][0] += row[k][first + j] * x[2 * (first + j)];
+                sum[k][1] += row[k][first + j] * x[2 * (first + j) + 1];
+            }
+        RF_UNROLL_ALL
+        for (unsigned k = 0; k < RF_DEVICE_TILE; k++)
+            if (k < rows) {
+                x[2 * (first + k)] = task->mean[first + k] + sum[k][0];
+                x[2 * (first + k) + 1] = task->mean[first + k] + sum[k][1];
+                RF(to_natural)(charts ? &charts[first + k] : 0, 2, x + 2 * (first + k));
+            }
+        after = first;
+    }
+}
+
 /* The pair's attempts; those that count leave their z in the block's memory. */
 RF_FN void RF(device_pair)(const RF(task) * task, uint32_t pair, uint32_t begin, uint32_t count, unsigned thread,
                            const RF(device_block) * block, RF(tally) * tally)
@@ -191,7 +572,7 @@ RF_FN void RF(device_pair)(const RF(task) * task, uint32_t pair, uint32_t begin,
         RF(device_attempts_draw_lattice)(task, RF_DEVICE_DIM, pair, &start, q, u);
     if (task->wrap)
         RF(device_attempts_wrap)(task->wrap, RF_DEVICE_DIM, q);
-    RF(device_attempts_place)(task, RF_DEVICE_DIM, q, x);
+    RF(device_place)(task, q, x);
     RF(device_attempts_mark_outside)(RF_DEVICE_SAMPLER, pair, begin, count, u);
     if (RF(device_attempts_judge)(task, RF_DEVICE_DIM, x, u, 0, accept, tally))
         RF(device_attempts_look_closer)(task, RF_DEVICE_DIM, x, u, accept, tally);
@@ -299,7 +680,7 @@ RF_FN void RF(device_part)(const RF(device_run) * run, rf_device_worker worker, 
          from += step) {
         const uint32_t first = from < run->begin ? run->begin : from,
                        after = end - from < run->piece ? end : from + run->piece;
-        RF(device_attempts)(&lane, &task, first, after - first, &t.tally);
+        RF(device_share)(lane, &task, run->keys, first, after - first, &t.tally);
     }
     RF(device_pack)(&t, numbers);
 }
@@ -325,7 +706,7 @@ static __forceinline__
     RF(device_tally) t;
     (void)self;
     RF(tally_clear)(&t.tally, RF_DEVICE_DIM, own.update);
-    RF(device_attempts)((void *)&worker, &own, begin, count, &t.tally);
+    RF(device_share)(worker, &own, 0, begin, count, &t.tally);
     if (RF_DEVICE_GROUP > 1) {
         uint64_t bad[3] = {t.tally.nan, t.tally.negative, t.tally.infinite};
         const int any = __any_sync(__activemask(), (bad[0] | bad[1] | bad[2]) != 0);
@@ -348,8 +729,8 @@ static rf_status RF(device_group_run)(void *self, const RF(task) * task, uint32_
 {
     (void)self;
     for (uint32_t index = 0; index < RF_DEVICE_GROUP; index++) {
-        rf_device_worker worker = {index, RF_DEVICE_GROUP};
-        RF(device_attempts)(&worker, task, begin, count, tally);
+        const rf_device_worker worker = {index, RF_DEVICE_GROUP};
+        RF(device_share)(worker, task, 0, begin, count, tally);
     }
     return RF_OK;
 }
@@ -377,19 +758,11 @@ RF_FN rf_status RF(device_update)(const RF(device_fleet) * fleet, uint32_t index
 #define RF_DEVICE_FLEET_BLOCKS 3 /* at once on a multiprocessor: fewer registers, more threads */
 #endif
 #ifndef RF_DEVICE_RUN_BLOCKS
-#define RF_DEVICE_RUN_BLOCKS 3
+#define RF_DEVICE_RUN_BLOCKS (RF_DEVICE_PLAIN ? 2 : 3)
 #endif
 #ifndef RF_DEVICE_RUN_THREADS
 #define RF_DEVICE_RUN_THREADS 256
 #endif
-
-static __forceinline__ void rf_device_begin()
-{
-    if (RF_DEVICE_SAMPLER != RF_REJECT)
-        for (unsigned i = threadIdx.x; i < 4096 + 128; i += blockDim.x)
-            rf_device_lattice[i] = rf_lattice_normal[i];
-    __syncthreads();
-}
 
 #if RF_DEVICE_GROUP == 0
 enum { NUMBERS = RF_DEVICE_NUMBERS(RF_DEVICE_DIM), LARGEST = RF_DEVICE_HEAD - 1 };
@@ -444,7 +817,7 @@ extern "C" __global__ void __launch_bounds__(256) rejfilt_run(const __grid_const
     for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
         memory[i] = 0;
     *tally = RF(tally){};
-    rf_device_begin();
+    rf_device_fill(threadIdx.x, blockDim.x);
     for (uint32_t pair = run.begin / 2 + blockIdx.x * blockDim.x; pair <= (run.begin + run.count - 1) / 2;
          pair += gridDim.x * blockDim.x) {
         if (threadIdx.x == 0)
@@ -467,7 +840,7 @@ extern "C" __global__ void __launch_bounds__(RF_DEVICE_RUN_THREADS, RF_DEVICE_RU
     uint64_t numbers[NUMBERS];
     for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
         block[i] = 0;
-    rf_device_begin();
+    rf_device_fill(threadIdx.x, RF_DEVICE_RUN_THREADS);
     RF(device_part)(&run, worker, numbers);
     for (unsigned i = 0; i < NUMBERS; i++)
         for (unsigned step = 16; step > 0; step /= 2) {
@@ -522,7 +895,7 @@ extern "C" __global__ void __launch_bounds__(256, RF_DEVICE_FLEET_BLOCKS)
     rejfilt_fleet(const __grid_constant__ RF(device_fleet) fleet)
 {
     rf_status notes = RF_OK;
-    rf_device_begin();
+    rf_device_fill(threadIdx.x, blockDim.x);
     if (fleet.answer[1] < 0)
         return;
     for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / RF_DEVICE_GROUP; i < fleet.count;

@@ -21,6 +21,17 @@ enum {
 #define RF_DEVICE_SHARED(dim, threads, real)                                                                           \
     (8 * RF_DEVICE_NUMBERS(dim) + 2 * (threads) * (real) + 4 * (size_t)(dim)*RF_DEVICE_ROW(threads))
 
+/* The keys of Philox's rounds, two for each: the host computes them once, and a GPU's instructions take them from where
+   the numbers of a launch are. */
+enum { RF_DEVICE_KEYS = 20 };
+RF_FN void rf_device_keys(uint64_t seed, uint32_t keys[RF_DEVICE_KEYS])
+{
+    for (uint32_t round = 0; round < RF_DEVICE_KEYS / 2; round++) {
+        keys[2 * round] = (uint32_t)seed + round * 0x9E3779B9u;
+        keys[2 * round + 1] = (uint32_t)(seed >> 32) + round * 0xBB67AE85u;
+    }
+}
+
 #ifdef RF_PRECISION
 /* What all launches know. Pointers in `model` are the host's: the device has its own functions. */
 typedef struct RF(device_model) {
@@ -38,6 +49,7 @@ typedef struct RF(device_run) {
         *answer; /* the host's: RF_DEVICE_NUMBERS, and behind them the number of the run, which is written last */
     uint64_t number;
     uint32_t begin, count;
+    uint32_t keys[RF_DEVICE_KEYS]; /* of the task's seed */
     uint32_t piece; /* attempts that 32 threads run together before they go on elsewhere: a power of two; on the lattice
                        one round is best */
     rf_real numbers[RF_DEVICE_ROOM / sizeof(rf_real)]; /* mean, factor, wrap if there is one, records */

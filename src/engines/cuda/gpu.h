@@ -14,8 +14,9 @@ typedef struct rf_gpu_wanted {
     unsigned pairs;   /* of attempts side by side in a thread */
     unsigned group;   /* threads that share a filter of a fleet; 0: one task's attempts */
     unsigned entropy; /* the loss is measured */
-    unsigned trials;  /* simulated ones, with beliefs of up to so many Gaussians: nothing of the above but dim; else 0 */
-    unsigned room;    /* of those, the larger of parameters and settings */
+    unsigned plain;   /* one real parameter and one record, without logarithms */
+    unsigned trials; /* simulated ones, with beliefs of up to so many Gaussians: nothing of the above but dim; else 0 */
+    unsigned room;   /* of those, the larger of parameters and settings */
 } rf_gpu_wanted;
 
 /* A program on the device. */

@@ -88,15 +88,16 @@ static int write_program(const rf_gpu_wanted *w, char program[PROGRAM_MAX])
                      is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
         return length < 0 || length >= PROGRAM_MAX ? -1 : 0;
     }
-    const int length =
-        snprintf(program, PROGRAM_MAX,
-                 "#define RF_PRECISION %u\n#define RF_DEVICE_DIM %uu\n#define RF_DEVICE_KINDS %s\n#define "
-                 "RF_DEVICE_SAMPLER %s\n#define RF_DEVICE_PAIRS %uu\n"
-                 "#define RF_DEVICE_GROUP %uu\n#define RF_DEVICE_ENTROPY %u\n#define RF_DIM(dim) RF_DEVICE_DIM\n"
-                 "#define RF_SAMPLER(sampler) RF_DEVICE_SAMPLER\n#define RF_MODEL_NAME device\n"
-                 "#include %c%s%s%c\n#include \"rejfilt/src/engines/cuda/device.h\"\n",
-                 w->bits, w->dim, w->kinds, samplers[w->sampler], w->pairs, w->group, w->entropy, has_quote ? '<' : '"',
-                 is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
+    const int length = snprintf(
+        program, PROGRAM_MAX,
+        "#define RF_PRECISION %u\n#define RF_DEVICE_DIM %uu\n#define RF_DEVICE_KINDS %s\n#define "
+        "RF_DEVICE_SAMPLER %s\n#define RF_DEVICE_PAIRS %uu\n"
+        "#define RF_DEVICE_GROUP %uu\n#define RF_DEVICE_ENTROPY %u\n#define RF_DEVICE_PLAIN %u\n#define RF_DIM(dim) "
+        "RF_DEVICE_DIM\n"
+        "#define RF_SAMPLER(sampler) RF_DEVICE_SAMPLER\n#define RF_MODEL_NAME device\n"
+        "#include %c%s%s%c\n#include \"rejfilt/src/engines/cuda/device.h\"\n",
+        w->bits, w->dim, w->kinds, samplers[w->sampler], w->pairs, w->group, w->entropy, w->plain,
+        has_quote ? '<' : '"', is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
     return length < 0 || length >= PROGRAM_MAX ? -1 : 0;
 }
 
@@ -162,7 +163,7 @@ static int is_same(const rf_gpu_wanted *a, const rf_gpu_wanted *b)
 {
     return a->source == b->source && a->bits == b->bits && a->dim == b->dim && strcmp(a->kinds, b->kinds) == 0 &&
            a->sampler == b->sampler && a->pairs == b->pairs && a->group == b->group && a->entropy == b->entropy &&
-           a->trials == b->trials && a->room == b->room;
+           a->plain == b->plain && a->trials == b->trials && a->room == b->room;
 }
 
 static int load_program(rf_gpu *gpu, rf_gpu_program *p, const unsigned char *image, char *error, size_t size)

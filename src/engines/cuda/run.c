@@ -25,16 +25,19 @@ static void RF(tell_model)(const RF(model) * model, RF(device_model) * about)
 
 /* What a program for the model is compiled for. */
 static rf_gpu_wanted RF(wanted)(const RF(model) * model, rf_sampler sampler, unsigned pairs, unsigned group,
-                                int has_entropy)
+                                int has_entropy, uint32_t records)
 {
+    const int is_plain =
+        model->dim == 1 && records == 1 && !model->is_log && (!model->charts || model->charts[0].kind == RF_REAL);
     rf_gpu_wanted w = {.source = RF(gpu_source)(model),
                        .bits = RF_PRECISION,
                        .dim = model->dim,
                        .kinds = "0",
                        .sampler = sampler,
-                       .pairs = pairs,
+                       .pairs = is_plain ? 1 : pairs,
                        .group = group,
-                       .entropy = has_entropy != 0};
+                       .entropy = has_entropy != 0,
+                       .plain = (unsigned)is_plain};
     for (unsigned i = 0; i < model->dim && model->charts; i++) {
         w.kinds[2 * i] = (char)('0' + model->charts[i].kind);
         w.kinds[2 * i + 1] = i + 1 < model->dim ? ',' : '\0';
@@ -108,13 +111,15 @@ rf_status RF(gpu_run)(void *self, const RF(task) * task, uint32_t begin, uint32_
         return RF_IN_PRECISION(engine->inner)->run(RF_IN_PRECISION(engine->inner)->self, task, begin, count, tally);
     if (RF(is_lost)(engine))
         return RF_REFUSED_ENGINE;
-    const rf_gpu_wanted wanted = RF(wanted)(task->model, task->sampler, dim > RF_DEVICE_OWN ? 1 : RF_GPU_PAIRS, 0, 1);
+    const rf_gpu_wanted wanted =
+        RF(wanted)(task->model, task->sampler, dim > RF_DEVICE_OWN ? 1 : RF_GPU_PAIRS, 0, 1, task->count);
     const rf_gpu_program *program = rf_gpu_find(engine, &wanted);
     RF(device_run) run;
     if (!program || RF(tell_numbers)(engine, task, &run) < 0)
         return RF_REFUSED_ENGINE;
     RF(tell_model)(task->model, &run.about);
     run.task = *task;
+    rf_device_keys(task->seed, run.keys);
     run.sums = gpu->sums;
     run.answer = gpu->answer;
     const uint32_t warps = program->run_blocks * (program->run_threads / 32), least = 64 * RF_GPU_PAIRS,
@@ -150,8 +155,9 @@ static const rf_gpu_program *RF(fleet_program)(rf_engine *engine, const RF(model
     const unsigned group = count >= RF_GPU_FLEET_LARGE                                  ? 1
                            : count >= RF_GPU_FLEET_LARGE / 8 || options->attempts < 256 ? 8
                                                                                         : 32;
-    const rf_gpu_wanted wanted = RF(wanted)(
-        model, options->sampler, options->attempts >= 2 * RF_GPU_PAIRS * group ? RF_GPU_PAIRS : 1, group, has_entropy);
+    const rf_gpu_wanted wanted =
+        RF(wanted)(model, options->sampler, options->attempts >= 2 * RF_GPU_PAIRS * group ? RF_GPU_PAIRS : 1, group,
+                   has_entropy, 1);
     return rf_gpu_find(engine, &wanted);
 }
 

@@ -78,6 +78,8 @@ static int ranks_share(const rf_engine *engine, void *bytes, size_t count)
 static rf_status ranks_spread(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count)
 {
     const rf_ranks *ranks = engine->state;
+    if (!sharing->out)
+        return rf_engine_spread(engine->inner, sharing, begin, count);
     const rf_part part = rf_part_at(begin, count, engine->rank, ranks->mpi->size());
     uint64_t *bits = calloc(count, sizeof *bits);
     rf_status status = bits ? RF_OK : RF_REFUSED_ENGINE;
