@@ -607,6 +607,7 @@ RF_FN double rf64_binomial_peak(double k, double n) {
     return k <= n ? rf64_min(log_c, 0.0) : 0.0;
 }
 
+/* ln of the probability of k successes in n trials with success probability p. */
 RF_FN float rf32_binomial_log(float k, float n, float p) {
     float held = rf32_min(rf32_max(p, 0.0f), 1.0f);
     float apart = rf32_deviance(k, n * held) + rf32_deviance(n - k, n * (1.0f - held));
@@ -623,6 +624,7 @@ RF_FN double rf64_binomial_log(double k, double n, double p) {
 RF_FN float rf32_gaussian_peak(float sd) { return -rf32_log(sd * 0x1.40d932p1f); }
 RF_FN double rf64_gaussian_peak(double sd) { return -rf64_log(sd * 0x1.40d931ff62706p1); }
 
+/* ln of the density at y of a Gaussian with that mean and standard deviation. */
 RF_FN float rf32_gaussian_log(float y, float mean, float sd) {
     float away = (y - mean) / sd;
     return -0.5f * away * away + rf32_gaussian_peak(sd);
