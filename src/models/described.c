@@ -187,7 +187,8 @@ static RF_APART rf_real RF(draw_around)(const RF(drawn) *d, rf_real peak, uint64
         return RF(nan)();
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const rf_words words = rf_draw(seed, index, round, 0, RF_FOR_OUTCOME);
-        const rf_real v = RF(uniform)(words.word[1]), is_middle = RF(uniform)(words.word[0]) * (1 + w) <= w;
+        const int is_middle = RF(uniform)(words.word[0]) * (1 + w) <= w;
+        const rf_real v = RF(uniform)(words.word[1]);
         const rf_real y = (is_middle ? v * w : w - RF(log)(v)) / p, far = RF(floor)(y + RF_C(0.5));
         const rf_real outcome = words.word[2] & 1 ? peak + far : peak - far;
         if (RF(log)(RF(uniform)(words.word[3])) + RF(min)(0, w - p * y) <= RF(drawn_log)(d, outcome) - at)
