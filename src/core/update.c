@@ -212,6 +212,10 @@ RF_FN void RF(points_sum)(const int16_t *q, uint32_t count, int64_t *sum, int64_
     }
 }
 
+#ifndef RF_LATTICE_ROW /* elements in a row, from there */
+#define RF_LATTICE_ROW(index) (&RF_LATTICE_AT(index))
+#endif
+
 /* Σq and Σqqᵀ over the first n points. */
 static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int64_t *z, int64_t *zz)
 {
@@ -234,11 +238,11 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
 #endif
     for (uint32_t first = RF_WORKER * WHITE_BLOCK; first < n; first += RF_WORKERS * WHITE_BLOCK) {
         const uint32_t count = n - first < WHITE_BLOCK ? n - first : WHITE_BLOCK;
-        const int16_t *in_order = &RF_LATTICE_AT((start[0] + first) % RF_LATTICE_SIZE); /* stride 1: the table goes on past its end */
+        const int16_t *in_order = RF_LATTICE_ROW((start[0] + first) % RF_LATTICE_SIZE); /* stride 1: the table goes on past its end */
         for (unsigned d = 0; d < dim; d++) {
             const uint32_t stride = rf_lattice_stride[d], begin = start[d] + first * stride;
             for (uint32_t k = 0; k < count && d > 0; k++)
-                q[d][k] = RF_LATTICE_AT((begin + k * stride) % RF_LATTICE_SIZE);
+                q[d][k] = (int16_t)RF_LATTICE_AT((begin + k * stride) % RF_LATTICE_SIZE);
             RF(points_sum)(d == 0 ? in_order : q[d], count, &z[d], &zz[RF(at)(d, d)]);
             for (unsigned j = 0; j < d; j++) {
                 const int16_t *other = j == 0 ? in_order : q[j];

@@ -21,6 +21,7 @@ enum { RF_DEVICE_PART = 16, RF_DEVICE_PARTS = RF_LATTICE_SIZE / RF_DEVICE_PART }
 #if RF_DEVICE_PLAIN
 RF_DEVICE_TABLE float rf_device_z[2 * RF_LATTICE_SIZE]; /* twice, so that attempts of a round are in a row */
 #define RF_LATTICE_AT(index) ((int32_t)(rf_device_z[index] * 8192.0f))
+#define RF_LATTICE_ROW(index) (&rf_lattice_normal[index])
 #else
 RF_DEVICE_TABLE int16_t rf_device_lattice[RF_LATTICE_SIZE + 128];
 #define RF_LATTICE_AT(index) rf_device_lattice[index]
@@ -340,9 +341,11 @@ RF_FN int RF(device_stretch_weighted)(const RF(device_plain) * plain, int has_lo
                 wz = 0;
             }
         }
-        RF_UNROLL_ALL
-        for (unsigned i = 0; i < 2 * side && has_loss; i++)
-            seen.entropy += (uint64_t)(int64_t)RF(weighted_entropy)(values[i] * plain->scale);
+        if (has_loss) {
+            RF_UNROLL_ALL
+            for (unsigned i = 0; i < 2 * side; i++)
+                seen.entropy += (uint64_t)(int64_t)RF(weighted_entropy)(values[i] * plain->scale);
+        }
         where.z += 2 * side * where.step;
     }
     return RF(device_keep)(plain, &seen, sums);
