@@ -763,9 +763,9 @@ class Surroundings(Test):
             rows = list(csv.DictReader(io.StringIO(done.stdout)))
             losses = [float(row["loss"]) for row in rows]
             self.assertEqual(losses, sorted(losses))
-            said[belief] = (losses[-1], rows[-1]["health"], shown)
+            said[belief] = (losses[-1], {row["health"] for row in rows}, shown)
         self.assertGreater(said["gaussian"][0], 6)
-        self.assertEqual(said["gaussian"][1], "coarse")
+        self.assertIn("coarse", said["gaussian"][1])  # surprising outcomes may make it `recovering` later on
         self.assertRegex(said["gaussian"][2], r"\Arejfilt: track: belief 'gaussian' is too coarse .*--belief mixture .*\n\Z")
         self.assertLess(said["mixture"][0], 1)
         self.assertEqual((said["mixture"][2], said["particles"][0], said["particles"][2]), ("", 0, ""))

@@ -187,7 +187,7 @@ class AskAndTell(Test):
                 for q, s in zip(questions, steps):
                     self.assertEqual({k: v for k, v in q.items() if k not in ("ask", "anchor")},
                                      {p["name"]: p["value"] for p in s["settings"]})
-                self.assertEqual([q["anchor"] for q in questions[4:20:5]], [design in ("auto", "risk")] * 4)
+                self.assertEqual([q["anchor"] for q in questions[4:15:5]], [design in ("auto", "risk")] * 3)  # one that fails brings the next forward
 
     def test_bare_answers(self):
         answers = random.Random(1).choices("01", k=30)
@@ -259,7 +259,7 @@ class Examples(Test):
         self.check(done.stdout, 1e-4)
 
     def test_shell(self):
-        done = subprocess.run(["sh", ROOT / "examples/ask.sh", COMMAND, "--seed=2"], capture_output=True, text=True, timeout=LONGEST)
+        done = subprocess.run(["sh", ROOT / "examples/ask.sh", COMMAND], capture_output=True, text=True, timeout=LONGEST)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.check(done.stderr, 5e-3)
 
@@ -490,7 +490,7 @@ class Checkpoints(Run):
         state = self.folder / "run.state"
         track(*self.options, f"--state={state}", given=self.data)
         old = state.read_bytes()[:8] + struct.pack("<I", 2) + state.read_bytes()[12:-4]
-        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 5)")
+        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 6)")
 
     def test_a_file_that_goes_on_or_has_grown(self):
         lines = self.data.splitlines(keepends=True)
@@ -536,7 +536,7 @@ class Checkpoints(Run):
             self.refused(good[:length], "run.state")
         self.refused(good + b"\0", "run.state")
         self.refused(b"step,x.mean\n1,2\n" * 20, "run.state")
-        newer = good[:8] + struct.pack("<I", 6) + good[12:-4]
+        newer = good[:8] + struct.pack("<I", 7) + good[12:-4]
         self.refused(newer + struct.pack("<I", zlib.crc32(newer)), "version")
         options = {o.split("=")[0]: o.split("=")[1] for o in self.options}
         for other, says in (
