@@ -71,8 +71,11 @@ static int check_streams(void)
 
 int main(int argc, char **argv)
 {
+    static char buffer[16384]; /* all of a help text: the reason of a failed write is known when it is flushed */
     if (check_streams() != CLI_OK)
         return CLI_FAILED;
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     setlocale(LC_CTYPE, ""); /* the live view asks whether the terminal takes UTF-8; numbers stay in C's form */
     int code = run(argc, argv);
     return cli_flush() != CLI_OK && code == CLI_OK ? CLI_FAILED : code;
