@@ -851,6 +851,38 @@ static void test_simulations(void **state)
     }
 }
 
+/* Of two modes, `quadrature` asks what tells them apart, however unlike their weights; an experiment for the mean and the
+   standard deviation of both would let them expect nearly the same. */
+static void test_two_modes_are_told_apart(void **state)
+{
+    (void)state;
+    static const double weights[] = {0.5, 0.93, 0.999};
+    for (unsigned k = 0; k < sizeof weights / sizeof *weights; k++) {
+        rf_config config = config_of("ramsey", &setups[4]);
+        const rf_gaussian parts[] = {{weights[k], {0.3, log(0.01)}, {1e-5, 0, 0.01}},
+                                     {1 - weights[k], {0.5, log(0.01)}, {1e-5, 0, 0.01}}};
+        config.anchor_every = 0;
+        rf_session *session = open_or_fail(&config);
+        assert_int_equal(rf_session_begin(session, parts, 2), RF_OK);
+        for (unsigned again = 0; again < 4; again++) {
+            rf_record question;
+            double p[2];
+            assert_int_equal(rf_session_ask(session, 1, &question), RF_OK);
+            for (unsigned i = 0; i < 2; i++) {
+                const double x[] = {parts[i].mean[0], 0.01};
+                rf64_chart charts[RF_DESCRIBED_MAX];
+                const rf64_model model = rf64_instance_model(config.model->f64, charts);
+                rf64_model_likelihoods(&model, x, 2, 1, question.setting, 1, &p[i]);
+            }
+            if (!(fabs(p[0] - p[1]) > 0.7))
+                fail_msg("weight %g: modes expect %g and %g", weights[k], p[0], p[1]);
+            question.outcome = NAN; /* nothing was measured: the next question is another draw */
+            assert_true(rf_session_tell(session, &question, 1, NULL) >= 0);
+        }
+        rf_session_close(session);
+    }
+}
+
 /* ---- Many sessions ---- */
 
 static void test_many_are_each_on_its_own(void **state)
@@ -985,6 +1017,7 @@ int main(void)
         cmocka_unit_test(test_health_is_told),
         cmocka_unit_test(test_block_functions),
         cmocka_unit_test(test_simulations),
+        cmocka_unit_test(test_two_modes_are_told_apart),
         cmocka_unit_test(test_many_are_each_on_its_own),
         cmocka_unit_test(test_many_in_threads),
         cmocka_unit_test(test_many_refuse_together),
