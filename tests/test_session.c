@@ -1,4 +1,4 @@
-/* Sessions: what is asked and told, all or nothing, time, batches, bytes and copies, for every kind of belief. */
+/* Sessions with every kind of belief: ask and tell, all or nothing, time, batches, saved bytes and copies. */
 #define _POSIX_C_SOURCE 200809L
 #include "testing.h"
 
@@ -115,7 +115,7 @@ static void test_it_finds_the_truth(void **state)
     }
 }
 
-/* A record that is not taken leaves no trace: neither in the bytes nor in what comes later. */
+/* A refused record leaves no trace, neither in the bytes nor in later results. */
 static void test_a_refusal_changes_nothing(void **state)
 {
     (void)state;
@@ -408,7 +408,7 @@ static void hear(void *user, rf_health before, const rf_step *step)
     h->after[h->count++] = step->health;
 }
 
-/* Who wants to know is told of every change: of a detector that sticks, and of one that works again. */
+/* The health callback reports every change: a detector that sticks, and one that works again. */
 static void test_health_is_told(void **state)
 {
     (void)state;
@@ -560,7 +560,7 @@ static void test_changes_on_the_way(void **state)
 
 /* ---- Natural units ---- */
 
-/* Priors say their mean and standard deviation in natural units, and so does what is shown of them. */
+/* Priors are given and shown by mean and standard deviation in natural units. */
 static void test_natural_units_of_priors(void **state)
 {
     (void)state;

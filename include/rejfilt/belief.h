@@ -88,7 +88,7 @@ typedef struct rf_belief_setup {
 struct rf_belief_kind {
     const char *name;    /* "particles" */
     const char *summary; /* one line */
-    double loss_max;     /* OPTIONAL: above so many live nats the belief counts as too coarse */
+    double loss_max[3];  /* OPTIONAL: above so many live nats the belief counts as too coarse; of one, two and more parameters */
 
     /* Allocates a belief: zeros, except kind, problem, seed and bytes. rf_belief_close frees it. Returns NULL and fills
        `error` if the setup is refused. */

@@ -192,6 +192,9 @@ typedef struct rfc_rules {
     const double *prior; /* by class: factors of its odds, above 0; null: the training set's shares are the prior */
     const double *weight; /* by class: what an error costs where it is the truth, above 0, for decisions and the stop;
                              null: 1 each */
+    int tries;             /* weighted: not 0: rfc_model_fit() takes smaller samples, or features that seem to tell
+                              nothing, where the pilot loses less by them */
+    int keeps_all;         /* weighted: not 0: features that seem to tell nothing may be asked, too */
     uint32_t pilot;        /* weighted: training objects that a model classifies to learn where to stop; 0: none */
     double calibration[3]; /* of probabilities: rfc_model_stop() sets it; zeros: the filter's own */
     uint32_t particles;  /* paper: how many; 2 to 60,000 */
@@ -260,8 +263,8 @@ RF_API int rfc_classify(const rfc_training *training, const rfc_rules *rules, co
 typedef struct rfc_model rfc_model;
 
 /* Makes a model: finds the features that tell anything, lays the vectors out, and, for the weighted method, classifies
-   training objects (rules->pilot, 5,000 by default) by all others, to learn where to stop: rfc_model_stop(). The
-   training set outlives it. `progress` may be null. Null with a message. */
+   training objects (rules->pilot, 5,000 by default) by all others, to learn where to stop: rfc_model_stop(). Of tables
+   it tries other rules the same way (rules->tries). The training set outlives it. `progress` may be null. Null with a message. */
 RF_API rfc_model *rfc_model_fit(const rfc_training *training, const rfc_rules *rules, unsigned threads,
                                 rfc_progress *progress, void *context, char *error, size_t size);
 RF_API void rfc_model_close(rfc_model *model);

@@ -556,18 +556,18 @@ RF_FN double rf64_lgamma(double x) {
    where k and mean are nearly the same. +inf for mean = 0 < k. */
 RF_FN float rf32_deviance(float k, float mean) {
     float f = (mean - k) / k, s = f / (2.0f + f), z = s * s;
-    float near = k * (s * (f - z * rf32_log_series(z)));
-    float far = (mean - k) - k * rf32_log(mean / k);
-    far = f > -0.29f && f < 0.41f ? near : far;
-    return k > 0.0f ? far : mean;
+    float series = k * (s * (f - z * rf32_log_series(z)));
+    float plain = (mean - k) - k * rf32_log(mean / k);
+    plain = f > -0.29f && f < 0.41f ? series : plain;
+    return k > 0.0f ? plain : mean;
 }
 
 RF_FN double rf64_deviance(double k, double mean) {
     double f = (mean - k) / k, s = f / (2.0 + f), z = s * s;
-    double near = k * (s * (f - z * rf64_log_series(z)));
-    double far = (mean - k) - k * rf64_log(mean / k);
-    far = f > -0.29 && f < 0.41 ? near : far;
-    return k > 0.0 ? far : mean;
+    double series = k * (s * (f - z * rf64_log_series(z)));
+    double plain = (mean - k) - k * rf64_log(mean / k);
+    plain = f > -0.29 && f < 0.41 ? series : plain;
+    return k > 0.0 ? plain : mean;
 }
 
 /* ln of the largest probability that any Poisson distribution gives the count k: of the one with mean k. */

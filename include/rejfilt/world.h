@@ -20,9 +20,10 @@ typedef struct rf_jump {
 
 /* What a failed detector returns. */
 typedef enum rf_outage_kind {
-    RF_OUTAGE_STUCK,  /* always the same outcome */
-    RF_OUTAGE_COIN,   /* uniformly random outcomes */
-    RF_OUTAGE_MISSING /* no outcome; time passes */
+    RF_OUTAGE_STUCK,   /* always the same outcome */
+    RF_OUTAGE_COIN,    /* uniformly random outcomes */
+    RF_OUTAGE_MISSING, /* no outcome; time passes */
+    RF_OUTAGE_SWAPPED  /* another outcome than the right one: of two, the labels are exchanged */
 } rf_outage_kind;
 
 /* The detector fails for a while. */

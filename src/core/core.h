@@ -1,12 +1,12 @@
-/* What every file of the core begins with: where things lie in a filter's memory, and what the files give each other. They are
-   compiled as one, for float and for double: rejfilt32.c, rejfilt64.c. */
+/* Included first by every file of the core: the layout of a filter's memory, and functions shared between the files. They are
+   compiled as one unit, for float (rejfilt32.c) and for double (rejfilt64.c). */
 #ifndef REJFILT_CORE_H
 #define REJFILT_CORE_H
 
 #include "rejfilt/detail/steps.h"
 
-/* Who share the work for one filter: the threads of a group on a GPU, each of which has the filter. RF_WORKERS_SUM(numbers, count)
-   makes each number the sum of all workers'. */
+/* Workers share the update of one filter: the threads of a group on a GPU, each with its own copy. RF_WORKERS_SUM(numbers, count)
+   replaces each number by its sum over all workers. */
 #ifndef RF_WORKERS
 #define RF_WORKER 0u
 #define RF_WORKERS 1u
@@ -17,7 +17,7 @@
 
 /* After the struct of a filter:
    int64 z[D], zz[T] | work of attempts (D > 1: 5D) | mean[D] | factor[T] | workspace (D > 1: 2T + 4D).
-   Between updates z[i] holds the bits of the rest of mean i: what rounding took from it. */
+   Between updates z[i] holds the bits of mean i's rounding error, its rest. */
 
 RF_FN rf_real *RF(mean)(RF(filter) *filter) { return (rf_real *)(uintptr_t)RF(filter_mean_of)(filter); }
 RF_FN rf_real *RF(factor)(RF(filter) *filter) { return RF(mean)(filter) + RF_DIM(filter->tally.dim); }
@@ -27,35 +27,35 @@ RF_FN rf_real *RF(triangle_one)(RF(filter) *filter) { return RF(factor)(filter) 
 RF_FN rf_real *RF(triangle_two)(RF(filter) *filter) { return RF(triangle_one)(filter) + RF_TRIANGLE(RF_DIM(filter->tally.dim)); }
 RF_FN rf_real *RF(vectors)(RF(filter) *filter) { return RF(triangle_two)(filter) + RF_TRIANGLE(RF_DIM(filter->tally.dim)); }
 
-/* The rest of mean i, which must not be asked for during an update. */
+/* The rounding error of mean i. Not valid during an update. */
 RF_FN rf_real RF(rest)(const RF(filter) *filter, unsigned i)
 {
     return RF(from_bits)((rf_unsigned)((const int64_t *)(&filter->tally + 1))[i]);
 }
 RF_FN void RF(rest_set)(RF(filter) *filter, unsigned i, rf_real rest) { RF(tally_z)(&filter->tally)[i] = (int64_t)RF(bits)(rest); }
 
-/* Where the rests are during an update: `one`, in its task, of one parameter, else in workspace. */
+/* Where the rests are during an update: `one` in the task for one parameter, else the workspace. */
 RF_FN rf_real *RF(rests)(RF(filter) *filter, rf_real *one)
 {
     const unsigned dim = RF_DIM(filter->tally.dim);
     return dim > 1 ? RF(vectors)(filter) + 3 * dim : one;
 }
 
-/* Puts them there before the first attempt. */
+/* Moves them there before the first attempt, */
 RF_FN void RF(rests_take)(RF(filter) *filter, rf_real *one)
 {
     for (unsigned i = 0; i < RF_DIM(filter->tally.dim); i++)
         RF(rests)(filter, one)[i] = RF(rest)(filter, i);
 }
 
-/* Puts them back after the last. */
+/* and back after the last. */
 RF_FN void RF(rests_put)(RF(filter) *filter, unsigned dim, const rf_real *rests)
 {
     for (unsigned i = 0; i < dim; i++)
         RF(rest_set)(filter, i, rests[i]);
 }
 
-/* total ← total + value. Returns what rounding took away. */
+/* total ← total + value. Returns the rounding error. */
 RF_FN rf_real RF(add_rounded)(rf_real *total, rf_real value)
 {
     rf_real old = *total, sum = old + value, part = sum - old;

@@ -56,7 +56,7 @@ rf_real RF(filter_sd)(const RF(filter) *filter, unsigned i) { return RF(sqrt)(RF
 
 /* ---- Priors ---- */
 
-/* Is v a number the filter works with? */
+/* Is |v| within the filter's limit (and not NaN)? */
 static int RF(usable)(rf_real v) { return RF(abs)(v) <= RF_LIMIT; }
 
 static const RF(chart) *RF(chart_of)(const RF(model) *model, unsigned i)
@@ -83,13 +83,13 @@ static rf_status RF(charts_check)(const RF(filter) *filter, const RF(model) *mod
     return RF_OK;
 }
 
-/* How fast a bounded chart's natural value grows at y; never 0. */
+/* dx/dy of a bounded chart at y; never 0. */
 static RF_APART rf_real RF(bounded_slope)(const RF(chart) *chart, rf_real y)
 {
     return RF(max)((chart->high - chart->low) * RF_C(0.3989422804014327) * RF(exp)(RF_C(-0.5) * y * y), RF_TINY);
 }
 
-/* Mean m and standard deviation s of natural values, as mean and standard deviation in the chart. */
+/* Converts mean m and standard deviation s from natural values to the chart. */
 static rf_status RF(chart_moments)(const RF(chart) *chart, rf_real *m, rf_real *s)
 {
     rf_real mean = *m, sd = *s;
@@ -118,7 +118,7 @@ static rf_status RF(chart_moments)(const RF(chart) *chart, rf_real *m, rf_real *
     return RF_OK;
 }
 
-/* Sets parameter i independent of the others. */
+/* Sets parameter i, uncorrelated with the others. */
 static void RF(set_independent)(RF(filter) *filter, unsigned i, rf_real mean, rf_real sd)
 {
     rf_real *l = RF(factor)(filter);
@@ -129,7 +129,7 @@ static void RF(set_independent)(RF(filter) *filter, unsigned i, rf_real mean, rf
     l[RF(at)(i, i)] = sd;
 }
 
-/* Low end m and high end s of a uniform distribution of natural values, likewise. */
+/* The same for a uniform distribution from m to s. */
 static rf_status RF(chart_box)(const RF(chart) *chart, rf_real *m, rf_real *s)
 {
     rf_real low = *m, high = *s;
@@ -151,7 +151,7 @@ static rf_status RF(chart_box)(const RF(chart) *chart, rf_real *m, rf_real *s)
     return RF(chart_moments)(chart, m, s);
 }
 
-/* Sets every parameter's prior from two numbers, which `to_chart` turns into mean and standard deviation. */
+/* Sets every parameter's prior from two numbers; `to_chart` converts them to mean and standard deviation. */
 static rf_status RF(prior_independent)(RF(filter) *filter, const RF(model) *model, const rf_real first[], const rf_real second[],
                                        rf_status (*to_chart)(const RF(chart) *, rf_real *, rf_real *))
 {
@@ -160,7 +160,7 @@ static rf_status RF(prior_independent)(RF(filter) *filter, const RF(model) *mode
         return status;
     if (!first || !second)
         return RF_REFUSED_NULL;
-    for (unsigned pass = 0; pass < 2; pass++) { /* first only look, then write */
+    for (unsigned pass = 0; pass < 2; pass++) { /* first pass validates, second writes */
         for (unsigned i = 0; i < RF_DIM(model->dim); i++) {
             rf_real m = first[i], s = second[i];
             status = to_chart(RF(chart_of)(model, i), &m, &s);

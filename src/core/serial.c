@@ -3,7 +3,7 @@
 #include "core.h"
 #include "rejfilt/detail/attempts.h"
 
-/* A model with a block function alone is for engines that call it. */
+/* A model with only a block function needs an engine that calls it. */
 static rf_status RF(serial_checked)(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     return task->model->likelihood ? RF(serial_run)(self, task, begin, count, tally) : RF_REFUSED_NULL;
@@ -29,7 +29,7 @@ rf_status RF(tally_add)(RF(tally) *total, const RF(tally) *part)
     if (total->update != part->update || total->dim != part->dim)
         return RF_REFUSED_TALLY;
     total->over += part->over;
-    total->weight += part->weight; /* adds the two counts, too: neither reaches 32 bits */
+    total->weight += part->weight; /* one 64-bit addition adds both counts; neither overflows 32 bits */
     RF(count_bad)(&total->nan, part->nan);
     RF(count_bad)(&total->negative, part->negative);
     RF(count_bad)(&total->infinite, part->infinite);

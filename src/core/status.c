@@ -1,4 +1,4 @@
-/* Messages of statuses, from the one list. */
+/* Status messages, from the list in status.def. */
 #include "rejfilt/rejfilt.h"
 
 const char *rf_status_text(rf_status status)

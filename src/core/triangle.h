@@ -6,8 +6,8 @@
 
 RF_FN size_t RF(at)(unsigned row, unsigned column) { return RF_TRIANGLE(row) + column; }
 
-/* a ← its Cholesky factor, in place. A pivot below `least` or below rounding error is raised to
-   there, so the result is always a valid factor. Returns how many were raised. */
+/* a ← its Cholesky factor, in place. Pivots below `least` or below rounding error are raised to it,
+   so the result is always a valid factor. Returns how many were raised. */
 RF_FN unsigned RF(triangle_cholesky)(rf_real *a, unsigned dim, rf_real least)
 {
     const rf_real noise = (rf_real)dim * (sizeof(rf_real) == 4 ? RF_C(0x1p-23) : RF_C(0x1p-51));
@@ -32,8 +32,8 @@ RF_FN unsigned RF(triangle_cholesky)(rf_real *a, unsigned dim, rf_real least)
 }
 
 /* out ← Cholesky factor of the full matrix `a` (dim × dim by rows), which may be singular: a column
-   whose pivot vanishes is zero. Returns 0 when `a` is not symmetric, or is further from positive
-   semidefinite than rounding explains: near-singular leading blocks amplify it, so half the digits. */
+   whose pivot vanishes is zero. Returns 0 when `a` is not symmetric or not positive semidefinite.
+   The tolerance is half the digits, since near-singular leading blocks amplify rounding. */
 static int RF(triangle_from_covariance)(rf_real *out, const rf_real a[], unsigned dim)
 {
     const rf_real noise = (rf_real)(dim + 8) * (sizeof(rf_real) == 4 ? RF_C(0x1p-22) : RF_C(0x1p-50));
@@ -105,7 +105,7 @@ static void RF(triangle_scale)(rf_real *l, unsigned dim, rf_real scale)
         l[i] *= scale;
 }
 
-/* Holds a factor within the limits: diagonal in [RF_TINY, RF_LIMIT], the rest within ±RF_LIMIT.
+/* Clamps a factor to the limits: diagonal in [RF_TINY, RF_LIMIT], the rest within ±RF_LIMIT.
    Returns RF_NOTE_CLAMPED if that changed anything. */
 RF_FN rf_status RF(triangle_clamp)(rf_real *l, unsigned dim)
 {

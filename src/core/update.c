@@ -1,9 +1,9 @@
-/* The update: validate, run attempts, turn their tally into the new Gaussian and a report. */
+/* The update: validate arguments, run attempts, turn their tally into the new Gaussian and a report. */
 
 #include "core.h"
 #include "triangle.h"
 
-/* Refuses options and functions that an update cannot work with, ... */
+/* Refuses bad options and missing functions. */
 static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o, const RF(engine) *engine)
 {
     const int has_block = RF_BLOCKS && model->block && engine && engine->run != RF(serial).run;
@@ -21,7 +21,7 @@ static rf_status RF(options_check)(const RF(model) *model, const RF(options) *o,
     return RF_OK;
 }
 
-/* ... and records; the options were checked. */
+/* Refuses bad records. The options must be valid. */
 static rf_status RF(records_check)(const RF(model) *model, const rf_real records[], uint32_t count, const RF(options) *o)
 {
     if (count == 0)
@@ -38,7 +38,7 @@ static rf_status RF(records_check)(const RF(model) *model, const rf_real records
     return RF_OK;
 }
 
-/* How many attempts were accepted; with weights, how many would be on average. */
+/* The number of accepted attempts; with weights, the expected number. */
 RF_FN rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
 {
     if (RF_SAMPLER(sampler) == RF_WEIGHT)
@@ -46,7 +46,7 @@ RF_FN rf_real RF(accepted)(const RF(tally) *tally, rf_sampler sampler)
     return (rf_real)tally->count.accepted;
 }
 
-/* Batches of m attempts until enough are accepted. Returns the attempts made, or the negative status of the engine. */
+/* Runs batches of m attempts until enough are accepted. Returns the number of attempts, or the engine's negative status. */
 RF_FN int32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
 {
     uint32_t attempts = 0, batches = 0;
@@ -66,7 +66,7 @@ RF_FN int32_t RF(gather)(const RF(task) *task, const RF(options) *o, const RF(en
 
 typedef struct RF(centre) {
     int64_t whole; /* Σq/N rounded, in grid units */
-    rf_real rest;  /* what is missing, in grid units, |rest| ≤ ½ */
+    rf_real rest;  /* its rounding error, in grid units, |rest| ≤ ½ */
 } RF(centre);
 
 RF_FN RF(centre) RF(centre_of)(int64_t sum, uint32_t accepted)
@@ -121,8 +121,8 @@ static RF_APART int RF(is_wrapped)(const RF(filter) *filter, const RF(model) *mo
     return 0;
 }
 
-/* Prepares the wide ones: holds their width, makes them independent of the others so that they can be wrapped on their
-   own, and fills wrap. */
+/* Prepares wide periodic parameters: clamps their width, removes their correlations so that each can be wrapped
+   alone, and fills wrap. */
 static void RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real *wrap)
 {
     const unsigned dim = RF_DIM(model->dim);
@@ -147,9 +147,9 @@ static void RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real
     }
 }
 
-/* A wrapped parameter's interval can be cut opposite the mean (½) or at the mean (0); the right cut
-   is the one that does not split the posterior, which shows in the smaller variance. The attempts
-   are replayed, not stored. Returns what RF(gather) does. */
+/* A wrapped parameter's interval can be cut opposite the mean (½) or at the mean (0). The right cut
+   does not split the posterior, so its variance is smaller. Attempts are replayed, not stored.
+   Returns what RF(gather) does. */
 static int32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *variance, const RF(options) *o,
                                    const RF(engine) *engine, RF(tally) *tally)
 {
@@ -176,11 +176,11 @@ static int32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *
 /* ---- Whitened points ---- */
 
 /* The lattice's first m points have nearly mean 0 and covariance 1. Candidates μ + L·W⁻¹·(q − q̄), with q̄ and W·Wᵀ the mean and
-   the covariance of the points q themselves, have exactly the Gaussian's: what an update leaves is then the likelihood's doing.
-   To the attempts it is another mean and factor, so that every engine does it. */
+   the covariance of the points q, have exactly the Gaussian's. So only the likelihood changes the moments.
+   Attempts see another mean and factor, so every engine supports it. */
 
-enum { WHITE_DIM = RF_DIM_MAX < RF_LATTICE_STRIDES ? RF_DIM_MAX : RF_LATTICE_STRIDES, /* more parameters are left as they are, ... */
-       WHITE_LEAST = 8,                                                              /* ... and fewer points for each than this */
+enum { WHITE_DIM = RF_DIM_MAX < RF_LATTICE_STRIDES ? RF_DIM_MAX : RF_LATTICE_STRIDES, /* with more parameters points are not whitened, */
+       WHITE_LEAST = 8,                                                              /* nor with fewer points for each parameter */
        WHITE_BLOCK = RF_WORKERS > 1 ? 4 : 64 };
 
 /* Adds Σq and Σq² of at most WHITE_BLOCK points. */
@@ -189,7 +189,7 @@ RF_FN void RF(points_sum)(const int16_t *q, uint32_t count, int64_t *sum, int64_
     uint32_t k = 0;
 #if RF_WIDE_LANES > 1
     enum { STEP = 4 * RF_WIDE_LANES };
-    rf_wide plain = rf_wide_set(0), all = plain, high = plain; /* two squares are below 2³¹: two such in 64 bits, and the upper ones alone */
+    rf_wide plain = rf_wide_set(0), all = plain, high = plain; /* two squares are below 2³¹: 64 bits hold two such sums */
     for (; k + STEP <= count; k += STEP) {
         const rf_wide v = rf_wide_load_shorts(q + k), two = rf_wide_dot(v, v);
         plain = rf_wide_add_dots(plain, rf_wide_dot(v, rf_wide_set(UINT64_C(0x0001000100010001))));
@@ -212,7 +212,7 @@ RF_FN void RF(points_sum)(const int16_t *q, uint32_t count, int64_t *sum, int64_
     }
 }
 
-#ifndef RF_LATTICE_ROW /* elements in a row, from there */
+#ifndef RF_LATTICE_ROW /* consecutive elements from there */
 #define RF_LATTICE_ROW(index) (&RF_LATTICE_AT(index))
 #endif
 
@@ -230,7 +230,7 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
         for (unsigned j = 0; j <= d; j++)
             zz[RF(at)(d, j)] = 0;
     }
-#ifdef RF_LATTICE_LINE /* a faster way for one parameter */
+#ifdef RF_LATTICE_LINE /* fast path for one parameter */
     if (dim == 1) {
         RF_LATTICE_LINE(start[0], n, z, zz);
         return;
@@ -238,7 +238,7 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
 #endif
     for (uint32_t first = RF_WORKER * WHITE_BLOCK; first < n; first += RF_WORKERS * WHITE_BLOCK) {
         const uint32_t count = n - first < WHITE_BLOCK ? n - first : WHITE_BLOCK;
-        const int16_t *in_order = RF_LATTICE_ROW((start[0] + first) % RF_LATTICE_SIZE); /* stride 1: the table goes on past its end */
+        const int16_t *in_order = RF_LATTICE_ROW((start[0] + first) % RF_LATTICE_SIZE); /* stride 1: the table's start is repeated past its end */
         for (unsigned d = 0; d < dim; d++) {
             const uint32_t stride = rf_lattice_stride[d], begin = start[d] + first * stride;
             for (uint32_t k = 0; k < count && d > 0; k++)
@@ -257,8 +257,8 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
     RF_WORKERS_SUM(zz, RF_TRIANGLE(dim));
 }
 
-/* Makes the task's candidates white, n of them. `one`: room for one parameter's factor, mean and q̄; more use the workspace, where q̄ follows
-   the mean, too. */
+/* Whitens the task's n candidates. `one`: room for one parameter's factor, mean and q̄; more parameters use the workspace, in the same
+   order. */
 static RF_APART void RF(whiten)(RF(filter) *filter, RF(task) *task, uint32_t n, rf_real *one)
 {
     const unsigned dim = RF_DIM(task->model->dim);
@@ -291,8 +291,8 @@ static RF_APART void RF(whiten)(RF(filter) *filter, RF(task) *task, uint32_t n, 
     task->factor = a;
 }
 
-/* As RF(gather), with white candidates; where too few are accepted, as many again are made with those before them, and all are white
-   anew. The task's are white at first. */
+/* As RF(gather), with whitened candidates. If too few are accepted, doubles their number and whitens all again. The task's candidates must be
+   white at the start. */
 static RF_APART int32_t RF(gather_white)(RF(filter) *filter, RF(task) *task, const RF(options) *o, const RF(engine) *engine, rf_real *one)
 {
     const uint32_t fit = RF_ATTEMPTS_MAX / o->attempts, max = o->attempts * (o->batches_max < fit ? o->batches_max : fit);
@@ -312,8 +312,8 @@ static RF_APART int32_t RF(gather_white)(RF(filter) *filter, RF(task) *task, con
     }
 }
 
-/* What the Gaussian N(μ′, F·Fᵀ), μ′ = μ + move, misses of the posterior: its Kullback-Leibler divergence from it, the mean of
-   ln(likelihood/evidence) less that of the Gaussian from the prior N(μ, L·Lᵀ). y: room for a triangle; move is used up. */
+/* The Kullback-Leibler divergence of the posterior from the Gaussian N(μ′, F·Fᵀ), μ′ = μ + move: the mean of ln(likelihood/evidence)
+   minus the Gaussian's divergence from the prior N(μ, L·Lᵀ). y: room for a triangle. Overwrites move. */
 static RF_APART rf_real RF(loss_of)(const RF(tally) *tally, unsigned dim, uint32_t attempts, const rf_real *l, const rf_real *f, rf_real *move,
                                     rf_real *y)
 {
@@ -340,7 +340,7 @@ static RF_APART rf_real RF(loss_of)(const RF(tally) *tally, unsigned dim, uint32
 
 /* ---- The new Gaussian ---- */
 
-/* μ ← μ + F·(z̄ − q̄), F the factor of the candidates; q̄: null where it is 0. What rounding takes is kept in `rest`. With q̄, z ← the move. */
+/* μ ← μ + F·(z̄ − q̄), F the factor of the candidates; q̄: null means 0. Rounding errors go to `rest`. With q̄, z ← the move. */
 RF_FN void RF(move_mean)(const RF(tally) *tally, unsigned dim, const RF(task) *task, const rf_real *off, rf_real *mean, rf_real *rest, rf_real *z)
 {
     for (unsigned i = 0; i < dim; i++)
@@ -365,12 +365,12 @@ RF_FN rf_status RF(reshape)(const RF(tally) *tally, unsigned dim, const RF(task)
 {
     rf_real n = RF(accepted)(tally, task->sampler);
     rf_real nu = o->strict ? 0 : o->shrink;
-    /* z̄ of independent draws is uncertain itself, hence n − 1 and 1 + 1/n; that of a lattice hardly is */
+    /* z̄ of independent draws has an error of its own, hence n − 1 and 1 + 1/n; on a lattice it is negligible */
     rf_real scale = o->strict ? RF_C(1.0) / (n - 1) : RF_SAMPLER(o->sampler) == RF_REJECT ? (1 + 1 / n) / (n - 1 + nu) : 1 / (n + nu);
     for (unsigned i = 0; i < dim; i++) {
         for (unsigned j = 0; j <= i; j++)
             c[RF(at)(i, j)] = RF(scatter)(tally, dim, task->sampler, i, j) * scale;
-        rf_real period = task->wrap ? task->wrap[2 * i] : 0; /* a wrapped prior's variance is that of its period at most */
+        rf_real period = task->wrap ? task->wrap[2 * i] : 0; /* a wrapped variance is at most that of a uniform period */
         c[RF(at)(i, i)] += scale * nu * (period > 0 ? RF(min)(1, period * period / 12) : 1);
     }
     const rf_real least = RF_C(1.0) / ((rf_real)RF_GRID * (rf_real)RF_GRID);
@@ -379,7 +379,7 @@ RF_FN rf_status RF(reshape)(const RF(tally) *tally, unsigned dim, const RF(task)
     return RF(triangle_clamp)(factor, dim) | (raised ? RF_NOTE_CLAMPED : RF_OK);
 }
 
-/* The least standard deviation at y that numbers can tell: a little more than their spacing there, in the chart or as natural
+/* The smallest representable standard deviation at y: slightly more than the spacing of numbers there, in the chart or in natural
    values, whichever is coarser. */
 RF_FN rf_real RF(least_sd)(const RF(chart) *chart, rf_real y)
 {
@@ -391,7 +391,7 @@ RF_FN rf_real RF(least_sd)(const RF(chart) *chart, rf_real y)
     return RF_C(1.01) * RF_EPSILON * RF(max)(RF(abs)(y), natural);
 }
 
-/* Holds standard deviations there. Returns a note. */
+/* Raises standard deviations to that. Returns a note. */
 RF_FN rf_status RF(hold_sd)(const RF(filter) *filter, const RF(model) *model, unsigned dim, const rf_real *mean, rf_real *factor)
 {
     rf_status note = RF_OK;
@@ -419,10 +419,10 @@ RF_FN rf_real RF(kappa_next)(rf_real kappa, rf_real delta, rf_real largest)
     return RF(min)(RF(max)(next, RF_TINY), RF_LIMIT);
 }
 
-/* ln v, without work for the commonest v. */
+/* ln v; fast for the most common v, 1. */
 RF_FN rf_real RF(log_of)(rf_real v) { return v == 1 ? RF_C(0.0) : RF(log)(v); }
 
-/* Apart, like what follows: each has the stack to itself. */
+/* Not inlined, like those below, so that their stack frames do not add up. */
 static RF_APART void RF(report_fill)(RF(report) *r, rf_status status, const RF(task) *task, const RF(tally) *tally, uint32_t attempts, rf_real hedge)
 {
     r->status = status;
@@ -452,7 +452,7 @@ static RF_APART void RF(report_fill)(RF(report) *r, rf_status status, const RF(t
         log_kappa += model->is_log ? bound : RF(log_of)(bound);
     }
     log_kappa += RF(log_of)(task->kappa);
-    /* without a hedge, no acceptance is taken for half of one: an evidence of zero is never certain */
+    /* without a hedge, count zero acceptances as one half: the evidence is never exactly zero */
     rf_real hits = RF(max)(accepted + hedge, RF_C(0.5)), tries = (rf_real)attempts + 2 * hedge;
     r->log_evidence = log_kappa + RF(log)(hits / tries);
     r->log_evidence_variance = RF(max)(1 / hits - 1 / tries, 0);
@@ -464,14 +464,14 @@ void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
     evidence->variance_carry = RF(add_rounded)(&evidence->variance, report->log_evidence_variance + evidence->variance_carry);
 }
 
-/* What follows the attempts: the tally becomes the new Gaussian. */
+/* After the attempts: turns the tally into the new Gaussian. */
 static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const RF(options) *options, uint32_t attempts, rf_real *loss)
 {
     const unsigned dim = RF_DIM(task->model->dim);
     RF(tally) *tally = &filter->tally;
     rf_real one[2], *mean = RF(mean)(filter), *rest = RF(rests)(filter, &task->rest); /* one: for one parameter; more use the workspace */
     rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0], *z = dim > 1 ? RF(vectors)(filter) + 2 * dim : &one[1];
-    rf_real *factor = (rf_real *)(uintptr_t)task->factor; /* the filter's own, or a white one, which becomes it */
+    rf_real *factor = (rf_real *)(uintptr_t)task->factor; /* the filter's, or the whitened one that replaces it */
     const int is_white = RF_SAMPLER_LAST == RF_WEIGHT && task->mean != mean;
     rf_real accepted = RF(accepted)(tally, task->sampler);
     rf_status status = RF_OK;
@@ -483,7 +483,7 @@ static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const
     } else {
         RF(move_mean)(tally, dim, task, is_white ? task->mean + dim : 0, mean, rest, z);
         status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, factor, c);
-        if (is_white && !task->no_loss) /* then the sum it needs is of all attempts: there are at most RF_LATTICE_SIZE */
+        if (is_white && !task->no_loss) /* the entropy sum then covers all attempts, at most RF_LATTICE_SIZE */
             *loss = RF(loss_of)(tally, dim, attempts, mean + dim, factor, z, c);
         for (size_t i = 0; i < RF_TRIANGLE(dim) && is_white; i++)
             mean[dim + i] = factor[i];
@@ -505,8 +505,8 @@ RF_FN rf_status RF(finish)(RF(filter) *filter, RF(task) *task, const RF(options)
     return status;
 }
 
-/* Several records are together far less likely than their bounds say: a first look, at the attempts of the first batch,
-   finds the largest product of their likelihoods there, and κ becomes that. Returns the engine's status. */
+/* For several records the product of the bounds is far too high. A dry run of the first batch finds the largest product of
+   their likelihoods, which becomes κ. Returns the engine's status. */
 static RF_APART rf_status RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
 {
     RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
@@ -516,7 +516,7 @@ static RF_APART rf_status RF(lower_kappa)(RF(task) *task, const RF(options) *o, 
     return status;
 }
 
-/* After an engine that failed: the filter is as it was. */
+/* After an engine failure: restores the filter. */
 static RF_APART void RF(update_failed)(RF(filter) *filter, RF(task) *task)
 {
     const unsigned dim = RF_DIM(filter->tally.dim);
@@ -524,7 +524,7 @@ static RF_APART void RF(update_failed)(RF(filter) *filter, RF(task) *task)
     RF(rests_put)(filter, dim, RF(rests)(filter, &task->rest));
 }
 
-/* The attempts and what follows them where parameters are wrapped. */
+/* The update for wrapped parameters. */
 static RF_APART rf_status RF(update_wrapped)(RF(filter) *filter, RF(task) *task, const RF(options) *options, const RF(engine) *engine,
                                              RF(report) *report)
 {
@@ -545,7 +545,7 @@ static RF_APART rf_status RF(update_wrapped)(RF(filter) *filter, RF(task) *task,
     return attempts;
 }
 
-/* An update of checked arguments. All but the attempts is apart, so that they have the stack to themselves. */
+/* An update with valid arguments. Only the attempts are inlined here, which keeps the stack small. */
 RF_FN rf_status RF(update_checked)(RF(filter) *filter, const RF(model) *model, const rf_real records[], uint32_t count,
                                    const RF(options) *options, const RF(engine) *engine, RF(report) *report)
 {

@@ -6,7 +6,8 @@
 
 #include "rejfilt/belief.h"
 
-#define STRETCH RF_C(2.2)        /* of the standard deviation, by a failed test ... */
+#define STRETCH RF_C(2.2)        /* of the standard deviation, by a failed test; */
+#define STRETCH_STILL RF_C(4.0)  /* or of one parameter that stays still and has no fringe: it is narrow by then */
 #define FORGET RF_C(0.9)         /* weight of the past in the running surprise, per update */
 #define SUSPECT RF_C(3.0)        /* standard deviations of surprise that are noted, */
 #define FAILED RF_C(4.5)         /* that are acted upon, */
@@ -26,7 +27,6 @@
 #define MOVED_FAILED RF_C(5.0)   /* nats for it that are a failed test, after which they are ... */
 #define MOVED_AFTER RF_C(3.5)    /* ... so many */
 #define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
-#define ROUND RF_C(0.28867513459481287) /* 1/sqrt(12): standard deviation of what is evenly on a circle, in turns */
 #define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
 
 enum {
@@ -93,10 +93,10 @@ static RF_APART rf_real likelihood_of_log(const RF(model) *model, rf_real value)
 }
 
 /* Mean probability of an outcome over the draws. */
-static RF_APART rf_real mean_probability(const RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real setting[], rf_real outcome)
+static RF_APART rf_real mean_probability(const RF(watched) *t, const rf_real draws[], const rf_real setting[], rf_real outcome)
 {
     rf_real p = 0, value[RF_HEALTH_DRAWS];
-    RF(model_likelihoods)(t->model, draws[0], RF_ROOM, RF_HEALTH_DRAWS, setting, outcome, value);
+    RF(model_likelihoods)(t->model, draws, t->model->dim, RF_HEALTH_DRAWS, setting, outcome, value);
     for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
         p += t->model->is_log ? likelihood_of_log(t->model, value[d]) : held_likelihood(value[d]);
     return RF(max)(p / RF_HEALTH_DRAWS, RF_C(1e-6));
@@ -110,7 +110,7 @@ static rf_real gained(const RF(watched) *t, rf_real p)
 }
 
 /* The score: that of answers to anchors, from 0 up. */
-static void judge_anchor(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real record[])
+static void judge_anchor(RF(watched) *t, const rf_real draws[], const rf_real record[])
 {
     RF(watch) *h = t->watch;
     const rf_real gain = gained(t, mean_probability(t, draws, record, record[t->model->settings]));
@@ -120,7 +120,7 @@ static void judge_anchor(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real
 
 /* Do outcomes vary? Where both sides of a fringe are asked for by chance, each has an even chance, whatever is believed.
    Returns whether this one differs from the one before, and its probability in `known`. */
-static int judge_run(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real record[], int is_blind, rf_real *known)
+static int judge_run(RF(watched) *t, const rf_real draws[], const rf_real record[], int is_blind, rf_real *known)
 {
     RF(watch) *h = t->watch;
     const unsigned outcomes = rf_outcomes_fixed(t->description->outcomes);
@@ -134,7 +134,7 @@ static int judge_run(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real rec
 }
 
 /* −ln of the probability of the records, by draws from the filter; with `x`, of outcomes drawn for it instead. */
-static RF_APART rf_real surprise(const RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real records[], uint32_t count,
+static RF_APART rf_real surprise(const RF(watched) *t, const rf_real draws[], const rf_real records[], uint32_t count,
                         const rf_real x[], uint32_t run)
 {
     rf_real total[RF_HEALTH_DRAWS] = {0}, value[RF_HEALTH_DRAWS], most = -RF_LIMIT * RF_LIMIT, sum = 0;
@@ -143,7 +143,7 @@ static RF_APART rf_real surprise(const RF(watched) *t, rf_real draws[][RF_ROOM],
         rf_real outcome = setting[t->model->settings];
         if (x)
             outcome = RF(instance_outcome)(t->instance, x, setting, ~t->seed, t->updates * 4096u + run * 256u + k);
-        RF(model_likelihoods)(t->model, draws[0], RF_ROOM, RF_HEALTH_DRAWS, setting, outcome, value);
+        RF(model_likelihoods)(t->model, draws, t->model->dim, RF_HEALTH_DRAWS, setting, outcome, value);
         for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
             total[d] += log_likelihood(t->model, value[d]);
     }
@@ -156,7 +156,7 @@ static RF_APART rf_real surprise(const RF(watched) *t, rf_real draws[][RF_ROOM],
 
 /* One record with few possible outcomes: mean and variance of the surprise, exactly as the draws have it. Returns the
    surprise of the outcome that came. */
-static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real record[], rf_real known, rf_real *mean,
+static rf_real expect_outcome(const RF(watched) *t, const rf_real draws[], const rf_real record[], rf_real known, rf_real *mean,
                               rf_real *variance)
 {
     rf_real total = 0, square = 0, observed = 0;
@@ -175,7 +175,7 @@ static rf_real expect_outcome(const RF(watched) *t, rf_real draws[][RF_ROOM], co
 }
 
 /* The same of any batch, by simulating some. */
-static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real records[], uint32_t count, rf_real *mean,
+static rf_real expect_batch(const RF(watched) *t, const rf_real draws[], const rf_real records[], uint32_t count, rf_real *mean,
                             rf_real *variance)
 {
     rf_real square = 0;
@@ -192,7 +192,7 @@ static rf_real expect_batch(const RF(watched) *t, rf_real draws[][RF_ROOM], cons
 }
 
 /* known: the probability of the last of the records. */
-static void judge_surprise(RF(watched) *t, rf_real draws[][RF_ROOM], const rf_real records[], uint32_t count, rf_real known)
+static void judge_surprise(RF(watched) *t, const rf_real draws[], const rf_real records[], uint32_t count, rf_real known)
 {
     RF(watch) *h = t->watch;
     const int has_fringe = t->description->fringe > 0;
@@ -267,7 +267,7 @@ static void resume(RF(watched) *t)
 RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
 {
     RF(watch) *h = t->watch;
-    rf_real draws[RF_HEALTH_DRAWS][RF_ROOM];
+    rf_real draws[RF_HEALTH_DRAWS * RF_ROOM]; /* one after the other */
     const int is_blind = has_anchors(t) && t->design->is_blind, was_fault = h->state == RF_FAULT;
     const unsigned size = t->model->settings + 1u;
     unsigned todo = 0;
@@ -278,7 +278,7 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
     if (t->on_lost == RF_ON_LOST_IGNORE)
         return 0;
     for (uint32_t d = 0; d < RF_HEALTH_DRAWS && (!is_blind || t->anchors); d++)
-        RF_GIVEN(t, draw)(t->self, d, RF_FOR_HEALTH, draws[d]);
+        RF_GIVEN(t, draw)(t->self, d, RF_FOR_HEALTH, draws + (size_t)d * t->model->dim);
     for (uint32_t k = 0; k < count; k++)
         if (judge_run(t, draws, records + (size_t)k * size, is_blind, &known)) {
             todo |= RF_HEALTH_HOLD;
@@ -301,21 +301,13 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
 
 /* ---- What is done ---- */
 
-/* What a failed test may leave of parameter i. On a circle no more than evenly around it: a Gaussian of several turns
-   learns nothing. */
-static rf_real widest(const RF(watched) *t, unsigned i)
-{
-    const RF(chart) *chart = &t->model->charts[i];
-    const rf_real cap = RF_HEALTH_CAP * t->usual_sd[i];
-    return chart->kind == RF_PERIODIC ? RF(min)(cap, ROUND * (chart->high - chart->low)) : cap;
-}
-
 static void widen(RF(watched) *t)
 {
     rf_real factor[RF_ROOM], mean[RF_ROOM], sd[RF_ROOM];
+    const rf_real most = t->is_still && t->model->dim == 1 && t->description->fringe == 0 ? STRETCH_STILL : STRETCH;
     RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++)
-        factor[i] = RF(max)(RF(min)(STRETCH, widest(t, i) / sd[i]), 1);
+        factor[i] = RF(max)(RF(min)(most, t->widest_sd[i] / sd[i]), 1);
     RF_GIVEN(t, stretch)(t->self, factor);
     t->watch->widened++;
 }
@@ -326,7 +318,7 @@ static void restart(RF(watched) *t)
     RF(watch) *h = t->watch;
     rf_real sd[RF_ROOM];
     for (unsigned i = 0; i < t->model->dim; i++) {
-        sd[i] = widest(t, i);
+        sd[i] = t->widest_sd[i];
         h->up[i] = h->down[i] = 0;
     }
     RF_GIVEN(t, place)(t->self, h->home, sd);
@@ -383,7 +375,7 @@ RF_APART void RF(health_clip)(RF(watched) *t)
         int is_wide = 0;
         RF_GIVEN(t, moments)(t->self, mean, sd);
         for (unsigned i = 0; i < t->model->dim; i++) {
-            const rf_real cap = RF_HEALTH_CAP * t->usual_sd[i];
+            const rf_real cap = t->widest_sd[i];
             const int is_over = !(sd[i] <= cap * RF_C(1.00001));
             is_wide |= is_over;
             factor[i] = is_over ? cap / sd[i] : 1;

@@ -36,7 +36,8 @@ typedef struct RF(watched) {
     uint32_t anchors; /* bit k: record k answers an anchor */
     rf_on_lost on_lost;
     uint32_t is_still; /* nothing drifts */
-    const rf_real *usual_sd; /* in the chart: the prior's, or what the drift needs; the widest is RF_HEALTH_CAP of it */
+    const rf_real *usual_sd; /* in the chart: the prior's, or what the drift needs */
+    const rf_real *widest_sd; /* no belief is wider: RF_HEALTH_CAP of that; on a circle no more than evenly around it */
     void *self;              /* the belief, and what is needed of it: */
     uint64_t seed;
     uint32_t updates;
@@ -46,7 +47,8 @@ typedef struct RF(watched) {
     void (*place)(void *self, const rf_real mean[], const rf_real sd[]); /* becomes a Gaussian there */
 } RF(watched);
 
-#define RF_HEALTH_CAP RF_C(2.99) /* of the usual standard deviation: no belief is wider */
+#define RF_HEALTH_CAP 2.99 /* of the usual standard deviation, */
+#define RF_HEALTH_ROUND 0.28867513459481287 /* 1/sqrt(12): or of the period. A Gaussian of several turns learns nothing */
 
 /* A watch that has seen nothing: at this mean, with an anchor after so many experiments. */
 void RF(health_begin)(RF(watch) *watch, const rf_real mean[], unsigned dim, uint32_t anchor_every);

@@ -53,8 +53,8 @@ static inline uint8_t decay(const rfi_filter *f, int8_t z, uint8_t angle, uint8_
 
 #include "fixed.c"
 
-/* The angle at z is slope·z/128 for z in 1/32, so 1/32 octaves are reached with sd/256. What is rounded away is right
-   on average, as a random number decides: a small sd has few digits there. */
+/* The angle at z is slope·z/128 for z in 1/32, so 1/32 octaves are reached with sd/256. Rounding is
+   random and unbiased, since a small sd has few digits there. */
 /*@ requires \valid(f) && fine(f);
     assigns *f;
     ensures fine(f) && 1 <= f->slope <= 182 && f->phase == 0; */

@@ -1,18 +1,18 @@
-/* The integer filter of a lifetime: a state that was prepared is still there after a time t with P(1) = exp(−t/T), and
-   T wanders (a qubit's T1). Copy decay.h, decay.c and the files of the integer filter into your project.
+/* The integer filter of a lifetime: a prepared state survives a time t with P(1) = exp(−t/T), and
+   T drifts (a qubit's T1). Copy decay.h, decay.c and the files of the integer filter into your project.
 
        rfi_filter filter;
        rfi_decay_init(&filter, mean, sd, seed);
        for (;;) {
-           rfi_decay_diffuse(&filter, q);                 // the lifetime has wandered
+           rfi_decay_diffuse(&filter, q);                 // the lifetime has drifted
            rfi_decay_ask(&filter);
            rfi_decay_learn(&filter, measure(rfi_decay_time(&filter)));
        }
 
    The parameter is log₂ of the lifetime in ticks of your clock, in units of 2⁻¹⁵ octaves: 10·32768 is 1024 ticks. So
    the standard deviation lies between 0.5 % of the lifetime and a factor of 2.7, and the lifetime can be anything from
-   a hundred ticks on. A wait is 1.25 times the estimate, which gives 97 % of the information that any could give, at
-   likelier outcomes. A decay says on which side the truth is, however far, so there are no anchors. */
+   a hundred ticks on. A wait is 1.25 times the estimate: 97 % of the largest possible information, with
+   more balanced outcomes. A decay has no aliases, so there are no anchors. */
 #ifndef REJFILT_DECAY_H
 #define REJFILT_DECAY_H
 
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* A Gaussian prior, and what widens it, as rfi_init and rfi_diffuse. */
+/* Sets a Gaussian prior; widens it. As rfi_init and rfi_diffuse. */
 void rfi_decay_init(rfi_filter *f, int32_t mean, uint16_t sd, uint16_t seed);
 void rfi_decay_diffuse(rfi_filter *f, uint32_t q);
 

@@ -3,15 +3,15 @@
 #include "fixed_math.h"
 
 enum { STEEP = 155, PGH = 163 };              /* slopes: 0.951 and 1.000 rad per sd, */
-enum { ANCHOR = 44, ANCHORS = 32 };           /* and of anchors, 0.270 to 0.460: no alias passes them all */
-enum { STRETCH = 18022 };                     /* of the sd by a failed anchor, in 1/8192: 2.2 */
+enum { ANCHOR = 44, ANCHORS = 32 };           /* and of anchors, 0.270 to 0.460: every alias fails one of them */
+enum { STRETCH = 18022 };                     /* factor of the sd after a failed anchor, in 1/8192: 2.2 */
 enum { QUARTER = 64 };                        /* of a turn */
-enum { ALIKE = 20 };                          /* outcomes like the one before, each with even odds: 10⁻⁶ */
+enum { ALIKE = 20 };                          /* outcomes equal to the one before, each with probability 1/2: 10⁻⁶ */
 #define EVIDENCE_MAX INT32_C(0x40000000)      /* where it stops, before it could overflow */
 enum { ONE = 6 };                             /* log₂ 256/255 in 1/1024: a probability of 1 is 255 */
 #if RFI_FAINT
-/* z and −z take the same step, so that their noise cancels in the mean, and the pinch of the prior is 1.56 of it, which makes up for
-   the noise that is left: chosen by simulation, docs/accuracy.md */
+/* z and −z share a step of the sequence, so their noise cancels in the mean. A pinch of the prior, 1.56 of it, makes up for the
+   remaining noise: chosen by simulation, docs/accuracy.md */
 enum { GOLDEN = 75, PINCH = 1600 };
 #else
 enum { GOLDEN = 159, PINCH = RFI_Z_ONE * RFI_Z_ONE }; /* 256/golden ratio, and odd: steps of the acceptances' sequence */
@@ -156,8 +156,8 @@ typedef struct tally {
     uint32_t squares;
 } tally;
 
-/* Walks up the slices and makes two attempts at each, at z and at −z. What is linear or quadratic in z grows with it,
-   so there is no product. Returns the passes. */
+/* Walks up the slices and makes two attempts at each, at z and at −z. Linear and quadratic terms in z are updated by
+   additions alone. Returns the number of passes. */
 /*@ predicate summed(integer count, integer sum, integer squares) =
         1 <= count <= 120 && -85 * (count - 1) <= sum <= 85 * (count - 1) && PINCH <= squares <= PINCH + 14365 * (count - 1); */
 /*@ requires \valid(f) && \valid(t) && \separated(f, t) && fine(f);
@@ -176,7 +176,7 @@ static inline uint8_t make_attempts(rfi_filter *f, tally *t, uint8_t outcome)
         loop variant 20 - passes; */
     do {
         uint8_t size = 0;                     /* |z| */
-        uint16_t square = 0, turned = 128;    /* z²; what the fringe turns from the mean to z, in 1/65536, rounded */
+        uint16_t square = 0, turned = 128;    /* z²; the fringe's turn from the mean to z, in 1/65536, rounded */
         /*@ loop invariant 0 <= i <= 50;
             loop invariant 0 <= size <= 85 && square <= 169 * size;
             loop invariant i > 0 ==> size > 0;
@@ -231,8 +231,8 @@ static inline void move(rfi_filter *f, const tally *t)
 }
 
 #if RFI_WITH_FRINGE
-/* Outcomes of quadrature are 0 as often as 1, whatever is believed: many alike come from a detector that is stuck. Counts
-   them; a filter that is frozen goes back to where it was before they began. */
+/* Quadrature gives 0 and 1 equally often, whatever the belief, so a long run of equal outcomes means a stuck detector.
+   Counts them; a frozen filter returns to its state before the run. */
 /*@ requires \valid(f) && fine(f);
     assigns *f;
     ensures fine(f) && f->slope == \old(f->slope) && f->phase == \old(f->phase); */
@@ -282,7 +282,7 @@ uint8_t rfi_learn(rfi_filter *f, uint8_t outcome)
         stretch(f, STRETCH);
         f->due = 0;
 #if RFI_WITH_HOME
-        if (is_anchor && f->sd == f->widest) /* lost: it looks around where it was last sure */
+        if (is_anchor && f->sd == f->widest) /* lost: search around the last sure estimate */
             f->mean = f->home;
 #endif
     }

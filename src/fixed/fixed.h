@@ -4,7 +4,7 @@
        rfi_filter filter;
        rfi_init(&filter, mean, sd, seed);
        for (;;) {
-           rfi_diffuse(&filter, q);                       // the parameter has wandered
+           rfi_diffuse(&filter, q);                       // the parameter has drifted
            rfi_ask(&filter, RFI_QUADRATURE);
            outcome = measure(rfi_time(&filter), rfi_reference(&filter));
            rfi_learn(&filter, outcome);
@@ -32,10 +32,10 @@ extern "C" {
 #ifndef RFI_WITH_FRINGE /* rfi_ask and its settings; 0 for a likelihood with experiments of its own */
 #define RFI_WITH_FRINGE 1
 #endif
-#ifndef RFI_FAINT /* 1 for a likelihood that varies little over an sd, so that an outcome tells little */
+#ifndef RFI_FAINT /* 1 for a likelihood that varies little over an sd, where an outcome carries little information */
 #define RFI_FAINT 0
 #endif
-#ifndef RFI_WITH_HOME /* a filter that was lost, or whose detector was stuck, goes back to where it was last sure */
+#ifndef RFI_WITH_HOME /* a lost filter, or one whose detector was stuck, returns to its last sure estimate */
 #define RFI_WITH_HOME 1
 #endif
 #ifndef RFI_WITH_EVIDENCE
@@ -61,7 +61,7 @@ typedef struct rfi_filter {
     uint8_t slope;       /* of the experiment: its fringe turns by slope/1024 per sd, */
     int8_t phase;        /* and has turned by phase/256 at the mean */
     uint8_t due;         /* experiments before the next anchor */
-    uint8_t alike;       /* twice the outcomes alike until now, and which: 0 or 1 */
+    uint8_t alike;       /* twice the length of the run of equal outcomes, plus the outcome: 0 or 1 */
 #if RFI_WITH_HOME
     int32_t home;        /* the mean when outcomes last differed and the sd was no more than half the widest */
 #endif
@@ -75,21 +75,21 @@ typedef enum rfi_design { RFI_QUADRATURE, RFI_PGH } rfi_design;
 /* A Gaussian prior; sd from RFI_SD_LEAST on. Widening stops at three times its sd, or at RFI_SD_MAX. */
 void rfi_init(rfi_filter *f, int32_t mean, uint16_t sd, uint16_t seed);
 
-/* The parameter has wandered: variance += q, in units², q < 2³¹. */
+/* Drift: variance += q, in units², q < 2³¹. */
 void rfi_diffuse(rfi_filter *f, uint32_t q);
 
 /* Chooses the next experiment of a fringe P(1) = (1 + cos(t·(x − reference)))/2. Quadrature measures where it is
-   steepest, 0.95 rad per sd, and every fifth time on the top or at the bottom of a wider one, 0.27 to 0.46 rad per sd, where
-   the outcome tells whether the filter is still right; PGH against a draw, 1 rad per sd. */
+   steepest, 0.95 rad per sd. Every fifth experiment is an anchor: on the top or at the bottom of a wider fringe, 0.27 to
+   0.46 rad per sd, where the outcome tells whether the filter is still right. PGH measures against a draw, 1 rad per sd. */
 void rfi_ask(rfi_filter *f, rfi_design design);
 
 /* Its settings, after rfi_ask: time t in 2⁻²⁶ turns per unit, and reference in units. */
 uint16_t rfi_time(const rfi_filter *f);
 int32_t rfi_reference(const rfi_filter *f);
 
-/* Learns from an outcome: 1 or 0, or what your own likelihood takes (which may do without rfi_ask). Returns how many
-   attempts were accepted, 119 at most. From the 21st outcome of quadrature alike on, the detector is taken to be stuck: nothing
-   is learnt, and RFI_STUCK returned, until one differs. */
+/* Learns from an outcome: 1 or 0, or what your own likelihood takes (which may do without rfi_ask). Returns the number of
+   accepted attempts, at most 119. From the 21st equal outcome of quadrature in a row on, the detector counts as stuck: nothing
+   is learnt and RFI_STUCK is returned until an outcome differs. */
 uint8_t rfi_learn(rfi_filter *f, uint8_t outcome);
 
 /* x at z, in units: mean + sd·z/32. */

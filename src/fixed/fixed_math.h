@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Products and quotients by loops of our own, which are smaller than the compiler's on a chip that cannot multiply.
-   The numbers are the same. */
+/* Products and quotients by our own loops: smaller than the compiler's on a chip without multiplication, same
+   results. */
 #ifndef RFI_SMALL
 #if defined(__AVR__) && !defined(__AVR_HAVE_MUL__)
 #define RFI_SMALL 1
@@ -22,7 +22,7 @@
 #define RFI_TABLE static const
 #endif
 #if defined(__GNUC__)
-#define RFI_ONCE static __attribute__((noinline, unused)) /* one copy is worth more than a faster call */
+#define RFI_ONCE static __attribute__((noinline, unused)) /* one copy: size matters more than speed */
 #else
 #define RFI_ONCE static
 #endif
@@ -47,8 +47,8 @@ RFI_ONCE uint32_t rfi_product(uint16_t a, uint16_t b)
 #endif
 }
 
-/* The largest r ≤ 65535 with r·divisor ≤ value: the quotient, where it fits 16 bits. With divisor 0, the largest r
-   with r² ≤ value: the root. By halving, from the highest bit on. */
+/* The quotient: the largest r ≤ 65535 with r·divisor ≤ value. With divisor 0 the root: the largest r with
+   r² ≤ value. By bisection, from the highest bit on. */
 /*@ logic integer rfi_area(integer r, integer divisor) = divisor == 0 ? r * r : r * divisor; */
 /*@ assigns \nothing;
     ensures rfi_area(\result, divisor) <= value;

@@ -1,9 +1,9 @@
-/* Something moves in the plane, and a camera sees in which direction it is, not how far away. */
+/* A target moves in the plane. A camera sees its direction, not its distance. */
 #include "rejfilt/model.h"
 
 RF_FN rf_real seen(const rf_real x[], const rf_real setting[])
 {
-    return (x[0] - setting[0]) / rf_max(x[1] - setting[1], RF_C(0.01)); /* what is behind the camera is not seen */
+    return (x[0] - setting[0]) / rf_max(x[1] - setting[1], RF_C(0.01)); /* the camera does not see behind itself */
 }
 
 #include "motion.h"

@@ -1,4 +1,4 @@
-/* What a description adds to a likelihood: charts, and outcomes to simulate. Compiled per precision. */
+/* Derived from a model's description: charts, block likelihoods, simulated outcomes. Compiled per precision. */
 #include "rejfilt/host.h"
 
 #ifdef RF_TARGETS
@@ -7,9 +7,9 @@
 #include "simd/targets.h"
 #endif
 
-enum { OWN_BLOCK = 256, KERNEL_BLOCK = 64, FEW = 4 }; /* candidates of a call; fewer than FEW are asked about one by one */
+enum { OWN_BLOCK = 256, KERNEL_BLOCK = 64, FEW = 4 }; /* candidates per call; fewer than FEW are evaluated one by one */
 
-#ifndef RF_LIKELIHOOD_OF /* what is compiled for a GPU knows its model */
+#ifndef RF_LIKELIHOOD_OF /* on a GPU the model is known at compile time */
 #define RF_LIKELIHOOD_OF(model) (model)->likelihood
 #define RF_SIMULATE_OF(instance) (instance)->simulate
 #endif
@@ -43,7 +43,7 @@ RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
 #ifdef RF_TARGETS
 const RF(kernel) *RF(kernel_for)(const RF(kernel) *kernels, const char *target)
 {
-    for (const RF(kernel) *k = kernels; k && k->target; k++) /* linkers keep one copy of equal strings */
+    for (const RF(kernel) *k = kernels; k && k->target; k++) /* fast path: linkers merge equal strings */
         if (k->target == target)
             return k;
     for (; kernels && kernels->target; kernels++)
@@ -53,7 +53,7 @@ const RF(kernel) *RF(kernel_for)(const RF(kernel) *kernels, const char *target)
 }
 #endif
 
-/* Many likelihoods at once: the model's own function for that, or its kernel for this CPU; or null. */
+/* Evaluates many likelihoods at once: the model's block function, or its kernel for this CPU, or null. */
 static RF(block) *RF(block_of)(const RF(model) *model, uint32_t n)
 {
     if (!RF_BLOCKS || model->block)
@@ -67,7 +67,7 @@ static RF(block) *RF(block_of)(const RF(model) *model, uint32_t n)
 #endif
 }
 
-/* Block functions want candidates parameter by parameter. */
+/* Block functions take candidates parameter by parameter. */
 static const rf_real *RF(turn)(const rf_real x[], unsigned stride, uint32_t n, unsigned dim, rf_real turned[])
 {
     for (uint32_t k = 0; k < n; k++)
@@ -76,7 +76,7 @@ static const rf_real *RF(turn)(const rf_real x[], unsigned stride, uint32_t n, u
     return turned;
 }
 
-/* The next candidates. What is called once for many has much room; a kernel needs little, and one parameter none. */
+/* The next candidates. A block function gets a large buffer, a kernel a small one; one parameter needs none. */
 static RF_APART rf_status RF(ask_own)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n,
                                       const rf_real setting[], rf_real outcome, rf_real out[])
 {
@@ -134,11 +134,11 @@ int RF(outcome_is_possible)(const rf_description *description, const rf_real set
     return outcome >= 0 && outcome == RF(floor)(outcome) && (!(end > 0) || outcome < end);
 }
 
-/* What outcomes are drawn from. */
+/* A distribution of outcomes. */
 typedef struct RF(drawn) {
     RF(model) model;
     const rf_real *x, *setting;
-    rf_real end; /* outcomes are below; 0: without end */
+    rf_real end; /* outcomes are below this; 0: no limit */
     int is_log;
 } RF(drawn);
 
@@ -153,7 +153,7 @@ static RF_APART rf_real RF(drawn_log)(const RF(drawn) *d, rf_real outcome)
     return d->is_log ? p : RF(log)(RF(max)(p, 0));
 }
 
-/* From 0 up, as far as the uniform number goes. */
+/* Inverts the cumulative distribution, from 0 up. */
 static RF_APART rf_real RF(draw_upwards)(const RF(drawn) *d, rf_real left, rf_real last)
 {
     rf_real outcome = 0;
@@ -168,8 +168,8 @@ static RF_APART rf_real RF(draw_upwards)(const RF(drawn) *d, rf_real left, rf_re
     return outcome;
 }
 
-/* Devroye's rejection for all log-concave counts (1987), from about their peak: in the middle a uniform number, outside an exponential
-   one. Takes four to five likelihoods on average, however large the counts are. */
+/* Devroye's rejection method for log-concave counts (1987): proposes uniformly near the peak and exponentially in the tails.
+   Needs four to five likelihoods on average, however large the counts are. */
 static RF_APART rf_real RF(draw_around)(const RF(drawn) *d, rf_real peak, uint64_t seed, uint32_t index)
 {
     enum { CLIMB = 64, ROUNDS = 1000 };

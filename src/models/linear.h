@@ -1,5 +1,5 @@
-/* A linear combination of the parameters seen through Gaussian noise: where the Kalman filter is
-   exact. RF_LINEAR_DIM parameters; the settings are the weights h, then the noise s. */
+/* A linear combination of the parameters, read with Gaussian noise. The Kalman filter is exact
+   here. RF_LINEAR_DIM parameters; the settings are the weights h, then the noise s. */
 #include "rejfilt/model.h"
 
 #ifndef RF_LINEAR_DIM
@@ -27,7 +27,7 @@ RF_FN rf_real bound(const rf_real setting[], rf_real outcome)
     return -rf_log(setting[RF_LINEAR_DIM] * RF_C(2.5066282746310002));
 }
 
-/* h·x, in four sums that need not wait for each other. */
+/* h·x, in four independent sums. */
 RF_FN rf_real predicted(const rf_real x[], const rf_real h[])
 {
     rf_real a = 0, b = 0, c = 0, d = 0;

@@ -29,14 +29,14 @@ typedef struct job {
     int output;
 } job;
 
-/* What the child process found out; a message of that length follows. */
+/* The child process's answer; a message of that length follows. */
 typedef struct answer {
     int status;
     hash key;
     size_t length;
 } answer;
 
-/* Models that are in use. They stay. */
+/* Loaded models. They are never unloaded. */
 typedef struct loaded {
     hash key;
     rf_model model;
@@ -54,7 +54,7 @@ __attribute__((format(printf, 3, 4))) static int set_path(load *l, char path[PAT
     return length < 0 || length >= PATH_MAX ? rf_load_fail(l, "%s: a path is too long", l->name) : 0;
 }
 
-/* ---- What the user's machine gives ---- */
+/* ---- Compiler, flags and cache directory of this machine ---- */
 
 static int find_source(load *l)
 {
@@ -68,14 +68,14 @@ static int find_source(load *l)
     return s.st_size == 0 ? rf_load_fail(l, "%s is empty; examples/template.c is a start", l->name) : 0;
 }
 
-/* The source is included by its path, which is not a string: nothing in it can be escaped. */
+/* The source is included by its path. An #include has no escapes, so some characters are not possible. */
 static int write_program(load *l)
 {
     const int has_quote = strchr(l->source, '"') != NULL;
     if (strpbrk(l->source, "\n\r") || strstr(l->source, "??") || (has_quote && strchr(l->source, '>')))
         return rf_load_fail(l, "%s cannot be included: its path has a line break, ??, or a quote and >; rename it",
                             l->name);
-    char literal[2 * PATH_MAX], *to = literal; /* of the path, for compilers of other machines */
+    char literal[2 * PATH_MAX], *to = literal; /* the path as a C string, for device compilers */
     for (const char *from = l->source; *from; *to++ = *from++)
         if (*from == '"' || *from == '\\')
             *to++ = '\\';
@@ -107,8 +107,8 @@ static int find_include(load *l)
     return 0;
 }
 
-/* Leaves l->directory, which is ours and closed to all others, and its path in l->place. What lies in it will be run.
-   Who may write to a directory above it can put another in its place: l->cache is not used from here on. */
+/* Opens l->directory, owned by us and closed to others, and puts its path in l->place. Code in it will be run. Whoever
+   can write to a parent directory could replace it, so l->cache is not used from here on. */
 static int find_cache(load *l)
 {
     l->directory = rf_cache_open(l->cache, l->error, l->size);
@@ -120,7 +120,7 @@ static int find_cache(load *l)
     return 0;
 }
 
-/* The words of environment variable `variable`, kept in `text`. */
+/* Splits environment variable `variable` into words, stored in `text`. */
 static int split(load *l, const char *variable, const char *otherwise, char text[PATH_MAX], words *w)
 {
     const char *value = getenv(variable);
@@ -134,7 +134,7 @@ static int split(load *l, const char *variable, const char *otherwise, char text
     return 0;
 }
 
-/* The environment with messages in English, which hints are found by. */
+/* The environment, with English messages: hints are found by matching them. */
 static int set_environment(load *l)
 {
     static char english[] = "LC_ALL=C";
@@ -162,7 +162,7 @@ static void add(words *w, const char *const more[])
 
 static const char *const only_gcc[] = {"-fsched-pressure", NULL};
 
-/* Compiles the model for one precision, with `task` saying how far. */
+/* The command that compiles the model for one precision; `task` is the stage. */
 static words command(const load *l, int bits, const char *const task[])
 {
     static const char *const flags[] = {"-std=c11",
@@ -191,7 +191,7 @@ static words command(const load *l, int bits, const char *const task[])
     return w;
 }
 
-/* Starts a compiler, which reads the program and has the cache's directory open. */
+/* Starts a compiler. It reads the program from a pipe and inherits the cache directory's descriptor. */
 static int start(load *l, const words *w, job *j)
 {
     int in[2], out[2];
@@ -216,7 +216,7 @@ static int start(load *l, const words *w, job *j)
     posix_spawnattr_destroy(&attributes);
     close(in[0]), close(out[1]);
     if (code == 0 && write(in[1], l->program, strlen(l->program)) < 0)
-        code = errno == EPIPE ? 0 : errno; /* one that reads nothing is no compiler: it makes no file, either */
+        code = errno == EPIPE ? 0 : errno; /* a compiler that reads nothing makes no file: reported later */
     close(in[1]);
     j->output = out[0];
     if (code == 0)
@@ -236,7 +236,7 @@ void rf_load_hash(hash *h, const char *bytes, size_t count)
     }
 }
 
-/* Waits for the end of a job: 0 when it succeeded. Its output goes into the hash, its start into `text`. */
+/* Waits for a job; 0 on success. Hashes its output and keeps the start of it in `text`. */
 static int finish(load *l, const job *j, hash *h, char text[TEXT_MAX])
 {
     char part[4096];
@@ -259,7 +259,7 @@ static int finish(load *l, const job *j, hash *h, char text[TEXT_MAX])
     return status;
 }
 
-/* Runs both commands side by side. -1 with an error when one cannot start; 1 when one fails, with its output in
+/* Runs both commands in parallel. Returns -1 with an error if one cannot start; 1 if one fails, with its output in
    l->output[0]. */
 static int run_both(load *l, const words *first, const words *second, hash *h)
 {
@@ -309,7 +309,7 @@ static const char *hint(const char *text)
     return "examples/template.c is a model to start from, docs/models.md says what a model may do";
 }
 
-/* The compiler's words, whole lines of them, between what happened and a hint. */
+/* Reports an error: what happened, whole lines of the compiler's output, a hint. */
 static int explain(load *l)
 {
     char reason[128];
@@ -332,8 +332,8 @@ static int explain(load *l)
                         is_cut ? length ? "\n…" : "…" : "", help);
 }
 
-/* A name for everything the object depends on: the preprocessed source with all macros, which tell the
-   compiler's version and the CPU's features, and the commands. 0 when the source does not preprocess. */
+/* A hash of everything the object depends on: the commands and the preprocessed source with all macros, which
+   include the compiler's version and the CPU's features. Returns 0 if the source does not preprocess. */
 static int make_key(load *l, hash *key)
 {
     static const char *const task[] = {"-E", "-dD", "-x", "c", "-", NULL};
@@ -356,7 +356,7 @@ static int fail_to_write(load *l)
     return rf_load_fail(l, "cannot write in the cache %s: %s", l->cache, strerror(errno));
 }
 
-/* Makes the object out of file[0] and file[1], under the name file[2] until it is complete. */
+/* Links the object from file[0] and file[1], under the name file[2] until it is complete. */
 static int compile_files(load *l, char file[3][96])
 {
     char key[80]; /* the object's own name */
@@ -384,7 +384,7 @@ static int compile_files(load *l, char file[3][96])
     return chmod(file[2], 0600) != 0 || rename(file[2], l->object) != 0 ? fail_to_write(l) : 0;
 }
 
-/* Leaves the object complete, or not at all. */
+/* Builds the object: complete, or not at all. */
 static int compile(load *l)
 {
     static const char *const names[] = {"32.o", "64.o", "model.so"};
@@ -403,14 +403,14 @@ static int compile(load *l)
 
 /* ---- Loading ---- */
 
-/* An object that is not ours alone, a link or a file with other permissions, is replaced, not run. */
+/* An object that others could have changed (a link, or other permissions) is replaced, not run. */
 static int is_cached(const load *l)
 {
     struct stat s;
     return lstat(l->object, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 07777) == 0600;
 }
 
-/* Compiles what `key` names; it must still be there afterwards. */
+/* Compiles the object of `key`. The key must be the same afterwards: the source did not change meanwhile. */
 static int make_object(load *l, const hash *key)
 {
     hash after;
@@ -436,7 +436,7 @@ static void name_object(load *l, const hash *key)
     snprintf(l->object, sizeof l->object, "%s/%016" PRIx64 "%016" PRIx64 ".so", l->place, key->half[0], key->half[1]);
 }
 
-/* Leaves an object that was tried, or a model that is loaded, under the key. */
+/* Makes sure that a tested object, or a loaded model, exists under the key. */
 static int prepare(load *l, hash *key)
 {
     struct timespec begun;
@@ -453,7 +453,7 @@ static int prepare(load *l, hash *key)
     return status;
 }
 
-/* Was an object made and tried from all that is there now? Then nothing needs to be prepared. */
+/* Is there a tested object of exactly these files? Then nothing needs to be prepared. */
 static int is_known(load *l, hash *key)
 {
     static const char *const none[] = {NULL};
@@ -466,15 +466,15 @@ static int is_known(load *l, hash *key)
     return is_cached(l);
 }
 
-/* Prepares the model in a process that is ours alone: its children are waited for by nobody else, and its signals are
-   not the caller's. */
+/* Prepares the model in a child process of our own: nobody else waits for its children, and it has no handlers of the
+   caller's. */
 static void serve(load *l, int end)
 {
     const struct sigaction normal = {.sa_handler = SIG_DFL};
     answer a = {0};
     int nowhere;
     sigaction(SIGCHLD, &normal, NULL);
-    do /* what is opened from here on is none of 0, 1 and 2 */
+    do /* keep descriptors 0, 1 and 2 taken */
         nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     while (nowhere >= 0 && nowhere < 3);
     l->error[0] = '\0';
@@ -498,7 +498,7 @@ static int read_all(int end, void *bytes, size_t count)
     return 0;
 }
 
-/* Has a child process prepare the model. The caller may ignore SIGCHLD, or wait for our child in our place. */
+/* Has a child process prepare the model. Works even if the caller ignores SIGCHLD or reaps our child. */
 static int have_prepared(load *l, hash *key)
 {
     int ends[2];
@@ -507,7 +507,7 @@ static int have_prepared(load *l, hash *key)
     if (pipe2(ends, O_CLOEXEC) != 0)
         return rf_load_fail(l, "cannot compile %s: %s", l->name, strerror(errno));
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &held); /* no handler of the caller's runs in the child */
+    pthread_sigmask(SIG_SETMASK, &all, &held); /* the child must not run the caller's handlers */
     pid_t child = fork();
     if (child == 0)
         serve(l, ends[1]);
@@ -550,7 +550,7 @@ static const rf_model *load_model(load *l)
     return &one->model;
 }
 
-/* Interruptions of this thread wait, so that nothing half-made stays behind. */
+/* Blocks signals of this thread, so that no incomplete files stay behind. */
 const rf_model *rf_model_load(const char *path, char *error, size_t size)
 {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;

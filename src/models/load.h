@@ -1,4 +1,4 @@
-/* A load in progress: what load.c, which compiles models, shares with load_check.c, which tries them. */
+/* A load in progress: shared by load.c, which compiles models, and load_check.c, which tests them. */
 #ifndef REJFILT_LOAD_H
 #define REJFILT_LOAD_H
 
@@ -19,7 +19,7 @@ typedef struct words { /* of a command */
     unsigned count;
 } words;
 
-/* Of bytes: add them to RF_LOAD_HASH. */
+/* Adds bytes to a hash that starts as RF_LOAD_HASH. */
 typedef struct hash {
     uint64_t half[2];
 } hash;
@@ -29,45 +29,45 @@ typedef struct load {
     const char *name; /* the model file as the user wrote it */
     char source[PATH_MAX], include[PATH_MAX];
     char program[3 * PATH_MAX + 256]; /* what is compiled: it includes the source */
-    char cache[PATH_MAX];         /* the cache as the user knows it, */
-    int directory;                /* held open, and its path through the descriptor, which others cannot redirect */
+    char cache[PATH_MAX];         /* the cache directory as the user named it, */
+    int directory;                /* its descriptor, and its path through the descriptor, which others cannot redirect */
     char place[32], object[96];
     words compiler, extra;
-    int is_gcc; /* known once there is a key */
+    int is_gcc; /* set once the key is known */
     char compiler_text[PATH_MAX], extra_text[PATH_MAX];
     char output[2][TEXT_MAX]; /* of compilers */
-    char receipt[96];         /* where it is written down what the object was made from */
-    char seen[SEEN_MAX];      /* files that the source was preprocessed from, each with a line end */
+    char receipt[96];         /* the receipt: what the object was made from */
+    char seen[SEEN_MAX];      /* files of the preprocessed source, one a line */
     int is_unseen;            /* there were others */
-    char line[PATH_MAX + 64]; /* of the compiler's output, so far */
+    char line[PATH_MAX + 64]; /* of the compiler's output so far */
     size_t line_length;
-    int is_broken;            /* a compiler ended as compilers do not */
+    int is_broken;            /* a compiler ended abnormally */
     char **environment;
     sigset_t signals; /* as they were */
     char *error;
     size_t size;
 } load;
 
-/* Writes the message of the load and returns -1. */
+/* Writes the load's error message and returns -1. */
 __attribute__((format(printf, 2, 3))) int rf_load_fail(load *l, const char *format, ...);
 
 void rf_load_hash(hash *h, const char *bytes, size_t count);
 
-/* Loads the object and finds its model; 0, or -1 with a message. */
+/* Loads the object and finds its model. Returns 0, or -1 with a message. */
 int rf_load_open(load *l, rf_model *m);
 
-/* 0 when the object loads, describes a model, and gives a likelihood; else -1 with what it does instead. */
+/* Tests the object: it must load, describe a model, and give a likelihood. Returns 0, or -1 with a message. */
 int rf_load_try(load *l);
 
 /* ---- Receipts: what a compiled model was made from ---- */
 
-/* More of a preprocessed source: the files it came from are noted in l->seen. */
+/* Reads more of a preprocessed source and adds the files it came from to l->seen. */
 void rf_load_see(load *l, const char *bytes, size_t count);
-/* Where the receipt of this source, this command, this environment and this processor is. */
+/* The receipt's path for this source, command, environment and processor. */
 void rf_load_name_receipt(load *l, const words *command);
-/* 0 with the object's key, when it is there and all the files are as they were. Else -1. */
+/* Returns 0 and the object's key if it exists and no file has changed, else -1. */
 int rf_load_read_receipt(load *l, char key[33]);
-/* Leaves one, unless a file has changed since that time, or just before. */
+/* Writes a receipt, unless a file has changed since that time, or just before it. */
 void rf_load_write_receipt(const load *l, const char key[33], const struct timespec *since);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a compiled model must be. It is found out in a child process, which the model may crash. */
+/* Checks a compiled model, in a child process that the model may crash. */
 #define _XOPEN_SOURCE 700
 #include <dlfcn.h>
 #include <errno.h>
@@ -96,7 +96,7 @@ static int check_setting(load *l, const rf_setting *s, unsigned i, unsigned dim)
     return 0;
 }
 
-/* What outcomes are, and the setting that they are about. */
+/* Checks the kind of outcomes and the setting that belongs to it. */
 static int check_outcomes(load *l, const rf_description *d, int can_simulate)
 {
     const unsigned n = d->outcomes, i = rf_outcomes_setting(n), kind = rf_outcomes_kind(n);
@@ -126,7 +126,7 @@ static int check_outcomes(load *l, const rf_description *d, int can_simulate)
     return 0;
 }
 
-/* A unit is short, and has no control characters. */
+/* A unit is short and has no control characters. */
 static int check_unit(load *l, const char *unit, const char *of)
 {
     const unsigned char *c = (const unsigned char *)unit;
@@ -187,7 +187,7 @@ int rf_description_check(const rf_description *description, int can_simulate, co
 
 /* ---- One evaluation ---- */
 
-typedef struct point { /* the middle of the prior, and settings that suit it */
+typedef struct point { /* the middle of the prior, and settings to match */
     double x[RF_DESCRIBED_MAX], setting[RF_DESCRIBED_MAX];
 } point;
 
@@ -213,7 +213,7 @@ static point middle(const rf_description *d)
     return p;
 }
 
-/* Which is 'l'ikelihood, 'b'ound or 's'imulate, in float (32) or double (64). */
+/* `which` is 'l'ikelihood, 'b'ound or 's'imulate, in float (32) or double (64). */
 static double value_of(const rf_model *m, int bits, char which, const point *p, double last)
 {
     float x[RF_DESCRIBED_MAX], setting[RF_DESCRIBED_MAX], last32 = (float)last;
@@ -241,7 +241,7 @@ static int bad_value(load *l, const rf_description *d, const point *p, int bits,
                         value == value ? number : "NaN", place, outcome, bits == 32 ? "float" : "double");
 }
 
-/* The likelihood of every outcome, or of some and the expected one, is a likelihood and within the bound. */
+/* Checks that likelihoods are valid and within the bound: for every outcome, or for some and the expected one. */
 static int check_values(load *l, const rf_model *m, int bits)
 {
     const rf_description *d = m->f64->description;
@@ -292,7 +292,7 @@ static void be_child(load *l, int answer)
     const struct rlimit none = {0, 0};
     rf_model m;
     int nowhere = open("/dev/null", O_RDWR);
-    dup2(nowhere, 0), dup2(nowhere, 1), dup2(nowhere, 2); /* what a model prints is not for the user */
+    dup2(nowhere, 0), dup2(nowhere, 1), dup2(nowhere, 2); /* discard what the model prints */
     for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++)
         signal(deadly[i], SIG_DFL);
     setrlimit(RLIMIT_CORE, &none);
@@ -305,7 +305,7 @@ static void be_child(load *l, int answer)
     _exit(written < 0);
 }
 
-/* Waits for the child, which is stopped when its time is over. Returns its status, or -1 then. */
+/* Waits for the child and kills it after a timeout. Returns its status, or -1 after a timeout. */
 static int wait_at_most(pid_t child, int seconds)
 {
     const struct timespec pause = {0, 1000000};
@@ -335,7 +335,7 @@ int rf_load_try(load *l)
         be_child(l, ends[1]);
     close(ends[1]);
     int status = child < 0 ? 0 : wait_at_most(child, SECONDS_MAX);
-    fcntl(ends[0], F_SETFL, O_NONBLOCK); /* were a child of the child to live on */
+    fcntl(ends[0], F_SETFL, O_NONBLOCK); /* in case a grandchild survives */
     ssize_t got = read(ends[0], answer, sizeof answer - 1);
     close(ends[0]);
     if (child < 0)

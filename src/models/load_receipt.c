@@ -1,4 +1,4 @@
-/* What a compiled model was made from, so that it is known again without a compiler: files by their size and time. */
+/* Receipts: which files a compiled model was made from, with size and time, so that no compiler is needed to find it again. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <inttypes.h>
@@ -36,7 +36,7 @@ void rf_load_see(load *l, const char *bytes, size_t count)
             l->is_unseen = 1;
             continue;
         }
-        *end = '\n'; /* as l->seen has them: one a line */
+        *end = '\n'; /* one a line, as in l->seen */
         end[1] = '\0';
         path++;
         const size_t size = strlen(path), used = strlen(l->seen);
@@ -54,8 +54,8 @@ void rf_load_see(load *l, const char *bytes, size_t count)
 
 static void add(hash *h, const char *text) { rf_load_hash(h, text, strlen(text) + 1); }
 
-/* What identifies a file's contents: "12 34 56 78.9 path". Returns the length, or 0 when there is none. The path may be
-   that word for the compiled model itself, which is reached by another one in every process. */
+/* Identifies a file's contents: "12 34 56 78.9 path". Returns the length, or 0 if there is no such file. A fixed word
+   stands for the path of the compiled model itself, since that path differs between processes. */
 static const char object[] = "object";
 static size_t identify(const load *l, const char *path, char *text, size_t size, struct timespec *changed)
 {
@@ -85,7 +85,7 @@ static void find_compiler(const char *name, char path[PATH_MAX])
     }
 }
 
-/* The processor, which -march=native is about. */
+/* The processor, since -march=native depends on it. */
 static void add_processor(hash *h)
 {
     char text[8192];
@@ -160,7 +160,7 @@ int rf_load_read_receipt(load *l, char key[33])
     return is_good ? 0 : -1;
 }
 
-/* A file that has changed since, or so shortly before that its time may not tell, is not written down. */
+/* No receipt for a file that changed since, or so shortly before that its time stamp may not tell. */
 void rf_load_write_receipt(const load *l, const char key[33], const struct timespec *since)
 {
     char *text = malloc(RECEIPT_MAX), temporary[160];

@@ -1,5 +1,5 @@
-/* Motion in the plane: x, y and their velocities vx, vy, which wander. Included by models that observe it: after
-   `seen`, what would be measured without noise; setting[2] is the standard deviation of the noise. */
+/* Motion in the plane: x, y and their velocities vx, vy, which drift. Included by models that observe it, after
+   they define `seen`, the reading without noise; setting[2] is the standard deviation of the noise. */
 #include "rejfilt/model.h"
 
 #define MOTION_WANDER RF_C(1e-7) /* variance that a velocity gains per unit of time */

@@ -11,7 +11,7 @@ static const rf_description description = {
     .settings = 2,
     .outcomes = 2,
     .parameter = {{"W", RF_REAL, 0.8, 1.2, 0.002}, {"r", RF_REAL, -0.3, 0.3, 0.002}},
-    /* The time follows what is known of r. On resonance P hardly depends on r, so f is anywhere around. */
+    /* The time adapts to r's uncertainty. On resonance P hardly depends on r, so f is drawn around it. */
     .setting = {{"t", RF_SETTING_TIME, 1, 0, 0, 100, 0}, {"f", RF_SETTING_RANGE, 0, 0, -1, 1, 0}},
 };
 

@@ -1,4 +1,4 @@
-/* Something moves in the plane, and a beacon says how far away it is, not in which direction. */
+/* A target moves in the plane. A beacon measures its distance, not its direction. */
 #include "rejfilt/model.h"
 
 RF_FN rf_real seen(const rf_real x[], const rf_real setting[])

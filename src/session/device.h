@@ -24,6 +24,8 @@ using rf_own::design;
 #endif
 #endif
 
+#include "rejfilt/detail/instantiate_expected.h" /* which may have outcomes to simulate */
+
 /* No call is by a pointer: so the compiler knows how much memory a thread needs. */
 #ifdef RF_HAS_SIMULATE
 #define RF_SIMULATE_OF(instance) call_simulate

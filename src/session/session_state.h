@@ -53,6 +53,7 @@ struct rf_session {
     rf64_options options; /* but for κ */
     double prior_sd[RF_ROOM];
     double usual_sd[RF_ROOM]; /* the prior's, or what the drift needs */
+    double widest_sd[RF_ROOM]; /* no belief is wider */
     rf_belief *belief;
     rf_belief *ahead; /* a copy: of the belief after ahead_by of time while questions are under way, else for the next
                          update */

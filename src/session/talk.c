@@ -29,6 +29,10 @@ RF_APART rf_status rf_session_start(rf_session *s)
         if (config->motion[i].kind == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
             variance = s->prior_sd[i] * s->prior_sd[i];
         s->usual_sd[i] = rf64_max(rf64_sqrt(variance), USUAL_STEPS * config->drift[i]);
+        s->widest_sd[i] = RF_HEALTH_CAP * s->usual_sd[i];
+        const rf64_chart *chart = &s->problem->charts[i];
+        if (chart->kind == RF_PERIODIC)
+            s->widest_sd[i] = rf64_min(s->widest_sd[i], RF_HEALTH_ROUND * (chart->high - chart->low));
     }
     return RF_OK;
 }
@@ -95,6 +99,7 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
                             .on_lost = s->config->on_lost,
                             .is_still = (uint32_t)is_still(s),
                             .usual_sd = s->usual_sd,
+                            .widest_sd = s->widest_sd,
                             .self = belief,
                             .seed = belief->seed,
                             .updates = rf_kind_of(belief)->updates(belief),
@@ -108,10 +113,18 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
 /* Health limits the width of a belief; the strict algorithm has no limit. */
 static void clip(rf_session *s, rf_belief *belief)
 {
-    rf64_model model;
-    rf64_watched w = watched(s, belief, &model);
-    if (!s->config->strict)
+    double variance[RF_ROOM];
+    int is_wide = 0;
+    if (s->config->strict)
+        return;
+    rf_belief_variances(belief, variance);
+    for (unsigned i = 0; i < s->model.dim; i++)
+        is_wide |= !(variance[i] <= s->widest_sd[i] * s->widest_sd[i]);
+    if (is_wide) {
+        rf64_model model;
+        rf64_watched w = watched(s, belief, &model);
         rf64_health_clip(&w);
+    }
 }
 
 /* ---- Time ---- */
@@ -437,7 +450,8 @@ RF_APART void rf_session_show(const rf_session *session, rf_step *step)
     const rf_learning *l = &s->now.learning;
     step->drift_spread = s->config->learns_drift ? 0.5 * rf64_sqrt(rf64_max(l->square - l->mean * l->mean, 0)) : 0;
     step->loss = s->now.loss;
-    step->is_coarse = rf_kind_of(s->belief)->loss_max > 0 && s->belief->live > rf_kind_of(s->belief)->loss_max;
+    const double loss_max = rf_kind_of(s->belief)->loss_max[step->dim < 3 ? step->dim - 1 : 2];
+    step->is_coarse = loss_max > 0 && s->belief->live > loss_max;
 }
 
 /* Truths in the chart; of a periodic parameter they are shown on the estimate's side of the cut, as are the bounds. */

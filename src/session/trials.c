@@ -52,6 +52,7 @@ static void see_health(rf_trial *t, const rf_judging *j, const rf_step *step, in
 {
     const int is_alarm = step->health == RF_RECOVERING || step->health == RF_LOST || step->health == RF_FAULT,
               is_lost = step->health == RF_LOST;
+    const int begins_far = t->updates == 0 && is_far; /* a wrong prior is an event, too */
     int is_good = 1;
     for (unsigned i = 0; i < step->dim; i++) {
         is_good &= rf64_abs(step->chart_error[i]) < j->threshold[i];
@@ -59,18 +60,19 @@ static void see_health(rf_trial *t, const rf_judging *j, const rf_step *step, in
     }
     if (step->events & RF_EVENT_OUTAGE)
         t->recovery.at = -1;
-    if (step->events)
+    if (step->events || begins_far)
         t->quiet_from = step->step + RF_FOLLOWED;
-    follow(&t->recovery, j, step, (step->events & (RF_EVENT_JUMP | RF_EVENT_BACK)) && !(step->events & RF_EVENT_OUT),
-           is_good, RF_BACK_FOR, totals, &totals->events, totals->back);
-    follow(&t->alarm, j, step, (step->events & (RF_EVENT_JUMP | RF_EVENT_OUTAGE)) != 0, is_alarm, 1, totals,
-           &totals->alarms, totals->alarmed);
+    follow(&t->recovery, j, step,
+           begins_far || ((step->events & (RF_EVENT_JUMP | RF_EVENT_BACK)) && !(step->events & RF_EVENT_OUT)), is_good,
+           RF_BACK_FOR, totals, &totals->events, totals->back);
+    follow(&t->alarm, j, step, begins_far || (step->events & (RF_EVENT_JUMP | RF_EVENT_OUTAGE)) != 0, is_alarm, 1,
+           totals, &totals->alarms, totals->alarmed);
     if (step->step >= t->quiet_from) {
         t->quiet += step->records;
         t->false_lost += is_lost && !t->was_lost && !t->was_far;
         t->false_alarms += is_alarm && !t->was_alarm && !t->was_far;
     }
-    if (step->step >= j->first && is_far) {
+    if (is_far) {
         t->lost_steps++;
         t->told += step->health != RF_TRACKING;
     }

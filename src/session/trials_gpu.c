@@ -48,8 +48,7 @@ static int can(const rf_simulation *simulation, uint64_t trials, const rf_sessio
                              .trials = ((const mixture *)session->belief)->max,
                              .room = room};
     *wanted = w;
-    const int is_count = rf_outcomes_are_counts(config->description.outcomes); /* with outages and flips one trial in twelve had other bits as host code */
-    return w.source && dim <= RF_GPU_TRIALS_DIM && !is_count && all_walk(simulation) && session->design &&
+    return w.source && dim <= RF_GPU_TRIALS_DIM && all_walk(simulation) && session->design &&
            session->design != config->model->f64->design && !config->on_health && trials >= LEAST &&
            simulation->steps <= STEPS_MOST && simulation->batch <= RF_DEVICE_BATCH &&
            simulation->batch * (settings + 1) <= (room + 1) * 4;

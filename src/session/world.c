@@ -192,15 +192,15 @@ static double read_out(const rf_worldly *w, const rf_record *record, uint32_t sh
         return NAN;
     if (outage && outage->kind == RF_OUTAGE_COIN)
         return noise(w, record, shot, which);
-    if (outage)
+    if (outage && outage->kind == RF_OUTAGE_STUCK)
         return u < outage->flips ? misread(w, record, shot, outage->outcome, which) : outage->outcome;
     if (u < blindness(w, record))
         return noise(w, record, shot, which);
     natural_truth(w, natural);
     const double outcome =
         rf64_instance_outcome(rf_instance_of(&w->simulation->config), natural, record->setting, w->seed, shot);
-    return rf64_uniform(words.word[2]) < w->simulation->world.flips ? misread(w, record, shot, outcome, which)
-                                                                    : outcome;
+    const int is_flipped = rf64_uniform(words.word[2]) < w->simulation->world.flips, is_swapped = outage != NULL;
+    return is_flipped != is_swapped ? misread(w, record, shot, outcome, which) : outcome;
 }
 
 static RF_APART void measure(rf_worldly *w, long first, uint32_t count, rf_record records[])

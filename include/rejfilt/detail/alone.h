@@ -1,4 +1,4 @@
-/* A model to look at: what headers that are included after a model file take when an editor opens them alone. */
+/* A placeholder model, for editors that open a header which is normally included after a model file. */
 #ifndef REJFILT_ALONE_H
 #define REJFILT_ALONE_H
 

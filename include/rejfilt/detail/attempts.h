@@ -9,11 +9,11 @@
      RF_KERNEL_LIKELIHOOD  the likelihood function, inlined where it can be
      RF_KERNEL_BOUND       the bound as a function of (setting, outcome)
      RF_KERNEL_WORKER, RF_KERNEL_WORKERS
-                           optional: which of how many workers this is, each of which runs every so many-th block of pairs
-     RF_KERNEL_PLAIN       optional: whether the commonest case has a way of its own: 0 not, 1 for those who accept, 2 for weights, too
-     RF_KERNEL_ENTROPY     optional, 0: the sum that the loss is measured by is left out
-   or, for the stages of an attempt alone, instead of RF_KERNEL_LIKELIHOOD with
-     RF_KERNEL_KNOWN       where in x the likelihood is, which is known already, as a function of (task, record, lane)
+                           optional: this worker's number and how many there are; worker w runs blocks w, w + count, ...
+     RF_KERNEL_PLAIN       optional: a fast path for the most common case: 0 none, 1 for rejection, 2 for weights too
+     RF_KERNEL_ENTROPY     optional, 0: leaves out the sum for the loss
+   or, to reuse the stages with likelihoods that are known already, instead of RF_KERNEL_LIKELIHOOD
+     RF_KERNEL_KNOWN       where in x the likelihood is, as a function of (task, record, lane)
 
    Attempts 2k and 2k+1 use the words of element k: words 2d and 2d+1 make the normals of parameter
    d for both, the two words after those decide acceptance. An attempt's numbers depend on its index
@@ -52,7 +52,7 @@
 #if RF_KERNEL_PAIRS > 1
 #define RF_KERNEL_STAGE RF_FN
 #else
-#define RF_KERNEL_STAGE static RF_APART /* one after the other they need less stack */
+#define RF_KERNEL_STAGE static RF_APART /* one by one they need less stack */
 #endif
 #if RF_KERNEL_PAIRS >= 32
 #define RF_KERNEL_IS_MANY (dim >= RF_PRODUCTS_MIN)
@@ -104,8 +104,8 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, ui
     }
 }
 
-/* The same from the lattice: every RF_LATTICE_SIZE attempts begin at a new random place of its order, whose first words
-   are kept in `start`. Weights need no u but one that is not above 1. */
+/* The same from the lattice: every RF_LATTICE_SIZE attempts begin at a new random offset; `start` keeps its first
+   words. Weights only need a u of at most 1. */
 RF_KERNEL_STAGE void RF_KERNEL_NAME(draw_lattice)(const RF(task) *task, unsigned dim, uint32_t pair, rf_lattice_start *start,
                                                   int32_t *q, float *u)
 {
@@ -182,7 +182,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
 {
     const RF(model) *model = task->model;
     const rf_real *setting = task->records + (size_t)k * (model->settings + 1u), outcome = setting[model->settings];
-    const rf_real max = RF_KERNEL_BOUND(setting, outcome); /* first: the loop shares its terms, and becomes vectors */
+    const rf_real max = RF_KERNEL_BOUND(setting, outcome); /* outside the loop: shared terms are computed once, and it vectorizes */
 #if defined(RF_KERNEL_KNOWN)
     (void)dim;
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
@@ -217,12 +217,12 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(mark_outside)(rf_sampler sampler, uint32_t p
     }
 }
 
-/* accept[lane] = the product over records of likelihood / κ; with weights at most 1. Returns whether a value was bad, or a product more. */
+/* accept[lane] = the product over records of likelihood / κ; with weights at most 1. Returns whether a value was bad or a product above 1. */
 RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf_real *x, const float *u, int whole,
                                           rf_real *accept, RF(tally) *tally)
 {
     uint32_t bad = 0;
-    rf_order highest = 0; /* of the bits of all ratios, which are not negative */
+    rf_order highest = 0; /* the largest, by its bits: ratios are not negative */
     for (uint32_t k = 0; k < task->count; k++) {
         rf_real value[RF_KERNEL_LANES], scale = RF_KERNEL_NAME(evaluate)(task, dim, k, x, value);
         if (!whole)
@@ -249,8 +249,8 @@ RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf
     return bad || largest > 1;
 }
 
-/* Counts what is unusual in a block: bad values, and unless they are weighted values above κ and the excess weight of what
-   is accepted. Only called for blocks that have such values. */
+/* Counts unusual values of a block: bad ones and, without weights, those above κ and the excess of accepted ones. Only
+   called for blocks that have such values. */
 static RF_APART void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned dim, rf_real *x, const float *u,
                                                  const rf_real *accept, RF(tally) *tally)
 {
@@ -286,7 +286,7 @@ static RF_APART void RF_KERNEL_NAME(look_closer)(const RF(task) *task, unsigned 
     tally->over += excess;
 }
 
-/* Adds the accepted of a block to the tally's sums; q is used up. */
+/* Adds a block's accepted attempts to the tally's sums. Overwrites q. */
 RF_KERNEL_STAGE void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, const float *u, const rf_real *accept, RF(tally) *tally)
 {
     int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally);
@@ -322,7 +322,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, cons
 RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, const float *u, const rf_real *accept, RF(tally) *tally,
                                              int16_t *kept, unsigned count)
 {
-    uint32_t wide[RF_KERNEL_LANES]; /* not zero: a z of more than 16 bits, |z| ≥ 4 */
+    uint32_t wide[RF_KERNEL_LANES]; /* nonzero if a z exceeds 16 bits, |z| ≥ 4 */
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         uint32_t bits = 0;
         for (unsigned i = 0; i < dim; i++)
@@ -349,8 +349,8 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
 }
 #endif
 
-/* The same with weights: each candidate counts for its acceptance probability. What the loss is measured by, logarithms, costs half
-   as much again: `attempt`, the block's first, has to be one of the lattice's first round. */
+/* The same with weights: each candidate counts for its acceptance probability. The loss needs logarithms, which cost half as
+   much again, so it is summed only if `attempt`, the block's first, is in the lattice's first round. */
 RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(const RF(task) *task, unsigned dim, uint32_t attempt, const int32_t *q, const rf_real *accept, RF(tally) *tally)
 {
     int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally);
@@ -391,13 +391,13 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(const RF(task) *task, unsigned
 }
 
 #if RF_KERNEL_PAIRS >= 16
-/* A block of weighted attempts and one record: the same as RF(judge) and RF(add_weighted) as long as no value is bad or above κ. Otherwise
-   nothing is added, and the answer is 0. */
+/* A block of weighted attempts and one record: as RF(judge) and RF(add_weighted) if no value is bad or above κ. Otherwise adds nothing
+   and returns 0. */
 RF_FN int RF_KERNEL_NAME(weigh)(const RF(task) *task, unsigned dim, uint32_t attempt, uint32_t begin, uint32_t count, const int32_t *q,
                                 rf_real *x, rf_real *accept, RF(tally) *tally)
 {
     const rf_real scale = RF_KERNEL_NAME(evaluate)(task, dim, 0, x, accept);
-    rf_order highest = 0, signs = 0; /* of the bits: NaN is above all numbers, or has a sign */
+    rf_order highest = 0, signs = 0; /* of the bits: NaN compares above all numbers, or as negative */
     if (attempt < begin || attempt - begin + RF_KERNEL_LANES > count)
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
             accept[lane] = attempt + lane - begin < count ? accept[lane] : RF_C(0.0);
@@ -418,14 +418,14 @@ RF_FN int RF_KERNEL_NAME(weigh)(const RF(task) *task, unsigned dim, uint32_t att
 #endif
 
 #if !defined(RF_KERNEL_KNOWN)
-/* A whole block of one real parameter and one record, in one pass: the same as the general way below as
-   long as no value is bad or above κ. Otherwise nothing is added, and the answer is 0. */
+/* Fast path: a block of one real parameter and one record, in one pass. Same result as the general path below
+   if no value is bad or above κ. Otherwise adds nothing and returns 0. */
 RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const float *u, RF(tally) *tally)
 {
     const rf_real *setting = task->records, outcome = setting[task->model->settings];
     const rf_real scale = RF_C(1.0) / (RF_KERNEL_BOUND(setting, outcome) * task->kappa);
     const rf_real mean = task->mean[0], width = task->factor[0] * (RF_C(1.0) / RF_GRID);
-    rf_unsigned highest = 0; /* of the bits: NaN and negative numbers are above all others */
+    rf_unsigned highest = 0; /* of the bits: NaN and negative numbers compare above all others */
     uint32_t accepted = 0, squares = 0, high = 0; /* squares modulo 2³², and without their last 16 bits */
     int32_t sum = 0;                               /* of at most 128 numbers of 17 bits */
     RF_UNROLL(16)
@@ -452,7 +452,7 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
 }
 
 #if RF_KERNEL_PLAIN > 1
-/* The same with weights. They are of the lattice, so four of their products with z, |z| < 3.7, fit 32 bits. */
+/* The same with weights. On the lattice |z| < 3.7, so four products with z fit 32 bits. */
 RF_FN int RF_KERNEL_NAME(plain_weighted)(const RF(task) *task, uint32_t attempt, const int32_t *q, RF(tally) *tally)
 {
     const rf_real *setting = task->records, outcome = setting[task->model->settings];
@@ -543,7 +543,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
         } else
 #endif
         if (is_plain && (whole || RF_KERNEL_PAIRS >= 16)) {
-            if (!whole) { /* lanes outside repeat one inside, so that no likelihood is seen that is not of the range */
+            if (!whole) { /* lanes outside the range repeat one inside: no likelihood outside it is evaluated */
                 const uint32_t skip = begin > 2 * pair ? begin - 2 * pair : 0;
                 const int32_t inside = q[RF_SAMPLER(task->sampler) == RF_REJECT ? skip / 2 + skip % 2 * RF_KERNEL_PAIRS : skip];
                 RF_KERNEL_NAME(mark_outside)(task->sampler, pair, begin, count, u);

@@ -1,4 +1,4 @@
-/* From chart coordinates to natural values: what every attempt does. */
+/* Converts chart coordinates to natural values, in every attempt. */
 #ifndef REJFILT_CHART_H
 #define REJFILT_CHART_H
 

@@ -5,7 +5,7 @@
 #include "../philox.h"
 
 /* rf_draw for the `count` elements index, index + 1, ..., side by side: even ones in [0], odd ones in [1] of each. Word k of
-   element i goes to out[k * count + i]; `count` is a multiple of 16. High halves are never looked at. */
+   element i goes to out[k * count + i]; `count` is a multiple of 16. Ignores high halves. */
 RF_ONCE void rf_draw_many(uint64_t seed, uint32_t update, uint32_t index, uint32_t block, uint32_t purpose, uint32_t count, uint32_t *out)
 {
     const rf_wide m0 = rf_wide_set(0xD2511F53u), m1 = rf_wide_set(0xCD9E8D57u);

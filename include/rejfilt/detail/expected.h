@@ -1,8 +1,8 @@
-/* What a model's `expected` makes of an outcome, for one precision; `outcomes` is a description's. Included by
-   instance.h, once for each. */
+/* The likelihood of an outcome from a model's `expected`; `outcomes` is the description's. Included by instance.h, once
+   per precision. */
 #include "precision.h"
 
-/* ln of the likelihood. NaN where outcomes are none that `expected` is about. */
+/* ln of the likelihood. NaN if `outcomes` is not a kind with `expected`. */
 RF_FN rf_real RF(expected_log)(unsigned outcomes, rf_real expected, const rf_real setting[], rf_real outcome)
 {
     const rf_real *about = setting + rf_outcomes_setting(outcomes);
@@ -12,7 +12,7 @@ RF_FN rf_real RF(expected_log)(unsigned outcomes, rf_real expected, const rf_rea
                                                           : RF(nan)();
 }
 
-/* Its largest value, whatever is expected. The same for all candidates: compilers compute it once for a record. */
+/* Its largest value over all expectations. Independent of x, so compilers compute it once per record. */
 RF_FN rf_real RF(expected_peak)(unsigned outcomes, const rf_real setting[], rf_real outcome)
 {
     const rf_real *about = setting + rf_outcomes_setting(outcomes);
@@ -22,7 +22,7 @@ RF_FN rf_real RF(expected_peak)(unsigned outcomes, const rf_real setting[], rf_r
                                                           : RF(nan)();
 }
 
-/* A Gaussian reading; or about the most likely count. */
+/* A Gaussian reading, or a count near the most likely one. */
 RF_FN rf_real RF(expected_outcome)(unsigned outcomes, rf_real expected, const rf_real setting[], rf_real normal)
 {
     const rf_real *about = setting + rf_outcomes_setting(outcomes);

@@ -1,4 +1,4 @@
-/* Included after a model file, with RF_MODEL_NAME set: makes its instance for one precision. The
+/* Included after a model file, with RF_MODEL_NAME set: defines its instance for one precision. The
    kernels come from instantiate_kernel.h, compiled for each of RF_TARGETS, or for this machine; with RF_NO_KERNELS there
    are none, and all engines go through the function pointer. */
 #if __INCLUDE_LEVEL__ == 0

@@ -22,7 +22,7 @@
 #define RF_KERNEL_BOUND(setting, outcome) (RF_IS_LOG(description) ? RF_C(0.0) : RF_C(1.0))
 #endif
 
-#ifndef RF_KERNEL_DIM_MAX /* a model of more parameters than can be described sets this itself */
+#ifndef RF_KERNEL_DIM_MAX /* models with more parameters than RF_DESCRIBED_MAX set this themselves */
 #define RF_KERNEL_DIM_MAX RF_DESCRIBED_MAX
 #endif
 
@@ -36,7 +36,7 @@
 RF(run) RF_KERNEL;
 #include "attempts.h"
 
-/* Likelihoods of n candidates, x[i * n + k], some at a time; of the last ones some are asked again. */
+/* Likelihoods of n candidates, x[i * n + k], in blocks; the last block may overlap the one before. */
 #define RF_KERNEL_BLOCK RF_BLOCK_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_TARGET)
 RF(block) RF_KERNEL_BLOCK;
 rf_status RF_KERNEL_BLOCK(const rf_real x[], uint32_t n, const rf_real setting[], rf_real outcome, rf_real out[], void *data)

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* RF_FN before a function: it may be inlined into every target's loop. With RF_SMALL the compiler decides: for code that is loaded, or much. */
-#if defined(RF_SMALL) /* on a GPU, whose compiler inlines all that it is not told to leave */
+/* RF_FN before a function: inlined into every target's loop. With RF_SMALL the compiler decides. */
+#if defined(RF_SMALL) /* a GPU's compiler inlines everything unless told otherwise */
 #define RF_INLINED inline
 #else
 #define RF_INLINED __forceinline__
@@ -21,7 +21,7 @@
 #define RF_FN static inline
 #endif
 
-/* RF_APART before a static function: never inlined, so its stack is free again afterwards. On a GPU it is, but for RF_SMALL. */
+/* RF_APART before a static function: never inlined, to free its stack; inlined on a GPU without RF_SMALL. */
 #if defined(__CUDACC__) && !defined(RF_SMALL)
 #define RF_APART RF_INLINED
 #elif defined(__GNUC__) || defined(__CUDACC__)
@@ -30,15 +30,15 @@
 #define RF_APART
 #endif
 
-/* RF_ONCE before a function: one copy in a file, however often it is called. */
+/* RF_ONCE before a function: one copy in a file, never inlined. */
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #define RF_ONCE static __attribute__((noinline, unused))
 #else
 #define RF_ONCE RF_FN
 #endif
 
-/* RF_UNROLL(n) before a loop over lanes: n of its vectors at once, interleaved. GCC is told to unroll no others: that is slower.
-   RF_UNROLL_ALL before a loop over parameters: so that the loop over lanes around it can become vectors. */
+/* RF_UNROLL(n) before a loop over lanes: n vectors at once, interleaved. GCC unrolls no other loops: that is slower.
+   RF_UNROLL_ALL before a loop over parameters: lets the loop over lanes around it vectorize. */
 #if defined(__CUDACC__)
 #define RF_UNROLL(n) _Pragma("unroll")
 #define RF_UNROLL_ALL _Pragma("unroll")
@@ -77,7 +77,7 @@
 #define RF_SQRT64_INSTRUCTION 0
 #endif
 
-/* The square root, correctly rounded, of a number that is 0 or above 2⁻¹⁰⁰: what NVIDIA's compiler writes, less the branch for others. */
+/* The square root, correctly rounded, of 0 or a number above 2⁻¹⁰⁰: as NVIDIA's compiler does, without its branch. */
 #if defined(__CUDACC__)
 RF_FN float rf_sqrt_normal(float x)
 {
@@ -90,14 +90,14 @@ RF_FN float rf_sqrt_normal(float x)
 #define rf_sqrt_normal rf32_sqrt
 #endif
 
-/* a · b + c where a · b is exact, as by a power of two: rounded once either way, and one instruction on a GPU. */
+/* a · b + c where a · b is exact, as for powers of two: rounded once, one instruction on a GPU. */
 #if defined(__CUDACC__)
 RF_FN float rf_exact_plus(float a, float b, float c) { return fmaf(a, b, c); }
 #else
 RF_FN float rf_exact_plus(float a, float b, float c) { return a * b + c; }
 #endif
 
-/* The whole product. NVIDIA's compiler adds zeros to it if it is not told that factors of 32 bits are meant. */
+/* The 64-bit product of 32-bit factors, without the zeros that NVIDIA's compiler would add. */
 RF_FN uint64_t rf_multiply(uint32_t a, uint32_t b)
 {
 #if defined(__CUDACC__)
@@ -109,7 +109,7 @@ RF_FN uint64_t rf_multiply(uint32_t a, uint32_t b)
 #endif
 }
 
-/* Copies whole numbers of 8 bytes, which are aligned. How many may not be known: NVIDIA's compiler would then copy byte by byte. */
+/* Copies aligned 8-byte words. NVIDIA's compiler copies byte by byte if the size is not a constant. */
 RF_FN void rf_copy(void *to, const void *from, size_t bytes)
 {
 #if defined(__CUDACC__)
@@ -245,7 +245,7 @@ RF_FN rf_wide rf_wide_load_shorts(const int16_t *from)
     __builtin_memcpy(&v, from, sizeof v);
     return v;
 }
-RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) /* both halves' sums in one, which is all that is asked of them */
+RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) /* both halves added: only the total is needed */
 {
     int32_t sum = 0;
     for (int shift = 0; shift < 64; shift += 16)

@@ -1,5 +1,5 @@
-/* Chooses the precision of the declarations that follow: set RF_BITS to 32 or 64, then include; 0
-   takes the names away again. Source written with rf_real, RF(name) and RF_C(constant) exists once
+/* Sets the precision of the declarations that follow: set RF_BITS to 32 or 64, then include; 0
+   undefines the names again. Source written with rf_real, RF(name) and RF_C(constant) exists once
    and is compiled twice. The constant may be a macro; the name is taken as it is written. rf_order and
    rf_unsigned are integers of the same width: the bits of numbers that are not negative have their order. */
 #undef rf_real

@@ -7,13 +7,13 @@
 
 #include "real.h"
 
-#define RF_PRODUCTS_MIN 3u    /* parameters from which on this pays */
+#define RF_PRODUCTS_MIN 3u    /* worthwhile from this many parameters on */
 #define RF_PRODUCTS_TILE 4u   /* rows and columns of a tile */
 #define RF_PRODUCTS_ROOM 512u /* accepted attempts whose z are kept, [d][attempt], before their products are summed */
-#define RF_PRODUCTS_STRIDE (RF_PRODUCTS_ROOM + 32u) /* not a power of two: rows would crowd in the cache */
+#define RF_PRODUCTS_STRIDE (RF_PRODUCTS_ROOM + 32u) /* not a power of two, to avoid cache conflicts between rows */
 #define RF_PRODUCTS_KEPT(dim) (((dim) + RF_PRODUCTS_TILE - 1) / RF_PRODUCTS_TILE * RF_PRODUCTS_TILE * RF_PRODUCTS_STRIDE)
 
-#define RF_PRODUCTS_BYTES (RF_WIDE_LANES > 2 ? 8 * RF_WIDE_LANES : 16) /* of a vector that one instruction takes */
+#define RF_PRODUCTS_BYTES (RF_WIDE_LANES > 2 ? 8 * RF_WIDE_LANES : 16) /* bytes of a vector register */
 typedef rf_real RF(vector) __attribute__((vector_size(RF_PRODUCTS_BYTES)));
 
 /* x[i][lane] ← mean[i] + Σ_j L[i][j]·x[j][lane], j ascending, in place from the last row to the first. `lanes` is a
@@ -27,7 +27,7 @@ RF_FN void RF(products_place)(const rf_real *mean, const rf_real *factor, unsign
             RF(vector) *from = (RF(vector) *)(void *)(x + lane), sum[TILE][ACROSS];
             const rf_real *row[TILE];
             for (unsigned r = 0; r < TILE; r++) {
-                row[r] = factor + RF_TRIANGLE(r < rows ? i + r : i); /* rows past the end are computed in vain */
+                row[r] = factor + RF_TRIANGLE(r < rows ? i + r : i); /* rows past the end are computed and discarded */
                 for (unsigned k = 0; k < ACROSS; k++)
                     sum[r][k] = row[r][0] * from[k];
             }

@@ -1,5 +1,5 @@
-/* What a source file begins with that is written once and compiled for float and for double: rf_real, RF(name), RF_C(1.0) for
-   RF_PRECISION, 32 or 64, which its compiler's command or an includer sets. Opened alone it is on double. */
+/* Included first by sources that are compiled for float and for double: defines rf_real, RF(name), RF_C(1.0) for RF_PRECISION,
+   32 or 64, set by the compiler's command or an includer. The default is double. */
 #ifndef REJFILT_REAL_H
 #define REJFILT_REAL_H
 

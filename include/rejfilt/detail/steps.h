@@ -1,4 +1,4 @@
-/* What an attempt is made of, whichever loop it is in: units of the sums, and functions of one value or one block of lanes. */
+/* Parts of an attempt that all loops share: units of the sums, functions of one value or one block of lanes. */
 #ifndef REJFILT_STEPS_H
 #define REJFILT_STEPS_H
 
@@ -10,7 +10,7 @@
 #endif
 #include "tally.h"
 
-/* The lattice's table, or a copy of it that is nearer. */
+/* The lattice's table, or a copy in faster memory. */
 #ifndef RF_LATTICE_AT
 #define RF_LATTICE_AT(index) rf_lattice_normal[index]
 #endif
@@ -26,8 +26,8 @@ typedef struct {
 #define RF_OVER_MAX RF_C(32767.0)  /* and each attempt's counts for this much at most */
 #define RF_WEIGHT_UNIT 33554432    /* weights and weighted sums are in units of 1/RF_WEIGHT_UNIT = 2⁻²⁵: |zz| ≤ 36 fits */
 
-/* The exact sum of at most 128 integers. In lanes: modulo 2³², and of all of them divided by 256 and rounded down, so that vectors of
-   32 bits are enough. */
+/* The exact sum of at most 128 integers. Sums modulo 2³² and sums of the numbers over 256, rounded down, let 32-bit lanes
+   do. */
 #if RF_KERNEL_PAIRS > 1
 typedef struct {
     uint32_t low;
@@ -49,7 +49,7 @@ RF_FN void rf_sum_add(rf_sum *sum, int32_t v) { sum->all += v; }
 RF_FN int64_t rf_sum_of(rf_sum sum) { return sum.all; }
 #endif
 
-/* The multiple of the grid nearest z, by adding a number whose last bit is the grid's. */
+/* Rounds z to the grid, by adding a number whose last bit is the grid's step. */
 RF_FN int32_t rf_to_grid(float z) { return (int32_t)(rf32_bits(z + 1536.0f) - rf32_bits(1536.0f)); }
 
 /* Is a likelihood value NaN, negative or infinite (beyond RF_LIMIT)? Such a value counts as zero. */
@@ -57,7 +57,7 @@ RF_FN int RF(is_bad)(rf_real value, int is_log)
 {
     if (is_log)
         return !(value <= RF_LIMIT);
-    return RF(bits)(value + RF_C(0.0)) > RF(bits)(RF_LIMIT); /* as unsigned numbers: NaN and signs are above */
+    return RF(bits)(value + RF_C(0.0)) > RF(bits)(RF_LIMIT); /* as unsigned numbers: NaN and negative numbers are above */
 }
 
 /* A likelihood value's ratio to κ. `scale` is 1/κ, or −ln κ for logarithms. */
@@ -67,7 +67,7 @@ RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
     return RF(is_bad)(value, is_log) ? RF_C(0.0) : r;
 }
 
-/* What a candidate with this weight adds to the sum of z, or of zz. */
+/* A weighted candidate's term in the sum of z, or of zz. */
 RF_FN int32_t RF(weighted)(rf_real weight, rf_real z) { return (int32_t)(weight * RF_WEIGHT_UNIT * z); }
 /* And to that of −w·ln w. */
 RF_FN int32_t RF(weighted_entropy)(rf_real weight)
@@ -98,7 +98,7 @@ void RF(to_natural)(const RF(chart) *chart, unsigned count, rf_real *lanes)
             lanes[lane] = RF(natural_periodic)(&c, lanes[lane]);
 }
 
-/* count += more, stopping at 65535. */
+/* count += more, saturating at 65535. */
 RF_FN void RF(count_bad)(uint16_t *count, uint32_t more)
 {
     uint32_t sum = *count + more;

@@ -1,4 +1,4 @@
-/* What follows a tally and a filter in memory, for loops that cannot afford a call. */
+/* The data after a tally and a filter in memory, for loops where a call is too slow. */
 #ifndef REJFILT_TALLY_H
 #define REJFILT_TALLY_H
 

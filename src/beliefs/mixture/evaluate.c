@@ -1,20 +1,17 @@
-#include "rejfilt/detail/steps.h"
-
+#include "block.h"
 #include "component.h"
 #include "evaluate.h"
 
 #include <string.h>
 
 enum {
-    BLOCK = 64,       /* points at a time */
-    LANES = 8,        /* of a sum: the order of additions is the same on every machine */
     AXIS_POINTS = 24, /* that choose an axis */
     NORMAL_UNIT = RF_GRID
 };
 
 #define LINE_END 4.8  /* where the points of one parameter end, in standard deviations */
 #define LINE_BEND 0.6 /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them */
-#define HEXAGON_STEP 1.25 /* of two parameters, between neighbours */
+#define HEXAGON_STEP 1.4 /* of two parameters, between neighbours: 7.4 of 19 points count, by their weights */
 #define CUBE_STEP 0.8    /* of three: half the edge of a cube with a point in its middle */
 #define AXIS_STEP 0.45   /* standard deviations */
 #define LEAST 0.25       /* share of the points' spacing that is taken for a standard deviation, at least */
@@ -111,7 +108,7 @@ RF_APART void rf_points_make(unsigned dim, double points[])
     for (int i = -5; i <= 5 && dim > 1; i++)
         for (int j = -5; j <= 5; j++) {
             const double z[] = {HEXAGON_STEP * (i + 0.5 * j), HEXAGON_STEP * 0.8660254037844386 * j};
-            if (dim == 2 && i * i + i * j + j * j <= 7)
+            if (dim == 2 && i * i + i * j + j * j <= 4)
                 n = add_point(points, dim, n, z);
             for (int k = -5; k <= 5 && dim == 3; k++) {
                 const double x[] = {CUBE_STEP * i, CUBE_STEP * j, CUBE_STEP * k};
@@ -131,31 +128,6 @@ RF_APART void rf_points_make(unsigned dim, double points[])
     }
     for (uint32_t k = row; k < (dim + 1) * row; k++)
         points[k] *= rf64_sqrt(one / square);
-}
-
-/* ---- Sums ---- */
-
-static double total_of(const double lane[LANES])
-{
-    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
-}
-
-static double sum(const double *a, uint32_t n)
-{
-    double lane[LANES] = {0};
-    for (uint32_t k = 0; k < n; k += LANES)
-        for (unsigned l = 0; l < LANES; l++)
-            lane[l] += a[k + l];
-    return total_of(lane);
-}
-
-static double dot(const double *a, const double *b, uint32_t n)
-{
-    double lane[LANES] = {0};
-    for (uint32_t k = 0; k < n; k += LANES)
-        for (unsigned l = 0; l < LANES; l++)
-            lane[l] += a[k + l] * b[k + l];
-    return total_of(lane);
 }
 
 /* ---- The points of an evaluation ---- */
@@ -209,7 +181,7 @@ double rf_points_normal(unsigned d, uint32_t start, uint32_t k)
 }
 
 /* q[d][lane]: coordinate d of points first .. first + n − 1. */
-static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_t n, double q[][BLOCK])
+static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_t n, double q[][RF_BLOCK])
 {
     const uint32_t row = row_of(dim);
     if (p->fixed && dim == 1) {
@@ -259,7 +231,7 @@ static void multiply(const double *a, const double *b, unsigned dim, double *pro
         }
 }
 
-static void whiten(const lattice *p, unsigned dim, uint32_t count, double q[][BLOCK], whitening *w)
+static void whiten(const lattice *p, unsigned dim, uint32_t count, double q[][RF_BLOCK], whitening *w)
 {
     memset(w->mean, 0, sizeof w->mean);
     memset(w->factor, 0, RF_TRIANGLE(dim) * sizeof *w->factor);
@@ -270,13 +242,13 @@ static void whiten(const lattice *p, unsigned dim, uint32_t count, double q[][BL
         w->log_size = 0;
         return;
     }
-    for (uint32_t first = 0; first < count; first += BLOCK) {
-        const uint32_t n = count - first < BLOCK ? count - first : BLOCK;
+    for (uint32_t first = 0; first < count; first += RF_BLOCK) {
+        const uint32_t n = count - first < RF_BLOCK ? count - first : RF_BLOCK;
         lattice_take(p, dim, first, n, q);
         for (unsigned i = 0; i < dim; i++) {
-            w->mean[i] += sum(q[i], n) / count;
+            w->mean[i] += rf_sum_lanes(q[i], n) / count;
             for (unsigned j = 0; j <= i; j++)
-                w->factor[RF_TRIANGLE(i) + j] += dot(q[i], q[j], n) / count;
+                w->factor[RF_TRIANGLE(i) + j] += rf_dot_lanes(q[i], q[j], n) / count;
         }
     }
     for (unsigned i = 0; i < dim; i++)
@@ -287,25 +259,6 @@ static void whiten(const lattice *p, unsigned dim, uint32_t count, double q[][BL
 }
 
 /* ---- Likelihoods ---- */
-
-/* x[k * dim + i] ← natural values at base + A·q. y: room for a block. */
-static void place(const rf64_model *model, const double *base, const double *A, double q[][BLOCK], uint32_t n,
-                  double *x)
-{
-    const unsigned dim = RF_DIM(model->dim);
-    double own[BLOCK], *y = dim == 1 ? x : own;
-    for (unsigned i = 0; i < dim; i++) {
-        const double *row = A + RF_TRIANGLE(i);
-        for (uint32_t k = 0; k < n; k++)
-            y[k] = base[i] + row[i] * q[i][k];
-        for (unsigned j = 0; j < i; j++)
-            for (uint32_t k = 0; k < n; k++)
-                y[k] += row[j] * q[j][k];
-        rf64_to_natural(&model->charts[i], n, y);
-        for (uint32_t k = 0; k < n && dim > 1; k++)
-            x[(size_t)k * dim + i] = y[k];
-    }
-}
 
 static RF_APART void count_bad(rf_evaluator *e, const double *value, uint32_t n)
 {
@@ -339,64 +292,6 @@ static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value
 
 /* ---- Evaluations ---- */
 
-/* Weighted sums over the points. */
-typedef struct moments {
-    double scale;                                                  /* of all of them, a logarithm */
-    double one, square, entropy;                                   /* Σℓ, Σℓ², Σℓ·lnℓ */
-    double z[RF_ROOM], zz[RF_TRIANGLE(RF_ROOM)]; /* Σℓz, Σℓzzᵀ */
-} moments;
-
-/* Makes `scale` that of the sums. */
-static void rescale(moments *s, unsigned dim, double scale)
-{
-    const double factor = s->one > 0 ? rf64_exp(s->scale - scale) : 0;
-    s->entropy = factor * (s->entropy + (s->one > 0 ? (s->scale - scale) * s->one : 0));
-    s->one *= factor;
-    s->square *= factor * factor;
-    for (unsigned i = 0; i < dim; i++)
-        s->z[i] *= factor;
-    for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
-        s->zz[i] *= factor;
-    s->scale = scale;
-}
-
-/* Adds a block: values as the model returns them; weights of points, or null. `room` for a block. */
-static void add(moments *s, const rf64_model *model, const double *weight, double q[][BLOCK], uint32_t n, double *value,
-                double *room)
-{
-    if (model->is_log) {
-        double highest = -rf64_infinity();
-        for (uint32_t k = 0; k < n; k++)
-            highest = rf64_max(value[k], highest);
-        if (!(highest > -rf64_infinity()))
-            return;
-        if (!(s->one > 0) || highest > s->scale)
-            rescale(s, model->dim, highest);
-        for (uint32_t k = 0; k < n; k++) {
-            const double log_l = rf64_max(value[k] - s->scale, -1000.0);
-            value[k] = rf64_exp(log_l);
-            room[k] = log_l;
-        }
-    } else {
-        for (uint32_t k = 0; k < n; k++)
-            room[k] = rf64_log(rf64_max(value[k], RF64_SMALLEST_NORMAL));
-    }
-    for (uint32_t k = 0; k < n && weight; k++)
-        value[k] *= weight[k];
-    for (; n % LANES; n++) /* whole vectors */
-        value[n] = room[n] = 0;
-    s->one += sum(value, n);
-    s->square += dot(value, value, n);
-    s->entropy += dot(value, room, n);
-    for (unsigned i = 0; i < model->dim; i++) {
-        for (uint32_t k = 0; k < n; k++)
-            room[k] = value[k] * q[i][k];
-        s->z[i] += sum(room, n);
-        for (unsigned j = 0; j <= i; j++)
-            s->zz[RF_TRIANGLE(i) + j] += dot(room, q[j], n);
-    }
-}
-
 /* The least variance in the direction of each coordinate: what lies between two points is not seen. */
 static void least_variances(const whitening *w, unsigned dim, double least[])
 {
@@ -408,7 +303,7 @@ static void least_variances(const whitening *w, unsigned dim, double least[])
 }
 
 /* after, result ← what follows from the sums; A and w as in rf_evaluate. */
-static void project(const moments *s, const rf_evaluator *e, const whitening *w, const double *A,
+static void project(const rf_sums *s, const rf_evaluator *e, const whitening *w, const double *A,
                     const double *component, uint32_t count, double *after, rf_evaluation *result)
 {
     const unsigned dim = RF_DIM(e->model->dim);
@@ -494,12 +389,12 @@ RF_APART rf_status rf_evaluate(rf_evaluator *e, const double *component, double 
     const unsigned dim = RF_DIM(model->dim);
     const uint32_t count = rf_points_count(dim);
     const double *mean = component + 1, *factor = mean + dim;
-    double q[RF_ROOM][BLOCK], x[RF_ROOM * BLOCK], value[BLOCK], room[BLOCK], all[RF_POINTS_ROW(FIXED_DIM)];
+    double q[RF_ROOM][RF_BLOCK], x[RF_ROOM * RF_BLOCK], value[RF_BLOCK], room[RF_BLOCK], all[RF_POINTS_ROW(FIXED_DIM)];
     double own_A[RF_TRIANGLE(RF_ROOM)], own_base[RF_ROOM];
     const double *A = factor, *base = mean;
     const lattice points = lattice_draw(e);
     whitening w;
-    moments s;
+    rf_sums s;
     s.scale = s.one = s.square = s.entropy = 0;
     memset(s.z, 0, dim * sizeof *s.z);
     memset(s.zz, 0, RF_TRIANGLE(dim) * sizeof *s.zz);
@@ -515,17 +410,17 @@ RF_APART rf_status rf_evaluate(rf_evaluator *e, const double *component, double 
         A = own_A;
         base = own_base;
     }
-    for (uint32_t first = 0; first < count; first += BLOCK) {
-        const uint32_t n = count - first < BLOCK ? count - first : BLOCK;
-        if (points.fixed || count > BLOCK)
-            lattice_take(&points, dim, first, points.fixed && n < BLOCK ? row_of(dim) - first : n, q);
-        place(model, base, A, q, n, x);
+    for (uint32_t first = 0; first < count; first += RF_BLOCK) {
+        const uint32_t n = count - first < RF_BLOCK ? count - first : RF_BLOCK;
+        if (points.fixed || count > RF_BLOCK)
+            lattice_take(&points, dim, first, points.fixed && n < RF_BLOCK ? row_of(dim) - first : n, q);
+        RF_MANY(place)(model, base, A, q, n, x);
         const rf_status status = ask(e, x, n, value);
         if (status < 0)
             return status;
         for (uint32_t k = 0; k < n && points.fixed && dim > 1; k++)
             all[first + k] = value[k];
-        add(&s, model, points.fixed ? points.fixed + first : NULL, q, n, value, room);
+        RF_MANY(add)(&s, model, points.fixed ? points.fixed + first : NULL, q, n, value, room);
     }
     if (points.fixed && dim > 1)
         find_slopes(&points, model, s.scale, all, result->slopes);
@@ -546,7 +441,7 @@ RF_APART rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, co
     const rf64_model *model = e->model;
     const unsigned dim = RF_DIM(model->dim);
     const double *mean = component + 1, *factor = mean + dim;
-    double q[RF_ROOM][BLOCK], x[RF_ROOM * AXIS_POINTS], value[2][AXIS_POINTS], max = -1;
+    double q[RF_ROOM][RF_BLOCK], x[RF_ROOM * AXIS_POINTS], value[2][AXIS_POINTS], max = -1;
     const lattice points = lattice_draw(e);
     *axis = 0;
     if (dim > FIXED_DIM)
@@ -557,7 +452,7 @@ RF_APART rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, co
             double base[RF_ROOM];
             for (unsigned i = 0; i < dim; i++)
                 base[i] = mean[i] + (i < a ? 0 : (side ? AXIS_STEP : -AXIS_STEP) * factor[RF_TRIANGLE(i) + a]);
-            place(model, base, factor, q, AXIS_POINTS, x);
+            RF_MANY(place)(model, base, factor, q, AXIS_POINTS, x);
             const rf_status status = ask(e, x, AXIS_POINTS, value[side]);
             if (status < 0)
                 return status;

@@ -12,9 +12,9 @@ uint32_t rf_points_count(unsigned dim);
    weights, of mean 1, coordinates, one after the other, and roots of the weights, in rows of whole vectors; then which points
    are neighbours.
    More parameters have no table. */
-#define RF_POINTS(dim) ((dim) == 1 ? 24u : (dim) == 2 ? 31u : (dim) == 3 ? 113u : 0u)     /* points of such a set */
+#define RF_POINTS(dim) ((dim) == 1 ? 24u : (dim) == 2 ? 19u : (dim) == 3 ? 113u : 0u)     /* points of such a set */
 #define RF_POINTS_ROW(dim) ((RF_POINTS(dim) + 7u) & ~7u)                                  /* numbers of a row */
-#define RF_POINTS_PAIRS(dim) ((dim) == 2 ? 72u : (dim) == 3 ? 556u : 0u)                 /* neighbours, two bytes each */
+#define RF_POINTS_PAIRS(dim) ((dim) == 2 ? 42u : (dim) == 3 ? 556u : 0u)                 /* neighbours, two bytes each */
 #define RF_POINTS_SIZE(dim) (((dim) + 2) * RF_POINTS_ROW(dim) + RF_POINTS_PAIRS(dim) / 4 + 1) /* of the table, in numbers */
 void rf_points_make(unsigned dim, double points[]);
 /* Coordinate d of point k of a sequence of normals that fills the space evenly, from anywhere in it. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "block.h"
 #include "component.h"
 #include "evaluate.h"
 #include "mixture_state.h"
@@ -11,7 +12,7 @@
 enum { ROUND = 5 }; /* Gaussians that a circle begins with */
 
 /* Nats that may be live before anything is split: of one parameter what is lost is soon learnt anew, of several a bent
-   posterior is not. */
+   posterior is not, nor one that leans on the end of a uniform prior. */
 #define LOSS_FREE_LINE 0.03
 #define LOSS_FREE_WALK 0.1 /* of one parameter that walks so far that it forgets: */
 #define FORGETS 0.99       /* the share of what was lost that time leaves */
@@ -252,8 +253,10 @@ static const double *walk_of(const mixture *m, const double *c, const double Q[]
     double scale[RF_ROOM];
     if (!m->boxed || !Q)
         return Q;
-    for (unsigned i = 0; i < dim; i++)
+    for (unsigned i = 0; i < dim; i++) { /* at the very end of a box nothing is wide: no more than all of it is added */
         marginal_of(m, c, i, &scale[i]);
+        scale[i] = rf64_max(scale[i], is_boxed(m, i) ? rf64_sqrt(rf64_max(Q[i * dim + i], 0)) : 0);
+    }
     for (unsigned i = 0; i < dim * dim; i++)
         own[i] = Q[i] / (scale[i / dim] * scale[i % dim]);
     return own;
@@ -410,14 +413,7 @@ static RF_APART rf_status mixture_telegraph(rf_belief *belief, unsigned paramete
 
 /* ---- Merging ---- */
 
-/* What mergers look at: weights, and logarithms of the sizes of factors. */
-typedef struct merger {
-    double weight[RF_MIXTURE_MAX], log_size[RF_MIXTURE_MAX];
-    double mean[RF_MIXTURE_MAX], variance[RF_MIXTURE_MAX]; /* of one parameter */
-    double cost[RF_TRIANGLE(RF_MIXTURE_MAX)];              /* of pairs j < i, at RF_TRIANGLE(i) + j */
-} merger;
-
-static void merger_take(merger *g, mixture *m, uint32_t i)
+static void merger_take(rf_merger *g, mixture *m, uint32_t i)
 {
     const unsigned dim = dim_of(m);
     const double *c = after_of(m, i);
@@ -425,64 +421,63 @@ static void merger_take(merger *g, mixture *m, uint32_t i)
     g->weight[i] = c[0];
     g->log_size[i] = rf_component_log_size(c, dim);
     covariances_of(c, dim, covariance);
-    g->mean[i] = c[1];
-    g->variance[i] = covariance[0];
+    for (unsigned d = 0; d < dim && dim <= 2; d++)
+        g->mean[d][i] = c[1 + d];
+    for (unsigned d = 0; d < RF_TRIANGLE(dim) && dim <= 2; d++)
+        g->covariance[d][i] = covariance[d];
 }
 
-/* Runnalls: an upper bound of the divergence of the merged from the two, in nats of the whole mixture. */
-static double merger_cost(const merger *g, mixture *m, uint32_t i, uint32_t j)
+/* cost[k] ← that of merging i and first + k. */
+static void merger_costs(const rf_merger *g, mixture *m, uint32_t i, uint32_t first, uint32_t end, double cost[])
 {
     const unsigned dim = dim_of(m);
-    double joint[RF_TRIANGLE(RF_ROOM)];
-    rf_component_joint(after_of(m, i), after_of(m, j), covariance_of(m, i), covariance_of(m, j), m->charts, dim, joint);
-    return (g->weight[i] + g->weight[j]) * rf_component_cholesky(joint, dim, NULL) - g->weight[i] * g->log_size[i] -
-           g->weight[j] * g->log_size[j];
-}
-
-/* The costs of i with those before it. */
-static void merger_row(merger *g, mixture *m, uint32_t i)
-{
-    const rf64_chart chart = m->charts[0];
-    const double w = g->weight[i], mean = g->mean[i], variance = g->variance[i], own = w * g->log_size[i];
-    double *cost = g->cost + RF_TRIANGLE(i);
-    if (dim_of(m) > 1) {
-        for (uint32_t j = 0; j < i; j++)
-            cost[j] = merger_cost(g, m, i, j);
+    if (dim <= 2) {
+        RF_MANY(costs)(g, dim, m->charts, i, first, end, cost);
         return;
     }
-    double apart[RF_MIXTURE_MAX];
-    for (uint32_t j = 0; j < i; j++)
-        apart[j] = g->mean[j] - mean;
-    for (uint32_t j = 0; j < i && chart.kind == RF_PERIODIC; j++)
-        apart[j] = rf_component_apart(&chart, apart[j]);
-    for (uint32_t j = 0; j < i; j++) {
-        const double both = w + g->weight[j], share = w / both, other = g->weight[j] / both;
-        const double joint = share * variance + other * g->variance[j] + share * other * apart[j] * apart[j];
-        cost[j] = both * 0.5 * rf64_log(joint) - own - g->weight[j] * g->log_size[j];
+    for (uint32_t j = first; j < end; j++) {
+        double joint[RF_TRIANGLE(RF_ROOM)];
+        rf_component_joint(after_of(m, i), after_of(m, j), covariance_of(m, i), covariance_of(m, j), m->charts, dim, joint);
+        cost[j - first] = (g->weight[i] + g->weight[j]) * rf_component_cholesky(joint, dim, NULL) -
+                          (g->weight[i] * g->log_size[i] + g->weight[j] * g->log_size[j]);
     }
+}
+
+/* Looks for the cheapest partner of i among those before it. */
+static void merger_look(rf_merger *g, uint32_t i)
+{
+    const double *cost = g->cost + RF_TRIANGLE(i);
+    g->least[i] = rf64_infinity();
+    for (uint32_t j = 0; j < i; j++)
+        if (cost[j] < g->least[i]) {
+            g->least[i] = cost[j];
+            g->partner[i] = j;
+        }
 }
 
 /* The cheapest pair among `count`. */
-static double merger_cheapest(const merger *g, uint32_t count, uint32_t *first, uint32_t *second)
+static double merger_cheapest(const rf_merger *g, uint32_t count, uint32_t *first, uint32_t *second)
 {
-    double least = rf64_infinity();
-    for (uint32_t i = 1; i < count; i++)
-        for (uint32_t j = 0; j < i; j++)
-            if (g->cost[RF_TRIANGLE(i) + j] < least) {
-                least = g->cost[RF_TRIANGLE(i) + j];
-                *first = j;
-                *second = i;
-            }
-    return least;
+    *second = 1;
+    for (uint32_t i = 2; i < count; i++)
+        *second = g->least[i] < g->least[*second] ? i : *second;
+    *first = g->partner[*second];
+    return g->least[*second];
 }
 
 /* Recomputes what depends on component i. */
-static void merger_again(merger *g, mixture *m, uint32_t count, uint32_t i)
+static void merger_again(rf_merger *g, mixture *m, uint32_t count, uint32_t i)
 {
+    double cost[RF_MIXTURE_MAX];
     merger_take(g, m, i);
-    merger_row(g, m, i);
-    for (uint32_t k = i + 1; k < count; k++)
-        merger_row(g, m, k);
+    merger_costs(g, m, i, 0, i, g->cost + RF_TRIANGLE(i));
+    merger_costs(g, m, i, i + 1, count, cost);
+    merger_look(g, i);
+    for (uint32_t k = i + 1; k < count; k++) {
+        g->cost[RF_TRIANGLE(k) + i] = cost[k - i - 1];
+        if (g->partner[k] == i || cost[k - i - 1] <= g->least[k])
+            merger_look(g, k);
+    }
 }
 
 /* Merges, among `count` components after the record, until there is room and no merger is free. Returns how many are
@@ -491,13 +486,14 @@ static RF_APART uint32_t merge(mixture *m, uint32_t count)
 {
     const unsigned dim = dim_of(m);
     const uint32_t wanted = m->max * 3 / 4 > 1 ? m->max * 3 / 4 : 1;
-    merger g;
+    rf_merger g;
     for (uint32_t i = 0; i < count && count > 1; i++) {
         merger_take(&g, m, i);
-        merger_row(&g, m, i);
+        merger_costs(&g, m, i, 0, i, g.cost + RF_TRIANGLE(i));
+        merger_look(&g, i);
     }
     while (count > 1) {
-        uint32_t a = 0, b = 1;
+        uint32_t a, b;
         const double cost = merger_cheapest(&g, count, &a, &b);
         double joint[RF_TRIANGLE(RF_ROOM)];
         if (count <= wanted && !(cost < MERGER_FREE))
@@ -580,7 +576,7 @@ static rf_status evaluate_all(learning *l, mixture *m)
     }
     for (uint32_t i = 0; i < m->count; i++)
         weigh(l, m, i);
-    const double allowed = dim_of(m) > 1 ? LOSS_FREE : m->kept < FORGETS ? LOSS_FREE_WALK : LOSS_FREE_LINE;
+    const double allowed = dim_of(m) > 1 || m->boxed ? LOSS_FREE : m->kept < FORGETS ? LOSS_FREE_WALK : LOSS_FREE_LINE;
     while (m->count + 2 <= m->room && !m->head.as_one) {
         const double total = weight_of(l->weight, m->count);
         double max = 0, sum = 0;
@@ -854,6 +850,10 @@ static RF_APART void mixture_draw(const rf_belief *belief, uint32_t index, uint3
     while (k + 1 < m->count && (left -= component_in(m, k)[0]) > 0)
         k++;
     const double *mean = component_in(m, k) + 1, *factor = mean + dim;
+    if (dim == 1) { /* of which there are many for every record */
+        x[0] = rf64_chart_natural(&m->charts[0], mean[0] + factor[0] * z[0]);
+        return;
+    }
     for (unsigned i = dim; i-- > 0;) {
         double move = 0;
         for (unsigned j = 0; j <= i; j++)
@@ -1084,8 +1084,8 @@ static uint32_t mixture_updates(const rf_belief *belief) { return ((const mixtur
 
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
-    .summary = "up to K Gaussians (32 of one or two parameters, else 16): one where that is enough",
-    .loss_max = 1.3,
+    .summary = "up to K Gaussians (32 of one or three parameters, 52 of two, else 16): one where that is enough",
+    .loss_max = {1.3, 0.7, 2},
     .open = RF_HOST_ONLY(rf_mixture_open),
     .restart = mixture_restart,
     .pass = mixture_pass,

@@ -1,0 +1,170 @@
+/* What a mixture does to many numbers at once, compiled for every target by block.c: blocks of points, where they lie and what
+   their likelihoods add to the sums; and what mergers cost. */
+#ifndef REJFILT_BLOCK_H
+#define REJFILT_BLOCK_H
+
+#include "rejfilt/detail/steps.h"
+
+#include "component.h"
+#include "mixture.h"
+#include "rejfilt/host.h"
+
+enum {
+    RF_BLOCK = 64, /* points at a time */
+    RF_LANES = 8   /* of a sum: the order of additions is the same on every machine */
+};
+
+/* Weighted sums over the points. */
+typedef struct rf_sums {
+    double scale;                                                  /* of all of them, a logarithm */
+    double one, square, entropy;                                   /* Σℓ, Σℓ², Σℓ·lnℓ */
+    double z[RF_ROOM], zz[RF_TRIANGLE(RF_ROOM)]; /* Σℓz, Σℓzzᵀ */
+} rf_sums;
+
+/* What mergers look at, of every component. */
+typedef struct rf_merger {
+    double weight[RF_MIXTURE_MAX], log_size[RF_MIXTURE_MAX];         /* logarithms of the sizes of factors */
+    double mean[2][RF_MIXTURE_MAX], covariance[3][RF_MIXTURE_MAX];   /* of one or two parameters */
+    double cost[RF_TRIANGLE(RF_MIXTURE_MAX)];                        /* of pairs j < i, at RF_TRIANGLE(i) + j */
+    double least[RF_MIXTURE_MAX];                                    /* the least of them for each i, */
+    uint32_t partner[RF_MIXTURE_MAX];                                /* and its j */
+} rf_merger;
+
+/* The three functions at the end of this file, for one target. */
+typedef struct rf_block_kernel {
+    void (*place)(const rf64_model *model, const double *base, const double *A, double q[][RF_BLOCK], uint32_t n, double *x);
+    void (*add)(rf_sums *s, const rf64_model *model, const double *weight, double q[][RF_BLOCK], uint32_t n, double *value,
+                double *room);
+    void (*costs)(const rf_merger *g, unsigned dim, const rf64_chart charts[], uint32_t i, uint32_t first, uint32_t end, double cost[]);
+} rf_block_kernel;
+
+/* RF_MANY(place): the one for this CPU. */
+#ifdef RF_TARGETS
+const rf_block_kernel *rf_block_kernel_best(void);
+#define RF_MANY(function) rf_block_kernel_best()->function
+#else
+#define RF_MANY(function) RF_MANY_##function
+#define RF_MANY_place rf_points_place
+#define RF_MANY_add rf_sums_add
+#define RF_MANY_costs rf_merger_costs
+#endif
+
+RF_FN double rf_total_of(const double lane[RF_LANES])
+{
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+RF_FN double rf_sum_lanes(const double *a, uint32_t n)
+{
+    double lane[RF_LANES] = {0};
+    for (uint32_t k = 0; k < n; k += RF_LANES)
+        for (unsigned l = 0; l < RF_LANES; l++)
+            lane[l] += a[k + l];
+    return rf_total_of(lane);
+}
+
+RF_FN double rf_dot_lanes(const double *a, const double *b, uint32_t n)
+{
+    double lane[RF_LANES] = {0};
+    for (uint32_t k = 0; k < n; k += RF_LANES)
+        for (unsigned l = 0; l < RF_LANES; l++)
+            lane[l] += a[k + l] * b[k + l];
+    return rf_total_of(lane);
+}
+
+/* Makes `scale` that of the sums. */
+RF_FN void rf_sums_rescale(rf_sums *s, unsigned dim, double scale)
+{
+    const double factor = s->one > 0 ? rf64_exp(s->scale - scale) : 0;
+    s->entropy = factor * (s->entropy + (s->one > 0 ? (s->scale - scale) * s->one : 0));
+    s->one *= factor;
+    s->square *= factor * factor;
+    for (unsigned i = 0; i < dim; i++)
+        s->z[i] *= factor;
+    for (size_t i = 0; i < RF_TRIANGLE(dim); i++)
+        s->zz[i] *= factor;
+    s->scale = scale;
+}
+
+/* Adds a block: values as the model returns them; weights of points, or null. `room` for a block. */
+RF_FN void rf_sums_add(rf_sums *s, const rf64_model *model, const double *weight, double q[][RF_BLOCK], uint32_t n, double *value,
+                double *room)
+{
+    if (model->is_log) {
+        double highest = -rf64_infinity();
+        for (uint32_t k = 0; k < n; k++)
+            highest = rf64_max(value[k], highest);
+        if (!(highest > -rf64_infinity()))
+            return;
+        if (!(s->one > 0) || highest > s->scale)
+            rf_sums_rescale(s, model->dim, highest);
+        for (uint32_t k = 0; k < n; k++) {
+            const double log_l = rf64_max(value[k] - s->scale, -1000.0);
+            value[k] = rf64_exp(log_l);
+            room[k] = log_l;
+        }
+    } else {
+        for (uint32_t k = 0; k < n; k++)
+            room[k] = rf64_log(rf64_max(value[k], RF64_SMALLEST_NORMAL));
+    }
+    for (uint32_t k = 0; k < n && weight; k++)
+        value[k] *= weight[k];
+    for (; n % RF_LANES; n++) /* whole vectors */
+        value[n] = room[n] = 0;
+    s->one += rf_sum_lanes(value, n);
+    s->square += rf_dot_lanes(value, value, n);
+    s->entropy += rf_dot_lanes(value, room, n);
+    for (unsigned i = 0; i < model->dim; i++) {
+        for (uint32_t k = 0; k < n; k++)
+            room[k] = value[k] * q[i][k];
+        s->z[i] += rf_sum_lanes(room, n);
+        for (unsigned j = 0; j <= i; j++)
+            s->zz[RF_TRIANGLE(i) + j] += rf_dot_lanes(room, q[j], n);
+    }
+}
+
+/* x[k * dim + i] ← natural values at base + A·q. y: room for a block. */
+RF_FN void rf_points_place(const rf64_model *model, const double *base, const double *A, double q[][RF_BLOCK], uint32_t n,
+                  double *x)
+{
+    const unsigned dim = RF_DIM(model->dim);
+    double own[RF_BLOCK], *y = dim == 1 ? x : own;
+    for (unsigned i = 0; i < dim; i++) {
+        const double *row = A + RF_TRIANGLE(i);
+        for (uint32_t k = 0; k < n; k++)
+            y[k] = base[i] + row[i] * q[i][k];
+        for (unsigned j = 0; j < i; j++)
+            for (uint32_t k = 0; k < n; k++)
+                y[k] += row[j] * q[j][k];
+        rf64_to_natural(&model->charts[i], n, y);
+        for (uint32_t k = 0; k < n && dim > 1; k++)
+            x[(size_t)k * dim + i] = y[k];
+    }
+}
+
+/* cost[k] ← what it costs to merge component i and component first + k, of one or two parameters. Runnalls: an upper bound of
+   the divergence of the merged from the two, in nats of the whole mixture. */
+RF_FN void rf_merger_costs(const rf_merger *g, unsigned dim, const rf64_chart charts[], uint32_t i, uint32_t first, uint32_t end,
+                           double cost[])
+{
+    const double w = g->weight[i], own = w * g->log_size[i];
+    double apart[2][RF_MIXTURE_MAX];
+    for (unsigned d = 0; d < dim; d++) {
+        for (uint32_t j = first; j < end; j++)
+            apart[d][j] = g->mean[d][j] - g->mean[d][i];
+        for (uint32_t j = first; j < end && charts[d].kind == RF_PERIODIC; j++)
+            apart[d][j] = rf_component_apart(&charts[d], apart[d][j]);
+    }
+    for (uint32_t j = first; j < end; j++) {
+        const double both = w + g->weight[j], share = w / both, other = g->weight[j] / both, spread = share * other;
+        double size = share * g->covariance[0][i] + other * g->covariance[0][j] + spread * apart[0][j] * apart[0][j];
+        if (dim == 2) { /* the determinant, no less than rounding leaves of it */
+            const double across = share * g->covariance[1][i] + other * g->covariance[1][j] + spread * apart[0][j] * apart[1][j],
+                         second = share * g->covariance[2][i] + other * g->covariance[2][j] + spread * apart[1][j] * apart[1][j];
+            size = rf64_max(size * second - across * across, size * second * 0x1p-50);
+        }
+        cost[j - first] = both * 0.5 * rf64_log(size) - (own + g->weight[j] * g->log_size[j]);
+    }
+}
+
+#endif
