@@ -425,6 +425,7 @@ static int open_trial(const classify_config *c, const classify_data *d, uint32_t
     t->rules.gain = c->gain < 0 ? t->rules.gain : (rfc_gain)c->gain;
     t->rules.particles = (uint32_t)c->particles;
     t->rules.restarts = (uint32_t)c->restarts;
+    t->rules.tries &= c->floor < 0 && c->sample < 0;
     t->rules.floor = c->floor < 0 ? t->rules.floor : c->floor;
     t->rules.least_sample = c->sample < 0 ? t->rules.least_sample : c->sample;
     t->rules.budget = c->budget ? (uint32_t)c->budget : t->rules.budget;

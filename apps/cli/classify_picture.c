@@ -282,10 +282,14 @@ static void put_bars(FILE *out, const rfc_table *t, const cli_map *map, const ui
         put_text(out, x + (max > 0 ? (SIDE - 45) * map->value[shown[i]] / max : 0) + 4, y + row * .7,
                  row < 14 ? "font-size=\"8\" fill=\"#444\"" : "font-size=\"10\" fill=\"#444\"",
                  isnan(map->value[shown[i]]) ? "category" : name);
-        if (names)
-            put_text(out, x - 5, y + row * .75,
-                     row < 14 ? "text-anchor=\"end\" font-size=\"9\"" : "text-anchor=\"end\"",
-                     rfc_table_feature(t, shown[i], name, sizeof name));
+        if (names) {
+            const char *text = rfc_table_feature(t, shown[i], name, sizeof name);
+            const int is_long = strlen(text) > (row < 14 ? 18 : 13);
+            char how[100];
+            snprintf(how, sizeof how, "text-anchor=\"end\"%s%s", row < 14 ? " font-size=\"9\"" : "",
+                     is_long ? " textLength=\"95\" lengthAdjust=\"spacingAndGlyphs\"" : ""); /* it fits the margin */
+            put_text(out, x - 5, y + row * .75, how, text);
+        }
     }
 }
 

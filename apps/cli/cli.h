@@ -105,9 +105,15 @@ int cli_config_text(const cli_usage *usage, void *config, const char *text, cons
 int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size);
 int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size);
 
+/* What strtod does, faster for plain decimals. */
+double cli_real_read(const char *text, char **end);
+
 /* Writes the shortest digits that read back as the same number to `text`; returns it. */
 enum { CLI_REAL_TEXT = 32 };
 const char *cli_real_text(double value, char text[CLI_REAL_TEXT]);
+/* The same; returns how many characters there are. */
+size_t cli_real_digits(double value, char text[CLI_REAL_TEXT]);
+size_t cli_whole_digits(uint64_t value, char text[CLI_REAL_TEXT]);
 
 /* The entry of `names` (ending in null) closest to `name`, if close enough to be a typing error; or NULL. */
 const char *cli_closest(const char *name, const char *const names[]);

@@ -111,8 +111,9 @@ static int run_all(const config *c, const classify_data *d, int part, const uint
         rfc_outcome o = {.times_asked = r ? r->asked : NULL};
         trial.rules.mask = mask ? mask : trial.rules.mask;
         double start = cli_seconds();
-        if (rfc_classify(trial.training, &trial.rules, &trial.objects, (unsigned)c->shared.threads, cli_progress_show,
-                         progress, &o, error, sizeof error) < 0)
+        code = classify_trial_fit(&c->shared, &trial, NULL);
+        if (code == CLI_OK && rfc_model_classify(trial.model, &trial.objects, (unsigned)c->shared.threads,
+                                                 cli_progress_show, progress, &o, error, sizeof error) < 0)
             code = cli_error("features: %s", error);
         progress->before++;
         out->seconds += cli_seconds() - start;

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli.h"
-
 /* How many bytes the character at `c` has in UTF-8; 0 when it is none: cut short, too long for its number, a half of a
    pair of UTF-16, or beyond U+10FFFF. */
 static unsigned character(const unsigned char *c)
@@ -26,20 +24,7 @@ static unsigned character(const unsigned char *c)
     return 0;
 }
 
-static void write_out(cli_json *json)
-{
-    fwrite(json->waiting, 1, json->size, json->out);
-    json->size = 0;
-}
-
-/* At most 32 bytes. */
-static void put(cli_json *json, const char *bytes, size_t size)
-{
-    if (json->size + size > sizeof json->waiting)
-        write_out(json);
-    memcpy(json->waiting + json->size, bytes, size);
-    json->size += size;
-}
+static void put(cli_json *json, const char *bytes, size_t size) { cli_writer_put(&json->to, bytes, size); }
 
 static void put_text(cli_json *json, const char *word) { put(json, word, strlen(word)); }
 
@@ -81,17 +66,15 @@ static void key(cli_json *json, const char *name)
 
 void cli_json_open(cli_json *json, FILE *out)
 {
-    json->out = out;
+    cli_writer_open(&json->to, out);
     json->more = json->items = 0;
-    json->size = 0;
-    json->known = json->next = 0;
     put(json, "{", 1);
 }
 
 void cli_json_close(cli_json *json)
 {
     put(json, "}\n", 2);
-    write_out(json);
+    cli_writer_flush(&json->to);
 }
 
 void cli_json_text(cli_json *json, const char *name, const char *value)
@@ -102,21 +85,10 @@ void cli_json_text(cli_json *json, const char *name, const char *value)
 
 static void put_real(cli_json *json, double value)
 {
-    if (!isfinite(value)) {
+    if (isfinite(value))
+        cli_writer_real(&json->to, value);
+    else
         put_text(json, "null");
-        return;
-    }
-    unsigned i = 0;
-    while (i < json->known && memcmp(&json->recent[i].value, &value, sizeof value) != 0)
-        i++;
-    if (i == json->known) {
-        i = json->next;
-        json->next = (i + 1) % 4;
-        json->known += json->known < 4;
-        json->recent[i].value = value;
-        cli_real_text(value, json->recent[i].text);
-    }
-    put_text(json, json->recent[i].text);
 }
 
 void cli_json_real(cli_json *json, const char *name, double value)
@@ -137,13 +109,8 @@ void cli_json_real_of(cli_json *json, const char *label, double value)
 
 void cli_json_whole(cli_json *json, const char *name, uint64_t value)
 {
-    char digits[20];
-    size_t first = sizeof digits;
     key(json, name);
-    do
-        digits[--first] = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
-    put(json, digits + first, sizeof digits - first);
+    cli_writer_whole(&json->to, value);
 }
 
 void cli_json_bool(cli_json *json, const char *name, int value)

@@ -2,20 +2,12 @@
 #ifndef REJFILT_CLI_JSON_H
 #define REJFILT_CLI_JSON_H
 
-#include <stdint.h>
-#include <stdio.h>
+#include "writer.h"
 
 typedef struct cli_json {
-    FILE *out;
-    int more;    /* a comma is due */
-    int items;   /* objects written in the open list */
-    size_t size; /* of what waits for the file */
-    struct {
-        double value;
-        char text[32];
-    } recent[4]; /* numbers, and what they look like: some come twice */
-    unsigned known, next;
-    char waiting[1024];
+    cli_writer to;
+    int more;  /* a comma is due */
+    int items; /* objects written in the open list */
 } cli_json;
 
 void cli_json_open(cli_json *json, FILE *out);

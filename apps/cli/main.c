@@ -12,7 +12,7 @@
 static const cli_command commands[] = {
     {"track", "follow a drifting parameter, measurement by measurement", cli_track},
     {"state", "show, export or import what a run has learnt", cli_state},
-    {"compare", "which model do the records speak for?", cli_compare},
+    {"compare", "say which of several models the records favour", cli_compare},
     {"classify", "classify objects by asking for few of their features", cli_classify},
     {"features", "rank the features by how often they are asked", cli_features},
     {"reproduce", "check the paper's claims, figure by figure", cli_reproduce},

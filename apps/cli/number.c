@@ -1,4 +1,4 @@
-/* Numbers as text: the fewest digits, from 15 on, that read back as the same number. */
+/* Numbers as text: the fewest digits, from 15 on, that read back as the same number; and numbers from text. */
 #include "cli.h"
 
 #include <math.h>
@@ -52,26 +52,29 @@ static int decimal_of(double value, decimal *d)
     memcpy(&bits, &value, sizeof bits); /* value = m · 2^(exponent − 53), and no subnormal */
     const int exponent = (int)(bits >> 52) - 1022;
     const wide m = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
-    int k = 17 - (int)ceil((exponent - 1) * 0.30103); /* right, or too many by one */
+    int k = 16 - ((exponent - 1) * 78913 >> 18); /* log10(2) is 78913 / 2¹⁸: right, or too many by one */
     for (k = k > POWER_MAX ? POWER_MAX : k; k >= 0; k--) {
-        *d = (decimal){m * fifth(k), fifth(k), k, 53 - exponent - k, m == (wide)1 << 52};
+        const wide five = fifth(k);
+        *d = (decimal){m * five, five, k, 53 - exponent - k, m == (wide)1 << 52};
         if (d->scaled >> d->s < (wide)ten17)
             break;
     }
     return k >= 0 && d->scaled >> d->s >= (wide)(ten17 / 10) ? 0 : -1;
 }
 
-/* The number rounded to that many digits, and whether it reads back as the same. */
+/* The number rounded to that many digits, and whether it reads back as the same: with all of them it does. */
 static int round_to(const decimal *d, int digits, uint64_t *rounded)
 {
     const uint64_t whole = (uint64_t)(d->scaled >> d->s), over = hundreds[MOST - digits];
-    const wide unit = (wide)over << d->s;
     *rounded = over == 100 ? whole / 100 : over == 10 ? whole / 10 : whole; /* constants are divided by fast */
-    const wide rest = d->scaled - (*rounded * (wide)over << d->s);
+    const uint64_t above = whole - *rounded * over, off = above < over - 1 - above ? above : over - 1 - above;
+    if (2 * off > (uint64_t)(d->five >> d->s)) /* far from it: most numbers end here for 15 and 16 digits */
+        return 0;
+    const wide unit = (wide)over << d->s, rest = d->scaled - (*rounded * (wide)over << d->s);
     const int is_up = 2 * rest > unit || (2 * rest == unit && *rounded % 2);
     const wide error = is_up ? unit - rest : rest;
     *rounded += (uint64_t)is_up;
-    return (d->is_edge && !is_up ? 4 : 2) * error < d->five;
+    return over == 1 || (d->is_edge && !is_up ? 4 : 2) * error < d->five;
 }
 
 /* Appends `count` of the digits. */
@@ -81,19 +84,25 @@ static char *append(char *to, const char *digit, int count)
     return to + count;
 }
 
-/* What printf's %g makes of them: the point is after digit[0], times ten to the exponent. */
-static void lay_out(char *to, uint64_t rounded, int precision, int exponent)
+/* to[0 .. count-1] ← the digits of a number that has no more. */
+static void spell(char *to, uint64_t number, int count)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+                                "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+                                "9899";
+    for (; count >= 2; number /= 100)
+        memcpy(to + (count -= 2), pairs + 2 * (number % 100), 2);
+    if (count > 0)
+        *to = (char)('0' + number);
+}
+
+/* What printf's %g makes of them: the point is after digit[0], times ten to the exponent. Returns the end. */
+static char *lay_out(char *to, uint64_t rounded, int precision, int exponent)
 {
     static const char zeros[] = "00000000000000000";
     char digit[MOST];
     int count = precision;
-    const uint64_t high = rounded / 1000000000;
-    uint32_t part = (uint32_t)(rounded - high * 1000000000);
-    for (int i = precision; i-- > precision - 9; part /= 10) /* in 32 bits, which is faster */
-        digit[i] = (char)('0' + part % 10);
-    part = (uint32_t)high;
-    for (int i = precision - 9; i-- > 0; part /= 10)
-        digit[i] = (char)('0' + part % 10);
+    spell(digit, rounded, precision);
     while (count > 1 && digit[count - 1] == '0')
         count--;
     const int is_plain = exponent >= -4 && exponent < precision;
@@ -117,26 +126,43 @@ static void lay_out(char *to, uint64_t rounded, int precision, int exponent)
         *to++ = (char)('0' + size % 10);
     }
     *to = '\0';
+    return to;
 }
 
-const char *cli_real_text(double value, char text[CLI_REAL_TEXT])
+size_t cli_whole_digits(uint64_t value, char text[CLI_REAL_TEXT])
+{
+    int count = 1;
+    for (uint64_t rest = value; rest >= 10; rest /= 10)
+        count++;
+    spell(text, value, count);
+    text[count] = '\0';
+    return (size_t)count;
+}
+
+/* Huge or tiny: the same by way of the library. */
+static char *print(double value, char text[CLI_REAL_TEXT])
+{
+    for (int digits = LEAST; digits <= MOST; digits++) {
+        snprintf(text, CLI_REAL_TEXT, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text + strlen(text);
+}
+
+/* Returns the end. */
+static char *write_real(double value, char text[CLI_REAL_TEXT])
 {
     decimal d;
     uint64_t rounded = 0;
     int digits = LEAST;
+    const double size = fabs(value);
+    char *const to = text + (signbit(value) != 0);
     text[0] = '-';
-    if (value == 0) {
-        lay_out(text + (signbit(value) != 0), 0, LEAST, 0);
-        return text;
-    }
-    if (decimal_of(fabs(value), &d) < 0) { /* huge or tiny: the same by way of the library */
-        for (; digits <= MOST; digits++) {
-            snprintf(text, CLI_REAL_TEXT, "%.*g", digits, value);
-            if (strtod(text, NULL) == value)
-                break;
-        }
-        return text;
-    }
+    if (size < 1e15 && size == (double)(uint64_t)size)
+        return to + cli_whole_digits((uint64_t)size, to);
+    if (decimal_of(size, &d) < 0)
+        return print(value, text);
     while (!round_to(&d, digits, &rounded) && digits < MOST)
         digits++;
     int exponent = MOST - 1 - d.k;
@@ -144,6 +170,51 @@ const char *cli_real_text(double value, char text[CLI_REAL_TEXT])
         rounded /= 10;
         exponent++;
     }
-    lay_out(text + (value < 0), rounded, digits, exponent);
+    return lay_out(to, rounded, digits, exponent);
+}
+
+const char *cli_real_text(double value, char text[CLI_REAL_TEXT])
+{
+    write_real(value, text);
     return text;
+}
+
+size_t cli_real_digits(double value, char text[CLI_REAL_TEXT]) { return (size_t)(write_real(value, text) - text); }
+
+/* ---- From text ---- */
+
+enum { FIVES_MAX = 27, DIGITS_MAX = 19 }; /* 5²⁷ and numbers of 19 digits fit 64 bits */
+
+/* digits / 10^power, rounded to the nearest number, of which the even one when there are two. */
+static double quotient(uint64_t digits, int power)
+{
+    const uint64_t five = (uint64_t)fifth(power);
+    const int up = __builtin_clzll(digits), below = __builtin_clzll(five);
+    const wide top = (wide)(digits << up) << 63, divisor = five << below;
+    const uint64_t q = (uint64_t)(top / divisor); /* 63 or 64 bits */
+    const int drop = 11 - __builtin_clzll(q);     /* all but 53 */
+    const uint64_t half = (uint64_t)1 << (drop - 1), rest = q & (2 * half - 1);
+    uint64_t m = q >> drop;
+    m += rest > half || (rest == half && (q * divisor != top || m % 2));
+    return ldexp((double)m, drop + below - up - 63 - power);
+}
+
+double cli_real_read(const char *text, char **end)
+{
+    const char *c = text + (*text == '-');
+    uint64_t digits = 0;
+    int count = 0, power = 0;
+    for (int is_after = 0; (*c >= '0' && *c <= '9') || (*c == '.' && !is_after); c++) {
+        is_after |= *c == '.';
+        if (*c == '.')
+            continue;
+        digits = 10 * digits + (uint64_t)(*c - '0');
+        count += digits > 0;
+        power += is_after;
+    }
+    const int is_other = *c != '\0' || c == text + (*text == '-'); /* not only digits: the library knows */
+    if (is_other || c[-1] == '.' || count > DIGITS_MAX || power > FIVES_MAX)
+        return strtod(text, end);
+    *end = (char *)(uintptr_t)c;
+    return (*text == '-' ? -1 : 1) * (digits == 0 ? 0.0 : power == 0 && digits >> 53 == 0 ? (double)digits : quotient(digits, power));
 }

@@ -130,7 +130,7 @@ static const char *call_of(const cli_usage *usage, char text[64])
     return text;
 }
 
-const char cli_engine_help[] = "who runs the attempts (default simd):\nany of"
+const char cli_engine_help[] = "what runs the attempts (default simd):\nany of"
 #define RF_ENGINE(name, argument, is_module) " " #name ","
 #include "../../src/engines/list.def"
 #undef RF_ENGINE

@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "csv.h"
 #include "json.h"
@@ -166,10 +167,17 @@ static void json_ask(FILE *out, const rf_description *description, long number, 
 
 /* ---- CSV ---- */
 
-static void csv_real(FILE *out, double value)
+static void csv_real(cli_writer *w, double value)
 {
-    char digits[CLI_REAL_TEXT];
-    fprintf(out, "%s,", isfinite(value) ? cli_real_text(value, digits) : "");
+    if (isfinite(value))
+        cli_writer_real(w, value);
+    cli_writer_put(w, ",", 1);
+}
+
+static void csv_whole(cli_writer *w, uint64_t value)
+{
+    cli_writer_whole(w, value);
+    cli_writer_put(w, ",", 1);
 }
 
 /* One more column, called by these texts together. */
@@ -199,34 +207,48 @@ static void csv_header(FILE *out, const rf_description *description)
 
 static void csv_step(FILE *out, const rf_description *description, const rf_step *s)
 {
-    fprintf(out, "%ld,", s->step);
-    csv_real(out, s->time);
+    cli_writer w;
+    cli_writer_open(&w, out);
+    csv_whole(&w, (uint64_t)s->step);
+    csv_real(&w, s->time);
     for (unsigned i = 0; i < s->dim; i++) {
         const double values[] = {s->truth[i], s->mean[i],       s->sd[i],      s->low[i],
                                  s->high[i],  s->chart_mean[i], s->chart_sd[i]};
         for (unsigned k = 0; k < sizeof values / sizeof *values; k++)
-            csv_real(out, values[k]);
+            csv_real(&w, values[k]);
     }
     for (unsigned i = 0; i < s->dim; i++)
         for (unsigned j = 0; j < i; j++)
-            csv_real(out, s->chart_covariance[RF_TRIANGLE(i) + j]);
+            csv_real(&w, s->chart_covariance[RF_TRIANGLE(i) + j]);
     for (unsigned i = 0; i < description->settings; i++)
-        csv_real(out, s->setting[i]);
-    csv_real(out, s->outcome);
-    fprintf(out, "%u,%u,%u,", s->records, s->report.attempts, s->report.accepted);
+        csv_real(&w, s->setting[i]);
+    csv_real(&w, s->outcome);
+    csv_whole(&w, s->records);
+    csv_whole(&w, s->report.attempts);
+    csv_whole(&w, s->report.accepted);
     const double values[] = {s->report.acceptance, s->report.kappa, s->report.delta, s->log_evidence,
                              sqrt(s->log_evidence_variance), s->loss};
     for (unsigned k = 0; k < sizeof values / sizeof *values; k++)
-        csv_real(out, values[k]);
-    fprintf(out, "%u,%u,%u,%s\n", s->widened, s->restarts, (unsigned)s->report.status, cli_health_word(s));
+        csv_real(&w, values[k]);
+    csv_whole(&w, s->widened);
+    csv_whole(&w, s->restarts);
+    csv_whole(&w, (unsigned)s->report.status);
+    const char *health = cli_health_word(s);
+    cli_writer_put(&w, health, strlen(health));
+    cli_writer_put(&w, "\n", 1);
+    cli_writer_flush(&w);
 }
 
 static void csv_ask(FILE *out, const rf_description *description, long number, int is_anchor, const double setting[])
 {
-    fprintf(out, "ask,%ld,", number);
+    cli_writer w;
+    cli_writer_open(&w, out);
+    cli_writer_put(&w, "ask,", 4);
+    csv_whole(&w, (uint64_t)number);
     for (unsigned i = 0; i < description->settings; i++)
-        csv_real(out, setting[i]);
-    fprintf(out, "%d\n", is_anchor != 0);
+        csv_real(&w, setting[i]);
+    cli_writer_put(&w, is_anchor ? "1\n" : "0\n", 2);
+    cli_writer_flush(&w);
 }
 
 /* ---- All ---- */

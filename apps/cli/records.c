@@ -209,7 +209,7 @@ static int split(cli_records *r, char *text, char *field[], int result)
 static int parse_number(const char *text, double *value)
 {
     char *end;
-    *value = strtod(text, &end);
+    *value = cli_real_read(text, &end);
     return end != text && *end == '\0';
 }
 
@@ -499,7 +499,7 @@ static int take_record(cli_records *r, cli_record *record)
             return CLI_RECORD_BAD;
     if (check_count(r, record) < 0 || take_time(r, record) < 0 || take_batch(r, record) < 0)
         return CLI_RECORD_BAD;
-    for (int part = TRUTH; part < PARTS; part++) {
+    for (int part = TRUTH; part < TRUTH + (int)r->description->dim; part++) {
         int result = take_number(r, part, SETTING_MAX, &record->truth[part - TRUTH]);
         if (result < 0)
             return CLI_RECORD_BAD;

@@ -177,6 +177,7 @@ static int take_number(const char *path, size_t which, const json_t *from, const
 
 static int take_gaussian(const char *path, size_t which, const json_t *from, const rf_description *d, rf_gaussian *to)
 {
+    double whole[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], factor[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     char name[NAME], other[NAME];
     if (take_number(path, which, from, "weight", 1, &to->weight) < 0)
         return -1;
@@ -193,7 +194,12 @@ static int take_gaussian(const char *path, size_t which, const json_t *from, con
                                                            : name,
                             i == j ? rf64_nan() : 0, &to->covariance[RF_TRIANGLE(i) + j]) < 0)
                 return -1;
+            whole[i * d->dim + j] = whole[j * d->dim + i] = to->covariance[RF_TRIANGLE(i) + j];
         }
+    }
+    if (rf64_covariance_factor(whole, d->dim, factor) < 0) {
+        cli_error("state: %s: gaussians[%zu]: the covariance is not positive definite", path, which);
+        return -1;
     }
     return 0;
 }

@@ -26,7 +26,7 @@ static const char *const design_names[] = {
 #include "../../src/design/list.def"
 #undef RF_DESIGN
     "model", "given", "auto", NULL};
-static const char design_help[] = "who chooses the next experiment:\n"
+static const char design_help[] = "the rule that chooses the next experiment:\n"
 #define RF_DESIGN(identifier, name, ...) name ", "
 #include "../../src/design/list.def"
 #undef RF_DESIGN
@@ -59,7 +59,7 @@ static const cli_option options[] = {
     {"simulate", NULL, "simulate a truth that walks, and measurements of it", NULL, CLI_FLAG, AT(simulate), 0, 0, NULL},
     {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
     {"data", "FILE", "read records from FILE instead of standard input; a FILE\nwithout --data is the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
-    {"column", "NAME=COLUMN", "the records have another name for a setting, outcome, time,\nbatch or truth.PARAMETER: --column t='Wait [us]'", NULL, CLI_LIST, AT(column), 0, 0, NULL},
+    {"column", "NAME=COLUMN", "read a setting, outcome, time, batch or truth.PARAMETER\nfrom the column of this name: --column t='Wait [us]'", NULL, CLI_LIST, AT(column), 0, 0, NULL},
     {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* the same */
     {"config", "FILE", "take options from an INI file; those on the command line win", set_nothing, CLI_CUSTOM, 0, 0, 0, NULL},
     {"print-config", NULL, "print the options as such a file, which gives the same run,\nand exit", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
@@ -68,18 +68,18 @@ static const cli_option options[] = {
     {"chart", "[NAME=]C", "the space a parameter is Gaussian in: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
     {"drift", "[NAME=]SD", "standard deviation of one step of the random walk (per unit\nof time if records have times); 0 means static. C+-SD~TIME:\nreverts to C. A:B~DWELL: switches between A and B. learn:\nthe drift is learnt", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
     {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
-    {"cost", "NAME=C", "an experiment costs 1 and C per unit of this setting; the\nrisk design weighs it", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
+    {"cost", "NAME=C", "cost of an experiment: 1, plus C per unit of this setting;\nused by the design risk", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
     {"unit", "NAME=UNIT", "show this unit beside a parameter, a setting or time; numbers\nstay as they are", NULL, CLI_LIST, AT(unit), 0, 0, NULL},
     {"belief", "NAME", belief_help, NULL, CLI_TEXT, AT(run.config.belief), 0, 0, NULL},
     {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.config.design), 0, 0, NULL},
-    {"anchors", "N", "one experiment of N tests the filter (quadrature: 5); fewer\nis safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
+    {"anchors", "N", "every Nth experiment tests the filter (quadrature: 5);\nsmaller is safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
     {"on-lost", "WHAT", "when the filter has lost the truth: widen, then restart where\nit had been (default), only widen, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
     {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_BATCH_MAX, NULL},
     {"attempts", "M", "attempts per update (default 128 for each parameter; where\nattempts are accepted or rejected 1000, with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.config.recovery), 0, 1e9, NULL},
-    {"shrink", "V", "of one Gaussian: the covariance before an update counts as V\naccepted attempts in the new one (default 1)", NULL, CLI_REAL, AT(run.config.shrink), 0, 1e9, NULL},
+    {"shrink", "V", "with one Gaussian, the prior covariance of an update counts\nas V accepted attempts (default 1)", NULL, CLI_REAL, AT(run.config.shrink), 0, 1e9, NULL},
     {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.config.strict), 0, 0, NULL},
     {"sampler", "NAME", "weight (default): every attempt counts, by its likelihood; or\nreject and lattice: attempts are accepted or rejected", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
@@ -89,23 +89,23 @@ static const cli_option options[] = {
     {"trials", "N", "simulate N runs with different truths and print a summary", NULL, CLI_U64, AT(trials), 1, 1e9, NULL},
     {"truth", "[NAME=]X", "the simulated truth begins there; or drawn from A:B or M+-S\n(default: from the prior)", NULL, CLI_LIST, AT(truth), 0, 0, NULL},
     {"true-drift", "[NAME=]SD", "the simulated truth walks by this (default: --drift)", NULL, CLI_LIST, AT(true_drift), 0, 0, NULL},
-    {"jump", "[NAME=]SIZE@STEP", "let the simulated truth jump before that measurement; SIZE\nmay be A:B, drawn, up or down; STEP ~N: one of N at random", NULL, CLI_LIST, AT(jump), 0, 0, NULL},
-    {"outage", "WHAT@STEP+N", "let the simulated detector fail for N measurements: an outcome\nat which it is stuck, OUTCOME~SHARE with so many others, coin,\nor missing", NULL, CLI_LIST, AT(outage), 0, 0, NULL},
-    {"flips", "P", "share of the simulated outcomes that are read as another", NULL, CLI_REAL, AT(run.world.flips), 0, 1, NULL},
-    {"contrast", "C", "of the simulated outcomes: 1-C of them say nothing (default 1)", NULL, CLI_REAL, AT(contrast), 0, 1, NULL},
+    {"jump", "[NAME=]SIZE@STEP", "let the simulated truth jump before that measurement. SIZE\nA:B is drawn, with random sign. STEP ~N: on average every N", NULL, CLI_LIST, AT(jump), 0, 0, NULL},
+    {"outage", "WHAT@STEP+N", "let the simulated detector fail for N measurements. WHAT is\nan outcome at which it is stuck, OUTCOME~SHARE (this share\ndiffers), coin, missing or swapped", NULL, CLI_LIST, AT(outage), 0, 0, NULL},
+    {"flips", "P", "share of the simulated outcomes that are misread", NULL, CLI_REAL, AT(run.world.flips), 0, 1, NULL},
+    {"contrast", "C", "a share 1-C of the simulated outcomes is random (default 1)", NULL, CLI_REAL, AT(contrast), 0, 1, NULL},
     {"true-t2", "T", "simulated decoherence that the model does not know of:\ncontrast exp(-t/T)", NULL, CLI_REAL, AT(true_t2), 1e-15, 1e15, NULL},
     {"summary", NULL, "end with lines on standard error: how well it went, where the\npicture is, what to try next; of a file without drift, what\n--passes says", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
-    {"passes", "[yes|no]", "of a file, without drift: the exact posterior, by several\npasses over all records, instead of a line per update; with\n--summary beside it, which is the default there", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
-    {"state", "FILE", "keep a checkpoint there; a run that finds one goes on from it", NULL, CLI_TEXT, AT(state), 0, 0, NULL},
+    {"passes", "[yes|no]", "the exact posterior of a file without drift, by several\npasses over all records, instead of a line per update; with\n--summary it is added, by default", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
+    {"state", "FILE", "keep a checkpoint in FILE; if it is there, resume from it", NULL, CLI_TEXT, AT(state), 0, 0, NULL},
     {"state-every", "N", "write the checkpoint after every N updates (default 1)", NULL, CLI_U64, AT(state_every), 1, 1e9, NULL},
-    {"state-durable", NULL, "make every checkpoint survive a power cut, too; slower", NULL, CLI_FLAG, AT(state_durable), 0, 0, NULL},
+    {"state-durable", NULL, "make every checkpoint survive a power cut; slower", NULL, CLI_FLAG, AT(state_durable), 0, 0, NULL},
     {"skip-bad", NULL, "count bad records and go on", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
-    {"format", "NAME", "of a line per update: text, json or csv", NULL, CLI_NAME, AT(format), 0, 0, format_names},
+    {"format", "NAME", "format of the output lines: text, json or csv", NULL, CLI_NAME, AT(format), 0, 0, format_names},
     {"json", NULL, "the same as --format json; with --trials one summary object", set_json, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"plot", "FILE", "leave a picture of the run, .svg, .png or .html; with\n--state it shows the whole run, also after a resume", NULL, CLI_TEXT, AT(plot), 0, 0, NULL},
-    {"title", "TEXT", "of the picture and the live view", NULL, CLI_TEXT, AT(title), 0, 0, NULL},
-    {"panels", "NAME,...", "of the picture: parameters, settings, health, acceptance, loss\n(default: those with something to show)", NULL, CLI_TEXT, AT(panels), 0, 0, NULL},
-    {"theme", "NAME", "of the picture: light (default) or dark; .html follows the\nviewer's choice", NULL, CLI_NAME, AT(theme), 0, 0, cli_theme_names},
+    {"plot", "FILE", "draw a picture of the run, .svg, .png or .html; with\n--state it shows the whole run, also after a resume", NULL, CLI_TEXT, AT(plot), 0, 0, NULL},
+    {"title", "TEXT", "title of the picture and of the live view", NULL, CLI_TEXT, AT(title), 0, 0, NULL},
+    {"panels", "NAME,...", "panels of the picture: parameters, settings, health,\nacceptance, loss (default: those with something to show)", NULL, CLI_TEXT, AT(panels), 0, 0, NULL},
+    {"theme", "NAME", "colours of the picture: light (default) or dark; .html\nfollows the viewer's choice", NULL, CLI_NAME, AT(theme), 0, 0, cli_theme_names},
     {"pace", "MS", "milliseconds per step of the live view (default 15)", NULL, CLI_REAL, AT(pace), 0, 10000, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
@@ -353,6 +353,10 @@ int cli_track_again(cli_track_config *c, const char *options, const char *name, 
     *c = defaults;
     if (cli_config_text(&usage, c, options, name) < 0)
         return -1;
+    if (!model && !rf_model_find(c->model)) {
+        cli_error("state: %s is a run of your own model '%s'; name its source with --model FILE.c", name, c->model);
+        return -1;
+    }
     c->model = model ? model : c->model;
     c->ask = strcmp(c->run.config.design, "given") != 0;
     return resolve(c) == CLI_OK ? 0 : -1;

@@ -51,7 +51,7 @@ int cli_world_jump(rf_simulation *run, const char *text, char *error, size_t siz
 
 int cli_world_outage(rf_simulation *run, const char *text, char *error, size_t size)
 {
-    static const char form[] = "WHAT@STEP+LENGTH with WHAT an outcome, OUTCOME~SHARE, coin or missing, as in 0@150+100";
+    static const char form[] = "WHAT@STEP+LENGTH with WHAT an outcome, OUTCOME~SHARE, coin, missing or swapped, as in 0@150+100";
     rf_world *world = &run->world;
     const unsigned outcomes = rf_outcomes_fixed(run->config.description.outcomes);
     const int is_whole = rf_outcomes_are_whole(run->config.description.outcomes);
@@ -70,8 +70,12 @@ int cli_world_outage(rf_simulation *run, const char *text, char *error, size_t s
     char *flips = strchr(what, '~');
     if (flips)
         *flips++ = '\0';
-    if (strcmp(what, "coin") == 0 || strcmp(what, "missing") == 0)
-        outage.kind = what[0] == 'c' ? RF_OUTAGE_COIN : RF_OUTAGE_MISSING;
+    if (strcmp(what, "coin") == 0)
+        outage.kind = RF_OUTAGE_COIN;
+    else if (strcmp(what, "missing") == 0)
+        outage.kind = RF_OUTAGE_MISSING;
+    else if (strcmp(what, "swapped") == 0)
+        outage.kind = RF_OUTAGE_SWAPPED;
     else if (cli_parse_real(what, is_whole ? 0 : -1e15, outcomes ? outcomes - 1.0 : 1e15, &outage.outcome, error, size) < 0)
         return is_not(text, form, error, size);
     if (flips && (outage.kind != RF_OUTAGE_STUCK || cli_parse_real(flips, 0, 1, &outage.flips, error, size) < 0))
