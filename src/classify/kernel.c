@@ -41,6 +41,22 @@ static uint32_t weight_of(uint16_t p)
     return (uint32_t)c << 6 >> (shift < 31 ? shift : 31);
 }
 
+/* Weighs vectors of one block. Inlined with a constant length for whole blocks, it has no remainder. */
+static inline uint32_t weigh_block(const uint16_t *restrict penalty, uint32_t length, uint16_t base, uint16_t shift,
+                                   uint16_t factor, uint32_t *restrict weight, uint32_t *restrict squares)
+{
+    uint32_t sum = 0, square = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        uint16_t p = tempered(penalty[i], base, shift, factor);
+        uint32_t w = weight_of(p), v = w >> RFC_SQUARE_SHIFT;
+        weight[i] = w;
+        sum += w;
+        square += v * v;
+    }
+    *squares = square;
+    return sum;
+}
+
 static rfc_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint32_t temper,
                          uint32_t *restrict weight, uint32_t *restrict block)
 {
@@ -50,17 +66,17 @@ static rfc_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint1
         shift++;
     const uint32_t part = temper >> shift;
     const uint16_t factor = (uint16_t)(part < RFC_TEMPER_ONE ? part : RFC_TEMPER_ONE - 1);
-    for (uint32_t begin = 0; begin < count; begin += RFC_BLOCK) {
-        uint32_t sum = 0, squares = 0, length = count - begin < RFC_BLOCK ? count - begin : RFC_BLOCK;
-        for (uint32_t i = begin; i < begin + length; i++) {
-            uint16_t p = tempered(penalty[i], base, shift, factor);
-            uint32_t w = weight_of(p), v = w >> RFC_SQUARE_SHIFT;
-            weight[i] = w;
-            sum += w;
-            squares += v * v;
-        }
-        block[begin / RFC_BLOCK] = sum;
-        out.sum += sum;
+    uint32_t begin = 0, squares;
+    for (; begin + RFC_BLOCK <= count; begin += RFC_BLOCK) {
+        block[begin / RFC_BLOCK] =
+            weigh_block(penalty + begin, RFC_BLOCK, base, shift, factor, weight + begin, &squares);
+        out.sum += block[begin / RFC_BLOCK];
+        out.squares += squares;
+    }
+    if (begin < count) {
+        block[begin / RFC_BLOCK] =
+            weigh_block(penalty + begin, count - begin, base, shift, factor, weight + begin, &squares);
+        out.sum += block[begin / RFC_BLOCK];
         out.squares += squares;
     }
     return out;
@@ -68,10 +84,11 @@ static rfc_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint1
 
 static uint32_t within(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t limit)
 {
+    enum { AT_ONCE = 8192 }; /* counted in numbers as wide as the penalties: so many more to a register */
     uint32_t in = 0;
-    for (uint32_t begin = 0; begin < count; begin += RFC_BLOCK) {
-        uint16_t some = 0; /* as wide as the penalties: so many more to a register */
-        uint32_t end = count - begin < RFC_BLOCK ? count : begin + RFC_BLOCK;
+    for (uint32_t begin = 0; begin < count; begin += AT_ONCE) {
+        uint16_t some = 0;
+        uint32_t end = count - begin < AT_ONCE ? count : begin + AT_ONCE;
         for (uint32_t i = begin; i < end; i++)
             some = (uint16_t)(some + ((uint16_t)(penalty[i] - base) <= limit));
         in += some;

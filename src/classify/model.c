@@ -8,6 +8,10 @@
 #include "engine.h"
 #include "machine.h"
 
+enum { TRIED = 1000 };     /* training objects of a pilot that compares rules */
+#define SHARPEST 8.0       /* of a smaller sample */
+#define BEYOND_CHANCE 2.0  /* standard errors by which other rules lose less */
+
 static int is_above_zero(const double *x, uint32_t count)
 {
     for (uint32_t i = 0; x && i < count; i++)
@@ -65,7 +69,9 @@ static int lay_out(const rfc_training *t, rfc_model *m, char *error, size_t size
     const uint64_t rows = (uint64_t)t->count * t->features; /* as they are, in columns, and half as much of sketches */
     if (rf_memory_check("a training set laid out for queries", rows * 5 / 2, error, size) < 0)
         return -1;
-    if (rfc_weighted_relevant(t, &m->rules, m->mask) < 0)
+    for (uint32_t j = 0; j < t->features; j++)
+        m->mask[j] = !(m->rules.mask && !m->rules.mask[j]);
+    if (!m->rules.keeps_all && rfc_weighted_relevant(t, &m->rules, m->mask) < 0)
         return rf_fail(error, size, "out of memory for %u features", t->features);
     m->rules.mask = m->mask;
     if (rfc_training_lay(t, 0, m->mask, &m->laid) < 0 || rfc_tree_make(&m->laid, &m->rules, &m->tree) < 0)
@@ -93,8 +99,9 @@ int rfc_model_make(const rfc_training *t, const rfc_rules *rules, rfc_model *m, 
     return status;
 }
 
-rfc_model *rfc_model_fit(const rfc_training *t, const rfc_rules *rules, unsigned threads, rfc_progress *progress,
-                         void *context, char *error, size_t size)
+/* A model and its pilot. */
+static rfc_model *fit(const rfc_training *t, const rfc_rules *rules, unsigned threads, rfc_progress *progress,
+                      void *context, char *error, size_t size)
 {
     rfc_model *m = malloc(sizeof *m);
     if (!m) {
@@ -102,12 +109,71 @@ rfc_model *rfc_model_fit(const rfc_training *t, const rfc_rules *rules, unsigned
         return NULL;
     }
     if (rfc_model_make(t, rules, m, error, size) == 0) {
-        if (rules->method != RFC_WEIGHTED || rfc_pilot_run(m, threads, progress, context, error, size) == 0)
+        if (rules->method != RFC_WEIGHTED || rfc_pilot_run(m, rules, threads, progress, context, error, size) == 0)
             return m;
         rfc_model_free(m);
     }
     free(m);
     return NULL;
+}
+
+/* Tables differ in how fast classes change from one place to the next: smaller samples see more of it, and err more by
+   chance. And a feature that tells nothing alone may do so beside another. Takes what loses less in the pilot, by more
+   than chance; frees `m`. */
+static rfc_model *try_others(rfc_model *m, const rfc_training *t, const rfc_rules *rules, unsigned threads,
+                             rfc_progress *progress, void *context, char *error, size_t size)
+{
+    static const double samples[] = {0, 100, 25, 6}; /* 0: as the rules say */
+    rfc_rules chosen = *rules;
+    int failed = 0, is_pruned = 0;
+    uint8_t *seems_to_tell = copy(m->mask, t->features, 1, &failed);
+    if (failed)
+        rf_fail(error, size, "out of memory for %u features", t->features);
+    for (uint32_t j = 0; j < t->features; j++)
+        is_pruned |= !(rules->mask && !rules->mask[j]) && !m->mask[j];
+    for (int all = 0; all <= is_pruned; all++)
+        for (size_t i = !all; i < sizeof samples / sizeof samples[0] && !failed; i++) {
+            rfc_rules other = *rules;
+            if (samples[i] >= rules->most_sample)
+                continue;
+            if (samples[i] > 0) {
+                other.most_sample = samples[i];
+                other.least_sample = fmin(rules->least_sample, samples[i]);
+                other.sharpest = SHARPEST;
+            }
+            if (!all && !rfc_pilot_is_wide(t, rules)) /* no need to find them again */
+                other.mask = seems_to_tell;
+            other.keeps_all = all || other.mask == seems_to_tell;
+            other.pilot = rules->pilot < TRIED ? rules->pilot : TRIED;
+            rfc_model *tried = fit(t, &other, threads, NULL, NULL, error, size), *worse = tried;
+            failed = !tried;
+            if (tried && rfc_pilot_gain(tried, m) > BEYOND_CHANCE) {
+                worse = m;
+                m = tried;
+                chosen = other;
+            }
+            rfc_model_close(worse);
+        }
+    const uint32_t wanted = t->count < rules->pilot ? t->count : rules->pilot;
+    if (!failed && m->pilot.objects < wanted) {
+        m->rules.pilot = rules->pilot;
+        rfc_pilot_free(&m->pilot);
+        failed = rfc_pilot_run(m, &chosen, threads, progress, context, error, size) < 0;
+    }
+    free(seems_to_tell);
+    if (!failed)
+        return m;
+    rfc_model_close(m);
+    return NULL;
+}
+
+rfc_model *rfc_model_fit(const rfc_training *t, const rfc_rules *rules, unsigned threads, rfc_progress *progress,
+                         void *context, char *error, size_t size)
+{
+    rfc_model *m = fit(t, rules, threads, progress, context, error, size);
+    if (m && rules->method == RFC_WEIGHTED && rules->tries && rules->pilot > 0)
+        m = try_others(m, t, rules, threads, progress, context, error, size);
+    return m;
 }
 
 void rfc_model_close(rfc_model *m)

@@ -10,6 +10,8 @@
 
 enum {
     CANDIDATES = 240, /* stops that are tried */
+    PARTS = 5,        /* of the objects, where features are chosen anew for each, */
+    FEW = 4,          /* which is where there are fewer objects than so many for each feature */
     NEWTON = 30       /* steps of the fit of probabilities */
 };
 #define LEAST_STOP 0.00005
@@ -30,6 +32,7 @@ void rfc_pilot_free(rfc_pilot *p)
 typedef struct run {
     rfc_model *model;
     const uint32_t *class; /* by object */
+    uint32_t first;        /* the object that a sweep begins with */
 } run;
 
 /* What the rules make of a posterior. */
@@ -52,6 +55,7 @@ static void see(void *context, uint32_t object, const rfc_answer *a)
 {
     const run *r = context;
     const rfc_model *m = r->model;
+    object += r->first;
     const rfc_pilot *p = &m->pilot;
     rfc_step *step = p->step + (size_t)object * p->steps;
     float cost = 0, prior[RFC_LABELS_MAX];
@@ -75,7 +79,71 @@ static uint32_t class_of(const rfc_training *t, uint32_t vector)
     return t->segment[s].class;
 }
 
-int rfc_pilot_run(rfc_model *m, unsigned threads, rfc_progress *progress, void *context, char *error, size_t size)
+int rfc_pilot_is_wide(const rfc_training *t, const rfc_rules *rules)
+{
+    return !rules->keeps_all && t->height == 0 && t->count / FEW < t->features && t->count >= 2 * PARTS;
+}
+
+/* Classifies objects first .. end − 1 of the order by a model of all vectors but them. */
+static int sweep_part(const run *r, const rfc_rules *rules, const rfc_table *table, const uint32_t *order,
+                      const uint32_t *rows, uint32_t end, unsigned threads, char *error, size_t size)
+{
+    const rfc_training *t = &r->model->laid;
+    const uint32_t first = r->first, count = end - first, others = t->count - count;
+    uint32_t *chosen = malloc((others + 1) * sizeof *chosen), *nobody = malloc((count + 1) * sizeof *nobody), n = 0;
+    rfc_training training;
+    rfc_model model;
+    if (!chosen || !nobody) {
+        free(chosen);
+        free(nobody);
+        return rf_fail(error, size, "out of memory for leave-one-out");
+    }
+    for (uint32_t i = 0; i < t->count; i++)
+        if (i < first || i >= end)
+            chosen[n++] = t->order[order[i]];
+    memset(nobody, 0xff, (count + 1) * sizeof *nobody); /* plus 1 is 0: all count */
+    int status = rfc_training_make(table, chosen, others, t->classes, rules->seed, &training, error, size);
+    if (status == 0) {
+        status = rfc_model_make(&training, rules, &model, error, size);
+        if (status == 0) {
+            const rfc_watch watch = {nobody, see, (void *)(uintptr_t)r};
+            const rfc_objects objects = {table, rows + first, count};
+            rfc_outcome outcome = {0};
+            status = rfc_sweep(&model, &watch, &objects, threads, NULL, NULL, &outcome, error, size);
+            rfc_model_free(&model);
+        }
+        rfc_training_free(&training);
+    }
+    free(chosen);
+    free(nobody);
+    return status;
+}
+
+/* Classifies the objects part by part. */
+static int sweep_parts(const run *r, const rfc_rules *rules, rfc_table table, const uint32_t *order,
+                       const uint32_t *rows, unsigned threads, char *error, size_t size)
+{
+    const rfc_training *t = &r->model->laid;
+    const uint64_t count = r->model->pilot.objects;
+    uint32_t last = 0;
+    for (uint32_t v = 0; v < t->count; v++)
+        last = t->order[v] > last ? t->order[v] : last;
+    table.rows = last + 1;
+    table.label = malloc(((size_t)last + 1) * sizeof *table.label);
+    int status = table.label ? 0 : rf_fail(error, size, "out of memory for leave-one-out");
+    for (uint32_t v = 0; v < t->count && status == 0; v++)
+        table.label[t->order[v]] = class_of(t, v);
+    for (uint32_t part = 0; part < PARTS && status == 0; part++) {
+        const run one = {r->model, r->class, (uint32_t)(count * part / PARTS)};
+        status = sweep_part(&one, rules, &table, order, rows, (uint32_t)(count * (part + 1) / PARTS), threads, error,
+                            size);
+    }
+    free(table.label);
+    return status;
+}
+
+int rfc_pilot_run(rfc_model *m, const rfc_rules *rules, unsigned threads, rfc_progress *progress, void *context,
+                  char *error, size_t size)
 {
     const rfc_training *t = &m->laid;
     const rfc_rules kept = m->rules;
@@ -106,11 +174,17 @@ int rfc_pilot_run(rfc_model *m, unsigned threads, rfc_progress *progress, void *
             class[i] = class_of(t, order[i]);
             p->loss[i] = m->rules.weight ? m->rules.weight[class[i]] : 1;
         }
-        run r = {m, class};
+        run r = {m, class, 0};
         const rfc_watch watch = {order, see, &r};
         const rfc_objects objects = {&table, rows, p->objects};
         rfc_outcome outcome = {0};
-        status = rfc_sweep(m, &watch, &objects, threads, progress, context, &outcome, error, size);
+        rfc_rules anew = m->rules;
+        anew.mask = rules->mask;
+        table.is_category = (uint8_t *)(uintptr_t)t->is_category;
+        table.is_ranked = t->is_ranked;
+        status = rfc_pilot_is_wide(t, rules)
+                     ? sweep_parts(&r, &anew, table, order, rows, threads, error, size)
+                     : rfc_sweep(m, &watch, &objects, threads, progress, context, &outcome, error, size);
     }
     m->rules = kept;
     free(order);
@@ -217,10 +291,11 @@ int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goa
     return rfc_model_stop(m, goal, value, expected);
 }
 
-/* Averages losses over stops nearby: of few objects, the least of many is chance. Returns the least. */
+/* Averages losses over stops nearby: of few objects, the least of many is chance. Returns the least, of those whose own
+   loss is not much above it: an average may hide a step. */
 static uint32_t smooth(judged *tried)
 {
-    uint32_t least = 0;
+    uint32_t least = CANDIDATES;
     for (uint32_t i = 0; i < CANDIDATES; i++) {
         const double stop = tried[i].expected.stop;
         double sum = 0, count = 0;
@@ -230,51 +305,77 @@ static uint32_t smooth(judged *tried)
                 count++;
             }
         tried[i].smooth = sum / count;
-        least = tried[i].smooth < tried[least].smooth ? i : least;
+        if (tried[i].loss <= tried[i].smooth + tried[i].uncertainty &&
+            (least == CANDIDATES || tried[i].smooth < tried[least].smooth))
+            least = i;
     }
     return least;
 }
 
-int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expected)
+/* The stop for a goal; *reached says whether it is reached. */
+static judged find_stop(const rfc_pilot *p, const rfc_rules *r, rfc_goal goal, double value, int *reached)
 {
-    const rfc_pilot *p = &m->pilot;
-    judged tried[CANDIDATES], chosen;
-    uint32_t least = 0;
-    int reached = 1;
+    judged tried[CANDIDATES];
+    *reached = 1;
     if (goal == RFC_GOAL_STOP)
-        m->rules.stop = value;
-    *expected = (rfc_expected){.stop = m->rules.stop};
-    if (p->objects == 0)
-        return goal == RFC_GOAL_STOP ? 0 : -1;
-    const double low = fmin(LEAST_STOP, m->rules.stop > 0 ? m->rules.stop : LEAST_STOP);
-    for (uint32_t i = 0; i < CANDIDATES && goal != RFC_GOAL_STOP; i++)
-        tried[i] = judge(p, &m->rules, low * pow(MOST_STOP / low, (double)i / (CANDIDATES - 1)));
-    if (goal != RFC_GOAL_STOP)
-        least = smooth(tried);
-    if (goal == RFC_GOAL_STOP) {
-        chosen = judge(p, &m->rules, value);
-    } else if (goal == RFC_GOAL_QUESTIONS) {
+        return judge(p, r, value);
+    const double low = fmin(LEAST_STOP, r->stop > 0 ? r->stop : LEAST_STOP);
+    for (uint32_t i = 0; i < CANDIDATES; i++)
+        tried[i] = judge(p, r, low * pow(MOST_STOP / low, (double)i / (CANDIDATES - 1)));
+    if (goal == RFC_GOAL_QUESTIONS) {
         uint32_t i = 0;
         while (i + 1 < CANDIDATES && tried[i].expected.questions > value)
             i++;
-        chosen = tried[i];
-        reached = chosen.expected.questions <= value;
-    } else {
-        const int is_error = goal == RFC_GOAL_ERROR;
-        const judged *best = &tried[least];
-        uint32_t last = CANDIDATES;
-        for (uint32_t i = 0; i < CANDIDATES; i++) {
-            /* an average may hide a step, so its own loss is looked at, too */
-            const int is_fine = is_error ? tried[i].expected.error <= value
-                                         : tried[i].smooth <= best->smooth + PART_OF_ERROR * best->uncertainty &&
-                                               tried[i].loss <= best->smooth + best->uncertainty;
-            last = is_fine ? i : last;
-        }
-        reached = last < CANDIDATES;
-        chosen = reached ? tried[last] : tried[least];
+        *reached = tried[i].expected.questions <= value;
+        return tried[i];
     }
-    m->rules.stop = chosen.expected.stop;
-    calibrate(p, &m->rules);
-    *expected = chosen.expected;
+    const judged *best = &tried[smooth(tried)];
+    const judged *last = NULL;
+    for (uint32_t i = 0; i < CANDIDATES; i++) {
+        const int is_fine = goal == RFC_GOAL_ERROR
+                                ? tried[i].expected.error <= value
+                                : tried[i].smooth <= best->smooth + PART_OF_ERROR * best->uncertainty &&
+                                      tried[i].loss <= best->smooth + best->uncertainty;
+        last = is_fine ? &tried[i] : last;
+    }
+    *reached = last != NULL;
+    return last ? *last : *best;
+}
+
+int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expected)
+{
+    int reached;
+    if (goal == RFC_GOAL_STOP)
+        m->rules.stop = value;
+    *expected = (rfc_expected){.stop = m->rules.stop};
+    if (m->pilot.objects == 0)
+        return goal == RFC_GOAL_STOP ? 0 : -1;
+    *expected = find_stop(&m->pilot, &m->rules, goal, value, &reached).expected;
+    m->rules.stop = expected->stop;
+    calibrate(&m->pilot, &m->rules);
     return reached ? 0 : 1;
+}
+
+/* What object i loses. */
+static double loss_of(const rfc_pilot *p, const rfc_rules *r, uint32_t i, double stop)
+{
+    uint32_t questions;
+    return step_at(p, i, stop, r->budget, r->max_cost, &questions)->probability < 0 ? p->loss[i] : 0;
+}
+
+double rfc_pilot_gain(const rfc_model *model, const rfc_model *other)
+{
+    rfc_pilot a = model->pilot, b = other->pilot;
+    int reached;
+    const uint32_t n = a.objects < b.objects ? a.objects : b.objects;
+    a.objects = b.objects = n;
+    const double at = find_stop(&a, &model->rules, RFC_GOAL_BEST, 0, &reached).expected.stop,
+                 other_at = find_stop(&b, &other->rules, RFC_GOAL_BEST, 0, &reached).expected.stop;
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const double less = loss_of(&b, &other->rules, i, other_at) - loss_of(&a, &model->rules, i, at);
+        sum += less;
+        squares += less * less;
+    }
+    return squares > 0 ? sum / sqrt(squares) : 0;
 }

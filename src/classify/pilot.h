@@ -21,7 +21,16 @@ typedef struct rfc_pilot {
 
 void rfc_pilot_free(rfc_pilot *pilot);
 
-/* Runs it. Returns 0, or -1 with a message. */
-int rfc_pilot_run(rfc_model *model, unsigned threads, rfc_progress *progress, void *context, char *error, size_t size);
+/* Are there so many features for so few objects that some seem to tell by chance alone, and are they left to choose? */
+int rfc_pilot_is_wide(const rfc_training *training, const rfc_rules *rules);
+
+/* Runs it, for a model that was made by `rules`. Of a wide table, the features for a fifth of the objects are chosen by
+   the others, and these classify it. Returns 0, or -1 with a message. */
+int rfc_pilot_run(rfc_model *model, const rfc_rules *rules, unsigned threads, rfc_progress *progress, void *context,
+                  char *error, size_t size);
+
+/* How much less the pilot of one model loses than that of another, each at its best stop, over the objects that both
+   have, in standard errors. */
+double rfc_pilot_gain(const rfc_model *model, const rfc_model *other);
 
 #endif

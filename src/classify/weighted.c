@@ -282,21 +282,28 @@ static void start(rfc_weighted *f)
     f->temper = f->rules.sharpest * RFC_TEMPER_ONE;
 }
 
-/* Keeps the vectors that are not dropped. */
+/* Keeps those of vectors begin .. end − 1 that are not dropped, from place `kept` on; returns the place after them. */
+static inline uint32_t keep(uint32_t *vector, uint16_t *penalty, uint16_t base, uint32_t begin, uint32_t end,
+                            uint32_t kept, int is_listed)
+{
+    size_t to = kept;
+    for (size_t i = begin; i < end; i++) {
+        const uint16_t p = penalty[i];
+        vector[to] = is_listed ? vector[i] : (uint32_t)i;
+        penalty[to] = p;
+        to += (uint16_t)(p - base) <= DROPPED;
+    }
+    return (uint32_t)to;
+}
+
 static void narrow(rfc_weighted *f)
 {
-    uint32_t kept = 0, segments = 0, *vector = f->vector;
-    uint16_t *penalty = f->penalty, base = f->base;
-    int is_listed = f->is_listed;
+    uint32_t kept = 0, segments = 0;
     for (uint32_t s = 0; s < f->segments; s++) {
-        rfc_segment g = f->segment[s];
-        uint32_t begin = kept;
-        for (uint32_t i = g.begin; i < g.begin + g.count; i++) {
-            uint16_t p = penalty[i];
-            vector[kept] = is_listed ? vector[i] : i;
-            penalty[kept] = p;
-            kept += (uint16_t)(p - base) <= DROPPED;
-        }
+        const rfc_segment g = f->segment[s];
+        const uint32_t begin = kept;
+        kept = f->is_listed ? keep(f->vector, f->penalty, f->base, g.begin, g.begin + g.count, kept, 1)
+                            : keep(f->vector, f->penalty, f->base, g.begin, g.begin + g.count, kept, 0);
         if (kept > begin)
             f->segment[segments++] = (rfc_segment){begin, kept - begin, g.class};
     }
