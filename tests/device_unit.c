@@ -1,5 +1,5 @@
-/* What a GPU runs, as host code, against the library's serial engine: one model, sampler and precision, which the
-   compiler's command sets. test_device.c loads it. */
+/* GPU code compiled for the host, against the library's serial engine: one model, sampler and precision, set by the
+   compiler's command. Loaded by test_device.c. */
 #define RF_DIM(dim) RF_DEVICE_DIM
 #define RF_SAMPLER(sampler) RF_DEVICE_SAMPLER
 #include RF_MODEL_FILE
@@ -28,7 +28,7 @@ typedef struct scene {
     RF(task) task;
 } scene;
 
-/* A task with anything that can be in one: charts, wide angles, several records, a small κ. */
+/* A task with every feature: charts, wide angles, several records, a small κ. */
 static void make_scene(scene *s, unsigned seed)
 {
     RF(model)
@@ -112,6 +112,10 @@ static void run_all(uint32_t begin, uint32_t count, unsigned threads, RF(tally) 
     unpack(numbers, tally);
 #else
     uint64_t numbers[RF_DEVICE_NUMBERS(RF_DEVICE_DIM)];
+#if RF_DEVICE_PLAIN
+    memset(rf_device_z, 0x7f, sizeof rf_device_z); /* nothing that was there before is used */
+#endif
+    RF(device_fill_for)(&run, 0, 1);
     for (run.piece = 64 * RF_DEVICE_PAIRS; run.piece < 4096 && word() % 2;)
         run.piece *= 2;
     for (unsigned t = 0; t < threads; t++) {
@@ -124,7 +128,9 @@ static void run_all(uint32_t begin, uint32_t count, unsigned threads, RF(tally) 
 
 static int check(const RF(device_library) * library, char *error, size_t size)
 {
+#if RF_DEVICE_DIM > RF_DEVICE_OWN
     rf_device_fill(0, 1);
+#endif
     static const uint32_t counts[] = {1, 2, 7, 64, 100, 1000, 5000, 9001};
     static RF_ALIGNED unsigned char memory[2][RF_TALLY_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real))];
     RF(tally) *got = (RF(tally) *)(void *)memory[0], *right = (RF(tally) *)(void *)memory[1];

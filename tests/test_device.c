@@ -1,5 +1,5 @@
-/* What a GPU runs has the serial engine's bits as host code, too: the units that the command names, each a model, a
-   sampler and a precision. */
+/* GPU code, compiled for the host, gives the serial engine's bits. The command names the units: each a model, a sampler
+   and a precision. */
 #define _POSIX_C_SOURCE 200809L
 #include "testing.h"
 
@@ -13,7 +13,7 @@ static char **units;
 
 /* ---- Simulated trials ---- */
 
-enum { TRIALS = 12, STEPS = 130, KINDS = 3 }; /* of errors, of up to two parameters */
+enum { TRIALS = 12, STEPS = 130, KINDS = 4 }; /* of errors, of up to three parameters */
 
 /* What a unit's trials, or the library's, leave. */
 typedef struct left {
@@ -87,14 +87,31 @@ static void compare_trials(const device_unit *unit, const rf_simulation *simulat
         fail_msg("%s, %s: trials differ", unit->model, what);
 }
 
+/* Models whose outcomes are of what is expected. */
+extern const rf32_instance rf32_model_t1_counts, rf32_model_peak;
+extern const rf64_instance rf64_model_t1_counts, rf64_model_peak;
+static const rf_model examples[] = {{&rf32_model_t1_counts, &rf64_model_t1_counts}, {&rf32_model_peak, &rf64_model_peak}};
+
+static const rf_model *find_model(const char *name)
+{
+    for (unsigned i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (strcmp(examples[i].f64->description->name, name) == 0)
+            return &examples[i];
+    return rf_model_find(name);
+}
+
 /* Every world, design and policy that a GPU may be asked for. */
 static void check_trials(const device_unit *unit)
 {
-    const rf_model *model = rf_model_find(unit->model);
+    const rf_model *model = find_model(unit->model);
     const rf_simulation plain = {.config = rf_config_default(model), .steps = STEPS, .batch = 1};
     const double far = 4 * plain.config.drift[0] + 0.3;
+    const int is_expected = model != rf_model_find(unit->model); /* of these only outcomes are another matter */
     rf_simulation s = plain;
+    s.steps = is_expected ? 12 : STEPS;
     compare_trials(unit, &s, "as it is");
+    if (is_expected)
+        return;
     s.batch = 3;
     s.steps = 100;
     compare_trials(unit, &s, "three at a time");

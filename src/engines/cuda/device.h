@@ -75,6 +75,24 @@ RF_FN void rf_device_fill(unsigned thread, unsigned threads)
     RF_DEVICE_BARRIER();
 }
 
+#if RF_DEVICE_PLAIN
+/* Fills what `count` attempts from `begin` on need, and returns 1, if that is little; all of them are in one round. */
+RF_FN int rf_device_fill_few(uint64_t seed, uint32_t update, uint32_t begin, uint32_t count, unsigned thread,
+                             unsigned threads)
+{
+    const uint32_t round = begin / RF_LATTICE_SIZE, first = begin / 2 * 2, few = (begin + count + 1) / 2 * 2 - first;
+    if (few > RF_LATTICE_SIZE / 2 || (begin + count - 1) / RF_LATTICE_SIZE != round)
+        return 0;
+    const uint32_t from = rf_draw(seed, update, round, 0, RF_FOR_LATTICE).word[0] + first;
+    for (uint32_t i = thread; i < few; i += threads) {
+        const uint32_t at = (from + i) % RF_LATTICE_SIZE;
+        rf_device_z[at] = rf_device_z[at + RF_LATTICE_SIZE] = (float)rf_lattice_normal[at] * (1.0f / 8192);
+    }
+    RF_DEVICE_BARRIER();
+    return 1;
+}
+#endif
+
 #ifdef RF_LATTICE_LINE
 /* Adds, or with sign −1 takes off, the sums of the first `n` numbers of the table. */
 RF_FN void rf_device_line_to(uint32_t n, int32_t sign, int64_t *z, int64_t *zz)
@@ -669,6 +687,17 @@ RF_FN void RF(device_gather)(const RF(tally) * t, uint64_t *sums)
 #endif
 }
 #elif RF_DEVICE_GROUP == 0
+/* The lattice as far as a launch needs it. */
+RF_FN void RF(device_fill_for)(const RF(device_run) * run, unsigned thread, unsigned threads)
+{
+#if RF_DEVICE_PLAIN
+    if (RF_DEVICE_SAMPLER != RF_REJECT &&
+        rf_device_fill_few(run->task.seed, run->task.update, run->begin, run->count, thread, threads))
+        return;
+#endif
+    rf_device_fill(thread, threads);
+}
+
 /* What one thread does of a run: its share of every so many-th piece. */
 RF_FN void RF(device_part)(const RF(device_run) * run, rf_device_worker worker, uint64_t numbers[])
 {
@@ -843,7 +872,7 @@ extern "C" __global__ void __launch_bounds__(RF_DEVICE_RUN_THREADS, RF_DEVICE_RU
     uint64_t numbers[NUMBERS];
     for (unsigned i = threadIdx.x; i < NUMBERS; i += blockDim.x)
         block[i] = 0;
-    rf_device_fill(threadIdx.x, RF_DEVICE_RUN_THREADS);
+    RF(device_fill_for)(&run, threadIdx.x, RF_DEVICE_RUN_THREADS);
     RF(device_part)(&run, worker, numbers);
     for (unsigned i = 0; i < NUMBERS; i++)
         for (unsigned step = 16; step > 0; step /= 2) {
