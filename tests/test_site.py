@@ -4,6 +4,7 @@ usage: test_site.py BUILD SOURCE [PICTURES]       PICTURES: a folder for screens
 import configparser
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -100,9 +101,35 @@ class Page(unittest.TestCase):
             self.browser.key("s")
         wanted = native(KICKED).splitlines()
         self.assertEqual(self.view()["step"], 99)
-        self.assertEqual(self.memory(), wanted[-1])
-        mean, sd = self.view()["mean"], self.view()["sd"]
-        self.assertEqual(self.text("estimate"), f"{mean:.3f} ± {sd:.3f}".replace("-", "−"))
+        self.assertEqual(self.memory(), wanted[-2])
+        numbers = struct.unpack("<28f", b"".join(bytes.fromhex(word)[::-1] for word in wanted[-1].split()))
+        parts = self.view()["parts"]
+        self.assertEqual(parts["list"], [dict(zip(("weight", "mean", "sd"), numbers[3 * i:3 * i + 3])) for i in range(int(wanted[-1].split()[24], 16))])
+        for place, told in (("estimate", self.view()), ("parts", parts)):
+            self.assertEqual(self.text(place), f"{told['mean']:.3f} ± {told['sd']:.3f}".replace("-", "−"))
+        self.assertEqual(self.text("loss"), f"{numbers[26]:.3f} nats")
+
+    def test_few_gaussians_show_several_modes(self):
+        """Of times at random, and in colour in both pictures, in both themes."""
+        peaks = """(list => { const low = Math.min(...list.map(p => p.mean - 3 * p.sd)), high = Math.max(...list.map(p => p.mean + 3 * p.sd));
+            const at = x => list.reduce((sum, p) => sum + p.weight * Math.exp(-0.5 * ((x - p.mean) / p.sd) ** 2) / p.sd, 0);
+            const curve = Array.from({length: 1000}, (_, i) => at(low + (high - low) * i / 999)), least = 0.1 * Math.max(...curve);
+            return curve.filter((v, i) => v > least && v > (curve[i - 1] ?? 0) && v >= (curve[i + 1] ?? 0)).length; })(playground.view().parts.list)"""
+        violet = """(canvas => { const g = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true});
+            g.drawImage(canvas, 0, 0); const data = g.getImageData(0, 0, canvas.width, canvas.height).data; let count = 0;
+            for (let i = 0; i < data.length; i += 4) count += data[i + 3] > 40 && data[i + 2] > data[i + 1] + 30;
+            return count; })(document.getElementById('%s'))"""  # nothing else has so much more blue than green
+        self.js("playground.pause(true)")
+        self.set("design", 4)
+        self.set("seed", 1)
+        most = self.js(f"(() => {{ let most = 0; for (let i = 0; i < 30 && most < 3; i++) {{ document.getElementById('step').click(); most = {peaks}; }} return most; }})()")
+        self.assertGreaterEqual(most, 3)
+        for theme in ("light", "dark"):
+            self.assertEqual(self.js("document.documentElement.dataset.theme"), theme)
+            self.assertGreater(self.js(violet % "inside"), 100)
+            self.assertGreater(self.js(violet % "follow"), 100)
+            self.browser.key("t")
+        self.js("localStorage.clear()")
 
     def test_recovers_from_a_kick(self):
         self.js("playground.pause(true)")
@@ -248,7 +275,7 @@ class Page(unittest.TestCase):
     def test_colours_have_contrast(self):
         for theme in ("light", "dark"):
             self.js(f"document.documentElement.dataset.theme = '{theme}'")
-            for over, under in [(over, under) for over in ("ink", "muted", "accent", "truth", "warn", "bad") for under in ("surface", "paper")] + \
+            for over, under in [(over, under) for over in ("ink", "muted", "accent", "parts", "truth", "warn", "bad") for under in ("surface", "paper")] + \
                                [("accent-ink", "accent")]:
                 ratio = self.js(f"""(() => {{
                     const light = name => {{ const s = document.createElement('i'); s.style.color = `var(--${{name}})`; document.body.append(s);

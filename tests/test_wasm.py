@@ -3,6 +3,7 @@
 usage: test_wasm.py BUILD SOURCE"""
 import configparser
 import json
+import math
 import os
 import shutil
 import struct
@@ -16,7 +17,7 @@ NODE = shutil.which("node")
 DRIFT = 0.026179938779914944
 VIEW_WORDS = 18
 
-# every call, every design, κ given and controlled, m below, at and above a block of attempts, drift none and large, kicks
+# every call, every design, κ given and controlled, m below, at and above a block of attempts, drift none and large, kicks, a fault
 EVERYTHING = f"""
 open 7
 set 100 0 1 {DRIFT}
@@ -33,6 +34,10 @@ step 20
 set 5000 2 0.4 0
 step 40
 draws 0 4096
+set 100 4 1 0.01
+step 60
+fail 60
+step 80
 open 4294967295
 set 10 0 1 1
 step 30
@@ -66,6 +71,25 @@ def views(text):
     return [as_floats(line[1:4]) for line in lines if len(line) == VIEW_WORDS]
 
 
+def run(script):
+    """Of each step: the view as numbers, health, how often widened, and weight, mean and sd of each Gaussian."""
+    lines = [line.split() for line in native(script).splitlines()]
+    steps = []
+    for view, memory, parts in zip(*[iter(lines)] * 3):
+        numbers, count = as_floats(parts), int(parts[24], 16)
+        steps.append((as_floats(view), int(view[14], 16), int(view[15], 16), [numbers[3 * i:3 * i + 3] for i in range(count)]))
+    return steps
+
+
+def density(parts, x):
+    return sum(weight * math.exp(-0.5 * ((x - mean) / sd)**2) / sd for weight, mean, sd in parts) / math.sqrt(2 * math.pi)
+
+
+def spread(parts):
+    mean = sum(weight * at for weight, at, _ in parts)
+    return math.sqrt(sum(weight * (sd**2 + (at - mean)**2) for weight, at, sd in parts))
+
+
 class Native(unittest.TestCase):
     def test_follows_the_world_of_the_command(self):
         """The same truth. Settings are chosen in float here and in double there: they differ by roundings, and so do outcomes after a while."""
@@ -81,7 +105,7 @@ class Native(unittest.TestCase):
 
     def test_draws_are_those_of_the_update(self):
         for attempts in (1, 7, 128, 1000, 4000):
-            view, memory, draws = (line.split() for line in native(f"open 3\nset {attempts} 0 0.5 {DRIFT}\nstep 30\ndraws 0 4000\n").splitlines()[-3:])
+            view, memory, _, draws = (line.split() for line in native(f"open 3\nset {attempts} 0 0.5 {DRIFT}\nstep 30\ndraws 0 4000\n").splitlines()[-4:])
             made, accepted = (int(word, 16) for word in view[10:12])
             self.assertLessEqual(made, 4000)
             mean, sd = as_floats(view[4:6])
@@ -93,10 +117,53 @@ class Native(unittest.TestCase):
             self.assertEqual((len(kept), sum(place**2 for place in kept)), (accepted, sum_zz), f"m = {attempts}")
 
     def test_refuses_what_it_cannot_play(self):
-        for script in ("open 1\nset 0 0 1 0", "open 1\nset 100 9 1 0", "open 1\nset 100 0 2 0", "open 1\nset 100 0 1 nan", "classify", "dance"):
+        for script in ("open 1\nset 0 0 1 0", "open 1\nset 100 5 1 0", "open 1\nset 100 0 2 0", "open 1\nset 100 0 1 nan", "classify", "dance"):
             done = subprocess.run([f"{BUILD}/ports/wasm/playground_native"], input=script, capture_output=True, text=True)
             self.assertEqual(done.returncode, 2, script)
             self.assertEqual(len(done.stderr.splitlines()), 1)
+
+    def test_few_gaussians_hold_several_modes(self):
+        """Times at random, beside the exact posterior on a grid: half the distance that one Gaussian has, or less."""
+        width, few, one, modes = 0.01, [], [], []
+        grid = [-1.5 + width * i for i in range(460)]
+        for seed in range(101, 109):
+            steps = run(f"open {seed}\nset 1000 4 1 0\nstep 12\n")
+            exact = [density([(1, *steps[0][0][4:6])], x) for x in grid]
+            for view, _, widened, parts in steps:
+                if widened:
+                    break
+                time, reference, outcome = view[6:9]
+                exact = [p * (0.5 + (outcome - 0.5) * math.cos((x - reference) * time)) for p, x in zip(exact, grid)]
+                total = width * sum(exact)
+                for distances, believed in ((few, parts), (one, [(1, *view[2:4])])):
+                    distances.append(0.5 * width * sum(abs(p / total - density(believed, x)) for p, x in zip(exact, grid)))
+                curve = [density(parts, x) for x in grid]
+                modes.append(sum(a < b >= c and b > 0.1 * max(curve) for a, b, c in zip(curve, curve[1:], curve[2:])))
+        self.assertGreater(len(few), 60)
+        self.assertLess(sum(few), 0.5 * sum(one))
+        self.assertGreaterEqual(max(modes), 3)
+
+    def test_few_gaussians_are_treated_like_the_filter(self):
+        """Widened and placed anew with it, and taken back when a fault is found, after which only time passes."""
+        widened, fresh = 0, 0
+        steps = run(f"open 7\nset 100 0 1 {DRIFT}\nstep 40\nkick 3\nstep 40\n")
+        for (_, _, before, old), (_, health, after, new) in zip(steps, steps[1:]):
+            if after > before:
+                self.assertGreater(spread(new), 1.5 * spread(old))
+                widened += 1
+            fresh += health == 3 and len(new) == 1
+        self.assertGreaterEqual(widened, 2)
+        self.assertEqual(fresh, 1)
+
+        steps = run(f"open 7\nset 100 0 1 {DRIFT}\nstep 60\nfail 60\nstep 55\n")
+        first = next(i for i, (_, health, _, _) in enumerate(steps) if health == 4)
+        where = lambda parts: [(weight, mean) for weight, mean, _ in parts]
+        kept = max(i for i in range(first) if where(steps[i][3]) == where(steps[first][3]))
+        self.assertLess(kept, 65)  # before outcomes were all alike
+        for i in range(first, len(steps)):
+            self.assertEqual(where(steps[i][3]), where(steps[kept][3]))
+            for (_, _, sd), (_, _, then) in zip(steps[i][3], steps[kept][3]):
+                self.assertAlmostEqual(sd**2, then**2 + (i - kept) * DRIFT**2, delta=1e-5)
 
     def test_classifies_digits_it_has_not_seen(self):
         script = "learn\n" + "".join(f"example {i} {i % 10}\nclassify\n" for i in range(200))

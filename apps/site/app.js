@@ -94,7 +94,7 @@ function step() {
 
 function update() {
   module.step();
-  view = module.view();
+  view = { ...module.view(), parts: module.parts() };
   panels.follow.remember(view, kicked);
   panels.bits.remember(module.filter());
   kicked = false;
@@ -110,6 +110,8 @@ function show() {
   panels.bits.draw();
   put('estimate', `${fixed(view.mean, 3)} ± ${view.sd.toFixed(3)}`);
   put('truth', fixed(view.truth, 3));
+  put('parts', `${fixed(view.parts.mean, 3)} ± ${view.parts.sd.toFixed(3)}`);
+  put('loss', `${view.parts.loss.toFixed(3)} nats`);
   put('acceptance', view.attempts ? `${(100 * view.accepted / view.attempts).toFixed(1)} %` : 'none');
   put('health', HEALTH_TEXT[view.health]);
   $('health').dataset.health = HEALTH[view.health];

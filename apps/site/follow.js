@@ -1,5 +1,5 @@
 // Panel 1: the truth, and the filter's band that follows it.
-import { axisBottom, axisLeft, begin, colour, polyline, scale } from './plot.js';
+import { axisBottom, axisLeft, begin, colour, isSeen, polyline, scale } from './plot.js';
 import { HEALTH } from './rejfilt.js';
 
 const ROOM = 2000;
@@ -9,7 +9,7 @@ export function follow(canvas) {
   let history = [], range = null;
 
   const remember = (view, kicked) => {
-    history.push({ step: view.step, truth: view.truth, mean: view.mean, sd: view.sd, health: view.health, kicked });
+    history.push({ step: view.step, truth: view.truth, mean: view.mean, sd: view.sd, health: view.health, parts: view.parts.list.filter(isSeen), kicked });
     if (history.length > ROOM) history = history.slice(-ROOM / 2);
   };
   const forget = () => { history = []; range = null; };
@@ -18,8 +18,8 @@ export function follow(canvas) {
   const fit = shown => {
     let low = Infinity, high = -Infinity;
     for (const p of shown) {
-      low = Math.min(low, p.truth, p.mean - 2 * p.sd);
-      high = Math.max(high, p.truth, p.mean + 2 * p.sd);
+      low = Math.min(low, p.truth, p.mean - 2 * p.sd, ...p.parts.map(part => part.mean - part.sd));
+      high = Math.max(high, p.truth, p.mean + 2 * p.sd, ...p.parts.map(part => part.mean + part.sd));
     }
     const pad = Math.max(0.08 * (high - low), 0.05);
     low -= pad;
@@ -63,6 +63,12 @@ export function follow(canvas) {
     g.globalAlpha = 0.22;
     g.fillStyle = colour('accent');
     g.fill();
+    g.fillStyle = colour('parts');
+    for (const p of shown)
+      for (const { weight, mean, sd } of p.parts) { // one standard deviation, in a shade of its weight
+        g.globalAlpha = 0.5 * weight;
+        g.fillRect(x(p.step), y(mean + sd), x(1) - x(0), y(mean - sd) - y(mean + sd));
+      }
     g.globalAlpha = 1;
     polyline(g, shown.map(p => [x(p.step), y(p.mean)]), colour('accent'), 2);
     polyline(g, shown.map(p => [x(p.step), y(p.truth)]), colour('truth'), 1.5);

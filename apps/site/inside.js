@@ -1,5 +1,5 @@
 // Panel 2: one update. Every attempt is a point: across, the candidate x; up, a random height. Those under the likelihood stay.
-import { axisBottom, begin, colour, polyline, scale } from './plot.js';
+import { axisBottom, begin, colour, isSeen, polyline, scale } from './plot.js';
 
 const MARGIN = { left: 12, right: 12, top: 20, bottom: 26 };
 const WIDE = 3.4; // standard deviations shown on either side
@@ -10,7 +10,8 @@ export function inside(canvas) {
   const draw = (module, view, most) => {
     const { g, width, height } = begin(canvas);
     const right = width - MARGIN.right, base = height - MARGIN.bottom, middle = Math.round(0.64 * height);
-    const low = view.priorMean - WIDE * view.priorSd, high = view.priorMean + WIDE * view.priorSd;
+    const parts = view.parts.list, seen = [{ mean: view.priorMean, sd: view.priorSd }, ...parts.filter(isSeen)];
+    const low = Math.min(...seen.map(p => p.mean - WIDE * p.sd)), high = Math.max(...seen.map(p => p.mean + WIDE * p.sd));
     const x = scale(low, high, MARGIN.left, right), y = scale(0, Math.max(1, view.kappa), middle, MARGIN.top);
     axisBottom(g, x, low, high, base, width < 500 ? 4 : 7);
 
@@ -54,20 +55,29 @@ export function inside(canvas) {
     g.fillStyle = colour('muted');
     g.fillText(`κ = ${view.kappa.toPrecision(2)}`, right, y(view.kappa) - 3);
 
-    // below: the Gaussian before and after
-    const tallest = bell(0, 0, Math.min(view.sd, view.priorSd)), up = scale(0, tallest, base, middle + 14);
-    const steps = 160, along = Array.from({ length: steps + 1 }, (_, i) => low + (high - low) * i / steps);
-    const after = along.map(v => [x(v), up(bell(v, view.mean, view.sd))]);
-    g.globalAlpha = 0.22;
-    g.fillStyle = colour('accent');
-    g.beginPath();
-    g.moveTo(MARGIN.left, base);
-    after.forEach(([px, py]) => g.lineTo(px, py));
-    g.lineTo(right, base);
-    g.fill();
-    g.globalAlpha = 1;
-    polyline(g, along.map(v => [x(v), up(bell(v, view.priorMean, view.priorSd))]), colour('muted'), 1.5);
-    polyline(g, after, colour('accent'), 2);
+    // below: the Gaussian before and after, and beside it a few, each a shade, and their sum
+    const steps = 200, along = Array.from({ length: steps + 1 }, (_, i) => low + (high - low) * i / steps);
+    along.push(...parts.map(p => p.mean).filter(v => v > low && v < high)); // however narrow
+    along.sort((a, b) => a - b);
+    const each = parts.map(p => along.map(v => p.weight * bell(v, p.mean, p.sd))), sum = along.map((_, i) => each.reduce((s, p) => s + p[i], 0));
+    const tallest = Math.max(bell(0, 0, Math.min(view.sd, view.priorSd)), ...sum), up = scale(0, tallest, base, middle + 14);
+    const heights = values => values.map((v, i) => [x(along[i]), up(v)]);
+    const shade = (values, name, alpha) => {
+      g.globalAlpha = alpha;
+      g.fillStyle = colour(name);
+      g.beginPath();
+      g.moveTo(MARGIN.left, base);
+      heights(values).forEach(([px, py]) => g.lineTo(px, py));
+      g.lineTo(right, base);
+      g.fill();
+      g.globalAlpha = 1;
+    };
+    const after = along.map(v => bell(v, view.mean, view.sd));
+    shade(after, 'accent', 0.22);
+    each.forEach(values => shade(values, 'parts', 0.22));
+    polyline(g, heights(along.map(v => bell(v, view.priorMean, view.priorSd))), colour('muted'), 1.5);
+    polyline(g, heights(after), colour('accent'), 2);
+    polyline(g, heights(sum), colour('parts'), 1.5);
     polyline(g, [[MARGIN.left, base + 0.5], [right, base + 0.5]], colour('line'), 1);
     polyline(g, [[MARGIN.left, middle + 0.5], [right, middle + 0.5]], colour('line'), 1);
     if (view.truth > low && view.truth < high) {

@@ -5,7 +5,7 @@ const probe = document.createElement('span');
 export function readColours() {
   probe.hidden = true;
   document.body.append(probe);
-  for (const name of ['ink', 'muted', 'line', 'surface', 'accent', 'truth', 'warn', 'bad', 'faint']) {
+  for (const name of ['ink', 'muted', 'line', 'surface', 'accent', 'parts', 'truth', 'warn', 'bad', 'faint']) {
     probe.style.color = `var(--${name})`;
     palette[name] = getComputedStyle(probe).color;
   }
@@ -13,6 +13,9 @@ export function readColours() {
 }
 
 export const colour = name => palette[name];
+
+// One of a few Gaussians that a picture must have room for.
+export const isSeen = part => part.weight > 0.02;
 
 // The canvas's context, in CSS pixels, cleared.
 export function begin(canvas) {

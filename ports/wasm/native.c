@@ -42,6 +42,7 @@ static int play(const char *name, const double a[4])
                 return -1;
             print_words(track_view(), sizeof(playground_view) / 4);
             print_words(track_filter(), track_filter_bytes() / 4);
+            print_words(track_parts(), sizeof(rf32_gaussians) / 4);
         }
     } else if (is(name, "draws")) {
         print_words(track_draws((uint32_t)a[0], (uint32_t)a[1]), 3 * (uint32_t)a[1]);

@@ -1,6 +1,6 @@
-/* The playground's filter: a world that drifts, the tracker that follows it, and what the latest update did, for a page
-   to draw. Designs and tests of health are the
-   library's, compiled for float. Freestanding; compiled to wasm for the page and natively for the tests. */
+/* The playground's filter: a world that drifts, the tracker that follows it, a few Gaussians beside it, and what the
+   latest update did, for a page to draw. Designs and tests of health are the library's, compiled for float. Freestanding;
+   compiled to wasm for the page and natively for the tests. */
 #include "playground.h"
 
 #include <string.h>
@@ -9,10 +9,12 @@
 #include "health.h"
 
 enum { SETTINGS = 2 };
+#define TIME_MOST 15.0f /* of times at random: a few modes, which eight Gaussians can follow */
 
 static RF_ALIGNED unsigned char memory[RF32_FILTER_BYTES(1)];
 static RF_ALIGNED unsigned char held[RF32_FILTER_BYTES(1)]; /* the filter before outcomes were all alike, */
 static rf32_filter *filter;
+static rf32_gaussians parts, held_parts; /* the few Gaussians, treated like the filter; nothing depends on them */
 
 /* What a session of the library keeps beside its belief; that one works in double, and does not fit. */
 static struct {
@@ -23,7 +25,7 @@ static struct {
     rf32_watch watch;
     rf32_evidence evidence;
     uint32_t experiments, anchors, held_for; /* and how long ago that was */
-    float drift, prior_mean, prior_sd;
+    float drift, prior_mean, prior_sd, widest_sd;
     int adapts_kappa;
 } tracker;
 
@@ -35,8 +37,10 @@ static playground_draw draws[PLAYGROUND_DRAWS];
 static float curve[PLAYGROUND_CURVE];
 
 static const char *const designs[] = {"quadrature", "pgh", "pgh-distance", "risk"};
+enum { AT_RANDOM = sizeof designs / sizeof *designs }; /* the design after these */
 
 playground_view *track_view(void) { return &view; }
+rf32_gaussians *track_parts(void) { return &parts; }
 unsigned char *track_filter(void) { return memory; }
 uint32_t track_filter_bytes(void) { return sizeof memory; }
 
@@ -58,18 +62,23 @@ static void moments(const void *self, float mean[], float sd[])
     sd[0] = rf32_filter_sd(self, 0);
 }
 
-static void stretch(void *self, const float factor[]) { rf32_stretch(self, factor); }
+static void stretch(void *self, const float factor[])
+{
+    rf32_stretch(self, factor);
+    rf32_gaussians_stretch(&parts, factor[0]);
+}
 
 static void place(void *self, const float mean[], const float sd[])
 {
     const float variance = sd[0] * sd[0];
     rf32_prior_covariance(self, mean, &variance);
+    rf32_gaussians_init(&parts, mean[0], sd[0]);
 }
 
 static rf32_watched watched(void)
 {
     const rf32_watched w = {&tracker.watch, instance, &tracker.model, instance->description, tracker.design, tracker.design->anchor_every, tracker.anchors,
-                            RF_ON_LOST_RESTART, tracker.drift == 0, &tracker.prior_sd, filter, filter->seed, rf32_filter_updates(filter), draw, moments, stretch, place};
+                            RF_ON_LOST_RESTART, tracker.drift == 0, &tracker.prior_sd, &tracker.widest_sd, filter, filter->seed, rf32_filter_updates(filter), draw, moments, stretch, place};
     return w;
 }
 
@@ -86,6 +95,7 @@ static void diffuse(float elapsed)
 {
     rf32_watched w = watched();
     rf32_diffuse(filter, tracker.drift * tracker.drift, elapsed);
+    rf32_gaussians_diffuse(&parts, tracker.drift * tracker.drift * elapsed);
     rf32_health_clip(&w);
 }
 
@@ -96,12 +106,14 @@ static rf_status tell(const float record[], rf32_report *report)
     tracker.held_for++;
     if (todo & RF_HEALTH_HOLD) {
         memcpy(held, memory, sizeof held);
+        held_parts = parts;
         tracker.held_for = 0;
     }
     if (todo & RF_HEALTH_BACK) {
         const rf32_filter now = *filter; /* random numbers go on */
         memcpy(memory, held, sizeof held);
         filter->tally = now.tally;
+        parts = held_parts;
         diffuse((float)tracker.held_for);
     }
     if (todo & RF_HEALTH_SKIP)
@@ -109,6 +121,7 @@ static rf_status tell(const float record[], rf32_report *report)
     const rf_status status = rf32_update(filter, &tracker.model, record, 1, &tracker.options, &attempts_engine, report);
     if (status < 0)
         return status;
+    rf32_gaussians_update(&parts, instance->likelihood, record, record[SETTINGS]);
     rf32_evidence_add(&tracker.evidence, report);
     if (tracker.adapts_kappa)
         tracker.options.kappa = report->kappa_next;
@@ -117,9 +130,18 @@ static rf_status tell(const float record[], rf32_report *report)
     return status;
 }
 
-static void choose_design(const char *name)
+/* Settings that somebody chose who does not know what is believed. */
+static void choose_at_random(const rf32_design_input *in, float setting[])
 {
-    const rf32_design *chosen = rf32_design_find(name, instance->description, 0);
+    setting[0] = TIME_MOST * rf32_design_uniform(in, 0);
+    setting[1] = 0;
+}
+
+static const rf32_design at_random = {.name = "random", .choose = choose_at_random};
+
+static void choose_design(uint32_t number)
+{
+    const rf32_design *chosen = number == AT_RANDOM ? &at_random : rf32_design_find(designs[number], instance->description, 0);
     if (chosen != tracker.design)
         tracker.watch.next_anchor = chosen->anchor_every;
     tracker.design = chosen;
@@ -142,8 +164,10 @@ int32_t track_open(uint32_t seed)
     if (status < 0)
         return status;
     show_belief(&tracker.prior_mean, &tracker.prior_sd);
+    tracker.widest_sd = (float)RF_HEALTH_CAP * tracker.prior_sd;
     rf32_health_begin(&tracker.watch, &tracker.prior_mean, 1, 0);
-    choose_design(designs[0]);
+    rf32_gaussians_init(&parts, tracker.prior_mean, tracker.prior_sd);
+    choose_design(0);
     truth = (float)(description->low + (description->high - description->low) * rf64_uniform(rf_draw(filter->seed, 0, 0, 1, RF_FOR_TRUTH).word[2]));
     kick = 0;
     unrest = 1;
@@ -157,10 +181,10 @@ int32_t track_open(uint32_t seed)
 
 int32_t track_set(uint32_t attempts, uint32_t design, float kappa, float drift)
 {
-    if (attempts == 0 || attempts > PLAYGROUND_ATTEMPTS || design >= sizeof designs / sizeof *designs ||
+    if (attempts == 0 || attempts > PLAYGROUND_ATTEMPTS || design > AT_RANDOM ||
         !(kappa >= 0 && kappa <= 1) || !(drift >= 0 && drift <= 1))
         return RF_REFUSED_OPTIONS;
-    choose_design(designs[design]);
+    choose_design(design);
     tracker.options.attempts = attempts;
     tracker.adapts_kappa = kappa == 0;
     if (kappa > 0)

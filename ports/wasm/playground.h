@@ -3,7 +3,7 @@
 #ifndef REJFILT_PLAYGROUND_H
 #define REJFILT_PLAYGROUND_H
 
-#include <stdint.h>
+#include "rejfilt/gaussians.h"
 
 enum {
     PLAYGROUND_ATTEMPTS = 1000000, /* of one batch, at most */
@@ -37,7 +37,8 @@ typedef struct playground_draw {
 /* Begins again, with defaults. Negative: an rf_status. */
 int32_t track_open(uint32_t seed);
 
-/* Takes effect with the next step. Designs: 0 quadrature, 1 pgh, 2 pgh-distance, 3 risk; kappa 0: controlled; drift is the standard deviation of a step. Negative: refused, nothing changed. */
+/* Takes effect with the next step. Designs: 0 quadrature, 1 pgh, 2 pgh-distance, 3 risk, 4 times at random from
+   0 to 15; kappa 0: controlled; drift is the standard deviation of a step. Negative: refused, nothing changed. */
 int32_t track_set(uint32_t attempts, uint32_t design, float kappa, float drift);
 
 /* The truth jumps by `size` before the next measurement. */
@@ -53,6 +54,8 @@ void track_unrest(float factor);
 int32_t track_step(void);
 
 playground_view *track_view(void);
+/* A few Gaussians that learn from the same records. Health widens, restarts and takes them back with the filter. */
+rf32_gaussians *track_parts(void);
 /* All the memory of the filter. */
 unsigned char *track_filter(void);
 uint32_t track_filter_bytes(void);

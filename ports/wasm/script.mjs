@@ -16,6 +16,7 @@ export function play(wasm, script) {
         refused(wasm.track_step());
         words(wasm.track_view(), 18);
         words(wasm.track_filter(), wasm.track_filter_bytes() / 4);
+        words(wasm.track_parts(), 28);
       }
     },
     draws: (first, count) => words(wasm.track_draws(first, count), 3 * count),
