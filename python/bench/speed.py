@@ -76,7 +76,7 @@ def per_update(model, records, attempts, drift=0.0):
 
     def by_library():
         tracker = rejfilt.Tracker(model, **options)
-        tracker._replay(settings, outcomes, None, 0, out.reshape(-1)[: len(records) * len(tracker._columns)].reshape(len(records), -1), 60.0)
+        tracker._replay(settings, outcomes, None, 0, out.reshape(-1)[: len(records) * len(tracker._columns)].reshape(len(records), -1), 60.0, False)
 
     opening = best(lambda: rejfilt.Tracker(model, **options), 20)
     return (best(by_calls, 15) - opening) / len(rows), (best(by_library, 15) - opening) / len(rows)

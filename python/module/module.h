@@ -50,7 +50,8 @@ typedef struct session_object {
     uint64_t position, updates, hash; /* as the command counts them */
     uint32_t asked;                   /* questions under way, ... */
     rf_record *questions;             /* ... themselves */
-    rf_step last;                                  /* after the latest update */
+    rf_step last;                     /* after the latest update */
+    int before, has_changed;          /* health before it, as shown, and whether that was another */
 } session_object;
 
 /* A parameter's motion, or its drift, from five numbers: a kind, levels, times; and from a tuple of them. 0, or -1 and an exception. */
@@ -111,6 +112,8 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count);
 /* ---- Rows of results: the columns of the command's CSV, and whether a test was passed or failed ---- */
 unsigned row_width(const rf_description *description);
 void row_write(double *row, const rf_description *description, const rf_step *step);
+/* Health as rows have it: -1 is a belief that tracks but is too coarse. */
+int shown_health(const rf_step *step);
 
 /* Methods of sessions that run many updates. */
 PyObject *session_replay(PyObject *self, PyObject *args);

@@ -57,8 +57,9 @@ static void next_batch(rf_batch *batch, const table *t, Py_ssize_t *row)
     }
 }
 
-/* _replay(settings, outcomes, times, first, out, seconds): learns from rows first, ... for so long, and writes a row
-   for every update from the start of out on. Returns the next row and how many updates there were; after a refusal, an
+/* _replay(settings, outcomes, times, first, out, seconds, has_hook): learns from rows first, ... for so long, or until
+   somebody wants to know of a change of health, and writes a row for every update from the start of out on. Returns the next
+   row, how many updates there were, and health before the last of them if it has changed, else None; after a refusal, an
    exception that says where. */
 PyObject *session_replay(PyObject *self, PyObject *args)
 {
@@ -67,9 +68,10 @@ PyObject *session_replay(PyObject *self, PyObject *args)
     PyObject *settings, *outcomes, *times, *out;
     Py_ssize_t row, before;
     double most;
+    int has_hook;
     table t;
     Py_buffer to;
-    if (!PyArg_ParseTuple(args, "OOOnOd", &settings, &outcomes, &times, &row, &out, &most) ||
+    if (!PyArg_ParseTuple(args, "OOOnOdp", &settings, &outcomes, &times, &row, &out, &most, &has_hook) ||
         table_open(&t, d, settings, outcomes, times) < 0)
         return NULL;
     rf_batch *batch = PyMem_Malloc(sizeof *batch);
@@ -97,6 +99,10 @@ PyObject *session_replay(PyObject *self, PyObject *args)
         if (status < 0)
             break;
         row_write((double *)to.buf + (size_t)updates++ * width, d, &s->last);
+        if (has_hook && s->has_changed) {
+            before = row;
+            break;
+        }
         if ((updates & 15) == 0 || s->is_long || !r.thread)
             if (seconds() - start > most) {
                 before = row;
@@ -109,7 +115,7 @@ PyObject *session_replay(PyObject *self, PyObject *args)
     PyBuffer_Release(&to);
     table_close(&t);
     if (status >= 0 && !PyErr_Occurred())
-        return Py_BuildValue("(nn)", row, updates);
+        return updates > 0 && s->has_changed ? Py_BuildValue("(nni)", row, updates, s->before) : Py_BuildValue("(nnO)", row, updates, Py_None);
     char where[64];
     snprintf(where, sizeof where, "row %zd", before);
     refuse(status, s->engine, where);

@@ -247,6 +247,8 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count)
     const int may_fail_unnoticed =
         s->model->bound && PyCallable_Check(s->model->bound); /* the library takes a bound's word */
     rf_session *copy = may_fail_unnoticed ? rf_session_copy(s->session) : NULL;
+    s->before = shown_health(&s->last);
+    s->has_changed = 0;
     if (may_fail_unnoticed && !copy)
         return RF_REFUSED_ENGINE;
     rf_status status = rf_session_tell(s->session, records, count, &s->last);
@@ -259,6 +261,7 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count)
     rf_session_close(copy);
     if (status < 0)
         return status;
+    s->has_changed = shown_health(&s->last) != s->before;
     for (uint32_t k = 0; k < count; k++)
         s->hash = rf_record_hash(s->hash, &records[k], s->config.description.settings);
     s->position += count;
@@ -274,6 +277,19 @@ static rf_status tell_all(session_object *s, const rf_record records[], uint32_t
     const rf_status status = learn(s, records, count);
     end(&r);
     return status;
+}
+
+/* Of records that were told: calls on_health if it has changed. Nobody is in the session any more, so it may be asked and told. */
+static PyObject *note_and_call(session_object *s, rf_status status)
+{
+    PyObject *note = note_of(status, s->engine);
+    if (note && s->has_changed) {
+        PyObject *done = PyObject_CallMethod((PyObject *)s, "_health_changed", "i", s->before);
+        if (!done)
+            Py_CLEAR(note);
+        Py_XDECREF(done);
+    }
+    return note;
 }
 
 /* A setting as a mapping by name, a sequence, or a number where there is one setting; NaN where it is not given. */
@@ -378,7 +394,7 @@ static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t 
     if ((setting == Py_None || setting_from(s, setting, record.setting) == 0) && fill_settings(s, &record, 0) == 0)
         status = tell_all(s, &record, 1);
     leave(s);
-    return note_of(status, s->engine);
+    return note_and_call(s, status);
 }
 
 /* _tell_batch(outcomes, settings or None, times or None): arrays. */
@@ -421,7 +437,7 @@ static PyObject *session_tell_batch(PyObject *self, PyObject *args)
         PyBuffer_Release(&x);
     if (t.buf)
         PyBuffer_Release(&t);
-    return note_of(status, s->engine);
+    return note_and_call(s, status);
 }
 
 /* pass_time(elapsed), restart() */
@@ -445,6 +461,7 @@ static PyObject *session_restart(PyObject *self, PyObject *ignored)
         return NULL;
     const rf_status status = rf_session_restart(s->session);
     s->asked = 0;
+    rf_session_show(s->session, &s->last);
     leave(s);
     return status < 0 ? refuse(status, s->engine, NULL) : Py_NewRef(Py_None);
 }
@@ -453,10 +470,15 @@ static PyObject *session_restart(PyObject *self, PyObject *ignored)
 
 unsigned row_width(const rf_description *d) { return 17 + 6 * d->dim + (unsigned)RF_TRIANGLE(d->dim) + d->settings; }
 
+int shown_health(const rf_step *step)
+{
+    const int is_coarse = step->is_coarse || (step->report.status & RF_NOTE_COARSE);
+    return step->health == RF_TRACKING && is_coarse ? -1 : (int)step->health;
+}
+
 void row_write(double *row, const rf_description *d, const rf_step *s)
 {
     const rf64_report *r = &s->report;
-    const int is_coarse = s->is_coarse || (r->status & RF_NOTE_COARSE);
     *row++ = (double)s->step;
     *row++ = s->time;
     for (unsigned i = 0; i < d->dim; i++)
@@ -487,7 +509,7 @@ void row_write(double *row, const rf_description *d, const rf_step *s)
                            s->widened,
                            s->restarts,
                            r->status,
-                           s->health == RF_TRACKING && is_coarse ? -1 : (int)s->health,
+                           shown_health(s),
                            s->is_tested};
     memcpy(row, rest, sizeof rest);
 }

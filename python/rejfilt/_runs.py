@@ -160,9 +160,11 @@ def replay(
     done = updates = 0
     with _progress(progress, len(outcomes), "record") as advance:
         while done < len(outcomes):
-            to, more = tracker._replay(settings, outcomes, times, done, rows[updates:], SLICE)
+            to, more, before = tracker._replay(settings, outcomes, times, done, rows[updates:], SLICE, tracker.on_health is not None)
             advance(to - done)
             done, updates = to, updates + more
+            if before is not None:
+                tracker._health_changed(before)
     return Run(tracker.model, names, rows[:updates], tracker)
 
 
@@ -190,7 +192,7 @@ class Outage(NamedTuple):
     0.0 fault
     """
 
-    what: float | str  #: the outcome at which it is stuck; or "coin", or "missing"
+    what: float | str  #: the outcome at which it is stuck; or "coin", "missing", "swapped"
     at: int  #: the first measurement of it, from 0
     length: int  #: and how many
     flips: float = 0.0  #: stuck: the share of outcomes that are another all the same
@@ -222,7 +224,7 @@ def _jump_row(model: Model, jump: Jump) -> tuple[float, ...]:
 
 
 def _outage_row(model: Model, outage: Outage) -> tuple[float, ...]:
-    kinds = ("coin", "missing")
+    kinds = ("coin", "missing", "swapped")
     what = outage.what
     if isinstance(what, str):
         if what not in kinds:

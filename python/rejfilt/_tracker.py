@@ -7,7 +7,7 @@ import fcntl
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -182,6 +182,16 @@ class Tracker(_rejfilt.Session):
     sampler: "weight", "reject" or "lattice". seed: None, a whole number (as the command has it), or any of numpy's. The rest as
     `rejfilt track --help` says it.
 
+    on_health(before, tracker) is called after each `tell`, or record of `replay`, that changes `tracker.health`; the tracker may be used
+    there. What it raises comes out of `tell`, with the record learnt. It may be set later. A copy has it, a pickle has not.
+
+    >>> tracker = rejfilt.Tracker("precession", seed=1, on_health=lambda before, t: print(f"{before.value} -> {t.health.value}"))
+    >>> for _ in range(25):  # a detector that always says 0
+    ...     question, note = tracker.ask(), tracker.tell(0)
+    tracking -> fault
+    >>> question, note = tracker.ask(), tracker.tell(1)
+    fault -> recovering
+
     The same seed gives the command's bits, for models that are built in and for those in C.
 
     tell(outcome, setting=None, *, time=None) learns from an outcome: the answer to `ask`, or with `setting` (a mapping, a sequence, or a
@@ -203,6 +213,7 @@ class Tracker(_rejfilt.Session):
     """
 
     model: Model
+    on_health: Callable[[Health, Tracker], object] | None
     _options: dict[str, Any]
     _columns: dict[str, int]
 
@@ -231,7 +242,11 @@ class Tracker(_rejfilt.Session):
         precision: str = "double",
         seed: Any = None,
         trial: int = 0,
+        on_health: Callable[[Health, Tracker], object] | None = None,
     ) -> None:
+        if on_health is not None and not callable(on_health):
+            raise TypeError(f"on_health: a function is needed, not {on_health!r}")
+        self.on_health = on_health
         self.model = made = _find(model)
         self._options = {
             "prior": prior, "drift": drift, "chart": chart, "range": range, "cost": cost, "belief": belief, "design": design, "engine": engine,
@@ -327,6 +342,10 @@ class Tracker(_rejfilt.Session):
     def restart(self) -> None:
         """The belief goes back to its prior."""
         self._restart()
+
+    def _health_changed(self, before: int) -> None:
+        if self.on_health is not None:
+            self.on_health(HEALTH[before], self)
 
     # ---- What is known ----
 
@@ -446,7 +465,9 @@ class Tracker(_rejfilt.Session):
         return _reopen, (type(self), self.model, self._options, self._save(b""), self._asked)
 
     def __copy__(self) -> Tracker:
-        return _reopen(type(self), self.model, self._options, self._save(b""), self._asked)
+        other = _reopen(type(self), self.model, self._options, self._save(b""), self._asked)
+        other.on_health = self.on_health
+        return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracker:
         return self.__copy__()

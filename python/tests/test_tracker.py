@@ -421,6 +421,36 @@ class Shown(unittest.TestCase):
         self.assertLess(tracker.evidence.log, 0)
         self.assertIsInstance(tracker.tell(1, tracker.ask()), rejfilt.Note)
 
+    def test_health_is_told_when_it_changes(self):
+        outcomes = [0, 1] * 10 + [1] * 30 + [0, 1] * 10
+        expected, told, replayed = [], [], []
+        quiet = Tracker("coin", seed=1, design=None)
+        for outcome in outcomes:
+            before = quiet.health
+            quiet.tell(outcome)
+            expected += [(before, quiet.health, quiet.records)] if quiet.health != before else []
+        self.assertGreater(len(expected), 2)
+        tracker = Tracker("coin", seed=1, design=None, on_health=lambda before, t: told.append((before, t.health, t.records)))
+        for outcome in outcomes:
+            tracker.tell(outcome)
+        self.assertEqual(told, expected)
+        tracker = Tracker("coin", seed=1, design=None)
+        tracker.on_health = lambda before, t: replayed.append((before, t.health, t.records))
+        self.assertEqual(rejfilt.replay(tracker, {"outcome": outcomes})["p.mean"][-1], quiet.mean.p)
+        self.assertEqual(replayed, expected)
+
+        def stop(before, t):
+            raise KeyError(t.copy().on_health is stop and t.records)
+
+        tracker = Tracker("coin", seed=1, design=None, on_health=stop)
+        with self.assertRaisesRegex(KeyError, str(expected[0][2])):
+            for outcome in outcomes:
+                tracker.tell(outcome)
+        self.assertEqual(tracker.records, expected[0][2])  # the record is learnt
+        self.assertIsNone(pickle.loads(pickle.dumps(tracker)).on_health)
+        with self.assertRaisesRegex(TypeError, "on_health"):
+            Tracker("coin", on_health=1)
+
     def test_what_the_belief_is(self):
         """A mixture, unless a wish needs one Gaussian; intervals and draws are of what it is."""
         for options, name in (
