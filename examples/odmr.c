@@ -17,6 +17,8 @@ static const rf_description description = {
     .outcomes = RF_POISSON,
     .parameter = {{"f0", RF_BOUNDED, -10, 10, 0}, {"w", RF_BOUNDED, 1, 4, 0}, {"C", RF_BOUNDED, 0.1, 0.4, 0}},
     .setting = {{"f", RF_SETTING_RANGE, 0, 0, -15, 15, 0}, {"R", RF_SETTING_FIXED, 0, 0, 200, 200, 0}},
+    .unit = {"MHz", "MHz"},
+    .setting_unit = {"MHz"},
 };
 
 #define RF_HAS_EXPECTED

@@ -1,5 +1,5 @@
 /* Rabi oscillations with a detuning, read by n shots: a spin is driven for a time t, and k of n shots find it excited.
-   The drive has the strength W, and is off resonance by D. Both are angular frequencies in rad/us; t is in us.
+   The drive has the strength W, and is off resonance by D. Both are angular frequencies in rad/µs; t is in µs.
 
      rejfilt track --simulate --model examples/rabi_counts.c */
 #include "rejfilt/model.h"
@@ -13,6 +13,8 @@ static const rf_description description = {
     .outcomes = RF_BINOMIAL(1),
     .parameter = {{"W", RF_BOUNDED, 0.5, 1.5, 0}, {"D", RF_BOUNDED, 0, 1, 0}},
     .setting = {{"t", RF_SETTING_RANGE, 0, 0, 0, 20, 0}, {"n", RF_SETTING_FIXED, 0, 1, 10, 10, 0}},
+    .unit = {"rad/µs", "rad/µs"},
+    .setting_unit = {"µs"},
 };
 
 #define RF_HAS_EXPECTED

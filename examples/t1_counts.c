@@ -1,5 +1,5 @@
 /* The lifetime T1 of a spin, from photon counts: the bright state gives `bright` photons on average, the dark one
-   `dark`, and after a time t the bright state is left with probability exp(-t / T1). t and T1 are in us.
+   `dark`, and after a time t the bright state is left with probability exp(-t / T1). t and T1 are in µs.
 
      rejfilt track --simulate --model examples/t1_counts.c */
 #include "rejfilt/model.h"
@@ -15,6 +15,8 @@ static const rf_description description = {
     .setting = {{"t", RF_SETTING_LOGRANGE, 0, 0, 1, 1000, 0},
                 {"bright", RF_SETTING_FIXED, 0, 0, 5, 5, 0},
                 {"dark", RF_SETTING_FIXED, 0, 0, 1, 1, 0}},
+    .unit = {"µs"},
+    .setting_unit = {"µs"},
 };
 
 #define RF_HAS_EXPECTED

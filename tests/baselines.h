@@ -1,4 +1,4 @@
-/* What the tests of the baselines share: models, in double, and normal numbers of their own. */
+/* Shared by the tests of the baselines: models in double, and normal random numbers. */
 #ifndef REJFILT_TEST_BASELINES_H
 #define REJFILT_TEST_BASELINES_H
 

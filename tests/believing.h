@@ -1,4 +1,4 @@
-/* What the tests of beliefs share: a built-in model's problem, a belief of it, and learning that must not be refused. */
+/* Shared by the tests of beliefs: a built-in model's problem, its belief, and updates that must succeed. */
 #ifndef REJFILT_TEST_BELIEVING_H
 #define REJFILT_TEST_BELIEVING_H
 

@@ -1,4 +1,4 @@
-/* A directory of the program's own, which set-up and tear-down of its tests make and remove; and files.
+/* A temporary directory, made and removed by set-up and tear-down; and files in it.
    Wants _XOPEN_SOURCE 700. */
 #ifndef REJFILT_TEST_DIRECTORY_H
 #define REJFILT_TEST_DIRECTORY_H

@@ -1,4 +1,4 @@
-/* A run made up to be looked at: what the tests of pictures and of the terminal share. */
+/* A made-up run, shared by the tests of pictures and of the terminal. */
 #ifndef REJFILT_TEST_MADE_UP_RUN_H
 #define REJFILT_TEST_MADE_UP_RUN_H
 

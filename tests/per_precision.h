@@ -1,4 +1,4 @@
-/* For what is compiled per precision: what has the precision in its name. */
+/* For tests compiled per precision: names that contain the precision. */
 #ifndef REJFILT_PER_PRECISION_H
 #define REJFILT_PER_PRECISION_H
 

@@ -1,7 +1,8 @@
-"""A small calibration: that it passes, that numbers elsewhere than known make it fail, that bad input is refused."""
-import json, pathlib, subprocess, sys, tempfile
+"""A small calibration passes; it fails if coverage differs from known.json; bad input is refused."""
+import json, os, pathlib, subprocess, sys, tempfile
 
 program = sys.argv[1]
+os.environ["REJFILT_MODEL_FLAGS"] = "-O0"  # lab models compile faster
 experiment = pathlib.Path(__file__).parent.parent / "lab" / "experiments" / "calibration"
 
 
@@ -21,6 +22,10 @@ with tempfile.TemporaryDirectory() as work:
     subprocess.run([sys.executable, experiment / "document.py", rows, f"{work}/document"], check=True)
     assert "\n| ramsey | 200 | " in open(f"{work}/document.md").read()
     assert "<svg" in open(f"{work}/document.svg").read()
+
+    # a lab model, with a quarter of the sets
+    code, text = run("--sets", "80", "--model", "t1_counts", "--method", "default")
+    assert code == 0 and "(80 data sets)" in text and text.count("t1_counts    default") == 3, text
 
     # a filter that covers less, or more, than it is known to
     one = ("--model", "coin", "--method", "lattice", "--known", f"{work}/known.json")

@@ -333,6 +333,24 @@ class AsPeopleHaveThem(Test):
         self.assertEqual(got["mean_queries"], 1)
         self.assertLess(got["error"], 0.42)
 
+    def test_classes_with_equal_means(self):
+        """A ring around another, and the sign of a product: no feature tells anything alone, and wide neighbourhoods see nothing."""
+        draw, rings, signs = random.Random(6), [], []
+        for i in range(600):
+            angle, radius, x, y = draw.random() * math.tau, draw.gauss(0.6 + 0.4 * (i % 2), 0.08), draw.gauss(0, 1), draw.gauss(0, 1)
+            rings.append([radius * math.cos(angle), radius * math.sin(angle), "ab"[i % 2]])
+            signs.append([x, y, "ab"[x * y > 0]])
+        for name, rows in ("rings", rings), ("signs", signs):
+            got = classify("--train", write_csv(self.folder / f"{name}.csv", rows, ["x", "y", "label"]), "--split", "2:1")
+            self.assertLess(got["error"], 0.1, name)
+
+    def test_noise_in_many_columns_is_not_believed(self):
+        """Of 1,000 columns some tell all about 40 rows, by chance."""
+        draw = random.Random(8)
+        rows = [[f"{draw.gauss(0, 1):.4f}" for _ in range(1000)] + ["ab"[i % 2]] for i in range(60)]
+        wide = write_csv(self.folder / "wide.csv", rows, [f"f{j}" for j in range(1000)] + ["label"])
+        self.assertGreater(classify("--train", wide, "--split", "2:1")["stated_error"], 0.3)
+
     def test_a_small_class_is_not_drowned(self):
         draw = random.Random(5)
         rows = [[draw.gauss(2.2 * (i % 33 == 0), 1) for _ in range(4)] + ["well" if i % 33 else "ill"] for i in range(6000)]
@@ -503,7 +521,7 @@ class Models(Test):
 
 class Features(Test):
     def test_counts_at_the_papers_percentiles(self):
-        got = json.loads(good("features", *DIGITS, "--limit", 60, "--task", "zero-one", "--json"))
+        got = json.loads(good("features", *DIGITS, "--limit", 60, "--pilot", 40, "--task", "zero-one", "--json"))
         self.assertEqual([c["features"] for c in got["cuts"]], [784, 392, 196, 157, 78, 39, 20])
         self.assertTrue(all(c["error"] < 0.1 for c in got["cuts"]))  # of 30 objects
         asked = [r["asked"] for r in got["ranking"]]
@@ -518,7 +536,7 @@ class Features(Test):
 
     def test_files(self):
         mask, ranking, picture = self.folder / "mask", self.folder / "ranking.csv", self.folder / "p.svg"
-        good("features", *DIGITS, "--task", "zero-one", "--cuts", "10,50%", "--keep", 12, "--out", mask, "--csv", ranking, "--plot", picture)
+        good("features", *DIGITS, "--task", "zero-one", "--pilot", 40, "--cuts", "10,50%", "--keep", 12, "--out", mask, "--csv", ranking, "--plot", picture)
         rows = (read_csv(ranking))
         self.assertEqual(len(rows), 784)
         self.assertEqual(mask.read_text().split(), [r["feature"] for r in rows[:12]])
@@ -543,6 +561,12 @@ class Features(Test):
         path = write_csv(self.folder / "t.csv", table(1500, 5), [f"i{j}" if j < 8 else f"n{j}" for j in range(30)] + ["label"])
         got = json.loads(good("features", "--train", path, "--cuts", "8", "--json"))
         self.assertEqual({r["feature"][0] for r in got["ranking"][:8]}, {"i"})
+
+    def test_it_stops_as_classify_does(self):
+        draw = random.Random(1)
+        rows = [[draw.gauss(3 * (i % 2), 1), *(draw.gauss(i % 2, 1) for _ in range(5)), "ab"[i % 2]] for i in range(400)]
+        got = json.loads(good("features", "--train", write_csv(self.folder / "t.csv", rows), "--split", "1:1", "--cuts", "2", "--json"))
+        self.assertLess(got["mean_queries"], 3)
 
 
 class BadInput(Test):

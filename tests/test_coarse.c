@@ -1,5 +1,5 @@
-/* Where numbers are coarse: means so far from zero that steps and standard deviations are near the spacing of numbers
-   there. Per precision. */
+/* Coarse numbers: means so far from zero that steps and standard deviations are near the spacing of numbers there. Per
+   precision. */
 #include "updating.h"
 
 #include "rejfilt/detail/tally.h"
@@ -198,7 +198,7 @@ static void small_moves_add_up(void **state)
 
 /* ---- Standard deviations ---- */
 
-/* Sharper than numbers can tell: `setting` is the centre, the outcome a width. */
+/* Sharper than the spacing of numbers: `setting` is the centre, the outcome a width. */
 static rf_real sharp(const rf_real x[], const rf_real setting[], rf_real width)
 {
     const rf_real d = (x[0] - setting[0]) / width;

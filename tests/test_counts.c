@@ -1,12 +1,11 @@
-/* Outcomes that are counts or readings: the models of labs in examples/ against formulas of libm and posteriors on a
- * grid. */
+/* Outcomes that are counts or readings: the lab models of examples/ against formulas in libm and posteriors on a grid. */
 #include "testing.h"
 
 #include <math.h>
 
 #include "rejfilt/passes.h"
 
-enum { RECORDS = 60, DRAWS = 2000, SIDE = 30, KINDS = 6 };
+enum { RECORDS = 60, DRAWS = 2000, KINDS = 6 };
 
 typedef struct subject {
     double (*expected)(const double x[], const double setting[]); /* the formula again */
@@ -135,29 +134,27 @@ static void test_draws(void **state)
     }
 }
 
-/* Mean and standard deviation of every parameter from the points of a grid in the box of the priors, which are uniform.
- */
-static void on_a_grid(const rf_description *d, const subject *s, const double records[][RF_DESCRIBED_MAX + 1],
+/* Mean and standard deviation of every parameter, from sums over a grid of the priors, which are uniform. Of three
+   parameters the last two are cut at seven standard deviations from the mean that is given. Returns ln of the evidence. */
+static double on_a_grid(const rf_description *d, const subject *s, const double records[][RF_DESCRIBED_MAX + 1],
                       double mean[], double sd[])
 {
-    const unsigned points = d->dim == 1   ? 2000
-                            : d->dim == 2 ? SIDE * SIDE * 9
-                                          : SIDE * SIDE * SIDE,
-                   side = d->dim == 1   ? 2000
-                          : d->dim == 2 ? 3 * SIDE
-                                        : SIDE;
+    static const unsigned sides[4][3] = {{0}, {2000}, {160, 160}, {220, 16, 16}};
+    const unsigned *side = sides[d->dim], points = side[0] * (d->dim > 1 ? side[1] : 1) * (d->dim > 2 ? side[2] : 1);
     double *log_weight = malloc(points * sizeof *log_weight), most = -HUGE_VAL, sum = 0, second[3] = {0};
-    double low[3], high[3];
-    for (unsigned i = 0; i < d->dim; i++) { /* within six standard deviations of what was found */
-        low[i] = fmax(d->parameter[i].low, mean[i] - 6 * sd[i]),
-        high[i] = fmin(d->parameter[i].high, mean[i] + 6 * sd[i]);
+    double low[3], high[3], log_share = 0; /* of the prior, in a cell */
+    for (unsigned i = 0; i < d->dim; i++) {
+        const double reach = d->dim > 2 && i > 0 ? 7 * sd[i] : HUGE_VAL;
+        low[i] = fmax(d->parameter[i].low, mean[i] - reach);
+        high[i] = fmin(d->parameter[i].high, mean[i] + reach);
+        log_share += log((high[i] - low[i]) / side[i] / (d->parameter[i].high - d->parameter[i].low));
         mean[i] = 0;
     }
     for (int round = 0; round < 2; round++)
         for (unsigned p = 0; p < points; p++) {
             double x[3], w = 0;
-            for (unsigned i = 0, rest = p; i < d->dim; i++, rest /= side)
-                x[i] = low[i] + (high[i] - low[i]) * (rest % side + 0.5) / side;
+            for (unsigned i = 0, rest = p; i < d->dim; rest /= side[i++])
+                x[i] = low[i] + (high[i] - low[i]) * (rest % side[i] + 0.5) / side[i];
             for (unsigned k = 0; k < RECORDS && round == 0; k++)
                 w += log_of(d, s->expected(x, records[k]), records[k], records[k][RF_DESCRIBED_MAX]);
             if (round == 0) {
@@ -177,10 +174,16 @@ static void on_a_grid(const rf_description *d, const subject *s, const double re
         sd[i] = sqrt(second[i] / sum - mean[i] * mean[i]);
     }
     free(log_weight);
+    return most + log(sum) + log_share;
 }
 
-/* Records at places that are spread. Passes over them give the grid's posterior, to a tenth of its standard deviation;
-   the default belief, which sees each of them once and is one Gaussian as long as that will do, to half of it. */
+/* Passes and the default belief against the grid. The bounds are known beforehand:
+
+   - Passes: mean, standard deviation and ln of the evidence, which `rejfilt compare` prints, have the sampling error of
+     their effective points: 1/sqrt(n), in standard deviations and in nats. The bound is four of these.
+   - The default belief: Talagrand's inequality. A distribution that is L nats from a Gaussian of standard deviation s
+     has its mean, and its standard deviation, within s sqrt(2 L). L is the loss that the session reports.
+   - The truth is within 4.5 standard deviations of the mean: 1e-4 by chance, over all of them. */
 static void test_posteriors(void **state)
 {
     char error[512];
@@ -212,18 +215,161 @@ static void test_posteriors(void **state)
         assert_true(rf_passes_run(passes, NULL, NULL, &all) >= 0 && all.verdict == RF_PASSES_FINE);
         for (unsigned i = 0; i < d->dim; i++)
             mean[i] = all.mean[i], sd[i] = all.sd[i];
-        on_a_grid(d, s, (const double(*)[RF_DESCRIBED_MAX + 1]) records, mean, sd);
+        const double evidence = on_a_grid(d, s, (const double(*)[RF_DESCRIBED_MAX + 1]) records, mean, sd);
+        const double sampling = 4 / sqrt(all.effective), lost = sqrt(2 * step.loss);
         for (unsigned i = 0; i < d->dim; i++) {
-            print_message("  %-13s %-3s exact %10.5g ± %.3g, passes %10.5g ± %.3g, on the way %10.5g ± %.3g\n", d->name,
-                          d->parameter[i].name, mean[i], sd[i], all.mean[i], all.sd[i], step.mean[i], step.sd[i]);
-            are_right &= fabs(all.mean[i] - mean[i]) < 0.1 * sd[i] && fabs(all.sd[i] / sd[i] - 1) < 0.1;
-            are_right &= fabs(step.mean[i] - mean[i]) < 0.5 * sd[i] && fabs(log(step.sd[i] / sd[i])) < log(1.5);
+            print_message("  %-13s %-3s exact %9.5g ± %-6.3g passes %+.3f sd, × %.3f (± %.3f)   default %+.3f sd, %+.3f "
+                          "sd (± %.3f)\n",
+                          d->name, d->parameter[i].name, mean[i], sd[i], (all.mean[i] - mean[i]) / sd[i],
+                          all.sd[i] / sd[i], sampling, (step.mean[i] - mean[i]) / step.sd[i], 1 - sd[i] / step.sd[i],
+                          lost);
+            are_right &= fabs(all.mean[i] - mean[i]) < sampling * sd[i] && fabs(all.sd[i] / sd[i] - 1) < sampling;
+            are_right &= fabs(step.mean[i] - mean[i]) < lost * step.sd[i] && fabs(step.sd[i] - sd[i]) < lost * step.sd[i];
             are_right &= fabs(s->x[i] - mean[i]) < 4.5 * sd[i];
         }
+        print_message("  %-13s ln P(E) exact %.4f, passes %+.4f ± %.4f\n", d->name, evidence, all.log_evidence - evidence,
+                      all.log_evidence_sd);
+        are_right &= fabs(all.log_evidence - evidence) < sampling;
         rf_passes_close(passes);
         rf_session_close(session);
     }
     assert_true(are_right);
+}
+
+/* A session that is saved and loaded half way continues bit for bit, as one that was never saved. */
+static void test_checkpoints(void **state)
+{
+    enum { HALF = 15 };
+    char error[512];
+    (void)state;
+    for (unsigned k = 0; k < KINDS; k++) {
+        rf_config config = rf_config_default(models[k]);
+        config.design = models[k]->f64->description->dim == 1 ? config.design : "pgh"; /* the default, `risk`, is slow */
+        rf_session *whole = rf_session_open(&config, error, sizeof error), *resumed = NULL;
+        unsigned char *bytes[2] = {NULL, NULL};
+        assert_non_null(whole);
+        for (uint32_t i = 0; i < 2 * HALF; i++) {
+            rf_record r;
+            assert_int_equal(rf_session_ask(whole, 1, &r), RF_OK);
+            r.outcome = rf64_instance_outcome(models[k]->f64, subjects[k].x, r.setting, 13, i);
+            assert_true(rf_session_tell(whole, &r, 1, NULL) >= 0);
+            if (resumed) { /* asks the same */
+                rf_record again;
+                assert_int_equal(rf_session_ask(resumed, 1, &again), RF_OK);
+                assert_memory_equal(again.setting, r.setting, models[k]->f64->description->settings * sizeof *r.setting);
+                assert_true(rf_session_tell(resumed, &r, 1, NULL) >= 0);
+            }
+            if (i + 1 == HALF) {
+                const size_t size = rf_session_save(whole, NULL);
+                bytes[0] = malloc(size);
+                rf_session_save(whole, bytes[0]);
+                resumed = rf_session_open(&config, error, sizeof error);
+                assert_int_equal(rf_session_load(resumed, bytes[0], size), 0);
+                free(bytes[0]);
+            }
+        }
+        const size_t size = rf_session_save(whole, NULL);
+        assert_int_equal(rf_session_save(resumed, NULL), size);
+        for (unsigned i = 0; i < 2; i++)
+            rf_session_save(i ? resumed : whole, bytes[i] = malloc(size));
+        assert_memory_equal(bytes[0], bytes[1], size);
+        free(bytes[0]);
+        free(bytes[1]);
+        rf_session_close(whole);
+        rf_session_close(resumed);
+    }
+}
+
+/* ---- Simulated worlds ---- */
+
+typedef struct watcher {
+    const subject *s;
+    const rf_description *d;
+    int is_blind;
+    uint32_t seen, missing;
+    double away, variance; /* of outcomes from what is expected of them, summed */
+} watcher;
+
+enum { STEPS = 200, STUCK_AT = 50, MISSING_AT = 100, BROKEN = 20 };
+
+/* Mean and variance of an outcome that tells nothing: any of n + 1 counts, or that of another truth of the prior. */
+static void of_noise(const watcher *w, const double setting[], double *mean, double *variance)
+{
+    enum { SIDE = 6 };
+    const double about = setting[rf_outcomes_setting(w->d->outcomes)];
+    double sum = 0, squares = 0, own = 0;
+    const unsigned points = SIDE * SIDE * SIDE;
+    if (rf_outcomes_kind(w->d->outcomes) == RF_BINOMIAL(0)) {
+        *mean = about / 2;
+        *variance = about * (about + 2) / 12;
+        return;
+    }
+    for (unsigned p = 0; p < points; p++) {
+        double x[3];
+        const unsigned side = w->d->dim == 1 ? points : SIDE;
+        for (unsigned i = 0, rest = p; i < w->d->dim; i++, rest /= side)
+            x[i] = w->d->parameter[i].low +
+                   (w->d->parameter[i].high - w->d->parameter[i].low) * (rest % side + 0.5) / side;
+        const double e = w->s->expected(x, setting);
+        sum += e / points;
+        squares += e * e / points;
+        own += (w->d->outcomes == RF_POISSON ? e : about * about) / points;
+    }
+    *mean = sum;
+    *variance = own + squares - sum * sum;
+}
+
+static int watch(void *user, uint32_t trial, const rf_step *step)
+{
+    watcher *w = user;
+    const long shot = (long)step->step;
+    (void)trial;
+    if (shot >= MISSING_AT && shot < MISSING_AT + BROKEN) {
+        assert_true(isnan(step->outcome));
+        w->missing++;
+        return 0;
+    }
+    assert_true(rf64_outcome_is_possible(w->d, step->setting, step->outcome));
+    if (shot >= STUCK_AT && shot < STUCK_AT + BROKEN) {
+        assert_true(step->outcome == 3);
+        return 0;
+    }
+    const double about = step->setting[rf_outcomes_setting(w->d->outcomes)], e = w->s->expected(step->truth, step->setting);
+    const unsigned kind = rf_outcomes_kind(w->d->outcomes);
+    double mean = kind == RF_BINOMIAL(0) ? about * e : e, variance = kind == RF_BINOMIAL(0)   ? about * e * (1 - e)
+                                                                     : kind == RF_GAUSSIAN(0) ? about * about
+                                                                                              : e;
+    if (w->is_blind)
+        of_noise(w, step->setting, &mean, &variance);
+    w->away += step->outcome - mean;
+    w->variance += variance;
+    w->seen++;
+    return 0;
+}
+
+/* A detector that sticks, one that gives nothing, and one that sees nothing at all: outcomes are possible ones, and their
+   mean is the right one, to five standard errors. */
+static void test_worlds(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < KINDS; k++)
+        for (int is_blind = 0; is_blind < 2; is_blind++) {
+            rf_simulation run = {.config = rf_config_default(models[k]), .steps = STEPS, .batch = 1};
+            watcher w = {.s = &subjects[k], .d = models[k]->f64->description, .is_blind = is_blind};
+            run.config.design = "pgh";
+            run.config.belief = "gaussian";
+            run.config.attempts = 50;
+            run.world.blind = is_blind;
+            run.world.outages = 2;
+            run.world.outage[0] = (rf_outage){.kind = RF_OUTAGE_STUCK, .outcome = 3, .at = STUCK_AT, .length = BROKEN};
+            run.world.outage[1] = (rf_outage){.kind = RF_OUTAGE_MISSING, .at = MISSING_AT, .length = BROKEN};
+            assert_true(rf_simulate(&run, 0, 3, watch, &w) >= 0);
+            assert_int_equal(w.missing, 3 * BROKEN);
+            assert_int_equal(w.seen, 3 * (STEPS - 2 * BROKEN));
+            print_message("  %-13s %s: off by %+.2f standard errors\n", w.d->name, is_blind ? "blind" : "seeing",
+                          w.away / sqrt(w.variance));
+            assert_true(fabs(w.away) < 5 * sqrt(w.variance));
+        }
 }
 
 /* A count that cannot be is refused, and nothing changes; n may change from record to record. */
@@ -253,6 +399,8 @@ int main(void)
         cmocka_unit_test(test_likelihoods),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_posteriors),
+        cmocka_unit_test(test_checkpoints),
+        cmocka_unit_test(test_worlds),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

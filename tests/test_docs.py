@@ -21,6 +21,8 @@ NOT_RUN = {  # what a command looks like: why
     r"^arm-none-eabi-gcc ": "check.py of ports/ does",
     r"^iceprog ": "it needs a board",
     r"^python3 docs/gallery/figures.py": "it needs the Python package; make gallery does",
+    r"--model examples/(peak|odmr|benchmarking)\.c": "test_user_model.py compiles and runs them; make gallery does",
+    r"^cp build/hdl-demo.svg": "make hdl-demo leaves it, which takes a minute; make gallery does",
     r"^cmake .*RF_EXPERIMENTS": "minutes",
     r"^tar |^cmake .*CMAKE_PREFIX_PATH|pkg-config": "test_package.py does",
 }

@@ -1,4 +1,4 @@
-/* Diffusion, dynamics, and whether the factor stays a factor whatever happens. Per precision. */
+/* Diffusion and dynamics; the factor stays a valid Cholesky factor whatever happens. Per precision. */
 #include "testing.h"
 
 #include <math.h>

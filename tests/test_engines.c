@@ -359,7 +359,7 @@ static void opening_and_closing_leaks_nothing(void **state)
     assert_int_equal(thread_count(threads), threads);
 }
 
-/* Whichever allocation or thread cannot be had: a message, and nothing is left behind. */
+/* Any allocation or thread may fail: the result is a message, and nothing leaks. */
 static void opening_fails_cleanly(void **state)
 {
     rf_engine_close(open_or_skip(*state));

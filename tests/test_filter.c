@@ -173,7 +173,7 @@ static void covariance_prior(void **state)
     check_within(RF(filter_covariance)(f, 0, 1), 1, 8 * EPS);
 }
 
-/* Narrower than 1 can be told from 1 + variance: the ratio itself is the chart's standard deviation. */
+/* So narrow that 1 + variance rounds to 1: the ratio itself is the chart's standard deviation. */
 static void narrow_positive_prior(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void narrow_positive_prior(void **state)
     check_within(RF(filter_mean)(f)[0], log(2), 4 * EPS);
 }
 
-/* A restored filter has what it was given; what cannot be a filter is refused and changes nothing. */
+/* A restored filter equals the saved one. Invalid bytes are refused and change nothing. */
 static void restoring(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ static void copy(fleet *to, const fleet *from)
         to->filters[i] = (RF(filter) *)(void *)to->memory[i];
 }
 
-/* The same seed, tally with its sums, mean, factor and report. Workspace is nobody's. */
+/* Same seed, tally, sums, mean, factor and report. The workspace does not count. */
 static int same(const fleet *a, const fleet *b, uint32_t i)
 {
     const size_t dim = a->model.dim, numbers = dim + RF_TRIANGLE(dim);

@@ -278,7 +278,7 @@ static void the_impossible_widens(void **state)
     }
 }
 
-/* Outcomes that nobody expects, for long: numbers stay numbers, and weights add up. */
+/* Many improbable outcomes in a row: all numbers stay finite, and weights add up to 1. */
 static void nothing_breaks_it(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Pictures of a run: as gnuplot draws them, as a page, and what both are laid out by. */
+/* Pictures of a run: by gnuplot, as a page, and the layout of both. */
 #define _XOPEN_SOURCE 700
 #include "directory.h"
 #include "made_up_run.h"
@@ -84,7 +84,7 @@ static void test_plot_long(void **state)
     assert_svg(series_of(5000), "5000");
 }
 
-/* What lies between the first `from` and the next `to`; the caller frees it. */
+/* The text between the first `from` and the next `to`. The caller frees it. */
 static char *between(const char *text, const char *from, const char *to)
 {
     const char *start = strstr(text, from);

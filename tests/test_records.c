@@ -1,4 +1,4 @@
-/* Measurement records: good lines and what is made of them, bad lines and what is said of them, live pipes. */
+/* Measurement records: good lines and their values, bad lines and their messages, live pipes. */
 #define _XOPEN_SOURCE 700
 #include "testing.h"
 
@@ -439,8 +439,8 @@ static void ring(int is_on)
     setitimer(ITIMER_REAL, is_on ? &every : &never, NULL);
 }
 
-/* Each record is there when its line is, though the pipe stays open; and would the next have been waited for,
-   the alarm would end this test. */
+/* Each record arrives with its line, while the pipe stays open. If the reader waited for the next line, the alarm
+   would end this test. */
 static void test_live_pipe(void **state)
 {
     (void)state;

@@ -141,7 +141,7 @@ static rf_real half(const rf_real x[], const rf_real s[], rf_real y) { (void)x, 
 static rf_real fringe(const rf_real x[], const rf_real s[], rf_real y) { (void)y; return RF_C(0.5) + RF_C(0.5) * RF(cos)(s[0] * x[0]); }
 static rf_real bell(const rf_real x[], const rf_real s[], rf_real y) { return RF(exp)(RF_C(-0.5) * (x[0] - y) * (x[0] - y) / (s[0] * s[0])); }
 
-/* What tells nothing changes nothing and loses nothing, however few points there are. */
+/* A flat likelihood changes nothing and loses nothing, however few points there are. */
 static void points_are_white(void **state)
 {
     (void)state;

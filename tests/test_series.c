@@ -1,4 +1,4 @@
-/* The series of a run: what is kept, and what is lost when it is thinned. */
+/* The series of a run: which points survive thinning. */
 #include "testing.h"
 
 #include <math.h>
@@ -76,7 +76,7 @@ static void test_periodic_has_no_cut(void **state)
     cli_series_free(&s);
 }
 
-/* Whatever the number of rows, they cover the run in order, and nothing that sticks out is lost. */
+/* For any number of rows they cover the run in order, and no extreme value is lost. */
 static void check_thinned(const cli_series *s, long count)
 {
     const size_t mean = cli_series_parameter(0, CLI_MEAN);

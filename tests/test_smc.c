@@ -1,4 +1,4 @@
-/* Liu and West's particles against the grid and the Kalman filter, and what a resampling keeps. */
+/* Liu and West's particles against the grid and the Kalman filter; what resampling preserves. */
 #include "baselines.h"
 
 #include "grid.h"

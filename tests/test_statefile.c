@@ -1,5 +1,4 @@
-/* The state file: what is put comes back; anything but a whole file is refused; a kill leaves a whole file; one process
-   at a time writes it. */
+/* The state file: reads back what was written, refuses damaged files, survives kills, and has one writer at a time. */
 #define _XOPEN_SOURCE 700
 #include "directory.h"
 
@@ -621,7 +620,7 @@ static void test_something_else_has_the_name_of_the_lock(void **state)
 
 static void remove_lock(void) { assert_int_equal(unlink(in_directory("a.state.lock")), 0); }
 
-/* A lock on a file that its holder has just removed would keep nobody out. */
+/* A lock on a file that was just removed must not count. */
 static void test_the_lock_is_removed_between_opening_and_locking(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Tables: from files and made up, their numbers to bytes, their labels to classes; and the whole way from a file to
-   answers when memory runs out. */
+/* Tables, from files and made up: numbers to bytes, labels to classes; and failed allocations anywhere between a file
+   and its answers. */
 #define _XOPEN_SOURCE 700
 #include "directory.h"
 
@@ -79,7 +79,7 @@ size_t __wrap_fread(void *to, size_t each, size_t count, FILE *file);
 
 static size_t bytes_read, bytes_most = SIZE_MAX;
 
-/* Fails as soon as more is read than there should be: what takes quadratic time does not get the time. */
+/* Fails if more bytes are read than necessary, so quadratic time shows. */
 size_t __wrap_fread(void *to, size_t each, size_t count, FILE *file)
 {
     const size_t most = bytes_most;

@@ -32,7 +32,7 @@ class Worlds(unittest.TestCase):
         self.assertGreaterEqual(s["back100"], least(0.98, 600))
 
     def test_dead_detectors(self):
-        for stuck, length in ("0", 100), ("1", 20), ("0~0.02", 100), ("coin", 100), ("missing", 100):
+        for stuck, length in ("0", 100), ("1", 20), ("0~0.02", 100), ("coin", 100), ("missing", 100), ("swapped", 60):
             s = summary("--outage", f"{stuck}@150+{length}", "--steps", str(150 + length + 110))
             self.assertGreaterEqual(s["back50"], least(0.99 if stuck in "01" else 0.95), stuck)
             self.assertGreaterEqual(s["back100"], least(0.99), stuck)
@@ -41,11 +41,24 @@ class Worlds(unittest.TestCase):
                 self.assertLess(s["mean"], 12)
 
     def test_jumps_of_other_models(self):
-        for options, back, alarm in ((("--model", "phase"), 0.98, 0.94), (("--design", "pgh"), 0.90, 0.60), (("--model", "coin", "--belief", "gaussian"), 0.5, 0.55)):
-            jump = "1.5@150" if "coin" in options else "1@150"
-            s = summary("--jump", jump, *options, trials=60)
+        for options, back, alarm in ((("--model", "phase"), 0.98, 0.94), (("--design", "pgh"), 0.90, 0.60)):
+            s = summary("--jump", "1@150", *options, trials=60)
             self.assertGreaterEqual(s["back100"], least(back, 60), options)
             self.assertGreaterEqual(s["alarm30"], least(alarm, 60), options)
+        s = summary("--model", "phase", "--jump", "3@150", "--steps", "260", trials=300)  # to the other side of the circle
+        self.assertGreaterEqual(s["back50"], least(0.91, 300))  # a belief of several turns: 0.82
+        s = summary("--model", "coin", "--belief", "gaussian", "--jump", "1.5@150", "--steps", "260", trials=120)
+        self.assertGreaterEqual(s["back50"], least(0.48, 120))  # widened by 2.2 instead of 4: 0.33
+        self.assertGreaterEqual(s["alarm30"], least(0.70, 120))
+
+    def test_a_wrong_prior_is_noticed(self):
+        """50 standard deviations off: an event at the first record. Within reach of the drift it is found; else health says so."""
+        s = summary("--prior", "0.8+-0.01", "--truth", "1.3", "--steps", "150")
+        self.assertEqual(s["events"], TRIALS)
+        self.assertGreaterEqual(s["back50"], least(0.95))
+        self.assertGreaterEqual(s["alarm30"], least(0.97))
+        s = summary("--prior", "0.8+-0.01", "--truth", "1.3", "--drift", "0.001", "--steps", "300", trials=20)
+        self.assertGreaterEqual(s["told"], 0.85)  # 0.90 of 500 trials; the steps of a trial go together
 
     def test_stands_still(self):
         s = summary("--drift", "0", "--steps", "100", trials=3000)

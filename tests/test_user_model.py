@@ -1,7 +1,7 @@
 """Models that users write: python3 tests/test_user_model.py [path/to/rejfilt] [-v]
 
 The command may also be named by the environment variable REJFILT."""
-import ctypes, json, os, pathlib, pwd, resource, shutil, signal, subprocess, sys, tempfile, time, unittest
+import ctypes, json, math, os, pathlib, pwd, resource, shutil, signal, subprocess, sys, tempfile, time, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
@@ -15,6 +15,22 @@ REFUSED = 2
 LOGGING_COMPILER = """#!/bin/sh
 printf '%s\\n' "$*" >> "$COMPILER_LOG"
 exec cc "$@"
+"""
+
+# Photons that come at a rate r.
+RATE = """#include "rejfilt/model.h"
+static const rf_description description = {
+    .name = "rate",
+    .dim = 1,
+    .settings = 1,
+    .outcomes = RF_POISSON,
+    .parameter = {{"r", RF_POSITIVE, 1, 20, 0}},
+    .setting = {{"t", RF_SETTING_RANGE, 0, 0, 0.5, 2, 0}},
+    .unit = {"1/µs"},
+    .setting_unit = {"µs"},
+};
+#define RF_HAS_EXPECTED
+RF_FN rf_real expected(const rf_real x[], const rf_real setting[]) { return x[0] * setting[0]; }
 """
 
 # Code that tells when it is run.
@@ -105,6 +121,47 @@ class UserModel(unittest.TestCase):
                 lines = self.good(example, "--attempts", "1000", "--belief", belief).splitlines()
                 first, last = (json.loads(lines[i])["parameters"][0]["sd"] for i in (0, -1))
                 self.assertLess(last, first)
+
+    def test_counts_of_your_own(self):
+        """Evidence is the closed form's; a run with checkpoints goes on; its posterior is shown, and is the prior of the next."""
+        self.write(RATE)
+        data, state = self.folder / "counts.csv", self.folder / "run.state"
+        counts = [(1, 4), (1, 7), (0.5, 2), (2, 11), (1, 3)]
+        data.write_text("t,outcome\n" + "".join(f"{t},{k}\n" for t, k in counts))
+
+        def call(*arguments, code=0, says=""):
+            done = subprocess.run([COMMAND, *map(str, arguments)], env=self.environment, capture_output=True, text=True, timeout=LONGEST)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(says, done.stderr)
+            return done.stdout
+
+        def evidence(low, high):  # the integral of r^S e^(-rT) over the prior, S counts in a time T
+            s, t = sum(k for _, k in counts), sum(t for t, _ in counts)
+            below = lambda r: sum(math.exp(i * math.log(r * t) - r * t - math.lgamma(i + 1)) for i in range(s + 1))
+            factor = sum(k * math.log(t) - math.lgamma(k + 1) for t, k in counts)
+            return factor + math.lgamma(s + 1) - (s + 1) * math.log(t) + math.log(below(low) - below(high)) - math.log(high - low)
+
+        found = json.loads(call("compare", "--model", self.model, "--model", self.model, "--prior=2:10", "--data", data, "--json"))
+        for candidate, prior in zip(found["candidates"], ((1, 20), (2, 10))):
+            self.assertLess(abs(candidate["log_evidence"] - evidence(*prior)), 4 * candidate["log_evidence_sd"])
+        whole = call("track", "--model", self.model, "--data", data, "--format=csv").splitlines()
+        half = self.folder / "half.csv"
+        half.write_text("".join(data.read_text().splitlines(True)[:3]))
+        resumed = call("track", "--model", self.model, "--data", half, "--state", state, "--format=csv").splitlines()
+        resumed += call("track", "--model", self.model, "--data", data, "--state", state, "--format=csv").splitlines()[1:]
+        self.assertEqual(resumed, whole)
+        for command in ("show", "export"):
+            call("state", command, state, code=REFUSED, says=f"state: {state} is a run of your own model 'rate'; name its source with --model FILE.c")
+        shown = call("state", "show", state, "--model", self.model)
+        mean, sd = (float(x) for x in whole[-1].split(",")[3:5])
+        self.assertIn(f"r = {mean:.6g} +- {sd:.3g} 1/µs", shown)
+        posterior, second = self.folder / "posterior.json", self.folder / "next.state"
+        posterior.write_text(call("state", "export", state, "--model", self.model))
+        call("state", "import", posterior, "--state", second, "--model", self.model)
+        self.assertIn(f"r = {mean:.4g}", call("state", "show", second, "--model", self.model))
+        for bad, says in (("4.5", "4.5 is not a whole number from 0 on"), ("-1", "-1 is not a whole number from 0 on"), ("many", "'many' is not a number")):
+            half.write_text(f"t,outcome\n1,{bad}\n")
+            call("track", "--model", self.model, "--data", half, code=REFUSED, says=f"line 2: column outcome: {says}")
 
     def test_interchangeable_parameters_come_in_ascending_order(self):
         beat = ROOT / "examples/beat.c"

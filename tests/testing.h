@@ -1,4 +1,4 @@
-/* What the tests share. */
+/* Shared by all tests. */
 #ifndef REJFILT_TESTING_H
 #define REJFILT_TESTING_H
 

@@ -1,4 +1,4 @@
-/* Simulation-based calibration of every built-in model. A truth is drawn from the filter's prior, a run is simulated,
+/* Simulation-based calibration of every built-in model and of the lab models in examples/. A truth is drawn from the filter's prior, a run is simulated,
    and after 10, 50 and 200 measurements the truth's rank in the filter's Gaussian is noted; likewise in the exact
    posterior of the same records. If posteriors are right, ranks are uniform, and an interval of probability p holds
    the truth in a share p of the data sets. The exact posteriors must be right, to within the sampling error: that
@@ -38,19 +38,23 @@ typedef struct method {
     int is_float;
     int has_exact;  /* exact posteriors learn from its records */
     int is_planned; /* settings by `risk`, the default where there is no fringe; of discrete outcomes alone, as it is slow */
+    int has_labs;   /* for the lab models, too */
 } method;
 
 static const method methods[] = {
-    {"reject", RF_REJECT, 100, 1, 0, 1, 0},
-    {"float", RF_REJECT, 100, 1, 1, 0, 0},
-    {"lattice", RF_LATTICE, 100, 1, 0, 0, 0},
-    {"weight", RF_WEIGHT, 100, 1, 0, 0, 0},
-    {"1000 attempts", RF_REJECT, 1000, 1, 0, 0, 0},
-    {"default", RF_WEIGHT, 0, 1, 0, 0, 0},
-    {"10 records", RF_REJECT, 100, 10, 0, 0, 0},
-    {"projection", RF_LATTICE, 4096, 1, 0, 0, 0}, /* the whole lattice: hardly any sampling error */
-    {"risk", RF_WEIGHT, 0, 1, 0, 0, 1},
+    {"reject", RF_REJECT, 100, 1, 0, 1, 0, 1},
+    {"float", RF_REJECT, 100, 1, 1, 0, 0, 0},
+    {"lattice", RF_LATTICE, 100, 1, 0, 0, 0, 0},
+    {"weight", RF_WEIGHT, 100, 1, 0, 0, 0, 0},
+    {"1000 attempts", RF_REJECT, 1000, 1, 0, 0, 0, 0},
+    {"default", RF_WEIGHT, 0, 1, 0, 0, 0, 1},
+    {"10 records", RF_REJECT, 100, 10, 0, 0, 0, 0},
+    {"projection", RF_LATTICE, 4096, 1, 0, 0, 0, 0}, /* the whole lattice: hardly any sampling error */
+    {"risk", RF_WEIGHT, 0, 1, 0, 0, 1, 0},
 };
+
+/* Files of examples/, compiled when they are wanted. */
+static const char *const lab_models[] = {"peak", "odmr", "benchmarking", "rabi_counts", "hahn", "t1_counts"};
 
 static const char *const exact_names[POSTERIORS] = {NULL, "exact, grid", "exact, draws"};
 
@@ -293,7 +297,7 @@ static int judge(const row *r, const ranks *expected, double sigmas_most, json_t
     const ranks *x = &r->ranks;
     const double uniform = ranks_uniform(x);
     double worst = 0;
-    printf("%-10s %-13s %4ld %-10s", r->model, r->method, r->length, r->what);
+    printf("%-12s %-13s %4ld %-10s", r->model, r->method, r->length, r->what);
     for (unsigned k = 0; k < RANK_LEVELS; k++) {
         const double sigmas = ranks_sigmas(x, r->is_exact ? NULL : expected, k);
         const double share = ranks_share(x, k);
@@ -345,7 +349,7 @@ static int verdict(const config *c, const json_t *known)
     for (size_t i = 0; i < row_count; i++)
         numbers += RANK_LEVELS + (size_t)rows[i].is_exact;
     const double max = limit(numbers);
-    printf("%-10s %-13s %4s %-10s  %10s  %10s  %10s  %6s  %s\n", "model", "method", "n", "of", "50 %", "80 %", "95 %", "sigmas", "uniform");
+    printf("%-12s %-13s %4s %-10s  %10s  %10s  %10s  %6s  %s\n", "model", "method", "n", "of", "50 %", "80 %", "95 %", "sigmas", "uniform");
     for (size_t i = 0; i < row_count; i++) {
         const ranks expected = known_ranks(known, &rows[i]);
         missed += !judge(&rows[i], &expected, max, results);
@@ -366,7 +370,7 @@ static int verdict(const config *c, const json_t *known)
 #define AT(field) offsetof(config, field)
 
 static const cli_option options[] = {
-    {"sets", "N", "data sets of each row (default 2000)", NULL, CLI_U64, AT(sets), 1, SETS_MAX, NULL},
+    {"sets", "N", "data sets of each row (default 2000); a quarter of them for lab models", NULL, CLI_U64, AT(sets), 1, SETS_MAX, NULL},
     {"model", "NAME", "only this model, or this file of one; may be given again", NULL, CLI_LIST, AT(model), 0, 0, NULL},
     {"method", "NAME", "only this way to run the filter; may be given again", NULL, CLI_LIST, AT(method), 0, 0, NULL},
     {"seed", "S", "(default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
@@ -378,7 +382,7 @@ static const cli_option options[] = {
 };
 
 static const cli_usage usage = {
-    "calibration", "[OPTION...]", "How often the filter's intervals hold the truth, for every built-in model.", options, NULL, "rejfilt-calibration",
+    "calibration", "[OPTION...]", "How often the filter's intervals hold the truth, for every built-in model and the lab models of examples/.", options, NULL, "rejfilt-calibration",
 };
 
 static int is_wanted(const char *const list[], const char *name)
@@ -387,6 +391,20 @@ static int is_wanted(const char *const list[], const char *name)
         if (strcmp(list[i], name) == 0)
             return 1;
     return !list[0];
+}
+
+/* A lab model has a quarter of the data sets: most have three parameters and are slow. */
+static void measure_file(const config *c, const char *path, int is_lab)
+{
+    char error[1000];
+    const rf_model *own = rf_model_load(path, error, sizeof error);
+    config few = *c;
+    if (!own)
+        fail(error);
+    few.sets = is_lab ? (c->sets + 3) / 4 : c->sets;
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
+        if (is_wanted(c->method, methods[k].name) && (!is_lab || methods[k].has_labs))
+            measure(&few, own, &methods[k]);
 }
 
 int main(int argc, char **argv)
@@ -411,16 +429,15 @@ int main(int argc, char **argv)
         for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
             if (is_wanted(c.model, rf_model_at(i)->f64->description->name) && is_wanted(c.method, methods[k].name))
                 measure(&c, rf_model_at(i), &methods[k]);
-    for (unsigned i = 0; c.model[i]; i++) {
-        if (!strstr(c.model[i], ".c"))
-            continue;
-        const rf_model *own = rf_model_load(c.model[i], error, sizeof error);
-        if (!own)
-            fail(error);
-        for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
-            if (is_wanted(c.method, methods[k].name))
-                measure(&c, own, &methods[k]);
-    }
+    for (unsigned i = 0; i < sizeof lab_models / sizeof *lab_models; i++)
+        if (is_wanted(c.model, lab_models[i])) {
+            char path[sizeof RF_EXAMPLES + 40];
+            snprintf(path, sizeof path, "%s/%s.c", RF_EXAMPLES, lab_models[i]);
+            measure_file(&c, path, 1);
+        }
+    for (unsigned i = 0; c.model[i]; i++)
+        if (strstr(c.model[i], ".c"))
+            measure_file(&c, c.model[i], 0);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     if (row_count == 0)

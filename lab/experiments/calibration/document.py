@@ -1,11 +1,12 @@
 """The tables and the picture of docs/calibration.md: python3 lab/experiments/calibration/document.py ROWS.json OUT
 
 ROWS.json is what rejfilt-calibration leaves; writes OUT.md and OUT.svg."""
-import json, math, subprocess, sys
+import json, math, pathlib, subprocess, sys
 
 source, out = sys.argv[1:]
 rows = {(r["model"], r["method"], r["length"], r["what"]): r for r in json.load(open(source))}
-models = list(dict.fromkeys(key[0] for key in rows))
+files = {path.stem for path in (pathlib.Path(__file__).parents[3] / "examples").glob("*.c")}
+models, labs = ([name for name in dict.fromkeys(key[0] for key in rows) if (name in files) == is_lab] for is_lab in (False, True))
 lengths = sorted({key[2] for key in rows})
 DEFAULT = "default"
 FILTERS = [DEFAULT, "risk", "reject", "float", "lattice", "weight", "1000 attempts", "10 records", "projection"]
@@ -41,15 +42,31 @@ def folded(model, method, what):
     return [", ".join(cell) for cell in cells]
 
 
-def document():
-    yield from table(["model", "n", *FILTERS, "exact"], [
-        [model, str(n), *(share(rows.get((model, method, n, joint(model))), 2, False) for method in FILTERS),
+def overview(models, filters):
+    return table(["model", "n", *filters, "exact"], [
+        [model, str(n), *(share(rows.get((model, method, n, joint(model))), 2, False) for method in filters),
          share(rows.get((model, "exact, grid", n, joint(model))) or rows.get((model, "exact, draws", n, "likelihood")), 2, False)]
         for model in models for n in lengths])
-    yield from table(["model", "of", "n", *LEVELS], [[model, what, *folded(model, DEFAULT, what)[:4]] for model in models for what in parameters(model)])
-    yield from table(["model", "posterior", "of", "n", *LEVELS, "uniform"], [
+
+
+def by_parameter(models):
+    return table(["model", "of", "n", *LEVELS], [[model, what, *folded(model, DEFAULT, what)[:4]] for model in models for what in parameters(model)])
+
+
+def exact(models):
+    return table(["model", "posterior", "of", "n", *LEVELS, "uniform"], [
         [model, method[7:], what, *folded(model, method, what)] for model in models for method in EXACT for what in parameters(model, method)
         if any((model, method, n, what) in rows for n in lengths)])
+
+
+def document():
+    yield from overview(models, FILTERS)
+    if labs:
+        yield from overview(labs, [DEFAULT, "reject"])
+    for part in (by_parameter, exact):
+        yield from part(models)
+        if labs:
+            yield from part(labs)
 
 
 def panel(model):
