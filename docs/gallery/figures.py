@@ -140,8 +140,9 @@ def pages(build):
     """Runs what the pages say, as a reader would, and keeps the pictures."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for part in ("docs", "examples", "tools"):
-            (folder / part).symlink_to(HERE.parent.parent / part)
+        for part in HERE.parent.parent.iterdir():
+            if not part.name.startswith((".", "build", "dist", "reproduce")):
+                (folder / part.name).symlink_to(part)
         os.environ["PATH"] = f"{build.resolve()}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
         os.environ["MPLBACKEND"] = "agg"
         for page in sorted(HERE.glob("*.md")):
