@@ -6,6 +6,7 @@
 #include "kernel.h"
 #include "knn.h"
 #include "knn_kernel.h"
+#include "model.h"
 #include "rejfilt/host.h"
 #include "simd/targets.h"
 #include "training.h"
@@ -233,7 +234,7 @@ static void a_training_set_is_the_table(void **state)
              i++) {
             uint32_t row = f->training.order[i];
             assert_int_equal(seen[row]++, 0);
-            assert_int_equal(f->table.label[row], f->training.segment[s].class);
+            assert_int_equal(f->table.label[row], f->training.class_of[f->training.segment[s].kind]);
             for (uint32_t k = 0; k < 3; k++) {
                 const uint8_t *sketch = rfc_training_sketch(&laid, i);
                 uint32_t j = laid.feature[k], level = k < 2 ? sketch[k] & 15u : sketch[k - 2] >> 4u;
@@ -622,6 +623,96 @@ static void a_model_lasts(void **state)
     unfit(&f);
 }
 
+/* Labels of a class are told apart where questions are chosen. By feature 0 the class of a and b, on either side, has
+   the mean of the class of c and d, in the middle: no variance is between the classes, and all of it between labels. There are too few for a tree. */
+static void labels_of_a_class_are_told_apart(void **state)
+{
+    (void)state;
+    char error[200];
+    const char *const labels[] = {"a", "b", "c", "d"};
+    const double middle[] = {20, 220, 118, 122};
+    uint64_t seed = 5, left_out = 0;
+    rfc_table train = {.features = 6}, test = {.features = 6};
+    for (uint32_t i = 0; i < 1200; i++) {
+        double x[6];
+        for (uint32_t j = 0; j < 6; j++)
+            x[j] = (double)(test_word(&seed) % 256);
+        x[0] = middle[i % 4] + (double)(test_word(&seed) % 21) - 10;
+        x[1] = (double)(test_word(&seed) % 190) + (i % 4 < 2 ? 60 : 0); /* tells something of the class */
+        assert_int_equal(rfc_table_add(i < 800 ? &train : &test, x, labels[i % 4]), 0);
+    }
+    rfc_task task;
+    assert_int_equal(rfc_task_parse(NULL, "a,b:outer c,d:inner", &task, error, sizeof error), 0);
+    assert_int_equal(rfc_task_apply(&task, &train, &test, &left_out, error, sizeof error), 0);
+    assert_non_null(train.kind);
+    const rfc_objects objects = {&test, NULL, 400};
+    for (int apart = 1; apart >= 0; apart--) {
+        if (!apart) {
+            free(train.kind);
+            train.kind = NULL;
+        }
+        rfc_training *training = rfc_training_open(&train, NULL, 800, 2, 1, error, sizeof error);
+        rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, training);
+        rfc_answer a;
+        assert_int_equal(rfc_classify_one(training, &rules, &objects, 0, &a, error, sizeof error), 0);
+        assert_int_equal(a.asked[0], apart ? 0 : 1); /* the first question */
+        rfc_answer_free(&a);
+        rfc_training_close(training);
+    }
+    rfc_task_free(&task);
+    rfc_table_free(&train);
+    rfc_table_free(&test);
+}
+
+/* A model of a task that joins labels gives the same answers when it is loaded. Kinds of no class are refused. */
+static void kinds_last(void **state)
+{
+    (void)state;
+    char error[200];
+    rfc_table train = {.features = 5};
+    uint64_t left_out = 0;
+    fill_numbers(&train, 600, 3);
+    rfc_task task;
+    rfc_table none = {0};
+    assert_int_equal(rfc_task_parse(NULL, "red,blue:ends green:middle", &task, error, sizeof error), 0);
+    assert_int_equal(rfc_task_apply(&task, &train, &none, &left_out, error, sizeof error), 0);
+    rfc_coding *coding = rfc_coding_make(&train, RFC_SCALE_EACH, error, sizeof error);
+    assert_int_equal(rfc_coding_apply(coding, &train, error, sizeof error), 0);
+    rfc_training *training = rfc_training_open(&train, NULL, 600, 2, 1, error, sizeof error);
+    rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, training);
+    rules.pilot = 100;
+    rfc_model *model = rfc_model_fit(training, &rules, 1, NULL, NULL, error, sizeof error);
+    assert_non_null(model);
+    assert_int_equal(model->laid.kinds, 3);
+    assert_int_equal(rfc_model_describe(model, &task, &train, coding), 0);
+    const size_t count = rfc_model_save(model, NULL, 0);
+    uint8_t *bytes = aligned_alloc(64, (count + 63) / 64 * 64);
+    assert_int_equal(rfc_model_save(model, bytes, count), count);
+    rfc_model *again = rfc_model_load(bytes, count, error, sizeof error);
+    assert_non_null(again);
+    assert_int_equal(again->laid.kinds, 3);
+    const rfc_objects objects = {&train, NULL, 600};
+    float posterior[2][1200];
+    rfc_outcome one = {.posterior = posterior[0]}, two = {.posterior = posterior[1]};
+    assert_int_equal(rfc_model_classify(model, &objects, 1, NULL, NULL, &one, error, sizeof error), 0);
+    assert_int_equal(rfc_model_classify(again, &objects, 1, NULL, NULL, &two, error, sizeof error), 0);
+    assert_memory_equal(posterior[0], posterior[1], sizeof posterior[0]);
+    rfc_model_close(again);
+    uint8_t *kinds = bytes + count - 64; /* of the last part */
+    const uint8_t wrong[][3] = {{0, 1, 0}, {1, 1, 1}, {0, 0, 2}, {0, 0, 0}};
+    for (unsigned k = 0; k < 4; k++) {
+        memcpy(kinds, wrong[k], 3);
+        const uint64_t sum = rfc_model_sum(bytes + RFC_MODEL_HEAD, count - RFC_MODEL_HEAD);
+        memcpy(bytes + RFC_MODEL_SUM, &sum, sizeof sum);
+        assert_null(rfc_model_load(bytes, count, error, sizeof error));
+    }
+    free(bytes);
+    rfc_model_close(model);
+    rfc_training_close(training);
+    rfc_task_free(&task);
+    rfc_table_free(&train);
+}
+
 /* Question by question it is what classifying is; an unknown answer brings another question. */
 static void advice_is_classification(void **state)
 {
@@ -763,6 +854,8 @@ int main(void)
         cmocka_unit_test(rules_and_objects_out_of_range_are_refused),
         cmocka_unit_test(leave_one_out_tells_the_error),
         cmocka_unit_test(a_model_lasts),
+        cmocka_unit_test(labels_of_a_class_are_told_apart),
+        cmocka_unit_test(kinds_last),
         cmocka_unit_test(advice_is_classification),
         cmocka_unit_test(what_errors_cost_counts),
         cmocka_unit_test(groups_cost_once),

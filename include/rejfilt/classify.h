@@ -53,6 +53,8 @@ typedef struct rfc_table {
     uint8_t *is_category;   /* by feature, after coding: not 0 where bytes are codes of categories; null: nowhere */
     int is_ranked;          /* after coding: bytes are ranks or categories */
     uint32_t *label;        /* by row: an index of `labels`, after rfc_task_apply the class; or RFC_NO_LABEL */
+    uint8_t *kind;          /* by row: which of the task's labels it had, where classes have several; null: they have
+                               one each, or nobody knows */
     rfc_names labels;       /* each once */
     rfc_names names;        /* of features; empty where they have none */
     char label_name[128];   /* what the label's column was called; empty: nothing */

@@ -53,9 +53,12 @@ void rfc_calibrate(const rfc_rules *rules, uint32_t classes, uint32_t asked, rfc
     if (w[0] == 0)
         return;
     const double new = 1 / (1 + exp(-(w[0] * rfc_logit(old) + w[1] * log(asked + 1.0) + w[2])));
+    double others = 0; /* not 1 − old, which a float near 1 says little of */
+    for (uint32_t c = 0; c < classes; c++)
+        others += c == a->decided ? 0 : (double)a->posterior[c];
     for (uint32_t c = 0; c < classes; c++)
         a->posterior[c] = (float)(c == a->decided ? new
-                                  : old < 1       ? (double)a->posterior[c] * (1 - new) / (1 - old)
+                                  : others > 0    ? (double)a->posterior[c] * (1 - new) / others
                                                   : (1 - new) / (classes - 1));
 }
 

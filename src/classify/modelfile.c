@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "model.h"
 
-enum { VERSION = 2, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
+enum { VERSION = 3, OLDEST = 2, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
 
 typedef struct head {
     char magic[8];
@@ -138,6 +138,7 @@ static int write_all(const rfc_model *m, writer *w)
     put(w, m->of_label, sizeof m->of_label);
     for (uint32_t j = 0; j < t->features && c->categories; j++)
         status |= put_names(w, &c->categories[j]);
+    put(w, t->class_of, t->kinds);
     return status;
 }
 
@@ -206,6 +207,19 @@ static void get_names(reader *r, rfc_names *names)
         r->failed |= rfc_names_add(names, all + at) < 0;
 }
 
+/* The class of each kind; before version 3 a class had one kind. */
+static void get_kinds(reader *r, uint32_t classes, uint32_t version, rfc_training *t)
+{
+    uint64_t length = classes;
+    if (version > OLDEST && !r->failed && r->end - r->at >= ALIGN)
+        memcpy(&length, r->from + r->at, sizeof length);
+    r->failed |= length < classes || length > RFC_LABELS_MAX;
+    const uint8_t *kinds = version > OLDEST && !r->failed ? get(r, (size_t)length, 0) : NULL;
+    t->kinds = r->failed ? 0 : (uint32_t)length;
+    for (uint32_t k = 0; k < t->kinds; k++)
+        t->class_of[k] = kinds ? kinds[k] : (uint8_t)k;
+}
+
 /* Are the numbers within what the arrays allow? */
 static int is_sound(const rfc_model *m)
 {
@@ -214,10 +228,12 @@ static int is_sound(const rfc_model *m)
     int fine = 1;
     for (uint32_t s = 0; s < t->segments; s++) {
         fine &=
-            t->segment[s].begin == next && t->segment[s].count <= t->count - next && t->segment[s].class < t->classes;
+            t->segment[s].begin == next && t->segment[s].count <= t->count - next && t->segment[s].kind < t->kinds;
         next = fine ? next + t->segment[s].count : 0;
     }
-    fine &= next == t->count;
+    fine &= next == t->count && t->class_of[0] == 0 && t->class_of[t->kinds - 1] == t->classes - 1;
+    for (uint32_t k = 1; k < t->kinds; k++) /* those of a class are together */
+        fine &= t->class_of[k] == t->class_of[k - 1] || t->class_of[k] == t->class_of[k - 1] + 1;
     for (uint32_t k = 0; k < t->laid; k++)
         fine &= t->feature[k] < t->features && (k == 0 || t->feature[k] > t->feature[k - 1]);
     for (uint32_t n = 0; n < m->tree.count && fine; n++) {
@@ -237,7 +253,7 @@ static int is_sound(const rfc_model *m)
            m->labels.count <= RFC_LABELS_MAX + 1;
 }
 
-static void read_all(reader *r, const scalars *s, rfc_model *m)
+static void read_all(reader *r, const scalars *s, uint32_t version, rfc_model *m)
 {
     rfc_training *t = &m->laid;
     rfc_coding *c = m->coding;
@@ -272,6 +288,7 @@ static void read_all(reader *r, const scalars *s, rfc_model *m)
     for (uint32_t j = 0; j < s->features && c->categories; j++)
         get_names(r, &c->categories[j]);
     r->failed |= t->is_category && !c->categories;
+    get_kinds(r, s->classes, version, t);
     m->tree.count = m->tree.node ? s->nodes : 0;
     m->pilot.objects = m->pilot.step && m->pilot.questions && m->pilot.loss ? s->objects : 0;
     m->pilot.steps = s->steps;
@@ -320,7 +337,7 @@ rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t s
         return NULL;
     }
     memcpy(&h, bytes, sizeof h);
-    if (h.order != ORDER || h.version != VERSION) {
+    if (h.order != ORDER || h.version < OLDEST || h.version > VERSION) {
         rf_fail(error, size, "is a model of version %u; this program reads version %d", h.version, VERSION);
         return NULL;
     }
@@ -344,7 +361,7 @@ rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t s
         s.gain <= RFC_RATIO)
         m = model_of(&s);
     if (m) {
-        read_all(&r, &s, m);
+        read_all(&r, &s, h.version, m);
         m->checksum = h.checksum;
     }
     if (m && !r.failed && is_sound(m) && rfc_rules_check(&m->laid, &m->rules, error, size) == 0)

@@ -71,13 +71,15 @@ static void see(void *context, uint32_t object, const rfc_answer *a)
     p->questions[object] = (uint16_t)a->queries;
 }
 
-static uint32_t class_of(const rfc_training *t, uint32_t vector)
+static uint32_t kind_of(const rfc_training *t, uint32_t vector)
 {
     uint32_t s = 0;
     while (vector >= t->segment[s].begin + t->segment[s].count)
         s++;
-    return t->segment[s].class;
+    return t->segment[s].kind;
 }
+
+static uint32_t class_of(const rfc_training *t, uint32_t vector) { return t->class_of[kind_of(t, vector)]; }
 
 int rfc_pilot_is_wide(const rfc_training *t, const rfc_rules *rules)
 {
@@ -130,15 +132,19 @@ static int sweep_parts(const run *r, const rfc_rules *rules, rfc_table table, co
         last = t->order[v] > last ? t->order[v] : last;
     table.rows = last + 1;
     table.label = malloc(((size_t)last + 1) * sizeof *table.label);
-    int status = table.label ? 0 : rf_fail(error, size, "out of memory for leave-one-out");
-    for (uint32_t v = 0; v < t->count && status == 0; v++)
+    table.kind = malloc((size_t)last + 1);
+    int status = table.label && table.kind ? 0 : rf_fail(error, size, "out of memory for leave-one-out");
+    for (uint32_t v = 0; v < t->count && status == 0; v++) {
         table.label[t->order[v]] = class_of(t, v);
+        table.kind[t->order[v]] = (uint8_t)kind_of(t, v);
+    }
     for (uint32_t part = 0; part < PARTS && status == 0; part++) {
         const run one = {r->model, r->class, (uint32_t)(count * part / PARTS)};
         status = sweep_part(&one, rules, &table, order, rows, (uint32_t)(count * (part + 1) / PARTS), threads, error,
                             size);
     }
     free(table.label);
+    free(table.kind);
     return status;
 }
 

@@ -70,6 +70,7 @@ void rfc_table_free(rfc_table *table)
     free(table->reals);
     free(table->missing);
     free(table->label);
+    free(table->kind);
     free(table->is_category);
     for (uint32_t j = 0; table->categories && j < table->features; j++)
         rfc_names_free(&table->categories[j]);
@@ -93,6 +94,8 @@ static int grow(void *array, size_t count, size_t each)
 
 int rfc_table_grow(rfc_table *table)
 {
+    free(table->kind); /* new rows have none */
+    table->kind = NULL;
     if (table->rows < table->room)
         return 0;
     size_t room = table->room ? 2 * table->room : 64;
@@ -182,6 +185,8 @@ static void move_row(rfc_table *table, size_t to, size_t from)
         memmove(table->reals + to * d, table->reals + from * d, d * sizeof *table->reals);
     if (table->missing)
         memmove(table->missing + to * d, table->missing + from * d, d);
+    if (table->kind)
+        table->kind[to] = table->kind[from];
     table->label[to] = table->label[from];
 }
 
@@ -210,6 +215,14 @@ int rfc_table_append(rfc_table *table, rfc_table *more, char *error, size_t size
     if (room > UINT32_MAX || grow(&table->bytes, room * d, 1) < 0 ||
         grow(&table->label, room, sizeof *table->label) < 0)
         return rf_fail(error, size, "out of memory for %zu rows", room);
+    if (table->kind && more->kind) {
+        if (grow(&table->kind, room, 1) < 0)
+            return rf_fail(error, size, "out of memory for %zu rows", room);
+        memcpy(table->kind + table->rows, more->kind, more->rows);
+    } else {
+        free(table->kind);
+        table->kind = NULL;
+    }
     if (has_missing) {
         int had = table->missing != NULL;
         if (grow(&table->missing, room * d, 1) < 0)

@@ -101,11 +101,17 @@ static int is_in_task(const void *label, uint32_t row) { return ((const uint32_t
 
 static int apply(const rfc_task *task, rfc_table *t, int all_known, uint64_t *left_out, char *error, size_t size)
 {
-    uint32_t class_of[RFC_LABELS_MAX], before = t->rows;
+    uint32_t class_of[RFC_LABELS_MAX], kind_of[RFC_LABELS_MAX], before = t->rows;
+    uint8_t *kind = task->labels.count > task->classes.count ? malloc(t->rows + (size_t)1) : NULL;
+    if (task->labels.count > task->classes.count && !kind)
+        return rf_fail(error, size, "out of memory");
+    free(t->kind);
+    t->kind = kind;
     for (uint32_t i = 0; i < t->labels.count; i++) {
         const char *text = t->labels.text[i];
         uint32_t at = rfc_names_find(&task->labels, text), first = 0;
         class_of[i] = at < task->labels.count ? task->of_label[at] : NO_CLASS;
+        kind_of[i] = at < task->labels.count ? at : 0;
         int is_digit = text[0] >= '0' && text[0] <= '9' && text[1] == '\0';
         while (first < t->rows && t->label[first] != i)
             first++;
@@ -113,6 +119,8 @@ static int apply(const rfc_task *task, rfc_table *t, int all_known, uint64_t *le
             return rf_fail(error, size, "%s: row %u: label '%s' is not in the task '%s'", t->source, first + 1, text,
                            task->name);
     }
+    for (uint32_t i = 0; i < t->rows && kind; i++)
+        kind[i] = (uint8_t)(t->label[i] == RFC_NO_LABEL ? 0 : kind_of[t->label[i]]);
     for (uint32_t i = 0; i < t->rows; i++)
         t->label[i] = t->label[i] == RFC_NO_LABEL ? RFC_NO_LABEL : class_of[t->label[i]];
     rfc_table_keep(t, is_in_task, t->label);

@@ -35,33 +35,64 @@ void rfc_training_free(rfc_training *t)
     memset(t, 0, sizeof *t);
 }
 
-/* Appends the vectors of class c that come from place `from` to `to` of the class. */
-static void add_segment(rfc_training *t, const uint32_t *by_class, const uint32_t *class_begin, uint32_t c,
-                        uint32_t from, uint32_t to)
+/* Appends the vectors of class c that come from place `from` to `to` of the class, kind by kind. */
+static void add_segments(rfc_training *t, const uint32_t *by_class, const uint8_t *kind_of_row, const uint8_t *known,
+                         uint32_t c, uint32_t from, uint32_t to)
 {
-    uint32_t begin = t->segments ? t->segment[t->segments - 1].begin + t->segment[t->segments - 1].count : 0;
-    if (to == from)
-        return;
-    memcpy(t->order + begin, by_class + class_begin[c] + from, (to - from) * sizeof *t->order);
-    for (uint32_t i = from; i < to; i++)
-        t->of_class[class_begin[c] + i] = begin + i - from;
-    t->segment[t->segments++] = (rfc_segment){begin, to - from, c};
+    for (uint32_t k = 0; k < t->kinds; k++) {
+        const uint32_t begin = t->segments ? t->segment[t->segments - 1].begin + t->segment[t->segments - 1].count : 0,
+                       *row = by_class + t->class_begin[c];
+        uint32_t next = begin;
+        for (uint32_t i = from; i < to && t->class_of[k] == c; i++)
+            if (!kind_of_row || kind_of_row[row[i]] == known[k]) {
+                t->order[next] = row[i];
+                t->of_class[t->class_begin[c] + i] = next++;
+            }
+        if (next > begin)
+            t->segment[t->segments++] = (rfc_segment){begin, next - begin, k};
+    }
 }
 
-/* Sorts by class and cuts off the pilot. `by_class` are the rows, ordered. */
-static void arrange(rfc_training *t, const uint32_t *by_class)
+/* Lists the kinds that there are, class by class; known[] is what the table calls them. Returns -1 when there are too
+   many. */
+static int find_kinds(rfc_training *t, const uint32_t *by_class, const uint8_t *kind_of_row,
+                      uint8_t known[RFC_LABELS_MAX])
 {
+    t->kinds = 0;
+    for (uint32_t c = 0; c < t->classes; c++) {
+        uint8_t is_there[RFC_LABELS_MAX] = {0};
+        for (uint32_t i = t->class_begin[c]; i < t->class_begin[c + 1]; i++)
+            is_there[kind_of_row ? kind_of_row[by_class[i]] : c] = 1;
+        for (uint32_t k = 0; k < RFC_LABELS_MAX; k++)
+            if (is_there[k]) {
+                if (t->kinds == RFC_LABELS_MAX)
+                    return -1;
+                known[t->kinds] = (uint8_t)k;
+                t->class_of[t->kinds++] = (uint8_t)c;
+            }
+    }
+    return 0;
+}
+
+/* Sorts by class and kind, and cuts off the pilot. `by_class` are the rows, ordered. */
+static void arrange(rfc_training *t, const uint32_t *by_class, const uint8_t *kind_of_row)
+{
+    uint8_t known[RFC_LABELS_MAX];
+    if (find_kinds(t, by_class, kind_of_row, known) < 0) {
+        kind_of_row = NULL;
+        find_kinds(t, by_class, kind_of_row, known);
+    }
     uint32_t size[RFC_LABELS_MAX];
     int has_pilot = t->count > 2 * PILOT;
     for (uint32_t c = 0; c < t->classes; c++) {
         uint32_t whole = t->class_begin[c + 1] - t->class_begin[c];
         size[c] = has_pilot ? (uint32_t)(((uint64_t)whole * PILOT + t->count - 1) / t->count) : whole;
-        add_segment(t, by_class, t->class_begin, c, 0, size[c]);
+        add_segments(t, by_class, kind_of_row, known, c, 0, size[c]);
     }
     t->pilot_segments = t->segments;
     t->pilot = t->segment[t->segments - 1].begin + t->segment[t->segments - 1].count;
     for (uint32_t c = 0; c < t->classes; c++)
-        add_segment(t, by_class, t->class_begin, c, size[c], t->class_begin[c + 1] - t->class_begin[c]);
+        add_segments(t, by_class, kind_of_row, known, c, size[c], t->class_begin[c + 1] - t->class_begin[c]);
 }
 
 static void measure(rfc_training *t, uint64_t *sum, uint64_t *squares)
@@ -243,7 +274,7 @@ int rfc_training_make(const rfc_table *table, const uint32_t *chosen, uint32_t c
             uint32_t row = row_at(chosen, shuffled[i]);
             by_class[next[table->label[row]]++] = row;
         }
-        arrange(t, by_class);
+        arrange(t, by_class, table->kind);
         measure(t, sums, sums + t->features);
     } else {
         rfc_training_free(t);

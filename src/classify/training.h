@@ -4,13 +4,15 @@
 
 #include "table.h"
 
-/* Vectors begin to begin + count − 1, all of one class. */
+/* Vectors begin to begin + count − 1, all of one kind. */
 typedef struct rfc_segment {
-    uint32_t begin, count, class;
+    uint32_t begin, count, kind;
 } rfc_segment;
 
 struct rfc_training {
     uint32_t count, features, classes;
+    uint32_t kinds;                    /* of vectors: labels, of which a class may have several */
+    uint8_t class_of[RFC_LABELS_MAX];  /* by kind; those of a class are together */
     uint32_t height, width; /* of images, or height 0 */
     const uint8_t *rows;    /* the table's, in its order */
     const uint8_t *missing; /* the same of what is missing, where bytes stand in; null: nothing is */
@@ -25,8 +27,8 @@ struct rfc_training {
     size_t sketch;     /* byte b has feature[b] in its lower half and feature[b + sketch] in its upper */
     uint8_t *low;      /* by place: the value of level 0, */
     float *step;       /* and how far apart levels are */
-    /* Vectors are ordered by class, at random within one. Of a large set the first `pilot` vectors, again
-       ordered by class, have the classes' shares: its first segments. */
+    /* Vectors are ordered by kind, at random within one. Of a large set the first `pilot` vectors, again
+       ordered by kind, have the classes' shares: its first segments. */
     uint32_t pilot, pilot_segments, segments;
     rfc_segment segment[2 * RFC_LABELS_MAX];
     uint32_t *of_class;         /* vectors by class: class c's are of_class[class_begin[c]] and on */

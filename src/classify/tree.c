@@ -14,49 +14,53 @@ typedef struct branch {
 typedef struct making {
     const rfc_training *t;
     const rfc_rules *rules;
-    uint8_t *class;    /* by vector */
+    uint8_t *kind;     /* by vector */
     uint32_t *list;    /* vectors, those of a node together */
     uint32_t *spare;   /* for sorting them */
-    uint32_t *counts;  /* by answer and class */
+    uint32_t *counts;  /* by answer and kind */
     uint8_t *is_asked; /* by place: on the path to the node */
 } making;
 
 static double x_log_x(double x) { return x > 0 ? x * log(x) : 0; }
 
-static double weight_of(const making *m, uint32_t class)
+static double weight_of(const making *m, uint32_t kind)
 {
+    const uint32_t class = m->t->class_of[kind];
     return (m->rules->prior ? m->rules->prior[class] : 1) * (m->rules->weight ? m->rules->weight[class] : 1);
 }
 
-/* How many vectors of the node gave each answer, by class. */
+/* How many vectors of the node gave each answer, by kind. */
 static void count(const making *m, const branch *b, uint32_t place)
 {
     const uint8_t *x = m->t->columns + place * m->t->stride;
-    memset(m->counts, 0, RFC_BRANCHES * m->t->classes * sizeof *m->counts);
-    for (uint32_t i = b->begin; i < b->end;) { /* vectors of a class are together */
-        const uint8_t class = m->class[m->list[i]];
+    memset(m->counts, 0, RFC_BRANCHES * m->t->kinds * sizeof *m->counts);
+    for (uint32_t i = b->begin; i < b->end;) { /* vectors of a kind are together */
+        const uint8_t kind = m->kind[m->list[i]];
         uint32_t n[RFC_BRANCHES] = {0};
-        for (; i < b->end && m->class[m->list[i]] == class; i++)
+        for (; i < b->end && m->kind[m->list[i]] == kind; i++)
             for (uint32_t a = 0, answer = rfc_tree_branch(x[m->list[i]]); a < RFC_BRANCHES; a++)
                 n[a] += a == answer;
         for (uint32_t a = 0; a < RFC_BRANCHES; a++)
-            m->counts[a * m->t->classes + class] += n[a];
+            m->counts[a * m->t->kinds + kind] += n[a];
     }
 }
 
 /* Mutual information of answer and class, times the node's weight. */
 static double information(const making *m)
 {
-    const uint32_t classes = m->t->classes;
+    const uint32_t kinds = m->t->kinds, classes = m->t->classes;
     double all = 0, answers = 0, both = 0, of_class[RFC_LABELS_MAX] = {0}, classwise = 0;
     for (uint32_t a = 0; a < RFC_BRANCHES; a++) {
-        double of_answer = 0;
-        for (uint32_t c = 0; c < classes; c++) {
-            const double n = m->counts[a * classes + c] * weight_of(m, c);
+        double of_answer = 0, here[RFC_LABELS_MAX] = {0};
+        for (uint32_t k = 0; k < kinds; k++) {
+            const double n = m->counts[a * kinds + k] * weight_of(m, k);
+            const uint32_t c = m->t->class_of[k];
             of_answer += n;
             of_class[c] += n;
-            both += x_log_x(n);
+            here[c] += n;
         }
+        for (uint32_t c = 0; c < classes; c++)
+            both += x_log_x(here[c]);
         all += of_answer;
         answers += x_log_x(of_answer);
     }
@@ -83,7 +87,7 @@ static uint32_t fill(const making *m, const branch *b, rfc_node *node)
 {
     const rfc_training *t = m->t;
     uint32_t best = t->laid;
-    double most = 0, all = 0, top = 0;
+    double most = 0, all = 0, top = 0, of_class[RFC_LABELS_MAX] = {0};
     for (uint32_t k = 0; k < t->laid; k++) {
         if (m->is_asked[k])
             continue;
@@ -98,13 +102,15 @@ static uint32_t fill(const making *m, const branch *b, rfc_node *node)
     if (best == t->laid)
         return best;
     count(m, b, best);
-    for (uint32_t c = 0; c < t->classes; c++) {
+    for (uint32_t k = 0; k < t->kinds; k++) {
         double n = 0;
         for (uint32_t a = 0; a < RFC_BRANCHES; a++)
-            n += m->counts[a * t->classes + c] * weight_of(m, c);
+            n += m->counts[a * t->kinds + k] * weight_of(m, k);
+        of_class[t->class_of[k]] += n;
         all += n;
-        top = n > top ? n : top;
     }
+    for (uint32_t c = 0; c < t->classes; c++)
+        top = fmax(top, of_class[c]);
     *node = (rfc_node){.rest = (float)(1 - top / all)};
     node->next = evidence_at(m, b, best);
     return best;
@@ -167,19 +173,19 @@ int rfc_tree_make(const rfc_training *t, const rfc_rules *rules, rfc_tree *tree)
     if (t->count < LEAST || t->laid == 0)
         return 0;
     making m = {.t = t, .rules = rules};
-    m.class = malloc(t->count);
+    m.kind = malloc(t->count);
     m.list = malloc(t->count * sizeof *m.list);
     m.spare = malloc(t->count * sizeof *m.spare);
-    m.counts = malloc(RFC_BRANCHES * t->classes * sizeof *m.counts);
+    m.counts = malloc(RFC_BRANCHES * t->kinds * sizeof *m.counts);
     m.is_asked = malloc(t->laid);
-    int status = m.class && m.list && m.spare && m.counts && m.is_asked ? 0 : -1;
+    int status = m.kind && m.list && m.spare && m.counts && m.is_asked ? 0 : -1;
     for (uint32_t s = 0; s < t->segments && status == 0; s++)
-        memset(m.class + t->segment[s].begin, (int)t->segment[s].class, t->segment[s].count);
+        memset(m.kind + t->segment[s].begin, (int)t->segment[s].kind, t->segment[s].count);
     for (uint32_t i = 0; i < t->count && status == 0; i++)
         m.list[i] = i;
     if (status == 0)
         status = grow(&m, tree);
-    free(m.class);
+    free(m.kind);
     free(m.list);
     free(m.spare);
     free(m.counts);

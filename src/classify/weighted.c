@@ -34,7 +34,7 @@ enum {
 #define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
 
 typedef struct draw {
-    uint32_t vector, times, class;
+    uint32_t vector, times, kind;
 } draw;
 
 static const rfc_node past; /* beyond the tree's leaves */
@@ -56,25 +56,25 @@ struct rfc_weighted {
     uint32_t *weight, *block;
     uint8_t *gathered;
     /* their weights */
-    uint64_t class_weight[RFC_LABELS_MAX];
+    uint64_t kind_weight[RFC_LABELS_MAX];
     rfc_segment *part;             /* of many, those that stand for all; */
     uint32_t parts;                /* 0: there are few */
     int is_partial;                /* weights are of these */
     double weighed;                /* with this temper */
     double temper, total, sample;  /* the temper, in units of RFC_TEMPER_ONE; sum of weights, effective sample size */
     double rest;                   /* belief in all classes but the decided one, when that was decided */
-    double belief[RFC_LABELS_MAX]; /* by class, with the rules' weights: what is decided by; their sum is 1 */
+    double belief[RFC_LABELS_MAX]; /* by kind, with the rules' weights: what is decided by; their sum is 1 */
     /* this object's queries */
     uint8_t *may_ask, *paid; /* by feature; by group */
     rfc_evidence *evidence;
     uint32_t asked, applied; /* queries; those that penalties know of */
     /* choosing */
     draw draws[DRAWS];
-    uint32_t drawn, points[RFC_LABELS_MAX]; /* vectors drawn; draws by class, */
+    uint32_t drawn, points[RFC_LABELS_MAX]; /* vectors drawn; draws by kind, */
     float share[RFC_LABELS_MAX];            /* and how much of the belief one of them stands for */
-    uint16_t *sums;                         /* by class and place */
+    uint16_t *sums;                         /* by kind and place */
     float *mean, *score, *spare;            /* by place, in levels */
-    float *values;                          /* by class and value of a category: draws; null: there are no categories */
+    float *values;                          /* by kind and value of a category: draws; null: there are no categories */
     double normal[REGRESSED + 1][REGRESSED + 1], sides[REGRESSED + 1][RFC_LABELS_MAX]; /* equations of a regression */
 };
 
@@ -118,11 +118,11 @@ rfc_weighted *rfc_weighted_open(const rfc_training *t, const rfc_rules *rules, c
     f->may_ask = malloc(d);
     f->paid = calloc(d + 1, 1);
     f->evidence = malloc((d + 1) * sizeof *f->evidence);
-    f->sums = malloc(t->classes * places * sizeof *f->sums);
+    f->sums = malloc(t->kinds * places * sizeof *f->sums);
     f->mean = malloc(places * sizeof *f->mean);
     f->score = malloc(places * sizeof *f->score);
     f->spare = malloc(places * sizeof *f->spare);
-    f->values = t->is_category ? malloc((size_t)t->classes * RFC_CATEGORIES_MAX * sizeof *f->values) : NULL;
+    f->values = t->is_category ? malloc((size_t)t->kinds * RFC_CATEGORIES_MAX * sizeof *f->values) : NULL;
     if (f->vector && f->penalty && f->weight && f->block && f->gathered && f->part && f->may_ask && f->paid &&
         f->evidence && f->sums && f->mean && f->score && f->spare && (f->values || !t->is_category))
         return f;
@@ -142,12 +142,12 @@ static void weigh(rfc_weighted *f, int is_partial, double temper)
     f->weighed = temper;
     uint64_t sum = 0, squares = 0;
     uint32_t *block = f->block;
-    memset(f->class_weight, 0, f->training->classes * sizeof f->class_weight[0]);
+    memset(f->kind_weight, 0, f->training->kinds * sizeof f->kind_weight[0]);
     for (uint32_t s = 0; s < segments; s++) {
         const rfc_segment *g = &segment[s];
         rfc_weighed w = f->kernel->weigh(f->penalty + g->begin, g->count, f->base, factor, f->weight + g->begin, block);
         block += (g->count + RFC_BLOCK - 1) / RFC_BLOCK;
-        f->class_weight[g->class] += w.sum;
+        f->kind_weight[g->kind] += w.sum;
         sum += w.sum;
         squares += w.squares;
         vectors += g->count;
@@ -168,7 +168,7 @@ static void find_parts(rfc_weighted *f)
         for (uint32_t at = 0; at < f->segment[s].count; at += CHUNKS * CHUNK) {
             const uint32_t left = f->segment[s].count - at;
             f->part[f->parts++] =
-                (rfc_segment){f->segment[s].begin + at, left < CHUNK ? left : CHUNK, f->segment[s].class};
+                (rfc_segment){f->segment[s].begin + at, left < CHUNK ? left : CHUNK, f->segment[s].kind};
         }
 }
 
@@ -305,7 +305,7 @@ static void narrow(rfc_weighted *f)
         kept = f->is_listed ? keep(f->vector, f->penalty, f->base, g.begin, g.begin + g.count, kept, 1)
                             : keep(f->vector, f->penalty, f->base, g.begin, g.begin + g.count, kept, 0);
         if (kept > begin)
-            f->segment[segments++] = (rfc_segment){begin, kept - begin, g.class};
+            f->segment[segments++] = (rfc_segment){begin, kept - begin, g.kind};
     }
     f->is_listed = 1;
     f->count = kept;
@@ -318,57 +318,66 @@ static void narrow(rfc_weighted *f)
 static uint32_t set_belief(rfc_weighted *f, float *posterior)
 {
     const rfc_rules *r = &f->rules;
-    double all = 0, weighted = 0;
+    const rfc_training *t = f->training;
+    double all = 0, weighted = 0, of_class[RFC_LABELS_MAX] = {0};
     uint32_t decided = 0;
-    for (uint32_t c = 0; c < f->training->classes; c++) {
-        f->belief[c] = (double)f->class_weight[c] * (r->prior ? r->prior[c] : 1);
-        all += f->belief[c];
+    for (uint32_t k = 0; k < t->kinds; k++) {
+        const uint32_t c = t->class_of[k];
+        f->belief[k] = (double)f->kind_weight[k] * (r->prior ? r->prior[c] : 1);
+        all += f->belief[k];
+        of_class[c] += f->belief[k];
     }
-    for (uint32_t c = 0; c < f->training->classes; c++) {
+    for (uint32_t c = 0; c < t->classes; c++) {
+        const double weight = r->weight ? r->weight[c] : 1;
         if (posterior)
-            posterior[c] = (float)(f->belief[c] / all);
-        f->belief[c] *= r->weight ? r->weight[c] : 1;
-        weighted += f->belief[c];
-        decided = f->belief[c] > f->belief[decided] ? c : decided;
+            posterior[c] = (float)(of_class[c] / all);
+        of_class[c] *= weight;
+        weighted += of_class[c];
+        decided = of_class[c] > of_class[decided] ? c : decided;
     }
-    for (uint32_t c = 0; c < f->training->classes; c++)
-        f->belief[c] /= weighted;
+    for (uint32_t k = 0; k < t->kinds; k++)
+        f->belief[k] = f->belief[k] * (r->weight ? r->weight[t->class_of[k]] : 1) / weighted;
     return decided;
 }
 
-/* How many draws a class gets: a share that all get which are not yet ruled out, so that a class is known by more than
+/* How many draws a kind gets: a share that all get which are not yet ruled out, so that a kind is known by more than
    a few of its vectors as long as it is in question, and the rest by weight. */
-static uint32_t draws_of(const rfc_weighted *f, uint32_t class)
-{
-    uint32_t classes = f->training->classes, open = 0;
-    double ruled_out = RULED_OUT / classes;
-    for (int round = 0; round < 2 && open < 2; round++) {
-        ruled_out =
-            (round ? fmin(f->rules.stop, RULED_OUT) : RULED_OUT) / classes; /* less, when that leaves one class */
-        open = 0;
-        for (uint32_t c = 0; c < classes; c++)
-            open += f->belief[c] > ruled_out && f->class_weight[c] > 0;
-    }
-    if (f->belief[class] <= ruled_out || f->class_weight[class] == 0)
-        return 0;
-    uint32_t equal = DRAWS / (EQUAL * open), rest = DRAWS - equal * open;
-    return equal + (uint32_t)(rest * f->belief[class]);
-}
-
-/* Systematic draws of a class: points at equal distances over its vectors' weights laid end to end. */
-static void draw_class(rfc_weighted *f, uint32_t class, uint32_t points)
+static uint32_t draws_of(const rfc_weighted *f, uint32_t kind)
 {
     const rfc_training *t = f->training;
-    const uint64_t apart = f->class_weight[class] / points;
+    uint32_t open = 0, classes = 0;
+    double ruled_out = RULED_OUT / t->kinds;
+    for (int round = 0; round < 2 && classes < 2; round++) {
+        ruled_out =
+            (round ? fmin(f->rules.stop, RULED_OUT) : RULED_OUT) / t->kinds; /* less, when that leaves one class */
+        open = classes = 0;
+        for (uint32_t k = 0, last = RFC_LABELS_MAX; k < t->kinds; k++)
+            if (f->belief[k] > ruled_out && f->kind_weight[k] > 0) {
+                open++;
+                classes += t->class_of[k] != last;
+                last = t->class_of[k];
+            }
+    }
+    if (f->belief[kind] <= ruled_out || f->kind_weight[kind] == 0)
+        return 0;
+    uint32_t equal = DRAWS / (EQUAL * open), rest = DRAWS - equal * open;
+    return equal + (uint32_t)(rest * f->belief[kind]);
+}
+
+/* Systematic draws of a kind: points at equal distances over its vectors' weights laid end to end. */
+static void draw_kind(rfc_weighted *f, uint32_t kind, uint32_t points)
+{
+    const rfc_training *t = f->training;
+    const uint64_t apart = f->kind_weight[kind] / points;
     uint64_t done = 0, next = apart / 2;
     const uint32_t *block = f->block;
     uint32_t k = 0;
     const rfc_segment *segment = f->is_partial ? f->part : f->segment;
     for (uint32_t s = 0; s < (f->is_partial ? f->parts : f->segments) && k < points; s++) {
         const rfc_segment *g = &segment[s];
-        if (g->class != class)
+        if (g->kind != kind)
             block += (g->count + RFC_BLOCK - 1) / RFC_BLOCK;
-        for (uint32_t begin = g->begin; g->class == class && begin < g->begin + g->count; begin += RFC_BLOCK) {
+        for (uint32_t begin = g->begin; g->kind == kind && begin < g->begin + g->count; begin += RFC_BLOCK) {
             uint64_t after = done + *block++, reached = done;
             for (uint32_t i = begin; next < after && k < points; i++) {
                 uint32_t times = 0;
@@ -377,7 +386,7 @@ static void draw_class(rfc_weighted *f, uint32_t class, uint32_t points)
                     next += apart;
                 if (times > 0) {
                     uint32_t vector = f->is_listed ? f->vector[i] : i;
-                    f->draws[f->drawn++] = (draw){vector, times, class};
+                    f->draws[f->drawn++] = (draw){vector, times, kind};
                     rfc_prefetch(rfc_training_sketch(t, vector), t->sketch);
                 }
             }
@@ -393,27 +402,27 @@ static void draw_vectors(rfc_weighted *f)
         set_belief(f, NULL);
     }
     f->drawn = 0;
-    for (uint32_t c = 0; c < f->training->classes; c++) {
-        uint32_t points = draws_of(f, c);
-        f->share[c] = points ? (float)(f->belief[c] / points) : 0;
-        f->points[c] = points;
+    for (uint32_t k = 0; k < f->training->kinds; k++) {
+        uint32_t points = draws_of(f, k);
+        f->share[k] = points ? (float)(f->belief[k] / points) : 0;
+        f->points[k] = points;
         if (points > 0)
-            draw_class(f, c, points);
+            draw_kind(f, k, points);
     }
 }
 
-/* Sums over the draws of each class, of the levels or of their squares, then over the classes by their shares. */
+/* Sums over the draws of each kind, of the levels or of their squares, then over the kinds by their shares. */
 static void add_up(rfc_weighted *f, void (*add)(const uint8_t *, size_t, uint16_t, uint16_t *), float *all)
 {
     const rfc_training *t = f->training;
     size_t places = 2 * t->sketch;
-    memset(f->sums, 0, t->classes * places * sizeof *f->sums);
+    memset(f->sums, 0, t->kinds * places * sizeof *f->sums);
     memset(all, 0, places * sizeof *all);
     for (uint32_t k = 0; k < f->drawn; k++) {
         const draw *w = &f->draws[k];
-        add(rfc_training_sketch(t, w->vector), t->sketch, (uint16_t)w->times, f->sums + w->class * places);
+        add(rfc_training_sketch(t, w->vector), t->sketch, (uint16_t)w->times, f->sums + w->kind * places);
     }
-    for (uint32_t c = 0; c < t->classes; c++) {
+    for (uint32_t c = 0; c < t->kinds; c++) {
         const uint16_t *sum = f->sums + c * places;
         float share = f->share[c];
         for (size_t k = 0; k < places && share > 0; k++)
@@ -421,7 +430,38 @@ static void add_up(rfc_weighted *f, void (*add)(const uint8_t *, size_t, uint16_
     }
 }
 
-/* Variance between classes: Σ_c p_c μ_c² − μ². */
+/* The kind after those that are of the same class as `first`, which is its first one. */
+static uint32_t class_end(const rfc_training *t, uint32_t first)
+{
+    uint32_t end = first + 1;
+    while (end < t->kinds && t->class_of[end] == t->class_of[first])
+        end++;
+    return end;
+}
+
+/* Adds the terms of the kinds first .. end − 1, which are one class, to what score_between() wants. */
+static void score_class(rfc_weighted *f, uint32_t first, uint32_t end)
+{
+    size_t places = 2 * f->training->sketch;
+    float *score = f->score, *moment = f->spare, belief = 0;
+    for (uint32_t c = first; c < end; c++)
+        belief += f->share[c] * (float)f->points[c];
+    memset(moment, 0, places * sizeof *moment);
+    for (uint32_t c = first; c < end; c++) {
+        const uint16_t *sum = f->sums + c * places;
+        const float part = f->share[c], others = end - first > 1 ? 1 - belief : 1,
+                    share = part / (float)(f->points[c] ? f->points[c] : 1) * others;
+        for (size_t k = 0; k < places && part > 0; k++) {
+            score[k] += share * (float)sum[k] * (float)sum[k];
+            moment[k] += part * (float)sum[k];
+        }
+    }
+    for (size_t k = 0; k < places && end - first > 1; k++)
+        score[k] += moment[k] * moment[k];
+}
+
+/* Variance between kinds of different classes: Σ p_k p_l (μ_k − μ_l)² over all pairs of them. With one kind to a class
+   it is Σ_c p_c μ_c² − μ². */
 static void score_between(rfc_weighted *f)
 {
     const rfc_training *t = f->training;
@@ -429,11 +469,9 @@ static void score_between(rfc_weighted *f)
     float *mean = f->mean, *score = f->score;
     add_up(f, f->kernel->add_levels, mean);
     memset(score, 0, places * sizeof *score);
-    for (uint32_t c = 0; c < t->classes; c++) {
-        const uint16_t *sum = f->sums + c * places;
-        float share = f->share[c] / (float)(f->points[c] ? f->points[c] : 1);
-        for (size_t k = 0; k < places && share > 0; k++)
-            score[k] += share * (float)sum[k] * (float)sum[k];
+    for (uint32_t first = 0, end; first < t->kinds; first = end) {
+        end = class_end(t, first);
+        score_class(f, first, end);
     }
     for (size_t k = 0; k < places; k++)
         score[k] -= mean[k] * mean[k];
@@ -465,10 +503,10 @@ static void score_mutual(rfc_weighted *f)
         for (uint32_t k = 0; k < f->drawn; k++) {
             const draw *w = &f->draws[k];
             uint32_t l = level(t, w->vector, place);
-            float share = f->share[w->class] * (float)w->times;
-            both[w->class][l] += share;
+            float share = f->share[w->kind] * (float)w->times;
+            both[t->class_of[w->kind]][l] += share;
             some[l] += share;
-            class[w->class] += share;
+            class[t->class_of[w->kind]] += share;
         }
         for (uint32_t c = 0; c < t->classes; c++)
             for (uint32_t l = 0; l < LEVELS; l++)
@@ -493,18 +531,25 @@ static spread spread_of_category(const rfc_weighted *f, uint32_t place)
     const rfc_training *t = f->training;
     const uint8_t *column = t->columns + place * t->stride;
     spread sum = {0, 0};
-    memset(f->values, 0, (size_t)t->classes * RFC_CATEGORIES_MAX * sizeof *f->values);
+    memset(f->values, 0, (size_t)t->kinds * RFC_CATEGORIES_MAX * sizeof *f->values);
     for (uint32_t k = 0; k < f->drawn; k++) /* codes are two apart or more */
-        f->values[f->draws[k].class * RFC_CATEGORIES_MAX + column[f->draws[k].vector] / 2] += (float)f->draws[k].times;
+        f->values[f->draws[k].kind * RFC_CATEGORIES_MAX + column[f->draws[k].vector] / 2] += (float)f->draws[k].times;
     for (uint32_t v = 0; v < RFC_CATEGORIES_MAX; v++) {
         float mean = 0, squares = 0;
-        for (uint32_t c = 0; c < t->classes; c++)
-            if (f->points[c] > 0) {
-                const float share = f->values[c * RFC_CATEGORIES_MAX + v] / (float)f->points[c],
-                            belief = f->share[c] * (float)f->points[c];
-                mean += belief * share;
-                squares += belief * share * share;
-            }
+        for (uint32_t first = 0, end; first < t->kinds; first = end) { /* as score_between() */
+            float all = 0, part = 0, part_squares = 0;
+            end = class_end(t, first);
+            for (uint32_t c = first; c < end; c++)
+                if (f->points[c] > 0) {
+                    const float share = f->values[c * RFC_CATEGORIES_MAX + v] / (float)f->points[c],
+                                belief = f->share[c] * (float)f->points[c];
+                    all += belief;
+                    part += belief * share;
+                    part_squares += belief * share * share;
+                }
+            mean += part;
+            squares += end - first > 1 ? (1 - all) * part_squares + part * part : part_squares;
+        }
         sum.between += squares - mean * mean;
         sum.variance += mean - mean * mean;
     }
@@ -588,7 +633,7 @@ static rfc_evidence evidence_of(const rfc_weighted *f, uint32_t feature)
     double sum = 0, squares = 0, all = 0;
     for (uint32_t k = 0; k < f->drawn; k++) {
         const draw *w = &f->draws[k];
-        double x = column[w->vector], share = (double)(f->share[w->class] * (float)w->times);
+        double x = column[w->vector], share = (double)(f->share[w->kind] * (float)w->times);
         all += share;
         sum += share * x;
         squares += share * x * x;
@@ -642,7 +687,7 @@ static void regress(rfc_weighted *f)
             for (uint32_t k = 0; k < n; k++) {
                 for (uint32_t l = 0; l <= k; l++)
                     a[k][l] += w * x[k] * x[l];
-                b[k][f->segment[s].class] += w * x[k];
+                b[k][f->segment[s].kind] += w * x[k];
             }
         }
     for (uint32_t k = 0; k < n; k++)
@@ -650,13 +695,13 @@ static void regress(rfc_weighted *f)
             a[k][l] = a[l][k];
     for (uint32_t k = 1; k < n; k++)
         a[k][k] += RIDGE * a[0][0];
-    solve(a, b, n, t->classes);
-    for (uint32_t c = 0; c < t->classes; c++) {
+    solve(a, b, n, t->kinds);
+    for (uint32_t c = 0; c < t->kinds; c++) {
         b[0][c] = fmax(b[0][c], 1e-3);
         all += b[0][c];
     }
-    for (uint32_t c = 0; c < t->classes; c++)
-        f->class_weight[c] = (uint64_t)(b[0][c] / all * (1 << 30));
+    for (uint32_t c = 0; c < t->kinds; c++)
+        f->kind_weight[c] = (uint64_t)(b[0][c] / all * (1 << 30));
     f->total = 1 << 30;
 }
 
@@ -675,8 +720,8 @@ static int decide(rfc_weighted *f, rfc_answer *a)
         regress(f);
     f->rest = 0;
     a->decided = set_belief(f, a->posterior);
-    for (uint32_t c = 0; c < f->training->classes; c++)
-        f->rest += c == a->decided ? 0 : f->belief[c];
+    for (uint32_t k = 0; k < f->training->kinds; k++)
+        f->rest += f->training->class_of[k] == a->decided ? 0 : f->belief[k];
     return f->rest <= r->stop || f->asked >= r->budget;
 }
 
@@ -799,10 +844,10 @@ static double information(rfc_weighted *f, uint32_t feature)
     for (uint32_t k = 0; k < f->drawn; k++) {
         const draw *w = &f->draws[k];
         const uint32_t l = level(t, w->vector, t->place[feature]);
-        const double share = (double)f->share[w->class] * w->times;
-        both[w->class][l] += share;
+        const double share = (double)f->share[w->kind] * w->times;
+        both[t->class_of[w->kind]][l] += share;
         some[l] += share;
-        class[w->class] += share;
+        class[t->class_of[w->kind]] += share;
         draws += w->times;
     }
     for (uint32_t c = 0; c < t->classes; c++) {
@@ -850,6 +895,19 @@ void rfc_weighted_advise(rfc_weighted *f, const rfc_told told[], uint32_t count,
 
 /* ---- Features that matter ---- */
 
+/* What add_excess() adds at a look, on average, for a feature that tells nothing: the number of kinds of other classes
+   that a vector has beside it. */
+static double by_chance(const rfc_training *t)
+{
+    double sum = 0;
+    for (uint32_t first = 0, end; first < t->kinds; first = end) {
+        const uint32_t c = t->class_of[first];
+        end = class_end(t, first);
+        sum += (t->class_begin[c + 1] - t->class_begin[c]) * (double)(t->kinds - (end - first));
+    }
+    return t->kinds == t->classes ? t->classes - 1.0 : sum / t->count;
+}
+
 /* Adds, for each feature, how far between-class variance exceeds what chance gives: χ² with classes − 1 degrees
    of freedom, on average their number, where the feature tells nothing. */
 static void add_excess(rfc_weighted *f, double *excess)
@@ -893,6 +951,7 @@ static uint32_t probe(rfc_weighted *f, uint32_t vector, int first, double *exces
 
 int rfc_weighted_relevant(const rfc_training *t, const rfc_rules *rules, uint8_t *relevant)
 {
+    const double chance = by_chance(t);
     uint32_t looks = 0, matter = 0, probes = t->pilot < PROBES ? t->pilot : PROBES;
     rfc_training pilot;
     double *excess = calloc(t->features, sizeof *excess);
@@ -903,7 +962,7 @@ int rfc_weighted_relevant(const rfc_training *t, const rfc_rules *rules, uint8_t
     for (int all = 0; all < 2 && matter == 0 && status == 0; all++) /* all may be asked when none seems to matter */
         for (uint32_t j = 0; j < t->features; j++) {
             relevant[j] =
-                !(rules->mask && !rules->mask[j]) && (all || excess[j] > BEYOND_CHANCE * (t->classes - 1) * looks);
+                !(rules->mask && !rules->mask[j]) && (all || excess[j] > BEYOND_CHANCE * chance * looks);
             matter += relevant[j];
         }
     rfc_weighted_close(f);
