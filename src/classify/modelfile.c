@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "model.h"
 
-enum { VERSION = 3, OLDEST = 2, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
+enum { VERSION = 3, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
 
 typedef struct head {
     char magic[8];
@@ -207,17 +207,22 @@ static void get_names(reader *r, rfc_names *names)
         r->failed |= rfc_names_add(names, all + at) < 0;
 }
 
-/* The class of each kind; before version 3 a class had one kind. */
-static void get_kinds(reader *r, uint32_t classes, uint32_t version, rfc_training *t)
+/* The class of each kind. */
+static void get_kinds(reader *r, uint32_t classes, rfc_training *t)
 {
-    uint64_t length = classes;
-    if (version > OLDEST && !r->failed && r->end - r->at >= ALIGN)
+    uint64_t length = 0;
+    if (!r->failed && r->end - r->at >= ALIGN)
         memcpy(&length, r->from + r->at, sizeof length);
     r->failed |= length < classes || length > RFC_LABELS_MAX;
-    const uint8_t *kinds = version > OLDEST && !r->failed ? get(r, (size_t)length, 0) : NULL;
-    t->kinds = r->failed ? 0 : (uint32_t)length;
-    for (uint32_t k = 0; k < t->kinds; k++)
-        t->class_of[k] = kinds ? kinds[k] : (uint8_t)k;
+    const uint8_t *kinds = get(r, (size_t)length, 0);
+    t->kinds = kinds ? (uint32_t)length : 0;
+    if (kinds)
+        memcpy(t->class_of, kinds, t->kinds);
+}
+
+static int is_question(const rfc_training *t, const rfc_evidence *e)
+{
+    return e->feature < t->features && t->place[e->feature] < t->laid && e->shift < 16 && e->most <= RFC_ONCE_MAX;
 }
 
 /* Are the numbers within what the arrays allow? */
@@ -238,8 +243,7 @@ static int is_sound(const rfc_model *m)
         fine &= t->feature[k] < t->features && (k == 0 || t->feature[k] > t->feature[k - 1]);
     for (uint32_t n = 0; n < m->tree.count && fine; n++) {
         const rfc_node *node = &m->tree.node[n];
-        fine &= node->next.feature < t->features && t->place[node->next.feature] < t->laid && node->next.shift < 16 &&
-                node->next.most <= RFC_ONCE_MAX;
+        fine &= is_question(t, &node->next) && is_question(t, &node->last);
         for (int b = 0; b < RFC_BRANCHES; b++)
             fine &= node->child[b] == 0 || (node->child[b] > n && node->child[b] < m->tree.count);
     }
@@ -253,7 +257,7 @@ static int is_sound(const rfc_model *m)
            m->labels.count <= RFC_LABELS_MAX + 1;
 }
 
-static void read_all(reader *r, const scalars *s, uint32_t version, rfc_model *m)
+static void read_all(reader *r, const scalars *s, rfc_model *m)
 {
     rfc_training *t = &m->laid;
     rfc_coding *c = m->coding;
@@ -288,7 +292,7 @@ static void read_all(reader *r, const scalars *s, uint32_t version, rfc_model *m
     for (uint32_t j = 0; j < s->features && c->categories; j++)
         get_names(r, &c->categories[j]);
     r->failed |= t->is_category && !c->categories;
-    get_kinds(r, s->classes, version, t);
+    get_kinds(r, s->classes, t);
     m->tree.count = m->tree.node ? s->nodes : 0;
     m->pilot.objects = m->pilot.step && m->pilot.questions && m->pilot.loss ? s->objects : 0;
     m->pilot.steps = s->steps;
@@ -337,7 +341,7 @@ rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t s
         return NULL;
     }
     memcpy(&h, bytes, sizeof h);
-    if (h.order != ORDER || h.version < OLDEST || h.version > VERSION) {
+    if (h.order != ORDER || h.version != VERSION) {
         rf_fail(error, size, "is a model of version %u; this program reads version %d", h.version, VERSION);
         return NULL;
     }
@@ -361,7 +365,7 @@ rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t s
         s.gain <= RFC_RATIO)
         m = model_of(&s);
     if (m) {
-        read_all(&r, &s, h.version, m);
+        read_all(&r, &s, m);
         m->checksum = h.checksum;
     }
     if (m && !r.failed && is_sound(m) && rfc_rules_check(&m->laid, &m->rules, error, size) == 0)

@@ -69,6 +69,27 @@ static double information(const making *m)
     return both - answers - classwise + x_log_x(all);
 }
 
+/* Vectors of the node that are right when each answer decides for its most frequent class, less those that are without
+   one. */
+static double more_right(const making *m)
+{
+    const uint32_t kinds = m->t->kinds, classes = m->t->classes;
+    double right = 0, without = 0, of_class[RFC_LABELS_MAX] = {0};
+    for (uint32_t a = 0; a < RFC_BRANCHES; a++) {
+        double most = 0, here[RFC_LABELS_MAX] = {0};
+        for (uint32_t k = 0; k < kinds; k++)
+            here[m->t->class_of[k]] += m->counts[a * kinds + k] * weight_of(m, k);
+        for (uint32_t c = 0; c < classes; c++) {
+            most = fmax(most, here[c]);
+            of_class[c] += here[c];
+        }
+        right += most;
+    }
+    for (uint32_t c = 0; c < classes; c++)
+        without = fmax(without, of_class[c]);
+    return right - without;
+}
+
 static rfc_evidence evidence_at(const making *m, const branch *b, uint32_t place)
 {
     const uint8_t *x = m->t->columns + place * m->t->stride;
@@ -86,17 +107,21 @@ static rfc_evidence evidence_at(const making *m, const branch *b, uint32_t place
 static uint32_t fill(const making *m, const branch *b, rfc_node *node)
 {
     const rfc_training *t = m->t;
-    uint32_t best = t->laid;
-    double most = 0, all = 0, top = 0, of_class[RFC_LABELS_MAX] = {0};
+    uint32_t best = t->laid, last = t->laid;
+    double most = 0, most_right = 0, all = 0, top = 0, of_class[RFC_LABELS_MAX] = {0};
     for (uint32_t k = 0; k < t->laid; k++) {
         if (m->is_asked[k])
             continue;
         count(m, b, k);
         const double cost = m->rules->cost ? fmax((double)m->rules->cost[t->feature[k]], 1e-9) : 1,
-                     gain = information(m) / cost;
+                     gain = information(m) / cost, right = more_right(m) / cost;
         if (gain > most) {
             most = gain;
             best = k;
+        }
+        if (right > most_right) {
+            most_right = right;
+            last = k;
         }
     }
     if (best == t->laid)
@@ -113,6 +138,7 @@ static uint32_t fill(const making *m, const branch *b, rfc_node *node)
         top = fmax(top, of_class[c]);
     *node = (rfc_node){.rest = (float)(1 - top / all)};
     node->next = evidence_at(m, b, best);
+    node->last = last < t->laid ? evidence_at(m, b, last) : node->next;
     return best;
 }
 

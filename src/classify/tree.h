@@ -9,7 +9,8 @@
 enum { RFC_BRANCHES = 3 };
 
 typedef struct rfc_node {
-    rfc_evidence next;            /* what to ask, without the answer */
+    rfc_evidence next;            /* what to ask, without the answer; */
+    rfc_evidence last;            /* and when it is the last question that may be asked */
     float rest;                   /* belief in all classes but one */
     uint32_t child[RFC_BRANCHES]; /* by answer; 0: none, the tree ends */
 } rfc_node;

@@ -770,7 +770,7 @@ static rfc_evidence tree_query(rfc_weighted *f, const rfc_answer *a)
     const rfc_evidence none = {f->training->features, 0, 0, 0, 0};
     if (!f->node || f->node == &past || f->asked >= f->rules.budget)
         return none;
-    const rfc_evidence e = f->node->next;
+    const rfc_evidence e = f->asked + 1 == f->rules.budget ? f->node->last : f->node->next;
     return f->may_ask[e.feature] && (double)cost_of(f, e.feature) <= f->rules.max_cost - a->cost ? e : none;
 }
 
