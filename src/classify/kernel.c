@@ -23,11 +23,12 @@ static uint16_t update(const uint8_t *restrict x, uint32_t count, rfc_evidence e
     return low;
 }
 
-/* A temper above one is a shift, which saturates, and a factor from a half on: what saturates weighs nothing. */
-static uint16_t tempered(uint16_t penalty, uint16_t base, uint16_t shift, uint16_t factor)
+/* A temper above one is a power of two, `scale`, at which it saturates, and a factor from a half on: what saturates
+   weighs nothing. All are 16 bits wide, so that products are as many to a register as penalties. */
+static uint16_t tempered(uint16_t penalty, uint16_t base, uint16_t most, uint16_t scale, uint16_t factor)
 {
-    uint16_t behind = least((uint16_t)(penalty - base), (uint16_t)(UINT16_MAX >> shift));
-    return (uint16_t)((uint32_t)(uint16_t)(behind << shift) * factor >> 16);
+    uint16_t behind = least((uint16_t)(penalty - base), most), scaled = (uint16_t)(behind * scale);
+    return (uint16_t)((uint32_t)scaled * factor >> 16);
 }
 
 /* 2^−(p / RFC_BIT) · RFC_WEIGHT_ONE: a cubic of the fraction, within 1.2e-4, then a shift. */
@@ -45,9 +46,10 @@ static uint32_t weight_of(uint16_t p)
 static inline uint32_t weigh_block(const uint16_t *restrict penalty, uint32_t length, uint16_t base, uint16_t shift,
                                    uint16_t factor, uint32_t *restrict weight, uint32_t *restrict squares)
 {
+    const uint16_t most = (uint16_t)(UINT16_MAX >> shift), scale = (uint16_t)(1u << shift);
     uint32_t sum = 0, square = 0;
     for (uint32_t i = 0; i < length; i++) {
-        uint16_t p = tempered(penalty[i], base, shift, factor);
+        uint16_t p = tempered(penalty[i], base, most, scale, factor);
         uint32_t w = weight_of(p), v = w >> RFC_SQUARE_SHIFT;
         weight[i] = w;
         sum += w;

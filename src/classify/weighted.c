@@ -416,7 +416,9 @@ static void add_up(rfc_weighted *f, void (*add)(const uint8_t *, size_t, uint16_
 {
     const rfc_training *t = f->training;
     size_t places = 2 * t->sketch;
-    memset(f->sums, 0, t->kinds * places * sizeof *f->sums);
+    for (uint32_t c = 0; c < t->kinds; c++) /* others are not looked at */
+        if (f->points[c] > 0)
+            memset(f->sums + c * places, 0, places * sizeof *f->sums);
     memset(all, 0, places * sizeof *all);
     for (uint32_t k = 0; k < f->drawn; k++) {
         const draw *w = &f->draws[k];
@@ -439,24 +441,32 @@ static uint32_t class_end(const rfc_training *t, uint32_t first)
     return end;
 }
 
+/* score += share · sum², by place */
+static void add_squared(const uint16_t *restrict sum, size_t places, float share, float *restrict score)
+{
+    for (size_t k = 0; k < places; k++)
+        score[k] += share * (float)sum[k] * (float)sum[k];
+}
+
 /* Adds the terms of the kinds first .. end − 1, which are one class, to what score_between() wants. */
 static void score_class(rfc_weighted *f, uint32_t first, uint32_t end)
 {
-    size_t places = 2 * f->training->sketch;
+    const size_t places = 2 * f->training->sketch;
+    const int is_alone = end - first == 1;
     float *score = f->score, *moment = f->spare, belief = 0;
     for (uint32_t c = first; c < end; c++)
         belief += f->share[c] * (float)f->points[c];
+    for (uint32_t c = first; c < end; c++)
+        if (f->points[c] > 0)
+            add_squared(f->sums + c * places, places, f->share[c] / (float)f->points[c] * (is_alone ? 1 : 1 - belief),
+                        score);
+    if (is_alone || !(belief > 0))
+        return;
     memset(moment, 0, places * sizeof *moment);
-    for (uint32_t c = first; c < end; c++) {
-        const uint16_t *sum = f->sums + c * places;
-        const float part = f->share[c], others = end - first > 1 ? 1 - belief : 1,
-                    share = part / (float)(f->points[c] ? f->points[c] : 1) * others;
-        for (size_t k = 0; k < places && part > 0; k++) {
-            score[k] += share * (float)sum[k] * (float)sum[k];
-            moment[k] += part * (float)sum[k];
-        }
-    }
-    for (size_t k = 0; k < places && end - first > 1; k++)
+    for (uint32_t c = first; c < end; c++)
+        for (size_t k = 0; k < places && f->points[c] > 0; k++)
+            moment[k] += f->share[c] * (float)f->sums[c * places + k];
+    for (size_t k = 0; k < places; k++)
         score[k] += moment[k] * moment[k];
 }
 
