@@ -265,7 +265,7 @@ static RF_APART void count_bad(rf_evaluator *e, const double *value, uint32_t n)
     for (uint32_t k = 0; k < n; k++) {
         e->nan += rf64_is_nan(value[k]) ? 1u : 0u;
         e->infinite += value[k] > RF64_LIMIT;
-        e->negative += !e->model->is_log && value[k] < 0;
+        e->negative += !RF_MODEL_IS_LOG(e->model) && value[k] < 0;
     }
 }
 
@@ -275,16 +275,16 @@ static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value
     const rf64_model *model = e->model;
     const rf_status status =
         rf64_model_likelihoods(model, x, model->dim, n, e->record, e->record[model->settings], value);
-    const double nothing = model->is_log ? -rf64_infinity() : 0;
+    const double nothing = RF_MODEL_IS_LOG(model) ? -rf64_infinity() : 0;
     int bad = 0;
     if (status < 0)
         return status;
     for (uint32_t k = 0; k < n; k++)
-        bad |= rf64_is_bad(value[k], model->is_log);
+        bad |= rf64_is_bad(value[k], RF_MODEL_IS_LOG(model));
     if (bad) {
         count_bad(e, value, n);
         for (uint32_t k = 0; k < n; k++)
-            value[k] = rf64_is_bad(value[k], model->is_log) ? nothing : value[k];
+            value[k] = rf64_is_bad(value[k], RF_MODEL_IS_LOG(model)) ? nothing : value[k];
     }
     e->points += n;
     return RF_OK;
@@ -351,7 +351,7 @@ static void find_slopes(const lattice *p, const rf64_model *model, double scale,
     const unsigned char *pair = pairs_in(p->fixed, dim);
     const double *root = p->fixed + (dim + 1) * row_of(dim);
     double along[CUBE_WAYS], m[FIXED_DIM][FIXED_DIM];
-    for (uint32_t k = 0; k < rf_points_count(dim) && model->is_log; k++)
+    for (uint32_t k = 0; k < rf_points_count(dim) && RF_MODEL_IS_LOG(model); k++)
         value[k] = rf64_exp(rf64_max(value[k] - scale, -1000.0));
     for (unsigned number = 0; number < ways_of(dim); number++) {
         double total = 0, weights = 0, length = 0;
@@ -456,7 +456,7 @@ RF_APART rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, co
             const rf_status status = ask(e, x, AXIS_POINTS, value[side]);
             if (status < 0)
                 return status;
-            for (uint32_t k = 0; k < AXIS_POINTS && model->is_log; k++)
+            for (uint32_t k = 0; k < AXIS_POINTS && RF_MODEL_IS_LOG(model); k++)
                 value[side][k] = rf64_exp(rf64_min(rf64_max(value[side][k] - found->scale, -1000.0), 40.0));
         }
         for (uint32_t k = 0; k < AXIS_POINTS && dim > FIXED_DIM; k++)
