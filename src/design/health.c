@@ -26,6 +26,10 @@
 #define MOVE_MOST RF_C(0.45)     /* ... less if a record tells much, so that one never decides; */
 #define MOVED_FAILED RF_C(5.0)   /* nats for it that are a failed test, after which they are ... */
 #define MOVED_AFTER RF_C(3.5)    /* ... so many */
+#define TREND_WITH RF_C(0.262364)     /* ln 1.3: a truth that moves away steadily draws 0.65 of all moves after it, */
+#define TREND_AGAINST RF_C(-0.356675) /* ln 0.7: and leaves 0.35; one that is believed right draws half of them */
+#define TREND_NOTED RF_C(5.0)    /* nats for it that are suspicious, */
+#define TREND_MOST RF_C(6.0)     /* and that are remembered */
 #define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
 #define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
 
@@ -252,6 +256,26 @@ static void judge_move(RF(watched) *t)
     }
 }
 
+/* After a record at the steepest point of a fringe, whose outcomes are equally likely if the belief is right. If the truth
+   moves steadily, faster than is believed, the mean lags behind and moves that way more often. Nothing is done about it but
+   to say so: anchors tell when it is too far away. */
+static void judge_trend(RF(watched) *t)
+{
+    RF(watch) *h = t->watch;
+    rf_real mean[RF_ROOM], sd[RF_ROOM];
+    RF_GIVEN(t, moments)(t->self, mean, sd);
+    if (mean[0] == h->mean[0])
+        return;
+    const int is_up = mean[0] > h->mean[0];
+    h->up[0] = RF(min)(RF(max)(h->up[0] + (is_up ? TREND_WITH : TREND_AGAINST), 0), TREND_MOST);
+    h->down[0] = RF(min)(RF(max)(h->down[0] + (is_up ? TREND_AGAINST : TREND_WITH), 0), TREND_MOST);
+}
+
+static int has_trend(const RF(watched) *t)
+{
+    return has_anchors(t) && t->design->is_blind && t->model->dim == 1 && RF(max)(t->watch->up[0], t->watch->down[0]) > TREND_NOTED;
+}
+
 /* The fault has passed, or there was none: the tests begin again. */
 static void resume(RF(watched) *t)
 {
@@ -274,6 +298,7 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
     rf_real known = 0;
     h->verdict = 0;
     h->odds = 0;
+    h->has_trend = 0;
     h->is_anchored = t->anchors != 0;
     if (t->on_lost == RF_ON_LOST_IGNORE)
         return 0;
@@ -296,6 +321,10 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
         judge_surprise(t, draws, records, count, known);
     if (!has_anchors(t) && t->description->fringe == 0 && count == 1 && rf_outcomes_fixed(t->description->outcomes) == 2)
         expect_move(t, known);
+    if (is_blind && !h->is_anchored && count == 1 && t->model->dim == 1) {
+        h->has_trend = 1;
+        RF_GIVEN(t, moments)(t->self, h->mean, h->sd);
+    }
     return todo;
 }
 
@@ -356,12 +385,16 @@ static void pass(RF(watched) *t)
         is_wide &= sd[i] > RF_C(1.01) * t->usual_sd[i];
         h->home[i] += h->score == 0 ? (h->is_anchored ? HOMING : HOMING / 5) * (mean[i] - h->home[i]) : 0;
     }
-    h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED ? RF_SUSPICIOUS : RF_TRACKING;
+    h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED || has_trend(t) ? RF_SUSPICIOUS : RF_TRACKING;
 }
 
 RF_APART void RF(health_act)(RF(watched) *t)
 {
     judge_move(t);
+    if (t->watch->has_trend)
+        judge_trend(t);
+    if (t->watch->state == RF_TRACKING && has_trend(t))
+        t->watch->state = RF_SUSPICIOUS;
     if (t->watch->verdict > 0)
         fail(t);
     else if (t->watch->verdict < 0)
