@@ -26,6 +26,9 @@
 #define MOVE_MOST RF_C(0.45)     /* ... less if a record tells much, so that one never decides; */
 #define MOVED_FAILED RF_C(5.0)   /* nats for it that are a failed test, after which they are ... */
 #define MOVED_AFTER RF_C(3.5)    /* ... so many */
+#define FAILURES RF_C(2.0)       /* times as many failed anchors as expected: the belief is too narrow, */
+#define FAILURES_NOTED RF_C(4.0) /* nats for that which are suspicious, */
+#define FAILURES_MOST RF_C(5.0)  /* and that are remembered */
 #define TREND_WITH RF_C(0.262364)     /* ln 1.3: a truth that moves away steadily draws 0.65 of all moves after it, */
 #define TREND_AGAINST RF_C(-0.356675) /* ln 0.7: and leaves 0.35; one that is believed right draws half of them */
 #define TREND_NOTED RF_C(5.0)    /* nats for it that are suspicious, */
@@ -113,11 +116,22 @@ static rf_real gained(const RF(watched) *t, rf_real p)
     return RF(log)(chance / ((1 - CHANCE) * p + CHANCE * chance));
 }
 
+/* Do anchors fail more often than a belief that is right lets them? */
+static void count_failure(RF(watch) *h, rf_real p)
+{
+    const int is_failed = p < RF_C(0.5);
+    const rf_real usual = RF(min)(is_failed ? p : 1 - p, RF_C(0.499)), more = RF(min)(FAILURES * usual, RF_C(0.5));
+    const rf_real gain = RF(log)(is_failed ? more / usual : (1 - more) / (1 - usual));
+    h->chance = RF(min)(RF(max)(h->chance + gain, 0), FAILURES_MOST);
+}
+
 /* The score: that of answers to anchors, from 0 up. */
 static void judge_anchor(RF(watched) *t, const rf_real draws[], const rf_real record[])
 {
     RF(watch) *h = t->watch;
-    const rf_real gain = gained(t, mean_probability(t, draws, record, record[t->model->settings]));
+    const rf_real p = mean_probability(t, draws, record, record[t->model->settings]), gain = gained(t, p);
+    if (t->design && t->design->is_blind && rf_outcomes_fixed(t->description->outcomes) == 2)
+        count_failure(h, RF(min)(p, 1));
     h->score = RF(max)(h->score + gain, 0);
     h->verdict = gain > 0 && h->score > SCORE_FAILED ? 1 : gain < 0 && h->verdict <= 0 ? -1 : h->verdict;
 }
@@ -271,9 +285,13 @@ static void judge_trend(RF(watched) *t)
     h->down[0] = RF(min)(RF(max)(h->down[0] + (is_up ? TREND_AGAINST : TREND_WITH), 0), TREND_MOST);
 }
 
-static int has_trend(const RF(watched) *t)
+/* Is the truth faster, or the detector worse, than is believed? */
+static int is_off(const RF(watched) *t)
 {
-    return has_anchors(t) && t->design->is_blind && t->model->dim == 1 && RF(max)(t->watch->up[0], t->watch->down[0]) > TREND_NOTED;
+    const RF(watch) *h = t->watch;
+    if (!has_anchors(t) || !t->design->is_blind)
+        return 0;
+    return h->chance > FAILURES_NOTED || (t->model->dim == 1 && RF(max)(h->up[0], h->down[0]) > TREND_NOTED);
 }
 
 /* The fault has passed, or there was none: the tests begin again. */
@@ -385,7 +403,7 @@ static void pass(RF(watched) *t)
         is_wide &= sd[i] > RF_C(1.01) * t->usual_sd[i];
         h->home[i] += h->score == 0 ? (h->is_anchored ? HOMING : HOMING / 5) * (mean[i] - h->home[i]) : 0;
     }
-    h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED || has_trend(t) ? RF_SUSPICIOUS : RF_TRACKING;
+    h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED || is_off(t) ? RF_SUSPICIOUS : RF_TRACKING;
 }
 
 RF_APART void RF(health_act)(RF(watched) *t)
@@ -393,7 +411,7 @@ RF_APART void RF(health_act)(RF(watched) *t)
     judge_move(t);
     if (t->watch->has_trend)
         judge_trend(t);
-    if (t->watch->state == RF_TRACKING && has_trend(t))
+    if (t->watch->state == RF_TRACKING && is_off(t))
         t->watch->state = RF_SUSPICIOUS;
     if (t->watch->verdict > 0)
         fail(t);
