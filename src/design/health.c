@@ -243,6 +243,15 @@ static void expect_move(RF(watched) *t, rf_real p)
     RF_GIVEN(t, moments)(t->self, h->mean, h->sd);
 }
 
+/* After a record at the steepest point of a fringe, whose outcomes are equally likely if the belief is right. If the truth
+   moves steadily, faster than is believed, the mean lags behind and moves that way more often. Nothing is done about it but
+   to say so: anchors tell when it is too far away. */
+static void judge_trend(RF(watch) *h, rf_real move)
+{
+    h->up[0] = RF(min)(RF(max)(h->up[0] + (move > 0 ? TREND_WITH : TREND_AGAINST), 0), TREND_MOST);
+    h->down[0] = RF(min)(RF(max)(h->down[0] + (move > 0 ? TREND_AGAINST : TREND_WITH), 0), TREND_MOST);
+}
+
 /* After it, where there are no anchors and no fringe. If the belief is right, its mean is expected to stay where it is: an
    outcome of probability p moves it by sqrt((1 - p)/p) of the moves' standard deviation, and the other moves it back. If the
    truth is off, moves go that way more often, by as much as the record tells. */
@@ -253,6 +262,11 @@ static void judge_move(RF(watched) *t)
     if (!(h->odds > 0))
         return;
     RF_GIVEN(t, moments)(t->self, mean, sd);
+    if (has_anchors(t)) {
+        if (mean[0] != h->mean[0])
+            judge_trend(h, mean[0] - h->mean[0]);
+        return;
+    }
     for (unsigned i = 0; i < t->model->dim; i++) {
         const rf_real move = mean[i] - h->mean[i], root = RF(sqrt)(h->odds);
         const rf_real told = RF(abs)(move) * root / (h->sd[i] * h->sd[i]); /* root of the information */
@@ -268,21 +282,6 @@ static void judge_move(RF(watched) *t)
         h->up[i] = RF(min)(h->up[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
         h->down[i] = RF(min)(h->down[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
     }
-}
-
-/* After a record at the steepest point of a fringe, whose outcomes are equally likely if the belief is right. If the truth
-   moves steadily, faster than is believed, the mean lags behind and moves that way more often. Nothing is done about it but
-   to say so: anchors tell when it is too far away. */
-static void judge_trend(RF(watched) *t)
-{
-    RF(watch) *h = t->watch;
-    rf_real mean[RF_ROOM], sd[RF_ROOM];
-    RF_GIVEN(t, moments)(t->self, mean, sd);
-    if (mean[0] == h->mean[0])
-        return;
-    const int is_up = mean[0] > h->mean[0];
-    h->up[0] = RF(min)(RF(max)(h->up[0] + (is_up ? TREND_WITH : TREND_AGAINST), 0), TREND_MOST);
-    h->down[0] = RF(min)(RF(max)(h->down[0] + (is_up ? TREND_AGAINST : TREND_WITH), 0), TREND_MOST);
 }
 
 /* Is the truth faster, or the detector worse, than is believed? */
@@ -316,7 +315,6 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
     rf_real known = 0;
     h->verdict = 0;
     h->odds = 0;
-    h->has_trend = 0;
     h->is_anchored = t->anchors != 0;
     if (t->on_lost == RF_ON_LOST_IGNORE)
         return 0;
@@ -337,12 +335,10 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
             judge_anchor(t, draws, records + (size_t)k * size);
     if (!h->is_anchored && !is_blind)
         judge_surprise(t, draws, records, count, known);
-    if (!has_anchors(t) && t->description->fringe == 0 && count == 1 && rf_outcomes_fixed(t->description->outcomes) == 2)
-        expect_move(t, known);
-    if (is_blind && !h->is_anchored && count == 1 && t->model->dim == 1) {
-        h->has_trend = 1;
-        RF_GIVEN(t, moments)(t->self, h->mean, h->sd);
-    }
+    const int is_moved = has_anchors(t) ? is_blind && !h->is_anchored && t->model->dim == 1
+                                        : t->description->fringe == 0 && rf_outcomes_fixed(t->description->outcomes) == 2;
+    if (is_moved && count == 1)
+        expect_move(t, has_anchors(t) ? RF_C(0.5) : known);
     return todo;
 }
 
@@ -409,8 +405,6 @@ static void pass(RF(watched) *t)
 RF_APART void RF(health_act)(RF(watched) *t)
 {
     judge_move(t);
-    if (t->watch->has_trend)
-        judge_trend(t);
     if (t->watch->state == RF_TRACKING && is_off(t))
         t->watch->state = RF_SUSPICIOUS;
     if (t->watch->verdict > 0)

@@ -21,7 +21,6 @@ typedef struct RF(watch) {
     rf_real up[RF_ROOM], down[RF_ROOM]; /* ln of how much better a truth above, or below, or with anchors one that moves up or down, explains how the mean has moved; from 0 */
     int32_t verdict;            /* of the latest test: 1 failed, -1 passed, 0 none */
     int32_t is_anchored;        /* it was an anchor */
-    int32_t has_trend;          /* its move counts for the trend */
     rf_real odds;               /* of the latest outcome, if its move is to be judged; else 0 */
     rf_real mean[RF_ROOM], sd[RF_ROOM]; /* before it */
 } RF(watch);
