@@ -242,7 +242,7 @@ static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
     return 0;
 }
 
-rf_status learn(session_object *s, const rf_record records[], uint32_t count)
+rf_status learn(session_object *s, const rf_record records[], uint32_t count, int is_brief)
 {
     const int may_fail_unnoticed =
         s->model->bound && PyCallable_Check(s->model->bound); /* the library takes a bound's word */
@@ -251,7 +251,7 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count)
     s->has_changed = 0;
     if (may_fail_unnoticed && !copy)
         return RF_REFUSED_ENGINE;
-    rf_status status = rf_session_tell(s->session, records, count, &s->last);
+    rf_status status = (is_brief ? rf_session_tell_briefly : rf_session_tell)(s->session, records, count, &s->last);
     if (copy && status >= 0 && PyErr_Occurred()) {
         rf_session *done = s->session;
         status = RF_REFUSED_MODEL;
@@ -274,7 +274,7 @@ static rf_status tell_all(session_object *s, const rf_record records[], uint32_t
 {
     running r;
     begin(&r, s->model, s->is_long || count > 8);
-    const rf_status status = learn(s, records, count);
+    const rf_status status = learn(s, records, count, 1);
     end(&r);
     return status;
 }
