@@ -91,6 +91,8 @@ int doubles(PyObject *object, Py_buffer *view, int is_writable, Py_ssize_t count
 
 /* A tuple of numbers. */
 PyObject *tuple_of(const double *values, unsigned count);
+/* A number, or -1 and an exception. */
+double number_of(PyObject *given, const char *what);
 /* Numbers of a sequence, `count` of them. 0, or -1 and an exception. */
 int numbers_of(PyObject *sequence, double *values, unsigned count, const char *what);
 

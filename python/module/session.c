@@ -300,7 +300,7 @@ static int setting_from(const session_object *s, PyObject *given, double setting
         Py_ssize_t used = 0;
         for (unsigned i = 0; i < d->settings; i++) {
             PyObject *value = PyDict_GetItemString(given, d->setting[i].name);
-            setting[i] = value ? PyFloat_AsDouble(value) : NAN;
+            setting[i] = value ? number_of(value, d->setting[i].name) : NAN;
             if (value && PyErr_Occurred())
                 return -1;
             used += value != NULL;
@@ -371,14 +371,14 @@ static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t 
     if (args[0] == Py_None)
         record.outcome = NAN;
     else if (PyFloat_CheckExact(args[0]) || PyLong_Check(args[0]))
-        record.outcome = PyFloat_AsDouble(args[0]);
+        record.outcome = number_of(args[0], "outcome");
     else if (PyObject_Size(args[0]) >= 0)
         return PyObject_CallMethod(self, "_tell_many", "OOO", args[0], setting, time);
     else {
         PyErr_Clear();
-        record.outcome = PyFloat_AsDouble(args[0]);
+        record.outcome = number_of(args[0], "outcome");
     }
-    record.time = time == Py_None ? NAN : PyFloat_AsDouble(time);
+    record.time = time == Py_None ? NAN : number_of(time, "time");
     record.is_anchor = 0;
     if (PyErr_Occurred())
         return NULL;
