@@ -75,7 +75,7 @@ int RF(health_wants_anchor)(RF(watched) *t)
 /* Of what the model returned; a value that is no likelihood counts as none. */
 static rf_real log_likelihood(const RF(model) *model, rf_real value)
 {
-    if (model->is_log)
+    if (RF_MODEL_IS_LOG(model))
         return value <= RF_LIMIT ? RF(max)(value, -RF_LIMIT) : -RF_LIMIT;
     return value > 0 && value <= RF_LIMIT ? RF(log)(value) : -RF_LIMIT;
 }
@@ -98,14 +98,14 @@ static RF_APART rf_real mean_probability(const RF(watched) *t, const rf_real dra
     rf_real p = 0, value[RF_HEALTH_DRAWS];
     RF(model_likelihoods)(t->model, draws, t->model->dim, RF_HEALTH_DRAWS, setting, outcome, value);
     for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
-        p += t->model->is_log ? likelihood_of_log(t->model, value[d]) : held_likelihood(value[d]);
+        p += RF_MODEL_IS_LOG(t->model) ? likelihood_of_log(t->model, value[d]) : held_likelihood(value[d]);
     return RF(max)(p / RF_HEALTH_DRAWS, RF_C(1e-6));
 }
 
 /* By how many nats chance explains an outcome of this probability better than the belief does. */
 static rf_real gained(const RF(watched) *t, rf_real p)
 {
-    const rf_real chance = 1 / (rf_real)rf_outcomes_fixed(t->description->outcomes);
+    const rf_real chance = 1 / (rf_real)rf_outcomes_fixed(RF_OUTCOMES(t->description));
     return RF(log)(chance / ((1 - CHANCE) * p + CHANCE * chance));
 }
 
@@ -123,9 +123,9 @@ static void judge_anchor(RF(watched) *t, const rf_real draws[], const rf_real re
 static int judge_run(RF(watched) *t, const rf_real draws[], const rf_real record[], int is_blind, rf_real *known)
 {
     RF(watch) *h = t->watch;
-    const unsigned outcomes = rf_outcomes_fixed(t->description->outcomes);
+    const unsigned outcomes = rf_outcomes_fixed(RF_OUTCOMES(t->description));
     const rf_real outcome = record[t->model->settings], chance = outcomes > 0 ? 1 / (rf_real)outcomes : RF_C(0.5);
-    *known = is_blind || !rf_outcomes_are_whole(t->description->outcomes) ? chance : mean_probability(t, draws, record, outcome);
+    *known = is_blind || !rf_outcomes_are_whole(RF_OUTCOMES(t->description)) ? chance : mean_probability(t, draws, record, outcome);
     const rf_real p = RF(min)(RF(max)(*known, chance), 1);
     const int is_new = !(h->run < 0) || outcome != h->latest;
     h->run = RF(min)((is_new ? 0 : h->run) + RF(log)(p), -RF_TINY);
@@ -161,7 +161,7 @@ static rf_real expect_outcome(const RF(watched) *t, const rf_real draws[], const
 {
     rf_real total = 0, square = 0, observed = 0;
     *mean = 0;
-    for (unsigned k = 0; k < rf_outcomes_fixed(t->description->outcomes); k++) {
+    for (unsigned k = 0; k < rf_outcomes_fixed(RF_OUTCOMES(t->description)); k++) {
         const int is_observed = (rf_real)k == record[t->model->settings];
         rf_real p = is_observed ? known : mean_probability(t, draws, record, (rf_real)k), s = -RF(log)(p);
         total += p;
@@ -198,8 +198,8 @@ static void judge_surprise(RF(watched) *t, const rf_real draws[], const rf_real 
     const int has_fringe = t->description->fringe > 0;
     const rf_real failed = has_fringe ? FRINGE_FAILED : CHANCE_FAILED, after = has_fringe ? FRINGE_AFTER : CHANCE_AFTER;
     rf_real mean, variance;
-    const unsigned outcomes = rf_outcomes_fixed(t->description->outcomes);
-    if (!rf_outcomes_are_whole(t->description->outcomes) && !t->instance->simulate)
+    const unsigned outcomes = rf_outcomes_fixed(RF_OUTCOMES(t->description));
+    if (!rf_outcomes_are_whole(RF_OUTCOMES(t->description)) && !t->instance->simulate)
         return;
     const int is_small = count == 1 && outcomes > 0 && outcomes <= RUNS;
     rf_real observed = is_small ? expect_outcome(t, draws, records, known, &mean, &variance)
@@ -294,7 +294,7 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
             judge_anchor(t, draws, records + (size_t)k * size);
     if (!h->is_anchored && !is_blind)
         judge_surprise(t, draws, records, count, known);
-    if (!has_anchors(t) && t->description->fringe == 0 && count == 1 && rf_outcomes_fixed(t->description->outcomes) == 2)
+    if (!has_anchors(t) && t->description->fringe == 0 && count == 1 && rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 2)
         expect_move(t, known);
     return todo;
 }

@@ -26,7 +26,7 @@ RF_APART rf_status rf_session_start(rf_session *s)
     for (unsigned i = 0; i < s->model.dim; i++) {
         s->prior_sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
         double centre, variance = 0; /* of the exact prior: a belief may hold only particles of it */
-        if (config->motion[i].kind == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
+        if (RF_MOTION_KIND(&config->motion[i]) == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
             variance = s->prior_sd[i] * s->prior_sd[i];
         s->usual_sd[i] = rf64_max(rf64_sqrt(variance), USUAL_STEPS * config->drift[i]);
         s->widest_sd[i] = RF_HEALTH_CAP * s->usual_sd[i];
@@ -73,7 +73,7 @@ static int is_switching(const rf_session *s)
 {
     int any = 0;
     for (unsigned i = 0; i < s->model.dim; i++)
-        any |= s->config->motion[i].kind == RF_MOTION_TELEGRAPH;
+        any |= RF_MOTION_KIND(&s->config->motion[i]) == RF_MOTION_TELEGRAPH;
     return any;
 }
 
