@@ -88,7 +88,7 @@ RF_APART rf_status rf_session_drift(const rf_session *s, rf_belief *belief, doub
     if (!(elapsed >= 0) || !rf64_is_finite(elapsed))
         return RF_REFUSED_TIME;
     for (unsigned i = 0; i < dim; i++)
-        is_still &= s->config->motion[i].kind == RF_MOTION_WALK && s->config->drift[i] == 0;
+        is_still &= RF_MOTION_KIND(&s->config->motion[i]) == RF_MOTION_WALK && s->config->drift[i] == 0;
     if (is_still && !rf_instance_of(s->config)->dynamics)
         return RF_OK;
     for (unsigned i = 0; i < dim; i++)

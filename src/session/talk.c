@@ -590,10 +590,12 @@ RF_APART rf_status rf_session_tell(rf_session *session, const rf_record records[
     return tell_and_show(session, records, count, 0, step);
 }
 
+#ifndef RF_DEVICE_KIND
 rf_status rf_session_tell_briefly(rf_session *session, const rf_record records[], uint32_t count, rf_step *step)
 {
     return tell_and_show(session, records, count, 1, step);
 }
+#endif
 
 rf_status rf_session_try(rf_session *session, const rf_record records[], uint32_t count)
 {
