@@ -26,6 +26,13 @@
 #define MOVE_MOST RF_C(0.45)     /* ... less if a record tells much, so that one never decides; */
 #define MOVED_FAILED RF_C(5.0)   /* nats for it that are a failed test, after which they are ... */
 #define MOVED_AFTER RF_C(3.5)    /* ... so many */
+#define FAILURES RF_C(2.0)       /* times as many failed anchors as expected: the belief is too narrow, */
+#define FAILURES_NOTED RF_C(4.0) /* nats for that which are suspicious, */
+#define FAILURES_MOST RF_C(5.0)  /* and that are remembered */
+#define TREND_WITH RF_C(0.262364)     /* ln 1.3: a truth that moves away steadily draws 0.65 of all moves after it, */
+#define TREND_AGAINST RF_C(-0.356675) /* ln 0.7: and leaves 0.35; one that is believed right draws half of them */
+#define TREND_NOTED RF_C(5.0)    /* nats for it that are suspicious, */
+#define TREND_MOST RF_C(6.0)     /* and that are remembered */
 #define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
 #define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
 
@@ -109,11 +116,22 @@ static rf_real gained(const RF(watched) *t, rf_real p)
     return RF(log)(chance / ((1 - CHANCE) * p + CHANCE * chance));
 }
 
+/* Do anchors fail more often than a belief that is right lets them? */
+static void count_failure(RF(watch) *h, rf_real p)
+{
+    const int is_failed = p < RF_C(0.5);
+    const rf_real usual = RF(min)(is_failed ? p : 1 - p, RF_C(0.499)), more = RF(min)(FAILURES * usual, RF_C(0.5));
+    const rf_real gain = RF(log)(is_failed ? more / usual : (1 - more) / (1 - usual));
+    h->chance = RF(min)(RF(max)(h->chance + gain, 0), FAILURES_MOST);
+}
+
 /* The score: that of answers to anchors, from 0 up. */
 static void judge_anchor(RF(watched) *t, const rf_real draws[], const rf_real record[])
 {
     RF(watch) *h = t->watch;
-    const rf_real gain = gained(t, mean_probability(t, draws, record, record[t->model->settings]));
+    const rf_real p = mean_probability(t, draws, record, record[t->model->settings]), gain = gained(t, p);
+    if (t->design && t->design->is_blind && rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 2)
+        count_failure(h, RF(min)(p, 1));
     h->score = RF(max)(h->score + gain, 0);
     h->verdict = gain > 0 && h->score > SCORE_FAILED ? 1 : gain < 0 && h->verdict <= 0 ? -1 : h->verdict;
 }
@@ -225,6 +243,15 @@ static void expect_move(RF(watched) *t, rf_real p)
     RF_GIVEN(t, moments)(t->self, h->mean, h->sd);
 }
 
+/* After a record at the steepest point of a fringe, whose outcomes are equally likely if the belief is right. If the truth
+   moves steadily, faster than is believed, the mean lags behind and moves that way more often. Nothing is done about it but
+   to say so: anchors tell when it is too far away. */
+static void judge_trend(RF(watch) *h, rf_real move)
+{
+    h->up[0] = RF(min)(RF(max)(h->up[0] + (move > 0 ? TREND_WITH : TREND_AGAINST), 0), TREND_MOST);
+    h->down[0] = RF(min)(RF(max)(h->down[0] + (move > 0 ? TREND_AGAINST : TREND_WITH), 0), TREND_MOST);
+}
+
 /* After it, where there are no anchors and no fringe. If the belief is right, its mean is expected to stay where it is: an
    outcome of probability p moves it by sqrt((1 - p)/p) of the moves' standard deviation, and the other moves it back. If the
    truth is off, moves go that way more often, by as much as the record tells. */
@@ -235,6 +262,11 @@ static void judge_move(RF(watched) *t)
     if (!(h->odds > 0))
         return;
     RF_GIVEN(t, moments)(t->self, mean, sd);
+    if (has_anchors(t)) {
+        if (mean[0] != h->mean[0])
+            judge_trend(h, mean[0] - h->mean[0]);
+        return;
+    }
     for (unsigned i = 0; i < t->model->dim; i++) {
         const rf_real move = mean[i] - h->mean[i], root = RF(sqrt)(h->odds);
         const rf_real told = RF(abs)(move) * root / (h->sd[i] * h->sd[i]); /* root of the information */
@@ -250,6 +282,15 @@ static void judge_move(RF(watched) *t)
         h->up[i] = RF(min)(h->up[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
         h->down[i] = RF(min)(h->down[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
     }
+}
+
+/* Is the truth faster, or the detector worse, than is believed? */
+static int is_off(const RF(watched) *t)
+{
+    const RF(watch) *h = t->watch;
+    if (!has_anchors(t) || !t->design->is_blind)
+        return 0;
+    return h->chance > FAILURES_NOTED || (t->model->dim == 1 && RF(max)(h->up[0], h->down[0]) > TREND_NOTED);
 }
 
 /* The fault has passed, or there was none: the tests begin again. */
@@ -294,8 +335,10 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
             judge_anchor(t, draws, records + (size_t)k * size);
     if (!h->is_anchored && !is_blind)
         judge_surprise(t, draws, records, count, known);
-    if (!has_anchors(t) && t->description->fringe == 0 && count == 1 && rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 2)
-        expect_move(t, known);
+    const int is_moved = has_anchors(t) ? is_blind && !h->is_anchored && t->model->dim == 1
+                                        : t->description->fringe == 0 && rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 2;
+    if (is_moved && count == 1)
+        expect_move(t, has_anchors(t) ? RF_C(0.5) : known);
     return todo;
 }
 
@@ -356,12 +399,14 @@ static void pass(RF(watched) *t)
         is_wide &= sd[i] > RF_C(1.01) * t->usual_sd[i];
         h->home[i] += h->score == 0 ? (h->is_anchored ? HOMING : HOMING / 5) * (mean[i] - h->home[i]) : 0;
     }
-    h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED ? RF_SUSPICIOUS : RF_TRACKING;
+    h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED || is_off(t) ? RF_SUSPICIOUS : RF_TRACKING;
 }
 
 RF_APART void RF(health_act)(RF(watched) *t)
 {
     judge_move(t);
+    if (t->watch->state == RF_TRACKING && is_off(t))
+        t->watch->state = RF_SUSPICIOUS;
     if (t->watch->verdict > 0)
         fail(t);
     else if (t->watch->verdict < 0)
