@@ -526,6 +526,36 @@ static void test_trying_changes_nothing(void **state)
     }
 }
 
+/* Briefly told, the session is the same; of the step there is what the update says, and rf_session_show has the rest. */
+static void test_brief(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SETUPS; i++) {
+        const rf_config config = config_of("precession", &setups[i]);
+        rf_session *briefly = open_or_fail(&config), *wholly = open_or_fail(&config);
+        rf_step brief = {.step = -7}, whole;
+        for (unsigned k = 0; k < 30; k++) {
+            const rf_record record = {.setting = {1 + 0.3 * k, 0.1 * (k % 5)}, .outcome = k % 3 == 0, .time = NAN};
+            assert_int_equal(rf_session_tell_briefly(briefly, &record, 1, &brief), rf_session_tell(wholly, &record, 1, &whole));
+            assert_alike(briefly, wholly);
+            assert_int_equal(brief.step, -7);
+            assert_memory_equal(&brief.report, &whole.report, sizeof whole.report);
+            assert_int_equal(brief.records, whole.records);
+            assert_int_equal(brief.health, whole.health);
+            assert_int_equal(brief.is_coarse, whole.is_coarse);
+            assert_int_equal(brief.is_tested, whole.is_tested);
+            assert_true(brief.outcome == whole.outcome && brief.setting[0] == whole.setting[0]);
+        }
+        rf_session_show(briefly, &brief);
+        assert_true(brief.mean[0] == whole.mean[0] && brief.high[0] == whole.high[0] && brief.log_evidence == whole.log_evidence);
+        const rf_record bad = {.setting = {INFINITY, 0}, .outcome = 1, .time = NAN};
+        assert_int_equal(rf_session_tell_briefly(briefly, &bad, 1, &brief), rf_session_tell(wholly, &bad, 1, &whole));
+        assert_alike(briefly, wholly);
+        rf_session_close(briefly);
+        rf_session_close(wholly);
+    }
+}
+
 static void test_changes_on_the_way(void **state)
 {
     (void)state;
@@ -1008,6 +1038,7 @@ int main(void)
         cmocka_unit_test(test_saved_and_copied_sessions_go_on),
         cmocka_unit_test(test_other_bytes),
         cmocka_unit_test(test_trying_changes_nothing),
+        cmocka_unit_test(test_brief),
         cmocka_unit_test(test_changes_on_the_way),
         cmocka_unit_test(test_natural_units_of_priors),
         cmocka_unit_test(test_natural_units_are_those_of_draws),

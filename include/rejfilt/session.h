@@ -138,6 +138,10 @@ RF_API void rf_session_unask(rf_session *session);
    rf64_update. If tests fail, on_lost decides what happens. `step` may be NULL. */
 RF_API rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32_t count, rf_step *step);
 
+/* The same, but what is known of the parameters is not worked out, which takes a few hundred instructions: fills of `step`
+   only report, records, setting, outcome, health, is_coarse and is_tested. rf_session_show fills the rest. */
+RF_API rf_status rf_session_tell_briefly(rf_session *session, const rf_record records[], uint32_t count, rf_step *step);
+
 /* Returns what rf_session_tell would return; changes nothing. */
 RF_API rf_status rf_session_try(rf_session *session, const rf_record records[], uint32_t count);
 

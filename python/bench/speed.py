@@ -4,13 +4,22 @@
 usage: speed.py [--qinfer PYTHON]      PYTHON has QInfer 1.0, numpy and scipy: `make python-bench` makes one
 
 The job: 100 records of a precession that stands still, with settings by the particle guess heuristic (seed 1), so that every record tells
-something and QInfer has to resample now and then, as it does in earnest. Everybody learns from the same records, one after the other, with
-m candidates; tests of health are off, since QInfer has none. Times are the processor's, the best of several runs, per record, so that other
-work on the machine counts little; those of fleets on several threads are the clock's. Ratios of one run on one machine are what counts."""
+something and QInfer has to resample now and then, as it does in earnest; its time without resampling is printed beside. Everybody learns
+from the same records, one call after the other, with m candidates in double precision; tests of health are off, since QInfer has none.
+Settings are made, and the prior is drawn, before the clock starts, for both. Our candidates are new ones in every update, drawn from a
+Gaussian (sampler "reject"; "lattice" and "weight" take points of a lattice); QInfer's are kept, and weighed.
+
+The bare function is that of the numpy model alone, called for every record with arrays of m candidates in all: no package that calls a
+function of numpy can be faster.
+
+Times are the processor's, the best of several runs, per record, so that other work on the machine counts little; those of fleets on
+several threads are the clock's. Ratios of one run on one machine are what counts; the load of the machine is printed."""
 
 import argparse
+import importlib.metadata
 import json
 import math
+import os
 import pathlib
 import subprocess
 import sys
@@ -19,11 +28,13 @@ import time
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
+BLOCK = 8192  # candidates that a function gets at once, at most: src/engines/serial/run.c
 
 
-def best(work, repeats=5, clock=time.process_time):
-    times = []
-    for _ in range(repeats):
+def best(work, repeats=5, clock=time.process_time, seconds=1.0):
+    """Of so many runs, and of as many as fit into that time."""
+    times, end = [], time.monotonic() + seconds
+    while len(times) < repeats or time.monotonic() < end:
         start = clock()
         work()
         times.append(clock() - start)
@@ -38,17 +49,25 @@ def measure_qinfer(path):
     records = json.loads(pathlib.Path(path).read_text())
     model = q.SimpleInversionModel()
 
-    def run(n, records):
-        updater = q.SMCUpdater(model, n, q.UniformDistribution([0, math.pi / 2]))
-        for t, x_, outcome in records:
-            settings = np.zeros(1, dtype=model.expparams_dtype)
-            settings["t"], settings["w_"] = t, x_
-            updater.update(1 - int(outcome), settings)
+    rows = []
+    for t, x_, outcome in records:
+        settings = np.zeros(1, dtype=model.expparams_dtype)
+        settings["t"], settings["w_"] = t, x_
+        rows.append((1 - int(outcome), settings))
 
-    found = {}
+    def run(n, rows, resamples):
+        np.random.seed(1)
+        updater = q.SMCUpdater(model, n, q.UniformDistribution([0, math.pi / 2]))
+        for outcome, settings in rows:
+            updater.update(outcome, settings, check_for_resample=resamples)
+        return updater
+
+    found = {"resamplings": run(100, rows, True).resample_count, "numpy": np.__version__, "scipy": importlib.metadata.version("scipy")}
     for n in (100, 1000, 100_000):
-        some = records if n < 100_000 else records[:40]
-        found[n] = best(lambda: run(n, some), 3 if n < 100_000 else 2) / len(some)
+        some, repeats = (rows, 5) if n < 100_000 else (rows[:40], 2)
+        opening = best(lambda: run(n, [], True), repeats)
+        found[n] = (best(lambda: run(n, some, True), repeats) - opening) / len(some)
+        found[f"{n} without"] = (best(lambda: run(n, some, False), repeats) - opening) / len(some)
     print(json.dumps(found))
 
 
@@ -59,12 +78,26 @@ def job():
     return np.column_stack([run["t"], run["x_"], run["outcome"]])
 
 
-def per_update(model, records, attempts, drift=0.0):
+def bare(model, records, m):
+    """Its function alone, on m candidates: one array, or several of BLOCK, as engines call it."""
+    x = np.random.default_rng(1).normal(0.8, 0.3, (1, min(m, BLOCK)))
+    calls = range(-(-m // BLOCK))
+    rows = [(model.Settings(t, x_), int(o)) for t, x_, o in records]
+
+    def work():
+        for setting, outcome in rows:
+            for _ in calls:
+                model.function(x, setting, outcome)
+
+    return best(work, 15) / len(rows)
+
+
+def per_update(model, records, attempts, sampler="reject", drift=0.0):
     """One call of tell for every record; and the same in one call of the library's own loop."""
     import rejfilt
 
     rows = [(bool(o), (t, x_)) for t, x_, o in records]
-    options = {"design": None, "on_lost": "ignore", "belief": "gaussian", "sampler": "reject", "attempts": attempts, "seed": 1, "drift": drift}
+    options = {"design": None, "on_lost": "ignore", "belief": "gaussian", "sampler": sampler, "attempts": attempts, "seed": 1, "drift": drift}
 
     def by_calls():
         tell = rejfilt.Tracker(model, **options).tell
@@ -102,17 +135,28 @@ def main():
         path.unlink()
         if done.returncode != 0:
             sys.exit(done.stderr)
-        theirs = {int(k): v for k, v in json.loads(done.stdout.splitlines()[-1]).items()}
-        print("QInfer 1.0:", ", ".join(f"{1e6 * v:.0f} µs at m = {k}" for k, v in theirs.items()))
-    for name, model in (("built-in", "precession"), ("numba", in_numba()), ("numpy", in_numpy)):
+        told = json.loads(done.stdout.splitlines()[-1])
+        found["qinfer"] = told
+        theirs = {int(k): v for k, v in told.items() if k.isdigit()}
+        print(f"QInfer 1.0, numpy {told['numpy']}, scipy {told['scipy']}, {told['resamplings']} resamplings in 100 records at m = 100:")
+        for k, v in theirs.items():
+            print(f"          m = {k:6}: {1e6 * v:8.2f} µs an update, {1e6 * told[f'{k} without']:.2f} µs without resampling")
+    print(f"load {os.getloadavg()[0]:.1f}")
+    for name, model, sampler in (("built-in", "precession", "reject"), ("lattice", "precession", "lattice"), ("weight", "precession", "weight"),
+                                 ("numba", in_numba(), "reject"), ("numpy", in_numpy, "reject")):  # fmt: skip
         if model is None:
             continue
         for m in (100, 1000, 100_000):
             some = records if m < 100_000 else records[:40]
-            calls, library = per_update(model, some, m)
+            calls, library = per_update(model, some, m, sampler)
             found[f"{name} {m}"] = {"calls": calls, "library": library, "qinfer": theirs.get(m)}
             ratio = f", {theirs[m] / calls:.0f} × QInfer" if m in theirs else ""
-            print(f"{name:9} m = {m:6}: {1e6 * calls:8.2f} µs an update, {1e6 * (calls - library):+.2f} µs above the library's own loop{ratio}")
+            print(f"{name:9} m = {m:6}: {1e6 * calls:8.2f} µs an update, {1e6 * library:.2f} by replay, all records in one call{ratio}")
+            if model is in_numpy:
+                floor = bare(model, some, m)
+                found[f"bare {m}"] = floor
+                ratio = f"; {theirs[m] / floor:.0f} × QInfer is the most that can be had" if m in theirs else ""
+                print(f"{'':9}             {1e6 * floor:8.2f} µs the bare function, {calls / floor:.1f} times that{ratio}")
     for design in ("quadrature", "pgh", "risk"):
         tracker = rejfilt.Tracker(in_numpy, seed=1, design=design)
         took = best(lambda: [tracker.ask() for _ in range(20)]) / 20

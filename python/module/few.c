@@ -143,6 +143,56 @@ static PyObject *few_classify(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
+/* _next(features [known] of uint32, bytes [known], stop, budget, cost): what to ask of an object with these answers, which
+   came in this order; or -1. */
+static PyObject *few_next(PyObject *self, PyObject *args)
+{
+    few_object *f = (few_object *)self;
+    PyObject *features, *bytes, *costs, *found = NULL;
+    double stop;
+    unsigned budget;
+    Py_buffer which, what, cost;
+    if (!PyArg_ParseTuple(args, "OOdIO", &features, &bytes, &stop, &budget, &costs))
+        return NULL;
+    if (!f->training)
+        return refuse_text("it is not fitted");
+    const uint32_t all = f->table.features;
+    if (items(features, &which, 4, -1, 0, "features") < 0)
+        return NULL;
+    const Py_ssize_t count = which.len / 4;
+    if (items(bytes, &what, 1, count, 0, "bytes") < 0) {
+        PyBuffer_Release(&which);
+        return NULL;
+    }
+    if (items(costs, &cost, 4, all, 0, "cost") == 0) {
+        char error[512] = "out of memory";
+        rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, f->training);
+        rules.stop = stop;
+        rules.budget = budget > 0 && budget < all ? budget : all;
+        rules.cost = cost.buf;
+        rules.pilot = 0;
+        rfc_told *told = PyMem_Calloc((size_t)count + 1, sizeof *told);
+        for (Py_ssize_t i = 0; i < count && told; i++)
+            told[i] = (rfc_told){.feature = ((const uint32_t *)which.buf)[i], .value = ((const uint8_t *)what.buf)[i]};
+        rfc_model *model = told ? rfc_model_fit(f->training, &rules, 1, NULL, NULL, error, sizeof error) : NULL;
+        rfc_adviser *adviser = model ? rfc_adviser_open(model, error, sizeof error) : NULL;
+        rfc_advice advice = {.feature = RFC_NO_LABEL};
+        if (!adviser)
+            refuse_text("%s", error);
+        else if (rfc_adviser_next(adviser, told, (uint32_t)count, &advice) < 0)
+            refuse_text("a feature is there twice, or is none");
+        else
+            found = PyLong_FromLong(advice.feature < all ? (long)advice.feature : -1);
+        rfc_adviser_close(adviser);
+        rfc_model_close(model);
+        PyMem_Free(told);
+        PyBuffer_Release(&cost);
+    }
+    PyBuffer_Release(&which);
+    PyBuffer_Release(&what);
+    return found;
+}
+
 static void dealloc(PyObject *self)
 {
     few_object *f = (few_object *)self;
@@ -154,6 +204,7 @@ static void dealloc(PyObject *self)
 static PyMethodDef methods[] = {
     {"_fit", few_fit, METH_VARARGS, NULL},
     {"_classify", few_classify, METH_VARARGS, NULL},
+    {"_next", few_next, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -9,7 +9,7 @@ static _Thread_local model_object *current; /* whose functions are called: the l
 void begin(running *r, model_object *model, int is_long)
 {
     r->before = current;
-    r->looked = seconds();
+    r->looked = 0; /* the first look at the clock looks for signals, too */
     current = model;
     r->thread = is_long && !model->f64.one_thread ? PyEval_SaveThread() : NULL;
 }
@@ -90,7 +90,11 @@ static PyObject *setting_of(model_object *m, const double setting[])
     const unsigned count = m->description.settings;
     if (m->setting && memcmp(setting, m->setting_values, count * sizeof *setting) == 0)
         return Py_NewRef(m->setting);
-    PyObject *values = tuple_of(setting, count), *made = values ? PyObject_CallObject(m->settings, values) : NULL;
+    /* as tuple.__new__(type, values): a named tuple's own __new__ is a function of Python, and takes longer than all the rest */
+    const newfunc make = (newfunc)PyType_GetSlot(&PyTuple_Type, Py_tp_new);
+    PyObject *values = tuple_of(setting, count), *arguments = values ? PyTuple_Pack(1, values) : NULL;
+    PyObject *made = arguments ? make((PyTypeObject *)m->settings, arguments, NULL) : NULL;
+    Py_XDECREF(arguments);
     Py_XDECREF(values);
     if (made) {
         memcpy(m->setting_values, setting, count * sizeof *setting);

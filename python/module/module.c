@@ -106,6 +106,20 @@ PyObject *tuple_of(const double *values, unsigned count)
     return tuple;
 }
 
+double number_of(PyObject *given, const char *what)
+{
+    const double value = PyFloat_AsDouble(given);
+    if (value == -1 && PyErr_Occurred()) {
+        const int is_large = PyErr_ExceptionMatches(PyExc_OverflowError);
+        PyErr_Clear();
+        if (is_large)
+            refuse_text("%s: the number is too large", what);
+        else
+            PyErr_Format(PyExc_TypeError, "%s: a number is needed, not %R", what, given);
+    }
+    return value;
+}
+
 int numbers_of(PyObject *sequence, double *values, unsigned count, const char *what)
 {
     const Py_ssize_t size = PyTuple_Check(sequence) ? PyTuple_Size(sequence) : PySequence_Size(sequence);
@@ -118,7 +132,7 @@ int numbers_of(PyObject *sequence, double *values, unsigned count, const char *w
     for (unsigned i = 0; i < count; i++) {
         PyObject *item =
             PyTuple_Check(sequence) ? Py_NewRef(PyTuple_GetItem(sequence, i)) : PySequence_GetItem(sequence, i);
-        values[i] = item ? PyFloat_AsDouble(item) : 0;
+        values[i] = item ? number_of(item, what) : 0;
         Py_XDECREF(item);
         if (PyErr_Occurred())
             return -1;

@@ -50,7 +50,7 @@ typedef struct session_object {
     uint64_t position, updates, hash; /* as the command counts them */
     uint32_t asked;                   /* questions under way, ... */
     rf_record *questions;             /* ... themselves */
-    rf_step last;                     /* after the latest update */
+    rf_step last;                     /* after the latest update: what rf_session_show does not fill, health; rows may need all of it */
     int before, has_changed;          /* health before it, as shown, and whether that was another */
 } session_object;
 
@@ -91,6 +91,8 @@ int doubles(PyObject *object, Py_buffer *view, int is_writable, Py_ssize_t count
 
 /* A tuple of numbers. */
 PyObject *tuple_of(const double *values, unsigned count);
+/* A number, or -1 and an exception. */
+double number_of(PyObject *given, const char *what);
 /* Numbers of a sequence, `count` of them. 0, or -1 and an exception. */
 int numbers_of(PyObject *sequence, double *values, unsigned count, const char *what);
 
@@ -106,8 +108,8 @@ void free_object(PyObject *self);
 int enter(session_object *s);
 void leave(session_object *s);
 
-/* rf_session_tell, with what is counted beside it; settings are complete. Between begin and end. */
-rf_status learn(session_object *s, const rf_record records[], uint32_t count);
+/* rf_session_tell, or rf_session_tell_briefly, with what is counted beside it; settings are complete. Between begin and end. */
+rf_status learn(session_object *s, const rf_record records[], uint32_t count, int is_brief);
 
 /* ---- Rows of results: the columns of the command's CSV, and whether a test was passed or failed ---- */
 unsigned row_width(const rf_description *description);

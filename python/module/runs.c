@@ -95,7 +95,7 @@ PyObject *session_replay(PyObject *self, PyObject *args)
     const double start = seconds();
     for (before = row; row < t.rows && updates < room; before = row) {
         next_batch(batch, &t, &row);
-        status = learn(s, batch->record, batch->count);
+        status = learn(s, batch->record, batch->count, 0);
         if (status < 0)
             break;
         row_write((double *)to.buf + (size_t)updates++ * width, d, &s->last);

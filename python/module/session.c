@@ -242,7 +242,7 @@ static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
     return 0;
 }
 
-rf_status learn(session_object *s, const rf_record records[], uint32_t count)
+rf_status learn(session_object *s, const rf_record records[], uint32_t count, int is_brief)
 {
     const int may_fail_unnoticed =
         s->model->bound && PyCallable_Check(s->model->bound); /* the library takes a bound's word */
@@ -251,7 +251,7 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count)
     s->has_changed = 0;
     if (may_fail_unnoticed && !copy)
         return RF_REFUSED_ENGINE;
-    rf_status status = rf_session_tell(s->session, records, count, &s->last);
+    rf_status status = (is_brief ? rf_session_tell_briefly : rf_session_tell)(s->session, records, count, &s->last);
     if (copy && status >= 0 && PyErr_Occurred()) {
         rf_session *done = s->session;
         status = RF_REFUSED_MODEL;
@@ -274,7 +274,7 @@ static rf_status tell_all(session_object *s, const rf_record records[], uint32_t
 {
     running r;
     begin(&r, s->model, s->is_long || count > 8);
-    const rf_status status = learn(s, records, count);
+    const rf_status status = learn(s, records, count, 1);
     end(&r);
     return status;
 }
@@ -300,7 +300,7 @@ static int setting_from(const session_object *s, PyObject *given, double setting
         Py_ssize_t used = 0;
         for (unsigned i = 0; i < d->settings; i++) {
             PyObject *value = PyDict_GetItemString(given, d->setting[i].name);
-            setting[i] = value ? PyFloat_AsDouble(value) : NAN;
+            setting[i] = value ? number_of(value, d->setting[i].name) : NAN;
             if (value && PyErr_Occurred())
                 return -1;
             used += value != NULL;
@@ -371,14 +371,14 @@ static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t 
     if (args[0] == Py_None)
         record.outcome = NAN;
     else if (PyFloat_CheckExact(args[0]) || PyLong_Check(args[0]))
-        record.outcome = PyFloat_AsDouble(args[0]);
+        record.outcome = number_of(args[0], "outcome");
     else if (PyObject_Size(args[0]) >= 0)
         return PyObject_CallMethod(self, "_tell_many", "OOO", args[0], setting, time);
     else {
         PyErr_Clear();
-        record.outcome = PyFloat_AsDouble(args[0]);
+        record.outcome = number_of(args[0], "outcome");
     }
-    record.time = time == Py_None ? NAN : PyFloat_AsDouble(time);
+    record.time = time == Py_None ? NAN : number_of(time, "time");
     record.is_anchor = 0;
     if (PyErr_Occurred())
         return NULL;

@@ -251,7 +251,10 @@ def tidy(name: str, answer: Any, count: int) -> Floats:
         raise TypeError(f"model {name} returned None: it has to return its probabilities")
     if np.iscomplexobj(answer):
         raise TypeError(f"model {name} returned complex numbers: probabilities are real")
-    numbers = np.asarray(answer, dtype=np.float64)
+    try:
+        numbers = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"model {name} returned {' '.join(repr(answer).split()):.60}: probabilities are numbers") from None
     if numbers.shape not in ((), (1,), (count,), (1, count)):
         raise ValueError(f"model {name} returned an array of shape {numbers.shape} for {count} candidates")
     return np.ascontiguousarray(np.broadcast_to(numbers.reshape(-1), (count,)))

@@ -541,12 +541,12 @@ class Fleet(_rejfilt.Fleet):
         return out
 
     def tell(self, outcomes: ArrayLike, settings: Any = (), *, elapsed: float | None = None) -> Any:
-        """Every filter learns from its outcome; NaN: there was none. settings: a row for each, or one for all. elapsed: how much time
-        passed since the outcomes before; one unit, and none before the first."""
-        told, rows = floats("outcomes", outcomes), floats("settings", settings)
+        """Every filter learns from its outcome; NaN: there was none. settings: a row for each, one for all, or columns by name. elapsed: how
+        much time passed since the outcomes before; one unit, and none before the first."""
+        told = floats("outcomes", outcomes)
         if told.shape != (self.count,):
             raise Refused(f"outcomes of shape {told.shape} were given; this fleet has {self.count} filters")
-        return self._tell(told, rows, float(self._told > 0 if elapsed is None else elapsed))
+        return self._tell(told, settings_rows(self.model, settings, self.count), float(self._told > 0 if elapsed is None else elapsed))
 
     def _moments(self, natural: bool) -> tuple[Floats, Floats]:
         mean, sd = np.empty((2, self.count, len(self.model.parameters)))

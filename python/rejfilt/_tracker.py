@@ -329,10 +329,12 @@ class Tracker(_rejfilt.Session):
             """Learns from an outcome, or from several together: see the class."""
 
     def _tell_many(self, outcomes: Any, setting: Any, time: Any) -> Any:
+        if isinstance(outcomes, (str, bytes)):
+            raise TypeError(f"outcome: a number is needed, not {outcomes!r}")
         told = floats("outcome", outcomes)
         if told.ndim != 1:
             raise Refused(f"outcomes are a row of numbers, not an array of shape {told.shape}")
-        times = None if time is None else np.ascontiguousarray(np.broadcast_to(np.asarray(time, dtype=np.float64), told.shape))
+        times = None if time is None else np.ascontiguousarray(np.broadcast_to(floats("time", time), told.shape))
         return self._tell_batch(told, None if setting is None else settings_rows(self.model, setting, len(told)), times)
 
     def pass_time(self, elapsed: float) -> None:
@@ -503,15 +505,24 @@ def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: 
 
 def floats(what: str, given: Any) -> Floats:
     """An array of numbers."""
+    is_date = False
     try:
-        return np.ascontiguousarray(given, dtype=np.float64) if np.ndim(given) else np.asarray(given, dtype=np.float64)
+        array = np.asarray(given)
+        is_date = array.dtype.kind in "mM"
+        if not is_date and array.dtype.kind != "c":
+            return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"{what}: numbers are needed, not {given!r:.60}") from None
+        pass
+    if is_date:
+        raise TypeError(f"{what}: numbers are needed, not dates; (d - d[0]) / np.timedelta64(1, 's') are seconds")
+    raise TypeError(f"{what}: numbers are needed, not {' '.join(repr(given).split()):.60}")
 
 
 def settings_rows(model: Model, given: Any, count: int) -> Floats:
-    """Settings of `count` records as rows: from a mapping or a record array by name, rows, or one row for all."""
+    """Settings of `count` records as rows: from a mapping, a record array or a DataFrame by name, rows, or one row for all."""
     names = getattr(getattr(given, "dtype", None), "names", None)
+    if names is None and hasattr(given, "columns"):
+        names = list(given.columns)
     if names or isinstance(given, Mapping):
         there = set(names or given)
         missing = [s.name for s in model.settings if s.name not in there and s.role != "fixed"]

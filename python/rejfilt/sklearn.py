@@ -145,8 +145,8 @@ class FewQuestionsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return [row[row >= 0] for row in self._ask(self._checked(X))[1]]
 
     def next_feature(self, answers: Mapping[int, float] | Any) -> int | None:
-        """The feature to ask next of an object of which some are known: a mapping from feature to value, or a row with NaN where nothing is
-        known. None: the class is known well enough, the budget is spent, or nothing is left to ask."""
+        """The feature to ask next of an object of which some are known: a mapping from feature to value, in the order in which they
+        came, or a row with NaN where nothing is known. None: the class is known well enough, the budget is spent, or nothing is left to ask."""
         check_is_fitted(self)
         row = np.full(self.n_features_in_, np.nan)
         if isinstance(answers, Mapping):
@@ -158,13 +158,7 @@ class FewQuestionsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise ValueError(f"a row of {len(row)} answers is needed, not an array of shape {np.shape(answers)}")
         else:
             row[:] = answers
-        known = ~np.isnan(row)
-        if self.budget is not None and known.sum() >= self.budget:
-            return None
-        cost = self._costs()
-        cost[known] = cost.min() * np.float32(1e-6)  # what is known is asked first; the first feature after is the next one
-        guess = np.where(known, row, [s.mean() if len(s) else 0.0 for s in self._sorted])
-        for feature in self._ask(guess[None, :], cost)[1][0]:
-            if feature >= 0 and not known[feature]:
-                return int(feature)
-        return None
+        order = [int(f) for f in answers if not np.isnan(row[f])] if isinstance(answers, Mapping) else np.flatnonzero(~np.isnan(row)).tolist()
+        coded = self._bytes(row[None, :])[0, order]
+        feature = self._vectors._next(np.array(order, dtype=np.uint32), coded, float(self.error), self.budget or 0, self._costs())
+        return None if feature < 0 else feature

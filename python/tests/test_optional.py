@@ -62,6 +62,15 @@ class Pictures(unittest.TestCase):
 
 
 class Others(unittest.TestCase):
+    @unittest.skipUnless(pandas, "pandas")
+    def test_settings_of_a_frame(self):
+        """By name, in whatever order its columns are."""
+        frame = pandas.DataFrame({"x_": [0.3, 0.4], "t": [1.0, 5.0]})
+        one, other = rejfilt.Tracker("precession", seed=1), rejfilt.Tracker("precession", seed=1)
+        one.tell([1, 0], frame)
+        other.tell([1, 0], [(1.0, 0.3), (5.0, 0.4)])
+        self.assertEqual(one.mean, other.mean)
+
     @unittest.skipUnless(arviz, "ArviZ")
     def test_inference_data(self):
         run = rejfilt.replay("ramsey", records("ramsey", 40, 1), seed=1)

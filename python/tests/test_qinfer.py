@@ -131,10 +131,33 @@ class Verbs(unittest.TestCase):
         for wrong in (
             lambda: rq.UniformDistribution([1, 0]), lambda: rq.NormalDistribution(0, -1), lambda: rq.SMCUpdater(model, -1, prior), lambda: rq.SMCUpdater(model, 100, None),
             lambda: rq.SMCUpdater(object(), 100, prior), lambda: rq.simple_est_prec([1, 2, 3]), lambda: rq.simple_est_prec([[500, 1, 400]]),
-            lambda: rq.SMCUpdater(model, 100, prior).update(5, np.array([1.0])),
+            lambda: rq.SMCUpdater(model, 100, prior).update(5, np.array([1.0])), lambda: rq.SMCUpdater(rq.SimplePrecessionModel, 100, prior),
+            lambda: rq.SMCUpdater(model, 100, rq.UniformDistribution([[0, 1], [0, 1]])), lambda: rq.NormalDistribution([0, 0], np.eye(2)),
+            lambda: rq.SMCUpdater(model, 100, prior).update(1.5, np.array([1.0])), lambda: rq.SMCUpdater(model, 100, prior).update(1, np.ones(3)),
+            lambda: rq.SMCUpdater(model, 100, prior).batch_update([1, 0], np.ones(3)), lambda: rq.SMCUpdater(rq.SimpleInversionModel(), 100, prior).update(1, 3.0),
         ):  # fmt: skip
             with self.assertRaises((rejfilt.Refused, TypeError)):
                 wrong()
+
+    def test_counts_of_an_experiment(self):
+        """How many shots there were decides what a count can be; nothing is learnt from one that cannot be."""
+        model = rq.BinomialModel(rq.SimpleInversionModel())
+        experiment = np.array([(2.0, 0.3, 50)], dtype=model.expparams_dtype)
+        updater = rq.SMCUpdater(model, 100, rq.UniformDistribution([0, 1]), seed=1)
+        updater.update(20, experiment)
+        mean = updater.est_mean()
+        for wrong in (51, -1, 2.5):
+            with self.assertRaisesRegex(rejfilt.Refused, "whole number from 0 to 50"):
+                updater.update(wrong, experiment)
+        self.assertTrue(np.array_equal(mean, updater.est_mean()))
+
+    def test_shape_of_likelihoods(self):
+        class Wrong(rq.SimplePrecessionModel):
+            def likelihood(self, outcomes, modelparams, expparams):
+                return np.ones(3)
+
+        with self.assertRaisesRegex(ValueError, r"likelihood returned shape \(3,\)"):
+            rq.SMCUpdater(Wrong(), 100, rq.UniformDistribution([0, 1]), seed=1).update(1, np.array([1.0]))
 
     def test_many_shots(self):
         """More than powers of probabilities can hold."""

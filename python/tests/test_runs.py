@@ -231,6 +231,8 @@ class Strange(unittest.TestCase):
             (lambda: rejfilt.replay("precession", good | {"t": ["a", "b"]}), "setting t"), (lambda: rejfilt.replay("precession", good | {"t": [1, np.nan]}), "row 1: setting t is nan"),
             (lambda: rejfilt.replay("precession", good | {"outcome": ["up", "down"]}), "outcomes"), (lambda: rejfilt.replay("precession", "a.csv"), "records are"),
             (lambda: rejfilt.replay("precession", good, outcome="no"), "no column 'no'"), (lambda: rejfilt.replay("precession", good | {"time": ["a", "b"]}), "time"),
+            (lambda: rejfilt.replay("precession", good | {"time": np.array(["2026-01-01", "2026-01-02"], dtype="M8[s]")}), "time: numbers are needed, not dates"),
+            (lambda: rejfilt.replay("precession", good | {"t": np.array([1.0, 2.0j])}), "setting t: numbers"),
             (lambda: rejfilt.simulate("precession", steps=0), "steps"), (lambda: rejfilt.simulate("precession", trials=1.5), "trials"),
             (lambda: rejfilt.simulate("precession", steps=5, truth=np.nan), "truth"), (lambda: rejfilt.simulate("precession", steps=5, jump="a"), "jump"),
             (lambda: rejfilt.passes("precession", good, quantiles=[2]), "quantiles"), (lambda: rejfilt.compare("precession", good), "models are"),
@@ -242,6 +244,22 @@ class Strange(unittest.TestCase):
 
 
 class Fleets(unittest.TestCase):
+    def test_arrays(self):
+        """Settings by name, by row, or one row for all; what is turned around or no number is refused, and nothing changes."""
+        outcomes, t, x_ = np.arange(10) % 2, np.linspace(1, 2, 10), np.linspace(0.2, 0.4, 10)
+        by_row, by_name = Fleet("precession", 10, seed=1), Fleet("precession", 10, seed=1)
+        by_row.tell(outcomes, np.column_stack([t, x_]))
+        by_name.tell(outcomes, {"x_": x_, "t": t})
+        self.assertTrue(np.array_equal(by_row.mean, by_name.mean))
+        by_row.tell(outcomes, (2.0, 0.3))
+        by_name.tell(outcomes, np.array([[2.0, 0.3]] * 10))
+        before = by_row.mean
+        self.assertTrue(np.array_equal(before, by_name.mean))
+        for settings in (np.ones((2, 10)), np.ones(20), np.ones((10, 3)), np.ones((10, 2)) + 0j, np.full((10, 2), np.nan), {"t": t}, {"t": t[1:], "x_": x_}):
+            with self.assertRaises((Refused, TypeError)):
+                by_row.tell(outcomes, settings)
+            self.assertTrue(np.array_equal(before, by_row.mean))
+
     def test_bits_of_trackers(self):
         for model in ("precession", "ramsey", in_numpy):
             options = {"seed": 3, "attempts": 100, "sampler": "reject"}

@@ -254,6 +254,21 @@ class Refusals(unittest.TestCase):
         tracker.tell(1)
         self.assertEqual(tracker.records, 6)
 
+    def test_words(self):
+        """What is no number is named, in one line, with what it should have been."""
+        tracker, text = Tracker("precession", seed=1), rejfilt.model(parameters={"a": (0, 1)}, name="text")(lambda x, s, o: "abc")
+        for wrong, says in (
+            (lambda: tracker.tell(object(), (1, 0.3)), "outcome: a number is needed"), (lambda: tracker.tell("1", (1, 0.3)), "outcome: a number is needed, not '1'"),
+            (lambda: tracker.tell(1, (1, "a")), "setting: a number is needed, not 'a'"), (lambda: tracker.tell(1, {"t": "a", "x_": 0}), "t: a number is needed, not 'a'"),
+            (lambda: tracker.tell(1, (1, 0.3), time="now"), "time: a number is needed, not 'now'"), (lambda: tracker.tell(1, (1, 0.3), time=10**400), "time: the number is too large"),
+            (lambda: tracker.tell([1, 0], (1, 0.3), time=["a", "b"]), "time: numbers are needed"), (lambda: tracker.tell(np.array([1j, 0]), (1, 0.3)), "outcome: numbers are needed"),
+            (lambda: Tracker(text, seed=1).tell(1), "model text returned 'abc': probabilities are numbers"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex((Refused, TypeError), f"^{says}") as told:
+                wrong()
+            self.assertNotIn("\n", str(told.exception))
+        self.assertEqual(tracker.records, 0)
+
     def test_options(self):
         for options, says in (
             ({"belief": "no"}, "belief"), ({"design": "no"}, "design"), ({"engine": "no"}, "engine"), ({"sampler": "no"}, "sampler"), ({"prior": (1, 0)}, "empty range"),

@@ -83,10 +83,16 @@ RF_APART rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
 RF_APART rf_status rf_session_drift(const rf_session *s, rf_belief *belief, double elapsed)
 {
     const unsigned dim = s->model.dim;
-    double f[RF_ROOM * RF_ROOM], q[RF_ROOM * RF_ROOM], shift[RF_ROOM] = {0};
-    int any = 0, is_drawn = 0;
+    double f[RF_ROOM * RF_ROOM], q[RF_ROOM * RF_ROOM], shift[RF_ROOM];
+    int any = 0, is_drawn = 0, is_still = 1;
     if (!(elapsed >= 0) || !rf64_is_finite(elapsed))
         return RF_REFUSED_TIME;
+    for (unsigned i = 0; i < dim; i++)
+        is_still &= RF_MOTION_KIND(&s->config->motion[i]) == RF_MOTION_WALK && s->config->drift[i] == 0;
+    if (is_still && !rf_instance_of(s->config)->dynamics)
+        return RF_OK;
+    for (unsigned i = 0; i < dim; i++)
+        shift[i] = 0;
     for (unsigned i = 0; i < dim * dim; i++)
         f[i] = q[i] = 0;
     if (rf_instance_of(s->config)->dynamics) {

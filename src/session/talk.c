@@ -324,6 +324,7 @@ static rf_status bring_ahead(rf_session *s, double elapsed)
     return move_on(s, s->ahead, elapsed);
 }
 
+/* What begin_telling has not set is set by tell. */
 typedef struct telling {
     rf64_report report;
     double *numbers, few[(RF_ROOM + 1) * 4];
@@ -331,7 +332,37 @@ typedef struct telling {
     unsigned todo; /* as health says */
     double time, elapsed;
     double mean[RF_ROOM]; /* before the update */
+    int is_watched;       /* by tests of health: */
+    rf64_watched watched;
+    rf64_model model;
+    uint32_t asked, anchors, experiments; /* before: what tell changes of the session, ... */
+    rf64_watch watch;                     /* ... and only if it is watched */
 } telling;
+
+static void begin_telling(const rf_session *s, telling *t)
+{
+    const rf64_report none = {.status = RF_OK};
+    t->report = none;
+    t->numbers = t->few;
+    t->known = 0;
+    t->todo = 0;
+    t->is_watched = s->config->on_lost != RF_ON_LOST_IGNORE;
+    t->asked = s->now.asked;
+    t->anchors = s->now.anchors;
+    t->experiments = s->now.experiments;
+    if (t->is_watched)
+        t->watch = s->now.watch;
+}
+
+/* As if nothing had been told. */
+static void undo_telling(rf_session *s, const telling *t)
+{
+    s->now.anchors = t->anchors;
+    s->now.experiments = t->experiments;
+    if (t->is_watched)
+        s->now.watch = t->watch;
+    s->ahead_by = NAN; /* the questions stand; what they were asked of is to be made again */
+}
 
 static const double *moved_to(const rf_belief *belief, double mean[])
 {
@@ -366,8 +397,7 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     uint32_t anchors;
     if (count == 0 || count > RF_BATCH_MAX)
         return RF_REFUSED_EVIDENCE;
-    t->numbers = needed <= sizeof t->few / sizeof *t->few ? t->few : (double *)malloc(needed * sizeof *t->numbers);
-    if (!t->numbers)
+    if (needed > sizeof t->few / sizeof *t->few && !(t->numbers = (double *)malloc(needed * sizeof *t->numbers)))
         return RF_REFUSED_ENGINE;
     t->known = gather(s, records, count, t->numbers, &anchors);
     if (is_impossible(s, t->numbers, t->known))
@@ -376,16 +406,18 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     rf_status status = bring_ahead(s, t->elapsed);
     if (status < 0)
         return status;
-    rf64_model model;
     s->now.anchors = anchors;
     s->now.experiments += s->now.asked == 0 ? t->known : 0;
-    rf64_watched w = watched(s, s->ahead, &model);
+    s->now.watch.verdict = 0;
     t->report.kappa = s->now.kappa;
-    if (t->known == 0) {
-        s->now.watch.verdict = 0;
+    if (t->known == 0)
         return RF_OK;
+    if (t->is_watched) {
+        t->watched = watched(s, s->ahead, &t->model);
+        t->todo = rf64_health_judge(&t->watched, t->numbers, t->known);
+    } else {
+        s->now.watch.is_anchored = anchors != 0;
     }
-    t->todo = rf64_health_judge(&w, t->numbers, t->known);
     if (t->todo & RF_HEALTH_BACK) {
         rf_belief_copy(s->ahead, s->held);
         status = move_on(s, s->ahead, s->now.held_for + t->elapsed);
@@ -437,6 +469,14 @@ double rf_session_quantile(const rf_session *session, unsigned parameter, double
     return quantile_of(session, &x, p);
 }
 
+/* Health, as a step has it. */
+static void show_health(const rf_session *s, rf_step *step)
+{
+    const double loss_max = rf_kind_of(s->belief)->loss_max[s->model.dim < 3 ? s->model.dim - 1 : 2];
+    step->health = s->now.watch.state;
+    step->is_coarse = loss_max > 0 && s->belief->live > loss_max;
+}
+
 RF_APART void rf_session_show(const rf_session *session, rf_step *step)
 {
     const rf_session *s = session;
@@ -463,7 +503,7 @@ RF_APART void rf_session_show(const rf_session *session, rf_step *step)
     step->form = rf_kind_of(s->belief)->form ? rf_kind_of(s->belief)->form(s->belief) : NULL;
     step->step = (long)s->now.records - 1;
     step->time = s->now.time;
-    step->health = s->now.watch.state;
+    show_health(s, step);
     step->widened = s->now.watch.widened;
     step->restarts = s->now.watch.restarts;
     step->log_evidence = s->now.evidence.log + s->now.evidence.carry;
@@ -473,8 +513,6 @@ RF_APART void rf_session_show(const rf_session *session, rf_step *step)
     const rf_learning *l = &s->now.learning;
     step->drift_spread = s->config->learns_drift ? 0.5 * rf64_sqrt(rf64_max(l->square - l->mean * l->mean, 0)) : 0;
     step->loss = s->now.loss;
-    const double loss_max = rf_kind_of(s->belief)->loss_max[step->dim < 3 ? step->dim - 1 : 2];
-    step->is_coarse = loss_max > 0 && s->belief->live > loss_max;
 }
 
 /* Truths in the chart; of a periodic parameter they are shown on the estimate's side of the cut, as are the bounds. */
@@ -504,11 +542,13 @@ void rf_session_show_truth(const rf_session *session, const double truth[], rf_s
     rf_session_show_chart_truth(session, chart, step);
 }
 
-RF_APART rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32_t count, rf_step *step)
+/* is_brief: as rf_session_tell_briefly. */
+static rf_status tell_and_show(rf_session *s, const rf_record records[], uint32_t count, int is_brief, rf_step *step)
 {
-    rf_session *s = session;
-    const rf_moving before = s->now;
-    telling t = {.known = 0};
+    const rf_health health = s->now.watch.state;
+    const uint32_t restarts = s->now.watch.restarts;
+    telling t;
+    begin_telling(s, &t);
     const rf_status status = tell(s, records, count, &t);
     if (status >= 0) {
         rf_belief *belief = s->belief;
@@ -522,8 +562,6 @@ RF_APART rf_status rf_session_tell(rf_session *session, const rf_record records[
             s->now.held_for = t.elapsed;
         }
         if (t.known > 0 && !(t.todo & RF_HEALTH_SKIP)) {
-            rf64_model model;
-            rf64_watched w = watched(s, s->belief, &model);
             double after[RF_ROOM];
             rf64_evidence_add(&s->now.evidence, &t.report);
             s->now.loss += t.report.loss;
@@ -531,56 +569,70 @@ RF_APART rf_status rf_session_tell(rf_session *session, const rf_record records[
                 s->now.kappa = t.report.kappa_next;
             if (s->config->learns_drift)
                 rf_learning_step(s, t.mean, moved_to(s->belief, after));
-            rf64_health_act(&w);
+            if (t.is_watched) /* its belief is s->belief by now */
+                rf64_health_act(&t.watched);
             clip(s, s->belief);
-            if (s->now.watch.restarts != before.watch.restarts)
+            if (s->now.watch.restarts != restarts)
                 rf_motion_begin(s, s->belief);
         }
         t.report.status |= s->now.is_capped ? RF_NOTE_CAPPED : 0;
         s->now.asked = s->now.anchors = 0;
         s->now.is_capped = 0;
     } else {
-        s->now = before;
-        s->ahead_by = NAN; /* the questions stand; what they were asked of is to be made again */
+        undo_telling(s, &t);
     }
     rf_step own;
-    const int has_changed = status >= 0 && s->config->on_health && s->now.watch.state != before.watch.state;
+    const int has_changed = status >= 0 && s->config->on_health && s->now.watch.state != health;
     if (has_changed && !step)
         step = &own;
     if (status >= 0 && step) {
         const rf_record *last = &records[count - 1];
-        rf_session_show(s, step);
+        if (is_brief && !has_changed)
+            show_health(s, step);
+        else
+            rf_session_show(s, step);
         step->records = t.known;
         step->report = t.report;
         step->is_tested = s->now.watch.verdict;
         for (unsigned i = 0; i < s->model.settings; i++)
             step->setting[i] =
-                isnan(last->setting[i]) && count <= before.asked ? question_of(s, count - 1)[i] : last->setting[i];
+                isnan(last->setting[i]) && count <= t.asked ? question_of(s, count - 1)[i] : last->setting[i];
         step->outcome = last->outcome;
         step->events = 0;
         step->seconds = 0;
         if (has_changed)
-            s->config->on_health(s->config->on_health_user, before.watch.state, step);
+            s->config->on_health(s->config->on_health_user, health, step);
     }
     if (t.numbers != t.few)
         free(t.numbers);
     return status;
 }
 
+RF_APART rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32_t count, rf_step *step)
+{
+    return tell_and_show(session, records, count, 0, step);
+}
+
+#ifndef RF_DEVICE_KIND
+rf_status rf_session_tell_briefly(rf_session *session, const rf_record records[], uint32_t count, rf_step *step)
+{
+    return tell_and_show(session, records, count, 1, step);
+}
+#endif
+
 rf_status rf_session_try(rf_session *session, const rf_record records[], uint32_t count)
 {
     rf_session *s = session;
-    const rf_moving before = s->now;
     const rf64_options options = s->options;
     const rf_engine *engine = s->config->engine;
-    telling t = {.known = 0};
+    telling t;
+    begin_telling(s, &t);
     s->options.attempts = s->options.batches_max = 1;
     s->config->engine = NULL;
     const rf_status status = tell(s, records, count, &t);
-    s->now = before;
+    undo_telling(s, &t);
     s->options = options;
     s->config->engine = engine;
-    s->ahead_by = NAN;
     if (t.numbers != t.few)
         free(t.numbers);
     return status;

@@ -544,11 +544,20 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
 #endif
         if (is_plain && (whole || RF_KERNEL_PAIRS >= 16)) {
             if (!whole) { /* lanes outside the range repeat one inside: no likelihood outside it is evaluated */
-                const uint32_t skip = begin > 2 * pair ? begin - 2 * pair : 0;
-                const int32_t inside = q[RF_SAMPLER(task->sampler) == RF_REJECT ? skip / 2 + skip % 2 * RF_KERNEL_PAIRS : skip];
-                RF_KERNEL_NAME(mark_outside)(task->sampler, pair, begin, count, u);
-                for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
-                    q[lane] = u[lane] <= 1 ? q[lane] : inside;
+                const uint32_t skip = begin > 2 * pair ? begin - 2 * pair : 0, end = begin + count - 2 * pair;
+                const int is_paired = RF_SAMPLER(task->sampler) == RF_REJECT;
+                const int32_t inside = q[is_paired ? skip / 2 + skip % 2 * RF_KERNEL_PAIRS : skip];
+                if (skip == 0) { /* the usual case: only the last lanes of each half, or of all, are outside */
+                    const unsigned half = is_paired ? RF_KERNEL_PAIRS : 0;
+                    for (unsigned lane = is_paired ? (end + 1) / 2 : end; lane < RF_KERNEL_LANES - half; lane++)
+                        q[lane] = inside, u[lane] = 2.0f;
+                    for (unsigned lane = half + end / 2; is_paired && lane < RF_KERNEL_LANES; lane++)
+                        q[lane] = inside, u[lane] = 2.0f;
+                } else {
+                    RF_KERNEL_NAME(mark_outside)(task->sampler, pair, begin, count, u);
+                    for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
+                        q[lane] = u[lane] <= 1 ? q[lane] : inside;
+                }
             }
             if (RF_KERNEL_NAME(plain)(task, q, u, tally))
                 continue;

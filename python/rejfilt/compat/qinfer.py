@@ -63,6 +63,8 @@ class NormalDistribution:
         self.mean, self.var = np.atleast_1d(np.asarray(mean, dtype=np.float64)), np.atleast_1d(np.asarray(var, dtype=np.float64))
         if not (self.var >= 0).all():
             raise Refused(f"a variance is from 0 on, not {var!r}")
+        if self.mean.ndim > 1 or self.var.shape not in ((1,), self.mean.shape):
+            raise Refused(f"a mean and a variance for each parameter are needed, not arrays of shape {self.mean.shape} and {self.var.shape}")
 
     @property
     def n_rvs(self) -> int:
@@ -76,13 +78,16 @@ class NormalDistribution:
 def _priors(prior: Any, count: int) -> list[tuple[Parameter, Any]]:
     """For every parameter its range, and what is known of it. Of a distribution that is not known here, two moments of 20,000 draws."""
     ranges = getattr(prior, "ranges", getattr(prior, "_ranges", None))
+    if not hasattr(prior, "sample"):
+        raise TypeError(f"a prior has a method sample(n), and {prior!r} has none")
+    has = int(np.size(np.asarray(prior.sample(1))))
+    if has != count:
+        raise Refused(f"a prior of {has} parameters was given; the model has {count}")
     if ranges is not None:
         return [(Parameter("real", float(a), float(b)), (float(a), float(b))) for a, b in np.asarray(ranges, dtype=np.float64).reshape(-1, 2)]
     if isinstance(prior, NormalDistribution):
         mean, sd = prior.mean, np.sqrt(np.broadcast_to(prior.var, prior.mean.shape))
     else:
-        if not hasattr(prior, "sample"):
-            raise TypeError(f"a prior has a method sample(n), and {prior!r} has none")
         drawn = np.asarray(prior.sample(20_000), dtype=np.float64).reshape(20_000, count)
         mean, sd = drawn.mean(axis=0), drawn.std(axis=0)
     return [(Parameter("real", float(m - 4 * s), float(m + 4 * s)), Normal(float(m), float(s))) for m, s in zip(mean, sd)]
@@ -115,6 +120,8 @@ def _outcome_count(model: Any, dtype: Any) -> int:
 
 def to_model(model: Any, prior: Any, settings: dict[str, Setting] | None = None) -> Model:
     """A rejfilt model of a QInfer-style one. settings: what designers should know of its experiment parameters, by name."""
+    if isinstance(model, type):
+        raise TypeError(f"a model is an object, {model.__name__}(), not its class")
     for needed in ("n_modelparams", "expparams_dtype", "n_outcomes", "likelihood"):
         if not hasattr(model, needed):
             raise TypeError(f"a model of QInfer has {needed}, and {type(model).__name__} has none")
@@ -127,7 +134,10 @@ def to_model(model: Any, prior: Any, settings: dict[str, Setting] | None = None)
 
     def likelihood(x: Floats, setting: Any, outcome: float) -> Floats:
         candidates = np.ascontiguousarray(x.T)
-        values: Floats = np.asarray(model.likelihood(np.array([int(outcome)]), candidates, _experiment(dtype, setting)), dtype=np.float64)[0, :, 0]
+        found = np.asarray(model.likelihood(np.array([int(outcome)]), candidates, _experiment(dtype, setting)), dtype=np.float64)
+        if found.shape != (1, len(candidates), 1):
+            raise ValueError(f"likelihood returned shape {found.shape}; of one outcome, {len(candidates)} models and one experiment it is {(1, len(candidates), 1)}")
+        values: Floats = found[0, :, 0]
         valid = model.are_models_valid(candidates) if hasattr(model, "are_models_valid") else None
         return values if valid is None else np.where(valid, values, 0.0)
 
@@ -305,14 +315,31 @@ class SMCUpdater:
 
     def update(self, outcome: Any, expparams: Any, check_for_resample: bool = True) -> None:
         """Learns from one outcome of one experiment."""
-        experiment = np.atleast_1d(np.asarray(expparams, dtype=self.model.expparams_dtype))
-        self.tracker.tell(int(np.asarray(outcome).reshape(-1)[0]), self._setting(experiment[0]))
+        experiments, outcomes = self._experiments(expparams), np.asarray(outcome, dtype=np.float64).reshape(-1)
+        if len(experiments) != 1 or len(outcomes) != 1:
+            raise Refused(f"update takes one outcome of one experiment, not {len(outcomes)} of {len(experiments)}: batch_update takes many")
+        if not self.tracker.model.outcomes_end:  # it depends on the experiment
+            end = int(np.max(self.model.n_outcomes(experiments)))
+            if not (0 <= outcomes[0] < end and outcomes[0] == int(outcomes[0])):
+                raise Refused(f"outcome {outcomes[0]:g} is not a whole number from 0 to {end - 1}")
+        self.tracker.tell(float(outcomes[0]), self._setting(experiments[0]))
         self.data_record.append(outcome)
 
     def batch_update(self, outcomes: Any, expparams: Any, resample_interval: int = 5) -> None:
         """Learns from one outcome after the other."""
-        for outcome, experiment in zip(np.asarray(outcomes).reshape(-1), np.atleast_1d(np.asarray(expparams, dtype=self.model.expparams_dtype))):
+        told, experiments = np.asarray(outcomes).reshape(-1), self._experiments(expparams)
+        if len(told) != len(experiments):
+            raise Refused(f"{len(told)} outcomes of {len(experiments)} experiments were given")
+        for outcome, experiment in zip(told, experiments):
             self.update(outcome, experiment)
+
+    def _experiments(self, given: Any) -> NDArray[Any]:
+        """As QInfer's models have them. A number would be all fields of an experiment at once."""
+        dtype = np.dtype(self.model.expparams_dtype)
+        fields = len(dtype.names or ())
+        if fields > 1 and getattr(given, "dtype", np.dtype(float)).names is None and not isinstance(given, (tuple, list)):
+            raise Refused(f"an experiment has {', '.join(dtype.names or ())}: an array of dtype {self.model.expparams_dtype} is needed, not {given!r:.60}")
+        return np.atleast_1d(np.asarray(given, dtype=dtype))
 
     def _setting(self, experiment: Any) -> tuple[float, ...]:
         names = experiment.dtype.names

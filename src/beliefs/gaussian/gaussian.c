@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "rejfilt/detail/tally.h"
 
 #if RF_PRECISION == 32
 #define ENGINE(engine) rf_engine_f32(engine)
@@ -77,6 +78,7 @@ static rf_status gaussian_pass(rf_belief *belief, const double F[], const double
     return RF(evolve)(filter_of(belief), f, Q ? q : NULL);
 }
 
+#if RF_PRECISION == 32
 static void widen_report(const RF(report) * from, rf64_report *to)
 {
     const rf64_report r = {from->status,
@@ -97,11 +99,15 @@ static void widen_report(const RF(report) * from, rf64_report *to)
                            (double)from->loss};
     *to = r;
 }
+#endif
 
 static rf_status gaussian_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options,
                                  const rf_engine *engine, rf64_report *report)
 {
     const RF(model) model = RF(problem_model)(belief->problem);
+    double before[RF_DESCRIBED_MAX];
+    rf_belief_variances(belief, before);
+#if RF_PRECISION == 32
     const RF(options) own = {options->attempts,
                              options->accepted_min,
                              options->batches_max,
@@ -112,9 +118,6 @@ static rf_status gaussian_update(rf_belief *belief, const double records[], uint
                              options->strict,
                              options->sampler};
     RF(report) told;
-    double before[RF_DESCRIBED_MAX];
-    rf_belief_variances(belief, before);
-#if RF_PRECISION == 32
     enum { AT_ONCE = 64 };
     rf_real numbers[AT_ONCE], *copy = numbers;
     const size_t needed = (size_t)count * (model.settings + 1u);
@@ -125,24 +128,36 @@ static rf_status gaussian_update(rf_belief *belief, const double records[], uint
         RF(update)(filter_of(belief), &model, copy, count, &own, engine ? ENGINE(engine) : NULL, &told);
     if (copy != numbers)
         free(copy);
+    if (status >= 0)
+        widen_report(&told, report);
 #else
     const rf_status status =
-        RF(update)(filter_of(belief), &model, records, count, &own, engine ? ENGINE(engine) : NULL, &told);
+        RF(update)(filter_of(belief), &model, records, count, options, engine ? ENGINE(engine) : NULL, report);
 #endif
-    if (status >= 0) {
-        widen_report(&told, report);
+    if (status >= 0)
         rf_belief_lose(belief, before, report->loss);
-    }
     return status;
 }
 
 static void gaussian_moments(const rf_belief *belief, double mean[], double covariance[])
 {
     const RF(filter) *filter = filter_in(belief);
-    for (unsigned i = 0; i < filter->tally.dim; i++) {
-        mean[i] = (double)RF(filter_mean)(filter)[i];
-        for (unsigned j = 0; covariance && j <= i; j++)
-            covariance[RF_TRIANGLE(i) + j] = (double)RF(filter_covariance)(filter, i, j);
+    const unsigned dim = filter->tally.dim;
+    const rf_real *own = RF(filter_mean_of)(filter), *factor = own + dim;
+    if (dim == 1) { /* by far the most common */
+        mean[0] = (double)own[0];
+        if (covariance)
+            covariance[0] = (double)(factor[0] * factor[0]);
+        return;
+    }
+    for (unsigned i = 0; i < dim; i++) {
+        mean[i] = (double)own[i];
+        for (unsigned j = 0; covariance && j <= i; j++) {
+            rf_real sum = 0;
+            for (unsigned k = 0; k <= j; k++)
+                sum += factor[RF_TRIANGLE(i) + k] * factor[RF_TRIANGLE(j) + k];
+            covariance[RF_TRIANGLE(i) + j] = (double)sum;
+        }
     }
 }
 
