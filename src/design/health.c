@@ -277,8 +277,8 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
     h->is_anchored = t->anchors != 0;
     if (t->on_lost == RF_ON_LOST_IGNORE)
         return 0;
-    for (uint32_t d = 0; d < RF_HEALTH_DRAWS && (!is_blind || t->anchors); d++)
-        RF_GIVEN(t, draw)(t->self, d, RF_FOR_HEALTH, draws + (size_t)d * t->model->dim);
+    if (!is_blind || t->anchors)
+        RF_GIVEN(t, draws)(t->self, RF_HEALTH_DRAWS, RF_FOR_HEALTH, draws);
     for (uint32_t k = 0; k < count; k++)
         if (judge_run(t, draws, records + (size_t)k * size, is_blind, &known)) {
             todo |= RF_HEALTH_HOLD;

@@ -180,6 +180,13 @@ double rf_points_normal(unsigned d, uint32_t start, uint32_t k)
     return rf_lattice_normal[(start + k * rf_lattice_stride[d]) % RF_LATTICE_SIZE] * (1.0 / NORMAL_UNIT);
 }
 
+void rf_points_normals(unsigned d, uint32_t start, uint32_t count, double z[])
+{
+    const uint32_t stride = rf_lattice_stride[d];
+    for (uint32_t k = 0; k < count; k++, start += stride)
+        z[k] = rf_lattice_normal[start % RF_LATTICE_SIZE] * (1.0 / NORMAL_UNIT);
+}
+
 /* q[d][lane]: coordinate d of points first .. first + n − 1. */
 static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_t n, double q[][RF_BLOCK])
 {
@@ -276,11 +283,12 @@ static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value
     const rf_status status =
         rf64_model_likelihoods(model, x, model->dim, n, e->record, e->record[model->settings], value);
     const double nothing = model->is_log ? -rf64_infinity() : 0;
-    int bad = 0;
+    const double least = model->is_log ? -rf64_infinity() : 0;
+    uint64_t bad = 0; /* as wide as what it is found in: so are lanes of a vector */
     if (status < 0)
         return status;
     for (uint32_t k = 0; k < n; k++)
-        bad |= rf64_is_bad(value[k], model->is_log);
+        bad |= value[k] >= least && value[k] <= RF64_LIMIT ? 0 : 1;
     if (bad) {
         count_bad(e, value, n);
         for (uint32_t k = 0; k < n; k++)
