@@ -59,16 +59,24 @@ static int least_digits(uint64_t whole, uint64_t ulp)
     return 2 * (tenths < 9 - tenths ? tenths : 9 - tenths) <= ulp ? LEAST + 1 : MOST;
 }
 
-/* The number rounded to that many digits, and whether it reads back as the same: with all of them it does. */
+/* To all digits. */
+static uint64_t round_last(const decimal *d, uint64_t whole)
+{
+    const wide twice = d->scaled >> (d->s - 1); /* of which the last bit is half a unit */
+    const int is_half = (int)(twice & 1), is_more = twice << (d->s - 1) != d->scaled;
+    return whole + (uint64_t)(is_half && (is_more || whole % 2));
+}
+
+/* The number rounded to 15 or 16 digits, and whether it reads back as the same. With all of them it does. */
 static int round_to(const decimal *d, uint64_t whole, int digits, uint64_t *rounded)
 {
     const uint64_t over = hundreds[MOST - digits];
-    *rounded = over == 100 ? whole / 100 : over == 10 ? whole / 10 : whole;
+    *rounded = over == 100 ? whole / 100 : whole / 10;
     const wide unit = (wide)over << d->s, rest = d->scaled - (*rounded * (wide)over << d->s);
     const int is_up = 2 * rest > unit || (2 * rest == unit && *rounded % 2);
     const wide error = is_up ? unit - rest : rest;
     *rounded += (uint64_t)is_up;
-    return over == 1 || (d->is_edge && !is_up ? 4 : 2) * error < d->five;
+    return (d->is_edge && !is_up ? 4 : 2) * error < d->five;
 }
 
 /* Appends `count` of the digits. Copies all that there can be, which is faster than as many as there are. */
@@ -172,8 +180,9 @@ static char *write_real(double value, char text[CLI_REAL_TEXT])
         return print(value, text);
     const uint64_t whole = (uint64_t)(d.scaled >> d.s);
     int digits = least_digits(whole, (uint64_t)(d.five >> d.s));
-    while (!round_to(&d, whole, digits, &rounded) && digits < MOST)
+    while (digits < MOST && !round_to(&d, whole, digits, &rounded))
         digits++;
+    rounded = digits == MOST ? round_last(&d, whole) : rounded;
     int exponent = MOST - 1 - d.k;
     if (rounded == 100000000000000000u / hundreds[MOST - digits]) { /* 99.9… became 100 */
         rounded /= 10;

@@ -494,8 +494,8 @@ static int take_record(cli_records *r, cli_record *record)
 {
     if (take_outcome(r, record) < 0)
         return CLI_RECORD_BAD;
-    for (int part = 0; part < OUTCOME; part++)
-        if (name_of(r, part) && take_setting(r, part, record) < 0)
+    for (int part = 0; part < (int)r->description->settings && r->settings_given; part++)
+        if (take_setting(r, part, record) < 0)
             return CLI_RECORD_BAD;
     if (check_count(r, record) < 0 || take_time(r, record) < 0 || take_batch(r, record) < 0)
         return CLI_RECORD_BAD;

@@ -84,7 +84,7 @@ static rf_real log_likelihood(const RF(model) *model, rf_real value)
 static rf_real held_likelihood(rf_real value)
 {
     const rf_real least = RF_C(4.248354255291589e-18); /* e⁻⁴⁰ */
-    return value > least && value <= RF_LIMIT ? value : least;
+    return (value > least) & (value <= RF_LIMIT) ? value : least;
 }
 
 static RF_APART rf_real likelihood_of_log(const RF(model) *model, rf_real value)
@@ -97,8 +97,13 @@ static RF_APART rf_real mean_probability(const RF(watched) *t, const rf_real dra
 {
     rf_real p = 0, value[RF_HEALTH_DRAWS];
     RF(model_likelihoods)(t->model, draws, t->model->dim, RF_HEALTH_DRAWS, setting, outcome, value);
+    for (unsigned d = 0; d < RF_HEALTH_DRAWS && t->model->is_log; d++)
+        value[d] = likelihood_of_log(t->model, value[d]);
+    if (!t->model->is_log)
+        for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
+            value[d] = held_likelihood(value[d]);
     for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
-        p += t->model->is_log ? likelihood_of_log(t->model, value[d]) : held_likelihood(value[d]);
+        p += value[d];
     return RF(max)(p / RF_HEALTH_DRAWS, RF_C(1e-6));
 }
 

@@ -322,6 +322,16 @@ typedef struct telling {
     double mean[RF_ROOM]; /* before the update */
 } telling;
 
+/* What has to be there if nothing comes of it. */
+static void begin_telling(telling *t)
+{
+    memset(&t->report, 0, sizeof t->report);
+    t->numbers = t->few;
+    t->known = 0;
+    t->todo = 0;
+    t->time = t->elapsed = 0;
+}
+
 static const double *moved_to(const rf_belief *belief, double mean[])
 {
     rf_kind_of(belief)->moments(belief, mean, NULL);
@@ -497,7 +507,8 @@ RF_APART rf_status rf_session_tell(rf_session *session, const rf_record records[
 {
     rf_session *s = session;
     const rf_moving before = s->now;
-    telling t = {.known = 0};
+    telling t;
+    begin_telling(&t);
     const rf_status status = tell(s, records, count, &t);
     if (status >= 0) {
         rf_belief *belief = s->belief;
@@ -562,7 +573,8 @@ rf_status rf_session_try(rf_session *session, const rf_record records[], uint32_
     const rf_moving before = s->now;
     const rf64_options options = s->options;
     const rf_engine *engine = s->config->engine;
-    telling t = {.known = 0};
+    telling t;
+    begin_telling(&t);
     s->options.attempts = s->options.batches_max = 1;
     s->config->engine = NULL;
     const rf_status status = tell(s, records, count, &t);

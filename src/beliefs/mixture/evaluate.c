@@ -276,6 +276,22 @@ static RF_APART void count_bad(rf_evaluator *e, const double *value, uint32_t n)
     }
 }
 
+/* As rf64_is_bad, of any of them: a bit pattern is too large where its difference from the limit is negative. */
+static int is_any_bad(const double *value, uint32_t n, int is_log)
+{
+    const uint64_t limit = rf64_bits(RF64_LIMIT);
+    uint64_t signs = 0;
+    if (is_log)
+        for (uint32_t k = 0; k < n; k++)
+            signs |= (uint64_t)rf64_is_bad(value[k], 1) << 63;
+    else
+        for (uint32_t k = 0; k < n; k++) {
+            const uint64_t bits = rf64_bits(value[k] + 0.0);
+            signs |= bits | (limit - bits);
+        }
+    return (int)(signs >> 63);
+}
+
 /* value ← likelihoods of the points x as the model returns them, 0 or −∞ where they are bad. */
 static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value)
 {
@@ -283,13 +299,9 @@ static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value
     const rf_status status =
         rf64_model_likelihoods(model, x, model->dim, n, e->record, e->record[model->settings], value);
     const double nothing = model->is_log ? -rf64_infinity() : 0;
-    const double least = model->is_log ? -rf64_infinity() : 0;
-    uint64_t bad = 0; /* as wide as what it is found in: so are lanes of a vector */
     if (status < 0)
         return status;
-    for (uint32_t k = 0; k < n; k++)
-        bad |= value[k] >= least && value[k] <= RF64_LIMIT ? 0 : 1;
-    if (bad) {
+    if (is_any_bad(value, n, model->is_log)) {
         count_bad(e, value, n);
         for (uint32_t k = 0; k < n; k++)
             value[k] = rf64_is_bad(value[k], model->is_log) ? nothing : value[k];

@@ -904,13 +904,17 @@ static RF_APART void mixture_draws(const rf_belief *belief, uint32_t count, uint
     }
     const double moved = (m->updates % 8 + 0.5) / 8;
     rf_points_normals(0, 1103u * m->updates, count, x);
-    for (uint32_t index = 0; index < count; index++) {
+    const double *first = component_in(m, 0), mean = first[1], sd = first[2];
+    for (uint32_t index = 0; index < count && m->count > 1; index++) {
         double left = (index + moved) / RF_HEALTH_DRAWS;
-        const double *c = component_in(m, 0);
+        const double *c = first;
         for (uint32_t k = 0; k + 1 < m->count && (left -= c[0]) > 0; k++)
             c += 3;
         x[index] = c[1] + c[2] * x[index];
     }
+    if (m->count == 1)
+        for (uint32_t index = 0; index < count; index++)
+            x[index] = mean + sd * x[index];
     for (uint32_t index = 0; index < count && m->charts[0].kind != RF_REAL; index++)
         x[index] = rf64_chart_natural(&m->charts[0], x[index]);
 }
