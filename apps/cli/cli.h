@@ -109,7 +109,7 @@ int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *val
 double cli_real_read(const char *text, char **end);
 
 /* Writes the shortest digits that read back as the same number to `text`; returns it. */
-enum { CLI_REAL_TEXT = 48 };
+enum { CLI_REAL_TEXT = 32 };
 const char *cli_real_text(double value, char text[CLI_REAL_TEXT]);
 /* The same; returns how many characters there are. */
 size_t cli_real_digits(double value, char text[CLI_REAL_TEXT]);

@@ -79,13 +79,6 @@ static int round_to(const decimal *d, uint64_t whole, int digits, uint64_t *roun
     return (d->is_edge && !is_up ? 4 : 2) * error < d->five;
 }
 
-/* Appends `count` of the digits. Copies all that there can be, which is faster than as many as there are. */
-static char *append(char *to, const char digit[MOST], int count)
-{
-    memcpy(to, digit, MOST);
-    return to + count;
-}
-
 static void spell_pair(char *to, uint32_t number)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
@@ -112,37 +105,45 @@ static void spell(char *to, uint64_t number, int count)
         *to = (char)('0' + number);
 }
 
-/* What printf's %g makes of them: the point is after digit[0], times ten to the exponent. Returns the end. */
+/* The end without the zeros that end there. */
+static char *trim(char *end)
+{
+    while (end[-1] == '0')
+        end--;
+    return end;
+}
+
+/* What printf's %g makes of them: the point is after the first digit, times ten to the exponent. Returns the end. Digits are
+   written where they stay, but for those before the point: to copy what was just written in other pieces is slow. */
 static char *lay_out(char *to, uint64_t rounded, int precision, int exponent)
 {
-    static const char zeros[] = "00000000000000000";
-    char digit[2 * MOST] = {0};
-    int count = precision;
-    spell(digit, rounded, precision);
-    while (count > 1 && digit[count - 1] == '0')
-        count--;
     const int is_plain = exponent >= -4 && exponent < precision;
-    const int before = !is_plain ? 1 : exponent >= 0 ? exponent + 1 : 0; /* digits before the point */
-    if (before == 0)
-        to = append(append(to, "0.00000000000000000", 2), zeros, -1 - exponent);
-    to = append(to, digit, before < count ? before : count);
-    if (count < before)
-        to = append(to, zeros, before - count);
-    if (before > 0 && before < count)
-        *to++ = '.';
-    if (before < count)
-        to = append(to, digit + before, count - before);
+    char *end;
+    if (is_plain && exponent < 0) {
+        memcpy(to, "0.000000", 8);
+        to += 1 - exponent;
+        spell(to, rounded, precision);
+        end = trim(to + precision);
+    } else {
+        const int before = is_plain ? exponent + 1 : 1; /* digits before the point */
+        spell(to + 1, rounded, precision);
+        for (int i = 0; i < before; i++)
+            to[i] = to[i + 1];
+        to[before] = '.';
+        end = trim(to + 1 + precision);
+        end -= end[-1] == '.';
+    }
     if (!is_plain) {
         const unsigned size = (unsigned)abs(exponent);
-        *to++ = 'e';
-        *to++ = exponent < 0 ? '-' : '+';
+        *end++ = 'e';
+        *end++ = exponent < 0 ? '-' : '+';
         if (size >= 100)
-            *to++ = (char)('0' + size / 100);
-        *to++ = (char)('0' + size / 10 % 10);
-        *to++ = (char)('0' + size % 10);
+            *end++ = (char)('0' + size / 100);
+        *end++ = (char)('0' + size / 10 % 10);
+        *end++ = (char)('0' + size % 10);
     }
-    *to = '\0';
-    return to;
+    *end = '\0';
+    return end;
 }
 
 size_t cli_whole_digits(uint64_t value, char text[CLI_REAL_TEXT])
