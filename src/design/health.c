@@ -84,7 +84,7 @@ static rf_real log_likelihood(const RF(model) *model, rf_real value)
 static rf_real held_likelihood(rf_real value)
 {
     const rf_real least = RF_C(4.248354255291589e-18); /* e⁻⁴⁰ */
-    return (value > least) & (value <= RF_LIMIT) ? value : least;
+    return ((value > least) & (value <= RF_LIMIT)) ? value : least;
 }
 
 static RF_APART rf_real likelihood_of_log(const RF(model) *model, rf_real value)
