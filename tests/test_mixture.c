@@ -135,7 +135,7 @@ enum { FIXED_MOST = RF_POINTS_SIZE(3) }; /* numbers of fixed points */
 
 static rf_evaluator evaluator_of(const rf64_model *model, const double *record, const double *fixed)
 {
-    const rf_evaluator e = {.model = model, .record = record, .fixed = fixed, .seed = 7};
+    const rf_evaluator e = {.model = model, .record = record, .fixed = fixed, .seed = 7, .power = 1};
     return e;
 }
 
@@ -266,6 +266,35 @@ static rf_problem bounded_precession(void)
     problem.description.parameter[0].high = PI;
     rf_problem_settle(&problem);
     return problem;
+}
+
+/* One reading far more exact than the prior, of a weighted sum of two parameters: the posterior is a strip that lies
+   between the points of one evaluation. The exact posterior is the Kalman filter's. The sums of one evaluation are exact
+   to a hundredth, and a record is learnt in at most eight parts. */
+static void test_a_record_narrower_than_the_points(void **state)
+{
+    (void)state;
+    rf_problem problem = problem_of("linear");
+    for (unsigned i = 0; i < 2; i++)
+        problem.prior[i] = (rf_prior){1, 0, 1};
+    rf_problem_settle(&problem);
+    const double noises[] = {0.3, 0.1, 0.03};
+    for (unsigned n = 0; n < 3; n++)
+        for (unsigned k = 0; k < 12; k++) {
+            const double noise = noises[n], angle = 0.26 * k, y = 0.2 * k - 1.1, h[] = {rf64_cos(angle), rf64_sin(angle)};
+            const double record[] = {h[0], h[1], noise, y}, total = 1 + noise * noise;
+            double mean[2], covariance[3];
+            rf_belief *belief = open_or_fail("mixture", &problem);
+            const rf64_report report = report_of(belief, record, 1);
+            belief->kind->moments(belief, mean, covariance);
+            check_within(report.log_evidence, -0.5 * (y * y / total + rf64_log(total * 6.283185307179586)), 0.1);
+            for (unsigned i = 0; i < 2; i++) {
+                const double sd = rf64_sqrt(1 - h[i] * h[i] / total);
+                check_within(mean[i], h[i] * y / total, 0.08 * sd);
+                check_within(rf64_sqrt(covariance[RF_TRIANGLE(i) + i]), sd, 0.08 * sd);
+            }
+            rf_belief_close(belief);
+        }
 }
 
 static void test_times_in_order(void **state)
@@ -886,6 +915,7 @@ int main(void)
         cmocka_unit_test(test_merging_across_the_cut_of_a_circle),
         cmocka_unit_test(test_points_have_the_moments),
         cmocka_unit_test(test_a_gaussian_likelihood),
+        cmocka_unit_test(test_a_record_narrower_than_the_points),
         cmocka_unit_test(test_times_in_order),
         cmocka_unit_test(test_times_at_random),
         cmocka_unit_test(test_uniform_priors),

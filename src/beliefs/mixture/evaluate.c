@@ -14,6 +14,7 @@ enum {
 #define HEXAGON_STEP 1.4 /* of two parameters, between neighbours: 7.4 of 19 points count, by their weights */
 #define CUBE_STEP 0.8    /* of three: half the edge of a cube with a point in its middle */
 #define AXIS_STEP 0.45   /* standard deviations */
+#define LOG_FAR 50.0     /* nats below the largest likelihood: what is further away counts as that far */
 #define LEAST 0.25       /* share of the points' spacing that is taken for a standard deviation, at least */
 
 enum { LINE_POINTS = RF_POINTS(1), FIXED_DIM = 3 };
@@ -292,7 +293,8 @@ static int is_any_bad(const double *value, uint32_t n, int is_log)
     return (int)(signs >> 63);
 }
 
-/* value ← likelihoods of the points x as the model returns them, 0 or −∞ where they are bad. */
+/* value ← likelihoods of the points x to the power of the evaluator, as the model returns them, 0 or −∞ where they are
+   bad. */
 static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value)
 {
     const rf64_model *model = e->model;
@@ -306,6 +308,8 @@ static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value
         for (uint32_t k = 0; k < n; k++)
             value[k] = rf64_is_bad(value[k], model->is_log) ? nothing : value[k];
     }
+    for (uint32_t k = 0; k < n && e->power != 1; k++)
+        value[k] = model->is_log ? e->power * value[k] : value[k] > 0 ? rf64_exp(e->power * rf64_log(value[k])) : 0;
     e->points += n;
     return RF_OK;
 }
@@ -321,6 +325,10 @@ static void least_variances(const whitening *w, unsigned dim, double least[])
         least[i] = sd * sd;
     }
 }
+
+/* Points that must be effective. With fewer, the posterior is narrower than the points are apart: what they say of it
+   is chance, and so is the loss they measure. A posterior as wide as a Gaussian has 12, 7.4 and 22 of them. */
+static double least_effective(unsigned dim) { return dim == 1 ? 2.5 : dim == 2 ? 4 : 10; }
 
 /* after, result ← what follows from the sums; A and w as in rf_evaluate. */
 static void project(const rf_sums *s, const rf_evaluator *e, const whitening *w, const double *A,
@@ -353,6 +361,9 @@ static void project(const rf_sums *s, const rf_evaluator *e, const whitening *w,
     result->scale = s->scale;
     result->effective =
         rf64_min(rf64_max(s->one / (s->square / s->one), 1), count); /* squares of tiny likelihoods are 0 */
+    result->is_narrow = result->effective < least_effective(dim);
+    if (result->is_narrow)
+        result->loss = rf64_max(result->loss, rf64_log(least_effective(dim) / result->effective));
     after[0] = component[0];
     for (unsigned i = 0; i < dim; i++) {
         double move = 0;
@@ -363,16 +374,31 @@ static void project(const rf_sums *s, const rf_evaluator *e, const whitening *w,
     multiply(A, c, dim, rf_component_factor(after, dim));
 }
 
-/* slopes[i] ← how much the likelihood varies along column i of the factor: the mean of its squared differences between
+/* value[] ← likelihoods over their scale. */
+static void take_scale(const rf64_model *model, double scale, uint32_t count, double value[])
+{
+    for (uint32_t k = 0; k < count && model->is_log; k++)
+        value[k] = rf64_exp(rf64_max(value[k] - scale, -1000.0));
+}
+
+/* value[] ← logarithms of likelihoods over the largest: where few points are effective, these tell more. */
+static void take_logarithms(const rf64_model *model, uint32_t count, double value[])
+{
+    double max = value[0];
+    for (uint32_t k = 1; k < count; k++)
+        max = rf64_max(value[k], max);
+    for (uint32_t k = 0; k < count; k++)
+        value[k] = rf64_max(model->is_log ? value[k] - max : rf64_log(rf64_max(value[k] / max, RF64_SMALLEST_NORMAL)), -LOG_FAR);
+}
+
+/* slopes[i] ← how much the values vary along column i of the factor: the mean of their squared differences between
    neighbours is a quadratic form of the direction, which is known in as many directions as it has numbers. */
-static void find_slopes(const lattice *p, const rf64_model *model, double scale, double value[], double slopes[])
+static void find_slopes(const lattice *p, const rf64_model *model, const double value[], double slopes[])
 {
     const unsigned dim = RF_DIM(model->dim);
     const unsigned char *pair = pairs_in(p->fixed, dim);
     const double *root = p->fixed + (dim + 1) * row_of(dim);
     double along[CUBE_WAYS], m[FIXED_DIM][FIXED_DIM];
-    for (uint32_t k = 0; k < rf_points_count(dim) && model->is_log; k++)
-        value[k] = rf64_exp(rf64_max(value[k] - scale, -1000.0));
     for (unsigned number = 0; number < ways_of(dim); number++) {
         double total = 0, weights = 0, length = 0;
         for (uint32_t k = 0; k < pairs_of(dim, number); k++, pair += 2) {
@@ -442,8 +468,6 @@ RF_APART rf_status rf_evaluate(rf_evaluator *e, const double *component, double 
             all[first + k] = value[k];
         RF_MANY(add)(&s, model, points.fixed ? points.fixed + first : NULL, q, n, value, room);
     }
-    if (points.fixed && dim > 1)
-        find_slopes(&points, model, s.scale, all, result->slopes);
     e->evaluations++;
     if (s.one > 0) {
         project(&s, e, &w, A, component, count, after, result);
@@ -452,6 +476,14 @@ RF_APART rf_status rf_evaluate(rf_evaluator *e, const double *component, double 
         result->likelihood = result->loss = 0;
         result->scale = -rf64_infinity();
         result->effective = 1;
+        result->is_narrow = 0;
+    }
+    if (points.fixed && dim > 1) {
+        if (result->is_narrow)
+            take_logarithms(model, count, all);
+        else
+            take_scale(model, s.scale, count, all);
+        find_slopes(&points, model, all, result->slopes);
     }
     return RF_OK;
 }

@@ -26,6 +26,7 @@ void rf_points_normals(unsigned d, uint32_t start, uint32_t count, double z[]);
 typedef struct rf_evaluator {
     const rf64_model *model;
     const double *record;             /* settings, then the outcome */
+    double power;                     /* of its likelihood */
     const double *fixed;              /* rf_points_make */
     uint64_t seed;                    /* of the belief */
     uint32_t update;                  /* number of the update */
@@ -39,6 +40,7 @@ typedef struct rf_evaluation {
     double scale;      /* 0 unless the model returns logarithms */
     double loss;       /* Kullback-Leibler divergence of the new Gaussian from the posterior, in nats */
     double effective;  /* points, by their weights */
+    int is_narrow;     /* these are too few: the posterior is narrower than the points are apart */
     double slopes[3];  /* of two or three parameters: how much the likelihood varies along each column of the factor */
 } rf_evaluation;
 

@@ -20,6 +20,9 @@ enum { ROUND = 5 }; /* Gaussians that a circle begins with */
 #define LOSS_ROOM 0.01    /* nats for which it is split into more than there can be afterwards */
 #define LOSS_MAX 3e-5     /* nats that an update may lose in one component: more, and it is split */
 #define MERGER_FREE 3e-6  /* nats that a merger may cost where there is room */
+#define NARROW_MAX 0.25   /* weight in components of which too few points are effective: more, and the record is learnt in parts */
+#define POWER_STEP 0.25   /* from the power of one such part to that of the next to be tried */
+#define POWER_LEAST 1e-6
 #define WEIGHT_LEAST 1e-9 /* lighter components are dropped */
 #define SD_LEAST 1.01     /* in spacings of numbers near the mean */
 #define BOX_NARROW 0.02   /* standard deviations of the prior: narrower, and a box's chart is no longer needed */
@@ -564,9 +567,10 @@ static double weight_of(const double *weight, uint32_t count)
     return total;
 }
 
-/* Evaluates all, and splits until no component loses too much or there is no room. */
-static rf_status evaluate_all(learning *l, mixture *m)
+/* Evaluates all with a power of the record's likelihood. */
+static rf_status evaluate_each(learning *l, mixture *m, double power)
 {
+    l->evaluator.power = power;
     l->scale = -rf64_infinity();
     for (uint32_t i = 0; i < m->count; i++) {
         const rf_status status = evaluate(l, m, i);
@@ -576,6 +580,37 @@ static rf_status evaluate_all(learning *l, mixture *m)
     }
     for (uint32_t i = 0; i < m->count; i++)
         weigh(l, m, i);
+    return RF_OK;
+}
+
+/* Is the posterior narrower than the points are apart, in components of some weight? */
+static int is_narrow(const learning *l, const mixture *m)
+{
+    double narrow = 0, total = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        narrow += l->found[i].is_narrow ? l->weight[i] : 0;
+        total += l->weight[i];
+    }
+    return narrow > NARROW_MAX * total;
+}
+
+/* Evaluates all with as much of the record as the points can see: the largest power of its likelihood, at most `first`,
+   that leaves enough of them effective. If none does, with all that is `left` of it. */
+static rf_status evaluate_some(learning *l, mixture *m, double first, double left)
+{
+    rf_status status = evaluate_each(l, m, first);
+    for (double power = first; status >= 0 && is_narrow(l, m);) {
+        power *= POWER_STEP;
+        if (power < POWER_LEAST)
+            return evaluate_each(l, m, left);
+        status = evaluate_each(l, m, power);
+    }
+    return status;
+}
+
+/* Splits until no component loses too much or there is no room. */
+static rf_status split_all(learning *l, mixture *m)
+{
     const double allowed = dim_of(m) > 1 || m->boxed ? LOSS_FREE : m->kept < FORGETS ? LOSS_FREE_WALK : LOSS_FREE_LINE;
     while (m->count + 2 <= m->room && !m->head.as_one) {
         const double total = weight_of(l->weight, m->count);
@@ -599,12 +634,13 @@ static rf_status evaluate_all(learning *l, mixture *m)
     return RF_OK;
 }
 
-/* Learns from one record. Adds ln P(E) to *log_evidence, −∞ where it is impossible; sets *effective. */
-static rf_status learn(learning *l, mixture *m, double *log_evidence, double *effective)
+/* Learns from what was evaluated. Adds the logarithm of its probability to *log_evidence, −∞ where it is impossible;
+   sets *effective. */
+static rf_status learn_some(learning *l, mixture *m, double *log_evidence, double *effective)
 {
     const unsigned dim = dim_of(m);
     const size_t size = rf_component_size(dim);
-    rf_status note = evaluate_all(l, m);
+    rf_status note = split_all(l, m);
     const double total = note < 0 ? 0 : weight_of(l->weight, m->count);
     double squares = 0, left = 0;
     unsigned order[RF_ROOM];
@@ -638,6 +674,23 @@ static rf_status learn(learning *l, mixture *m, double *log_evidence, double *ef
     rf_mixture_settle(m);
     rf_copy(component_of(m, 0), after_of(m, 0), m->count * size * sizeof(double));
     unbox_narrow(m);
+    return note;
+}
+
+/* Learns from one record, in one go or, where it tells more than the points can see, in several: the likelihood is the
+   product of its powers. Adds ln P(E) to *log_evidence. */
+static rf_status learn(learning *l, mixture *m, double *log_evidence, double *effective)
+{
+    rf_status note = RF_OK;
+    for (double left = 1, first = 1; left > 0 && *log_evidence > -rf64_infinity(); left -= l->evaluator.power) {
+        rf_status status = evaluate_some(l, m, first, left);
+        if (status >= 0)
+            status = learn_some(l, m, log_evidence, effective);
+        if (status < 0)
+            return status;
+        note |= status;
+        first = rf64_min(l->evaluator.power / POWER_STEP, left - l->evaluator.power);
+    }
     return note;
 }
 
