@@ -29,7 +29,7 @@ int main(int count, char **arguments)
          .entropy = 1,
          .plain = 1},
         {.source = plane, .bits = 64, .dim = 2, .kinds = "0,1", .sampler = RF_WEIGHT, .pairs = 1, .group = 8},
-        {.source = line, .bits = 64, .dim = 1, .kinds = "0", .trials = 32, .room = 2},
+        {.source = line, .bits = 64, .dim = 1, .kinds = "0", .trials = 32, .room = 2, .design = "quadrature"},
     };
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
         size_t bytes = 0;

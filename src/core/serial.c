@@ -1,6 +1,10 @@
 /* The serial engine, and the tallies that engines add to. */
 
 #include "core.h"
+
+#ifdef RF_NO_ATTEMPTS /* a program in which nothing makes any */
+const RF(engine) RF(serial) = {0};
+#else
 #include "rejfilt/detail/attempts.h"
 
 /* A model with only a block function needs an engine that calls it. */
@@ -10,6 +14,7 @@ static rf_status RF(serial_checked)(void *self, const RF(task) *task, uint32_t b
 }
 
 const RF(engine) RF(serial) = {RF_BLOCKS ? RF(serial_checked) : RF(serial_run), 0, 0};
+#endif
 
 void RF(tally_clear)(RF(tally) *tally, unsigned dim, uint32_t update)
 {

@@ -39,7 +39,7 @@ static RF_APART rf_real contrast(const RF(design_input) *in, const rf_real setti
     RF(model_likelihoods)(in->model, in->mean, 0, 1, s, 1, &top);
     s[guess] += RF_C(0.5) * (rf_real)in->description->fringe / t;
     RF(model_likelihoods)(in->model, in->mean, 0, 1, s, 1, &bottom);
-    return in->model->is_log ? RF(abs)(RF(exp)(top) - RF(exp)(bottom)) : RF(abs)(top - bottom);
+    return RF_MODEL_IS_LOG(in->model) ? RF(abs)(RF(exp)(top) - RF(exp)(bottom)) : RF(abs)(top - bottom);
 }
 
 static RF_APART void shorten_time(const RF(design_input) *in, rf_real setting[], unsigned guess, unsigned time, rf_real least)
@@ -73,14 +73,18 @@ int RF(design_is_pair)(const rf_description *description, unsigned guess, unsign
 
 void RF(design_shorten)(const RF(design_input) *in, rf_real least, rf_real setting[])
 {
-    for (unsigned i = 0; i < in->description->settings && in->description->fringe > 0 && rf_outcomes_fixed(in->description->outcomes) > 0; i++)
+    for (unsigned i = 0; i < in->description->settings && in->description->fringe > 0 && rf_outcomes_fixed(RF_OUTCOMES(in->description)) > 0; i++)
         for (unsigned j = 0; j < in->description->settings; j++)
             if (RF(design_is_pair)(in->description, i, j) && !in->description->setting[j].is_integer)
                 shorten_time(in, setting, i, j, least);
 }
 
+#ifndef RF_CHOOSES /* a GPU calls one of them by its name */
+#define RF_CHOOSES(designer) designer
+#endif
+
 static const RF(design) designs[] = {
-#define RF_DESIGN(identifier, name, anchors, blind, fringe) {name, RF(design_##identifier), anchors, blind, fringe},
+#define RF_DESIGN(identifier, name, anchors, blind, fringe) {name, RF_CHOOSES(RF(design_##identifier)), anchors, blind, fringe},
 #include "list.def"
 #undef RF_DESIGN
 };

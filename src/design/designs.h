@@ -2,6 +2,8 @@
 #include "rejfilt/detail/real.h"
 #include "rejfilt/host.h"
 
+#include "../models/known.h"
+
 /* A function that is handed in with its belief; what is compiled for a GPU knows them all. */
 #ifndef RF_GIVEN
 #define RF_GIVEN(by, function) (by)->function

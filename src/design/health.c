@@ -26,6 +26,13 @@
 #define MOVE_MOST RF_C(0.45)     /* ... less if a record tells much, so that one never decides; */
 #define MOVED_FAILED RF_C(5.0)   /* nats for it that are a failed test, after which they are ... */
 #define MOVED_AFTER RF_C(3.5)    /* ... so many */
+#define FAILURES RF_C(2.0)       /* times as many failed anchors as expected: the belief is too narrow, */
+#define FAILURES_NOTED RF_C(4.0) /* nats for that which are suspicious, */
+#define FAILURES_MOST RF_C(5.0)  /* and that are remembered */
+#define TREND_WITH RF_C(0.262364)     /* ln 1.3: a truth that moves away steadily draws 0.65 of all moves after it, */
+#define TREND_AGAINST RF_C(-0.356675) /* ln 0.7: and leaves 0.35; one that is believed right draws half of them */
+#define TREND_NOTED RF_C(5.0)    /* nats for it that are suspicious, */
+#define TREND_MOST RF_C(6.0)     /* and that are remembered */
 #define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
 #define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
 
@@ -75,7 +82,7 @@ int RF(health_wants_anchor)(RF(watched) *t)
 /* Of what the model returned; a value that is no likelihood counts as none. */
 static rf_real log_likelihood(const RF(model) *model, rf_real value)
 {
-    if (model->is_log)
+    if (RF_MODEL_IS_LOG(model))
         return value <= RF_LIMIT ? RF(max)(value, -RF_LIMIT) : -RF_LIMIT;
     return value > 0 && value <= RF_LIMIT ? RF(log)(value) : -RF_LIMIT;
 }
@@ -97,9 +104,9 @@ static RF_APART rf_real mean_probability(const RF(watched) *t, const rf_real dra
 {
     rf_real p = 0, value[RF_HEALTH_DRAWS];
     RF(model_likelihoods)(t->model, draws, t->model->dim, RF_HEALTH_DRAWS, setting, outcome, value);
-    for (unsigned d = 0; d < RF_HEALTH_DRAWS && t->model->is_log; d++)
+    for (unsigned d = 0; d < RF_HEALTH_DRAWS && RF_MODEL_IS_LOG(t->model); d++)
         value[d] = likelihood_of_log(t->model, value[d]);
-    if (!t->model->is_log)
+    if (!RF_MODEL_IS_LOG(t->model))
         for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
             value[d] = held_likelihood(value[d]);
     for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
@@ -110,15 +117,26 @@ static RF_APART rf_real mean_probability(const RF(watched) *t, const rf_real dra
 /* By how many nats chance explains an outcome of this probability better than the belief does. */
 static rf_real gained(const RF(watched) *t, rf_real p)
 {
-    const rf_real chance = 1 / (rf_real)rf_outcomes_fixed(t->description->outcomes);
+    const rf_real chance = 1 / (rf_real)rf_outcomes_fixed(RF_OUTCOMES(t->description));
     return RF(log)(chance / ((1 - CHANCE) * p + CHANCE * chance));
+}
+
+/* Do anchors fail more often than a belief that is right lets them? */
+static void count_failure(RF(watch) *h, rf_real p)
+{
+    const int is_failed = p < RF_C(0.5);
+    const rf_real usual = RF(min)(is_failed ? p : 1 - p, RF_C(0.499)), more = RF(min)(FAILURES * usual, RF_C(0.5));
+    const rf_real gain = RF(log)(is_failed ? more / usual : (1 - more) / (1 - usual));
+    h->chance = RF(min)(RF(max)(h->chance + gain, 0), FAILURES_MOST);
 }
 
 /* The score: that of answers to anchors, from 0 up. */
 static void judge_anchor(RF(watched) *t, const rf_real draws[], const rf_real record[])
 {
     RF(watch) *h = t->watch;
-    const rf_real gain = gained(t, mean_probability(t, draws, record, record[t->model->settings]));
+    const rf_real p = mean_probability(t, draws, record, record[t->model->settings]), gain = gained(t, p);
+    if (t->design && t->design->is_blind && rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 2)
+        count_failure(h, RF(min)(p, 1));
     h->score = RF(max)(h->score + gain, 0);
     h->verdict = gain > 0 && h->score > SCORE_FAILED ? 1 : gain < 0 && h->verdict <= 0 ? -1 : h->verdict;
 }
@@ -128,9 +146,9 @@ static void judge_anchor(RF(watched) *t, const rf_real draws[], const rf_real re
 static int judge_run(RF(watched) *t, const rf_real draws[], const rf_real record[], int is_blind, rf_real *known)
 {
     RF(watch) *h = t->watch;
-    const unsigned outcomes = rf_outcomes_fixed(t->description->outcomes);
+    const unsigned outcomes = rf_outcomes_fixed(RF_OUTCOMES(t->description));
     const rf_real outcome = record[t->model->settings], chance = outcomes > 0 ? 1 / (rf_real)outcomes : RF_C(0.5);
-    *known = is_blind || !rf_outcomes_are_whole(t->description->outcomes) ? chance : mean_probability(t, draws, record, outcome);
+    *known = is_blind || !rf_outcomes_are_whole(RF_OUTCOMES(t->description)) ? chance : mean_probability(t, draws, record, outcome);
     const rf_real p = RF(min)(RF(max)(*known, chance), 1);
     const int is_new = !(h->run < 0) || outcome != h->latest;
     h->run = RF(min)((is_new ? 0 : h->run) + RF(log)(p), -RF_TINY);
@@ -166,7 +184,7 @@ static rf_real expect_outcome(const RF(watched) *t, const rf_real draws[], const
 {
     rf_real total = 0, square = 0, observed = 0;
     *mean = 0;
-    for (unsigned k = 0; k < rf_outcomes_fixed(t->description->outcomes); k++) {
+    for (unsigned k = 0; k < rf_outcomes_fixed(RF_OUTCOMES(t->description)); k++) {
         const int is_observed = (rf_real)k == record[t->model->settings];
         rf_real p = is_observed ? known : mean_probability(t, draws, record, (rf_real)k), s = -RF(log)(p);
         total += p;
@@ -203,8 +221,8 @@ static void judge_surprise(RF(watched) *t, const rf_real draws[], const rf_real 
     const int has_fringe = t->description->fringe > 0;
     const rf_real failed = has_fringe ? FRINGE_FAILED : CHANCE_FAILED, after = has_fringe ? FRINGE_AFTER : CHANCE_AFTER;
     rf_real mean, variance;
-    const unsigned outcomes = rf_outcomes_fixed(t->description->outcomes);
-    if (!rf_outcomes_are_whole(t->description->outcomes) && !t->instance->simulate)
+    const unsigned outcomes = rf_outcomes_fixed(RF_OUTCOMES(t->description));
+    if (!rf_outcomes_are_whole(RF_OUTCOMES(t->description)) && !t->instance->simulate)
         return;
     const int is_small = count == 1 && outcomes > 0 && outcomes <= RUNS;
     rf_real observed = is_small ? expect_outcome(t, draws, records, known, &mean, &variance)
@@ -230,6 +248,15 @@ static void expect_move(RF(watched) *t, rf_real p)
     RF_GIVEN(t, moments)(t->self, h->mean, h->sd);
 }
 
+/* After a record at the steepest point of a fringe, whose outcomes are equally likely if the belief is right. If the truth
+   moves steadily, faster than is believed, the mean lags behind and moves that way more often. Nothing is done about it but
+   to say so: anchors tell when it is too far away. */
+static void judge_trend(RF(watch) *h, rf_real move)
+{
+    h->up[0] = RF(min)(RF(max)(h->up[0] + (move > 0 ? TREND_WITH : TREND_AGAINST), 0), TREND_MOST);
+    h->down[0] = RF(min)(RF(max)(h->down[0] + (move > 0 ? TREND_AGAINST : TREND_WITH), 0), TREND_MOST);
+}
+
 /* After it, where there are no anchors and no fringe. If the belief is right, its mean is expected to stay where it is: an
    outcome of probability p moves it by sqrt((1 - p)/p) of the moves' standard deviation, and the other moves it back. If the
    truth is off, moves go that way more often, by as much as the record tells. */
@@ -240,6 +267,11 @@ static void judge_move(RF(watched) *t)
     if (!(h->odds > 0))
         return;
     RF_GIVEN(t, moments)(t->self, mean, sd);
+    if (has_anchors(t)) {
+        if (mean[0] != h->mean[0])
+            judge_trend(h, mean[0] - h->mean[0]);
+        return;
+    }
     for (unsigned i = 0; i < t->model->dim; i++) {
         const rf_real move = mean[i] - h->mean[i], root = RF(sqrt)(h->odds);
         const rf_real told = RF(abs)(move) * root / (h->sd[i] * h->sd[i]); /* root of the information */
@@ -255,6 +287,15 @@ static void judge_move(RF(watched) *t)
         h->up[i] = RF(min)(h->up[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
         h->down[i] = RF(min)(h->down[i], h->verdict > 0 ? MOVED_AFTER : MOVED_FAILED);
     }
+}
+
+/* Is the truth faster, or the detector worse, than is believed? */
+static int is_off(const RF(watched) *t)
+{
+    const RF(watch) *h = t->watch;
+    if (!has_anchors(t) || !t->design->is_blind)
+        return 0;
+    return h->chance > FAILURES_NOTED || (t->model->dim == 1 && RF(max)(h->up[0], h->down[0]) > TREND_NOTED);
 }
 
 /* The fault has passed, or there was none: the tests begin again. */
@@ -299,8 +340,10 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
             judge_anchor(t, draws, records + (size_t)k * size);
     if (!h->is_anchored && !is_blind)
         judge_surprise(t, draws, records, count, known);
-    if (!has_anchors(t) && t->description->fringe == 0 && count == 1 && rf_outcomes_fixed(t->description->outcomes) == 2)
-        expect_move(t, known);
+    const int is_moved = has_anchors(t) ? is_blind && !h->is_anchored && t->model->dim == 1
+                                        : t->description->fringe == 0 && rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 2;
+    if (is_moved && count == 1)
+        expect_move(t, has_anchors(t) ? RF_C(0.5) : known);
     return todo;
 }
 
@@ -361,12 +404,14 @@ static void pass(RF(watched) *t)
         is_wide &= sd[i] > RF_C(1.01) * t->usual_sd[i];
         h->home[i] += h->score == 0 ? (h->is_anchored ? HOMING : HOMING / 5) * (mean[i] - h->home[i]) : 0;
     }
-    h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED ? RF_SUSPICIOUS : RF_TRACKING;
+    h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED || is_off(t) ? RF_SUSPICIOUS : RF_TRACKING;
 }
 
 RF_APART void RF(health_act)(RF(watched) *t)
 {
     judge_move(t);
+    if (t->watch->state == RF_TRACKING && is_off(t))
+        t->watch->state = RF_SUSPICIOUS;
     if (t->watch->verdict > 0)
         fail(t);
     else if (t->watch->verdict < 0)

@@ -15,10 +15,10 @@ typedef struct RF(watch) {
     uint32_t widened, restarts; /* since the start */
     rf_real score;              /* ln of how much better chance explains the latest tests than the belief does; from 0 */
     rf_real surprise, variance; /* running sum of surprise less what was expected of it, and its variance */
-    rf_real chance;             /* the score of records that are no anchors */
+    rf_real chance;             /* the score of records that are no anchors; or, of anchors, ln of how much better twice as many failures explain them */
     rf_real run, latest;        /* ln of the probability of the latest outcomes, which were all alike; 0: none yet; and that outcome */
     rf_real home[RF_ROOM]; /* where the belief has been while tests were passed: restarts begin there */
-    rf_real up[RF_ROOM], down[RF_ROOM]; /* ln of how much better a truth above, or below, explains how the mean has moved; from 0 */
+    rf_real up[RF_ROOM], down[RF_ROOM]; /* ln of how much better a truth above, or below, or with anchors one that moves up or down, explains how the mean has moved; from 0 */
     int32_t verdict;            /* of the latest test: 1 failed, -1 passed, 0 none */
     int32_t is_anchored;        /* it was an anchor */
     rf_real odds;               /* of the latest outcome, if its move is to be judged; else 0 */

@@ -47,7 +47,7 @@ static void probabilities(const RF(design_input) *in, rf_real x[][RF_ROOM], unsi
 {
     RF(model_likelihoods)(in->model, x[0], RF_ROOM, n, setting, outcome, p);
     for (unsigned k = 0; k < n; k++) {
-        const rf_real value = in->model->is_log ? RF(exp)(RF(min)(p[k], RF_C(40.0))) : p[k];
+        const rf_real value = RF_MODEL_IS_LOG(in->model) ? RF(exp)(RF(min)(p[k], RF_C(40.0))) : p[k];
         p[k] = value > 0 && value <= RF_LIMIT ? value : 0;
     }
 }
@@ -78,7 +78,7 @@ static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_
 static unsigned listed(const RF(design_input) *in, const rf_real setting[])
 {
     const rf_real possible = RF(outcomes_of)(in->description, setting);
-    return possible <= (rf_outcomes_are_counts(in->description->outcomes) ? COUNTS : LISTED) ? (unsigned)possible : 0;
+    return possible <= (rf_outcomes_are_counts(RF_OUTCOMES(in->description)) ? COUNTS : LISTED) ? (unsigned)possible : 0;
 }
 
 /* Expected share of the variance that remains after an experiment with these settings. */

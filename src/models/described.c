@@ -1,6 +1,8 @@
 /* Derived from a model's description: charts, block likelihoods, simulated outcomes. Compiled per precision. */
 #include "rejfilt/host.h"
 
+#include "known.h"
+
 #ifdef RF_TARGETS
 #include <string.h>
 
@@ -120,7 +122,7 @@ RF_APART rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x
 
 rf_real RF(outcomes_of)(const rf_description *description, const rf_real setting[])
 {
-    const unsigned outcomes = description->outcomes;
+    const unsigned outcomes = RF_OUTCOMES(description);
     if (rf_outcomes_are_counts(outcomes) && rf_outcomes_has_setting(outcomes))
         return RF(floor)(RF(max)(setting[rf_outcomes_setting(outcomes)], 0)) + 1;
     return (rf_real)rf_outcomes_fixed(outcomes);
@@ -128,7 +130,7 @@ rf_real RF(outcomes_of)(const rf_description *description, const rf_real setting
 
 int RF(outcome_is_possible)(const rf_description *description, const rf_real setting[], rf_real outcome)
 {
-    if (!rf_outcomes_are_counts(description->outcomes))
+    if (!rf_outcomes_are_counts(RF_OUTCOMES(description)))
         return 1;
     const rf_real end = RF(outcomes_of)(description, setting);
     return outcome >= 0 && outcome == RF(floor)(outcome) && (!(end > 0) || outcome < end);
@@ -202,7 +204,7 @@ RF_APART rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_rea
 {
     const rf_description *description = instance->description;
     const rf_words w = rf_draw(seed, index, 0, 0, RF_FOR_OUTCOME);
-    if (!rf_outcomes_are_whole(description->outcomes)) {
+    if (!rf_outcomes_are_whole(RF_OUTCOMES(description))) {
         rf_real normal, other;
         RF(normal_pair)(w.word[0], w.word[1], &normal, &other);
         return RF_SIMULATE_OF(instance)(x, setting, normal);
@@ -211,8 +213,8 @@ RF_APART rf_real RF(instance_outcome)(const RF(instance) *instance, const rf_rea
                              .x = x,
                              .setting = setting,
                              .end = RF(outcomes_of)(description, setting),
-                             .is_log = RF_IS_LOG(*description)};
-    if (rf_outcomes_are_counts(description->outcomes) && instance->simulate)
+                             .is_log = RF_MODEL_IS_LOG(description) || rf_outcomes_are_expected(RF_OUTCOMES(description))};
+    if (rf_outcomes_are_counts(RF_OUTCOMES(description)) && instance->simulate)
         return RF(draw_around)(&drawn, RF_SIMULATE_OF(instance)(x, setting, 0), seed, index);
     return RF(draw_upwards)(&drawn, RF(uniform)(w.word[0]), drawn.end > 0 ? drawn.end - 1 : RF_C(1048576.0));
 }

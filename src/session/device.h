@@ -2,7 +2,9 @@
    them, one thread for each trial. NVRTC compiles it; tests/test_device.c compiles it as host code.
 
    Set before the model: RF_PRECISION, 64; RF_DEVICE_DIM parameters; RF_ROOM, the larger of parameters and settings;
-   RF_DEVICE_MAX Gaussians that a belief can be; RF_MODEL_NAME; of one parameter RF_DIM(dim), 1. */
+   RF_DEVICE_MAX Gaussians that a belief can be; RF_MODEL_NAME; of one parameter RF_DIM(dim), 1; RF_DEVICE_DESIGN, the
+   designer's function, or nothing for any of them. What no trial here can need is left out, since it would have to be
+   compiled: other motions than walks, attempts, block functions, other designers. */
 #if defined(__CUDACC__) /* the model has a namespace of its own: its other names may be ours, too */
 using rf_own::description;
 #ifdef RF_HAS_EXPECTED
@@ -39,6 +41,17 @@ using rf_own::design;
 #define RF_DEVICE_INSTANCE RF_PASTE(RF_MODEL_NAME, RF_PRECISION)
 #define RF_DEVICE_KIND rf_belief_mixture
 #define RF_LIKELIHOOD_OF(model) likelihood
+#define RF_MOTION_KIND(motion) RF_MOTION_WALK
+#define RF_OUTCOMES(description) rf_device_outcomes()
+#define RF_MODEL_IS_LOG(model) rf_device_is_log()
+RF_FN unsigned rf_device_outcomes(void) { return description.outcomes; }
+RF_FN int rf_device_is_log(void) { return RF_IS_LOG(description); }
+#undef RF_BLOCKS /* block functions */
+#define RF_BLOCKS 0
+#define RF_NO_ATTEMPTS
+#ifdef RF_DEVICE_DESIGN
+#define RF_CHOOSES(designer) 0
+#endif
 
 #include "device_types.h"
 #include "world.h"
@@ -69,11 +82,16 @@ RF_FN double rf_device_nothing(const double x[], const double setting[], double 
 
 static void rf_choose(const rf64_design *by, const rf64_design_input *in, double setting[])
 {
+#ifdef RF_DEVICE_DESIGN
+    (void)by;
+    RF_DEVICE_DESIGN(in, setting);
+#else
 #define RF_DESIGN(identifier, name, anchors, blind, fringe)                                                            \
     if (by->choose == rf64_design_##identifier)                                                                        \
         rf64_design_##identifier(in, setting);
 #include "../design/list.def"
 #undef RF_DESIGN
+#endif
 }
 
 #include "motion.c"

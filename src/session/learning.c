@@ -26,7 +26,7 @@ void rf_learning_step(rf_session *s, const double before[], const double after[]
     const int is_passed = h->is_anchored && h->verdict < 0;
     for (unsigned i = 0, is_first = 1; i < s->model.dim; i++) {
         const double way = after[i] > before[i] ? 1 : after[i] < before[i] ? -1 : 0;
-        if (!(s->config->drift[i] > 0) || s->config->motion[i].kind != RF_MOTION_WALK)
+        if (!(s->config->drift[i] > 0) || RF_MOTION_KIND(&s->config->motion[i]) != RF_MOTION_WALK)
             continue;
         if (is_passed)
             l->factor[i] += (l->pending ? BY_FAILURE : BY_PASS) * faster;

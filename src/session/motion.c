@@ -50,7 +50,7 @@ static rf_status switch_levels(const rf_session *s, rf_belief *belief, double el
     for (unsigned i = 0; i < s->model.dim && status >= 0; i++) {
         const rf_motion *motion = &s->config->motion[i];
         double chance[2];
-        if (motion->kind != RF_MOTION_TELEGRAPH)
+        if (RF_MOTION_KIND(motion) != RF_MOTION_TELEGRAPH)
             continue;
         rf_motion_switch(motion, elapsed, chance);
         status = rf_kind_of(belief)->telegraph ? rf_kind_of(belief)->telegraph(belief, i, motion->level, chance)
@@ -61,7 +61,7 @@ static rf_status switch_levels(const rf_session *s, rf_belief *belief, double el
 
 int rf_motion_is_still(const rf_config *config, unsigned i)
 {
-    return !rf_instance_of(config)->dynamics && config->motion[i].kind == RF_MOTION_WALK && !(config->drift[i] > 0);
+    return !rf_instance_of(config)->dynamics && RF_MOTION_KIND(&config->motion[i]) == RF_MOTION_WALK && !(config->drift[i] > 0);
 }
 
 RF_APART rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
@@ -71,7 +71,7 @@ RF_APART rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
     rf_kind_of(belief)->moments(belief, mean, covariance);
     for (unsigned i = 0; i < s->model.dim; i++) {
         const rf_motion *motion = &s->config->motion[i];
-        const int is_telegraph = motion->kind == RF_MOTION_TELEGRAPH;
+        const int is_telegraph = RF_MOTION_KIND(motion) == RF_MOTION_TELEGRAPH;
         any |= is_telegraph;
         mean[i] = is_telegraph ? motion->level[0] : mean[i];
         sd[i] = is_telegraph ? LEVEL_SD : rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
@@ -96,13 +96,13 @@ RF_APART rf_status rf_session_drift(const rf_session *s, rf_belief *belief, doub
     if (elapsed == 0)
         return RF_OK;
     for (unsigned i = 0; i < dim; i++)
-        is_drawn |= s->config->motion[i].kind == RF_MOTION_REVERTING;
+        is_drawn |= RF_MOTION_KIND(&s->config->motion[i]) == RF_MOTION_REVERTING;
     for (unsigned i = 0; i < dim; i++) {
         const rf_motion *motion = &s->config->motion[i];
-        const double drift = motion->kind == RF_MOTION_TELEGRAPH ? 0 : rf_learning_drift(s, i);
+        const double drift = RF_MOTION_KIND(motion) == RF_MOTION_TELEGRAPH ? 0 : rf_learning_drift(s, i);
         f[i * dim + i] = 1;
         q[i * dim + i] = drift * drift * (is_drawn ? elapsed : 1);
-        if (motion->kind == RF_MOTION_REVERTING)
+        if (RF_MOTION_KIND(motion) == RF_MOTION_REVERTING)
             rf_motion_revert(motion, elapsed, &f[i * dim + i], &q[i * dim + i], &shift[i]);
         any |= q[i * dim + i] > 0;
     }

@@ -73,6 +73,11 @@ static inline size_t rf_question_size(const rf_session *s) { return s->model.set
 #define rf_choose(design, in, setting) (design)->choose(in, setting)
 #endif
 
+/* How a parameter moves; what is compiled for a GPU has walks alone. */
+#ifndef RF_MOTION_KIND
+#define RF_MOTION_KIND(motion) ((motion)->kind)
+#endif
+
 /* What a configuration is about. */
 void rf_session_settle(rf_problem *problem, const rf_config *config);
 

@@ -7,6 +7,8 @@
 
 #include "common.h"
 
+#define MODES_STEPS 8.0 /* of the drift: modes of a belief that is wider are not kept, since it is still to narrow */
+
 /* ---- The beginning ---- */
 
 uint64_t rf_session_seed(uint64_t seed, uint32_t trial) { return rf_seed_of(seed, trial); }
@@ -26,7 +28,7 @@ RF_APART rf_status rf_session_start(rf_session *s)
     for (unsigned i = 0; i < s->model.dim; i++) {
         s->prior_sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
         double centre, variance = 0; /* of the exact prior: a belief may hold only particles of it */
-        if (config->motion[i].kind == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
+        if (RF_MOTION_KIND(&config->motion[i]) == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
             variance = s->prior_sd[i] * s->prior_sd[i];
         s->usual_sd[i] = rf64_max(rf64_sqrt(variance), USUAL_STEPS * config->drift[i]);
         s->widest_sd[i] = RF_HEALTH_CAP * s->usual_sd[i];
@@ -84,7 +86,7 @@ static int is_switching(const rf_session *s)
 {
     int any = 0;
     for (unsigned i = 0; i < s->model.dim; i++)
-        any |= s->config->motion[i].kind == RF_MOTION_TELEGRAPH;
+        any |= RF_MOTION_KIND(&s->config->motion[i]) == RF_MOTION_TELEGRAPH;
     return any;
 }
 
@@ -182,6 +184,27 @@ rf_status rf_session_pass(rf_session *session, double elapsed)
     return status;
 }
 
+/* ---- Modes ---- */
+
+/* The only parameter is drawn back. Questions to it are chosen for all modes together: drift soon merges them. */
+static int is_drawn_back(const rf_session *s)
+{
+    return s->model.dim == 1 && s->config->motion[0].kind == RF_MOTION_REVERTING;
+}
+
+/* Records that were designed for one Gaussian do not split a mixture. But the modes that an anchor leaves are kept of a
+   parameter that is drawn back, as soon as the belief is about as narrow as its motion allows. */
+static int learns_as_one(const rf_session *s, const rf_belief *belief)
+{
+    double variance[RF_ROOM];
+    if (s->now.asked == 0 || !s->design || !s->design->is_blind || s->model.dim != 1)
+        return 0;
+    if (!is_drawn_back(s))
+        return 1;
+    rf_belief_variances(belief, variance);
+    return rf64_sqrt(variance[0]) > MODES_STEPS * s->config->drift[0];
+}
+
 /* ---- Asking ---- */
 
 void rf_session_unask(rf_session *session)
@@ -219,11 +242,11 @@ static int is_capped(const rf_description *description, const double setting[])
 }
 
 /* Of each parameter its two heaviest modes, or its mean twice, in natural units. */
-static void rivals_of(const rf_belief *belief, const rf64_chart charts[], const double mean[], double rivals[][2])
+static void rivals_of(const rf_belief *belief, const rf64_chart charts[], const double mean[], int are_wanted, double rivals[][2])
 {
     for (unsigned i = 0; i < belief->problem->description.dim; i++) {
         double at[2];
-        const int has = rf_kind_of(belief)->rivals && rf_kind_of(belief)->rivals(belief, i, at);
+        const int has = are_wanted && rf_kind_of(belief)->rivals && rf_kind_of(belief)->rivals(belief, i, at);
         for (unsigned k = 0; k < 2; k++)
             rivals[i][k] = has ? rf64_chart_natural(&charts[i], at[k]) : mean[i];
     }
@@ -252,7 +275,7 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
         natural[i] = rf64_chart_natural(&s->problem->charts[i], mean[i]);
         sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
     }
-    rivals_of(s->ahead, s->problem->charts, natural, rivals);
+    rivals_of(s->ahead, s->problem->charts, natural, !is_drawn_back(s), rivals);
     for (uint32_t k = 0; k < count; k++) {
         const int is_anchor = k < ANCHORS_MAX ? rf64_health_wants_anchor(&w) : 0;
         const rf64_design_input in = {rf_instance_of(s->config),
@@ -392,7 +415,7 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     if (t->todo & RF_HEALTH_SKIP || status < 0)
         return status < 0 ? status : rf_belief_check(s->ahead, t->numbers, t->known);
     s->options.kappa = s->now.kappa;
-    s->ahead->as_one = s->now.asked > 0 && s->design && s->design->is_blind && s->model.dim == 1;
+    s->ahead->as_one = learns_as_one(s, s->ahead);
     if (s->config->learns_drift)
         moved_to(s->ahead, t->mean);
     return rf_kind_of(s->ahead)->update(s->ahead, t->numbers, t->known, &s->options, s->config->engine, &t->report);

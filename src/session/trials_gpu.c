@@ -48,6 +48,8 @@ static int can(const rf_simulation *simulation, uint64_t trials, const rf_sessio
                              .trials = ((const mixture *)session->belief)->max,
                              .room = room};
     *wanted = w;
+    for (unsigned i = 0; session->design && session->design->name[i] && i + 1 < sizeof wanted->design; i++)
+        wanted->design[i] = (char)(session->design->name[i] == '-' ? '_' : session->design->name[i]);
     return w.source && dim <= RF_GPU_TRIALS_DIM && all_walk(simulation) && session->design &&
            session->design != config->model->f64->design && !config->on_health && trials >= LEAST &&
            simulation->steps <= STEPS_MOST && simulation->batch <= RF_DEVICE_BATCH &&

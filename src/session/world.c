@@ -50,9 +50,9 @@ static double first_truth(const rf_worldly *w, unsigned i)
     const rf_words words = draw(w, 0, i, FOR_FIRST);
     double z, other;
     rf64_normal_pair(words.word[0], words.word[1], &z, &other);
-    if (world->has_truth >> i & 1 || motion->kind == RF_MOTION_WALK)
+    if (world->has_truth >> i & 1 || RF_MOTION_KIND(motion) == RF_MOTION_WALK)
         return draw_truth(w, i, words);
-    if (motion->kind == RF_MOTION_REVERTING)
+    if (RF_MOTION_KIND(motion) == RF_MOTION_REVERTING)
         return motion->centre + motion->sd * z;
     return motion->level[rf64_uniform(words.word[2]) * (motion->dwell[0] + motion->dwell[1]) > motion->dwell[0]];
 }
@@ -101,9 +101,9 @@ static void walk(rf_worldly *w, uint32_t shot)
         const rf_motion *motion = motion_of(w, i);
         double f = 1, q = is_own ? world->drift[i] : config->drift[i], shift = 0, chance[2];
         q *= q;
-        if (motion->kind == RF_MOTION_REVERTING)
+        if (RF_MOTION_KIND(motion) == RF_MOTION_REVERTING)
             rf_motion_revert(motion, 1, &f, &q, &shift);
-        if (motion->kind == RF_MOTION_TELEGRAPH) {
+        if (RF_MOTION_KIND(motion) == RF_MOTION_TELEGRAPH) {
             rf_motion_switch(motion, 1, chance);
             const unsigned at = is_at(motion, w->truth[i]);
             const int switches = rf64_uniform(draw(w, shot, i, FOR_SWITCH).word[0]) < chance[at];

@@ -9,6 +9,8 @@
 #include "mixture.h"
 #include "rejfilt/host.h"
 
+#include "../../models/known.h"
+
 enum {
     RF_BLOCK = 64, /* points at a time */
     RF_LANES = 8   /* of a sum: the order of additions is the same on every machine */
@@ -90,7 +92,7 @@ RF_FN void rf_sums_rescale(rf_sums *s, unsigned dim, double scale)
 RF_FN void rf_sums_add(rf_sums *s, const rf64_model *model, const double *weight, double q[][RF_BLOCK], uint32_t n, double *value,
                 double *room)
 {
-    if (model->is_log) {
+    if (RF_MODEL_IS_LOG(model)) {
         double highest = -rf64_infinity();
         for (uint32_t k = 0; k < n; k++)
             highest = rf64_max(value[k], highest);
@@ -115,7 +117,7 @@ RF_FN void rf_sums_add(rf_sums *s, const rf64_model *model, const double *weight
     s->one += rf_sum_lanes(value, n);
     s->square += rf_dot_lanes(value, value, n);
     s->entropy += rf_dot_lanes(value, room, n);
-    for (unsigned i = 0; i < model->dim; i++) {
+    for (unsigned i = 0; i < RF_DIM(model->dim); i++) {
         for (uint32_t k = 0; k < n; k++)
             room[k] = value[k] * q[i][k];
         s->z[i] += rf_sum_lanes(room, n);

@@ -273,7 +273,7 @@ static RF_APART void count_bad(rf_evaluator *e, const double *value, uint32_t n)
     for (uint32_t k = 0; k < n; k++) {
         e->nan += rf64_is_nan(value[k]) ? 1u : 0u;
         e->infinite += value[k] > RF64_LIMIT;
-        e->negative += !e->model->is_log && value[k] < 0;
+        e->negative += !RF_MODEL_IS_LOG(e->model) && value[k] < 0;
     }
 }
 
@@ -300,16 +300,16 @@ static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value
     const rf64_model *model = e->model;
     const rf_status status =
         rf64_model_likelihoods(model, x, model->dim, n, e->record, e->record[model->settings], value);
-    const double nothing = model->is_log ? -rf64_infinity() : 0;
+    const double nothing = RF_MODEL_IS_LOG(model) ? -rf64_infinity() : 0;
     if (status < 0)
         return status;
-    if (is_any_bad(value, n, model->is_log)) {
+    if (is_any_bad(value, n, RF_MODEL_IS_LOG(model))) {
         count_bad(e, value, n);
         for (uint32_t k = 0; k < n; k++)
-            value[k] = rf64_is_bad(value[k], model->is_log) ? nothing : value[k];
+            value[k] = rf64_is_bad(value[k], RF_MODEL_IS_LOG(model)) ? nothing : value[k];
     }
     for (uint32_t k = 0; k < n && e->power != 1; k++)
-        value[k] = model->is_log ? e->power * value[k] : value[k] > 0 ? rf64_exp(e->power * rf64_log(value[k])) : 0;
+        value[k] = RF_MODEL_IS_LOG(model) ? e->power * value[k] : value[k] > 0 ? rf64_exp(e->power * rf64_log(value[k])) : 0;
     e->points += n;
     return RF_OK;
 }
@@ -377,7 +377,7 @@ static void project(const rf_sums *s, const rf_evaluator *e, const whitening *w,
 /* value[] ← likelihoods over their scale. */
 static void take_scale(const rf64_model *model, double scale, uint32_t count, double value[])
 {
-    for (uint32_t k = 0; k < count && model->is_log; k++)
+    for (uint32_t k = 0; k < count && RF_MODEL_IS_LOG(model); k++)
         value[k] = rf64_exp(rf64_max(value[k] - scale, -1000.0));
 }
 
@@ -388,7 +388,7 @@ static void take_logarithms(const rf64_model *model, uint32_t count, double valu
     for (uint32_t k = 1; k < count; k++)
         max = rf64_max(value[k], max);
     for (uint32_t k = 0; k < count; k++)
-        value[k] = rf64_max(model->is_log ? value[k] - max : rf64_log(rf64_max(value[k] / max, RF64_SMALLEST_NORMAL)), -LOG_FAR);
+        value[k] = rf64_max(RF_MODEL_IS_LOG(model) ? value[k] - max : rf64_log(rf64_max(value[k] / max, RF64_SMALLEST_NORMAL)), -LOG_FAR);
 }
 
 /* slopes[i] ← how much the values vary along column i of the factor: the mean of their squared differences between
@@ -508,7 +508,7 @@ RF_APART rf_status rf_evaluate_axis(rf_evaluator *e, const double *component, co
             const rf_status status = ask(e, x, AXIS_POINTS, value[side]);
             if (status < 0)
                 return status;
-            for (uint32_t k = 0; k < AXIS_POINTS && model->is_log; k++)
+            for (uint32_t k = 0; k < AXIS_POINTS && RF_MODEL_IS_LOG(model); k++)
                 value[side][k] = rf64_exp(rf64_min(rf64_max(value[side][k] - found->scale, -1000.0), 40.0));
         }
         for (uint32_t k = 0; k < AXIS_POINTS && dim > FIXED_DIM; k++)

@@ -17,6 +17,7 @@ typedef struct rf_gpu_wanted {
     unsigned plain;   /* one real parameter and one record, without logarithms */
     unsigned trials; /* simulated ones, with beliefs of up to so many Gaussians: nothing of the above but dim; else 0 */
     unsigned room;   /* of those, the larger of parameters and settings */
+    char design[20]; /* of those, the designer's identifier */
 } rf_gpu_wanted;
 
 /* A program on the device. */

@@ -80,11 +80,11 @@ static int write_program(const rf_gpu_wanted *w, char program[PROGRAM_MAX])
         const int length =
             snprintf(program, PROGRAM_MAX,
                      "#define RF_PRECISION 64\n#define RF_SMALL\n#define RF_DEVICE_DIM %uu\n#define RF_ROOM "
-                     "%uu\n#define RF_DEVICE_MAX %uu\n%s"
+                     "%uu\n#define RF_DEVICE_MAX %uu\n#define RF_DEVICE_DESIGN rf64_design_%s\n%s"
                      "#define RF_MODEL_NAME device\n#include \"rejfilt/model.h\"\nnamespace rf_own {\n#include "
                      "%c%s%s%c\n}\n#include "
                      "\"rejfilt/src/session/device.h\"\n",
-                     w->dim, w->room, w->trials, w->dim == 1 ? "#define RF_DIM(dim) 1u\n" : "", has_quote ? '<' : '"',
+                     w->dim, w->room, w->trials, w->design, w->dim == 1 ? "#define RF_DIM(dim) 1u\n" : "", has_quote ? '<' : '"',
                      is_ours ? "rejfilt/src/models/" : "", w->source->file, has_quote ? '>' : '"');
         return length < 0 || length >= PROGRAM_MAX ? -1 : 0;
     }
@@ -126,8 +126,9 @@ unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const
     }
     strcpy(words, flags ? flags : "");
     /* a session is a large program: optimised in full it compiles three to eight times as long, and runs no faster */
-    const unsigned quick = wanted->trials > 0;
+    const unsigned quick = wanted->trials > 0 ? 2 : 0;
     options[0] = "--Ofast-compile=min";
+    options[1] = "--split-compile=0"; /* by all cores */
     unsigned count = split(words, is_users, options, quick);
     if (is_users && count < OPTIONS_MAX) {
         snprintf(beside, sizeof beside, "-I%.*s", (int)(strrchr(source->file, '/') - source->file), source->file);
@@ -148,8 +149,8 @@ unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const
     unsigned char *image = directory >= 0 ? read_cached(directory, name, bytes) : NULL;
     if (!image) {
         image = cuda->compile(program, target, options, count, bytes, log, sizeof log);
-        if (!image && quick) /* older compilers do not know the option */
-            image = cuda->compile(program, target, options + 1, count - 1, bytes, log, sizeof log);
+        if (!image && quick) /* older compilers do not know the options */
+            image = cuda->compile(program, target, options + quick, count - quick, bytes, log, sizeof log);
         if (image && directory >= 0)
             write_cached(directory, name, image, *bytes);
         for (char *c = log; *c; c++) /* one line */
@@ -168,7 +169,8 @@ static int is_same(const rf_gpu_wanted *a, const rf_gpu_wanted *b)
 {
     return a->source == b->source && a->bits == b->bits && a->dim == b->dim && strcmp(a->kinds, b->kinds) == 0 &&
            a->sampler == b->sampler && a->pairs == b->pairs && a->group == b->group && a->entropy == b->entropy &&
-           a->plain == b->plain && a->trials == b->trials && a->room == b->room;
+           a->plain == b->plain && a->trials == b->trials && a->room == b->room &&
+           strcmp(a->design, b->design) == 0;
 }
 
 static int load_program(rf_gpu *gpu, rf_gpu_program *p, const unsigned char *image, char *error, size_t size)
