@@ -15,24 +15,12 @@ static const uint64_t hundreds[] = {1, 10, 100};
 /* 5 to the power of 0 .. 32. */
 static wide fifth(int power)
 {
-    static const uint64_t fives[] = {1,
-                                     5,
-                                     25,
-                                     125,
-                                     625,
-                                     3125,
-                                     15625,
-                                     78125,
-                                     390625,
-                                     1953125,
-                                     9765625,
-                                     48828125,
-                                     244140625,
-                                     1220703125,
-                                     6103515625,
-                                     30517578125,
-                                     152587890625};
-    return power <= 16 ? (wide)fives[power] : (wide)fives[16] * fives[power - 16];
+    static const uint64_t fives[] = {1u, 5u, 25u, 125u, 625u, 3125u, 15625u, 78125u, 390625u, 1953125u, 9765625u,
+                                     48828125u, 244140625u, 1220703125u, 6103515625u, 30517578125u, 152587890625u,
+                                     762939453125u, 3814697265625u, 19073486328125u, 95367431640625u,
+                                     476837158203125u, 2384185791015625u, 11920928955078125u, 59604644775390625u,
+                                     298023223876953125u, 1490116119384765625u, 7450580596923828125u};
+    return power <= 27 ? (wide)fives[power] : (wide)fives[16] * fives[power - 16];
 }
 
 /* value · 10ᵏ = scaled / 2ˢ, k such that it has 17 digits before the point. */
@@ -62,71 +50,100 @@ static int decimal_of(double value, decimal *d)
     return k >= 0 && d->scaled >> d->s >= (wide)(ten17 / 10) ? 0 : -1;
 }
 
-/* The number rounded to that many digits, and whether it reads back as the same: with all of them it does. */
-static int round_to(const decimal *d, int digits, uint64_t *rounded)
+/* The first of 15, 16 and 17 digits that may do: whole numbers of the last place alone are looked at. */
+static int least_digits(uint64_t whole, uint64_t ulp)
 {
-    const uint64_t whole = (uint64_t)(d->scaled >> d->s), over = hundreds[MOST - digits];
-    *rounded = over == 100 ? whole / 100 : over == 10 ? whole / 10 : whole; /* constants are divided by fast */
-    const uint64_t above = whole - *rounded * over, off = above < over - 1 - above ? above : over - 1 - above;
-    if (2 * off > (uint64_t)(d->five >> d->s)) /* far from it: most numbers end here for 15 and 16 digits */
-        return 0;
+    const uint64_t tenths = whole % 10, hundredths = whole % 100; /* constants are divided by fast */
+    if (2 * (hundredths < 99 - hundredths ? hundredths : 99 - hundredths) <= ulp)
+        return LEAST;
+    return 2 * (tenths < 9 - tenths ? tenths : 9 - tenths) <= ulp ? LEAST + 1 : MOST;
+}
+
+/* To all digits. */
+static uint64_t round_last(const decimal *d, uint64_t whole)
+{
+    const wide twice = d->scaled >> (d->s - 1); /* of which the last bit is half a unit */
+    const int is_half = (int)(twice & 1), is_more = twice << (d->s - 1) != d->scaled;
+    return whole + (uint64_t)(is_half && (is_more || whole % 2));
+}
+
+/* The number rounded to 15 or 16 digits, and whether it reads back as the same. With all of them it does. */
+static int round_to(const decimal *d, uint64_t whole, int digits, uint64_t *rounded)
+{
+    const uint64_t over = hundreds[MOST - digits];
+    *rounded = over == 100 ? whole / 100 : whole / 10;
     const wide unit = (wide)over << d->s, rest = d->scaled - (*rounded * (wide)over << d->s);
     const int is_up = 2 * rest > unit || (2 * rest == unit && *rounded % 2);
     const wide error = is_up ? unit - rest : rest;
     *rounded += (uint64_t)is_up;
-    return over == 1 || (d->is_edge && !is_up ? 4 : 2) * error < d->five;
+    return (d->is_edge && !is_up ? 4 : 2) * error < d->five;
 }
 
-/* Appends `count` of the digits. */
-static char *append(char *to, const char *digit, int count)
+static void spell_pair(char *to, uint32_t number)
 {
-    memcpy(to, digit, (size_t)count);
-    return to + count;
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+                                "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+                                "9899";
+    memcpy(to, pairs + 2 * number, 2);
 }
 
 /* to[0 .. count-1] ← the digits of a number that has no more. */
 static void spell(char *to, uint64_t number, int count)
 {
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
-                                "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
-                                "9899";
+    for (; count >= 8; number /= 100000000) {
+        const uint32_t eight = (uint32_t)(number % 100000000), high = eight / 10000, low = eight % 10000;
+        to += count -= 8;
+        spell_pair(to, high / 100);
+        spell_pair(to + 2, high % 100);
+        spell_pair(to + 4, low / 100);
+        spell_pair(to + 6, low % 100);
+        to -= count;
+    }
     for (; count >= 2; number /= 100)
-        memcpy(to + (count -= 2), pairs + 2 * (number % 100), 2);
+        spell_pair(to + (count -= 2), (uint32_t)(number % 100));
     if (count > 0)
         *to = (char)('0' + number);
 }
 
-/* What printf's %g makes of them: the point is after digit[0], times ten to the exponent. Returns the end. */
+/* The end without the zeros that end there. */
+static char *trim(char *end)
+{
+    while (end[-1] == '0')
+        end--;
+    return end;
+}
+
+/* What printf's %g makes of them: the point is after the first digit, times ten to the exponent. Returns the end. Digits are
+   written where they stay, but for those before the point: to copy what was just written in other pieces is slow. */
 static char *lay_out(char *to, uint64_t rounded, int precision, int exponent)
 {
-    static const char zeros[] = "00000000000000000";
-    char digit[MOST];
-    int count = precision;
-    spell(digit, rounded, precision);
-    while (count > 1 && digit[count - 1] == '0')
-        count--;
     const int is_plain = exponent >= -4 && exponent < precision;
-    const int before = !is_plain ? 1 : exponent >= 0 ? exponent + 1 : 0; /* digits before the point */
-    if (before == 0)
-        to = append(append(to, "0.", 2), zeros, -1 - exponent);
-    to = append(to, digit, before < count ? before : count);
-    if (count < before)
-        to = append(to, zeros, before - count);
-    if (before > 0 && before < count)
-        *to++ = '.';
-    if (before < count)
-        to = append(to, digit + before, count - before);
+    char *end;
+    if (is_plain && exponent < 0) {
+        memcpy(to, "0.000000", 8);
+        to += 1 - exponent;
+        spell(to, rounded, precision);
+        end = trim(to + precision);
+    } else {
+        const int before = is_plain ? exponent + 1 : 1; /* digits before the point */
+        spell(to + 1, rounded, precision);
+        for (int i = 0; i < before; i++)
+            to[i] = to[i + 1];
+        to[before] = '.';
+        end = trim(to + 1 + precision);
+        end -= end[-1] == '.';
+    }
     if (!is_plain) {
         const unsigned size = (unsigned)abs(exponent);
-        *to++ = 'e';
-        *to++ = exponent < 0 ? '-' : '+';
+        *end++ = 'e';
+        *end++ = exponent < 0 ? '-' : '+';
         if (size >= 100)
-            *to++ = (char)('0' + size / 100);
-        *to++ = (char)('0' + size / 10 % 10);
-        *to++ = (char)('0' + size % 10);
+            *end++ = (char)('0' + size / 100);
+        *end++ = (char)('0' + size / 10 % 10);
+        *end++ = (char)('0' + size % 10);
     }
-    *to = '\0';
-    return to;
+    *end = '\0';
+    return end;
 }
 
 size_t cli_whole_digits(uint64_t value, char text[CLI_REAL_TEXT])
@@ -155,7 +172,6 @@ static char *write_real(double value, char text[CLI_REAL_TEXT])
 {
     decimal d;
     uint64_t rounded = 0;
-    int digits = LEAST;
     const double size = fabs(value);
     char *const to = text + (signbit(value) != 0);
     text[0] = '-';
@@ -163,8 +179,11 @@ static char *write_real(double value, char text[CLI_REAL_TEXT])
         return to + cli_whole_digits((uint64_t)size, to);
     if (decimal_of(size, &d) < 0)
         return print(value, text);
-    while (!round_to(&d, digits, &rounded) && digits < MOST)
+    const uint64_t whole = (uint64_t)(d.scaled >> d.s);
+    int digits = least_digits(whole, (uint64_t)(d.five >> d.s));
+    while (digits < MOST && !round_to(&d, whole, digits, &rounded))
         digits++;
+    rounded = digits == MOST ? round_last(&d, whole) : rounded;
     int exponent = MOST - 1 - d.k;
     if (rounded == 100000000000000000u / hundreds[MOST - digits]) { /* 99.9… became 100 */
         rounded /= 10;

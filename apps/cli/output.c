@@ -171,13 +171,13 @@ static void csv_real(cli_writer *w, double value)
 {
     if (isfinite(value))
         cli_writer_real(w, value);
-    cli_writer_put(w, ",", 1);
+    cli_writer_byte(w, ',');
 }
 
 static void csv_whole(cli_writer *w, uint64_t value)
 {
     cli_writer_whole(w, value);
-    cli_writer_put(w, ",", 1);
+    cli_writer_byte(w, ',');
 }
 
 /* One more column, called by these texts together. */
@@ -235,7 +235,7 @@ static void csv_step(FILE *out, const rf_description *description, const rf_step
     csv_whole(&w, (unsigned)s->report.status);
     const char *health = cli_health_word(s);
     cli_writer_put(&w, health, strlen(health));
-    cli_writer_put(&w, "\n", 1);
+    cli_writer_byte(&w, '\n');
     cli_writer_flush(&w);
 }
 

@@ -442,15 +442,15 @@ static int take_setting(cli_records *r, int part, cli_record *record)
 /* Counts go as far as a setting says. In answers to questions it is not there: the session knows it. */
 static int check_count(cli_records *r, const cli_record *record)
 {
+    if (record->is_missing || !rf_outcomes_are_counts(r->description->outcomes))
+        return 0;
     rf_description counts = {.outcomes = r->description->outcomes};
-    const int is_whole = rf_outcomes_are_counts(counts.outcomes), has_most = is_whole && rf_outcomes_has_setting(counts.outcomes);
+    const int has_most = rf_outcomes_has_setting(counts.outcomes);
     const unsigned of = rf_outcomes_setting(counts.outcomes);
     const double most = has_most ? record->setting[of] : NAN;
     char what[128];
-    if (is_whole && isnan(most))
+    if (isnan(most))
         counts.outcomes = RF_COUNTS;
-    if (record->is_missing || !is_whole)
-        return 0;
     if (has_most && !isnan(most) && (most < 1 || most != floor(most))) {
         snprintf(what, sizeof what, "%.15g is not a whole number from 1 on", most);
         return refuse_part(r, (int)of, what);
@@ -494,8 +494,8 @@ static int take_record(cli_records *r, cli_record *record)
 {
     if (take_outcome(r, record) < 0)
         return CLI_RECORD_BAD;
-    for (int part = 0; part < OUTCOME; part++)
-        if (name_of(r, part) && take_setting(r, part, record) < 0)
+    for (int part = 0; part < (int)r->description->settings && r->settings_given; part++)
+        if (take_setting(r, part, record) < 0)
             return CLI_RECORD_BAD;
     if (check_count(r, record) < 0 || take_time(r, record) < 0 || take_batch(r, record) < 0)
         return CLI_RECORD_BAD;

@@ -37,7 +37,8 @@ typedef struct watcher {
 /* What --summary says at the end. */
 static void tally(watcher *w, const rf_step *s)
 {
-    w->last = *s;
+    if (w->c->summary)
+        w->last = *s;
     w->seen++;
     w->capped += (s->report.status & RF_NOTE_CAPPED) != 0;
     for (unsigned i = 0; i < s->dim; i++) {

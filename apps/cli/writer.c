@@ -15,6 +15,7 @@ void cli_writer_flush(cli_writer *w)
 {
     fwrite(w->waiting, 1, w->size, w->out);
     w->size = 0;
+    w->known = w->next = 0;
 }
 
 void cli_writer_put(cli_writer *w, const char *bytes, size_t size)
@@ -25,23 +26,37 @@ void cli_writer_put(cli_writer *w, const char *bytes, size_t size)
     w->size += size;
 }
 
+/* Where a number may be written. */
+static char *room_in(cli_writer *w)
+{
+    if (w->size + CLI_REAL_TEXT > sizeof w->waiting)
+        cli_writer_flush(w);
+    return w->waiting + w->size;
+}
+
 void cli_writer_real(cli_writer *w, double value)
 {
+    char *const to = room_in(w);
+    uint64_t bits;
     unsigned i = 0;
-    while (i < w->known && memcmp(&w->recent[i].value, &value, sizeof value) != 0)
+    memcpy(&bits, &value, sizeof bits);
+    while (i < w->known && w->recent[i].bits != bits)
         i++;
-    if (i == w->known) {
+    if (i < w->known) {
+        memmove(to, w->waiting + w->recent[i].at, CLI_REAL_TEXT); /* the first bytes are it; what follows is written over */
+    } else {
         i = w->next;
         w->next = (i + 1) % 4;
         w->known += w->known < 4;
-        w->recent[i].value = value;
-        w->recent[i].size = cli_real_digits(value, w->recent[i].text);
+        w->recent[i].bits = bits;
+        w->recent[i].at = w->size;
+        w->recent[i].size = cli_real_digits(value, to);
     }
-    cli_writer_put(w, w->recent[i].text, w->recent[i].size);
+    w->size += w->recent[i].size;
 }
 
 void cli_writer_whole(cli_writer *w, uint64_t value)
 {
-    char text[CLI_REAL_TEXT];
-    cli_writer_put(w, text, cli_whole_digits(value, text));
+    char *const to = room_in(w);
+    w->size += value < 10 ? (*to = (char)('0' + value), 1u) : cli_whole_digits(value, to);
 }

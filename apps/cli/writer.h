@@ -9,10 +9,9 @@ typedef struct cli_writer {
     FILE *out;
     size_t size; /* of what waits for the file */
     struct {
-        double value;
-        size_t size;
-        char text[32];
-    } recent[4]; /* numbers, and what they look like: some come twice */
+        uint64_t bits;
+        size_t at, size;
+    } recent[4]; /* numbers, and where they stand in `waiting`: some come twice */
     unsigned known, next;
     char waiting[1024];
 } cli_writer;
@@ -25,5 +24,12 @@ void cli_writer_put(cli_writer *w, const char *bytes, size_t size);
 /* A finite number. */
 void cli_writer_real(cli_writer *w, double value);
 void cli_writer_whole(cli_writer *w, uint64_t value);
+
+static inline void cli_writer_byte(cli_writer *w, char byte)
+{
+    if (w->size == sizeof w->waiting)
+        cli_writer_flush(w);
+    w->waiting[w->size++] = byte;
+}
 
 #endif

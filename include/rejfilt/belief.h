@@ -119,6 +119,9 @@ struct rf_belief_kind {
     /* A draw in natural units to x[dim], determined by belief, index and purpose. */
     void (*draw)(const rf_belief *belief, uint32_t index, uint32_t purpose, double x[]);
 
+    /* OPTIONAL: draws 0 to count - 1 of that purpose, one after the other in x[count * dim], with the same bits. */
+    void (*draws)(const rf_belief *belief, uint32_t count, uint32_t purpose, double x[]);
+
     /* The p-quantile, in the chart. For a periodic parameter probability counts from half a period below the mean. */
     double (*quantile)(const rf_belief *belief, unsigned parameter, double p);
 

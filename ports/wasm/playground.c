@@ -56,6 +56,12 @@ static const rf32_instance *const instance = &rf32_model_precession;
 
 static void draw(const void *self, uint32_t index, uint32_t purpose, float x[]) { rf32_filter_draw(self, &tracker.model, index, purpose, x); }
 
+static void draw_many(const void *self, uint32_t count, uint32_t purpose, float x[])
+{
+    for (uint32_t k = 0; k < count; k++)
+        draw(self, k, purpose, x + k);
+}
+
 static void moments(const void *self, float mean[], float sd[])
 {
     mean[0] = rf32_filter_mean(self)[0];
@@ -78,7 +84,7 @@ static void place(void *self, const float mean[], const float sd[])
 static rf32_watched watched(void)
 {
     const rf32_watched w = {&tracker.watch, instance, &tracker.model, instance->description, tracker.design, tracker.design->anchor_every, tracker.anchors,
-                            RF_ON_LOST_RESTART, tracker.drift == 0, &tracker.prior_sd, &tracker.widest_sd, filter, filter->seed, rf32_filter_updates(filter), draw, moments, stretch, place};
+                            RF_ON_LOST_RESTART, tracker.drift == 0, &tracker.prior_sd, &tracker.widest_sd, filter, filter->seed, rf32_filter_updates(filter), draw, draw_many, moments, stretch, place};
     return w;
 }
 

@@ -91,7 +91,7 @@ static rf_real log_likelihood(const RF(model) *model, rf_real value)
 static rf_real held_likelihood(rf_real value)
 {
     const rf_real least = RF_C(4.248354255291589e-18); /* e⁻⁴⁰ */
-    return value > least && value <= RF_LIMIT ? value : least;
+    return ((value > least) & (value <= RF_LIMIT)) ? value : least;
 }
 
 static RF_APART rf_real likelihood_of_log(const RF(model) *model, rf_real value)
@@ -104,8 +104,13 @@ static RF_APART rf_real mean_probability(const RF(watched) *t, const rf_real dra
 {
     rf_real p = 0, value[RF_HEALTH_DRAWS];
     RF(model_likelihoods)(t->model, draws, t->model->dim, RF_HEALTH_DRAWS, setting, outcome, value);
+    for (unsigned d = 0; d < RF_HEALTH_DRAWS && RF_MODEL_IS_LOG(t->model); d++)
+        value[d] = likelihood_of_log(t->model, value[d]);
+    if (!RF_MODEL_IS_LOG(t->model))
+        for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
+            value[d] = held_likelihood(value[d]);
     for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
-        p += RF_MODEL_IS_LOG(t->model) ? likelihood_of_log(t->model, value[d]) : held_likelihood(value[d]);
+        p += value[d];
     return RF(max)(p / RF_HEALTH_DRAWS, RF_C(1e-6));
 }
 
@@ -318,8 +323,8 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
     h->is_anchored = t->anchors != 0;
     if (t->on_lost == RF_ON_LOST_IGNORE)
         return 0;
-    for (uint32_t d = 0; d < RF_HEALTH_DRAWS && (!is_blind || t->anchors); d++)
-        RF_GIVEN(t, draw)(t->self, d, RF_FOR_HEALTH, draws + (size_t)d * t->model->dim);
+    if (!is_blind || t->anchors)
+        RF_GIVEN(t, draws)(t->self, RF_HEALTH_DRAWS, RF_FOR_HEALTH, draws);
     for (uint32_t k = 0; k < count; k++)
         if (judge_run(t, draws, records + (size_t)k * size, is_blind, &known)) {
             todo |= RF_HEALTH_HOLD;

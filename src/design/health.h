@@ -42,6 +42,7 @@ typedef struct RF(watched) {
     uint64_t seed;
     uint32_t updates;
     RF(draw) *draw;
+    void (*draws)(const void *self, uint32_t count, uint32_t purpose, rf_real x[]); /* the first ones, one after the other */
     void (*moments)(const void *self, rf_real mean[], rf_real sd[]); /* in the chart */
     void (*stretch)(void *self, const rf_real factor[]);
     void (*place)(void *self, const rf_real mean[], const rf_real sd[]); /* becomes a Gaussian there */

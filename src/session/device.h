@@ -59,6 +59,7 @@ RF_FN int rf_device_is_log(void) { return RF_IS_LOG(description); }
 extern const rf_belief_kind RF_DEVICE_KIND;
 
 static void draw_it(const void *self, uint32_t index, uint32_t purpose, double x[]);
+static void draws_it(const void *self, uint32_t count, uint32_t purpose, double x[]);
 static void moments_it(const void *self, double mean[], double sd[]);
 static void stretch_it(void *self, const double factor[]);
 static void place_it(void *self, const double mean[], const double sd[]);

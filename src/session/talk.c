@@ -47,6 +47,17 @@ static void draw_it(const void *self, uint32_t index, uint32_t purpose, double x
     rf_kind_of(belief)->draw(belief, index, purpose, x);
 }
 
+static void draws_it(const void *self, uint32_t count, uint32_t purpose, double x[])
+{
+    const rf_belief *belief = (const rf_belief *)self;
+    const size_t dim = belief->problem->description.dim;
+    if (rf_kind_of(belief)->draws)
+        rf_kind_of(belief)->draws(belief, count, purpose, x);
+    else
+        for (uint32_t k = 0; k < count; k++)
+            draw_it(self, k, purpose, x + k * dim);
+}
+
 static void moments_it(const void *self, double mean[], double sd[])
 {
     const rf_belief *belief = (const rf_belief *)self;
@@ -106,6 +117,7 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
                             .seed = belief->seed,
                             .updates = rf_kind_of(belief)->updates(belief),
                             .draw = draw_it,
+                            .draws = draws_it,
                             .moments = moments_it,
                             .stretch = is_switching(s) ? leave_it : stretch_it,
                             .place = place_it};
@@ -346,6 +358,7 @@ static void begin_telling(const rf_session *s, telling *t)
     t->numbers = t->few;
     t->known = 0;
     t->todo = 0;
+    t->time = t->elapsed = 0;
     t->is_watched = s->config->on_lost != RF_ON_LOST_IGNORE;
     t->asked = s->now.asked;
     t->anchors = s->now.anchors;

@@ -435,6 +435,56 @@ static void design_step(world *w, input *in)
     rf_session_close(session);
 }
 
+/* ---- Boxes ---- */
+
+/* A uniform prior of any range, and a drift of any size. A record that may be told is learnt from, however often it comes and
+   however far to one end of the range that goes; and what is known stays finite. */
+static void box_step(world *w, input *in)
+{
+    static const char *const beliefs[] = {"mixture:4", "mixture:1", "mixture", "auto:4"};
+    const unsigned dim = w->model.dim, settings = w->model.settings;
+    rf_config config = rf_config_default(w->known);
+    char error[200] = "";
+    rf_step step;
+    config.belief = beliefs[below(in, 4)];
+    config.on_lost = (rf_on_lost)below(in, 4);
+    config.seed = byte(in);
+    for (unsigned i = 0; i < dim; i++) {
+        const rf_parameter *p = &config.description.parameter[i];
+        const double wide = p->high - p->low, first = p->low + wide * below(in, 128) / 128.0, part = (1 + byte(in)) / 256.0;
+        const unsigned kind = byte(in);
+        config.prior[i] = (rf_prior){0, first, first + (p->low + wide - first) * part};
+        if (kind >= 240)
+            config.prior[i] = (rf_prior){0, (double)number(in), (double)number(in)};
+        config.drift[i] = kind % 4 == 3 ? 0 : (double)width(in) * (kind % 4 == 0 ? 1e-6 : kind % 4 == 1 ? 0.01 : 1) * wide;
+    }
+    rf_session *session = rf_session_open(&config, error, sizeof error);
+    if (!session) {
+        fuzz_require_message(error, sizeof error);
+        return;
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        rf_real numbers[RECORD];
+        rf_record record = {.time = NAN};
+        any_record(in, w->instance->description, numbers);
+        int is_fine = isfinite(numbers[settings]) != 0;
+        for (unsigned i = 0; i < settings; i++) {
+            record.setting[i] = (double)numbers[i];
+            is_fine &= isfinite(numbers[i]) != 0;
+        }
+        record.outcome = (double)numbers[settings];
+        is_fine = is_fine && rf64_outcome_is_possible(&config.description, record.setting, record.outcome);
+        for (unsigned often = 1 + below(in, 24); often > 0 && is_fine; often--) {
+            const rf_status status = rf_session_tell(session, &record, 1, &step);
+            fuzz_require(status >= 0);
+            for (unsigned i = 0; i < dim; i++)
+                fuzz_require(isfinite(step.mean[i]) && isfinite(step.chart_sd[i]) && step.chart_sd[i] > 0 && step.low[i] <= step.high[i]);
+            fuzz_require(isfinite(step.log_evidence) && isfinite(step.loss) && step.health <= RF_FAULT);
+        }
+    }
+    rf_session_close(session);
+}
+
 /* ---- Passes ---- */
 
 /* All records at once, of any numbers: refused in a line, or the same on two engines, with numbers that make sense. */
@@ -522,6 +572,6 @@ void RF(numerics)(const uint8_t *bytes, size_t count)
             sessions = SESSIONS_MAX;
         }
         else if (sessions++ < SESSIONS_MAX)
-            design_step(&w, &in);
+            (choice >= 251 ? box_step : design_step)(&w, &in);
     }
 }

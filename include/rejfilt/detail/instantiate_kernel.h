@@ -36,28 +36,39 @@
 RF(run) RF_KERNEL;
 #include "attempts.h"
 
-/* Likelihoods of n candidates, x[i * n + k], in blocks; the last block may overlap the one before. */
+/* Likelihoods of n candidates, x[i * n + k], in blocks; in the last one the last candidate may stand several times. */
 #define RF_KERNEL_BLOCK RF_BLOCK_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_TARGET)
 RF(block) RF_KERNEL_BLOCK;
 rf_status RF_KERNEL_BLOCK(const rf_real x[], uint32_t n, const rf_real setting[], rf_real outcome, rf_real out[], void *data)
 {
-    enum { SIDE_BY_SIDE = 16 };
-    rf_real point[RF_KERNEL_DIM_MAX][SIDE_BY_SIDE], value[SIDE_BY_SIDE];
+    enum { SIDE_BY_SIDE = 8 };
+    rf_real point[RF_KERNEL_DIM_MAX * SIDE_BY_SIDE], value[SIDE_BY_SIDE];
     (void)data;
     for (uint32_t first = 0; first < n; first += SIDE_BY_SIDE) {
         const uint32_t some = n - first < SIDE_BY_SIDE ? n - first : SIDE_BY_SIDE;
-        for (unsigned i = 0; i < RF_KERNEL_DIM; i++)
-            for (uint32_t k = 0; k < SIDE_BY_SIDE; k++)
-                point[i][k] = x[(size_t)i * n + first + (k < some ? k : some - 1)];
+        const rf_real *from = x + first;
+        rf_real *to = out + first;
+        size_t stride = n;
+        if (some < SIDE_BY_SIDE) {
+            for (unsigned i = 0; i < RF_KERNEL_DIM; i++)
+                for (uint32_t k = 0; k < SIDE_BY_SIDE; k++)
+                    point[i * SIDE_BY_SIDE + k] = from[i * stride + (k < some ? k : some - 1)];
+            from = point;
+            stride = SIDE_BY_SIDE;
+        }
         for (uint32_t k = 0; k < SIDE_BY_SIDE; k++) {
             rf_real own[RF_KERNEL_DIM_MAX];
             RF_UNROLL_ALL
             for (unsigned i = 0; i < RF_KERNEL_DIM; i++)
-                own[i] = point[i][k];
+                own[i] = from[i * stride + k];
             value[k] = likelihood(own, setting, outcome);
         }
-        for (uint32_t k = 0; k < some; k++)
-            out[first + k] = value[k];
+        if (some == SIDE_BY_SIDE)
+            for (uint32_t k = 0; k < SIDE_BY_SIDE; k++)
+                to[k] = value[k];
+        else
+            for (uint32_t k = 0; k < some; k++)
+                to[k] = value[k];
     }
     return RF_OK;
 }

@@ -199,6 +199,17 @@ static void auto_draw(const rf_belief *belief, uint32_t index, uint32_t purpose,
     now->kind->draw(now, index, purpose, x);
 }
 
+static void auto_draws(const rf_belief *belief, uint32_t count, uint32_t purpose, double x[])
+{
+    const rf_belief *now = now_of(belief);
+    const size_t dim = belief->problem->description.dim;
+    if (now->kind->draws)
+        now->kind->draws(now, count, purpose, x);
+    else
+        for (uint32_t k = 0; k < count; k++)
+            now->kind->draw(now, k, purpose, x + k * dim);
+}
+
 static double auto_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
     const rf_belief *now = now_of(belief);
@@ -300,6 +311,7 @@ const rf_belief_kind rf_belief_auto = {
     .moments = auto_moments,
     .natural = auto_natural,
     .draw = auto_draw,
+    .draws = auto_draws,
     .quantile = auto_quantile,
     .modes = auto_modes,
     .rivals = auto_rivals,

@@ -59,8 +59,8 @@ RF_FN double rf_total_of(const double lane[RF_LANES])
 RF_FN double rf_sum_lanes(const double *a, uint32_t n)
 {
     double lane[RF_LANES] = {0};
-    for (uint32_t k = 0; k < n; k += RF_LANES)
-        for (unsigned l = 0; l < RF_LANES; l++)
+    for (size_t k = 0; k < n; k += RF_LANES) /* size_t: an index that may wrap around is no vector */
+        for (size_t l = 0; l < RF_LANES; l++)
             lane[l] += a[k + l];
     return rf_total_of(lane);
 }
@@ -68,8 +68,8 @@ RF_FN double rf_sum_lanes(const double *a, uint32_t n)
 RF_FN double rf_dot_lanes(const double *a, const double *b, uint32_t n)
 {
     double lane[RF_LANES] = {0};
-    for (uint32_t k = 0; k < n; k += RF_LANES)
-        for (unsigned l = 0; l < RF_LANES; l++)
+    for (size_t k = 0; k < n; k += RF_LANES)
+        for (size_t l = 0; l < RF_LANES; l++)
             lane[l] += a[k + l] * b[k + l];
     return rf_total_of(lane);
 }
@@ -109,8 +109,9 @@ RF_FN void rf_sums_add(rf_sums *s, const rf64_model *model, const double *weight
         for (uint32_t k = 0; k < n; k++)
             room[k] = rf64_log(rf64_max(value[k], RF64_SMALLEST_NORMAL));
     }
-    for (uint32_t k = 0; k < n && weight; k++)
-        value[k] *= weight[k];
+    if (weight)
+        for (uint32_t k = 0; k < n; k++)
+            value[k] *= weight[k];
     for (; n % RF_LANES; n++) /* whole vectors */
         value[n] = room[n] = 0;
     s->one += rf_sum_lanes(value, n);

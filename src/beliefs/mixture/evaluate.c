@@ -181,6 +181,13 @@ double rf_points_normal(unsigned d, uint32_t start, uint32_t k)
     return rf_lattice_normal[(start + k * rf_lattice_stride[d]) % RF_LATTICE_SIZE] * (1.0 / NORMAL_UNIT);
 }
 
+void rf_points_normals(unsigned d, uint32_t start, uint32_t count, double z[])
+{
+    const uint32_t stride = rf_lattice_stride[d];
+    for (uint32_t k = 0; k < count; k++, start += stride)
+        z[k] = rf_lattice_normal[start % RF_LATTICE_SIZE] * (1.0 / NORMAL_UNIT);
+}
+
 /* q[d][lane]: coordinate d of points first .. first + n − 1. */
 static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_t n, double q[][RF_BLOCK])
 {
@@ -270,6 +277,22 @@ static RF_APART void count_bad(rf_evaluator *e, const double *value, uint32_t n)
     }
 }
 
+/* As rf64_is_bad, of any of them: a bit pattern is too large where its difference from the limit is negative. */
+static int is_any_bad(const double *value, uint32_t n, int is_log)
+{
+    const uint64_t limit = rf64_bits(RF64_LIMIT);
+    uint64_t signs = 0;
+    if (is_log)
+        for (uint32_t k = 0; k < n; k++)
+            signs |= (uint64_t)rf64_is_bad(value[k], 1) << 63;
+    else
+        for (uint32_t k = 0; k < n; k++) {
+            const uint64_t bits = rf64_bits(value[k] + 0.0);
+            signs |= bits | (limit - bits);
+        }
+    return (int)(signs >> 63);
+}
+
 /* value ← likelihoods of the points x to the power of the evaluator, as the model returns them, 0 or −∞ where they are
    bad. */
 static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value)
@@ -278,12 +301,9 @@ static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value
     const rf_status status =
         rf64_model_likelihoods(model, x, model->dim, n, e->record, e->record[model->settings], value);
     const double nothing = RF_MODEL_IS_LOG(model) ? -rf64_infinity() : 0;
-    int bad = 0;
     if (status < 0)
         return status;
-    for (uint32_t k = 0; k < n; k++)
-        bad |= rf64_is_bad(value[k], RF_MODEL_IS_LOG(model));
-    if (bad) {
+    if (is_any_bad(value, n, RF_MODEL_IS_LOG(model))) {
         count_bad(e, value, n);
         for (uint32_t k = 0; k < n; k++)
             value[k] = rf64_is_bad(value[k], RF_MODEL_IS_LOG(model)) ? nothing : value[k];

@@ -19,6 +19,8 @@ uint32_t rf_points_count(unsigned dim);
 void rf_points_make(unsigned dim, double points[]);
 /* Coordinate d of point k of a sequence of normals that fills the space evenly, from anywhere in it. */
 double rf_points_normal(unsigned d, uint32_t start, uint32_t k);
+/* Points 0 .. count - 1 of it. */
+void rf_points_normals(unsigned d, uint32_t start, uint32_t count, double z[]);
 
 /* One record, and what the evaluations of an update have in common. */
 typedef struct rf_evaluator {

@@ -845,11 +845,38 @@ static double mean_of(const mixture *m, unsigned i)
     return rf64_chart_natural(chart, best);
 }
 
+/* The same of one parameter that is on no circle, or one Gaussian: several times for every record. */
+static void moments_on_line(const mixture *m, double *mean, double *variance)
+{
+    const double *first = component_in(m, 0), *heaviest = first, *end = first + 3 * m->count;
+    double off = 0, total = 0;
+    if (m->count == 1) {
+        *mean = first[1];
+        if (variance)
+            *variance = first[2] * first[2];
+        return;
+    }
+    for (const double *c = first + 3; c < end; c += 3)
+        heaviest = c[0] > heaviest[0] ? c : heaviest;
+    for (const double *c = first; c < end; c += 3)
+        off += c[0] * (c[1] - heaviest[1]);
+    *mean = heaviest[1] + off;
+    if (!variance)
+        return;
+    for (const double *c = first; c < end; c += 3)
+        total += c[0] * (c[2] * c[2] + (c[1] - *mean) * (c[1] - *mean));
+    *variance = total;
+}
+
 static RF_APART void mixture_moments(const rf_belief *belief, double mean[], double covariance[])
 {
     const mixture *m = (const mixture *)belief;
     const unsigned dim = dim_of(m);
     double scale[RF_ROOM], apart[RF_ROOM];
+    if (dim == 1 && !m->boxed && (m->count == 1 || m->charts[0].kind != RF_PERIODIC)) {
+        moments_on_line(m, mean, covariance);
+        return;
+    }
     if (m->count == 1 && !m->boxed) {
         memcpy(mean, component_in(m, 0) + 1, dim * sizeof *mean);
         if (covariance)
@@ -916,6 +943,33 @@ static RF_APART void mixture_draw(const rf_belief *belief, uint32_t index, uint3
     if (belief->problem->description.interchangeable && rf_problem_order(belief->problem, z, order))
         for (unsigned i = 0; i < dim; i++)
             x[i] = z[order[i]];
+}
+
+/* The same many times: of one parameter, what health asks of every record, without what they share. */
+static RF_APART void mixture_draws(const rf_belief *belief, uint32_t count, uint32_t purpose, double x[])
+{
+    const mixture *m = (const mixture *)belief;
+    const unsigned dim = dim_of(m);
+    if (dim > 1 || purpose != RF_FOR_HEALTH || count > RF_HEALTH_DRAWS) {
+        for (uint32_t index = 0; index < count; index++)
+            mixture_draw(belief, index, purpose, x + (size_t)index * dim);
+        return;
+    }
+    const double moved = (m->updates % 8 + 0.5) / 8;
+    rf_points_normals(0, 1103u * m->updates, count, x);
+    const double *first = component_in(m, 0), mean = first[1], sd = first[2];
+    for (uint32_t index = 0; index < count && m->count > 1; index++) {
+        double left = (index + moved) / RF_HEALTH_DRAWS;
+        const double *c = first;
+        for (uint32_t k = 0; k + 1 < m->count && (left -= c[0]) > 0; k++)
+            c += 3;
+        x[index] = c[1] + c[2] * x[index];
+    }
+    if (m->count == 1)
+        for (uint32_t index = 0; index < count; index++)
+            x[index] = mean + sd * x[index];
+    for (uint32_t index = 0; index < count && m->charts[0].kind != RF_REAL; index++)
+        x[index] = rf64_chart_natural(&m->charts[0], x[index]);
 }
 
 /* The components of one parameter. On a circle each stands there several times. */
@@ -1146,6 +1200,7 @@ const rf_belief_kind rf_belief_mixture = {
     .moments = mixture_moments,
     .natural = mixture_natural,
     .draw = mixture_draw,
+    .draws = mixture_draws,
     .quantile = mixture_quantile,
     .modes = RF_HOST_ONLY(mixture_modes),
     .rivals = mixture_rivals,
