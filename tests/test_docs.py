@@ -20,6 +20,7 @@ NOT_RUN = {  # what a command looks like: why
     r"^rejfilt .*--engine cuda|^make (test|bench)-cuda": "they need a GPU",
     r"^arm-none-eabi-gcc ": "check.py of ports/ does",
     r"^iceprog ": "it needs a board",
+    r"^valgrind ": "`make test` does without it",
     r"^python3 docs/gallery/figures.py": "it needs the Python package; make gallery does",
     r"--model examples/(peak|odmr|benchmarking)\.c": "test_user_model.py compiles and runs them; make gallery does",
     r"^cp build/hdl-demo.svg": "make hdl-demo leaves it, which takes a minute; make gallery does",
