@@ -22,7 +22,7 @@ enum { ROUND = 5 }; /* Gaussians that a circle begins with */
 #define MERGER_FREE 3e-6  /* nats that a merger may cost where there is room */
 #define NARROW_MAX 0.25   /* weight in components of which too few points are effective: more, and the record is learnt in parts */
 #define POWER_STEP 0.25   /* from the power of one such part to that of the next to be tried */
-#define POWER_LEAST 1e-6
+#define POWER_LEAST 1e-6  /* smaller powers are not tried: the likelihood is 0 at nearly all points */
 #define WEIGHT_LEAST 1e-9 /* lighter components are dropped */
 #define SD_LEAST 1.01     /* in spacings of numbers near the mean */
 #define BOX_NARROW 0.02   /* standard deviations of the prior: narrower, and a box's chart is no longer needed */
@@ -586,12 +586,10 @@ static rf_status evaluate_each(learning *l, mixture *m, double power)
 /* Is the posterior narrower than the points are apart, in components of some weight? */
 static int is_narrow(const learning *l, const mixture *m)
 {
-    double narrow = 0, total = 0;
-    for (uint32_t i = 0; i < m->count; i++) {
+    double narrow = 0;
+    for (uint32_t i = 0; i < m->count; i++)
         narrow += l->found[i].is_narrow ? l->weight[i] : 0;
-        total += l->weight[i];
-    }
-    return narrow > NARROW_MAX * total;
+    return narrow > NARROW_MAX * weight_of(l->weight, m->count);
 }
 
 /* Evaluates all with as much of the record as the points can see: the largest power of its likelihood, at most `first`,
