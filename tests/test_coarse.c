@@ -9,7 +9,7 @@ static double spacing(double v) { return v == 0 ? 0 : ldexp((double)RF_EPSILON, 
 /* ---- Intervals ---- */
 
 #if RF_PRECISION == 32
-enum { RUNS = 400, RECORDS = 2000 };
+enum { RUNS = 100, RECORDS = 2000, LEAST = 88 };
 
 /* 2,000 weak records of a spin at `offset` + N(0, 1), each read at the steepest point of a wide fringe. Does the 95 %
    interval hold the truth? Adds its variance. */
@@ -33,10 +33,10 @@ static int covers(double offset, uint64_t seed, const RF(engine) *engine, double
     return fabs((double)RF(filter_mean)(x.f)[0] - truth) <= 1.959964 * sd;
 }
 
-/* At 1e6 the standard deviation ends at 3.5 spacings, and a step is a twelfth of one. Of 400 intervals of 95 %, 380
-   hold the truth on the average, with a standard deviation of 4.4: fewer than 368, 92 %, once in 500 by chance. Where
-   small steps are lost, 255 do at 1e5 and 150 at 1e6. In float alone, for it takes seconds; the other tests of this
-   file are for double, too. */
+/* At 1e6 the standard deviation ends at 3.5 spacings, and a step is a twelfth of one. Of 100 intervals of 95 %, 95 hold
+   the truth on average, with a standard deviation of 2.2: fewer than LEAST once in 250 by chance. If small steps are
+   lost, about 64 do at 1e5 and 38 at 1e6. In float alone, since it takes seconds; the other tests of this file run in
+   double, too. */
 static void intervals_hold_at_every_offset(void **state)
 {
     (void)state;
@@ -49,7 +49,7 @@ static void intervals_hold_at_every_offset(void **state)
         for (uint64_t run = 0; run < RUNS; run++)
             held += covers(offsets[k], 1000 * k + run, ENGINE(engine), &variance);
         check_within(sqrt(variance / RUNS), 0.2182, 0.01); /* 1/√(1 + 2000 t²): precision is not given away for it */
-        if (held * 100 < RUNS * 92)
+        if (held < LEAST)
             fail_msg("at %g %d of %d intervals hold the truth", offsets[k], held, RUNS);
     }
     rf_engine_close(engine);

@@ -129,8 +129,8 @@ struct rf_belief_kind {
        it there is one mode. */
     unsigned (*modes)(const rf_belief *belief, unsigned parameter, rf_mode modes[]);
 
-    /* OPTIONAL: coordinates of a parameter's two heaviest modes, the heavier first, however light the second one is, as long as
-       the truth may well be there. Returns 0 where there is one. */
+    /* OPTIONAL: coordinates of a parameter's two heaviest modes, the heavier first. The second may be light, but must be
+       plausible. Returns 0 if there is only one. */
     int (*rivals)(const rf_belief *belief, unsigned parameter, double at[2]);
 
     /* Multiplies each parameter's standard deviation by its factor > 0. In a mixture each Gaussian is widened in place. */

@@ -1,6 +1,6 @@
-/* A few Gaussians in float, for chips: what is known of one parameter, in 112 bytes. It begins as one Gaussian. A
-   Gaussian that would lose more than 10⁻⁴ nats in a record is split; the pair that costs least is merged. `loss` is the
-   sum of what was lost. No heap, no libc, no random numbers: the same records give the same bits on every machine.
+/* The posterior of one parameter as a few Gaussians in float, for chips: 112 bytes. It begins as one Gaussian. A
+   Gaussian that would lose more than 10⁻⁴ nats in a record is split; then the pair with the smallest loss is merged.
+   `loss` sums the losses. No heap, no libc, no random numbers: the same records give the same bits on every machine.
 
        rf32_gaussians g;
        rf32_gaussians_init(&g, mean, sd);
@@ -9,8 +9,8 @@
            rf32_gaussians_update(&g, likelihood, setting, outcome);
        }
 
-   The likelihood makes what it needs of the parameter y. Take exp(y) for a positive one, and
-   low + (high − low)·rf32_normal_cdf(y) for a bounded one: N(0, 1) is then exactly a uniform prior. */
+   The likelihood gets the chart coordinate y and converts it: exp(y) for a positive parameter, and
+   low + (high − low)·rf32_normal_cdf(y) for a bounded one. N(0, 1) is then exactly a uniform prior. */
 #ifndef REJFILT_GAUSSIANS_H
 #define REJFILT_GAUSSIANS_H
 
@@ -30,12 +30,12 @@ typedef struct rf32_gaussian {
     float mean, sd; /* of y */
 } rf32_gaussian;
 
-/* All of them. There are no pointers: a copy of the bytes is a copy of what is known. */
+/* The whole posterior. It has no pointers: copying the bytes copies it. */
 typedef struct rf32_gaussians {
     rf32_gaussian part[RF_GAUSSIANS_MAX]; /* the first `count` */
     uint32_t count;                       /* from 1 to RF_GAUSSIANS_MAX */
     uint32_t updates;                     /* so far */
-    float loss;         /* nats lost so far; above 1 for most data sets of a kind, it is too coarse for that kind */
+    float loss;         /* nats lost so far; too coarse for the problem if it is above 1 in most runs */
     float log_evidence; /* ln P(all outcomes) */
 } rf32_gaussians;
 
@@ -48,7 +48,7 @@ RF_API rf_status rf32_gaussians_init(rf32_gaussians *g, float mean, float sd);
 RF_API rf_status rf32_gaussians_update(rf32_gaussians *g, rf32_likelihood *likelihood, const float setting[],
                                        float outcome);
 
-/* The parameter has wandered: adds q ≥ 0 to every variance. RF_REFUSED_VALUE. */
+/* Drift: adds q ≥ 0 to every variance. RF_REFUSED_VALUE. */
 RF_API rf_status rf32_gaussians_diffuse(rf32_gaussians *g, float q);
 
 /* Multiplies every standard deviation by `factor` > 0; the means stay. RF_REFUSED_VALUE. */

@@ -31,14 +31,14 @@ RF_API int rf_passes_check(const rf_config *config, char *error, size_t size);
    refuses, no records, numbers that are not finite. */
 RF_API rf_passes *rf_passes_open(const rf_config *config, const double records[], size_t count, char *error,
                                  size_t size);
-/* Frees it; null is fine. */
+/* Frees it; NULL is allowed. */
 RF_API void rf_passes_close(rf_passes *passes);
 
-/* How far it is. */
+/* Progress of a run. */
 typedef struct rf_passes_progress {
-    uint32_t pass;         /* under way, from 1 */
-    int is_last;           /* of all */
-    size_t records, count; /* those that this pass has seen, and all */
+    uint32_t pass;         /* number of the present pass, from 1 */
+    int is_last;           /* it is the last one */
+    size_t records, count; /* records used by this pass so far, and all records */
 } rf_passes_progress;
 
 /* Called from time to time; return non-zero to stop the run. */
@@ -48,10 +48,10 @@ typedef int rf_passes_watch(void *user, const rf_passes_progress *progress);
 typedef enum rf_passes_verdict {
     RF_PASSES_FINE = 0,     /* it can be trusted */
     RF_PASSES_DOUBTFUL = 1, /* fewer than RF_PASSES_LEAST points are effective: do not trust it */
-    RF_PASSES_STOPPED = 2   /* the watcher ended it: there is no result */
+    RF_PASSES_STOPPED = 2   /* the watcher stopped the run: there is no result */
 } rf_passes_verdict;
 
-/* Effective points, at least. */
+/* The smallest number of effective points of a result to trust. */
 enum { RF_PASSES_LEAST = 100 };
 
 /* The posterior of all records. */

@@ -143,8 +143,7 @@ void rf_problem_settle(rf_problem *problem)
 
 rf32_model rf32_problem_model(const rf_problem *problem)
 {
-    rf32_chart own[RF_DESCRIBED_MAX];
-    rf32_model model = rf32_instance_model(problem->model->f32, own);
+    rf32_model model = rf32_instance_model(problem->model->f32, NULL);
     model.charts = problem->charts_float;
     return model;
 }

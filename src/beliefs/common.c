@@ -123,8 +123,7 @@ RF_APART rf_status rf_belief_place(rf_belief *belief, const double mean[], const
 
 rf64_model rf64_problem_model(const rf_problem *problem)
 {
-    rf64_chart own[RF_ROOM];
-    rf64_model model = rf64_instance_model(rf_instance_of(problem), own);
+    rf64_model model = rf64_instance_model(rf_instance_of(problem), 0);
     model.charts = problem->charts;
     return model;
 }

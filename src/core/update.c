@@ -179,8 +179,8 @@ static int32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *
    the covariance of the points q, have exactly the Gaussian's. So only the likelihood changes the moments.
    Attempts see another mean and factor, so every engine supports it. */
 
-enum { WHITE_DIM = RF_DIM_MAX < RF_LATTICE_STRIDES ? RF_DIM_MAX : RF_LATTICE_STRIDES, /* with more parameters points are not whitened, */
-       WHITE_LEAST = 8,                                                              /* nor with fewer points for each parameter */
+enum { WHITE_DIM = RF_DIM_MAX < RF_LATTICE_STRIDES ? RF_DIM_MAX : RF_LATTICE_STRIDES, /* most parameters that are whitened */
+       WHITE_LEAST = 8,                                                              /* fewest points per parameter */
        WHITE_BLOCK = RF_WORKERS > 1 ? 4 : 64 };
 
 /* Adds Σq and Σq² of at most WHITE_BLOCK points. */
@@ -391,7 +391,7 @@ RF_FN rf_real RF(least_sd)(const RF(chart) *chart, rf_real y)
     return RF_C(1.01) * RF_EPSILON * RF(max)(RF(abs)(y), natural);
 }
 
-/* Raises standard deviations to that. Returns a note. */
+/* Raises standard deviations to RF(least_sd). Returns a note. */
 RF_FN rf_status RF(hold_sd)(const RF(filter) *filter, const RF(model) *model, unsigned dim, const rf_real *mean, rf_real *factor)
 {
     rf_status note = RF_OK;
@@ -464,10 +464,9 @@ void RF(evidence_add)(RF(evidence) *evidence, const RF(report) *report)
     evidence->variance_carry = RF(add_rounded)(&evidence->variance, report->log_evidence_variance + evidence->variance_carry);
 }
 
-/* After the attempts: turns the tally into the new Gaussian. */
-static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const RF(options) *options, uint32_t attempts, rf_real *loss)
+/* After the attempts: turns the tally into the new Gaussian of `dim` parameters. */
+RF_FN rf_status RF(conclude_for)(unsigned dim, RF(filter) *filter, RF(task) *task, const RF(options) *options, uint32_t attempts, rf_real *loss)
 {
-    const unsigned dim = RF_DIM(task->model->dim);
     RF(tally) *tally = &filter->tally;
     rf_real one[2], *mean = RF(mean)(filter), *rest = RF(rests)(filter, &task->rest); /* one: for one parameter; more use the workspace */
     rf_real *c = dim > 1 ? RF(triangle_one)(filter) : &one[0], *z = dim > 1 ? RF(vectors)(filter) + 2 * dim : &one[1];
@@ -492,6 +491,15 @@ static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const
     RF(rests_put)(filter, dim, rest);
     tally->update++;
     return status;
+}
+
+/* Where code may be large, one parameter has its own, without loops. */
+static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const RF(options) *options, uint32_t attempts, rf_real *loss)
+{
+    const unsigned dim = RF_DIM(task->model->dim);
+    if (RF_WIDE_LANES > 1 && dim == 1)
+        return RF(conclude_for)(1, filter, task, options, attempts, loss);
+    return RF(conclude_for)(dim, filter, task, options, attempts, loss);
 }
 
 RF_FN rf_status RF(finish)(RF(filter) *filter, RF(task) *task, const RF(options) *options, int32_t attempts, RF(report) *report)

@@ -16,7 +16,8 @@ static double square_on_circle(double theta, size_t order)
     return PI * PI / 3 + 0.5 * c * b - next;
 }
 
-/* Fractional index of the mean, and variance in steps. `begin`: index from where a circle is counted. */
+/* Fractional index of the mean; unless null, variance in steps, which takes n² operations on a circle. `begin`: index from
+   where a circle is counted. */
 static double centre(const rf_grid *g, double *variance, double *begin)
 {
     const double mass = sum(p_of(g), g->n), turn = 2 * PI / (double)g->n;
@@ -29,17 +30,19 @@ static double centre(const rf_grid *g, double *variance, double *begin)
         }
         mean = atan2(s, c) / turn;
         *begin = mean - 0.5 * (double)g->n;
-        for (size_t i = 0; i < g->n; i++)
+        for (size_t i = 0; i < g->n && variance; i++)
             spread += p_of(g)[i] * square_on_circle(turn * ((double)i - mean), g->n / 4);
-        *variance = spread / mass / (turn * turn);
+        if (variance)
+            *variance = spread / mass / (turn * turn);
         return mean;
     }
     for (size_t i = 0; i < g->n; i++)
         mean += p_of(g)[i] * (double)i;
     mean /= mass;
-    for (size_t i = 0; i < g->n; i++)
+    for (size_t i = 0; i < g->n && variance; i++)
         spread += p_of(g)[i] * ((double)i - mean) * ((double)i - mean);
-    *variance = spread / mass;
+    if (variance)
+        *variance = spread / mass;
     return mean;
 }
 
@@ -120,7 +123,7 @@ static ptrdiff_t cells(const rf_grid *g, double begin, ptrdiff_t *first)
 
 double rf_grid_below(const rf_grid *g, double y)
 {
-    double begin, steps, mean = centre(g, &steps, &begin), to = (y - g->base) / g->step - (double)g->first;
+    double begin, mean = centre(g, NULL, &begin), to = (y - g->base) / g->step - (double)g->first;
     if (is_periodic(g))
         to -= (double)circle(g) * floor((to - mean) / (double)circle(g) + 0.5);
     ptrdiff_t i, end = cells(g, begin, &i);
@@ -133,7 +136,7 @@ double rf_grid_below(const rf_grid *g, double y)
 
 double rf_grid_quantile(const rf_grid *g, double p)
 {
-    double begin, steps, mean = centre(g, &steps, &begin);
+    double begin, mean = centre(g, NULL, &begin);
     ptrdiff_t i, end = cells(g, begin, &i);
     double left = p * sum(p_of(g), g->n) + (g->is_full ? part(g, i, begin - (double)i) : 0);
     for (double mass; i < end && left > (mass = cell(g, i)); i++)

@@ -1,4 +1,5 @@
 #include "block.h"
+#include "common.h"
 #include "component.h"
 #include "evaluate.h"
 
@@ -298,8 +299,13 @@ static int is_any_bad(const double *value, uint32_t n, int is_log)
 static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value)
 {
     const rf64_model *model = e->model;
-    const rf_status status =
-        rf64_model_likelihoods(model, x, model->dim, n, e->record, e->record[model->settings], value);
+    rf_status status = RF_OK;
+    if (RF_HOST_ONLY(e->known)) {
+        memcpy(value, e->known, n * sizeof *value);
+        e->known += n;
+    } else {
+        status = rf64_model_likelihoods(model, x, model->dim, n, e->record, e->record[model->settings], value);
+    }
     const double nothing = RF_MODEL_IS_LOG(model) ? -rf64_infinity() : 0;
     if (status < 0)
         return status;
@@ -461,6 +467,11 @@ RF_APART rf_status rf_evaluate(rf_evaluator *e, const double *component, double 
         if (points.fixed || count > RF_BLOCK)
             lattice_take(&points, dim, first, points.fixed && n < RF_BLOCK ? row_of(dim) - first : n, q);
         RF_MANY(place)(model, base, A, q, n, x);
+        if (RF_HOST_ONLY(e->wanted)) {
+            memcpy(e->wanted, x, n * dim * sizeof *x);
+            e->wanted += n * dim;
+            continue;
+        }
         const rf_status status = ask(e, x, n, value);
         if (status < 0)
             return status;
@@ -469,6 +480,8 @@ RF_APART rf_status rf_evaluate(rf_evaluator *e, const double *component, double 
         RF_MANY(add)(&s, model, points.fixed ? points.fixed + first : NULL, q, n, value, room);
     }
     e->evaluations++;
+    if (RF_HOST_ONLY(e->wanted))
+        return RF_OK;
     if (s.one > 0) {
         project(&s, e, &w, A, component, count, after, result);
     } else {

@@ -32,6 +32,8 @@ typedef struct rf_evaluator {
     uint32_t update;                  /* number of the update */
     uint32_t evaluations, points;     /* so far in this update */
     uint32_t nan, negative, infinite; /* likelihoods that counted as zero */
+    double *wanted;      /* null, or where rf_evaluate leaves its points, and does nothing else */
+    const double *known; /* null, or the likelihoods of the next points: the model is not asked */
 } rf_evaluator;
 
 /* What an evaluation found. */

@@ -2,6 +2,7 @@
    A GPU runs this, too. */
 #include "rejfilt/detail/chart.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "block.h"
@@ -74,12 +75,12 @@ static RF_APART double marginal_of(const mixture *m, const double *c, unsigned i
     static const double node[] = {0, 1.154405394739968, 2.366759410734541, 3.750439717725742},
                         weight[] = {0.45714285714285713, 0.24012317860501270, 0.030757123967586510,
                                     0.00054826885597221791};
-    double x[NODES], w[NODES], mean = 0, variance = 0;
+    double x[NODES] = {0}, w[NODES] = {weight[0]}, mean = 0, variance = 0;
     *scale = 1;
     if (!is_boxed(m, i))
         return c[1 + i];
     const double sd = sd_of(c, dim_of(m), i), middle = unboxed(m, i, c[1 + i]);
-    for (unsigned k = 0; k < NODES; k++) {
+    for (unsigned k = 1; k < NODES; k++) {
         const unsigned at = (k + 1) / 2;
         x[k] = unboxed(m, i, c[1 + i] + (k % 2 ? sd : -sd) * node[at]) - middle;
         w[k] = weight[at];
@@ -534,9 +535,42 @@ static void weigh(learning *l, const mixture *m, uint32_t i)
     l->weight[i] = component_in(m, i)[0] * f->likelihood * more;
 }
 
-static rf_status evaluate(learning *l, mixture *m, uint32_t i)
+#ifndef RF_DEVICE_KIND
+/* Asks a block function about the points of all these components at once: a call costs more than many points. Returns what
+   is to be freed; null: nothing was asked. */
+static double *ask_ahead(learning *l, mixture *m, const uint32_t which[], uint32_t count, rf_status *status)
 {
-    return rf_evaluate(&l->evaluator, component_of(m, i), after_of(m, i), &l->found[i]);
+    rf_evaluator *e = &l->evaluator;
+    const unsigned dim = dim_of(m);
+    const uint32_t all = count * rf_points_count(dim), evaluations = e->evaluations;
+    double *x = e->model->block && count > 1 ? malloc((size_t)all * (dim + 1) * sizeof *x) : NULL;
+    if (!x)
+        return NULL;
+    e->wanted = x;
+    for (uint32_t k = 0; k < count; k++)
+        rf_evaluate(e, component_of(m, which[k]), NULL, NULL);
+    e->wanted = NULL;
+    e->evaluations = evaluations;
+    e->known = x + (size_t)all * dim;
+    *status = rf64_model_likelihoods(e->model, x, dim, all, e->record, e->record[e->model->settings], x + (size_t)all * dim);
+    return x;
+}
+#endif
+
+/* Evaluates so many components. */
+static rf_status evaluate(learning *l, mixture *m, const uint32_t which[], uint32_t count)
+{
+    rf_status status = RF_OK;
+#ifndef RF_DEVICE_KIND
+    double *ahead = ask_ahead(l, m, which, count, &status);
+#endif
+    for (uint32_t k = 0; k < count && status >= 0; k++)
+        status = rf_evaluate(&l->evaluator, component_of(m, which[k]), after_of(m, which[k]), &l->found[which[k]]);
+#ifndef RF_DEVICE_KIND
+    l->evaluator.known = NULL;
+    free(ahead);
+#endif
+    return status;
 }
 
 /* Splits component i as it was before the record, and evaluates its parts. */
@@ -551,11 +585,9 @@ static rf_status split(learning *l, mixture *m, uint32_t i)
     rf_component_split(component_of(m, i), dim, axis, component_of(m, parts[1]), component_of(m, parts[0]),
                        component_of(m, parts[2]));
     m->count += 2;
-    for (unsigned k = 0; k < 3 && status >= 0; k++) {
-        status = evaluate(l, m, parts[k]);
-        if (status >= 0)
-            weigh(l, m, parts[k]);
-    }
+    status = evaluate(l, m, parts, 3);
+    for (unsigned k = 0; k < 3 && status >= 0; k++)
+        weigh(l, m, parts[k]);
     return status;
 }
 
@@ -570,14 +602,16 @@ static double weight_of(const double *weight, uint32_t count)
 /* Evaluates all with a power of the record's likelihood. */
 static rf_status evaluate_each(learning *l, mixture *m, double power)
 {
+    uint32_t all[RF_MIXTURE_MAX];
     l->evaluator.power = power;
     l->scale = -rf64_infinity();
-    for (uint32_t i = 0; i < m->count; i++) {
-        const rf_status status = evaluate(l, m, i);
-        if (status < 0)
-            return status;
+    for (uint32_t i = 0; i < m->count; i++)
+        all[i] = i;
+    const rf_status status = evaluate(l, m, all, m->count);
+    if (status < 0)
+        return status;
+    for (uint32_t i = 0; i < m->count; i++)
         l->scale = rf64_max(l->found[i].scale, l->scale);
-    }
     for (uint32_t i = 0; i < m->count; i++)
         weigh(l, m, i);
     return RF_OK;
@@ -871,6 +905,9 @@ static RF_APART void mixture_moments(const rf_belief *belief, double mean[], dou
     const mixture *m = (const mixture *)belief;
     const unsigned dim = dim_of(m);
     double scale[RF_ROOM], apart[RF_ROOM];
+    struct { /* of boxed parameters; a GPU, whose stack is small, computes them again */
+        double at, scale;
+    } seen[RF_HOST_ONLY(RF_MIXTURE_MAX) + 1][RF_ROOM];
     if (dim == 1 && !m->boxed && (m->count == 1 || m->charts[0].kind != RF_PERIODIC)) {
         moments_on_line(m, mean, covariance);
         return;
@@ -883,8 +920,14 @@ static RF_APART void mixture_moments(const rf_belief *belief, double mean[], dou
     }
     for (unsigned i = 0; i < dim; i++) {
         mean[i] = is_boxed(m, i) ? 0 : mean_of(m, i);
-        for (uint32_t k = 0; k < m->count && is_boxed(m, i); k++)
-            mean[i] += component_in(m, k)[0] * marginal_of(m, component_in(m, k), i, &scale[i]);
+        for (uint32_t k = 0; k < m->count && is_boxed(m, i); k++) {
+            const double at = marginal_of(m, component_in(m, k), i, &scale[i]);
+            mean[i] += component_in(m, k)[0] * at;
+            if (RF_HOST_ONLY(1)) {
+                seen[k][i].at = at;
+                seen[k][i].scale = scale[i];
+            }
+        }
     }
     if (!covariance)
         return;
@@ -892,7 +935,10 @@ static RF_APART void mixture_moments(const rf_belief *belief, double mean[], dou
     for (uint32_t k = 0; k < m->count; k++) {
         const double *c = component_in(m, k);
         for (unsigned i = 0; i < dim; i++) {
-            apart[i] = rf_component_apart(&m->charts[i], marginal_of(m, c, i, &scale[i]) - mean[i]);
+            const int is_seen = RF_HOST_ONLY(is_boxed(m, i));
+            const double at = is_seen ? seen[k][i].at : marginal_of(m, c, i, &scale[i]);
+            scale[i] = is_seen ? seen[k][i].scale : scale[i];
+            apart[i] = rf_component_apart(&m->charts[i], at - mean[i]);
             for (unsigned j = 0; j <= i; j++)
                 covariance[RF_TRIANGLE(i) + j] +=
                     c[0] * (scale[i] * scale[j] * rf_component_covariance(c, dim, i, j) + apart[i] * apart[j]);
@@ -1190,7 +1236,7 @@ static uint32_t mixture_updates(const rf_belief *belief) { return ((const mixtur
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
     .summary = "up to K Gaussians (32 of one or three parameters, 52 of two, else 16): one where that is enough",
-    .loss_max = {1.3, 0.7, 2},
+    .loss_max = {1.3, 0.7, 0.45},
     .open = RF_HOST_ONLY(rf_mixture_open),
     .restart = mixture_restart,
     .pass = mixture_pass,
