@@ -492,7 +492,7 @@ class Checkpoints(Run):
         state = self.folder / "run.state"
         track(*self.options, f"--state={state}", given=self.data)
         old = state.read_bytes()[:8] + struct.pack("<I", 2) + state.read_bytes()[12:-4]
-        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 6)")
+        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 7)")
 
     def test_a_file_that_goes_on_or_has_grown(self):
         lines = self.data.splitlines(keepends=True)
@@ -538,7 +538,7 @@ class Checkpoints(Run):
             self.refused(good[:length], "run.state")
         self.refused(good + b"\0", "run.state")
         self.refused(b"step,x.mean\n1,2\n" * 20, "run.state")
-        newer = good[:8] + struct.pack("<I", 7) + good[12:-4]
+        newer = good[:8] + struct.pack("<I", 8) + good[12:-4]
         self.refused(newer + struct.pack("<I", zlib.crc32(newer)), "version")
         options = {o.split("=")[0]: o.split("=")[1] for o in self.options}
         for other, says in (
@@ -705,7 +705,7 @@ class BadRecords(Test):
             ('{"t": 1e16, "x_": 0.2, "outcome": 1}', "too large"), ('{"t": 1e999, "x_": 0.2, "outcome": 1}', "malformed"), ('{"t": null, "x_": 0.2, "outcome": 1}', "key t: is empty"),
             ('{"t": 1, "x_": 0.2, "outcome": 1, "time": 4}', "earlier"), ('{"t": 1, "x_": 0.2, "outcome": 1, "time": 1e20}', "too large"),
             ('{"t": 1, "x_": 0.2, "outcome": 1, "time": "noon"}', "'noon' is not a number"), ('{"t": 1, "x_": 0.2, "outcome": 1, "batch": []}', "neither text nor a number"),
-            ("\x01\x02\xff\xfe", "malformed JSON"), ("\0\0", "zero byte"), ('{"t": 1, "note": "' + "x" * (1 << 20) + '"}', "longer than"), ("t,x_,outcome", "malformed JSON"),
+            ("\x01\x02\xff\xfe", "malformed JSON"), ("\0\0", "zero byte"), ('{"t": 1, "note": "' + "x" * (1 << 20) + '"}', "longer than"), ("t,x_,outcome", "CSV begins with a line of names"),
         ):
             self.check(self.good, bad, '{"t": 2, "x_": 0.1, "outcome": 0, "time": 6}\n', says)
 

@@ -430,6 +430,77 @@ static void test_health_is_told(void **state)
     rf_session_close(session);
 }
 
+/* Outcomes of a coin that is told by no design. Returns what it says of itself. */
+static rf_step toss(rf_session *session, const char *outcomes)
+{
+    rf_step step = {.dim = 0};
+    for (; *outcomes; outcomes++) {
+        const rf_record record = {.outcome = *outcomes - '0', .time = NAN};
+        assert_true(rf_session_tell(session, &record, 1, &step) >= 0);
+    }
+    return step;
+}
+
+static const char even[] = "0110100110010110011010011001011001101001100101100110100110010110"; /* as many of each */
+
+/* Two sessions of a coin that has shown as many of each so far: one with tests of health, and one without. */
+static void open_coins(rf_session **tested, rf_session **other)
+{
+    const setup mixture = {.belief = "mixture"};
+    rf_config config = config_of("coin", &mixture);
+    *tested = open_or_fail(&config);
+    config.on_lost = RF_ON_LOST_IGNORE;
+    *other = open_or_fail(&config);
+    for (unsigned k = 0; k < 3; k++) {
+        toss(*tested, even);
+        toss(*other, even);
+    }
+}
+
+/* A false alarm widens what stands still. When the records that follow speak against it, everything is as if there had
+   been none: not a bit of the belief differs from that of a session without tests. */
+static void test_a_false_alarm_is_undone(void **state)
+{
+    (void)state;
+    rf_session *tested, *other;
+    open_coins(&tested, &other);
+    const rf_step wide = toss(tested, "1111111111111"), narrow = toss(other, "1111111111111");
+    assert_int_equal(wide.health, RF_RECOVERING);
+    assert_int_equal(wide.widened, 1);
+    assert_true(wide.chart_sd[0] > 2 * narrow.chart_sd[0]);
+    rf_session *loaded, *unused; /* a checkpoint knows of it */
+    open_coins(&loaded, &unused);
+    bytes saved = bytes_of(tested);
+    assert_int_equal(rf_session_load(loaded, saved.at, saved.count), 0);
+    free(saved.at);
+    rf_session *copy = rf_session_copy(tested);
+    const rf_step wanted = toss(other, even);
+    rf_session *const all[] = {tested, loaded, copy};
+    for (unsigned k = 0; k < 3; k++) {
+        const rf_step step = toss(all[k], even);
+        assert_int_equal(step.health, RF_TRACKING);
+        assert_true(step.mean[0] == wanted.mean[0] && step.sd[0] == wanted.sd[0]);
+        assert_float_equal(step.log_evidence, wanted.log_evidence, 1e-9);
+        rf_session_close(all[k]);
+    }
+    rf_session_close(other);
+    rf_session_close(unused);
+}
+
+/* A coin that is another one from now on is found: what was done about the failed test stands. */
+static void test_a_true_alarm_stands(void **state)
+{
+    (void)state;
+    rf_session *tested, *other;
+    open_coins(&tested, &other);
+    const char heads[] = "1111101111111101111111111011111110111111111110111111";
+    const rf_step found = toss(tested, heads), late = toss(other, heads);
+    assert_true(found.widened >= 1);
+    assert_true(found.mean[0] > 0.8 && late.mean[0] < 0.65);
+    rf_session_close(tested);
+    rf_session_close(other);
+}
+
 /* ---- Bytes, copies, changes ---- */
 
 static void test_saved_and_copied_sessions_go_on(void **state)
@@ -1046,6 +1117,8 @@ int main(void)
         cmocka_unit_test(test_anchors_spread),
         cmocka_unit_test(test_all_with_all),
         cmocka_unit_test(test_health_is_told),
+        cmocka_unit_test(test_a_false_alarm_is_undone),
+        cmocka_unit_test(test_a_true_alarm_stands),
         cmocka_unit_test(test_block_functions),
         cmocka_unit_test(test_simulations),
         cmocka_unit_test(test_two_modes_are_told_apart),

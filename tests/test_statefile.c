@@ -211,9 +211,9 @@ static void test_round_trip(void **state)
 static void test_bytes_of_the_file(void **state)
 {
     (void)state;
-    static const unsigned char expected[] = {'R', 'F', 'S',  'T',  'A', 'T', 'E',  '\n', 6,    0,   0, 0,
+    static const unsigned char expected[] = {'R', 'F', 'S',  'T',  'A', 'T', 'E',  '\n', 7,    0,   0, 0,
                                              14,  0,   0,    0,    4,   3,   2,    1,    0,    0,   0, 0,
-                                             0,   0,   0xf8, 0xbf, 'h', 'i', 0x7d, 0xd5, 0x55, 0xf0};
+                                             0,   0,   0xf8, 0xbf, 'h', 'i', 0xbd, 0xb1, 0x7d, 0xe7};
     unsigned char bytes[64];
     contents s = {.size = 0};
     put_bytes(&s, "\4\3\2\1", 4);
@@ -326,15 +326,15 @@ static void test_refusals(void **state)
     write_file(path, bytes, count);
     assert_refused(path, "is damaged (checksum)");
     bytes[20] ^= 1;
-    bytes[8] = 7;
+    bytes[8] = 8;
     write_file(path, bytes, count);
-    assert_refused(path, "is of a newer version (7; this program reads 6)");
+    assert_refused(path, "is of a newer version (8; this program reads 7)");
     write_file(path, bytes, 16); /* of which nothing else may be believed */
-    assert_refused(path, "is of a newer version (7; this program reads 6)");
+    assert_refused(path, "is of a newer version (8; this program reads 7)");
     bytes[8] = 3;
     write_file(path, bytes, count);
-    assert_refused(path, "is of an older version (3; this program reads 6): go on with the program that wrote it, or begin anew");
-    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\6\0\0\0\0\20\0"; /* a byte more than it says */
+    assert_refused(path, "is of an older version (3; this program reads 7): go on with the program that wrote it, or begin anew");
+    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\7\0\0\0\0\20\0"; /* a byte more than it says */
     write_file(path, too_long, sizeof too_long);
     assert_refused(path, "is damaged (its length)");
     memcpy(too_long + 12, "\1\0\0\100", 4); /* more than CLI_STATE_MAX */

@@ -54,20 +54,20 @@ typedef struct rf_setting {
     double cost;          /* per unit of this setting; an experiment costs 1 plus this */
 } rf_setting;
 
-/* What outcomes are, as a description says it: how many there are (0, 1, ... from 2 to 65536 of them), or one of these.
-   With the last three a model is the function `expected`; its likelihood is made of that (model.h). `i` is a setting's number. */
+/* The kind of outcomes: their number, 2 to 65536, if they are 0, 1, ...; or one of these. With the last three the model
+   defines the function `expected`, and its likelihood is made from that (model.h). `i` is the number of a setting. */
 #define RF_NUMBERS 0u                      /* real numbers; the likelihood is a density */
 #define RF_COUNTS 0x1000000u               /* 0, 1, 2, ... without end */
 #define RF_COUNTS_TO(i) (0x2000000u + (i)) /* 0, 1, ... to the value of setting i */
 #define RF_POISSON 0x3000000u              /* counts, of which `expected` is the mean */
-#define RF_BINOMIAL(i) (0x4000000u + (i))  /* how many of setting i, each with probability `expected` */
+#define RF_BINOMIAL(i) (0x4000000u + (i))  /* successes in setting i trials, each with probability `expected` */
 #define RF_GAUSSIAN(i) (0x5000000u + (i))  /* real numbers with the mean `expected` and the standard deviation of setting i */
 
-/* One of them without its setting; 0 for numbers, and where there are so many. */
+/* The kind without its setting; 0 for real numbers and for a fixed number of outcomes. */
 RF_FN unsigned rf_outcomes_kind(unsigned outcomes) { return outcomes & 0xff000000u; }
-/* The setting that it is about. */
+/* The number of its setting. */
 RF_FN unsigned rf_outcomes_setting(unsigned outcomes) { return outcomes & 0xffffffu; }
-/* Is it about a setting? */
+/* Does it depend on a setting? */
 RF_FN int rf_outcomes_has_setting(unsigned outcomes)
 {
     const unsigned kind = rf_outcomes_kind(outcomes);
@@ -75,11 +75,11 @@ RF_FN int rf_outcomes_has_setting(unsigned outcomes)
 }
 /* Are outcomes whole numbers from 0 on? */
 RF_FN int rf_outcomes_are_whole(unsigned outcomes) { return outcomes != RF_NUMBERS && rf_outcomes_kind(outcomes) != RF_GAUSSIAN(0); }
-/* Are they counts, of which there are too many to list, or as many as a setting says? */
+/* Are they counts, unlimited or limited by a setting? */
 RF_FN int rf_outcomes_are_counts(unsigned outcomes) { return rf_outcomes_are_whole(outcomes) && rf_outcomes_kind(outcomes) != 0; }
-/* Is the likelihood made of `expected`? */
+/* Is the likelihood made from `expected`? */
 RF_FN int rf_outcomes_are_expected(unsigned outcomes) { return outcomes >= RF_POISSON; }
-/* How many there are, whatever the settings; 0: that is not known. */
+/* Their number, if it does not depend on settings; else 0. */
 RF_FN unsigned rf_outcomes_fixed(unsigned outcomes) { return rf_outcomes_kind(outcomes) ? 0 : outcomes; }
 
 /* A model as people and designers see it. */
@@ -88,8 +88,8 @@ typedef struct rf_description {
     const char *summary; /* one line */
     const char *formula; /* one line */
     unsigned dim, settings; /* numbers of parameters and settings, at most RF_DESCRIBED_MAX each */
-    unsigned outcomes; /* how many there are, or what they are: see above */
-    int is_log;        /* the likelihood function returns a logarithm; one that is made of `expected` does */
+    unsigned outcomes; /* their number or kind: see above */
+    int is_log;        /* the likelihood function returns a logarithm; implied by `expected` */
     double fringe;     /* if the likelihood is a cosine of (parameter - guess) * time: its period; else 0 */
     unsigned interchangeable; /* the likelihood does not change when the first so many parameters are permuted; 0: none */
     rf_parameter parameter[RF_DESCRIBED_MAX]; /* in the order of x[] */

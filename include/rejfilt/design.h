@@ -16,8 +16,8 @@ typedef struct RF(design_input) {
     RF(draw) * draw;                   /* draws from the posterior */
     uint64_t seed;                     /* for uniform numbers */
     uint32_t number;                   /* of the experiment, from 0 */
-    int is_anchor;                     /* not 0: choose a test whose outcome the belief should predict; number of the test, from 1 */
-    const rf_real (*rivals)[2];        /* of each parameter, where its two heaviest modes are: natural units; the same twice: there is one mode. Or null */
+    int is_anchor;                     /* not 0: choose an experiment whose outcome the belief predicts; number of the test, from 1 */
+    const rf_real (*rivals)[2];        /* positions of each parameter's two heaviest modes, natural units; equal: it has one mode. Or null */
 } RF(design_input);
 
 /* Fills setting[]; the result may depend on the input only. */

@@ -1,8 +1,8 @@
 /* A described model for one precision. Included by host.h, once for each. */
 #include "detail/expected.h"
 
-/* An outcome for parameters x, given a standard normal: of real numbers. Of counts about the most likely one; from there they are
-   drawn quickly if their probabilities have one peak (are log-concave). */
+/* For real-valued outcomes: an outcome for parameters x, made from a standard normal. For counts: roughly the most likely
+   count, which speeds up drawing; the probabilities must then be log-concave. */
 typedef rf_real RF(simulate)(const rf_real x[], const rf_real setting[], rf_real normal);
 
 /* The effect of `elapsed` time on the parameters, in the chart: x ← F·x + noise of covariance Q, dim × dim by rows. */
@@ -37,19 +37,19 @@ typedef struct RF(instance) {
 /* Writes the described charts to charts[dim]. */
 RF_API void RF(described_charts)(const rf_description *description, RF(chart) charts[]);
 
-/* The model of an instance; writes its described charts to charts[dim]. */
+/* The model of an instance; writes its described charts to charts[dim]. Without such room the caller sets the model's. */
 RF_API RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[]);
 
 /* Computes likelihoods of n candidates to out[n]; x[k * stride + i] is parameter i of candidate k. Uses the model's block
-   function, 256 candidates at a time, or its likelihood. At most RF_DESCRIBED_MAX parameters. Refused: a model with neither
+   function, up to 2048 numbers at a time, or its likelihood. At most RF_DESCRIBED_MAX parameters. Refused: a model with neither
    function, or whose function failed; out is then NaN. */
 RF_API rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n, const rf_real setting[],
                                        rf_real outcome, rf_real out[]);
 
-/* How many outcomes there can be with these settings, 0, 1, ...; 0: without end, or real numbers. */
+/* The number of possible outcomes 0, 1, ... with these settings; 0: unlimited counts, or real numbers. */
 RF_API rf_real RF(outcomes_of)(const rf_description *description, const rf_real setting[]);
 
-/* Can it come, as far as the description says? Where outcomes are counts it is whole, and within its range. */
+/* Does the description allow this outcome? A count must be whole and within its range. */
 RF_API int RF(outcome_is_possible)(const rf_description *description, const rf_real setting[], rf_real outcome);
 
 /* Draws an outcome for true parameters x (natural units) with the random words at `index`; NaN if the model's function failed. */

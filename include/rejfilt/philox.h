@@ -4,7 +4,7 @@
 
 #include "detail/port.h"
 
-/* A counter, or what becomes of it. */
+/* A counter, or the random words made from it. */
 typedef struct rf_words {
     uint32_t word[4]; /* each uniform on 0 to 2³² − 1 */
 } rf_words;
@@ -49,7 +49,7 @@ RF_FN rf_words rf_draw(uint64_t seed, uint32_t update, uint32_t index, uint32_t 
     return rf_philox(counter, seed);
 }
 
-/* The seed of number `index` of several with one seed. */
+/* The seed of member `index` of a family that shares one seed. */
 RF_FN uint64_t rf_seed_of(uint64_t seed, uint32_t index)
 {
     const rf_words w = rf_draw(seed, index, 0, 0, RF_FOR_USER);

@@ -8,7 +8,7 @@ typedef struct RF(residents) RF(residents);
    must everything that the model points to, except charts. Returns NULL and fills `error` with one line on failure. */
 RF_API RF(residents) *RF(residents_open)(rf_engine *engine, const RF(model) *model, const RF(options) *options, const RF(filter) *prior,
                                          uint32_t count, char *error, size_t size);
-/* Frees it; null is fine. */
+/* Frees it; NULL is allowed. */
 RF_API void RF(residents_close)(RF(residents) *fleet);
 
 /* Updates filter i, or which[i] if `which` is not NULL, with record i; indices must differ. `reports` has `count` entries, or is NULL:

@@ -138,8 +138,8 @@ RF_API void rf_session_unask(rf_session *session);
    rf64_update. If tests fail, on_lost decides what happens. `step` may be NULL. */
 RF_API rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32_t count, rf_step *step);
 
-/* The same, but what is known of the parameters is not worked out, which takes a few hundred instructions: fills of `step`
-   only report, records, setting, outcome, health, is_coarse and is_tested. rf_session_show fills the rest. */
+/* The same, but fills only report, records, setting, outcome, health, is_coarse and is_tested of `step`. This saves a few
+   hundred instructions. rf_session_show fills the rest. */
 RF_API rf_status rf_session_tell_briefly(rf_session *session, const rf_record records[], uint32_t count, rf_step *step);
 
 /* Returns what rf_session_tell would return; changes nothing. */
@@ -226,23 +226,23 @@ RF_API rf_batch_state rf_batch_add(rf_batch *batch, const rf_record *record, uin
 
 /* ---- Many sessions ---- */
 
-/* Sessions of one configuration, with any belief and design, that are asked and told together. Session i is that of trial i:
-   it gives the bits of a session that is opened with that trial. The engine's threads share the sessions; every MPI rank
-   has all of them. Opaque. */
+/* Sessions with one configuration, any belief and any design, asked and told together. Session i gives the same bits as a
+   session opened with trial = i. The engine's threads share the work; every MPI rank has all sessions. Opaque. */
 typedef struct rf_sessions rf_sessions;
 
-/* `count` of them. Null with a one-line message in `error`. */
+/* Opens `count` sessions. Returns NULL and fills `error` with one line on failure. */
 RF_API rf_sessions *rf_sessions_open(const rf_config *config, uint32_t count, char *error, size_t size);
-/* Frees them; null is fine. */
+/* Frees them; NULL is allowed. */
 RF_API void rf_sessions_close(rf_sessions *sessions);
-/* One of them, to be read, saved and loaded; null past the last. */
+/* Session `index`, to read, save or load it; NULL past the last. */
 RF_API rf_session *rf_sessions_at(const rf_sessions *sessions, uint32_t index);
 
-/* The next experiment of sessions 0 to count − 1, or with `which` of which[0], which[1], ...: no session comes twice. */
+/* Asks for one experiment of sessions 0 to count − 1, or of which[0], which[1], ... if `which` is not NULL; they must
+   differ. */
 RF_API rf_status rf_sessions_ask(rf_sessions *sessions, const uint32_t which[], uint32_t count, rf_record questions[]);
-/* A record for each of them, as rf_session_tell. `steps` has room for `count`, or is null. Returns the notes of all. A negative
-   status is a refusal. Records are checked first: if one of them is refused, nothing has changed. If the model fails later on,
-   the sessions whose step has a negative report.status have not changed. */
+/* Tells each session one record, as rf_session_tell does. `steps` has room for `count`, or is NULL. Returns the notes of
+   all. All records are checked first: if one is refused, nothing has changed and the status is negative. If the model
+   fails later, sessions whose step has a negative report.status have not changed. */
 RF_API rf_status rf_sessions_tell(rf_sessions *sessions, const uint32_t which[], uint32_t count, const rf_record records[],
                                   rf_step steps[]);
 

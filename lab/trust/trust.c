@@ -82,9 +82,9 @@ static const world worlds[] = {
     {"other models", model ", as believed", "--model " model " --steps 320", oracles, percent},                                              \
     {"other models", model ", " parameter " jumps by " size, "--model " model " --steps 320 --jump " parameter "=" size "@150", oracles, percent}, \
     {"other models", model ", stuck at " stuck " for 100", "--model " model " --steps 420 --outage " stuck "@150+100", oracles, percent},
-    MODEL("coin", "p", "1.5", "1", 20, 100) MODEL("phase", "phi", "1", "1", 20, 100) MODEL("linear", "x1", "2", "1", 4, 100) MODEL("rabi", "W", "0.1", "0", 10, 20)
+    MODEL("coin", "p", "1.5", "1", 20, 100) MODEL("phase", "phi", "1", "1", 20, 100) MODEL("linear", "x1", "2", "1", 4, 100) MODEL("rabi", "W", "0.1", "0", 10, 100)
     {"other models", "phase, phi jumps by 3", "--model phase --steps 320 --jump phi=3@150", 20, 100},
-    MODEL("decay", "p", "1", "1", 50, 6) MODEL("bearing", "x", "2", "0.1", 50, 6) MODEL("range", "x", "2", "5", 50, 6)
+    MODEL("decay", "p", "1", "1", 20, 100) MODEL("bearing", "x", "2", "0.1", 10, 100) MODEL("range", "x", "2", "5", 10, 100)
     {"designs", "pgh, jump of 1", "--design pgh --steps 320 --jump 1@150", 100, 100},
     {"designs", "pgh, stuck at 0 for 100", "--design pgh --steps 400 --outage 0@150+100", 0, 100},
     {"designs", "risk, jump of 1", "--design risk --steps 320 --jump 1@150", 0, 100},

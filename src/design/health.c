@@ -24,8 +24,8 @@
 #define FRINGE_AFTER RF_C(3.0)
 #define MOVED RF_C(0.5)          /* a truth that is off by so many of the usual standard deviations is looked for, ... */
 #define MOVE_MOST RF_C(0.45)     /* ... less if a record tells much, so that one never decides; */
-#define MOVED_FAILED RF_C(5.0)   /* nats for it that are a failed test, after which they are ... */
-#define MOVED_AFTER RF_C(3.5)    /* ... so many */
+#define MOVED_FAILED RF_C(4.0)   /* nats for it that are a failed test, after which they are ... */
+#define MOVED_AFTER RF_C(2.8)    /* ... so many */
 #define FAILURES RF_C(2.0)       /* times as many failed anchors as expected: the belief is too narrow, */
 #define FAILURES_NOTED RF_C(4.0) /* nats for that which are suspicious, */
 #define FAILURES_MOST RF_C(5.0)  /* and that are remembered */
@@ -298,15 +298,29 @@ static int is_off(const RF(watched) *t)
     return h->chance > FAILURES_NOTED || (t->model->dim == 1 && RF(max)(h->up[0], h->down[0]) > TREND_NOTED);
 }
 
-/* The fault has passed, or there was none: the tests begin again. */
-static void resume(RF(watched) *t)
+/* The tests begin again. */
+static void begin_again(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
-    h->state = RF_RECOVERING;
     h->score = h->surprise = h->variance = h->chance = 0;
     for (unsigned i = 0; i < t->model->dim; i++)
         h->up[i] = h->down[i] = 0;
     h->again = 0;
+}
+
+RF_APART void RF(health_acquit)(RF(watched) *t)
+{
+    begin_again(t);
+    t->watch->boost = 0;
+    t->watch->state = t->watch->verdict < 0 ? RF_TRACKING : RF_SUSPICIOUS;
+}
+
+/* The fault has passed, or there was none. */
+static void resume(RF(watched) *t)
+{
+    RF(watch) *h = t->watch;
+    begin_again(t);
+    h->state = RF_RECOVERING;
     h->next_anchor = t->anchor_every < 2 ? t->anchor_every : 2;
 }
 
@@ -407,12 +421,19 @@ static void pass(RF(watched) *t)
     h->state = is_wide ? RF_RECOVERING : h->score > SCORE_NOTED || is_off(t) ? RF_SUSPICIOUS : RF_TRACKING;
 }
 
-RF_APART void RF(health_act)(RF(watched) *t)
+RF_APART int RF(health_fails)(RF(watched) *t)
 {
     judge_move(t);
+    t->watch->odds = 0; /* once */
+    return t->watch->verdict > 0;
+}
+
+RF_APART void RF(health_act)(RF(watched) *t)
+{
+    const int is_failed = RF(health_fails)(t);
     if (t->watch->state == RF_TRACKING && is_off(t))
         t->watch->state = RF_SUSPICIOUS;
-    if (t->watch->verdict > 0)
+    if (is_failed)
         fail(t);
     else if (t->watch->verdict < 0)
         pass(t);

@@ -68,8 +68,14 @@ enum {
    outcomes that do not vary as they should are a fault. Returns bits of the above. */
 unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count);
 
+/* After the update: has a test failed? If so, health_act will change the belief. */
+int RF(health_fails)(RF(watched) *t);
+
 /* After the update: widens, restarts or calms down. */
 void RF(health_act)(RF(watched) *t);
+
+/* The failed tests were false alarms, and the belief is what it would be without them: the tests begin again. */
+void RF(health_acquit)(RF(watched) *t);
 
 /* Holds the belief below the cap. */
 void RF(health_clip)(RF(watched) *t);

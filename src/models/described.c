@@ -9,7 +9,7 @@
 #include "simd/targets.h"
 #endif
 
-enum { OWN_BLOCK = 256, KERNEL_BLOCK = 64, FEW = 4 }; /* candidates per call; fewer than FEW are evaluated one by one */
+enum { OWN_NUMBERS = 2048, KERNEL_BLOCK = 64, FEW = 4 }; /* per call: numbers, or candidates; fewer than FEW are evaluated one by one */
 
 #ifndef RF_LIKELIHOOD_OF /* on a GPU the model is known at compile time */
 #define RF_LIKELIHOOD_OF(model) (model)->likelihood
@@ -28,7 +28,8 @@ void RF(described_charts)(const rf_description *description, RF(chart) charts[])
 RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[])
 {
     const rf_description *description = instance->description;
-    RF(described_charts)(description, charts);
+    if (charts)
+        RF(described_charts)(description, charts);
     RF(model) model = {.likelihood = instance->likelihood,
                        .bound = instance->bound,
                        .charts = charts,
@@ -82,7 +83,7 @@ static const rf_real *RF(turn)(const rf_real x[], unsigned stride, uint32_t n, u
 static RF_APART rf_status RF(ask_own)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n,
                                       const rf_real setting[], rf_real outcome, rf_real out[])
 {
-    rf_real turned[OWN_BLOCK * RF_DESCRIBED_MAX];
+    rf_real turned[OWN_NUMBERS];
     return model->block(RF(turn)(x, stride, n, model->dim, turned), n, setting, outcome, out, model->data);
 }
 
@@ -107,7 +108,7 @@ RF_APART rf_status RF(model_likelihoods)(const RF(model) *model, const rf_real x
 {
     RF(block) *const block = RF(block_of)(model, n);
     rf_status status = block || model->likelihood ? RF_OK : RF_REFUSED_NULL;
-    const uint32_t most = model->block ? OWN_BLOCK : KERNEL_BLOCK;
+    const uint32_t most = model->block ? OWN_NUMBERS / RF_DIM(model->dim) : KERNEL_BLOCK;
     uint32_t k = 0, more;
     for (; RF_BLOCKS && block && status == RF_OK && k < n; k += more) {
         more = n - k < most ? n - k : most;

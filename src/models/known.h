@@ -1,4 +1,4 @@
-/* What code asks a model for that a program for a GPU, made for one model, knows when it is compiled. */
+/* Properties of a model. A GPU program is compiled for one model, so there they are constants. */
 #ifndef REJFILT_KNOWN_H
 #define REJFILT_KNOWN_H
 

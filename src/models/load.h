@@ -29,8 +29,8 @@ typedef struct load {
     const char *name; /* the model file as the user wrote it */
     char source[PATH_MAX], include[PATH_MAX];
     char program[3 * PATH_MAX + 256]; /* what is compiled: it includes the source */
-    char cache[PATH_MAX];         /* the cache directory as the user named it, */
-    int directory;                /* its descriptor, and its path through the descriptor, which others cannot redirect */
+    char cache[PATH_MAX];         /* the cache directory as the user named it */
+    int directory;                /* its descriptor; `place` is the path through it, which others cannot redirect */
     char place[32], object[96];
     words compiler, extra;
     int is_gcc; /* set once the key is known */
@@ -38,12 +38,12 @@ typedef struct load {
     char output[2][TEXT_MAX]; /* of compilers */
     char receipt[96];         /* the receipt: what the object was made from */
     char seen[SEEN_MAX];      /* files of the preprocessed source, one a line */
-    int is_unseen;            /* there were others */
-    char line[PATH_MAX + 64]; /* of the compiler's output so far */
+    int is_unseen;            /* some files did not fit */
+    char line[PATH_MAX + 64]; /* start of an incomplete line of the compiler's output */
     size_t line_length;
     int is_broken;            /* a compiler ended abnormally */
     char **environment;
-    sigset_t signals; /* as they were */
+    sigset_t signals; /* the mask to restore */
     char *error;
     size_t size;
 } load;

@@ -118,7 +118,7 @@ static rf_status rf_device_trial(const rf_device_trials *all, uint32_t index)
     const uint64_t seed = rf_session_seed(all->simulation->config.seed, trial);
     const rf_belief head = {
         &RF_DEVICE_KIND, all->problem, seed, rf_mixture_bytes(RF_DEVICE_DIM, RF_DEVICE_MAX), 0, 0, 0};
-    RF_ALIGNED unsigned char memory[3][RF_ROUND8_(RF_DEVICE_BYTES)];
+    RF_ALIGNED unsigned char memory[4][RF_ROUND8_(RF_DEVICE_BYTES)];
     double questions[RF_DEVICE_BATCH * (RF_ROOM + 1)];
     rf_record records[RF_DEVICE_BATCH];
     rf_session session;
@@ -140,6 +140,7 @@ static rf_status rf_device_trial(const rf_device_trials *all, uint32_t index)
     session.belief = (rf_belief *)(void *)memory[0];
     session.ahead = (rf_belief *)(void *)memory[1];
     session.held = (rf_belief *)(void *)memory[2];
+    session.unshaken = (rf_belief *)(void *)memory[3];
     *session.belief = head;
     rf_mixture_lay(session.belief, RF_DEVICE_MAX);
     rf_status status = RF_DEVICE_KIND.restart(session.belief);

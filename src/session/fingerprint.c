@@ -6,6 +6,7 @@
 
 uint64_t rf_hash(uint64_t hash, const void *bytes, size_t count)
 {
+    RF_UNROLL(8)
     for (size_t i = 0; i < count; i++)
         hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u; /* FNV-1a */
     return hash;
@@ -64,7 +65,9 @@ uint64_t rf_config_fingerprint(const rf_config *config, uint32_t batch)
 
 uint64_t rf_record_hash(uint64_t hash, const rf_record *r, unsigned settings)
 {
-    double values[RF_DESCRIBED_MAX + 2] = {isnan(r->outcome) ? 0.5 : r->outcome, isnan(r->time) ? 0 : r->time};
+    double values[RF_DESCRIBED_MAX + 2];
+    values[0] = isnan(r->outcome) ? 0.5 : r->outcome;
+    values[1] = isnan(r->time) ? 0 : r->time;
     for (unsigned i = 0; i < settings; i++)
         values[2 + i] = isnan(r->setting[i]) ? 0.25 : r->setting[i];
     return add_numbers(hash, values, 2 + settings);

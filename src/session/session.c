@@ -148,9 +148,10 @@ rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
         s->belief = config->own
                         ? rf_belief_open_kind(config->own, &setup, error, size)
                         : rf_belief_open(rf_config_belief(config), s->problem, seed, config->is_float, error, size);
-    if (s->belief && (!(s->ahead = malloc(s->belief->bytes)) || !(s->held = malloc(s->belief->bytes))))
+    if (s->belief && (!(s->ahead = malloc(s->belief->bytes)) || !(s->held = malloc(s->belief->bytes)) ||
+                      !(s->unshaken = malloc(s->belief->bytes))))
         rf_fail(error, size, "out of memory");
-    if (!s->held) {
+    if (!s->unshaken) {
         rf_session_close(s);
         return NULL;
     }
@@ -170,6 +171,7 @@ void rf_session_close(rf_session *session)
     rf_belief_close(session->belief);
     rf_belief_close(session->ahead);
     rf_belief_close(session->held);
+    rf_belief_close(session->unshaken);
     free(session->question);
     free(session);
 }
@@ -186,19 +188,22 @@ rf_session *rf_session_copy(const rf_session *session)
     s->belief = malloc(session->belief->bytes);
     s->ahead = malloc(session->belief->bytes);
     s->held = malloc(session->belief->bytes);
+    s->unshaken = malloc(session->belief->bytes);
     s->question = session->question ? malloc(session->room * rf_question_size(session) * sizeof *s->question) : NULL;
-    if (!s->belief || !s->ahead || !s->held || (session->question && !s->question)) {
+    if (!s->belief || !s->ahead || !s->held || !s->unshaken || (session->question && !s->question)) {
         rf_session_close(s);
         return NULL;
     }
     memcpy(s->belief, session->belief, session->belief->bytes);
     memcpy(s->ahead, session->ahead, session->belief->bytes);
     memcpy(s->held, session->held, session->belief->bytes);
+    memcpy(s->unshaken, session->unshaken, session->belief->bytes);
     if (s->question)
         memcpy(s->question, session->question, session->room * rf_question_size(session) * sizeof *s->question);
     rf_belief_move(s->belief, s->problem);
     rf_belief_move(s->ahead, s->problem);
     rf_belief_move(s->held, s->problem);
+    rf_belief_move(s->unshaken, s->problem);
     return s;
 }
 
@@ -216,6 +221,7 @@ rf_status rf_session_change(rf_session *session, const rf_config *config)
     if (!find_design(&changed, error, sizeof error) && config->design)
         return RF_REFUSED_OPTIONS;
     rf_session_unask(session);
+    session->now.is_doubted = 0;
     return apply(session, &changed, error, sizeof error) == 0 ? RF_OK : RF_REFUSED_OPTIONS;
 }
 
@@ -227,6 +233,7 @@ static void begin_anew(rf_session *s)
     rf64_health_begin(&s->now.watch, mean, s->model.dim, s->anchor_every);
     rf_belief_copy(s->held, s->belief);
     s->now.held_for = 0;
+    s->now.is_doubted = 0;
 }
 
 rf_status rf_session_restart(rf_session *session)
@@ -258,6 +265,15 @@ const rf_config *rf_session_config(const rf_session *session) { return session->
 
 /* ---- Bytes ---- */
 
+/* Its size, and its bytes. */
+static void save_belief(rf_writer *w, const rf_belief *belief)
+{
+    const size_t size = belief->kind->save(belief, NULL);
+    rf_write_u64(w, size);
+    belief->kind->save(belief, w->to ? w->to + w->size : NULL);
+    w->size += size;
+}
+
 size_t rf_session_save(const rf_session *session, unsigned char *bytes)
 {
     const rf_session *s = session;
@@ -265,7 +281,8 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     const rf64_watch *h = &now->watch;
     rf_writer w = {bytes, 0};
     const uint64_t counts[] = {now->records, now->experiments, (uint64_t)h->state, h->next_anchor,        h->again,
-                               h->boost,     h->widened,       h->restarts,        now->learning.pending, h->anchors};
+                               h->boost,     h->widened,       h->restarts,        now->learning.pending, h->anchors,
+                               now->is_doubted};
     const double numbers[] = {now->time,
                               now->kappa,
                               h->surprise,
@@ -283,7 +300,9 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
                               now->held_for,
                               h->chance,
                               now->learning.mean,
-                              now->learning.square};
+                              now->learning.square,
+                              now->doubt,
+                              s->unshaken->live};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         rf_write_u64(&w, counts[i]);
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -298,12 +317,37 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
         rf_write_real(&w, now->learning.factor[i]);
         rf_write_real(&w, now->learning.trend[i]);
     }
-    const size_t held = s->held->kind->save(s->held, NULL);
-    rf_write_u64(&w, held);
-    s->held->kind->save(s->held, bytes ? bytes + w.size : NULL);
-    w.size += held;
-    w.size += s->belief->kind->save(s->belief, bytes ? bytes + w.size : NULL);
+    save_belief(&w, s->held);
+    if (now->is_doubted)
+        save_belief(&w, s->unshaken);
+    save_belief(&w, s->belief);
     return w.size;
+}
+
+/* Loads a belief that is like this one. Returns NULL if it cannot be, or if there is no memory. */
+static rf_belief *load_belief(rf_reader *r, const rf_belief *like, double live)
+{
+    const size_t size = (size_t)rf_read_u64(r);
+    rf_belief *belief = r->failed || size > r->size - r->at || !(live >= 0) ? NULL : malloc(like->bytes);
+    if (!belief)
+        return NULL;
+    memcpy(belief, like, like->bytes);
+    rf_belief_move(belief, like->problem);
+    if (belief->kind->load(belief, r->from + r->at, size) < 0) {
+        rf_belief_close(belief);
+        return NULL;
+    }
+    r->at += size;
+    belief->live = live;
+    return belief;
+}
+
+static void replace_belief(rf_belief **old, rf_belief *by)
+{
+    if (!by)
+        return;
+    rf_belief_close(*old);
+    *old = by;
 }
 
 int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size)
@@ -312,14 +356,14 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
     rf_reader r = {bytes, size, 0, 0};
     rf_moving now = {.records = 0};
     rf64_watch *h = &now.watch;
-    double live, held_live;
+    double live, held_live, unshaken_live;
     int is_learnt = 1;
     now.records = rf_read_u64(&r);
     now.experiments = (uint32_t)rf_read_u64(&r);
     const uint64_t state = rf_read_u64(&r);
     h->state = (rf_health)state;
     uint32_t *const counts[] = {&h->next_anchor,       &h->again,  &h->boost, &h->widened, &h->restarts,
-                                &now.learning.pending, &h->anchors};
+                                &now.learning.pending, &h->anchors, &now.is_doubted};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         *counts[i] = (uint32_t)rf_read_u64(&r);
     double *const numbers[] = {&now.time,
@@ -339,7 +383,9 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
                                &now.held_for,
                                &h->chance,
                                &now.learning.mean,
-                               &now.learning.square};
+                               &now.learning.square,
+                               &now.doubt,
+                               &unshaken_live};
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = rf_read_real(&r);
     for (unsigned i = 0; i < s->model.dim; i++)
@@ -354,29 +400,24 @@ int rf_session_load(rf_session *session, const unsigned char *bytes, size_t size
         now.learning.trend[i] = rf_read_real(&r);
         is_learnt &= rf64_abs(now.learning.factor[i]) <= 6 && rf64_is_finite(now.learning.trend[i]);
     }
-    const size_t held = (size_t)rf_read_u64(&r);
-    if (r.failed || !is_learnt || state > RF_FAULT || held > size - r.at || h->anchors > INT32_MAX ||
-        !(now.held_for >= 0) || !(h->score >= 0) || !(h->chance >= 0) || !(now.kappa > 0) || !(now.loss >= 0) ||
-        !(live >= 0) || !(held_live >= 0) || (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
+    if (r.failed || !is_learnt || state > RF_FAULT || now.is_doubted > 1 || !rf64_is_finite(now.doubt) ||
+        h->anchors > INT32_MAX || !(now.held_for >= 0) || !(h->score >= 0) || !(h->chance >= 0) || !(now.kappa > 0) ||
+        !(now.loss >= 0) || (s->anchor_every > 0 && h->next_anchor - 1 >= s->anchor_every))
         return -1;
-    rf_belief_copy(s->ahead, s->belief);
-    s->ahead_by = NAN;
-    rf_belief *before = malloc(s->held->bytes);
-    if (!before)
-        return -1;
-    memcpy(before, s->held, s->held->bytes);
-    if (s->held->kind->load(s->held, bytes + r.at, held) < 0 ||
-        s->ahead->kind->load(s->ahead, bytes + r.at + held, size - r.at - held) < 0) {
-        rf_belief_close(s->held);
-        s->held = before;
+    rf_belief *held = load_belief(&r, s->held, held_live);
+    rf_belief *unshaken = held && now.is_doubted ? load_belief(&r, s->unshaken, unshaken_live) : NULL;
+    rf_belief *belief = held && (unshaken || !now.is_doubted) ? load_belief(&r, s->belief, live) : NULL;
+    if (!belief || r.at != r.size) {
+        rf_belief_close(held);
+        rf_belief_close(unshaken);
+        rf_belief_close(belief);
         return -1;
     }
-    rf_belief_close(before);
-    s->held->live = held_live;
-    s->ahead->live = live;
-    rf_belief *belief = s->belief;
-    s->belief = s->ahead;
-    s->ahead = belief;
+    replace_belief(&s->held, held);
+    replace_belief(&s->unshaken, unshaken);
+    replace_belief(&s->belief, belief);
+    rf_belief_copy(s->ahead, s->belief);
+    s->ahead_by = NAN;
     s->now = now;
     return 0;
 }

@@ -42,6 +42,8 @@ typedef struct rf_moving {
     double held_for;          /* time since what is held */
     rf_learning learning;
     double loss; /* nats, of all updates */
+    uint32_t is_doubted; /* a test has failed, and it is not clear yet whether rightly */
+    double doubt;        /* nats by which the belief explains the records since better than the unshaken one does */
 } rf_moving;
 
 struct rf_session {
@@ -59,6 +61,7 @@ struct rf_session {
                          update */
     double ahead_by;
     rf_belief *held; /* what was believed before outcomes became all alike: a fault goes back to it */
+    rf_belief *unshaken; /* while it is doubted: what would be believed if no test had failed */
     rf_moving now, asked; /* and, while questions are under way, what was before them */
     double *question; /* settings of those under way, rf_question_size for each, */
     uint32_t room;    /* of so many */

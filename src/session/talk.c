@@ -7,6 +7,8 @@
 
 #include "common.h"
 
+#define DOUBT_FALSE -0.25 /* nats for what was done about failed tests: it was wrong below, */
+#define DOUBT_OVER 4.0    /* right above, and not clear yet between */
 #define MODES_STEPS 8.0 /* of the drift: modes of a belief that is wider are not kept, since it is still to narrow */
 
 /* ---- The beginning ---- */
@@ -23,6 +25,7 @@ RF_APART rf_status rf_session_start(rf_session *s)
         return RF_REFUSED_OPTIONS;
     rf_copy(s->ahead, s->belief, s->belief->bytes);
     rf_copy(s->held, s->belief, s->belief->bytes);
+    rf_copy(s->unshaken, s->belief, s->belief->bytes);
     rf_kind_of(s->belief)->moments(s->belief, mean, covariance);
     rf64_health_begin(&s->now.watch, mean, s->model.dim, s->anchor_every);
     for (unsigned i = 0; i < s->model.dim; i++) {
@@ -444,6 +447,51 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
     return rf_kind_of(s->ahead)->update(s->ahead, t->numbers, t->known, &s->options, s->config->engine, &t->report);
 }
 
+/* ---- Doubt ---- */
+
+/* Parameters that stand still, and were widened by a false alarm, take as many records again to be known as well. So
+   what would be believed without the alarm is kept, and learns too, until the records tell which explains them better.
+   One parameter of a fringe needs none of it: it is found again in a few records. One Gaussian of several parameters is
+   too sure of itself where the posterior has another shape, and false alarms make up for some of that. */
+
+/* Before health acts on a failed test. */
+static void begin_doubt(rf_session *s)
+{
+    const int is_found_soon = s->model.dim == 1 && s->config->description.fringe > 0;
+    const int is_too_sure = s->model.dim > 1 && !rf_kind_of(s->belief)->rivals;
+    if (s->now.is_doubted || is_found_soon || is_too_sure || !is_still(s) || s->config->on_lost == RF_ON_LOST_WATCH)
+        return;
+    rf_belief_copy(s->unshaken, s->belief);
+    s->now.is_doubted = 1;
+    s->now.doubt = 0;
+}
+
+/* The unshaken belief learns from the same records. */
+static void share_doubt(rf_session *s, const telling *t)
+{
+    rf64_report report = {.status = RF_OK};
+    s->options.kappa = t->report.kappa;
+    s->unshaken->as_one = s->belief->as_one;
+    const rf_status status = rf_kind_of(s->unshaken)
+                                 ->update(s->unshaken, t->numbers, t->known, &s->options, s->config->engine, &report);
+    s->now.doubt += t->report.log_evidence - report.log_evidence;
+    if (status < 0 || !rf64_is_finite(s->now.doubt))
+        s->now.is_doubted = 0;
+}
+
+/* Goes back to the unshaken belief, and to its evidence, if the alarm was false and no test fails now; forgets it if the
+   alarm was right. */
+static void settle_doubt(rf_session *s, telling *t)
+{
+    const int is_false = s->now.doubt < DOUBT_FALSE && s->now.watch.verdict <= 0;
+    if (is_false) {
+        rf_belief_copy(s->belief, s->unshaken);
+        s->now.evidence.carry -= s->now.doubt;
+        rf64_health_acquit(&t->watched);
+    }
+    s->now.is_doubted = !is_false && s->now.doubt <= DOUBT_OVER;
+}
+
 /* ---- Showing ---- */
 
 /* What is known of one parameter, in natural units. */
@@ -582,8 +630,15 @@ static rf_status tell_and_show(rf_session *s, const rf_record records[], uint32_
                 s->now.kappa = t.report.kappa_next;
             if (s->config->learns_drift)
                 rf_learning_step(s, t.mean, moved_to(s->belief, after));
-            if (t.is_watched) /* its belief is s->belief by now */
+            if (s->now.is_doubted)
+                share_doubt(s, &t);
+            if (t.is_watched) { /* its belief is s->belief by now */
+                if (rf64_health_fails(&t.watched))
+                    begin_doubt(s);
                 rf64_health_act(&t.watched);
+            }
+            if (s->now.is_doubted)
+                settle_doubt(s, &t);
             clip(s, s->belief);
             if (s->now.watch.restarts != restarts)
                 rf_motion_begin(s, s->belief);
