@@ -664,6 +664,60 @@ static void labels_of_a_class_are_told_apart(void **state)
     rfc_table_free(&test);
 }
 
+/* Features 0 and 1 tell the class together, and nothing alone; feature 2 alone tells 70 %. With a budget of two, what
+   tells most at once leads to 70 %; looking ahead finds both. A model that is fitted without a budget is made to look
+   ahead when it gets one, and leave-one-out is of that budget. */
+static void a_small_budget_is_planned(void **state)
+{
+    (void)state;
+    char error[200];
+    const char *const labels[] = {"odd", "even"};
+    uint64_t seed = 9, left_out = 0;
+    rfc_table train = {.features = 8}, test = {.features = 8};
+    for (uint32_t i = 0; i < 4000; i++) {
+        double x[8];
+        for (uint32_t j = 0; j < 8; j++)
+            x[j] = test_word(&seed) % 2 ? 200 + (double)(test_word(&seed) % 50) : (double)(test_word(&seed) % 50);
+        const int class = (x[0] > 125) == (x[1] > 125);
+        x[2] = (test_word(&seed) % 10 < 7 ? class : !class) ? 230 : 10;
+        assert_int_equal(rfc_table_add(i < 3000 ? &train : &test, x, labels[class]), 0);
+    }
+    rfc_task task;
+    rfc_scaling used;
+    rfc_expected expected;
+    assert_int_equal(rfc_task_parse("labels", NULL, &task, error, sizeof error), 0);
+    assert_int_equal(rfc_task_apply(&task, &train, &test, &left_out, error, sizeof error), 0);
+    assert_int_equal(rfc_scale(&train, &test, RFC_SCALE_SHARED, &used, error, sizeof error), 0);
+    rfc_training *training = rfc_training_open(&train, NULL, 3000, 2, 1, error, sizeof error);
+    const rfc_objects objects = {&test, NULL, 1000};
+    for (int later = 0; later < 2; later++) {
+        rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, training);
+        rfc_outcome outcome = {0};
+        rules.budget = later ? rules.budget : 2;
+        rules.keeps_all = 1;
+        rules.tries = 0;
+        rules.pilot = 300;
+        rfc_model *model = rfc_model_fit(training, &rules, 1, NULL, NULL, error, sizeof error);
+        assert_non_null(model);
+        const uint32_t steps = model->pilot.steps;
+        assert_int_equal(rfc_model_limit(model, 2, -1, RFC_GOAL_STOP, 0.001, &expected), 0);
+        assert_true(expected.error < 0.01); /* of the two that are planned, not of the first two of a longer run */
+        if (later) {
+            assert_int_equal(model->pilot.steps, 3);
+            assert_int_equal(rfc_model_limit(model, 8, -1, RFC_GOAL_STOP, 0.001, &expected), 0);
+            assert_int_equal(model->pilot.steps, steps);
+            assert_int_equal(rfc_model_limit(model, 2, -1, RFC_GOAL_STOP, 0.001, &expected), 0);
+        }
+        assert_int_equal(rfc_model_classify(model, &objects, 1, NULL, NULL, &outcome, error, sizeof error), 0);
+        assert_int_equal(outcome.errors, 0);
+        rfc_model_close(model);
+    }
+    rfc_training_close(training);
+    rfc_task_free(&task);
+    rfc_table_free(&train);
+    rfc_table_free(&test);
+}
+
 /* A model of a task that joins labels gives the same answers when it is loaded. Kinds of no class are refused. */
 static void kinds_last(void **state)
 {
@@ -855,6 +909,7 @@ int main(void)
         cmocka_unit_test(leave_one_out_tells_the_error),
         cmocka_unit_test(a_model_lasts),
         cmocka_unit_test(labels_of_a_class_are_told_apart),
+        cmocka_unit_test(a_small_budget_is_planned),
         cmocka_unit_test(kinds_last),
         cmocka_unit_test(advice_is_classification),
         cmocka_unit_test(what_errors_cost_counts),

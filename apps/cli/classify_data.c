@@ -23,7 +23,7 @@ classify_config classify_config_default(const char *command)
                          .threads = rf_cpus_allowed(),
                          .particles = 1000,
                          .restarts = 3,
-                         .pilot = 5000};
+                         .pilot = 10000};
     c.max_cost = INFINITY;
     c.stop = c.error = c.mean_questions = c.floor = c.sample = -1;
     c.gain = -1;

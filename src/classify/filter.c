@@ -35,7 +35,7 @@ rfc_rules rfc_rules_default(rfc_method method, const rfc_training *training)
     if (method == RFC_WEIGHTED && rules.budget > RFC_QUESTIONS)
         rules.budget = RFC_QUESTIONS;
     rules.tries = training->height == 0 && method == RFC_WEIGHTED;
-    rules.pilot = 5000;
+    rules.pilot = 10000;
     rules.particles = 1000;
     rules.restarts = 3;
     return rules;

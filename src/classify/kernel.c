@@ -1,6 +1,8 @@
 /* Compiled once per target, RF_KERNEL_TARGET; kernels.c chooses. */
 #include "kernel.h"
 
+#include <string.h>
+
 #define PASTE_(name, target) name##target
 #define PASTE(name, target) PASTE_(name, target)
 #define KERNEL PASTE(rfc_kernel_, RF_KERNEL_TARGET)
@@ -98,6 +100,39 @@ static uint32_t within(const uint16_t *restrict penalty, uint32_t count, uint16_
     return in;
 }
 
+/* Eight bytes of 0 or 1 as bits, the first one lowest. */
+static inline uint32_t bits_of(const uint8_t flag[8])
+{
+    const uint16_t one = 1;
+    uint64_t all;
+    memcpy(&all, flag, sizeof all);
+    all = *(const uint8_t *)&one ? all : __builtin_bswap64(all);
+    return (uint32_t)(all * 0x0102040810204080u >> 56);
+}
+
+static uint32_t keep(uint16_t *penalty, uint32_t begin, uint32_t end, uint16_t base, uint16_t limit, int is_listed,
+                     uint32_t *vector, uint32_t kept)
+{
+    uint8_t flag[32];
+    for (; begin + 32 <= end; begin += 32) {
+        const uint16_t *p = penalty + begin;
+        for (uint32_t i = 0; i < 32; i++)
+            flag[i] = (uint16_t)(p[i] - base) <= limit;
+        uint32_t in = bits_of(flag) | bits_of(flag + 8) << 8 | bits_of(flag + 16) << 16 | bits_of(flag + 24) << 24;
+        for (; in != 0; in &= in - 1, kept++) {
+            const uint32_t i = begin + (uint32_t)__builtin_ctz(in);
+            vector[kept] = is_listed ? vector[i] : i;
+            penalty[kept] = penalty[i];
+        }
+    }
+    for (; begin < end; begin++)
+        if ((uint16_t)(penalty[begin] - base) <= limit) {
+            vector[kept] = is_listed ? vector[begin] : begin;
+            penalty[kept++] = penalty[begin];
+        }
+    return kept;
+}
+
 static void add_levels(const uint8_t *restrict sketch, size_t bytes, uint16_t times, uint16_t *restrict sum)
 {
     for (size_t b = 0; b < bytes; b++) {
@@ -115,6 +150,23 @@ static void add_level_squares(const uint8_t *restrict sketch, size_t bytes, uint
     }
 }
 
+static void add_thirds(const uint8_t *restrict sketch, size_t bytes, uint16_t times, uint16_t *restrict sum)
+{
+    for (size_t b = 0; b < bytes; b++) {
+        const uint8_t lower = sketch[b] & 15, upper = sketch[b] >> 4;
+        sum[b] = (uint16_t)(sum[b] + (lower > 4 ? times : 0));
+        sum[b + bytes] = (uint16_t)(sum[b + bytes] + (upper > 4 ? times : 0));
+        sum[b + 2 * bytes] = (uint16_t)(sum[b + 2 * bytes] + (lower > 10 ? times : 0));
+        sum[b + 3 * bytes] = (uint16_t)(sum[b + 3 * bytes] + (upper > 10 ? times : 0));
+    }
+}
+
+static void add_flags(const uint8_t *restrict flag, size_t count, uint8_t *restrict sum)
+{
+    for (size_t k = 0; k < count; k++)
+        sum[k] = (uint8_t)(sum[k] + flag[k]);
+}
+
 static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t times, uint32_t *restrict sum,
                         uint32_t *restrict square)
 {
@@ -126,4 +178,4 @@ static void add_squares(const uint8_t *restrict row, uint32_t features, uint32_t
 }
 
 extern const rfc_kernel KERNEL;
-const rfc_kernel KERNEL = {update, weigh, within, add_levels, add_level_squares, add_squares};
+const rfc_kernel KERNEL = {update, weigh, within, keep, add_levels, add_level_squares, add_thirds, add_flags, add_squares};

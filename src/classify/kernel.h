@@ -41,9 +41,17 @@ typedef struct rfc_kernel {
                          uint32_t *block);
     /* How many penalties are at most `limit` above the base. */
     uint32_t (*within)(const uint16_t *penalty, uint32_t count, uint16_t base, uint16_t limit);
+    /* Moves penalties begin .. end − 1 that are at most `limit` above the base, and their vectors, to place `kept` and on,
+       which is at most `begin`; vectors that are not listed yet are their own numbers. Returns the place after them. */
+    uint32_t (*keep)(uint16_t *penalty, uint32_t begin, uint32_t end, uint16_t base, uint16_t limit, int is_listed,
+                     uint32_t *vector, uint32_t kept);
     /* sum += times · levels, and square += times · levels², of a sketch of so many bytes; 256 sketches at most. */
     void (*add_levels)(const uint8_t *sketch, size_t bytes, uint16_t times, uint16_t *sum);
     void (*add_level_squares)(const uint8_t *sketch, size_t bytes, uint16_t times, uint16_t *square);
+    /* sum += times · (level > FIRST), then the same of SECOND. */
+    void (*add_thirds)(const uint8_t *sketch, size_t bytes, uint16_t times, uint16_t *sum);
+    /* sum += flag, of so many flags that are 0 or 1; 255 times at most. */
+    void (*add_flags)(const uint8_t *flag, size_t count, uint8_t *sum);
     /* sum += times · row, square += times · row²; at most 66,000 rows in all. */
     void (*add_squares)(const uint8_t *row, uint32_t features, uint32_t times, uint32_t *sum, uint32_t *square);
 } rfc_kernel;

@@ -55,6 +55,7 @@ void rfc_model_free(rfc_model *m)
     rfc_coding_free(m->coding);
     rfc_tree_free(&m->tree);
     rfc_pilot_free(&m->pilot);
+    rfc_pilot_free(&m->fitted);
     free(m->mask);
     free(m->cost);
     free(m->group);

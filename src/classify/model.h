@@ -14,6 +14,7 @@ struct rfc_model {
     double *prior, *weight;
     rfc_tree tree;
     rfc_pilot pilot;
+    rfc_pilot fitted; /* what the fit ran, where `pilot` is of a smaller budget; else without objects */
     /* rfc_model_describe() */
     rfc_names classes, names;
     rfc_names labels;                 /* the name of their column; then labels that the task names, if it does, */

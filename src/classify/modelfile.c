@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "model.h"
 
-enum { VERSION = 3, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
+enum { VERSION = 4, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
 
 typedef struct head {
     char magic[8];
@@ -243,7 +243,7 @@ static int is_sound(const rfc_model *m)
         fine &= t->feature[k] < t->features && (k == 0 || t->feature[k] > t->feature[k - 1]);
     for (uint32_t n = 0; n < m->tree.count && fine; n++) {
         const rfc_node *node = &m->tree.node[n];
-        fine &= is_question(t, &node->next) && is_question(t, &node->last);
+        fine &= is_question(t, &node->next);
         for (int b = 0; b < RFC_BRANCHES; b++)
             fine &= node->child[b] == 0 || (node->child[b] > n && node->child[b] < m->tree.count);
     }

@@ -12,6 +12,7 @@ enum {
     CANDIDATES = 240, /* stops that are tried */
     PARTS = 5,        /* of the objects, where features are chosen anew for each, */
     FEW = 4,          /* which is where there are fewer objects than so many for each feature */
+    AGAIN = 2000,     /* objects that are classified again when a small budget is set */
     NEWTON = 30       /* steps of the fit of probabilities */
 };
 #define LEAST_STOP 0.00005
@@ -290,10 +291,73 @@ static void calibrate(const rfc_pilot *p, rfc_rules *r)
         r->calibration[0] = 1e-12; /* zero is: none */
 }
 
+/* The value of a vector in a place: of images, whose columns are softened, as its sketch has it. */
+static uint8_t value_at(const rfc_training *t, uint32_t vector, uint32_t place)
+{
+    if (t->is_ranked)
+        return t->columns[place * t->stride + vector];
+    const uint8_t *sketch = rfc_training_sketch(t, vector);
+    const uint32_t level = place < t->sketch ? sketch[place] & 15u : (uint32_t)sketch[place - t->sketch] >> 4;
+    return (uint8_t)((float)t->low[place] + (float)level * t->step[place] + 0.5f);
+}
+
+/* Classifies some of the pilot's objects again, by the rules as they are: what ends a small budget is not what a longer
+   run has there. Without memory the pilot stays as it is. */
+static void run_again(rfc_model *m)
+{
+    rfc_training *t = &m->laid;
+    const rfc_training laid = *t;
+    const rfc_rules kept = m->rules;
+    const uint32_t count = m->pilot.objects < AGAIN ? m->pilot.objects : AGAIN;
+    uint32_t *shuffled = malloc(t->count * sizeof *shuffled), *order = calloc(t->count, sizeof *order);
+    uint8_t *rows = calloc(count, t->features);
+    char error[200];
+    if (shuffled && order && rows) {
+        rfc_shuffle(m->rules.seed, UINT32_MAX, shuffled, t->count);
+        for (uint32_t i = 0; i < count; i++) {
+            order[shuffled[i]] = i;
+            for (uint32_t k = 0; k < t->laid; k++)
+                rows[(size_t)i * t->features + t->feature[k]] = value_at(t, shuffled[i], k);
+        }
+        t->rows = rows;
+        t->order = order;
+        t->missing = NULL;
+        m->rules.pilot = count;
+        m->rules.keeps_all = 1;
+        m->fitted = m->pilot;
+        m->pilot = (rfc_pilot){0};
+        const rfc_rules rules = m->rules;
+        if (rfc_pilot_run(m, &rules, 1, NULL, NULL, error, sizeof error) < 0) {
+            rfc_pilot_free(&m->pilot);
+            m->pilot = m->fitted;
+            m->fitted = (rfc_pilot){0};
+        }
+        *t = laid;
+        m->rules = kept;
+    }
+    free(shuffled);
+    free(order);
+    free(rows);
+}
+
 int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goal, double value, rfc_expected *expected)
 {
+    const uint32_t before = rfc_tree_horizon(&m->laid, &m->rules);
+    rfc_tree tree;
     m->rules.budget = budget ? budget : m->rules.budget;
     m->rules.max_cost = max_cost >= 0 ? max_cost : m->rules.max_cost;
+    if (m->rules.method == RFC_WEIGHTED && rfc_tree_horizon(&m->laid, &m->rules) != before &&
+        rfc_tree_make(&m->laid, &m->rules, &tree) == 0) { /* without memory, the one before will do */
+        rfc_tree_free(&m->tree);
+        m->tree = tree;
+    }
+    if (m->fitted.objects > 0) {
+        rfc_pilot_free(&m->pilot);
+        m->pilot = m->fitted;
+        m->fitted = (rfc_pilot){0};
+    }
+    if (m->pilot.objects > 0 && m->rules.budget <= RFC_REGRESSED && m->rules.budget + 1 < m->pilot.steps)
+        run_again(m);
     return rfc_model_stop(m, goal, value, expected);
 }
 

@@ -4,157 +4,339 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 5, LEAST = 1000 }; /* questions of a path; vectors of a node, at least */
+enum {
+    LEAST = 1000,       /* vectors of a node, at least; */
+    LEAST_PLANNED = 200 /* and where a budget ends soon, which nobody mends later */
+};
+/* Looking ahead: */
+enum {
+    CANDIDATES = 80, /* questions that are tried, */
+    SAMPLE = 8192,   /* by so many vectors of the node, */
+    JUDGES = 2,      /* and judged by at most so many times as many, */
+    FEW = 30         /* of which a part asks no further with fewer */
+};
+#define UPPER 0.4 /* of all questions, the better ones that candidates are taken from */
 
 /* A node to be made: its vectors are list[begin .. end − 1]. */
 typedef struct branch {
     uint32_t begin, end, parent, answer, depth;
 } branch;
 
+/* Vectors; those of a class are together. */
+typedef struct some {
+    uint32_t *vector, count;
+} some;
+
 typedef struct making {
     const rfc_training *t;
     const rfc_rules *rules;
-    uint8_t *kind;     /* by vector */
+    const rfc_kernel *kernel;
+    size_t flags;      /* of a vector, two for each place: its answer is above the first part, above the second */
+    uint8_t *flag;     /* by vector */
+    uint8_t *class;    /* by vector */
     uint32_t *list;    /* vectors, those of a node together */
-    uint32_t *spare;   /* for sorting them */
-    uint32_t *counts;  /* by answer and kind */
-    uint8_t *is_asked; /* by place: on the path to the node */
+    uint32_t *room[2]; /* for vectors sorted by answer; by questions left, room_size() each */
+    /* Counts of the vectors looked at: */
+    uint8_t *few;                                       /* flags of some, summed */
+    uint32_t *sums;                                     /* flags by class, summed */
+    float size[RFC_LABELS_MAX], weight[RFC_LABELS_MAX]; /* by class: vectors; what one of them weighs */
+    float *all, *part;                                  /* by answer and place, over classes */
+    double *score;                                      /* by place, */
+    uint32_t *place;                                    /* and places, to be sorted by it */
+    uint8_t *is_asked;                                  /* by place: on the path to the node */
 } making;
 
 static double x_log_x(double x) { return x > 0 ? x * log(x) : 0; }
 
-static double weight_of(const making *m, uint32_t kind)
+static uint32_t answer_of(const rfc_training *t, uint32_t vector, uint32_t place)
 {
-    const uint32_t class = m->t->class_of[kind];
-    return (m->rules->prior ? m->rules->prior[class] : 1) * (m->rules->weight ? m->rules->weight[class] : 1);
+    return rfc_tree_branch(t->columns[place * t->stride + vector]);
 }
 
-/* How many vectors of the node gave each answer, by kind. */
-static void count(const making *m, const branch *b, uint32_t place)
-{
-    const uint8_t *x = m->t->columns + place * m->t->stride;
-    memset(m->counts, 0, RFC_BRANCHES * m->t->kinds * sizeof *m->counts);
-    for (uint32_t i = b->begin; i < b->end;) { /* vectors of a kind are together */
-        const uint8_t kind = m->kind[m->list[i]];
-        uint32_t n[RFC_BRANCHES] = {0};
-        for (; i < b->end && m->kind[m->list[i]] == kind; i++)
-            for (uint32_t a = 0, answer = rfc_tree_branch(x[m->list[i]]); a < RFC_BRANCHES; a++)
-                n[a] += a == answer;
-        for (uint32_t a = 0; a < RFC_BRANCHES; a++)
-            m->counts[a * m->t->kinds + kind] += n[a];
-    }
-}
+/* What split() may write. */
+static size_t room_size(const rfc_training *t) { return (size_t)t->count + 1; }
 
-/* Mutual information of answer and class, times the node's weight. */
-static double information(const making *m)
+/* Sorts vectors by answer, into `out`, which has room for one more. */
+static void split(const making *m, some v, uint32_t place, uint32_t *out, some part[RFC_BRANCHES])
 {
-    const uint32_t kinds = m->t->kinds, classes = m->t->classes;
-    double all = 0, answers = 0, both = 0, of_class[RFC_LABELS_MAX] = {0}, classwise = 0;
     for (uint32_t a = 0; a < RFC_BRANCHES; a++) {
-        double of_answer = 0, here[RFC_LABELS_MAX] = {0};
-        for (uint32_t k = 0; k < kinds; k++) {
-            const double n = m->counts[a * kinds + k] * weight_of(m, k);
-            const uint32_t c = m->t->class_of[k];
-            of_answer += n;
-            of_class[c] += n;
-            here[c] += n;
+        part[a] = (some){out, 0};
+        for (uint32_t i = 0; i < v.count; i++) {
+            out[part[a].count] = v.vector[i];
+            part[a].count += answer_of(m->t, v.vector[i], place) == a;
         }
-        for (uint32_t c = 0; c < classes; c++)
-            both += x_log_x(here[c]);
-        all += of_answer;
-        answers += x_log_x(of_answer);
+        out += part[a].count;
     }
-    for (uint32_t c = 0; c < classes; c++)
-        classwise += x_log_x(of_class[c]);
-    return both - answers - classwise + x_log_x(all);
 }
 
-/* Vectors of the node that are right when each answer decides for its most frequent class, less those that are without
-   one. */
-static double more_right(const making *m)
+/* ---- Counting ---- */
+
+static void count(making *m, some v)
 {
-    const uint32_t kinds = m->t->kinds, classes = m->t->classes;
-    double right = 0, without = 0, of_class[RFC_LABELS_MAX] = {0};
-    for (uint32_t a = 0; a < RFC_BRANCHES; a++) {
-        double most = 0, here[RFC_LABELS_MAX] = {0};
-        for (uint32_t k = 0; k < kinds; k++)
-            here[m->t->class_of[k]] += m->counts[a * kinds + k] * weight_of(m, k);
-        for (uint32_t c = 0; c < classes; c++) {
-            most = fmax(most, here[c]);
-            of_class[c] += here[c];
-        }
-        right += most;
+    memset(m->sums, 0, m->t->classes * m->flags * sizeof *m->sums);
+    memset(m->size, 0, sizeof m->size);
+    for (uint32_t i = 0; i < v.count;) {
+        const uint8_t class = m->class[v.vector[i]];
+        uint32_t *sum = m->sums + class * m->flags, n = 0;
+        memset(m->few, 0, m->flags);
+        for (; n < UINT8_MAX && i < v.count && m->class[v.vector[i]] == class; n++, i++)
+            m->kernel->add_flags(m->flag + v.vector[i] * m->flags, m->flags, m->few);
+        m->size[class] += (float)n;
+        for (size_t k = 0; k < m->flags; k++)
+            sum[k] += m->few[k];
     }
-    for (uint32_t c = 0; c < classes; c++)
-        without = fmax(without, of_class[c]);
-    return right - without;
 }
 
-static rfc_evidence evidence_at(const making *m, const branch *b, uint32_t place)
+/* The class that weighs most among all that were counted; with a place, among those of an answer. */
+static uint32_t heaviest(const making *m, uint32_t place, uint32_t answer)
+{
+    uint32_t found = 0;
+    float most = -1;
+    for (uint32_t c = 0; c < m->t->classes; c++) {
+        const uint32_t *sum = m->sums + c * m->flags + place;
+        const float first = place < m->t->laid ? (float)sum[0] : 0,
+                    second = place < m->t->laid ? (float)sum[m->t->laid] : 0,
+                    n = m->weight[c] *
+                        (answer == 0 ? m->size[c] - first : answer == 1 ? first - second : second);
+        if (n > most) {
+            most = n;
+            found = c;
+        }
+    }
+    return found;
+}
+
+/* ---- What a question is worth ---- */
+
+/* Mutual information of answer and class, times the weight of all, by place. */
+static void score_information(making *m)
+{
+    const uint32_t laid = m->t->laid;
+    double without = 0, all = 0;
+    for (uint32_t c = 0; c < m->t->classes; c++) {
+        without += x_log_x((double)(m->size[c] * m->weight[c]));
+        all += (double)(m->size[c] * m->weight[c]);
+    }
+    without -= x_log_x(all);
+    for (uint32_t k = 0; k < laid; k++) {
+        double answer[RFC_BRANCHES] = {0}, both = 0;
+        for (uint32_t c = 0; c < m->t->classes; c++) {
+            const uint32_t *sum = m->sums + c * m->flags + k;
+            const double first = sum[0], second = sum[laid], w = (double)m->weight[c],
+                         n[RFC_BRANCHES] = {w * ((double)m->size[c] - first), w * (first - second), w * second};
+            for (uint32_t a = 0; a < RFC_BRANCHES; a++) {
+                both += x_log_x(n[a]);
+                answer[a] += n[a];
+            }
+        }
+        m->score[k] = both - x_log_x(answer[0]) - x_log_x(answer[1]) - x_log_x(answer[2]) - without;
+    }
+}
+
+/* Adds a class to `part`, squares of its weights or the largest of them, and to `all`. */
+static void add_class(making *m, uint32_t class, int is_largest)
+{
+    const size_t laid = m->t->laid;
+    const uint32_t *restrict first = m->sums + class * m->flags, *restrict second = first + laid;
+    const float size = m->size[class], w = m->weight[class];
+    float *restrict part = m->part, *restrict all = m->all;
+    for (size_t k = 0; k < laid; k++) {
+        const float above = (float)first[k], top = (float)second[k], n0 = w * (size - above), n1 = w * (above - top),
+                    n2 = w * top;
+        all[k] += n0;
+        all[laid + k] += n1;
+        all[2 * laid + k] += n2;
+        if (is_largest) {
+            part[k] = part[k] > n0 ? part[k] : n0;
+            part[laid + k] = part[laid + k] > n1 ? part[laid + k] : n1;
+            part[2 * laid + k] = part[2 * laid + k] > n2 ? part[2 * laid + k] : n2;
+        } else {
+            part[k] += n0 * n0;
+            part[laid + k] += n1 * n1;
+            part[2 * laid + k] += n2 * n2;
+        }
+    }
+}
+
+/* What is right when each answer decides for its class; before the last question, when it draws one by its share
+   (Gini). By place, more than without the question. */
+static void score_right(making *m, int is_last)
+{
+    const size_t laid = m->t->laid;
+    float all = 0, squares = 0, largest = 0;
+    memset(m->all, 0, RFC_BRANCHES * laid * sizeof *m->all);
+    memset(m->part, 0, RFC_BRANCHES * laid * sizeof *m->part);
+    for (uint32_t c = 0; c < m->t->classes; c++)
+        if (m->size[c] > 0) {
+            const float n = m->size[c] * m->weight[c];
+            if (is_last)
+                add_class(m, c, 1);
+            else
+                add_class(m, c, 0);
+            all += n;
+            squares += n * n;
+            largest = fmaxf(largest, n);
+        }
+    for (size_t k = 0; k < laid; k++) {
+        double sum = 0;
+        for (uint32_t a = 0; a < RFC_BRANCHES; a++) {
+            const size_t at = a * laid + k;
+            sum += m->all[at] > 0 ? (double)(is_last ? m->part[at] : m->part[at] / m->all[at]) : 0;
+        }
+        m->score[k] = sum - (double)(is_last ? largest : squares / all);
+    }
+}
+
+/* The place with the most per cost; `laid` when none tells anything. */
+static uint32_t best(making *m)
+{
+    uint32_t found = m->t->laid;
+    double most = 0;
+    for (uint32_t k = 0; k < m->t->laid; k++) {
+        const double cost = m->rules->cost ? fmax((double)m->rules->cost[m->t->feature[k]], 1e-9) : 1;
+        m->score[k] = m->is_asked[k] ? 0 : m->score[k] / cost;
+        if (m->score[k] > most) {
+            most = m->score[k];
+            found = k;
+        }
+    }
+    return found;
+}
+
+/* ---- Looking ahead ---- */
+
+static double weight_of(const making *m, some v, uint32_t class)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < v.count; i++)
+        n += m->class[v.vector[i]] == class;
+    return n * (double)m->weight[class];
+}
+
+static double right_after(making *m, some by, some v, uint32_t place, uint32_t left);
+
+/* What of `v` is right after `left` more questions, which are chosen by `by`, one at a time. */
+static double right_ahead(making *m, some by, some v, uint32_t left)
+{
+    count(m, by);
+    const uint32_t decided = heaviest(m, m->t->laid, 0);
+    if (by.count < FEW)
+        return weight_of(m, v, decided);
+    score_right(m, left == 1);
+    const uint32_t place = best(m);
+    if (place == m->t->laid)
+        return weight_of(m, v, decided);
+    if (left > 1)
+        return right_after(m, by, v, place, left);
+    some part[RFC_BRANCHES];
+    double sum = 0;
+    split(m, v, place, m->room[1] + left * room_size(m->t), part);
+    for (uint32_t a = 0; a < RFC_BRANCHES; a++)
+        sum += weight_of(m, part[a], heaviest(m, place, a));
+    return sum;
+}
+
+/* The same when the first of them is for a place. */
+static double right_after(making *m, some by, some v, uint32_t place, uint32_t left)
+{
+    some part[RFC_BRANCHES], judged[RFC_BRANCHES];
+    double sum = 0;
+    split(m, by, place, m->room[0] + left * room_size(m->t), part);
+    split(m, v, place, m->room[1] + left * room_size(m->t), judged);
+    m->is_asked[place] = 1;
+    for (uint32_t a = 0; a < RFC_BRANCHES; a++)
+        if (judged[a].count > 0)
+            sum += right_ahead(m, part[a], judged[a], left - 1);
+    m->is_asked[place] = 0;
+    return sum;
+}
+
+/* What is right after a question for a place, with `left` questions left, judged by some of the vectors. Some ask, and
+   others are judged; where there are few, each half does both. */
+static double judge(making *m, some v, uint32_t place, uint32_t left, uint32_t sample)
+{
+    const uint32_t every = v.count > 2 * sample ? v.count / sample : 2;
+    some by = {m->room[0], 0}, other = {m->room[1], 0}; /* of no question left */
+    for (uint32_t i = 0; i < v.count; i++)
+        if (i % every == 0)
+            by.vector[by.count++] = v.vector[i];
+        else if (i % every <= JUDGES)
+            other.vector[other.count++] = v.vector[i];
+    const double right = right_after(m, by, other, place, left);
+    return every > 2 ? right : right + right_after(m, other, by, place, left);
+}
+
+/* Moves the `kept` candidates of largest score to the front. */
+static void sort(uint32_t *candidate, double *score, uint32_t count, uint32_t kept)
+{
+    for (uint32_t i = 0; i < kept && i < count; i++) {
+        uint32_t most = i;
+        for (uint32_t k = i + 1; k < count; k++)
+            most = score[k] > score[most] ? k : most;
+        const uint32_t place = candidate[i];
+        const double its_score = score[i];
+        candidate[i] = candidate[most], score[i] = score[most];
+        candidate[most] = place, score[most] = its_score;
+    }
+}
+
+/* The place after which most are right at the end of `left` questions. Candidates are spread over the better places by
+   `score`; those that do well with few vectors are tried with many. */
+static uint32_t look_ahead(making *m, some v, uint32_t left)
+{
+    const uint32_t laid = m->t->laid, better = (uint32_t)(laid * UPPER),
+                   step = better > CANDIDATES ? better / CANDIDATES : 1;
+    uint32_t candidates = 0, tried[CANDIDATES];
+    double right[CANDIDATES];
+    for (uint32_t k = 0; k < laid; k++)
+        m->place[k] = k;
+    sort(m->place, m->score, laid, CANDIDATES * step);
+    for (uint32_t k = 0; k < laid && candidates < CANDIDATES && m->score[k] > 0; k += step)
+        tried[candidates++] = m->place[k];
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < candidates; i++)
+            right[i] = judge(m, v, tried[i], left, round ? SAMPLE : SAMPLE / 8);
+        sort(tried, right, candidates, candidates / 4 + 1);
+        candidates = candidates / 4 + 1;
+    }
+    return tried[0];
+}
+
+/* ---- The tree ---- */
+
+/* The place to ask for when `left` questions are left, or no end is near (0). */
+static uint32_t choose(making *m, some v, uint32_t left)
+{
+    count(m, v);
+    if (left == 0)
+        score_information(m);
+    else
+        score_right(m, 0);
+    const uint32_t place = best(m);
+    return left > 0 && place < m->t->laid ? look_ahead(m, v, left) : place;
+}
+
+static rfc_evidence evidence_at(const making *m, some v, uint32_t place)
 {
     const uint8_t *x = m->t->columns + place * m->t->stride;
     uint64_t sum = 0, squares = 0;
-    for (uint32_t i = b->begin; i < b->end; i++) {
-        const uint32_t v = x[m->list[i]];
-        sum += v;
-        squares += v * v;
+    for (uint32_t i = 0; i < v.count; i++) {
+        const uint32_t value = x[v.vector[i]];
+        sum += value;
+        squares += value * value;
     }
-    const double n = b->end - b->begin, mean = (double)sum / n;
+    const double n = v.count, mean = (double)sum / n;
     return rfc_evidence_make(m->t, m->rules, m->t->feature[place], (double)squares / n - mean * mean);
 }
 
-/* Fills in the node. Returns the place of its question; t->laid when none tells anything. */
-static uint32_t fill(const making *m, const branch *b, rfc_node *node)
+static rfc_node node_of(making *m, some v, uint32_t place)
 {
-    const rfc_training *t = m->t;
-    uint32_t best = t->laid, last = t->laid;
-    double most = 0, most_right = 0, all = 0, top = 0, of_class[RFC_LABELS_MAX] = {0};
-    for (uint32_t k = 0; k < t->laid; k++) {
-        if (m->is_asked[k])
-            continue;
-        count(m, b, k);
-        const double cost = m->rules->cost ? fmax((double)m->rules->cost[t->feature[k]], 1e-9) : 1,
-                     gain = information(m) / cost, right = more_right(m) / cost;
-        if (gain > most) {
-            most = gain;
-            best = k;
-        }
-        if (right > most_right) {
-            most_right = right;
-            last = k;
-        }
-    }
-    if (best == t->laid)
-        return best;
-    count(m, b, best);
-    for (uint32_t k = 0; k < t->kinds; k++) {
-        double n = 0;
-        for (uint32_t a = 0; a < RFC_BRANCHES; a++)
-            n += m->counts[a * t->kinds + k] * weight_of(m, k);
-        of_class[t->class_of[k]] += n;
-        all += n;
-    }
-    for (uint32_t c = 0; c < t->classes; c++)
-        top = fmax(top, of_class[c]);
-    *node = (rfc_node){.rest = (float)(1 - top / all)};
-    node->next = evidence_at(m, b, best);
-    node->last = last < t->laid ? evidence_at(m, b, last) : node->next;
-    return best;
-}
-
-/* Sorts the node's vectors by answer; where those of each begin is in begin[0 .. RFC_BRANCHES]. */
-static void split(const making *m, const branch *b, uint32_t place, uint32_t begin[RFC_BRANCHES + 1])
-{
-    const uint8_t *x = m->t->columns + place * m->t->stride;
-    uint32_t to = b->begin;
-    for (uint32_t a = 0; a < RFC_BRANCHES; a++) {
-        begin[a] = to;
-        for (uint32_t i = b->begin; i < b->end; i++)
-            if (rfc_tree_branch(x[m->list[i]]) == a)
-                m->spare[to++] = m->list[i];
-    }
-    begin[RFC_BRANCHES] = to;
-    memcpy(m->list + b->begin, m->spare + b->begin, (to - b->begin) * sizeof *m->list);
+    float all = 0;
+    count(m, v);
+    const uint32_t decided = heaviest(m, m->t->laid, 0);
+    for (uint32_t c = 0; c < m->t->classes; c++)
+        all += m->size[c] * m->weight[c];
+    return (rfc_node){.next = evidence_at(m, v, place), .rest = 1 - m->size[decided] * m->weight[decided] / all};
 }
 
 static void mark_path(const making *m, const rfc_tree *tree, const uint32_t *parent, uint32_t node)
@@ -166,31 +348,59 @@ static void mark_path(const making *m, const rfc_tree *tree, const uint32_t *par
 
 static int grow(making *m, rfc_tree *tree)
 {
-    enum { MOST = (243 * 3 - 1) / 2 }; /* nodes of DEPTH levels of threes */
+    enum { MOST = (243 * 3 - 1) / 2 }; /* nodes of RFC_TREE_DEPTH levels of threes */
     branch waiting[MOST];
     uint32_t parent[MOST + 1], head = 0, tail = 0;
+    const uint32_t budget = rfc_tree_horizon(m->t, m->rules), depth = budget ? budget - 1 : RFC_TREE_DEPTH,
+                   least = budget ? LEAST_PLANNED : LEAST;
     tree->node = calloc(MOST, sizeof *tree->node);
     if (!tree->node)
         return -1;
-    waiting[tail++] = (branch){0, m->t->count, 0, 0, 0};
+    if (depth > 0)
+        waiting[tail++] = (branch){0, m->t->count, 0, 0, 0};
     while (head < tail) {
         const branch b = waiting[head++];
         const uint32_t node = tree->count;
+        const some v = {m->list + b.begin, b.end - b.begin};
         parent[node] = b.parent;
         mark_path(m, tree, parent, node);
-        const uint32_t place = fill(m, &b, &tree->node[node]);
+        const uint32_t place = choose(m, v, budget ? budget - b.depth : 0);
         if (place == m->t->laid)
             continue;
-        uint32_t begin[RFC_BRANCHES + 1];
-        split(m, &b, place, begin);
+        some part[RFC_BRANCHES];
+        tree->node[node] = node_of(m, v, place);
+        split(m, v, place, m->room[0], part);
+        memcpy(v.vector, m->room[0], v.count * sizeof *v.vector);
         tree->count++;
         if (node > 0)
             tree->node[b.parent].child[b.answer] = node;
-        for (uint32_t a = 0; a < RFC_BRANCHES && b.depth + 1 < DEPTH; a++)
-            if (begin[a + 1] - begin[a] >= LEAST)
-                waiting[tail++] = (branch){begin[a], begin[a + 1], node, a, b.depth + 1};
+        for (uint32_t a = 0, at = b.begin; a < RFC_BRANCHES && b.depth + 1 < depth; at += part[a++].count)
+            if (part[a].count >= least)
+                waiting[tail++] = (branch){at, at + part[a].count, node, a, b.depth + 1};
     }
     return 0;
+}
+
+static void fill(making *m)
+{
+    enum { LINE = 64 };
+    const rfc_training *t = m->t;
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < t->segments; s++)
+        memset(m->class + t->segment[s].begin, t->class_of[t->segment[s].kind], t->segment[s].count);
+    for (uint32_t c = 0; c < t->classes; c++) {
+        m->weight[c] = (float)((m->rules->prior ? m->rules->prior[c] : 1) * (m->rules->weight ? m->rules->weight[c] : 1));
+        for (uint32_t s = 0; s < t->segments; s++)
+            for (uint32_t i = 0; i < t->segment[s].count && t->class_of[t->segment[s].kind] == c; i++)
+                m->list[n++] = t->segment[s].begin + i;
+    }
+    for (uint32_t i = 0; i < t->count; i += LINE) /* a tile at a time */
+        for (uint32_t k = 0; k < t->laid; k++)
+            for (uint32_t v = i; v < i + LINE && v < t->count; v++) {
+                const uint32_t answer = answer_of(t, v, k);
+                m->flag[v * m->flags + k] = answer > 0;
+                m->flag[v * m->flags + t->laid + k] = answer > 1;
+            }
 }
 
 int rfc_tree_make(const rfc_training *t, const rfc_rules *rules, rfc_tree *tree)
@@ -198,23 +408,39 @@ int rfc_tree_make(const rfc_training *t, const rfc_rules *rules, rfc_tree *tree)
     *tree = (rfc_tree){NULL, 0};
     if (t->count < LEAST || t->laid == 0)
         return 0;
-    making m = {.t = t, .rules = rules};
-    m.kind = malloc(t->count);
+    making m = {.t = t, .rules = rules, .kernel = rfc_kernels(), .flags = 2 * (size_t)t->laid};
+    const size_t rooms = rfc_tree_horizon(t, rules) + 1;
+    m.flag = malloc(t->count * m.flags);
+    m.class = malloc(t->count);
     m.list = malloc(t->count * sizeof *m.list);
-    m.spare = malloc(t->count * sizeof *m.spare);
-    m.counts = malloc(RFC_BRANCHES * t->kinds * sizeof *m.counts);
+    for (int i = 0; i < 2; i++)
+        m.room[i] = malloc(rooms * room_size(t) * sizeof *m.room[i]);
+    m.few = malloc(m.flags);
+    m.sums = malloc(t->classes * m.flags * sizeof *m.sums);
+    m.all = malloc(RFC_BRANCHES * (size_t)t->laid * sizeof *m.all);
+    m.part = malloc(RFC_BRANCHES * (size_t)t->laid * sizeof *m.part);
+    m.score = malloc(t->laid * sizeof *m.score);
+    m.place = malloc(t->laid * sizeof *m.place);
     m.is_asked = malloc(t->laid);
-    int status = m.kind && m.list && m.spare && m.counts && m.is_asked ? 0 : -1;
-    for (uint32_t s = 0; s < t->segments && status == 0; s++)
-        memset(m.kind + t->segment[s].begin, (int)t->segment[s].kind, t->segment[s].count);
-    for (uint32_t i = 0; i < t->count && status == 0; i++)
-        m.list[i] = i;
-    if (status == 0)
+    int status = m.flag && m.class && m.list && m.room[0] && m.room[1] && m.few && m.sums && m.all && m.part &&
+                         m.score && m.place && m.is_asked
+                     ? 0
+                     : -1;
+    if (status == 0) {
+        fill(&m);
         status = grow(&m, tree);
-    free(m.kind);
+    }
+    free(m.flag);
+    free(m.class);
     free(m.list);
-    free(m.spare);
-    free(m.counts);
+    free(m.room[0]);
+    free(m.room[1]);
+    free(m.few);
+    free(m.sums);
+    free(m.all);
+    free(m.part);
+    free(m.score);
+    free(m.place);
     free(m.is_asked);
     return status;
 }

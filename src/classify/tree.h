@@ -6,11 +6,10 @@
 #include "filter.h"
 #include "kernel.h"
 
-enum { RFC_BRANCHES = 3 };
+enum { RFC_BRANCHES = 3, RFC_TREE_DEPTH = 5 }; /* answers; questions of a path */
 
 typedef struct rfc_node {
-    rfc_evidence next;            /* what to ask, without the answer; */
-    rfc_evidence last;            /* and when it is the last question that may be asked */
+    rfc_evidence next;            /* what to ask, without the answer */
     float rest;                   /* belief in all classes but one */
     uint32_t child[RFC_BRANCHES]; /* by answer; 0: none, the tree ends */
 } rfc_node;
@@ -19,6 +18,13 @@ struct rfc_tree {
     rfc_node *node; /* the first one is the root */
     uint32_t count;
 };
+
+/* The budget that a tree is made for; 0: one that does not end soon, or has room for all questions. With a budget, its
+   questions but the last are chosen for what is right at its end. */
+static inline uint32_t rfc_tree_horizon(const rfc_training *training, const rfc_rules *rules)
+{
+    return rules->budget <= RFC_TREE_DEPTH && rules->budget < training->laid && !rules->cost ? rules->budget : 0;
+}
 
 /* Of a training set that is laid out. Few vectors have a tree without nodes. Returns 0, or -1 without memory. */
 int rfc_tree_make(const rfc_training *training, const rfc_rules *rules, rfc_tree *tree);

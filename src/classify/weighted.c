@@ -11,6 +11,7 @@
 
 enum {
     DRAWS = 256,            /* vectors that stand for all when a query is chosen */
+    LAST_DRAWS = 2048,      /* the same for the last one of a budget */
     EQUAL = 2,              /* one of so many draws goes to the classes in equal parts */
     CHUNK = 1024,           /* of so many vectors in a row, */
     CHUNKS = 4,             /* the first one of so many chunks is weighed to look for a temper */
@@ -18,8 +19,7 @@ enum {
     LEVELS = 16,            /* of sketches */
     CATEGORY = 3 * RFC_BIT, /* penalty of another category */
     SEARCHES = 8,           /* for a temper, at most */
-    REGRESSED = 30,         /* answers, at most, that classes are regressed on, */
-    FOR_EACH = 2,           /* with an effective sample of so many for each coefficient */
+    FOR_EACH = 2,           /* effective sample for each coefficient of a regression */
     PROBES = 128,
     PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
 };
@@ -30,6 +30,7 @@ enum {
 #define RULED_OUT 0.001   /* a class of less than its share of this has no draws */
 #define STEADY 0.3        /* of the largest variance of a feature: added to a feature's own in a ratio */
 #define NEARLY 4          /* a node of the tree is looked at exactly when its rest is at most so many stops */
+#define TOLD_EXACTLY 0.1  /* a story is told by all vectors when the rest is less */
 #define FREE 1e-9f        /* what a query without a cost is taken to cost */
 #define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
 
@@ -69,13 +70,13 @@ struct rfc_weighted {
     rfc_evidence *evidence;
     uint32_t asked, applied; /* queries; those that penalties know of */
     /* choosing */
-    draw draws[DRAWS];
+    draw draws[LAST_DRAWS];
     uint32_t drawn, points[RFC_LABELS_MAX]; /* vectors drawn; draws by kind, */
     float share[RFC_LABELS_MAX];            /* and how much of the belief one of them stands for */
-    uint16_t *sums;                         /* by kind and place */
+    uint16_t *sums;                         /* by kind and place, or two by place */
     float *mean, *score, *spare;            /* by place, in levels */
     float *values;                          /* by kind and value of a category: draws; null: there are no categories */
-    double normal[REGRESSED + 1][REGRESSED + 1], sides[REGRESSED + 1][RFC_LABELS_MAX]; /* equations of a regression */
+    double normal[RFC_REGRESSED + 1][RFC_REGRESSED + 1], sides[RFC_REGRESSED + 1][RFC_LABELS_MAX]; /* equations of a regression */
 };
 
 void rfc_weighted_close(rfc_weighted *f)
@@ -118,7 +119,7 @@ rfc_weighted *rfc_weighted_open(const rfc_training *t, const rfc_rules *rules, c
     f->may_ask = malloc(d);
     f->paid = calloc(d + 1, 1);
     f->evidence = malloc((d + 1) * sizeof *f->evidence);
-    f->sums = malloc(t->kinds * places * sizeof *f->sums);
+    f->sums = malloc(t->kinds * 2 * places * sizeof *f->sums);
     f->mean = malloc(places * sizeof *f->mean);
     f->score = malloc(places * sizeof *f->score);
     f->spare = malloc(places * sizeof *f->spare);
@@ -282,28 +283,13 @@ static void start(rfc_weighted *f)
     f->temper = f->rules.sharpest * RFC_TEMPER_ONE;
 }
 
-/* Keeps those of vectors begin .. end − 1 that are not dropped, from place `kept` on; returns the place after them. */
-static inline uint32_t keep(uint32_t *vector, uint16_t *penalty, uint16_t base, uint32_t begin, uint32_t end,
-                            uint32_t kept, int is_listed)
-{
-    size_t to = kept;
-    for (size_t i = begin; i < end; i++) {
-        const uint16_t p = penalty[i];
-        vector[to] = is_listed ? vector[i] : (uint32_t)i;
-        penalty[to] = p;
-        to += (uint16_t)(p - base) <= DROPPED;
-    }
-    return (uint32_t)to;
-}
-
 static void narrow(rfc_weighted *f)
 {
     uint32_t kept = 0, segments = 0;
     for (uint32_t s = 0; s < f->segments; s++) {
         const rfc_segment g = f->segment[s];
         const uint32_t begin = kept;
-        kept = f->is_listed ? keep(f->vector, f->penalty, f->base, g.begin, g.begin + g.count, kept, 1)
-                            : keep(f->vector, f->penalty, f->base, g.begin, g.begin + g.count, kept, 0);
+        kept = f->kernel->keep(f->penalty, g.begin, g.begin + g.count, f->base, DROPPED, f->is_listed, f->vector, kept);
         if (kept > begin)
             f->segment[segments++] = (rfc_segment){begin, kept - begin, g.kind};
     }
@@ -313,6 +299,12 @@ static void narrow(rfc_weighted *f)
 }
 
 /* ---- Choosing a query ---- */
+
+/* Is the next question the last one of a budget that has no room for all? */
+static int is_last(const rfc_weighted *f)
+{
+    return f->asked + 1 == f->rules.budget && f->rules.budget < f->training->laid;
+}
 
 /* What the weights say of the classes: fills in the posterior where it is wanted. Returns the class to decide for. */
 static uint32_t set_belief(rfc_weighted *f, float *posterior)
@@ -395,7 +387,8 @@ static void draw_kind(rfc_weighted *f, uint32_t kind, uint32_t points)
     }
 }
 
-static void draw_vectors(rfc_weighted *f)
+/* Draws so many by weight; 0: as draws_of() says. */
+static void draw_vectors(rfc_weighted *f, uint32_t draws)
 {
     if (f->parts > 0 && !f->is_partial) { /* some are enough for that, whatever was looked at before */
         weigh(f, 1, f->temper);
@@ -403,7 +396,7 @@ static void draw_vectors(rfc_weighted *f)
     }
     f->drawn = 0;
     for (uint32_t k = 0; k < f->training->kinds; k++) {
-        uint32_t points = draws_of(f, k);
+        const uint32_t points = draws ? (uint32_t)(draws * f->belief[k]) : draws_of(f, k);
         f->share[k] = points ? (float)(f->belief[k] / points) : 0;
         f->points[k] = points;
         if (points > 0)
@@ -597,16 +590,53 @@ static float cost_of(const rfc_weighted *f, uint32_t feature)
     return group > 0 && f->paid[group] ? 0 : f->rules.cost ? f->rules.cost[feature] : 1;
 }
 
-/* The feature with the largest gain per cost that may still be asked; t->features when none would tell anything. */
-static uint32_t choose(rfc_weighted *f, double cost_left)
+/* How many more draws are right when each third of a feature's levels decides for its class. */
+static void score_last(rfc_weighted *f)
 {
-    static void (*const score_by[])(rfc_weighted *) = {score_between, score_variance, score_mutual, score_ratio};
     const rfc_training *t = f->training;
-    const int is_squared = f->rules.gain == RFC_BETWEEN || f->rules.gain == RFC_VARIANCE;
-    uint32_t best = t->features;
+    const size_t places = 2 * t->sketch, flags = 2 * places;
+    uint32_t without = 0;
+    draw_vectors(f, LAST_DRAWS);
+    for (uint32_t c = 0; c < t->kinds; c++)
+        if (f->points[c] > 0)
+            memset(f->sums + c * flags, 0, flags * sizeof *f->sums);
+    for (uint32_t k = 0; k < f->drawn; k++) {
+        const draw *w = &f->draws[k];
+        f->kernel->add_thirds(rfc_training_sketch(t, w->vector), t->sketch, (uint16_t)w->times,
+                              f->sums + w->kind * flags);
+    }
+    for (uint32_t first = 0, end; first < t->kinds; first = end) {
+        uint32_t of_class = 0;
+        end = class_end(t, first);
+        for (uint32_t c = first; c < end; c++)
+            of_class += f->points[c];
+        without = of_class > without ? of_class : without;
+    }
+    for (uint32_t k = 0; k < t->laid; k++) {
+        uint32_t most[3] = {0, 0, 0};
+        for (uint32_t first = 0, end; first < t->kinds; first = end) {
+            uint32_t n[3] = {0, 0, 0};
+            end = class_end(t, first);
+            for (uint32_t c = first; c < end; c++)
+                if (f->points[c] > 0) {
+                    const uint32_t above = f->sums[c * flags + k], top = f->sums[c * flags + places + k];
+                    n[0] += f->points[c] - above;
+                    n[1] += above - top;
+                    n[2] += top;
+                }
+            for (int a = 0; a < 3; a++)
+                most[a] = n[a] > most[a] ? n[a] : most[a];
+        }
+        f->score[k] = (float)(most[0] + most[1] + most[2] - without);
+    }
+}
+
+/* The feature with the largest score per cost that may still be asked; t->features when none would tell anything. */
+static uint32_t best(const rfc_weighted *f, double cost_left, int is_squared)
+{
+    const rfc_training *t = f->training;
+    uint32_t found = t->features;
     float max = 0;
-    draw_vectors(f);
-    score_by[f->rules.gain](f);
     for (uint32_t k = 0; k < t->laid; k++) {
         uint32_t j = t->feature[k];
         float cost = cost_of(f, j), score = f->score[k] * (is_squared ? t->step[k] * t->step[k] : 1);
@@ -615,10 +645,26 @@ static uint32_t choose(rfc_weighted *f, double cost_left)
         score /= cost > FREE ? cost : FREE;
         if (score > max) {
             max = score;
-            best = j;
+            found = j;
         }
     }
-    return best;
+    return found;
+}
+
+/* The feature to ask for; t->features when there is none. */
+static uint32_t choose(rfc_weighted *f, double cost_left)
+{
+    static void (*const score_by[])(rfc_weighted *) = {score_between, score_variance, score_mutual, score_ratio};
+    uint32_t found = f->training->features;
+    if (is_last(f) && (f->rules.gain == RFC_BETWEEN || f->rules.gain == RFC_RATIO)) {
+        score_last(f);
+        found = best(f, cost_left, 0);
+    }
+    if (found < f->training->features)
+        return found;
+    draw_vectors(f, 0);
+    score_by[f->rules.gain](f);
+    return best(f, cost_left, f->rules.gain == RFC_BETWEEN || f->rules.gain == RFC_VARIANCE);
 }
 
 rfc_evidence rfc_evidence_make(const rfc_training *t, const rfc_rules *rules, uint32_t feature, double variance)
@@ -654,7 +700,7 @@ static rfc_evidence evidence_of(const rfc_weighted *f, uint32_t feature)
 /* ---- One object ---- */
 
 /* Solves a · x = b in place, n equations with so many right sides; a is positive definite. */
-static void solve(double a[][REGRESSED + 1], double b[][RFC_LABELS_MAX], uint32_t n, uint32_t sides)
+static void solve(double a[][RFC_REGRESSED + 1], double b[][RFC_LABELS_MAX], uint32_t n, uint32_t sides)
 {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = i + 1; j < n; j++) {
@@ -679,8 +725,8 @@ static void regress(rfc_weighted *f)
 {
     const rfc_training *t = f->training;
     const uint32_t n = f->asked + 1;
-    double(*a)[REGRESSED + 1] = f->normal, (*b)[RFC_LABELS_MAX] = f->sides;
-    double x[REGRESSED + 1] = {1}, all = 0;
+    double(*a)[RFC_REGRESSED + 1] = f->normal, (*b)[RFC_LABELS_MAX] = f->sides;
+    double x[RFC_REGRESSED + 1] = {1}, all = 0;
     weigh(f, 0, fmax(f->temper * WIDER, RFC_TEMPER_ONE));
     memset(f->normal, 0, sizeof f->normal);
     memset(f->sides, 0, sizeof f->sides);
@@ -718,7 +764,7 @@ static void regress(rfc_weighted *f)
 /* Is it the last answer of a budget that is not large, with vectors enough for a regression? */
 static int is_regressed(const rfc_weighted *f)
 {
-    return f->asked > 0 && f->asked <= REGRESSED && f->asked >= f->rules.budget && f->asked < f->training->laid &&
+    return f->asked > 0 && f->asked <= RFC_REGRESSED && f->asked >= f->rules.budget && f->asked < f->training->laid &&
            !f->training->is_ranked && f->sample >= FOR_EACH * (f->asked + 1);
 }
 
@@ -746,15 +792,12 @@ static int believe(rfc_weighted *f, rfc_answer *a)
         f->temper = f->rules.sharpest * RFC_TEMPER_ONE;
     else if (f->kernel->within(f->penalty, f->count, f->base, DROPPED) < f->count / 4 * (f->is_listed ? 3 : 2))
         narrow(f);
-    const int is_last = f->asked >= f->rules.budget || a->story || f->is_exact;
-    temper(f, !is_last);
-    if (!decide(f, a))
-        return 0;
-    if (f->is_partial) { /* all of them decide */
-        weigh(f, 0, f->temper);
-        return decide(f, a);
-    }
-    return 1;
+    temper(f, f->asked < f->rules.budget && !f->is_exact);
+    const int is_decided = decide(f, a);
+    if (!f->is_partial || !(is_decided || (a->story && f->rest < TOLD_EXACTLY)))
+        return is_decided;
+    weigh(f, 0, f->temper); /* all of them decide */
+    return decide(f, a);
 }
 
 static void begin(rfc_weighted *f, const rfc_object *object)
@@ -778,9 +821,9 @@ static void tell_story(const rfc_weighted *f, rfc_answer *a)
 static rfc_evidence tree_query(rfc_weighted *f, const rfc_answer *a)
 {
     const rfc_evidence none = {f->training->features, 0, 0, 0, 0};
-    if (!f->node || f->node == &past || f->asked >= f->rules.budget)
+    if (!f->node || f->node == &past || f->asked >= f->rules.budget || is_last(f))
         return none;
-    const rfc_evidence e = f->asked + 1 == f->rules.budget ? f->node->last : f->node->next;
+    const rfc_evidence e = f->node->next;
     return f->may_ask[e.feature] && (double)cost_of(f, e.feature) <= f->rules.max_cost - a->cost ? e : none;
 }
 
@@ -839,7 +882,7 @@ static rfc_evidence unasked(rfc_weighted *f, uint32_t feature, rfc_answer *a)
 {
     believe(f, a);
     f->node = NULL;
-    draw_vectors(f);
+    draw_vectors(f, 0);
     return evidence_of(f, feature);
 }
 
@@ -849,7 +892,7 @@ static double information(rfc_weighted *f, uint32_t feature)
     const rfc_training *t = f->training;
     double both[RFC_LABELS_MAX][LEVELS], some[LEVELS] = {0}, class[RFC_LABELS_MAX] = {0}, sum = 0;
     uint32_t levels = 0, classes = 0, draws = 0;
-    draw_vectors(f);
+    draw_vectors(f, 0);
     memset(both, 0, t->classes * sizeof both[0]);
     for (uint32_t k = 0; k < f->drawn; k++) {
         const draw *w = &f->draws[k];

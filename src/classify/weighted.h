@@ -6,6 +6,8 @@
 
 typedef struct rfc_weighted rfc_weighted;
 
+enum { RFC_REGRESSED = 30 }; /* answers, at most, that classes are regressed on when a budget ends */
+
 /* A filter over a training set that is laid out, with sketches, for what may be asked; its tree may be null. */
 rfc_weighted *rfc_weighted_open(const rfc_training *training, const rfc_rules *rules, const rfc_tree *tree);
 void rfc_weighted_close(rfc_weighted *filter);

@@ -1,0 +1,45 @@
+"""What the scripts here share: tables as files, folds, and the methods that take all features."""
+import csv, json, subprocess
+
+from sklearn import ensemble, linear_model, model_selection, neighbors, pipeline, preprocessing, tree
+
+OTHERS = {
+    "5 nearest neighbours": lambda: pipeline.make_pipeline(preprocessing.StandardScaler(), neighbors.KNeighborsClassifier(5)),
+    "forest": lambda: ensemble.RandomForestClassifier(random_state=1),
+    "logistic regression": lambda: pipeline.make_pipeline(preprocessing.StandardScaler(), linear_model.LogisticRegression(max_iter=5000)),
+    "tree": lambda: tree.DecisionTreeClassifier(random_state=1),
+}
+
+
+def run(command, *arguments):
+    return subprocess.run([command, "classify", *map(str, arguments)], stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+def write(path, x, y):
+    """A row is a list of numbers or texts, of which NaN is missing."""
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([f"f{j}" for j in range(x.shape[1])] + ["label"])
+        writer.writerows([*("" if v != v else v for v in row), f"c{label}"] for row, label in zip(x.tolist(), y.tolist()))
+
+
+def answers(path):
+    """By object: the label, the decision, and the probability that it has."""
+    with open(path, newline="") as file:
+        return [(r["label"], r["decided"], float(r["p_" + r["decided"]])) for r in csv.DictReader(file)]
+
+
+def sums(runs):
+    """Errors, stated errors and questions of an object, over runs of several folds."""
+    count = sum(r["objects"] for r in runs)
+    return [sum(r[key] * r["objects"] for r in runs) / count for key in ("error", "stated_error", "mean_queries")]
+
+
+def folds_of(command, x, y, shuffles, folder):
+    """Training and test rows, and what predicts the test rows with a model of the others."""
+    for s in range(shuffles):
+        for train, test in model_selection.StratifiedKFold(5, shuffle=True, random_state=s + 1).split(x, y):
+            write(folder / "train.csv", x[train], y[train])
+            write(folder / "test.csv", x[test], y[test])
+            run(command, "fit", folder / "train.csv", "--label", "label", "--out", folder / "m.rfc")
+            yield train, test, lambda *options: json.loads(run(command, "predict", folder / "m.rfc", folder / "test.csv", "--json", *options))
