@@ -9,8 +9,8 @@ from the same records, one call after the other, with m candidates in double pre
 Settings are made, and the prior is drawn, before the clock starts, for both. Our candidates are new ones in every update, drawn from a
 Gaussian (sampler "reject"; "lattice" and "weight" take points of a lattice); QInfer's are kept, and weighed.
 
-The bare function is that of the numpy model alone, called for every record with arrays of m candidates in all: no package that calls a
-function of numpy can be faster.
+The bare function is that of the numpy model alone, called again with the candidates that our tracker asked it about: no package that
+calls a function of numpy can be faster.
 
 Times are the processor's, the best of several runs, per record, so that other work on the machine counts little; those of fleets on
 several threads are the clock's. Ratios of one run on one machine are what counts; the load of the machine is printed."""
@@ -28,7 +28,6 @@ import time
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-BLOCK = 8192  # candidates that a function gets at once, at most: src/engines/serial/run.c
 
 
 def best(work, repeats=5, clock=time.process_time, seconds=1.0):
@@ -78,18 +77,30 @@ def job():
     return np.column_stack([run["t"], run["x_"], run["outcome"]])
 
 
+def options_of(attempts, sampler="reject", drift=0.0):
+    return {"design": None, "on_lost": "ignore", "belief": "gaussian", "sampler": sampler, "attempts": attempts, "seed": 1, "drift": drift}
+
+
 def bare(model, records, m):
-    """Its function alone, on m candidates: one array, or several of BLOCK, as engines call it."""
-    x = np.random.default_rng(1).normal(0.8, 0.3, (1, min(m, BLOCK)))
-    calls = range(-(-m // BLOCK))
-    rows = [(model.Settings(t, x_), int(o)) for t, x_, o in records]
+    """Its function alone, on the candidates that a tracker asks it about."""
+    import rejfilt
+
+    asked = []
+
+    @rejfilt.model(parameters={"x": (0, math.pi / 2)}, settings={"t": rejfilt.Time(of="x"), "x_": rejfilt.Guess("x")}, fringe=2 * math.pi)
+    def listening(x, setting, outcome):
+        asked.append((x.copy(), setting, outcome))
+        return model.function(x, setting, outcome)
+
+    tracker = rejfilt.Tracker(listening, **options_of(m))
+    for t, x_, outcome in records:
+        tracker.tell(bool(outcome), (t, x_))
 
     def work():
-        for setting, outcome in rows:
-            for _ in calls:
-                model.function(x, setting, outcome)
+        for x, setting, outcome in asked:
+            model.function(x, setting, outcome)
 
-    return best(work, 15) / len(rows)
+    return best(work, 15) / len(records)
 
 
 def per_update(model, records, attempts, sampler="reject", drift=0.0):
@@ -97,7 +108,7 @@ def per_update(model, records, attempts, sampler="reject", drift=0.0):
     import rejfilt
 
     rows = [(bool(o), (t, x_)) for t, x_, o in records]
-    options = {"design": None, "on_lost": "ignore", "belief": "gaussian", "sampler": sampler, "attempts": attempts, "seed": 1, "drift": drift}
+    options = options_of(attempts, sampler, drift)
 
     def by_calls():
         tell = rejfilt.Tracker(model, **options).tell

@@ -8,17 +8,19 @@ static _Thread_local model_object *current; /* whose functions are called: the l
 
 void begin(running *r, model_object *model, int is_long)
 {
-    r->before = current;
     r->looked = 0; /* the first look at the clock looks for signals, too */
-    current = model;
-    r->thread = is_long && !model->f64.one_thread ? PyEval_SaveThread() : NULL;
+    r->calls = model->f64.one_thread; /* functions of Python */
+    if (r->calls)
+        r->before = current, current = model;
+    r->thread = is_long && !r->calls ? PyEval_SaveThread() : NULL;
 }
 
 void end(running *r)
 {
     if (r->thread)
         PyEval_RestoreThread(r->thread);
-    current = r->before;
+    if (r->calls)
+        current = r->before;
 }
 
 int is_interrupted(running *r)
@@ -90,12 +92,8 @@ static PyObject *setting_of(model_object *m, const double setting[])
     const unsigned count = m->description.settings;
     if (m->setting && memcmp(setting, m->setting_values, count * sizeof *setting) == 0)
         return Py_NewRef(m->setting);
-    /* as tuple.__new__(type, values): a named tuple's own __new__ is a function of Python, and takes longer than all the rest */
-    const newfunc make = (newfunc)PyType_GetSlot(&PyTuple_Type, Py_tp_new);
-    PyObject *values = tuple_of(setting, count), *arguments = values ? PyTuple_Pack(1, values) : NULL;
-    PyObject *made = arguments ? make((PyTypeObject *)m->settings, arguments, NULL) : NULL;
-    Py_XDECREF(arguments);
-    Py_XDECREF(values);
+    /* as tuple.__new__(type, values) makes it: a named tuple's own __new__ is a function of Python, and takes longer than all the rest */
+    PyObject *made = fill_tuple(m->make_setting((PyTypeObject *)m->settings, (Py_ssize_t)count), setting, count);
     if (made) {
         memcpy(m->setting_values, setting, count * sizeof *setting);
         PyObject *before = m->setting;
@@ -108,6 +106,8 @@ static PyObject *setting_of(model_object *m, const double setting[])
 static PyObject *outcome_of(const model_object *m, double outcome)
 {
     const int is_whole = rf_outcomes_are_whole(m->description.outcomes) && outcome == floor(outcome);
+    if (is_whole && outcome >= 0 && outcome <= 255) /* such numbers are there already */
+        return PyLong_FromLong((long)outcome);
     return is_whole ? PyLong_FromDouble(outcome) : PyFloat_FromDouble(outcome);
 }
 
@@ -372,6 +372,7 @@ static PyObject *use_functions(PyObject *self, PyObject *args)
     m->bound = not_none(bound);
     m->simulate = not_none(simulate);
     m->settings = Py_NewRef(type);
+    m->make_setting = (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
     m->empty = Py_NewRef(empty);
     m->tidy = Py_NewRef(tidy);
     const uint16_t one_thread = address == 0 || m->bound || m->simulate || is_expected;

@@ -95,9 +95,10 @@ PyObject *refuse_outcome(const rf_description *d, double outcome, const char *wh
                        wanted);
 }
 
-PyObject *tuple_of(const double *values, unsigned count)
+PyObject *tuple_of(const double *values, unsigned count) { return fill_tuple(PyTuple_New(count), values, count); }
+
+PyObject *fill_tuple(PyObject *tuple, const double *values, unsigned count)
 {
-    PyObject *tuple = PyTuple_New(count);
     for (unsigned i = 0; i < count && tuple; i++) {
         PyObject *value = PyFloat_FromDouble(values[i]);
         if (!value || PyTuple_SetItem(tuple, i, value) < 0)
@@ -108,7 +109,8 @@ PyObject *tuple_of(const double *values, unsigned count)
 
 double number_of(PyObject *given, const char *what)
 {
-    const double value = PyFloat_AsDouble(given);
+    /* of a whole number PyFloat_AsDouble makes a float first */
+    const double value = PyLong_CheckExact(given) || PyBool_Check(given) ? PyLong_AsDouble(given) : PyFloat_AsDouble(given);
     if (value == -1 && PyErr_Occurred()) {
         const int is_large = PyErr_ExceptionMatches(PyExc_OverflowError);
         PyErr_Clear();
@@ -122,7 +124,8 @@ double number_of(PyObject *given, const char *what)
 
 int numbers_of(PyObject *sequence, double *values, unsigned count, const char *what)
 {
-    const Py_ssize_t size = PyTuple_Check(sequence) ? PyTuple_Size(sequence) : PySequence_Size(sequence);
+    const int is_tuple = PyTuple_Check(sequence);
+    const Py_ssize_t size = is_tuple ? PyTuple_Size(sequence) : PySequence_Size(sequence);
     if (size < 0)
         return -1;
     if (size != (Py_ssize_t)count) {
@@ -130,11 +133,11 @@ int numbers_of(PyObject *sequence, double *values, unsigned count, const char *w
         return -1;
     }
     for (unsigned i = 0; i < count; i++) {
-        PyObject *item =
-            PyTuple_Check(sequence) ? Py_NewRef(PyTuple_GetItem(sequence, i)) : PySequence_GetItem(sequence, i);
-        values[i] = item ? number_of(item, what) : 0;
-        Py_XDECREF(item);
-        if (PyErr_Occurred())
+        PyObject *item = is_tuple ? PyTuple_GetItem(sequence, i) : PySequence_GetItem(sequence, i);
+        values[i] = item ? number_of(item, what) : -1;
+        if (!is_tuple)
+            Py_XDECREF(item);
+        if (values[i] == -1 && PyErr_Occurred())
             return -1;
     }
     return 0;

@@ -23,7 +23,8 @@ typedef struct model_object {
     PyObject *function;     /* f(x, setting, outcome) over a block, or f(x, setting) of what is expected; or null */
     PyObject *bound;        /* null: none; a number, or f(setting, outcome) */
     PyObject *simulate;     /* null, or f(x, setting, normal) */
-    PyObject *settings;     /* the type of what functions get as their setting */
+    PyObject *settings;     /* the type of what functions get as their setting, a tuple, ... */
+    allocfunc make_setting; /* ... and what makes one */
     PyObject *keep;         /* whatever must outlive the model's addresses */
     PyObject *empty, *tidy; /* numpy.empty, and what makes numbers out of a function's answer */
     rf64_block *expected;   /* where outcomes are made of what is expected: what gives that; else null */
@@ -68,6 +69,7 @@ extern PyType_Spec model_spec, session_spec, fleet_spec, few_spec;
    While it runs, the model's functions know whose they are; without functions of Python, others may run meanwhile. */
 
 typedef struct running {
+    int calls;             /* the model has functions of Python */
     model_object *before;
     PyThreadState *thread; /* where others may run */
     double looked;         /* for signals, in seconds */
@@ -89,8 +91,9 @@ PyObject *note_of(rf_status status, const rf_engine *engine);
 /* A contiguous buffer of doubles, `count` of them (-1: any number). 0, or -1 and an exception. */
 int doubles(PyObject *object, Py_buffer *view, int is_writable, Py_ssize_t count, const char *what);
 
-/* A tuple of numbers. */
+/* A tuple of numbers; and an empty one of that size, which is taken over, filled. */
 PyObject *tuple_of(const double *values, unsigned count);
+PyObject *fill_tuple(PyObject *tuple, const double *values, unsigned count);
 /* A number, or -1 and an exception. */
 double number_of(PyObject *given, const char *what);
 /* Numbers of a sequence, `count` of them. 0, or -1 and an exception. */

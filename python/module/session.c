@@ -251,6 +251,9 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count, in
     s->has_changed = 0;
     if (may_fail_unnoticed && !copy)
         return RF_REFUSED_ENGINE;
+    uint64_t hash = s->hash; /* before the update, so that processors do both at once */
+    for (uint32_t k = 0; k < count; k++)
+        hash = rf_record_hash(hash, &records[k], s->config.description.settings);
     rf_status status = (is_brief ? rf_session_tell_briefly : rf_session_tell)(s->session, records, count, &s->last);
     if (copy && status >= 0 && PyErr_Occurred()) {
         rf_session *done = s->session;
@@ -262,8 +265,7 @@ rf_status learn(session_object *s, const rf_record records[], uint32_t count, in
     if (status < 0)
         return status;
     s->has_changed = shown_health(&s->last) != s->before;
-    for (uint32_t k = 0; k < count; k++)
-        s->hash = rf_record_hash(s->hash, &records[k], s->config.description.settings);
+    s->hash = hash;
     s->position += count;
     s->updates++;
     s->asked = 0;
@@ -296,6 +298,8 @@ static PyObject *note_and_call(session_object *s, rf_status status)
 static int setting_from(const session_object *s, PyObject *given, double setting[])
 {
     const rf_description *d = &s->config.description;
+    if (PyTuple_Check(given) && PyTuple_Size(given) == (Py_ssize_t)d->settings) /* by far the most common */
+        return numbers_of(given, setting, d->settings, "setting");
     if (PyDict_Check(given)) {
         Py_ssize_t used = 0;
         for (unsigned i = 0; i < d->settings; i++) {
@@ -370,7 +374,7 @@ static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t 
     }
     if (args[0] == Py_None)
         record.outcome = NAN;
-    else if (PyFloat_CheckExact(args[0]) || PyLong_Check(args[0]))
+    else if (PyFloat_CheckExact(args[0]) || PyBool_Check(args[0]) || PyLong_Check(args[0]))
         record.outcome = number_of(args[0], "outcome");
     else if (PyObject_Size(args[0]) >= 0)
         return PyObject_CallMethod(self, "_tell_many", "OOO", args[0], setting, time);
@@ -380,7 +384,7 @@ static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t 
     }
     record.time = time == Py_None ? NAN : number_of(time, "time");
     record.is_anchor = 0;
-    if (PyErr_Occurred())
+    if ((record.outcome == -1 || record.time == -1) && PyErr_Occurred())
         return NULL;
     if (!is_outcome(&s->config.description, record.outcome))
         return refuse_outcome(&s->config.description, record.outcome, NULL);

@@ -198,9 +198,9 @@ def Guess(of: str, *, unit: str = "") -> Setting:  # noqa: N802
 
 
 class Counts(NamedTuple):
-    """Outcomes 0, 1, 2, ...: without end, or up to the value of the setting `to`."""
+    """Outcomes 0, 1, 2, ...: without end, or up to `to`, a number or the name of a setting."""
 
-    to: str = ""
+    to: str | int = ""
 
 
 class Poisson(NamedTuple):
@@ -208,15 +208,15 @@ class Poisson(NamedTuple):
 
 
 class Binomial(NamedTuple):
-    """How many of the setting `n` come out: the model's function f(x, setting) returns the probability of each."""
+    """How many of `n`, a number or the name of a setting, come out: the model's function f(x, setting) returns the probability of each."""
 
-    n: str
+    n: str | int
 
 
 class Gaussian(NamedTuple):
-    """Real numbers with the standard deviation of the setting `sd`: the model's function f(x, setting) returns their mean."""
+    """Real numbers with the standard deviation `sd`, a number or the name of a setting: the model's function f(x, setting) returns their mean."""
 
-    sd: str
+    sd: str | float
 
 
 Outcomes = int | Counts | Poisson | Binomial | Gaussian
@@ -231,7 +231,23 @@ def _outcomes_code(given: Outcomes, settings: Sequence[str]) -> int:
     kind = _rejfilt.COUNTS_TO if isinstance(given, Counts) else _rejfilt.BINOMIAL if isinstance(given, Binomial) else _rejfilt.GAUSSIAN
     if given[0] not in settings:
         raise Refused(f"outcomes are about setting '{given[0]}', and there is none; settings are {', '.join(settings) or 'none'}")
-    return kind + settings.index(given[0])
+    return kind + settings.index(str(given[0]))
+
+
+def _fixed_by(given: Outcomes, chosen: dict[str, Setting]) -> Outcomes:
+    """A number that outcomes are about becomes a setting that is fixed, `n`, `sd` or `to`."""
+    if not isinstance(given, Counts | Binomial | Gaussian) or isinstance(given[0], str):
+        return given
+    of, value = given._fields[0], given[0]
+    if of in chosen:
+        raise Refused(f"outcomes: {of}={value!r}, and there is a setting {of}; {of}={of!r} is about that")
+    if isinstance(given, Gaussian):
+        if not 0 < number("outcomes: sd", value) < 1e30:
+            raise Refused(f"outcomes: the standard deviation {value:g} is not positive")
+    else:
+        whole(f"outcomes: {of},", value, 1, 2**31 - 1)
+    chosen[of] = Fixed(float(value))
+    return type(given)(of)
 
 
 def _outcomes_of(code: int, settings: Sequence[str]) -> Outcomes:
@@ -381,13 +397,20 @@ class Model(_rejfilt.Model):
         return out
 
     def draw(self, x: Any, setting: Any = (), seed: Any = None) -> float:
-        """An outcome that might be measured if the parameters were x.
+        """An outcome that might be measured if the parameters were x: numbers in their order, or a mapping by name.
 
         >>> import rejfilt
         >>> rejfilt.model("coin").draw([1.0], seed=1)
         1
         """
-        place = np.atleast_1d(np.asarray(x, dtype=np.float64))
+        if isinstance(x, Mapping):
+            if set(x) != {p.name for p in self.parameters}:
+                raise Refused(f"parameters {', '.join(map(str, x))} were given; model {self.name} has {', '.join(p.name for p in self.parameters)}")
+            x = [x[p.name] for p in self.parameters]
+        try:
+            place = np.atleast_1d(np.asarray(x, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise TypeError(f"parameters: numbers are needed, not {x!r}") from None
         if not np.isfinite(place).all():
             raise Refused(f"parameters are finite numbers, not {x!r}")
         return self._outcome(tuple(place.tolist()), self.setting(setting), seed_of(seed), 0)
@@ -461,8 +484,8 @@ def model(
     returns the n probabilities of that outcome, or with log=True their logarithms. Or it is a numba `cfunc` of `block_signature()`.
 
     parameters: a range for each name, `(0, 1)` for `Real(0, 1)`; with a unit, which plots show, `Real(0, 1, unit="MHz")`. settings: `Time`, `Guess`, `Range`, `LogRange`, `Fixed`, or a number
-    that is fixed. outcomes: how many there are; `Poisson()`, `Binomial(n="shots")` or `Gaussian(sd="noise")`, for which the function is
-    f(x, setting), what is expected; `Counts()`, without end, of a likelihood of your own; 0 for a real number, which needs `simulate(x, setting, normal)`, an outcome for
+    that is fixed. outcomes: how many there are; `Poisson()`, `Binomial(n="shots")` or `Gaussian(sd=0.1)` (a number, or the name of a setting), for which
+    the function is f(x, setting), what is expected; `Counts()`, without end, of a likelihood of your own; 0 for a real number, which needs `simulate(x, setting, normal)`, an outcome for
     parameters x and a standard normal, and a `bound` of the density, a number or f(setting, outcome). fringe: the period, if the
     likelihood is a cosine of (parameter - guess) * time. interchangeable: so many of the first parameters may change places.
 
@@ -494,6 +517,7 @@ def model(
     }
     if not isinstance(outcomes, Counts | Poisson | Binomial | Gaussian):
         whole("the number of outcomes,", outcomes, 0, 65536)
+    outcomes = _fixed_by(outcomes, chosen)
     if outcomes == 0 and simulate is None:
         raise Refused("outcomes=0, a real number, needs simulate=f(x, setting, normal)")
     if bound is not None and not callable(bound) and not (log or 0 < number("bound", bound) < 1e30):

@@ -112,8 +112,10 @@ def outcomes_of(model: Model, given: Any) -> Floats:
 
 
 def table(model: Model, data: Any, outcome: str = "outcome", time: str = "time") -> tuple[Floats, Floats, Floats | None]:
-    """Settings by row, outcomes and times of records: from a DataFrame of pandas or polars, a structured array or a mapping by name, or
-    from a pair (settings, outcomes)."""
+    """Settings by row, outcomes and times of records: from a DataFrame of pandas or polars, a structured array, a mapping by name or a list of
+    mappings; or from a pair (settings, outcomes)."""
+    if isinstance(data, list) and data and all(isinstance(record, Mapping) for record in data):
+        data = {name: [record.get(name, math.nan) for record in data] for name in {name: None for record in data for name in record}}
     if isinstance(data, tuple) and len(data) in (2, 3):
         outcomes, given = outcomes_of(model, data[1]), data[0]
         times = floats("time", data[2]) if len(data) == 3 and data[2] is not None else None
@@ -122,7 +124,7 @@ def table(model: Model, data: Any, outcome: str = "outcome", time: str = "time")
         if names is None:
             names = data.columns if hasattr(data, "columns") else data.keys() if isinstance(data, Mapping) else None
         if names is None:
-            raise TypeError("records are a DataFrame, a structured array, a mapping of arrays, or a pair (settings, outcomes)")
+            raise TypeError("records are a DataFrame, a structured array, a mapping of arrays, a list of mappings, or a pair (settings, outcomes)")
         there = list(names)
         if outcome not in there:
             raise Refused(f"there is no column '{outcome}' among {', '.join(map(str, there)) or 'none'}; say which one is the outcome")

@@ -98,6 +98,57 @@ class FourWays(unittest.TestCase):
         self.assertEqual(len(run["outcome"]), 20)
         run = rejfilt.simulate(photons, steps=20, seed=3)
         self.assertTrue(all(run["outcome"] == np.floor(run["outcome"])))
+        self.assertEqual(reading.draw({"x": 1.5}, seed=3), reading.draw([1.5], seed=3))
+        with self.assertRaisesRegex(Refused, "parameters y were given; model reading has x"):
+            reading.draw({"y": 1.5})
+        with self.assertRaisesRegex(TypeError, "numbers are needed"):
+            reading.draw("1.5, 2")
+
+    def test_all_gaussians_are_asked_about_at_once(self):
+        """A call of a function costs more than its points: of a mixture there are few."""
+        sizes = []
+
+        @rejfilt.model(parameters={"f": (0, 1), "rate": rejfilt.Positive(0.005, 0.05)}, settings={"t": rejfilt.Range(0, 60)})
+        def fringe(x, setting, outcome):
+            sizes.append(x.shape[1])
+            p = 0.5 + 0.5 * np.exp(-x[1] * setting.t) * np.cos(2 * np.pi * x[0] * setting.t)
+            return p if outcome else 1 - p
+
+        tracker = rejfilt.Tracker(fringe, design=None, on_lost="ignore", seed=1)
+        for k, t in enumerate(np.random.default_rng(1).uniform(0, 60, 100)):
+            outcome = fringe.draw([0.3, 0.02], t, seed=k)
+            sizes.clear()
+            tracker.tell(outcome, t)
+        self.assertGreater(sum(sizes), 19 * 20)  # many Gaussians of 19 points
+        self.assertLess(len(sizes), sum(sizes) / 19 / 3)
+
+    def test_numbers_that_outcomes_are_about(self):
+        """A number is a setting that is fixed."""
+        declared = {"parameters": {"x": (-10, 10)}, "name": "reading"}
+
+        def mean(x, setting):
+            return x[0]
+
+        named = rejfilt.model(**declared, settings={"sd": 0.5}, outcomes=rejfilt.Gaussian("sd"))(mean)
+        given = rejfilt.model(**declared, outcomes=rejfilt.Gaussian(0.5))(mean)
+        self.assertEqual((given.settings, given.outcomes), (named.settings, named.outcomes))
+        trackers = [rejfilt.Tracker(m, seed=1) for m in (named, given)]
+        for tracker in trackers:
+            for reading in (1.0, 1.5, 1.2):
+                tracker.tell(reading)
+        self.assertEqual(*(repr(tracker.report()) for tracker in trackers))
+        self.assertEqual(rejfilt.Tracker(rejfilt.model(**declared, outcomes=rejfilt.Binomial(7))(mean), seed=1).ask().n, 7)
+        self.assertEqual(rejfilt.model(**declared, outcomes=rejfilt.Counts(4))(lambda x, s, k: x[0]).settings[0].low, 4)
+        for outcomes, kind, says in (
+            (rejfilt.Gaussian(0), Refused, "not positive"),
+            (rejfilt.Gaussian(None), TypeError, "sd is a number"),
+            (rejfilt.Binomial(2.5), TypeError, "n is a whole number"),
+            (rejfilt.Binomial(0), Refused, "not from 1"),
+        ):
+            with self.assertRaisesRegex(kind, says):
+                rejfilt.model(**declared, outcomes=outcomes)(mean)
+        with self.assertRaisesRegex(Refused, "there is a setting sd"):
+            rejfilt.model(**declared, settings={"sd": 0.5}, outcomes=rejfilt.Gaussian(0.5))(mean)
         with self.assertRaisesRegex(Refused, "setting 'm'"):
             rejfilt.model(parameters={"p": (0, 1)}, outcomes=rejfilt.Binomial("m"))(lambda x, setting: x[0])
         with self.assertRaisesRegex(Refused, "whole number from 1 on"):

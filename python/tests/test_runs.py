@@ -24,6 +24,7 @@ class Replays(unittest.TestCase):
         for k, v in table.items():
             structured[k] = v
         kinds = [structured, (np.column_stack([table["t"], table["x_"]]), table["outcome"]), (table, table["outcome"]), {k: list(v) for k, v in table.items()}]
+        kinds.append([dict(zip(table, row)) for row in zip(*table.values())])
         for module in ("pandas", "polars"):
             try:
                 kinds.append(__import__(module).DataFrame(table))
