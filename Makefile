@@ -9,7 +9,7 @@ help:
 	@echo "make            build build/rejfilt and the libraries"
 	@echo "make demo       watch a filter track a drifting frequency; leaves demo.svg"
 	@echo "make test       build and run the tests"
-	@echo "make sanitize   the tests under the address and undefined-behaviour sanitizers"
+	@echo "make sanitize   the tests under the address and undefined-behaviour sanitizers; QUICK=1: without the slow ones"
 	@echo "make newcomer   what the README and the first pages say, typed in a bare Debian 12; half an hour, as root"
 	@echo "make walks      CONTRIBUTING's walks in a copy of the tree: a likelihood, an engine, a designer, a belief; then the tests by lists"
 	@echo "make faults     runs killed KILLS=1000 times, full disks, closed pipes, set clocks, dead MPI ranks, huge sizes"
@@ -70,8 +70,8 @@ test: configure
 sanitize:
 	@tools/need build test plot avr package dist
 	@cmake -S . -B build-sanitize -G Ninja -DRF_TESTS=ON -DRF_SANITIZE=address,undefined > /dev/null
-	@cmake --build build-sanitize
-	@tools/test build-sanitize $(CTEST)
+	@cmake --build build-sanitize $(if $(QUICK),--target quick)
+	@tools/test build-sanitize $(if $(QUICK),-LE slow) $(CTEST)
 
 KILLS ?= 1000
 

@@ -10,7 +10,7 @@ mkdir "$work/dist" "$work/tree"
 python3 "$source/tools/amalgamate.py" "$work/dist" >/dev/null
 
 strict="-Wall -Wextra -Wpedantic -Wconversion -Werror -ffp-contract=off -fno-math-errno"
-for compiler in "$cc" gcc clang "arm-none-eabi-gcc -mthumb -mcpu=cortex-m4" "arm-none-eabi-gcc -mthumb -mcpu=cortex-m0"; do
+for compiler in "$cc" $([ "$(realpath "$(command -v "$cc")")" = "$(realpath "$(command -v gcc)")" ] || echo gcc) clang "arm-none-eabi-gcc -mthumb -mcpu=cortex-m4" "arm-none-eabi-gcc -mthumb -mcpu=cortex-m0"; do
     command -v "${compiler%% *}" >/dev/null || continue
     for pair in rejfilt rejfilt_gaussians rejfilt_fixed; do
         for less in "" "-DRF_DIM_MAX=1 -DRF_NO_LATTICE -DRF_GAUSSIANS_MAX=1"; do

@@ -138,6 +138,9 @@ class Reproduce(unittest.TestCase):
     # ---- Same seed, same bytes ----
 
     def test_other_engine_and_threads(self):
+        """Deleted data are made again, with the same bytes."""
+        self.copy()
+        (self.out / f"{SMALL}.csv").unlink()
         good(SMALL, "--out", self.out, "--engine", "serial", "--threads", "3")
         self.assertSame(self.out)
 
@@ -181,33 +184,17 @@ class Reproduce(unittest.TestCase):
         run(SMALL, "--out", self.out)
         self.assertIn(planted, (self.out / f"{SMALL}.csv").read_text())
 
-    def test_interrupted(self):
-        process = subprocess.Popen([COMMAND, "reproduce", SMALL, "--out", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while not (self.out / f"{SMALL}.csv").exists() and process.poll() is None:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=LONGEST)
-        self.assertEqual(process.returncode, 130)
-        self.assertRegex(errors, r"\Arejfilt: reproduce: interrupted[^\n]*\n\Z")
-        good(SMALL, "--out", self.out)
-        self.assertSame(self.out)
-
-    def test_two_at_once(self):
-        """The second is refused, and does not touch what the first writes."""
+    def test_two_at_once_and_interrupted(self):
+        """The second is refused, and does not touch what the first writes. The first is interrupted, and goes on later."""
         process = subprocess.Popen([COMMAND, "reproduce", SMALL, "--out", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while not (self.out / f"{SMALL}.csv").exists() and process.poll() is None:
             time.sleep(0.01)
         done = run(SMALL, "--out", self.out)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=LONGEST)
+        _, errors = process.communicate(timeout=LONGEST)
         self.assertEqual((process.returncode, done.returncode, done.stdout), (130, 1, ""))
+        self.assertRegex(errors, r"\Arejfilt: reproduce: interrupted[^\n]*\n\Z")
         self.assertEqual(done.stderr, f"rejfilt: reproduce: --out: {self.out}/report is in use by process {process.pid}; wait for its end, or choose another name\n")
-        good(SMALL, "--out", self.out)
-        self.assertSame(self.out)
-
-    def test_deleted_data(self):
-        self.copy()
-        (self.out / f"{SMALL}.csv").unlink()
         good(SMALL, "--out", self.out)
         self.assertSame(self.out)
 

@@ -5,6 +5,8 @@ import configparser
 import json
 import math
 import os
+import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -182,6 +184,8 @@ class Module(unittest.TestCase):
         size = os.path.getsize(WASM)
         print(f"rejfilt.wasm: {size} bytes")
         self.assertLessEqual(size, budget.getint("module", "most_bytes"))
+        page = pathlib.Path(SOURCE, "apps/site/index.html").read_text()
+        self.assertLess(size, 1000 * int(re.search(r"in less than (\d+) KB of WebAssembly", page)[1]))
 
     @unittest.skipUnless(NODE, "no node; tools/need browser installs it")
     def test_same_bits_in_node(self):

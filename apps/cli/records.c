@@ -361,8 +361,10 @@ static int parse_json(cli_records *r)
     r->root = json_loadb(r->bytes, r->length, flags, &error);
     if (!r->root && json_error_code(&error) == json_error_premature_end_of_input)
         return refuse(r, CLI_RECORD_BAD, "malformed JSON: it ends too early (a record is one line)");
+    const int is_csv = !r->root && r->length > 0 && !strchr("{[\"", r->bytes[0]) && memchr(r->bytes, ',', r->length);
     if (!r->root)
-        return refuse(r, CLI_RECORD_BAD, "malformed JSON: character %d: %s", error.column, error.text);
+        return refuse(r, CLI_RECORD_BAD, "malformed JSON: character %d: %s%s", error.column, error.text,
+                      is_csv ? "; CSV begins with a line of names" : "");
     if (json_is_object(r->root))
         return CLI_RECORD;
     json_t *bare = r->root;

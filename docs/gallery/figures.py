@@ -69,7 +69,7 @@ def t1():
     print("Fisher limit, T1 known beforehand:", ", ".join(f"{(best * at) ** -0.5:.0%}" for at in (2, 5, 10, 20)))
     lines.append(("Fisher limit", draw.GREY, grid, (best * grid) ** -0.5))
     curves("t1_precision", lines, f"""set xlabel "time (ms)"; set ylabel "relative standard deviation"; set yrange [0:0.8]
-set object 1 rectangle from 2, graph 0 to 5, graph 1 fc "{draw.GOLD}" fs solid 0.15 noborder behind; set label "a few milliseconds" at 3.5, graph 0.05 center tc "{draw.GOLD}\"""")
+set object 1 rectangle from 2, graph 0 to 5, graph 1 fc "{draw.GOLD}" fs solid 0.15 noborder behind; set label "a few ms" at 3.5, graph 0.05 center tc "{draw.GOLD}\"""")
     run = runs(EXAMPLES / "relaxation.c", 1200, drift={"T1": rf.Telegraph(170, 34, 400)}, trials=100, **T1)
     truth, mean, time = run("truth.T1"), run("T1.mean"), np.cumsum(run("t") + OVERHEAD, axis=1) / 1000
     found = {"fall": [], "rise": []}

@@ -10,9 +10,9 @@
        }
 
    The parameter is log₂ of the lifetime in ticks of your clock, in units of 2⁻¹⁵ octaves: 10·32768 is 1024 ticks. So
-   the standard deviation lies between 0.5 % of the lifetime and a factor of 2.7, and the lifetime can be anything from
-   a hundred ticks on. A wait is 1.25 times the estimate: 97 % of the largest possible information, with
-   more balanced outcomes. A decay has no aliases, so there are no anchors. */
+   the standard deviation lies between 0.5 % of the lifetime and a factor of 2.7. The lifetime must be at least a hundred
+   ticks. A wait is 1.25 times the estimate: this yields 97 % of the largest possible information, and more balanced
+   outcomes. A decay has no aliases, so there are no anchors. */
 #ifndef REJFILT_DECAY_H
 #define REJFILT_DECAY_H
 
@@ -29,10 +29,10 @@ void rfi_decay_diffuse(rfi_filter *f, uint32_t q);
 /* Chooses the next experiment. */
 void rfi_decay_ask(rfi_filter *f);
 
-/* How long it waits, in ticks: 1.25·2^(mean/32768), from 1 to 2³² − 1. */
+/* The wait of the experiment, in ticks: 1.25·2^(mean/32768), from 1 to 2³² − 1. */
 uint32_t rfi_decay_time(const rfi_filter *f);
 
-/* Learns whether the state was still there: 1 or 0. Returns how many attempts were accepted, 119 at most. */
+/* Learns from an outcome: 1 if the state survived, else 0. Returns the number of accepted attempts, at most 119. */
 uint8_t rfi_decay_learn(rfi_filter *f, uint8_t outcome);
 
 #ifdef __cplusplus

@@ -2,12 +2,12 @@
 #include "fixed.h"
 #include "fixed_math.h"
 
-enum { STEEP = 155, PGH = 163 };              /* slopes: 0.951 and 1.000 rad per sd, */
-enum { ANCHOR = 44, ANCHORS = 32 };           /* and of anchors, 0.270 to 0.460: every alias fails one of them */
+enum { STEEP = 155, PGH = 163 };              /* slopes: 0.951 and 1.000 rad per sd */
+enum { ANCHOR = 44, ANCHORS = 32 };           /* slopes of anchors: 0.270 to 0.460 rad per sd; every alias fails one of them */
 enum { STRETCH = 18022 };                     /* factor of the sd after a failed anchor, in 1/8192: 2.2 */
 enum { QUARTER = 64 };                        /* of a turn */
 enum { ALIKE = 20 };                          /* outcomes equal to the one before, each with probability 1/2: 10⁻⁶ */
-#define EVIDENCE_MAX INT32_C(0x40000000)      /* where it stops, before it could overflow */
+#define EVIDENCE_MAX INT32_C(0x40000000)      /* the evidence is held here, before it could overflow */
 enum { ONE = 6 };                             /* log₂ 256/255 in 1/1024: a probability of 1 is 255 */
 #if RFI_FAINT
 /* z and −z share a step of the sequence, so their noise cancels in the mean. A pinch of the prior, 1.56 of it, makes up for the
