@@ -139,6 +139,14 @@ class FrontDoor(Test):
     def test_suggestion_for_name_equals_value(self):
         self.refused(*SIMULATE, "--atempts=300", says="did you mean --attempts?")
 
+    def test_help_takes_no_value(self):
+        for command in (["track"], ["state", "show"], ["compare"], ["classify"], ["classify", "fit"], ["features"], ["reproduce"], ["models"]):
+            self.refused(*command, "--help=3", says="--help takes no value")
+
+    def test_a_second_file_is_refused(self):
+        for command in (["track"], ["state", "show"], ["state", "export"], ["state", "import"], ["compare"], ["classify", "fit"]):
+            self.refused(*command, "one.csv", "two.csv", says="'two.csv' is the second")
+
 
 class BadInput(Test):
     def test_words(self):

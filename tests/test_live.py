@@ -1,5 +1,5 @@
 """Live use of `rejfilt track`, as a laboratory has it: python3 tests/test_live.py [path/to/rejfilt] [-v]"""
-import csv, io, itertools, json, math, os, pathlib, random, re, struct, subprocess, sys, unittest, zlib
+import csv, gzip, io, itertools, json, math, os, pathlib, random, re, struct, subprocess, sys, unittest, zlib
 
 from tracking import COMMAND, LONGEST, ROOT, Live, Run, Test, as_csv, as_json, parse, position, records_of, simulate, track, x_of
 
@@ -644,6 +644,35 @@ class State(Test):
         self.state("show", self.folder / "none.state", code=2, says="there is no file")
         self.state("shov", state, code=2, says="did you mean show")
         self.state("show", path, code=2, says="is not a rejfilt state file")
+        for more, says in (("--bogus", "state: import: unknown option '--bogus'"), ("--seed=x", "state: import: --seed: 'x' is not a whole number")):
+            self.state("import", path, "--state", self.folder / "new.state", more, code=2, says=says)
+        self.state("show", state, "--model=coin", code=2, says="is a run of the built-in model precession; leave out --model")
+
+
+class Input(Test):
+    """What is read, and what is said when there is nothing to read."""
+
+    def test_standard_input_by_name(self):
+        records = "t,x_,outcome\n1,0,1\n2,0.1,0\n"
+        self.assertEqual(track("-", given=records), track(given=records))
+        self.assertEqual(track("--data=-", given=records), track(given=records))
+
+    def test_nothing_to_read_is_said(self):
+        for contents in ("", "\n\n", "t,x_,outcome\n", "# nothing\n"):
+            path = self.file("none.csv", contents)
+            done = subprocess.run([COMMAND, "track", path, "--summary", f"--plot={self.folder / 'none.svg'}"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+            self.assertIn(f"rejfilt: track: {path}: no records\n", done.stderr)
+            self.assertIn("picture: none", done.stderr)
+        done = subprocess.run([COMMAND, "track"], input="t,x_,outcome\n1,0,\n", capture_output=True, text=True)
+        self.assertEqual(done.stderr, "")
+
+    def test_compressed_records(self):
+        path = self.folder / "run.csv.gz"
+        path.write_bytes(gzip.compress(b"t,x_,outcome\n1,0,1\n"))
+        done = subprocess.run([COMMAND, "track", path], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("line 1: is compressed; unpack it first", done.stderr)
 
 
 class Beliefs(Test):

@@ -383,7 +383,7 @@ int cli_classify_predict(int argc, char **argv)
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
     if (!c.files[0] || !c.files[1] || c.files[2])
-        return cli_error("classify predict: wanted are a model and a file of objects");
+        return cli_error("classify predict: give a model and a file of objects");
     int code = open_model("classify predict", &c, &m);
     if (code != CLI_OK)
         return code;
@@ -564,7 +564,7 @@ static const char *check_line(const asking *a, const asked *o, json_t *root, rfc
         else if (strcmp(key, "values") == 0 && json_is_object(value))
             values = value;
         else
-            return "wanted are id, feature with value, values, or stop";
+            return "keys are id, feature with value, values, or stop";
     }
     if (!feature != !answer)
         return "feature and value go together";
@@ -695,7 +695,7 @@ int cli_classify_ask(int argc, char **argv)
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
     if (!c.files[0] || c.files[1])
-        return cli_error("classify ask: wanted is a model");
+        return cli_error("classify ask: give a model");
     int code = open_model("classify ask", &c, &m);
     if (code != CLI_OK)
         return code;

@@ -25,6 +25,9 @@ int cli_reproduce(int argc, char **argv);
 /* "rejfilt: " and the message on standard error, as one line. Returns CLI_BAD_INPUT. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Messages that begin with `command` begin with `as` from now on: one command reads the options of another. */
+void cli_speak_for(const char *command, const char *as);
+
 /* Silences standard output and cli_error: another rank reports. Returns 0, or -1. */
 int cli_be_silent(void);
 

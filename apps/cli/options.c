@@ -11,6 +11,14 @@
 #include <string.h>
 
 static int is_silent;
+static const char *spoken_for; /* "track", for one, whose messages begin with `speaker` */
+static const char *speaker;
+
+void cli_speak_for(const char *command, const char *as)
+{
+    spoken_for = command;
+    speaker = as;
+}
 
 int cli_be_silent(void)
 {
@@ -29,7 +37,9 @@ int cli_error(const char *format, ...)
     va_end(arguments);
     for (char *c = line; *c; c++)
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c; /* it stays one line whatever the user wrote */
-    fprintf(stderr, "rejfilt: %s\n", line);
+    const size_t length = spoken_for ? strlen(spoken_for) : 0;
+    const int is_spoken_for = length && strncmp(line, spoken_for, length) == 0 && line[length] == ':';
+    fprintf(stderr, "rejfilt: %s%s\n", is_spoken_for ? speaker : "", line + (is_spoken_for ? length : 0));
     return CLI_BAD_INPUT;
 }
 
@@ -290,8 +300,20 @@ static void unknown(const cli_usage *usage, const char *argument)
               close ? "?" : "", call_of(usage, call));
 }
 
+/* Is `argument` the second of an option that keeps one text? */
+static int is_one_too_many(const cli_usage *usage, const char *argument, int count)
+{
+    const cli_option *bare = cli_option_find(usage->options, "", 0);
+    char call[64];
+    if (count < 2 || !bare || bare->kind != CLI_TEXT)
+        return 0;
+    cli_error("%s: one %s at a time: '%s' is the second (see '%s --help')", usage->command, bare->argument, argument, call_of(usage, call));
+    return 1;
+}
+
 int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
 {
+    int bare = 0;
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_help(usage);
@@ -302,10 +324,17 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
         size_t length = strncmp(argv[i], "--", 2) != 0 ? 0 : equals ? (size_t)(equals - name) : strlen(name);
         const int is_bare = argv[i][0] != '-' || argv[i][1] == '\0'; /* '-' is standard input */
         const cli_option *option = length || is_bare ? cli_option_find(usage->options, name, length) : NULL;
+        if (strncmp(argv[i], "--help=", 7) == 0) {
+            cli_error("%s: --help takes no value", usage->command);
+            return -1;
+        }
         if (!option) {
             unknown(usage, argv[i]);
             return -1;
         }
+        bare += is_bare;
+        if (is_bare && is_one_too_many(usage, argv[i], bare))
+            return -1;
         const char *value = is_bare ? argv[i] : equals ? equals + 1 : NULL;
         if (option->kind == CLI_NAME && option->argument[0] == '[' && !value) /* its value may stay away */
             value = i + 1 < argc && is_among(argv[i + 1], option->names) ? argv[++i] : option->names[0];

@@ -270,7 +270,10 @@ static int import(int argc, char **argv)
     if (argc < 2 || argv[1][0] == '-')
         return cli_error("state: import needs the JSON that 'rejfilt state export' prints, and --state FILE");
     char *path = argv[1];
+    if (argc > 2 && argv[2][0] != '-')
+        return cli_error("state: import takes one file: '%s' is the second (see 'rejfilt state --help')", argv[2]);
     argv[1] = track;
+    cli_speak_for("track", "state: import");
     const int go = cli_track_configure(&c, argc - 1, argv + 1);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
@@ -302,6 +305,7 @@ int cli_state(int argc, char **argv)
     const int go = cli_parse(&usage, &c, is_help || argc < 2 ? argc : argc - 1, is_help || argc < 2 ? argv : argv + 1);
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
+    cli_speak_for("track", "state");
     if (!c.file)
         return cli_error("state: %s (see 'rejfilt state --help')",
                          argc > 1 ? "which file?" : "show, export or import?");

@@ -77,8 +77,10 @@ static void summarise(const watcher *w, const rf_passes_result *passes)
         fprintf(stderr, "a setting was at the end of its range in %ld of the updates: --range may allow more\n", w->capped);
     if (passes)
         summarise_passes(w, passes);
-    if (w->c->plot)
+    if (w->c->plot && w->series.count > 0)
         fprintf(stderr, "picture: %s\n", w->c->plot);
+    else if (w->c->plot)
+        fprintf(stderr, "picture: none; there are no updates to draw\n");
     else
         fprintf(stderr, "picture: none; --plot run.svg draws one\n");
     fprintf(stderr, "next: rejfilt track --simulate --trials 500 says how well on average; docs/tutorial.md takes your own data; rejfilt track --help\n");

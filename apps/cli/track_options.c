@@ -357,6 +357,10 @@ int cli_track_again(cli_track_config *c, const char *options, const char *name, 
         cli_error("state: %s is a run of your own model '%s'; name its source with --model FILE.c", name, c->model);
         return -1;
     }
+    if (model && rf_model_find(c->model) && strcmp(model, c->model) != 0) {
+        cli_error("state: %s is a run of the built-in model %s; leave out --model", name, c->model);
+        return -1;
+    }
     c->model = model ? model : c->model;
     c->ask = strcmp(c->run.config.design, "given") != 0;
     return resolve(c) == CLI_OK ? 0 : -1;
@@ -375,6 +379,8 @@ int cli_track_configure(cli_track_config *c, int argc, char **argv)
         return go;
     if (resolve(c) != CLI_OK || check_combination(c) != CLI_OK)
         return -1;
+    if (c->data && strcmp(c->data, "-") == 0)
+        c->data = NULL; /* standard input */
     if (c->print_config)
         print_config(c, stdout);
     return !c->print_config;

@@ -306,7 +306,7 @@ rfc_training *rfc_training_open(const rfc_table *table, const uint32_t *chosen, 
                                 uint64_t seed, char *error, size_t size)
 {
     if (!is_fit(table, chosen, count, classes)) {
-        rf_fail(error, size, "%s: not a training set: wanted are rows of bytes, of each of %u classes", table->source,
+        rf_fail(error, size, "%s: not a training set: it needs rows of bytes, of each of %u classes", table->source,
                 classes);
         return NULL;
     }

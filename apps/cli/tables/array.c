@@ -107,7 +107,7 @@ static int take_cell(void *context, uint64_t index, double value, char *error, s
     uint64_t at = t->array->first_fastest ? last_fastest(t->array, index) : index;
     uint64_t row = at / table->features, feature = at % table->features;
     if (fabs(value) > 1e30)
-        return rf_fail(error, size, "%s: row %llu, feature %llu: %g is not a number to work with", table->source,
+        return rf_fail(error, size, "%s: row %llu, feature %llu: %g is not finite", table->source,
                        (unsigned long long)row + 1, (unsigned long long)feature + 1, value);
     if (!t->array->first_fastest && feature == 0 && rfc_table_grow(table) < 0)
         return rf_fail(error, size, "%s: out of memory", table->source);
@@ -135,7 +135,7 @@ int tables_array_rows(const tables_array *a, tables_stream *s, rfc_table *table,
         return rf_fail(error, size, "%s: has texts; features are numbers", tables_stream_name(s));
     if (a->dimensions < 2 || a->size[0] > UINT32_MAX / 2 || count / a->size[0] > RFC_FEATURES_MAX)
         return rf_fail(error, size,
-                       "%s: has %u dimensions, %llu rows, %llu features; wanted are 2 or more, and at most %d features",
+                       "%s: has %u dimensions, %llu rows, %llu features; it needs 2 dimensions or more, and at most %d features",
                        tables_stream_name(s), a->dimensions, (unsigned long long)a->size[0],
                        (unsigned long long)(count / a->size[0]), RFC_FEATURES_MAX);
     snprintf(table->source, sizeof table->source, "%s", tables_stream_name(s));
@@ -329,7 +329,7 @@ int tables_array_npy(tables_stream *s, tables_array *a, char *error, size_t size
         return rf_fail(error, size, "%s: a NumPy header without type, order and shape", tables_stream_name(s));
     if (read_type(type, a) < 0)
         return rf_fail(error, size,
-                       "%s: numbers of type %.*s are not read; wanted are integers or floats of 16, 32 or 64 bits",
+                       "%s: numbers of type %.*s are not read; only integers or floats of 16, 32 or 64 bits",
                        tables_stream_name(s), (int)strcspn(type, ","), type);
     a->first_fastest = *order == 'T';
     for (const char *c = shape + 1; *c && *c != ')';) {

@@ -251,7 +251,7 @@ static int take_field(tables_rows *r, size_t column, size_t feature, rfc_table *
         if (!to_number(text, &value))
             return tables_rows_fail(r, "column %zu: '%.40s' is not a number", column + 1, text);
         if (!(fabs(value) <= 1e30))
-            return tables_rows_fail(r, "column %zu: '%.40s' is not a number to work with", column + 1, text);
+            return tables_rows_fail(r, "column %zu: '%.40s' is not finite", column + 1, text);
         status = rfc_table_put(table, table->rows, feature, value);
     }
     return status < 0 ? tables_rows_fail(r, "%s", "out of memory") : 0;
@@ -311,7 +311,7 @@ int tables_load_csv(const char *path, const tables_source *source, const rfc_tab
     if (status == 0)
         status = choose_features(&l, source, like, path, &table->features, error, size);
     if (status == 0 && (table->features < 1 || table->features > RFC_FEATURES_MAX))
-        status = rf_fail(error, size, "%s: has %zu columns; wanted are a label and 1 to %d features", path, l.fields,
+        status = rf_fail(error, size, "%s: has %zu columns; it needs a label and 1 to %d features", path, l.fields,
                          RFC_FEATURES_MAX);
     if (status == 0) {
         table->bytes = malloc(1); /* numbers are bytes until one is not */

@@ -48,7 +48,7 @@ static int split_label(rfc_table *t, const char *column, char *error, size_t siz
     if (column && (*column < '0' || *column > '9' || *end != '\0' || at >= d))
         return rf_fail(error, size, "%s: has no column '%s'; they are numbered 0 to %zu", t->source, column, d - 1);
     if (d < 2)
-        return rf_fail(error, size, "%s: has one column; wanted are features and a label", t->source);
+        return rf_fail(error, size, "%s: has one column; it needs features and a label", t->source);
     free(t->label);
     t->label = malloc(t->rows * sizeof *t->label);
     if (!t->label)
