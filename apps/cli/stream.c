@@ -322,7 +322,7 @@ static int run(stream *s)
     }
     cli_history_close(&s->history);
     say_what_is_left(s);
-    if (code == CLI_OK && !cli_interrupted && !s->config->ask && s->checkpoint.position == 0 && s->last.line == 0 && s->source.bad == 0 && rf_engine_rank(s->engine) == 0)
+    if (s->config->data && code == CLI_OK && !cli_interrupted && !s->config->ask && s->checkpoint.position == 0 && s->last.line == 0 && s->source.bad == 0 && rf_engine_rank(s->engine) == 0)
         fprintf(stderr, "rejfilt: track: %s: no records\n", s->name);
     if (s->config->plot && s->history.series && s->history.series->count > 0 && resumed_at > 0 && cli_series_at(s->history.series, 0, CLI_STEP) > 0)
         fprintf(stderr, "rejfilt: track: the picture begins with step %.0f: before it the run had no --plot\n", cli_series_at(s->history.series, 0, CLI_STEP));
