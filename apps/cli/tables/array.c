@@ -107,7 +107,7 @@ static int take_cell(void *context, uint64_t index, double value, char *error, s
     uint64_t at = t->array->first_fastest ? last_fastest(t->array, index) : index;
     uint64_t row = at / table->features, feature = at % table->features;
     if (fabs(value) > 1e30)
-        return rf_fail(error, size, "%s: row %llu, feature %llu: %g is not finite", table->source,
+        return rf_fail(error, size, "%s: row %llu, feature %llu: %g is beyond 1e30", table->source,
                        (unsigned long long)row + 1, (unsigned long long)feature + 1, value);
     if (!t->array->first_fastest && feature == 0 && rfc_table_grow(table) < 0)
         return rf_fail(error, size, "%s: out of memory", table->source);

@@ -251,7 +251,7 @@ static int take_field(tables_rows *r, size_t column, size_t feature, rfc_table *
         if (!to_number(text, &value))
             return tables_rows_fail(r, "column %zu: '%.40s' is not a number", column + 1, text);
         if (!(fabs(value) <= 1e30))
-            return tables_rows_fail(r, "column %zu: '%.40s' is not finite", column + 1, text);
+            return tables_rows_fail(r, "column %zu: '%.40s' is beyond 1e30", column + 1, text);
         status = rfc_table_put(table, table->rows, feature, value);
     }
     return status < 0 ? tables_rows_fail(r, "%s", "out of memory") : 0;

@@ -1026,20 +1026,22 @@ typedef struct marginal {
 enum { TURNS = 3 };                 /* to either side */
 #define TWO_SIDED 1.9599639845400538 /* quantile of 0.975, which is asked for with every record */
 
-/* The probability below y, or on a circle between `from` and y; and the density there. */
-static double below(const marginal *g, double y, double *density)
+/* The probability below y, or on a circle between `from` and y; the density there, and its slope. */
+static double below(const marginal *g, double y, double *density, double *slope)
 {
     const int turns = g->period > 0 ? TURNS : 0;
-    double total = 0, slope = 0;
+    double total = 0;
+    *density = *slope = 0;
     for (int turn = -turns; turn <= turns; turn++)
         for (uint32_t k = 0; k < g->count; k++) {
             const double scale = 1 / g->sd[k], z = (y + turn * g->period - g->mean[k]) * scale;
             total += g->weight[k] * rf64_normal_cdf(z);
-            slope += g->weight[k] * scale * 0.3989422804014327 * rf64_exp(-0.5 * z * z);
+            const double here = g->weight[k] * scale * 0.3989422804014327 * rf64_exp(-0.5 * z * z);
+            *density += here;
+            *slope -= here * scale * z;
             if (turns > 0)
                 total -= g->weight[k] * rf64_normal_cdf((g->from + turn * g->period - g->mean[k]) * scale);
         }
-    *density = slope;
     return total;
 }
 
@@ -1090,18 +1092,18 @@ static RF_APART double quantile_in(const marginal *g, double p)
     }
     for (uint32_t k = 0; k < g->count; k++)
         square += g->weight[k] * ((g->mean[k] - mean) * (g->mean[k] - mean) + g->sd[k] * g->sd[k]);
-    /* Newton's steps, and bisection where they lead out of the bracket */
+    /* Halley's steps, and bisection where they lead out of the bracket */
     double y = rf64_min(rf64_max(mean + z * rf64_sqrt(square), low), high);
     for (unsigned step = 0; step < 100 && high - low > 1e-12 * widest; step++) {
-        double density;
-        const double off = below(g, y, &density) - p;
+        double density, slope;
+        const double off = below(g, y, &density, &slope) - p;
         if (off > 0)
             high = y;
         else
             low = y;
-        double next = y - off / density;
+        double next = y - off * density / (density * density - 0.5 * off * slope);
         next = next > low && next < high ? next : 0.5 * (low + high);
-        if (rf64_abs(next - y) <= 1e-5 * widest) /* what is left is of the order of its square */
+        if (rf64_abs(next - y) <= 2e-4 * widest) /* what is left is of the order of its cube */
             return next;
         y = next;
     }
