@@ -78,6 +78,8 @@ static const family families[] = {
     {"background", MODELS "background.c", ALL_AT_RANDOM, 0, 0, FEW, "passes", {0}},
     {"growth", MODELS "growth.c", ALL_AT_RANDOM, 0, 0, FEW, "passes", {0}},
     {"place", MODELS "place.c", ALL_AT_RANDOM, 0, 0, FEW, "passes", {0}},
+    {"dose", MODELS "dose.c", ALL_AT_RANDOM, 0, 0, FEW, "passes", {0}},
+    {"fringe", MODELS "fringe.c", ALL_AT_RANDOM, 0, 0, FEW, "passes", {0}},
 };
 
 static _Noreturn void fail(const char *what)
@@ -128,10 +130,10 @@ typedef struct result {
     rf_passes_result passes;
 } result;
 
-/* errorᵀ·covariance⁻¹·error, of up to three parameters. */
+/* errorᵀ·covariance⁻¹·error */
 static double distance(const rf_step *step)
 {
-    double l[6], z[3], total = 0;
+    double l[RF_TRIANGLE(RF_DESCRIBED_MAX)], z[RF_DESCRIBED_MAX], total = 0;
     for (unsigned i = 0; i < step->dim; i++) {
         double left = step->chart_error[i];
         for (unsigned j = 0; j <= i; j++) {
@@ -176,8 +178,8 @@ static void choose(const family *f, uint64_t seed, uint32_t trial, uint32_t k, r
 /* ---- Passes, and the exact posterior that judges them ---- */
 
 typedef struct posterior {
-    double mean[3], chart_mean[3], sd[3], log_evidence; /* sd: in the chart */
-    int holds[3]; /* does the 95 % interval hold the truth? */
+    double mean[RF_DESCRIBED_MAX], chart_mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX], log_evidence; /* sd: in the chart */
+    int holds[RF_DESCRIBED_MAX]; /* does the 95 % interval hold the truth? */
     int is_doubtful;
 } posterior;
 
@@ -203,7 +205,7 @@ static posterior sum_up(const family *f, const rf_config *config, const double *
     rf64_chart charts[RF_DESCRIBED_MAX], config_charts[RF_DESCRIBED_MAX];
     const rf64_model model = rf64_instance_model(config->model->f64, charts);
     posterior e = {.log_evidence = -INFINITY};
-    double total = 0, below[3] = {0};
+    double total = 0, below[RF_DESCRIBED_MAX] = {0};
     rf64_described_charts(&config->description, config_charts);
     if (!value || !x || !some)
         fail("not enough memory");
@@ -230,7 +232,7 @@ static posterior sum_up(const family *f, const rf_config *config, const double *
         size_t cell = k;
         const double weight = exp(value[k] - e.log_evidence);
         total += weight;
-        double at[3];
+        double at[RF_DESCRIBED_MAX];
         for (unsigned i = 0; i < dim; i++, cell /= f->grid[i - 1])
             at[i] = config->prior[i].first + (config->prior[i].second - config->prior[i].first) * ((double)(cell % f->grid[i]) + 0.5) / f->grid[i];
         ascending(config, at);
@@ -293,7 +295,7 @@ static void put(const rf_passes_result *p, rf_step *step)
 
 static result run(const family *f, const char *belief, uint64_t seed, uint32_t trial)
 {
-    static const double region[] = {3.841458820694124, 5.991464547107979, 7.814727903251178};
+    static const double region[] = {3.841458820694124, 5.991464547107979, 7.814727903251178, 9.487729036781154, 11.07049769351635};
     const rf_model *model = model_of(f);
     const int is_mixture = strncmp(belief, "mixture", 7) == 0, is_auto = strncmp(belief, "auto", 4) == 0, is_passes = strcmp(belief, "passes") == 0;
     const int is_summed = f->grid[0] > 0, is_passed = strcmp(f->exact, "passes") == 0; /* else a session is the judge */
