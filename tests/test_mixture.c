@@ -618,7 +618,43 @@ static void test_quantiles(void **state)
     }
 }
 
-/* Draws have the moments: to five times the error of so many. */
+/* Widths that differ by a factor of 10,000, on a line and on a circle: between two quantiles lies what should. */
+static void test_quantiles_of_unequal_widths(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"precession", "phase"};
+    uint64_t random = 5;
+    for (unsigned trial = 0; trial < 400; trial++) {
+        const rf_problem problem = problem_of(names[trial % 2]);
+        const double period = trial % 2 ? 6.283185307179586 : 0;
+        rf_belief *belief = open_or_fail("mixture", &problem);
+        rf_gaussian parts[6] = {{0}};
+        for (unsigned k = 0; k < 6; k++) {
+            const double sd = exp(test_uniform(&random, log(1e-4), 0));
+            parts[k].weight = exp(test_uniform(&random, log(1e-4), 0));
+            parts[k].mean[0] = test_uniform(&random, 0.1, 6);
+            parts[k].covariance[0] = sd * sd;
+        }
+        assert_int_equal(rf_belief_become(belief, parts, 1 + trial % 6), RF_OK);
+        double before = 0, at = 0;
+        for (double p = 0.01; p < 1; p += 0.0965) {
+            const double q = belief->kind->quantile(belief, 0, p);
+            double between = 0;
+            for (uint32_t k = 0; k < rf_mixture_count(belief); k++)
+                for (int turn = period > 0 ? -3 : 0; turn <= (period > 0 ? 3 : 0); turn++) {
+                    const double *c = rf_mixture_component(belief, k), mean = c[1] + turn * period, scale = sqrt(2) * c[2];
+                    between += 0.5 * c[0] * (erfc((mean - q) / scale) - erfc((mean - at) / scale));
+                }
+            if (before > 0)
+                check_within(between, p - before, 2e-4);
+            assert_true(before == 0 || q > at);
+            before = p;
+            at = q;
+        }
+        rf_belief_close(belief);
+    }
+}
+
 /* A fringe about 0 cannot tell x from −x: two modes, side by side, until a record elsewhere tells them apart. */
 static void test_modes(void **state)
 {
@@ -655,6 +691,7 @@ static void test_modes(void **state)
     rf_belief_close(one);
 }
 
+/* Draws have the moments: to five times the error of so many. */
 static void test_draws(void **state)
 {
     (void)state;
@@ -928,6 +965,7 @@ int main(void)
         cmocka_unit_test(test_permuting),
         cmocka_unit_test(test_interchangeable),
         cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_quantiles_of_unequal_widths),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_time_and_recovery),

@@ -1092,7 +1092,7 @@ static RF_APART double quantile_in(const marginal *g, double p)
     }
     for (uint32_t k = 0; k < g->count; k++)
         square += g->weight[k] * ((g->mean[k] - mean) * (g->mean[k] - mean) + g->sd[k] * g->sd[k]);
-    /* Halley's steps, and bisection where they lead out of the bracket */
+    /* Newton's steps, Halley's near the quantile, and bisection where they lead out of the bracket */
     double y = rf64_min(rf64_max(mean + z * rf64_sqrt(square), low), high);
     for (unsigned step = 0; step < 100 && high - low > 1e-12 * widest; step++) {
         double density, slope;
@@ -1101,9 +1101,12 @@ static RF_APART double quantile_in(const marginal *g, double p)
             high = y;
         else
             low = y;
-        double next = y - off * density / (density * density - 0.5 * off * slope);
+        const double bend = 0.5 * off * slope;
+        const int is_near = rf64_abs(bend) <= 0.05 * density * density; /* so that it only mends Newton's */
+        double next = y - off * density / (density * density - (is_near ? bend : 0));
         next = next > low && next < high ? next : 0.5 * (low + high);
-        if (rf64_abs(next - y) <= 2e-4 * widest) /* what is left is of the order of its cube */
+        /* What is left is of the order of the step's cube; a few Gaussians may be far narrower than the widest. */
+        if (rf64_abs(off) <= 4e-3 * rf64_min(0.025, rf64_min(p, 1 - p)) && rf64_abs(next - y) <= 2e-4 * widest)
             return next;
         y = next;
     }
