@@ -672,7 +672,7 @@ class Input(Test):
         path.write_bytes(gzip.compress(b"t,x_,outcome\n1,0,1\n"))
         done = subprocess.run([COMMAND, "track", path], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("line 1: is compressed; unpack it first", done.stderr)
+        self.assertIn("line 1: is compressed: unpack it first", done.stderr)
 
 
 class Beliefs(Test):

@@ -107,7 +107,7 @@ static int check_line(cli_records *r, int result)
     if (r->length > CLI_LINE_MAX)
         return refuse(r, result, "is longer than %d bytes", CLI_LINE_MAX);
     if (r->line == 1 && strncmp(r->bytes, "\x1f\x8b", 2) == 0)
-        return refuse(r, result, "is compressed; unpack it first: zcat FILE | rejfilt ...");
+        return refuse(r, result, "is compressed: unpack it first, with zcat");
     if (memchr(r->bytes, '\0', r->length))
         return refuse(r, result, "has a zero byte (text in UTF-16? only UTF-8 is read)");
     return CLI_RECORD;

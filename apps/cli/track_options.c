@@ -32,7 +32,7 @@ static const char design_help[] = "the rule that chooses the next experiment:\n"
 #undef RF_DESIGN
     "model (the model's\nown), given (the data bring their settings), or auto\n(default)";
 
-static const char belief_help[] = "what is kept of the parameters (default mixture; gaussian with\n--attempts, --sampler, --kappa, --strict or float):\n"
+static const char belief_help[] = "what is kept of the parameters (default mixture; gaussian for\nmore than three parameters that move, and with --attempts,\n--sampler, --kappa, --strict or float):\n"
 #define RF_BELIEF(identifier, name) name ", "
 #include "../../src/beliefs/list.def"
 #undef RF_BELIEF

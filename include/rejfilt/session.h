@@ -61,8 +61,8 @@ typedef struct rf_config {
 
 /* Defaults: the model's priors and drifts, its own design or `auto`, 128 weighted attempts per parameter, seed 1. */
 RF_API rf_config rf_config_default(const rf_model *model);
-/* Returns the name of the belief: `belief` if it is set. Otherwise "mixture", or "gaussian" for options that only one
-   Gaussian has: another sampler, another number of attempts, κ, float, strict. */
+/* Returns the name of the belief: `belief` if it is set. Otherwise "mixture", or "gaussian" for more than three parameters
+   that move, and for options that only one Gaussian has: another sampler, another number of attempts, κ, float, strict. */
 RF_API const char *rf_config_belief(const rf_config *config);
 
 /* Fills `motion` and `drift` of a parameter that does not walk. RF_MOTION_REVERTING: centre levels[0], stationary standard deviation

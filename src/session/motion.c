@@ -64,6 +64,14 @@ int rf_motion_is_still(const rf_config *config, unsigned i)
     return !rf_instance_of(config)->dynamics && RF_MOTION_KIND(&config->motion[i]) == RF_MOTION_WALK && !(config->drift[i] > 0);
 }
 
+int rf_motion_all_still(const rf_config *config, unsigned dim)
+{
+    int all = 1;
+    for (unsigned i = 0; i < dim; i++)
+        all &= rf_motion_is_still(config, i);
+    return all;
+}
+
 RF_APART rf_status rf_motion_begin(const rf_session *s, rf_belief *belief)
 {
     double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)], sd[RF_ROOM];

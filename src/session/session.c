@@ -13,13 +13,17 @@
 
 #define SHRINK 1.0 /* of an update, by default: docs/choosing.md has the measurement */
 
+enum { MIXTURE_MOVES = 3 }; /* parameters, of which some move, up to which a mixture is the default: docs/choosing.md */
+
 static uint32_t attempts_of(const rf_description *description) { return 128u * description->dim; }
 
 const char *rf_config_belief(const rf_config *config)
 {
     const int as_usual = config->sampler == RF_WEIGHT && !config->strict && !config->is_float && config->kappa == 1 &&
                          config->shrink == SHRINK && config->attempts == attempts_of(&config->description);
-    return config->belief ? config->belief : as_usual ? "mixture" : "gaussian";
+    const unsigned dim = config->description.dim;
+    const int is_mixture = as_usual && (dim <= MIXTURE_MOVES || (rf_motion_all_still(config, dim) && !config->learns_drift));
+    return config->belief ? config->belief : is_mixture ? "mixture" : "gaussian";
 }
 
 rf_config rf_config_default(const rf_model *model)

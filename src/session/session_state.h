@@ -95,6 +95,8 @@ rf_status rf_session_drift(const rf_session *session, rf_belief *belief, double 
 
 /* Parameter i does not move. */
 int rf_motion_is_still(const rf_config *config, unsigned i);
+/* None of `dim` does. */
+int rf_motion_all_still(const rf_config *config, unsigned dim);
 
 /* Starts parameters that switch between levels at either level. */
 rf_status rf_motion_begin(const rf_session *session, rf_belief *belief);

@@ -93,14 +93,6 @@ static int is_switching(const rf_session *s)
     return any;
 }
 
-static int is_still(const rf_session *s)
-{
-    int all = 1;
-    for (unsigned i = 0; i < s->model.dim; i++)
-        all &= rf_motion_is_still(s->config, i);
-    return all;
-}
-
 static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
 {
     *model = s->model;
@@ -113,7 +105,7 @@ static rf64_watched watched(rf_session *s, rf_belief *belief, rf64_model *model)
                             .anchor_every = s->anchor_every,
                             .anchors = s->now.anchors,
                             .on_lost = s->config->on_lost,
-                            .is_still = (uint32_t)is_still(s),
+                            .is_still = (uint32_t)rf_motion_all_still(s->config, s->model.dim),
                             .usual_sd = s->usual_sd,
                             .widest_sd = s->widest_sd,
                             .self = belief,
@@ -459,7 +451,7 @@ static void begin_doubt(rf_session *s)
 {
     const int is_found_soon = s->model.dim == 1 && s->config->description.fringe > 0;
     const int is_too_sure = s->model.dim > 1 && !rf_kind_of(s->belief)->rivals;
-    if (s->now.is_doubted || is_found_soon || is_too_sure || !is_still(s) || s->config->on_lost == RF_ON_LOST_WATCH)
+    if (s->now.is_doubted || is_found_soon || is_too_sure || !rf_motion_all_still(s->config, s->model.dim) || s->config->on_lost == RF_ON_LOST_WATCH)
         return;
     rf_belief_copy(s->unshaken, s->belief);
     s->now.is_doubted = 1;

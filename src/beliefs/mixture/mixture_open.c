@@ -6,9 +6,8 @@
 #include "evaluate.h"
 #include "mixture_state.h"
 
-/* Unless the user says: of one parameter, of two, of three, and of more. With one or two an update evaluates about a thousand
-   points at most. */
-static const uint32_t gaussians[] = {32, 52, 32, 16};
+/* Unless the user says. With one or two parameters an update evaluates about a thousand points at most. */
+enum { GAUSSIANS = 32, OF_TWO = 52 };
 
 double rf_mixture_loss(const rf_belief *belief) { return ((const mixture *)belief)->loss; }
 uint32_t rf_mixture_count(const rf_belief *belief) { return ((const mixture *)belief)->count; }
@@ -23,7 +22,7 @@ rf_belief *rf_mixture_open(const rf_belief_setup *setup, char *error, size_t siz
 {
     const unsigned dim = setup->problem->description.dim;
     const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX,
-                                          gaussians[dim < 4 ? dim - 1 : 3], error, size);
+                                          dim == 2 ? OF_TWO : GAUSSIANS, error, size);
     rf_belief *belief =
         max > 0 ? rf_belief_new(&rf_belief_mixture, setup, rf_mixture_bytes(dim, max), error, size) : NULL;
     if (belief)
