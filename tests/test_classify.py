@@ -450,6 +450,12 @@ class Models(Test):
         self.assertLess(few["mean_queries"], want["mean_queries"])
         self.assertEqual(run("classify", "predict", self.model, "-", input="noise,acid,colour\n0.5,1.1,red\n").stdout.split("\n")[1].split(",")[:3], ["0", "", "x"])
 
+    def test_a_dash_is_standard_output(self):
+        rows = good("classify", "predict", self.model, self.train)
+        self.assertEqual(run("classify", "predict", self.model, self.train, "--out", "-", cwd=self.folder).stdout, rows)
+        self.refused("classify", "predict", self.model, self.train, "--out", "-", "--json", says="standard output")
+        self.assertFalse((self.folder / "-").exists())
+
     def test_a_model_knows_its_task(self):
         rows = [[i % 4 + 0.1 * (i % 7), i % 4] for i in range(200)]
         path = write_csv(self.folder / "four.csv", rows, ["a", "label"])

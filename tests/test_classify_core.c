@@ -48,14 +48,15 @@ static void weights_are_powers_of_two(void **state)
     assert_int_equal(rfc_kernel_baseline.within(penalty, RFC_PENALTY_CLIP, 100, 5 * RFC_BIT), 5 * RFC_BIT + 1);
 }
 
+static const rfc_kernel *const kernels[] = {
+#define RF_TARGET(name) &rfc_kernel_##name,
+    RF_TARGETS
+#undef RF_TARGET
+};
+
 static void targets_agree(void **state)
 {
     (void)state;
-    const rfc_kernel *const kernels[] = {
-#define RF_TARGET(name) &rfc_kernel_##name,
-        RF_TARGETS
-#undef RF_TARGET
-    };
     uint8_t x[COUNT];
     test_bytes(x, COUNT, 1);
     for (unsigned target = 1; target <= rf_target_best(); target++) {
@@ -89,6 +90,40 @@ static void targets_agree(void **state)
         assert_int_equal(base[0], base[1]);
         assert_true(out[0].sum == out[1].sum && out[0].squares == out[1].squares && within[0] == within[1]);
     }
+}
+
+/* In place, over two segments of all lengths, with a share of the vectors kept from none to all; the arrays end where
+   the last segment does. */
+static void every_target_keeps_what_is_near(void **state)
+{
+    (void)state;
+    enum { LONGEST = 150, BASE = 65000, LIMIT = 1000 };
+    uint8_t byte[LONGEST];
+    test_bytes(byte, LONGEST, 2);
+    for (unsigned target = 0; target <= rf_target_best(); target++)
+        for (uint32_t count = 1; count <= LONGEST; count++)
+            for (unsigned share = 0; share <= 256; share += 32)
+                for (int is_listed = 0; is_listed < 2; is_listed++) {
+                    uint16_t *penalty = malloc(count * sizeof *penalty), want_penalty[LONGEST];
+                    uint32_t *vector = malloc(count * sizeof *vector), want[LONGEST], wanted = 0, kept = 0;
+                    assert_true(penalty && vector);
+                    for (uint32_t i = 0; i < count; i++) {
+                        penalty[i] = (uint16_t)(BASE + (byte[i] < share ? LIMIT - byte[i] : LIMIT + 1 + byte[i]));
+                        vector[i] = is_listed ? 3 * i + 70000 : 0;
+                        if (byte[i] < share) {
+                            want_penalty[wanted] = penalty[i];
+                            want[wanted++] = is_listed ? vector[i] : i;
+                        }
+                    }
+                    const uint32_t middle = count / 3;
+                    kept = kernels[target]->keep(penalty, 0, middle, BASE, LIMIT, is_listed, vector, kept);
+                    kept = kernels[target]->keep(penalty, middle, count, BASE, LIMIT, is_listed, vector, kept);
+                    assert_int_equal(kept, wanted);
+                    assert_memory_equal(vector, want, kept * sizeof *vector);
+                    assert_memory_equal(penalty, want_penalty, kept * sizeof *penalty);
+                    free(penalty);
+                    free(vector);
+                }
 }
 
 static void a_penalty_is_the_exponent_of_the_likelihood(void **state)
@@ -893,6 +928,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_are_powers_of_two),
         cmocka_unit_test(targets_agree),
+        cmocka_unit_test(every_target_keeps_what_is_near),
         cmocka_unit_test(a_penalty_is_the_exponent_of_the_likelihood),
         cmocka_unit_test(neighbours_are_the_nearest),
         cmocka_unit_test(products_agree),

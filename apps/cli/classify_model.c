@@ -206,7 +206,7 @@ static const cli_option predict_options[] = {
     {"", "FILE", "", NULL, CLI_LIST, AT(files), 0, 0, NULL},
     {"label", "COLUMN", "the column that is the label, where there is one", NULL, CLI_TEXT, AT(label), 0, 0, NULL},
     {"labels", "FILE", "labels, where they are a file of their own", NULL, CLI_TEXT, AT(labels), 0, 0, NULL},
-    {"out", "FILE", "where the rows go (default: standard output)", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
+    {"out", "FILE", "where the rows go (default, or '-': standard output)", NULL, CLI_TEXT, AT(out), 0, 0, NULL},
     STOPS,
     {"threads", "N", "threads (default: one per CPU); no effect on the result", NULL, CLI_U64, AT(threads), 1, 1024,
      NULL},
@@ -384,6 +384,11 @@ int cli_classify_predict(int argc, char **argv)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
     if (!c.files[0] || !c.files[1] || c.files[2])
         return cli_error("classify predict: give a model and a file of objects");
+    if (c.out && strcmp(c.out, "-") == 0) {
+        if (c.json)
+            return cli_error("classify predict: --json and --out - both go to standard output; give --out a file");
+        c.out = NULL;
+    }
     int code = open_model("classify predict", &c, &m);
     if (code != CLI_OK)
         return code;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "rejfilt/detail/port.h"
+
 #define PASTE_(name, target) name##target
 #define PASTE(name, target) PASTE_(name, target)
 #define KERNEL PASTE(rfc_kernel_, RF_KERNEL_TARGET)
@@ -44,18 +46,21 @@ static uint32_t weight_of(uint16_t p)
     return (uint32_t)c << 6 >> (shift < 31 ? shift : 31);
 }
 
-/* Weighs vectors of one block. Inlined with a constant length for whole blocks, it has no remainder. */
+/* Weighs vectors of one block. Inlined with a constant length for whole blocks, it has no remainder. `factor` is the
+   same number for all: GCC widens a product with an invariant to 32 bits, which takes three times as long. */
 static inline uint32_t weigh_block(const uint16_t *restrict penalty, uint32_t length, uint16_t base, uint16_t shift,
-                                   uint16_t factor, uint32_t *restrict weight, uint32_t *restrict squares)
+                                   const uint16_t factor[restrict RFC_BLOCK], uint32_t *restrict weight,
+                                   uint32_t *restrict squares)
 {
     const uint16_t most = (uint16_t)(UINT16_MAX >> shift), scale = (uint16_t)(1u << shift);
     uint32_t sum = 0, square = 0;
     for (uint32_t i = 0; i < length; i++) {
-        uint16_t p = tempered(penalty[i], base, most, scale, factor);
-        uint32_t w = weight_of(p), v = w >> RFC_SQUARE_SHIFT;
+        uint16_t p = tempered(penalty[i], base, most, scale, factor[i]);
+        uint32_t w = weight_of(p);
+        int16_t v = (int16_t)(w >> RFC_SQUARE_SHIFT); /* as a product of short numbers it is faster */
         weight[i] = w;
         sum += w;
-        square += v * v;
+        square += (uint32_t)(v * v);
     }
     *squares = square;
     return sum;
@@ -69,7 +74,9 @@ static rfc_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint1
     while (temper >> shift > RFC_TEMPER_ONE)
         shift++;
     const uint32_t part = temper >> shift;
-    const uint16_t factor = (uint16_t)(part < RFC_TEMPER_ONE ? part : RFC_TEMPER_ONE - 1);
+    uint16_t factor[RFC_BLOCK];
+    for (uint32_t i = 0; i < RFC_BLOCK; i++)
+        factor[i] = (uint16_t)(part < RFC_TEMPER_ONE ? part : RFC_TEMPER_ONE - 1);
     uint32_t begin = 0, squares;
     for (; begin + RFC_BLOCK <= count; begin += RFC_BLOCK) {
         block[begin / RFC_BLOCK] =
@@ -114,16 +121,17 @@ static uint32_t keep(uint16_t *penalty, uint32_t begin, uint32_t end, uint16_t b
                      uint32_t *vector, uint32_t kept)
 {
     uint8_t flag[32];
+    uint32_t own[32];
     for (; begin + 32 <= end; begin += 32) {
         const uint16_t *p = penalty + begin;
+        const uint32_t *from = is_listed ? vector + begin : own;
         for (uint32_t i = 0; i < 32; i++)
             flag[i] = (uint16_t)(p[i] - base) <= limit;
+        for (uint32_t i = 0; i < 32; i++)
+            own[i] = begin + i;
         uint32_t in = bits_of(flag) | bits_of(flag + 8) << 8 | bits_of(flag + 16) << 16 | bits_of(flag + 24) << 24;
-        for (; in != 0; in &= in - 1, kept++) {
-            const uint32_t i = begin + (uint32_t)__builtin_ctz(in);
-            vector[kept] = is_listed ? vector[i] : i;
-            penalty[kept] = penalty[i];
-        }
+        for (uint32_t i = 0; i < 32; i += 8)
+            kept += rf_keep8(vector + kept, from + i, penalty + kept, p + i, in >> i);
     }
     for (; begin < end; begin++)
         if ((uint16_t)(penalty[begin] - base) <= limit) {

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "rejfilt/detail/port.h"
 
 enum {
     DRAWS = 256,            /* vectors that stand for all when a query is chosen */
     LAST_DRAWS = 2048,      /* the same for the last one of a budget */
     EQUAL = 2,              /* one of so many draws goes to the classes in equal parts */
+    AHEAD = 6,              /* sketches are fetched so many draws before they are read */
     CHUNK = 1024,           /* of so many vectors in a row, */
     CHUNKS = 4,             /* the first one of so many chunks is weighed to look for a temper */
     DROPPED = 7387,         /* a penalty of 10 nats: vectors this far behind are dropped */
@@ -249,6 +251,7 @@ static void temper(rfc_weighted *f, int is_enough)
 static void gather(const uint8_t *restrict column, const uint32_t *restrict vector, uint32_t count,
                    uint8_t *restrict out)
 {
+    RF_UNROLL(8)
     for (uint32_t i = 0; i < count; i++)
         out[i] = column[vector[i]];
 }
@@ -359,7 +362,6 @@ static uint32_t draws_of(const rfc_weighted *f, uint32_t kind)
 /* Systematic draws of a kind: points at equal distances over its vectors' weights laid end to end. */
 static void draw_kind(rfc_weighted *f, uint32_t kind, uint32_t points)
 {
-    const rfc_training *t = f->training;
     const uint64_t apart = f->kind_weight[kind] / points;
     uint64_t done = 0, next = apart / 2;
     const uint32_t *block = f->block;
@@ -376,11 +378,8 @@ static void draw_kind(rfc_weighted *f, uint32_t kind, uint32_t points)
                 reached += f->weight[i];
                 for (; next < reached && k < points; times++, k++)
                     next += apart;
-                if (times > 0) {
-                    uint32_t vector = f->is_listed ? f->vector[i] : i;
-                    f->draws[f->drawn++] = (draw){vector, times, kind};
-                    rfc_prefetch(rfc_training_sketch(t, vector), t->sketch);
-                }
+                if (times > 0)
+                    f->draws[f->drawn++] = (draw){f->is_listed ? f->vector[i] : i, times, kind};
             }
             done = after;
         }
@@ -404,19 +403,30 @@ static void draw_vectors(rfc_weighted *f, uint32_t draws)
     }
 }
 
+typedef void adder(const uint8_t *sketch, size_t bytes, uint16_t times, uint16_t *sum);
+
+/* Sums over the draws of each kind, `each` of them, by `add`; those of kinds without draws are not set. */
+static void sum_draws(rfc_weighted *f, adder *add, size_t each)
+{
+    const rfc_training *t = f->training;
+    for (uint32_t c = 0; c < t->kinds; c++)
+        if (f->points[c] > 0)
+            memset(f->sums + c * each, 0, each * sizeof *f->sums);
+    for (uint32_t k = 0; k < f->drawn; k++) {
+        const draw *w = &f->draws[k];
+        if (k + AHEAD < f->drawn)
+            rfc_prefetch(rfc_training_sketch(t, w[AHEAD].vector), t->sketch);
+        add(rfc_training_sketch(t, w->vector), t->sketch, (uint16_t)w->times, f->sums + w->kind * each);
+    }
+}
+
 /* Sums over the draws of each kind, of the levels or of their squares, then over the kinds by their shares. */
-static void add_up(rfc_weighted *f, void (*add)(const uint8_t *, size_t, uint16_t, uint16_t *), float *all)
+static void add_up(rfc_weighted *f, adder *add, float *all)
 {
     const rfc_training *t = f->training;
     size_t places = 2 * t->sketch;
-    for (uint32_t c = 0; c < t->kinds; c++) /* others are not looked at */
-        if (f->points[c] > 0)
-            memset(f->sums + c * places, 0, places * sizeof *f->sums);
+    sum_draws(f, add, places);
     memset(all, 0, places * sizeof *all);
-    for (uint32_t k = 0; k < f->drawn; k++) {
-        const draw *w = &f->draws[k];
-        add(rfc_training_sketch(t, w->vector), t->sketch, (uint16_t)w->times, f->sums + w->kind * places);
-    }
     for (uint32_t c = 0; c < t->kinds; c++) {
         const uint16_t *sum = f->sums + c * places;
         float share = f->share[c];
@@ -597,14 +607,7 @@ static void score_last(rfc_weighted *f)
     const size_t places = 2 * t->sketch, flags = 2 * places;
     uint32_t without = 0;
     draw_vectors(f, LAST_DRAWS);
-    for (uint32_t c = 0; c < t->kinds; c++)
-        if (f->points[c] > 0)
-            memset(f->sums + c * flags, 0, flags * sizeof *f->sums);
-    for (uint32_t k = 0; k < f->drawn; k++) {
-        const draw *w = &f->draws[k];
-        f->kernel->add_thirds(rfc_training_sketch(t, w->vector), t->sketch, (uint16_t)w->times,
-                              f->sums + w->kind * flags);
-    }
+    sum_draws(f, f->kernel->add_thirds, flags);
     for (uint32_t first = 0, end; first < t->kinds; first = end) {
         uint32_t of_class = 0;
         end = class_end(t, first);

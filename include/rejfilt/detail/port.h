@@ -141,7 +141,9 @@ RF_FN void rf_copy(void *to, const void *from, size_t bytes)
    The same registers as 16-bit numbers: load_shorts takes 4·RF_WIDE_LANES of them; dot multiplies and adds two
    and two neighbours to 32 bits; add_dots adds these, modulo 2³²; sum_dots writes the sums of all of them, for four.
    rf_keep16 writes those of 16 numbers whose bit of `which` is set, in order, each cut to 16 bits. It may write zeros
-   between them, and anything up to to[16]; it returns the places used, which depends on `which` alone. */
+   between them, and anything up to to[16]; it returns the places used, which depends on `which` alone.
+   rf_keep8 writes those of eight numbers of 32 bits and of eight of 16 whose bit is set, in order, and anything up to
+   to[7] and to16[7]; it returns how many were kept. They may move down within an array: to ≤ from. */
 #if defined(__AVX512BW__) && !defined(__CUDACC__)
 #include <immintrin.h>
 #define RF_WIDE_LANES 8
@@ -271,5 +273,31 @@ RF_FN unsigned rf_keep16(int16_t *to, const int32_t *from, uint32_t which)
     return which & 0xffffu ? 16 : 0;
 }
 #endif
+
+RF_FN unsigned rf_keep8(uint32_t *to, const uint32_t *from, uint16_t *to16, const uint16_t *from16, uint32_t which)
+{
+#if defined(__AVX2__) && !defined(__CUDACC__)
+    /* the places of the bits of four, a byte each */
+    static const uint32_t place[16] = {0, 0,     1,     0x100,   2,     0x200,   0x201,   0x20100,
+                                       3, 0x300, 0x301, 0x30100, 0x302, 0x30200, 0x30201, 0x3020100};
+    const unsigned low = (unsigned)__builtin_popcount(which & 15);
+    const uint64_t places = place[which & 15] | (uint64_t)(place[which >> 4 & 15] + 0x04040404u) << 8 * low;
+    const __m128i bytes = _mm_set_epi64x(0, (long long)places), twice = _mm_unpacklo_epi8(bytes, bytes);
+    const __m128i places16 = _mm_add_epi8(_mm_add_epi8(twice, twice), _mm_set1_epi16(0x100));
+    const __m256i numbers = _mm256_loadu_si256((const __m256i *)(const void *)from);
+    const __m128i shorts = _mm_loadu_si128((const __m128i *)(const void *)from16);
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_permutevar8x32_epi32(numbers, _mm256_cvtepu8_epi32(bytes)));
+    _mm_storeu_si128((__m128i *)(void *)to16, _mm_shuffle_epi8(shorts, places16));
+    return (unsigned)__builtin_popcount(which & 255u);
+#else
+    unsigned kept = 0;
+    for (unsigned k = 0; k < 8; k++) {
+        to[kept] = from[k];
+        to16[kept] = from16[k];
+        kept += which >> k & 1;
+    }
+    return kept;
+#endif
+}
 
 #endif
