@@ -107,6 +107,7 @@ static uint32_t within(const uint16_t *restrict penalty, uint32_t count, uint16_
     return in;
 }
 
+#if !defined(RF_SMALL)
 /* Eight bytes of 0 or 1 as bits, the first one lowest. */
 static inline uint32_t bits_of(const uint8_t flag[8])
 {
@@ -116,10 +117,12 @@ static inline uint32_t bits_of(const uint8_t flag[8])
     all = *(const uint8_t *)&one ? all : __builtin_bswap64(all);
     return (uint32_t)(all * 0x0102040810204080u >> 56);
 }
+#endif
 
 static uint32_t keep(uint16_t *penalty, uint32_t begin, uint32_t end, uint16_t base, uint16_t limit, int is_listed,
                      uint32_t *vector, uint32_t kept)
 {
+#if !defined(RF_SMALL) /* 32 at a time */
     uint8_t flag[32];
     uint32_t own[32];
     for (; begin + 32 <= end; begin += 32) {
@@ -133,6 +136,7 @@ static uint32_t keep(uint16_t *penalty, uint32_t begin, uint32_t end, uint16_t b
         for (uint32_t i = 0; i < 32; i += 8)
             kept += rf_keep8(vector + kept, from + i, penalty + kept, p + i, in >> i);
     }
+#endif
     for (; begin < end; begin++)
         if ((uint16_t)(penalty[begin] - base) <= limit) {
             vector[kept] = is_listed ? vector[begin] : begin;
