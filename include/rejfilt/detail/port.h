@@ -143,92 +143,131 @@ RF_FN void rf_copy(void *to, const void *from, size_t bytes)
    rf_keep16 writes those of 16 numbers whose bit of `which` is set, in order, each cut to 16 bits. It may write zeros
    between them, and anything up to to[16]; it returns the places used, which depends on `which` alone.
    rf_keep8 writes those of eight numbers of 32 bits and of eight of 16 whose bit is set, in order, and anything up to
-   to[7] and to16[7]; it returns how many were kept. They may move down within an array: to ≤ from. */
-#if defined(__AVX512BW__) && !defined(__CUDACC__)
-#include <immintrin.h>
+   to[7] and to16[7]; it returns how many were kept. They may move down within an array: to ≤ from.
+
+   With vectors and functions that the compiler knows without a header: <immintrin.h> takes longer to read than a model.
+   RF_WIDE_HIGH is no `>>`: GCC would take rounds of the random numbers out of their loop and run out of registers. */
+#if !defined(__has_builtin) || defined(__CUDACC__)
+#define RF_BUILTIN(name) 0
+#else
+#define RF_BUILTIN(name) (__has_builtin(__builtin_shufflevector) && __has_builtin(__builtin_ia32_##name))
+#endif
+#if defined(__AVX512BW__) && RF_BUILTIN(pmaddwd512) /* clang */
 #define RF_WIDE_LANES 8
-typedef __m512i rf_wide;
-RF_FN rf_wide rf_wide_set(uint64_t v) { return _mm512_set1_epi64((long long)v); }
+#define RF_WIDE_MULTIPLY(a, b) __builtin_ia32_pmuludq512(a, b)
+#define RF_WIDE_DOT(a, b) __builtin_ia32_pmaddwd512(a, b)
+#define RF_WIDE_HIGH(a) __builtin_ia32_psrlqi512(a, 32)
+#elif defined(__AVX512BW__) && RF_BUILTIN(pmaddwd512_mask) /* GCC */
+#define RF_WIDE_LANES 8
+#define RF_WIDE_MULTIPLY(a, b) __builtin_ia32_pmuludq512_mask(a, b, (rf_wide_longs)(a), 0xff)
+#define RF_WIDE_DOT(a, b) __builtin_ia32_pmaddwd512_mask(a, b, (rf_wide_ints)(a), 0xffff)
+#define RF_WIDE_HIGH(a) __builtin_ia32_psrlqi512_mask(a, 32, a, 0xff)
+#elif defined(__AVX2__) && RF_BUILTIN(pmaddwd256)
+#define RF_WIDE_LANES 4
+#define RF_WIDE_MULTIPLY(a, b) __builtin_ia32_pmuludq256(a, b)
+#define RF_WIDE_DOT(a, b) __builtin_ia32_pmaddwd256(a, b)
+#define RF_WIDE_HIGH(a) __builtin_ia32_psrlqi256(a, 32)
+#elif defined(__SSE2__) && RF_BUILTIN(pmaddwd128)
+#define RF_WIDE_LANES 2
+#define RF_WIDE_MULTIPLY(a, b) __builtin_ia32_pmuludq128(a, b)
+#define RF_WIDE_DOT(a, b) __builtin_ia32_pmaddwd128(a, b)
+#define RF_WIDE_HIGH(a) __builtin_ia32_psrlqi128(a, 32)
+#else
+#define RF_WIDE_LANES 1
+#endif
+
+#if RF_WIDE_LANES > 1
+typedef uint64_t rf_wide __attribute__((vector_size(8 * RF_WIDE_LANES)));
+typedef long long rf_wide_longs __attribute__((vector_size(8 * RF_WIDE_LANES)));
+typedef int32_t rf_wide_ints __attribute__((vector_size(8 * RF_WIDE_LANES)));
+typedef uint32_t rf_wide_words __attribute__((vector_size(8 * RF_WIDE_LANES)));
+typedef int16_t rf_wide_shorts __attribute__((vector_size(8 * RF_WIDE_LANES)));
+typedef uint32_t rf_four __attribute__((vector_size(16)));
+RF_FN rf_wide rf_wide_set(uint64_t v)
+{
+    const rf_wide none = {0};
+    return v + none;
+}
 RF_FN rf_wide rf_wide_steps(uint64_t v)
 {
-    return _mm512_add_epi64(rf_wide_set(v), _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14));
+#if RF_WIDE_LANES == 8
+    const rf_wide steps = {0, 2, 4, 6, 8, 10, 12, 14};
+#elif RF_WIDE_LANES == 4
+    const rf_wide steps = {0, 2, 4, 6};
+#else
+    const rf_wide steps = {0, 2};
+#endif
+    return v + steps;
 }
-RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return _mm512_mul_epu32(a, b); }
-RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return _mm512_ternarylogic_epi64(a, b, c, 0x96); }
-RF_FN rf_wide rf_wide_high(rf_wide a) { return _mm512_srli_epi64(a, 32); }
-RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return _mm512_add_epi64(a, b); }
+RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b)
+{
+    return (rf_wide)RF_WIDE_MULTIPLY((rf_wide_ints)a, (rf_wide_ints)b);
+}
+RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return a ^ b ^ c; }
+RF_FN rf_wide rf_wide_high(rf_wide a) { return (rf_wide)RF_WIDE_HIGH((rf_wide_longs)a); }
+RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return a + b; }
 RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
 {
-    _mm512_storeu_si512(to, _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32)));
+    const rf_wide_words a = (rf_wide_words)even, b = (rf_wide_words)(odd << 32);
+#if RF_WIDE_LANES == 8
+    const rf_wide_words both = __builtin_shufflevector(a, b, 0, 17, 2, 19, 4, 21, 6, 23, 8, 25, 10, 27, 12, 29, 14, 31);
+#elif RF_WIDE_LANES == 4
+    const rf_wide_words both = __builtin_shufflevector(a, b, 0, 9, 2, 11, 4, 13, 6, 15);
+#else
+    const rf_wide_words low = {~0u, 0, ~0u, 0}, both = (a & low) | b;
+#endif
+    __builtin_memcpy(to, &both, sizeof both);
 }
-RF_FN rf_wide rf_wide_load_shorts(const int16_t *from) { return _mm512_loadu_si512(from); }
-RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) { return _mm512_madd_epi16(a, b); }
-RF_FN rf_wide rf_wide_add_dots(rf_wide a, rf_wide b) { return _mm512_add_epi32(a, b); }
+RF_FN rf_wide rf_wide_load_shorts(const int16_t *from)
+{
+    rf_wide v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+}
+RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) { return (rf_wide)RF_WIDE_DOT((rf_wide_shorts)a, (rf_wide_shorts)b); }
+RF_FN rf_wide rf_wide_add_dots(rf_wide a, rf_wide b) { return (rf_wide)((rf_wide_words)a + (rf_wide_words)b); }
+/* The sums of the upper and the lower two words of each four of a, and beside each the one of b. */
+RF_FN rf_wide_words rf_wide_fold(rf_wide_words a, rf_wide_words b)
+{
+#if RF_WIDE_LANES == 8
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29) +
+           __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+#elif RF_WIDE_LANES == 4
+    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13) + __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+#else
+    return __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
+#endif
+}
 RF_FN void rf_wide_sum_dots(uint32_t to[4], const rf_wide v[4])
 {
-    __m512i a = _mm512_add_epi32(_mm512_unpacklo_epi32(v[0], v[1]), _mm512_unpackhi_epi32(v[0], v[1]));
-    __m512i b = _mm512_add_epi32(_mm512_unpacklo_epi32(v[2], v[3]), _mm512_unpackhi_epi32(v[2], v[3]));
-    __m512i c = _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)); /* four times the four */
-    __m256i d = _mm256_add_epi32(_mm512_castsi512_si256(c), _mm512_extracti64x4_epi64(c, 1));
-    _mm_storeu_si128((__m128i *)(void *)to, _mm_add_epi32(_mm256_castsi256_si128(d), _mm256_extracti128_si256(d, 1)));
+    /* the first fold puts sums of 0 and 2, and of 1 and 3, side by side; the second those of 0, 1, 2 and 3 */
+    const rf_wide_words a = rf_wide_fold((rf_wide_words)v[0], (rf_wide_words)v[2]);
+    const rf_wide_words b = rf_wide_fold((rf_wide_words)v[1], (rf_wide_words)v[3]), c = rf_wide_fold(a, b);
+#if RF_WIDE_LANES == 8
+    const rf_four sum = (__builtin_shufflevector(c, c, 0, 1, 2, 3) + __builtin_shufflevector(c, c, 4, 5, 6, 7)) +
+                        (__builtin_shufflevector(c, c, 8, 9, 10, 11) + __builtin_shufflevector(c, c, 12, 13, 14, 15));
+#elif RF_WIDE_LANES == 4
+    const rf_four sum = __builtin_shufflevector(c, c, 0, 1, 2, 3) + __builtin_shufflevector(c, c, 4, 5, 6, 7);
+#else
+    const rf_four sum = c;
+#endif
+    __builtin_memcpy(to, &sum, sizeof sum);
 }
+#if RF_WIDE_LANES == 8
 #define RF_KEEP16
 RF_FN unsigned rf_keep16(int16_t *to, const int32_t *from, uint32_t which)
 {
-    __m512i kept = _mm512_maskz_compress_epi32((__mmask16)which, _mm512_loadu_si512(from));
-    _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtepi32_epi16(kept));
+    typedef int16_t halves __attribute__((vector_size(32)));
+    const halves none = {0};
+    rf_wide_ints all;
+    __builtin_memcpy(&all, from, sizeof all);
+    all = (rf_wide_ints)__builtin_ia32_compresssi512_mask(all, all ^ all, (uint16_t)which);
+    const halves kept = (halves)__builtin_ia32_pmovdw512_mask(all, none, 0xffff);
+    __builtin_memcpy(to, &kept, sizeof kept);
     return (unsigned)__builtin_popcount(which & 0xffffu);
 }
-#elif defined(__AVX2__) && !defined(__CUDACC__)
-#include <immintrin.h>
-#define RF_WIDE_LANES 4
-typedef __m256i rf_wide;
-RF_FN rf_wide rf_wide_set(uint64_t v) { return _mm256_set1_epi64x((long long)v); }
-RF_FN rf_wide rf_wide_steps(uint64_t v) { return _mm256_add_epi64(rf_wide_set(v), _mm256_setr_epi64x(0, 2, 4, 6)); }
-RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return _mm256_mul_epu32(a, b); }
-RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return _mm256_xor_si256(_mm256_xor_si256(a, b), c); }
-RF_FN rf_wide rf_wide_high(rf_wide a) { return _mm256_srli_epi64(a, 32); }
-RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return _mm256_add_epi64(a, b); }
-RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
-{
-    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa));
-}
-RF_FN rf_wide rf_wide_load_shorts(const int16_t *from) { return _mm256_loadu_si256((const __m256i *)(const void *)from); }
-RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) { return _mm256_madd_epi16(a, b); }
-RF_FN rf_wide rf_wide_add_dots(rf_wide a, rf_wide b) { return _mm256_add_epi32(a, b); }
-RF_FN void rf_wide_sum_dots(uint32_t to[4], const rf_wide v[4])
-{
-    __m256i a = _mm256_add_epi32(_mm256_unpacklo_epi32(v[0], v[1]), _mm256_unpackhi_epi32(v[0], v[1]));
-    __m256i b = _mm256_add_epi32(_mm256_unpacklo_epi32(v[2], v[3]), _mm256_unpackhi_epi32(v[2], v[3]));
-    __m256i c = _mm256_add_epi32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)); /* twice the four */
-    _mm_storeu_si128((__m128i *)(void *)to, _mm_add_epi32(_mm256_castsi256_si128(c), _mm256_extracti128_si256(c, 1)));
-}
-#elif defined(__SSE2__) && !defined(__CUDACC__)
-#include <emmintrin.h>
-#define RF_WIDE_LANES 2
-typedef __m128i rf_wide;
-RF_FN rf_wide rf_wide_set(uint64_t v) { return _mm_set1_epi64x((long long)v); }
-RF_FN rf_wide rf_wide_steps(uint64_t v) { return _mm_add_epi64(rf_wide_set(v), _mm_set_epi64x(2, 0)); }
-RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return _mm_mul_epu32(a, b); }
-RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return _mm_xor_si128(_mm_xor_si128(a, b), c); }
-RF_FN rf_wide rf_wide_high(rf_wide a) { return _mm_srli_epi64(a, 32); }
-RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return _mm_add_epi64(a, b); }
-RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
-{
-    rf_wide low = _mm_and_si128(even, _mm_set1_epi64x(0xffffffff));
-    _mm_storeu_si128((__m128i *)(void *)to, _mm_or_si128(low, _mm_slli_epi64(odd, 32)));
-}
-RF_FN rf_wide rf_wide_load_shorts(const int16_t *from) { return _mm_loadu_si128((const __m128i *)(const void *)from); }
-RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) { return _mm_madd_epi16(a, b); }
-RF_FN rf_wide rf_wide_add_dots(rf_wide a, rf_wide b) { return _mm_add_epi32(a, b); }
-RF_FN void rf_wide_sum_dots(uint32_t to[4], const rf_wide v[4])
-{
-    __m128i a = _mm_add_epi32(_mm_unpacklo_epi32(v[0], v[1]), _mm_unpackhi_epi32(v[0], v[1]));
-    __m128i b = _mm_add_epi32(_mm_unpacklo_epi32(v[2], v[3]), _mm_unpackhi_epi32(v[2], v[3]));
-    _mm_storeu_si128((__m128i *)(void *)to, _mm_add_epi32(_mm_unpacklo_epi64(a, b), _mm_unpackhi_epi64(a, b)));
-}
+#endif
 #else
-#define RF_WIDE_LANES 1
 typedef uint64_t rf_wide;
 RF_FN rf_wide rf_wide_set(uint64_t v) { return v; }
 RF_FN rf_wide rf_wide_steps(uint64_t v) { return v; }
@@ -276,18 +315,26 @@ RF_FN unsigned rf_keep16(int16_t *to, const int32_t *from, uint32_t which)
 
 RF_FN unsigned rf_keep8(uint32_t *to, const uint32_t *from, uint16_t *to16, const uint16_t *from16, uint32_t which)
 {
-#if defined(__AVX2__) && !defined(__CUDACC__)
+#if RF_WIDE_LANES >= 4
     /* the places of the bits of four, a byte each */
     static const uint32_t place[16] = {0, 0,     1,     0x100,   2,     0x200,   0x201,   0x20100,
                                        3, 0x300, 0x301, 0x30100, 0x302, 0x30200, 0x30201, 0x3020100};
     const unsigned low = (unsigned)__builtin_popcount(which & 15);
     const uint64_t places = place[which & 15] | (uint64_t)(place[which >> 4 & 15] + 0x04040404u) << 8 * low;
-    const __m128i bytes = _mm_set_epi64x(0, (long long)places), twice = _mm_unpacklo_epi8(bytes, bytes);
-    const __m128i places16 = _mm_add_epi8(_mm_add_epi8(twice, twice), _mm_set1_epi16(0x100));
-    const __m256i numbers = _mm256_loadu_si256((const __m256i *)(const void *)from);
-    const __m128i shorts = _mm_loadu_si128((const __m128i *)(const void *)from16);
-    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_permutevar8x32_epi32(numbers, _mm256_cvtepu8_epi32(bytes)));
-    _mm_storeu_si128((__m128i *)(void *)to16, _mm_shuffle_epi8(shorts, places16));
+    typedef uint8_t bytes __attribute__((vector_size(8)));
+    typedef int32_t eight __attribute__((vector_size(32)));
+    typedef char sixteen __attribute__((vector_size(16)));
+    const bytes at = (bytes)places;
+    const sixteen twice = (sixteen)__builtin_shufflevector(at, at, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    const sixteen second = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, at16 = twice + twice + second;
+    eight numbers;
+    sixteen shorts;
+    __builtin_memcpy(&numbers, from, sizeof numbers);
+    __builtin_memcpy(&shorts, from16, sizeof shorts);
+    numbers = (eight)__builtin_ia32_permvarsi256(numbers, __builtin_convertvector(at, eight));
+    shorts = (sixteen)__builtin_ia32_pshufb128(shorts, at16);
+    __builtin_memcpy(to, &numbers, sizeof numbers);
+    __builtin_memcpy(to16, &shorts, sizeof shorts);
     return (unsigned)__builtin_popcount(which & 255u);
 #else
     unsigned kept = 0;
