@@ -422,6 +422,30 @@ static void test_linear(void **state)
     }
 }
 
+/* Records tell the sum of two parameters alone. Their difference, larger minus smaller, keeps the prior: half a Gaussian. */
+static void test_interchangeable(void **state)
+{
+    (void)state;
+    enum { COUNT = 20 };
+    rf_config config = still("linear");
+    double records[COUNT * 4];
+    config.description.interchangeable = 2;
+    config.prior[0] = config.prior[1] = (rf_prior){1, 0.5, 2};
+    for (unsigned k = 0; k < COUNT; k++) {
+        const double record[] = {1, 1, 0.3, 1.5 + (k % 2 ? 0.3 : -0.3)};
+        memcpy(records + k * 4, record, sizeof record);
+    }
+    const rf_passes_result r = pass(&config, records, COUNT);
+    const double precision = 1 / 8.0 + COUNT / 0.09, sum = (1 / 8.0 + 1.5 * COUNT / 0.09) / precision;
+    const double sd = sqrt(8), apart = sd * sqrt(2 / PI); /* of the difference: before it is folded, and its mean after */
+    assert_int_equal(r.verdict, RF_PASSES_FINE);
+    check_within(r.mean[0] + r.mean[1], sum, OFF / sqrt(precision));
+    check_within(r.mean[1] - r.mean[0], apart, OFF * sd);
+    check_within(r.low[1] - r.high[0], 0, OFF * sd); /* 2.5 % of the differences are below 0.09 */
+    config.prior[1].second = 2.1; /* not interchangeable any more */
+    check_within(pass(&config, records, COUNT).mean[0], sum / 2, OFF * sd);
+}
+
 /* ---- Engines ---- */
 
 static void test_same_on_every_engine(void **state)
@@ -643,7 +667,8 @@ int main(void)
         cmocka_unit_test(test_many_scales), cmocka_unit_test(test_circles),
         cmocka_unit_test(test_torus),       cmocka_unit_test(test_long_files),
         cmocka_unit_test(test_box),         cmocka_unit_test(test_two_parameters),
-        cmocka_unit_test(test_linear),      cmocka_unit_test(test_same_on_every_engine),
+        cmocka_unit_test(test_linear),      cmocka_unit_test(test_interchangeable),
+        cmocka_unit_test(test_same_on_every_engine),
         cmocka_unit_test(test_blocks),      cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_watching),    cmocka_unit_test(test_alarm),
     };

@@ -476,6 +476,22 @@ static double error_of(const rf_passes *s)
     return rf64_sqrt(square / (SETS * (SETS - 1.0)));
 }
 
+/* Interchangeable parameters of all points in ascending order. */
+static void sort_parameters(rf_passes *s)
+{
+    const unsigned dim = s->model.dim;
+    unsigned order[RF_DESCRIBED_MAX];
+    double before[RF_DESCRIBED_MAX];
+    for (uint32_t k = 0; k < s->live && rf_problem_interchangeable(&s->problem) > 0; k++) {
+        double *y = s->y + (size_t)k * dim;
+        if (!rf_problem_order(&s->problem, y, order))
+            continue;
+        memcpy(before, y, dim * sizeof *y);
+        for (unsigned i = 0; i < dim; i++)
+            y[i] = before[order[i]];
+    }
+}
+
 static void conclude(rf_passes *s, rf_passes_result *r)
 {
     const unsigned dim = s->model.dim;
@@ -487,6 +503,7 @@ static void conclude(rf_passes *s, rf_passes_result *r)
     r->log_evidence_sd = r->effective > 0 ? error_of(s) : rf64_infinity();
     for (uint32_t k = 0; k < s->live; k++)
         r->bad += rf64_is_nan(s->total[k]) ? 1u : 0u;
+    sort_parameters(s);
     rf_weighted_moments(s->problem.charts, dim, s->y, s->weight, s->live, r->chart_mean, r->chart_covariance);
     for (unsigned i = 0; i < dim && !(r->effective > 0); i++)
         r->chart_mean[i] = rf64_nan(); /* no point is possible */
