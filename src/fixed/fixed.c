@@ -14,8 +14,7 @@ enum { ONE = 6 };                             /* log₂ 256/255 in 1/1024: a pro
    variance makes up for the remaining noise: chosen by simulation, docs/accuracy.md */
 enum { GOLDEN = 75, PINCH = 1600 };
 #else
-enum { GOLDEN = 159, PINCH = RFI_Z_ONE * RFI_Z_ONE }; /* 256/golden ratio, made odd: step of the sequence that decides
-                                                         acceptance */
+enum { GOLDEN = 159, PINCH = RFI_Z_ONE * RFI_Z_ONE }; /* 256/golden ratio, made odd: the step of u, which decides acceptance */
 #endif
 
 /* Means of 100 equally likely slices of a Gaussian, the upper half, in 1/32, scaled to variance 1. */
