@@ -7,7 +7,7 @@ enum { ANCHOR = 44, ANCHORS = 32 };           /* slopes of anchors: 0.270 to 0.4
 enum { STRETCH = 18022 };                     /* factor of the sd after a failed anchor, in 1/8192: 2.2 */
 enum { QUARTER = 64 };                        /* of a turn */
 enum { ALIKE = 20 };                          /* outcomes equal to the one before, each with probability 1/2: 10⁻⁶ */
-#define EVIDENCE_MAX INT32_C(0x40000000)      /* the evidence is held here, before it could overflow */
+#define EVIDENCE_MAX INT32_C(0x40000000)      /* the sum of the evidence stops here, before it could overflow */
 enum { ONE = 6 };                             /* log₂ 256/255 in 1/1024: a probability of 1 is 255 */
 #if RFI_FAINT
 /* z and −z share a number of the sequence, so their noise cancels in the mean. An added term of 1.56 times the prior's
