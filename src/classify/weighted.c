@@ -78,8 +78,7 @@ struct rfc_weighted {
     uint16_t *sums;                         /* by kind and place, or two per place */
     float *mean, *score, *spare;            /* by place, in units of levels */
     float *values;                          /* by kind and value of a category: number of draws; null: no categories */
-    double normal[RFC_REGRESSED + 1][RFC_REGRESSED + 1], sides[RFC_REGRESSED + 1][RFC_LABELS_MAX]; /* equations of a
-                                                                                                      regression */
+    double normal[RFC_REGRESSED + 1][RFC_REGRESSED + 1], sides[RFC_REGRESSED + 1][RFC_LABELS_MAX]; /* equations of a regression */
 };
 
 void rfc_weighted_close(rfc_weighted *f)
