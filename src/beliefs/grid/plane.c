@@ -648,7 +648,7 @@ double rf_plane_update(rf_plane *g, const double record[])
         return NAN;
     swap(g);
     const double evidence = total(g) * g->axis[0].step * g->axis[1].step;
-    if (!(evidence > 0)) { /* no density between the points where they had some */
+    if (!(evidence > 0)) { /* cell averages may be 0 although points were not */
         swap(g);
         return -HUGE_VAL;
     }
