@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Splitting: the width of each of three, as a share of the whole's, squared. */
+/* Splitting: variance of each of the three parts, as a share of the whole variance along the axis. */
 #define SPLIT_NARROWED 0.54
 
 double rf_component_covariance(const double *c, unsigned dim, unsigned i, unsigned j)
@@ -14,7 +14,7 @@ double rf_component_covariance(const double *c, unsigned dim, unsigned i, unsign
     return sum;
 }
 
-/* The logarithm of a product of diagonal elements, with as few logarithms as its range allows. */
+/* ln of the product of the diagonal, with as few logarithms as the range of doubles allows. */
 static double log_diagonal(const double *triangle, unsigned dim)
 {
     double product = 1, sum = 0;
