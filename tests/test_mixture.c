@@ -74,6 +74,7 @@ static void test_split_and_merge_keep_moments(void **state)
             moments_of(pair, 2, dim, &weight[0], mean[0], covariance[0]);
             memcpy(merged, low, sizeof merged);
             rf_component_joint(low, high, a, b, lines, dim, joint);
+            rf_component_cholesky(joint, dim, NULL);
             rf_component_merge(merged, high, lines, dim, joint);
             check_within(merged[0], weight[0], 1e-14);
             for (unsigned i = 0; i < dim; i++) {
@@ -106,8 +107,67 @@ static void test_merging_across_the_cut_of_a_circle(void **state)
     double a[] = {0.75, 0.1, 0.1}, joint;
     rf_component_joint(a, b, &own, &own, &circle, 1, &joint);
     check_within(joint, 0.01 + 0.75 * 0.25 * 0.04, 1e-15);
+    rf_component_cholesky(&joint, 1, NULL);
     rf_component_merge(a, b, &circle, 1, &joint);
     check_within(a[1], 0.1 - 0.25 * 0.2, 1e-15);
+}
+
+/* Nats that merging loses and Runnalls's bound, for components in a real chart. */
+static double lost_by_merging(const double *a, const double *b, unsigned dim, double *bound)
+{
+    static const rf64_chart lines[3];
+    double of_a[6], of_b[6], joint[6];
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j <= i; j++) {
+            of_a[RF_TRIANGLE(i) + j] = rf_component_covariance(a, dim, i, j);
+            of_b[RF_TRIANGLE(i) + j] = rf_component_covariance(b, dim, i, j);
+        }
+    rf_component_joint(a, b, of_a, of_b, lines, dim, joint);
+    *bound = (a[0] + b[0]) * rf_component_cholesky(joint, dim, NULL) - a[0] * rf_component_log_size(a, dim) -
+             b[0] * rf_component_log_size(b, dim);
+    return rf_component_merger_loss(a, b, of_a, of_b, lines, dim, joint, *bound);
+}
+
+static double normal_density(double x, const double *c)
+{
+    const double z = (x - c[1]) / c[2];
+    return exp(-z * z / 2) / (sqrt(2 * PI) * c[2]);
+}
+
+/* Against the divergence itself, summed; in three dimensions along an oblique line it is the same. */
+static void test_loss_of_a_merger(void **state)
+{
+    (void)state;
+    static const double pairs[][2][3] = {{{0.5, -0.68, 0.73}, {0.5, 0.68, 0.73}}, {{0.2, 1.2, 0.7}, {0.6, 0, 0.7}},
+                                         {{0.3, 0.1, 0.5}, {0.2, 0, 1}},          {{0.1, 2, 0.6}, {0.9, 0, 1}},
+                                         {{0.3, 1, 0.5}, {0.6, 0, 1}},            {{0.05, 3, 0.6}, {0.95, 0, 1}},
+                                         {{0.5, -0.4, 0.95}, {0.5, 0.4, 0.85}},   {{0.9, 0, 1}, {0.1, 3, 1}},
+                                         {{0.5, -9, 1}, {0.4, 9, 1}}};
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        const double *a = pairs[k][0], *b = pairs[k][1], step = 1e-3, total = a[0] + b[0];
+        const double mean = (a[0] * a[1] + b[0] * b[1]) / total, between = a[0] * b[0] / (total * total) * (a[1] - b[1]) * (a[1] - b[1]);
+        const double merged[] = {total, mean, sqrt((a[0] * a[2] * a[2] + b[0] * b[2] * b[2]) / total + between)};
+        double right = 0, bound, bound_there;
+        for (double x = -40; x < 40; x += step) {
+            const double p = a[0] * normal_density(x, a) + b[0] * normal_density(x, b);
+            const double z = (x - merged[1]) / merged[2], log_merged = log(total / (sqrt(2 * PI) * merged[2])) - z * z / 2;
+            right += p > 0 ? step * p * (log(p) - log_merged) : 0;
+        }
+        const double found = lost_by_merging(a, b, 1, &bound);
+        check_below(right, bound);
+        check_below(found, 2.5 * right);
+        check_below(right, 2.5 * found);
+
+        /* three parameters: the first as above, the others of the same Gaussian, all of them mixed by a factor */
+        double there[2][10];
+        for (unsigned c = 0; c < 2; c++) {
+            const double sd = pairs[k][c][2], at = pairs[k][c][1];
+            const double turned[10] = {pairs[k][c][0], at, 0.5 * at, -2 * at, sd, 0.5 * sd, 1.5, -2 * sd, 0.25, 0.125};
+            memcpy(there[c], turned, sizeof turned);
+        }
+        check_within(lost_by_merging(there[0], there[1], 3, &bound_there), found, 1e-9 * found);
+        check_within(bound_there, bound, 1e-9 * bound);
+    }
 }
 
 /* ---- Evaluations ---- */
@@ -950,6 +1010,7 @@ int main(void)
         cmocka_unit_test(test_split_and_merge_keep_moments),
         cmocka_unit_test(test_split_keeps_the_fourth_moment),
         cmocka_unit_test(test_merging_across_the_cut_of_a_circle),
+        cmocka_unit_test(test_loss_of_a_merger),
         cmocka_unit_test(test_points_have_the_moments),
         cmocka_unit_test(test_a_gaussian_likelihood),
         cmocka_unit_test(test_a_record_narrower_than_the_points),

@@ -1,6 +1,9 @@
 /* Beliefs on records that they did not choose, and on their own, beside the exact posterior of the same records.
    usage, from the root of the sources: rejfilt-beliefs [FAMILY|all [BELIEF|passes [TRIALS [SEED]]]]
 
+   FAMILY may be your own: random:MODEL or own:MODEL, with settings at random in their ranges or by the belief's own design.
+   MODEL is the name of a built-in model or a file. Passes are the judge.
+
    A line per family: intervals of 95 % that hold the truth, per parameter; how many of the exact posterior do; regions of
    95 % (the Gaussian's ellipsoid) that hold it; runs that end more than five standard deviations off, and those of the exact posterior that do; squared error of the first parameter over the exact
    posterior's, of means and of medians; the median itself; runs whose mean is more than half an exact standard
@@ -453,9 +456,15 @@ int main(int argc, char **argv)
     const char *which = argc > 1 ? argv[1] : "all", *belief = argc > 2 ? argv[2] : "mixture";
     const uint32_t trials = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 300;
     const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
-    int found = 0;
+    const int is_random = strncmp(which, "random:", 7) == 0, is_own = strncmp(which, "own:", 4) == 0;
+    int found = is_random || is_own;
     printf("%-26s %-14s %-14s %-14s %5s %5s %5s %9s %7s %8s %5s %6s %7s  %-6s %6s %5s %6s %5s %5s %5s\n", "family", "belief", "holds %", "exact does", "all",
            "lost", "does", "error", "median", "error^2", "off %", "silent", "lnZ off", "sd", "points", "K", "loss", "5 %", "90 %", "warns");
+    if (found && trials > 0) {
+        const char *model = strchr(which, ':') + 1;
+        const family given = {model, model, is_random ? ALL_AT_RANDOM : OWN_DESIGN, 0, 0, RECORDS, "passes", {0}};
+        run_family(&given, belief, trials, seed);
+    }
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (strcmp(which, "all") == 0 || strcmp(which, families[i].name) == 0) {
             run_family(&families[i], belief, trials, seed);

@@ -37,7 +37,13 @@ void rf_component_permute(double *c, unsigned dim, const unsigned order[]);
 void rf_component_joint(const double *a, const double *b, const double a_covariance[], const double b_covariance[],
                         const rf64_chart charts[], unsigned dim, double joint[]);
 
-/* a ← the Gaussian with the weight and the first two moments of both. `joint`: their covariance; overwritten. */
-void rf_component_merge(double *a, const double *b, const rf64_chart charts[], unsigned dim, double joint[]);
+/* Nats that merging a and b loses: their weight times the Kullback-Leibler divergence of the Gaussian with their moments from
+   the pair. Within a factor of about two; `factor` is the Cholesky factor of their joint covariance, `bound` Runnalls's
+   bound, which is far too high for components that overlap. */
+double rf_component_merger_loss(const double *a, const double *b, const double a_covariance[], const double b_covariance[],
+                                const rf64_chart charts[], unsigned dim, const double factor[], double bound);
+
+/* a ← the Gaussian with the weight and the first two moments of both. `factor`: Cholesky factor of their joint covariance. */
+void rf_component_merge(double *a, const double *b, const rf64_chart charts[], unsigned dim, const double factor[]);
 
 #endif

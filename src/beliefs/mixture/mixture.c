@@ -372,6 +372,7 @@ static void join(mixture *m, double *a, const double *b)
     covariances_of(a, dim, own);
     covariances_of(b, dim, other);
     rf_component_joint(a, b, own, other, m->charts, dim, joint);
+    rf_component_cholesky(joint, dim, NULL);
     rf_component_merge(a, b, m->charts, dim, joint);
 }
 
@@ -504,9 +505,11 @@ static RF_APART uint32_t merge(mixture *m, uint32_t count)
             break;
         rf_component_joint(after_of(m, a), after_of(m, b), covariance_of(m, a), covariance_of(m, b), m->charts, dim,
                            joint);
+        rf_component_cholesky(joint, dim, NULL);
+        m->loss += rf_component_merger_loss(after_of(m, a), after_of(m, b), covariance_of(m, a), covariance_of(m, b), m->charts,
+                                            dim, joint, cost);
         rf_component_merge(after_of(m, a), after_of(m, b), m->charts, dim, joint);
         hold(after_of(m, a), m->charts, dim);
-        m->loss += rf64_max(cost, 0);
         count--;
         if (b != count) {
             memcpy(after_of(m, b), after_of(m, count), rf_component_size(dim) * sizeof(double));
@@ -1243,7 +1246,7 @@ static uint32_t mixture_updates(const rf_belief *belief) { return ((const mixtur
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
     .summary = "up to K Gaussians (32, of two parameters 52): one where that is enough",
-    .loss_max = {1.3, 0.7, 0.45},
+    .loss_max = 0.3,
     .open = RF_HOST_ONLY(rf_mixture_open),
     .restart = mixture_restart,
     .pass = mixture_pass,
