@@ -393,8 +393,7 @@ int cli_classify_predict(int argc, char **argv)
     if (code != CLI_OK)
         return code;
     rfc_table like = {.features = rfc_model_features(m.model), .names = *rfc_model_names(m.model)}, objects;
-    like.categories = (rfc_names *)(uintptr_t)rfc_coding_categories(rfc_model_coding(m.model)); /* cast away const:
-                                                                                                   it is only read */
+    like.categories = (rfc_names *)(uintptr_t)rfc_coding_categories(rfc_model_coding(m.model)); /* only read */
     snprintf(like.source, sizeof like.source, "%s", c.files[0]);
     snprintf(like.label_name, sizeof like.label_name, "%s", rfc_model_label(m.model));
     const tables_source source = {.label = c.label};

@@ -288,8 +288,7 @@ static void put_bars(FILE *out, const rfc_table *t, const cli_map *map, const ui
             const int is_long = strlen(text) > (row < 14 ? 18 : 13);
             char how[100];
             snprintf(how, sizeof how, "text-anchor=\"end\"%s%s", row < 14 ? " font-size=\"9\"" : "",
-                     is_long ? " textLength=\"95\" lengthAdjust=\"spacingAndGlyphs\"" : ""); /* squeezed into the
-                                                                                                margin */
+                     is_long ? " textLength=\"95\" lengthAdjust=\"spacingAndGlyphs\"" : ""); /* fits the margin */
             put_text(out, x - 5, y + row * .75, how, text);
         }
     }
@@ -352,8 +351,7 @@ void cli_picture_maps(FILE *out, int is_page, const char *title, const rfc_table
     int left = MARGIN + (t->width ? 0 : 60), width = left + (int)count * (SIDE + MARGIN), bar = t->width ? BAR + 24 : 0,
         height = TOP + SIDE + bar + 40 + (cut_count ? 200 : 0);
     uint32_t shown[MOST_BARS], bars = t->features < MOST_BARS ? t->features : MOST_BARS;
-    for (uint32_t j = 0, kept = 0; j < t->features; j++) { /* all features or, if there are too many, the largest
-                                                              ones, in descending order */
+    for (uint32_t j = 0, kept = 0; j < t->features; j++) { /* all, or the largest ones in descending order */
         uint32_t at = kept < bars ? kept++ : bars;
         while (t->features > bars && at > 0 && maps[0].value[j] > maps[0].value[shown[at - 1]]) {
             if (at < bars)

@@ -28,14 +28,11 @@ typedef struct cli_summary {
     double ns_per_attempt;
     double mean_attempts; /* per update, with top-up */
     uint64_t events;                /* jumps and ended outages that were followed by enough quiet steps */
-    double back_soon, back_late, back_last; /* fractions of events after which the truth was found again; NaN:
-                                               unknown */
+    double back_soon, back_late, back_last; /* fractions: truth found again after an event; NaN: unknown */
     double back_median;             /* measurements until found again, over those that were; NaN: none */
-    double alarmed, alarmed_last, alarm_median; /* fractions of jumps and outages that health reported in time;
-                                                   measurements until then */
+    double alarmed, alarmed_last, alarm_median; /* fractions of faults reported in time; measurements taken */
     double false_lost, false_alarms; /* onsets of `lost`, and of any alarm, per 1,000 quiet steps without a fault */
-    double told;                    /* of the steps with the truth lost, the fraction in which health said so; NaN:
-                                       no such step */
+    double told;                    /* fraction of the steps with the truth lost that health reported; NaN: none */
     double widest;                  /* largest standard deviation, in units of the prior's */
     double capped;                    /* fraction of updates with a question limited by a setting's range */
     double as_gaussian, as_particles; /* for a belief that changes its form: fraction of steps in each form */

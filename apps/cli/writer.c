@@ -43,8 +43,7 @@ void cli_writer_real(cli_writer *w, double value)
     while (i < w->known && w->recent[i].bits != bits)
         i++;
     if (i < w->known) {
-        memmove(to, w->waiting + w->recent[i].at, CLI_REAL_TEXT); /* the text of the number comes first; later bytes
-                                                                     are overwritten */
+        memmove(to, w->waiting + w->recent[i].at, CLI_REAL_TEXT); /* what follows the number is overwritten later */
     } else {
         i = w->next;
         w->next = (i + 1) % 4;

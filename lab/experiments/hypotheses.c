@@ -56,8 +56,7 @@ int hypothesis_exact(const rf_simulation *run, const rf_record records[], uint32
     config.belief = "grid:16384";
     config.design = NULL;
     config.on_lost = RF_ON_LOST_IGNORE;
-    if (config.description.parameter[0].chart == RF_REAL) /* as the filter: a Gaussian with the uniform prior's
-                                                             moments */
+    if (config.description.parameter[0].chart == RF_REAL) /* as the filter: Gaussian with the same moments */
         config.prior[0] = (rf_prior){1, 0.5 * (box.first + box.second), (box.second - box.first) / sqrt(12)};
     rf_session *session = rf_session_open(&config, error, sizeof error);
     int result = session ? 0 : -1;

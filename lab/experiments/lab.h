@@ -12,13 +12,11 @@ typedef struct lab lab; /* a running experiment */
 /* One experiment. Its functions access settings and rows through the lab. Functions that can fail return 0, or -1
    after lab_fail. */
 typedef struct lab_experiment {
-    int (*open)(lab *l);                               /* OPTIONAL: checks or loads what jobs need, before any job
-                                                          runs */
+    int (*open)(lab *l);                               /* OPTIONAL: loads what jobs need, before any job runs */
     unsigned (*jobs)(const lab *l);                   /* REQUIRED: number of independent jobs */
     double (*cost)(const lab *l, unsigned job);       /* OPTIONAL: time of a job relative to other jobs */
     int (*run)(lab *l, unsigned job);                 /* REQUIRED: measures, and stores rows */
-    void (*report)(lab *l);                            /* REQUIRED: makes claims, tables and figures, from the rows
-                                                          only */
+    void (*report)(lab *l);                            /* REQUIRED: claims, tables and figures, from rows only */
     int has_timing;                                    /* it stores rows with lab_put_timing */
 } lab_experiment;
 

@@ -9,8 +9,7 @@ typedef struct tracks {
     long steps;
     double q;         /* unit: variance of a step of the walk, or 1 */
     float *error;     /* squared, in units of q; by trial and step */
-    uint32_t *far;    /* by trial: number of steps with an error above RF_LOST_SIGMAS of the filter's standard
-                         deviations */
+    uint32_t *far;    /* by trial: steps with an error above RF_LOST_SIGMAS of the filter's standard deviations */
     double *attempts; /* by trial */
     double *column;   /* workspace */
 } tracks;

@@ -28,8 +28,7 @@ struct oracle {
     axis axis[DIM_MAX];
     size_t all;
     double hazard;
-    density plain, stay, jumped; /* plain: no hazard. stay and jumped: without and after a jump; their masses sum to
-                                    1 */
+    density plain, stay, jumped; /* plain: no hazard; stay, jumped: without and after a jump, together 1 */
     double *prior, *like, *other;
     rf_session *told; /* instead of the grid: a session that restarts from `beginning` at events */
     unsigned char *beginning;

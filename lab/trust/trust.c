@@ -63,12 +63,7 @@ static const world worlds[] = {
     {"other drifts", "the same, exact grid", "--drift 0.8+-0.3~100 --belief grid:2048", 0, 100},
     {"other drifts", "reverting, 1,000 records", "--drift 0.8+-0.3~1000", 20, 100},
     {"other drifts", "the same, exact grid", "--drift 0.8+-0.3~1000 --belief grid:2048", 0, 100},
-#define INTEGERS(name, options) {"integers", name, "--belief gaussian --attempts 16 " options, 0, 100}, /* the
-                                                                                                           session's
-                                                                                                           own belief
-                                                                                                           does not
-                                                                                                           matter
-                                                                                                           here */
+#define INTEGERS(name, options) {"integers", name, "--belief gaussian --attempts 16 " options, 0, 100}, /* the session's own belief does not matter */
     INTEGERS("as believed", "--steps 300")
 #define INTEGERS_JUMP(size) INTEGERS("jump of " size, "--steps 320 --jump " size "@150")
     INTEGERS_JUMP("0.2") INTEGERS_JUMP("0.3") INTEGERS_JUMP("0.5") INTEGERS_JUMP("0.65") INTEGERS_JUMP("0.8") INTEGERS_JUMP("1") INTEGERS_JUMP("1.3") INTEGERS_JUMP("1.6")

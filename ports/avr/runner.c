@@ -168,8 +168,7 @@ static void on_mark(avr_t *avr, avr_io_addr_t address, uint8_t value, void *user
 /* ---- The chip ---- */
 
 typedef struct stack {
-    unsigned top, peak, interrupt; /* top: SP of an empty stack. peak, interrupt: bytes used outside interrupts, and
-                                      by an interrupt */
+    unsigned top, peak, interrupt; /* SP of an empty stack; bytes outside interrupts, and of an interrupt */
     unsigned vector;               /* address of the one interrupt in use */
     unsigned before;               /* SP when the interrupt came; 0: not in an interrupt */
 } stack;

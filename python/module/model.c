@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static _Thread_local model_object *current; /* the model whose functions run in this thread; some calls from the
-                                               library have no data pointer */
+static _Thread_local model_object *current; /* the model of this thread's callbacks, some of which get no pointer */
 
 void begin(running *r, model_object *model, int is_long)
 {
@@ -152,8 +151,7 @@ static rf_status block64(const double x[], uint32_t n, const double setting[], d
         return RF_REFUSED_MODEL;
     memcpy(v.buffer.buf, x, (size_t)n * m->description.dim * sizeof *x);
     const int has_outcome = !rf_outcomes_are_expected(m->description.outcomes);
-    PyObject *s = setting_of(m, setting), *o = s && has_outcome ? outcome_of(m, outcome) : NULL; /* null ends the
-                                                                                                    list of arguments */
+    PyObject *s = setting_of(m, setting), *o = s && has_outcome ? outcome_of(m, outcome) : NULL; /* null ends the list */
     PyObject *answer = s && (o || !has_outcome) ? PyObject_CallFunctionObjArgs(m->function, v.array, s, o, NULL) : NULL;
     const int status = answer ? take_answer(m, answer, n, out) : -1;
     Py_XDECREF(answer);

@@ -20,8 +20,7 @@ typedef struct model_object {
     rf64_instance f64;
     rf_description description;
     char *names;            /* its texts */
-    PyObject *function;     /* f(x, setting, outcome) for a block, or f(x, setting) that gives expected values; or
-                               null */
+    PyObject *function;     /* f(x, setting, outcome) for a block; f(x, setting) of expected values; or null */
     PyObject *bound;        /* null: none; a number, or f(setting, outcome) */
     PyObject *simulate;     /* null, or f(x, setting, normal) */
     PyObject *settings;     /* the tuple type of the settings passed to functions, */
@@ -52,8 +51,7 @@ typedef struct session_object {
     uint64_t position, updates, hash; /* as counted by the command */
     uint32_t asked;                   /* number of open questions; */
     rf_record *questions;             /* the questions */
-    rf_step last;                     /* after the latest update: health, which rf_session_show does not fill; rows
-                                         may need all of it */
+    rf_step last;                     /* of the latest update; has health, which rf_session_show does not fill */
     int before, has_changed;          /* health before the latest update, as shown; whether that update changed it */
 } session_object;
 

@@ -245,8 +245,7 @@ static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
 rf_status learn(session_object *s, const rf_record records[], uint32_t count, int is_brief)
 {
     const int may_fail_unnoticed =
-        s->model->bound && PyCallable_Check(s->model->bound); /* the library does not report an exception in a bound
-                                                                 function */
+        s->model->bound && PyCallable_Check(s->model->bound); /* exceptions of a bound are not reported */
     rf_session *copy = may_fail_unnoticed ? rf_session_copy(s->session) : NULL;
     s->before = shown_health(&s->last);
     s->has_changed = 0;

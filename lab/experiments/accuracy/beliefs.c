@@ -308,8 +308,7 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
     static const double region[] = {3.841458820694124, 5.991464547107979, 7.814727903251178, 9.487729036781154, 11.07049769351635};
     const rf_model *model = model_of(f);
     const int is_mixture = strncmp(belief, "mixture", 7) == 0, is_auto = strncmp(belief, "auto", 4) == 0, is_passes = strcmp(belief, "passes") == 0;
-    const int is_summed = f->grid[0] > 0, is_passed = strcmp(f->exact, "passes") == 0; /* otherwise a session gives
-                                                                                          the exact posterior */
+    const int is_summed = f->grid[0] > 0, is_passed = strcmp(f->exact, "passes") == 0; /* otherwise by a session */
     rf_session *session = open_session(f, is_passes ? "mixture" : belief, f->by == OWN_DESIGN ? "auto" : NULL, seed, trial);
     rf_session *exact = is_summed || is_passed ? NULL : open_session(f, f->exact, f->by == PARTICLES_CHOSE ? "pgh-distance" : NULL, seed, trial);
     rf_session *gaussian = f->by == GAUSSIAN_CHOSE ? open_session(f, "gaussian", "auto", seed, trial) : NULL;

@@ -37,8 +37,7 @@ static const family families[] = {
     {"frequency, random times", RANDOM, 100},
 };
 
-static const float decade_mean = 1.15129255f, decade_sd = 0.664703f; /* of the logarithm of a lifetime uniform within
-                                                                        1..10 */
+static const float decade_mean = 1.15129255f, decade_sd = 0.664703f; /* of ln T, with T uniform within 1..10 */
 
 static int is_lifetime(kind k) { return k == DECADE || k == DECADE_UNIFORM; }
 

@@ -89,8 +89,7 @@ static int compare_bits(lab *l, unsigned dim)
             const rf64_filter *a = learn(&one, NULL, &report), *b = learn(&many, &engine, NULL);
             status = a && b ? 0 : -1;
             if (status == 0)
-                same += memcmp(rf64_filter_mean(a), rf64_filter_mean(b), state) == 0; /* `state` covers mean and
-                                                                                         factor */
+                same += memcmp(rf64_filter_mean(a), rf64_filter_mean(b), state) == 0; /* of mean and factor */
             accepted += status == 0 ? (double)report.accepted / trials : 0;
             free(one.memory);
             free(many.memory);

@@ -203,8 +203,7 @@ static void add_rows(job *j, posterior p)
         for (unsigned i = 0; i <= description->dim; i++) {
             const double *rank = j->rank[p][n][i];
             const int is_distance = i == description->dim;
-            if (isnan(rank[0]) || (is_distance && description->dim == 1 && p == FILTER)) /* with one parameter the
-                                                                                            distance says the same */
+            if (isnan(rank[0]) || (is_distance && description->dim == 1 && p == FILTER)) /* same as parameter 0 */
                 continue;
             if (row_count == ROWS_MAX)
                 fail("more rows than there is room for");

@@ -32,8 +32,7 @@ static void draw_density(uint64_t seed, uint32_t first, double p[POINTS])
 }
 
 typedef struct perturbed {
-    double bound, mean, square; /* bound: 4⟨P(E|x), |Δ|⟩/P(E); errors of the means of x and x²; NaN: outside the
-                                   lemma */
+    double bound, mean, square; /* bound: 4⟨P(E|x), |Δ|⟩/P(E); errors of means of x and x²; NaN: outside the lemma */
 } perturbed;
 
 static int perturb(lab *l, void *context, uint32_t item, const rf_engine *engine)

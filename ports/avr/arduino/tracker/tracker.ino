@@ -90,8 +90,7 @@ void loop(void)
     rfi_diffuse(&filter, DRIFT);
     rfi_ask(&filter, RFI_QUADRATURE);
     const int32_t reference = rfi_reference(&filter);
-    const uint8_t is_flipped = filter.phase == -128 && reference > 1023L * UNITS_PER_STEP; /* half a turn away is outside the VCO's
-                                                                                              range */
+    const uint8_t is_flipped = filter.phase == -128 && reference > 1023L * UNITS_PER_STEP; /* beyond the VCO's range */
     set_reference(is_flipped ? filter.mean : reference);
     rfi_learn(&filter, measure(time_in_ticks(rfi_time(&filter))) ^ is_flipped);
     send_number(filter.mean, ' ');
