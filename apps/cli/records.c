@@ -549,7 +549,7 @@ int cli_records_next(cli_records *r, cli_record *record)
     for (;;) {
         int result = r->has_failed ? CLI_RECORDS_FAILED : read_line(r);
         if (result == CLI_RECORDS_END && is_in_header(r))
-            return take_header(r) < 0 ? CLI_RECORDS_FAILED : CLI_RECORDS_END; /* an open quote, or no quote */
+            return take_header(r) < 0 ? CLI_RECORDS_FAILED : CLI_RECORDS_END; /* a quote is open, or is no quote with this separator */
         if (result != CLI_RECORD)
             return result;
         if (!is_in_header(r) && is_passed_over(r))

@@ -196,8 +196,7 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
         snprintf(how, sizeof how, "belief %.40s", c->run.config.belief);
     snprintf(made, sizeof made, "%s, %s%s%s%s, seed %llu", description->name, how, c->run.config.design ? ", design " : "",
              c->run.config.design ? c->run.config.design : "", c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
-    const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* its output may be a terminal although
-                                                                          redirected */
+    const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to redirected output */
     if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask && !is_mpi)
         w.view = cli_view_open(stdout, title, description, c->simulate ? c->run.steps : 0);
     if (w.format == CLI_FORMAT_AUTO)

@@ -51,7 +51,7 @@ typedef struct session_object {
     uint64_t position, updates, hash; /* as counted by the command */
     uint32_t asked;                   /* number of open questions; */
     rf_record *questions;             /* the questions */
-    rf_step last;                     /* of the latest update; has health, which rf_session_show does not fill */
+    rf_step last;                     /* of the latest update; rows may need all of it, rf_session_show lacks health */
     int before, has_changed;          /* health before the latest update, as shown; whether that update changed it */
 } session_object;
 

@@ -37,7 +37,7 @@ static int factorise(long double c[TRIANGLE], unsigned dim)
 
 sums_prior sums_prior_make(unsigned dim, double condition, double far, uint64_t seed)
 {
-    const double unit = 1 + random_uniform(seed, DIM * DIM); /* else numbers are round, and so are errors */
+    const double unit = 1 + random_uniform(seed, DIM * DIM); /* else means and draws are round numbers, and rounding is not random */
     sums_prior p = {.dim = dim};
     long double q[DIM][DIM], c[TRIANGLE] = {0};
     for (unsigned a = 0; a < dim; a++) { /* orthogonal axes */
