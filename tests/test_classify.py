@@ -400,7 +400,7 @@ class AsPeopleHaveThem(Test):
         self.assertGreater(recall("--priors", "x=0.95"), plain + 0.05)
         for says, text in {"there is no class 'q'": "q=1", "is not CLASS=NUMBER": "x", "class 'x'": "x=-1"}.items():
             self.refused("classify", "--train", self.train, *self.how, "--class-cost", text, says=says)
-        self.refused("classify", "--train", self.train, *self.how, "--priors", "x=0.7 y=0.7", says="are 1 together")
+        self.refused("classify", "--train", self.train, *self.how, "--priors", "x=0.7 y=0.7", says="must add up to 1")
 
     def test_costs_with_a_header_groups_and_zero(self):
         prices = self.file("prices.csv", '"feature",cost,group\ncolour,4,look\nacid,4,look\nnoise,0\n')
@@ -674,7 +674,7 @@ class BadInput(Test):
             "there is no object": ("--train", train, "--explain", 1000),
             "does not end in .svg or .html": ("--train", train, "--explain", 0, "--plot", "a.png"),
             "cannot write": ("--train", train, "--out", self.folder / "no" / "where"),
-            "training vectors only": ("--train", train, "--knn", 200),
+            "there are only": ("--train", train, "--knn", 200),
             "is none of": ("--train", train, "--method", "magic"),
         }.items():
             self.refused("classify", *arguments, says=says)

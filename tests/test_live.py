@@ -398,7 +398,7 @@ class Config(Test):
             ("[run]\n[oops]\nseed = 1\n", 3, "there is no section [oops]"), ("[run]\nsed = 1\n", 2, "there is no key 'sed'"),
             ("[run]\nseed = 1\nsteps = many\n", 3, "'many' is not a whole number"), ("steps = 1\nbatch = 0\n", 2, "not between 1"),
             ("[run]\nnonsense\n", 2, "key = value"), ("[run\n", 1, "key = value"), ("[run]\nstrict = perhaps\n", 2, "neither yes nor no"),
-            ("[parameter x]\nseed = 1\n", 2, "belongs into section [run]"), ("config = other.ini\n", 1, "there is no key 'config'"),
+            ("[parameter x]\nseed = 1\n", 2, "belongs in section [run]"), ("config = other.ini\n", 1, "there is no key 'config'"),
             ("sampler = best\n", 1, "'best' is none of"), ("[run]\nseed = 1\nseed\n", 3, "key = value"),
             (f"[run]\nmodel = {'x' * 300}\nseed = 1\n", 2, "is longer than"), (f"seed = 1\n{'x' * 300} = 1\n", 2, "is longer than"),
             ("[parameters x]\nprior = 0:1\n", 2, "there is no section [parameters x]"),
@@ -623,7 +623,7 @@ class State(Test):
     def test_refused(self):
         state = self.folder / "run.state"
         one = {"x.chart_mean": 0.5, "chart_covariance.x.x": 1}
-        cases = [("{", "line 1: this is no JSON"), ({}, "list of 1 to 64"), ({"gaussians": []}, "list of 1 to 64"), ({"gaussians": [one] * 65}, "list of 1 to 64"),
+        cases = [("{", "line 1: malformed JSON"), ({}, "list of 1 to 64"), ({"gaussians": []}, "list of 1 to 64"), ({"gaussians": [one] * 65}, "list of 1 to 64"),
                  ({"gaussians": [{"x.chart_mean": 1}]}, r"gaussians\[0\]: 'chart_covariance.x.x' is missing"), ({"gaussians": [one | {"weight": "a"}]}, "'weight' is no number"),
                  ({"gaussians": [one | {"chart_covariance.x.x": -1}]}, r"gaussians\[0\]: the covariance is not positive definite"), ({"gaussians": [one | {"weight": 0}]}, "cannot begin"),
                  ({"gaussians": [one], "model": "coin"}, "is of model coin, and --model is precession")]

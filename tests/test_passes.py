@@ -95,8 +95,8 @@ class Passes(unittest.TestCase):
         data = self.coins()
         for more, says in ((["--simulate"], "--passes needs all records at once; leave out --simulate"),
                            (["--ask"], "--passes needs all records at once; leave out --ask"),
-                           (["--data", data, "--state", str(self.folder / "s")], "--passes begins with the first record; leave out --state"),
-                           (["--data", data, "--strict"], "--strict learns from one record after the other; leave out --passes"),
+                           (["--data", data, "--state", str(self.folder / "s")], "--passes cannot resume a run; leave out --state"),
+                           (["--data", data, "--strict"], "--strict learns record by record; leave out --passes"),
                            (["--data", data, "--format=csv"], "--passes has one result, as text or JSON; leave out --format csv"),
                            (["--data", data, "--plot", str(self.folder / "p.svg")], "--passes has one result, as text or JSON; leave out --plot"),
                            (["--data", data, "--drift=0.1"], "--passes: parameter p drifts: passes are for parameters that stay still"),
@@ -106,7 +106,7 @@ class Passes(unittest.TestCase):
                            (["--passes=perhaps"], "--passes: 'perhaps' is none of yes, no, auto")):
             with self.subTest(more=more):
                 self.assertEqual(track("--model=coin", "--passes", *more, code=2, says=says), "")
-        track("--model=coin", "--passes", given="outcome\n1\n", code=2, says="--passes needs a file, whose records are all there: standard input is none")
+        track("--model=coin", "--passes", given="outcome\n1\n", code=2, says="--passes needs an ordinary file with all records; standard input is not one")
         moving = self.write("moving.c", FINE.replace("RF_FN rf_real likelihood", """#define RF_HAS_DYNAMICS
 RF_FN void dynamics(rf_real elapsed, rf_real F[], rf_real Q[]) { F[0] = 1, Q[0] = elapsed; }
 RF_FN rf_real likelihood"""))
@@ -160,7 +160,7 @@ RF_FN rf_real likelihood"""))
         mixed = compare("--model", "precession", "--drift", "0", "--model", "precession", "--drift", "0.1", "--data", data).stdout
         self.assertIn("attempts per candidate that drifts, passes for the others, seed 1\n", mixed)
         for more, says in ((["--passes", "--attempts=9"], "--passes makes no attempts; leave out --attempts"), (["--passes", "--repeat=9"], "leave out --repeat"),
-                           (["--passes", "--data=-"], "--passes needs a file, whose records are all there: standard input is none")):
+                           (["--passes", "--data=-"], "--passes needs an ordinary file with all records; standard input is not one")):
             self.assertIn(says, compare(*arguments, *more, code=2).stderr)
 
 

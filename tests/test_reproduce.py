@@ -223,7 +223,7 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(claims(self.out)[SMALL, "plateau"]["verdict"], "does not hold")
         done = run(SMALL, "--out", self.out)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("not where it is known to be", done.stderr)
+        self.assertIn("outside its known range", done.stderr)
         self.assertEqual(claims(self.out)[SMALL, "plateau"]["verdict"], "holds")
         self.assertIn("departs from what is expected", (self.out / "report.md").read_text(encoding="utf-8"))
 

@@ -54,8 +54,8 @@ static void damaged_files_are_refused(void **state)
         {"npz/stored", "a.npz", "PK\1\2", 42, "\1\0\0\0", 4, "no member at byte 1"},
         {"npz/stored", "a.npz", "PK\1\2", 20, "\xff\xff\xff\x7f", 4, "the sizes of member"},
         {"npy/doubles", "a.npy", "NUMPY", 7, "\xff\xff", 2, "the header has 65535 bytes"},
-        {"npy/doubles", "a.npy", "'shape'", 1, "shade", 5, "without type, order and shape"},
-        {"npy/doubles", "a.npy", "(3", 1, "x", 1, "a NumPy shape that cannot be read"},
+        {"npy/doubles", "a.npy", "'shape'", 1, "shade", 5, "lacks a valid type, order or shape"},
+        {"npy/doubles", "a.npy", "(3", 1, "x", 1, "the shape in the NumPy header is malformed"},
         {"npy/doubles", "a.npy", "(3, 2)", 0, "(6, 1)", 6, "has one column"},
         {"npy/doubles", "a.npy", "'<f8'", 2, "c", 1, "are not read"},
     };

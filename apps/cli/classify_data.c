@@ -132,7 +132,7 @@ static int take_cost(void *context, uint32_t feature, const char *rest, const ch
 static int take_mask(void *mask, uint32_t feature, const char *rest, const char *more, char *error, size_t size)
 {
     if (rest || more) {
-        snprintf(error, size, "is more than a feature");
+        snprintf(error, size, "has more than the name of a feature");
         return -1;
     }
     ((uint8_t *)mask)[feature] = 1;
@@ -217,7 +217,7 @@ static double *by_class(const char *text, const rfc_task *task, int shares, char
         }
     }
     if (status == 0 && shares && (left < -1e-9 || (named == task->classes.count ? left > 1e-9 : left < 1e-9)))
-        status = rf_fail(error, size, "'%s': shares of all classes are 1 together", text);
+        status = rf_fail(error, size, "'%s': the shares of all classes must add up to 1", text);
     for (uint32_t c = 0; c < task->classes.count && status == 0; c++)
         if (out[c] < 0)
             out[c] = shares ? left / (task->classes.count - named) : 1;
@@ -314,12 +314,11 @@ int classify_load(classify_config *c, classify_data *d)
         return cli_error("%s: --task and --classes cannot both be given", c->command);
     if ((c->source.test_labels && !c->source.test) || (c->source.train_labels && !c->source.train) ||
         (c->source.test && !c->source.train))
-        return cli_error("%s: --test and labels go with --train, --test-labels with --test", c->command);
+        return cli_error("%s: --test and --train-labels need --train; --test-labels needs --test", c->command);
     if (c->shuffles > 0 && c->split[0] == 0 && (c->source.test || c->source.data))
         return cli_error("%s: --shuffles goes with --split", c->command);
     if (c->method == RFC_PAPER && c->gain > RFC_BETWEEN)
-        return cli_error("%s: --gain is for the weighted method; the paper's asks for the largest variance",
-                         c->command);
+        return cli_error("%s: --gain needs --method weighted", c->command);
     c->shuffles = c->shuffles ? c->shuffles : 1;
     c->source.seed = c->seed;
     c->source.drop = c->drop;
@@ -491,7 +490,7 @@ int classify_knn(const classify_config *c, const classify_data *d, const classif
         max = k[i] > max ? k[i] : max;
     const uint32_t count = rfc_training_count(t->training);
     if (max > count)
-        return cli_error("%s: --knn: there are %u training vectors only", c->command, count);
+        return cli_error("%s: --knn: there are only %u training vectors", c->command, count);
     uint8_t *mask = features ? malloc(d->train.features) : NULL;
     uint32_t *nearest = malloc((size_t)t->objects.count * max * sizeof *nearest);
     if (!nearest || (features && !mask)) {

@@ -123,7 +123,7 @@ int cli_classify_fit(int argc, char **argv)
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
     if (!c.out)
-        return cli_error("classify fit: --out says where the model goes");
+        return cli_error("classify fit: name a file for the model with --out");
     if (c.shared.source.test || c.shared.split[0] || c.shared.method == RFC_PAPER)
         return cli_error("classify fit: --test, --split and --method paper are for 'rejfilt classify'");
     if (c.from && !c.shared.source.data && !c.shared.source.train) {
@@ -601,7 +601,7 @@ static int take_line(asking *a, const char *line, rfc_told *told)
         snprintf(id, sizeof id, "%lld", (long long)json_integer_value(name));
     int code = CLI_OK;
     if (!id[0]) {
-        refuse(a, NULL, root ? "a line has an id, a text or a whole number" : "a line is a JSON object");
+        refuse(a, NULL, root ? "a line needs an id: a text or a whole number" : "a line is a JSON object");
     } else {
         asked **at = find(a, id), *o = *at;
         const char *why = check_line(a, o, root, told, &count);
@@ -645,7 +645,7 @@ static int replay(asking *a, const char *path, rfc_told *told)
     if (length > 0 && line[length - 1] == '\n') {
         line[length - 1] = '\0';
         if (strcmp(line, mark) != 0)
-            code = cli_error("classify ask: %s: was kept with another model", path);
+            code = cli_error("classify ask: %s: belongs to another model", path);
         a->is_replay = 1;
         end = ftell(a->journal);
         while (code == CLI_OK && (length = getline(&line, &room, a->journal)) > 0 && line[length - 1] == '\n') {

@@ -259,7 +259,7 @@ static int choose_passes(compare_config *c)
                                                                                 : c->sampler != NOT_GIVEN ? "sampler"
                                                                                                             : "precision");
     if (c->passes == CLI_PASSES_YES && !cli_is_file(c->data))
-        return cli_error("compare: --passes needs a file, whose records are all there: %s is none", c->data ? c->data : "standard input");
+        return cli_error("compare: --passes needs an ordinary file with all records; %s is not one", c->data ? c->data : "standard input");
     if (c->passes == CLI_PASSES_AUTO)
         c->passes = is_said || !cli_is_file(c->data) ? CLI_PASSES_NO : CLI_PASSES_YES;
     c->attempts = c->attempts > 0 ? c->attempts : 1000;
@@ -316,7 +316,7 @@ static const char *refusal(compare_reading *r, const rf_record *record, const ch
         rf_status status = cli_score_try(a->scorer, &own, 1);
         *who = a->name;
         if (status == RF_REFUSED_EVIDENCE)
-            return "it does not take these settings and this outcome";
+            return "the model does not allow these settings and this outcome";
         if (status < 0)
             return rf_status_text(status);
     }

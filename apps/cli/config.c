@@ -85,7 +85,7 @@ static int take(void *user, const char *section, const char *key, const char *va
         return 0;
     }
     if (*prefix && option->kind != CLI_LIST) {
-        snprintf(r->error, sizeof r->error, "'%.60s' belongs into section [run]", key);
+        snprintf(r->error, sizeof r->error, "'%.60s' belongs in section [run]", key);
         return 0;
     }
     size_t size = strlen(prefix) + strlen(value) + 2;

@@ -53,7 +53,7 @@ static const cli_usage usage = {
     "Runs the experiments of the paper on rejection filtering, all of them or those named, and writes\n"
     "report.html, report.md and report.json: each claim, our number, and whether it holds. A run that\n"
     "was interrupted goes on where it stopped; data of other settings in DIR is replaced.\n"
-    "Exit status 1: some number is not where it is known to be.",
+    "Exit status 1: a number is outside its known range.",
     options,
     "  rejfilt reproduce --list\n"
     "  rejfilt reproduce kappa tracking\n"
@@ -141,7 +141,7 @@ static int print_report(const lab *labs, unsigned count, int is_json)
             if (!is_json && f->paper)
                 printf("%-11s %-20s %-20s %s\n", labs[k].name, f->name, lab_verdict_names[lab_judge(f)], lab_number(f->value, f->error, number));
             if (lab_departs(f)) {
-                cli_error("reproduce: %s, %s: %s is not where it is known to be, %s", labs[k].name, f->name, lab_number(f->value, NAN, number), f->expect.text);
+                cli_error("reproduce: %s, %s: %s is outside its known range, %s", labs[k].name, f->name, lab_number(f->value, NAN, number), f->expect.text);
                 departs = 1;
             }
         }

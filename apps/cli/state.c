@@ -217,7 +217,7 @@ static uint32_t take_gaussians(const char *path, const rf_description *d, rf_gau
     if (!file)
         cli_error("state: %s", error);
     else if (!root)
-        cli_error("state: %s: line %d: this is no JSON: %s", path, why.line, why.text);
+        cli_error("state: %s: line %d: malformed JSON: %s", path, why.line, why.text);
     else if (is_other)
         cli_error("state: %s is of model %s, and --model is %s", path,
                   json_is_string(model) ? json_string_value(model) : "(no name)", d->name);

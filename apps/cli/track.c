@@ -150,7 +150,7 @@ static int choose_passes(const cli_track_config *c, const rf_engine *engine, int
     if (rf_engine_share(engine, &is_file, sizeof is_file) < 0)
         return cli_error("track: MPI cannot share the records");
     if (!is_file && c->passes == CLI_PASSES_YES)
-        return cli_error("track: --passes needs a file, whose records are all there: %s is none", c->data ? c->data : "standard input");
+        return cli_error("track: --passes needs an ordinary file with all records; %s is not one", c->data ? c->data : "standard input");
     *is_wanted = is_file;
     return CLI_OK;
 }

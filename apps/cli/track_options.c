@@ -156,7 +156,7 @@ static int choose_design(cli_track_config *c)
     const int chooses = c->simulate || c->ask;
     if (strcmp(run->config.design, "given") == 0 || (strcmp(run->config.design, "auto") == 0 && !chooses)) {
         run->config.design = NULL;
-        return chooses ? cli_error("track: --design given: there are no data that bring their settings with --%s", c->ask ? "ask" : "simulate") : CLI_OK;
+        return chooses ? cli_error("track: --design given takes the settings from data; --%s has none", c->ask ? "ask" : "simulate") : CLI_OK;
     }
     if (run->config.strict && strcmp(run->config.design, "auto") == 0)
         run->config.design = "pgh"; /* the design of the paper's algorithm */
@@ -219,7 +219,7 @@ static int resolve(cli_track_config *c)
     if (code)
         return code;
     if (run->config.anchor_every > 0 && (!run->config.design || rf64_design_find(run->config.design, &run->config.description, model->f64->design)->anchor_every == 0))
-        return cli_error("track: --anchors: design %s makes none", run->config.design ? run->config.design : "given");
+        return cli_error("track: --anchors: design %s has no anchors", run->config.design ? run->config.design : "given");
     if (cli_model_check(run, error, sizeof error) < 0)
         return cli_error("track: --prior: %s", error);
     if (run->config.strict && run->config.sampler != RF_REJECT)
@@ -248,9 +248,9 @@ static int check_passes(const cli_track_config *c)
     if (c->simulate || c->ask)
         return cli_error("track: --passes needs all records at once; leave out --%s", c->simulate ? "simulate" : "ask");
     if (c->state)
-        return cli_error("track: --passes begins with the first record; leave out --state");
+        return cli_error("track: --passes cannot resume a run; leave out --state");
     if (config->strict)
-        return cli_error("track: --strict learns from one record after the other; leave out --passes");
+        return cli_error("track: --strict learns record by record; leave out --passes");
     if (!c->summary && (c->plot || c->format == CLI_FORMAT_CSV))
         return cli_error("track: --passes has one result, as text or JSON; leave out --%s", c->plot ? "plot" : "format csv");
     char error[200];

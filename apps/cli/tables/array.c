@@ -326,7 +326,7 @@ int tables_array_npy(tables_stream *s, tables_array *a, char *error, size_t size
     const char *type = value_of(header, "descr"), *order = value_of(header, "fortran_order"),
                *shape = value_of(header, "shape");
     if (!type || !order || !shape || strlen(type) < 5 || *shape != '(')
-        return rf_fail(error, size, "%s: a NumPy header without type, order and shape", tables_stream_name(s));
+        return rf_fail(error, size, "%s: the NumPy header lacks a valid type, order or shape", tables_stream_name(s));
     if (read_type(type, a) < 0)
         return rf_fail(error, size,
                        "%s: numbers of type %.*s are not read; only integers or floats of 16, 32 or 64 bits",
@@ -336,7 +336,7 @@ int tables_array_npy(tables_stream *s, tables_array *a, char *error, size_t size
         char *end;
         uint64_t count = strtoull(c, &end, 10);
         if (end == c || *c == '-' || a->dimensions == TABLES_ARRAY_DIMENSIONS)
-            return rf_fail(error, size, "%s: a NumPy shape that cannot be read", tables_stream_name(s));
+            return rf_fail(error, size, "%s: the shape in the NumPy header is malformed", tables_stream_name(s));
         a->size[a->dimensions++] = count;
         c = end + strspn(end, ", ");
     }

@@ -231,7 +231,8 @@ static int begin_member(tables_stream *s, const tables_archive *a, const unsigne
     if (s->packed_left == UINT32_MAX || s->unpacked_left == UINT32_MAX || begin == UINT32_MAX)
         return rf_fail(error, size, "%s: member %.*s is over 4 GB; save it as .npy", a->path, length, name);
     if ((method != 0 && method != 8) || (little(record + 8, 2) & 1))
-        return rf_fail(error, size, "%s: member %.*s is neither stored nor deflated", a->path, length, name);
+        return rf_fail(error, size, "%s: member %.*s is encrypted, or neither stored nor deflated", a->path, length,
+                       name);
     if (read_at(a->file, begin, local, sizeof local) < 0 || memcmp(local, "PK\3\4", 4) != 0)
         return rf_fail(error, size, "%s: damaged zip archive: no member at byte %llu", a->path,
                        (unsigned long long)begin);
