@@ -364,7 +364,7 @@ class BadInput(Test):
     def test_what_a_model_does_not_take(self):
         data = "h1,h2,s,outcome\n1,1,0.5,0.1\n1,1,0,0.2\n1,1,-1,0.2\n1,1,0.5,0.3\n"
         both = ("--model=linear", "--model=linear", "--drift=0.2")
-        self.refused(*both, data=data, says="standard input: line 3: linear: it does not take")
+        self.refused(*both, data=data, says="standard input: line 3: linear: the model does not allow")
         skipped = result(*both, "--skip-bad", data=data)
         self.assertEqual((skipped["records"], skipped["bad"]), (2, 2))
         fine = result(*both, data="h1,h2,s,outcome\n1,1,0.5,0.1\n1,1,0.5,0.3\n")
