@@ -2,15 +2,15 @@
    by the first line. A record is returned as soon as its line is complete.
 
    Columns of CSV, keys of JSON:
-     each setting by name   required, except with a missing outcome; a setting with a fixed role may stay away.
+     each setting by name   required, except with a missing outcome; a setting with a fixed role may be missing.
                             JSON also has them in "settings": {"t": 3} or "settings": [{"name": "t", "value": 3}]
      outcome                required; empty or null: nothing was measured, time passes all the same
-     time, batch            optional; a model's setting of that name comes first
+     time, batch            optional; a setting of that name takes precedence
      truth.NAME             optional, for the parameter NAME. JSON also has it in "truth": {"NAME": 0.3} or
                             "parameters": [{"name": "NAME", "truth": 0.3}]
-   Others are ignored. CSV has commas, semicolons or tabs; fields may be quoted but hold no line breaks. Blank
-   lines and lines that begin with # are skipped. Where the settings are not in the records (ask mode), a line
-   may also be a bare number or null, and needs no header. */
+   Others are ignored. CSV has commas, semicolons or tabs; fields may be quoted, and only names in the header may
+   hold line breaks. Blank lines and lines that begin with # are skipped. If the records do not have the settings
+   (ask mode), a line may also be a bare number or null, and needs no header. */
 #ifndef REJFILT_CLI_RECORDS_H
 #define REJFILT_CLI_RECORDS_H
 
