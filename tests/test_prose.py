@@ -30,7 +30,7 @@ def words(sentence):
 
 
 def sentences(text):
-    """The sentences of a piece of text that has no structure left."""
+    """The sentences of plain text."""
     begin = 0
     for match in re.finditer(r"[.!?][\"'”’)*_\]]*(?=\s|$)", text):
         if not re.search(ABBREVIATIONS, text[begin:match.end()]):

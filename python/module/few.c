@@ -12,7 +12,7 @@ typedef struct few_object {
     uint32_t classes;
 } few_object;
 
-/* A buffer of items of that size, `count` of them (-1: any number). 0, or -1 and an exception. */
+/* Gets a buffer of `count` items of that size (-1: any number). Returns 0, or -1 and an exception. */
 static int items(PyObject *object, Py_buffer *view, Py_ssize_t size, Py_ssize_t count, int is_writable,
                  const char *what)
 {
@@ -69,9 +69,8 @@ static PyObject *few_fit(PyObject *self, PyObject *args)
     return f->training ? Py_NewRef(Py_None) : refuse_text("%s", error);
 }
 
-/* _classify(bytes, mask, stop, budget, cost, posterior, asked): features that the mask has may be asked. Fills the
-   posterior [rows][classes] of float32, and asked [rows][features] of int32, of which those behind the last question
-   are -1. */
+/* _classify(bytes, mask, stop, budget, cost, posterior, asked): asks only for features in the mask. Fills the
+   posterior [rows][classes] of float32, and asked [rows][features] of int32; entries after the last question are -1. */
 static PyObject *few_classify(PyObject *self, PyObject *args)
 {
     few_object *f = (few_object *)self;
@@ -143,8 +142,8 @@ static PyObject *few_classify(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-/* _next(features [known] of uint32, bytes [known], stop, budget, cost): what to ask of an object with these answers, which
-   came in this order; or -1. */
+/* _next(features [known] of uint32, bytes [known], stop, budget, cost): the next feature to ask of an object with
+   these answers, given in the order in which they came; or -1. */
 static PyObject *few_next(PyObject *self, PyObject *args)
 {
     few_object *f = (few_object *)self;
