@@ -130,7 +130,7 @@ def mend(site):
     text = re.sub(r"@import url\(/javascript/normalize[^)]*\);", lambda _: normalize.read_text() if normalize.exists() else "body { margin: 0; }", text)
     dark = re.search(r'@media not print \{\n  body\[data-theme="dark"\] \{(.*?)\}', text, re.S)
     if dark and "prefers-color-scheme" not in text:
-        text += f'\n@media not print and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{{dark[1]}}} }}\n'
+        text += f'\n@media screen and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{{dark[1]}}} }}\n'
     path.write_text(text)
 
 

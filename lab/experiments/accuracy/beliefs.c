@@ -195,7 +195,7 @@ typedef struct posterior {
     int is_doubtful;
 } posterior;
 
-/* Sorts the values of two interchangeable parameters in ascending order. */
+/* Sorts the values of interchangeable parameters in ascending order. */
 static void ascending(const rf_config *config, double x[])
 {
     for (unsigned i = 1; i < config->description.interchangeable; i++)
