@@ -527,7 +527,7 @@ double rf_session_quantile(const rf_session *session, unsigned parameter, double
 /* Fills in the step's health. */
 static void show_health(const rf_session *s, rf_step *step)
 {
-    const double loss_max = rf_kind_of(s->belief)->loss_max;
+    const double loss_max = rf_kind_of(s->belief)->loss_max[s->model.dim > 1];
     step->health = s->now.watch.state;
     step->is_coarse = loss_max > 0 && s->belief->live > loss_max;
 }

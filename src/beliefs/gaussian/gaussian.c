@@ -245,7 +245,7 @@ static int gaussian_load(rf_belief *belief, const unsigned char *bytes, size_t s
 const rf_belief_kind RF(belief_gaussian) = {
     .name = "gaussian",
     .summary = "one Gaussian: the paper's, 64 bytes for one parameter",
-    .loss_max = 6,
+    .loss_max = {6, 6},
     .open = gaussian_open,
     .restart = gaussian_restart,
     .pass = gaussian_pass,
