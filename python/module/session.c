@@ -373,9 +373,11 @@ static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t 
         else
             return PyErr_Format(PyExc_TypeError, "tell() got an unexpected keyword argument '%U'", name);
     }
-    if (args[0] == Py_None)
+    if (PyBool_Check(args[0])) /* by far the most common */
+        record.outcome = args[0] == Py_True;
+    else if (args[0] == Py_None)
         record.outcome = NAN;
-    else if (PyFloat_CheckExact(args[0]) || PyBool_Check(args[0]) || PyLong_Check(args[0]))
+    else if (PyFloat_CheckExact(args[0]) || PyLong_Check(args[0]))
         record.outcome = number_of(args[0], "outcome");
     else if (PyObject_Size(args[0]) >= 0)
         return PyObject_CallMethod(self, "_tell_many", "OOO", args[0], setting, time);
