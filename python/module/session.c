@@ -228,6 +228,10 @@ static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
 {
     const rf_description *d = &s->config.description;
     for (unsigned i = 0; i < d->settings; i++) {
+        if (isinf(record->setting[i])) {
+            refuse_text("setting %s: %g is not finite", d->setting[i].name, record->setting[i]);
+            return -1;
+        }
         if (!isnan(record->setting[i]))
             continue;
         if (k >= s->asked && d->setting[i].role != RF_SETTING_FIXED && !isnan(record->outcome)) {
