@@ -76,7 +76,7 @@ int doubles(PyObject *object, Py_buffer *view, int is_writable, Py_ssize_t count
 int is_outcome(const rf_description *d, double outcome)
 {
     const unsigned n = rf_outcomes_fixed(d->outcomes);
-    return isnan(outcome) ||
+    return ((outcome == 0 || outcome == 1) && n == 2) || isnan(outcome) ||
            (!isinf(outcome) && (!rf_outcomes_are_whole(d->outcomes) ||
                                 (outcome >= 0 && outcome == floor(outcome) && (n == 0 || outcome < n))));
 }
@@ -109,6 +109,8 @@ PyObject *fill_tuple(PyObject *tuple, const double *values, unsigned count)
 
 double number_of(PyObject *given, const char *what)
 {
+    if (PyFloat_CheckExact(given))
+        return PyFloat_AsDouble(given);
     /* for an integer PyFloat_AsDouble would make a float object first */
     const double value = PyLong_CheckExact(given) || PyBool_Check(given) ? PyLong_AsDouble(given) : PyFloat_AsDouble(given);
     if (value == -1 && PyErr_Occurred()) {

@@ -228,6 +228,10 @@ static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
 {
     const rf_description *d = &s->config.description;
     for (unsigned i = 0; i < d->settings; i++) {
+        if (isinf(record->setting[i])) {
+            refuse_text("setting %s: %g is not finite", d->setting[i].name, record->setting[i]);
+            return -1;
+        }
         if (!isnan(record->setting[i]))
             continue;
         if (k >= s->asked && d->setting[i].role != RF_SETTING_FIXED && !isnan(record->outcome)) {
@@ -373,9 +377,11 @@ static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t 
         else
             return PyErr_Format(PyExc_TypeError, "tell() got an unexpected keyword argument '%U'", name);
     }
-    if (args[0] == Py_None)
+    if (PyBool_Check(args[0])) /* by far the most common */
+        record.outcome = args[0] == Py_True;
+    else if (args[0] == Py_None)
         record.outcome = NAN;
-    else if (PyFloat_CheckExact(args[0]) || PyBool_Check(args[0]) || PyLong_Check(args[0]))
+    else if (PyFloat_CheckExact(args[0]) || PyLong_Check(args[0]))
         record.outcome = number_of(args[0], "outcome");
     else if (PyObject_Size(args[0]) >= 0)
         return PyObject_CallMethod(self, "_tell_many", "OOO", args[0], setting, time);

@@ -25,12 +25,21 @@ rf_status rf_belief_check(const rf_belief *belief, const double records[], uint3
     return RF_OK;
 }
 
-RF_APART void rf_belief_variances(const rf_belief *belief, double v[])
+static RF_APART void variances_of_several(const rf_belief *belief, double v[])
 {
     double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
     rf_kind_of(belief)->moments(belief, mean, covariance);
     for (unsigned i = 0; i < belief->problem->description.dim; i++)
         v[i] = covariance[RF_TRIANGLE(i) + i];
+}
+
+RF_APART void rf_belief_variances(const rf_belief *belief, double v[])
+{
+    double mean;
+    if (belief->problem->description.dim > 1)
+        variances_of_several(belief, v);
+    else
+        rf_kind_of(belief)->moments(belief, &mean, v);
 }
 
 /* The ratio of variances for the parameter that changed least; at most 1. */

@@ -180,9 +180,10 @@ static int32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *
 
 enum { WHITE_DIM = RF_DIM_MAX < RF_LATTICE_STRIDES ? RF_DIM_MAX : RF_LATTICE_STRIDES, /* most parameters that are whitened */
        WHITE_LEAST = 8,                                                              /* fewest points per parameter */
-       WHITE_BLOCK = RF_WORKERS > 1 ? 4 : 64 };
+       WHITE_BLOCK = RF_WORKERS > 1 ? 4 : 64,
+       WHITE_LINE = 128 }; /* points of one parameter at a time: so many follow each other in the table, wherever they begin */
 
-/* Adds Σq and Σq² of at most WHITE_BLOCK points. */
+/* Adds Σq and Σq² of at most WHITE_LINE points. */
 RF_FN void RF(points_sum)(const int16_t *q, uint32_t count, int64_t *sum, int64_t *squares)
 {
     uint32_t k = 0;
@@ -215,8 +216,15 @@ RF_FN void RF(points_sum)(const int16_t *q, uint32_t count, int64_t *sum, int64_
 #define RF_LATTICE_ROW(index) (&RF_LATTICE_AT(index))
 #endif
 
+/* Σq and Σq² of one parameter's first n points. */
+RF_FN void RF(line_sums)(uint32_t start, uint32_t n, int64_t *sum, int64_t *squares)
+{
+    for (uint32_t first = 0; first < n; first += WHITE_LINE)
+        RF(points_sum)(RF_LATTICE_ROW((start + first) % RF_LATTICE_SIZE), n - first < WHITE_LINE ? n - first : WHITE_LINE, sum, squares);
+}
+
 /* Σq and Σqqᵀ over the first n points. */
-static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int64_t *z, int64_t *zz)
+RF_FN void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int64_t *z, int64_t *zz)
 {
     int16_t q[WHITE_DIM][WHITE_BLOCK];
     uint32_t start[WHITE_DIM];
@@ -232,6 +240,11 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
 #ifdef RF_LATTICE_LINE /* fast path for one parameter */
     if (dim == 1) {
         RF_LATTICE_LINE(start[0], n, z, zz);
+        return;
+    }
+#elif RF_WIDE_LANES > 1
+    if (dim == 1) {
+        RF(line_sums)(start[0], n, z, zz);
         return;
     }
 #endif
@@ -256,11 +269,10 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
     RF_WORKERS_SUM(zz, RF_TRIANGLE(dim));
 }
 
-/* Whitens the task's n candidates. `one`: room for one parameter's factor, mean and q̄; more parameters use the workspace, in the same
-   order. */
-static RF_APART void RF(whiten)(RF(filter) *filter, RF(task) *task, uint32_t n, rf_real *one)
+/* Whitens the task's n candidates of `dim` parameters. `one`: room for one parameter's factor, mean and q̄; more parameters use the
+   workspace, in the same order. */
+RF_FN void RF(whiten_for)(unsigned dim, RF(filter) *filter, RF(task) *task, uint32_t n, rf_real *one)
 {
-    const unsigned dim = RF_DIM(task->model->dim);
     int64_t z[WHITE_DIM], zz[RF_TRIANGLE(WHITE_DIM)];
     if (n < WHITE_LEAST * dim || n > RF_LATTICE_SIZE)
         return;
@@ -290,6 +302,16 @@ static RF_APART void RF(whiten)(RF(filter) *filter, RF(task) *task, uint32_t n, 
     task->factor = a;
 }
 
+/* Where code may be large, one parameter has its own, without loops. */
+static RF_APART void RF(whiten)(RF(filter) *filter, RF(task) *task, uint32_t n, rf_real *one)
+{
+    const unsigned dim = RF_DIM(task->model->dim);
+    if (RF_WIDE_LANES > 1 && dim == 1)
+        RF(whiten_for)(1, filter, task, n, one);
+    else
+        RF(whiten_for)(dim, filter, task, n, one);
+}
+
 /* As RF(gather), with whitened candidates. If too few are accepted, doubles the number of candidates and whitens again.
    On entry the task's candidates must be whitened. */
 static RF_APART int32_t RF(gather_white)(RF(filter) *filter, RF(task) *task, const RF(options) *o, const RF(engine) *engine, rf_real *one)
@@ -313,8 +335,7 @@ static RF_APART int32_t RF(gather_white)(RF(filter) *filter, RF(task) *task, con
 
 /* The Kullback-Leibler divergence of the posterior from the Gaussian N(μ′, F·Fᵀ), μ′ = μ + move: the mean of ln(likelihood/evidence)
    minus the Gaussian's divergence from the prior N(μ, L·Lᵀ). y: room for a triangle. Overwrites move. */
-static RF_APART rf_real RF(loss_of)(const RF(tally) *tally, unsigned dim, uint32_t attempts, const rf_real *l, const rf_real *f, rf_real *move,
-                                    rf_real *y)
+RF_FN rf_real RF(loss_for)(unsigned dim, const RF(tally) *tally, uint32_t attempts, const rf_real *l, const rf_real *f, rf_real *move, rf_real *y)
 {
     const double weight = (double)tally->weight;
     rf_real squares = 0, size = 0;
@@ -335,6 +356,12 @@ static RF_APART rf_real RF(loss_of)(const RF(tally) *tally, unsigned dim, uint32
     }
     const rf_real gained = RF(log)((rf_real)((double)attempts * RF_WEIGHT_UNIT / weight)) - (rf_real)((double)tally->entropy / weight);
     return RF(max)(gained - RF_C(0.5) * (squares - (rf_real)dim) + size, 0);
+}
+
+static RF_APART rf_real RF(loss_of)(unsigned dim, const RF(tally) *tally, uint32_t attempts, const rf_real *l, const rf_real *f, rf_real *move,
+                                    rf_real *y)
+{
+    return RF(loss_for)(dim, tally, attempts, l, f, move, y);
 }
 
 /* ---- The new Gaussian ---- */
@@ -483,7 +510,7 @@ RF_FN rf_status RF(conclude_for)(unsigned dim, RF(filter) *filter, RF(task) *tas
         RF(move_mean)(tally, dim, task, is_white ? task->mean + dim : 0, mean, rest, z);
         status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, factor, c);
         if (is_white && !task->no_loss) /* the entropy sum then covers all attempts, at most RF_LATTICE_SIZE */
-            *loss = RF(loss_of)(tally, dim, attempts, mean + dim, factor, z, c);
+            *loss = (RF_WIDE_LANES > 1 && dim == 1 ? RF(loss_for) : RF(loss_of))(dim, tally, attempts, mean + dim, factor, z, c);
         for (size_t i = 0; i < RF_TRIANGLE(dim) && is_white; i++)
             mean[dim + i] = factor[i];
     }

@@ -188,6 +188,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         value[lane] = x[RF_KERNEL_KNOWN(task, k, lane)];
 #else
+    RF_UNROLL(2)
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         if (RF_KERNEL_DIM_MAX > 1) {
             rf_real own[RF_KERNEL_DIM_MAX];

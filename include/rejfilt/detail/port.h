@@ -205,7 +205,7 @@ RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b)
 {
     return (rf_wide)RF_WIDE_MULTIPLY((rf_wide_ints)a, (rf_wide_ints)b);
 }
-RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return a ^ b ^ c; }
+RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return c ^ a ^ b; }
 RF_FN rf_wide rf_wide_high(rf_wide a) { return (rf_wide)RF_WIDE_HIGH((rf_wide_longs)a); }
 RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return a + b; }
 RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
@@ -274,7 +274,7 @@ typedef uint64_t rf_wide;
 RF_FN rf_wide rf_wide_set(uint64_t v) { return v; }
 RF_FN rf_wide rf_wide_steps(uint64_t v) { return v; }
 RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return (a & 0xffffffffu) * (b & 0xffffffffu); }
-RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return a ^ b ^ c; }
+RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return c ^ a ^ b; }
 RF_FN rf_wide rf_wide_high(rf_wide a) { return a >> 32; }
 RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return a + b; }
 RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
