@@ -57,6 +57,9 @@ void RF(health_begin)(RF(watch) *watch, const rf_real mean[], unsigned dim, uint
 /* Should the next experiment be an anchor? Counts down to it. 0, or its number from 1 on. */
 int RF(health_wants_anchor)(RF(watched) *t);
 
+/* Outcomes have stayed the same: how probable should another one be in the experiment of this number? 0: any. */
+rf_real RF(health_wants_other)(const RF(watched) *t, uint32_t number);
+
 /* What is to be done with the records. */
 enum {
     RF_HEALTH_HOLD = 1, /* keep the belief as it was before these records, once they are learnt from */
