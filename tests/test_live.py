@@ -191,6 +191,11 @@ class AskAndTell(Test):
                                      {p["name"]: p["value"] for p in s["settings"]})
                 self.assertEqual([q["anchor"] for q in questions[4:15:5]], [design in ("auto", "risk")] * 3)  # a failed one brings the next one forward
 
+    def test_anchors_where_they_are_worth_it(self):
+        for model, has_any in ("rabi", True), ("decay", True), (str(ROOT / "examples/relaxation.c"), False):
+            asked = [q for q in parse(track("--ask", "--model", model, given="null\n" * 6)) if "ask" in q]
+            self.assertEqual([q["anchor"] for q in asked], [False] * 4 + [has_any] + [False] * 2, model)
+
     def test_bare_answers(self):
         answers = random.Random(1).choices("01", k=30)
         answers[7] = "null"

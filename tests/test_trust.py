@@ -7,7 +7,7 @@ import math
 import subprocess
 import unittest
 
-from tracking import COMMAND, parse, simulate, track
+from tracking import COMMAND, ROOT, parse, simulate, track
 
 TRIALS = 150
 
@@ -51,6 +51,16 @@ class Worlds(unittest.TestCase):
         s = summary("--model", "coin", "--belief", "gaussian", "--jump", "1.5@150", "--steps", "260", trials=120)
         self.assertGreaterEqual(s["back50"], least(0.48, 120))  # 0.33 when widened by 2.2 instead of 4
         self.assertGreaterEqual(s["alarm30"], least(0.70, 120))
+
+    def test_a_lifetime_that_falls(self):
+        """Then every outcome is 0 for as long as the waits are too long: no dead detector. 0.76 and 0.75 of 2,000 are back; with the run taken for a fault 0.24."""
+        model = "--model", str(ROOT / "examples/relaxation.c"), "--steps", "260"
+        s = summary(*model, "--jump", "-2.3026@150", trials=120)
+        self.assertGreaterEqual(s["back100"], least(0.75, 120))
+        s = summary(*model, "--jump", "-1.0986@150", trials=120)
+        self.assertGreaterEqual(s["back100"], least(0.57, 120))  # 0.59 and 0.56; with anchors 0.21
+        s = summary(*model, "--outage", "0@120+40", trials=120)  # a dead detector is told all the same
+        self.assertGreaterEqual(s["alarm30"], least(0.98, 120))  # 0.99; without asking for another outcome 0.25
 
     def test_a_wrong_prior_is_noticed(self):
         """50 standard deviations off, as an event at the first record. Within reach of the drift the truth is found; otherwise

@@ -18,6 +18,8 @@ typedef struct RF(design_input) {
     uint32_t number;                   /* of the experiment, from 0 */
     int is_anchor;                     /* not 0: choose an experiment whose outcome the belief predicts; number of the test, from 1 */
     const rf_real (*rivals)[2];        /* positions of each parameter's two heaviest modes, natural units; equal: it has one mode. Or null */
+    rf_real latest;                    /* the outcome that has come again and again, ... */
+    rf_real other_least;               /* ... and how probable another one should be, 0 for any: choose an experiment to show that the detector works */
 } RF(design_input);
 
 /* Fills setting[]; the result may depend on the input only. */

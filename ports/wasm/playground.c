@@ -93,7 +93,7 @@ static void ask(float setting[])
     const float mean = rf32_filter_mean(filter)[0], sd = rf32_filter_sd(filter, 0);
     rf32_watched w = watched();
     tracker.anchors = (uint32_t)rf32_health_wants_anchor(&w);
-    const rf32_design_input in = {instance, &tracker.model, instance->description, &mean, &mean, &sd, filter, draw, filter->seed, tracker.experiments++, (int)tracker.anchors, NULL};
+    const rf32_design_input in = {instance, &tracker.model, instance->description, &mean, &mean, &sd, filter, draw, filter->seed, tracker.experiments++, (int)tracker.anchors, NULL, 0, 0};
     tracker.design->choose(&in, setting);
 }
 

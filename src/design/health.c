@@ -34,6 +34,9 @@
 #define TREND_NOTED RF_C(5.0)    /* nats for that: suspicious above, */
 #define TREND_MOST RF_C(6.0)     /* and at most this */
 #define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: a less probable run of equal outcomes is a fault */
+#define RUN_NOTED RF_C(-3.0)     /* below this the next experiment asks for another outcome, of at least this probability: */
+#define RUN_OTHER RF_C(0.75)
+#define RUN_DOUBTED RF_C(-9.0)   /* below this, for the surest one */
 #define HOMING RF_C(0.06)        /* share of the distance to the mean that home moves with each passed test */
 
 enum {
@@ -75,6 +78,20 @@ int RF(health_wants_anchor)(RF(watched) *t)
     h->boost -= h->boost > 0;
     h->anchors = h->anchors % INT32_MAX + 1;
     return (int)h->anchors;
+}
+
+/* A truth that moved to where all outcomes are alike, such as a lifetime that fell to a tenth, is no dead detector. Without
+   a fringe (whose designs ask both sides) every second experiment then asks for another outcome. */
+rf_real RF(health_wants_other)(const RF(watched) *t, uint32_t number)
+{
+    const RF(watch) *h = t->watch;
+    if (t->description->fringe > 0 || t->on_lost == RF_ON_LOST_IGNORE || rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 0)
+        return 0;
+    if (h->state == RF_FAULT)
+        return 1;
+    if (number % 2 == 0 || h->run > RUN_NOTED)
+        return 0;
+    return h->run > RUN_DOUBTED ? RUN_OTHER : 1;
 }
 
 /* ---- Tests ---- */

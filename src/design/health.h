@@ -59,6 +59,10 @@ void RF(health_begin)(RF(watch) *watch, const rf_real mean[], unsigned dim, uint
 /* Should the next experiment be an anchor? Counts down. Returns 0, or the anchor's number from 1 on. */
 int RF(health_wants_anchor)(RF(watched) *t);
 
+/* The least probability that another outcome should have in the experiment of this number, if outcomes have stayed the
+   same. 0: any. */
+rf_real RF(health_wants_other)(const RF(watched) *t, uint32_t number);
+
 /* What to do with the records. */
 enum {
     RF_HEALTH_HOLD = 1, /* after the update, keep the belief from before these records */

@@ -130,6 +130,16 @@ static rf_real test_value(const RF(design_input) *in, RF(cloud) *c, const rf_rea
     return entropy(in, c, setting, 4) - 3 * entropy(in, c, setting, 1);
 }
 
+/* How probable is another outcome than the one that has come again and again? */
+static rf_real other_probability(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
+{
+    rf_real p[DRAWS], sum = 0;
+    probabilities(in, c->x, DRAWS, setting, in->latest, p);
+    for (unsigned k = 0; k < DRAWS; k++)
+        sum += p[k];
+    return 1 - sum / DRAWS;
+}
+
 static rf_real learning_value(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
 {
     rf_real cost = 1;
@@ -149,7 +159,8 @@ void RF(design_risk)(const RF(design_input) *in, rf_real setting[])
     draw_cloud(in, &cloud);
     for (uint32_t number = 0; number < CANDIDATES; number++) {
         draw_candidate(in, number, &cloud, candidate);
-        rf_real gain = (in->is_anchor ? test_value : learning_value)(in, &cloud, candidate);
+        const rf_real other = in->other_least > 0 ? other_probability(in, &cloud, candidate) : 0;
+        rf_real gain = other < in->other_least ? other - 2 : (in->is_anchor ? test_value : learning_value)(in, &cloud, candidate);
         if (gain > best) {
             best = gain;
             for (unsigned i = 0; i < in->description->settings; i++)

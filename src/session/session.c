@@ -79,14 +79,17 @@ static const rf64_design *find_design(const rf_config *config, char *error, size
     return design;
 }
 
-/* Is there a setting to choose? Without one, no experiment is more certain than another, and any record would be an
-   anchor. */
-static int has_choice(const rf_description *description)
+/* Without a setting to choose, no experiment is more certain than another, and any record would be an anchor. One parameter
+   has no aliases without a fringe and without a time that grows as the belief narrows: surprise and moves test it as well,
+   and anchors would only cost. */
+static int are_anchors_worth_it(const rf_description *description, int has_own_design)
 {
-    int any = 0;
-    for (unsigned i = 0; i < description->settings; i++)
+    int any = 0, has_aliases = has_own_design || description->fringe > 0 || description->dim > 1;
+    for (unsigned i = 0; i < description->settings; i++) {
         any |= description->setting[i].role != RF_SETTING_FIXED;
-    return any;
+        has_aliases |= description->setting[i].role == RF_SETTING_TIME;
+    }
+    return any && has_aliases;
 }
 
 /* Applies the part of a configuration that may change during a run. */
@@ -97,7 +100,8 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
         return -1;
     if (design != s->design || config->anchor_every != s->config->anchor_every || !s->is_open) {
         const int has_few = rf_outcomes_fixed(config->description.outcomes) > 0;
-        const uint32_t wanted = design && has_few && has_choice(&config->description) ? design->anchor_every : 0;
+        const int is_wanted = design && has_few && are_anchors_worth_it(&config->description, design == config->model->f64->design);
+        const uint32_t wanted = is_wanted ? design->anchor_every : 0;
         s->anchor_every = config->anchor_every >= 0 ? (uint32_t)config->anchor_every : wanted;
         s->now.watch.next_anchor = s->anchor_every;
         s->now.watch.again = 0;

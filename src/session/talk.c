@@ -274,6 +274,7 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
     rivals_of(s->ahead, s->problem->charts, natural, !is_drawn_back(s), rivals);
     for (uint32_t k = 0; k < count; k++) {
         const int is_anchor = k < ANCHORS_MAX ? rf64_health_wants_anchor(&w) : 0;
+        const double other_least = is_anchor ? 0 : rf64_health_wants_other(&w, s->now.experiments);
         const rf64_design_input in = {rf_instance_of(s->config),
                                       &model,
                                       &s->config->description,
@@ -285,7 +286,9 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
                                       s->ahead->seed,
                                       s->now.experiments,
                                       is_anchor,
-                                      (const double(*)[2])rivals};
+                                      (const double(*)[2])rivals,
+                                      s->now.watch.latest,
+                                      other_least};
         rf_record *q = &questions[k];
         memset(q, 0, sizeof *q);
         rf_choose(s->design, &in, q->setting);
