@@ -23,8 +23,8 @@ rfc_filter *rfc_filter_open(const rfc_training *training, const rfc_rules *rules
 /* The logarithm of the odds, held within limits beyond which it means little. */
 double rfc_logit(double p);
 
-/* Puts the probabilities that the rules' calibration says in place of the filter's. */
-void rfc_calibrate(const rfc_rules *rules, uint32_t classes, uint32_t asked, rfc_answer *answer);
+/* Puts the probabilities that a calibration of the rules says in place of the filter's. */
+void rfc_calibrate(const double calibration[3], uint32_t classes, uint32_t asked, rfc_answer *answer);
 void rfc_filter_close(rfc_filter *filter);
 
 /* The most queries an object can take. */
