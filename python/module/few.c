@@ -240,8 +240,8 @@ static PyObject *few_classify(PyObject *self, PyObject *args)
     return status < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* _next(features [known] of uint32, values [known] of float64): what to ask of an object with these answers, which came in
-   this order; or -1. NaN: there is no answer. */
+/* _next(features [known] of uint32, values [known] of float64): what to ask of an object with these answers, which came
+   in this order; or -1. NaN: there is no answer. */
 static PyObject *few_next(PyObject *self, PyObject *args)
 {
     few_object *f = (few_object *)self;
@@ -290,12 +290,9 @@ static void dealloc(PyObject *self)
 }
 
 static PyMethodDef methods[] = {
-    {"_fit", few_fit, METH_VARARGS, NULL},
-    {"_save", few_save, METH_NOARGS, NULL},
-    {"_load", few_load, METH_O, NULL},
-    {"_classify", few_classify, METH_VARARGS, NULL},
-    {"_next", few_next, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
+    {"_fit", few_fit, METH_VARARGS, NULL},   {"_save", few_save, METH_NOARGS, NULL},
+    {"_load", few_load, METH_O, NULL},       {"_classify", few_classify, METH_VARARGS, NULL},
+    {"_next", few_next, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dealloc},
