@@ -13,8 +13,8 @@ def run(*arguments, **more):
     return subprocess.run([COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LONGEST, **more)
 
 
-def good(*arguments):
-    done = run(*arguments)
+def good(*arguments, **more):
+    done = run(*arguments, **more)
     if done.returncode != 0:
         raise AssertionError(f"{arguments}: exit {done.returncode}, {done.stderr!r}")
     return done.stdout
@@ -388,6 +388,19 @@ class AsPeopleHaveThem(Test):
         want = classify("--train", self.train, "--test", self.test, *self.how)
         done = run("classify", "--train", self.train, "--test", "-", *self.how, "--json", input=self.test.read_text())
         self.assertEqual(json.loads(done.stdout)["errors"], want["errors"])
+
+    def test_probabilities_of_objects_that_lack_features(self):
+        """Stated errors are near real ones where questions end because features are missing, all of them at last; and live."""
+        header, draw = [f"f{j}" for j in range(6)] + ["kind"], random.Random(5)
+        rows = [[draw.gauss(0, 1) + (1.2 if c else 0) for _ in range(6)] + ["no" if c else "yes"] for c in (draw.random() < 0.7 for _ in range(2000))]
+        good("classify", "fit", write_csv(self.folder / "whole.csv", rows[:1000], header), "--out", self.folder / "m.rfc")
+        for missing in 0, 0.6, 0.9, 1:
+            lacks = [["" if draw.random() < missing else x for x in row[:6]] + row[6:] for row in rows[1000:]]
+            got = json.loads(good("classify", "predict", self.folder / "m.rfc", write_csv(self.folder / "lacks.csv", lacks, header), "--json"))
+            self.assertLess(abs(got["stated_error"] - got["error"]), 4 * (got["error"] / 1000) ** 0.5, (missing, got["error"], got["stated_error"]))
+        live = good("classify", "ask", self.folder / "m.rfc", input=json.dumps({"id": "a", "values": dict.fromkeys(header[:6])}) + "\n")
+        self.assertEqual(json.loads(live)["decided"], "no")
+        self.assertAlmostEqual(json.loads(live)["probability"], 0.7, delta=0.06)
 
     def test_priors_and_what_errors_cost(self):
         def recall(*more):

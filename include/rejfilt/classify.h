@@ -203,6 +203,7 @@ typedef struct rfc_rules {
     int keeps_all;         /* weighted: not 0: ask uninformative features, too */
     uint32_t pilot;        /* weighted: number of training objects that a fit classifies to learn when to stop; 0: none */
     double calibration[3]; /* of probabilities, set by rfc_model_stop(); zeros: uncalibrated */
+    double early[3];       /* the same where missing features end the questions before the stop */
     uint32_t particles;  /* paper: their number, 2 to 60,000 */
     uint32_t restarts;   /* paper: runs that share the budget and vote, 1 to 1,000 */
 } rfc_rules;

@@ -35,11 +35,16 @@ def sums(runs):
     return [sum(r[key] * r["objects"] for r in runs) / count for key in ("error", "stated_error", "mean_queries")]
 
 
+def fitted(command, x, y, pairs, folder):
+    """By pair of training and test rows: the two, and what predicts the test rows with a model of the others."""
+    for train, test in pairs:
+        write(folder / "train.csv", x[train], y[train])
+        write(folder / "test.csv", x[test], y[test])
+        run(command, "fit", folder / "train.csv", "--label", "label", "--out", folder / "m.rfc")
+        yield train, test, lambda *options: json.loads(run(command, "predict", folder / "m.rfc", folder / "test.csv", "--json", *options))
+
+
 def folds_of(command, x, y, shuffles, folder):
-    """Yields training rows, test rows, and a function that predicts the test rows with a model of the training rows."""
+    """The same for five folds, shuffled so many times."""
     for s in range(shuffles):
-        for train, test in model_selection.StratifiedKFold(5, shuffle=True, random_state=s + 1).split(x, y):
-            write(folder / "train.csv", x[train], y[train])
-            write(folder / "test.csv", x[test], y[test])
-            run(command, "fit", folder / "train.csv", "--label", "label", "--out", folder / "m.rfc")
-            yield train, test, lambda *options: json.loads(run(command, "predict", folder / "m.rfc", folder / "test.csv", "--json", *options))
+        yield from fitted(command, x, y, model_selection.StratifiedKFold(5, shuffle=True, random_state=s + 1).split(x, y), folder)

@@ -47,9 +47,9 @@ double rfc_logit(double p)
     return odds > CLIP ? CLIP : odds < -CLIP ? -CLIP : odds;
 }
 
-void rfc_calibrate(const rfc_rules *rules, uint32_t classes, uint32_t asked, rfc_answer *a)
+void rfc_calibrate(const double w[3], uint32_t classes, uint32_t asked, rfc_answer *a)
 {
-    const double *w = rules->calibration, old = (double)a->posterior[a->decided];
+    const double old = (double)a->posterior[a->decided];
     if (w[0] == 0)
         return;
     const double new = 1 / (1 + exp(-(w[0] * rfc_logit(old) + w[1] * log(asked + 1.0) + w[2])));

@@ -23,8 +23,8 @@ rfc_filter *rfc_filter_open(const rfc_training *training, const rfc_rules *rules
 /* The log-odds of p, clamped to limits beyond which they mean little. */
 double rfc_logit(double p);
 
-/* Replaces the filter's probabilities by those of the rules' calibration. */
-void rfc_calibrate(const rfc_rules *rules, uint32_t classes, uint32_t asked, rfc_answer *answer);
+/* Replaces the filter's probabilities by calibrated ones. */
+void rfc_calibrate(const double calibration[3], uint32_t classes, uint32_t asked, rfc_answer *answer);
 void rfc_filter_close(rfc_filter *filter);
 
 /* The greatest number of queries for an object. */

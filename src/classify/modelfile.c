@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "model.h"
 
-enum { VERSION = 4, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
+enum { VERSION = 5, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
 
 typedef struct head {
     char magic[8];
@@ -26,7 +26,7 @@ typedef struct scalars {
     uint32_t used, cuts;
     float offset, factor;
     uint64_t stride, seed;
-    double largest_deviation, stop, max_cost, floor, least_sample, most_sample, sharpest, calibration[3];
+    double largest_deviation, stop, max_cost, floor, least_sample, most_sample, sharpest, calibration[3], early[3];
 } scalars;
 
 static const char magic[8] = {'R', 'F', 'M', 'O', 'D', 'E', 'L', '\n'};
@@ -103,6 +103,7 @@ static scalars scalars_of(const rfc_model *m)
     s.max_cost = r->max_cost, s.floor = r->floor, s.least_sample = r->least_sample, s.most_sample = r->most_sample;
     s.sharpest = r->sharpest;
     memcpy(s.calibration, r->calibration, sizeof s.calibration);
+    memcpy(s.early, r->early, sizeof s.early);
     return s;
 }
 
@@ -329,6 +330,7 @@ static rfc_model *model_of(const scalars *s)
     r->max_cost = s->max_cost, r->floor = s->floor, r->least_sample = s->least_sample, r->most_sample = s->most_sample;
     r->sharpest = s->sharpest;
     memcpy(r->calibration, s->calibration, sizeof r->calibration);
+    memcpy(r->early, s->early, sizeof r->early);
     return m;
 }
 

@@ -13,7 +13,8 @@ enum {
     PARTS = 5,        /* parts of the objects; for each, features are chosen from the others */
     FEW = 4,          /* done if there are fewer objects than this per feature */
     AGAIN = 2000,     /* most objects classified again for a small budget */
-    NEWTON = 30       /* Newton steps of the fit of probabilities */
+    NEWTON = 30,      /* Newton steps of the fit of probabilities */
+    EARLY_OBJECTS = 2000 /* most objects for the probabilities of objects that lack features */
 };
 #define LEAST_STOP 0.00005
 #define MOST_STOP 0.5
@@ -164,6 +165,7 @@ int rfc_pilot_run(rfc_model *m, const rfc_rules *rules, unsigned threads, rfc_pr
     m->rules.budget = m->rules.budget < t->laid ? m->rules.budget : t->laid > 0 ? t->laid : 1;
     m->rules.stop = fmin(m->rules.stop, LEAST_STOP);
     memset(m->rules.calibration, 0, sizeof m->rules.calibration);
+    memset(m->rules.early, 0, sizeof m->rules.early);
     p->objects = count;
     p->steps = m->rules.budget + 1;
     p->step = calloc((size_t)p->objects * p->steps, sizeof *p->step);
@@ -242,31 +244,60 @@ static judged judge(const rfc_pilot *p, const rfc_rules *r, double stop)
     return j;
 }
 
+/* Calls look() with the filter's state where each object stops; or, with `early`, with all states before that in which it
+   was not sure, of some objects only, since each has many. */
+static void look_at(const rfc_pilot *p, const rfc_rules *r, int early,
+                    void (*look)(void *context, const rfc_step *step, uint32_t questions), void *context)
+{
+    for (uint32_t i = 0; i < p->objects; i += early ? 1 + p->objects / EARLY_OBJECTS : 1) {
+        uint32_t end;
+        const rfc_step *last = step_at(p, i, r->stop, r->budget, r->max_cost, &end);
+        for (uint32_t k = early ? 0 : end; k <= end; k++)
+            if (!early || (double)last[(ptrdiff_t)k - (ptrdiff_t)end].rest > r->stop)
+                look(context, last + ((ptrdiff_t)k - (ptrdiff_t)end), k);
+    }
+}
+
+typedef struct regression {
+    double right, wrong, target[2]; /* targets are Platt's */
+    double w[3], g[3], h[3][3];     /* coefficients; gradient and curvature there */
+} regression;
+
+static void count_right(void *context, const rfc_step *step, uint32_t questions)
+{
+    regression *r = context;
+    (void)questions;
+    *(step->probability >= 0 ? &r->right : &r->wrong) += 1;
+}
+
+static void add_slope(void *context, const rfc_step *s, uint32_t questions)
+{
+    regression *r = context;
+    const double x[3] = {rfc_logit(fabs((double)s->probability)), log(questions + 1.0), 1},
+                 q = 1 / (1 + exp(-(r->w[0] * x[0] + r->w[1] * x[1] + r->w[2])));
+    for (int a = 0; a < 3; a++) {
+        r->g[a] += (r->target[s->probability >= 0] - q) * x[a];
+        for (int b = 0; b < 3; b++)
+            r->h[a][b] += q * (1 - q) * x[a] * x[b];
+    }
+}
+
 /* Logistic regression of "correct" on the log-odds and the number of questions, by Newton's method; L2 penalty 1 on the
    first two coefficients, and Platt's targets. */
-static void calibrate(const rfc_pilot *p, rfc_rules *r)
+static void calibrate(const rfc_pilot *p, const rfc_rules *rules, int early, double w[3])
 {
-    double w[3] = {1, 0, 0}, right = 0, wrong = 0;
-    for (uint32_t i = 0; i < p->objects; i++) {
-        uint32_t k;
-        const int is_right = step_at(p, i, r->stop, r->budget, r->max_cost, &k)->probability >= 0;
-        right += is_right;
-        wrong += !is_right;
-    }
-    const double target[2] = {1 / (wrong + 2), (right + 1) / (right + 2)};
-    for (int n = 0; n < NEWTON; n++) {
-        double g[3] = {-w[0], -w[1], 0}, h[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1e-6}};
-        for (uint32_t i = 0; i < p->objects; i++) {
-            uint32_t k;
-            const rfc_step *s = step_at(p, i, r->stop, r->budget, r->max_cost, &k);
-            const double x[3] = {rfc_logit(fabs((double)s->probability)), log(k + 1.0), 1},
-                         q = 1 / (1 + exp(-(w[0] * x[0] + w[1] * x[1] + w[2])));
-            for (int a = 0; a < 3; a++) {
-                g[a] += (target[s->probability >= 0] - q) * x[a];
-                for (int b = 0; b < 3; b++)
-                    h[a][b] += q * (1 - q) * x[a] * x[b];
-            }
+    regression r = {.w = {1, 0, 0}};
+    look_at(p, rules, early, count_right, &r);
+    r.target[0] = 1 / (r.wrong + 2);
+    r.target[1] = (r.right + 1) / (r.right + 2);
+    for (int n = 0; n < NEWTON && r.right + r.wrong > 0; n++) {
+        double *g = r.g, (*h)[3] = r.h;
+        for (int a = 0; a < 3; a++) {
+            g[a] = a < 2 ? -r.w[a] : 0;
+            for (int b = 0; b < 3; b++)
+                h[a][b] = a != b ? 0 : a < 2 ? 1 : 1e-6;
         }
+        look_at(p, rules, early, add_slope, &r);
         for (int a = 0; a < 3; a++) /* solve h · step = g; h is positive definite */
             for (int b = a + 1; b < 3; b++) {
                 const double f = h[b][a] / h[a][a];
@@ -282,13 +313,13 @@ static void calibrate(const rfc_pilot *p, rfc_rules *r)
             size = fmax(size, fabs(g[a]));
         }
         for (int a = 0; a < 3; a++)
-            w[a] += g[a] * fmin(1, 2 / size);
+            r.w[a] += g[a] * fmin(1, 2 / size);
         if (size < 1e-9)
             break;
     }
-    memcpy(r->calibration, w, sizeof w);
-    if (r->calibration[0] == 0)
-        r->calibration[0] = 1e-12; /* zero would mean: no calibration */
+    memcpy(w, r.w, sizeof r.w);
+    if (w[0] == 0)
+        w[0] = 1e-12; /* zero would mean: no calibration */
 }
 
 /* The value of a vector at a place; for images the softened pixel, as in the columns. */
@@ -422,7 +453,8 @@ int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expe
         return goal == RFC_GOAL_STOP ? 0 : -1;
     *expected = find_stop(&m->pilot, &m->rules, goal, value, &reached).expected;
     m->rules.stop = expected->stop;
-    calibrate(&m->pilot, &m->rules);
+    calibrate(&m->pilot, &m->rules, 0, m->rules.calibration);
+    calibrate(&m->pilot, &m->rules, 1, m->rules.early);
     return reached ? 0 : 1;
 }
 

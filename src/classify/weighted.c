@@ -69,6 +69,7 @@ struct rfc_weighted {
     double belief[RFC_LABELS_MAX]; /* by kind, with the rules' weights; the sum is 1. Decisions are made on it */
     /* queries of this object */
     uint8_t *may_ask, *paid; /* by feature; by group */
+    int lacks;               /* a feature that matters is missing */
     rfc_evidence *evidence;
     uint32_t asked, applied; /* queries so far; queries that penalties include */
     /* the choice of a query */
@@ -811,6 +812,9 @@ static void begin(rfc_weighted *f, const rfc_object *object)
         f->may_ask[j] = !(object->missing && object->missing[j]) && !(f->rules.mask && !f->rules.mask[j]);
         f->paid[j + 1] = 0;
     }
+    f->lacks = 0;
+    for (uint32_t k = 0; object->missing && k < f->training->laid && !f->lacks; k++)
+        f->lacks = object->missing[f->training->feature[k]];
 }
 
 static void tell_story(const rfc_weighted *f, rfc_answer *a)
@@ -844,7 +848,8 @@ static rfc_evidence next_query(rfc_weighted *f, rfc_answer *a)
                              : is_planned ? planned.feature
                                           : choose(f, f->rules.max_cost - a->cost);
     if (feature == none.feature) /* probabilities are calibrated for where the object ends */
-        rfc_calibrate(&f->rules, f->training->classes, f->asked, a);
+        rfc_calibrate(!decided && f->lacks && f->asked < f->rules.budget ? f->rules.early : f->rules.calibration,
+                      f->training->classes, f->asked, a);
     tell_story(f, a);
     return feature == none.feature ? none : is_planned ? planned : evidence_of(f, feature);
 }
@@ -926,9 +931,10 @@ void rfc_weighted_advise(rfc_weighted *f, const rfc_told told[], uint32_t count,
     begin(f, &nobody);
     a->cost = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (told[i].is_unknown)
+        if (told[i].is_unknown) {
             f->may_ask[told[i].feature] = 0;
-        else if (t->place[told[i].feature] < t->laid) {
+            f->lacks |= t->place[told[i].feature] < t->laid;
+        } else if (t->place[told[i].feature] < t->laid) {
             rfc_evidence e = next_query(f, a);
             if (e.feature != told[i].feature)
                 e = unasked(f, told[i].feature, a);
