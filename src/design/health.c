@@ -43,7 +43,8 @@ enum {
     BOOST = 15, /* number of early anchors after a restart */
     SOONER = 2, /* they come this many experiments earlier; */
     AT_ONCE = 4, /* the same after a failed anchor, if no drift keeps the belief from narrowing */
-    RUNS = 16   /* simulated batches that measure the usual surprise */
+    RUNS = 16,  /* simulated batches that measure the usual surprise */
+    BATCH = 1024 /* most records of one: no two share random numbers */
 };
 
 /* Is the filter tested by anchors? */
@@ -183,7 +184,7 @@ static RF_APART rf_real surprise(const RF(watched) *t, const rf_real draws[], co
         const rf_real *setting = records + (size_t)k * (t->model->settings + 1u);
         rf_real outcome = setting[t->model->settings];
         if (x)
-            outcome = RF(instance_outcome)(t->instance, x, setting, ~t->seed, t->updates * 4096u + run * 256u + k);
+            outcome = RF(instance_outcome)(t->instance, x, setting, ~t->seed, (t->updates * RUNS + run) * BATCH + k);
         RF(model_likelihoods)(t->model, draws, t->model->dim, RF_HEALTH_DRAWS, setting, outcome, value);
         for (unsigned d = 0; d < RF_HEALTH_DRAWS; d++)
             total[d] += log_likelihood(t->model, value[d]);
