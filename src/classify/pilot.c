@@ -9,11 +9,11 @@
 #include "random.h"
 
 enum {
-    CANDIDATES = 240, /* stops that are tried */
-    PARTS = 5,        /* of the objects, where features are chosen anew for each, */
-    FEW = 4,          /* which is where there are fewer objects than so many for each feature */
-    AGAIN = 2000,     /* objects that are classified again when a small budget is set */
-    NEWTON = 30,      /* steps of the fit of probabilities */
+    CANDIDATES = 240,    /* stops that are tried */
+    PARTS = 5,           /* of the objects, where features are chosen anew for each, */
+    FEW = 4,             /* which is where there are fewer objects than so many for each feature */
+    AGAIN = 2000,        /* objects that are classified again when a small budget is set */
+    NEWTON = 30,         /* steps of the fit of probabilities */
     EARLY_OBJECTS = 2000 /* most objects for the probabilities of those that lack features */
 };
 #define LEAST_STOP 0.00005
@@ -142,8 +142,8 @@ static int sweep_parts(const run *r, const rfc_rules *rules, rfc_table table, co
     }
     for (uint32_t part = 0; part < PARTS && status == 0; part++) {
         const run one = {r->model, r->class, (uint32_t)(count * part / PARTS)};
-        status = sweep_part(&one, rules, &table, order, rows, (uint32_t)(count * (part + 1) / PARTS), threads, error,
-                            size);
+        status =
+            sweep_part(&one, rules, &table, order, rows, (uint32_t)(count * (part + 1) / PARTS), threads, error, size);
     }
     free(table.label);
     free(table.kind);
@@ -244,8 +244,8 @@ static judged judge(const rfc_pilot *p, const rfc_rules *r, double stop)
     return j;
 }
 
-/* Calls look() for what the filter had where each object stops; or, `early`, for what it had before, while it was not sure:
-   some objects, since each has many such moments. */
+/* Calls look() for what the filter had where each object stops; or, `early`, for what it had before, while it was not
+   sure: some objects, since each has many such moments. */
 static void look_at(const rfc_pilot *p, const rfc_rules *r, int early,
                     void (*look)(void *context, const rfc_step *step, uint32_t questions), void *context)
 {
