@@ -88,7 +88,7 @@ typedef struct rf_belief_setup {
 struct rf_belief_kind {
     const char *name;    /* "particles" */
     const char *summary; /* one line */
-    double loss_max[2];  /* OPTIONAL: above this many live nats the belief is too coarse; of one parameter, of more */
+    double loss_max[2];  /* OPTIONAL: above this many live nats the belief is too coarse; with records designed for one Gaussian */
 
     /* Allocates a belief: zeros, except kind, problem, seed and bytes. rf_belief_close frees it. Returns NULL and fills
        `error` if the setup is refused. */

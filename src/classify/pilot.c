@@ -9,11 +9,11 @@
 #include "random.h"
 
 enum {
-    CANDIDATES = 240, /* stops tried */
-    PARTS = 5,        /* parts of the objects; for each, features are chosen from the others */
-    FEW = 4,          /* done if there are fewer objects than this per feature */
-    AGAIN = 2000,     /* most objects classified again for a small budget */
-    NEWTON = 30,      /* Newton steps of the fit of probabilities */
+    CANDIDATES = 240,    /* stops tried */
+    PARTS = 5,           /* parts of the objects; for each, features are chosen from the others */
+    FEW = 4,             /* done if there are fewer objects than this per feature */
+    AGAIN = 2000,        /* most objects classified again for a small budget */
+    NEWTON = 30,         /* Newton steps of the fit of probabilities */
     EARLY_OBJECTS = 2000 /* most objects for the probabilities of objects that lack features */
 };
 #define LEAST_STOP 0.00005
@@ -142,8 +142,8 @@ static int sweep_parts(const run *r, const rfc_rules *rules, rfc_table table, co
     }
     for (uint32_t part = 0; part < PARTS && status == 0; part++) {
         const run one = {r->model, r->class, (uint32_t)(count * part / PARTS)};
-        status = sweep_part(&one, rules, &table, order, rows, (uint32_t)(count * (part + 1) / PARTS), threads, error,
-                            size);
+        status =
+            sweep_part(&one, rules, &table, order, rows, (uint32_t)(count * (part + 1) / PARTS), threads, error, size);
     }
     free(table.label);
     free(table.kind);

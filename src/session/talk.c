@@ -530,7 +530,8 @@ double rf_session_quantile(const rf_session *session, unsigned parameter, double
 /* Fills in the step's health. */
 static void show_health(const rf_session *s, rf_step *step)
 {
-    const double loss_max = rf_kind_of(s->belief)->loss_max[s->model.dim > 1];
+    const int is_as_one = s->model.dim == 1 && s->design && s->design->is_blind; /* such losses are soon made up for */
+    const double loss_max = rf_kind_of(s->belief)->loss_max[is_as_one];
     step->health = s->now.watch.state;
     step->is_coarse = loss_max > 0 && s->belief->live > loss_max;
 }

@@ -302,7 +302,7 @@ static int auto_load(rf_belief *belief, const unsigned char *bytes, size_t size)
 const rf_belief_kind rf_belief_auto = {
     .name = "auto",
     .summary = "one Gaussian, up to K (16) where one is too few, particles where K are",
-    .loss_max = {1.3, 0.3},
+    .loss_max = {0.3, 1.3},
     .open = auto_open,
     .moved = auto_moved,
     .restart = auto_restart,

@@ -1246,7 +1246,7 @@ static uint32_t mixture_updates(const rf_belief *belief) { return ((const mixtur
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
     .summary = "up to K Gaussians (32, of two parameters 52): one where that is enough",
-    .loss_max = {1.3, 0.3},
+    .loss_max = {0.3, 1.3},
     .open = RF_HOST_ONLY(rf_mixture_open),
     .restart = mixture_restart,
     .pass = mixture_pass,
