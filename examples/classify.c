@@ -12,7 +12,7 @@ int main(void)
     const char *const kinds[] = {"red", "green", "blue"};
     rfc_table known = {.source = "known", .features = FEATURES}, object = {.source = "object", .features = FEATURES};
     char error[200];
-    /* your data: every fifth feature tells the kind; the last row is the object, whose label is for us alone */
+    /* your data: every fifth feature depends on the class; the last row is the object, and its label is not used */
     for (uint32_t i = 0; i < ROWS; i++) {
         double value[FEATURES];
         for (uint32_t j = 0; j < FEATURES; j++)

@@ -1,4 +1,4 @@
-/* A spin that precesses and dephases with a T2 that is known: designers that see the fringe fade do not ask beyond it.
+/* A spin that precesses and dephases with a known T2: designers see the fringe fade and do not choose longer times.
 
        rejfilt track --simulate --model examples/dephasing.c --range T2=500:500 */
 #include <rejfilt/model.h>

@@ -1,8 +1,8 @@
-/* A model that brings its own designer: the lifetime T1 of an excited state, read after a time t.
+/* A model with its own designer: the lifetime T1 of an excited state, read after a time t.
 
-   What is left of the excitation says most about T1 after a bit more than T1 itself, so that is when this
-   designer measures; and one experiment of ten is an anchor, at a tenth of T1, where the qubit is still excited
-   unless the filter is wrong. Run it with
+   A measurement is most informative about T1 at a time a bit longer than T1, so this designer measures then. One
+   experiment in ten is an anchor at a tenth of T1, where the qubit is still excited unless the filter is wrong. Run
+   it with
 
      rejfilt track --simulate --model examples/designer.c */
 #include "rejfilt/model.h"
@@ -26,8 +26,8 @@ RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real out
     return outcome != 0 ? excited : 1 - excited;
 }
 
-/* in->mean is what the filter believes, in natural units; rejfilt/design.h says what else there is. The number after
-   RF_HAS_DESIGN: one experiment of so many is an anchor; 0 for none. */
+/* in->mean is the filter's estimate, in natural units; rejfilt/design.h lists the other members. The number after
+   RF_HAS_DESIGN: one experiment in so many is an anchor; 0: none. */
 #define RF_HAS_DESIGN 10
 static void design(const RF(design_input) *in, rf_real setting[])
 {

@@ -23,9 +23,9 @@ static const rf_description description = {
 
 RF_FN rf_real voltage(const rf_real x[], const rf_real setting[]) { return x[1] * rf_exp(-x[0] * setting[0]); }
 
-/* The largest value that the likelihood function returns, whatever x: that of a perfect reading. A
-   probability is at most 1 and needs no bound; a density does, for attempts are accepted with
-   probability likelihood / bound. */
+/* The largest value that the likelihood function can return for any x: that of a perfect reading. A probability is
+   at most 1 and needs no bound. A density needs one, because attempts are accepted with probability likelihood /
+   bound. */
 #define RF_HAS_BOUND
 RF_FN rf_real bound(const rf_real setting[], rf_real outcome)
 {
@@ -39,7 +39,7 @@ RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real out
     return RF_C(-0.5) * error * error + bound(setting, outcome);
 }
 
-/* A reading for known x, from a standard normal number: how --simulate measures. */
+/* A random reading for known x, from a standard normal number: used by --simulate. */
 #define RF_HAS_SIMULATE
 RF_FN rf_real simulate(const rf_real x[], const rf_real setting[], rf_real normal)
 {

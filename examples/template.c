@@ -6,7 +6,7 @@
    probability exp(-t / T1). What is T1? docs/models.md says everything else. */
 #include "rejfilt/model.h"
 
-/* (1) What people read of the model. */
+/* (1) Texts about the model, for people. */
 static const rf_description description = {
     .name = "relaxation",
     .summary = "the lifetime of an excited state",
@@ -16,9 +16,9 @@ static const rf_description description = {
     .outcomes = 2, /* outcomes are 0, 1, ... outcomes - 1 */
 
     /* (2) The parameters, in the order of x[]: name, chart, low, high, drift.
-       chart     RF_REAL, RF_POSITIVE, RF_BOUNDED (it lies in low..high) or RF_PERIODIC (it is an angle)
+       chart     RF_REAL, RF_POSITIVE, RF_BOUNDED (within low..high) or RF_PERIODIC (an angle)
        low..high the uniform prior, unless --prior says otherwise
-       drift     standard deviation of what it wanders between two measurements; 0 if it stays.
+       drift     standard deviation of its change between two measurements; 0 if it is constant.
                  For RF_POSITIVE it is relative: 0.01 is one percent */
     .parameter = {{"T1", RF_POSITIVE, 10, 50, 0.02}},
 

@@ -12,7 +12,7 @@ static void open_filter(rfi_filter *f, const rf_simulation *run, uint64_t seed)
     rfi_init(f, (int32_t)lround(mean / UNIT), (uint16_t)lround(sd / UNIT), (uint16_t)seed);
 }
 
-/* What its experiment gives; what a detector that is out says does not depend on it. */
+/* The outcome of the filter's own experiment. During an outage the outcome does not depend on the experiment. */
 static double outcome_of(const rfi_filter *f, const rf_simulation *run, uint64_t seed, const rf_step *step)
 {
     const double record[] = {rfi_time(f) * 0x1p-26 * TURN / UNIT, rfi_reference(f) * UNIT};
@@ -30,7 +30,7 @@ void integers_step(rfi_filter *f, const rf_simulation *run, uint64_t seed, const
     else
         rfi_diffuse(f, (uint32_t)lround(drift * drift));
     rfi_ask(f, RFI_QUADRATURE);
-    const uint8_t due = f->due; /* a failed test makes it 0 */
+    const uint8_t due = f->due; /* a failed test sets it to 0 */
     const double outcome = outcome_of(f, run, seed, step);
     if (!isnan(outcome))
         accepted = rfi_learn(f, outcome != 0);

@@ -14,11 +14,11 @@ import tempfile
 
 from machine_code import MachineCode
 
-EXPERIMENTS = 300  # of a run, as in run.h
+EXPERIMENTS = 300  # per run, as in run.h
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-COLUMNS = ["flash", "ram", "stack", "update", "bound", "instructions"]  # of a budget, and of the table
-HARNESS = ["world", "run", "start", "board"]  # objects that are no part of what a user links
+COLUMNS = ["flash", "ram", "stack", "update", "bound", "instructions"]  # columns of a budget and of the table
+HARNESS = ["world", "run", "start", "board"]  # objects that are not part of a user's firmware
 FLAGS = "-std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -ffp-contract=off -fno-math-errno"
 
 ARM = "qemu-system-arm -nographic -monitor none -serial none -chardev stdio,id=c -semihosting-config enable=on,target=native,chardev=c -M "
@@ -41,14 +41,14 @@ def as_int32(word):
 
 
 def is_near_fringe(radians):
-    """From reference to truth: a quarter turn beside the top, and an error of at most 4 standard deviations, 0.95 radians each."""
+    """Is an angle between reference and truth plausible? At most a quarter turn from the top, plus 4 standard deviations of 0.95
+    radians."""
     return abs(radians) < math.pi / 2 + 4 * 0.95
 
 
 FIRMWARES = {
-    # flags; source; the function that the count of instructions begins with, and the one it ends before; whom calls through pointers
-    # reach, by the caller's name; whether an experiment's three numbers (run_asked) are near the truth; what is never called, by the
-    # case it is for
+    # flags; source; functions at which counting of instructions begins and ends; targets of calls through pointers, by the caller's
+    # name; check that an experiment's three numbers (run_asked) are near the truth; functions that are never called, by case
     "float": {
         "flags": "-DRF_DIM_MAX=1 -DRF_NO_LATTICE",
         "source": "rejfilt.c",
@@ -71,9 +71,9 @@ FIRMWARES = {
     "t1": {
         "flags": "-DRF_GAUSSIANS_MAX=1",
         "source": "rejfilt_gaussians.c",
-        "update": ("rf32_gaussians_update", "measure"),  # with the choice of the next wait
+        "update": ("rf32_gaussians_update", "measure"),  # includes the choice of the next wait
         "indirect": {"evaluate": ["likelihood"]},
-        # within four standard deviations: 0.16 is where steps of 0.02 and the information of an outcome, 0.63, balance
+        # within four standard deviations of 0.16, where steps of 0.02 balance the information of an outcome, 0.63
         "near": lambda wait, _, truth: abs(math.log(as_float(wait) / 1.25) - as_float(truth)) < 4 * 0.16,
         "never": {},
     },
@@ -82,7 +82,7 @@ FIRMWARES = {
         "source": "rejfilt_gaussians.c",
         "update": ("rf32_gaussians_update", "rf32_gaussians_quantile"),
         "indirect": {"evaluate": ["likelihood"]},
-        # within three times its 95 % interval, which is narrow by now
+        # within three times its 95 % interval, which must be narrow at the end
         "near": lambda low, high, loss: abs(as_float(low) + as_float(high) - 2 * 2.1) < 3 * (as_float(high) - as_float(low)) < 0.1,
         "never": {},
     },
@@ -100,14 +100,14 @@ def run(command):
 
 
 def read_map(path):
-    """What the linker kept, as (section, bytes, object or archive member)."""
+    """The contents of a linker map, as (section, bytes, object or archive member)."""
     text = open(path).read().split("Linker script and memory map", 1)[1]
     kept = re.findall(r"^ (\.\S+|COMMON)\s+0x[0-9a-f]+\s+0x([0-9a-f]+) (\S+)$", text, re.M)
     return [(section, int(size, 16), os.path.basename(file)) for section, size, file in kept if int(size, 16) > 0]
 
 
 def measure(name, chip, work, settings):
-    """One firmware on one chip: a row of the table, without its name."""
+    """Builds and runs one firmware on one chip. Returns a row of the table, without its name."""
     port, prefix, target, board = CHIPS[chip]
     firmware = FIRMWARES[name]
     at = os.path.join(work, f"{name}-{chip}")
@@ -128,7 +128,7 @@ def measure(name, chip, work, settings):
     kept = read_map(f"{at}.map")
     users = [(section, size) for section, size, file in kept if not re.search(rf"-({'|'.join(HARNESS)})\.o$", file)]
     stack = int(output[-1].split()[0], 16)
-    mains = sum(code.frame[function] for function in ["reset", "start", "main"])  # what lies above all that main calls
+    mains = sum(code.frame[function] for function in ["reset", "start", "main"])  # stack of the callers of main's functions
     return {
         "flash": sum(size for section, size in users if re.match(r"\.text|\.s?rodata|\.s?data", section)),
         "ram": sum(size for section, size in users if re.match(r"\.s?bss|\.s?data|COMMON", section)),
@@ -144,7 +144,7 @@ def measure(name, chip, work, settings):
 
 
 def read_budget(port):
-    """Rows of (firmware, chip, limits), and the library's members that a firmware may link: {(firmware, chip): names}."""
+    """Rows of (firmware, chip, limits), and the library members that a firmware may link: {(firmware, chip): names}."""
     rows, libraries = [], {}
     for line in open(os.path.join(HERE, port, "budget.txt")):
         words = line.split("#")[0].split()

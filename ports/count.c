@@ -1,5 +1,5 @@
-/* A plugin for QEMU: counts the instructions from one address to another, and says how many there were each time on the
-   average and at most. Debian has no qemu-plugin.h, so what is used of it is declared here.
+/* A QEMU plugin that counts the instructions from one address to another, and reports the mean and the largest
+   count. Debian has no qemu-plugin.h, so the functions used are declared here.
    -plugin count.so,begin=ADDRESS,end=ADDRESS,out=FILE (addresses in hexadecimal) */
 #include <inttypes.h>
 #include <stdint.h>

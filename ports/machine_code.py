@@ -1,5 +1,5 @@
-"""How deep the stack can get, from the disassembly of a linked program: libraries are in it, and nothing is assumed of the
-compiler. What it takes from the stack is summed over a whole function, so it is never too little."""
+"""The largest stack depth, from the disassembly of a linked program, libraries included; no assumption about the compiler.
+The stack use of a function is summed over all its instructions, so the result is never too small."""
 import re
 
 SYMBOL = re.compile(r"^([0-9a-f]+) <(.+)>:$")
@@ -7,11 +7,11 @@ LINE = re.compile(r"^\s*[0-9a-f]+:\t[0-9a-f ]+\t(\S+)\s*(.*)$")
 FILLER = re.compile(r".*\t(nop|movs\tr0, r0)")
 TARGET = re.compile(r"\b[0-9a-f]+ <([^>+]+)(\+0x[0-9a-f]+)?>")
 CALLS = {"bl", "blx", "jal", "jalr"}
-ENDS = {"b", "bx", "j", "ret", "jr", "udf", "unimp", "bkpt"}  # does not go on to the next line
+ENDS = {"b", "bx", "j", "ret", "jr", "udf", "unimp", "bkpt"}  # execution does not continue on the next line
 
 
 def registers(text):
-    """How many are in {r4, r5} or {d8-d9}, in words."""
+    """Number of registers in {r4, r5} or {d8-d9}, in words."""
     count = 0
     for part in re.search(r"{(.*)}", text).group(1).split(","):
         ends = [int(n) for n in re.findall(r"[ds](\d+)", part)] if part.strip()[0] in "ds" and part.strip() != "sl" and part.strip() != "sp" else []
@@ -21,7 +21,7 @@ def registers(text):
 
 
 def taken(mnemonic, operands):
-    """Bytes of stack that an instruction takes: Arm (Thumb) and RISC-V."""
+    """Bytes of stack allocated by an instruction: Arm (Thumb) and RISC-V."""
     if mnemonic in ("push", "vpush") or mnemonic in ("stmdb", "vstmdb") and operands.startswith("sp!"):
         return 4 * registers(operands)
     moved = re.match(r"sp, (?:sp, )?#(\d+)", operands) if mnemonic.startswith("sub") else None
@@ -31,7 +31,7 @@ def taken(mnemonic, operands):
 
 
 class MachineCode:
-    """`indirect` says whom calls through pointers reach, by the beginning of the caller's name."""
+    """`indirect`: targets of calls through pointers, by the beginning of the caller's name."""
 
     def __init__(self, disassembly, indirect):
         self.address, self.frame, self.calls, self.jumps, self.indirect = {}, {}, {}, {}, indirect
@@ -67,8 +67,8 @@ class MachineCode:
         return called
 
     def depth(self, name, never, path=()):
-        """The most bytes below its caller that `name` and all it calls take, but for functions whose name begins with one of
-        `never`, which are not called."""
+        """The most bytes of stack used by `name` and everything it calls. Functions whose names begin with one of `never`
+        are taken as not called."""
         if name.startswith(tuple(never)):
             return 0
         if name in path:

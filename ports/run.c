@@ -1,5 +1,6 @@
-/* Writes the settings of a firmware's experiments, which depend on every bit that it remembers, and the deepest stack.
-   The same for every board and the host, where the settings must be the same, and the stack is not looked at. */
+/* Prints the settings of a firmware's experiments and the largest stack depth. The settings depend on every bit of
+   the firmware's state, so they must be the same on every board and on the host; the host does not measure the
+   stack. */
 #include "run.h"
 
 #if __STDC_HOSTED__

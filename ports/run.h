@@ -1,18 +1,18 @@
-/* What measures a firmware while it runs: its world calls these around each experiment. */
+/* Measures a firmware while it runs: its simulated world calls these functions around each experiment. */
 #ifndef REJFILT_PORTS_RUN_H
 #define REJFILT_PORTS_RUN_H
 
 #include <stdint.h>
 
-/* The firmware asks for an experiment with these settings, and this is the truth: they are written out, bit for bit.
-   After RUN_EXPERIMENTS this ends the program, and writes how deep the stack was. */
+/* Call it when the firmware asks for an experiment with these settings; `truth` is the current truth. Prints all
+   three bit for bit. After RUN_EXPERIMENTS it prints the stack depth and ends the program. */
 enum { RUN_EXPERIMENTS = 300 };
 void run_asked(uint32_t time, uint32_t reference, uint32_t truth);
 
-/* It gets its answer: its stack is watched until it asks again. */
+/* Call it when the answer is returned: the stack is watched until the next question. */
 void run_answered(void);
 
-/* What a board brings. */
+/* Provided by each board. */
 void board_put(const char *text);
 _Noreturn void board_exit(int code);
 

@@ -1,4 +1,4 @@
-/* What every board does before main, and the two functions that a freestanding compiler may call. */
+/* Start-up code of every board, and the two functions that a freestanding compiler may call. */
 #include <stddef.h>
 #include <stdint.h>
 

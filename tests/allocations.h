@@ -1,4 +1,4 @@
-/* Allocations and threads, counted and made to fail: for a program that rf_wrap of CMakeLists.txt links. */
+/* Counts allocations and threads, and makes them fail: for programs linked with rf_wrap of CMakeLists.txt. */
 #ifndef REJFILT_ALLOCATIONS_H
 #define REJFILT_ALLOCATIONS_H
 
@@ -20,7 +20,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void __wrap_free(void *memory);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 
-static atomic_int allocations, held, allocations_left = -1, threads_left = -1; /* -1: any number */
+static atomic_int allocations, held, allocations_left = -1, threads_left = -1; /* -1: no limit */
 
 static int runs_out(atomic_int *left)
 {

@@ -17,7 +17,7 @@ typedef struct model { /* with room for its charts */
 
 static inline void find(model *m, const char *name) { m->is = rf64_instance_model(rf_model_find(name)->f64, m->charts); }
 
-/* The linear models used in tests have no description of their parameters: their charts are real. */
+/* The linear models used in tests have no description of their parameters, so their charts are real. */
 static inline void take_linear(model *m, const rf64_instance *instance)
 {
     m->is = rf64_instance_model(instance, m->charts);

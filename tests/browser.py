@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over a pipe with the standard library alone."""
+"""A headless Chromium, driven over a pipe with the standard library only."""
 import base64
 import fcntl
 import json
@@ -18,14 +18,14 @@ class Failed(Exception):
 
 
 class Browser:
-    """One page. Messages that the page writes to its console as warnings or errors are in `complaints`."""
+    """One page. Warnings and errors that the page writes to its console are in `complaints`."""
 
     def __init__(self, program):
         self.profile = tempfile.mkdtemp(prefix="rejfilt-browser-")
         read_commands, self.commands = map(self._moved, os.pipe())
         self.replies, write_replies = map(self._moved, os.pipe())
 
-        def wire():  # the browser reads its commands from 3 and writes to 4
+        def wire():  # the browser reads commands from descriptor 3 and writes to 4
             os.dup2(read_commands, 3)
             os.dup2(write_replies, 4)
 
@@ -43,7 +43,7 @@ class Browser:
 
     @staticmethod
     def _moved(descriptor):
-        """Out of the way of 3 and 4."""
+        """Moves a descriptor to a number other than 3 and 4."""
         moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
         os.close(descriptor)
         return moved
@@ -119,7 +119,7 @@ class Browser:
     def _holds(self, expression):
         try:
             return self.evaluate(expression)
-        except Failed:  # between two pages there is nothing to look at
+        except Failed:  # while a page loads there is nothing to evaluate
             return False
 
     def go(self, url, width, height, scale=1, scheme="light", motion="no-preference"):
@@ -135,7 +135,7 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=code)
 
     def stroke(self, points):
-        """Draws with the mouse, through points of the window."""
+        """Draws with the mouse through points, in window coordinates."""
         for kind, (x, y) in zip(["mousePressed"] + ["mouseMoved"] * (len(points) - 1), points):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
         self.call("Input.dispatchMouseEvent", type="mouseReleased", x=points[-1][0], y=points[-1][1], button="left", clickCount=1)
@@ -148,15 +148,15 @@ class Browser:
             file.write(base64.b64decode(image["data"]))
 
     def cpu_seconds(self):
-        """Processor time of all the browser's processes: what it costs, however busy the machine is."""
+        """Processor seconds of all the browser's processes, independent of other load on the machine."""
         ticks = 0
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
                     fields = file.read().rsplit(")", 1)[1].split()
-            except OSError:  # it has just ended
+            except OSError:  # the process has just ended
                 continue
-            if int(fields[3]) == self.process.pid:  # the session, which the browser's process began
+            if int(fields[3]) == self.process.pid:  # the session started by the browser's process
                 ticks += int(fields[11]) + int(fields[12])
         return ticks / os.sysconf("SC_CLK_TCK")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Every C file compiles alone, as an editor opens it: tests/check_alone.py BUILD
 
-A file has the flags that compile_commands.json gives it, else those of the file there that is nearest by folder and name, which
-is what clangd takes."""
+A file's flags are from compile_commands.json. A file that is not in it gets those of the nearest file there, by folder and
+name, as clangd does."""
 import concurrent.futures
 import json
 import os
@@ -13,7 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["include", "src", "apps", "examples"]
-# written for both precisions and included by host.h or fleet.h for each; or for a GPU, with what program.c knows of the model
+# written for both precisions and included by host.h or fleet.h for each; or GPU code that needs program.c's knowledge of the
+# model
 NOT_ALONE = ["include/rejfilt/instance.h", "include/rejfilt/detail/expected.h", "include/rejfilt/design.h", "include/rejfilt/residents.h", "src/engines/cuda/device.h", "src/session/device.h"]
 
 
@@ -22,7 +23,7 @@ def common(a, b):
 
 
 def nearest(file, entries):
-    """The entry of the file with the most folders in common, then with the name that begins most alike."""
+    """The entry of the file with the most folders in common and, among these, the most similar beginning of the name."""
     def likeness(entry):
         other = pathlib.Path(entry["file"])
         return common(file.parent.parts, other.parent.parts), common(file.stem, other.stem)
@@ -37,7 +38,7 @@ def flags(entry):
 
 
 def check(file, entries):
-    """The compiler's words when the file does not compile."""
+    """The compiler's messages if the file does not compile."""
     own = [entry for entry in entries if entry["file"] == str(file)]
     entry = own[0] if own else nearest(file, entries)
     done = subprocess.run([*flags(entry), "-w", "-fsyntax-only", "-x", "c", file], cwd=entry["directory"], text=True, stderr=subprocess.PIPE)

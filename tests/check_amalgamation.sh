@@ -1,6 +1,6 @@
 #!/bin/sh
-# The pairs that `make amalgamation` writes stand alone: they compile freestanding without warnings, give the bits of the
-# sources they come from, leave out what a firmware asks them to, and docs/porting.md shows the firmwares as they are.
+# The pairs written by `make amalgamation` stand alone: they compile freestanding without warnings, give the bits of the
+# sources they come from and leave out what a firmware disables; and docs/porting.md shows the firmwares unchanged.
 # usage: check_amalgamation.sh SOURCE_DIR CC CXX
 set -eu
 source=$1 cc=$2 cxx=$3
@@ -23,11 +23,11 @@ for pair in rejfilt rejfilt_gaussians rejfilt_fixed; do
     "$cxx" -std=c++17 $strict -I"$work/dist" -fsyntax-only "$work/header.cpp"
 done
 
-# same bits: a header of the pair's name that takes the sources instead
+# same bits: a header with the pair's name that includes the sources instead
 echo '#include "rejfilt/rejfilt.h"' >"$work/tree/rejfilt.h"
 echo '#include "rejfilt/gaussians.h"' >"$work/tree/rejfilt_gaussians.h"
 echo '#include "fixed.h"' >"$work/tree/rejfilt_fixed.h"
-run() { # NAME HEADERS SOURCE...: what the firmware asks
+run() { # NAME HEADERS SOURCE...: prints the settings that the firmware asks for
     name=$1 headers=$2
     shift 2
     "$cc" -std=c11 -O2 $strict $headers -I"$source/ports" "$source/ports/$name/main.c" "$source/ports/$name/world.c" "$source/ports/run.c" \

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The core needs nothing from outside: compiled freestanding and linked without any library, its
-# objects have no undefined symbol but each other's, no writable data, and no call to an allocator.
-# What they export is spelled out in rejfilt.h or gaussians.h, where grep finds it.
+# The core needs nothing from outside: compiled freestanding and linked without any library, its objects have no
+# undefined symbol except each other's, no writable data, and no call to an allocator. Every exported name is written in
+# full in rejfilt.h or gaussians.h, so that grep finds it.
 # usage: check_core.sh SOURCE_DIR CC
 set -eu
 source=$1 cc=$2
@@ -25,7 +25,7 @@ for file in core/rejfilt32 core/rejfilt64 core/status chip/gaussians; do
         cat "$source/include/rejfilt/rejfilt.h" "$source/include/rejfilt/gaussians.h" | grep -q -w "$name" || { echo "$name is in no header" >&2; exit 1; }
     done
 done
-# A freestanding C compiler may itself call memcpy and memset; nothing else may be missing.
+# A freestanding C compiler may call memcpy and memset itself; nothing else may be missing.
 cat >"$work/start.c" <<'END'
 #include "rejfilt/rejfilt.h"
 void *memcpy(void *to, const void *from, size_t n)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The C examples of docs/embedding.md, as written there, compile without warnings and track: the first with the core's
-# sources, the second, which is examples/session.c, with the library. So does examples/classify.c, which classifies.
+# sources; the second, examples/session.c, with the library. The same for examples/classify.c, which classifies.
 # usage: check_example.sh SOURCE_DIR CC BUILD_DIR
 set -eu
 source=$1 cc=$2 build=$3

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every public header compiles on its own as C11 and as C++17, with every warning an error, and
-# leaves no helper macro behind. The half of rejfilt.h on double says what the half on float does.
+# Every public header compiles on its own as C11 and as C++17, with every warning an error, and leaves no helper macro
+# defined. The double half of rejfilt.h matches the float half.
 # usage: check_headers.sh SOURCE_DIR CC CXX
 set -eu
 source=$1 cc=$2 cxx=$3

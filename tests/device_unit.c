@@ -1,5 +1,5 @@
-/* GPU code compiled for the host, against the library's serial engine: one model, sampler and precision, set by the
-   compiler's command. Loaded by test_device.c. */
+/* GPU code compiled for the host, compared with the library's serial engine: one model, sampler and precision, set
+   on the compiler's command line. Loaded by test_device.c. */
 #define RF_DIM(dim) RF_DEVICE_DIM
 #define RF_SAMPLER(sampler) RF_DEVICE_SAMPLER
 #include RF_MODEL_FILE
@@ -113,7 +113,7 @@ static void run_all(uint32_t begin, uint32_t count, unsigned threads, RF(tally) 
 #else
     uint64_t numbers[RF_DEVICE_NUMBERS(RF_DEVICE_DIM)];
 #if RF_DEVICE_PLAIN
-    memset(rf_device_z, 0x7f, sizeof rf_device_z); /* nothing that was there before is used */
+    memset(rf_device_z, 0x7f, sizeof rf_device_z); /* makes the test fail if old contents are used */
 #endif
     RF(device_fill_for)(&run, 0, 1);
     for (run.piece = 64 * RF_DEVICE_PAIRS; run.piece < 4096 && word() % 2;)

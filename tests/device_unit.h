@@ -1,4 +1,4 @@
-/* Between test_device.c and its units. */
+/* Interface between test_device.c and its units. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ LIBRARY(64, double)
 
 struct rf_device_trials;
 
-/* Checks that give 0, or -1 with a message; or, of trials_unit.c, a simulated trial of a model. The others are null. */
+/* Checks return 0, or -1 with a message. trials_unit.c has instead a simulated trial of a model. The others are
+   null. */
 typedef struct device_unit {
     int (*check32)(const rf32_device_library *, char *, size_t);
     int (*check64)(const rf64_device_library *, char *, size_t);

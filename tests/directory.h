@@ -1,5 +1,4 @@
-/* A temporary directory, made and removed by set-up and tear-down; and files in it.
-   Wants _XOPEN_SOURCE 700. */
+/* A temporary directory, made by set-up and removed by tear-down, and files in it. Needs _XOPEN_SOURCE 700. */
 #ifndef REJFILT_TEST_DIRECTORY_H
 #define REJFILT_TEST_DIRECTORY_H
 
@@ -31,7 +30,7 @@ static inline int remove_one(const char *path, const struct stat *s, int kind, s
 
 static inline int remove_tree(const char *path) { return nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
 
-/* Good until the eighth call after it. */
+/* The path of a file in the directory; valid until the eighth call after this one. */
 static inline const char *in_directory(const char *name)
 {
     static char paths[8][256];
@@ -52,7 +51,7 @@ static inline size_t files_left(void)
     return count;
 }
 
-/* Returns its path. */
+/* Writes a file. Returns its path. */
 static inline const char *write_file(const char *path, const void *bytes, size_t count)
 {
     FILE *file = fopen(path, "wb");
@@ -62,7 +61,7 @@ static inline const char *write_file(const char *path, const void *bytes, size_t
     return path;
 }
 
-/* Its first bytes, `most` of them at most; returns how many. */
+/* Reads at most `max` bytes from the beginning of a file. Returns the number read. */
 static inline size_t read_file(const char *path, void *bytes, size_t most)
 {
     FILE *file = fopen(path, "rb");

@@ -11,7 +11,7 @@ enum { ENGINE_NAMES_MAX = 32 };
 
 typedef struct engine_name {
     char text[40];
-    int is_module; /* which may be missing, and may leak */
+    int is_module; /* may be missing, and may leak */
 } engine_name;
 
 typedef struct engine_list {
@@ -28,7 +28,8 @@ static inline void add_engine(engine_list *l, const char *name, const char *argu
     }
 }
 
-/* An engine with the arguments that the list says it takes: every target, 1 to `threads`, another engine; or as it is. */
+/* Adds an engine with every kind of argument that the list allows: every target, 1 to `threads`, another engine, or
+   none. */
 static inline void add_engines(engine_list *l, const char *name, const char *argument, int is_module, unsigned threads)
 {
     char number[12];

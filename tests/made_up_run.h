@@ -1,4 +1,4 @@
-/* A made-up run, shared by the tests of pictures and of the terminal. */
+/* A simulated run, shared by the tests of pictures and of the terminal. */
 #ifndef REJFILT_TEST_MADE_UP_RUN_H
 #define REJFILT_TEST_MADE_UP_RUN_H
 
@@ -10,7 +10,7 @@
 
 static rf_description description;
 
-/* One parameter and one setting, as most tests need them. */
+/* One parameter and one setting, which most tests need. */
 static inline int describe(void **state)
 {
     (void)state;
@@ -36,7 +36,7 @@ static inline rf_step synthetic(long step)
     return s;
 }
 
-/* The whole file, terminated, which is closed; the caller frees it. */
+/* The contents of the file, zero-terminated; closes the file. The caller frees the result. */
 static inline char *read_all(FILE *file, size_t *length)
 {
     assert_non_null(file);

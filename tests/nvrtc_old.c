@@ -1,4 +1,5 @@
-/* A compiler of the time before --Ofast-compile, for test_nvrtc. Its programs are how often it was asked to compile. */
+/* A stand-in for a compiler without --Ofast-compile, for test_nvrtc. The program it returns is the number of
+   compilations. */
 #include <stdio.h>
 #include <string.h>
 

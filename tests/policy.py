@@ -3,7 +3,8 @@ import base64, hashlib, html, re
 
 
 def check(text):
-    """It comes before all that it is about, and has the hash of each style and script that the page has, and no other. Returns it."""
+    """Checks that the policy comes before everything it applies to, and has the hash of every style and script of the page, and no
+    other. Returns it."""
     (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
     policy = html.unescape(policy)
     assert text.index("Content-Security-Policy") < min(text.index(tag) for tag in ("<style", "<title"))

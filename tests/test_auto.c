@@ -1,4 +1,4 @@
-/* The belief that chooses its own kind: one Gaussian, several, particles; against exact grids. */
+/* The belief that changes its form: one Gaussian, several, particles; compared with exact grids. */
 #include "believing.h"
 
 #include "auto/auto.h"
@@ -6,7 +6,7 @@
 
 static int is_now(const rf_belief *belief, const char *form) { return strcmp(belief->kind->form(belief), form) == 0; }
 
-/* Where one Gaussian is enough it is a mixture, to the bit. */
+/* Where one Gaussian is enough, it equals the mixture to the bit. */
 static void test_one_gaussian(void **state)
 {
     (void)state;
@@ -26,7 +26,7 @@ static void test_one_gaussian(void **state)
     rf_belief_close(mixture);
 }
 
-/* Records that are learnt together lose as much as the mixture says. */
+/* A batch of records has the loss that the mixture reports. */
 static void test_loss_of_a_batch(void **state)
 {
     (void)state;
@@ -40,7 +40,7 @@ static void test_loss_of_a_batch(void **state)
     rf_belief_close(mixture);
 }
 
-/* A time of the record, at random, and its outcome; of rabi, whose posteriors are bent. */
+/* A random time for the record, and its outcome; for rabi, whose posteriors are curved. */
 static void record_of(const rf_problem *problem, const double truth[], uint64_t *random, double longest, uint64_t seed,
                       uint32_t k, double record[])
 {
@@ -51,8 +51,8 @@ static void record_of(const rf_problem *problem, const double truth[], uint64_t 
     record[d->settings] = rf64_instance_outcome(problem->model->f64, truth, record, seed, k);
 }
 
-/* Where Gaussians are too few, particles take over: the mean is nearer to that of many particles, over several data
-   sets, than a mixture's. */
+/* Where Gaussians are too few, particles take over: over several data sets, the mean is nearer to that of many
+   particles than a mixture's mean is. */
 static void test_bent_posteriors(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void test_bent_posteriors(void **state)
     check_below(off[0], off[1]);
 }
 
-/* Of one parameter it is a mixture, whatever that loses. */
+/* With one parameter it is a mixture, whatever the loss. */
 static void test_one_parameter(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void test_one_parameter(void **state)
     rf_belief_close(belief);
 }
 
-/* Records that make particles of it. */
+/* Records that make it change to particles. */
 static rf_belief *particles_now(const rf_problem *problem)
 {
     rf_belief *belief = open_or_fail("auto:4", problem);
@@ -119,7 +119,8 @@ static rf_belief *particles_now(const rf_problem *problem)
     return belief;
 }
 
-/* A saved and restored belief continues bit for bit, in either form, and when particles become a Gaussian and back. */
+/* A saved and restored belief continues bit for bit, in both forms, and across changes from particles to a Gaussian
+   and back. */
 static void test_saving(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static void test_saving(void **state)
         assert_int_equal(loaded->kind->load(loaded, bytes, size), 0);
         loaded->live = belief->live; /* a session saves it beside the belief */
         uint64_t random = 12;
-        for (uint32_t k = 0; k < 200; k++) { /* long times again and again: from particles to a Gaussian and back */
+        for (uint32_t k = 0; k < 200; k++) { /* long times: particles, a Gaussian, particles again */
             double record[RF_DESCRIBED_MAX + 1];
             const int was_cloud = is_now(belief, "particles");
             record_of(&problem, truth, &random, k % 50 < 10 ? 300 : 20, 8, k, record);
@@ -165,7 +166,7 @@ static void test_saving(void **state)
     free(other);
 }
 
-/* A copy is about its own problem, in all its parts. */
+/* A copy refers to its own problem, in all its parts. */
 static void test_copies(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void test_copies(void **state)
     rf_belief_close(copy);
 }
 
-/* Time and recovery reach the form that is there. */
+/* Time and recovery act on the current form. */
 static void test_time_and_recovery(void **state)
 {
     (void)state;
@@ -225,7 +226,7 @@ static void test_names(void **state)
     assert_non_null(strstr(error, "1 to 64"));
     const rf64_options options = rf64_options_default();
     rf64_report report;
-    rf_belief *belief = rf_belief_open("auto", &problem, 1, 1, error, sizeof error); /* float: double all the same */
+    rf_belief *belief = rf_belief_open("auto", &problem, 1, 1, error, sizeof error); /* works in double */
     const double bad[] = {1, INFINITY, 1};
     assert_non_null(belief);
     assert_int_equal(belief->kind->update(belief, bad, 1, &options, NULL, &report), RF_REFUSED_EVIDENCE);

@@ -23,11 +23,11 @@ with tempfile.TemporaryDirectory() as work:
     assert "\n| ramsey | 200 | " in open(f"{work}/document.md").read()
     assert "<svg" in open(f"{work}/document.svg").read()
 
-    # a lab model, with a quarter of the sets
+    # a lab model gets a quarter of the sets
     code, text = run("--sets", "80", "--model", "t1_counts", "--method", "default")
     assert code == 0 and "(80 data sets)" in text and text.count("t1_counts    default") == 3, text
 
-    # a filter that covers less, or more, than it is known to
+    # a filter that covers less, or more, than known
     one = ("--model", "coin", "--method", "lattice", "--known", f"{work}/known.json")
     for wrong in (-0.15, 0.04, None):
         known = json.load(open(experiment / "known.json"))
@@ -38,7 +38,7 @@ with tempfile.TemporaryDirectory() as work:
         code, text = run(*one)
         assert (code, text.count("MISSED")) == ((0, 0) if wrong is None else (1, 1)), text
 
-    json.dump([], open(f"{work}/known.json", "w"))  # nothing is known: nothing is held against anything
+    json.dump([], open(f"{work}/known.json", "w"))  # without known values nothing is compared
     code, text = run(*one)
     assert code == 1 and text.count("NOT KNOWN") == 3, text
     for arguments in (["--model", "dice"], ["--known", f"{work}/nowhere.json", *one[:4]], ["--sets", "none"], ["--known", __file__, *one[:4]]):

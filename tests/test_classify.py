@@ -36,7 +36,7 @@ def npy(values, *shape, form="<f8", order="False"):
 
 
 def table(count, seed, informative=8, noise=22, apart=0.6):
-    """Rows of Gaussian features, each on a scale of its own, of which some tell the class."""
+    """Rows of Gaussian features with different scales; some depend on the class."""
     draw, fixed = random.Random(seed), random.Random(7)
     scale = [10 ** fixed.uniform(-3, 3) for _ in range(informative + noise)]
     rows = []
@@ -213,7 +213,7 @@ class Tables(Test):
         cheap = classify(*self.both)
         prices = self.file("prices.csv", "".join(f"i{j},10\n" for j in range(4)))
         got = classify(*self.both, "--cost", prices, "--budget", 3)
-        self.assertLess(got["mean_cost"], 10)  # the cheap informative ones come first
+        self.assertLess(got["mean_cost"], 10)  # cheap informative features come first
         dear = classify(*self.both, "--cost", prices)
         self.assertGreater(dear["mean_cost"], cheap["mean_cost"])
 
@@ -286,7 +286,7 @@ class Tables(Test):
 
 
 def wine(count, seed):
-    """Rows with a name of their own, a category that tells, numbers that tell, and gaps."""
+    """Rows with a name column, an informative category, informative numbers, and missing values."""
     draw, rows = random.Random(seed), []
     for i in range(count):
         kind = draw.choice("xyz")
@@ -334,7 +334,7 @@ class AsPeopleHaveThem(Test):
         self.assertLess(got["error"], 0.42)
 
     def test_classes_with_equal_means(self):
-        """A ring around another, and the sign of a product: no feature tells anything alone, and wide neighbourhoods see nothing."""
+        """Two rings, and the sign of a product: no single feature is informative, and wide neighbourhoods see nothing."""
         draw, rings, signs = random.Random(6), [], []
         for i in range(600):
             angle, radius, x, y = draw.random() * math.tau, draw.gauss(0.6 + 0.4 * (i % 2), 0.08), draw.gauss(0, 1), draw.gauss(0, 1)
@@ -345,7 +345,7 @@ class AsPeopleHaveThem(Test):
             self.assertLess(got["error"], 0.1, name)
 
     def test_noise_in_many_columns_is_not_believed(self):
-        """Of 1,000 columns some tell all about 40 rows, by chance."""
+        """Of 1,000 columns, some separate all of the about 40 rows by chance."""
         draw = random.Random(8)
         rows = [[f"{draw.gauss(0, 1):.4f}" for _ in range(1000)] + ["ab"[i % 2]] for i in range(60)]
         wide = write_csv(self.folder / "wide.csv", rows, [f"f{j}" for j in range(1000)] + ["label"])
@@ -413,7 +413,7 @@ class AsPeopleHaveThem(Test):
         self.assertGreater(recall("--priors", "x=0.95"), plain + 0.05)
         for says, text in {"there is no class 'q'": "q=1", "is not CLASS=NUMBER": "x", "class 'x'": "x=-1"}.items():
             self.refused("classify", "--train", self.train, *self.how, "--class-cost", text, says=says)
-        self.refused("classify", "--train", self.train, *self.how, "--priors", "x=0.7 y=0.7", says="are 1 together")
+        self.refused("classify", "--train", self.train, *self.how, "--priors", "x=0.7 y=0.7", says="must add up to 1")
 
     def test_costs_with_a_header_groups_and_zero(self):
         prices = self.file("prices.csv", '"feature",cost,group\ncolour,4,look\nacid,4,look\nnoise,0\n')
@@ -527,7 +527,7 @@ class Models(Test):
         first = [{"id": "a", "values": {"noise": 0.2}}, {"id": "b"}, {"id": "b", "feature": "noise", "value": None}]
         _, before = self.talk(*first, more=("--state", state))
         with open(state, "a") as file:
-            file.write('{"id": "b", "feature": "col')  # cut short by the kill
+            file.write('{"id": "b", "feature": "col')  # cut off by the kill
         done, after = self.talk({"id": "a", "feature": "acid", "value": 3.1}, {"id": "a", "stop": True}, more=("--state", state))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual({l["id"]: l for l in after[:2]}, {l["id"]: l for l in (before[0], before[2])})
@@ -687,7 +687,7 @@ class BadInput(Test):
             "there is no object": ("--train", train, "--explain", 1000),
             "does not end in .svg or .html": ("--train", train, "--explain", 0, "--plot", "a.png"),
             "cannot write": ("--train", train, "--out", self.folder / "no" / "where"),
-            "training vectors only": ("--train", train, "--knn", 200),
+            "there are only": ("--train", train, "--knn", 200),
             "is none of": ("--train", train, "--method", "magic"),
         }.items():
             self.refused("classify", *arguments, says=says)

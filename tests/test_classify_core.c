@@ -32,12 +32,12 @@ static void weights_are_powers_of_two(void **state)
     double sum = 0;
     for (unsigned i = 0; i < RFC_PENALTY_CLIP; i++) {
         double exact = exp2(-(double)i / RFC_BIT) * RFC_WEIGHT_ONE;
-        check_within(weight[i], exact, 2 + 0.002 * exact); /* the last unit of the penalty is half of that */
+        check_within(weight[i], exact, 2 + 0.002 * exact); /* the penalty's last unit is half of that */
         sum += weight[i];
     }
     check_within((double)w.sum, sum, 0);
     const double tempers[] = {0.25, 1, 1.5, 2, 3.7, 8};
-    for (unsigned k = 0; k < 6; k++) { /* sharpened ones too; what is far behind weighs nothing */
+    for (unsigned k = 0; k < 6; k++) { /* also sharpened weights; vectors far away have weight 0 */
         rfc_kernel_baseline.weigh(penalty, RFC_PENALTY_CLIP, 100, (uint32_t)(tempers[k] * RFC_TEMPER_ONE), weight,
                                   block);
         for (unsigned i = 0; i < RFC_PENALTY_CLIP; i++) {
@@ -92,8 +92,8 @@ static void targets_agree(void **state)
     }
 }
 
-/* In place, over two segments of all lengths, with a share of the vectors kept from none to all; the arrays end where
-   the last segment does. */
+/* In place, over two segments of all lengths, keeping from none to all of the vectors; the arrays end exactly at the
+   last segment. */
 static void every_target_keeps_what_is_near(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void votes(void **state)
     (void)state;
     const uint32_t class_of[] = {0, 1, 1, 2, 0}, nearest[] = {3, 1, 4, 2, 0};
     assert_int_equal(rf_knn_vote(nearest, 1, class_of), 2);
-    assert_int_equal(rf_knn_vote(nearest, 3, class_of), 2); /* all once: the nearest */
+    assert_int_equal(rf_knn_vote(nearest, 3, class_of), 2); /* each class once: the nearest wins */
     assert_int_equal(rf_knn_vote(nearest, 4, class_of), 1);
     assert_int_equal(rf_knn_vote(nearest, 5, class_of), 1); /* 1 and 0 twice: 1 is nearer */
 }
@@ -228,7 +228,7 @@ typedef struct fixture {
     uint32_t chosen[20000];
 } fixture;
 
-/* Two classes, one feature of `features` that tells, of which `apart` says how well. */
+/* Two classes; one of `features` features is informative, and `apart` sets how much. */
 static fixture *make(uint32_t rows, uint32_t features, int apart, uint64_t seed)
 {
     fixture *f = calloc(1, sizeof *f);
@@ -289,7 +289,7 @@ static void a_training_set_is_the_table(void **state)
 static void the_posterior_is_bayes(void **state)
 {
     (void)state;
-    fixture *f = make(256, 1, 30, 4); /* as many as draws: each vector is drawn once */
+    fixture *f = make(256, 1, 30, 4); /* as many rows as draws: each vector is drawn once */
     rfc_rules rules = rfc_rules_default(RFC_WEIGHTED, &f->training);
     rfc_objects objects = {&f->table, NULL, 256};
     char error[200];
@@ -311,7 +311,7 @@ static void the_posterior_is_bayes(void **state)
     done(f);
 }
 
-/* With every gain, and on a training set that has a tree. */
+/* Every gain, also on a training set with a tree. */
 static void both_methods_find_the_feature_that_tells(void **state)
 {
     (void)state;
@@ -328,7 +328,7 @@ static void both_methods_find_the_feature_that_tells(void **state)
         rfc_rules rules = rfc_rules_default(cases[k].method, &f->training);
         char error[200];
         rules.gain = cases[k].gain;
-        if (cases[k].rows > 16384) { /* decided in the tree, and looked at again on all */
+        if (cases[k].rows > 16384) { /* decided by the tree, then checked against all vectors */
             rules.stop = 0.2;
             rules.floor = 0;
         }
@@ -375,9 +375,9 @@ static void a_shuffle_has_every_number_once(void **state)
     assert_memory_not_equal(order[0], order[1], sizeof order[0]);
 }
 
-/* ---- The library's surface ---- */
+/* ---- The library's interface ---- */
 
-/* Answers are compared with the means of a pixel, three parts, and its four neighbours. */
+/* Answers are compared with the means over a pixel, weighted three times, and its four neighbours. */
 static void pixels_of_images_have_neighbours(void **state)
 {
     (void)state;
@@ -395,7 +395,7 @@ static void pixels_of_images_have_neighbours(void **state)
         assert_int_equal(rfc_training_lay(&training, 0, NULL, &laid), 0);
         for (uint32_t i = 0; i < ROWS; i++)
             for (uint32_t j = 0; j < features; j++) {
-                const uint32_t corner = j == 0 ? 100 : j == 1 || j == WIDTH ? 20 : 0; /* beyond the edge it is itself */
+                const uint32_t corner = j == 0 ? 100 : j == 1 || j == WIDTH ? 20 : 0; /* beyond the edge: itself */
                 const uint32_t want = !is_image                ? bytes[training.order[i] * features + j]
                                       : training.order[i] == 0 ? soft[j]
                                                                : corner;
@@ -522,7 +522,7 @@ static void rules_and_objects_out_of_range_are_refused(void **state)
 
 /* ---- Models ---- */
 
-/* Three classes, of which two features tell together; 600 rows. */
+/* Three classes, determined by two features together; 600 rows. */
 static void fill_numbers(rfc_table *t, uint32_t rows, uint64_t seed)
 {
     const char *const labels[] = {"red", "green", "blue"};
@@ -581,8 +581,8 @@ static void unfit(fitted *f)
     rfc_table_free(&f->test);
 }
 
-/* The share of errors, and what probabilities say of it, on 400 new objects. The bounds are three standard errors of a
-   share of 0.1 among 400 and, for what leave-one-out says, among 1,200 as well. */
+/* The fraction of errors on 400 new objects, and its estimate from the probabilities. The bounds are three standard
+   errors of a fraction of 0.1 among 400 and, for the leave-one-out estimate, among 1,200. */
 static void leave_one_out_tells_the_error(void **state)
 {
     (void)state;
@@ -607,12 +607,12 @@ static void leave_one_out_tells_the_error(void **state)
     assert_true((double)o.all_queries / 400 <= 1.75);
     assert_int_equal(rfc_model_stop(f.model, RFC_GOAL_ERROR, 0.3, &f.expected), 0);
     assert_true(f.expected.error <= 0.3);
-    assert_int_equal(rfc_model_stop(f.model, RFC_GOAL_ERROR, 0, &f.expected), 1); /* nobody can */
+    assert_int_equal(rfc_model_stop(f.model, RFC_GOAL_ERROR, 0, &f.expected), 1); /* impossible goal */
     check_below(least, 0.2);
     unfit(&f);
 }
 
-/* Bytes give back the same answers; other bytes are refused. */
+/* Saved bytes give the same answers after loading; other bytes are refused. */
 static void a_model_lasts(void **state)
 {
     (void)state;
@@ -658,8 +658,9 @@ static void a_model_lasts(void **state)
     unfit(&f);
 }
 
-/* Labels of a class are told apart where questions are chosen. By feature 0 the class of a and b, on either side, has
-   the mean of the class of c and d, in the middle: no variance is between the classes, and all of it between labels. There are too few for a tree. */
+/* Questions distinguish the labels within a class. By feature 0, the class of a and b (on both sides) has the same
+   mean as the class of c and d (in the middle): there is no variance between classes, only between labels. Too few
+   rows for a tree. */
 static void labels_of_a_class_are_told_apart(void **state)
 {
     (void)state;
@@ -673,7 +674,7 @@ static void labels_of_a_class_are_told_apart(void **state)
         for (uint32_t j = 0; j < 6; j++)
             x[j] = (double)(test_word(&seed) % 256);
         x[0] = middle[i % 4] + (double)(test_word(&seed) % 21) - 10;
-        x[1] = (double)(test_word(&seed) % 190) + (i % 4 < 2 ? 60 : 0); /* tells something of the class */
+        x[1] = (double)(test_word(&seed) % 190) + (i % 4 < 2 ? 60 : 0); /* partly informative about the class */
         assert_int_equal(rfc_table_add(i < 800 ? &train : &test, x, labels[i % 4]), 0);
     }
     rfc_task task;
@@ -699,9 +700,9 @@ static void labels_of_a_class_are_told_apart(void **state)
     rfc_table_free(&test);
 }
 
-/* Features 0 and 1 tell the class together, and nothing alone; feature 2 alone tells 70 %. With a budget of two, what
-   tells most at once leads to 70 %; looking ahead finds both. A model that is fitted without a budget is made to look
-   ahead when it gets one, and leave-one-out is of that budget. */
+/* Features 0 and 1 are informative only together; feature 2 alone decides 70 %. With a budget of two, the greedy
+   choice reaches 70 %; looking ahead finds both. A model fitted without a budget looks ahead when it gets one, and
+   its leave-one-out estimate is for that budget. */
 static void a_small_budget_is_planned(void **state)
 {
     (void)state;
@@ -736,7 +737,7 @@ static void a_small_budget_is_planned(void **state)
         assert_non_null(model);
         const uint32_t steps = model->pilot.steps;
         assert_int_equal(rfc_model_limit(model, 2, -1, RFC_GOAL_STOP, 0.001, &expected), 0);
-        assert_true(expected.error < 0.01); /* of the two that are planned, not of the first two of a longer run */
+        assert_true(expected.error < 0.01); /* of the two planned questions, not of the first two of a longer run */
         if (later) {
             assert_int_equal(model->pilot.steps, 3);
             assert_int_equal(rfc_model_limit(model, 8, -1, RFC_GOAL_STOP, 0.001, &expected), 0);
@@ -753,7 +754,7 @@ static void a_small_budget_is_planned(void **state)
     rfc_table_free(&test);
 }
 
-/* A model of a task that joins labels gives the same answers when it is loaded. Kinds of no class are refused. */
+/* A model whose task joins labels gives the same answers after loading. Kinds without a class are refused. */
 static void kinds_last(void **state)
 {
     (void)state;
@@ -787,7 +788,7 @@ static void kinds_last(void **state)
     assert_int_equal(rfc_model_classify(again, &objects, 1, NULL, NULL, &two, error, sizeof error), 0);
     assert_memory_equal(posterior[0], posterior[1], sizeof posterior[0]);
     rfc_model_close(again);
-    uint8_t *kinds = bytes + count - 64; /* of the last part */
+    uint8_t *kinds = bytes + count - 64; /* in the last part of the file */
     const uint8_t wrong[][3] = {{0, 1, 0}, {1, 1, 1}, {0, 0, 2}, {0, 0, 0}};
     for (unsigned k = 0; k < 4; k++) {
         memcpy(kinds, wrong[k], 3);
@@ -802,7 +803,7 @@ static void kinds_last(void **state)
     rfc_table_free(&train);
 }
 
-/* Question by question it is what classifying is; an unknown answer brings another question. */
+/* Advice, question by question, gives the same as classifying; after an unknown answer another question follows. */
 static void advice_is_classification(void **state)
 {
     (void)state;
@@ -891,7 +892,8 @@ static void groups_cost_once(void **state)
     unfit(&f);
 }
 
-/* Ranks: half of the values below the middle; wild ones change nothing. Categories: the most frequent first. */
+/* Ranks: half of the values are below the middle; outliers change nothing. Categories: the most frequent comes
+   first. */
 static void numbers_and_texts_become_bytes(void **state)
 {
     (void)state;

@@ -9,10 +9,10 @@ LONGEST = 60  # seconds for any one command, with room for sanitizers; a hang is
 SIMULATE = ("track", "--simulate")
 SUMMARY_KEYS = "trials steps attempts design sampler engine seed q median mean p90 p99 lost coverage95 ns_per_attempt".split()
 STEP_KEYS = set("step parameters settings outcome records attempts accepted acceptance kappa delta log_evidence log_evidence_sd loss "
-                "health widened restarts notes".split())  # and covariances, time, where there are any
+                "health widened restarts notes".split())  # and covariances and time, if there are any
 RECORD = '{"t": 1, "x_": 0.2, "outcome": 1}\n'
 MODELS = tuple(re.findall(r"^RF_MODEL\((\w+)\)", (ROOT / "src/models/list.def").read_text(), re.M))
-ENGINES = tuple(re.findall(r"^RF_ENGINE\((\w+), .*, 0\)", (ROOT / "src/engines/list.def").read_text(), re.M))  # that need no module
+ENGINES = tuple(re.findall(r"^RF_ENGINE\((\w+), .*, 0\)", (ROOT / "src/engines/list.def").read_text(), re.M))  # without a module
 NOTE_WIDENED, NOTE_COARSE = 1, 64  # RF_NOTE_... of status.def
 
 
@@ -24,7 +24,7 @@ def run(*arguments, **more):
 
 
 def good(*arguments, **more):
-    """Standard output of a command that succeeds and complains of nothing."""
+    """Standard output of a command that must succeed without messages."""
     done = run(*arguments, **more)
     if done.returncode != 0 or done.stderr:
         raise AssertionError(f"{arguments}: exit {done.returncode}, {done.stderr!r}")
@@ -49,7 +49,7 @@ def of(lines, key, parameter=0):
 
 
 def in_terminal(*arguments):
-    """Output, as bytes, and exit code of the command on a terminal of its own, of 24 rows and 80 columns."""
+    """Output, as bytes, and exit code of the command in a terminal of 24 rows and 80 columns."""
     pid, terminal = pty.fork()
     if pid == 0:
         try:
@@ -57,12 +57,12 @@ def in_terminal(*arguments):
             os.execve(COMMAND, [COMMAND, *arguments], {**os.environ, "TERM": "xterm-256color"})
         finally:
             os._exit(99)
-    signal.alarm(LONGEST)  # ends this program, were the command to hang
+    signal.alarm(LONGEST)  # ends this program if the command hangs
     output = b""
     try:
         while part := os.read(terminal, 65536):
             output += part
-    except OSError:  # how Linux says that the other end is closed
+    except OSError:  # Linux reports a closed terminal in this way
         pass
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     signal.alarm(0)
@@ -77,7 +77,7 @@ def cpu_seconds(process):
 
 class Test(unittest.TestCase):
     def refused(self, *arguments, says=""):
-        """A bad input: exit 2, one line on standard error, nothing on standard output."""
+        """Checks a bad input: exit 2, one line on standard error, nothing on standard output."""
         with self.subTest(arguments=arguments):
             done = run(*arguments)
             self.assertEqual(done.returncode, 2, done.stderr)
@@ -179,7 +179,7 @@ class BadInput(Test):
     def test_missing_values(self):
         for name in "model steps trials seed attempts design drift prior kappa recovery precision plot pace data config range cost anchors on-lost batch jump state format".split():
             self.refused(*SIMULATE, f"--{name}", says=f"--{name} needs a value")
-            if name not in ("state", "data"):  # which take any word for a name
+            if name not in ("state", "data"):  # these take any word as a name
                 self.refused("track", f"--{name}", "--simulate")
 
     def test_plots(self):
@@ -201,7 +201,7 @@ class BadInput(Test):
 
 
 class Option(Test):
-    """One test for each option of track: that it does what it says."""
+    """One test for each option of track."""
 
     def test_simulate(self):
         self.assertEqual(good("track"), "")  # no records, no lines
@@ -311,7 +311,7 @@ class Option(Test):
             path = f"{folder}/run.state"
             for every, wanted in ((1, True), (3, False)):
                 with subprocess.Popen([COMMAND, "track", f"--state={path}", "--state-every", str(every)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-                    for _ in range(2):  # the answer to the second comes after the checkpoint of the first
+                    for _ in range(2):  # the second answer comes after the checkpoint of the first
                         print(RECORD, end="", file=process.stdin, flush=True)
                         process.stdout.readline()
                     self.assertEqual(os.path.exists(path), wanted)
@@ -325,7 +325,7 @@ class Option(Test):
                 '#include <unistd.h>\nint fsync(int file) { (void)file; return write(2, "f", 1) == 1 ? 0 : -1; }\n')
             subprocess.run(["cc", "-shared", "-fPIC", "-o", f"{folder}/count.so", f"{folder}/count.c"], check=True)
             surroundings = {**os.environ, "LD_PRELOAD": f"{folder}/count.so", "ASAN_OPTIONS": "verify_asan_link_order=0"}
-            for more, calls in (([], 0), (["--state-durable"], 6)):  # of each of three files, and of its folder
+            for more, calls in (([], 0), (["--state-durable"], 6)):  # for each of three files, and for the folder
                 done = run("track", f"--state={folder}/{calls}.state", *more, input=RECORD * 3, env=surroundings)
                 self.assertEqual((done.returncode, done.stderr), (0, "f" * calls))
 
@@ -402,7 +402,7 @@ class Option(Test):
             if model["outcomes"]:
                 self.assertIn(line["outcome"], range(model["outcomes"]))
             self.assertTrue(0 <= line["accepted"] <= line["attempts"])
-            whole = line["acceptance"] * line["attempts"] - line["accepted"]  # the sum of weights was rounded down
+            whole = line["acceptance"] * line["attempts"] - line["accepted"]  # accepted: the sum of weights, rounded down
             self.assertTrue(-1e-3 < whole < 1.001, line)
             self.assertEqual((line["kappa"], line["delta"]), (1, 0))
             self.assertTrue(math.isfinite(line["log_evidence"]))
@@ -436,7 +436,7 @@ class Option(Test):
         self.assertEqual([(p["name"], p["final"]) for p in (w, g)], [("w", False), ("g", True)])
         for k, p, counted in ((0, w, lines[100:]), (1, g, lines[-1:])):
             errors = sorted(abs(line["parameters"][k]["mean"] - line["parameters"][k]["truth"]) for line in counted)
-            self.assertAlmostEqual(p["median"] / statistics.median(errors), 1, places=6)  # floats
+            self.assertAlmostEqual(p["median"] / statistics.median(errors), 1, places=6)  # rounded to floats
             self.assertAlmostEqual(p["rms"] / math.sqrt(statistics.mean(e * e for e in errors)), 1, places=9)
             self.assertAlmostEqual(p["p99"] / errors[-1], 1, delta=0.2)
             held = [q["low"] <= q["truth"] <= q["high"] for q in (line["parameters"][k] for line in lines[100:])]
@@ -456,7 +456,7 @@ class Option(Test):
             self.assertIn(f"{math.sqrt(statistics.mean(e * e for e in errors)):.2g} over all steps", said)
 
     def test_caps(self):
-        """A phase is found to 32 bits and more; and who is held back by a range is told."""
+        """A phase is found to 32 bits and more; a design limited by a setting's range is reported."""
         still = ("--model=phase", "--drift=0")
         free = summary(*still, "--trials=20", "--steps=300")
         self.assertLess(free["parameters"][0]["median"], 2 * math.pi * 2**-33)
@@ -495,7 +495,7 @@ class Option(Test):
         self.assertEqual(steps("--belief=gaussian"), steps("--attempts=128"))
         self.assertEqual(steps("--belief=particles:2000"), steps("--belief=particles"))
         means = {b: steps("--belief", b, "--steps=60")[-1]["parameters"][0] for b in ("gaussian", "mixture", "mixture:4", "auto", "particles", "particles:300", "grid", "grid:1024")}
-        self.assertEqual(len({x["mean"] for x in means.values()}), 5)  # a grid of this size and the largest are the same; and mixtures, of answers
+        self.assertEqual(len({x["mean"] for x in means.values()}), 5)  # mixtures of different size agree here, and so do grids of this size and the largest
         for belief, x in means.items():
             self.assertLess(abs(x["mean"] - x["truth"]), 5 * x["sd"], belief)
         for belief, says in (("gauss", "there is no belief 'gauss'; beliefs are gaussian, mixture[:K], auto[:K], particles[:N], grid[:N]"), ("particles:x", "the number must be 2 to "),
@@ -504,7 +504,7 @@ class Option(Test):
             self.refused("track", "--simulate", f"--belief={belief}", says=says)
         self.refused("track", "--simulate", "--belief=grid", "--model=decay", says="--belief: belief 'grid' is for models of one or two")
         self.refused("track", "--simulate", "--belief=grid", "--precision=float", says="--belief: belief 'grid' works in double alone")
-        self.assertEqual(steps("--belief=mixture", "--precision=float"), steps("--belief=mixture"))  # double all the same
+        self.assertEqual(steps("--belief=mixture", "--precision=float"), steps("--belief=mixture"))  # float is ignored: it works in double
         self.assertNotIn("belief", steps("--belief=mixture")[0])
         forms = {m: [line["belief"] for line in steps("--belief=auto", f"--model={m}", "--design=pgh", "--steps=30")] for m in ("coin", "rabi")}
         self.assertEqual(set(forms["coin"]), {"gaussian"})
@@ -523,7 +523,7 @@ class Option(Test):
             for line, before in zip(still[1:], still):
                 self.assertAlmostEqual(line["settings"][0]["value"] * before["parameters"][0]["chart_sd"], radians, places=9)
         half_fringe = [abs((s["settings"][1]["value"] - b["parameters"][0]["chart_mean"]) * s["settings"][0]["value"]) for s, b in zip(still[1:], still)]
-        for phase in half_fringe:  # where it is steepest
+        for phase in half_fringe:  # at the steepest point
             self.assertAlmostEqual(phase, math.pi / 2, places=9)
         self.assertEqual(good("track", "--design=given", input=RECORD), good("track", input=RECORD))
         self.refused("track", "--design=pgh", says="needs --ask or --simulate")
@@ -537,7 +537,7 @@ class Option(Test):
         one_still = steps("--model=linear", "--drift=x2=0", "--steps=20")
         self.assertEqual([len(set(of(one_still, "truth", i))) for i in (0, 1)], [20, 1])
         self.assertEqual(summary("--trials=2", "--drift=0.5")["q"], 0.25)
-        self.assertEqual(steps("--drift=7", "--drift=0"), steps("--drift=0"))  # the last one counts
+        self.assertEqual(steps("--drift=7", "--drift=0"), steps("--drift=0"))  # the last option counts
 
     def test_prior(self):
         n = 60
@@ -575,7 +575,7 @@ class Option(Test):
         for kappa in (0.5, 0.9, 2.0):
             lines = steps("--kappa", str(kappa), "--strict", "--steps=100")
             self.assertEqual({line["kappa"] for line in lines}, {kappa})
-            above = sum(line["delta"] > 0 for line in lines)  # steps with likelihoods over kappa; none is over 1
+            above = sum(line["delta"] > 0 for line in lines)  # steps with a likelihood over kappa; no likelihood is over 1
             self.assertTrue(above > 80 if kappa < 1 else above == 0, above)
         acceptance = [statistics.mean(line["acceptance"] for line in steps(f"--kappa={k}", "--strict")) for k in (0.5, 1, 2)]
         self.assertEqual(acceptance, sorted(acceptance, reverse=True))
@@ -593,8 +593,8 @@ class Option(Test):
                 self.assertAlmostEqual(ratio, 1 + recovery, places=9)
 
     def test_where_numbers_end(self):
-        """A frequency that stands still is soon known better than floats can tell: the standard deviation is held at their
-        spacing, and every format says so."""
+        """The standard deviation of a constant frequency soon reaches the limit of floats: it is held at their spacing,
+        and every format reports it."""
         options = ("--drift=0", "--steps=120", "--on-lost=ignore", "--seed=1")
         lines = steps("--precision=float", *options)
         for line in lines:
@@ -637,7 +637,7 @@ class Option(Test):
         self.assertNotEqual(runs["lattice"], runs["weight"])
         reject, lattice, weight = (summary("--trials=400", "--steps=400", "--attempts=100", "--sampler", name) for name in runs)
         self.assertEqual([s["sampler"] for s in (reject, lattice, weight)], list(runs))
-        # 120,000 errors: medians to about 1 %; reject's is about 6 % above the others'
+        # 120,000 errors: medians are known to about 1 %; reject's is about 6 % above the others'
         self.assertGreater(reject["median"], 1.02 * max(lattice["median"], weight["median"]))
         self.refused(*SIMULATE, "--sampler=foo", says="reject, lattice, weight")
         self.refused(*SIMULATE, "--sampler=lattice", "--strict", says="--strict")
@@ -697,7 +697,7 @@ class Option(Test):
 
     def test_unit(self):
         self.assertIn("x (MHz)", self.picture("--unit=x=MHz"))
-        self.assertIn("x_ (MHz)", self.picture("--unit=x=MHz"))  # which is compared with x
+        self.assertIn("x_ (MHz)", self.picture("--unit=x=MHz"))  # compared with x, so it has the same unit
         self.assertIn("; x in MHz; t in µs", run(*SIMULATE, "--steps=1", "--format=text", "--unit=x=MHz", "--unit=t=µs", "--unit=x_=").stdout)
         self.assertIn("MHz, 95 %", run(*SIMULATE, "--steps=9", "--json", "--summary", "--unit=x=MHz").stderr)
         for bad in ("y=MHz", "MHz", "x=" + 33 * "m"):
@@ -714,7 +714,7 @@ class Option(Test):
         self.assertIn("'y=Wait' is not NAME=COLUMN", run("track", "--column=y=Wait", input=records).stderr)
 
     def test_pace(self):
-        # a frame takes 1/30 s, so at 40 ms a step each has its own, and one more is drawn at the end
+        # a frame takes 1/30 s, so at 40 ms per step each step has its own frame; one more is drawn at the end
         output, code = in_terminal(*SIMULATE, "--steps=8", "--pace", "40")
         self.assertEqual((code, output.count(b"step ")), (0, 9))
         self.assertLess(in_terminal(*SIMULATE, "--steps=300", "--pace=0")[0].count(b"step "), 300)
@@ -728,7 +728,7 @@ class Surroundings(Test):
         self.assertEqual(code, 0)
         self.assertTrue(output.startswith(b"\x1b[?25l") and output.endswith(b"\x1b[?25h"), output[-60:])
         self.assertGreaterEqual(output.count(b"\x1b[?7l"), 2)  # frames
-        self.assertRegex(output, rb"\x1b\[\d+A")  # drawn over each other
+        self.assertRegex(output, rb"\x1b\[\d+A")  # each drawn over the last
         self.assertRegex(output, rb"step (59|60)/60  x = ")
         last = steps("--steps=60")[-1]["parameters"][0]
         self.assertIn(b"x = %.4f" % last["mean"], output)
@@ -757,7 +757,8 @@ class Surroundings(Test):
             self.assertEqual([run(word, stdout=full).returncode for word in ("--version", "--help")], [1, 1])
 
     def test_loss_says_when_a_belief_is_too_coarse(self):
-        """Of a fringe at times that somebody else chose; at its own it is fine. The loss never falls, and a checkpoint keeps it."""
+        """At times chosen by somebody else the belief is too coarse; at its own design's it is fine. The loss never falls, and a
+        checkpoint keeps it."""
         source = random.Random(5)
         records = [f"{t},0,{int(source.random() < math.cos(0.7 * t / 2) ** 2)}" for t in range(1, 121)]
         given, said = ["t,x_,outcome", *records, ""], {}
@@ -773,7 +774,7 @@ class Surroundings(Test):
             self.assertEqual(losses, sorted(losses))
             said[belief] = (losses[-1], {row["health"] for row in rows}, shown)
         self.assertGreater(said["gaussian"][0], 6)
-        self.assertIn("coarse", said["gaussian"][1])  # surprising outcomes may make it `recovering` later on
+        self.assertIn("coarse", said["gaussian"][1])  # surprising outcomes may later make it `recovering`
         self.assertRegex(said["gaussian"][2], r"\Arejfilt: track: belief 'gaussian' is too coarse .*--belief mixture .*\n\Z")
         self.assertLess(said["mixture"][0], 1)
         self.assertEqual((said["mixture"][2], said["particles"][0], said["particles"][2]), ("", 0, ""))
@@ -781,18 +782,18 @@ class Surroundings(Test):
         self.assertNotIn("coarse", own.stdout + own.stderr)
 
     def test_columns_stay_apart(self):
-        """Of the longest numbers, too; and what is not known has a column."""
+        """Columns stay aligned with the longest numbers; an unknown value has a column, too."""
         text = good("track", "--format=text", "--prior=-1.23456e-05+-1e-09", "--drift=0", input='{"t": 1, "x_": -1.23456e-105, "outcome": null}\n')
         line = text.splitlines()[-1].split()
         self.assertEqual((line[:3], line[5:7], len(line)), (["0", "-", "-1.23456e-05"], ["-1.235e-105", "-"], 11))
 
     def interrupt(self, *arguments):
-        """What it has written when it is interrupted after a second of work."""
+        """Output of a run that is interrupted after one second of work."""
         with tempfile.TemporaryFile("w+") as output, \
                 subprocess.Popen([COMMAND, *SIMULATE, *arguments], stdout=output, stderr=subprocess.PIPE, text=True) as process:
             try:
                 end = time.monotonic() + LONGEST
-                while cpu_seconds(process) < 1 and time.monotonic() < end:  # a busy machine gives it its time late
+                while cpu_seconds(process) < 1 and time.monotonic() < end:  # a busy machine gives it processor time late
                     time.sleep(0.05)
                 process.send_signal(signal.SIGINT)
                 complaint = process.communicate(timeout=LONGEST)[1]

@@ -1,5 +1,4 @@
-/* Coarse numbers: means so far from zero that steps and standard deviations are near the spacing of numbers there. Per
-   precision. */
+/* Means so far from zero that steps and standard deviations are near the spacing of numbers there. Per precision. */
 #include "updating.h"
 
 #include "rejfilt/detail/tally.h"
@@ -11,8 +10,8 @@ static double spacing(double v) { return v == 0 ? 0 : ldexp((double)RF_EPSILON, 
 #if RF_PRECISION == 32
 enum { RUNS = 100, RECORDS = 2000, LEAST = 88 };
 
-/* 2,000 weak records of a spin at `offset` + N(0, 1), each read at the steepest point of a wide fringe. Does the 95 %
-   interval hold the truth? Adds its variance. */
+/* 2,000 weak records of a spin at `offset` + N(0, 1), each measured at the steepest point of a wide fringe. Returns
+   whether the 95 % interval holds the truth; adds its variance. */
 static int covers(double offset, uint64_t seed, const RF(engine) *engine, double *variance)
 {
     fixture x;
@@ -33,10 +32,10 @@ static int covers(double offset, uint64_t seed, const RF(engine) *engine, double
     return fabs((double)RF(filter_mean)(x.f)[0] - truth) <= 1.959964 * sd;
 }
 
-/* At 1e6 the standard deviation ends at 3.5 spacings, and a step is a twelfth of one. Of 100 intervals of 95 %, 95 hold
-   the truth on average, with a standard deviation of 2.2: fewer than LEAST once in 250 by chance. If small steps are
-   lost, about 64 do at 1e5 and 38 at 1e6. In float alone, since it takes seconds; the other tests of this file run in
-   double, too. */
+/* At 1e6 the standard deviation ends at 3.5 spacings, and a step is a twelfth of a spacing. Of 100 intervals of 95
+   %, 95 hold the truth on average, with a standard deviation of 2.2: fewer than LEAST once in 250 by chance. If
+   small steps were lost, about 64 would at 1e5 and 38 at 1e6. Only in float, because it takes seconds; the other
+   tests here also run in double. */
 static void intervals_hold_at_every_offset(void **state)
 {
     (void)state;
@@ -48,7 +47,7 @@ static void intervals_hold_at_every_offset(void **state)
         double variance = 0;
         for (uint64_t run = 0; run < RUNS; run++)
             held += covers(offsets[k], 1000 * k + run, ENGINE(engine), &variance);
-        check_within(sqrt(variance / RUNS), 0.2182, 0.01); /* 1/√(1 + 2000 t²): precision is not given away for it */
+        check_within(sqrt(variance / RUNS), 0.2182, 0.01); /* 1/√(1 + 2000 t²): not by wider intervals */
         if (held < LEAST)
             fail_msg("at %g %d of %d intervals hold the truth", offsets[k], held, RUNS);
     }
@@ -58,7 +57,7 @@ static void intervals_hold_at_every_offset(void **state)
 
 /* ---- Steps ---- */
 
-/* An engine whose attempts say that the mean of every z is 1/100 and its variance, for a strict filter, 1. */
+/* An engine that returns, for every z, a mean of 1/100 and, for a strict filter, a variance of 1. */
 static rf_status nudge(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     (void)self, (void)begin;
@@ -88,7 +87,7 @@ static rf_real flat(const rf_real x[], const rf_real setting[], rf_real outcome)
 
 static const RF(engine) nudging = {nudge, NULL, NULL}, broken = {failing, NULL, NULL};
 
-/* A filter of `dim` independent parameters of mean 1,000,000 whose standard deviation is 4 spacings. */
+/* A filter of `dim` independent parameters with mean 1,000,000 and a standard deviation of 4 spacings. */
 static void set_up_far(fixture *x, unsigned dim)
 {
     rf_real mean[DIM], variance[DIM * DIM] = {0};
@@ -108,7 +107,7 @@ static double place(const fixture *x, unsigned i)
     return (double)RF(filter_mean)(x->f)[i] - 1e6 + (double)RF(filter_rest)(x->f, i);
 }
 
-/* Steps of a twenty-fifth of the spacing: a thousand of them are forty spacings, whatever lies between. */
+/* Steps of 1/25 of the spacing: a thousand of them add up to forty spacings, with any other calls between. */
 static void small_steps_add_up(void **state)
 {
     (void)state;
@@ -125,7 +124,7 @@ static void small_steps_add_up(void **state)
         }
         check_within(moved, 40 * spacing(1e6), spacing(1e6));
         check_within(place(&x, 0), moved, 0.05 * spacing(1e6));
-        /* the same with a checkpoint after every step, and engines that fail in between */
+        /* the same with a checkpoint after every step, and with engines that fail between steps */
         y.f = (RF(filter) *)(void *)y.memory;
         for (int k = 0; k < 1000; k++) {
             rf_real mean[DIM], factor[DIM * DIM], rest[DIM];
@@ -144,7 +143,7 @@ static void small_steps_add_up(void **state)
     }
 }
 
-/* Fleets lose nothing either, nor when an engine fails. */
+/* Fleets lose no small steps either, also if an engine fails. */
 static void small_steps_of_fleets(void **state)
 {
     (void)state;
@@ -170,8 +169,7 @@ static void small_steps_of_fleets(void **state)
         assert_true(RF(filter_rest)(filters[i], 0) == rest[i]);
 }
 
-/* Dynamics move the mean by a twentieth of the spacing, and keep what has been carried. A new prior has nothing to
- * carry. */
+/* Dynamics move the mean by 1/20 of the spacing and keep the remainder. A new prior has no remainder. */
 static void small_moves_add_up(void **state)
 {
     (void)state;
@@ -198,15 +196,15 @@ static void small_moves_add_up(void **state)
 
 /* ---- Standard deviations ---- */
 
-/* Sharper than the spacing of numbers: `setting` is the centre, the outcome a width. */
+/* Sharper than the spacing of numbers: `setting` is the centre, the outcome the width. */
 static rf_real sharp(const rf_real x[], const rf_real setting[], rf_real width)
 {
     const rf_real d = (x[0] - setting[0]) / width;
     return RF(exp)(RF(max)(RF_C(-0.5) * d * d, RF_C(-80.0)));
 }
 
-/* Records that tell ever more until the numbers end: then the standard deviation is held at their spacing, which the
-   note says, and neighbours of the mean are different numbers to the model. */
+/* Ever more informative records: at the end the standard deviation is held at the spacing, which the note reports,
+   and the model still sees different numbers for neighbours of the mean. */
 static void sd_ends_at_the_spacing(void **state)
 {
     (void)state;
@@ -254,7 +252,7 @@ static void sd_ends_at_the_spacing(void **state)
     }
 }
 
-/* One parameter at its spacing leaves the other alone, and their correlation. */
+/* One parameter at its spacing leaves the other parameter and their correlation unchanged. */
 static void sd_of_one_of_two(void **state)
 {
     (void)state;
@@ -268,7 +266,7 @@ static void sd_of_one_of_two(void **state)
     check_within(RF(filter_sd)(x.f, 0), 1, 0.02);
     assert_true((double)RF(filter_sd)(x.f, 1) >= spacing(1e6) && (double)RF(filter_sd)(x.f, 1) <= 2.1 * spacing(1e6));
     check_within(RF(filter_covariance)(x.f, 0, 1) / (RF(filter_sd)(x.f, 0) * RF(filter_sd)(x.f, 1)), 0.5, 0.02);
-    /* wider than the spacing there is nothing to note */
+    /* above the spacing there is no note */
     set_up_far(&x, 2);
     for (int k = 0; k < 10; k++)
         assert_int_equal(update(&x, record, 1, &nudging), RF_OK);

@@ -17,7 +17,7 @@ def run(*arguments, data="", **more):
 
 
 def good(*arguments, data=""):
-    """Standard output of a command that succeeds and complains of nothing."""
+    """Standard output of a command that must succeed without messages."""
     done = run(*arguments, data=data)
     if done.returncode != 0 or done.stderr:
         raise AssertionError(f"{arguments}: exit {done.returncode}, {done.stderr!r}")
@@ -42,7 +42,7 @@ def csv(names, rows):
 
 
 def fringes(drift, count=100, seed=1):
-    """Measurements of a frequency that walks, all over a fringe, for times up to 25."""
+    """Measurements of a walking frequency at all phases of a fringe, for times up to 25."""
     draw = random.Random(seed)
     x, records = draw.uniform(0.3, 1.2), []
     for k in range(count):
@@ -61,7 +61,7 @@ def coins(ones, zeros, seed=1):
 
 
 def kalman(batches, sd, drift):
-    """ln evidence of the linear model with two parameters. Batches of (elapsed before it, records [(h1, h2, s, y)])."""
+    """ln evidence of the linear model with two parameters. Batches of (time elapsed before, records [(h1, h2, s, y)])."""
     mean, cov, total = [0.0, 0.0], [[sd**2, 0.0], [0.0, sd**2]], 0.0
     for elapsed, records in batches:
         for i in (0, 1):
@@ -81,7 +81,7 @@ WALK, STILL = lines(fringes(DRIFT)), lines(fringes(0))
 
 class Test(unittest.TestCase):
     def refused(self, *arguments, data=WALK, says=""):
-        """A bad input: exit 2, one line on standard error, nothing on standard output."""
+        """Checks a bad input: exit 2, one line on standard error, nothing on standard output."""
         with self.subTest(arguments=arguments, says=says):
             done = run(*arguments, data=data)
             self.assertEqual(done.returncode, 2, done.stderr)
@@ -118,7 +118,7 @@ class Answers(Test):
         still, drifting = (kalman(batches, 0.7, drift) for drift in (0.1, 0.3))
         for c, exact in zip(found["candidates"], (still, drifting), strict=True):
             self.assertAlmostEqual(c["log_evidence"], exact, delta=0.1)
-        self.assertGreater(abs(still - drifting), 0.4)  # so the two are told apart
+        self.assertGreater(abs(still - drifting), 0.4)  # so the two can be distinguished
         return found
 
     def measurements(self, count, seed):
@@ -147,7 +147,7 @@ class Answers(Test):
         m = self.measurements(9, 4)
         ids, batches = ["a", "a", "a", "", "b", "b", 3, 3, ""], [(2, m[:3]), (1, m[3:4]), (2, m[4:6]), (2, m[6:8]), (1, m[8:])]
         records = [{"settings": {"h1": r[0], "h2": r[1]}, "outcome": r[3], "batch": i or None} for i, r in zip(ids, m)]
-        self.linear(batches, lines(records))  # s stays away: it is fixed at 0.5
+        self.linear(batches, lines(records))  # s is left out: it is fixed at 0.5
 
     def test_each_model_has_its_own_settings(self):
         both = [{**r, "k": 1 + i % 7} for i, r in enumerate(fringes(DRIFT))]
@@ -165,7 +165,7 @@ class Answers(Test):
                     {{ rf_real one = setting[0] * x[0]; return outcome != 0 ? one : 1 - one; }}""")
             models = ("--model", f"{folder}/one.c", "--model", f"{folder}/two.c")
             apart = evidence(*models, data=lines(coins(40, 10)))
-            self.assertGreater(apart[0] - apart[1], 5)  # 80 % ones are beyond 0.6
+            self.assertGreater(apart[0] - apart[1], 5)  # 80 % are ones; the second model allows at most 60 %
             same = evidence(*models, data=lines([{**r, "v": 0.9} for r in coins(40, 10)]))
             self.assertEqual(same[0], same[1])
             self.assertEqual(same[0], apart[0])
@@ -176,7 +176,8 @@ class Answers(Test):
         self.assertEqual(found["verdict"]["conclusion"], "within noise")
         self.assertEqual(found["verdict"]["log_bayes_factor"], 0)  # the same random numbers
         self.assertEqual([c["label"] for c in found["candidates"]], ["coin", "coin (2)"])
-        # K of a fair coin over any coin: 2^-n over a beta. ln 2.19 = 0.78; 3.0 for 100 even tosses is ln 8; 60 odd ones
+        # K of a fair coin over any coin: 2^-n divided by a beta function. ln 2.19 = 0.78; ln 8 for 100 even tosses with
+        # sd 3.0; and for 60 odd ones
         fair = ("--model=coin", "--prior=0.5+-0.001", "--label=fair", "--model=coin", "--label=any", "--sampler=lattice", "--attempts=200000")
         for ones, zeros, conclusion, best in ((3, 3, "undecided", "fair"), (50, 50, "slightly favoured", "fair"), (60, 5, "favoured", "any")):
             n = ones + zeros
@@ -199,7 +200,7 @@ class Answers(Test):
 
 
 class Option(Test):
-    """One test for each option: that it does what it says."""
+    """One test for each option."""
 
     def test_every_option_has_a_test(self):
         listed = re.findall(r"^  --([\w-]+)", good("--help"), re.M)
@@ -276,7 +277,7 @@ class Option(Test):
     def test_attempts(self):
         few, many = (result(*TWO, "--repeat=1", f"--attempts={m}", data=WALK) for m in (200, 20000))
         self.assertEqual((few["attempts"], many["attempts"]), (200, 20000))
-        for a, b in zip(few["candidates"], many["candidates"]):  # the error goes with one over the root
+        for a, b in zip(few["candidates"], many["candidates"]):  # the error falls with the square root of the number of attempts
             self.assertAlmostEqual(a["log_evidence_sd"] / b["log_evidence_sd"], 10, delta=2)
         for value in ("0", "-1", "x", "1.5", "2147483648"):
             self.refused(*TWO, f"--attempts={value}", says="--attempts")
@@ -284,7 +285,7 @@ class Option(Test):
     def test_repeat(self):
         one, two = (result(*TWO, f"--repeat={r}", "--attempts=100", data=WALK) for r in (1, 2))
         self.assertEqual((one["repeats"], two["repeats"]), (1, 2))
-        # repeat 1 is the same in both, so with ln of the mean the second can be had from the two, and the spread from it
+        # repeat 1 is the same in both, so the ln of the mean gives repeat 2, and with it the spread
         for a, b in zip(one["candidates"], two["candidates"]):
             first = a["log_evidence"]
             second = first + math.log(2 * math.exp(b["log_evidence"] - first) - 1)
@@ -363,7 +364,7 @@ class BadInput(Test):
     def test_what_a_model_does_not_take(self):
         data = "h1,h2,s,outcome\n1,1,0.5,0.1\n1,1,0,0.2\n1,1,-1,0.2\n1,1,0.5,0.3\n"
         both = ("--model=linear", "--model=linear", "--drift=0.2")
-        self.refused(*both, data=data, says="standard input: line 3: linear: it does not take")
+        self.refused(*both, data=data, says="standard input: line 3: linear: the model does not allow")
         skipped = result(*both, "--skip-bad", data=data)
         self.assertEqual((skipped["records"], skipped["bad"]), (2, 2))
         fine = result(*both, data="h1,h2,s,outcome\n1,1,0.5,0.1\n1,1,0.5,0.3\n")
@@ -398,7 +399,7 @@ class Surroundings(Test):
         self.assertEqual(result(*STATIC_OR_NOT, data=track.stdout)["records"], 60)
 
     def wait_until_it_waits(self, process):
-        """Asleep twice in a row, with nothing left to read."""
+        """Waits until the process sleeps twice in a row, with nothing left to read."""
         until, asleep = time.monotonic() + LONGEST, 0
         while asleep < 2:
             self.assertLess(time.monotonic(), until)
@@ -433,7 +434,7 @@ class Surroundings(Test):
             self.assertEqual(run(*TWO, data=WALK, stdout=full).returncode, 1)
 
     def peak(self, records):
-        """The most memory that it held, in kB, while it read so many records."""
+        """Peak memory, in kB, while reading that many records."""
         with tempfile.NamedTemporaryFile("w") as file:
             file.write(csv(["outcome"], [[int(k % 3 == 0)] for k in range(records)]))
             file.flush()
@@ -445,7 +446,7 @@ class Surroundings(Test):
             return used.ru_maxrss
 
     def test_memory_does_not_grow_with_the_data(self):
-        self.assertLess(self.peak(60000) - self.peak(100), 4000)  # to keep them would take 8000
+        self.assertLess(self.peak(60000) - self.peak(100), 4000)  # keeping them would take 8000
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-/* Outcomes that are counts or readings: the lab models of examples/ against formulas in libm and posteriors on a grid. */
+/* Outcomes that are counts or readings: the lab models of examples/ compared with formulas in libm and posteriors on
+   a grid. */
 #include "testing.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 enum { RECORDS = 60, DRAWS = 2000, KINDS = 6 };
 
 typedef struct subject {
-    double (*expected)(const double x[], const double setting[]); /* the formula again */
+    double (*expected)(const double x[], const double setting[]); /* the same formula, written again */
     double x[3];                                                  /* a truth */
     double low, high;                                             /* of the first setting in records */
 } subject;
@@ -61,7 +62,7 @@ static double log_of(const rf_description *d, double expected, const double sett
            (y < about ? (about - y) * log(1 - p) : 0);
 }
 
-/* Settings as the description has them, the first one somewhere. */
+/* Settings as described; the first one at random. */
 static void settings_of(const rf_description *d, const subject *s, double share, double setting[])
 {
     for (unsigned i = 0; i < d->settings; i++)
@@ -89,7 +90,7 @@ static void test_likelihoods(void **state)
             assert_true(rf64_outcome_is_possible(d, setting, y));
             assert_true(fabs(m->likelihood(subjects[k].x, setting, y) - right) < 1e-9 * (1 + fabs(right)));
             assert_true(m->likelihood(subjects[k].x, setting, y) <= m->bound(setting, y));
-            /* in float the settings of a peak are rounded, and so is a reading of 50,000 */
+            /* in float the settings of a peak are rounded, as is a reading of 50,000 */
             assert_true(fabs((double)f->likelihood(x32, setting32, (float)y) - right) < 2e-3 * (1 + fabs(right)));
         }
     }
@@ -121,7 +122,7 @@ static void test_draws(void **state)
         assert_true(fabs(square / DRAWS / variance - 1) < 5 * sqrt((2 + 1 / variance) / DRAWS));
     }
     for (unsigned r = 0; r < sizeof rates / sizeof *rates;
-         r++) { /* of any size: after no time at all t1_counts has the rate `bright` */
+         r++) { /* any rate: at time 0, t1_counts has the rate `bright` */
         const double setting[] = {0, rates[r], 0};
         double sum = 0, square = 0;
         for (uint32_t i = 0; i < DRAWS; i++) {
@@ -134,15 +135,15 @@ static void test_draws(void **state)
     }
 }
 
-/* Mean and standard deviation of every parameter, from sums over a grid of the priors, which are uniform. Of three
-   parameters the last two are cut at seven standard deviations from the mean that is given. Returns ln of the evidence. */
+/* Mean and standard deviation of every parameter, by sums over a grid of the uniform priors. With three parameters
+   the last two are cut at seven standard deviations from the given mean. Returns ln of the evidence. */
 static double on_a_grid(const rf_description *d, const subject *s, const double records[][RF_DESCRIBED_MAX + 1],
                       double mean[], double sd[])
 {
     static const unsigned sides[4][3] = {{0}, {2000}, {160, 160}, {220, 16, 16}};
     const unsigned *side = sides[d->dim], points = side[0] * (d->dim > 1 ? side[1] : 1) * (d->dim > 2 ? side[2] : 1);
     double *log_weight = malloc(points * sizeof *log_weight), most = -HUGE_VAL, sum = 0, second[3] = {0};
-    double low[3], high[3], log_share = 0; /* of the prior, in a cell */
+    double low[3], high[3], log_share = 0; /* share of the prior in a cell */
     for (unsigned i = 0; i < d->dim; i++) {
         const double reach = d->dim > 2 && i > 0 ? 7 * sd[i] : HUGE_VAL;
         low[i] = fmax(d->parameter[i].low, mean[i] - reach);
@@ -177,13 +178,13 @@ static double on_a_grid(const rf_description *d, const subject *s, const double 
     return most + log(sum) + log_share;
 }
 
-/* Passes and the default belief against the grid. The bounds are known beforehand:
+/* Passes and the default belief compared with the grid. The bounds are derived beforehand:
 
-   - Passes: mean, standard deviation and ln of the evidence, which `rejfilt compare` prints, have the sampling error of
-     their effective points: 1/sqrt(n), in standard deviations and in nats. The bound is four of these.
-   - The default belief: Talagrand's inequality. A distribution that is L nats from a Gaussian of standard deviation s
-     has its mean, and its standard deviation, within s sqrt(2 L). L is the loss that the session reports.
-   - The truth is within 4.5 standard deviations of the mean: 1e-4 by chance, over all of them. */
+   - Passes: mean, standard deviation and ln of the evidence, which `rejfilt compare` prints, have the sampling error
+   of their effective points: 1/sqrt(n), in standard deviations and in nats. The bound is four of these.
+   - The default belief: Talagrand's inequality. A distribution that is L nats from a Gaussian of standard deviation
+   s has its mean, and its standard deviation, within s sqrt(2 L). L is the loss that the session reports.
+   - The truth is within 4.5 standard deviations of the mean: exceeded with probability 1e-4, over all of them. */
 static void test_posteriors(void **state)
 {
     char error[512];
@@ -236,7 +237,7 @@ static void test_posteriors(void **state)
     assert_true(are_right);
 }
 
-/* A session that is saved and loaded half way continues bit for bit, as one that was never saved. */
+/* A session saved and loaded half way continues bit for bit like one that was never saved. */
 static void test_checkpoints(void **state)
 {
     enum { HALF = 15 };
@@ -253,7 +254,7 @@ static void test_checkpoints(void **state)
             assert_int_equal(rf_session_ask(whole, 1, &r), RF_OK);
             r.outcome = rf64_instance_outcome(models[k]->f64, subjects[k].x, r.setting, 13, i);
             assert_true(rf_session_tell(whole, &r, 1, NULL) >= 0);
-            if (resumed) { /* asks the same */
+            if (resumed) { /* asks the same question */
                 rf_record again;
                 assert_int_equal(rf_session_ask(resumed, 1, &again), RF_OK);
                 assert_memory_equal(again.setting, r.setting, models[k]->f64->description->settings * sizeof *r.setting);
@@ -287,12 +288,13 @@ typedef struct watcher {
     const rf_description *d;
     int is_blind;
     uint32_t seen, missing;
-    double away, variance; /* of outcomes from what is expected of them, summed */
+    double away, variance; /* sums over outcomes: difference from the expected value, and variance */
 } watcher;
 
 enum { STEPS = 200, STUCK_AT = 50, MISSING_AT = 100, BROKEN = 20 };
 
-/* Mean and variance of an outcome that tells nothing: any of n + 1 counts, or that of another truth of the prior. */
+/* Mean and variance of an uninformative outcome: any of n + 1 counts, or the outcome of another truth from the
+   prior. */
 static void of_noise(const watcher *w, const double setting[], double *mean, double *variance)
 {
     enum { SIDE = 6 };
@@ -347,8 +349,8 @@ static int watch(void *user, uint32_t trial, const rf_step *step)
     return 0;
 }
 
-/* A detector that sticks, one that gives nothing, and one that sees nothing at all: outcomes are possible ones, and their
-   mean is the right one, to five standard errors. */
+/* A detector that is stuck, one that gives a coin, and one without signal: outcomes are possible, and their mean is
+   right within five standard errors. */
 static void test_worlds(void **state)
 {
     (void)state;
@@ -372,7 +374,7 @@ static void test_worlds(void **state)
         }
 }
 
-/* A count that cannot be is refused, and nothing changes; n may change from record to record. */
+/* An impossible count is refused, and nothing changes; n may differ between records. */
 static void test_refusals(void **state)
 {
     static const struct {

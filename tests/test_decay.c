@@ -1,5 +1,5 @@
-/* The integer filter of a lifetime: its tables, waits over the whole range, one update against the exact one, tracking.
- */
+/* The integer filter of a lifetime: its tables, waits over the whole range, one update compared with the exact one,
+   tracking. */
 #include "testing.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static void survival_is_rounded(void **state)
     }
 }
 
-/* A table entry serves 1/256 octave: 0.14 % to either side, its own rounding, and then whole ticks. */
+/* A table entry covers 1/256 octave: an error of 0.14 % on each side, plus its own rounding, plus whole ticks. */
 static void waits_are_those_of_the_estimate(void **state)
 {
     (void)state;
@@ -53,12 +53,12 @@ static void slopes_are_right_on_average(void **state)
             sum += f.slope;
         }
         check_within(sum / 65536, widths[k] / 256.0,
-                     0.003); /* all random numbers once: 255/512/256 at most is left of a half */
+                     0.003); /* every random number once: of a half, at most 255/512/256 is missing */
     }
 }
 
-/* Average over all random states against an integral. The slices' lighter tail, probabilities in 1/255 and the pinch of
-   the prior, which weighs 1/(N + 1) with N from 25 on, leave 4 % of the sd. */
+/* Average over all random states, compared with an integral. The slices' lighter tail, probabilities in 1/255 and
+   the shrinkage of the prior, with weight 1/(N + 1) and N from 25 on, cause an error of 4 % of the sd. */
 static void updates_are_the_exact_ones(void **state)
 {
     (void)state;
@@ -104,8 +104,8 @@ static void nothing_breaks_it(void **state)
     }
 }
 
-/* A lifetime that wanders by 1, 2, 5 and 14 % per experiment, 200 trials each. How often the 95 % intervals hold it:
-   their errors are correlated over some ten experiments, so 40,000 of them are worth about 4,000, ± 0.35 %; the bounds
+/* A lifetime that walks by 1, 2, 5 and 14 % per experiment, 200 trials each: how often the 95 % intervals hold it.
+   Errors are correlated over about ten experiments, so 40,000 of them are worth about 4,000, ± 0.35 %; the bounds
    are 93 and 97. */
 static void its_intervals_hold(void **state)
 {

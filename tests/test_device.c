@@ -1,5 +1,5 @@
-/* GPU code, compiled for the host, gives the serial engine's bits. The command names the units: each a model, a sampler
-   and a precision. */
+/* GPU code, compiled for the host, gives the serial engine's bits. The arguments are the units: each a model, a
+   sampler and a precision. */
 #define _POSIX_C_SOURCE 200809L
 #include "testing.h"
 
@@ -13,13 +13,13 @@ static char **units;
 
 /* ---- Simulated trials ---- */
 
-enum { TRIALS = 12, STEPS = 130, KINDS = 4 }; /* of errors, of up to three parameters */
+enum { TRIALS = 12, STEPS = 130, KINDS = 4 }; /* of errors, for up to three parameters */
 
-/* What a unit's trials, or the library's, leave. */
+/* Results of the trials of a unit, or of the library. */
 typedef struct left {
     rf_totals totals;
     double sums[TRIALS * KINDS];
-    float errors[TRIALS * STEPS * KINDS]; /* NaN: does not count */
+    float errors[TRIALS * STEPS * KINDS]; /* NaN: not counted */
 } left;
 
 typedef struct watcher {
@@ -87,7 +87,7 @@ static void compare_trials(const device_unit *unit, const rf_simulation *simulat
         fail_msg("%s, %s: trials differ", unit->model, what);
 }
 
-/* Models whose outcomes are of what is expected. */
+/* Models with expected outcomes. */
 extern const rf32_instance rf32_model_t1_counts, rf32_model_peak;
 extern const rf64_instance rf64_model_t1_counts, rf64_model_peak;
 static const rf_model examples[] = {{&rf32_model_t1_counts, &rf64_model_t1_counts}, {&rf32_model_peak, &rf64_model_peak}};
@@ -100,13 +100,13 @@ static const rf_model *find_model(const char *name)
     return rf_model_find(name);
 }
 
-/* Every world, design and policy that a GPU may be asked for. */
+/* Every world, design and policy that a GPU supports. */
 static void check_trials(const device_unit *unit)
 {
     const rf_model *model = find_model(unit->model);
     const rf_simulation plain = {.config = rf_config_default(model), .steps = STEPS, .batch = 1};
     const double far = 4 * plain.config.drift[0] + 0.3;
-    const int is_expected = model != rf_model_find(unit->model); /* these have other outcomes; the rest is the same */
+    const int is_expected = model != rf_model_find(unit->model); /* these have other outcomes, all else is equal */
     const long steps = is_expected ? 26 : STEPS, part = steps / 13;
     rf_simulation s = plain;
     s.steps = steps;

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST = 120  # seconds for any one command; a hang is a failure
-NOT_RUN = {  # what a command looks like: why
+NOT_RUN = {  # pattern of a command: the reason
     r"^sudo ": "it changes the machine",
     r"^python3 -m venv|^\. |^pip install": "make python-test does, and tests/newcomer",
     r"^rejfilt .*--data mnist": "MNIST is not in the repository",
@@ -27,13 +27,13 @@ NOT_RUN = {  # what a command looks like: why
     r"^cmake .*RF_EXPERIMENTS": "minutes",
     r"^tar |^cmake .*CMAKE_PREFIX_PATH|pkg-config": "test_package.py does",
 }
-SLOW = "^make (bench|accuracy|trust|mnist|prove|reproduce)|rejfilt reproduce \\w"  # the reader is told how long
+SLOW = "^make (bench|accuracy|trust|mnist|prove|reproduce)|rejfilt reproduce \\w"  # the reader must be told how long it takes
 PLACEHOLDER = "…"
-FIND = 'export PATH="$PWD/build:$PATH"'  # what the book tells its readers to type first: `run` does the same
+FIND = 'export PATH="$PWD/build:$PATH"'  # the first command that the book tells readers to type; `run` does the same
 
 
 def blocks(text):
-    """(kind, first line's number, lines) of every block: a fence's word, or `indented`."""
+    """(kind, number of the first line, lines) of every block: the word of a fence, or `indented`."""
     lines, found, k = text.split("\n"), [], 0
     while k < len(lines):
         if lines[k].startswith("```"):
@@ -50,7 +50,7 @@ def blocks(text):
 
 
 def without_code(text):
-    """The text with fenced and indented blocks and inline code blanked out."""
+    """The text without fenced and indented blocks and inline code."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     return re.sub(r"`[^`\n]*`", "", re.sub(r"(?<=\n\n)(    .*\n)+", "", text))
 
@@ -58,17 +58,17 @@ def without_code(text):
 def begins_with_a_program(line):
     word = re.match(r"[\w./-]*", line)[0]
     if word in ("rejfilt", "make") or "/" in word or any(re.search(pattern, line) for pattern in NOT_RUN):
-        return True  # whether it is installed or not
+        return True  # does not depend on what is installed
     return bool(word and shutil.which(word))
 
 
 def complete(command):
-    """Does bash take it as it is, without asking for another line?"""
+    """Does bash accept the command as complete?"""
     return subprocess.run(["bash", "-n", "-c", command], stderr=subprocess.PIPE).stderr == b""
 
 
 def commands(text):
-    """(line number, command, what it prints or None) of a page, in order."""
+    """(line number, command, its output or None) of a page, in order."""
     for kind, number, lines in blocks(text):
         if kind == "console":
             for k, line in enumerate(lines):
@@ -93,7 +93,7 @@ def commands(text):
 
 
 def anchors(text):
-    """The names that GitHub gives to headings."""
+    """The anchors that GitHub makes from headings."""
     found = set()
     for heading in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M):
         name = re.sub(r"[^\w\- ]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading).lower()).replace(" ", "-")
@@ -110,7 +110,7 @@ def setUpModule():
 
 
 def clone(name):
-    """A folder that looks like a clone with a build, which the shell finds as after FIND; what commands write stays in it."""
+    """A folder that looks like a clone with a build, found by the shell as after FIND; files written by commands stay in it."""
     folder = WORK / name
     folder.mkdir(parents=True)
     (folder / "build").symlink_to(BUILD)
@@ -132,7 +132,7 @@ def reason_not_to(command):
 
 @functools.cache
 def options(name):
-    """What `rejfilt NAME --help` lists."""
+    """The options listed by `rejfilt NAME --help`."""
     done = subprocess.run([BUILD / "rejfilt", name, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return set(re.findall(r"^  (--[\w-]+)", done.stdout, re.M))
 
@@ -146,13 +146,13 @@ def unknown_options(command):
     place = next((k for k, word in enumerate(words) if word in ("rejfilt", "build/rejfilt")), None)
     if place is None or len(words) <= place + 1 or words[place + 1].startswith("-"):
         return []
-    known = options(words[place + 1]) | (options("track") if words[place + 1] == "state" else set())  # a run that is imported has options
+    known = options(words[place + 1]) | (options("track") if words[place + 1] == "state" else set())  # `rejfilt state import` takes the options of a run
     return [word for word in words[place + 2:] if word.startswith("--") and word.split("=")[0] not in known]
 
 
 class Commands(unittest.TestCase):
     def make(self, command):
-        """Each target builds, and has tests of its own: that it is there is enough here. A remark may stand behind three spaces."""
+        """Checks only that the target exists, because targets have tests of their own. Three spaces may precede a remark."""
         done = run(re.sub(r" {3,}.*", "", command).replace("make", "make -n", 1), ROOT)
         self.assertEqual(done.returncode, 0, done.stdout)
 
@@ -161,7 +161,7 @@ class Commands(unittest.TestCase):
             self.assertRegex(command, r"#.*(second|minute|hour)", "the reader should know how long it takes")
         if re.match(r"make\b", command):
             return self.make(command)
-        is_refused = bool(shown and re.search("^rejfilt: ", shown, re.M))  # as the page says
+        is_refused = bool(shown and re.search("^rejfilt: ", shown, re.M))  # according to the page
         if not is_refused:
             self.assertEqual(unknown_options(command), [])
         if reason_not_to(command):
@@ -183,7 +183,7 @@ class Commands(unittest.TestCase):
                     self.check(command, shown, folder)
 
     def test_the_command_is_found(self):
-        """Whoever types `rejfilt` has been told how the shell finds what `make` leaves, in the contents or on the page before."""
+        """Before a page uses `rejfilt`, it or the contents tell how the shell finds the command that `make` built."""
         for page in (ROOT / "docs/README.md", ROOT / "docs/tutorial.md"):
             typed = [command for _, command, _ in commands(page.read_text())]
             self.assertIn(FIND, typed, page.name)
@@ -197,7 +197,7 @@ class Commands(unittest.TestCase):
             self.assertTrue(any(re.search(pattern, command) for command in every), pattern)
 
     def test_in_the_text(self):
-        """Of commands in the middle of a sentence or of a table, targets and options exist."""
+        """Targets and options of commands within a sentence or a table exist."""
         targets = set(re.findall(r"^([\w-]+(?: [\w-]+)*):", (ROOT / "Makefile").read_text(), re.M))
         targets = {word for words in targets for word in words.split()}
         for page in PAGES:
@@ -210,7 +210,7 @@ class Commands(unittest.TestCase):
 
 
     def test_tables_of_choosing(self):
-        """The second row of every table about an option is what the program gives today."""
+        """The second row of every table about an option is what the program prints today."""
         tables = re.findall(r"^\| `(--\w+)` (\|.*median / q.*)\n.*\n.*\n(\| .*)", (ROOT / "docs/choosing.md").read_text(), re.M)
         self.assertGreaterEqual(len(tables), 4)
         for option, names, row in tables:
@@ -249,7 +249,7 @@ class Links(unittest.TestCase):
                 self.assertIn(f"]({page.name})", (page.parent / "README.md").read_text())
 
     def test_the_version_is_one(self):
-        """Package and wheel take theirs from the header: tools/deb, pyproject.toml."""
+        """Package and wheel take their version from the header: tools/deb, pyproject.toml."""
         version = re.search(r'^#define RF_VERSION "(.*)"', (ROOT / "include/rejfilt/rejfilt.h").read_text(), re.M)[1]
         self.assertIn(f"\nversion: {version}\n", (ROOT / "CITATION.cff").read_text())
         self.assertEqual(re.search(r"^## (?!Unreleased)(\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1], version)
@@ -271,7 +271,7 @@ class Links(unittest.TestCase):
 
 
 def messages(text):
-    """Every message that a C source gives to the functions that refuse, what varies in it replaced."""
+    """Every message that a C source passes to the functions that refuse, with the variable parts replaced."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     for match in re.finditer(r'\b(\w+)\(((?:[^;"()]|\([^()]*\))*?)((?:"(?:[^"\\]|\\.)*"\s*)+)', text):
         name, before, strings = match.groups()
@@ -281,7 +281,7 @@ def messages(text):
 
 
 def plain(message):
-    """Neighbouring placeholders are one, and a message begins and ends with words."""
+    """Joins neighbouring placeholders; a message begins and ends with words."""
     return re.sub(rf"({PLACEHOLDER}[\s:]*)+{PLACEHOLDER}", PLACEHOLDER, message.replace("\\n", "\n")).split("\n")[0].strip(f"{PLACEHOLDER} :")
 
 
@@ -323,7 +323,7 @@ class Engines(unittest.TestCase):
 @unittest.skipUnless(shutil.which("doxygen"), "no doxygen; tools/need docs installs it")
 class Reference(unittest.TestCase):
     def test_every_public_function_is_in_the_reference(self):
-        """Without a warning; whatever the headers declare as public has an entry under its real name."""
+        """Doxygen gives no warning; everything that the headers declare as public has an entry under its real name."""
         done = subprocess.run([sys.executable, ROOT / "tools/api.py", WORK / "api"], stderr=subprocess.PIPE, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         index = "".join(path.read_text() for path in (WORK / "api").glob("globals*.html"))
@@ -338,7 +338,8 @@ class Reference(unittest.TestCase):
 @unittest.skipUnless(shutil.which("doxygen") and shutil.which("sphinx-build"), "no doxygen or sphinx; tools/need docs book installs them")
 class Book(unittest.TestCase):
     def test_every_page_and_link(self):
-        """It builds without a warning; what its pages link to is there, and every page can be reached from the first."""
+        """The book builds without a warning; the targets of its links exist, and every page can be reached from the
+        first."""
         done = subprocess.run([sys.executable, ROOT / "tools/book.py", WORK / "pages", WORK / "book"], stderr=subprocess.PIPE, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         site, seen, waiting = WORK / "book", set(), [WORK / "book/index.html"]

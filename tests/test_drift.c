@@ -1,4 +1,4 @@
-/* Diffusion and dynamics; the factor stays a valid Cholesky factor whatever happens. Per precision. */
+/* Diffusion and dynamics; the factor always stays a valid Cholesky factor. Per precision. */
 #include "testing.h"
 
 #include <math.h>
@@ -12,14 +12,14 @@ enum { MOST = 8 };
 typedef struct owned {
     RF(filter) *filter;
     unsigned char *memory;
-    size_t bytes, state; /* `state` bytes up to the workspace: what a refused call must not touch */
+    size_t bytes, state; /* `state`: bytes before the workspace, which a refused call must not change */
 } owned;
 
 static owned open_filter(unsigned dim, uint64_t seed)
 {
     owned o;
     o.bytes = RF(filter_bytes)(dim);
-    o.memory = calloc(1, o.bytes); /* it is compared as a whole */
+    o.memory = calloc(1, o.bytes); /* zeroed, because it is compared as a whole */
     assert_int_equal(RF(filter_init)(&o.filter, o.memory, o.bytes, dim, seed), RF_OK);
     o.state = (size_t)((const unsigned char *)(RF(filter_factor)(o.filter) + RF_TRIANGLE(dim)) - o.memory);
     return o;
@@ -64,7 +64,7 @@ static void diffusion_adds_variance(void **state)
         assert_int_equal(RF(diffuse)(o.filter, RF_C(0.25), 4), RF_OK);
         random_matrix(&source, dim, 1, a);
         for (unsigned i = 0; i < dim; i++)
-            a[i * dim] = 0; /* singular rate: a zero column, and for one parameter no drift at all */
+            a[i * dim] = 0; /* singular rate: a zero column; with one parameter no drift */
         square(a, dim, q);
         assert_int_equal(RF(diffuse_covariance)(o.filter, q, 2), RF_OK);
         for (unsigned i = 0; i < dim; i++)
@@ -106,7 +106,7 @@ static void evolution_is_linear(void **state)
     }
 }
 
-/* Element ij of the covariance becomes s_i·s_j times what it was; and a factor is the covariance's root. */
+/* Element ij of the covariance is multiplied by s_i·s_j; and the factor stays the covariance's root. */
 static void stretching_scales_each_parameter(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void assert_valid(const RF(filter) *f)
     }
 }
 
-/* A likelihood that is sometimes right and sometimes as wrong as can be, by what the setting says. */
+/* A likelihood that is right or as wrong as possible, depending on the setting. */
 static rf_real moody(const rf_real x[], const rf_real setting[], rf_real outcome)
 {
     rf_real good = RF_C(0.5) + RF_C(0.5) * RF(cos)(x[0] * setting[1] + outcome);
@@ -201,7 +201,7 @@ static rf_real moody(const rf_real x[], const rf_real setting[], rf_real outcome
 
 static rf_real any_size(uint64_t *source)
 {
-    double exponent = test_uniform(source, -1, 1) * (RF_PRECISION == 32 ? 66 : 520); /* past the limits, too */
+    double exponent = test_uniform(source, -1, 1) * (RF_PRECISION == 32 ? 66 : 520); /* also beyond the limits */
     return (rf_real)((test_word(source) & 1 ? 1 : -1) * exp2(exponent));
 }
 

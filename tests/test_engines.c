@@ -1,5 +1,5 @@
-/* Every engine by name gives the serial engine's bits, refuses what it must, and leaks nothing. Per
-   precision. With an argument: that engine's bits alone; with a second one N, in every N-th case. */
+/* Every engine by name gives the serial engine's bits, refuses what it must, and leaks nothing. Per precision. With
+   an argument: only that engine's bits; with a second argument N: only every N-th case. */
 #define _POSIX_C_SOURCE 200809L
 #include "testing.h"
 
@@ -14,7 +14,8 @@
 #include "machine.h"
 #include "rejfilt/detail/tally.h"
 
-/* The sanitizer's leak check, which then does not run again at exit: MPI leaks, so look before it starts. */
+/* The sanitizer's leak check; after a call it does not run again at exit. MPI leaks, so the check runs before it
+   starts. */
 void __lsan_do_leak_check(void) __attribute__((weak));
 static void check_leaks(void)
 {
@@ -26,7 +27,7 @@ static void check_leaks(void)
 
 enum { STEPS = 5, SAMPLERS = 3, MODELS_MAX = 32, SIZES = 7, CASES_OF_A_MODEL = SIZES * 4 * SAMPLERS, DIM = 4 };
 
-static const uint32_t sizes[SIZES] = {1, 2, 3, 100, 1000, 5000, 9001}; /* the last: more than a block of 8192 and two lattices of 4096 */
+static const uint32_t sizes[SIZES] = {1, 2, 3, 100, 1000, 5000, 9001}; /* the last exceeds a block of 8192 and two lattices of 4096 */
 
 static unsigned model_count(void)
 {
@@ -39,7 +40,7 @@ static unsigned model_count(void)
 
 static unsigned case_count(void) { return model_count() * CASES_OF_A_MODEL; }
 
-static unsigned every = 1; /* of which one in so many is tried; every third: each model, size and sampler is among them */
+static unsigned every = 1; /* step through the cases; with 3, each model, size and sampler is still tried */
 
 typedef struct chain_case {
     const RF(instance) *instance;
@@ -59,7 +60,7 @@ static chain_case case_at(unsigned index)
 
 static int case_exists(const chain_case *c) { return !c->options.strict || c->options.sampler == RF_REJECT; }
 
-/* What an update leaves, as bytes. */
+/* The bytes after an update. */
 typedef struct snapshot {
     rf_status status;
     RF(report) report;
@@ -78,7 +79,7 @@ static void take(snapshot *s, rf_status status, const RF(report) *report, RF(fil
     memcpy(s->state, RF(filter_mean)(f), numbers * sizeof(rf_real));
 }
 
-/* One to three records: settings of the particle guess heuristic, outcomes that are not too unlikely. */
+/* One to three records: settings of the particle guess heuristic, outcomes of ordinary probability. */
 static uint32_t make_records(const RF(filter) *f, const RF(model) *m, const rf_description *description, int step, rf_real *records)
 {
     uint32_t count = 1 + (uint32_t)step % 3;
@@ -91,7 +92,7 @@ static uint32_t make_records(const RF(filter) *f, const RF(model) *m, const rf_d
     return count;
 }
 
-/* Five updates, each from where the last one ended; leaves a snapshot of each. */
+/* Five updates in a row, with a snapshot after each. */
 static void run_chain(const chain_case *c, const RF(engine) *engine, snapshot snapshots[STEPS])
 {
     RF_ALIGNED unsigned char memory[FILTER_BYTES(DIM)];
@@ -123,7 +124,7 @@ static const snapshot *reference(unsigned index)
     return snapshots[index];
 }
 
-/* Of the case's own instance, or of another one that must do the same. */
+/* Runs a case with its own instance, or with another one that must give the same. */
 static void check_chain(const char *name, unsigned index, const RF(engine) *engine, const RF(instance) *other)
 {
     snapshot got[STEPS];
@@ -140,13 +141,13 @@ static void check_chain(const char *name, unsigned index, const RF(engine) *engi
 
 /* ---- Models with a block function ---- */
 
-/* What the block function was asked, and when it is to fail. */
+/* What the block function was called with, and when it must fail. */
 typedef struct block_data {
     const RF(instance) *instance;
-    atomic_uint calls, elsewhere; /* elsewhere: on another thread than `home` */
+    atomic_uint calls, elsewhere; /* elsewhere: on a thread other than `home` */
     unsigned fail_at;
     pthread_t home;
-    atomic_uint widest; /* most candidates of a call */
+    atomic_uint widest; /* most candidates in a call */
 } block_data;
 
 static rf_status block_of_scalars(const rf_real x[], uint32_t n, const rf_real setting[], rf_real outcome, rf_real out[], void *data)
@@ -164,7 +165,7 @@ static rf_status block_of_scalars(const rf_real x[], uint32_t n, const rf_real s
     return call == d->fail_at ? -7 : RF_OK;
 }
 
-/* The instance with a block function in place of its likelihood. */
+/* The instance with a block function instead of its likelihood. */
 static RF(instance) in_blocks(block_data *d, const RF(instance) *instance)
 {
     RF(instance) blocks = *instance;
@@ -203,7 +204,7 @@ static void same_bits(void **state)
     rf_engine_close(engine);
 }
 
-/* Splits a range into pieces of all sizes, each through an inner engine. */
+/* Splits a range into pieces of all sizes and runs each with an inner engine. */
 typedef struct splitter {
     const RF(engine) *inner;
     uint64_t source;
@@ -239,7 +240,7 @@ static void same_bits_in_pieces(void **state)
     rf_engine_close(engine);
 }
 
-/* Through a block function, whose calls have many candidates; on threads unless the model does not want it. */
+/* With a block function, called for many candidates at once; on threads unless the model forbids it. */
 static void same_bits_in_blocks(void **state)
 {
     rf_engine *engine = open_or_skip(*state);
@@ -262,7 +263,7 @@ static void same_bits_in_blocks(void **state)
     rf_engine_close(engine);
 }
 
-/* A block function that fails at any of its calls: refused, and the filter goes on as if nothing had been asked. */
+/* A block function fails at any of its calls: the update is refused and the filter is unchanged. */
 static void failing_blocks_change_nothing(void **state)
 {
     rf_engine *engine = open_or_skip(*state);
@@ -285,7 +286,7 @@ static void failing_blocks_change_nothing(void **state)
             set_prior_of(f, &m, instance->description);
             make_records(f, &m, instance->description, 1, record);
             memcpy(state_before, RF(filter_mean)(f), numbers * sizeof(rf_real));
-            allocations_left = 0; /* nor does one that there is no memory for */
+            allocations_left = 0; /* the same when there is no memory for a call */
             rf_status status = RF(update)(f, &m, record, (uint32_t)records, &options, ENGINE(engine), NULL);
             allocations_left = -1;
             assert_int_equal(status, RF_REFUSED_ENGINE);
@@ -318,7 +319,7 @@ static void failing_blocks_change_nothing(void **state)
 
 /* ---- Ownership ---- */
 
-/* Threads of this process, once they are as many as expected: one that was joined may take a moment to go. */
+/* Number of threads of this process. Waits until it is `expected`, because a joined thread may take a moment to end. */
 static int thread_count(int expected)
 {
     int count = 0;
@@ -339,7 +340,7 @@ static void updates_allocate_nothing(void **state)
     snapshot s[STEPS];
     for (unsigned model = 0; model < model_count(); model++) {
         chain_case c = case_at(model * CASES_OF_A_MODEL + 5);
-        if (strncmp(rf_engine_name(engine), "cuda", 4) == 0) /* it compiles the model when it first meets it */
+        if (strncmp(rf_engine_name(engine), "cuda", 4) == 0) /* it compiles the model at its first use */
             run_chain(&c, ENGINE(engine), s);
         int before = allocations;
         run_chain(&c, ENGINE(engine), s);
@@ -361,7 +362,7 @@ static void opening_and_closing_leaks_nothing(void **state)
     assert_int_equal(thread_count(threads), threads);
 }
 
-/* Any allocation or thread may fail: the result is a message, and nothing leaks. */
+/* Any allocation or thread may fail: the result is a message without a leak. */
 static void opening_fails_cleanly(void **state)
 {
     rf_engine_close(open_or_skip(*state));
@@ -394,14 +395,14 @@ static void names_are_filled_in(void **state)
         assert_string_equal(rf_engine_complaint(engine), "");
         rf_engine_close(engine);
     }
-    char name[40]; /* without a number: a thread for each CPU we may use */
+    char name[40]; /* without a number: a thread for each CPU that may be used */
     snprintf(name, sizeof name, "threads:%u", rf_cpus_allowed() < RF_THREADS_MAX ? rf_cpus_allowed() : RF_THREADS_MAX);
     rf_engine *engine = open_or_skip("threads");
     assert_string_equal(rf_engine_name(engine), name);
     rf_engine_close(engine);
 }
 
-/* One line that names what is wrong. */
+/* One line that says what is wrong. */
 static void bad_names_are_refused(void **state)
 {
     (void)state;
@@ -426,7 +427,7 @@ static void bad_names_are_refused(void **state)
     assert_int_equal(held, memory);
 }
 
-/* A target that this CPU lacks is refused, all others open. */
+/* A target that this CPU lacks is refused; all others open. */
 static void targets(void **state)
 {
     (void)state;
@@ -440,7 +441,7 @@ static void targets(void **state)
     }
 }
 
-/* The kernel of the engine's target is run; without one, that for this machine; without either, the function. */
+/* The kernel of the engine's target runs; without one, the kernel for this machine; without both, the function. */
 static unsigned ran;
 static rf_status run_first(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
@@ -491,8 +492,8 @@ static void kernels_are_found_by_name(void **state)
 #endif
 extern const RF(instance) MANY_MODEL;
 
-/* Eleven parameters, on every engine: three tiles, of which the last is not full; enough attempts for the kept
-   ones to be summed many times and for some |z| ≥ 4, which are summed apart. */
+/* Eleven parameters, on every engine: three tiles, the last one partly filled; enough attempts for many sums of
+   accepted ones, and for some |z| ≥ 4, which are summed separately. */
 static void many_parameters(void **state)
 {
     (void)state;
@@ -530,7 +531,7 @@ static void many_parameters(void **state)
 
 /* ---- Block functions elsewhere ---- */
 
-/* The core's own engine calls the likelihood: without one it refuses, and so does an engine around it. */
+/* The core's own engine calls the likelihood: without a likelihood it refuses, and so does an engine that uses it. */
 static rf_status around_serial(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     return RF(serial).run(self, task, begin, count, tally);
@@ -557,13 +558,13 @@ static void the_core_has_no_blocks(void **state)
         assert_memory_equal(memory, before, sizeof before);
     }
     assert_int_equal(d.calls, 0);
-    model.block = NULL; /* and without either, all do */
+    model.block = NULL; /* without likelihood and block function, all refuse */
     rf_engine *engine = open_or_skip("simd");
     assert_int_equal(RF(update)(f, &model, record, 1, &options, ENGINE(engine), NULL), RF_REFUSED_NULL);
     rf_engine_close(engine);
 }
 
-/* Many likelihoods: by the block function, or one by one; and outcomes of a model that has it alone. */
+/* Many likelihoods: by the block function, or one by one; and outcomes of a model with only a block function. */
 static void many_likelihoods(void **state)
 {
     (void)state;
@@ -583,13 +584,13 @@ static void many_likelihoods(void **state)
         assert_int_equal(RF(model_likelihoods)(&one, x, dim, N, setting, 1, a), RF_OK);
         assert_int_equal(RF(model_likelihoods)(&many, x, dim, N, setting, 1, b), RF_OK);
         assert_memory_equal(a, b, sizeof a);
-        for (uint32_t n = 1; n <= 40; n++) /* by the kernel of each target */
+        for (uint32_t n = 1; n <= 40; n++) /* with the kernel of each target */
             for (unsigned t = 0; t <= rf_target_best(); t++) {
                 rf_real turned[40 * RF_DESCRIBED_MAX];
                 for (uint32_t i = 0; i < n * dim; i++)
                     turned[i % dim * n + i / dim] = x[i];
                 const RF(kernel) *kernel = RF(kernel_for)(one.kernels, rf_target_names[t]);
-                if (!kernel && k > 0) /* under sanitizers some models have none */
+                if (!kernel && k > 0) /* under sanitizers some models have no kernel */
                     continue;
                 assert_non_null(kernel);
                 assert_int_equal(kernel->block(turned, n, setting, 1, b, NULL), RF_OK);
@@ -710,7 +711,7 @@ static rf_status update_once(const RF(model) *model, const RF(engine) *engine, R
     return RF(update)(f, model, records, 1, &options, engine, NULL);
 }
 
-/* The engine of that name, with a liar inside it. */
+/* The engine of that name with a lying engine inside. */
 static rf_engine *open_over(const char *name, lie *l)
 {
     rf_engine *engine = open_or_skip(name);
@@ -819,10 +820,10 @@ static void paranoid_finds_bad_tasks(void **state)
 
 /* ---- Running them ---- */
 
-enum { THREADS = 5, TESTS = 7 }; /* tests of each engine */
+enum { THREADS = 5, TESTS = 7 }; /* TESTS: for each engine */
 #define FOR_ENGINE(test) {#test, test, NULL, NULL, NULL}
 
-/* The tests of one engine, named after it. */
+/* Adds the tests of one engine, named after it. */
 static size_t add_tests(struct CMUnitTest *tests, const char *engine)
 {
     static char names[ENGINE_NAMES_MAX][TESTS][80];
@@ -840,7 +841,7 @@ static size_t add_tests(struct CMUnitTest *tests, const char *engine)
     return TESTS;
 }
 
-/* The tests of all engines that are in the library, or of those that need a module. */
+/* Runs the tests of all built-in engines, or of those in modules. */
 static int run_engines(const char *group, int modules)
 {
     static engine_list engines;
@@ -853,7 +854,7 @@ static int run_engines(const char *group, int modules)
     return _cmocka_run_group_tests(group, tests, made, NULL, NULL);
 }
 
-/* Its tests alone; not to have it is a failure. */
+/* Runs the tests of one engine; fails if it is missing. */
 static int run_engine(const char *name)
 {
     char error[512] = "";

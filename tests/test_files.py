@@ -1,5 +1,5 @@
-"""Files that are none: python3 tests/test_files.py path/to/rejfilt [-v]. Every option of every command that names a file gets a
-pipe, a directory, a socket and a device. None makes it wait; what is refused stays as it was."""
+"""Names that are not ordinary files: python3 tests/test_files.py path/to/rejfilt [-v]. Every option of every command that names
+a file gets a pipe, a directory, a socket and a device. None makes the command wait; a refused one is unchanged."""
 import os, pathlib, re, shlex, signal, socket, subprocess, sys, tempfile, time, unittest
 
 COMMAND = os.path.abspath(sys.argv.pop(1))
@@ -8,7 +8,7 @@ KINDS = ("pipe", "directory", "socket", "device")
 TABLE = "a,b,label\n" + "".join(f"{i % 7},{i % 5},{'xy'[i % 2]}\n" for i in range(60))
 CLASSIFY = {"data": "ordinary", "train": "ordinary", "train-labels": "ordinary", "test": "ordinary", "test-labels": "ordinary", "cost": "ordinary",
          "mask": "ordinary", "out": "output", "plot": "picture"}
-# what each option that names a file names; `every_option_is_here` sees to it that none is forgotten
+# kind of file of each such option; `every_option_is_here` checks that none is missing
 OPTIONS = {"track": {"config": "ordinary", "data": "stream", "model": "model", "state": "state", "plot": "replaced"},
            "compare": {"data": "stream", "model": "model"},
            "models": {},
@@ -45,7 +45,7 @@ class Files(unittest.TestCase):
         return path
 
     def call(self, command, option, path):
-        """The arguments with which the option's file is come to."""
+        """Arguments with which the command opens the option's file."""
         if command == "track":
             return ["track", *(["--simulate", "--steps=3"] if option == "plot" else []), f"--{option}={path}"]
         if command == "compare":
@@ -81,7 +81,7 @@ class Files(unittest.TestCase):
         (self.folder / "images").write_bytes(images)
         for command, option in self.options("ordinary"):
             for kind in KINDS:
-                directory = kind == "directory" and option == "data"  # it may be one: then its files are looked for
+                directory = kind == "directory" and option == "data"  # allowed: then its files are searched for
                 self.refused(command, option, kind, "has no file train-images" if directory else "not an ordinary file")
 
     def test_files_of_a_directory(self):
@@ -100,7 +100,7 @@ class Files(unittest.TestCase):
     # ---- Output ----
 
     def test_outputs(self):
-        """A pipe that somebody reads and a device are fine; nobody is waited for."""
+        """A pipe with a reader and a device are fine; the command waits for nobody."""
         for command, option in self.options("output", "picture"):
             for kind in ("pipe", "directory", "socket"):
                 self.refused(command, option, kind, "cannot write .*: " + {"pipe": "nobody reads", "directory": "Is a directory", "socket": "nobody reads"}[kind])
@@ -125,7 +125,7 @@ class Files(unittest.TestCase):
             self.refused("reproduce", "out", kind, "Not a directory")
         out = self.folder / "out"
         out.mkdir()
-        os.mkfifo(out / "kappa.csv")  # as if it were there from an earlier run: it is of no use, and replaced
+        os.mkfifo(out / "kappa.csv")  # like a useless file from an earlier run: it is replaced
         os.mkfifo(out / "kappa.csv.tmp")
         done = run("reproduce", "kappa", f"--out={out}")
         self.assertEqual(done.returncode, 1)
@@ -148,7 +148,7 @@ class Files(unittest.TestCase):
             substituted = subprocess.run(["bash", "-c", f"{COMMAND} {command} --data <(printf {shlex.quote(RECORDS)})"], stdout=subprocess.PIPE, text=True, timeout=LONGEST)
             self.assertEqual((substituted.returncode, substituted.stdout), (0, wanted.stdout))
             pipe = self.make("pipe", f"pipe-{command[:5]}")
-            with subprocess.Popen(["sh", "-c", f"printf {shlex.quote(RECORDS)} > {pipe}"]) as writer:  # whoever comes first waits
+            with subprocess.Popen(["sh", "-c", f"printf {shlex.quote(RECORDS)} > {pipe}"]) as writer:  # each end of a pipe waits for the other
                 try:
                     named = run(*command.split(), f"--data={pipe}")
                 finally:

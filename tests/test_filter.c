@@ -20,7 +20,7 @@ static void sizes_agree(void **state)
     assert_true(RF64_FILTER_BYTES(1) <= 128);
 }
 
-/* Writes stay inside the memory given, to the byte, for every dimension. */
+/* Writes stay inside the given memory, to the byte, for every dimension. */
 static void memory_is_respected(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void priors_by_chart(void **state)
     a = 1, b = 4;
     check_prior(RF(prior_box)(f, &model, &a, &b), f, 2.5, sqrt(9.0 / 12), 4 * EPS);
 
-    chart.kind = RF_POSITIVE; /* same two moments as the lognormal's */
+    chart.kind = RF_POSITIVE; /* the same mean and variance as the lognormal */
     a = 3, b = 2;
     double s2 = log(1 + 4.0 / 9), m = log(3) - s2 / 2;
     check_prior(RF(prior_gaussian)(f, &model, &a, &b), f, m, sqrt(s2), 8 * EPS);
@@ -173,7 +173,7 @@ static void covariance_prior(void **state)
     check_within(RF(filter_covariance)(f, 0, 1), 1, 8 * EPS);
 }
 
-/* So narrow that 1 + variance rounds to 1: the ratio itself is the chart's standard deviation. */
+/* So narrow that 1 + variance rounds to 1: sd / mean itself is the standard deviation in the chart. */
 static void narrow_positive_prior(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The integer filter: arithmetic over whole domains, updates over all random states against the closed form, tracking.
-   Compiled twice: with the compiler's products and quotients, and with our own (RFI_SMALL). */
+/* The integer filter: arithmetic over its whole domain, updates over all random states compared with the closed
+   form, tracking. Compiled twice: with the compiler's products and quotients, and with our own (RFI_SMALL). */
 #include "testing.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void every_cosine_is_rounded(void **state)
     }
 }
 
-/* Each digit comes from a square that was rounded down: at most two units in the last place are lost. */
+/* Each digit comes from a square rounded down: the result is at most two units in the last place too small. */
 static void every_logarithm_is_close(void **state)
 {
     (void)state;
@@ -79,8 +79,8 @@ static void random_has_full_period(void **state)
         assert_int_equal(seen[k], 256);
 }
 
-/* The slices of a Gaussian by bisection of its distribution function. The table may be off by its rounding, ½, and by what
-   brings its variance to 1, a nudge of one in two places. */
+/* Slices of a Gaussian, by bisection of its distribution function. The table may differ by its rounding, ½, and by
+   an adjustment of one in two places, which brings its variance to 1. */
 static double edge(double share)
 {
     double low = 0, high = 10;
@@ -135,7 +135,7 @@ static void one_of_five_is_an_anchor(void **state)
     }
 }
 
-/* In 65,536 anchors, all lengths on both sides. */
+/* 65,536 anchors have all lengths, on both sides. */
 static void anchors_vary(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void anchors_vary(void **state)
         seen[f.slope - ANCHOR][f.phase < 0]++;
     }
     for (unsigned k = 0; k < ANCHORS; k++)
-        assert_true(seen[k][0] == 1024 && seen[k][1] == 1024); /* the generator has every byte 256 times */
+        assert_true(seen[k][0] == 1024 && seen[k][1] == 1024); /* the generator gives every byte 256 times */
 }
 
 static void failed_anchors_widen_until_one_passes(void **state)
@@ -168,7 +168,7 @@ static void failed_anchors_widen_until_one_passes(void **state)
         assert_true(f.sd > 2 * before || f.sd == f.widest);
     }
     assert_int_equal(f.sd, f.widest);
-    assert_int_equal(f.mean, f.home); /* it is where it was when it was last sure */
+    assert_int_equal(f.mean, f.home); /* back to where it last was certain */
     rfi_ask(&f, RFI_QUADRATURE);
     assert_true(f.slope < STEEP);
     rfi_learn(&f, f.phase >= 0);
@@ -176,8 +176,8 @@ static void failed_anchors_widen_until_one_passes(void **state)
     assert_int_equal(f.slope, STEEP);
 }
 
-/* The 21st outcome alike is not learnt from, nor any that follows; the filter is where it was before the run, and time
-   passes as ever. One that differs is learnt. */
+/* The 21st equal outcome is not learnt, nor those that follow; the filter returns to its state before the run, and
+   time passes as usual. The first different outcome is learnt. */
 static void a_stuck_detector_is_not_believed(void **state)
 {
     (void)state;
@@ -205,7 +205,8 @@ static void a_stuck_detector_is_not_believed(void **state)
     }
 }
 
-/* Outcomes of PGH are not even; and where nothing was asked, a likelihood may take others. */
+/* Outcomes of PGH are not equally probable, and without a question the likelihood may expect others: no test of the
+   detector. */
 static void only_quadrature_tests_the_detector(void **state)
 {
     (void)state;
@@ -222,10 +223,10 @@ static void only_quadrature_tests_the_detector(void **state)
 /* ---- Updates ---- */
 
 typedef struct moments {
-    double mean, square, share; /* of the accepted z, and how many are accepted */
+    double mean, square, share; /* of the accepted z; share: fraction accepted */
 } moments;
 
-/* Of the slices, each counted with its exact probability. */
+/* Exact moments over the slices, each weighted by its probability. */
 static moments of_slices(double radians, double phase, uint8_t outcome)
 {
     moments m = {0, 0, 0};
@@ -239,7 +240,7 @@ static moments of_slices(double radians, double phase, uint8_t outcome)
     return (moments){m.mean / m.share, m.square / m.share, m.share / RFI_ATTEMPTS};
 }
 
-/* Of all 65536 random states, so without sampling error; N is how many were accepted on average. */
+/* Moments over all 65536 random states, so without sampling error; N is the mean number accepted. */
 static moments of_updates(uint8_t slope, int8_t phase, uint8_t outcome, double *N, double *evidence)
 {
     const double sd = 10000;
@@ -259,9 +260,9 @@ static moments of_updates(uint8_t slope, int8_t phase, uint8_t outcome, double *
     return m;
 }
 
-/* One more accepted at the mean with a square of one is the pinch of the prior. Then 1 % is left for probabilities in
-   1/255, angles in 1/256 turn, and N that varies. The slices differ from the Gaussian by their lighter tail: their fourth
-   moment is 3.4 % too small, on which outcomes that favour the tail depend. */
+/* An extra accepted attempt at the mean with a square of one shrinks the prior. Beyond that, 1 % is allowed for
+   probabilities in 1/255, angles in 1/256 turn, and varying N. The slices have a lighter tail than the Gaussian:
+   their fourth moment is 3.4 % too small, which matters for outcomes that favour the tail. */
 static void check_update(uint8_t slope, int8_t phase, uint8_t outcome, double tail)
 {
     double N, evidence;
@@ -283,7 +284,7 @@ static void updates_are_the_closed_form(void **state)
         check_update(STEEP, QUARTER, outcome, 0.01);
         check_update(STEEP, -QUARTER, outcome, 0.01);
         check_update(PGH, 20, outcome, outcome ? 0.01 : 0.034);
-        check_update(PGH, -2 * QUARTER, outcome, outcome ? 0.034 : 0.01); /* at the bottom, and not judged */
+        check_update(PGH, -2 * QUARTER, outcome, outcome ? 0.034 : 0.01); /* at the bottom; not tested */
     }
 }
 
@@ -314,8 +315,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The paper's walk, 200 trials. 2,000 trials (rejfilt-tracking, seeds 1 and 90001) have medians of 1.028 and 1.029 and lose 0.35 and 0.20 %; over 40 seeds that of 200 varied by
-   0.017. The bounds are 5 standard deviations, and 5 lost: more have a probability of 4·10⁻⁶. */
+/* The paper's walk, 200 trials. 2,000 trials (rejfilt-tracking, seeds 1 and 90001) have medians of 1.028 and 1.029
+   and lose 0.35 and 0.20 %; over 40 seeds, the median of 200 trials varied by 0.017. The bounds are 5 standard
+   deviations, and 5 lost trials: more have a probability of 4·10⁻⁶. */
 static void it_tracks(void **state)
 {
     (void)state;

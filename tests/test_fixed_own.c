@@ -1,4 +1,5 @@
-/* The integer filter with a user's own likelihood: a reading of the parameter itself, with an error of known shape. */
+/* The integer filter with a user's likelihood: a reading of the parameter itself, with an error of known
+   distribution. */
 #include "testing.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 #define RFI_LIKELIHOOD reading
 #include "fixed.c"
 
-static int32_t read_at; /* what was read */
+static int32_t read_at; /* the reading */
 enum { REACH = 12000 }; /* P ∝ 1 − (error/reach)², nothing beyond */
 
 uint8_t reading(const rfi_filter *f, int8_t z, uint8_t angle, uint8_t outcome)
@@ -16,8 +17,9 @@ uint8_t reading(const rfi_filter *f, int8_t z, uint8_t angle, uint8_t outcome)
     return (uint8_t)(error * error < reach * reach ? 255 - 255 * (error * error / 64) / (reach * reach / 64) : 0);
 }
 
-/* Moments by summing over the Gaussian, and the average of all random states. With N from 20 on, the pinch of the prior
-   moves them by up to 5 % of what an update changes, and slices 1/50 of the whole apart leave an error below 2 % of the sd. */
+/* Moments by sums over the Gaussian, compared with the average over all random states. With N from 20 on, the
+   shrinkage of the prior changes them by up to 5 % of the update; slices of 1/50 of the whole leave an error below 2
+   % of the sd. */
 static void readings_are_learnt(void **state)
 {
     (void)state;

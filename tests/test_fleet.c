@@ -1,4 +1,5 @@
-/* Fleets: many filters updated together have the bits of updates one by one. Per precision. With an argument: that engine's alone. */
+/* Fleets: many filters updated together have the bits of single updates. Per precision. With an argument: only that
+   engine. */
 #include "testing.h"
 
 #include "engine_names.h"
@@ -6,7 +7,7 @@
 
 enum { MAX = 200, DIM = 3, NUMBERS = 4 };
 
-/* Engines that are in the library, and that this CPU has; the last is null. */
+/* Built-in engines that this CPU supports; the last entry is null. */
 static rf_engine *opened[ENGINE_NAMES_MAX + 1];
 static int engines;
 static const char *chosen; /* or null */
@@ -39,7 +40,7 @@ static int close_engines(void **state)
     return 0;
 }
 
-/* ---- A fleet, and what is left of it ---- */
+/* ---- A fleet and its state ---- */
 
 typedef struct fleet {
     RF_ALIGNED unsigned char memory[MAX][FILTER_BYTES(DIM)];
@@ -54,7 +55,7 @@ typedef struct fleet {
 
 static fleet before, right, got;
 
-/* `to` is `from`, in its own memory. */
+/* Makes `to` a copy of `from`, in its own memory. */
 static void copy(fleet *to, const fleet *from)
 {
     memcpy(to, from, sizeof *to);
@@ -63,7 +64,7 @@ static void copy(fleet *to, const fleet *from)
         to->filters[i] = (RF(filter) *)(void *)to->memory[i];
 }
 
-/* Same seed, tally, sums, mean, factor and report. The workspace does not count. */
+/* Same seed, tally, sums, mean, factor and report. The workspace is ignored. */
 static int same(const fleet *a, const fleet *b, uint32_t i)
 {
     const size_t dim = a->model.dim, numbers = dim + RF_TRIANGLE(dim);
@@ -89,8 +90,8 @@ static rf_status together(fleet *f, const RF(engine) *engine, RF(report) *report
     return RF(fleet_update)(f->filters, f->count, &f->model, f->records, &f->options, engine, reports);
 }
 
-/* Filters with seeds of their own that were updated 0, 1 or 2 times before; every third filter of a
-   periodic model is narrow, so that it is not wrapped. */
+/* Filters with their own seeds, after 0, 1 or 2 updates; every third filter of a periodic model is narrow, so that
+   it is not wrapped. */
 static void make(fleet *f, const char *name, uint32_t count, RF(options) options)
 {
     const RF(instance) *instance = INSTANCE(rf_model_find(name));
@@ -130,13 +131,13 @@ static void check_all_engines(const char *name)
     copy(&right, &before);
     rf_status status = one_by_one(&right);
     for (int k = 0; k < engines; k++)
-        for (int reported = before.count != 65; reported < 2; reported++) { /* without reports too, for one size */
+        for (int reported = before.count != 65; reported < 2; reported++) { /* one size also without reports */
             copy(&got, &before);
             rf_status answer = together(&got, engine_at(k), reported ? got.reports : NULL);
             if (!reported)
                 memcpy(got.reports, right.reports, sizeof got.reports);
             for (uint32_t i = 0; i < got.count; i++) {
-                if (!reported && got.options.sampler == RF_WEIGHT) /* the sum for the loss may be left out */
+                if (!reported && got.options.sampler == RF_WEIGHT) /* the sum for the loss may be omitted */
                     got.filters[i]->tally.entropy = right.filters[i]->tally.entropy;
                 if (answer != status || !same(&got, &right, i))
                     fail_msg("%s: filter %u of %u differs with %s, m = %u, kappa = %g, strict %u, sampler %d: status %d, not %d", name, i,
@@ -177,10 +178,10 @@ static void many_attempts(void **state)
 {
     (void)state;
     check_sizes((const uint32_t[]){2, 65}, 2, (const uint32_t[]){1000}, 1, 4);
-    check_sizes((const uint32_t[]){3}, 1, (const uint32_t[]){9000}, 1, 2); /* more than a lattice and a block have */
+    check_sizes((const uint32_t[]){3}, 1, (const uint32_t[]){9000}, 1, 2); /* more than a lattice and a block */
 }
 
-/* In one fleet there are filters that are wrapped and filters that are not, each kind in numbers. */
+/* One fleet has many wrapped and many unwrapped filters. */
 static void wrapped_and_narrow_are_mixed(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void wrapped_and_narrow_are_mixed(void **state)
     assert_in_range(wide, 50, 150);
 }
 
-/* A chain of fleet updates stays with its chain of single updates. */
+/* A chain of fleet updates equals the chain of single updates. */
 static void chains(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void nothing_to_do_and_nothing_given(void **state)
 
 /* ---- Bad likelihoods ---- */
 
-/* The paranoid engine refuses them; the others count them where they are. */
+/* The paranoid engine refuses bad likelihoods; the others count them in the right filter. */
 static void check_bad_only_at(uint32_t place)
 {
     copy(&right, &before);

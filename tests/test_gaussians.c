@@ -1,5 +1,5 @@
-/* A few Gaussians for chips: points, splitting and merging against moments, updates against integrals, bad input, and
-   what intervals hold. Compiled twice: with up to eight Gaussians, and with one. */
+/* A few Gaussians for chips: points; splitting and merging compared with moments; updates compared with integrals;
+   bad input; coverage of intervals. Compiled twice: with up to eight Gaussians, and with one. */
 #include "testing.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static float bell(const float y[], const float setting[], float outcome)
     return rf32_exp(-0.5f * off * off);
 }
 
-/* P(still there after setting[0]), y = ln T. */
+/* P(still excited after setting[0]), y = ln T. */
 static float decay(const float y[], const float setting[], float outcome)
 {
     const float still_there = rf32_exp(-setting[0] * rf32_exp(-y[0]));
@@ -47,7 +47,7 @@ static void points_are_a_standard_normal(void **state)
 {
     (void)state;
     double one = 0, square = 0, moment[3] = {0};
-    for (unsigned k = 0; k < POINTS / 2; k++) { /* the rule they come from */
+    for (unsigned k = 0; k < POINTS / 2; k++) { /* the points of the rule */
         const double u = (2.0 * k + 1) / POINTS, z = 4.8 * (u + 0.6 * u * u * u) / 1.6,
                      w = (1 + 1.8 * u * u) * exp(-0.5 * z * z);
         one += 2 * w;
@@ -63,10 +63,11 @@ static void points_are_a_standard_normal(void **state)
     }
     check_within(moment[0], 1, 1e-9);
     check_within(moment[1], 1, 1e-9);
-    check_within(moment[2], 3, 1e-3); /* what the ends at 4.3 lack */
+    check_within(moment[2], 3, 1e-3); /* missing from the tails beyond 4.3 */
 }
 
-/* Bit for bit, however often; rounding adds two units in the last place at other levels. */
+/* An uninformative outcome changes no bit, however often; at other likelihood levels rounding adds two units in the
+   last place. */
 static void nothing_learnt_changes_nothing(void **state)
 {
     (void)state;
@@ -111,7 +112,7 @@ static void a_bell_is_exact(void **state)
         }
 }
 
-/* One update of one Gaussian against an integral: moments, evidence, and the divergence that is called loss. */
+/* One update of one Gaussian compared with an integral: moments, evidence, and the divergence, which is the loss. */
 static void an_update_is_the_exact_one(void **state)
 {
     (void)state;
@@ -173,14 +174,14 @@ static void three_have_the_moments_of_one(void **state)
         check_within(moment_of(&l, power), before[power], 2e-6 * before[power]);
 }
 
-/* The two that lie close are merged, at the cost that an integral finds no larger. */
+/* The closest pair is merged; an integral finds no cheaper pair. */
 static void the_cheapest_pair_is_merged(void **state)
 {
     (void)state;
     learning l = {.count = ROOM};
     for (unsigned i = 0; i < ROOM; i++)
         l.after[i] = (posterior){1.0f / ROOM, 10.0f * (float)i, 1, 0};
-    l.after[5].mean = 20.5f; /* beside the third */
+    l.after[5].mean = 20.5f; /* near the third */
     const double cost = merge_all(&l);
     assert_int_equal(l.count, RF_GAUSSIANS_MAX);
     check_within(l.after[2].mean, 20.25, 1e-5);
@@ -196,7 +197,7 @@ static void the_cheapest_pair_is_merged(void **state)
     assert_true(cost > log1p(0.25 * 0.25) / ROOM);
 }
 
-/* Two modes: both stay, with their weights, and the quantiles lie between and in them. */
+/* Two modes: both stay, with their weights; quantiles lie in them and between them. */
 static void two_modes_stay(void **state)
 {
     (void)state;
@@ -278,7 +279,7 @@ static void the_impossible_widens(void **state)
     }
 }
 
-/* Many improbable outcomes in a row: all numbers stay finite, and weights add up to 1. */
+/* Many improbable outcomes in a row: all numbers stay finite, and the weights have sum 1. */
 static void nothing_breaks_it(void **state)
 {
     (void)state;
@@ -308,7 +309,7 @@ static void nothing_breaks_it(void **state)
 /* ---- Whole runs ---- */
 
 #if RF_GAUSSIANS_MAX == 1
-/* Lifetimes anywhere in a decade, waits of 1.25 times the estimate. 95 % intervals of 2,000 runs: ± 0.5 %. One sd of
+/* Lifetimes anywhere in a decade, waits of 1.25 times the estimate. 95 % intervals of 2,000 runs: ± 0.5 %. The sd of
    the exact posterior is 0.1 after 150 outcomes. */
 static void intervals_hold_a_lifetime(void **state)
 {
@@ -320,7 +321,7 @@ static void intervals_hold_a_lifetime(void **state)
     for (unsigned run = 0; run < RUNS; run++) {
         const double truth = test_uniform(&source, 0, log(10));
         rf32_gaussians g;
-        rf32_gaussians_init(&g, 1.1513f, 0.6647f); /* the mean and the sd of the decade's logarithm */
+        rf32_gaussians_init(&g, 1.1513f, 0.6647f); /* mean and sd of the logarithm over the decade */
         for (unsigned n = 0; n < RECORDS; n++) {
             const float wait = 1.25f * rf32_exp(rf32_gaussians_mean(&g));
             rf32_gaussians_update(&g, decay, &wait, test_uniform(&source, 0, 1) < exp(-wait * exp(-truth)));
@@ -337,7 +338,8 @@ static void intervals_hold_a_lifetime(void **state)
 }
 #endif
 
-/* Times 1..100 that nobody chose: eight Gaussians hold the frequency, one does not, and its loss says so. */
+/* Given times 1..100: the intervals of eight Gaussians hold the frequency; one Gaussian's do not, and its loss shows
+   it. */
 static void intervals_hold_a_frequency(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The exact grid and the closed form, against each other, against a Kalman filter and plain sums, and against
+/* The exact grid and the closed form, compared with each other, with a Kalman filter, with plain sums, and with
    known/baselines.txt, which make_baselines.py integrates with 30 digits. */
 #include "baselines.h"
 
@@ -8,8 +8,8 @@
 
 /* ---- Closed form ---- */
 
-/* A short time: P(0) = t²x²/4 to a relative 1e-12, so that N(0, v) becomes x²N(0, v), of variance 3v; and
-   x_ beside the mean by 1e3 standard deviations, where d(ln P(0))/dx = 2/(x − x_). */
+/* A short time: P(0) = t²x²/4 to a relative 1e-12, so N(0, v) becomes x²N(0, v), with variance 3v. And x_ at a
+   distance of 1e3 standard deviations from the mean, where d(ln P(0))/dx = 2/(x − x_). */
 static void closed_form_of_small_angles(void **state)
 {
     (void)state;
@@ -30,8 +30,8 @@ static void closed_form_of_small_angles(void **state)
 
 /* ---- Grid ---- */
 
-/* 88 posteriors: one record at tσ from 0.01 to 10, several records with many peaks, a bounded chart, a
-   periodic one from a uniform and a narrow prior. The grid's own errors are about 1e-9 (see grid.h). */
+/* 88 posteriors: one record at tσ from 0.01 to 10, several records with many peaks, a bounded chart, and a periodic
+   chart from a uniform and a narrow prior. The grid's own errors are about 1e-9 (see grid.h). */
 static void known_posteriors(void **state)
 {
     FILE *file = fopen(RF_TEST_DATA_DIR "/baselines.txt", "r");
@@ -74,7 +74,7 @@ static void known_posteriors(void **state)
         assert_true(rf_grid_below(g, mean - 40 * sd) < 1e-9 || m.charts[0].kind == RF_PERIODIC);
         assert_int_equal(rf_grid_unresolved(g), 0);
         assert_true(rf_grid_dropped(g) == 0);
-        if (records == 1 && strcmp(name, "precession") == 0) { /* and so the closed form */
+        if (records == 1 && strcmp(name, "precession") == 0) { /* the closed form as well */
             closed_form f = {number[0], number[1] * number[1], 0};
             check_within(closed_form_update(&f, number[3], number[4], number[5] != 0), answer[0], 1e-12);
             check_within((f.mean - answer[1]) / sd, 0, 1e-12);
@@ -87,8 +87,8 @@ static void known_posteriors(void **state)
     assert_int_equal(lines, 88);
 }
 
-/* Fringes of which one, two or three fit in a step of the prior's grid, and so look constant there;
-   and tσ up to 150: the closed form is exact for one update. */
+/* One, two or three fringes in a step of the prior's grid, where they look constant; and tσ up to 150. The closed
+   form is exact for one update. */
 static void grid_sees_fringes_between_points(void **state)
 {
     model m;
@@ -108,10 +108,10 @@ static void grid_sees_fringes_between_points(void **state)
     rf_grid_free(g);
 }
 
-/* A time that no grid resolves tells nothing: P(E) is a half and the density stays, but for the noise of
-   16 samples in each of the 128 or more cells per standard deviation: 0.25·√½/√(128·3.5) = 0.008 of
-   P(E), or 0.017 of ln P(E), and as much of the moments; bounds are 5 times these. At the odd times
-   whole numbers of fringes fit in the finest step, 1/128, and all points are on a crest. */
+/* A time that no grid resolves is uninformative: P(E) is a half and the density stays, except for the noise of 16
+   samples in each of the 128 or more cells per standard deviation: 0.25·√½/√(128·3.5) = 0.008 of P(E), or 0.017 of
+   ln P(E), and the same for the moments; bounds are 5 times these. At the odd times, whole numbers of fringes fit in
+   the finest step, 1/128, and all points are on a crest. */
 static void grid_averages_what_it_cannot_resolve(void **state)
 {
     model m;
@@ -129,9 +129,8 @@ static void grid_averages_what_it_cannot_resolve(void **state)
     rf_grid_free(g);
 }
 
-/* Times that grow leave fringes at all scales: with few points, ends are given up, and counted. What was
-   within 100 standard deviations counts for 100 times its share in the mean, and 1e4 times in the
-   variance. */
+/* Growing times make fringes of all scales: with few points, the ends of the grid are dropped, and counted. A
+   dropped part within 100 standard deviations counts 100 times its share in the mean, and 1e4 times in the variance. */
 static void grid_counts_what_it_gives_up(void **state)
 {
     model m;
@@ -157,8 +156,8 @@ static void grid_counts_what_it_gives_up(void **state)
     rf_grid_free(many);
 }
 
-/* A linear-Gaussian model with steps from 1e-8 to 10 and noise from 1e-4 to 10, 500 times: blurs from a
-   millionth of the width of the density to a hundred thousand times it. */
+/* A linear-Gaussian model with steps from 1e-8 to 10 and noise from 1e-4 to 10, 500 times: blurs from 1e-6 to 1e5
+   times the width of the density. */
 static void grid_agrees_with_kalman(void **state)
 {
     model m;
@@ -192,7 +191,8 @@ static void grid_agrees_with_kalman(void **state)
     rf_grid_free(g);
 }
 
-/* From 1 to 1e-9 in one update, in 30, and back by diffusion. |x| = 0.3 is known to 1e-16: 1e-7 sd. */
+/* The width goes from 1 to 1e-9 in one update, in 30 updates, and back by diffusion. |x| = 0.3 is known to 1e-16:
+   1e-7 sd. */
 static void grid_follows_shrinkage(void **state)
 {
     model m;
@@ -223,7 +223,7 @@ static void grid_follows_shrinkage(void **state)
     rf_grid_free(g);
 }
 
-/* The same by plain sums on 3201 fixed points: h = 1/200, t at most 25, steps of variance 0.09². */
+/* The same by plain sums over 3201 fixed points: h = 1/200, t at most 25, steps of variance 0.09². */
 enum { FIXED = 3201, FIXED_REACH = 180 };
 static double fixed_x(int i) { return (i - FIXED / 2) * 0.005; }
 
@@ -280,7 +280,7 @@ static void grid_agrees_with_direct_integration(void **state)
     rf_grid_free(g);
 }
 
-/* (1 + cos φ)/2π, blurred by a variance v, is (1 + e^(−v/2) cos φ)/2π; a narrow density goes round. */
+/* (1 + cos φ)/2π blurred by a variance v is (1 + e^(−v/2) cos φ)/2π; a narrow density moves once round the circle. */
 static void grid_on_the_circle(void **state)
 {
     model m;
@@ -296,7 +296,7 @@ static void grid_on_the_circle(void **state)
             check_within(rf_grid_density(g, phi), (1 + exp(-v / 2) * cos(phi - 0.5)) / (2 * PI), 2e-8);
     }
     rf_grid_prior_gaussian(g, 6.2, 1e-4);
-    for (int k = 0; k < 4; k++) /* across the cut: 0.2 of a standard deviation 0.02, then all around */
+    for (int k = 0; k < 4; k++) /* across the cut: 0.2 with a standard deviation of 0.02, then once round */
         rf_grid_diffuse(g, k < 3 ? 1e-4 : 100);
     check_within(rf_grid_density(g, 1), 1 / (2 * PI), 1e-8);
     rf_grid_prior_gaussian(g, 6.28, 0.04);
@@ -305,7 +305,7 @@ static void grid_on_the_circle(void **state)
     check_within(mean, 6.28, 1e-8);
     check_within(variance, 0.09, 1e-8);
     check_within(rf_grid_quantile(g, 0.975), 6.28 + 0.3 * 1.9599639845400545, 1e-6);
-    rf_grid_prior_gaussian(g, 1, 1); /* wrapped: the circle's variance is not that of the line */
+    rf_grid_prior_gaussian(g, 1, 1); /* wrapped: its variance on the circle differs from that on the line */
     double moment = PI * PI / 3;
     for (int k = 1; k < 12; k++)
         moment += 4 * (k % 2 ? -1 : 1) * exp(-0.5 * k * k) / (k * k);
@@ -342,7 +342,7 @@ static void grid_priors_and_refusals(void **state)
     assert_int_equal(rf_grid_prior_box(g, 1, 1), -1);
     assert_int_equal(rf_grid_diffuse(g, -1), -1);
     assert_int_equal(rf_grid_diffuse(g, 0), 0);
-    assert_true(rf_grid_update(g, record) == -INFINITY); /* t = 0: outcome 0 cannot be */
+    assert_true(rf_grid_update(g, record) == -INFINITY); /* t = 0: outcome 0 is impossible */
     check_within(rf_grid_variance(g), 16.0 / 12 + 1.0 / 256, 1e-8);
     assert_true(rf_grid_log_evidence(g) == 0);
     rf_grid_free(g);

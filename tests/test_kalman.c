@@ -1,4 +1,4 @@
-/* The Kalman filter against the joint Gaussian of all states and observations, and against scalar filters. */
+/* The Kalman filter compared with the joint Gaussian of all states and observations, and with scalar filters. */
 #include "testing.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static double solve(long double *a, long double *b, int n, int columns)
     return (double)log_det;
 }
 
-/* States that move, x ← F·x + noise of covariance Q, each then observed: y = h·x + noise of variance r. */
+/* States that move by x ← F·x + noise of covariance Q; each is then observed: y = h·x + noise of variance r. */
 typedef struct world {
     double F[D * D], Q[D * D], P0[D * D], mean0[D], h[STEPS][D], r[STEPS], y[STEPS];
 } world;
@@ -59,7 +59,8 @@ static void make_world(world *w, int has_noise_of_rank_one, uint64_t *random)
     }
 }
 
-/* The states, that of the prior first, without observations: means, and covariances of each with those before it. */
+/* The states without observations, beginning with the prior's: means, and covariances of each state with the earlier
+   ones. */
 typedef struct states {
     long double mean[STEPS + 1][D], cov[STEPS + 1][STEPS + 1][D * D];
 } states;
@@ -95,8 +96,8 @@ static void move_states(const world *w, states *x)
     }
 }
 
-/* All observations: their covariance K, what they differ from their means by, and their covariance with the last state;
-   `solution` is K⁻¹ of these two, the differences in its last column. */
+/* All observations: covariance K, differences from their means, and covariance with the last state. `solution` is
+   K⁻¹ times these two, with the differences in its last column. */
 typedef struct observations {
     long double K[STEPS * STEPS], residual[STEPS], with_last[STEPS][D], solution[STEPS * (D + 1)];
     double log_det;
@@ -104,7 +105,7 @@ typedef struct observations {
 
 static void observe(const world *w, const states *x, observations *o)
 {
-    for (int s = 0; s < STEPS; s++) { /* of state s + 1 */
+    for (int s = 0; s < STEPS; s++) { /* observation of state s + 1 */
         o->residual[s] = w->y[s];
         for (int i = 0; i < D; i++)
             o->residual[s] -= w->h[s][i] * x->mean[s + 1][i];
@@ -142,8 +143,8 @@ static void check_last_state(const kalman *k, const states *x, const observation
     }
 }
 
-/* States and observations are jointly Gaussian: the posterior of the last state and the density of all
-   observations follow from one big covariance, without any recursion over observations. */
+/* States and observations are jointly Gaussian: the posterior of the last state and the density of all observations
+   follow from one large covariance, without recursion. */
 static void kalman_agrees_with_the_joint_gaussian(void **state)
 {
     static world w;
@@ -169,8 +170,8 @@ static void kalman_agrees_with_the_joint_gaussian(void **state)
     }
 }
 
-/* Along the orthogonal columns of R everything is scalar, so that scalar filters tell the answer; the
-   covariance has condition number 1e10 and its axes lie in no coordinate's direction. 1e5 steps. */
+/* Along the orthogonal columns of R everything is scalar, so scalar filters give the answer. The covariance has
+   condition number 1e10, and its axes are not along coordinates. 1e5 steps. */
 static void kalman_stays_positive_definite(void **state)
 {
     enum { N = 6 };
@@ -199,7 +200,7 @@ static void kalman_stays_positive_definite(void **state)
             variance[i] += 0.01L * scale[i];
         variance[a] = variance[a] * (0.3L * scale[a]) / (variance[a] + 0.3L * scale[a]);
     }
-    for (int a = 0; a < N; a++) { /* Q itself is rounded to 1e-16 of its largest: 1e-6 of the smallest */
+    for (int a = 0; a < N; a++) { /* Q itself is rounded to 1e-16 of its largest element: 1e-6 of the smallest */
         double along = 0;
         for (int c = 0; c < N; c++) {
             double f = 0;
@@ -209,7 +210,7 @@ static void kalman_stays_positive_definite(void **state)
         }
         check_within(along / (double)variance[a], 1, 1e-5);
     }
-    long double L[N][N] = {{0}}; /* and the covariance as a matrix has a factor */
+    long double L[N][N] = {{0}}; /* and the covariance matrix has a factor */
     for (unsigned i = 0; i < N; i++)
         for (unsigned j = 0; j <= i; j++) {
             long double left = kalman_covariance(&k, i, j);
@@ -233,7 +234,7 @@ static void kalman_refusals(void **state)
     assert_int_equal(kalman_init(&k, 2, mean, bad), -1);
     assert_int_equal(kalman_init(&k, 2, mean, fine), 0);
     before = k;
-    assert_true(isnan(kalman_update(&k, h, 0, 1))); /* known already */
+    assert_true(isnan(kalman_update(&k, h, 0, 1))); /* already certain */
     assert_true(isnan(kalman_update(&k, e, -1, 1)));
     assert_int_equal(kalman_predict(&k, wrong, NULL), -1);
     assert_int_equal(kalman_predict(&k, NULL, bad), -1);

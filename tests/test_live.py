@@ -1,4 +1,4 @@
-"""Live use of `rejfilt track`, as a laboratory has it: python3 tests/test_live.py [path/to/rejfilt] [-v]"""
+"""Live use of `rejfilt track`, as in a laboratory: python3 tests/test_live.py [path/to/rejfilt] [-v]"""
 import csv, gzip, io, itertools, json, math, os, pathlib, random, re, struct, subprocess, sys, unittest, zlib
 
 from tracking import COMMAND, LONGEST, ROOT, Live, Run, Test, as_csv, as_json, parse, position, records_of, simulate, track, x_of
@@ -14,14 +14,14 @@ def cosine(x, question):
 class Replay(Test):
     def test_a_run_from_its_own_output(self):
         for model, precision in itertools.product(MODELS, ("float", "double")):
-            for more in (["--on-lost=ignore", "--belief=gaussian"], ["--design=pgh"]):  # tests by anchors, and one Gaussian for answers, need the design that asked
+            for more in (["--on-lost=ignore", "--belief=gaussian"], ["--design=pgh"]):  # without questions, tests by anchors and the one Gaussian for answers are not available
                 with self.subTest(model=model, precision=precision, more=more):
                     options = [f"--model={model}", f"--precision={precision}", "--seed=5"]
                     run = simulate(*options, *more, "--steps=150")
                     self.assertEqual(track(*options, *(m for m in more if "design" not in m), given=run), run)
 
     def test_batches_from_questions_and_answers(self):
-        """What was asked and answered in batches, given as data in batches."""
+        """Questions answered in batches, then the same records as data in batches."""
         for model, more in (("precession", ["--belief=gaussian"]), ("linear", ["--precision=float"]), ("phase", ["--belief=gaussian"])):
             with self.subTest(model=model), Live("--ask", "--batch=4", "--on-lost=ignore", f"--model={model}", *more) as live:
                 random.seed(8)
@@ -99,10 +99,10 @@ class Records(Test):
             before, during = lines[9], lines[10:15]
             for k, line in enumerate(during, 1):
                 self.assertEqual((line["records"], line["attempts"], line["outcome"]), (0, 0, None))
-                self.assertAlmostEqual(x_of(line)["chart_mean"], x_of(before)["chart_mean"], places=14)  # of several Gaussians, rounded anew
+                self.assertAlmostEqual(x_of(line)["chart_mean"], x_of(before)["chart_mean"], places=14)  # several Gaussians, rounded again
                 self.assertEqual(line["log_evidence"], before["log_evidence"])
                 self.assertAlmostEqual(x_of(line)["chart_sd"] ** 2, x_of(before)["chart_sd"] ** 2 + k * DRIFT**2, delta=1e-14)
-                # a uniform prior's ends are forgotten; Gaussians within them have their means by seven nodes
+                # the ends of a uniform prior are lost; Gaussians within the range have means from seven nodes
                 self.assertAlmostEqual(x_of(line)["mean"], x_of(before)["mean"], delta=1e-3 * x_of(before)["sd"])
             self.assertEqual([line["step"] for line in lines], list(range(17)))
         still = parse(track("--drift=0", given=as_json(self.records[:10] + [absent])))
@@ -110,9 +110,9 @@ class Records(Test):
 
     def test_time_scales_diffusion(self):
         record = self.records[0]
-        for elapsed in (0, 0.25, 1, 7.5, 1e3):  # later it reaches the cap
+        for elapsed in (0, 0.25, 1, 7.5, 1e3):  # at longer times it reaches the cap
             given = as_json([record | {"time": 100}, {"outcome": None, "time": 100 + elapsed}])
-            first, second = parse(track("--belief=gaussian", given=given))  # a mixture knows that a uniform prior has ends
+            first, second = parse(track("--belief=gaussian", given=given))  # a mixture keeps the ends of a uniform prior
             self.assertEqual((first["time"], second["time"]), (100, 100 + elapsed))
             self.assertAlmostEqual(x_of(second)["sd"] ** 2 / (x_of(first)["sd"] ** 2 + elapsed * DRIFT**2), 1, places=12)
         by_ones = as_json([r | {"time": 3 + k} for k, r in enumerate(self.records)])
@@ -126,7 +126,7 @@ class Records(Test):
         self.assertEqual([by_id, by_number], [by_count, by_count])
         self.assertEqual([line["step"] for line in parse(by_count)], list(range(4, n, 5)))
         self.assertNotEqual(by_count, self.posterior)
-        # ids win over --batch; a batch of any size; the last one may be short
+        # ids take precedence over --batch; batches of any size; the last may be short
         sizes = [1, 7, 20, 12]
         ids = [k for k, size in enumerate(sizes) for _ in range(size)]
         lines = parse(track("--batch=3", given=as_json([r | {"batch": i} for r, i in zip(self.records, ids)])))
@@ -141,7 +141,7 @@ class Records(Test):
             self.assertEqual([x_of(line)["truth"] for line in lines], [0.25 + k for k in range(40)])
         self.assertNotIn("truth", self.posterior)
         one = as_json([{"t": 1, "w_": 0.2, "outcome": 1, "truth": {"w": 0.3}}, {"t": 1, "w_": 0.2, "outcome": 1, "truth": {"g": -1}}])
-        for precision in ("float", "double"):  # of one parameter only; outside the chart
+        for precision in ("float", "double"):  # only for one parameter and an unbounded chart
             w, g = (parse(track("--model=ramsey", f"--precision={precision}", given=one))[0]["parameters"])
             self.assertTrue("truth" in w and "truth" not in g)
 
@@ -162,7 +162,7 @@ class Records(Test):
 
 class AskAndTell(Test):
     def drive(self, *options, truth=0.7, answers=60, extra=lambda k: {}, lose=lambda k: False):
-        """Questions, what was known after each batch, and all that came after the last answer."""
+        """Questions, the steps after each batch, and the output after the last answer."""
         batch = next((int(o.split("=")[1]) for o in options if o.startswith("--batch=")), 1)
         qubit, questions, steps = random.Random(4), [], []
         with Live("--ask", *options) as live:
@@ -176,7 +176,7 @@ class AskAndTell(Test):
             live.process.stdin.close()
             live.process.stdin = None
             self.assertEqual(live.end(), (0, ""))
-            self.assertEqual([set(q) for q in parse(live.rest)], [set(questions[0])] * batch)  # of questions without answer
+            self.assertEqual([set(q) for q in parse(live.rest)], [set(questions[0])] * batch)  # questions without an answer
         self.assertEqual([q["ask"] for q in questions], list(range(answers // batch * batch)))
         return questions, steps
 
@@ -185,11 +185,16 @@ class AskAndTell(Test):
             with self.subTest(design=design):
                 questions, steps = self.drive("--drift=0", f"--design={design}")
                 error, sd = x_of(steps[-1])["mean"] - 0.7, x_of(steps[-1])["sd"]
-                self.assertTrue(sd < (0.1 if design == "pgh-distance" else 2e-3) and abs(error) < 5 * sd, (error, sd))  # of 0.45 at first
+                self.assertTrue(sd < (0.1 if design == "pgh-distance" else 2e-3) and abs(error) < 5 * sd, (error, sd))  # 0.45 at first
                 for q, s in zip(questions, steps):
                     self.assertEqual({k: v for k, v in q.items() if k not in ("ask", "anchor")},
                                      {p["name"]: p["value"] for p in s["settings"]})
-                self.assertEqual([q["anchor"] for q in questions[4:15:5]], [design in ("auto", "risk")] * 3)  # one that fails brings the next forward
+                self.assertEqual([q["anchor"] for q in questions[4:15:5]], [design in ("auto", "risk")] * 3)  # a failed one brings the next one forward
+
+    def test_anchors_where_they_are_worth_it(self):
+        for model, has_any in ("rabi", True), ("decay", True), (str(ROOT / "examples/relaxation.c"), False):
+            asked = [q for q in parse(track("--ask", "--model", model, given="null\n" * 6)) if "ask" in q]
+            self.assertEqual([q["anchor"] for q in asked], [False] * 4 + [has_any] + [False] * 2, model)
 
     def test_bare_answers(self):
         answers = random.Random(1).choices("01", k=30)
@@ -267,7 +272,7 @@ class Examples(Test):
 
 
 class Health(Test):
-    far = "h1,h2,outcome\n" + "1,0.3,50\n" * 40  # nothing that a filter at 0 +- 0.01 would ever see
+    far = "h1,h2,outcome\n" + "1,0.3,50\n" * 40  # far outside what a filter at 0 +- 0.01 expects
     linear = ("--model=linear", "--prior=0+-0.01", "--drift=0")
 
     def test_a_jump_is_recovered(self):
@@ -284,7 +289,7 @@ class Health(Test):
             self.assertEqual(lines[149]["restarts"], 0)
             x = x_of(lines[200])
             recovered += abs(x["mean"] - x["truth"]) < 5 * max(x["sd"], DRIFT) and "tracking" in states[195:205]
-        self.assertGreaterEqual(recovered, 8)  # of 10; the target is 93 %, and 7 or fewer have probability 0.3 % then
+        self.assertGreaterEqual(recovered, 8)  # of 10; the target is 93 %, for which 7 or fewer have probability 0.3 %
         ignored = parse(simulate("--jump=1@150", "--steps=300", "--on-lost=ignore"))
         self.assertEqual({(line["health"], line["widened"]) for line in ignored}, {("tracking", 0)})
 
@@ -309,7 +314,7 @@ class Health(Test):
         track("--simulate", "--trials=2", "--on-lost=stop", code=2, says="--on-lost stop is about one run")
 
     def test_stopped_runs_can_go_on(self):
-        """After the stop a run goes on until the next loss, not until the next record."""
+        """After the stop a run continues until the next loss, not only until the next record."""
         state = str(self.folder / "run.state")
         for steps in (None, 12):
             with Live("--ask", "--on-lost=stop", f"--state={state}") as live:
@@ -327,14 +332,14 @@ class Health(Test):
     def test_restart(self):
         lines = parse(track(*self.linear, "--on-lost=restart", given=self.far))
         self.assertEqual([line["restarts"] for line in lines], [(k + 1) // 4 for k in range(19)] + [4] * 21)
-        self.assertEqual({line["health"] for line in lines[19:]}, {"fault"})  # twenty times the same number
+        self.assertEqual({line["health"] for line in lines[19:]}, {"fault"})  # the same number twenty times
         for line in lines[3:19:4]:
             self.assertEqual(line["health"], "lost")
-            for p in line["parameters"]:  # at home, as wide as can be
+            for p in line["parameters"]:  # back at the prior, at full width
                 self.assertEqual(p["mean"], 0)
                 self.assertAlmostEqual(p["sd"], 0.03, delta=0.0002)
         back = parse(track(*self.linear, "--on-lost=restart", given=self.far[: len("h1,h2,outcome\n" + "1,0.3,50\n" * 4)] + "1,0.3,0\n" * 10))
-        self.assertEqual([back[-1][k] for k in ("health", "restarts")], ["recovering", 1])  # wider than the prior still
+        self.assertEqual([back[-1][k] for k in ("health", "restarts")], ["recovering", 1])  # still wider than the prior
 
     def test_widen_and_ignore(self):
         widened = parse(track(*self.linear, "--on-lost=widen", given=self.far))
@@ -398,7 +403,7 @@ class Config(Test):
             ("[run]\n[oops]\nseed = 1\n", 3, "there is no section [oops]"), ("[run]\nsed = 1\n", 2, "there is no key 'sed'"),
             ("[run]\nseed = 1\nsteps = many\n", 3, "'many' is not a whole number"), ("steps = 1\nbatch = 0\n", 2, "not between 1"),
             ("[run]\nnonsense\n", 2, "key = value"), ("[run\n", 1, "key = value"), ("[run]\nstrict = perhaps\n", 2, "neither yes nor no"),
-            ("[parameter x]\nseed = 1\n", 2, "belongs into section [run]"), ("config = other.ini\n", 1, "there is no key 'config'"),
+            ("[parameter x]\nseed = 1\n", 2, "belongs in section [run]"), ("config = other.ini\n", 1, "there is no key 'config'"),
             ("sampler = best\n", 1, "'best' is none of"), ("[run]\nseed = 1\nseed\n", 3, "key = value"),
             (f"[run]\nmodel = {'x' * 300}\nseed = 1\n", 2, "is longer than"), (f"seed = 1\n{'x' * 300} = 1\n", 2, "is longer than"),
             ("[parameters x]\nprior = 0:1\n", 2, "there is no section [parameters x]"),
@@ -411,7 +416,7 @@ class Config(Test):
         track("--config", code=2, says="--config needs a value")
 
     def test_refused_by_the_model(self):
-        """What only the model can judge: named by its option."""
+        """Errors that only the model can find; the message names the option."""
         for text, says in (("[parameter y]\nprior = 0:1\n", "no parameter 'y'"), ("[setting u]\nrange = 0:1\n", "no setting 'u'"),
                            ("[parameter x]\nprior = wide\n", "'wide'"), ("[parameter x]\ndrift = -1\n", "drift"), ("[setting t]\nrange = 5:1\n", "empty range"),
                            ("model = presession\n", "did you mean precession"), ("design = best\n", "'best' is none of quadrature")):
@@ -446,7 +451,7 @@ RF_FN rf_real likelihood(const rf_real x[], const rf_real setting[], rf_real out
 
 class Checkpoints(Run):
     def test_models_precisions_and_batches(self):
-        """Cut anywhere, a run goes on as if it had not been: also kappa, health, evidence and times."""
+        """A run cut anywhere continues as if it had not been cut, including kappa, health, evidence and times."""
         chance = random.Random(6)
         for model, more in itertools.product(MODELS, (["--precision=float"], ["--kappa=auto", "--batch=3"], ["--on-lost=restart"])):
             data = simulate(f"--model={model}", "--steps=40", "--jump=3@12").splitlines(keepends=True)
@@ -463,7 +468,7 @@ class Checkpoints(Run):
                 os.remove(state)
 
     def test_recovery_goes_on(self):
-        """Cut between the failed tests of a filter that is lost."""
+        """Cut between the failed tests of a lost filter."""
         header, *rows = Health.far.splitlines(keepends=True)[:21]
         options, state = (*Health.linear, "--on-lost=restart"), str(self.folder / "run.state")
         whole = track(*options, given=header + "".join(rows))
@@ -478,7 +483,7 @@ class Checkpoints(Run):
             whole = track("--ask", *more, given="".join(a + "\n" for a in answers))
             for every in (1, 7):
                 state, at, pieces = str(self.folder / "ask.state"), 0, []
-                for cut in (6, 12, 28, 40):  # each ends with questions that are not answered
+                for cut in (6, 12, 28, 40):  # each ends with open questions
                     options = ("--ask", *more, f"--state={state}", f"--state-every={every}")
                     pieces.append(track(*options, given="".join(a + "\n" for a in answers[at:cut])))
                     at = cut
@@ -488,7 +493,7 @@ class Checkpoints(Run):
                 os.remove(state)
 
     def test_an_older_version(self):
-        """It says who can read the file, and leaves it as it is."""
+        """A state file may restrict its readers; it keeps its permissions."""
         state = self.folder / "run.state"
         track(*self.options, f"--state={state}", given=self.data)
         old = state.read_bytes()[:8] + struct.pack("<I", 2) + state.read_bytes()[12:-4]
@@ -511,7 +516,7 @@ class Checkpoints(Run):
         self.assertEqual(pathlib.Path(state).read_bytes(), before)
 
     def test_small_files(self):
-        """Under 2 KB up to four parameters, options included."""
+        """A state file has less than 2 KB for up to four parameters, options included."""
         wide = self.file("wide.c", WIDE)
         for model in ("precession", "linear", "decay", wide):
             state = self.folder / "run.state"
@@ -562,7 +567,7 @@ class Checkpoints(Run):
 
 
 class State(Test):
-    """rejfilt state: what one run has learnt is the prior of the next."""
+    """rejfilt state: the posterior of one run is the prior of the next."""
 
     def state(self, *arguments, code=0, says=None):
         done = subprocess.run([COMMAND, "state", *map(str, arguments)], text=True, capture_output=True, timeout=LONGEST)
@@ -581,7 +586,7 @@ class State(Test):
             for p in last["parameters"]:
                 self.assertIn(f"{p['name']} = {p['mean']:.6g} +- ", shown)
             self.assertIn("seed = 4\n", shown)
-            options = self.file("again.ini", shown[shown.index("[run]"):])  # they are a run in a file
+            options = self.file("again.ini", shown[shown.index("[run]"):])  # the printed options are a configuration file
             again = parse(track("--config", options, "--ask", given="1\n0\n1\n1\n"))
             self.assertEqual([line for line in again if "step" in line][-1], last)
 
@@ -599,7 +604,7 @@ class State(Test):
         for p, q in zip(posterior["parameters"], shown["parameters"]):
             for key in ("mean", "sd"):
                 self.assertAlmostEqual(p[key], q[key], delta=1e-6 * p["sd"])
-            for key in ("median", "low", "high"):  # the ends of a uniform prior are not in it
+            for key in ("median", "low", "high"):  # the ends of a uniform prior are not exported
                 self.assertAlmostEqual(p[key], q[key], delta=0.5 * p["sd"])
         *_, last = parse(track(*options, "--seed=9", f"--state={second}", given="".join(lines[40:])))
         *_, whole = parse(track(*options, given="".join(lines)))
@@ -623,7 +628,7 @@ class State(Test):
     def test_refused(self):
         state = self.folder / "run.state"
         one = {"x.chart_mean": 0.5, "chart_covariance.x.x": 1}
-        cases = [("{", "line 1: this is no JSON"), ({}, "list of 1 to 64"), ({"gaussians": []}, "list of 1 to 64"), ({"gaussians": [one] * 65}, "list of 1 to 64"),
+        cases = [("{", "line 1: malformed JSON"), ({}, "list of 1 to 64"), ({"gaussians": []}, "list of 1 to 64"), ({"gaussians": [one] * 65}, "list of 1 to 64"),
                  ({"gaussians": [{"x.chart_mean": 1}]}, r"gaussians\[0\]: 'chart_covariance.x.x' is missing"), ({"gaussians": [one | {"weight": "a"}]}, "'weight' is no number"),
                  ({"gaussians": [one | {"chart_covariance.x.x": -1}]}, r"gaussians\[0\]: the covariance is not positive definite"), ({"gaussians": [one | {"weight": 0}]}, "cannot begin"),
                  ({"gaussians": [one], "model": "coin"}, "is of model coin, and --model is precession")]
@@ -650,7 +655,7 @@ class State(Test):
 
 
 class Input(Test):
-    """What is read, and what is said when there is nothing to read."""
+    """Sources of records, and messages when there are none."""
 
     def test_standard_input_by_name(self):
         records = "t,x_,outcome\n1,0,1\n2,0.1,0\n"
@@ -770,7 +775,7 @@ class BadRecords(Test):
             self.assertEqual(track("--skip-bad", given=before.encode() + bad + bad + after.encode(), says="2 bad records passed over"), clean)
 
     def test_refused_by_the_filter(self):
-        """Values that only the filter can refuse: those beyond a float."""
+        """Values that only the filter can refuse: those beyond the range of float."""
         lines = ['{"h1": 1, "h2": 0.2, "outcome": 1}\n', '{"h1": 1, "h2": 0.2, "outcome": 1e300}\n', '{"h1": 1, "h2": 0.2, "outcome": 0}\n']
         options = ("--model=linear", "--precision=float")
         output = track(*options, given="".join(lines), code=2, says="standard input: line 2: ")

@@ -1,4 +1,4 @@
-/* Loading a model from a program that has children and signals of its own. */
+/* Loads a model in a program that has its own children and signal handlers. */
 #define _XOPEN_SOURCE 700
 #include "directory.h"
 
@@ -10,7 +10,7 @@
 
 #include "rejfilt/host.h"
 
-/* A compiler that first ends a child of the program, and waits until it is dead. */
+/* A compiler that first kills a child of the program and waits until it is dead. */
 static const char killing_compiler[] =
     "#!/bin/sh\n"
     "if [ -n \"$VICTIM\" ]; then\n"
@@ -21,7 +21,7 @@ static const char killing_compiler[] =
 
 static const char *const good[] = {RF_SOURCE_DIR "/src/models/precession.h", RF_SOURCE_DIR "/src/models/coin.h"};
 static char error[4096];
-static volatile sig_atomic_t seen; /* the child that a handler was told of, when it is the victim */
+static volatile sig_atomic_t seen; /* the child reported to a handler, if it is the victim */
 static pid_t victim;
 
 static void note(int number, siginfo_t *signal, void *context)
@@ -46,7 +46,7 @@ static void set_handler(void (*handler)(int))
     sigaction(SIGCHLD, &action, NULL);
 }
 
-static int forget(void **state) /* what was compiled */
+static int forget(void **state) /* deletes compiled models */
 {
     (void)state;
     set_handler(SIG_DFL);
@@ -73,7 +73,7 @@ static int end(void **state)
     return remove_directory(state);
 }
 
-/* A file that is no model: the compiler's status and its words must come back. */
+/* A file that is not a model: the compiler's status and messages must be returned. */
 static void load_bad(void)
 {
     static const char text[] = "#include \"rejfilt/model.h\"\nnonsense\n";
@@ -134,7 +134,7 @@ static void children_of_the_program_are_reported(void **state)
     sigaction(SIGCHLD, &action, NULL);
     victim = fork();
     if (victim == 0) {
-        alarm(60); /* should this test end before */
+        alarm(60); /* in case the test ends early */
         for (;;)
             pause();
     }
@@ -163,7 +163,7 @@ static void others_may_wait_for_our_children(void **state)
     void (*const handlers[])(int) = {SIG_IGN, reap};
     for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {
         set_handler(handlers[i]);
-        assert_non_null(load_good(0)); /* known already, but its name is found by compilers */
+        assert_non_null(load_good(0)); /* known already, but compilers find its name */
         load_bad();
     }
 }

@@ -1,4 +1,5 @@
-/* include/rejfilt/functions.h against 50-digit known answers, long double libm and its own contract. */
+/* include/rejfilt/functions.h compared with 50-digit known answers, with long double libm, and with its own
+   contract. */
 #include "testing.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ static long double ulp(long double value, int digits) {
     return ldexpl(1.0L, (exponent < smallest ? smallest : exponent) - digits);
 }
 
-/* The share of the bound that the error takes, kept if it is the largest yet. */
+/* The fraction of the bound that the error uses; the largest is kept. */
 static void compare(subject *f, double x, long double value) {
     long double error = fabsl((long double)f->run(x) - value);
     long double share;
@@ -125,7 +126,8 @@ static void compare_pow(const char *name, double x, double y, long double value)
 RUN_MANY(32, float)
 RUN_MANY(64, double)
 
-/* The worst of each, in units of the header's bound: ULPs of a deviance; of a logarithm, so much of it and a little. */
+/* The worst errors in units of the header's bound: ULPs of a deviance; for a logarithm a relative and a small
+   absolute part. */
 static double worst_many[2][3];
 
 static void compare_many(const char *name, const double x[], int arguments, long double value) {
@@ -161,13 +163,13 @@ static void test_known_answers(void **state) {
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) report(&subjects[i]);
     for (int i = 0; i < 6; i++) {
         print_message("  %.2f of the bound\n", worst_many[i / 3][i % 3]);
-        assert_true(worst_many[i / 3][i % 3] > 0); /* it was tested */
+        assert_true(worst_many[i / 3][i % 3] > 0); /* tested at least once */
     }
 }
 
 /* --- Sweeps against long double libm --------------------------------------------------------- */
 
-/* One in stride of all floats in [low, high], from their bit patterns, 0 <= low. */
+/* Every stride-th float in [low, high], by bit pattern; 0 <= low. */
 static void sweep_patterns(const char *name, float low, float high, uint32_t stride, int negative) {
     subject *f = find(name);
     for (uint32_t b = rf32_bits(low); b <= rf32_bits(high); b += stride) {
@@ -195,7 +197,7 @@ static void test_float_sweeps(void **state) {
     sweep_patterns("rf32_cos", 0x1p-4f, 8.0f, 101, 0);
     sweep_patterns("rf32_sin_squared", 0.0f, 1e5f, 499, 0);
     sweep_patterns("rf32_sin_squared", 0x1p-4f, 8.0f, 101, 1);
-    for (int n = 1; n < 63660; n++) /* beside every multiple of pi/2 and odd multiple of pi/4 */
+    for (int n = 1; n < 63660; n++) /* near every multiple of pi/2 and odd multiple of pi/4 */
         for (int i = 0; i < 4; i++) {
             uint32_t b = rf32_bits((float)((i < 2 ? n : n - 0.5) * (double)pi / 2)) + (uint32_t)(i & 1);
             double x = (double)rf32_from_bits(b);
@@ -228,7 +230,7 @@ static void test_double_sweeps(void **state) {
         compare(find("rf64_cos"), x, cosl(x));
         compare(find("rf64_sin_squared"), x, exact_sin_squared(x));
         x = sign * exp2(random_between(-55.0, 26.57)), compare(find("rf64_sin_squared"), x, exact_sin_squared(x));
-        /* x / sqrt(2), rounded, puts up to 1 ULP of double into the reference below -37. */
+        /* Rounding of x / sqrt(2) causes an error of up to 1 ULP of double in the reference below -37. */
         x = random_between(-37.5, 9.0), compare(find("rf64_normal_cdf"), x, exact_normal_cdf(x));
     }
     for (int i = 0; i < 200000; i++) {
@@ -237,7 +239,7 @@ static void test_double_sweeps(void **state) {
         compare(find("rf64_lgamma"), near, lgammal(near));
         x = exp2(random_between(-1000.0, 1000.0)), compare(find("rf64_lgamma"), x, lgammal(x));
     }
-    for (int i = 0; i < 200000; i++) { /* beside multiples of pi/2 and odd multiples of pi/4 */
+    for (int i = 0; i < 200000; i++) { /* near multiples of pi/2 and odd multiples of pi/4 */
         double n = floor(random_between(1.0, 63661000.0)) - (i & 1 ? 0.5 : 0.0), x = n * (double)(pi / 2);
         compare(find("rf64_sin"), x, sinl(x));
         compare(find("rf64_cos"), x, cosl(x));
@@ -346,7 +348,7 @@ static void test_special_values(void **state) {
     assert_same64(rf64_normal_quantile(0x1p-1074), rf64_normal_quantile(0x1p-1021));
 }
 
-/* Zeros, ends, and what cannot be. */
+/* Zeros, ends, and impossible counts. */
 static void test_counts(void **state) {
     const float inf32 = rf32_infinity();
     const double inf64 = rf64_infinity();
@@ -359,7 +361,7 @@ static void test_counts(void **state) {
     assert_true(rf64_poisson_log(3.0, 0.0) == -inf64 && rf32_poisson_log(3.0f, -1.0f) == -inf32);
     assert_true(rf64_binomial_log(0.0, 5.0, 0.0) == 0.0 && rf64_binomial_log(5.0, 5.0, 1.0) == 0.0 && rf64_binomial_log(5.0, 5.0, 2.0) == 0.0);
     assert_true(rf64_binomial_log(1.0, 5.0, 0.0) == -inf64 && rf64_binomial_log(6.0, 5.0, 0.5) == -inf64 && rf64_binomial_log(0.0, 0.0, 0.3) == 0.0);
-    for (double n = 1; n < 40; n++) { /* all that can come has probability 1 */
+    for (double n = 1; n < 40; n++) { /* all possible outcomes together have probability 1 */
         double sum = 0, sum32 = 0, counts = 0;
         for (double k = 0; k <= n; k++) {
             sum += exp(rf64_binomial_log(k, n, n / 41));
@@ -436,7 +438,7 @@ static void test_soft_sqrt_is_the_instruction(void **state) {
     }
 }
 
-/* Rounding may turn neighbours round, by no more than twice the bound. */
+/* Rounding may reverse the order of neighbours, by at most twice the bound. */
 static void test_normal_cdf_rises(void **state) {
     float high32 = 0.0f;
     double high64 = 0.0;
@@ -451,8 +453,8 @@ static void test_normal_cdf_rises(void **state) {
     }
 }
 
-/* x is off by 2^-22 max(1, |x|) (2^-51) at most and the hazard rate phi / Phi is under 1 + |x|, so
-   p comes back within a relative 2^-22 (1 + |x|)^2, and the bound of normal_cdf. */
+/* x is off by at most 2^-22 max(1, |x|) (2^-51), and the hazard rate phi / Phi is below 1 + |x|. So p comes back
+   within a relative 2^-22 (1 + |x|)^2, plus the bound of normal_cdf. */
 static void test_quantile_round_trip(void **state) {
     (void)state;
     for (int i = 0; i < 300000; i++) {

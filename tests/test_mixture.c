@@ -1,5 +1,5 @@
-/* A few Gaussians: splitting, merging and projecting against moments and closed forms; the belief against exact grids.
- */
+/* A few Gaussians: splitting, merging and projecting compared with moments and closed forms; the belief compared
+   with exact grids. */
 #include "believing.h"
 
 #include "component.h"
@@ -9,7 +9,7 @@
 
 /* ---- Gaussians ---- */
 
-static const rf64_chart lines[RF_DESCRIBED_MAX] = {{RF_REAL, 0, 0}}; /* the others are zero, too: real */
+static const rf64_chart lines[RF_DESCRIBED_MAX] = {{RF_REAL, 0, 0}}; /* the others are zero: the chart `real` */
 
 static void random_component(double *c, unsigned dim, uint64_t *state)
 {
@@ -22,7 +22,7 @@ static void random_component(double *c, unsigned dim, uint64_t *state)
                 i == j ? test_uniform(state, 0.2, 2) : test_uniform(state, -1, 1);
 }
 
-/* Mean and covariance of several together. */
+/* Mean and covariance of several Gaussians together. */
 static void moments_of(double *const c[], unsigned count, unsigned dim, double *weight, double mean[],
                        double covariance[])
 {
@@ -62,7 +62,7 @@ static void test_split_and_merge_keep_moments(void **state)
                 check_within(covariance[1][i], covariance[0][i], 1e-12);
             assert_true(low[1 + axis] != high[1 + axis] && low[0] == high[0]);
 
-            /* the low one and the high one, merged again: exactly their moments */
+            /* the low and the high half merged: exactly the old moments */
             double *const pair[] = {low, high};
             double a[15], b[15];
             for (unsigned i = 0; i < dim; i++)
@@ -74,6 +74,7 @@ static void test_split_and_merge_keep_moments(void **state)
             moments_of(pair, 2, dim, &weight[0], mean[0], covariance[0]);
             memcpy(merged, low, sizeof merged);
             rf_component_joint(low, high, a, b, lines, dim, joint);
+            rf_component_cholesky(joint, dim, NULL);
             rf_component_merge(merged, high, lines, dim, joint);
             check_within(merged[0], weight[0], 1e-14);
             for (unsigned i = 0; i < dim; i++) {
@@ -84,7 +85,7 @@ static void test_split_and_merge_keep_moments(void **state)
         }
 }
 
-/* Along its axis, the three have the fourth moment of the whole as well. */
+/* Along the axis, the three also have the fourth moment of the whole. */
 static void test_split_keeps_the_fourth_moment(void **state)
 {
     (void)state;
@@ -106,8 +107,67 @@ static void test_merging_across_the_cut_of_a_circle(void **state)
     double a[] = {0.75, 0.1, 0.1}, joint;
     rf_component_joint(a, b, &own, &own, &circle, 1, &joint);
     check_within(joint, 0.01 + 0.75 * 0.25 * 0.04, 1e-15);
+    rf_component_cholesky(&joint, 1, NULL);
     rf_component_merge(a, b, &circle, 1, &joint);
     check_within(a[1], 0.1 - 0.25 * 0.2, 1e-15);
+}
+
+/* Nats that merging loses and Runnalls's bound, for components in a real chart. */
+static double lost_by_merging(const double *a, const double *b, unsigned dim, double *bound)
+{
+    static const rf64_chart lines[3];
+    double of_a[6], of_b[6], joint[6];
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j <= i; j++) {
+            of_a[RF_TRIANGLE(i) + j] = rf_component_covariance(a, dim, i, j);
+            of_b[RF_TRIANGLE(i) + j] = rf_component_covariance(b, dim, i, j);
+        }
+    rf_component_joint(a, b, of_a, of_b, lines, dim, joint);
+    *bound = (a[0] + b[0]) * rf_component_cholesky(joint, dim, NULL) - a[0] * rf_component_log_size(a, dim) -
+             b[0] * rf_component_log_size(b, dim);
+    return rf_component_merger_loss(a, b, of_a, of_b, lines, dim, joint, *bound);
+}
+
+static double normal_density(double x, const double *c)
+{
+    const double z = (x - c[1]) / c[2];
+    return exp(-z * z / 2) / (sqrt(2 * PI) * c[2]);
+}
+
+/* Against the divergence itself, summed; in three dimensions along an oblique line it is the same. */
+static void test_loss_of_a_merger(void **state)
+{
+    (void)state;
+    static const double pairs[][2][3] = {{{0.5, -0.68, 0.73}, {0.5, 0.68, 0.73}}, {{0.2, 1.2, 0.7}, {0.6, 0, 0.7}},
+                                         {{0.3, 0.1, 0.5}, {0.2, 0, 1}},          {{0.1, 2, 0.6}, {0.9, 0, 1}},
+                                         {{0.3, 1, 0.5}, {0.6, 0, 1}},            {{0.05, 3, 0.6}, {0.95, 0, 1}},
+                                         {{0.5, -0.4, 0.95}, {0.5, 0.4, 0.85}},   {{0.9, 0, 1}, {0.1, 3, 1}},
+                                         {{0.5, -9, 1}, {0.4, 9, 1}}};
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        const double *a = pairs[k][0], *b = pairs[k][1], step = 1e-3, total = a[0] + b[0];
+        const double mean = (a[0] * a[1] + b[0] * b[1]) / total, between = a[0] * b[0] / (total * total) * (a[1] - b[1]) * (a[1] - b[1]);
+        const double merged[] = {total, mean, sqrt((a[0] * a[2] * a[2] + b[0] * b[2] * b[2]) / total + between)};
+        double right = 0, bound, bound_there;
+        for (double x = -40; x < 40; x += step) {
+            const double p = a[0] * normal_density(x, a) + b[0] * normal_density(x, b);
+            const double z = (x - merged[1]) / merged[2], log_merged = log(total / (sqrt(2 * PI) * merged[2])) - z * z / 2;
+            right += p > 0 ? step * p * (log(p) - log_merged) : 0;
+        }
+        const double found = lost_by_merging(a, b, 1, &bound);
+        check_below(right, bound);
+        check_below(found, 2.5 * right);
+        check_below(right, 2.5 * found);
+
+        /* three parameters: the first as above, the others of the same Gaussian, all of them mixed by a factor */
+        double there[2][10];
+        for (unsigned c = 0; c < 2; c++) {
+            const double sd = pairs[k][c][2], at = pairs[k][c][1];
+            const double turned[10] = {pairs[k][c][0], at, 0.5 * at, -2 * at, sd, 0.5 * sd, 1.5, -2 * sd, 0.25, 0.125};
+            memcpy(there[c], turned, sizeof turned);
+        }
+        check_within(lost_by_merging(there[0], there[1], 3, &bound_there), found, 1e-9 * found);
+        check_within(bound_there, bound, 1e-9 * bound);
+    }
 }
 
 /* ---- Evaluations ---- */
@@ -131,7 +191,7 @@ static double plain_normal(const double x[], const double setting[], double outc
     return rf64_exp(log_normal(x, setting, outcome));
 }
 
-enum { FIXED_MOST = RF_POINTS_SIZE(3) }; /* numbers of fixed points */
+enum { FIXED_MOST = RF_POINTS_SIZE(3) }; /* number of fixed points */
 
 static rf_evaluator evaluator_of(const rf64_model *model, const double *record, const double *fixed)
 {
@@ -139,7 +199,7 @@ static rf_evaluator evaluator_of(const rf64_model *model, const double *record, 
     return e;
 }
 
-/* A record that tells nothing changes nothing: the points have exactly the Gaussian's moments. */
+/* An uninformative record changes nothing: the points have exactly the Gaussian's moments. */
 static void test_points_have_the_moments(void **state)
 {
     (void)state;
@@ -158,7 +218,7 @@ static void test_points_have_the_moments(void **state)
             check_within(found.likelihood, 0.3, 1e-14);
             check_below(found.loss, 1e-12);
             check_below(found.effective, rf_points_count(dim) + 1e-6);
-            check_below(dim == 2 ? 7 : 8, found.effective); /* a plane has 19 points, 1.4 standard deviations apart */
+            check_below(dim == 2 ? 7 : 8, found.effective); /* a plane has 19 points, 1.4 sd apart */
             for (unsigned i = 0; i < rf_component_size(dim); i++)
                 check_within(after[i], before[i], 1e-11);
         }
@@ -166,15 +226,15 @@ static void test_points_have_the_moments(void **state)
     }
 }
 
-/* Of a Gaussian likelihood, the posterior is known: one parameter to rounding of the tails; more to the error of a
- * lattice. */
+/* With a Gaussian likelihood the posterior is known: with one parameter to rounding of the tails; with more, to the
+   error of a lattice. */
 static void test_a_gaussian_likelihood(void **state)
 {
     (void)state;
     double fixed[FIXED_MOST];
     for (unsigned dim = 1; dim <= 6; dim++)
         for (int is_log = 0; is_log <= 1; is_log++) {
-            const double record[] = {dim, 1}, variance = 1.0 / dim; /* so that the sum has variance 1 before */
+            const double record[] = {dim, 1}, variance = 1.0 / dim; /* so that the prior variance of the sum is 1 */
             const rf64_model model = {.likelihood = is_log ? log_normal : plain_normal,
                                       .charts = lines,
                                       .dim = (uint16_t)dim,
@@ -205,14 +265,14 @@ static void test_a_gaussian_likelihood(void **state)
 enum { KINDS = 3, SETS = 6 };
 
 typedef struct comparison {
-    unsigned off[KINDS];    /* sets whose mean is more than half an exact standard deviation off */
+    unsigned off[KINDS];    /* data sets with a mean more than half an exact standard deviation off */
     double evidence[KINDS]; /* the largest difference of ln P */
-    double interval[KINDS]; /* the largest distance of an end of a 95 % interval, in exact standard deviations, of sets
-                               not off */
-    unsigned most, last;    /* Gaussians, at most and at the end */
+    double interval[KINDS]; /* the largest error of an end of a 95 % interval, in exact standard deviations, over
+                               sets not off */
+    unsigned most, last;    /* number of Gaussians: largest, and at the end */
 } comparison;
 
-/* Records with a random truth, given to each; all settings but the first are as described. */
+/* Compares the kinds on records of a random truth; all settings except the first have their described values. */
 static comparison compare(const rf_problem *problem, int in_order, double longest, uint32_t records, unsigned sets)
 {
     const unsigned dim = problem->description.dim, settings = problem->description.settings;
@@ -240,7 +300,7 @@ static comparison compare(const rf_problem *problem, int in_order, double longes
         }
         double mean[KINDS][RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)];
         for (unsigned b = 0; b < KINDS; b++)
-            belief[b]->kind->moments(belief[b], mean[b], covariance); /* the last is the grid's */
+            belief[b]->kind->moments(belief[b], mean[b], covariance); /* after the loop: the grid's covariance */
         for (unsigned b = 0; b < KINDS; b++) {
             const double sd = sqrt(covariance[0]), apart = fabs(mean[b][0] - mean[2][0]) / sd;
             c.evidence[b] = fmax(c.evidence[b], fabs(log_evidence[b] - log_evidence[2]));
@@ -268,9 +328,9 @@ static rf_problem bounded_precession(void)
     return problem;
 }
 
-/* One reading far more exact than the prior, of a weighted sum of two parameters: the posterior is a strip that lies
-   between the points of one evaluation. The exact posterior is the Kalman filter's. The sums of one evaluation are exact
-   to a hundredth, and a record is learnt in at most eight parts. */
+/* One reading, far more exact than the prior, of a weighted sum of two parameters: the posterior is a strip between
+   the points of one evaluation. The exact posterior is the Kalman filter's. The sums of one evaluation are exact to
+   a hundredth, and a record is learnt in at most eight parts. */
 static void test_a_record_narrower_than_the_points(void **state)
 {
     (void)state;
@@ -303,7 +363,7 @@ static void test_times_in_order(void **state)
     const rf_problem problem = bounded_precession();
     const comparison c = compare(&problem, 1, 0, 200, SETS);
     assert_int_equal(c.off[0], 0);
-    check_below(2, c.off[1]); /* what it is for */
+    check_below(2, c.off[1]); /* the reason for mixtures */
     check_below(c.evidence[0], 1);
     check_below(10, c.evidence[1]);
     check_below(c.interval[0], 0.1);
@@ -315,7 +375,7 @@ static void test_times_at_random(void **state)
     (void)state;
     const rf_problem problem = bounded_precession();
     const comparison c = compare(&problem, 0, 100, 100, SETS);
-    check_below(c.off[0], 1); /* a fifth of the sets: fringes finer than 16 Gaussians */
+    check_below(c.off[0], 1); /* in a fifth of the sets fringes are finer than 16 Gaussians */
     check_below(c.off[0] + 2, c.off[1]);
     check_below(c.evidence[0], 0.5 * c.evidence[1]);
 }
@@ -330,7 +390,7 @@ static void test_uniform_priors(void **state)
     for (unsigned m = 0; m < sizeof names / sizeof *names; m++) {
         rf_problem problem = problem_of(names[m]);
         const unsigned dim = problem.description.dim;
-        if (strcmp(names[m], "coin") == 0) /* less than its chart */
+        if (strcmp(names[m], "coin") == 0) /* narrower than its chart */
             problem.prior[0] = (rf_prior){0, 0.2, 0.4};
         rf_belief *belief = open_or_fail("mixture", &problem);
         double mean[RF_DESCRIBED_MAX], covariance[RF_TRIANGLE(RF_DESCRIBED_MAX)], x[RF_DESCRIBED_MAX];
@@ -356,8 +416,8 @@ static void test_uniform_priors(void **state)
     }
 }
 
-/* Records of a fringe cannot tell x from −x: the prior can, to its very end. A bounded chart, which has no other side,
-   says what follows. */
+/* A fringe cannot distinguish x from −x, but the prior can, up to its very end. A bounded chart, which has no other
+   side, gives the reference. */
 static void test_nothing_lies_outside_a_uniform_prior(void **state)
 {
     (void)state;
@@ -379,7 +439,7 @@ static void test_nothing_lies_outside_a_uniform_prior(void **state)
                                                                               i == 0   ? 0.025
                                                                               : i == 1 ? 0.5
                                                                                        : 0.975));
-        for (unsigned i = 0; i < 3; i++) /* to a quarter of the interval, which is a standard deviation */
+        for (unsigned i = 0; i < 3; i++) /* within a quarter of the interval, about one standard deviation */
             check_within((belief->kind->quantile(belief, 0,
                                                  i == 0   ? 0.025
                                                  : i == 1 ? 0.5
@@ -393,7 +453,7 @@ static void test_nothing_lies_outside_a_uniform_prior(void **state)
     }
 }
 
-/* A walk leaves the box of its prior, and a stretched belief does. */
+/* A walk, and a stretch, may leave the range of the prior. */
 static void test_a_walk_leaves_its_box(void **state)
 {
     (void)state;
@@ -404,7 +464,7 @@ static void test_a_walk_leaves_its_box(void **state)
         double before[2], after[2];
         belief->kind->moments(belief, &before[0], &before[1]);
         assert_int_equal(rf_mixture_charts(belief)->kind, RF_BOUNDED);
-        assert_int_equal(belief->kind->pass(belief, NULL, Q, 1), RF_OK); /* a fiftieth of the box */
+        assert_int_equal(belief->kind->pass(belief, NULL, Q, 1), RF_OK); /* 1/50 of the range */
         assert_int_equal(rf_mixture_charts(belief)->kind, RF_BOUNDED);
         belief->kind->moments(belief, &after[0], &after[1]);
         check_below(before[1], after[1]);
@@ -421,7 +481,8 @@ static void test_a_walk_leaves_its_box(void **state)
     }
 }
 
-/* A run in which a Gaussian comes to lie so near the end of a box that it has no width outside: a walk there was refused. */
+/* A run in which a Gaussian comes so near to the end of a range that it has no width outside: a walk there was
+   refused. */
 static int pass_on(void *user, uint32_t trial, const rf_step *step)
 {
     (void)trial;
@@ -449,7 +510,7 @@ static void test_ramsey(void **state)
     check_below(c.evidence[0], 3);
 }
 
-/* Where one Gaussian is enough there is one. */
+/* Where one Gaussian is enough, there is only one. */
 static void test_coin(void **state)
 {
     (void)state;
@@ -461,7 +522,7 @@ static void test_coin(void **state)
     check_below(c.interval[0], 0.1);
 }
 
-/* A whole circle is believed possible at first: the posterior must not depend on where it is cut. */
+/* At first the whole circle is possible: the posterior must not depend on the place of the cut. */
 static void test_a_circle(void **state)
 {
     (void)state;
@@ -529,8 +590,8 @@ static double beat(const double x[], const double setting[], double outcome)
     return outcome != 0 ? one : 1 - one;
 }
 
-/* Two frequencies that nobody can tell apart: the lower one comes first, whatever the belief. Nothing of the other
-   order is left, which would be half of everything. */
+/* Two indistinguishable frequencies: the lower one comes first in every belief. The other order, which would have
+   half of the probability, is gone. */
 static void test_interchangeable(void **state)
 {
     (void)state;
@@ -548,7 +609,7 @@ static void test_interchangeable(void **state)
     assert_int_equal(rf_problem_interchangeable(&problem), 2);
     rf_problem other = problem;
     other.prior[1].second = 0.9;
-    assert_int_equal(rf_problem_interchangeable(&other), 0); /* the prior knows which is which */
+    assert_int_equal(rf_problem_interchangeable(&other), 0); /* the prior distinguishes them */
 
     static const char *const names[] = {"mixture:32", "particles:5000"};
     for (unsigned b = 0; b < 2; b++)
@@ -618,7 +679,8 @@ static void test_quantiles(void **state)
     }
 }
 
-/* Widths that differ by a factor of 10,000, on a line and on a circle: between two quantiles lies what should. */
+/* Widths that differ by a factor of 10,000, on a line and on a circle: the probability between two quantiles is
+   right. */
 static void test_quantiles_of_unequal_widths(void **state)
 {
     (void)state;
@@ -655,7 +717,7 @@ static void test_quantiles_of_unequal_widths(void **state)
     }
 }
 
-/* A fringe about 0 cannot tell x from −x: two modes, side by side, until a record elsewhere tells them apart. */
+/* A fringe around 0 cannot distinguish x from −x: two modes until a record elsewhere decides. */
 static void test_modes(void **state)
 {
     (void)state;
@@ -685,13 +747,13 @@ static void test_modes(void **state)
         check_within(modes[0].low, belief->kind->quantile(belief, 0, 0.025), 1e-12);
         rf_belief_close(belief);
     }
-    rf_belief *one = open_or_fail("particles", &problem); /* a kind that knows of none */
+    rf_belief *one = open_or_fail("particles", &problem); /* a kind without modes */
     rf_mode modes[RF_MODES_MAX];
     assert_int_equal(rf_belief_modes(one, 0, modes), 1);
     rf_belief_close(one);
 }
 
-/* Draws have the moments: to five times the error of so many. */
+/* Draws have the belief's moments, within five standard errors. */
 static void test_draws(void **state)
 {
     (void)state;
@@ -749,10 +811,10 @@ static void test_time_and_recovery(void **state)
             for (unsigned i = 0; i < 3; i++)
                 check_within(c[1][i], wanted[i], 1e-12);
             check_within(mean[1][0], mean[0][0] + 0.5 * mean[0][1], 1e-12);
-        } else { /* each of them, where it is */
+        } else { /* each Gaussian at its place */
             static const double same[] = {1, 0, 0, 1};
             rf_belief *before = several(&problem, "mixture");
-            assert_int_equal(before->kind->pass(before, same, NULL, 0), RF_OK); /* in the problem's charts */
+            assert_int_equal(before->kind->pass(before, same, NULL, 0), RF_OK); /* in the charts of the problem */
             const double *b = rf_mixture_component(before, 1), *a = rf_mixture_component(belief, 1);
             check_within(own[0], 2.2 * 2.2 * rf_component_covariance(b, 2, 0, 0), 1e-12);
             check_within(rf_component_covariance(a, 2, 1, 1), 9 * rf_component_covariance(b, 2, 1, 1), 1e-12);
@@ -767,7 +829,7 @@ static void test_time_and_recovery(void **state)
     }
 }
 
-/* Of one parameter there is no randomness: records together are records one after the other. */
+/* With one parameter nothing is random: records together equal records one after the other. */
 static void test_records_together(void **state)
 {
     (void)state;
@@ -856,7 +918,7 @@ static double needle(const double x[], const double setting[], double outcome)
     return rf64_exp(-0.5 * off * off);
 }
 
-/* Ever sharper records, until numbers can tell no more. */
+/* Ever sharper records, up to the resolution of numbers. */
 static void test_the_spacing_of_numbers(void **state)
 {
     (void)state;
@@ -878,7 +940,7 @@ static void test_the_spacing_of_numbers(void **state)
         const double record[] = {1 / sqrt(variance), 0, 1};
         notes |= belief->kind->update(belief, record, 1, &options, NULL, &report);
         assert_true(notes >= 0);
-        if (k < 40) /* exactly Gaussian, to what numbers can tell */
+        if (k < 40) /* exactly Gaussian within the resolution of numbers */
             assert_int_equal(rf_mixture_count(belief), 1);
     }
     assert_true(notes & RF_NOTE_COARSE);
@@ -911,10 +973,11 @@ static void test_saving(void **state)
         assert_int_equal(loaded->kind->load(loaded, bytes, less), -1);
     memset(bytes + whole, 0, 8);
     assert_int_equal(loaded->kind->load(loaded, bytes, whole + 8), -1);
-    assert_int_equal(small->kind->load(small, bytes, whole), -1); /* more than it has room for */
+    assert_int_equal(small->kind->load(small, bytes, whole), -1); /* more than its capacity */
     static const double bad[] = {-1, NAN, INFINITY, 2};
     for (unsigned k = 0; k < 4;
-         k++) { /* the loss, what was kept, the drift, and the first weight, which is the first of a component's numbers */
+         k++) { /* the loss, the share of it that time leaves, the drift, and the first weight, the first number of a
+                   component */
         for (unsigned at = 24; at <= 48; at += 8) {
             memcpy(other, bytes, whole);
             memcpy(other + at, &bad[k], 8);
@@ -922,7 +985,7 @@ static void test_saving(void **state)
         }
     }
     memcpy(other, bytes, whole);
-    other[16] ^= 4; /* a box of a parameter that is not there */
+    other[16] ^= 4; /* the range of a parameter that does not exist */
     assert_int_equal(loaded->kind->load(loaded, other, whole), -1);
     rf_belief_close(belief);
     rf_belief_close(loaded);
@@ -939,7 +1002,7 @@ static void test_names(void **state)
         assert_null(rf_belief_open(refused[i], &problem, 1, 0, error, sizeof error));
         assert_non_null(strstr(error, "1 to 64"));
     }
-    rf_belief *belief = rf_belief_open("mixture", &problem, 1, 1, error, sizeof error); /* float: double all the same */
+    rf_belief *belief = rf_belief_open("mixture", &problem, 1, 1, error, sizeof error); /* works in double */
     assert_non_null(belief);
     rf_belief_close(belief);
 }
@@ -950,6 +1013,7 @@ int main(void)
         cmocka_unit_test(test_split_and_merge_keep_moments),
         cmocka_unit_test(test_split_keeps_the_fourth_moment),
         cmocka_unit_test(test_merging_across_the_cut_of_a_circle),
+        cmocka_unit_test(test_loss_of_a_merger),
         cmocka_unit_test(test_points_have_the_moments),
         cmocka_unit_test(test_a_gaussian_likelihood),
         cmocka_unit_test(test_a_record_narrower_than_the_points),

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The mpi engine's bits on 2 to 4 ranks, in float or in double, in a third of the cases, and the command on two: test_mpi.sh BUILD_DIR.
+# The mpi engine gives the same bits on 2 to 4 ranks, in float or in double, in a third of the cases; and the command on two ranks:
+# test_mpi.sh BUILD_DIR.
 # test_engines runs all cases on one rank.
 # Exits 77 (skipped) without MPI. RANKS="1 2 3 4" runs both precisions on all of them.
 set -u
@@ -27,11 +28,11 @@ for bits in 32 64; do
     done
 done
 
-# The command on two ranks writes what it writes without; it finds the module beside itself.
+# The command on two ranks prints the same as without MPI; it finds the module in its own folder.
 mpi="timeout 300 mpirun --allow-run-as-root --oversubscribe"
 unset REJFILT_MODULES
 printf 't,x_,outcome\n1,0.5,1\n2,0.6,0\n3,0.7,1\n' >"$folder/records.csv"
-said() { # FILE COMMAND...: what it writes, less what is no result
+said() { # FILE COMMAND...: writes the output, without the parts that are not results, to FILE
     to=$1
     shift
     rm -f "$folder/state"
@@ -56,7 +57,7 @@ done <<END
 END
 echo "the command on two ranks: same lines"
 
-# refused NAME PATTERN COMMAND...: it fails, and says so
+# refused NAME PATTERN COMMAND...: the command must fail with a message that matches
 refused() {
     name=$1 pattern=$2
     shift 2

@@ -1,4 +1,4 @@
-"""Names with commas, quotes, blanks and line ends in what is written and read again: python3 tests/test_names.py path/to/rejfilt [-v]"""
+"""Names with commas, quotes, blanks and line ends, written and read again: python3 tests/test_names.py path/to/rejfilt [-v]"""
 import csv, importlib.util, io, json, os, pathlib, random, subprocess, sys, tempfile, unittest
 
 COMMAND = os.path.abspath(sys.argv.pop(1))
@@ -16,14 +16,14 @@ def run(*arguments):
 
 
 def read(text):
-    """Rows of equal length."""
+    """Rows, which must have equal length."""
     rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     assert len({len(row) for row in rows}) == 1, [len(row) for row in rows]
     return rows
 
 
 def words(text):
-    """A list within a field: words between blanks, quoted as fields are."""
+    """A list within a field: words separated by blanks, quoted like fields."""
     return next(csv.reader(io.StringIO(text, newline=""), delimiter=" ", strict=True), [])
 
 
@@ -32,7 +32,7 @@ def c_string(text):
 
 
 def model(parameters, settings):
-    """The first parameter is the probability of 1; the rest are there for their names."""
+    """The first parameter is the probability of 1; the others only test names."""
     own = c_string('a,"model')
     lines = ["#include \"rejfilt/model.h\"", "static const rf_description description = {", f".name = {own}, .summary = \"s\", .formula = \"f\",",
              f".dim = {len(parameters)}, .settings = {len(settings)}, .outcomes = 2,",
@@ -60,7 +60,7 @@ class Track(Case):
 
     @classmethod
     def setUpClass(cls):
-        """One model for all, compiled once and in a hurry."""
+        """One model for all tests, compiled once without optimisation."""
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         os.environ.update(REJFILT_CACHE=f"{folder.name}/cache", REJFILT_MODEL_FLAGS="-O0")
@@ -84,7 +84,7 @@ class Track(Case):
             self.assertEqual(told["health"], line["health"])
 
     def test_it_reads_what_it_writes(self):
-        """Records as CSV, and as CSV with the line ends of other systems, are the records as JSON."""
+        """The same records as CSV, as CSV with the line ends of other systems, and as JSON."""
         options = ("track", f"--model={self.model}", "--attempts=50", "--seed=1")
         as_json, with_returns = self.folder / "records.jsonl", self.folder / "returns.csv"
         as_json.write_text(run(*self.simulated, "--json"))
@@ -104,7 +104,7 @@ class Track(Case):
         self.assertEqual(list(json.loads(done.stdout.splitlines()[0])), ["ask", *self.settings, "anchor"])
 
     def test_pictures(self):
-        shown = ["two\nlines", '"', "both\r\nends", "</script>"]  # the first four parameters are
+        shown = ["two\nlines", '"', "both\r\nends", "</script>"]  # the first four parameters are shown
         other = self.folder / "model.c"
         other.write_text(model(shown, ["plain"]))
         for ending in ("svg", "html"):
@@ -126,11 +126,11 @@ class Tables(Case):
         rows = [[draw.gauss(0, 1) + (3 if j == c else 0) for j in range(len(NAMES))] + [name] for c, name in enumerate(self.classes) for _ in range(12)]
         self.table = self.folder / "table.csv"
         with open(self.table, "w", newline="", encoding="utf-8") as file:
-            csv.writer(file, quoting=csv.QUOTE_NONNUMERIC).writerows([[*NAMES, "label"], *rows])  # blanks count inside quotes
+            csv.writer(file, quoting=csv.QUOTE_NONNUMERIC).writerows([[*NAMES, "label"], *rows])  # blanks inside quotes belong to the name
         self.both = (f"--train={self.table}", f"--test={self.table}")
 
     def asked(self, *options):
-        """All features that some object was asked for."""
+        """All features asked of any object."""
         out = self.folder / "out.csv"
         run("classify", *self.both, *options, f"--out={out}")
         return {word for row in read(out.read_bytes().decode())[1:] for word in words(row[-1])}
@@ -159,7 +159,7 @@ class Tables(Case):
         self.assertEqual(header, ["rank", "feature", "asked", "variance"])
         self.assertEqual([row[1] for row in rows], [f["feature"] for f in told["ranking"]])
         self.assertEqual({row[1] for row in rows}, set(NAMES))
-        run("classify", f"--train={ranking}", f"--test={ranking}", "--label=feature", f"--out={again}")  # it reads what it writes
+        run("classify", f"--train={ranking}", f"--test={ranking}", "--label=feature", f"--out={again}")  # its own output is valid input
         self.assertEqual([row[1] for row in read(again.read_bytes().decode())[1:]], [row[1] for row in rows])
 
     def test_masks_and_costs(self):
@@ -176,7 +176,7 @@ class Tables(Case):
         self.assertAlmostEqual(summary["mean_cost"], 2.5 * summary["mean_queries"])
 
     def test_plain_lines(self):
-        """Comments, empty lines and long ones are fine; commas that are not in quotes are not."""
+        """Comments, empty lines and long lines are allowed; unquoted commas are not."""
         mask, costs = self.folder / "mask", self.folder / "costs"
         mask.write_text(f"# a comment\n\nplain\nsemi;colon\n{'x' * 300}")
         self.assertLessEqual(self.asked(f"--mask={mask}"), {"plain", "semi;colon", "x" * 300})
@@ -187,7 +187,7 @@ class Tables(Case):
         self.assertEqual((done.returncode, done.stderr), (2, f"rejfilt: classify: {costs}: line 1: has 4 fields; a name with a comma is in quotes\n"))
 
     def test_bytes_that_are_no_text(self):
-        """JSON is UTF-8, whatever a table has; CSV has the table's bytes."""
+        """JSON is UTF-8 for any table; CSV has the table's bytes."""
         latin, ranking = self.folder / "latin.csv", self.folder / "ranking.csv"
         latin.write_bytes("größe,b,label\n".encode("latin-1") + b"".join(b"%d,%d,%d\n" % (i % 5, i % 3, i % 2) for i in range(40)))
         told = json.loads(run("features", f"--train={latin}", "--cuts=none", "--json", f"--csv={ranking}"))

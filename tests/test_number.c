@@ -1,4 +1,4 @@
-/* Numbers as text: cli_real_text gives what trying printf's 15, 16 and 17 digits gives. */
+/* Numbers as text: cli_real_text gives the same as trying printf with 15, 16 and 17 digits. */
 #include "testing.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static void test_chosen(void **state)
         check(nextafter(values[i], -INFINITY));
     }
     for (int e = -70; e <= 70; e++) {
-        check(ldexp(1, e)); /* the gap below is half the one above */
+        check(ldexp(1, e)); /* the gap below is half of the gap above */
         check(nextafter(ldexp(1, e), 0));
         check(pow(10, e / 3));
         check(nextafter(pow(10, e / 3), 0));
@@ -53,7 +53,7 @@ static void test_any(void **state)
     }
 }
 
-/* Texts are read as strtod reads them, all of it and to the last bit. */
+/* Texts are read like strtod, to the same end and to the last bit. */
 static void check_read(const char *text)
 {
     char *end, *wanted_end;
@@ -81,7 +81,7 @@ static void test_read(void **state)
         check_read(text);
         snprintf(text, sizeof text, "%.*f", (int)(w.word[3] % 28), (double)w.word[0] / (1 + w.word[1]));
         check_read(text);
-        /* half way between two numbers, and a bit off it */
+        /* half way between two numbers, and slightly off */
         snprintf(text, sizeof text, "%llu.%s", (unsigned long long)((uint64_t)1 << 52 | digits >> 12), w.word[2] % 3 == 0 ? "5" : w.word[2] % 3 == 1 ? "501" : "499");
         check_read(text);
     }

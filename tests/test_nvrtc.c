@@ -1,5 +1,6 @@
-/* NVIDIA's compiler accepts the GPU code: attempts, a fleet, simulated trials. Skipped if it is not installed. With an argument the
-   compiler is nvrtc_old.c, whose programs are how often it was asked: twice for trials, once for the others. */
+/* NVIDIA's compiler accepts the GPU code: attempts, a fleet, simulated trials. Skipped if it is not installed. With
+   an argument the compiler is nvrtc_old.c, whose programs are the number of compilations: two for trials, one for
+   the others. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
-"""What is installed and packaged: python3 tests/test_package.py [BUILD_DIR] [-v]
+"""Installation and packages: python3 tests/test_package.py [BUILD_DIR] [-v]
 
-It is installed with DESTDIR for a prefix where it never gets, so what works from there can be moved."""
+Installed with DESTDIR for a prefix that never exists, so whatever works from there can be moved."""
 import json, math, os, pathlib, re, shutil, subprocess, sys, tempfile, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LONGEST = 120  # seconds for any one command; a hang is a failure
 VERSION = re.search(r'#define RF_VERSION "(.*)"', (ROOT / "include/rejfilt/rejfilt.h").read_text())[1]
-MINOR = VERSION.rsplit(".", 1)[0]  # what the soname and find_package go by
+MINOR = VERSION.rsplit(".", 1)[0]  # used by the soname and find_package
 
 
 def run(*command, **environment):
@@ -38,7 +38,7 @@ def setUpModule():
 
 
 def names(path, place):
-    """Does a file have the path of a place?"""
+    """Does a file contain the path of a folder?"""
     return re.search(rb"(?<![\w./+-])" + re.escape(str(place).encode()) + rb"(?![\w.+-])", path.read_bytes()) is not None
 
 
@@ -72,8 +72,8 @@ class Install(unittest.TestCase):
     def test_uninstall_leaves_only_what_is_not_ours(self):
         destination = WORK / "gone"
         prefix = destination / cached("CMAKE_INSTALL_PREFIX").lstrip("/")
-        (prefix / "bin").mkdir(parents=True)  # was there before, and empty
-        for _ in range(2):  # installed twice: what the first made is still ours
+        (prefix / "bin").mkdir(parents=True)  # existed before, and empty
+        for _ in range(2):  # installed twice: folders from the first time are still removed
             run(ROOT / "tools/install/folders", BUILD, DESTDIR=str(destination))
             run("cmake", "--install", BUILD, DESTDIR=str(destination))
         other = prefix / "include/other.h"
@@ -84,7 +84,7 @@ class Install(unittest.TestCase):
         self.assertEqual(left, ["bin", "include"])
 
     def test_the_place_does_not_matter(self):
-        """No artefact names where it was built; and objects from two places have the same bytes."""
+        """No artefact contains the path of its build; objects built in two folders have the same bytes."""
         if cached("CMAKE_BUILD_TYPE") != "Release" or cached("RF_SANITIZE") not in ("", "OFF") or cached("RF_COVERAGE") == "ON":
             self.skipTest("sanitizers and coverage need the places")
         for path in (REJFILT, LIB / "librejfilt.so", LIB / "librejfilt.a", *LIB.glob("rejfilt/*.so")):
@@ -103,7 +103,7 @@ class Install(unittest.TestCase):
         self.assertEqual(objects[0], objects[1])
 
     def test_no_library_is_sought_in_a_relative_place(self):
-        """An empty element of a RUNPATH is the current directory: a library there would be loaded and run."""
+        """An empty element of a RUNPATH means the current directory: a library there would be loaded and run."""
         built = [path for path in BUILD.rglob("*") if path.is_file() and not path.is_symlink() and path.read_bytes()[:4] == b"\x7fELF"
                  and (path.suffix == ".so" or ".so." in path.name or os.access(path, os.X_OK))]
         self.assertGreater(len(built), 3)
@@ -121,7 +121,7 @@ class Install(unittest.TestCase):
             self.assertIn("GNU_RELRO", said)
             self.assertRegex(said, r"FLAGS.*BIND_NOW|FLAGS_1.*NOW")
             self.assertRegex(said, r"Type: +DYN")
-            self.assertRegex(said, r"GNU_STACK .* RW ")  # nothing on the stack is run
+            self.assertRegex(said, r"GNU_STACK .* RW ")  # the stack is not executable
             imported = run("nm", "-D", "--undefined-only", path)
             self.assertIn("__stack_chk_fail", imported)
             self.assertRegex(imported, r"__\w+_chk@")
@@ -132,9 +132,9 @@ class Symbols(unittest.TestCase):
         return {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--defined-only", library).splitlines()}
 
     def declared(self):
-        """Names that the headers give to the public: the last word of each declarator, arguments left out."""
+        """Names that the headers declare as public: the last word of each declarator, without arguments."""
         source = WORK / "public.c"
-        source.write_text('#include "rejfilt/session.h"\n#include "rejfilt/passes.h"\n#include "rejfilt/fleet.h"\n#include "rejfilt/classify.h"\n#include "rejfilt/gaussians.h"\n')  # they include all that is public
+        source.write_text('#include "rejfilt/session.h"\n#include "rejfilt/passes.h"\n#include "rejfilt/fleet.h"\n#include "rejfilt/classify.h"\n#include "rejfilt/gaussians.h"\n')  # these include all public headers
         text = run(CC, "-E", "-P", f"-I{ROOT}/include", source)
         names = set()
         for statement in re.findall(r'__attribute__\(\(visibility\("default"\)\)\)([^;{]*);', text):
@@ -155,7 +155,7 @@ class Symbols(unittest.TestCase):
 
 
 class Consumer(unittest.TestCase):
-    """The example of docs/engines.md, as a project of its own: it learns from one record and prints the mean."""
+    """The example of docs/engines.md as a separate project: it learns from one record and prints the mean."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(dir=WORK))
@@ -164,7 +164,7 @@ class Consumer(unittest.TestCase):
         (self.folder / "main.c").write_text(example)
 
     def check(self, program, **environment):
-        """Against the closed form for a Gaussian prior and the cosine; a million attempts, 5 standard errors."""
+        """Compared with the closed form for a Gaussian prior and the cosine; a million attempts, 5 standard errors."""
         said = re.search(r"x = (\S+) ± (\S+)", run(program, **environment))
         mean, sd = float(said[1]), float(said[2])
         t, x_, mu, v = 2, 0.5, 0.75, 1.5 ** 2 / 12
@@ -202,7 +202,7 @@ class Consumer(unittest.TestCase):
 
 
     def test_a_program_elsewhere_finds_headers_and_modules(self):
-        """They are looked for beside the shared library, wherever the program is."""
+        """Modules are searched for next to the shared library, wherever the program is."""
         (self.folder / "main.c").write_text('''#include <rejfilt/host.h>
 #include <stdio.h>
 int main(int argc, char **argv)
@@ -249,7 +249,7 @@ class Completion(unittest.TestCase):
         return run("bash", "-c", script, "bash", PREFIX / "share/bash-completion/completions/rejfilt", REJFILT, *words).split()
 
     def zsh(self, *words):
-        """What the function offers; choosing among it is the shell's."""
+        """The candidates that the function offers; the shell chooses among them."""
         script = """fpath=($1); shift; autoload -Uz _rejfilt; words=("$@"); CURRENT=$#
             _describe() { print -l -- ${(P)2} }; _files() { print files }; _rejfilt"""
         said = run("zsh", "-fc", script, "zsh", PREFIX / "share/zsh/site-functions", REJFILT, *words)

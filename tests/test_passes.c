@@ -1,8 +1,8 @@
-/* Passes over all records, against sums over fine grids and closed forms; on every engine; and bad input.
+/* Passes over all records, compared with sums over fine grids and closed forms; on every engine; and bad input.
 
-   Bounds: the last pass has 4,096 points (one parameter) or 8,192. Plain random points of which 60 % are effective give
-   a mean that is off by 0.02 (0.014) standard deviations, one standard deviation; the bounds are three of these, and
-   the points are better than random. */
+   Bounds: the last pass has 4,096 points (one parameter) or 8,192. With plain random points, 60 % of them effective,
+   the standard error of the mean is 0.02 (0.014) standard deviations; the bounds are three of these, and the points
+   are better than random. */
 #include "baselines.h"
 
 #include "engine_names.h"
@@ -22,7 +22,7 @@ static rf_config still(const char *model)
     return config;
 }
 
-/* Settings from the caller, outcomes of the truth. */
+/* Settings from the test; outcomes from the truth. */
 typedef void choose(uint32_t k, uint64_t *state, double setting[]);
 
 static double *measure(const rf_config *config, const double truth[], uint32_t count, uint64_t seed, choose *settings)
@@ -41,10 +41,10 @@ static double *measure(const rf_config *config, const double truth[], uint32_t c
 }
 
 typedef struct posterior {
-    double mean[2], sd[2], log_evidence, below[2]; /* the last: probability below given places */
+    double mean[2], sd[2], log_evidence, below[2]; /* below: probability below given places */
 } posterior;
 
-/* The prior's density of natural values, of uniform priors and of Gaussian ones in a real or positive chart. */
+/* The prior's density in natural units, for uniform priors and for Gaussian ones in a real or positive chart. */
 static double prior_of(const rf_config *config, unsigned i, double x)
 {
     const rf_prior *prior = &config->prior[i];
@@ -57,7 +57,7 @@ static double prior_of(const rf_config *config, unsigned i, double x)
     return exp(-z * z / 2) / (sd * sqrt(2 * PI) * (is_positive ? x : 1));
 }
 
-/* Sums over the middles of cells from low to high of each parameter. */
+/* Sums over the centres of cells from low to high of each parameter. */
 static posterior sum_up(const rf_config *config, const double *records, uint32_t count, const double low[],
                         const double high[], const uint32_t cells[], const double places[])
 {
@@ -177,7 +177,7 @@ static void test_fringes(void **state)
         }
 }
 
-/* A mirror image of the truth is as probable: cos² is even. */
+/* The truth's mirror image is equally probable: cos² is even. */
 static void test_two_modes(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void once_around(uint32_t k, uint64_t *state, double setting[])
     setting[1] = test_uniform(state, 0, 2 * PI);
 }
 
-/* On a circle, also across its cut, and where little is known. */
+/* On a circle, also across its cut, and with few records. */
 static void test_circles(void **state)
 {
     (void)state;
@@ -233,13 +233,13 @@ static void test_circles(void **state)
         double *records = measure(&config, &truth, count, which, once_around);
         const rf_passes_result r = pass(&config, records, count);
         const double middle = r.chart_mean[0] + 2 * PI * round((r.mean[0] - r.chart_mean[0]) / (2 * PI));
-        const double low[2] = {middle - PI}, high[2] = {middle + PI}; /* cut opposite of the chart's mean */
+        const double low[2] = {middle - PI}, high[2] = {middle + PI}; /* cut opposite to the chart's mean */
         config.prior[0] = (rf_prior){0, low[0], high[0]};
         const posterior p = sum_up(&config, records, count, low, high, cells, r.low),
                         q = sum_up(&config, records, count, low, high, cells, r.high);
         check_within(middle, p.mean[0], OFF * p.sd[0]);
         check_within(r.chart_sd[0], p.sd[0], OFF * p.sd[0]);
-        check_within(r.mean[0], middle, count == 60 ? OFF * p.sd[0] : 0.5 * p.sd[0]); /* circular, and so nearly the same */
+        check_within(r.mean[0], middle, count == 60 ? OFF * p.sd[0] : 0.5 * p.sd[0]); /* circular mean: only near */
         check_within(r.sd[0] / p.sd[0], 1, count == 60 ? 0.05 : 1);
         check_within(p.below[0], 0.025, 0.01);
         check_within(q.below[0], 0.975, 0.01);
@@ -268,8 +268,8 @@ static void on_torus(uint32_t k, uint64_t *state, double setting[])
     setting[2] = test_uniform(state, 0, 2 * PI);
 }
 
-/* Two circles, from priors that are uniform, part of the circle (across its cut), and Gaussian: the evidence shows
-   whether the densities are right, be the posterior wide or narrow. */
+/* Two circles, with priors that are uniform, a part of the circle (across its cut), and Gaussian: the evidence shows
+   whether the densities are right, for wide and narrow posteriors. */
 static void test_torus(void **state)
 {
     (void)state;
@@ -311,7 +311,7 @@ static void test_torus(void **state)
             mean += value;
         }
         check_within(r.log_evidence, log(mean),
-                     5 * r.log_evidence_sd + 3e-4); /* the last for ends of a box on the grid */
+                     5 * r.log_evidence_sd + 3e-4); /* 3e-4: ends of the range on the grid */
         check_within(r.log_evidence, log(mean), 0.02);
         check_within(r.chart_sd[0], sqrt(sd / mean), OFF * r.chart_sd[0]);
         assert_int_equal(r.verdict, RF_PASSES_FINE);
@@ -321,8 +321,8 @@ static void test_torus(void **state)
 
 static void nothing(uint32_t k, uint64_t *state, double setting[]) { (void)k, (void)state, (void)setting; }
 
-/* A coin's posterior is a beta distribution: of 30,000 records, too, whose probability is far below the smallest
- * double. */
+/* A coin's posterior is a beta distribution; also for 30,000 records, whose probability is far below the smallest
+   double. */
 static void test_long_files(void **state)
 {
     (void)state;
@@ -342,7 +342,7 @@ static void test_long_files(void **state)
     }
 }
 
-/* Outside the box the prior is zero: a posterior that leans against its end is cut off there. */
+/* Outside its range the prior is zero: a posterior at the end of the range is cut off there. */
 static void test_box(void **state)
 {
     (void)state;
@@ -422,6 +422,30 @@ static void test_linear(void **state)
     }
 }
 
+/* Records tell the sum of two parameters alone. Their difference, larger minus smaller, keeps the prior: half a Gaussian. */
+static void test_interchangeable(void **state)
+{
+    (void)state;
+    enum { COUNT = 20 };
+    rf_config config = still("linear");
+    double records[COUNT * 4];
+    config.description.interchangeable = 2;
+    config.prior[0] = config.prior[1] = (rf_prior){1, 0.5, 2};
+    for (unsigned k = 0; k < COUNT; k++) {
+        const double record[] = {1, 1, 0.3, 1.5 + (k % 2 ? 0.3 : -0.3)};
+        memcpy(records + k * 4, record, sizeof record);
+    }
+    const rf_passes_result r = pass(&config, records, COUNT);
+    const double precision = 1 / 8.0 + COUNT / 0.09, sum = (1 / 8.0 + 1.5 * COUNT / 0.09) / precision;
+    const double sd = sqrt(8), apart = sd * sqrt(2 / PI); /* of the difference: before it is folded, and its mean after */
+    assert_int_equal(r.verdict, RF_PASSES_FINE);
+    check_within(r.mean[0] + r.mean[1], sum, OFF / sqrt(precision));
+    check_within(r.mean[1] - r.mean[0], apart, OFF * sd);
+    check_within(r.low[1] - r.high[0], 0, OFF * sd); /* 2.5 % of the differences are below 0.09 */
+    config.prior[1].second = 2.1; /* not interchangeable any more */
+    check_within(pass(&config, records, COUNT).mean[0], sum / 2, OFF * sd);
+}
+
 /* ---- Engines ---- */
 
 static void test_same_on_every_engine(void **state)
@@ -471,8 +495,8 @@ static rf_status in_blocks(const double x[], uint32_t n, const double setting[],
     return b->fails && b->calls > b->fails ? RF_REFUSED_MODEL : RF_OK;
 }
 
-/* A model with a block function alone gives the same; one that fails ends the run. On threads it stays on the caller's.
- */
+/* A model with only a block function gives the same; one that fails ends the run. With threads it stays on the
+   caller's thread. */
 static void test_blocks(void **state)
 {
     (void)state;
@@ -497,7 +521,7 @@ static void test_blocks(void **state)
     r = pass(&config, records, 50);
     assert_memory_equal(&plain, &r, sizeof r);
     const int calls = data.calls;
-    for (unsigned i = 0; i < 3; i++) { /* at the order of the records, in the first pass, in the last */
+    for (unsigned i = 0; i < 3; i++) { /* at the order of the records, in the first pass, in the last pass */
         const int fails[] = {7, 500, calls - 3};
         data.calls = 0;
         data.fails = fails[i];
@@ -605,7 +629,7 @@ static double fringe(const double x[], const double setting[], double outcome)
     return outcome != 0 ? one : 1 - one;
 }
 
-/* Where few points are effective, the result says so; and nothing breaks. */
+/* When few points are effective, the result says so; and no number is invalid. */
 static void test_alarm(void **state)
 {
     (void)state;
@@ -624,7 +648,7 @@ static void test_alarm(void **state)
     assert_true(r.bad > 100);
     check_within(r.log_evidence, log(0.5), 0.06);
 
-    /* 30 records, all of them far finer than the points are apart */
+    /* 30 records, all far finer than the distance of the points */
     uint64_t random = 5;
     instance.description = &fine;
     instance.likelihood = fringe;
@@ -643,7 +667,8 @@ int main(void)
         cmocka_unit_test(test_many_scales), cmocka_unit_test(test_circles),
         cmocka_unit_test(test_torus),       cmocka_unit_test(test_long_files),
         cmocka_unit_test(test_box),         cmocka_unit_test(test_two_parameters),
-        cmocka_unit_test(test_linear),      cmocka_unit_test(test_same_on_every_engine),
+        cmocka_unit_test(test_linear),      cmocka_unit_test(test_interchangeable),
+        cmocka_unit_test(test_same_on_every_engine),
         cmocka_unit_test(test_blocks),      cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_watching),    cmocka_unit_test(test_alarm),
     };

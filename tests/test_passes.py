@@ -51,7 +51,7 @@ class Passes(unittest.TestCase):
         """A coin's posterior and evidence are known."""
         result = json.loads(track("--model=coin", "--passes", "--json", "--data", self.coins()))
         (p,) = result["parameters"]
-        self.assertEqual(result["records"], 100)  # the missing one is left out
+        self.assertEqual(result["records"], 100)  # the missing one is not counted
         self.assertTrue(result["trustworthy"])
         self.assertAlmostEqual(p["mean"], 31 / 102, delta=0.001)
         self.assertAlmostEqual(p["sd"], math.sqrt(31 * 71 / 102**2 / 103), delta=0.001)
@@ -60,7 +60,7 @@ class Passes(unittest.TestCase):
         self.assertGreater(result["effective"], 1000)
         self.assertLessEqual(3, result["passes"])
         self.assertEqual(json.loads(track(self.coins(), "--model=coin", "--passes", "--json")), result)
-        with open(self.coins()) as data:  # standard input that is a file will do
+        with open(self.coins()) as data:  # standard input may be a file
             done = subprocess.run([COMMAND, "track", "--model=coin", "--passes=yes", "--json"], stdin=data, capture_output=True, text=True)
         self.assertEqual(json.loads(done.stdout), result)
 
@@ -76,14 +76,14 @@ class Passes(unittest.TestCase):
         self.assertNotEqual(track(*arguments, "--seed=2"), texts.pop())
 
     def test_summary(self):
-        """Streaming is as ever, and the passes say how far it was off."""
+        """Streaming is unchanged, and the passes report its error."""
         arguments = ("track", "--drift=0", "--summary", "--data", self.fringes())
         both = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=LONGEST)
         alone = subprocess.run([COMMAND, *arguments, "--passes", "no"], capture_output=True, text=True, timeout=LONGEST)
         self.assertEqual(both.stdout, alone.stdout)
         self.assertRegex(both.stderr, r"\npasses: x = (0\.79|0\.8)\d*, 95 % from .* to .*; ln evidence .* \+- .*; the mean above is \S+ standard deviations off\n")
         self.assertEqual([line for line in both.stderr.split("\n") if not line.startswith("passes:")], alone.stderr.split("\n"))
-        for more in (["--drift=0.1"], ["--drift=0", "--strict"]):  # not for these
+        for more in (["--drift=0.1"], ["--drift=0", "--strict"]):  # not available for these
             done = subprocess.run([COMMAND, "track", "--summary", "--data", self.fringes(), *more], capture_output=True, text=True, timeout=LONGEST)
             self.assertEqual(done.returncode, 0)
             self.assertNotIn("passes:", done.stderr)
@@ -95,8 +95,8 @@ class Passes(unittest.TestCase):
         data = self.coins()
         for more, says in ((["--simulate"], "--passes needs all records at once; leave out --simulate"),
                            (["--ask"], "--passes needs all records at once; leave out --ask"),
-                           (["--data", data, "--state", str(self.folder / "s")], "--passes begins with the first record; leave out --state"),
-                           (["--data", data, "--strict"], "--strict learns from one record after the other; leave out --passes"),
+                           (["--data", data, "--state", str(self.folder / "s")], "--passes cannot resume a run; leave out --state"),
+                           (["--data", data, "--strict"], "--strict learns record by record; leave out --passes"),
                            (["--data", data, "--format=csv"], "--passes has one result, as text or JSON; leave out --format csv"),
                            (["--data", data, "--plot", str(self.folder / "p.svg")], "--passes has one result, as text or JSON; leave out --plot"),
                            (["--data", data, "--drift=0.1"], "--passes: parameter p drifts: passes are for parameters that stay still"),
@@ -106,7 +106,7 @@ class Passes(unittest.TestCase):
                            (["--passes=perhaps"], "--passes: 'perhaps' is none of yes, no, auto")):
             with self.subTest(more=more):
                 self.assertEqual(track("--model=coin", "--passes", *more, code=2, says=says), "")
-        track("--model=coin", "--passes", given="outcome\n1\n", code=2, says="--passes needs a file, whose records are all there: standard input is none")
+        track("--model=coin", "--passes", given="outcome\n1\n", code=2, says="--passes needs an ordinary file with all records; standard input is not one")
         moving = self.write("moving.c", FINE.replace("RF_FN rf_real likelihood", """#define RF_HAS_DYNAMICS
 RF_FN void dynamics(rf_real elapsed, rf_real F[], rf_real Q[]) { F[0] = 1, Q[0] = elapsed; }
 RF_FN rf_real likelihood"""))
@@ -115,7 +115,7 @@ RF_FN rf_real likelihood"""))
                                           says="1 bad records passed over"))["records"], 1)
 
     def test_alarm(self):
-        """Records far finer than any points: the result is marked, one line says so, and the exit code is 1."""
+        """Records far finer than any points: the result is marked, one line reports it, and the exit code is 1."""
         draw = random.Random(3)
         times = [draw.uniform(1e8, 1e9) for _ in range(30)]
         data = self.write("fine.csv", "t,outcome\n" + "".join(f"{t},{int(draw.random() < math.sin(0.37 * t) ** 2)}\n" for t in times))
@@ -133,13 +133,13 @@ RF_FN rf_real likelihood"""))
         running = subprocess.Popen([COMMAND, "track", "--model=coin", "--passes", "--data", data], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         fds = pathlib.Path(f"/proc/{running.pid}/fd")
         while running.poll() is None and not any(os.path.realpath(fd) == os.path.realpath(data) for fd in fds.iterdir()):
-            time.sleep(0.001)  # when it has opened the file, it catches signals; and the passes take seconds
+            time.sleep(0.001)  # after it has opened the file it catches signals; the passes take seconds
         running.send_signal(signal.SIGINT)
         out, complaint = running.communicate(timeout=LONGEST)
         self.assertEqual((running.returncode, out, complaint), (130, "", ""))
 
     def test_compare(self):
-        """Both candidates exactly: the coin's evidence is known, the fringe's does not depend on the seed."""
+        """Both candidates exact: the coin's evidence is known, the fringe's does not depend on the seed."""
         data = self.fringes()
         arguments = ("--model", "precession", "--drift", "0", "--model", "coin", "--data", data)
         results = [json.loads(compare(*arguments, "--json", f"--seed={s}").stdout) for s in (1, 2)]
@@ -160,7 +160,7 @@ RF_FN rf_real likelihood"""))
         mixed = compare("--model", "precession", "--drift", "0", "--model", "precession", "--drift", "0.1", "--data", data).stdout
         self.assertIn("attempts per candidate that drifts, passes for the others, seed 1\n", mixed)
         for more, says in ((["--passes", "--attempts=9"], "--passes makes no attempts; leave out --attempts"), (["--passes", "--repeat=9"], "leave out --repeat"),
-                           (["--passes", "--data=-"], "--passes needs a file, whose records are all there: standard input is none")):
+                           (["--passes", "--data=-"], "--passes needs an ordinary file with all records; standard input is not one")):
             self.assertIn(says, compare(*arguments, *more, code=2).stderr)
 
 

@@ -9,7 +9,7 @@ VOID = {"meta"}  # elements of ours without an end tag
 
 
 class Checker(html.parser.HTMLParser):
-    """Tags nest and close; attributes occur once; nothing is fetched."""
+    """Checks that tags nest and close, attributes occur once, and nothing is fetched."""
 
     def __init__(self):
         super().__init__()
@@ -45,7 +45,7 @@ def page_of(*arguments):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "run.html")
         done = subprocess.run([COMMAND, "track", "--simulate", "--json", *arguments, f"--plot={path}"], capture_output=True, text=True,
-                              timeout=120, env={**os.environ, "PATH": folder})  # there is no gnuplot, nor anything else
+                              timeout=120, env={**os.environ, "PATH": folder})  # without gnuplot and any other program
         assert done.returncode == 0 and done.stderr == f"picture: {path}\n", done.stderr
         text = path.read_text("utf-8")
     assert set(policy.check(text)) == {"default-src", "style-src", "script-src", "base-uri", "form-action"}
@@ -75,7 +75,7 @@ class Html(unittest.TestCase):
                     for key, column in (("mean", "mean"), ("low", "bottoms"), ("high", "tops")):
                         for line, value in zip(lines, panel[column], strict=True):
                             told = line["parameters"][i][key]
-                            if panel["period"]:  # as it adds up
+                            if panel["period"]:  # unwrapped
                                 value -= panel["period"] * round((value - told) / panel["period"])
                             self.assertAlmostEqual(value, told, delta=1e-8 * max(1, abs(told)))
                 settings = [p for p in data["panels"] if p["kind"] == "dashes"]
@@ -83,11 +83,11 @@ class Html(unittest.TestCase):
                 named = {element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")}
                 self.assertLessEqual({p["name"] for p in data["panels"] if p["kind"] != "health"} | {"estimate", "95 % band"}, named)
                 width, height = (float(n) for n in svg.get("viewBox").split()[2:])
-                for element in svg.iter("{http://www.w3.org/2000/svg}text"):  # texts begin inside
+                for element in svg.iter("{http://www.w3.org/2000/svg}text"):  # texts begin inside the picture
                     self.assertTrue(0 <= float(element.get("x")) <= width and 0 <= float(element.get("y")) <= height)
 
     def test_modes_are_apart(self):
-        """A fringe about 0 cannot tell x from -x: two bands, and nothing between them, until a record tells."""
+        """A fringe around 0 cannot distinguish x from -x: two bands and nothing between them, until a record decides."""
         records = "t,x_,outcome\n" + "".join(f"{0.5 * k},0,{int(math.cos(0.25 * k) > 0)}\n" for k in range(1, 31)) + "3,0.5,1\n" * 20
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "run.html")
@@ -113,7 +113,7 @@ class Html(unittest.TestCase):
             self.assertIn(why, done.stderr)
 
     def test_a_resumed_run_is_whole(self):
-        """Killed or not, with one file or two: the picture of all its updates, to the byte."""
+        """Killed or not, with one file or two: the same picture of all updates, to the byte."""
         rows = [f"{3 + k % 20},0.5,{int(math.cos(0.2 * (3 + k % 20)) > 0)}\n" for k in range(9000)]
         with tempfile.TemporaryDirectory() as folder:
             def picture(name, parts):
@@ -130,7 +130,7 @@ class Html(unittest.TestCase):
             kept = history.read_bytes()
             for damage in (b"damaged", kept[:500], kept[:32] + b"\xff" * 16 + kept[48:], kept[:32] + bytes([1, 0, 0, 0, 0, 0, 0, 0, 5]) + bytes(15), kept[:4000] + b"\x7f" * 8 + kept[4008:]):
                 history.write_bytes(damage)
-                picture("parts", [rows[:5]])  # begun anew, or later
+                picture("parts", [rows[:5]])  # started afresh, or later
             history.write_bytes(b"damaged")
             self.assertIn(b'"x":[9025', picture("parts", [rows[:5]]))
 

@@ -1,4 +1,4 @@
-/* The grid of two parameters, against direct integration, the Kalman filter and many particles. */
+/* The grid of two parameters, compared with direct integration, the Kalman filter and many particles. */
 #include "baselines.h"
 
 #include "kalman.h"
@@ -104,8 +104,8 @@ static void plane_agrees_with_direct_integration(void **state)
         }
 }
 
-/* Exact where everything is Gaussian, with a walk between the records, over a window that moves and a width that
- * shrinks and grows. */
+/* Exact where everything is Gaussian, with a walk between the records, a moving window, and a width that shrinks and
+   grows. */
 static void plane_agrees_with_kalman(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void plane_agrees_with_kalman(void **state)
     assert_int_equal(kalman_init(&k, 2, zero, one), 0);
     double difference = 0;
     for (unsigned step = 0; step < 160; step++) {
-        const double drift = step % 100 == 50 ? 0.5 : step < 100 ? 0.02 : 0; /* now and then a leap */
+        const double drift = step % 100 == 50 ? 0.5 : step < 100 ? 0.02 : 0; /* sometimes a large step */
         const double q[4] = {drift * drift, 0, 0, 4 * drift * drift};
         double record[4], mean[2], covariance[3];
         truth[0] += drift * normal(&seed);
@@ -160,7 +160,8 @@ static double below(const rf_smc *s, unsigned a, double y)
     return weight;
 }
 
-/* A long walk of ramsey, with drift; particles by the hundred thousand are uncertain by their effective number. */
+/* A long run of ramsey with drift; the uncertainty of the particles, hundreds of thousands, follows from their
+   effective number. */
 static void plane_agrees_with_particles(void **state)
 {
     (void)state;
@@ -201,8 +202,8 @@ static double phase_and_rate(const double x[], const double setting[], double ou
     return outcome != 0 ? p : 1 - p;
 }
 
-/* The phase wraps, its window is cut open and closed again; a fixed sum over the circle is exact for what is periodic.
- */
+/* The phase wraps; its window is cut open and closed again. A fixed sum over the circle is exact for periodic
+   functions. */
 static void plane_on_the_circle(void **state)
 {
     (void)state;
@@ -221,7 +222,7 @@ static void plane_on_the_circle(void **state)
     uint64_t seed = 4;
     const double truth[2] = {6.2, 0.5};
     for (unsigned step = 0; step < 45; step++) {
-        const double drift = step == 20 ? 3 : step == 30 ? 8 : 0.05; /* and two kicks that send it all round */
+        const double drift = step == 20 ? 3 : step == 30 ? 8 : 0.05; /* twice over the whole circle */
         double record[4] = {1 + step % 4, test_uniform(&seed, 0, 2 * PI), test_uniform(&seed, -1, 1), 0};
         record[3] = test_uniform(&seed, 0, 1) < phase_and_rate(truth, record, 1);
         assert_int_equal(rf_plane_diffuse(g, 0, drift * drift), 0);
@@ -261,7 +262,7 @@ static void plane_on_the_circle(void **state)
         check_within(mean[1], mean1 / sum, 1e-3 * sd1);
         check_within(sqrt(covariance[2]) / sd1, 1, 1e-3);
         assert_true(mean[0] >= 0 && mean[0] < 2 * PI);
-        if (length > 0.999) { /* a narrow window: its mean is nearly the circular one */
+        if (length > 0.999) { /* in a narrow window the mean is nearly the circular mean */
             double off = mean[0] - atan2(s, c);
             off -= 2 * PI * floor(off / (2 * PI) + 0.5);
             check_within(off, 0, 0.01 * sqrt(covariance[0]));
@@ -273,7 +274,7 @@ static void plane_on_the_circle(void **state)
     free(g);
 }
 
-/* ---- What is read ---- */
+/* ---- Read-outs ---- */
 
 static void plane_quantiles_and_draws(void **state)
 {
@@ -309,13 +310,13 @@ static void plane_quantiles_and_draws(void **state)
     free(g);
 }
 
-/* Fringes that no grid of this size resolves are averaged: counted, and the density stays as wide as it was. */
+/* Fringes that no grid of this size resolves are averaged: counted, and the density keeps its width. */
 static void plane_counts_what_it_cannot_resolve(void **state)
 {
     (void)state;
     model m;
     find(&m, "ramsey");
-    rf_plane *g = make_gaussian(&m, 128, 0.5, 0.25, -9, 0.6); /* slow decay: the fringes are there */
+    rf_plane *g = make_gaussian(&m, 128, 0.5, 0.25, -9, 0.6); /* slow decay, so that there are fringes */
     double before[3], after[3], mean[2];
     rf_plane_moments(g, mean, before);
     for (unsigned k = 1; k <= 5; k++) {
@@ -337,8 +338,8 @@ static void plane_counts_what_it_cannot_resolve(void **state)
     free(g);
 }
 
-/* A slanting ridge ten times as long as wide is more than 128 points a side resolve: counted, and wider than it should
- * be, not narrower. */
+/* A diagonal ridge ten times as long as wide, which 128 points a side do not resolve: it is counted, and comes out
+   wider, not narrower. */
 static void plane_is_wide_where_it_is_too_coarse(void **state)
 {
     (void)state;
@@ -362,7 +363,7 @@ static void plane_is_wide_where_it_is_too_coarse(void **state)
     free(g);
 }
 
-/* A uniform prior: its mean, its variance, and its ends, which are rounded over a known width. */
+/* A uniform prior: its mean, its variance, and its ends, which are smoothed over a known width. */
 static void plane_uniform_priors_and_refusals(void **state)
 {
     (void)state;
@@ -375,7 +376,7 @@ static void plane_uniform_priors_and_refusals(void **state)
     rf_plane_moments(g, mean, covariance);
     check_within(mean[0], 0.5, 1e-6);
     check_within(mean[1], -4.5, 1e-6);
-    check_within(covariance[0] * 12, 1, 0.03); /* rounding adds its own variance: (1/25)² of a standard deviation */
+    check_within(covariance[0] * 12, 1, 0.03); /* smoothing adds the variance of 1/25 standard deviation */
     check_within(rf_plane_quantile(g, 1, 0.25), -5.25, 0.02);
     const rf_plane_prior bad[][2] = {{{1, 1, 1}, {0, 0, 1}},
                                      {{0, 0, 0}, {0, 0, 1}},

@@ -8,7 +8,7 @@
 #include "../apps/cli/picture.h"
 #include "../apps/cli/plot.h"
 
-static cli_series all; /* of the test under way */
+static cli_series all; /* of the current test */
 
 static int tear_down(void **state)
 {
@@ -30,7 +30,7 @@ static cli_series *series_of(size_t count)
     return &all;
 }
 
-/* Plots and removes the picture, whose bytes the caller frees. */
+/* Draws and removes a picture; the caller frees its bytes. */
 static char *picture(const char *name, const cli_series *series, size_t *length)
 {
     char error[256] = "";
@@ -52,7 +52,7 @@ static void assert_svg(const cli_series *series, const char *holds)
     free(svg);
 }
 
-/* Both entry points refuse, in one line that holds `reason`, and leave nothing. */
+/* Both functions refuse with one line that contains `reason`, and leave no file. */
 static void assert_refused(const char *name, const char *reason)
 {
     cli_series *series = series_of(10);
@@ -122,7 +122,7 @@ static void test_plot_odd_series(void **state)
     }
 }
 
-/* A truth that is not known has no line and no place in the legend, nor has a state that does not occur. */
+/* An unknown truth has no line and no legend entry, nor has a state that does not occur. */
 static void test_plot_shows_what_there_is(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void test_plot_shows_what_there_is(void **state)
         }
 }
 
-/* Every parameter and every setting, to the limits; the file stays small however long the run. */
+/* Every parameter and every setting, up to the limits; the file stays small for any length of the run. */
 static void test_plot_large(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void test_plot_a_million(void **state)
     for (long i = 0; i < 1000000; i++) {
         rf_step s = synthetic(i % 200);
         s.step = i;
-        s.mean[0] = s.truth[0] = i == 654321 ? 7.25 : s.mean[0]; /* one peak, which no thinning may lose */
+        s.mean[0] = s.truth[0] = i == 654321 ? 7.25 : s.mean[0]; /* a single peak, which thinning must keep */
         add(&s);
     }
     char *html = picture("p.html", series, &length);
@@ -194,7 +194,7 @@ static void test_plot_a_million(void **state)
     assert_svg(series, "1000000");
 }
 
-/* Times of records make the axis; without them, or when they go back, it is the measurements' number. */
+/* Times of records are the axis; without them, or if they go back, the number of the measurement is. */
 static void test_plot_axis(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void test_plot_axis(void **state)
     }
 }
 
-/* A phase that goes round leaves the panel at the top and comes back at the bottom: no line crosses it. */
+/* A phase that leaves the panel at the top returns at the bottom: no line crosses it. */
 static void test_plot_periodic(void **state)
 {
     (void)state;
@@ -242,8 +242,8 @@ static void test_plot_periodic(void **state)
         free(path);
         c++;
     }
-    assert_in_range(lines, 4, 5);      /* 0 to 25 is two turns and a half, one of them the legend's */
-    assert_in_range(points, 100, 110); /* each turn has its own part of the run */
+    assert_in_range(lines, 4, 5);      /* 0 to 25 is two and a half turns; one line is the legend's */
+    assert_in_range(points, 100, 110); /* each turn draws its own part of the run */
     free(svg);
     free(html);
 }
@@ -287,7 +287,7 @@ static void test_plain_text(void **state)
     assert_string_equal(out, "");
 }
 
-/* Two ticks or more, inside the axis, with labels that differ; and a logarithmic axis from two decades on. */
+/* At least two ticks, inside the axis, with different labels; a logarithmic axis from two decades on. */
 static void test_axes(void **state)
 {
     (void)state;
@@ -338,7 +338,7 @@ static void test_plot_without_gnuplot(void **state)
     free(path);
 }
 
-/* A gnuplot that dies unread, with the script longer than any pipe holds. */
+/* A gnuplot that ends without reading, with a script longer than any pipe buffer. */
 static void test_plot_with_failing_gnuplot(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Philox against published answers and Random123 itself; normals against the normal distribution. */
+/* Philox compared with published answers and with Random123; normals compared with the normal distribution. */
 #include "testing.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static void philox_agrees_with_random123(void **state)
 
 static void draws_are_separate(void **state)
 {
-    (void)state; /* each argument of rf_draw alone changes every word's place in the stream */
+    (void)state; /* each argument of rf_draw alone changes the position of every word in the stream */
     rf_words base = rf_draw(7, 1, 2, 3, 4);
     rf_words others[] = {rf_draw(8, 1, 2, 3, 4), rf_draw(7u | 1ull << 40, 1, 2, 3, 4), rf_draw(7, 2, 2, 3, 4), rf_draw(7, 1, 3, 3, 4), rf_draw(7, 1, 2, 4, 4), rf_draw(7, 1, 2, 3, 5)};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
@@ -65,7 +65,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Fills `z` with DRAWS normals as the filter draws them: pairs of elements, update after update. */
+/* Fills `z` with DRAWS normals in the filter's way: pairs of elements, update after update. */
 static void fill(float *z, int bits)
 {
     for (uint32_t i = 0; i < DRAWS / 2; i++) {
@@ -84,8 +84,8 @@ static void fill(float *z, int bits)
     }
 }
 
-/* All bounds are five standard errors of the statistic, but for Kolmogorov–Smirnov's, which is
-   exceeded by chance once in 1e5 (√(ln(2e5)/2) = 2.47). */
+/* All bounds are five standard errors of the statistic, except Kolmogorov–Smirnov's, which is exceeded by chance
+   once in 1e5 (√(ln(2e5)/2) = 2.47). */
 static void check_normals(int bits)
 {
     const double n = DRAWS, se = 1 / sqrt(n);
@@ -129,8 +129,8 @@ static void check_normals(int bits)
 static void normals32(void **state) { (void)state; check_normals(32); }
 static void normals64(void **state) { (void)state; check_normals(64); }
 
-/* The smallest words give the largest normals, and the tail is populated in the right proportion:
-   over the words of the last 2⁻¹² of the radius, P(r > 5.5 | r > 4.08) is as it should be. */
+/* The smallest words give the largest normals, and the tail has the right share: over the words of the last 2⁻¹² of
+   the radius, P(r > 5.5 | r > 4.08) is right. */
 static void normals_reach_the_tail(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void normals_reach_the_tail(void **state)
     check_within(beyond, exp(-5.5 * 5.5 / 2) * 0x1p32, 2);
 }
 
-/* The two parts of a float normal, against libm, over a sweep of all words. */
+/* The two parts of a float normal, compared with libm, over a sweep of all words. */
 static void parts_of_a_normal(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void parts_of_a_normal(void **state)
     assert_true(rf32_minus_2_log(1.0f) == 0);
 }
 
-/* The bits of each word, and of words of neighbouring counters, agree half of the time. */
+/* The bits of each word, and of words of neighbouring counters, are equal half of the time. */
 static void words_are_uncorrelated(void **state)
 {
     (void)state;

@@ -79,7 +79,7 @@ static void close_reading(reading in)
     fclose(in.from);
 }
 
-/* ---- Records as text: "line 2: t=3 x_=0.1 contrast=0.95 -> 1 at 2.5 batch a w=0.3", what is not there left out */
+/* ---- Records as text: "line 2: t=3 x_=0.1 contrast=0.95 -> 1 at 2.5 batch a w=0.3", without missing parts */
 
 static void append(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void append(char *text, const char *format, ...)
@@ -111,7 +111,8 @@ static void describe(char *text, const rf_description *description, const cli_re
     append(text, "\n");
 }
 
-/* All there is, one line a call: records as above, messages as they are, "failed: " before those that end it. */
+/* Reads everything, one line per call: records as above, messages unchanged, "failed: " before a message that ends
+   it. */
 static void read_all(char *text, const char *bytes, size_t count, const rf_description *description, int settings_given)
 {
     reading in = open_bytes(bytes, count, description, settings_given);
@@ -180,7 +181,7 @@ static void test_good_csv(void **state)
          "line 2: t=1 x_=2 contrast=0.95 -> 1 at -1 batch a b w=0.3 g=0.01\n"
          "line 3: t=1 x_=2 contrast=0.95 -> 0 at -1 batch 07 w=0.4\nline 4: t=1 x_=2 contrast=0.95 -> 1\n"},
         {&real, GIVEN, "outcome\n-1e300\nnull\n", "line 2: -> -1e+300\nline 3: -> nothing\n"},
-        /* a setting that is called time is a setting, and may go back */
+        /* a setting called time is an ordinary setting and may go back */
         {&counts, GIVEN, "time,outcome\n5,3\n4,0\n", "line 2: time=5 -> 3\nline 3: time=4 -> 0\n"},
         {&ramsey, ASK, "outcome,t,time\n1,no number,2\n", "line 2: -> 1 at 2\n"},
         {&ramsey, ASK, "outcome\n1\n0\n", "line 2: -> 1\nline 3: -> 0\n"},
@@ -201,7 +202,7 @@ static void test_good_json(void **state)
          "line 1: t=3 x_=0.1 contrast=0.5 -> 1\n"},
         {&ramsey, GIVEN, "{\"settings\":{\"x_\":0.1},\"t\":3,\"outcome\":1}\n",
          "line 1: t=3 x_=0.1 contrast=0.95 -> 1\n"},
-        /* what rejfilt track --json writes */
+        /* the output of rejfilt track --json */
         {&ramsey, GIVEN,
          "{\"step\": 1, \"parameters\": [{\"name\": \"w\", \"truth\": 0.5, \"mean\": 0.6}, {\"name\": \"g\", "
          "\"truth\": null}], "
@@ -298,7 +299,7 @@ static void test_bad_headers(void **state)
          "failed: data: line 3: no column 'outcome'; there are 't', 'x_', 'outcom'; did you mean 'outcom'?\n"},
         {&ramsey, GIVEN, "T,x_,outcome\n1,1,1\n",
          "failed: data: line 1: no column 't'; there are 'T', 'x_', 'outcome'; did you mean 'T'?\n"},
-        /* neither the other letter nor a column in use is a suggestion */
+        /* neither a name with another first letter nor a column in use is suggested */
         {&ramsey, GIVEN, "x_,y,outcome\n1,1,1\n",
          "failed: data: line 1: no column 't'; there are 'x_', 'y', 'outcome'\n"},
         {&pair, GIVEN, "t1,outcome\n1,1\n", "failed: data: line 1: no column 't2'; there are 't1', 'outcome'\n"},
@@ -383,7 +384,7 @@ static void test_zero_bytes(void **state)
     assert_string_equal(text, "data: line 1: " ZERO "line 2: -> 2\n");
 }
 
-/* 1 MiB is a line; one byte more is not, and 8 MiB change nothing. A comment may have any length. */
+/* 1 MiB is a line; one byte more is refused, and so are 8 MiB. A comment may have any length. */
 static void test_long_lines(void **state)
 {
     (void)state;
@@ -406,7 +407,7 @@ static void test_long_lines(void **state)
     memset(bytes, '[', 2 * MIB);
     read_all(text, bytes, 2 * MIB, &real, GIVEN);
     assert_string_equal(text, "data: line 1: is longer than 1048576 bytes\n");
-    read_all(text, bytes, MIB, &real, GIVEN); /* the parser's own limit on nesting */
+    read_all(text, bytes, MIB, &real, GIVEN); /* limited by the parser's own limit on nesting */
     assert_non_null(strstr(text, "data: line 1: malformed JSON: "));
 }
 
@@ -430,7 +431,7 @@ static void say(int pipe_end, const char *text) { assert_int_equal(write(pipe_en
 
 static void rang(int signal_number) { (void)signal_number; }
 
-/* A signal every 10 ms, which interrupts reading. */
+/* A signal every 10 ms that interrupts reading. */
 static void ring(int is_on)
 {
     struct sigaction action = {.sa_handler = rang};
@@ -460,7 +461,7 @@ static void test_live_pipe(void **state)
     assert_int_equal(cli_records_next(r, &record), CLI_RECORD);
     alarm(0);
 
-    ring(1); /* a wait is interrupted, and what was read of the line is kept */
+    ring(1); /* a wait is interrupted; the part of the line already read is kept */
     assert_int_equal(cli_records_next(r, &record), CLI_RECORDS_INTERRUPTED);
     ring(0);
     assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
@@ -502,8 +503,8 @@ static void test_unreadable(void **state)
 
 /* ---- Mutations ---- */
 
-/* Whatever comes, a record is in the model's range, the clock does not go back, lines go forward, each bad line
-   has its message of one line, and there is an end. */
+/* For any input, a record is in the model's range, the clock does not go back, line numbers increase, each bad line
+   has a one-line message, and reading ends. */
 static void check_any(const char *bytes, size_t count, const rf_description *description, int settings_given,
                       size_t results[4])
 {
@@ -590,7 +591,7 @@ static void test_mutations(void **state)
     }
     print_message("failed %zu, bad %zu, ended %zu, records %zu\n", results[0], results[1], results[2], results[3]);
     for (int i = 0; i < 4; i++)
-        assert_true(results[i] > MUTATIONS / 10); /* none of the ways went untried */
+        assert_true(results[i] > MUTATIONS / 10); /* each kind of result occurs */
 }
 
 int main(void)

@@ -10,9 +10,9 @@ import policy
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
 LONGEST = 600  # seconds for any one command; a hang is a failure
-SMALL = "kappa"  # the experiment that stands for all where one is enough
+SMALL = "kappa"  # the experiment used where one is enough
 REPORTS = ("report.md", "report.html", "report.json")
-TIMING = "Timing on this machine"  # what follows differs from run to run
+TIMING = "Timing on this machine"  # the rest differs from run to run
 
 
 def run(*arguments, **more):
@@ -76,7 +76,7 @@ class Reproduce(unittest.TestCase):
     # ---- The pipeline ----
 
     def test_everything(self):
-        good("--out", self.out)  # exit 0: every number is where it is known to be
+        good("--out", self.out)  # exit 0: every number is in its known range
         found = claims(self.out)
         for experiment, claim, verdict in (
             ("tracking", "median", "holds with a change"),
@@ -88,7 +88,7 @@ class Reproduce(unittest.TestCase):
             ("evidence", "kappa", "holds with a change"),
             ("restarts", "random", "holds with a change"),
             ("beyond", "unscented", "holds"),
-            ("mnist", "quarter", "not measured"),  # these are synthetic digits
+            ("mnist", "quarter", "not measured"),  # synthetic digits do not count
             ("features", "table", "holds"),
             ("features", "high", "not measured"),
             ("theory", "covariance-attempts", "holds"),
@@ -113,7 +113,7 @@ class Reproduce(unittest.TestCase):
             self.assertIn(figure.name, (self.out / "report.md").read_text(encoding="utf-8"))
 
     def check_page(self, text):
-        """It needs no network, has words for its pictures, and its links lead somewhere."""
+        """The page needs no network, its pictures have descriptions, and its links have targets."""
         page = Page(text)
         self.assertGreater(len(page.images), 5)
         for image in page.images:
@@ -138,7 +138,7 @@ class Reproduce(unittest.TestCase):
     # ---- Same seed, same bytes ----
 
     def test_other_engine_and_threads(self):
-        """Deleted data are made again, with the same bytes."""
+        """Deleted data are computed again, with the same bytes."""
         self.copy()
         (self.out / f"{SMALL}.csv").unlink()
         good(SMALL, "--out", self.out, "--engine", "serial", "--threads", "3")
@@ -152,7 +152,7 @@ class Reproduce(unittest.TestCase):
         for file in (*(f"{name}.csv" for name in names), "heatmaps-asked-even-odd.svg"):
             self.assertEqual((self.out / file).read_bytes(), (there / file).read_bytes(), file)
         self.assertEqual(untimed(self.out / "report.md"), untimed(there / "report.md"))
-        path = self.out / "batched.csv"  # one node's sums were lost
+        path = self.out / "batched.csv"  # the sums of one node are lost
         path.write_text(re.sub(r"(,same bits,4,8),1,", r"\1,0.75,", path.read_text()))
         done = run("batched", "--out", self.out)
         self.assertEqual(done.returncode, 1)
@@ -171,7 +171,7 @@ class Reproduce(unittest.TestCase):
         self.assertGreater(kills, 0)
         good(SMALL, "--out", self.out)
         for stray in self.out.glob("*.tmp"):
-            stray.unlink()  # what a kill in the middle of a write leaves
+            stray.unlink()  # left by a kill during a write
         self.assertSame(self.out)
 
     def test_continues_instead_of_starting_again(self):
@@ -185,7 +185,7 @@ class Reproduce(unittest.TestCase):
         self.assertIn(planted, (self.out / f"{SMALL}.csv").read_text())
 
     def test_two_at_once_and_interrupted(self):
-        """The second is refused, and does not touch what the first writes. The first is interrupted, and goes on later."""
+        """The second run is refused and does not touch the first run's files. The first is interrupted, and resumed later."""
         process = subprocess.Popen([COMMAND, "reproduce", SMALL, "--out", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while not (self.out / f"{SMALL}.csv").exists() and process.poll() is None:
             time.sleep(0.01)
@@ -223,11 +223,11 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(claims(self.out)[SMALL, "plateau"]["verdict"], "does not hold")
         done = run(SMALL, "--out", self.out)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("not where it is known to be", done.stderr)
+        self.assertIn("outside its known range", done.stderr)
         self.assertEqual(claims(self.out)[SMALL, "plateau"]["verdict"], "holds")
         self.assertIn("departs from what is expected", (self.out / "report.md").read_text(encoding="utf-8"))
 
-    # ---- What can go wrong ----
+    # ---- Errors ----
 
     def test_bad_arguments(self):
         there = pathlib.Path(self.kept.name) / "a file"

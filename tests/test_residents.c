@@ -1,5 +1,5 @@
-/* Resident fleets: the same bits as filters that are updated one by one, wherever they live. Per precision. With an
-   argument: that engine's alone. */
+/* Resident fleets: the same bits as filters updated one by one, wherever they are stored. Per precision. With an
+   argument: only that engine. */
 #include "testing.h"
 
 #include "rejfilt/fleet.h"
@@ -46,7 +46,7 @@ static RF(residents) * open(uint32_t count, const RF(options) * options)
     return fleet;
 }
 
-/* All that can be read of filter i is that of the one beside it. */
+/* Everything that can be read of filter i equals the single filter. */
 static void check_same(RF(residents) * fleet, uint32_t count, const char *name)
 {
     static rf_real mean[MAX * DIM], sd[MAX * DIM], factor[MAX * RF_TRIANGLE(DIM)];
@@ -80,7 +80,7 @@ static void make_records(const uint32_t *which, uint32_t count, unsigned step)
     }
 }
 
-/* Everyone's records, then those of every third filter; with and without reports. */
+/* Records of all filters, then of every third one; with and without reports. */
 static void follow(const char *name, uint32_t count, RF(options) options)
 {
     uint32_t which[MAX], few = 0;
@@ -123,7 +123,7 @@ static void same_bits(void **state)
         }
 }
 
-/* A bad record refuses the call, and nothing has changed; so does an index past the end. */
+/* A bad record refuses the call and changes nothing; the same for an index past the end. */
 static void all_or_nothing(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The samplers RF_LATTICE and RF_WEIGHT against oracles and against RF_REJECT. Per precision. */
+/* The samplers RF_LATTICE and RF_WEIGHT compared with oracles and with RF_REJECT. Per precision. */
 #include "updating.h"
 
 #include "rejfilt/detail/lattice.h"
@@ -74,7 +74,7 @@ static void linear_matches_kalman(void **state)
     }
 }
 
-/* ---- Three bounded parameters, and a circle: against rejection with sixteen times the attempts ---- */
+/* ---- Three bounded parameters, and a circle: compared with rejection with sixteen times the attempts ---- */
 
 static void check_like_rejection(fixture *x, const fixture *right, double kurtosis)
 {
@@ -111,7 +111,7 @@ static void decay_matches_rejection(void **state)
     }
 }
 
-/* A flat prior on the circle. The posterior sits opposite a cut, so that one cut is clearly right. */
+/* A flat prior on the circle. The posterior is opposite to a cut, so that one cut is clearly right. */
 static void phase_wraps(void **state)
 {
     (void)state;
@@ -129,19 +129,19 @@ static void phase_wraps(void **state)
             assert_int_equal(RF(prior_box)(x.f, &x.model, &low, &high), RF_OK);
             assert_int_equal(update(&x, record, 1, engines[j / 2]), RF_OK);
             check_like_rejection(&x, &right, 4);
-            if (k == 0 || k == 3) /* ½ + ½cos on a circle that is cut (nearly) opposite: variance π²/3 − 2 */
+            if (k == 0 || k == 3) /* ½ + ½cos on a circle cut (nearly) opposite to it: variance π²/3 − 2 */
                 check_within(RF(filter_covariance)(x.f, 0, 0), 1.28987, 5 * sqrt(3 / accepted(&x)) + 0.02);
         }
     }
 }
 
-/* ---- Whitened points, and what is lost ---- */
+/* ---- Whitened points, and the loss ---- */
 
 static rf_real half(const rf_real x[], const rf_real s[], rf_real y) { (void)x, (void)s, (void)y; return RF_C(0.5); }
 static rf_real fringe(const rf_real x[], const rf_real s[], rf_real y) { (void)y; return RF_C(0.5) + RF_C(0.5) * RF(cos)(s[0] * x[0]); }
 static rf_real bell(const rf_real x[], const rf_real s[], rf_real y) { return RF(exp)(RF_C(-0.5) * (x[0] - y) * (x[0] - y) / (s[0] * s[0])); }
 
-/* A flat likelihood changes nothing and loses nothing, however few points there are. */
+/* A flat likelihood changes nothing and has no loss, for any number of points. */
 static void points_are_white(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void points_are_white(void **state)
             assert_int_equal(RF(prior_covariance)(x.f, mean, cov), RF_OK);
             for (int again = 0; again < 3; again++) {
                 assert_int_equal(update(&x, record, 1, engines[again % 2]), RF_OK);
-                check_within(x.report.loss, 0, 1e-5); /* its logarithm is that good */
+                check_within(x.report.loss, 0, 1e-5); /* the accuracy of the logarithm */
             }
             for (unsigned i = 0; i < dim; i++) {
                 check_within(RF(filter_mean)(x.f)[i], mean[i], 3e-7 + 100 * EPS); /* sums are in units of 2⁻²⁵ */
@@ -198,7 +198,7 @@ static double fringe_power(double z, const void *of)
     return p->is_log ? (l > 0 ? l * log(l) : 0) : l * pow(z, p->of_z);
 }
 
-/* The loss of a fringe is the Kullback-Leibler divergence of a Gaussian of the same moments from the posterior. */
+/* The loss of a fringe is the Kullback–Leibler divergence of the Gaussian with the same moments from the posterior. */
 static void loss_of_a_fringe(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void loss_of_a_fringe(void **state)
     }
 }
 
-/* A Gaussian likelihood makes a Gaussian posterior: nothing is lost but what the points do not see. */
+/* A Gaussian likelihood makes a Gaussian posterior: no loss, except for what lies between the points. */
 static void loss_of_a_bell(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void loss_of_a_bell(void **state)
     }
 }
 
-/* Where it is not measured it is 0. */
+/* Without measurement the loss is 0. */
 static void loss_is_measured_with_weights(void **state)
 {
     (void)state;
@@ -264,16 +264,16 @@ static void small_kappa_reports_delta(void **state)
             set_up_named(&x, "precession", (uint64_t)k);
             choose(&x, samplers[j % 2], MANY);
             check_small_kappa(&x, 0.1 + 0.08 * k, engines[j / 2]);
-            assert_int_equal(x.report.above > 0, samplers[j % 2] != RF_WEIGHT); /* weights have no such count */
+            assert_int_equal(x.report.above > 0, samplers[j % 2] != RF_WEIGHT); /* RF_WEIGHT has no such count */
         }
 }
 
-/* ---- What m = 100 is worth ---- */
+/* ---- The value of m = 100 attempts ---- */
 
 enum { SEEDS = 400, SMALL = 100 };
 
 typedef struct spread {
-    double rms, mean; /* of the error of the new mean, in posterior standard deviations, over seeds and parameters */
+    double rms, mean; /* error of the new mean, in posterior standard deviations, over seeds and parameters */
 } spread;
 
 static spread precession_spread(rf_sampler sampler, const RF(engine) *engine)
@@ -283,7 +283,7 @@ static spread precession_spread(rf_sampler sampler, const RF(engine) *engine)
     fixture x;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         precession p = {.mu = 0.7, .sd = 0.5, .t = 2, .outcome = seed % 2};
-        do { /* what the particle guess heuristic asks, where at least a fifth is accepted: no top-up */
+        do { /* settings of the particle guess heuristic with at least a fifth accepted: no top-up */
             p.ref = p.mu + p.sd * test_uniform(&source, -2, 2);
             solve_precession(&p);
         } while (p.Z < 0.3);
@@ -324,8 +324,8 @@ static double spread_of(const char *what, spread of, const spread *reject)
     return of.rms / reject->rms;
 }
 
-/* The RMS of 400 errors is known to 1/√800 = 3.5 %, a ratio of two to 5 %. The limits are the ratios
-   measured (0.47 and 0.22) and five times that: 1.25 of them. */
+/* The RMS of 400 errors is known to 1/√800 = 3.5 %, a ratio of two to 5 %. The limits are 1.25 times the measured
+   ratios (0.47 and 0.22): five such errors. */
 static void precession_has_less_error(void **state)
 {
     (void)state;
@@ -335,15 +335,15 @@ static void precession_has_less_error(void **state)
         spread_of("precession reject", reject, &reject);
         check_below(spread_of("precession lattice", lattice, &reject), 0.59);
         check_below(spread_of("precession weight", weight, &reject), 0.28);
-        /* 5 standard errors; and an allowance of rms² for the bias of a ratio of two sums, in which the
-           table's own (below 4·10⁻⁴, see table_gives_the_moments) is lost */
+        /* 5 standard errors, plus rms² for the bias of a ratio of two sums; the table's own error (below 4·10⁻⁴, see
+           table_gives_the_moments) is negligible beside it */
         check_within(reject.mean, 0, 5 * reject.rms / sqrt(SEEDS) + reject.rms * reject.rms);
         check_within(lattice.mean, 0, 5 * lattice.rms / sqrt(SEEDS) + lattice.rms * lattice.rms);
         check_within(weight.mean, 0, 5 * weight.rms / sqrt(SEEDS) + weight.rms * weight.rms);
     }
 }
 
-/* The same for one, two, four and eight parameters. Limits as above: 1.25 of the ratios measured. */
+/* The same for one, two, four and eight parameters. The limits are 1.25 times the measured ratios. */
 static void linear_has_less_error(void **state)
 {
     (void)state;
@@ -370,7 +370,7 @@ static void linear_has_less_error(void **state)
 
 static int in_order(const void *a, const void *b) { return *(const int16_t *)a - *(const int16_t *)b; }
 
-/* 4096 strata of equal probability, scaled to a variance of one and rounded to the grid. */
+/* 4096 strata of equal probability, scaled to variance one and rounded to the grid. */
 static void table_is_the_strata(void **state)
 {
     (void)state;
@@ -400,8 +400,8 @@ static int in_order_double(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Any 100 in a row leave no gap in probability, at the ends too, above 0.0203 (measured); 100 random
-   numbers leave 0.05. */
+/* Any 100 in a row, also at the ends, leave no gap in probability above 0.0203 (measured); 100 random numbers leave
+   0.05. */
 static void table_is_spread(void **state)
 {
     (void)state;
@@ -415,7 +415,7 @@ static void table_is_spread(void **state)
     }
 }
 
-/* The whole table, weighted with a likelihood, has the closed form's mean but for its missing tails. */
+/* The whole table, weighted with a likelihood, has the closed form's mean except for the missing tails. */
 static void table_gives_the_moments(void **state)
 {
     (void)state;
@@ -433,7 +433,7 @@ static void table_gives_the_moments(void **state)
     }
 }
 
-/* Coordinates do not follow each other, nor the uniform one: over random shifts, the RMS of the mean
+/* Coordinates are uncorrelated with each other and with the uniform one: over random shifts, the RMS of the mean
    product of two of them is at most 1.5 times that of independent numbers, for few and for all points. */
 static void coordinates_are_unrelated(void **state)
 {
@@ -473,7 +473,7 @@ static rf_real record_x(const rf_real x[], const rf_real setting[], rf_real outc
     return RF_C(0.5);
 }
 
-/* Each 4096 attempts are the whole table, in its order from a new place. */
+/* Each 4096 attempts are the whole table in its order, from a new starting place. */
 static void rounds_begin_anew(void **state)
 {
     (void)state;
@@ -526,7 +526,7 @@ static void bad_likelihoods_count_as_zero(void **state)
         }
 }
 
-/* A kernel's own overflow: e^(−g·t) at t = −10⁶ is infinite. */
+/* Overflow in a kernel: e^(−g·t) at t = −10⁶ is infinite. */
 static void bad_likelihoods_in_kernels(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 static const rf_description description = {
     .dim = 2, .settings = 2, .parameter = {{.name = "x"}, {.name = "phi", .chart = RF_PERIODIC, .low = 1, .high = 4}}};
 
-/* A step whose every number tells where it was. */
+/* A step whose numbers all identify it. */
 static rf_step numbered(long k)
 {
     const double v = (double)k;
@@ -61,7 +61,7 @@ static void test_grows(void **state)
     assert_int_equal(s.count, 0);
 }
 
-/* 1, 2, 3 and again 1, of period 3, is 1, 2, 3, 4. */
+/* 1, 2, 3 and again 1, with period 3, becomes 1, 2, 3, 4. */
 static void test_periodic_has_no_cut(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void test_periodic_has_no_cut(void **state)
     cli_series_free(&s);
 }
 
-/* For any number of rows they cover the run in order, and no extreme value is lost. */
+/* For any number of rows they cover the run in order and contain every extreme value. */
 static void check_thinned(const cli_series *s, long count)
 {
     const size_t mean = cli_series_parameter(0, CLI_MEAN);
@@ -84,7 +84,7 @@ static void check_thinned(const cli_series *s, long count)
     assert_true(at(s, 0, CLI_STEP) == 0 && at(s, s->count - 1, CLI_STEP) == (double)(count - 1));
     for (size_t k = 0; k < s->count; k += 2) {
         assert_true(k == 0 || at(s, k, CLI_STEP) == at(s, k - 1, CLI_STEP) + 1);
-        for (size_t row = k; row < k + 2; row++) { /* all columns here are monotonous: extremes are the ends */
+        for (size_t row = k; row < k + 2; row++) { /* all columns are monotonic: extremes are the ends */
             const double step = at(s, row, CLI_STEP);
             assert_true(at(s, row, CLI_TIME) == 0.5 * step && at(s, row, CLI_OUTCOME) == -step &&
                         at(s, row, mean) == step);
@@ -130,7 +130,7 @@ static void test_thin(void **state)
     cli_series_free(&s);
 }
 
-/* Extremes in the order they came; what is not known is passed over. */
+/* Extremes in order of time; unknown values are skipped. */
 static void test_extremes(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void test_extremes(void **state)
     cli_series_free(&s);
 }
 
-/* As much memory as it says, however long the run. */
+/* Memory stays within its limit for any length of the run. */
 static void test_stays_small(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Sessions with every kind of belief: ask and tell, all or nothing, time, batches, saved bytes and copies. */
+/* Sessions with every kind of belief: ask and tell, atomic refusal, time, batches, saved bytes and copies. */
 #define _POSIX_C_SOURCE 200809L
 #include "testing.h"
 
@@ -9,7 +9,7 @@
 
 #define TRUTH 0.7
 
-/* Every kind that has a name, and the Gaussian on float. */
+/* Every kind of belief by name, and the Gaussian in float. */
 typedef struct setup {
     const char *belief;
     int is_float;
@@ -50,7 +50,7 @@ static bytes bytes_of(const rf_session *session)
     return b;
 }
 
-/* Frees the second. */
+/* Compares, and frees both. */
 static void assert_same(bytes a, bytes b)
 {
     assert_int_equal(a.count, b.count);
@@ -65,7 +65,7 @@ static void assert_alike(const rf_session *a, const rf_session *b)
     free(wanted.at);
 }
 
-/* Some outcome of the experiment: the same for the same number. */
+/* An outcome of the experiment; the same for the same number. */
 static double measured(const rf_config *config, const double setting[], uint32_t number)
 {
     double x[RF_DESCRIBED_MAX];
@@ -115,7 +115,7 @@ static void test_it_finds_the_truth(void **state)
     }
 }
 
-/* A refused record leaves no trace, neither in the bytes nor in later results. */
+/* A refused record changes nothing, neither the bytes nor later results. */
 static void test_a_refusal_changes_nothing(void **state)
 {
     (void)state;
@@ -131,7 +131,7 @@ static void test_a_refusal_changes_nothing(void **state)
         for (int is_asked = 0; is_asked <= 1; is_asked++) {
             if (is_asked) {
                 assert_int_equal(rf_session_ask(session, 3, questions), RF_OK);
-                assert_same(before, bytes_of(session)); /* questions are not part of it */
+                assert_same(before, bytes_of(session)); /* questions are not saved */
             }
             for (unsigned bad = 0; bad < 3; bad++)
                 for (unsigned what = 0; what < 4; what++) {
@@ -144,7 +144,7 @@ static void test_a_refusal_changes_nothing(void **state)
                     else if (what == 2)
                         told[bad].time = INFINITY;
                     else if (bad > 0)
-                        told[bad].time = 4; /* before the one before */
+                        told[bad].time = 4; /* before the record before it */
                     else
                         continue;
                     assert_true(rf_session_try(session, told, 3) < 0);
@@ -156,7 +156,7 @@ static void test_a_refusal_changes_nothing(void **state)
             assert_same(before, bytes_of(session));
         }
         assert_int_equal(rf_session_ask(untouched, 3, told), RF_OK);
-        for (unsigned k = 0; k < 3; k++) { /* the questions stand */
+        for (unsigned k = 0; k < 3; k++) { /* the questions remain open */
             assert_memory_equal(told[k].setting, questions[k].setting, sizeof told[k].setting);
             told[k].setting[0] = told[k].setting[1] = NAN;
             told[k].outcome = k % 2;
@@ -220,7 +220,7 @@ static void test_what_else_is_refused(void **state)
     }
 }
 
-/* Questions that were never answered leave no trace, whichever way they end. */
+/* Questions without answers change nothing, however they end. */
 static void test_unask(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void test_unask(void **state)
         assert_alike(session, untouched);
         assert_int_equal(rf_session_ask(session, 5, again), RF_OK);
         assert_memory_equal(first[4].setting, again[4].setting, sizeof first[4].setting);
-        assert_int_equal(rf_session_ask(session, 2, again), RF_OK); /* asking again forgets them, too */
+        assert_int_equal(rf_session_ask(session, 2, again), RF_OK); /* asking again also withdraws them */
         assert_int_equal(rf_session_ask(session, 5, again), RF_OK);
         for (unsigned k = 0; k < 5; k++)
             assert_true(first[k].is_anchor == again[k].is_anchor && first[k].setting[0] == again[k].setting[0]);
@@ -250,8 +250,8 @@ static void test_unask(void **state)
 
 /* ---- Batches ---- */
 
-/* Five questions, the last is an anchor; answers that are missing before it do not move it to another record. */
-/* Few anchors in a row spread over their lengths, so that no alias passes many of them. */
+/* Five questions, the last one an anchor; missing answers before it do not assign it to another record. */
+/* A few anchors in a row have different lengths, so that no alias passes many of them. */
 static void test_anchors_spread(void **state)
 {
     (void)state;
@@ -304,7 +304,7 @@ static void test_anchors_and_missing_outcomes(void **state)
     }
 }
 
-/* Records that say nothing only let time pass. */
+/* Records without an outcome only let time pass. */
 static void test_nothing_but_time(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void test_nothing_but_time(void **state)
         rf_step step, other;
         assert_int_equal(rf_session_tell(session, nothing, 3, &step), RF_OK);
         assert_int_equal(step.records, 0);
-        assert_int_equal(rf_session_pass(passed, 2), RF_OK); /* the first record is at the beginning */
+        assert_int_equal(rf_session_pass(passed, 2), RF_OK); /* the first record is at time 0 */
         rf_session_show(passed, &other);
         assert_true(step.mean[0] == other.mean[0] && step.sd[0] == other.sd[0]);
         check_within(step.sd[0], sqrt(1.5), i == 2 ? 0.2 : 1e-6); /* 200 particles */
@@ -340,13 +340,13 @@ static void test_grouping(void **state)
     assert_int_equal(batch.count, 2);
     batch.count = 0;
     assert_int_equal(rf_batch_add(&batch, &known, 0), RF_BATCH_OPEN);
-    assert_int_equal(rf_batch_add(&batch, &missing, 0), RF_BATCH_NEXT); /* is a batch of its own */
+    assert_int_equal(rf_batch_add(&batch, &missing, 0), RF_BATCH_NEXT); /* a batch of its own */
     batch.count = 0;
     assert_int_equal(rf_batch_add(&batch, &missing, 0), RF_BATCH_WHOLE);
     batch.count = 0;
     assert_int_equal(rf_batch_add(&batch, &missing, 9), RF_BATCH_WHOLE);
     batch.count = 0;
-    for (uint32_t k = 0; k < RF_BATCH_MAX; k++) /* with an id, as many as come */
+    for (uint32_t k = 0; k < RF_BATCH_MAX; k++) /* with an id, any number */
         assert_int_equal(rf_batch_add(&batch, &known, 9), RF_BATCH_OPEN);
     assert_int_equal(rf_batch_add(&batch, &known, 9), RF_BATCH_FULL);
     assert_int_equal(rf_batch_add(&batch, &known, 8), RF_BATCH_NEXT);
@@ -356,13 +356,13 @@ static void test_grouping(void **state)
     rf_session *session = open_or_fail(&config);
     for (uint32_t k = 0; k < RF_BATCH_MAX; k++)
         batch.record[k] = (rf_record){.setting = {0.1, 0.2}, .outcome = 1, .time = NAN};
-    assert_true(rf_session_tell(session, batch.record, batch.count, NULL) >= 0); /* what fits is learnt from */
+    assert_true(rf_session_tell(session, batch.record, batch.count, NULL) >= 0); /* those that fit are learnt */
     rf_session_close(session);
 }
 
 /* ---- Time ---- */
 
-/* The same records at the same times, whether they say so or not, alone or together. */
+/* The same records at the same times, whether the times are given or not, alone or together. */
 static void test_clock(void **state)
 {
     (void)state;
@@ -408,7 +408,7 @@ static void hear(void *user, rf_health before, const rf_step *step)
     h->after[h->count++] = step->health;
 }
 
-/* The health callback reports every change: a detector that sticks, and one that works again. */
+/* The health callback reports every change: a stuck detector, and its recovery. */
 static void test_health_is_told(void **state)
 {
     (void)state;
@@ -430,7 +430,7 @@ static void test_health_is_told(void **state)
     rf_session_close(session);
 }
 
-/* Outcomes of a coin that is told by no design. Returns what it says of itself. */
+/* Tells outcomes of a coin that no design chose. Returns the last step. */
 static rf_step toss(rf_session *session, const char *outcomes)
 {
     rf_step step = {.dim = 0};
@@ -441,9 +441,9 @@ static rf_step toss(rf_session *session, const char *outcomes)
     return step;
 }
 
-static const char even[] = "0110100110010110011010011001011001101001100101100110100110010110"; /* as many of each */
+static const char even[] = "0110100110010110011010011001011001101001100101100110100110010110"; /* as many 0 as 1 */
 
-/* Two sessions of a coin that has shown as many of each so far: one with tests of health, and one without. */
+/* Two sessions of a coin with equal numbers of both outcomes so far: one with health tests, and one without. */
 static void open_coins(rf_session **tested, rf_session **other)
 {
     const setup mixture = {.belief = "mixture"};
@@ -457,8 +457,8 @@ static void open_coins(rf_session **tested, rf_session **other)
     }
 }
 
-/* A false alarm widens what stands still. When the records that follow speak against it, everything is as if there had
-   been none: not a bit of the belief differs from that of a session without tests. */
+/* A false alarm widens static parameters. When later records contradict it, the widening is undone: every bit of the
+   belief equals that of a session without tests. */
 static void test_a_false_alarm_is_undone(void **state)
 {
     (void)state;
@@ -468,7 +468,7 @@ static void test_a_false_alarm_is_undone(void **state)
     assert_int_equal(wide.health, RF_RECOVERING);
     assert_int_equal(wide.widened, 1);
     assert_true(wide.chart_sd[0] > 2 * narrow.chart_sd[0]);
-    rf_session *loaded, *unused; /* a checkpoint knows of it */
+    rf_session *loaded, *unused; /* a checkpoint keeps the alarm */
     open_coins(&loaded, &unused);
     bytes saved = bytes_of(tested);
     assert_int_equal(rf_session_load(loaded, saved.at, saved.count), 0);
@@ -487,7 +487,7 @@ static void test_a_false_alarm_is_undone(void **state)
     rf_session_close(unused);
 }
 
-/* A coin that is another one from now on is found: what was done about the failed test stands. */
+/* A coin that really changes is found: the reaction to the failed test stays. */
 static void test_a_true_alarm_stands(void **state)
 {
     (void)state;
@@ -509,7 +509,7 @@ static void test_saved_and_copied_sessions_go_on(void **state)
     for (unsigned i = 0; i < SETUPS; i++)
         for (uint32_t batch = 1; batch <= 3; batch += 2) {
             rf_config config = config_of("precession", &setups[i]);
-            config.kappa = 0; /* controlled: it is part of the state */
+            config.kappa = 0; /* controlled: part of the state */
             config.on_lost = RF_ON_LOST_RESTART;
             rf_session *session = open_or_fail(&config), *loaded = open_or_fail(&config);
             rf_record questions[3];
@@ -518,7 +518,7 @@ static void test_saved_and_copied_sessions_go_on(void **state)
             bytes saved = bytes_of(session);
             rf_session *copy = rf_session_copy(session);
             assert_non_null(copy);
-            go_on(loaded, 100, 3, 1, NULL); /* what it was is forgotten */
+            go_on(loaded, 100, 3, 1, NULL); /* its former state is replaced */
             rf_session_ask(loaded, 1, questions);
             assert_int_equal(rf_session_load(loaded, saved.at, saved.count), 0);
             assert_alike(session, loaded);
@@ -526,7 +526,7 @@ static void test_saved_and_copied_sessions_go_on(void **state)
             free(saved.at);
             go_on(session, 12, 12, batch, NULL);
             bytes wanted = bytes_of(session);
-            rf_session_close(session); /* a copy does not need what it was made of */
+            rf_session_close(session); /* a copy does not need its original */
             go_on(loaded, 12, 12, batch, NULL);
             go_on(copy, 12, 12, batch, NULL);
             assert_same(wanted, bytes_of(loaded));
@@ -537,7 +537,7 @@ static void test_saved_and_copied_sessions_go_on(void **state)
         }
 }
 
-/* Bytes that are not a session's are refused, and nothing changes. */
+/* Bytes that are not a session are refused, and nothing changes. */
 static void test_other_bytes(void **state)
 {
     (void)state;
@@ -556,7 +556,7 @@ static void test_other_bytes(void **state)
         memset(other, 0xff, good.count);
         assert_int_equal(rf_session_load(session, other, good.count), -1);
         uint64_t random = 3;
-        for (unsigned k = 0; k < 200; k++) { /* whatever is taken, it goes on */
+        for (unsigned k = 0; k < 200; k++) { /* bytes that are accepted give a working session */
             memcpy(other, good.at, good.count);
             other[test_word(&random) % good.count] ^= (unsigned char)(1u << test_word(&random) % 8);
             rf_session *victim = open_or_fail(&config);
@@ -597,7 +597,8 @@ static void test_trying_changes_nothing(void **state)
     }
 }
 
-/* Briefly told, the session is the same; of the step there is what the update says, and rf_session_show has the rest. */
+/* rf_session_tell_briefly gives the same session; the step has only the report of the update, and rf_session_show
+   gives the rest. */
 static void test_brief(void **state)
 {
     (void)state;
@@ -640,7 +641,7 @@ static void test_changes_on_the_way(void **state)
     config.drift[0] = 1;
     config.design = "pgh";
     config.attempts = 300;
-    config.model = rf_model_find("coin"); /* cannot change: it is passed over */
+    config.model = rf_model_find("coin"); /* cannot change: ignored */
     config.prior[0].first = 9;
     assert_int_equal(rf_session_change(session, &config), RF_OK);
     assert_string_equal(rf_session_config(session)->description.name, "precession");
@@ -649,7 +650,7 @@ static void test_changes_on_the_way(void **state)
     rf_session_show(session, &step);
     assert_true(step.sd[0] == sd && step.step == 9);
     assert_int_equal(rf_session_ask(session, 1, &question), RF_OK);
-    check_within(question.setting[0], 1 / sqrt(sd * sd + 1), 1e-9); /* pgh's time, after a step of that drift */
+    check_within(question.setting[0], 1 / sqrt(sd * sd + 1), 1e-9); /* the time of pgh, after a step of that drift */
     question.outcome = 1;
     assert_true(rf_session_tell(session, &question, 1, &step) >= 0);
     assert_int_equal(step.report.attempts, 300);
@@ -661,7 +662,7 @@ static void test_changes_on_the_way(void **state)
 
 /* ---- Natural units ---- */
 
-/* Priors are given and shown by mean and standard deviation in natural units. */
+/* Priors are given and shown as mean and standard deviation in natural units. */
 static void test_natural_units_of_priors(void **state)
 {
     (void)state;
@@ -694,7 +695,7 @@ static void test_natural_units_of_priors(void **state)
         }
 }
 
-/* After wide posteriors of every shape, mean, standard deviation and median are those of draws. */
+/* For wide posteriors of every shape, mean, standard deviation and median equal those of draws. */
 static void test_natural_units_are_those_of_draws(void **state)
 {
     (void)state;
@@ -741,7 +742,7 @@ static void test_natural_units_are_those_of_draws(void **state)
             check_within(step.sd[0] / sd, 1, 12 / sqrt(draws));
             if (charts[k] != RF_PERIODIC || step.sd[0] < 1)
                 check_within(below, 0.5, 3.5 / sqrt(draws));
-            if (charts[k] == RF_POSITIVE) /* not what the chart's mean becomes */
+            if (charts[k] == RF_POSITIVE) /* not the transformed mean of the chart */
                 assert_true(fabs(step.mean[0] - exp(step.chart_mean[0])) > 0.05 * step.mean[0]);
             assert_true(rf_session_quantile(session, 0, 0.975) == step.high[0] && step.low[0] < median && median < step.high[0]);
             rf_session_close(session);
@@ -792,7 +793,7 @@ static void test_sessions_in_threads(void **state)
 
 /* ---- Every belief, model and designer ---- */
 
-/* Each takes the model and works, with checkpoints, or says in one line why not. */
+/* Each combination works, with checkpoints, or refuses with one line. */
 static void test_all_with_all(void **state)
 {
     (void)state;
@@ -862,8 +863,8 @@ static rf_status in_block(const double x[], uint32_t n, const double setting[], 
     return d->fails ? -1 : RF_OK;
 }
 
-/* A model that has nothing else gives the same bytes, whatever asks it: beliefs, health, designs, simulations. When it fails,
-   what was told is refused, and it can be told again. */
+/* A model with only a block function gives the same bytes everywhere: beliefs, health, designs, simulations. If it
+   fails, the records are refused, and can be told again. */
 static void test_block_functions(void **state)
 {
     (void)state;
@@ -900,7 +901,7 @@ static void test_block_functions(void **state)
                 go_on(right, 6, 4, 2, &step);
                 go_on(session, 6, 4, 2, &step);
                 assert_alike(right, session);
-                check_below(data.calls, 3000 * 10); /* and not one by one */
+                check_below(data.calls, 3000 * 10); /* and not called for single candidates */
                 rf_record record;
                 assert_int_equal(rf_session_ask(session, 1, &record), RF_OK);
                 record.outcome = 1;
@@ -915,7 +916,7 @@ static void test_block_functions(void **state)
                 rf_session_close(right);
             }
     for (unsigned b = 0; b < sizeof beliefs / sizeof *beliefs; b++)
-        assert_true(tried[b] >= 4); /* models of one parameter and of two, with both designs */
+        assert_true(tried[b] >= 4); /* models of one and two parameters, with both designs */
     rf_engine_close(engine);
 }
 
@@ -923,7 +924,7 @@ static void test_block_functions(void **state)
 
 typedef struct seen {
     uint32_t steps, trials;
-    long end; /* after that step; -1: never */
+    long end; /* ends after that step; -1: never */
 } seen;
 
 static int observe(void *user, uint32_t trial, const rf_step *step)
@@ -942,7 +943,7 @@ static void test_simulations(void **state)
         rf_simulation simulation = {.config = config_of("precession", &setups[i]), .steps = 10, .batch = 4};
         seen all = {.end = -1}, some = {.end = 7};
         assert_int_equal(rf_simulate(&simulation, 0, 3, observe, &all), RF_OK);
-        assert_int_equal(all.steps, 9); /* 4 + 4 + 2 each */
+        assert_int_equal(all.steps, 9); /* in each of 3 trials: updates of 4, 4 and 2 records */
         assert_int_equal(all.trials, 3);
         assert_int_equal(rf_simulate(&simulation, 5, 3, observe, &some), RF_OK);
         assert_int_equal(some.steps, 2);
@@ -952,8 +953,8 @@ static void test_simulations(void **state)
     }
 }
 
-/* Of two modes, `quadrature` asks what tells them apart, however unlike their weights; an experiment for the mean and the
-   standard deviation of both would let them expect nearly the same. */
+/* With two modes, `quadrature` chooses a setting that separates them, however different their weights. A setting for
+   the mean and standard deviation of both would make them expect nearly the same outcome. */
 static void test_two_modes_are_told_apart(void **state)
 {
     (void)state;
@@ -977,7 +978,7 @@ static void test_two_modes_are_told_apart(void **state)
             }
             if (!(fabs(p[0] - p[1]) > 0.7))
                 fail_msg("weight %g: modes expect %g and %g", weights[k], p[0], p[1]);
-            question.outcome = NAN; /* nothing was measured: the next question is another draw */
+            question.outcome = NAN; /* no outcome: the next question is another draw */
             assert_true(rf_session_tell(session, &question, 1, NULL) >= 0);
         }
         rf_session_close(session);
@@ -994,7 +995,7 @@ static void test_many_are_each_on_its_own(void **state)
     for (unsigned kind = 0; kind < SETUPS; kind++)
         for (unsigned e = 0; e < sizeof engines / sizeof *engines; e++) {
             if (strcmp(setups[kind].belief, "grid") == 0 && e > 0)
-                continue; /* one way is enough for what is slow */
+                continue; /* one way is enough for slow beliefs */
             char error[200];
             rf_config config = config_of("ramsey", &setups[kind]);
             rf_engine *engine = engines[e] ? rf_engine_open(engines[e], error, sizeof error) : NULL;
@@ -1034,7 +1035,7 @@ static void test_many_are_each_on_its_own(void **state)
         }
 }
 
-/* Enough of them for the threads to share. */
+/* Enough sessions to be shared among threads. */
 static void test_many_in_threads(void **state)
 {
     (void)state;

@@ -76,7 +76,7 @@ class Page(unittest.TestCase):
         return self.js("playground.view()")
 
     def memory(self):
-        """The filter's bytes as the words that playground_native prints."""
+        """The filter's bytes, as words in the format of playground_native."""
         return self.js("Array.from(new Uint32Array(playground.module.filter().buffer), w => w.toString(16).padStart(8, '0')).join(' ')")
 
     def learnt(self):
@@ -93,7 +93,7 @@ class Page(unittest.TestCase):
 
     def test_page_shows_the_run_of_its_seed(self):
         self.js("playground.pause(true)")
-        self.set("seed", 7)  # begins again, with one update
+        self.set("seed", 7)  # restarts, with one update
         for _ in range(39):
             self.browser.key("s")
         self.browser.key("k")
@@ -110,7 +110,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.text("loss"), f"{numbers[26]:.3f} nats")
 
     def test_few_gaussians_show_several_modes(self):
-        """Of times at random, and in colour in both pictures, in both themes."""
+        """Gaussians for random times are drawn in colour, in both pictures and both themes."""
         peaks = """(list => { const low = Math.min(...list.map(p => p.mean - 3 * p.sd)), high = Math.max(...list.map(p => p.mean + 3 * p.sd));
             const at = x => list.reduce((sum, p) => sum + p.weight * Math.exp(-0.5 * ((x - p.mean) / p.sd) ** 2) / p.sd, 0);
             const curve = Array.from({length: 1000}, (_, i) => at(low + (high - low) * i / 999)), least = 0.1 * Math.max(...curve);
@@ -118,7 +118,7 @@ class Page(unittest.TestCase):
         violet = """(canvas => { const g = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true});
             g.drawImage(canvas, 0, 0); const data = g.getImageData(0, 0, canvas.width, canvas.height).data; let count = 0;
             for (let i = 0; i < data.length; i += 4) count += data[i + 3] > 40 && data[i + 2] > data[i + 1] + 30;
-            return count; })(document.getElementById('%s'))"""  # nothing else has so much more blue than green
+            return count; })(document.getElementById('%s'))"""  # only they have so much more blue than green
         self.js("playground.pause(true)")
         self.set("design", 4)
         self.set("seed", 1)
@@ -144,7 +144,7 @@ class Page(unittest.TestCase):
             view = self.view()
             errors.append(abs(view["mean"] - view["truth"]) / view["sd"])
         self.assertIn("recovering: widened", healths)
-        self.assertLessEqual(sum(error > 5 for error in errors), 2)  # 95 % recover within 50 steps: more than 2 of 8 once in 170 choices of seeds
+        self.assertLessEqual(sum(error > 5 for error in errors), 2)  # 95 % recover within 50 steps: more than 2 of 8 fail once in 170 choices of seeds
 
     # ---- Controls ----
 
@@ -186,7 +186,7 @@ class Page(unittest.TestCase):
         self.assertNotEqual(self.memory(), first)
         self.set("seed", 21)
         self.assertEqual(self.memory(), first)
-        self.set("seed", "1.5")  # refused: the run goes on
+        self.set("seed", "1.5")  # refused: the run continues
         self.assertEqual(self.memory(), first)
 
     def test_clock(self):
@@ -295,7 +295,7 @@ class Page(unittest.TestCase):
         self.browser.go(f"file://{os.path.abspath(BUILD)}/site/index.html", 1280, 900)
         self.browser.wait("document.getElementById('loading-note') && getComputedStyle(document.getElementById('loading-note')).visibility === 'visible'")
         self.assertIsNone(self.js("document.documentElement.dataset.ready ?? null"))
-        self.browser.complaints.clear()  # of files that may not be loaded from files
+        self.browser.complaints.clear()  # about files that may not be loaded from files
 
     def test_keeps_still_where_that_is_wanted(self):
         self.open(motion="reduce")
@@ -304,11 +304,11 @@ class Page(unittest.TestCase):
         self.learnt()
         self.assertEqual(self.js("Number(document.getElementById('query').value)"), self.js("playground.panel3.result().queries"))
 
-    # ---- Nothing but its own ----
+    # ---- Security policy ----
 
     def test_runs_its_own_scripts_alone(self):
-        """What somebody else puts into the page does not run, and nothing is sent elsewhere."""
-        self.learnt()  # all that it does by itself is allowed: tearDown looks at the console
+        """Injected code does not run, and nothing is sent elsewhere."""
+        self.learnt()  # its own actions are all allowed: tearDown checks the console
         self.assertEqual(self.browser.complaints, [])
         refuses_strangers(self, self.browser)
         self.assertFalse(self.js("fetch('http://127.0.0.1:9/').then(() => true, () => false)"))
@@ -324,7 +324,7 @@ class Page(unittest.TestCase):
         self.learnt()
         self.set("attempts", 5)
         self.set("speed", 4)
-        # a machine that others use shows fewer: then what one core would show counts, by processor time of the whole browser
+        # a busy machine shows fewer: then the rate of one core counts, by processor time of the whole browser
         cpu = self.browser.cpu_seconds()
         shown, seconds = self.shown_in_a_second()
         per_core = shown / (self.browser.cpu_seconds() - cpu)
@@ -341,7 +341,7 @@ class Page(unittest.TestCase):
         return int(self.js("document.documentElement.dataset.ready"))
 
     def shown_in_a_second(self):
-        """Frames in which the number of the update differs from the frame before, and seconds."""
+        """Number of frames in which the update's number differs from the frame before, and seconds."""
         return self.js("""new Promise(done => { let begin, last = -1, count = 0; const look = now => { begin ??= now;
             if (playground.view().step !== last) { count++; last = playground.view().step; }
             now - begin < 1000 ? requestAnimationFrame(look) : done([count - 1, (now - begin) / 1000]); }; requestAnimationFrame(look); })""")
@@ -366,7 +366,7 @@ class Page(unittest.TestCase):
 
 
 class Pictures(unittest.TestCase):
-    """Pages that the command writes, opened as files."""
+    """Pages written by the command, opened as files."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -386,7 +386,7 @@ class Pictures(unittest.TestCase):
     def test_picture_of_a_run(self):
         self.show("run.html", "track", "--simulate", f"--plot={self.folder}/run.html")
         before = self.browser.evaluate("document.getElementById('p0').innerHTML")
-        self.assertFalse(self.browser.evaluate("document.getElementById('hint').hidden"))  # the script is there
+        self.assertFalse(self.browser.evaluate("document.getElementById('hint').hidden"))  # the script has run
         self.browser.evaluate("document.getElementById('picture').focus()")
         self.browser.key("+")
         self.browser.wait(f"document.getElementById('p0').innerHTML !== {before!r}")
@@ -410,7 +410,7 @@ def complains_of_policy(test, browser):
 
 
 def refuses_strangers(test, browser):
-    """A script and an attribute that were not there when the page was made do nothing but complain. Clears the complaints."""
+    """A script and an attribute added after the page was made only cause complaints. Clears the complaints."""
     for strange in ("document.head.append(Object.assign(document.createElement('script'), {textContent: 'window.strange = 1'}))",
                     "document.body.insertAdjacentHTML('beforeend', '<a id=\"foreign\" onclick=\"window.strange = 1\"></a>'); document.getElementById('foreign').click()"):
         browser.evaluate(strange)

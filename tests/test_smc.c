@@ -1,4 +1,4 @@
-/* Liu and West's particles against the grid and the Kalman filter; what resampling preserves. */
+/* Liu–West particles compared with the grid and the Kalman filter; what resampling preserves. */
 #include "baselines.h"
 
 #include "grid.h"
@@ -7,13 +7,13 @@
 
 enum { PARTICLES = 20000 };
 
-/* Between resamplings the effective number E is at least half of N, or a little less just before; each of
-   the R + 1 stretches adds an error of at most sd/√(N/3) to the mean, and 3/N to the variance of
-   ln P(E). Bounds are 5 of these; of the variance, times √2. */
+/* Between resamplings the effective number E is at least half of N, or slightly less just before. Each of the R + 1
+   stretches adds an error of at most sd/√(N/3) to the mean, and 3/N to the variance of ln P(E). Bounds are 5 of
+   these; for the variance, times √2. */
 #define STRETCHES(s) sqrt(3.0 * (rf_smc_resamplings(s) + 1) / PARTICLES)
 
-/* Plain resampling: with Liu and West's, posteriors that are not Gaussian are biased. At tσ = 0.4 the
-   other fringes are 15 standard deviations away. */
+/* Plain resampling, because with Liu–West's posteriors that are not Gaussian are biased. At tσ = 0.4 the other
+   fringes are 15 standard deviations away. */
 static void smc_agrees_with_grid(void **state)
 {
     model m;
@@ -81,9 +81,9 @@ static void smc_agrees_with_kalman(void **state)
     rf_smc_free(s);
 }
 
-/* Weights of 1, 2 and 0 in turn, on correlated particles: the moments of N particles drawn anew are off
-   by sampling errors of 1/√N sd and √(2/N) variances at most; without the spread the variance would
-   be 4 % too small, and without the shrinkage 4 % too large: 12 of these errors. */
+/* Weights of 1, 2 and 0 in turn, on correlated particles: the moments of N resampled particles differ by sampling
+   errors of at most 1/√N sd and √(2/N) variances. Without the spread the variance would be 4 % too small, and
+   without the shrinkage 4 % too large: 12 of these errors. */
 static double zero_one_two(const double x[], const double setting[], double outcome)
 {
     (void)outcome;
@@ -148,8 +148,8 @@ static void resampling_takes_its_share(void **state)
     rf_smc_free(s);
 }
 
-/* With a = 0 a resampling draws all particles from the Gaussian of their moments. Those of one and of
-   the next, and the steps of diffusion, share no random numbers: correlations are within 5/√N. */
+/* With a = 0 a resampling draws all particles from the Gaussian with their moments. Draws of one resampling, of the
+   next, and of the diffusion steps share no random numbers: correlations are within 5/√N. */
 static void draws_are_never_used_twice(void **state)
 {
     enum { N = 20000, TIMES = 5 };
@@ -172,7 +172,7 @@ static void draws_are_never_used_twice(void **state)
                 z[2 * k + d][i] = (y[d] - mean[d]) / sqrt(P[3 * d]);
         }
     }
-    double step[2] = {1e12, 1e12}; /* of which the particles' places are no part */
+    double step[2] = {1e12, 1e12}; /* so large that the particles' old positions do not matter */
     rf_smc_diffuse(s, step);
     for (uint32_t i = 0; i < N; i++) {
         rf_smc_particle(s, i, y);
@@ -208,7 +208,7 @@ static void smc_is_reproducible(void **state)
     rf_smc_prior_box(s, low, high);
     rf_smc_prior_box(t, low, high);
     rf_smc_prior_box(u, low, high);
-    for (int k = 0; k < 2; k++) { /* in one batch, and one by one */
+    for (int k = 0; k < 2; k++) { /* as one batch, and one by one */
         rf_smc_diffuse(s, step);
         rf_smc_diffuse(t, step);
         rf_smc_diffuse(u, step);
@@ -292,7 +292,7 @@ static void smc_refusals(void **state)
     assert_int_equal(rf_smc_prior_box(s, negative, high), -1);
     assert_int_equal(rf_smc_prior_gaussian(s, low, negative), -1);
     assert_int_equal(rf_smc_diffuse(s, negative), -1);
-    assert_true(rf_smc_update(s, record, 1) == -INFINITY); /* t = 0, contrast 1: outcome 0 cannot be */
+    assert_true(rf_smc_update(s, record, 1) == -INFINITY); /* t = 0, contrast 1: outcome 0 is impossible */
     rf_smc_moments(s, b, NULL);
     assert_memory_equal(a, b, sizeof a);
     assert_true(rf_smc_log_evidence(s) == 0);
@@ -306,7 +306,7 @@ static double only_one(const double x[], const double setting[], double outcome)
     return x[0] == only_here;
 }
 
-/* A record that one particle alone explains: the width is small, never none, and can be made wide again. */
+/* A record that only one particle explains: the width is small but not zero, and can be increased again. */
 static void one_particle_is_not_the_end(void **state)
 {
     (void)state;

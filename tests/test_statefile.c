@@ -15,12 +15,12 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* ---- The system's functions, with something before them ---- */
+/* ---- Wrapped system functions, with hooks before them ---- */
 
 static void (*before_lock)(void), (*before_write)(void), (*before_rename)(void);
-static int lock_fails; /* with this reason */
+static int lock_fails; /* errno of a failing lock; 0: it works */
 
-/* Calls it once. */
+/* Calls a hook once. */
 static void call(void (**hook)(void))
 {
     void (*now)(void) = *hook;
@@ -44,7 +44,7 @@ ssize_t __wrap_write(int file, const void *bytes, size_t count)
     return __real_write(file, bytes, count);
 }
 
-static const char *is_renamed = ""; /* already, by a hook */
+static const char *is_renamed = ""; /* name renamed by a hook */
 
 int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to)
@@ -53,9 +53,9 @@ int __wrap_rename(const char *from, const char *to)
     return strcmp(from, is_renamed) == 0 ? 0 : __real_rename(from, to);
 }
 
-/* ---- What the tests share ---- */
+/* ---- Shared by the tests ---- */
 
-/* Contents, being written or being read. */
+/* Contents while they are written or read. */
 typedef struct contents {
     size_t size, at;
     int failed;
@@ -138,7 +138,7 @@ static void assert_saved(const contents *s, const char *path, int is_durable)
         fail_msg("%s", error);
 }
 
-/* With that exit code and that line. */
+/* Opening fails with that exit code and that line. */
 static void assert_not_opened(const char *path, int code, const char *before, const char *name, const char *after)
 {
     static cli_state_file f;
@@ -149,7 +149,7 @@ static void assert_not_opened(const char *path, int code, const char *before, co
     assert_int_equal(f.lock.file, -1);
 }
 
-/* Refused with "PATH MESSAGE", and nothing is loaded. */
+/* Loading is refused with "PATH MESSAGE", and gives nothing. */
 static void assert_refused(const char *path, const char *message)
 {
     contents s = {.size = 7, .at = 3};
@@ -207,7 +207,7 @@ static void test_round_trip(void **state)
     assert_string_equal(error, "");
 }
 
-/* The bytes as the header describes them; the checksum is from Python's zlib.crc32. */
+/* The bytes described in the header; the checksum is from Python's zlib.crc32. */
 static void test_bytes_of_the_file(void **state)
 {
     (void)state;
@@ -329,12 +329,12 @@ static void test_refusals(void **state)
     bytes[8] = 8;
     write_file(path, bytes, count);
     assert_refused(path, "is of a newer version (8; this program reads 7)");
-    write_file(path, bytes, 16); /* of which nothing else may be believed */
+    write_file(path, bytes, 16); /* nothing after these bytes may be trusted */
     assert_refused(path, "is of a newer version (8; this program reads 7)");
     bytes[8] = 3;
     write_file(path, bytes, count);
     assert_refused(path, "is of an older version (3; this program reads 7): go on with the program that wrote it, or begin anew");
-    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\7\0\0\0\0\20\0"; /* a byte more than it says */
+    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\7\0\0\0\0\20\0"; /* one byte more than its length says */
     write_file(path, too_long, sizeof too_long);
     assert_refused(path, "is damaged (its length)");
     memcpy(too_long + 12, "\1\0\0\100", 4); /* more than CLI_STATE_MAX */
@@ -361,7 +361,7 @@ static void test_refusals(void **state)
                       ": No such file or directory");
     char long_path[5000], error[256];
     memset(long_path, 'x', sizeof long_path);
-    for (size_t length = 4080; length < sizeof long_path; length += 900) { /* one that is too long with a tag only */
+    for (size_t length = 4080; length < sizeof long_path; length += 900) { /* one path is too long only with a tag */
         contents s = {.size = 0};
         long_path[length] = '\0';
         assert_int_equal(save(&s, long_path, 0, error, sizeof error), -1);
@@ -371,7 +371,7 @@ static void test_refusals(void **state)
     assert_int_equal(files_left(), 0);
 }
 
-/* A disk that is full, as far as this process can tell. */
+/* The disk seems full to this process. */
 static void test_failed_save_leaves_the_old_file(void **state)
 {
     (void)state;
@@ -412,7 +412,7 @@ static void test_links_permissions_and_leftovers(void **state)
     write_file(in_directory("disk/real"), "old", 3);
     assert_int_equal(chmod(in_directory("disk/real"), 0600), 0);
     const char *const left[] = {"disk/real.0123456789abcdef.tmp",
-                                "disk/real.fedcba9876543210.tmp"}; /* by processes that were killed */
+                                "disk/real.fedcba9876543210.tmp"}; /* of killed processes */
     const char *const ours[] = {"disk/real.tmp",
                                 "disk/real.0123456789abcde.tmp",
                                 "disk/real.0123456789abcdef.tmp2",
@@ -493,7 +493,7 @@ static void kill_and_wait(pid_t child)
     int status;
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status)); /* else something failed in it */
+    assert_true(WIFSIGNALED(status)); /* otherwise something in it failed */
 }
 
 /* Kills at random instants of the first 4 ms. Every fifth child saves durably. */
@@ -520,13 +520,13 @@ static void test_kill_at_any_instant(void **state)
         uint64_t now = get_numbered(&s);
         assert_true(now >= n);
         n = now;
-        assert_true(files_left() <= 3); /* the state, the lock, and what was being written: they do not pile up */
+        assert_true(files_left() <= 3); /* the state, the lock, and the file being written: they do not accumulate */
         leftovers += files_left() == 3;
     }
     print_message("%llu saves, %llu of %d kills within one\n", (unsigned long long)n, (unsigned long long)leftovers,
                   KILLS);
-    assert_true(n >= 20);       /* it did save */
-    assert_true(leftovers > 0); /* and was killed at it */
+    assert_true(n >= 20);       /* it saved */
+    assert_true(leftovers > 0); /* and was killed while saving */
     put_numbered(&s, n);
     assert_saved(&s, path, 0);
     unlink(path);
@@ -535,7 +535,7 @@ static void test_kill_at_any_instant(void **state)
 
 /* ---- Two processes, one state ---- */
 
-/* A process that holds the state until it is killed, and a child of its own that outlives it until its input ends. */
+/* A process that holds the state until it is killed, and its child, which lives until its input ends. */
 typedef struct holder {
     pid_t pid;
     int child; /* closing it ends the child */
@@ -557,7 +557,7 @@ static holder hold(const char *path)
             _exit((int)read(end[0], &byte, 1));
         if (write(ready[1], "r", 1) != 1)
             _exit(1);
-        _exit((int)read(end[0], &byte, 1)); /* it ends with the test at the latest */
+        _exit((int)read(end[0], &byte, 1)); /* ends with the test at the latest */
     }
     close(ready[1]);
     close(end[0]);
@@ -585,7 +585,7 @@ static void test_one_process_at_a_time(void **state)
         assert_int_equal(access(in_directory("disk/real.lock"), F_OK), 0);
         kill_and_wait(h.pid);
         assert_int_equal(access(in_directory("disk/real.lock"), F_OK), 0);
-        /* neither what it left nor its child matters */
+        /* neither its leftovers nor its child matter */
         assert_saved(&s, in_directory("link"), 0);
         assert_int_equal(access(in_directory("disk/real.lock"), F_OK), -1);
         close(h.child);
@@ -597,7 +597,7 @@ static void test_one_process_at_a_time(void **state)
     assert_int_equal(files_left(), 0);
 }
 
-/* A file that somebody needs is neither locked nor removed. */
+/* A foreign file in the place of the lock is neither locked nor removed. */
 static void test_something_else_has_the_name_of_the_lock(void **state)
 {
     (void)state;
@@ -631,7 +631,7 @@ static void test_the_lock_is_removed_between_opening_and_locking(void **state)
     assert_string_equal(error, "");
     assert_int_equal(access(in_directory("a.state.lock"), F_OK), 0);
 
-    remove_lock(); /* by a hand, and another process takes it: that one's is not removed */
+    remove_lock(); /* removed by hand; another process takes it, and that lock is not removed */
     assert_int_equal(cli_state_open(&g, in_directory("a.state"), error, sizeof error), CLI_OK);
     cli_state_close(&f);
     assert_int_equal(access(in_directory("a.state.lock"), F_OK), 0);
@@ -691,8 +691,8 @@ static void save_second(void)
     assert_whole();
 }
 
-/* Where locks do not work. The first is about to rename, the second has made its file and is about to write: that is
-   not the file which the first renames. */
+/* Where locks do not work. The first process is about to rename; the second has created its file and is about to
+   write: the first must not rename the second's file. */
 static void test_two_that_save_at_once(void **state)
 {
     (void)state;
@@ -704,7 +704,7 @@ static void test_two_that_save_at_once(void **state)
     lock_fails = 0;
     before_rename = save_second;
     assert_int_equal(cli_state_save(s.bytes, s.size, &first, 0, error, sizeof error), 0);
-    assert_string_equal(is_renamed, first.temporary); /* it did come to that */
+    assert_string_equal(is_renamed, first.temporary); /* the situation did occur */
     assert_whole();
     unlink(in_directory("a.state"));
     unlink(in_directory("a.state.lock"));

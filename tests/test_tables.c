@@ -1,5 +1,5 @@
-/* Tables, from files and made up: numbers to bytes, labels to classes; and failed allocations anywhere between a file
-   and its answers. */
+/* Tables from files and generated ones: numbers to bytes, labels to classes; and failing allocations anywhere
+   between a file and its answers. */
 #define _XOPEN_SOURCE 700
 #include "directory.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- Files ---- */
 
-/* The bytes of a file that fuzzing begins with. */
+/* The bytes of a file of the fuzzing corpus. */
 static size_t read_corpus(const char *from, char bytes[4096])
 {
     char path[1000];
@@ -21,7 +21,7 @@ static size_t read_corpus(const char *from, char bytes[4096])
     return read_file(path, bytes, 4096);
 }
 
-/* A copy under a name whose ending says what it is. */
+/* A copy whose name has the ending of its format. */
 static const char *copy_corpus(const char *from, const char *name)
 {
     char bytes[4096];
@@ -38,7 +38,7 @@ static void refused(const tables_source *source, const char *says)
     assert_true(train.rows == 0 && !train.bytes && !train.reals && !train.label);
 }
 
-/* Where the bytes `find` are, and `at` further, others are put: one message for each way of being damaged. */
+/* Bytes at the position of `find`, plus `at`, are replaced: one message for each kind of damage. */
 static void damaged_files_are_refused(void **state)
 {
     (void)state;
@@ -54,8 +54,8 @@ static void damaged_files_are_refused(void **state)
         {"npz/stored", "a.npz", "PK\1\2", 42, "\1\0\0\0", 4, "no member at byte 1"},
         {"npz/stored", "a.npz", "PK\1\2", 20, "\xff\xff\xff\x7f", 4, "the sizes of member"},
         {"npy/doubles", "a.npy", "NUMPY", 7, "\xff\xff", 2, "the header has 65535 bytes"},
-        {"npy/doubles", "a.npy", "'shape'", 1, "shade", 5, "without type, order and shape"},
-        {"npy/doubles", "a.npy", "(3", 1, "x", 1, "a NumPy shape that cannot be read"},
+        {"npy/doubles", "a.npy", "'shape'", 1, "shade", 5, "lacks a valid type, order or shape"},
+        {"npy/doubles", "a.npy", "(3", 1, "x", 1, "the shape in the NumPy header is malformed"},
         {"npy/doubles", "a.npy", "(3, 2)", 0, "(6, 1)", 6, "has one column"},
         {"npy/doubles", "a.npy", "'<f8'", 2, "c", 1, "are not read"},
     };
@@ -79,13 +79,13 @@ size_t __wrap_fread(void *to, size_t each, size_t count, FILE *file);
 
 static size_t bytes_read, bytes_most = SIZE_MAX;
 
-/* Fails if more bytes are read than necessary, so quadratic time shows. */
+/* Fails if more bytes are read than necessary, so that quadratic time is noticed. */
 size_t __wrap_fread(void *to, size_t each, size_t count, FILE *file)
 {
     const size_t most = bytes_most;
     bytes_read += each * count;
     if (bytes_read > most) {
-        bytes_most = SIZE_MAX; /* for the tests that follow */
+        bytes_most = SIZE_MAX; /* for the following tests */
         fail_msg("more than %zu bytes are read", most);
     }
     return __real_fread(to, each, count, file);
@@ -110,7 +110,7 @@ static zip zip_begin(size_t room)
     return z;
 }
 
-/* A member that is stored; its checksum is looked at where it is read to its end. */
+/* A stored member; its checksum is checked when it is read to its end. */
 static void zip_add(zip *z, const char *name, const void *contents, size_t bytes)
 {
     unsigned char local[30] = "PK\3\4", record[46] = "PK\1\2";
@@ -133,7 +133,7 @@ static void zip_add(zip *z, const char *name, const void *contents, size_t bytes
     z->members++;
 }
 
-/* Writes it; its end says that it has `members`. */
+/* Writes the archive; its end record says `members`. */
 static const char *zip_write(zip *z, const char *name, size_t members)
 {
     unsigned char end[22] = "PK\5\6";
@@ -150,7 +150,7 @@ static const char *zip_write(zip *z, const char *name, size_t members)
     return path;
 }
 
-/* Bytes in `columns` columns, which begin with `first` and go up; without columns a list. Returns how many bytes it is. */
+/* Bytes `first`, first + 1, ... in `columns` columns; with 0 columns a list. Returns the length of the file. */
 static size_t small_npy(char text[256], unsigned rows, unsigned columns, unsigned first)
 {
     const int length = snprintf(text + 10, 200, columns ? "{'descr': '|u1', 'fortran_order': False, 'shape': (%u, %u), }" : "{'descr': '|u1', 'fortran_order': False, 'shape': (%u,), }", rows, columns);
@@ -169,11 +169,11 @@ static void zip_add_array(zip *z, const char *name, unsigned rows, unsigned colu
     zip_add(z, name, text, count);
 }
 
-/* The archive's two arrays come last, behind many others. No byte of it is read more than a few times. */
+/* The archive's two arrays come last, after many other members. Each byte is read only a few times. */
 static void archives_of_many_members_are_read_once(void **state)
 {
     (void)state;
-    static const unsigned counts[] = {60000, 70000}; /* its end can say 65,535 at most: the directory's length tells */
+    static const unsigned counts[] = {60000, 70000}; /* 65,535 at most in its end record: the length decides */
     for (size_t k = 0; k < 2; k++) {
         zip z = zip_begin(100 * counts[k] + 1000);
         for (unsigned i = 0; i < counts[k]; i++) {
@@ -193,21 +193,21 @@ static void archives_of_many_members_are_read_once(void **state)
         bytes_most = SIZE_MAX;
         if (status < 0)
             fail_msg("%s", error);
-        assert_true(bytes_read >= bytes / 3); /* else it reads past the counter */
+        assert_true(bytes_read >= bytes / 3); /* otherwise it bypasses the counter */
         assert_true(train.rows == 3 && train.features == 2 && memcmp(train.bytes, "\12\13\14\15\16\17", 6) == 0);
         rfc_table_free(&train);
         remove(path);
     }
 }
 
-/* What a directory says of itself is not believed. */
+/* False data in a directory are not trusted. */
 static void directories_that_lie_are_refused(void **state)
 {
     (void)state;
     const struct { const char *first, *second; size_t members; const char *says; } cases[] = {
         {"x.npy", "y.npy", 3, "2 members, but its end says 3"},
         {"x.npy", "y.npy", 1, "2 members, but its end says 1"},
-        {"x.npy", "y.npy", 65535, NULL}, /* as archives with more members have it: it is read */
+        {"x.npy", "y.npy", 65535, NULL}, /* as in archives with more members: it is read */
         {"x.npy", "x.npy", 2, "has two arrays called x"},
         {"x.npy", "x", 2, "has two arrays called x"},
         {"x.old.npy", "y.npy", 2, "has no array called x"},
@@ -252,7 +252,7 @@ static void a_directory_of_images(void **state)
     }
     rfc_table_free(&train);
     rfc_table_free(&test);
-    assert_int_equal(tables_load(&(tables_source){.train = in_directory(names[0])}, &train, &test, error, sizeof error), 0); /* and alone */
+    assert_int_equal(tables_load(&(tables_source){.train = in_directory(names[0])}, &train, &test, error, sizeof error), 0); /* also alone */
     assert_string_equal(train.labels.text[train.label[0]], "7");
     rfc_table_free(&train);
     for (int k = 0; k < 4; k++)
@@ -269,7 +269,7 @@ static void label_columns(void **state)
     refused(&(tables_source){.train = array, .label = "9"}, "has no column '9'; they are numbered 0 to 1");
     refused(&(tables_source){.train = csv, .train_labels = array}, "a CSV file has its labels in a column");
     refused(&(tables_source){.train = csv, .label = "colour"}, "has no column 'colour'");
-    for (int k = 0; k < 2; k++) { /* by its number, or its name */
+    for (int k = 0; k < 2; k++) { /* by number, or by name */
         assert_int_equal(tables_load(&(tables_source){.train = csv, .label = k ? "one" : "0"}, &train, &test, error, sizeof error), 0);
         assert_true(train.rows == 2 && train.features == 1 && train.bytes[0] == 2 && train.bytes[1] == 4);
         assert_string_equal(train.labels.text[train.label[1]], "3");
@@ -282,7 +282,7 @@ static void label_columns(void **state)
 
 static int is_odd(const void *context, uint32_t row) { return !context && row % 2; }
 
-/* More rows than there is room for at first, with numbers missing and not whole: row i has i, i + ½ or nothing. */
+/* More rows than there is room for at first, with missing and fractional numbers: row i has i, i + ½ or nothing. */
 static void missing_numbers_stay_missing(void **state)
 {
     (void)state;
@@ -325,7 +325,7 @@ static rfc_table small_table(uint32_t rows, int has_missing)
     return t;
 }
 
-/* Rows of the second come after those of the first; whichever of them has numbers that are missing keeps them. */
+/* Rows of the second table come after those of the first; missing numbers of both stay missing. */
 static void tables_are_joined(void **state)
 {
     (void)state;
@@ -353,14 +353,14 @@ static void synthetic_digits_are_a_function_of_their_number(void **state)
     assert_int_equal(rfc_synthetic(5, 0, 30, &all, error, sizeof error), 0);
     assert_int_equal(rfc_synthetic(5, 20, 10, &tail, error, sizeof error), 0);
     assert_memory_equal(all.bytes + 20 * 784, tail.bytes, 10 * 784);
-    assert_memory_not_equal(all.bytes, all.bytes + 10 * 784, 784); /* two zeros are not the same */
+    assert_memory_not_equal(all.bytes, all.bytes + 10 * 784, 784); /* not twice the same digit 0 */
     rfc_table_free(&all);
     rfc_table_free(&tail);
 }
 
 /* ---- Scales ---- */
 
-/* `rows` rows of reals: feature 0 normal-like of width 1e-4, feature 1 of width 1e6, both with wild values. */
+/* `rows` rows of reals: feature 0 is roughly normal with width 1e-4, feature 1 has width 1e6; both have outliers. */
 static rfc_table wild_table(uint32_t rows)
 {
     rfc_table t = {.rows = rows, .room = rows, .features = 2};
@@ -393,7 +393,7 @@ static void wild_values_do_not_set_the_scale(void **state)
             double x = train.bytes[2 * i + j];
             sum += i % 100 ? x : 0;
             squares += i % 100 ? x * x : 0;
-            assert_true(i % 100 || x >= 252); /* a hundredth of them share the last ranks */
+            assert_true(i % 100 || x >= 252); /* one in a hundred shares the last ranks */
         }
         double mean = sum / 1980, sd = sqrt(squares / 1980 - mean * mean);
         check_within(mean, 126, 1.5);
@@ -402,7 +402,7 @@ static void wild_values_do_not_set_the_scale(void **state)
     rfc_table_free(&train);
 }
 
-/* A value now and then among equal ones still shows, with one map for each feature and with one for all. */
+/* A rare value among equal ones stays visible, with one map per feature and with one for all. */
 static void rare_values_show(void **state)
 {
     (void)state;
@@ -411,7 +411,7 @@ static void rare_values_show(void **state)
         rfc_scaling used;
         char error[200];
         for (uint32_t i = 0; i < 2000; i++) {
-            train.reals[2 * i] = 5; /* always */
+            train.reals[2 * i] = 5; /* constant */
             train.reals[2 * i + 1] = i == 700 ? 6 : 5;
         }
         assert_int_equal(rfc_scale(&train, &test, k ? RFC_SCALE_SHARED : RFC_SCALE_AUTO, &used, error, sizeof error), 0);
@@ -482,7 +482,7 @@ static int learn_and_ask(const rfc_table *train, uint32_t classes, char *error, 
     uint32_t nearest[100];
     const uint8_t mask[100] = {1};
     rf_knn_set set = {train->bytes, NULL, train->rows, train->features};
-    const uint32_t whole = train->missing ? 2 : train->rows; /* rows that lack nothing come first */
+    const uint32_t whole = train->missing ? 2 : train->rows; /* rows without missing values come first */
     rfc_training *training = rfc_training_open(train, NULL, whole, classes, 1, error, size);
     if (!training)
         return -1;
@@ -535,7 +535,7 @@ static int whole_way(const char *path, char *error, size_t size)
     return status;
 }
 
-/* Whichever allocation is the last one, or thread: a message, and nothing is left behind. */
+/* Whichever allocation or thread fails: a message, and nothing is leaked. */
 static void running_out_of_memory(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The update against oracles: closed form, Kalman filter, grid, and the paper's pseudo-code. Per precision. */
+/* The update compared with oracles: closed form, Kalman filter, grid, and the paper's pseudo-code. Per precision. */
 #include "updating.h"
 
 /* ---- Oracles ---- */
@@ -37,7 +37,7 @@ static void grid_moments(const fixture *x, double mu, double sd, const rf_real *
     *evidence = w / total;
 }
 
-/* Every one-dimensional model with a likelihood, one or several records, against the grid. */
+/* Every one-dimensional model with a likelihood, one or several records, compared with the grid. */
 static void models_match_grid(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static void models_match_grid(void **state)
         grid_moments(&x, mu, sd, records, count, &mean, &var, &evidence);
         check_within(RF(filter_mean)(x.f)[0], mean, 5 * sqrt(var / n) + 4 * EPS);
         check_within(RF(filter_covariance)(x.f, 0, 0) / (rf_real)var, 1, 5 * sqrt(3 / n) + 3 / n);
-        assert_true(count == 1 ? x.report.kappa == 1 : x.report.kappa <= 1); /* a batch's κ is its largest product */
+        assert_true(count == 1 ? x.report.kappa == 1 : x.report.kappa <= 1); /* κ of a batch is the largest product */
         check_within(x.report.acceptance * x.report.kappa, evidence, 5 * sqrt(evidence * (double)x.report.kappa / x.report.attempts));
     }
 }
@@ -90,15 +90,15 @@ static void linear_matches_kalman(void **state)
     }
 }
 
-/* ---- Algorithm 1, written down from its pseudo-code ---- */
+/* ---- Algorithm 1, written from its pseudo-code ---- */
 
 typedef struct plain {
     long double mean, variance;
     uint32_t update, accepted;
 } plain;
 
-/* The attempt's draw as include/rejfilt/detail/attempts.h documents it: pairs share a counter, words 0 and 1 make two
-   normals rounded to 1/8192, words 2 and 3 decide. */
+/* The attempt's draw as documented in include/rejfilt/detail/attempts.h: pairs share a counter; words 0 and 1 make
+   two normals rounded to 1/8192; words 2 and 3 decide about acceptance. */
 static void plain_update(plain *p, uint64_t seed, const fixture *x, const rf_real *record, uint32_t m, double kappa, double r)
 {
     long double M = 0, S = 0;
@@ -122,7 +122,7 @@ static void plain_update(plain *p, uint64_t seed, const fixture *x, const rf_rea
         p->mean = M / N;
         p->variance = (S - N * p->mean * p->mean) / (N - 1);
     } else if (N == 1) {
-        p->mean = M; /* the pseudo-code divides by zero; the covariance is kept */
+        p->mean = M; /* the pseudo-code divides by zero here; the covariance is kept */
     } else {
         p->variance *= 1 + r;
     }
@@ -146,7 +146,7 @@ static void strict_is_algorithm_1(void **state)
             x.options.kappa = (rf_real)kappa;
             for (int k = 0; k < 4; k++) {
                 rf_real record[] = {3, (rf_real)(0.5 + 0.1 * k), (rf_real)(k % 2)};
-                p.mean = RF(filter_mean)(x.f)[0]; /* each update is compared on its own */
+                p.mean = RF(filter_mean)(x.f)[0]; /* each update is compared separately */
                 p.variance = (long double)RF(filter_factor)(x.f)[0] * RF(filter_factor)(x.f)[0];
                 long double v0 = p.variance;
                 rf_status status = update(&x, record, 1, NULL);
@@ -156,7 +156,7 @@ static void strict_is_algorithm_1(void **state)
                 assert_int_equal(!!(status & RF_NOTE_WIDENED), p.accepted == 0);
                 assert_int_equal(!!(status & RF_NOTE_SINGLE), p.accepted == 1);
                 if (status & RF_NOTE_CLAMPED)
-                    continue; /* all accepted at one point of the grid: Algorithm 1's variance is zero */
+                    continue; /* all accepted at one point of the grid: Algorithm 1 gives variance zero */
                 check_within(RF(filter_mean)(x.f)[0], p.mean, 8 * EPS);
                 check_within(RF(filter_covariance)(x.f, 0, 0), p.variance, 64 * EPS * (double)v0);
                 seen[p.accepted < 2 ? p.accepted : 2]++;
@@ -167,8 +167,8 @@ static void strict_is_algorithm_1(void **state)
 
 /* ---- Precision ---- */
 
-/* Whitened sums: the new variance does not care how far the mean is from zero. The reference uses
-   the accepted draws themselves, recomputed in long double. */
+/* Whitened sums: the new variance does not depend on the distance of the mean from zero. The reference uses the
+   accepted draws themselves, recomputed in long double. */
 static void variance_is_exact_far_from_zero(void **state)
 {
     (void)state;
@@ -176,13 +176,13 @@ static void variance_is_exact_far_from_zero(void **state)
     const double far[] = {0, 1, 1e2, 1e4, 1e6, 1e8, 1e9};
     for (size_t k = 0; k < sizeof far / sizeof far[0]; k++)
         for (uint64_t seed = 0; seed < 20; seed++) {
-            set_up_own(&x, zero_above, seed); /* half of what lies below 1: everything, once the mean is far below */
+            set_up_own(&x, zero_above, seed); /* half of what is below 1; far below, everything */
             x.options.strict = 1;
             double sd = 0.01;
             set_prior(&x, -far[k] * sd, sd);
             const rf_real record[] = {0, 0};
             rf_real l = RF(filter_factor)(x.f)[0];
-            const int is_coarse = far[k] * (double)RF_EPSILON > 1; /* sd is below the spacing, and held there */
+            const int is_coarse = far[k] * (double)RF_EPSILON > 1; /* the sd is below the spacing, and is held there */
             assert_int_equal(update(&x, record, 1, NULL), is_coarse ? RF_NOTE_COARSE : RF_OK);
             if (is_coarse)
                 continue;
@@ -204,8 +204,8 @@ static void variance_is_exact_far_from_zero(void **state)
 
 /* ---- Charts in updates ---- */
 
-/* A uniform prior on a coin: the posterior after h heads in n is Beta(h + 1, n − h + 1). One batch
-   update has no projection in between, so the moments of Φ⁻¹(p) under the Beta are exact. */
+/* A uniform prior on a coin: the posterior after h heads in n is Beta(h + 1, n − h + 1). One batch is a single
+   projection, so the moments of Φ⁻¹(p) under the Beta distribution are exact. */
 static void uniform_prior_is_exact(void **state)
 {
     (void)state;
@@ -218,13 +218,13 @@ static void uniform_prior_is_exact(void **state)
     double mean, var, evidence, n = x.report.accepted;
     grid_moments(&x, 0, 1, records, 4, &mean, &var, &evidence);
     check_within(x.report.acceptance * x.report.kappa, 1.0 / 20, 5 * sqrt(0.05 / 400000)); /* B(4, 2) = 1/20 */
-    check_within(x.report.kappa, 27.0 / 256, 1e-3); /* p³(1 − p) at its largest */
+    check_within(x.report.kappa, 27.0 / 256, 1e-3); /* the maximum of p³(1 − p) */
     check_within(evidence, 1.0 / 20, 1e-6);
     check_within(RF(filter_mean)(x.f)[0], mean, 5 * sqrt(var / n));
     check_within(RF(filter_covariance)(x.f, 0, 0), var, 5 * var * sqrt(3 / n));
 }
 
-/* A phase whose truth sits at the wrap, from a prior that covers the whole circle. */
+/* A phase with its truth at the wrap, from a prior over the whole circle. */
 static void phase_at_the_wrap(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void phase_at_the_wrap(void **state)
             const rf_real low = 0, high = (rf_real)(2 * PI);
             assert_int_equal(RF(prior_box)(x.f, &x.model, &low, &high), RF_OK);
             x.options.attempts = 20000;
-            /* forty shots at four references: the posterior is narrow and known from the counts */
+            /* forty shots at four references: the posterior is narrow and follows from the counts */
             double grid_s = 0, grid_c = 0, best = -1e300;
             rf_real records[3 * 40];
             for (int i = 0; i < 40; i++) {
@@ -265,7 +265,7 @@ static void phase_at_the_wrap(void **state)
                 }
             double mean = atan2(grid_s, grid_c), sd = sqrt(-2 * log(hypot(grid_s, grid_c) / width));
             double off = remainder(RF(filter_mean)(x.f)[0] - mean, 2 * PI);
-            check_within(off, 0, 0.5 * sd); /* ten Gaussian projections cost some; a wrong side of the circle costs π */
+            check_within(off, 0, 0.5 * sd); /* ten Gaussian projections cost some; the wrong side costs π */
             check_within(RF(filter_sd)(x.f, 0) / (rf_real)sd, 1, 0.35);
         }
 }
@@ -283,8 +283,8 @@ static void flat_circle_first_update(void **state)
         x.options.attempts = 100000;
         assert_int_equal(update(&x, record, 1, NULL), RF_OK);
         check_within(x.report.acceptance, 0.5, 5 * sqrt(0.25 / 100000));
-        /* the cut is opposite or at the prior mean π, so the density is 1 + cos on an interval that
-           starts at 0 or π: exact moments there */
+        /* the cut is at the prior mean π or opposite to it, so the density is 1 + cos on an interval that starts at
+           0 or π: exact moments there */
         double best = 1e9, m = 0;
         for (int cut = 0; cut < 2; cut++) {
             double w = 0, wy = 0, wyy = 0;
@@ -297,7 +297,7 @@ static void flat_circle_first_update(void **state)
                 best = var, m = wy / w;
         }
         double n = x.report.accepted, distance = remainder(RF(filter_mean)(x.f)[0] - m, 2 * PI);
-        if (k % 8 != 4) /* at these two both cuts are as good */
+        if (k % 8 != 4) /* at these two, both cuts are equally good */
             check_within(distance, 0, 5 * sqrt(best / n) + 1e-3);
         check_within(RF(filter_covariance)(x.f, 0, 0) / (rf_real)best, 1, 5 * sqrt(3 / n) + 1e-3);
     }

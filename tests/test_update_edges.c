@@ -1,11 +1,12 @@
-/* The update where it is hard: few accepted, small bounds, bad likelihoods, what it refuses, and in pieces. Per precision. */
+/* The update in difficult cases: few accepted, small bounds, bad likelihoods, refusals, and in pieces. Per
+   precision. */
 #include "updating.h"
 
 #include "rejfilt/detail/tally.h"
 
 /* ---- Small numbers ---- */
 
-/* A likelihood that accepts with certainty what lies above setting[0], and nothing else. */
+/* A likelihood that accepts everything above setting[0] with certainty, and nothing else. */
 static rf_real step(const rf_real x[], const rf_real setting[], rf_real outcome)
 {
     (void)outcome;
@@ -23,7 +24,7 @@ static void none_accepted_widens(void **state)
         x.options.recovery = RF_C(0.5);
         rf_status status = update(&x, record, 1, NULL);
         assert_int_equal(status, RF_NOTE_WIDENED | (strict ? 0 : RF_NOTE_SHORT));
-        assert_int_equal(x.report.attempts, strict ? 100 : 2000); /* topped up to the cap first */
+        assert_int_equal(x.report.attempts, strict ? 100 : 2000); /* first topped up to the cap */
         check_within(RF(filter_mean)(x.f)[0], 0, 0);
         check_within(RF(filter_covariance)(x.f, 0, 0), 1.5, 4 * EPS);
         double n = x.report.attempts;
@@ -32,7 +33,7 @@ static void none_accepted_widens(void **state)
     }
 }
 
-/* The serial engine, which keeps Σz and Σzz of one parameter in `self`: the update uses them up. */
+/* The serial engine; keeps Σz and Σzz of one parameter in `self`, because the update overwrites them. */
 static rf_status keeping_run(void *self, const RF(task) * task, uint32_t begin, uint32_t count, RF(tally) * tally)
 {
     const rf_status status = RF(serial).run(NULL, task, begin, count, tally);
@@ -40,7 +41,7 @@ static rf_status keeping_run(void *self, const RF(task) * task, uint32_t begin, 
     return status;
 }
 
-/* With few attempts the numbers 0, 1, 2 of accepted occur; each is handled as documented. */
+/* With few attempts, 0, 1 and 2 accepted occur; each case is handled as documented. */
 static void one_and_two_accepted(void **state)
 {
     (void)state;
@@ -138,7 +139,7 @@ static void controller_finds_kappa(void **state)
 static rf_real log_nan_above(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? RF(nan)() : RF(log)(RF_C(0.5)); }
 static rf_real log_zero_above(const rf_real x[], const rf_real s[], rf_real y) { (void)s, (void)y; return x[0] > 1 ? -RF(infinity)() : RF(log)(RF_C(0.5)); }
 
-/* Each kind is counted exactly, and the state is what a likelihood of zero there would have given. */
+/* Each kind is counted exactly, and the state is the same as with a likelihood of zero there. */
 static void bad_likelihoods_count_as_zero(void **state)
 {
     (void)state;
@@ -227,9 +228,9 @@ static void failing_engine_changes_nothing(void **state)
     }
 }
 
-/* ---- Reproducible, in pieces and through the seam ---- */
+/* ---- Reproducibility, in pieces and through the engine interface ---- */
 
-/* An engine that splits a range into unequal pieces, runs them backwards, and adds their tallies. */
+/* An engine that splits a range into unequal pieces, runs them in reverse order, and adds their tallies. */
 static rf_status pieces_run(void *self, const RF(task) *task, uint32_t begin, uint32_t count, RF(tally) *tally)
 {
     uint32_t size = *(uint32_t *)self, done = 0, pieces = (count + size - 1) / size;
@@ -282,7 +283,7 @@ static void tallies_of_different_updates_do_not_add(void **state)
     assert_int_equal(RF(tally_add)((RF(tally) *)(void *)a, (RF(tally) *)(void *)b), RF_REFUSED_TALLY);
 }
 
-/* The same likelihood as probability and as logarithm accepts the same attempts, but for rounding. */
+/* The same likelihood as probability and as logarithm accepts the same attempts, except for rounding. */
 static rf_real gauss(const rf_real x[], const rf_real s[], rf_real y) { rf_real r = (y - x[0]) / s[0]; return RF(exp)(RF_C(-0.5) * r * r); }
 static rf_real log_gauss(const rf_real x[], const rf_real s[], rf_real y) { rf_real r = (y - x[0]) / s[0]; return RF_C(-0.5) * r * r; }
 

@@ -1,4 +1,4 @@
-"""Models that users write: python3 tests/test_user_model.py [path/to/rejfilt] [-v]
+"""Users' models: python3 tests/test_user_model.py [path/to/rejfilt] [-v]
 
 The command may also be named by the environment variable REJFILT."""
 import ctypes, json, math, os, pathlib, pwd, random, re, resource, shutil, signal, subprocess, sys, tempfile, time, unittest
@@ -11,13 +11,13 @@ PRECESSION = (ROOT / "src/models" / "precession.h").read_text()
 BODY = "    rf_real zero"  # where precession's likelihood begins
 REFUSED = 2
 
-# A compiler that writes down what it is asked to do.
+# A compiler that logs its calls.
 LOGGING_COMPILER = """#!/bin/sh
 printf '%s\\n' "$*" >> "$COMPILER_LOG"
 exec cc "$@"
 """
 
-# Photons that come at a rate r.
+# Photons with a rate r.
 RATE = """#include "rejfilt/model.h"
 static const rf_description description = {
     .name = "rate",
@@ -33,10 +33,10 @@ static const rf_description description = {
 RF_FN rf_real expected(const rf_real x[], const rf_real setting[]) { return x[0] * setting[0]; }
 """
 
-# Code that tells when it is run.
+# Code that reports when it runs.
 TELL = '#include <stdio.h>\n__attribute__((constructor)) static void tell(void) {{ fclose(fopen("{}", "w")); }}\n'
 
-# A model that, when it is first tried, puts another directory in the place of its cache.
+# A model that replaces its cache by another directory when it is first tried.
 EXCHANGE = """#include <stdio.h>
 #include <stdlib.h>
 __attribute__((constructor)) static void exchange(void)
@@ -57,10 +57,10 @@ class UserModel(unittest.TestCase):
         self.model = self.folder / "mymodel.c"
         self.environment = {**os.environ, "REJFILT_CACHE": str(self.cache), "REJFILT_INCLUDE": str(ROOT / "include")}
         self.environment.pop("CC", None)
-        self.environment["REJFILT_MODEL_FLAGS"] = "-O0"  # compiles faster; tests of bits take the flags of users
+        self.environment["REJFILT_MODEL_FLAGS"] = "-O0"  # compiles faster; tests of bits use the flags of users
 
     def track(self, model, *more, first=None, **environment):
-        """`first` is done in the process before it becomes the command."""
+        """Runs the command; `first` runs in the process before it becomes the command."""
         command = [COMMAND, "track", "--simulate", "--json", "--steps", "60", "--model", str(model), *more]
         return subprocess.run(command, env={**self.environment, **environment}, timeout=LONGEST, text=True, preexec_fn=first,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -73,7 +73,7 @@ class UserModel(unittest.TestCase):
         return done.stdout
 
     def cached(self):
-        """Without receipts, which only say what objects were made from."""
+        """Files of the cache without receipts, which only record what objects were made from."""
         return sorted(path.name for path in self.cache.iterdir() if path.suffix != ".made") if self.cache.is_dir() else []
 
     def write(self, text):
@@ -81,7 +81,7 @@ class UserModel(unittest.TestCase):
         return self.model
 
     def refused(self, model, *words, first=None, **environment):
-        """The model is refused with a message that has these words, and leaves nothing behind."""
+        """Checks that the model is refused with a message that has these words, and leaves no file."""
         before = self.cached()
         done = self.track(model, first=first, **environment)
         self.assertEqual((done.returncode, done.stdout), (REFUSED, ""), done.stderr)
@@ -92,7 +92,7 @@ class UserModel(unittest.TestCase):
         return done.stderr
 
     def foreign(self):
-        """A library that is no model, and the file that it makes when it is run."""
+        """A library that is not a model, and the file that it creates when it runs."""
         told, library = self.folder / "told", self.folder / "foreign.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], check=True, text=True, input=TELL.format(told))
         return library, told
@@ -108,8 +108,8 @@ class UserModel(unittest.TestCase):
     # ---- models that work ----
 
     def test_examples_learn_with_the_same_bits_on_every_engine(self):
-        """After 60 measurements every first parameter is known better than at the start. One example of each kind of outcome is
-        compiled as for users, the others without optimization."""
+        """After 60 measurements every first parameter is better known than at the start. One example of each kind of outcome is
+        compiled with users' flags, the others without optimisation."""
         quick, kinds = self.environment.pop("REJFILT_MODEL_FLAGS"), set()
         self.assertGreaterEqual(len(EXAMPLES), 4)
         for example in EXAMPLES:
@@ -121,14 +121,14 @@ class UserModel(unittest.TestCase):
                     serial = self.good(example, "--precision", precision, "--engine", "serial")
                     self.assertEqual(serial, self.good(example, "--precision", precision, "--engine", "simd"))
             with self.subTest(example=example.name):
-                belief = "mixture" if ".interchangeable" in example.read_text() else "gaussian"  # one cannot tell mirror images
+                belief = "mixture" if ".interchangeable" in example.read_text() else "gaussian"  # one Gaussian cannot distinguish mirror images
                 lines = self.good(example, "--attempts", "1000", "--belief", belief).splitlines()
                 first, last = (json.loads(lines[i])["parameters"][0]["sd"] for i in (0, -1))
                 self.assertLess(last, first)
 
     def test_four_parameters(self):
-        """While they stay still they are a mixture by default, else one Gaussian. With settings that others chose it is too coarse,
-        and says so; one Gaussian does not. Of 40 intervals of 95 % fewer than 33 hold the truth once in 10,000 times."""
+        """With constant parameters the default is a mixture, else one Gaussian. With given settings the mixture reports that it is
+        too coarse; one Gaussian does not. Of 40 intervals of 95 %, fewer than 33 hold the truth once in 10,000 times."""
         dose, draw, held = ROOT / "lab/experiments/accuracy/models/dose.c", random.Random(4), 0
         self.environment["REJFILT_MODEL_FLAGS"] = ""
         believed = lambda *more: json.loads(self.track(dose, "--trials", "1", *more).stdout)["belief"]
@@ -145,7 +145,8 @@ class UserModel(unittest.TestCase):
         self.assertGreaterEqual(held, 33)
 
     def test_counts_of_your_own(self):
-        """Evidence is the closed form's; a run with checkpoints goes on; its posterior is shown, and is the prior of the next."""
+        """The evidence is that of the closed form; a run with checkpoints resumes; its posterior is shown, and is the prior of
+        the next run."""
         self.write(RATE)
         data, state = self.folder / "counts.csv", self.folder / "run.state"
         counts = [(1, 4), (1, 7), (0.5, 2), (2, 11), (1, 3)]
@@ -243,12 +244,12 @@ class UserModel(unittest.TestCase):
         self.assertNotIn("-shared", log.read_text())
 
     def test_a_receipt_saves_the_compiler(self):
-        """While nothing has changed the compiler is not even asked; whatever changes, it is."""
+        """If nothing has changed, the compiler is not called; after any change, it is."""
         environment, log = self.compiler()
         header = self.folder / "contrast.h"
         header.write_text("#define CONTRAST RF_C(0.5)\n")
         self.write('#include "contrast.h"\n' + PRECESSION.replace("RF_C(0.5) *", "CONTRAST *"))
-        time.sleep(0.1)  # files that were just written are not trusted
+        time.sleep(0.1)  # files written just before are not trusted
         before = self.good(self.model, **environment)
 
         def asked():
@@ -305,7 +306,7 @@ class UserModel(unittest.TestCase):
             self.assertEqual(self.cached(), [name])
 
     def test_an_object_that_others_may_have_touched_is_made_again(self):
-        """Code that is not ours alone is not run: it says so when it is."""
+        """Code that others could write is not run; it would report itself."""
         foreign, told = self.foreign()
         before = self.good(self.write(PRECESSION))
         (name,) = self.cached()
@@ -318,7 +319,7 @@ class UserModel(unittest.TestCase):
             if mode is not None:
                 path.chmod(mode)
             self.assertEqual(before, self.good(self.model))
-            self.assertEqual(told.exists(), mode == 0o600)  # one of ours is trusted
+            self.assertEqual(told.exists(), mode == 0o600)  # a file that only we can write is trusted
             self.assertEqual((path.is_symlink(), path.stat().st_mode & 0o7777), (False, 0o600))
             told.unlink(missing_ok=True)
         if os.geteuid() == 0:
@@ -391,7 +392,7 @@ class UserModel(unittest.TestCase):
         self.assertEqual(len(list((shared / "cache").glob("*.so"))), 1)
 
     def test_the_directory_that_was_checked_is_the_one_used(self):
-        """Exchanged for another while the model is tried, the cache is still the one that was checked."""
+        """If the cache is exchanged while the model is tried, the checked directory stays in use."""
         foreign, told = self.foreign()
         self.good(self.write(EXCHANGE + PRECESSION))
         (name,) = self.cached()
@@ -403,7 +404,7 @@ class UserModel(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_fresh_object_goes_where_was_checked(self):
-        """The compiler, too, writes into the directory that was checked, whatever has its name by then."""
+        """The compiler also writes to the checked directory, whatever directory has its name by then."""
         self.write(PRECESSION)
         other, script = self.folder / "other", self.folder / "exchanging-cc"
         other.mkdir(mode=0o700)
@@ -415,7 +416,7 @@ class UserModel(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_another_user_who_exchanges_the_cache_is_not_run(self):
-        """In a directory that all may write to, nobody exchanges the cache for one of their own, over and over."""
+        """In a directory that everybody may write to, nobody can exchange the cache, even in many attempts."""
         nobody = pwd.getpwnam("nobody")
         foreign, told = self.foreign()
         self.folder.chmod(0o755)
@@ -505,10 +506,10 @@ class UserModel(unittest.TestCase):
                 message = self.refused(self.write(PRECESSION), f"the compiler '{compiler.split()[0]}' made no file", CC=compiler)
                 self.assertEqual(len(message.splitlines()), 1)
 
-    # ---- what surrounds the process ----
+    # ---- Surroundings of the process ----
 
     def test_little_stack(self):
-        """The loader needs no more stack than a built-in model. A compiler does: it is given what the hard limit allows."""
+        """The loader needs no more stack than a built-in model. A compiler needs more: it gets what the hard limit allows."""
         def stack(soft, hard):
             return lambda: resource.setrlimit(resource.RLIMIT_STACK, (soft << 10, hard << 10))
         del self.environment["REJFILT_MODEL_FLAGS"]  # -O0 takes more stack
@@ -520,7 +521,7 @@ class UserModel(unittest.TestCase):
         self.refused(self.model, "does not compile", "the stack is limited to 64 KB", "ulimit -s", first=stack(64, 64))
 
     def test_children_that_nobody_waits_for(self):
-        """SIGCHLD is ignored, as programs that start this one may have it."""
+        """SIGCHLD is ignored, as in some programs that start this one."""
         def ignore():
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         self.good(self.write(PRECESSION), first=ignore)
@@ -617,7 +618,7 @@ class UserModel(unittest.TestCase):
             BODY, '    static int said;\n    if (!said++)\n        puts("hello"), fflush(stdout);\n' + BODY)
         plain, loud = self.good(self.write(PRECESSION)), self.track(self.write(talk))
         self.assertEqual(loud.returncode, 0, loud.stderr)
-        self.assertLessEqual(loud.stdout.count("hello"), 2)  # from the run itself, each precision for its own
+        self.assertLessEqual(loud.stdout.count("hello"), 2)  # printed by the run itself, once per precision
         self.assertEqual(loud.stdout.replace("hello\n", ""), plain)
 
 

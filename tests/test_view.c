@@ -1,4 +1,4 @@
-/* The view in a terminal: what it writes, however wide it is, and however the program ends. */
+/* The view in a terminal: its output, at any width, and any end of the program. */
 #define _XOPEN_SOURCE 700
 #include "made_up_run.h"
 
@@ -59,7 +59,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What a view of STEPS steps writes; the caller frees it. */
+/* Output of a view of STEPS steps; the caller frees it. */
 static char *viewed(const char *title, double truth, double *seconds)
 {
     FILE *out = tmpfile();
@@ -85,7 +85,7 @@ static void check_view(const char *locale, const char *title)
     size_t frames = occurrences(text, "step ");
     assert_lines_fit(text, COLUMNS);
     assert_in_range(frames, 2, STEPS - 1);
-    assert_true((double)frames <= 30.0 * seconds + 2.0); /* the first and the last are free */
+    assert_true((double)frames <= 30.0 * seconds + 2.0); /* the first and the last frame are extra */
     assert_non_null(strstr(text, "step 1000/1000  omega_0 = "));
     assert_non_null(strstr(text, "truth 0.8000  acceptance 0.50"));
     assert_non_null(strstr(text, "t = 100"));
@@ -144,12 +144,12 @@ static void test_view_health(void **state)
                                          : "m%s, restarts: 2\033",
                      words[health]);
             assert_non_null(strstr(text, expected));
-            assert_non_null(strstr(text, "step 42  omega_0")); /* a count where no end is known */
+            assert_non_null(strstr(text, "step 42  omega_0")); /* only a count, if the length is unknown */
             free(text);
         }
 }
 
-/* What a view of `steps` steps writes on a terminal of that size; the caller frees it. */
+/* Output of a view of `steps` steps on a terminal of that size; the caller frees it. */
 static char *viewed_at(const char *columns, const char *lines, long steps, long total)
 {
     size_t length;
@@ -187,7 +187,7 @@ static void test_view_sizes(void **state)
     setlocale(LC_CTYPE, "C");
 }
 
-/* A terminal that only takes lines gets lines, few of them. */
+/* A terminal without cursor control gets a few lines. */
 static void test_view_dumb(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void run_and(int number, FILE *out)
     _exit(1);
 }
 
-/* However the program ends, the cursor is back, and it dies of the signal all the same. */
+/* However the program ends, the cursor is restored, and the signal still ends the program. */
 static void test_view_puts_the_terminal_right(void **state)
 {
     (void)state;

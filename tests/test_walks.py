@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The walks of CONTRIBUTING.md, followed to the letter in a copy of the tree: a likelihood, an engine, a designer and a belief
-are added, by what the walks name and nothing else, and the tests that go by the lists run with them.
+"""The walks of CONTRIBUTING.md, followed exactly in a copy of the tree: a likelihood, an engine, a designer and a belief are
+added in the places that the walks name and nowhere else; then the tests that go by the lists run.
 
 usage: tests/test_walks.py    (`make walks`)"""
 import pathlib
@@ -51,7 +51,7 @@ def walk(name):
 
 
 def names(text, *words):
-    """A walk must name what is done here."""
+    """The walk must mention what is done here."""
     for word in words:
         assert word in text, f"a walk does not name {word}"
 
@@ -68,7 +68,7 @@ class Tree:
                 shutil.copy(ROOT / path, place / path)
 
     def copy(self, old, new, *changes):
-        """A new file, made from one that is there."""
+        """A new file, made from an existing one."""
         text = (self.place / old).read_text()
         for a, b in changes:
             assert a in text, f"{old} has no '{a}'"
@@ -86,7 +86,7 @@ class Tree:
             out.write(line + "\n")
 
     def add_row(self, file, after, row):
-        """A row after the last one of a table that begins so."""
+        """Adds a row after the last row of a table whose rows begin so."""
         lines = (self.place / file).read_text().splitlines()
         at = max(i for i, text in enumerate(lines) if text.startswith(after))
         lines.insert(at + 1, row)
@@ -123,7 +123,7 @@ def run(*command, place):
 
 
 def shows(place, *words):
-    """The command must name the newcomers by itself."""
+    """The command must list the additions by itself."""
     text = subprocess.run([place / "build/rejfilt", *words], text=True, stdout=subprocess.PIPE, check=True).stdout
     assert "dummy" in text, f"rejfilt {' '.join(words)} does not name dummy"
 
@@ -132,7 +132,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder) / "rejfilt"
         add_all(Tree(place))
-        # -O1: kernels compile in a fifth of the time, and what is tested are bits and lists
+        # -O1: kernels compile in a fifth of the time; only bits and lists are tested
         run("cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DRF_TESTS=ON", "-DCMAKE_C_FLAGS_RELEASE=-O1", place=place)
         run("cmake", "--build", "build", place=place)
         shows(place, "models")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The playground's code: the same bits as wasm and on this machine, and the world of the command. Budgets of the module.
+"""The playground's code: the same bits in wasm and on this machine, and the same world as the command's. Budgets of the
+module.
 usage: test_wasm.py BUILD SOURCE"""
 import configparser
 import json
@@ -19,7 +20,8 @@ NODE = shutil.which("node")
 DRIFT = 0.026179938779914944
 VIEW_WORDS = 18
 
-# every call, every design, κ given and controlled, m below, at and above a block of attempts, drift none and large, kicks, a fault
+# every call, every design, κ fixed and controlled, m below, at and above a block of attempts, without and with large drift, kicks,
+# a fault
 EVERYTHING = f"""
 open 7
 set 100 0 1 {DRIFT}
@@ -74,7 +76,7 @@ def views(text):
 
 
 def run(script):
-    """Of each step: the view as numbers, health, how often widened, and weight, mean and sd of each Gaussian."""
+    """For each step: the view as numbers, health, number of widenings, and weight, mean and sd of each Gaussian."""
     lines = [line.split() for line in native(script).splitlines()]
     steps = []
     for view, memory, parts in zip(*[iter(lines)] * 3):
@@ -94,7 +96,7 @@ def spread(parts):
 
 class Native(unittest.TestCase):
     def test_follows_the_world_of_the_command(self):
-        """The same truth. Settings are chosen in float here and in double there: they differ by roundings, and so do outcomes after a while."""
+        """The same truth. Settings are chosen in float here and in double there: they differ by rounding and so, after a while, do outcomes."""
         command = [f"{BUILD}/rejfilt", "track", "--simulate", "--sampler", "reject", "--attempts", "100", "--seed", "11", "--steps", "120", "--jump", "1@60", "--json"]
         wanted = [json.loads(line)["parameters"][0] for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()]
         got = views(native(f"open 11\nset 100 0 1 {DRIFT}\nstep 60\nkick 1\nstep 60\n"))
@@ -113,7 +115,7 @@ class Native(unittest.TestCase):
             mean, sd = as_floats(view[4:6])
             sum_zz = struct.unpack("<q", struct.pack("<2I", *(int(word, 16) for word in memory[12:14])))[0]
             grid = [(x - mean) / sd * 8192 for x in as_floats(draws[0:3 * made:3])]
-            for place in grid:  # whole numbers, but for the rounding of x
+            for place in grid:  # whole numbers, except for the rounding of x
                 self.assertLess(abs(place - round(place)), 0.1)
             kept = [round(place) for place, flag in zip(grid, draws[2::3]) if int(flag, 16)]
             self.assertEqual((len(kept), sum(place**2 for place in kept)), (accepted, sum_zz), f"m = {attempts}")
@@ -125,7 +127,7 @@ class Native(unittest.TestCase):
             self.assertEqual(len(done.stderr.splitlines()), 1)
 
     def test_few_gaussians_hold_several_modes(self):
-        """Times at random, beside the exact posterior on a grid: half the distance that one Gaussian has, or less."""
+        """Random times, compared with the exact posterior on a grid: at most half of the distance of one Gaussian."""
         width, few, one, modes = 0.01, [], [], []
         grid = [-1.5 + width * i for i in range(460)]
         for seed in range(101, 109):
@@ -146,7 +148,7 @@ class Native(unittest.TestCase):
         self.assertGreaterEqual(max(modes), 3)
 
     def test_few_gaussians_are_treated_like_the_filter(self):
-        """Widened and placed anew with it, and taken back when a fault is found, after which only time passes."""
+        """Widened and reset together with the filter, and restored when a fault is found; then only time passes."""
         widened, fresh = 0, 0
         steps = run(f"open 7\nset 100 0 1 {DRIFT}\nstep 40\nkick 3\nstep 40\n")
         for (_, _, before, old), (_, health, after, new) in zip(steps, steps[1:]):
@@ -161,7 +163,7 @@ class Native(unittest.TestCase):
         first = next(i for i, (_, health, _, _) in enumerate(steps) if health == 4)
         where = lambda parts: [(weight, mean) for weight, mean, _ in parts]
         kept = max(i for i in range(first) if where(steps[i][3]) == where(steps[first][3]))
-        self.assertLess(kept, 65)  # before outcomes were all alike
+        self.assertLess(kept, 65)  # as before the outcomes became all equal
         for i in range(first, len(steps)):
             self.assertEqual(where(steps[i][3]), where(steps[kept][3]))
             for (_, _, sd), (_, _, then) in zip(steps[i][3], steps[kept][3]):
@@ -173,7 +175,7 @@ class Native(unittest.TestCase):
         answers = [int(line[0], 16) for line in lines if len(line) == 2]
         self.assertEqual(len(answers), 200)
         right = sum(answer == i % 10 for i, answer in enumerate(answers))
-        self.assertGreaterEqual(right, 187)  # 98.4 % of 2,000 are; five standard errors below that
+        self.assertGreaterEqual(right, 187)  # 98.4 % of 2,000 are; the bound is five standard errors below
 
 
 @unittest.skipUnless(os.path.exists(WASM), "no wasm: clang, wasm-ld or wasm-opt is missing; tools/need wasm installs them")

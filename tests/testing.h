@@ -14,7 +14,7 @@
 
 #define PI 3.14159265358979323846
 
-/* cmocka's longjmp target is gone after a failure, so say what was compared before failing. */
+/* cmocka jumps out after a failure, so these print the compared values before they fail. */
 #define check_below(value, limit)                                                                                      \
     do {                                                                                                               \
         double value_ = (double)(value), limit_ = (double)(limit);                                                     \
@@ -30,7 +30,7 @@
             fail_msg("%s = %.12g, expected %.12g within %.3g", #value, value_, expected_, tolerance_);                 \
     } while (0)
 
-/* A small generator of its own for test inputs (splitmix64), independent of the one under test. */
+/* A separate small generator for test inputs (splitmix64), independent of the one under test. */
 static inline uint64_t test_word(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -54,7 +54,8 @@ static inline void test_bytes(uint8_t *bytes, size_t count, uint64_t seed)
 #ifdef RF_PRECISION
 #include "per_precision.h"
 
-/* The settings that the particle guess heuristic chooses next: a draw for the guess, 1 / standard deviation for the time. */
+/* The settings that the particle guess heuristic chooses next: a draw for the guess, 1 / standard deviation for the
+   time. */
 static inline void choose_settings(const RF(filter) *filter, const RF(model) *model, const rf_description *description, rf_real setting[])
 {
     const uint32_t number = RF(filter_updates)(filter);
@@ -76,7 +77,7 @@ static inline void choose_settings(const RF(filter) *filter, const RF(model) *mo
     }
 }
 
-/* The prior that the model's description gives: each parameter somewhere in its range. */
+/* The prior of the model's description: each parameter at random in its range. */
 static inline void set_prior_of(RF(filter) *filter, const RF(model) *model, const rf_description *description)
 {
     rf_real low[RF_DESCRIBED_MAX], high[RF_DESCRIBED_MAX];

@@ -1,4 +1,4 @@
-"""What tests of `rejfilt track` share. The command is the first argument, or named by the environment variable REJFILT."""
+"""Shared by tests of `rejfilt track`. The command is the first argument, or named by the environment variable REJFILT."""
 import csv, io, json, os, pathlib, select, struct, subprocess, sys, tempfile, time, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -6,12 +6,12 @@ COMMAND = os.environ.get("REJFILT", str(ROOT / "build" / "rejfilt"))
 if len(sys.argv) > 1 and os.path.isfile(sys.argv[1]):
     COMMAND = sys.argv.pop(1)
 COMMAND = os.path.abspath(COMMAND)
-NO_LEAK_CHECK = {"ASAN_OPTIONS": "detect_leaks=0"}  # a kill may hit the leak checker, which then complains
+NO_LEAK_CHECK = {"ASAN_OPTIONS": "detect_leaks=0"}  # a kill may hit the leak checker, which would then report an error
 LONGEST = 60  # seconds for any one command, with room for sanitizers; a hang is a failure
 
 
 def track(*arguments, given=None, code=0, says=""):
-    """Standard output of `rejfilt track`, which ends with that exit code and says that on standard error."""
+    """Standard output of `rejfilt track`, which must end with that exit code and that message."""
     given = given.encode() if isinstance(given, str) else given
     more = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
     done = subprocess.run([COMMAND, "track", *arguments], capture_output=True, timeout=LONGEST, **more)
@@ -31,7 +31,7 @@ def parse(text):
 
 
 def records_of(lines):
-    """The records that lines of output were made from."""
+    """The records from which lines of output were made."""
     return [{s["name"]: s["value"] for s in line["settings"]} | {"outcome": line["outcome"]} for line in lines]
 
 
@@ -52,7 +52,7 @@ def x_of(line):
 
 
 class Live:
-    """A run that is spoken to through two pipes. Every line must come within LONGEST seconds."""
+    """A run connected by two pipes. Every line must come within LONGEST seconds."""
 
     def __init__(self, *arguments, command=None, environment=None):
         self.process = subprocess.Popen(command or [COMMAND, "track", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -95,20 +95,21 @@ class Live:
             time.sleep(0.001)
 
     def end(self):
-        """Exit code and complaints after the end of the input."""
+        """Exit code and messages after the end of the input."""
         output, complaint = self.process.communicate(timeout=LONGEST)
         self.rest = (self.bytes + output).decode()
         return self.process.returncode, complaint.decode()
 
 
 def position(state):
-    """Records learnt from, as a state file has it: after 16 bytes of head, 8 of fingerprint, and the options with their length."""
+    """The number of records learnt, from a state file: after 16 bytes of head, 8 of fingerprint, and the options with their
+    length."""
     contents = pathlib.Path(state).read_bytes()
     return struct.unpack_from("<Q", contents, 32 + struct.unpack_from("<Q", contents, 24)[0])[0]
 
 
 def memory(pid):
-    """Bytes of a living process that are its own, without pages of files."""
+    """Private bytes of a living process, without pages of files."""
     (line,) = (line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("RssAnon:"))
     return int(line.split()[1]) * 1024
 
@@ -118,7 +119,7 @@ def is_sanitized():
 
 
 def preloading(name, folder):
-    """The environment in which tests/faults/NAME.c takes the place of functions of libc; compiled into the folder."""
+    """The environment in which tests/faults/NAME.c, compiled into the folder, replaces functions of libc."""
     if is_sanitized():
         raise unittest.SkipTest("sanitizers want to be preloaded first")
     shim = folder / f"{name}.so"
@@ -139,7 +140,7 @@ class Test(unittest.TestCase):
 
 
 class Run(Test):
-    """A run of 60 records, each learnt from for long enough to be hit in the middle."""
+    """A run of 60 records; each takes long enough to be interrupted."""
     options = ("--attempts=50000", "--seed=11")
 
     @classmethod

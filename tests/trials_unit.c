@@ -1,5 +1,4 @@
-/* Simulated trials as a GPU runs them, as host code: one model, which the compiler's command sets. test_device.c loads
- * it. */
+/* Simulated trials as on a GPU, as host code: one model, set on the compiler's command line. test_device.c loads it. */
 #include RF_MODEL_FILE
 #include "session/device.h"
 

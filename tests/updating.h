@@ -1,5 +1,5 @@
-/* What the tests of updates share: a filter with all that an update takes, likelihoods that go wrong, and cases whose
-   answer a baseline knows. Per precision. */
+/* Shared by the tests of updates: a filter with everything that an update needs, likelihoods that go wrong, and
+   cases whose answer a baseline knows. Per precision. */
 #ifndef REJFILT_TEST_UPDATING_H
 #define REJFILT_TEST_UPDATING_H
 
@@ -60,7 +60,7 @@ static inline rf_status update(fixture *x, const rf_real *records, uint32_t coun
     return RF(update)(x->f, &x->model, records, count, &x->options, engine, &x->report);
 }
 
-/* Accepted attempts, or with weights the mean number of them. */
+/* Accepted attempts; with weights their mean number. */
 static inline double accepted(const fixture *x) { return (double)x->report.acceptance * x->report.attempts; }
 
 /* ---- Likelihoods that go wrong above 1 ---- */
@@ -108,11 +108,12 @@ static inline void check_precession(const fixture *x, const precession *p)
     const double n = accepted(x);
     check_within(x->report.acceptance, p->Z, 5 * sqrt(p->Z * (1 - p->Z) / x->report.attempts));
     check_within(RF(filter_mean)(x->f)[0], p->mean, 5 * sqrt(p->var / n) + 4 * EPS * fabs(p->mu));
-    /* a variance estimate's relative error is √((kurtosis − 1)/N), and the kurtosis here is below 4 */
+    /* the relative error of a variance estimate is √((kurtosis − 1)/N), and the kurtosis here is below 4 */
     check_within((double)RF(filter_covariance)(x->f, 0, 0) / p->var, 1, 5 * sqrt(3 / n) + 3 / n);
 }
 
-/* From N(0, 1) with κ below the likelihood's peak: acceptance, δ̂ and the biased evidence against sums on a grid. */
+/* From N(0, 1) with κ below the likelihood's peak: acceptance, δ̂ and the biased evidence compared with sums on a
+   grid. */
 static inline void check_small_kappa(fixture *x, double kappa, const RF(engine) *engine)
 {
     const double t = 2, ref = 0.3;
@@ -125,7 +126,7 @@ static inline void check_small_kappa(fixture *x, double kappa, const RF(engine) 
         over += w * fmax(0, p - kappa), all += w * p, capped += w * fmin(p / kappa, 1), total += w;
         square += w * fmax(0, p / kappa - 1) * fmax(0, p / kappa - 1);
     }
-    /* δ̂ = W/(N+W), W the sum of excess weights of the accepted: its error by linearisation */
+    /* δ̂ = W/(N+W), with W the sum of excess weights of the accepted: its error by linearisation */
     double delta = over / all, accept = capped / total, excess = delta / (1 - delta);
     double sd_excess = sqrt(fmax(square / capped - excess * excess, 0) / accepted(x));
     check_within(x->report.acceptance, accept, 5 * sqrt(accept * (1 - accept) / x->report.attempts));
@@ -136,7 +137,7 @@ static inline void check_small_kappa(fixture *x, double kappa, const RF(engine) 
     } else {
         check_within(x->report.delta, delta, 5 * sd_excess * (1 - delta) * (1 - delta) + 2e-5);
     }
-    /* evidence carries ln κ, so it stays near the truth but for the clipped part */
+    /* the evidence contains ln κ, so it stays near the truth except for the part above κ */
     check_within(x->report.log_evidence, log(all / total * (1 - delta)), 5 * sqrt((double)x->report.log_evidence_variance) + 1e-5);
     check_within(x->report.largest, 1, 1e-3);
 }
@@ -149,7 +150,7 @@ static inline void check_small_kappa(fixture *x, double kappa, const RF(engine) 
 extern const RF(instance) LINEAR(RF_PRECISION, 1), LINEAR(RF_PRECISION, 2), LINEAR(RF_PRECISION, 3), LINEAR(RF_PRECISION, 4);
 extern const RF(instance) LINEAR(RF_PRECISION, 5), LINEAR(RF_PRECISION, 6), LINEAR(RF_PRECISION, 7), LINEAR(RF_PRECISION, 8);
 
-/* A prior and records, and the exact filter that has learnt from them. */
+/* A prior and records, and the exact filter after these records. */
 typedef struct linear_case {
     rf_real mean[DIM], cov[DIM * DIM], records[2 * (DIM + 2)];
     uint32_t count;
@@ -157,7 +158,7 @@ typedef struct linear_case {
     double Z; /* of the last record */
 } linear_case;
 
-/* `h`, `noise` and an outcome that is off the expected one by `innovation`. */
+/* Adds a record with `h`, `noise` and an outcome that differs from the expected one by `innovation`. */
 static inline void add_linear_record(linear_case *c, const rf_real h[], double noise, double innovation)
 {
     const unsigned dim = c->exact.dim;

@@ -31,7 +31,8 @@ def find(name):
 
 
 def expand(text, renamed, seen):
-    """A file's text with its includes in place: those with a guard once, those in `renamed` as one include of another name."""
+    """A file's text with includes replaced by their contents: those with a guard once; those in `renamed` become one include
+    of the new name."""
     def replace(match):
         name = renamed.get(os.path.basename(match.group(1)))
         included = name or find(match.group(1))
@@ -54,8 +55,8 @@ def replace_once(text, old, new):
 
 
 def one_precision(text, bits="32"):
-    """Source for both precisions, written out for float (32) or double (64)."""
-    kept, nested = [], []  # nested: for every open #if, whether its lines are kept, or None where it is not about RF_BITS
+    """Converts source for both precisions to float (32) or double (64)."""
+    kept, nested = [], []  # nested: for every open #if, whether its lines are kept; None if it does not depend on RF_BITS
     for line in text.splitlines(keepends=True):
         directive = re.match(r"#(if|elif|else|endif)\w*(.*)", line)
         about_bits = re.match(r" RF_BITS == (\d+)", directive.group(2)) if directive else None

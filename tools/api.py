@@ -32,18 +32,18 @@ PAGES = """
    | description.h, model.h | what a model file says |
    | functions.h, philox.h | functions and random numbers |
 """
-# steps of functions, and what only kernels call
+# internal steps of functions, called only by kernels
 INNER = r"rf\d\d_(sqrt_soft|exp_difference|sin_half_turn|sin_series|sin_shifted|minus_2_log|circle|normal_pair)"
 
 
 def statuses():
-    """The names of status.def as members of the enum, each with its text."""
+    """The names of status.def as members of the enum, each with its text as a comment."""
     return "".join(f"    {name} = {value}, /* {text} */\n" for name, value, text in
                    re.findall(r'^RF_STATUS\((\w+), (-?\d+), "(.*)"\)', read("include/rejfilt/status.def"), re.M))
 
 
 def pieces(paragraph):
-    """Comments that begin a line, and declarations, in their order. A paragraph has no blank line in it."""
+    """The comments that begin a line, and the declarations, in order. A paragraph contains no blank line."""
     found, depth = [""], 0
     for line in paragraph.split("\n"):
         found[-1] += line + "\n"
@@ -58,12 +58,12 @@ def pieces(paragraph):
 
 
 def open_comment(text, mark="/**"):
-    """A comment that Doxygen reads, without commands to it by accident."""
+    """A comment marked for Doxygen, with characters escaped that Doxygen would take as commands."""
     return re.sub(r"([#<>@])", r"\\\1", text).replace("/*", mark, 1)
 
 
 def member(match):
-    """Members that share a line and a comment, each on a line with it."""
+    """Splits members that share a line and a comment: each gets its own line with that comment."""
     indent, declaration, comment = match.groups()
     shared = re.match(r"(.*?)((?:\*?\w+(?:\[.*?\])?, )*\*?\w+(?:\[.*?\])?)$", declaration)
     kind, names = shared.groups() if shared else ("", declaration)  # a pointer to an array has its own line
@@ -72,8 +72,8 @@ def member(match):
 
 
 def mark(paragraph, said):
-    """A paragraph of a header, its comments marked: each for the declarations up to the next, or for the member before it.
-    Without one, a double's function has that of the float's, which is in `said`."""
+    """A paragraph of a header with its comments marked. A comment belongs to the declarations up to the next comment, or
+    to the member before it. A double's function without a comment gets that of the float's, which is in `said`."""
     comment, marked = "", []
     for piece in pieces(paragraph):
         section = re.match(r"/\* -{3,} (.*?) -{2,}(.*)\*/", piece, re.S)
@@ -84,9 +84,9 @@ def mark(paragraph, said):
         elif piece.startswith("#define RF_BITS") or re.search(rf"\b({INNER})\b", piece.split("{")[0]):
             continue
         else:
-            piece = re.sub(r"(?ms)^ +/\*.*?\*/\n(?= +\S)", lambda match: open_comment(match[0]), piece)  # before a member
+            piece = re.sub(r"(?ms)^ +/\*.*?\*/\n(?= +\S)", lambda match: open_comment(match[0]), piece)  # comment before a member
             piece = re.sub(r"(?ms)^( +)([\w *+/(),\[\]]+);\s+(/\*.*?\*/)\n", member, piece)
-            piece = re.sub(r"(?m)(?<=[,\w]) +(/\*.*?\*/)$", lambda match: " " + open_comment(match[1], "/**<"), piece)  # of enums, macros
+            piece = re.sub(r"(?m)(?<=[,\w]) +(/\*.*?\*/)$", lambda match: " " + open_comment(match[1], "/**<"), piece)  # behind members of enums, and macros
             name = re.search(r"\brf(?:32|64)_(\w+)\(", piece)
             words = comment or (said.get(name[1], "") if name else "")
             if name:
@@ -96,7 +96,7 @@ def mark(paragraph, said):
 
 
 def marked(name, text):
-    """A header with its comments marked; the first is about the file."""
+    """A header with its comments marked; the first comment describes the file."""
     about, text = re.match(r"(/\*.*?\*/)\n(.*)", text, re.S).groups()
     said = {}
     body = "\n".join(mark(paragraph, said) for paragraph in re.split(r"\n{2,}", text.strip("\n")))

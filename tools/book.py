@@ -36,7 +36,7 @@ headers; `make docs` writes it alone.
 
 
 def page_of(path):
-    """Where a file or folder of the repository is among the pages."""
+    """The place of a repository file or folder among the pages."""
     inside = path.relative_to(ROOT)
     if path == ROOT / "README.md":
         return pathlib.PurePosixPath("index.md")
@@ -59,7 +59,7 @@ class Pages:
         to.write_text(text)
 
     def link(self, path, target):
-        """A link of a page, as it is between pages; what it leads to becomes a page, too."""
+        """Rewrites a link for use between pages; its target becomes a page, too."""
         if re.match(r"[a-z]+:", target) or target.startswith("#"):
             return target
         name, _, anchor = target.partition("#")
@@ -103,7 +103,8 @@ class Pages:
 
 
 def navigation(contents):
-    """The parts of docs/README.md as tables of contents of the first page; a page that lists others has them below it."""
+    """The parts of docs/README.md as tables of contents of the first page; pages listed by another page are placed below
+    it."""
     parts = []
     for title, body in re.findall(r"^\*\*(.*?)\*\*\n(.*?)(?=^\*\*|\Z)", contents, re.M | re.S):
         pages = [f"{name} <{target[:-3]}>" for name, target in re.findall(r"\[([^\]]+)\]\(([\w/]+\.md)\)", body)]
@@ -115,21 +116,21 @@ def navigation(contents):
 
 
 def beneath(contents):
-    """The pages of a folder, below the page that lists them."""
+    """The pages of a folder, placed below the page that lists them."""
     pages = [f"{name} <{target[:-3]}>" for name, target in re.findall(r"\[([^\]]+)\]\(([\w-]+\.md)\)", contents)]
     return "\n```{toctree}\n:hidden:\n\n" + "\n".join(dict.fromkeys(pages)) + "\n```\n"
 
 
 def mend(site):
-    """Debian's furo takes a style sheet from the server's root, and is dark only when told so: here it is in one folder, and
-    follows the viewer's choice."""
+    """Repairs Debian's furo theme: it loads a style sheet from the server's root, and is dark only on request. Here the
+    style sheet is in the site, and the theme follows the viewer's preference."""
     path = site / "_static/styles/furo.css"
     text = path.read_text()
     normalize = pathlib.Path("/usr/share/javascript/normalize.css/normalize.css")
     text = re.sub(r"@import url\(/javascript/normalize[^)]*\);", lambda _: normalize.read_text() if normalize.exists() else "body { margin: 0; }", text)
     dark = re.search(r'@media not print \{\n  body\[data-theme="dark"\] \{(.*?)\}', text, re.S)
     if dark and "prefers-color-scheme" not in text:
-        text += f'\n@media not print and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{{dark[1]}}} }}\n'
+        text += f'\n@media screen and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{{dark[1]}}} }}\n'
     path.write_text(text)
 
 

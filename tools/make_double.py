@@ -14,7 +14,7 @@ END = "/* ======== End of what exists twice ======== */\n"
 
 
 def split(text):
-    """The header as what is before the float's half, that half, the double's, and what follows."""
+    """Splits the header into four: before the float half, that half, the double half, and the rest."""
     places = [text.index(mark) for mark in (FLOAT, DOUBLE, END)]
     return [text[begin:end] for begin, end in zip([0] + places, places + [len(text)])]
 
@@ -24,7 +24,7 @@ def line_on_double(line):
     made = line.replace("rf32_", "rf64_").replace("RF32_", "RF64_")
     made = re.sub(r"\b(\d+\.\d+)f\b", r"\1", re.sub(r"\bfloat\b", "double", made))
     longer = len(made) - len(line)
-    return re.sub(rf" {{0,{longer}}}( /\*)", r"\1", made, count=1) if longer > 0 else made  # comments stay where they are
+    return re.sub(rf" {{0,{longer}}}( /\*)", r"\1", made, count=1) if longer > 0 else made  # keeps comments in their column
 
 
 def on_double(half):

@@ -18,8 +18,8 @@ values = [0] * N
 for rank, i in enumerate(sorted(range(N), key=lambda i: position[i])):
     values[i] = int(round(strata[rank] * scale * GRID))
 
-# Odd strides, found by a greedy search for the least correlation (of z and of z^2) between any two
-# coordinates over 100 and over 4096 attempts and random places; test_samplers.c checks what they do.
+# Odd strides from a greedy search for the smallest correlation (of z and of z^2) between any two coordinates, over 100
+# and over 4096 attempts and random starting points; test_samplers.c checks them.
 strides = [1, 481, 219, 527, 1409, 1051, 3183, 269, 1197, 2915, 2133, 327, 3421, 3407, 3529, 3335]
 assert len(strides) == COORDINATES
 

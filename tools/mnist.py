@@ -25,7 +25,7 @@ ROWS = {
 
 
 def measure(arguments):
-    """The command's JSON object, with the most memory it had in megabytes."""
+    """Runs the command. Returns its JSON object, with its peak memory in megabytes."""
     with tempfile.TemporaryFile("w+") as file:
         child = subprocess.Popen([command, *arguments], stdout=file)
         _, status, usage = os.wait4(child.pid, 0)

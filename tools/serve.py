@@ -12,7 +12,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
     def end_headers(self):
         self.send_header("Cache-Control", "no-cache")
-        self.send_header("Content-Security-Policy", "frame-ancestors 'none'")  # pages say the rest themselves; this they cannot
+        self.send_header("Content-Security-Policy", "frame-ancestors 'none'")  # pages set the rest of the policy themselves, but cannot set this
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
 

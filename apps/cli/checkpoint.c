@@ -40,7 +40,7 @@ void cli_model_chart_text(const rf_parameter *p, char *text, size_t size)
              cli_real_text(p->high, high));
 }
 
-/* Text that grows, as far as there is room. */
+/* Text being appended to; a piece that does not fit is left out. */
 typedef struct growing {
     char *text;
     size_t size, used;
@@ -117,7 +117,7 @@ typedef struct entry {
     int section_length, key_length, value_length;
 } entry;
 
-/* The next entry from *at on; 0 past the last. */
+/* Reads the next entry at *at and advances *at. Returns 0 past the last. */
 static int next_entry(const char **at, entry *e)
 {
     for (const char *line = *at, *end; *line; line = *end ? end + 1 : end) {
@@ -143,7 +143,7 @@ static int is_same(const char *a, int a_length, const char *b, int b_length)
     return a_length == b_length && memcmp(a, b, (size_t)a_length) == 0;
 }
 
-/* Is there such an entry? It becomes *found, else that has a value of none. */
+/* Finds the entry with this section and key in `options`; without one, *found has the value "(none)". */
 static void find_entry(const char *options, const entry *like, entry *found)
 {
     static const char none[] = "(none)";
@@ -158,7 +158,7 @@ static void find_entry(const char *options, const entry *like, entry *found)
     found->value_length = sizeof none - 1;
 }
 
-/* The first option that differs. Returns whether one does. */
+/* Puts the first option that differs into `error`. Returns 1 if there is one, else 0. */
 static int differ(const char *theirs, const char *ours, char *error, size_t size)
 {
     const char *const texts[] = {theirs, ours};

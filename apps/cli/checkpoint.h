@@ -7,13 +7,13 @@
 extern const char *const cli_sampler_names[4], *const cli_on_lost_names[5], *const cli_precision_names[3],
                                                                                 *const cli_chart_names[5];
 
-/* A parameter's chart and drift in the form of the command line. */
+/* Write a parameter's chart, or its drift, as the command line takes it. */
 void cli_model_chart_text(const rf_parameter *p, char *text, size_t size);
 void cli_model_drift_text(const rf_config *config, unsigned i, char *text, size_t size);
 
 enum { CLI_OPTIONS_TEXT = 16384 };
 
-/* Sections [parameter NAME] and [setting NAME] of a run in a file, to `text`; how many characters. */
+/* Writes the sections [parameter NAME] and [setting NAME] of a run to `text`. Returns the number of characters. */
 size_t cli_sections_text(const rf_config *config, char *text, size_t size);
 
 typedef struct cli_checkpoint {
@@ -29,11 +29,11 @@ void cli_checkpoint_begin(cli_checkpoint *c, const rf_config *config, uint32_t b
 /* Writes checkpoint and session as contents of a state file to `bytes`, unless NULL. Returns the number of bytes. */
 size_t cli_checkpoint_write(const cli_checkpoint *c, const rf_session *session, unsigned char *bytes);
 
-/* The checkpoint in those contents. Returns where its session begins, or 0 when there is none. */
+/* Reads the checkpoint from those contents. Returns the offset of its session; 0: not a checkpoint. */
 size_t cli_checkpoint_read(cli_checkpoint *c, const unsigned char *bytes, size_t size);
 
-/* Resumes the run *c from contents with the same options. Returns 0; or -1 with the difference in `error`, "is of a run with
-   seed = 2, not 1", and nothing changed. */
+/* Resumes the run *c from contents that have the same options. Returns 0. Otherwise returns -1 with the difference
+   in `error` ("is of a run with seed = 2, not 1") and changes nothing. */
 int cli_checkpoint_take(cli_checkpoint *c, rf_session *session, const unsigned char *bytes, size_t size, char *error,
                         size_t error_size);
 

@@ -1,4 +1,4 @@
-/* rejfilt classify: objects, by asking for few of their features. */
+/* rejfilt classify: finds the class of an object by asking for few of its features. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 enum { MOST_K = 16 };
 
 typedef struct config {
-    classify_config shared; /* first: classify_set_split and _plot take it for the whole */
+    classify_config shared; /* must be first: classify_set_split and _plot take this struct as a classify_config */
     const char *out;
     int explains;
     uint64_t explained;
@@ -89,7 +89,7 @@ static const cli_usage usage = {
 typedef struct totals {
     uint64_t objects, known, errors, queries;
     double cost, seconds, cpu_seconds, fit_seconds, error, error_squares,
-        stated; /* stated: errors that the probabilities expect; error: sum over trials of the share of errors */
+        stated; /* stated: errors that the probabilities predict; error: sum over trials of the fraction of errors */
     uint32_t train;
     uint64_t knn_errors[MOST_K];
     double knn_seconds, knn_cpu_seconds;

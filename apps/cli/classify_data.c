@@ -13,7 +13,7 @@
 #include "machine.h"
 #include "tables/rows.h"
 
-#define SURE_STOP 0.0001 /* the stop where a budget is given, and no stop */
+#define SURE_STOP 0.0001 /* default `stop` when a budget is given */
 
 classify_config classify_config_default(const char *command)
 {
@@ -132,7 +132,7 @@ static int take_cost(void *context, uint32_t feature, const char *rest, const ch
 static int take_mask(void *mask, uint32_t feature, const char *rest, const char *more, char *error, size_t size)
 {
     if (rest || more) {
-        snprintf(error, size, "is more than a feature");
+        snprintf(error, size, "has more than the name of a feature");
         return -1;
     }
     ((uint8_t *)mask)[feature] = 1;
@@ -187,8 +187,8 @@ void classify_free(classify_data *d)
     free(d->class_cost);
 }
 
-/* Numbers by class from a text like "no=1 yes=30"; classes that it does not name have 1, or an equal part of what is
-   left where the numbers are `shares`. Null with a message. */
+/* Numbers by class, from a text like "no=1 yes=30". Classes not named get 1 or, if the numbers are `shares`, an
+   equal part of the remainder. Returns NULL and fills `error` on failure. */
 static double *by_class(const char *text, const rfc_task *task, int shares, char *error, size_t size)
 {
     double *out = malloc(task->classes.count * sizeof *out), left = 1;
@@ -217,7 +217,7 @@ static double *by_class(const char *text, const rfc_task *task, int shares, char
         }
     }
     if (status == 0 && shares && (left < -1e-9 || (named == task->classes.count ? left > 1e-9 : left < 1e-9)))
-        status = rf_fail(error, size, "'%s': shares of all classes are 1 together", text);
+        status = rf_fail(error, size, "'%s': the shares of all classes must add up to 1", text);
     for (uint32_t c = 0; c < task->classes.count && status == 0; c++)
         if (out[c] < 0)
             out[c] = shares ? left / (task->classes.count - named) : 1;
@@ -228,7 +228,7 @@ static double *by_class(const char *text, const rfc_task *task, int shares, char
     return NULL;
 }
 
-/* Warnings about columns that are no features: numbers of rows, and labels in disguise. */
+/* Warns about columns that look like row numbers, and about features that give away the label. */
 static void find_warnings(const classify_config *c, classify_data *d)
 {
     const rfc_table *t = &d->train;
@@ -266,7 +266,7 @@ static void find_warnings(const classify_config *c, classify_data *d)
                 d->warnings + used, room,
                 "rejfilt: %s: warning: column '%.60s' tells the label of every row; is it one? --drop leaves it out\n",
                 c->command, name);
-        if (used >= sizeof d->warnings) { /* no half lines */
+        if (used >= sizeof d->warnings) { /* no partial lines */
             d->warnings[sizeof d->warnings - room] = '\0';
             return;
         }
@@ -314,12 +314,11 @@ int classify_load(classify_config *c, classify_data *d)
         return cli_error("%s: --task and --classes cannot both be given", c->command);
     if ((c->source.test_labels && !c->source.test) || (c->source.train_labels && !c->source.train) ||
         (c->source.test && !c->source.train))
-        return cli_error("%s: --test and labels go with --train, --test-labels with --test", c->command);
+        return cli_error("%s: --test and --train-labels need --train; --test-labels needs --test", c->command);
     if (c->shuffles > 0 && c->split[0] == 0 && (c->source.test || c->source.data))
         return cli_error("%s: --shuffles goes with --split", c->command);
     if (c->method == RFC_PAPER && c->gain > RFC_BETWEEN)
-        return cli_error("%s: --gain is for the weighted method; the paper's asks for the largest variance",
-                         c->command);
+        return cli_error("%s: --gain needs --method weighted", c->command);
     c->shuffles = c->shuffles ? c->shuffles : 1;
     c->source.seed = c->seed;
     c->source.drop = c->drop;
@@ -360,7 +359,7 @@ static void limit_objects(rfc_objects *o, uint64_t limit, uint32_t *rows)
     o->count = (uint32_t)limit;
 }
 
-/* Factors of the odds: what classes should have, by what they have among the training rows. */
+/* Factors of the odds: the wanted share of each class divided by its share in the training rows. */
 static int set_priors(const classify_data *d, classify_trial *t, uint32_t count, char *error, size_t size)
 {
     const uint32_t classes = d->task.classes.count;
@@ -411,7 +410,7 @@ static int open_trial(const classify_config *c, const classify_data *d, uint32_t
         return -1;
     t->rules = rfc_rules_default((rfc_method)c->method, t->training);
     if (c->budget > 0 && c->method == RFC_WEIGHTED)
-        t->rules.stop = SURE_STOP; /* what may be asked is asked, but for what is sure */
+        t->rules.stop = SURE_STOP; /* ask as long as the budget allows, unless the class is already certain */
     t->rules.stop = c->stop < 0 ? t->rules.stop : c->stop;
     t->rules.max_cost = c->max_cost;
     t->rules.cost = d->cost;
@@ -491,7 +490,7 @@ int classify_knn(const classify_config *c, const classify_data *d, const classif
         max = k[i] > max ? k[i] : max;
     const uint32_t count = rfc_training_count(t->training);
     if (max > count)
-        return cli_error("%s: --knn: there are %u training vectors only", c->command, count);
+        return cli_error("%s: --knn: there are only %u training vectors", c->command, count);
     uint8_t *mask = features ? malloc(d->train.features) : NULL;
     uint32_t *nearest = malloc((size_t)t->objects.count * max * sizeof *nearest);
     if (!nearest || (features && !mask)) {

@@ -14,18 +14,18 @@ typedef struct classify_config {
     tables_source source;
     const char *task, *classes, *cost, *mask, *priors, *class_cost;
     const char *drop[CLI_LIST_MAX + 1];
-    unsigned split[2]; /* train : test; 0 : 0 takes the test file */
+    unsigned split[2]; /* 0 : 0: use the test file */
     uint64_t shuffles, seed, threads, limit;
-    int scaling, method, gain;                   /* of their names */
-    uint64_t particles, restarts, budget, pilot; /* budget 0: the method's */
-    double stop, max_cost, floor, sample;        /* stop, floor and sample < 0: the method's */
-    double error, mean_questions;                /* what to stop for; < 0: not given */
+    int scaling, method, gain;                   /* indices into their names */
+    uint64_t particles, restarts, budget, pilot; /* budget 0: the default of the method */
+    double stop, max_cost, floor, sample;        /* stop, floor and sample < 0: the default of the method */
+    double error, mean_questions;                /* goals that set `stop`; < 0: not given */
     int json;
-    int is_fit; /* all rows are for training */
+    int is_fit; /* use all rows for training */
     const char *plot;
 } classify_config;
 
-/* Loaded, with classes for labels and bytes for numbers. */
+/* Loaded data: labels as classes, numbers as bytes. */
 typedef struct classify_data {
     rfc_table train, test; /* with --split all rows are in `train` */
     rfc_task task;
@@ -35,9 +35,9 @@ typedef struct classify_data {
     float *cost;
     uint32_t *group;
     uint8_t *mask;
-    double *priors, *class_cost; /* by class; priors: probabilities; null: not given */
+    double *priors, *class_cost; /* by class; priors are probabilities; NULL: not given */
     double load_seconds;
-    char warnings[2048]; /* lines, about columns that look like no features */
+    char warnings[2048]; /* lines about columns that should perhaps not be features */
 } classify_data;
 
 /* One training set and the objects to classify with it. */
@@ -47,9 +47,9 @@ typedef struct classify_trial {
     rfc_objects objects;
     uint32_t *order;  /* with --split: rows in random order, the training rows first */
     double *prior;    /* by class: factors of odds */
-    rfc_model *model; /* after classify_trial_fit() */
+    rfc_model *model; /* set by classify_trial_fit() */
     rfc_expected expected;
-    int is_reached; /* what was wished for */
+    int is_reached; /* the goal (`error` or `mean_questions`) was reached */
 } classify_trial;
 
 classify_config classify_config_default(const char *command);
@@ -62,31 +62,33 @@ cli_set classify_set_split, classify_set_plot, classify_set_error;
 int classify_load(classify_config *config, classify_data *data);
 int classify_trial_open(const classify_config *config, const classify_data *data, uint32_t shuffle,
                         classify_trial *trial);
-/* Makes the model, with the stop that was wished for. Progress may be null. Returns CLI_OK, or an exit code after a
-   message. */
+/* Fits the model and sets its stop for the goal, if one is given. Progress may be null. Returns CLI_OK, or an exit
+   code after a message. */
 int classify_trial_fit(const classify_config *config, classify_trial *trial, cli_progress *progress);
 void classify_trial_close(classify_trial *trial);
 void classify_free(classify_data *data);
 
-/* Prints the warnings; for commands that came to their end. */
+/* Prints the warnings. Call it only when the command has succeeded. */
 void classify_warn(const classify_data *data);
 
-/* A path without its directories; lines that say what the data is. */
+/* classify_base_name: the path without its directories. classify_describe: prints what the data is. */
 const char *classify_base_name(const char *path);
 void classify_describe(const classify_config *config, const classify_data *data);
 
-/* A file to write, or null after a message. Closing says whether all was written. */
+/* classify_create opens a file for writing; NULL after a message. classify_finish closes it and returns CLI_OK, or
+   an exit code after a message if not everything was written. */
 FILE *classify_create(const classify_config *config, const char *path);
 int classify_finish(const classify_config *config, const char *path, FILE *file);
 
 /* ---- One CSV row per object ---- */
 
-/* Memory for the answers of so many objects. Returns 0, or -1 without memory; it is to be freed either way. */
+/* Memory for the answers of `count` objects. Returns 0, or -1 without memory; call classify_answers_free in both
+   cases. */
 int classify_answers_make(uint32_t count, uint32_t classes, rfc_outcome *outcome);
 void classify_answers_free(rfc_outcome *outcome, uint32_t count);
 
-/* A header; a row per object, the first of which is number `first`, where `named` names the features. Returns 0, or -1
-   without memory. */
+/* A header, and a row per object. `first` is the number of the first object; `named` has the feature names. Returns
+   0, or -1 without memory. */
 void classify_put_header(FILE *out, const rfc_names *classes);
 int classify_put_objects(FILE *out, const rfc_names *classes, const rfc_table *named, const rfc_objects *objects,
                          const rfc_outcome *outcome, uint64_t first);
@@ -99,7 +101,7 @@ int cli_classify_ask(int argc, char **argv);
 
 /* ---- Nearest neighbours ---- */
 
-/* Adds to errors[i] those of the k[i] nearest neighbours, on the `features` of largest variance (0: on all). Progress
+/* Adds to errors[i] the errors of k[i] nearest neighbours, on the `features` of largest variance (0: all). Progress
    may be null. Returns CLI_OK, or an exit code after a message. */
 int classify_knn(const classify_config *config, const classify_data *data, const classify_trial *trial,
                  uint64_t features, const unsigned k[], unsigned ks, cli_progress *progress, uint64_t errors[]);

@@ -1,4 +1,4 @@
-/* rejfilt classify fit, predict and ask: a model in a file, and its uses. */
+/* rejfilt classify fit, predict and ask: writes a model to a file, and uses it. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <jansson.h>
@@ -21,7 +21,7 @@
 /* ---- fit ---- */
 
 typedef struct fit_config {
-    classify_config shared; /* first: classify_set_split and others take it for the whole */
+    classify_config shared; /* must be first: classify_set_split and others take this struct as a classify_config */
     const char *from, *out;
 } fit_config;
 
@@ -45,7 +45,7 @@ static const cli_usage fit_usage = {
     NULL,
 };
 
-/* Writes a file that is whole or not there. Returns CLI_OK, or an exit code after a message. */
+/* Writes the file as a whole or not at all. Returns CLI_OK, or an exit code after a message. */
 static int write_file(const char *path, const void *bytes, size_t count)
 {
     char temporary[CLI_PATH_MAX];
@@ -123,7 +123,7 @@ int cli_classify_fit(int argc, char **argv)
     if (go <= 0)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
     if (!c.out)
-        return cli_error("classify fit: --out says where the model goes");
+        return cli_error("classify fit: name a file for the model with --out");
     if (c.shared.source.test || c.shared.split[0] || c.shared.method == RFC_PAPER)
         return cli_error("classify fit: --test, --split and --method paper are for 'rejfilt classify'");
     if (c.from && !c.shared.source.data && !c.shared.source.train) {
@@ -152,7 +152,7 @@ int cli_classify_fit(int argc, char **argv)
 
 #undef AT
 
-/* ---- What predict and ask share ---- */
+/* ---- Shared by predict and ask ---- */
 
 typedef struct use_config {
     const char *files[CLI_LIST_MAX + 1]; /* the model, then others */
@@ -250,7 +250,7 @@ static const cli_usage ask_usage = {
     NULL,
 };
 
-/* A model in a file that is mapped. */
+/* A model file mapped into memory. */
 typedef struct mapped {
     void *bytes;
     size_t count;
@@ -264,7 +264,7 @@ static void unmap(mapped *m)
         munmap(m->bytes, m->count);
 }
 
-/* Opens the model, with the stop that was wished for. Returns CLI_OK, or an exit code after a message. */
+/* Opens the model and sets its stop for the goal, if one is given. Returns CLI_OK, or an exit code after a message. */
 static int open_model(const char *command, const use_config *c, mapped *m)
 {
     char error[300] = "";
@@ -313,7 +313,7 @@ static use_config use_default(void)
 
 /* ---- predict ---- */
 
-/* Labels become classes of the model; others are not known. */
+/* Turns labels into classes of the model; other labels become RFC_NO_LABEL. */
 static void find_classes(const rfc_model *model, rfc_table *t)
 {
     uint32_t class[RFC_LABELS_MAX];
@@ -414,7 +414,7 @@ int cli_classify_predict(int argc, char **argv)
 
 /* An object that is being asked about. */
 typedef struct asked {
-    struct asked *next; /* in the same slot */
+    struct asked *next; /* next object in the same hash slot */
     char *id;
     rfc_told *told;
     uint32_t count, room;
@@ -426,9 +426,9 @@ typedef struct asking {
     const rfc_model *model;
     rfc_adviser *adviser;
     asked *slot[SLOTS];
-    FILE *journal; /* null: nothing is kept */
+    FILE *journal; /* null: answers are not kept */
     int is_replay;
-    int has_failed; /* a line was refused */
+    int has_failed; /* at least one line was refused */
 } asking;
 
 static asked **find(asking *a, const char *id)
@@ -448,7 +448,7 @@ static void forget(asked **at)
     free(gone);
 }
 
-/* A line about something that was refused. */
+/* Prints why a line was refused. */
 static void refuse(asking *a, const char *id, const char *why)
 {
     a->has_failed = 1;
@@ -462,7 +462,7 @@ static void refuse(asking *a, const char *id, const char *why)
     cli_json_close(&json);
 }
 
-/* The next question, or the decision: then it is done, and forgotten. */
+/* Prints the next question. If the decision is made, prints that instead and forgets the object. */
 static void advise(asking *a, asked **at, int is_told_to_stop)
 {
     const asked *o = *at;
@@ -501,7 +501,7 @@ static void advise(asking *a, asked **at, int is_told_to_stop)
         forget(at);
 }
 
-/* One answer, checked. Returns null, or what is wrong. */
+/* Checks one answer. Returns NULL, or what is wrong. */
 static const char *check_answer(const asking *a, const asked *o, const char *name, const json_t *value, rfc_told *told)
 {
     const rfc_names *names = rfc_model_names(a->model);
@@ -512,7 +512,7 @@ static const char *check_answer(const asking *a, const asked *o, const char *nam
     for (uint32_t i = 0; o && i < o->count; i++)
         if (o->told[i].feature == told->feature)
             return "this feature was answered before";
-    const char *text = json_string_value(value); /* null: it is none */
+    const char *text = json_string_value(value); /* null: not a text */
     told->is_unknown = json_is_null(value) || (text && (strcmp(text, "unknown") == 0 || tables_is_missing(text)));
     if (told->is_unknown)
         return NULL;
@@ -543,7 +543,7 @@ static int add(asked *o, rfc_told told)
     return 0;
 }
 
-/* Keeps the line before anything comes of it. Returns 0, or -1. */
+/* Writes the line to the journal before it is acted on. Returns 0, or -1. */
 static int keep(asking *a, const char *line)
 {
     if (!a->journal || a->is_replay)
@@ -552,7 +552,7 @@ static int keep(asking *a, const char *line)
                                                                                                                   : -1;
 }
 
-/* What is wrong with a line, if anything, before it changes anything. Its answers are put into `told`. */
+/* Checks a line without changing anything. Returns NULL, or what is wrong. Its answers go to `told`. */
 static const char *check_line(const asking *a, const asked *o, json_t *root, rfc_told told[], uint32_t *count)
 {
     const char *key, *feature = NULL, *why = NULL;
@@ -601,7 +601,7 @@ static int take_line(asking *a, const char *line, rfc_told *told)
         snprintf(id, sizeof id, "%lld", (long long)json_integer_value(name));
     int code = CLI_OK;
     if (!id[0]) {
-        refuse(a, NULL, root ? "a line has an id, a text or a whole number" : "a line is a JSON object");
+        refuse(a, NULL, root ? "a line needs an id: a text or a whole number" : "a line is a JSON object");
     } else {
         asked **at = find(a, id), *o = *at;
         const char *why = check_line(a, o, root, told, &count);
@@ -628,8 +628,8 @@ static int take_line(asking *a, const char *line, rfc_told *told)
     return code;
 }
 
-/* Answers that were kept: a line that names the model, then lines as they came. A last one without its end was never
-   answered and is cut off. Objects that were decided since are asked nothing: their last line decides them again. */
+/* Replays the journal: a line that names the model, then the input lines. An incomplete last line was never answered
+   and is cut off. Objects already decided are decided again by their last line, without questions. */
 static int replay(asking *a, const char *path, rfc_told *told)
 {
     char mark[64], *line = NULL;
@@ -645,7 +645,7 @@ static int replay(asking *a, const char *path, rfc_told *told)
     if (length > 0 && line[length - 1] == '\n') {
         line[length - 1] = '\0';
         if (strcmp(line, mark) != 0)
-            code = cli_error("classify ask: %s: was kept with another model", path);
+            code = cli_error("classify ask: %s: belongs to another model", path);
         a->is_replay = 1;
         end = ftell(a->journal);
         while (code == CLI_OK && (length = getline(&line, &room, a->journal)) > 0 && line[length - 1] == '\n') {
@@ -661,7 +661,7 @@ static int replay(asking *a, const char *path, rfc_told *told)
     fseek(a->journal, 0, SEEK_END);
     if (code == CLI_OK && end == 0 && keep(a, mark) < 0)
         code = cli_error("classify ask: cannot write '%s'", path);
-    for (size_t i = 0; i < SLOTS && code == CLI_OK; i++) /* those that are decided are forgotten on the way */
+    for (size_t i = 0; i < SLOTS && code == CLI_OK; i++) /* advise() removes decided objects from the list */
         for (asked **at = &a->slot[i]; *at;) {
             asked *before = *at;
             advise(a, at, 0);

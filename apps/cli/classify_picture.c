@@ -8,7 +8,7 @@
 
 enum { SIDE = 280, MARGIN = 40, TOP = 70, WIDE = 420, MOST_BARS = 30, MOST_NUMBERS = 60, LINE = 18, BAR = 12 };
 
-/* Readable in colour and, by their dashes, without it. */
+/* Distinguishable by colour and, without colour, by dashes. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
                                       "#56b4e9", "#000000", "#999999", "#7f3c8d", "#8c6d31"};
 static const char *const dashes[] = {"none", "6,3", "2,2", "8,3,2,3", "12,4"};
@@ -30,7 +30,7 @@ int cli_picture_check(const char *path, char *error, size_t size)
     return -1;
 }
 
-/* Text in SVG or HTML. */
+/* Writes text, escaped for SVG and HTML. */
 static void put_escaped(FILE *out, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -64,7 +64,7 @@ static void begin(FILE *out, int is_page, int width, int height, const char *tit
     put_text(out, MARGIN, 28, "font-size=\"14\"", title);
 }
 
-/* From white, which is nothing, over yellow and red to black; 0 to 1. */
+/* A colour for 0 to 1: white over yellow and red to black. White means 0. */
 static void put_heat(FILE *out, double x)
 {
     static const int anchor[][3] = {{255, 255, 255}, {254, 217, 118}, {240, 59, 32}, {128, 0, 38}, {30, 0, 12}};
@@ -81,7 +81,7 @@ static void put_grey(FILE *out, double x)
     fprintf(out, "#%02x%02x%02x", level, level, level);
 }
 
-/* An image of values from 0 to `max`; the pointer shows what they are. */
+/* An image of values from 0 to `max`. Hovering shows a value. */
 static void put_cells(FILE *out, const rfc_table *t, double x, double y, double side, const double *value, double max,
                       int is_heat)
 {
@@ -104,7 +104,7 @@ static void put_cells(FILE *out, const rfc_table *t, double x, double y, double 
             cell * t->width, cell * t->height);
 }
 
-/* What the colours mean. */
+/* The scale of the colours. */
 static void put_colour_bar(FILE *out, double x, double y, double width, double max)
 {
     enum { STEPS = 70 };
@@ -127,7 +127,7 @@ static void put_colour_bar(FILE *out, double x, double y, double width, double m
     }
 }
 
-/* A frame with a vertical axis of so many percent; returns nothing but ink. */
+/* A frame with a vertical axis from 0 to `max` percent. */
 static void put_frame(FILE *out, double x, double y, double width, double height, double max, const char *below)
 {
     char text[32];
@@ -142,7 +142,7 @@ static void put_frame(FILE *out, double x, double y, double width, double height
     put_text(out, x + width / 2, y + height + 34, "text-anchor=\"middle\"", below);
 }
 
-/* ---- The story of one object ---- */
+/* ---- The questions about one object ---- */
 
 /* The object as an image, with the order of the queries in the pixels asked. */
 static void put_object(FILE *out, const rfc_table *t, const uint8_t *object, const rfc_answer *a)
@@ -169,7 +169,7 @@ static void put_object(FILE *out, const rfc_table *t, const uint8_t *object, con
     put_text(out, MARGIN, TOP + SIDE + 20, "", "pixels asked, numbered in order");
 }
 
-/* Names and values of the features asked, each with a mark where it lies among the training values. */
+/* Names and values of the features asked; a mark shows where each value lies among the training values. */
 static void put_list(FILE *out, const rfc_table *t, const rfc_coding *coding, const uint8_t *object,
                      const rfc_answer *a)
 {
@@ -190,7 +190,7 @@ static void put_list(FILE *out, const rfc_table *t, const rfc_coding *coding, co
     }
 }
 
-/* The story as a table: question, answer, and the likeliest class after it. */
+/* A table: question, answer, and the most probable class after it. */
 static void put_story_table(FILE *out, const rfc_table *t, const rfc_coding *coding, const rfc_task *task,
                             const uint8_t *object, const rfc_answer *a)
 {
@@ -268,7 +268,8 @@ static double largest(const double *value, uint32_t count)
     return max;
 }
 
-/* Bars of the features, in their order or, where there are many, of those with most of the first map. */
+/* Bars of the features: all in their order or, if there are too many, those with the largest values in the first
+   map. */
 static void put_bars(FILE *out, const rfc_table *t, const cli_map *map, const uint32_t *shown, uint32_t count, double x,
                      int names)
 {
@@ -287,13 +288,13 @@ static void put_bars(FILE *out, const rfc_table *t, const cli_map *map, const ui
             const int is_long = strlen(text) > (row < 14 ? 18 : 13);
             char how[100];
             snprintf(how, sizeof how, "text-anchor=\"end\"%s%s", row < 14 ? " font-size=\"9\"" : "",
-                     is_long ? " textLength=\"95\" lengthAdjust=\"spacingAndGlyphs\"" : ""); /* it fits the margin */
+                     is_long ? " textLength=\"95\" lengthAdjust=\"spacingAndGlyphs\"" : ""); /* fits the margin */
             put_text(out, x - 5, y + row * .75, how, text);
         }
     }
 }
 
-/* The least of 1, 2, 4, 8 times a power of ten that is not below x. */
+/* The smallest of 1, 2, 4, 8 times a power of ten that is not below x. */
 static double nice_above(double x)
 {
     double unit = x > 0 ? pow(10, floor(log10(x))) : 1;
@@ -350,7 +351,7 @@ void cli_picture_maps(FILE *out, int is_page, const char *title, const rfc_table
     int left = MARGIN + (t->width ? 0 : 60), width = left + (int)count * (SIDE + MARGIN), bar = t->width ? BAR + 24 : 0,
         height = TOP + SIDE + bar + 40 + (cut_count ? 200 : 0);
     uint32_t shown[MOST_BARS], bars = t->features < MOST_BARS ? t->features : MOST_BARS;
-    for (uint32_t j = 0, kept = 0; j < t->features; j++) { /* those with most, in order, unless all are shown */
+    for (uint32_t j = 0, kept = 0; j < t->features; j++) { /* all, or the largest ones in descending order */
         uint32_t at = kept < bars ? kept++ : bars;
         while (t->features > bars && at > 0 && maps[0].value[j] > maps[0].value[shown[at - 1]]) {
             if (at < bars)

@@ -1,4 +1,4 @@
-/* Pictures of classifications: SVG, or a page of HTML that holds it and the numbers. */
+/* Pictures of classifications: SVG, or an HTML page with the same picture and its numbers. */
 #ifndef REJFILT_CLI_CLASSIFY_PICTURE_H
 #define REJFILT_CLI_CLASSIFY_PICTURE_H
 
@@ -6,14 +6,14 @@
 
 #include "rejfilt/classify.h"
 
-/* Does the name end in .svg or .html? If not, a message in `error` and -1. */
+/* Checks that the name ends in .svg or .html. Returns 0, or -1 with a message in `error`. */
 int cli_picture_check(const char *path, char *error, size_t size);
 
-/* Is it a name that ends in .html? */
+/* Does the name end in .html? */
 int cli_picture_is_page(const char *path);
 
-/* One object's story: which features were asked, in order, what they were in the data's units, and what was believed
-   after each. */
+/* One object: the features asked, in order, their values in the data's units, and the class probabilities after each
+   answer. */
 void cli_picture_story(FILE *out, int is_page, const char *title, const rfc_table *table, const rfc_coding *coding,
                        const rfc_task *task, const uint8_t *object, uint32_t truth, const rfc_answer *answer);
 
@@ -23,14 +23,14 @@ typedef struct cli_map {
     const double *value;
 } cli_map;
 
-/* A cut: the features kept, and the error with them. */
+/* A cut: the number of features kept, and the error with only these. */
 typedef struct cli_cut {
     uint32_t features;
     double percentile, error;
 } cli_cut;
 
-/* Heat maps side by side for images, whose colours go with the root of the value, bars for tables; below them the error
-   against the features kept. A page lists the features in that order, too. */
+/* Maps side by side: heat maps for images (the colour follows the square root of the value), bars for tables. Below
+   them the error against the number of features kept. A page also lists the features in `order`. */
 void cli_picture_maps(FILE *out, int is_page, const char *title, const rfc_table *table, const cli_map *maps, unsigned count,
                       const cli_cut *cuts, unsigned cut_count, const uint32_t *order);
 

@@ -1,4 +1,4 @@
-/* What the subcommands share: exit codes, messages, option tables. */
+/* Shared by the subcommands: exit codes, messages, option tables. */
 #ifndef REJFILT_CLI_H
 #define REJFILT_CLI_H
 
@@ -25,7 +25,7 @@ int cli_reproduce(int argc, char **argv);
 /* "rejfilt: " and the message on standard error, as one line. Returns CLI_BAD_INPUT. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Messages that begin with `command` begin with `as` from now on: one command reads the options of another. */
+/* From now on messages begin with `as` instead of `command`: for a command that reads the options of another. */
 void cli_speak_for(const char *command, const char *as);
 
 /* Silences standard output and cli_error: another rank reports. Returns 0, or -1. */
@@ -36,17 +36,17 @@ int cli_flush(void);
 
 /* ---- Options ---- */
 
-/* Type of an option's value; it is stored at `offset` of the configuration. */
+/* Type of an option's value. The value is stored at `offset` in the configuration. */
 typedef enum cli_kind {
-    CLI_CUSTOM, /* `set` takes it */
+    CLI_CUSTOM, /* handled by `set` */
     CLI_FLAG,   /* int: 1 when given; `yes` or `no` in a file */
     CLI_U32,    /* uint32_t in low..high */
-    CLI_U64,    /* uint64_t in low..high; a high of 0 is the largest there is */
+    CLI_U64,    /* uint64_t in low..high; high 0: no upper limit */
     CLI_LONG,   /* long in low..high */
     CLI_REAL,   /* double in low..high */
-    CLI_NAME,   /* int: which of `names`; the first where the argument is in [brackets] and stays away */
+    CLI_NAME,   /* int: index in `names`; the first if the argument is in [brackets] and missing */
     CLI_TEXT,   /* const char *: interpreted later */
-    CLI_LIST    /* const char *[CLI_LIST_MAX + 1], ending in null: one more text each time */
+    CLI_LIST    /* const char *[CLI_LIST_MAX + 1], ending in null: the option adds one text each time */
 } cli_kind;
 
 enum { CLI_LIST_MAX = 64 };
@@ -56,10 +56,10 @@ enum { CLI_LIST_MAX = 64 };
 typedef int cli_set(void *config, const char *value, char *error, size_t size);
 
 typedef struct cli_option {
-    const char *name;     /* without the dashes; "" takes the arguments that are no options; null ends a table */
-    const char *argument; /* what the value is called in the help, or null for a flag */
+    const char *name;     /* without the dashes; "" takes the arguments that are not options; null ends a table */
+    const char *argument; /* name of the value in the help, or null for a flag */
     const char *help;
-    cli_set *set; /* of CLI_CUSTOM */
+    cli_set *set; /* for CLI_CUSTOM */
     cli_kind kind;
     size_t offset;
     double low, high;
@@ -69,59 +69,59 @@ typedef struct cli_option {
 typedef struct cli_usage {
     const char *command;  /* "track" */
     const char *synopsis; /* "[--simulate] [OPTION...]" */
-    const char *about;    /* what it does and how to start; several lines */
+    const char *about;    /* what the command does and how to start; several lines */
     const cli_option *options;
     const char *examples; /* several lines */
-    const char *program;  /* that is called, where it is not `rejfilt track` and the like */
+    const char *program;  /* program name in the help, if not "rejfilt COMMAND" */
 } cli_usage;
 
-/* Reads `--name value`, `--name=value` and `--flag`. Returns 1 to go on, 0 when --help was answered,
-   -1 after a message about a bad option. */
+/* Reads `--name value`, `--name=value` and `--flag`. Returns 1 to continue, 0 if --help was printed, -1 after a
+   message about a bad option. */
 int cli_parse(const cli_usage *usage, void *config, int argc, char **argv);
 
 /* The help of --engine, from the list of engines. */
 extern const char cli_engine_help[];
 
-/* The option of that name (`length` characters of it), or null. */
+/* The option whose name is the first `length` characters of `name`, or null. */
 const cli_option *cli_option_find(const cli_option *options, const char *name, size_t length);
 
-/* One more text in a list that has room for `most` and ends in null. Returns 0, or -1 with a message. */
+/* Appends to a list that has room for `max` texts and ends in null. Returns 0, or -1 with a message. */
 int cli_list_add(const char *list[], unsigned max, const char *value, char *error, size_t size);
 
-/* Sets an option. Returns 0, or -1 with a message in `error`, which is empty if it was already printed. */
+/* Sets an option. Returns 0, or -1 with a message in `error`; `error` is empty if the message was already printed. */
 int cli_option_set(const cli_option *option, void *config, const char *value, char *error, size_t size);
 
-/* Prints an option's value in the form cli_option_set takes; nothing for NULL texts, lists and custom options. */
+/* Prints an option's value as cli_option_set takes it. Prints nothing for NULL texts, lists and custom options. */
 void cli_option_print(const cli_option *option, const void *config, char *text, size_t size);
 
 /* ---- Configuration files (INI) ----
-   `key = value` in section [run] is what --key value is; in a section [parameter x] or [setting t], what
-   --key x=value is. Returns 0, or -1 after a message with file and line. */
+   In section [run], `key = value` means --key value; in a section [parameter x] or [setting t], it means --key
+   x=value. Returns 0, or -1 after a message with file and line. */
 int cli_config_read(const cli_usage *usage, void *config, const char *path);
-/* The same of a text, which is not empty and is called `name` in messages. */
+/* The same for a text, which must not be empty. Messages call it `name`. */
 int cli_config_text(const cli_usage *usage, void *config, const char *text, const char *name);
 
-/* Two arguments for "%s%s": a space and the unit, or nothing where there is none. */
+/* Two arguments for "%s%s": a space and the unit, or two empty texts without a unit. */
 #define CLI_UNIT(unit) (unit) ? " " : "", (unit) ? (unit) : ""
 
-/* Numbers, whole, without trailing characters, in range. Return 0, or -1 with a message. */
+/* Read a number in low..high; trailing characters are errors. Return 0, or -1 with a message. */
 int cli_parse_real(const char *text, double low, double high, double *value, char *error, size_t size);
 int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value, char *error, size_t size);
 
-/* What strtod does, faster for plain decimals. */
+/* Same result as strtod, faster for plain decimals. */
 double cli_real_read(const char *text, char **end);
 
-/* Writes the shortest digits that read back as the same number to `text`; returns it. */
+/* Writes the shortest digits that read back as the same number to `text`. Returns `text`. */
 enum { CLI_REAL_TEXT = 32 };
 const char *cli_real_text(double value, char text[CLI_REAL_TEXT]);
-/* The same; returns how many characters there are. */
+/* The same, but returns the number of characters. */
 size_t cli_real_digits(double value, char text[CLI_REAL_TEXT]);
 size_t cli_whole_digits(uint64_t value, char text[CLI_REAL_TEXT]);
 
-/* The entry of `names` (ending in null) closest to `name`, if close enough to be a typing error; or NULL. */
+/* The entry of `names` (ending in null) closest to `name`, if close enough to be a typing error; else NULL. */
 const char *cli_closest(const char *name, const char *const names[]);
 
-/* ", did you mean NAME?" with that entry, or "", in `text`, which is returned. */
+/* Writes ", did you mean NAME?" with that entry, or "", to `text`. Returns `text`. */
 enum { CLI_SUGGESTION = 64 };
 const char *cli_suggestion(const char *name, const char *const names[], char text[CLI_SUGGESTION]);
 

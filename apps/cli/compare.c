@@ -1,5 +1,5 @@
-/* rejfilt compare: which model do the records support? Records from a file are kept, and candidates without drift are
-   judged by passes over them. The others learn batch by batch, in several repeats. */
+/* rejfilt compare: which model do the records support? Records from a file are kept, and candidates without drift
+   are judged by passes over them. The other candidates learn batch by batch, in several repeats. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static int set_model(void *c, const char *value, char *error, size_t size)
     return 0;
 }
 
-/* The candidate that the latest --model began, or null before the first. */
+/* The candidate of the latest --model, or null before the first. */
 static compare_candidate *latest(compare_config *c) { return c->count ? &c->candidates[c->count - 1] : NULL; }
 
 static int set_drift(void *c, const char *value, char *error, size_t size)
@@ -65,7 +65,7 @@ static const cli_option options[] = {
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S (default: the model's)", set_prior, CLI_CUSTOM, 0, 0, 0, NULL},
     {"label", "TEXT", "name of the candidate (default: its model and options)", set_label, CLI_CUSTOM, 0, 0, 0, NULL},
     {"data", "FILE", "the records (default: standard input); a FILE without --data\nis the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
-    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* the same */
+    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* same value as --data */
     {"attempts", "M", "attempts per update and repeat (default 1000)", NULL, CLI_U64, AT(attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"repeat", "R", "repeats per candidate, each with a seed of its own, that\nare averaged (default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
     {"passes", "[yes|no]", "the exact evidence of candidates without drift, by several\npasses over all records; the default for a file, unless\n--attempts or --repeat is given", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
@@ -124,7 +124,7 @@ static int is_taken(const compare_config *c, unsigned before, const char *name)
     return 0;
 }
 
-/* Its label, or its model and what was given for it; made different from those before. */
+/* Names a candidate: its label, or its model and its options. A name that is taken gets a suffix. */
 static void name_candidate(compare_config *c, unsigned which)
 {
     compare_candidate *a = &c->candidates[which];
@@ -141,7 +141,7 @@ static void name_candidate(compare_config *c, unsigned which)
 
 typedef int setter(rf_simulation *run, const char *text, char *error, size_t size);
 
-/* Applies options for all candidates, where they have such a parameter; then those for this one. */
+/* Applies the common options if the candidate has such a parameter, then the candidate's own. */
 static int apply(const char *option, setter *set, compare_candidate *a, const char *const common[], const char *const own[])
 {
     char error[256] = "";
@@ -185,14 +185,14 @@ static int settle(compare_config *c, compare_candidate *a)
     return code;
 }
 
-/* What outcomes are, for models to speak of the same: counts are counts, whatever each makes of them, and so are numbers. */
+/* The class of outcomes: models are comparable only within one. All counts are one class, and all real numbers. */
 static unsigned comparable(unsigned outcomes)
 {
     return rf_outcomes_fixed(outcomes) ? outcomes : rf_outcomes_are_whole(outcomes) ? RF_COUNTS : RF_NUMBERS;
 }
 
-/* Adds a candidate's settings to the common list. A setting that is fixed in every model may be missing in the records: the
-   reader gives NaN, and each model uses its own value. */
+/* Adds a candidate's settings to the common list. A setting fixed in every model may be missing in the records: the
+   reader then gives NaN, and each model uses its own value. */
 static int merge(compare_config *c, compare_candidate *a)
 {
     const rf_description *description = &a->run.config.description;
@@ -249,7 +249,7 @@ static int settle_all(compare_config *c)
     return code;
 }
 
-/* Decides about passes and fills in defaults. */
+/* Decides about passes; fills in defaults. */
 static int choose_passes(compare_config *c)
 {
     const int is_said = c->attempts > 0 || c->repeat > 0 || c->sampler != NOT_GIVEN || c->precision != NOT_GIVEN;
@@ -259,7 +259,7 @@ static int choose_passes(compare_config *c)
                                                                                 : c->sampler != NOT_GIVEN ? "sampler"
                                                                                                             : "precision");
     if (c->passes == CLI_PASSES_YES && !cli_is_file(c->data))
-        return cli_error("compare: --passes needs a file, whose records are all there: %s is none", c->data ? c->data : "standard input");
+        return cli_error("compare: --passes needs an ordinary file with all records; %s is not one", c->data ? c->data : "standard input");
     if (c->passes == CLI_PASSES_AUTO)
         c->passes = is_said || !cli_is_file(c->data) ? CLI_PASSES_NO : CLI_PASSES_YES;
     c->attempts = c->attempts > 0 ? c->attempts : 1000;
@@ -271,7 +271,7 @@ static int choose_passes(compare_config *c)
 
 /* ---- Records ---- */
 
-/* Records as a candidate takes them, into `own`. */
+/* Copies records to `own`, with only the settings of this candidate. */
 static void pick(const compare_candidate *a, const rf_record records[], uint32_t count, rf_record own[])
 {
     const rf_description *description = &a->run.config.description;
@@ -284,7 +284,7 @@ static void pick(const compare_candidate *a, const rf_record records[], uint32_t
     }
 }
 
-/* Every candidate learns from the batch under way. */
+/* Every candidate learns from the current batch. */
 static int learn(compare_reading *r)
 {
     static rf_record own[RF_BATCH_MAX];
@@ -316,7 +316,7 @@ static const char *refusal(compare_reading *r, const rf_record *record, const ch
         rf_status status = cli_score_try(a->scorer, &own, 1);
         *who = a->name;
         if (status == RF_REFUSED_EVIDENCE)
-            return "it does not take these settings and this outcome";
+            return "the model does not allow these settings and this outcome";
         if (status < 0)
             return rf_status_text(status);
     }
@@ -367,7 +367,7 @@ static int read_all(compare_reading *r, cli_records *records)
         case CLI_RECORD_BAD: code = bad(r, cli_records_error(records)); break;
         case CLI_RECORDS_FAILED: return cli_error("compare: %s", cli_records_error(records));
         case CLI_RECORDS_END: return learn(r);
-        default: break; /* interrupted: the loop's condition knows whether by us */
+        default: break; /* interrupted: the loop checks cli_interrupted */
         }
     }
     return code == CLI_OK ? learn(r) : code;
@@ -375,7 +375,7 @@ static int read_all(compare_reading *r, cli_records *records)
 
 /* ---- Run ---- */
 
-/* Passes over what was kept, of every candidate that is judged by them. Returns an exit code. */
+/* Runs passes over the kept records for every candidate judged by passes. Returns an exit code. */
 static int pass_over(compare_config *c)
 {
     int code = CLI_OK;
@@ -394,7 +394,7 @@ static int pass_over(compare_config *c)
     return code;
 }
 
-/* One line on standard error for each candidate whose evidence is not to be trusted. */
+/* Prints one line on standard error for each candidate whose evidence cannot be trusted. */
 static int raise_alarms(const compare_config *c)
 {
     int code = CLI_OK;

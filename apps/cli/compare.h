@@ -1,4 +1,4 @@
-/* What compare.c keeps while it reads, and what compare_report.c makes of it. */
+/* State of compare while it reads, and the report made from it. */
 #ifndef REJFILT_CLI_COMPARE_H
 #define REJFILT_CLI_COMPARE_H
 
@@ -15,7 +15,7 @@ enum {
     LABEL_MAX = 80
 };
 
-/* --prior and --drift as given, ending in null. */
+/* --prior and --drift as given; the lists end in null. */
 typedef struct compare_wishes {
     const char *prior[RF_DESCRIBED_MAX + 1], *drift[RF_DESCRIBED_MAX + 1];
 } compare_wishes;
@@ -26,12 +26,12 @@ typedef struct compare_candidate {
     const char *label; /* as given, or null */
     char name[LABEL_MAX];
     rf_simulation run;
-    unsigned from[RF_DESCRIBED_MAX]; /* where each of its settings is among those of all */
+    unsigned from[RF_DESCRIBED_MAX]; /* index of each own setting in the common list */
     cli_scorer *scorer;
-    int by_passes;           /* over the records that are kept, not by repeats that learn from one after the other */
+    int by_passes;           /* judged by passes over the kept records, not by repeats that learn batch by batch */
     cli_kept kept;
     rf_passes_result passes;
-    cli_score *exact;        /* what they found, as if every repeat had */
+    cli_score *exact;        /* results of the passes, copied to every repeat */
 } compare_candidate;
 
 typedef struct compare_config {
@@ -39,25 +39,25 @@ typedef struct compare_config {
     unsigned count;
     compare_wishes common;
     uint64_t seed, repeat, attempts;
-    int sampler, precision; /* of their names */
+    int sampler, precision; /* indices into their names */
     const char *engine, *data;
-    int json, skip_bad, passes; /* the last a cli_passes_wish */
+    int json, skip_bad, passes; /* passes: a cli_passes_wish */
     rf_engine *opened;
-    rf_description all; /* what the reader looks for: every candidate's settings */
+    rf_description all; /* for the reader: the settings of all candidates */
 } compare_config;
 
 typedef struct compare_reading {
     compare_config *c;
-    const char *source; /* in messages */
-    rf_batch batch;     /* under way; settings of all candidates */
+    const char *source; /* name in messages */
+    rf_batch batch;     /* being filled; settings of all candidates */
     uint64_t records, missing, bad;
     char first_bad[512];
 } compare_reading;
 
-/* How many candidates are judged by passes. */
+/* Number of candidates judged by passes. */
 unsigned compare_passes(const compare_config *c);
 
-/* Evidence, Bayes factors and verdict on standard output, as a table or as JSON. */
+/* Prints evidence, Bayes factors and verdict on standard output, as a table or as JSON. */
 void compare_report(const compare_config *c, const compare_reading *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the repeats of rejfilt compare say together: a table or a JSON object, and the verdict. */
+/* Results of all repeats of rejfilt compare: a table or a JSON object, and the verdict. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 typedef struct result {
     cli_estimate evidence;
-    cli_factor factor; /* ln K against the best */
+    cli_factor factor; /* ln K relative to the best */
     double probability;
     const cli_score *scores;
 } result;
@@ -16,7 +16,7 @@ typedef struct result {
 typedef struct results {
     result of[CANDIDATES_MAX];
     unsigned best, second;
-    cli_factor factor; /* of the best over the second */
+    cli_factor factor; /* ln K of the best relative to the second */
     cli_conclusion conclusion;
     char verdict[3 * LABEL_MAX + 120];
 } results;
@@ -72,7 +72,7 @@ static void work_out(const compare_config *c, results *all)
     conclude(c, all);
 }
 
-/* The largest count of any repeat. */
+/* The largest count over all repeats. */
 static uint64_t worst(const compare_config *c, const cli_score scores[], long (*count)(const cli_score *))
 {
     long max = 0;

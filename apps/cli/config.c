@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "file.h"
 
-/* Values live as long as the program: options keep pointers to them. */
+/* Values live until the program ends, because options keep pointers to them. */
 typedef struct kept {
     struct kept *next;
     char text[];
@@ -30,11 +30,11 @@ typedef struct reading {
     const cli_usage *usage;
     void *config;
     FILE *file;
-    int line, error_line; /* read so far, and where `error` is about */
+    int line, error_line; /* lines read so far, and the line of `error` */
     char error[256];
 } reading;
 
-/* The next line without the blanks at its beginning, which inih would take for more of the line before. */
+/* Reads the next line without leading blanks; inih would take a line with them as a continuation. */
 static char *next_line(char *line, int size, void *user)
 {
     reading *r = user;
@@ -54,7 +54,8 @@ static char *next_line(char *line, int size, void *user)
     return line;
 }
 
-/* "parameter x" and "setting t" put "x=" and "t=" before the value. Null for a section that there is not. */
+/* The prefix of the value: "x=" for section "parameter x", "t=" for "setting t", else none. Null for an unknown
+   section. */
 static const char *prefix_of(const char *section)
 {
     static const char *const kinds[] = {"parameter ", "setting "};
@@ -64,7 +65,7 @@ static const char *prefix_of(const char *section)
     return strcmp(section, "run") == 0 || !*section ? "" : NULL;
 }
 
-/* Returns 1 for inih to go on. */
+/* Handler for inih. Returns 1 to continue. */
 static int take(void *user, const char *section, const char *key, const char *value)
 {
     reading *r = user;
@@ -84,7 +85,7 @@ static int take(void *user, const char *section, const char *key, const char *va
         return 0;
     }
     if (*prefix && option->kind != CLI_LIST) {
-        snprintf(r->error, sizeof r->error, "'%.60s' belongs into section [run]", key);
+        snprintf(r->error, sizeof r->error, "'%.60s' belongs in section [run]", key);
         return 0;
     }
     size_t size = strlen(prefix) + strlen(value) + 2;
@@ -101,7 +102,7 @@ static int take(void *user, const char *section, const char *key, const char *va
     return 0;
 }
 
-/* Of an open file, which it closes. */
+/* Reads an open file and closes it. */
 static int read_open(const cli_usage *usage, void *config, FILE *file, const char *path)
 {
     reading r = {usage, config, file, 0, 0, ""};

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* ln of the mean of exp. */
+/* ln of the mean of exp(log_evidence). */
 static double log_mean(const cli_score scores[], uint32_t count)
 {
     double max = scores[0].log_evidence, sum = 0;
@@ -13,7 +13,7 @@ static double log_mean(const cli_score scores[], uint32_t count)
     return max + log(sum / count);
 }
 
-/* Of ln evidence, or with `b` of differences. */
+/* Standard deviation between repeats of ln evidence, or of its difference to `b`. */
 static double spread(const cli_score a[], const cli_score b[], uint32_t count)
 {
     double mean = 0, across = 0, within = 0;

@@ -1,14 +1,14 @@
-/* What the evidence of several repeats says together, and what may be concluded from it. */
+/* Evidence of several repeats taken together, and the conclusion from it. */
 #ifndef REJFILT_CLI_EVIDENCE_H
 #define REJFILT_CLI_EVIDENCE_H
 
 #include <stdint.h>
 
-/* What one repeat found. */
+/* Result of one repeat. */
 typedef struct cli_score {
     double log_evidence; /* ln P of all records */
-    double variance;     /* of the sampling error in it, as the counts of accepted attempts tell */
-    long starved;        /* updates with fewer than two accepted: the evidence was guessed there */
+    double variance;     /* of log_evidence due to sampling, estimated from the counts of accepted attempts */
+    long starved;        /* updates with fewer than two accepted attempts: their evidence is a guess */
     long bad;            /* updates with likelihoods that were NaN, negative or infinite */
     long above;          /* updates with likelihoods above the model's bound */
 } cli_score;
@@ -17,18 +17,18 @@ typedef struct cli_estimate {
     double value, sd;
 } cli_estimate;
 
-/* ln of the mean evidence of `count` repeats: what they predict as a committee in which each counts as much as its
-   predictions were worth, so that one that has lost the truth costs ln count at most. The sd is that of one repeat
-   around another, or what the counts of accepted attempts tell if that is more. It is not divided by √count: the
-   repeats share the error of being Gaussian, which does not average out. */
+/* ln of the mean evidence of `count` repeats: the prediction of a committee in which each repeat is weighted by its
+   past predictions. A repeat that has lost the truth costs ln count at most. `sd` is the spread between repeats or,
+   if larger, the estimate from the counts of accepted attempts. It is not divided by √count: all repeats share the
+   error of being Gaussian, which does not average out. */
 cli_estimate cli_evidence(const cli_score scores[], uint32_t count);
 
 typedef struct cli_factor {
     double value, sd;
-    int is_unanimous; /* every repeat has the same sign, by 2 of its own standard deviations or more */
+    int is_unanimous; /* every repeat has the same sign, by at least 2 of its own standard deviations */
 } cli_factor;
 
-/* ln K = ln evidence of a − ln evidence of b, whose repeats go in pairs. */
+/* ln K = ln evidence of a − ln evidence of b; repeat i of a is paired with repeat i of b. */
 cli_factor cli_evidence_factor(const cli_score a[], const cli_score b[], uint32_t count);
 
 typedef enum cli_conclusion {

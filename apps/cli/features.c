@@ -1,4 +1,4 @@
-/* rejfilt features: which features matter, by how often they are asked; and the error without the others. */
+/* rejfilt features: ranks features by how often they are asked, and measures the error without the others. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 enum { MOST_CUTS = 32 };
 
 typedef struct config {
-    classify_config shared; /* first: classify_set_split and _plot take it for the whole */
+    classify_config shared; /* must be first: classify_set_split and _plot take this struct as a classify_config */
     const char *out, *csv;
     uint64_t keep;
-    double percentile[MOST_CUTS]; /* of the cuts; NaN where a count is given */
+    double percentile[MOST_CUTS]; /* of the cuts; NaN: a count was given */
     uint64_t count[MOST_CUTS];
     unsigned cuts;
 } config;
@@ -95,8 +95,8 @@ static void take_part(classify_trial *t, int part)
     t->objects.count = count ? count : t->objects.count;
 }
 
-/* All shuffles with the features in `mask` (null: all); adds to the ranking where it is given. Of two objects or more
-   the even ones are part 0, which ranks, and the odd ones part 1, which scores. */
+/* Runs all shuffles with the features in `mask` (null: all). Adds to the ranking if `r` is not null. With two
+   objects or more, part 0 is the even ones, used for ranking, and part 1 the odd ones, used for scoring. */
 static int run_all(const config *c, const classify_data *d, int part, const uint8_t *mask, classify_ranking *r,
                    cli_progress *progress, result *out)
 {
@@ -137,7 +137,7 @@ static uint32_t kept_at(const config *c, unsigned cut, uint32_t features)
     return classify_ranking_kept(features, c->percentile[cut]);
 }
 
-/* Sorts the cuts by what they keep, most first, and leaves out those that keep as many as another. */
+/* Sorts the cuts by the number of features kept, largest first, and drops duplicates. */
 static void sort_cuts(config *c, uint32_t features)
 {
     unsigned distinct = 0;
@@ -180,7 +180,7 @@ static int run_cuts(const config *c, const classify_data *d, const classify_rank
     return code;
 }
 
-/* Variances in the data's units, squared; NaN for categories. */
+/* Converts variances to the data's units squared; NaN for categories. */
 static void to_units(const classify_data *d, classify_ranking *r)
 {
     for (uint32_t j = 0; j < d->train.features; j++) {
@@ -190,7 +190,7 @@ static void to_units(const classify_data *d, classify_ranking *r)
             r->variance[j] *= unit * unit;
             continue;
         }
-        for (uint32_t b = 0; b < 256; b++) { /* ranks are all as frequent */
+        for (uint32_t b = 0; b < 256; b++) { /* all bytes are equally frequent, because they are ranks */
             const double x = rfc_coding_value(d->coding, j, (uint8_t)b);
             sum += x;
             squares += x * x;
@@ -321,7 +321,7 @@ static int run(const config *c, const classify_data *d)
     if (code == CLI_OK)
         code = run_all(c, d, 1, NULL, NULL, &progress, &all);
     if (code == CLI_OK) {
-        all.objects = ranked.objects; /* of which features were counted */
+        all.objects = ranked.objects; /* objects over which questions were counted */
         all.queries = ranked.queries;
         classify_ranking_sort(&r);
         to_units(d, &r);

@@ -9,8 +9,8 @@
 
 typedef struct head {
     char magic[8];
-    uint64_t width, names;            /* columns, and a hash of what they are called */
-    uint64_t per_row, pending, count; /* of the series when the file was rewritten */
+    uint64_t width, names;            /* number of columns, and a hash of their names */
+    uint64_t per_row, pending, count; /* values of the series when the file was rewritten */
     double turn[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX];
 } head;
 
@@ -34,7 +34,7 @@ static head head_of(const cli_series *s)
     return h;
 }
 
-/* From now on nothing is kept. The run goes on. */
+/* Stops keeping rows, with a reason. The run continues. */
 static void give_up(cli_history *h, const char *what)
 {
     snprintf(h->failure, sizeof h->failure, "cannot %s %.200s: %s", what, h->path, strerror(errno));
@@ -43,7 +43,7 @@ static void give_up(cli_history *h, const char *what)
     h->file = NULL;
 }
 
-/* Writes the series to a new file in the old one's place. */
+/* Replaces the file by a new one with the current series. */
 static void rewrite(cli_history *h)
 {
     const cli_series *s = h->series;
@@ -70,7 +70,7 @@ static void rewrite(cli_history *h)
     h->appended = 0;
 }
 
-/* Turns and means of periodic parameters, from the latest row. */
+/* Sets turns and means of periodic parameters from the latest row. */
 static void take_turns(cli_series *s, const double row[])
 {
     for (unsigned i = 0; i < s->description->dim; i++) {
@@ -83,7 +83,7 @@ static void take_turns(cli_series *s, const double row[])
     }
 }
 
-/* Numbers that a series can have. */
+/* Are all numbers in the range that a series can hold? */
 static int is_drawable(const double numbers[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -92,7 +92,7 @@ static int is_drawable(const double numbers[], size_t count)
     return 1;
 }
 
-/* Is it the head of a file of this series, with counts that fit together? */
+/* Does this head belong to a file of this series, and are its counts consistent? */
 static int is_ours(const head *was, const cli_series *s)
 {
     const head ours = head_of(s);
@@ -103,7 +103,7 @@ static int is_ours(const head *was, const cli_series *s)
            is_drawable(was->turn, RF_DESCRIBED_MAX) && is_drawable(was->mean, RF_DESCRIBED_MAX);
 }
 
-/* The first part of the file. Returns 0, or -1 when it is none of this series. */
+/* Reads the first part of the file. Returns 0, or -1 if it is not of this series. */
 static int take_rows(cli_history *h, const head *was, uint64_t updates)
 {
     cli_series *s = h->series;
@@ -130,7 +130,7 @@ static int take_rows(cli_history *h, const head *was, uint64_t updates)
     return 0;
 }
 
-/* The file's rows of the first `updates` updates go to the series. Returns 0, or -1 when there are none. */
+/* Reads the file's rows of the first `updates` updates into the series. Returns 0, or -1 if that fails. */
 static int read_all(cli_history *h, uint64_t updates)
 {
     head was;

@@ -5,16 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { DATA_BYTES = 1000000 }; /* of numbers, about */
+enum { DATA_BYTES = 1000000 }; /* approximate size of the embedded numbers */
 
-/* Nothing is fetched, and nothing runs or styles but what stands below: its SHA-256. tests/test_picture.py says it
- * anew. */
+/* The page loads nothing, and the policy allows only the style and the script below, by their SHA-256. When these
+   change, tests/test_picture.py prints the new hashes. */
 static const char head[] =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
     "'sha256-LIQEFguFU5VRBSXZs43wLbfh+WKxT1lrSWNigaHpNHs='; "
     "script-src 'sha256-GOPqLvx2E6o6l68pIoaYj7KIOYLiB2Jo0OaxV5aarcw='; base-uri 'none'; form-action 'none'\">\n";
 
-/* The colours are variables: put_style() writes them before this. */
+/* Colours are variables; put_style() defines them before this. */
 static const char style[] =
     "body { margin: 1em auto; max-width: 960px; font: 14px sans-serif; color: var(--text); background: var(--bg) }\n"
     "svg { display: block; width: 100%; height: auto; touch-action: pan-y }\n"
@@ -40,7 +40,7 @@ static void put_colours(FILE *out, const cli_palette *p)
         fprintf(out, "; --h%d: %s", h, p->health[h]);
 }
 
-/* Light or dark, as the viewer likes it. */
+/* Follows the viewer's light or dark preference. */
 static void put_style(FILE *out)
 {
     fputs("<style>\n:root { color-scheme: light dark; ", out);
@@ -50,7 +50,7 @@ static void put_style(FILE *out)
     fprintf(out, " } }\n%s", style);
 }
 
-/* As XML text or attribute. */
+/* Writes XML text or an attribute value. */
 static void put_xml(FILE *out, const char *text)
 {
     for (; *text; text++)
@@ -63,7 +63,7 @@ static void put_xml(FILE *out, const char *text)
         }
 }
 
-/* As a JSON string that cannot end a script element. */
+/* Writes a JSON string that cannot end a script element. */
 static void put_json(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -90,7 +90,7 @@ typedef struct plot {
     const cli_series *series;
 } plot;
 
-/* Held within what a drawing needs; the panel clips the rest. */
+/* Limited to 1000 pixels outside the panel, which clips it. */
 static double y_of(const cli_panel *panel, double value)
 {
     double y = panel->bottom - cli_axis_at(&panel->axis, value) * (panel->bottom - panel->top);
@@ -112,7 +112,7 @@ static double row_y(const plot *d, const cli_panel *panel, size_t row, size_t co
     return y_of(panel, cli_series_at(d->series, row, column) - turn * panel->period);
 }
 
-/* Do rows i − 1 to i have nothing in the panel? Columns `low` and `high` bound what is drawn. */
+/* Is the curve between rows i − 1 and i outside the panel? Columns `low` and `high` bound it. */
 static int is_outside(const plot *d, const cli_panel *panel, size_t i, size_t low, size_t high, int turn)
 {
     const double top = panel->axis.high + turn * panel->period, bottom = panel->axis.low + turn * panel->period;
@@ -121,7 +121,7 @@ static int is_outside(const plot *d, const cli_panel *panel, size_t i, size_t lo
     return above > top || below < bottom;
 }
 
-/* Can rows i − 1 and i be joined, by a line or, from column `low` to column `high`, by a band? */
+/* Can rows i − 1 and i be joined: by a line if low == high, else by a band between the columns? */
 static int is_joined(const plot *d, const cli_panel *panel, size_t i, size_t low, size_t high, int turn)
 {
     for (size_t k = i - 1; k <= i; k++)
@@ -149,7 +149,7 @@ static void put_line(const plot *d, const cli_panel *panel, size_t column, int t
     fputs("\"/>\n", d->out);
 }
 
-/* A polygon for each run of rows that are joined: its upper side from left to right, its lower side back. */
+/* One polygon for each run of joined rows: upper side from left to right, lower side back. */
 static void put_band(const plot *d, const cli_panel *panel, int turn)
 {
     const size_t low = panel->column + CLI_LOW, high = panel->column + CLI_HIGH;
@@ -166,13 +166,13 @@ static void put_band(const plot *d, const cli_panel *panel, int turn)
     fputs("\"/>\n", d->out);
 }
 
-/* Of the dash that stands for a row, in pixels. */
+/* Length in pixels of the dash that stands for a row. */
 static double dash_length(const plot *d)
 {
     return 2 * d->picture->dash * (d->picture->right - d->picture->left) / (d->picture->x.high - d->picture->x.low);
 }
 
-/* Several modes replace the band, row by row: each is a box in its shade. */
+/* Several modes replace the band row by row: each mode is a shaded box. */
 static void put_modes(const plot *d, const cli_panel *panel, int turn)
 {
     const double length = CLI_WHOLE * dash_length(d);
@@ -193,7 +193,7 @@ static void put_modes(const plot *d, const cli_panel *panel, int turn)
     }
 }
 
-/* A dash for each row; a line through their extremes where rows stand for several updates. */
+/* A dash for each row; if rows stand for several updates, a line through their extremes. */
 static void put_dashes(const plot *d, const cli_panel *panel)
 {
     const double length = dash_length(d);
@@ -209,7 +209,7 @@ static void put_dashes(const plot *d, const cli_panel *panel)
     fputs("\"/>\n", d->out);
 }
 
-/* Bars, the higher the worse. */
+/* Bars; a higher bar is a worse state. */
 static void put_health(const plot *d, const cli_panel *panel)
 {
     for (size_t i = 0, end; i < d->series->count; i = end) {
@@ -232,7 +232,7 @@ static void put_restarts(const plot *d, const cli_panel *panel)
     fputs("\"/>\n", d->out);
 }
 
-/* What the script draws anew when the horizontal range changes. */
+/* The part that the script redraws when the horizontal range changes. */
 static void put_panel(const plot *d, unsigned number)
 {
     const cli_picture *p = d->picture;
@@ -344,7 +344,7 @@ static void put_curve(FILE *out, const cli_series *s, const char *name, size_t c
     put_numbers(out, s, column, digits);
 }
 
-/* Enough for the most that rows cost: parameters to 10 digits, settings and rates to 5. */
+/* How many rows may be embedded. Upper bound of a row's size: parameters with 10 digits, settings and rates with 5. */
 static size_t rows_embedded(const cli_picture *p, const cli_series *all)
 {
     size_t bytes = 40;
@@ -355,7 +355,7 @@ static size_t rows_embedded(const cli_picture *p, const cli_series *all)
     return DATA_BYTES / bytes;
 }
 
-/* Of rows with several modes: low, high and shade of each, by the row's number. */
+/* For rows with several modes: low, high and shade of each mode, keyed by row number. */
 static void put_modes_data(FILE *out, const cli_series *s, size_t first)
 {
     const char *comma = "";

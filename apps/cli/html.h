@@ -1,5 +1,5 @@
-/* A run's picture as one HTML file that needs nothing else: a picture, the data, and a script that lets one zoom,
-   pan, and read values. Without the script it is still the picture. */
+/* A run's picture as one self-contained HTML file: the picture, the data, and a script to zoom, pan and read values.
+   Without the script the picture is still shown. */
 #ifndef REJFILT_CLI_HTML_H
 #define REJFILT_CLI_HTML_H
 
@@ -7,8 +7,8 @@
 
 #include "picture.h"
 
-/* `shown` is what `picture` was laid for; `all` the whole run, of which as many rows are embedded as keep the file
-   under 2 MB. Returns 0, or -1 with errno: memory is short, or the file could not be written. */
+/* `picture` was laid out for `shown`. `all` is the whole run; as many of its rows are embedded as keep the file
+   under 2 MB. Returns 0, or -1 with errno set: memory is short, or the file could not be written. */
 int cli_html_write(FILE *out, const cli_picture *picture, const cli_series *shown, const cli_series *all);
 
 #endif

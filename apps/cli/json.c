@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How many bytes the character at `c` has in UTF-8; 0 when it is none: cut short, too long for its number, a half of a
-   pair of UTF-16, or beyond U+10FFFF. */
+/* Bytes of the UTF-8 character at `c`; 0 if invalid: truncated, overlong, a surrogate, or beyond U+10FFFF. */
 static unsigned character(const unsigned char *c)
 {
     static const struct {
@@ -28,7 +27,7 @@ static void put(cli_json *json, const char *bytes, size_t size) { cli_writer_put
 
 static void put_text(cli_json *json, const char *word) { put(json, word, strlen(word)); }
 
-/* JSON is UTF-8: what is not becomes U+FFFD, byte by byte. */
+/* JSON is UTF-8: each byte of an invalid character becomes U+FFFD. */
 static void text(cli_json *json, const char *value)
 {
     put(json, "\"", 1);
@@ -55,7 +54,7 @@ static void text(cli_json *json, const char *value)
     put(json, "\"", 1);
 }
 
-/* A name of ours: plain characters, at most 32. */
+/* A fixed key: plain characters, at most 32. */
 static void key(cli_json *json, const char *name)
 {
     put(json, json->more ? ", \"" : "\"", json->more ? 3 : 1);

@@ -36,7 +36,7 @@ static int wait_for(int file)
     return got < 0 ? -1 : 0;
 }
 
-/* Bytes read, 0 at the end, or -1. A stream without a file, in memory, never waits. */
+/* Returns the number of bytes read, 0 at the end, or -1. A stream in memory, without a file, never waits. */
 static ssize_t refill(cli_lines *l)
 {
     const int file = fileno(l->from);
@@ -58,7 +58,7 @@ static void keep(cli_lines *l, const char *bytes, size_t count)
     l->length += count;
 }
 
-/* Takes what there is of the line. Has it come to its end? */
+/* Takes the buffered part of the line. Returns whether the line is complete. */
 static int take(cli_lines *l)
 {
     const char *from = l->input + l->at, *end = memchr(from, '\n', l->end - l->at);

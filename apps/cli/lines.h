@@ -1,4 +1,4 @@
-/* Lines from a file or a live pipe, and the signals that may come while it waits for one. */
+/* Lines from a file or a live pipe. Waiting for a line can be interrupted by signals. */
 #ifndef REJFILT_CLI_LINES_H
 #define REJFILT_CLI_LINES_H
 
@@ -18,8 +18,8 @@ typedef struct cli_lines {
     char input[1 << 16]; /* read from the file and not yet taken: at..end */
     size_t at, end;
     long number;   /* of the line, from 1 */
-    size_t length; /* of the line, also where it is over CLI_LINE_MAX */
-    char bytes[CLI_LINE_MAX + 1]; /* its first ones, without line end, and a zero */
+    size_t length; /* of the whole line, also if it exceeds CLI_LINE_MAX */
+    char bytes[CLI_LINE_MAX + 1]; /* its first bytes, without line end; zero-terminated */
 } cli_lines;
 
 enum {
@@ -29,10 +29,10 @@ enum {
     CLI_LINES_INTERRUPTED = -3 /* interrupted by a signal; nothing is lost, call again to continue */
 };
 
-/* Start with zeros except `from`, which nothing else may read. The last line needs no line end. */
+/* Initialise with zeros except `from`; nothing else may read `from`. The last line needs no line end. */
 int cli_lines_next(cli_lines *l);
 
-/* Would the next call not wait? */
+/* Would the next call return without waiting? */
 int cli_lines_is_ready(const cli_lines *l);
 
 #endif

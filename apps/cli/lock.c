@@ -10,9 +10,9 @@
 
 #include "cli.h"
 
-enum { TRIES = 1000 }; /* at a file that others take and remove */
+enum { TRIES = 1000 }; /* attempts, if other processes keep locking and removing the file */
 
-/* Of the whole file. */
+/* The lock covers the whole file. */
 static int ask(int file, int what, struct flock *about)
 {
     *about = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -23,7 +23,7 @@ static int ask(int file, int what, struct flock *about)
     return result;
 }
 
-/* Another process that ended may have removed the file since it was opened. */
+/* Is our open file still the one at the path? A process that ended may have removed it. */
 static int is_there(const cli_lock *l)
 {
     struct stat ours, there;
@@ -37,7 +37,7 @@ static void drop(cli_lock *l)
     l->file = -1;
 }
 
-/* Opens the file that is to be locked. It is empty: what is not, is somebody's. */
+/* Opens the lock file. It must be empty: a file with contents belongs to somebody else. */
 static int open_file(cli_lock *l, char *error, size_t size)
 {
     struct stat there;
@@ -53,7 +53,7 @@ static int open_file(cli_lock *l, char *error, size_t size)
     return CLI_BAD_INPUT;
 }
 
-/* Who holds it, as a message. */
+/* Reports who holds the lock. */
 static int refuse(const char *path, pid_t holder, char *error, size_t size)
 {
     char who[64] = "a process of another machine or container";

@@ -1,14 +1,14 @@
-/* A lock file beside a file that is replaced by renaming and so cannot be locked itself. */
+/* A lock file. It stands for a file that is replaced by renaming, and so cannot be locked itself. */
 #ifndef REJFILT_CLI_LOCK_H
 #define REJFILT_CLI_LOCK_H
 
 #include <stddef.h>
 
-enum { CLI_PATH_MAX = 4096 }; /* bytes of a path, and of its end */
+enum { CLI_PATH_MAX = 4096 }; /* bytes, with the final zero */
 
 typedef struct cli_lock {
-    char path[CLI_PATH_MAX]; /* of the empty file that is locked */
-    int file;                /* -1: nothing is held */
+    char path[CLI_PATH_MAX]; /* the empty file that is locked */
+    int file;                /* -1: not locked */
 } cli_lock;
 
 /* Creates and locks `path`.lock. The lock ends with the process, also if it is killed; children do not inherit it. A lock

@@ -30,7 +30,7 @@ static void print_help(void)
          "start here:\n  rejfilt track --simulate\n  rejfilt track --simulate --trials 1000");
 }
 
-/* Runs the command line; what it printed may still be in buffers. */
+/* Runs the command line; output may still be buffered. */
 static int run(int argc, char **argv)
 {
     const char *names[sizeof commands / sizeof commands[0] + 2] = {"--help", "--version"};
@@ -53,8 +53,9 @@ static int run(int argc, char **argv)
     return cli_error("unknown command '%s'%s (see 'rejfilt --help')", wanted, cli_suggestion(wanted, names, close));
 }
 
-/* Fills closed standard streams, which files opened later would take. A closed input is an error of whoever reads it,
-   closed output of everybody: it would be lost. Returns CLI_OK, or CLI_FAILED after a message. */
+/* Opens /dev/null for closed standard streams, so that no other file gets their numbers. Reading from a closed input
+   fails later; a closed output is an error here, because results would be lost. Returns CLI_OK, or CLI_FAILED after
+   a message. */
 static int check_streams(void)
 {
     const int has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
@@ -71,12 +72,12 @@ static int check_streams(void)
 
 int main(int argc, char **argv)
 {
-    static char buffer[16384]; /* all of a help text: the reason of a failed write is known when it is flushed */
+    static char buffer[16384]; /* holds a whole help text, so that cli_flush sees why a write failed */
     if (check_streams() != CLI_OK)
         return CLI_FAILED;
     if (!isatty(STDOUT_FILENO))
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-    setlocale(LC_CTYPE, ""); /* the live view asks whether the terminal takes UTF-8; numbers stay in C's form */
+    setlocale(LC_CTYPE, ""); /* the live view must know whether the terminal takes UTF-8; LC_NUMERIC stays "C" */
     int code = run(argc, argv);
     return cli_flush() != CLI_OK && code == CLI_OK ? CLI_FAILED : code;
 }

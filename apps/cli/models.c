@@ -1,4 +1,4 @@
-/* rejfilt models: what can be tracked. */
+/* rejfilt models: lists the models. */
 #include <stdio.h>
 
 #include "checkpoint.h"

@@ -10,7 +10,7 @@
 
 /* ---- Models ---- */
 
-/* A model from C source. What the compiler says follows our own line as it is. */
+/* Loads a model from C source. If the compiler reports errors, they are printed unchanged after our own line. */
 static int load(const char *command, const char *path, const rf_model **model)
 {
     char error[8192];
@@ -61,7 +61,8 @@ static const char *name_of(const rf_description *description, int is_setting, un
     return is_setting ? description->setting[i].name : description->parameter[i].name;
 }
 
-/* Splits "name=rest". Those meant are [*first, *last); all of them without a name. Returns 0, or -1 with a message. */
+/* Splits "name=rest". The result is [*first, *last): one item, or all without a name. Returns 0, or -1 with a
+   message. */
 static int find(const rf_description *description, int is_setting, const char *text, unsigned *first, unsigned *last,
                 const char **rest, char *error, size_t size)
 {
@@ -138,7 +139,7 @@ int cli_model_prior(rf_simulation *run, const char *text, char *error, size_t si
     return 0;
 }
 
-/* "A:B" or a number twice. */
+/* "A:B", or one number for both. */
 static int parse_two(const char *text, double *first, double *second, char *error, size_t size)
 {
     if (strchr(text, ':'))
@@ -241,7 +242,7 @@ int cli_model_unit(rf_simulation *run, const char *text, char *error, size_t siz
         return -1;
     }
     *to = equals[1] ? equals + 1 : NULL;
-    for (unsigned i = 0; i < d->settings; i++) /* a guess is compared with its parameter */
+    for (unsigned i = 0; i < d->settings; i++) /* a guess has the unit of its parameter, unless it has one of its own */
         if (d->setting[i].role == RF_SETTING_GUESS && to == &d->unit[d->setting[i].parameter] && !d->setting_unit[i])
             d->setting_unit[i] = *to;
     return rf_description_check(d, 1, d->name, error, size);

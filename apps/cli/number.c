@@ -1,4 +1,4 @@
-/* Numbers as text: the fewest digits, from 15 on, that read back as the same number; and numbers from text. */
+/* Numbers to text, with the fewest digits, at least 15, that read back as the same number; and text to numbers. */
 #include "cli.h"
 
 #include <math.h>
@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-__extension__ typedef unsigned __int128 wide; /* m · 5ᵏ of below is exact in it */
+__extension__ typedef unsigned __int128 wide; /* m · 5ᵏ is exact in it */
 
 enum { MOST = 17, LEAST = 15, POWER_MAX = 32 };
 
 static const uint64_t hundreds[] = {1, 10, 100};
 
-/* 5 to the power of 0 .. 32. */
+/* 5 to the power 0 .. 32. */
 static wide fifth(int power)
 {
     static const uint64_t fives[] = {1u, 5u, 25u, 125u, 625u, 3125u, 15625u, 78125u, 390625u, 1953125u, 9765625u,
@@ -23,24 +23,24 @@ static wide fifth(int power)
     return power <= 27 ? (wide)fives[power] : (wide)fives[16] * fives[power - 16];
 }
 
-/* value · 10ᵏ = scaled / 2ˢ, k such that it has 17 digits before the point. */
+/* value · 10ᵏ = scaled / 2ˢ, with k such that its integer part has 17 digits. */
 typedef struct decimal {
-    wide scaled, five; /* five: 5ᵏ, which is an ulp of the value in the units of `scaled` */
+    wide scaled, five; /* five: 5ᵏ, one ulp of the value in units of `scaled` */
     int k, s;          /* 0 < s < 72 */
-    int is_edge; /* a power of two: the ulp below it is half the one above */
+    int is_edge; /* a power of two: the ulp below is half the ulp above */
 } decimal;
 
-/* 0, or -1 where it would not be exact. */
+/* Returns 0, or -1 if the result would not be exact. */
 static int decimal_of(double value, decimal *d)
 {
     const double ten17 = 1e17;
     uint64_t bits;
-    if (!(value >= 1e-15 && value < 1e15)) /* s is positive below, k at most 32 above */
+    if (!(value >= 1e-15 && value < 1e15)) /* then s is positive and k at most 32 */
         return -1;
-    memcpy(&bits, &value, sizeof bits); /* value = m · 2^(exponent − 53), and no subnormal */
+    memcpy(&bits, &value, sizeof bits); /* value = m · 2^(exponent − 53), not subnormal */
     const int exponent = (int)(bits >> 52) - 1022;
     const wide m = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
-    int k = 16 - ((exponent - 1) * 78913 >> 18); /* log10(2) is 78913 / 2¹⁸: right, or too many by one */
+    int k = 16 - ((exponent - 1) * 78913 >> 18); /* log10(2) ≈ 78913 / 2¹⁸; exact or one too large */
     for (k = k > POWER_MAX ? POWER_MAX : k; k >= 0; k--) {
         const wide five = fifth(k);
         *d = (decimal){m * five, five, k, 53 - exponent - k, m == (wide)1 << 52};
@@ -50,24 +50,24 @@ static int decimal_of(double value, decimal *d)
     return k >= 0 && d->scaled >> d->s >= (wide)(ten17 / 10) ? 0 : -1;
 }
 
-/* The first of 15, 16 and 17 digits that may do: whole numbers of the last place alone are looked at. */
+/* The smallest of 15, 16 and 17 digits that may suffice, judged only by the integer part. */
 static int least_digits(uint64_t whole, uint64_t ulp)
 {
-    const uint64_t tenths = whole % 10, hundredths = whole % 100; /* constants are divided by fast */
+    const uint64_t tenths = whole % 10, hundredths = whole % 100; /* division by a constant is fast */
     if (2 * (hundredths < 99 - hundredths ? hundredths : 99 - hundredths) <= ulp)
         return LEAST;
     return 2 * (tenths < 9 - tenths ? tenths : 9 - tenths) <= ulp ? LEAST + 1 : MOST;
 }
 
-/* To all digits. */
+/* Rounds to all 17 digits. */
 static uint64_t round_last(const decimal *d, uint64_t whole)
 {
-    const wide twice = d->scaled >> (d->s - 1); /* of which the last bit is half a unit */
+    const wide twice = d->scaled >> (d->s - 1); /* its last bit is half a unit */
     const int is_half = (int)(twice & 1), is_more = twice << (d->s - 1) != d->scaled;
     return whole + (uint64_t)(is_half && (is_more || whole % 2));
 }
 
-/* The number rounded to 15 or 16 digits, and whether it reads back as the same. With all of them it does. */
+/* Rounds to 15 or 16 digits. Returns whether the result reads back as the same number; 17 digits always do. */
 static int round_to(const decimal *d, uint64_t whole, int digits, uint64_t *rounded)
 {
     const uint64_t over = hundreds[MOST - digits];
@@ -87,7 +87,7 @@ static void spell_pair(char *to, uint32_t number)
     memcpy(to, pairs + 2 * number, 2);
 }
 
-/* to[0 .. count-1] ← the digits of a number that has no more. */
+/* Writes exactly `count` digits of a number that has at most so many. */
 static void spell(char *to, uint64_t number, int count)
 {
     for (; count >= 8; number /= 100000000) {
@@ -105,7 +105,7 @@ static void spell(char *to, uint64_t number, int count)
         *to = (char)('0' + number);
 }
 
-/* The end without the zeros that end there. */
+/* Returns the end without trailing zeros. */
 static char *trim(char *end)
 {
     while (end[-1] == '0')
@@ -113,8 +113,8 @@ static char *trim(char *end)
     return end;
 }
 
-/* What printf's %g makes of them: the point is after the first digit, times ten to the exponent. Returns the end. Digits are
-   written where they stay, but for those before the point: to copy what was just written in other pieces is slow. */
+/* Formats like printf's %g: the point follows the first digit, times 10^exponent. Returns the end. Digits are
+   written in place, except those before the point, because reading just-written bytes in other sizes is slow. */
 static char *lay_out(char *to, uint64_t rounded, int precision, int exponent)
 {
     const int is_plain = exponent >= -4 && exponent < precision;
@@ -125,7 +125,7 @@ static char *lay_out(char *to, uint64_t rounded, int precision, int exponent)
         spell(to, rounded, precision);
         end = trim(to + precision);
     } else {
-        const int before = is_plain ? exponent + 1 : 1; /* digits before the point */
+        const int before = is_plain ? exponent + 1 : 1; /* number of digits before the point */
         spell(to + 1, rounded, precision);
         for (int i = 0; i < before; i++)
             to[i] = to[i + 1];
@@ -156,7 +156,7 @@ size_t cli_whole_digits(uint64_t value, char text[CLI_REAL_TEXT])
     return (size_t)count;
 }
 
-/* Huge or tiny: the same by way of the library. */
+/* For very large or small numbers: the same by the C library. */
 static char *print(double value, char text[CLI_REAL_TEXT])
 {
     for (int digits = LEAST; digits <= MOST; digits++) {
@@ -167,7 +167,7 @@ static char *print(double value, char text[CLI_REAL_TEXT])
     return text + strlen(text);
 }
 
-/* Returns the end. */
+/* Returns the end of the text. */
 static char *write_real(double value, char text[CLI_REAL_TEXT])
 {
     decimal d;
@@ -185,7 +185,7 @@ static char *write_real(double value, char text[CLI_REAL_TEXT])
         digits++;
     rounded = digits == MOST ? round_last(&d, whole) : rounded;
     int exponent = MOST - 1 - d.k;
-    if (rounded == 100000000000000000u / hundreds[MOST - digits]) { /* 99.9… became 100 */
+    if (rounded == 100000000000000000u / hundreds[MOST - digits]) { /* 99.9… was rounded to 100 */
         rounded /= 10;
         exponent++;
     }
@@ -202,16 +202,16 @@ size_t cli_real_digits(double value, char text[CLI_REAL_TEXT]) { return (size_t)
 
 /* ---- From text ---- */
 
-enum { FIVES_MAX = 27, DIGITS_MAX = 19 }; /* 5²⁷ and numbers of 19 digits fit 64 bits */
+enum { FIVES_MAX = 27, DIGITS_MAX = 19 }; /* 5²⁷ and 19-digit numbers fit in 64 bits */
 
-/* digits / 10^power, rounded to the nearest number, of which the even one when there are two. */
+/* digits / 10^power, rounded to nearest, ties to even. */
 static double quotient(uint64_t digits, int power)
 {
     const uint64_t five = (uint64_t)fifth(power);
     const int up = __builtin_clzll(digits), below = __builtin_clzll(five);
     const wide top = (wide)(digits << up) << 63, divisor = five << below;
     const uint64_t q = (uint64_t)(top / divisor); /* 63 or 64 bits */
-    const int drop = 11 - __builtin_clzll(q);     /* all but 53 */
+    const int drop = 11 - __builtin_clzll(q);     /* keep 53 bits */
     const uint64_t half = (uint64_t)1 << (drop - 1), rest = q & (2 * half - 1);
     uint64_t m = q >> drop;
     m += rest > half || (rest == half && (q * divisor != top || m % 2));
@@ -231,7 +231,7 @@ double cli_real_read(const char *text, char **end)
         count += digits > 0;
         power += is_after;
     }
-    const int is_other = *c != '\0' || c == text + (*text == '-'); /* not only digits: the library knows */
+    const int is_other = *c != '\0' || c == text + (*text == '-'); /* not plain digits: leave it to strtod */
     if (is_other || c[-1] == '.' || count > DIGITS_MAX || power > FIVES_MAX)
         return strtod(text, end);
     *end = (char *)(uintptr_t)c;

@@ -1,4 +1,4 @@
-/* Option tables: parsing and help from one description. */
+/* Option tables: parsing and help from the same description. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 static int is_silent;
-static const char *spoken_for; /* "track", for one, whose messages begin with `speaker` */
+static const char *spoken_for; /* a command name, e.g. "track", to be replaced by `speaker` at the start of messages */
 static const char *speaker;
 
 void cli_speak_for(const char *command, const char *as)
@@ -36,7 +36,7 @@ int cli_error(const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     for (char *c = line; *c; c++)
-        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c; /* it stays one line whatever the user wrote */
+        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c; /* keeps the message on one line */
     const size_t length = spoken_for ? strlen(spoken_for) : 0;
     const int is_spoken_for = length && strncmp(line, spoken_for, length) == 0 && line[length] == ':';
     fprintf(stderr, "rejfilt: %s%s\n", is_spoken_for ? speaker : "", line + (is_spoken_for ? length : 0));
@@ -54,7 +54,7 @@ int cli_flush(void)
     return CLI_FAILED;
 }
 
-/* Edit distance, looking at the first 23 characters. */
+/* Edit distance of the first 23 characters. */
 static unsigned distance(const char *a, const char *b)
 {
     enum { MOST = 23 };
@@ -133,7 +133,7 @@ int cli_parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *val
     return 0;
 }
 
-/* What is typed to call it. */
+/* The words that start the command. */
 static const char *call_of(const cli_usage *usage, char text[64])
 {
     snprintf(text, 64, usage->program ? "%s" : "rejfilt %s", usage->program ? usage->program : usage->command);
@@ -300,7 +300,7 @@ static void unknown(const cli_usage *usage, const char *argument)
               close ? "?" : "", call_of(usage, call));
 }
 
-/* Is `argument` the second of an option that keeps one text? */
+/* Refuses a second argument for an option that takes one. Returns whether it did. */
 static int is_one_too_many(const cli_usage *usage, const char *argument, int count)
 {
     const cli_option *bare = cli_option_find(usage->options, "", 0);
@@ -336,7 +336,7 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
         if (is_bare && is_one_too_many(usage, argv[i], bare))
             return -1;
         const char *value = is_bare ? argv[i] : equals ? equals + 1 : NULL;
-        if (option->kind == CLI_NAME && option->argument[0] == '[' && !value) /* its value may stay away */
+        if (option->kind == CLI_NAME && option->argument[0] == '[' && !value) /* a value is optional */
             value = i + 1 < argc && is_among(argv[i + 1], option->names) ? argv[++i] : option->names[0];
         if (option->argument && !value)
             value = i + 1 < argc ? argv[++i] : NULL;

@@ -31,7 +31,7 @@ static void text_header(FILE *out, const rf_description *description)
     fprintf(out, "   outcome accepted acceptance     loss health\n");
 }
 
-/* A column, apart from the one before it however long the number is; what is not known is a dash. */
+/* A column, with at least one blank before the number; a dash for an unknown value. */
 static void text_number(FILE *out, int width, int digits, double value)
 {
     if (isnan(value))
@@ -69,7 +69,7 @@ static void json_settings(cli_json *json, const rf_description *description, con
     cli_json_list_end(json);
 }
 
-/* Where a parameter has several. */
+/* The modes of a parameter that has several. */
 static void json_modes(cli_json *json, const rf_description *description, const rf_step *s)
 {
     int any = 0;
@@ -112,7 +112,7 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
     }
     cli_json_list_end(&json);
     if (s->dim > 1) {
-        cli_json_list(&json, "chart_covariances"); /* of pairs of parameters */
+        cli_json_list(&json, "chart_covariances"); /* for pairs of parameters */
         for (unsigned i = 0; i < s->dim; i++)
             for (unsigned j = 0; j < i; j++) {
                 cli_json_item(&json);
@@ -135,7 +135,7 @@ static void json_step(FILE *out, const rf_description *description, const rf_ste
     cli_json_real(&json, "log_evidence_sd", sqrt(s->log_evidence_variance));
     cli_json_real(&json, "loss", s->loss);
     if (s->drift_spread > 0) {
-        cli_json_list(&json, "drifts"); /* as learnt, and within a standard deviation of their spread */
+        cli_json_list(&json, "drifts"); /* the drifts learnt: estimate, and its interval of one standard deviation */
         for (unsigned i = 0; i < s->dim; i++) {
             cli_json_item(&json);
             cli_json_text(&json, "name", description->parameter[i].name);
@@ -180,7 +180,7 @@ static void csv_whole(cli_writer *w, uint64_t value)
     cli_writer_byte(w, ',');
 }
 
-/* One more column, called by these texts together. */
+/* Adds a column to the header; its name is the four texts joined. */
 static void csv_name(FILE *out, const char *a, const char *b, const char *c, const char *d)
 {
     putc(',', out);

@@ -4,15 +4,15 @@
 
 #include "track_options.h"
 
-/* What comes before the first line, if anything. */
+/* Prints what precedes the first line: the header of CSV, the column titles of text. */
 void cli_output_header(FILE *out, cli_format format, const rf_description *description);
 
 void cli_output_step(FILE *out, cli_format format, const rf_description *description, const rf_step *s);
 
-/* What comes before the first question: of CSV the names, in a line of their own that begins with `ask`, as questions do. */
+/* Prints what precedes the first question: for CSV a line of names that begins with `ask`, as questions do. */
 void cli_output_ask_header(FILE *out, cli_format format, const rf_description *description);
 
-/* A question: the settings of the experiment that comes next, as one line of JSON or CSV. */
+/* Prints a question: the settings of the next experiment, as one line of JSON or CSV. */
 void cli_output_ask(FILE *out, cli_format format, const rf_description *description, long number, int is_anchor, const double setting[]);
 
 #endif

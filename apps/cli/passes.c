@@ -64,7 +64,7 @@ static int watch(void *user, const rf_passes_progress *p)
         fprintf(stderr, "\r\033[K%s: %s %u, record %zu of %zu", w->what, p->is_last ? "last pass" : "pass", p->pass,
                 p->records, p->count);
     }
-    int is_over = cli_interrupted != 0; /* signals reach ranks at different times: the first one's count */
+    int is_over = cli_interrupted != 0; /* signals reach ranks at different times; rank 0 decides */
     return (w->engine && rf_engine_share(w->engine, &is_over, sizeof is_over) < 0) || is_over;
 }
 

@@ -11,13 +11,13 @@ enum {
     TOP = 72,
     BOTTOM_MARGIN = 56,
     GAP = 14,
-    LETTER = 8, /* width of a character, on the safe side */
+    LETTER = 8, /* upper estimate of a character's width */
     TURNS_MAX = 20,
     LABEL_MAX = 14
 };
 
-/* States of health go from light to dark, and on a dark background from dark to light, for those who see or print no
-   colours. */
+/* States of health go from light to dark; on a dark background, from dark to light. They can be told apart without
+   colour. */
 const cli_palette cli_palettes[2] = {
     {"#ffffff",
      "#1a1a1a",
@@ -62,7 +62,7 @@ static range range_of(const cli_series *s, size_t column)
     return r;
 }
 
-/* Bytes of the UTF-8 character at `c`, 0 when malformed. */
+/* Bytes of the UTF-8 character at `c`; 0 if invalid. */
 static size_t character_length(const unsigned char *c)
 {
     size_t length = *c < 0x80 ? 1 : *c < 0xc2 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : *c < 0xf5 ? 4 : 0;
@@ -78,7 +78,7 @@ void cli_plain(const char *text, size_t limit, char out[CLI_CAPTION_MAX])
 {
     static const char dots[] = "…";
     const unsigned char *c = (const unsigned char *)(text ? text : "");
-    size_t used = 0, kept = 0; /* bytes of all characters, and of those that stay when there are too many */
+    size_t used = 0, kept = 0; /* used: bytes of all characters; kept: bytes to keep if there are too many */
     for (size_t n = 0; *c; n++) {
         const size_t length = character_length(c);
         const int is_control = *c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0);
@@ -113,7 +113,7 @@ static void add_tick(cli_axis *a, double value, const char *format, int digits)
     a->ticks++;
 }
 
-/* 1, 2 or 5 times a power of 10, not below `rough`. */
+/* The smallest of 1, 2, 5 times a power of 10 that is not below `rough`. */
 static double round_step(double rough)
 {
     double unit = pow(10, floor(log10(rough) + 1e-9)), part = rough / unit;
@@ -125,7 +125,8 @@ static double ticks_within(const cli_axis *a, double step)
     return floor(a->high / step + 1e-9) - ceil(a->low / step - 1e-9) + 1;
 }
 
-/* About `ticks` of them, `least` or more apart, two at least if that can be; with digits enough for them to differ. */
+/* Adds about `ticks` ticks, at least `least` apart and, if possible, two or more. Labels have enough digits to
+   differ. */
 static void add_ticks(cli_axis *a, unsigned ticks, double least)
 {
     double step = round_step(fmax((a->high - a->low) / ticks, least));
@@ -150,7 +151,7 @@ static void add_decades(cli_axis *a, unsigned ticks)
             add_tick(a, pow(10, k), "%.*g", 6);
 }
 
-/* A little wider than `r`; a logarithmic one when the values ask for it. */
+/* An axis a little wider than `r`; logarithmic if `may_be_log` and the values span a factor of 100. */
 static cli_axis axis_over(range r, unsigned ticks, int may_be_log)
 {
     cli_axis a = {.low = r.low, .high = r.high};
@@ -178,7 +179,7 @@ static cli_axis axis_exactly(double low, double high, unsigned ticks, double lea
 
 /* ---- Panels ---- */
 
-/* Times make the axis when every row has one, they never go back, and they move. */
+/* The horizontal axis is time if every row has a time and times never decrease and are not all equal. */
 static int has_times(const cli_series *s)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -249,7 +250,7 @@ static range estimate_range(const cli_series *s, unsigned i)
     return cli_estimate_range(lines, band, widths, known);
 }
 
-/* Periodic parameters are drawn on their circle, unless they go round too often: then as they add up. */
+/* Periodic parameters are drawn within one period, unless they make too many turns: then unwrapped. */
 static void add_estimate(cli_picture *p, const cli_series *s, unsigned i, double height)
 {
     const rf_parameter *description = &s->description->parameter[i];
@@ -261,7 +262,7 @@ static void add_estimate(cli_picture *p, const cli_series *s, unsigned i, double
     cli_panel *panel = add_panel(p, CLI_PANEL_ESTIMATE, cli_series_parameter(i, 0), description->name,
                                  s->description->unit[i], height);
     double period = description->high - description->low;
-    const int is_near = r.low <= r.high && fmax(-r.low, r.high) < 1e6 * period; /* whole turns are exact */
+    const int is_near = r.low <= r.high && fmax(-r.low, r.high) < 1e6 * period; /* whole turns are then exact */
     if (description->chart == RF_PERIODIC && is_near && r.high - r.low < TURNS_MAX * period) {
         panel->period = period;
         panel->turn_first = (int)floor((r.low - description->low) / period);
@@ -354,7 +355,7 @@ static void add_keys(cli_picture *p, const cli_series *s)
         add_key(p, CLI_KEY_RESTART, "restart");
 }
 
-/* Room at the left for the longest label. */
+/* Space on the left for the longest label. */
 static double left_margin(const cli_picture *p)
 {
     size_t longest = 4;
@@ -368,7 +369,7 @@ static double left_margin(const cli_picture *p)
 
 /* ---- Which panels ---- */
 
-/* Panels have numbers: parameters, then settings, then these. */
+/* Panel numbers: parameters first, then settings, then these. */
 enum { HEALTH = 2 * RF_DESCRIBED_MAX, ACCEPTANCE, LOSS, NO_PANEL };
 
 static unsigned panel_named(const rf_description *d, const char *name, size_t length)
@@ -386,7 +387,7 @@ static unsigned panel_named(const rf_description *d, const char *name, size_t le
     return NO_PANEL;
 }
 
-/* The panel at *list, which moves on to the next; NO_PANEL also at the end of the list, where *list becomes null. */
+/* The panel at *list; advances *list, to null at the end. NO_PANEL: unknown name. */
 static unsigned next_panel(const rf_description *d, const char **list)
 {
     const size_t length = strcspn(*list, ",");

@@ -22,9 +22,9 @@ enum { NOT_FOUND = 127 };
 
 typedef struct format {
     const char *ending;
-    const char *terminal, *font, *options; /* of gnuplot; null: drawn without it */
+    const char *terminal, *font, *options; /* for gnuplot; null: not drawn by gnuplot */
     double scale;                          /* pixels per pixel of the layout */
-    const char *tail;                      /* occurs in the last bytes of a complete file */
+    const char *tail;                      /* found in the last bytes of a complete file */
 } format;
 
 static const format formats[] = {
@@ -36,13 +36,13 @@ static const format formats[] = {
 typedef struct target {
     const format *format;
     const char *path;
-    char temporary[4096]; /* beside `path` */
+    char temporary[4096]; /* in the same directory as `path` */
     int fd;
     char *error;
     size_t error_size;
 } target;
 
-/* One line whatever the arguments hold. Returns -1. */
+/* Writes a one-line message, whatever the arguments contain. Returns -1. */
 static int fail(const target *t, const char *text, ...)
 {
     va_list args;
@@ -55,7 +55,7 @@ static int fail(const target *t, const char *text, ...)
     return -1;
 }
 
-/* Makes the temporary file; on failure there is none. */
+/* Creates the temporary file; leaves none on failure. */
 static int target_open(target *t)
 {
     struct stat there;
@@ -78,7 +78,7 @@ static int target_open(target *t)
     return 0;
 }
 
-/* Renames the picture into place when it is wanted and `status` is 0, else removes it. */
+/* If `wanted` and `status` is 0, renames the temporary file to `path`; else removes it. */
 static int target_close(target *t, int status, int wanted)
 {
     if (close(t->fd) != 0 && status == 0)
@@ -103,7 +103,7 @@ static int target_complete(const target *t)
 
 /* ---- The script ---- */
 
-/* A single-quoted string, in which nothing but the quote is special (no backquotes, macros or escapes). */
+/* Writes a single-quoted string: only the quote itself is special (no backquotes, macros or escapes). */
 static void put_text(FILE *script, const char *text)
 {
     fputc('\'', script);
@@ -120,7 +120,7 @@ static void put_number(FILE *script, double value)
         fputs(" NaN", script);
 }
 
-/* $run has x and then the series' columns; gnuplot counts from 1. */
+/* $run: x, then the columns of the series; gnuplot counts columns from 1. */
 static void put_rows(FILE *script, const cli_picture *p, const cli_series *s)
 {
     fputs("$run << END\n", script);
@@ -135,7 +135,7 @@ static void put_rows(FILE *script, const cli_picture *p, const cli_series *s)
 
 static unsigned column_of(size_t column) { return (unsigned)column + 2; }
 
-/* $health: from, to, level, colour of each stretch that is not tracking. */
+/* $health: from, to, level and colour of each interval whose state is not `tracking`. */
 static void put_health(FILE *script, const cli_picture *p, const cli_series *s)
 {
     fputs("$health << END\n", script);
@@ -160,7 +160,7 @@ static void put_ticks(FILE *script, const char *name, const cli_axis *a, int is_
     fputs(")\n", script);
 }
 
-/* What is being drawn. */
+/* The picture being drawn. */
 typedef struct page {
     FILE *script;
     const cli_picture *picture;
@@ -168,7 +168,7 @@ typedef struct page {
     const cli_palette *palette;
 } page;
 
-/* A label whose middle is at a point in pixels. */
+/* A label centred at a point in pixels. */
 static void put_label(const page *g, int number, const char *text, double x, double y, const char *how)
 {
     fprintf(g->script, "set label %d ", number);
@@ -197,7 +197,7 @@ static void put_key(const page *g, const cli_key *key, int number)
                                           : g->palette->health[key->kind - CLI_KEY_SUSPICIOUS + RF_SUSPICIOUS]);
 }
 
-/* A box for each row, as wide as the row, from column `low` to column `high`, in the shade of column `share`. */
+/* A box per row, as wide as the row, from column `low` to column `high`; its shade is column `share`. */
 static void put_boxes(const page *g, const cli_panel *panel, unsigned low, unsigned high, unsigned share)
 {
     const double half = CLI_WHOLE * g->picture->dash, period = panel->period;
@@ -208,7 +208,7 @@ static void put_boxes(const page *g, const cli_panel *panel, unsigned low, unsig
             panel->turn_first, panel->turn_last, low, period, half, half, low, period, high, period, share);
 }
 
-/* Several modes replace the band: each is a box in its shade. */
+/* Several modes replace the band: each mode is a shaded box. */
 static void put_modes(const page *g, const cli_panel *panel)
 {
     const unsigned c = column_of(panel->column);
@@ -237,7 +237,7 @@ static void put_estimate(const page *g, const cli_panel *panel, int has_restarts
     fputc('\n', g->script);
 }
 
-/* A dash for each row; a line through their extremes where rows stand for several updates. */
+/* A dash for each row; if rows stand for several updates, a line through their extremes. */
 static void put_dashes(const page *g, const cli_panel *panel)
 {
     const char *colour = panel->column == CLI_ACCEPTANCE ? g->palette->rate : g->palette->setting;
@@ -249,7 +249,7 @@ static void put_dashes(const page *g, const cli_panel *panel)
                 g->picture->dash, column, 2 * g->picture->dash, colour);
 }
 
-/* $restarts: where the count of restarts goes up. Returns whether it does. */
+/* $restarts: where the count of restarts increases. Returns whether it does. */
 static int put_restarts(FILE *script, const cli_picture *p, const cli_series *s)
 {
     int some = 0;
@@ -286,7 +286,7 @@ static void put_panel(const page *g, const cli_panel *panel, int has_restarts)
         put_dashes(g, panel);
 }
 
-/* The band's colour over the background, as cli_shade has it. */
+/* Defines gnuplot's shade(): the band's colour over the background, with the opacity of cli_shade. */
 static void put_shade(const page *g)
 {
     unsigned colour[2];
@@ -328,7 +328,8 @@ static void put_picture(FILE *script, const cli_picture *p, const cli_series *s)
     fputs("unset multiplot\n", script);
 }
 
-/* Starts gnuplot, never through a shell, on a pipe whose write end goes to `pipe_end`. Its pid, or -1. */
+/* Starts gnuplot, never through a shell. Its standard input is a pipe; the write end goes to `pipe_end`. Returns the
+   pid, or -1. */
 static pid_t start_gnuplot(int out, int err, int *pipe_end)
 {
     char *const command[] = {"gnuplot", "--default-settings", NULL};
@@ -350,8 +351,7 @@ static pid_t start_gnuplot(int out, int err, int *pipe_end)
     return child;
 }
 
-/* What gnuplot draws: a picture of a series, or what a script says, or nothing: then the terminal alone is asked for.
- */
+/* Input of gnuplot: a picture of a series, or a script. Without either, only the terminal is set, as a check. */
 typedef struct drawing {
     double width, height;
     const cli_picture *picture;
@@ -359,7 +359,7 @@ typedef struct drawing {
     const char *script;
 } drawing;
 
-/* Feeds gnuplot its script and closes the pipe. Writing after gnuplot has died does no harm. */
+/* Sends gnuplot its script and closes the pipe. If gnuplot has ended, SIGPIPE is ignored. */
 static void feed(int pipe_end, const format *f, const drawing *d)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
@@ -380,7 +380,7 @@ static void feed(int pipe_end, const format *f, const drawing *d)
     sigaction(SIGPIPE, &before, NULL);
 }
 
-/* gnuplot reports as `line N: what`, below the command and a caret. */
+/* gnuplot's report has `line N: reason` after the command and a caret. */
 static int fail_as_gnuplot(const target *t, FILE *complaints)
 {
     char line[256], reason[256] = "";
@@ -423,7 +423,7 @@ static int draw_html(const target *t, const cli_picture *p, const cli_series *sh
     return status == 0 ? 0 : fail(t, "cannot write '%s': %s", t->path, strerror(errno));
 }
 
-/* A single row has no width: it is drawn as two, a little apart. */
+/* A single row has no width: draw it as two rows a little apart. */
 static void split_single_row(cli_series *s, const cli_picture *p)
 {
     if (s->count != 1 || s->room < 2)
@@ -434,7 +434,7 @@ static void split_single_row(cli_series *s, const cli_picture *p)
     s->count = 2;
 }
 
-/* Where there are several modes gnuplot draws no band. */
+/* Rows with several modes have no band: gnuplot draws none for them. */
 static void drop_bands(cli_series *s, const cli_picture *p)
 {
     for (size_t row = 0; row < s->count; row++)

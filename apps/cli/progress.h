@@ -1,4 +1,4 @@
-/* Time, and how far it is. */
+/* Time, and progress of long work. */
 #ifndef REJFILT_CLI_PROGRESS_H
 #define REJFILT_CLI_PROGRESS_H
 
@@ -10,11 +10,11 @@ double cli_cpu_seconds(void); /* of all threads together */
 typedef struct cli_progress {
     const char *what;
     double start, shown;
-    uint64_t before, total; /* work done before, and in all, in units of the calls */
+    uint64_t before, total; /* work done earlier, and all work, in units of the calls */
 } cli_progress;
 
-/* An rfc_progress: a line on a terminal's standard error that says how far it is and how long it takes yet;
-   nothing within the first second. */
+/* An rfc_progress: if standard error is a terminal, shows a line with the progress and the time left; nothing in the
+   first second. */
 void cli_progress_show(void *progress, uint64_t done, uint64_t total);
 void cli_progress_end(const cli_progress *progress);
 

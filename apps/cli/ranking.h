@@ -8,7 +8,7 @@ typedef struct classify_ranking {
     uint32_t features;
     uint64_t *asked; /* by feature */
     double *variance;
-    uint32_t *order; /* features, those asked most first; among equals those of larger variance */
+    uint32_t *order; /* features, those asked most first; ties: larger variance first */
     uint32_t ever;   /* features asked at least once */
 } classify_ranking;
 
@@ -16,13 +16,13 @@ typedef struct classify_ranking {
 int classify_ranking_make(classify_ranking *ranking, uint32_t features);
 void classify_ranking_free(classify_ranking *ranking);
 
-/* Finds order and ever. */
+/* Computes order and ever. */
 void classify_ranking_sort(classify_ranking *ranking);
 
-/* How many features are left, at least 1, when those below a percentile are dropped. */
+/* The number of features left, at least 1, after dropping those below a percentile. */
 uint32_t classify_ranking_kept(uint32_t features, double percentile);
 
-/* Marks the first `kept`, where `within` (null: everywhere) is not 0. */
+/* Marks the first `kept` features of the ranking for which `within` is not 0 (null: all). */
 void classify_ranking_mask(const classify_ranking *ranking, uint32_t kept, const uint8_t *within, uint8_t *mask);
 
 #endif

@@ -16,10 +16,10 @@
 
 enum { FIELDS_MAX = 1024 };
 
-#define SETTING_MAX 1e15 /* beyond it a phase setting * parameter has no digits left */
-#define TIME_MAX 1e19    /* nanoseconds since 1970 are below it */
+#define SETTING_MAX 1e15 /* beyond it, a phase setting * parameter has no significant digits */
+#define TIME_MAX 1e19    /* above the nanoseconds since 1970 */
 
-/* What a record is made of: settings from 0, then these, then the truths. */
+/* Parts of a record: settings from 0, then these, then the truths. */
 enum { OUTCOME = RF_DESCRIBED_MAX, TIME, BATCH, TRUTH, PARTS = TRUTH + RF_DESCRIBED_MAX };
 
 typedef enum format { UNKNOWN, CSV, JSON } format;
@@ -55,7 +55,7 @@ typedef enum cell_kind { ABSENT, EMPTY, NUMBER, TEXT, OTHER } cell_kind;
 typedef struct cell {
     cell_kind kind;
     double number;
-    const char *text; /* TEXT: itself; OTHER: what it is, in words */
+    const char *text; /* TEXT: the text; OTHER: a description of it */
 } cell;
 
 static void make_one_line(char *text)
@@ -80,7 +80,7 @@ static int refuse(cli_records *r, int result, const char *format, ...)
 
 /* ---- Lines ---- */
 
-/* Returns CLI_RECORD, or what stopped it. */
+/* Returns CLI_RECORD, or why there is no line. */
 static int read_line(cli_records *r)
 {
     int result = cli_lines_next(&r->lines);
@@ -89,7 +89,7 @@ static int read_line(cli_records *r)
     r->length = r->lines.length;
     if (result == CLI_LINES_FAILED)
         return refuse(r, CLI_RECORDS_FAILED, "cannot read: %s", strerror(errno));
-    if (r->line == 1 && strncmp(r->bytes, "\xef\xbb\xbf", 3) == 0) { /* a mark that some editors put first */
+    if (r->line == 1 && strncmp(r->bytes, "\xef\xbb\xbf", 3) == 0) { /* byte order mark, which some editors write */
         r->bytes += 3;
         r->length -= 3;
     }
@@ -101,7 +101,7 @@ static int is_passed_over(const cli_records *r)
     return r->bytes[0] == '#' || strspn(r->bytes, r->separator == '\t' ? " " : " \t") == r->length;
 }
 
-/* Is the line one that can be looked into? */
+/* Can the line be parsed? Returns CLI_RECORD, or `result` after a message. */
 static int check_line(cli_records *r, int result)
 {
     if (r->length > CLI_LINE_MAX)
@@ -123,7 +123,7 @@ static int has_setting(const rf_description *description, const char *name)
     return 0;
 }
 
-/* The name of a part, less the "truth." of a truth, or null when these records have no such part. */
+/* The name of a part, without "truth."; null if these records do not have it. */
 static const char *name_of(const cli_records *r, int part)
 {
     if (part < OUTCOME)
@@ -134,7 +134,7 @@ static const char *name_of(const cli_records *r, int part)
     return part != OUTCOME && has_setting(r->description, name) ? NULL : name;
 }
 
-/* The column or key that was named for a part, or null. */
+/* The column or key given for a part with --column, or null. */
 static const char *other_name(const cli_records *r, int part)
 {
     const char *name = name_of(r, part);
@@ -153,7 +153,7 @@ static int is_required(const cli_records *r, int part)
     return part == OUTCOME || (part < OUTCOME && name_of(r, part) && r->description->setting[part].role != RF_SETTING_FIXED);
 }
 
-/* "'a', 'b'", cut short when there are too many. */
+/* Appends to a list "'a', 'b'", which ends in ... when full. */
 static void append_name(char *list, size_t size, const char *name)
 {
     size_t length = strlen(list);
@@ -163,8 +163,8 @@ static void append_name(char *list, size_t size, const char *name)
         snprintf(list + length, size - length, ", ...");
 }
 
-/* The name among those without a use that was meant to be `name`, or null. Names of one or two letters are all
-   close to each other: these need the same first letter. */
+/* The unused name that is probably a misspelt `name`, or null. Names of one or two letters are all similar, so these
+   must have the same first letter. */
 static const char *meant(const cli_records *r, const char *name, const char *const names[])
 {
     const char *unused[65];
@@ -238,7 +238,7 @@ static int find_columns(cli_records *r)
     return CLI_RECORD;
 }
 
-/* The header is whole. */
+/* The header is complete: finds the separator and the columns. */
 static int take_header(cli_records *r)
 {
     double number;
@@ -256,7 +256,7 @@ static int take_header(cli_records *r)
     return find_columns(r);
 }
 
-/* Has the header begun, with a name that goes on in the next line? */
+/* Is the header incomplete, with an open quote that continues in the next line? */
 static int is_in_header(const cli_records *r) { return r->header && r->columns == 0; }
 
 /* Takes one more line of the header. */
@@ -275,7 +275,7 @@ static int read_header(cli_records *r)
     r->header_length = before + r->length + (r->lines.is_crlf ? 2 : 1);
     if (rf_csv_is_open(line, '\0', was_open))
         return CLI_RECORD;
-    line[r->length] = '\0'; /* its line end is not part of it */
+    line[r->length] = '\0'; /* the last line end is not part of the header */
     return take_header(r);
 }
 
@@ -293,7 +293,7 @@ static cell csv_cell(const cli_records *r, int part)
 
 /* ---- JSON ---- */
 
-/* In [{"name": NAME, KEY: value}, ...] the value of the one called `name`, or null. */
+/* In [{"name": NAME, KEY: value}, ...]: the value of the item called `name`, or null. */
 static json_t *in_list(json_t *list, const char *name, const char *key)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -305,13 +305,13 @@ static json_t *in_list(json_t *list, const char *name, const char *key)
     return NULL;
 }
 
-/* Numbers are all reals here: the flags of parse_json see to it. */
+/* All numbers are reals: parse_json passes JSON_DECODE_INT_AS_REAL. */
 static cell json_cell(const cli_records *r, int part)
 {
     const char *name = name_of(r, part), *other = other_name(r, part);
     json_t *value = other ? json_object_get(r->root, other) : NULL;
     if (other) {
-        ; /* under that name, or not at all */
+        ; /* a renamed key is looked up only under that name */
     } else if (name && part < OUTCOME) {
         json_t *settings = json_object_get(r->root, "settings");
         value = json_is_array(settings) ? in_list(settings, name, "value") : json_object_get(settings, name);
@@ -393,7 +393,7 @@ static int refuse_part(cli_records *r, int part, const char *what)
                   name_of(r, part), what);
 }
 
-/* A finite number, at most `most` in size. Returns 1, 0 when there is none, CLI_RECORD_BAD after a message. */
+/* Takes a finite number of at most `max` in size. Returns 1, 0 if it is empty, CLI_RECORD_BAD after a message. */
 static int take_number(cli_records *r, int part, double max, double *value)
 {
     char what[96];
@@ -443,7 +443,8 @@ static int take_setting(cli_records *r, int part, cli_record *record)
     return result;
 }
 
-/* Counts go as far as a setting says. In answers to questions it is not there: the session knows it. */
+/* A count must not exceed the setting that limits it. Answers to questions lack that setting; the session checks
+   them. */
 static int check_count(cli_records *r, const cli_record *record)
 {
     if (record->is_missing || !rf_outcomes_are_counts(r->description->outcomes))
@@ -548,7 +549,7 @@ int cli_records_next(cli_records *r, cli_record *record)
     for (;;) {
         int result = r->has_failed ? CLI_RECORDS_FAILED : read_line(r);
         if (result == CLI_RECORDS_END && is_in_header(r))
-            return take_header(r) < 0 ? CLI_RECORDS_FAILED : CLI_RECORDS_END; /* a quote is open, or is none for this separator */
+            return take_header(r) < 0 ? CLI_RECORDS_FAILED : CLI_RECORDS_END; /* a quote is open, or is no quote with this separator */
         if (result != CLI_RECORD)
             return result;
         if (!is_in_header(r) && is_passed_over(r))

@@ -2,15 +2,15 @@
    by the first line. A record is returned as soon as its line is complete.
 
    Columns of CSV, keys of JSON:
-     each setting by name   required, except with a missing outcome; a setting with a fixed role may stay away.
+     each setting by name   required, except with a missing outcome; a setting with a fixed role may be missing.
                             JSON also has them in "settings": {"t": 3} or "settings": [{"name": "t", "value": 3}]
      outcome                required; empty or null: nothing was measured, time passes all the same
-     time, batch            optional; a model's setting of that name comes first
+     time, batch            optional; a setting of that name takes precedence
      truth.NAME             optional, for the parameter NAME. JSON also has it in "truth": {"NAME": 0.3} or
                             "parameters": [{"name": "NAME", "truth": 0.3}]
-   Others are ignored. CSV has commas, semicolons or tabs; fields may be quoted but hold no line breaks. Blank
-   lines and lines that begin with # are skipped. Where the settings are not in the records (ask mode), a line
-   may also be a bare number or null, and needs no header. */
+   Others are ignored. CSV has commas, semicolons or tabs; fields may be quoted, and only names in the header may
+   hold line breaks. Blank lines and lines that begin with # are skipped. If the records do not have the settings
+   (ask mode), a line may also be a bare number or null, and needs no header. */
 #ifndef REJFILT_CLI_RECORDS_H
 #define REJFILT_CLI_RECORDS_H
 
@@ -18,50 +18,52 @@
 #include "rejfilt/session.h"
 
 typedef struct cli_record {
-    long line;                    /* where it came from, from 1 */
+    long line;                    /* line number, from 1 */
     double setting[RF_DESCRIBED_MAX]; /* at most 1e15 in size; NAN: not given (ask mode, or a missing outcome) */
     double outcome;               /* NAN when missing */
     int is_missing;
-    double time; /* never before that of an earlier record */
+    double time; /* never before the time of an earlier record */
     int has_time;
-    char batch[32]; /* equal ids in a row belong together; the number 3 and the text 3 are equal */
+    char batch[32]; /* consecutive records with equal ids are one batch; the number 3 and the text 3 are equal */
     int has_batch;
     double truth[RF_DESCRIBED_MAX]; /* NAN: unknown */
     unsigned has_truth;         /* bit i: truth[i] is known */
 } cli_record;
 
-/* As a session takes it; and the number of its batch, 0 for none. */
+/* The record in the form a session takes, and the number of its batch (0: none). */
 rf_record cli_record_told(const cli_record *r);
 uint64_t cli_record_batch(const cli_record *r);
 
 typedef struct cli_records cli_records;
 
-/* Reads `from` for the model `about`, called `name` in messages; the three outlive the reader, which does not
-   close the stream, and of which nothing else reads. settings_given 0 is ask mode. Nothing is read yet. Null: out of memory. */
+/* Reads records of a model from `from`; messages call it `name`. The three must outlive the reader. The reader does
+   not close the stream, and nothing else may read it. settings_given 0: ask mode. Nothing is read yet. NULL: out of
+   memory. */
 cli_records *cli_records_open(FILE *from, const char *name, const rf_description *description, int settings_given);
 void cli_records_close(cli_records *r);
 
-/* Columns or keys with other names: "NAME=COLUMN" each, ending in null. NAME is as above. The list must outlive the reader. */
+/* Other names for columns or keys: a list of "NAME=COLUMN", ending in null, with NAME as above. It must outlive the
+   reader. */
 void cli_records_rename(cli_records *r, const char *const renamed[]);
 
 enum {
     CLI_RECORD = CLI_LINE,
     CLI_RECORDS_END = CLI_LINES_END,
-    CLI_RECORD_BAD = -1,                   /* this line; the next call goes on with the next one */
-    CLI_RECORDS_FAILED = CLI_LINES_FAILED, /* bad header, or reading failed: there is no going on */
+    CLI_RECORD_BAD = -1,                   /* this line is bad; the next call reads the next line */
+    CLI_RECORDS_FAILED = CLI_LINES_FAILED, /* bad header or failed read: the reader cannot continue */
     CLI_RECORDS_INTERRUPTED = CLI_LINES_INTERRUPTED
 };
 
-/* The next record. Only with CLI_RECORD does *record have meaning. */
+/* Reads the next record. *record is valid only after CLI_RECORD. */
 int cli_records_next(cli_records *r, cli_record *record);
 
-/* Is the next line there already, or the end? Else the next call may wait. */
+/* Would the next call return without waiting? */
 int cli_records_is_ready(const cli_records *r);
 
-/* Records of an earlier time than this are bad ones from now on. NAN changes nothing. */
+/* From now on, records with an earlier time are bad. NAN changes nothing. */
 void cli_records_begin_at(cli_records *r, double time);
 
-/* Records read so far, without bad lines. */
+/* Number of records read so far, without bad lines. */
 long cli_records_count(const cli_records *r);
 
 /* One line about the last CLI_RECORD_BAD or CLI_RECORDS_FAILED: "data.csv: line 17: column t: 'abc' is not a

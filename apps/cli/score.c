@@ -7,7 +7,7 @@
 struct cli_scorer {
     uint32_t count;
     cli_score *scores;
-    double *over; /* −ln(1 − δ̂): what lies above κ is evidence, too */
+    double *over; /* −ln(1 − δ̂): evidence of the likelihood above κ */
     rf_session *sessions[];
 };
 

@@ -8,14 +8,14 @@ enum { MOST_BYTES = 1 << 27, ROOM_AT_FIRST = 256 };
 
 const char *const cli_theme_names[3] = {"light", "dark", NULL};
 
-/* Rows until the series is thinned; a multiple of 4, so that it is made of whole groups. */
+/* Maximum of rows before thinning; a multiple of 4, so that rows form whole groups. */
 static size_t most_rows(const cli_series *s)
 {
     size_t max = s->max ? s->max : MOST_BYTES / (cli_series_width(s) * sizeof(double));
     return max < 4 ? 4 : max - max % 4;
 }
 
-/* `first` and `second` hold the extremes of a column in the order they came. */
+/* Updates the extremes of a column with `value`; `first` and `second` keep them in order of time. */
 static void absorb_extremes(double *first, double *second, double value)
 {
     double low = fmin(*first, *second), high = fmax(*first, *second);
@@ -30,7 +30,7 @@ static void absorb_extremes(double *first, double *second, double value)
     }
 }
 
-/* Modes that all rows have, one by one; else there are none. */
+/* Merges modes one by one if all rows have the same number of them; else removes them. */
 static void absorb_modes(double *first, double *second, const double *modes)
 {
     double joined[CLI_MODES_MAX * CLI_MODE_COLUMNS];
@@ -46,7 +46,7 @@ static void absorb_modes(double *first, double *second, const double *modes)
         first[k] = second[k] = is_same ? joined[k] : NAN;
 }
 
-/* A row becomes part of the two rows from `pair` on. */
+/* Merges a row into the two rows at `pair`. */
 static void absorb(const cli_series *s, double *pair, const double *row)
 {
     const size_t width = cli_series_width(s), settings = cli_series_setting(s, 0);
@@ -68,7 +68,7 @@ static void absorb(const cli_series *s, double *pair, const double *row)
         absorb_extremes(&pair[c], &second[c], row[c]);
 }
 
-/* Each `group` of rows, at least 2, becomes two rows. `to` may be `from`. Returns the new count. */
+/* Each `group` of rows, at least 2, becomes two rows. `to` may be `from`. Returns the new number of rows. */
 static size_t condense(const cli_series *s, const double *from, size_t count, size_t group, double *to)
 {
     const size_t width = cli_series_width(s);
@@ -84,7 +84,7 @@ static size_t condense(const cli_series *s, const double *from, size_t count, si
     return made;
 }
 
-/* What can be drawn: numbers of sizes whose differences and ratios are finite. */
+/* Replaces values that cannot be drawn by NaN (above 1e100) or 0 (below 1e-100): differences and ratios stay finite. */
 static double drawable(double value) { return fabs(value) <= 1e100 ? (fabs(value) < 1e-100 ? 0 : value) : NAN; }
 
 unsigned cli_modes(const rf_step *step, unsigned parameter, rf_mode modes[])
@@ -94,7 +94,7 @@ unsigned cli_modes(const rf_step *step, unsigned parameter, rf_mode modes[])
     return is_several ? rf_belief_modes(belief, parameter, modes) : 0;
 }
 
-/* The modes to columns of a row. Where there are more than fit, those closest together count as one. */
+/* Writes the modes to columns of a row. If there are more than fit, the closest ones are merged. */
 static void fill_modes(const rf_step *step, unsigned parameter, double turn, double *to)
 {
     rf_mode modes[RF_MODES_MAX];

@@ -1,4 +1,4 @@
-/* A run as pictures show it: a table with a row per update, which grows as updates come. */
+/* A run as a table for pictures: a row per update, growing with the run. */
 #ifndef REJFILT_CLI_SERIES_H
 #define REJFILT_CLI_SERIES_H
 
@@ -6,9 +6,9 @@
 
 #include "rejfilt/session.h"
 
-/* Columns. Each parameter has some, from CLI_PARAMETERS on; then each setting has one. What is unknown,
-   or larger than 1e100, is NaN. A parameter with several modes has them from CLI_MODES on, from below: low, high and
-   share of each. With one mode these are NaN. */
+/* Columns. Each parameter has several, from CLI_PARAMETERS on; then each setting has one. NaN: unknown, or larger
+   than 1e100. If a parameter has several modes, they begin at CLI_MODES in ascending order: low, high and share of
+   each. With one mode these columns are NaN. */
 enum { CLI_STEP, CLI_TIME, CLI_ACCEPTANCE, CLI_OUTCOME, CLI_LOSS, CLI_HEALTH, CLI_RESTARTS, CLI_PARAMETERS };
 enum { CLI_MODE_LOW, CLI_MODE_HIGH, CLI_MODE_SHARE, CLI_MODE_COLUMNS };
 enum {
@@ -19,7 +19,7 @@ enum {
     CLI_MODES,
     CLI_MODES_MAX = 4,
     CLI_PARAMETER_COLUMNS = CLI_MODES + CLI_MODES_MAX * CLI_MODE_COLUMNS,
-    CLI_ROW_MAX = CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_DESCRIBED_MAX /* columns of any series */
+    CLI_ROW_MAX = CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_DESCRIBED_MAX /* width of the widest series */
 };
 
 typedef enum cli_theme { CLI_LIGHT, CLI_DARK } cli_theme; /* of a picture */
@@ -27,14 +27,14 @@ extern const char *const cli_theme_names[3];
 
 typedef struct cli_series {
     const char *title;                 /* e.g. "precession, 100 attempts per update, seed 1" */
-    const rf_description *description; /* both outlive the series; the rest starts as zeros */
-    const char *panels; /* of its picture, "NAME,NAME": see cli_panels_check; null: those with something to show */
+    const rf_description *description; /* both outlive the series; initialise the rest with zeros */
+    const char *panels; /* of the picture, "NAME,NAME": see cli_panels_check; null: every panel with data */
     cli_theme theme;
-    size_t max; /* rows; 0: what fits in 128 MB. When full, rows are thinned to half */
+    size_t max; /* rows; 0: as many as fit in 128 MB. A full series is thinned to half */
     double *rows;
     size_t count, room; /* of rows */
-    size_t per_row;     /* updates that a row stands for: 1, 2, 4, ... */
-    size_t pending;     /* updates in the last two rows, when those stand for several */
+    size_t per_row;     /* updates per row: 1, 2, 4, ... */
+    size_t pending;     /* updates in the last two rows, if rows stand for several */
     double turn[RF_DESCRIBED_MAX], mean[RF_DESCRIBED_MAX]; /* of periodic parameters: whole turns so far, latest mean */
 } cli_series;
 
@@ -61,14 +61,14 @@ static inline double cli_series_at(const cli_series *s, size_t row, size_t colum
 /* Writes the modes of a parameter after a step to modes[RF_MODES_MAX]; returns their number, or 0 if there is only one. */
 unsigned cli_modes(const rf_step *step, unsigned parameter, rf_mode modes[]);
 
-/* Adds an update at `time`; NaN: unknown. Periodic parameters are unwrapped: values may leave the chart's range. Returns 0,
-   or -1 if memory is short; the series stays valid. */
+/* Adds an update at `time` (NaN: unknown). Periodic parameters are unwrapped: values may leave the chart's range.
+   Returns 0, or -1 if memory is short; the series stays valid. */
 int cli_series_add(cli_series *s, const rf_step *step, double time);
 
-/* The row that an update becomes, in row[CLI_ROW_MAX]. */
+/* Writes the row of an update to row[CLI_ROW_MAX]. */
 void cli_series_fill(cli_series *s, const rf_step *step, double time, double row[]);
 
-/* One more row, as cli_series_add makes them. Returns as it does. */
+/* Adds a row made by cli_series_fill. Returns as cli_series_add. */
 int cli_series_add_row(cli_series *s, const double row[]);
 
 /* Thins a run to at most `max` rows, at least 2. Each group of rows becomes two: the extremes of each column in their

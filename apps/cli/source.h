@@ -7,10 +7,10 @@
 
 typedef struct cli_source {
     const rf_engine *engine;
-    cli_records *records; /* the first rank's reader */
-    const char *command;  /* in messages */
+    cli_records *records; /* the reader of rank 0 */
+    const char *command;  /* name in messages */
     int skip_bad;
-    long bad; /* records passed over */
+    long bad; /* records skipped */
 } cli_source;
 
 /* Gets the next record on all ranks. Returns as cli_records_next; a bad record is skipped, or reported and returned. Rank 0

@@ -1,4 +1,4 @@
-/* rejfilt state: what a run has learnt, out of its checkpoint and into another. */
+/* rejfilt state: exports what a run has learnt from a checkpoint, and imports it into a new one. */
 #define _POSIX_C_SOURCE 200809L
 #include <jansson.h>
 #include <stdio.h>
@@ -43,9 +43,9 @@ static const cli_usage usage = {
     NULL,
 };
 
-/* ---- Out ---- */
+/* ---- Export ---- */
 
-/* A checkpoint, and its run again. */
+/* A checkpoint and its resumed run. */
 typedef struct opened {
     cli_track_config track;
     cli_checkpoint checkpoint;
@@ -93,7 +93,7 @@ static void show(const opened *o)
     printf("\n%s", o->checkpoint.options);
 }
 
-/* The name of a number: these texts together. */
+/* Joins the texts to the name of a number. */
 enum { NAME = 256 };
 static const char *named(char text[NAME], const char *a, const char *b, const char *c, const char *d)
 {
@@ -161,9 +161,9 @@ static int show_or_export(const config *c, int is_export)
     return code;
 }
 
-/* ---- In ---- */
+/* ---- Import ---- */
 
-/* A number of one Gaussian. Returns 0, or -1 after a message. */
+/* Reads a number of one Gaussian. Returns 0, or -1 after a message. */
 static int take_number(const char *path, size_t which, const json_t *from, const char *name, double otherwise,
                        double *to)
 {
@@ -185,7 +185,7 @@ static int take_gaussian(const char *path, size_t which, const json_t *from, con
         const char *own = d->parameter[i].name;
         if (take_number(path, which, from, named(name, own, ".chart_mean", "", ""), rf64_nan(), &to->mean[i]) < 0)
             return -1;
-        for (unsigned j = 0; j <= i; j++) { /* in either order; what is not there is 0, off the diagonal */
+        for (unsigned j = 0; j <= i; j++) { /* either order of names; a missing covariance of two parameters is 0 */
             named(name, "chart_covariance.", own, ".", d->parameter[j].name);
             named(other, "chart_covariance.", d->parameter[j].name, ".", own);
             if (take_number(path, which, from,
@@ -204,7 +204,7 @@ static int take_gaussian(const char *path, size_t which, const json_t *from, con
     return 0;
 }
 
-/* Returns how many, or 0 after a message. */
+/* Returns the number of Gaussians, or 0 after a message. */
 static uint32_t take_gaussians(const char *path, const rf_description *d, rf_gaussian parts[])
 {
     char error[600];
@@ -217,7 +217,7 @@ static uint32_t take_gaussians(const char *path, const rf_description *d, rf_gau
     if (!file)
         cli_error("state: %s", error);
     else if (!root)
-        cli_error("state: %s: line %d: this is no JSON: %s", path, why.line, why.text);
+        cli_error("state: %s: line %d: malformed JSON: %s", path, why.line, why.text);
     else if (is_other)
         cli_error("state: %s is of model %s, and --model is %s", path,
                   json_is_string(model) ? json_string_value(model) : "(no name)", d->name);
@@ -233,7 +233,7 @@ static uint32_t take_gaussians(const char *path, const rf_description *d, rf_gau
     return (uint32_t)count;
 }
 
-/* Writes the checkpoint of a run that has seen nothing, and believes what it was given. */
+/* Writes the checkpoint of a run that has seen no record and starts from the imported belief. */
 static int write_new(const cli_track_config *c, const rf_session *session)
 {
     static cli_checkpoint checkpoint;
@@ -261,7 +261,7 @@ static int write_new(const cli_track_config *c, const rf_session *session)
     return code;
 }
 
-/* argv[1] is the JSON; the rest is for `track`. */
+/* argv[1] is the JSON file; the other arguments are options of `track`. */
 static int import(int argc, char **argv)
 {
     static cli_track_config c;

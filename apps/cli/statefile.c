@@ -51,7 +51,7 @@ static int cannot(const char *what, const char *path, const char *reason, char *
     return -1;
 }
 
-/* Is there a regular file? Returns 0, or -1 with a line in `error`. */
+/* Checks that it is a regular file. Returns 0, or -1 with a line in `error`. */
 static int check_kind(const struct stat *there, const char *path, char *error, size_t size)
 {
     if (S_ISREG(there->st_mode))
@@ -60,14 +60,14 @@ static int check_kind(const struct stat *there, const char *path, char *error, s
     return -1;
 }
 
-/* Where the file is that `path` leads to, in `target`. Returns 0, or -1 with a line in `error`. */
+/* Follows links from `path` to `target`. Returns 0, or -1 with a line in `error`. */
 static int follow(const char *path, char target[CLI_PATH_MAX], char *error, size_t size)
 {
     struct stat there;
     if ((size_t)snprintf(target, CLI_PATH_MAX, "%s", path) >= CLI_PATH_MAX)
         return cannot("write", path, strerror(ENAMETOOLONG), error, size);
     if (lstat(path, &there) < 0)
-        return 0; /* it is yet to be made */
+        return 0; /* the file does not exist yet */
     if (S_ISLNK(there.st_mode) && (!realpath(path, target) || stat(target, &there) < 0)) {
         if (errno != ENOENT)
             return cannot("read", path, strerror(errno), error, size);
@@ -77,7 +77,7 @@ static int follow(const char *path, char target[CLI_PATH_MAX], char *error, size
     return check_kind(&there, path, error, size);
 }
 
-/* The directory's name, and the name of the file in it. */
+/* Splits a path into the directory and, as result, the file's name. */
 static const char *split(const char *path, char directory[CLI_PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -85,7 +85,7 @@ static const char *split(const char *path, char directory[CLI_PATH_MAX])
     return slash ? slash + 1 : path;
 }
 
-/* A temporary file is called NAME.TAG.tmp, with 16 hexadecimal digits. */
+/* Is it a temporary file of `name`: NAME.TAG.tmp, TAG with 16 hexadecimal digits? */
 static int is_temporary(const char *entry, const char *name)
 {
     const size_t length = strlen(name);
@@ -93,7 +93,7 @@ static int is_temporary(const char *entry, const char *name)
            strspn(entry + length + 1, "0123456789abcdef") == 16 && strcmp(entry + length + 17, ".tmp") == 0;
 }
 
-/* Removes what killed processes have left. Nobody else is writing: this process holds the lock. */
+/* Removes temporary files of killed processes. No other process writes: this one holds the lock. */
 static void remove_leftovers(const char *target)
 {
     char directory[CLI_PATH_MAX];
@@ -151,14 +151,14 @@ static int sync_directory_of(const char *path)
     int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (file < 0)
         return -1;
-    int result = fsync(file) < 0 && errno != EINVAL ? -1 : 0; /* EINVAL: not a thing on this file system */
+    int result = fsync(file) < 0 && errno != EINVAL ? -1 : 0; /* EINVAL: the file system cannot sync directories */
     int reason = errno;
     close(file);
     errno = reason;
     return result;
 }
 
-/* Writes bytes to the file by way of the temporary one. Returns 0, or -1 with the reason in errno. */
+/* Writes the temporary file and renames it. Returns 0, or -1 with errno set. */
 static int replace(const cli_state_file *f, const unsigned char *bytes, size_t count, int is_durable)
 {
     struct stat there;
@@ -201,10 +201,10 @@ int cli_state_save(const unsigned char *contents, size_t count, const cli_state_
 
 /* ---- Loading ---- */
 
-/* All bytes of a regular file, malloc'ed, in *bytes. Returns how many, or -1 with a line in `error`. */
+/* Reads all bytes of a regular file into malloc'ed *bytes. Returns the number, or -1 with a line in `error`. */
 static ssize_t read_file(int file, const char *path, unsigned char **bytes, char *error, size_t size)
 {
-    const size_t max = HEAD + (size_t)CLI_STATE_MAX + TAIL + 1; /* one more than there may be */
+    const size_t max = HEAD + (size_t)CLI_STATE_MAX + TAIL + 1; /* one more than a valid file can have */
     struct stat there;
     size_t count = 0;
     if (fstat(file, &there) < 0)
@@ -260,7 +260,7 @@ int cli_state_load(unsigned char **contents, size_t *count, const char *path, ch
     struct stat there;
     *contents = NULL;
     *count = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make it wait */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: opening a pipe must not wait */
     if (file < 0 && errno == ENOENT) {
         if (lstat(path, &there) < 0)
             return 0;

@@ -20,8 +20,8 @@ enum { CLI_STATE_MAX = 1 << 30 }; /* bytes of contents */
 /* A state file that this process has locked. */
 typedef struct cli_state_file {
     const char *path;         /* as given; must outlive this struct */
-    char target[CLI_PATH_MAX];    /* the file that it leads to */
-    char temporary[CLI_PATH_MAX]; /* beside that, a name that no other process has */
+    char target[CLI_PATH_MAX];    /* the file it leads to through links */
+    char temporary[CLI_PATH_MAX]; /* in the same directory; no other process uses this name */
     cli_lock lock;
 } cli_state_file;
 

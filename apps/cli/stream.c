@@ -1,4 +1,4 @@
-/* Tracking with records that come from outside. */
+/* Tracking with records from a file, a pipe or answers to questions. */
 #define _POSIX_C_SOURCE 200809L
 #include "stream.h"
 
@@ -19,23 +19,23 @@ typedef struct stream {
     const rf_engine *engine;
     cli_source source;
     FILE *in;
-    const char *name; /* of the input */
+    const char *name; /* name of the input in messages */
     rf_session *session;
     cli_checkpoint checkpoint; /* records learnt from, lines written */
-    cli_history history;       /* of its picture, beside the checkpoint */
-    double flushed;         /* when output last went out, in seconds */
-    rf_batch batch;         /* what is learnt from together */
-    rf_record questions[RF_ASK_MAX]; /* that were asked for */
-    cli_record last;        /* the latest record of it */
-    cli_record next;        /* the first record of the next one, */
-    int has_next;           /* if it is there already */
+    cli_history history;       /* rows of its picture, kept beside the checkpoint */
+    double flushed;         /* time of the last flush, in seconds */
+    rf_batch batch;         /* records of the next update */
+    rf_record questions[RF_ASK_MAX]; /* the questions asked last */
+    cli_record last;        /* latest record of the batch */
+    cli_record next;        /* first record of the next batch, */
+    int has_next;           /* if already read */
     long first_line;        /* of the batch */
-    long capped;            /* updates with a question at the end of a setting's range */
+    long capped;            /* updates with a question limited by a setting's range */
 } stream;
 
 /* ---- Checkpoints ---- */
 
-/* A line is in the output before it is in the checkpoint. */
+/* Lines are flushed before the checkpoint that counts them is written. */
 static int save_state(stream *s)
 {
     char error[512];
@@ -89,7 +89,7 @@ static int pass_over(stream *s)
     }
     if (cli_records_count(s->source.records) == (long)s->checkpoint.position && hash == s->checkpoint.hash)
         return CLI_OK;
-    cli_records_close(s->source.records); /* other records: they follow the known ones */
+    cli_records_close(s->source.records); /* not the known records: take them as new ones */
     s->source.records = NULL;
     if (lseek(fileno(s->in), begin, SEEK_SET) < 0 || !(s->source.records = cli_records_open(s->in, s->name, &s->config->run.config.description, 1)))
         return cli_error("track: %s cannot be read again from its beginning", s->name);
@@ -152,7 +152,7 @@ static int next_answers(stream *s)
     return s->batch.count > 0 && got == CLI_RECORDS_END ? CLI_RECORD : got;
 }
 
-/* Reads one batch. Returns CLI_RECORD, or why there is none; a batch cut short by the end of input counts. */
+/* Reads one batch. Returns CLI_RECORD, or why there is none; a batch ended by the end of input is complete. */
 static int next_batch(stream *s)
 {
     int got = CLI_RECORD;
@@ -176,7 +176,7 @@ static int next_batch(stream *s)
     return s->batch.count > 0 && got == CLI_RECORDS_END ? CLI_RECORD : got;
 }
 
-/* ---- Steps ---- */
+/* ---- Updates ---- */
 
 /* Buffer output while input is pending; flush before blocking or after 50 ms. */
 static int is_due(stream *s)
@@ -191,7 +191,7 @@ static int is_due(stream *s)
     return 1;
 }
 
-/* Counts the batch's records as known. */
+/* Adds the batch's records to those known to the checkpoint. */
 static void take_note(stream *s)
 {
     for (uint32_t k = 0; k < s->batch.count; k++)
@@ -199,7 +199,7 @@ static void take_note(stream *s)
     s->checkpoint.position += s->batch.count;
 }
 
-/* The session refused the batch. */
+/* The session refused the batch: with --skip-bad counts its records as bad, else reports the reason. */
 static int refuse(stream *s, rf_status status)
 {
     rf_session_unask(s->session);
@@ -241,7 +241,7 @@ static int keep(const stream *s)
     return CLI_OK;
 }
 
-/* One update: question, answer, checkpoint. A question without an answer is forgotten. */
+/* One update: question, answer, checkpoint. A question without an answer is withdrawn. */
 static int one_step(stream *s, int *is_over)
 {
     rf_record *questions = s->questions;
@@ -285,7 +285,7 @@ static int one_step(stream *s, int *is_over)
     return CLI_FAILED;
 }
 
-/* Notes for a person at a terminal; programs find them in every line. */
+/* Hints for a person at a terminal; programs find the same in the output lines. */
 static void say_what_is_left(const stream *s)
 {
     rf_step step;

@@ -1,4 +1,4 @@
-/* Tracking with records that come from outside. */
+/* Tracking with records from a file, a pipe or answers to questions. */
 #ifndef REJFILT_CLI_STREAM_H
 #define REJFILT_CLI_STREAM_H
 
@@ -9,12 +9,12 @@
 
 typedef struct cli_stream {
     const cli_track_config *config;
-    const cli_state_file *state; /* open on the first rank, if the configuration has a state */
+    const cli_state_file *state; /* open on rank 0, if the configuration has a state */
     rf_observer *observer;       /* called after every step */
     void *user;
-    cli_kept *kept;   /* keeps the records for passes; or null */
-    int is_kept_only; /* keep records, do nothing else */
-    cli_series *series; /* with a checkpoint: filled with all updates, also those before a resume; or null */
+    cli_kept *kept;   /* collects the records for passes; or null */
+    int is_kept_only; /* only collect records, without updates */
+    cli_series *series; /* with a checkpoint: receives all updates, also those before a resume; or null */
 } cli_stream;
 
 /* Reads records (and asks questions, with --ask), updates, reports and writes checkpoints until the input ends, the filter

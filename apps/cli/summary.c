@@ -6,24 +6,24 @@
 
 #include "progress.h"
 
-/* Errors of one kind. */
+/* Errors of one kind, 0 to dim: see trials.h. */
 typedef struct errors {
     cli_collector *collector;
     unsigned kind;
-    float *value; /* on the host */
+    float *value; /* null if the trials run on a GPU */
     size_t count, room;
-    double sum; /* of squares */
+    double sum; /* of squared errors */
 } errors;
 
 struct cli_collector {
     const rf_simulation *simulation;
     rf_judging judging;
     rf_totals totals;
-    rf_trial trial;   /* under way, ... */
-    int is_under_way; /* ... if one is */
+    rf_trial trial;   /* the current trial, */
+    int is_under_way; /* if there is one */
     double seconds, as_gaussian, as_particles;
     errors errors[1 + RF_DESCRIBED_MAX];
-    rf_gpu_trials *gpu; /* where they are, unless null */
+    rf_gpu_trials *gpu; /* trials on a GPU; null: on this machine */
 };
 
 size_t cli_collector_bytes(const rf_simulation *simulation, uint64_t trials)
@@ -72,7 +72,7 @@ void cli_collector_free(cli_collector *c)
     free(c);
 }
 
-/* The trial under way is over. */
+/* Ends the current trial. */
 static void end_trial(cli_collector *c)
 {
     if (!c->is_under_way)
@@ -119,7 +119,8 @@ rf_status cli_collector_run(cli_collector *c, uint32_t count)
     return status;
 }
 
-/* Of what took so long: the share that took less than `within`, and the median of those that were done. */
+/* took[i]: events that took i measurements. share: fraction of `events` that took fewer than `within`; median_of:
+   the median over took. */
 static double share(const uint64_t took[], uint64_t events, int within)
 {
     uint64_t done = 0;
@@ -173,7 +174,7 @@ static double quantile(errors *e, double share)
     return low + (at - whole) * ((double)high - low);
 }
 
-/* Of a parameter, in natural units. */
+/* Errors of a parameter, in natural units. */
 static cli_errors of_parameter(cli_collector *c, unsigned i)
 {
     errors *e = &c->errors[1 + i];

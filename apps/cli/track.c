@@ -1,4 +1,4 @@
-/* rejfilt track: follow drifting parameters, measurement by measurement. */
+/* rejfilt track: follows drifting parameters, one measurement after the other. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
@@ -15,26 +15,26 @@
 #include "summary.h"
 #include "view.h"
 
-/* ---- One run, step by step ---- */
+/* ---- A single run ---- */
 
 typedef struct watcher {
     const cli_track_config *c;
     const rf_description *description;
     cli_format format;
     cli_view *view;
-    cli_series series; /* kept only for a plot, or, with --state, by the stream */
-    int is_short;      /* of memory for it */
-    int is_lost;       /* and so a simulation stops */
-    long step;         /* the latest */
+    cli_series series; /* filled only for a plot; with --state, by the stream */
+    int is_short;      /* no memory for the series */
+    int is_lost;       /* a simulation then stops */
+    long step;         /* number of the latest step */
     rf_step last;
-    long seen, capped; /* steps, and those with a question at the end of a range */
+    long seen, capped; /* steps, and steps with a question limited by a setting's range */
     struct {
-        long known, held; /* steps whose truth is known; those within their 95 % intervals */
-        double squares;   /* Σ error² of those, natural units */
+        long known, held; /* steps with known truth, and those whose 95 % interval holds it */
+        double squares;   /* sum of error² over known, natural units */
     } of[RF_DESCRIBED_MAX];
 } watcher;
 
-/* What --summary says at the end. */
+/* Counts a step for --summary. */
 static void tally(watcher *w, const rf_step *s)
 {
     if (w->c->summary)
@@ -50,7 +50,7 @@ static void tally(watcher *w, const rf_step *s)
     }
 }
 
-/* What passes say, and how far streaming was off. */
+/* Prints the result of the passes and the difference of the streaming estimate. */
 static void summarise_passes(const watcher *w, const rf_passes_result *r)
 {
     fprintf(stderr, "passes:");
@@ -126,7 +126,7 @@ static int simulate_once(const cli_track_config *c, watcher *w)
     return status < 0 ? refused(c, status) : cli_interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
-/* The first rank opens it; the others learn how that went. */
+/* Rank 0 opens the checkpoint and broadcasts its exit code. */
 static int open_state(const cli_track_config *c, const rf_engine *engine, cli_state_file *state)
 {
     char error[1000] = "";
@@ -140,7 +140,7 @@ static int open_state(const cli_track_config *c, const rf_engine *engine, cli_st
     return code;
 }
 
-/* Are passes to be run? The first rank knows whether the records are in a file. Returns an exit code. */
+/* Decides whether passes are run. Rank 0 knows whether the records are in a file. Returns an exit code. */
 static int choose_passes(const cli_track_config *c, const rf_engine *engine, int *is_wanted)
 {
     int is_file = !c->simulate && !c->ask && cli_is_file(c->data);
@@ -150,12 +150,12 @@ static int choose_passes(const cli_track_config *c, const rf_engine *engine, int
     if (rf_engine_share(engine, &is_file, sizeof is_file) < 0)
         return cli_error("track: MPI cannot share the records");
     if (!is_file && c->passes == CLI_PASSES_YES)
-        return cli_error("track: --passes needs a file, whose records are all there: %s is none", c->data ? c->data : "standard input");
+        return cli_error("track: --passes needs an ordinary file with all records; %s is not one", c->data ? c->data : "standard input");
     *is_wanted = is_file;
     return CLI_OK;
 }
 
-/* Reads all records, then the passes and nothing else. Apart: others have the stack to themselves. */
+/* Reads all records, then runs only the passes. RF_APART: other runs do not pay for its stack frame. */
 static RF_APART int run_passes(const cli_track_config *c)
 {
     cli_kept kept = {.settings = c->run.config.description.settings};
@@ -196,7 +196,7 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
         snprintf(how, sizeof how, "belief %.40s", c->run.config.belief);
     snprintf(made, sizeof made, "%s, %s%s%s%s, seed %llu", description->name, how, c->run.config.design ? ", design " : "",
              c->run.config.design ? c->run.config.design : "", c->run.config.strict ? ", strict" : "", (unsigned long long)c->run.config.seed);
-    const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to what it pipes */
+    const int is_mpi = strncmp(rf_engine_name(engine), "mpi", 3) == 0; /* mpirun gives terminals to redirected output */
     if (w.format == CLI_FORMAT_AUTO && isatty(STDOUT_FILENO) && !c->ask && !is_mpi)
         w.view = cli_view_open(stdout, title, description, c->simulate ? c->run.steps : 0);
     if (w.format == CLI_FORMAT_AUTO)
@@ -236,7 +236,7 @@ static int run_once(const cli_track_config *c, const rf_engine *engine)
 
 /* ---- Many trials ---- */
 
-enum { TRIALS_AT_ONCE = 16 }; /* between two looks at the clock */
+enum { TRIALS_AT_ONCE = 16 }; /* trials between two checks of the clock */
 
 static double seconds_now(void)
 {
@@ -245,7 +245,7 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A line on the terminal that says how far it is; nothing within the first second. */
+/* Shows the progress on the terminal; nothing in the first second. */
 static void progress(double start, double *shown, uint64_t done, uint64_t total)
 {
     double now = seconds_now(), spent = now - start;
@@ -397,9 +397,9 @@ int cli_track(int argc, char **argv)
     if (!engine)
         return cli_error("track: --engine: %s", error);
     c.run.config.engine = engine;
-    if (rf_engine_rank(engine) != 0 && cli_be_silent() < 0) /* one rank speaks */
+    if (rf_engine_rank(engine) != 0 && cli_be_silent() < 0) /* only rank 0 reports */
         return cli_error("track: rank %u cannot be silenced", rf_engine_rank(engine));
-    cli_catch_signals(); /* they end the run after the update under way */
+    cli_catch_signals(); /* a signal ends the run after the current update */
     int code = c.trials ? run_trials(&c) : run_once(&c, engine);
     rf_engine_close(engine);
     return code;

@@ -1,4 +1,4 @@
-/* The options of `rejfilt track`: from files and arguments to a run, and back to a file. */
+/* The options of `rejfilt track`: from files and arguments to a run, and back to a configuration file. */
 #define _POSIX_C_SOURCE 200809L
 #include "track_options.h"
 
@@ -20,7 +20,7 @@ const char *cli_health_word(const rf_step *step)
 
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
 
-/* Those of src/design/, and what is none of them. */
+/* The designers of src/design/, and three other values. */
 static const char *const design_names[] = {
 #define RF_DESIGN(identifier, name, ...) name,
 #include "../../src/design/list.def"
@@ -51,7 +51,7 @@ static int set_json(void *c, const char *value, char *error, size_t size)
 
 static int set_nothing(void *c, const char *value, char *error, size_t size)
 {
-    (void)c, (void)value, (void)error, (void)size; /* read before all others */
+    (void)c, (void)value, (void)error, (void)size; /* handled before all other options */
     return 0;
 }
 
@@ -60,7 +60,7 @@ static const cli_option options[] = {
     {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
     {"data", "FILE", "read records from FILE instead of standard input; a FILE\nwithout --data is the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
     {"column", "NAME=COLUMN", "read a setting, outcome, time, batch or truth.PARAMETER\nfrom the column of this name: --column t='Wait [us]'", NULL, CLI_LIST, AT(column), 0, 0, NULL},
-    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* the same */
+    {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* same value as --data */
     {"config", "FILE", "take options from an INI file; those on the command line win", set_nothing, CLI_CUSTOM, 0, 0, 0, NULL},
     {"print-config", NULL, "print the options as such a file, which gives the same run,\nand exit", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
     {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
@@ -137,7 +137,7 @@ static const cli_usage usage = {
     NULL,
 };
 
-/* ---- From texts to a run ---- */
+/* ---- From option texts to a run ---- */
 
 static int parse_kappa(rf_simulation *run, const char *text)
 {
@@ -148,7 +148,7 @@ static int parse_kappa(rf_simulation *run, const char *text)
     return CLI_OK;
 }
 
-/* The designer's real name; null in run->config.design for `given`. */
+/* Sets run->config.design to the designer's name, or to null if the settings are given by the data. */
 static int choose_design(cli_track_config *c)
 {
     char error[300];
@@ -156,10 +156,10 @@ static int choose_design(cli_track_config *c)
     const int chooses = c->simulate || c->ask;
     if (strcmp(run->config.design, "given") == 0 || (strcmp(run->config.design, "auto") == 0 && !chooses)) {
         run->config.design = NULL;
-        return chooses ? cli_error("track: --design given: there are no data that bring their settings with --%s", c->ask ? "ask" : "simulate") : CLI_OK;
+        return chooses ? cli_error("track: --design given takes the settings from data; --%s has none", c->ask ? "ask" : "simulate") : CLI_OK;
     }
     if (run->config.strict && strcmp(run->config.design, "auto") == 0)
-        run->config.design = "pgh"; /* what the paper's algorithm comes with */
+        run->config.design = "pgh"; /* the design of the paper's algorithm */
     const rf64_design *design = rf64_design_find(run->config.design, &run->config.description, run->config.model->f64->design);
     if (!design && cli_which(run->config.design, design_names, error, sizeof error) < 0)
         return cli_error("track: --design: %s", error);
@@ -172,7 +172,7 @@ static int choose_design(cli_track_config *c)
     return CLI_OK;
 }
 
-/* Gives each text of a list to the run. */
+/* Applies each text of a list to the run. */
 static int apply(const char *option, const char *const *list, int (*to)(rf_simulation *, const char *, char *, size_t), rf_simulation *run)
 {
     char error[300];
@@ -192,7 +192,7 @@ static int resolve(cli_track_config *c)
     cli_model_use(run, model);
     c->sampler = c->sampler != NOT_GIVEN ? c->sampler : run->config.strict ? RF_REJECT : RF_WEIGHT;
     if ((run->config.attempts > 0 || run->config.shrink >= 0) && !run->config.belief)
-        run->config.belief = "gaussian"; /* which alone makes attempts */
+        run->config.belief = "gaussian"; /* the only belief with attempts */
     if (run->config.attempts == 0)
         run->config.attempts = run->config.strict ? 100 : c->sampler == RF_WEIGHT ? rf_config_default(model).attempts : 1000;
     if (run->config.shrink < 0)
@@ -219,7 +219,7 @@ static int resolve(cli_track_config *c)
     if (code)
         return code;
     if (run->config.anchor_every > 0 && (!run->config.design || rf64_design_find(run->config.design, &run->config.description, model->f64->design)->anchor_every == 0))
-        return cli_error("track: --anchors: design %s makes none", run->config.design ? run->config.design : "given");
+        return cli_error("track: --anchors: design %s has no anchors", run->config.design ? run->config.design : "given");
     if (cli_model_check(run, error, sizeof error) < 0)
         return cli_error("track: --prior: %s", error);
     if (run->config.strict && run->config.sampler != RF_REJECT)
@@ -239,7 +239,7 @@ static int resolve(cli_track_config *c)
     return CLI_OK;
 }
 
-/* --passes is about records that are all there, of parameters that stay still. */
+/* --passes needs all records at once and parameters that do not move. */
 static int check_passes(const cli_track_config *c)
 {
     const rf_config *config = &c->run.config;
@@ -248,9 +248,9 @@ static int check_passes(const cli_track_config *c)
     if (c->simulate || c->ask)
         return cli_error("track: --passes needs all records at once; leave out --%s", c->simulate ? "simulate" : "ask");
     if (c->state)
-        return cli_error("track: --passes begins with the first record; leave out --state");
+        return cli_error("track: --passes cannot resume a run; leave out --state");
     if (config->strict)
-        return cli_error("track: --strict learns from one record after the other; leave out --passes");
+        return cli_error("track: --strict learns record by record; leave out --passes");
     if (!c->summary && (c->plot || c->format == CLI_FORMAT_CSV))
         return cli_error("track: --passes has one result, as text or JSON; leave out --%s", c->plot ? "plot" : "format csv");
     char error[200];
@@ -259,7 +259,7 @@ static int check_passes(const cli_track_config *c)
     return CLI_OK;
 }
 
-/* Options that would be without effect are refused, not ignored. */
+/* Refuses options that would have no effect. */
 static int check_combination(const cli_track_config *c)
 {
     if (check_passes(c) != CLI_OK)
@@ -292,9 +292,9 @@ static int check_combination(const cli_track_config *c)
     return CLI_OK;
 }
 
-/* ---- Back to a file ---- */
+/* ---- Back to a configuration file ---- */
 
-/* Everything that decides what is computed, and how it is run and shown. */
+/* Prints every option that affects the results, the way of running, or the output. */
 static void print_config(const cli_track_config *c, FILE *out)
 {
     char text[4096];
@@ -325,7 +325,7 @@ const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY
     return text;
 }
 
-/* A model's own file is part of it. */
+/* A model's own source file is part of the options. */
 uint64_t cli_track_source(const cli_track_config *c)
 {
     uint64_t hash = 0;
@@ -380,7 +380,7 @@ int cli_track_configure(cli_track_config *c, int argc, char **argv)
     if (resolve(c) != CLI_OK || check_combination(c) != CLI_OK)
         return -1;
     if (c->data && strcmp(c->data, "-") == 0)
-        c->data = NULL; /* standard input */
+        c->data = NULL; /* records come from standard input */
     if (c->print_config)
         print_config(c, stdout);
     return !c->print_config;

@@ -17,9 +17,9 @@ typedef struct cli_track_config {
     int simulate, ask, skip_bad, print_config, summary;
     int passes; /* cli_passes_wish */
     int format; /* cli_format */
-    uint64_t trials;      /* 0: one run, step by step */
-    double pace;          /* milliseconds between steps of the live view */
-    const char *title, *panels; /* of the picture; null: the default */
+    uint64_t trials;      /* 0: a single run */
+    double pace;          /* milliseconds between updates of the live view */
+    const char *title, *panels; /* of the picture; null: default */
     int theme;                  /* cli_theme */
     const char *plot, *engine, *data, *state, *kappa;
     int sampler, on_lost;
@@ -30,26 +30,26 @@ typedef struct cli_track_config {
     const char *range[CLI_LIST_MAX + 1], *cost[CLI_LIST_MAX + 1], *chart[CLI_LIST_MAX + 1], *unit[CLI_LIST_MAX + 1];
     const char *column[CLI_LIST_MAX + 1]; /* "NAME=COLUMN" of records */
     const char *truth[CLI_LIST_MAX + 1], *true_drift[CLI_LIST_MAX + 1], *jump[CLI_LIST_MAX + 1], *outage[CLI_LIST_MAX + 1];
-    double contrast, true_t2; /* of the simulated world; 0: no decoherence */
+    double contrast, true_t2; /* of the simulated world; true_t2 0: no decoherence */
 } cli_track_config;
 
-/* Reads --config files, then the arguments; the latter win. Returns 1 to go on, 0 when there is nothing more to do
+/* Reads --config files, then the arguments, which take precedence. Returns 1 to continue, 0 if nothing is left to do
    (--help, --print-config), -1 after a message. */
 int cli_track_configure(cli_track_config *config, int argc, char **argv);
 
-/* The word for a step's health: that of its tests, or `coarse` where they are passed and the belief is too coarse for the
-   data, or numbers for the belief: a standard deviation is held at their spacing. */
+/* The word for a step's health: that of its tests. It is `coarse` if the tests pass but the belief is too coarse for
+   the data, or a standard deviation is held at the spacing of numbers. */
 const char *cli_health_word(const rf_step *step);
 
-/* Why an update was refused: the status in words, and what the engine has to say to it, in `text`, which is returned. */
+/* Writes why an update was refused to `text`: the status in words and the engine's complaint. Returns `text`. */
 enum { CLI_WHY = 2304 };
 const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY]);
 
-/* A hash of the model's source file; 0 for a model that is built in. */
+/* A hash of the model's source file; 0 for a built-in model. */
 uint64_t cli_track_source(const cli_track_config *config);
 
-/* The configuration with the options of a checkpoint, whose file has that name; of `model`, if that is not null. Returns 0, or
-   -1 after a message. */
+/* Sets the configuration from the options of a checkpoint, called `name` in messages; if `model` is not null, with
+   that model file. Returns 0, or -1 after a message. */
 int cli_track_again(cli_track_config *config, const char *options, const char *name, const char *model);
 
 #endif

@@ -25,18 +25,18 @@
 enum {
     MAX_WIDTH = 512,
     MAX_PLOT_ROWS = 16,
-    ROWS_A_PANEL = 6, /* of a parameter among several, at least */
+    ROWS_A_PANEL = 6, /* minimum for a parameter, if there are several */
     OTHER_LINES = 5,  /* title, health, acceptance, settings, status */
     MAX_LINES = MAX_PLOT_ROWS + OTHER_LINES,
     AXIS_WIDTH = 11, /* label and rule */
     MIN_WIDTH = 24,
-    MIN_ROWS = 3,     /* with less, only the status is drawn */
-    KEPT_ROWS = 1024, /* of the series */
+    MIN_ROWS = 3,     /* with fewer, only the status is drawn */
+    KEPT_ROWS = 1024, /* rows of the series */
     FRAME_BYTES = 1 << 18
 };
 #define SECONDS_A_FRAME (1.0 / 30.0)
-#define SECONDS_A_LINE 1.0 /* on a terminal that takes only lines */
-#define SECONDS_KEPT 10.0  /* of a run without end, at least; what is older goes when memory is full */
+#define SECONDS_A_LINE 1.0 /* on a terminal without cursor control */
+#define SECONDS_KEPT 10.0  /* of an endless run, minimum; older rows are dropped when the series is full */
 
 typedef struct glyphs {
     const char *rule, *tick, *band, *faint, *estimate, *truth, *band_name, *plus_minus;
@@ -60,24 +60,24 @@ struct cli_view {
     char title[256];
     long total;
     cli_series series;
-    rf_step last;                                 /* of which only some is kept: see keep() */
-    size_t count;                                 /* of steps taken */
-    cli_range axis[MAX_PLOT_ROWS / ROWS_A_PANEL]; /* of the panels */
-    struct timespec when;                         /* the last frame was drawn */
-    struct timespec since;                        /* the series was full, or began */
+    rf_step last;                                 /* only some fields are kept: see keep() */
+    size_t count;                                 /* steps received */
+    cli_range axis[MAX_PLOT_ROWS / ROWS_A_PANEL]; /* by panel */
+    struct timespec when;                         /* time of the last frame */
+    struct timespec since;                        /* when the series was last full, or began */
     size_t shown;                                 /* `count` in the last frame */
-    int width, rows;                              /* of the last frame, of its plots */
+    int width, rows;                              /* of the last frame: width, and rows of its plots */
     int lines, line_width[MAX_LINES];
     ink ink;
-    size_t used; /* of the frame being composed */
+    size_t used; /* bytes of the current frame */
     char frame[FRAME_BYTES];
     struct sigaction before[2];
 };
 
-/* ---- The terminal is left as it was ---- */
+/* ---- Restoring the terminal ---- */
 
 static const int signals[2] = {SIGINT, SIGTERM};
-static const char to_right[] = "\033[?7h\033[0m\r\n\033[?25h"; /* wraps, no colour, a line of its own, a cursor */
+static const char to_right[] = "\033[?7h\033[0m\r\n\033[?25h"; /* wrapping on, no colour, new line, cursor shown */
 static volatile sig_atomic_t changed = -1;                     /* the terminal whose cursor is hidden */
 
 static void put_right(void)
@@ -85,16 +85,16 @@ static void put_right(void)
     int terminal = changed;
     changed = -1;
     if (terminal >= 0 && write(terminal, to_right, sizeof to_right - 1) < 0)
-        return; /* there is nobody to tell */
+        return; /* nothing can be done */
 }
 
 static void put_right_and_die(int number)
 {
     put_right();
-    raise(number); /* as the system would have: SA_RESETHAND */
+    raise(number); /* the default action follows: SA_RESETHAND */
 }
 
-/* Hides the cursor, and sees to it that it comes back. */
+/* Hides the cursor and arranges that it is restored. */
 static void take_terminal(cli_view *v)
 {
     static bool is_registered;
@@ -119,7 +119,7 @@ static void give_terminal(cli_view *v)
             sigaction(signals[i], &v->before[i], NULL);
 }
 
-/* ---- A frame ---- */
+/* ---- Output of a frame ---- */
 
 static void put_bytes(cli_view *v, const char *bytes, size_t length)
 {
@@ -140,8 +140,8 @@ static void put_ink(cli_view *v, ink wanted)
     v->ink = wanted;
 }
 
-/* Puts what fits in `cells` of `text`, in the locale's encoding; what that cannot show becomes `?`.
-   Returns the cells taken. A null view only measures. */
+/* Writes as much of `text` as fits in `cells`, in the locale's encoding; other characters become `?`. Returns the
+   cells used. With a null view it only measures. */
 static int put_text(cli_view *v, const char *text, int cells)
 {
     mbstate_t state = {0};
@@ -172,7 +172,7 @@ static void end_line(cli_view *v, int width, bool last)
     v->line_width[v->lines++] = width;
 }
 
-/* What a column of cells shows: rows first .. last − 1 of the series as one. */
+/* A column of cells: rows first .. last − 1 of the series merged. */
 typedef struct cell {
     double truth, mean, low, high, acceptance;
     double modes[CLI_MODES_MAX * CLI_MODE_COLUMNS]; /* of the last row, as a series has them */
@@ -199,8 +199,8 @@ static cell cell_of(const cli_series *s, size_t first, size_t last, size_t param
     return c;
 }
 
-/* Fills cells from the left and returns their number. Of a run without end the latest half of what is kept is
-   shown; a short run has the scale at which all of it fits. */
+/* Fills cells from the left and returns their number. An endless run shows the latest half of the kept rows; a run
+   of known length is scaled so that all of it fits. */
 static size_t cells_of(const cli_view *v, size_t parameter, cell cells[MAX_WIDTH])
 {
     const size_t room = (size_t)(v->width - AXIS_WIDTH), count = v->series.count;
@@ -232,8 +232,8 @@ static cli_range range_of(const cell cells[], size_t count)
     return cli_estimate_range(lines, band, widths, known);
 }
 
-/* Grows at once to hold what is to be seen; shrinks a little a step, and only when much is unused. A periodic
-   parameter's is its circle. */
+/* Grows at once to show everything; shrinks slowly, and only if much is unused. A periodic parameter shows its whole
+   period. */
 static void rescale(cli_view *v, size_t parameter, const cell cells[], size_t count)
 {
     const rf_parameter *p = &v->series.description->parameter[parameter];
@@ -256,10 +256,10 @@ static void rescale(cli_view *v, size_t parameter, const cell cells[], size_t co
     }
 }
 
-/* One parameter's plot, `rows` high. */
+/* One parameter's plot of `rows` rows. */
 typedef struct panel {
     cli_range axis;
-    double period; /* or 0 */
+    double period; /* 0: not periodic */
     int rows;
 } panel;
 
@@ -273,18 +273,18 @@ static int row_of(const panel *p, double value)
     return (int)fmin(fmax(row, 0.0), p->rows - 1.0);
 }
 
-/* Does a row of cells meet low..high? */
+/* Does a row of the plot overlap low..high? */
 static bool is_within(const panel *p, double low, double high, int row)
 {
     if (!(low <= high))
         return false;
     if (p->period == 0)
         return row >= row_of(p, high) && row <= row_of(p, low);
-    double height = p->period / p->rows, top = p->axis.high - row * height; /* does a turn of the row meet it? */
+    double height = p->period / p->rows, top = p->axis.high - row * height; /* some turn of the row may overlap */
     return ceil((low - top) / p->period) <= floor((high - top + height) / p->period);
 }
 
-/* What is believed there: the band, or, where there are several modes, one of them by its share. */
+/* The band at a row or, with several modes, the mode there, by its share. */
 static ink band_at(const panel *p, const cell *c, int row)
 {
     if (isnan(c->modes[0]))
@@ -295,7 +295,7 @@ static ink band_at(const panel *p, const cell *c, int row)
     return PLAIN;
 }
 
-/* The coarsest round step with at least three ticks on the axis; never more than five. */
+/* The coarsest round step with at least three ticks on the axis; never more than five ticks. */
 static double tick_step(double low, double high)
 {
     static const double parts[] = {1.0, 0.5, 0.25, 0.2};
@@ -328,7 +328,7 @@ static ink ink_at(const panel *p, const cell *c, int row)
     return row == row_of(p, c->mean) ? ESTIMATE : row == row_of(p, c->truth) ? TRUTH : under;
 }
 
-/* A parameter's name, among several, is above its axis. */
+/* If there are several parameters, the name is written above the axis. */
 static void put_axis(cli_view *v, const char *label, const char *name)
 {
     put_ink(v, name ? PLAIN : DIM);
@@ -363,7 +363,7 @@ static void put_panel(cli_view *v, const panel *p, const cell cells[], size_t co
     }
 }
 
-/* As many parameters as have room for a plot; the others have their place in the status. */
+/* Draws as many parameters as there is room for; the others appear only in the status line. */
 static void put_plots(cli_view *v)
 {
     const rf_description *description = v->series.description;
@@ -380,7 +380,7 @@ static void put_plots(cli_view *v)
     }
 }
 
-/* A row of health and one of acceptance. */
+/* A row for health and a row for acceptance. */
 static void put_rates(cli_view *v)
 {
     cell cells[MAX_WIDTH];
@@ -403,7 +403,7 @@ static void put_rates(cli_view *v)
     end_line(v, AXIS_WIDTH + (int)count, false);
 }
 
-/* The title, and the legend at the right where there is room for it. */
+/* The title, and the legend on the right if there is room. */
 static void put_title(cli_view *v, bool truth)
 {
     const struct {
@@ -430,7 +430,7 @@ static void put_title(cli_view *v, bool truth)
     end_line(v, fits ? v->width : taken, false);
 }
 
-/* Adds a field to a line when all of it fits. */
+/* Adds a field to a line if it fits as a whole. */
 static void put_field(cli_view *v, int *taken, const char *format, ...)
 {
     char text[512] = "  ";
@@ -469,7 +469,7 @@ static void put_settings(cli_view *v)
     end_line(v, taken, false);
 }
 
-/* Standard deviations are shown to two digits, the values to one digit more. */
+/* Standard deviations have two digits, values one digit more. */
 static void put_status(cli_view *v)
 {
     const rf_description *description = v->series.description;
@@ -490,7 +490,7 @@ static void put_status(cli_view *v)
     end_line(v, taken, true);
 }
 
-/* The environment's number where the terminal does not tell. */
+/* The size from the environment, if the terminal reports none. */
 static int size_from(unsigned short told, const char *name, int otherwise)
 {
     const char *text = getenv(name);
@@ -498,8 +498,8 @@ static int size_from(unsigned short told, const char *name, int otherwise)
     return number > 0 && number < 10000 ? (int)number : otherwise;
 }
 
-/* Measures the terminal and moves to the top of the last frame, whose lines a terminal that became
-   narrower has wrapped. */
+/* Measures the terminal and moves to the top of the last frame; a terminal that became narrower has wrapped its
+   lines. */
 static void begin_frame(cli_view *v)
 {
     struct winsize size = {0};
@@ -564,7 +564,7 @@ static double seconds_between(const struct timespec *a, const struct timespec *b
     return difftime(b->tv_sec, a->tv_sec) + 1e-9 * (double)(b->tv_nsec - a->tv_nsec);
 }
 
-/* What the status shows of a step; copying all of it would take longer. */
+/* Copies only the fields that the status line shows; copying the whole step would take longer. */
 static void keep(cli_view *v, const rf_step *s)
 {
     const rf_description *description = v->series.description;
@@ -581,8 +581,8 @@ static void keep(cli_view *v, const rf_step *s)
     memcpy(v->last.setting, s->setting, description->settings * sizeof(double));
 }
 
-/* A full series is thinned to half by the next step. A run without end loses its older half instead, once what
-   is kept lasts long enough. */
+/* A full series is thinned to half by the next step. An endless run instead drops its older half, if the kept rows
+   cover SECONDS_KEPT. */
 static void forget(cli_view *v, const struct timespec *now)
 {
     cli_series *s = &v->series;
@@ -601,7 +601,7 @@ void cli_view_add(cli_view *v, const rf_step *step)
     clock_gettime(CLOCK_MONOTONIC, &now);
     forget(v, &now);
     if (cli_series_add(&v->series, step, NAN) != 0)
-        return; /* short of memory: the view goes without this step */
+        return; /* out of memory: this step is not shown */
     v->count++;
     keep(v, step);
     if (v->shown == 0 || seconds_between(&v->when, &now) >= (v->dumb ? SECONDS_A_LINE : SECONDS_A_FRAME))

@@ -14,7 +14,7 @@ typedef struct cli_view cli_view;
    view at a time. */
 cli_view *cli_view_open(FILE *out, const char *title, const rf_description *description, long total);
 
-/* Takes one more step and redraws, at most 30 times a second however fast steps come. */
+/* Adds a step and redraws, at most 30 times a second. */
 void cli_view_add(cli_view *view, const rf_step *step);
 
 /* Draws pending steps; call it before waiting. */

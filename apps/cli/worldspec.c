@@ -39,7 +39,7 @@ int cli_world_jump(rf_simulation *run, const char *text, char *error, size_t siz
         snprintf(error, size, "'%s' is an empty range", number);
         return -1;
     }
-    jump.parameter = first; /* without a name, the first parameter */
+    jump.parameter = first; /* default: the first parameter */
     *(is_random ? &jump.every : &jump.at) = (long)step;
     if (world->jumps == RF_EVENTS_MAX) {
         snprintf(error, size, "more than %d", RF_EVENTS_MAX);

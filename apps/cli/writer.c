@@ -26,7 +26,7 @@ void cli_writer_put(cli_writer *w, const char *bytes, size_t size)
     w->size += size;
 }
 
-/* Where a number may be written. */
+/* Room for one number. */
 static char *room_in(cli_writer *w)
 {
     if (w->size + CLI_REAL_TEXT > sizeof w->waiting)
@@ -43,7 +43,7 @@ void cli_writer_real(cli_writer *w, double value)
     while (i < w->known && w->recent[i].bits != bits)
         i++;
     if (i < w->known) {
-        memmove(to, w->waiting + w->recent[i].at, CLI_REAL_TEXT); /* the first bytes are it; what follows is written over */
+        memmove(to, w->waiting + w->recent[i].at, CLI_REAL_TEXT); /* what follows the number is overwritten later */
     } else {
         i = w->next;
         w->next = (i + 1) % 4;

@@ -1,4 +1,4 @@
-// The page: controls, the clock, and what each step is shown as.
+// The page: controls, the clock, and the display of each step.
 import { bits } from './bits.js';
 import { digits } from './digits.js';
 import { follow } from './follow.js';
@@ -7,11 +7,11 @@ import { readColours } from './plot.js';
 import { HEALTH, load } from './rejfilt.js';
 
 const $ = id => document.getElementById(id);
-const DRIFT = Math.PI / 120; // the paper's, of one step
-const SHOWN = 1500;          // attempts drawn
-const DEAD = 60;             // measurements that the detector fails for
-const UNREST = 4;            // times the drift that the filter believes in
-const BUSY = 12;             // milliseconds of a frame for updates
+const DRIFT = Math.PI / 120; // of one step, as in the paper
+const SHOWN = 1500;          // attempts drawn in the picture
+const DEAD = 60;             // measurements while the detector fails
+const UNREST = 4;            // factor on the filter's drift
+const BUSY = 12;             // milliseconds per frame for updates
 const HEALTH_TEXT = ['tracking', 'suspicious', 'recovering: widened', 'lost: begins again at home',
   'fault: the detector does not vary, so nothing is learnt', 'tracking, as sharp as floats can tell'];
 const stillness = matchMedia('(prefers-reduced-motion: reduce)');
@@ -90,7 +90,7 @@ function step() {
   show();
 }
 
-// ---- A step, and what is seen of it ----
+// ---- A step and its display ----
 
 function update() {
   module.step();
@@ -101,7 +101,7 @@ function update() {
   rate.count++;
 }
 
-const put = (id, text) => { if ($(id).textContent !== text) $(id).textContent = text; }; // so that nothing is read out twice
+const put = (id, text) => { if ($(id).textContent !== text) $(id).textContent = text; }; // an unchanged text is not read out again
 const fixed = (value, digits) => value.toFixed(digits).replace('-', '−');
 
 function show() {
@@ -144,7 +144,7 @@ function frame(now) {
   requestAnimationFrame(frame);
 }
 
-// ---- Everything else ----
+// ---- Theme, start, and the loop ----
 
 const panel3 = digits(module, { pad: $('pad'), seen: $('seen'), bars: $('bars'), told: $('told'), slider: $('query'), progress: $('learning') },
   () => stillness.matches);
@@ -158,7 +158,7 @@ function repaint() {
 function toggleTheme() {
   const theme = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
   document.documentElement.dataset.theme = theme;
-  try { localStorage.setItem('theme', theme); } catch { /* kept for this visit only */ }
+  try { localStorage.setItem('theme', theme); } catch { /* storage is blocked: kept for this visit only */ }
   repaint();
 }
 

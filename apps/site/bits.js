@@ -1,11 +1,11 @@
-// All the memory of the filter, bit by bit; those that the latest update changed stand out.
+// The filter's whole memory, bit by bit; bits changed by the latest update are highlighted.
 import { begin, colour } from './plot.js';
 
 const FIELDS = [
   ['seed', 8], ['weight above κ', 8], ['accepted', 4], ['above κ', 4], ['largest P/κ', 4], ['updates', 4],
   ['size, bad values', 8], ['rest of mean', 8], ['Σz²', 8], ['mean', 4], ['sd', 4],
 ];
-const ROW = 4; // bytes
+const ROW = 4; // bytes per row
 
 export function bits(canvas) {
   let before = null, now = null;

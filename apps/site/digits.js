@@ -1,4 +1,4 @@
-// Panel 3: a digit, drawn by hand or by the generator, and the pixels that are asked for until it is known.
+// Panel 3: a digit, drawn by hand or generated, and the pixels asked for until its class is decided.
 import { begin, colour } from './plot.js';
 
 const SIDE = 28, LEARN_AT_ONCE = 25, NAP = 500, PER_QUERY = 90; // milliseconds
@@ -59,7 +59,7 @@ export function digits(module, parts, calm) {
   const lift = () => {
     if (!drawing) return;
     drawing = false;
-    timer = setTimeout(classifyDrawing, NAP); // another stroke may follow
+    timer = setTimeout(classifyDrawing, NAP); // wait: another stroke may follow
   };
   pad.addEventListener('pointerup', lift);
   pad.addEventListener('pointercancel', lift);
@@ -98,7 +98,7 @@ export function digits(module, parts, calm) {
       return;
     }
     const pixel = answer.asked[k - 1];
-    told.setAttribute('aria-busy', String(telling)); // read out when all is told
+    told.setAttribute('aria-busy', String(telling)); // read out only when complete
     told.textContent = k === 0 ? 'Nothing asked yet.'
       : `Question ${k} of ${answer.queries}: row ${Math.floor(pixel / SIDE) + 1}, column ${pixel % SIDE + 1}? ` +
         `Answer ${pixels[pixel]}. ` + (k === answer.queries ? `It says ${answer.digit}, having seen ${k} of 784 pixels.` : `Now it leans to ${best}.`);
@@ -109,7 +109,7 @@ export function digits(module, parts, calm) {
   const stop = () => { clearInterval(timer); telling = false; };
   const show = k => { slider.value = k; drawSeen(); showBelief(); };
 
-  const tell = () => { // one question after the other, or all at once where motion is not wanted
+  const tell = () => { // one question after the other; all at once if reduced motion is preferred
     slider.max = answer.queries;
     slider.disabled = false;
     stop();
@@ -150,7 +150,7 @@ export function digits(module, parts, calm) {
   };
   slider.addEventListener('input', () => { stop(); show(Number(slider.value)); });
 
-  // ---- Training, a few digits at a time, so that the page never waits ----
+  // ---- Training, a few digits at a time, so that the page stays responsive ----
 
   const learn = () => {
     const share = module.learn(LEARN_AT_ONCE);

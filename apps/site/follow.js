@@ -1,4 +1,4 @@
-// Panel 1: the truth, and the filter's band that follows it.
+// Panel 1: the truth, and the filter's 95 % band.
 import { axisBottom, axisLeft, begin, colour, isSeen, polyline, scale } from './plot.js';
 import { HEALTH } from './rejfilt.js';
 
@@ -14,7 +14,7 @@ export function follow(canvas) {
   };
   const forget = () => { history = []; range = null; };
 
-  // The interval that shows everything, from which the shown one changes no faster than eyes follow.
+  // An interval that shows everything; the shown interval follows it slowly enough for the eye.
   const fit = shown => {
     let low = Infinity, high = -Infinity;
     for (const p of shown) {
@@ -42,7 +42,7 @@ export function follow(canvas) {
     g.textAlign = 'right';
     g.fillText('update', right, base + 20);
 
-    for (const p of shown) { // how the filter is, along the bottom
+    for (const p of shown) { // health, along the bottom
       if (p.health === 0) continue;
       g.fillStyle = colour(HEALTH[p.health] === 'suspicious' || HEALTH[p.health] === 'coarse' ? 'warn' : 'bad');
       g.fillRect(x(p.step) - 1.5, base - 5, 3, 5);
@@ -65,7 +65,7 @@ export function follow(canvas) {
     g.fill();
     g.fillStyle = colour('parts');
     for (const p of shown)
-      for (const { weight, mean, sd } of p.parts) { // one standard deviation, in a shade of its weight
+      for (const { weight, mean, sd } of p.parts) { // one standard deviation, shaded by its weight
         g.globalAlpha = 0.5 * weight;
         g.fillRect(x(p.step), y(mean + sd), x(1) - x(0), y(mean - sd) - y(mean + sd));
       }

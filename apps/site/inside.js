@@ -1,8 +1,9 @@
-// Panel 2: one update. Every attempt is a point: across, the candidate x; up, a random height. Those under the likelihood stay.
+// Panel 2: one update. Each attempt is a point: x is the candidate, y a random height. Points below the likelihood are
+// accepted.
 import { axisBottom, begin, colour, isSeen, polyline, scale } from './plot.js';
 
 const MARGIN = { left: 12, right: 12, top: 20, bottom: 26 };
-const WIDE = 3.4; // standard deviations shown on either side
+const WIDE = 3.4; // standard deviations shown on each side
 
 const bell = (x, mean, sd) => Math.exp(-0.5 * ((x - mean) / sd) ** 2) / sd;
 
@@ -15,7 +16,7 @@ export function inside(canvas) {
     const x = scale(low, high, MARGIN.left, right), y = scale(0, Math.max(1, view.kappa), middle, MARGIN.top);
     axisBottom(g, x, low, high, base, width < 500 ? 4 : 7);
 
-    // where the likelihood is above κ it counts as κ
+    // the likelihood is cut off at κ
     const curve = module.likelihood(low, high), points = Array.from(curve, (p, i) => [x(low + (high - low) * i / (curve.length - 1)), y(p)]);
     g.globalAlpha = 0.1;
     g.fillStyle = colour('accent');
@@ -26,7 +27,7 @@ export function inside(canvas) {
     g.fill();
     g.globalAlpha = 1;
 
-    const shown = module.draws(Math.min(view.attempts, most)), isCrowd = shown.count > 600; // small squares cost less than circles
+    const shown = module.draws(Math.min(view.attempts, most)), isCrowd = shown.count > 600; // squares draw faster than circles
     const size = isCrowd ? 1 : shown.count > 200 ? 1.8 : 2.6;
     for (const accepted of [0, 1]) {
       g.fillStyle = colour(accepted ? 'accent' : 'muted');
@@ -55,9 +56,9 @@ export function inside(canvas) {
     g.fillStyle = colour('muted');
     g.fillText(`κ = ${view.kappa.toPrecision(2)}`, right, y(view.kappa) - 3);
 
-    // below: the Gaussian before and after, and beside it a few, each a shade, and their sum
+    // below: the Gaussian before and after; beside it the components, each shaded, and their sum
     const steps = 200, along = Array.from({ length: steps + 1 }, (_, i) => low + (high - low) * i / steps);
-    along.push(...parts.map(p => p.mean).filter(v => v > low && v < high)); // however narrow
+    along.push(...parts.map(p => p.mean).filter(v => v > low && v < high)); // components of any width get samples at their means
     along.sort((a, b) => a - b);
     const each = parts.map(p => along.map(v => p.weight * bell(v, p.mean, p.sd))), sum = along.map((_, i) => each.reduce((s, p) => s + p[i], 0));
     const tallest = Math.max(bell(0, 0, Math.min(view.sd, view.priorSd)), ...sum), up = scale(0, tallest, base, middle + 14);

@@ -1,4 +1,4 @@
-// What the pictures share: a canvas that is sharp on every screen, colours of the theme, scales and axes.
+// Shared by the pictures: a canvas sharp on every screen, the theme's colours, scales and axes.
 let palette = {};
 const probe = document.createElement('span');
 
@@ -14,10 +14,10 @@ export function readColours() {
 
 export const colour = name => palette[name];
 
-// One of a few Gaussians that a picture must have room for.
+// Is the component's weight large enough to need room in the picture?
 export const isSeen = part => part.weight > 0.02;
 
-// The canvas's context, in CSS pixels, cleared.
+// Clears the canvas and returns its context, in CSS pixels.
 export function begin(canvas) {
   const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
   const w = Math.round(width * ratio), h = Math.round(height * ratio);
@@ -35,7 +35,7 @@ export function begin(canvas) {
 
 export const scale = (low, high, from, to) => value => from + (value - low) / (high - low) * (to - from);
 
-// Round numbers between low and high, about `wanted` of them.
+// About `wanted` round numbers between low and high.
 export function ticks(low, high, wanted) {
   const rough = (high - low) / wanted, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map(k => k * power).find(s => s >= 0.7 * rough);

@@ -1,4 +1,4 @@
-// The module as a page sees it: calls, and plain objects instead of places in memory. See ports/wasm/playground.h.
+// The module for the page: calls, and plain objects instead of addresses. See ports/wasm/playground.h.
 const VIEW = ['step:u', 'truth', 'mean', 'sd', 'priorMean', 'priorSd', 'time', 'reference', 'outcome', 'isAnchor:u', 'attempts:u',
   'accepted:u', 'kappa', 'delta', 'health:u', 'widened:u', 'logEvidence', 'logEvidenceSd'];
 const CURVE = 512, MOST_DRAWS = 4096, PIXELS = 784, CLASSES = 10, MOST_QUERIES = 64, MOST_POINTS = 512, MOST_PARTS = 8;
@@ -27,7 +27,7 @@ export function wrap(wasm) {
       const at = wasm.track_view(), real = floats(at, VIEW.length), whole = words(at, VIEW.length);
       return Object.fromEntries(VIEW.map((name, i) => name.endsWith(':u') ? [name.slice(0, -2), whole[i]] : [name, real[i]]));
     },
-    // the few Gaussians beside the filter, the mean and sd of all, and the nats that they have lost
+    // the components beside the filter, their mean and sd, and the loss in nats
     parts() {
       const at = wasm.track_parts(), real = floats(at, 3 * MOST_PARTS + 4), count = words(at, 3 * MOST_PARTS + 1)[3 * MOST_PARTS];
       const list = Array.from({ length: count }, (_, i) => ({ weight: real[3 * i], mean: real[3 * i + 1], sd: real[3 * i + 2] }));
@@ -37,7 +37,7 @@ export function wrap(wasm) {
     },
     // a copy of the filter's memory
     filter: () => bytes(wasm.track_filter(), wasm.track_filter_bytes()).slice(),
-    // x, height, accepted, three numbers a draw
+    // the draws, three numbers each: x, height, accepted
     draws(count) {
       const most = Math.min(count, MOST_DRAWS), at = wasm.track_draws(0, most);
       return { count: most, real: floats(at, 3 * most), whole: words(at, 3 * most) };

@@ -58,7 +58,7 @@ OVERHEAD = 50  # µs for preparation and readout of each measurement: our assump
 def t1():
     """How long it takes to know a lifetime of 170 µs, and to find it again when it switches."""
     grid, lines = np.arange(2, 20.1, 0.5), []
-    for title, colour, anchors in (("with anchors (default)", draw.GREEN, 5), ("without anchors", draw.BLUE, 0)):
+    for title, colour, anchors in (("with anchors", draw.GREEN, 5), ("without anchors (default)", draw.BLUE, 0)):
         run = runs(EXAMPLES / "relaxation.c", 160, drift=0, anchors=anchors, **T1)
         time, known = np.cumsum(run("t") + OVERHEAD, axis=1) / 1000, width(run, "T1") / 170
         median = [np.median([row[max(np.searchsorted(times, at) - 1, 0)] for times, row in zip(time, known)]) for at in grid]

@@ -78,8 +78,8 @@ enum { RF_GAUSSIANS_TOGETHER = 64 }; /* most Gaussians in one belief */
 
 /* What a belief is opened with. */
 typedef struct rf_belief_setup {
-    const rf_problem *problem; /* what is unknown */
-    uint64_t seed;             /* of all its randomness */
+    const rf_problem *problem; /* model, charts and priors */
+    uint64_t seed;             /* of all its random numbers */
     int is_float;              /* compute in float: one Gaussian only; mixtures ignore it, other kinds refuse */
     const char *argument;      /* text after the colon of the name, or null */
 } rf_belief_setup;
@@ -88,7 +88,7 @@ typedef struct rf_belief_setup {
 struct rf_belief_kind {
     const char *name;    /* "particles" */
     const char *summary; /* one line */
-    double loss_max[3];  /* OPTIONAL: above so many live nats the belief counts as too coarse; of one, two and more parameters */
+    double loss_max[2];  /* OPTIONAL: above this many live nats the belief is too coarse; of one parameter, of more */
 
     /* Allocates a belief: zeros, except kind, problem, seed and bytes. rf_belief_close frees it. Returns NULL and fills
        `error` if the setup is refused. */
@@ -104,8 +104,8 @@ struct rf_belief_kind {
        noise of covariance Q · elapsed. */
     rf_status (*pass)(rf_belief *belief, const double F[], const double Q[], double elapsed);
 
-    /* Learns from `count` records: rows of settings and outcome. Works like rf64_update and uses those options that apply.
-       If it refuses, the belief's state is undefined: callers update a copy. */
+    /* Updates with `count` records: rows of settings and outcome. Works like rf64_update and uses those options that
+       apply. If it refuses, the belief's state is undefined, so callers update a copy. */
     rf_status (*update)(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options,
                         const rf_engine *engine, rf64_report *report);
 
@@ -139,8 +139,9 @@ struct rf_belief_kind {
     /* Shifts the belief by by[dim]. */
     rf_status (*shift)(rf_belief *belief, const double by[]);
 
-    /* Becomes these 1 to RF_GAUSSIANS_TOGETHER Gaussians, or its best approximation: a single Gaussian takes their mean and
-       covariance. Later updates use fresh random numbers. Refused: correlations, by kinds without. */
+    /* Replaces the belief by these 1 to RF_GAUSSIANS_TOGETHER Gaussians, or its best approximation of them: a single
+       Gaussian takes their mean and covariance. Later updates use fresh random numbers. Kinds without correlations
+       refuse them. */
     rf_status (*place)(rf_belief *belief, const rf_gaussian parts[], uint32_t count);
 
     /* OPTIONAL: writes its Gaussians to parts[RF_GAUSSIANS_TOGETHER] and returns their number. Without it one Gaussian with
@@ -180,15 +181,15 @@ RF_API void rf_belief_copy(rf_belief *to, const rf_belief *from);
 /* Converts mean and standard deviation of one Gaussian from the chart to natural units. */
 RF_API void rf_gaussian_natural(const rf64_chart *chart, double *mean, double *sd);
 
-/* Writes the modes of a parameter to modes[RF_MODES_MAX], in natural units and ascending order. Returns their number; 1 for
-   kinds that cannot tell. */
+/* Writes the modes of a parameter to modes[RF_MODES_MAX], in natural units and ascending order. Returns their number; 1
+   for kinds without `modes`. */
 RF_API unsigned rf_belief_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[]);
 
-/* Writes the belief's Gaussians to parts[RF_GAUSSIANS_TOGETHER]; returns their number. For particles and grids one Gaussian
-   with their moments. */
+/* Writes the belief's Gaussians to parts[RF_GAUSSIANS_TOGETHER]; returns their number. Particles and grids write one
+   Gaussian with their moments. */
 RF_API uint32_t rf_belief_gaussians(const rf_belief *belief, rf_gaussian parts[]);
-/* Makes the belief these Gaussians (rf_belief_kind.place). Refused: numbers that are not finite, weights that are negative or
-   all zero, covariances that are not positive definite. */
+/* Replaces the belief by these Gaussians (rf_belief_kind.place). Refused: numbers that are not finite, weights that are
+   negative or all zero, covariances that are not positive definite. */
 RF_API rf_status rf_belief_become(rf_belief *belief, const rf_gaussian parts[], uint32_t count);
 
 /* Attaches a belief whose bytes were copied to this problem. */

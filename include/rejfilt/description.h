@@ -10,7 +10,7 @@
 #define RF_ROOM RF_DESCRIBED_MAX /* sizes of local arrays; on a GPU, the model's own numbers */
 #endif
 
-/* An unknown. */
+/* An unknown parameter. */
 typedef struct rf_parameter {
     const char *name;    /* a word, as on the command line */
     rf_chart_kind chart; /* the space it lives in */
@@ -35,20 +35,20 @@ typedef struct rf_motion {
 
 #define RF_TIME_MAX 1e13 /* default limit of a time: beyond it, time · parameter has too few digits in double */
 
-/* How a designer that knows nothing of the model chooses a setting. */
+/* How a designer without knowledge of the model chooses a setting. */
 typedef enum rf_setting_role {
     RF_SETTING_FIXED,    /* always `low` */
     RF_SETTING_RANGE,    /* uniform in low..high */
     RF_SETTING_LOGRANGE, /* log-uniform in low..high */
-    RF_SETTING_TIME,     /* 1 / standard deviation of `parameter`, held in low..high */
+    RF_SETTING_TIME,     /* 1 / standard deviation of `parameter`, clamped to low..high */
     RF_SETTING_GUESS     /* a draw of `parameter` from the posterior */
 } rf_setting_role;
 
-/* What the experimenter chooses. */
+/* A setting, chosen by the experimenter. */
 typedef struct rf_setting {
     const char *name;     /* a word, as in records */
     rf_setting_role role; /* how a designer chooses it */
-    unsigned parameter;   /* number of the parameter it is about, for a time or a guess */
+    unsigned parameter;   /* a time or a guess: number of the parameter it belongs to */
     int is_integer;       /* rounded to a whole number */
     double low, high;     /* its range */
     double cost;          /* per unit of this setting; an experiment costs 1 plus this */
@@ -91,7 +91,7 @@ typedef struct rf_description {
     unsigned outcomes; /* their number or kind: see above */
     int is_log;        /* the likelihood function returns a logarithm; implied by `expected` */
     double fringe;     /* if the likelihood is a cosine of (parameter - guess) * time: its period; else 0 */
-    unsigned interchangeable; /* the likelihood does not change when the first so many parameters are permuted; 0: none */
+    unsigned interchangeable; /* the likelihood does not change if the first so many parameters are permuted; 0: none */
     rf_parameter parameter[RF_DESCRIBED_MAX]; /* in the order of x[] */
     rf_setting setting[RF_DESCRIBED_MAX];     /* in the order of setting[] */
     rf_motion motion[RF_DESCRIBED_MAX];       /* default of each parameter; zeros: a walk with its drift */

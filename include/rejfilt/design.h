@@ -9,15 +9,17 @@ typedef void RF(draw)(const void *self, uint32_t index, uint32_t purpose, rf_rea
 typedef struct RF(design_input) {
     const RF(instance) * instance;     /* the model as it was compiled */
     const RF(model) * model;           /* its likelihood, with the charts of the run */
-    const rf_description *description; /* names, roles and ranges of the settings, and what they cost */
+    const rf_description *description; /* names, roles, ranges and costs of the settings */
     const rf_real *mean;               /* of the posterior, in natural units */
     const rf_real *chart_mean, *sd;    /* of the posterior, in the chart */
     const void *self;                  /* first argument of `draw` */
     RF(draw) * draw;                   /* draws from the posterior */
-    uint64_t seed;                     /* for uniform numbers */
+    uint64_t seed;                     /* of the uniform numbers */
     uint32_t number;                   /* of the experiment, from 0 */
     int is_anchor;                     /* not 0: choose an experiment whose outcome the belief predicts; number of the test, from 1 */
     const rf_real (*rivals)[2];        /* positions of each parameter's two heaviest modes, natural units; equal: it has one mode. Or null */
+    rf_real latest;                    /* the outcome that has come again and again, ... */
+    rf_real other_least;               /* ... and how probable another one should be, 0 for any: choose an experiment to show that the detector works */
 } RF(design_input);
 
 /* Fills setting[]; the result may depend on the input only. */
@@ -41,7 +43,7 @@ RF_API void RF(design_roles)(const RF(design_input) * in, const rf_real guess[],
 typedef struct RF(design) {
     const char *name;      /* as above */
     RF(designer) * choose; /* fills the settings of the next experiment */
-    uint32_t anchor_every; /* every so many experiments one is an anchor; 0: none */
+    uint32_t anchor_every; /* one in this many experiments is an anchor; 0: none */
     int is_blind;          /* its other experiments do not test the belief */
     int needs_fringe;      /* only for models with a fringe (rf_description) */
 } RF(design);

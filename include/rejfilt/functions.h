@@ -1,13 +1,13 @@
-/* Elementary functions in float (rf32_) and double (rf64_), from + - * / and integers alone.
+/* Elementary functions in float (rf32_) and double (rf64_), built on + - * / and integers alone.
 
-   The same bits on every IEEE 754 target, scalar or SIMD. This needs rounding to nearest, no wider
-   intermediates (FLT_EVAL_METHOD 0), and -ffp-contract=off, never -ffast-math. There is no table
-   and no branch, so loops that call these functions vectorise (gcc: add -fno-math-errno and
-   -fno-trapping-math); the exceptions are sqrt_soft and normal_quantile.
+   The same bits on every IEEE 754 target, scalar or SIMD. This needs rounding to nearest, no wider intermediates
+   (FLT_EVAL_METHOD 0), and -ffp-contract=off, never -ffast-math. There are no tables and no branches, so loops that
+   call these functions vectorise (gcc: add -fno-math-errno and -fno-trapping-math); the exceptions are sqrt_soft and
+   normal_quantile.
 
-   Bounds are in ULP of the exact result and hold over the stated domain. exp and normal_cdf give
-   0 where the result is below the smallest normal number, so that targets which flush subnormal
-   numbers agree for normal arguments. NaN in, NaN out (but see min and max). */
+   Bounds are in ULP of the exact result and hold over the stated domain. exp and normal_cdf give 0 where the result is
+   below the smallest normal number, so that targets which flush subnormal numbers agree for normal arguments. NaN in,
+   NaN out (but see min and max). */
 #ifndef REJFILT_FUNCTIONS_H
 #define REJFILT_FUNCTIONS_H
 
@@ -65,13 +65,13 @@ RF_FN int rf64_is_nan(double x) { return (rf64_bits(x) << 1) > 0xffe000000000000
 RF_FN float rf32_abs(float x) { return rf32_from_bits(rf32_bits(x) & 0x7fffffffu); }
 RF_FN double rf64_abs(double x) { return rf64_from_bits(rf64_bits(x) & 0x7fffffffffffffffu); }
 
-/* The smaller, and the larger, of two. When either argument is NaN: b. */
+/* The smaller, and the larger, of two numbers. If either is NaN, the result is b. */
 RF_FN float rf32_min(float a, float b) { return a < b ? a : b; }
 RF_FN double rf64_min(double a, double b) { return a < b ? a : b; }
 RF_FN float rf32_max(float a, float b) { return a > b ? a : b; }
 RF_FN double rf64_max(double a, double b) { return a > b ? a : b; }
 
-/* The largest whole number not above x, for every x; floor(-0) is +0. */
+/* The largest integer not above x, for every x; floor(-0) is +0. */
 RF_FN float rf32_floor(float x) {
     float unit = rf32_from_bits((rf32_bits(x) & 0x80000000u) | 0x4b000000u); /* 2^23, x's sign */
     float rounded = (x + unit) - unit;
@@ -88,8 +88,8 @@ RF_FN double rf64_floor(double x) {
 
 /* --- sqrt: correctly rounded for every x; sqrt(-0) = -0, x < 0 gives NaN --------------------- */
 
-/* Two bits of the significand give one bit of the root; the last bit, of weight half an ULP,
-   rounds, for the root of a number of this width is never halfway between two others. */
+/* Two bits of the significand give one bit of the root. The last bit, worth half an ULP, does the rounding: the root of
+   a number of this width is never halfway between two others. */
 RF_FN float rf32_sqrt_soft(float x) {
     uint32_t m = rf32_bits(x) & 0x7fffffu, root = 0, rest = 0;
     int32_t e = (int32_t)(rf32_bits(x) >> 23) - 127;
@@ -143,8 +143,8 @@ RF_FN double rf64_sqrt(double x) { return rf64_sqrt_soft(x); }
 
 /* --- exp: 1.1 ULP; +inf on overflow, 0 when the result is below the smallest normal ---------- */
 
-/* exp(x - y) where |y| < 1/8 holds the digits that x lacks: x - y = n ln 2 + r, |r| < 0.347.
-   Adding 1.5 * 2^(significand bits) rounds to an integer and leaves it in the low bits. */
+/* exp(x - y), where y, |y| < 1/8, holds the digits that do not fit in x. x - y = n ln 2 + r, |r| < 0.347. Adding 1.5 *
+   2^(significand bits) rounds to an integer and leaves it in the low bits. */
 RF_FN float rf32_exp_difference(float x, float y) {
     float v = x - y;
     float shifted = v * 0x1.715476p0f + 0x1.8p23f;
@@ -266,9 +266,8 @@ RF_FN double rf64_pow_positive(double x, double y) { return rf64_exp(y * rf64_lo
 
 /* --- sin, cos: 2.5 ULP + 2^-27 for |x| <= 1e5 (float), 2 ULP + 2^-55 for |x| <= 1e8 (double) -- */
 
-/* The absolute term counts only beside large multiples of pi/2. Beyond the domain accuracy decays,
-   in the end to none, but the result of a finite x stays in [-1, 1]. Infinite x gives NaN.
-   sin(-0) is +0. */
+/* The absolute term matters only near large multiples of pi/2. Beyond the domain accuracy decreases, finally to none,
+   but the result for a finite x stays in [-1, 1]. Infinite x gives NaN. sin(-0) is +0. */
 
 /* sin r for |r| < 1.58: r and its odd powers. */
 RF_FN float rf32_sin_half_turn(float r) {
@@ -298,9 +297,9 @@ RF_FN double rf64_sin_half_turn(double r) {
     return r + r * z * rf64_sin_series(z);
 }
 
-/* (-1)^n sin(x - (n - shift) pi), n the nearest whole number to x/pi + shift: sin x for shift 0, and
-   cos x for shift 1/2. pi is a sum of short parts, so that the products but the last are exact. Far
-   beyond the domain the remainder is none, and becomes x - x: 0, or NaN for an infinite x. */
+/* (-1)^n sin(x - (n - shift) pi), with n the integer nearest to x/pi + shift: sin x for shift 0, and cos x for shift
+   1/2. pi is a sum of short parts, so that all products but the last are exact. Far beyond the domain no digit of the
+   remainder is left; it becomes x - x: 0, or NaN for an infinite x. */
 RF_FN float rf32_sin_shifted(float x, float shift) {
     float near = (x * 0x1.45f306p-2f + shift) + 0x1.8p23f;
     float h = (near - 0x1.8p23f) - shift;
@@ -323,8 +322,8 @@ RF_FN double rf64_sin(double x) { return rf64_sin_shifted(x, 0.0); }
 RF_FN float rf32_cos(float x) { return rf32_sin_shifted(rf32_abs(x), 0.5f); }
 RF_FN double rf64_cos(double x) { return rf64_sin_shifted(rf64_abs(x), 0.5); }
 
-/* sin^2 x, which is what interference makes of a phase: in [0, 1], to 5.5 ULP + 2^-26 (float), 4 ULP + 2^-54
-   (double), over the same domain and cheaper than the sine, for it needs no signs. */
+/* sin^2 x, as in the interference of two phases: in [0, 1], to 5.5 ULP + 2^-26 (float), 4 ULP + 2^-54 (double), over
+   the same domain. Cheaper than the sine, since it needs no signs. */
 RF_FN float rf32_sin_squared(float x) {
     float n = (x * 0x1.45f306p-2f + 0x1.8p23f) - 0x1.8p23f;
     float r = ((x - n * 0x1.92p+1f) - n * 0x1.fap-11f) - n * 0x1.54442ep-19f;
@@ -342,7 +341,7 @@ RF_FN double rf64_sin_squared(double x) {
     return rf64_min(1.0, z * (w * w));
 }
 
-/* Both at once, as sin and cos give them. */
+/* Sine and cosine together, with the bits of sin and cos. */
 RF_FN void rf32_sincos(float x, float *s, float *c) {
     *s = rf32_sin(x);
     *c = rf32_cos(x);
@@ -353,8 +352,8 @@ RF_FN void rf64_sincos(double x, double *s, double *c) {
     *c = rf64_cos(x);
 }
 
-/* A point of the unit circle, uniform when w is: w as a signed share of a half turn, and the sign of
-   the cosine from its last bit. Each coordinate to 4e-7 in float, 4e-16 in double. */
+/* A point of the unit circle, uniform if w is. The angle is w as a signed share of a half turn; the last bit of w is
+   the sign of the cosine. Each coordinate to 4e-7 in float, 4e-16 in double. */
 RF_FN void rf32_circle(uint32_t w, float *s, float *c) {
     float r = (float)(int32_t)w * 0x1.921fb6p-31f;
     float z = r * r;
@@ -366,7 +365,7 @@ RF_FN void rf32_circle(uint32_t w, float *s, float *c) {
     q = q * z + 0x1.55532ap-5f;
     q = q * z - 0x1.fffffap-2f;
     *s = r + r * z * p;
-    *c = rf32_from_bits(rf32_bits(q * z + 1.0f) + (w << 31)); /* a sum here is an exclusive or */
+    *c = rf32_from_bits(rf32_bits(q * z + 1.0f) + (w << 31)); /* this sum acts as an exclusive or */
 }
 
 RF_FN void rf64_circle(uint32_t w, double *s, double *c) {
@@ -377,9 +376,9 @@ RF_FN void rf64_circle(uint32_t w, double *s, double *c) {
 
 /* --- Normal distribution --------------------------------------------------------------------- */
 
-/* Phi(x): 6 ULP (float), 9 ULP (double), 0 below -12.95 (-37.52); in [0, 1], Phi(0) = 1/2 exactly.
-   Phi(-a) = exp(-a^2 / 2) M(a), with M a quotient of polynomials whose terms are all positive;
-   a^2 is taken from a short leading part h of a and the rest, so that no digit is lost. */
+/* Phi(x): 6 ULP (float), 9 ULP (double), 0 below -12.95 (-37.52); in [0, 1], Phi(0) = 1/2 exactly. Phi(-a) = exp(-a^2 /
+   2) M(a), with M a quotient of polynomials whose terms are all positive. a^2 is formed from a short leading part h of
+   a and the rest, so that no digit is lost. */
 RF_FN float rf32_normal_cdf(float x) {
     float a = rf32_min(15.0f, rf32_abs(x)), b = a * a, h, p, even, odd;
     h = rf32_from_bits(rf32_bits(a) & 0xfffff000u);
@@ -432,8 +431,8 @@ RF_FN double rf64_normal_cdf(double x) {
     return x > 0.0 ? 1.0 - p : p;
 }
 
-/* The x with Phi(x) = p, within 2^-22 max(1, |x|) (float), 2^-51 max(1, |x|) (double). 1/2 gives 0,
-   p <= 0 -inf, p >= 1 +inf; 0 < p < 2^-125 (2^-1021) counts as that. Halley's iteration. */
+/* The x with Phi(x) = p, within 2^-22 max(1, |x|) (float), 2^-51 max(1, |x|) (double). p = 1/2 gives 0, p <= 0 -inf, p
+   >= 1 +inf; 0 < p < 2^-125 (2^-1021) is treated as that limit. Halley's iteration. */
 RF_FN float rf32_normal_quantile(float p) {
     float tail = rf32_max(p > 0.5f ? 1.0f - p : p, 0x1p-125f);
     float t = rf32_sqrt(-2.0f * rf32_log(tail));
@@ -489,9 +488,9 @@ RF_FN double rf64_stirling(double x) {
     return p / x;
 }
 
-/* The logarithm of the gamma function for x > 0: 5 ULP (float), 6 ULP (double), beside its zeros at 1 and 2, too.
-   lgamma(0) is +inf, x < 0 gives NaN. lgamma(1 + a) is a (a - 1) times a quotient of polynomials whose terms are
-   all positive, for a in 0..2; other x below 8 are moved there by factors x - 1, x - 2, ... */
+/* The logarithm of the gamma function for x > 0: 5 ULP (float), 6 ULP (double), also near its zeros at 1 and 2.
+   lgamma(0) is +inf, x < 0 gives NaN. For a in 0..2, lgamma(1 + a) is a (a - 1) times a quotient of polynomials whose
+   terms are all positive; other x below 8 are shifted there by factors x - 1, x - 2, ... */
 RF_FN float rf32_lgamma(float x) {
     int below = x < 1.0f, above = !(x < 8.0f);
     float y = x, product = 1.0f, a, p, q, l, small, large;
@@ -552,8 +551,8 @@ RF_FN double rf64_lgamma(double x) {
     return x <= RF64_LARGEST ? small : x;
 }
 
-/* k log(k / mean) - k + mean for k >= 0: how far a count is from its mean, in nats, never negative. 12 ULP, also
-   where k and mean are nearly the same. +inf for mean = 0 < k. */
+/* k log(k / mean) - k + mean for k >= 0: the distance of a count from its mean in nats, never negative. 12 ULP, also if
+   k and mean are nearly equal. +inf for mean = 0 < k. */
 RF_FN float rf32_deviance(float k, float mean) {
     float f = (mean - k) / k, s = f / (2.0f + f), z = s * s;
     float series = k * (s * (f - z * rf32_log_series(z)));
@@ -570,7 +569,7 @@ RF_FN double rf64_deviance(double k, double mean) {
     return k > 0.0 ? plain : mean;
 }
 
-/* ln of the largest probability that any Poisson distribution gives the count k: of the one with mean k. */
+/* ln of the largest probability of the count k in any Poisson distribution: the one with mean k. */
 RF_FN float rf32_poisson_peak(float k) {
     float large = -0.5f * rf32_log(0x1.921fb6p2f * k) - rf32_stirling(k);
     float small = (k * rf32_log(k) - k) - rf32_lgamma(k + 1.0f);
@@ -585,8 +584,8 @@ RF_FN double rf64_poisson_peak(double k) {
     return k == 0.0 ? 0.0 : small;
 }
 
-/* ln of the probability of a count k = 0, 1, 2, ... with that mean; a negative mean counts as 0. The absolute error
-   is at most 2^-20 (float), 2^-49 (double) and 12 ULP of the deviance: as exact for large counts as for small ones. */
+/* ln of the probability of a count k = 0, 1, 2, ... with that mean; a negative mean counts as 0. The absolute error is
+   at most 2^-20 (float), 2^-49 (double) plus 12 ULP of the deviance, for small and large counts alike. */
 RF_FN float rf32_poisson_log(float k, float mean) {
     return rf32_poisson_peak(k) - rf32_deviance(k, rf32_max(mean, 0.0f));
 }
@@ -595,8 +594,8 @@ RF_FN double rf64_poisson_log(double k, double mean) {
     return rf64_poisson_peak(k) - rf64_deviance(k, rf64_max(mean, 0.0));
 }
 
-/* The same of k out of n, each with probability p, which is held in 0..1. k > n has probability 0. The rounding of n p
-   adds an error of |k - n p| 2^-23 (float), 2^-52 (double). */
+/* The same for k out of n, each with probability p, which is clamped to 0..1. k > n has probability 0. The rounding of
+   n p adds an error of |k - n p| 2^-23 (float), 2^-52 (double). */
 RF_FN float rf32_binomial_peak(float k, float n) {
     float log_c = (rf32_poisson_peak(k) + rf32_poisson_peak(n - k)) - rf32_poisson_peak(n);
     return k <= n ? rf32_min(log_c, 0.0f) : 0.0f;
@@ -620,7 +619,7 @@ RF_FN double rf64_binomial_log(double k, double n, double p) {
     return k <= n ? rf64_binomial_peak(k, n) - apart : -rf64_infinity();
 }
 
-/* ln of a Gaussian's density at y, and of its peak. */
+/* ln of a Gaussian's peak density. */
 RF_FN float rf32_gaussian_peak(float sd) { return -rf32_log(sd * 0x1.40d932p1f); }
 RF_FN double rf64_gaussian_peak(double sd) { return -rf64_log(sd * 0x1.40d931ff62706p1); }
 
@@ -641,8 +640,8 @@ RF_FN double rf64_gaussian_log(double y, double mean, double sd) {
 RF_FN float rf32_uniform(uint32_t word) { return rf_exact_plus((float)(int32_t)(word >> 1), 0x1p-31f, 0x1p-32f); }
 RF_FN double rf64_uniform(uint32_t word) { return (double)(int32_t)(word >> 1) * 0x1p-31 + 0x1p-32; }
 
-/* Two independent standard normals from two words (Box and Muller). |z| reaches 6.66. In float to
-   2e-6, which is what attempts use in both precisions, for they round to 1/8192. */
+/* Two independent standard normals from two words (Box-Muller). |z| is at most 6.66. In float accurate to 2e-6;
+   attempts use it in both precisions, since they round to 1/8192. */
 RF_FN void rf32_normal_pair(uint32_t radius, uint32_t angle, float *z0, float *z1) {
     float s, c, r = rf_sqrt_normal(rf32_minus_2_log(rf32_uniform(radius)));
     rf32_circle(angle, &s, &c);
@@ -659,7 +658,7 @@ RF_FN void rf64_normal_pair(uint32_t radius, uint32_t angle, double *z0, double 
 
 /* --- Names without a precision --------------------------------------------------------------- */
 
-/* For a translation unit that has fixed RF_PRECISION at 32 or 64; read where a name is used. */
+/* For a translation unit that sets RF_PRECISION to 32 or 64. The macros are evaluated where a name is used. */
 #if defined(RF_PRECISION)
 #define RF_MATH_PASTE(precision, function) rf##precision##_##function
 #define RF_MATH_NAME(precision, function) RF_MATH_PASTE(precision, function)

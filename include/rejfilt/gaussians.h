@@ -24,7 +24,7 @@ extern "C" {
 #define RF_GAUSSIANS_MAX 8 /* the same in every file of a program; 1: one Gaussian in 28 bytes, never split */
 #endif
 
-/* One of them. */
+/* One Gaussian. */
 typedef struct rf32_gaussian {
     float weight;   /* weights add up to 1 */
     float mean, sd; /* of y */
@@ -34,7 +34,7 @@ typedef struct rf32_gaussian {
 typedef struct rf32_gaussians {
     rf32_gaussian part[RF_GAUSSIANS_MAX]; /* the first `count` */
     uint32_t count;                       /* from 1 to RF_GAUSSIANS_MAX */
-    uint32_t updates;                     /* so far */
+    uint32_t updates;                     /* updates so far */
     float loss;         /* nats lost so far; too coarse for the problem if it is above 1 in most runs */
     float log_evidence; /* ln P(all outcomes) */
 } rf32_gaussians;
@@ -42,7 +42,7 @@ typedef struct rf32_gaussians {
 /* A prior: one Gaussian. RF_REFUSED_VALUE, RF_REFUSED_WIDTH. */
 RF_API rf_status rf32_gaussians_init(rf32_gaussians *g, float mean, float sd);
 
-/* Learns from an outcome. The likelihood may be a density, without a bound. NaN, negative and infinite ones count as 0
+/* Updates with an outcome. The likelihood may be a density, without a bound. NaN, negative and infinite ones count as 0
    (RF_NOTE_BAD). An outcome that is impossible everywhere widens all Gaussians by √2 (RF_NOTE_WIDENED).
    RF_REFUSED_EVIDENCE: the outcome is not finite. */
 RF_API rf_status rf32_gaussians_update(rf32_gaussians *g, rf32_likelihood *likelihood, const float setting[],

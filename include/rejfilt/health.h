@@ -1,4 +1,4 @@
-/* Health: does the belief still hold the truth? */
+/* Health: does the belief still contain the truth? */
 #ifndef REJFILT_HEALTH_H
 #define REJFILT_HEALTH_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What the tests of a belief say. */
+/* The verdict of the tests of a belief. */
 typedef enum rf_health {
     RF_TRACKING = 0,   /* the latest test was passed */
     RF_SUSPICIOUS = 1, /* outcomes are less likely than they should be */

@@ -28,7 +28,7 @@ typedef struct RF(instance) {
     RF(simulate) *simulate;                 /* or null */
     const struct RF(design) *design;        /* the model's own designer, or null */
     RF(dynamics) *dynamics;                 /* or null: parameters drift as described */
-    const RF(kernel) *kernels;              /* the attempts with it inlined, for each target; or null */
+    const RF(kernel) *kernels;              /* the attempts with the likelihood inlined, for each target; or null */
     RF(block) *block;                       /* many likelihoods at once, or null; then `likelihood` may be null */
     void *data;                             /* argument of the block function */
     uint16_t one_thread;                    /* 1: its functions must run on the caller's thread */
@@ -37,7 +37,8 @@ typedef struct RF(instance) {
 /* Writes the described charts to charts[dim]. */
 RF_API void RF(described_charts)(const rf_description *description, RF(chart) charts[]);
 
-/* The model of an instance; writes its described charts to charts[dim]. Without such room the caller sets the model's. */
+/* The model of an instance; writes its described charts to charts[dim]. If charts is null, the caller sets the model's
+   charts. */
 RF_API RF(model) RF(instance_model)(const RF(instance) *instance, RF(chart) charts[]);
 
 /* Computes likelihoods of n candidates to out[n]; x[k * stride + i] is parameter i of candidate k. Uses the model's block

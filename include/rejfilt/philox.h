@@ -4,7 +4,7 @@
 
 #include "detail/port.h"
 
-/* A counter, or the random words made from it. */
+/* A counter, or the random words computed from it. */
 typedef struct rf_words {
     uint32_t word[4]; /* each uniform on 0 to 2³² − 1 */
 } rf_words;
@@ -30,8 +30,8 @@ RF_FN rf_words rf_philox(rf_words counter, uint64_t key)
     return counter;
 }
 
-/* What a draw is for: the last word of the counter, so that attempts, designs and simulated truths
-   under one seed never share random numbers. */
+/* The purpose of a draw: the last word of the counter, so that attempts, designs and simulated truths under one seed
+   never share random numbers. */
 typedef enum rf_purpose {
     RF_FOR_ATTEMPTS = 0,
     RF_FOR_DESIGN = 1,
@@ -39,7 +39,7 @@ typedef enum rf_purpose {
     RF_FOR_OUTCOME = 3,
     RF_FOR_LATTICE = 4,
     RF_FOR_HEALTH = 5,
-    RF_FOR_USER = 16 /* this and above are the caller's */
+    RF_FOR_USER = 16 /* from here on for the caller */
 } rf_purpose;
 
 /* Words for element `index` (its block `block` of four words) of update number `update`. */

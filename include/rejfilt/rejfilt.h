@@ -1,8 +1,8 @@
 /* rejfilt: Bayesian inference by rejection filtering, in a kilobit of memory. Freestanding C11.
 
-   A filter is a Gaussian: a mean and a lower-triangular factor L with covariance L·Lᵀ. To learn
-   from evidence E it makes m attempts: draw x from the Gaussian, accept it with probability
-   P(E|x)/κ. The Gaussian becomes that of the accepted x. Nothing else is kept.
+   A filter is a Gaussian: a mean and a lower-triangular factor L with covariance L·Lᵀ. An update
+   with evidence E makes m attempts: draw x from the Gaussian, accept it with probability P(E|x)/κ.
+   The new Gaussian has the mean and covariance of the accepted x. Nothing else is kept.
 
        RF_ALIGNED unsigned char memory[RF32_FILTER_BYTES(1)];      // yours; nothing is allocated
        rf32_filter *filter;
@@ -272,16 +272,16 @@ RF_API void rf32_filter_draw(const rf32_filter *filter, const rf32_model *model,
 /* All inputs of an attempt. Read-only while attempts run. */
 typedef struct rf32_task {
     const rf32_model *model;    /* the likelihood */
-    const float *mean, *factor; /* candidates are mean + factor·z: the filter's, or what whitens the first z */
+    const float *mean, *factor; /* candidates are mean + factor·z: the filter's, or those that whiten the first z */
     const float *records;       /* `count` records of model->settings + 1 numbers */
     const float *wrap;          /* null, or per parameter the period in standard deviations and the cut */
-    float rest;                 /* of one parameter's mean, for the update: attempts do not use it */
+    float rest;                 /* one parameter: the mean's rounding error, for the update only */
     uint64_t seed;              /* of the filter */
     uint32_t count;             /* records */
     uint32_t update;            /* number of the update, from 0 */
     rf_sampler sampler;         /* where candidates come from */
     float kappa;                /* accept with P/κ, in units of the model's bound */
-    int no_loss;                /* the loss is not needed: its sum may be left out */
+    int no_loss;                /* 1: the sum for the loss may be left out */
 } rf32_task;
 
 /* The one operation of an engine: run attempts [begin, begin + count) of the task and add them to the tally. The result of
@@ -294,9 +294,9 @@ typedef struct rf32_report rf32_report;
 typedef struct rf32_options rf32_options;
 typedef struct rf32_fleet {
     rf32_filter *const *filters; /* all different */
-    const rf32_model *model;     /* of all of them */
-    const float *records;        /* one for each, row by row */
-    const rf32_options *options; /* of all of them */
+    const rf32_model *model;     /* shared by all */
+    const float *records;        /* one per filter, row by row */
+    const rf32_options *options; /* shared by all */
     rf32_report *reports;        /* or null */
     uint32_t count;              /* filters */
 } rf32_fleet;
@@ -314,9 +314,9 @@ typedef struct rf32_engine {
 /* The loop over attempts, and one over likelihoods, with one model's functions inlined, compiled for one target. */
 struct rf32_kernel {
     const char *target;      /* "baseline", "avx2", "avx512"; "native", this machine; "source"; null ends a list */
-    rf32_run *run;           /* an engine's operation; of "source" none, */
+    rf32_run *run;           /* an engine's operation; null for "source" */
     rf32_block *block;       /* OPTIONAL: the likelihood of many candidates, the same bits as one after the other */
-    const rf_source *source; /* of "source" alone */
+    const rf_source *source; /* for "source" only */
 };
 
 /* Runs one attempt after the other with the model's `likelihood`. A NULL engine means this one. */
@@ -333,15 +333,15 @@ RF_API rf_status rf32_tally_add(rf32_tally *total, const rf32_tally *part);
    RF_WEIGHT and 128 attempts per parameter (docs/choosing.md). */
 struct rf32_options {
     uint32_t attempts;     /* m: attempts of a batch */
-    uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
-    uint32_t batches_max;  /* ... but no more than this */
-    float kappa;           /* κ in units of the model's bound; of several records: of the product of theirs, lowered to
-                              the largest product that the first batch of attempts sees (unless strict) */
-    float recovery;        /* r: the covariance grows by 1 + r when too few are accepted */
+    uint32_t accepted_min; /* more batches until this many are accepted (top-up), */
+    uint32_t batches_max;  /* at most this many batches */
+    float kappa;           /* κ in units of the model's bound; for several records, of the product of their bounds, lowered
+                              to the largest product in the first batch of attempts (unless strict) */
+    float recovery;        /* r: the covariance grows by the factor 1 + r if too few are accepted */
     float hedge;           /* β of the evidence estimate */
     float shrink;          /* ν: weight, in accepted attempts, of the prior covariance */
     uint32_t strict;       /* 1: Algorithm 1 to the letter: one batch, no ν, no finite-N factor */
-    rf_sampler sampler;    /* strict takes RF_REJECT alone */
+    rf_sampler sampler;    /* strict allows only RF_REJECT */
 };
 
 /* m = 100, top-up to 20 accepted within 20 batches, κ = bound, r = 0.1, β = ½, ν = 1. A constant of these needs no RAM. */
@@ -369,16 +369,16 @@ struct rf32_report {
                                                 RF_WEIGHT, over 4,096 attempts, over 16 parameters, wide angles */
 };
 
-/* Learns from `count` records at once: rows of settings and outcome. The filter becomes the Gaussian of the accepted
+/* Updates with `count` records at once: rows of settings and outcome. The filter becomes the Gaussian of the accepted
    attempts. `engine` may be NULL (serial), and so may `report`. Returns 0; or notes as positive bits (too few accepted,
    likelihoods above the bound, ...: see status.def); or a negative status, with nothing changed. Allocates nothing. */
 RF_API rf_status rf32_update(rf32_filter *filter, const rf32_model *model, const float records[], uint32_t count, const rf32_options *options,
                              const rf32_engine *engine, rf32_report *report);
 
-/* Updates `count` filters of the same model at once, filter i with record i: the same bits as one by
-   one; an engine may share them among threads. Refuses the whole fleet, unchanged, if one of them would be refused for what it
-   is given; an engine or a model that fails leaves the filters before the failure updated.
-   Else the notes of all. `reports` has room for all, or is null. */
+/* Updates `count` filters of the same model together, filter i with record i; the bits are those of single updates. An
+   engine may share them among threads. If the arguments of any filter would be refused, all are refused and unchanged.
+   If an engine or a model fails, the filters before the failure stay updated. Otherwise returns the notes of all.
+   `reports` has space for all, or is null. */
 RF_API rf_status rf32_fleet_update(rf32_filter *const filters[], uint32_t count, const rf32_model *model, const float records[],
                                    const rf32_options *options, const rf32_engine *engine, rf32_report reports[]);
 
@@ -390,10 +390,10 @@ RF_API rf_status rf32_fleet_run(const rf32_fleet *fleet, const rf32_engine *engi
 /* Running ln P(all evidence) of a model. Start it at {0}. Rounding does not build up. */
 typedef struct rf32_evidence {
     float log, carry;               /* ln P is log + carry */
-    float variance, variance_carry; /* of its sampling error: their sum, too */
+    float variance, variance_carry; /* of its sampling error, also as a sum */
 } rf32_evidence;
 
-/* Adds what an update found, after it. The difference of two models' registers is the logarithm of their Bayes factor. */
+/* Call after an update: adds its evidence. The difference between two models is the logarithm of their Bayes factor. */
 RF_API void rf32_evidence_add(rf32_evidence *evidence, const rf32_report *report);
 
 /* ======== On double: made from the above by tools/make_double.py ======== */
@@ -545,16 +545,16 @@ RF_API void rf64_filter_draw(const rf64_filter *filter, const rf64_model *model,
 /* All inputs of an attempt. Read-only while attempts run. */
 typedef struct rf64_task {
     const rf64_model *model;    /* the likelihood */
-    const double *mean, *factor; /* candidates are mean + factor·z: the filter's, or what whitens the first z */
+    const double *mean, *factor; /* candidates are mean + factor·z: the filter's, or those that whiten the first z */
     const double *records;      /* `count` records of model->settings + 1 numbers */
     const double *wrap;         /* null, or per parameter the period in standard deviations and the cut */
-    double rest;                /* of one parameter's mean, for the update: attempts do not use it */
+    double rest;                /* one parameter: the mean's rounding error, for the update only */
     uint64_t seed;              /* of the filter */
     uint32_t count;             /* records */
     uint32_t update;            /* number of the update, from 0 */
     rf_sampler sampler;         /* where candidates come from */
     double kappa;               /* accept with P/κ, in units of the model's bound */
-    int no_loss;                /* the loss is not needed: its sum may be left out */
+    int no_loss;                /* 1: the sum for the loss may be left out */
 } rf64_task;
 
 /* The one operation of an engine: run attempts [begin, begin + count) of the task and add them to the tally. The result of
@@ -567,9 +567,9 @@ typedef struct rf64_report rf64_report;
 typedef struct rf64_options rf64_options;
 typedef struct rf64_fleet {
     rf64_filter *const *filters; /* all different */
-    const rf64_model *model;     /* of all of them */
-    const double *records;       /* one for each, row by row */
-    const rf64_options *options; /* of all of them */
+    const rf64_model *model;     /* shared by all */
+    const double *records;       /* one per filter, row by row */
+    const rf64_options *options; /* shared by all */
     rf64_report *reports;        /* or null */
     uint32_t count;              /* filters */
 } rf64_fleet;
@@ -587,9 +587,9 @@ typedef struct rf64_engine {
 /* The loop over attempts, and one over likelihoods, with one model's functions inlined, compiled for one target. */
 struct rf64_kernel {
     const char *target;      /* "baseline", "avx2", "avx512"; "native", this machine; "source"; null ends a list */
-    rf64_run *run;           /* an engine's operation; of "source" none, */
+    rf64_run *run;           /* an engine's operation; null for "source" */
     rf64_block *block;       /* OPTIONAL: the likelihood of many candidates, the same bits as one after the other */
-    const rf_source *source; /* of "source" alone */
+    const rf_source *source; /* for "source" only */
 };
 
 /* Runs one attempt after the other with the model's `likelihood`. A NULL engine means this one. */
@@ -606,15 +606,15 @@ RF_API rf_status rf64_tally_add(rf64_tally *total, const rf64_tally *part);
    RF_WEIGHT and 128 attempts per parameter (docs/choosing.md). */
 struct rf64_options {
     uint32_t attempts;     /* m: attempts of a batch */
-    uint32_t accepted_min; /* more batches until so many are accepted (top-up) */
-    uint32_t batches_max;  /* ... but no more than this */
-    double kappa;          /* κ in units of the model's bound; of several records: of the product of theirs, lowered to
-                              the largest product that the first batch of attempts sees (unless strict) */
-    double recovery;       /* r: the covariance grows by 1 + r when too few are accepted */
+    uint32_t accepted_min; /* more batches until this many are accepted (top-up), */
+    uint32_t batches_max;  /* at most this many batches */
+    double kappa;          /* κ in units of the model's bound; for several records, of the product of their bounds, lowered
+                              to the largest product in the first batch of attempts (unless strict) */
+    double recovery;       /* r: the covariance grows by the factor 1 + r if too few are accepted */
     double hedge;          /* β of the evidence estimate */
     double shrink;         /* ν: weight, in accepted attempts, of the prior covariance */
     uint32_t strict;       /* 1: Algorithm 1 to the letter: one batch, no ν, no finite-N factor */
-    rf_sampler sampler;    /* strict takes RF_REJECT alone */
+    rf_sampler sampler;    /* strict allows only RF_REJECT */
 };
 
 /* m = 100, top-up to 20 accepted within 20 batches, κ = bound, r = 0.1, β = ½, ν = 1. A constant of these needs no RAM. */
@@ -642,16 +642,16 @@ struct rf64_report {
                                                 RF_WEIGHT, over 4,096 attempts, over 16 parameters, wide angles */
 };
 
-/* Learns from `count` records at once: rows of settings and outcome. The filter becomes the Gaussian of the accepted
+/* Updates with `count` records at once: rows of settings and outcome. The filter becomes the Gaussian of the accepted
    attempts. `engine` may be NULL (serial), and so may `report`. Returns 0; or notes as positive bits (too few accepted,
    likelihoods above the bound, ...: see status.def); or a negative status, with nothing changed. Allocates nothing. */
 RF_API rf_status rf64_update(rf64_filter *filter, const rf64_model *model, const double records[], uint32_t count, const rf64_options *options,
                              const rf64_engine *engine, rf64_report *report);
 
-/* Updates `count` filters of the same model at once, filter i with record i: the same bits as one by
-   one; an engine may share them among threads. Refuses the whole fleet, unchanged, if one of them would be refused for what it
-   is given; an engine or a model that fails leaves the filters before the failure updated.
-   Else the notes of all. `reports` has room for all, or is null. */
+/* Updates `count` filters of the same model together, filter i with record i; the bits are those of single updates. An
+   engine may share them among threads. If the arguments of any filter would be refused, all are refused and unchanged.
+   If an engine or a model fails, the filters before the failure stay updated. Otherwise returns the notes of all.
+   `reports` has space for all, or is null. */
 RF_API rf_status rf64_fleet_update(rf64_filter *const filters[], uint32_t count, const rf64_model *model, const double records[],
                                    const rf64_options *options, const rf64_engine *engine, rf64_report reports[]);
 
@@ -663,10 +663,10 @@ RF_API rf_status rf64_fleet_run(const rf64_fleet *fleet, const rf64_engine *engi
 /* Running ln P(all evidence) of a model. Start it at {0}. Rounding does not build up. */
 typedef struct rf64_evidence {
     double log, carry;              /* ln P is log + carry */
-    double variance, variance_carry; /* of its sampling error: their sum, too */
+    double variance, variance_carry; /* of its sampling error, also as a sum */
 } rf64_evidence;
 
-/* Adds what an update found, after it. The difference of two models' registers is the logarithm of their Bayes factor. */
+/* Call after an update: adds its evidence. The difference between two models is the logarithm of their Bayes factor. */
 RF_API void rf64_evidence_add(rf64_evidence *evidence, const rf64_report *report);
 
 /* ======== End of what exists twice ======== */

@@ -37,14 +37,14 @@ typedef struct rf_config {
     rf_description description;   /* the model's; charts, ranges and costs may be changed */
     rf_prior prior[RF_DESCRIBED_MAX]; /* one per parameter */
     double drift[RF_DESCRIBED_MAX];   /* standard deviation of a parameter's step per unit of time, in the chart */
-    rf_motion motion[RF_DESCRIBED_MAX]; /* how it moves, where that is no walk */
+    rf_motion motion[RF_DESCRIBED_MAX]; /* the motion of parameters that do not walk */
     int learns_drift;             /* learn how fast parameters drift, starting from `drift` */
     const char *belief;           /* "mixture", "particles:2000", ...; null: rf_config_belief */
     const rf_belief_kind *own;    /* the caller's own kind of belief, named by `belief`; or null */
-    const char *design;           /* "auto", "risk", ...; null: the records bring their settings */
+    const char *design;           /* "auto", "risk", ...; null: records come with their settings */
     const rf_engine *engine;      /* null: serial */
     uint64_t seed;                /* the same seed and trial give the same session */
-    uint32_t trial;               /* number of the trial, where several share a seed */
+    uint32_t trial;               /* number of the trial, if several share a seed */
     int is_float;                 /* compute in float, else in double */
     uint32_t attempts;            /* per update */
     uint32_t accepted_min;        /* 0: the default of rf64_options */
@@ -56,7 +56,7 @@ typedef struct rf_config {
     rf_on_lost on_lost;           /* what to do when tests fail */
     rf_on_health *on_health;      /* called when health changes; may be null */
     void *on_health_user;         /* its first argument */
-    long anchor_every;            /* every so many experiments one is an anchor; 0: none; -1: the design's default */
+    long anchor_every;            /* one in this many experiments is an anchor; 0: none; -1: the design's default */
 } rf_config;
 
 /* Defaults: the model's priors and drifts, its own design or `auto`, 128 weighted attempts per parameter, seed 1. */
@@ -133,9 +133,9 @@ RF_API rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record q
 /* Forgets the questions, as if they had never been asked. */
 RF_API void rf_session_unask(rf_session *session);
 
-/* Learns from 1 to RF_BATCH_MAX records at once. After rf_session_ask they answer its questions, in order. Time advances
-   to the last record. A negative status means refused, and nothing has changed; otherwise the status has the notes of
-   rf64_update. If tests fail, on_lost decides what happens. `step` may be NULL. */
+/* Updates with 1 to RF_BATCH_MAX records at once. After rf_session_ask they answer its questions, in order. Time
+   advances to the last record. A negative status means refused, and nothing has changed; otherwise the status has the
+   notes of rf64_update. If tests fail, on_lost decides what happens. `step` may be NULL. */
 RF_API rf_status rf_session_tell(rf_session *session, const rf_record records[], uint32_t count, rf_step *step);
 
 /* The same, but fills only report, records, setting, outcome, health, is_coarse and is_tested of `step`. This saves a few
@@ -209,15 +209,15 @@ RF_API rf_status rf_simulate(const rf_simulation *simulation, uint32_t first, ui
 typedef struct rf_batch {
     uint32_t together;              /* records per update, for records without an id */
     uint32_t count;                 /* records so far */
-    uint64_t id;                    /* of them; 0: none */
-    rf_record record[RF_BATCH_MAX]; /* of which the first `count` belong together */
+    uint64_t id;                    /* id of these records; 0: none */
+    rf_record record[RF_BATCH_MAX]; /* the first `count` are used */
 } rf_batch;
 
 /* What became of a record. */
 typedef enum rf_batch_state {
     RF_BATCH_OPEN,  /* taken; more may follow */
-    RF_BATCH_WHOLE, /* taken; it is complete */
-    RF_BATCH_NEXT,  /* not taken: it begins the next batch. Learn from this one, set count to 0, add it again */
+    RF_BATCH_WHOLE, /* taken; the batch is complete */
+    RF_BATCH_NEXT,  /* not taken: it begins the next batch. Tell this one, set count to 0, add the record again */
     RF_BATCH_FULL   /* not taken: more than RF_BATCH_MAX records have this id */
 } rf_batch_state;
 

@@ -52,8 +52,8 @@ typedef struct rf_world {
 enum {
     RF_EVENT_JUMP = 1,   /* the truth jumped */
     RF_EVENT_OUTAGE = 2, /* the detector failed */
-    RF_EVENT_BACK = 4,   /* it works again */
-    RF_EVENT_OUT = 8     /* it does not work */
+    RF_EVENT_BACK = 4,   /* the detector works again */
+    RF_EVENT_OUT = 8     /* the detector is failing */
 };
 
 #ifdef __cplusplus

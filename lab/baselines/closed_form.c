@@ -4,8 +4,8 @@
 
 void closed_form_diffuse(closed_form *f, double variance) { f->variance += variance; }
 
-/* With e = exp(−t²v/2), C = e cos(t(μ − x_)), S = e sin(t(μ − x_)), s = ±1 and Z = P(E) = (1 + sC)/2:
-   Δμ = −s t v S/(2Z), v' = v − s t²v² C/(2Z) − Δμ². 2Z is a sum of two terms that are not negative. */
+/* With e = exp(−t²v/2), C = e cos(t(μ − x_)), S = e sin(t(μ − x_)), s = ±1 and Z = P(E) = (1 + sC)/2: Δμ = −s t v
+   S/(2Z), v' = v − s t²v² C/(2Z) − Δμ². 2Z is computed as a sum of two non-negative terms. */
 double closed_form_update(closed_form *f, double t, double x_, int outcome)
 {
     const double v = f->variance, angle = t * (f->mean - x_), s = outcome ? 1 : -1;

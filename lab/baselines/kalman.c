@@ -14,8 +14,8 @@ static int all_finite(const double *x, unsigned count)
     return 1;
 }
 
-/* Lower-triangular L with L·Lᵀ = a, which may be singular; -1 if it has a negative eigenvalue, beyond
-   rounding. Only the lower half of `a` is read. */
+/* Lower-triangular L with L·Lᵀ = a. `a` may be singular; returns -1 if it has a negative eigenvalue beyond rounding.
+   Only the lower half of `a` is read. */
 static int factor(const double *a, unsigned dim, double *L)
 {
     memset(L, 0, dim * dim * sizeof *L);
@@ -33,7 +33,7 @@ static int factor(const double *a, unsigned dim, double *L)
             if (L[j * dim + j] > 0)
                 L[i * dim + j] = cross / L[j * dim + j];
             else if (fabs(cross) > 64 * dim * sqrt(DBL_EPSILON * fabs(a[i * dim + i]) * fabs(a[j * dim + j])))
-                return -1; /* correlated with what does not vary */
+                return -1; /* correlated with a component without variance */
         }
     }
     return 0;
@@ -52,8 +52,8 @@ int kalman_init(kalman *k, unsigned dim, const double mean[], const double covar
     return 0;
 }
 
-/* Rows of a dim × columns matrix are turned, by Householder reflections from the right, until only its
-   first dim columns, lower-triangular, are not zero. */
+/* Householder reflections from the right make a dim × columns matrix lower-triangular in its first dim columns and
+   zero in the others. */
 static void triangularise(double *a, unsigned dim, unsigned columns)
 {
     for (unsigned j = 0; j < dim; j++) {
@@ -65,7 +65,7 @@ static void triangularise(double *a, unsigned dim, unsigned columns)
         for (unsigned c = j; c < columns; c++)
             norm += row[c] / size * (row[c] / size);
         norm = row[j] > 0 ? -size * sqrt(norm) : size * sqrt(norm);
-        /* v = row − norm·e_j, and a row b becomes b − v (v·b) / (norm² − norm·row_j) */
+        /* v = row − norm·e_j; each row b becomes b − v (v·b) / (norm² − norm·row_j) */
         double v[2 * KALMAN_DIM_MAX], scale = norm * (norm - row[j]);
         for (unsigned c = j; c < columns; c++)
             v[c] = row[c];
@@ -124,7 +124,7 @@ double kalman_update(kalman *k, const double h[], double r, double y)
     if (!(s > 0 && isfinite(s)))
         return NAN;
     for (unsigned i = 0; i < dim; i++) {
-        double gain = 0; /* times s */
+        double gain = 0; /* multiplied by s */
         for (unsigned j = 0; j < dim; j++)
             gain += k->root[i * dim + j] * f[j];
         k->mean[i] += gain / s * residual;

@@ -1,5 +1,5 @@
-/* ‖a − b‖² = ‖a‖² + ‖b‖² − 2 a·b, with the products of whole numbers. Panels of training vectors are packed
-   once and meet all of a thread's queries while they are in the cache. */
+/* ‖a − b‖² = ‖a‖² + ‖b‖² − 2 a·b, with integer products. Panels of training vectors are packed once and compared
+   with all queries of a thread while they are in the cache. */
 #include "knn.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "pool.h"
 #include "simd/targets.h"
 
-enum { PANELS = 8, MOST_FEATURES = 65000 }; /* panels packed together; features whose products fit 32 bits */
+enum { PANELS = 8, MOST_FEATURES = 65000 }; /* PANELS: packed together. MOST_FEATURES: their products fit in 32 bits */
 
 #define RF_TARGET(name) extern rf_knn_dots rf_knn_dots_##name;
 RF_TARGETS
@@ -25,7 +25,7 @@ typedef struct neighbour {
 
 typedef struct job {
     const rf_knn_set *train, *queries;
-    uint32_t *feature; /* that count */
+    uint32_t *feature; /* indices of the features used */
     uint32_t used, groups;
     unsigned k, threads;
     rf_knn_dots *dots;
@@ -55,8 +55,8 @@ static const uint8_t *row_of(const rf_knn_set *set, uint32_t i)
     return set->bytes + (size_t)(set->row ? set->row[i] : i) * set->features;
 }
 
-/* Packs a panel of training vectors from number `first` on; what is past the last is 0. Their squared lengths,
-   less 256 times their sums (which undoes the 128 that queries lack), in `length`. */
+/* Packs a panel of training vectors from number `first` on; lanes past the last are 0. `length` receives the squared
+   length minus 256 times the sum of each vector, because queries are stored minus 128. */
 static void pack(const job *j, uint32_t first, uint8_t *panel, int64_t *length)
 {
     for (uint32_t v = 0; v < RF_KNN_LANES; v++) {
@@ -81,7 +81,7 @@ static void pack_query(const job *j, uint32_t q, int8_t *out)
         out[f] = f < j->used ? (int8_t)(x[j->feature[f]] - 128) : 0;
 }
 
-/* Keeps the k nearest, sorted; the new one comes after those as near. */
+/* Inserts a neighbour into the k nearest, sorted; it comes after those at equal distance. */
 static void insert(neighbour *list, unsigned k, int64_t distance, uint32_t index)
 {
     unsigned at = k - 1;
@@ -104,7 +104,7 @@ static void take(const job *j, uint32_t first, const int64_t *length, const int3
     }
 }
 
-/* All training vectors for queries from `begin` to `end`. */
+/* Compares all training vectors with queries begin .. end − 1. */
 static int search(const job *j, uint32_t begin, uint32_t end, int reports)
 {
     size_t width = (size_t)j->groups * 4, rows = end - begin,

@@ -1,5 +1,5 @@
-/* Compiled once per target, RF_KERNEL_TARGET; knn.c chooses. With an instruction that adds four
-   products of bytes (VNNI) it is used; elsewhere the loops are plain. */
+/* Compiled once for each target, RF_KERNEL_TARGET; knn.c chooses one. Uses VNNI, which adds four byte products in
+   one instruction, if the target has it; else plain loops. */
 #include "knn_kernel.h"
 
 #define PASTE_(name, target) name##target

@@ -55,7 +55,7 @@ static double value_of(const char *name)
     return NAN;
 }
 
-/* Times are faster when smaller, rates when larger. */
+/* A smaller time is faster, and a larger rate. */
 static void add(const char *name, double value, const char *unit, const char *vs)
 {
     row *r = &rows[row_count++];
@@ -219,7 +219,7 @@ static void run_fleet(void *context, uint32_t amount)
     fleet *f = context;
     rf32_options o = rf32_options_default();
     o.batches_max = 1;
-    for (uint32_t i = 0; i < f->count; i++) { /* the same start each time: part of what is measured, but small */
+    for (uint32_t i = 0; i < f->count; i++) { /* reset to the prior: part of the measurement, but small */
         ((float *)(uintptr_t)rf32_filter_mean(f->filters[i]))[0] = 0;
         ((float *)(uintptr_t)rf32_filter_factor(f->filters[i]))[0] = 1;
     }

@@ -1,4 +1,4 @@
-/* What the benchmark's parts share. */
+/* Shared by the parts of the benchmark. */
 #ifndef REJFILT_BENCH_H
 #define REJFILT_BENCH_H
 
@@ -10,10 +10,10 @@ typedef float floor_normals(uint32_t attempts);
 /* One thing to measure: `run(context, amount)` does `amount` of work. */
 typedef void work(void *context, uint32_t amount);
 
-/* Seconds for one unit of work: the best of repeats over at least 0.5 s, since noise only adds. */
+/* Seconds per unit of work: the best of several repeats over at least 0.5 s, because noise only adds time. */
 double best(work *run, void *context, uint32_t amount);
 
-/* A filter of one model under one engine, float or double, that starts from the same prior each time. */
+/* A filter of one model with one engine, in float or double. Every update starts from the same prior. */
 typedef struct subject {
     int bits;
     const rf_model *model;
@@ -32,9 +32,9 @@ int subject_open(subject *s, int bits, const rf_model *model, const rf_engine *e
 void subject_close(subject *s);
 /* One update of `amount` attempts from the prior. */
 void subject_update(void *s, uint32_t amount);
-/* The attempts alone. */
+/* Runs the attempts without the rest of the update. */
 void subject_attempts(void *s, uint32_t amount);
-/* Share of the last update's attempts that were accepted. */
+/* Fraction of the last update's attempts that were accepted. */
 double subject_acceptance(const subject *s, uint32_t amount);
 
 #endif

@@ -1,5 +1,5 @@
-/* How fast a GPU is: rejfilt-cuda [DEVICE [MODEL.c]]. What one task gives is compared with what the host gives. ONLY=run, residents,
-   few or memory is a part of it. */
+/* Speed of a GPU: rejfilt-cuda [DEVICE [MODEL.c]]. Compares the result of one task with that of the host. ONLY=run,
+   picture, many, residents, few or memory runs one part. */
 #define _POSIX_C_SOURCE 200809L
 #define RF_PRECISION 32
 #include <stdio.h>
@@ -184,7 +184,7 @@ int main(int count, char **arguments)
         measure_residents(gpu, 1000000, 1000, RF_WEIGHT);
         return 0;
     }
-    if (only && strcmp(only, "picture") == 0) { /* of docs/performance.md */
+    if (only && strcmp(only, "picture") == 0) { /* data of the picture in docs/performance.md */
         for (int s = 0; s < 3; s += 2)
             for (uint32_t m = 100; m <= 1000000000; m *= 10)
                 measure32(gpu, one, precession->f32, (rf_sampler)s, m);
@@ -193,7 +193,7 @@ int main(int count, char **arguments)
                 measure_residents(gpu, n, m == 1024 ? 1000 : m, RF_WEIGHT);
         return 0;
     }
-    if (only && strcmp(only, "many") == 0) { /* parameters */
+    if (only && strcmp(only, "many") == 0) { /* many parameters */
         for (int s = 0; s < 3; s += 2) {
             measure64(gpu, one, &rf64_model_bench4, (rf_sampler)s, 1u << 24);
             measure64(gpu, one, &rf64_model_bench16, (rf_sampler)s, 1u << 22);
@@ -201,12 +201,12 @@ int main(int count, char **arguments)
         }
         return 0;
     }
-    if (only && strcmp(only, "memory") == 0) { /* more than there is */
+    if (only && strcmp(only, "memory") == 0) { /* needs more memory than there is */
         measure_residents(gpu, 4000000000u, 64, RF_WEIGHT);
         measure_residents(gpu, 1000, 64, RF_WEIGHT);
         return 0;
     }
-    if (only && strcmp(only, "few") == 0) { /* something of everything: for the sanitizer */
+    if (only && strcmp(only, "few") == 0) { /* a little of everything: for the sanitizer */
         for (int s = 0; s < 3; s++) {
             measure32(gpu, one, precession->f32, (rf_sampler)s, 100000);
             measure64(gpu, one, &rf64_model_bench16, (rf_sampler)s, 3000);

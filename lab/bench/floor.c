@@ -1,4 +1,4 @@
-/* What any implementation must do: the random words of a block of attempts, and the normals from them.
+/* A lower bound for any implementation: the random words of a block of attempts, and the normals made from them.
    Compiled for each target. */
 #define RF_PRECISION 32
 #include "bench.h"

@@ -1,5 +1,6 @@
-// What any implementation must do on a GPU: Philox, and the normals from it, with the same arithmetic. Attempts per second.
-//   nvcc -O3 -std=c++20 -arch=native -fmad=false -Iinclude lab/bench/floor.cu -o floor && ./floor
+// A lower bound for any implementation on a GPU: Philox, and the normals made from it, with the same arithmetic. Prints
+// attempts per second.
+//      nvcc -O3 -std=c++20 -arch=native -fmad=false -Iinclude lab/bench/floor.cu -o floor && ./floor
 #include <cstdio>
 
 #include "rejfilt/rejfilt.h"

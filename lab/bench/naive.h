@@ -1,4 +1,4 @@
-/* What a good programmer writes in an hour: PCG random numbers, Box–Muller, libm, one loop. */
+/* A straightforward implementation, an hour's work: PCG random numbers, Box–Muller, libm, one loop. */
 #ifndef REJFILT_BENCH_NAIVE_H
 #define REJFILT_BENCH_NAIVE_H
 
@@ -9,11 +9,11 @@ typedef struct naive_filter {
     uint64_t rng;
 } naive_filter;
 
-/* One update with m attempts on the precession model. Returns how many were accepted. */
+/* One update with m attempts of the precession model. Returns the number accepted. */
 uint32_t naive_update(naive_filter *f, double t, double reference, int outcome, uint32_t m);
 
-/* The same in `dim` dimensions for a weighted sum with Gaussian noise: plain scalar loops in float. The
-   sums of the accepted are added to sum[dim] and sums[dim][dim] (lower triangle). */
+/* The same in `dim` dimensions for a weighted sum with Gaussian noise: plain scalar loops in float. Adds the
+   accepted candidates to sum[dim] and their products to sums[dim][dim] (lower triangle). */
 uint32_t naive_linear(unsigned dim, const float *mean, const float *factor, const float *weights, float noise, float outcome,
                       uint32_t m, uint64_t *rng, float *work, float *sum, float *sums);
 

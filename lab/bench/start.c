@@ -1,4 +1,4 @@
-/* What the start of a program on a GPU consists of: the driver's own calls, one after the other, without rejfilt.
+/* Times the start of a GPU program step by step, with the driver's own calls and without rejfilt.
      cc -O1 lab/bench/start.c -ldl -o start && ./start [RUNS] */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ static const char *const names[STEPS] = {"libcuda.so.1", "cuInit", "count, name"
 
 typedef int call();
 
-/* How it ends: 0 releases the context, 1 leaves it, 2 leaves it and everything else. */
+/* Times one start. `how` it ends: 0 releases the context, 1 does not, 2 also leaves the process by _exit. */
 static void start(int how, double took[STEPS])
 {
     double at = now();

@@ -15,7 +15,7 @@ int subject_open(subject *s, int bits, const rf_model *model, const rf_engine *e
     s->sampler = sampler;
     s->m32 = rf32_instance_model(model->f32, none32);
     s->m64 = rf64_instance_model(model->f64, none64);
-    s->m32.charts = NULL; /* all real */
+    s->m32.charts = NULL; /* all parameters have the chart `real` */
     s->m64.charts = NULL;
     size_t bytes = bits == 32 ? rf32_filter_bytes(dim) : rf64_filter_bytes(dim);
     s->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);

@@ -1,2 +1,2 @@
-/* The built-in precession model as a user would bring it, to measure what that costs. */
+/* The built-in precession model compiled as a user's model, to measure the difference in speed. */
 #include "../../src/models/precession.h"

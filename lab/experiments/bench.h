@@ -1,4 +1,4 @@
-/* What the parts of the lab share. */
+/* Shared by the parts of the lab. */
 #ifndef REJFILT_EXPERIMENTS_BENCH_H
 #define REJFILT_EXPERIMENTS_BENCH_H
 
@@ -14,7 +14,7 @@ typedef struct lab_setting {
 } lab_setting;
 
 typedef struct lab_bounds {
-    double low, high; /* infinite where there is none */
+    double low, high; /* infinite: no bound */
     const char *text; /* as written; null: none given */
 } lab_bounds;
 
@@ -22,15 +22,15 @@ typedef enum lab_verdict { LAB_HOLDS, LAB_HOLDS_CHANGED, LAB_FAILS, LAB_UNMEASUR
 
 typedef struct lab_finding {
     const char *name;
-    const char *paper;   /* what it says, in our words; null: nothing, it is a number that we know */
-    const char *where;   /* in the paper */
-    const char *number;  /* its number, as text */
-    const char *measure; /* what ours is */
-    const char *change;  /* what has to be changed for it to hold, if that is all */
-    lab_bounds holds;    /* where our number means that the claim holds */
-    lab_bounds expect;   /* where we know our number to be, in quick as in full */
+    const char *paper;   /* the claim, in our words; null: no claim, only a number of ours */
+    const char *where;   /* place in the paper */
+    const char *number;  /* the paper's number, as text */
+    const char *measure; /* definition of our number */
+    const char *change;  /* the change that makes the claim hold, if there is one */
+    lab_bounds holds;    /* range of our number in which the claim holds */
+    lab_bounds expect;   /* known range of our number, in quick and full mode */
     int is_timing;       /* it depends on the machine */
-    int is_about_mnist;  /* without its files there is nothing to say */
+    int is_about_mnist;  /* needs the files of MNIST */
     double value, error, changed, changed_error;
 } lab_finding;
 
@@ -40,7 +40,7 @@ typedef struct lab_block {
     const char *file;         /* of a figure */
     const char **lines;       /* of a table */
     unsigned line_count;
-    const char *script, *curves; /* of a figure: axes and data; and what is plotted */
+    const char *script, *curves; /* of a figure: axes and data; and the plot command's curves */
     int is_timing;
 } lab_block;
 
@@ -57,12 +57,12 @@ typedef struct lab_options {
     int is_full;
 } lab_options;
 
-/* What the threads of a run work with, for all experiments. */
+/* Threads and engines of a run, for all experiments. */
 typedef struct lab_workers lab_workers;
 
 struct lab {
     const lab_experiment *what;
-    const char *name, *title, *about, *takes; /* takes: seconds, as the ini has it for the mode */
+    const char *name, *title, *about, *takes; /* takes: seconds, from the ini, for this mode */
     const lab_options *options;
     lab_workers *workers;
     lab_setting settings[LAB_SETTINGS_MAX];
@@ -71,16 +71,16 @@ struct lab {
     unsigned finding_count;
     const char *note; /* or null */
     uint64_t fingerprint;
-    unsigned job, job_count; /* under way; in all */
+    unsigned job, job_count; /* current job; number of jobs */
     unsigned char done[LAB_JOBS_MAX];
     lab_table_file data, timing;
     lab_block blocks[LAB_BLOCKS_MAX];
     unsigned block_count;
-    int is_about_timing; /* what the report says now */
+    int is_about_timing; /* the current part of the report is about timing */
     char error[512];
 };
 
-/* Memory for the life of the program, and texts in it; the program ends when there is none. */
+/* Memory, and texts, that live as long as the program; without memory the program ends. */
 void *lab_keep(size_t bytes);
 const char *lab_keep_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -88,29 +88,29 @@ const char *lab_keep_text(const char *format, ...) __attribute__((format(printf,
 int lab_settings_read(lab *l, const char *text);
 uint64_t lab_settings_fingerprint(const lab *l);
 
-/* Reads what an earlier run left with the same settings, and which jobs are done. Returns 1 when there was a file of
-   other settings, or a damaged one, which does not count. */
+/* Reads the rows of an earlier run with the same settings, and which jobs are done. Returns 1 if a file was damaged
+   or of other settings; it is then ignored. */
 int lab_data_load(lab *l);
-/* Writes all rows, by job, in place of the files there are. Returns 0, or -1 after lab_fail. */
+/* Replaces the files by all rows, ordered by job. Returns 0, or -1 after lab_fail. */
 int lab_data_save(lab *l);
-/* Forgets what the job under way has put. */
+/* Removes the rows of the current job. */
 void lab_data_drop_job(lab *l);
 
 lab_verdict lab_judge(const lab_finding *f);
 extern const char *const lab_verdict_names[4];
-/* Is our number outside of what we know, by more than 3 standard errors? */
+/* Is our number outside the known range by more than 3 standard errors? */
 int lab_departs(const lab_finding *f);
 
-/* Files in the output directory: to write, and done. */
+/* Opens a file in the output directory for writing; closes it. */
 FILE *lab_create(lab *l, const char *name);
 int lab_finish(lab *l, FILE *file, const char *name);
 void lab_path(const lab *l, const char *name, char *path, size_t size);
 
 /* ---- The report ---- */
 
-/* A format. Texts have `code`, **bold** and [links](to). */
+/* An output format. Texts may contain `code`, **bold** and [links](to). */
 typedef struct lab_writer {
-    FILE *out; /* null: it could not be opened */
+    FILE *out; /* null: the file could not be opened */
     void (*heading)(FILE *out, int level, const char *id, const char *text);
     void (*paragraph)(FILE *out, const char *text);
     void (*table)(FILE *out, const char *title, const char *heads, const char *const lines[], unsigned count);

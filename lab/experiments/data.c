@@ -1,5 +1,5 @@
-/* The rows of an experiment, and the files they are kept in. A file is always replaced as a whole, so that there is
-   never a torn one; its first line says which jobs it has, and of which settings. */
+/* The rows of an experiment and their files. A file is always replaced as a whole, so it is never incomplete; its
+   first line has the finished jobs and the fingerprint of the settings. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 #include "file.h"
@@ -152,7 +152,7 @@ int lab_data_save(lab *l)
     return l->what->has_timing ? save(l, &l->timing, lab_keep_text("%s-timing.csv", l->name)) : 0;
 }
 
-/* The next field of a line, which it cuts. */
+/* The next field of a line; cuts the line there. */
 static char *field(char **line)
 {
     char *begin = *line, *comma = begin ? strchr(begin, ',') : NULL;
@@ -189,7 +189,7 @@ static int read_row(char *line, lab_row *row)
     return 0;
 }
 
-/* Reads the first line: are these our settings, how many rows, which jobs? */
+/* Reads the first line: checks the settings, and returns the number of rows and the finished jobs. */
 static int read_first(const lab *l, char *line, size_t *rows, unsigned char done[])
 {
     char name[64];
@@ -208,7 +208,7 @@ static int read_first(const lab *l, char *line, size_t *rows, unsigned char done
     return 0;
 }
 
-/* Returns 0; 1 for a file of other settings or a damaged one; -1 when there is none. */
+/* Returns 0; 1 if the file is of other settings or damaged; -1 if there is none. */
 static int load(const lab *l, lab_table_file *t, const char *name, unsigned char done[])
 {
     char path[4096], line[4096];

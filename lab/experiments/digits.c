@@ -35,7 +35,7 @@ const classify_data *digits_load(lab *l, const char *task, int split)
         char task[32];
         int split;
         classify_data data;
-    } kept[4]; /* experiments ask for the same */
+    } kept[4]; /* several experiments use the same digits */
     struct digits *d = kept;
     while (d < kept + 4 && d->task[0] && (strcmp(d->task, task) != 0 || d->split != split))
         d++;
@@ -80,14 +80,15 @@ static int classify_some(lab *l, void *context, uint32_t item, const rf_engine *
     char error[300];
     objects.rows += item * s->at_once;
     objects.count = objects.count - item * s->at_once < s->at_once ? objects.count - item * s->at_once : s->at_once;
-    rules.seed += item; /* objects are numbered from 0 on within each item */
+    rules.seed += item; /* rfc_classify numbers the objects of each item from 0 on */
     return rfc_classify(s->trial->training, &rules, &objects, 1, NULL, NULL, &s->outcomes[item], error, sizeof error) < 0 ? lab_fail(l, "%s", error) : 0;
 }
 
 int digits_classify(lab *l, const classify_trial *trial, uint64_t *times_asked, digits_result *result)
 {
     const uint32_t features = trial->objects.table->features, count = trial->objects.count;
-    /* the weighted filter takes a while to begin, the paper's does not; what is done at once must not depend on threads */
+    /* The weighted filter has a slow start, the paper's filter has none. The number of objects per item must not
+       depend on the number of threads. */
     sweep s = {trial, trial->rules.method == RFC_WEIGHTED ? 2500 : 50, NULL};
     const uint32_t items = (count + s.at_once - 1) / s.at_once;
     uint64_t *asked = calloc((size_t)items * features, sizeof *asked);

@@ -9,7 +9,7 @@
 
 #include "plot.h"
 
-enum { WIDTH = 460, HEIGHT = 390 }; /* pixels, for letters of 12: legible when a phone shows it at 360 */
+enum { WIDTH = 460, HEIGHT = 390 }; /* pixels, for 12-pixel letters: still legible on a phone that shows 360 */
 
 static lab_block *figure(lab *l) { return &l->blocks[l->block_count - 1]; }
 
@@ -25,7 +25,7 @@ void lab_gnuplot(lab *l, const char *format, ...)
     add(&figure(l)->script, lab_keep_text("%s\n", text));
 }
 
-/* In single quotes, where nothing but the quote is special. */
+/* A single-quoted string; only the quote itself is special. */
 static const char *quoted(const char *text)
 {
     char all[512];
@@ -66,7 +66,7 @@ static unsigned curves(const lab_block *b)
     return count;
 }
 
-/* Readable in colour and, by dashes and points, without it. */
+/* Distinguishable by colour and, without colour, by dashes and points. */
 static const char *look(unsigned index, int style)
 {
     static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f3c8d"};

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* The normalized polynomial He_n / √n! and its derivative's factor He_{n−1} / √(n−1)! at z. */
+/* The normalised polynomial He_n / √n! at z; *below receives He_{n−1} / √(n−1)!, a factor of its derivative. */
 static double polynomial(unsigned n, double z, double *below)
 {
     double value = 1, before = 0;
@@ -15,7 +15,7 @@ static double polynomial(unsigned n, double z, double *below)
     return value;
 }
 
-/* Its roots are found from the largest down: each by Newton's steps, the polynomial divided by those found. */
+/* Finds the roots from the largest down by Newton's method, with the roots already found divided out. */
 hermite hermite_rule(unsigned points)
 {
     hermite rule = {.points = points};

@@ -1,10 +1,10 @@
-/* The report as one HTML file that needs nothing else: figures are in it. */
+/* The report as one self-contained HTML file, with the figures inside. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
 #include <string.h>
 
-/* The policy has the SHA-256 of the style below; tests/test_reproduce.py says it anew. */
+/* The policy has the SHA-256 of the style below; when that changes, tests/test_reproduce.py prints the new hash. */
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-TbsFHa3Zidbowx+wJifX/cTgEQ16uxNf7+EqKI3G/7I='; img-src data:; base-uri 'none'; form-action 'none'\">\n"
@@ -38,7 +38,7 @@ static void put_plain(FILE *out, const char *text, size_t length)
         }
 }
 
-/* The end of what begins with `mark` after it, or null. */
+/* The text from the first `mark` on, or null. */
 static const char *closing(const char *text, size_t length, const char *mark)
 {
     for (const char *c = text; c + strlen(mark) <= text + length; c++)
@@ -99,7 +99,7 @@ static void paragraph(FILE *out, const char *text)
     fputs("</p>\n", out);
 }
 
-/* The part of "a | b" that begins at *line, without blanks around it; *line is then the next, or null. */
+/* The part of "a | b" at *line, without surrounding blanks; advances *line to the next part, or null. */
 static const char *part(const char **line, size_t *length)
 {
     const char *begin = *line + strspn(*line, " "), *bar = strchr(begin, '|');
@@ -142,7 +142,7 @@ static void table(FILE *out, const char *title, const char *heads, const char *c
     fputs("</tbody></table></div>\n", out);
 }
 
-/* The file, in base 64. */
+/* Writes a file's contents in base 64. */
 static void put_file(FILE *out, const char *path)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -13,7 +13,7 @@ rf_simulation hypothesis_run(hypothesis h, uint64_t seed, const rf_engine *engin
     return run;
 }
 
-/* A world walks, and a session that believes another asks. */
+/* The world walks by one hypothesis; a session that assumes the other chooses the settings. */
 int hypothesis_simulate(hypothesis truth, hypothesis believed, const char *design, uint64_t seed, const rf_engine *engine,
                         uint32_t count, rf_record records[])
 {
@@ -56,7 +56,7 @@ int hypothesis_exact(const rf_simulation *run, const rf_record records[], uint32
     config.belief = "grid:16384";
     config.design = NULL;
     config.on_lost = RF_ON_LOST_IGNORE;
-    if (config.description.parameter[0].chart == RF_REAL) /* the Gaussian that the filter begins with */
+    if (config.description.parameter[0].chart == RF_REAL) /* as the filter: Gaussian with the same moments */
         config.prior[0] = (rf_prior){1, 0.5 * (box.first + box.second), (box.second - box.first) / sqrt(12)};
     rf_session *session = rf_session_open(&config, error, sizeof error);
     int result = session ? 0 : -1;

@@ -82,7 +82,7 @@ static rf_status shift(rf_belief *belief, const double by[])
 
 static rf_status place(rf_belief *belief, const rf_gaussian parts[], uint32_t count)
 {
-    (void)count; /* one is all that a session without a posterior to begin with needs */
+    (void)count; /* always one: sessions here do not start from a posterior */
     of(belief)->form.mean = parts[0].mean[0];
     of(belief)->form.variance = parts[0].covariance[0];
     return RF_OK;
@@ -90,7 +90,7 @@ static rf_status place(rf_belief *belief, const rf_gaussian parts[], uint32_t co
 
 static uint32_t updates(const rf_belief *belief) { return of(belief)->updates; }
 
-/* No run of an experiment is kept. */
+/* Not needed: runs of experiments have no checkpoints. */
 static size_t save(const rf_belief *belief, unsigned char *bytes)
 {
     (void)belief, (void)bytes;
@@ -116,10 +116,10 @@ static rf_belief *open_closed_form(const rf_belief_setup *setup, char *error, si
     return rf_belief_new(&projected_closed_form, setup, sizeof(projected), error, size);
 }
 
-/* ---- Gauss and Hermite ---- */
+/* ---- Gauss–Hermite ---- */
 
 static hermite rules[HERMITE_MAX + 1];
-static rf_belief_kind kinds[HERMITE_MAX + 1]; /* one per rule: a belief knows its rule by its kind */
+static rf_belief_kind kinds[HERMITE_MAX + 1]; /* one kind per rule; a belief finds its rule by its kind */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static rf_status learn_by_rule(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options, const rf_engine *engine, rf64_report *report)

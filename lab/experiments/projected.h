@@ -1,13 +1,13 @@
-/* Gaussians whose moments are computed, not drawn: beliefs of one parameter that filters are compared with. */
+/* Gaussians with computed instead of sampled moments: beliefs of one parameter for comparison with filters. */
 #ifndef REJFILT_EXPERIMENTS_PROJECTED_H
 #define REJFILT_EXPERIMENTS_PROJECTED_H
 
 #include "rejfilt/belief.h"
 
-/* Exact moments, of the precession model alone. */
+/* Exact moments; only for the precession model. */
 extern const rf_belief_kind projected_closed_form;
 
-/* By Gauss and Hermite's rule of so many points; the same kind for the same number. */
+/* Gauss–Hermite quadrature with that number of points; equal numbers give the same kind. */
 const rf_belief_kind *projected_hermite(unsigned points);
 
 #endif

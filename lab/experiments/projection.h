@@ -1,4 +1,4 @@
-/* Models of any number of parameters, of which one combination h·x is seen. */
+/* Models of any number of parameters, measured along one direction: h·x. */
 #ifndef REJFILT_EXPERIMENTS_PROJECTION_H
 #define REJFILT_EXPERIMENTS_PROJECTION_H
 
@@ -29,7 +29,7 @@ static inline double projection_linear(const double x[], const double setting[],
     return -0.5 * r * r;
 }
 
-/* A random direction, of length 1, to h. */
+/* Writes a random unit vector to h. */
 static inline void projection_direct(uint64_t seed, uint32_t first, unsigned dim, double h[])
 {
     double squares = 0;

@@ -1,4 +1,4 @@
-/* Random numbers of experiments: functions of the seed and of what they are for. */
+/* Random numbers of experiments: functions of the seed and the purpose. */
 #ifndef REJFILT_EXPERIMENTS_RANDOM_H
 #define REJFILT_EXPERIMENTS_RANDOM_H
 

@@ -1,18 +1,18 @@
-/* Does a filter find the truth again after it has jumped? */
+/* Does a filter find the truth again after a jump? */
 #ifndef REJFILT_EXPERIMENTS_RECOVERY_H
 #define REJFILT_EXPERIMENTS_RECOVERY_H
 
 #include <math.h>
 
 enum {
-    RECOVERY_WITHIN = 50, /* measurements after the jump, */
-    RECOVERY_FOR = 5      /* and for so many it must last */
+    RECOVERY_WITHIN = 50, /* measurements after the jump within which recovery must begin, */
+    RECOVERY_FOR = 5      /* and how many steps it must last */
 };
 
-#define RECOVERY_ERROR 5.0 /* an error below so many √q is a recovery */
+#define RECOVERY_ERROR 5.0 /* an error below this many √q counts as recovered */
 
-/* Of one trial: was it on the truth just before the jump; for how many steps in a row is it now; and did such a series
-   of RECOVERY_FOR begin in time? */
+/* One trial: was the filter on the truth just before the jump; current number of good steps in a row (at most
+   RECOVERY_FOR); did such a series of RECOVERY_FOR begin in time? */
 typedef struct recovery {
     unsigned char was_tracking, good, has_recovered;
 } recovery;

@@ -1,4 +1,4 @@
-/* From rows to verdicts, and to report.md and report.json. */
+/* Makes verdicts, report.md and report.json from the rows. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
@@ -9,7 +9,7 @@
 
 #include "json.h"
 
-/* ---- What experiments say ---- */
+/* ---- Calls of experiments ---- */
 
 static lab_finding *finding(lab *l, const char *name)
 {
@@ -173,7 +173,7 @@ static void put_blocks(const lab_writer *w, const lab *l, int is_timing)
     }
 }
 
-/* Our numbers beside what we know them to be. */
+/* Our numbers and their known ranges. */
 static void put_known(const lab_writer *w, const lab *l, int is_timing)
 {
     const char *lines[LAB_FINDINGS_MAX];
@@ -197,7 +197,7 @@ static void put_settings(const lab_writer *w, const lab *l)
     w->paragraph(w->out, lab_keep_text("%s. Data: [%s.csv](%s.csv).", text, l->name, l->name));
 }
 
-/* The same document in every format. What changes from run to run because it is about time comes last. */
+/* The same document in every format. Parts that depend on time, and so change from run to run, come last. */
 static void put_document(const lab_writer *w, const lab *labs, unsigned count)
 {
     unsigned timing = 0;

@@ -4,13 +4,13 @@
 
 #include "rejfilt/session.h"
 
-/* The run that `rejfilt track --simulate --sampler reject --attempts 100` makes of a built-in model and so many measurements: the
-   description's prior and drift, the automatic design. Without an engine. */
+/* The run of `rejfilt track --simulate --sampler reject --attempts 100` for a built-in model and `steps`
+   measurements: the description's prior and drift, the automatic design. Without an engine. */
 rf_simulation runs_ordinary(const char *model, long steps, uint64_t seed);
-/* And of any model. */
+/* The same for any model. */
 rf_simulation runs_of(const rf_model *model, long steps, uint64_t seed);
 
-/* The same with Algorithm 1 of the paper to the letter and its heuristic, and nothing that watches over it. */
+/* The same with the paper's Algorithm 1, unchanged, and its heuristic, without anchors or health tests. */
 rf_simulation runs_paper(const char *model, long steps, uint64_t seed);
 
 /* The seed of a run's trial. */

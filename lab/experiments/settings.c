@@ -1,4 +1,4 @@
-/* An experiment's ini: settings and claims. */
+/* An experiment's ini file: settings and claims. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 #include "rejfilt/session.h"
@@ -14,7 +14,7 @@ void *lab_keep(size_t bytes)
 {
     static struct kept {
         struct kept *next;
-    } *all; /* so that a leak checker sees that they are in use */
+    } *all; /* a list, so that leak checkers see the memory as reachable */
     struct kept *k = calloc(1, sizeof *k + bytes);
     if (!k) {
         cli_error("reproduce: not enough memory");
@@ -59,7 +59,7 @@ int lab_fail(lab *l, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     pthread_mutex_lock(&lock);
-    if (!l->error[0]) /* the first is the cause */
+    if (!l->error[0]) /* keep only the first error, the cause */
         vsnprintf(l->error, sizeof l->error, format, arguments);
     pthread_mutex_unlock(&lock);
     va_end(arguments);
@@ -70,10 +70,10 @@ int lab_fail(lab *l, const char *format, ...)
 
 typedef struct reading {
     lab *l;
-    const char *mode; /* quick or full */
+    const char *mode; /* section to read: quick or full */
 } reading;
 
-/* A text that has another line: inih gives each line of a value as one more value. */
+/* Appends a line to a text: inih reports each line of a value as another value. */
 static void extend(const char **text, const char *value)
 {
     *text = *text ? lab_keep_text("%s %s", *text, value) : lab_keep_text("%s", value);
@@ -140,7 +140,7 @@ static int take_setting(lab *l, const char *key, const char *value)
     return 0;
 }
 
-/* Returns 1 for inih to go on. */
+/* Handler for inih. Returns 1 to continue. */
 static int take(void *user, const char *section, const char *key, const char *value)
 {
     const reading *r = user;
@@ -167,11 +167,11 @@ int lab_settings_read(lab *l, const char *text)
         if (!l->findings[i].measure || !l->findings[i].paper != !l->findings[i].holds.text || (!l->findings[i].paper && !l->findings[i].expect.text))
             return lab_fail(l, "%s.ini: claim %s lacks 'measure', or 'paper' and 'holds', or 'expect'", l->name, l->findings[i].name);
         else if (l->findings[i].is_about_mnist && !lab_data(l))
-            l->findings[i].expect.text = NULL; /* it stays unmeasured */
+            l->findings[i].expect.text = NULL; /* without MNIST's files it stays unmeasured */
     return 0;
 }
 
-/* A hash of all that decides what the rows are. */
+/* A hash of everything that determines the rows. */
 uint64_t lab_settings_fingerprint(const lab *l)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -191,7 +191,7 @@ const char *lab_text(const lab *l, const char *key)
     for (unsigned i = 0; i < l->setting_count; i++)
         if (strcmp(l->settings[i].key, key) == 0)
             return l->settings[i].value;
-    cli_error("reproduce: %s.ini has no '%s'", l->name, key); /* a mistake of the experiment's author */
+    cli_error("reproduce: %s.ini has no '%s'", l->name, key); /* a mistake in the experiment, not of the user */
     exit(CLI_FAILED);
 }
 

@@ -37,7 +37,7 @@ int tracks_watch(void *user, uint32_t trial, const rf_step *step)
     return 0;
 }
 
-/* Of trials first, first + stride, ...: median, mean, 99 %, lost. */
+/* Statistics of trials first, first + stride, ...: median, mean, 99 % quantile, fraction lost. */
 static void summarise(const tracks *t, uint32_t first, uint32_t stride, double of[4])
 {
     const long begin = t->steps > RF_BURN_IN ? RF_BURN_IN : t->steps - 1;

@@ -27,7 +27,7 @@ int trials_run(lab *l, const rf_simulation *run, uint32_t trials, rf_observer *o
     return lab_each(l, (trials + AT_ONCE - 1) / AT_ONCE, run_some, &s);
 }
 
-/* ---- Beside ---- */
+/* ---- With a reference ---- */
 
 typedef struct beside {
     some s;

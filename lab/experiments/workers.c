@@ -15,7 +15,7 @@ struct lab_workers {
     unsigned threads;
     rf_engine *engine[THREADS_MAX];
     cli_progress progress;
-    double before, job, total; /* time of jobs, in units of their costs: done, under way, in all */
+    double before, job, total; /* time of jobs, in units of their costs: done, current, all */
 };
 
 lab_workers *lab_workers_open(const lab_options *options)
@@ -88,7 +88,7 @@ int lab_each(lab *l, uint32_t count, lab_item_function *function, void *context)
 
 /* ---- Jobs ---- */
 
-/* Seconds that a job is thought to take: its share of the experiment's. */
+/* Expected seconds of a job: its share of the experiment's time. */
 static double seconds(const lab *l, unsigned job)
 {
     double all = 0, own = 0;

@@ -17,8 +17,8 @@ command, out, *mnist = sys.argv[1:]
 TABLES = {"wine": datasets.load_wine, "breast cancer": datasets.load_breast_cancer, "digits, 8 × 8": datasets.load_digits, "iris": datasets.load_iris}
 GDFS = {5: 69.0, 10: 87.1, 15: 92.4, 20: 94.4, 30: 96.4}
 MEANS = (1, 2, 3, 5, 8, 12, 20)
-SHUFFLES = 5  # of the folds: one error of 178 rows is 0.6 %
-SEPARATIONS = (2, 3, 4, 5)  # of a rare class, in standard deviations along the line between the means
+SHUFFLES = 5  # one error in 178 rows is 0.6 %
+SEPARATIONS = (2, 3, 4, 5)  # between a rare class and the other, in standard deviations along the line between the means
 MNIST_GOALS = [f"--error {e}%" for e in (10, 5, 4, 3, 2)] + [f"--mean-questions {m}" for m in (13.3, 15.3, 22.5)]
 
 
@@ -27,7 +27,7 @@ def run(*arguments):
 
 
 def calibration_error(decisions, bins=15):
-    """Expected calibration error: | share of right ones - mean probability |, over bins of equal width."""
+    """Expected calibration error: mean of | fraction correct - mean probability | over bins of equal width."""
     parts = [[] for _ in range(bins)]
     for label, decided, p in decisions:
         parts[min(int(p * bins), bins - 1)].append((label == decided) - p)
@@ -39,7 +39,7 @@ def row(label, error, stated, queries):
 
 
 def compare(name, data, folder):
-    """Lines of the page; and of the picture: its title, points of ours, the default's, and the others by name."""
+    """Lines of the page; and for the picture: the title, our points, the default's, and the others by name."""
     x, y = data.data, data.target
     wrong, ours, decisions, curve = {k: 0 for k in OTHERS}, [], [], {m: [] for m in MEANS if m < x.shape[1]}
     for train, test, predict in folds_of(command, x, y, SHUFFLES, folder):
@@ -57,7 +57,7 @@ def compare(name, data, folder):
 
 
 def made_tables():
-    """Tables of many kinds, by name: numbers and classes."""
+    """Tables of many kinds by name: features and classes."""
     draw = numpy.random.default_rng(5)
     make = lambda **how: datasets.make_classification(random_state=7, **how)
     x, y = make(n_samples=1500, n_features=12, n_informative=5, class_sep=1.3)
@@ -91,13 +91,13 @@ def made_tables():
 
 
 def compare_made(folder):
-    """The same at the default alone, with one shuffle, for tables that are made."""
+    """The same for generated tables, with the default only and one shuffle."""
     lines = ["\n## Tables that are made\n\nFive folds; all that `made_tables()` in the script makes.\n", "| | rows × features | errors | stated | questions | 5 nearest neighbours |\n|---|---|---|---|---|---|"]
     for name, (x, y) in made_tables().items():
         ours, wrong = [], 0
         for train, test, predict in folds_of(command, x, y, 1, folder):
             ours.append(predict())
-            known = numpy.nan_to_num(x)  # means are 0
+            known = numpy.nan_to_num(x)  # the means are 0
             wrong += int((OTHERS["5 nearest neighbours"]().fit(known[train], y[train]).predict(known[test]) != y[test]).sum())
         error, stated, queries = sums(ours)
         lines.append(f"| {name} | {x.shape[0]} × {x.shape[1]} | {100 * error:.1f} % | {100 * stated:.1f} % | {queries:.1f} | {100 * wrong / len(y):.1f} % |")
@@ -105,8 +105,8 @@ def compare_made(folder):
 
 
 def rare(folder):
-    """Two normal classes, of which one has 3 % and costs 30 times as much to miss, beside the best rule there is: it decides by the
-    ratio of densities, whose logarithm is normal in both."""
+    """Two normal classes; one has 3 % of the rows and costs 30 times as much to miss. Compared with the optimal rule, which decides
+    by the ratio of densities; its logarithm is normal in both classes."""
     lines = ["\n## A rare class\n\nTwo normal classes in four dimensions, 3 % in one of them, `--class-cost c1=30`; 4,000 rows to learn from, 20,000 objects. At this cost the best rule weighs both classes alike, so it has 2 % false positives only where it finds 98 %. The last two columns are what the best rule and a forest find if they are set to 2 % false positives, whatever that costs.\n", "| means apart, in sd | ours: found | false positives | questions | best rule: found | false positives | logistic regression: found | false positives | best rule at 2 % | forest at 2 % |\n|---|---|---|---|---|---|---|---|---|---|"]
     normal = statistics.NormalDist()
     for apart in SEPARATIONS:
@@ -128,7 +128,7 @@ def rare(folder):
 
 
 def digits(directory, folder):
-    """MNIST's: a model of each task is fitted once."""
+    """MNIST; a model is fitted once per task."""
     for task in "digits", "even-odd":
         run("fit", "--data", directory, "--task", task, "--out", folder / task)
     def predict(*options, task="digits"):

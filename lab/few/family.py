@@ -15,7 +15,7 @@ TROUBLES = ("none", "constant columns", "huge whole numbers", "heavy tails", "ca
 
 
 def table(draw, trouble):
-    """Numbers or texts, the same as numbers alone, and classes."""
+    """Features (numbers or texts), the same as numbers only, and classes."""
     rows = int(draw.integers(30, 100)) if trouble == "few rows" else int(round(10 ** draw.uniform(2.1, 3.48)))
     columns = int(draw.integers(60, 121)) if trouble == "many columns" else int(round(10 ** draw.uniform(0.5, 1.6)))
     classes = int(draw.integers(8, 13)) if trouble == "many classes" else int(draw.choice([2, 2, 3, 4, 5]))
@@ -53,7 +53,7 @@ def table(draw, trouble):
 
 
 def try_table(command, trouble, draw, folder):
-    """A line of the page; errors of ours, of the neighbours; and z."""
+    """A line of the page; our errors, the neighbours' errors, and z."""
     x, numbers, y = table(draw, trouble)
     wrong, ours, is_wrong = {name: numpy.zeros(len(y), bool) for name in OTHERS}, [], numpy.zeros(len(y), bool)
     for train, test, predict in folds_of(command, x, y, 1, folder):

@@ -1,4 +1,4 @@
-"""What the scripts here share: tables as files, folds, and the methods that take all features."""
+"""Shared by the scripts here: tables as files, folds, and the methods that use all features."""
 import csv, json, subprocess
 
 from sklearn import ensemble, linear_model, model_selection, neighbors, pipeline, preprocessing, tree
@@ -16,7 +16,7 @@ def run(command, *arguments):
 
 
 def write(path, x, y):
-    """A row is a list of numbers or texts, of which NaN is missing."""
+    """Each row is a list of numbers or texts; NaN is a missing value."""
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([f"f{j}" for j in range(x.shape[1])] + ["label"])
@@ -24,13 +24,13 @@ def write(path, x, y):
 
 
 def answers(path):
-    """By object: the label, the decision, and the probability that it has."""
+    """By object: the label, the decision, and the decision's probability."""
     with open(path, newline="") as file:
         return [(r["label"], r["decided"], float(r["p_" + r["decided"]])) for r in csv.DictReader(file)]
 
 
 def sums(runs):
-    """Errors, stated errors and questions of an object, over runs of several folds."""
+    """Errors, stated errors and questions per object, over several folds."""
     count = sum(r["objects"] for r in runs)
     return [sum(r[key] * r["objects"] for r in runs) / count for key in ("error", "stated_error", "mean_queries")]
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How well is a Lorentzian peak found (examples/peak.c)? rejfilt beside the exact posterior, of its records and with a design of its own.
+"""How well is a Lorentzian peak found (examples/peak.c)? Compares rejfilt with the exact posterior: on the same records, and with a
+design of its own.
 
 usage: python3 lab/peak/compare.py [--rejfilt build/rejfilt] [--trials 200] [--steps 300] [--seed 1] [--own] [-- OPTIONS OF track]
 
-The exact posterior is a grid over the place of the peak; height and background have closed forms there. --own: a run of it that
-chooses its measurements as the design `risk` does, from draws of its own. A peak is lost if its place is off by more than its
-half width. Needs numpy and scipy.
+The exact posterior is a grid over the place of the peak; height and background have closed forms there. --own: a run of the exact
+posterior that chooses its measurements as the design `risk` does, with random draws of its own. A peak is lost if its place is off by
+more than its half width. Needs numpy and scipy.
 """
 import argparse
 import json
@@ -25,7 +26,7 @@ def shape(x, place):
 
 
 class Exact:
-    """The posterior of place, height and background."""
+    """The exact posterior of place, height and background."""
 
     def __init__(self):
         self.sums = np.zeros((6, len(PLACES)))
@@ -36,11 +37,11 @@ class Exact:
 
     def weigh(self):
         n, l, ll, y, ly, yy = self.sums
-        precision = n + 1 / BACKGROUND[1] ** 2  # of the background, given the height
+        precision = n + 1 / BACKGROUND[1] ** 2  # of the background, for a given height
         self.a_precision = np.maximum(ll - l * l / precision, 1e-18)
         self.a = (ly - l * y / precision) / self.a_precision
         low, high = ((edge - self.a) * np.sqrt(self.a_precision) for edge in HEIGHTS)
-        low, high = np.where(low > 0, -high, low), np.where(low > 0, -low, high)  # in the lower tail
+        low, high = np.where(low > 0, -high, low), np.where(low > 0, -low, high)  # in the lower tail, for accuracy
         inside = log_ndtr(high) + np.log1p(-np.exp(np.minimum(log_ndtr(low) - log_ndtr(high), -1e-12)))
         log = 0.5 * self.a_precision * self.a**2 + 0.5 * y * y / precision - 0.5 * np.log(self.a_precision) + inside
         w = np.exp(log - log.max())
@@ -64,7 +65,8 @@ class Exact:
         return PLACES[k] + random.uniform(-5e-4, 5e-4, count), a, b
 
     def choose(self, random, candidates=24, draws=96, outcomes=8):
-        """As src/design/risk.c: of some settings the one that leaves least variance, averaged over the parameters."""
+        """As in src/design/risk.c: the candidate setting with the smallest expected variance, averaged over the
+        parameters."""
         x0, a, b = self.draw(random, draws)
         away = np.array([(v - v.mean()) / (v.std() + 1e-12) for v in (x0, a, b)])
         x = random.uniform(1.5, 4.5, candidates)

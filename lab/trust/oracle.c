@@ -6,17 +6,17 @@
 
 enum { DIM_MAX = 3, TAPS_MAX = 200 };
 
-/* Of one parameter, in the chart. */
+/* One parameter, in the chart. */
 typedef struct axis {
     size_t n, stride;
-    uint16_t *index; /* of each point of the grid, along this axis */
+    uint16_t *index; /* position along this axis of each point of the grid */
     double low, step, *natural;
     int is_periodic, taps;
-    double keep, shift;           /* it moves to keep·x + shift, */
-    double tap[2 * TAPS_MAX + 1]; /* and is blurred */
+    double keep, shift;           /* a step moves x to keep·x + shift, */
+    double tap[2 * TAPS_MAX + 1]; /* and convolves with tap */
 } axis;
 
-/* A density on the grid; sums to its mass. */
+/* A density on the grid; its sum is `mass`. */
 typedef struct density {
     double *p, mass;
 } density;
@@ -28,9 +28,9 @@ struct oracle {
     axis axis[DIM_MAX];
     size_t all;
     double hazard;
-    density plain, stay, jumped; /* stay and jumped: before and after a jump, together 1 */
+    density plain, stay, jumped; /* plain: no hazard; stay, jumped: without and after a jump, together 1 */
     double *prior, *like, *other;
-    rf_session *told; /* instead of all that, with what it is at the beginning */
+    rf_session *told; /* instead of the grid: a session that restarts from `beginning` at events */
     unsigned char *beginning;
     size_t beginning_bytes;
 };
@@ -65,7 +65,7 @@ int oracle_alarms(const oracle *o, unsigned k) { return !o->told && k == 1; }
 
 /* ---- The grid ---- */
 
-/* Points of each axis, and how far it reaches, in standard deviations of the prior. */
+/* Points per axis, and half its range in standard deviations of the prior. */
 static void choose_grid(const rf_config *config, size_t n[], double reach[])
 {
     const unsigned dim = config->description.dim;
@@ -78,7 +78,7 @@ static void choose_grid(const rf_config *config, size_t n[], double reach[])
 
 static double place(const axis *a, size_t i) { return a->low + a->step * (double)i; }
 
-/* On a circle, the way from one to the other that is shorter. */
+/* On a circle, the shorter way round. */
 static double apart(const oracle *o, unsigned a, double x)
 {
     const rf64_chart *chart = &o->problem.charts[a];
@@ -111,7 +111,7 @@ static void set_prior(oracle *o)
         o->prior[k] /= sum;
 }
 
-/* What a step of the walk does: of less than a cell to the neighbours alone, so that the variance is right. */
+/* Weights of a step of the walk. Steps below one cell use only the neighbours, with the right variance. */
 static void set_taps(axis *a, double drift, const rf_motion *motion)
 {
     double sd = drift / a->step, sum = 0;
@@ -120,7 +120,7 @@ static void set_taps(axis *a, double drift, const rf_motion *motion)
         a->keep = exp(-1 / motion->time);
         a->shift = motion->centre * (1 - a->keep);
         sd = sqrt(fmax(motion->sd * motion->sd * (1 - a->keep * a->keep) / (a->step * a->step) - 1 / 6.0,
-                       0)); /* moving between cells blurs by 1/6 */
+                       0)); /* interpolation between cells adds a variance of 1/6 */
     }
     a->taps = sd > 0.7 ? (int)fmin(ceil(5 * sd), TAPS_MAX) : sd > 0;
     if (a->taps == 1 && sd <= 0.7) {
@@ -177,7 +177,7 @@ static int open_grid(oracle *o)
     return 0;
 }
 
-/* ---- One that is told ---- */
+/* ---- A session that is told of events ---- */
 
 static int open_told(oracle *o, const rf_config *config)
 {
@@ -235,7 +235,7 @@ oracle *oracle_open(const rf_config *config, double hazard)
     return o;
 }
 
-/* ---- From record to record ---- */
+/* ---- Between records ---- */
 
 static void restart(oracle *o)
 {
@@ -246,7 +246,7 @@ static void restart(oracle *o)
     o->jumped.mass = 0;
 }
 
-/* Along the only axis: to where it is drawn, shared between the two cells beside that place. */
+/* A reverting step along the only axis: mass moves to its new place and is shared between the two nearest cells. */
 static void draw_back(oracle *o, density *d, const axis *a)
 {
     double *from = d->p, *to = o->other;
@@ -263,7 +263,7 @@ static void draw_back(oracle *o, density *d, const axis *a)
     o->other = from;
 }
 
-/* A step of the walk along an axis. What leaves the grid stays at its end. */
+/* A step of the walk along an axis. Mass that leaves the grid stays at its end. */
 static void diffuse(oracle *o, density *d, const axis *a)
 {
     double *from = d->p, *to = o->other;
@@ -273,7 +273,7 @@ static void diffuse(oracle *o, density *d, const axis *a)
     memset(to, 0, o->all * sizeof *to);
     for (ptrdiff_t t = -a->taps; t <= a->taps; t++) {
         const double weight = a->tap[t + a->taps];
-        const ptrdiff_t first = t < 0 ? -t : 0, end = t > 0 ? n - t : n; /* those that stay on the grid */
+        const ptrdiff_t first = t < 0 ? -t : 0, end = t > 0 ? n - t : n; /* range that stays on the grid */
         for (size_t block = 0; block < o->all; block += a->n * a->stride) {
             const double *row = from + block;
             double *moved = to + block;
@@ -344,7 +344,7 @@ static void learn(oracle *o, const rf_step *step)
     divide(o, &o->jumped, both);
 }
 
-/* Mean and standard deviation of parameter a of what two densities have together. */
+/* Mean and standard deviation of parameter a in the sum of two densities. */
 static void show(const oracle *o, unsigned a, const density *one, const density *two, rf_step *own)
 {
     const axis *along = &o->axis[a];

@@ -13,7 +13,7 @@ LONG, RUNS, NEVER = 30, 8, 10**6
 
 
 def run(factor, dwell, seed, options):
-    """Records from each switch on until ours, and the exact filter, are within 20 %."""
+    """Records after each switch until our filter, and the exact filter, are within 20 %."""
     short, took = LONG / factor, ([], [])
     command = [sys.argv[1], "track", "--simulate", "--json", "--model", str(ROOT / "examples/relaxation.c"), "--steps", str(min(30 * dwell, 10000)),
                "--seed", str(seed), "--drift", f"T1={LONG}:{short:g}~{dwell}", *options]

@@ -1,6 +1,7 @@
-/* rejfilt-trust [TRIALS [SEED [FAMILY [ORACLES [NAME]]]]]: the default in worlds that differ from what it believes, as tables
-   of Markdown; families in a row, or the worlds of one whose names begin with NAME, or with a FAMILY of options of
-   `rejfilt track` the world that they make. Beside some, unless ORACLES is 0, exact filters that learn from the same records. */
+/* rejfilt-trust [TRIALS [SEED [FAMILY [ORACLES [NAME]]]]]: the default filter in worlds that differ from its
+   assumptions, as Markdown tables. Runs all families in order; or one FAMILY, with NAME only its worlds whose names
+   begin so; or, if FAMILY is a list of options of `rejfilt track`, the world they define. Unless ORACLES is 0, exact
+   filters learn from the same records in some worlds. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@
 
 typedef struct world {
     const char *family, *name, *options;
-    unsigned oracles; /* trials of which exact filters see the records too, in percent of all; 0: none */
-    unsigned percent; /* of the trials that were asked for */
+    unsigned oracles; /* percentage of the trials whose records exact filters also see; 0: none */
+    unsigned percent; /* percentage of the number of trials given */
 } world;
 
 #define HAZARD 1e-4
@@ -62,7 +63,7 @@ static const world worlds[] = {
     {"other drifts", "the same, exact grid", "--drift 0.8+-0.3~100 --belief grid:2048", 0, 100},
     {"other drifts", "reverting, 1,000 records", "--drift 0.8+-0.3~1000", 20, 100},
     {"other drifts", "the same, exact grid", "--drift 0.8+-0.3~1000 --belief grid:2048", 0, 100},
-#define INTEGERS(name, options) {"integers", name, "--belief gaussian --attempts 16 " options, 0, 100}, /* what is believed beside it does not matter */
+#define INTEGERS(name, options) {"integers", name, "--belief gaussian --attempts 16 " options, 0, 100}, /* the session's own belief does not matter */
     INTEGERS("as believed", "--steps 300")
 #define INTEGERS_JUMP(size) INTEGERS("jump of " size, "--steps 320 --jump " size "@150")
     INTEGERS_JUMP("0.2") INTEGERS_JUMP("0.3") INTEGERS_JUMP("0.5") INTEGERS_JUMP("0.65") INTEGERS_JUMP("0.8") INTEGERS_JUMP("1") INTEGERS_JUMP("1.3") INTEGERS_JUMP("1.6")
@@ -98,9 +99,9 @@ static const world worlds[] = {
 typedef struct watch {
     cli_collector *ours, *beside[ORACLE_KINDS];
     oracle *oracle;
-    uint32_t oracles; /* trials */
+    uint32_t oracles; /* number of trials */
     const rf_simulation *run;
-    rfi_filter *integers; /* or null: in the place of ours */
+    rfi_filter *integers; /* or null: used instead of the session's filter */
 } watch;
 
 static int see(void *user, uint32_t trial, const rf_step *step)
@@ -119,7 +120,7 @@ static int see(void *user, uint32_t trial, const rf_step *step)
     return 0;
 }
 
-/* What a world came to: its rows, and how good it is, for the worst to come first. */
+/* Result of a world: its rows, and a score to sort the worst first. */
 typedef struct result {
     char *rows;
     double good;
@@ -208,7 +209,7 @@ static void print_family(const char *name, result results[], unsigned count)
     const int is_several = strcmp(name, "ramsey") == 0 || strcmp(name, "other models") == 0;
     printf("\n### %s\n\n| world | trials | median | mean | lost %% | covers %% | back 50 | back %s | alarm | told | false lost | widest |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
            name, is_several ? "150, or 100" : "100");
-    if (strcmp(name, "other drifts") != 0) /* its rows belong together */
+    if (strcmp(name, "other drifts") != 0) /* the rows of this family stay together */
         qsort(results, count, sizeof *results, worse_first);
     for (unsigned i = 0; i < count; i++) {
         fputs(results[i].rows, stdout);

@@ -35,7 +35,7 @@ def chance(setting, x):
 
 
 class Detector:
-    """What is read: by what kind of fault, from EVENT on."""
+    """Outcomes with a kind of fault from EVENT on."""
 
     def __init__(self, kind, length):
         self.kind, self.length, self.past = kind, length, []
@@ -46,7 +46,7 @@ class Detector:
     def read(self, n, setting, x, rng):
         right = int(rng.random() < chance(setting, x))
         read = right
-        if self.kind == "contrast":  # falls to a half from EVENT on, within 150 records
+        if self.kind == "contrast":  # falls to a half within 150 records from EVENT on
             if rng.random() < 0.5 * min(max(n - EVENT, 0) / 150, 1):
                 read = rng.randrange(2)
         elif self.is_out(n):
@@ -64,7 +64,7 @@ class Detector:
         return read
 
 
-WORLDS = {  # how the truth moves, what is read, how long it is out, is there something to come back from, steps
+WORLDS = {  # motion of the truth, fault of the detector, records that it lasts, is the recovery measured, steps
     "sine of 0.6, period 150": (sine, None, 0, False, 320),
     "10 times the drift for 20 records": (bursts, None, 20, True, 320),
     "two jumps, 1 and -0.7, 15 records apart": (two_jumps, None, 15, True, 320),
@@ -78,7 +78,8 @@ WORLDS = {  # how the truth moves, what is read, how long it is out, is there so
 
 
 def trial(command, world, seed):
-    """Squared errors, steps lost and told, steps with the words of health, back after so many, alarm after so many."""
+    """For each step: is it counted, squared error, lost, alarm, out; then the records until back and until the alarm,
+    or None without an event."""
     move, kind, length, has_event, steps = world
     rng, detector, x, found = random.Random(seed), Detector(kind, length), 0, []
     x = rng.uniform(0, math.pi / 2)

@@ -1,22 +1,24 @@
-/* Follows a drifting frequency on an ATtiny: at each tick of timer 0 it asks for an experiment, reads the outcome,
-   learns. The instrument sits at I/O registers: six bytes of settings go to EEDR (the EEPROM's data register, a plain
-   latch while the EEPROM is idle), the outcome is at pin PB0. EEAR marks when an update begins (1) and ends (2). */
+/* Tracks a drifting frequency on an ATtiny: at each tick of timer 0 it chooses an experiment, reads the outcome and
+   learns. The instrument is at I/O registers: six bytes of settings are written to EEDR (the EEPROM's data register,
+   a plain latch while the EEPROM is idle); the outcome is read from pin PB0. EEAR marks the begin (1) and the end
+   (2) of an update. */
 #include <avr/interrupt.h>
 #include <avr/io.h>
 #include <avr/sleep.h>
 
-#ifndef TIMSK0 /* as the ATtiny25 and its like call it */
+#ifndef TIMSK0 /* its name on the ATtiny25 and its relatives */
 #define TIMSK0 TIMSK
 #endif
 
-#include "fixed.c" /* one translation unit: all is inlined, and what is alive stays in registers */
+#include "fixed.c" /* one translation unit: functions are inlined, and live values stay in registers */
 
 #include "task.h"
 
-__attribute__((section(".noinit"))) rfi_filter filter; /* rfi_init sets it: no code to clear it is linked */
+__attribute__((section(".noinit"))) rfi_filter filter; /* rfi_init sets it, so no code to clear it is linked */
 
-/* The vectors, of which two are used, so the rest is room. A tick sets the latch of PB4, a pin that is not used: one
-   instruction that changes no flag, so the interrupt takes two bytes of stack, the return address. */
+/* The vector table. Only two vectors are used; the space between is left empty. A tick sets the latch of the unused
+   pin PB4. That is one instruction and changes no flag, so an interrupt needs two bytes of stack, for the return
+   address. */
 __attribute__((naked, used, section(".vectors"))) void vectors(void)
 {
     __asm__("rjmp main\n\t"
@@ -28,14 +30,14 @@ __attribute__((naked, used, section(".vectors"))) void vectors(void)
             "I"(_SFR_IO_ADDR(PORTB)));
 }
 
-/* There is no start-up code: the stack pointer is right after a reset, and rfi_init sets the only variable. */
+/* No start-up code: after a reset the stack pointer is right, and rfi_init sets the only variable. */
 __attribute__((OS_main)) int main(void)
 {
     __asm__ volatile("clr __zero_reg__");
     TCCR0B = _BV(CS02) | _BV(CS00); /* a tick every 256·1024 cycles */
     TIMSK0 = _BV(TOIE0);
     MCUCR = _BV(SE);
-    rfi_filter *f; /* hidden from the compiler that its address is known: Y + n takes a word less than an address */
+    rfi_filter *f; /* the asm hides the known address from the compiler: access by Y + n is one word shorter */
     __asm__("" : "=r"(f) : "0"(&filter));
     rfi_init(f, TASK_MEAN, TASK_SD, TASK_SEED);
     for (;;) {
@@ -43,7 +45,7 @@ __attribute__((OS_main)) int main(void)
             cli();
             if (PORTB & _BV(4))
                 break;
-            sei(); /* takes effect after the next instruction, so no tick comes between the look and the sleep */
+            sei(); /* takes effect after the next instruction, so no tick can come between the check and sleep_cpu() */
             sleep_cpu();
         }
         PORTB &= (uint8_t)~_BV(4);

@@ -1,7 +1,8 @@
-/* Plays the drifting oscillator to a firmware in simavr, and measures it: flash, static memory, true peak of the stack,
-   cycles per update. Beside it the same filter runs here, on the same outcomes: every byte of both is compared after
-   every update. Exit status 1 when they differ, or when a budget is exceeded. Compiled with the firmware's RFI_WITH_….
-   usage: runner MCU FIRMWARE.elf BUDGET [TRIALS [STEPS]] */
+/* Simulates the drifting oscillator for a firmware in simavr, and measures the firmware: flash, static memory, true
+   peak of the stack, cycles per update. The same filter runs here on the same outcomes; every byte of both is
+   compared after every update. Exit status 1 if they differ, or if a budget is exceeded. Compile with the firmware's
+   RFI_WITH_….
+      usage: runner MCU FIRMWARE.elf BUDGET [TRIALS [STEPS]] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +20,15 @@
 #include "rejfilt/rejfilt.h"
 #include "task.h"
 
-enum { EEDR = 0x3d, EEAR = 0x3e };            /* where the firmware writes its settings and its marks */
-enum { MEMORY = 0x60 };                       /* where it begins on these chips */
+enum { EEDR = 0x3d, EEAR = 0x3e };            /* registers for the firmware's settings and marks */
+enum { MEMORY = 0x60 };                       /* first address of RAM on these chips */
 enum { BEGIN = 1, END = 2 };                  /* marks */
 enum { SETTINGS = 6 };                        /* bytes of the settings */
 enum { BURN_IN = 100, LOST_STEPS = 20, LOST_SIGMAS = 5 };
-enum { STUCK_AT = 200, STUCK_FOR = 40 };        /* the detector, in every trial */
-enum { PATIENCE = 50000000 };                 /* cycles after which an update is given up */
+enum { STUCK_AT = 200, STUCK_FOR = 40 };        /* fault of the detector, in every trial */
+enum { PATIENCE = 50000000 };                 /* cycles until an update is given up */
 
-static unsigned attempts; /* of our own filter, in the update under way */
+static unsigned attempts; /* of the filter on this machine, in the current update */
 
 uint8_t counted(const rfi_filter *f, int8_t z, uint8_t angle, uint8_t outcome)
 {
@@ -50,10 +51,10 @@ typedef struct world {
     uint32_t trial, step;
     double truth; /* in units */
     uint8_t setting[SETTINGS], told;
-    uint16_t filter_at;             /* where the firmware's filter is */
-    int finished;                   /* the update under way */
-    uint64_t begun;                 /* its first cycle */
-    uint64_t cycles_most, passes_most_cycles; /* of updates of one pass; of all */
+    uint16_t filter_at;             /* address of the firmware's filter */
+    int finished;                   /* the current update is finished */
+    uint64_t begun;                 /* first cycle of the update */
+    uint64_t cycles_most, passes_most_cycles; /* largest number for updates of one pass; for all */
     unsigned passes_most, differences, far;
 } world;
 
@@ -75,7 +76,7 @@ static uint32_t little_endian(const uint8_t *bytes, int count)
     return value;
 }
 
-/* Is the detector stuck, at 0 or at 1 by turns? */
+/* Is the detector stuck? Alternately at 0 and at 1. */
 static int is_out(const world *w) { return w->step >= STUCK_AT && w->step < STUCK_AT + STUCK_FOR; }
 
 static uint8_t measure(const world *w)
@@ -120,7 +121,7 @@ static void compare(world *w)
 #endif
 }
 
-/* All settings are there: the world answers, and our own filter learns the same. */
+/* All settings have arrived: the world answers, and the filter here learns from the same outcome. */
 static void answer(world *w)
 {
     rfi_diffuse(&w->own, TASK_Q);
@@ -167,9 +168,9 @@ static void on_mark(avr_t *avr, avr_io_addr_t address, uint8_t value, void *user
 /* ---- The chip ---- */
 
 typedef struct stack {
-    unsigned top, peak, interrupt; /* SP of an empty stack; bytes: outside interrupts, and of an interrupt itself */
+    unsigned top, peak, interrupt; /* SP of an empty stack; bytes outside interrupts, and of an interrupt */
     unsigned vector;               /* address of the one interrupt in use */
-    unsigned before;               /* SP when it came; 0: not in it */
+    unsigned before;               /* SP when the interrupt came; 0: not in an interrupt */
 } stack;
 
 static void no_sleep(avr_t *avr, avr_cycle_count_t how_long) { (void)avr, (void)how_long; }
@@ -230,7 +231,8 @@ typedef struct measured {
     unsigned long value;
 } measured;
 
-/* Compares with the lines `chip.name = limit` of a file. Returns how many are exceeded or have no limit. */
+/* Compares with the lines `chip.name = limit` of a file. Returns the number of values that exceed their limit or
+   have none. */
 static int check_budget(const char *path, const char *mcu, const measured *all, int count)
 {
     int bad = 0;

@@ -1,4 +1,5 @@
-/* The task of the paper's tracking figure, in units of 2⁻¹⁵ rad: a prior uniform on 0..π/2, a walk of π/120 a step. */
+/* The task of the paper's tracking figure, in units of 2⁻¹⁵ rad: a uniform prior on 0..π/2, a walk with steps of
+   π/120. */
 #ifndef REJFILT_PORTS_AVR_TASK_H
 #define REJFILT_PORTS_AVR_TASK_H
 

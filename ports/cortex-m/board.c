@@ -1,4 +1,4 @@
-/* Cortex-M under QEMU: vectors, and semihosting to write and to stop. */
+/* Cortex-M under QEMU: vector table, and semihosting for output and exit. */
 #include "run.h"
 
 extern uint32_t stack_high[];
@@ -34,7 +34,7 @@ void board_put(const char *text) { semihost(0x04, text); }
 
 void board_exit(int code)
 {
-    const uint32_t why[] = {0x20026, (uint32_t)code}; /* the application ended */
+    const uint32_t why[] = {0x20026, (uint32_t)code}; /* the application ended normally */
     for (;;)
         semihost(0x20, why);
 }

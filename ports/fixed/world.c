@@ -1,5 +1,4 @@
-/* What fixed/main.c measures, made up in integers: a frequency that wanders by π/120 from one experiment to the next.
- */
+/* Simulates, in integers, what fixed/main.c measures: a frequency that walks by π/120 per experiment. */
 #include "rejfilt_fixed.h"
 #include "run.h"
 
@@ -14,7 +13,7 @@ static uint32_t random_word(void) /* Marsaglia's xorshift */
     return state;
 }
 
-/* 128·(1 + cos) of an angle in 1/256 turns, to 0.2: Bhaskara's formula. */
+/* 128·(1 + cos) of an angle in 1/256 turns, with an error of at most 0.2: Bhaskara's formula. */
 static uint32_t raised_cosine(uint8_t angle)
 {
     const uint32_t after = (angle + 64u) & 127, product = after * (128 - after);
@@ -28,7 +27,7 @@ uint8_t measure(uint16_t time, int32_t reference)
     run_asked(time, (uint32_t)reference, (uint32_t)truth);
     const uint32_t turned = time * (uint32_t)(truth - reference);
     const uint8_t outcome = (random_word() >> 24) < raised_cosine((uint8_t)(turned >> 18));
-    int32_t sum = 0; /* of four numbers, 37,837 wide: nearly normal */
+    int32_t sum = 0; /* sum of four uniform numbers of width 37,837: nearly normal */
     for (int i = 0; i < 4; i++)
         sum += (int32_t)(random_word() >> 16) - 32768;
     truth += sum * 1486 / 32768;

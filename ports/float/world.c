@@ -1,4 +1,4 @@
-/* What float/main.c measures, made up: a frequency that wanders by π/120 from one experiment to the next. */
+/* Simulates what float/main.c measures: a frequency that walks by π/120 per experiment. */
 #include "rejfilt.h"
 #include "run.h"
 

@@ -1,4 +1,4 @@
-/* What gaussians/main.c measures, made up: a spin that precesses with a frequency of 2.1. */
+/* Simulates what gaussians/main.c measures: a spin with precession frequency 2.1. */
 #include "rejfilt_gaussians.h"
 #include "run.h"
 

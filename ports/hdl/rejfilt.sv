@@ -1,9 +1,9 @@
-// The integer filter (fixed.h) as hardware: the same numbers, bit for bit. A command is taken in a cycle with `start` and `ready`;
-// its results are there when `ready` comes again. Whatever a command needs must be held until then.
+// The integer filter (fixed.h) as hardware, with bit-identical results. A command is accepted in a cycle with `start` and `ready`;
+// its results are valid when `ready` is high again. Inputs of a command must be held until then.
 module rejfilt #(
-    parameter int LANES = 1,  // attempts a cycle: 1, 2, 4, 10 or 20
-    parameter int FAST = 0,   // multipliers and tables instead of a bit a cycle
-    parameter int DECAY = 0   // which likelihood: a fringe, or a decay
+    parameter int LANES = 1,  // attempts per cycle: 1, 2, 4, 10 or 20
+    parameter int FAST = 0,   // multipliers and tables instead of one bit per cycle
+    parameter int DECAY = 0   // likelihood: 0 a fringe, 1 a decay
 ) (
     input  logic        clk,
     input  logic        reset,
@@ -14,12 +14,12 @@ module rejfilt #(
     input  logic [15:0] seed,
     output logic        ready,
     output logic [31:0] duration,       // of the experiment (rfi_time), after DO_ASK
-    output logic [31:0] base,           // its reference
-    output logic [ 6:0] count,          // accepted, and one more; after DO_LEARN
+    output logic [31:0] base,           // its reference, after DO_ASK
+    output logic [ 6:0] count,          // number accepted, plus one; after DO_LEARN
     output logic [ 4:0] passes,
-    output logic        lost,           // that update widened the filter: it was wrong
-    output logic        stuck,          // or was none: the detector is stuck
-    // the state, as in rfi_filter
+    output logic        lost,           // the last update widened the filter, because it was wrong
+    output logic        stuck,          // there was no update, because the detector is stuck
+    // state, as in rfi_filter
     output logic [15:0] random    /* verilator public_flat_rw */,
     output logic [31:0] mean      /* verilator public_flat_rw */,
     output logic [15:0] sd        /* verilator public_flat_rw */,
@@ -46,17 +46,17 @@ module rejfilt #(
     wire learn = command == DO_LEARN_0 || command == DO_LEARN_1;
     wire ask = command == DO_ASK || command == DO_ASK_PGH;
 
-    // Random numbers: the next is always there, two cycles after the last was taken.
+    // Random numbers: the next one is ready two cycles after the last was used.
     logic [15:0] times_85, upcoming;
     always_ff @(posedge clk) begin
         times_85 <= (random + (random << 2)) + ((random + (random << 2)) << 4);
         upcoming <= times_85 + {random[6:0] + {random[2:0] + {random[1:0], 1'b0}, 4'd0}, 9'd0} + 16'd13849;
     end
 
-    // Outcomes alike
+    // Equal outcomes in a row
     wire one = command == DO_LEARN_1;
     wire differs = alike[0] != one;
-    logic counted, full, narrow, homing;  // all have settled when a command comes; narrow, a cycle later
+    logic counted, full, narrow, homing;  // valid when a command comes; `narrow` one cycle later
     wire frozen = full && !differs;
     always_ff @(posedge clk) begin
         counted <= tested;
@@ -74,7 +74,7 @@ module rejfilt #(
                        .PAIRED(DECAY), .FIRST_SQUARE(DECAY != 0 ? DECAY_PINCH : PINCH)) attempts (
         .clk, .reset, .start(accept && learn && !frozen), .outcome, .random(random[15:8]), .slope, .phase, .done(tried), .count, .coming, .minus, .sum(sum_size), .squares, .passes);
 
-    // The experiment
+    // Experiment
     logic tested, anchor, timed;
     logic [7:0] next_slope, next_phase, next_due;
     logic [15:0] offset;
@@ -110,9 +110,9 @@ module rejfilt #(
     wire [31:0] beside = beside_and_carry[32:1];
     wire [15:0] limited = wide > 19'(widest) ? widest : wide < 19'(SD_LEAST) ? 16'(SD_LEAST) : wide[15:0];
 
-    // Evidence: two entries of a table, unless it has reached its limits
+    // Evidence: the sum of two table entries, until it reaches its limits
     logic [15:0] looked_up, entry;
-    logic [3:1] since;  // the attempts: cycles
+    logic [3:1] since;  // cycles since the attempts ended
     logic open;
     rejfilt_rom #(.WIDTH(16), .DEPTH(128 + PASSES_MAX + 1), .BLOCK(1), .CONTENT(EVIDENCE)) evidences (
         .clk, .address(since[1] ? {3'b100, passes} : {1'b0, count}), .data(looked_up));
@@ -165,7 +165,7 @@ module rejfilt #(
                         evidence <= 0;
                     end
                 end
-            SETTLE: begin  // two cycles: the next random number is computed; one, and home, after a test that failed at the widest
+            SETTLE: begin  // two cycles, to compute the next random number; one cycle, with a return home, after a test that failed at the widest
                 asked <= 1;
                 homing <= 0;
                 if (homing && sd == widest) mean <= home;

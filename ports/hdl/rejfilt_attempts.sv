@@ -1,26 +1,26 @@
-// The attempts of an update, LANES of them a cycle: passes of 100 until more than 20 are accepted, at most 20 passes.
-// LANES is 1 or even: an even number makes the attempts at z and at −z side by side, for LANES/2 slices at once.
-// Sums are over the accepted and one more at the mean with a square of one, as in fixed.c.
+// The attempts of an update, LANES per cycle: passes of 100 until more than 20 are accepted, at most 20 passes. LANES
+// is 1 or even. If it is even, attempts at z and −z run in parallel, for LANES/2 slices at once. The sums are over the
+// accepted attempts plus one at the mean, whose square counts as one, as in fixed.c.
 module rejfilt_attempts #(
     parameter int LANES = 1,
-    parameter int FAST = 0,  // a product in one cycle, by a multiplier
+    parameter int FAST = 0,  // a product in one cycle, with a multiplier
     parameter logic [2047:0] PROBABILITY = '0,  // of outcome 1, by angle, in 1/255
-    parameter int STEP = 159,  // of the sequence of the acceptances
-    parameter int PAIRED = 0,  // z and −z take the same step
+    parameter int STEP = 159,  // of the sequence of acceptance thresholds
+    parameter int PAIRED = 0,  // z and −z use the same step of the sequence
     parameter int FIRST_SQUARE = 1024
 ) (
     input  logic               clk,
     input  logic               reset,
     input  logic               start,
     input  logic               outcome,  // held until done
-    input  logic        [ 7:0] random,   // where the sequence of the acceptances begins, a cycle after start
-    input  logic        [ 7:0] slope,    // angle at z: phase + (2·slope·|z| + 128)/256, with the sign of z
+    input  logic        [ 7:0] random,   // start of the sequence of thresholds; read a cycle after start
+    input  logic        [ 7:0] slope,    // the angle at z is phase + (2·slope·|z| + 128)/256, with the sign of z
     input  logic        [ 7:0] phase,
     output logic               done,     // for one cycle, with the sums
-    output logic        [ 6:0] count,    // a cycle before done
-    output logic        [ 6:0] coming,   // what count will be in the next cycle
-    output logic               minus,    // the sign of Σz,
-    output logic        [13:0] sum,      // and its size
+    output logic        [ 6:0] count,    // valid a cycle before done
+    output logic        [ 6:0] coming,   // count, one cycle earlier
+    output logic               minus,    // sign of Σz,
+    output logic        [13:0] sum,      // and its magnitude
     output logic        [19:0] squares,
     output logic        [ 4:0] passes
 );
@@ -28,14 +28,14 @@ module rejfilt_attempts #(
     localparam int PAIRS = LANES == 1 ? 1 : LANES / 2;
     localparam int SIGNS = LANES == 1 ? 1 : 2;
     localparam int STEPS = ATTEMPTS / LANES;
-    localparam int SLICES = ATTEMPTS / 2 / PAIRS;  // of a pair of lanes
+    localparam int SLICES = ATTEMPTS / 2 / PAIRS;  // per pair of lanes
     localparam int IN_BLOCKS = SLICES > 16 ? 1 : 0;
     localparam int PLACE = $clog2(SLICES);
     localparam int WIDTH = $clog2(STEPS);
 
-    // Which step is where: bit k of `valid` is set k cycles after its slices were addressed.
+    // Pipeline: bit k of `valid` is set k cycles after the address of its slices.
     localparam int PRODUCT = FAST != 0 ? 2 : 3, LOOKED_UP = PRODUCT + 1, KNOWN = PRODUCT + 2, JUDGED = PRODUCT + 3;
-    localparam int COUNTED = LANES == 1 ? JUDGED : JUDGED + 1;  // then the count is added up
+    localparam int COUNTED = LANES == 1 ? JUDGED : JUDGED + 1;  // with several lanes, the count is added up first
     logic stepping, issued;
     logic [WIDTH-1:0] step, tail;
     logic [COUNTED+1:1] valid;
@@ -53,7 +53,7 @@ module rejfilt_attempts #(
         end
     endgenerate
 
-    wire finished = valid[COUNTED+1] && !valid[COUNTED];  // the count is final, the sums will be
+    wire finished = valid[COUNTED+1] && !valid[COUNTED];  // the count is final; the sums follow
     wire enough = count > 7'(ACCEPTED_LEAST) || passes == 5'(PASSES_MAX - 1);
     assign issued = step == WIDTH'(STEPS - 1);
     always_ff @(posedge clk) begin
@@ -77,15 +77,15 @@ module rejfilt_attempts #(
     end
 
     logic fresh, second;
-    logic [7:0] u;  // the last of the step before
+    logic [7:0] u;  // last value of the step before
     always_ff @(posedge clk) begin
         fresh <= start;
         if (fresh) u <= random;
         else if (valid[LOOKED_UP] && (second || LANES > 1 || PAIRED == 0)) u <= u + 8'(STEP * (PAIRED != 0 ? PAIRS : LANES));
-        second <= !fresh && (second ^ valid[LOOKED_UP]);  // the attempt at −z, where there is one lane
+        second <= !fresh && (second ^ valid[LOOKED_UP]);  // with one lane: attempt at −z
     end
 
-    // The slices of a pair of lanes: every PAIRS-th one.
+    // Slices of a pair of lanes: every PAIRS-th slice.
     function automatic logic [7*SLICES-1:0] own_sizes(input integer pair);
         for (integer i = 0; i < SLICES; i = i + 1) own_sizes[7*i+:7] = HALF_GAUSSIAN[7*(PAIRS*i+pair)+:7];
     endfunction
@@ -94,7 +94,8 @@ module rejfilt_attempts #(
             own_squares[13*i+:13] = 13'(HALF_GAUSSIAN[7*(PAIRS*i+pair)+:7]) * 13'(HALF_GAUSSIAN[7*(PAIRS*i+pair)+:7]);
     endfunction
 
-    // Each pair of lanes: the angle at its slice, the probabilities at z and at −z, and who is accepted.
+    // For each pair of lanes: the angle at its slice, the probabilities at z and at −z, and which attempts are
+    // accepted.
     logic [6:0] tail_size[PAIRS];
     logic [12:0] tail_square[PAIRS];
     logic accepted[LANES];
@@ -162,7 +163,7 @@ module rejfilt_attempts #(
             logic signed [7:0] pair_sum[PAIRS];
             logic [13:0] pair_squares[PAIRS];
             logic [6:0] now_accepted, more;
-            logic signed [14:0] all_sum, more_sum, total, negated;  // both, as the sign is known late
+            logic signed [14:0] all_sum, more_sum, total, negated;  // both signs are computed, because the sign is known late
             assign minus = total[14];
             assign sum = minus ? negated[13:0] : total[13:0];
             logic [19:0] all_squares, more_squares;

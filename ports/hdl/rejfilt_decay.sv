@@ -1,4 +1,4 @@
-// The likelihood of a decay, P(1) = exp(−t/T), and the waits asked of it: decay.h. Ports as rejfilt_fringe has them.
+// The likelihood of a decay, P(1) = exp(−t/T), and the waits for it: decay.h. Same ports as rejfilt_fringe.
 module rejfilt_decay (
     input  logic        clk,
     input  logic        reset,
@@ -27,7 +27,7 @@ module rejfilt_decay (
     assign offset = 0;
     assign {tested, anchor} = 0;
 
-    // the wait: an entry of the table, shifted by a bit a cycle
+    // the wait: a table entry, shifted by one bit per cycle
     logic [15:0] entry;
     logic [4:0] left;
     logic [2:1] since;

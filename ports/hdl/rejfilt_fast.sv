@@ -1,5 +1,5 @@
-// The arithmetic of the filter, fast: products by multipliers, quotients by a table of reciprocals, two bits of a root a cycle.
-// rejfilt_small has the same ports, and says what they are.
+// Fast arithmetic of the filter: products by multipliers, quotients by a table of reciprocals, roots with two bits per cycle.
+// Ports as of rejfilt_small, which describes them, with `coming` for `count`.
 module rejfilt_fast (
     input  logic        clk,
     input  logic        reset,
@@ -9,7 +9,7 @@ module rejfilt_fast (
     input  logic [31:0] q,
     input  logic [15:0] offset,
     input  logic [ 7:0] slope,
-    input  logic [ 6:0] coming,    // count, a cycle before it
+    input  logic [ 6:0] coming,    // count, one cycle earlier
     input  logic [13:0] sum,
     input  logic [19:0] squares,
     output logic        moved,
@@ -21,7 +21,7 @@ module rejfilt_fast (
     `include "tables.svh"
     `include "operations.svh"
 
-    // 2²⁹/count, rounded up. As 256·sum·count and squares·count are below 2²⁹, what that adds to a quotient is less than its
+    // 2²⁹/count, rounded up. 256·sum·count and squares·count are below 2²⁹, so the rounding adds less to a quotient than its
     // distance from the next whole number.
     function automatic logic [30*128-1:0] reciprocals();
         for (integer k = 0; k < 128; k = k + 1) reciprocals[30*k+:30] = k == 0 ? 30'd0 : 30'(((1 << 29) + k - 1) / k);
@@ -51,7 +51,7 @@ module rejfilt_fast (
         square <= squares_by[41:29];
     end
 
-    // One product a cycle; its second factor depends on what is computed
+    // One product per cycle; its second factor depends on the operation
     logic rooted;
     logic [15:0] factor, root;
     logic [31:0] product;
@@ -69,7 +69,7 @@ module rejfilt_fast (
         mean_squared <= mean * mean;
     end
 
-    // The root, two bits a cycle
+    // The root, two bits per cycle
     logic [31:0] value;
     logic [15:0] above;
     logic [2:0] left;
@@ -79,13 +79,13 @@ module rejfilt_fast (
     wire [15:0] root_1 = {root[14:0], !first[17]};
     wire [17:0] second = {above_1, value[29:28]} - {root_1, 2'b01};
 
-    // slope·65536/sd, a bit a cycle
+    // slope·65536/sd, one bit per cycle
     logic [15:0] rest;
     logic [4:0] digits;
     wire [16:0] brought = {rest, quotient[15]};
     wire [16:0] divided = brought - {1'b0, sd};
 
-    logic [3:1] since;  // start: cycles
+    logic [3:1] since;  // cycles since start
     wire valued = operation == MOVE ? since[3] : operation == DIFFUSE && since[1];
     always_ff @(posedge clk) begin
         since <= {since[2:1], start && (operation == MOVE || operation == DIFFUSE)};

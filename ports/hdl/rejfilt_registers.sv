@@ -1,5 +1,5 @@
-// The filter behind registers of 32 bits, and a loop that needs no host. docs/hardware.md has the map.
-// Reads answer a cycle after `look` and their address. What is written while a command runs is refused, and says so in the status.
+// The filter behind 32-bit registers, and a loop that needs no host. docs/hardware.md has the register map. Reads return data one
+// cycle after `look` and the address. Writes while a command runs are refused and set a status bit.
 module rejfilt_registers #(
     parameter int LANES = 1,
     parameter int FAST = 0,
@@ -8,16 +8,16 @@ module rejfilt_registers #(
     input  logic        clk,
     input  logic        reset,
     input  logic        write,
-    input  logic [ 3:0] address,        // of a word
-    input  logic [ 3:0] bytes,          // that are written
+    input  logic [ 3:0] address,        // word address
+    input  logic [ 3:0] bytes,          // byte enables of a write
     input  logic [31:0] written,
-    input  logic        look,           // takes what is at the address, to be read from the next cycle on
+    input  logic        look,           // samples the word at the address; `read` is valid from the next cycle on
     output logic [31:0] read,
     // the experiment, in automatic mode
-    output logic        asking,         // its settings are there; goes with the outcome
+    output logic        asking,         // the settings are valid; ends with the outcome
     output logic [31:0] duration,
     output logic [31:0] base,
-    input  logic        answer,         // for a cycle, while asking
+    input  logic        answer,         // high for one cycle, while asking
     input  logic        outcome
 );
     `include "operations.svh"
@@ -34,7 +34,7 @@ module rejfilt_registers #(
         .clk, .reset, .start, .command, .operand, .first_sd(prior[15:0]), .seed(prior[31:16]), .ready, .duration, .base, .count, .passes, .lost, .stuck,
         .random, .mean, .sd, .widest, .slope, .phase, .due, .alike, .home, .evidence);
 
-    // Automatic: diffuse by the operand, ask, wait for the answer, learn; until control is written again.
+    // Automatic mode: diffuse by the operand, ask, wait for the answer, learn; until control is written again.
     typedef enum logic [1:0] {DRIFTS, ASKS, WAITS} turn_t;
     turn_t turn;
     wire idle = ready && !start && (!looping || asking);
@@ -46,7 +46,7 @@ module rejfilt_registers #(
             command <= written[2:0];
             looping <= written[3];
             looping_pgh <= written[4];
-            turn <= ASKS;  // it has not wandered yet
+            turn <= ASKS;  // no drift before the first experiment
             asking <= 0;
         end else if (looping && ready && !start) begin
             start <= turn != WAITS || (asking && answer);
@@ -65,7 +65,7 @@ module rejfilt_registers #(
             endcase
         end
         if (told && idle && written[5]) refused <= 0;
-        if (write && !idle) refused <= 1;  // until control says that it was seen: of a word, later bytes may have been taken
+        if (write && !idle) refused <= 1;  // until cleared by a write to control; later bytes of the same word may have been accepted
         if (write && idle) begin
             for (integer k = 0; k < 4; k = k + 1) begin
                 if (bytes[k] && address == OPERAND) operand[8*k+:8] <= written[8*k+:8];

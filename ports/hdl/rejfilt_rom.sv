@@ -1,4 +1,4 @@
-// A table, read a cycle after its address. BLOCK puts it into a memory block; else it becomes logic, for a few entries.
+// A table; data is valid one cycle after the address. BLOCK: in a memory block; else in logic, for small tables.
 module rejfilt_rom #(
     parameter int WIDTH = 8,
     parameter int DEPTH = 256,

@@ -1,21 +1,21 @@
-// The arithmetic of the filter, small: a product, a quotient and a root, each a bit a cycle and all at once, 16 cycles.
-// rejfilt_fast has the same ports. `moved` comes with distance, `done` with wide (or, after ASK, with distance and quotient).
+// Small arithmetic of the filter: a product, a quotient and a root in parallel, one bit per cycle each, 16 cycles. Ports as
+// of rejfilt_fast, with `count` for `coming`. `moved` marks a valid distance, `done` a valid wide (after ASK: distance and quotient).
 module rejfilt_small (
     input  logic        clk,
     input  logic        reset,
     input  logic        start,
     input  logic [ 1:0] operation,
-    input  logic [15:0] sd,        // this and the following: held until done
+    input  logic [15:0] sd,        // hold this and the following inputs until done
     input  logic [31:0] q,
     input  logic [15:0] offset,
     input  logic [ 7:0] slope,
     input  logic [ 6:0] count,
-    input  logic [13:0] sum,       // its size
+    input  logic [13:0] sum,       // magnitude of Σz
     input  logic [19:0] squares,
     output logic        moved,
     output logic        done,
     output logic [18:0] distance,  // MOVE: sd·|Σz|/count; ASK: sd·offset
-    output logic [18:0] wide,      // the new sd before it is limited. MOVE: sd·spread of the accepted; DIFFUSE: √(sd² + q); WIDEN: sd·2.2
+    output logic [18:0] wide,      // the new sd, not yet limited. MOVE: sd·spread of the accepted; DIFFUSE: √(sd² + q); WIDEN: sd·2.2
     output logic [15:0] quotient   // ASK: slope·65536/sd
 );
     `include "tables.svh"
@@ -24,18 +24,18 @@ module rejfilt_small (
     // A phase is 16 cycles. MOVE: |Σz|/count; Σz²/count and the square of the former; the root, and sd·mean; sd·root.
     // DIFFUSE: sd²; the root. ASK: sd·offset and slope/sd. WIDEN: sd·2.2.
     logic [1:0] phase;
-    logic [4:0] left;  // cycles of it: 16 first
+    logic [4:0] left;  // cycles left in the phase, from 16
     logic running;
     wire ending = running && left == 0;
     wire final_phase = operation == MOVE ? phase == 3 : operation == DIFFUSE ? phase == 1 : 1'b1;
     wire load = start || (ending && !final_phase);
     wire [1:0] next = start ? 2'd0 : phase + 1;
 
-    logic [15:0] high, low;                 // of the product; the second factor leaves `low` as the product enters it
+    logic [15:0] high, low;                 // product; the second factor is shifted out of `low` while the product is shifted in
     logic [14:0] mean;
-    logic [15:0] rest;                      // of the division
-    logic [31:0] value;                     // under the root
-    logic [15:0] above, root;               // what is left of it, and the root
+    logic [15:0] rest;                      // remainder of the division
+    logic [31:0] value;                     // radicand
+    logic [15:0] above, root;               // remainder of the root, and the root
     wire [31:0] product = {high, low};
     wire squaring = operation == MOVE && phase == 1;
     wire [16:0] added = {1'b0, high} + (low[0] ? {1'b0, squaring ? {1'b0, mean} : sd} : 17'd0);

@@ -1,10 +1,10 @@
-// The registers over a serial line, 8N1. A byte begins an access: bit 7 set writes, else reads; bit 6 set means the whole word, four
-// bytes with the lowest first, else one byte; bits 5 to 0 are the byte's address. A write's bytes follow; a read's come back.
+// The registers over a serial line, 8N1. Each access begins with a byte: bit 7 set means write, else read; bit 6 set means a whole
+// word, four bytes, lowest first, else one byte; bits 5 to 0 are the byte address. Then come the bytes written, or the bytes read.
 module rejfilt_uart #(
     parameter int LANES = 1,
     parameter int FAST = 0,
     parameter int DECAY = 0,
-    parameter int DIVIDER = 12  // clock cycles of a bit
+    parameter int DIVIDER = 12  // clock cycles per bit
 ) (
     input  logic        clk,
     input  logic        reset,
@@ -21,13 +21,13 @@ module rejfilt_uart #(
     logic [3:0] bytes;
     logic [31:0] read;
     logic [7:0] received;
-    logic [5:0] at;      // the address
-    logic [1:0] left;    // bytes, less one
+    logic [5:0] at;      // byte address
+    logic [1:0] left;    // bytes left, minus one
     rejfilt_registers #(.LANES(LANES), .FAST(FAST), .DECAY(DECAY)) registers (
         .clk, .reset, .write, .address(at[5:2]), .bytes, .written({4{received}}), .look, .read, .asking, .duration, .base, .answer, .outcome);
     assign bytes = 4'b0001 << at[1:0];
 
-    // receiver: a bit is taken in its middle
+    // receiver: samples each bit in its middle
     logic rx_old, rx_now, receiving, arrived;
     logic [BITS-1:0] rx_wait;
     logic [3:0] rx_left;
@@ -76,7 +76,7 @@ module rejfilt_uart #(
     wire sent = tx_left == 0 && tx_wait == 0;
     assign write = state == WRITE && arrived;
     assign send = state == SEND && sent;
-    logic first;  // byte of an access: what it reads stays for the others, a word is of one moment
+    logic first;  // first byte of an access; it reads the whole word, so all bytes of a word are from the same moment
     assign look = state == LOOK && (first || at[1:0] == 0);
     always_ff @(posedge clk) begin
         case (state)

@@ -1,5 +1,5 @@
-// The registers on a Wishbone B4 bus (classic, 32 bits, bytes may be selected; addresses of bytes). A write is acknowledged in the
-// next cycle, a read in the one after.
+// The registers on a Wishbone B4 bus (classic, 32 bits, byte select, byte addresses). A write is acknowledged in the next cycle, a
+// read in the one after.
 module rejfilt_wishbone #(
     parameter int LANES = 1,
     parameter int FAST = 0,

@@ -38,7 +38,7 @@ CONFIGURATIONS = {  # lanes, fast arithmetic, decay
 WARNINGS = "-Wall -Wno-UNUSEDSIGNAL"
 C_FLAGS = "-std=c11 -O2 -Wall -Wextra -Wpedantic -Wconversion -Werror"
 
-# what is changed, in a source or in the generated tables; and in which configuration that must be found
+# file, text, its replacement, and the configuration whose co-simulation must find the change; tables.svh is generated
 MUTATIONS = [
     ("tables.svh", "localparam int GOLDEN = 159", "localparam int GOLDEN = 161", "small"),
     ("tables.svh", "localparam int STRETCH = 18022", "localparam int STRETCH = 18021", "small"),
@@ -66,7 +66,7 @@ MUTATIONS = [
     ("rejfilt_decay.sv", "5'd30 - mean[19:15]", "5'd30 - {mean[19:16], 1'b0}", "decay-small"),
     ("tables.svh", "16'd30204", "16'd30205", "decay-small"),
 ]
-QUICK = {"configurations": ["small", "fast", "decay-fast"], "mutations": MUTATIONS[:1]}  # for every build
+QUICK = {"configurations": ["small", "fast", "decay-fast"], "mutations": MUTATIONS[:1]}  # the quick part, for every build
 
 
 class Missing(Exception):
@@ -132,9 +132,10 @@ class Hardware:
         return " ".join(f"{HERE}/{name}.sv" for name in SOURCES)
 
     def model(self, top, name, driver, parameters, folder=HERE, tables=None, defines="", shared=False):
-        """A simulator of a module, with its driver in C++: its path. It has the C filter beside it, unless it is shared, to take its place."""
+        """Builds a simulator of a module with its driver in C++; returns its path. It includes the C filter, unless it is a shared library
+        that replaces it."""
         at = os.path.join(self.work, name)
-        shutil.rmtree(at, ignore_errors=True)  # of sources that have moved since, make would say that there is no rule for them
+        shutil.rmtree(at, ignore_errors=True)  # if sources have moved, make would stop for lack of a rule
         os.makedirs(at)
         filter_ = "decay.c" if "DECAY" in defines else "fixed.c"
         run(f"{cc()} {C_FLAGS} -I{FIXED} -c {FIXED}/{filter_} -o {at}/filter.o")
@@ -142,7 +143,7 @@ class Hardware:
              "--Mdir", at, f"-I{tables or self.work}", "-y", folder, *parameters.split(), "--top-module", top, "-o", "simulate", "--prefix", "Vmodel",
              "-CFLAGS", f"-O1 {'-fPIC' if shared else ''} {defines} -I{FIXED} -I{HERE}/test", *(["-LDFLAGS", "-shared"] if shared else [f"{at}/filter.o"]), "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1",
              f"{HERE}/test/{top}.sv" if os.path.exists(f"{HERE}/test/{top}.sv") else f"{HERE}/{top}.sv", f"{HERE}/test/{driver}"],
-            env={**os.environ, "OBJCACHE": "ccache" if shutil.which("ccache") else ""})  # most of it is Verilator's own, the same each time
+            env={**os.environ, "OBJCACHE": "ccache" if shutil.which("ccache") else ""})  # most of the code is Verilator's own and never changes
         return f"{at}/simulate"
 
     def bench(self, name, folder=HERE, tables=None, where=None, driver="cosim.cpp"):
@@ -312,7 +313,7 @@ class Target:
 
 ICE40 = {"cells": "ICESTORM_LC", "ram": "ICESTORM_RAM"}
 ECP5 = {"cells": "TRELLIS_COMB", "ram": "DP16KD", "dsp": "MULT18X18D"}
-TARGETS = {  # seeds are pinned: another seed places otherwise, a few MHz up or down
+TARGETS = {  # the seeds are fixed: other seeds give other placements, a few MHz faster or slower
     "hx8k": Target("small", "synth_ice40", "nextpnr-ice40 --hx8k --package ct256", ICE40, 1, 85),
     "up5k": Target("small", "synth_ice40 -dsp", "nextpnr-ice40 --up5k --package sg48", {**ICE40, "dsp": "ICESTORM_DSP"}, 1, 24),
     "ecp5": Target("fast", "synth_ecp5", "nextpnr-ecp5 --25k --package CABGA381", ECP5, 1, 105),

@@ -1,5 +1,5 @@
-/* Writes the constants and tables of the integer filter as SystemVerilog, from its own sources: tables.svh. With
-   -DDECAY, those of the filter of a lifetime. */
+/* Writes the constants and tables of the integer filter as SystemVerilog, tables.svh, from its C sources. With
+   -DDECAY: those of the filter of a lifetime. */
 #include <stdio.h>
 
 #ifdef DECAY
@@ -8,7 +8,7 @@
 #include "fixed.c"
 #endif
 
-/* Packed, entry 0 in the lowest bits: entries are written from the last to the first. */
+/* A packed table with entry 0 in the lowest bits: the last entry is written first. */
 static void table(const char *name, int bits, int entries, uint32_t (*entry)(int))
 {
     printf("localparam logic [%d:0] %s = {", bits * entries - 1, name);
@@ -35,7 +35,8 @@ static void tables(void)
 static uint32_t slice(int k) { return half_gaussian[k]; }
 static uint32_t fringe_table(int angle) { return rfi_cosine((uint8_t)angle, 1); }
 
-/* log₂ of what was accepted, by count; from 128 on, what is subtracted for the passes, and ONE. */
+/* Evidence of an update. Entries 0 to 127: log₂ of what was accepted, by `count`. From 128 on, by number of passes: ONE
+   minus the log₂ that is subtracted. */
 static uint32_t evidence(int k)
 {
     if (k < 128)
@@ -46,12 +47,12 @@ static uint32_t evidence(int k)
                : 0;
 }
 
-/* An experiment: |phase| in the lowest 7 bits, then the distance of the reference in sd/4096. PGH by seven random bits;
-   128 is quadrature; from 224 on, anchors at the bottom. Asked of the filter itself. */
+/* An experiment: |phase| in the lowest 7 bits, then the distance of the reference in sd/4096. Entries below 128:
+   PGH, by seven random bits; 128: quadrature; from 224 on: anchors at the bottom. Computed by the filter itself. */
 static uint32_t experiment(int k)
 {
     rfi_filter f;
-    rfi_init(&f, 0, 8192, 0); /* then a reference is twice an offset */
+    rfi_init(&f, 0, 8192, 0); /* with this sd a reference is twice an offset */
     if (k < 128) {
         const uint8_t z = half_gaussian[k % 128 * (RFI_ATTEMPTS / 2) / 128];
         f.slope = PGH;

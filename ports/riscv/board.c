@@ -1,4 +1,4 @@
-/* RISC-V, QEMU's virt board: entry, its serial port, its switch. */
+/* RISC-V, QEMU's virt board: entry, serial port, power switch. */
 #include "run.h"
 
 #define SERIAL (*(volatile unsigned char *)0x10000000u)
@@ -11,7 +11,7 @@ __attribute__((naked, section(".vectors"), used)) void reset(void)
                      "la sp, stack_high\n\t"
                      "la t0, fault\n\t"
                      "csrw mtvec, t0\n\t"
-                     "li t0, 0x2000\n\t" /* the floating-point unit, where there is one */
+                     "li t0, 0x2000\n\t" /* enables the floating-point unit, if there is one */
                      "csrs mstatus, t0\n\t"
                      ".option pop\n\t"
                      "j start");

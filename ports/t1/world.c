@@ -1,4 +1,4 @@
-/* What t1/main.c measures, made up: a lifetime that wanders by 2 % from one experiment to the next. */
+/* Simulates what t1/main.c measures: a lifetime that walks by 2 % per experiment. */
 #include "rejfilt_gaussians.h"
 #include "run.h"
 

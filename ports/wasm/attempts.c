@@ -1,14 +1,15 @@
-/* The model, and the attempts with it inlined: the module's only engine. */
+/* The model with its attempts inlined: the only engine of the module. */
 #include "attempts.h"
 
 #define RF_MODEL_NAME precession
-#define RF_NO_KERNELS /* in a table: the engine below calls the one there is */
+#define RF_NO_KERNELS /* no table of kernels: the engine below calls the only one */
 #define RF_KERNEL_DIM_MAX 1
 #include "precession.h"
 #include "rejfilt/detail/instantiate.h"
 #include "rejfilt/detail/instantiate_kernel.h"
 
-/* What the page never asks for is constant here, so that the compiler leaves the code for it, and the lattice's table, out. */
+/* Options that the page never uses are constants here, so that the compiler removes their code, and the lattice's
+   table. */
 static rf_status run(void *self, const rf32_task *task, uint32_t begin, uint32_t count, rf32_tally *tally)
 {
     rf32_model real = *task->model;

@@ -1,4 +1,4 @@
-/* Between playground.c and attempts.c. */
+/* Shared by playground.c and attempts.c. */
 #ifndef REJFILT_WASM_ATTEMPTS_H
 #define REJFILT_WASM_ATTEMPTS_H
 

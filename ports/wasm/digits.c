@@ -1,5 +1,5 @@
-/* The playground's classifier: the filter over training vectors of src/classify/, on digits that are drawn when the
-   page begins. Freestanding; compiled to wasm for the page and natively for the tests. */
+/* The playground's classifier: the filter over training vectors of src/classify/, with digits generated when the
+   page starts. Freestanding; compiled to wasm for the page and natively for the tests. */
 #include <stdlib.h>
 
 #include "digit.h"
@@ -11,12 +11,12 @@
 enum {
     TRAINING = 1500,
     SEED = 1,
-    EXAMPLES = 1000000, /* number of the first digit that is an example, not for training */
-    ROOM = 8 << 20 /* bytes for all that src/classify/ keeps: 1.5 × TRAINING × DIGIT_PIXELS and the filter's own */
+    EXAMPLES = 1000000, /* digits from this number on are examples, not training data */
+    ROOM = 8 << 20 /* bytes for all memory of src/classify/: 1.5 × TRAINING × DIGIT_PIXELS and the filter's own */
 };
-#define HEIGHT 19.0f /* of the training digits, on average, */
-#define WIDTH 15.0f  /* of wide ones, */
-#define THICK 1.35f  /* their lines' half thickness, and what shade these are */
+#define HEIGHT 19.0f /* mean height of the training digits, */
+#define WIDTH 15.0f  /* mean width of the wide ones, */
+#define THICK 1.35f  /* half thickness of their lines; see also the shade */
 #define INK 225.0f
 
 _Static_assert(DIGIT_SIDE == (int)RFC_DIGIT_SIDE, "the page's pixels are the generator's");
@@ -31,7 +31,7 @@ static rfc_weighted *filter;
 static float posterior[DIGIT_CLASSES];
 static digits_answer answer;
 
-/* ---- What src/classify/ needs of its surroundings ---- */
+/* ---- Functions that src/classify/ needs ---- */
 
 void *digits_take(size_t bytes)
 {
@@ -89,7 +89,7 @@ uint32_t digits_learn(uint32_t count)
 
 float *digits_points(void) { return &points[0].x; }
 
-/* Brings a drawing to the middle, and to the size of the training digits. */
+/* Centres a drawing and scales it to the size of the training digits. */
 static void fit(uint32_t count)
 {
     float low_x = points[0].x, high_x = low_x, low_y = points[0].y, high_y = low_y;

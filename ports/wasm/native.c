@@ -1,4 +1,4 @@
-/* Plays a script on this machine and prints all it gives as bits: what wasm is compared with, which script.mjs does.
+/* Runs a script on this machine and prints all results as bits, for comparison with wasm (script.mjs).
    usage: playground_native < SCRIPT       lines: a name and its numbers, as in `play` below */
 #include "playground.h"
 
@@ -23,7 +23,7 @@ static int is(const char *name, const char *other)
     return *name == *other;
 }
 
-/* Returns 0, or -1 for what it does not know or what is refused. */
+/* Returns 0, or -1 if the name is unknown or the call refused. */
 static int play(const char *name, const double a[4])
 {
     if (is(name, "open"))

@@ -1,6 +1,6 @@
-/* The playground's filter: a world that drifts, the tracker that follows it, a few Gaussians beside it, and what the
-   latest update did, for a page to draw. Designs and tests of health are the library's, compiled for float. Freestanding;
-   compiled to wasm for the page and natively for the tests. */
+/* The playground's filter: a drifting world, the filter that tracks it, a few Gaussians for comparison, and data of
+   the latest update for a page to draw. Designs and health tests are the library's, compiled for float.
+   Freestanding; compiled to wasm for the page and natively for the tests. */
 #include "playground.h"
 
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "health.h"
 
 enum { SETTINGS = 2 };
-#define TIME_MOST 15.0f /* of times at random: a few modes, which eight Gaussians can follow */
+#define TIME_MOST 15.0f /* limit of random times: a few modes, which eight Gaussians can follow */
 
 static RF_ALIGNED unsigned char memory[RF32_FILTER_BYTES(1)];
-static RF_ALIGNED unsigned char held[RF32_FILTER_BYTES(1)]; /* the filter before outcomes were all alike, */
+static RF_ALIGNED unsigned char held[RF32_FILTER_BYTES(1)]; /* the filter before the outcomes became all equal, */
 static rf32_filter *filter;
-static rf32_gaussians parts, held_parts; /* the few Gaussians, treated like the filter; nothing depends on them */
+static rf32_gaussians parts, held_parts; /* the few Gaussians, handled like the filter; nothing depends on them */
 
-/* What a session of the library keeps beside its belief; that one works in double, and does not fit. */
+/* The state that a session keeps beside its belief. The library's session works in double and is too large here. */
 static struct {
     rf32_chart chart;
     rf32_model model;
@@ -24,20 +24,20 @@ static struct {
     const rf32_design *design;
     rf32_watch watch;
     rf32_evidence evidence;
-    uint32_t experiments, anchors, held_for; /* and how long ago that was */
+    uint32_t experiments, anchors, held_for; /* held_for: updates since `held` was saved */
     float drift, prior_mean, prior_sd, widest_sd;
     int adapts_kappa;
 } tracker;
 
 static float truth, kick, unrest;
-static uint32_t update;  /* the latest one's number */
-static uint32_t failing; /* measurements that the detector will not make */
+static uint32_t update;  /* number of the latest update */
+static uint32_t failing; /* measurements for which the detector still fails */
 static playground_view view;
 static playground_draw draws[PLAYGROUND_DRAWS];
 static float curve[PLAYGROUND_CURVE];
 
 static const char *const designs[] = {"quadrature", "pgh", "pgh-distance", "risk"};
-enum { AT_RANDOM = sizeof designs / sizeof *designs }; /* the design after these */
+enum { AT_RANDOM = sizeof designs / sizeof *designs }; /* index of the random design, after these */
 
 playground_view *track_view(void) { return &view; }
 rf32_gaussians *track_parts(void) { return &parts; }
@@ -93,7 +93,7 @@ static void ask(float setting[])
     const float mean = rf32_filter_mean(filter)[0], sd = rf32_filter_sd(filter, 0);
     rf32_watched w = watched();
     tracker.anchors = (uint32_t)rf32_health_wants_anchor(&w);
-    const rf32_design_input in = {instance, &tracker.model, instance->description, &mean, &mean, &sd, filter, draw, filter->seed, tracker.experiments++, (int)tracker.anchors, NULL};
+    const rf32_design_input in = {instance, &tracker.model, instance->description, &mean, &mean, &sd, filter, draw, filter->seed, tracker.experiments++, (int)tracker.anchors, NULL, 0, 0};
     tracker.design->choose(&in, setting);
 }
 
@@ -116,7 +116,7 @@ static rf_status tell(const float record[], rf32_report *report)
         tracker.held_for = 0;
     }
     if (todo & RF_HEALTH_BACK) {
-        const rf32_filter now = *filter; /* random numbers go on */
+        const rf32_filter now = *filter; /* keep the sequence of random numbers */
         memcpy(memory, held, sizeof held);
         filter->tally = now.tally;
         parts = held_parts;
@@ -136,7 +136,7 @@ static rf_status tell(const float record[], rf32_report *report)
     return status;
 }
 
-/* Settings that somebody chose who does not know what is believed. */
+/* Settings chosen at random, independent of the belief. */
 static void choose_at_random(const rf32_design_input *in, float setting[])
 {
     setting[0] = TIME_MOST * rf32_design_uniform(in, 0);
@@ -153,13 +153,13 @@ static void choose_design(uint32_t number)
     tracker.design = chosen;
 }
 
-/* ---- What a page calls ---- */
+/* ---- Functions called by the page ---- */
 
 int32_t track_open(uint32_t seed)
 {
     const rf_parameter *description = &instance->description->parameter[0];
     const float low = (float)description->low, high = (float)description->high;
-    rf_words w = rf_draw(seed, 0, 0, 0, RF_FOR_USER); /* the first trial of that seed */
+    rf_words w = rf_draw(seed, 0, 0, 0, RF_FOR_USER); /* the same as the first trial of that seed */
     memset(&tracker, 0, sizeof tracker);
     tracker.model = rf32_instance_model(instance, &tracker.chart);
     tracker.options = rf32_options_default();
@@ -251,7 +251,8 @@ int32_t track_step(void)
     return status;
 }
 
-/* Attempts are a pure function of their number: what the latest update drew is drawn again, as attempts.h of the core says. */
+/* Attempts are pure functions of their number, so those of the latest update are drawn again, as attempts.h of the
+   core does. */
 playground_draw *track_draws(uint32_t first, uint32_t count)
 {
     const float setting[SETTINGS] = {view.time, view.reference}, scale = 1 / view.kappa;

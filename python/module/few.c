@@ -14,7 +14,7 @@ typedef struct few_object {
     rfc_model *model;
 } few_object;
 
-/* A buffer of items of that size, `count` of them (-1: any number). 0, or -1 and an exception. */
+/* Gets a buffer of `count` items of that size (-1: any number). Returns 0, or -1 and an exception. */
 static int items(PyObject *object, Py_buffer *view, Py_ssize_t size, Py_ssize_t count, int is_writable,
                  const char *what)
 {

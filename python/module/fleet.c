@@ -1,4 +1,4 @@
-/* Fleets: many Gaussians of one model, updated together. Filter i is that of a session with trial i. */
+/* Fleets: many Gaussians of one model, updated together. Filter i has the random numbers of a session with trial i. */
 #include "module.h"
 
 #include <math.h>
@@ -15,10 +15,10 @@ typedef struct fleet_object {
     double drift[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX]; /* a covariance per unit of time */
     int drifts, is_busy;
     uint32_t count;
-    uint64_t told; /* times */
+    uint64_t told; /* number of tells */
     size_t bytes;  /* of a filter */
     unsigned char *memory;
-    rf64_filter **filters, **chosen; /* all, and those of an update */
+    rf64_filter **filters, **chosen; /* all; those of the current update */
     double *records;
 } fleet_object;
 
@@ -93,7 +93,7 @@ static PyObject *fleet_open(PyObject *self, PyObject *args)
         return PyErr_NoMemory();
     }
     for (uint32_t i = 0; i < f->count && status >= 0; i++) {
-        const rf_words w = rf_draw(seed, i, 0, 0, RF_FOR_USER); /* as sessions have it */
+        const rf_words w = rf_draw(seed, i, 0, 0, RF_FOR_USER); /* the seed of trial i, as in sessions */
         status = rf64_filter_init(&filters[i], f->memory + i * f->bytes, f->bytes, dim,
                                   (uint64_t)w.word[1] << 32 | w.word[0]);
         status = status < 0 ? status : rf64_prior_covariance(filters[i], mean, covariance);
@@ -116,8 +116,8 @@ static rf_status pass_some(void *context, uint32_t begin, uint32_t count)
     return status;
 }
 
-/* tell(outcomes, settings, elapsed): settings are a row for each filter, or one for all; NaN is no outcome. Returns
- * notes. */
+/* tell(outcomes, settings, elapsed): settings are a row for each filter, or one row for all; NaN means no outcome.
+   Returns notes. */
 static PyObject *fleet_tell(PyObject *self, PyObject *args)
 {
     fleet_object *f = (fleet_object *)self;
@@ -135,7 +135,7 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
             const int is_shared = given == (Py_ssize_t)width,
                       is_fine = is_shared || given == (Py_ssize_t)width * f->count;
             const int can_fail = f->model->f64.one_thread || (f->drifts && elapsed > 0);
-            uint32_t known = 0, strange = f->count; /* which outcome is none */
+            uint32_t known = 0, strange = f->count; /* strange: index of an invalid outcome */
             double *to = f->records;
             for (uint32_t i = 0; i < f->count && is_fine; i++) {
                 const double outcome = ((const double *)o.buf)[i];
@@ -188,7 +188,7 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
     return note_of(status, f->engine);
 }
 
-/* _read(mean, sd, is_natural): arrays of count × dim; in natural units, or in the chart. */
+/* _read(mean, sd, is_natural): fills arrays of count × dim, in natural units or in the chart. */
 static PyObject *fleet_read(PyObject *self, PyObject *args)
 {
     fleet_object *f = (fleet_object *)self;
@@ -228,7 +228,7 @@ static void draw_one(const void *self, uint32_t index, uint32_t purpose, double 
     rf64_filter_draw(one->filter, one->model, index, purpose, x);
 }
 
-/* _ask(design, out): the next settings of every filter. */
+/* _ask(design, out): writes the next settings of every filter. */
 static PyObject *fleet_ask(PyObject *self, PyObject *args)
 {
     fleet_object *f = (fleet_object *)self;
@@ -277,7 +277,7 @@ static PyObject *fleet_ask(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-/* _save(), _load(told, bytes): the filters' memory, for this kind of machine. */
+/* _save(), _load(told, bytes): the filters' memory, in the format of this machine. */
 static PyObject *fleet_save(PyObject *self, PyObject *ignored)
 {
     (void)ignored;

@@ -1,15 +1,15 @@
-/* Models: built in, from C source, from an address, or with functions of Python, which get blocks of candidates. */
+/* Models: built in, from C source, from an address, or with Python functions that receive blocks of candidates. */
 #include "module.h"
 
 #include <math.h>
 #include <string.h>
 
-static _Thread_local model_object *current; /* whose functions are called: the library gives them no pointer of ours */
+static _Thread_local model_object *current; /* the model of this thread's callbacks, some of which get no pointer */
 
 void begin(running *r, model_object *model, int is_long)
 {
-    r->looked = 0; /* the first look at the clock looks for signals, too */
-    r->calls = model->f64.one_thread; /* functions of Python */
+    r->looked = 0; /* so the first check of the clock also checks for signals */
+    r->calls = model->f64.one_thread; /* the model has Python functions */
     if (r->calls)
         r->before = current, current = model;
     r->thread = is_long && !r->calls ? PyEval_SaveThread() : NULL;
@@ -39,7 +39,7 @@ int is_interrupted(running *r)
     return is_over;
 }
 
-/* ---- What functions of Python get ---- */
+/* ---- Arguments of Python functions ---- */
 
 static void forget(struct view *v)
 {
@@ -50,8 +50,8 @@ static void forget(struct view *v)
     v->n = 0;
 }
 
-/* An array of n candidates that nobody else has: one that is there, which is taken away meanwhile, or a new one. 0, or
-   -1 and an exception. */
+/* Gets an array of n candidates for exclusive use: one from m->views, which is removed there, or a new one. Returns
+   0, or -1 and an exception. */
 static int take_view(model_object *m, uint32_t n, struct view *v)
 {
     for (unsigned i = 0; i < sizeof m->views / sizeof *m->views; i++)
@@ -73,10 +73,10 @@ static int take_view(model_object *m, uint32_t n, struct view *v)
     return 0;
 }
 
-/* Gives it back, unless a function kept it, or a part of it. */
+/* Returns the array to m->views, unless the function kept a reference to it or to a part of it. */
 static void give_view(model_object *m, struct view *v)
 {
-    if (Py_REFCNT(v->array) > 2) { /* ours, and the buffer's */
+    if (Py_REFCNT(v->array) > 2) { /* more references than ours and the buffer's */
         forget(v);
         return;
     }
@@ -86,13 +86,14 @@ static void give_view(model_object *m, struct view *v)
     *to = *v;
 }
 
-/* The setting as the model's own tuple; of the same numbers the same one. A new reference. */
+/* The setting as the model's own tuple type; equal numbers give the same object. Returns a new reference. */
 static PyObject *setting_of(model_object *m, const double setting[])
 {
     const unsigned count = m->description.settings;
     if (m->setting && memcmp(setting, m->setting_values, count * sizeof *setting) == 0)
         return Py_NewRef(m->setting);
-    /* as tuple.__new__(type, values) makes it: a named tuple's own __new__ is a function of Python, and takes longer than all the rest */
+    /* Like tuple.__new__(type, values). A named tuple's own __new__ is a Python function and takes longer than all
+       the rest. */
     PyObject *made = fill_tuple(m->make_setting((PyTypeObject *)m->settings, (Py_ssize_t)count), setting, count);
     if (made) {
         memcpy(m->setting_values, setting, count * sizeof *setting);
@@ -106,12 +107,12 @@ static PyObject *setting_of(model_object *m, const double setting[])
 static PyObject *outcome_of(const model_object *m, double outcome)
 {
     const int is_whole = rf_outcomes_are_whole(m->description.outcomes) && outcome == floor(outcome);
-    if (is_whole && outcome >= 0 && outcome <= 255) /* such numbers are there already */
+    if (is_whole && outcome >= 0 && outcome <= 255) /* Python keeps such integers ready */
         return PyLong_FromLong((long)outcome);
     return is_whole ? PyLong_FromDouble(outcome) : PyFloat_FromDouble(outcome);
 }
 
-/* Numbers of an answer to out[n]. 0, or -1 and an exception. */
+/* Copies the numbers of an answer to out[n]. Returns 0, or -1 and an exception. */
 static int take_answer(const model_object *m, PyObject *answer, uint32_t n, double *out)
 {
     Py_buffer b;
@@ -140,7 +141,7 @@ static int take_answer(const model_object *m, PyObject *answer, uint32_t n, doub
     return status;
 }
 
-/* ---- What the library calls ---- */
+/* ---- Callbacks of the library ---- */
 
 static rf_status block64(const double x[], uint32_t n, const double setting[], double outcome, double out[], void *data)
 {
@@ -150,7 +151,7 @@ static rf_status block64(const double x[], uint32_t n, const double setting[], d
         return RF_REFUSED_MODEL;
     memcpy(v.buffer.buf, x, (size_t)n * m->description.dim * sizeof *x);
     const int has_outcome = !rf_outcomes_are_expected(m->description.outcomes);
-    PyObject *s = setting_of(m, setting), *o = s && has_outcome ? outcome_of(m, outcome) : NULL; /* null ends the arguments */
+    PyObject *s = setting_of(m, setting), *o = s && has_outcome ? outcome_of(m, outcome) : NULL; /* null ends the list */
     PyObject *answer = s && (o || !has_outcome) ? PyObject_CallFunctionObjArgs(m->function, v.array, s, o, NULL) : NULL;
     const int status = answer ? take_answer(m, answer, n, out) : -1;
     Py_XDECREF(answer);
@@ -160,7 +161,7 @@ static rf_status block64(const double x[], uint32_t n, const double setting[], d
     return status < 0 ? RF_REFUSED_MODEL : RF_OK;
 }
 
-/* What the function expects becomes likelihoods. */
+/* Turns the function's expected values into likelihoods. */
 static rf_status expected64(const double x[], uint32_t n, const double setting[], double outcome, double out[], void *data)
 {
     const model_object *m = data;
@@ -170,7 +171,7 @@ static rf_status expected64(const double x[], uint32_t n, const double setting[]
     return status;
 }
 
-/* The same in float, by way of double. */
+/* The same in float, computed in double. */
 static rf_status block32(const float x[], uint32_t n, const float setting[], float outcome, float out[], void *data)
 {
     model_object *m = data;
@@ -189,7 +190,8 @@ static rf_status block32(const float x[], uint32_t n, const float setting[], flo
     return status;
 }
 
-/* The number that f(first, second, third) gives; NaN and an exception when it fails. References are taken over. */
+/* Calls f(first, second, third) and returns the number; NaN and an exception on failure. Takes over the references
+   of the arguments. */
 static double number_from(PyObject *function, PyObject *first, PyObject *second, PyObject *third)
 {
     PyObject *answer = first && second ? PyObject_CallFunctionObjArgs(function, first, second, third, NULL) : NULL;
@@ -243,7 +245,7 @@ static float simulate32(const float x[], const float setting[], float normal)
     return (float)simulate64(places, settings, (double)normal);
 }
 
-/* ---- Making ---- */
+/* ---- Creation ---- */
 
 static int is_new(const model_object *m)
 {
@@ -283,7 +285,7 @@ static PyObject *use_file(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* A copy of the text at *at, which moves on; with a null *at only the length is counted. */
+/* Copies a text to *at and advances *at; with a null *at, only adds up the length. */
 static const char *keep_text(const char *text, char **at, size_t *length)
 {
     const size_t bytes = strlen(text) + 1;
@@ -295,7 +297,7 @@ static const char *keep_text(const char *text, char **at, size_t *length)
     return to;
 }
 
-/* Fills the description from tuples; texts go to *at. 0, or -1 and an exception. */
+/* Fills the description from tuples; texts are copied to *at. Returns 0, or -1 and an exception. */
 static int describe(rf_description *d, const char *const about[3], PyObject *parameters, PyObject *settings, char **at,
                     size_t *length)
 {
@@ -397,7 +399,7 @@ static PyObject *use_functions(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* ---- Asking ---- */
+/* ---- Calls from Python ---- */
 
 static PyObject *describe_back(PyObject *self, PyObject *ignored)
 {
@@ -438,7 +440,7 @@ static PyObject *describe_back(PyObject *self, PyObject *ignored)
     return all;
 }
 
-/* _likelihoods(x, setting, outcome, out): of candidates in the rows of x. */
+/* _likelihoods(x, setting, outcome, out): likelihoods of the candidates in the rows of x. */
 static PyObject *likelihoods(PyObject *self, PyObject *args)
 {
     model_object *m = (model_object *)self;
@@ -463,7 +465,7 @@ static PyObject *likelihoods(PyObject *self, PyObject *args)
     return status < 0 ? refuse(status, NULL, NULL) : Py_NewRef(Py_None);
 }
 
-/* _outcome(x, setting, seed, index): what might be measured. */
+/* _outcome(x, setting, seed, index): a simulated outcome. */
 static PyObject *draw_outcome(PyObject *self, PyObject *args)
 {
     model_object *m = (model_object *)self;

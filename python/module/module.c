@@ -1,4 +1,4 @@
-/* The module: its types, its exception, and what its files share. */
+/* The module: its types, its exception, and functions shared by its files. */
 #define _POSIX_C_SOURCE 200809L
 #include "module.h"
 
@@ -48,7 +48,7 @@ PyObject *note_of(rf_status status, const rf_engine *engine)
 {
     if (status < 0)
         return refuse(status, engine, NULL);
-    static PyObject *made[256]; /* as they are needed: an enumeration takes its time */
+    static PyObject *made[256]; /* made on demand, because creating an enumeration value is slow */
     PyObject **note = &made[status & 255];
     if (!*note)
         *note = notes ? PyObject_CallFunction(notes, "i", status & 255) : PyLong_FromLong(status);
@@ -76,7 +76,7 @@ int doubles(PyObject *object, Py_buffer *view, int is_writable, Py_ssize_t count
 int is_outcome(const rf_description *d, double outcome)
 {
     const unsigned n = rf_outcomes_fixed(d->outcomes);
-    return isnan(outcome) ||
+    return ((outcome == 0 || outcome == 1) && n == 2) || isnan(outcome) ||
            (!isinf(outcome) && (!rf_outcomes_are_whole(d->outcomes) ||
                                 (outcome >= 0 && outcome == floor(outcome) && (n == 0 || outcome < n))));
 }
@@ -109,7 +109,9 @@ PyObject *fill_tuple(PyObject *tuple, const double *values, unsigned count)
 
 double number_of(PyObject *given, const char *what)
 {
-    /* of a whole number PyFloat_AsDouble makes a float first */
+    if (PyFloat_CheckExact(given))
+        return PyFloat_AsDouble(given);
+    /* for an integer PyFloat_AsDouble would make a float object first */
     const double value = PyLong_CheckExact(given) || PyBool_Check(given) ? PyLong_AsDouble(given) : PyFloat_AsDouble(given);
     if (value == -1 && PyErr_Occurred()) {
         const int is_large = PyErr_ExceptionMatches(PyExc_OverflowError);
@@ -152,7 +154,7 @@ void free_object(PyObject *self)
 
 /* ---- The module ---- */
 
-/* _set_notes(type): what makes a note of a status from 0 to 127. */
+/* _set_notes(type): the type of notes, for statuses 0 to 127. */
 static PyObject *set_notes(PyObject *module, PyObject *given)
 {
     (void)module;
@@ -174,7 +176,7 @@ static PyObject *list_models(PyObject *module, PyObject *ignored)
     return list;
 }
 
-/* Of a status: its text. */
+/* The text of a status. */
 static PyObject *status_text(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -221,5 +223,5 @@ static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)fill}, {0, NULL}
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_rejfilt", .m_methods = functions,
                                         .m_slots = module_slots};
 
-PyMODINIT_FUNC PyInit__rejfilt(void); /* NOLINT(bugprone-reserved-identifier): Python's name for it */
+PyMODINIT_FUNC PyInit__rejfilt(void); /* NOLINT(bugprone-reserved-identifier): the name is Python's */
 PyMODINIT_FUNC PyInit__rejfilt(void) { return PyModuleDef_Init(&definition); }

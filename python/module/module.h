@@ -1,4 +1,4 @@
-/* The Python module: what its files share. */
+/* The Python module: declarations shared by its files. */
 #ifndef REJFILT_PYTHON_MODULE_H
 #define REJFILT_PYTHON_MODULE_H
 
@@ -10,117 +10,120 @@
 
 #include "rejfilt/passes.h"
 
-enum { ERROR_MAX = 8192 }; /* what a compiler says, too */
+enum { ERROR_MAX = 8192 }; /* holds a compiler's messages, too */
 
-/* A model: built in, from C source, or with functions of Python. */
+/* A model: built in, from C source, or with Python functions. */
 typedef struct model_object {
-    PyObject_HEAD const rf_model *model; /* null until it is made */
-    rf_model own;                        /* of a model with functions of Python or of addresses, ... */
+    PyObject_HEAD const rf_model *model; /* null until the model is made */
+    rf_model own;                        /* for a model with Python functions or with addresses; */
     rf32_instance f32;
     rf64_instance f64;
     rf_description description;
-    char *names;            /* ... whose texts are here */
-    PyObject *function;     /* f(x, setting, outcome) over a block, or f(x, setting) of what is expected; or null */
+    char *names;            /* its texts */
+    PyObject *function;     /* f(x, setting, outcome) for a block; f(x, setting) of expected values; or null */
     PyObject *bound;        /* null: none; a number, or f(setting, outcome) */
     PyObject *simulate;     /* null, or f(x, setting, normal) */
-    PyObject *settings;     /* the type of what functions get as their setting, a tuple, ... */
-    allocfunc make_setting; /* ... and what makes one */
-    PyObject *keep;         /* whatever must outlive the model's addresses */
-    PyObject *empty, *tidy; /* numpy.empty, and what makes numbers out of a function's answer */
-    rf64_block *expected;   /* where outcomes are made of what is expected: what gives that; else null */
+    PyObject *settings;     /* the tuple type of the settings passed to functions, */
+    allocfunc make_setting; /* and its allocator */
+    PyObject *keep;         /* objects that must outlive the model's addresses */
+    PyObject *empty, *tidy; /* numpy.empty; a function that turns an answer into numbers */
+    rf64_block *expected;   /* block function that gives expected values, if outcomes are defined by them; else null */
     struct view {
         uint32_t n;
-        PyObject *array;  /* (dim, n), which functions get */
+        PyObject *array;  /* (dim, n), passed to functions */
         Py_buffer buffer; /* its memory */
     } views[4];
     unsigned next_view;
-    PyObject *setting;                       /* the latest that a function got, ... */
-    double setting_values[RF_DESCRIBED_MAX]; /* ... and its numbers */
+    PyObject *setting;                       /* the latest setting passed to a function, */
+    double setting_values[RF_DESCRIBED_MAX]; /* and its numbers */
 } model_object;
 
-/* A session, and its way through the files of the command. */
+/* A session, with the counters of the command's state files. */
 typedef struct session_object {
     PyObject_HEAD rf_session *session;
     rf_engine *engine;
     model_object *model;
     rf_config config;
-    char *texts;                      /* of the configuration */
-    uint32_t batch;                   /* records that are learnt from together, where nothing else is said */
-    int is_busy;                      /* another thread is in it */
-    int is_long;                      /* updates take so long that others may run meanwhile */
-    uint64_t position, updates, hash; /* as the command counts them */
-    uint32_t asked;                   /* questions under way, ... */
-    rf_record *questions;             /* ... themselves */
-    rf_step last;                     /* after the latest update: what rf_session_show does not fill, health; rows may need all of it */
-    int before, has_changed;          /* health before it, as shown, and whether that was another */
+    char *texts;                      /* texts of the configuration */
+    uint32_t batch;                   /* default number of records per update */
+    int is_busy;                      /* in use by another thread */
+    int is_long;                      /* updates are long, so the GIL is released for each */
+    uint64_t position, updates, hash; /* as counted by the command */
+    uint32_t asked;                   /* number of open questions; */
+    rf_record *questions;             /* the questions */
+    rf_step last;                     /* of the latest update; rows may need all of it, rf_session_show lacks health */
+    int before, has_changed;          /* health before the latest update, as shown; whether that update changed it */
 } session_object;
 
-/* A parameter's motion, or its drift, from five numbers: a kind, levels, times; and from a tuple of them. 0, or -1 and an exception. */
+/* set_motion: a parameter's motion or drift from five numbers: kind, levels, times. take_motion: the same from a
+   tuple. Return 0, or -1 and an exception. */
 int set_motion(const rf_parameter *parameter, const double n[5], rf_motion *motion, double *drift);
 int take_motion(const rf_parameter *parameter, PyObject *given, rf_motion *motion, double *drift);
 
 extern PyTypeObject *model_type, *session_type, *fleet_type;
 extern PyObject *refused; /* the exception */
-extern PyObject *notes;   /* the type of what a status stands for */
+extern PyObject *notes;   /* type of the notes for statuses */
 
 extern PyType_Spec model_spec, session_spec, fleet_spec, few_spec;
 
 /* ---- Calls into the library ----
-   While it runs, the model's functions know whose they are; without functions of Python, others may run meanwhile. */
+   begin and end enclose a call. They tell the model's functions which model runs; without Python functions they
+   release the GIL if the call is long. */
 
 typedef struct running {
     int calls;             /* the model has functions of Python */
     model_object *before;
-    PyThreadState *thread; /* where others may run */
-    double looked;         /* for signals, in seconds */
+    PyThreadState *thread; /* saved state while the GIL is released; else null */
+    double looked;         /* last check for signals, in seconds */
 } running;
 
 void begin(running *r, model_object *model, int is_long);
 void end(running *r);
-/* Every 20 ms: has somebody pressed Ctrl-C? Then, or after another exception, 1. */
+/* Checks for Ctrl-C every 20 ms. Returns 1 after Ctrl-C or another exception, else 0. */
 int is_interrupted(running *r);
 double seconds(void);
 
-/* Raises Refused, unless an exception is under way. Returns null. */
+/* Raises Refused, unless another exception is set. Returns null. */
 PyObject *refuse(rf_status status, const rf_engine *engine, const char *where);
 PyObject *refuse_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Is it a status of success? Then the note that it stands for, else null and an exception. */
+/* Returns the note for a status of success; for a refusal null and an exception. */
 PyObject *note_of(rf_status status, const rf_engine *engine);
 
-/* A contiguous buffer of doubles, `count` of them (-1: any number). 0, or -1 and an exception. */
+/* Gets a contiguous buffer of `count` doubles (-1: any number). Returns 0, or -1 and an exception. */
 int doubles(PyObject *object, Py_buffer *view, int is_writable, Py_ssize_t count, const char *what);
 
-/* A tuple of numbers; and an empty one of that size, which is taken over, filled. */
+/* tuple_of: a new tuple of numbers. fill_tuple: fills an empty tuple of that size and takes over its reference. */
 PyObject *tuple_of(const double *values, unsigned count);
 PyObject *fill_tuple(PyObject *tuple, const double *values, unsigned count);
-/* A number, or -1 and an exception. */
+/* Returns a number, or -1 and an exception. */
 double number_of(PyObject *given, const char *what);
-/* Numbers of a sequence, `count` of them. 0, or -1 and an exception. */
+/* Reads `count` numbers of a sequence. Returns 0, or -1 and an exception. */
 int numbers_of(PyObject *sequence, double *values, unsigned count, const char *what);
 
-/* Is that an outcome of the model, or NaN for none? refuse_outcome says of one that is not why; `where` may be null.
- * Returns null. */
+/* is_outcome: is it a valid outcome of the model, or NaN for none? refuse_outcome: raises an exception that says why
+   not; `where` may be null; returns null. */
 int is_outcome(const rf_description *description, double outcome);
 PyObject *refuse_outcome(const rf_description *description, double outcome, const char *where);
 
-/* The end of a deallocation. */
+/* The last step of a deallocation. */
 void free_object(PyObject *self);
 
-/* Marks the session as in use. 0, or -1 and an exception. */
+/* Marks the session as in use. Returns 0, or -1 and an exception. */
 int enter(session_object *s);
 void leave(session_object *s);
 
-/* rf_session_tell, or rf_session_tell_briefly, with what is counted beside it; settings are complete. Between begin and end. */
+/* rf_session_tell or rf_session_tell_briefly, plus the counters of the session. Settings must be complete. Call it
+   between begin and end. */
 rf_status learn(session_object *s, const rf_record records[], uint32_t count, int is_brief);
 
 /* ---- Rows of results: the columns of the command's CSV, and whether a test was passed or failed ---- */
 unsigned row_width(const rf_description *description);
 void row_write(double *row, const rf_description *description, const rf_step *step);
-/* Health as rows have it: -1 is a belief that tracks but is too coarse. */
+/* Health as in rows: -1 means tracking with a belief that is too coarse. */
 int shown_health(const rf_step *step);
 
-/* Methods of sessions that run many updates. */
+/* Methods of sessions for many updates. */
 PyObject *session_replay(PyObject *self, PyObject *args);
 PyObject *session_passes(PyObject *self, PyObject *args);
 PyObject *session_simulate(PyObject *self, PyObject *args);

@@ -1,4 +1,4 @@
-/* Runs over many records: replays, passes, simulations, scores. */
+/* Many records at once: replays, passes, simulations, scores. */
 #include "module.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static rf_record record_at(const table *t, Py_ssize_t row)
     return r;
 }
 
-/* Adds records from *row on until the batch is whole, or there are no more. */
+/* Adds records from *row on until the batch is complete or no rows are left. */
 static void next_batch(rf_batch *batch, const table *t, Py_ssize_t *row)
 {
     batch->count = 0;
@@ -57,10 +57,10 @@ static void next_batch(rf_batch *batch, const table *t, Py_ssize_t *row)
     }
 }
 
-/* _replay(settings, outcomes, times, first, out, seconds, has_hook): learns from rows first, ... for so long, or until
-   somebody wants to know of a change of health, and writes a row for every update from the start of out on. Returns the next
-   row, how many updates there were, and health before the last of them if it has changed, else None; after a refusal, an
-   exception that says where. */
+/* _replay(settings, outcomes, times, first, out, seconds, has_hook): learns from rows first, first + 1, ... and
+   writes a row per update to out, from its start. Stops after `seconds`, or at a change of health if has_hook.
+   Returns the next row, the number of updates, and the health before the last update if that changed it, else None.
+   A refusal raises an exception that says where. */
 PyObject *session_replay(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -130,7 +130,7 @@ static int watch_passes(void *user, const rf_passes_progress *progress)
     return is_interrupted(user);
 }
 
-/* _passes(rows): each the settings and the outcome. Returns a tuple of what was found, and quantiles by parameter. */
+/* _passes(rows): a row has the settings and the outcome. Returns a tuple of results, and quantiles by parameter. */
 PyObject *session_passes(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -220,7 +220,7 @@ static int too_many(void)
     return -1;
 }
 
-/* A row of a world's numbers: what it is, and six numbers of it. Returns 0, or -1 and an exception. */
+/* Adds a row of the world's description: a kind, and six numbers. Returns 0, or -1 and an exception. */
 static int world_add(const rf_description *description, rf_world *world, const double row[7])
 {
     const double *n = row + 1;
@@ -254,8 +254,8 @@ static int world_add(const rf_description *description, rf_world *world, const d
     return 0;
 }
 
-/* _simulate(steps, batch, world, is_truth_gaussian, first, count, out): the world has seven numbers a row, and rows of
-   out begin with the trial. Returns how many. */
+/* _simulate(steps, batch, world, is_truth_gaussian, first, count, out): the world has seven numbers per row; rows of
+   out begin with the trial. Returns the number of rows. */
 PyObject *session_simulate(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -294,8 +294,8 @@ PyObject *session_simulate(PyObject *self, PyObject *args)
 
 /* ---- Scores ---- */
 
-/* _score(settings, outcomes, times, repeats): a list of (ln evidence, variance, starved, bad, above), one for each
- * repeat. */
+/* _score(settings, outcomes, times, repeats): a list of (ln evidence, variance, starved, bad, above), one per
+   repeat. */
 PyObject *session_score(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -339,8 +339,8 @@ PyObject *session_score(PyObject *self, PyObject *args)
     return list;
 }
 
-/* Scores of a list of tuples that begin with ln evidence and variance. Null and an exception when it is no such list.
- */
+/* Scores from a list of tuples that begin with ln evidence and variance. Null and an exception if it is not such a
+   list. */
 static cli_score *scores_of(PyObject *list, Py_ssize_t count)
 {
     cli_score *scores = PyMem_Calloc((size_t)count + 1, sizeof *scores);
@@ -356,8 +356,8 @@ static cli_score *scores_of(PyObject *list, Py_ssize_t count)
     return scores ? scores : (cli_score *)PyErr_NoMemory();
 }
 
-/* evidence(scores, others): ln evidence and its error; and of the first against the second the Bayes factor, its error,
- * the verdict. */
+/* evidence(scores, others): ln evidence of the first and its error; then the Bayes factor of the first against the
+   second, its error and the verdict. */
 PyObject *module_evidence(PyObject *module, PyObject *args)
 {
     (void)module;

@@ -21,7 +21,7 @@ void leave(session_object *s) { s->is_busy = 0; }
 
 /* ---- Opening ---- */
 
-/* Texts of the configuration, kept. 0, or -1. */
+/* Copies the texts of the configuration. Returns 0, or -1. */
 static int keep_texts(session_object *s, const char *belief, const char *design)
 {
     const size_t first = belief ? strlen(belief) + 1 : 0, second = design ? strlen(design) + 1 : 0;
@@ -57,8 +57,8 @@ int take_motion(const rf_parameter *parameter, PyObject *given, rf_motion *motio
     return set_motion(parameter, n, motion, drift);
 }
 
-/* Priors, drifts, charts, ranges: tuples by parameter or by setting, with None for the model's own. 0, or -1 and an
- * exception. */
+/* Reads priors, drifts, charts, ranges: tuples by parameter or by setting; None: the model's own. Returns 0, or -1
+   and an exception. */
 static int take_wishes(rf_config *c, PyObject *priors, PyObject *drifts, PyObject *charts, PyObject *ranges)
 {
     for (unsigned i = 0; i < c->description.dim; i++) {
@@ -139,7 +139,7 @@ static PyObject *session_open(PyObject *self, PyObject *args)
     s->config.anchor_every = anchors;
     if (take_wishes(&s->config, priors, drifts, charts, ranges) < 0 || check_numbers(&s->config) < 0)
         return NULL;
-    if (!belief) /* one Gaussian alone makes attempts */
+    if (!belief) /* only the belief of one Gaussian makes attempts */
         s->config.belief = attempts > 0 ? "gaussian" : rf_config_belief(&s->config);
     if (!(s->engine = rf_engine_open(engine, error, sizeof error)))
         return refuse_text("%s", error);
@@ -223,11 +223,15 @@ static PyObject *session_asked(PyObject *self, void *ignored)
 
 /* ---- Telling ---- */
 
-/* Settings that were not given are those that were asked for. 0, or -1 and an exception. */
+/* Fills in missing settings from the questions. Returns 0, or -1 and an exception. */
 static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
 {
     const rf_description *d = &s->config.description;
     for (unsigned i = 0; i < d->settings; i++) {
+        if (isinf(record->setting[i])) {
+            refuse_text("setting %s: %g is not finite", d->setting[i].name, record->setting[i]);
+            return -1;
+        }
         if (!isnan(record->setting[i]))
             continue;
         if (k >= s->asked && d->setting[i].role != RF_SETTING_FIXED && !isnan(record->outcome)) {
@@ -245,13 +249,13 @@ static int fill_settings(const session_object *s, rf_record *record, uint32_t k)
 rf_status learn(session_object *s, const rf_record records[], uint32_t count, int is_brief)
 {
     const int may_fail_unnoticed =
-        s->model->bound && PyCallable_Check(s->model->bound); /* the library takes a bound's word */
+        s->model->bound && PyCallable_Check(s->model->bound); /* exceptions of a bound are not reported */
     rf_session *copy = may_fail_unnoticed ? rf_session_copy(s->session) : NULL;
     s->before = shown_health(&s->last);
     s->has_changed = 0;
     if (may_fail_unnoticed && !copy)
         return RF_REFUSED_ENGINE;
-    uint64_t hash = s->hash; /* before the update, so that processors do both at once */
+    uint64_t hash = s->hash; /* before the update, so that the processor can overlap both */
     for (uint32_t k = 0; k < count; k++)
         hash = rf_record_hash(hash, &records[k], s->config.description.settings);
     rf_status status = (is_brief ? rf_session_tell_briefly : rf_session_tell)(s->session, records, count, &s->last);
@@ -281,7 +285,8 @@ static rf_status tell_all(session_object *s, const rf_record records[], uint32_t
     return status;
 }
 
-/* Of records that were told: calls on_health if it has changed. Nobody is in the session any more, so it may be asked and told. */
+/* Returns the note after a tell, and calls on_health if health has changed. The session is not marked as in use
+   here, so on_health may ask and tell. */
 static PyObject *note_and_call(session_object *s, rf_status status)
 {
     PyObject *note = note_of(status, s->engine);
@@ -294,11 +299,11 @@ static PyObject *note_and_call(session_object *s, rf_status status)
     return note;
 }
 
-/* A setting as a mapping by name, a sequence, or a number where there is one setting; NaN where it is not given. */
+/* Reads a setting: a mapping by name, a sequence, or a number if there is one setting; NaN where it is not given. */
 static int setting_from(const session_object *s, PyObject *given, double setting[])
 {
     const rf_description *d = &s->config.description;
-    if (PyTuple_Check(given) && PyTuple_Size(given) == (Py_ssize_t)d->settings) /* by far the most common */
+    if (PyTuple_Check(given) && PyTuple_Size(given) == (Py_ssize_t)d->settings) /* the most common case */
         return numbers_of(given, setting, d->settings, "setting");
     if (PyDict_Check(given)) {
         Py_ssize_t used = 0;
@@ -323,13 +328,13 @@ static int setting_from(const session_object *s, PyObject *given, double setting
         return 0;
     }
     if (!PyTuple_Check(given) && !PyList_Check(given) &&
-        PyObject_HasAttrString(given, "keys")) { /* another mapping: a row of a DataFrame */
+        PyObject_HasAttrString(given, "keys")) { /* another mapping, such as a row of a DataFrame */
         PyObject *copy = PyDict_New();
         const int status = copy && PyDict_Update(copy, given) == 0 ? setting_from(s, copy, setting) : -1;
         Py_XDECREF(copy);
         return status;
     }
-    unsigned free = 0; /* those that are fixed may be left out */
+    unsigned free = 0; /* number of settings that are not fixed; fixed ones may be left out */
     for (unsigned i = 0; i < d->settings; i++)
         free += d->setting[i].role != RF_SETTING_FIXED;
     const int is_strange = PyUnicode_Check(given) || PyBytes_Check(given) || PyAnySet_Check(given);
@@ -337,7 +342,7 @@ static int setting_from(const session_object *s, PyObject *given, double setting
                             : is_strange || PyFloat_Check(given) ? -1
                                                                  : PySequence_Size(given);
     double values[RF_DESCRIBED_MAX] = {0};
-    PyErr_Clear(); /* a number has no size */
+    PyErr_Clear(); /* a number has no len() */
     if (size < 0 && !is_strange && (d->settings == 1 || free == 1))
         values[0] = PyFloat_AsDouble(given);
     if ((size < 0 && (is_strange || (d->settings != 1 && free != 1))) || PyErr_Occurred()) {
@@ -372,9 +377,11 @@ static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t 
         else
             return PyErr_Format(PyExc_TypeError, "tell() got an unexpected keyword argument '%U'", name);
     }
-    if (args[0] == Py_None)
+    if (PyBool_Check(args[0])) /* by far the most common */
+        record.outcome = args[0] == Py_True;
+    else if (args[0] == Py_None)
         record.outcome = NAN;
-    else if (PyFloat_CheckExact(args[0]) || PyBool_Check(args[0]) || PyLong_Check(args[0]))
+    else if (PyFloat_CheckExact(args[0]) || PyLong_Check(args[0]))
         record.outcome = number_of(args[0], "outcome");
     else if (PyObject_Size(args[0]) >= 0)
         return PyObject_CallMethod(self, "_tell_many", "OOO", args[0], setting, time);
@@ -518,7 +525,7 @@ void row_write(double *row, const rf_description *d, const rf_step *s)
     memcpy(row, rest, sizeof rest);
 }
 
-/* _show(): a row; then means and the lower triangle of the covariance, in the chart; and what the belief is. */
+/* _show(): a row; means and lower triangle of the covariance, in the chart; and the form of the belief. */
 static PyObject *session_show(PyObject *self, PyObject *ignored)
 {
     (void)ignored;
@@ -541,7 +548,7 @@ static PyObject *session_show(PyObject *self, PyObject *ignored)
     return all;
 }
 
-/* _quantiles(p): by parameter, in natural units. */
+/* _quantiles(p): for each parameter, in natural units. */
 static PyObject *session_quantiles(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -554,8 +561,7 @@ static PyObject *session_quantiles(PyObject *self, PyObject *args)
     return tuple_of(values, s->config.description.dim);
 }
 
-/* _draw(out, first): draws number first, first + 1, ... of what is believed now, in natural units; one in each row of
- * out. */
+/* _draw(out, first): draws number first, first + 1, ... from the belief, in natural units; one per row of out. */
 static PyObject *session_draw(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -584,7 +590,7 @@ static PyObject *session_draw(PyObject *self, PyObject *args)
 
 /* ---- Bytes ---- */
 
-/* The run as a state file has it. `source` is what the model's source contains; of none, nothing. */
+/* The run in the form of a state file. `source`: text of the model's source; empty if there is none. */
 static cli_checkpoint *checkpoint_of(const session_object *s, const char *source, Py_ssize_t size)
 {
     cli_checkpoint *c = PyMem_Malloc(sizeof *c);
@@ -597,7 +603,7 @@ static cli_checkpoint *checkpoint_of(const session_object *s, const char *source
     return c;
 }
 
-/* _save(source): what a state file of the command contains. */
+/* _save(source): the contents of a state file of the command. */
 static PyObject *session_save(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;
@@ -654,7 +660,7 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
 static int clear(PyObject *self)
 {
     session_object *s = (session_object *)self;
-    rf_session_close(s->session); /* before what it points to */
+    rf_session_close(s->session); /* before the objects it points to */
     s->session = NULL;
     Py_CLEAR(s->model);
     return 0;

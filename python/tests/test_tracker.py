@@ -232,6 +232,11 @@ class Copies(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
+    def test_an_infinite_setting_is_named(self):
+        for setting, name in (((1.0, np.inf), "x_"), ({"t": -np.inf, "x_": 0}, "t")):
+            with self.assertRaisesRegex(rejfilt.Refused, f"setting {name}: -?inf is not finite"):
+                Tracker("precession", seed=1).tell(1, setting)
+
     def test_nothing_changes(self):
         tracker = feed(Tracker("precession", seed=1), 5)
         before, question = state(tracker), tracker.ask()

@@ -41,7 +41,7 @@ rf_belief *rf_belief_open(const char *name, const rf_problem *problem, uint64_t 
 rf_belief *rf_belief_open_kind(const rf_belief_kind *kind, const rf_belief_setup *setup, char *error, size_t size)
 {
     rf_belief *belief = kind->open(setup, error, size);
-    if (belief && kind->restart) /* a kind that only opens leaves the choice of functions to the one it opens */
+    if (belief && kind->restart) /* a kind that has only `open` delegates: the opened belief keeps its own functions */
         belief->kind = kind;
     const rf_status status = belief ? belief->kind->restart(belief) : RF_OK;
     if (status >= 0)
@@ -81,7 +81,7 @@ uint32_t rf_belief_gaussians(const rf_belief *belief, rf_gaussian parts[])
     return 1;
 }
 
-/* Has it a mean, and a covariance with a factor? */
+/* Are the weight and the mean valid, and does the covariance have a factor? */
 static int is_gaussian(const rf_gaussian *g, unsigned dim)
 {
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(RF_DESCRIBED_MAX)];

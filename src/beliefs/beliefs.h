@@ -1,4 +1,4 @@
-/* Inside the beliefs: their kinds. */
+/* Internal to the beliefs: their kinds. */
 #ifndef REJFILT_BELIEFS_H
 #define REJFILT_BELIEFS_H
 
@@ -9,7 +9,8 @@
 #include "list.def"
 #undef RF_BELIEF
 
-/* The number after the colon of a name, low to high; `otherwise` without one. 0 with a message for anything else. */
+/* The number after the colon of a name, in low..high, or `otherwise` if there is none. Anything else: returns 0 and
+   fills `error`. */
 uint32_t rf_belief_number(const rf_belief_kind *kind, const rf_belief_setup *setup, uint32_t low, uint32_t high,
                           uint32_t otherwise, char *error, size_t size);
 

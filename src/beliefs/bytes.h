@@ -1,4 +1,4 @@
-/* Numbers as bytes that are the same on every machine: little-endian, a double as its 64 bits. */
+/* Numbers as bytes, the same on every machine: little-endian, a double as its 64 bits. */
 #ifndef REJFILT_BYTES_H
 #define REJFILT_BYTES_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Counts, and writes where there is somewhere to write to. Start it at {to, 0}. */
+/* Counts bytes, and writes them if `to` is not null. Initialise it as {to, 0}. */
 typedef struct rf_writer {
     unsigned char *to; /* or null */
     size_t size;       /* so far */
@@ -34,7 +34,7 @@ static inline void rf_write_real(rf_writer *w, double value)
     rf_write_u64(w, bits);
 }
 
-/* Past the end it gives zeros and sets `failed`. Start it at {from, size, 0, 0}. */
+/* Reading past the end returns zeros and sets `failed`. Initialise it as {from, size, 0, 0}. */
 typedef struct rf_reader {
     const unsigned char *from;
     size_t size, at;
@@ -61,7 +61,7 @@ static inline double rf_read_real(rf_reader *r)
     return value;
 }
 
-/* Has everything been read, and nothing failed? */
+/* Was everything read, without failure? */
 static inline int rf_read_all(const rf_reader *r) { return !r->failed && r->at == r->size; }
 
 #endif

@@ -1,4 +1,4 @@
-/* What beliefs have in common while records come, and the problem they are about. A GPU runs this, too. */
+/* Functions shared by the beliefs between records, and the problem. Also compiled for a GPU. */
 #include "common.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ rf_status rf_belief_check(const rf_belief *belief, const double records[], uint3
     return RF_OK;
 }
 
-RF_APART void rf_belief_variances(const rf_belief *belief, double v[])
+static RF_APART void variances_of_several(const rf_belief *belief, double v[])
 {
     double mean[RF_ROOM], covariance[RF_TRIANGLE(RF_ROOM)];
     rf_kind_of(belief)->moments(belief, mean, covariance);
@@ -33,7 +33,16 @@ RF_APART void rf_belief_variances(const rf_belief *belief, double v[])
         v[i] = covariance[RF_TRIANGLE(i) + i];
 }
 
-/* Of the parameter that has changed least; at most 1. */
+RF_APART void rf_belief_variances(const rf_belief *belief, double v[])
+{
+    double mean;
+    if (belief->problem->description.dim > 1)
+        variances_of_several(belief, v);
+    else
+        rf_kind_of(belief)->moments(belief, &mean, v);
+}
+
+/* The ratio of variances for the parameter that changed least; at most 1. */
 static double narrowed(const double narrow[], const double wide[], unsigned dim)
 {
     double most = 0;
@@ -92,7 +101,7 @@ RF_APART void rf_gaussians_join(const rf_problem *problem, const rf_gaussian par
     }
     memcpy(mean, heaviest->mean, dim * sizeof *mean);
     memset(covariance, 0, RF_TRIANGLE(dim) * sizeof *covariance);
-    for (unsigned pass = 0; pass < 2; pass++) /* the mean, then what lies about it */
+    for (unsigned pass = 0; pass < 2; pass++) /* first the mean, then the covariance about it */
         for (uint32_t k = 0; k < count; k++) {
             const double share = parts[k].weight / total;
             double away[RF_ROOM];
@@ -156,7 +165,7 @@ int rf_problem_order(const rf_problem *problem, const double values[], unsigned 
     return is_moved;
 }
 
-/* Through a filter of that parameter alone. */
+/* Uses a filter of that one parameter. */
 RF_APART rf_status rf_problem_prior(const rf_problem *problem, unsigned i, double *mean, double *variance)
 {
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(1)];

@@ -1,12 +1,12 @@
-/* Inside the beliefs: what they share. */
+/* Internal to the beliefs: shared functions. */
 #ifndef REJFILT_BELIEFS_COMMON_H
 #define REJFILT_BELIEFS_COMMON_H
 
 #include "marginal.h"
 #include "rejfilt/belief.h"
 
-/* A belief's functions, and the model that a problem or a configuration is about; what is compiled for a GPU knows
-   both. And what it does without. */
+/* A belief's functions, and the model of a problem or configuration. Code compiled for a GPU knows both at compile
+   time. Also what GPU code leaves out. */
 #ifndef RF_DEVICE_KIND
 #define rf_kind_of(belief) ((belief)->kind)
 #define rf_instance_of(about) ((about)->model->f64)
@@ -22,25 +22,26 @@ rf_status rf_belief_check(const rf_belief *belief, const double records[], uint3
 
 /* Variances in the chart, to v[dim]. */
 void rf_belief_variances(const rf_belief *belief, double v[]);
-/* An update that began with those variances has lost so many nats by projection or merging. What was wrong with the
-   belief matters less when it has become narrower: a slope of the error, in proportion to the variance. */
+/* Adds the nats that an update lost by projection or merging; `before` has the variances from before it. A loss matters
+   less once the belief has become narrower: the accumulated loss shrinks in proportion to the variance. */
 void rf_belief_lose(rf_belief *belief, const double before[], double nats);
-/* Noise has been added to a belief with those variances: so much less of what it has lost is left. Returns the share.
- */
+/* After noise was added to a belief with these variances: scales down the accumulated loss accordingly. Returns the
+   share that is left. */
 double rf_belief_forget(rf_belief *belief, const double before[]);
 
-/* The mean and the standard deviation of a parameter, which are those in the chart, become those in natural units; of a
-   periodic one the mean stays on the side of the cut where it was. */
+/* Converts the mean and the standard deviation of a parameter from the chart to natural units. A periodic mean stays on
+   its side of the cut. */
 void rf_belief_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd);
 
-/* Becomes one Gaussian of independent parameters. */
+/* Replaces the belief by one Gaussian with independent parameters. */
 rf_status rf_belief_place(rf_belief *belief, const double mean[], const double sd[]);
-/* The mean and the covariance (lower triangle by rows) of Gaussians together. On a circle, about the heaviest. */
+/* The mean and the covariance (lower triangle by rows) of several Gaussians combined. On a circle, deviations count
+   from the heaviest. */
 void rf_gaussians_join(const rf_problem *problem, const rf_gaussian parts[], uint32_t count, double mean[],
                        double covariance[]);
 
-/* An update by other means than attempts, as a report has it: `points` evaluated, `effective` of them left, ln P(E),
-   and notes. A probability of zero is taken for half a point of so many. Returns the status. */
+/* Fills a report for an update without attempts: `points` evaluated, `effective` of them left, ln P(E), and notes. An
+   evidence of zero is reported as half a point of them all. Returns the status. */
 rf_status rf_belief_report(rf64_report *report, uint32_t update, uint32_t points, double effective,
                            double log_evidence);
 

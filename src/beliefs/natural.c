@@ -1,5 +1,4 @@
-/* From charts to natural units: means and standard deviations of what is believed there, not of what its mean becomes.
- */
+/* From charts to natural units: means and standard deviations of the distribution there, not the transformed mean. */
 #include "rejfilt/detail/chart.h"
 
 #include "common.h"
@@ -8,7 +7,7 @@
 
 #define TURN 6.283185307179586
 
-/* e to the x, less 1, of x >= 0. */
+/* e^x − 1 for x >= 0. */
 static double exp_less_one(double x)
 {
     double sum = 1;
@@ -19,14 +18,14 @@ static double exp_less_one(double x)
     return x * sum;
 }
 
-/* The variance of the normal distribution function of y, which is Gaussian, of mean 0 to 1: two draws of y with a
-   standard normal each are correlated by v / (1 + v), and Plackett's integral over that correlation has no
-   cancellation. By Gauss and Legendre's rule; a = m / sqrt(1 + v). */
+/* The variance of Φ(Y) for a Gaussian Y of mean m and variance v. Y plus a standard normal, drawn twice with the same
+   Y, has correlation v / (1 + v); Plackett's integral over that correlation has no cancellation. Gauss-Legendre
+   quadrature; a = m / sqrt(1 + v). */
 static double bounded_variance(double a, double v)
 {
     static const double node[] = {0.9602898564975362, 0.7966664774136267, 0.525532409916329, 0.18343464249564978},
                         weight[] = {0.1012285362903768, 0.22238103445337434, 0.31370664587788727, 0.36268378337836193};
-    const double end = v / (1 + v + rf64_sqrt(1 + 2 * v)); /* tan of half the arc sine of the correlation */
+    const double end = v / (1 + v + rf64_sqrt(1 + 2 * v)); /* tan of half the arcsine of the correlation */
     double sum = 0;
     for (unsigned k = 0; k < 8; k++) {
         const double u = 0.5 * end * (1 + (k % 2 ? node[k / 2] : -node[k / 2])), square = 1 + u * u;
@@ -35,7 +34,7 @@ static double bounded_variance(double a, double v)
     return sum * end / TURN;
 }
 
-/* Of a Gaussian in a chart that is not periodic. */
+/* Natural mean and variance of N(y, v) in a chart that is not periodic. */
 static void of_gaussian(const rf64_chart *chart, double y, double v, double *mean, double *variance)
 {
     *mean = y;
@@ -57,23 +56,23 @@ static double place_of(const rf_marginal *parts, size_t k)
     return parts->at ? parts->at[k] : parts->first + parts->step * (double)k;
 }
 
-/* The angle of a point that is not the centre. By our own functions: a GPU's atan2 has other last digits than a CPU's.
- */
+/* atan2(s, c), for a point other than the origin. Built on the project's own functions: a GPU's atan2 differs from a
+   CPU's in the last digits. */
 static double angle_of(double s, double c)
 {
     const double a = rf64_abs(s), b = rf64_abs(c), r = rf64_sqrt(s * s + c * c),
                  q = r > 0 ? rf64_min(a, b) / rf64_max(a, b) : 0;
-    double angle = q * (TURN / 8 + 0.273 * (1 - q)); /* off by 0.004 at most */
+    double angle = q * (TURN / 8 + 0.273 * (1 - q)); /* error at most 0.004 */
     angle = a > b ? TURN / 4 - angle : angle;
     angle = c < 0 ? TURN / 2 - angle : angle;
     angle = s < 0 ? -angle : angle;
-    for (unsigned k = 0; k < 2 && r > 0; k++) /* the digits become three times as many */
+    for (unsigned k = 0; k < 2 && r > 0; k++) /* each step triples the number of correct digits */
         angle += (s * rf64_cos(angle) - c * rf64_sin(angle)) / r;
     return angle;
 }
 
-/* The direction of the mean of points on the circle, and sqrt(-2 ln R), R being how far from the centre that mean is.
-   Of 1 - R no digit is lost. */
+/* Circular mean, and standard deviation sqrt(-2 ln R), with R the length of the mean vector. Computes 1 - R without
+   cancellation. */
 static void on_circle(const rf64_chart *chart, const rf_marginal *parts, double *mean, double *sd)
 {
     const double period = chart->high - chart->low, turn = TURN / period, about = *mean;
@@ -102,7 +101,7 @@ void rf_marginal_natural(const rf64_chart *chart, const rf_marginal *parts, doub
         on_circle(chart, parts, mean, sd);
         return;
     }
-    for (size_t k = 0; k < parts->count; k++) { /* from the first, so that close ones lose no digits */
+    for (size_t k = 0; k < parts->count; k++) { /* relative to the first, so that close values lose no digits */
         of_gaussian(chart, place_of(parts, k), variance_of(parts, k), &m, &v);
         first = k == 0 ? m : first;
         total += parts->weight[k];
@@ -119,7 +118,7 @@ void rf_marginal_natural(const rf64_chart *chart, const rf_marginal *parts, doub
 void rf_gaussian_natural(const rf64_chart *chart, double *mean, double *sd)
 {
     double m, v;
-    if (chart->kind == RF_PERIODIC) { /* its circular mean and standard deviation are itself */
+    if (chart->kind == RF_PERIODIC) { /* a wrapped Gaussian already has this circular mean and standard deviation */
         *mean = rf64_chart_natural(chart, *mean);
         return;
     }

@@ -1,19 +1,19 @@
-/* The mixture of src/beliefs/mixture/ for chips: one parameter in float, and more Gaussians while it learns than it
-   keeps. See gaussians.h. */
+/* The mixture of src/beliefs/mixture/ for chips: one parameter in float. During an update it holds more Gaussians than
+   it keeps. See gaussians.h. */
 #include "rejfilt/gaussians.h"
 
 /* Gaussians during an update. Those beyond RF_GAUSSIANS_MAX are merged at its end. */
 #define ROOM (RF_GAUSSIANS_MAX > 1 ? RF_GAUSSIANS_MAX * 3 / 2 : 1)
 
-#define LOSS_MAX 1e-4f       /* nats that an update may lose in one Gaussian: more, and it is split */
-#define MERGER_FREE 1e-5f    /* nats that a merger may cost where there is room */
+#define LOSS_MAX 1e-4f       /* nats lost by an update in one Gaussian above which it is split */
+#define MERGER_FREE 1e-5f    /* nats below which a merger is always made */
 #define WEIGHT_LEAST 1e-9f   /* lighter Gaussians are dropped */
-#define VARIANCE_LEAST 9e-3f /* of a posterior in units of its prior's: a quarter of the points' spacing, squared */
-#define SD_LEAST 1.01f       /* in spacings of numbers near the mean */
+#define VARIANCE_LEAST 9e-3f /* of a posterior in units of its prior's: (spacing of the points / 4)² */
+#define SD_LEAST 1.01f       /* in units of the spacing of floats near the mean */
 
-/* Where a Gaussian is evaluated, to either side of its mean in standard deviations, and the weight of each. Steps grow
-   from the middle to the ends, so that no fringe has the period of all of them. In float, too, the weights' sum and the
-   variance are exactly 1. */
+/* The evaluation points: distance from the mean in standard deviations, on both sides, and weight. Steps grow from the
+   middle to the ends, so that no fringe has the period of all of them. The weights' sum and the variance are exactly 1,
+   also in float. */
 static const struct {
     float z, weight;
 } points[] = {{0.187940896f, 0.148018032f},  {0.574369669f, 0.134881958f},  {0.992439389f, 0.107496746f},
@@ -26,7 +26,7 @@ typedef struct posterior {
     float weight, mean, variance, loss;
 } posterior;
 
-/* An update under way. */
+/* The state of an update. */
 typedef struct learning {
     rf32_likelihood *likelihood;
     const float *setting;
@@ -77,7 +77,7 @@ static float total_weight(const learning *l)
     return total;
 }
 
-/* Splits Gaussian i as it was before the record into three that have its first five moments together. */
+/* Splits Gaussian i, as it was before the record, into three that together have its first five moments. */
 static void split(learning *l, unsigned i)
 {
     rf32_gaussian *middle = &l->before[i], *low = &l->before[l->count], *high = low + 1;
@@ -95,7 +95,7 @@ static void split(learning *l, unsigned i)
     l->count += 2;
 }
 
-/* Splits what loses most, until nothing loses too much or there is no room. */
+/* Splits the Gaussian that loses most, until none loses too much or there is no room. */
 static void split_all(learning *l)
 {
     while (RF_GAUSSIANS_MAX > 1 && l->count + 2 <= ROOM) {
@@ -114,21 +114,21 @@ static void split_all(learning *l)
 
 /* ---- Merging ---- */
 
-/* The variance of two together. */
+/* The variance of a and b combined. */
 static RF_APART float joint_variance(const posterior *a, const posterior *b)
 {
     const float share = a->weight / (a->weight + b->weight), apart = b->mean - a->mean;
     return share * a->variance + (1 - share) * (b->variance + share * apart * apart);
 }
 
-/* Runnalls: an upper bound of what merging two loses, in nats of the whole. */
+/* Runnalls's upper bound of the loss by a merger, in nats of the whole mixture. */
 static float merger_cost(const posterior *a, const posterior *b)
 {
     const float joint = joint_variance(a, b);
     return 0.5f * (a->weight * rf32_log(joint / a->variance) + b->weight * rf32_log(joint / b->variance));
 }
 
-/* Merges until there are few enough and no merger is free. Returns what that loses. */
+/* Merges until at most RF_GAUSSIANS_MAX are left and no merger is free. Returns the loss. */
 static float merge_all(learning *l)
 {
     float loss = 0;
@@ -157,7 +157,7 @@ static float merge_all(learning *l)
 
 /* ---- Updates ---- */
 
-/* Makes the weights add up to 1 and drops the lightest. Returns what the projections lose. */
+/* Scales the weights to sum 1 and drops the lightest Gaussians. Returns the loss by projection. */
 static float normalise(learning *l, float total)
 {
     float loss = 0;
@@ -174,7 +174,7 @@ static float normalise(learning *l, float total)
     return loss;
 }
 
-/* A standard deviation that the numbers near its mean can tell. */
+/* Sets the standard deviation, at least the spacing of floats near the mean. Returns a note. */
 static rf_status set_sd(rf32_gaussian *of, float variance)
 {
     const float sd = rf32_min(rf32_sqrt(variance), RF32_LIMIT),
@@ -183,7 +183,7 @@ static rf_status set_sd(rf32_gaussian *of, float variance)
     return sd < least ? RF_NOTE_COARSE : RF_OK;
 }
 
-/* variance ← factor·variance + q, of all. */
+/* variance ← factor·variance + q, for all Gaussians. */
 static rf_status widen(rf32_gaussians *g, float factor, float q)
 {
     rf_status note = RF_OK;
@@ -275,7 +275,7 @@ float rf32_gaussians_quantile(const rf32_gaussians *g, float p)
         low = rf32_min(low, y);
         high = rf32_max(high, y);
     }
-    for (;;) { /* halves the bracket until its ends are neighbours */
+    for (;;) { /* bisection until the ends of the bracket are neighbouring floats */
         const float y = low + 0.5f * (high - low);
         float below = 0;
         if (!(y > low && y < high))

@@ -1,4 +1,4 @@
-/* One object, live. */
+/* Advice for one object while it is measured. */
 #include <stdlib.h>
 #include <string.h>
 

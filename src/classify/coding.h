@@ -4,18 +4,18 @@
 
 #include "rejfilt/classify.h"
 
-/* byte = offset + factor · x, held within 0 to 255. */
+/* byte = offset + factor · x, clamped to 0..255. */
 typedef struct rfc_map {
     float offset, factor;
 } rfc_map;
 
 struct rfc_coding {
     rfc_scaling used;
-    uint32_t features, cuts; /* cuts: quantiles of a feature that are kept */
+    uint32_t features, cuts; /* cuts: stored quantiles per feature */
     rfc_map all;             /* SHARED */
     float *quantile;         /* EACH: by feature, ascending */
-    rfc_names *categories;   /* EACH: by feature, the most frequent first; null: there are none */
-    uint8_t *fill;           /* by feature: for what is missing */
+    rfc_names *categories;   /* EACH: by feature, most frequent first; null: no categories */
+    uint8_t *fill;           /* by feature: the byte for a missing value */
 };
 
 #endif

@@ -5,8 +5,8 @@
 
 enum { SIDE = RFC_DIGIT_SIDE, STROKES = 6, PIECES = 10, POINTS = STROKES * (PIECES + 1) };
 
-/* A stroke is a quadratic Bézier curve in a box from (0, 0), top left, to (1, 1): x and y of its start,
-   its control point and its end. */
+/* A stroke is a quadratic Bézier curve in the unit square, (0, 0) at the top left: x and y of its start, control point
+   and end. */
 typedef struct stroke {
     float x[3], y[3];
 } stroke;
@@ -42,7 +42,7 @@ static const stroke shapes[10][STROKES] = {
     {{{.9f, .4f, .1f}, {.15f, -.2f, .25f}}, {{.1f, .2f, .9f}, {.25f, .75f, .35f}}, {{.9f, .92f, .8f}, {.15f, .6f, 1}}},
 };
 
-/* The digit's lines in pixels. Returns their points. */
+/* Converts the digit's lines to pixels. Returns the number of points. */
 static unsigned place(uint64_t seed, uint32_t number, unsigned digit, rfc_point *line)
 {
     float u[12];

@@ -6,15 +6,15 @@
 
 enum { RFC_DIGIT_SIDE = 28 };
 
-/* A point of lines in pixels, (0, 0) in the middle of the top left one; `joined` to the one before it unless 0. */
+/* A point of lines in pixels, (0, 0) at the centre of the top left pixel; `joined` to the previous point unless 0. */
 typedef struct rfc_point {
     float x, y, joined;
 } rfc_point;
 
-/* How much of a pixel lines of this half thickness cover, 0 to 1. */
+/* The share of a pixel, 0 to 1, that lines with half thickness `thick` cover. */
 float rfc_digit_ink(const rfc_point *line, unsigned points, float thick, unsigned pixel);
 
-/* Digit `number` of a seed to image[RF_DIGIT_SIDE²], the same bits everywhere. */
+/* Draws digit `number` of a seed to image[RF_DIGIT_SIDE²], the same bits on every machine. */
 void rfc_digit_draw(uint64_t seed, uint32_t number, unsigned digit, uint8_t *image);
 
 #endif

@@ -7,15 +7,15 @@
 #include "paper.h"
 #include "weighted.h"
 
-#define CLIP 7.0 /* of logarithms of odds, which are uncertain beyond */
+#define CLIP 7.0 /* limit of log-odds; beyond it they are uncertain */
 
 struct rfc_filter {
-    rfc_weighted *weighted; /* one of the two */
+    rfc_weighted *weighted; /* one of the two is set */
     rfc_paper *paper;
 };
 
-/* A small class is drowned in a neighbourhood that is wide enough for the others: below half of an equal share the
-   wanted sample shrinks with it, down to a fifth. */
+/* The factor on the wanted sample. In a neighbourhood wide enough for the other classes a small class is outnumbered,
+   so below half of an equal share the sample shrinks with it, to a fifth at least. */
 static double narrower(const rfc_training *t)
 {
     double least = 1;
@@ -53,7 +53,7 @@ void rfc_calibrate(const double w[3], uint32_t classes, uint32_t asked, rfc_answ
     if (w[0] == 0)
         return;
     const double new = 1 / (1 + exp(-(w[0] * rfc_logit(old) + w[1] * log(asked + 1.0) + w[2])));
-    double others = 0; /* not 1 − old, which a float near 1 says little of */
+    double others = 0; /* not 1 − old, which loses precision for a float near 1 */
     for (uint32_t c = 0; c < classes; c++)
         others += c == a->decided ? 0 : (double)a->posterior[c];
     for (uint32_t c = 0; c < classes; c++)

@@ -1,4 +1,4 @@
-/* Compiled once per target, RF_KERNEL_TARGET; kernels.c chooses. */
+/* Compiled once per target, RF_KERNEL_TARGET; kernels.c selects one. */
 #include "kernel.h"
 
 #include <string.h>
@@ -27,15 +27,16 @@ static uint16_t update(const uint8_t *restrict x, uint32_t count, rfc_evidence e
     return low;
 }
 
-/* A temper above one is a power of two, `scale`, at which it saturates, and a factor from a half on: what saturates
-   weighs nothing. All are 16 bits wide, so that products are as many to a register as penalties. */
+/* A temper above one is the product of a power of two, `scale`, which saturates, and a factor of at least a half:
+   saturated penalties have weight 0. All numbers have 16 bits, so that a register holds as many products as
+   penalties. */
 static uint16_t tempered(uint16_t penalty, uint16_t base, uint16_t most, uint16_t scale, uint16_t factor)
 {
     uint16_t behind = least((uint16_t)(penalty - base), most), scaled = (uint16_t)(behind * scale);
     return (uint16_t)((uint32_t)scaled * factor >> 16);
 }
 
-/* 2^−(p / RFC_BIT) · RFC_WEIGHT_ONE: a cubic of the fraction, within 1.2e-4, then a shift. */
+/* 2^−(p / RFC_BIT) · RFC_WEIGHT_ONE: a cubic polynomial of the fraction, within 1.2e-4, then a shift. */
 static uint32_t weight_of(uint16_t p)
 {
     uint16_t fraction = (uint16_t)(p << 7), a, b, c;
@@ -46,8 +47,9 @@ static uint32_t weight_of(uint16_t p)
     return (uint32_t)c << 6 >> (shift < 31 ? shift : 31);
 }
 
-/* Weighs vectors of one block. Inlined with a constant length for whole blocks, it has no remainder. `factor` is the
-   same number for all: GCC widens a product with an invariant to 32 bits, which takes three times as long. */
+/* Weighs the vectors of one block. Inlined with a constant length for whole blocks, it has no remainder loop. `factor`
+   holds the same number in all elements: GCC widens a product with an invariant to 32 bits, which takes three times as
+   long. */
 static inline uint32_t weigh_block(const uint16_t *restrict penalty, uint32_t length, uint16_t base, uint16_t shift,
                                    const uint16_t factor[restrict RFC_BLOCK], uint32_t *restrict weight,
                                    uint32_t *restrict squares)
@@ -57,7 +59,7 @@ static inline uint32_t weigh_block(const uint16_t *restrict penalty, uint32_t le
     for (uint32_t i = 0; i < length; i++) {
         uint16_t p = tempered(penalty[i], base, most, scale, factor[i]);
         uint32_t w = weight_of(p);
-        int16_t v = (int16_t)(w >> RFC_SQUARE_SHIFT); /* as a product of short numbers it is faster */
+        int16_t v = (int16_t)(w >> RFC_SQUARE_SHIFT); /* faster as a product of 16-bit numbers */
         weight[i] = w;
         sum += w;
         square += (uint32_t)(v * v);
@@ -95,7 +97,7 @@ static rfc_weighed weigh(const uint16_t *restrict penalty, uint32_t count, uint1
 
 static uint32_t within(const uint16_t *restrict penalty, uint32_t count, uint16_t base, uint16_t limit)
 {
-    enum { AT_ONCE = 8192 }; /* counted in numbers as wide as the penalties: so many more to a register */
+    enum { AT_ONCE = 8192 }; /* counted in 16 bits, like the penalties: more numbers fit a register */
     uint32_t in = 0;
     for (uint32_t begin = 0; begin < count; begin += AT_ONCE) {
         uint16_t some = 0;
@@ -108,7 +110,7 @@ static uint32_t within(const uint16_t *restrict penalty, uint32_t count, uint16_
 }
 
 #if !defined(RF_SMALL)
-/* Eight bytes of 0 or 1 as bits, the first one lowest. */
+/* Packs eight bytes of 0 or 1 into bits, the first one lowest. */
 static inline uint32_t bits_of(const uint8_t flag[8])
 {
     const uint16_t one = 1;

@@ -8,9 +8,9 @@
 #include "engine.h"
 #include "machine.h"
 
-enum { TRIED = 1000 };     /* training objects of a pilot that compares rules */
-#define SHARPEST 8.0       /* of a smaller sample */
-#define BEYOND_CHANCE 2.0  /* standard errors by which other rules lose less */
+enum { TRIED = 1000 };     /* training objects in a pilot that compares rules */
+#define SHARPEST 8.0       /* sharpest temper with a smaller sample */
+#define BEYOND_CHANCE 2.0  /* other rules are taken if they lose less by more standard errors than this */
 
 static int is_above_zero(const double *x, uint32_t count)
 {
@@ -32,7 +32,7 @@ int rfc_rules_check(const rfc_training *t, const rfc_rules *r, char *error, size
     return fine ? 0 : rf_fail(error, size, "the rules are out of range");
 }
 
-/* A copy of `count` elements; null stays null. Sets *failed without memory. */
+/* A copy of `count` elements; null stays null. Sets *failed when out of memory. */
 static void *copy(const void *from, size_t count, size_t each, int *failed)
 {
     void *to = from ? malloc(count * each + 1) : NULL;
@@ -44,7 +44,7 @@ static void *copy(const void *from, size_t count, size_t each, int *failed)
 
 void rfc_model_free(rfc_model *m)
 {
-    if (m->is_loaded) { /* what is not its own */
+    if (m->is_loaded) { /* free only its own arrays */
         m->laid.columns = m->laid.sketches = NULL;
         free(m->laid.class_begin);
     }
@@ -63,11 +63,10 @@ void rfc_model_free(rfc_model *m)
     free(m->weight);
 }
 
-/* Lays the training set out for the weighted filter, without features that tell nothing, which are taken out of its
-   rules. */
+/* Lays the training set out for the weighted filter. Removes uninformative features from the model's rules. */
 static int lay_out(const rfc_training *t, rfc_model *m, char *error, size_t size)
 {
-    const uint64_t rows = (uint64_t)t->count * t->features; /* as they are, in columns, and half as much of sketches */
+    const uint64_t rows = (uint64_t)t->count * t->features; /* again as columns, and half as much for sketches */
     if (rf_memory_check("a training set laid out for queries", rows * 5 / 2, error, size) < 0)
         return -1;
     for (uint32_t j = 0; j < t->features; j++)
@@ -100,7 +99,7 @@ int rfc_model_make(const rfc_training *t, const rfc_rules *rules, rfc_model *m, 
     return status;
 }
 
-/* A model and its pilot. */
+/* Makes a model and runs its pilot. */
 static rfc_model *fit(const rfc_training *t, const rfc_rules *rules, unsigned threads, rfc_progress *progress,
                       void *context, char *error, size_t size)
 {
@@ -118,13 +117,13 @@ static rfc_model *fit(const rfc_training *t, const rfc_rules *rules, unsigned th
     return NULL;
 }
 
-/* Tables differ in how fast classes change from one place to the next: smaller samples see more of it, and err more by
-   chance. And a feature that tells nothing alone may do so beside another. Takes what loses less in the pilot, by more
-   than chance; frees `m`. */
+/* Tries other rules. In some tables classes change faster between nearby vectors: a smaller sample then resolves more,
+   with larger random errors. And a feature that is uninformative alone may be informative together with another. Keeps
+   the model that loses less in the pilot by more than chance; frees `m`. */
 static rfc_model *try_others(rfc_model *m, const rfc_training *t, const rfc_rules *rules, unsigned threads,
                              rfc_progress *progress, void *context, char *error, size_t size)
 {
-    static const double samples[] = {0, 100, 25, 6}; /* 0: as the rules say */
+    static const double samples[] = {0, 100, 25, 6}; /* 0: the rules' own */
     rfc_rules chosen = *rules;
     int failed = 0, is_pruned = 0;
     uint8_t *seems_to_tell = copy(m->mask, t->features, 1, &failed);
@@ -142,7 +141,7 @@ static rfc_model *try_others(rfc_model *m, const rfc_training *t, const rfc_rule
                 other.least_sample = fmin(rules->least_sample, samples[i]);
                 other.sharpest = SHARPEST;
             }
-            if (!all && !rfc_pilot_is_wide(t, rules)) /* no need to find them again */
+            if (!all && !rfc_pilot_is_wide(t, rules)) /* the same features would be found again */
                 other.mask = seems_to_tell;
             other.keeps_all = all || other.mask == seems_to_tell;
             other.pilot = rules->pilot < TRIED ? rules->pilot : TRIED;

@@ -20,7 +20,7 @@ typedef struct head {
 
 _Static_assert(sizeof(head) == HEAD && offsetof(head, checksum) == RFC_MODEL_SUM, "the head of a model");
 
-/* Numbers that are alone. */
+/* Scalars of a model. */
 typedef struct scalars {
     uint32_t count, features, classes, laid, segments, is_ranked, gain, budget, pilot, nodes, objects, steps;
     uint32_t used, cuts;
@@ -31,7 +31,7 @@ typedef struct scalars {
 
 static const char magic[8] = {'R', 'F', 'M', 'O', 'D', 'E', 'L', '\n'};
 
-/* Four sums side by side, so that it is as fast as memory. */
+/* Four independent sums, so that it runs at the speed of memory. */
 uint64_t rfc_model_sum(const uint8_t *bytes, size_t count)
 {
     uint64_t sum[4] = {1, 2, 3, 4}, word;
@@ -52,7 +52,7 @@ uint64_t rfc_model_sum(const uint8_t *bytes, size_t count)
 /* ---- Writing ---- */
 
 typedef struct writer {
-    uint8_t *to; /* null: only count */
+    uint8_t *to; /* null: count only */
     size_t at;
 } writer;
 
@@ -71,7 +71,7 @@ static void put(writer *w, const void *from, size_t bytes)
     w->at += ALIGN + aligned(length);
 }
 
-/* Texts, each with its zero. Returns 0, or -1 without memory. */
+/* Writes texts, each with its terminating zero. Returns 0, or -1 when out of memory. */
 static int put_names(writer *w, const rfc_names *names)
 {
     size_t length = 0, at = 0;
@@ -164,10 +164,10 @@ size_t rfc_model_save(const rfc_model *m, void *bytes, size_t room)
 typedef struct reader {
     const uint8_t *from;
     size_t at, end;
-    int failed; /* a part is not as long as it must be, or there is no memory */
+    int failed; /* a part has the wrong length, or out of memory */
 } reader;
 
-/* The next part, which has `bytes` bytes, or none where it `may_lack`: then it is null. */
+/* Returns the next part, which must have `bytes` bytes; or null if it is absent and may_lack. */
 static const void *get(reader *r, size_t bytes, int may_lack)
 {
     uint64_t length = 0;
@@ -185,7 +185,7 @@ static const void *get(reader *r, size_t bytes, int may_lack)
     return part;
 }
 
-/* A copy of it. */
+/* As get(), but copies the part. */
 static void *get_copy(reader *r, size_t bytes, int may_lack)
 {
     const void *part = get(r, bytes, may_lack);
@@ -208,7 +208,7 @@ static void get_names(reader *r, rfc_names *names)
         r->failed |= rfc_names_add(names, all + at) < 0;
 }
 
-/* The class of each kind. */
+/* Computes the class of each kind. */
 static void get_kinds(reader *r, uint32_t classes, rfc_training *t)
 {
     uint64_t length = 0;
@@ -226,7 +226,7 @@ static int is_question(const rfc_training *t, const rfc_evidence *e)
     return e->feature < t->features && t->place[e->feature] < t->laid && e->shift < 16 && e->most <= RFC_ONCE_MAX;
 }
 
-/* Are the numbers within what the arrays allow? */
+/* Are all numbers within the bounds of the arrays? */
 static int is_sound(const rfc_model *m)
 {
     const rfc_training *t = &m->laid;
@@ -238,7 +238,7 @@ static int is_sound(const rfc_model *m)
         next = fine ? next + t->segment[s].count : 0;
     }
     fine &= next == t->count && t->class_of[0] == 0 && t->class_of[t->kinds - 1] == t->classes - 1;
-    for (uint32_t k = 1; k < t->kinds; k++) /* those of a class are together */
+    for (uint32_t k = 1; k < t->kinds; k++) /* kinds of a class are consecutive */
         fine &= t->class_of[k] == t->class_of[k - 1] || t->class_of[k] == t->class_of[k - 1] + 1;
     for (uint32_t k = 0; k < t->laid; k++)
         fine &= t->feature[k] < t->features && (k == 0 || t->feature[k] > t->feature[k - 1]);

@@ -8,9 +8,9 @@
 #include "random.h"
 #include "rejfilt/detail/draws.h"
 
-enum { AHEAD = 4 }; /* rows that memory is asked for before they are read */
+enum { AHEAD = 4 }; /* rows prefetched */
 
-/* Particles that are the same training vector. */
+/* Particles with the same training vector. */
 typedef struct run {
     uint32_t vector, times;
 } run;
@@ -23,8 +23,8 @@ struct rfc_paper {
     uint32_t runs[RFC_LABELS_MAX]; /* of the cloud, by class */
     uint32_t *sum, *square;        /* by feature, over the cloud */
     uint32_t *words;
-    uint32_t drawn; /* random words there are room for, a multiple of 64 */
-    double *belief; /* by class: sum over restarts of the last frequencies */
+    uint32_t drawn; /* capacity in random words, a multiple of 64 */
+    double *belief; /* by class: sum over restarts of the final frequencies */
 };
 
 void rfc_paper_close(rfc_paper *f)
@@ -61,13 +61,13 @@ rfc_paper *rfc_paper_open(const rfc_training *t, const rfc_rules *rules)
     return NULL;
 }
 
-/* A random word per particle. Updates number queries and, from the top down, restarts. */
+/* A random word per particle. `update` numbers the queries; restarts count down from the top. */
 static void draw_words(rfc_paper *f, const rfc_object *object, uint32_t update, uint32_t purpose)
 {
     rf_draw_many(f->rules.seed, update, 0, object->number, purpose, f->drawn / 4, f->words);
 }
 
-/* Adds to class c's runs from `runs` on: `count` of its training vectors, drawn uniformly with the words given. */
+/* Appends runs of class c at `runs`: `count` of its training vectors, drawn uniformly with the given words. */
 static uint32_t add_fresh(rfc_paper *f, uint32_t runs, uint32_t c, uint32_t count, const uint32_t *words)
 {
     const rfc_training *t = f->training;
@@ -77,7 +77,7 @@ static uint32_t add_fresh(rfc_paper *f, uint32_t runs, uint32_t c, uint32_t coun
     return runs;
 }
 
-/* Particles drawn uniformly from all training vectors. */
+/* Fills the cloud with particles drawn uniformly from all training vectors. */
 static void start(rfc_paper *f, const rfc_object *object, uint32_t update)
 {
     const rfc_training *t = f->training;
@@ -97,7 +97,7 @@ static void start(rfc_paper *f, const rfc_object *object, uint32_t update)
     }
 }
 
-/* The feature of largest variance per cost over the cloud; its variance in *variance. t->features: none varies. */
+/* The feature of largest variance per cost over the cloud; *variance ← its variance. t->features: none varies. */
 static uint32_t choose(rfc_paper *f, const rfc_object *object, double cost_left, double *variance)
 {
     const rfc_training *t = f->training;
@@ -129,7 +129,7 @@ static uint32_t choose(rfc_paper *f, const rfc_object *object, double cost_left,
     return best;
 }
 
-/* Accepts each particle with exp(−(x − value)²/2σ²). How many of each class in `count`; returns how many in all. */
+/* Accepts each particle with probability exp(−(x − value)²/2σ²). count[class] ← number accepted; returns the total. */
 static uint32_t accept(rfc_paper *f, const rfc_object *object, uint32_t update, uint32_t feature, double variance,
                        uint32_t *count, uint32_t *runs)
 {
@@ -160,7 +160,7 @@ static uint32_t accept(rfc_paper *f, const rfc_object *object, uint32_t update, 
     return all;
 }
 
-/* The population of each class: in proportion to the accepted, whole numbers by largest remainder. */
+/* The population of each class: in proportion to the accepted ones, rounded to integers by largest remainder. */
 static void share_out(const rfc_paper *f, const uint32_t *count, uint32_t all, uint32_t *population)
 {
     uint32_t classes = f->training->classes, m = f->rules.particles, given = 0;
@@ -182,7 +182,7 @@ static void share_out(const rfc_paper *f, const uint32_t *count, uint32_t all, u
     }
 }
 
-/* Replicates the accepted within each class, evenly, to 95 % of its population; the rest are fresh. */
+/* Replicates the accepted particles of each class evenly to 95 % of its population; the rest are fresh draws. */
 static void resample(rfc_paper *f, const rfc_object *object, uint32_t update, const uint32_t *count,
                      const uint32_t *runs, uint32_t all)
 {
@@ -239,7 +239,7 @@ void rfc_paper_classify(rfc_paper *f, const rfc_object *object, rfc_answer *a)
                     a->story[(size_t)update * t->classes + c] = (float)belief[c];
             }
             if (all == 0)
-                continue; /* the cloud stays as it is */
+                continue; /* keep the cloud */
             if (1 - belief[best] <= f->rules.stop)
                 break;
             resample(f, object, update, count, runs, all);

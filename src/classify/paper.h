@@ -1,4 +1,4 @@
-/* The paper's filter: a cloud of training vectors that are accepted or rejected, and replicated. */
+/* The paper's method: a cloud of training vectors that are accepted or rejected, and replicated. */
 #ifndef REJFILT_CLASSIFY_PAPER_H
 #define REJFILT_CLASSIFY_PAPER_H
 

@@ -9,17 +9,17 @@
 #include "random.h"
 
 enum {
-    CANDIDATES = 240,    /* stops that are tried */
-    PARTS = 5,           /* of the objects, where features are chosen anew for each, */
-    FEW = 4,             /* which is where there are fewer objects than so many for each feature */
-    AGAIN = 2000,        /* objects that are classified again when a small budget is set */
-    NEWTON = 30,         /* steps of the fit of probabilities */
-    EARLY_OBJECTS = 2000 /* most objects for the probabilities of those that lack features */
+    CANDIDATES = 240,    /* stops tried */
+    PARTS = 5,           /* parts of the objects; for each, features are chosen from the others */
+    FEW = 4,             /* done if there are fewer objects than this per feature */
+    AGAIN = 2000,        /* most objects classified again for a small budget */
+    NEWTON = 30,         /* Newton steps of the fit of probabilities */
+    EARLY_OBJECTS = 2000 /* most objects in the fit for objects that lack features */
 };
 #define LEAST_STOP 0.00005
 #define MOST_STOP 0.5
 #define APART 2.3          /* losses are averaged over stops within this factor */
-#define PART_OF_ERROR 0.15 /* of its standard error: so much more loss than the least is taken for fewer questions */
+#define PART_OF_ERROR 0.15 /* excess loss, in standard errors of the least, accepted for fewer questions */
 
 void rfc_pilot_free(rfc_pilot *p)
 {
@@ -34,10 +34,10 @@ void rfc_pilot_free(rfc_pilot *p)
 typedef struct run {
     rfc_model *model;
     const uint32_t *class; /* by object */
-    uint32_t first;        /* the object that a sweep begins with */
+    uint32_t first;        /* index of the sweep's first object */
 } run;
 
-/* What the rules make of a posterior. */
+/* The step that the rules make of a posterior. */
 static rfc_step step_of(const rfc_rules *r, const float posterior[], uint32_t classes, uint32_t truth, float cost)
 {
     double all = 0, most = -1;
@@ -88,7 +88,7 @@ int rfc_pilot_is_wide(const rfc_training *t, const rfc_rules *rules)
     return !rules->keeps_all && t->height == 0 && t->count / FEW < t->features && t->count >= 2 * PARTS;
 }
 
-/* Classifies objects first .. end − 1 of the order by a model of all vectors but them. */
+/* Classifies objects first .. end − 1 of the order by a model of all other vectors. */
 static int sweep_part(const run *r, const rfc_rules *rules, const rfc_table *table, const uint32_t *order,
                       const uint32_t *rows, uint32_t end, unsigned threads, char *error, size_t size)
 {
@@ -105,7 +105,7 @@ static int sweep_part(const run *r, const rfc_rules *rules, const rfc_table *tab
     for (uint32_t i = 0; i < t->count; i++)
         if (i < first || i >= end)
             chosen[n++] = t->order[order[i]];
-    memset(nobody, 0xff, (count + 1) * sizeof *nobody); /* plus 1 is 0: all count */
+    memset(nobody, 0xff, (count + 1) * sizeof *nobody); /* plus 1 is 0: no vector is left out */
     int status = rfc_training_make(table, chosen, others, t->classes, rules->seed, &training, error, size);
     if (status == 0) {
         status = rfc_model_make(&training, rules, &model, error, size);
@@ -123,7 +123,7 @@ static int sweep_part(const run *r, const rfc_rules *rules, const rfc_table *tab
     return status;
 }
 
-/* Classifies the objects part by part. */
+/* Classifies the objects, part by part. */
 static int sweep_parts(const run *r, const rfc_rules *rules, rfc_table table, const uint32_t *order,
                        const uint32_t *rows, unsigned threads, char *error, size_t size)
 {
@@ -176,7 +176,7 @@ int rfc_pilot_run(rfc_model *m, const rfc_rules *rules, unsigned threads, rfc_pr
                      : rf_fail(error, size, "out of memory for leave-one-out");
     if (status == 0) {
         rfc_table table = {.rows = UINT32_MAX, .features = t->features, .missing = (uint8_t *)(uintptr_t)t->missing};
-        table.bytes = (uint8_t *)(uintptr_t)t->rows; /* it is only read */
+        table.bytes = (uint8_t *)(uintptr_t)t->rows; /* only read */
         rfc_shuffle(m->rules.seed, UINT32_MAX, order, t->count);
         for (uint32_t i = 0; i < p->objects; i++) {
             rows[i] = t->order[order[i]];
@@ -202,9 +202,9 @@ int rfc_pilot_run(rfc_model *m, const rfc_rules *rules, unsigned threads, rfc_pr
     return status;
 }
 
-/* ---- What it says ---- */
+/* ---- Evaluation ---- */
 
-/* Where object i stops. */
+/* The step at which object i stops. */
 static const rfc_step *step_at(const rfc_pilot *p, uint32_t i, double stop, uint32_t budget, double max_cost,
                                uint32_t *questions)
 {
@@ -218,7 +218,7 @@ static const rfc_step *step_at(const rfc_pilot *p, uint32_t i, double stop, uint
 
 typedef struct judged {
     rfc_expected expected;
-    double loss, uncertainty; /* of an object, and its standard error */
+    double loss, uncertainty; /* mean per object, and its standard error */
     double smooth;            /* loss averaged over stops nearby */
 } judged;
 
@@ -282,8 +282,8 @@ static void add_slope(void *context, const rfc_step *s, uint32_t questions)
     }
 }
 
-/* Logistic regression of "right" on the logarithm of the odds, and of the number of questions, by Newton's steps; the
-   first two coefficients are held back (L2 of 1). */
+/* Logistic regression of "correct" on the log-odds and the number of questions, by Newton's method; L2 penalty 1 on the
+   first two coefficients, and Platt's targets. */
 static void calibrate(const rfc_pilot *p, const rfc_rules *rules, int early, double w[3])
 {
     regression r = {.w = {1, 0, 0}};
@@ -319,10 +319,10 @@ static void calibrate(const rfc_pilot *p, const rfc_rules *rules, int early, dou
     }
     memcpy(w, r.w, sizeof r.w);
     if (w[0] == 0)
-        w[0] = 1e-12; /* zero is: none */
+        w[0] = 1e-12; /* zero would mean: no calibration */
 }
 
-/* The value of a vector in a place: of images, whose columns are softened, as its sketch has it. */
+/* The value of a vector at a place; for images the softened pixel, as in the columns. */
 static uint8_t value_at(const rfc_training *t, uint32_t vector, uint32_t place)
 {
     if (t->is_ranked)
@@ -332,8 +332,8 @@ static uint8_t value_at(const rfc_training *t, uint32_t vector, uint32_t place)
     return (uint8_t)((float)t->low[place] + (float)level * t->step[place] + 0.5f);
 }
 
-/* Classifies some of the pilot's objects again, by the rules as they are: what ends a small budget is not what a longer
-   run has there. Without memory the pilot stays as it is. */
+/* Classifies some of the pilot's objects again with the present rules, since a small budget does not end like the same
+   step of a longer run. Keeps the old pilot when out of memory. */
 static void run_again(rfc_model *m)
 {
     rfc_training *t = &m->laid;
@@ -378,7 +378,7 @@ int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goa
     m->rules.budget = budget ? budget : m->rules.budget;
     m->rules.max_cost = max_cost >= 0 ? max_cost : m->rules.max_cost;
     if (m->rules.method == RFC_WEIGHTED && rfc_tree_horizon(&m->laid, &m->rules) != before &&
-        rfc_tree_make(&m->laid, &m->rules, &tree) == 0) { /* without memory, the one before will do */
+        rfc_tree_make(&m->laid, &m->rules, &tree) == 0) { /* on failure the previous pilot is good enough */
         rfc_tree_free(&m->tree);
         m->tree = tree;
     }
@@ -392,8 +392,8 @@ int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goa
     return rfc_model_stop(m, goal, value, expected);
 }
 
-/* Averages losses over stops nearby: of few objects, the least of many is chance. Returns the least, of those whose own
-   loss is not much above it: an average may hide a step. */
+/* Averages losses over nearby stops, since with few objects the least of many is chance. Returns the least average
+   among stops whose own loss is not much larger: an average may hide a step. */
 static uint32_t smooth(judged *tried)
 {
     uint32_t least = CANDIDATES;
@@ -413,7 +413,7 @@ static uint32_t smooth(judged *tried)
     return least;
 }
 
-/* The stop for a goal; *reached says whether it is reached. */
+/* The stop for a goal; *reached ← whether it is reached. */
 static judged find_stop(const rfc_pilot *p, const rfc_rules *r, rfc_goal goal, double value, int *reached)
 {
     judged tried[CANDIDATES];
@@ -458,7 +458,7 @@ int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expe
     return reached ? 0 : 1;
 }
 
-/* What object i loses. */
+/* The loss of object i. */
 static double loss_of(const rfc_pilot *p, const rfc_rules *r, uint32_t i, double stop)
 {
     uint32_t questions;

@@ -1,4 +1,4 @@
-/* Random numbers: what each draw is for, and uniform ones. */
+/* Random numbers: purposes of draws, and uniform numbers. */
 #ifndef REJFILT_CLASSIFY_RANDOM_H
 #define REJFILT_CLASSIFY_RANDOM_H
 
@@ -14,7 +14,7 @@ static inline void rfc_uniforms(uint64_t seed, uint32_t update, uint32_t block, 
         u[i] = (float)(words.word[i] >> 8) * 0x1p-24f;
 }
 
-/* A whole number below `bound`, from one word. */
+/* An integer in 0 .. bound − 1, from one random word. */
 static inline uint32_t rfc_below(uint32_t word, uint32_t bound) { return (uint32_t)((uint64_t)word * bound >> 32); }
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "engine.h"
 
-enum { SAMPLE = 10000, SMALL_SAMPLE = 1000, MANY = 1 << 14 }; /* MANY: features of which fewer quantiles are kept */
+enum { SAMPLE = 10000, SMALL_SAMPLE = 1000, MANY = 1 << 14 }; /* with MANY features or more, fewer quantiles are kept */
 
 static double value_at(const rfc_table *t, size_t i) { return t->reals ? (double)t->reals[i] : (double)t->bytes[i]; }
 
@@ -16,14 +16,14 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Up to `max` values of a feature (of all, when it is t->features), sorted; returns how many. */
+/* Writes up to `max` values of a feature (of all, if it is t->features), sorted; returns how many. */
 static size_t sample(const rfc_table *t, uint32_t feature, size_t max, float *out)
 {
     int all = feature == t->features;
     size_t count = 0, total = all ? (size_t)t->rows * t->features : t->rows;
     size_t step = total / max + 1;
     if (all && step > 1 && t->features % step == 0)
-        step++; /* not the same features in every row */
+        step++; /* avoids taking the same features in every row */
     for (size_t i = 0; i < total && count < max; i += step) {
         size_t at = all ? i : i * t->features + feature;
         if (!t->missing || !t->missing[at])
@@ -35,7 +35,7 @@ static size_t sample(const rfc_table *t, uint32_t feature, size_t max, float *ou
 
 /* ---- One map for all ---- */
 
-/* Do most of the features that vary span nearly the range of all? Ranges are from the 5th to the 95th percentile. */
+/* Do most of the varying features span nearly the range of all? Ranges: 5th to 95th percentile. */
 static int looks_shared(const rfc_table *t, float *room)
 {
     double low = INFINITY, high = -INFINITY;
@@ -70,7 +70,7 @@ static rfc_map map_of_all(const rfc_table *t, float *room)
     if (reaches_upper_half(t))
         return m;
     size_t count = sample(t, t->features, SAMPLE, room),
-           tail = count / 1000; /* a few wild values do not set the scale */
+           tail = count / 1000; /* outliers do not set the scale */
     if (count > 0 && !(room[count - 1 - tail] > room[tail]))
         tail = 0;
     float low = count ? room[tail] : 0, high = count ? room[count - 1 - tail] : 0;
@@ -88,7 +88,7 @@ static void keep_quantiles(const rfc_table *t, uint32_t feature, uint32_t cuts, 
         quantile[k] = count ? room[(size_t)(((double)k + 0.5) / cuts * (double)count)] : 0;
 }
 
-/* Twice the rank of x among the quantiles: those below, and those not above. */
+/* Twice the rank of x among the quantiles: the number below it plus the number not above it. */
 static uint32_t rank_of(const float *quantile, uint32_t cuts, float x)
 {
     uint32_t below = 0, within = 0;
@@ -99,7 +99,7 @@ static uint32_t rank_of(const float *quantile, uint32_t cuts, float x)
     return below + within;
 }
 
-/* Codes of categories lie as far apart as their number allows, and two apart at least. */
+/* The code of a category. Codes are as far apart as their number allows, at least two. */
 static uint8_t code_of(const rfc_names *categories, uint32_t category)
 {
     const uint32_t count = categories->count < RFC_CATEGORIES_MAX ? categories->count : RFC_CATEGORIES_MAX,
@@ -107,8 +107,8 @@ static uint8_t code_of(const rfc_names *categories, uint32_t category)
     return (uint8_t)((category < count ? category : count - 1) * (255 / last));
 }
 
-/* The texts of a feature, the most frequent first, and of equally frequent ones the first. Returns 0, or -1 without
-   memory. */
+/* The texts of a feature, most frequent first, equally frequent ones in order of appearance. Returns 0, or -1 when out
+   of memory. */
 static int sort_categories(const rfc_table *t, uint32_t feature, rfc_names *out)
 {
     const rfc_names *in = &t->categories[feature];
@@ -180,7 +180,7 @@ double rfc_coding_value(const rfc_coding *c, uint32_t feature, uint8_t byte)
     if (c->used == RFC_SCALE_EACH)
         return (double)c->quantile[(size_t)feature * c->cuts + (size_t)byte * (c->cuts - 1) / 255];
     return c->all.factor > 0 ? ((double)byte - (double)c->all.offset) / (double)c->all.factor
-                             : (double)byte; /* all numbers were the same */
+                             : (double)byte; /* all numbers were equal */
 }
 
 const char *rfc_coding_show(const rfc_coding *c, uint32_t feature, uint8_t byte, char *text, size_t size)
@@ -194,7 +194,7 @@ const char *rfc_coding_show(const rfc_coding *c, uint32_t feature, uint8_t byte,
     return text;
 }
 
-/* What stands for a missing number: the mean of the bytes that are there, or the first category. */
+/* Finds the replacement for missing numbers: the mean of the present bytes, or the first category. */
 static void find_fill(rfc_coding *c, const rfc_table *t)
 {
     for (uint32_t j = 0; j < t->features; j++) {
@@ -245,7 +245,7 @@ rfc_coding *rfc_coding_make(const rfc_table *t, rfc_scaling wanted, char *error,
     return NULL;
 }
 
-/* The byte of a table's number. */
+/* The byte of a number of the table. */
 static uint8_t byte_at(const rfc_coding *c, const rfc_table *t, size_t at)
 {
     const uint32_t feature = (uint32_t)(at % t->features);

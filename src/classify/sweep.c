@@ -1,4 +1,4 @@
-/* Many objects, on several threads; or one, with its story. */
+/* Classifies many objects on several threads; or one, with its story. */
 #include "model.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ typedef struct job {
     void *context;
     worker *workers;
     atomic_uint next;
-    double *cost, *doubt; /* by object: summed in order, whoever did it */
+    double *cost, *doubt; /* by object: summed in order, whichever thread computed them */
     const rfc_watch *watch;
 } job;
 
@@ -123,7 +123,7 @@ static int open_workers(const rfc_model *model, const rfc_watch *watch, worker *
     return 0;
 }
 
-/* Are the objects rows of bytes like the training set's? */
+/* Are the objects byte rows in the format of the training set? */
 static int check(const rfc_training *training, const rfc_objects *objects, char *error, size_t size)
 {
     const rfc_table *table = objects->table;

@@ -80,7 +80,7 @@ void rfc_table_free(rfc_table *table)
     memset(table, 0, sizeof *table);
 }
 
-/* Grows an array to `count` elements. Returns 0, or -1 without memory. */
+/* Grows an array to `count` elements. Returns 0, or -1 when out of memory. */
 static int grow(void *array, size_t count, size_t each)
 {
     void *old, *more;
@@ -94,7 +94,7 @@ static int grow(void *array, size_t count, size_t each)
 
 int rfc_table_grow(rfc_table *table)
 {
-    free(table->kind); /* new rows have none */
+    free(table->kind); /* new rows have no kind */
     table->kind = NULL;
     if (table->rows < table->room)
         return 0;
@@ -121,7 +121,7 @@ int rfc_table_reserve(rfc_table *table, uint32_t rows)
     return table->bytes && table->label ? 0 : -1;
 }
 
-/* Turns bytes into reals. Returns 0, or -1 without memory. */
+/* Converts bytes to reals. Returns 0, or -1 when out of memory. */
 static int widen(rfc_table *table)
 {
     size_t count = table->room * table->features;
@@ -199,7 +199,7 @@ void rfc_table_keep(rfc_table *table, int (*keep)(const void *context, uint32_t 
                 move_row(table, kept, i);
             kept++;
         }
-    if (kept < table->rows && kept > 0 && table->bytes) { /* give the rest back */
+    if (kept < table->rows && kept > 0 && table->bytes) { /* return the rest of the memory */
         uint8_t *less = realloc(table->bytes, (size_t)kept * table->features);
         table->bytes = less ? less : table->bytes;
         table->room = kept;

@@ -24,7 +24,7 @@ void rfc_task_free(rfc_task *task)
     rfc_names_free(&task->labels);
 }
 
-/* One "label,label:class", in `text`, which is cut up. */
+/* Adds one "label,label:class" from `text`, which it modifies. */
 static int add_class(rfc_task *task, char *text, char *error, size_t size)
 {
     char *colon = strrchr(text, ':'), *rest = NULL;
@@ -82,7 +82,7 @@ static int compare_labels(const void *a, const void *b)
     return numbers && x != y ? (x > y) - (x < y) : strcmp(one, two);
 }
 
-/* Every label of the training data a class of its own. */
+/* Makes every label of the training data a class. */
 static int from_labels(rfc_task *task, const rfc_table *train, char *error, size_t size)
 {
     for (uint32_t i = 0; i < train->labels.count; i++)

@@ -9,7 +9,7 @@
 
 enum { PILOT = 8192, LINE = 64 };
 
-/* A random order of 0 .. count − 1. */
+/* Fills `order` with a random permutation of 0 .. count − 1. */
 static void shuffle(uint64_t seed, uint32_t update, uint32_t purpose, uint32_t *order, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -35,7 +35,7 @@ void rfc_training_free(rfc_training *t)
     memset(t, 0, sizeof *t);
 }
 
-/* Appends the vectors of class c that come from place `from` to `to` of the class, kind by kind. */
+/* Appends the vectors of class c at places `from` to `to` within the class, kind by kind. */
 static void add_segments(rfc_training *t, const uint32_t *by_class, const uint8_t *kind_of_row, const uint8_t *known,
                          uint32_t c, uint32_t from, uint32_t to)
 {
@@ -53,8 +53,7 @@ static void add_segments(rfc_training *t, const uint32_t *by_class, const uint8_
     }
 }
 
-/* Lists the kinds that there are, class by class; known[] is what the table calls them. Returns -1 when there are too
-   many. */
+/* Lists the kinds that occur, class by class; known[]: their numbers in the table. Returns -1 if there are too many. */
 static int find_kinds(rfc_training *t, const uint32_t *by_class, const uint8_t *kind_of_row,
                       uint8_t known[RFC_LABELS_MAX])
 {
@@ -74,7 +73,7 @@ static int find_kinds(rfc_training *t, const uint32_t *by_class, const uint8_t *
     return 0;
 }
 
-/* Sorts by class and kind, and cuts off the pilot. `by_class` are the rows, ordered. */
+/* Sorts vectors by class and kind, and separates the pilot. `by_class`: the rows, in order. */
 static void arrange(rfc_training *t, const uint32_t *by_class, const uint8_t *kind_of_row)
 {
     uint8_t known[RFC_LABELS_MAX];
@@ -127,8 +126,8 @@ void rfc_training_unlay(rfc_training *t)
     t->laid = 0;
 }
 
-/* An image, of which a pixel counts three parts and its four neighbours one each; beyond the edge there is the pixel
-   itself. */
+/* Softens an image: a pixel counts three parts and its four neighbours one each; neighbours beyond the edge are
+   replaced by the pixel itself. */
 static void soften_image(const uint8_t *image, uint32_t height, uint32_t width, uint8_t *soft)
 {
     for (uint32_t y = 0; y < height; y++) {
@@ -142,8 +141,8 @@ static void soften_image(const uint8_t *image, uint32_t height, uint32_t width, 
     }
 }
 
-/* Columns from rows, a tile at a time. Two drawings of one thing are never in the same place: with room for LINE rows
-   in `soft`, columns have the means of pixels and their neighbours, and answers are compared with these. */
+/* Makes columns from rows, a tile at a time. Two drawings of one thing never coincide exactly. So for images columns
+   hold the means of pixels and their neighbours, and answers are compared with these; `soft`: space for LINE rows. */
 static void transpose(rfc_training *t, uint8_t *soft)
 {
     for (uint32_t i = 0; i < t->count; i += LINE) {
@@ -159,7 +158,7 @@ static void transpose(rfc_training *t, uint8_t *soft)
     }
 }
 
-/* Levels span what a feature has in the training set. */
+/* Makes the levels span a feature's range in the training set. */
 static void scale_levels(rfc_training *t)
 {
     for (uint32_t k = 0; k < t->laid; k++) {
@@ -285,7 +284,7 @@ int rfc_training_make(const rfc_table *table, const uint32_t *chosen, uint32_t c
     return status;
 }
 
-/* Are these rows of bytes, and of all classes? */
+/* Are these rows of bytes, and is every class among them? */
 static int is_fit(const rfc_table *table, const uint32_t *chosen, uint32_t count, uint32_t classes)
 {
     unsigned char has[RFC_LABELS_MAX] = {0};

@@ -5,24 +5,24 @@
 #include <string.h>
 
 enum {
-    LEAST = 1000,       /* vectors of a node, at least; */
-    LEAST_PLANNED = 200 /* and where a budget ends soon, which nobody mends later */
+    LEAST = 1000,       /* least vectors of a node, */
+    LEAST_PLANNED = 200 /* and if a budget ends soon, since no later question corrects it */
 };
 /* Looking ahead: */
 enum {
-    CANDIDATES = 80, /* questions that are tried, */
-    SAMPLE = 8192,   /* by so many vectors of the node, */
-    JUDGES = 2,      /* and judged by at most so many times as many, */
-    FEW = 30         /* of which a part asks no further with fewer */
+    CANDIDATES = 80, /* candidate questions tried */
+    SAMPLE = 8192,   /* with a sample of this many vectors of the node, */
+    JUDGES = 2,      /* and judged by at most this multiple of it */
+    FEW = 30         /* a part with fewer vectors asks no further */
 };
-#define UPPER 0.4 /* of all questions, the better ones that candidates are taken from */
+#define UPPER 0.4 /* share of all questions, the better ones, from which candidates are taken */
 
-/* A node to be made: its vectors are list[begin .. end − 1]. */
+/* A node to be made, of the vectors list[begin .. end − 1]. */
 typedef struct branch {
     uint32_t begin, end, parent, answer, depth;
 } branch;
 
-/* Vectors; those of a class are together. */
+/* A set of vectors; those of a class are consecutive. */
 typedef struct some {
     uint32_t *vector, count;
 } some;
@@ -31,19 +31,19 @@ typedef struct making {
     const rfc_training *t;
     const rfc_rules *rules;
     const rfc_kernel *kernel;
-    size_t flags;      /* of a vector, two for each place: its answer is above the first part, above the second */
+    size_t flags;      /* flags per vector, two per place: answer above the first part, above the second */
     uint8_t *flag;     /* by vector */
     uint8_t *class;    /* by vector */
-    uint32_t *list;    /* vectors, those of a node together */
-    uint32_t *room[2]; /* for vectors sorted by answer; by questions left, room_size() each */
-    /* Counts of the vectors looked at: */
-    uint8_t *few;                                       /* flags of some, summed */
-    uint32_t *sums;                                     /* flags by class, summed */
-    float size[RFC_LABELS_MAX], weight[RFC_LABELS_MAX]; /* by class: vectors; what one of them weighs */
-    float *all, *part;                                  /* by answer and place, over classes */
-    double *score;                                      /* by place, */
-    uint32_t *place;                                    /* and places, to be sorted by it */
-    uint8_t *is_asked;                                  /* by place: on the path to the node */
+    uint32_t *list;    /* vectors; those of a node are consecutive */
+    uint32_t *room[2]; /* buffers for vectors sorted by answer; one of room_size() per question left */
+    /* Counts over a set of vectors: */
+    uint8_t *few;                                       /* partial sums of flags */
+    uint32_t *sums;                                     /* sums of flags by class */
+    float size[RFC_LABELS_MAX], weight[RFC_LABELS_MAX]; /* by class: number of vectors; weight of each */
+    float *all, *part;                                  /* by answer and place, sums over classes */
+    double *score;                                      /* by place */
+    uint32_t *place;                                    /* places, for sorting by score */
+    uint8_t *is_asked;                                  /* by place: asked on the path to this node */
 } making;
 
 static double x_log_x(double x) { return x > 0 ? x * log(x) : 0; }
@@ -53,10 +53,10 @@ static uint32_t answer_of(const rfc_training *t, uint32_t vector, uint32_t place
     return rfc_tree_branch(t->columns[place * t->stride + vector]);
 }
 
-/* What split() may write. */
+/* Size of a buffer that split() fills. */
 static size_t room_size(const rfc_training *t) { return (size_t)t->count + 1; }
 
-/* Sorts vectors by answer, into `out`, which has room for one more. */
+/* Sorts vectors by answer into `out`, which has space for one more. */
 static void split(const making *m, some v, uint32_t place, uint32_t *out, some part[RFC_BRANCHES])
 {
     for (uint32_t a = 0; a < RFC_BRANCHES; a++) {
@@ -87,7 +87,7 @@ static void count(making *m, some v)
     }
 }
 
-/* The class that weighs most among all that were counted; with a place, among those of an answer. */
+/* The class with the largest weight among the counted vectors; with a place, among those with this answer. */
 static uint32_t heaviest(const making *m, uint32_t place, uint32_t answer)
 {
     uint32_t found = 0;
@@ -106,9 +106,9 @@ static uint32_t heaviest(const making *m, uint32_t place, uint32_t answer)
     return found;
 }
 
-/* ---- What a question is worth ---- */
+/* ---- The value of a question ---- */
 
-/* Mutual information of answer and class, times the weight of all, by place. */
+/* Mutual information of answer and class, times the total weight, by place. */
 static void score_information(making *m)
 {
     const uint32_t laid = m->t->laid;
@@ -133,7 +133,7 @@ static void score_information(making *m)
     }
 }
 
-/* Adds a class to `part`, squares of its weights or the largest of them, and to `all`. */
+/* Adds a class to `all`, and its squared weights or the largest to `part`. */
 static void add_class(making *m, uint32_t class, int is_largest)
 {
     const size_t laid = m->t->laid;
@@ -158,8 +158,8 @@ static void add_class(making *m, uint32_t class, int is_largest)
     }
 }
 
-/* What is right when each answer decides for its class; before the last question, when it draws one by its share
-   (Gini). By place, more than without the question. */
+/* Score by place, minus the same without the question. For the last question: the weight classified correctly if each
+   answer decides for its heaviest class. For earlier ones: the same if it draws a class in proportion (Gini). */
 static void score_right(making *m, int is_last)
 {
     const size_t laid = m->t->laid;
@@ -187,7 +187,7 @@ static void score_right(making *m, int is_last)
     }
 }
 
-/* The place with the most per cost; `laid` when none tells anything. */
+/* The place with the largest score per cost; `laid` if none is informative. */
 static uint32_t best(making *m)
 {
     uint32_t found = m->t->laid;
@@ -215,7 +215,7 @@ static double weight_of(const making *m, some v, uint32_t class)
 
 static double right_after(making *m, some by, some v, uint32_t place, uint32_t left);
 
-/* What of `v` is right after `left` more questions, which are chosen by `by`, one at a time. */
+/* The weight of `v` classified correctly after `left` more questions, chosen greedily with the vectors `by`. */
 static double right_ahead(making *m, some by, some v, uint32_t left)
 {
     count(m, by);
@@ -236,7 +236,7 @@ static double right_ahead(making *m, some by, some v, uint32_t left)
     return sum;
 }
 
-/* The same when the first of them is for a place. */
+/* The same if the first of them is for `place`. */
 static double right_after(making *m, some by, some v, uint32_t place, uint32_t left)
 {
     some part[RFC_BRANCHES], judged[RFC_BRANCHES];
@@ -251,12 +251,12 @@ static double right_after(making *m, some by, some v, uint32_t place, uint32_t l
     return sum;
 }
 
-/* What is right after a question for a place, with `left` questions left, judged by some of the vectors. Some ask, and
-   others are judged; where there are few, each half does both. */
+/* The weight classified correctly after a question for a place, with `left` questions left, estimated on a sample. One
+   part of the vectors chooses questions, another is judged; if there are few, each half does both. */
 static double judge(making *m, some v, uint32_t place, uint32_t left, uint32_t sample)
 {
     const uint32_t every = v.count > 2 * sample ? v.count / sample : 2;
-    some by = {m->room[0], 0}, other = {m->room[1], 0}; /* of no question left */
+    some by = {m->room[0], 0}, other = {m->room[1], 0}; /* with no question left */
     for (uint32_t i = 0; i < v.count; i++)
         if (i % every == 0)
             by.vector[by.count++] = v.vector[i];
@@ -280,8 +280,8 @@ static void sort(uint32_t *candidate, double *score, uint32_t count, uint32_t ke
     }
 }
 
-/* The place after which most are right at the end of `left` questions. Candidates are spread over the better places by
-   `score`; those that do well with few vectors are tried with many. */
+/* The place that leads to the largest weight classified correctly at the end of `left` questions. Candidates are spread
+   over the better places by `score`; those that do well on a small sample are tried on a larger one. */
 static uint32_t look_ahead(making *m, some v, uint32_t left)
 {
     const uint32_t laid = m->t->laid, better = (uint32_t)(laid * UPPER),
@@ -304,7 +304,7 @@ static uint32_t look_ahead(making *m, some v, uint32_t left)
 
 /* ---- The tree ---- */
 
-/* The place to ask for when `left` questions are left, or no end is near (0). */
+/* The place to ask for if `left` questions are left; left = 0: no end is near. */
 static uint32_t choose(making *m, some v, uint32_t left)
 {
     count(m, v);
@@ -348,7 +348,7 @@ static void mark_path(const making *m, const rfc_tree *tree, const uint32_t *par
 
 static int grow(making *m, rfc_tree *tree)
 {
-    enum { MOST = (243 * 3 - 1) / 2 }; /* nodes of RFC_TREE_DEPTH levels of threes */
+    enum { MOST = (243 * 3 - 1) / 2 }; /* nodes of a ternary tree of RFC_TREE_DEPTH levels */
     branch waiting[MOST];
     uint32_t parent[MOST + 1], head = 0, tail = 0;
     const uint32_t budget = rfc_tree_horizon(m->t, m->rules), depth = budget ? budget - 1 : RFC_TREE_DEPTH,

@@ -1,17 +1,17 @@
-/* The first questions about an object, the same for all objects that gave the same answers so far: a tree, made once.
-   An answer is one of three equal parts of a byte's range. */
+/* The first questions about an object: a decision tree, made once, the same for all objects with the same answers so
+   far. An answer is one of three equal parts of a byte's range. */
 #ifndef REJFILT_CLASSIFY_TREE_H
 #define REJFILT_CLASSIFY_TREE_H
 
 #include "filter.h"
 #include "kernel.h"
 
-enum { RFC_BRANCHES = 3, RFC_TREE_DEPTH = 5 }; /* answers; questions of a path */
+enum { RFC_BRANCHES = 3, RFC_TREE_DEPTH = 5 }; /* answers per question; questions per path */
 
 typedef struct rfc_node {
-    rfc_evidence next;            /* what to ask, without the answer */
-    float rest;                   /* belief in all classes but one */
-    uint32_t child[RFC_BRANCHES]; /* by answer; 0: none, the tree ends */
+    rfc_evidence next;            /* the question, without its value */
+    float rest;                   /* belief in all classes but the likeliest */
+    uint32_t child[RFC_BRANCHES]; /* by answer; 0: the tree ends */
 } rfc_node;
 
 struct rfc_tree {
@@ -19,20 +19,21 @@ struct rfc_tree {
     uint32_t count;
 };
 
-/* The budget that a tree is made for; 0: one that does not end soon, or has room for all questions. With a budget, its
-   questions but the last are chosen for what is right at its end. */
+/* The budget for which a tree is made; 0: it does not end soon, or allows all questions. With a budget, all questions
+   but the last are chosen by what is correct at its end. */
 static inline uint32_t rfc_tree_horizon(const rfc_training *training, const rfc_rules *rules)
 {
     return rules->budget <= RFC_TREE_DEPTH && rules->budget < training->laid && !rules->cost ? rules->budget : 0;
 }
 
-/* Of a training set that is laid out. Few vectors have a tree without nodes. Returns 0, or -1 without memory. */
+/* Makes the tree of a training set that is laid out; without nodes if it has few vectors. Returns 0, or -1 when out of
+   memory. */
 int rfc_tree_make(const rfc_training *training, const rfc_rules *rules, rfc_tree *tree);
 void rfc_tree_free(rfc_tree *tree);
 
 static inline uint32_t rfc_tree_branch(uint8_t value) { return (uint32_t)value * RFC_BRANCHES >> 8; }
 
-/* A query whose σ is the standard deviation given, with the rules' floor. */
+/* A query whose σ is the square root of `variance`, at least the rules' floor. */
 rfc_evidence rfc_evidence_make(const rfc_training *training, const rfc_rules *rules, uint32_t feature, double variance);
 
 #endif

@@ -1,6 +1,6 @@
-/* A weight for every training vector. Evidence lowers weights; the feature that best separates the classes
-   under the weights is asked next. The first questions of a large training set come from a tree (tree.h). Then all
-   vectors take all exact answers, and those whose weight is not negligible go on. */
+/* The weighted method: a weight for every training vector. Answers lower weights; the next question is the feature that
+   best separates the classes under the weights. For a large training set the first questions come from a tree (tree.h).
+   After it, all exact answers are applied to all vectors, and those with negligible weight are dropped. */
 #include "weighted.h"
 
 #include <math.h>
@@ -11,46 +11,46 @@
 #include "rejfilt/detail/port.h"
 
 enum {
-    DRAWS = 256,            /* vectors that stand for all when a query is chosen */
-    LAST_DRAWS = 2048,      /* the same for the last one of a budget */
-    EQUAL = 2,              /* one of so many draws goes to the classes in equal parts */
-    AHEAD = 6,              /* sketches are fetched so many draws before they are read */
-    CHUNK = 1024,           /* of so many vectors in a row, */
-    CHUNKS = 4,             /* the first one of so many chunks is weighed to look for a temper */
-    DROPPED = 7387,         /* a penalty of 10 nats: vectors this far behind are dropped */
-    LEVELS = 16,            /* of sketches */
-    CATEGORY = 3 * RFC_BIT, /* penalty of another category */
-    SEARCHES = 8,           /* for a temper, at most */
-    FOR_EACH = 2,           /* effective sample for each coefficient of a regression */
+    DRAWS = 256,            /* vectors drawn to represent all when a query is chosen */
+    LAST_DRAWS = 2048,      /* the same for the last query of a budget */
+    EQUAL = 2,              /* one in EQUAL draws is distributed equally over the classes */
+    AHEAD = 6,              /* sketches are prefetched this many draws ahead */
+    CHUNK = 1024,           /* consecutive vectors in a chunk */
+    CHUNKS = 4,             /* one in CHUNKS chunks is weighed in the search for a temper */
+    DROPPED = 7387,         /* 10 nats in units of penalties: vectors farther behind are dropped */
+    LEVELS = 16,            /* levels of a sketch */
+    CATEGORY = 3 * RFC_BIT, /* penalty of a different category */
+    SEARCHES = 8,           /* steps of the search for a temper, at most */
+    FOR_EACH = 2,           /* effective sample needed per coefficient of a regression */
     PROBES = 128,
-    PROBE_QUERIES = 10 /* training vectors, and queries of each, that tell which features matter */
+    PROBE_QUERIES = 10 /* training vectors, and queries of each, that measure which features are relevant */
 };
-#define ROOMY 0.15        /* logarithm of how much larger than wanted an effective sample may be */
-#define SLOPE 1.0         /* of the logarithm of the temper by that of the effective sample, for a first guess */
-#define WIDER 0.8         /* of the temper, for a regression, */
-#define RIDGE 0.01        /* and what holds its slopes back */
-#define RULED_OUT 0.001   /* a class of less than its share of this has no draws */
-#define STEADY 0.3        /* of the largest variance of a feature: added to a feature's own in a ratio */
-#define NEARLY 4          /* a node of the tree is looked at exactly when its rest is at most so many stops */
-#define TOLD_EXACTLY 0.1  /* a story is told by all vectors when the rest is less */
-#define FREE 1e-9f        /* what a query without a cost is taken to cost */
-#define BEYOND_CHANCE 1.5 /* what a feature that matters has at least, in units of what chance gives */
+#define ROOMY 0.15        /* tolerance of a search: ln(effective sample / wanted) */
+#define SLOPE 1.0         /* d ln(temper) / d ln(effective sample), for a first guess */
+#define WIDER 0.8         /* factor on the temper for a regression */
+#define RIDGE 0.01        /* ridge penalty on its slopes */
+#define RULED_OUT 0.001   /* a class with less than this times an equal share gets no draws */
+#define STEADY 0.3        /* share of the largest variance that is added to each feature's in a ratio */
+#define NEARLY 4          /* a node of the tree is evaluated exactly if its rest is at most this many stops */
+#define TOLD_EXACTLY 0.1  /* below this rest a story is computed from all vectors */
+#define FREE 1e-9f        /* cost assumed for a free query */
+#define BEYOND_CHANCE 1.5 /* least score of a relevant feature, in units of what chance gives */
 
 typedef struct draw {
     uint32_t vector, times, kind;
 } draw;
 
-static const rfc_node past; /* beyond the tree's leaves */
+static const rfc_node past; /* the place after the tree's leaves */
 
 struct rfc_weighted {
     const rfc_training *training;
     rfc_rules rules;
     const rfc_kernel *kernel;
-    const rfc_tree *tree; /* null: there is none */
-    const rfc_node *node; /* where this object is in it; null: past it */
-    int is_exact;         /* the posterior is wanted after every answer */
-    uint32_t without;     /* the vector that does not count; `count` of the training set: all do */
-    /* the vectors in play: all, or those listed in `vector` */
+    const rfc_tree *tree; /* or null */
+    const rfc_node *node; /* this object's node; null: past the tree */
+    int is_exact;         /* compute the posterior after every answer */
+    uint32_t without;     /* the vector that is left out; `count` of the training set: none */
+    /* vectors in play: all, or those listed in `vector` */
     uint32_t count, segments;
     rfc_segment segment[2 * RFC_LABELS_MAX];
     int is_listed;
@@ -60,25 +60,25 @@ struct rfc_weighted {
     uint8_t *gathered;
     /* their weights */
     uint64_t kind_weight[RFC_LABELS_MAX];
-    rfc_segment *part;             /* of many, those that stand for all; */
-    uint32_t parts;                /* 0: there are few */
-    int is_partial;                /* weights are of these */
-    double weighed;                /* with this temper */
-    double temper, total, sample;  /* the temper, in units of RFC_TEMPER_ONE; sum of weights, effective sample size */
-    double rest;                   /* belief in all classes but the decided one, when that was decided */
-    double belief[RFC_LABELS_MAX]; /* by kind, with the rules' weights: what is decided by; their sum is 1 */
-    /* this object's queries */
+    rfc_segment *part;             /* if there are many: segments that represent all */
+    uint32_t parts;                /* 0: no such segments */
+    int is_partial;                /* weights are only of the parts */
+    double weighed;                /* temper at which they were computed */
+    double temper, total, sample;  /* temper in units of RFC_TEMPER_ONE; sum of weights; effective sample size */
+    double rest;                   /* belief in all classes but the decided one, at the time of the decision */
+    double belief[RFC_LABELS_MAX]; /* by kind, with the rules' weights; the sum is 1. Decisions are made on it */
+    /* queries of this object */
     uint8_t *may_ask, *paid; /* by feature; by group */
     int lacks;               /* a feature that matters is missing */
     rfc_evidence *evidence;
-    uint32_t asked, applied; /* queries; those that penalties know of */
-    /* choosing */
+    uint32_t asked, applied; /* queries so far; queries that penalties include */
+    /* the choice of a query */
     draw draws[LAST_DRAWS];
-    uint32_t drawn, points[RFC_LABELS_MAX]; /* vectors drawn; draws by kind, */
-    float share[RFC_LABELS_MAX];            /* and how much of the belief one of them stands for */
-    uint16_t *sums;                         /* by kind and place, or two by place */
-    float *mean, *score, *spare;            /* by place, in levels */
-    float *values;                          /* by kind and value of a category: draws; null: there are no categories */
+    uint32_t drawn, points[RFC_LABELS_MAX]; /* vectors drawn; draws by kind */
+    float share[RFC_LABELS_MAX];            /* belief that one draw of a kind represents */
+    uint16_t *sums;                         /* by kind and place, or two per place */
+    float *mean, *score, *spare;            /* by place, in units of levels */
+    float *values;                          /* by kind and value of a category: number of draws; null: no categories */
     double normal[RFC_REGRESSED + 1][RFC_REGRESSED + 1], sides[RFC_REGRESSED + 1][RFC_LABELS_MAX]; /* equations of a regression */
 };
 
@@ -136,7 +136,7 @@ rfc_weighted *rfc_weighted_open(const rfc_training *t, const rfc_rules *rules, c
 
 /* ---- Weights ---- */
 
-/* Weighs the vectors in play, or those in `part` that stand for them. */
+/* Weighs the vectors in play, or only those in `part`. */
 static void weigh(rfc_weighted *f, int is_partial, double temper)
 {
     const rfc_segment *segment = is_partial ? f->part : f->segment;
@@ -162,7 +162,7 @@ static void weigh(rfc_weighted *f, int is_partial, double temper)
                 (double)vectors;
 }
 
-/* Of many vectors some stand for all: the first chunk of every CHUNKS. */
+/* Selects the parts that represent many vectors: the first chunk of every CHUNKS. */
 static void find_parts(rfc_weighted *f)
 {
     f->parts = 0;
@@ -176,18 +176,18 @@ static void find_parts(rfc_weighted *f)
         }
 }
 
-/* The effective sample at a temper; of many vectors it is estimated from some of them. */
+/* Computes the effective sample at a temper; with many vectors, an estimate from the parts. */
 static void look(rfc_weighted *f, double temper) { weigh(f, f->parts > 0, temper); }
 
-/* A temper from `low` to `high` with an effective sample of `wanted`, and hardly more: its logarithm, which falls with
-   that of the temper, is interpolated. It is `above` over the wanted one at `low`, and `below` under it at `high`,
-   where 0 says that nobody has looked. `high` itself where that is not enough to come down to it. */
+/* Finds a temper in low..high whose effective sample is `wanted` or slightly more, by interpolating ln(sample) over
+   ln(temper); it falls with the temper. above: ln(sample / wanted) at `low`; below: the same at `high` (negative), 0 if
+   unknown. Takes `high` if the sample is still larger there. */
 static void search(rfc_weighted *f, double wanted, double low, double above, double high, double below)
 {
     double middle = low;
     for (int i = 0; i <= SEARCHES; i++) {
         if (i == SEARCHES)
-            middle = low; /* is enough */
+            middle = low; /* good enough */
         else if (below == 0)
             middle = fmin(low * (1 + above) + 1, high);
         else if (low < 1)
@@ -209,8 +209,8 @@ static void search(rfc_weighted *f, double wanted, double low, double above, dou
     f->temper = middle;
 }
 
-/* Flattens the weights where the effective sample would be smaller than wanted, until it is not; sharpens them while
-   many vectors still agree, as long as enough of them do. The temper of the query before is near. */
+/* If the effective sample would be too small, flattens the weights until it is not. While many vectors still agree,
+   sharpens them as long as enough do. Starts from the temper of the previous query. */
 static void find_temper(rfc_weighted *f)
 {
     const double one = RFC_TEMPER_ONE, least = fmin(f->rules.least_sample, 0.5 * f->count), most = f->rules.most_sample,
@@ -239,13 +239,13 @@ static void find_temper(rfc_weighted *f)
         search(f, most, one, log(f->sample / most), sharpest, 0);
 }
 
-/* Weighs the vectors as they should be; those that stand for all when that is enough. */
+/* Finds the temper and weighs the vectors; with `is_enough`, only the parts. */
 static void temper(rfc_weighted *f, int is_enough)
 {
     find_parts(f);
     find_temper(f);
     const int is_partial = is_enough && f->parts > 0;
-    if (f->is_partial != is_partial || f->weighed != f->temper) /* the last look was as good */
+    if (f->is_partial != is_partial || f->weighed != f->temper) /* unless the last step did exactly this */
         weigh(f, is_partial, f->temper);
 }
 
@@ -257,7 +257,7 @@ static void gather(const uint8_t *restrict column, const uint32_t *restrict vect
         out[i] = column[vector[i]];
 }
 
-/* Lets the penalties know of all answers. */
+/* Applies new answers to the penalties. */
 static void apply(rfc_weighted *f)
 {
     for (; f->applied < f->asked; f->applied++) {
@@ -271,7 +271,7 @@ static void apply(rfc_weighted *f)
     }
 }
 
-/* ---- Which vectors are in play ---- */
+/* ---- Vectors in play ---- */
 
 static void start(rfc_weighted *f)
 {
@@ -304,13 +304,14 @@ static void narrow(rfc_weighted *f)
 
 /* ---- Choosing a query ---- */
 
-/* Is the next question the last one of a budget that has no room for all? */
+/* Is the next question the last of a budget that does not allow all? */
 static int is_last(const rfc_weighted *f)
 {
     return f->asked + 1 == f->rules.budget && f->rules.budget < f->training->laid;
 }
 
-/* What the weights say of the classes: fills in the posterior where it is wanted. Returns the class to decide for. */
+/* Computes the belief in each kind from the weights; fills in the posterior unless null. Returns the class to decide
+   for. */
 static uint32_t set_belief(rfc_weighted *f, float *posterior)
 {
     const rfc_rules *r = &f->rules;
@@ -336,8 +337,8 @@ static uint32_t set_belief(rfc_weighted *f, float *posterior)
     return decided;
 }
 
-/* How many draws a kind gets: a share that all get which are not yet ruled out, so that a kind is known by more than
-   a few of its vectors as long as it is in question, and the rest by weight. */
+/* Number of draws of a kind: an equal share for every kind that is not ruled out, so that it is represented by more
+   than a few vectors, and the rest in proportion to its weight. */
 static uint32_t draws_of(const rfc_weighted *f, uint32_t kind)
 {
     const rfc_training *t = f->training;
@@ -345,7 +346,7 @@ static uint32_t draws_of(const rfc_weighted *f, uint32_t kind)
     double ruled_out = RULED_OUT / t->kinds;
     for (int round = 0; round < 2 && classes < 2; round++) {
         ruled_out =
-            (round ? fmin(f->rules.stop, RULED_OUT) : RULED_OUT) / t->kinds; /* less, when that leaves one class */
+            (round ? fmin(f->rules.stop, RULED_OUT) : RULED_OUT) / t->kinds; /* lower if only one class is left */
         open = classes = 0;
         for (uint32_t k = 0, last = RFC_LABELS_MAX; k < t->kinds; k++)
             if (f->belief[k] > ruled_out && f->kind_weight[k] > 0) {
@@ -360,7 +361,7 @@ static uint32_t draws_of(const rfc_weighted *f, uint32_t kind)
     return equal + (uint32_t)(rest * f->belief[kind]);
 }
 
-/* Systematic draws of a kind: points at equal distances over its vectors' weights laid end to end. */
+/* Systematic sampling of a kind: points at equal distances on the cumulative weights of its vectors. */
 static void draw_kind(rfc_weighted *f, uint32_t kind, uint32_t points)
 {
     const uint64_t apart = f->kind_weight[kind] / points;
@@ -387,10 +388,10 @@ static void draw_kind(rfc_weighted *f, uint32_t kind, uint32_t points)
     }
 }
 
-/* Draws so many by weight; 0: as draws_of() says. */
+/* Draws `draws` vectors by weight; 0: as many as draws_of() says. */
 static void draw_vectors(rfc_weighted *f, uint32_t draws)
 {
-    if (f->parts > 0 && !f->is_partial) { /* some are enough for that, whatever was looked at before */
+    if (f->parts > 0 && !f->is_partial) { /* the parts suffice, even if all were weighed before */
         weigh(f, 1, f->temper);
         set_belief(f, NULL);
     }
@@ -406,7 +407,7 @@ static void draw_vectors(rfc_weighted *f, uint32_t draws)
 
 typedef void adder(const uint8_t *sketch, size_t bytes, uint16_t times, uint16_t *sum);
 
-/* Sums over the draws of each kind, `each` of them, by `add`; those of kinds without draws are not set. */
+/* Sums over the draws of each kind by `add`, `each` sums per kind; those of kinds without draws are not set. */
 static void sum_draws(rfc_weighted *f, adder *add, size_t each)
 {
     const rfc_training *t = f->training;
@@ -421,7 +422,7 @@ static void sum_draws(rfc_weighted *f, adder *add, size_t each)
     }
 }
 
-/* Sums over the draws of each kind, of the levels or of their squares, then over the kinds by their shares. */
+/* Sums levels, or their squares, over the draws of each kind, then over the kinds by their shares. */
 static void add_up(rfc_weighted *f, adder *add, float *all)
 {
     const rfc_training *t = f->training;
@@ -436,7 +437,7 @@ static void add_up(rfc_weighted *f, adder *add, float *all)
     }
 }
 
-/* The kind after those that are of the same class as `first`, which is its first one. */
+/* The end of the class whose first kind is `first`. */
 static uint32_t class_end(const rfc_training *t, uint32_t first)
 {
     uint32_t end = first + 1;
@@ -452,7 +453,7 @@ static void add_squared(const uint16_t *restrict sum, size_t places, float share
         score[k] += share * (float)sum[k] * (float)sum[k];
 }
 
-/* Adds the terms of the kinds first .. end − 1, which are one class, to what score_between() wants. */
+/* Adds the terms of one class, with kinds first .. end − 1, for score_between(). */
 static void score_class(rfc_weighted *f, uint32_t first, uint32_t end)
 {
     const size_t places = 2 * f->training->sketch;
@@ -474,8 +475,8 @@ static void score_class(rfc_weighted *f, uint32_t first, uint32_t end)
         score[k] += moment[k] * moment[k];
 }
 
-/* Variance between kinds of different classes: Σ p_k p_l (μ_k − μ_l)² over all pairs of them. With one kind to a class
-   it is Σ_c p_c μ_c² − μ². */
+/* Variance between kinds of different classes: Σ p_k p_l (μ_k − μ_l)² over their pairs. With one kind per class it is
+   Σ_c p_c μ_c² − μ². */
 static void score_between(rfc_weighted *f)
 {
     const rfc_training *t = f->training;
@@ -539,18 +540,18 @@ typedef struct spread {
     float between, variance;
 } spread;
 
-/* Variances of a category's indicators, one for each value, over the draws: between classes, and in all. */
+/* Variances of a category's indicators (one per value) over the draws: between classes, and total. */
 static spread spread_of_category(const rfc_weighted *f, uint32_t place)
 {
     const rfc_training *t = f->training;
     const uint8_t *column = t->columns + place * t->stride;
     spread sum = {0, 0};
     memset(f->values, 0, (size_t)t->kinds * RFC_CATEGORIES_MAX * sizeof *f->values);
-    for (uint32_t k = 0; k < f->drawn; k++) /* codes are two apart or more */
+    for (uint32_t k = 0; k < f->drawn; k++) /* codes are at least two apart */
         f->values[f->draws[k].kind * RFC_CATEGORIES_MAX + column[f->draws[k].vector] / 2] += (float)f->draws[k].times;
     for (uint32_t v = 0; v < RFC_CATEGORIES_MAX; v++) {
         float mean = 0, squares = 0;
-        for (uint32_t first = 0, end; first < t->kinds; first = end) { /* as score_between() */
+        for (uint32_t first = 0, end; first < t->kinds; first = end) { /* as in score_between() */
             float all = 0, part = 0, part_squares = 0;
             end = class_end(t, first);
             for (uint32_t c = first; c < end; c++)
@@ -577,8 +578,8 @@ static float ratio_of_category(const rfc_weighted *f, uint32_t place)
     return s.between / (s.variance + (float)(STEADY * largest * largest));
 }
 
-/* Variance between classes in units of a feature's variance, to which a part of the largest is added: of two features
-   that tell as much, the one that varies less is asked. Of categories the variance is that of all their indicators. */
+/* Variance between classes divided by the feature's variance plus a share of the largest: of two equally informative
+   features, the one that varies less is asked. For categories, the sum over all indicators. */
 static void score_ratio(rfc_weighted *f)
 {
     const rfc_training *t = f->training;
@@ -594,14 +595,14 @@ static void score_ratio(rfc_weighted *f)
     }
 }
 
-/* What a query costs now. Features of a group come together: one pays for all. */
+/* The cost of a query now. One feature of a group pays for all of them. */
 static float cost_of(const rfc_weighted *f, uint32_t feature)
 {
     const uint32_t group = f->rules.group ? f->rules.group[feature] : 0;
     return group > 0 && f->paid[group] ? 0 : f->rules.cost ? f->rules.cost[feature] : 1;
 }
 
-/* How many more draws are right when each third of a feature's levels decides for its class. */
+/* How many more draws are classified correctly if each third of a feature's levels decides for its class. */
 static void score_last(rfc_weighted *f)
 {
     const rfc_training *t = f->training;
@@ -635,7 +636,7 @@ static void score_last(rfc_weighted *f)
     }
 }
 
-/* The feature with the largest score per cost that may still be asked; t->features when none would tell anything. */
+/* The feature with the largest score per cost that may still be asked; t->features if none is informative. */
 static uint32_t best(const rfc_weighted *f, double cost_left, int is_squared)
 {
     const rfc_training *t = f->training;
@@ -655,7 +656,7 @@ static uint32_t best(const rfc_weighted *f, double cost_left, int is_squared)
     return found;
 }
 
-/* The feature to ask for; t->features when there is none. */
+/* The feature to ask for; t->features if there is none. */
 static uint32_t choose(rfc_weighted *f, double cost_left)
 {
     static void (*const score_by[])(rfc_weighted *) = {score_between, score_variance, score_mutual, score_ratio};
@@ -676,7 +677,7 @@ rfc_evidence rfc_evidence_make(const rfc_training *t, const rfc_rules *rules, ui
     double least = rules->floor * t->largest_deviation;
     double factor = RFC_BIT * 1.4426950408889634 / (2 * fmax(fmax(variance, least * least), 1)) * 65536;
     rfc_evidence e = {feature, 0, 0, 0, RFC_ONCE_MAX};
-    if (t->is_category && t->is_category[feature]) /* of two that differ, the codes are two apart or more */
+    if (t->is_category && t->is_category[feature]) /* codes of different categories are at least two apart */
         return (rfc_evidence){feature, 0, 9, UINT16_MAX, CATEGORY};
     while (factor > 65535) {
         factor /= 2;
@@ -686,7 +687,7 @@ rfc_evidence rfc_evidence_make(const rfc_training *t, const rfc_rules *rules, ui
     return e;
 }
 
-/* A query: σ is the feature's standard deviation over the draws, with a floor. The value is not known yet. */
+/* A query without its value: σ is the feature's standard deviation over the draws, with a floor. */
 static rfc_evidence evidence_of(const rfc_weighted *f, uint32_t feature)
 {
     const uint8_t *column = rfc_training_column(f->training, feature);
@@ -703,7 +704,7 @@ static rfc_evidence evidence_of(const rfc_weighted *f, uint32_t feature)
 
 /* ---- One object ---- */
 
-/* Solves a · x = b in place, n equations with so many right sides; a is positive definite. */
+/* Solves a · x = b in place: n equations, `sides` right-hand sides; a is positive definite. */
 static void solve(double a[][RFC_REGRESSED + 1], double b[][RFC_LABELS_MAX], uint32_t n, uint32_t sides)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -722,9 +723,8 @@ static void solve(double a[][RFC_REGRESSED + 1], double b[][RFC_LABELS_MAX], uin
         }
 }
 
-/* Few answers leave many vectors, which lie on one side of the object as often as not: classes are regressed on the
-   features that were asked, by the weights, and their shares are those where the object is. Replaces the classes'
-   weights. */
+/* With few answers many vectors remain, often mostly on one side of the object. So classes are regressed on the asked
+   features, with the weights, and evaluated at the object. Replaces the weights of the kinds. */
 static void regress(rfc_weighted *f)
 {
     const rfc_training *t = f->training;
@@ -765,14 +765,14 @@ static void regress(rfc_weighted *f)
     f->total = 1 << 30;
 }
 
-/* Is it the last answer of a budget that is not large, with vectors enough for a regression? */
+/* Is this the last answer of a small budget, with enough vectors for a regression? */
 static int is_regressed(const rfc_weighted *f)
 {
     return f->asked > 0 && f->asked <= RFC_REGRESSED && f->asked >= f->rules.budget && f->asked < f->training->laid &&
            !f->training->is_ranked && f->sample >= FOR_EACH * (f->asked + 1);
 }
 
-/* Fills in posterior and decision. Returns whether it is decided. */
+/* Fills in posterior and decision. Returns whether the object is decided. */
 static int decide(rfc_weighted *f, rfc_answer *a)
 {
     const rfc_rules *r = &f->rules;
@@ -785,13 +785,13 @@ static int decide(rfc_weighted *f, rfc_answer *a)
     return f->rest <= r->stop || f->asked >= r->budget;
 }
 
-/* Weighs the vectors in play, from now on without those that can be dropped, and decides as above. */
+/* Weighs the vectors in play, drops those that are negligible from now on, and decides. */
 static int believe(rfc_weighted *f, rfc_answer *a)
 {
     apply(f);
     if (!f->is_listed && f->without < f->count)
         f->penalty[f->without] = UINT16_MAX;
-    /* in the tree nothing depends on whether it was looked at before */
+    /* in the tree the result must not depend on whether this was computed before */
     if (f->node)
         f->temper = f->rules.sharpest * RFC_TEMPER_ONE;
     else if (f->kernel->within(f->penalty, f->count, f->base, DROPPED) < f->count / 4 * (f->is_listed ? 3 : 2))
@@ -800,7 +800,7 @@ static int believe(rfc_weighted *f, rfc_answer *a)
     const int is_decided = decide(f, a);
     if (!f->is_partial || !(is_decided || (a->story && f->rest < TOLD_EXACTLY)))
         return is_decided;
-    weigh(f, 0, f->temper); /* all of them decide */
+    weigh(f, 0, f->temper); /* decide by all vectors */
     return decide(f, a);
 }
 
@@ -834,7 +834,7 @@ static rfc_evidence tree_query(rfc_weighted *f, const rfc_answer *a)
     return f->may_ask[e.feature] && (double)cost_of(f, e.feature) <= f->rules.max_cost - a->cost ? e : none;
 }
 
-/* The next query, as evidence that lacks the value; its feature is t->features when there is none. */
+/* The next query, without its value; its feature is t->features if there is none. */
 static rfc_evidence next_query(rfc_weighted *f, rfc_answer *a)
 {
     const rfc_evidence none = {f->training->features, 0, 0, 0, 0}, planned = tree_query(f, a);
@@ -885,7 +885,7 @@ void rfc_weighted_classify(rfc_weighted *f, const rfc_object *object, rfc_answer
 
 /* ---- Advice ---- */
 
-/* The same query of a feature that was not asked for. */
+/* A query without its value, for a feature that was not asked for. */
 static rfc_evidence unasked(rfc_weighted *f, uint32_t feature, rfc_answer *a)
 {
     believe(f, a);
@@ -894,7 +894,7 @@ static rfc_evidence unasked(rfc_weighted *f, uint32_t feature, rfc_answer *a)
     return evidence_of(f, feature);
 }
 
-/* Mutual information of a feature and the class over the draws, in bits, less what chance gives. */
+/* Mutual information of a feature and the class over the draws, in bits, minus its expectation by chance. */
 static double information(rfc_weighted *f, uint32_t feature)
 {
     const rfc_training *t = f->training;
@@ -955,10 +955,10 @@ void rfc_weighted_advise(rfc_weighted *f, const rfc_told told[], uint32_t count,
     f->is_exact = 0;
 }
 
-/* ---- Features that matter ---- */
+/* ---- Relevant features ---- */
 
-/* What add_excess() adds at a look, on average, for a feature that tells nothing: the number of kinds of other classes
-   that a vector has beside it. */
+/* The mean of what one call of add_excess() adds for an uninformative feature: the number of kinds of other classes
+   beside a vector's own. */
 static double by_chance(const rfc_training *t)
 {
     double sum = 0;
@@ -970,8 +970,8 @@ static double by_chance(const rfc_training *t)
     return t->kinds == t->classes ? t->classes - 1.0 : sum / t->count;
 }
 
-/* Adds, for each feature, how far between-class variance exceeds what chance gives: χ² with classes − 1 degrees
-   of freedom, on average their number, where the feature tells nothing. */
+/* Adds, for each feature, sample · between-class variance / variance: for an uninformative feature χ² with classes − 1
+   degrees of freedom, whose mean is that number. */
 static void add_excess(rfc_weighted *f, double *excess)
 {
     const rfc_training *t = f->training;
@@ -986,8 +986,9 @@ static void add_excess(rfc_weighted *f, double *excess)
     }
 }
 
-/* Classifies a training vector and looks, before each query, at what every feature would tell in the
-   neighbourhood reached. All vectors begin alike, so only the first one looks there. Returns how often it looked. */
+/* Classifies a training vector; before each query, measures how informative every feature is in the neighbourhood
+   reached. All vectors have the same first query, so only the first vector measures there. Returns the number of
+   measurements. */
 static uint32_t probe(rfc_weighted *f, uint32_t vector, int first, double *excess)
 {
     float posterior[RFC_LABELS_MAX];
@@ -1021,7 +1022,7 @@ int rfc_weighted_relevant(const rfc_training *t, const rfc_rules *rules, uint8_t
     int status = excess && f ? 0 : -1;
     for (uint32_t i = 0; i < probes && status == 0; i++)
         looks += probe(f, (uint32_t)((uint64_t)t->pilot * i / probes), i == 0, excess);
-    for (int all = 0; all < 2 && matter == 0 && status == 0; all++) /* all may be asked when none seems to matter */
+    for (int all = 0; all < 2 && matter == 0 && status == 0; all++) /* without relevant features all may be asked */
         for (uint32_t j = 0; j < t->features; j++) {
             relevant[j] =
                 !(rules->mask && !rules->mask[j]) && (all || excess[j] > BEYOND_CHANCE * chance * looks);

@@ -41,14 +41,14 @@ RF_FN rf_real *RF(rests)(RF(filter) *filter, rf_real *one)
     return dim > 1 ? RF(vectors)(filter) + 3 * dim : one;
 }
 
-/* Moves them there before the first attempt. */
+/* Moves the rests there before the first attempt. */
 RF_FN void RF(rests_take)(RF(filter) *filter, rf_real *one)
 {
     for (unsigned i = 0; i < RF_DIM(filter->tally.dim); i++)
         RF(rests)(filter, one)[i] = RF(rest)(filter, i);
 }
 
-/* Moves them back after the last. */
+/* Moves the rests back after the last attempt. */
 RF_FN void RF(rests_put)(RF(filter) *filter, unsigned dim, const rf_real *rests)
 {
     for (unsigned i = 0; i < dim; i++)

@@ -129,7 +129,7 @@ static void RF(set_independent)(RF(filter) *filter, unsigned i, rf_real mean, rf
     l[RF(at)(i, i)] = sd;
 }
 
-/* The same for a uniform distribution from m to s. */
+/* Converts a uniform distribution on [m, s] in natural values to mean m and standard deviation s in the chart. */
 static rf_status RF(chart_box)(const RF(chart) *chart, rf_real *m, rf_real *s)
 {
     rf_real low = *m, high = *s;

@@ -2,7 +2,7 @@
 
 #include "core.h"
 
-#ifdef RF_NO_ATTEMPTS /* a program in which nothing makes any */
+#ifdef RF_NO_ATTEMPTS /* a program that runs no attempts */
 const RF(engine) RF(serial) = {0};
 #else
 #include "rejfilt/detail/attempts.h"

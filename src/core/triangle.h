@@ -65,7 +65,7 @@ static int RF(triangle_from_covariance)(rf_real *out, const rf_real a[], unsigne
     return 1;
 }
 
-/* l·lᵀ ← l·lᵀ + v·vᵀ for the rows and columns first..dim−1, by rotations. v is used up. */
+/* l·lᵀ ← l·lᵀ + v·vᵀ for the rows and columns first..dim−1, by rotations. Overwrites v. */
 static void RF(triangle_add)(rf_real *l, rf_real *v, unsigned first, unsigned dim)
 {
     for (unsigned j = first; j < dim; j++) {

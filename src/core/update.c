@@ -105,14 +105,14 @@ RF_FN rf_real RF(scatter)(const RF(tally) *tally, unsigned dim, rf_sampler sampl
 
 /* ---- Periodic parameters ---- */
 
-/* Is parameter p periodic and still wide? */
+/* Is parameter p periodic, with a standard deviation above RF_WRAP_FROM periods? */
 RF_FN int RF(is_wide)(const RF(filter) *filter, const RF(model) *model, unsigned p)
 {
     const RF(chart) *chart = RF(chart_of)(model, p);
     return chart->kind == RF_PERIODIC && RF(filter_sd)(filter, p) > RF_WRAP_FROM * (chart->high - chart->low);
 }
 
-/* Is any? */
+/* Is any parameter wide in this sense? */
 static RF_APART int RF(is_wrapped)(const RF(filter) *filter, const RF(model) *model)
 {
     for (unsigned p = 0; p < RF_DIM(model->dim); p++)
@@ -134,7 +134,7 @@ static void RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real
         const RF(chart) *chart = RF(chart_of)(model, p);
         rf_real period = chart->high - chart->low, sd = RF(min)(RF(filter_sd)(filter, p), RF_WRAP_WIDEST * period);
         if (dim > 1) {
-            rf_real *v = RF(triangle_one)(filter); /* column p below the diagonal moves into the rest */
+            rf_real *v = RF(triangle_one)(filter); /* add column p below the diagonal to the remaining block */
             for (unsigned i = p + 1; i < dim; i++) {
                 v[i] = l[RF(at)(i, p)];
                 l[RF(at)(i, p)] = 0;
@@ -147,9 +147,8 @@ static void RF(wrap_prepare)(RF(filter) *filter, const RF(model) *model, rf_real
     }
 }
 
-/* A wrapped parameter's interval can be cut opposite the mean (½) or at the mean (0). The right cut
-   does not split the posterior, so its variance is smaller. Attempts are replayed, not stored.
-   Returns what RF(gather) does. */
+/* A wrapped parameter's interval can be cut opposite the mean (½) or at the mean (0). The right cut does not split the
+   posterior, so its variance is smaller. Attempts are replayed, not stored. Returns the same as RF(gather). */
 static int32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *variance, const RF(options) *o,
                                    const RF(engine) *engine, RF(tally) *tally)
 {
@@ -175,15 +174,16 @@ static int32_t RF(gather_wrapped)(const RF(task) *task, rf_real *wrap, rf_real *
 
 /* ---- Whitened points ---- */
 
-/* The lattice's first m points have nearly mean 0 and covariance 1. Candidates μ + L·W⁻¹·(q − q̄), with q̄ and W·Wᵀ the mean and
-   the covariance of the points q, have exactly the Gaussian's. So only the likelihood changes the moments.
-   Attempts see another mean and factor, so every engine supports it. */
+/* The lattice's first m points have nearly mean 0 and covariance 1. Let q̄ and W·Wᵀ be the mean and the covariance of
+   these points q. Candidates μ + L·W⁻¹·(q − q̄) then have exactly the Gaussian's mean and covariance, so only the
+   likelihood changes the moments. To the attempts this is just another mean and factor, so every engine supports it. */
 
 enum { WHITE_DIM = RF_DIM_MAX < RF_LATTICE_STRIDES ? RF_DIM_MAX : RF_LATTICE_STRIDES, /* most parameters that are whitened */
        WHITE_LEAST = 8,                                                              /* fewest points per parameter */
-       WHITE_BLOCK = RF_WORKERS > 1 ? 4 : 64 };
+       WHITE_BLOCK = RF_WORKERS > 1 ? 4 : 64,
+       WHITE_LINE = 128 }; /* points of one parameter at a time: so many follow each other in the table, wherever they begin */
 
-/* Adds Σq and Σq² of at most WHITE_BLOCK points. */
+/* Adds Σq and Σq² of at most WHITE_LINE points. */
 RF_FN void RF(points_sum)(const int16_t *q, uint32_t count, int64_t *sum, int64_t *squares)
 {
     uint32_t k = 0;
@@ -212,12 +212,19 @@ RF_FN void RF(points_sum)(const int16_t *q, uint32_t count, int64_t *sum, int64_
     }
 }
 
-#ifndef RF_LATTICE_ROW /* consecutive elements from there */
+#ifndef RF_LATTICE_ROW /* pointer to consecutive elements, beginning at index */
 #define RF_LATTICE_ROW(index) (&RF_LATTICE_AT(index))
 #endif
 
+/* Σq and Σq² of one parameter's first n points. */
+RF_FN void RF(line_sums)(uint32_t start, uint32_t n, int64_t *sum, int64_t *squares)
+{
+    for (uint32_t first = 0; first < n; first += WHITE_LINE)
+        RF(points_sum)(RF_LATTICE_ROW((start + first) % RF_LATTICE_SIZE), n - first < WHITE_LINE ? n - first : WHITE_LINE, sum, squares);
+}
+
 /* Σq and Σqqᵀ over the first n points. */
-static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int64_t *z, int64_t *zz)
+RF_FN void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int64_t *z, int64_t *zz)
 {
     int16_t q[WHITE_DIM][WHITE_BLOCK];
     uint32_t start[WHITE_DIM];
@@ -233,6 +240,11 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
 #ifdef RF_LATTICE_LINE /* fast path for one parameter */
     if (dim == 1) {
         RF_LATTICE_LINE(start[0], n, z, zz);
+        return;
+    }
+#elif RF_WIDE_LANES > 1
+    if (dim == 1) {
+        RF(line_sums)(start[0], n, z, zz);
         return;
     }
 #endif
@@ -257,11 +269,10 @@ static void RF(lattice_sums)(const RF(task) *task, unsigned dim, uint32_t n, int
     RF_WORKERS_SUM(zz, RF_TRIANGLE(dim));
 }
 
-/* Whitens the task's n candidates. `one`: room for one parameter's factor, mean and q̄; more parameters use the workspace, in the same
-   order. */
-static RF_APART void RF(whiten)(RF(filter) *filter, RF(task) *task, uint32_t n, rf_real *one)
+/* Whitens the task's n candidates of `dim` parameters. `one`: room for one parameter's factor, mean and q̄; more parameters use the
+   workspace, in the same order. */
+RF_FN void RF(whiten_for)(unsigned dim, RF(filter) *filter, RF(task) *task, uint32_t n, rf_real *one)
 {
-    const unsigned dim = RF_DIM(task->model->dim);
     int64_t z[WHITE_DIM], zz[RF_TRIANGLE(WHITE_DIM)];
     if (n < WHITE_LEAST * dim || n > RF_LATTICE_SIZE)
         return;
@@ -291,8 +302,18 @@ static RF_APART void RF(whiten)(RF(filter) *filter, RF(task) *task, uint32_t n, 
     task->factor = a;
 }
 
-/* As RF(gather), with whitened candidates. If too few are accepted, doubles their number and whitens all again. The task's candidates must be
-   white at the start. */
+/* Where code may be large, one parameter has its own, without loops. */
+static RF_APART void RF(whiten)(RF(filter) *filter, RF(task) *task, uint32_t n, rf_real *one)
+{
+    const unsigned dim = RF_DIM(task->model->dim);
+    if (RF_WIDE_LANES > 1 && dim == 1)
+        RF(whiten_for)(1, filter, task, n, one);
+    else
+        RF(whiten_for)(dim, filter, task, n, one);
+}
+
+/* As RF(gather), with whitened candidates. If too few are accepted, doubles the number of candidates and whitens again.
+   On entry the task's candidates must be whitened. */
 static RF_APART int32_t RF(gather_white)(RF(filter) *filter, RF(task) *task, const RF(options) *o, const RF(engine) *engine, rf_real *one)
 {
     const uint32_t fit = RF_ATTEMPTS_MAX / o->attempts, max = o->attempts * (o->batches_max < fit ? o->batches_max : fit);
@@ -314,8 +335,7 @@ static RF_APART int32_t RF(gather_white)(RF(filter) *filter, RF(task) *task, con
 
 /* The Kullback-Leibler divergence of the posterior from the Gaussian N(μ′, F·Fᵀ), μ′ = μ + move: the mean of ln(likelihood/evidence)
    minus the Gaussian's divergence from the prior N(μ, L·Lᵀ). y: room for a triangle. Overwrites move. */
-static RF_APART rf_real RF(loss_of)(const RF(tally) *tally, unsigned dim, uint32_t attempts, const rf_real *l, const rf_real *f, rf_real *move,
-                                    rf_real *y)
+RF_FN rf_real RF(loss_for)(unsigned dim, const RF(tally) *tally, uint32_t attempts, const rf_real *l, const rf_real *f, rf_real *move, rf_real *y)
 {
     const double weight = (double)tally->weight;
     rf_real squares = 0, size = 0;
@@ -338,9 +358,16 @@ static RF_APART rf_real RF(loss_of)(const RF(tally) *tally, unsigned dim, uint32
     return RF(max)(gained - RF_C(0.5) * (squares - (rf_real)dim) + size, 0);
 }
 
+static RF_APART rf_real RF(loss_of)(unsigned dim, const RF(tally) *tally, uint32_t attempts, const rf_real *l, const rf_real *f, rf_real *move,
+                                    rf_real *y)
+{
+    return RF(loss_for)(dim, tally, attempts, l, f, move, y);
+}
+
 /* ---- The new Gaussian ---- */
 
-/* μ ← μ + F·(z̄ − q̄), F the factor of the candidates; q̄: null means 0. Rounding errors go to `rest`. With q̄, z ← the move. */
+/* μ ← μ + F·(z̄ − q̄), F the factor of the candidates; q̄: null means 0. Rounding errors go to `rest`. If q̄ is given,
+   z ← the move. */
 RF_FN void RF(move_mean)(const RF(tally) *tally, unsigned dim, const RF(task) *task, const rf_real *off, rf_real *mean, rf_real *rest, rf_real *z)
 {
     for (unsigned i = 0; i < dim; i++)
@@ -365,7 +392,7 @@ RF_FN rf_status RF(reshape)(const RF(tally) *tally, unsigned dim, const RF(task)
 {
     rf_real n = RF(accepted)(tally, task->sampler);
     rf_real nu = o->strict ? 0 : o->shrink;
-    /* z̄ of independent draws has an error of its own, hence n − 1 and 1 + 1/n; on a lattice it is negligible */
+    /* z̄ of independent draws has a sampling error, hence n − 1 and 1 + 1/n; on a lattice it is negligible */
     rf_real scale = o->strict ? RF_C(1.0) / (n - 1) : RF_SAMPLER(o->sampler) == RF_REJECT ? (1 + 1 / n) / (n - 1 + nu) : 1 / (n + nu);
     for (unsigned i = 0; i < dim; i++) {
         for (unsigned j = 0; j <= i; j++)
@@ -443,7 +470,7 @@ static RF_APART void RF(report_fill)(RF(report) *r, rf_status status, const RF(t
         r->delta = tally->largest > 1 ? 1 - 1 / tally->largest : 0;
     else
         r->delta = over > 0 ? over / (accepted + over) : 0;
-    r->kappa_next = task->count > 1 ? 1 : RF(kappa_next)(task->kappa, r->delta, r->largest); /* a batch finds its own */
+    r->kappa_next = task->count > 1 ? 1 : RF(kappa_next)(task->kappa, r->delta, r->largest); /* a batch finds its κ */
 
     rf_real log_kappa = 0;
     for (uint32_t k = 0; k < task->count; k++) {
@@ -483,7 +510,7 @@ RF_FN rf_status RF(conclude_for)(unsigned dim, RF(filter) *filter, RF(task) *tas
         RF(move_mean)(tally, dim, task, is_white ? task->mean + dim : 0, mean, rest, z);
         status |= accepted < 2 ? RF_NOTE_SINGLE : RF(reshape)(tally, dim, task, options, factor, c);
         if (is_white && !task->no_loss) /* the entropy sum then covers all attempts, at most RF_LATTICE_SIZE */
-            *loss = RF(loss_of)(tally, dim, attempts, mean + dim, factor, z, c);
+            *loss = (RF_WIDE_LANES > 1 && dim == 1 ? RF(loss_for) : RF(loss_of))(dim, tally, attempts, mean + dim, factor, z, c);
         for (size_t i = 0; i < RF_TRIANGLE(dim) && is_white; i++)
             mean[dim + i] = factor[i];
     }
@@ -493,7 +520,7 @@ RF_FN rf_status RF(conclude_for)(unsigned dim, RF(filter) *filter, RF(task) *tas
     return status;
 }
 
-/* Where code may be large, one parameter has its own, without loops. */
+/* If code size does not matter (RF_WIDE_LANES > 1), one parameter gets a copy of its own, without loops. */
 static RF_APART rf_status RF(conclude)(RF(filter) *filter, RF(task) *task, const RF(options) *options, uint32_t attempts, rf_real *loss)
 {
     const unsigned dim = RF_DIM(task->model->dim);
@@ -513,14 +540,14 @@ RF_FN rf_status RF(finish)(RF(filter) *filter, RF(task) *task, const RF(options)
     return status;
 }
 
-/* For several records the product of the bounds is far too high. A dry run of the first batch finds the largest product of
-   their likelihoods, which becomes κ. Returns the engine's status. */
+/* For several records the product of the bounds is far too high. A dry run of the first batch finds the largest product
+   of their likelihoods; κ is lowered to it. Returns the engine's status. */
 static RF_APART rf_status RF(lower_kappa)(RF(task) *task, const RF(options) *o, const RF(engine) *engine, RF(tally) *tally)
 {
     RF(tally_clear)(tally, RF_DIM(task->model->dim), task->update);
     const rf_status status = engine->run(engine->self, task, 0, o->attempts, tally);
     if (status >= 0 && tally->largest > 0 && tally->largest < 1)
-        task->kappa = RF(max)(task->kappa * RF(min)(tally->largest * RF_C(1.000001), 1), RF_TINY); /* rounding is not above */
+        task->kappa = RF(max)(task->kappa * RF(min)(tally->largest * RF_C(1.000001), 1), RF_TINY); /* not above by rounding */
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* Designers by name, and what they share. Compiled per precision. */
+/* Designers by name, and shared functions. Compiled per precision. */
 #include "designs.h"
 
 RF_APART void RF(design_draw)(const RF(design_input) *in, uint32_t which, rf_real x[])
@@ -28,7 +28,7 @@ RF_APART void RF(design_roles)(const RF(design_input) *in, const rf_real guess[]
     }
 }
 
-/* P(1) at the mean, on top of the fringe and half a fringe away: how far they are apart. */
+/* Contrast at the mean: |P(1) on top of the fringe − P(1) half a fringe away|. */
 static RF_APART rf_real contrast(const RF(design_input) *in, const rf_real setting[], unsigned guess, unsigned time, rf_real t)
 {
     rf_real s[RF_ROOM], top, bottom;
@@ -79,7 +79,7 @@ void RF(design_shorten)(const RF(design_input) *in, rf_real least, rf_real setti
                 shorten_time(in, setting, i, j, least);
 }
 
-#ifndef RF_CHOOSES /* a GPU calls one of them by its name */
+#ifndef RF_CHOOSES /* GPU code calls one by name */
 #define RF_CHOOSES(designer) designer
 #endif
 

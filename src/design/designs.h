@@ -1,10 +1,10 @@
-/* The designers' functions. Inside src/design/ only. */
+/* The designers' functions. Internal to src/design/. */
 #include "rejfilt/detail/real.h"
 #include "rejfilt/host.h"
 
 #include "../models/known.h"
 
-/* A function that is handed in with its belief; what is compiled for a GPU knows them all. */
+/* Calls a function that is passed along with its belief; GPU code knows it at compile time. */
 #ifndef RF_GIVEN
 #define RF_GIVEN(by, function) (by)->function
 #endif
@@ -13,8 +13,8 @@
 #include "list.def"
 #undef RF_DESIGN
 
-/* With decoherence that the model knows of, long times show nothing: shortens times until the fringe at the mean has
-   `least` of the contrast that it has at short ones. */
+/* If the model has decoherence, long times show no fringe: shortens times until the fringe at the mean has at least
+   `least` of its contrast at short times. */
 void RF(design_shorten)(const RF(design_input) *in, rf_real least, rf_real setting[]);
 #define RF_DESIGN_CONTRAST RF_C(0.44932896411722156) /* e^-0.8: at 0.8 T2 */
 

@@ -1,49 +1,52 @@
-/* Is the filter still where the truth is? Anchors ask it directly; for designs without them, outcomes that keep being
-   less likely than the filter expects give it away; and outcomes that stay the same when they should not say that the
-   detector is at fault, not the filter. Compiled per precision. */
+/* Is the filter still where the truth is? Anchors test it directly. Without anchors, outcomes that keep being less
+   likely than the filter expects reveal it. Outcomes that stay the same when they should vary show a faulty detector,
+   not a lost filter. Compiled per precision. */
 #include "designs.h"
 #include "health.h"
 
 #include "rejfilt/belief.h"
 
-#define STRETCH RF_C(2.2)        /* of the standard deviation, by a failed test; */
-#define STRETCH_STILL RF_C(4.0)  /* or of one parameter that stays still and has no fringe: it is narrow by then */
+#define STRETCH RF_C(2.2)        /* factor on the standard deviation after a failed test; */
+#define STRETCH_STILL RF_C(4.0)  /* the same for one parameter without drift or fringe: its belief is already narrow */
 #define FORGET RF_C(0.9)         /* weight of the past in the running surprise, per update */
-#define SUSPECT RF_C(3.0)        /* standard deviations of surprise that are noted, */
-#define FAILED RF_C(4.5)         /* that are acted upon, */
-#define CALM RF_C(2.0)           /* and that end it */
-#define CHANCE RF_C(0.05)        /* share of outcomes that even a belief that is right leaves to chance */
-#define SCORE_NOTED RF_C(0.7)    /* nats for chance, against the belief: suspicious above, */
-#define SCORE_FAILED RF_C(1.6)   /* widened, */
-#define SCORE_LOST RF_C(6.0)     /* lost */
-#define SURPRISED RF_C(1.9)      /* nats that surprise counts when it is a failed test, */
-#define UNSURPRISED RF_C(0.062)  /* and takes away when it is a passed one */
-#define CHANCE_FAILED RF_C(7.0)  /* the same of records that are no anchors: a failed test, after which it is ... */
-#define CHANCE_AFTER RF_C(3.5)   /* ... so much */
-#define FRINGE_FAILED RF_C(3.6)  /* and where there is a fringe, on which a lost belief sees nothing but chance */
+#define SUSPECT RF_C(3.0)        /* standard deviations of surprise: suspicious above, */
+#define FAILED RF_C(4.5)         /* failed above, */
+#define CALM RF_C(2.0)           /* passed below */
+#define CHANCE RF_C(0.05)        /* share of outcomes that may be pure chance even if the belief is right */
+#define SCORE_NOTED RF_C(0.7)    /* score in nats, for chance against the belief: suspicious above, */
+#define SCORE_FAILED RF_C(1.6)   /* widened above, */
+#define SCORE_LOST RF_C(6.0)     /* lost above */
+#define SURPRISED RF_C(1.9)      /* nats that failed surprise adds to the score, */
+#define UNSURPRISED RF_C(0.062)  /* and that passed surprise subtracts */
+#define CHANCE_FAILED RF_C(7.0)  /* score of records without anchors: failed above, then set to */
+#define CHANCE_AFTER RF_C(3.5)   /* this */
+#define FRINGE_FAILED RF_C(3.6)  /* the same with a fringe, on which a lost belief sees only chance */
 #define FRINGE_AFTER RF_C(3.0)
-#define MOVED RF_C(0.5)          /* a truth that is off by so many of the usual standard deviations is looked for, ... */
-#define MOVE_MOST RF_C(0.45)     /* ... less if a record tells much, so that one never decides; */
-#define MOVED_FAILED RF_C(4.0)   /* nats for it that are a failed test, after which they are ... */
-#define MOVED_AFTER RF_C(2.8)    /* ... so many */
-#define FAILURES RF_C(2.0)       /* times as many failed anchors as expected: the belief is too narrow, */
-#define FAILURES_NOTED RF_C(4.0) /* nats for that which are suspicious, */
-#define FAILURES_MOST RF_C(5.0)  /* and that are remembered */
-#define TREND_WITH RF_C(0.262364)     /* ln 1.3: a truth that moves away steadily draws 0.65 of all moves after it, */
-#define TREND_AGAINST RF_C(-0.356675) /* ln 0.7: and leaves 0.35; one that is believed right draws half of them */
-#define TREND_NOTED RF_C(5.0)    /* nats for it that are suspicious, */
-#define TREND_MOST RF_C(6.0)     /* and that are remembered */
-#define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: outcomes alike that are less probable are a fault */
-#define HOMING RF_C(0.06)        /* share of the way to the mean that home goes with each passed test */
+#define MOVED RF_C(0.5)          /* tests for a truth that is off by this many usual standard deviations, */
+#define MOVE_MOST RF_C(0.45)     /* by less for informative records, so that a single one never decides; */
+#define MOVED_FAILED RF_C(4.0)   /* nats for such a truth: failed above, then set to */
+#define MOVED_AFTER RF_C(2.8)    /* this */
+#define FAILURES RF_C(2.0)       /* factor on the expected rate of failed anchors: the belief is too narrow; */
+#define FAILURES_NOTED RF_C(4.0) /* nats for that: suspicious above, */
+#define FAILURES_MOST RF_C(5.0)  /* and at most this */
+#define TREND_WITH RF_C(0.262364)     /* ln 1.3: a steadily moving truth draws 0.65 of all moves after it, */
+#define TREND_AGAINST RF_C(-0.356675) /* ln 0.7: and leaves 0.35; if the belief is right, each is one half */
+#define TREND_NOTED RF_C(5.0)    /* nats for that: suspicious above, */
+#define TREND_MOST RF_C(6.0)     /* and at most this */
+#define RUN_FAULT RF_C(-13.8155) /* ln 1e-6: a less probable run of equal outcomes is a fault */
+#define RUN_NOTED RF_C(-3.0)     /* below this the next experiment asks for another outcome, of at least this probability: */
+#define RUN_OTHER RF_C(0.75)
+#define RUN_DOUBTED RF_C(-9.0)   /* below this, for the surest one */
+#define HOMING RF_C(0.06)        /* share of the distance to the mean that home moves with each passed test */
 
 enum {
-    BOOST = 15, /* anchors that come sooner after a restart */
-    SOONER = 2, /* by so many experiments; */
-    AT_ONCE = 4, /* and by so many when one has failed of a belief that no drift keeps from narrowing */
-    RUNS = 16   /* simulated batches, for how surprising they usually are */
+    BOOST = 15, /* number of early anchors after a restart */
+    SOONER = 2, /* they come this many experiments earlier; */
+    AT_ONCE = 4, /* the same after a failed anchor, if no drift keeps the belief from narrowing */
+    RUNS = 16   /* simulated batches that measure the usual surprise */
 };
 
-/* Does the filter get tested by anchors? */
+/* Is the filter tested by anchors? */
 static int has_anchors(const RF(watched) *t)
 {
     return t->design && t->anchor_every > 0 && t->on_lost != RF_ON_LOST_IGNORE;
@@ -57,7 +60,7 @@ void RF(health_begin)(RF(watch) *watch, const rf_real mean[], unsigned dim, uint
         watch->home[i] = mean[i];
 }
 
-/* Anchors come after `sooner` experiments less than usual. */
+/* Schedules the next anchor, `sooner` experiments earlier than usual. */
 static void expect_anchor(RF(watched) *t, uint32_t sooner)
 {
     t->watch->next_anchor = t->anchor_every > sooner ? t->anchor_every - sooner : 1;
@@ -77,9 +80,23 @@ int RF(health_wants_anchor)(RF(watched) *t)
     return (int)h->anchors;
 }
 
+/* A truth that moved to where all outcomes are alike, such as a lifetime that fell to a tenth, is no dead detector. Without
+   a fringe (whose designs ask both sides) every second experiment then asks for another outcome. */
+rf_real RF(health_wants_other)(const RF(watched) *t, uint32_t number)
+{
+    const RF(watch) *h = t->watch;
+    if (t->description->fringe > 0 || t->on_lost == RF_ON_LOST_IGNORE || rf_outcomes_fixed(RF_OUTCOMES(t->description)) == 0)
+        return 0;
+    if (h->state == RF_FAULT)
+        return 1;
+    if (number % 2 == 0 || h->run > RUN_NOTED)
+        return 0;
+    return h->run > RUN_DOUBTED ? RUN_OTHER : 1;
+}
+
 /* ---- Tests ---- */
 
-/* Of what the model returned; a value that is no likelihood counts as none. */
+/* The logarithm of a model's return value; invalid values become -RF_LIMIT. */
 static rf_real log_likelihood(const RF(model) *model, rf_real value)
 {
     if (RF_MODEL_IS_LOG(model))
@@ -87,7 +104,7 @@ static rf_real log_likelihood(const RF(model) *model, rf_real value)
     return value > 0 && value <= RF_LIMIT ? RF(log)(value) : -RF_LIMIT;
 }
 
-/* The likelihood itself. */
+/* A likelihood clamped from below; invalid values become the least. */
 static rf_real held_likelihood(rf_real value)
 {
     const rf_real least = RF_C(4.248354255291589e-18); /* e⁻⁴⁰ */
@@ -114,14 +131,14 @@ static RF_APART rf_real mean_probability(const RF(watched) *t, const rf_real dra
     return RF(max)(p / RF_HEALTH_DRAWS, RF_C(1e-6));
 }
 
-/* By how many nats chance explains an outcome of this probability better than the belief does. */
+/* By how many nats chance explains an outcome of this probability better than the belief. */
 static rf_real gained(const RF(watched) *t, rf_real p)
 {
     const rf_real chance = 1 / (rf_real)rf_outcomes_fixed(RF_OUTCOMES(t->description));
     return RF(log)(chance / ((1 - CHANCE) * p + CHANCE * chance));
 }
 
-/* Do anchors fail more often than a belief that is right lets them? */
+/* Updates the test for anchors that fail more often than a correct belief allows. */
 static void count_failure(RF(watch) *h, rf_real p)
 {
     const int is_failed = p < RF_C(0.5);
@@ -130,7 +147,7 @@ static void count_failure(RF(watch) *h, rf_real p)
     h->chance = RF(min)(RF(max)(h->chance + gain, 0), FAILURES_MOST);
 }
 
-/* The score: that of answers to anchors, from 0 up. */
+/* Updates the score with the answer to an anchor; at least 0. */
 static void judge_anchor(RF(watched) *t, const rf_real draws[], const rf_real record[])
 {
     RF(watch) *h = t->watch;
@@ -141,8 +158,8 @@ static void judge_anchor(RF(watched) *t, const rf_real draws[], const rf_real re
     h->verdict = gain > 0 && h->score > SCORE_FAILED ? 1 : gain < 0 && h->verdict <= 0 ? -1 : h->verdict;
 }
 
-/* Do outcomes vary? Where both sides of a fringe are asked for by chance, each has an even chance, whatever is believed.
-   Returns whether this one differs from the one before, and its probability in `known`. */
+/* Do outcomes vary? With a blind design both outcomes are equally likely, whatever is believed. Returns whether this
+   outcome differs from the one before; *known ← its probability. */
 static int judge_run(RF(watched) *t, const rf_real draws[], const rf_real record[], int is_blind, rf_real *known)
 {
     RF(watch) *h = t->watch;
@@ -156,7 +173,8 @@ static int judge_run(RF(watched) *t, const rf_real draws[], const rf_real record
     return is_new;
 }
 
-/* −ln of the probability of the records, by draws from the filter; with `x`, of outcomes drawn for it instead. */
+/* −ln of the probability of the records, averaged over draws from the filter; with `x`, of outcomes simulated for x
+   instead. */
 static RF_APART rf_real surprise(const RF(watched) *t, const rf_real draws[], const rf_real records[], uint32_t count,
                         const rf_real x[], uint32_t run)
 {
@@ -177,8 +195,8 @@ static RF_APART rf_real surprise(const RF(watched) *t, const rf_real draws[], co
     return -(most + RF(log)(sum / RF_HEALTH_DRAWS));
 }
 
-/* One record with few possible outcomes: mean and variance of the surprise, exactly as the draws have it. Returns the
-   surprise of the outcome that came. */
+/* For one record with few possible outcomes: exact mean and variance of the surprise under the draws. Returns the
+   surprise of the actual outcome. */
 static rf_real expect_outcome(const RF(watched) *t, const rf_real draws[], const rf_real record[], rf_real known, rf_real *mean,
                               rf_real *variance)
 {
@@ -197,7 +215,7 @@ static rf_real expect_outcome(const RF(watched) *t, const rf_real draws[], const
     return observed;
 }
 
-/* The same of any batch, by simulating some. */
+/* The same for any batch, from simulated ones. */
 static rf_real expect_batch(const RF(watched) *t, const rf_real draws[], const rf_real records[], uint32_t count, rf_real *mean,
                             rf_real *variance)
 {
@@ -214,7 +232,7 @@ static rf_real expect_batch(const RF(watched) *t, const rf_real draws[], const r
     return surprise(t, draws, records, count, 0, 0);
 }
 
-/* known: the probability of the last of the records. */
+/* known: probability of the last record's outcome. */
 static void judge_surprise(RF(watched) *t, const rf_real draws[], const rf_real records[], uint32_t count, rf_real known)
 {
     RF(watch) *h = t->watch;
@@ -239,7 +257,7 @@ static void judge_surprise(RF(watched) *t, const rf_real draws[], const rf_real 
         h->state = RF_SUSPICIOUS;
 }
 
-/* Before an update with one of two outcomes, of this probability: what its move will be judged by. */
+/* Before an update with a binary outcome of probability p: stores what judge_move needs. */
 static void expect_move(RF(watched) *t, rf_real p)
 {
     RF(watch) *h = t->watch;
@@ -248,18 +266,18 @@ static void expect_move(RF(watched) *t, rf_real p)
     RF_GIVEN(t, moments)(t->self, h->mean, h->sd);
 }
 
-/* After a record at the steepest point of a fringe, whose outcomes are equally likely if the belief is right. If the truth
-   moves steadily, faster than is believed, the mean lags behind and moves that way more often. Nothing is done about it but
-   to say so: anchors tell when it is too far away. */
+/* After a record at the steepest point of a fringe, where both outcomes are equally likely if the belief is right. If
+   the truth moves steadily and faster than believed, the mean lags behind and moves in that direction more often. This
+   is only reported: anchors detect when it is too far away. */
 static void judge_trend(RF(watch) *h, rf_real move)
 {
     h->up[0] = RF(min)(RF(max)(h->up[0] + (move > 0 ? TREND_WITH : TREND_AGAINST), 0), TREND_MOST);
     h->down[0] = RF(min)(RF(max)(h->down[0] + (move > 0 ? TREND_AGAINST : TREND_WITH), 0), TREND_MOST);
 }
 
-/* After it, where there are no anchors and no fringe. If the belief is right, its mean is expected to stay where it is: an
-   outcome of probability p moves it by sqrt((1 - p)/p) of the moves' standard deviation, and the other moves it back. If the
-   truth is off, moves go that way more often, by as much as the record tells. */
+/* After the update, without anchors and without a fringe. If the belief is right, the expected move of its mean is 0:
+   an outcome of probability p moves it by sqrt((1 - p)/p) of the moves' standard deviation, the other outcome moves it
+   back. If the truth is off, moves in its direction are more frequent, in proportion to the record's information. */
 static void judge_move(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
@@ -274,7 +292,7 @@ static void judge_move(RF(watched) *t)
     }
     for (unsigned i = 0; i < t->model->dim; i++) {
         const rf_real move = mean[i] - h->mean[i], root = RF(sqrt)(h->odds);
-        const rf_real told = RF(abs)(move) * root / (h->sd[i] * h->sd[i]); /* root of the information */
+        const rf_real told = RF(abs)(move) * root / (h->sd[i] * h->sd[i]); /* square root of the Fisher information */
         const rf_real a = RF(min)(MOVED * t->usual_sd[i] * told, MOVE_MOST), gain = (move < 0 ? -a : a) / root;
         if (!(a >= 0))
             continue;
@@ -289,7 +307,7 @@ static void judge_move(RF(watched) *t)
     }
 }
 
-/* Is the truth faster, or the detector worse, than is believed? */
+/* Does the truth move faster, or is the detector worse, than believed? */
 static int is_off(const RF(watched) *t)
 {
     const RF(watch) *h = t->watch;
@@ -298,7 +316,7 @@ static int is_off(const RF(watched) *t)
     return h->chance > FAILURES_NOTED || (t->model->dim == 1 && RF(max)(h->up[0], h->down[0]) > TREND_NOTED);
 }
 
-/* The tests begin again. */
+/* Resets the tests. */
 static void begin_again(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
@@ -315,7 +333,7 @@ RF_APART void RF(health_acquit)(RF(watched) *t)
     t->watch->state = t->watch->verdict < 0 ? RF_TRACKING : RF_SUSPICIOUS;
 }
 
-/* The fault has passed, or there was none. */
+/* Ends a fault, or a false one. */
 static void resume(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
@@ -327,7 +345,7 @@ static void resume(RF(watched) *t)
 RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint32_t count)
 {
     RF(watch) *h = t->watch;
-    rf_real draws[RF_HEALTH_DRAWS * RF_ROOM]; /* one after the other */
+    rf_real draws[RF_HEALTH_DRAWS * RF_ROOM]; /* draws in a row */
     const int is_blind = has_anchors(t) && t->design->is_blind, was_fault = h->state == RF_FAULT;
     const unsigned size = t->model->settings + 1u;
     unsigned todo = 0;
@@ -361,7 +379,7 @@ RF_APART unsigned RF(health_judge)(RF(watched) *t, const rf_real records[], uint
     return todo;
 }
 
-/* ---- What is done ---- */
+/* ---- Actions ---- */
 
 static void widen(RF(watched) *t)
 {
@@ -374,7 +392,7 @@ static void widen(RF(watched) *t)
     t->watch->widened++;
 }
 
-/* At home, as wide as can be. */
+/* Restarts at home, with the greatest width. */
 static void restart(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
@@ -403,7 +421,7 @@ static void fail(RF(watched) *t)
     } else {
         widen(t);
         h->again = 1;
-        if (is_lost && t->on_lost == RF_ON_LOST_STOP) /* it may be told to go on, and is lost when it is lost again */
+        if (is_lost && t->on_lost == RF_ON_LOST_STOP) /* a caller may go on; then it is lost only if it is lost again */
             h->score = 0;
     }
 }
@@ -412,7 +430,7 @@ static void pass(RF(watched) *t)
 {
     RF(watch) *h = t->watch;
     rf_real mean[RF_ROOM], sd[RF_ROOM];
-    int is_wide = h->widened + h->restarts > 0; /* all of it: a parameter that nobody asks about may be so for ever */
+    int is_wide = h->widened + h->restarts > 0; /* all parameters: one that is never measured may stay wide for ever */
     RF_GIVEN(t, moments)(t->self, mean, sd);
     for (unsigned i = 0; i < t->model->dim; i++) {
         is_wide &= sd[i] > RF_C(1.01) * t->usual_sd[i];
@@ -424,7 +442,7 @@ static void pass(RF(watched) *t)
 RF_APART int RF(health_fails)(RF(watched) *t)
 {
     judge_move(t);
-    t->watch->odds = 0; /* once */
+    t->watch->odds = 0; /* judge each move only once */
     return t->watch->verdict > 0;
 }
 

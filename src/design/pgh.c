@@ -1,5 +1,5 @@
-/* The particle guess heuristic: measure against a guess, for as long as the guess is uncertain. Compiled per
-   precision. */
+/* The particle guess heuristic: the reference is a draw from the posterior, the time 1 / standard deviation. Compiled
+   per precision. */
 #include "designs.h"
 
 void RF(design_pgh)(const RF(design_input) *in, rf_real setting[])

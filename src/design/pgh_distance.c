@@ -1,4 +1,4 @@
-/* The particle guess heuristic with the distance of two guesses for the uncertainty. Compiled per precision. */
+/* The particle guess heuristic with time 1 / distance of two draws. Compiled per precision. */
 #include "designs.h"
 
 void RF(design_pgh_distance)(const RF(design_input) *in, rf_real setting[])

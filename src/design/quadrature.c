@@ -1,18 +1,19 @@
-/* Measures where the fringe is steepest, where an outcome tells most. Both outcomes are then equally likely, right or wrong, so
-   these experiments never show that the filter is lost. Therefore some experiments are anchors, at the top or bottom of a wide
-   fringe, whose outcome is nearly certain if the filter is right. Their lengths are spread evenly, so that no alias passes many of
-   them. They expect 0 as often as 1, so that no stuck detector passes them. Where what is believed has two modes, the experiment tells these apart: an experiment for the mean and
-   the standard deviation of both may be one that never does. Compiled per precision. */
+/* Measures where the fringe is steepest, since an outcome is most informative there. Both outcomes are then equally
+   likely whether the filter is right or wrong, so these experiments never show that it is lost. Therefore some
+   experiments are anchors, at the top or bottom of a wide fringe: their outcome is nearly certain if the filter is
+   right. Anchor lengths are spread evenly, so that no alias passes many of them. They expect 0 as often as 1, so that
+   no stuck detector passes them. If the belief has two modes, the experiment is designed to distinguish them, since one
+   designed for their common mean and standard deviation may never do so. Compiled per precision. */
 #include "designs.h"
 
 #define STEEP RF_C(0.95)         /* radians per standard deviation */
-#define ANCHOR RF_C(0.46)        /* of an anchor, times ... */
+#define ANCHOR RF_C(0.46)        /* radians for an anchor, times ... */
 #define ANCHOR_SHORT RF_C(0.52)  /* ... a number between these two: */
 #define ANCHOR_LONG RF_C(1.12)   /* it expects the likelier outcome with probability 0.94 to 0.98 */
-#define GOLDEN 2654435769u       /* 2³² over the golden ratio: any few anchors in a row spread over that range */
+#define GOLDEN 2654435769u       /* 2³² / golden ratio: a few consecutive anchors already spread over that range */
 #define ANCHOR_DECAY RF_C(1.304) /* 0.6/0.46: an anchor of 0.46 radians lasts at most 0.6 T2 */
 
-/* Of two modes of a parameter, the heavier one is to expect what the other one does not. */
+/* Does the parameter have two modes? The experiment then makes the heavier mode predict the opposite of the other. */
 static int has_rivals(const RF(design_input) *in, unsigned parameter)
 {
     return !in->is_anchor && in->rivals && in->rivals[parameter][0] != in->rivals[parameter][1];
@@ -30,7 +31,7 @@ void RF(design_quadrature)(const RF(design_input) *in, rf_real setting[])
     for (unsigned i = 0; i < in->model->dim; i++) {
         guess[i] = in->mean[i];
         width[i] = in->sd[i] / (radians * fringe * RF_C(0.15915494309189535));
-        if (has_rivals(in, i)) { /* half a fringe apart */
+        if (has_rivals(in, i)) { /* the modes are half a fringe apart */
             guess[i] = in->rivals[i][0];
             width[i] = 2 * RF(abs)(in->rivals[i][1] - in->rivals[i][0]) / fringe;
         }

@@ -1,8 +1,8 @@
-/* Scores candidate experiments on draws from the posterior and takes the one with the least expected variance per cost. Works
-   with any model. Compiled per precision. */
+/* Scores candidate experiments on draws from the posterior and takes the one with the greatest expected reduction of
+   variance per cost. Works with any model. Compiled per precision. */
 #include "designs.h"
 
-enum { CANDIDATES = 24, DRAWS = 96, OUTCOMES = 8, LISTED = 64, COUNTS = 16 }; /* outcomes that are tried: some, where there are more than LISTED, or of counts COUNTS */
+enum { CANDIDATES = 24, DRAWS = 96, OUTCOMES = 8, LISTED = 64, COUNTS = 16 }; /* OUTCOMES are sampled if there are more than LISTED, or than COUNTS for counts */
 
 typedef struct RF(cloud) {
     rf_real x[DRAWS][RF_ROOM];
@@ -23,8 +23,8 @@ static void draw_cloud(const RF(design_input) *in, RF(cloud) *c)
     }
 }
 
-/* A setting around what its role says: times within a decade below and a third above one standard deviation's,
-   guesses as far from the mean as that time tells apart. */
+/* A candidate: settings drawn around those that their roles suggest. Times from a tenth to three times the inverse of
+   the standard deviation; guesses within the resolution of that time from the mean. */
 static void draw_candidate(const RF(design_input) *in, uint32_t number, const RF(cloud) *c, rf_real setting[])
 {
     RF(design_input) other = *in;
@@ -52,7 +52,7 @@ static void probabilities(const RF(design_input) *in, rf_real x[][RF_ROOM], unsi
     }
 }
 
-/* The share of variance left after `outcome`, averaged over parameters; its probability goes to `p`. */
+/* The share of variance left after `outcome`, averaged over parameters; *p ← its probability. */
 static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[], rf_real outcome, rf_real *p)
 {
     rf_real sum = 0, first[RF_ROOM] = {0}, second[RF_ROOM] = {0}, left = 0, weight[DRAWS];
@@ -74,7 +74,7 @@ static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_
     return left / (rf_real)dim;
 }
 
-/* How many outcomes there are, if all can be tried; else 0. */
+/* The number of outcomes if all can be tried; else 0. */
 static unsigned listed(const RF(design_input) *in, const rf_real setting[])
 {
     const rf_real possible = RF(outcomes_of)(in->description, setting);
@@ -88,7 +88,7 @@ static rf_real expected_left(const RF(design_input) *in, RF(cloud) *c, const rf_
     rf_real left = 0, total = 0;
     for (unsigned k = 0; k < (outcomes ? outcomes : OUTCOMES); k++) {
         rf_real p, outcome = (rf_real)k;
-        if (!outcomes) /* those that some of the draws would give */
+        if (!outcomes) /* sampled from some of the draws */
             outcome = RF(instance_outcome)(in->instance, c->x[k], setting, in->seed, in->number * OUTCOMES + k + 0x80000000u);
         rf_real share = variance_left(in, c, setting, outcome, &p);
         left += (outcomes ? p : 1) * share;
@@ -97,7 +97,7 @@ static rf_real expected_left(const RF(design_input) *in, RF(cloud) *c, const rf_
     return total > 0 ? left / total : 1;
 }
 
-/* A value `wider` times as far from the mean: in the chart, so that a model sees none outside. */
+/* Moves a value `wider` times as far from the mean; in the chart, so that the model never sees values outside. */
 static rf_real move_out(const RF(design_input) *in, unsigned i, rf_real x, rf_real wider)
 {
     const RF(chart) *chart = &in->model->charts[i];
@@ -106,7 +106,7 @@ static rf_real move_out(const RF(design_input) *in, unsigned i, rf_real x, rf_re
     return RF(chart_natural)(chart, in->chart_mean[i] + wider * (RF(chart_coordinate)(chart, x) - in->chart_mean[i]));
 }
 
-/* −Σ p ln p of the outcomes under the draws, each moved `wider` times as far from the mean. */
+/* Entropy −Σ p ln p of the outcomes under the draws, each moved `wider` times as far from the mean. */
 static rf_real entropy(const RF(design_input) *in, const RF(cloud) *c, const rf_real setting[], rf_real wider)
 {
     rf_real sum = 0, x[DRAWS / 2][RF_ROOM], weight[DRAWS / 2];
@@ -123,10 +123,21 @@ static rf_real entropy(const RF(design_input) *in, const RF(cloud) *c, const rf_
     return sum;
 }
 
-/* The value of an anchor there: high if the filter is sure of the outcome and would not be if it were wrong. */
+/* The value of an anchor with these settings: high if the filter is sure of the outcome, and would not be if it were
+   wrong. */
 static rf_real test_value(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
 {
     return entropy(in, c, setting, 4) - 3 * entropy(in, c, setting, 1);
+}
+
+/* How probable is another outcome than the one that has come again and again? */
+static rf_real other_probability(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
+{
+    rf_real p[DRAWS], sum = 0;
+    probabilities(in, c->x, DRAWS, setting, in->latest, p);
+    for (unsigned k = 0; k < DRAWS; k++)
+        sum += p[k];
+    return 1 - sum / DRAWS;
 }
 
 static rf_real learning_value(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
@@ -141,14 +152,15 @@ void RF(design_risk)(const RF(design_input) *in, rf_real setting[])
 {
     RF(cloud) cloud;
     rf_real best = -RF_LIMIT, candidate[RF_ROOM];
-    if (in->is_anchor && in->description->fringe > 0) { /* where a good test is known */
+    if (in->is_anchor && in->description->fringe > 0) { /* a good test is known for a fringe */
         RF(design_quadrature)(in, setting);
         return;
     }
     draw_cloud(in, &cloud);
     for (uint32_t number = 0; number < CANDIDATES; number++) {
         draw_candidate(in, number, &cloud, candidate);
-        rf_real gain = (in->is_anchor ? test_value : learning_value)(in, &cloud, candidate);
+        const rf_real other = in->other_least > 0 ? other_probability(in, &cloud, candidate) : 0;
+        rf_real gain = other < in->other_least ? other - 2 : (in->is_anchor ? test_value : learning_value)(in, &cloud, candidate);
         if (gain > best) {
             best = gain;
             for (unsigned i = 0; i < in->description->settings; i++)

@@ -12,7 +12,7 @@
 
 #include "engine.h"
 
-/* A link that is named with a slash or a dot at its end would be followed. */
+/* Removes slashes and dots from the end, since they would make the system follow a link. */
 static void trim(char path[PATH_MAX])
 {
     size_t end = strlen(path);
@@ -20,7 +20,7 @@ static void trim(char path[PATH_MAX])
         path[--end] = '\0';
 }
 
-/* Opens it, makes it if it is missing. */
+/* Opens the directory; creates it if missing. */
 static int open_directory(const char *path, char *error, size_t size)
 {
     const char *last = strrchr(path, '/');
@@ -35,7 +35,7 @@ static int open_directory(const char *path, char *error, size_t size)
         int is_link = lstat(path, &s) == 0 && S_ISLNK(s.st_mode);
         return rf_fail(error, size, "the cache %s is refused: %s", path, is_link ? "it is a symbolic link" : why);
     }
-    int high = fcntl(directory, F_DUPFD_CLOEXEC, 3); /* a child has others in place of 0, 1 and 2 */
+    int high = fcntl(directory, F_DUPFD_CLOEXEC, 3); /* a child process replaces descriptors 0, 1 and 2 */
     close(directory);
     return high < 0 ? rf_fail(error, size, "the cache %s is refused: %s", path, strerror(errno)) : high;
 }

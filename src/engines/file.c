@@ -9,8 +9,7 @@
 
 #include "engine.h"
 
-/* Opens without waiting; reading and writing then wait as usual. Returns a descriptor, or -1 with the reason in errno.
- */
+/* Opens a file without blocking; later reads and writes block as usual. Returns a descriptor, or -1 and sets errno. */
 static int open_at_once(const char *path, int flags)
 {
     int fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
@@ -19,11 +18,11 @@ static int open_at_once(const char *path, int flags)
     return fd;
 }
 
-/* Opens an ordinary file to read; with `takes_streams`, also what cannot be read twice. */
+/* Opens an ordinary file for reading; with `takes_streams`, also pipes and devices. */
 static int open_to_read(const char *path, int takes_streams, struct stat *about, char *error, size_t size)
 {
     int fd = open_at_once(path, O_RDONLY);
-    if (fd < 0 && errno != ENXIO) /* which is for sockets */
+    if (fd < 0 && errno != ENXIO) /* ENXIO: a socket */
         return rf_fail(error, size, "%s: %s", path, strerror(errno));
     if (fd >= 0 && fstat(fd, about) == 0 && (takes_streams ? !S_ISDIR(about->st_mode) : S_ISREG(about->st_mode)))
         return fd;

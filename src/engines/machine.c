@@ -1,4 +1,4 @@
-/* What engines and models need to know of the machine. */
+/* Properties of the machine, for engines and models. */
 #define _GNU_SOURCE
 #include "machine.h"
 
@@ -60,7 +60,8 @@ int rf_memory_check(const char *what, uint64_t bytes, char *error, size_t size)
     return rf_fail(error, size, "%s needs %llu bytes of memory; there are %llu", what, (unsigned long long)bytes, (unsigned long long)max);
 }
 
-/* The file that this code is in. The program's own name, which the linker knows as the user typed it, is not asked for. */
+/* The file that contains this code. Does not rely on the program's own name, since dladdr reports it as the user typed
+   it. */
 static int this_file(char path[PATH_MAX])
 {
     static const char inside;

@@ -1,4 +1,4 @@
-/* What engines and models need to know of the machine. */
+/* Properties of the machine, for engines and models. */
 #ifndef REJFILT_MACHINE_H
 #define REJFILT_MACHINE_H
 
@@ -9,8 +9,8 @@
 unsigned rf_cpus_online(void);
 unsigned rf_cpus_allowed(void);
 
-/* Checks that so much memory exists; checked up front because overcommit lets malloc succeed. Returns 0, or -1 with "WHAT
-   needs 4398046511104 bytes of memory; there are 25276518400". */
+/* Checks that this much memory exists; checked up front because overcommit lets malloc succeed. Returns 0, or -1 with
+   "WHAT needs 4398046511104 bytes of memory; there are 25276518400". */
 int rf_memory_check(const char *what, uint64_t bytes, char *error, size_t size);
 
 /* Searches for `file` in `places` (ending in null), relative to the directory of this library, or of the program if linked

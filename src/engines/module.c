@@ -17,7 +17,7 @@
 
 enum { SYMBOL_MAX = 64, FOUND_MAX = PATH_MAX + 2 * SYMBOL_MAX };
 
-/* Where the file is. Returns 0, or -1 when it is nowhere. */
+/* Finds the module's path. Returns 0, or -1 if there is none. */
 static int find(const char *file, char path[FOUND_MAX])
 {
     static const char multiarch[] = "/../lib/" RF_MULTIARCH "/rejfilt";

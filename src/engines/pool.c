@@ -1,4 +1,4 @@
-/* Threads that wait for work: they spin for a moment, then sleep. */
+/* Threads that wait for work: they spin briefly, then sleep. */
 #define _GNU_SOURCE
 #include "pool.h"
 
@@ -13,8 +13,8 @@
 #include "engine.h"
 #include "machine.h"
 
-#define SPIN_NANOSECONDS 20000 /* about what waking a sleeper costs */
-#define SPIN_LOOKS 16 /* between looks at the clock */
+#define SPIN_NANOSECONDS 20000 /* about the cost of waking a sleeping thread */
+#define SPIN_LOOKS 16 /* polls between readings of the clock */
 
 enum { IDLE, ASLEEP, WORK, QUIT };
 
@@ -29,7 +29,7 @@ typedef struct worker {
 
 struct rf_pool {
     _Alignas(64) atomic_uint pending; /* workers that have not finished the job */
-    atomic_uint asleep;               /* whether the caller sleeps until they have */
+    atomic_uint asleep;               /* the caller sleeps until they have finished */
     pthread_mutex_t lock;
     pthread_cond_t done;
     rf_job *job;
@@ -47,7 +47,7 @@ static long long now(void)
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Spins briefly until the value is zero (inverted: not zero). Returns whether it is. */
+/* Spins briefly until the value is zero, or with until_zero = 0 until it is nonzero. Returns whether it is. */
 static int spin(const rf_pool *pool, atomic_uint *value, int until_zero)
 {
     if (!pool->spins)
@@ -145,7 +145,8 @@ void rf_pool_close(rf_pool *pool)
     free(pool);
 }
 
-/* Starts workers 1 .. workers − 1; pool->workers counts them. Returns 0, or why one did not start. */
+/* Starts workers 1 .. workers − 1 and counts them in pool->workers. Returns 0, or the error number of the one that
+   failed. */
 static int start_workers(rf_pool *pool, unsigned workers)
 {
     sigset_t all, before; /* workers block signals: the program's own threads handle them */

@@ -1,4 +1,4 @@
-/* Resident fleets: what is the same wherever they live, and fleets in the host's memory. Compiled per precision. */
+/* Resident fleets: the common part, and fleets in the host's memory. Compiled per precision. */
 #include "engine.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define RESIDENTS_OF(kind) kind->residents64
 #endif
 
-/* ---- Everywhere ---- */
+/* ---- For every place of residence ---- */
 
 RF(residents) * RF(residents_open)(rf_engine *engine, const RF(model) * model, const RF(options) * options,
                                    const RF(filter) * prior, uint32_t count, char *error, size_t size)
@@ -54,7 +54,7 @@ void RF(residents_close)(RF(residents) * fleet)
     free(fleet);
 }
 
-/* Are these filters of the fleet? That they are different is the caller's promise. */
+/* Are these indices within the fleet? The caller guarantees that they are distinct. */
 static int RF(is_known)(const RF(residents) * fleet, const uint32_t which[], uint32_t count)
 {
     for (uint32_t i = 0; i < count && which; i++)
@@ -121,7 +121,7 @@ rf_real *RF(residents_means)(RF(residents) * fleet) { return fleet->means; }
 typedef struct RF(host_fleet) {
     RF(residents) base;
     unsigned char *memory;
-    RF(filter) * *filters, **some; /* all of them, and those of a call */
+    RF(filter) * *filters, **some; /* all filters; those of one call */
 } RF(host_fleet);
 
 static int RF(host_open)(RF(residents) * base, const RF(filter) * prior, char *error, size_t size)

@@ -1,10 +1,10 @@
-/* The integer filter of a lifetime. See decay.h. It is fixed.c with another likelihood and other questions. */
+/* The integer filter of a lifetime. See decay.h. The same as fixed.c with another likelihood and other questions. */
 #define RFI_WITH_FRINGE 0
 #define RFI_FAINT 1
 #include "decay.h"
 #include "fixed_math.h"
 
-/* 255·exp(−1.25·2^(−angle/32)), rounded: P(1) where the lifetime is angle/32 octaves above the estimate. */
+/* 255·exp(−1.25·2^(−angle/32)), rounded: P(1) if the lifetime is angle/32 octaves above the estimate. */
 RFI_TABLE uint8_t survival[256] = {
     73,  75,  77,  79,  81,  83,  85,  87,  89,  91,  93,  95,  97,  99,  101, 103, 105, 107, 109, 111, 113, 115,
     117, 119, 121, 123, 125, 127, 129, 131, 133, 135, 136, 138, 140, 142, 144, 146, 147, 149, 151, 152, 154, 156,

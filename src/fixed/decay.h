@@ -32,7 +32,7 @@ void rfi_decay_ask(rfi_filter *f);
 /* The wait of the experiment, in ticks: 1.25·2^(mean/32768), from 1 to 2³² − 1. */
 uint32_t rfi_decay_time(const rfi_filter *f);
 
-/* Learns from an outcome: 1 if the state survived, else 0. Returns the number of accepted attempts, at most 119. */
+/* Updates with an outcome: 1 if the state survived, else 0. Returns the number of accepted attempts, at most 119. */
 uint8_t rfi_decay_learn(rfi_filter *f, uint8_t outcome);
 
 #ifdef __cplusplus

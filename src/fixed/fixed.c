@@ -7,14 +7,14 @@ enum { ANCHOR = 44, ANCHORS = 32 };           /* slopes of anchors: 0.270 to 0.4
 enum { STRETCH = 18022 };                     /* factor of the sd after a failed anchor, in 1/8192: 2.2 */
 enum { QUARTER = 64 };                        /* of a turn */
 enum { ALIKE = 20 };                          /* outcomes equal to the one before, each with probability 1/2: 10⁻⁶ */
-#define EVIDENCE_MAX INT32_C(0x40000000)      /* the evidence is held here, before it could overflow */
+#define EVIDENCE_MAX INT32_C(0x40000000)      /* the sum of the evidence stops here, before it could overflow */
 enum { ONE = 6 };                             /* log₂ 256/255 in 1/1024: a probability of 1 is 255 */
 #if RFI_FAINT
-/* z and −z share a step of the sequence, so their noise cancels in the mean. A pinch of the prior, 1.56 of it, makes up for the
-   remaining noise: chosen by simulation, docs/accuracy.md */
+/* z and −z share a number of the sequence, so their noise cancels in the mean. An added term of 1.56 times the prior's
+   variance makes up for the remaining noise: chosen by simulation, docs/accuracy.md */
 enum { GOLDEN = 75, PINCH = 1600 };
 #else
-enum { GOLDEN = 159, PINCH = RFI_Z_ONE * RFI_Z_ONE }; /* 256/golden ratio, and odd: steps of the acceptances' sequence */
+enum { GOLDEN = 159, PINCH = RFI_Z_ONE * RFI_Z_ONE }; /* 256/golden ratio, made odd: the step of u, which decides acceptance */
 #endif
 
 /* Means of 100 equally likely slices of a Gaussian, the upper half, in 1/32, scaled to variance 1. */
@@ -87,7 +87,7 @@ void rfi_ask(rfi_filter *f, rfi_design design)
     f->random = rfi_random(f->random);
     const uint8_t random = (uint8_t)(f->random / 256);
     const uint8_t side = random & 128u;
-    uint8_t due = f->due, slope = STEEP, phase = side | QUARTER; /* on one side of the fringe or the other */
+    uint8_t due = f->due, slope = STEEP, phase = side | QUARTER; /* one side of the fringe or the other */
     if (RFI_WITH_PGH && design == RFI_PGH) {
         const uint8_t z = half_gaussian[random % 128u * (RFI_ATTEMPTS / 2) / 128];
         slope = PGH;
@@ -97,7 +97,7 @@ void rfi_ask(rfi_filter *f, rfi_design design)
     } else if (due == 0) {
         due = RFI_ANCHOR_EVERY;
         slope = (uint8_t)(ANCHOR + random % ANCHORS);
-        phase = side; /* on top, or at the bottom */
+        phase = side; /* the top or the bottom */
     }
     f->slope = slope;
     f->phase = (int8_t)phase;
@@ -129,7 +129,7 @@ int32_t rfi_place(const rfi_filter *f, int8_t z)
 }
 
 #if RFI_WITH_FRINGE
-/* Half a turn of the shortest anchor is 12 sd: more than a factor in 1/8192 can be. */
+/* Half a turn of the shortest anchor is 12 sd, which exceeds the range of a factor in 1/8192. */
 /*@ requires \valid_read(f) && asked(f);
     assigns \nothing; */
 int32_t rfi_reference(const rfi_filter *f)
@@ -149,7 +149,7 @@ static inline uint8_t fringe(const rfi_filter *f, int8_t z, uint8_t angle, uint8
 }
 #endif
 
-/* Sums over the accepted, and over one more at the mean with a square of PINCH, which is one: a pinch of the prior. */
+/* Sums over the accepted z and one more term, z = 0 with the square PINCH: a small weight of the prior's variance. */
 typedef struct tally {
     uint8_t count;
     int16_t sum;
@@ -238,7 +238,7 @@ static inline void move(rfi_filter *f, const tally *t)
     ensures fine(f) && f->slope == \old(f->slope) && f->phase == \old(f->phase); */
 static inline uint8_t is_stuck(rfi_filter *f, uint8_t outcome)
 {
-    if (f->slope == 0 || (RFI_WITH_PGH && f->slope > STEEP)) /* nothing was asked, or PGH */
+    if (f->slope == 0 || (RFI_WITH_PGH && f->slope > STEEP)) /* no question, or PGH */
         return 0;
     if ((f->alike ^ outcome) & 1) {
         f->alike = outcome & 1;

@@ -58,7 +58,7 @@ typedef struct rfi_filter {
     uint16_t random;
     int32_t mean;        /* in units */
     uint16_t sd, widest; /* in units; RFI_SD_LEAST ≤ sd ≤ widest ≤ RFI_SD_MAX */
-    uint8_t slope;       /* of the experiment: its fringe advances slope/1024 turns per sd */
+    uint8_t slope;       /* of the experiment: its fringe advances by slope/1024 turns per sd */
     int8_t phase;        /* of its fringe at the mean, in 1/256 turns */
     uint8_t due;         /* experiments until the next anchor */
     uint8_t alike;       /* twice the length of the run of equal outcomes, plus the outcome: 0 or 1 */
@@ -87,9 +87,9 @@ void rfi_ask(rfi_filter *f, rfi_design design);
 uint16_t rfi_time(const rfi_filter *f);
 int32_t rfi_reference(const rfi_filter *f);
 
-/* Learns from an outcome: 1 or 0, or what your own likelihood takes. Returns the number of accepted attempts, at most
-   119. From the 21st equal outcome of quadrature in a row, the detector counts as stuck: until an outcome differs, nothing
-   is learnt and RFI_STUCK is returned. */
+/* Updates with an outcome: 1 or 0, or what your own likelihood takes. Returns the number of accepted attempts, at most
+   119. From the 21st equal outcome of quadrature in a row, the detector counts as stuck: until an outcome differs,
+   nothing is learnt and RFI_STUCK is returned. */
 uint8_t rfi_learn(rfi_filter *f, uint8_t outcome);
 
 /* x at z, in units: mean + sd·z/32. */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Products and quotients by our own loops: smaller than the compiler's on a chip without multiplication, same
+/* Products and quotients by loops: on a chip without multiplication smaller than the compiler's, with the same
    results. */
 #ifndef RFI_SMALL
 #if defined(__AVR__) && !defined(__AVR_HAVE_MUL__)
@@ -47,8 +47,8 @@ RFI_ONCE uint32_t rfi_product(uint16_t a, uint16_t b)
 #endif
 }
 
-/* The quotient: the largest r ≤ 65535 with r·divisor ≤ value. With divisor 0 the root: the largest r with
-   r² ≤ value. By bisection, from the highest bit on. */
+/* The quotient: the largest r ≤ 65535 with r·divisor ≤ value. With divisor 0 the root: the largest r with r² ≤ value.
+   By bisection, from the highest bit down. */
 /*@ logic integer rfi_area(integer r, integer divisor) = divisor == 0 ? r * r : r * divisor; */
 /*@ assigns \nothing;
     ensures rfi_area(\result, divisor) <= value;
@@ -98,7 +98,7 @@ static inline uint16_t rfi_quotient(uint32_t value, uint16_t divisor)
 #endif
 }
 
-/* a·b with b in 1/8192, rounded down: below 8a. */
+/* a·b with b in units of 1/8192, rounded down: below 8a. */
 /*@ assigns \nothing;
     ensures \result == (a * b) / 8192;
     ensures 0 <= \result < 8 * 65535; */

@@ -1,4 +1,4 @@
-/* A coin: the simplest model, and the null hypothesis of the others. */
+/* A coin: the simplest model, and a null hypothesis for the others. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

@@ -9,7 +9,7 @@
 #include "simd/targets.h"
 #endif
 
-enum { OWN_NUMBERS = 2048, KERNEL_BLOCK = 64, FEW = 4 }; /* per call: numbers, or candidates; fewer than FEW are evaluated one by one */
+enum { OWN_NUMBERS = 2048, KERNEL_BLOCK = 64, FEW = 4 }; /* per call: numbers, candidates; below FEW one by one */
 
 #ifndef RF_LIKELIHOOD_OF /* on a GPU the model is known at compile time */
 #define RF_LIKELIHOOD_OF(model) (model)->likelihood
@@ -56,7 +56,8 @@ const RF(kernel) *RF(kernel_for)(const RF(kernel) *kernels, const char *target)
 }
 #endif
 
-/* Evaluates many likelihoods at once: the model's block function, or its kernel for this CPU, or null. */
+/* A function that evaluates many likelihoods at once: the model's block function, or its kernel for this CPU; or
+   null. */
 static RF(block) *RF(block_of)(const RF(model) *model, uint32_t n)
 {
     if (!RF_BLOCKS || model->block)
@@ -70,7 +71,7 @@ static RF(block) *RF(block_of)(const RF(model) *model, uint32_t n)
 #endif
 }
 
-/* Block functions take candidates parameter by parameter. */
+/* Transposes candidates: block functions take them parameter by parameter. */
 static const rf_real *RF(turn)(const rf_real x[], unsigned stride, uint32_t n, unsigned dim, rf_real turned[])
 {
     for (uint32_t k = 0; k < n; k++)
@@ -79,7 +80,8 @@ static const rf_real *RF(turn)(const rf_real x[], unsigned stride, uint32_t n, u
     return turned;
 }
 
-/* The next candidates. A block function gets a large buffer, a kernel a small one; one parameter needs none. */
+/* Evaluates the next candidates. A block function gets a large buffer, a kernel a small one; one parameter needs
+   none. */
 static RF_APART rf_status RF(ask_own)(const RF(model) *model, const rf_real x[], unsigned stride, uint32_t n,
                                       const rf_real setting[], rf_real outcome, rf_real out[])
 {

@@ -337,7 +337,7 @@ static int explain(load *l)
 static int make_key(load *l, hash *key)
 {
     static const char *const task[] = {"-E", "-dD", "-x", "c", "-", NULL};
-    l->is_gcc = 0; /* not known yet */
+    l->is_gcc = 0; /* no key yet */
     words first = command(l, 32, task), second = command(l, 64, task);
     l->seen[0] = '\0';
     l->is_unseen = 0;
@@ -345,7 +345,7 @@ static int make_key(load *l, hash *key)
     for (unsigned i = 0; i < first.count; i++)
         rf_load_hash(key, first.word[i], strlen(first.word[i]) + 1);
     int status = run_both(l, &first, &second, key);
-    l->is_gcc = !strstr(l->output[0], "#define __clang__"); /* clang begins with it */
+    l->is_gcc = !strstr(l->output[0], "#define __clang__"); /* clang's output begins with it */
     for (unsigned i = 0; only_gcc[i] && l->is_gcc; i++)
         rf_load_hash(key, only_gcc[i], strlen(only_gcc[i]));
     return status < 0 ? -1 : status == 0;
@@ -453,7 +453,7 @@ static int prepare(load *l, hash *key)
     return status;
 }
 
-/* Is there a tested object of exactly these files? Then nothing needs to be prepared. */
+/* Does a tested object of exactly these files exist? Then nothing needs to be prepared. */
 static int is_known(load *l, hash *key)
 {
     static const char *const none[] = {NULL};

@@ -14,7 +14,7 @@
 
 enum { WORDS_MAX = 192, TEXT_MAX = 32768, SEEN_MAX = 65536 };
 
-typedef struct words { /* of a command */
+typedef struct words { /* the words of a command */
     const char *word[WORDS_MAX + 1];
     unsigned count;
 } words;
@@ -28,15 +28,15 @@ typedef struct hash {
 typedef struct load {
     const char *name; /* the model file as the user wrote it */
     char source[PATH_MAX], include[PATH_MAX];
-    char program[3 * PATH_MAX + 256]; /* what is compiled: it includes the source */
+    char program[3 * PATH_MAX + 256]; /* the program to compile, which includes the source */
     char cache[PATH_MAX];         /* the cache directory as the user named it */
     int directory;                /* its descriptor; `place` is the path through it, which others cannot redirect */
     char place[32], object[96];
     words compiler, extra;
     int is_gcc; /* set once the key is known */
     char compiler_text[PATH_MAX], extra_text[PATH_MAX];
-    char output[2][TEXT_MAX]; /* of compilers */
-    char receipt[96];         /* the receipt: what the object was made from */
+    char output[2][TEXT_MAX]; /* output of the two compilers */
+    char receipt[96];         /* the receipt's path: which files the object was made from */
     char seen[SEEN_MAX];      /* files of the preprocessed source, one a line */
     int is_unseen;            /* some files did not fit */
     char line[PATH_MAX + 64]; /* start of an incomplete line of the compiler's output */

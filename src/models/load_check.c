@@ -285,7 +285,7 @@ static int check_model(load *l, const rf_model *m)
 
 /* ---- The child ---- */
 
-/* Says 'l' when loaded, then 'y', or 'n' and why not. */
+/* Sends 'l' once the model is loaded, then 'y', or 'n' and the reason. */
 static void be_child(load *l, int answer)
 {
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

@@ -1,6 +1,6 @@
-/* Rabi oscillations of a driven spin: how strong is the drive (W), and where is the resonance (r)?
-   Both drift. The spin starts in 0, is driven for a time t at frequency f, and is read. Frequencies
-   are angular, in rad/us, r and f from a nominal resonance; t is in us. */
+/* Rabi oscillations of a driven spin with unknown strength of the drive (W) and resonance (r), which both drift. The
+   spin starts in 0, is driven for a time t at frequency f, and is read. Frequencies are angular, in rad/us, r and f
+   relative to a nominal resonance; t is in us. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {
@@ -11,7 +11,7 @@ static const rf_description description = {
     .settings = 2,
     .outcomes = 2,
     .parameter = {{"W", RF_REAL, 0.8, 1.2, 0.002}, {"r", RF_REAL, -0.3, 0.3, 0.002}},
-    /* The time adapts to r's uncertainty. On resonance P hardly depends on r, so f is drawn around it. */
+    /* The time adapts to r's uncertainty. On resonance P hardly depends on r, so f is drawn from a range around it. */
     .setting = {{"t", RF_SETTING_TIME, 1, 0, 0, 100, 0}, {"f", RF_SETTING_RANGE, 0, 0, -1, 1, 0}},
 };
 

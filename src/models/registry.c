@@ -1,4 +1,4 @@
-/* The built-in models by name. */
+/* Finds built-in models by name. */
 #include <string.h>
 
 #include "rejfilt/host.h"

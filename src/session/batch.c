@@ -1,4 +1,4 @@
-/* Records that belong together. */
+/* Batches: records that belong together. */
 #include "session_state.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What tells runs apart: their configurations, and the records they have seen. */
+/* Fingerprints of runs: of their configuration and of the records so far. */
 #include "session_state.h"
 
 #include <math.h>

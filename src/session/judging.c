@@ -1,4 +1,4 @@
-/* What trials are judged by, and quantiles of their errors. */
+/* Criteria for judging trials, and quantiles of their errors. */
 #include <math.h>
 
 #include "session_state.h"

@@ -1,14 +1,14 @@
-/* Learning how fast parameters walk. A belief whose drift is too small lags behind: its mean moves the same way again and
-   again, and anchors fail now and then although it is not lost. One whose drift is too large corrects itself: its mean goes
-   to and fro. */
+/* Learning how fast parameters walk. If the assumed drift is too small, the belief lags behind: its mean keeps moving
+   in one direction, and an anchor fails now and then although the belief is not lost. If it is too large, the belief
+   overcorrects: its mean goes to and fro. */
 #include "session_state.h"
 
 #define BY_TREND 0.02    /* added to ln of the variance factor by a move with the trend; subtracted by one against it */
 #define BY_FAILURE 0.3   /* added by an anchor that passes after one that failed */
 #define BY_PASS (-0.0145) /* added by an anchor that passes after one that passed */
-#define TREND 0.65       /* weight of the past in the trend, */
-#define MEMORY 0.999     /* and in the factor, per update */
-#define MOST 6.0         /* of ln of the factor */
+#define TREND 0.65       /* weight of the past in the trend, per update */
+#define MEMORY 0.999     /* weight of the past in the factor, per update */
+#define MOST 6.0         /* greatest |ln of the factor| */
 #define EARLY 50.0       /* updates after which learning steps become small */
 #define AFTER 8          /* updates before which trends reflect the prior */
 #define SPREAD 0.01      /* weight of the present in the running spread */

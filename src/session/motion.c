@@ -5,7 +5,7 @@
 
 #include "common.h"
 
-#define LEVEL_SD 0.05 /* of a level, in the chart, where a run begins: it is learnt better */
+#define LEVEL_SD 0.05 /* sd of a level at the start, in the chart; records then narrow it */
 
 int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const double levels[2], const double times[2],
                    rf_motion *motion, double *drift)
@@ -26,7 +26,7 @@ int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const dou
     made.sd = is_reverting ? levels[1] : 0;
     made.time = times[0];
     *motion = made;
-    *drift = made.sd * sqrt(-expm1(-2 / made.time)); /* of a step */
+    *drift = made.sd * sqrt(-expm1(-2 / made.time)); /* of one step */
     return 0;
 }
 

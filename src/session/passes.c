@@ -1,4 +1,4 @@
-/* Passes over all records: importance sampling, with ever more of them and ever better proposals. */
+/* Passes over all records: importance sampling, with more records and better proposals in each pass. */
 #include "rejfilt/passes.h"
 
 #include <stdlib.h>
@@ -10,22 +10,22 @@
 #include "session_state.h"
 
 enum {
-    BLOCK = 256,        /* points at a time */
-    TOGETHER = 8,       /* likelihoods multiplied before a logarithm is taken */
-    SEGMENT = 4096,     /* records between two looks at the weights, at most */
-    LOOK = 64 * TOGETHER, /* and at the watcher */
-    SETS = 16,          /* of the last pass, each a random shift of its own: their spread is the error of ln P */
-    PASSES_MAX = 48,    /* before the last */
-    WHOLE_MAX = 8,      /* of them with all records */
-    HALVINGS = 40,      /* of an exponent's range */
-    PROBES = 16,        /* points at which it is seen how fast a likelihood varies */
-    ROUGH_MAX = 400,    /* classes of that */
-    SEED_OF_PROBES = -1 /* a pass of its own */
+    BLOCK = 256,        /* points per block */
+    TOGETHER = 8,       /* likelihoods multiplied per logarithm */
+    SEGMENT = 4096,     /* most records between checks of the weights */
+    LOOK = 64 * TOGETHER, /* records between calls of the watcher */
+    SETS = 16,          /* of the last pass, with independent random shifts: their spread gives the error of ln P */
+    PASSES_MAX = 48,    /* before the last pass */
+    WHOLE_MAX = 8,      /* of these, with all records */
+    HALVINGS = 40,      /* of an exponent's range: bisection steps */
+    PROBES = 16,        /* points for measuring how fast a likelihood varies */
+    ROUGH_MAX = 400,    /* classes of roughness */
+    SEED_OF_PROBES = -1 /* a pass number of its own */
 };
 
-#define EFFECTIVE_LEAST 0.05  /* share of the points that are effective: more records are not taken in */
-#define EFFECTIVE_ENOUGH 0.25 /* and with all records in, the last pass can begin */
-#define FACTOR_MAX 1e17       /* likelihoods beyond it and its inverse are not multiplied */
+#define EFFECTIVE_LEAST 0.05  /* least share of effective points for adding more records */
+#define EFFECTIVE_ENOUGH 0.25 /* least share, with all records added, for the last pass */
+#define FACTOR_MAX 1e17       /* larger likelihoods, or below its inverse, are not multiplied */
 #define PROBE_STEP 1e-7       /* in prior standard deviations */
 
 struct rf_passes {
@@ -34,16 +34,16 @@ struct rf_passes {
     const rf_engine *engine;
     uint64_t seed;
     const double *records;
-    size_t count, row, *order; /* records, numbers of one; and the order in which they are taken in */
+    size_t count, row, *order; /* records, numbers per record; the order in which records are added */
     rf_proposal proposal;
-    uint32_t points, last;                  /* of a pass, and of the last one: room is for these */
-    uint32_t live;                          /* those within the prior, of the pass under way: the arrays hold these */
-    double *y, *x, *ratio, *total, *before; /* coordinates, natural values; logarithms: prior over proposal, likelihood
-                                               of the records so far, and before the latest of them */
+    uint32_t points, last;                  /* per pass, and in the last one; sizes the arrays */
+    uint32_t live;                          /* points within the prior in this pass; the arrays hold only these */
+    double *y, *x, *ratio, *total, *before; /* coordinates, natural values; logarithms of prior over proposal, of the
+                                               likelihood so far, and of that before the latest records */
     double *weight, *room;
-    uint32_t *set;    /* that a point belongs to */
-    uint32_t *sorted; /* per parameter, after the last pass: points in the order of their coordinates */
-    size_t from, to; /* records of the segment under way */
+    uint32_t *set;    /* set of each point */
+    uint32_t *sorted; /* per parameter, after the last pass: point indices ordered by coordinate */
+    size_t from, to; /* records of the current segment */
 };
 
 /* ---- Opening ---- */
@@ -120,7 +120,7 @@ rf_passes *rf_passes_open(const rf_config *config, const double records[], size_
     s->count = count;
     s->row = s->model.settings + 1u;
     s->points = s->model.dim == 1 ? 2048 : s->model.dim <= 4 ? 4096 : 1024u * s->model.dim;
-    s->last = (s->model.dim <= 2 ? 2 : 4) * s->points; /* more parameters: fewer of them are effective, less evenly spread */
+    s->last = (s->model.dim <= 2 ? 2 : 4) * s->points; /* more parameters: points are less effective and less even */
     const rf_status status = rf_proposal_open(&s->proposal, &s->problem);
     if (status < 0)
         rf_fail(error, size, "%s", rf_status_text(status));
@@ -158,7 +158,8 @@ static void naturals(const rf_passes *s, const double *y, uint32_t count, double
             x[(size_t)k * dim + i] = rf64_chart_natural(&s->problem.charts[i], y[(size_t)k * dim + i]);
 }
 
-/* How fast a record's likelihood varies, from its values at pairs of points: a class of factors √2. */
+/* How fast a record's likelihood varies, from its values at pairs of points, as a class; classes differ by a factor
+   √2. */
 static unsigned roughness(const rf_passes *s, const double *value)
 {
     const int is_binary = s->problem.description.outcomes == 2;
@@ -178,7 +179,7 @@ static unsigned roughness(const rf_passes *s, const double *value)
         for (unsigned k = 0; k < PROBES; k++)
             sum += change[k];
         sum /= PROBES;
-    } else { /* a median: the logarithm may have poles */
+    } else { /* the median, since the logarithm may have poles */
         for (unsigned k = 1; k < PROBES; k++)
             for (unsigned j = k; j > 0 && change[j] < change[j - 1]; j--) {
                 const double larger = change[j - 1];
@@ -191,7 +192,8 @@ static unsigned roughness(const rf_passes *s, const double *value)
     return class < 0 ? 0 : class < ROUGH_MAX ? (unsigned)class : ROUGH_MAX - 1;
 }
 
-/* Smooth ones first: a likelihood finer than the points are apart is noise until the posterior is as narrow. */
+/* Puts smooth likelihoods first: one that is finer than the spacing of the points is noise until the posterior is
+   narrow enough. */
 static rf_status put_in_order(rf_passes *s, watcher *w)
 {
     const unsigned dim = s->model.dim;
@@ -224,8 +226,8 @@ static rf_status put_in_order(rf_passes *s, watcher *w)
 
 /* ---- Likelihoods ---- */
 
-/* Adds a record's likelihoods to the products, or where they are extreme their logarithms to the totals. NaN: a bad
-   one, and it stays so. */
+/* Multiplies a record's likelihoods into the products; extreme ones are added as logarithms to the totals. Bad values
+   make a total NaN for good. */
 static void multiply(const rf64_model *model, const double *value, uint32_t n, double *product, double *total)
 {
     int is_plain = 1;
@@ -244,7 +246,7 @@ static void multiply(const rf64_model *model, const double *value, uint32_t n, d
             total[k] += value[k] >= 0 && value[k] <= RF64_LIMIT ? rf64_log(value[k]) : rf64_nan();
 }
 
-/* Adds the segment's records to the totals of some points: an rf_work. */
+/* An rf_work function: adds the segment's records to the totals of a range of points. */
 static rf_status add_records(void *self, uint32_t begin, uint32_t count)
 {
     const rf_passes *s = self;
@@ -272,7 +274,7 @@ static rf_status add_records(void *self, uint32_t begin, uint32_t count)
     return RF_OK;
 }
 
-/* Records from..to are added, unless the watcher ends it. */
+/* Adds records from..to, unless the watcher stops it. */
 static rf_status add_segment(rf_passes *s, watcher *w, size_t from, size_t to)
 {
     const rf_sharing sharing = {add_records, s, s->total, s->model.one_thread};
@@ -288,15 +290,15 @@ static rf_status add_segment(rf_passes *s, watcher *w, size_t from, size_t to)
 
 /* ---- Weights ---- */
 
-/* weight ← prior/proposal · likelihood, that of the records before `before` to the power `early` and of those since to
-   the power `late`; of sum 1. Returns the effective number of points, and in `log_sum` the logarithm of their sum. */
+/* weight ← prior/proposal · L₁^early · L₂^late, normalised to sum 1; L₁: likelihood of the records up to `before`, L₂:
+   of those since. Returns the effective number of points; *log_sum ← logarithm of the sum before normalising. */
 static double weigh(rf_passes *s, double early, double late, double *log_sum)
 {
     double highest = -rf64_infinity(), sum = 0, square = 0;
     for (uint32_t k = 0; k < s->live; k++) {
         const double total = s->total[k], before = s->before[k];
         double w = -rf64_infinity();
-        if (total > -rf64_infinity()) /* not NaN, either */
+        if (total > -rf64_infinity()) /* excludes NaN */
             w = s->ratio[k] + (early == late ? early * total : early * before + late * (total - before));
         else if (late == 0 && before > -rf64_infinity())
             w = s->ratio[k] + early * before;
@@ -319,14 +321,14 @@ static double weigh(rf_passes *s, double early, double late, double *log_sum)
     return sum * sum / square;
 }
 
-/* How far a pass has come: the likelihood is that of `in` records, and of those up to `end` to the power `late`. */
+/* How far a pass has come: the likelihood contains `in` records, and those from there to `end` to the power `late`. */
 typedef struct height {
     size_t in, end;
     double late;
 } height;
 
-/* The largest power from `low` on of the latest records (or, with is_all, of all of them) that leaves enough points
-   effective; the weights are those. */
+/* Finds the largest power >= low of the latest records (with is_all, of all) that leaves enough points effective, and
+   sets those weights. */
 static double temper(rf_passes *s, int is_all, double low)
 {
     double high = 1, log_sum;
@@ -339,13 +341,13 @@ static double temper(rf_passes *s, int is_all, double low)
     }
     if (weigh(s, is_all ? low : 1, low, &log_sum) >= s->model.dim + 2.0)
         return low;
-    weigh(s, is_all ? 0 : 1, 0, &log_sum); /* whatever the power, it excludes nearly all points */
+    weigh(s, is_all ? 0 : 1, 0, &log_sum); /* every power excludes nearly all points */
     return 0;
 }
 
 /* ---- Passes ---- */
 
-/* New points; those outside the prior are left out. */
+/* Draws new points and drops those outside the prior. */
 static void draw(rf_passes *s, uint32_t pass, uint32_t points, uint32_t sets)
 {
     const unsigned dim = s->model.dim;
@@ -362,8 +364,8 @@ static void draw(rf_passes *s, uint32_t pass, uint32_t points, uint32_t sets)
     naturals(s, s->y, s->live, s->x);
 }
 
-/* One pass: takes in records until too few points are effective, but no fewer than the pass before. Leaves the weights;
-   `effective` is 0 when not all records are in. */
+/* One pass: adds records until too few points are effective, but at least as many as the previous pass. Leaves the
+   weights; *effective is 0 unless all records were added. */
 static rf_status climb(rf_passes *s, watcher *w, height *h, double *effective)
 {
     const height before = *h;
@@ -399,7 +401,7 @@ static int by_coordinate(const double *y, unsigned dim, uint32_t a, uint32_t b)
     return left < right || (left == right && a < b);
 }
 
-/* Sorts indices of points by a coordinate, `y` that of the first point: a heap sort, the same everywhere. */
+/* Sorts point indices by a coordinate; `y`: that of the first point. Heap sort, the same order on every machine. */
 static void sort_points(uint32_t *index, uint32_t count, const double *y, unsigned dim)
 {
     for (uint32_t start = count / 2, end = count; end > 1;) {
@@ -443,11 +445,11 @@ double rf_passes_quantile(const rf_passes *passes, unsigned parameter, double p)
     return is_first ? rf64_nan() : last;
 }
 
-/* Mean and standard deviation of natural values, and the interval. */
+/* Mean, standard deviation and interval in natural values. */
 static void show(const rf_passes *s, unsigned i, rf_passes_result *r)
 {
     const rf64_chart *chart = &s->problem.charts[i];
-    double *room = s->before; /* of no use any more */
+    double *room = s->before; /* not needed any more */
     const rf_marginal parts = {s->live, s->weight, room, NULL, 0, 0};
     const int is_periodic = chart->kind == RF_PERIODIC;
     double *const to[] = {&r->low[i], &r->median[i], &r->high[i]};
@@ -465,7 +467,7 @@ static void show(const rf_passes *s, unsigned i, rf_passes_result *r)
     }
 }
 
-/* The standard error of ln P: sets of points are independent. */
+/* The standard error of ln P, from the independent sets of points. */
 static double error_of(const rf_passes *s)
 {
     double sum[SETS] = {0}, square = 0;
@@ -474,6 +476,22 @@ static double error_of(const rf_passes *s)
     for (unsigned set = 0; set < SETS; set++)
         square += (sum[set] - 1) * (sum[set] - 1);
     return rf64_sqrt(square / (SETS * (SETS - 1.0)));
+}
+
+/* Interchangeable parameters of all points in ascending order. */
+static void sort_parameters(rf_passes *s)
+{
+    const unsigned dim = s->model.dim;
+    unsigned order[RF_DESCRIBED_MAX];
+    double before[RF_DESCRIBED_MAX];
+    for (uint32_t k = 0; k < s->live && rf_problem_interchangeable(&s->problem) > 0; k++) {
+        double *y = s->y + (size_t)k * dim;
+        if (!rf_problem_order(&s->problem, y, order))
+            continue;
+        memcpy(before, y, dim * sizeof *y);
+        for (unsigned i = 0; i < dim; i++)
+            y[i] = before[order[i]];
+    }
 }
 
 static void conclude(rf_passes *s, rf_passes_result *r)
@@ -487,9 +505,10 @@ static void conclude(rf_passes *s, rf_passes_result *r)
     r->log_evidence_sd = r->effective > 0 ? error_of(s) : rf64_infinity();
     for (uint32_t k = 0; k < s->live; k++)
         r->bad += rf64_is_nan(s->total[k]) ? 1u : 0u;
+    sort_parameters(s);
     rf_weighted_moments(s->problem.charts, dim, s->y, s->weight, s->live, r->chart_mean, r->chart_covariance);
     for (unsigned i = 0; i < dim && !(r->effective > 0); i++)
-        r->chart_mean[i] = rf64_nan(); /* no point is possible */
+        r->chart_mean[i] = rf64_nan(); /* all points are impossible */
     for (unsigned i = 0; i < dim; i++) {
         uint32_t *sorted = s->sorted + (size_t)i * s->last;
         const rf64_chart *chart = &s->problem.charts[i];

@@ -7,18 +7,18 @@
 
 enum {
     EM_STEPS = 8,
-    CANDIDATES = 4, /* for each next place where a Gaussian begins */
+    CANDIDATES = 4, /* tried for each further starting point */
     FOR_SHIFTS = RF_FOR_USER + 96,
     FOR_PLACES
 };
 
 #define LOG_2PI 1.8378770664093453
-#define PRIOR_SHARE 0.1        /* of the points */
-#define WIDER 1.1              /* the fit's covariances, so that tails are not missed */
-#define LIGHTEST 1e-4          /* share of a Gaussian that is kept */
-#define POINTS_PER_NUMBER 3.0  /* effective points for each number that is fitted, at least */
-#define IMAGES_FROM (1.0 / 14) /* standard deviation over period from which the next image counts: 3e-12 below */
-#define UNIFORM_FROM 0.3       /* and from which the parameter is taken for uniform */
+#define PRIOR_SHARE 0.1        /* share of the points drawn from the prior */
+#define WIDER 1.1              /* factor on the fit's covariances, so that tails are not missed */
+#define LIGHTEST 1e-4          /* least share of a Gaussian that is kept */
+#define POINTS_PER_NUMBER 3.0  /* effective points per fitted number, at least */
+#define IMAGES_FROM (1.0 / 14) /* standard deviation over period above which the next image matters; 3e-12 below */
+#define UNIFORM_FROM 0.3       /* the same above which the parameter is taken as uniform */
 
 static double period_of(const rf64_chart *chart) { return chart->kind == RF_PERIODIC ? chart->high - chart->low : 0; }
 
@@ -45,7 +45,7 @@ rf_status rf_proposal_open(rf_proposal *p, const rf_problem *problem)
     return status;
 }
 
-/* Of a circle: how often the box holds y, or the Gaussian and its images. */
+/* On a circle: how many turns of the box contain y, or the sum of the Gaussian's images. */
 static double prior_on_circle(const rf_proposal *p, unsigned i, double y)
 {
     const double period = period_of(&p->problem->charts[i]);
@@ -87,7 +87,7 @@ double rf_proposal_prior(const rf_proposal *p, const double y[])
 
 /* ---- Densities ---- */
 
-/* Differences of y from the mean of a Gaussian, to d. */
+/* d ← differences of y from the mean of a Gaussian. */
 static void differ(const rf_proposal *p, const double *component, const double *y, double *d)
 {
     for (unsigned i = 0; i < p->dim; i++)
@@ -109,7 +109,7 @@ static double squares(const double *factor, const double *d, unsigned dim)
     return total;
 }
 
-/* The logarithm of what stands before a Gaussian's exponential. */
+/* The logarithm of a Gaussian's prefactor. */
 static double log_scale(const rf_proposal *p, const rf_bump *b)
 {
     double total = -rf_component_log_size(b->numbers, p->dim);
@@ -135,7 +135,7 @@ static double with_images(const rf_proposal *p, const rf_bump *b, unsigned from,
     return total;
 }
 
-/* The logarithm of a Gaussian's density at y, but for log_scale. */
+/* The logarithm of a Gaussian's density at y, without log_scale. */
 static double log_bump(const rf_proposal *p, const rf_bump *b, const double *y)
 {
     double d[RF_DESCRIBED_MAX];
@@ -147,7 +147,8 @@ static double log_bump(const rf_proposal *p, const rf_bump *b, const double *y)
 
 /* ---- Drawing ---- */
 
-/* Evenly spread points: multiples of powers of the root of x^(dim + 1) = x + 1, whose digits repeat last. */
+/* Strides for evenly spread points: multiples of powers of the root of x^(dim + 1) = x + 1 (the R-sequence), which
+   avoid repetition best. */
 static void strides(unsigned dim, uint64_t stride[])
 {
     double root = 2, share = 1;
@@ -159,7 +160,7 @@ static void strides(unsigned dim, uint64_t stride[])
     }
 }
 
-/* A point of the prior (source 0) or of Gaussian source − 1, from dim uniforms. */
+/* A point from the prior (source 0) or from Gaussian source − 1, made of dim uniform numbers. */
 static void place(const rf_proposal *p, unsigned source, const double u[], double *y)
 {
     double z[RF_DESCRIBED_MAX];
@@ -186,7 +187,7 @@ static void place(const rf_proposal *p, unsigned source, const double u[], doubl
     }
 }
 
-/* How many of n points come from each source. */
+/* The number of points from each source, of n in all. */
 static void share_out(const rf_proposal *p, uint32_t n, uint32_t share[])
 {
     share[0] = p->count == 0 ? n : (uint32_t)(PRIOR_SHARE * n + 0.5) > 0 ? (uint32_t)(PRIOR_SHARE * n + 0.5) : 1;
@@ -251,8 +252,8 @@ void rf_proposal_draw(const rf_proposal *p, uint64_t seed, uint32_t pass, uint32
 
 /* ---- Moments ---- */
 
-/* What differences are counted from: the circular mean where there is a circle, else the heaviest point's coordinate,
-   so that a narrow width is not lost in a large difference. */
+/* The origin of differences: the circular mean on a circle, else the coordinate of the heaviest point, so that a narrow
+   width is not lost in a large difference. */
 static double middle(const rf64_chart *chart, unsigned i, unsigned dim, const double y[], const double weight[],
                      uint32_t count)
 {
@@ -300,11 +301,11 @@ typedef struct fitting {
     uint32_t count;
     double effective;
     double whole[1 + RF_DESCRIBED_MAX + RF_TRIANGLE(RF_DESCRIBED_MAX)]; /* all points as one Gaussian */
-    double *nearest; /* of each point: the square of its distance from the nearest place so far */
-    double *part;    /* of each point and Gaussian: how much of it is the Gaussian's */
+    double *nearest; /* per point: squared distance from the nearest starting point so far */
+    double *part;    /* per point and Gaussian: the Gaussian's share of the point */
 } fitting;
 
-/* The square of the distance of two points, in widths of all of them. */
+/* Squared distance of point k from a place, in units of the overall widths. */
 static double apart(const fitting *f, uint32_t k, const double *place)
 {
     const rf_proposal *p = f->p;
@@ -314,7 +315,7 @@ static double apart(const fitting *f, uint32_t k, const double *place)
     return squares(f->whole + 1 + p->dim, d, p->dim);
 }
 
-/* The point at share u of Σ weight · nearest, or of Σ weight before there is a nearest one. */
+/* The point at share u of Σ weight · nearest, or of Σ weight if there is no starting point yet. */
 static uint32_t pick(const fitting *f, int is_first, double u)
 {
     double total = 0, below = 0;
@@ -329,7 +330,7 @@ static uint32_t pick(const fitting *f, int is_first, double u)
     return last;
 }
 
-/* The mean of the square of the distance from the nearest place, if there were one more. */
+/* The mean squared distance from the nearest starting point, if `place` were added. */
 static double distance_with(const fitting *f, const double *place)
 {
     double total = 0;
@@ -339,7 +340,8 @@ static double distance_with(const fitting *f, const double *place)
     return total;
 }
 
-/* Places for the Gaussians to begin, far from each other where there is weight; each point goes to its nearest. */
+/* Chooses starting points for the Gaussians, far from each other and where there is weight; assigns each point to the
+   nearest. */
 static void begin(fitting *f, uint64_t seed, uint32_t pass, unsigned wanted)
 {
     const unsigned dim = f->p->dim;
@@ -369,8 +371,7 @@ static void begin(fitting *f, uint64_t seed, uint32_t pass, unsigned wanted)
     }
 }
 
-/* Each Gaussian becomes that of its parts of the points. Where these are few, its covariance is what all have on
-   average. */
+/* Refits each Gaussian to its shares of the points. One with too few points gets the average covariance. */
 static void gather(fitting *f)
 {
     rf_proposal *p = f->p;
@@ -419,7 +420,7 @@ static void gather(fitting *f)
         p->bump[c].numbers[0] /= all;
 }
 
-/* How much of each point is each Gaussian's. */
+/* Computes each Gaussian's share of each point. */
 static void divide(fitting *f)
 {
     rf_proposal *p = f->p;
@@ -444,7 +445,7 @@ static void divide(fitting *f)
     }
 }
 
-/* Wider, and fit for circles. */
+/* Widens the Gaussians and prepares them for circles. */
 static void settle(rf_proposal *p)
 {
     const unsigned dim = p->dim;

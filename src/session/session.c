@@ -1,4 +1,4 @@
-/* Sessions: what they are opened with, and their bytes. */
+/* Sessions: opening, configuration, saving and loading. */
 #include "session_state.h"
 
 #include <math.h>
@@ -11,9 +11,9 @@
 
 /* ---- Opening ---- */
 
-#define SHRINK 1.0 /* of an update, by default: docs/choosing.md has the measurement */
+#define SHRINK 1.0 /* default shrink of an update; measured in docs/choosing.md */
 
-enum { MIXTURE_MOVES = 3 }; /* parameters, of which some move, up to which a mixture is the default: docs/choosing.md */
+enum { MIXTURE_MOVES = 3 }; /* most parameters, some moving, with which a mixture is the default: docs/choosing.md */
 
 static uint32_t attempts_of(const rf_description *description) { return 128u * description->dim; }
 
@@ -69,7 +69,7 @@ rf_status rf_config_check(const rf_config *config, unsigned *parameter)
     return status;
 }
 
-/* Null without one, and with a message when there is none of that name. */
+/* Null if there is none; with a message if its name is unknown. */
 static const rf64_design *find_design(const rf_config *config, char *error, size_t size)
 {
     const rf64_design *design =
@@ -79,16 +79,20 @@ static const rf64_design *find_design(const rf_config *config, char *error, size
     return design;
 }
 
-/* Is there a setting to choose? If not, no experiment is surer than another, and an anchor would be any record. */
-static int has_choice(const rf_description *description)
+/* Without a setting to choose, no experiment is more certain than another, and any record would be an anchor. One parameter
+   has no aliases without a fringe and without a time that grows as the belief narrows: surprise and moves test it as well,
+   and anchors would only cost. */
+static int are_anchors_worth_it(const rf_description *description, int has_own_design)
 {
-    int any = 0;
-    for (unsigned i = 0; i < description->settings; i++)
+    int any = 0, has_aliases = has_own_design || description->fringe > 0 || description->dim > 1;
+    for (unsigned i = 0; i < description->settings; i++) {
         any |= description->setting[i].role != RF_SETTING_FIXED;
-    return any;
+        has_aliases |= description->setting[i].role == RF_SETTING_TIME;
+    }
+    return any && has_aliases;
 }
 
-/* What of the configuration can change on the way. */
+/* Applies the part of a configuration that may change during a run. */
 static int apply(rf_session *s, const rf_config *config, char *error, size_t size)
 {
     const rf64_design *design = find_design(config, error, size);
@@ -96,7 +100,8 @@ static int apply(rf_session *s, const rf_config *config, char *error, size_t siz
         return -1;
     if (design != s->design || config->anchor_every != s->config->anchor_every || !s->is_open) {
         const int has_few = rf_outcomes_fixed(config->description.outcomes) > 0;
-        const uint32_t wanted = design && has_few && has_choice(&config->description) ? design->anchor_every : 0;
+        const int is_wanted = design && has_few && are_anchors_worth_it(&config->description, design == config->model->f64->design);
+        const uint32_t wanted = is_wanted ? design->anchor_every : 0;
         s->anchor_every = config->anchor_every >= 0 ? (uint32_t)config->anchor_every : wanted;
         s->now.watch.next_anchor = s->anchor_every;
         s->now.watch.again = 0;
@@ -142,7 +147,7 @@ rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
     s->options = rf64_options_default();
     rf_session_settle(s->problem, config);
     s->model = rf64_problem_model(s->problem);
-    s->model.charts = NULL; /* set where it is used: no pointer into the session itself */
+    s->model.charts = NULL; /* set where it is used, since a session holds no pointer into itself */
     const rf_belief_setup setup = {s->problem, seed, config->is_float, NULL};
     if (apply(s, config, error, size) == 0)
         s->belief = config->own
@@ -225,7 +230,7 @@ rf_status rf_session_change(rf_session *session, const rf_config *config)
     return apply(session, &changed, error, sizeof error) == 0 ? RF_OK : RF_REFUSED_OPTIONS;
 }
 
-/* Nothing was seen yet of what is believed now. */
+/* Resets what was observed about the belief, which is new. */
 static void begin_anew(rf_session *s)
 {
     double mean[RF_DESCRIBED_MAX];
@@ -265,7 +270,7 @@ const rf_config *rf_session_config(const rf_session *session) { return session->
 
 /* ---- Bytes ---- */
 
-/* Its size, and its bytes. */
+/* Writes a belief's size, then its bytes. */
 static void save_belief(rf_writer *w, const rf_belief *belief)
 {
     const size_t size = belief->kind->save(belief, NULL);
@@ -324,7 +329,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
     return w.size;
 }
 
-/* Loads a belief that is like this one. Returns NULL if it cannot be, or if there is no memory. */
+/* Loads a belief of the same kind as `like`. Returns NULL if the bytes are invalid or when out of memory. */
 static rf_belief *load_belief(rf_reader *r, const rf_belief *like, double live)
 {
     const size_t size = (size_t)rf_read_u64(r);

@@ -5,8 +5,8 @@
 #include "session_state.h"
 
 struct rf_sessions {
-    const rf_engine *engine; /* whose threads share them; null: none */
-    int one_thread;          /* the model is only for the caller's thread */
+    const rf_engine *engine; /* its threads run the sessions; null: no threads */
+    int one_thread;          /* the model may only be called from the caller's thread */
     uint32_t count;
     rf_session **all;
 };
@@ -36,9 +36,9 @@ rf_sessions *rf_sessions_open(const rf_config *config, uint32_t count, char *err
         return NULL;
     }
     for (s->engine = config->engine; s->engine && s->engine->kind->share;)
-        s->engine = s->engine->inner; /* every rank has all sessions */
+        s->engine = s->engine->inner; /* every rank holds all sessions */
     s->count = count;
-    own.engine = NULL; /* its threads have sessions, which run on one thread each */
+    own.engine = NULL; /* the engine's threads run whole sessions, on one thread each */
     for (uint32_t i = 0; i < count; i++) {
         own.trial = config->trial + i;
         s->all[i] = rf_session_open(&own, error, size);
@@ -69,7 +69,7 @@ typedef struct round {
 
 static rf_session *member(const round *r, uint32_t i) { return r->sessions->all[r->which ? r->which[i] : i]; }
 
-/* An rf_work. A refusal of one session is in its status; the others go on. */
+/* An rf_work function. If one session refuses, its status says so; the others go on. */
 static rf_status go_round(void *context, uint32_t begin, uint32_t count)
 {
     const round *r = context;

@@ -7,9 +7,9 @@
 
 #include "common.h"
 
-#define DOUBT_FALSE -0.25 /* nats for what was done about failed tests: it was wrong below, */
-#define DOUBT_OVER 4.0    /* right above, and not clear yet between */
-#define MODES_STEPS 8.0 /* of the drift: modes of a belief that is wider are not kept, since it is still to narrow */
+#define DOUBT_FALSE -0.25 /* doubt in nats, for the action after failed tests: wrong below, */
+#define DOUBT_OVER 4.0    /* right above, undecided between */
+#define MODES_STEPS 8.0 /* in units of the drift: a wider belief is still narrowing and does not keep its modes */
 
 /* ---- The beginning ---- */
 
@@ -30,7 +30,7 @@ RF_APART rf_status rf_session_start(rf_session *s)
     rf64_health_begin(&s->now.watch, mean, s->model.dim, s->anchor_every);
     for (unsigned i = 0; i < s->model.dim; i++) {
         s->prior_sd[i] = rf64_sqrt(covariance[RF_TRIANGLE(i) + i]);
-        double centre, variance = 0; /* of the exact prior: a belief may hold only particles of it */
+        double centre, variance = 0; /* of the exact prior: a belief of particles only samples it */
         if (RF_MOTION_KIND(&config->motion[i]) == RF_MOTION_TELEGRAPH || rf_problem_prior(s->problem, i, &centre, &variance) < 0)
             variance = s->prior_sd[i] * s->prior_sd[i];
         s->usual_sd[i] = rf64_max(rf64_sqrt(variance), USUAL_STEPS * config->drift[i]);
@@ -42,7 +42,7 @@ RF_APART rf_status rf_session_start(rf_session *s)
     return RF_OK;
 }
 
-/* ---- What health sees of a belief ---- */
+/* ---- A belief as health uses it ---- */
 
 static void draw_it(const void *self, uint32_t index, uint32_t purpose, double x[])
 {
@@ -76,7 +76,7 @@ static void stretch_it(void *self, const double factor[])
     rf_kind_of(belief)->stretch(belief, factor);
 }
 
-/* What switches between levels is believed to be at either anyhow; wider levels would only blur them. */
+/* A switching parameter has weight at both levels already; stretching would only blur them. */
 static void leave_it(void *self, const double factor[]) { (void)self, (void)factor; }
 
 static void place_it(void *self, const double mean[], const double sd[])
@@ -146,8 +146,9 @@ static RF_APART rf_status move_on(rf_session *s, rf_belief *belief, double elaps
     return status;
 }
 
-/* From the record before to the last of these; and in `time` when that is. A record without a time is one unit after
-   the one before, also where others have times. NaN when a time is no number or before the record before. */
+/* The time from the previous record to the last of these; its absolute time goes to `time`. A record without a time
+   comes one unit after the one before, also if others have times. NaN if a time is not a number or earlier than that of
+   the record before. */
 static double elapsed_to(const rf_session *s, const rf_record records[], uint32_t count, double *time)
 {
     double elapsed = 0;
@@ -181,14 +182,14 @@ rf_status rf_session_pass(rf_session *session, double elapsed)
 
 /* ---- Modes ---- */
 
-/* The only parameter is drawn back. Questions to it are chosen for all modes together: drift soon merges them. */
+/* Is the only parameter mean-reverting? Its questions are designed for all modes together: drift soon merges them. */
 static int is_drawn_back(const rf_session *s)
 {
     return s->model.dim == 1 && s->config->motion[0].kind == RF_MOTION_REVERTING;
 }
 
-/* Records that were designed for one Gaussian do not split a mixture. But the modes that an anchor leaves are kept of a
-   parameter that is drawn back, as soon as the belief is about as narrow as its motion allows. */
+/* Records designed for one Gaussian do not split a mixture. Exception: a mean-reverting parameter keeps the modes that
+   an anchor leaves, once the belief is about as narrow as its motion allows. */
 static int learns_as_one(const rf_session *s, const rf_belief *belief)
 {
     double variance[RF_ROOM];
@@ -211,7 +212,7 @@ void rf_session_unask(rf_session *session)
 /* The settings of question k. */
 static double *question_of(const rf_session *s, uint32_t k) { return s->question + k * rf_question_size(s); }
 
-/* Makes room for so many questions; earlier ones may be forgotten. */
+/* Makes space for `count` questions; may discard earlier ones. Returns -1 when out of memory. */
 static int make_room(rf_session *s, uint32_t count)
 {
     if (count <= s->room)
@@ -225,7 +226,7 @@ static int make_room(rf_session *s, uint32_t count)
     return 0;
 }
 
-/* Is a time at the end of its range? Designs want times as long as the posterior allows. */
+/* Is a time setting at the end of its range? Designs want times as long as the posterior allows. */
 static int is_capped(const rf_description *description, const double setting[])
 {
     for (unsigned i = 0; i < description->settings; i++) {
@@ -236,7 +237,7 @@ static int is_capped(const rf_description *description, const double setting[])
     return 0;
 }
 
-/* Of each parameter its two heaviest modes, or its mean twice, in natural units. */
+/* For each parameter its two heaviest modes, or its mean twice, in natural units. */
 static void rivals_of(const rf_belief *belief, const rf64_chart charts[], const double mean[], int are_wanted, double rivals[][2])
 {
     for (unsigned i = 0; i < belief->problem->description.dim; i++) {
@@ -273,6 +274,7 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
     rivals_of(s->ahead, s->problem->charts, natural, !is_drawn_back(s), rivals);
     for (uint32_t k = 0; k < count; k++) {
         const int is_anchor = k < ANCHORS_MAX ? rf64_health_wants_anchor(&w) : 0;
+        const double other_least = is_anchor ? 0 : rf64_health_wants_other(&w, s->now.experiments);
         const rf64_design_input in = {rf_instance_of(s->config),
                                       &model,
                                       &s->config->description,
@@ -284,7 +286,9 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
                                       s->ahead->seed,
                                       s->now.experiments,
                                       is_anchor,
-                                      (const double(*)[2])rivals};
+                                      (const double(*)[2])rivals,
+                                      s->now.watch.latest,
+                                      other_least};
         rf_record *q = &questions[k];
         memset(q, 0, sizeof *q);
         rf_choose(s->design, &in, q->setting);
@@ -301,8 +305,8 @@ RF_APART rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record
 
 /* ---- Telling ---- */
 
-/* Those of the records that have an outcome, as beliefs take them, in s->numbers; and the anchors among them. Returns
- * how many. */
+/* Packs the records that have an outcome into `numbers`, in the layout of beliefs, and their anchor bits into *anchors.
+   Returns their number. */
 static uint32_t gather(const rf_session *s, const rf_record records[], uint32_t count, double *numbers, uint32_t *anchors)
 {
     const unsigned settings = s->model.settings;
@@ -322,7 +326,7 @@ static uint32_t gather(const rf_session *s, const rf_record records[], uint32_t 
     return known;
 }
 
-/* Makes `ahead` the belief at the time of the records. */
+/* Brings the copy `ahead` to the time of the records. */
 static rf_status bring_ahead(rf_session *s, double elapsed)
 {
     if (s->now.asked > 0 && elapsed == s->ahead_by)
@@ -331,19 +335,19 @@ static rf_status bring_ahead(rf_session *s, double elapsed)
     return move_on(s, s->ahead, elapsed);
 }
 
-/* What begin_telling has not set is set by tell. */
+/* Fields that begin_telling does not set are set by tell. */
 typedef struct telling {
     rf64_report report;
     double *numbers, few[(RF_ROOM + 1) * 4];
     uint32_t known;
-    unsigned todo; /* as health says */
+    unsigned todo; /* bits from rf64_health_judge */
     double time, elapsed;
     double mean[RF_ROOM]; /* before the update */
-    int is_watched;       /* by tests of health: */
+    int is_watched;       /* health tests it */
     rf64_watched watched;
     rf64_model model;
-    uint32_t asked, anchors, experiments; /* before: what tell changes of the session, ... */
-    rf64_watch watch;                     /* ... and only if it is watched */
+    uint32_t asked, anchors, experiments; /* values from before, for undo: what tell changes in the session, */
+    rf64_watch watch;                     /* and its watch, if tested */
 } telling;
 
 static void begin_telling(const rf_session *s, telling *t)
@@ -362,14 +366,14 @@ static void begin_telling(const rf_session *s, telling *t)
         t->watch = s->now.watch;
 }
 
-/* As if nothing had been told. */
+/* Restores the state before tell. */
 static void undo_telling(rf_session *s, const telling *t)
 {
     s->now.anchors = t->anchors;
     s->now.experiments = t->experiments;
     if (t->is_watched)
         s->now.watch = t->watch;
-    s->ahead_by = NAN; /* the questions stand; what they were asked of is to be made again */
+    s->ahead_by = NAN; /* keeps the questions; `ahead` must be computed again */
 }
 
 static const double *moved_to(const rf_belief *belief, double mean[])
@@ -378,7 +382,7 @@ static const double *moved_to(const rf_belief *belief, double mean[])
     return mean;
 }
 
-/* Are there counts that cannot be? */
+/* Is any outcome impossible, such as a count out of range? */
 static int is_impossible(const rf_session *s, const double numbers[], uint32_t count)
 {
     int is_one = 0;
@@ -441,12 +445,13 @@ static rf_status tell(rf_session *s, const rf_record records[], uint32_t count, 
 
 /* ---- Doubt ---- */
 
-/* Parameters that stand still, and were widened by a false alarm, take as many records again to be known as well. So
-   what would be believed without the alarm is kept, and learns too, until the records tell which explains them better.
-   One parameter of a fringe needs none of it: it is found again in a few records. One Gaussian of several parameters is
-   too sure of itself where the posterior has another shape, and false alarms make up for some of that. */
+/* A parameter that stands still needs many records to recover from a false alarm that widened it. So a copy of the
+   belief without the alarm is kept (the unshaken one). It learns from the same records until they decide which belief
+   explains them better. One parameter with a fringe does not need this: it recovers in a few records. One Gaussian of
+   several parameters is overconfident where the posterior has another shape; false alarms compensate part of that, so
+   it is excluded, too. */
 
-/* Before health acts on a failed test. */
+/* Called before health acts on a failed test. */
 static void begin_doubt(rf_session *s)
 {
     const int is_found_soon = s->model.dim == 1 && s->config->description.fringe > 0;
@@ -458,7 +463,7 @@ static void begin_doubt(rf_session *s)
     s->now.doubt = 0;
 }
 
-/* The unshaken belief learns from the same records. */
+/* Updates the unshaken belief with the same records. */
 static void share_doubt(rf_session *s, const telling *t)
 {
     rf64_report report = {.status = RF_OK};
@@ -471,8 +476,8 @@ static void share_doubt(rf_session *s, const telling *t)
         s->now.is_doubted = 0;
 }
 
-/* Goes back to the unshaken belief, and to its evidence, if the alarm was false and no test fails now; forgets it if the
-   alarm was right. */
+/* If the alarm was false and no test fails now, returns to the unshaken belief and its evidence. If the alarm was
+   right, drops it. */
 static void settle_doubt(rf_session *s, telling *t)
 {
     const int is_false = s->now.doubt < DOUBT_FALSE && s->now.watch.verdict <= 0;
@@ -486,11 +491,11 @@ static void settle_doubt(rf_session *s, telling *t)
 
 /* ---- Showing ---- */
 
-/* What is known of one parameter, in natural units. */
+/* The estimate of one parameter, in natural units. */
 typedef struct shown {
     unsigned parameter; /* of the belief */
     double mean, sd;
-    double turns; /* on a circle: from coordinates to natural values on the mean's side of the cut */
+    double turns; /* circle: added to coordinates for natural values on the mean's side of the cut */
 } shown;
 
 static shown natural_of(const rf_session *s, unsigned parameter, double mean, double sd)
@@ -522,10 +527,10 @@ double rf_session_quantile(const rf_session *session, unsigned parameter, double
     return quantile_of(session, &x, p);
 }
 
-/* Health, as a step has it. */
+/* Fills in the step's health. */
 static void show_health(const rf_session *s, rf_step *step)
 {
-    const double loss_max = rf_kind_of(s->belief)->loss_max[s->model.dim < 3 ? s->model.dim - 1 : 2];
+    const double loss_max = rf_kind_of(s->belief)->loss_max[s->model.dim > 1];
     step->health = s->now.watch.state;
     step->is_coarse = loss_max > 0 && s->belief->live > loss_max;
 }
@@ -568,7 +573,7 @@ RF_APART void rf_session_show(const rf_session *session, rf_step *step)
     step->loss = s->now.loss;
 }
 
-/* Truths in the chart; of a periodic parameter they are shown on the estimate's side of the cut, as are the bounds. */
+/* Truths in the chart. For a periodic parameter they are shown on the estimate's side of the cut, as the bounds are. */
 void rf_session_show_chart_truth(const rf_session *session, const double truth[], rf_step *step)
 {
     unsigned order[RF_ROOM];
@@ -624,7 +629,7 @@ static rf_status tell_and_show(rf_session *s, const rf_record records[], uint32_
                 rf_learning_step(s, t.mean, moved_to(s->belief, after));
             if (s->now.is_doubted)
                 share_doubt(s, &t);
-            if (t.is_watched) { /* its belief is s->belief by now */
+            if (t.is_watched) { /* its `self` is s->belief now */
                 if (rf64_health_fails(&t.watched))
                     begin_doubt(s);
                 rf64_health_act(&t.watched);

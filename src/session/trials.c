@@ -1,7 +1,7 @@
-/* What a simulated trial says of a filter. A GPU runs this, too. */
+/* Statistics of one simulated trial. Also compiled for a GPU. */
 #include "trials.h"
 
-/* Totals are whole numbers, so that those of many threads may be added in any order. */
+/* Totals are integers, so that many threads may add theirs in any order. */
 #if defined(__CUDACC__)
 #define ADD(total, more) atomicAdd((unsigned long long *)(total), (unsigned long long)(more))
 #define RAISE(total, to) atomicMax((unsigned long long *)(total), (unsigned long long)(to))
@@ -16,7 +16,7 @@ void rf_trial_begin(rf_trial *t)
     *t = begin;
 }
 
-/* The event counts if enough measurements have followed. */
+/* Counts the event if enough measurements have followed. */
 static void conclude(rf_follow_up *f, long since, rf_totals *totals, uint64_t *events, uint64_t took[])
 {
     if (f->at >= 0 && since >= RF_FOLLOWED - 1) {
@@ -28,7 +28,7 @@ static void conclude(rf_follow_up *f, long since, rf_totals *totals, uint64_t *e
     f->at = -1;
 }
 
-/* How long until something has lasted for `lasting` updates. */
+/* Measures the time until a condition has held for `lasting` updates in a row. */
 static RF_APART void follow(rf_follow_up *f, const rf_judging *j, const rf_step *step, int begins, int is_good,
                             int lasting, rf_totals *totals, uint64_t *events, uint64_t took[])
 {
@@ -47,12 +47,12 @@ static RF_APART void follow(rf_follow_up *f, const rf_judging *j, const rf_step 
         conclude(f, since, totals, events, took);
 }
 
-/* Health, and what the world did. */
+/* Follows up events and alarms. */
 static void see_health(rf_trial *t, const rf_judging *j, const rf_step *step, int is_far, rf_totals *totals)
 {
     const int is_alarm = step->health == RF_RECOVERING || step->health == RF_LOST || step->health == RF_FAULT,
               is_lost = step->health == RF_LOST;
-    const int begins_far = t->updates == 0 && is_far; /* a wrong prior is an event, too */
+    const int begins_far = t->updates == 0 && is_far; /* a wrong prior counts as an event */
     int is_good = 1;
     for (unsigned i = 0; i < step->dim; i++) {
         is_good &= rf64_abs(step->chart_error[i]) < j->threshold[i];
@@ -81,7 +81,7 @@ static void see_health(rf_trial *t, const rf_judging *j, const rf_step *step, in
     t->was_far = is_far || !is_good;
 }
 
-/* An error of a kind, and its square, unless it does not count. */
+/* Counts an error of a kind and its square; NaN if it does not count. */
 static float keep(rf_trial *t, unsigned kind, int counts, double error, double square)
 {
     if (!counts || error != error)
@@ -93,7 +93,7 @@ static float keep(rf_trial *t, unsigned kind, int counts, double error, double s
 
 RF_APART void rf_trial_see(rf_trial *t, const rf_judging *j, const rf_step *step, rf_totals *totals, float errors[])
 {
-    const int is_out = (step->events & RF_EVENT_OUT) != 0; /* then errors are nobody's fault */
+    const int is_out = (step->events & RF_EVENT_OUT) != 0; /* errors do not count during an outage */
     const int counts = step->step >= j->first && !is_out, is_last = step->step == j->steps - 1;
     double pooled = 0;
     int is_far = 0;

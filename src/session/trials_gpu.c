@@ -1,4 +1,4 @@
-/* Simulated trials on a GPU: what it can run, and how it is asked to. */
+/* Simulated trials on a GPU: which ones it supports, and how they are launched. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,34 +9,34 @@
 #include "session_state.h"
 
 enum {
-    LEAST = 1000,             /* trials that are worth it */
-    STEPS_MOST = 10000,       /* of a trial: a launch is not to take long */
-    STEPS_AT_ONCE = 60000000, /* of all trials of a launch, about */
+    LEAST = 1000,             /* fewer trials are not worth it */
+    STEPS_MOST = 10000,       /* per trial, to limit the time of a launch */
+    STEPS_AT_ONCE = 60000000, /* of all trials of a launch, approximately */
     DIGIT_BLOCKS = 528
 };
 
 struct rf_gpu_trials {
     rf_engine *engine;
     const rf_gpu_program *program;
-    rf_device_trials all; /* but for which of them */
-    void *memory[6];  /* the device's: simulation, problem, judging, totals with the status behind them, sums, errors */
-    uint64_t *counts; /* of digits, there */
-    double *sums;     /* the host's */
-    uint64_t trials;  /* there is room for */
+    rf_device_trials all; /* without the range of trials */
+    void *memory[6];  /* device: simulation, problem, judging, totals with the status behind them, sums, errors */
+    uint64_t *counts; /* of digits, on the device */
+    double *sums;     /* on the host */
+    uint64_t trials;  /* most trials: sizes the memory */
     uint32_t done, chunk;
     rf_judging judging;
 };
 
 static int all_walk(const rf_simulation *simulation)
 {
-    int others = 0; /* their noise is by the system's functions, which differ from a GPU's in the last bit */
+    int others = 0; /* other motions use the system's math functions, which differ from a GPU's in the last bit */
     for (unsigned i = 0; i < simulation->config.description.dim; i++)
         others |=
             simulation->config.motion[i].kind != RF_MOTION_WALK || simulation->world.motion[i].kind != RF_MOTION_WALK;
     return !others;
 }
 
-/* Can a GPU run it? Then what its program is compiled for is in `wanted`. */
+/* Can a GPU run it? Fills `wanted` with what its program must be compiled for. */
 static int can(const rf_simulation *simulation, uint64_t trials, const rf_session *session, rf_gpu_wanted *wanted)
 {
     const rf_config *config = &simulation->config;
@@ -64,7 +64,7 @@ void rf_device_trials_tell(rf_device_trials *trials, const rf_session *session)
     strncpy(trials->design, session->design->name, sizeof trials->design - 1);
 }
 
-/* Copies to new memory of the device. */
+/* Allocates device memory and copies to it, unless `from` is null. */
 static void *upload(rf_engine *engine, const void *from, size_t bytes)
 {
     rf_gpu *gpu = engine->state;
@@ -192,7 +192,7 @@ rf_status rf_gpu_trials_run(rf_gpu_trials *t, uint32_t count, rf_totals *totals,
     if (gpu->cuda->to_device(gpu->device, t->memory[3], &answer, sizeof answer, words, size) < 0 ||
         gpu->cuda->launch(gpu->device, t->program->trials, blocks, RF_DEVICE_TRIAL_THREADS, 0, &t->all, words, size) <
             0 ||
-        rf_gpu_wait(engine, NULL, 0) < 0 || /* before copies, which would wait for ever */
+        rf_gpu_wait(engine, NULL, 0) < 0 || /* before copies: they would wait for ever */
         gpu->cuda->to_host(gpu->device, &answer, t->memory[3], sizeof answer, words, size) < 0 ||
         gpu->cuda->to_host(gpu->device, t->sums, t->memory[4], count * kinds * sizeof *t->sums, words, size) < 0 ||
         rf_gpu_wait(engine, NULL, 0) < 0)

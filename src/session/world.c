@@ -1,5 +1,5 @@
-/* Truths that walk and jump, and detectors that fail. All randomness is a function of the seed and of the measurement.
-   A GPU runs this, too. */
+/* Simulated worlds: truths that walk and jump, detectors that fail. All randomness is a function of the seed and the
+   measurement. Also compiled for a GPU. */
 #include "world.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "common.h"
 
-/* What randomness is for: numbers of draws about one measurement. */
+/* Purposes of the random numbers of one measurement. */
 enum { FOR_STEP = 0, FOR_FIRST = 1, FOR_READOUT = 2, FOR_JUMP = 3, FOR_OTHER_TRUTH = 4, FOR_SWITCH = 5 };
 
 static rf_words draw(const rf_worldly *w, uint32_t shot, uint32_t index, uint32_t what)
@@ -15,8 +15,8 @@ static rf_words draw(const rf_worldly *w, uint32_t shot, uint32_t index, uint32_
     return rf_draw(w->seed, shot, index, what, RF_FOR_TRUTH);
 }
 
-/* Parameter i of a truth from the prior itself, uniform or Gaussian in natural units; or from the Gaussian that the
-   belief has for it. In the chart. */
+/* Draws parameter i of a truth, in the chart: from the prior itself, uniform or Gaussian in natural units, or from the
+   Gaussian by which the belief represents it. */
 static RF_APART double draw_truth(const rf_worldly *w, unsigned i, rf_words words)
 {
     const rf_world *world = &w->simulation->world;
@@ -42,7 +42,7 @@ static const rf_motion *motion_of(const rf_worldly *w, unsigned i)
     return world->has_drift >> i & 1 ? &world->motion[i] : &w->simulation->config.motion[i];
 }
 
-/* Where nothing else is said, a parameter that reverts or switches is where it would be after a long time. */
+/* Unless a truth is given, a reverting or switching parameter begins in its stationary distribution. */
 static double first_truth(const rf_worldly *w, unsigned i)
 {
     const rf_world *world = &w->simulation->world;
@@ -67,7 +67,7 @@ RF_APART void rf_world_begin(rf_worldly *w, const rf_simulation *simulation, con
 
 /* ---- The truth ---- */
 
-/* The level that it is nearer to. */
+/* The index of the level nearer to x. */
 static unsigned is_at(const rf_motion *motion, double x)
 {
     return rf64_abs(x - motion->level[1]) < rf64_abs(x - motion->level[0]);
@@ -129,7 +129,7 @@ static void jump(rf_worldly *w, uint32_t shot)
     }
 }
 
-/* ---- What is read ---- */
+/* ---- Outcomes ---- */
 
 static void natural_truth(const rf_worldly *w, double natural[])
 {
@@ -137,7 +137,8 @@ static void natural_truth(const rf_worldly *w, double natural[])
         natural[i] = rf64_chart_natural(&w->session->problem->charts[i], w->truth[i]);
 }
 
-/* An outcome that says nothing: each as likely as the others, or where there is no end of them that of a truth of the prior's. */
+/* An uninformative outcome: uniform over the possible ones; if their number is unlimited, that of another truth drawn
+   from the prior. */
 static RF_APART double noise(const rf_worldly *w, const rf_record *record, uint32_t shot, double uniform)
 {
     const double outcomes = rf64_outcomes_of(&w->simulation->config.description, record->setting);
@@ -151,7 +152,7 @@ static RF_APART double noise(const rf_worldly *w, const rf_record *record, uint3
     return rf64_instance_outcome(rf_instance_of(&w->simulation->config), natural, record->setting, ~w->seed, shot);
 }
 
-/* Another one than this. */
+/* A different outcome. */
 static double misread(const rf_worldly *w, const rf_record *record, uint32_t shot, double outcome, double uniform)
 {
     const double outcomes = rf64_outcomes_of(&w->simulation->config.description, record->setting);
@@ -161,7 +162,7 @@ static double misread(const rf_worldly *w, const rf_record *record, uint32_t sho
     return another + (another >= outcome);
 }
 
-/* The share of outcomes after this experiment that say nothing. */
+/* The probability that this experiment's outcome is uninformative. */
 static double blindness(const rf_worldly *w, const rf_record *record)
 {
     const rf_world *world = &w->simulation->world;

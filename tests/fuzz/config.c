@@ -1,8 +1,8 @@
-/* Configuration files, and what becomes of their values: the whole way from an INI file to a run of `rejfilt track`. */
+/* Configuration files and their values: the whole way from an INI file to a run of `rejfilt track`. */
 #define _GNU_SOURCE
 #include "fuzz.h"
 
-#include "../../apps/cli/config.c" /* which keeps texts for as long as a program runs; here they must go */
+#include "../../apps/cli/config.c" /* it keeps texts until the program ends; here they must be freed */
 #include "track_options.h"
 
 static void forget(void)
@@ -13,7 +13,7 @@ static void forget(void)
     }
 }
 
-/* A model's own file would be compiled and run, a picture drawn. */
+/* A model file would be compiled and run, and a picture drawn: such inputs are skipped. */
 static int is_harmless(const uint8_t *bytes, size_t count)
 {
     static const char *const harmful[] = {"plot", "/", ".c"};
@@ -23,7 +23,7 @@ static int is_harmless(const uint8_t *bytes, size_t count)
     return 1;
 }
 
-/* The options that a checkpoint of the run would keep are options again. */
+/* The options that a checkpoint would keep can be read back. */
 static void again(const cli_track_config *config)
 {
     static cli_checkpoint checkpoint;

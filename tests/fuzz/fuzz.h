@@ -1,5 +1,5 @@
-/* What the fuzz targets share. A target is one file with a function that takes any bytes; libFuzzer calls it with bytes
-   it makes up (make fuzz), replay.c with those of files (the tests). */
+/* Shared by the fuzz targets. A target is one file with a function that takes any bytes. libFuzzer calls it with
+   bytes that it generates (make fuzz); replay.c calls it with the contents of files (the tests). */
 #ifndef REJFILT_FUZZ_H
 #define REJFILT_FUZZ_H
 
@@ -19,11 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
         }                                                                                                              \
     } while (0)
 
-/* Puts the bytes into a file of that name, in a directory that is there until the program ends. Returns its path, good
-   until the next call. */
+/* Writes the bytes to a file of that name, in a directory that exists until the program ends. Returns its path,
+   valid until the next call. */
 const char *fuzz_file(const char *name, const uint8_t *bytes, size_t count);
 
-/* What a refusal leaves must be a text, not an empty one, that ends within the room it had. */
+/* The message of a refusal must be non-empty text that ends within its buffer. */
 void fuzz_require_message(const char *text, size_t size);
 
 #endif

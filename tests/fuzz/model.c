@@ -1,4 +1,4 @@
-/* Model files: a whole one, in which bytes are replaced and whose checksum is made right again; then it is asked. */
+/* Model files: a valid one, in which bytes are replaced and the checksum corrected; if it loads, it is used. */
 #include "fuzz.h"
 
 #include <math.h>
@@ -57,7 +57,8 @@ static void ask(const rfc_model *model)
     rfc_adviser_close(adviser);
 }
 
-/* Three bytes replace one: where, in units that reach all of it, and what. The first says whether it is cut short. */
+/* Three input bytes make one change: the position, in units that reach the whole file, and the new value. The first
+   byte decides whether the file is cut short. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     static _Alignas(64) uint8_t changed[ROOM];

@@ -1,6 +1,6 @@
-/* Any operations, with any numbers, on filters of any built-in model: one filter per engine, all given the same. They
-   agree to the bit; what they hold and report is finite and adds up; a refused call changes nothing. Fleets do what
-   their filters do alone; designers ask what may be asked. Per precision. */
+/* Any operations, with any numbers, on filters of any built-in model: one filter per engine, all with the same
+   calls. They agree to the bit; their state and reports are finite and consistent; a refused call changes nothing.
+   Fleets give the same as single filters; designers choose only allowed settings. Per precision. */
 #include "numerics.h"
 
 #include <math.h>
@@ -13,11 +13,12 @@
 #include "rejfilt/passes.h"
 #include "rejfilt/session.h"
 
-enum { DIM = 4, RECORDS = 3, RECORDS_TOGETHER = 6 /* of passes */, RECORD = 8, STEPS_MAX = 40, SESSIONS_MAX = 4 /* they cost the most */, ATTEMPTS_MAX = 5000, FLEET_MAX = 66 /* enough for two threads */ };
+enum { DIM = 4, RECORDS = 3, RECORDS_TOGETHER = 6 /* in passes */, RECORD = 8, STEPS_MAX = 40, SESSIONS_MAX = 4 /* the slowest steps */, ATTEMPTS_MAX = 5000, FLEET_MAX = 66 /* enough for two threads */ };
 
-static engine_list engines; /* serial is the first; those that are not opened: modules, what this CPU lacks, paranoid (it refuses bad likelihoods) */
+static engine_list engines; /* the first is serial; not opened: modules, targets that this CPU lacks, and paranoid,
+                               which refuses bad likelihoods */
 
-/* ---- Choices, made by the input's bytes ---- */
+/* ---- Choices, taken from the input's bytes ---- */
 
 typedef struct input {
     const uint8_t *at, *end;
@@ -27,7 +28,7 @@ static unsigned byte(input *in) { return in->at < in->end ? *in->at++ : 0; }
 
 static unsigned below(input *in, unsigned count) { return byte(in) % count; }
 
-/* Mostly numbers as people use them, at times any number there is. */
+/* Mostly ordinary numbers, sometimes any number at all. */
 static rf_real number(input *in)
 {
     static const rf_real odd[] = {0,           -RF_C(0.0),   1,         -1,        RF_TINY,       RF_LIMIT,
@@ -50,14 +51,14 @@ static void numbers(input *in, rf_real to[], size_t count)
         to[i] = number(in);
 }
 
-/* Mostly positive and not absurd. */
+/* Mostly positive and of ordinary size. */
 static rf_real width(input *in)
 {
     const unsigned kind = byte(in);
     return kind < 224 ? RF_C(0.005) * (rf_real)(kind + 1) : number(in);
 }
 
-/* `kappa_next`: what the controller would have, or 0. */
+/* `kappa_next`: the value of the controller, or 0. */
 static RF(options) any_options(input *in, rf_real kappa_next)
 {
     static const uint32_t attempts[] = {1, 2, 3, 5, 10, 20, 33, 50, 64, 65, 100, 127, 129, 200, 500, 2500};
@@ -82,7 +83,7 @@ static RF(options) any_options(input *in, rf_real kappa_next)
         o.hedge = width(in);
         o.shrink = width(in);
     }
-    if ((kind & 0xf0) == 0x80) { /* not what is documented */
+    if ((kind & 0xf0) == 0x80) { /* undocumented values */
         o.attempts = byte(in) & 1 ? 0 : o.attempts;
         o.strict = below(in, 3);
         o.sampler = (rf_sampler)below(in, 5);
@@ -107,7 +108,7 @@ typedef struct world {
     rf_real kappa_next; /* of the latest report */
 } world;
 
-/* All of a filter that is not workspace. */
+/* All of a filter except its workspace. */
 typedef struct snapshot {
     uint64_t seed;
     RF(tally) tally;
@@ -139,7 +140,7 @@ static void check_filter(const RF(filter) *f)
     }
 }
 
-/* ---- Operations: each is one call, made on every engine's filter with the same arguments ---- */
+/* ---- Operations: each makes one call on every engine's filter, with the same arguments ---- */
 
 typedef struct call {
     unsigned kind;
@@ -153,7 +154,7 @@ typedef struct call {
 
 enum { UPDATE, PRIOR_GAUSSIAN, PRIOR_BOX, PRIOR_COVARIANCE, RESTORE, DIFFUSE, DIFFUSE_COVARIANCE, EVOLVE, MOVE, WIDEN, STRETCH, KINDS };
 
-/* A covariance A·Aᵀ, at times any matrix. */
+/* A covariance A·Aᵀ, sometimes any matrix. */
 static void covariance(input *in, unsigned dim, rf_real to[])
 {
     rf_real a[DIM * DIM];
@@ -168,7 +169,7 @@ static void covariance(input *in, unsigned dim, rf_real to[])
         }
 }
 
-/* Settings near the described ones, or any; outcomes likewise. */
+/* Settings near the described ones, or any; the same for outcomes. */
 static void any_record(input *in, const rf_description *description, rf_real record[])
 {
     for (unsigned i = 0; i < description->settings; i++) {
@@ -273,7 +274,7 @@ static void check_report(const call *c, rf_status status, uint32_t update, const
     fuzz_require(r->log_evidence_variance >= 0 && is_finite(r->log_evidence_variance));
 }
 
-/* One call on every filter. */
+/* Makes one call on every filter. */
 static void step(world *w, input *in, unsigned choice)
 {
     const call c = any_call(in, w, choice);
@@ -373,7 +374,7 @@ static void fleet_step(world *w, input *in)
 
 /* ---- Designers ---- */
 
-/* Settings are finite, and in their ranges; those that are rounded, within one half of them. */
+/* Checks that settings are finite and in their ranges; rounded settings may exceed them by one half. */
 static void check_settings(const rf_description *description, const double setting[])
 {
     for (unsigned i = 0; i < description->settings; i++) {
@@ -386,7 +387,8 @@ static void check_settings(const rf_description *description, const double setti
     }
 }
 
-/* A session asks, twice the same, and is told an outcome; its copy, and what is loaded from its bytes, goes on alike. */
+/* A session asks twice, with the same result, and is told an outcome. Its copy, and a session loaded from its bytes,
+   continue in the same way. */
 static void design_step(world *w, input *in)
 {
     static const char *const names[] = {"auto", "pgh", "pgh-distance", "quadrature", "risk"};
@@ -437,8 +439,8 @@ static void design_step(world *w, input *in)
 
 /* ---- Boxes ---- */
 
-/* A uniform prior of any range, and a drift of any size. A record that may be told is learnt from, however often it comes and
-   however far to one end of the range that goes; and what is known stays finite. */
+/* A uniform prior of any range, and a drift of any size. An accepted record is learnt, however often it comes and
+   however far it moves the belief to one end of the range; and the belief stays finite. */
 static void box_step(world *w, input *in)
 {
     static const char *const beliefs[] = {"mixture:4", "mixture:1", "mixture", "auto:4"};
@@ -487,7 +489,8 @@ static void box_step(world *w, input *in)
 
 /* ---- Passes ---- */
 
-/* All records at once, of any numbers: refused in a line, or the same on two engines, with numbers that make sense. */
+/* All records at once, of any numbers: refused with one line, or the same results on two engines, with consistent
+   numbers. */
 static void passes_step(world *w, input *in)
 {
     double records[RECORDS_TOGETHER * RECORD];

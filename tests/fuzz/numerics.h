@@ -1,4 +1,4 @@
-/* The numerics of one precision, with operations made of any bytes. */
+/* The numerics fuzz target of one precision: operations made from any bytes. */
 #ifndef REJFILT_FUZZ_NUMERICS_H
 #define REJFILT_FUZZ_NUMERICS_H
 

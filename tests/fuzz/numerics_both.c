@@ -1,4 +1,4 @@
-/* The first byte chooses the precision, the rest what is done with it. */
+/* The first byte chooses the precision; the rest chooses the operations. */
 #include "fuzz.h"
 #include "numerics.h"
 

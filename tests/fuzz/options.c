@@ -1,5 +1,5 @@
-/* Command lines of every subcommand, up to where it would begin to work: one argument a line, the first the subcommand.
-   Or, where the first line is 'cost' or 'mask', the file that classify takes for that option. */
+/* Command lines of every subcommand, up to the point where work would begin: one argument per line, the first is the
+   subcommand. If the first line is 'cost' or 'mask', the rest is the file that classify takes for that option. */
 #define _GNU_SOURCE
 #include "fuzz.h"
 
@@ -11,7 +11,8 @@
 
 enum { ARGUMENTS_MAX = 40 };
 
-/* Arguments that make something happen before all are read: a file is compiled, a picture drawn, data are read. */
+/* Some arguments act before all are read: a file is compiled, a picture drawn, data are read. Such inputs are
+   skipped. */
 static int is_harmless(const char *argument)
 {
     return !strstr(argument, "plot") && !strchr(argument, '/') && !strstr(argument, ".c") &&
@@ -26,12 +27,12 @@ static void run_track(int argc, char **argv)
         cli_checkpoint_begin(&checkpoint, &config.run.config, config.run.batch, cli_track_source(&config));
 }
 
-/* The others go on with files, so that the last word is a file there is not. */
+/* The other subcommands read files, so the last word is a file that does not exist. */
 static void run_without_data(int (*command)(int, char **), char *last, int argc, char **argv)
 {
     static char serial[] = "--engine=serial";
     if (command == cli_compare)
-        argv[argc++] = serial; /* opening a thousand threads is for other tests */
+        argv[argc++] = serial; /* opening a thousand threads is tested elsewhere */
     argv[argc++] = last;
     argv[argc] = NULL;
     const int code = command(argc, argv);
@@ -41,7 +42,7 @@ static void run_without_data(int (*command)(int, char **), char *last, int argc,
     fuzz_require(code == (asks_help ? CLI_OK : CLI_BAD_INPUT));
 }
 
-/* Prices or a choice of the features of a small table. */
+/* Reads costs, or a mask, of the features of a small table. */
 static void read_features(int is_cost, const uint8_t *bytes, size_t count)
 {
     static const char table[] = "a,b,a b,x1,label\n1,2,3,4,no\n2,3,5,4,yes\n7,1,0,2,yes\n";

@@ -1,5 +1,6 @@
-/* Runs a fuzz target on files, and on bytes made from a seed, without libFuzzer.
-   usage: replay_TARGET [--random COUNT] [DIRECTORY...]    what is run is said on standard error: a crash tells which */
+/* Runs a fuzz target on files, and on bytes generated from a seed, without libFuzzer.
+   usage: replay_TARGET [--random COUNT] [DIRECTORY...]    prints on standard error what is run, so a crash can be
+   traced */
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz.h"
 
@@ -16,7 +17,7 @@ static void replay_file(const char *path)
     size_t count = fread(bytes, 1, MOST, file);
     fclose(file);
     fprintf(stderr, "%s\n", path);
-    uint8_t *exact = malloc(count ? count : 1); /* of the size it has, so that a sanitizer sees the end */
+    uint8_t *exact = malloc(count ? count : 1); /* allocated in its exact size, so that a sanitizer detects overruns */
     fuzz_require(exact);
     memcpy(exact, bytes, count);
     free(bytes);
@@ -30,7 +31,7 @@ static unsigned replay_directory(const char *path)
     unsigned count = 0;
     DIR *directory = opendir(path);
     if (!directory)
-        return 0; /* a target without regressions has no directory for them */
+        return 0; /* a target without regressions has no such directory */
     for (struct dirent *entry; (entry = readdir(directory));)
         if (entry->d_name[0] != '.') {
             snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
@@ -45,7 +46,7 @@ static void replay_random(unsigned long seed)
 {
     uint8_t bytes[RANDOM_BYTES];
     uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-    for (size_t i = 0; i < sizeof bytes; i++) { /* Knuth's MMIX generator, its upper bits */
+    for (size_t i = 0; i < sizeof bytes; i++) { /* upper bits of Knuth's MMIX generator */
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         bytes[i] = (uint8_t)(state >> 56);
     }

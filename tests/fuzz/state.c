@@ -1,4 +1,4 @@
-/* State files: any bytes as a file; then as the contents of a whole file, from which a run goes on. */
+/* State files: any bytes as a file; then any bytes as the contents of a valid file, from which a run resumes. */
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz.h"
 
@@ -33,7 +33,7 @@ static void load_any(const uint8_t *bytes, size_t count)
     free(contents);
 }
 
-/* The first byte chooses precision and health; the rest are contents, after the fingerprint of this run. */
+/* The first byte chooses precision and health; the rest are the contents after the fingerprint of this run. */
 static void go_on_from(const uint8_t *bytes, size_t count)
 {
     static const char records[] = "t,x_,time,outcome\n1,0.3,1,1\n2,0.3,2,0\n4,0.5,9,\n1,0.1,9,1\n3,0.7,10,1\n";

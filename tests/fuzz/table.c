@@ -1,4 +1,4 @@
-/* Tables from files with the ending FUZZ_ENDING. Without labels of their own, a column becomes the label. */
+/* Tables from files with the ending FUZZ_ENDING. Without separate labels, a column becomes the label. */
 #include "fuzz.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static void check_table(const rfc_table *t, int is_test)
     fuzz_require((is_test || t->labels.count > 0) && t->labels.count <= RFC_LABELS_MAX);
     fuzz_require(t->names.count == 0 || t->names.count == t->features);
     fuzz_require(t->height == 0 || (size_t)t->height * t->width == t->features);
-    unsigned sum = 0; /* so that every byte is looked at */
+    unsigned sum = 0; /* reads every byte */
     for (size_t i = 0; i < cells; i++) {
         fuzz_require(!t->reals || isfinite(t->reals[i]));
         sum += (t->bytes ? t->bytes[i] : 0u) + (t->missing ? t->missing[i] : 0u);

@@ -10,7 +10,7 @@ _rejfilt() {
     elif [ "${word#-}" != "$word" ]; then
         words=$("$program" "$command" --help 2>/dev/null | sed -nE 's/^  (--[a-z0-9-]+).*/\1/p')
     fi
-    # without a match the shell goes on with the names of files
+    # without a match the shell completes file names
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 complete -o default -F _rejfilt rejfilt

@@ -24,7 +24,7 @@ static double number_at(const tables_array *a, const unsigned char *p)
         memcpy(&value, &bits, sizeof value);
         return (double)(value >> shift);
     }
-    if (a->bytes == 2) { /* sign, five bits of exponent, ten of fraction */
+    if (a->bytes == 2) { /* IEEE half precision: 1 sign bit, 5 exponent bits, 10 fraction bits */
         const int exponent = (int)(bits >> 10 & 31), fraction = (int)(bits & 1023);
         const double size = exponent == 31 ? (fraction ? NAN : INFINITY)
                             : exponent > 0 ? ldexp(1024 + fraction, exponent - 25)
@@ -42,7 +42,7 @@ static double number_at(const tables_array *a, const unsigned char *p)
     return value;
 }
 
-/* The number of elements, once declared sizes fit what the stream can hold; 0 with a message. */
+/* The number of elements, checked against the size of the stream; 0 with a message. */
 static uint64_t elements(const tables_array *a, tables_stream *s, char *error, size_t size)
 {
     uint64_t count = 1, max = tables_stream_max(s) / a->bytes;
@@ -61,7 +61,7 @@ static uint64_t elements(const tables_array *a, tables_stream *s, char *error, s
     return count;
 }
 
-/* Calls take(context, k, x) for each number x in the order of the file. take returns -1 to refuse. */
+/* Calls take(context, k, x) for each number x in file order. take returns -1 to refuse. */
 typedef int taker(void *context, uint64_t index, double value, char *error, size_t size);
 
 static int each(const tables_array *a, tables_stream *s, uint64_t count, taker *take, void *context, char *error,
@@ -87,7 +87,7 @@ typedef struct row_taker {
     rfc_table *table;
 } row_taker;
 
-/* Where number `index` of a file in Fortran's order belongs. */
+/* Index in C order of number `index` of a file in Fortran order. */
 static uint64_t last_fastest(const tables_array *a, uint64_t index)
 {
     uint64_t at = 0, digit[TABLES_ARRAY_DIMENSIONS];
@@ -118,7 +118,7 @@ static int take_cell(void *context, uint64_t index, double value, char *error, s
     return 0;
 }
 
-/* Bytes that need no conversion. Memory that is not written to costs nothing. */
+/* Reads bytes that need no conversion. Reserved pages cost nothing until written. */
 static int read_bytes(tables_stream *s, rfc_table *table, uint64_t count, char *error, size_t size)
 {
     if (rfc_table_reserve(table, (uint32_t)(count / table->features)) < 0)
@@ -152,11 +152,11 @@ int tables_array_rows(const tables_array *a, tables_stream *s, rfc_table *table,
         return read_bytes(s, table, count, error, size);
     }
     row_taker t = {a, table};
-    if (a->first_fastest) { /* no row is complete before the end; pages that are not written cost nothing */
+    if (a->first_fastest) { /* rows are complete only at the end; untouched pages cost nothing */
         table->room = (size_t)a->size[0];
         table->reals = calloc(count, sizeof *table->reals);
     } else {
-        table->bytes = malloc(1); /* numbers are bytes until one is not; room grows with what is really there */
+        table->bytes = malloc(1); /* stored as bytes while all numbers are; grows with the data actually read */
     }
     if (!table->reals && !table->bytes)
         return rf_fail(error, size, "%s: out of memory", table->source);
@@ -178,7 +178,7 @@ static int take_label(void *context, uint64_t index, double value, char *error, 
     return 0;
 }
 
-/* A text of the array: its characters up to the first zero, those beyond ASCII as UTF-8. */
+/* A text of the array: the characters up to the first zero, non-ASCII ones as UTF-8. */
 static void text_at(const tables_array *a, const unsigned char *p, char text[64])
 {
     size_t length = 0;
@@ -203,7 +203,7 @@ static void text_at(const tables_array *a, const unsigned char *p, char text[64]
     text[length] = '\0';
 }
 
-/* Labels that are texts. */
+/* Reads labels that are texts. */
 static int take_texts(const tables_array *a, tables_stream *s, uint64_t count, rfc_table *named, char *error,
                       size_t size)
 {
@@ -233,7 +233,7 @@ int tables_array_labels(const tables_array *a, tables_stream *s, uint64_t rows, 
     if (count != rows)
         return rf_fail(error, size, "%s: has %llu labels, but %s has %llu rows", tables_stream_name(s),
                        (unsigned long long)count, table->source, (unsigned long long)rows);
-    rfc_table named = {.label = malloc(count * sizeof *named.label)}; /* its source is the labels' file */
+    rfc_table named = {.label = malloc(count * sizeof *named.label)}; /* named.source is the labels' file */
     snprintf(named.source, sizeof named.source, "%s", tables_stream_name(s));
     row_taker t = {a, &named};
     const int is_text = a->kind == 'U' || a->kind == 'S';
@@ -277,7 +277,7 @@ int tables_array_idx(tables_stream *s, tables_array *a, char *error, size_t size
     return 0;
 }
 
-/* What follows 'key': in the header of a NumPy array, or null. */
+/* The text after 'key': in the header of a NumPy array, or null. */
 static const char *value_of(const char *header, const char *key)
 {
     char quoted[32];
@@ -286,14 +286,14 @@ static const char *value_of(const char *header, const char *key)
     return at ? at + strlen(quoted) + strspn(at + strlen(quoted), " ") : NULL;
 }
 
-/* Reads a type like '<f8' (in its quotes). Returns 0, or -1. */
+/* Reads a quoted type like '<f8'. Returns 0, or -1. */
 static int read_type(const char *text, tables_array *a)
 {
     char kind = text[2];
     char *end = NULL;
     const unsigned long length = text[3] >= '0' && text[3] <= '9' ? strtoul(text + 3, &end, 10) : 0;
     const unsigned bytes = end && (*end == '\'' || *end == '"') && length < 4096 ? (unsigned)length : 0;
-    if ((kind == 'U' || kind == 'S') && bytes > 0) { /* texts, of 32 bits a character or of bytes */
+    if ((kind == 'U' || kind == 'S') && bytes > 0) { /* texts: 'U' has 32 bits a character, 'S' one byte */
         *a = (tables_array){.kind = kind, .bytes = kind == 'U' ? 4 * bytes : bytes, .big_endian = text[1] == '>'};
         return 0;
     }
@@ -326,7 +326,7 @@ int tables_array_npy(tables_stream *s, tables_array *a, char *error, size_t size
     const char *type = value_of(header, "descr"), *order = value_of(header, "fortran_order"),
                *shape = value_of(header, "shape");
     if (!type || !order || !shape || strlen(type) < 5 || *shape != '(')
-        return rf_fail(error, size, "%s: a NumPy header without type, order and shape", tables_stream_name(s));
+        return rf_fail(error, size, "%s: the NumPy header lacks a valid type, order or shape", tables_stream_name(s));
     if (read_type(type, a) < 0)
         return rf_fail(error, size,
                        "%s: numbers of type %.*s are not read; only integers or floats of 16, 32 or 64 bits",
@@ -336,7 +336,7 @@ int tables_array_npy(tables_stream *s, tables_array *a, char *error, size_t size
         char *end;
         uint64_t count = strtoull(c, &end, 10);
         if (end == c || *c == '-' || a->dimensions == TABLES_ARRAY_DIMENSIONS)
-            return rf_fail(error, size, "%s: a NumPy shape that cannot be read", tables_stream_name(s));
+            return rf_fail(error, size, "%s: the shape in the NumPy header is malformed", tables_stream_name(s));
         a->size[a->dimensions++] = count;
         c = end + strspn(end, ", ");
     }

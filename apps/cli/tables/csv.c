@@ -1,4 +1,4 @@
-/* CSV: the first thousand rows tell header, separator and label column; then all rows are read. */
+/* CSV: the first thousand rows determine header, separator and label column; then all rows are read. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ int tables_is_missing(const char *text)
     return *text == '\0';
 }
 
-/* A whole text that is a number, "inf" included. */
+/* Is the whole text a number (or "inf")? */
 static int to_number(const char *text, double *value)
 {
     char *end;
@@ -36,14 +36,14 @@ static int to_number(const char *text, double *value)
     return end != text && *end == '\0';
 }
 
-/* ---- The first look ---- */
+/* ---- Layout, from the first rows ---- */
 
 typedef struct layout {
     int has_header;
-    size_t fields, label;      /* label: `fields` when there is none */
-    rfc_names names;           /* of all columns, where there is a header */
-    uint32_t *texts, *numbers; /* by column: how many fields of the first rows are texts, and numbers */
-    uint32_t *feature;         /* by column: which feature it is, or NO_FEATURE */
+    size_t fields, label;      /* label: `fields` if there is none */
+    rfc_names names;           /* of all columns, if there is a header */
+    uint32_t *texts, *numbers; /* by column: how many fields of the first rows are texts, and how many numbers */
+    uint32_t *feature;         /* by column: index of the feature, or NO_FEATURE */
 } layout;
 
 #define NO_FEATURE UINT32_MAX
@@ -56,7 +56,7 @@ static void layout_free(layout *l)
     free(l->feature);
 }
 
-/* The column of that name or number; l->fields when there is none. */
+/* The column with that name or number; l->fields if there is none. */
 static size_t find_column(const layout *l, const char *wanted)
 {
     char *end = NULL;
@@ -76,7 +76,7 @@ static int look_header(const tables_rows *r)
     return texts > 1 || (r->fields == 1 && texts == 1);
 }
 
-/* A column could be labels when it has texts, or 2 to FEW_LABELS different whole numbers. */
+/* A possible label column: it has texts, or 2 to FEW_LABELS different whole numbers. */
 typedef struct candidate {
     rfc_names values;
     int is_text, refuted;
@@ -125,8 +125,8 @@ static int choose_label(layout *l, const char *wanted, const candidate *first, c
     return 0;
 }
 
-/* The label's column of a table like another: the one that has its name; without names the one in its place, where
-   there is one column more than there are features. */
+/* The label column of objects for an existing table: the column with the table's label name. Without names: the same
+   place, if there is one column more than features. */
 static int choose_label_like(layout *l, const char *wanted, const rfc_table *like, const candidate *first,
                              const candidate *last, const char *path, char *error, size_t size)
 {
@@ -145,7 +145,7 @@ static int choose_label_like(layout *l, const char *wanted, const rfc_table *lik
     return l->fields == (size_t)like->features + 1 ? choose_label(l, wanted, first, last, path, error, size) : 0;
 }
 
-/* Which column is which feature, and how many there are. */
+/* Maps columns to features and counts the features. */
 static int choose_features(layout *l, const tables_source *source, const rfc_table *like, const char *path,
                            uint32_t *features, char *error, size_t size)
 {
@@ -263,7 +263,7 @@ static int take_row(tables_rows *r, const layout *l, int may_lack, rfc_table *ta
         return tables_rows_fail(r, "has %zu fields, the first line has %zu", r->fields, l->fields);
     if (rfc_table_grow(table) < 0)
         return tables_rows_fail(r, "%s", "out of memory");
-    if (table->missing) /* a row that was refused may have been here */
+    if (table->missing) /* left from a refused row */
         memset(table->missing + (size_t)table->rows * table->features, 0, table->features);
     if (take_label(r, l->label < l->fields ? r->field[l->label] : "", may_lack, table) < 0)
         return -1;
@@ -274,8 +274,8 @@ static int take_row(tables_rows *r, const layout *l, int may_lack, rfc_table *ta
     return 0;
 }
 
-/* Names, and which features have categories: those whose column is mostly texts, or those of `like`. A category that
-   nobody has stands for them until the first row. Returns 0, or -1 without memory. */
+/* Sets names, and which features are categories: columns with mostly texts, or those of `like`. The empty category
+   "" marks such a feature until its first row is read. Returns 0, or -1 without memory. */
 static int describe(const layout *l, const rfc_table *like, rfc_table *table)
 {
     const int by_name = like && like->names.count > 0 && l->has_header;
@@ -314,7 +314,7 @@ int tables_load_csv(const char *path, const tables_source *source, const rfc_tab
         status = rf_fail(error, size, "%s: has %zu columns; it needs a label and 1 to %d features", path, l.fields,
                          RFC_FEATURES_MAX);
     if (status == 0) {
-        table->bytes = malloc(1); /* numbers are bytes until one is not */
+        table->bytes = malloc(1); /* stored as bytes while all numbers are */
         r = table->bytes ? tables_rows_open(path, '\0', 0, error, size) : NULL;
         status = r ? 0 : table->bytes ? -1 : rf_fail(error, size, "%s: out of memory", path);
     }

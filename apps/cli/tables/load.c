@@ -28,7 +28,7 @@ static int is_csv(const char *path)
 
 static int is_npy(const char *path) { return has_ending(path, ".npy") || has_ending(path, ".npy.gz"); }
 
-/* Opens the array in a file and reads its header. Null with a message. */
+/* Opens an array file and reads its header. NULL with a message. */
 static tables_stream *open_array(const char *path, tables_array *array, char *error, size_t size)
 {
     tables_stream *s = tables_stream_open(path, error, size);
@@ -39,7 +39,7 @@ static tables_stream *open_array(const char *path, tables_array *array, char *er
     return s;
 }
 
-/* ---- A column of an array as labels ---- */
+/* ---- Labels from a column of an array ---- */
 
 static int split_label(rfc_table *t, const char *column, char *error, size_t size)
 {
@@ -95,7 +95,7 @@ static int load_array(const char *path, const char *labels, const char *column, 
     return status;
 }
 
-/* train-images-idx3-ubyte.gz → train-labels-idx1-ubyte.gz. Returns whether there is such a file. */
+/* train-images-idx3-ubyte.gz → train-labels-idx1-ubyte.gz. Returns whether that file exists. */
 static int sibling_labels(const char *path, char *labels, size_t size)
 {
     const char *images = strstr(path, "images"), *slash = strrchr(path, '/');
@@ -115,8 +115,8 @@ static const char *const label_names[2][10] = {
     {"y_train", "Y_train", "train_labels", "train_y", "y", "Y", "target", "labels", "label", NULL},
     {"y_test", "Y_test", "test_labels", "test_y", NULL}};
 
-/* The array that is called like one of `names`, its header read; null, with a message when it is the archive that is at
-   fault and an empty one when there is no such array. */
+/* Opens the array with the first of `names` found and reads its header. NULL on failure: `error` is empty if there
+   is no such array, else it says what is wrong with the archive. */
 static tables_stream *open_named(const tables_archive *archive, const char *const names[], tables_array *array,
                                  char *error, size_t size)
 {
@@ -148,7 +148,7 @@ static int load_half(const tables_archive *archive, const char *path, int half, 
     return status;
 }
 
-/* One half of an archive (0: train, 1: test). Returns 0, 1 when it is not there, or -1 with a message. */
+/* One half of an archive (0: train, 1: test). Returns 0, 1 if it is missing, or -1 with a message. */
 static int load_archive(const char *path, int half, const rfc_table *like, rfc_table *t, char *error, size_t size)
 {
     tables_archive *archive = tables_archive_open(path, error, size);
@@ -157,8 +157,8 @@ static int load_archive(const char *path, int half, const rfc_table *like, rfc_t
     return status;
 }
 
-/* Standard input as a file that can be read twice, in `path`: an open one that has no name. Returns 0, or -1 with a
-   message. */
+/* Copies standard input to an unnamed temporary file, so that it can be read twice; `path` names it. Returns 0, or
+   -1 with a message. */
 static int keep_input(char *path, size_t room, char *error, size_t size)
 {
     char block[1 << 16];
@@ -169,11 +169,11 @@ static int keep_input(char *path, size_t room, char *error, size_t size)
             return rf_fail(error, size, "standard input: cannot be kept: no room for temporary files");
     if (!kept || ferror(stdin) || fflush(kept) != 0)
         return rf_fail(error, size, "standard input: cannot be read");
-    snprintf(path, room, "/dev/fd/%d", fileno(kept)); /* it stays open until the end */
+    snprintf(path, room, "/dev/fd/%d", fileno(kept)); /* the file stays open until the program ends */
     return 0;
 }
 
-/* `like`: for objects, the table that they are like; null for training data. */
+/* `like`: the table that the objects must match; null for training data. */
 static int load_file(const char *path, const char *labels, const tables_source *source, const rfc_table *like,
                      rfc_table *t, char *error, size_t size)
 {
@@ -200,7 +200,7 @@ static int load_file(const char *path, const char *labels, const tables_source *
     return load_array(path, labels, source->label, like, t, error, size);
 }
 
-/* ---- Everything ---- */
+/* ---- Whole data sets ---- */
 
 static int load_directory(const char *directory, const char *half, rfc_table *t, char *error, size_t size)
 {

@@ -32,11 +32,11 @@ tables_rows *tables_rows_open(const char *path, char separator, int has_comments
     r->size = size;
     r->separator = separator;
     r->has_comments = has_comments;
-    r->lines = 1; /* before the first */
+    r->lines = 1; /* number 0, before the first line */
     return r;
 }
 
-/* Appends the next line, with its end, to the row under way. Returns 1, 0 at the end, or -1 with a message. */
+/* Appends the next line, with its line end, to the current row. Returns 1, 0 at the end, or -1 with a message. */
 static int append_line(tables_rows *r)
 {
     const size_t before = r->length;
@@ -66,8 +66,7 @@ static int append_line(tables_rows *r)
     }
 }
 
-/* The next row: a line, and those after it as long as a quote is open. Returns 1, 0 at the end, or -1 with a message.
- */
+/* Reads the next row: a line, plus more lines while a quote is open. Returns 1, 0 at the end, or -1 with a message. */
 static int read_row(tables_rows *r)
 {
     int status, is_open = 0;
@@ -90,7 +89,7 @@ static int read_row(tables_rows *r)
     return 1;
 }
 
-/* Cuts the current row into fields. Returns 0, or -1 with a message. */
+/* Splits the current row into fields. Returns 0, or -1 with a message. */
 static int cut(tables_rows *r)
 {
     char why[64];

@@ -23,7 +23,7 @@ struct tables_stream {
     char name[512];
     uint64_t max, at; /* `at`: bytes read so far */
     gzFile gz;        /* or, for a member of an archive: */
-    FILE *archive;    /* which stays the archive's */
+    FILE *archive;    /* owned by the archive */
     int deflated;
     uint64_t packed_left, unpacked_left;
     uint32_t crc_expected;
@@ -109,7 +109,7 @@ struct tables_archive {
     const char *path;
     FILE *file;
     uint64_t bytes;
-    unsigned char *directory; /* one record after the other: each is whole */
+    unsigned char *directory; /* all its records, one after the other */
     size_t length;
 };
 
@@ -118,7 +118,7 @@ static size_t record_length(const unsigned char *record)
     return (size_t)MEMBER_RECORD + little(record + 28, 2) + little(record + 30, 2) + little(record + 32, 2);
 }
 
-/* Every record of the directory must be whole, and there must be as many as the archive's end says. */
+/* Checks that every record of the directory is complete, and that their number is the one in the end record. */
 static int check_directory(const tables_archive *a, uint64_t begin, uint32_t members, char *error, size_t size)
 {
     uint32_t count = 0;
@@ -132,7 +132,7 @@ static int check_directory(const tables_archive *a, uint64_t begin, uint32_t mem
                            count);
         at += record_length(record);
     }
-    if (count != members && members != UINT16_MAX) /* which stands for that many and more */
+    if (count != members && members != UINT16_MAX) /* UINT16_MAX means that many or more */
         return rf_fail(error, size, "%s: damaged zip archive: there are %u members, but its end says %u", a->path,
                        count, members);
     return 0;
@@ -196,8 +196,8 @@ static int is_called(const unsigned char *record, const char *name)
            (length == own || (length == own + 4 && memcmp(record + MEMBER_RECORD + own, ".npy", 4) == 0));
 }
 
-/* The member with the first of `names` that there is, and where this name is in the list. Null with a message when two
-   have it; with an empty one when none has any. */
+/* The member with the first of `names` that is found. NULL on failure: with a message if two members have that name,
+   without one if none is found. */
 static const unsigned char *find_member(const tables_archive *a, const char *const names[], char *error, size_t size)
 {
     const unsigned char *found = NULL;
@@ -216,7 +216,7 @@ static const unsigned char *find_member(const tables_archive *a, const char *con
     return is_unique ? found : NULL;
 }
 
-/* Moves to where the member's bytes begin. */
+/* Seeks to the first byte of the member. */
 static int begin_member(tables_stream *s, const tables_archive *a, const unsigned char *record, char *error,
                         size_t size)
 {
@@ -231,7 +231,8 @@ static int begin_member(tables_stream *s, const tables_archive *a, const unsigne
     if (s->packed_left == UINT32_MAX || s->unpacked_left == UINT32_MAX || begin == UINT32_MAX)
         return rf_fail(error, size, "%s: member %.*s is over 4 GB; save it as .npy", a->path, length, name);
     if ((method != 0 && method != 8) || (little(record + 8, 2) & 1))
-        return rf_fail(error, size, "%s: member %.*s is neither stored nor deflated", a->path, length, name);
+        return rf_fail(error, size, "%s: member %.*s is encrypted, or neither stored nor deflated", a->path, length,
+                       name);
     if (read_at(a->file, begin, local, sizeof local) < 0 || memcmp(local, "PK\3\4", 4) != 0)
         return rf_fail(error, size, "%s: damaged zip archive: no member at byte %llu", a->path,
                        (unsigned long long)begin);
@@ -265,7 +266,7 @@ tables_stream *tables_archive_find(const tables_archive *a, const char *const na
     return s;
 }
 
-/* Inflates or copies; -1 when the member is damaged. */
+/* Inflates or copies; -1 if the member is damaged. */
 static long member_some(tables_stream *s, void *to, size_t bytes)
 {
     unsigned want = (unsigned)(bytes < s->unpacked_left ? bytes : s->unpacked_left);
@@ -307,7 +308,7 @@ long tables_stream_some(tables_stream *s, void *to, size_t bytes, char *error, s
     long got = s->gz ? gzread(s->gz, to, want) : member_some(s, to, want);
     int status = Z_OK;
     if (s->gz && got >= 0 && got < (long)want)
-        gzerror(s->gz, &status); /* a file that ends too early reads as a short one */
+        gzerror(s->gz, &status); /* zlib reports a truncated file only here */
     if (got < 0 || (status != Z_OK && status != Z_STREAM_END))
         return rf_fail(error, size, "%s: damaged compressed data after byte %llu of its contents", s->name,
                        (unsigned long long)s->at + (got > 0 ? (unsigned long long)got : 0));

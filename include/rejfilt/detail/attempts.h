@@ -45,14 +45,14 @@
 
 #define RF_KERNEL_LANES (2 * RF_KERNEL_PAIRS)
 #if RF_KERNEL_PAIRS > 1
-#define RF_KERNEL_UNROLL RF_UNROLL(4) /* small loops over lanes */
+#define RF_KERNEL_UNROLL RF_UNROLL(4) /* loops over lanes are small */
 #else
 #define RF_KERNEL_UNROLL
 #endif
 #if RF_KERNEL_PAIRS > 1
 #define RF_KERNEL_STAGE RF_FN
 #else
-#define RF_KERNEL_STAGE static RF_APART /* one by one they need less stack */
+#define RF_KERNEL_STAGE static RF_APART /* not inlined, to save stack */
 #endif
 #if RF_KERNEL_PAIRS >= 32
 #define RF_KERNEL_IS_MANY (dim >= RF_PRODUCTS_MIN)
@@ -64,8 +64,8 @@
 #define RF_KERNEL_NAME_(kernel, part) RF_KERNEL_NAME__(kernel, part)
 #define RF_KERNEL_NAME(part) RF_KERNEL_NAME_(RF_KERNEL, part)
 
-/* Lane `lane` of the block that begins at `pair` is attempt 2·(pair + lane mod P) + lane / P; on the
-   lattice it is attempt 2·pair + lane. */
+/* Lane `lane` of the block that begins at `pair` is attempt 2·(pair + lane mod P) + lane / P, with P = RF_KERNEL_PAIRS;
+   on the lattice it is attempt 2·pair + lane. */
 
 /* Draws of a block: q[d][lane] on the grid, and for rejection u[lane]. */
 RF_KERNEL_STAGE void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, uint32_t pair, int32_t *q, float *u)
@@ -104,8 +104,8 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(draw)(const RF(task) *task, unsigned dim, ui
     }
 }
 
-/* The same from the lattice: every RF_LATTICE_SIZE attempts begin at a new random offset; `start` keeps its first
-   words. Weights only need a u of at most 1. */
+/* The same from the lattice: every RF_LATTICE_SIZE attempts begin at a new random offset; `start` caches its first
+   words. Weights only need u ≤ 1. */
 RF_KERNEL_STAGE void RF_KERNEL_NAME(draw_lattice)(const RF(task) *task, unsigned dim, uint32_t pair, rf_lattice_start *start,
                                                   int32_t *q, float *u)
 {
@@ -176,8 +176,8 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(place)(const RF(task) *task, unsigned dim, c
     }
 }
 
-/* value[lane] = likelihood of record k. Returns its scale for RF(ratio). With RF_KERNEL_DIM_MAX 1, x is followed by room
-   for one attempt's parameters. */
+/* value[lane] ← likelihood of record k. Returns the scale for RF(ratio). With RF_KERNEL_DIM_MAX 1, x must be followed
+   by space for one attempt's parameters. */
 RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint32_t k, rf_real *x, rf_real *value)
 {
     const RF(model) *model = task->model;
@@ -188,6 +188,7 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
         value[lane] = x[RF_KERNEL_KNOWN(task, k, lane)];
 #else
+    RF_UNROLL(2)
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         if (RF_KERNEL_DIM_MAX > 1) {
             rf_real own[RF_KERNEL_DIM_MAX];
@@ -203,11 +204,11 @@ RF_FN rf_real RF_KERNEL_NAME(evaluate)(const RF(task) *task, unsigned dim, uint3
         }
     }
 #endif
-    const rf_real kappa = k == 0 ? task->kappa : RF_C(1.0); /* κ is that of the product over records */
+    const rf_real kappa = k == 0 ? task->kappa : RF_C(1.0); /* κ applies once, to the product over records */
     return RF_KERNEL_IS_LOG ? -(max + RF(log)(kappa)) : RF_C(1.0) / (max * kappa);
 }
 
-/* Attempts outside the range are never accepted and never counted: their u is above 1. */
+/* Makes attempts outside the range neither accepted nor counted, by a u above 1. */
 RF_KERNEL_STAGE void RF_KERNEL_NAME(mark_outside)(rf_sampler sampler, uint32_t pair, uint32_t begin, uint32_t count, float *u)
 {
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
@@ -217,12 +218,13 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(mark_outside)(rf_sampler sampler, uint32_t p
     }
 }
 
-/* accept[lane] = the product over records of likelihood / κ; with weights at most 1. Returns whether a value was bad or a product above 1. */
+/* accept[lane] ← the product over records of likelihood / κ; with weights at most 1. Returns whether a value was bad or
+   a product above 1. */
 RF_KERNEL_STAGE int RF_KERNEL_NAME(judge)(const RF(task) *task, unsigned dim, rf_real *x, const float *u, int whole,
                                           rf_real *accept, RF(tally) *tally)
 {
     uint32_t bad = 0;
-    rf_order highest = 0; /* the largest, by its bits: ratios are not negative */
+    rf_order highest = 0; /* maximum over bit patterns: ratios are not negative */
     for (uint32_t k = 0; k < task->count; k++) {
         rf_real value[RF_KERNEL_LANES], scale = RF_KERNEL_NAME(evaluate)(task, dim, k, x, value);
         if (!whole)
@@ -297,7 +299,7 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, cons
     }
     tally->count.accepted += accepted;
     for (unsigned i = 0; i < dim; i++) {
-        int32_t *lanes = q + i * RF_KERNEL_LANES, sum = 0; /* of at most 128 numbers of 17 bits */
+        int32_t *lanes = q + i * RF_KERNEL_LANES, sum = 0; /* sum of at most 128 numbers of 17 bits */
         uint64_t squares = 0;
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
             uint32_t z = (uint32_t)lanes[lane] & mask[lane];
@@ -318,7 +320,8 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_accepted)(unsigned dim, int32_t *q, cons
 }
 
 #if RF_KERNEL_PAIRS >= 32
-/* The same for many parameters: appends the accepted to `count` columns of `kept`, and returns how many it has then. */
+/* The same for many parameters: appends accepted attempts to the `count` columns of `kept`. Returns the new number of
+   columns. */
 RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, const float *u, const rf_real *accept, RF(tally) *tally,
                                              int16_t *kept, unsigned count)
 {
@@ -341,7 +344,7 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
         for (unsigned i = 0; i < dim; i++)
             used = rf_keep16(kept + i * RF_PRODUCTS_STRIDE + count, q + i * RF_KERNEL_LANES + first, which);
         count += used;
-        for (unsigned k = 0; k < 16 && apart >> k; k++) /* few */
+        for (unsigned k = 0; k < 16 && apart >> k; k++) /* |z| ≥ 4 is rare */
             if (apart >> k & 1)
                 rf_products_add(q + first + k, dim, RF_KERNEL_LANES, RF(tally_z)(tally), RF(tally_zz)(tally));
     }
@@ -349,8 +352,9 @@ RF_FN unsigned RF_KERNEL_NAME(keep_accepted)(unsigned dim, const int32_t *q, con
 }
 #endif
 
-/* The same with weights: each candidate counts for its acceptance probability. The loss needs logarithms, which cost half as
-   much again, so it is summed only if `attempt`, the block's first, is in the lattice's first round. */
+/* The same with weights: each candidate counts with its acceptance probability. The sum for the loss needs logarithms,
+   which cost half as much again; so it is formed only if `attempt`, the block's first, is in the lattice's first
+   round. */
 RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(const RF(task) *task, unsigned dim, uint32_t attempt, const int32_t *q, const rf_real *accept, RF(tally) *tally)
 {
     int64_t *const sum_z = RF(tally_z)(tally), *const sum_zz = RF(tally_zz)(tally);
@@ -391,13 +395,13 @@ RF_KERNEL_STAGE void RF_KERNEL_NAME(add_weighted)(const RF(task) *task, unsigned
 }
 
 #if RF_KERNEL_PAIRS >= 16
-/* A block of weighted attempts and one record: as RF(judge) and RF(add_weighted) if no value is bad or above κ. Otherwise adds nothing
-   and returns 0. */
+/* A block of weighted attempts for one record: does the work of RF(judge) and RF(add_weighted) if no value is bad or
+   above κ. Otherwise adds nothing and returns 0. */
 RF_FN int RF_KERNEL_NAME(weigh)(const RF(task) *task, unsigned dim, uint32_t attempt, uint32_t begin, uint32_t count, const int32_t *q,
                                 rf_real *x, rf_real *accept, RF(tally) *tally)
 {
     const rf_real scale = RF_KERNEL_NAME(evaluate)(task, dim, 0, x, accept);
-    rf_order highest = 0, signs = 0; /* of the bits: NaN compares above all numbers, or as negative */
+    rf_order highest = 0, signs = 0; /* of bit patterns: NaN exceeds all numbers, or counts as negative */
     if (attempt < begin || attempt - begin + RF_KERNEL_LANES > count)
         for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++)
             accept[lane] = attempt + lane - begin < count ? accept[lane] : RF_C(0.0);
@@ -425,9 +429,9 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     const rf_real *setting = task->records, outcome = setting[task->model->settings];
     const rf_real scale = RF_C(1.0) / (RF_KERNEL_BOUND(setting, outcome) * task->kappa);
     const rf_real mean = task->mean[0], width = task->factor[0] * (RF_C(1.0) / RF_GRID);
-    rf_unsigned highest = 0; /* of the bits: NaN and negative numbers compare above all others */
-    uint32_t accepted = 0, squares = 0, high = 0; /* squares modulo 2³², and without their last 16 bits */
-    int32_t sum = 0;                               /* of at most 128 numbers of 17 bits */
+    rf_unsigned highest = 0; /* of bit patterns: NaN and negative numbers exceed all others */
+    uint32_t accepted = 0, squares = 0, high = 0; /* sum of squares modulo 2³², and of squares >> 16 */
+    int32_t sum = 0;                               /* sum of at most 128 numbers of 17 bits */
     RF_UNROLL(16)
     for (unsigned lane = 0; lane < RF_KERNEL_LANES; lane++) {
         const rf_real x = mean + width * (rf_real)q[lane], value = RF_KERNEL_LIKELIHOOD(&x, setting, outcome);
@@ -447,7 +451,7 @@ RF_FN int RF_KERNEL_NAME(plain)(const RF(task) *task, const int32_t *q, const fl
     tally->largest = RF(max)(tally->largest, largest);
     tally->count.accepted += accepted;
     RF(tally_z)(tally)[0] += sum;
-    RF(tally_zz)(tally)[0] += ((int64_t)high << 16) + (uint32_t)(squares - (high << 16)); /* these last bits sum to less than 2²³ */
+    RF(tally_zz)(tally)[0] += ((int64_t)high << 16) + (uint32_t)(squares - (high << 16)); /* the lower 16 bits: below 2²³ */
     return 1;
 }
 
@@ -460,7 +464,7 @@ RF_FN int RF_KERNEL_NAME(plain_weighted)(const RF(task) *task, uint32_t attempt,
     const rf_real mean = task->mean[0], width = task->factor[0] * (RF_C(1.0) / RF_GRID);
     rf_unsigned highest = 0;
     rf_real weight[RF_KERNEL_LANES];
-    int64_t sums[3] = {0, 0, 0}; /* of w, wz, wzz */
+    int64_t sums[3] = {0, 0, 0}; /* Σw, Σwz, Σwzz */
     RF_UNROLL_ALL
     for (unsigned first = 0; first < RF_KERNEL_LANES; first += 4) {
         int32_t four[3] = {0, 0, 0};
@@ -508,7 +512,7 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
     _Alignas(RF_KERNEL_PAIRS > 1 ? 64 : 8) int32_t own_q[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
     _Alignas(RF_KERNEL_PAIRS > 1 ? 64 : 8) rf_real own_x[RF_KERNEL_DIM_MAX * RF_KERNEL_LANES];
     const int roomy = dim <= RF_KERNEL_DIM_MAX;
-    rf_real *const work = RF(tally_work)(tally); /* x, one attempt's, q of more parameters than the stack has room for */
+    rf_real *const work = RF(tally_work)(tally); /* x, one attempt's parameters, q: if they do not fit the stack */
     rf_real *const x = roomy ? own_x : work;
     int32_t *const q = roomy ? own_q : (int32_t *)(void *)(work + dim * (RF_KERNEL_LANES + 1));
 #if RF_KERNEL_PAIRS >= 32
@@ -543,11 +547,11 @@ RF_KERNEL_STORAGE rf_status RF_KERNEL(void *self, const RF(task) *task, uint32_t
         } else
 #endif
         if (is_plain && (whole || RF_KERNEL_PAIRS >= 16)) {
-            if (!whole) { /* lanes outside the range repeat one inside: no likelihood outside it is evaluated */
+            if (!whole) { /* lanes outside the range copy one inside: no likelihood is evaluated outside it */
                 const uint32_t skip = begin > 2 * pair ? begin - 2 * pair : 0, end = begin + count - 2 * pair;
                 const int is_paired = RF_SAMPLER(task->sampler) == RF_REJECT;
                 const int32_t inside = q[is_paired ? skip / 2 + skip % 2 * RF_KERNEL_PAIRS : skip];
-                if (skip == 0) { /* the usual case: only the last lanes of each half, or of all, are outside */
+                if (skip == 0) { /* the usual case: only the last lanes (of each half, or of all) are outside */
                     const unsigned half = is_paired ? RF_KERNEL_PAIRS : 0;
                     for (unsigned lane = is_paired ? (end + 1) / 2 : end; lane < RF_KERNEL_LANES - half; lane++)
                         q[lane] = inside, u[lane] = 2.0f;

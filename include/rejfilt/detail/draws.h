@@ -1,16 +1,17 @@
-/* The words of philox.h for many elements at once, in vector lanes: the same numbers. */
+/* The words of philox.h for many elements at once, in vector lanes, with the same bits. */
 #ifndef REJFILT_DRAWS_H
 #define REJFILT_DRAWS_H
 
 #include "../philox.h"
 
-/* rf_draw for the `count` elements index, index + 1, ..., side by side: even ones in [0], odd ones in [1] of each. Word k of
-   element i goes to out[k * count + i]; `count` is a multiple of 16. Ignores high halves. */
+/* rf_draw for `count` elements index, index + 1, ... in parallel. Word k of element i goes to out[k * count + i];
+   `count` is a multiple of 16. Array element [0] holds the even elements, [1] the odd ones; only the low half of each
+   64-bit lane is used. */
 RF_ONCE void rf_draw_many(uint64_t seed, uint32_t update, uint32_t index, uint32_t block, uint32_t purpose, uint32_t count, uint32_t *out)
 {
     const rf_wide m0 = rf_wide_set(0xD2511F53u), m1 = rf_wide_set(0xCD9E8D57u);
     const rf_wide step_low = rf_wide_set(0x9E3779B9u), step_high = rf_wide_set(0xBB67AE85u);
-    rf_wide keys[20], low = rf_wide_set(seed), high = rf_wide_set(seed >> 32); /* of the ten rounds */
+    rf_wide keys[20], low = rf_wide_set(seed), high = rf_wide_set(seed >> 32); /* keys of the ten rounds */
     for (int round = 0; round < 10; round++) {
         keys[2 * round] = low;
         keys[2 * round + 1] = high;

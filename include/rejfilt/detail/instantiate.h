@@ -1,6 +1,6 @@
-/* Included after a model file, with RF_MODEL_NAME set: defines its instance for one precision. The
-   kernels come from instantiate_kernel.h, compiled for each of RF_TARGETS, or for this machine; with RF_NO_KERNELS there
-   are none, and all engines go through the function pointer. */
+/* Included after a model file, with RF_MODEL_NAME set: defines its instance for one precision. The kernels come from
+   instantiate_kernel.h, compiled for each of RF_TARGETS, or for this machine. With RF_NO_KERNELS there are none, and
+   all engines call the function pointer. */
 #if __INCLUDE_LEVEL__ == 0
 #include "alone.h"
 #endif
@@ -51,7 +51,7 @@ static void call_dynamics(rf_real elapsed, rf_real F[], rf_real Q[]) { dynamics(
 #endif
 
 #ifndef RF_NO_KERNELS
-#ifndef RF_TARGETS /* RF_TARGET(name) of each */
+#ifndef RF_TARGETS /* RF_TARGET(name) for each target */
 #define RF_TARGETS RF_TARGET(native)
 #endif
 #define RF_TARGET(name)                                        \

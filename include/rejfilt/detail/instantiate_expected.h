@@ -1,5 +1,5 @@
-/* Included after a model file: a likelihood, its bound and outcomes from the function `expected`, where the model has
- * that instead. */
+/* Included after a model file: if the model defines `expected`, makes the likelihood, its bound and the outcomes from
+   it. */
 #if defined(RF_HAS_EXPECTED) && !defined(RF_EXPECTED_IS_MADE)
 #define RF_EXPECTED_IS_MADE
 #if __INCLUDE_LEVEL__ == 0

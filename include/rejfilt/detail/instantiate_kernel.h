@@ -1,5 +1,5 @@
-/* Included after a model file, with RF_MODEL_NAME set: the attempts, and blocks of likelihoods, with the model inlined, for one precision and the target
-   RF_KERNEL_TARGET that this file is compiled for; without one, that is this machine. */
+/* Included after a model file, with RF_MODEL_NAME set: the attempts and blocks of likelihoods with the model inlined,
+   for one precision and the target RF_KERNEL_TARGET; without a target, for this machine. */
 #if __INCLUDE_LEVEL__ == 0
 #include "alone.h"
 #endif
@@ -36,7 +36,7 @@
 RF(run) RF_KERNEL;
 #include "attempts.h"
 
-/* Likelihoods of n candidates, x[i * n + k], in blocks; in the last one the last candidate may stand several times. */
+/* Likelihoods of n candidates, x[i * n + k], in blocks; the last block may repeat the last candidate. */
 #define RF_KERNEL_BLOCK RF_BLOCK_PASTE(RF_MODEL_NAME, RF_PRECISION, RF_KERNEL_TARGET)
 RF(block) RF_KERNEL_BLOCK;
 rf_status RF_KERNEL_BLOCK(const rf_real x[], uint32_t n, const rf_real setting[], rf_real outcome, rf_real out[], void *data)

@@ -37,8 +37,8 @@
 #define RF_ONCE RF_FN
 #endif
 
-/* RF_UNROLL(n) before a loop over lanes: n vectors at once, interleaved. GCC unrolls no other loops: that is slower.
-   RF_UNROLL_ALL before a loop over parameters: lets the loop over lanes around it vectorize. */
+/* RF_UNROLL(n) before a loop over lanes: n vectors at once, interleaved. GCC unrolls no other loops, since that is
+   slower. RF_UNROLL_ALL before a loop over parameters: lets the compiler vectorize the loop over lanes around it. */
 #if defined(__CUDACC__)
 #define RF_UNROLL(n) _Pragma("unroll")
 #define RF_UNROLL_ALL _Pragma("unroll")
@@ -77,7 +77,7 @@
 #define RF_SQRT64_INSTRUCTION 0
 #endif
 
-/* The square root, correctly rounded, of 0 or a number above 2⁻¹⁰⁰: as NVIDIA's compiler does, without its branch. */
+/* The square root of 0 or a number above 2⁻¹⁰⁰, correctly rounded. NVIDIA's own algorithm without its branch. */
 #if defined(__CUDACC__)
 RF_FN float rf_sqrt_normal(float x)
 {
@@ -97,7 +97,7 @@ RF_FN float rf_exact_plus(float a, float b, float c) { return fmaf(a, b, c); }
 RF_FN float rf_exact_plus(float a, float b, float c) { return a * b + c; }
 #endif
 
-/* The 64-bit product of 32-bit factors, without the zeros that NVIDIA's compiler would add. */
+/* The 64-bit product of 32-bit factors, without the extra instructions that NVIDIA's compiler would emit. */
 RF_FN uint64_t rf_multiply(uint32_t a, uint32_t b)
 {
 #if defined(__CUDACC__)
@@ -122,8 +122,8 @@ RF_FN void rf_copy(void *to, const void *from, size_t bytes)
 #endif
 }
 
-/* RF_CPU_HAS("feature"): does this CPU, and its operating system, have it?
-   RF_PAUSE(): tells the CPU that a loop only waits. */
+/* RF_CPU_HAS("feature"): is it supported by this CPU and its operating system? RF_PAUSE(): hint to the CPU inside a
+   loop that waits. */
 #if defined(__x86_64__) || defined(__i386__)
 #define RF_CPU_HAS(feature) (__builtin_cpu_supports(feature) != 0)
 #define RF_PAUSE() __builtin_ia32_pause()
@@ -135,18 +135,20 @@ RF_FN void rf_copy(void *to, const void *from, size_t bytes)
 #define RF_PAUSE() ((void)0)
 #endif
 
-/* rf_wide: 64-bit lanes for random numbers, as many as one instruction takes. The multiplication is
-   of the low 32 bits of each lane; pack puts the low halves of two side by side, even ones first.
+/* rf_wide: 64-bit lanes for random numbers, as many as one instruction processes. The multiplication takes the low 32
+   bits of each lane; pack interleaves the low halves of two registers, even ones first.
 
-   The same registers as 16-bit numbers: load_shorts takes 4·RF_WIDE_LANES of them; dot multiplies and adds two
-   and two neighbours to 32 bits; add_dots adds these, modulo 2³²; sum_dots writes the sums of all of them, for four.
-   rf_keep16 writes those of 16 numbers whose bit of `which` is set, in order, each cut to 16 bits. It may write zeros
-   between them, and anything up to to[16]; it returns the places used, which depends on `which` alone.
-   rf_keep8 writes those of eight numbers of 32 bits and of eight of 16 whose bit is set, in order, and anything up to
-   to[7] and to16[7]; it returns how many were kept. They may move down within an array: to ≤ from.
+   The same registers as 16-bit numbers: load_shorts reads 4·RF_WIDE_LANES of them. dot multiplies two registers and
+   adds neighbouring products in pairs, to 32 bits. add_dots adds such sums, modulo 2³². sum_dots writes the total of
+   each of four such registers. rf_keep16 writes those of 16 numbers whose bit of `which` is set, in order, each cut to
+   16 bits. It may write zeros between them, and anything up to to[16]; it returns the places used, which depends on
+   `which` alone. rf_keep8 writes those of eight 32-bit numbers and of eight 16-bit numbers whose bit is set, in order,
+   and anything up to to[7] and to16[7]; it returns how many were kept. Numbers may move down within an array: to ≤
+   from.
 
-   With vectors and functions that the compiler knows without a header: <immintrin.h> takes longer to read than a model.
-   RF_WIDE_HIGH is no `>>`: GCC would take rounds of the random numbers out of their loop and run out of registers. */
+   Uses vectors and functions that the compiler has built in, since <immintrin.h> takes longer to read than a model.
+   RF_WIDE_HIGH is not `>>`: GCC would then move rounds of the random numbers out of their loop and run out of
+   registers. */
 #if !defined(__has_builtin) || defined(__CUDACC__)
 #define RF_BUILTIN(name) 0
 #else
@@ -203,7 +205,7 @@ RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b)
 {
     return (rf_wide)RF_WIDE_MULTIPLY((rf_wide_ints)a, (rf_wide_ints)b);
 }
-RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return a ^ b ^ c; }
+RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return c ^ a ^ b; }
 RF_FN rf_wide rf_wide_high(rf_wide a) { return (rf_wide)RF_WIDE_HIGH((rf_wide_longs)a); }
 RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return a + b; }
 RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
@@ -226,7 +228,7 @@ RF_FN rf_wide rf_wide_load_shorts(const int16_t *from)
 }
 RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) { return (rf_wide)RF_WIDE_DOT((rf_wide_shorts)a, (rf_wide_shorts)b); }
 RF_FN rf_wide rf_wide_add_dots(rf_wide a, rf_wide b) { return (rf_wide)((rf_wide_words)a + (rf_wide_words)b); }
-/* The sums of the upper and the lower two words of each four of a, and beside each the one of b. */
+/* Of each four words: adds the upper two to the lower two, for a and b, and interleaves the results. */
 RF_FN rf_wide_words rf_wide_fold(rf_wide_words a, rf_wide_words b)
 {
 #if RF_WIDE_LANES == 8
@@ -240,7 +242,7 @@ RF_FN rf_wide_words rf_wide_fold(rf_wide_words a, rf_wide_words b)
 }
 RF_FN void rf_wide_sum_dots(uint32_t to[4], const rf_wide v[4])
 {
-    /* the first fold puts sums of 0 and 2, and of 1 and 3, side by side; the second those of 0, 1, 2 and 3 */
+    /* the first folds pair the sums of 0 with 2 and of 1 with 3; the second fold holds those of 0, 1, 2 and 3 */
     const rf_wide_words a = rf_wide_fold((rf_wide_words)v[0], (rf_wide_words)v[2]);
     const rf_wide_words b = rf_wide_fold((rf_wide_words)v[1], (rf_wide_words)v[3]), c = rf_wide_fold(a, b);
 #if RF_WIDE_LANES == 8
@@ -272,7 +274,7 @@ typedef uint64_t rf_wide;
 RF_FN rf_wide rf_wide_set(uint64_t v) { return v; }
 RF_FN rf_wide rf_wide_steps(uint64_t v) { return v; }
 RF_FN rf_wide rf_wide_multiply(rf_wide a, rf_wide b) { return (a & 0xffffffffu) * (b & 0xffffffffu); }
-RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return a ^ b ^ c; }
+RF_FN rf_wide rf_wide_xor3(rf_wide a, rf_wide b, rf_wide c) { return c ^ a ^ b; }
 RF_FN rf_wide rf_wide_high(rf_wide a) { return a >> 32; }
 RF_FN rf_wide rf_wide_add(rf_wide a, rf_wide b) { return a + b; }
 RF_FN void rf_wide_pack(uint32_t *to, rf_wide even, rf_wide odd)
@@ -286,7 +288,7 @@ RF_FN rf_wide rf_wide_load_shorts(const int16_t *from)
     __builtin_memcpy(&v, from, sizeof v);
     return v;
 }
-RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) /* both halves added: only the total is needed */
+RF_FN rf_wide rf_wide_dot(rf_wide a, rf_wide b) /* adds both halves at once, since only the total is used */
 {
     int32_t sum = 0;
     for (int shift = 0; shift < 64; shift += 16)
@@ -316,7 +318,7 @@ RF_FN unsigned rf_keep16(int16_t *to, const int32_t *from, uint32_t which)
 RF_FN unsigned rf_keep8(uint32_t *to, const uint32_t *from, uint16_t *to16, const uint16_t *from16, uint32_t which)
 {
 #if RF_WIDE_LANES >= 4
-    /* the places of the bits of four, a byte each */
+    /* the positions of the bits set in a four-bit number, one byte each */
     static const uint32_t place[16] = {0, 0,     1,     0x100,   2,     0x200,   0x201,   0x20100,
                                        3, 0x300, 0x301, 0x30100, 0x302, 0x30200, 0x30201, 0x3020100};
     const unsigned low = (unsigned)__builtin_popcount(which & 15);

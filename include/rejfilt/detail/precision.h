@@ -1,7 +1,7 @@
-/* Sets the precision of the declarations that follow: set RF_BITS to 32 or 64, then include; 0
-   undefines the names again. Source written with rf_real, RF(name) and RF_C(constant) exists once
-   and is compiled twice. The constant may be a macro; the name is taken as it is written. rf_order and
-   rf_unsigned are integers of the same width: the bits of numbers that are not negative have their order. */
+/* Sets the precision of the declarations that follow: set RF_BITS to 32 or 64, then include; 0 undefines the names
+   again. Source written with rf_real, RF(name) and RF_C(constant) exists once and is compiled twice. The constant may
+   be a macro; the name is not expanded. rf_order and rf_unsigned are integers of the same width: as rf_order, the bits
+   of non-negative numbers are in the order of the numbers. */
 #undef rf_real
 #undef rf_order
 #undef rf_unsigned

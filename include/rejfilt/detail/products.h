@@ -1,7 +1,6 @@
-/* The two products that cost O(D²) per attempt, for many parameters and a block of vector lanes: L·z
-   before the likelihood, Σzzᵀ after it. Register tiles of vectors; the same numbers as the plain
-   loops of attempts.h, to the bit: L·z adds in the same order, and Σzzᵀ is a sum of whole numbers,
-   exact whatever the order. */
+/* The two products that cost O(D²) per attempt, for many parameters and a block of vector lanes: L·z before the
+   likelihood, Σzzᵀ after it. Computed in register tiles of vectors. The results have the same bits as the plain loops
+   of attempts.h: L·z adds in the same order, and Σzzᵀ is a sum of integers, exact in any order. */
 #ifndef REJFILT_PRODUCTS_H
 #define REJFILT_PRODUCTS_H
 
@@ -9,7 +8,7 @@
 
 #define RF_PRODUCTS_MIN 3u    /* worthwhile from this many parameters on */
 #define RF_PRODUCTS_TILE 4u   /* rows and columns of a tile */
-#define RF_PRODUCTS_ROOM 512u /* accepted attempts whose z are kept, [d][attempt], before their products are summed */
+#define RF_PRODUCTS_ROOM 512u /* accepted attempts whose z are collected, [d][attempt], before products are summed */
 #define RF_PRODUCTS_STRIDE (RF_PRODUCTS_ROOM + 32u) /* not a power of two, to avoid cache conflicts between rows */
 #define RF_PRODUCTS_KEPT(dim) (((dim) + RF_PRODUCTS_TILE - 1) / RF_PRODUCTS_TILE * RF_PRODUCTS_TILE * RF_PRODUCTS_STRIDE)
 
@@ -50,7 +49,7 @@ RF_FN void RF(products_place)(const rf_real *mean, const rf_real *factor, unsign
         }
 }
 
-/* sums[k][l] = Σ a[k]·b[l] over `count` numbers, a multiple of 32, modulo 2³². */
+/* sums[k][l] ← Σ a[k]·b[l] over `count` numbers, a multiple of 32, modulo 2³². */
 RF_FN void rf_products_tile(const int16_t *a, const int16_t *b, unsigned count, uint32_t sums[RF_PRODUCTS_TILE][RF_PRODUCTS_TILE])
 {
     enum { TILE = RF_PRODUCTS_TILE };
@@ -72,7 +71,7 @@ RF_FN void rf_products_tile(const int16_t *a, const int16_t *b, unsigned count, 
         rf_wide_sum_dots(sums[k], dots[k]);
 }
 
-/* Adds one attempt's z, which are `stride` numbers apart, to the sums. */
+/* Adds one attempt's z to the sums; its coordinates are `stride` numbers apart. */
 RF_FN void rf_products_add(const int32_t *z, unsigned dim, unsigned stride, int64_t *sum_z, int64_t *sum_zz)
 {
     for (unsigned i = 0; i < dim; i++) {
@@ -82,8 +81,9 @@ RF_FN void rf_products_add(const int32_t *z, unsigned dim, unsigned stride, int6
     }
 }
 
-/* Adds the `count` kept columns of z to the sums; `high` is room for as many. With z = 2⁵h + l, 0 ≤ l < 2⁵, Σzz' − 2¹⁰Σhh' is below 2³¹ for
-   RF_PRODUCTS_ROOM numbers of 16 bits, and so is Σhh': both are known from their values modulo 2³². */
+/* Adds `count` collected columns of z to the sums; `high`: space for as many. With z = 2⁵h + l, 0 ≤ l < 2⁵, both Σhh'
+   and Σzz' − 2¹⁰Σhh' are below 2³¹ for RF_PRODUCTS_ROOM numbers of 16 bits, so their values modulo 2³² determine
+   them. */
 RF_FN void rf_products_sum(int16_t *z, unsigned dim, unsigned count, int16_t *high, int64_t *sum_z, int64_t *sum_zz)
 {
     enum { TILE = RF_PRODUCTS_TILE };

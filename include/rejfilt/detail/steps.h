@@ -1,4 +1,4 @@
-/* Parts of an attempt that all loops share: units of the sums, functions of one value or one block of lanes. */
+/* Parts of an attempt shared by all loops: units of the sums, functions of one value or of one block of lanes. */
 #ifndef REJFILT_STEPS_H
 #define REJFILT_STEPS_H
 
@@ -15,19 +15,19 @@
 #define RF_LATTICE_AT(index) rf_lattice_normal[index]
 #endif
 
-/* Words of a round of the lattice. */
+/* The random words of the current round of the lattice. */
 typedef struct {
     uint32_t round;
     rf_words words;
 } rf_lattice_start;
 
 #define RF_GRID 8192               /* z is a multiple of 1/RF_GRID; |z| < 8, so Σzz of 2³¹ attempts fits 63 bits */
-#define RF_OVER_UNIT 65536         /* Π max(P/κ, 1) − 1 is summed in units of 1/RF_OVER_UNIT, */
-#define RF_OVER_MAX RF_C(32767.0)  /* and each attempt's counts for this much at most */
+#define RF_OVER_UNIT 65536         /* excess weights Π max(P/κ, 1) − 1 are summed in units of 1/RF_OVER_UNIT, */
+#define RF_OVER_MAX RF_C(32767.0)  /* and clipped to this per attempt */
 #define RF_WEIGHT_UNIT 33554432    /* weights and weighted sums are in units of 1/RF_WEIGHT_UNIT = 2⁻²⁵: |zz| ≤ 36 fits */
 
-/* The exact sum of at most 128 integers. Sums modulo 2³² and sums of the numbers over 256, rounded down, let 32-bit lanes
-   do. */
+/* The exact sum of at most 128 integers in 32-bit lanes: the sum modulo 2³², and the sum of the numbers divided by 256
+   and rounded down. */
 #if RF_KERNEL_PAIRS > 1
 typedef struct {
     uint32_t low;
@@ -49,7 +49,7 @@ RF_FN void rf_sum_add(rf_sum *sum, int32_t v) { sum->all += v; }
 RF_FN int64_t rf_sum_of(rf_sum sum) { return sum.all; }
 #endif
 
-/* Rounds z to the grid, by adding a number whose last bit is the grid's step. */
+/* Rounds z to the grid, by adding a number whose last bit has the value of a grid step. */
 RF_FN int32_t rf_to_grid(float z) { return (int32_t)(rf32_bits(z + 1536.0f) - rf32_bits(1536.0f)); }
 
 /* Is a likelihood value NaN, negative or infinite (beyond RF_LIMIT)? Such a value counts as zero. */
@@ -57,7 +57,8 @@ RF_FN int RF(is_bad)(rf_real value, int is_log)
 {
     if (is_log)
         return !(value <= RF_LIMIT);
-    return RF(bits)(value + RF_C(0.0)) > RF(bits)(RF_LIMIT); /* as unsigned numbers: NaN and negative numbers are above */
+    return RF(bits)(value + RF_C(0.0)) > RF(bits)(RF_LIMIT); /* as unsigned numbers, NaN and negative numbers are
+                                                                above */
 }
 
 /* A likelihood value's ratio to κ. `scale` is 1/κ, or −ln κ for logarithms. */
@@ -67,16 +68,16 @@ RF_FN rf_real RF(ratio)(rf_real value, rf_real scale, int is_log)
     return RF(is_bad)(value, is_log) ? RF_C(0.0) : r;
 }
 
-/* A weighted candidate's term in the sum of z, or of zz. */
+/* A weighted candidate's term in Σwz or Σwzz, in units of 1/RF_WEIGHT_UNIT. */
 RF_FN int32_t RF(weighted)(rf_real weight, rf_real z) { return (int32_t)(weight * RF_WEIGHT_UNIT * z); }
-/* And to that of −w·ln w. */
+/* Its term in Σ −w·ln w. */
 RF_FN int32_t RF(weighted_entropy)(rf_real weight)
 {
     const float w = (float)weight;
     return (int32_t)(w * rf32_minus_2_log(w > 0x1p-32f ? w : 0x1p-32f) * (0.5f * RF_WEIGHT_UNIT));
 }
 
-/* lanes ← their natural values. */
+/* Converts chart coordinates in the lanes to natural values. */
 #if RF_KERNEL_PAIRS > 1
 RF_ONCE
 #else

@@ -1,19 +1,31 @@
-/* Beliefs on records that they did not choose, and on their own, beside the exact posterior of the same records.
+/* Accuracy of beliefs, on records that they chose or that others chose, compared with the exact posterior of the
+   same records.
    usage, from the root of the sources: rejfilt-beliefs [FAMILY|all [BELIEF|passes [TRIALS [SEED]]]]
 
-   A line per family: intervals of 95 % that hold the truth, per parameter; how many of the exact posterior do; regions of
-   95 % (the Gaussian's ellipsoid) that hold it; runs that end more than five standard deviations off, and those of the exact posterior that do; squared error of the first parameter over the exact
-   posterior's, of means and of medians; the median itself; runs whose mean is more than half an exact standard
-   deviation from the exact one, of any parameter, and those of them that were not warned; ln P(E) minus the exact one, its mean and standard deviation; points per record;
-   Gaussians, on average, or for `auto` the share of records that were particles, in percent; nats that were lost, the
-   median; of the most nats that were live, what 5 and 90 % of the runs are below; runs that were warned. The exact posterior is a sum over
-   a fixed grid in natural units, where the table below has one; else that of passes or of the belief it names. Sets of which
-   passes are doubtful are left out, others take their place, and a line says how many.
+   FAMILY may be your own: random:MODEL or own:MODEL, with settings at random in their ranges or by the belief's own design.
+   MODEL is the name of a built-in model or a file. Passes are the judge.
 
-   BELIEF may be `passes`: all records at once, after a mixture has chosen them where they are its own; a second line says how far the mean is from the exact one, in exact standard deviations (the farthest
-   parameter; median, 99 %, largest), how far ln P(E) is off (standard deviation, also in units of its own error), how
-   many passes there were (mean, most), the share of points that is effective (mean, least), and how many runs were
-   called doubtful. */
+   One line per family, with these columns:
+   - 95 % intervals that hold the truth, per parameter; the same for the exact posterior
+   - 95 % regions (the Gaussian's ellipsoid) that hold it
+   - runs that end more than five standard deviations off; the same for the exact posterior
+   - squared error of the first parameter relative to the exact posterior's: of means, and of medians; the median
+   itself
+   - runs with a mean more than half an exact standard deviation from the exact one, in any parameter; how many of
+   these had no warning
+   - ln P(E) minus the exact one: mean and standard deviation
+   - points per record
+   - Gaussians, mean; for `auto` the percentage of records with particles
+   - nats lost, median; 5 % and 90 % quantiles over the runs of the most nats that were live
+   - runs with a warning
+
+   The exact posterior is a sum over a fixed grid in natural units if the table below has one; else that of passes or
+   of the belief it names. Data sets whose passes are doubtful are replaced by others, and a line says how many.
+
+   BELIEF may be `passes`: all records at once; if the records are the belief's own choice, a mixture chooses them. A
+   second line then has: distance of the mean from the exact one in exact standard deviations (worst parameter;
+   median, 99 %, largest); error of ln P(E) (standard deviation, also in units of its own error); number of passes
+   (mean, largest); fraction of effective points (mean, least); number of runs called doubtful. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,19 +45,19 @@ typedef enum settings {
     TIMES_IN_ORDER,  /* 1, 2, 3, ... */
     TIMES_AT_RANDOM, /* 0..LONGEST */
     ALL_AT_RANDOM,   /* every setting, in its range */
-    OWN_DESIGN,      /* of the belief itself */
-    GAUSSIAN_CHOSE,  /* one Gaussian's design, on the same records */
-    PARTICLES_CHOSE  /* pgh-distance, for 1,000 particles */
+    OWN_DESIGN,      /* chosen by the belief itself */
+    GAUSSIAN_CHOSE,  /* chosen by one Gaussian's design; the same records for every belief */
+    PARTICLES_CHOSE  /* chosen by pgh-distance with 1,000 particles */
 } settings;
 
 typedef struct family {
     const char *name, *model;
     settings by;
-    double high;    /* of the first parameter's uniform prior from 0; 0: as the model has it */
-    int is_bounded; /* its chart is that range */
+    double high;    /* upper end of the first parameter's uniform prior from 0; 0: the model's prior */
+    int is_bounded; /* the chart is that range */
     uint32_t records;
     const char *exact;
-    uint32_t grid[3]; /* of the natural values of each parameter; 0: `exact` is as good */
+    uint32_t grid[3]; /* points per parameter, in natural values; 0: `exact` is used instead */
 } family;
 
 static const family families[] = {
@@ -70,7 +82,7 @@ static const family families[] = {
     {"peak-random", "examples/peak.c", ALL_AT_RANDOM, 0, 0, RECORDS, "passes", {0}},
     {"odmr-random", "examples/odmr.c", ALL_AT_RANDOM, 0, 0, RECORDS, "passes", {0}},
     {"benchmarking-random", "examples/benchmarking.c", ALL_AT_RANDOM, 0, 0, RECORDS, "passes", {0}},
-    /* readings far more exact than the prior */
+    /* the readings are far more exact than the prior */
     {"enzyme", MODELS "enzyme.c", ALL_AT_RANDOM, 0, 0, FEW, "passes", {0}},
     {"psychometric", MODELS "psychometric.c", ALL_AT_RANDOM, 0, 0, RECORDS, "passes", {0}},
     {"lifetimes", MODELS "lifetimes.c", ALL_AT_RANDOM, 0, 0, FEW, "passes", {0}},
@@ -123,7 +135,7 @@ static rf_session *open_session(const family *f, const char *belief, const char 
     return session;
 }
 
-/* What is left of a run. */
+/* Result of a run. */
 typedef struct result {
     double error, exact_error, apart, log_evidence, points, gaussians, loss, live;
     int holds[RF_DESCRIBED_MAX], exact_holds[RF_DESCRIBED_MAX], holds_all, is_lost, is_exact_lost, is_coarse, is_unjudged;
@@ -150,7 +162,7 @@ static double distance(const rf_step *step)
     return total;
 }
 
-/* Standard deviation of the first parameter in natural units, where the chart is nearly straight. */
+/* Standard deviation of the first parameter in natural units; assumes a nearly straight chart over that width. */
 static double natural_sd(const rf_session *session, const rf_step *step)
 {
     rf64_chart charts[RF_DESCRIBED_MAX];
@@ -159,7 +171,7 @@ static double natural_sd(const rf_session *session, const rf_step *step)
            rf64_chart_natural(charts, step->chart_mean[0] - 0.5 * step->chart_sd[0]);
 }
 
-/* The setting of record k, for those whose settings nobody chooses. */
+/* Draws the settings of record k, if they are random. */
 static void choose(const family *f, uint64_t seed, uint32_t trial, uint32_t k, rf_record *record)
 {
     const rf_description *description = model_of(f)->f64->description;
@@ -175,7 +187,7 @@ static void choose(const family *f, uint64_t seed, uint32_t trial, uint32_t k, r
         record->setting[0] = f->by == TIMES_IN_ORDER ? k + 1.0 : LONGEST * u;
 }
 
-/* ---- Passes, and the exact posterior that judges them ---- */
+/* ---- Passes, and the exact posterior to compare with ---- */
 
 typedef struct posterior {
     double mean[RF_DESCRIBED_MAX], chart_mean[RF_DESCRIBED_MAX], sd[RF_DESCRIBED_MAX], log_evidence; /* sd: in the chart */
@@ -183,20 +195,22 @@ typedef struct posterior {
     int is_doubtful;
 } posterior;
 
-/* Values of two interchangeable parameters, in ascending order. */
+/* Sorts the values of interchangeable parameters in ascending order. */
 static void ascending(const rf_config *config, double x[])
 {
-    if (config->description.interchangeable == 2 && x[0] > x[1]) {
-        const double first = x[0];
-        x[0] = x[1];
-        x[1] = first;
-    }
+    for (unsigned i = 1; i < config->description.interchangeable; i++)
+        for (unsigned j = i; j > 0 && x[j - 1] > x[j]; j--) {
+            const double larger = x[j - 1];
+            x[j - 1] = x[j];
+            x[j] = larger;
+        }
 }
 
-/* The sum over a grid of cells' middles, in natural units. The truth is in ascending order where parameters are interchangeable. */
+/* Sums over the centres of grid cells, in natural units. Interchangeable parameters of the truth are in ascending
+   order. */
 static posterior sum_up(const family *f, const rf_config *config, const double *records, const double *truth)
 {
-    enum { ROW = 1024, TOGETHER = 8 }; /* cells at a time; likelihoods multiplied before a logarithm is taken */
+    enum { ROW = 1024, TOGETHER = 8 }; /* cells at a time; likelihoods multiplied before taking a logarithm */
     const unsigned dim = config->description.dim, settings = config->description.settings;
     size_t cells = 1;
     for (unsigned i = 0; i < dim; i++)
@@ -268,7 +282,7 @@ static rf_passes_result pass_over(const family *f, const rf_config *config, cons
     return result;
 }
 
-/* The posterior that passes find. */
+/* The posterior found by passes. */
 static posterior passed(const rf_passes_result *p, const double *truth)
 {
     posterior e = {.log_evidence = p->log_evidence, .is_doubtful = p->verdict != RF_PASSES_FINE};
@@ -281,7 +295,7 @@ static posterior passed(const rf_passes_result *p, const double *truth)
     return e;
 }
 
-/* What passes say takes the place of what a session said. */
+/* Overwrites a session's result by that of passes. */
 static void put(const rf_passes_result *p, rf_step *step)
 {
     memcpy(step->chart_mean, p->chart_mean, sizeof step->chart_mean);
@@ -295,10 +309,13 @@ static void put(const rf_passes_result *p, rf_step *step)
 
 static result run(const family *f, const char *belief, uint64_t seed, uint32_t trial)
 {
-    static const double region[] = {3.841458820694124, 5.991464547107979, 7.814727903251178, 9.487729036781154, 11.07049769351635};
+    static const double region[RF_DESCRIBED_MAX] = {3.841458820694124, 5.991464547107979, 7.814727903251178, 9.487729036781154,
+                                                    11.07049769351635, 12.59158724374398, 14.06714044934017, 15.50731305586545,
+                                                    16.91897760462045, 18.30703805327515, 19.67513757268249, 21.02606981748307,
+                                                    22.36203249482694, 23.68479130484058, 24.99579013972863, 26.29622760486423};
     const rf_model *model = model_of(f);
     const int is_mixture = strncmp(belief, "mixture", 7) == 0, is_auto = strncmp(belief, "auto", 4) == 0, is_passes = strcmp(belief, "passes") == 0;
-    const int is_summed = f->grid[0] > 0, is_passed = strcmp(f->exact, "passes") == 0; /* else a session is the judge */
+    const int is_summed = f->grid[0] > 0, is_passed = strcmp(f->exact, "passes") == 0; /* otherwise by a session */
     rf_session *session = open_session(f, is_passes ? "mixture" : belief, f->by == OWN_DESIGN ? "auto" : NULL, seed, trial);
     rf_session *exact = is_summed || is_passed ? NULL : open_session(f, f->exact, f->by == PARTICLES_CHOSE ? "pgh-distance" : NULL, seed, trial);
     rf_session *gaussian = f->by == GAUSSIAN_CHOSE ? open_session(f, "gaussian", "auto", seed, trial) : NULL;
@@ -378,7 +395,7 @@ static result run(const family *f, const char *belief, uint64_t seed, uint32_t t
     return r;
 }
 
-/* 95.0/94.0 */
+/* Writes fractions in percent, "95.0/94.0". */
 static void list(const double share[], unsigned dim, char *text, size_t size)
 {
     for (unsigned i = 0, at = 0; i < dim; i++)
@@ -453,9 +470,15 @@ int main(int argc, char **argv)
     const char *which = argc > 1 ? argv[1] : "all", *belief = argc > 2 ? argv[2] : "mixture";
     const uint32_t trials = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 300;
     const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
-    int found = 0;
+    const int is_random = strncmp(which, "random:", 7) == 0, is_own = strncmp(which, "own:", 4) == 0;
+    int found = is_random || is_own;
     printf("%-26s %-14s %-14s %-14s %5s %5s %5s %9s %7s %8s %5s %6s %7s  %-6s %6s %5s %6s %5s %5s %5s\n", "family", "belief", "holds %", "exact does", "all",
            "lost", "does", "error", "median", "error^2", "off %", "silent", "lnZ off", "sd", "points", "K", "loss", "5 %", "90 %", "warns");
+    if (found && trials > 0) {
+        const char *model = strchr(which, ':') + 1;
+        const family given = {model, model, is_random ? ALL_AT_RANDOM : OWN_DESIGN, 0, 0, RECORDS, "passes", {0}};
+        run_family(&given, belief, trials, seed);
+    }
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (strcmp(which, "all") == 0 || strcmp(which, families[i].name) == 0) {
             run_family(&families[i], belief, trials, seed);

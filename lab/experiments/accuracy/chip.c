@@ -37,7 +37,7 @@ static const family families[] = {
     {"frequency, random times", RANDOM, 100},
 };
 
-static const float decade_mean = 1.15129255f, decade_sd = 0.664703f; /* of the logarithm of a lifetime within 1..10 */
+static const float decade_mean = 1.15129255f, decade_sd = 0.664703f; /* of ln T, with T uniform within 1..10 */
 
 static int is_lifetime(kind k) { return k == DECADE || k == DECADE_UNIFORM; }
 
@@ -66,7 +66,7 @@ static float precession(const float y[], const float time[], float outcome)
 /* ---- The exact posterior ---- */
 
 static double place[GRID], mass[GRID];
-static unsigned size; /* of the grid: lifetimes are smooth */
+static unsigned size; /* of the grid; a likelihood of a lifetime is smooth and needs fewer points */
 
 static void exact_begin(kind k)
 {
@@ -92,7 +92,7 @@ static void exact_update(kind k, double setting, int outcome)
         mass[i] /= max;
 }
 
-/* The mean and the standard deviation, and the probability below the truth. */
+/* The posterior mean, its standard deviation, and the probability below the truth. */
 static double exact_read(double truth, double *sd, double *below)
 {
     double one = 0, first = 0, second = 0;
@@ -113,7 +113,7 @@ static double exact_read(double truth, double *sd, double *below)
 
 typedef struct result {
     int holds, exact_holds, is_lost, is_off;
-    double error, exact_error, loss; /* errors squared */
+    double error, exact_error, loss; /* the errors are squared */
 } result;
 
 static result run(const family *f, uint64_t state)
@@ -141,7 +141,7 @@ static result run(const family *f, uint64_t state)
         rf32_gaussians_update(&g, is_lifetime(k) ? still_there : precession, &setting, (float)outcome);
         exact_update(k, (double)setting, outcome);
     }
-    enum { SLICES = 100 }; /* equally likely: the moments of what y stands for */
+    enum { SLICES = 100 }; /* of equal probability: for the moments of the quantity that y stands for */
     for (unsigned i = 0; i < SLICES; i++) {
         const double x = (double)natural(k, rf32_gaussians_quantile(&g, ((float)i + 0.5f) / SLICES));
         mean += x / SLICES;

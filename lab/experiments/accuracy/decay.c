@@ -1,5 +1,6 @@
-/* The integer filter of a lifetime (fixed/decay.h) beside filters in double: the same truths and the same luck, each
-   waiting 1.25 times its own estimate. The lifetime's logarithm walks; errors are in its steps. */
+/* The integer filter of a lifetime (fixed/decay.h) compared with filters in double: same truths and same random
+   numbers for outcomes; each waits 1.25 times its own estimate. The logarithm of the lifetime walks; errors are in
+   units of its steps. */
 #include "tracking.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The integer filter of src/fixed/ beside the filter in double: the same truths and the same luck, each with experiments of its
-   own choice. */
+/* The integer filter of src/fixed/ compared with the filter in double: same truths and same random numbers for
+   outcomes; each chooses its own experiments. */
 #include "tracking.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Weighted sums of parameters that wander, seen through Gaussian noise: the filter beside the Kalman filter, which is
-   exact here, on the same records. Every measurement looks along a random direction h of unit length. */
+/* Weighted sums of drifting parameters with Gaussian noise: the filter compared with the Kalman filter, which is
+   exact here, on the same records. Each measurement is along a random unit vector h. */
 #include "tracking.h"
 
 #include <stdio.h>
@@ -15,11 +15,11 @@ enum { BURN_IN = 100, STEPS = 1100, TRIALS = 200, DIM_MAX = 4 };
 typedef struct problem {
     unsigned dim;
     const rf64_instance *instance;
-    double noise; /* standard deviation of a measurement's */
+    double noise; /* standard deviation of a measurement */
     rf64_options options;
 } problem;
 
-/* dim normals under the trial's seed. */
+/* Draws dim normals for a trial's seed. */
 static void draw(uint64_t seed, uint32_t step, uint32_t use, unsigned dim, double z[])
 {
     for (unsigned i = 0; i < dim; i += 2) {
@@ -46,7 +46,8 @@ static double distance(unsigned dim, const double a[], const double b[])
 }
 
 typedef struct sums {
-    double filter, kalman, attempts, reduction; /* reduction: what the Kalman filter's update leaves off the variance along h */
+    double filter, kalman, attempts, reduction; /* reduction: the fraction by which the Kalman filter's update
+                                                   reduces the variance along h */
 } sums;
 
 static void run_trial(const problem *p, uint64_t seed, sums *s)
@@ -64,7 +65,7 @@ static void run_trial(const problem *p, uint64_t seed, sums *s)
     }
     if (rf64_filter_init(&filter, memory, sizeof memory, p->dim, seed) < 0 || kalman_init(&exact, p->dim, zero, one) != 0)
         fail("the linear model was refused");
-    draw(seed, 0, 0, p->dim, truth); /* from the prior N(0, 1) */
+    draw(seed, 0, 0, p->dim, truth); /* prior N(0, 1) */
     for (uint32_t step = 0; step < STEPS; step++) {
         double record[DIM_MAX + 2], before = 0, after = 0, noise[2];
         draw(seed, step, 1, p->dim, z);
@@ -112,7 +113,7 @@ static sums run_trials(const char *what, const problem *p)
     return s;
 }
 
-/* Both numbers of a problem, with targets that may be infinite. */
+/* Measures both numbers of a problem; a target may be infinite. */
 static void measure(const char *name, const problem *p, double error_most, double attempts_most)
 {
     char text[64];

@@ -1,5 +1,5 @@
-/* Following a precession frequency: the filter by itself, and beside the exact filter and the closed form, which see
-   the same truth and the same luck but drive the design with what they believe themselves. */
+/* Tracking of a precession frequency: the filter alone, and compared with the exact filter and the closed form.
+   These see the same truth and the same random numbers for outcomes, but each uses its own belief in the design. */
 #include "tracking.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum {
     TRIALS = 4000,
     GRID_POINTS = 2048,
     JUMP_AT = 300,
-    NOBODY = -1 /* runs beside the filter */
+    NOBODY = -1 /* no reference filter */
 };
 
 /* ---- The trial loop ---- */
@@ -24,9 +24,9 @@ enum { AT_ONCE = 64 };
 
 typedef struct watch {
     const rf_simulation *run;
-    cli_collector *filter, *reference; /* reference: or null */
-    reference *references;             /* of AT_ONCE trials */
-    recovery *recoveries;              /* from a jump, per trial */
+    cli_collector *filter, *reference; /* reference: may be null */
+    reference *references;             /* for AT_ONCE trials */
+    recovery *recoveries;              /* after the jump, per trial */
 } watch;
 
 static int watch_step(void *user, uint32_t trial, const rf_step *step)
@@ -45,10 +45,10 @@ static int watch_step(void *user, uint32_t trial, const rf_step *step)
 
 typedef struct outcome {
     cli_summary filter, reference;
-    double recovered; /* share of the trials that were tracking just before the jump */
+    double recovered; /* fraction of trials that recovered, among those that were tracking just before the jump */
 } outcome;
 
-/* With `kind` of a reference, or NOBODY. */
+/* Runs with a reference of this `kind`, or NOBODY. */
 static outcome run_trials(const char *what, const rf_simulation *run, uint32_t trials, int kind)
 {
     outcome o = {0};

@@ -1,6 +1,5 @@
-/* A frequency from 1,000 shots of a fringe that decays at an unknown rate, 20 shots to an update: the filter beside
-   Liu-West particles. Both choose their own settings with the same design, and the particles also learn from the
-   filter's. */
+/* A frequency from 1,000 shots of a fringe with unknown decay rate, 20 shots per update: the filter compared with
+   Liu–West particles. Both choose settings by the same design; other particles learn from the filter's records. */
 #include "tracking.h"
 
 #include <stdio.h>
@@ -14,9 +13,9 @@ static const rf_model counts = {&rf32_model_tracking_counts, &rf64_model_trackin
 enum { SHOTS = 1000, BATCH = 20, DIM = 2, TRIALS = 1000, FEW = 100 };
 
 #define PARTICLES "particles:3000"
-#define LOST_SIGMAS 5.0 /* an error of w beyond so many of its standard deviations, after the last shot, is a loss */
+#define LOST_SIGMAS 5.0 /* a trial is lost if w is off by more standard deviations than this after the last shot */
 
-/* A run without anchors: where the fringe has decayed, its top is no certainty. */
+/* A run without anchors: once the fringe has decayed, no outcome is certain. */
 static rf_simulation ramsey_run(uint32_t attempts)
 {
     rf_simulation run = ordinary_run("ramsey", SHOTS);
@@ -26,7 +25,7 @@ static rf_simulation ramsey_run(uint32_t attempts)
     return run;
 }
 
-/* The same with a count of 20 shots for a record. */
+/* The same, with a count of 20 shots as one record. */
 static rf_simulation counts_run(uint32_t attempts)
 {
     rf_simulation run = ramsey_run(attempts);
@@ -40,7 +39,7 @@ static rf_simulation counts_run(uint32_t attempts)
 typedef struct world {
     uint32_t trial;
     uint64_t seed;
-    double truth[DIM]; /* uniform over the prior's box */
+    double truth[DIM]; /* uniform over the prior's range */
 } world;
 
 static world draw_world(const rf_simulation *run, uint32_t trial)
@@ -54,10 +53,10 @@ static world draw_world(const rf_simulation *run, uint32_t trial)
 
 typedef struct estimate {
     double error, sd; /* of w, after the last shot */
-    double attempts;  /* of an update, on average */
+    double attempts;  /* mean per update */
 } estimate;
 
-/* A batch of records from `first` on: the session asks, the world answers. */
+/* Measures a batch of records from number `first` on: the session asks, the world answers. */
 static void measure(rf_session *session, const rf_simulation *run, const world *w, uint32_t first, rf_record records[])
 {
     if (rf_session_ask(session, run->batch, records) < 0)
@@ -78,7 +77,7 @@ static rf_session *session_open(const rf_simulation *run, const char *belief, ui
     return session;
 }
 
-/* Error and width of w, and that is all that is kept of the session. */
+/* Closes the session and returns the error and standard deviation of w. */
 static estimate session_end(rf_session *session, const world *w, double attempts)
 {
     rf_step step;
@@ -87,7 +86,8 @@ static estimate session_end(rf_session *session, const world *w, double attempts
     return (estimate){step.chart_mean[0] - w->truth[0], step.chart_sd[0], attempts};
 }
 
-/* With `belief`, which chooses its own settings. `listener`: particles that learn from the same records, or null. */
+/* Runs a filter with `belief`, which chooses its own settings. `listener`: particles that learn from the same
+   records, or null. */
 static estimate run_filter(const rf_simulation *run, const char *belief, const world *w, rf_session *listener)
 {
     rf_session *session = session_open(run, belief, w->trial);
@@ -106,7 +106,7 @@ static estimate run_filter(const rf_simulation *run, const char *belief, const w
 /* ---- Rows ---- */
 
 typedef struct summary {
-    double median, lost, covered, attempts; /* squared error of w; lost and covered are shares */
+    double median, lost, covered, attempts; /* median squared error of w; lost and covered are fractions */
 } summary;
 
 static summary summarise(const estimate estimates[], uint32_t count)
@@ -175,7 +175,7 @@ static void other_rows(void)
     rf_simulation run = counts_run(1000);
     run.config.sampler = RF_LATTICE;
     information("ramsey counts, lattice", &run, TRIALS);
-    run = ramsey_run(100); /* up to 20 batches */
+    run = ramsey_run(100); /* with top-up, up to 20 batches of attempts */
     run.config.description.setting[0].high = counts.f64->description->setting[0].high;
     information("ramsey, 20 records", &run, FEW);
     run.config.kappa = 0;

@@ -1,5 +1,6 @@
-/* Ramsey fringes, SHOTS shots at a time: the outcome is how many of them gave 1. Unlike the product of the shots'
-   likelihoods, whose bound is 1, a count's is at most what the best fringe gives it: a tight bound. */
+/* Ramsey fringes in groups of SHOTS shots: the outcome is the number of shots that gave 1. The bound is the
+   likelihood of a count at its best fringe probability. It is tight, unlike the bound 1 of the product of single
+   shots. */
 #include "rejfilt/model.h"
 
 #define SHOTS 20

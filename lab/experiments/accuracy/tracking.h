@@ -1,4 +1,4 @@
-/* What the rows share. */
+/* Shared by the rows. */
 #ifndef REJFILT_EXPERIMENTS_TRACKING_H
 #define REJFILT_EXPERIMENTS_TRACKING_H
 
@@ -9,16 +9,16 @@
 #include "lab.h"
 #include "runs.h"
 
-/* Prints and keeps a row; its target is low..high, either of which may be infinite. */
+/* Prints and keeps a row. The target is low..high; either may be infinite. */
 void row(const char *name, double value, double low, double high);
 
-/* For the terminal: how far a row is. */
+/* Shows on the terminal the progress of a row. */
 void progress(const char *what, uint32_t done, uint32_t total);
 
-/* An ordinary run (runs.h) with an engine, and seed 1 unless another is given. */
+/* An ordinary run (runs.h) with an engine; seed 1 unless another is given. */
 rf_simulation ordinary_run(const char *model, long steps);
 
-/* Gives up, when memory is short or the library refuses. */
+/* Ends the program: memory is short or the library refused something. */
 _Noreturn void fail(const char *what);
 
 /* The rows of a model. */

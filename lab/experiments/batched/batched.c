@@ -12,7 +12,7 @@
 
 /* ---- Nodes ---- */
 
-/* An engine that runs attempts from `first` on, whatever it is told to begin with: one node's part. */
+/* An engine for one node: runs `count` attempts from *self + begin on. */
 static rf_status run_part(void *self, const rf64_task *task, uint32_t begin, uint32_t count, rf64_tally *tally)
 {
     return rf64_serial.run(NULL, task, *(const uint32_t *)self + begin, count, tally);
@@ -20,10 +20,10 @@ static rf_status run_part(void *self, const rf64_task *task, uint32_t begin, uin
 
 typedef struct server {
     unsigned nodes;
-    rf64_tally *tally; /* where a node's arrives */
+    rf64_tally *tally; /* receives the tally of a node */
 } server;
 
-/* An engine whose nodes run a part each and send their tallies to a server, which adds them up. */
+/* An engine whose nodes run one part each; a server adds up their tallies. */
 static rf_status run_nodes(void *self, const rf64_task *task, uint32_t begin, uint32_t count, rf64_tally *total)
 {
     const server *s = self;
@@ -60,7 +60,7 @@ static fixture fixture_make(lab *l, unsigned dim, uint32_t trial)
     return f;
 }
 
-/* A filter N(0, 1) that has learnt; its memory is the fixture's. Null when that is short or the update refused. */
+/* A filter N(0, 1) after one update, in the fixture's memory. Null if memory is short or the update is refused. */
 static rf64_filter *learn(fixture *f, const rf64_engine *engine, rf64_report *report)
 {
     rf64_filter *filter = NULL;
@@ -69,7 +69,7 @@ static rf64_filter *learn(fixture *f, const rf64_engine *engine, rf64_report *re
     return rf64_update(filter, &f->model, f->record, 1, &f->options, engine, report) < 0 ? NULL : filter;
 }
 
-/* How often the nodes' sums make the bits of one node, and the bytes they are. */
+/* Measures how often the sum over nodes equals the result of one node bit by bit, and the bytes sent. */
 static int compare_bits(lab *l, unsigned dim)
 {
     const uint32_t trials = lab_whole(l, "trials");
@@ -89,7 +89,7 @@ static int compare_bits(lab *l, unsigned dim)
             const rf64_filter *a = learn(&one, NULL, &report), *b = learn(&many, &engine, NULL);
             status = a && b ? 0 : -1;
             if (status == 0)
-                same += memcmp(rf64_filter_mean(a), rf64_filter_mean(b), state) == 0; /* the factor follows the mean */
+                same += memcmp(rf64_filter_mean(a), rf64_filter_mean(b), state) == 0; /* of mean and factor */
             accepted += status == 0 ? (double)report.accepted / trials : 0;
             free(one.memory);
             free(many.memory);
@@ -105,10 +105,10 @@ static int compare_bits(lab *l, unsigned dim)
     return 0;
 }
 
-/* ---- Algorithm 2 as it is written ---- */
+/* ---- Algorithm 2 as written ---- */
 
-/* Nodes return a mean and a variance, from which the server makes sums again: with the node's, or as printed with the prior's.
-   The relative error of the variance. */
+/* Nodes return a mean and a variance; the server recomputes sums from them: with the node's variance and mean, or
+   with the prior's, as printed. error: relative error of the variance, for both. */
 static int rebuild(lab *l, unsigned nodes, uint32_t trial, double error[2])
 {
     fixture f = fixture_make(l, 1, trial);
@@ -158,7 +158,7 @@ static int compare_rebuilt(lab *l)
 
 /* ---- Time ---- */
 
-/* Attempts per second, in the fastest of many updates: others may use the machine, too. */
+/* Attempts per second in the fastest of many updates, because other processes may use the machine. */
 static int time_threads(lab *l)
 {
     const uint32_t attempts = lab_whole(l, "timed_attempts");
@@ -188,7 +188,7 @@ static int time_threads(lab *l)
     return 0;
 }
 
-/* A number of the JSON that a command prints; NaN when there is none. */
+/* Reads a number from the JSON output of a command; NaN if it is not there. */
 static void ask(const char *command, double *error, double *nanoseconds)
 {
     char text[4096] = "";
@@ -204,7 +204,7 @@ static void ask(const char *command, double *error, double *nanoseconds)
     }
 }
 
-/* The command itself on several ranks: is its result that of one process, and how fast is it? */
+/* Runs the command on several ranks: is the result that of one process, and how fast is it? */
 static void time_ranks(lab *l)
 {
     char own[2048] = "", run[4096];

@@ -1,4 +1,4 @@
-/* Other ways to the two moments: lattice, weighting, fixed points; at equal cost. */
+/* Other ways to compute the two moments: lattice, weighting, fixed points; compared at equal cost. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum { EXACT = -2, RULE = -1 }; /* or an rf_sampler */
 static const struct way {
     const char *of;
     int how;
-    const char *sizes; /* the setting that lists them */
+    const char *sizes; /* key of the setting with the sizes */
 } ways[] = {
     {"exact moments", EXACT, NULL},        {"fixed points", RULE, "points"},       {"rejection", RF_REJECT, "attempts"},
     {"lattice", RF_LATTICE, "attempts"},   {"weighting", RF_WEIGHT, "attempts"},
@@ -22,7 +22,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 
 static unsigned members(const lab *l, const struct way *w) { return w->sizes ? lab_items(l, w->sizes) : 1; }
 
-/* Every way and size with our design, then with PGH; after them come single updates. */
+/* Jobs: every way and size with our design, then all with PGH, then single updates. */
 static unsigned trackings(const lab *l)
 {
     unsigned count = 0;
@@ -33,8 +33,8 @@ static unsigned trackings(const lab *l)
 
 static unsigned jobs(const lab *l) { return trackings(l) + lab_items(l, "widths"); }
 
-/* One update of N(0, 1) with a fringe of `width` radians per standard deviation: the error of the mean in standard
-   deviations of the posterior, as a root mean square over phases and both outcomes. */
+/* One update of N(0, 1) with a fringe of `width` radians per standard deviation: RMS error of the mean over phases
+   and both outcomes, in standard deviations of the posterior. */
 static int one_update(lab *l, double width)
 {
     enum { PHASES = 200, RULES = 2, ATTEMPTS = 100 };
@@ -125,7 +125,7 @@ static void put_figure(lab *l, const char *file, const char *title, const char *
     lab_level(l, lab_find(l, "pooled", of, 1).value, "exact moments");
 }
 
-/* The narrowest fringe, of those tried, at which rejection is better than ten points. */
+/* The first of the fringes tried at which rejection has a smaller error than ten points. */
 static double crossing(const lab *l)
 {
     for (const lab_row *r = NULL; (r = lab_next(l, r, "one update", "10 fixed points"));)

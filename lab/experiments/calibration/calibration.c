@@ -1,11 +1,11 @@
-/* Simulation-based calibration of every built-in model and of the lab models in examples/. A truth is drawn from the filter's prior, a run is simulated,
-   and after 10, 50 and 200 measurements the truth's rank in the filter's Gaussian is noted; likewise in the exact
-   posterior of the same records. If posteriors are right, ranks are uniform, and an interval of probability p holds
-   the truth in a share p of the data sets. The exact posteriors must be right, to within the sampling error: that
-   checks the simulator and the likelihood. The filter must be as right, or wrong, as an earlier run with other random
-   numbers found it (known.json). docs/calibration.md shows the figures and says what they mean.
+/* Simulation-based calibration of every built-in model and of the lab models in examples/. A truth is drawn from the
+   filter's prior and a run is simulated. After 10, 50 and 200 measurements the rank of the truth in the filter's
+   Gaussian is recorded, and its rank in the exact posterior of the same records. If posteriors are right, ranks are
+   uniform, and an interval of probability p holds the truth in a fraction p of the data sets. Exact posteriors must
+   be right within the sampling error: this checks the simulator and the likelihood. The filter must agree with an
+   earlier run with other random numbers (known.json). docs/calibration.md shows and explains the figures.
 
-   Exit status 1 when a number is elsewhere than it should be. */
+   Exit status 1 when a number is not as expected. */
 #define _POSIX_C_SOURCE 200809L
 #include <jansson.h>
 #include <math.h>
@@ -27,18 +27,18 @@ enum { LENGTHS = 3, AT_ONCE = 64, SETS_MAX = 100000, WORKERS_MAX = 64, ROWS_MAX 
 
 static const long lengths[LENGTHS] = {10, 50, 200};
 
-#define FALSE_ALARM 0.01 /* how often one of all numbers may be outside by chance */
+#define FALSE_ALARM 0.01 /* probability that at least one of all numbers is outside its limits by chance */
 
-typedef enum posterior { FILTER, GRID, DRAWS, POSTERIORS } posterior; /* the latter two are exact */
+typedef enum posterior { FILTER, GRID, DRAWS, POSTERIORS } posterior; /* GRID and DRAWS are exact */
 
 typedef struct method {
     const char *name;
     rf_sampler sampler;
-    uint32_t attempts, batch; /* attempts: 0, what a session takes */
+    uint32_t attempts, batch; /* attempts 0: the default of a session */
     int is_float;
-    int has_exact;  /* exact posteriors learn from its records */
-    int is_planned; /* settings by `risk`, the default where there is no fringe; of discrete outcomes alone, as it is slow */
-    int has_labs;   /* for the lab models, too */
+    int has_exact;  /* exact posteriors are computed from its records */
+    int is_planned; /* settings by `risk`, the default without a fringe; only discrete outcomes, because it is slow */
+    int has_labs;   /* also used for the lab models */
 } method;
 
 static const method methods[] = {
@@ -49,11 +49,11 @@ static const method methods[] = {
     {"1000 attempts", RF_REJECT, 1000, 1, 0, 0, 0, 0},
     {"default", RF_WEIGHT, 0, 1, 0, 0, 0, 1},
     {"10 records", RF_REJECT, 100, 10, 0, 0, 0, 0},
-    {"projection", RF_LATTICE, 4096, 1, 0, 0, 0, 0}, /* the whole lattice: hardly any sampling error */
+    {"projection", RF_LATTICE, 4096, 1, 0, 0, 0, 0}, /* the whole lattice, with hardly any sampling error */
     {"risk", RF_WEIGHT, 0, 1, 0, 0, 1, 0},
 };
 
-/* Files of examples/, compiled when they are wanted. */
+/* Files of examples/, compiled on demand. */
 static const char *const lab_models[] = {"peak", "odmr", "benchmarking", "rabi_counts", "hahn", "t1_counts"};
 
 static const char *const exact_names[POSTERIORS] = {NULL, "exact, grid", "exact, draws"};
@@ -62,7 +62,7 @@ typedef struct config {
     uint64_t sets, seed, threads;
     const char *json, *known;
     int cause;
-    const char *model[CLI_LIST_MAX + 1], *method[CLI_LIST_MAX + 1]; /* none: all */
+    const char *model[CLI_LIST_MAX + 1], *method[CLI_LIST_MAX + 1]; /* empty: all */
     rf_pool *pool;
     rf_engine *engine[WORKERS_MAX];
 } config;
@@ -79,7 +79,7 @@ typedef struct row {
     char method[32], model[32], what[32];
     long length;
     int is_exact;
-    double left; /* of draws: how many the weights leave, in the median data set */
+    double left; /* for draws: effective number after weighting, in the median data set */
     ranks ranks;
 } row;
 
@@ -88,7 +88,7 @@ static size_t row_count;
 
 /* ---- One model with one method ---- */
 
-/* Ranks by trial. NaN: none. */
+/* Ranks by trial; NaN: none. */
 typedef struct job {
     const config *c;
     rf_simulation run;
@@ -104,7 +104,7 @@ typedef struct group {
     exact *exact[AT_ONCE];
 } group;
 
-/* (estimate − truth)ᵀ Σ⁻¹ (estimate − truth), with the Cholesky factor of Σ on the way. */
+/* (estimate − truth)ᵀ Σ⁻¹ (estimate − truth), by the Cholesky factor of Σ. */
 static double distance_squared(const rf_step *s)
 {
     double l[RF_TRIANGLE(RF_DESCRIBED_MAX)], solved[RF_DESCRIBED_MAX], sum = 0;
@@ -124,7 +124,7 @@ static double distance_squared(const rf_step *s)
     return sum;
 }
 
-/* The belief's probability of values below the truth. */
+/* Probability of values below the truth, according to the belief. */
 static double rank_of(const rf_step *step, unsigned i)
 {
     double low = 0, high = 1;
@@ -203,7 +203,7 @@ static void add_rows(job *j, posterior p)
         for (unsigned i = 0; i <= description->dim; i++) {
             const double *rank = j->rank[p][n][i];
             const int is_distance = i == description->dim;
-            if (isnan(rank[0]) || (is_distance && description->dim == 1 && p == FILTER)) /* one parameter: the same again */
+            if (isnan(rank[0]) || (is_distance && description->dim == 1 && p == FILTER)) /* same as parameter 0 */
                 continue;
             if (row_count == ROWS_MAX)
                 fail("more rows than there is room for");
@@ -230,7 +230,7 @@ static void measure(const config *c, const rf_model *model, const method *m)
     j.run.config.attempts = m->attempts > 0 ? m->attempts : rf_config_default(model).attempts;
     j.run.batch = m->batch;
     j.run.is_truth_gaussian = strcmp(rf_config_belief(&j.run.config), "gaussian") == 0;
-    if (description->fringe == 0) /* without a fringe settings are what they may be, as those of data are; `risk` is slow */
+    if (description->fringe == 0) /* without a fringe settings are drawn by `pgh`, because `risk` is slow */
         j.run.config.design = m->is_planned ? "risk" : "pgh";
     if (m->is_planned)
         j.run.steps = lengths[1];
@@ -249,9 +249,9 @@ static void measure(const config *c, const rf_model *model, const method *m)
     free(memory);
 }
 
-/* ---- What is known, and the verdict ---- */
+/* ---- Known ranks and the verdict ---- */
 
-/* The ranks that an earlier run found in this place; 0 sets when it has none. */
+/* The ranks that an earlier run found for this row; sets = 0 if there are none. */
 static ranks known_ranks(const json_t *known, const row *r)
 {
     ranks found = {0};
@@ -272,7 +272,7 @@ static ranks known_ranks(const json_t *known, const row *r)
     return found;
 }
 
-/* Standard deviations within which all of so many numbers are, but for false alarms. */
+/* Limit in standard deviations that all `numbers` satisfy with probability 1 − FALSE_ALARM. */
 static double limit(size_t numbers)
 {
     double low = 0, high = 20;
@@ -291,7 +291,7 @@ static json_t *list(const uint32_t values[], unsigned count)
     return array;
 }
 
-/* Prints and keeps a row, and returns whether it is as it should be. */
+/* Prints a row and adds it to the results. Returns whether it is as expected. */
 static int judge(const row *r, const ranks *expected, double sigmas_most, json_t *results)
 {
     const ranks *x = &r->ranks;
@@ -316,7 +316,7 @@ static int judge(const row *r, const ranks *expected, double sigmas_most, json_t
     return met;
 }
 
-/* One row to a line. */
+/* Writes one row per line. */
 static void write_json(const char *path, const json_t *results)
 {
     FILE *out = fopen(path, "w");
@@ -393,7 +393,7 @@ static int is_wanted(const char *const list[], const char *name)
     return !list[0];
 }
 
-/* A lab model has a quarter of the data sets: most have three parameters and are slow. */
+/* A lab model gets a quarter of the data sets: most have three parameters and are slow. */
 static void measure_file(const config *c, const char *path, int is_lab)
 {
     char error[1000];

@@ -9,7 +9,7 @@
 enum { TOSSES = 200, POINTS = 32 };
 
 typedef struct ending {
-    double sigmas, log_width; /* of the error, and ln σ */
+    double sigmas, log_width; /* error in standard deviations; ln σ */
 } ending;
 
 static ending toss(const rf64_model *coin, const hermite *rule, uint64_t seed, int noisy_mean, int noisy_width)
@@ -19,7 +19,7 @@ static ending toss(const rf64_model *coin, const hermite *rule, uint64_t seed, i
     rf64_filter *filter;
     double truth, other;
     rf_words w = rf_draw(seed, 0, 0, 1, RF_FOR_TRUTH);
-    rf64_filter_init(&filter, memory, sizeof memory, 1, seed); /* N(0, 1) in the chart is uniform */
+    rf64_filter_init(&filter, memory, sizeof memory, 1, seed); /* N(0, 1) in the chart is uniform in natural units */
     rf64_normal_pair(w.word[0], w.word[1], &truth, &other);
     const double p = rf64_chart_natural(&coin->charts[0], truth);
     for (uint32_t k = 0; k < TOSSES; k++) {

@@ -25,7 +25,7 @@ def parameters(model, method="reject"):
 
 
 def joint(model):
-    return parameters(model)[-1]  # all of several parameters, or the one there is
+    return parameters(model)[-1]  # the joint rank; with one parameter, that parameter
 
 
 def table(heads, lines):
@@ -36,7 +36,8 @@ LEVELS = ("50 %", "80 %", "95 %")
 
 
 def folded(model, method, what):
-    """Cells of one row for all lengths: n, the share held by each level's intervals, and how uniform ranks are."""
+    """Cells of one row for all lengths: n, the fraction of truths in each level's intervals, and the uniformity of
+    ranks."""
     found = [(n, rows[model, method, n, what]) for n in lengths if (model, method, n, what) in rows]
     cells = [[str(n) for n, _ in found], *([share(row, level, False) for _, row in found] for level in range(3)), [f"{row['uniform']:.2f}" for _, row in found]]
     return [", ".join(cell) for cell in cells]
@@ -70,7 +71,7 @@ def document():
 
 
 def panel(model):
-    """Rank histograms of the first parameter after the most measurements: the filter's, and where it is known the exact one."""
+    """Rank histograms of the first parameter after the most measurements: of the filter and, where known, exact."""
     n, what = lengths[-1], parameters(model)[0]
     curves = [("reject", "#c0392b", 2), (DEFAULT, "#2471a3", 2), ("exact, grid", "#444444", 1)]
     shown = [(method, colour, width, rows[model, method, n, what]) for method, colour, width in curves if (model, method, n, what) in rows]

@@ -15,7 +15,7 @@ struct exact {
     rf_problem problem;
     uint64_t seed;
     uint32_t learnt;
-    double y[DRAWS][RF_DESCRIBED_MAX]; /* in the chart; number 0 is the truth */
+    double y[DRAWS][RF_DESCRIBED_MAX]; /* in the chart; draw 0 is the truth */
     double log_weight[DRAWS];
 };
 
@@ -69,7 +69,7 @@ static double log_likelihood(const exact *e, const double x[], const double reco
     return RF_IS_LOG(*m->description) ? value : log(value);
 }
 
-/* The draws' step between two records, as the model has it. */
+/* Moves the draws by one step of the model. */
 static void move(exact *e)
 {
     const unsigned dim = e->config.description.dim;
@@ -118,7 +118,7 @@ void exact_learn(exact *e, const rf_step *step)
         rf_grid_diffuse(e->grid, e->config.drift[0] * e->config.drift[0]);
     if (e->grid)
         rf_grid_update(e->grid, record);
-    if (e->learnt < LEARN_AT_MAX) /* beyond, few draws are left */
+    if (e->learnt < LEARN_AT_MAX) /* later too few draws are effective */
         weigh(e, step, record);
     e->learnt++;
 }
@@ -128,7 +128,8 @@ double exact_grid_rank(const exact *e, const rf_step *step)
     return rf_grid_below(e->grid, rf64_chart_coordinate(&e->problem.charts[0], step->truth[0]));
 }
 
-/* What draw k is ranked by: parameter i's distance from the estimate, or the likelihood, the largest first. */
+/* The quantity by which draw k is ranked: distance of parameter i from the estimate; for i = dim the likelihood,
+   largest first. */
 static double quantity(const exact *e, const rf_step *step, unsigned k, unsigned i)
 {
     if (i == e->config.description.dim)
@@ -141,7 +142,7 @@ static double quantity(const exact *e, const rf_step *step, unsigned k, unsigned
 double exact_draws_rank(const exact *e, const rf_step *step, unsigned i)
 {
     const double truth = quantity(e, step, 0, i), own = rf64_uniform(rf_draw(e->seed, i, 0, 0, RF_FOR_USER + 1).word[0]);
-    double below = own, total = 1; /* in units of the truth's weight */
+    double below = own, total = 1; /* weights relative to the truth's */
     for (unsigned k = 1; k < DRAWS; k++) {
         const double w = exp(e->log_weight[k] - e->log_weight[0]);
         const double other = quantity(e, step, k, i);

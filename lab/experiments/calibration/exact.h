@@ -1,5 +1,5 @@
-/* Exact posteriors on the records of a filter: where in them the truth is. Who chooses the settings does not matter to
-   them, as long as it does not know the truth. */
+/* Exact posteriors on a filter's records: the rank of the truth in them. They are right for any choice of settings
+   that does not depend on the truth. */
 #ifndef REJFILT_CALIBRATION_EXACT_H
 #define REJFILT_CALIBRATION_EXACT_H
 
@@ -7,23 +7,23 @@
 
 typedef struct exact exact;
 
-/* Of trial number `trial` of a run in double that learns from one record at a time. Null when memory is short or the
-   run is refused. */
+/* Opens the posterior of trial number `trial` of a run in double with one record per update. Null if memory is short
+   or the run is refused. */
 exact *exact_open(const rf_simulation *run, uint32_t trial);
 void exact_close(exact *e);
 
-/* Learns the record of a step. */
+/* Learns from the record of a step. */
 void exact_learn(exact *e, const rf_step *step);
 
-/* Of models of one parameter, from a grid: the probability below the truth of this, the latest, step. */
+/* For models of one parameter, from a grid: the probability below the truth of `step`, the latest one. */
 int exact_has_grid(const exact *e);
 double exact_grid_rank(const exact *e, const rf_step *step);
 
-/* Of any model, from draws of the prior weighted with their likelihood, among which is the truth: to them it is one
-   like the others, so its rank is uniform however few they are. Rank of parameter i, and for i = dim of the
-   likelihood, from the largest on. */
+/* For any model, from draws of the prior weighted by their likelihood. The truth is one of the draws, like the
+   others, so its rank is uniform for any number of draws. Rank of parameter i; for i = dim, of the likelihood,
+   largest first. */
 double exact_draws_rank(const exact *e, const rf_step *step, unsigned i);
-/* How many draws the weights leave: (Σw)² / Σw². */
+/* The effective number of draws, (Σw)² / Σw². */
 double exact_draws_left(const exact *e);
 
 #endif

@@ -33,7 +33,7 @@ double chi_square_below(double x, unsigned freedom)
     const int is_odd = freedom % 2;
     double below = is_odd ? erf(sqrt(half)) : -expm1(-half);
     double term = exp(-half) * (is_odd ? sqrt(half) * 1.1283791670955126 : half);
-    for (unsigned k = is_odd ? 1 : 2; k < freedom; k += 2) { /* every two degrees take a term off */
+    for (unsigned k = is_odd ? 1 : 2; k < freedom; k += 2) { /* each term reduces the degrees of freedom by two */
         below -= term;
         term *= half / (0.5 * k + 1);
     }

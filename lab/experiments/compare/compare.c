@@ -33,7 +33,7 @@ typedef struct config {
 typedef struct question {
     const char *name;
     hypothesis is[2];
-    int tracker_knows; /* the tracker that chooses the settings believes what is true, if it can */
+    int tracker_knows; /* the session that chooses the settings assumes the true hypothesis, if it can */
     int is_hard;
 } question;
 
@@ -49,7 +49,7 @@ static const question questions[] = {
 typedef struct outcome {
     double exact;
     cli_factor estimate[SAMPLERS][2]; /* with one repeat, and with all */
-    double mean_log[SAMPLERS];        /* of all: mean of ln, instead of ln of the mean */
+    double mean_log[SAMPLERS];        /* of all repeats: the mean of ln, instead of ln of the mean */
 } outcome;
 
 static void fail(const char *what)

@@ -1,4 +1,4 @@
-/* Which model? Bayes factors by the filter against the exact ones. */
+/* Which model? Bayes factors of the filter compared with exact ones. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static unsigned jobs(const lab *l)
 typedef struct outcome {
     double exact;            /* ln K */
     double own[SIZES_MAX];   /* by number of attempts */
-    double sd[SIZES_MAX];    /* as the filters state it */
+    double sd[SIZES_MAX];    /* stated by the filters */
     double kappa[SIZES_MAX]; /* with another κ for the first hypothesis, ln κ included */
 } outcome;
 
@@ -72,7 +72,7 @@ static int ask(lab *l, void *context, uint32_t set, const rf_engine *engine)
     return status == 0 ? 0 : lab_fail(l, "a run was refused, or memory is short");
 }
 
-/* Errors of ln K with attempts number k: mean, standard deviation, median. */
+/* Errors of ln K with the k-th number of attempts: mean, standard deviation, median. */
 static void put_errors(lab *l, const char *of, double m, const outcome outcomes[], uint32_t count, unsigned k, double column[])
 {
     double sum = 0, squares = 0, error;
@@ -102,7 +102,8 @@ static void put_signs(lab *l, const char *of, double m, const outcome outcomes[]
     lab_put(l, "decisive", of, m, decisive, NAN);
 }
 
-/* How far another κ for one hypothesis moves ln K; without ln κ, by that much more in every update. */
+/* How far another κ for one hypothesis moves ln K: with ln κ in the evidence, and without it, which adds −ln κ per
+   update. */
 static void put_kappa(lab *l, const char *of, double m, const outcome outcomes[], uint32_t count, unsigned k, double column[])
 {
     double error;

@@ -1,4 +1,4 @@
-/* How few pixels are enough? Those asked most are kept. */
+/* How few pixels are enough? The pixels asked most often are kept. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "digits.h"
 #include "ranking.h"
 
-static unsigned jobs(const lab *l) { return 1 + lab_items(l, "percentiles"); } /* all pixels first, to rank them */
+static unsigned jobs(const lab *l) { return 1 + lab_items(l, "percentiles"); } /* job 0 uses all pixels, to rank them */
 
 typedef struct shared {
     const classify_data *data;
@@ -36,7 +36,8 @@ static int shuffle(lab *l, void *context, uint32_t number, const rf_engine *engi
     return status < 0 ? lab_fail(l, "%s", error) : 0;
 }
 
-/* Accuracy: its average over the shuffles, and the standard error as they scatter, or as their number of objects says if that is more. */
+/* Accuracy: the mean over the shuffles. Its standard error is the larger of two: from the scatter of shuffles, and
+   from the number of objects. */
 static void put_accuracy(lab *l, double percentile, double kept, const digits_result found[], uint32_t shuffles)
 {
     double sum = 0, squares = 0, queries = 0, counted;
@@ -57,7 +58,7 @@ static void put_accuracy(lab *l, double percentile, double kept, const digits_re
     lab_put(l, "queries", "kept", percentile, queries, NAN);
 }
 
-/* Rows of the first job make the ranking, so that the others need nothing else. */
+/* Makes the ranking from the rows of the first job, so that the other jobs depend on nothing else. */
 static int rank(lab *l, uint32_t features, classify_ranking *r)
 {
     if (classify_ranking_make(r, features) < 0)

@@ -40,7 +40,7 @@ static int run(lab *l, unsigned job)
 
 /* ---- Report ---- */
 
-/* The pixels of a task, as the rows have them. */
+/* Reads the pixels of a task from the rows. */
 static int rank(lab *l, const char *task, classify_ranking *asked, classify_ranking *variance)
 {
     const uint32_t pixels = 28 * 28;
@@ -65,7 +65,8 @@ static uint32_t place_of(const classify_ranking *r, uint32_t pixel)
     return place;
 }
 
-/* Spearman's coefficient of being asked and of variance, among the pixels that vary most: those at the edge tell nothing. */
+/* Spearman's correlation of the frequency of questions and the variance, over the pixels of largest variance. Pixels
+   near the edge carry no information. */
 static double correlation(const classify_ranking *asked, const classify_ranking *variance, uint32_t max)
 {
     double squares = 0, n = max, place = 0;
@@ -79,7 +80,7 @@ static double correlation(const classify_ranking *asked, const classify_ranking 
     return 1 - 6 * squares / (n * (n * n - 1));
 }
 
-/* How many of the pixels that vary most are asked less than `share` as often as the one asked most. */
+/* Of the pixels of largest variance, how many are asked less than `share` times as often as the pixel asked most. */
 static uint32_t spared(const classify_ranking *asked, const classify_ranking *variance, uint32_t max, double share)
 {
     uint32_t count = 0;

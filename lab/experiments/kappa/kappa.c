@@ -1,10 +1,10 @@
-/* How small may κ be? The median loss after 100 measurements of a frequency that does not move. */
+/* How small may κ be? Median loss after 100 measurements of a constant frequency. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "trials.h"
 
-static unsigned jobs(const lab *l) { return lab_items(l, "kappas") + 1; } /* the last is the controller's */
+static unsigned jobs(const lab *l) { return lab_items(l, "kappas") + 1; } /* the last job is the controller */
 
 typedef struct trial {
     double first, last; /* squared errors before and after all measurements */
@@ -23,7 +23,7 @@ static int watch(void *user, uint32_t number, const rf_step *step)
     return 0;
 }
 
-/* Of the trials, by the order of their numbers. */
+/* Puts the statistics of the trials, in the order of their numbers. */
 static void put_job(lab *l, const char *of, double x, const trial trials[], uint32_t count, double updates, double column[])
 {
     double error, first_error, sums[3] = {0};

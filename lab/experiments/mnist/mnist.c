@@ -1,4 +1,4 @@
-/* Digits told even from odd by asking for few pixels; restarts, when to stop, and nearest neighbours. */
+/* Even and odd digits told apart by asking for few pixels; restarts, stopping rules, and nearest neighbours. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 enum { NEIGHBOURS_MAX = 16 };
 
-/* Jobs: the paper's method by particles, restarts and stop; the weighted by stop; neighbours by pixels. */
+/* Jobs: the paper's method by particles, restarts and stop; the weighted method by stop; neighbours by pixels. */
 static unsigned paper_jobs(const lab *l) { return lab_items(l, "particles") * lab_items(l, "restarts") * lab_items(l, "stops"); }
 
 static unsigned jobs(const lab *l) { return paper_jobs(l) + lab_items(l, "stops") + lab_items(l, "pixels"); }
@@ -46,7 +46,7 @@ static int classify(lab *l, const classify_config *c, const char *of)
     return 0;
 }
 
-/* The best of all numbers of neighbours. */
+/* Finds the best number of neighbours. */
 static int find_neighbours(lab *l, uint64_t pixels)
 {
     const classify_data *d = digits_load(l, "even-odd", 0);
@@ -94,7 +94,7 @@ static int run(lab *l, unsigned job)
 
 /* ---- Report ---- */
 
-/* Of rows whose name begins so, that of the least error. */
+/* The row with the smallest error among those whose name begins with `begins`. */
 static lab_row best_of(const lab *l, const char *begins)
 {
     lab_row best = {.value = NAN, .error = NAN};
@@ -104,7 +104,7 @@ static lab_row best_of(const lab *l, const char *begins)
     return best;
 }
 
-/* The neighbours' error with so many pixels, between those measured. */
+/* The neighbours' error with this number of pixels, interpolated. */
 static double neighbours_at(const lab *l, double pixels)
 {
     const lab_row *before = NULL;

@@ -17,7 +17,8 @@ static const struct way {
 
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* Jobs: every way by distance; every way by condition, for each number of parameters; registers, for each distance. */
+/* Jobs: every way by distance; every way by condition, for each number of parameters; register widths, for each
+   distance. */
 static unsigned jobs(const lab *l) { return WAYS + WAYS * lab_items(l, "dims") + lab_items(l, "distances"); }
 
 typedef struct shared {
@@ -33,20 +34,20 @@ static int try_one(lab *l, void *context, uint32_t trial, const rf_engine *engin
 {
     (void)engine;
     const shared *j = context;
-    const uint64_t seed = random_seed(l, j->dim, trial); /* the same draws for all */
+    const uint64_t seed = random_seed(l, j->dim, trial); /* the same draws for every way */
     const sums_prior prior = sums_prior_make(j->dim, j->condition, j->far, seed);
     j->found[trial] = sums_try(&prior, j->way, j->bits, lab_whole(l, "draws"), seed);
     return 0;
 }
 
-/* The median error over the trials, and the share of covariances that are none. */
+/* The median error over the trials, and the fraction of results that are not positive definite. */
 static int try_all(lab *l, shared *j, double *median, double *error, double *lost)
 {
     *lost = 0;
     if (lab_each(l, j->trials, try_one, j) < 0)
         return -1;
     for (uint32_t i = 0; i < j->trials; i++) {
-        j->column[i] = fmax(j->found[i].error, 0x1p-60); /* for logarithms */
+        j->column[i] = fmax(j->found[i].error, 0x1p-60); /* positive, for logarithms */
         *lost += (double)j->found[i].is_lost / j->trials;
     }
     *median = lab_median(j->column, j->trials, error);
@@ -113,7 +114,7 @@ static int run(lab *l, unsigned job)
 
 /* ---- Report ---- */
 
-/* Bits that are right in the variance. */
+/* Number of correct bits in the variance. */
 static double bits_at(const lab *l, const char *of, double far, double *error)
 {
     const lab_row r = lab_find(l, "by distance", of, far);
@@ -121,7 +122,7 @@ static double bits_at(const lab *l, const char *of, double far, double *error)
     return -log2(r.value);
 }
 
-/* Bits of the answer lost with every doubling of the distance, between the first and the last. */
+/* Bits lost for each doubling of the distance, between the first and the last. */
 static double lost_per_doubling(const lab *l, double *error)
 {
     char of[32];

@@ -6,10 +6,10 @@
 #include "random.h"
 
 enum { DIM = SUMS_DIM_MAX, TRIANGLE = DIM * (DIM + 1) / 2 };
-static unsigned at(unsigned i, unsigned j) { return i * (i + 1) / 2 + j; } /* of a triangle by rows, i >= j */
+static unsigned at(unsigned i, unsigned j) { return i * (i + 1) / 2 + j; } /* index in a triangle by rows, i >= j */
 
-/* x as a register of so many bits holds it (Veltkamp's way). For up to 26 bits, rounding a sum or product of such numbers
-   in double is rounding it once. */
+/* Rounds x to `bits` bits (Veltkamp). Up to 26 bits, a sum or product of such numbers is exact enough in double that
+   rounding it here is one rounding. */
 static double held(double x, unsigned bits)
 {
     if (bits >= SUMS_DOUBLE || x == 0)
@@ -20,7 +20,7 @@ static double held(double x, unsigned bits)
 
 /* ---- Priors ---- */
 
-/* c ← its factor, in place. Returns -1 when it is not positive definite. */
+/* Replaces c by its Cholesky factor. Returns -1 if c is not positive definite. */
 static int factorise(long double c[TRIANGLE], unsigned dim)
 {
     for (unsigned i = 0; i < dim; i++)
@@ -37,10 +37,10 @@ static int factorise(long double c[TRIANGLE], unsigned dim)
 
 sums_prior sums_prior_make(unsigned dim, double condition, double far, uint64_t seed)
 {
-    const double unit = 1 + random_uniform(seed, DIM * DIM); /* else means and draws are round numbers, and rounding is not at random */
+    const double unit = 1 + random_uniform(seed, DIM * DIM); /* else means and draws are round numbers, and rounding is not random */
     sums_prior p = {.dim = dim};
     long double q[DIM][DIM], c[TRIANGLE] = {0};
-    for (unsigned a = 0; a < dim; a++) { /* axes, at right angles */
+    for (unsigned a = 0; a < dim; a++) { /* orthogonal axes */
         long double squares = 0;
         for (unsigned i = 0; i < dim; i++)
             q[a][i] = random_normal(seed, a * DIM + i);
@@ -72,7 +72,7 @@ sums_prior sums_prior_make(unsigned dim, double condition, double far, uint64_t 
 
 /* ---- Draws ---- */
 
-/* The library's draw number `attempt`, in standard deviations (see attempts.h). */
+/* The library's draw number `attempt`, standard normal (see attempts.h). */
 static void draw(uint64_t seed, uint32_t attempt, unsigned dim, double z[DIM])
 {
     for (unsigned i = 0; i < dim; i++) {
@@ -83,7 +83,7 @@ static void draw(uint64_t seed, uint32_t attempt, unsigned dim, double z[DIM])
     }
 }
 
-/* Their covariance, in long double. */
+/* The covariance of the draws, in long double. */
 static void reference(uint64_t seed, uint32_t draws, unsigned dim, long double c[TRIANGLE])
 {
     long double mean[DIM] = {0};
@@ -104,7 +104,7 @@ static void reference(uint64_t seed, uint32_t draws, unsigned dim, long double c
 
 /* ---- Ways ---- */
 
-/* The covariance from sums of x and xxᵀ, or of the distances from a mean that moves along. */
+/* The covariance from sums of x and xxᵀ, or from distances to a running mean. */
 static void add_up(const sums_prior *p, sums_way way, unsigned bits, uint32_t draws, uint64_t seed, long double c[TRIANGLE])
 {
     double first[DIM] = {0}, second[TRIANGLE] = {0}, z[DIM], x[DIM], from[DIM];
@@ -128,7 +128,7 @@ static void add_up(const sums_prior *p, sums_way way, unsigned bits, uint32_t dr
     for (unsigned i = 0; i < p->dim; i++)
         for (unsigned j = 0; j <= i; j++) {
             double square = 0;
-            if (way == SUMS_RAW) /* N μ μᵀ, as Algorithm 1 has it */
+            if (way == SUMS_RAW) /* N μ μᵀ, as in Algorithm 1 */
                 square = held(held(held(first[i] / draws, bits) * held(first[j] / draws, bits), bits) * draws, bits);
             c[at(i, j)] = held(held(second[at(i, j)] - square, bits) / (draws - 1), bits);
         }
@@ -137,7 +137,7 @@ static void add_up(const sums_prior *p, sums_way way, unsigned bits, uint32_t dr
 static double likely(const double x[], const double setting[], double outcome) { return (void)x, (void)setting, (void)outcome, 1; }
 static float likely32(const float x[], const float setting[], float outcome) { return (void)x, (void)setting, (void)outcome, 1; }
 
-/* The new factor as the library has it. */
+/* The new factor, computed by the library. */
 static void update64(const sums_prior *p, uint32_t draws, uint64_t seed, long double factor[TRIANGLE])
 {
     RF_ALIGNED unsigned char memory[RF64_FILTER_BYTES(DIM)];
@@ -177,7 +177,7 @@ static void update32(const sums_prior *p, uint32_t draws, uint64_t seed, long do
 
 /* ---- Errors ---- */
 
-/* Column k of a lower triangle, or with `whole` of a symmetric matrix, to v; and v ← L⁻¹v. */
+/* Copies column k of a lower triangle, or with `whole` of a symmetric matrix, to v. solve: v ← L⁻¹v. */
 static void column(const long double m[TRIANGLE], unsigned dim, unsigned k, int whole, long double v[DIM])
 {
     for (unsigned i = 0; i < dim; i++)
@@ -193,7 +193,7 @@ static void solve(const sums_prior *p, unsigned bits, long double v[DIM])
     }
 }
 
-/* From the factor F of the covariance, L⁻¹F(L⁻¹F)ᵀ; from the covariance C itself, L⁻¹CL⁻ᵀ. */
+/* L⁻¹CL⁻ᵀ of a covariance C, or L⁻¹F(L⁻¹F)ᵀ of its factor F. */
 static void whiten(const sums_prior *p, unsigned bits, const long double from[TRIANGLE], int is_factor, long double to[TRIANGLE])
 {
     long double a[DIM][DIM], v[DIM];
@@ -206,7 +206,7 @@ static void whiten(const sums_prior *p, unsigned bits, const long double from[TR
     }
     for (unsigned i = 0; i < dim; i++) {
         if (!is_factor)
-            solve(p, bits, a[i]); /* row i, from the right */
+            solve(p, bits, a[i]); /* row i: the multiplication from the right */
         for (unsigned j = 0; j <= i; j++) {
             to[at(i, j)] = is_factor ? 0 : a[i][j];
             for (unsigned k = 0; k < dim && is_factor; k++)

@@ -1,4 +1,4 @@
-/* What helps a filter that has lost the truth: random restarts, restarts or widening by a test, anchors. */
+/* Which measures help a filter that has lost the truth: random restarts, restarts or widening after a test, anchors. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static const struct policy {
     const char *of;
     int is_paper;
     rf_on_lost on_lost;
-    int is_restarted; /* where it would be widened */
+    int is_restarted; /* restart instead of widening */
 } policies[] = {
     {"PGH", 1, RF_ON_LOST_IGNORE, 0},
     {"PGH; widened when surprised", 1, RF_ON_LOST_WIDEN, 0},
@@ -25,13 +25,13 @@ static const struct policy {
 enum { POLICIES = sizeof policies / sizeof *policies, OURS = 4 };
 static const char restarted[] = "PGH; restarted at random";
 
-/* Each policy, and each rate of random restarts: without a jump, then with one. */
+/* Jobs: each policy and each rate of random restarts, first without a jump, then with one. */
 static unsigned jobs(const lab *l) { return 2 * (POLICIES + lab_items(l, "restart_every")); }
 
-/* Acceptance of updates on the truth and off it: count, sum, sum of squares. */
+/* Acceptance of updates with the filter on the truth [0] and off it [1]: count, sum, sum of squares. */
 typedef struct acceptance {
     double count[2], sum[2], squares[2];
-    double empty; /* updates that accepted nothing */
+    double empty; /* updates without an accepted attempt */
 } acceptance;
 
 typedef struct watch {

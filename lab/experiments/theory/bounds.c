@@ -1,4 +1,4 @@
-/* What the lemma and the corollary say, by quadrature over random cases; and rejection without a filter. */
+/* The lemma and the corollary, checked by quadrature over random cases; and rejection without a filter. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +6,13 @@
 #include "random.h"
 #include "theory.h"
 
-/* A function on equal steps of an interval. */
+/* Functions on an interval of POINTS equal steps. */
 enum { POINTS = 1024 };
 static double place(double low, double high, int i) { return low + (high - low) * (i + 0.5) / POINTS; }
 
 /* ---- Perturbed priors ---- */
 
-/* A random density on −1 .. 1: three bells, of sum 1. */
+/* A random density on −1 .. 1: three Gaussian bells, normalised. */
 static void draw_density(uint64_t seed, uint32_t first, double p[POINTS])
 {
     double sum = 0;
@@ -32,7 +32,7 @@ static void draw_density(uint64_t seed, uint32_t first, double p[POINTS])
 }
 
 typedef struct perturbed {
-    double bound, mean, square; /* 4⟨P(E|x), |Δ|⟩/P(E), errors of the means of x and of x²; NaN: outside of the lemma */
+    double bound, mean, square; /* bound: 4⟨P(E|x), |Δ|⟩/P(E); errors of means of x and x²; NaN: outside the lemma */
 } perturbed;
 
 static int perturb(lab *l, void *context, uint32_t item, const rf_engine *engine)
@@ -94,8 +94,8 @@ int theory_lemma(lab *l)
 /* ---- κ below the likelihood ---- */
 
 typedef struct cut {
-    double delta, overlap, guaranteed, accepted; /* accepted: measured, in units of P(E)(1 − δ)/κ, and ... */
-    double error;                                /* ... its standard error */
+    double delta, overlap, guaranteed, accepted; /* accepted: measured, in units of P(E)(1 − δ)/κ; */
+    double error;                                /* standard error of `accepted` */
     double estimated;                            /* δ̂ */
 } cut;
 
@@ -148,7 +148,7 @@ int theory_corollary(lab *l)
         margin = fmin(margin, c->overlap - (1 - c->delta));
         sum += c->accepted / count;
         variance += c->error * c->error / count / count;
-        if (c->guaranteed < 0.999) { /* else too few are rejected for a standard error to mean anything */
+        if (c->guaranteed < 0.999) { /* otherwise too few are rejected for a meaningful standard error */
             scores += z * z;
             scored++;
         }
@@ -171,7 +171,7 @@ int theory_corollary(lab *l)
 enum { UPDATES_MAX = 256, DEPTHS_MAX = 32 };
 
 typedef struct learner {
-    double filtered[UPDATES_MAX], alone[DEPTHS_MAX]; /* shares accepted: by update, and of all evidence at once */
+    double filtered[UPDATES_MAX], alone[DEPTHS_MAX]; /* fractions accepted: by update, and of all evidence at once */
 } learner;
 
 static int learn(lab *l, void *context, uint32_t trial, const rf_engine *engine)

@@ -1,4 +1,4 @@
-/* Errors of the moments by attempts and parameters: of one update, and of many in a row. */
+/* Errors of the moments by number of attempts and parameters: after one update, and after many. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { DIM_MAX = PROJECTION_DIM_MAX, RECORD_MAX = PROJECTION_RECORD_MAX };
 
-/* The filter N(0, 1) of so many parameters; null when memory is short. */
+/* The filter N(0, 1) with `dim` parameters; null when memory is short. */
 static rf64_filter *filter_open(unsigned dim, uint64_t seed, void **memory)
 {
     rf64_filter *filter = NULL;
@@ -28,7 +28,7 @@ static rf64_options strictly(uint32_t attempts)
     return o;
 }
 
-/* The largest stretch of a symmetric matrix, by repeated multiplication. */
+/* The spectral norm of a symmetric matrix, by power iteration. */
 static double norm(const double matrix[], unsigned dim)
 {
     double v[DIM_MAX], next[DIM_MAX], size = 0;
@@ -54,12 +54,12 @@ static double norm(const double matrix[], unsigned dim)
 
 typedef struct moments {
     unsigned dim, sizes, trials;
-    double *mean, *covariance; /* squared errors, by size and trial */
+    double *mean, *covariance; /* squared errors, by number of attempts and trial */
 } moments;
 
 static int update_once(lab *l, void *context, uint32_t trial, const rf_engine *engine)
 {
-    (void)engine; /* the model has no kernels: all engines run it alike */
+    (void)engine; /* unused: the model has no kernels, so all engines run it in the same way */
     const moments *m = context;
     const unsigned dim = m->dim;
     const uint64_t seed = random_seed(l, dim, trial);
@@ -96,7 +96,7 @@ static int update_once(lab *l, void *context, uint32_t trial, const rf_engine *e
     return 0;
 }
 
-/* The root of the mean of squares. */
+/* Puts the root mean square. */
 static void put_rms(lab *l, const char *quantity, unsigned dim, double x, const double squares[], unsigned count)
 {
     char of[16];
@@ -129,7 +129,8 @@ int theory_moments(lab *l, unsigned dim)
 
 typedef struct series {
     unsigned dim, sizes, trials;
-    double *excess; /* squared distance from the Kalman filter's mean, over its own variance; by size and trial */
+    double *excess; /* squared distance from the Kalman filter's mean, divided by its variance; by number of attempts
+                       and trial */
 } series;
 
 static int update_often(lab *l, void *context, uint32_t trial, const rf_engine *engine)

@@ -1,10 +1,10 @@
-/* What the paper proves, checked by numbers. */
+/* The paper's theorems, checked numerically. */
 #include <math.h>
 #include <stdio.h>
 
 #include "theory.h"
 
-/* Jobs: the dimensions of 'moments', those of 'stability', and one each of the rest. */
+/* Jobs: one per dimension of 'moments', one per dimension of 'stability', and three others. */
 static unsigned jobs(const lab *l) { return lab_items(l, "dims") + lab_items(l, "series_dims") + 3; }
 
 static double cost(const lab *l, unsigned job)
@@ -32,7 +32,7 @@ typedef struct points {
     double n, x, y, xx, xy, errors;
 } points;
 
-/* A point of y ~ x to some power; `error` is that of y. */
+/* Adds a point of a power law y ~ xᵃ; `error` is the standard error of y. */
 static void add(points *p, double x, double y, double error)
 {
     const double lx = log(x), ly = log(y);
@@ -59,7 +59,8 @@ static const char *name_of(double dim, char of[16])
     return of;
 }
 
-/* By attempts, the average over the dimensions; and by dimension at the most attempts. */
+/* Claims the exponent in the number of attempts, averaged over dimensions, and the exponent in the dimension, at the
+   most attempts. */
 static void claim_powers(lab *l, const char *quantity, const char *by_attempts, const char *by_dim)
 {
     points across = {0};
@@ -71,7 +72,7 @@ static void claim_powers(lab *l, const char *quantity, const char *by_attempts, 
         char of[16];
         const double dim = lab_item(l, "dims", i);
         for (const lab_row *r = NULL; (r = lab_next(l, r, quantity, name_of(dim, of)));)
-            if (r->x >= 10 * dim) /* fewer draws than parameters is another matter */
+            if (r->x >= 10 * dim) /* excludes cases with fewer than 10 attempts per parameter */
                 add(&p, r->x, r->value, r->error);
         sum += power(&p, &error) / dims;
         squares += error * error / dims / dims;
@@ -83,7 +84,7 @@ static void claim_powers(lab *l, const char *quantity, const char *by_attempts, 
     lab_claim(l, by_dim, growth, error);
 }
 
-/* Attempts over N² with which the excess falls to 1, by interpolation; NaN when it does not within those tried. */
+/* Attempts over N² at which the excess falls to 1, interpolated; NaN if it does not within the attempts tried. */
 static double enough(const lab *l, const char *of, double *error)
 {
     const lab_row *before = NULL;

@@ -1,4 +1,4 @@
-/* Following a frequency that walks: the paper's filter, ours, exact ones and particles; error by step, and by memory. */
+/* Tracking of a walking frequency: the paper's filter, ours, exact ones and particles; error by step, and by memory. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 enum { FILTER = -1 };
 
-/* One curve's point: a method, a design, and how many attempts, points or particles. */
+/* One point of a curve: a method, a design, and the number of attempts, grid points or particles. */
 typedef struct method {
     const char *of;
     int kind; /* FILTER, or a reference_kind */
@@ -18,7 +18,7 @@ typedef struct method {
 static const struct family {
     const char *of;
     int kind, is_paper;
-    const char *sizes; /* the setting that lists them, or null for one */
+    const char *sizes; /* key of the setting with the sizes; null: one size */
 } families[] = {
     {"PGH", FILTER, 1, "attempts"},
     {"default", FILTER, 0, "ours"},
@@ -50,7 +50,7 @@ static method method_of(const lab *l, unsigned job)
     return (method){f->of, f->kind, f->is_paper, f->sizes ? (uint32_t)lab_item(l, f->sizes, job) : 1};
 }
 
-/* Many particles run in fewer trials. */
+/* Large numbers of particles run in fewer trials. */
 static uint32_t trials_of(const lab *l, const method *m)
 {
     const uint32_t trials = lab_whole(l, "trials");
@@ -94,7 +94,7 @@ static int run(lab *l, unsigned job)
     return status;
 }
 
-/* Bytes at which the particles' curve comes down to `error`, between points in logarithms; NaN: beyond the last. */
+/* Bytes at which the particles' error falls to `error`, interpolated in logarithms; NaN: above the last point. */
 static double bytes_for(const lab *l, const char *of, double error)
 {
     const lab_row *before = NULL;

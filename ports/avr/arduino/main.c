@@ -1,4 +1,4 @@
-/* What the Arduino core's main does for a sketch. */
+/* The part of the Arduino core's main() that a sketch needs. */
 void setup(void);
 void loop(void);
 

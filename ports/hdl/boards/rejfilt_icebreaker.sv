@@ -15,7 +15,7 @@ module rejfilt_icebreaker (
 );
     logic [1:0] button, outcome;
     logic [2:0] answer;
-    logic [4:0] held = 0;  // in reset for a while after power comes on
+    logic [4:0] held = 0;  // reset after power-on
     always_ff @(posedge CLK) begin
         button <= {button[0], BTN_N};
         answer <= {answer[1:0], P1A1};

@@ -1,4 +1,4 @@
-// What the co-simulation drives: the filter, with the parameters of the configuration; and assertions of what the proofs of fixed.c say.
+// Top module of the co-simulation: the filter with the parameters of the configuration, and assertions of what is proved for fixed.c.
 module bench #(parameter int LANES = 1, parameter int FAST = 0, parameter int DECAY = 0) (
     input  logic        clk, reset, start,
     input  logic [ 2:0] command,

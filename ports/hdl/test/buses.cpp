@@ -1,4 +1,4 @@
-/* The filter through its serial line (-DUART) or its Wishbone bus, as a host sees it, beside fixed.c. */
+/* Drives the filter over its serial line (-DUART) or its Wishbone bus, like a host, and compares with fixed.c. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +17,7 @@ enum { INIT = 1, DIFFUSE, ASK, ASK_PGH, LEARN_0, LEARN_1, LOOP = 8, FORGIVE = 32
 enum { BUSY = 1, LOST = 2, REFUSED = 4, ASKING = 8, LOOPING = 16, STUCK = 32 };
 
 static Vmodel top;
-static std::set<uint32_t> seen; /* of the mean */
+static std::set<uint32_t> seen; /* values of the mean seen */
 
 [[noreturn]] static void fail(const char *what, unsigned long is, unsigned long should)
 {
@@ -90,9 +90,9 @@ static uint32_t get_once(int address)
 static uint32_t get(int address)
 {
     const uint32_t word = get_once(address);
-    if (address == CONTROL) /* which may change meanwhile */
+    if (address == CONTROL) /* its contents may change between two reads */
         return word;
-    send((uint8_t)(address + 1)); /* one byte of it, alone */
+    send((uint8_t)(address + 1)); /* one byte of it, in a single access */
     expect("a byte of the word", receive(), word >> 8 & 255);
     return word;
 }

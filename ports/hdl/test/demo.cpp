@@ -1,4 +1,4 @@
-/* A frequency that drifts, tracked by the hardware alone: the loop is started over the serial line, outcomes come in at the pins.
+/* A drifting frequency, tracked by the hardware alone: the loop is started over the serial line; outcomes come in at the pins.
    Prints step, truth, estimate and its standard deviation, in radians. */
 #include <cmath>
 #include <cstdint>

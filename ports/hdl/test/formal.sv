@@ -1,5 +1,5 @@
-// After a reset, whatever the operation and its numbers: it ends within MOST cycles and once, none ends that was not begun, and MOVE and
-// ASK announce the distance once, before or when they end. Sequences of operations are for the co-simulation.
+// After a reset, for any operation and any numbers: it ends once, within MOST cycles; no operation ends that was not started; MOVE and
+// ASK announce the distance once, not later than their end. Sequences of operations are tested by co-simulation.
 module formal #(parameter int FAST = 0, parameter int MOST = 72) (
     input logic clk, start,
     input logic [1:0] operation,
@@ -30,7 +30,7 @@ module formal #(parameter int FAST = 0, parameter int MOST = 72) (
     end
     always_comb begin
         assume (start == fresh);                // one operation
-        if (busy || (age != 0 && age < 4)) assume (operation == begun);  // which is held; the filter takes longer to begin another
+        if (busy || (age != 0 && age < 4)) assume (operation == begun);  // inputs are held; the filter waits longer before the next operation
         if (!reset) begin
             assert (!busy || age <= MOST);
             assert (!done || busy);

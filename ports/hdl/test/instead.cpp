@@ -1,4 +1,4 @@
-/* The functions of fixed.h (with -DDECAY: of decay.h), done by the hardware: preloaded into a program, they take the place of the C filter.
+/* The functions of fixed.h (with -DDECAY: of decay.h), computed by the hardware. Preloaded into a program, they replace the C filter.
    One filter at a time. */
 #include <cstdint>
 #include <cstdio>
@@ -57,6 +57,6 @@ uint16_t rfi_time(const rfi_filter *) { return (uint16_t)top.duration; }
 int32_t rfi_reference(const rfi_filter *) { return (int32_t)top.base; }
 #endif
 
-/* so that it is seen whether it was the hardware that did it */
+/* shows that the hardware was used */
 static void tell() { std::fprintf(stderr, "%lu updates by the hardware\n", updates); }
 static const int told = std::atexit(tell);

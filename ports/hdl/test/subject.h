@@ -1,4 +1,4 @@
-/* What the co-simulation must know of a likelihood: a fringe, or with -DDECAY a decay. */
+/* What the co-simulation must know about a likelihood: a fringe or, with -DDECAY, a decay. */
 #ifndef REJFILT_HDL_SUBJECT_H
 #define REJFILT_HDL_SUBJECT_H
 
@@ -7,7 +7,7 @@
 #include "decay.h"
 
 #ifdef DECAY
-/* the co-simulation says rfi_init and so on */
+/* so that the co-simulation can call rfi_init and so on */
 #define rfi_init rfi_decay_init
 #define rfi_diffuse rfi_decay_diffuse
 #define rfi_learn rfi_decay_learn
@@ -27,7 +27,7 @@ static inline uint8_t subject_outcome_at(uint32_t time, int32_t reference, doubl
     return luck <= exp(-(double)time * exp2(-truth / 32768));
 }
 #else
-enum { subject_unlikely = 0, subject_far = 0 }; /* this outcome at the mean of an experiment with this phase */
+enum { subject_unlikely = 0, subject_far = 0 }; /* the improbable outcome at the mean, at this phase of an experiment */
 enum { subject_mean = 25736, subject_sd = 14859 }; /* a prior of 0 to π/2 in units of 2⁻¹⁵ rad, */
 static const double subject_drift = 857.8625;      /* and the paper's walk, π/120 */
 
@@ -36,7 +36,7 @@ static inline uint32_t subject_time(const rfi_filter *f) { return rfi_time(f); }
 static inline int32_t subject_reference(const rfi_filter *f) { return rfi_reference(f); }
 static inline int subject_anchor(const rfi_filter *f) { return f->slope != 0 && f->slope < 155; }
 
-/* An outcome of the experiment at these settings, if the truth is there and luck as it is. */
+/* The outcome of an experiment with these settings, for a given truth and random number. */
 static inline uint8_t subject_outcome_at(uint32_t time, int32_t reference, double truth, double luck)
 {
     return luck <= (1 + cos(time * 0x1p-26 * 2 * M_PI * (truth - reference))) / 2;

@@ -1,4 +1,4 @@
-/* The functions that src/classify/ takes from libm, from the project's own: the same bits on every machine. */
+/* The libm functions used by src/classify/, taken from this project: the same bits on every machine. */
 #ifndef REJFILT_WASM_MATH_H
 #define REJFILT_WASM_MATH_H
 

@@ -1,4 +1,4 @@
-/* Memory for src/classify/: taken once, when the page begins, and never given back. */
+/* Memory for src/classify/: allocated once when the page starts, and never freed. */
 #ifndef REJFILT_WASM_STDLIB_H
 #define REJFILT_WASM_STDLIB_H
 

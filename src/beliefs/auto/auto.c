@@ -1,5 +1,5 @@
-/* A mixture as long as its Gaussians hold what is known, particles where they do not. Of one parameter it stays a
-   mixture: what that cannot hold are fine fringes, and resampled particles blur those even more. */
+/* A mixture while Gaussians describe the posterior well, particles otherwise. With one parameter it stays a mixture:
+   only fine fringes are beyond it, and resampled particles blur those even more. */
 #include "auto.h"
 
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "mixture/mixture.h"
 #include "particles/particles.h"
 
-#define LOSS_MAX 0.05  /* nats that the mixture may lose in one record: more, and particles take over */
-#define BENT_MAX 0.005 /* nats by which the particles may differ from one Gaussian when it takes over */
-#define LEAST 0.25     /* share of the particles that must be effective then */
+#define LOSS_MAX 0.05  /* nats lost in one record above which particles take over */
+#define BENT_MAX 0.005 /* nats of difference from one Gaussian below which the mixture takes over again */
+#define LEAST 0.25     /* share of the particles that must be effective for that */
 
-/* Behind it: the mixture, the particles, which are copied only where they are the belief, and room for the mixture before
-   a record. */
+/* `memory` holds the mixture, the particles (copied only while they are the belief), and space for the mixture before a
+   record. */
 typedef struct automatic {
     rf_belief head;
     uint32_t updates, records, is_cloud; /* is_cloud: the particles are the belief, else the mixture */
@@ -91,7 +91,7 @@ static rf_status auto_pass(rf_belief *belief, const double F[], const double Q[]
     return status;
 }
 
-/* How far the particles are from one Gaussian, in nats: the parameter that is farthest, by its third and fourth
+/* How far the particles are from one Gaussian, in nats, for the worst parameter; from the third and fourth
    cumulants. */
 static double bent(const rf_belief *particles)
 {
@@ -119,7 +119,7 @@ static double bent(const rf_belief *particles)
     return most;
 }
 
-/* Learns from one record. */
+/* Updates with one record. */
 static rf_status learn(automatic *a, const double *record, const rf64_options *options, const rf_engine *engine,
                        rf64_report *report)
 {
@@ -268,7 +268,7 @@ static const char *auto_form(const rf_belief *belief)
 
 double rf_auto_loss(const rf_belief *belief) { return rf_mixture_loss(mixture_of((const automatic *)belief)); }
 
-/* The particles only while they are the belief: later ones do not depend on them. */
+/* Saves the particles only while they are the belief: later ones do not depend on them. */
 static size_t auto_save(const rf_belief *belief, unsigned char *bytes)
 {
     const automatic *a = (const automatic *)belief;
@@ -302,7 +302,7 @@ static int auto_load(rf_belief *belief, const unsigned char *bytes, size_t size)
 const rf_belief_kind rf_belief_auto = {
     .name = "auto",
     .summary = "one Gaussian, up to K (16) where one is too few, particles where K are",
-    .loss_max = {1.3, 0.7, 2},
+    .loss_max = {1.3, 0.3},
     .open = auto_open,
     .moved = auto_moved,
     .restart = auto_restart,

@@ -4,7 +4,7 @@
 
 #include "rejfilt/belief.h"
 
-/* What its mixture has lost since the prior, in nats. */
+/* The nats that its mixture has lost since the prior. */
 double rf_auto_loss(const rf_belief *belief);
 
 #endif

@@ -16,7 +16,7 @@
 
 typedef struct gaussian {
     rf_belief head;
-    RF_ALIGNED unsigned char memory[]; /* the filter's */
+    RF_ALIGNED unsigned char memory[]; /* the core's filter */
 } gaussian;
 
 static RF(filter) * filter_of(rf_belief *belief) { return (RF(filter) *)(void *)((gaussian *)belief)->memory; }
@@ -25,7 +25,7 @@ static const RF(filter) * filter_in(const rf_belief *belief)
     return (const RF(filter) *)(const void *)((const gaussian *)belief)->memory;
 }
 
-/* The numbers in the filter's own precision. */
+/* Converts numbers to the filter's precision. */
 static void convert(const double from[], size_t count, rf_real to[])
 {
     for (size_t i = 0; i < count; i++)
@@ -245,7 +245,7 @@ static int gaussian_load(rf_belief *belief, const unsigned char *bytes, size_t s
 const rf_belief_kind RF(belief_gaussian) = {
     .name = "gaussian",
     .summary = "one Gaussian: the paper's, 64 bytes for one parameter",
-    .loss_max = {6, 6, 6},
+    .loss_max = {6, 6},
     .open = gaussian_open,
     .restart = gaussian_restart,
     .pass = gaussian_pass,

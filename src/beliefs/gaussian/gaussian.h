@@ -1,4 +1,4 @@
-/* The Gaussian in its two precisions. */
+/* The Gaussian belief in its two precisions. */
 #include <stdlib.h>
 
 #include "beliefs.h"

@@ -1,4 +1,4 @@
-/* The Gaussian by name: in the precision that is wanted. */
+/* Opens the Gaussian belief in the requested precision. */
 #include "gaussian.h"
 
 static rf_belief *gaussian_open(const rf_belief_setup *setup, char *error, size_t size)

@@ -1,4 +1,4 @@
-/* The posterior itself, on a grid: of one parameter (grid.h) or of two (plane.h). */
+/* The posterior itself on a grid, of one parameter (grid.h) or two (plane.h). */
 #include "beliefs.h"
 #include "bytes.h"
 #include "grid.h"
@@ -46,8 +46,8 @@ static rf_belief *gridded_open(const rf_belief_setup *setup, char *error, size_t
     return belief;
 }
 
-/* A parameter's prior, in its chart: uniform, *first to *second, where that is so in the chart as well; else the Gaussian that
-   stands for it, of that mean and variance. Returns 1, 0, or a refusal. */
+/* A parameter's prior in its chart. Returns 1 if it is uniform in the chart, on *first..*second; 0 for a Gaussian with
+   mean *first and variance *second; or a negative status. */
 static int prior_of(const rf_problem *problem, unsigned parameter, double *first, double *second)
 {
     const rf_prior *prior = &problem->prior[parameter];
@@ -78,7 +78,7 @@ static rf_status gridded_restart(rf_belief *belief)
     return status < 0 ? RF_REFUSED_WIDTH : RF_OK;
 }
 
-/* Adds to the variance of a parameter, as a walk does. */
+/* Adds to the variance of a parameter, as a random walk does. */
 static rf_status diffuse(rf_belief *belief, unsigned parameter, double variance)
 {
     const int status = is_line(belief) ? rf_grid_diffuse(line_of(belief), variance) : rf_plane_diffuse(plane_of(belief), parameter, variance);
@@ -88,7 +88,7 @@ static rf_status diffuse(rf_belief *belief, unsigned parameter, double variance)
 static rf_status gridded_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
 {
     const unsigned dim = belief->problem->description.dim;
-    if (F && (!is_line(belief) || (F[0] != 1 && rf_grid_scale(line_of(belief), F[0]) < 0))) /* of two: refused when opened */
+    if (F && (!is_line(belief) || (F[0] != 1 && rf_grid_scale(line_of(belief), F[0]) < 0))) /* two: refused at open */
         return RF_REFUSED_VALUE;
     rf_status status = RF_OK;
     for (unsigned a = 0; a < dim && status == RF_OK; a++)
@@ -148,7 +148,7 @@ static double gridded_quantile(const rf_belief *belief, unsigned parameter, doub
     return is_line(belief) ? rf_grid_quantile(line_of(belief), p) : rf_plane_quantile(plane_of(belief), parameter, p);
 }
 
-/* As a walk would: what is added to a variance makes it factor² times as large. */
+/* Adds variance as a random walk would, so that it grows by factor². */
 static rf_status gridded_stretch(rf_belief *belief, const double factor[])
 {
     double mean[2], covariance[3];

@@ -8,18 +8,18 @@
 #include "bytes.h"
 
 enum {
-    POINTS_LEAST = 64, /* of a whole circle, so that period / 64 is the widest step there */
+    POINTS_LEAST = 64, /* of a whole circle: period / 64 is the widest step there */
     ROOM = 2 * TAPS_REACH_MAX + 64,
     PROBES = 6,
-    SAMPLES = 16, /* per cell, where fringes are too fine */
-    BLOCK = 256   /* likelihoods that are asked for at once */
+    SAMPLES = 16, /* per cell, where fringes are too fine for the grid */
+    BLOCK = 256   /* likelihoods per call of the model */
 };
 #define NEGLIGIBLE 1e-12
 #define ROUGH 1e-6
 #define SMOOTH 1e-7
 #define STEPS_PER_SD 8.0
-#define BLUR_STEPS 10.0 /* wider blurs are done at twice the step */
-#define CIRCLE_SD 1.5   /* blurs of more periods than this give the same uniform density */
+#define BLUR_STEPS 10.0 /* wider blurs first double the step */
+#define CIRCLE_SD 1.5   /* in periods: wider blurs all give the same uniform density */
 #define GOLDEN 0.6180339887498949
 
 static double natural(const rf_grid *g, double y)
@@ -37,7 +37,7 @@ static double largest(const double *p, size_t n)
     return max;
 }
 
-/* Values beyond the ends: none, or those of the other end. */
+/* Fills the values beyond both ends: zeros, or on a full circle those of the other end. */
 static void close_ends(const rf_grid *g, double *p)
 {
     for (size_t i = 0; i < MARGIN; i++) {
@@ -53,7 +53,7 @@ static void normalise(rf_grid *g)
         p_of(g)[i] *= scale;
 }
 
-/* Keeps the `n` points from `begin` on. */
+/* Keeps `n` points, beginning at `begin`. */
 static void keep(rf_grid *g, size_t begin, size_t n)
 {
     memmove(p_of(g), p_of(g) + begin, n * sizeof *p_of(g));
@@ -61,8 +61,8 @@ static void keep(rf_grid *g, size_t begin, size_t n)
     g->n = n;
 }
 
-/* Cuts the circle open, if more than a quarter of it is empty: values[i] below `floor`, but for `margin`
-   points on either side of the rest. Uses `like`. */
+/* Cuts the circle open if more than a quarter of it is empty. Empty: values[i] < `floor`, except within `margin` points
+   of the rest. Overwrites `like`. */
 static int open_circle(rf_grid *g, const double *values, double floor, size_t margin)
 {
     size_t run = 0, best = 0, end = 0; /* the longest empty run ends before point `end` */
@@ -84,7 +84,7 @@ static int open_circle(rf_grid *g, const double *values, double floor, size_t ma
     return 1;
 }
 
-/* Makes a window on the circle, with emptiness, the whole circle. */
+/* Extends a window to the whole circle with zeros. */
 static void close_circle(rf_grid *g)
 {
     size_t whole = circle(g);
@@ -126,7 +126,7 @@ static void refine(rf_grid *g)
     }
 }
 
-/* Doubles the step; `p` is what becomes of every other point. */
+/* Doubles the step, keeping every other value of `p`. */
 static void halve(rf_grid *g, const double *p)
 {
     size_t odd = (size_t)(g->first & 1);
@@ -149,14 +149,14 @@ static int coarsen(rf_grid *g)
     return 1;
 }
 
-/* Doubles the step of a density that is about to be blurred by many steps: the mass of odd points goes
-   to ten even ones, so that all sums with smooth functions stay. */
+/* Doubles the step before a blur by many steps: spreads the mass of each odd point over ten even ones, which preserves
+   all sums with smooth functions. */
 static void lump(rf_grid *g)
 {
     enum { MORE = RF_STENCIL_REACH + 1 };
     if (is_periodic(g) && !g->is_full && g->n + 2 * MORE >= circle(g))
         close_circle(g);
-    if (!g->is_full) { /* room for what moves beyond the ends */
+    if (!g->is_full) { /* space for mass that moves beyond the ends */
         memmove(p_of(g) + MORE, p_of(g), g->n * sizeof *p_of(g));
         memset(p_of(g), 0, MORE * sizeof *p_of(g));
         memset(p_of(g) + MORE + g->n, 0, MORE * sizeof *p_of(g));
@@ -164,12 +164,13 @@ static void lump(rf_grid *g)
         g->first -= MORE;
     }
     close_ends(g, p_of(g));
-    for (size_t i = 0; i < g->n; i++) /* the odd ones among the results are not used */
+    for (size_t i = 0; i < g->n; i++) /* results at odd points are not used */
         like_of(g)[i] = 0.5 * (p_of(g)[i] + rf_stencil_around(p_of(g) + i, 1));
     halve(g, like_of(g));
 }
 
-/* Gives up the lesser end, point by point, until no more than points_max are left. */
+/* Brings the grid down to points_max points: at a wider step if nothing is lost, else by dropping points one by one at
+   the end with less density. */
 static void fit(rf_grid *g)
 {
     while (g->n > g->points_max && coarsen(g))
@@ -214,7 +215,7 @@ rf_grid *rf_grid_create(const rf64_model *model, uint32_t points_max)
 
 void rf_grid_free(rf_grid *g) { free(g); }
 
-/* An empty grid over low..high in steps of `step` or less; over the whole circle if it does not fit. */
+/* An empty grid over low..high with a step of `step` or less; the whole circle if low..high does not fit on it. */
 static void lay(rf_grid *g, double low, double high, double step)
 {
     g->log_evidence = g->dropped = 0;
@@ -242,7 +243,7 @@ int rf_grid_prior_gaussian(rf_grid *g, double mean, double variance)
     if (is_periodic(g) && sd > CIRCLE_SD * period(g))
         sd = CIRCLE_SD * period(g);
     lay(g, mean - RF_STENCIL_TAIL * sd, mean + RF_STENCIL_TAIL * sd, sd / STEPS_PER_SD);
-    if (!is_periodic(g)) { /* coordinates count from the mean */
+    if (!is_periodic(g)) { /* the base coordinate is the mean */
         g->first = -(int64_t)(g->n / 2);
         g->base = mean;
     }
@@ -318,7 +319,7 @@ int rf_grid_diffuse(rf_grid *g, double variance)
     return 0;
 }
 
-/* What the model returned as P(E|y), divided by exp(scale) for logarithms; bad values are zero. */
+/* Converts the model's return value to P(E|y), for logarithms divided by exp(scale); bad values become zero. */
 static double judged(const rf_grid *g, double value, double scale)
 {
     if (g->model.is_log)
@@ -326,7 +327,7 @@ static double judged(const rf_grid *g, double value, double scale)
     return value >= 0 && value <= RF64_LIMIT ? value : 0;
 }
 
-/* What the model returns for up to BLOCK places y. */
+/* The model's return values at up to BLOCK coordinates y. */
 static void ask(rf_grid *g, const double y[], uint32_t n, const double record[], double out[])
 {
     double x[BLOCK];
@@ -336,7 +337,7 @@ static void ask(rf_grid *g, const double y[], uint32_t n, const double record[],
         g->failed = 1;
 }
 
-/* like[i] ← P(E|y) / exp(scale). */
+/* like[i] ← P(E|y) / exp(scale). Returns the scale. */
 static double evaluate(rf_grid *g, const double record[])
 {
     double scale = g->model.is_log ? -HUGE_VAL : 0, y[BLOCK];
@@ -355,8 +356,8 @@ static double evaluate(rf_grid *g, const double record[])
     return scale;
 }
 
-/* Is the posterior in `other` what interpolation makes of it, at places off the grid? A fringe of which
-   a whole number fits in a step looks smooth on the grid. */
+/* Does interpolation reproduce the posterior in `other` at places off the grid? A fringe with a whole number of periods
+   per step looks smooth on the grid. */
 static int holds_between(rf_grid *g, const double record[], double scale, double peak)
 {
     double floor = 0.01 * largest(p_of(g), g->n);
@@ -378,8 +379,8 @@ static int holds_between(rf_grid *g, const double record[], double scale, double
     return 1;
 }
 
-/* Keeps what the posterior in `other` needs, if that is half of points_max or less: first all that is
-   not negligible, then giving up more and more. */
+/* Keeps the part that the posterior in `other` needs, if that is at most half of points_max: first everything not
+   negligible, then with growing losses. Returns 0 if that fails. */
 static int crop(rf_grid *g, double peak)
 {
     static const double share[] = {0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6};
@@ -411,8 +412,8 @@ static int crop(rf_grid *g, double peak)
     return 0;
 }
 
-/* The mean of the likelihood over each cell, at a random place in each SAMPLES-th of it: what is finer
-   than these becomes noise, no pattern. */
+/* other ← p · mean of the likelihood over each cell, at a random place in each of SAMPLES subcells: finer detail
+   becomes noise instead of a pattern. */
 static void average_cells(rf_grid *g, const double record[], double scale)
 {
     for (size_t i = 0; i < g->n; i++) {

@@ -1,13 +1,13 @@
-/* What a grid says: mean and variance, on a line and on a circle; probabilities, quantiles and the density. */
+/* Reads a grid: mean and variance on a line and on a circle, probabilities, quantiles, density. */
 #include "grid_state.h"
 #include "stencil.h"
 
-/* θ² for θ in -π..π, as a Fourier series up to `order`: sums of it with a density that is resolved on the
-   circle are exact, though it has an edge at ±π. */
+/* θ² for θ in -π..π as a Fourier series up to `order`: sums of it with a density that is resolved on the circle are
+   exact, in spite of its edge at ±π. */
 static double square_on_circle(double theta, size_t order)
 {
     const double c = 2 * cos(theta);
-    double b = 0, next = 0; /* Clenshaw's sums */
+    double b = 0, next = 0; /* Clenshaw's recurrence */
     for (size_t k = order; k > 0; k--) {
         double now = (k % 2 ? -4.0 : 4.0) / ((double)k * (double)k) + c * b - next;
         next = b;
@@ -16,8 +16,8 @@ static double square_on_circle(double theta, size_t order)
     return PI * PI / 3 + 0.5 * c * b - next;
 }
 
-/* Fractional index of the mean; unless null, variance in steps, which takes n² operations on a circle. `begin`: index from
-   where a circle is counted. */
+/* Fractional index of the mean. Unless null, *variance in steps², which takes n² operations on a circle. *begin: index
+   where the circle is cut. */
 static double centre(const rf_grid *g, double *variance, double *begin)
 {
     const double mass = sum(p_of(g), g->n), turn = 2 * PI / (double)g->n;
@@ -46,7 +46,7 @@ static double centre(const rf_grid *g, double *variance, double *begin)
     return mean;
 }
 
-/* What to add to y for it to be the chart's: whole periods. */
+/* The whole periods to add to y to bring it into the chart's range. */
 static double turns_home(const rf_grid *g, double y)
 {
     return is_periodic(g) ? -period(g) * floor((y - g->chart.low) / period(g)) : 0;
@@ -79,7 +79,7 @@ double rf_grid_variance(const rf_grid *g)
     return variance;
 }
 
-/* p[i] with the circle's or no points beyond the ends. */
+/* p[i]; beyond the ends that of the circle, or 0. */
 static double at(const rf_grid *g, ptrdiff_t i)
 {
     const ptrdiff_t n = (ptrdiff_t)g->n;
@@ -97,7 +97,7 @@ static double between(const rf_grid *g, ptrdiff_t i, double offset)
     return rf64_max(rf_stencil_value(near + 4, offset), 0);
 }
 
-/* Mass in the first `offset` of cell i, in units of a whole step of density 1: Gauss's rule, three points. */
+/* Mass in the first `offset` of cell i, in units of one step at density 1: three-point Gauss quadrature. */
 static double part(const rf_grid *g, ptrdiff_t i, double offset)
 {
     const double r = 0.3872983346207417 * offset;
@@ -114,7 +114,7 @@ static double cell(const rf_grid *g, ptrdiff_t i)
     return rf64_max(rf_stencil_cell(near + 2), 0);
 }
 
-/* The cells that have mass, *first to the answer; of a circle cut at index `begin`, where the first one is cut. */
+/* The range of cells with mass: *first up to the result. A circle is cut at index `begin`, inside its first cell. */
 static ptrdiff_t cells(const rf_grid *g, double begin, ptrdiff_t *first)
 {
     *first = g->is_full ? (ptrdiff_t)floor(begin) : -2;

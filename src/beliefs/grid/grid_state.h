@@ -1,4 +1,4 @@
-/* What a grid is made of; for grid.c, which changes it, and grid_read.c, which reads it. */
+/* The contents of a grid; for grid.c, which changes it, and grid_read.c, which reads it. */
 #ifndef REJFILT_GRID_STATE_H
 #define REJFILT_GRID_STATE_H
 
@@ -12,23 +12,23 @@ enum { TAPS_REACH_MAX = 1024, MARGIN = 2 * RF_STENCIL_REACH }; /* RF_STENCIL_TAI
 
 struct rf_grid {
     rf64_chart chart;
-    rf64_model model; /* without its charts */
-    int failed;       /* its block function did, in this update */
+    rf64_model model; /* without charts */
+    int failed;       /* the block function failed during this update */
     uint32_t points_max;
-    int is_full; /* the points go round the circle */
+    int is_full; /* the points cover the whole circle */
     size_t n;    /* points; coordinate of point i is base + step · (first + i) */
     int64_t first;
     double base, step;
     double log_evidence, dropped;
     uint32_t unresolved;
-    int is_swapped; /* p and other have changed places */
-    size_t room;    /* of each of the three */
+    int is_swapped; /* p and other are swapped */
+    size_t room;    /* of each of the three buffers */
     double taps[2 * TAPS_REACH_MAX + 1];
     double memory[];
 };
 
-/* n values with MARGIN beyond either end; p sums to 1/step. No pointers, so that a copy of the bytes is a copy of the
- * grid. */
+/* n values with MARGIN beyond either end; p sums to 1/step. Without pointers, so that a copy of the bytes is a copy of
+   the grid. */
 static inline double *p_of(const rf_grid *g) { return (double *)g->memory + MARGIN + (g->is_swapped ? g->room : 0); }
 static inline double *other_of(const rf_grid *g)
 {

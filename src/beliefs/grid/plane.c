@@ -7,12 +7,12 @@
 #include "stencil.h"
 
 #define NEGLIGIBLE 1e-10
-#define TAIL 6.8 /* standard deviations at which a Gaussian is negligible */
+#define TAIL 6.8 /* in standard deviations: a Gaussian is negligible beyond */
 #define ROUGH 1e-5
 #define SMOOTH 1e-6
 #define STEPS_PER_SD 5.0
-#define BLUR_STEPS 4.0      /* wider blurs are done at twice the step, or several times */
-#define UNIFORM_PERIODS 0.8 /* a blur by more leaves a uniform density, to 1e-5 */
+#define BLUR_STEPS 4.0      /* wider blurs first double the step, or run several times */
+#define UNIFORM_PERIODS 0.8 /* in periods: a wider blur leaves a uniform density, to 1e-5 */
 #define GIVE_UP_MAX 1e-6
 #define PI 3.141592653589793
 
@@ -20,36 +20,36 @@ enum {
     CIRCLE_LEAST = 64,             /* points of a whole circle */
     REACH = 32,                    /* of a blur: RF_STENCIL_TAIL · BLUR_STEPS + 1, or more */
     PAD = 2 * REACH,               /* values beyond either end of a line; interpolation takes 2 · RF_STENCIL_REACH */
-    MORE = RF_STENCIL_REACH + 1,   /* points that lumping adds at either end */
-    MARGIN = 2 * RF_STENCIL_REACH, /* points kept beyond what is not negligible, so that the posterior's ends are
+    MORE = RF_STENCIL_REACH + 1,   /* points that lump mode adds at either end */
+    MARGIN = 2 * RF_STENCIL_REACH, /* points kept beyond the negligible limit, so that the posterior's ends are
                                       interpolated well */
     PROBES = 12,
-    HALVINGS = 64, /* in one update: more, and the likelihood has a jump */
-    SAMPLES = 4,   /* per cell and axis, where the likelihood is too fine */
-    BLOCK = 256    /* likelihoods that are asked for at once */
+    HALVINGS = 64, /* in one update; more mean that the likelihood has a jump */
+    SAMPLES = 4,   /* per cell and axis, where the likelihood is too fine for the grid */
+    BLOCK = 256    /* likelihoods per call of the model */
 };
 
 typedef struct axis {
     rf64_chart chart;
-    int is_full; /* the points go round the circle */
+    int is_full; /* the points cover the whole circle */
     uint32_t n;  /* points; the coordinate of point i is base + step · (first + i) */
     int64_t first;
     double base, step;
 } axis;
 
 struct rf_plane {
-    rf64_model model; /* without its charts, which the axes have */
-    int failed;       /* its block function did, in this update */
-    uint32_t side, room; /* most points of a line; those that there is memory for */
+    rf64_model model; /* without charts; the axes have them */
+    int failed;       /* the block function failed during this update */
+    uint32_t side, room; /* most points of a line, and how many the memory has space for */
     axis axis[2];
     double log_evidence, dropped;
     uint32_t unresolved;
-    int is_swapped; /* p and other have changed places */
+    int is_swapped; /* p and other are swapped */
     double taps[2 * REACH + 1];
     double memory[];
 };
 
-/* ---- Where things lie: no pointers, so that a copy of the bytes is a copy of the density ---- */
+/* ---- Memory layout: no pointers, so that a copy of the bytes is a copy of the density ---- */
 
 static size_t line_room(uint32_t room) { return (size_t)room + 2 * PAD + 16; }
 
@@ -75,8 +75,8 @@ static double place(const axis *x, double i) { return x->base + x->step * ((doub
 static int is_periodic(const axis *x) { return x->chart.kind == RF_PERIODIC; }
 static double period(const axis *x) { return x->chart.high - x->chart.low; }
 static uint32_t circle(const axis *x) { return (uint32_t)llround(period(x) / x->step); }
-/* A line with PAD values beyond its ends, none or those of the other end, in the first of the two buffers. Returns its
- * first point. */
+/* Copies a line to the first of the two buffers, with PAD values beyond each end: zeros, or on a circle those of the
+   other end. Returns its first point. */
 static double *take(const rf_plane *g, const double *p, unsigned a, uint32_t line)
 {
     const uint32_t n = g->axis[a].n;
@@ -125,7 +125,7 @@ static void normalise(rf_plane *g)
             p_of(g)[at(g, 1, i, j)] *= scale;
 }
 
-/* Of each point of an axis the sum over its line, or the largest value: to the second buffer, which is returned. */
+/* For each point of an axis, the sum over its line, or the largest value. Returns them in the second buffer. */
 static double *project(const rf_plane *g, const double *p, unsigned a, int is_sum)
 {
     double *to = line_of(g, 1);
@@ -141,7 +141,7 @@ static double *project(const rf_plane *g, const double *p, unsigned a, int is_su
 
 /* ---- Windows and steps ---- */
 
-/* Keeps `n` points of p from `begin` on; on a circle they may go past its end. */
+/* Keeps `n` points of p, beginning at `begin`; on a circle they may wrap past its end. */
 static void keep(rf_plane *g, unsigned a, uint32_t begin, uint32_t n)
 {
     axis *x = &g->axis[a];
@@ -158,15 +158,15 @@ static void keep(rf_plane *g, unsigned a, uint32_t begin, uint32_t n)
     x->n = n;
 }
 
-/* The points whose largest value in `p` is not below `floor`, and `margin` on either side: where they begin, and how
- * many. */
+/* The points whose largest value in `p` is at least `floor`, with `margin` on either side: sets *begin, returns their
+   number. */
 static uint32_t support(const rf_plane *g, const double *p, unsigned a, double floor, uint32_t margin, uint32_t *begin)
 {
     const axis *x = &g->axis[a];
     const double *max = project(g, p, a, 0);
     uint32_t first = 0, end = x->n;
     *begin = 0;
-    if (x->is_full) { /* what is left of the circle without its longest empty run, if that is a quarter or more */
+    if (x->is_full) { /* the circle without its longest empty run, if that is a quarter or more */
         uint32_t run = 0, best = 0;
         for (uint32_t i = 0; i < 2 * x->n && run < x->n; i++) {
             run = max[i % x->n] < floor ? run + 1 : 0;
@@ -190,7 +190,7 @@ static uint32_t support(const rf_plane *g, const double *p, unsigned a, double f
     return end - first;
 }
 
-/* Makes a window on the circle, with emptiness, the whole circle. */
+/* Extends a window to the whole circle with zeros. */
 static void close_circle(rf_plane *g, unsigned a)
 {
     axis *x = &g->axis[a];
@@ -228,8 +228,8 @@ static void refine(rf_plane *g, unsigned a)
 
 static int has_wider_step(const axis *x) { return !is_periodic(x) || circle(x) > CIRCLE_LEAST; }
 
-/* Doubles the step. Lumped, the mass of odd points goes to ten even ones, so that all sums with smooth functions stay:
-   for a density that is about to be blurred. Else the odd points are left out. */
+/* Doubles the step. Lumped (before a blur): spreads the mass of each odd point over ten even ones, which preserves all
+   sums with smooth functions. Otherwise the odd points are left out. */
 static void widen_step(rf_plane *g, unsigned a, int is_lumped)
 {
     axis *x = &g->axis[a];
@@ -266,8 +266,8 @@ static int coarsen(rf_plane *g, unsigned a)
     return 1;
 }
 
-/* Finds the `n` points or fewer around the most mass of `p` on an axis, giving up no more than `share` of it. Returns
-   how many they are, and in `lost` the share; or 0. */
+/* Finds at most `n` points of an axis around most of the mass of `p`, dropping no more than `share` of it. Returns
+   their number and the share in `lost`; or 0. */
 static uint32_t narrow(const rf_plane *g, const double *p, unsigned a, uint32_t n, double share, uint32_t *begin,
                        double *lost)
 {
@@ -290,7 +290,7 @@ static uint32_t narrow(const rf_plane *g, const double *p, unsigned a, uint32_t 
     return end - first;
 }
 
-/* No more than `side` points along an axis: at a wider step where nothing is lost, else without the lesser ends. */
+/* Reduces an axis to `side` points: with a wider step if nothing is lost, else by dropping the ends with less mass. */
 static void fit(rf_plane *g, unsigned a)
 {
     uint32_t begin, n;
@@ -325,13 +325,13 @@ void rf_plane_init(rf_plane *g, const rf64_model *model, uint32_t side)
         g->axis[a].chart = model->charts[a];
 }
 
-/* How wide the rounded end of a uniform prior is, as one standard deviation: what two thirds of the points resolve. */
+/* Standard deviation of the rounded ends of a uniform prior: the narrowest that two thirds of the points resolve. */
 static double edge_of(const rf_plane *g, double width)
 {
     return width * STEPS_PER_SD / (0.66 * (g->side - 2 * TAIL * STEPS_PER_SD));
 }
 
-/* A window for the prior. */
+/* Sets the window for the prior. */
 static void lay(const rf_plane *g, axis *x, const rf_plane_prior *prior)
 {
     const double sd = prior->is_box ? edge_of(g, prior->second - prior->first) : prior->second;
@@ -355,7 +355,7 @@ static void lay(const rf_plane *g, axis *x, const rf_plane_prior *prior)
     x->n = x->is_full ? circle(x) : (uint32_t)ceil((high - low) / x->step) + 1;
 }
 
-/* The prior's density, but for a factor. */
+/* The prior's density, unnormalised. */
 static double prior_at(const rf_plane *g, const axis *x, const rf_plane_prior *prior, double y)
 {
     double value = 0;
@@ -422,7 +422,7 @@ static void blur(rf_plane *g, unsigned a, double sd)
     x->n = n;
 }
 
-/* The same density all round the circle. */
+/* Sets the same density all round the circle. */
 static void make_uniform(rf_plane *g, unsigned a)
 {
     for (uint32_t line = 0; line < lines(g, a); line++) {
@@ -435,7 +435,7 @@ static void make_uniform(rf_plane *g, unsigned a)
     }
 }
 
-/* A window that the blur would make as long as the circle, or nearly, becomes the circle. */
+/* Closes a window to the whole circle if the blur would make it as long as that, or nearly. */
 static void close_if_due(rf_plane *g, unsigned a)
 {
     const axis *x = &g->axis[a];
@@ -465,7 +465,7 @@ int rf_plane_diffuse(rf_plane *g, unsigned a, double variance)
         make_uniform(g, a);
     for (double left = is_uniform ? 0 : variance, max = BLUR_STEPS * BLUR_STEPS * x->step * x->step; left > 0;
          left -= max)
-        blur(g, a, sqrt(left < max ? left : max)); /* several times on the coarsest circle alone */
+        blur(g, a, sqrt(left < max ? left : max)); /* more than one pass only on the coarsest circle */
     fit(g, a);
     normalise(g);
     return 0;
@@ -473,7 +473,7 @@ int rf_plane_diffuse(rf_plane *g, unsigned a, double variance)
 
 /* ---- Learning ---- */
 
-/* What the model returns for up to BLOCK places y, two coordinates each, which become natural. */
+/* The model's return values at up to BLOCK places y of two coordinates each. Converts y to natural units in place. */
 static void ask(rf_plane *g, double y[][2], uint32_t n, const double record[], double out[])
 {
     for (uint32_t k = 0; k < n; k++)
@@ -483,7 +483,7 @@ static void ask(rf_plane *g, double y[][2], uint32_t n, const double record[], d
         g->failed = 1;
 }
 
-/* What the model returned as P(E|y), divided by exp(scale) for logarithms; bad values are zero. */
+/* Converts the model's return value to P(E|y), for logarithms divided by exp(scale); bad values become zero. */
 static double judged(const rf_plane *g, double value, double scale)
 {
     if (g->model.is_log)
@@ -518,7 +518,7 @@ static double multiply(rf_plane *g, const double record[])
     return scale;
 }
 
-/* The density at index i + u, j + v, from ten lines of ten points each. */
+/* The density at index (i + u, j + v), from ten lines of ten points each. */
 static double between(const rf_plane *g, const double *p, uint32_t i, double u, uint32_t j, double v)
 {
     double column[10], row[10];
@@ -539,7 +539,7 @@ static double between(const rf_plane *g, const double *p, uint32_t i, double u, 
     return rf_stencil_value(column + 4, u);
 }
 
-/* Is the posterior in `other` what interpolation makes of it, at places off the grid? */
+/* Does interpolation reproduce the posterior in `other` at places off the grid? */
 static int holds_between(rf_plane *g, const double record[], double scale, double peak)
 {
     const double floor = 0.01 * largest(g, p_of(g));
@@ -560,8 +560,8 @@ static int holds_between(rf_plane *g, const double record[], double scale, doubl
     return 1;
 }
 
-/* other ← p · the mean of the likelihood over each cell, at a random place in each part of it: what is finer becomes
- * noise, no pattern. */
+/* other ← p · mean of the likelihood over each cell, at a random place in each part of it: finer detail becomes noise
+   instead of a pattern. */
 static void average_cells(rf_plane *g, const double record[], double scale)
 {
     for (uint32_t i = 0; i < g->axis[0].n; i++)
@@ -581,8 +581,8 @@ static void average_cells(rf_plane *g, const double record[], double scale)
         }
 }
 
-/* Makes room for twice the points along an axis: only what the posterior in `other` needs is kept. Returns 0 where that
- * is too much; 1. */
+/* Makes space for twice the points along an axis: keeps only what the posterior in `other` needs. Returns 1, or 0 if
+   that is too much. */
 static int make_room(rf_plane *g, unsigned a, double peak)
 {
     static const double share[] = {1e-10, 1e-8, 1e-7, GIVE_UP_MAX};
@@ -599,8 +599,8 @@ static int make_room(rf_plane *g, unsigned a, double peak)
     return 1;
 }
 
-/* Halves a step, where the posterior in `other` is too rough for it. Returns 0 when it is smooth, 1 when it did, -1
- * when there is no room. */
+/* Halves a step if the posterior in `other` is too rough for it. Returns 0 if it is smooth, 1 if a step was halved, -1
+   if there is no space. */
 static int resolve(rf_plane *g, const double record[], double scale, double peak)
 {
     int is_rough[2];
@@ -648,7 +648,7 @@ double rf_plane_update(rf_plane *g, const double record[])
         return NAN;
     swap(g);
     const double evidence = total(g) * g->axis[0].step * g->axis[1].step;
-    if (!(evidence > 0)) { /* of cells where the points had some */
+    if (!(evidence > 0)) { /* cell averages may be 0 although points were not */
         swap(g);
         return -HUGE_VAL;
     }
@@ -661,7 +661,7 @@ double rf_plane_update(rf_plane *g, const double record[])
 
 /* ---- Reading ---- */
 
-/* The fractional index of the mean of an axis, and where a circle is cut: half a turn before it. */
+/* The fractional index of the mean of an axis; *begin: where a circle is cut, half a turn before it. */
 static double centre(const rf_plane *g, unsigned a, double *begin)
 {
     const axis *x = &g->axis[a];
@@ -678,7 +678,7 @@ static double centre(const rf_plane *g, unsigned a, double *begin)
     return mean;
 }
 
-/* What to add to y for it to be the chart's: whole periods. */
+/* The whole periods to add to y to bring it into the chart's range. */
 static double turns_home(const axis *x, double y)
 {
     return is_periodic(x) ? -period(x) * floor((y - x->chart.low) / period(x)) : 0;
@@ -714,8 +714,8 @@ rf_marginal rf_plane_marginal(const rf_plane *g, unsigned a)
     return parts;
 }
 
-/* Where `share` of the mass of n cells lies below, as a fractional index: cell i goes from i − 1/2 to i + 1/2. The
-   first is cell `first`, of which the part below `begin` does not count. */
+/* The fractional index below which `share` of the mass of n cells lies; cell i covers i − 1/2 to i + 1/2. Counts from
+   `begin`, inside the cell of that index. */
 static double walk(const double *mass, uint32_t n, int is_full, double begin, double share)
 {
     double sum = 0, low = begin;

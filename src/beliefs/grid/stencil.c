@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Lagrange's weights halfway between two of ten points. */
+/* Lagrange weights halfway between the middle two of ten points. */
 static const double halfway[5] = {39690.0 / 65536.0, -8820.0 / 65536.0, 2268.0 / 65536.0, -405.0 / 65536.0,
                                   35.0 / 65536.0};
 
@@ -17,7 +17,7 @@ double rf_stencil_midpoint(const double *p, ptrdiff_t stride)
 
 double rf_stencil_value(const double *p, double offset)
 {
-    static const double weight[10] = {-1, 9, -36, 84, -126, 126, -84, 36, -9, 1}; /* barycentric */
+    static const double weight[10] = {-1, 9, -36, 84, -126, 126, -84, 36, -9, 1}; /* barycentric weights */
     double above = 0, below = 0;
     for (int k = 0; k < 10; k++) {
         double distance = offset - (k - 4);
@@ -52,8 +52,8 @@ double rf_stencil_roughness(const double *p, size_t count, ptrdiff_t stride)
     return worst;
 }
 
-/* The mean of polynomials under N(0, variance) is a sum of values at 0, ±1, ... ±RF_STENCIL_NARROW: the
-   weight at ±k is half the mean of the polynomial in t = x² that is 1 at k² and 0 at the others. */
+/* The mean of a polynomial under N(0, variance) is a weighted sum of its values at 0, ±1, ... ±RF_STENCIL_NARROW. The
+   weight at ±k is half the mean of the polynomial in t = x² that is 1 at k² and 0 at the other nodes. */
 static void narrow_taps(double variance, double *taps)
 {
     double total = 0;

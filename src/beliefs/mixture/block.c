@@ -1,4 +1,4 @@
-/* The functions of block.h, for one target: RF_KERNEL_TARGET, and the compiler's flags for it. */
+/* The functions of block.h for one target, RF_KERNEL_TARGET, compiled with its flags. */
 #include "block.h"
 
 #define RF_PASTE_(target) rf_block_kernel_##target

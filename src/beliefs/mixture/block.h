@@ -1,5 +1,5 @@
-/* What a mixture does to many numbers at once, compiled for every target by block.c: blocks of points, where they lie and what
-   their likelihoods add to the sums; and what mergers cost. */
+/* Loops over many numbers, compiled for every target by block.c: placing blocks of points, summing their likelihoods,
+   costs of mergers. */
 #ifndef REJFILT_BLOCK_H
 #define REJFILT_BLOCK_H
 
@@ -12,23 +12,23 @@
 #include "../../models/known.h"
 
 enum {
-    RF_BLOCK = 64, /* points at a time */
-    RF_LANES = 8   /* of a sum: the order of additions is the same on every machine */
+    RF_BLOCK = 64, /* points per block */
+    RF_LANES = 8   /* partial sums, so that the order of additions is the same on every machine */
 };
 
 /* Weighted sums over the points. */
 typedef struct rf_sums {
-    double scale;                                                  /* of all of them, a logarithm */
+    double scale;                                                  /* of all sums, a logarithm */
     double one, square, entropy;                                   /* Σℓ, Σℓ², Σℓ·lnℓ */
     double z[RF_ROOM], zz[RF_TRIANGLE(RF_ROOM)]; /* Σℓz, Σℓzzᵀ */
 } rf_sums;
 
-/* What mergers look at, of every component. */
+/* Quantities of every component that mergers use. */
 typedef struct rf_merger {
     double weight[RF_MIXTURE_MAX], log_size[RF_MIXTURE_MAX];         /* logarithms of the sizes of factors */
     double mean[2][RF_MIXTURE_MAX], covariance[3][RF_MIXTURE_MAX];   /* of one or two parameters */
     double cost[RF_TRIANGLE(RF_MIXTURE_MAX)];                        /* of pairs j < i, at RF_TRIANGLE(i) + j */
-    double least[RF_MIXTURE_MAX];                                    /* the least of them for each i, */
+    double least[RF_MIXTURE_MAX];                                    /* the least cost for each i, */
     uint32_t partner[RF_MIXTURE_MAX];                                /* and its j */
 } rf_merger;
 
@@ -59,7 +59,7 @@ RF_FN double rf_total_of(const double lane[RF_LANES])
 RF_FN double rf_sum_lanes(const double *a, uint32_t n)
 {
     double lane[RF_LANES] = {0};
-    for (size_t k = 0; k < n; k += RF_LANES) /* size_t: an index that may wrap around is no vector */
+    for (size_t k = 0; k < n; k += RF_LANES) /* size_t: compilers do not vectorise an index that may wrap around */
         for (size_t l = 0; l < RF_LANES; l++)
             lane[l] += a[k + l];
     return rf_total_of(lane);
@@ -74,7 +74,7 @@ RF_FN double rf_dot_lanes(const double *a, const double *b, uint32_t n)
     return rf_total_of(lane);
 }
 
-/* Makes `scale` that of the sums. */
+/* Changes the scale of the sums to `scale`. */
 RF_FN void rf_sums_rescale(rf_sums *s, unsigned dim, double scale)
 {
     const double factor = s->one > 0 ? rf64_exp(s->scale - scale) : 0;
@@ -88,7 +88,7 @@ RF_FN void rf_sums_rescale(rf_sums *s, unsigned dim, double scale)
     s->scale = scale;
 }
 
-/* Adds a block: values as the model returns them; weights of points, or null. `room` for a block. */
+/* Adds a block: values in the form the model returns; weights of the points, or null. `room`: space for a block. */
 RF_FN void rf_sums_add(rf_sums *s, const rf64_model *model, const double *weight, double q[][RF_BLOCK], uint32_t n, double *value,
                 double *room)
 {
@@ -112,7 +112,7 @@ RF_FN void rf_sums_add(rf_sums *s, const rf64_model *model, const double *weight
     if (weight)
         for (uint32_t k = 0; k < n; k++)
             value[k] *= weight[k];
-    for (; n % RF_LANES; n++) /* whole vectors */
+    for (; n % RF_LANES; n++) /* pad to whole vectors */
         value[n] = room[n] = 0;
     s->one += rf_sum_lanes(value, n);
     s->square += rf_dot_lanes(value, value, n);
@@ -126,7 +126,7 @@ RF_FN void rf_sums_add(rf_sums *s, const rf64_model *model, const double *weight
     }
 }
 
-/* x[k * dim + i] ← natural values at base + A·q. y: room for a block. */
+/* x[k * dim + i] ← natural values at base + A·q. y: space for a block. */
 RF_FN void rf_points_place(const rf64_model *model, const double *base, const double *A, double q[][RF_BLOCK], uint32_t n,
                   double *x)
 {
@@ -145,8 +145,8 @@ RF_FN void rf_points_place(const rf64_model *model, const double *base, const do
     }
 }
 
-/* cost[k] ← what it costs to merge component i and component first + k, of one or two parameters. Runnalls: an upper bound of
-   the divergence of the merged from the two, in nats of the whole mixture. */
+/* cost[k] ← cost of merging components i and first + k, of one or two parameters: Runnalls's upper bound of the
+   divergence of the merged one from the two, in nats of the whole mixture. */
 RF_FN void rf_merger_costs(const rf_merger *g, unsigned dim, const rf64_chart charts[], uint32_t i, uint32_t first, uint32_t end,
                            double cost[])
 {
@@ -161,7 +161,7 @@ RF_FN void rf_merger_costs(const rf_merger *g, unsigned dim, const rf64_chart ch
     for (uint32_t j = first; j < end; j++) {
         const double both = w + g->weight[j], share = w / both, other = g->weight[j] / both, spread = share * other;
         double size = share * g->covariance[0][i] + other * g->covariance[0][j] + spread * apart[0][j] * apart[0][j];
-        if (dim == 2) { /* the determinant, no less than rounding leaves of it */
+        if (dim == 2) { /* the determinant, at least its rounding error */
             const double across = share * g->covariance[1][i] + other * g->covariance[1][j] + spread * apart[0][j] * apart[1][j],
                          second = share * g->covariance[2][i] + other * g->covariance[2][j] + spread * apart[1][j] * apart[1][j];
             size = rf64_max(size * second - across * across, size * second * 0x1p-50);

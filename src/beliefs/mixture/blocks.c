@@ -1,4 +1,4 @@
-/* Which of the targets' functions this CPU gets. */
+/* Selects the functions compiled for this CPU. */
 #include "block.h"
 
 #include "simd/targets.h"

@@ -2,8 +2,11 @@
 
 #include <string.h>
 
-/* Splitting: the width of each of three, as a share of the whole's, squared. */
+/* Splitting: variance of each of the three parts, as a share of the whole variance along the axis. */
 #define SPLIT_NARROWED 0.54
+
+/* Merging: loss over what third and fourth cumulants tell of it; higher ones add that much. */
+#define HIGHER 1.5
 
 double rf_component_covariance(const double *c, unsigned dim, unsigned i, unsigned j)
 {
@@ -14,7 +17,7 @@ double rf_component_covariance(const double *c, unsigned dim, unsigned i, unsign
     return sum;
 }
 
-/* The logarithm of a product of diagonal elements, with as few logarithms as its range allows. */
+/* ln of the product of the diagonal, with as few logarithms as the range of doubles allows. */
 static double log_diagonal(const double *triangle, unsigned dim)
 {
     double product = 1, sum = 0;
@@ -94,12 +97,72 @@ RF_APART void rf_component_joint(const double *a, const double *b, const double 
     }
 }
 
-void rf_component_merge(double *a, const double *b, const rf64_chart charts[], unsigned dim, double joint[])
+/* x ← L⁻¹·x */
+static void solve(const double factor[], unsigned dim, double x[])
+{
+    for (unsigned i = 0; i < dim; i++) {
+        for (unsigned j = 0; j < i; j++)
+            x[i] -= factor[RF_TRIANGLE(i) + j] * x[j];
+        x[i] /= factor[RF_TRIANGLE(i) + i];
+    }
+}
+
+RF_APART double rf_component_merger_loss(const double *a, const double *b, const double a_covariance[], const double b_covariance[],
+                                         const rf64_chart charts[], unsigned dim, const double factor[], double bound)
+{
+    const double total = a[0] + b[0], share = a[0] / total, other = b[0] / total, both = share * other, lean = other - share;
+    double d[RF_ROOM], m[RF_ROOM][RF_ROOM], v[RF_ROOM] = {0}, dd = 0, dmd = 0, vv = 0, vmv = 0, mm = 0, mmmm = 0;
+    if (!(both > 0))
+        return 0;
+    for (unsigned i = 0; i < dim; i++)
+        d[i] = rf_component_apart(&charts[i], a[1 + i] - b[1 + i]);
+    solve(factor, dim, d);
+    for (unsigned i = 0; i < dim; i++) {
+        for (unsigned j = 0; j < dim; j++) {
+            const size_t at = i > j ? RF_TRIANGLE(i) + j : RF_TRIANGLE(j) + i;
+            m[i][j] = a_covariance[at] - b_covariance[at];
+        }
+        solve(factor, dim, m[i]);
+    }
+    for (unsigned j = 0; j < dim; j++) {
+        double column[RF_ROOM];
+        for (unsigned i = 0; i < dim; i++)
+            column[i] = m[i][j];
+        solve(factor, dim, column);
+        for (unsigned i = 0; i < dim; i++)
+            m[i][j] = column[i];
+    }
+    for (unsigned i = 0; i < dim; i++) {
+        for (unsigned j = 0; j < dim; j++) {
+            double square = 0;
+            for (unsigned k = 0; k < dim; k++)
+                square += m[i][k] * m[k][j];
+            v[i] += m[i][j] * d[j];
+            mm += m[i][j] * m[i][j];
+            mmmm += square * square;
+        }
+        dd += d[i] * d[i];
+        dmd += d[i] * v[i];
+        vv += v[i] * v[i];
+    }
+    for (unsigned i = 0; i < dim; i++)
+        for (unsigned j = 0; j < dim; j++)
+            vmv += v[i] * m[i][j] * v[j];
+    const double flat = 1 - 6 * both,
+                 third = both * both * (lean * lean * dd * dd * dd + 6 * lean * dd * dmd + 3 * dd * mm + 6 * vv),
+                 fourth = both * both *
+                          (flat * flat * dd * dd * dd * dd + 6 * lean * lean * (dd * dd * mm + 4 * dd * vv + dmd * dmd) +
+                           3 * (mm * mm + 2 * mmmm) + 12 * flat * lean * dd * dd * dmd + 6 * flat * dmd * dmd +
+                           12 * lean * (dmd * mm + 2 * vmv));
+    const double far = bound + total * (share * rf64_log(share) + other * rf64_log(other)); /* exact where they are far apart */
+    return rf64_max(rf64_min(rf64_max(HIGHER * total * (third / 12 + fourth / 48), far), bound), 0);
+}
+
+void rf_component_merge(double *a, const double *b, const rf64_chart charts[], unsigned dim, const double factor[])
 {
     const double other = b[0] / (a[0] + b[0]);
-    rf_component_cholesky(joint, dim, NULL);
     for (unsigned i = 0; i < dim; i++)
         a[1 + i] += other * rf_component_apart(&charts[i], b[1 + i] - a[1 + i]);
-    memcpy(rf_component_factor(a, dim), joint, RF_TRIANGLE(dim) * sizeof *joint);
+    memcpy(rf_component_factor(a, dim), factor, RF_TRIANGLE(dim) * sizeof *factor);
     a[0] += b[0];
 }

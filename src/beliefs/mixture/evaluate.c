@@ -6,17 +6,17 @@
 #include <string.h>
 
 enum {
-    AXIS_POINTS = 24, /* that choose an axis */
+    AXIS_POINTS = 24, /* for choosing an axis */
     NORMAL_UNIT = RF_GRID
 };
 
-#define LINE_END 4.8  /* where the points of one parameter end, in standard deviations */
-#define LINE_BEND 0.6 /* steps grow from the middle to the ends, 2.8 times: no fringe has the period of all of them */
-#define HEXAGON_STEP 1.4 /* of two parameters, between neighbours: 7.4 of 19 points count, by their weights */
-#define CUBE_STEP 0.8    /* of three: half the edge of a cube with a point in its middle */
+#define LINE_END 4.8  /* one parameter: the outermost points, in standard deviations */
+#define LINE_BEND 0.6 /* steps grow 2.8 times from the middle to the ends: no fringe has the period of all of them */
+#define HEXAGON_STEP 1.4 /* two parameters: distance of neighbours; 7.4 of 19 points are effective */
+#define CUBE_STEP 0.8    /* three parameters: half the edge of a body-centred cubic cell */
 #define AXIS_STEP 0.45   /* standard deviations */
-#define LOG_FAR 50.0     /* nats below the largest likelihood: what is further away counts as that far */
-#define LEAST 0.25       /* share of the points' spacing that is taken for a standard deviation, at least */
+#define LOG_FAR 50.0     /* nats below the largest likelihood; smaller ones are raised to that */
+#define LEAST 0.25       /* least standard deviation, as a share of the spacing of the points */
 
 enum { LINE_POINTS = RF_POINTS(1), FIXED_DIM = 3 };
 
@@ -25,7 +25,7 @@ uint32_t rf_points_count(unsigned dim)
     return dim <= FIXED_DIM ? RF_POINTS(dim) : dim == 4 ? 256 : dim <= 8 ? 512 : 1024;
 }
 
-/* Numbers of a row of the table: points, and zeros that make whole vectors of them. */
+/* Length of a row of the table: the points, padded with zeros to whole vectors. */
 static uint32_t row_of(unsigned dim) { return dim <= FIXED_DIM ? RF_POINTS_ROW(dim) : rf_points_count(dim); }
 
 static double spacing_of(unsigned dim)
@@ -47,8 +47,8 @@ static uint32_t add_point(double points[], unsigned dim, uint32_t at, const doub
 
 /* ---- Neighbours ---- */
 
-/* Directions in which points of a lattice have neighbours, as steps of its coordinates: a hexagonal one has three, and one of
-   cubes with a point in the middle four to the nearest and three along the edges. */
+/* Directions of neighbours in the lattices. The hexagonal one has three; the body-centred cubic one has four to the
+   nearest neighbours and three along the edges. */
 enum { HEXAGON_WAYS = 3, CUBE_WAYS = 7 };
 
 static unsigned ways_of(unsigned dim) { return dim == 2 ? HEXAGON_WAYS : dim == 3 ? CUBE_WAYS : 0; }
@@ -60,7 +60,7 @@ static double way(unsigned dim, unsigned number, unsigned d)
     return dim == 2 ? HEXAGON_STEP * hexagon[number][d] : CUBE_STEP * cube[number][d];
 }
 
-/* Pairs of neighbours in each of the directions, as two numbers of points each. */
+/* Number of neighbour pairs in each direction; a pair is two point indices. */
 static uint32_t pairs_of(unsigned dim, unsigned number)
 {
     return dim == 2 ? RF_POINTS_PAIRS(2) / HEXAGON_WAYS : number < 4 ? 82 : 76;
@@ -70,7 +70,7 @@ static const unsigned char *pairs_in(const double points[], unsigned dim)
     return (const unsigned char *)(points + (dim + 2) * row_of(dim));
 }
 
-/* Is point b the neighbour of point a? */
+/* Is b the neighbour of a in this direction? */
 static int is_neighbour(const double points[], unsigned dim, uint32_t a, uint32_t b, unsigned number)
 {
     const uint32_t row = row_of(dim);
@@ -134,14 +134,14 @@ RF_APART void rf_points_make(unsigned dim, double points[])
 
 /* ---- The points of an evaluation ---- */
 
-/* Before they are whitened. */
+/* The points before they are whitened. */
 typedef struct lattice {
-    const double *fixed; /* of few parameters, else null */
+    const double *fixed; /* table of few parameters, else null */
     double turn[FIXED_DIM][FIXED_DIM];
     uint32_t start[RF_ROOM];
 } lattice;
 
-/* turn ← a rotation, any as likely as any other. */
+/* turn ← a uniformly distributed random rotation. */
 static void rotation(const rf_words *w, unsigned dim, double turn[][FIXED_DIM])
 {
     const double circle = 6.283185307179586, u = rf64_uniform(w->word[0]);
@@ -152,7 +152,7 @@ static void rotation(const rf_words *w, unsigned dim, double turn[][FIXED_DIM])
         return;
     }
     const double a = circle * rf64_uniform(w->word[1]), b = circle * rf64_uniform(w->word[2]);
-    const double low = rf64_sqrt(1 - u), high = rf64_sqrt(u); /* a quaternion of length one */
+    const double low = rf64_sqrt(1 - u), high = rf64_sqrt(u); /* a unit quaternion */
     const double i = low * rf64_sin(a), j = low * rf64_cos(a), k = high * rf64_sin(b), r = high * rf64_cos(b);
     const double by[3][3] = {{1 - 2 * (j * j + k * k), 2 * (i * j - k * r), 2 * (i * k + j * r)},
                              {2 * (i * j + k * r), 1 - 2 * (i * i + k * k), 2 * (j * k - i * r)},
@@ -209,14 +209,14 @@ static void lattice_take(const lattice *p, unsigned dim, uint32_t first, uint32_
             q[d][k] = rf_points_normal(d, p->start[d], first + k);
 }
 
-/* Mean of the points and the factor W of their covariance, its inverse and the logarithm of its determinant. */
+/* Mean of the points, the factor W of their covariance, its inverse, and the logarithm of its determinant. */
 typedef struct whitening {
     double mean[RF_ROOM];
     double factor[RF_TRIANGLE(RF_ROOM)], inverse[RF_TRIANGLE(RF_ROOM)];
     double log_size;
 } whitening;
 
-/* inverse ← that of a lower triangle. */
+/* inverse ← inverse of the lower triangle l. */
 static void invert(const double *l, unsigned dim, double *inverse)
 {
     for (unsigned j = 0; j < dim; j++)
@@ -228,7 +228,7 @@ static void invert(const double *l, unsigned dim, double *inverse)
         }
 }
 
-/* product ← a·b, lower triangles. */
+/* product ← a·b, all lower triangles. */
 static void multiply(const double *a, const double *b, unsigned dim, double *product)
 {
     for (unsigned i = 0; i < dim; i++)
@@ -244,7 +244,7 @@ static void whiten(const lattice *p, unsigned dim, uint32_t count, double q[][RF
 {
     memset(w->mean, 0, sizeof w->mean);
     memset(w->factor, 0, RF_TRIANGLE(dim) * sizeof *w->factor);
-    if (p->fixed) { /* they are white */
+    if (p->fixed) { /* the table is white already */
         for (unsigned i = 0; i < dim; i++)
             w->factor[RF_TRIANGLE(i) + i] = 1;
         memcpy(w->inverse, w->factor, RF_TRIANGLE(dim) * sizeof *w->factor);
@@ -278,7 +278,8 @@ static RF_APART void count_bad(rf_evaluator *e, const double *value, uint32_t n)
     }
 }
 
-/* As rf64_is_bad, of any of them: a bit pattern is too large where its difference from the limit is negative. */
+/* As rf64_is_bad, for any of the values. On bit patterns: one is too large if its difference from the limit is
+   negative. */
 static int is_any_bad(const double *value, uint32_t n, int is_log)
 {
     const uint64_t limit = rf64_bits(RF64_LIMIT);
@@ -294,7 +295,7 @@ static int is_any_bad(const double *value, uint32_t n, int is_log)
     return (int)(signs >> 63);
 }
 
-/* value ← likelihoods of the points x to the power of the evaluator, as the model returns them, 0 or −∞ where they are
+/* value ← likelihoods of the points x, raised to the evaluator's power, in the form the model returns; 0 or −∞ if
    bad. */
 static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value)
 {
@@ -322,7 +323,7 @@ static rf_status ask(rf_evaluator *e, const double *x, uint32_t n, double *value
 
 /* ---- Evaluations ---- */
 
-/* The least variance in the direction of each coordinate: what lies between two points is not seen. */
+/* The least variance along each coordinate: detail finer than the spacing of points is not resolved. */
 static void least_variances(const whitening *w, unsigned dim, double least[])
 {
     const double spacing = spacing_of(dim);
@@ -332,11 +333,11 @@ static void least_variances(const whitening *w, unsigned dim, double least[])
     }
 }
 
-/* Points that must be effective. With fewer, the posterior is narrower than the points are apart: what they say of it
-   is chance, and so is the loss they measure. A posterior as wide as a Gaussian has 12, 7.4 and 22 of them. */
+/* Minimum effective number of points. With fewer, the posterior is narrower than the spacing of the points: its moments
+   and the measured loss are then chance. A posterior as wide as the Gaussian has 12, 7.4 and 22. */
 static double least_effective(unsigned dim) { return dim == 1 ? 2.5 : dim == 2 ? 4 : 10; }
 
-/* after, result ← what follows from the sums; A and w as in rf_evaluate. */
+/* after, result ← from the sums; A and w as in rf_evaluate. */
 static void project(const rf_sums *s, const rf_evaluator *e, const whitening *w, const double *A,
                     const double *component, uint32_t count, double *after, rf_evaluation *result)
 {
@@ -366,7 +367,7 @@ static void project(const rf_sums *s, const rf_evaluator *e, const whitening *w,
     result->likelihood = s->one / count;
     result->scale = s->scale;
     result->effective =
-        rf64_min(rf64_max(s->one / (s->square / s->one), 1), count); /* squares of tiny likelihoods are 0 */
+        rf64_min(rf64_max(s->one / (s->square / s->one), 1), count); /* squares of tiny likelihoods underflow to 0 */
     result->is_narrow = result->effective < least_effective(dim);
     if (result->is_narrow)
         result->loss = rf64_max(result->loss, rf64_log(least_effective(dim) / result->effective));
@@ -380,14 +381,14 @@ static void project(const rf_sums *s, const rf_evaluator *e, const whitening *w,
     multiply(A, c, dim, rf_component_factor(after, dim));
 }
 
-/* value[] ← likelihoods over their scale. */
+/* value[] ← likelihoods divided by exp(scale). */
 static void take_scale(const rf64_model *model, double scale, uint32_t count, double value[])
 {
     for (uint32_t k = 0; k < count && RF_MODEL_IS_LOG(model); k++)
         value[k] = rf64_exp(rf64_max(value[k] - scale, -1000.0));
 }
 
-/* value[] ← logarithms of likelihoods over the largest: where few points are effective, these tell more. */
+/* value[] ← logarithms of likelihoods relative to the largest: more informative if few points are effective. */
 static void take_logarithms(const rf64_model *model, uint32_t count, double value[])
 {
     double max = value[0];
@@ -397,8 +398,8 @@ static void take_logarithms(const rf64_model *model, uint32_t count, double valu
         value[k] = rf64_max(RF_MODEL_IS_LOG(model) ? value[k] - max : rf64_log(rf64_max(value[k] / max, RF64_SMALLEST_NORMAL)), -LOG_FAR);
 }
 
-/* slopes[i] ← how much the values vary along column i of the factor: the mean of their squared differences between
-   neighbours is a quadratic form of the direction, which is known in as many directions as it has numbers. */
+/* slopes[i] ← variation of the values along column i of the factor. The mean squared difference between neighbours is a
+   quadratic form of the direction; it is known in as many directions as the form has coefficients. */
 static void find_slopes(const lattice *p, const rf64_model *model, const double value[], double slopes[])
 {
     const unsigned dim = RF_DIM(model->dim);
@@ -420,7 +421,7 @@ static void find_slopes(const lattice *p, const rf64_model *model, const double 
         m[0][0] = along[0];
         m[1][1] = (2 * (along[1] + along[2]) - along[0]) / 3;
         m[0][1] = m[1][0] = (along[1] - along[2]) * 0.5773502691896258;
-    } else { /* the edges of a cube, and its four diagonals */
+    } else { /* the edges of a cube and its four diagonals */
         for (unsigned i = 0; i < dim; i++)
             m[i][i] = along[4 + i];
         m[0][1] = m[1][0] = 0.375 * (along[0] + along[1] - along[2] - along[3]);

@@ -1,5 +1,5 @@
-/* A few Gaussians: one as long as one is enough, split where the measured loss says so, merged where that costs least.
-   A GPU runs this, too. */
+/* A few Gaussians: one while one is enough, split when the measured loss requires it, merged at the least cost. Also
+   compiled for a GPU. */
 #include "rejfilt/detail/chart.h"
 
 #include <stdlib.h>
@@ -10,24 +10,24 @@
 #include "evaluate.h"
 #include "mixture_state.h"
 
-enum { ROUND = 5 }; /* Gaussians that a circle begins with */
+enum { ROUND = 5 }; /* Gaussians at the start of a circle */
 
-/* Nats that may be live before anything is split: of one parameter what is lost is soon learnt anew, of several a bent
-   posterior is not, nor one that leans on the end of a uniform prior. */
+/* Accumulated loss in nats below which nothing is split. One parameter soon recovers from a loss. With several, a bent
+   posterior does not recover, nor does one that leans on the end of a uniform prior. */
 #define LOSS_FREE_LINE 0.03
-#define LOSS_FREE_WALK 0.1 /* of one parameter that walks so far that it forgets: */
-#define FORGETS 0.99       /* the share of what was lost that time leaves */
+#define LOSS_FREE_WALK 0.1 /* for one parameter whose walk makes it forget: */
+#define FORGETS 0.99       /* at most this share of the loss survives a time step */
 #define LOSS_FREE 0.003
-#define LOSS_ROOM 0.01    /* nats for which it is split into more than there can be afterwards */
-#define LOSS_MAX 3e-5     /* nats that an update may lose in one component: more, and it is split */
-#define MERGER_FREE 3e-6  /* nats that a merger may cost where there is room */
-#define NARROW_MAX 0.25   /* weight in components of which too few points are effective: more, and the record is learnt in parts */
-#define POWER_STEP 0.25   /* from the power of one such part to that of the next to be tried */
+#define LOSS_ROOM 0.01    /* nats above which a split may exceed the number allowed afterwards */
+#define LOSS_MAX 3e-5     /* nats lost by an update in one component above which it is split */
+#define MERGER_FREE 3e-6  /* nats below which a merger is always made */
+#define NARROW_MAX 0.25   /* weight in components with too few effective points: more, and a record is learnt in parts */
+#define POWER_STEP 0.25   /* ratio of the next part's power to the last one's */
 #define POWER_LEAST 1e-6  /* smaller powers are not tried: the likelihood is 0 at nearly all points */
 #define WEIGHT_LEAST 1e-9 /* lighter components are dropped */
-#define SD_LEAST 1.01     /* in spacings of numbers near the mean */
-#define BOX_NARROW 0.02   /* standard deviations of the prior: narrower, and a box's chart is no longer needed */
-#define BOX_DRIFT 0.05    /* share of a box that a walk may have crossed before its ends are forgotten */
+#define SD_LEAST 1.01     /* in units of the spacing of doubles near the mean */
+#define BOX_NARROW 0.02   /* in standard deviations of the prior: below, a box's chart is no longer needed */
+#define BOX_DRIFT 0.05    /* share of a box that a walk may cross before its ends are dropped */
 
 size_t rf_mixture_bytes(unsigned dim, uint32_t max)
 {
@@ -56,22 +56,22 @@ static double sd_of(const double *c, unsigned dim, unsigned i)
 
 /* ---- Uniform priors ----
 
-   A uniform prior is exactly a standard Gaussian in the bounded chart of its range, and nothing lies outside. So the
-   components live in that chart until they are narrow or the ends have become uncertain. */
+   A uniform prior is exactly a standard Gaussian in the bounded chart of its range (its box), and nothing lies outside.
+   So the components use that chart until they are narrow or the ends have become uncertain. */
 
 static int is_boxed(const mixture *m, unsigned i) { return (int)(m->boxed >> i & 1); }
 
-/* A coordinate of the components as one of the problem. */
+/* Converts a coordinate from the components' chart to the problem's. */
 static double unboxed(const mixture *m, unsigned i, double y)
 {
     return rf64_chart_coordinate(&m->head.problem->charts[i], rf64_chart_natural(&m->charts[i], y));
 }
 
-/* Mean of parameter i of a component in the problem's chart; *scale ← standard deviation there over that of the
-   component. */
+/* Mean of parameter i of a component in the problem's chart; *scale ← ratio of its standard deviation there to that in
+   the component's chart. */
 static RF_APART double marginal_of(const mixture *m, const double *c, unsigned i, double *scale)
 {
-    enum { NODES = 7 }; /* Gauss and Hermite's */
+    enum { NODES = 7 }; /* Gauss-Hermite */
     static const double node[] = {0, 1.154405394739968, 2.366759410734541, 3.750439717725742},
                         weight[] = {0.45714285714285713, 0.24012317860501270, 0.030757123967586510,
                                     0.00054826885597221791};
@@ -92,7 +92,7 @@ static RF_APART double marginal_of(const mixture *m, const double *c, unsigned i
     return middle + mean;
 }
 
-/* Brings parameter i of all components into the problem's chart. */
+/* Converts parameter i of all components to the problem's chart. */
 static RF_APART void unbox(mixture *m, unsigned i)
 {
     for (uint32_t k = 0; k < m->count; k++) {
@@ -112,7 +112,7 @@ static void unbox_all(mixture *m)
             unbox(m, i);
 }
 
-/* The parameters that all components know well; interchangeable ones together. */
+/* Unboxes the parameters that are narrow in all components; interchangeable ones together. */
 static void unbox_narrow(mixture *m)
 {
     const unsigned dim = dim_of(m), alike = m->boxed ? rf_problem_interchangeable(m->head.problem) : 0;
@@ -127,7 +127,7 @@ static void unbox_narrow(mixture *m)
     }
 }
 
-/* The boxes of those parameters, and the problem's charts of the others. */
+/* Sets the charts: boxes for the parameters in `boxed`, the problem's charts for the others. */
 void rf_mixture_take_charts(mixture *m, uint32_t boxed)
 {
     m->boxed = boxed;
@@ -138,7 +138,7 @@ void rf_mixture_take_charts(mixture *m, uint32_t boxed)
     }
 }
 
-/* A bit for each parameter whose prior is uniform and narrower than its chart. */
+/* One bit for each parameter whose prior is uniform and narrower than its chart. */
 uint32_t rf_mixture_boxes(const rf_problem *problem)
 {
     uint32_t boxes = 0;
@@ -152,8 +152,8 @@ uint32_t rf_mixture_boxes(const rf_problem *problem)
     return boxes;
 }
 
-/* A whole circle, as several Gaussians side by side: together as uniform as one that is as wide as a circle lets it be,
-   and each narrow enough for a fringe. */
+/* Covers a whole circle by several Gaussians side by side: together as uniform as one Gaussian of the greatest width
+   allowed there, and each narrow enough for a fringe. */
 static void spread_round(mixture *m, unsigned parameter)
 {
     const unsigned dim = dim_of(m);
@@ -201,8 +201,8 @@ static RF_APART rf_status mixture_restart(rf_belief *belief)
 
 /* ---- Limits ---- */
 
-/* Brings a periodic mean into its period; holds standard deviations below what a circle has room for, and above the
-   spacing of numbers. Returns a note. */
+/* Reduces a periodic mean to its period; clamps standard deviations between the spacing of doubles and the greatest
+   width on a circle. Returns a note. */
 static RF_APART rf_status hold(double *c, const rf64_chart charts[], unsigned dim)
 {
     rf_status note = RF_OK;
@@ -244,20 +244,20 @@ RF_APART void rf_mixture_take(rf_belief *belief, const double mean[], const doub
 
 /* ---- Time, recovery ---- */
 
-/* What is done to every component, by the filter of the core. */
+/* A change applied to every component, by the core's filter. */
 typedef struct change {
-    const double *F, *Q, *factor; /* factor: stretch by it */
+    const double *F, *Q, *factor; /* factor: if not null, stretch by it */
     double elapsed;
 } change;
 
-/* The covariance of a walk in the charts of a component; `own` is room for it. */
+/* The covariance of a walk, converted to the charts of a component; `own`: space for it. */
 static const double *walk_of(const mixture *m, const double *c, const double Q[], double own[])
 {
     const unsigned dim = dim_of(m);
     double scale[RF_ROOM];
     if (!m->boxed || !Q)
         return Q;
-    for (unsigned i = 0; i < dim; i++) { /* at the very end of a box nothing is wide: no more than all of it is added */
+    for (unsigned i = 0; i < dim; i++) { /* the slope vanishes at the end of a box: add at most the prior's variance */
         marginal_of(m, c, i, &scale[i]);
         scale[i] = rf64_max(scale[i], is_boxed(m, i) ? rf64_sqrt(rf64_max(Q[i * dim + i], 0)) : 0);
     }
@@ -266,7 +266,7 @@ static const double *walk_of(const mixture *m, const double *c, const double Q[]
     return own;
 }
 
-/* The same of one parameter that walks. */
+/* The walk of a model with one parameter. */
 static rf_status walk_alone(mixture *m, double variance)
 {
     for (uint32_t k = 0; k < m->count; k++) {
@@ -301,7 +301,7 @@ static RF_APART rf_status change_all(mixture *m, const change *by)
     return status < 0 ? status : RF_OK;
 }
 
-/* The ends of boxes once time has passed: forgotten when a walk may have left them, and with dynamics. */
+/* Drops the boxes if a walk may have crossed their ends, or if there are dynamics. */
 static void walk_ends(mixture *m, const double F[], const double Q[], double elapsed)
 {
     const unsigned dim = dim_of(m);
@@ -332,7 +332,7 @@ static RF_APART rf_status mixture_pass(rf_belief *belief, const double F[], cons
     return status;
 }
 
-/* Of every component, so that modes stay where they are. */
+/* Stretches every component separately, so that modes stay where they are. */
 static RF_APART rf_status mixture_stretch(rf_belief *belief, const double factor[])
 {
     mixture *m = (mixture *)belief;
@@ -355,7 +355,7 @@ static rf_status mixture_shift(rf_belief *belief, const double by[])
     return RF_OK;
 }
 
-/* The lower triangle by rows. */
+/* The covariance: lower triangle by rows. */
 static void covariances_of(const double *c, unsigned dim, double covariance[])
 {
     for (unsigned i = 0; i < dim; i++)
@@ -372,14 +372,15 @@ static void join(mixture *m, double *a, const double *b)
     covariances_of(a, dim, own);
     covariances_of(b, dim, other);
     rf_component_joint(a, b, own, other, m->charts, dim, joint);
+    rf_component_cholesky(joint, dim, NULL);
     rf_component_merge(a, b, m->charts, dim, joint);
 }
 
-/* The level that y is nearer to. */
+/* The index of the level nearer to y. */
 static unsigned nearer_to(const double level[2], double y) { return rf64_abs(y - level[1]) < rf64_abs(y - level[0]); }
 
-/* Every component leaves an image at the other level, with the weight of having switched. An image is made one with the
-   heaviest component that is there already; a new one is only made where there is room. */
+/* Every component gets an image at the other level, weighted by the probability of a switch. The image is joined with
+   the heaviest component near its place; otherwise it becomes a new component, if there is room. */
 static RF_APART rf_status mixture_telegraph(rf_belief *belief, unsigned parameter, const double level[2], const double chance[2])
 {
     mixture *m = (mixture *)belief;
@@ -431,7 +432,7 @@ static void merger_take(rf_merger *g, mixture *m, uint32_t i)
         g->covariance[d][i] = covariance[d];
 }
 
-/* cost[k] ← that of merging i and first + k. */
+/* cost[k] ← cost of merging i and first + k. */
 static void merger_costs(const rf_merger *g, mixture *m, uint32_t i, uint32_t first, uint32_t end, double cost[])
 {
     const unsigned dim = dim_of(m);
@@ -447,7 +448,7 @@ static void merger_costs(const rf_merger *g, mixture *m, uint32_t i, uint32_t fi
     }
 }
 
-/* Looks for the cheapest partner of i among those before it. */
+/* Finds the cheapest partner of i among the components before it. */
 static void merger_look(rf_merger *g, uint32_t i)
 {
     const double *cost = g->cost + RF_TRIANGLE(i);
@@ -469,7 +470,7 @@ static double merger_cheapest(const rf_merger *g, uint32_t count, uint32_t *firs
     return g->least[*second];
 }
 
-/* Recomputes what depends on component i. */
+/* Recomputes all costs that involve component i. */
 static void merger_again(rf_merger *g, mixture *m, uint32_t count, uint32_t i)
 {
     double cost[RF_MIXTURE_MAX];
@@ -484,8 +485,8 @@ static void merger_again(rf_merger *g, mixture *m, uint32_t count, uint32_t i)
     }
 }
 
-/* Merges, among `count` components after the record, until there is room and no merger is free. Returns how many are
- * left. */
+/* Merges `count` components after a record until at most 3/4 of the maximum are left and no merger is free. Returns
+   their number. */
 static RF_APART uint32_t merge(mixture *m, uint32_t count)
 {
     const unsigned dim = dim_of(m);
@@ -504,9 +505,11 @@ static RF_APART uint32_t merge(mixture *m, uint32_t count)
             break;
         rf_component_joint(after_of(m, a), after_of(m, b), covariance_of(m, a), covariance_of(m, b), m->charts, dim,
                            joint);
+        rf_component_cholesky(joint, dim, NULL);
+        m->loss += rf_component_merger_loss(after_of(m, a), after_of(m, b), covariance_of(m, a), covariance_of(m, b), m->charts,
+                                            dim, joint, cost);
         rf_component_merge(after_of(m, a), after_of(m, b), m->charts, dim, joint);
         hold(after_of(m, a), m->charts, dim);
-        m->loss += rf64_max(cost, 0);
         count--;
         if (b != count) {
             memcpy(after_of(m, b), after_of(m, count), rf_component_size(dim) * sizeof(double));
@@ -519,7 +522,7 @@ static RF_APART uint32_t merge(mixture *m, uint32_t count)
 
 /* ---- Updates ---- */
 
-/* What becomes of the components in a record. */
+/* The evaluation of all components for one record. */
 typedef struct learning {
     rf_evaluator evaluator;
     rf_evaluation found[RF_MIXTURE_MAX];
@@ -536,8 +539,8 @@ static void weigh(learning *l, const mixture *m, uint32_t i)
 }
 
 #ifndef RF_DEVICE_KIND
-/* Asks a block function about the points of all these components at once: a call costs more than many points. Returns what
-   is to be freed; null: nothing was asked. */
+/* Calls the block function once for the points of all these components: a call costs more than many points. Returns
+   memory to free, or null if nothing was evaluated. */
 static double *ask_ahead(learning *l, mixture *m, const uint32_t which[], uint32_t count, rf_status *status)
 {
     rf_evaluator *e = &l->evaluator;
@@ -557,7 +560,7 @@ static double *ask_ahead(learning *l, mixture *m, const uint32_t which[], uint32
 }
 #endif
 
-/* Evaluates so many components. */
+/* Evaluates the components which[0..count). */
 static rf_status evaluate(learning *l, mixture *m, const uint32_t which[], uint32_t count)
 {
     rf_status status = RF_OK;
@@ -573,7 +576,7 @@ static rf_status evaluate(learning *l, mixture *m, const uint32_t which[], uint3
     return status;
 }
 
-/* Splits component i as it was before the record, and evaluates its parts. */
+/* Splits component i, as it was before the record, and evaluates its parts. */
 static rf_status split(learning *l, mixture *m, uint32_t i)
 {
     const unsigned dim = dim_of(m);
@@ -599,7 +602,7 @@ static double weight_of(const double *weight, uint32_t count)
     return total;
 }
 
-/* Evaluates all with a power of the record's likelihood. */
+/* Evaluates all components with a power of the record's likelihood. */
 static rf_status evaluate_each(learning *l, mixture *m, double power)
 {
     uint32_t all[RF_MIXTURE_MAX];
@@ -617,7 +620,7 @@ static rf_status evaluate_each(learning *l, mixture *m, double power)
     return RF_OK;
 }
 
-/* Is the posterior narrower than the points are apart, in components of some weight? */
+/* Do components with a large share of the weight have posteriors narrower than the spacing of the points? */
 static int is_narrow(const learning *l, const mixture *m)
 {
     double narrow = 0;
@@ -626,8 +629,8 @@ static int is_narrow(const learning *l, const mixture *m)
     return narrow > NARROW_MAX * weight_of(l->weight, m->count);
 }
 
-/* Evaluates all with as much of the record as the points can see: the largest power of its likelihood, at most `first`,
-   that leaves enough of them effective. If none does, with all that is `left` of it. */
+/* Evaluates all components with as much of the record as the points resolve: the largest power tried, from `first`
+   down, that leaves enough of them effective. If there is none, with the whole power `left`. */
 static rf_status evaluate_some(learning *l, mixture *m, double first, double left)
 {
     rf_status status = evaluate_each(l, m, first);
@@ -640,7 +643,7 @@ static rf_status evaluate_some(learning *l, mixture *m, double first, double lef
     return status;
 }
 
-/* Splits until no component loses too much or there is no room. */
+/* Splits until no component loses too much, or there is no room. */
 static rf_status split_all(learning *l, mixture *m)
 {
     const double allowed = dim_of(m) > 1 || m->boxed ? LOSS_FREE : m->kept < FORGETS ? LOSS_FREE_WALK : LOSS_FREE_LINE;
@@ -666,8 +669,8 @@ static rf_status split_all(learning *l, mixture *m)
     return RF_OK;
 }
 
-/* Learns from what was evaluated. Adds the logarithm of its probability to *log_evidence, −∞ where it is impossible;
-   sets *effective. */
+/* Applies the evaluations. Adds the logarithm of the record's probability to *log_evidence, or sets −∞ if it is
+   impossible; sets *effective. */
 static rf_status learn_some(learning *l, mixture *m, double *log_evidence, double *effective)
 {
     const unsigned dim = dim_of(m);
@@ -709,8 +712,8 @@ static rf_status learn_some(learning *l, mixture *m, double *log_evidence, doubl
     return note;
 }
 
-/* Learns from one record, in one go or, where it tells more than the points can see, in several: the likelihood is the
-   product of its powers. Adds ln P(E) to *log_evidence. */
+/* Updates with one record: at once, or in several parts if it is more informative than the points resolve; the
+   likelihood is the product of its powers. Adds ln P(E) to *log_evidence. */
 static rf_status learn(learning *l, mixture *m, double *log_evidence, double *effective)
 {
     rf_status note = RF_OK;
@@ -755,7 +758,7 @@ static RF_APART rf_status mixture_update(rf_belief *belief, const double records
         note |= status;
         log_evidence += more;
         rf_belief_lose(belief, before, m->loss - lost);
-        if (!rf64_is_finite(more)) { /* impossible wherever there is a point */
+        if (!rf64_is_finite(more)) { /* the likelihood is zero at every point */
             double factor[RF_ROOM];
             for (unsigned i = 0; i < model.dim; i++)
                 factor[i] = rf64_sqrt(1 + options->recovery);
@@ -802,7 +805,8 @@ static RF_APART rf_status mixture_place(rf_belief *belief, const rf_gaussian par
     return RF_OK;
 }
 
-/* As marginal_of, but where it can be, a Gaussian in the problem's chart that has the natural mean and standard deviation. */
+/* As marginal_of, but where possible the Gaussian in the problem's chart that has the natural mean and standard
+   deviation. */
 static double faithful_marginal(const mixture *m, const double *c, unsigned i, double *scale)
 {
     const rf_chart_kind kind = m->head.problem->charts[i].kind;
@@ -854,7 +858,7 @@ static double mean_about(const mixture *m, unsigned i, double centre, double *va
     return centre + mean;
 }
 
-/* Of a circle, the mean about which the components lie closest. */
+/* The mean; on a circle the one about which the components have the least variance. */
 static double mean_of(const mixture *m, unsigned i)
 {
     const rf64_chart *chart = &m->charts[i];
@@ -877,7 +881,7 @@ static double mean_of(const mixture *m, unsigned i)
     return rf64_chart_natural(chart, best);
 }
 
-/* The same of one parameter that is on no circle, or one Gaussian: several times for every record. */
+/* The moments for one parameter on a line, or for one Gaussian. Called several times per record. */
 static void moments_on_line(const mixture *m, double *mean, double *variance)
 {
     const double *first = component_in(m, 0), *heaviest = first, *end = first + 3 * m->count;
@@ -905,7 +909,7 @@ static RF_APART void mixture_moments(const rf_belief *belief, double mean[], dou
     const mixture *m = (const mixture *)belief;
     const unsigned dim = dim_of(m);
     double scale[RF_ROOM], apart[RF_ROOM];
-    struct { /* of boxed parameters; a GPU, whose stack is small, computes them again */
+    struct { /* values of boxed parameters; a GPU has a small stack and computes them again */
         double at, scale;
     } seen[RF_HOST_ONLY(RF_MIXTURE_MAX) + 1][RF_ROOM];
     if (dim == 1 && !m->boxed && (m->count == 1 || m->charts[0].kind != RF_PERIODIC)) {
@@ -946,9 +950,9 @@ static RF_APART void mixture_moments(const rf_belief *belief, double mean[], dou
     }
 }
 
-/* Draw `index` of a purpose: normals to z, returns a number between 0 and 1. What health asks of every record, by as many
-   draws each time, is an integral: they fill the space evenly, moved by each update, which is more exact than chance
-   and cheaper. */
+/* Draw `index` of a purpose: writes normals to z, returns a number in (0, 1). Health uses the same number of draws for
+   each record, to integrate: they come from a low-discrepancy sequence, shifted by each update, which is more exact
+   than random numbers and cheaper. */
 static double normals(const mixture *m, uint32_t index, uint32_t purpose, double z[])
 {
     const unsigned dim = dim_of(m);
@@ -974,7 +978,7 @@ static RF_APART void mixture_draw(const rf_belief *belief, uint32_t index, uint3
     while (k + 1 < m->count && (left -= component_in(m, k)[0]) > 0)
         k++;
     const double *mean = component_in(m, k) + 1, *factor = mean + dim;
-    if (dim == 1) { /* of which there are many for every record */
+    if (dim == 1) { /* the common case: many draws per record */
         x[0] = rf64_chart_natural(&m->charts[0], mean[0] + factor[0] * z[0]);
         return;
     }
@@ -989,7 +993,7 @@ static RF_APART void mixture_draw(const rf_belief *belief, uint32_t index, uint3
             x[i] = z[order[i]];
 }
 
-/* The same many times: of one parameter, what health asks of every record, without what they share. */
+/* Several draws at once. For one parameter and for health, computes their common parts once. */
 static RF_APART void mixture_draws(const rf_belief *belief, uint32_t count, uint32_t purpose, double x[])
 {
     const mixture *m = (const mixture *)belief;
@@ -1016,17 +1020,17 @@ static RF_APART void mixture_draws(const rf_belief *belief, uint32_t count, uint
         x[index] = rf64_chart_natural(&m->charts[0], x[index]);
 }
 
-/* The components of one parameter. On a circle each stands there several times. */
+/* The components of one parameter. On a circle each is repeated for several turns. */
 typedef struct marginal {
     uint32_t count;
     double weight[RF_MIXTURE_MAX], mean[RF_MIXTURE_MAX], sd[RF_MIXTURE_MAX];
     double period, from; /* 0: a line */
 } marginal;
 
-enum { TURNS = 3 };                 /* to either side */
-#define TWO_SIDED 1.9599639845400538 /* quantile of 0.975, which is asked for with every record */
+enum { TURNS = 3 };                 /* on either side */
+#define TWO_SIDED 1.9599639845400538 /* the 0.975 quantile, needed for every record */
 
-/* The probability below y, or on a circle between `from` and y; the density there, and its slope. */
+/* The probability below y, on a circle between `from` and y; its density and the density's slope. */
 static double below(const marginal *g, double y, double *density, double *slope)
 {
     const int turns = g->period > 0 ? TURNS : 0;
@@ -1072,7 +1076,7 @@ static RF_APART void mixture_natural(const rf_belief *belief, unsigned parameter
     rf_marginal_natural(chart, &parts, mean, sd);
 }
 
-/* In the chart of the components, with probability p of the marginal's below it. */
+/* The p-quantile of the marginal, in the chart of the components. */
 static RF_APART double quantile_in(const marginal *g, double p)
 {
     const double z = p == 0.975 ? TWO_SIDED : p == 0.025 ? -TWO_SIDED : p == 0.5 ? 0 : rf64_normal_quantile(p);
@@ -1092,7 +1096,7 @@ static RF_APART double quantile_in(const marginal *g, double p)
     }
     for (uint32_t k = 0; k < g->count; k++)
         square += g->weight[k] * ((g->mean[k] - mean) * (g->mean[k] - mean) + g->sd[k] * g->sd[k]);
-    /* Newton's steps, Halley's near the quantile, and bisection where they lead out of the bracket */
+    /* Newton's method, Halley's near the quantile, bisection if a step leaves the bracket */
     double y = rf64_min(rf64_max(mean + z * rf64_sqrt(square), low), high);
     for (unsigned step = 0; step < 100 && high - low > 1e-12 * widest; step++) {
         double density, slope;
@@ -1102,10 +1106,11 @@ static RF_APART double quantile_in(const marginal *g, double p)
         else
             low = y;
         const double bend = 0.5 * off * slope;
-        const int is_near = rf64_abs(bend) <= 0.05 * density * density; /* so that it only mends Newton's */
+        const int is_near = rf64_abs(bend) <= 0.05 * density * density; /* so that it only corrects Newton's step */
         double next = y - off * density / (density * density - (is_near ? bend : 0));
         next = next > low && next < high ? next : 0.5 * (low + high);
-        /* What is left is of the order of the step's cube; a few Gaussians may be far narrower than the widest. */
+        /* The remaining error is of the order of the step cubed. Some components may be far narrower than the
+           widest. */
         if (rf64_abs(off) <= 4e-3 * rf64_min(0.025, rf64_min(p, 1 - p)) && rf64_abs(next - y) <= 2e-4 * widest)
             return next;
         y = next;
@@ -1113,7 +1118,7 @@ static RF_APART double quantile_in(const marginal *g, double p)
     return y;
 }
 
-/* The coordinate as the problem has it. */
+/* Converts a coordinate to the problem's chart. */
 static double outside(const mixture *m, unsigned i, double y) { return is_boxed(m, i) ? unboxed(m, i, y) : y; }
 
 static RF_APART double mixture_quantile(const rf_belief *belief, unsigned parameter, double p)
@@ -1126,12 +1131,12 @@ static RF_APART double mixture_quantile(const rf_belief *belief, unsigned parame
 
 /* ---- Modes ---- */
 
-#define MODE_APART 2.2   /* standard deviations beyond which components of either side have ended */
-#define MODE_LEAST 0.005 /* lighter components belong to no mode that is shown */
-#define BULK_LEAST 0.01  /* lighter ones join no modes */
-#define RIVAL_LEAST 3e-4 /* what lies apart and is lighter is no rival: the truth is hardly ever there */
+#define MODE_APART 2.2   /* in standard deviations: components farther apart do not overlap */
+#define MODE_LEAST 0.005 /* lighter components belong to no reported mode */
+#define BULK_LEAST 0.01  /* lighter components join no modes */
+#define RIVAL_LEAST 3e-4 /* lighter separate modes are no rivals: they hardly ever hold the truth */
 
-/* of[]: components that are not lighter than `least`, sorted by their means. Returns how many. */
+/* of[]: indices of components not lighter than `least`, sorted by their means. Returns how many. */
 static RF_APART uint32_t sorted_by_mean(const marginal *g, double least, uint32_t of[])
 {
     uint32_t count = 0;
@@ -1147,14 +1152,14 @@ static RF_APART uint32_t sorted_by_mean(const marginal *g, double least, uint32_
     return count;
 }
 
-/* Where a circle is cut opposite the mean: components as they then lie in a row. */
+/* Cuts a circle opposite the mean: moves the components to one period. */
 static void cut_open(marginal *g)
 {
     for (uint32_t k = 0; k < g->count && g->period > 0; k++)
         g->mean[k] -= g->period * rf64_floor((g->mean[k] - g->from) / g->period);
 }
 
-/* Past the last of the sorted components that overlap with number `first` or with one another. */
+/* The end of the run of sorted components that overlap with number `first` or with one another. */
 static uint32_t mode_end(const marginal *g, const uint32_t of[], uint32_t count, uint32_t first)
 {
     double end = -rf64_infinity();
@@ -1175,7 +1180,7 @@ static RF_APART int mixture_rivals(const rf_belief *belief, unsigned parameter, 
     marginal_take(m, parameter, &all);
     cut_open(&all);
     const uint32_t count = sorted_by_mean(&all, BULK_LEAST, of);
-    for (uint32_t first = 0, next; first < count; first = next) { /* the heaviest mode */
+    for (uint32_t first = 0, next; first < count; first = next) { /* find the heaviest mode */
         double share = 0, mean = 0;
         next = mode_end(&all, of, count, first);
         for (uint32_t k = first; k < next; k++) {
@@ -1189,7 +1194,7 @@ static RF_APART int mixture_rivals(const rf_belief *belief, unsigned parameter, 
             high = all.mean[of[next - 1]] + MODE_APART * all.sd[of[next - 1]];
         }
     }
-    for (uint32_t k = 0; k < all.count && weight > 0; k++) { /* what lies outside of it */
+    for (uint32_t k = 0; k < all.count && weight > 0; k++) { /* the weight outside of it */
         if (all.mean[k] + all.sd[k] > low && all.mean[k] - all.sd[k] < high)
             continue;
         outer += all.weight[k];
@@ -1203,7 +1208,7 @@ static RF_APART int mixture_rivals(const rf_belief *belief, unsigned parameter, 
     return outer >= RIVAL_LEAST;
 }
 
-/* Components that overlap are one. */
+/* Overlapping components form one mode. */
 static unsigned mixture_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[])
 {
     const mixture *m = (const mixture *)belief;
@@ -1241,7 +1246,7 @@ static uint32_t mixture_updates(const rf_belief *belief) { return ((const mixtur
 const rf_belief_kind rf_belief_mixture = {
     .name = "mixture",
     .summary = "up to K Gaussians (32, of two parameters 52): one where that is enough",
-    .loss_max = {1.3, 0.7, 0.45},
+    .loss_max = {1.3, 0.3},
     .open = RF_HOST_ONLY(rf_mixture_open),
     .restart = mixture_restart,
     .pass = mixture_pass,

@@ -1,4 +1,4 @@
-/* Mixtures: opened by name, their bytes, and what others see of them. */
+/* Opens mixtures by name, saves and loads them, and gives others access. */
 #include <string.h>
 
 #include "beliefs.h"
@@ -6,7 +6,7 @@
 #include "evaluate.h"
 #include "mixture_state.h"
 
-/* Unless the user says. With one or two parameters an update evaluates about a thousand points at most. */
+/* Default numbers. With one or two parameters an update evaluates about a thousand points at most. */
 enum { GAUSSIANS = 32, OF_TWO = 52 };
 
 double rf_mixture_loss(const rf_belief *belief) { return ((const mixture *)belief)->loss; }

@@ -1,4 +1,4 @@
-/* What a mixture is made of. */
+/* The contents of a mixture. */
 #ifndef REJFILT_MIXTURE_STATE_H
 #define REJFILT_MIXTURE_STATE_H
 
@@ -8,13 +8,13 @@
 
 typedef struct mixture {
     rf_belief head;
-    uint32_t updates, max, room, count; /* Gaussians there can be between records, and while one is learnt */
-    uint32_t boxed;                     /* a bit for each parameter whose chart is its uniform prior's range */
+    uint32_t updates, max, room, count; /* max, room: greatest number of Gaussians between records, and during one */
+    uint32_t boxed;                     /* one bit for each parameter whose chart is its uniform prior's range */
     double loss;
-    double kept;                /* share of what was lost that was left when time last passed */
-    double drifted;             /* variance of the walk so far, in squares of the box it is largest for */
+    double kept;                /* share of the loss that survived the last time step */
+    double drifted;             /* variance of the walk so far, in squared widths of the box it is largest for */
     rf64_chart charts[RF_ROOM]; /* of the components */
-    /* behind it numbers: components; the same after the record; covariances of those; points of an evaluation */
+    /* followed by doubles: components; components after the record; their covariances; the table of points */
 } mixture;
 
 static inline unsigned dim_of(const mixture *m) { return RF_DIM(m->head.problem->description.dim); }
@@ -34,13 +34,13 @@ static inline double *covariance_of(mixture *m, uint32_t i)
 
 static inline double *points_of(mixture *m) { return covariance_of(m, m->room); }
 
-/* In mixture_open.c, which a GPU does without. */
+/* In mixture_open.c; not compiled for a GPU. */
 rf_belief *rf_mixture_open(const rf_belief_setup *setup, char *error, size_t size);
 size_t rf_mixture_save(const rf_belief *belief, unsigned char *bytes);
 int rf_mixture_load(rf_belief *belief, const unsigned char *bytes, size_t size);
 
-/* A mixture of at most `max` Gaussians, before its first prior: how many there are while one record is learnt, its
-   bytes, and what does not change. */
+/* A mixture of at most `max` Gaussians before its first prior: greatest number during a record, size in bytes, and the
+   constant parts. */
 static inline uint32_t rf_mixture_room(uint32_t max)
 {
     enum { EACH = 4 };
@@ -48,12 +48,12 @@ static inline uint32_t rf_mixture_room(uint32_t max)
 }
 size_t rf_mixture_bytes(unsigned dim, uint32_t max);
 void rf_mixture_lay(rf_belief *belief, uint32_t max);
-/* There may be another number of components than before: those are what matters between records. */
+/* Call after the number of components changed: updates the bytes in use between records. */
 void rf_mixture_settle(mixture *m);
 
-/* The boxes of those parameters, and the problem's charts of the others. */
+/* Sets the charts: boxes for the parameters in `boxed`, the problem's charts for the others. */
 void rf_mixture_take_charts(mixture *m, uint32_t boxed);
-/* A bit for each parameter whose prior is uniform and narrower than its chart. */
+/* One bit for each parameter whose prior is uniform and narrower than its chart. */
 uint32_t rf_mixture_boxes(const rf_problem *problem);
 
 #endif

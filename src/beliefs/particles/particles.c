@@ -1,11 +1,11 @@
-/* Particles, moved and resampled as Liu and West do: any shape, for 16 to 48 KB. */
+/* Particles with Liu-West resampling: any shape of posterior, for 16 to 48 KB. */
 #include "particles.h"
 
 #include "beliefs.h"
 
 #include "bytes.h"
 
-enum { PARTICLES_LEAST = 2, PARTICLES_MAX = 1 << 24, PARTICLES = 2000, EVENTS = 4 /* of a record, at most */ };
+enum { PARTICLES_LEAST = 2, PARTICLES_MAX = 1 << 24, PARTICLES = 2000, EVENTS = 4 /* events per record, at most */ };
 
 typedef struct particles {
     rf_belief head;
@@ -137,7 +137,7 @@ static rf_status particles_place(rf_belief *belief, const rf_gaussian parts[], u
         for (unsigned j = 0; j < i; j++)
             is_correlated |= covariance[RF_TRIANGLE(i) + j] != 0;
     }
-    if (count > 1 || is_correlated) { /* drawn from a mixture that is all of them */
+    if (count > 1 || is_correlated) { /* draw from a mixture: all of `parts` */
         char error[8];
         rf_belief *from = rf_belief_open("mixture:64", belief->problem, belief->seed, 0, error, sizeof error);
         if (!from)

@@ -9,11 +9,11 @@
 
 #include "bytes.h"
 
-enum { ELEMENTS = 16, NORMALS = 4 * ELEMENTS }; /* random elements drawn at a time, and normals from them */
+enum { ELEMENTS = 16, NORMALS = 4 * ELEMENTS }; /* random elements per call, and the normals made from them */
 
 struct rf_smc {
-    rf64_model model; /* without its charts, which are below */
-    int failed;       /* its block function did, in this update */
+    rf64_model model; /* without charts; those are below */
+    int failed;       /* the block function failed during this update */
     rf64_chart charts[RF_SMC_DIM_MAX];
     unsigned dim, settings, interchangeable;
     int is_log;
@@ -22,33 +22,33 @@ struct rf_smc {
     rf_smc_options options;
     double log_evidence, effective;
     size_t stride;  /* n rounded up to a multiple of NORMALS */
-    int is_swapped; /* the two sets of coordinates have changed places */
+    int is_swapped; /* the two coordinate buffers are swapped */
     double memory[];
 };
 
-/* Where things lie in the memory: no pointers, so that a copy of the bytes is a copy of the particles. */
+/* The memory's layout. Without pointers, so that a copy of the bytes is a copy of the particles. */
 static double *set_of(const rf_smc *s, int which) { return (double *)s->memory + (which ? s->dim * s->stride : 0); }
 static double *y_of(const rf_smc *s)
 {
     return set_of(s, s->is_swapped);
 } /* coordinates: parameter d of particle i is y[d * stride + i] */
-static double *new_of(const rf_smc *s) { return set_of(s, !s->is_swapped); }       /* the other set */
+static double *new_of(const rf_smc *s) { return set_of(s, !s->is_swapped); }       /* the other buffer */
 static double *x_of(const rf_smc *s) { return set_of(s, 1) + s->dim * s->stride; } /* natural values: x[i * dim + d] */
-static double *weight_of(const rf_smc *s) { return x_of(s) + s->dim * s->stride; } /* of sum 1 */
-static double *value_of(const rf_smc *s) { return weight_of(s) + s->stride; } /* n numbers for whoever needs them */
+static double *weight_of(const rf_smc *s) { return x_of(s) + s->dim * s->stride; } /* their sum is 1 */
+static double *value_of(const rf_smc *s) { return weight_of(s) + s->stride; } /* scratch: n numbers */
 
 static double period(const rf_smc *s, unsigned d)
 {
     return s->charts[d].kind == RF_PERIODIC ? s->charts[d].high - s->charts[d].low : 0;
 }
 
-/* Into half a period of 0, if there is a period. */
+/* Reduces a deviation to within half a period of 0, if there is a period. */
 static double wrapped(double deviation, double period)
 {
     return period > 0 ? deviation - period * floor(deviation / period + 0.5) : deviation;
 }
 
-/* Interchangeable parameters in ascending order. */
+/* Sorts interchangeable parameters in ascending order, in every particle. */
 static void sort(rf_smc *s)
 {
     double *y = y_of(s);
@@ -85,7 +85,7 @@ static void draw_normals(const rf_smc *s, unsigned d, uint32_t purpose, double *
     }
 }
 
-/* In [0, 1). */
+/* Uniform in [0, 1). */
 static double uniform(rf_words w) { return ((double)(w.word[0] >> 5) * 0x1p26 + (double)(w.word[1] >> 6)) * 0x1p-53; }
 
 size_t rf_smc_bytes(unsigned dim, uint32_t particles)
@@ -167,7 +167,7 @@ static int is_box(const rf64_chart *c, double low, double high)
 
 static void draw_box(rf_smc *s, unsigned d, double low, double high)
 {
-    for (uint32_t i = 0; i < s->n; i++) { /* never an end itself, which may be infinite in the chart */
+    for (uint32_t i = 0; i < s->n; i++) { /* never exactly an end, which may be infinite in the chart */
         double u = uniform(rf_draw(s->seed, s->event, i, d, RF_SMC_FOR_PRIOR)) + 0x1p-54;
         y_of(s)[d * s->stride + i] = rf64_chart_coordinate(&s->charts[d], low + (high - low) * u);
     }
@@ -209,7 +209,7 @@ int rf_smc_prior(rf_smc *s, const rf_prior prior[], const double mean[], const d
     return 0;
 }
 
-/* new ← F·y, or y without an F. */
+/* new ← F·y; a null F copies. */
 static void transform(rf_smc *s, const double F[])
 {
     for (unsigned d = 0; d < s->dim; d++) {
@@ -227,7 +227,7 @@ static void transform(rf_smc *s, const double F[])
     }
 }
 
-/* new ← new + scale·L·z, z standard normals of this event; L of a matrix by rows, lower. */
+/* new ← new + scale·L·z, with z standard normals of this event; L: lower triangle of a full matrix by rows. */
 static void spread_out(rf_smc *s, const double L[], double scale, uint32_t purpose)
 {
     for (unsigned e = 0; scale > 0 && e < s->dim; e++) {
@@ -354,7 +354,7 @@ double rf_smc_update(rf_smc *s, const double records[], uint32_t count)
     return s->failed ? NAN : total;
 }
 
-/* Of a circle, the direction of the mean vector; else the mean. */
+/* The mean; of a periodic parameter the direction of the mean vector. */
 static double centre(const rf_smc *s, unsigned d)
 {
     const double *y = y_of(s) + d * s->stride, turn = period(s, d);
@@ -387,7 +387,7 @@ void rf_smc_moments(const rf_smc *s, double mean[], double covariance[])
             covariance[d * s->dim + e] = covariance[e * s->dim + d] = sum;
         }
     for (unsigned d = 0; covariance && d < s->dim;
-         d++) { /* one particle has all the weight: no less than the numbers tell apart */
+         d++) { /* one particle may have all the weight: keep at least the spacing of doubles */
         const double spacing = 4 * DBL_EPSILON * rf64_max(fabs(mean[d]), RF64_TINY);
         covariance[d * s->dim + d] = rf64_max(covariance[d * s->dim + d], spacing * spacing);
     }
@@ -399,7 +399,7 @@ rf_marginal rf_smc_marginal(const rf_smc *s, unsigned d)
     return parts;
 }
 
-/* L·Lᵀ = a, which may be singular: what does not vary by itself gets a column of zeros. */
+/* L·Lᵀ = a, which may be singular: a column whose pivot vanishes is zero. */
 static void factor(const double *a, unsigned dim, double *L)
 {
     for (unsigned i = 0; i < dim; i++)
@@ -414,11 +414,11 @@ static void factor(const double *a, unsigned dim, double *L)
         }
 }
 
-/* value[i] ← number of the particle that i is drawn from: one uniform number for all. */
+/* value[i] ← index of the particle from which i is resampled; systematic: one uniform number for all. */
 static void choose(rf_smc *s)
 {
     const double u = uniform(rf_draw(s->seed, s->event, 0, 0, RF_SMC_FOR_CHOICE));
-    double below = 0; /* weight of particles 0..from */
+    double below = 0; /* total weight of the particles before `from` */
     uint32_t from = 0, last = s->n - 1;
     while (last > 0 && weight_of(s)[last] == 0)
         last--;
@@ -468,7 +468,7 @@ double rf_smc_particle(const rf_smc *s, uint32_t i, double y[])
 
 enum { BINS = 64, FEW = 64 };
 
-/* Where the weights reach `left`, among few values in any order. */
+/* The value at which the cumulative weight reaches `left`; few values, in any order. */
 static double reached(double value[], double weight[], unsigned count, double left)
 {
     for (unsigned i = 1; i < count; i++)
@@ -492,7 +492,7 @@ double rf_smc_quantile(const rf_smc *s, unsigned d, double mean, double p)
         low = away < low ? away : low;
         high = away > high ? away : high;
     }
-    for (double left = p; high > low;) { /* the bin in which it is, and then the bin in that */
+    for (double left = p; high > low;) { /* the bin that holds the quantile, then the bin inside that */
         double mass[BINS] = {0}, value[FEW], weight[FEW];
         uint32_t members[BINS] = {0};
         const double bins = BINS / (high - low);
@@ -517,7 +517,7 @@ double rf_smc_quantile(const rf_smc *s, unsigned d, double mean, double p)
         }
         const double next = low + bin / bins, end = low + (bin + 1) / bins;
         if (!(next > low || end < high))
-            break; /* they are as good as one */
+            break; /* all remaining values are equal to rounding */
         low = next, high = end;
     }
     return mean + high;

@@ -1,5 +1,5 @@
-/* What the module rejfilt_cuda.so exports, between program.c and module.c: NVIDIA's driver and run-time compiler, which
-   it finds when it is asked for a device. Nothing of CUDA is needed to build or to install it. */
+/* The interface of the module rejfilt_cuda.so, between program.c and module.c. The module loads NVIDIA's driver and
+   run-time compiler when a device is opened, so building and installing it needs nothing of CUDA. */
 #ifndef REJFILT_CUDA_MODULE_H
 #define REJFILT_CUDA_MODULE_H
 
@@ -12,20 +12,20 @@ typedef struct rf_cuda_device rf_cuda_device;
 typedef struct rf_cuda_image rf_cuda_image; /* a compiled program on the device */
 typedef struct rf_cuda_function rf_cuda_function;
 
-/* Functions that can fail return 0 or a pointer, else -1 or null with a message in `error`. Work on a device is done in
-   order; copies and launches only begin it. */
+/* Functions that can fail return 0 or a pointer; on failure -1 or null with a message in `error`. Work on a device is
+   done in order; copies and launches return before it is done. */
 typedef struct rf_cuda_module {
     uint32_t abi;
-    /* Device number `index`, as often as wanted. */
+    /* Opens device number `index`; may be called repeatedly. */
     rf_cuda_device *(*open)(unsigned index, char *error, size_t size);
     void (*close)(rf_cuda_device *device);
-    unsigned (*count)(char *error, size_t size);      /* of devices; 0 with a message */
+    unsigned (*count)(char *error, size_t size);      /* number of devices; 0 with a message */
     unsigned (*target)(const rf_cuda_device *device); /* compute capability, 90 for 9.0 */
     unsigned (*processors)(const rf_cuda_device *device);
     const char *(*name)(const rf_cuda_device *device);
-    uint64_t (*texts)(void); /* a number that changes with the headers and sources in here */
-    /* Compiles a program, in which the headers are found, for a target. `log` gets the compiler's words. Returns bytes
-     * that `release` frees. */
+    uint64_t (*texts)(void); /* a hash of the embedded headers and sources */
+    /* Compiles a program, which can include the headers, for a target. `log` receives the compiler's output. Returns
+       bytes to free by `release`. */
     unsigned char *(*compile)(const char *program, unsigned target, const char *const options[], unsigned count,
                               size_t *bytes, char *log, size_t size);
     void (*release)(unsigned char *bytes);
@@ -34,18 +34,18 @@ typedef struct rf_cuda_module {
     rf_cuda_function *(*find)(rf_cuda_device *device, rf_cuda_image *image, const char *name, unsigned shared,
                               char *error, size_t size);
     unsigned (*fit)(rf_cuda_device *device, rf_cuda_function *function, unsigned threads,
-                    unsigned shared); /* blocks at once, on the whole device */
+                    unsigned shared); /* resident blocks, on the whole device */
     int (*launch)(rf_cuda_device *device, rf_cuda_function *function, unsigned blocks, unsigned threads,
                   unsigned shared, void *parameters, char *error, size_t size);
-    void *(*take)(rf_cuda_device *device, size_t bytes, char *error, size_t size); /* memory on the device, zeroed */
+    void *(*take)(rf_cuda_device *device, size_t bytes, char *error, size_t size); /* zeroed device memory */
     void (*give)(rf_cuda_device *device, void *memory);
     void *(*take_host)(rf_cuda_device *device, size_t bytes, char *error,
-                       size_t size); /* memory of the host's that the device sees */
+                       size_t size); /* host memory that the device can access */
     void (*give_host)(rf_cuda_device *device, void *memory);
     int (*to_device)(rf_cuda_device *device, void *to, const void *from, size_t bytes, char *error, size_t size);
     int (*to_host)(rf_cuda_device *device, void *to, const void *from, size_t bytes, char *error, size_t size);
-    int (*state)(rf_cuda_device *device, char *error, size_t size); /* 1: all is done; 0: not yet; -1: it failed */
-    void (*abandon)(rf_cuda_device *device); /* it does not answer: nothing waits for it from now on */
+    int (*state)(rf_cuda_device *device, char *error, size_t size); /* 1: all done; 0: not yet; -1: failed */
+    void (*abandon)(rf_cuda_device *device); /* the device does not respond: never wait for it again */
 } rf_cuda_module;
 
 #endif

@@ -1,16 +1,16 @@
-/* What a GPU runs, included after a model's source: the attempts of a task, and updates of fleets. NVRTC compiles it,
-   with the core itself; tests/test_device.c compiles it as host code, where a group's threads run one after the other.
+/* GPU code, included after a model's source: the attempts of a task, and updates of fleets. NVRTC compiles it together
+   with the core; tests/test_device.c compiles it as host code, where the threads of a group run one after the other.
 
-   Set before the model: RF_PRECISION; RF_DEVICE_DIM parameters; RF_DEVICE_KINDS, their charts; RF_DEVICE_SAMPLER;
-   RF_DEVICE_PAIRS of attempts side by side in a thread; RF_DEVICE_PLAIN, whether one real parameter and one record,
-   without logarithms, have a loop of their own, and then there is one pair; RF_DEVICE_GROUP threads for a filter of a
-   fleet, a power of two, or 0 for one task's attempts; RF_DEVICE_ENTROPY, whether the loss is measured; RF_DIM and
-   RF_SAMPLER, which are constants. */
+   Define before the model: RF_PRECISION; RF_DEVICE_DIM, parameters; RF_DEVICE_KINDS, their charts; RF_DEVICE_SAMPLER;
+   RF_DEVICE_PAIRS, pairs of attempts that a thread interleaves; RF_DEVICE_PLAIN, 1 for one real parameter and one
+   record without logarithms, which have a loop of their own and then RF_DEVICE_PAIRS is 1; RF_DEVICE_GROUP, threads per
+   filter of a fleet, a power of two, or 0 for the attempts of one task; RF_DEVICE_ENTROPY, whether the loss is
+   measured; RF_DIM and RF_SAMPLER, as constants. */
 #include "device_types.h"
 #include "rejfilt/detail/instantiate_expected.h"
 #include "rejfilt/detail/lattice.h"
 
-/* ---- The lattice, in memory that threads share ---- */
+/* ---- The lattice, in shared memory ---- */
 
 #if defined(__CUDACC__)
 #define RF_DEVICE_TABLE __shared__
@@ -19,7 +19,7 @@
 #endif
 enum { RF_DEVICE_PART = 16, RF_DEVICE_PARTS = RF_LATTICE_SIZE / RF_DEVICE_PART };
 #if RF_DEVICE_PLAIN
-RF_DEVICE_TABLE float rf_device_z[2 * RF_LATTICE_SIZE]; /* twice, so that attempts of a round are in a row */
+RF_DEVICE_TABLE float rf_device_z[2 * RF_LATTICE_SIZE]; /* twice, so that attempts of a round are contiguous */
 #define RF_LATTICE_AT(index) ((int32_t)(rf_device_z[index] * 8192.0f))
 #define RF_LATTICE_ROW(index) (&rf_lattice_normal[index])
 #else
@@ -30,7 +30,7 @@ RF_DEVICE_TABLE int16_t rf_device_lattice[RF_LATTICE_SIZE + 128];
 #define RF_LATTICE_LINE rf_device_line
 RF_DEVICE_TABLE struct {
     int64_t z, zz;
-} rf_device_part[RF_DEVICE_PARTS], rf_device_before[RF_DEVICE_PARTS + 1]; /* sums of parts, and of all before them */
+} rf_device_part[RF_DEVICE_PARTS], rf_device_before[RF_DEVICE_PARTS + 1]; /* sums of each part, and of all before it */
 #endif
 
 #if defined(__CUDACC__)
@@ -39,11 +39,11 @@ RF_DEVICE_TABLE struct {
 #define RF_DEVICE_BARRIER() ((void)0)
 #endif
 
-/* Fills them. As host code one thread does all of it. */
+/* Fills these tables. In host code one thread fills all. */
 RF_FN void rf_device_fill(unsigned thread, unsigned threads)
 {
 #if RF_DEVICE_PLAIN
-    RF_UNROLL_ALL /* so that the memory is waited for once */
+    RF_UNROLL_ALL /* so that loads overlap */
         for (unsigned i = thread; i < RF_LATTICE_SIZE && RF_DEVICE_SAMPLER != RF_REJECT; i += threads) rf_device_z[i] =
             rf_device_z[i + RF_LATTICE_SIZE] = (float)rf_lattice_normal[i] * (1.0f / 8192);
 #else
@@ -76,7 +76,8 @@ RF_FN void rf_device_fill(unsigned thread, unsigned threads)
 }
 
 #if RF_DEVICE_PLAIN
-/* Fills what `count` attempts from `begin` on need, and returns 1, if that is little; all of them are in one round. */
+/* If `count` is small and all attempts are in one round, fills only the entries they need and returns 1; else returns
+   0. */
 RF_FN int rf_device_fill_few(uint64_t seed, uint32_t update, uint32_t begin, uint32_t count, unsigned thread,
                              unsigned threads)
 {
@@ -94,7 +95,7 @@ RF_FN int rf_device_fill_few(uint64_t seed, uint32_t update, uint32_t begin, uin
 #endif
 
 #ifdef RF_LATTICE_LINE
-/* Adds, or with sign −1 takes off, the sums of the first `n` numbers of the table. */
+/* Adds (sign 1) or subtracts (sign −1) the sums of the first `n` numbers of the table. */
 RF_FN void rf_device_line_to(uint32_t n, int32_t sign, int64_t *z, int64_t *zz)
 {
     const uint32_t part = n / RF_DEVICE_PART;
@@ -125,7 +126,7 @@ RF_FN void rf_device_line(uint32_t start, uint32_t n, int64_t *z, int64_t *zz)
 #define RF_WORKERS RF_DEVICE_GROUP
 #define RF_WORKERS_SUM(numbers, count) rf_device_group_sum((uint64_t *)(numbers), (unsigned)(count))
 
-/* Each number becomes the sum over the threads of a group. */
+/* Replaces each number by its sum over the threads of a group. */
 static __forceinline__ void rf_device_group_sum(uint64_t *numbers, unsigned count)
 {
     const uint32_t mask = RF_DEVICE_GROUP == 32
@@ -158,7 +159,7 @@ static __forceinline__ uint64_t rf_device_group_max(uint64_t number)
 
 /* ---- One thread's attempts ---- */
 
-/* Which of how many threads this is. */
+/* A thread's index and the number of threads. */
 typedef struct rf_device_worker {
     uint32_t index, count;
 } rf_device_worker;
@@ -176,9 +177,9 @@ typedef struct rf_device_worker {
 #undef RF_KERNEL_WORKERS
 #undef RF_KERNEL_STORAGE
 #define RF_KERNEL RF(device_attempts)
-#define RF_KERNEL_PAIRS RF_DEVICE_PAIRS /* of many parameters 1 */
+#define RF_KERNEL_PAIRS RF_DEVICE_PAIRS /* 1 for many parameters */
 #define RF_KERNEL_DIM RF_DEVICE_DIM
-#define RF_KERNEL_DIM_MAX (RF_DEVICE_DIM > 1 ? RF_DEVICE_DIM : 2u) /* on the stack, which is in registers */
+#define RF_KERNEL_DIM_MAX (RF_DEVICE_DIM > 1 ? RF_DEVICE_DIM : 2u) /* stack size; the stack is in registers */
 #define RF_KERNEL_IS_LOG RF_IS_LOG(description)
 #define RF_KERNEL_LIKELIHOOD likelihood
 #ifdef RF_HAS_BOUND
@@ -202,22 +203,22 @@ typedef struct rf_device_worker {
 #if RF_DEVICE_PLAIN
 /* ---- One real parameter, one record, no logarithms ---- */
 
-/* Attempts in stretches: sums are in 32 bits as long as they can be, and only at a stretch's end is it looked for
-   values that are bad or above κ. Such a stretch is run again, by the way that all attempts have. Thread i of n runs
-   pairs i, i + n, ..., as it does there, so each does its own again. */
+/* Attempts run in stretches. Sums are kept in 32 bits as long as possible, and only the end of a stretch checks for
+   values that are bad or above κ. If there were any, the stretch is run again by the general loop. There thread i of n
+   also runs pairs i, i + n, ..., so each thread repeats its own attempts. */
 
 #ifndef RF_DEVICE_SIDE
-#define RF_DEVICE_SIDE (RF_DEVICE_GROUP == 0 ? 8u : 4u) /* pairs side by side; of the last few it is one */
+#define RF_DEVICE_SIDE (RF_DEVICE_GROUP == 0 ? 8u : 4u) /* interleaved pairs; 1 for the last few */
 #endif
 enum {
-    RF_DEVICE_STRETCH = 64, /* pairs of a thread */
-    RF_DEVICE_MARKED = 16   /* of them whose q sum to less than 2²¹ */
+    RF_DEVICE_STRETCH = 64, /* pairs per thread */
+    RF_DEVICE_MARKED = 16   /* pairs whose Σq stays below 2²¹ */
 };
-#define RF_DEVICE_MARK 1536.0f /* z + this, as bits, is 275 · 2²² + q: see rf_to_grid */
+#define RF_DEVICE_MARK 1536.0f /* the bits of z + this are 275 · 2²² + q: see rf_to_grid */
 #define RF_DEVICE_MARK_BITS UINT32_C(0x44c00000)
-#define RF_DEVICE_INVERSE 283u /* of 275 modulo 2¹⁰ */
+#define RF_DEVICE_INVERSE 283u /* inverse of 275 modulo 2¹⁰ */
 
-/* What does not change between attempts. */
+/* Constants of all attempts. */
 typedef struct RF(device_plain) {
     rf_real setting[RF_DESCRIBED_MAX], outcome, scale, mean, factor;
 } RF(device_plain);
@@ -239,7 +240,7 @@ RF_FN uint64_t rf_device_square_add(uint32_t a, uint64_t sum)
 #endif
 }
 
-/* As rf_draw for attempts; with `keys`, those of the seed. */
+/* As rf_draw for attempts; `keys`: Philox keys of the seed, or null. */
 RF_FN rf_words RF(device_draw)(const RF(task) * task, const uint32_t *keys, uint32_t pair)
 {
     if (!keys)
@@ -251,14 +252,14 @@ RF_FN rf_words RF(device_draw)(const RF(task) * task, const uint32_t *keys, uint
     return c;
 }
 
-/* Where a stretch is: its thread's first pair, and how far apart the others are; on the lattice z of the first, and the
-   round's word for u. */
+/* The position of a stretch: the thread's first pair, the step to its next pair, the number of pairs; on the lattice, z
+   of the first, and the round's word for u. */
 typedef struct RF(device_where) {
     uint32_t pair, step, rows, word;
     const float *z;
 } RF(device_where);
 
-/* Adds what was seen in a stretch, if no value was bad or above κ. Returns whether it has. */
+/* Keeps the sums of a stretch if no value was bad or above κ. Returns whether it did. */
 RF_FN int RF(device_keep)(const RF(device_plain) * plain, const RF(device_plain_sums) * seen,
                           RF(device_plain_sums) * sums)
 {
@@ -281,12 +282,12 @@ RF_FN rf_unsigned RF(device_highest)(rf_unsigned a, rf_unsigned b, rf_unsigned c
 #endif
 }
 
-/* Attempts that are accepted or not; `side` pairs side by side, which is a constant. */
+/* Attempts that are accepted or rejected; `side`: number of interleaved pairs, a constant. */
 RF_FN int RF(device_stretch_accepted)(const RF(device_plain) * plain, const RF(task) * task, const uint32_t *keys,
                                       unsigned side, RF(device_where) where, RF(device_plain_sums) * sums)
 {
     RF(device_plain_sums) seen = *sums;
-    seen.highest = 0; /* of the bits: NaN and negative numbers are above all others */
+    seen.highest = 0; /* compares bits: NaN and negative numbers exceed all others */
     while (where.rows > 0) {
         const uint32_t rows = where.rows < RF_DEVICE_MARKED ? where.rows : RF_DEVICE_MARKED;
         uint32_t marks = 0;
@@ -334,7 +335,7 @@ RF_FN int RF(device_stretch_accepted)(const RF(device_plain) * plain, const RF(t
 RF_FN int RF(device_stretch_weighted)(const RF(device_plain) * plain, int has_loss, unsigned side,
                                       RF(device_where) where, RF(device_plain_sums) * sums)
 {
-    const rf_real unit = plain->scale * RF_WEIGHT_UNIT; /* a power of two: no rounding */
+    const rf_real unit = plain->scale * RF_WEIGHT_UNIT; /* powers of two do not round */
     RF(device_plain_sums) seen = *sums;
     seen.highest = 0;
     for (uint32_t k = 0; k < where.rows; k += side) {
@@ -351,7 +352,7 @@ RF_FN int RF(device_stretch_weighted)(const RF(device_plain) * plain, int has_lo
             values[i] = value;
             if (i % 2)
                 seen.highest = RF(device_highest)(seen.highest, RF(bits)(values[i - 1]), RF(bits)(value));
-            if (i % 8 == 7 || i + 1 == 2 * side) { /* eight fit 32 bits, |z| < 3.7 */
+            if (i % 8 == 7 || i + 1 == 2 * side) { /* eight terms fit in 32 bits, |z| < 3.7 */
                 seen.a += w;
                 seen.b += (uint64_t)(int64_t)wz;
                 seen.c += wzz;
@@ -376,7 +377,7 @@ RF_FN int RF(device_stretch)(const RF(device_plain) * plain, const RF(task) * ta
                                           : RF(device_stretch_accepted)(plain, task, keys, side, where, sums);
 }
 
-/* As RF(device_attempts). `keys` are those of the task's seed, or null. */
+/* As RF(device_attempts). `keys`: Philox keys of the task's seed, or null. */
 RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task, const uint32_t *keys, uint32_t begin,
                             uint32_t count, RF(tally) * tally)
 {
@@ -391,7 +392,7 @@ RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task
     plain.scale = RF_C(1.0) / (RF_KERNEL_BOUND(plain.setting, plain.outcome) * task->kappa);
     plain.mean = task->mean[0];
     plain.factor = task->factor[0];
-    /* no product with a power of two is to be rounded */
+    /* products with a power of two must not round */
     const int is_plain = !RF_IS_LOG(description) && task->count == 1 && !task->wrap && !task->model->charts &&
                          plain.factor > RF_C(0x1p-100) && plain.scale < RF_C(0x1p100);
     for (uint32_t done = 0; done < count;) {
@@ -414,7 +415,7 @@ RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task
         const int is_done = rows >= RF_DEVICE_SIDE
                                 ? RF(device_stretch)(&plain, task, keys, has_loss, RF_DEVICE_SIDE, where, &sums)
                                 : rows > 0 && RF(device_stretch)(&plain, task, keys, has_loss, 1, where, &sums);
-        if (!is_done) { /* with copies, so that what others use need not be in memory */
+        if (!is_done) { /* pass copies, so that the originals can stay in registers */
             const rf_device_worker me = worker;
             const RF(task) all = *task;
             RF(device_attempts)((void *)(uintptr_t)&me, &all, at, some, tally);
@@ -443,14 +444,14 @@ RF_FN void RF(device_share)(const rf_device_worker worker, const RF(task) * task
 }
 #endif
 
-/* A tally with room for its sums. */
+/* A tally with space for its sums. */
 typedef struct RF(device_tally) {
     RF(tally) tally;
     int64_t sums[RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM)];
     rf_real work[4];
 } RF(device_tally);
 
-/* The numbers of an answer. */
+/* Packs a tally into the numbers of an answer. */
 RF_FN void RF(device_pack)(const RF(device_tally) * t, uint64_t numbers[])
 {
     const uint64_t head[RF_DEVICE_HEAD] = {t->tally.over,     t->tally.weight,   t->tally.nan,
@@ -471,11 +472,11 @@ static rf_real RF(device_likelihood)(const rf_real x[], const rf_real setting[],
     return likelihood(x, setting, outcome);
 }
 
-/* The model with the functions of this side; charts[dim] becomes its charts, of kinds that are constants here. */
+/* The model with device functions. charts[dim] receives its charts; their kinds are compile-time constants. */
 RF_FN RF(model) RF(device_model_of)(const RF(device_model) * about, RF(chart) charts[])
 {
     const int kinds[RF_DEVICE_DIM] = {RF_DEVICE_KINDS};
-    int has_charts = 0; /* that change anything */
+    int has_charts = 0; /* charts other than RF_REAL */
     RF_UNROLL_ALL
     for (unsigned i = 0; i < RF_DEVICE_DIM; i++)
         if (kinds[i] != RF_REAL) {
@@ -500,7 +501,7 @@ RF_FN RF(model) RF(device_model_of)(const RF(device_model) * about, RF(chart) ch
     return model;
 }
 
-/* The task with the pointers of this side. */
+/* The task with device pointers. */
 RF_FN RF(task) RF(device_task_of)(const RF(device_run) * run, const RF(model) * model)
 {
     const rf_real *numbers = run->more ? run->more : run->numbers;
@@ -514,20 +515,20 @@ RF_FN RF(task) RF(device_task_of)(const RF(device_run) * run, const RF(model) * 
 }
 
 #if RF_DEVICE_GROUP == 0 && RF_DEVICE_DIM > RF_DEVICE_OWN
-/* ---- Many parameters: each thread of a block makes a pair of attempts, and all of them share the sums ---- */
+/* ---- Many parameters: each thread of a block runs a pair of attempts; all threads share the sums ---- */
 
 enum { RF_DEVICE_TILE = 4, RF_DEVICE_TILES = (RF_DEVICE_DIM + RF_DEVICE_TILE - 1) / RF_DEVICE_TILE };
 
-/* A block's memory. */
+/* Shared memory of a block. */
 typedef struct RF(device_block) {
     uint64_t *sums;  /* RF_DEVICE_NUMBERS */
     rf_real *weight; /* [columns] */
     int32_t *z;      /* [dim][row] */
     uint32_t row;
-    uint32_t *columns; /* candidates that are there */
+    uint32_t *columns; /* number of stored candidates */
 } RF(device_block);
 
-/* Where thread `thread` puts its first candidate, when `count` of them are accepted. */
+/* Reserves columns for `count` accepted candidates; returns the first. */
 #if defined(__CUDACC__)
 #define RF_DEVICE_COLUMNS(columns, count) atomicAdd(columns, count)
 #define RF_DEVICE_ADD(sum, value) atomicAdd((unsigned long long *)(sum), (unsigned long long)(value))
@@ -536,14 +537,14 @@ typedef struct RF(device_block) {
 #define RF_DEVICE_ADD(sum, value) (*(sum) += (uint64_t)(value))
 #endif
 
-/* x of a pair, natural values, as RF(device_attempts_place) gives them: four rows at a time, since every row's sum
-   waits for its last term. */
+/* Natural values x of a pair, as RF(device_attempts_place) gives them. Four rows at a time, since every row's sum waits
+   for its last term. */
 RF_FN void RF(device_place)(const RF(task) * task, const int32_t *q, rf_real *x)
 {
     const RF(chart) *charts = task->model->charts;
     for (unsigned k = 0; k < 2 * RF_DEVICE_DIM; k++)
         x[k] = (rf_real)q[k] * (RF_C(1.0) / RF_GRID);
-    for (unsigned after = RF_DEVICE_DIM; after > 0;) { /* the last rows first: others need no z of theirs */
+    for (unsigned after = RF_DEVICE_DIM; after > 0;) { /* last rows first: earlier rows do not need their z */
         const unsigned rows = after % RF_DEVICE_TILE ? after % RF_DEVICE_TILE : RF_DEVICE_TILE, first = after - rows;
         const rf_real *row[RF_DEVICE_TILE];
         rf_real sum[RF_DEVICE_TILE][2];
@@ -579,7 +580,7 @@ RF_FN void RF(device_place)(const RF(task) * task, const int32_t *q, rf_real *x)
     }
 }
 
-/* The pair's attempts; those that count leave their z in the block's memory. */
+/* Runs a pair of attempts; stores z of those that count in the block's memory. */
 RF_FN void RF(device_pair)(const RF(task) * task, uint32_t pair, uint32_t begin, uint32_t count, unsigned thread,
                            const RF(device_block) * block, RF(tally) * tally)
 {
@@ -617,7 +618,7 @@ RF_FN void RF(device_pair)(const RF(task) * task, uint32_t pair, uint32_t begin,
     }
 }
 
-/* One product of the sums. */
+/* One term of Σzzᵀ. */
 RF_FN int64_t RF(device_product)(int32_t a, int32_t b, rf_real weight)
 {
     if (RF_DEVICE_SAMPLER != RF_WEIGHT)
@@ -625,8 +626,8 @@ RF_FN int64_t RF(device_product)(int32_t a, int32_t b, rf_real weight)
     return RF(weighted)(weight, (rf_real)a * (RF_C(1.0) / RF_GRID) * ((rf_real)b * (RF_C(1.0) / RF_GRID)));
 }
 
-/* Adds what is there to the sums: tiles of Σzzᵀ and rows of Σz, shared among the threads; a tile's columns are shared
- * where threads are left. */
+/* Adds the stored candidates to the sums: tiles of Σzzᵀ and rows of Σz, distributed over the threads. If there are more
+   threads than tiles, several share the columns of a tile. */
 RF_FN void RF(device_add)(unsigned thread, unsigned threads, const RF(device_block) * block)
 {
     const unsigned columns = RF_DEVICE_SAMPLER == RF_WEIGHT ? 2 * threads : *block->columns,
@@ -638,7 +639,7 @@ RF_FN void RF(device_add)(unsigned thread, unsigned threads, const RF(device_blo
         int64_t sum[RF_DEVICE_TILE][RF_DEVICE_TILE] = {{0}};
         for (; tile > row; row++)
             tile -= row + 1;
-        const int32_t *a[RF_DEVICE_TILE], *b[RF_DEVICE_TILE]; /* rows past the end are read in vain */
+        const int32_t *a[RF_DEVICE_TILE], *b[RF_DEVICE_TILE]; /* rows past the end repeat the last, unused */
         for (unsigned k = 0; k < RF_DEVICE_TILE; k++) {
             const unsigned i = row * RF_DEVICE_TILE + k, j = tile * RF_DEVICE_TILE + k;
             a[k] = block->z + (i < RF_DEVICE_DIM ? i : RF_DEVICE_DIM - 1) * block->row;
@@ -672,7 +673,7 @@ RF_FN void RF(device_add)(unsigned thread, unsigned threads, const RF(device_blo
     }
 }
 
-/* A thread's tally without sums becomes part of the block's. */
+/* Adds a thread's tally, without sums, to the block's. */
 RF_FN void RF(device_gather)(const RF(tally) * t, uint64_t *sums)
 {
     const uint64_t head[RF_DEVICE_HEAD - 1] = {t->over, t->weight, t->nan, t->negative, t->infinite};
@@ -687,7 +688,7 @@ RF_FN void RF(device_gather)(const RF(tally) * t, uint64_t *sums)
 #endif
 }
 #elif RF_DEVICE_GROUP == 0
-/* The lattice as far as a launch needs it. */
+/* Fills the part of the lattice that a launch needs. */
 RF_FN void RF(device_fill_for)(const RF(device_run) * run, unsigned thread, unsigned threads)
 {
 #if RF_DEVICE_PLAIN
@@ -698,7 +699,7 @@ RF_FN void RF(device_fill_for)(const RF(device_run) * run, unsigned thread, unsi
     rf_device_fill(thread, threads);
 }
 
-/* What one thread does of a run: its share of every so many-th piece. */
+/* The work of one thread in a run: its share of every worker.count / 32-th piece. */
 RF_FN void RF(device_part)(const RF(device_run) * run, rf_device_worker worker, uint64_t numbers[])
 {
     RF(chart) charts[RF_DEVICE_DIM];
@@ -723,7 +724,7 @@ RF_FN void RF(device_part)(const RF(device_run) * run, rf_device_worker worker, 
 
 #if RF_DEVICE_GROUP > 0
 
-/* An engine's operation: the threads of a group share the attempts, and each has all sums. */
+/* An engine's run function: the threads of a group share the attempts, and each gets all sums. */
 #if defined(__CUDACC__)
 #if RF_DEVICE_GROUP > 1
 static __noinline__
@@ -768,8 +769,8 @@ static rf_status RF(device_group_run)(void *self, const RF(task) * task, uint32_
 }
 #endif
 
-/* Updates a filter of the fleet's with record number `index`. Every thread of a group has a copy of it. Returns notes.
- */
+/* Updates a filter of the fleet with record number `index`. Every thread of a group has a copy of the filter. Returns
+   notes. */
 RF_FN rf_status RF(device_update)(const RF(device_fleet) * fleet, uint32_t index, unsigned char *memory,
                                   RF(report) * report)
 {
@@ -787,7 +788,7 @@ RF_FN rf_status RF(device_update)(const RF(device_fleet) * fleet, uint32_t index
 /* ---- Kernels ---- */
 
 #ifndef RF_DEVICE_FLEET_BLOCKS
-#define RF_DEVICE_FLEET_BLOCKS 3 /* at once on a multiprocessor: fewer registers, more threads */
+#define RF_DEVICE_FLEET_BLOCKS 3 /* resident blocks per multiprocessor: fewer registers, more threads */
 #endif
 #ifndef RF_DEVICE_RUN_BLOCKS
 #define RF_DEVICE_RUN_BLOCKS (RF_DEVICE_PLAIN ? 2 : 3)
@@ -799,7 +800,7 @@ RF_FN rf_status RF(device_update)(const RF(device_fleet) * fleet, uint32_t index
 #if RF_DEVICE_GROUP == 0
 enum { NUMBERS = RF_DEVICE_NUMBERS(RF_DEVICE_DIM), LARGEST = RF_DEVICE_HEAD - 1 };
 
-/* A block's sums are added to the others'; the last one to end gives them to the host. */
+/* Adds a block's sums to those of the others; the last block to finish writes them to the host. */
 static __forceinline__ void RF(device_give)(const RF(device_run) & run, unsigned long long *block)
 {
     __shared__ uint32_t is_last;
@@ -890,7 +891,7 @@ extern "C" __global__ void __launch_bounds__(RF_DEVICE_RUN_THREADS, RF_DEVICE_RU
 }
 #endif
 #else
-/* Refuses records that an update would refuse. */
+/* Refuses the records that an update would refuse. */
 extern "C" __global__ void rejfilt_check(const __grid_constant__ RF(device_fleet) fleet)
 {
     RF(chart) charts[RF_DEVICE_DIM];
@@ -903,14 +904,14 @@ extern "C" __global__ void rejfilt_check(const __grid_constant__ RF(device_fleet
     }
 }
 
-/* A filter's memory, and how much of it is more than workspace. */
+/* Sizes of a filter: with and without workspace. */
 enum {
     RF_DEVICE_KEPT = RF_FILTER_BYTES_(RF_DEVICE_DIM, sizeof(RF(tally)), sizeof(rf_real)),
     RF_DEVICE_MOVED = RF_DEVICE_KEPT - RF_ROUND8_(sizeof(rf_real) * RF_STATE_(RF_DEVICE_DIM)) +
                       RF_ROUND8_(sizeof(rf_real) * (RF_DEVICE_DIM + RF_TRIANGLE(RF_DEVICE_DIM)))
 };
 
-/* Copies a filter, by one thread; or by those of a group, each its part. */
+/* Copies a filter, by one thread or by a group that shares the work. */
 static __forceinline__ void rf_device_copy(void *to, const void *from, unsigned worker, unsigned workers)
 {
     RF_UNROLL_ALL
@@ -945,7 +946,7 @@ extern "C" __global__ void __launch_bounds__(256, RF_DEVICE_FLEET_BLOCKS)
         atomicOr(fleet.answer, notes);
 }
 
-/* ---- What else is done with a fleet: one thread for each filter ---- */
+/* ---- Other operations on a fleet: one thread per filter ---- */
 
 extern "C" __global__ void rejfilt_fill(const __grid_constant__ RF(device_fleet) fleet)
 {
@@ -961,7 +962,7 @@ extern "C" __global__ void rejfilt_pass(const __grid_constant__ RF(device_fleet)
 {
     rf_status notes = RF_OK;
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < fleet.count; i += gridDim.x * blockDim.x) {
-        alignas(16) unsigned char memory[RF_DEVICE_KEPT]; /* with workspace, which the fleet's filters have not */
+        alignas(16) unsigned char memory[RF_DEVICE_KEPT]; /* with workspace, which the stored filters lack */
         RF(filter) *filter = RF(device_filter)(fleet, i);
         rf_device_copy(memory, filter, 0, 1);
         notes |= RF(diffuse)((RF(filter) *)memory, fleet.rate, fleet.elapsed);

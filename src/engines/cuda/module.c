@@ -1,5 +1,4 @@
-/* The module rejfilt_cuda.so: NVIDIA's driver and run-time compiler by dlopen, and the sources that a GPU's programs
- * are made of. */
+/* The module rejfilt_cuda.so: NVIDIA's driver and run-time compiler by dlopen, and the sources of GPU programs. */
 #define _GNU_SOURCE
 #include "cuda_module.h"
 
@@ -22,7 +21,7 @@ enum {
     SHARED_MAX = 8,
     NOT_READY = 600,
     NON_BLOCKING = 1
-}; /* of cuda.h */
+}; /* values from cuda.h */
 
 static struct {
     int (*cuInit)(unsigned);
@@ -80,7 +79,7 @@ static __attribute__((format(printf, 3, 4))) int fail(char *error, size_t size, 
     return -1;
 }
 
-/* Finds functions by name: a table of pointers has them in order. */
+/* Looks up functions by name and stores their pointers in `table`, in the same order. */
 static int find_all(void *library, const char *const names[], void **table)
 {
     for (; *names; names++, table++)
@@ -135,7 +134,7 @@ static int load_driver(char *error, size_t size)
     return 0;
 }
 
-/* Makes the device the calling thread's, and says what a code means. */
+/* Makes the device current in the calling thread, and turns an error code into a message. */
 static int check(const rf_cuda_device *device, int code, const char *what, char *error, size_t size)
 {
     const char *why = NULL;
@@ -157,7 +156,7 @@ static unsigned count(char *error, size_t size)
     return (unsigned)devices;
 }
 
-/* The context stays until the process ends, as with CUDA's own runtime: to end it and begin another takes 0.2 s. */
+/* Keeps the context until the process ends, as CUDA's own runtime does: ending it and starting another takes 0.2 s. */
 static void close_device(rf_cuda_device *device)
 {
     if (!device)
@@ -267,7 +266,7 @@ static void *take(rf_cuda_device *device, size_t bytes, char *error, size_t size
     driver.cuCtxSetCurrent(device->context);
     if (check(device, driver.cuMemAlloc_v2(&address, bytes), what, error, size) < 0)
         return NULL;
-    driver.cuMemsetD8Async(address, 0, bytes, device->stream); /* before what follows there */
+    driver.cuMemsetD8Async(address, 0, bytes, device->stream); /* ordered before later work on the stream */
     return (void *)(uintptr_t)address;
 }
 
@@ -318,7 +317,7 @@ static int state(rf_cuda_device *device, char *error, size_t size)
     return code == NOT_READY ? 0 : check(device, code, "running a program", error, size) < 0 ? -1 : 1;
 }
 
-/* ---- Texts: the headers and sources that programs include, as they were when this was built ---- */
+/* ---- Texts: the headers and sources that programs include, embedded at build time ---- */
 
 #define RF_TEXT(number, name, path)                                                                                    \
     __asm__(".pushsection .rodata\n.global rf_text_" #number "\n.hidden rf_text_" #number "\nrf_text_" #number         \
@@ -346,8 +345,8 @@ static uint64_t hash_texts(void)
     return hash;
 }
 
-/* The text that `name`, in an #include of the text `from`, means; or null. As compilers look for it: beside it, then by
-   its whole name, then in any folder of sources. */
+/* The text that #include `name` means inside the text `from`, or null. Searched as compilers do: beside it, then by its
+   full name, then in every folder of sources. */
 static const struct text *find_text(const char *from, const char *name, size_t length)
 {
     char path[512];
@@ -385,7 +384,7 @@ static const struct text *find_text(const char *from, const char *name, size_t l
     return NULL;
 }
 
-/* A copy whose #includes are by whole names: the compiler does not look beside a text. */
+/* A copy whose #includes have full names, because NVRTC does not search beside a text. */
 static char *with_whole_names(const struct text *text)
 {
     static const char include[] = "#include \"";

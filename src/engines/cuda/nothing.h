@@ -1,1 +1,1 @@
-/* Headers of C that NVRTC has built in, as far as we use them. */
+/* Stands in for C headers: NVRTC has the parts that are used built in. */

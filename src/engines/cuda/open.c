@@ -1,4 +1,4 @@
-/* The cuda engine by name: its module, a device, memory there, and waiting for it. */
+/* The cuda engine by name: loads the module, opens a device, allocates memory, waits for the device. */
 #define _POSIX_C_SOURCE 200809L
 #include "gpu.h"
 
@@ -10,7 +10,7 @@
 #include "device_types.h"
 #include "module.h"
 
-#define PATIENCE 30.0 /* seconds that the longest launch may take: it has some 10¹⁰ operations */
+#define PATIENCE 30.0 /* seconds allowed for the longest launch, of some 10¹⁰ operations */
 
 static double now(void)
 {
@@ -94,7 +94,7 @@ int rf_gpu_wait(rf_engine *engine, const volatile uint64_t *answer, uint64_t num
 
 /* ---- Opening ---- */
 
-/* The rank of this process among those on this machine, as those who start jobs tell it; else 0. */
+/* The rank of this process among those on this machine, from the variables of job launchers; else 0. */
 static unsigned local_rank(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
@@ -147,7 +147,7 @@ static void gpu_close(rf_engine *engine)
     rf_gpu *gpu = engine->state;
     if (!gpu)
         return;
-    if (gpu->cuda) { /* a device that does not answer is left as it is */
+    if (gpu->cuda) { /* a device that does not respond is abandoned */
         rf_gpu_memory *const memories[] = {&gpu->more, &gpu->filters, &gpu->records, &gpu->reports, &gpu->flags};
         rf_gpu_forget(gpu);
         for (unsigned i = 0; i < sizeof memories / sizeof *memories; i++)

@@ -1,4 +1,4 @@
-/* What NVRTC lacks of C and of the compilers that the headers know. */
+/* C types and compiler features that NVRTC lacks and the headers need. */
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
 typedef short int16_t;

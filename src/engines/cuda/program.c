@@ -1,5 +1,5 @@
-/* Programs for a GPU: a model's source and the library's, compiled by NVIDIA's run-time compiler and kept in the cache
- * of compiled models. */
+/* Programs for a GPU: the sources of a model and of the library, compiled by NVRTC and kept in the cache of compiled
+   models. */
 #define _GNU_SOURCE
 #include "gpu.h"
 
@@ -35,7 +35,7 @@ static void key_add(key *k, const char *text)
 
 /* ---- The cache ---- */
 
-/* The whole of a file that is ours alone, or null. */
+/* Reads a whole file that only this user can write; or returns null. */
 static unsigned char *read_cached(int directory, const char *name, size_t *bytes)
 {
     struct stat s;
@@ -57,7 +57,7 @@ static unsigned char *read_cached(int directory, const char *name, size_t *bytes
     return NULL;
 }
 
-/* Complete or not at all; a cache that cannot be written to is done without. */
+/* Writes the complete file or none. If the cache is not writable, does nothing. */
 static void write_cached(int directory, const char *name, const unsigned char *image, size_t bytes)
 {
     char other[96];
@@ -101,7 +101,7 @@ static int write_program(const rf_gpu_wanted *w, char program[PROGRAM_MAX])
     return length < 0 || length >= PROGRAM_MAX ? -1 : 0;
 }
 
-/* The words of `text` that a compiler for another machine understands, too, when they are a user's; all others. */
+/* Splits `text` into words. If it is a user's, keeps only those that a compiler for another machine understands. */
 static unsigned split(char *text, int is_users, const char *options[OPTIONS_MAX], unsigned count)
 {
     char *rest, *word = strtok_r(text, " \t\n", &rest);
@@ -125,10 +125,11 @@ unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const
         return NULL;
     }
     strcpy(words, flags ? flags : "");
-    /* a session is a large program: optimised in full it compiles three to eight times as long, and runs no faster */
+    /* a session is a large program: full optimisation takes three to eight times longer to compile, and the program
+       runs no faster */
     const unsigned quick = wanted->trials > 0 ? 2 : 0;
     options[0] = "--Ofast-compile=min";
-    options[1] = "--split-compile=0"; /* by all cores */
+    options[1] = "--split-compile=0"; /* use all cores */
     unsigned count = split(words, is_users, options, quick);
     if (is_users && count < OPTIONS_MAX) {
         snprintf(beside, sizeof beside, "-I%.*s", (int)(strrchr(source->file, '/') - source->file), source->file);
@@ -149,11 +150,11 @@ unsigned char *rf_gpu_compile(const rf_cuda_module *cuda, unsigned target, const
     unsigned char *image = directory >= 0 ? read_cached(directory, name, bytes) : NULL;
     if (!image) {
         image = cuda->compile(program, target, options, count, bytes, log, sizeof log);
-        if (!image && quick) /* older compilers do not know the options */
+        if (!image && quick) /* older compilers reject these options */
             image = cuda->compile(program, target, options + quick, count - quick, bytes, log, sizeof log);
         if (image && directory >= 0)
             write_cached(directory, name, image, *bytes);
-        for (char *c = log; *c; c++) /* one line */
+        for (char *c = log; *c; c++) /* keep one line */
             *c = (char)(*c == '\n' ? ' ' : *c);
         if (!image)
             rf_fail(error, size, "%s cannot be compiled for a GPU: %s", source->file, log);

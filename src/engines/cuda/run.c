@@ -5,7 +5,7 @@
 
 #include "device_types.h"
 
-/* Where there is none, the inner engine runs the model. */
+/* Null if the model has none; the inner engine then runs it. */
 const rf_source *RF(gpu_source)(const RF(model) * model)
 {
     const RF(kernel) *kernel = model->kernels;
@@ -23,7 +23,7 @@ static void RF(tell_model)(const RF(model) * model, RF(device_model) * about)
         memcpy(about->charts, model->charts, model->dim * sizeof *model->charts);
 }
 
-/* What a program for the model is compiled for. */
+/* The compile-time properties of a program for this model. */
 static rf_gpu_wanted RF(wanted)(const RF(model) * model, rf_sampler sampler, unsigned pairs, unsigned group,
                                 int has_entropy, uint32_t records)
 {
@@ -56,7 +56,7 @@ static int RF(is_lost)(rf_engine *engine)
 
 /* ---- One task ---- */
 
-/* The numbers of the task, with the launch or before it. Returns 0, or -1 with a complaint. */
+/* Passes the numbers of the task with the launch, or copies them before it. Returns 0, or -1 with a complaint. */
 static int RF(tell_numbers)(rf_engine *engine, const RF(task) * task, RF(device_run) * run)
 {
     rf_gpu *gpu = engine->state;
@@ -126,7 +126,7 @@ rf_status RF(gpu_run)(void *self, const RF(task) * task, uint32_t begin, uint32_
                    most = 4096; /* a round of the lattice */
     for (run.piece = least; run.piece < most && count / (2 * run.piece) >= 4 * warps;)
         run.piece *= 2;
-    const uint32_t chunk = 0x80000000u / (dim * dim); /* a launch is not to take long */
+    const uint32_t chunk = 0x80000000u / (dim * dim); /* limits the time of a launch */
     for (uint32_t done = 0; done < count;) {
         const uint32_t some = count - done < chunk ? count - done : chunk / RF_PART_ALIGN * RF_PART_ALIGN;
         const uint32_t threads = program->run_threads,
@@ -147,8 +147,9 @@ rf_status RF(gpu_run)(void *self, const RF(task) * task, uint32_t begin, uint32_
 
 /* ---- Fleets ---- */
 
-/* The program for updates of `count` filters. One thread for each is best, since all threads of a group do the end of
-   an update; but a small fleet leaves most of the device idle, and then several share the attempts of one. */
+/* The program for updates of `count` filters. One thread per filter is the most efficient, since all threads of a group
+   repeat the end of an update. But a small fleet would leave most of the device idle; then several threads share the
+   attempts of a filter. */
 static const rf_gpu_program *RF(fleet_program)(rf_engine *engine, const RF(model) * model, const RF(options) * options,
                                                uint32_t count, int has_entropy)
 {
@@ -161,8 +162,8 @@ static const rf_gpu_program *RF(fleet_program)(rf_engine *engine, const RF(model
     return rf_gpu_find(engine, &wanted);
 }
 
-/* Launches an update, or with a null function what follows; `each` threads for a filter. Returns 0, or -1 with a
- * complaint. */
+/* Launches a kernel on a fleet with `each` threads per filter, at most `blocks` blocks. Returns 0, or -1 with a
+   complaint. */
 static int RF(launch)(rf_engine *engine, rf_cuda_function *function, unsigned each, unsigned blocks,
                       RF(device_fleet) * fleet)
 {
@@ -184,7 +185,7 @@ static int RF(to_host)(rf_engine *engine, void *to, const void *from, size_t byt
     return gpu->cuda->to_host(gpu->device, to, from, bytes, engine->complaint, sizeof engine->complaint);
 }
 
-/* Bytes of a filter that are more than workspace. */
+/* Bytes of a filter without its workspace. */
 static size_t RF(moved)(unsigned dim)
 {
     return RF_ROUND8_(8 + RF_TALLY_BYTES_(dim, sizeof(RF(tally)), sizeof(rf_real)) +
@@ -241,16 +242,16 @@ rf_status RF(gpu_fleet)(void *self, const RF(fleet) * fleet)
 
 typedef struct RF(gpu_resident) {
     RF(residents) base;
-    RF(device_fleet) all; /* what launches begin with */
+    RF(device_fleet) all; /* template of launches */
     unsigned char *filters;
-    rf_real *records; /* one for each, on the device */
+    rf_real *records; /* one per filter, on the device */
     uint32_t *which;
     rf_real *out;
-    int32_t *flags, *told; /* on the device, and the host's */
-    RF(report) * reports;  /* made when they are first wanted */
+    int32_t *flags, *told; /* on the device; their copy on the host */
+    RF(report) * reports;  /* allocated at first use */
 } RF(gpu_resident);
 
-enum { RF_GPU_ENOUGH = 1 << 20 }; /* blocks: as many as are needed */
+enum { RF_GPU_ENOUGH = 1 << 20 }; /* no limit on blocks */
 
 static int RF(gpu_open)(RF(residents) * base, const RF(filter) * prior, char *error, size_t size)
 {
@@ -306,7 +307,7 @@ static void RF(gpu_close)(RF(residents) * base)
         gpu->cuda->give_host(gpu->device, host[i]);
 }
 
-/* The fleet of a call: which filters, and no flags yet. Returns 0, or -1 with a complaint. */
+/* Prepares a call: its filters, and cleared flags. Returns 0, or -1 with a complaint. */
 static int RF(gpu_choose)(RF(gpu_resident) * fleet, const uint32_t which[], uint32_t count, RF(device_fleet) * chosen)
 {
     rf_engine *engine = fleet->base.engine;

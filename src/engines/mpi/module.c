@@ -1,4 +1,4 @@
-/* The module rejfilt_mpi.so: the few things that the mpi engine needs of MPI. */
+/* The module rejfilt_mpi.so: wraps the few functions of MPI that the mpi engine needs. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ static MPI_Comm ranks = MPI_COMM_NULL;
 static unsigned users;
 static int this_rank, rank_count, local_count;
 
-/* A process that exits with engines open has failed; without finalizing, mpirun ends the others. */
+/* A process that exits with engines open has failed. It does not finalize, so that mpirun ends the other ranks. */
 static void finalize_at_exit(void)
 {
     int over = 0;

@@ -1,4 +1,4 @@
-/* What the module rejfilt_mpi.so exports, between open.c and module.c. */
+/* The interface of the module rejfilt_mpi.so, between open.c and module.c. */
 #ifndef REJFILT_MPI_MODULE_H
 #define REJFILT_MPI_MODULE_H
 
@@ -7,17 +7,17 @@
 
 #define RF_MPI_ABI 3u
 
-/* Functions that can fail return 0, or -1. All calls from one thread; reductions are collective. */
+/* Functions that can fail return 0, or -1. Call all from one thread; reductions are collective. */
 typedef struct rf_mpi_module {
     uint32_t abi;
-    int (*init)(char *error, size_t size); /* starts MPI unless it runs; as often as wanted */
+    int (*init)(char *error, size_t size); /* starts MPI unless it runs; may be called repeatedly */
     void (*finalize)(void);                /* undoes one init */
     unsigned (*rank)(void);
     unsigned (*size)(void);
     unsigned (*local)(void); /* ranks on this machine */
-    int (*sum)(uint64_t values[], unsigned count);  /* over all ranks, modulo 2⁶⁴, in place */
+    int (*sum)(uint64_t values[], unsigned count);  /* sums over all ranks, modulo 2⁶⁴, in place */
     int (*max)(int64_t values[], unsigned count);
-    int (*share)(void *bytes, size_t count); /* rank 0's bytes become everyone's */
+    int (*share)(void *bytes, size_t count); /* copies rank 0's bytes to all ranks */
 } rf_mpi_module;
 
 #endif

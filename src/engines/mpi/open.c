@@ -1,4 +1,4 @@
-/* The mpi engine by name: its module, and what is around it. */
+/* The mpi engine by name: loads the module and opens the inner engine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int ranks_reserve(rf_engine *engine, unsigned dim)
     return 0;
 }
 
-/* The CPUs are shared among the ranks of a machine, unless mpirun has bound them to some. */
+/* The ranks of a machine share its CPUs equally, unless mpirun has bound them. */
 static unsigned threads_of_rank(unsigned local)
 {
     unsigned fair = rf_cpus_online() / local, max = rf_cpus_allowed();
@@ -74,7 +74,8 @@ static int ranks_share(const rf_engine *engine, void *bytes, size_t count)
     return ((const rf_ranks *)engine->state)->mpi->share(bytes, count);
 }
 
-/* Every rank does its part; the others' numbers are zero bits there, and the sum of bits is everyone's. */
+/* Every rank computes its part and leaves zero bits elsewhere; the sum of the bits over all ranks is the whole
+   result. */
 static rf_status ranks_spread(const rf_engine *engine, const rf_sharing *sharing, uint32_t begin, uint32_t count)
 {
     const rf_ranks *ranks = engine->state;

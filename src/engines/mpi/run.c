@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define MPI_ENGINES ((uint64_t)1 << 32) /* in a sum over ranks: those whose engine failed; below it, whose model did */
+#define MPI_ENGINES ((uint64_t)1 << 32) /* summed over ranks: number of failed engines; below it, of failed models */
 
-/* FNV-1a, by bytes. */
+/* FNV-1a over bytes. */
 static uint64_t RF(hash)(uint64_t hash, const void *data, size_t bytes)
 {
     const unsigned char *byte = data;
@@ -14,7 +14,7 @@ static uint64_t RF(hash)(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-/* A number that ranks with the same task have in common. */
+/* A hash that is equal on ranks with the same task. */
 static uint64_t RF(fingerprint)(const RF(task) *task, uint32_t begin, uint32_t count)
 {
     const RF(model) *model = task->model;
@@ -26,10 +26,10 @@ static uint64_t RF(fingerprint)(const RF(task) *task, uint32_t begin, uint32_t c
     return RF(hash)(hash, task->records, task->count * (model->settings + (size_t)1) * sizeof(rf_real));
 }
 
-/* The largest likelihood of all ranks; refuses when their tasks differ. */
+/* The largest likelihood over all ranks; -1 if their tasks differ. */
 static int RF(agree)(const rf_mpi_module *mpi, uint64_t fingerprint, rf_real *largest)
 {
-    double value = (double)*largest; /* not negative, so its bits are in order */
+    double value = (double)*largest; /* not negative, so its bits compare like the number */
     int64_t max[] = {0, (int64_t)fingerprint, ~(int64_t)fingerprint};
     memcpy(&max[0], &value, sizeof value);
     if (mpi->max(max, 3) < 0 || max[1] != ~max[2])
@@ -41,7 +41,7 @@ static int RF(agree)(const rf_mpi_module *mpi, uint64_t fingerprint, rf_real *la
 
 static uint16_t RF(in_16_bits)(uint64_t count) { return (uint16_t)(count < 65535 ? count : 65535); }
 
-/* The sum of all ranks' tallies, in place. `status` is that of this rank's part; returns RF_OK, or what has failed on some rank. */
+/* Sums all ranks' tallies, in place. `status`: that of this rank's part. Returns RF_OK, or the failure of any rank. */
 static rf_status RF(sum_tallies)(const rf_ranks *ranks, rf_status status, RF(tally) *tally)
 {
     const uint64_t failed = status == RF_REFUSED_MODEL ? 1 : status < 0 ? MPI_ENGINES : 0;
@@ -73,7 +73,7 @@ rf_status RF(ranks_run)(void *self, const RF(task) *task, uint32_t begin, uint32
         return inner->run(inner->self, task, begin, count, tally);
 
     RF(tally) *mine = rf_tallies_at(&ranks->tallies, 0);
-    RF(task) same = *task; /* whether a rank asks for the loss or not */
+    RF(task) same = *task; /* compute the loss on every rank, whether or not this one wants it */
     same.no_loss = 0;
     rf_part part = rf_part_at(begin, count, engine->rank, parts);
     RF(tally_clear)(mine, dim, task->update);

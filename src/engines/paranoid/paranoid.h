@@ -1,7 +1,7 @@
 /* The paranoid engine's state and operation; self is its rf_engine. */
 #include "engine.h"
 
-/* Tallies: what the inner engine gives, and what the serial engine says it should be. */
+/* Tallies: the inner engine's, and the serial engine's as the reference. */
 enum { RF_PARANOID_GIVEN, RF_PARANOID_RIGHT, RF_PARANOID_TALLIES };
 
 rf32_run rf32_paranoid_run;

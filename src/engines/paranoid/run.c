@@ -7,7 +7,7 @@
 #include "serial/serial.h"
 
 #define POISON 0xff /* reads as NaN */
-#define GRID 8192.0 /* z is in units of 1/GRID, and below 8 */
+#define GRID 8192.0 /* z is in units of 1/GRID; |z| < 8 */
 #define Z_MAX (8.0 * GRID)
 #define ROUNDING 1e-9
 
@@ -40,7 +40,7 @@ static int RF(check_task)(const RF(task) *task, char *complaint, size_t size)
     return 0;
 }
 
-/* Sums that some accepted z could have given; `n` were accepted. */
+/* Checks that the sums are possible for `n` accepted attempts. */
 static int RF(check_sums)(RF(tally) *tally, double n, char *complaint, size_t size)
 {
     const int64_t *z = RF(tally_z)(tally), *zz = RF(tally_zz)(tally);
@@ -74,7 +74,7 @@ static int RF(check_tally)(RF(tally) *tally, const RF(task) *task, uint32_t coun
     return RF(check_sums)(tally, tally->count.accepted, complaint, size);
 }
 
-/* An empty tally among poison. */
+/* An empty tally, surrounded by poison. */
 static RF(tally) *RF(poisoned)(const rf_tallies *tallies, unsigned index, const RF(task) *task)
 {
     RF(tally) *tally = rf_tallies_at(tallies, index);

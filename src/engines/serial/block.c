@@ -1,5 +1,5 @@
-/* Attempts of a model with a block function, for one precision and one target: RF_PRECISION, RF_KERNEL_TARGET, and the compiler's flags for it.
-   A block is drawn and placed, the function is called once for each record, and then the attempts are judged. */
+/* Attempts of a model with a block function, for one precision and one target: RF_PRECISION, RF_KERNEL_TARGET, and the
+   compiler's flags for it. Draws and places a block, calls the function once per record, then judges the attempts. */
 #include "serial.h"
 
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 enum {
     PAIRS = 64,
     LANES = 2 * PAIRS,
-    BLOCK = 64 * LANES,       /* attempts of a block, at most; more do not make calls cheaper */
-    VALUES_MAX = 1024 * LANES, /* likelihoods of a block: fewer attempts for many records */
-    SMALL = 16384             /* bytes that the stack has room for */
+    BLOCK = 64 * LANES,       /* most attempts per block; larger blocks do not make calls cheaper */
+    VALUES_MAX = 1024 * LANES, /* most likelihoods per block: many records mean fewer attempts */
+    SMALL = 16384             /* bytes kept on the stack */
 };
 
 #define RF_KERNEL_PAIRS 64u
@@ -28,7 +28,7 @@ enum {
 #define RF_KERNEL_IS_LOG 1
 #include "rejfilt/detail/attempts.h"
 
-/* Parts of one memory, all on cache lines. */
+/* The parts of one allocation, each aligned to cache lines. */
 typedef struct RF(memory) {
     rf_real *lanes;      /* [dim or records][LANES] */
     rf_real *x, *values; /* [dim][candidates], [records][candidates] */
@@ -38,7 +38,7 @@ typedef struct RF(memory) {
 
 static size_t lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/* Lays out a memory, which may be null. Returns its size. */
+/* Lays out an allocation; a null `memory` only computes the size. Returns the size. */
 static size_t RF(memory_part)(RF(memory) *m, unsigned char *memory, unsigned dim, uint32_t records, size_t lanes)
 {
     const size_t own = lines((dim > records ? dim : records) * LANES * sizeof(rf_real)), x = lines(dim * lanes * sizeof(rf_real));
@@ -53,7 +53,7 @@ static size_t RF(memory_part)(RF(memory) *m, unsigned char *memory, unsigned dim
     return own + x + values + q + u;
 }
 
-/* The lanes, of LANES from attempt `at` on, that belong to [begin, end): from[0] to to[0], then from[1] to to[1]. */
+/* Which of the LANES lanes from attempt `at` on are in [begin, end): lanes from[0] to to[0], then from[1] to to[1]. */
 typedef struct RF(inside) {
     uint32_t from[2], to[2];
 } RF(inside);
@@ -65,7 +65,7 @@ static RF(inside) RF(inside_of)(rf_sampler sampler, uint64_t at, uint64_t begin,
     return sampler == RF_REJECT ? paired : in_order;
 }
 
-/* Lanes from attempt `at` on are drawn; those of [begin, end) are placed, `candidates` in all, and the model asked. */
+/* Draws all lanes from attempt `at` on, places the `candidates` lanes in [begin, end), and calls the model. */
 RF_FN rf_status RF(ask)(const RF(task) *task, unsigned dim, uint64_t at, unsigned lanes, uint64_t begin, uint64_t end, uint32_t candidates,
                         const RF(memory) *m)
 {
@@ -134,7 +134,7 @@ RF_FN void RF(judge_all)(const RF(task) *task, unsigned dim, uint64_t at, unsign
     }
 }
 
-/* One block; one parameter has its own code, without loops over parameters. */
+/* One block. One parameter has its own code, without loops over parameters. */
 static rf_status RF(block_work)(const RF(task) *task, uint64_t at, unsigned lanes, uint64_t begin, uint64_t end, uint32_t candidates,
                                 const RF(memory) *m, RF(tally) *tally)
 {

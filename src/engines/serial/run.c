@@ -1,4 +1,4 @@
-/* The serial engine: the core's; or, for a model with a block function, attempts in blocks. Compiled per precision. */
+/* The serial engine: the core's, or attempts in blocks for a model with a block function. Compiled per precision. */
 #include "serial.h"
 
 #define RF_TARGET(name) RF(run) RF(block_run_##name);

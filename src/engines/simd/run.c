@@ -1,4 +1,4 @@
-/* The simd engine: the model's own kernel for a target, or that of blocks. Compiled per precision. */
+/* The simd engine: the model's own kernel for a target, or that of block functions. Compiled per precision. */
 #include "simd.h"
 
 #include "serial/serial.h"

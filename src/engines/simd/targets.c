@@ -1,4 +1,4 @@
-/* Targets by name, and which of them this CPU has. */
+/* Targets by name, and which of them this CPU supports. */
 #include "simd/targets.h"
 
 #include "rejfilt/detail/port.h"

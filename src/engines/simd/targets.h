@@ -1,4 +1,4 @@
-/* Targets: what kernels are compiled for. The list is CMake's (RF_TARGETS); each is better than the one before. */
+/* Targets: instruction sets that kernels are compiled for. CMake's RF_TARGETS lists them, from worst to best. */
 #ifndef REJFILT_TARGETS_H
 #define REJFILT_TARGETS_H
 
@@ -6,10 +6,10 @@
 
 extern const char *const rf_target_names[]; /* "baseline", "avx2", ...; ends in null */
 
-/* The best of them that this CPU has, as an index. */
+/* The index of the best target that this CPU supports. */
 unsigned rf_target_best(void);
 
-/* The kernel of a list for the target, or one that was compiled on this machine; or null. */
+/* The kernel of a list for the target, or one compiled on this machine; or null. */
 const rf32_kernel *rf32_kernel_for(const rf32_kernel *kernels, const char *target);
 const rf64_kernel *rf64_kernel_for(const rf64_kernel *kernels, const char *target);
 

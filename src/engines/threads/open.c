@@ -6,7 +6,7 @@
 #include "machine.h"
 #include "threads.h"
 
-/* The number of threads an argument says, by default one per CPU; 0 for anything else. */
+/* The number of threads from the argument, by default one per CPU; 0 if it is invalid. */
 static unsigned thread_count(const char *argument)
 {
     if (!argument)

@@ -1,4 +1,4 @@
-/* Signal and background: counts at a distance x from the middle of a line of known width. */
+/* Signal and background: counts at distance x from the centre of a line of known width. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

@@ -1,4 +1,4 @@
-/* A dose and its effect: the Hill curve with four parameters. */
+/* Dose and effect: the Hill curve with four parameters. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

@@ -1,4 +1,4 @@
-/* Michaelis and Menten: how fast an enzyme works at a concentration s. */
+/* Michaelis–Menten: the rate of an enzyme at concentration s. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

@@ -1,4 +1,4 @@
-/* A fringe of which nothing is known beforehand: frequency, decay, amplitude, offset and phase, from counts. */
+/* A fringe with five unknowns: frequency, decay, amplitude, offset and phase, from counts. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

@@ -1,4 +1,4 @@
-/* Logistic growth: the size of a population at a time t. */
+/* Logistic growth: the size of a population at time t. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

@@ -1,4 +1,4 @@
-/* A sum of two decays, read at a time t. */
+/* A sum of two decays, measured at time t. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

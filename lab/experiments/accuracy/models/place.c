@@ -1,4 +1,4 @@
-/* A place in the plane, from exact distances to beacons: one reading leaves a thin ring. */
+/* A position in the plane, from exact distances to beacons: after one reading the posterior is a thin ring. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

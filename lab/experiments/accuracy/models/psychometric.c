@@ -1,4 +1,5 @@
-/* A psychometric curve: is a stimulus of strength s seen? One guess in two is right, one answer in 25 is a slip. */
+/* A psychometric curve: is a stimulus of strength s seen? Guesses are right with probability 1/2; one answer in 25
+   is a slip. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

@@ -1,4 +1,4 @@
-/* A sine in noise, read at a time t. */
+/* A sine with noise, measured at time t. */
 #include "rejfilt/model.h"
 
 static const rf_description description = {

@@ -1,11 +1,12 @@
-/* Follows the detuning of an oscillator with an Arduino Uno (ATmega328P, 16 MHz). Copy fixed.h, fixed_math.h and fixed.c
-   beside this sketch.
+/* Tracks the detuning of an oscillator with an Arduino Uno (ATmega328P, 16 MHz). Copy fixed.h, fixed_math.h and fixed.c
+   into the folder of this sketch.
 
-   The oscillator is started by pin 8, runs for a chosen time against a reference frequency, and its in-phase signal is then
-   above or below zero: pin 6 (AIN0) has the signal, pin 7 (AIN1) the zero, and the analog comparator compares them. The
-   reference comes from pin 9: a PWM voltage, low-pass filtered, that steers a VCO. The noise of the signal must be about
-   its size for the comparator to say 1 with probability (1 + cos)/2; a cleaner one wants a likelihood of its own, see
-   RFI_LIKELIHOOD in fixed.h. Estimates leave by the serial port, 115200 baud: mean and standard deviation.
+   Pin 8 starts the oscillator. It runs for a chosen time against a reference frequency; then its in-phase signal is
+   above or below zero. The analog comparator compares the signal at pin 6 (AIN0) with zero at pin 7 (AIN1). The
+   reference is a PWM voltage at pin 9 that is low-pass filtered and steers a VCO. The noise of the signal must be about
+   as large as the signal, so that the comparator gives 1 with probability (1 + cos)/2; with less noise, use a likelihood
+   of your own, see RFI_LIKELIHOOD in fixed.h. The serial port sends the estimates, mean and standard deviation, at
+   115200 baud.
 
    Units: a PWM step, 20 Hz of the VCO here, is 64 units; so a unit is 0.3125 Hz, or 1.9635 rad/s. */
 #include <avr/io.h>
@@ -15,11 +16,12 @@
 #define UNITS_PER_STEP 64
 #define PRIOR_MEAN (512L * UNITS_PER_STEP) /* the middle of the VCO's range */
 #define PRIOR_SD (128 * UNITS_PER_STEP)
-#define DRIFT 1600L /* variance of what the oscillator wanders between two measurements, units² */
+#define DRIFT 1600L /* variance of the oscillator's drift between two measurements, units² */
 
 static rfi_filter filter;
 
-/* Time is in 2⁻²⁶ turns per unit; a unit is 0.3125 Hz: seconds = time·2⁻²⁶/0.3125. In ticks of 4 µs: time·0.01192 = time·781/2¹⁶. */
+/* Converts time, in 2⁻²⁶ turns per unit, to ticks of 4 µs. A unit is 0.3125 Hz, so seconds = time·2⁻²⁶/0.3125, and ticks =
+   time·0.01192 = time·781/2¹⁶. */
 static uint16_t time_in_ticks(uint16_t time) { return (uint16_t)((uint32_t)time * 781 >> 16); }
 
 static void set_reference(int32_t units)
@@ -75,7 +77,7 @@ void setup(void)
     DIDR1 = _BV(AIN0D) | _BV(AIN1D);
     TCCR1A = _BV(COM1A1) | _BV(WGM11) | _BV(WGM10); /* ten-bit PWM on pin 9 */
     TCCR1B = _BV(WGM12) | _BV(CS10);
-    TCCR0A = 0; /* a plain counter, though the Arduino core uses it for millis() */
+    TCCR0A = 0; /* free-running; the Arduino core uses it for millis() */
     TCCR0B = _BV(CS01) | _BV(CS00); /* 16 MHz / 64: ticks of 4 µs */
     UBRR0 = 16; /* 115200 baud with U2X0 */
     UCSR0A = _BV(U2X0);
@@ -88,7 +90,7 @@ void loop(void)
     rfi_diffuse(&filter, DRIFT);
     rfi_ask(&filter, RFI_QUADRATURE);
     const int32_t reference = rfi_reference(&filter);
-    const uint8_t is_flipped = filter.phase == -128 && reference > 1023L * UNITS_PER_STEP; /* half a turn is beyond the VCO's range */
+    const uint8_t is_flipped = filter.phase == -128 && reference > 1023L * UNITS_PER_STEP; /* beyond the VCO's range */
     set_reference(is_flipped ? filter.mean : reference);
     rfi_learn(&filter, measure(time_in_ticks(rfi_time(&filter))) ^ is_flipped);
     send_number(filter.mean, ' ');
