@@ -1,7 +1,6 @@
 """GDFS (Covert et al., ICML 2023) trained here: python3 lab/few/gdfs.py COMMAND CHECKOUT PAGE [TABLE...]
 
-CHECKOUT is a directory with the authors' repository iancovert/dynamic-selection, of which the package dynamic_selection and
-datasets/spam.csv are used. Needs PyTorch, pytorch-lightning, torchmetrics, pandas and scikit-learn. Both methods learn from the same
+CHECKOUT is a directory with the authors' repository iancovert/dynamic-selection, of which the package dynamic_selection is used. Needs PyTorch, pytorch-lightning, torchmetrics, pandas and scikit-learn. Both methods learn from the same
 rows. A section is put at the end of PAGE. Folds are trained side by side, each on one core."""
 import concurrent.futures, os, pathlib, sys, tempfile
 
@@ -13,7 +12,6 @@ import tables
 command, checkout, page, *wanted = sys.argv[1:]
 sys.path.insert(0, checkout)
 BUDGETS = (1, 2, 3, 5, 8, 12, 20)
-TRIALS = 5  # of spam's one split; other tables have five folds
 HEAD = "\n## GDFS, trained here\n"
 
 
@@ -39,7 +37,7 @@ def train(x, y, of_training, of_test, seed, how):
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     numpy.random.seed(seed)
-    learn, check = how.get("split") or model_selection.train_test_split(of_training, test_size=0.25, random_state=seed, stratify=y[of_training])
+    learn, check = model_selection.train_test_split(of_training, test_size=0.25, random_state=seed, stratify=y[of_training])
     x = torch.tensor(how["scale"](x, of_training), dtype=torch.float32)
     y = torch.tensor(y, dtype=torch.int64)
     load = lambda rows, **named: torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x[rows], y[rows]), **named)
@@ -69,12 +67,8 @@ def stop_at(mean, p, y):
     return max(limit for limit in limits if stopped(p, limit, y)[1] <= mean * len(y))
 
 
-def centred(x, rows):
-    return x - x[rows].mean(0)
-
-
 def standard(x, rows):
-    return centred(x, rows) / numpy.maximum(x[rows].std(0), 1e-3)
+    return (x - x[rows].mean(0)) / numpy.maximum(x[rows].std(0), 1e-3)
 
 
 TABLE = {"hidden": 128, "most": 35, "scale": standard}
@@ -90,19 +84,13 @@ def jobs():
     for name, (load, how) in FOLDS.items():
         x, y = load(return_X_y=True)
         yield name, x, y, list(model_selection.StratifiedKFold(5, shuffle=True, random_state=1).split(x, y)), how
-    if (spam := pathlib.Path(checkout, "datasets/spam.csv")).exists():
-        x = numpy.loadtxt(spam, delimiter=",", skiprows=1)
-        x, y = x[:, :-1], x[:, -1].astype(int)
-        parts = dynamic_selection.data.data_split(torch.utils.data.TensorDataset(torch.tensor(x)))
-        learn, check, test = [numpy.asarray(part.indices) for part in parts]
-        yield "spam", x, y, [(numpy.concatenate([learn, check]), test)] * TRIALS, {**TABLE, "scale": centred, "split": (learn, check)}
 
 
 def compare(name, x, y, folds, how, pool, folder):
     runs = [pool.submit(train, x, y, *fold, seed, how) for seed, fold in enumerate(folds)]
     budgets = [b for b in BUDGETS if b < x.shape[1]]
     ours = {(key, b): [] for key in ("--budget", "--mean-questions") for b in budgets}
-    for _, _, predict in tables.fitted(command, x, y, folds[:1] if "split" in how else folds, folder):
+    for _, _, predict in tables.fitted(command, x, y, folds, folder):
         for (key, b), got in ours.items():
             got.append(predict(key, b, *(["--stop", 0.0001] if key == "--budget" else [])))
     results = [run.result() for run in runs]
