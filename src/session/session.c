@@ -307,7 +307,7 @@ size_t rf_session_save(const rf_session *session, unsigned char *bytes)
                               now->learning.mean,
                               now->learning.square,
                               now->doubt,
-                              s->unshaken->live};
+                              now->is_doubted ? s->unshaken->live : 0};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         rf_write_u64(&w, counts[i]);
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
