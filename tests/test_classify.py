@@ -484,6 +484,19 @@ class Models(Test):
         self.refused("classify", "ask", self.file("empty.rfc", b""), says="is not a model")
         self.refused("classify", "fit", self.train, says="--out")
 
+    def test_only_files_are_replaced(self):
+        pipe, link = self.folder / "pipe.rfc", self.folder / "link.rfc"
+        os.mkfifo(pipe)
+        self.refused("classify", "fit", self.train, "--out", pipe, says="not a regular file")
+        self.assertTrue(pipe.is_fifo())
+        link.symlink_to(self.model)
+        self.model.write_bytes(b"")
+        good("classify", "fit", self.train, "--out", link, "--label", "kind", "--drop", "name")
+        self.assertTrue(link.is_symlink() and self.model.stat().st_size > 0)
+        done = run("classify", "fit", self.train, "--out", self.folder / "none" / "m.rfc", "--label", "kind", "--drop", "name")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("No such file or directory", done.stderr)
+
     def talk(self, *lines, more=()):
         done = run("classify", "ask", self.model, *more, input="".join((json.dumps(l) if not isinstance(l, str) else l) + "\n" for l in lines))
         return done, [json.loads(l) for l in done.stdout.splitlines()]

@@ -1,5 +1,6 @@
 /* rejfilt classify fit, predict and ask: writes a model to a file, and uses it. */
 #define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
@@ -17,12 +18,14 @@
 #include "lines.h"
 #include "lock.h"
 #include "machine.h"
+#include "replace.h"
 
 /* ---- fit ---- */
 
 typedef struct fit_config {
     classify_config shared; /* must be first: classify_set_split and others take this struct as a classify_config */
     const char *from, *out;
+    char target[CLI_PATH_MAX]; /* the file that `out` leads to through links */
 } fit_config;
 
 #define AT(field) offsetof(fit_config, field)
@@ -46,29 +49,13 @@ static const cli_usage fit_usage = {
 };
 
 /* Writes the file as a whole or not at all. Returns CLI_OK, or an exit code after a message. */
-static int write_file(const char *path, const void *bytes, size_t count)
+static int write_file(const fit_config *c, const void *bytes, size_t count)
 {
-    char temporary[CLI_PATH_MAX];
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= sizeof temporary)
-        return cli_error("classify fit: '%s' is too long a name", path);
-    const int fd = mkstemp(temporary);
-    if (fd < 0)
-        return cli_error("classify fit: cannot write '%s'", path);
-    const mode_t mask = umask(0);
-    umask(mask);
-    size_t done = 0;
-    while (done < count) {
-        const ssize_t some = write(fd, (const char *)bytes + done, count - done);
-        if (some <= 0)
-            break;
-        done += (size_t)some;
-    }
-    int fine = done == count && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
-    fine = close(fd) == 0 && fine && rename(temporary, path) == 0;
-    if (fine)
+    char temporary[CLI_PATH_MAX + 32];
+    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", c->target, (long)getpid());
+    if (cli_file_replace(c->target, temporary, bytes, count, 1) == 0)
         return CLI_OK;
-    unlink(temporary);
-    cli_error("classify fit: could not write all of '%s'", path);
+    cli_error("classify fit: cannot write '%s': %s", c->out, strerror(errno));
     return CLI_FAILED;
 }
 
@@ -79,7 +66,7 @@ static int save(const fit_config *c, classify_data *d, rfc_model *model)
     d->coding = NULL;
     const size_t count = rfc_model_save(model, NULL, 0);
     void *bytes = count ? malloc(count) : NULL;
-    int code = bytes && rfc_model_save(model, bytes, count) == count ? write_file(c->out, bytes, count)
+    int code = bytes && rfc_model_save(model, bytes, count) == count ? write_file(c, bytes, count)
                                                                      : cli_error("classify fit: out of memory");
     free(bytes);
     return code;
@@ -116,6 +103,7 @@ int cli_classify_fit(int argc, char **argv)
     classify_data data;
     classify_trial trial;
     struct stat about;
+    char error[CLI_PATH_MAX + 64];
     static char out[] = "--out";
     for (int i = 1; i < argc; i++)
         argv[i] = strcmp(argv[i], "-o") == 0 ? out : argv[i];
@@ -124,6 +112,8 @@ int cli_classify_fit(int argc, char **argv)
         return go < 0 ? CLI_BAD_INPUT : CLI_OK;
     if (!c.out)
         return cli_error("classify fit: name a file for the model with --out");
+    if (cli_file_follow(c.out, c.target, error, sizeof error) < 0)
+        return cli_error("classify fit: --out %s; choose another name", error);
     if (c.shared.source.test || c.shared.split[0] || c.shared.method == RFC_PAPER)
         return cli_error("classify fit: --test, --split and --method paper are for 'rejfilt classify'");
     if (c.from && !c.shared.source.data && !c.shared.source.train) {

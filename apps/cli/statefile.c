@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "replace.h"
 
 static const char magic[8] = {'R', 'F', 'S', 'T', 'A', 'T', 'E', '\n'};
 
@@ -51,40 +52,6 @@ static int cannot(const char *what, const char *path, const char *reason, char *
     return -1;
 }
 
-/* Checks that it is a regular file. Returns 0, or -1 with a line in `error`. */
-static int check_kind(const struct stat *there, const char *path, char *error, size_t size)
-{
-    if (S_ISREG(there->st_mode))
-        return 0;
-    snprintf(error, size, "%s is %s", path, S_ISDIR(there->st_mode) ? "a directory" : "not a regular file");
-    return -1;
-}
-
-/* Follows links from `path` to `target`. Returns 0, or -1 with a line in `error`. */
-static int follow(const char *path, char target[CLI_PATH_MAX], char *error, size_t size)
-{
-    struct stat there;
-    if ((size_t)snprintf(target, CLI_PATH_MAX, "%s", path) >= CLI_PATH_MAX)
-        return cannot("write", path, strerror(ENAMETOOLONG), error, size);
-    if (lstat(path, &there) < 0)
-        return 0; /* the file does not exist yet */
-    if (S_ISLNK(there.st_mode) && (!realpath(path, target) || stat(target, &there) < 0)) {
-        if (errno != ENOENT)
-            return cannot("read", path, strerror(errno), error, size);
-        snprintf(error, size, "%s is a link to nothing", path);
-        return -1;
-    }
-    return check_kind(&there, path, error, size);
-}
-
-/* Splits a path into the directory and, as result, the file's name. */
-static const char *split(const char *path, char directory[CLI_PATH_MAX])
-{
-    const char *slash = strrchr(path, '/');
-    snprintf(directory, CLI_PATH_MAX, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-    return slash ? slash + 1 : path;
-}
-
 /* Is it a temporary file of `name`: NAME.TAG.tmp, TAG with 16 hexadecimal digits? */
 static int is_temporary(const char *entry, const char *name)
 {
@@ -97,7 +64,7 @@ static int is_temporary(const char *entry, const char *name)
 static void remove_leftovers(const char *target)
 {
     char directory[CLI_PATH_MAX];
-    const char *name = split(target, directory);
+    const char *name = cli_file_split(target, directory);
     DIR *entries = opendir(directory);
     for (struct dirent *e; entries && (e = readdir(entries));)
         if (is_temporary(e->d_name, name))
@@ -113,7 +80,7 @@ int cli_state_open(cli_state_file *f, const char *path, char *error, size_t size
         tag = (uint64_t)getpid();
     f->path = path;
     f->lock.file = -1;
-    if (follow(path, f->target, error, size) < 0)
+    if (cli_file_follow(path, f->target, error, size) < 0)
         return CLI_BAD_INPUT;
     if ((size_t)snprintf(f->temporary, sizeof f->temporary, "%s.%016llx.tmp", f->target, (unsigned long long)tag) >=
         sizeof f->temporary) {
@@ -130,60 +97,6 @@ void cli_state_close(cli_state_file *f) { cli_lock_release(&f->lock); }
 
 /* ---- Saving ---- */
 
-static int write_all(int file, const unsigned char *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t written = write(file, bytes, count);
-        if (written < 0 && errno != EINTR)
-            return -1;
-        if (written > 0) {
-            bytes += written;
-            count -= (size_t)written;
-        }
-    }
-    return 0;
-}
-
-static int sync_directory_of(const char *path)
-{
-    char directory[CLI_PATH_MAX];
-    split(path, directory);
-    int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0)
-        return -1;
-    int result = fsync(file) < 0 && errno != EINVAL ? -1 : 0; /* EINVAL: the file system cannot sync directories */
-    int reason = errno;
-    close(file);
-    errno = reason;
-    return result;
-}
-
-/* Writes the temporary file and renames it. Returns 0, or -1 with errno set. */
-static int replace(const cli_state_file *f, const unsigned char *bytes, size_t count, int is_durable)
-{
-    struct stat there;
-    const mode_t mode = lstat(f->target, &there) == 0 ? (there.st_mode & 0666) | 0600 : 0666;
-    int file = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (file < 0)
-        return -1;
-    int failed = write_all(file, bytes, count) < 0 || (is_durable && fsync(file) < 0);
-    int reason = errno;
-    if (close(file) < 0 && !failed) {
-        failed = 1;
-        reason = errno;
-    }
-    if (!failed && rename(f->temporary, f->target) < 0) {
-        failed = 1;
-        reason = errno;
-    }
-    if (failed) {
-        unlink(f->temporary);
-        errno = reason;
-        return -1;
-    }
-    return is_durable ? sync_directory_of(f->target) : 0;
-}
-
 int cli_state_save(const unsigned char *contents, size_t count, const cli_state_file *f, int is_durable, char *error, size_t size)
 {
     unsigned char *bytes = count <= CLI_STATE_MAX ? malloc(HEAD + count + TAIL) : NULL;
@@ -194,7 +107,7 @@ int cli_state_save(const unsigned char *contents, size_t count, const cli_state_
     store(bytes + 12, count, 4);
     memcpy(bytes + HEAD, contents, count);
     store(bytes + HEAD + count, checksum(bytes, HEAD + count), TAIL);
-    const int failed = replace(f, bytes, HEAD + count + TAIL, is_durable) < 0, reason = errno;
+    const int failed = cli_file_replace(f->target, f->temporary, bytes, HEAD + count + TAIL, is_durable) < 0, reason = errno;
     free(bytes);
     return failed ? cannot("write", f->path, strerror(reason), error, size) : 0;
 }
@@ -209,7 +122,7 @@ static ssize_t read_file(int file, const char *path, unsigned char **bytes, char
     size_t count = 0;
     if (fstat(file, &there) < 0)
         return cannot("read", path, strerror(errno), error, size);
-    if (check_kind(&there, path, error, size) < 0)
+    if (cli_file_check(&there, path, error, size) < 0)
         return -1;
     const size_t wanted = (size_t)there.st_size < max ? (size_t)there.st_size + 1 : max;
     *bytes = malloc(wanted);
