@@ -75,7 +75,8 @@ static int sync_directory_of(const char *path)
     return result;
 }
 
-int cli_file_replace(const char *target, const char *temporary, const unsigned char *bytes, size_t count, int is_durable)
+int cli_file_replace(const char *target, const char *temporary, const unsigned char *bytes, size_t count,
+                     int is_durable)
 {
     struct stat there;
     const mode_t mode = lstat(target, &there) == 0 ? (there.st_mode & 0666) | 0600 : 0666;
