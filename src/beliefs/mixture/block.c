@@ -5,4 +5,4 @@
 #define RF_PASTE(target) RF_PASTE_(target)
 
 extern const rf_block_kernel RF_PASTE(RF_KERNEL_TARGET);
-const rf_block_kernel RF_PASTE(RF_KERNEL_TARGET) = {rf_points_place, rf_sums_add, rf_merger_costs};
+const rf_block_kernel RF_PASTE(RF_KERNEL_TARGET) = {rf_points_place, rf_sums_add, rf_merger_costs, rf_line_below};

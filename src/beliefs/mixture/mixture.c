@@ -432,6 +432,17 @@ static void merger_take(rf_merger *g, mixture *m, uint32_t i)
         g->covariance[d][i] = covariance[d];
 }
 
+/* The place of a component that does not exist. */
+static void merger_pad(rf_merger *g, unsigned dim, uint32_t i)
+{
+    g->weight[i] = 1;
+    g->log_size[i] = 0;
+    for (unsigned d = 0; d < dim && dim <= 2; d++)
+        g->mean[d][i] = 0;
+    for (unsigned d = 0; d < RF_TRIANGLE(dim) && dim <= 2; d++)
+        g->covariance[d][i] = 1;
+}
+
 /* cost[k] ← cost of merging i and first + k. */
 static void merger_costs(const rf_merger *g, mixture *m, uint32_t i, uint32_t first, uint32_t end, double cost[])
 {
@@ -492,8 +503,11 @@ static RF_APART uint32_t merge(mixture *m, uint32_t count)
     const unsigned dim = dim_of(m);
     const uint32_t wanted = m->max * 3 / 4 > 1 ? m->max * 3 / 4 : 1;
     rf_merger g;
-    for (uint32_t i = 0; i < count && count > 1; i++) {
+    for (uint32_t i = 0; i < count && count > 1; i++)
         merger_take(&g, m, i);
+    for (uint32_t i = count; i < count + RF_TOGETHER; i++)
+        merger_pad(&g, dim, i);
+    for (uint32_t i = 0; i < count && count > 1; i++) {
         merger_costs(&g, m, i, 0, i, g.cost + RF_TRIANGLE(i));
         merger_look(&g, i);
     }
@@ -1020,36 +1034,18 @@ static RF_APART void mixture_draws(const rf_belief *belief, uint32_t count, uint
         x[index] = rf64_chart_natural(&m->charts[0], x[index]);
 }
 
-/* The components of one parameter. On a circle each is repeated for several turns. */
-typedef struct marginal {
-    uint32_t count;
-    double weight[RF_MIXTURE_MAX], mean[RF_MIXTURE_MAX], sd[RF_MIXTURE_MAX];
-    double period, from; /* 0: a line */
-} marginal;
-
-enum { TURNS = 3 };                 /* on either side */
 #define TWO_SIDED 1.9599639845400538 /* the 0.975 quantile, needed for every record */
 
-/* The probability below y, on a circle between `from` and y; its density and the density's slope. */
-static double below(const marginal *g, double y, double *density, double *slope)
+/* Fills the places of components that do not exist. */
+static void pad(rf_line *g)
 {
-    const int turns = g->period > 0 ? TURNS : 0;
-    double total = 0;
-    *density = *slope = 0;
-    for (int turn = -turns; turn <= turns; turn++)
-        for (uint32_t k = 0; k < g->count; k++) {
-            const double scale = 1 / g->sd[k], z = (y + turn * g->period - g->mean[k]) * scale;
-            total += g->weight[k] * rf64_normal_cdf(z);
-            const double here = g->weight[k] * scale * 0.3989422804014327 * rf64_exp(-0.5 * z * z);
-            *density += here;
-            *slope -= here * scale * z;
-            if (turns > 0)
-                total -= g->weight[k] * rf64_normal_cdf((g->from + turn * g->period - g->mean[k]) * scale);
-        }
-    return total;
+    for (uint32_t k = g->count; k < g->count + RF_TOGETHER; k++) {
+        g->weight[k] = g->mean[k] = 0;
+        g->sd[k] = 1;
+    }
 }
 
-static void marginal_take(const mixture *m, unsigned parameter, marginal *g)
+static void marginal_take(const mixture *m, unsigned parameter, rf_line *g)
 {
     const rf64_chart *chart = &m->charts[parameter];
     const unsigned dim = dim_of(m);
@@ -1062,13 +1058,14 @@ static void marginal_take(const mixture *m, unsigned parameter, marginal *g)
         g->mean[k] = c[1 + parameter];
         g->sd[k] = sd_of(c, dim, parameter);
     }
+    pad(g);
 }
 
 static RF_APART void mixture_natural(const rf_belief *belief, unsigned parameter, double *mean, double *sd)
 {
     const mixture *m = (const mixture *)belief;
     const rf64_chart *chart = &m->charts[parameter];
-    marginal g;
+    rf_line g;
     if (chart->kind == RF_REAL || (chart->kind == RF_PERIODIC && m->count == 1))
         return;
     marginal_take(m, parameter, &g);
@@ -1077,7 +1074,7 @@ static RF_APART void mixture_natural(const rf_belief *belief, unsigned parameter
 }
 
 /* The p-quantile of the marginal, in the chart of the components. */
-static RF_APART double quantile_in(const marginal *g, double p)
+static RF_APART double quantile_in(const rf_line *g, double p)
 {
     const double z = p == 0.975 ? TWO_SIDED : p == 0.025 ? -TWO_SIDED : p == 0.5 ? 0 : rf64_normal_quantile(p);
     double low = rf64_infinity(), high = -low, widest = 0, mean = 0, square = 0;
@@ -1100,7 +1097,7 @@ static RF_APART double quantile_in(const marginal *g, double p)
     double y = rf64_min(rf64_max(mean + z * rf64_sqrt(square), low), high);
     for (unsigned step = 0; step < 100 && high - low > 1e-12 * widest; step++) {
         double density, slope;
-        const double off = below(g, y, &density, &slope) - p;
+        const double off = RF_MANY(below)(g, y, &density, &slope) - p;
         if (off > 0)
             high = y;
         else
@@ -1124,7 +1121,7 @@ static double outside(const mixture *m, unsigned i, double y) { return is_boxed(
 static RF_APART double mixture_quantile(const rf_belief *belief, unsigned parameter, double p)
 {
     const mixture *m = (const mixture *)belief;
-    marginal g;
+    rf_line g;
     marginal_take(m, parameter, &g);
     return outside(m, parameter, quantile_in(&g, p));
 }
@@ -1137,7 +1134,7 @@ static RF_APART double mixture_quantile(const rf_belief *belief, unsigned parame
 #define RIVAL_LEAST 3e-4 /* lighter separate modes are no rivals: they hardly ever hold the truth */
 
 /* of[]: indices of components not lighter than `least`, sorted by their means. Returns how many. */
-static RF_APART uint32_t sorted_by_mean(const marginal *g, double least, uint32_t of[])
+static RF_APART uint32_t sorted_by_mean(const rf_line *g, double least, uint32_t of[])
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < g->count; k++) {
@@ -1153,14 +1150,14 @@ static RF_APART uint32_t sorted_by_mean(const marginal *g, double least, uint32_
 }
 
 /* Cuts a circle opposite the mean: moves the components to one period. */
-static void cut_open(marginal *g)
+static void cut_open(rf_line *g)
 {
     for (uint32_t k = 0; k < g->count && g->period > 0; k++)
         g->mean[k] -= g->period * rf64_floor((g->mean[k] - g->from) / g->period);
 }
 
 /* The end of the run of sorted components that overlap with number `first` or with one another. */
-static uint32_t mode_end(const marginal *g, const uint32_t of[], uint32_t count, uint32_t first)
+static uint32_t mode_end(const rf_line *g, const uint32_t of[], uint32_t count, uint32_t first)
 {
     double end = -rf64_infinity();
     uint32_t next = first;
@@ -1172,7 +1169,7 @@ static uint32_t mode_end(const marginal *g, const uint32_t of[], uint32_t count,
 static RF_APART int mixture_rivals(const rf_belief *belief, unsigned parameter, double at[2])
 {
     const mixture *m = (const mixture *)belief;
-    marginal all;
+    rf_line all;
     uint32_t of[RF_MIXTURE_MAX];
     double weight = 0, low = 0, high = 0, outer = 0, most = 0, second = 0;
     if (m->count == 1)
@@ -1212,7 +1209,7 @@ static RF_APART int mixture_rivals(const rf_belief *belief, unsigned parameter, 
 static unsigned mixture_modes(const rf_belief *belief, unsigned parameter, rf_mode modes[])
 {
     const mixture *m = (const mixture *)belief;
-    marginal all, one;
+    rf_line all, one;
     uint32_t of[RF_MIXTURE_MAX];
     unsigned count = 0;
     if (m->count == 1)
@@ -1234,6 +1231,7 @@ static unsigned mixture_modes(const rf_belief *belief, unsigned parameter, rf_mo
         }
         for (uint32_t k = 0; k < one.count; k++)
             one.weight[k] /= share;
+        pad(&one);
         const rf_mode mode = {share, outside(m, parameter, quantile_in(&one, 0.025)),
                               outside(m, parameter, quantile_in(&one, 0.975))};
         modes[count] = mode;
