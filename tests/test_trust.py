@@ -62,6 +62,13 @@ class Worlds(unittest.TestCase):
         s = summary(*model, "--outage", "0@120+40", trials=120)  # a dead detector is told all the same
         self.assertGreaterEqual(s["alarm30"], least(0.98, 120))  # 0.99; without asking for another outcome 0.25
 
+    def test_jumps_when_times_are_limited(self):
+        """Anchors at the end of a time's range would all have the same length, and an alias would pass them all: then 0.76 and 0.83 are back, in any time."""
+        for options in ("--range", "t=0:100"), ("--model", "phase", "--range", "k=1:10"), ():
+            s = summary("--drift", "0", "--jump", "0.2:3@150", "--steps", "320", *options)
+            self.assertGreaterEqual(s["back100"], least(0.98), options)
+            self.assertGreaterEqual(s["alarm30"], least(0.96), options)
+
     def test_a_wrong_prior_is_noticed(self):
         """50 standard deviations off, as an event at the first record. Within reach of the drift the truth is found; otherwise
         health reports it."""
