@@ -110,6 +110,18 @@ class Worlds(unittest.TestCase):
         self.assertTrue(drifts["low"] < drifts["sd"] < drifts["high"])
         self.assertGreater(drifts["sd"], 0.04)
 
+    def test_a_dead_detector_is_no_drift(self):
+        """Anchors that fail after a restart say nothing of the drift. If they did: 0.90 and 0.01 back."""
+        for outage, steps in ("coin@150+100", 360), ("1~0.1@150+300", 560):
+            s = summary("--drift", "learn", "--outage", outage, "--steps", str(steps))
+            self.assertGreaterEqual(s["back50"], least(0.98), outage)
+
+    def test_unlikely_outcomes_are_no_drift(self):
+        """A coin that mostly shows 1 moves its mean up more often, but less. If only the direction counted: 83 and 3,600 where 7.7 and 140 are without learning."""
+        coin = "--model", "coin", "--drift", "0.05", "--drift", "learn", "--steps", "600"
+        self.assertLess(summary(*coin, "--true-drift", "0.005", trials=40)["median"], 15)
+        self.assertLess(summary(*coin, "--true-drift", "0.15", trials=40)["median"], 250)
+
     def test_other_drifts(self):
         ours = summary("--drift", "0.8+-0.3~100")
         exact = summary("--drift", "0.8+-0.3~100", "--belief", "grid:1024", trials=50)
