@@ -154,6 +154,10 @@ class Words(unittest.TestCase):
     def test_refusals(self):
         for options, says in ((("--jump", "1"), "is not [NAME=]SIZE@STEP"), (("--outage", "2@3+4"), "is not WHAT@STEP+LENGTH"),
                               (("--truth", "a"), "is not a number, LOW:HIGH or MEAN+-SD"), (("--drift", "1~2"), "neither CENTRE+-SD~TIME nor"),
+                              (("--drift", "0.8+-0.3"), "neither CENTRE+-SD~TIME nor"), (("--drift", "1:2"), "neither CENTRE+-SD~TIME nor"),
+                              (("--drift", "1:1~50"), "the levels '1:1' are the same"),
+                              (("--model", "coin", "--drift", "learn"), "--drift: nothing to learn, since no parameter of coin walks"),
+                              (("--drift", "0.8+-0.3~50", "--drift", "learn"), "nothing to learn"),
                               (("--model", "coin", "--true-t2", "3"), "has no time among its settings")):
             track("--simulate", *options, code=2, says=says)
         track("--flips", "0.1", code=2, says="--flips needs --simulate")
