@@ -62,6 +62,13 @@ class Worlds(unittest.TestCase):
         s = summary(*model, "--outage", "0@120+40", trials=120)  # a dead detector is told all the same
         self.assertGreaterEqual(s["alarm30"], least(0.98, 120))  # 0.99; without asking for another outcome 0.25
 
+    def test_jumps_when_times_are_limited(self):
+        """Anchors at the end of a time's range would all have the same length, and an alias would pass them all: then 0.76 and 0.83 are back, in any time."""
+        for options in ("--range", "t=0:100"), ("--model", "phase", "--range", "k=1:10"), ():
+            s = summary("--drift", "0", "--jump", "0.2:3@150", "--steps", "320", *options)
+            self.assertGreaterEqual(s["back100"], least(0.98), options)
+            self.assertGreaterEqual(s["alarm30"], least(0.96), options)
+
     def test_a_wrong_prior_is_noticed(self):
         """50 standard deviations off, as an event at the first record. Within reach of the drift the truth is found; otherwise
         health reports it."""
@@ -103,6 +110,18 @@ class Worlds(unittest.TestCase):
         self.assertTrue(drifts["low"] < drifts["sd"] < drifts["high"])
         self.assertGreater(drifts["sd"], 0.04)
 
+    def test_a_dead_detector_is_no_drift(self):
+        """Anchors that fail after a restart say nothing of the drift. If they did: 0.90 and 0.01 back."""
+        for outage, steps in ("coin@150+100", 360), ("1~0.1@150+300", 560):
+            s = summary("--drift", "learn", "--outage", outage, "--steps", str(steps))
+            self.assertGreaterEqual(s["back50"], least(0.98), outage)
+
+    def test_unlikely_outcomes_are_no_drift(self):
+        """A coin that mostly shows 1 moves its mean up more often, but less. If only the direction counted: 83 and 3,600 where 7.7 and 140 are without learning."""
+        coin = "--model", "coin", "--drift", "0.05", "--drift", "learn", "--steps", "600"
+        self.assertLess(summary(*coin, "--true-drift", "0.005", trials=40)["median"], 15)
+        self.assertLess(summary(*coin, "--true-drift", "0.15", trials=40)["median"], 250)
+
     def test_other_drifts(self):
         ours = summary("--drift", "0.8+-0.3~100")
         exact = summary("--drift", "0.8+-0.3~100", "--belief", "grid:1024", trials=50)
@@ -135,6 +154,10 @@ class Words(unittest.TestCase):
     def test_refusals(self):
         for options, says in ((("--jump", "1"), "is not [NAME=]SIZE@STEP"), (("--outage", "2@3+4"), "is not WHAT@STEP+LENGTH"),
                               (("--truth", "a"), "is not a number, LOW:HIGH or MEAN+-SD"), (("--drift", "1~2"), "neither CENTRE+-SD~TIME nor"),
+                              (("--drift", "0.8+-0.3"), "neither CENTRE+-SD~TIME nor"), (("--drift", "1:2"), "neither CENTRE+-SD~TIME nor"),
+                              (("--drift", "1:1~50"), "the levels '1:1' are the same"),
+                              (("--model", "coin", "--drift", "learn"), "--drift: nothing to learn, since no parameter of coin walks"),
+                              (("--drift", "0.8+-0.3~50", "--drift", "learn"), "nothing to learn"),
                               (("--model", "coin", "--true-t2", "3"), "has no time among its settings")):
             track("--simulate", *options, code=2, says=says)
         track("--flips", "0.1", code=2, says="--flips needs --simulate")

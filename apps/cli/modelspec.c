@@ -152,15 +152,17 @@ static int parse_two(const char *text, double *first, double *second, char *erro
 /* "CENTRE+-SD~TIME" or "A:B~DWELL". */
 static int parse_motion(const rf_parameter *p, const char *text, rf_motion *motion, double *drift, char *error, size_t size)
 {
-    const char *tilde = strchr(text, '~');
+    const char *tilde = text + strcspn(text, "~");
     char what[64];
     double times[2] = {0, 0}, levels[2] = {0, 0};
     snprintf(what, sizeof what, "%.*s", (int)(tilde - text), text);
     const int mark = (size_t)(tilde - text) < sizeof what ? cli_parse_pair(what, 1, &levels[0], &levels[1], error, size) : 0;
-    const int is_read = mark && parse_two(tilde + 1, &times[0], &times[1], error, size) == 0 && (mark == ':' || times[0] == times[1]);
+    const int is_read = mark && *tilde && parse_two(tilde + 1, &times[0], &times[1], error, size) == 0 && (mark == ':' || times[0] == times[1]);
     const int status = is_read ? rf_motion_make(p, mark == '+' ? RF_MOTION_REVERTING : RF_MOTION_TELEGRAPH, levels, times, motion, drift) : -1;
     if (status == -1)
         snprintf(error, size, "'%s' is neither CENTRE+-SD~TIME nor LEVEL:LEVEL~DWELL, with times > 0", text);
+    else if (status < 0 && mark == ':' && levels[0] == levels[1])
+        snprintf(error, size, "the levels '%s' are the same", what);
     else if (status < 0)
         snprintf(error, size, "'%s' is not within the chart of %s", what, p->name);
     return status;
@@ -174,7 +176,8 @@ int cli_parse_drift(const rf_simulation *run, const char *text, double drift[], 
     for (unsigned i = *first; i < *last; i++) {
         const rf_motion walk = {.kind = RF_MOTION_WALK};
         motion[i] = walk;
-        if (strchr(rest, '~') ? parse_motion(&run->config.description.parameter[i], rest, &motion[i], &drift[i], error, size) < 0
+        const int is_walk = !strpbrk(rest, "~:") && !strstr(rest, "+-");
+        if (!is_walk ? parse_motion(&run->config.description.parameter[i], rest, &motion[i], &drift[i], error, size) < 0
                               : cli_parse_real(rest, 0, 1e9, &drift[i], error, size) < 0)
             return -1;
         if (run->config.model->f64->dynamics && (drift[i] > 0 || motion[i].kind != RF_MOTION_WALK)) {

@@ -230,7 +230,7 @@ static int resolve(cli_track_config *c)
         return cli_error("track: --strict is one Gaussian by definition; leave out --belief");
     rf_session *probe = rf_session_open(&run->config, error, sizeof error);
     if (!probe)
-        return cli_error("track: --belief: %s", error);
+        return cli_error("track: --%s%s", strncmp(error, "drift: ", strlen("drift: ")) == 0 ? "" : "belief: ", error);
     rf_session_close(probe);
     if (c->plot && cli_plot_check(c->plot, error, sizeof error) < 0)
         return cli_error("track: --plot: %s", error);

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _rejfilt
 from ._model import Floats, Model, _find, motion_of, number, pair, seed_of, whole
 from ._rejfilt import Refused
-from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, at_least, by_parameter, columns, floats, moving, prior_of, settings_rows, text
+from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, at_least, by_parameter, columns, floats, learnt, moving, prior_of, settings_rows, text
 
 SLICE = 0.03  # seconds in the library between two looks at Ctrl-C and at the progress bar
 
@@ -467,11 +467,11 @@ def compare(
 
 
 def _drifts(tracker: Tracker) -> list[tuple[float, ...]]:
-    wish = tracker._options["drift"]
+    wish = learnt(tracker._options["drift"])[1]
     of = {p.name: p.drift for p in tracker.model.parameters}
     if isinstance(wish, Mapping):
         of |= wish
-    return [motion_of(drift) for drift in (of.values() if wish in (None, "learn") or isinstance(wish, Mapping) else [wish])]
+    return [motion_of(drift) for drift in (of.values() if wish is None or isinstance(wish, Mapping) else [wish])]
 
 
 def _walk_of(given: Any) -> float:

@@ -118,6 +118,13 @@ def moving(drifts: Iterable[Any]) -> bool:
     return any(drift is not None and any(drift) for drift in drifts)
 
 
+def learnt(given: Any) -> tuple[bool, Any]:
+    """(is the drift learnt, the drift given to begin with)"""
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str) and given[0] == "learn":
+        return True, given[1]
+    return (True, None) if isinstance(given, str) and given == "learn" else (False, given)
+
+
 def prior_of(given: Any) -> tuple[bool, float, float]:
     """(is it a Gaussian, mean or low, sd or high)"""
     if isinstance(given, Normal):
@@ -175,7 +182,7 @@ class Tracker(_rejfilt.Session):
     (True, <Health.TRACKING: 'tracking'>)
 
     model: a name, a C source, or a `Model`. prior, drift: by name of a parameter, or one for all: `(low, high)` or `Normal(mean, sd)`,
-    and the standard deviation of a step per unit of time, which is learnt with drift="learn"; or `Reverting(...)`, `Telegraph(...)`. chart: `Real(...)`, `Positive(...)`,
+    and the standard deviation of a step per unit of time, which is learnt with drift="learn", or from 0.1 on with ("learn", 0.1); or `Reverting(...)`, `Telegraph(...)`. chart: `Real(...)`, `Positive(...)`,
     `Bounded(...)`, `Periodic(...)` by name. range, cost: of settings by name. belief: "mixture", "gaussian", "particles:2000", "grid",
     "auto"; without, a mixture, or one Gaussian where there is a wish that only that can fulfil (attempts, sampler, ...). design: "auto", "risk", "pgh",
     "quadrature", ... or None when settings come with the records. engine: "simd", "serial", "threads:2", ...: the bits are the same.
@@ -222,7 +229,7 @@ class Tracker(_rejfilt.Session):
         model: str | os.PathLike[str] | Model,
         *,
         prior: Any = None,
-        drift: Drift | str | Mapping[str, Drift] | None = None,
+        drift: Drift | str | tuple[str, Drift | Mapping[str, Drift]] | Mapping[str, Drift] | None = None,
         chart: Mapping[str, Parameter] | None = None,
         range: Mapping[str, tuple[float, float]] | None = None,  # noqa: A002
         cost: Mapping[str, float] | None = None,
@@ -264,8 +271,8 @@ class Tracker(_rejfilt.Session):
         whole("trial", trial, 0, 2**32 - 1)
         if strict and design == "auto":
             design = "pgh"  # what the paper's algorithm comes with
-        learns = drift == "learn"
-        drifts = by_parameter(made, "drift", None if learns else drift, motion_of)
+        learns, begin = learnt(drift)
+        drifts = by_parameter(made, "drift", begin, motion_of)
         if made.moves and moving(drifts):
             raise Refused(f"drift: model {made.name} moves by its own dynamics")
         self._open(

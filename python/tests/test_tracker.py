@@ -492,6 +492,12 @@ class Shown(unittest.TestCase):
         run = rejfilt.simulate("precession", steps=200, seed=1, drift="learn", true_drift=0.08)
         self.assertFalse(np.array_equal(run["x.sd"], rejfilt.simulate("precession", steps=200, seed=1, true_drift=0.08)["x.sd"]))
         self.assertEqual(state(feed(Tracker("precession", seed=1, drift="learn"), 5)), state(feed(Tracker("precession", seed=1, drift="learn"), 5)))
+        begin = feed(Tracker("precession", seed=1, drift=("learn", 0.01)), 5)
+        self.assertLess(begin.sd.x, feed(Tracker("precession", seed=1, drift=("learn", {"x": 1.0})), 5).sd.x)
+        for drift in ("learn", ("learn", 0), ("learn", Reverting(0.5, 0.1, 50))):
+            with self.assertRaisesRegex(Refused, "nothing to learn, since no parameter of coin walks"):
+                Tracker("coin", drift=drift)
+        self.assertEqual(Tracker("coin", drift=("learn", 0.1)).model.name, "coin")
 
     def test_time_and_restart(self):
         tracker = Tracker("precession", seed=1, drift=0.1)

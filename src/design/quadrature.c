@@ -19,6 +19,20 @@ static int has_rivals(const RF(design_input) *in, unsigned parameter)
     return !in->is_anchor && in->rivals && in->rivals[parameter][0] != in->rivals[parameter][1];
 }
 
+/* Anchors at the end of a time's range would all be equally long, and an alias would pass them all: shortens them to this
+   share of it. */
+static void vary(const RF(design_input) *in, rf_real share, rf_real setting[])
+{
+    for (unsigned i = 0; i < in->description->settings; i++) {
+        const rf_setting *s = &in->description->setting[i];
+        const rf_real low = (rf_real)s->low, high = (rf_real)s->high;
+        if (s->role == RF_SETTING_TIME && high > low && setting[i] > share * high) {
+            setting[i] = RF(max)(share * high, low);
+            setting[i] = s->is_integer ? RF(floor)(setting[i] + RF_C(0.5)) : setting[i];
+        }
+    }
+}
+
 void RF(design_quadrature)(const RF(design_input) *in, rf_real setting[])
 {
     const rf_real fringe = (rf_real)in->description->fringe;
@@ -38,6 +52,8 @@ void RF(design_quadrature)(const RF(design_input) *in, rf_real setting[])
     }
     RF(design_roles)(in, guess, width, setting);
     RF(design_shorten)(in, in->is_anchor ? RF(exp)(-ANCHOR_DECAY * radians) : RF_DESIGN_CONTRAST, setting);
+    if (in->is_anchor)
+        vary(in, radians / (ANCHOR * ANCHOR_LONG), setting);
     for (unsigned i = 0; i < in->description->settings; i++)
         for (unsigned j = 0; j < in->description->settings; j++)
             if (RF(design_is_pair)(in->description, i, j))

@@ -135,8 +135,21 @@ static rf_session *own(owned *memory)
     return s;
 }
 
+/* Is the drift to be learnt, but no parameter walks? */
+static int learns_nothing(const rf_config *config)
+{
+    int any = 0;
+    for (unsigned i = 0; i < config->description.dim; i++)
+        any |= config->drift[i] > 0 && config->motion[i].kind == RF_MOTION_WALK;
+    return config->learns_drift && !any;
+}
+
 rf_session *rf_session_open(const rf_config *config, char *error, size_t size)
 {
+    if (learns_nothing(config)) {
+        rf_fail(error, size, "drift: nothing to learn, since no parameter of %s walks; give the drift to begin with, too", config->description.name);
+        return NULL;
+    }
     owned *memory = calloc(1, sizeof *memory);
     if (!memory) {
         rf_fail(error, size, "out of memory");

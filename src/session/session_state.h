@@ -108,8 +108,8 @@ void rf_motion_revert(const rf_motion *motion, double elapsed, double *f, double
 /* Probability of being at the other level after `elapsed`, from each level. */
 void rf_motion_switch(const rf_motion *motion, double elapsed, double chance[2]);
 
-/* After an update: raises or lowers the learnt drift. before, after: means. */
-void rf_learning_step(rf_session *session, const double before[], const double after[]);
+/* After an update with `count` records of this joint probability: raises or lowers the learnt drift. before, after: means. */
+void rf_learning_step(rf_session *session, const double before[], const double after[], uint32_t count, double log_probability);
 
 /* Standard deviation of a step of parameter i's walk, as learnt so far. */
 double rf_learning_drift(const rf_session *session, unsigned i);

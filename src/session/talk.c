@@ -627,7 +627,7 @@ static rf_status tell_and_show(rf_session *s, const rf_record records[], uint32_
             if (s->config->kappa == 0)
                 s->now.kappa = t.report.kappa_next;
             if (s->config->learns_drift)
-                rf_learning_step(s, t.mean, moved_to(s->belief, after));
+                rf_learning_step(s, t.mean, moved_to(s->belief, after), t.known, t.report.log_evidence);
             if (s->now.is_doubted)
                 share_doubt(s, &t);
             if (t.is_watched) { /* its `self` is s->belief now */
