@@ -703,6 +703,9 @@ class Option(Test):
         drawn = self.picture("--panels=t,x")
         self.assertIn("acceptance", self.picture())
         self.assertNotIn("acceptance", drawn)
+        self.assertIn("x_", self.picture())
+        self.assertNotIn(">contrast<", self.picture("--model=ramsey"))  # a setting that never changes has no panel
+        self.assertIn(">contrast<", self.picture("--model=ramsey", "--panels=w,contrast"))
         self.assertEqual(run(*SIMULATE, "--panels=t").stderr, "rejfilt: track: --panels is about a picture; it needs --plot\n")
 
     def test_theme(self):
@@ -713,6 +716,10 @@ class Option(Test):
         self.assertIn("x_ (MHz)", self.picture("--unit=x=MHz"))  # compared with x, so it has the same unit
         self.assertIn("; x in MHz; t in µs", run(*SIMULATE, "--steps=1", "--format=text", "--unit=x=MHz", "--unit=t=µs", "--unit=x_=").stdout)
         self.assertIn("MHz, 95 %", run(*SIMULATE, "--steps=9", "--json", "--summary", "--unit=x=MHz").stderr)
+        with tempfile.TemporaryDirectory() as folder:  # an empty unit is none
+            model = pathlib.Path(folder, "bare.c")
+            model.write_text((ROOT / "examples/relaxation.c").read_text().replace('{"µs"}', '{""}'))
+            self.assertIn("# relaxation: all in natural units\n", run(*SIMULATE, "--steps=1", "--format=text", f"--model={model}").stdout)
         for bad in ("y=MHz", "MHz", "x=" + 33 * "m"):
             self.assertEqual(run(*SIMULATE, f"--unit={bad}").returncode, 2, bad)
 

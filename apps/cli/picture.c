@@ -463,8 +463,11 @@ static void add_panels(cli_picture *p, const cli_series *s)
         add_numbered(p, s, i);
     if (range_of(s, CLI_HEALTH).high > RF_TRACKING)
         add_numbered(p, s, HEALTH);
-    for (unsigned i = 0; i < s->description->settings; i++)
-        add_numbered(p, s, RF_DESCRIBED_MAX + i);
+    for (unsigned i = 0; i < s->description->settings; i++) {
+        const range r = range_of(s, cli_series_setting(s, i));
+        if (r.low < r.high || s->count < 2)
+            add_numbered(p, s, RF_DESCRIBED_MAX + i);
+    }
     add_numbered(p, s, ACCEPTANCE);
     if (range_of(s, CLI_LOSS).high > 0)
         add_numbered(p, s, LOSS);

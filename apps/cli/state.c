@@ -285,7 +285,7 @@ static int import(int argc, char **argv)
         return count ? cli_error("state: %s", error) : CLI_BAD_INPUT;
     const rf_status status = rf_session_begin(session, parts, count);
     const int code = status < 0 ? cli_error("state: %s: belief '%s' cannot begin with these Gaussians: %s", path,
-                                            c.run.config.belief, rf_status_text(status))
+                                            c.run.config.belief, status == RF_REFUSED_OPTIONS ? "it takes no correlations" : rf_status_text(status))
                                 : write_new(&c, session);
     rf_session_close(session);
     return code;
