@@ -493,7 +493,7 @@ class Checkpoints(Run):
                 os.remove(state)
 
     def test_an_older_version(self):
-        """A state file may restrict its readers; it keeps its permissions."""
+        """A checkpoint may restrict its readers; it keeps its permissions."""
         state = self.folder / "run.state"
         track(*self.options, f"--state={state}", given=self.data)
         old = state.read_bytes()[:8] + struct.pack("<I", 2) + state.read_bytes()[12:-4]
@@ -516,7 +516,7 @@ class Checkpoints(Run):
         self.assertEqual(pathlib.Path(state).read_bytes(), before)
 
     def test_small_files(self):
-        """A state file has less than 2 KB for up to four parameters, options included."""
+        """A checkpoint has less than 2 KB for up to four parameters, options included."""
         wide = self.file("wide.c", WIDE)
         for model in ("precession", "linear", "decay", wide):
             state = self.folder / "run.state"
@@ -656,7 +656,7 @@ class State(Test):
             (self.folder / "two.state").unlink(missing_ok=True)
         self.state("show", self.folder / "none.state", code=2, says="there is no file")
         self.state("shov", state, code=2, says="did you mean show")
-        self.state("show", path, code=2, says="is not a rejfilt state file")
+        self.state("show", path, code=2, says="is not a checkpoint of rejfilt")
         for more, says in (("--bogus", "state: import: unknown option '--bogus'"), ("--seed=x", "state: import: --seed: 'x' is not a whole number")):
             self.state("import", path, "--state", self.folder / "new.state", more, code=2, says=says)
         self.state("show", state, "--model=coin", code=2, says="is a run of the built-in model precession; leave out --model")

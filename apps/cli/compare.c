@@ -61,7 +61,7 @@ static int set_label(void *c, const char *value, char *error, size_t size)
 
 static const cli_option options[] = {
     {"model", "NAME|FILE.c", "a candidate: a built-in model (see 'rejfilt models') or your\nown; 2 to 16 of them", set_model, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"drift", "[NAME=]SD", "standard deviation of a parameter's walk per record, or per\nunit of time; 0: it stays still (default: the model's)", set_drift, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"drift", "[NAME=]SD", "standard deviation of a parameter's walk per record, or per\nunit of time; 0: it is static (default: the model's)", set_drift, CLI_CUSTOM, 0, 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S (default: the model's)", set_prior, CLI_CUSTOM, 0, 0, 0, NULL},
     {"label", "TEXT", "name of the candidate (default: its model and options)", set_label, CLI_CUSTOM, 0, 0, 0, NULL},
     {"data", "FILE", "the records (default: standard input); FILE alone, without\n--data, means the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
