@@ -12,11 +12,7 @@
 #include "plot.h"
 #include "worldspec.h"
 
-const char *cli_health_word(const rf_step *step)
-{
-    const int is_coarse = step->is_coarse || (step->report.status & RF_NOTE_COARSE);
-    return step->health == RF_TRACKING && is_coarse ? "coarse" : rf_health_name(step->health);
-}
+const char *cli_health_word(const rf_step *step) { return cli_is_coarse(step) ? "coarse" : rf_health_name(step->health); }
 
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
 
