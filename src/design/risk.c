@@ -54,7 +54,7 @@ static void probabilities(const RF(design_input) *in, rf_real x[][RF_ROOM], unsi
 
 /* The variance of weighted draws (without weights, of all alike), averaged over parameters, in units of the belief's;
    *total ← their weight. */
-static rf_real variance_of(const RF(cloud) *c, unsigned dim, const rf_real weight[], rf_real *total)
+static rf_real cloud_variance(const RF(cloud) *c, unsigned dim, const rf_real weight[], rf_real *total)
 {
     rf_real sum = 0, first[RF_ROOM] = {0}, second[RF_ROOM] = {0}, left = 0;
     for (unsigned k = 0; k < DRAWS; k++) {
@@ -78,7 +78,7 @@ static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_
 {
     rf_real weight[DRAWS], total;
     probabilities(in, c->x, DRAWS, setting, outcome, weight);
-    const rf_real left = variance_of(c, in->model->dim, weight, &total);
+    const rf_real left = cloud_variance(c, in->model->dim, weight, &total);
     *p = total / DRAWS;
     return left;
 }
@@ -149,7 +149,7 @@ static rf_real other_probability(const RF(design_input) *in, RF(cloud) *c, const
     return 1 - sum / DRAWS;
 }
 
-static rf_real nats(rf_real variance) { return RF(log)(RF(max)(variance, RF_C(1e-6))); }
+static rf_real log_variance(rf_real variance) { return RF(log)(RF(max)(variance, RF_C(1e-6))); }
 
 /* Nats of variance removed, per cost. The draws' own variance is not quite the belief's. Where all costs are equal this
    does not matter. Where they differ it would be a gain of every experiment, and the cheapest would win. */
@@ -161,8 +161,8 @@ static rf_real learning_value(const RF(design_input) *in, RF(cloud) *c, const rf
         cost += (rf_real)in->description->setting[i].cost * RF(abs)(setting[i]);
         differ |= in->description->setting[i].cost > 0;
     }
-    const rf_real before = differ ? nats(variance_of(c, in->model->dim, 0, &total)) : 0;
-    return (before - nats(expected_left(in, c, setting))) / cost;
+    const rf_real before = differ ? log_variance(cloud_variance(c, in->model->dim, 0, &total)) : 0;
+    return (before - log_variance(expected_left(in, c, setting))) / cost;
 }
 
 void RF(design_risk)(const RF(design_input) *in, rf_real setting[])
