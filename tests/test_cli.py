@@ -246,7 +246,20 @@ class Option(Test):
 
     def test_cost(self):
         cheap, dear = (statistics.mean(line["settings"][0]["value"] for line in steps("--design=risk", *more)) for more in ([], ["--cost", "t=30"]))
-        self.assertLess(dear, 0.5 * cheap)  # an experiment of the cheap run's t = 15 would cost 450 times the least
+        # The share of the variance that goes is about s exp(-s), s = (t sd)²: greatest at t = 1/sd, and per time at 0.71/sd.
+        self.assertTrue(0.6 * cheap < dear < 0.85 * cheap, dear / cheap)
+
+    def test_a_cost_saves_time(self):
+        """A lifetime is known better after the same time if the design knows what time costs: 10 for each experiment, and the wait."""
+        def width(seed, *more):
+            time = 0
+            for line in parse(good("track", "--simulate", "--model", ROOT / "examples/relaxation.c", "--prior=T1=20:600", "--range=t=5:2000", "--truth=170",
+                                   "--steps=500", f"--seed={seed}", "--json", *more)):
+                time += 10 + line["settings"][0]["value"]
+                if time > 10000:
+                    return math.log(line["parameters"][0]["chart_sd"])
+        gains = [width(seed) - width(seed, "--cost=t=0.1") for seed in range(1, 21)]
+        self.assertGreater(statistics.mean(gains), 3 * statistics.stdev(gains) / math.sqrt(len(gains)))
 
     def test_anchors(self):
         for every in (0, 1, 4):
@@ -690,6 +703,9 @@ class Option(Test):
         drawn = self.picture("--panels=t,x")
         self.assertIn("acceptance", self.picture())
         self.assertNotIn("acceptance", drawn)
+        self.assertIn("x_", self.picture())
+        self.assertNotIn(">contrast<", self.picture("--model=ramsey"))  # a setting that never changes has no panel
+        self.assertIn(">contrast<", self.picture("--model=ramsey", "--panels=w,contrast"))
         self.assertEqual(run(*SIMULATE, "--panels=t").stderr, "rejfilt: track: --panels is about a picture; it needs --plot\n")
 
     def test_theme(self):
@@ -700,6 +716,10 @@ class Option(Test):
         self.assertIn("x_ (MHz)", self.picture("--unit=x=MHz"))  # compared with x, so it has the same unit
         self.assertIn("; x in MHz; t in µs", run(*SIMULATE, "--steps=1", "--format=text", "--unit=x=MHz", "--unit=t=µs", "--unit=x_=").stdout)
         self.assertIn("MHz, 95 %", run(*SIMULATE, "--steps=9", "--json", "--summary", "--unit=x=MHz").stderr)
+        with tempfile.TemporaryDirectory() as folder:  # an empty unit is none
+            model = pathlib.Path(folder, "bare.c")
+            model.write_text((ROOT / "examples/relaxation.c").read_text().replace('{"µs"}', '{""}'))
+            self.assertIn("# relaxation: all in natural units\n", run(*SIMULATE, "--steps=1", "--format=text", f"--model={model}").stdout)
         for bad in ("y=MHz", "MHz", "x=" + 33 * "m"):
             self.assertEqual(run(*SIMULATE, f"--unit={bad}").returncode, 2, bad)
 

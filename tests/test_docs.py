@@ -357,6 +357,11 @@ class Book(unittest.TestCase):
             name = "contents" if page.name == "README.md" and page.parent.name == "docs" else str(page.relative_to(ROOT / "docs").with_suffix(""))
             self.assertIn((site / f"{name}.html").resolve(), seen)
         self.assertTrue((site / "api/index.html").exists())
+        scripts = {path.name: path.read_text() for path in (site / "_static/scripts").glob("*.js")}
+        self.assertIn("cycleThemeOnce", scripts["furo.js"])  # the button for light or dark is of a script that browsers run
+        self.assertNotRegex(scripts["furo.js"], r"(?m)^(import|export)\b")
+        for style in (site / "_static/styles/furo.css", site / "api/doxygen.css"):
+            self.assertIn("prefers-color-scheme: dark", style.read_text())
 
 
 if __name__ == "__main__":

@@ -493,7 +493,7 @@ class Checkpoints(Run):
                 os.remove(state)
 
     def test_an_older_version(self):
-        """A state file may restrict its readers; it keeps its permissions."""
+        """A checkpoint may restrict its readers; it keeps its permissions."""
         state = self.folder / "run.state"
         track(*self.options, f"--state={state}", given=self.data)
         old = state.read_bytes()[:8] + struct.pack("<I", 2) + state.read_bytes()[12:-4]
@@ -516,7 +516,7 @@ class Checkpoints(Run):
         self.assertEqual(pathlib.Path(state).read_bytes(), before)
 
     def test_small_files(self):
-        """A state file has less than 2 KB for up to four parameters, options included."""
+        """A checkpoint has less than 2 KB for up to four parameters, options included."""
         wide = self.file("wide.c", WIDE)
         for model in ("precession", "linear", "decay", wide):
             state = self.folder / "run.state"
@@ -551,7 +551,7 @@ class Checkpoints(Run):
             (["--drift=0.02"], r"drift of parameter x = 0.026179938779914\d*, not 0.02"), (["--precision=float"], "precision = double, not float"),
             (["--model=phase"], "model = precession, not phase"), (["--batch=2"], "batch = 1, not 2"),
             (["--prior=0:1"], r"prior of parameter x = 0:1.570796326794\d*, not 0:1"), (["--sampler=lattice"], "sampler = .*, not lattice"),
-            (["--on-lost=stop"], "on-lost = .*, not stop"), (["--strict"], "sampler = weight, not reject"), (["--kappa=2"], "kappa = 1, not 2"),
+            (["--on-lost=stop"], "on-lost = .*, not stop"), (["--strict"], "strict = no, not yes"), (["--kappa=2"], "kappa = 1, not 2"),
             (["--belief=grid"], "belief = gaussian, not grid"), (["--range=t=0:50"], r"range of setting t = 0.*, not 0:50"),
         ):
             with self.subTest(other=other):
@@ -564,6 +564,14 @@ class Checkpoints(Run):
                 self.assertEqual(path.read_bytes(), good)
         for same in (["--engine=serial"], ["--format=csv"], ["--state-every=3"], ["--skip-bad"]):
             track(*self.options, f"--state={path}", *same, given=self.data[: self.data.index("\n") + 1])
+
+    def test_the_cause_is_named(self):
+        """Some options change the defaults of others, such as the belief. The message names what the user changed."""
+        options = [f"--model={self.file('wide.c', WIDE)}", "--drift=0", f"--state={self.folder}/wide.state", "--ask"]
+        track(*options, given="1\n")
+        for other, says in (("--drift=0.01", "drift of parameter a = 0, not 0.01"), ("--sampler=reject", "sampler = weight, not reject"),
+                            ("--precision=float", "precision = double, not float"), ("--attempts=77", "attempts = 512, not 77"), ("--strict", "strict = no, not yes")):
+            track(*options, other, given="1\n", code=2, says=f"is of a run with {says}; give")
 
 
 class State(Test):
@@ -623,7 +631,7 @@ class State(Test):
             self.assertAlmostEqual(line["parameters"][1]["sd"], 2, delta=2 * within)
             self.assertAlmostEqual(line["parameters"][0]["mean"], 0.5, delta=within)
             state.unlink()
-        self.state("import", path, "--state", state, "--model=linear", "--belief=grid", "--drift=0", code=2, says="belief 'grid' cannot begin")
+        self.state("import", path, "--state", state, "--model=linear", "--belief=grid", "--drift=0", code=2, says="belief 'grid' cannot begin with these Gaussians: it takes no correlations")
 
     def test_refused(self):
         state = self.folder / "run.state"
@@ -648,7 +656,7 @@ class State(Test):
             (self.folder / "two.state").unlink(missing_ok=True)
         self.state("show", self.folder / "none.state", code=2, says="there is no file")
         self.state("shov", state, code=2, says="did you mean show")
-        self.state("show", path, code=2, says="is not a rejfilt state file")
+        self.state("show", path, code=2, says="is not a checkpoint of rejfilt")
         for more, says in (("--bogus", "state: import: unknown option '--bogus'"), ("--seed=x", "state: import: --seed: 'x' is not a whole number")):
             self.state("import", path, "--state", self.folder / "new.state", more, code=2, says=says)
         self.state("show", state, "--model=coin", code=2, says="is a run of the built-in model precession; leave out --model")

@@ -99,7 +99,7 @@ class Passes(unittest.TestCase):
                            (["--data", data, "--strict"], "--strict learns record by record; leave out --passes"),
                            (["--data", data, "--format=csv"], "--passes has one result, as text or JSON; leave out --format csv"),
                            (["--data", data, "--plot", str(self.folder / "p.svg")], "--passes has one result, as text or JSON; leave out --plot"),
-                           (["--data", data, "--drift=0.1"], "--passes: parameter p drifts: passes are for parameters that stay still"),
+                           (["--data", data, "--drift=0.1"], "--passes: parameter p drifts: passes are for static parameters"),
                            (["--data", self.write("none.csv", 'outcome\n""\n')], "--passes: there are no records with an outcome"),
                            (["--data", self.write("bad.csv", "outcome\n1\n7\n")], "bad.csv: line 3: column outcome: 7 is not 0 or 1"),
                            (["--data", str(self.folder / "nowhere")], "--data: "),
@@ -110,7 +110,7 @@ class Passes(unittest.TestCase):
         moving = self.write("moving.c", FINE.replace("RF_FN rf_real likelihood", """#define RF_HAS_DYNAMICS
 RF_FN void dynamics(rf_real elapsed, rf_real F[], rf_real Q[]) { F[0] = 1, Q[0] = elapsed; }
 RF_FN rf_real likelihood"""))
-        track("--model", moving, "--passes", "--data", data, code=2, says="--passes: model fine has dynamics: passes are for parameters that stay still")
+        track("--model", moving, "--passes", "--data", data, code=2, says="--passes: model fine has dynamics: passes are for static parameters")
         self.assertEqual(json.loads(track("--model=coin", "--passes", "--json", "--skip-bad", "--data", str(self.folder / "bad.csv"),
                                           says="1 bad records passed over"))["records"], 1)
 

@@ -79,7 +79,8 @@ class Html(unittest.TestCase):
                                 value -= panel["period"] * round((value - told) / panel["period"])
                             self.assertAlmostEqual(value, told, delta=1e-8 * max(1, abs(told)))
                 settings = [p for p in data["panels"] if p["kind"] == "dashes"]
-                self.assertEqual([p["name"].removesuffix(" (rad)") for p in settings], [s["name"] for s in lines[0]["settings"]] + ["acceptance", "loss (nats)"])
+                moving = [s["name"] for k, s in enumerate(lines[0]["settings"]) if len({line["settings"][k]["value"] for line in lines}) > 1]
+                self.assertEqual([p["name"].removesuffix(" (rad)") for p in settings], moving + ["acceptance", "loss (nats)"])
                 named = {element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")}
                 self.assertLessEqual({p["name"] for p in data["panels"] if p["kind"] != "health"} | {"estimate", "95 % band"}, named)
                 width, height = (float(n) for n in svg.get("viewBox").split()[2:])
@@ -101,6 +102,15 @@ class Html(unittest.TestCase):
         shares = [mode["share"] for line in lines for mode in line.get("modes", [])]
         self.assertEqual(sorted(shade for shade in shades if shade < 1), sorted(round(0.25 + 0.75 * share, 2) for share in shares))
         self.assertIn("shade: weight", text)
+
+    def test_coarse(self):
+        """The picture shows where health is coarse, as the lines say it."""
+        text, svg, data, _, lines = page_of("--model=rabi", "--belief=mixture:2", "--seed=2", "--steps=40")
+        self.assertEqual([h % 1 > 0 for h in data["health"]], [line["health"] == "coarse" for line in lines])
+        self.assertIn("coarse", {line["health"] for line in lines})
+        self.assertIn("coarse", {element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")})
+        self.assertRegex(text, '<rect [^>]* class="h0"/>')
+        self.assertNotIn(">coarse<", page_of("--steps=25")[0])
 
     def test_units_title_and_panels(self):
         text, svg, data, _, _ = page_of("--unit=x=MHz", "--unit=t=µs", "--title=a talk", "--panels=t,x,health")

@@ -1,4 +1,4 @@
-/* The state file: reads back what was written, refuses damaged files, survives kills, and has one writer at a time. */
+/* The checkpoint: reads back what was written, refuses damaged files, survives kills, and has one writer at a time. */
 #define _XOPEN_SOURCE 700
 #include "directory.h"
 
@@ -333,7 +333,7 @@ static void test_refusals(void **state)
     assert_refused(path, "is of a newer version (8; this program reads 7)");
     bytes[8] = 3;
     write_file(path, bytes, count);
-    assert_refused(path, "is of an older version (3; this program reads 7): go on with the program that wrote it, or begin anew");
+    assert_refused(path, "is of an older version (3; this program reads 7): continue with the program that wrote it, or begin again");
     static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\7\0\0\0\0\20\0"; /* one byte more than its length says */
     write_file(path, too_long, sizeof too_long);
     assert_refused(path, "is damaged (its length)");
@@ -341,9 +341,9 @@ static void test_refusals(void **state)
     write_file(path, too_long, sizeof too_long);
     assert_refused(path, "is damaged (its length)");
     write_file(path, "x", 1);
-    assert_refused(path, "is not a rejfilt state file");
+    assert_refused(path, "is not a checkpoint of rejfilt");
     write_file(path, "t,outcome\n1,0\n2,1\n3,1\n", 22);
-    assert_refused(path, "is not a rejfilt state file");
+    assert_refused(path, "is not a checkpoint of rejfilt");
     unlink(path);
 
     assert_refused(directory, "is a directory");

@@ -102,7 +102,7 @@ class Live:
 
 
 def position(state):
-    """The number of records learnt, from a state file: after 16 bytes of head, 8 of fingerprint, and the options with their
+    """The number of records learnt, from a checkpoint: after 16 bytes of head, 8 of fingerprint, and the options with their
     length."""
     contents = pathlib.Path(state).read_bytes()
     return struct.unpack_from("<Q", contents, 32 + struct.unpack_from("<Q", contents, 24)[0])[0]

@@ -23,13 +23,13 @@ PAGES = """
    | gaussians.h | a few Gaussians in float, for chips: several modes of one parameter |
    | host.h | engines and models by name; include this on a full computer |
    | session.h | ask, tell, save, load: a model, a belief, a design and its health; includes belief.h and health.h |
-   | passes.h | the exact posterior of records that are all there, where nothing drifts |
-   | fleet.h, residents32.h, residents64.h | many filters of one model that live where the engine works |
+   | passes.h | the exact posterior of all records together, if nothing drifts |
+   | fleet.h, residents32.h, residents64.h | many filters of one model, kept in the engine's memory |
    | classify.h | the class of an object by few questions: tables, tasks, training, rules |
-   | belief.h, health.h | what is known, and whether it still holds the truth |
-   | design32.h, design64.h | who chooses the next experiment; host.h includes them |
+   | belief.h, health.h | how the posterior is stored, and tests whether it still contains the truth |
+   | design32.h, design64.h | rules that choose the next experiment; host.h includes them |
    | instance32.h, instance64.h | described models; host.h includes them |
-   | description.h, model.h | what a model file says |
+   | description.h, model.h | what a model file has |
    | functions.h, philox.h | functions and random numbers |
 """
 # internal steps of functions, called only by kernels

@@ -27,7 +27,9 @@ suppress_warnings = ["myst.header", "misc.highlighting_failure"]  # not links: l
 STYLE = """.content { width: 50em; }
 table.docutils { font-size: .85em; }
 article img { background: white; border-radius: .3em; padding: .3em; }
+.highlight .go { font-style: normal; }
 """
+DARK_REFERENCE = "\n@media screen and (prefers-color-scheme: dark) { html { background: #131416; filter: invert(.92) hue-rotate(180deg); } }\n"
 REFERENCE = """# Reference of the C library
 
 <a href="api/index.html">Every public function, type and macro</a>, by header and by name. Doxygen writes it from the
@@ -122,8 +124,9 @@ def beneath(contents):
 
 
 def mend(site):
-    """Repairs Debian's furo theme: it loads a style sheet from the server's root, and is dark only on request. Here the
-    style sheet is in the site, and the theme follows the viewer's preference."""
+    """Repairs Debian's furo theme: it loads a style sheet from the server's root, is dark only on request, and its script is a
+    module that no page loads as one. Here the style sheet is in the site, the theme follows the viewer's preference, and the
+    button for light or dark works."""
     path = site / "_static/styles/furo.css"
     text = path.read_text()
     normalize = pathlib.Path("/usr/share/javascript/normalize.css/normalize.css")
@@ -132,6 +135,10 @@ def mend(site):
     if dark and "prefers-color-scheme" not in text:
         text += f'\n@media screen and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{{dark[1]}}} }}\n'
     path.write_text(text)
+    script = site / "_static/scripts/furo.js"
+    text, used = re.subn(r'^import Gumshoe from "\./(.*)";$', lambda match: (script.parent / match[1]).read_text(), script.read_text(), flags=re.M)
+    if used:
+        script.write_text(text)
 
 
 def main():
@@ -150,6 +157,8 @@ def main():
     (folder / "reference.md").write_text(REFERENCE)
     (folder / "conf.py").write_text(CONFIG)
     subprocess.run([sys.executable, ROOT / "tools/api.py", folder / "extra/api"], check=True)
+    with open(folder / "extra/api/doxygen.css", "a") as file:
+        file.write(DARK_REFERENCE)
     shutil.rmtree(site, ignore_errors=True)
     done = subprocess.run(["sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "-d", folder.with_suffix(".cache"), folder, site])
     if done.returncode == 0:

@@ -158,15 +158,28 @@ static void find_entry(const char *options, const entry *like, entry *found)
     found->value_length = sizeof none - 1;
 }
 
-/* Puts the first option that differs into `error`. Returns 1 if there is one, else 0. */
+/* Options whose defaults depend on others, and on those before them here. */
+static const char *const dependent[] = {"sampler", "attempts", "belief", "design"};
+enum { RANKS = 1 + sizeof dependent / sizeof *dependent };
+
+static unsigned rank_of(const entry *e)
+{
+    for (unsigned i = 0; i + 1 < RANKS; i++)
+        if (is_same(e->key, e->key_length, dependent[i], (int)strlen(dependent[i])))
+            return i + 1;
+    return 0;
+}
+
+/* Puts the first option that differs into `error`, causes before their consequences. Returns 1 if there is one, else 0. */
 static int differ(const char *theirs, const char *ours, char *error, size_t size)
 {
     const char *const texts[] = {theirs, ours};
-    for (unsigned side = 0; side < 2; side++) {
+    for (unsigned pass = 0; pass < 2 * RANKS; pass++) {
+        const unsigned side = pass % 2, rank = pass / 2;
         const char *at = texts[side];
         for (entry e = {.section = ""}, other; next_entry(&at, &e);) {
             find_entry(texts[!side], &e, &other);
-            if (is_same(e.value, e.value_length, other.value, other.value_length))
+            if (rank_of(&e) != rank || is_same(e.value, e.value_length, other.value, other.value_length))
                 continue;
             const entry *a = side ? &other : &e, *b = side ? &e : &other;
             const int is_run = is_same(e.section, e.section_length, "run", 3);

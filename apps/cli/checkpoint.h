@@ -1,4 +1,4 @@
-/* The part of a state file before the session: the run's options and its position. */
+/* The part of a checkpoint before the session: the run's options and its position. */
 #ifndef REJFILT_CLI_CHECKPOINT_H
 #define REJFILT_CLI_CHECKPOINT_H
 
@@ -26,7 +26,7 @@ typedef struct cli_checkpoint {
 /* Initialises a checkpoint at the start of a run. `source`: hash of the model's source; 0: none. */
 void cli_checkpoint_begin(cli_checkpoint *c, const rf_config *config, uint32_t batch, uint64_t source);
 
-/* Writes checkpoint and session as contents of a state file to `bytes`, unless NULL. Returns the number of bytes. */
+/* Writes options, position and session as the contents of a checkpoint to `bytes`, unless NULL. Returns the number of bytes. */
 size_t cli_checkpoint_write(const cli_checkpoint *c, const rf_session *session, unsigned char *bytes);
 
 /* Reads the checkpoint from those contents. Returns the offset of its session; 0: not a checkpoint. */

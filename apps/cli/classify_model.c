@@ -218,7 +218,7 @@ static const cli_usage predict_usage = {
 
 static const cli_option ask_options[] = {
     {"", "FILE", "", NULL, CLI_LIST, AT(files), 0, 0, NULL},
-    {"state", "FILE", "keep what was answered in FILE: killed and started again, it\ngoes on where it was", NULL,
+    {"state", "FILE", "keep what was answered in FILE; killed and started again, it\ncontinues there", NULL,
      CLI_TEXT, AT(state), 0, 0, NULL},
     STOPS,
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},

@@ -61,19 +61,19 @@ static int set_label(void *c, const char *value, char *error, size_t size)
 
 static const cli_option options[] = {
     {"model", "NAME|FILE.c", "a candidate: a built-in model (see 'rejfilt models') or your\nown; 2 to 16 of them", set_model, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"drift", "[NAME=]SD", "standard deviation of a parameter's walk per record, or per\nunit of time; 0: it stays still (default: the model's)", set_drift, CLI_CUSTOM, 0, 0, 0, NULL},
+    {"drift", "[NAME=]SD", "standard deviation of a parameter's walk per record, or per\nunit of time; 0: it is static (default: the model's)", set_drift, CLI_CUSTOM, 0, 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S (default: the model's)", set_prior, CLI_CUSTOM, 0, 0, 0, NULL},
     {"label", "TEXT", "name of the candidate (default: its model and options)", set_label, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"data", "FILE", "the records (default: standard input); a FILE without --data\nis the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"data", "FILE", "the records (default: standard input); FILE alone, without\n--data, means the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
     {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* same value as --data */
     {"attempts", "M", "attempts per update and repeat (default 1000)", NULL, CLI_U64, AT(attempts), 1, RF_ATTEMPTS_MAX, NULL},
-    {"repeat", "R", "repeats per candidate, each with a seed of its own, that\nare averaged (default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
+    {"repeat", "R", "average R repeats per candidate, each with a seed of its own\n(default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
     {"passes", "[yes|no]", "the exact evidence of candidates without drift, by several\npasses over all records; the default for a file, unless\n--attempts or --repeat is given", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
     {"seed", "S", "the same seed gives the same numbers (default 1)", NULL, CLI_U64, AT(seed), 0, 0, NULL},
     {"sampler", "NAME", "reject (default), lattice, or weight", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
     {"precision", "P", "the filters' numbers: float or double (default)", NULL, CLI_NAME, AT(precision), 0, 0, cli_precision_names},
-    {"skip-bad", NULL, "count bad records and go on, instead of stopping at the first", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
+    {"skip-bad", NULL, "skip bad records and count them, instead of stopping at the\nfirst", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
     {"json", NULL, "one JSON object", NULL, CLI_FLAG, AT(json), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
@@ -81,21 +81,22 @@ static const cli_option options[] = {
 static const cli_usage usage = {
     "compare",
     "--model A [--drift D] [--prior P] --model B ... [OPTION...] [FILE | < DATA]",
-    "Says which of several models the records favour. It prints ln evidence of each\n"
-    "(the logarithm of the probability it gave to all outcomes before they came),\n"
-    "Bayes factors K against the best, probabilities if all were equally likely\n"
-    "before, and a verdict. --drift, --prior and --label belong to the --model before\n"
-    "them. Before the first --model, --drift and --prior apply to every candidate.\n"
+    "Says which of several models the records favour. For each it prints ln evidence,\n"
+    "the logarithm of the probability that it gave to all outcomes before they came.\n"
+    "Then come Bayes factors K against the best, probabilities if all were equally\n"
+    "likely before, and a verdict. --drift, --prior and --label belong to the --model\n"
+    "before them. Before the first --model, --drift and --prior apply to all candidates.\n"
     "\n"
     "Records are JSON lines or CSV with a header: every setting of every candidate\n"
-    "by name, and 'outcome'; where it is empty or null, time passes and nothing is\n"
-    "learnt. 'time' says when (1 apart without it), records in a row with the same\n"
-    "'batch' are learnt from together. What 'rejfilt track --json' writes will do.\n"
+    "by name, and 'outcome'. If it is empty or null, time passes and nothing is\n"
+    "learnt. 'time' says when; without it, records are 1 apart. Records in a row with\n"
+    "the same 'batch' are learnt from together. The output of 'rejfilt track --json'\n"
+    "is a file of records, too.\n"
     "\n"
-    "The numbers after +- say how far the repeats are apart, or how exact the passes\n"
-    "are. If |ln K| is below 2 of them, the difference is within noise, unless every\n"
-    "repeat by itself says the same. Otherwise, below 1 the records do not tell the\n"
-    "two apart, and below 3 (K < 20) the better is slightly favoured.",
+    "The number after +- is the standard error, from the repeats or of the passes.\n"
+    "A difference is noise if |ln K| is below 2 standard errors, unless all repeats\n"
+    "agree. Else the records do not tell two models apart if |ln K| is below 1, and\n"
+    "slightly favour the better one if it is below 3 (K < 20).",
     options,
     "  Does the frequency drift? Simulate one that does, and ask. The second is favoured:\n"
     "    rejfilt track --simulate --json --steps 100 > walk.jsonl\n"

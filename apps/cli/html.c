@@ -11,8 +11,8 @@ enum { DATA_BYTES = 1000000 }; /* approximate size of the embedded numbers */
    change, tests/test_picture.py prints the new hashes. */
 static const char head[] =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-    "'sha256-LIQEFguFU5VRBSXZs43wLbfh+WKxT1lrSWNigaHpNHs='; "
-    "script-src 'sha256-GOPqLvx2E6o6l68pIoaYj7KIOYLiB2Jo0OaxV5aarcw='; base-uri 'none'; form-action 'none'\">\n";
+    "'sha256-SjXGiFt+vkRwTIQCjJpD8lKMoXIKHeujVbuEmCr5F9s='; "
+    "script-src 'sha256-ZaLoti/pUK64k5S2U2fpTiBp6BvpjI7X0U3ENcmG6aY='; base-uri 'none'; form-action 'none'\">\n";
 
 /* Colours are variables; put_style() defines them before this. */
 static const char style[] =
@@ -27,7 +27,7 @@ static const char style[] =
     ".truth { fill: none; stroke: var(--truth); stroke-width: 1.4; stroke-dasharray: 7 4 }\n"
     ".setting, .rate { fill: none; stroke: var(--setting); stroke-width: 2 } .rate { stroke: var(--rate) }\n"
     ".restart { fill: var(--truth) }\n"
-    ".h1 { fill: var(--h1) } .h2 { fill: var(--h2) } .h3 { fill: var(--h3) } .h4 { fill: var(--h4) }\n"
+    ".h0 { fill: var(--h0) } .h1 { fill: var(--h1) } .h2 { fill: var(--h2) } .h3 { fill: var(--h3) } .h4 { fill: var(--h4) }\n"
     "</style>\n";
 
 static void put_colours(FILE *out, const cli_palette *p)
@@ -36,7 +36,7 @@ static void put_colours(FILE *out, const cli_palette *p)
         out,
         "--bg: %s; --text: %s; --axis: %s; --grid: %s; --band: %s; --mean: %s; --truth: %s; --setting: %s; --rate: %s",
         p->background, p->text, p->axis, p->grid, p->band, p->mean, p->truth, p->setting, p->rate);
-    for (int h = RF_SUSPICIOUS; h <= RF_FAULT; h++)
+    for (int h = 0; h < CLI_HEALTHS; h++)
         fprintf(out, "; --h%d: %s", h, p->health[h]);
 }
 
@@ -288,7 +288,7 @@ static void put_key(FILE *out, const cli_key *key)
                 right - key->x);
     else
         fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"12\" class=\"h%d\"/>\n", key->x, y - 6,
-                right - key->x, key->kind - CLI_KEY_SUSPICIOUS + RF_SUSPICIOUS);
+                right - key->x, key->kind - CLI_KEY_COARSE);
 }
 
 static void put_picture(const plot *d)

@@ -44,14 +44,12 @@ int cli_model_find(const char *command, const char *name, const rf_model **model
 
 void cli_model_use(rf_simulation *run, const rf_model *model)
 {
+    const rf_config fresh = rf_config_default(model);
     run->config.model = model;
-    run->config.description = *model->f64->description;
-    for (unsigned i = 0; i < run->config.description.dim; i++) {
-        const rf_parameter *p = &run->config.description.parameter[i];
-        run->config.prior[i] = (rf_prior){0, p->low, p->high};
-        run->config.drift[i] = p->drift;
-        run->config.motion[i] = run->config.description.motion[i];
-    }
+    run->config.description = fresh.description;
+    memcpy(run->config.prior, fresh.prior, sizeof fresh.prior);
+    memcpy(run->config.drift, fresh.drift, sizeof fresh.drift);
+    memcpy(run->config.motion, fresh.motion, sizeof fresh.motion);
 }
 
 /* ---- Parameters and settings by name ---- */

@@ -28,7 +28,7 @@ const cli_palette cli_palettes[2] = {
      "#000000",
      "#9c3d00",
      "#555555",
-     {"#ffffff", "#dba51c", "#c8641e", "#701050", "#10104a"}},
+     {"#c4b5dd", "#dba51c", "#c8641e", "#701050", "#10104a"}},
     {"#16191d",
      "#e8e8e8",
      "#9a9a9a",
@@ -38,7 +38,7 @@ const cli_palette cli_palettes[2] = {
      "#ffffff",
      "#ff9d5c",
      "#b8b8b8",
-     {"#16191d", "#a87400", "#e0762a", "#ff7fc4", "#d9d0ff"}},
+     {"#5b4a85", "#a87400", "#e0762a", "#ff7fc4", "#d9d0ff"}},
 };
 
 double cli_shade(double share) { return share < 1 ? 0.25 + 0.75 * fmax(share, 0) : 1; }
@@ -341,16 +341,16 @@ static void add_keys(cli_picture *p, const cli_series *s)
             is_known |= isfinite(cli_series_at(s, i, p->panel[k].column + CLI_TRUTH)) != 0;
     }
     for (size_t i = 0; i < s->count; i++)
-        seen[cli_health_level(cli_series_at(s, i, CLI_HEALTH))] = 1;
+        seen[cli_health_level(cli_series_at(s, i, CLI_HEALTH))] |= cli_series_at(s, i, CLI_HEALTH) > RF_TRACKING;
     if (has_estimates)
         add_key(p, CLI_KEY_ESTIMATE, "estimate");
     if (has_estimates)
         add_key(p, CLI_KEY_BAND, has_modes ? "95 % band (shade: weight)" : "95 % band");
     if (is_known)
         add_key(p, CLI_KEY_TRUTH, "truth");
-    for (int h = RF_SUSPICIOUS; h <= RF_FAULT; h++)
+    for (int h = RF_TRACKING; h <= RF_FAULT; h++)
         if (seen[h] && has_panel(p, CLI_PANEL_HEALTH))
-            add_key(p, (cli_key_kind)(CLI_KEY_SUSPICIOUS + h - RF_SUSPICIOUS), rf_health_name((rf_health)h));
+            add_key(p, (cli_key_kind)(CLI_KEY_COARSE + h), h ? rf_health_name((rf_health)h) : "coarse");
     if (has_estimates && cli_series_at(s, s->count - 1, CLI_RESTARTS) > 0)
         add_key(p, CLI_KEY_RESTART, "restart");
 }
@@ -463,8 +463,11 @@ static void add_panels(cli_picture *p, const cli_series *s)
         add_numbered(p, s, i);
     if (range_of(s, CLI_HEALTH).high > RF_TRACKING)
         add_numbered(p, s, HEALTH);
-    for (unsigned i = 0; i < s->description->settings; i++)
-        add_numbered(p, s, RF_DESCRIBED_MAX + i);
+    for (unsigned i = 0; i < s->description->settings; i++) {
+        const range r = range_of(s, cli_series_setting(s, i));
+        if (r.low < r.high || s->count < 2)
+            add_numbered(p, s, RF_DESCRIBED_MAX + i);
+    }
     add_numbered(p, s, ACCEPTANCE);
     if (range_of(s, CLI_LOSS).high > 0)
         add_numbered(p, s, LOSS);

@@ -9,7 +9,7 @@ enum {
     CLI_ESTIMATES_MAX = 4, /* parameters shown unless panels are chosen */
     CLI_PANELS_MAX = 2 * RF_DESCRIBED_MAX + 3,
     CLI_TICKS_MAX = 16,
-    CLI_KEYS_MAX = 8,
+    CLI_KEYS_MAX = 9,
     CLI_HEALTHS = RF_FAULT + 1,
     CLI_CAPTION_MAX = 512,
     CLI_PICTURE_ROWS = 2000 /* rows of a series; more would not be visible */
@@ -39,6 +39,7 @@ typedef enum cli_key_kind {
     CLI_KEY_ESTIMATE,
     CLI_KEY_BAND,
     CLI_KEY_TRUTH,
+    CLI_KEY_COARSE,
     CLI_KEY_SUSPICIOUS,
     CLI_KEY_RECOVERING,
     CLI_KEY_LOST,
@@ -96,7 +97,7 @@ void cli_plain(const char *text, size_t limit, char out[CLI_CAPTION_MAX]);
 /* The colours of a theme, as "#rrggbb". */
 typedef struct cli_palette {
     const char *background, *text, *axis, *grid, *band, *mean, *truth, *setting, *rate;
-    const char *health[CLI_HEALTHS]; /* by health state, as in column CLI_HEALTH */
+    const char *health[CLI_HEALTHS]; /* by health state; the first is for `coarse` */
 } cli_palette;
 
 extern const cli_palette cli_palettes[2]; /* indexed by cli_theme */

@@ -194,7 +194,7 @@ static void put_key(const page *g, const cli_key *key, int number)
                 "set object %d rect from screen %.6f,%.6f to screen %.6f,%.6f fs solid noborder fc rgb '%s'\n", number,
                 x, y - 6 / p->height, right, y + 6 / p->height,
                 key->kind == CLI_KEY_BAND ? g->palette->band
-                                          : g->palette->health[key->kind - CLI_KEY_SUSPICIOUS + RF_SUSPICIOUS]);
+                                          : g->palette->health[key->kind - CLI_KEY_COARSE]);
 }
 
 /* A box per row, as wide as the row, from column `low` to column `high`; its shade is column `share`. */

@@ -52,7 +52,7 @@ static const cli_usage usage = {
     "[NAME...] [OPTION...]",
     "Runs the experiments of the paper on rejection filtering, all of them or those named, and writes\n"
     "report.html, report.md and report.json: each claim, our number, and whether it holds. A run that\n"
-    "was interrupted goes on where it stopped; data of other settings in DIR is replaced.\n"
+    "was interrupted continues where it stopped; data of other settings in DIR is replaced.\n"
     "Exit status 1: a number is outside its known range.",
     options,
     "  rejfilt reproduce --list\n"

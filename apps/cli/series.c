@@ -114,6 +114,11 @@ static void fill_modes(const rf_step *step, unsigned parameter, double turn, dou
     }
 }
 
+int cli_is_coarse(const rf_step *step)
+{
+    return step->health == RF_TRACKING && (step->is_coarse || (step->report.status & RF_NOTE_COARSE));
+}
+
 void cli_series_fill(cli_series *s, const rf_step *step, double time, double row[])
 {
     row[CLI_STEP] = (double)step->step;
@@ -121,7 +126,7 @@ void cli_series_fill(cli_series *s, const rf_step *step, double time, double row
     row[CLI_ACCEPTANCE] = drawable(step->report.acceptance);
     row[CLI_OUTCOME] = drawable(step->outcome);
     row[CLI_LOSS] = drawable(step->loss);
-    row[CLI_HEALTH] = (double)step->health;
+    row[CLI_HEALTH] = cli_is_coarse(step) ? CLI_COARSE : (double)step->health;
     row[CLI_RESTARTS] = (double)step->restarts;
     row += CLI_PARAMETERS;
     for (unsigned i = 0; i < s->description->dim; i++, row += CLI_PARAMETER_COLUMNS) {

@@ -10,6 +10,7 @@
    than 1e100. If a parameter has several modes, they begin at CLI_MODES in ascending order: low, high and share of
    each. With one mode these columns are NaN. */
 enum { CLI_STEP, CLI_TIME, CLI_ACCEPTANCE, CLI_OUTCOME, CLI_LOSS, CLI_HEALTH, CLI_RESTARTS, CLI_PARAMETERS };
+#define CLI_COARSE 0.9 /* in column CLI_HEALTH, whose other values are of rf_health */
 enum { CLI_MODE_LOW, CLI_MODE_HIGH, CLI_MODE_SHARE, CLI_MODE_COLUMNS };
 enum {
     CLI_TRUTH,
@@ -21,6 +22,10 @@ enum {
     CLI_PARAMETER_COLUMNS = CLI_MODES + CLI_MODES_MAX * CLI_MODE_COLUMNS,
     CLI_ROW_MAX = CLI_PARAMETERS + (CLI_PARAMETER_COLUMNS + 1) * RF_DESCRIBED_MAX /* width of the widest series */
 };
+
+/* Do the tests pass while the belief is too coarse for the data, or a standard deviation is held at the spacing of
+   numbers? */
+int cli_is_coarse(const rf_step *step);
 
 typedef enum cli_theme { CLI_LIGHT, CLI_DARK } cli_theme; /* of a picture */
 extern const char *const cli_theme_names[3];

@@ -18,11 +18,10 @@ typedef struct config {
 
 static const cli_option options[] = {
     {"", "FILE", "", NULL, CLI_TEXT, AT(file), 0, 0, NULL},
-    {"model", "FILE.c", "of show and export: the source of the run's model, where it is\nyour own", NULL, CLI_TEXT,
+    {"model", "FILE.c", "for show and export: the source of the run's model, if it is\nyour own", NULL, CLI_TEXT,
      AT(model), 0, 0, NULL},
     {"state", "FILE",
-     "of import: the checkpoint to write, which must not be there yet;\nand all options that the run will have, as for "
-     "'rejfilt track'",
+     "for import: the checkpoint to write, a new file; import also takes\nall options of the new run, as 'rejfilt track' does",
      NULL, CLI_TEXT, AT(file), 0, 0, NULL},
     {NULL, NULL, NULL, NULL, CLI_CUSTOM, 0, 0, 0, NULL},
 };
@@ -32,9 +31,9 @@ static const cli_usage usage = {
     "show FILE | export FILE | import POSTERIOR.json --state FILE [OPTION...]",
     "Works on the checkpoints of 'rejfilt track --state FILE'. show prints the posterior\n"
     "and the options of the run. export prints them as JSON, with the Gaussians of the\n"
-    "belief. import writes a checkpoint for a new run from such JSON: the posterior of\n"
-    "one run is the prior of the next. It takes 'gaussians', which you may write by\n"
-    "hand: a prior with correlations.",
+    "belief. import makes a checkpoint for a new run from such JSON, so that the\n"
+    "posterior of one run is the prior of the next. It reads 'gaussians' alone. You may\n"
+    "write them by hand, for a prior with correlations.",
     options,
     "  rejfilt state show run.state\n"
     "  rejfilt state export run.state > posterior.json\n"
@@ -285,7 +284,7 @@ static int import(int argc, char **argv)
         return count ? cli_error("state: %s", error) : CLI_BAD_INPUT;
     const rf_status status = rf_session_begin(session, parts, count);
     const int code = status < 0 ? cli_error("state: %s: belief '%s' cannot begin with these Gaussians: %s", path,
-                                            c.run.config.belief, rf_status_text(status))
+                                            c.run.config.belief, status == RF_REFUSED_OPTIONS ? "it takes no correlations" : rf_status_text(status))
                                 : write_new(&c, session);
     rf_session_close(session);
     return code;

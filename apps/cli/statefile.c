@@ -146,14 +146,14 @@ static int check(const unsigned char *bytes, size_t count, const char *path, cha
     if (count == 0)
         snprintf(error, size, "%s is empty", path);
     else if (memcmp(bytes, magic, known) != 0)
-        snprintf(error, size, "%s is not a rejfilt state file", path);
+        snprintf(error, size, "%s is not a checkpoint of rejfilt", path);
     else if (count < HEAD)
         snprintf(error, size, "%s is truncated (%zu bytes)", path, count);
     else if (fetch(bytes + 8, 4) > CLI_STATE_VERSION)
         snprintf(error, size, "%s is of a newer version (%u; this program reads %u)", path,
                  (unsigned)fetch(bytes + 8, 4), CLI_STATE_VERSION);
     else if (fetch(bytes + 8, 4) < CLI_STATE_VERSION)
-        snprintf(error, size, "%s is of an older version (%u; this program reads %u): go on with the program that wrote it, or begin anew", path,
+        snprintf(error, size, "%s is of an older version (%u; this program reads %u): continue with the program that wrote it, or begin again", path,
                  (unsigned)fetch(bytes + 8, 4), CLI_STATE_VERSION);
     else if (fetch(bytes + 12, 4) > CLI_STATE_MAX || count > HEAD + fetch(bytes + 12, 4) + TAIL)
         snprintf(error, size, "%s is damaged (its length)", path);

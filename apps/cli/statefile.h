@@ -17,7 +17,7 @@
 
 enum { CLI_STATE_MAX = 1 << 30 }; /* bytes of contents */
 
-/* A state file that this process has locked. */
+/* A checkpoint that this process has locked. */
 typedef struct cli_state_file {
     const char *path;         /* as given; must outlive this struct */
     char target[CLI_PATH_MAX];    /* the file it leads to through links */

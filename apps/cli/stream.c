@@ -66,7 +66,7 @@ static int save_state(stream *s)
 static void say_where(const stream *s)
 {
     if (isatty(STDERR_FILENO) && !s->config->ask)
-        fprintf(stderr, "%s: %ld records are known; it goes on with record %ld\n", s->config->state, (long)s->checkpoint.position, (long)s->checkpoint.position + 1);
+        fprintf(stderr, "%s: %ld records are known; the run continues with record %ld\n", s->config->state, (long)s->checkpoint.position, (long)s->checkpoint.position + 1);
 }
 
 /* Skips known records if the input is a file that starts with them. */

@@ -12,11 +12,7 @@
 #include "plot.h"
 #include "worldspec.h"
 
-const char *cli_health_word(const rf_step *step)
-{
-    const int is_coarse = step->is_coarse || (step->report.status & RF_NOTE_COARSE);
-    return step->health == RF_TRACKING && is_coarse ? "coarse" : rf_health_name(step->health);
-}
+const char *cli_health_word(const rf_step *step) { return cli_is_coarse(step) ? "coarse" : rf_health_name(step->health); }
 
 static const char *const format_names[] = {"auto", "text", "json", "csv", NULL};
 
@@ -58,22 +54,22 @@ static int set_nothing(void *c, const char *value, char *error, size_t size)
 static const cli_option options[] = {
     {"simulate", NULL, "simulate a truth that walks, and measurements of it", NULL, CLI_FLAG, AT(simulate), 0, 0, NULL},
     {"ask", NULL, "print the next experiment's settings, then wait for its\noutcome on standard input", NULL, CLI_FLAG, AT(ask), 0, 0, NULL},
-    {"data", "FILE", "read records from FILE instead of standard input; a FILE\nwithout --data is the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
+    {"data", "FILE", "read records from FILE instead of standard input; FILE\nalone, without --data, means the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
     {"column", "NAME=COLUMN", "read a setting, outcome, time, batch or truth.PARAMETER\nfrom the column of this name: --column t='Wait [us]'", NULL, CLI_LIST, AT(column), 0, 0, NULL},
     {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* same value as --data */
     {"config", "FILE", "take options from an INI file; those on the command line win", set_nothing, CLI_CUSTOM, 0, 0, 0, NULL},
-    {"print-config", NULL, "print the options as such a file, which gives the same run,\nand exit", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
+    {"print-config", NULL, "print all options as such a file, and exit; the file gives\nthe same run", NULL, CLI_FLAG, AT(print_config), 0, 0, NULL},
     {"model", "NAME|FILE.c", "what is measured: a built-in model (default precession;\nsee 'rejfilt models') or your own, compiled from C", NULL, CLI_TEXT, AT(model), 0, 0, NULL},
     {"prior", "[NAME=]A:B", "uniform prior from A to B; or M+-S, a Gaussian with mean M\nand standard deviation S", NULL, CLI_LIST, AT(prior), 0, 0, NULL},
-    {"chart", "[NAME=]C", "the space a parameter is Gaussian in: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
+    {"chart", "[NAME=]C", "the space in which a parameter is Gaussian: real, positive,\nbounded:A:B, periodic:A:B (default: the model's)", NULL, CLI_LIST, AT(chart), 0, 0, NULL},
     {"drift", "[NAME=]SD", "standard deviation of one step of the random walk (per unit\nof time if records have times); 0 means static. C+-SD~TIME:\nreverts to C. A:B~DWELL: switches between A and B. learn:\nthe drift is learnt", NULL, CLI_LIST, AT(drift), 0, 0, NULL},
-    {"range", "NAME=A:B", "hold a setting in A..B: the longest time, for one", NULL, CLI_LIST, AT(range), 0, 0, NULL},
+    {"range", "NAME=A:B", "keep a setting within A..B, such as a time", NULL, CLI_LIST, AT(range), 0, 0, NULL},
     {"cost", "NAME=C", "cost of an experiment: 1, plus C per unit of this setting;\nused by the design risk", NULL, CLI_LIST, AT(cost), 0, 0, NULL},
     {"unit", "NAME=UNIT", "show this unit beside a parameter, a setting or time; numbers\nstay as they are", NULL, CLI_LIST, AT(unit), 0, 0, NULL},
     {"belief", "NAME", belief_help, NULL, CLI_TEXT, AT(run.config.belief), 0, 0, NULL},
     {"design", "NAME", design_help, NULL, CLI_TEXT, AT(run.config.design), 0, 0, NULL},
     {"anchors", "N", "every Nth experiment tests the filter (quadrature: 5);\nsmaller is safer and slower; 0: none", NULL, CLI_LONG, AT(run.config.anchor_every), 0, 1e6, NULL},
-    {"on-lost", "WHAT", "when the filter has lost the truth: widen, then restart where\nit had been (default), only widen, stop, or ignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
+    {"on-lost", "WHAT", "after a failed test: restart (default: widen, then restart\nwhere the filter had been), widen (only that), stop, or\nignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
     {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_BATCH_MAX, NULL},
     {"attempts", "M", "attempts per update (default 128 for each parameter; where\nattempts are accepted or rejected 1000, with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
@@ -81,25 +77,25 @@ static const cli_option options[] = {
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.config.recovery), 0, 1e9, NULL},
     {"shrink", "V", "with one Gaussian, the prior covariance of an update counts\nas V accepted attempts (default 1)", NULL, CLI_REAL, AT(run.config.shrink), 0, 1e9, NULL},
     {"strict", NULL, "Algorithm 1 of the paper to the letter, without tests of\nhealth; the design is pgh unless another is given", NULL, CLI_FLAG, AT(run.config.strict), 0, 0, NULL},
-    {"sampler", "NAME", "weight (default): every attempt counts, by its likelihood; or\nreject and lattice: attempts are accepted or rejected", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
+    {"sampler", "NAME", "weight (default): every attempt counts, by its likelihood;\nreject or lattice: attempts are accepted or rejected", NULL, CLI_NAME, AT(sampler), 0, 0, cli_sampler_names},
     {"engine", "NAME", cli_engine_help, NULL, CLI_TEXT, AT(engine), 0, 0, NULL},
     {"precision", "P", "the filter's numbers: float or double (default)", NULL, CLI_NAME, AT(run.config.is_float), 0, 0, cli_precision_names},
     {"seed", "S", "the same seed gives the same run, to the bit (default 1)", NULL, CLI_U64, AT(run.config.seed), 0, 0, NULL},
     {"steps", "N", "measurements of a simulated run (default 300)", NULL, CLI_LONG, AT(run.steps), 1, 1e9, NULL},
     {"trials", "N", "simulate N runs with different truths and print a summary", NULL, CLI_U64, AT(trials), 1, 1e9, NULL},
-    {"truth", "[NAME=]X", "the simulated truth begins there; or drawn from A:B or M+-S\n(default: from the prior)", NULL, CLI_LIST, AT(truth), 0, 0, NULL},
+    {"truth", "[NAME=]X", "the simulated truth begins at X, or at a draw from A:B or\nM+-S (default: a draw from the prior)", NULL, CLI_LIST, AT(truth), 0, 0, NULL},
     {"true-drift", "[NAME=]SD", "the simulated truth walks by this (default: --drift)", NULL, CLI_LIST, AT(true_drift), 0, 0, NULL},
-    {"jump", "[NAME=]SIZE@STEP", "let the simulated truth jump before that measurement. SIZE\nA:B is drawn, with random sign. STEP ~N: on average every N", NULL, CLI_LIST, AT(jump), 0, 0, NULL},
+    {"jump", "[NAME=]SIZE@STEP", "let the simulated truth jump before that measurement. SIZE\nA:B: drawn, with random sign. STEP ~N: one of N, on average", NULL, CLI_LIST, AT(jump), 0, 0, NULL},
     {"outage", "WHAT@STEP+N", "let the simulated detector fail for N measurements. WHAT is\nan outcome at which it is stuck, OUTCOME~SHARE (this share\ndiffers), coin, missing or swapped", NULL, CLI_LIST, AT(outage), 0, 0, NULL},
     {"flips", "P", "share of the simulated outcomes that are misread", NULL, CLI_REAL, AT(run.world.flips), 0, 1, NULL},
     {"contrast", "C", "a share 1-C of the simulated outcomes is random (default 1)", NULL, CLI_REAL, AT(contrast), 0, 1, NULL},
     {"true-t2", "T", "simulated decoherence that the model does not know of:\ncontrast exp(-t/T)", NULL, CLI_REAL, AT(true_t2), 1e-15, 1e15, NULL},
-    {"summary", NULL, "end with lines on standard error: how well it went, where the\npicture is, what to try next; of a file without drift, what\n--passes says", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
-    {"passes", "[yes|no]", "the exact posterior of a file without drift, by several\npasses over all records, instead of a line per update; with\n--summary it is added, by default", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
+    {"summary", NULL, "end with a few lines on standard error: the result, the name\nof the picture, what to try next; for a file without drift,\nalso the result of --passes", NULL, CLI_FLAG, AT(summary), 0, 0, NULL},
+    {"passes", "[yes|no]", "the exact posterior of a file without drift, by several\npasses over all records, instead of a line per update;\n--summary adds it by default", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
     {"state", "FILE", "keep a checkpoint in FILE; if it is there, resume from it", NULL, CLI_TEXT, AT(state), 0, 0, NULL},
     {"state-every", "N", "write the checkpoint after every N updates (default 1)", NULL, CLI_U64, AT(state_every), 1, 1e9, NULL},
     {"state-durable", NULL, "make every checkpoint survive a power cut; slower", NULL, CLI_FLAG, AT(state_durable), 0, 0, NULL},
-    {"skip-bad", NULL, "count bad records and go on", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
+    {"skip-bad", NULL, "skip bad records and count them", NULL, CLI_FLAG, AT(skip_bad), 0, 0, NULL},
     {"format", "NAME", "format of the output lines: text, json or csv", NULL, CLI_NAME, AT(format), 0, 0, format_names},
     {"json", NULL, "the same as --format json; with --trials one summary object", set_json, CLI_CUSTOM, 0, 0, 0, NULL},
     {"plot", "FILE", "draw a picture of the run, .svg, .png or .html; with\n--state it shows the whole run, also after a resume", NULL, CLI_TEXT, AT(plot), 0, 0, NULL},
@@ -113,19 +109,20 @@ static const cli_option options[] = {
 static const cli_usage usage = {
     "track",
     "[OPTION...] [FILE | < RECORDS]",
-    "Follows parameters that drift: reads one record per measurement, as JSON lines\n"
-    "or CSV with a header, and writes one line per update with what is known then.\n"
+    "Follows parameters that drift. It reads one record per measurement, as JSON lines\n"
+    "or as CSV with a header, and writes one line per update with the estimates.\n"
     "A record has the settings by name and the outcome: {\"t\": 3, \"x_\": 0.1, \"outcome\": 1}.\n"
     "Without outcome (null, or empty) only time passes. Optional: time, batch (records\n"
     "of equal batch are learnt from together), truth.NAME.\n\n"
-    "With --ask it chooses the experiments, too: it prints the settings of the next\n"
+    "With --ask it also chooses the experiments. It prints the settings of the next\n"
     "one as a line of JSON (or of CSV) and waits for a line with the outcome.\n\n"
     "With --simulate the measurements are simulated. In a terminal the run is shown\n"
-    "live. With --trials it is repeated and a summary is printed. It has the squared\n"
-    "error, pooled over steps from 100 on, in units of q, the variance of one step of\n"
-    "the walk. For each parameter it has the error in natural units (at the end, if\n"
-    "it is static), and how often the 95 % interval covers the truth. It has the share\n"
-    "of trials lost (error over 5 standard deviations in more than 20 steps).",
+    "live. With --trials it is repeated, and a summary is printed:\n"
+    "- the squared error, pooled over steps from 100 on, in units of q, the variance\n"
+    "  of one step of the walk;\n"
+    "- for each parameter the error in natural units (at the end, if it is static),\n"
+    "  and how often the 95 % interval covers the truth;\n"
+    "- the share of trials lost (error over 5 standard deviations in more than 20 steps).",
     options,
     "  rejfilt track --simulate                          watch it\n"
     "  rejfilt track --simulate --plot run.svg           leave a picture\n"

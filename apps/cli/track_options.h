@@ -37,8 +37,7 @@ typedef struct cli_track_config {
    (--help, --print-config), -1 after a message. */
 int cli_track_configure(cli_track_config *config, int argc, char **argv);
 
-/* The word for a step's health: that of its tests. It is `coarse` if the tests pass but the belief is too coarse for
-   the data, or a standard deviation is held at the spacing of numbers. */
+/* The word for a step's health: that of its tests, or `coarse`. */
 const char *cli_health_word(const rf_step *step);
 
 /* Writes why an update was refused to `text`: the status in words and the engine's complaint. Returns `text`. */

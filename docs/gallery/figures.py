@@ -51,15 +51,16 @@ def ramsey():
     curves("ramsey", lines, 'set logscale y; set format y "10^{%L}"; set xlabel "measurements"; set ylabel "median error (rad/µs)"; set key bottom left')
 
 
-T1 = {"prior": {"T1": (20, 600)}, "range": {"t": (5, 2000)}, "truth": 170}
 OVERHEAD = 50  # µs for preparation and readout of each measurement: our assumption
+COST = {"t": 1 / OVERHEAD}
+T1 = {"prior": {"T1": (20, 600)}, "range": {"t": (5, 2000)}, "truth": 170}
 
 
 def t1():
     """How long it takes to know a lifetime of 170 µs, and to find it again when it switches."""
     grid, lines = np.arange(2, 20.1, 0.5), []
-    for title, colour, anchors in (("with anchors", draw.GREEN, 5), ("without anchors (default)", draw.BLUE, 0)):
-        run = runs(EXAMPLES / "relaxation.c", 160, drift=0, anchors=anchors, **T1)
+    for title, colour, options in (("with anchors, without --cost", draw.GREEN, {"anchors": 5}), ("without --cost", draw.RED, {}), ("with --cost t=0.02", draw.BLUE, {"cost": COST})):
+        run = runs(EXAMPLES / "relaxation.c", 250, drift=0, **options, **T1)
         time, known = np.cumsum(run("t") + OVERHEAD, axis=1) / 1000, width(run, "T1") / 170
         median = [np.median([row[max(np.searchsorted(times, at) - 1, 0)] for times, row in zip(time, known)]) for at in grid]
         print(f"{title}: relative standard deviation", ", ".join(f"{median[list(grid).index(at)]:.0%}" for at in (2, 5, 10, 20)), "after 2, 5, 10, 20 ms")
@@ -70,7 +71,7 @@ def t1():
     lines.append(("Fisher limit", draw.GREY, grid, (best * grid) ** -0.5))
     curves("t1_precision", lines, f"""set xlabel "time (ms)"; set ylabel "relative standard deviation"; set yrange [0:0.8]
 set object 1 rectangle from 2, graph 0 to 5, graph 1 fc "{draw.GOLD}" fs solid 0.15 noborder behind; set label "a few ms" at 3.5, graph 0.05 center tc "{draw.GOLD}\"""")
-    run = runs(EXAMPLES / "relaxation.c", 1200, drift={"T1": rf.Telegraph(170, 34, 400)}, trials=100, **T1)
+    run = runs(EXAMPLES / "relaxation.c", 1200, drift={"T1": rf.Telegraph(170, 34, 400)}, trials=100, cost=COST, **T1)
     truth, mean, time = run("truth.T1"), run("T1.mean"), np.cumsum(run("t") + OVERHEAD, axis=1) / 1000
     found = {"fall": [], "rise": []}
     for k, n in zip(*np.nonzero(abs(truth[:, 1:] / truth[:, :-1] - 1) > 0.5)):

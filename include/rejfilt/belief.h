@@ -141,7 +141,7 @@ struct rf_belief_kind {
 
     /* Replaces the belief by these 1 to RF_GAUSSIANS_TOGETHER Gaussians, or its best approximation of them: a single
        Gaussian takes their mean and covariance. Later updates use fresh random numbers. Kinds without correlations
-       refuse them. */
+       return RF_REFUSED_OPTIONS if there are any. */
     rf_status (*place)(rf_belief *belief, const rf_gaussian parts[], uint32_t count);
 
     /* OPTIONAL: writes its Gaussians to parts[RF_GAUSSIANS_TOGETHER] and returns their number. Without it one Gaussian with

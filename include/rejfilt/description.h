@@ -95,7 +95,7 @@ typedef struct rf_description {
     rf_parameter parameter[RF_DESCRIBED_MAX]; /* in the order of x[] */
     rf_setting setting[RF_DESCRIBED_MAX];     /* in the order of setting[] */
     rf_motion motion[RF_DESCRIBED_MAX];       /* default of each parameter; zeros: a walk with its drift */
-    /* Units, shown beside numbers and on axes: "MHz", "µs"; null: none. Nothing is converted. */
+    /* Units, shown beside numbers and on axes: "MHz", "µs"; null or empty: none. Nothing is converted. */
     const char *unit[RF_DESCRIBED_MAX];         /* of each parameter */
     const char *setting_unit[RF_DESCRIBED_MAX]; /* of each setting */
     const char *time_unit;                      /* of the records' times */

@@ -38,7 +38,7 @@ typedef struct model_object {
     double setting_values[RF_DESCRIBED_MAX]; /* and its numbers */
 } model_object;
 
-/* A session, with the counters of the command's state files. */
+/* A session, with the counters of the command's checkpoints. */
 typedef struct session_object {
     PyObject_HEAD rf_session *session;
     rf_engine *engine;

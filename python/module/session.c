@@ -590,7 +590,7 @@ static PyObject *session_draw(PyObject *self, PyObject *args)
 
 /* ---- Bytes ---- */
 
-/* The run in the form of a state file. `source`: text of the model's source; empty if there is none. */
+/* The run in the form of a checkpoint. `source`: text of the model's source; empty if there is none. */
 static cli_checkpoint *checkpoint_of(const session_object *s, const char *source, Py_ssize_t size)
 {
     cli_checkpoint *c = PyMem_Malloc(sizeof *c);
@@ -603,7 +603,7 @@ static cli_checkpoint *checkpoint_of(const session_object *s, const char *source
     return c;
 }
 
-/* _save(source): the contents of a state file of the command. */
+/* _save(source): the contents of a checkpoint of the command. */
 static PyObject *session_save(PyObject *self, PyObject *args)
 {
     session_object *s = (session_object *)self;

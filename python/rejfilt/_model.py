@@ -26,8 +26,8 @@ ROLES = ("fixed", "range", "logrange", "time", "guess")
 
 
 class Reverting(NamedTuple):
-    """A drift that draws back: to `centre`, about which it has the standard deviation `sd` (where the parameter is positive: of its
-    logarithm) after a long time, with a correlation time in records (Ornstein-Uhlenbeck)."""
+    """A drift that reverts to `centre` (Ornstein-Uhlenbeck). After a long time its standard deviation is `sd`, in the parameter's
+    chart. `time` is the correlation time in records."""
 
     centre: float
     sd: float
@@ -35,8 +35,8 @@ class Reverting(NamedTuple):
 
 
 class Telegraph(NamedTuple):
-    """A drift that switches between two levels at random, where it stays `dwell` records on average; a pair: as long as that on each.
-    It needs the belief "mixture", which is the default, or particles."""
+    """A drift that switches between two levels at random. It stays at each for `dwell` records on average; a pair gives each level its
+    own. It needs the belief "mixture", which is the default, or particles."""
 
     first: float
     second: float
@@ -109,7 +109,7 @@ def drift_of(numbers: Sequence[float]) -> Drift:
 
 
 class Parameter(NamedTuple):
-    """An unknown: the space it lives in, its range, which is also its uniform prior, and how it drifts.
+    """An unknown: its chart, its range, which is also its uniform prior, and its drift.
 
     Made by `Real`, `Positive`, `Bounded` and `Periodic`.
     """
@@ -152,7 +152,7 @@ def Periodic(low: float, high: float, *, drift: Drift = 0.0, unit: str = "") -> 
 
 
 class Setting(NamedTuple):
-    """What the experimenter chooses, and how a designer that knows nothing else chooses it.
+    """A number that the experimenter chooses, and how a design without other knowledge chooses it.
 
     Made by `Fixed`, `Range`, `LogRange`, `Time` and `Guess`.
     """
@@ -173,22 +173,22 @@ class Setting(NamedTuple):
 
 
 def Fixed(value: float, *, unit: str = "") -> Setting:  # noqa: N802
-    """Always the same."""
+    """A setting with a fixed value."""
     return Setting("fixed", value, value, unit=unit)
 
 
 def Range(low: float, high: float, *, integer: bool = False, cost: float = 0.0, unit: str = "") -> Setting:  # noqa: N802
-    """Anything from low to high; an experiment costs 1, and `cost` per unit of it."""
+    """A value from low to high. An experiment costs 1, and `cost` for each unit of it."""
     return Setting("range", low, high, "", integer, cost, unit=unit)
 
 
 def LogRange(low: float, high: float, *, integer: bool = False, cost: float = 0.0, unit: str = "") -> Setting:  # noqa: N802
-    """Anything from low > 0 to high, where factors count."""
+    """A value from low > 0 to high, chosen by its logarithm."""
     return Setting("logrange", low, high, "", integer, cost, unit=unit)
 
 
 def Time(of: str, low: float = 0.0, high: float = 1e12, *, integer: bool = False, cost: float = 0.0, unit: str = "") -> Setting:  # noqa: N802
-    """A time that goes with parameter `of`: about 1 / its standard deviation, from low to high."""
+    """A time, about 1 / the standard deviation of parameter `of`, from low to high."""
     return Setting("time", low, high, of, integer, cost, unit=unit)
 
 
@@ -208,13 +208,13 @@ class Poisson(NamedTuple):
 
 
 class Binomial(NamedTuple):
-    """How many of `n`, a number or the name of a setting, come out: the model's function f(x, setting) returns the probability of each."""
+    """Counts of `n` shots, a number or the name of a setting. The model's function f(x, setting) returns the probability of each."""
 
     n: str | int
 
 
 class Gaussian(NamedTuple):
-    """Real numbers with the standard deviation `sd`, a number or the name of a setting: the model's function f(x, setting) returns their mean."""
+    """Real numbers with the standard deviation `sd`, a number or the name of a setting. The model's function f(x, setting) returns their mean."""
 
     sd: str | float
 
@@ -477,17 +477,21 @@ def model(
     interchangeable: int = 0,
     name: str | None = None,
 ) -> Any:
-    """A model: a built-in one by its name, one from C source (a path that ends in .c, or the text itself), or, as a decorator, one from
-    a function.
+    """A built-in model by its name; a model from C source, which is a path that ends in .c, or the text itself; or, as a decorator, a
+    model from a function.
 
-    The function is f(x, setting, outcome): x is an array of shape (dim, n), the parameters of n candidates; setting is a named tuple; it
-    returns the n probabilities of that outcome, or with log=True their logarithms. Or it is a numba `cfunc` of `block_signature()`.
+    The function is f(x, setting, outcome). x is an array of shape (dim, n), the parameters of n candidates. setting is a named tuple.
+    The result are the n probabilities of that outcome, or with log=True their logarithms. A numba `cfunc` of `block_signature()` will
+    do, too.
 
-    parameters: a range for each name, `(0, 1)` for `Real(0, 1)`; with a unit, which plots show, `Real(0, 1, unit="MHz")`. settings: `Time`, `Guess`, `Range`, `LogRange`, `Fixed`, or a number
-    that is fixed. outcomes: how many there are; `Poisson()`, `Binomial(n="shots")` or `Gaussian(sd=0.1)` (a number, or the name of a setting), for which
-    the function is f(x, setting), what is expected; `Counts()`, without end, of a likelihood of your own; 0 for a real number, which needs `simulate(x, setting, normal)`, an outcome for
-    parameters x and a standard normal, and a `bound` of the density, a number or f(setting, outcome). fringe: the period, if the
-    likelihood is a cosine of (parameter - guess) * time. interchangeable: so many of the first parameters may change places.
+    parameters: a range for each name. `(0, 1)` means `Real(0, 1)`. Plots show a unit: `Real(0, 1, unit="MHz")`.
+    settings: `Time`, `Guess`, `Range`, `LogRange`, `Fixed`, or a number, which is fixed.
+    outcomes: how many there are. With `Poisson()`, `Binomial(n="shots")` or `Gaussian(sd=0.1)` (a number, or the name of a setting) the
+    function is f(x, setting), the expected value. `Counts()` are counts without end with a likelihood of your own. 0 is a real number. It
+    needs `simulate(x, setting, normal)`, an outcome for parameters x and a standard normal, and a `bound` of the density, a number or
+    f(setting, outcome).
+    fringe: the period, if the likelihood is a cosine of (parameter - guess) * time.
+    interchangeable: how many of the first parameters may change places.
 
     >>> import numpy as np
     >>> import rejfilt as rf

@@ -141,12 +141,14 @@ def table(model: Model, data: Any, outcome: str = "outcome", time: str = "time")
 def replay(
     what: Tracker | Model | str | os.PathLike[str], data: Any, *, outcome: str = "outcome", time: str = "time", progress: bool = False, **options: Any
 ) -> Run:
-    """Learns from records, one after the other (`batch=` of them together), and returns what was known after each update.
+    """Learns from records, one after the other (`batch=` of them together), and returns the estimates after each update.
 
-    what: a `Tracker`, which goes on; or a model, for a new one with `options` and design=None. data: a DataFrame, a structured array or
-    a mapping with a column for each setting, one for the outcome (NaN: nothing was measured) and maybe one for the time; or a pair
-    (settings, outcomes). What is no outcome or setting of the model is refused before the first is learnt from. Ctrl-C ends it after the
-    update under way: the tracker has learnt from the records before. So it has when a record is refused; the exception says which.
+    what: a `Tracker`, which continues, or a model, for a new tracker with `options` and design=None.
+    data: a DataFrame, a structured array or a mapping. It has a column for each setting, one for the outcome (NaN: nothing was
+    measured), and possibly one for the time. Or a pair (settings, outcomes).
+
+    Outcomes and settings that are not of the model are refused before the first record is learnt. Ctrl-C ends a replay after the
+    current update, and the tracker has learnt the records before. The same holds if a record is refused; the exception says which.
 
     >>> import rejfilt
     >>> records = {"t": [1.0, 2.0, 4.0], "x_": [0.3, 0.3, 0.5], "outcome": [1, 1, 0]}
@@ -171,7 +173,7 @@ def replay(
 
 
 class Jump(NamedTuple):
-    """The truth of a simulation jumps. A tuple means the same.
+    """A jump of the simulated truth. A tuple means the same.
 
     >>> import rejfilt
     >>> run = rejfilt.simulate("precession", steps=40, seed=1, jump=rejfilt.Jump(1.0, at=30))
@@ -186,7 +188,7 @@ class Jump(NamedTuple):
 
 
 class Outage(NamedTuple):
-    """The detector of a simulation fails for a while. A tuple means the same.
+    """A failure of the simulated detector for a while. A tuple means the same.
 
     >>> import rejfilt
     >>> run = rejfilt.simulate("precession", steps=150, seed=1, outage=rejfilt.Outage(0, at=50, length=40))
@@ -285,12 +287,14 @@ def simulate(
     progress: bool = False,
     **options: Any,
 ) -> Run:
-    """A truth that walks, measurements of it, and a tracker that follows: `trials` times, with a column `trial` in front. The rest are
-    options of `Tracker`. Where the world is not what the tracker believes:
+    """Simulates a truth that walks, measurements of it, and a tracker that follows. With `trials` it does so many times, and the
+    first column is `trial`. `options` are those of `Tracker`. These describe a world that is not as the tracker believes:
 
-    jump, outage: a `Jump`, an `Outage`, or a list of them. truth: where parameters begin, by name or one for all: a number, or what it is
-    drawn from, as priors are given. true_drift: how the truth moves, in the same way. flips: the share of
-    outcomes that are read as another one. contrast, true_t2: of the fringes; the outcomes that they leave out say nothing.
+    jump, outage: a `Jump`, an `Outage`, or a list of them.
+    truth: where parameters begin, by name or one for all: a number, or the range or Gaussian from which it is drawn.
+    true_drift: how the truth moves, in the form of `drift`.
+    flips: the share of outcomes that are replaced by another one.
+    contrast, true_t2: contrast and decoherence of the fringes. The other outcomes are random.
 
     >>> import rejfilt
     >>> run = rejfilt.simulate("precession", steps=100, trials=20, seed=1)
@@ -315,7 +319,7 @@ def simulate(
 
 
 class Posterior(NamedTuple):
-    """What passes over all records found. mean, sd and intervals are named tuples in natural units."""
+    """The result of passes over all records. mean, sd and intervals are named tuples in natural units."""
 
     model: Model
     mean: Any
@@ -340,8 +344,8 @@ def passes(
     quantiles: Sequence[float] = (0.025, 0.25, 0.5, 0.75, 0.975),
     **options: Any,
 ) -> Posterior:
-    """The posterior of parameters that stay still, to three digits, by a few passes over all records. Options: those of `Tracker` that
-    say what is known before (prior, chart), seed and engine; the drift is 0.
+    """The posterior of static parameters, to three digits, by a few passes over all records. Options are those of
+    `Tracker` about the prior (prior, chart), seed and engine. The drift is 0.
 
     >>> import rejfilt
     >>> result = rejfilt.passes("coin", {"outcome": [1, 1, 0, 1, 0, 1, 1, 1]}, seed=1)
@@ -381,7 +385,7 @@ class Candidate(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Which model do the records speak for? Candidates as they were given; `best` and `second` by name; what may be said of them."""
+    """Which model do the records favour? The candidates in the given order, the names `best` and `second`, and the conclusion."""
 
     candidates: tuple[Candidate, ...]
     best: str
@@ -410,10 +414,10 @@ def compare(
     passes: bool | None = None,
     engine: str = "simd",
 ) -> Comparison:
-    """Which model do the records speak for? As `rejfilt compare` has it, with the same numbers.
+    """Which model do the records favour? The numbers are those of `rejfilt compare`.
 
-    models: at least two, each a model, or a pair of a model and a dict of its options (prior, drift, ...); as a mapping, by name. passes:
-    the exact evidence of candidates that do not drift; the default, unless `attempts` or `repeats` are given.
+    models: at least two, each a model, or a pair of a model and a dict of its options (prior, drift, ...). A mapping gives them names.
+    passes: the exact evidence of candidates without drift. It is the default, unless `attempts` or `repeats` are given.
 
     >>> import rejfilt
     >>> records = {"t": [1.0, 2.0, 3.0, 5.0] * 10, "x_": [0.3] * 40, "outcome": [1, 1, 0, 1] * 10}
@@ -497,8 +501,8 @@ class Fleet(_rejfilt.Fleet):
     (1000, 1)
 
     Filter i has the bits of `Tracker(model, seed=seed, trial=i, belief="gaussian", on_lost="ignore", ...)`, but it may become wider than
-    three times its prior: nobody looks after its health.
-    design: who asks; it is `pgh` unless another is given.
+    three times its prior, because fleets have no tests of health.
+    design: the rule that chooses experiments; by default `pgh`.
     """
 
     model: Model

@@ -1,4 +1,4 @@
-"""Trackers: ask what to measure, tell what was measured, see what is known."""
+"""Trackers: ask what to measure, tell what was measured, read the estimates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._rejfilt import Refused
 
 
 class Note(enum.IntFlag):
-    """What an update took note of; nothing, mostly.
+    """Notes of an update; mostly there are none.
 
     >>> bool(Note(0)), Note(9)
     (False, <Note.WIDENED|ABOVE: 9>)
@@ -43,7 +43,7 @@ _rejfilt._set_notes(Note)
 
 
 class Health(enum.StrEnum):
-    """Does the belief still hold the truth?"""
+    """Does the belief still contain the truth?"""
 
     TRACKING = "tracking"
     SUSPICIOUS = "suspicious"
@@ -169,7 +169,7 @@ def _one_of(what: str, given: str | None, names: tuple[str, ...]) -> int:
 
 
 class Tracker(_rejfilt.Session):
-    """A model, what is believed of its parameters, who designs the experiments, and whether the belief still holds the truth.
+    """A model, the belief about its parameters, the design of experiments, and tests whether the belief still contains the truth.
 
     >>> import rejfilt
     >>> tracker = rejfilt.Tracker("precession", seed=1)
@@ -181,16 +181,22 @@ class Tracker(_rejfilt.Session):
     >>> tracker.mean.x > 0.8, tracker.health  # it was near the reference x_
     (True, <Health.TRACKING: 'tracking'>)
 
-    model: a name, a C source, or a `Model`. prior, drift: by name of a parameter, or one for all: `(low, high)` or `Normal(mean, sd)`,
-    and the standard deviation of a step per unit of time, which is learnt with drift="learn", or from 0.1 on with ("learn", 0.1); or `Reverting(...)`, `Telegraph(...)`. chart: `Real(...)`, `Positive(...)`,
-    `Bounded(...)`, `Periodic(...)` by name. range, cost: of settings by name. belief: "mixture", "gaussian", "particles:2000", "grid",
-    "auto"; without, a mixture, or one Gaussian where there is a wish that only that can fulfil (attempts, sampler, ...). design: "auto", "risk", "pgh",
-    "quadrature", ... or None when settings come with the records. engine: "simd", "serial", "threads:2", ...: the bits are the same.
-    sampler: "weight", "reject" or "lattice". seed: None, a whole number (as the command has it), or any of numpy's. The rest as
-    `rejfilt track --help` says it.
+    model: a name, a C source, or a `Model`.
+    prior: by name of a parameter, or one for all: `(low, high)` or `Normal(mean, sd)`.
+    drift: likewise: the standard deviation of a step per unit of time, "learn" (("learn", 0.1) begins with 0.1), `Reverting(...)` or `Telegraph(...)`.
+    chart: by name of a parameter: `Real(...)`, `Positive(...)`, `Bounded(...)`, `Periodic(...)`.
+    range, cost: by name of a setting.
+    belief: "mixture", "gaussian", "particles:2000", "grid" or "auto". By default a mixture, or one Gaussian if another option
+    needs it (attempts, sampler, ...).
+    design: "auto", "risk", "pgh", "quadrature", ..., or None if settings come with the records.
+    engine: "simd", "serial", "threads:2", ...: the bits are the same.
+    sampler: "weight", "reject" or "lattice".
+    seed: None, a whole number (the command's --seed), or one of numpy's.
+    `rejfilt track --help` explains the other options.
 
-    on_health(before, tracker) is called after each `tell`, or record of `replay`, that changes `tracker.health`; the tracker may be used
-    there. What it raises comes out of `tell`, with the record learnt. It may be set later. A copy has it, a pickle has not.
+    on_health(before, tracker) is called after each `tell`, or record of `replay`, that changes `tracker.health`. It may use the
+    tracker. If it raises an exception, `tell` ends with it, and the record is learnt. It may be set later. A copy keeps it, a pickle
+    does not.
 
     >>> tracker = rejfilt.Tracker("precession", seed=1, on_health=lambda before, t: print(f"{before.value} -> {t.health.value}"))
     >>> for _ in range(25):  # a detector that always says 0
@@ -199,12 +205,12 @@ class Tracker(_rejfilt.Session):
     >>> question, note = tracker.ask(), tracker.tell(1)
     fault -> recovering
 
-    The same seed gives the command's bits, for models that are built in and for those in C.
+    For built-in models and models in C, the same seed gives the command's bits.
 
-    tell(outcome, setting=None, *, time=None) learns from an outcome: the answer to `ask`, or with `setting` (a mapping, a sequence, or a
-    number) one of an experiment of your own. None: nothing was measured. Several outcomes, with a row of settings each, are learnt from
-    together. `time`: when it was; without, one unit after the record before. It returns a `Note`. When it is refused, nothing has
-    changed: `Refused`, or what the model's function raised.
+    tell(outcome, setting=None, *, time=None) learns from an outcome. It is the answer to `ask`, or with `setting` (a mapping, a
+    sequence, or a number) an experiment of your own. None means that nothing was measured. Several outcomes, with a row of settings
+    each, are learnt from together. `time` is when it was measured; by default one unit after the previous record. The result is a
+    `Note`. If it raises `Refused`, or an exception of the model's function, nothing has changed.
 
     >>> tracker = rejfilt.Tracker("precession", seed=1)
     >>> tracker.tell(1, {"t": 2.0, "x_": 0.3})
@@ -323,11 +329,11 @@ class Tracker(_rejfilt.Session):
         fields = [(s.name, np.float64) for s in self.model.settings]
         return np.array([q[:-1] for q in asked], dtype=fields).view(np.recarray)
 
-    #: of the questions asked for last: does it test the belief?
+    #: for each of the latest questions: is it an anchor, which tests the belief?
     anchors: tuple[bool, ...] = ()
 
     def unask(self) -> None:
-        """Forgets the questions: they were never asked."""
+        """Forgets the open questions, as if they had not been asked."""
         self._unask()
 
     if TYPE_CHECKING:  # the method itself is the base's, which costs nothing
@@ -393,7 +399,7 @@ class Tracker(_rejfilt.Session):
 
     @property
     def chart_mean(self) -> Floats:
-        """Means in the charts, where the belief lives."""
+        """Means in the charts, in which the belief is stored."""
         return np.array(self._show()[1])
 
     @property
@@ -423,7 +429,7 @@ class Tracker(_rejfilt.Session):
         return self._by_name(Interval(*pair) for pair in zip(low, high))
 
     def sample(self, n: int, *, first: int = 0) -> Floats:
-        """n draws of the parameters, natural units, as the rows of an array. They are a function of what is known, of the seed and of
+        """n draws of the parameters, natural units, as the rows of an array. They are a function of the belief, of the seed and of
         the draw's number, from `first` on."""
         out = np.empty((whole("the number of draws,", n, 0, 2**31), len(self.model.parameters)))
         self._draw(out, whole("first", first, 0, 2**32 - 1 - n))
@@ -431,7 +437,7 @@ class Tracker(_rejfilt.Session):
 
     @property
     def health(self) -> Health:
-        """What the tests of the belief say."""
+        """The result of the tests of the belief."""
         return HEALTH[int(self._column("health"))]
 
     @property
@@ -446,12 +452,12 @@ class Tracker(_rejfilt.Session):
 
     @property
     def records(self) -> int:
-        """Told so far."""
+        """The number of records so far."""
         return int(self._column("step")) + 1
 
     @property
     def belief(self) -> str:
-        """What the belief is now: "mixture", "gaussian", "particles" or "grid". With belief="auto" it changes.
+        """The present belief: "mixture", "gaussian", "particles" or "grid". With belief="auto" it changes.
 
         >>> import rejfilt
         >>> rejfilt.Tracker("precession").belief, rejfilt.Tracker("precession", attempts=100).belief
@@ -461,11 +467,11 @@ class Tracker(_rejfilt.Session):
 
     @property
     def seed(self) -> int:
-        """What the same run can be had with again."""
+        """The seed, with which the run can be repeated."""
         return self._options["seed"]  # type: ignore[no-any-return]
 
     def report(self) -> dict[str, Any]:
-        """What the latest update did, and all that is known: what a line of the command's CSV says."""
+        """The latest update and the estimates: the columns of a line of the command's CSV."""
         return {name: HEALTH[int(value)] if name == "health" else value for name, value in zip(self._columns, self._show()[0])}
 
     # ---- Bytes ----
@@ -482,16 +488,16 @@ class Tracker(_rejfilt.Session):
         return self.__copy__()
 
     def copy(self) -> Tracker:
-        """Another one in the same state, questions under way included."""
+        """A copy in the same state, open questions included."""
         return self.__copy__()
 
     def save(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
-        """Writes a state file, with which `load`, and `rejfilt track --state` with the same options, go on byte for byte. At every
-        instant there is the old file or the new one. Questions under way are not in it."""
+        """Writes a checkpoint. `load`, and `rejfilt track --state` with the same options, continue from it byte for byte. At every
+        instant there is the old file or the new one. It does not contain open questions."""
         write_state(os.fspath(path), self._save(self.model._source), durable)
 
     def load(self, path: str | os.PathLike[str]) -> Tracker:
-        """Goes on from a state file that `save` or `rejfilt track --state` wrote, with the same options. Returns itself.
+        """Continues from a checkpoint that `save` or `rejfilt track --state` wrote, with the same options. Returns itself.
 
         The command's options are this class's arguments; of records from a file, `design=None`."""
         contents = read_state(os.fspath(path))
@@ -559,7 +565,7 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
     return np.ascontiguousarray(rows)
 
 
-# ---- State files: see docs/formats.md ----
+# ---- Checkpoints: see docs/formats.md ----
 
 _MAGIC = b"RFSTATE\n"
 
@@ -592,11 +598,11 @@ def write_state(path: str, contents: bytes, durable: bool) -> None:
 
 
 def read_state(path: str) -> bytes:
-    """The contents of a state file."""
+    """The contents of a checkpoint."""
     with open(path, "rb") as file:
         read = file.read()
     if read[:8] != _MAGIC[: len(read)] or not read:
-        raise Refused(f"{path} is not a rejfilt state file")
+        raise Refused(f"{path} is not a checkpoint of rejfilt")
     if len(read) < 20:
         raise Refused(f"{path} is truncated ({len(read)} bytes)")
     version, length = struct.unpack("<II", read[8:16])

@@ -1,4 +1,4 @@
-"""Trackers: the command's bits, state files, copies, refusals, exceptions."""
+"""Trackers: the command's bits, checkpoints, copies, refusals, exceptions."""
 
 import copy
 import json
@@ -96,7 +96,7 @@ class CommandsBits(unittest.TestCase):
                 rejfilt.model("#include <rejfilt/model.h>\nnonsense\n")
 
     def test_there_and_back(self):
-        """Command to Python to command: the state file is that of the command alone."""
+        """Command to Python to command: the checkpoint is that of the command alone."""
         table = records("precession", 60, seed=7)
         with tempfile.TemporaryDirectory() as folder:
             for belief in BELIEFS:

@@ -52,26 +52,35 @@ static void probabilities(const RF(design_input) *in, rf_real x[][RF_ROOM], unsi
     }
 }
 
-/* The share of variance left after `outcome`, averaged over parameters; *p ← its probability. */
-static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[], rf_real outcome, rf_real *p)
+/* The variance of weighted draws (without weights, of all alike), averaged over parameters, in units of the belief's;
+   *total ← their weight. */
+static rf_real cloud_variance(const RF(cloud) *c, unsigned dim, const rf_real weight[], rf_real *total)
 {
-    rf_real sum = 0, first[RF_ROOM] = {0}, second[RF_ROOM] = {0}, left = 0, weight[DRAWS];
-    const unsigned dim = in->model->dim;
-    probabilities(in, c->x, DRAWS, setting, outcome, weight);
+    rf_real sum = 0, first[RF_ROOM] = {0}, second[RF_ROOM] = {0}, left = 0;
     for (unsigned k = 0; k < DRAWS; k++) {
-        const rf_real w = weight[k];
+        const rf_real w = weight ? weight[k] : 1;
         sum += w;
         for (unsigned i = 0; i < dim; i++) {
             first[i] += w * c->deviation[k][i];
             second[i] += w * c->deviation[k][i] * c->deviation[k][i];
         }
     }
-    *p = sum / DRAWS;
+    *total = sum;
     if (!(sum > 0))
         return 1;
     for (unsigned i = 0; i < dim; i++)
         left += second[i] / sum - first[i] / sum * (first[i] / sum);
     return left / (rf_real)dim;
+}
+
+/* The share of variance left after `outcome`; *p ← its probability. */
+static rf_real variance_left(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[], rf_real outcome, rf_real *p)
+{
+    rf_real weight[DRAWS], total;
+    probabilities(in, c->x, DRAWS, setting, outcome, weight);
+    const rf_real left = cloud_variance(c, in->model->dim, weight, &total);
+    *p = total / DRAWS;
+    return left;
 }
 
 /* The number of outcomes if all can be tried; else 0. */
@@ -140,12 +149,20 @@ static rf_real other_probability(const RF(design_input) *in, RF(cloud) *c, const
     return 1 - sum / DRAWS;
 }
 
+static rf_real log_variance(rf_real variance) { return RF(log)(RF(max)(variance, RF_C(1e-6))); }
+
+/* Nats of variance removed, per cost. The draws' own variance is not quite the belief's. Where all costs are equal this
+   does not matter. Where they differ it would be a gain of every experiment, and the cheapest would win. */
 static rf_real learning_value(const RF(design_input) *in, RF(cloud) *c, const rf_real setting[])
 {
-    rf_real cost = 1;
-    for (unsigned i = 0; i < in->description->settings; i++)
+    rf_real cost = 1, total;
+    int differ = 0;
+    for (unsigned i = 0; i < in->description->settings; i++) {
         cost += (rf_real)in->description->setting[i].cost * RF(abs)(setting[i]);
-    return -RF(log)(RF(max)(expected_left(in, c, setting), RF_C(1e-6))) / cost;
+        differ |= in->description->setting[i].cost > 0;
+    }
+    const rf_real before = differ ? log_variance(cloud_variance(c, in->model->dim, 0, &total)) : 0;
+    return (before - log_variance(expected_left(in, c, setting))) / cost;
 }
 
 void RF(design_risk)(const RF(design_input) *in, rf_real setting[])

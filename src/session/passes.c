@@ -64,11 +64,11 @@ int rf_passes_check(const rf_config *config, char *error, size_t size)
     unsigned parameter;
     const rf_status status = rf_config_check(config, &parameter);
     if (config->model->f64->dynamics)
-        return rf_fail(error, size, "model %s has dynamics: passes are for parameters that stay still",
+        return rf_fail(error, size, "model %s has dynamics: passes are for static parameters",
                        description->name);
     for (unsigned i = 0; i < description->dim; i++)
         if (config->drift[i] != 0)
-            return rf_fail(error, size, "parameter %s drifts: passes are for parameters that stay still",
+            return rf_fail(error, size, "parameter %s drifts: passes are for static parameters",
                            description->parameter[i].name);
     return status < 0 ? rf_fail(error, size, "%s", rf_status_text(status)) : 0;
 }

@@ -26,6 +26,9 @@ const char *rf_config_belief(const rf_config *config)
     return config->belief ? config->belief : is_mixture ? "mixture" : "gaussian";
 }
 
+/* An empty unit is none. */
+static void clear_if_empty(const char **unit) { *unit = *unit && **unit ? *unit : NULL; }
+
 rf_config rf_config_default(const rf_model *model)
 {
     rf_config config = {.model = model,
@@ -44,7 +47,11 @@ rf_config rf_config_default(const rf_model *model)
         config.prior[i] = prior;
         config.drift[i] = p->drift;
         config.motion[i] = config.description.motion[i];
+        clear_if_empty(&config.description.unit[i]);
     }
+    for (unsigned i = 0; i < config.description.settings; i++)
+        clear_if_empty(&config.description.setting_unit[i]);
+    clear_if_empty(&config.description.time_unit);
     return config;
 }
 

@@ -84,7 +84,7 @@ class Folders(Disk):
         self.assertEqual(state.read_bytes(), before)
 
     def test_a_limit_on_the_size_of_files(self):
-        """Output that reaches it; and a state file over it, with the old one kept."""
+        """Output that reaches it; and a checkpoint over it, with the old one kept."""
         output, state, data = self.folder / "out", self.folder / "run.state", self.data * 10
 
         def limit(size):

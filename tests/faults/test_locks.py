@@ -1,4 +1,4 @@
-"""Several runs with one state file: python3 tests/faults/test_locks.py [path/to/rejfilt] [-v]"""
+"""Several runs with one checkpoint: python3 tests/faults/test_locks.py [path/to/rejfilt] [-v]"""
 import os, pathlib, signal, struct, subprocess, sys, unittest, zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))

@@ -62,7 +62,7 @@ class Mpi(Test):
         return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def left_over(self, state):
-        """Processes that still have the state file among their arguments."""
+        """Processes that still have the checkpoint among their arguments."""
         found = []
         for command in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
             with contextlib.suppress(OSError):  # it has just gone

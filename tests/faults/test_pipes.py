@@ -84,7 +84,7 @@ class Resumption(Run):
         os.close(theirs)
         said = os.read(ours, 1000).decode().replace("\r", "")
         os.close(ours)
-        self.assertEqual((done.returncode, said), (0, f"{state}: 17 records are known; it goes on with record 18\n"))
+        self.assertEqual((done.returncode, said), (0, f"{state}: 17 records are known; the run continues with record 18\n"))
 
 
 class ClosedPipes(Run):

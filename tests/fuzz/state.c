@@ -1,4 +1,4 @@
-/* State files: any bytes as a file; then any bytes as the contents of a valid file, from which a run resumes. */
+/* Checkpoints: any bytes as a file; then any bytes as the contents of a valid file, from which a run resumes. */
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz.h"
 
