@@ -56,6 +56,7 @@ rf_status RF_KERNEL_BLOCK(const rf_real x[], uint32_t n, const rf_real setting[]
             from = point;
             stride = SIDE_BY_SIDE;
         }
+        RF_LOOP_OF_EIGHT
         for (uint32_t k = 0; k < SIDE_BY_SIDE; k++) {
             rf_real own[RF_KERNEL_DIM_MAX];
             RF_UNROLL_ALL
