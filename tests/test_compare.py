@@ -388,6 +388,23 @@ class BadInput(Test):
         self.assertEqual([c["starved_updates"] for c in found["candidates"]], [1, 1])
         self.assertIn("note: linear found almost none", good("--model=linear", "--model=linear", "--drift=0", data=data))
 
+    def test_an_impossible_model(self):
+        """At t = 0 a precession gives 1: it has no evidence, and any other model is favoured, in whatever order they come."""
+        impossible, coin = ("--model=precession", "--drift=0"), ("--model=coin", "--drift=0")
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write(lines([{"t": 0, "x_": 0.3, "outcome": k % 2} for k in range(6)]))
+            file.flush()
+            for models in ((*impossible, *coin), (*coin, *impossible)):
+                found = json.loads(run("--json", *models, "--data", file.name).stdout)
+                self.assertEqual([found["verdict"][k] for k in ("best", "second", "conclusion")], ["coin drift 0", "precession drift 0", "favoured"])
+                self.assertEqual({c["model"]: c["probability"] for c in found["candidates"]}, {"coin": 1, "precession": 0})
+                table = run(*models, "--data", file.name)
+                self.assertEqual(table.returncode, 1)
+                self.assertIn("is favoured over precession drift 0: ln K = inf", table.stdout)
+                self.assertNotIn("nan", table.stdout)
+            both = json.loads(run("--json", *impossible, *impossible, "--data", file.name).stdout)
+        self.assertEqual((both["verdict"]["conclusion"], [c["probability"] for c in both["candidates"]]), ("within noise", [0.5, 0.5]))
+
     def test_words(self):
         for arguments in (["extra"], ["--"], ["-x"], ["--json=1"], ["--skip-bad=1"], ["--data"], ["--attemps", "3"]):
             self.refused(*TWO, *arguments)

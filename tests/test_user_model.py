@@ -573,6 +573,8 @@ class UserModel(unittest.TestCase):
             (".outcomes = 2", ".outcomes = 0", "RF_HAS_SIMULATE"),
             (".outcomes = 2", ".outcomes = 1", "description.outcomes is 1"),
             (".outcomes = 2", ".outcomes = 2, .is_log = 2", "description.is_log is 2"),
+            (".fringe = ", ".fringe = -1 * ", "description.fringe is -6.28"),
+            ("RF_TIME_MAX, 0}", "RF_TIME_MAX, -1}", "description.setting[0] (t)", "cost is -1"),
             (".outcomes = 2", ".outcomes = 2, .interchangeable = 2", "description.interchangeable is 2, and there are 1 parameters"),
             ("RF_REAL, 0,", "RF_BOUNDED, 2,", "description.parameter[0] (x)", "not a range"),
             ("RF_REAL, 0,", "RF_PERIODIC, 1.0 / 0.0 * 0,", "not a range"),

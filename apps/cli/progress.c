@@ -15,18 +15,19 @@ static double read_clock(clockid_t clock)
 double cli_seconds(void) { return read_clock(CLOCK_MONOTONIC); }
 double cli_cpu_seconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
-void cli_progress_show(void *context, uint64_t done, uint64_t total)
+int cli_progress_show(void *context, uint64_t done, uint64_t total)
 {
     cli_progress *p = context;
     double now = cli_seconds(), spent = now - p->start,
            share = ((double)p->before + (double)done / (double)total) / (double)p->total;
     if (!isatty(STDERR_FILENO) || spent < 1 || now - p->shown < 0.2 || share <= 0)
-        return;
+        return 0;
     enum { WIDTH = 30 };
     int full = (int)(share * WIDTH);
     p->shown = now;
     fprintf(stderr, "\r\033[K%s [%.*s%.*s] %3.0f %%, %.0f s left", p->what, full, "##############################",
             WIDTH - full, "..............................", 100 * share, spent / share * (1 - share));
+    return 0;
 }
 
 void cli_progress_end(const cli_progress *p)

@@ -14,8 +14,8 @@ typedef struct cli_progress {
 } cli_progress;
 
 /* An rfc_progress: if standard error is a terminal, shows a line with the progress and the time left; nothing in the
-   first second. */
-void cli_progress_show(void *progress, uint64_t done, uint64_t total);
+   first second. Returns 0. */
+int cli_progress_show(void *progress, uint64_t done, uint64_t total);
 void cli_progress_end(const cli_progress *progress);
 
 #endif

@@ -256,8 +256,9 @@ typedef struct rfc_outcome {
     double all_doubt;      /* expected errors: sum of 1 − probability of the decided class */
 } rfc_outcome;
 
-/* Reports progress; called by one thread only. */
-typedef void rfc_progress(void *context, uint64_t done, uint64_t total);
+/* Reports progress; called by the caller's thread only. Returns nonzero to stop: then the work fails, with the error
+   "stopped". */
+typedef int rfc_progress(void *context, uint64_t done, uint64_t total);
 
 /* Classifies all objects. The answers do not depend on the number of threads. `progress` may be null. */
 RF_API int rfc_classify(const rfc_training *training, const rfc_rules *rules, const rfc_objects *objects,

@@ -14,8 +14,8 @@ typedef struct rf_knn_set {
     uint32_t count, features;
 } rf_knn_set;
 
-/* Reports progress; called by one thread only. */
-typedef void rf_knn_progress(void *context, uint64_t done, uint64_t total);
+/* Reports progress; called by one thread only. What it returns is ignored. */
+typedef int rf_knn_progress(void *context, uint64_t done, uint64_t total);
 
 /* Finds the `k` nearest vectors of `train` for each of `queries`: nearest[q · k + i] is the index of the i-th
    nearest; equal distances are in the order of `train`. k is at most train's count and RF_KNN_MAX. Features with a 0

@@ -75,8 +75,15 @@ typedef struct fit_wish {
     double value;
 } fit_wish;
 
+/* An rfc_progress: Ctrl-C stops. */
+static int watch(void *context, uint64_t done, uint64_t total)
+{
+    (void)done, (void)total;
+    return is_interrupted(context);
+}
+
 /* 0; 1 if the goal cannot be reached; -1 with a line in error[size]. */
-static int fit(few_object *f, rfc_table *table, const fit_wish *wish, rfc_expected *expected, char *error, size_t size)
+static int fit(few_object *f, rfc_table *table, const fit_wish *wish, running *r, rfc_expected *expected, char *error, size_t size)
 {
     rfc_table none = {.features = table->features};
     rfc_task task;
@@ -95,7 +102,7 @@ static int fit(few_object *f, rfc_table *table, const fit_wish *wish, rfc_expect
         rules.seed = wish->seed;
         rules.cost = wish->cost;
         rules.budget = wish->budget > 0 ? wish->budget : rules.budget;
-        model = rfc_model_fit(training, &rules, wish->threads, NULL, NULL, error, size);
+        model = rfc_model_fit(training, &rules, wish->threads, watch, r, error, size);
     }
     status = -1;
     if (model) {
@@ -139,12 +146,12 @@ static PyObject *few_fit(PyObject *self, PyObject *args)
         if (items(costs, &c, 4, features, 0, "cost") == 0) {
             rfc_table table;
             wish.cost = c.buf;
-            PyThreadState *thread = PyEval_SaveThread();
+            running r = {.thread = PyEval_SaveThread()};
             status = fill_table(&table, x.buf, y.buf, (uint32_t)rows, features, error, sizeof error);
             if (status == 0)
-                status = fit(f, &table, &wish, &expected, error, sizeof error);
+                status = fit(f, &table, &wish, &r, &expected, error, sizeof error);
             rfc_table_free(&table);
-            PyEval_RestoreThread(thread);
+            end(&r);
             PyBuffer_Release(&c);
         }
         PyBuffer_Release(&y);
@@ -179,8 +186,8 @@ static PyObject *few_load(PyObject *self, PyObject *bytes)
     return status == 0 ? Py_NewRef(Py_None) : refuse_text("the model %s", error);
 }
 
-static int classify(const rfc_model *model, rfc_table *table, unsigned threads, rfc_outcome *outcome, char *error,
-                    size_t size)
+static int classify(const rfc_model *model, rfc_table *table, unsigned threads, running *r, rfc_outcome *outcome,
+                    char *error, size_t size)
 {
     const rfc_objects objects = {table, NULL, table->rows};
     if (rfc_table_unlabel(table) < 0)
@@ -191,7 +198,7 @@ static int classify(const rfc_model *model, rfc_table *table, unsigned threads, 
     outcome->queries = calloc((size_t)table->rows + 1, sizeof *outcome->queries);
     if (!outcome->asked || !outcome->queries)
         return fail(error, size, "out of memory");
-    return rfc_model_classify(model, &objects, threads, NULL, NULL, outcome, error, size);
+    return rfc_model_classify(model, &objects, threads, watch, r, outcome, error, size);
 }
 
 /* _classify(X, threads, posterior, asked): NaN is not asked. Fills the posterior [rows][classes] of float32, and asked
@@ -216,10 +223,10 @@ static PyObject *few_classify(PyObject *self, PyObject *args)
         if (items(asked, &a, 4, rows * (Py_ssize_t)features, 1, "asked") == 0) {
             rfc_table table;
             rfc_outcome outcome = {.posterior = p.buf};
-            PyThreadState *thread = PyEval_SaveThread();
+            running r = {.thread = PyEval_SaveThread()};
             status = fill_table(&table, x.buf, NULL, (uint32_t)rows, features, error, sizeof error);
             if (status == 0)
-                status = classify(f->model, &table, threads, &outcome, error, sizeof error);
+                status = classify(f->model, &table, threads, &r, &outcome, error, sizeof error);
             for (Py_ssize_t i = 0; i < rows && outcome.asked && outcome.queries; i++) {
                 int32_t *order = (int32_t *)a.buf + (size_t)i * features;
                 for (uint32_t k = 0; k < features; k++)
@@ -229,7 +236,7 @@ static PyObject *few_classify(PyObject *self, PyObject *args)
             free(outcome.asked);
             free(outcome.queries);
             rfc_table_free(&table);
-            PyEval_RestoreThread(thread);
+            end(&r);
             PyBuffer_Release(&a);
         }
         PyBuffer_Release(&p);

@@ -116,6 +116,29 @@ static rf_status pass_some(void *context, uint32_t begin, uint32_t count)
     return status;
 }
 
+enum { PART = 1 << 22 }; /* attempts between two checks for Ctrl-C */
+
+static uint32_t part_of(const fleet_object *f)
+{
+    return f->options.attempts < PART ? PART / f->options.attempts : 1;
+}
+
+/* The first `known` of f->chosen learn from f->records. Refused after Ctrl-C, when some have learnt. */
+static rf_status learn_in_parts(const fleet_object *f, uint32_t known, running *r)
+{
+    const size_t width = f->problem.description.settings + 1u;
+    const uint32_t part = part_of(f);
+    rf_status status = RF_OK;
+    for (uint32_t i = 0; i < known && status >= 0; i += part) {
+        const uint32_t count = known - i < part ? known - i : part;
+        const rf_status one = i > 0 && is_interrupted(r) ? RF_REFUSED_MODEL
+                                                         : rf64_fleet_update(f->chosen + i, count, &f->likelihood, f->records + i * width,
+                                                                             &f->options, rf_engine_f64(f->engine), NULL);
+        status = one < 0 ? one : status | one;
+    }
+    return status;
+}
+
 /* tell(outcomes, settings, elapsed): settings are a row for each filter, or one row for all; NaN means no outcome.
    Returns notes. */
 static PyObject *fleet_tell(PyObject *self, PyObject *args)
@@ -134,7 +157,7 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
             const Py_ssize_t given = x.len / (Py_ssize_t)sizeof(double);
             const int is_shared = given == (Py_ssize_t)width,
                       is_fine = is_shared || given == (Py_ssize_t)width * f->count;
-            const int can_fail = f->model->f64.one_thread || (f->drifts && elapsed > 0);
+            const int can_fail = f->model->f64.one_thread || (f->drifts && elapsed > 0) || f->count > part_of(f);
             uint32_t known = 0, strange = f->count; /* strange: index of an invalid outcome */
             double *to = f->records;
             for (uint32_t i = 0; i < f->count && is_fine; i++) {
@@ -170,8 +193,7 @@ static PyObject *fleet_tell(PyObject *self, PyObject *args)
                     status = rf_engine_spread(f->engine, &sharing, 0, f->count);
                 }
                 if (status >= 0 && known > 0)
-                    status = rf64_fleet_update(f->chosen, known, &f->likelihood, f->records, &f->options,
-                                               rf_engine_f64(f->engine), NULL);
+                    status = learn_in_parts(f, known, &r);
                 end(&r);
                 if (before && (status < 0 || PyErr_Occurred())) {
                     memcpy(f->memory, before, f->count * f->bytes);
@@ -267,7 +289,7 @@ static PyObject *fleet_ask(PyObject *self, PyObject *args)
             design->choose(&in, setting);
             if (d->settings > 0)
                 memcpy((double *)to.buf + (size_t)i * d->settings, setting, d->settings * sizeof *setting);
-            if (!r.thread && PyErr_Occurred())
+            if ((!r.thread && PyErr_Occurred()) || (i % 64 == 63 && is_interrupted(&r)))
                 break;
         }
         end(&r);

@@ -41,7 +41,7 @@ int set_motion(const rf_parameter *parameter, const double n[5], rf_motion *moti
         const int status = rf_motion_make(parameter, (rf_motion_kind)n[0], n + 1, n + 3, motion, drift);
         if (status < 0)
             refuse_text("drift of %s: %s", parameter->name,
-                        status == -1 ? "its times and its width are positive" : "its levels are two, and within the parameter's range");
+                        status == -1 ? "its times and its width are positive and finite" : "its levels are two, and within the parameter's range");
         return status < 0 ? -1 : 0;
     }
     *motion = walk;
@@ -362,32 +362,34 @@ static int setting_from(const session_object *s, PyObject *given, double setting
 static PyObject *session_tell(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     session_object *s = (session_object *)self;
-    PyObject *setting = count > 1 ? args[1] : Py_None, *time = Py_None;
+    PyObject *outcome = count > 0 ? args[0] : NULL, *setting = count > 1 ? args[1] : Py_None, *time = Py_None;
     rf_record record;
-    if (count < 1 || count > 2) {
-        PyErr_SetString(PyExc_TypeError, "tell(outcome, setting=None, *, time=None)");
-        return NULL;
-    }
     for (Py_ssize_t i = 0; names && i < PyTuple_Size(names); i++) {
         PyObject *name = PyTuple_GetItem(names, i);
         if (PyUnicode_CompareWithASCIIString(name, "time") == 0)
             time = args[count + i];
         else if (PyUnicode_CompareWithASCIIString(name, "setting") == 0 && count < 2)
             setting = args[count + i];
+        else if (PyUnicode_CompareWithASCIIString(name, "outcome") == 0 && count < 1)
+            outcome = args[count + i];
         else
             return PyErr_Format(PyExc_TypeError, "tell() got an unexpected keyword argument '%U'", name);
     }
-    if (PyBool_Check(args[0])) /* by far the most common */
-        record.outcome = args[0] == Py_True;
-    else if (args[0] == Py_None)
+    if (!outcome || count > 2) {
+        PyErr_SetString(PyExc_TypeError, "tell(outcome, setting=None, *, time=None)");
+        return NULL;
+    }
+    if (PyBool_Check(outcome)) /* by far the most common */
+        record.outcome = outcome == Py_True;
+    else if (outcome == Py_None)
         record.outcome = NAN;
-    else if (PyFloat_CheckExact(args[0]) || PyLong_Check(args[0]))
-        record.outcome = number_of(args[0], "outcome");
-    else if (PyObject_Size(args[0]) >= 0)
-        return PyObject_CallMethod(self, "_tell_many", "OOO", args[0], setting, time);
+    else if (PyFloat_CheckExact(outcome) || PyLong_Check(outcome))
+        record.outcome = number_of(outcome, "outcome");
+    else if (PyObject_Size(outcome) >= 0)
+        return PyObject_CallMethod(self, "_tell_many", "OOO", outcome, setting, time);
     else {
         PyErr_Clear();
-        record.outcome = number_of(args[0], "outcome");
+        record.outcome = number_of(outcome, "outcome");
     }
     record.time = time == Py_None ? NAN : number_of(time, "time");
     record.is_anchor = 0;
@@ -677,7 +679,7 @@ static void dealloc(PyObject *self)
     free_object(self);
 }
 
-PyDoc_STRVAR(tell_text, "tell(outcome, setting=None, *, time=None)\n--\n\n"
+PyDoc_STRVAR(tell_text, "tell($self, outcome, setting=None, *, time=None)\n--\n\n"
                         "Learns from an outcome, or from several together. See rejfilt.Tracker.");
 
 static PyMethodDef methods[] = {

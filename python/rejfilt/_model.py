@@ -56,6 +56,32 @@ def number(what: str, given: Any) -> float:
         raise TypeError(f"{what} is a number, not {given!r}") from None
 
 
+def text(what: str, given: Any) -> Any:
+    """A name, or None."""
+    if given is not None and not isinstance(given, str):
+        raise TypeError(f"{what} is a name, not {given!r}")
+    return given
+
+
+def floats(what: str, given: Any) -> Floats:
+    """An array of numbers. What is masked, None or NA is NaN."""
+    is_date = False
+    try:
+        array = np.asarray(given)
+        if isinstance(given, np.ma.MaskedArray):
+            array = np.ma.filled(given.astype(np.float64), math.nan)
+        elif array.dtype.kind == "O" and hasattr(given, "to_numpy"):  # pandas' NA is no number
+            array = given.to_numpy(dtype=np.float64, na_value=math.nan)
+        is_date = array.dtype.kind in "mM"
+        if not is_date and array.dtype.kind != "c":
+            return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        pass
+    if is_date:
+        raise TypeError(f"{what}: numbers are needed, not dates; (d - d[0]) / np.timedelta64(1, 's') are seconds")
+    raise TypeError(f"{what}: numbers are needed, not {' '.join(repr(given).split()):.60}")
+
+
 def whole(what: str, given: Any, low: int, high: int) -> int:
     """As an int from low to high."""
     try:
@@ -93,13 +119,12 @@ def motion_of(given: Any) -> tuple[float, ...]:
     if isinstance(given, Reverting):
         numbers = (1.0, given.centre, given.sd, given.time, given.time)
     elif isinstance(given, Telegraph):
-        first, second = given.dwell if isinstance(given.dwell, tuple) else (given.dwell, given.dwell)
-        numbers = (2.0, given.first, given.second, first, second)
+        numbers = (2.0, given.first, given.second, *(pair("dwell", given.dwell) if isinstance(given.dwell, tuple) else (given.dwell, given.dwell)))
     elif 0 <= number("a drift", given) < 1e9:
         numbers = (0.0, given, 0.0, 0.0, 0.0)
     else:
         raise Refused(f"a standard deviation is from 0 on, not {given:g}")
-    return tuple(float(n) for n in numbers)
+    return tuple(number(f"what {type(given).__name__} holds", n) for n in numbers)
 
 
 def drift_of(numbers: Sequence[float]) -> Drift:
@@ -226,7 +251,7 @@ def _outcomes_code(given: Outcomes, settings: Sequence[str]) -> int:
     """As the library has it."""
     if not isinstance(given, Counts | Poisson | Binomial | Gaussian):
         return given
-    if isinstance(given, Poisson) or given == Counts():
+    if isinstance(given, Poisson) or (isinstance(given, Counts) and given.to == ""):
         return _rejfilt.POISSON if isinstance(given, Poisson) else _rejfilt.COUNTS
     kind = _rejfilt.COUNTS_TO if isinstance(given, Counts) else _rejfilt.BINOMIAL if isinstance(given, Binomial) else _rejfilt.GAUSSIAN
     if given[0] not in settings:
@@ -268,8 +293,8 @@ def tidy(name: str, answer: Any, count: int) -> Floats:
     if np.iscomplexobj(answer):
         raise TypeError(f"model {name} returned complex numbers: probabilities are real")
     try:
-        numbers = np.asarray(answer, dtype=np.float64)
-    except (TypeError, ValueError):
+        numbers = floats("an answer", answer)
+    except TypeError:
         raise TypeError(f"model {name} returned {' '.join(repr(answer).split()):.60}: probabilities are numbers") from None
     if numbers.shape not in ((), (1,), (count,), (1, count)):
         raise ValueError(f"model {name} returned an array of shape {numbers.shape} for {count} candidates")
@@ -383,12 +408,13 @@ class Model(_rejfilt.Model):
         >>> rejfilt.model("coin").likelihood([[0.2, 0.7]], outcome=1)
         array([0.2, 0.7])
         """
-        candidates = np.asarray(x, dtype=np.float64)
+        candidates = floats("x", x)
         if candidates.ndim < 2:
             candidates = candidates.reshape(len(self.parameters), -1)
         rows = np.ascontiguousarray(candidates.T)
         if rows.shape[1] != len(self.parameters):
             raise Refused(f"x has {rows.shape[1]} rows; model {self.name} has {len(self.parameters)} parameters")
+        number("outcome", outcome)
         if self.outcomes_end and not (0 <= outcome < self.outcomes_end and outcome == math.floor(outcome)):
             wanted = "on" if self.outcomes_end == math.inf else f"to {self.outcomes_end - 1:g}"
             raise Refused(f"outcome {outcome} of model {self.name} is not a whole number from 0 {wanted}")
@@ -407,10 +433,7 @@ class Model(_rejfilt.Model):
             if set(x) != {p.name for p in self.parameters}:
                 raise Refused(f"parameters {', '.join(map(str, x))} were given; model {self.name} has {', '.join(p.name for p in self.parameters)}")
             x = [x[p.name] for p in self.parameters]
-        try:
-            place = np.atleast_1d(np.asarray(x, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise TypeError(f"parameters: numbers are needed, not {x!r}") from None
+        place = np.atleast_1d(floats("parameters", x))
         if not np.isfinite(place).all():
             raise Refused(f"parameters are finite numbers, not {x!r}")
         return self._outcome(tuple(place.tolist()), self.setting(setting), seed_of(seed), 0)
@@ -426,14 +449,14 @@ class Model(_rejfilt.Model):
                 raise Refused(f"setting {missing[0]} is missing")
             values = [given.get(s.name, s.low) for s in self.settings]
         else:
-            values = list(np.atleast_1d(np.asarray(given, dtype=np.float64)))
+            values = list(np.atleast_1d(floats("setting", given)))
             free = [s for s in self.settings if s.role != "fixed"]
             if len(values) == len(free) < len(self.settings):
                 rest = iter(values)
                 values = [s.low if s.role == "fixed" else next(rest) for s in self.settings]
             if len(values) != len(self.settings):
                 raise Refused(f"{len(values)} settings were given; model {self.name} has {len(self.settings)}: {', '.join(s.name for s in self.settings)}")
-        return self.Settings(*map(float, values))  # type: ignore[no-any-return]
+        return self.Settings(*(number(f"setting {s.name}", v) for s, v in zip(self.settings, values)))  # type: ignore[no-any-return]
 
     def parameter_index(self, name: str) -> int:
         """Which parameter has that name?"""
@@ -516,14 +539,14 @@ def model(
             motion_of(p.drift)
         except Refused as error:
             raise Refused(f"drift of {of}: {error}") from None
-    chosen = {
-        k: s if isinstance(s, Setting) else Fixed(number(f"setting {k}", s)) for k, s in mapping("settings", settings, "{'t': Range(0, 10)}").items()
-    }
+    chosen = {k: _setting(k, s) for k, s in mapping("settings", settings, "{'t': Range(0, 10)}").items()}
     if not isinstance(outcomes, Counts | Poisson | Binomial | Gaussian):
         whole("the number of outcomes,", outcomes, 0, 65536)
     outcomes = _fixed_by(outcomes, chosen)
     if outcomes == 0 and simulate is None:
         raise Refused("outcomes=0, a real number, needs simulate=f(x, setting, normal)")
+    if simulate is not None and not callable(simulate):
+        raise TypeError(f"simulate is a function f(x, setting, normal), not {simulate!r}")
     if bound is not None and not callable(bound) and not (log or 0 < number("bound", bound) < 1e30):
         raise Refused(f"bound: {bound:g} is not a positive number")
     names = list(declared)
@@ -554,10 +577,10 @@ def model(
                 summary,
                 "",
                 tuple((k, CHARTS.index(p.chart), float(p.low), float(p.high), *motion_of(p.drift), p.unit) for k, p in declared.items()),
-                tuple((k, ROLES.index(s.role), index(k, s), s.integer, float(s.low), float(s.high), float(s.cost), s.unit) for k, s in chosen.items()),
+                tuple((k, ROLES.index(s.role), index(k, s), s.integer, s.low, s.high, s.cost, s.unit) for k, s in chosen.items()),
                 _outcomes_code(outcomes, list(chosen)),
                 log,
-                float(fringe),
+                number("fringe", fringe),
                 interchangeable,
                 None if address else function,
                 address,
@@ -578,8 +601,16 @@ def model(
 def _parameter(name: str, given: Any) -> Parameter:
     if isinstance(given, Parameter):
         pair(f"the range of parameter {name}", given[1:3])
-        return given
+        return given._replace(unit=text(f"the unit of parameter {name}", given.unit) or "")
     return Real(*pair(f"the range of parameter {name}", given))
+
+
+def _setting(name: str, given: Any) -> Setting:
+    if not isinstance(given, Setting):
+        return Fixed(number(f"setting {name}", given))
+    low, high = pair(f"the range of setting {name}", (given.low, given.high))
+    cost, unit = number(f"the cost of setting {name}", given.cost), text(f"the unit of setting {name}", given.unit)
+    return given._replace(low=low, high=high, of=text(f"the parameter of setting {name}", given.of), integer=bool(given.integer), cost=cost, unit=unit or "")
 
 
 def _in_python(message: str) -> str:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _rejfilt
-from ._model import Floats, Model, _find, motion_of, number, pair, seed_of, whole
+from ._model import Floats, Model, _find, floats, motion_of, number, pair, seed_of, text, whole
 from ._rejfilt import Refused
-from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, at_least, by_parameter, columns, floats, learnt, moving, prior_of, settings_rows, text
+from ._tracker import HEALTH, SAMPLERS, Evidence, Interval, Tracker, _one_of, at_least, by_parameter, columns, learnt, moving, prior_of, settings_rows
 
 SLICE = 0.03  # seconds in the library between two looks at Ctrl-C and at the progress bar
 
@@ -116,6 +116,8 @@ def table(model: Model, data: Any, outcome: str = "outcome", time: str = "time")
     mappings; or from a pair (settings, outcomes)."""
     if isinstance(data, list) and data and all(isinstance(record, Mapping) for record in data):
         data = {name: [record.get(name, math.nan) for record in data] for name in {name: None for record in data for name in record}}
+    if hasattr(data, "collect"):  # a lazy frame of polars
+        data = data.collect()
     if isinstance(data, tuple) and len(data) in (2, 3):
         outcomes, given = outcomes_of(model, data[1]), data[0]
         times = floats("time", data[2]) if len(data) == 3 and data[2] is not None else None
@@ -128,6 +130,8 @@ def table(model: Model, data: Any, outcome: str = "outcome", time: str = "time")
         there = list(names)
         if outcome not in there:
             raise Refused(f"there is no column '{outcome}' among {', '.join(map(str, there)) or 'none'}; say which one is the outcome")
+        if time not in [*there, "time"]:  # without a word there may be none
+            raise Refused(f"there is no column '{time}' among {', '.join(map(str, there))}")
         outcomes, given = outcomes_of(model, data[outcome]), {s.name: data[s.name] for s in model.settings if s.name in there}
         times = floats("time", data[time]) if time in there and time not in [s.name for s in model.settings] else None
     settings = settings_rows(model, given, len(outcomes))
@@ -382,6 +386,7 @@ class Candidate(NamedTuple):
     log_factor_sd: float
     probability: float  #: if all were equally probable before
     by_passes: bool
+    trustworthy: bool  #: enough points, or attempts of each update, were possible, and no likelihood was NaN, negative or infinite
 
 
 class Comparison(NamedTuple):
@@ -397,6 +402,7 @@ class Comparison(NamedTuple):
     def __str__(self) -> str:
         lines = [
             f"{c.name:<24} ln evidence {c.evidence.log:9.3f} ± {c.evidence.sd:.3f}   ln K {c.log_factor:9.3f} ± {c.log_factor_sd:.3f}   {100 * c.probability:5.1f} %"
+            + ("" if c.trustworthy else "   not trustworthy")
             for c in self.candidates
         ]
         return "\n".join([*lines, f"{self.best} against {self.second}: {self.conclusion}, ln K = {self.log_factor:.2f} ± {self.log_factor_sd:.2f}"])
@@ -436,6 +442,7 @@ def compare(
     names: list[str] = []
     scores: list[list[Any]] = []
     passed: list[bool] = []
+    trusted: list[bool] = []
     kinds: set[float] = set()
     for label, one in given:
         model, options = one if isinstance(one, tuple) and len(one) == 2 else (one, {})
@@ -455,16 +462,18 @@ def compare(
             known = ~np.isnan(outcomes)
             found = tracker._passes(np.ascontiguousarray(np.column_stack([settings[known], outcomes[known]])), np.array([0.5]))
             scores.append([(found[6], found[7] ** 2)] * count)
+            trusted.append(found[12] == 0 and found[11] == 0)
         else:
             scores.append(tracker._score(settings, outcomes, times, count))
+            trusted.append(not any(starved or bad for _, _, starved, bad, _ in scores[-1]))
     logs = [_rejfilt.evidence(s, s)[:2] for s in scores]
     order = sorted(range(len(logs)), key=lambda i: (-logs[i][0], i))
     best, second = order[0], order[1]
     factors = [_rejfilt.evidence(s, scores[best])[2:4] if i != best else (0.0, 0.0) for i, s in enumerate(scores)]
-    weights = np.exp([log - logs[best][0] for log, _ in logs])
+    weights = np.exp([factor for factor, _ in factors])
     candidates = tuple(
-        Candidate(name, Evidence(*log), factor[0], factor[1], float(weight / weights.sum()), was)
-        for name, log, factor, weight, was in zip(names, logs, factors, weights, passed)
+        Candidate(name, Evidence(*log), factor[0], factor[1], float(weight / weights.sum()), was, is_trusted)
+        for name, log, factor, weight, was, is_trusted in zip(names, logs, factors, weights, passed, trusted)
     )
     _, _, factor, sd, verdict = _rejfilt.evidence(scores[best], scores[second])
     return Comparison(candidates, names[best], names[second], factor, sd, CONCLUSIONS[verdict])
@@ -525,10 +534,10 @@ class Fleet(_rejfilt.Fleet):
         seed: Any = None,
     ) -> None:
         self.model = made = _find(model)
-        self.count = count
+        self.count = whole("count", count, 1, 2**32 - 1)
         self.design = design
         self._arguments = (
-            made, whole("count", count, 1, 2**32 - 1), text("engine", engine) or "threads", seed_of(seed), whole("attempts", attempts, 0, 2**31 - 1),
+            made, self.count, text("engine", engine) or "threads", seed_of(seed), whole("attempts", attempts, 0, 2**31 - 1),
             whole("accepted", accepted, 0, 2**31 - 1), _one_of("sampler", sampler, SAMPLERS), at_least("kappa", 1e-30, kappa),
             at_least("recovery", 0, recovery), by_parameter(made, "prior", prior, prior_of), by_parameter(made, "drift", drift, _walk_of),
         )  # fmt: skip
@@ -552,7 +561,7 @@ class Fleet(_rejfilt.Fleet):
         told = floats("outcomes", outcomes)
         if told.shape != (self.count,):
             raise Refused(f"outcomes of shape {told.shape} were given; this fleet has {self.count} filters")
-        return self._tell(told, settings_rows(self.model, settings, self.count), float(self._told > 0 if elapsed is None else elapsed))
+        return self._tell(told, settings_rows(self.model, settings, self.count), float(self._told > 0) if elapsed is None else number("elapsed", elapsed))
 
     def _moments(self, natural: bool) -> tuple[Floats, Floats]:
         mean, sd = np.empty((2, self.count, len(self.model.parameters)))

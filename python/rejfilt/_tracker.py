@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _rejfilt
-from ._model import CHARTS, Drift, Floats, Model, Parameter, _find, mapping, motion_of, number, pair, seed_of, whole
+from ._model import CHARTS, Drift, Floats, Model, Parameter, _find, floats, mapping, motion_of, number, pair, seed_of, text, whole
 from ._rejfilt import Refused
 
 
@@ -144,13 +144,6 @@ def chart_of(given: Any) -> tuple[int, float, float]:
     return CHARTS.index(given.chart), float(given.low), float(given.high)
 
 
-def text(what: str, given: Any) -> Any:
-    """A name, or None."""
-    if given is not None and not isinstance(given, str):
-        raise TypeError(f"{what} is a name, not {given!r}")
-    return given
-
-
 def at_least(what: str, least: float, given: float | None) -> float:
     """A number from `least` on; None is the library's default, and negative there."""
     if given is None:
@@ -161,7 +154,7 @@ def at_least(what: str, least: float, given: float | None) -> float:
 
 
 def _one_of(what: str, given: str | None, names: tuple[str, ...]) -> int:
-    if given is None:
+    if text(what, given) is None:
         return -1
     if given not in names:
         raise Refused(f"{what} '{given}' is none of {', '.join(names)}")
@@ -267,8 +260,7 @@ class Tracker(_rejfilt.Session):
             "on_lost": on_lost, "anchors": anchors, "batch": batch, "precision": precision, "seed": seed_of(seed), "trial": trial,
         }  # fmt: skip
         self._columns = {name: i for i, name in enumerate(columns(made))}
-        if precision not in ("double", "float"):
-            raise Refused(f"precision '{precision}' is none of double, float")
+        _one_of("precision", precision, ("double", "float"))
         if isinstance(kappa, str) and kappa != "auto":
             raise Refused(f"kappa '{kappa}' is neither a number nor auto")
         whole("batch", batch, 1, _rejfilt.ASK_MAX)
@@ -347,7 +339,10 @@ class Tracker(_rejfilt.Session):
         told = floats("outcome", outcomes)
         if told.ndim != 1:
             raise Refused(f"outcomes are a row of numbers, not an array of shape {told.shape}")
-        times = None if time is None else np.ascontiguousarray(np.broadcast_to(floats("time", time), told.shape))
+        times = None if time is None else floats("time", time)
+        if times is not None and times.shape not in ((), told.shape):
+            raise Refused(f"time has shape {times.shape}, and there are {len(told)} outcomes")
+        times = None if times is None else np.ascontiguousarray(np.broadcast_to(times, told.shape))
         return self._tell_batch(told, None if setting is None else settings_rows(self.model, setting, len(told)), times)
 
     def pass_time(self, elapsed: float) -> None:
@@ -432,7 +427,9 @@ class Tracker(_rejfilt.Session):
         """n draws of the parameters, natural units, as the rows of an array. They are a function of the belief, of the seed and of
         the draw's number, from `first` on."""
         out = np.empty((whole("the number of draws,", n, 0, 2**31), len(self.model.parameters)))
-        self._draw(out, whole("first", first, 0, 2**32 - 1 - n))
+        whole("first", first, 0, 2**32 - 1 - n)
+        for k in range(0, n, 2**15):  # in parts, for Ctrl-C
+            self._draw(out[k : k + 2**15], first + k)
         return out
 
     @property
@@ -514,21 +511,6 @@ def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: 
     if asked:
         tracker.ask(asked)
     return tracker
-
-
-def floats(what: str, given: Any) -> Floats:
-    """An array of numbers."""
-    is_date = False
-    try:
-        array = np.asarray(given)
-        is_date = array.dtype.kind in "mM"
-        if not is_date and array.dtype.kind != "c":
-            return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        pass
-    if is_date:
-        raise TypeError(f"{what}: numbers are needed, not dates; (d - d[0]) / np.timedelta64(1, 's') are seconds")
-    raise TypeError(f"{what}: numbers are needed, not {' '.join(repr(given).split()):.60}")
 
 
 def settings_rows(model: Model, given: Any, count: int) -> Floats:

@@ -208,6 +208,10 @@ class Descriptions(unittest.TestCase):
             ({"parameters": {"x": (0, 1)}, "outcomes": 0}, "simulate"), ({"parameters": {f"x{i}": (0, 1) for i in range(17)}}, "17 parameters"),
             ({"parameters": {"x": (0, 1)}, "settings": {"t": rejfilt.LogRange(0, 1)}}, "logarithmic"), ({"parameters": {"x": rejfilt.Real(0, 1, drift=-1)}}, "drift"),
             ({"parameters": {"x": (0, 1)}, "bound": -1}, "bound"), ({"parameters": {"x": (0, 1)}, "outcomes": -1}, "number of outcomes, -1"),
+            ({"parameters": {"x": (0, 1)}, "fringe": -1}, "fringe is -1"), ({"parameters": {"x": (0, 1)}, "fringe": np.nan}, "fringe is nan"),
+            ({"parameters": {"x": (0, 1)}, "settings": {"t": rejfilt.Range(0, 1, cost=np.nan)}}, "setting t: cost is nan"),
+            ({"parameters": {"x": (0, 1)}, "settings": {"t": rejfilt.Time(of="x", cost=-1)}}, "setting t: cost is -1"),
+            ({"parameters": {"x": (0, 1)}, "outcomes": rejfilt.Gaussian("")}, "outcomes are about setting ''"),
         ):  # fmt: skip
             with self.assertRaisesRegex(Refused, says):
                 rejfilt.model(**wrong)(lambda x, setting, outcome: x[0])
@@ -215,6 +219,10 @@ class Descriptions(unittest.TestCase):
             ({"parameters": [("x", (0, 1))]}, "by name"), ({"parameters": {"x": None}}, "range of parameter x"), ({"parameters": {"x": (0, 1, 2)}}, "pair"),
             ({"parameters": {1: (0, 1)}}, "no name"), ({"parameters": {"x": (0, 1)}, "settings": ["t"]}, "by name"), ({"parameters": {"x": (0, 1)}, "outcomes": 2.5}, "whole"),
             ({"parameters": {"x": (0, 1)}, "settings": {"t": "a"}}, "setting t"), ({"parameters": {"x": (0, 1)}, "name": "a\nb"}, "no name"),
+            ({"parameters": {"x": (0, 1)}, "simulate": 3}, "simulate is a function"), ({"parameters": {"x": (0, 1)}, "fringe": "a"}, "fringe is a number"),
+            ({"parameters": {"x": rejfilt.Real(0, 1, unit=3)}}, "unit of parameter x"), ({"parameters": {"x": (0, 1)}, "settings": {"t": rejfilt.Range(0, "a")}}, "range of setting t"),
+            ({"parameters": {"x": (0, 1)}, "settings": {"t": rejfilt.Range(0, 1, cost="a")}}, "cost of setting t"),
+            ({"parameters": {"x": rejfilt.Real(0, 1, drift=rejfilt.Telegraph(0, 1, "a"))}}, "what Telegraph holds"),
         ):  # fmt: skip
             with self.assertRaisesRegex(TypeError, says):
                 rejfilt.model(**wrong)(lambda x, setting, outcome: x[0])
@@ -230,7 +238,7 @@ class Descriptions(unittest.TestCase):
 
     def test_strange_answers(self):
         """What a function returns by mistake; nothing has changed then."""
-        for answer, says in ((lambda x: None, "None"), (lambda x: x[0] + 1j, "complex"), (lambda x: np.ones(3), "shape"), (lambda x: "a", "")):
+        for answer, says in ((lambda x: None, "None"), (lambda x: x[0] + 1j, "complex"), (lambda x: np.ones(3), "shape"), (lambda x: "a", ""), (lambda x: np.datetime64("2026"), "probabilities are numbers")):
             tracker = Tracker(rejfilt.model(parameters={"x": (0, 1)})(lambda x, setting, outcome: answer(x)), seed=1)
             with self.assertRaisesRegex((TypeError, ValueError), says):
                 tracker.tell(1)

@@ -90,6 +90,13 @@ class Others(unittest.TestCase):
         self.assertIn("3/3", shown.getvalue())
 
     @unittest.skipUnless(pandas, "pandas")
+    def test_not_available(self):
+        """pandas' NA is an outcome that was not measured."""
+        frame = pandas.DataFrame({"t": [1.0, 2.0, 4.0], "x_": [0.3] * 3, "outcome": [1, None, 0]})
+        runs = [rejfilt.replay("precession", frame.astype({"outcome": kind}), seed=1)["x.mean"].tolist() for kind in (float, "Int64", "boolean")]
+        self.assertEqual(runs[1:], runs[:1] * 2)
+
+    @unittest.skipUnless(pandas, "pandas")
     def test_rows_of_frames(self):
         frame = pandas.DataFrame(records("precession", 20, 1))
         tracker = Tracker("precession", seed=1, design=None)

@@ -199,6 +199,60 @@ class Verbs(unittest.TestCase):
         self.assertLess(np.abs((updater.est_mean() - [0.5, -1.5]) / sd).max(), 3.5)
         self.assertEqual(updater.tracker.mean._fields, ("a", "b"))
 
+    def test_inherited(self):
+        """A model that inherits, calls the base and has an experiment of two numbers; questions and pictures."""
+
+        class TwoTimes(rq.FiniteOutcomeModel):
+            def __init__(self):
+                super().__init__()
+
+            @property
+            def n_modelparams(self):
+                return 2
+
+            @property
+            def is_n_outcomes_constant(self):
+                return True
+
+            @property
+            def expparams_dtype(self):
+                return [("ts", "2float"), ("sign", "int")]
+
+            def likelihood(self, outcomes, modelparams, expparams):
+                super().likelihood(outcomes, modelparams, expparams)
+                self.last = expparams
+                phase = modelparams[:, None, :] * expparams["ts"][None, :, :]
+                return rq.FiniteOutcomeModel.pr0_to_likelihood_array(outcomes, np.prod(np.cos(phase / 2) ** 2, axis=2))
+
+        np.random.seed(1)
+        model, rng = TwoTimes(), np.random.default_rng(2)
+        updater = rq.SMCUpdater(model, 2000, rq.UniformDistribution([[0, 1], [0, 1]]), seed=1)
+        for _ in range(200):
+            experiment = np.zeros(1, dtype=model.expparams_dtype)
+            experiment["ts"], experiment["sign"] = rng.uniform(0, 12, 2), -1
+            outcome = model.simulate_experiment(np.array([[0.3, 0.8]]), experiment)
+            self.assertIsInstance(outcome, int)
+            updater.update(outcome, experiment)
+            self.assertEqual(model.last, experiment)
+        sd = np.sqrt(np.diag(updater.est_covariance_mtx()))
+        self.assertLess(np.abs((updater.est_mean() - [0.3, 0.8]) / sd).max(), 4)
+        self.assertEqual(updater.tracker.mean._fields, ("x_0", "x_1"))
+        self.assertEqual(model.simulate_experiment(np.ones((2, 2)), np.zeros(3, dtype=model.expparams_dtype), repeat=4).tolist(), [[[0] * 3] * 2] * 4)
+        places, density = updater.posterior_marginal(1)
+        self.assertAlmostEqual((places * density).sum() / density.sum(), updater.est_mean()[1], delta=0.1 * sd[1])
+        self.assertAlmostEqual(np.average(updater.particle_locations, axis=0, weights=updater.particle_weights)[1], updater.est_mean()[1], delta=0.2 * sd[1])
+        counts = rq.BinomialModel(model)
+        self.assertEqual(np.dtype(counts.expparams_dtype).names, ("ts", "sign", "n_meas"))
+
+    def test_growing_times(self):
+        updater = rq.SMCUpdater(rq.SimplePrecessionModel(), 100, rq.UniformDistribution([0, 1]), seed=1)
+        ask = rq.ExpSparseHeuristic(updater, scale=2, base=1.5)
+        self.assertEqual(ask().tolist(), [2])
+        updater.update(0, ask())
+        self.assertEqual(ask().tolist(), [3])
+        counts = rq.SMCUpdater(rq.BinomialModel(rq.SimplePrecessionModel()), 100, rq.UniformDistribution([0, 1]), seed=1)
+        self.assertEqual(rq.ExpSparseHeuristic(counts, t_field="x", other_fields={"n_meas": 20})().tolist(), [(1, 20)])
+
 
 THEIRS = """
 import json, sys

@@ -94,6 +94,7 @@ class Replays(unittest.TestCase):
         many = {k: np.tile(v, 400) for k, v in table.items()}
         some = {k: np.tile(v, 20) for k, v in table.items()}
         tracker = Tracker("precession", seed=1, design=None, attempts=10000, sampler="reject")
+        fleet, risky = Fleet("precession", 2000, seed=1, attempts=10**7, engine="simd"), Fleet("precession", 200000, seed=1, design="risk")
         runs = {
             "replay": lambda: rejfilt.replay(tracker, many),
             "replay, numpy": lambda: rejfilt.replay(in_numpy, many, belief="mixture"),
@@ -102,11 +103,15 @@ class Replays(unittest.TestCase):
             "passes": lambda: rejfilt.passes("precession", many),
             "passes, numpy": lambda: rejfilt.passes(in_numpy, some),
             "compare": lambda: rejfilt.compare(["precession", "precession"], many, passes=False, attempts=10000),
+            "fleet": lambda: fleet.tell(np.ones(2000), np.ones((2000, 2))),
+            "fleet, questions": lambda: risky.ask(),
+            "draws": lambda: Tracker("precession", seed=1).sample(10**8),
         }
         for name, run in runs.items():
             with self.subTest(name):
                 self.assertLess(self.interrupted(run), 0.1)
         self.assertGreater(tracker.records, 0)
+        self.assertEqual((fleet._told, np.unique(fleet.sd).size), (0, 1))  # nothing has changed
         self.assertEqual(tracker.tell(1, (1.0, 0.3)), 0)
 
 
@@ -161,7 +166,7 @@ class Worlds(unittest.TestCase):
             ({"flips": -0.1}, "flips"), ({"contrast": 1.1}, "contrast"), ({"true_t2": 0.0}, "true_t2"), ({"truth": {"y": 1.0}}, "truth: no parameter"),
             ({"truth": (2, 1)}, "truth: 2 to 1 is an empty range"), ({"true_drift": -1}, "true_drift"), ({"drift": -1}, "drift: a standard deviation"),
             ({"drift": Reverting(0.8, 0.3, 0)}, "drift of x: its times and its width are positive"), ({"drift": Telegraph(0.4, 0.4, 9)}, "drift of x: its levels are two"),
-            ({"true_drift": Telegraph(0.4, 1, (9, -1))}, "drift of x: its times"), ({"drift": Telegraph(0.4, 1.0, 9), "belief": "gaussian"}, "cannot follow parameters that move like this"),
+            ({"true_drift": Telegraph(0.4, 1, (9, -1))}, "drift of x: its times"), ({"drift": Telegraph(0.4, 1, np.inf)}, "drift of x: its times"), ({"drift": Telegraph(0.4, 1.0, 9), "belief": "gaussian"}, "cannot follow parameters that move like this"),
         ):  # fmt: skip
             with self.subTest(bad), self.assertRaisesRegex(Refused, says):
                 rejfilt.simulate("precession", steps=10, seed=1, **bad)
@@ -217,6 +222,16 @@ class Comparisons(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "different outcomes"):
             rejfilt.compare(["coin", "linear"], {"outcome": [1.0], "h1": [1.0], "h2": [1.0], "s": [0.5]})
 
+    def test_impossible(self):
+        """At t = 0 a precession gives 1: it has no evidence, and any other model is favoured."""
+        table = {"t": [0.0] * 4, "x_": [0.3] * 4, "outcome": [1, 0, 1, 0]}
+        for models in ({"no": ("precession", {"drift": 0}), "coin": "coin"}, {"coin": "coin", "no": ("precession", {"drift": 0})}):
+            result = rejfilt.compare(models, table)
+            self.assertEqual((result.best, result.second, result.conclusion, result.log_factor), ("coin", "no", "favoured", np.inf))
+            self.assertEqual({c.name: (c.probability, c.trustworthy) for c in result.candidates}, {"coin": (1, True), "no": (0, False)})
+            self.assertIn("not trustworthy", str(result))
+        self.assertEqual([c.trustworthy for c in rejfilt.compare(models, table, passes=False).candidates], [True, False])
+
     def test_numpy(self):
         table = records("precession", 60, seed=3)
         result = rejfilt.compare({"c": ("precession", {"drift": 0}), "numpy": in_numpy}, table)
@@ -238,10 +253,19 @@ class Strange(unittest.TestCase):
             (lambda: rejfilt.simulate("precession", steps=5, truth=np.nan), "truth"), (lambda: rejfilt.simulate("precession", steps=5, jump="a"), "jump"),
             (lambda: rejfilt.passes("precession", good, quantiles=[2]), "quantiles"), (lambda: rejfilt.compare("precession", good), "models are"),
             (lambda: rejfilt.compare(["precession", ("precession", 3)], good), "options"), (lambda: rejfilt.model("precession").likelihood([[0.3]], (1, 0.3), 7), "outcome 7"),
-            (lambda: rejfilt.model("precession").draw([np.nan], (1, 0.3)), "finite"),
+            (lambda: rejfilt.model("precession").draw([np.nan], (1, 0.3)), "finite"), (lambda: rejfilt.replay("precession", good, time="when"), "no column 'when'"),
+            (lambda: rejfilt.model("precession").likelihood("a", (1, 0.3), 1), "x: numbers"), (lambda: rejfilt.model("precession").setting(["a", 1]), "setting: numbers"),
+            (lambda: Tracker("precession").tell([1, 0], [(1, 0.3)] * 2, time=[1, 2, 3]), "time has shape"), (lambda: Tracker("precession", on_lost=3), "on_lost is a name"),
+            (lambda: Fleet("precession", 2).tell([1, 0], (1, 0.3), elapsed="a"), "elapsed is a number"),
         ):  # fmt: skip
             with self.assertRaisesRegex((Refused, TypeError), says):
                 wrong()
+
+    def test_masked(self):
+        """What is masked was not measured."""
+        good = {"t": [1.0, 2.0, 4.0], "x_": [0.3] * 3}
+        runs = [rejfilt.replay("precession", good | {"outcome": o}, seed=1)["x.mean"][-1] for o in (np.ma.array([1, 1, 0], mask=[0, 1, 0]), [1, None, 0])]
+        self.assertEqual(*runs)
 
 
 class Fleets(unittest.TestCase):

@@ -4,7 +4,10 @@ import copy
 import csv
 import os
 import pickle
+import signal
 import tempfile
+import threading
+import time
 import unittest
 import warnings
 
@@ -106,6 +109,26 @@ class FewQuestions(unittest.TestCase):
                 answers = list(csv.DictReader(file))
         self.assertEqual([len(q) for q in fitted.questions(X[1::2])], [int(a["queries"]) for a in answers])
         np.testing.assert_allclose(fitted.predict_proba(X[1::2])[:, 1], [float(a["p_1"]) for a in answers], atol=2e-6)
+
+    def test_interruption(self):
+        """Ctrl-C ends a fit, which then has learnt nothing."""
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+        draw = np.random.default_rng(1)
+        y = draw.integers(0, 5, 20000)
+        X = draw.normal(size=(20000, 64)) + y[:, None]
+        pressed = []
+
+        def press():
+            pressed.append(time.process_time())
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        classifier, timer = self.Classifier(random_state=1, n_jobs=2), threading.Timer(1.0, press)
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            classifier.fit(X, y)
+        self.assertLess(time.process_time() - pressed[0], 0.2)  # of two threads; the whole takes half a minute
+        self.assertFalse(hasattr(classifier, "expected_error_"))
 
     def test_goals(self):
         train, test = slice(0, None, 2), slice(1, None, 2)

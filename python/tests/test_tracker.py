@@ -1,6 +1,7 @@
 """Trackers: the command's bits, checkpoints, copies, refusals, exceptions."""
 
 import copy
+import inspect
 import json
 import pathlib
 import pickle
@@ -416,6 +417,19 @@ class Exceptions(unittest.TestCase):
         holder.append(Tracker(meddles, seed=1))
         with self.assertRaisesRegex(Refused, "in use"):
             holder[0].tell(1)
+
+
+class Signatures(unittest.TestCase):
+    def test_tell(self):
+        """An IDE shows all its arguments, and all can be named."""
+        tracker, other = Tracker("precession", seed=1), Tracker("precession", seed=1)
+        self.assertEqual(list(inspect.signature(tracker.tell).parameters), ["outcome", "setting", "time"])
+        tracker.tell(outcome=1, setting=(1.0, 0.3), time=2.0)
+        other.tell(1, (1.0, 0.3), time=2.0)
+        self.assertEqual(tracker.mean, other.mean)
+        for wrong in (lambda: tracker.tell(), lambda: tracker.tell(setting=(1.0, 0.3)), lambda: tracker.tell(1, outcome=1), lambda: tracker.tell(1, (1.0, 0.3), 2.0)):
+            with self.assertRaises(TypeError):
+                wrong()
 
 
 class Shown(unittest.TestCase):

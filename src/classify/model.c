@@ -117,6 +117,19 @@ static rfc_model *fit(const rfc_training *t, const rfc_rules *rules, unsigned th
     return NULL;
 }
 
+/* Progress of work that is not shown: it may be stopped. */
+typedef struct unseen {
+    rfc_progress *progress;
+    void *context;
+} unseen;
+
+static int may_stop(void *context, uint64_t done, uint64_t total)
+{
+    const unseen *u = context;
+    (void)done;
+    return u->progress ? u->progress(u->context, total, total) : 0;
+}
+
 /* Tries other rules. In some tables classes change faster between nearby vectors: a smaller sample then resolves more,
    with larger random errors. And a feature that is uninformative alone may be informative together with another. Keeps
    the model that loses less in the pilot by more than chance; frees `m`. */
@@ -145,7 +158,8 @@ static rfc_model *try_others(rfc_model *m, const rfc_training *t, const rfc_rule
                 other.mask = seems_to_tell;
             other.keeps_all = all || other.mask == seems_to_tell;
             other.pilot = rules->pilot < TRIED ? rules->pilot : TRIED;
-            rfc_model *tried = fit(t, &other, threads, NULL, NULL, error, size), *worse = tried;
+            unseen quietly = {progress, context};
+            rfc_model *tried = fit(t, &other, threads, may_stop, &quietly, error, size), *worse = tried;
             failed = !tried;
             if (tried && rfc_pilot_gain(tried, m) > BEYOND_CHANCE) {
                 worse = m;

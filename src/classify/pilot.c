@@ -88,9 +88,23 @@ int rfc_pilot_is_wide(const rfc_training *t, const rfc_rules *rules)
     return !rules->keeps_all && t->height == 0 && t->count / FEW < t->features && t->count >= 2 * PARTS;
 }
 
+/* The progress of a part of the objects. */
+typedef struct part {
+    rfc_progress *progress;
+    void *context;
+    uint64_t first, all;
+} part;
+
+static int show_part(void *context, uint64_t done, uint64_t total)
+{
+    const part *p = context;
+    (void)total;
+    return p->progress ? p->progress(p->context, p->first + done, p->all) : 0;
+}
+
 /* Classifies objects first .. end − 1 of the order by a model of all other vectors. */
 static int sweep_part(const run *r, const rfc_rules *rules, const rfc_table *table, const uint32_t *order,
-                      const uint32_t *rows, uint32_t end, unsigned threads, char *error, size_t size)
+                      const uint32_t *rows, uint32_t end, unsigned threads, part *shown, char *error, size_t size)
 {
     const rfc_training *t = &r->model->laid;
     const uint32_t first = r->first, count = end - first, others = t->count - count;
@@ -113,7 +127,7 @@ static int sweep_part(const run *r, const rfc_rules *rules, const rfc_table *tab
             const rfc_watch watch = {nobody, see, (void *)(uintptr_t)r};
             const rfc_objects objects = {table, rows + first, count};
             rfc_outcome outcome = {0};
-            status = rfc_sweep(&model, &watch, &objects, threads, NULL, NULL, &outcome, error, size);
+            status = rfc_sweep(&model, &watch, &objects, threads, show_part, shown, &outcome, error, size);
             rfc_model_free(&model);
         }
         rfc_training_free(&training);
@@ -125,7 +139,7 @@ static int sweep_part(const run *r, const rfc_rules *rules, const rfc_table *tab
 
 /* Classifies the objects, part by part. */
 static int sweep_parts(const run *r, const rfc_rules *rules, rfc_table table, const uint32_t *order,
-                       const uint32_t *rows, unsigned threads, char *error, size_t size)
+                       const uint32_t *rows, unsigned threads, rfc_progress *progress, void *context, char *error, size_t size)
 {
     const rfc_training *t = &r->model->laid;
     const uint64_t count = r->model->pilot.objects;
@@ -140,10 +154,10 @@ static int sweep_parts(const run *r, const rfc_rules *rules, rfc_table table, co
         table.label[t->order[v]] = class_of(t, v);
         table.kind[t->order[v]] = (uint8_t)kind_of(t, v);
     }
-    for (uint32_t part = 0; part < PARTS && status == 0; part++) {
-        const run one = {r->model, r->class, (uint32_t)(count * part / PARTS)};
-        status =
-            sweep_part(&one, rules, &table, order, rows, (uint32_t)(count * (part + 1) / PARTS), threads, error, size);
+    for (uint32_t k = 0; k < PARTS && status == 0; k++) {
+        const run one = {r->model, r->class, (uint32_t)(count * k / PARTS)};
+        part shown = {progress, context, one.first, count};
+        status = sweep_part(&one, rules, &table, order, rows, (uint32_t)(count * (k + 1) / PARTS), threads, &shown, error, size);
     }
     free(table.label);
     free(table.kind);
@@ -192,7 +206,7 @@ int rfc_pilot_run(rfc_model *m, const rfc_rules *rules, unsigned threads, rfc_pr
         table.is_category = (uint8_t *)(uintptr_t)t->is_category;
         table.is_ranked = t->is_ranked;
         status = rfc_pilot_is_wide(t, rules)
-                     ? sweep_parts(&r, &anew, table, order, rows, threads, error, size)
+                     ? sweep_parts(&r, &anew, table, order, rows, threads, progress, context, error, size)
                      : rfc_sweep(m, &watch, &objects, threads, progress, context, &outcome, error, size);
     }
     m->rules = kept;

@@ -28,6 +28,7 @@ typedef struct job {
     void *context;
     worker *workers;
     atomic_uint next;
+    int is_stopped; /* written by the first worker */
     double *cost, *doubt; /* by object: summed in order, whichever thread computed them */
     const rfc_watch *watch;
 } job;
@@ -104,8 +105,10 @@ static void work(void *context, unsigned index)
             if (j->watch)
                 j->watch->see(j->watch->context, i, &w->answer);
         }
-        if (index == 0 && j->progress)
-            j->progress(j->context, begin, j->objects->count);
+        if (index == 0 && j->progress && j->progress(j->context, begin, j->objects->count)) {
+            j->is_stopped = 1;
+            atomic_store(&j->next, j->objects->count);
+        }
     }
 }
 
@@ -179,9 +182,9 @@ int rfc_sweep(const rfc_model *model, const rfc_watch *watch, const rfc_objects 
     if (status == 0) {
         atomic_init(&j.next, 0);
         rf_pool_run(pool, work, &j, threads);
-        if (progress)
-            progress(context, objects->count, objects->count);
-        status = finish(&j, threads, error, size);
+        if (!j.is_stopped && progress)
+            j.is_stopped = progress(context, objects->count, objects->count);
+        status = j.is_stopped ? rf_fail(error, size, "stopped") : finish(&j, threads, error, size);
     }
     rf_pool_close(pool);
     for (unsigned i = 0; i < threads && j.workers; i++) {

@@ -93,6 +93,8 @@ static int check_setting(load *l, const rf_setting *s, unsigned i, unsigned dim)
     if (s->role == RF_SETTING_LOGRANGE && !(s->low > 0))
         return rf_load_fail(l, "%s: description.setting[%u] (%s): low is %g in a logarithmic range", l->name, i,
                             s->name, s->low);
+    if (!(s->cost >= 0 && s->cost <= (double)RF32_LIMIT))
+        return rf_load_fail(l, "%s: description.setting[%u] (%s): cost is %g, not a number from 0 on", l->name, i, s->name, s->cost);
     return 0;
 }
 
@@ -148,6 +150,8 @@ static int check_description(load *l, const rf_description *d, int can_simulate)
         return rf_load_fail(l, "%s: description.settings is %u, over %u", l->name, d->settings, RF_DESCRIBED_MAX);
     if (d->is_log != 0 && d->is_log != 1)
         return rf_load_fail(l, "%s: description.is_log is %d, not 0 or 1", l->name, d->is_log);
+    if (!(d->fringe >= 0 && d->fringe <= (double)RF32_LIMIT))
+        return rf_load_fail(l, "%s: description.fringe is %g, not a number from 0 on", l->name, d->fringe);
     for (unsigned i = 0; i < d->dim && status == 0; i++)
         status = check_parameter(l, &d->parameter[i], i);
     for (unsigned i = 1; i < d->interchangeable && status == 0; i++) {

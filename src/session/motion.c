@@ -13,7 +13,8 @@ int rf_motion_make(const rf_parameter *parameter, rf_motion_kind kind, const dou
     const rf64_chart chart = {parameter->chart, parameter->low, parameter->high};
     const int is_reverting = kind == RF_MOTION_REVERTING;
     rf_motion made = {.kind = kind};
-    if (!(times[0] > 0) || !(is_reverting ? levels[1] > 0 : times[1] > 0))
+    const double other = is_reverting ? levels[1] : times[1];
+    if (!(times[0] > 0 && other > 0) || isinf(times[0]) || isinf(other))
         return -1;
     for (unsigned k = 0; k < 2; k++) {
         made.level[k] = rf64_chart_coordinate(&chart, levels[is_reverting ? 0 : k]);

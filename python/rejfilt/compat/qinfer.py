@@ -17,7 +17,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from .._rejfilt import Refused
 from .._tracker import Normal, Tracker
 
 __all__ = [
-    "BinomialModel", "CoinModel", "NormalDistribution", "PGH", "RandomWalkModel", "RandomizedBenchmarkingModel", "SMCUpdater", "SimpleInversionModel",
+    "BinomialModel", "CoinModel", "ExpSparseHeuristic", "FiniteOutcomeModel", "NormalDistribution", "PGH", "RandomWalkModel", "RandomizedBenchmarkingModel", "SMCUpdater", "SimpleInversionModel",
     "SimplePrecessionModel", "UniformDistribution", "perf_test", "simple_est_prec", "to_model",
 ]  # fmt: skip
 
@@ -97,18 +97,25 @@ def _priors(prior: Any, count: int) -> list[tuple[Parameter, Any]]:
 
 
 def _fields(dtype: Any) -> list[str]:
-    """Names of the settings; a plain dtype is one setting."""
-    names = np.dtype(dtype).names
-    return ["expparams"] if names is None else list(names)
+    """Names of the settings; a plain dtype is one setting, a field of several numbers as many."""
+    made = np.dtype(dtype)
+    return ["expparams"] if made.names is None else [n for name in made.names for n in _numbered(name, made[name].shape)]
+
+
+def _numbered(name: str, shape: tuple[int, ...]) -> list[str]:
+    return [f"{name}_{i}" for i in range(int(np.prod(shape)))] if shape else [name]
 
 
 def _experiment(dtype: Any, values: Sequence[float]) -> NDArray[Any]:
     """One experiment as QInfer's models take it."""
-    made = np.zeros(1, dtype=dtype)
+    made, at = np.zeros(1, dtype=dtype), 0
     if made.dtype.names is None:
         made[0] = values[0]
-    for name, value in zip(made.dtype.names or (), values):
-        made[name] = value
+    for name in made.dtype.names or ():
+        shape = made.dtype[name].shape
+        count = int(np.prod(shape)) if shape else 1
+        made[name] = np.reshape(values[at : at + count], shape)
+        at += count
     return made
 
 
@@ -162,16 +169,50 @@ def to_model(model: Any, prior: Any, settings: dict[str, Setting] | None = None)
     return made
 
 
-class SimplePrecessionModel:
+class FiniteOutcomeModel:
+    """What a model written for QInfer inherits from. It has two outcomes unless it says otherwise."""
+
+    n_modelparams: Any
+    expparams_dtype: Any
+    is_n_outcomes_constant: Any = True
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        pass
+
+    @property
+    def modelparam_names(self) -> Any:
+        return [f"x_{i}" for i in range(self.n_modelparams)]
+
+    def n_outcomes(self, expparams: Any) -> Any:
+        return 2
+
+    def are_models_valid(self, modelparams: Floats) -> Any:
+        return np.ones(len(modelparams), dtype=bool)
+
+    def likelihood(self, outcomes: Any, modelparams: Floats, expparams: Any) -> Any:
+        """Models have their own, which may call this one first, as QInfer's do to count."""
+
+    def simulate_experiment(self, modelparams: Any, expparams: Any, repeat: int = 1) -> Any:
+        """Outcomes, drawn with numpy's global generator: an array of (repeat, models, experiments), or one number."""
+        models, experiments = np.atleast_2d(np.asarray(modelparams, dtype=np.float64)), np.atleast_1d(expparams)
+        p = np.asarray(self.likelihood(np.arange(int(np.max(self.n_outcomes(experiments)))), models, experiments))
+        drawn = (np.cumsum(p, axis=0) < np.random.random_sample((repeat, 1, *p.shape[1:]))).sum(axis=1)
+        outcomes = np.minimum(drawn, len(p) - 1)
+        return int(outcomes[0, 0, 0]) if outcomes.size == 1 else outcomes
+
+    @staticmethod
+    def pr0_to_likelihood_array(outcomes: Any, pr0: Any) -> Floats:
+        """From the probabilities of outcome 0, by model and experiment."""
+        zero = np.asarray(pr0, dtype=np.float64)
+        return np.stack([zero if k == 0 else 1 - zero for k in np.atleast_1d(outcomes)])
+
+
+class SimplePrecessionModel(FiniteOutcomeModel):
     """P(0) = cos²(ω t / 2): a frequency, seen after times t."""
 
     n_modelparams = 1
     modelparam_names = ("omega",)
     expparams_dtype: Any = "float"
-    is_n_outcomes_constant = True
-
-    def n_outcomes(self, expparams: Any) -> int:
-        return 2
 
     def are_models_valid(self, modelparams: Floats) -> NDArray[np.bool_]:
         return np.asarray(modelparams[:, 0] >= 0)
@@ -182,7 +223,7 @@ class SimplePrecessionModel:
 
     def likelihood(self, outcomes: Any, modelparams: Floats, expparams: Any) -> Floats:
         zero = np.cos(self.phase(modelparams, expparams) / 2) ** 2
-        return _two_outcomes(zero, outcomes)
+        return self.pr0_to_likelihood_array(outcomes, zero)
 
 
 class SimpleInversionModel(SimplePrecessionModel):
@@ -195,34 +236,26 @@ class SimpleInversionModel(SimplePrecessionModel):
         return turned
 
 
-class CoinModel:
+class CoinModel(FiniteOutcomeModel):
     """P(0) = p."""
 
     n_modelparams = 1
     modelparam_names = ("p",)
     expparams_dtype: Any = []
-    is_n_outcomes_constant = True
-
-    def n_outcomes(self, expparams: Any) -> int:
-        return 2
 
     def are_models_valid(self, modelparams: Floats) -> NDArray[np.bool_]:
         return np.asarray(((modelparams >= 0) & (modelparams <= 1)).all(axis=1))
 
     def likelihood(self, outcomes: Any, modelparams: Floats, expparams: Any) -> Floats:
-        return _two_outcomes(np.repeat(modelparams[:, :1], np.size(expparams), axis=1), outcomes)
+        return self.pr0_to_likelihood_array(outcomes, np.repeat(modelparams[:, :1], np.size(expparams), axis=1))
 
 
-class RandomizedBenchmarkingModel:
+class RandomizedBenchmarkingModel(FiniteOutcomeModel):
     """Zeroth-order randomized benchmarking: P(1) = A pᵐ + B after m gates; outcome 1 is survival."""
 
     n_modelparams = 3
     modelparam_names = ("p", "A", "B")
     expparams_dtype: Any = [("m", "uint")]
-    is_n_outcomes_constant = True
-
-    def n_outcomes(self, expparams: Any) -> int:
-        return 2
 
     def are_models_valid(self, modelparams: Floats) -> NDArray[np.bool_]:
         p, a, b = modelparams.T
@@ -230,20 +263,24 @@ class RandomizedBenchmarkingModel:
 
     def likelihood(self, outcomes: Any, modelparams: Floats, expparams: Any) -> Floats:
         p, a, b = (column[:, None] for column in modelparams.T)
-        return _two_outcomes(1 - (a * np.abs(p) ** expparams["m"].astype(np.float64)[None, :] + b), outcomes)
+        return self.pr0_to_likelihood_array(outcomes, 1 - (a * np.abs(p) ** expparams["m"].astype(np.float64)[None, :] + b))
 
 
-class BinomialModel:
+class BinomialModel(FiniteOutcomeModel):
     """So many shots of a model with two outcomes: the outcome is how often it was 1. Their number is the experiment's `n_meas`."""
 
     is_n_outcomes_constant = False
 
     def __init__(self, underlying_model: Any) -> None:
         self.underlying_model = underlying_model
-        fields = _fields(underlying_model.expparams_dtype)
-        self.expparams_dtype: Any = [("x" if f == "expparams" else f, "float") for f in fields] + [("n_meas", "uint")]
+        dtype = np.dtype(underlying_model.expparams_dtype)
+        fields: list[Any] = [("x", dtype)] if dtype.names is None else [(name, dtype[name]) for name in dtype.names]
+        self.expparams_dtype: Any = [*fields, ("n_meas", "uint")]
         self.n_modelparams = underlying_model.n_modelparams
-        self.modelparam_names = getattr(underlying_model, "modelparam_names", ())
+
+    @property
+    def modelparam_names(self) -> Any:
+        return getattr(self.underlying_model, "modelparam_names", ())
 
     def n_outcomes(self, expparams: Any) -> NDArray[Any]:
         return np.asarray(expparams["n_meas"] + 1)
@@ -281,10 +318,6 @@ class RandomWalkModel:
         if name.startswith("__") or name == "underlying_model":
             raise AttributeError(name)
         return getattr(self.underlying_model, name)
-
-
-def _two_outcomes(zero: Floats, outcomes: Any) -> Floats:
-    return np.stack([zero if k == 0 else 1 - zero for k in np.atleast_1d(outcomes)])
 
 
 # ---- Updating ----
@@ -343,7 +376,7 @@ class SMCUpdater:
 
     def _setting(self, experiment: Any) -> tuple[float, ...]:
         names = experiment.dtype.names
-        return (float(experiment),) if names is None else tuple(float(experiment[n]) for n in names)
+        return (float(experiment),) if names is None else tuple(float(v) for n in names for v in np.ravel(experiment[n]))
 
     def est_mean(self) -> Floats:
         """The posterior mean."""
@@ -380,6 +413,30 @@ class SMCUpdater:
     def sample(self, n: int = 1) -> Floats:
         """Draws of what is believed, as rows."""
         return self.tracker.sample(n)
+
+    @property
+    def particle_locations(self) -> Floats:
+        """n_particles draws of what is believed; all weigh the same."""
+        return self.sample(self.n_particles)
+
+    @property
+    def particle_weights(self) -> Floats:
+        return np.full(self.n_particles, 1 / self.n_particles)
+
+    def posterior_marginal(self, idx_param: int = 0, res: int = 100, range_min: float | None = None, range_max: float | None = None) -> tuple[Floats, Floats]:
+        """Places of one parameter and the density there, by draws."""
+        x = self.sample(20_000)[:, idx_param]
+        low, high = x.min() if range_min is None else range_min, x.max() if range_max is None else range_max
+        density, edges = np.histogram(x, bins=res, range=(low, high), density=True)
+        return (edges[1:] + edges[:-1]) / 2, density
+
+    def plot_posterior_marginal(self, idx_param: int = 0, res: int = 100, **plot_arguments: Any) -> Any:
+        """The same with matplotlib."""
+        import matplotlib.pyplot as plt
+
+        lines = plt.plot(*self.posterior_marginal(idx_param, res), **plot_arguments)
+        plt.xlabel(self.tracker.model.parameters[idx_param].name)
+        return lines
 
     def reset(self, n_particles: int | None = None) -> None:
         """Back to the prior."""
@@ -429,6 +486,25 @@ class PGH:
             experiment[self.t_field] = t
             if self.inv_field in experiment.dtype.names:
                 experiment[self.inv_field] = second[0]
+        return experiment
+
+
+class ExpSparseHeuristic:
+    """Times that grow, scale · baseᵏ, whatever was measured. Of a model with more settings: t_field, and the others as other_fields."""
+
+    def __init__(self, updater: SMCUpdater, scale: float = 1.0, base: float = 9 / 8, t_field: str | None = None, other_fields: Mapping[str, float] | None = None) -> None:
+        self.updater, self.scale, self.base, self.t_field, self.other_fields = updater, scale, base, t_field, dict(other_fields or {})
+
+    def __call__(self) -> NDArray[Any]:
+        """The next experiment."""
+        experiment = np.zeros(1, dtype=self.updater.model.expparams_dtype)
+        t = self.scale * self.base ** len(self.updater.data_record)
+        if self.t_field is None:
+            experiment[0] = t
+        else:
+            experiment[self.t_field] = t
+        for name, value in self.other_fields.items():
+            experiment[name] = value
         return experiment
 
 
