@@ -408,6 +408,7 @@ typedef struct asked {
     char *id;
     rfc_told *told;
     uint32_t count, room;
+    int is_stopped; /* it was told to stop */
 } asked;
 
 enum { SLOTS = 1 << 14 };
@@ -452,43 +453,73 @@ static void refuse(asking *a, const char *id, const char *why)
     cli_json_close(&json);
 }
 
-/* Prints the next question. If the decision is made, prints that instead and forgets the object. */
-static void advise(asking *a, asked **at, int is_told_to_stop)
+static int cannot_keep(void)
+{
+    cli_error("classify ask: cannot keep the answers: no room left?");
+    return CLI_FAILED;
+}
+
+/* Writes the line to the journal before it is acted on. Returns CLI_OK, or CLI_FAILED after a message. */
+static int keep(asking *a, const char *line)
+{
+    if (!a->journal || a->is_replay)
+        return CLI_OK;
+    return fprintf(a->journal, "%s\n", line) > 0 && fflush(a->journal) == 0 && fdatasync(fileno(a->journal)) == 0
+               ? CLI_OK
+               : cannot_keep();
+}
+
+/* Writes to the journal that the decision was printed: the id may begin again. Killed before, it is printed twice. Returns
+   CLI_OK, or CLI_FAILED. */
+static int keep_end(asking *a, const char *id)
+{
+    if (!a->journal)
+        return CLI_OK;
+    if (fflush(stdout) != 0)
+        return CLI_FAILED;
+    json_t *end = json_pack("{s:s, s:b}", "id", id, "done", 1);
+    const int status = end ? json_dumpf(end, a->journal, JSON_COMPACT) : -1;
+    json_decref(end);
+    return status == 0 && putc('\n', a->journal) != EOF && fflush(a->journal) == 0 ? CLI_OK : cannot_keep();
+}
+
+/* Prints the next question. If the decision is made, prints that instead and forgets the object. Returns CLI_OK, or
+   CLI_FAILED. */
+static int advise(asking *a, asked **at)
 {
     const asked *o = *at;
     const rfc_names *classes = rfc_model_classes(a->model), *names = rfc_model_names(a->model);
     rfc_advice advice;
-    if (a->is_replay && !is_told_to_stop)
-        return;
-    if (rfc_adviser_next(a->adviser, o->told, o->count, &advice) < 0)
-        return;
-    const int is_done = is_told_to_stop || advice.feature == RFC_NO_LABEL;
-    if (!a->is_replay) {
-        cli_json json;
-        cli_json_open(&json, stdout);
-        cli_json_text(&json, "id", o->id);
-        if (is_done) {
-            cli_json_text(&json, "done",
-                          advice.is_sure    ? "sure"
-                          : is_told_to_stop ? "told to stop"
-                                            : "nothing left to ask");
-        } else {
-            cli_json_text(&json, "ask", names->text[advice.feature]);
-            cli_json_real(&json, "cost", advice.cost);
-            cli_json_real(&json, "gain", advice.gain);
-        }
-        cli_json_text(&json, "decided", classes->text[advice.decided]);
-        cli_json_real(&json, "probability", (double)advice.posterior[advice.decided]);
-        cli_json_whole(&json, "questions", advice.queries);
-        cli_json_real(&json, "spent", advice.spent);
-        cli_json_object(&json, "probabilities");
-        for (uint32_t c = 0; c < classes->count; c++)
-            cli_json_real_of(&json, classes->text[c], (double)advice.posterior[c]);
-        cli_json_object_end(&json);
-        cli_json_close(&json);
+    if (a->is_replay || rfc_adviser_next(a->adviser, o->told, o->count, &advice) < 0)
+        return CLI_OK;
+    const int is_done = o->is_stopped || advice.feature == RFC_NO_LABEL;
+    cli_json json;
+    cli_json_open(&json, stdout);
+    cli_json_text(&json, "id", o->id);
+    if (is_done) {
+        cli_json_text(&json, "done",
+                      advice.is_sure    ? "sure"
+                      : o->is_stopped   ? "told to stop"
+                      : advice.is_spent ? "out of budget"
+                                        : "nothing left to ask");
+    } else {
+        cli_json_text(&json, "ask", names->text[advice.feature]);
+        cli_json_real(&json, "cost", advice.cost);
+        cli_json_real(&json, "gain", advice.gain);
     }
+    cli_json_text(&json, "decided", classes->text[advice.decided]);
+    cli_json_real(&json, "probability", (double)advice.posterior[advice.decided]);
+    cli_json_whole(&json, "questions", advice.queries);
+    cli_json_real(&json, "spent", advice.spent);
+    cli_json_object(&json, "probabilities");
+    for (uint32_t c = 0; c < classes->count; c++)
+        cli_json_real_of(&json, classes->text[c], (double)advice.posterior[c]);
+    cli_json_object_end(&json);
+    cli_json_close(&json);
+    const int code = is_done ? keep_end(a, o->id) : CLI_OK;
     if (is_done)
         forget(at);
+    return code;
 }
 
 /* Checks one answer. Returns NULL, or what is wrong. */
@@ -533,15 +564,6 @@ static int add(asked *o, rfc_told told)
     return 0;
 }
 
-/* Writes the line to the journal before it is acted on. Returns 0, or -1. */
-static int keep(asking *a, const char *line)
-{
-    if (!a->journal || a->is_replay)
-        return 0;
-    return fprintf(a->journal, "%s\n", line) > 0 && fflush(a->journal) == 0 && fdatasync(fileno(a->journal)) == 0 ? 0
-                                                                                                                  : -1;
-}
-
 /* Checks a line without changing anything. Returns NULL, or what is wrong. Its answers go to `told`. */
 static const char *check_line(const asking *a, const asked *o, json_t *root, rfc_told told[], uint32_t *count)
 {
@@ -551,6 +573,8 @@ static const char *check_line(const asking *a, const asked *o, json_t *root, rfc
     json_object_foreach(root, key, value)
     {
         if (strcmp(key, "id") == 0 || (strcmp(key, "stop") == 0 && json_is_boolean(value)))
+            continue;
+        if (a->is_replay && strcmp(key, "done") == 0)
             continue;
         if (strcmp(key, "feature") == 0 && json_is_string(value))
             feature = json_string_value(value);
@@ -590,17 +614,19 @@ static int take_line(asking *a, const char *line, rfc_told *told)
     else if (json_is_integer(name))
         snprintf(id, sizeof id, "%lld", (long long)json_integer_value(name));
     int code = CLI_OK;
-    if (!id[0]) {
+    if (json_is_string(name) && json_string_length(name) >= sizeof id) {
+        refuse(a, NULL, "an id has at most 255 bytes");
+    } else if (!id[0]) {
         refuse(a, NULL, root ? "a line needs an id: a text or a whole number" : "a line is a JSON object");
     } else {
         asked **at = find(a, id), *o = *at;
         const char *why = check_line(a, o, root, told, &count);
         if (why) {
             refuse(a, id, why);
-        } else if (keep(a, line) < 0) {
-            cli_error("classify ask: cannot keep the answers: no room left?");
-            code = CLI_FAILED;
-        } else {
+        } else if (json_object_get(root, "done")) { /* of the journal */
+            if (o)
+                forget(at);
+        } else if ((code = keep(a, line)) == CLI_OK) {
             if (!o && (o = calloc(1, sizeof *o)) && (o->id = strdup(id)))
                 *at = o;
             int status = o && o->id ? 0 : -1;
@@ -610,7 +636,8 @@ static int take_line(asking *a, const char *line, rfc_told *told)
                 cli_error("classify ask: out of memory");
                 code = CLI_FAILED;
             } else {
-                advise(a, at, json_is_true(json_object_get(root, "stop")));
+                o->is_stopped |= json_is_true(json_object_get(root, "stop"));
+                code = advise(a, at);
             }
         }
     }
@@ -618,8 +645,8 @@ static int take_line(asking *a, const char *line, rfc_told *told)
     return code;
 }
 
-/* Replays the journal: a line that names the model, then the input lines. An incomplete last line was never answered
-   and is cut off. Objects already decided are decided again by their last line, without questions. */
+/* Replays the journal: a line that names the model, then the input lines, and a line for each decision that was printed. An
+   incomplete last line was never answered and is cut off. */
 static int replay(asking *a, const char *path, rfc_told *told)
 {
     char mark[64], *line = NULL;
@@ -649,12 +676,12 @@ static int replay(asking *a, const char *path, rfc_told *told)
     if (code == CLI_OK && ftruncate(fileno(a->journal), end) < 0)
         code = cli_error("classify ask: cannot write '%s'", path);
     fseek(a->journal, 0, SEEK_END);
-    if (code == CLI_OK && end == 0 && keep(a, mark) < 0)
-        code = cli_error("classify ask: cannot write '%s'", path);
+    if (code == CLI_OK && end == 0)
+        code = keep(a, mark);
     for (size_t i = 0; i < SLOTS && code == CLI_OK; i++) /* advise() removes decided objects from the list */
         for (asked **at = &a->slot[i]; *at;) {
             asked *before = *at;
-            advise(a, at, 0);
+            code = code == CLI_OK ? advise(a, at) : code;
             at = *at == before ? &before->next : at;
         }
     fflush(stdout);

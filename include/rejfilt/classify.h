@@ -342,6 +342,7 @@ typedef struct rfc_advice {
     uint32_t queries; /* answers so far */
     double spent;     /* their cost */
     int is_sure;      /* the stop is reached */
+    int is_spent;     /* there is more to ask, but the budget or the most cost forbids it */
     const float *posterior; /* by class; valid until the next call */
 } rfc_advice;
 
