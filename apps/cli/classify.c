@@ -95,6 +95,7 @@ typedef struct totals {
     double knn_seconds, knn_cpu_seconds;
     uint32_t knn_features;
     rfc_expected expected; /* of the last trial */
+    char limit[40];        /* its smaller budget, in words */
     int is_reached;
 } totals;
 
@@ -132,6 +133,7 @@ static int run_trial(const config *c, const classify_data *d, const classify_tri
         sum->known += known;
         sum->stated += o.all_doubt;
         sum->expected = t->expected;
+        classify_limit(t, sum->limit, sizeof sum->limit);
         sum->is_reached = t->is_reached;
         sum->seconds += cli_seconds() - start;
         sum->cpu_seconds += cli_cpu_seconds() - cpu_start;
@@ -247,7 +249,7 @@ static void print_text(const config *c, const classify_data *d, const totals *s)
     if (d->cost)
         printf(", cost %.4g", s->cost / objects);
     if (cc->method == RFC_WEIGHTED && cc->pilot)
-        printf("\nstop %.4g: leave-one-out expects %.3f %% errors with %.2f queries%s", s->expected.stop,
+        printf("\nstop %.4g%s: leave-one-out expects %.3f %% errors with %.2f queries%s", s->expected.stop, s->limit,
                100 * s->expected.error, s->expected.questions,
                s->is_reached ? "" : "; that is as near as it comes to what was asked for");
     printf("\n%.2f s after loading (%.2f s) and fitting (%.2f s), %.3f ms an object, %llu thread%s\n", s->seconds,

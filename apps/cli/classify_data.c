@@ -467,6 +467,14 @@ int classify_trial_fit(const classify_config *c, classify_trial *t, cli_progress
     return CLI_OK;
 }
 
+const char *classify_limit(const classify_trial *t, char *text, size_t size)
+{
+    *text = '\0';
+    if (t->expected.budget > 0 && t->expected.budget < t->rules.budget)
+        snprintf(text, size, ", at most %u queries", t->expected.budget);
+    return text;
+}
+
 void classify_trial_close(classify_trial *t)
 {
     rfc_model_close(t->model);

@@ -74,12 +74,13 @@ static int save(const fit_config *c, classify_data *d, rfc_model *model)
 
 static void report_fit(const fit_config *c, const classify_data *d, const classify_trial *t, double seconds)
 {
+    char limit[40];
     if (!c->shared.json) {
         printf("%s: %u training vectors, %u features, %u classes, in %.2f s\n", c->out, rfc_training_count(t->training),
                d->train.features, d->task.classes.count, seconds);
         if (c->shared.pilot)
-            printf("stop %.4g: leave-one-out expects %.3f %% errors with %.2f queries%s\n", t->expected.stop,
-                   100 * t->expected.error, t->expected.questions,
+            printf("stop %.4g%s: leave-one-out expects %.3f %% errors with %.2f queries%s\n", t->expected.stop,
+                   classify_limit(t, limit, sizeof limit), 100 * t->expected.error, t->expected.questions,
                    t->is_reached ? "" : "; that is as near as it comes to what was asked for");
         return;
     }
@@ -90,6 +91,7 @@ static void report_fit(const fit_config *c, const classify_data *d, const classi
     cli_json_whole(&json, "features", d->train.features);
     cli_json_whole(&json, "classes", d->task.classes.count);
     cli_json_real(&json, "stop", t->expected.stop);
+    cli_json_whole(&json, "budget", t->expected.budget);
     cli_json_real(&json, "pilot_error", c->shared.pilot ? t->expected.error : NAN);
     cli_json_real(&json, "pilot_queries", c->shared.pilot ? t->expected.questions : NAN);
     cli_json_bool(&json, "reached", t->is_reached);
