@@ -167,6 +167,8 @@ class Output(Test):
         text = [t.text for t in xml.parse(path).iter("{http://www.w3.org/2000/svg}text")]
         self.assertIn(f"decided: {row['decided']} (truth: {row['label']}) after {row['queries']} queries", text)
         self.assertIn(row["queries"], text)
+        lines = [p.get("points").split() for p in xml.parse(path).iter("{http://www.w3.org/2000/svg}polyline")]
+        self.assertEqual({len(points) for points in lines}, {int(row["queries"]) + 1})  # from before the first question on
 
     def test_the_story_of_a_row_has_its_numbers_and_texts(self):
         rows = [[1000.0 * (i % 2) + i, "red" if i % 2 else "blue", "ab"[i % 2]] for i in range(60)]
@@ -179,6 +181,16 @@ class Output(Test):
             good("classify", "--train", train, "--test", train, "--mask", mask, "--explain", 33, "--plot", page)
             self.assertIn(f"<td>{feature}</td><td>{says}</td>", page.read_text())
             self.assertEqual(page.read_text().count("<svg"), 1)
+
+    def test_whole_numbers_are_shown_as_such(self):
+        """Numbers from 0 to 16 become bytes; the picture has the numbers of the file."""
+        draw = random.Random(12)
+        rows = [[min(16, max(0, round(draw.gauss(8 + 5 * (i % 2), 3)))) for _ in range(6)] + ["ab"[i % 2]] for i in range(200)]
+        train = write_csv(self.folder / "whole.csv", [[0] * 6 + ["a"], [16] * 6 + ["b"]] + rows, [*"uvwxyz", "label"])
+        for i in range(10):
+            good("classify", "--train", train, "--test", train, "--explain", i + 2, "--plot", self.folder / "w.html")
+            for name, value in re.findall(r"<td>([u-z])</td><td>([^<]*)</td>", (self.folder / "w.html").read_text()):
+                self.assertEqual(value, str(rows[i]["uvwxyz".index(name)]))
 
     def test_progress_is_for_terminals_only(self):
         self.assertEqual(run("classify", *DIGITS).stderr, "")

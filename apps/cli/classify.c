@@ -151,6 +151,22 @@ static int run_trial(const config *c, const classify_data *d, const classify_tri
     return code;
 }
 
+/* What is believed before the first question. */
+static void believe_first(const classify_data *d, const classify_trial *t, float before[])
+{
+    const uint32_t count = rfc_training_count(t->training), classes = d->task.classes.count;
+    double all = 0;
+    memset(before, 0, classes * sizeof *before);
+    for (uint32_t i = 0; i < count; i++)
+        before[d->train.label[t->order[i]]]++;
+    for (uint32_t k = 0; k < classes; k++) {
+        before[k] *= t->prior ? (float)t->prior[k] : 1;
+        all += (double)before[k];
+    }
+    for (uint32_t k = 0; k < classes; k++)
+        before[k] /= (float)all;
+}
+
 static int explain(const config *c, const classify_data *d, const classify_trial *t)
 {
     char error[300], path[64], title[200];
@@ -168,7 +184,9 @@ static int explain(const config *c, const classify_data *d, const classify_trial
     FILE *out = classify_create(&c->shared, to);
     int code = out ? CLI_OK : CLI_BAD_INPUT;
     if (out) {
-        cli_picture_story(out, cli_picture_is_page(to), title, &d->train, d->coding, &d->task,
+        float before[RFC_LABELS_MAX];
+        believe_first(d, t, before);
+        cli_picture_story(out, cli_picture_is_page(to), title, &d->train, d->coding, &d->task, before,
                           t->objects.table->bytes + (size_t)row * d->train.features, t->objects.table->label[row],
                           &answer);
         code = classify_finish(&c->shared, to, out);
