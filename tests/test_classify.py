@@ -596,6 +596,22 @@ class Models(Test):
         self.assertEqual([l.get("questions") for l in lines], [0, 0, 0])
         self.assertNotIn("acid", [l.get("ask") for l in lines])
 
+    def test_a_model_that_changes_in_use(self):
+        """Replaced, the old one goes on; overwritten, its answers would be of neither model."""
+        other = good("classify", "fit", write_csv(self.folder / "other.csv", wine(300, 2), WINE), "-o", self.folder / "other.rfc", "--label", "kind", "--drop", "name") and (self.folder / "other.rfc").read_bytes()
+        before = self.model.read_bytes()
+        for change, says in ((lambda: os.replace(self.folder / "other.rfc", self.model), ""), (lambda: self.model.write_bytes(other), "was overwritten"), (lambda: self.model.write_bytes(b""), "was overwritten")):
+            self.model.write_bytes(before)
+            process = subprocess.Popen([COMMAND, "classify", "ask", str(self.model)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process.stdin.write('{"id": 1}\n')
+            process.stdin.flush()
+            first = process.stdout.readline()
+            change()
+            out, error = process.communicate('{"id": 1}\n', timeout=LONGEST)
+            self.assertEqual((process.returncode, out), (1, "") if says else (0, first))
+            self.assertIn(says, error)
+            self.assertLessEqual(error.count("\n"), 1)
+
     def test_why_it_ends(self):
         question = {"id": "a", "feature": "colour", "value": "green"}
         for more, why in ((("--budget", 1), "out of budget"), (("--max-cost", 1.5), "out of budget"), ((), None)):

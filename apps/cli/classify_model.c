@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "rejfilt/session.h"
@@ -244,6 +246,8 @@ static const cli_usage ask_usage = {
 
 /* A model file mapped into memory. */
 typedef struct mapped {
+    int file;
+    struct stat about; /* when it was mapped */
     void *bytes;
     size_t count;
     rfc_model *model;
@@ -254,6 +258,38 @@ static void unmap(mapped *m)
     rfc_model_close(m->model);
     if (m->bytes)
         munmap(m->bytes, m->count);
+    if (m->file >= 0)
+        close(m->file);
+}
+
+/* The message if mapped bytes changed, or are gone since their file became shorter. */
+static char overwritten[CLI_PATH_MAX + 100];
+
+static void on_missing_bytes(int number)
+{
+    const struct iovec parts[] = {
+        {(char[]){"rejfilt: "}, 9}, {overwritten, strlen(overwritten)}, {(char[]){"\n"}, 1}};
+    (void)number;
+    _exit(writev(STDERR_FILENO, parts, 3) < 0 ? CLI_BAD_INPUT : CLI_FAILED);
+}
+
+static void watch(const char *command, const char *path)
+{
+    struct sigaction action = {.sa_handler = on_missing_bytes};
+    rf_fail(overwritten, sizeof overwritten, "%s: %s: was overwritten while it was in use: start again", command, path);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+/* Was the file overwritten since it was mapped? Then answers are of neither model. To replace it, by 'fit' or by moving
+   another file to its place, does not matter. Returns CLI_OK, or CLI_FAILED after a message. */
+static int check_unchanged(const mapped *m)
+{
+    struct stat now;
+    if (fstat(m->file, &now) == 0 && now.st_size == m->about.st_size &&
+        now.st_mtim.tv_sec == m->about.st_mtim.tv_sec && now.st_mtim.tv_nsec == m->about.st_mtim.tv_nsec)
+        return CLI_OK;
+    cli_error("%s", overwritten);
+    return CLI_FAILED;
 }
 
 /* Opens the model and sets its stop for the goal, if one is given. Returns CLI_OK, or an exit code after a message. */
@@ -261,15 +297,21 @@ static int open_model(const char *command, const use_config *c, mapped *m)
 {
     char error[300] = "";
     uint64_t length = 0;
-    *m = (mapped){NULL, 0, NULL};
+    *m = (mapped){.file = -1};
     const int fd = rf_file_open(c->files[0], &length, error, sizeof error);
     if (fd < 0)
         return cli_error("%s: %s", command, error);
-    void *bytes = length > 0 ? mmap(NULL, (size_t)length, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    close(fd);
-    if (bytes == MAP_FAILED)
+    m->file = fd;
+    void *bytes = length > 0 && fstat(fd, &m->about) == 0
+                      ? mmap(NULL, (size_t)length, PROT_READ, MAP_PRIVATE, fd, 0)
+                      : MAP_FAILED;
+    if (bytes == MAP_FAILED) {
+        unmap(m);
         return cli_error("%s: %s: %s", command, c->files[0], length ? "cannot be mapped" : "is not a model");
-    *m = (mapped){bytes, (size_t)length, NULL};
+    }
+    m->bytes = bytes;
+    m->count = (size_t)length;
+    watch(command, c->files[0]);
     m->model = rfc_model_load(bytes, (size_t)length, error, sizeof error);
     if (!m->model) {
         unmap(m);
@@ -334,8 +376,9 @@ static void report_predict(const use_config *c, const rfc_table *t, const rfc_ou
     cli_json_close(&json);
 }
 
-static int predict(const use_config *c, const rfc_model *model, rfc_table *t)
+static int predict(const use_config *c, const mapped *m, rfc_table *t)
 {
+    const rfc_model *model = m->model;
     const classify_config shared = {.command = "classify predict"};
     const rfc_names *classes = rfc_model_classes(model);
     const rfc_table named = {.features = rfc_model_features(model), .names = *rfc_model_names(model)};
@@ -349,7 +392,7 @@ static int predict(const use_config *c, const rfc_model *model, rfc_table *t)
     }
     int code = rfc_model_classify(model, &objects, (unsigned)c->threads, NULL, NULL, &o, error, sizeof error) < 0
                    ? cli_error("classify predict: %s", error)
-                   : CLI_OK;
+                   : check_unchanged(m);
     FILE *out = code != CLI_OK || (c->json && !c->out) ? NULL : c->out ? classify_create(&shared, c->out) : stdout;
     if (code == CLI_OK && c->out && !out)
         code = CLI_BAD_INPUT;
@@ -395,7 +438,7 @@ int cli_classify_predict(int argc, char **argv)
         find_classes(m.model, &objects);
         code = rfc_coding_apply(rfc_model_coding(m.model), &objects, error, sizeof error) < 0
                    ? cli_error("classify predict: %s", error)
-                   : predict(&c, m.model, &objects);
+                   : predict(&c, &m, &objects);
         rfc_table_free(&objects);
     }
     unmap(&m);
@@ -416,6 +459,7 @@ typedef struct asked {
 enum { SLOTS = 1 << 14 };
 
 typedef struct asking {
+    const mapped *file;
     const rfc_model *model;
     rfc_adviser *adviser;
     asked *slot[SLOTS];
@@ -494,6 +538,8 @@ static int advise(asking *a, asked **at)
     rfc_advice advice;
     if (a->is_replay || rfc_adviser_next(a->adviser, o->told, o->count, &advice) < 0)
         return CLI_OK;
+    if (check_unchanged(a->file) != CLI_OK)
+        return CLI_FAILED;
     const int is_done = o->is_stopped || advice.feature == RFC_NO_LABEL;
     cli_json json;
     cli_json_open(&json, stdout);
@@ -731,6 +777,7 @@ int cli_classify_ask(int argc, char **argv)
     if (code == CLI_OK && c.state && (code = cli_lock_take(&lock, c.state, error, sizeof error)) != CLI_OK)
         cli_error("classify ask: %s", error);
     if (code == CLI_OK) {
+        a->file = &m;
         a->model = m.model;
         a->adviser = adviser;
         if (c.state)

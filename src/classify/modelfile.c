@@ -361,7 +361,8 @@ rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t s
                 (unsigned long long)h.length);
         return NULL;
     }
-    if (h.checksum != rfc_model_sum((const uint8_t *)bytes + HEAD, count - HEAD)) {
+    if (memcmp(h.rest, (const uint8_t[sizeof h.rest]){0}, sizeof h.rest) != 0 ||
+        h.checksum != rfc_model_sum((const uint8_t *)bytes + HEAD, count - HEAD)) {
         rf_fail(error, size, "is damaged (checksum)");
         return NULL;
     }
