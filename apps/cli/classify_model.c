@@ -15,6 +15,7 @@
 
 #include "rejfilt/session.h"
 #include "classify_data.h"
+#include "engine.h"
 #include "file.h"
 #include "json.h"
 #include "lines.h"
