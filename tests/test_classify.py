@@ -167,6 +167,8 @@ class Output(Test):
         text = [t.text for t in xml.parse(path).iter("{http://www.w3.org/2000/svg}text")]
         self.assertIn(f"decided: {row['decided']} (truth: {row['label']}) after {row['queries']} queries", text)
         self.assertIn(row["queries"], text)
+        lines = [p.get("points").split() for p in xml.parse(path).iter("{http://www.w3.org/2000/svg}polyline")]
+        self.assertEqual({len(points) for points in lines}, {int(row["queries"]) + 1})  # from before the first question on
 
     def test_the_story_of_a_row_has_its_numbers_and_texts(self):
         rows = [[1000.0 * (i % 2) + i, "red" if i % 2 else "blue", "ab"[i % 2]] for i in range(60)]
@@ -179,6 +181,16 @@ class Output(Test):
             good("classify", "--train", train, "--test", train, "--mask", mask, "--explain", 33, "--plot", page)
             self.assertIn(f"<td>{feature}</td><td>{says}</td>", page.read_text())
             self.assertEqual(page.read_text().count("<svg"), 1)
+
+    def test_whole_numbers_are_shown_as_such(self):
+        """Numbers from 0 to 16 become bytes; the picture has the numbers of the file."""
+        draw = random.Random(12)
+        rows = [[min(16, max(0, round(draw.gauss(8 + 5 * (i % 2), 3)))) for _ in range(6)] + ["ab"[i % 2]] for i in range(200)]
+        train = write_csv(self.folder / "whole.csv", [[0] * 6 + ["a"], [16] * 6 + ["b"]] + rows, [*"uvwxyz", "label"])
+        for i in range(10):
+            good("classify", "--train", train, "--test", train, "--explain", i + 2, "--plot", self.folder / "w.html")
+            for name, value in re.findall(r"<td>([u-z])</td><td>([^<]*)</td>", (self.folder / "w.html").read_text()):
+                self.assertEqual(value, str(rows[i]["uvwxyz".index(name)]))
 
     def test_progress_is_for_terminals_only(self):
         self.assertEqual(run("classify", *DIGITS).stderr, "")
@@ -373,6 +385,7 @@ class AsPeopleHaveThem(Test):
 
     def test_an_id_is_refused_by_name_and_dropped(self):
         self.refused("classify", "--train", self.train, "--label", "kind", says="--drop leaves it out")
+        self.refused("classify", "--train", self.train, "--label", "kind", says="column 'name': more than 256")
         self.refused("classify", "--train", self.train, *self.how, "--drop", "nobody", says="has no column 'nobody'")
 
     def test_warnings(self):
@@ -384,10 +397,58 @@ class AsPeopleHaveThem(Test):
         self.assertIn("column 'code' tells the label", done.stderr)
         self.assertEqual(run("classify", "--train", numbered, "--label", "kind", "--drop", "number", "--drop", "code").stderr, "")
 
+    def written(self, name, separator=",", decimal=".", mark="", header=WINE, rows=None):
+        """The training table as other programs write it."""
+        rows = [[re.sub(r"^(\d+)[.](\d+)$", rf"\1{decimal}\2", str(v)) for v in r] for r in rows or self.rows]
+        path = self.folder / name
+        path.write_text(mark + "\n".join(separator.join(map(str, r)) for r in ([header] if header else []) + rows) + "\n")
+        return path
+
+    def test_what_spreadsheets_write(self):
+        """A byte order mark, semicolons, and commas in numbers."""
+        want = classify("--train", self.train, "--test", self.test, *self.how)
+        for n, form in enumerate(({"mark": "\ufeff"}, {"separator": ";"}, {"separator": ";", "decimal": ","}, {"mark": "\ufeff", "separator": "\t"})):
+            got = classify("--train", self.written(f"{n}.csv", **form), "--test", self.test, *self.how)
+            self.assertEqual((got["errors"], got["mean_queries"]), (want["errors"], want["mean_queries"]), form)
+        self.assertEqual(*(classify("--train", self.train, *self.how, "--cost", self.file("p.csv", text))["mean_cost"] for text in ("feature;cost\ncolour;3\n", "colour,3\n")))
+
+    def test_headers(self):
+        """A header is known by what it says: several texts that no row repeats, or the columns counted from 0."""
+        rows = [r[1:] for r in self.rows]
+        for header, last in ((None, None), (["0", "1", "2", "label"], None), (["", "0", "1", "label"], None), (WINE[1:], None), (["0", "1", "2", "3"], "0")):
+            codes = [[*r[:-1], "xyz".index(r[-1])] for r in rows] if last else rows
+            got = classify("--train", self.written("h.csv", header=header, rows=codes))
+            self.assertEqual((got["train"] + got["objects"], got["classes"]), (len(rows), 3), header)
+
+    def test_columns_of_one_name_are_told_apart(self):
+        twins = self.written("twins.csv", header=["name", "x", "x", "x", "kind"])
+        good("classify", "fit", twins, "--drop", "name", "-o", self.folder / "twins.rfc")
+        out = good("classify", "predict", self.folder / "twins.rfc", twins)
+        self.assertTrue({n for r in csv.DictReader(io.StringIO(out)) for n in r["asked"].split()} <= {"x", "x.1", "x.2"})
+
+    def test_words_for_no_number(self):
+        words = ["", "?", "NA", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "null", "None", "none", "-", "--", ".", "NaT"]
+        rows = [[r[1], words[i % 16] if i % 2 else r[2], *r[3:]] for i, r in enumerate(self.rows)]
+        empty = [[r[0], "" if i % 2 else r[1], *r[2:]] for i, r in enumerate(rows)]
+        got = [classify("--train", self.written(f"w{n}.csv", header=WINE[1:], rows=part)) for n, part in enumerate((rows, empty))]
+        self.assertEqual(*((g["errors"], g["stated_error"], g["mean_queries"]) for g in got))
+        named = [["none" if i % 2 else "some", float(i % 2), "None" if i % 3 else "few"] for i in range(60)]  # a category, and a label
+        self.assertEqual(classify("--train", self.written("none.csv", header=["a", "b", "label"], rows=named))["classes"], 2)
+
     def test_standard_input(self):
         want = classify("--train", self.train, "--test", self.test, *self.how)
         done = run("classify", "--train", self.train, "--test", "-", *self.how, "--json", input=self.test.read_text())
         self.assertEqual(json.loads(done.stdout)["errors"], want["errors"])
+
+    def test_messages_say_standard_input(self):
+        done = run("classify", "--train", "-", input="1,2,a\n3,x,b\n4,4,a\n")
+        self.assertEqual((done.returncode, done.stderr), (2, "rejfilt: classify: standard input: line 2: column 1: 'x' is not a number\n"))
+
+    def test_warns_of_ids_and_labels_that_are_numbers(self):
+        rows = [[f"p{i // 2 if i < 4 else i}", *r[1:-1], i // 2] for i, r in enumerate(self.rows[:60])]
+        done = run("classify", "fit", self.written("few.csv", header=["who", "colour", "acid", "noise", "label"], rows=rows), "-o", self.folder / "m.rfc")
+        self.assertIn("column 'who' has 58 texts in 60 rows; is it an id?", done.stderr)
+        self.assertRegex(done.stderr, r"\d+ classes for 60 rows; is --label the right column\?")
 
     def test_probabilities_of_objects_that_lack_features(self):
         """Stated errors are near real ones where questions end because features are missing, all of them at last; and live."""
@@ -535,6 +596,48 @@ class Models(Test):
         self.assertEqual([l.get("questions") for l in lines], [0, 0, 0])
         self.assertNotIn("acid", [l.get("ask") for l in lines])
 
+    def test_a_model_that_changes_in_use(self):
+        """Replaced, the old one goes on; overwritten, its answers would be of neither model."""
+        other = good("classify", "fit", write_csv(self.folder / "other.csv", wine(300, 2), WINE), "-o", self.folder / "other.rfc", "--label", "kind", "--drop", "name") and (self.folder / "other.rfc").read_bytes()
+        before = self.model.read_bytes()
+        for change, says in ((lambda: os.replace(self.folder / "other.rfc", self.model), ""), (lambda: self.model.write_bytes(other), "was overwritten"), (lambda: self.model.write_bytes(b""), "was overwritten")):
+            self.model.write_bytes(before)
+            process = subprocess.Popen([COMMAND, "classify", "ask", str(self.model)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process.stdin.write('{"id": 1}\n')
+            process.stdin.flush()
+            first = process.stdout.readline()
+            change()
+            out, error = process.communicate('{"id": 1}\n', timeout=LONGEST)
+            self.assertEqual((process.returncode, out), (1, "") if says else (0, first))
+            self.assertIn(says, error)
+            self.assertLessEqual(error.count("\n"), 1)
+
+    def test_why_it_ends(self):
+        question = {"id": "a", "feature": "colour", "value": "green"}
+        for more, why in ((("--budget", 1), "out of budget"), (("--max-cost", 1.5), "out of budget"), ((), None)):
+            _, lines = self.talk(question, more=more)
+            self.assertEqual(lines[0].get("done"), why, more)
+        _, lines = self.talk({"id": "a", "values": {"colour": None, "acid": None, "noise": None}})
+        self.assertEqual(lines[0]["done"], "nothing left to ask")
+
+    def test_long_ids_are_refused_and_not_joined(self):
+        done, lines = self.talk({"id": 300 * "x" + "1"}, {"id": 255 * "y"})
+        self.assertEqual((done.returncode, lines[0]), (2, {"error": "an id has at most 255 bytes"}))
+        self.assertEqual(lines[1]["id"], 255 * "y")
+
+    def test_an_id_begins_again(self):
+        """After its decision the same id is another object, also for who starts again."""
+        state = self.folder / "again.jsonl"
+        _, lines = self.talk({"id": "a", "values": {"colour": "red", "acid": 1.0, "noise": 0.5}}, {"id": "b", "stop": True}, {"id": "a"}, {"id": "a", "feature": "noise", "value": 0.1}, more=("--state", state))
+        self.assertEqual(["done" in l for l in lines], [True, True, False, False])
+        _, again = self.talk(more=("--state", state))
+        self.assertEqual(again, lines[3:])
+        kept = state.read_text().splitlines()
+        ends = [i for i, l in enumerate(kept) if "done" in l]
+        self.assertEqual(len(ends), 2)
+        state.write_text("\n".join(kept[:ends[1]]) + "\n")  # killed before the decision of b was on its way
+        self.assertEqual(self.talk(more=("--state", state))[1], lines[1:2])
+
     def test_killed_and_started_again(self):
         state = self.folder / "open.jsonl"
         first = [{"id": "a", "values": {"noise": 0.2}}, {"id": "b"}, {"id": "b", "feature": "noise", "value": None}]
@@ -623,6 +726,7 @@ class BadInput(Test):
             self.refused("classify", *self.images(a, b), says=says)
         bomb = gzip.compress(idx([], 65535, 1000, 1000) + bytes(1 << 20))
         self.refused("classify", *self.images(bomb, labels), says="images")
+        self.refused("classify", "fit", self.file("lone.idx", idx(list(range(64)) * 4, 16, 4, 4)), "-o", "m.rfc", says="has images and no labels")
 
     def test_gzip_checksum(self):
         packed = bytearray(gzip.compress(idx(list(range(64)) * 4, 16, 4, 4)))
@@ -631,7 +735,7 @@ class BadInput(Test):
 
     def test_csv(self):
         cases = {
-            "line 2: column 1: 'inf'": "1,2,a\ninf,4,b\n5,6,a\n",
+            "line 2: column 0: 'inf'": "1,2,a\ninf,4,b\n5,6,a\n",
             "line 2: has 2 fields": "1,2,a\n3,b\n",
             "'x' is not a number": "1,2,a\n3,x,b\n",
             "one class only": "1,2,a\n3,4,a\n",
@@ -655,7 +759,8 @@ class BadInput(Test):
             "ends at byte": (x[:-3], y),
             "15 labels": (x, npy([0, 1] * 7 + [0], 15, form="<i8")),
             "more data than the file can hold": (npy([1.0] * 4, 10**12, 2), y),
-            "are not read": (x.replace(b"'<f8'", b"'|O8'"), y),
+            "are not read": (x.replace(b"'<f8'", b"'<c8'"), y),
+            "has Python objects": (x, y.replace(b"'<i8'", b"'|O' ")),
             "row 2, feature 1": (npy([1, 2, math.inf, 4] * 8, 16, 2), y),
         }
         for says, (a, b) in cases.items():

@@ -612,6 +612,42 @@ static void leave_one_out_tells_the_error(void **state)
     unfit(&f);
 }
 
+/* A goal of one question cannot be had by a stop alone: with three equal classes any stop of 0.5 or less asks more. So it
+   makes the budget smaller; goals after it have the whole budget again, also of a model that was saved. */
+static void few_questions_can_be_had(void **state)
+{
+    (void)state;
+    char error[200];
+    fitted f = fit_numbers(1200, NULL);
+    const rfc_objects objects = {&f.test, NULL, 400};
+    const double questions = f.expected.questions, wrong = f.expected.error;
+    const uint32_t budget = f.expected.budget;
+    assert_true(questions > 1.2 && budget > 1);
+    assert_int_equal(rfc_model_stop(f.model, RFC_GOAL_QUESTIONS, 1, &f.expected), 0);
+    assert_int_equal(f.expected.budget, 1);
+    check_within(f.expected.questions, 1, 0);
+    assert_true(f.expected.error < 0.55); /* chance has 0.67 */
+    const size_t count = rfc_model_save(f.model, NULL, 0);
+    uint8_t *bytes = aligned_alloc(64, (count + 63) / 64 * 64);
+    assert_int_equal(rfc_model_save(f.model, bytes, count), count);
+    rfc_model *again = rfc_model_load(bytes, count, error, sizeof error), *const both[] = {f.model, again};
+    assert_non_null(again);
+    for (int k = 0; k < 2; k++) {
+        rfc_outcome o = {0};
+        assert_int_equal(rfc_model_classify(both[k], &objects, 2, NULL, NULL, &o, error, sizeof error), 0);
+        assert_int_equal(o.all_queries, 400);
+        const double real = (double)o.errors / 400, se = sqrt(real * (1 - real) / 400);
+        check_within(o.all_doubt / 400, real, 3 * (se + se / sqrt(3)));
+        assert_int_equal(rfc_model_stop(both[k], RFC_GOAL_BEST, 0, &f.expected), 0);
+        check_within(f.expected.questions, questions, 0);
+        check_within(f.expected.error, wrong, 0);
+        assert_int_equal(f.expected.budget, budget);
+    }
+    rfc_model_close(again);
+    free(bytes);
+    unfit(&f);
+}
+
 /* Saved bytes give the same answers after loading; other bytes are refused. */
 static void a_model_lasts(void **state)
 {
@@ -644,9 +680,9 @@ static void a_model_lasts(void **state)
     rfc_expected expected;
     assert_int_equal(rfc_model_stop(again, RFC_GOAL_QUESTIONS, 2, &expected), 0);
     rfc_model_close(again);
-    const char *const says[] = {"not a model", "version", "truncated", "checksum", "checksum"};
-    const size_t at[] = {0, 8, 16, 64 + 70, count - 1};
-    for (unsigned k = 0; k < 5; k++) {
+    const char *const says[] = {"not a model", "version", "byte order", "truncated", "checksum", "checksum", "checksum"};
+    const size_t at[] = {0, 8, 12, 16, 40, 64 + 70, count - 1};
+    for (unsigned k = 0; k < 7; k++) {
         bytes[at[k]] ^= 4;
         assert_null(rfc_model_load(bytes, count, error, sizeof error));
         assert_non_null(strstr(error, says[k]));
@@ -945,6 +981,7 @@ int main(void)
         cmocka_unit_test(what_is_no_training_set_is_refused),
         cmocka_unit_test(rules_and_objects_out_of_range_are_refused),
         cmocka_unit_test(leave_one_out_tells_the_error),
+        cmocka_unit_test(few_questions_can_be_had),
         cmocka_unit_test(a_model_lasts),
         cmocka_unit_test(labels_of_a_class_are_told_apart),
         cmocka_unit_test(a_small_budget_is_planned),

@@ -95,6 +95,7 @@ typedef struct totals {
     double knn_seconds, knn_cpu_seconds;
     uint32_t knn_features;
     rfc_expected expected; /* of the last trial */
+    char limit[40];        /* its smaller budget, in words */
     int is_reached;
 } totals;
 
@@ -132,6 +133,7 @@ static int run_trial(const config *c, const classify_data *d, const classify_tri
         sum->known += known;
         sum->stated += o.all_doubt;
         sum->expected = t->expected;
+        classify_limit(t, sum->limit, sizeof sum->limit);
         sum->is_reached = t->is_reached;
         sum->seconds += cli_seconds() - start;
         sum->cpu_seconds += cli_cpu_seconds() - cpu_start;
@@ -147,6 +149,22 @@ static int run_trial(const config *c, const classify_data *d, const classify_tri
     }
     classify_answers_free(&o, t->objects.count);
     return code;
+}
+
+/* What is believed before the first question. */
+static void believe_first(const classify_data *d, const classify_trial *t, float before[])
+{
+    const uint32_t count = rfc_training_count(t->training), classes = d->task.classes.count;
+    double all = 0;
+    memset(before, 0, classes * sizeof *before);
+    for (uint32_t i = 0; i < count; i++)
+        before[d->train.label[t->order[i]]]++;
+    for (uint32_t k = 0; k < classes; k++) {
+        before[k] *= t->prior ? (float)t->prior[k] : 1;
+        all += (double)before[k];
+    }
+    for (uint32_t k = 0; k < classes; k++)
+        before[k] /= (float)all;
 }
 
 static int explain(const config *c, const classify_data *d, const classify_trial *t)
@@ -166,7 +184,9 @@ static int explain(const config *c, const classify_data *d, const classify_trial
     FILE *out = classify_create(&c->shared, to);
     int code = out ? CLI_OK : CLI_BAD_INPUT;
     if (out) {
-        cli_picture_story(out, cli_picture_is_page(to), title, &d->train, d->coding, &d->task,
+        float before[RFC_LABELS_MAX];
+        believe_first(d, t, before);
+        cli_picture_story(out, cli_picture_is_page(to), title, &d->train, d->coding, &d->task, before,
                           t->objects.table->bytes + (size_t)row * d->train.features, t->objects.table->label[row],
                           &answer);
         code = classify_finish(&c->shared, to, out);
@@ -247,7 +267,7 @@ static void print_text(const config *c, const classify_data *d, const totals *s)
     if (d->cost)
         printf(", cost %.4g", s->cost / objects);
     if (cc->method == RFC_WEIGHTED && cc->pilot)
-        printf("\nstop %.4g: leave-one-out expects %.3f %% errors with %.2f queries%s", s->expected.stop,
+        printf("\nstop %.4g%s: leave-one-out expects %.3f %% errors with %.2f queries%s", s->expected.stop, s->limit,
                100 * s->expected.error, s->expected.questions,
                s->is_reached ? "" : "; that is as near as it comes to what was asked for");
     printf("\n%.2f s after loading (%.2f s) and fitting (%.2f s), %.3f ms an object, %llu thread%s\n", s->seconds,

@@ -71,13 +71,13 @@ int classify_set_plot(void *c, const char *value, char *error, size_t size)
 
 /* ---- Files about features ---- */
 
-/* Calls take(context, feature, the fields that follow, or null) for each row. */
+/* Calls take(context, feature, the fields that follow, or null) for each row. Separator zero: found in the first row. */
 typedef int line_taker(void *context, uint32_t feature, const char *rest, const char *more, char *error, size_t size);
 
-static int each_feature(const char *path, const rfc_table *table, line_taker *take, void *context, char *error,
-                        size_t size)
+static int each_feature(const char *path, char separator, const rfc_table *table, line_taker *take, void *context,
+                        char *error, size_t size)
 {
-    tables_rows *r = tables_rows_open(path, ',', 1, error, size);
+    tables_rows *r = tables_rows_open(path, separator, 1, error, size);
     int status = r ? 1 : -1;
     for (int is_first = 1; status == 1 && (status = tables_rows_next(r)) == 1; is_first = 0) {
         char reason[160] = "";
@@ -152,7 +152,7 @@ static int load_features(const classify_config *c, classify_data *d, char *error
     }
     for (uint32_t j = 0; j < features && d->cost; j++)
         d->cost[j] = 1;
-    const int status = c->cost ? each_feature(c->cost, &d->train, take_cost, &p, error, size) : 0;
+    const int status = c->cost ? each_feature(c->cost, '\0', &d->train, take_cost, &p, error, size) : 0;
     const uint32_t groups = p.names.count;
     rfc_names_free(&p.names);
     if (groups > features) {
@@ -163,7 +163,7 @@ static int load_features(const classify_config *c, classify_data *d, char *error
         return -1;
     if (!c->mask)
         return 0;
-    if (each_feature(c->mask, &d->train, take_mask, d->mask, error, size) < 0)
+    if (each_feature(c->mask, ',', &d->train, take_mask, d->mask, error, size) < 0)
         return -1;
     if (!memchr(d->mask, 1, features)) {
         snprintf(error, size, "%s: names no feature", c->mask);
@@ -228,12 +228,17 @@ static double *by_class(const char *text, const rfc_task *task, int shares, char
     return NULL;
 }
 
-/* Warns about columns that look like row numbers, and about features that give away the label. */
+/* Warns about columns that look like row numbers or ids, about features that give away the label, and about labels that
+   look like numbers to be predicted. */
 static void find_warnings(const classify_config *c, classify_data *d)
 {
     const rfc_table *t = &d->train;
     size_t used = 0;
     char number[16];
+    if (t->rows > 20 && d->task.classes.count > t->rows / 3)
+        used += (size_t)snprintf(d->warnings, sizeof d->warnings,
+                                 "rejfilt: %s: warning: %u classes for %u rows; is --label the right column?\n",
+                                 c->command, d->task.classes.count, t->rows);
     for (uint32_t j = 0; j < t->features && t->rows > 20 && t->height == 0 && t->features <= 4096; j++) {
         float seen[RFC_LABELS_MAX];
         uint32_t of[RFC_LABELS_MAX], kinds = 0, counts = 1, tells = 1;
@@ -261,6 +266,11 @@ static void find_warnings(const classify_config *c, classify_data *d)
             used += (size_t)snprintf(d->warnings + used, room,
                                      "rejfilt: %s: warning: column '%.60s' counts the rows; --drop leaves it out\n",
                                      c->command, name);
+        else if (t->categories && t->categories[j].count > 1 + t->rows * 9 / 10)
+            used += (size_t)snprintf(
+                d->warnings + used, room,
+                "rejfilt: %s: warning: column '%.60s' has %u texts in %u rows; is it an id? --drop leaves it out\n",
+                c->command, name, t->categories[j].count - 1, t->rows);
         else if (tells && kinds > 1)
             used += (size_t)snprintf(
                 d->warnings + used, room,
@@ -455,6 +465,14 @@ int classify_trial_fit(const classify_config *c, classify_trial *t, cli_progress
     double value = c->error >= 0 ? c->error : c->mean_questions >= 0 ? c->mean_questions : t->rules.stop;
     t->is_reached = c->method == RFC_PAPER || rfc_model_stop(t->model, goal, value, &t->expected) != 1;
     return CLI_OK;
+}
+
+const char *classify_limit(const classify_trial *t, char *text, size_t size)
+{
+    *text = '\0';
+    if (t->expected.budget > 0 && t->expected.budget < t->rules.budget)
+        snprintf(text, size, ", at most %u queries", t->expected.budget);
+    return text;
 }
 
 void classify_trial_close(classify_trial *t)

@@ -65,6 +65,8 @@ int classify_trial_open(const classify_config *config, const classify_data *data
 /* Fits the model and sets its stop for the goal, if one is given. Progress may be null. Returns CLI_OK, or an exit
    code after a message. */
 int classify_trial_fit(const classify_config *config, classify_trial *trial, cli_progress *progress);
+/* ", at most 3 queries" if the goal made the budget smaller, else "". Returns `text`. */
+const char *classify_limit(const classify_trial *trial, char *text, size_t size);
 void classify_trial_close(classify_trial *trial);
 void classify_free(classify_data *data);
 

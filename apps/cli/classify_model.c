@@ -4,15 +4,18 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "rejfilt/session.h"
 #include "classify_data.h"
+#include "engine.h"
 #include "file.h"
 #include "json.h"
 #include "lines.h"
@@ -74,12 +77,13 @@ static int save(const fit_config *c, classify_data *d, rfc_model *model)
 
 static void report_fit(const fit_config *c, const classify_data *d, const classify_trial *t, double seconds)
 {
+    char limit[40];
     if (!c->shared.json) {
         printf("%s: %u training vectors, %u features, %u classes, in %.2f s\n", c->out, rfc_training_count(t->training),
                d->train.features, d->task.classes.count, seconds);
         if (c->shared.pilot)
-            printf("stop %.4g: leave-one-out expects %.3f %% errors with %.2f queries%s\n", t->expected.stop,
-                   100 * t->expected.error, t->expected.questions,
+            printf("stop %.4g%s: leave-one-out expects %.3f %% errors with %.2f queries%s\n", t->expected.stop,
+                   classify_limit(t, limit, sizeof limit), 100 * t->expected.error, t->expected.questions,
                    t->is_reached ? "" : "; that is as near as it comes to what was asked for");
         return;
     }
@@ -90,6 +94,7 @@ static void report_fit(const fit_config *c, const classify_data *d, const classi
     cli_json_whole(&json, "features", d->train.features);
     cli_json_whole(&json, "classes", d->task.classes.count);
     cli_json_real(&json, "stop", t->expected.stop);
+    cli_json_whole(&json, "budget", t->expected.budget);
     cli_json_real(&json, "pilot_error", c->shared.pilot ? t->expected.error : NAN);
     cli_json_real(&json, "pilot_queries", c->shared.pilot ? t->expected.questions : NAN);
     cli_json_bool(&json, "reached", t->is_reached);
@@ -242,6 +247,8 @@ static const cli_usage ask_usage = {
 
 /* A model file mapped into memory. */
 typedef struct mapped {
+    int file;
+    struct stat about; /* when it was mapped */
     void *bytes;
     size_t count;
     rfc_model *model;
@@ -252,6 +259,38 @@ static void unmap(mapped *m)
     rfc_model_close(m->model);
     if (m->bytes)
         munmap(m->bytes, m->count);
+    if (m->file >= 0)
+        close(m->file);
+}
+
+/* The message if mapped bytes changed, or are gone since their file became shorter. */
+static char overwritten[CLI_PATH_MAX + 100];
+
+static void on_missing_bytes(int number)
+{
+    const struct iovec parts[] = {
+        {(char[]){"rejfilt: "}, 9}, {overwritten, strlen(overwritten)}, {(char[]){"\n"}, 1}};
+    (void)number;
+    _exit(writev(STDERR_FILENO, parts, 3) < 0 ? CLI_BAD_INPUT : CLI_FAILED);
+}
+
+static void watch(const char *command, const char *path)
+{
+    struct sigaction action = {.sa_handler = on_missing_bytes};
+    rf_fail(overwritten, sizeof overwritten, "%s: %s: was overwritten while it was in use: start again", command, path);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+/* Was the file overwritten since it was mapped? Then answers are of neither model. To replace it, by 'fit' or by moving
+   another file to its place, does not matter. Returns CLI_OK, or CLI_FAILED after a message. */
+static int check_unchanged(const mapped *m)
+{
+    struct stat now;
+    if (fstat(m->file, &now) == 0 && now.st_size == m->about.st_size &&
+        now.st_mtim.tv_sec == m->about.st_mtim.tv_sec && now.st_mtim.tv_nsec == m->about.st_mtim.tv_nsec)
+        return CLI_OK;
+    cli_error("%s", overwritten);
+    return CLI_FAILED;
 }
 
 /* Opens the model and sets its stop for the goal, if one is given. Returns CLI_OK, or an exit code after a message. */
@@ -259,15 +298,21 @@ static int open_model(const char *command, const use_config *c, mapped *m)
 {
     char error[300] = "";
     uint64_t length = 0;
-    *m = (mapped){NULL, 0, NULL};
+    *m = (mapped){.file = -1};
     const int fd = rf_file_open(c->files[0], &length, error, sizeof error);
     if (fd < 0)
         return cli_error("%s: %s", command, error);
-    void *bytes = length > 0 ? mmap(NULL, (size_t)length, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    close(fd);
-    if (bytes == MAP_FAILED)
+    m->file = fd;
+    void *bytes = length > 0 && fstat(fd, &m->about) == 0
+                      ? mmap(NULL, (size_t)length, PROT_READ, MAP_PRIVATE, fd, 0)
+                      : MAP_FAILED;
+    if (bytes == MAP_FAILED) {
+        unmap(m);
         return cli_error("%s: %s: %s", command, c->files[0], length ? "cannot be mapped" : "is not a model");
-    *m = (mapped){bytes, (size_t)length, NULL};
+    }
+    m->bytes = bytes;
+    m->count = (size_t)length;
+    watch(command, c->files[0]);
     m->model = rfc_model_load(bytes, (size_t)length, error, sizeof error);
     if (!m->model) {
         unmap(m);
@@ -332,8 +377,9 @@ static void report_predict(const use_config *c, const rfc_table *t, const rfc_ou
     cli_json_close(&json);
 }
 
-static int predict(const use_config *c, const rfc_model *model, rfc_table *t)
+static int predict(const use_config *c, const mapped *m, rfc_table *t)
 {
+    const rfc_model *model = m->model;
     const classify_config shared = {.command = "classify predict"};
     const rfc_names *classes = rfc_model_classes(model);
     const rfc_table named = {.features = rfc_model_features(model), .names = *rfc_model_names(model)};
@@ -347,7 +393,7 @@ static int predict(const use_config *c, const rfc_model *model, rfc_table *t)
     }
     int code = rfc_model_classify(model, &objects, (unsigned)c->threads, NULL, NULL, &o, error, sizeof error) < 0
                    ? cli_error("classify predict: %s", error)
-                   : CLI_OK;
+                   : check_unchanged(m);
     FILE *out = code != CLI_OK || (c->json && !c->out) ? NULL : c->out ? classify_create(&shared, c->out) : stdout;
     if (code == CLI_OK && c->out && !out)
         code = CLI_BAD_INPUT;
@@ -393,7 +439,7 @@ int cli_classify_predict(int argc, char **argv)
         find_classes(m.model, &objects);
         code = rfc_coding_apply(rfc_model_coding(m.model), &objects, error, sizeof error) < 0
                    ? cli_error("classify predict: %s", error)
-                   : predict(&c, m.model, &objects);
+                   : predict(&c, &m, &objects);
         rfc_table_free(&objects);
     }
     unmap(&m);
@@ -408,11 +454,13 @@ typedef struct asked {
     char *id;
     rfc_told *told;
     uint32_t count, room;
+    int is_stopped; /* it was told to stop */
 } asked;
 
 enum { SLOTS = 1 << 14 };
 
 typedef struct asking {
+    const mapped *file;
     const rfc_model *model;
     rfc_adviser *adviser;
     asked *slot[SLOTS];
@@ -452,43 +500,75 @@ static void refuse(asking *a, const char *id, const char *why)
     cli_json_close(&json);
 }
 
-/* Prints the next question. If the decision is made, prints that instead and forgets the object. */
-static void advise(asking *a, asked **at, int is_told_to_stop)
+static int cannot_keep(void)
+{
+    cli_error("classify ask: cannot keep the answers: no room left?");
+    return CLI_FAILED;
+}
+
+/* Writes the line to the journal before it is acted on. Returns CLI_OK, or CLI_FAILED after a message. */
+static int keep(asking *a, const char *line)
+{
+    if (!a->journal || a->is_replay)
+        return CLI_OK;
+    return fprintf(a->journal, "%s\n", line) > 0 && fflush(a->journal) == 0 && fdatasync(fileno(a->journal)) == 0
+               ? CLI_OK
+               : cannot_keep();
+}
+
+/* Writes to the journal that the decision was printed: the id may begin again. Killed before, it is printed twice. Returns
+   CLI_OK, or CLI_FAILED. */
+static int keep_end(asking *a, const char *id)
+{
+    if (!a->journal)
+        return CLI_OK;
+    if (fflush(stdout) != 0)
+        return CLI_FAILED;
+    json_t *end = json_pack("{s:s, s:b}", "id", id, "done", 1);
+    const int status = end ? json_dumpf(end, a->journal, JSON_COMPACT) : -1;
+    json_decref(end);
+    return status == 0 && putc('\n', a->journal) != EOF && fflush(a->journal) == 0 ? CLI_OK : cannot_keep();
+}
+
+/* Prints the next question. If the decision is made, prints that instead and forgets the object. Returns CLI_OK, or
+   CLI_FAILED. */
+static int advise(asking *a, asked **at)
 {
     const asked *o = *at;
     const rfc_names *classes = rfc_model_classes(a->model), *names = rfc_model_names(a->model);
     rfc_advice advice;
-    if (a->is_replay && !is_told_to_stop)
-        return;
-    if (rfc_adviser_next(a->adviser, o->told, o->count, &advice) < 0)
-        return;
-    const int is_done = is_told_to_stop || advice.feature == RFC_NO_LABEL;
-    if (!a->is_replay) {
-        cli_json json;
-        cli_json_open(&json, stdout);
-        cli_json_text(&json, "id", o->id);
-        if (is_done) {
-            cli_json_text(&json, "done",
-                          advice.is_sure    ? "sure"
-                          : is_told_to_stop ? "told to stop"
-                                            : "nothing left to ask");
-        } else {
-            cli_json_text(&json, "ask", names->text[advice.feature]);
-            cli_json_real(&json, "cost", advice.cost);
-            cli_json_real(&json, "gain", advice.gain);
-        }
-        cli_json_text(&json, "decided", classes->text[advice.decided]);
-        cli_json_real(&json, "probability", (double)advice.posterior[advice.decided]);
-        cli_json_whole(&json, "questions", advice.queries);
-        cli_json_real(&json, "spent", advice.spent);
-        cli_json_object(&json, "probabilities");
-        for (uint32_t c = 0; c < classes->count; c++)
-            cli_json_real_of(&json, classes->text[c], (double)advice.posterior[c]);
-        cli_json_object_end(&json);
-        cli_json_close(&json);
+    if (a->is_replay || rfc_adviser_next(a->adviser, o->told, o->count, &advice) < 0)
+        return CLI_OK;
+    if (check_unchanged(a->file) != CLI_OK)
+        return CLI_FAILED;
+    const int is_done = o->is_stopped || advice.feature == RFC_NO_LABEL;
+    cli_json json;
+    cli_json_open(&json, stdout);
+    cli_json_text(&json, "id", o->id);
+    if (is_done) {
+        cli_json_text(&json, "done",
+                      advice.is_sure    ? "sure"
+                      : o->is_stopped   ? "told to stop"
+                      : advice.is_spent ? "out of budget"
+                                        : "nothing left to ask");
+    } else {
+        cli_json_text(&json, "ask", names->text[advice.feature]);
+        cli_json_real(&json, "cost", advice.cost);
+        cli_json_real(&json, "gain", advice.gain);
     }
+    cli_json_text(&json, "decided", classes->text[advice.decided]);
+    cli_json_real(&json, "probability", (double)advice.posterior[advice.decided]);
+    cli_json_whole(&json, "questions", advice.queries);
+    cli_json_real(&json, "spent", advice.spent);
+    cli_json_object(&json, "probabilities");
+    for (uint32_t c = 0; c < classes->count; c++)
+        cli_json_real_of(&json, classes->text[c], (double)advice.posterior[c]);
+    cli_json_object_end(&json);
+    cli_json_close(&json);
+    const int code = is_done ? keep_end(a, o->id) : CLI_OK;
     if (is_done)
         forget(at);
+    return code;
 }
 
 /* Checks one answer. Returns NULL, or what is wrong. */
@@ -533,15 +613,6 @@ static int add(asked *o, rfc_told told)
     return 0;
 }
 
-/* Writes the line to the journal before it is acted on. Returns 0, or -1. */
-static int keep(asking *a, const char *line)
-{
-    if (!a->journal || a->is_replay)
-        return 0;
-    return fprintf(a->journal, "%s\n", line) > 0 && fflush(a->journal) == 0 && fdatasync(fileno(a->journal)) == 0 ? 0
-                                                                                                                  : -1;
-}
-
 /* Checks a line without changing anything. Returns NULL, or what is wrong. Its answers go to `told`. */
 static const char *check_line(const asking *a, const asked *o, json_t *root, rfc_told told[], uint32_t *count)
 {
@@ -551,6 +622,8 @@ static const char *check_line(const asking *a, const asked *o, json_t *root, rfc
     json_object_foreach(root, key, value)
     {
         if (strcmp(key, "id") == 0 || (strcmp(key, "stop") == 0 && json_is_boolean(value)))
+            continue;
+        if (a->is_replay && strcmp(key, "done") == 0)
             continue;
         if (strcmp(key, "feature") == 0 && json_is_string(value))
             feature = json_string_value(value);
@@ -590,17 +663,19 @@ static int take_line(asking *a, const char *line, rfc_told *told)
     else if (json_is_integer(name))
         snprintf(id, sizeof id, "%lld", (long long)json_integer_value(name));
     int code = CLI_OK;
-    if (!id[0]) {
+    if (json_is_string(name) && json_string_length(name) >= sizeof id) {
+        refuse(a, NULL, "an id has at most 255 bytes");
+    } else if (!id[0]) {
         refuse(a, NULL, root ? "a line needs an id: a text or a whole number" : "a line is a JSON object");
     } else {
         asked **at = find(a, id), *o = *at;
         const char *why = check_line(a, o, root, told, &count);
         if (why) {
             refuse(a, id, why);
-        } else if (keep(a, line) < 0) {
-            cli_error("classify ask: cannot keep the answers: no room left?");
-            code = CLI_FAILED;
-        } else {
+        } else if (json_object_get(root, "done")) { /* of the journal */
+            if (o)
+                forget(at);
+        } else if ((code = keep(a, line)) == CLI_OK) {
             if (!o && (o = calloc(1, sizeof *o)) && (o->id = strdup(id)))
                 *at = o;
             int status = o && o->id ? 0 : -1;
@@ -610,7 +685,8 @@ static int take_line(asking *a, const char *line, rfc_told *told)
                 cli_error("classify ask: out of memory");
                 code = CLI_FAILED;
             } else {
-                advise(a, at, json_is_true(json_object_get(root, "stop")));
+                o->is_stopped |= json_is_true(json_object_get(root, "stop"));
+                code = advise(a, at);
             }
         }
     }
@@ -618,8 +694,8 @@ static int take_line(asking *a, const char *line, rfc_told *told)
     return code;
 }
 
-/* Replays the journal: a line that names the model, then the input lines. An incomplete last line was never answered
-   and is cut off. Objects already decided are decided again by their last line, without questions. */
+/* Replays the journal: a line that names the model, then the input lines, and a line for each decision that was printed. An
+   incomplete last line was never answered and is cut off. */
 static int replay(asking *a, const char *path, rfc_told *told)
 {
     char mark[64], *line = NULL;
@@ -649,12 +725,12 @@ static int replay(asking *a, const char *path, rfc_told *told)
     if (code == CLI_OK && ftruncate(fileno(a->journal), end) < 0)
         code = cli_error("classify ask: cannot write '%s'", path);
     fseek(a->journal, 0, SEEK_END);
-    if (code == CLI_OK && end == 0 && keep(a, mark) < 0)
-        code = cli_error("classify ask: cannot write '%s'", path);
+    if (code == CLI_OK && end == 0)
+        code = keep(a, mark);
     for (size_t i = 0; i < SLOTS && code == CLI_OK; i++) /* advise() removes decided objects from the list */
         for (asked **at = &a->slot[i]; *at;) {
             asked *before = *at;
-            advise(a, at, 0);
+            code = code == CLI_OK ? advise(a, at) : code;
             at = *at == before ? &before->next : at;
         }
     fflush(stdout);
@@ -702,6 +778,7 @@ int cli_classify_ask(int argc, char **argv)
     if (code == CLI_OK && c.state && (code = cli_lock_take(&lock, c.state, error, sizeof error)) != CLI_OK)
         cli_error("classify ask: %s", error);
     if (code == CLI_OK) {
+        a->file = &m;
         a->model = m.model;
         a->adviser = adviser;
         if (c.state)

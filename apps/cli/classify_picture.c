@@ -215,11 +215,12 @@ static void put_story_table(FILE *out, const rfc_table *t, const rfc_coding *cod
 }
 
 void cli_picture_story(FILE *out, int is_page, const char *title, const rfc_table *t, const rfc_coding *coding,
-                       const rfc_task *task, const uint8_t *object, uint32_t truth, const rfc_answer *a)
+                       const rfc_task *task, const float before[], const uint8_t *object, uint32_t truth,
+                       const rfc_answer *a)
 {
     uint32_t classes = task->classes.count;
     double x = MARGIN + SIDE + 90, y = TOP, width = WIDE, height = SIDE,
-           step = width / (a->queries > 1 ? a->queries - 1 : 1);
+           step = width / (a->queries > 0 ? a->queries : 1);
     const int list = t->width ? 0 : 40 + LINE * (int)a->queries;
     char text[200];
     begin(out, is_page, (int)(x + width) + 130, TOP + (list > SIDE + 60 ? list : SIDE + 60) + 10, title);
@@ -231,16 +232,17 @@ void cli_picture_story(FILE *out, int is_page, const char *title, const rfc_tabl
     else
         put_list(out, t, coding, object, a);
     put_frame(out, x, y, width, height, 100, "queries answered: what is believed after each");
-    for (uint32_t k = 0; k < a->queries; k += a->queries / 10 + 1) {
-        snprintf(text, sizeof text, "%u", k + 1);
+    for (uint32_t k = 0; k <= a->queries; k += a->queries / 10 + 1) {
+        snprintf(text, sizeof text, "%u", k);
         put_text(out, x + step * k, y + height + 16, "text-anchor=\"middle\" font-size=\"11\"", text);
     }
     for (uint32_t c = 0; c < classes; c++) {
         const char *colour = colours[c % COLOURS];
         fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",
                 colour, dashes[c % DASHES]);
-        for (uint32_t k = 0; k < a->queries; k++)
-            fprintf(out, "%.1f,%.1f ", x + step * k, y + height * (1 - (double)a->story[(size_t)k * classes + c]));
+        for (uint32_t k = 0; k <= a->queries; k++)
+            fprintf(out, "%.1f,%.1f ", x + step * k,
+                    y + height * (1 - (double)(k ? a->story[(size_t)(k - 1) * classes + c] : before[c])));
         fputs("\"/>\n", out);
         if (c < 16) {
             double at = y + 10 + 18 * c;

@@ -12,10 +12,11 @@ int cli_picture_check(const char *path, char *error, size_t size);
 /* Does the name end in .html? */
 int cli_picture_is_page(const char *path);
 
-/* One object: the features asked, in order, their values in the data's units, and the class probabilities after each
-   answer. */
+/* One object: the features asked, in order, their values in the data's units, and the class probabilities `before` the
+   first question and after each answer. */
 void cli_picture_story(FILE *out, int is_page, const char *title, const rfc_table *table, const rfc_coding *coding,
-                       const rfc_task *task, const uint8_t *object, uint32_t truth, const rfc_answer *answer);
+                       const rfc_task *task, const float before[], const uint8_t *object, uint32_t truth,
+                       const rfc_answer *answer);
 
 /* A number per feature. */
 typedef struct cli_map {

@@ -285,6 +285,7 @@ typedef enum rfc_goal { RFC_GOAL_BEST, RFC_GOAL_ERROR, RFC_GOAL_QUESTIONS, RFC_G
 /* The leave-one-out estimate for a stop. */
 typedef struct rfc_expected {
     double stop;      /* the stop */
+    uint32_t budget;  /* most queries per object; RFC_GOAL_QUESTIONS may make it smaller than the rules do */
     double error;     /* share of wrong decisions */
     double questions; /* mean number per object */
     double cost;      /* mean cost per object */
@@ -294,7 +295,7 @@ typedef struct rfc_expected {
    set; -1 if the model was fitted without a pilot. */
 RF_API int rfc_model_stop(rfc_model *model, rfc_goal goal, double value, rfc_expected *expected);
 
-/* The same with other limits: `budget` (0: unchanged) and `max_cost`. */
+/* The same with other limits: `budget` (0: unchanged) and `max_cost` (negative: unchanged). */
 RF_API int rfc_model_limit(rfc_model *model, uint32_t budget, double max_cost, rfc_goal goal, double value,
                            rfc_expected *expected);
 
@@ -343,6 +344,7 @@ typedef struct rfc_advice {
     uint32_t queries; /* answers so far */
     double spent;     /* their cost */
     int is_sure;      /* the stop is reached */
+    int is_spent;     /* there is more to ask, but the budget or the most cost forbids it */
     const float *posterior; /* by class; valid until the next call */
 } rfc_advice;
 

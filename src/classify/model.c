@@ -10,7 +10,6 @@
 
 enum { TRIED = 1000 };     /* training objects in a pilot that compares rules */
 #define SHARPEST 8.0       /* sharpest temper with a smaller sample */
-#define BEYOND_CHANCE 2.0  /* other rules are taken if they lose less by more standard errors than this */
 
 static int is_above_zero(const double *x, uint32_t count)
 {
@@ -84,7 +83,7 @@ int rfc_model_make(const rfc_training *t, const rfc_rules *rules, rfc_model *m, 
     int failed = 0, status = 0;
     if (rfc_rules_check(t, rules, error, size) < 0)
         return -1;
-    *m = (rfc_model){.laid = *t, .rules = *rules};
+    *m = (rfc_model){.laid = *t, .budget = rules->budget, .rules = *rules};
     m->rules.cost = m->cost = copy(rules->cost, t->features, sizeof *m->cost, &failed);
     m->rules.group = m->group = copy(rules->group, t->features, sizeof *m->group, &failed);
     m->rules.prior = m->prior = copy(rules->prior, t->classes, sizeof *m->prior, &failed);
@@ -161,7 +160,7 @@ static rfc_model *try_others(rfc_model *m, const rfc_training *t, const rfc_rule
             unseen quietly = {progress, context};
             rfc_model *tried = fit(t, &other, threads, may_stop, &quietly, error, size), *worse = tried;
             failed = !tried;
-            if (tried && rfc_pilot_gain(tried, m) > BEYOND_CHANCE) {
+            if (tried && rfc_pilot_gain(tried, m) > RFC_BEYOND_CHANCE) {
                 worse = m;
                 m = tried;
                 chosen = other;

@@ -7,6 +7,7 @@
 
 struct rfc_model {
     rfc_training laid; /* for the weighted method; the paper's reads rows */
+    uint32_t budget;   /* most queries per object; rules.budget is smaller where a goal of mean questions needs it */
     rfc_rules rules;   /* pointing to these: */
     uint8_t *mask;
     float *cost;

@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "model.h"
 
-enum { VERSION = 5, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
+enum { VERSION = 6, ORDER = 0x01020304, HEAD = RFC_MODEL_HEAD, ALIGN = 64 };
 
 typedef struct head {
     char magic[8];
@@ -23,7 +23,7 @@ _Static_assert(sizeof(head) == HEAD && offsetof(head, checksum) == RFC_MODEL_SUM
 /* Scalars of a model. */
 typedef struct scalars {
     uint32_t count, features, classes, laid, segments, is_ranked, gain, budget, pilot, nodes, objects, steps;
-    uint32_t used, cuts;
+    uint32_t used, cuts, limit, unused;
     float offset, factor;
     uint64_t stride, seed;
     double largest_deviation, stop, max_cost, floor, least_sample, most_sample, sharpest, calibration[3], early[3];
@@ -88,6 +88,9 @@ static int put_names(writer *w, const rfc_names *names)
     return all ? 0 : -1;
 }
 
+/* The pilot of the fit, which goals that are set later begin with. */
+static const rfc_pilot *pilot_of(const rfc_model *m) { return m->fitted.objects > 0 ? &m->fitted : &m->pilot; }
+
 static scalars scalars_of(const rfc_model *m)
 {
     const rfc_training *t = &m->laid;
@@ -97,7 +100,7 @@ static scalars scalars_of(const rfc_model *m)
     s.count = t->count, s.features = t->features, s.classes = t->classes, s.laid = t->laid, s.segments = t->segments;
     s.is_ranked = t->is_ranked != 0, s.gain = r->gain, s.budget = r->budget, s.pilot = r->pilot,
     s.nodes = m->tree.count;
-    s.objects = m->pilot.objects, s.steps = m->pilot.steps, s.stride = t->stride, s.seed = r->seed;
+    s.objects = pilot_of(m)->objects, s.steps = pilot_of(m)->steps, s.limit = m->budget, s.stride = t->stride, s.seed = r->seed;
     s.used = m->coding->used, s.cuts = m->coding->cuts, s.offset = m->coding->all.offset;
     s.factor = m->coding->all.factor, s.largest_deviation = t->largest_deviation, s.stop = r->stop;
     s.max_cost = r->max_cost, s.floor = r->floor, s.least_sample = r->least_sample, s.most_sample = r->most_sample;
@@ -109,6 +112,7 @@ static scalars scalars_of(const rfc_model *m)
 
 static int write_all(const rfc_model *m, writer *w)
 {
+    const rfc_pilot *p = pilot_of(m);
     const rfc_training *t = &m->laid;
     const scalars s = scalars_of(m);
     const rfc_coding *c = m->coding;
@@ -128,9 +132,9 @@ static int write_all(const rfc_model *m, writer *w)
     put(w, m->prior, t->classes * sizeof *m->prior);
     put(w, m->weight, t->classes * sizeof *m->weight);
     put(w, m->tree.node, m->tree.count * sizeof *m->tree.node);
-    put(w, m->pilot.step, (size_t)m->pilot.objects * m->pilot.steps * sizeof *m->pilot.step);
-    put(w, m->pilot.questions, m->pilot.objects * sizeof *m->pilot.questions);
-    put(w, m->pilot.loss, m->pilot.objects * sizeof *m->pilot.loss);
+    put(w, p->step, (size_t)p->objects * p->steps * sizeof *p->step);
+    put(w, p->questions, p->objects * sizeof *p->questions);
+    put(w, p->loss, p->objects * sizeof *p->loss);
     put(w, c->fill, t->features);
     put(w, c->quantile, (size_t)t->features * c->cuts * sizeof *c->quantile);
     status |= put_names(w, &m->classes);
@@ -254,7 +258,7 @@ static int is_sound(const rfc_model *m)
         fine &= m->group[j] <= t->features;
     for (uint32_t i = 1; i < m->labels.count && i <= RFC_LABELS_MAX; i++)
         fine &= m->of_label[i - 1] < t->classes;
-    return fine && m->classes.count == t->classes && m->names.count == t->features &&
+    return fine && m->budget >= m->rules.budget && m->classes.count == t->classes && m->names.count == t->features &&
            m->labels.count <= RFC_LABELS_MAX + 1;
 }
 
@@ -326,6 +330,7 @@ static rfc_model *model_of(const scalars *s)
     t->sketch = (s->laid + (size_t)1) / 2, t->largest_deviation = s->largest_deviation;
     m->rules = rfc_rules_default(RFC_WEIGHTED, t);
     rfc_rules *r = &m->rules;
+    m->budget = s->limit;
     r->gain = (rfc_gain)s->gain, r->budget = s->budget, r->pilot = s->pilot, r->seed = s->seed, r->stop = s->stop;
     r->max_cost = s->max_cost, r->floor = s->floor, r->least_sample = s->least_sample, r->most_sample = s->most_sample;
     r->sharpest = s->sharpest;
@@ -343,7 +348,11 @@ rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t s
         return NULL;
     }
     memcpy(&h, bytes, sizeof h);
-    if (h.order != ORDER || h.version != VERSION) {
+    if (h.order != ORDER) {
+        rf_fail(error, size, "is a model of a machine with another byte order");
+        return NULL;
+    }
+    if (h.version != VERSION) {
         rf_fail(error, size, "is a model of version %u; this program reads version %d", h.version, VERSION);
         return NULL;
     }
@@ -352,7 +361,8 @@ rfc_model *rfc_model_load(const void *bytes, size_t count, char *error, size_t s
                 (unsigned long long)h.length);
         return NULL;
     }
-    if (h.checksum != rfc_model_sum((const uint8_t *)bytes + HEAD, count - HEAD)) {
+    if (memcmp(h.rest, (const uint8_t[sizeof h.rest]){0}, sizeof h.rest) != 0 ||
+        h.checksum != rfc_model_sum((const uint8_t *)bytes + HEAD, count - HEAD)) {
         rf_fail(error, size, "is damaged (checksum)");
         return NULL;
     }

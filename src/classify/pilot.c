@@ -238,7 +238,7 @@ typedef struct judged {
 
 static judged judge(const rfc_pilot *p, const rfc_rules *r, double stop)
 {
-    judged j = {.expected = {.stop = stop}};
+    judged j = {.expected = {.stop = stop, .budget = r->budget}};
     double losses = 0, squares = 0, n = p->objects;
     for (uint32_t i = 0; i < p->objects; i++) {
         uint32_t questions;
@@ -385,12 +385,14 @@ static void run_again(rfc_model *m)
     free(rows);
 }
 
-int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goal, double value, rfc_expected *expected)
+/* Makes it the budget: plans anew if it ends soon, and classifies the pilot's objects again. */
+static void limit(rfc_model *m, uint32_t budget)
 {
     const uint32_t before = rfc_tree_horizon(&m->laid, &m->rules);
     rfc_tree tree;
-    m->rules.budget = budget ? budget : m->rules.budget;
-    m->rules.max_cost = max_cost >= 0 ? max_cost : m->rules.max_cost;
+    if (budget == m->rules.budget)
+        return;
+    m->rules.budget = budget;
     if (m->rules.method == RFC_WEIGHTED && rfc_tree_horizon(&m->laid, &m->rules) != before &&
         rfc_tree_make(&m->laid, &m->rules, &tree) == 0) { /* on failure the previous pilot is good enough */
         rfc_tree_free(&m->tree);
@@ -403,7 +405,6 @@ int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goa
     }
     if (m->pilot.objects > 0 && m->rules.budget <= RFC_REGRESSED && m->rules.budget + 1 < m->pilot.steps)
         run_again(m);
-    return rfc_model_stop(m, goal, value, expected);
 }
 
 /* Averages losses over nearby stops, since with few objects the least of many is chance. Returns the least average
@@ -427,6 +428,69 @@ static uint32_t smooth(judged *tried)
     return least;
 }
 
+/* Stop i of those that are tried. */
+static double candidate(const rfc_rules *r, uint32_t i)
+{
+    const double low = fmin(LEAST_STOP, r->stop > 0 ? r->stop : LEAST_STOP);
+    return low * pow(MOST_STOP / low, (double)i / (CANDIDATES - 1));
+}
+
+/* The smallest stop with at most `most` questions on average; the largest if there is none. */
+static judged stop_within(const rfc_pilot *p, const rfc_rules *r, double most)
+{
+    uint32_t low = 0, high = CANDIDATES - 1;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (judge(p, r, candidate(r, middle)).expected.questions > most)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return judge(p, r, candidate(r, low));
+}
+
+/* The loss of object i. */
+static double loss_of(const rfc_pilot *p, const rfc_rules *r, uint32_t i, double stop, uint32_t budget)
+{
+    uint32_t questions;
+    return step_at(p, i, stop, budget, r->max_cost, &questions)->probability < 0 ? p->loss[i] : 0;
+}
+
+/* A mean difference of losses in standard errors. */
+typedef struct difference {
+    double sum, squares;
+} difference;
+
+static void add_difference(difference *d, double less)
+{
+    d->sum += less;
+    d->squares += less * less;
+}
+
+static double errors_apart(const difference *d) { return d->squares > 0 ? d->sum / sqrt(d->squares) : 0; }
+
+/* The budget for at most `most` questions on average: the rules' own, unless no stop has so few, or a smaller budget
+   with a smaller stop loses less by more than chance. */
+static uint32_t budget_within(const rfc_pilot *p, const rfc_rules *rules, double most)
+{
+    const uint32_t largest = rules->budget < p->steps ? rules->budget : p->steps - 1;
+    const judged full = stop_within(p, rules, most);
+    judged best = full;
+    rfc_rules r = *rules;
+    for (r.budget = most > 1 ? (uint32_t)fmin(most, largest) : 1; r.budget < largest; r.budget++) {
+        const judged j = stop_within(p, &r, most);
+        if (best.expected.questions > most ? j.expected.questions < best.expected.questions
+                                           : j.expected.questions <= most && j.loss < best.loss)
+            best = j;
+    }
+    difference less = {0, 0};
+    for (uint32_t i = 0; i < p->objects; i++)
+        add_difference(&less, loss_of(p, rules, i, full.expected.stop, rules->budget) -
+                                  loss_of(p, rules, i, best.expected.stop, best.expected.budget));
+    return full.expected.questions > most || errors_apart(&less) > RFC_BEYOND_CHANCE ? best.expected.budget
+                                                                                    : rules->budget;
+}
+
 /* The stop for a goal; *reached ← whether it is reached. */
 static judged find_stop(const rfc_pilot *p, const rfc_rules *r, rfc_goal goal, double value, int *reached)
 {
@@ -434,16 +498,13 @@ static judged find_stop(const rfc_pilot *p, const rfc_rules *r, rfc_goal goal, d
     *reached = 1;
     if (goal == RFC_GOAL_STOP)
         return judge(p, r, value);
-    const double low = fmin(LEAST_STOP, r->stop > 0 ? r->stop : LEAST_STOP);
-    for (uint32_t i = 0; i < CANDIDATES; i++)
-        tried[i] = judge(p, r, low * pow(MOST_STOP / low, (double)i / (CANDIDATES - 1)));
     if (goal == RFC_GOAL_QUESTIONS) {
-        uint32_t i = 0;
-        while (i + 1 < CANDIDATES && tried[i].expected.questions > value)
-            i++;
-        *reached = tried[i].expected.questions <= value;
-        return tried[i];
+        const judged found = stop_within(p, r, value);
+        *reached = found.expected.questions <= value;
+        return found;
     }
+    for (uint32_t i = 0; i < CANDIDATES; i++)
+        tried[i] = judge(p, r, candidate(r, i));
     const judged *best = &tried[smooth(tried)];
     const judged *last = NULL;
     for (uint32_t i = 0; i < CANDIDATES; i++) {
@@ -457,14 +518,21 @@ static judged find_stop(const rfc_pilot *p, const rfc_rules *r, rfc_goal goal, d
     return last ? *last : *best;
 }
 
-int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expected)
+int rfc_model_limit(rfc_model *m, uint32_t budget, double max_cost, rfc_goal goal, double value, rfc_expected *expected)
 {
     int reached;
+    const int is_as_before = !budget && goal == RFC_GOAL_STOP && !(value < m->rules.stop || value > m->rules.stop);
+    m->budget = budget ? budget : m->budget;
+    m->rules.max_cost = max_cost >= 0 ? max_cost : m->rules.max_cost;
+    if (!is_as_before)
+        limit(m, m->budget);
     if (goal == RFC_GOAL_STOP)
         m->rules.stop = value;
-    *expected = (rfc_expected){.stop = m->rules.stop};
+    *expected = (rfc_expected){.stop = m->rules.stop, .budget = m->rules.budget};
     if (m->pilot.objects == 0)
         return goal == RFC_GOAL_STOP ? 0 : -1;
+    if (goal == RFC_GOAL_QUESTIONS)
+        limit(m, budget_within(&m->pilot, &m->rules, value));
     *expected = find_stop(&m->pilot, &m->rules, goal, value, &reached).expected;
     m->rules.stop = expected->stop;
     calibrate(&m->pilot, &m->rules, 0, m->rules.calibration);
@@ -472,26 +540,22 @@ int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expe
     return reached ? 0 : 1;
 }
 
-/* The loss of object i. */
-static double loss_of(const rfc_pilot *p, const rfc_rules *r, uint32_t i, double stop)
+int rfc_model_stop(rfc_model *m, rfc_goal goal, double value, rfc_expected *expected)
 {
-    uint32_t questions;
-    return step_at(p, i, stop, r->budget, r->max_cost, &questions)->probability < 0 ? p->loss[i] : 0;
+    return rfc_model_limit(m, 0, -1, goal, value, expected);
 }
 
 double rfc_pilot_gain(const rfc_model *model, const rfc_model *other)
 {
     rfc_pilot a = model->pilot, b = other->pilot;
+    difference less = {0, 0};
     int reached;
     const uint32_t n = a.objects < b.objects ? a.objects : b.objects;
     a.objects = b.objects = n;
     const double at = find_stop(&a, &model->rules, RFC_GOAL_BEST, 0, &reached).expected.stop,
                  other_at = find_stop(&b, &other->rules, RFC_GOAL_BEST, 0, &reached).expected.stop;
-    double sum = 0, squares = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const double less = loss_of(&b, &other->rules, i, other_at) - loss_of(&a, &model->rules, i, at);
-        sum += less;
-        squares += less * less;
-    }
-    return squares > 0 ? sum / sqrt(squares) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        add_difference(&less, loss_of(&b, &other->rules, i, other_at, other->rules.budget) -
+                                  loss_of(&a, &model->rules, i, at, model->rules.budget));
+    return errors_apart(&less);
 }

@@ -12,6 +12,8 @@ typedef struct rfc_step {
     float cost;        /* total of the questions so far */
 } rfc_step;
 
+#define RFC_BEYOND_CHANCE 2.0 /* other rules are taken if they lose less by more standard errors than this */
+
 typedef struct rfc_pilot {
     uint32_t objects, steps; /* steps per object: questions 0 to steps − 1; it may have needed fewer */
     rfc_step *step;          /* by object and question */

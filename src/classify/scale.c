@@ -185,7 +185,15 @@ double rfc_coding_value(const rfc_coding *c, uint32_t feature, uint8_t byte)
 
 const char *rfc_coding_show(const rfc_coding *c, uint32_t feature, uint8_t byte, char *text, size_t size)
 {
-    snprintf(text, size, "%.4g", rfc_coding_value(c, feature, byte));
+    const double value = rfc_coding_value(c, feature, byte);
+    uint8_t same = 0;
+    for (int decimals = 0; decimals < 4 && fabs(value) < 1e4; decimals++) { /* as few as tell the byte */
+        snprintf(text, size, "%.*f", decimals, value);
+        const double shown = strtod(text, NULL);
+        if (rfc_coding_number(c, feature, shown, &same) == 0 && same == byte && (shown < 0 || text[0] != '-'))
+            return text;
+    }
+    snprintf(text, size, "%.4g", value);
     for (uint32_t k = 0; is_category(c, feature) && k < c->categories[feature].count; k++)
         if (code_of(&c->categories[feature], k) == byte) {
             snprintf(text, size, "%s", c->categories[feature].text[k]);

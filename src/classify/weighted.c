@@ -923,6 +923,17 @@ static double information(rfc_weighted *f, uint32_t feature)
     return fmax(sum - chance, 0) * 1.4426950408889634;
 }
 
+/* Is there a feature left that only the budget or the most cost forbids? */
+static int is_spent(const rfc_weighted *f, const rfc_answer *a)
+{
+    const rfc_training *t = f->training;
+    for (uint32_t k = 0; k < t->laid; k++)
+        if (f->may_ask[t->feature[k]] && (f->asked >= f->rules.budget || (double)cost_of(f, t->feature[k]) >
+                                                                             f->rules.max_cost - a->cost))
+            return 1;
+    return 0;
+}
+
 void rfc_weighted_advise(rfc_weighted *f, const rfc_told told[], uint32_t count, rfc_answer *a, rfc_advice *advice)
 {
     const rfc_training *t = f->training;
@@ -951,6 +962,8 @@ void rfc_weighted_advise(rfc_weighted *f, const rfc_told told[], uint32_t count,
         advice->feature = next.feature;
         advice->cost = (double)cost_of(f, next.feature);
         advice->gain = information(f, next.feature);
+    } else {
+        advice->is_spent = !advice->is_sure && is_spent(f, a);
     }
     f->is_exact = 0;
 }

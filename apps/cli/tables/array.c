@@ -327,6 +327,9 @@ int tables_array_npy(tables_stream *s, tables_array *a, char *error, size_t size
                *shape = value_of(header, "shape");
     if (!type || !order || !shape || strlen(type) < 5 || *shape != '(')
         return rf_fail(error, size, "%s: the NumPy header lacks a valid type, order or shape", tables_stream_name(s));
+    if (strncmp(type + 1, "|O'", 3) == 0)
+        return rf_fail(error, size, "%s: has Python objects; store texts with .astype(str), numbers with .astype(float)",
+                       tables_stream_name(s));
     if (read_type(type, a) < 0)
         return rf_fail(error, size,
                        "%s: numbers of type %.*s are not read; only integers or floats of 16, 32 or 64 bits",

@@ -14,18 +14,35 @@ enum { LOOK_ROWS = 1000, FEW_LABELS = 64 };
 
 int tables_is_missing(const char *text)
 {
-    static const char *const words[] = {"?", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL", NULL};
+    static const char *const words[] = {"?",   "NA",   "N/A",  "n/a",  "#N/A", "<NA>", "nan",
+                                        "NaN", "NAN", "-nan", "null", "Null", "NULL", NULL};
     for (size_t i = 0; words[i]; i++)
         if (strcmp(text, words[i]) == 0)
             return 1;
     return *text == '\0';
 }
 
-/* Is the whole text a number (or "inf")? */
-static int to_number(const char *text, double *value)
+/* Words that may be a category or a label, but among numbers mean that there is none. */
+static int is_no_number(const char *text)
 {
-    char *end;
+    static const char *const words[] = {"none", "na", "nat", "-", "--", ".", NULL};
+    for (size_t i = 0; words[i]; i++)
+        if (strcasecmp(text, words[i]) == 0)
+            return 1;
+    return 0;
+}
+
+/* Is the whole text a number (or "inf")? Between semicolons 3,5 is one, too. */
+static int to_number(const char *text, char separator, double *value)
+{
+    char *end, point[32];
     unsigned whole = 0, digits = 0;
+    const size_t before = separator == ';' ? strcspn(text, ",.") : 0;
+    if (before > 0 && text[before] == ',' && strlen(text) < sizeof point) {
+        strcpy(point, text);
+        point[before] = '.';
+        text = point;
+    }
     while (text[digits] >= '0' && text[digits] <= '9' && digits < 9)
         whole = whole * 10 + (unsigned)(text[digits++] - '0');
     if (digits > 0 && text[digits] == '\0') { /* most numbers are short */
@@ -42,6 +59,7 @@ typedef struct layout {
     int has_header;
     size_t fields, label;      /* label: `fields` if there is none */
     rfc_names names;           /* of all columns, if there is a header */
+    char separator;            /* between the fields */
     uint32_t *texts, *numbers; /* by column: how many fields of the first rows are texts, and how many numbers */
     uint32_t *feature;         /* by column: index of the feature, or NO_FEATURE */
 } layout;
@@ -67,28 +85,19 @@ static size_t find_column(const layout *l, const char *wanted)
     return *wanted >= '0' && *wanted <= '9' && *end == '\0' && number < l->fields ? number : l->fields;
 }
 
-static int look_header(const tables_rows *r)
-{
-    size_t texts = 0;
-    double ignored;
-    for (size_t i = 0; i < r->fields; i++)
-        texts += !tables_is_missing(r->field[i]) && !to_number(r->field[i], &ignored);
-    return texts > 1 || (r->fields == 1 && texts == 1);
-}
-
 /* A possible label column: it has texts, or 2 to FEW_LABELS different whole numbers. */
 typedef struct candidate {
     rfc_names values;
     int is_text, refuted;
 } candidate;
 
-static void consider(candidate *c, const char *text)
+static void consider(candidate *c, const char *text, char separator)
 {
     double value;
-    c->is_text |= !tables_is_missing(text) && !to_number(text, &value);
+    c->is_text |= !tables_is_missing(text) && !to_number(text, separator, &value);
     if (c->refuted)
         return;
-    c->refuted = tables_is_missing(text) || (to_number(text, &value) && value != floor(value)) ||
+    c->refuted = tables_is_missing(text) || (to_number(text, separator, &value) && value != floor(value)) ||
                  rfc_names_intern(&c->values, text) >= FEW_LABELS;
 }
 
@@ -176,40 +185,127 @@ static int choose_features(layout *l, const tables_source *source, const rfc_tab
     return 0;
 }
 
+/* What the first row is known by: its fields, and how many rows repeat each of them in its column. */
+typedef struct first_row {
+    rfc_names fields;
+    uint32_t *repeated;
+    candidate first, last;
+} first_row;
+
+/* Takes a row into account. */
+static void look_row(layout *l, first_row *f, const char *const field[], size_t fields)
+{
+    double ignored;
+    consider(&f->first, field[0], l->separator);
+    consider(&f->last, field[fields - 1], l->separator);
+    for (size_t i = 0; i < fields && i < l->fields; i++) {
+        if (!tables_is_missing(field[i]) && !is_no_number(field[i]))
+            (to_number(field[i], l->separator, &ignored) ? l->numbers : l->texts)[i]++;
+        f->repeated[i] += strcmp(field[i], f->fields.text[i]) == 0;
+    }
+}
+
+/* Is the first row a header? It has several texts, which the rows below do not repeat, or it counts the columns from 0. */
+static int look_header(const layout *l, const first_row *f, unsigned rows)
+{
+    size_t texts = 0, repeated = 0, numbers = 0, counts = 1;
+    double value, before = 0;
+    for (size_t i = 0; i < l->fields; i++)
+        if (tables_is_missing(f->fields.text[i])) {
+            continue;
+        } else if (to_number(f->fields.text[i], l->separator, &value)) {
+            counts &= value == (numbers++ == 0 ? 0 : before + 1);
+            before = value;
+        } else {
+            texts++;
+            repeated += f->repeated[i] > 0;
+        }
+    if (texts > 1 || l->fields == 1)
+        return texts > 0 && (repeated == 0 || 2 * repeated < texts || l->fields == 1);
+    return counts && numbers + texts > 2 && numbers > 1 && repeated == 0 && rows > 0;
+}
+
+typedef struct column {
+    const char *name;
+    uint32_t number;
+} column;
+
+static int compare_columns(const void *a, const void *b)
+{
+    const column *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Columns that share a name become x, x.1, x.2 from left to right. Returns 0, or -1 without memory. */
+static int tell_apart(rfc_names *names)
+{
+    column *sorted = malloc(names->count * sizeof *sorted);
+    int failed = !sorted;
+    for (uint32_t i = 0; i < names->count && !failed; i++)
+        sorted[i] = (column){names->text[i], i};
+    if (sorted)
+        qsort(sorted, names->count, sizeof *sorted, compare_columns);
+    for (uint32_t first = 0, i = 1; i < names->count && !failed; i++) {
+        if (strcmp(sorted[i].name, sorted[first].name) != 0) {
+            first = i;
+            continue;
+        }
+        const size_t size = strlen(sorted[i].name) + 12;
+        char *name = malloc(size);
+        failed = !name;
+        if (name) {
+            snprintf(name, size, "%s.%u", sorted[i].name, i - first);
+            free(names->text[sorted[i].number]);
+            names->text[sorted[i].number] = name;
+        }
+    }
+    free(sorted);
+    return failed ? -1 : 0;
+}
+
 static int look(const char *path, const char *label, const rfc_table *like, layout *l, char *error, size_t size)
 {
-    candidate first = {0}, last = {0};
-    double ignored;
+    first_row f = {0};
+    unsigned rows = 0;
     tables_rows *r = tables_rows_open(path, '\0', 0, error, size);
     int status = r ? tables_rows_next(r) : -1;
     if (status == 0)
         status = rf_fail(error, size, "%s: is empty", path);
     if (status == 1) {
-        l->has_header = look_header(r);
+        l->separator = r->separator;
         l->fields = r->fields;
         l->texts = calloc(r->fields, sizeof *l->texts);
         l->numbers = calloc(r->fields, sizeof *l->numbers);
         l->feature = malloc(r->fields * sizeof *l->feature);
-        if (!l->texts || !l->numbers || !l->feature)
-            status = rf_fail(error, size, "%s: out of memory", path);
-        for (size_t i = 0; i < r->fields && l->has_header && status == 1; i++)
-            status = rfc_names_add(&l->names, r->field[i]) < 0 ? rf_fail(error, size, "%s: out of memory", path) : 1;
-        if (status == 1 && l->has_header)
-            status = tables_rows_next(r);
-        for (unsigned row = 0; row < LOOK_ROWS && status == 1; row++) {
-            consider(&first, r->field[0]);
-            consider(&last, r->field[r->fields - 1]);
-            for (size_t i = 0; i < r->fields && i < l->fields; i++)
-                if (!tables_is_missing(r->field[i]))
-                    (to_number(r->field[i], &ignored) ? l->numbers : l->texts)[i]++;
+        f.repeated = calloc(r->fields, sizeof *f.repeated);
+        int failed = !l->texts || !l->numbers || !l->feature || !f.repeated;
+        for (size_t i = 0; i < r->fields && !failed; i++)
+            failed = rfc_names_add(&f.fields, r->field[i]) < 0;
+        status = failed ? rf_fail(error, size, "%s: out of memory", path) : tables_rows_next(r);
+        for (; rows < LOOK_ROWS && status == 1; rows++) {
+            look_row(l, &f, (const char *const *)r->field, r->fields);
             status = tables_rows_next(r);
         }
     }
-    if (status >= 0)
-        status = like ? choose_label_like(l, label, like, &first, &last, path, error, size)
-                      : choose_label(l, label, &first, &last, path, error, size);
-    rfc_names_free(&first.values);
-    rfc_names_free(&last.values);
+    if (status >= 0) {
+        l->has_header = look_header(l, &f, rows);
+        if (l->has_header) {
+            l->names = f.fields;
+            f.fields = (rfc_names){0};
+            if (tell_apart(&l->names) < 0)
+                status = rf_fail(error, size, "%s: out of memory", path);
+        } else {
+            look_row(l, &f, (const char *const *)f.fields.text, l->fields);
+        }
+        if (status >= 0)
+            status = like ? choose_label_like(l, label, like, &f.first, &f.last, path, error, size)
+                          : choose_label(l, label, &f.first, &f.last, path, error, size);
+    }
+    rfc_names_free(&f.first.values);
+    rfc_names_free(&f.last.values);
+    rfc_names_free(&f.fields);
+    free(f.repeated);
     tables_rows_close(r);
     return status;
 }
@@ -223,7 +319,7 @@ static int take_label(tables_rows *r, const char *text, int may_lack, rfc_table 
     table->label[table->rows] = RFC_NO_LABEL;
     if (tables_is_missing(text))
         return may_lack ? 0 : tables_rows_fail(r, "%s", "has no label");
-    if (to_number(text, &value) && value == floor(value) && fabs(value) < 1e15) {
+    if (to_number(text, r->separator, &value) && value == floor(value) && fabs(value) < 1e15) {
         snprintf(number, sizeof number, "%.15g", value);
         text = number;
     }
@@ -234,24 +330,39 @@ static int take_label(tables_rows *r, const char *text, int may_lack, rfc_table 
     return 0;
 }
 
-static int take_field(tables_rows *r, size_t column, size_t feature, rfc_table *table)
+/* The column in messages: its name in quotes, or its number from 0, as --label and --drop have it. */
+static const char *column_text(const layout *l, size_t column, char *text, size_t size)
+{
+    if (l->has_header)
+        snprintf(text, size, "'%.60s'", l->names.text[column]);
+    else
+        snprintf(text, size, "%zu", column);
+    return text;
+}
+
+static int take_field(tables_rows *r, const layout *l, size_t column, rfc_table *table)
 {
     const char *text = r->field[column];
+    const size_t feature = l->feature[column];
+    const int is_category = table->categories && table->categories[feature].count > 0;
+    char name[80];
     double value;
     int status;
-    if (tables_is_missing(text)) {
+    if (tables_is_missing(text) || (!is_category && is_no_number(text))) {
         status = rfc_table_miss(table, table->rows, feature);
-    } else if (table->categories && table->categories[feature].count > 0) {
+    } else if (is_category) {
         const uint32_t category = rfc_names_intern(&table->categories[feature], text);
         if (category == RFC_LABELS_MAX)
-            return tables_rows_fail(r, "column %zu: more than %d different texts; is it an id? --drop leaves it out",
-                                    column + 1, RFC_LABELS_MAX);
+            return tables_rows_fail(r, "column %s: more than %d different texts; is it an id? --drop leaves it out",
+                                    column_text(l, column, name, sizeof name), RFC_LABELS_MAX);
         status = rfc_table_put(table, table->rows, feature, category);
     } else {
-        if (!to_number(text, &value))
-            return tables_rows_fail(r, "column %zu: '%.40s' is not a number", column + 1, text);
+        if (!to_number(text, r->separator, &value))
+            return tables_rows_fail(r, "column %s: '%.40s' is not a number", column_text(l, column, name, sizeof name),
+                                    text);
         if (!(fabs(value) <= 1e30))
-            return tables_rows_fail(r, "column %zu: '%.40s' is beyond 1e30", column + 1, text);
+            return tables_rows_fail(r, "column %s: '%.40s' is beyond 1e30", column_text(l, column, name, sizeof name),
+                                    text);
         status = rfc_table_put(table, table->rows, feature, value);
     }
     return status < 0 ? tables_rows_fail(r, "%s", "out of memory") : 0;
@@ -268,7 +379,7 @@ static int take_row(tables_rows *r, const layout *l, int may_lack, rfc_table *ta
     if (take_label(r, l->label < l->fields ? r->field[l->label] : "", may_lack, table) < 0)
         return -1;
     for (size_t i = 0; i < l->fields; i++)
-        if (l->feature[i] != NO_FEATURE && take_field(r, i, l->feature[i], table) < 0)
+        if (l->feature[i] != NO_FEATURE && take_field(r, l, i, table) < 0)
             return -1;
     table->rows++;
     return 0;

@@ -85,8 +85,10 @@ static int load_array(const char *path, const char *labels, const char *column, 
     tables_stream *s = open_array(path, &array, error, size);
     int status = s ? tables_array_rows(&array, s, t, error, size) : -1;
     tables_stream_close(s);
-    if (status == 0 && !labels && like && t->features == like->features)
+    if (status == 0 && !labels && like && (t->features == like->features || array.dimensions > 2))
         return rfc_table_unlabel(t) < 0 ? rf_fail(error, size, "%s: out of memory", path) : 0;
+    if (status == 0 && !labels && !column && array.dimensions > 2)
+        return rf_fail(error, size, "%s: has images and no labels; give their file with --train-labels", path);
     if (status < 0 || !labels)
         return status < 0 ? status : split_label(t, column, error, size);
     s = open_array(labels, &array, error, size);
@@ -177,12 +179,17 @@ static int keep_input(char *path, size_t room, char *error, size_t size)
 static int load_file(const char *path, const char *labels, const tables_source *source, const rfc_table *like,
                      rfc_table *t, char *error, size_t size)
 {
-    char sibling[4096], input[32];
+    char sibling[4096], input[32] = "";
     if (strcmp(path, "-") == 0) {
         int status = keep_input(input, sizeof input, error, size);
         if (status == 0)
             status = tables_load_csv(input, source, like, t, error, size);
         snprintf(t->source, sizeof t->source, "standard input");
+        if (status < 0 && strncmp(error, input, strlen(input)) == 0) {
+            char rest[512];
+            snprintf(rest, sizeof rest, "%s", error + strlen(input));
+            rf_fail(error, size, "%s%s", t->source, rest);
+        }
         return status;
     }
     if (has_ending(path, ".npz")) {

@@ -18,8 +18,8 @@ typedef struct tables_source {
    are empty. Returns 0, or -1 with a one-line message. */
 int tables_load(const tables_source *source, rfc_table *train, rfc_table *test, char *error, size_t size);
 
-/* Loads a CSV file. The header is optional; the separator is a comma, semicolon or tab; an empty field, ?, NA or NaN
-   is a missing value; a column with mostly texts has categories. If `like` is not null, its features must be there,
+/* Loads a CSV file. The header is optional; the separator is a comma, semicolon or tab; with semicolons 3,5 is a
+   number; an empty field, ?, NA or NaN is a missing value; a column with mostly texts has categories. If `like` is not null, its features must be there,
    matched by name if both have names; other columns are ignored and labels may be missing. */
 int tables_load_csv(const char *path, const tables_source *source, const rfc_table *like, rfc_table *table, char *error,
                     size_t size);

@@ -77,6 +77,10 @@ static int read_row(tables_rows *r)
         status = append_line(r);
         if (status < 0 || (status == 0 && !is_open))
             return status;
+        if (r->number == 1 && from == 0 && strncmp(r->line, "\xef\xbb\xbf", 3) == 0) { /* byte order mark */
+            r->length -= 3;
+            memmove(r->line, r->line + 3, r->length + 1);
+        }
         const char *line = r->line + from;
         if (memchr(line, '\0', r->length - from))
             return tables_rows_fail(r, "%s", "has a zero byte: not a text file");
