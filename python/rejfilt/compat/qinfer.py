@@ -17,6 +17,7 @@ True
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -432,8 +433,7 @@ class SMCUpdater:
 
     def plot_posterior_marginal(self, idx_param: int = 0, res: int = 100, **plot_arguments: Any) -> Any:
         """The same with matplotlib."""
-        import matplotlib.pyplot as plt
-
+        plt: Any = importlib.import_module("matplotlib.pyplot")
         lines = plt.plot(*self.posterior_marginal(idx_param, res), **plot_arguments)
         plt.xlabel(self.tracker.model.parameters[idx_param].name)
         return lines
