@@ -212,7 +212,7 @@ class Copies(unittest.TestCase):
             self.assertEqual([p.name for p in pathlib.Path(folder).iterdir()], ["a.state"])
             whole = path.read_bytes()
             for bytes_, says in (
-                (b"", "not a rejfilt"), (whole[:10], "truncated"), (whole[:-1], "truncated or damaged"), (b"x" + whole[1:], "not a rejfilt"),
+                (b"", "is not a checkpoint of rejfilt"), (whole[:10], "truncated"), (whole[:-1], "truncated or damaged"), (b"x" + whole[1:], "is not a checkpoint of rejfilt"),
                 (whole[:40] + b"\xff" + whole[41:], "checksum"), (whole[:8] + b"\x01" + whole[9:], "another version"),
             ):  # fmt: skip
                 path.write_bytes(bytes_)
