@@ -77,7 +77,7 @@ class NormalDistribution:
 
 
 def _priors(prior: Any, count: int) -> list[tuple[Parameter, Any]]:
-    """For every parameter its range, and what is known of it. Of a distribution that is not known here, two moments of 20,000 draws."""
+    """The range and the prior of each parameter. A distribution unknown here becomes a Gaussian with the moments of 20,000 draws."""
     ranges = getattr(prior, "ranges", getattr(prior, "_ranges", None))
     if not hasattr(prior, "sample"):
         raise TypeError(f"a prior has a method sample(n), and {prior!r} has none")
@@ -150,7 +150,7 @@ def to_model(model: Any, prior: Any, settings: dict[str, Setting] | None = None)
         return values if valid is None else np.where(valid, values, 0.0)
 
     def simulate(x: Sequence[float], setting: Any, normal: float) -> float:
-        """An outcome by the inverse of the distribution: of so many that the experiment has."""
+        """Draws an outcome of the experiment by inverting the cumulative distribution."""
         from math import erf
 
         experiment = _experiment(dtype, setting)
@@ -268,7 +268,7 @@ class RandomizedBenchmarkingModel(FiniteOutcomeModel):
 
 
 class BinomialModel(FiniteOutcomeModel):
-    """So many shots of a model with two outcomes: the outcome is how often it was 1. Their number is the experiment's `n_meas`."""
+    """Several shots of a model with two outcomes: the outcome is how often 1 came in `n_meas` shots, a field of the experiment."""
 
     is_n_outcomes_constant = False
 
@@ -297,7 +297,7 @@ class BinomialModel(FiniteOutcomeModel):
         one = self.underlying_model.likelihood(np.array([1]), modelparams, under)[0]
         out = np.zeros((len(np.atleast_1d(outcomes)), *one.shape))
         with np.errstate(divide="ignore"):
-            log = np.log(np.stack([1 - one, one]))  # of outcomes 0 and 1; thousands of shots are more than powers can hold
+            log = np.log(np.stack([1 - one, one]))  # of outcomes 0 and 1: for thousands of shots, powers would underflow
         for j, n in enumerate(expparams["n_meas"].astype(int)):
             for i, k in enumerate(np.atleast_1d(outcomes).astype(int)):
                 if 0 <= k <= n:
@@ -325,7 +325,7 @@ class RandomWalkModel:
 
 
 class SMCUpdater:
-    """SMCUpdater's verbs on a belief of rejfilt. n_particles is how many candidates an update has, or with belief="particles" particles.
+    """QInfer's SMCUpdater on a belief of rejfilt. n_particles is the number of candidates in an update, or of particles with belief="particles".
 
     belief, seed and everything else of `rejfilt.Tracker` may be given; `tracker` is that tracker.
     """
@@ -490,7 +490,7 @@ class PGH:
 
 
 class ExpSparseHeuristic:
-    """Times that grow, scale · baseᵏ, whatever was measured. Of a model with more settings: t_field, and the others as other_fields."""
+    """Times that grow as scale · baseᵏ, whatever was measured. If a model has more settings, t_field names the time, and other_fields has the others."""
 
     def __init__(self, updater: SMCUpdater, scale: float = 1.0, base: float = 9 / 8, t_field: str | None = None, other_fields: Mapping[str, float] | None = None) -> None:
         self.updater, self.scale, self.base, self.t_field, self.other_fields = updater, scale, base, t_field, dict(other_fields or {})
@@ -509,8 +509,8 @@ class ExpSparseHeuristic:
 
 
 def simple_est_prec(data: Any, freq_min: float = 0.0, freq_max: float = 1.0, n_particles: int = 6000, return_all: bool = False, seed: Any = None) -> Any:
-    """A precession frequency from rows (counts, t, n_shots): how often 1 was seen in so many shots after a time t. Mean and covariance; with
-    return_all, also {"updater": ...}."""
+    """A precession frequency from rows (counts, t, n_shots): after a time t, 1 was seen `counts` times in n_shots shots.
+    Returns mean and covariance; with return_all also {"updater": ...}."""
     rows = np.asarray(data, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != 3:
         raise Refused(f"data are rows (counts, t, n_shots), not an array of shape {rows.shape}")
