@@ -146,6 +146,14 @@ class FrontDoor(Test):
     def test_a_second_file_is_refused(self):
         for command in (["track"], ["state", "show"], ["state", "export"], ["state", "import"], ["compare"], ["classify", "fit"]):
             self.refused(*command, "one.csv", "two.csv", says="'two.csv' is the second")
+        for command in ("track", "compare"):
+            for two in (["one.csv", "--data", "two.csv"], ["--data=one.csv", "two.csv"], ["--data=one.csv", "--data=two.csv"]):
+                self.refused(command, *two, says="'two.csv' is the second")
+
+    def test_a_file_without_a_name(self):
+        for option in ("data", "state", "plot", "config"):
+            self.refused("track", f"--{option}=", says=f"--{option}: ")
+        self.refused("classify", "--train=", says="--train: the name of the file is empty")
 
 
 class BadInput(Test):
