@@ -212,7 +212,7 @@ class Copies(unittest.TestCase):
             self.assertEqual([p.name for p in pathlib.Path(folder).iterdir()], ["a.state"])
             whole = path.read_bytes()
             for bytes_, says in (
-                (b"", "not a rejfilt"), (whole[:10], "truncated"), (whole[:-1], "truncated or damaged"), (b"x" + whole[1:], "not a rejfilt"),
+                (b"", "is not a checkpoint of rejfilt"), (whole[:10], "truncated"), (whole[:-1], "truncated or damaged"), (b"x" + whole[1:], "is not a checkpoint of rejfilt"),
                 (whole[:40] + b"\xff" + whole[41:], "checksum"), (whole[:8] + b"\x01" + whole[9:], "another version"),
             ):  # fmt: skip
                 path.write_bytes(bytes_)
@@ -221,7 +221,7 @@ class Copies(unittest.TestCase):
             path.write_bytes(whole)
             before = state(again)
             for other, says in (
-                ({"seed": 3}, "seed = 2, not 3"), ({"drift": 0.1}, "drift of parameter x = 0.0261.*, not 0.1"), ({"attempts": 7}, "belief = mixture, not gaussian"),
+                ({"seed": 3}, "seed = 2, not 3"), ({"drift": 0.1}, "drift of parameter x = 0.0261.*, not 0.1"), ({"attempts": 7}, "attempts = 128, not 7"),
                 ({"prior": (0, 1)}, "prior of parameter x = 0:1.57.*, not 0:1"), ({"belief": "grid"}, "belief = mixture, not grid"),
                 ({"design": "pgh"}, "design = quadrature, not pgh"), ({"batch": 2}, "batch = 1, not 2"),
             ):  # fmt: skip

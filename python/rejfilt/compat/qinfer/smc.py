@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import math
 import os
 import time
@@ -335,8 +336,7 @@ class SMCUpdater(Distribution):
         label_xaxis: bool = True, other_plot_args: Mapping[str, Any] | None = None, true_model: Any = None, **plot_arguments: Any,
     ) -> Any:  # fmt: skip
         """The same with matplotlib."""
-        import matplotlib.pyplot as plt
-
+        plt: Any = importlib.import_module("matplotlib.pyplot")
         lines = plt.plot(*self.posterior_marginal(idx_param, res, smoothing, range_min, range_max), **{**(other_plot_args or {}), **plot_arguments})
         if label_xaxis:
             plt.xlabel(self.tracker.model.parameters[idx_param].name)
@@ -346,8 +346,7 @@ class SMCUpdater(Distribution):
 
     def plot_covariance(self, corr: bool = False, param_slice: Any = None, tick_labels: Any = None, tick_params: Mapping[str, Any] | None = None) -> Any:
         """The covariance matrix, or correlations, as colours."""
-        import matplotlib.pyplot as plt
-
+        plt: Any = importlib.import_module("matplotlib.pyplot")
         which = slice(None) if param_slice is None else param_slice
         cov = self.est_covariance_mtx(corr)[which, which]
         names = tick_labels if tick_labels is not None else [p.name for p in self.tracker.model.parameters][which]
@@ -368,8 +367,7 @@ class SMCUpdater(Distribution):
 
     def plot_posterior_contour(self, idx_param1: int = 0, idx_param2: int = 1, res1: int = 100, res2: int = 100, smoothing: float = 0.01) -> Any:
         """The same with matplotlib."""
-        import matplotlib.pyplot as plt
-
+        plt: Any = importlib.import_module("matplotlib.pyplot")
         return plt.contour(*self.posterior_mesh(idx_param1, idx_param2, res1, res2, smoothing))
 
     def reset(self, n_particles: int | None = None, only_params: Any = None, reset_weights: bool = True) -> None:
