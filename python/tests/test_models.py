@@ -1,6 +1,7 @@
 """Models four ways, and what is refused about them."""
 
 import importlib.util
+import os
 import pathlib
 import pickle
 import subprocess
@@ -297,7 +298,7 @@ class Types(unittest.TestCase):
         """What a decorator makes is a Model, also to mypy --strict and to IDEs."""
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "mine.py").write_text(USER)
-            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "mine.py"], cwd=folder, capture_output=True, text=True)
+            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", f"--cache-dir={os.getcwd()}/.mypy_cache", "mine.py"], cwd=folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout)
 
 
