@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -487,6 +487,22 @@ def models() -> list[str]:
     return _rejfilt.models()
 
 
+@overload
+def model(what: str | os.PathLike[str] | Model) -> Model: ...
+@overload
+def model(
+    what: None = None,
+    *,
+    parameters: Mapping[str, Parameter | tuple[float, float]],
+    settings: Mapping[str, Setting | float] | None = None,
+    outcomes: Outcomes = 2,
+    log: bool = False,
+    bound: float | Callable[[Any, float], float] | None = None,
+    simulate: Callable[[Any, Any, float], float] | None = None,
+    fringe: float = 0.0,
+    interchangeable: int = 0,
+    name: str | None = None,
+) -> Callable[[Callable[..., Any]], Model]: ...
 def model(
     what: str | os.PathLike[str] | Model | None = None,
     *,

@@ -117,7 +117,7 @@ def marginals(tracker: Tracker, *, draws: int = 4000, truth: Sequence[float] | N
                 ax.set_yticklabels([])
             ax.locator_params(axis="x", nbins=4)
     where = {"loc": "upper left", "bbox_to_anchor": (1, 1), "ncols": 1} if dim > 1 else {}
-    axes[0, 0].legend(**(LEGEND | where))
+    axes[0, 0].legend(**(LEGEND | where)).set_in_layout(dim == 1)  # of more it lies where there is no panel
     return axes
 
 
