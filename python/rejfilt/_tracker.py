@@ -529,7 +529,7 @@ def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: 
 
 
 def settings_rows(model: Model, given: Any, count: int) -> Floats:
-    """Settings of `count` records as rows: from a mapping, a record array or a DataFrame by name, rows, or one row for all."""
+    """Settings of `count` records as rows: from a mapping, a record array or a DataFrame by name, rows, or one row (or one number) for all."""
     names = getattr(getattr(given, "dtype", None), "names", None)
     if names is None and hasattr(given, "columns"):
         names = list(given.columns)
@@ -547,6 +547,7 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
     else:
         rows = floats("settings", [tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given)
         width = len(model.settings)
+        rows = rows.reshape(1) if rows.ndim == 0 else rows
         if rows.ndim == 1 and width == 1 and len(rows) == count:
             rows = rows[:, None]
         if rows.ndim == 1:

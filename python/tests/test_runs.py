@@ -286,6 +286,16 @@ class Fleets(unittest.TestCase):
                 by_row.tell(outcomes, settings)
             self.assertTrue(np.array_equal(before, by_row.mean))
 
+    def test_one_number_for_all(self):
+        """Of a model with one setting."""
+        model = rejfilt.model(parameters={"x": (0, 1)}, settings={"t": rejfilt.Range(0, 9), "u": 3.0})(lambda x, setting, outcome: x[0] if outcome else 1 - x[0])
+        fleets = [Fleet(model, 3, seed=1, attempts=50) for _ in range(3)]
+        for fleet, settings in zip(fleets, (2.0, [[2.0]] * 3, [(2.0, 3.0)] * 3)):
+            fleet.tell([1, 0, 1], settings)
+            self.assertTrue(np.array_equal(fleet.mean, fleets[0].mean))
+        with self.assertRaisesRegex(Refused, "settings of shape"):
+            Fleet("precession", 3).tell([1, 0, 1], 2.0)
+
     def test_bits_of_trackers(self):
         for model in ("precession", "ramsey", in_numpy):
             options = {"seed": 3, "attempts": 100, "sampler": "reject"}
