@@ -409,8 +409,10 @@ class Model(_rejfilt.Model):
         array([0.2, 0.7])
         """
         candidates = floats("x", x)
-        if candidates.ndim < 2:
+        if candidates.ndim < 2 and candidates.size % len(self.parameters) == 0:
             candidates = candidates.reshape(len(self.parameters), -1)
+        if candidates.ndim != 2:
+            raise Refused(f"x has shape {candidates.shape}; model {self.name} takes {len(self.parameters)} rows, one for each parameter")
         rows = np.ascontiguousarray(candidates.T)
         if rows.shape[1] != len(self.parameters):
             raise Refused(f"x has {rows.shape[1]} rows; model {self.name} has {len(self.parameters)} parameters")

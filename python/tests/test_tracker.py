@@ -207,8 +207,9 @@ class Copies(unittest.TestCase):
             path = pathlib.Path(folder, "a.state")
             tracker = feed(Tracker("precession", seed=2), 5)
             tracker.save(path)
-            again = Tracker("precession", seed=2).load(path)
+            again = Tracker("precession", seed=2).load(bytes(path))
             self.assertEqual(state(again), state(tracker))
+            again.save(bytes(path))
             self.assertEqual([p.name for p in pathlib.Path(folder).iterdir()], ["a.state"])
             whole = path.read_bytes()
             for bytes_, says in (
