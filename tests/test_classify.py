@@ -426,6 +426,61 @@ class AsPeopleHaveThem(Test):
         out = good("classify", "predict", self.folder / "twins.rfc", twins)
         self.assertTrue({n for r in csv.DictReader(io.StringIO(out)) for n in r["asked"].split()} <= {"x", "x.1", "x.2"})
 
+    def test_quantities_as_spreadsheets_show_them(self):
+        """A currency, a percent sign, digits in groups; between semicolons also with a point between groups."""
+        rows = [[f"{(number := 1234.5 * (i % 4) - 800 * (i % 3)):.2f}", f"{i % 7}", "ab"[i % 4 > 1]] for i in range(300)]
+        want = classify("--train", self.written("plain.csv", header=["price", "share", "label"], rows=rows), "--split", "2:1")
+        shown = lambda x: f'"{x:,.2f} €"' if x < 0 else f'"$ {x:,.2f}"'
+        german = lambda x: f"{x:,.2f}".translate(str.maketrans(",.", ".,"))
+        for separator, how in (",", shown), (";", german):
+            written = [[how(float(r[0])), r[1] + "%", r[2]] for r in rows]
+            got = classify("--train", self.written("shown.csv", separator, header=["price", "share", "label"], rows=written), "--split", "2:1")
+            self.assertEqual((got["errors"], got["mean_queries"]), (want["errors"], want["mean_queries"]))
+        for text in "1,23", "1234,567", "$", "%", "12%%", "1,234,5", "1.2.3", "$abc":  # no numbers: columns of texts
+            self.assertIn("is not a number", run("classify", "--train", "-", input="".join(f'"{x}",{"ab"[i % 2]}\n' for i, x in enumerate(["1"] * 30 + [text]))).stderr, text)
+
+    def test_latin_1(self):
+        """Text that is not UTF-8 is Latin-1: what is asked is valid JSON and can be answered."""
+        text = "Größe,Süß,label\n" + "".join(f"{i % 7},{i % 2},{('gesünd', 'krank')[i % 2]}\n" for i in range(80))
+        good("classify", "fit", self.file("l.csv", text.encode("latin-1")), "--out", self.folder / "m.rfc")
+        good("classify", "predict", self.folder / "m.rfc", self.file("u.csv", text))
+        done = run("classify", "ask", self.folder / "m.rfc", input='{"id": 1}\n{"id": 1, "feature": "Süß", "value": 0}\n')
+        asked, told = map(json.loads, done.stdout.splitlines())
+        self.assertEqual((asked["ask"], told["decided"]), ("Süß", "gesünd"))
+
+    def test_columns_named_by_numbers(self):
+        """A spectrum has wavelengths as names. Objects need no label, and still have a header."""
+        draw = random.Random(2)
+        rows = [[f"{draw.gauss(i % 2, 0.3):.3f}" for _ in range(4)] + [["a", "b"][i % 2]] for i in range(90)]
+        for header, codes in (["400", "410", "420.5", "430", "label"], "ab"), (["400", "410", "420.5", "430", "species"], "12"):
+            train = self.written("spectra.csv", header=header, rows=[[*r[:4], codes["ab".index(r[4])]] for r in rows])
+            good("classify", "fit", train, "--out", self.folder / "m.rfc")
+            objects = self.written("objects.csv", header=["430", "420.5", "410", "400"], rows=[r[3::-1] for r in rows])
+            got = list(csv.DictReader(io.StringIO(good("classify", "predict", self.folder / "m.rfc", objects))))
+            self.assertEqual(len(got), 90)
+            self.assertGreater(sum(g["decided"] == codes["ab".index(r[4])] for g, r in zip(got, rows)), 80)
+
+    def test_a_long_name_of_labels(self):
+        long = "how satisfied are you with " + 200 * "x"
+        train = self.written("long.csv", header=["name", *WINE[1:4], long])
+        good("classify", "fit", train, "--label", long, "--drop", "name", "--out", self.folder / "m.rfc")
+        self.assertEqual(json.loads(good("classify", "predict", self.folder / "m.rfc", train, "--json"))["labelled"], 400)
+
+    def test_the_content_says_what_a_file_is(self):
+        """A table in a zip archive, or with a name that says nothing."""
+        want = classify("--train", self.train, *self.how)
+        for name in "wine.csv", "wine.data.txt":
+            with zipfile.ZipFile(self.folder / "wine.zip", "w", zipfile.ZIP_DEFLATED) as z:
+                z.writestr("folder/", "")
+                z.write(self.train, name)
+                z.writestr("__MACOSX/._" + name, "x")
+            self.assertEqual(classify("--train", self.folder / "wine.zip", *self.how)["errors"], want["errors"])
+        self.assertEqual(classify("--train", self.file("wine.dat", self.train.read_bytes()), *self.how)["errors"], want["errors"])
+        with zipfile.ZipFile(self.folder / "two.zip", "w") as z:
+            z.write(self.train, "a.csv")
+            z.write(self.train, "b.csv")
+        self.refused("classify", "--train", self.folder / "two.zip", says="has 2 files, not one")
+
     def test_words_for_no_number(self):
         words = ["", "?", "NA", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "null", "None", "none", "-", "--", ".", "NaT"]
         rows = [[r[1], words[i % 16] if i % 2 else r[2], *r[3:]] for i, r in enumerate(self.rows)]
@@ -450,6 +505,15 @@ class AsPeopleHaveThem(Test):
         self.assertIn("column 'who' has 58 texts in 60 rows; is it an id?", done.stderr)
         self.assertRegex(done.stderr, r"\d+ classes for 60 rows; is --label the right column\?")
 
+    def test_warns_of_shuffled_ids_and_of_texts_like_numbers(self):
+        order = list(range(60, 120))
+        random.Random(1).shuffle(order)
+        rows = [[order[i], i % 50, f"2024-01-{i % 20 + 1:02}", r[2], r[4]] for i, r in enumerate(self.rows[:60])]
+        done = run("classify", "fit", self.written("ids.csv", header=["id", "age", "day", "acid", "label"], rows=rows), "-o", self.folder / "m.rfc")
+        self.assertEqual(done.stderr.count("\n"), 2, done.stderr)
+        self.assertIn("column 'id' counts the rows", done.stderr)
+        self.assertIn("column 'day' has texts like '2024-01-01'", done.stderr)
+
     def test_probabilities_of_objects_that_lack_features(self):
         """Stated errors are near real ones where questions end because features are missing, all of them at last; and live."""
         header, draw = [f"f{j}" for j in range(6)] + ["kind"], random.Random(5)
@@ -472,6 +536,8 @@ class AsPeopleHaveThem(Test):
         plain = recall()
         self.assertGreater(recall("--class-cost", "x=30"), plain + 0.05)
         self.assertGreater(recall("--priors", "x=0.95"), plain + 0.05)
+        quoted = self.file("quoted.csv", "a,label\n" + "".join(f'{i % 4},"{("very ill, yet", "well")[i % 2]}"\n' for i in range(90)))
+        self.assertEqual(classify("--train", quoted, "--class-cost", "well=2, very ill, yet=30")["classes"], 2)
         for says, text in {"there is no class 'q'": "q=1", "is not CLASS=NUMBER": "x", "class 'x'": "x=-1"}.items():
             self.refused("classify", "--train", self.train, *self.how, "--class-cost", text, says=says)
         self.refused("classify", "--train", self.train, *self.how, "--priors", "x=0.7 y=0.7", says="must add up to 1")
@@ -742,7 +808,7 @@ class BadInput(Test):
             "line 2: has no label": "1,2,a\n3,4,\n5,6,b\n",
             "is empty": "",
             "has no rows": "p,q,label\n",
-            "has 1 columns": "1\n2\n",
+            "has 1 columns between commas, semicolons or tabs": "1\n2\n",
             "more than 256 different texts": "".join(f"n{i},{i},{'ab'[i % 2]}\n" for i in range(300)),
             "too few for a split": "1,2,a\n3,4,b\n",
             "a zero byte": "1,2,a\n3,4\0,b\n",
