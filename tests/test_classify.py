@@ -481,6 +481,15 @@ class AsPeopleHaveThem(Test):
             z.write(self.train, "b.csv")
         self.refused("classify", "--train", self.folder / "two.zip", says="has 2 files, not one")
 
+    def test_texts_that_were_not_learnt_are_missing(self):
+        """They are not taken for the rarest text."""
+        train = self.written("rare.csv", header=["colour", "noise", "label"], rows=[["red" if i % 2 else "blue", i % 5, "ab"[i % 2]] for i in range(200)] + [["rare", 1, "a"]] * 3)
+        good("classify", "fit", train, "--out", self.folder / "m.rfc")
+        done = run("classify", "predict", self.folder / "m.rfc", "-", input="colour,noise\nrare,1\nnever,1\n,1\n")
+        rare, never, nothing = csv.DictReader(io.StringIO(done.stdout))
+        self.assertEqual([never[k] for k in ("p_a", "p_b", "asked")], [nothing[k] for k in ("p_a", "p_b", "asked")])
+        self.assertNotEqual(rare["p_a"], never["p_a"])
+
     def test_words_for_no_number(self):
         words = ["", "?", "NA", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "null", "None", "none", "-", "--", ".", "NaT"]
         rows = [[r[1], words[i % 16] if i % 2 else r[2], *r[3:]] for i, r in enumerate(self.rows)]
@@ -606,7 +615,7 @@ class Models(Test):
 
     def test_damaged_models_are_refused(self):
         whole = self.model.read_bytes()
-        for says, content in {"is not a model": b"x" * 100, "truncated": whole[:-64], "checksum": whole[:200] + b"!" + whole[201:], "version": whole[:8] + b"\7" + whole[9:]}.items():
+        for says, content in {"is not a model": b"x" * 100, "truncated": whole[:-64], "checksum": whole[:200] + b"!" + whole[201:], "version": whole[:8] + b"\x63" + whole[9:]}.items():
             self.refused("classify", "ask", self.file("bad.rfc", content), says=says)
         self.refused("classify", "ask", self.file("empty.rfc", b""), says="is not a model")
         self.refused("classify", "fit", self.train, says="--out")
@@ -679,7 +688,7 @@ class Models(Test):
             self.assertLessEqual(error.count("\n"), 1)
 
     def test_why_it_ends(self):
-        question = {"id": "a", "feature": "colour", "value": "green"}
+        question = {"id": "a", "feature": "colour", "value": "white"}
         for more, why in ((("--budget", 1), "out of budget"), (("--max-cost", 1.5), "out of budget"), ((), None)):
             _, lines = self.talk(question, more=more)
             self.assertEqual(lines[0].get("done"), why, more)
