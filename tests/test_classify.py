@@ -1,5 +1,5 @@
 """classify and features as a user runs them: python3 tests/test_classify.py [path/to/rejfilt] [-v]"""
-import csv, gzip, io, json, math, os, pathlib, random, re, resource, statistics, struct, subprocess, sys, tempfile, unittest, zipfile
+import csv, gzip, io, json, math, os, pathlib, pty, random, re, resource, signal, statistics, struct, subprocess, sys, tempfile, unittest, zipfile
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -665,6 +665,46 @@ class Models(Test):
         self.assertEqual(done.returncode, 2)
         self.assertEqual(["error" in l for l in lines], [False, True, True, True, True, True, True, False])
         self.assertEqual((lines[-1]["questions"], lines[-1]["id"]), (1, "1"))
+
+    def test_true_and_false(self):
+        rows = [["True" if i % 2 else "False", i % 5, "ab"[i % 2]] for i in range(100)]
+        good("classify", "fit", write_csv(self.folder / "t.csv", rows, ["wet", "noise", "label"]), "-o", self.model)
+        _, lines = self.talk({"id": 1, "feature": "wet", "value": True}, {"id": 2, "feature": "wet", "value": False}, {"id": 3, "feature": "noise", "value": True})
+        self.assertEqual([l.get("decided") for l in lines], ["b", "a", None])
+
+    def test_corrections(self):
+        """They take the place of the answers that they correct, also after a kill."""
+        state = self.folder / "corrected.jsonl"
+        done, lines = self.talk({"id": "a", "values": {"colour": "red", "noise": 0.1}}, {"id": "a", "correct": {"colour": "rose"}}, {"id": "a", "correct": {"acid": 1}},
+                                {"id": "a", "correct": {"noise": None}, "feature": "acid", "value": 3.2}, {"id": "b", "correct": {"acid": 1}}, more=("--state", state))
+        _, fresh = self.talk({"id": "a", "values": {"colour": "rose", "noise": 0.1}}, {"id": "b", "values": {"colour": "rose", "noise": None, "acid": 3.2}})
+        self.assertEqual([l.get("error") for l in lines], [None, None, "this feature was not answered before", None, "this feature was not answered before"])
+        self.assertEqual((lines[1], {**lines[3], "id": "b"}), (fresh[0], fresh[1]))
+        again = self.talk(more=("--state", state))[1]
+        self.assertEqual(again, [] if "done" in lines[3] else [lines[3]])
+
+    def test_by_hand(self):
+        """In a terminal: plain words. Errors ask again; the second object begins at once."""
+        typed = "sour\nnoise=0.5\nunknown\nnoise=0.6\nshape=3\ncolour=white\nstop\n\n\n\n\n\4"
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(COMMAND, [COMMAND, "classify", "ask", str(self.model)], os.environ)
+        signal.alarm(LONGEST)
+        os.write(terminal, typed.encode())
+        output = b""
+        try:
+            while part := os.read(terminal, 65536):
+                output += part
+        except OSError:  # Linux reports a closed terminal in this way
+            pass
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        signal.alarm(0)
+        os.close(terminal)
+        text = output.decode().replace("\r", "")
+        self.assertRegex(text, r"so far [xyz], \d+ %; cost 1, tells \d\.\d\d bit\n(acid|colour \(.*red.*\)|noise)\? ")
+        self.assertEqual(len(re.findall(r"(?:no object that was learnt from has this text|this feature has numbers, not texts)", text)), 2)
+        self.assertRegex(text, r"[xyz], \d+\.\d % \(told to stop, 1 question, cost 1\)\n\n")
+        self.assertRegex(text, r"\(nothing left to ask, 0 questions, cost 0\)")
 
     def test_words_for_what_is_missing(self):
         _, lines = self.talk({"id": 1, "feature": "acid", "value": "NA"}, {"id": 1, "feature": "colour", "value": ""}, {"id": 2, "values": {"acid": "unknown"}})
