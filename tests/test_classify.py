@@ -182,6 +182,20 @@ class Output(Test):
             self.assertIn(f"<td>{feature}</td><td>{says}</td>", page.read_text())
             self.assertEqual(page.read_text().count("<svg"), 1)
 
+    def test_long_names_in_pictures(self):
+        """They are cut between characters, and categories have no variance to draw."""
+        names, draw = ["体" * 40, "größer " * 20, "colour"], random.Random(3)
+        rows = [[draw.gauss(i % 2, 1), draw.gauss(i % 2, 1), "rb"[i % 2] if draw.random() < 0.7 else "g", ("<gesünd & munter> " * 9, "krank")[i % 2]] for i in range(200)]
+        train = write_csv(self.folder / "long.csv", rows, [*names, "label"])
+        story, maps = self.folder / "story.svg", self.folder / "maps.svg"
+        good("classify", "--train", train, "--stop", 0, "--explain", 1, "--plot", story)
+        good("features", "--train", train, "--plot", maps)
+        for path in story, maps:
+            text = [t.text for t in xml.parse(path).iter("{http://www.w3.org/2000/svg}text")]  # it is valid
+            self.assertTrue(any("体…" in t for t in text), text)
+            self.assertNotIn("nan", path.read_text())
+        self.assertIn("category", text)
+
     def test_whole_numbers_are_shown_as_such(self):
         """Numbers from 0 to 16 become bytes; the picture has the numbers of the file."""
         draw = random.Random(12)
