@@ -528,6 +528,14 @@ class AsPeopleHaveThem(Test):
         self.assertIn("column 'who' has 58 texts in 60 rows; is it an id?", done.stderr)
         self.assertRegex(done.stderr, r"\d+ classes for 60 rows; is --label the right column\?")
 
+    def test_warns_of_copies(self):
+        """Of numbers that are not alike by chance; a table of a few whole numbers has copies anyway."""
+        draw = random.Random(1)
+        for number, says in (lambda: draw.gauss(0, 1), True), (lambda: draw.randrange(4), False):
+            rows = [[number(), number(), "ab"[i % 2]] for i in range(60)]
+            done = run("classify", "fit", self.written("copies.csv", header=["a", "b", "label"], rows=[r for r in rows for _ in range(3)]), "-o", self.folder / "m.rfc")
+            self.assertEqual("120 of 180 rows are copies of others" in done.stderr, says, done.stderr)
+
     def test_warns_of_shuffled_ids_and_of_texts_like_numbers(self):
         order = list(range(60, 120))
         random.Random(1).shuffle(order)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rejfilt/session.h"
 #include "classify_picture.h"
 #include "csv.h"
 #include "file.h"
@@ -266,6 +267,38 @@ static int is_numbered(const rfc_table *t, uint32_t feature)
     return 1;
 }
 
+static int compare_hashes(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many different numbers or texts the rows have in features first .. first + count − 1. `hash` has room for the rows. */
+static uint32_t count_different(const rfc_table *t, uint32_t first, uint32_t count, uint64_t *hash)
+{
+    const size_t each = t->reals ? sizeof *t->reals : 1;
+    const char *numbers = t->reals ? (const char *)t->reals : (const char *)t->bytes;
+    uint32_t different = 0;
+    for (size_t row = 0; row < t->rows; row++)
+        hash[row] = rf_hash(UINT64_C(14695981039346656037), numbers + (row * t->features + first) * each, count * each);
+    qsort(hash, t->rows, sizeof *hash, compare_hashes);
+    for (uint32_t i = 0; i < t->rows; i++)
+        different += i == 0 || hash[i] != hash[i - 1];
+    return different;
+}
+
+/* The rows that are copies of others, if they are many, and numbers are too fine to be alike by chance; otherwise 0. */
+static uint32_t count_copies(const rfc_table *t)
+{
+    uint64_t *hash = malloc(t->rows * sizeof *hash);
+    const uint32_t different = hash ? count_different(t, 0, t->features, hash) : t->rows, copies = t->rows - different;
+    int is_fine = 0;
+    for (uint32_t j = 0; copies > t->rows / 10 && j < t->features && !is_fine; j++)
+        is_fine = count_different(t, j, 1, hash) > different / 2;
+    free(hash);
+    return is_fine ? copies : 0;
+}
+
 /* The first of the texts that begin with a digit, if nearly all do; or null. */
 static const char *like_numbers(const rfc_names *texts)
 {
@@ -279,7 +312,7 @@ static const char *like_numbers(const rfc_names *texts)
     return texts->count > FEW_TEXTS && count > texts->count * 9 / 10 ? first : NULL;
 }
 
-/* Warns about columns that look like row numbers, ids or numbers that were not read, about features that give away the
+/* Warns about rows that are copies, columns that look like row numbers, ids or numbers that were not read, about features that give away the
    label, and about labels that look like numbers to be predicted. */
 static void find_warnings(const classify_config *c, classify_data *d)
 {
@@ -290,6 +323,12 @@ static void find_warnings(const classify_config *c, classify_data *d)
         used += (size_t)snprintf(d->warnings, sizeof d->warnings,
                                  "rejfilt: %s: warning: %u classes for %u rows; is --label the right column?\n",
                                  c->command, d->task.classes.count, t->rows);
+    const uint32_t copies = t->rows > 20 && t->height == 0 && t->features <= 4096 ? count_copies(t) : 0;
+    if (copies > 0)
+        used += (size_t)snprintf(
+            d->warnings + used, sizeof d->warnings - used,
+            "rejfilt: %s: warning: %u of %u rows are copies of others; stated errors count on copies among new objects\n",
+            c->command, copies, t->rows);
     for (uint32_t j = 0; j < t->features && t->rows > 20 && t->height == 0 && t->features <= 4096; j++) {
         double seen[RFC_LABELS_MAX];
         uint32_t of[RFC_LABELS_MAX], kinds = 0, tells = 1;
