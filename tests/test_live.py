@@ -639,7 +639,9 @@ class State(Test):
         cases = [("{", "line 1: malformed JSON"), ({}, "list of 1 to 64"), ({"gaussians": []}, "list of 1 to 64"), ({"gaussians": [one] * 65}, "list of 1 to 64"),
                  ({"gaussians": [{"x.chart_mean": 1}]}, r"gaussians\[0\]: 'chart_covariance.x.x' is missing"), ({"gaussians": [one | {"weight": "a"}]}, "'weight' is no number"),
                  ({"gaussians": [one | {"chart_covariance.x.x": -1}]}, r"gaussians\[0\]: the covariance is not positive definite"), ({"gaussians": [one | {"weight": 0}]}, "cannot begin"),
-                 ({"gaussians": [one], "model": "coin"}, "is of model coin, and --model is precession")]
+                 ({"gaussians": [one], "model": "coin"}, "is of model coin, and --model is precession"),
+                 ({"gaussians": [one | {"chart_covarience.x.x": 1}]}, r"gaussians\[0\]: 'chart_covarience.x.x' is unknown"),
+                 ({"gaussians": [one], "parameters": [{"name": "x", "chart": "positive"}]}, "the chart of x is positive, and this run's is real; give --chart x=positive")]
         for contents, says in cases:
             with self.subTest(says):
                 path = self.file("posterior.json", contents if isinstance(contents, str) else json.dumps(contents))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 import fcntl
 import os
@@ -101,7 +102,7 @@ def columns(model: Model) -> list[str]:
 
 
 def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, ...]:
-    """Wishes by name of a parameter; or one for all of them. None where there is none."""
+    """One value for each parameter, from a mapping by name, or from one value for all. None where none is given."""
     if given is None:
         return (None,) * len(model.parameters)
     wishes: list[Any] = [None] * len(model.parameters)
@@ -114,7 +115,7 @@ def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, .
 
 
 def moving(drifts: Iterable[Any]) -> bool:
-    """Is any of them a drift?"""
+    """Does any parameter move?"""
     return any(drift is not None and any(drift) for drift in drifts)
 
 
@@ -145,7 +146,7 @@ def chart_of(given: Any) -> tuple[int, float, float]:
 
 
 def at_least(what: str, least: float, given: float | None) -> float:
-    """A number from `least` on; None is the library's default, and negative there."""
+    """The number, which must be at least `least`. None becomes -1, which the library takes for its default."""
     if given is None:
         return -1.0
     if not least <= number(what, given) < 1e9:
@@ -250,6 +251,8 @@ class Tracker(_rejfilt.Session):
         trial: int = 0,
         on_health: Callable[[Health, Tracker], object] | None = None,
     ) -> None:
+        if hasattr(self, "_options"):
+            raise Refused("this tracker is open already")
         if on_health is not None and not callable(on_health):
             raise TypeError(f"on_health: a function is needed, not {on_health!r}")
         self.on_health = on_health
@@ -474,15 +477,23 @@ class Tracker(_rejfilt.Session):
     # ---- Bytes ----
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (type(self), self.model, self._options, self._save(b""), self._asked)
+        added = {name: value for name, value in vars(self).items() if name not in _OWN}  # by a subclass, or from outside
+        return _reopen, (type(self), self.model, self._options, self._save(b""), self._asked), added or None
 
     def __copy__(self) -> Tracker:
-        other = _reopen(type(self), self.model, self._options, self._save(b""), self._asked)
+        reopen, arguments, added = self.__reduce__()
+        other: Tracker = reopen(*arguments)
+        vars(other).update(added or {})
         other.on_health = self.on_health
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracker:
-        return self.__copy__()
+        reopen, arguments, added = self.__reduce__()
+        other: Tracker = reopen(*arguments)
+        memo[id(self)] = other
+        vars(other).update(copy.deepcopy(added or {}, memo))
+        other.on_health = self.on_health
+        return other
 
     def copy(self) -> Tracker:
         """A copy in the same state, open questions included."""
@@ -505,8 +516,12 @@ class Tracker(_rejfilt.Session):
         return self
 
 
+_OWN = ("model", "on_health", "anchors", "_options", "_columns")
+
+
 def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: bytes, asked: int) -> Tracker:
-    tracker = of(model, **options)
+    tracker = of.__new__(of)
+    Tracker.__init__(tracker, model, **options)  # a subclass may have other arguments
     tracker._load(b"", contents)
     if asked:
         tracker.ask(asked)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "csv.h"
 #include "engine.h"
 #include "load.h"
 #include "rows.h"
@@ -35,14 +36,9 @@ static int is_no_number(const char *text)
 /* Is the whole text a number (or "inf")? Between semicolons 3,5 is one, too. */
 static int to_number(const char *text, char separator, double *value)
 {
-    char *end, point[32];
+    char *end, point[RF_CSV_NUMBER];
     unsigned whole = 0, digits = 0;
-    const size_t before = separator == ';' ? strcspn(text, ",.") : 0;
-    if (before > 0 && text[before] == ',' && strlen(text) < sizeof point) {
-        strcpy(point, text);
-        point[before] = '.';
-        text = point;
-    }
+    text = rf_csv_number(text, separator, point);
     while (text[digits] >= '0' && text[digits] <= '9' && digits < 9)
         whole = whole * 10 + (unsigned)(text[digits++] - '0');
     if (digits > 0 && text[digits] == '\0') { /* most numbers are short */
