@@ -417,7 +417,7 @@ static void small_classes_have_ranks(void **state)
         }
         assert_int_equal(rfc_scale(&train, &test, RFC_SCALE_EACH, &used, error, sizeof error), 0);
         const int apart = train.bytes[2] - train.bytes[0], last = train.bytes[2 * 1999];
-        assert_true(is_known ? apart > 20 && train.bytes[0] - last > 15 : apart < 4);
+        assert_true(is_known ? apart > 18 && train.bytes[0] - last > 8 : apart < 4); /* a twelfth of the ranks each */
         rfc_table_free(&train);
     }
 }
