@@ -638,6 +638,25 @@ def _in_python(message: str) -> str:
     return message.replace("description.dim is 0", "the number of parameters is 0").replace("description.", "")
 
 
+def _read_source(path: str) -> bytes:
+    """A model's source and, after it, the headers beside it that it includes by "name"; each once. The command does the same."""
+    found: dict[str, bytes] = {}
+
+    def add(path: str) -> None:
+        try:
+            with open(path, "rb") as file:
+                found[path] = file.read()
+        except OSError:
+            return
+        for name in re.findall(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', found[path], re.M):
+            following = path[: path.rfind("/") + 1] + os.fsdecode(name)
+            if not name.startswith(b"rejfilt/") and following not in found:
+                add(following)
+
+    add(path)
+    return b"".join(found.values())
+
+
 def _find(what: str | os.PathLike[str] | Model) -> Model:
     if isinstance(what, Model):
         return what
@@ -649,8 +668,7 @@ def _find(what: str | os.PathLike[str] | Model) -> Model:
         path = _write_source(text) if "\n" in text else text
         made = Model()
         made._use_file(path)
-        with open(path, "rb") as file:
-            return made._finish((text,), None, file.read())
+        return made._finish((text,), None, _read_source(path))
     if text not in _builtin:
         if text not in models():
             raise Refused(f"there is no model '{text}'; there are {', '.join(models())}")
