@@ -6,11 +6,18 @@
 
 #include "checkpoint.h"
 
-int enter(session_object *s)
+int is_open(const session_object *s)
 {
     if (!s->session)
         refuse_text("this tracker is not open");
-    else if (s->is_busy)
+    return s->session != NULL;
+}
+
+int enter(session_object *s)
+{
+    if (!is_open(s))
+        return -1;
+    if (s->is_busy)
         refuse_text("this tracker is in use, by another thread or by a function that it called");
     else
         return s->is_busy = 1, 0;

@@ -1,7 +1,11 @@
 """Models four ways, and what is refused about them."""
 
+import importlib.util
+import os
 import pathlib
 import pickle
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -271,6 +275,31 @@ class Descriptions(unittest.TestCase):
             rejfilt.model("ramsey").likelihood(np.ones((3, 4)), (1, 1), 0)
         with self.assertRaises(Refused):
             rejfilt.model("ramsey").likelihood(np.ones((2, 4)), (1,), 0)
+
+
+USER = """
+from typing import Any, assert_type
+
+import rejfilt as rf
+
+@rf.model(parameters={"x": (0, 1), "y": rf.Positive(1, 2)}, settings={"t": rf.Range(0, 10), "u": 3})
+def mine(x: Any, setting: Any, outcome: float) -> Any:
+    return x[0]
+
+assert_type(mine, rf.Model)
+assert_type(rf.model("coin"), rf.Model)
+assert_type(rf.Tracker(mine).tell(1, (1.0, 3.0)), rf.Note)
+"""
+
+
+class Types(unittest.TestCase):
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy")
+    def test_users_code(self):
+        """What a decorator makes is a Model, also to mypy --strict and to IDEs."""
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "mine.py").write_text(USER)
+            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", f"--cache-dir={os.getcwd()}/.mypy_cache", "mine.py"], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
 
 
 if __name__ == "__main__":
