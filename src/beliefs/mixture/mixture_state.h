@@ -22,7 +22,7 @@ typedef struct mixture {
 } mixture;
 
 /* With RF_KEEPS_FROM parameters or more the first records are kept, as long as nothing else changes the belief. */
-#define RF_FORGOTTEN UINT32_MAX
+#define RF_FORGOTTEN 0xffffffffu
 enum { RF_RECORDS_KEPT = 64, RF_KEEPS_FROM = 3 };
 
 static inline unsigned dim_of(const mixture *m) { return RF_DIM(m->head.problem->description.dim); }
