@@ -547,7 +547,7 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
     else:
         rows = floats("settings", [tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given)
         width = len(model.settings)
-        rows = rows.reshape(1) if rows.ndim == 0 else rows
+        rows = np.atleast_1d(rows)
         if rows.ndim == 1 and width == 1 and len(rows) == count:
             rows = rows[:, None]
         if rows.ndim == 1:
