@@ -284,11 +284,24 @@ static void add_dashes(cli_picture *p, const cli_series *s, size_t column, const
                                            : axis_over(r, ticks_for(panel), column != CLI_LOSS);
 }
 
+static double key_width(const char *text) { return CLI_SAMPLE + LETTER * (double)strlen(text); }
+
+/* Adds a key to the right of the last one, or below if there is no room; panels then move down. */
 static void add_key(cli_picture *p, cli_key_kind kind, const char *text)
 {
+    const double line = 22;
     const cli_key *last = p->keys ? &p->key[p->keys - 1] : NULL;
-    double x = last ? last->x + CLI_SAMPLE + LETTER * (double)strlen(last->text) + 20 : p->left;
-    p->key[p->keys++] = (cli_key){kind, text, x};
+    cli_key key = {kind, text, last ? last->x + key_width(last->text) + 20 : p->left, last ? last->y : CLI_KEYS_Y};
+    if (last && key.x + key_width(text) > p->width) {
+        key.x = p->left;
+        key.y += line;
+        p->height += line;
+        for (unsigned k = 0; k < p->panels; k++) {
+            p->panel[k].top += line;
+            p->panel[k].bottom += line;
+        }
+    }
+    p->key[p->keys++] = key;
 }
 
 int cli_panel_has_modes(const cli_panel *panel, const cli_series *s)

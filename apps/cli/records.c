@@ -134,18 +134,18 @@ static const char *name_of(const cli_records *r, int part)
     return part != OUTCOME && has_setting(r->description, name) ? NULL : name;
 }
 
-/* The column or key given for a part with --column, or null. */
+/* The column or key given for a part with --column, the last if there are several; or null. */
 static const char *other_name(const cli_records *r, int part)
 {
-    const char *name = name_of(r, part);
+    const char *name = name_of(r, part), *other = NULL;
     for (const char *const *renamed = r->renamed; name && renamed && *renamed; renamed++) {
         const int is_truth = part >= TRUTH && strncmp(*renamed, "truth.", 6) == 0;
         const char *text = *renamed + (is_truth ? 6 : 0);
         const size_t length = strlen(name);
         if (is_truth == (part >= TRUTH) && strncmp(text, name, length) == 0 && text[length] == '=')
-            return text + length + 1;
+            other = text + length + 1;
     }
-    return NULL;
+    return other;
 }
 
 static int is_required(const cli_records *r, int part)
@@ -186,9 +186,10 @@ static int refuse_missing(cli_records *r, int result, int part, const char *cons
     for (size_t i = 0; names[i]; i++)
         append_name(list, sizeof list, names[i]);
     const char *other = other_name(r, part), *name = other ? other : name_of(r, part), *close = meant(r, name, names);
-    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s", r->format == CSV ? "column" : "key", name,
+    const int has_blanks = r->format == CSV && r->columns == 1 && strchr(names[0], ' ');
+    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s%s", r->format == CSV ? "column" : "key", name,
                   list[0] ? "are " : "is nothing", list, close ? "; did you mean '" : "", close ? close : "",
-                  close ? "'?" : "");
+                  close ? "'?" : "", has_blanks ? "; columns are separated by commas, semicolons or tabs" : "");
 }
 
 /* ---- CSV ---- */
@@ -208,9 +209,10 @@ static int split(cli_records *r, char *text, char *field[], int result)
     return count;
 }
 
-static int parse_number(const char *text, double *value)
+static int parse_number(const char *text, char separator, double *value)
 {
-    char *end;
+    char *end, point[RF_CSV_NUMBER];
+    text = rf_csv_number(text, separator, point);
     *value = cli_real_read(text, &end);
     return end != text && *end == '\0';
 }
@@ -246,7 +248,7 @@ static int take_header(cli_records *r)
     int count = split(r, r->header, r->field, CLI_RECORDS_FAILED);
     if (count < 0)
         return CLI_RECORDS_FAILED;
-    if (parse_number(r->field[0], &number))
+    if (parse_number(r->field[0], r->separator, &number))
         return refuse(r, CLI_RECORDS_FAILED,
                       "the names of the columns must come first, not '%.32s' (lines with # are comments)", r->field[0]);
     r->columns = (size_t)count;
@@ -286,7 +288,7 @@ static cell csv_cell(const cli_records *r, int part)
         return c;
     c.text = r->field[r->at[part]];
     c.kind = !*c.text || strcmp(c.text, "null") == 0 ? EMPTY : TEXT;
-    if (c.kind == TEXT && part != BATCH && parse_number(c.text, &c.number))
+    if (c.kind == TEXT && part != BATCH && parse_number(c.text, r->separator, &c.number))
         c.kind = NUMBER;
     return c;
 }

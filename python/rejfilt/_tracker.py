@@ -102,7 +102,7 @@ def columns(model: Model) -> list[str]:
 
 
 def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, ...]:
-    """Wishes by name of a parameter; or one for all of them. None where there is none."""
+    """One value for each parameter, from a mapping by name, or from one value for all. None where none is given."""
     if given is None:
         return (None,) * len(model.parameters)
     wishes: list[Any] = [None] * len(model.parameters)
@@ -115,7 +115,7 @@ def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, .
 
 
 def moving(drifts: Iterable[Any]) -> bool:
-    """Is any of them a drift?"""
+    """Does any parameter move?"""
     return any(drift is not None and any(drift) for drift in drifts)
 
 
@@ -146,7 +146,7 @@ def chart_of(given: Any) -> tuple[int, float, float]:
 
 
 def at_least(what: str, least: float, given: float | None) -> float:
-    """A number from `least` on; None is the library's default, and negative there."""
+    """The number, which must be at least `least`. None becomes -1, which the library takes for its default."""
     if given is None:
         return -1.0
     if not least <= number(what, given) < 1e9:

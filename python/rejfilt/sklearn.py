@@ -52,14 +52,15 @@ class FewQuestionsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     """Finds an object's class by asking for one feature after the other, chosen by the training objects that still agree with the answers.
     It is `rejfilt classify` with the same defaults, and gives the same answers.
 
-    When to stop is learnt by leave-one-out on training objects: by default where more questions hardly help; `error` is the largest share of
-    wrong answers, `mean_questions` the most questions of an object on average. A warning says if that cannot be reached.
-    budget: features that may be asked of an object, at most (default 60). cost: by feature, at least 0; a feature that costs twice has to
-    tell twice as much. n_jobs: threads (-1: all), which change no answer. NaN is a feature that is not known, and is not asked.
+    When to stop is learnt by leave-one-out on training objects: by default where more questions hardly help.
+    error: instead, the largest share of wrong answers. mean_questions: instead, the most questions of an object on average. A warning
+    says if that cannot be reached.
+    budget: the most features asked of an object (default 60). cost: of each feature, at least 0; one of twice the cost must tell
+    twice as much. n_jobs: threads (-1: all), which change no answer. NaN is a feature that is not known, and is not asked.
 
-    After `fit`: classes_, n_features_in_, expected_error_ and expected_questions_ by leave-one-out, and asked_, how often each feature was asked
-    of training objects, on average. `questions(X)` says which features were asked of objects, in order; `next_feature(answers)` what to
-    ask next of an object that is there.
+    After `fit`: classes_, n_features_in_; expected_error_ and expected_questions_, by leave-one-out; asked_, how often each feature was
+    asked of a training object, on average. `questions(X)` are the features asked of each object, in order. `next_feature(answers)` is
+    the feature to ask next of an object that is there.
     """
 
     def __init__(
@@ -167,9 +168,10 @@ class FewQuestionsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return [row[row >= 0] for row in self._ask(self._checked(X))[1]]
 
     def next_feature(self, answers: Mapping[int, float] | Any) -> int | None:
-        """The feature to ask next of an object of which some are known: a mapping from feature to value, in the order in which they
-        came, where NaN says that there is no answer and the feature is not asked again; or a row with NaN where nothing is known yet.
-        None: the class is known well enough, the budget is spent, or nothing is left to ask."""
+        """The feature to ask next of an object, or None: the class is known well enough, the budget is spent, or nothing is left.
+
+        answers: a mapping from feature to value, in the order in which they came, or a row with NaN where nothing is known yet.
+        In a mapping NaN means that there is no answer, and the feature is not asked again."""
         check_is_fitted(self)
         width = self.n_features_in_
         if isinstance(answers, Mapping):

@@ -316,7 +316,7 @@ class DerivedModel(FiniteOutcomeModel):
 
 
 class BinomialModel(DerivedModel):
-    """So many shots of a model with two outcomes: the outcome is how often it was 1. Their number is the experiment's `n_meas`."""
+    """Several shots of a model with two outcomes: the outcome is how often 1 came in `n_meas` shots, a field of the experiment."""
 
     is_n_outcomes_constant = False
 
@@ -346,7 +346,7 @@ class BinomialModel(DerivedModel):
         one = self.underlying_model.likelihood(np.array([1]), modelparams, self._under(expparams))[0]
         out = np.zeros((len(np.atleast_1d(outcomes)), *one.shape))
         with np.errstate(divide="ignore"):
-            log = np.log(np.stack([1 - one, one]))  # of outcomes 0 and 1; thousands of shots are more than powers can hold
+            log = np.log(np.stack([1 - one, one]))  # of outcomes 0 and 1: for thousands of shots, powers would underflow
         for j, n in enumerate(expparams["n_meas"].astype(int)):
             for i, k in enumerate(np.atleast_1d(outcomes).astype(int)):
                 if 0 <= k <= n:

@@ -95,7 +95,7 @@ def _made_of(model: Any, priors: list[tuple[Parameter, Any]], known: dict[str, S
         return values
 
     def draw(x: Sequence[float], setting: Any, normal: float) -> float:
-        """An outcome by the inverse of the distribution: of so many that the experiment has."""
+        """Draws an outcome of the experiment by inverting the cumulative distribution."""
         experiment = _experiment(dtype, setting)
         outcomes = np.arange(int(np.max(model.n_outcomes(experiment))))
         p = np.asarray(model.likelihood(outcomes, np.array([x]), experiment))[:, 0, 0]
@@ -154,7 +154,7 @@ class LiuWestResampler:
 
 
 class SMCUpdater(Distribution):
-    """SMCUpdater's verbs on a belief of rejfilt. n_particles is how many candidates an update has, or with belief="particles" particles.
+    """QInfer's SMCUpdater on a belief of rejfilt. n_particles is the number of candidates in an update, or of particles with belief="particles".
 
     belief, seed and everything else of `rejfilt.Tracker` may be given; `tracker` is that tracker. Without a seed one is drawn from numpy's
     global generator, so that `np.random.seed` repeats a script.
@@ -476,7 +476,7 @@ class PGH(Heuristic):
 
 
 class ExpSparseHeuristic(Heuristic):
-    """Times that grow, scale · baseᵏ, whatever was measured. Of a model with more settings: t_field, and the others as other_fields."""
+    """Times that grow as scale · baseᵏ, whatever was measured. If a model has more settings, t_field names the time, and other_fields has the others."""
 
     def __init__(self, updater: Any, scale: float = 1.0, base: float = 9 / 8, t_field: str | None = None, other_fields: Mapping[str, Any] | None = None) -> None:
         super().__init__(updater)
