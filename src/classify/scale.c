@@ -7,6 +7,7 @@
 #include "engine.h"
 
 #define MOST_WEIGHT 20.0
+#define OUTLYING 10 /* least range of all values, in ranges without the tails, that has outliers */
 #define FAR 1e4 /* most distance from 0, in ranges, for a linear map */
 enum { SAMPLE = 10000, SMALL_SAMPLE = 1000, MANY = 1 << 14 }; /* with MANY features or more, fewer quantiles are kept */
 
@@ -40,7 +41,7 @@ static size_t sample(const rfc_table *t, uint32_t feature, size_t max, double *o
 /* Do most of the varying features span nearly the range of all? Ranges: 5th to 95th percentile. */
 static int looks_shared(const rfc_table *t, double *room)
 {
-    double low = INFINITY, high = -INFINITY;
+    double low = INFINITY, high = -INFINITY, least = INFINITY, most = -INFINITY;
     uint32_t vary = 0, wide = 0;
     if (t->height > 0 || t->categories)
         return t->height > 0;
@@ -48,6 +49,8 @@ static int looks_shared(const rfc_table *t, double *room)
         for (uint32_t j = 0; j < t->features; j++) {
             size_t count = sample(t, j, SMALL_SAMPLE, room), tail = count / 20;
             double a = count ? room[tail] : 0, b = count ? room[count - 1 - tail] : 0;
+            least = count ? fmin(least, room[0]) : least;
+            most = count ? fmax(most, room[count - 1]) : most;
             if (!(a < b))
                 continue;
             if (fmax(fabs(a), fabs(b)) > FAR * (b - a)) /* a linear map of floats would not tell such values apart */
@@ -57,7 +60,7 @@ static int looks_shared(const rfc_table *t, double *room)
             vary += pass == 1;
             wide += pass == 1 && b - a >= 0.9 * (high - low);
         }
-    return 2 * wide > vary;
+    return 2 * wide > vary && most - least < OUTLYING * (high - low);
 }
 
 static int reaches_upper_half(const rfc_table *t)
