@@ -8,7 +8,7 @@
 
 #define MOST_WEIGHT 20.0
 #define OUTLYING 10 /* least range of all values, in ranges without the tails, that has outliers */
-#define FAR 1e4 /* most distance from 0, in ranges, for a linear map */
+#define FAR 1e4     /* most distance from 0, in ranges, for a linear map */
 enum { SAMPLE = 10000, SMALL_SAMPLE = 1000, MANY = 1 << 14 }; /* with MANY features or more, fewer quantiles are kept */
 
 static double value_at(const rfc_table *t, size_t i) { return t->reals ? t->reals[i] : (double)t->bytes[i]; }
@@ -88,8 +88,9 @@ static rfc_map map_of_all(const rfc_table *t, double *room)
 
 /* ---- Each feature by its ranks ---- */
 
-/* How often a row of each class counts where values are ranked. A class of less than half of an equal share counts more:
-   else its values would share the last few ranks, and nothing would tell them apart. Returns whether there is one. */
+/* How often a row of each class counts where values are ranked. A class of less than half of an equal share counts
+   more: else its values would share the last few ranks, and nothing would tell them apart. Returns whether there is
+   one. */
 static int find_weights(const rfc_table *t, double weight[RFC_LABELS_MAX])
 {
     double of_class[RFC_LABELS_MAX] = {0}, all = 0;
@@ -206,8 +207,7 @@ int rfc_coding_number(const rfc_coding *c, uint32_t feature, double value, uint8
     if (is_category(c, feature))
         return -1;
     if (c->used == RFC_SCALE_EACH) {
-        *byte =
-            (uint8_t)(rank_of(c->quantile + (size_t)feature * c->cuts, c->cuts, value) * 255 / (2 * c->cuts));
+        *byte = (uint8_t)(rank_of(c->quantile + (size_t)feature * c->cuts, c->cuts, value) * 255 / (2 * c->cuts));
     } else {
         const float b = c->all.offset + c->all.factor * (float)value + 0.5f;
         *byte = (uint8_t)(b < 0 ? 0 : b > 255 ? 255 : b);
