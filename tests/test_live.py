@@ -467,6 +467,17 @@ class Checkpoints(Run):
                 self.assertLess(os.path.getsize(state), 4096)  # two mixtures at most: now, and before a fault
                 os.remove(state)
 
+    def test_headers_of_a_model_belong_to_it(self):
+        header, model, state = self.folder / "rate.h", self.folder / "mine.c", self.folder / "run.state"
+        header.write_text("#define RATE RF_C(1.0)\n")
+        model.write_text((ROOT / "examples/template.c").read_text().replace('#include "rejfilt/model.h"', '#include "rejfilt/model.h"\n# include "rate.h"'))
+        first = track(f"--model={model}", f"--state={state}", given="t,outcome\n20,1\n20,0\n")
+        self.assertEqual(len(first.splitlines()), 2)
+        header.write_text("#define RATE RF_C(2.0)\n")
+        track(f"--model={model}", f"--state={state}", given="t,outcome\n20,1\n", code=2, says="is of a run with another source of model relaxation")
+        header.write_text("#define RATE RF_C(1.0)\n")
+        track(f"--model={model}", f"--state={state}", given="t,outcome\n20,1\n")
+
     def test_recovery_goes_on(self):
         """Cut between the failed tests of a lost filter."""
         header, *rows = Health.far.splitlines(keepends=True)[:21]

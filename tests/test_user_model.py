@@ -584,6 +584,7 @@ class UserModel(unittest.TestCase):
             ("RF_SETTING_TIME, 0, 0", "RF_SETTING_TIME, 1, 0", "description.setting[0] (t)", "parameter is 1"),
             ("RF_SETTING_TIME, 0, 0, 0", "RF_SETTING_LOGRANGE, 0, 0, 0", "low is 0"),
             ("RF_SETTING_TIME", "(rf_setting_role)9", "role"),
+            ('"x_", ', '"t", ', "two settings are called 't'"),
         ):
             with self.subTest(replace=replace):
                 self.refused(self.write(PRECESSION.replace(find, replace, 1)), "mymodel.c: ", *words)
@@ -594,6 +595,8 @@ class UserModel(unittest.TestCase):
             ("return rf_log(RF_C(-1.0));", "likelihood is NaN at x = 0.785398"),
             ("return outcome != 0 ? RF_C(1.5) : RF_C(-0.5);", "likelihood is -0.5 at x = "),
             ("return -rf_log(RF_C(0.0));", "likelihood is inf at x = "),
+            ("return RF_C(0.5) * rf_exp(-x[1] * x[1]);", "likelihood is NaN at x = 0.785398"),
+            ("return RF_C(0.5) * rf_exp(-setting[2] * setting[2]);", "likelihood is NaN at x = 0.785398"),
         ):
             with self.subTest(statement=statement):
                 self.refused(self.write(PRECESSION.replace(BODY, f"    {statement}\n{BODY}")), *words)

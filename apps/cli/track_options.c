@@ -325,17 +325,50 @@ const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY
     return text;
 }
 
-/* A model's own source file is part of the options. */
+enum { SOURCES_MAX = 64, PATH_MAX_HERE = 1024 };
+
+/* The files of a model read so far, and their hash. */
+typedef struct sources {
+    char path[SOURCES_MAX][PATH_MAX_HERE];
+    unsigned count;
+    uint64_t hash;
+} sources;
+
+/* Adds a file and, after it, the headers beside it that it includes by "name"; each once. Python's _model.py has the same. */
+static void add_source(sources *s, const char *path)
+{
+    char *line = NULL, name[256], next[PATH_MAX_HERE];
+    size_t room = 0;
+    ssize_t length;
+    for (unsigned i = 0; i < s->count; i++)
+        if (strcmp(s->path[i], path) == 0)
+            return;
+    FILE *file = s->count < SOURCES_MAX && strlen(path) < PATH_MAX_HERE ? fopen(path, "r") : NULL;
+    if (!file)
+        return;
+    strcpy(s->path[s->count++], path);
+    while ((length = getline(&line, &room, file)) > 0)
+        s->hash = rf_hash(s->hash, line, (size_t)length);
+    const char *slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash - path) + 1 : 0;
+    rewind(file);
+    while (getline(&line, &room, file) > 0)
+        if (sscanf(line, " # include \"%255[^\"]\"", name) == 1 && strncmp(name, "rejfilt/", strlen("rejfilt/")) != 0 &&
+            snprintf(next, sizeof next, "%.*s%s", folder, path, name) < (int)sizeof next)
+            add_source(s, next);
+    free(line);
+    fclose(file);
+}
+
+/* A model's own source, with its headers, is part of the options. */
 uint64_t cli_track_source(const cli_track_config *c)
 {
-    uint64_t hash = 0;
-    FILE *source = strchr(c->model, '.') || strchr(c->model, '/') ? fopen(c->model, "r") : NULL;
-    char part[4096];
-    for (size_t got; source && (got = fread(part, 1, sizeof part, source)) > 0;)
-        hash = rf_hash(hash, part, got);
-    if (source)
-        fclose(source);
-    return hash;
+    static sources s;
+    s.count = 0;
+    s.hash = 0;
+    if (strchr(c->model, '.') || strchr(c->model, '/'))
+        add_source(&s, c->model);
+    return s.hash;
 }
 
 static const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .shrink = -1, .anchor_every = -1, .design = "auto"}, .steps = STEPS, .batch = 1},

@@ -409,8 +409,10 @@ class Model(_rejfilt.Model):
         array([0.2, 0.7])
         """
         candidates = floats("x", x)
-        if candidates.ndim < 2:
+        if candidates.ndim < 2 and candidates.size % len(self.parameters) == 0:
             candidates = candidates.reshape(len(self.parameters), -1)
+        if candidates.ndim != 2:
+            raise Refused(f"x has shape {candidates.shape}; model {self.name} takes {len(self.parameters)} rows, one for each parameter")
         rows = np.ascontiguousarray(candidates.T)
         if rows.shape[1] != len(self.parameters):
             raise Refused(f"x has {rows.shape[1]} rows; model {self.name} has {len(self.parameters)} parameters")
@@ -636,6 +638,25 @@ def _in_python(message: str) -> str:
     return message.replace("description.dim is 0", "the number of parameters is 0").replace("description.", "")
 
 
+def _read_source(path: str) -> bytes:
+    """A model's source and, after it, the headers beside it that it includes by "name"; each once. The command does the same."""
+    found: dict[str, bytes] = {}
+
+    def add(path: str) -> None:
+        try:
+            with open(path, "rb") as file:
+                found[path] = file.read()
+        except OSError:
+            return
+        for name in re.findall(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', found[path], re.M):
+            following = path[: path.rfind("/") + 1] + os.fsdecode(name)
+            if not name.startswith(b"rejfilt/") and following not in found:
+                add(following)
+
+    add(path)
+    return b"".join(found.values())
+
+
 def _find(what: str | os.PathLike[str] | Model) -> Model:
     if isinstance(what, Model):
         return what
@@ -647,8 +668,7 @@ def _find(what: str | os.PathLike[str] | Model) -> Model:
         path = _write_source(text) if "\n" in text else text
         made = Model()
         made._use_file(path)
-        with open(path, "rb") as file:
-            return made._finish((text,), None, file.read())
+        return made._finish((text,), None, _read_source(path))
     if text not in _builtin:
         if text not in models():
             raise Refused(f"there is no model '{text}'; there are {', '.join(models())}")

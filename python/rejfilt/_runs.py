@@ -524,7 +524,7 @@ class Fleet(_rejfilt.Fleet):
         *,
         prior: Any = None,
         drift: float | Mapping[str, float] | None = None,
-        design: str = "pgh",
+        design: str | None = "pgh",
         engine: str = "threads",
         sampler: str | None = None,
         attempts: int = 0,
@@ -535,7 +535,7 @@ class Fleet(_rejfilt.Fleet):
     ) -> None:
         self.model = made = _find(model)
         self.count = whole("count", count, 1, 2**32 - 1)
-        self.design = design
+        self.design = text("design", design)
         self._arguments = (
             made, self.count, text("engine", engine) or "threads", seed_of(seed), whole("attempts", attempts, 0, 2**31 - 1),
             whole("accepted", accepted, 0, 2**31 - 1), _one_of("sampler", sampler, SAMPLERS), at_least("kappa", 1e-30, kappa),
@@ -551,6 +551,8 @@ class Fleet(_rejfilt.Fleet):
 
     def ask(self) -> Floats:
         """The settings of every filter's next experiment, as rows."""
+        if self.design is None:
+            raise Refused("this fleet has no design: it was made with design=None")
         out = np.empty((self.count, len(self.model.settings)))
         self._ask(self.design, out)
         return out
@@ -561,7 +563,15 @@ class Fleet(_rejfilt.Fleet):
         told = floats("outcomes", outcomes)
         if told.shape != (self.count,):
             raise Refused(f"outcomes of shape {told.shape} were given; this fleet has {self.count} filters")
-        return self._tell(told, settings_rows(self.model, settings, self.count), float(self._told > 0) if elapsed is None else number("elapsed", elapsed))
+        rows = settings_rows(self.model, settings, self.count)
+        try:
+            return self._tell(told, rows, float(self._told > 0) if elapsed is None else number("elapsed", elapsed))
+        except Refused:
+            strange = np.argwhere(~np.isfinite(rows) & ~np.isnan(told)[:, None])
+            if len(strange) == 0:
+                raise
+            row, column = strange[0]
+            raise Refused(f"filter {row}: setting {self.model.settings[column].name} is {rows[row, column]:g}") from None
 
     def _moments(self, natural: bool) -> tuple[Floats, Floats]:
         mean, sd = np.empty((2, self.count, len(self.model.parameters)))
@@ -598,7 +608,7 @@ class Fleet(_rejfilt.Fleet):
         return self.__copy__()
 
 
-def _refleet(of: type[Fleet], arguments: tuple[Any, ...], design: str, saved: tuple[int, bytes]) -> Fleet:
+def _refleet(of: type[Fleet], arguments: tuple[Any, ...], design: str | None, saved: tuple[int, bytes]) -> Fleet:
     fleet = of.__new__(of)
     fleet.model, fleet.count = arguments[0], arguments[1]
     fleet.design, fleet._arguments = design, arguments

@@ -350,7 +350,7 @@ class Tracker(_rejfilt.Session):
 
     def pass_time(self, elapsed: float) -> None:
         """Time passes without a record."""
-        self._pass(elapsed)
+        self._pass(number("elapsed", elapsed))
 
     def restart(self) -> None:
         """The belief goes back to its prior."""
@@ -502,17 +502,17 @@ class Tracker(_rejfilt.Session):
     def save(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
         """Writes a checkpoint. `load`, and `rejfilt track --state` with the same options, continue from it byte for byte. At every
         instant there is the old file or the new one. It does not contain open questions."""
-        write_state(os.fspath(path), self._save(self.model._source), durable)
+        write_state(os.fsdecode(path), self._save(self.model._source), durable)
 
     def load(self, path: str | os.PathLike[str]) -> Tracker:
         """Continues from a checkpoint that `save` or `rejfilt track --state` wrote, with the same options. Returns itself.
 
         The command's options are this class's arguments; of records from a file, `design=None`."""
-        contents = read_state(os.fspath(path))
+        contents = read_state(os.fsdecode(path))
         try:
             self._load(self.model._source, contents)
         except Refused as error:
-            raise Refused(f"{os.fspath(path)}: {error}") from None
+            raise Refused(f"{os.fsdecode(path)}: {error}") from None
         return self
 
 
@@ -529,7 +529,7 @@ def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: 
 
 
 def settings_rows(model: Model, given: Any, count: int) -> Floats:
-    """Settings of `count` records as rows: from a mapping, a record array or a DataFrame by name, rows, or one row for all."""
+    """Settings of `count` records as rows: from a mapping, a record array or a DataFrame by name, rows, or one row (or one number) for all."""
     names = getattr(getattr(given, "dtype", None), "names", None)
     if names is None and hasattr(given, "columns"):
         names = list(given.columns)
@@ -547,6 +547,7 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
     else:
         rows = floats("settings", [tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given)
         width = len(model.settings)
+        rows = rows.reshape(1) if rows.ndim == 0 else rows
         if rows.ndim == 1 and width == 1 and len(rows) == count:
             rows = rows[:, None]
         if rows.ndim == 1:

@@ -24,6 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets  # type: ignor
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from . import _rejfilt
+from ._model import number
 
 LABELS_MAX = 256
 COUNTED = 500  # training objects whose questions `asked_` counts
@@ -90,6 +91,11 @@ class FewQuestionsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.classes_, classes = np.unique(y, return_inverse=True)
         if not 2 <= len(self.classes_) <= LABELS_MAX:
             raise ValueError(f"{len(self.classes_)} class(es) were given; it takes 2 to {LABELS_MAX}")
+        for name, given in (("error", self.error), ("mean_questions", self.mean_questions)):
+            if given is not None:
+                number(name, given)
+        if self.budget is not None and not isinstance(self.budget, (int, np.integer)):
+            raise TypeError(f"budget is a whole number, not {self.budget!r}")
         if self.error is not None and not 0 <= self.error <= 1:
             raise ValueError(f"error is {self.error}, not from 0 to 1")
         if self.mean_questions is not None and not self.mean_questions >= 0:

@@ -360,13 +360,14 @@ class Documented(unittest.TestCase):
 
     def test_constant(self):
         """A parameter that is known, beside one that is not."""
-        updater = rq.SMCUpdater(rq.UnknownT2Model(), 1000, rq.ProductDistribution(rq.UniformDistribution([0, 1]), rq.ConstantDistribution(0.01)), seed=1)
-        rng = np.random.default_rng(1)
-        for t in rng.uniform(1, 30, 100):
-            p = 0.5 + np.exp(-0.01 * t) * (np.cos(0.6 * t / 2) ** 2 - 0.5)
-            updater.update(int(rng.random() > p), np.array([(t,)], dtype=updater.model.expparams_dtype))
-        self.assertLess(abs(updater.est_mean()[0] - 0.6), 4 * updater.est_covariance_mtx()[0, 0] ** 0.5)
-        self.assertAlmostEqual(updater.est_mean()[1], 0.01, places=6)
+        for prior in (rq.ProductDistribution(rq.UniformDistribution([0, 1]), rq.ConstantDistribution(0.01)), rq.UniformDistribution([[0, 1], [0.01, 0.01]])):
+            updater = rq.SMCUpdater(rq.UnknownT2Model(), 1000, prior, seed=1)
+            rng = np.random.default_rng(1)
+            for t in rng.uniform(1, 30, 100):
+                p = 0.5 + np.exp(-0.01 * t) * (np.cos(0.6 * t / 2) ** 2 - 0.5)
+                updater.update(int(rng.random() > p), np.array([(t,)], dtype=updater.model.expparams_dtype))
+            self.assertLess(abs(updater.est_mean()[0] - 0.6), 4 * updater.est_covariance_mtx()[0, 0] ** 0.5)
+            self.assertAlmostEqual(updater.est_mean()[1], 0.01, places=6)
 
     def test_steps(self):
         """Parameters that walk do so under other models, too; what moves in its own way is refused."""

@@ -123,6 +123,21 @@ class CommandsBits(unittest.TestCase):
             tracker = Tracker(source, seed=1, design=None).load(there)
             self.assertEqual(tracker.records, 10)
 
+    def test_headers_of_a_model_belong_to_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            there, header, source = (pathlib.Path(folder, name) for name in ("run.state", "rate.h", "mine.c"))
+            header.write_text('#pragma once\n#include "more.h"\n#define RATE RF_C(1.0)\n')
+            pathlib.Path(folder, "more.h").write_text('#pragma once\n#include "rate.h"\n')
+            text = (ROOT / "examples/template.c").read_text().replace('#include "rejfilt/model.h"', '#include "rejfilt/model.h"\n#include "rate.h"\n#include "rate.h"')
+            source.write_text(text)
+            table = records(rejfilt.model(source), 10, seed=1)
+            command("track", f"--model={source}", f"--state={there}", given=as_csv(table))
+            self.assertEqual(Tracker(source, seed=1, design=None).load(there).records, 10)
+            header.write_text("#pragma once\n#define RATE RF_C(2.0)\n")
+            with self.assertRaisesRegex(rejfilt.Refused, "another source"):
+                Tracker(source, seed=1, design=None).load(there)
+            command("track", f"--model={source}", f"--state={there}", code=2)
+
     def test_asked(self):
         """Questions, and the state after answers, are the command's."""
         with tempfile.TemporaryDirectory() as folder:
@@ -207,8 +222,9 @@ class Copies(unittest.TestCase):
             path = pathlib.Path(folder, "a.state")
             tracker = feed(Tracker("precession", seed=2), 5)
             tracker.save(path)
-            again = Tracker("precession", seed=2).load(path)
+            again = Tracker("precession", seed=2).load(bytes(path))
             self.assertEqual(state(again), state(tracker))
+            again.save(bytes(path))
             self.assertEqual([p.name for p in pathlib.Path(folder).iterdir()], ["a.state"])
             whole = path.read_bytes()
             for bytes_, says in (

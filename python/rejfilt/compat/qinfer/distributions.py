@@ -38,12 +38,12 @@ class SingleSampleMixin:
 
 
 class UniformDistribution(Distribution):
-    """Independent uniform parameters; ranges are pairs [low, high], or one pair."""
+    """Independent uniform parameters; ranges are pairs [low, high], or one pair. Where both are equal, the parameter is known."""
 
     def __init__(self, ranges: Any) -> None:
         given = np.asarray(ranges, dtype=np.float64)
-        if given.shape[-1:] != (2,) or given.ndim > 2 or not (np.isfinite(given).all() and (given[..., 0] < given[..., 1]).all()):
-            raise Refused(f"ranges are pairs [low, high], low < high, not {ranges!r}")
+        if given.shape[-1:] != (2,) or given.ndim > 2 or not (np.isfinite(given).all() and (given[..., 0] <= given[..., 1]).all()):
+            raise Refused(f"ranges are pairs [low, high], not {ranges!r}")
         self.ranges = given.reshape(-1, 2)
 
     @property
@@ -222,7 +222,7 @@ class PostselectedDistribution(Distribution):
 
 
 def _uniform(low: float, high: float) -> tuple[Parameter, Any]:
-    return Parameter("real", low, high), (low, high)
+    return (Parameter("real", low, high), (low, high)) if low < high else _normal(low, 0.0)
 
 
 def _normal(mean: float, sd: float) -> tuple[Parameter, Any]:

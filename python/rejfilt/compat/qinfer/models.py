@@ -117,15 +117,15 @@ class Model(Simulatable):
         self._sim_count += np.size(outcomes)
         return outcomes
 
-
-class FiniteOutcomeModel(Model):
-    """What a model written for QInfer inherits from. It has two outcomes unless it says otherwise."""
-
     @staticmethod
     def pr0_to_likelihood_array(outcomes: Any, pr0: Any) -> Floats:
         """From the probabilities of outcome 0, by model and experiment."""
         zero = np.asarray(pr0, dtype=np.float64)
         return np.stack([zero if k == 0 else 1 - zero for k in np.atleast_1d(outcomes)])
+
+
+class FiniteOutcomeModel(Model):
+    """What a model written for QInfer inherits from. It has two outcomes unless it says otherwise."""
 
 
 class DifferentiableModel(Model):
