@@ -120,7 +120,7 @@ class Verbs(unittest.TestCase):
         experiments["t"] = [0, 10, 1 / updater.est_covariance_mtx()[0, 0] ** 0.5]
         experiments["w_"] = updater.est_mean()[0] + 0.1
         risk, gain = updater.bayes_risk(experiments), updater.expected_information_gain(experiments)
-        self.assertAlmostEqual(risk[0], updater.sample(2000).var(), places=9)
+        self.assertAlmostEqual(risk[0], updater.tracker.sample(2000).var(), places=9)
         self.assertLess(risk[2], risk[0])
         self.assertAlmostEqual(gain[0], 0, places=9)
         self.assertGreater(gain[2], 0.01)
@@ -482,7 +482,7 @@ class Documented(unittest.TestCase):
         points = np.array([[0.5], [5.0]])
         self.assertEqual(updater.in_credible_region(points, 0.9).tolist(), [True, False])
         self.assertAlmostEqual(centre[0], 0.5, delta=0.02)
-        self.assertEqual(updater.in_credible_region(updater.sample(2000), 0.9).mean(), len(inside) / 2000)
+        self.assertEqual(updater.in_credible_region(updater.tracker.sample(2000), 0.9).mean(), len(inside) / 2000)
         experiment = np.array([(3.0, 0.2)], dtype=model.expparams_dtype)
         weights, total = updater.hypothetical_update(np.array([0, 1]), experiment, return_normalization=True)
         np.testing.assert_allclose(weights.sum(axis=2), 1)
@@ -496,6 +496,19 @@ class Documented(unittest.TestCase):
         precession = rq.SMCUpdater(rq.SimplePrecessionModel(min_freq=0.5), 500, rq.UniformDistribution([0, 1]), seed=1, belief="particles")
         precession.update(0, np.array([1e-9]))
         self.assertGreater(precession.particle_locations.min(), 0.4)
+
+    def test_draws(self):
+        """Own heuristics ask for one draw after the other, and need others each time; particles stay until there is an update."""
+        updater = rq.SMCUpdater(rq.CoinModel(), 100, rq.UniformDistribution([0, 1]), seed=1)
+        drawn = [float(updater.sample()[0, 0]) for _ in range(100)]
+        self.assertEqual(len(set(drawn)), 100)
+        self.assertEqual(drawn[:2], updater.tracker.sample(2)[:, 0].tolist())
+        updater._drawn = 2**32 - 3
+        self.assertEqual(updater.sample(5)[:, 0].tolist(), updater.tracker.sample(5)[:, 0].tolist())
+        before = updater.particle_locations
+        self.assertTrue(np.array_equal(before, updater.particle_locations))
+        updater.update(1, np.zeros(1, dtype=[]))
+        self.assertFalse(np.array_equal(before, updater.particle_locations))
 
     def test_heuristics(self):
         class Field(rq.SimpleInversionModel):
