@@ -362,7 +362,9 @@ static RF_APART rf_status mixture_stretch(rf_belief *belief, const double factor
 {
     mixture *m = (mixture *)belief;
     const change by = {NULL, NULL, factor, 0};
-    unbox_all(m);
+    for (unsigned i = 0; i < dim_of(m); i++)
+        if (is_boxed(m, i) && factor[i] != 1)
+            unbox(m, i);
     forget(m);
     return change_all(m, &by);
 }
