@@ -784,6 +784,9 @@ class Surroundings(Test):
         self.assertRegex(output, rb"step (59|60)/60  x = ")
         last = steps("--steps=60")[-1]["parameters"][0]
         self.assertIn(b"x = %.4f" % last["mean"], output)
+        long = ("--model=ramsey", "--steps=3", "--pace=0", "--unit=w=twenty characters it", "--unit=g=even more, thirty-two characters")
+        status = re.findall(rb"step [^\r\n]*", in_terminal(*SIMULATE, *long)[0])[-1]  # too long a line: no truth without its estimate
+        self.assertEqual((status.count(b" = "), status.count(b"truth")), (1, 1), status)
         plain, code = in_terminal(*SIMULATE, "--steps=60", "--json")
         self.assertEqual((plain.replace(b"\r", b"").decode(), code), (good(*SIMULATE, "--steps=60", "--json"), 0))
 

@@ -305,6 +305,12 @@ class Documented(unittest.TestCase):
         self.assertAlmostEqual(updater.est_mean()[0], 0.5, delta=0.01)
         self.assertAlmostEqual(updater.est_covariance_mtx()[0, 0] ** 0.5, (36 / 144 / 13) ** 0.5, delta=0.01)  # Beta(6, 6)
         self.assertGreater(model.call_count, 10)
+        wide = rq.SMCUpdater(model, 1000, rq.UniformDistribution([-0.5, 1]), seed=1)  # the likelihood is not asked about what is not valid
+        x = wide.particle_locations.ravel()
+        weights = wide.hypothetical_update(np.array([0, 3]), np.array([10], dtype=int))
+        self.assertTrue((x < 0).any() and (weights[:, 0, x < 0] == 0).all())
+        np.testing.assert_allclose(weights.sum(axis=2), 1)
+        self.assertLess(wide.bayes_risk(np.array([10], dtype=int))[0], 1 / 12)
         with self.assertRaisesRegex(rejfilt.Refused, "from 0 to 10"):
             updater.update(11, np.array([10], dtype=int))
 

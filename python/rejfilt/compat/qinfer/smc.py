@@ -68,6 +68,13 @@ def _checked(model: Any) -> int:
     return int(model.n_modelparams)
 
 
+def _are_valid(model: Any, x: Floats) -> NDArray[np.bool_]:
+    """Which models are? Likelihoods need not stand the others."""
+    if not hasattr(model, "are_models_valid"):
+        return np.ones(len(x), dtype=bool)
+    return np.broadcast_to(np.asarray(model.are_models_valid(x), dtype=bool).reshape(len(x), -1).all(axis=1), len(x))
+
+
 def to_model(model: Any, prior: Any, settings: dict[str, Setting] | None = None) -> Model:
     """A rejfilt model of a QInfer-style one. settings: what designers should know of its experiment parameters, by name."""
     return _made_of(model, priors_of(prior, _checked(model), model), settings or {})
@@ -81,9 +88,7 @@ def _made_of(model: Any, priors: list[tuple[Parameter, Any]], known: dict[str, S
 
     def likelihood(x: Floats, setting: Any, outcome: float) -> Floats:
         candidates = np.ascontiguousarray(x.T)
-        valid = np.ones(len(candidates), dtype=bool)
-        if hasattr(model, "are_models_valid"):
-            valid &= np.asarray(model.are_models_valid(candidates)).reshape(len(candidates), -1).all(axis=1)
+        valid = _are_valid(model, candidates)
         good = candidates if valid.all() else candidates[valid]  # models need not stand what is not valid
         if len(good) == 0:
             return np.zeros(len(candidates))
@@ -315,7 +320,11 @@ class SMCUpdater(Distribution):
 
     def hypothetical_update(self, outcomes: Any, expparams: Any, return_likelihood: bool = False, return_normalization: bool = False) -> Any:
         """Weights that `particle_locations` would have after each outcome of each experiment: (outcomes, experiments, particles)."""
-        likelihood = np.asarray(self.model.likelihood(np.atleast_1d(outcomes), self.particle_locations, self._experiments(expparams))).transpose(0, 2, 1)
+        x, told, experiments = self.particle_locations, np.atleast_1d(outcomes), self._experiments(expparams)
+        valid = _are_valid(self.model, x)
+        likelihood = np.zeros((len(told), len(experiments), len(x)))
+        if valid.any():
+            likelihood[:, :, valid] = np.asarray(self.model.likelihood(told, x[valid], experiments)).transpose(0, 2, 1)
         total = likelihood.mean(axis=2, keepdims=True)
         weights = likelihood / self.n_particles / np.where(total > 0, total, 1)
         more = [part for part, wanted in ((likelihood, return_likelihood), (total, return_normalization)) if wanted]
@@ -383,6 +392,9 @@ class SMCUpdater(Distribution):
         """Draws, P(outcome | draw) by outcome, draw and experiment, and P(outcome)."""
         experiments = self._experiments(expparams)
         x = self.tracker.sample(n)
+        x = x[_are_valid(self.model, x)]
+        if len(x) == 0:
+            raise Refused(f"none of {n} draws of what is believed is a valid model")
         outcomes = np.arange(int(np.max(self.model.n_outcomes(experiments))))
         likelihood = np.asarray(self.model.likelihood(outcomes, x, experiments), dtype=np.float64)
         return x, likelihood, likelihood.mean(axis=1)
@@ -391,8 +403,8 @@ class SMCUpdater(Distribution):
         """The variance, summed over parameters as the model's Q weighs them, that each experiment is expected to leave."""
         x, likelihood, total = self._expected(expparams, n)
         x = x * np.sqrt(_weights(self.model))
-        mean = np.einsum("okj,ki->oji", likelihood, x) / n / np.maximum(total, 1e-300)[..., None]
-        square = np.einsum("okj,ki->oji", likelihood, x**2) / n / np.maximum(total, 1e-300)[..., None]
+        mean = np.einsum("okj,ki->oji", likelihood, x) / len(x) / np.maximum(total, 1e-300)[..., None]
+        square = np.einsum("okj,ki->oji", likelihood, x**2) / len(x) / np.maximum(total, 1e-300)[..., None]
         risk: Floats = (total * (square - mean**2).sum(axis=-1)).sum(axis=0)
         return risk
 
