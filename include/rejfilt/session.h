@@ -199,6 +199,10 @@ typedef struct rf_simulation {
 /* Called after each step of each trial; return non-zero to stop the simulation. */
 typedef int rf_observer(void *user, uint32_t trial, const rf_step *step);
 
+/* Is the simulated world possible: truths within their charts, detectors stuck at outcomes of the model, events before the
+   last measurement? Returns 0, or -1 and one line in `error`: "truth: parameter p of coin cannot be there". */
+RF_API int rf_simulation_check(const rf_simulation *simulation, char *error, size_t size);
+
 /* Runs trials first .. first + count − 1 in order. A negative status means refused. */
 RF_API rf_status rf_simulate(const rf_simulation *simulation, uint32_t first, uint32_t count, rf_observer *observer,
                              void *user);
