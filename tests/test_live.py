@@ -497,7 +497,7 @@ class Checkpoints(Run):
         state = self.folder / "run.state"
         track(*self.options, f"--state={state}", given=self.data)
         old = state.read_bytes()[:8] + struct.pack("<I", 2) + state.read_bytes()[12:-4]
-        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 7)")
+        self.refused(old + struct.pack("<I", zlib.crc32(old)), "is of an older version (2; this program reads 8)")
 
     def test_a_file_that_goes_on_or_has_grown(self):
         lines = self.data.splitlines(keepends=True)
@@ -543,7 +543,7 @@ class Checkpoints(Run):
             self.refused(good[:length], "run.state")
         self.refused(good + b"\0", "run.state")
         self.refused(b"step,x.mean\n1,2\n" * 20, "run.state")
-        newer = good[:8] + struct.pack("<I", 8) + good[12:-4]
+        newer = good[:8] + struct.pack("<I", 9) + good[12:-4]
         self.refused(newer + struct.pack("<I", zlib.crc32(newer)), "version")
         options = {o.split("=")[0]: o.split("=")[1] for o in self.options}
         for other, says in (

@@ -211,9 +211,9 @@ static void test_round_trip(void **state)
 static void test_bytes_of_the_file(void **state)
 {
     (void)state;
-    static const unsigned char expected[] = {'R', 'F', 'S',  'T',  'A', 'T', 'E',  '\n', 7,    0,   0, 0,
+    static const unsigned char expected[] = {'R', 'F', 'S',  'T',  'A', 'T', 'E',  '\n', 8,    0,   0, 0,
                                              14,  0,   0,    0,    4,   3,   2,    1,    0,    0,   0, 0,
-                                             0,   0,   0xf8, 0xbf, 'h', 'i', 0xbd, 0xb1, 0x7d, 0xe7};
+                                             0,   0,   0xf8, 0xbf, 'h', 'i', 0xfd, 0xa9, 0xe7, 0x3b};
     unsigned char bytes[64];
     contents s = {.size = 0};
     put_bytes(&s, "\4\3\2\1", 4);
@@ -326,15 +326,15 @@ static void test_refusals(void **state)
     write_file(path, bytes, count);
     assert_refused(path, "is damaged (checksum)");
     bytes[20] ^= 1;
-    bytes[8] = 8;
+    bytes[8] = 9;
     write_file(path, bytes, count);
-    assert_refused(path, "is of a newer version (8; this program reads 7)");
+    assert_refused(path, "is of a newer version (9; this program reads 8)");
     write_file(path, bytes, 16); /* nothing after these bytes may be trusted */
-    assert_refused(path, "is of a newer version (8; this program reads 7)");
+    assert_refused(path, "is of a newer version (9; this program reads 8)");
     bytes[8] = 3;
     write_file(path, bytes, count);
-    assert_refused(path, "is of an older version (3; this program reads 7): continue with the program that wrote it, or begin again");
-    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\7\0\0\0\0\20\0"; /* one byte more than its length says */
+    assert_refused(path, "is of an older version (3; this program reads 8): continue with the program that wrote it, or begin again");
+    static unsigned char too_long[16 + 4097 + 4] = "RFSTATE\n\10\0\0\0\0\20\0"; /* one byte more than its length says */
     write_file(path, too_long, sizeof too_long);
     assert_refused(path, "is damaged (its length)");
     memcpy(too_long + 12, "\1\0\0\100", 4); /* more than CLI_STATE_MAX */

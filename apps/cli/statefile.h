@@ -13,7 +13,7 @@
 
 #include "lock.h"
 
-#define CLI_STATE_VERSION 7u /* increment when the meaning of the contents changes */
+#define CLI_STATE_VERSION 8u /* increment when the meaning of the contents changes */
 
 enum { CLI_STATE_MAX = 1 << 30 }; /* bytes of contents */
 

@@ -126,9 +126,9 @@ RF_API void rf_session_close(rf_session *session);
 /* Returns a copy in the same state, or NULL if memory is short. */
 RF_API rf_session *rf_session_copy(const rf_session *session);
 
-/* Fills `setting` and `is_anchor` of the next `count` experiments, 1 to RF_ASK_MAX; outcome and time become NaN. One unit
-   of time is assumed to pass per experiment. Anchors are among the first 32. Asking again forgets earlier questions.
-   Refused: a session without a design. */
+/* Fills `setting` and `is_anchor` of the next `count` experiments, 1 to RF_ASK_MAX; outcome and time become NaN. As much
+   time as before the last record is assumed to pass per experiment; one unit until records have times. Anchors are among
+   the first 32. Asking again forgets earlier questions. Refused: a session without a design. */
 RF_API rf_status rf_session_ask(rf_session *session, uint32_t count, rf_record questions[]);
 /* Forgets the questions, as if they had never been asked. */
 RF_API void rf_session_unask(rf_session *session);
