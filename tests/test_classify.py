@@ -1,5 +1,5 @@
 """classify and features as a user runs them: python3 tests/test_classify.py [path/to/rejfilt] [-v]"""
-import csv, gzip, io, json, math, os, pathlib, random, re, resource, statistics, struct, subprocess, sys, tempfile, unittest, zipfile
+import csv, gzip, io, json, math, os, pathlib, pty, random, re, resource, signal, statistics, struct, subprocess, sys, tempfile, unittest, zipfile
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -181,6 +181,20 @@ class Output(Test):
             good("classify", "--train", train, "--test", train, "--mask", mask, "--explain", 33, "--plot", page)
             self.assertIn(f"<td>{feature}</td><td>{says}</td>", page.read_text())
             self.assertEqual(page.read_text().count("<svg"), 1)
+
+    def test_long_names_in_pictures(self):
+        """They are cut between characters, and categories have no variance to draw."""
+        names, draw = ["体" * 40, "größer " * 20, "colour"], random.Random(3)
+        rows = [[draw.gauss(i % 2, 1), draw.gauss(i % 2, 1), "rb"[i % 2] if draw.random() < 0.7 else "g", ("<gesünd & munter> " * 9, "krank")[i % 2]] for i in range(200)]
+        train = write_csv(self.folder / "long.csv", rows, [*names, "label"])
+        story, maps = self.folder / "story.svg", self.folder / "maps.svg"
+        good("classify", "--train", train, "--stop", 0, "--explain", 1, "--plot", story)
+        good("features", "--train", train, "--plot", maps)
+        for path in story, maps:
+            text = [t.text for t in xml.parse(path).iter("{http://www.w3.org/2000/svg}text")]  # it is valid
+            self.assertTrue(any("体…" in t for t in text), text)
+            self.assertNotIn("nan", path.read_text())
+        self.assertIn("category", text)
 
     def test_whole_numbers_are_shown_as_such(self):
         """Numbers from 0 to 16 become bytes; the picture has the numbers of the file."""
@@ -426,6 +440,70 @@ class AsPeopleHaveThem(Test):
         out = good("classify", "predict", self.folder / "twins.rfc", twins)
         self.assertTrue({n for r in csv.DictReader(io.StringIO(out)) for n in r["asked"].split()} <= {"x", "x.1", "x.2"})
 
+    def test_quantities_as_spreadsheets_show_them(self):
+        """A currency, a percent sign, digits in groups; between semicolons also with a point between groups."""
+        rows = [[f"{(number := 1234.5 * (i % 4) - 800 * (i % 3)):.2f}", f"{i % 7}", "ab"[i % 4 > 1]] for i in range(300)]
+        want = classify("--train", self.written("plain.csv", header=["price", "share", "label"], rows=rows), "--split", "2:1")
+        shown = lambda x: f'"{x:,.2f} €"' if x < 0 else f'"$ {x:,.2f}"'
+        german = lambda x: f"{x:,.2f}".translate(str.maketrans(",.", ".,"))
+        for separator, how in (",", shown), (";", german):
+            written = [[how(float(r[0])), r[1] + "%", r[2]] for r in rows]
+            got = classify("--train", self.written("shown.csv", separator, header=["price", "share", "label"], rows=written), "--split", "2:1")
+            self.assertEqual((got["errors"], got["mean_queries"]), (want["errors"], want["mean_queries"]))
+        for text in "1,23", "1234,567", "$", "%", "12%%", "1,234,5", "1.2.3", "$abc":  # no numbers: columns of texts
+            self.assertIn("is not a number", run("classify", "--train", "-", input="".join(f'"{x}",{"ab"[i % 2]}\n' for i, x in enumerate(["1"] * 30 + [text]))).stderr, text)
+
+    def test_latin_1(self):
+        """Text that is not UTF-8 is Latin-1: what is asked is valid JSON and can be answered."""
+        text = "Größe,Süß,label\n" + "".join(f"{i % 7},{i % 2},{('gesünd', 'krank')[i % 2]}\n" for i in range(80))
+        good("classify", "fit", self.file("l.csv", text.encode("latin-1")), "--out", self.folder / "m.rfc")
+        good("classify", "predict", self.folder / "m.rfc", self.file("u.csv", text))
+        done = run("classify", "ask", self.folder / "m.rfc", input='{"id": 1}\n{"id": 1, "feature": "Süß", "value": 0}\n')
+        asked, told = map(json.loads, done.stdout.splitlines())
+        self.assertEqual((asked["ask"], told["decided"]), ("Süß", "gesünd"))
+
+    def test_columns_named_by_numbers(self):
+        """A spectrum has wavelengths as names. Objects need no label, and still have a header."""
+        draw = random.Random(2)
+        rows = [[f"{draw.gauss(i % 2, 0.3):.3f}" for _ in range(4)] + [["a", "b"][i % 2]] for i in range(90)]
+        for header, codes in (["400", "410", "420.5", "430", "label"], "ab"), (["400", "410", "420.5", "430", "species"], "12"):
+            train = self.written("spectra.csv", header=header, rows=[[*r[:4], codes["ab".index(r[4])]] for r in rows])
+            good("classify", "fit", train, "--out", self.folder / "m.rfc")
+            objects = self.written("objects.csv", header=["430", "420.5", "410", "400"], rows=[r[3::-1] for r in rows])
+            got = list(csv.DictReader(io.StringIO(good("classify", "predict", self.folder / "m.rfc", objects))))
+            self.assertEqual(len(got), 90)
+            self.assertGreater(sum(g["decided"] == codes["ab".index(r[4])] for g, r in zip(got, rows)), 80)
+
+    def test_a_long_name_of_labels(self):
+        long = "how satisfied are you with " + 200 * "x"
+        train = self.written("long.csv", header=["name", *WINE[1:4], long])
+        good("classify", "fit", train, "--label", long, "--drop", "name", "--out", self.folder / "m.rfc")
+        self.assertEqual(json.loads(good("classify", "predict", self.folder / "m.rfc", train, "--json"))["labelled"], 400)
+
+    def test_the_content_says_what_a_file_is(self):
+        """A table in a zip archive, or with a name that says nothing."""
+        want = classify("--train", self.train, *self.how)
+        for name in "wine.csv", "wine.data.txt":
+            with zipfile.ZipFile(self.folder / "wine.zip", "w", zipfile.ZIP_DEFLATED) as z:
+                z.writestr("folder/", "")
+                z.write(self.train, name)
+                z.writestr("__MACOSX/._" + name, "x")
+            self.assertEqual(classify("--train", self.folder / "wine.zip", *self.how)["errors"], want["errors"])
+        self.assertEqual(classify("--train", self.file("wine.dat", self.train.read_bytes()), *self.how)["errors"], want["errors"])
+        with zipfile.ZipFile(self.folder / "two.zip", "w") as z:
+            z.write(self.train, "a.csv")
+            z.write(self.train, "b.csv")
+        self.refused("classify", "--train", self.folder / "two.zip", says="has 2 files, not one")
+
+    def test_texts_that_were_not_learnt_are_missing(self):
+        """They are not taken for the rarest text."""
+        train = self.written("rare.csv", header=["colour", "noise", "label"], rows=[["red" if i % 2 else "blue", i % 5, "ab"[i % 2]] for i in range(200)] + [["rare", 1, "a"]] * 3)
+        good("classify", "fit", train, "--out", self.folder / "m.rfc")
+        done = run("classify", "predict", self.folder / "m.rfc", "-", input="colour,noise\nrare,1\nnever,1\n,1\n")
+        rare, never, nothing = csv.DictReader(io.StringIO(done.stdout))
+        self.assertEqual([never[k] for k in ("p_a", "p_b", "asked")], [nothing[k] for k in ("p_a", "p_b", "asked")])
+        self.assertNotEqual(rare["p_a"], never["p_a"])
+
     def test_words_for_no_number(self):
         words = ["", "?", "NA", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "null", "None", "none", "-", "--", ".", "NaT"]
         rows = [[r[1], words[i % 16] if i % 2 else r[2], *r[3:]] for i, r in enumerate(self.rows)]
@@ -450,6 +528,23 @@ class AsPeopleHaveThem(Test):
         self.assertIn("column 'who' has 58 texts in 60 rows; is it an id?", done.stderr)
         self.assertRegex(done.stderr, r"\d+ classes for 60 rows; is --label the right column\?")
 
+    def test_warns_of_copies(self):
+        """Of numbers that are not alike by chance; a table of a few whole numbers has copies anyway."""
+        draw = random.Random(1)
+        for number, says in (lambda: draw.gauss(0, 1), True), (lambda: draw.randrange(4), False):
+            rows = [[number(), number(), "ab"[i % 2]] for i in range(60)]
+            done = run("classify", "fit", self.written("copies.csv", header=["a", "b", "label"], rows=[r for r in rows for _ in range(3)]), "-o", self.folder / "m.rfc")
+            self.assertEqual("120 of 180 rows are copies of others" in done.stderr, says, done.stderr)
+
+    def test_warns_of_shuffled_ids_and_of_texts_like_numbers(self):
+        order = list(range(60, 120))
+        random.Random(1).shuffle(order)
+        rows = [[order[i], i % 50, f"2024-01-{i % 20 + 1:02}", r[2], r[4]] for i, r in enumerate(self.rows[:60])]
+        done = run("classify", "fit", self.written("ids.csv", header=["id", "age", "day", "acid", "label"], rows=rows), "-o", self.folder / "m.rfc")
+        self.assertEqual(done.stderr.count("\n"), 2, done.stderr)
+        self.assertIn("column 'id' counts the rows", done.stderr)
+        self.assertIn("column 'day' has texts like '2024-01-01'", done.stderr)
+
     def test_probabilities_of_objects_that_lack_features(self):
         """Stated errors are near real ones where questions end because features are missing, all of them at last; and live."""
         header, draw = [f"f{j}" for j in range(6)] + ["kind"], random.Random(5)
@@ -472,6 +567,8 @@ class AsPeopleHaveThem(Test):
         plain = recall()
         self.assertGreater(recall("--class-cost", "x=30"), plain + 0.05)
         self.assertGreater(recall("--priors", "x=0.95"), plain + 0.05)
+        quoted = self.file("quoted.csv", "a,label\n" + "".join(f'{i % 4},"{("very ill, yet", "well")[i % 2]}"\n' for i in range(90)))
+        self.assertEqual(classify("--train", quoted, "--class-cost", "well=2, very ill, yet=30")["classes"], 2)
         for says, text in {"there is no class 'q'": "q=1", "is not CLASS=NUMBER": "x", "class 'x'": "x=-1"}.items():
             self.refused("classify", "--train", self.train, *self.how, "--class-cost", text, says=says)
         self.refused("classify", "--train", self.train, *self.how, "--priors", "x=0.7 y=0.7", says="must add up to 1")
@@ -540,7 +637,7 @@ class Models(Test):
 
     def test_damaged_models_are_refused(self):
         whole = self.model.read_bytes()
-        for says, content in {"is not a model": b"x" * 100, "truncated": whole[:-64], "checksum": whole[:200] + b"!" + whole[201:], "version": whole[:8] + b"\7" + whole[9:]}.items():
+        for says, content in {"is not a model": b"x" * 100, "truncated": whole[:-64], "checksum": whole[:200] + b"!" + whole[201:], "version": whole[:8] + b"\x63" + whole[9:]}.items():
             self.refused("classify", "ask", self.file("bad.rfc", content), says=says)
         self.refused("classify", "ask", self.file("empty.rfc", b""), says="is not a model")
         self.refused("classify", "fit", self.train, says="--out")
@@ -591,6 +688,46 @@ class Models(Test):
         self.assertEqual(["error" in l for l in lines], [False, True, True, True, True, True, True, False])
         self.assertEqual((lines[-1]["questions"], lines[-1]["id"]), (1, "1"))
 
+    def test_true_and_false(self):
+        rows = [["True" if i % 2 else "False", i % 5, "ab"[i % 2]] for i in range(100)]
+        good("classify", "fit", write_csv(self.folder / "t.csv", rows, ["wet", "noise", "label"]), "-o", self.model)
+        _, lines = self.talk({"id": 1, "feature": "wet", "value": True}, {"id": 2, "feature": "wet", "value": False}, {"id": 3, "feature": "noise", "value": True})
+        self.assertEqual([l.get("decided") for l in lines], ["b", "a", None])
+
+    def test_corrections(self):
+        """They take the place of the answers that they correct, also after a kill."""
+        state = self.folder / "corrected.jsonl"
+        done, lines = self.talk({"id": "a", "values": {"colour": "red", "noise": 0.1}}, {"id": "a", "correct": {"colour": "rose"}}, {"id": "a", "correct": {"acid": 1}},
+                                {"id": "a", "correct": {"noise": None}, "feature": "acid", "value": 3.2}, {"id": "b", "correct": {"acid": 1}}, more=("--state", state))
+        _, fresh = self.talk({"id": "a", "values": {"colour": "rose", "noise": 0.1}}, {"id": "b", "values": {"colour": "rose", "noise": None, "acid": 3.2}})
+        self.assertEqual([l.get("error") for l in lines], [None, None, "this feature was not answered before", None, "this feature was not answered before"])
+        self.assertEqual((lines[1], {**lines[3], "id": "b"}), (fresh[0], fresh[1]))
+        again = self.talk(more=("--state", state))[1]
+        self.assertEqual(again, [] if "done" in lines[3] else [lines[3]])
+
+    def test_by_hand(self):
+        """In a terminal: plain words. Errors ask again; the second object begins at once."""
+        typed = "sour\nnoise=0.5\nunknown\nnoise=0.6\nshape=3\ncolour=white\nstop\n\n\n\n\n\4"
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(COMMAND, [COMMAND, "classify", "ask", str(self.model)], os.environ)
+        signal.alarm(LONGEST)
+        os.write(terminal, typed.encode())
+        output = b""
+        try:
+            while part := os.read(terminal, 65536):
+                output += part
+        except OSError:  # Linux reports a closed terminal in this way
+            pass
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        signal.alarm(0)
+        os.close(terminal)
+        text = output.decode().replace("\r", "")
+        self.assertRegex(text, r"so far [xyz], \d+ %; cost 1, tells \d\.\d\d bit\n(acid|colour \(.*red.*\)|noise)\? ")
+        self.assertEqual(len(re.findall(r"(?:no object that was learnt from has this text|this feature has numbers, not texts)", text)), 2)
+        self.assertRegex(text, r"[xyz], \d+\.\d % \(told to stop, 1 question, cost 1\)\n\n")
+        self.assertRegex(text, r"\(nothing left to ask, 0 questions, cost 0\)")
+
     def test_words_for_what_is_missing(self):
         _, lines = self.talk({"id": 1, "feature": "acid", "value": "NA"}, {"id": 1, "feature": "colour", "value": ""}, {"id": 2, "values": {"acid": "unknown"}})
         self.assertEqual([l.get("questions") for l in lines], [0, 0, 0])
@@ -613,7 +750,7 @@ class Models(Test):
             self.assertLessEqual(error.count("\n"), 1)
 
     def test_why_it_ends(self):
-        question = {"id": "a", "feature": "colour", "value": "green"}
+        question = {"id": "a", "feature": "colour", "value": "white"}
         for more, why in ((("--budget", 1), "out of budget"), (("--max-cost", 1.5), "out of budget"), ((), None)):
             _, lines = self.talk(question, more=more)
             self.assertEqual(lines[0].get("done"), why, more)
@@ -742,7 +879,7 @@ class BadInput(Test):
             "line 2: has no label": "1,2,a\n3,4,\n5,6,b\n",
             "is empty": "",
             "has no rows": "p,q,label\n",
-            "has 1 columns": "1\n2\n",
+            "has 1 columns between commas, semicolons or tabs": "1\n2\n",
             "more than 256 different texts": "".join(f"n{i},{i},{'ab'[i % 2]}\n" for i in range(300)),
             "too few for a split": "1,2,a\n3,4,b\n",
             "a zero byte": "1,2,a\n3,4\0,b\n",

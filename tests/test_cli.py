@@ -146,6 +146,14 @@ class FrontDoor(Test):
     def test_a_second_file_is_refused(self):
         for command in (["track"], ["state", "show"], ["state", "export"], ["state", "import"], ["compare"], ["classify", "fit"]):
             self.refused(*command, "one.csv", "two.csv", says="'two.csv' is the second")
+        for command in ("track", "compare"):
+            for two in (["one.csv", "--data", "two.csv"], ["--data=one.csv", "two.csv"]):
+                self.refused(command, *two, says="'two.csv' is the second")
+
+    def test_a_file_without_a_name(self):
+        for option in ("data", "state", "plot", "config"):
+            self.refused("track", f"--{option}=", says=f"--{option}: ")
+        self.refused("classify", "--train=", says="--train: the name of the file is empty")
 
 
 class BadInput(Test):
@@ -331,6 +339,8 @@ class Option(Test):
                     process.kill()
                 if wanted:
                     os.remove(path)
+        for option in ("--state-every=3", "--state-durable"):
+            self.refused("track", option, says="is about a checkpoint; it needs --state")
 
     def test_state_durable(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -427,6 +437,8 @@ class Option(Test):
     def test_steps(self):
         self.assertEqual(len(steps("--steps", "7")), 7)
         self.assertEqual(steps("--steps=7"), steps()[:7])
+        for more in (["--ask"], []):
+            self.refused("track", "--steps=7", *more, says="--steps needs --simulate")
 
     def test_trials(self):
         s = summary("--trials", "25", "--steps", "150", "--attempts=80", "--seed", "9")
@@ -732,6 +744,26 @@ class Option(Test):
         self.assertEqual(run("track", "--json", "--column=t=Wait", input=keys).stdout, plain)
         self.assertIn("no column 'Wait'", run("track", "--column=t=Wait", input=records).stderr)
         self.assertIn("'y=Wait' is not NAME=COLUMN", run("track", "--column=y=Wait", input=records).stderr)
+        with tempfile.TemporaryDirectory() as folder:  # the command line wins
+            path = pathlib.Path(folder, "run.ini")
+            path.write_text("[run]\nformat = json\n[setting t]\ncolumn = Dwell\n")
+            twice = records.replace("t,x_,outcome", "Wait,x_,outcome")
+            self.assertEqual(run("track", "--column=t=Wait", f"--config={path}", input=twice).stdout, plain)
+
+    def test_files_of_instruments(self):
+        """Semicolons, commas in numbers, a byte order mark, comments, CR LF: the same as plain CSV."""
+        rows = [(k + 0.5, 0.25, k % 2) for k in range(1, 9)]
+        plain = "t,x_,outcome\n" + "".join(f"{t},{x},{o}\n" for t, x, o in rows)
+        german = "\ufeff# scan 7\r\nNr;t;x_;outcome\r\n" + "".join(f"{k};{t};{x};{o}\r\n".replace(".", ",") for k, (t, x, o) in enumerate(rows))
+        self.assertEqual(run("track", "--json", input=german).stdout, run("track", "--json", input=plain).stdout)
+        for encoding in ("utf-8", "latin-1"):
+            records = plain.replace("t,x_", "Wait [µs],größe", 1).encode(encoding)
+            done = subprocess.run([COMMAND, "track", "--json", "--column=t=Wait [µs]", "--column=x_=größe"], input=records, stdout=subprocess.PIPE)
+            self.assertEqual(done.stdout.decode(), run("track", "--json", input=plain).stdout, encoding)
+        self.assertIn("no column 'Wait [µs]'", run("track", "--column=t=Wait [µs]", input=plain).stderr)
+        self.assertIn("column t: '1,5' is not a number", run("track", input='t\tx_\toutcome\n1,5\t0,5\t1\n').stderr)
+        self.assertIn("column t: '1.000,5' is not a number", run("track", input="t;x_;outcome\n1.000,5;0,5;1\n").stderr)
+        self.assertIn("no column 't'; there are 't x_ outcome'; columns are separated by commas, semicolons or tabs", run("track", input="t x_ outcome\n1 2 1\n").stderr)
 
     def test_pace(self):
         # a frame takes 1/30 s, so at 40 ms per step each step has its own frame; one more is drawn at the end
@@ -752,6 +784,9 @@ class Surroundings(Test):
         self.assertRegex(output, rb"step (59|60)/60  x = ")
         last = steps("--steps=60")[-1]["parameters"][0]
         self.assertIn(b"x = %.4f" % last["mean"], output)
+        long = ("--model=ramsey", "--steps=3", "--pace=0", "--unit=w=twenty characters it", "--unit=g=even more, thirty-two characters")
+        status = re.findall(rb"step [^\r\n]*", in_terminal(*SIMULATE, *long)[0])[-1]  # too long a line: no truth without its estimate
+        self.assertEqual((status.count(b" = "), status.count(b"truth")), (1, 1), status)
         plain, code = in_terminal(*SIMULATE, "--steps=60", "--json")
         self.assertEqual((plain.replace(b"\r", b"").decode(), code), (good(*SIMULATE, "--steps=60", "--json"), 0))
 

@@ -255,6 +255,11 @@ class Option(Test):
         self.refused(*TWO, "--label=", says="--label")
         self.refused(*TWO, "--label", "x" * 100, says="--label")
 
+    def test_column(self):
+        rows, two = [[r["outcome"]] for r in coins(9, 1)], ("--model=coin", "--model=coin", "--prior=0.8:0.99")
+        self.assertEqual(good(*two, "--column=outcome=State, read", data=csv(['"State, read"'], rows)), good(*two, data=csv(["outcome"], rows)))
+        self.refused(*TWO, "--column=y=Wait", says="'y=Wait' is not NAME=COLUMN with a setting of all candidates")
+
     def test_passes(self):
         """test_passes.py has more."""
         with tempfile.TemporaryDirectory() as folder:

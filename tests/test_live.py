@@ -467,6 +467,17 @@ class Checkpoints(Run):
                 self.assertLess(os.path.getsize(state), 4096)  # two mixtures at most: now, and before a fault
                 os.remove(state)
 
+    def test_headers_of_a_model_belong_to_it(self):
+        header, model, state = self.folder / "rate.h", self.folder / "mine.c", self.folder / "run.state"
+        header.write_text("#define RATE RF_C(1.0)\n")
+        model.write_text((ROOT / "examples/template.c").read_text().replace('#include "rejfilt/model.h"', '#include "rejfilt/model.h"\n# include "rate.h"'))
+        first = track(f"--model={model}", f"--state={state}", given="t,outcome\n20,1\n20,0\n")
+        self.assertEqual(len(first.splitlines()), 2)
+        header.write_text("#define RATE RF_C(2.0)\n")
+        track(f"--model={model}", f"--state={state}", given="t,outcome\n20,1\n", code=2, says="is of a run with another source of model relaxation")
+        header.write_text("#define RATE RF_C(1.0)\n")
+        track(f"--model={model}", f"--state={state}", given="t,outcome\n20,1\n")
+
     def test_recovery_goes_on(self):
         """Cut between the failed tests of a lost filter."""
         header, *rows = Health.far.splitlines(keepends=True)[:21]
@@ -639,7 +650,9 @@ class State(Test):
         cases = [("{", "line 1: malformed JSON"), ({}, "list of 1 to 64"), ({"gaussians": []}, "list of 1 to 64"), ({"gaussians": [one] * 65}, "list of 1 to 64"),
                  ({"gaussians": [{"x.chart_mean": 1}]}, r"gaussians\[0\]: 'chart_covariance.x.x' is missing"), ({"gaussians": [one | {"weight": "a"}]}, "'weight' is no number"),
                  ({"gaussians": [one | {"chart_covariance.x.x": -1}]}, r"gaussians\[0\]: the covariance is not positive definite"), ({"gaussians": [one | {"weight": 0}]}, "cannot begin"),
-                 ({"gaussians": [one], "model": "coin"}, "is of model coin, and --model is precession")]
+                 ({"gaussians": [one], "model": "coin"}, "is of model coin, and --model is precession"),
+                 ({"gaussians": [one | {"chart_covarience.x.x": 1}]}, r"gaussians\[0\]: 'chart_covarience.x.x' is unknown"),
+                 ({"gaussians": [one], "parameters": [{"name": "x", "chart": "positive"}]}, "the chart of x is positive, and this run's is real; give --chart x=positive")]
         for contents, says in cases:
             with self.subTest(says):
                 path = self.file("posterior.json", contents if isinstance(contents, str) else json.dumps(contents))

@@ -263,6 +263,7 @@ static void test_a_gaussian_likelihood(void **state)
 /* ---- The belief ---- */
 
 enum { KINDS = 3, SETS = 6 };
+#define EXACT 0.02
 
 typedef struct comparison {
     unsigned off[KINDS];    /* data sets with a mean more than half an exact standard deviation off */
@@ -355,6 +356,64 @@ static void test_a_record_narrower_than_the_points(void **state)
             }
             rf_belief_close(belief);
         }
+}
+
+/* ln of the density of a reading of a weighted sum of three parameters. */
+static double sum_of_three(const double x[], const double setting[], double outcome)
+{
+    double off = outcome;
+    for (unsigned i = 0; i < 3; i++)
+        off -= setting[i] * x[i];
+    return -0.5 * off * off / (EXACT * EXACT);
+}
+
+/* Readings of sums of three parameters, fifty times as exact as the prior: thin sheets, then lines, then a point. The
+   exact posterior is the Kalman filter's. The error is that of some hundred effective points. */
+static void test_the_first_records_are_learnt_again(void **state)
+{
+    (void)state;
+    rf_problem problem = problem_of("decay");
+    rf64_instance own = {.layout = problem.model->f64->layout, .description = &problem.description, .likelihood = sum_of_three};
+    const rf_model model = {NULL, &own};
+    problem.model = &model;
+    problem.description.settings = 3;
+    problem.description.outcomes = 0;
+    problem.description.is_log = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        problem.description.parameter[i].chart = RF_REAL;
+        problem.prior[i] = (rf_prior){1, 0, 1};
+    }
+    rf_problem_settle(&problem);
+    double apart = 0;
+    for (unsigned set = 0; set < SETS; set++) {
+        rf_belief *belief = open_or_fail("mixture", &problem);
+        uint64_t random = 70 + set;
+        double information[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}, truth[3], mean[3], covariance[6];
+        for (unsigned i = 0; i < 3; i++)
+            truth[i] = test_uniform(&random, -1, 1);
+        for (unsigned k = 0; k < 10; k++) {
+            double record[4] = {0};
+            for (unsigned i = 0; i < 3; i++) {
+                record[i] = test_uniform(&random, -1, 1);
+                record[3] += record[i] * truth[i];
+            }
+            record[3] += EXACT * test_uniform(&random, -1.7, 1.7);
+            for (unsigned i = 0; i < 3; i++)
+                for (unsigned j = 0; j < 4; j++)
+                    information[i][j] += record[i] * record[j] / (EXACT * EXACT);
+            learn(belief, record, 1);
+        }
+        belief->kind->moments(belief, mean, covariance);
+        check_below(belief->live, 0.1);
+        for (unsigned i = 0; i < 3; i++) /* Gauss-Jordan: column 3 ← the mean */
+            for (unsigned row = 0; row < 3; row++)
+                for (unsigned j = 4; j-- > i && row != i;)
+                    information[row][j] -= information[i][j] * information[row][i] / information[i][i];
+        for (unsigned i = 0; i < 3; i++)
+            apart = fmax(apart, fabs(mean[i] - information[i][3] / information[i][i]) / sqrt(covariance[RF_TRIANGLE(i) + i]));
+        rf_belief_close(belief);
+    }
+    check_below(apart, 0.25);
 }
 
 static void test_times_in_order(void **state)
@@ -992,6 +1051,51 @@ static void test_saving(void **state)
     rf_belief_close(small);
 }
 
+/* With three parameters the first records are saved, too, until something else changes the belief. */
+static void test_saving_records(void **state)
+{
+    (void)state;
+    const rf_problem problem = problem_of("decay");
+    rf_belief *belief = open_or_fail("mixture", &problem), *loaded = open_or_fail("mixture", &problem);
+    unsigned char bytes[16384], other[16384];
+    const double stretch[] = {1.1, 1.1, 1.1}, none[9] = {0}, drift[9] = {0.01};
+    size_t size = 0;
+    for (unsigned k = 0; k < 70; k++) { /* the last ones are too many to keep */
+        const double record[] = {1.0 + k, k % 2};
+        assert_true(problem.description.settings == 1);
+        learn(belief, record, 1);
+        assert_int_equal(belief->kind->pass(belief, NULL, none, 1), RF_OK);
+        if (k % 16 != 15)
+            continue;
+        size = belief->kind->save(belief, bytes);
+        assert_true(size < sizeof bytes - 8);
+        assert_int_equal(loaded->kind->load(loaded, bytes, size), 0);
+        loaded->live = belief->live;
+        learn(belief, record, 1);
+        learn(loaded, record, 1);
+        assert_int_equal(loaded->kind->save(loaded, other), belief->kind->save(belief, bytes));
+        assert_memory_equal(bytes, other, belief->kind->save(belief, NULL));
+    }
+    belief->kind->restart(belief);
+    learn(belief, (const double[]){5, 1}, 1);
+    size = belief->kind->save(belief, bytes);
+    for (size_t less = 0; less < size; less++)
+        assert_int_equal(loaded->kind->load(loaded, bytes, less), -1);
+    memcpy(other, bytes, size);
+    memset(other + size - 8, 0xff, 8); /* an outcome that is NaN */
+    assert_int_equal(loaded->kind->load(loaded, other, size), -1);
+    memcpy(other, bytes, size);
+    other[size - 32] = 65; /* more records than are kept */
+    assert_int_equal(loaded->kind->load(loaded, other, size), -1);
+    assert_int_equal(loaded->kind->load(loaded, bytes, size), 0);
+    assert_int_equal(belief->kind->pass(belief, NULL, drift, 1), RF_OK);
+    assert_int_equal(belief->kind->save(belief, NULL), size - 16); /* one record of two numbers */
+    assert_int_equal(loaded->kind->stretch(loaded, stretch), RF_OK);
+    assert_int_equal(loaded->kind->save(loaded, NULL), size - 16);
+    rf_belief_close(belief);
+    rf_belief_close(loaded);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -1017,6 +1121,7 @@ int main(void)
         cmocka_unit_test(test_points_have_the_moments),
         cmocka_unit_test(test_a_gaussian_likelihood),
         cmocka_unit_test(test_a_record_narrower_than_the_points),
+        cmocka_unit_test(test_the_first_records_are_learnt_again),
         cmocka_unit_test(test_times_in_order),
         cmocka_unit_test(test_times_at_random),
         cmocka_unit_test(test_uniform_priors),
@@ -1038,6 +1143,7 @@ int main(void)
         cmocka_unit_test(test_strange_likelihoods),
         cmocka_unit_test(test_the_spacing_of_numbers),
         cmocka_unit_test(test_saving),
+        cmocka_unit_test(test_saving_records),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

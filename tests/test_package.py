@@ -230,17 +230,18 @@ class Manual(unittest.TestCase):
                               env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8", "MANPAGER": "cat"}, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("REJFILT TRACK", done.stdout)
-        for command in commands():
-            for option in options(command):
-                self.assertIn(f"\\fB{option}\\fR".replace("-", "\\-"), page.read_text(), command)
+        for command in [*([name] for name in commands()), *(["classify", part] for part in ("fit", "predict", "ask"))]:
+            text = page.read_text().split(f'.SH "REJFILT {" ".join(command).upper()}"\n')[1].split(".SH ")[0]
+            for option in options(*command):
+                self.assertIn(f"\\fB{option}\\fR".replace("-", "\\-"), text, command)
 
 
 def commands():
     return re.findall(r"^  ([a-z]+)  ", run(REJFILT, "--help"), re.M)
 
 
-def options(command):
-    return re.findall(r"^  (--[a-z][a-z0-9-]+)", run(REJFILT, command, "--help"), re.M)
+def options(*command):
+    return re.findall(r"^  (--[a-z][a-z0-9-]+)", run(REJFILT, *command, "--help"), re.M)
 
 
 class Completion(unittest.TestCase):
@@ -259,7 +260,12 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.bash("tr"), ["track"])
         self.assertEqual(self.bash("track", "--se"), ["--seed"])
         self.assertEqual(sorted(self.bash("")), sorted(commands() + ["--help", "--version"]))
-        self.assertEqual(self.bash("track", "--"), options("track"))
+        self.assertEqual(self.bash("track", "--"), sorted(options("track")))
+        self.assertEqual(self.bash("classify", "p"), ["predict"])
+        self.assertEqual(self.bash("classify", "ask", "--st"), ["--state", "--stop"])
+        self.assertEqual(self.bash("state", ""), ["show", "export", "import"])
+        self.assertEqual(self.bash("state", "import", "a.json", "--se"), ["--seed"])
+        self.assertEqual(self.bash("state", "show", "im"), [])
         self.assertEqual(self.bash("track", "--model", "pre"), ["precession"])
         self.assertEqual(self.bash("track", "--data", "x"), [])
         self.assertEqual(self.bash("nonsense", "--"), [])
@@ -269,6 +275,9 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.zsh("track", "--se"), options("track"))
         self.assertIn("precession", self.zsh("track", "--model", ""))
         self.assertEqual(self.zsh("track", "--data", ""), ["files"])
+        self.assertEqual(self.zsh("state", ""), ["show", "export", "import", "files"])
+        self.assertEqual(self.zsh("classify", "ask", "--st"), options("classify", "ask"))
+        self.assertEqual(self.zsh("state", "import", "a.json", "--"), options("state") + options("track"))
 
 
 class Archives(unittest.TestCase):

@@ -373,7 +373,7 @@ static rfc_table wild_table(uint32_t rows)
             double sum = 0;
             for (int k = 0; k < 12; k++)
                 sum += test_uniform(&seed, -.5, .5);
-            t.reals[2 * i + (uint32_t)j] = (float)(i % 100 == 0 ? 1e20 : sum * (j ? 1e6 : 1e-4));
+            t.reals[2 * i + (uint32_t)j] = i % 100 == 0 ? 1e20 : sum * (j ? 1e6 : 1e-4);
         }
     return t;
 }
@@ -400,6 +400,61 @@ static void wild_values_do_not_set_the_scale(void **state)
         check_within(sd, 252 / sqrt(12), 1.5); /* ranks are uniform */
     }
     rfc_table_free(&train);
+}
+
+/* Two small classes beyond all others have ranks of their own. Without labels they share the last ones. */
+static void small_classes_have_ranks(void **state)
+{
+    (void)state;
+    for (int is_known = 0; is_known < 2; is_known++) {
+        rfc_table train = wild_table(2000), test = {0};
+        rfc_scaling used;
+        char error[200];
+        for (uint32_t i = 0; i < 2000; i++) {
+            train.label[i] = !is_known ? RFC_NO_LABEL : i % 200 == 0 ? 1 : i % 200 == 1 ? 2 : 0;
+            train.reals[2 * i] = i % 200 == 0 ? 5 : i % 200 == 1 ? 9 : i / 2000.0;
+            train.reals[2 * i + 1] = 1000 * train.reals[2 * i];
+        }
+        assert_int_equal(rfc_scale(&train, &test, RFC_SCALE_EACH, &used, error, sizeof error), 0);
+        const int apart = train.bytes[2] - train.bytes[0], last = train.bytes[2 * 1999];
+        assert_true(is_known ? apart > 18 && train.bytes[0] - last > 8 : apart < 4); /* a twelfth of the ranks each */
+        rfc_table_free(&train);
+    }
+}
+
+/* Values that differ by less than a float tells: ranks of the numbers themselves. */
+static void large_numbers_are_told_apart(void **state)
+{
+    (void)state;
+    rfc_table train = wild_table(2000), test = {0};
+    rfc_scaling used;
+    char error[200];
+    for (uint32_t i = 0; i < 2000; i++) {
+        train.reals[2 * i] = 1.7e9 + i % 50;
+        train.reals[2 * i + 1] = i % 50;
+    }
+    assert_int_equal(rfc_scale(&train, &test, RFC_SCALE_AUTO, &used, error, sizeof error), 0);
+    assert_int_equal(used, RFC_SCALE_EACH);
+    for (uint32_t i = 0; i < 100; i++)
+        assert_int_equal(train.bytes[2 * i], train.bytes[2 * i + 1]);
+    assert_true(train.bytes[2 * 49] > train.bytes[2 * 48] + 2);
+    rfc_table_free(&train);
+}
+
+/* A few values of a feature are a million times as large: they do not set the scale of all. */
+static void outliers_are_ranked(void **state)
+{
+    (void)state;
+    for (unsigned outliers = 0; outliers < 2; outliers++) {
+        rfc_table train = wild_table(2000), test = {0};
+        rfc_scaling used;
+        char error[200];
+        for (uint32_t i = 0; i < 4000; i++)
+            train.reals[i] = (i * 7 % 1000) * (outliers && i % 100 == 0 ? 1e6 : 1);
+        assert_int_equal(rfc_scale(&train, &test, RFC_SCALE_AUTO, &used, error, sizeof error), 0);
+        assert_int_equal(used, outliers ? RFC_SCALE_EACH : RFC_SCALE_SHARED);
+        rfc_table_free(&train);
+    }
 }
 
 /* A rare value among equal ones stays visible, with one map per feature and with one for all. */
@@ -572,6 +627,9 @@ int main(void)
         cmocka_unit_test(tables_are_joined),
         cmocka_unit_test(synthetic_digits_are_a_function_of_their_number),
         cmocka_unit_test(wild_values_do_not_set_the_scale),
+        cmocka_unit_test(small_classes_have_ranks),
+        cmocka_unit_test(large_numbers_are_told_apart),
+        cmocka_unit_test(outliers_are_ranked),
         cmocka_unit_test(rare_values_show),
         cmocka_unit_test(bytes_of_images_stay),
         cmocka_unit_test(tasks_refuse),

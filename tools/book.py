@@ -29,7 +29,7 @@ table.docutils { font-size: .85em; }
 article img { background: white; border-radius: .3em; padding: .3em; }
 .highlight .go { font-style: normal; }
 """
-DARK_REFERENCE = "\n@media screen and (prefers-color-scheme: dark) { html { background: #131416; filter: invert(.92) hue-rotate(180deg); } }\n"
+DARK_REFERENCE = "\n@media screen and (prefers-color-scheme: dark) { html { background: white; filter: invert(.92) hue-rotate(180deg); } }\n"
 REFERENCE = """# Reference of the C library
 
 <a href="api/index.html">Every public function, type and macro</a>, by header and by name. Doxygen writes it from the

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rejfilt/session.h"
 #include "classify_picture.h"
 #include "csv.h"
 #include "file.h"
@@ -13,6 +14,7 @@
 #include "machine.h"
 #include "tables/rows.h"
 
+enum { FEW_TEXTS = 16 }; /* so many texts may begin with digits and yet be categories */
 #define SURE_STOP 0.0001 /* default `stop` when a budget is given */
 
 classify_config classify_config_default(const char *command)
@@ -187,18 +189,33 @@ void classify_free(classify_data *d)
     free(d->class_cost);
 }
 
+/* Cuts CLASS=NUMBER from the front of a text: behind the name of a class, which may have blanks, or at a blank. */
+static char *cut_class(char **rest, const rfc_task *task)
+{
+    char *one = *rest + strspn(*rest, " ,");
+    size_t longest = 0;
+    for (uint32_t c = 0; c < task->classes.count; c++) {
+        const size_t length = strlen(task->classes.text[c]);
+        if (length > longest && strncmp(one, task->classes.text[c], length) == 0 && one[length] == '=')
+            longest = length;
+    }
+    char *end = one + longest + strcspn(one + longest, " ,");
+    *rest = end + (*end != '\0');
+    *end = '\0';
+    return *one ? one : NULL;
+}
+
 /* Numbers by class, from a text like "no=1 yes=30". Classes not named get 1 or, if the numbers are `shares`, an
    equal part of the remainder. Returns NULL and fills `error` on failure. */
 static double *by_class(const char *text, const rfc_task *task, int shares, char *error, size_t size)
 {
     double *out = malloc(task->classes.count * sizeof *out), left = 1;
-    char *copy = strdup(text), *rest = NULL;
+    char *copy = strdup(text), *rest = copy;
     uint32_t named = 0;
     int status = out && copy ? 0 : rf_fail(error, size, "out of memory");
     for (uint32_t c = 0; c < task->classes.count && status == 0; c++)
         out[c] = -1;
-    for (char *one = status == 0 ? strtok_r(copy, " ,", &rest) : NULL; one && status == 0;
-         one = strtok_r(NULL, " ,", &rest)) {
+    for (char *one; status == 0 && (one = cut_class(&rest, task));) {
         char *equals = strrchr(one, '='), reason[100];
         double value;
         if (equals)
@@ -228,8 +245,75 @@ static double *by_class(const char *text, const rfc_task *task, int shares, char
     return NULL;
 }
 
-/* Warns about columns that look like row numbers or ids, about features that give away the label, and about labels that
-   look like numbers to be predicted. */
+/* Is there another whole number in every row, of a range that has not many more? */
+static int is_numbered(const rfc_table *t, uint32_t feature)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int pass = 0; pass < 2; pass++) {
+        uint8_t *seen = pass ? calloc((size_t)(high - low) + 1, 1) : NULL;
+        uint32_t i = 0;
+        for (; i < t->rows && (!pass || seen); i++) {
+            const size_t at = (size_t)i * t->features + feature;
+            const double x = t->reals ? t->reals[at] : (double)t->bytes[at];
+            low = fmin(low, x);
+            high = fmax(high, x);
+            if (x != floor(x) || (t->missing && t->missing[at]) || (pass && seen[(size_t)(x - low)]++))
+                break;
+        }
+        free(seen);
+        if (i < t->rows || high - low >= 2.0 * t->rows)
+            return 0;
+    }
+    return 1;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many different rows there are by features first .. first + count − 1. `hash` has room for all rows. */
+static uint32_t count_different(const rfc_table *t, uint32_t first, uint32_t count, uint64_t *hash)
+{
+    const size_t each = t->reals ? sizeof *t->reals : 1;
+    const char *numbers = t->reals ? (const char *)t->reals : (const char *)t->bytes;
+    uint32_t different = 0;
+    for (size_t row = 0; row < t->rows; row++)
+        hash[row] = rf_hash(UINT64_C(14695981039346656037), numbers + (row * t->features + first) * each, count * each);
+    qsort(hash, t->rows, sizeof *hash, compare_hashes);
+    for (uint32_t i = 0; i < t->rows; i++)
+        different += i == 0 || hash[i] != hash[i - 1];
+    return different;
+}
+
+/* The rows that are copies of others, if they are many, and numbers are too fine to be alike by chance; otherwise 0. */
+static uint32_t count_copies(const rfc_table *t)
+{
+    uint64_t *hash = malloc(t->rows * sizeof *hash);
+    const uint32_t different = hash ? count_different(t, 0, t->features, hash) : t->rows, copies = t->rows - different;
+    int is_fine = 0;
+    for (uint32_t j = 0; copies > t->rows / 10 && j < t->features && !is_fine; j++)
+        is_fine = count_different(t, j, 1, hash) > different / 2;
+    free(hash);
+    return is_fine ? copies : 0;
+}
+
+/* The first of the texts that begin with a digit, if nearly all do; or null. */
+static const char *like_numbers(const rfc_names *texts)
+{
+    const char *first = NULL;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < texts->count; k++)
+        if (strpbrk(texts->text[k], "0123456789") == texts->text[k]) {
+            first = first ? first : texts->text[k];
+            count++;
+        }
+    return texts->count > FEW_TEXTS && count > texts->count * 9 / 10 ? first : NULL;
+}
+
+/* Warns about rows that are copies, columns that look like row numbers, ids or numbers that were not read, about
+   features that give away the label, and about labels that look like numbers to be predicted. */
 static void find_warnings(const classify_config *c, classify_data *d)
 {
     const rfc_table *t = &d->train;
@@ -239,16 +323,20 @@ static void find_warnings(const classify_config *c, classify_data *d)
         used += (size_t)snprintf(d->warnings, sizeof d->warnings,
                                  "rejfilt: %s: warning: %u classes for %u rows; is --label the right column?\n",
                                  c->command, d->task.classes.count, t->rows);
+    const uint32_t copies = t->rows > 20 && t->height == 0 && t->features <= 4096 ? count_copies(t) : 0;
+    if (copies > 0)
+        used += (size_t)snprintf(d->warnings + used, sizeof d->warnings - used,
+                                 "rejfilt: %s: warning: %u of %u rows are copies of others; stated errors count on "
+                                 "copies among new objects\n",
+                                 c->command, copies, t->rows);
     for (uint32_t j = 0; j < t->features && t->rows > 20 && t->height == 0 && t->features <= 4096; j++) {
-        float seen[RFC_LABELS_MAX];
-        uint32_t of[RFC_LABELS_MAX], kinds = 0, counts = 1, tells = 1;
-        for (uint32_t i = 0; i < t->rows && (counts || tells); i++) {
+        double seen[RFC_LABELS_MAX];
+        uint32_t of[RFC_LABELS_MAX], kinds = 0, tells = 1;
+        const int is_text = t->categories && t->categories[j].count > 0;
+        const char *looks = is_text ? like_numbers(&t->categories[j]) : NULL;
+        for (uint32_t i = 0; i < t->rows && tells; i++) {
             const size_t at = (size_t)i * t->features + j;
-            const float x = t->reals ? t->reals[at] : (float)t->bytes[at];
-            const float before = i == 0     ? x - 1
-                                 : t->reals ? t->reals[at - t->features]
-                                            : (float)t->bytes[at - t->features];
-            counts &= x == before + 1;
+            const double x = t->reals ? t->reals[at] : (double)t->bytes[at];
             uint32_t k = 0;
             while (tells && k < kinds && seen[k] != x)
                 k++;
@@ -262,7 +350,7 @@ static void find_warnings(const classify_config *c, classify_data *d)
         }
         const char *name = rfc_table_feature(t, j, number, sizeof number);
         const size_t room = sizeof d->warnings - used;
-        if (counts)
+        if (!is_text && is_numbered(t, j))
             used += (size_t)snprintf(d->warnings + used, room,
                                      "rejfilt: %s: warning: column '%.60s' counts the rows; --drop leaves it out\n",
                                      c->command, name);
@@ -276,6 +364,11 @@ static void find_warnings(const classify_config *c, classify_data *d)
                 d->warnings + used, room,
                 "rejfilt: %s: warning: column '%.60s' tells the label of every row; is it one? --drop leaves it out\n",
                 c->command, name);
+        else if (looks)
+            used += (size_t)snprintf(
+                d->warnings + used, room,
+                "rejfilt: %s: warning: column '%.60s' has texts like '%.30s': each is a category, not a number\n",
+                c->command, name, looks);
         if (used >= sizeof d->warnings) { /* no partial lines */
             d->warnings[sizeof d->warnings - room] = '\0';
             return;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -237,8 +238,10 @@ static const cli_usage ask_usage = {
     "  in   {\"id\": \"a\"}                                      a new object\n"
     "       {\"id\": \"a\", \"feature\": \"x\", \"value\": 3.5}        an answer; null: unknown\n"
     "       {\"id\": \"a\", \"values\": {\"x\": 3.5, \"y\": null}}    several\n"
+    "       {\"id\": \"a\", \"correct\": {\"x\": 3.6}}             other than told before\n"
     "       {\"id\": \"a\", \"stop\": true}                        decide now\n"
-    "  out  {\"id\": \"a\", \"ask\": \"x\", \"cost\": 1, \"gain\": 0.7, ...}  or  {\"id\": \"a\", \"done\": ...}",
+    "  out  {\"id\": \"a\", \"ask\": \"x\", \"cost\": 1, \"gain\": 0.7, ...}  or  {\"id\": \"a\", \"done\": ...}\n"
+    "In a terminal it asks in plain words, for one object after the other.",
     ask_options,
     "  rejfilt classify ask m.rfc\n"
     "  rejfilt classify ask m.rfc --state open.jsonl --max-cost 50",
@@ -457,7 +460,8 @@ typedef struct asked {
     int is_stopped; /* it was told to stop */
 } asked;
 
-enum { SLOTS = 1 << 14 };
+enum { SLOTS = 1 << 14, MOST_SHOWN = 12 /* texts of a feature that a question lists */ };
+#define BY_HAND "by hand" /* the id of a person's object */
 
 typedef struct asking {
     const mapped *file;
@@ -466,6 +470,9 @@ typedef struct asking {
     asked *slot[SLOTS];
     FILE *journal; /* null: answers are not kept */
     int is_replay;
+    int is_by_hand;    /* plain words for a person, about one object at a time, instead of JSON */
+    uint32_t question; /* by hand: the feature that was asked for last */
+    int is_refused;    /* the last line */
     int has_failed; /* at least one line was refused */
 } asking;
 
@@ -489,9 +496,13 @@ static void forget(asked **at)
 /* Prints why a line was refused. */
 static void refuse(asking *a, const char *id, const char *why)
 {
-    a->has_failed = 1;
+    a->has_failed = a->is_refused = 1;
     if (a->is_replay)
         return;
+    if (a->is_by_hand) {
+        printf("  %s\n", why);
+        return;
+    }
     cli_json json;
     cli_json_open(&json, stdout);
     if (id)
@@ -530,59 +541,113 @@ static int keep_end(asking *a, const char *id)
     return status == 0 && putc('\n', a->journal) != EOF && fflush(a->journal) == 0 ? CLI_OK : cannot_keep();
 }
 
+/* One line of JSON: the next question; or, if `done` says why, the decision. */
+static void print_advice(const asking *a, const asked *o, const rfc_advice *advice, const char *done)
+{
+    const rfc_names *classes = rfc_model_classes(a->model), *names = rfc_model_names(a->model);
+    cli_json json;
+    cli_json_open(&json, stdout);
+    cli_json_text(&json, "id", o->id);
+    if (done) {
+        cli_json_text(&json, "done", done);
+    } else {
+        cli_json_text(&json, "ask", names->text[advice->feature]);
+        cli_json_real(&json, "cost", advice->cost);
+        cli_json_real(&json, "gain", advice->gain);
+    }
+    cli_json_text(&json, "decided", classes->text[advice->decided]);
+    cli_json_real(&json, "probability", (double)advice->posterior[advice->decided]);
+    cli_json_whole(&json, "questions", advice->queries);
+    cli_json_real(&json, "spent", advice->spent);
+    cli_json_object(&json, "probabilities");
+    for (uint32_t c = 0; c < classes->count; c++)
+        cli_json_real_of(&json, classes->text[c], (double)advice->posterior[c]);
+    cli_json_object_end(&json);
+    cli_json_close(&json);
+}
+
+/* The texts of a feature, or null if it has numbers. */
+static const rfc_names *texts_of(const asking *a, uint32_t feature)
+{
+    const rfc_names *categories = rfc_coding_categories(rfc_model_coding(a->model));
+    return categories && categories[feature].count > 0 ? categories + feature : NULL;
+}
+
+/* The same in plain words. */
+static void say(const asking *a, const asked *o, const rfc_advice *advice, const char *done)
+{
+    const char *decided = rfc_model_classes(a->model)->text[advice->decided];
+    const double percent = 100 * (double)advice->posterior[advice->decided];
+    (void)o;
+    if (done) {
+        printf("%s, %.1f %% (%s, %u question%s, cost %g)\n\n", decided, percent, done, advice->queries,
+               advice->queries == 1 ? "" : "s", advice->spent);
+        return;
+    }
+    const rfc_names *texts = texts_of(a, advice->feature);
+    printf("so far %s, %.0f %%; cost %g, tells %.2f bit\n%s", decided, percent, advice->cost, advice->gain,
+           rfc_model_names(a->model)->text[advice->feature]);
+    for (uint32_t k = 0; texts && texts->count <= MOST_SHOWN && k < texts->count; k++)
+        printf("%s%s%s", k ? ", " : " (", texts->text[k], k + 1 < texts->count ? "" : ")");
+    fputs("? ", stdout);
+}
+
 /* Prints the next question. If the decision is made, prints that instead and forgets the object. Returns CLI_OK, or
    CLI_FAILED. */
 static int advise(asking *a, asked **at)
 {
     const asked *o = *at;
-    const rfc_names *classes = rfc_model_classes(a->model), *names = rfc_model_names(a->model);
     rfc_advice advice;
     if (a->is_replay || rfc_adviser_next(a->adviser, o->told, o->count, &advice) < 0)
         return CLI_OK;
     if (check_unchanged(a->file) != CLI_OK)
         return CLI_FAILED;
-    const int is_done = o->is_stopped || advice.feature == RFC_NO_LABEL;
-    cli_json json;
-    cli_json_open(&json, stdout);
-    cli_json_text(&json, "id", o->id);
-    if (is_done) {
-        cli_json_text(&json, "done",
-                      advice.is_sure    ? "sure"
-                      : o->is_stopped   ? "told to stop"
-                      : advice.is_spent ? "out of budget"
-                                        : "nothing left to ask");
-    } else {
-        cli_json_text(&json, "ask", names->text[advice.feature]);
-        cli_json_real(&json, "cost", advice.cost);
-        cli_json_real(&json, "gain", advice.gain);
-    }
-    cli_json_text(&json, "decided", classes->text[advice.decided]);
-    cli_json_real(&json, "probability", (double)advice.posterior[advice.decided]);
-    cli_json_whole(&json, "questions", advice.queries);
-    cli_json_real(&json, "spent", advice.spent);
-    cli_json_object(&json, "probabilities");
-    for (uint32_t c = 0; c < classes->count; c++)
-        cli_json_real_of(&json, classes->text[c], (double)advice.posterior[c]);
-    cli_json_object_end(&json);
-    cli_json_close(&json);
-    const int code = is_done ? keep_end(a, o->id) : CLI_OK;
-    if (is_done)
+    const char *done = advice.is_sure                   ? "sure"
+                       : o->is_stopped                  ? "told to stop"
+                       : advice.feature != RFC_NO_LABEL ? NULL
+                       : advice.is_spent                ? "out of budget"
+                                                        : "nothing left to ask";
+    (a->is_by_hand ? say : print_advice)(a, o, &advice, done);
+    a->question = advice.feature;
+    const int code = done ? keep_end(a, o->id) : CLI_OK;
+    if (done)
         forget(at);
     return code;
 }
 
+/* The object's answer about a feature, or null. */
+static rfc_told *answer_of(const asked *o, uint32_t feature)
+{
+    for (uint32_t i = 0; o && i < o->count; i++)
+        if (o->told[i].feature == feature)
+            return o->told + i;
+    return NULL;
+}
+
+/* A value as text: of true and false, the feature's own spelling, such as "True". Null: it is none. */
+static const char *text_of(const asking *a, uint32_t feature, const json_t *value)
+{
+    const char *word = json_is_true(value) ? "true" : "false";
+    const rfc_names *texts = json_is_boolean(value) ? texts_of(a, feature) : NULL;
+    for (uint32_t k = 0; texts && k < texts->count; k++)
+        if (strcasecmp(texts->text[k], word) == 0)
+            return texts->text[k];
+    return json_string_value(value); /* null if it is no text */
+}
+
 /* Checks one answer. Returns NULL, or what is wrong. */
-static const char *check_answer(const asking *a, const asked *o, const char *name, const json_t *value, rfc_told *told)
+static const char *check_answer(const asking *a, const asked *o, const char *name, const json_t *value, int corrects,
+                                rfc_told *told)
 {
     const rfc_names *names = rfc_model_names(a->model);
     const rfc_coding *coding = rfc_model_coding(a->model);
     *told = (rfc_told){rfc_names_find(names, name), 0, 0};
     if (told->feature == names->count)
         return "there is no such feature";
-    for (uint32_t i = 0; o && i < o->count; i++)
-        if (o->told[i].feature == told->feature)
-            return "this feature was answered before";
-    const char *text = json_string_value(value); /* null: not a text */
+    if ((answer_of(o, told->feature) != NULL) != corrects)
+        return corrects ? "this feature was not answered before"
+                        : "this feature was answered before; 'correct' changes that";
+    const char *text = text_of(a, told->feature, value);
     told->is_unknown = json_is_null(value) || (text && (strcmp(text, "unknown") == 0 || tables_is_missing(text)));
     if (told->is_unknown)
         return NULL;
@@ -593,14 +658,21 @@ static const char *check_answer(const asking *a, const asked *o, const char *nam
         return rfc_coding_number(coding, told->feature, x, &told->value) < 0 ? "this feature has texts, not numbers"
                                                                              : NULL;
     }
-    if (text)
-        return rfc_coding_text(coding, told->feature, text, &told->value) < 0 ? "this feature has numbers, not texts"
-                                                                              : NULL;
-    return "a value is a number, a text or null";
+    const int status = text ? rfc_coding_text(coding, told->feature, text, &told->value) : 0;
+    return !text        ? "a value is a number, a text or null"
+           : status < 0 ? "this feature has numbers, not texts"
+           : status > 0 ? "no object that was learnt from has this text; null if it is unknown"
+                        : NULL;
 }
 
+/* Adds an answer, or replaces the former one. Returns 0, or -1 when out of memory. */
 static int add(asked *o, rfc_told told)
 {
+    rfc_told *before = answer_of(o, told.feature);
+    if (before) {
+        *before = told;
+        return 0;
+    }
     if (o->count == o->room) {
         const uint32_t room = o->room ? 2 * o->room : 16;
         rfc_told *more = realloc(o->told, room * sizeof *more);
@@ -617,7 +689,7 @@ static int add(asked *o, rfc_told told)
 static const char *check_line(const asking *a, const asked *o, json_t *root, rfc_told told[], uint32_t *count)
 {
     const char *key, *feature = NULL, *why = NULL;
-    json_t *value, *answer = NULL, *values = NULL;
+    json_t *value, *answer = NULL, *several[2] = {NULL, NULL}; /* values, and corrections of values */
     *count = 0;
     json_object_foreach(root, key, value)
     {
@@ -630,23 +702,27 @@ static const char *check_line(const asking *a, const asked *o, json_t *root, rfc
         else if (strcmp(key, "value") == 0)
             answer = value;
         else if (strcmp(key, "values") == 0 && json_is_object(value))
-            values = value;
+            several[0] = value;
+        else if (strcmp(key, "correct") == 0 && json_is_object(value))
+            several[1] = value;
         else
-            return "keys are id, feature with value, values, or stop";
+            return "keys are id, feature with value, values, correct, or stop";
     }
     if (!feature != !answer)
         return "feature and value go together";
-    if (feature && (why = check_answer(a, o, feature, answer, &told[(*count)++])))
+    if (feature && (why = check_answer(a, o, feature, answer, 0, &told[(*count)++])))
         return why;
-    json_object_foreach(values, key, value)
-    {
-        if (*count > rfc_model_features(a->model) || (why = check_answer(a, o, key, value, &told[*count])))
-            return why ? why : "more values than features";
-        for (uint32_t i = 0; i < *count; i++)
-            if (told[i].feature == told[*count].feature)
-                return "a feature is there twice";
-        (*count)++;
-    }
+    for (int corrects = 0; corrects < 2; corrects++)
+        json_object_foreach(several[corrects], key, value)
+        {
+            if (*count > rfc_model_features(a->model) ||
+                (why = check_answer(a, o, key, value, corrects, &told[*count])))
+                return why ? why : "more values than features";
+            for (uint32_t i = 0; i < *count; i++)
+                if (told[i].feature == told[*count].feature)
+                    return "a feature is there twice";
+            (*count)++;
+        }
     return NULL;
 }
 
@@ -727,7 +803,7 @@ static int replay(asking *a, const char *path, rfc_told *told)
     fseek(a->journal, 0, SEEK_END);
     if (code == CLI_OK && end == 0)
         code = keep(a, mark);
-    for (size_t i = 0; i < SLOTS && code == CLI_OK; i++) /* advise() removes decided objects from the list */
+    for (size_t i = 0; i < SLOTS && code == CLI_OK && !a->is_by_hand; i++) /* advise() removes decided objects */
         for (asked **at = &a->slot[i]; *at;) {
             asked *before = *at;
             code = code == CLI_OK ? advise(a, at) : code;
@@ -737,23 +813,91 @@ static int replay(asking *a, const char *path, rfc_told *told)
     return code;
 }
 
+/* The value that a person typed: a number if the feature has numbers, null for nothing. */
+static json_t *typed_value(const asking *a, uint32_t feature, const char *text)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    if (!*text)
+        return json_null();
+    return end != text && !*end && isfinite(number) && !texts_of(a, feature) ? json_real(number) : json_string(text);
+}
+
+/* The line of JSON for what a person typed: an answer, FEATURE=VALUE, 'stop', or nothing. Null when out of memory. */
+static char *typed_line(const asking *a, const asked *o, char *text)
+{
+    const rfc_names *names = rfc_model_names(a->model);
+    uint32_t feature = a->question;
+    json_t *root = json_pack("{s:s}", "id", BY_HAND);
+    for (size_t length = strlen(text); length > 0 && strchr(" \t", text[length - 1]);)
+        text[--length] = '\0';
+    text += strspn(text, " \t");
+    if (strcmp(text, "stop") == 0) {
+        json_object_set_new(root, "stop", json_true());
+    } else {
+        for (char *equals = strchr(text, '='); equals; equals = strchr(equals + 1, '=')) {
+            *equals = '\0';
+            const uint32_t named = rfc_names_find(names, text);
+            *equals = '=';
+            if (named < names->count) {
+                feature = named;
+                text = equals + 1;
+                break;
+            }
+        }
+        json_object_set_new(root, answer_of(o, feature) ? "correct" : "values",
+                            json_pack("{s:o}", names->text[feature], typed_value(a, feature, text)));
+    }
+    char *line = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    return line;
+}
+
+/* Asks about the object; begins it first if there is none. */
+static int ask_by_hand(asking *a, rfc_told *told)
+{
+    asked **at = find(a, BY_HAND);
+    return *at ? advise(a, at) : take_line(a, "{\"id\":\"" BY_HAND "\"}", told);
+}
+
+/* Takes what a person typed, and asks again if there is no question open. */
+static int take_typed(asking *a, char *text, rfc_told *told)
+{
+    char *line = typed_line(a, *find(a, BY_HAND), text);
+    a->is_refused = 0;
+    int code = line ? take_line(a, line, told) : cli_error("classify ask: out of memory");
+    free(line);
+    return code == CLI_OK && (a->is_refused || !*find(a, BY_HAND)) ? ask_by_hand(a, told) : code;
+}
+
 static int converse(asking *a, rfc_told *told)
 {
     static cli_lines lines;
     int code = CLI_OK, got;
     lines.from = stdin;
     cli_catch_signals();
+    if (a->is_by_hand) {
+        puts(
+            "Answer with a value; with nothing if it is unknown; FEATURE=VALUE tells another feature, or corrects it;\n"
+            "'stop' decides now. Ctrl-D ends.\n");
+        code = ask_by_hand(a, told);
+        fflush(stdout);
+    }
     while (code == CLI_OK && (got = cli_lines_next(&lines)) == CLI_LINE) {
         if (lines.length > CLI_LINE_MAX)
             refuse(a, NULL, "the line is too long");
+        else if (a->is_by_hand)
+            code = take_typed(a, lines.bytes, told);
         else if (lines.bytes[strspn(lines.bytes, " \t")] != '\0')
             code = take_line(a, lines.bytes, told);
         if (!cli_lines_is_ready(&lines) && fflush(stdout) != 0)
             code = CLI_FAILED;
     }
+    if (a->is_by_hand)
+        putchar('\n');
     if (code == CLI_OK && cli_interrupted)
         return CLI_INTERRUPTED;
-    return code == CLI_OK && a->has_failed ? CLI_BAD_INPUT : code;
+    return code == CLI_OK && a->has_failed && !a->is_by_hand ? CLI_BAD_INPUT : code;
 }
 
 int cli_classify_ask(int argc, char **argv)
@@ -781,6 +925,7 @@ int cli_classify_ask(int argc, char **argv)
         a->file = &m;
         a->model = m.model;
         a->adviser = adviser;
+        a->is_by_hand = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
         if (c.state)
             code = replay(a, c.state, told);
         if (code == CLI_OK)

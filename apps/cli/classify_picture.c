@@ -6,6 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "picture.h"
+
+enum { LONG_NAME = 20, LONG_VALUE = 11, LONG_CLASS = 12 /* characters that fit */ };
 enum { SIDE = 280, MARGIN = 40, TOP = 70, WIDE = 420, MOST_BARS = 30, MOST_NUMBERS = 60, LINE = 18, BAR = 12 };
 
 /* Distinguishable by colour and, without colour, by dashes. */
@@ -30,14 +33,16 @@ int cli_picture_check(const char *path, char *error, size_t size)
     return -1;
 }
 
-/* Writes text, escaped for SVG and HTML. */
+/* Writes text as valid UTF-8, escaped for SVG and HTML. */
 static void put_escaped(FILE *out, const char *text)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '<' || *c == '>' || *c == '&' || *c == '"')
+    char plain[CLI_CAPTION_MAX];
+    cli_plain(text, CLI_CAPTION_MAX, plain);
+    for (const char *c = plain; *c; c++) {
+        if (strchr("<>&\"", *c))
             fprintf(out, "&#%d;", *c);
         else
-            fputc(*c < 0x20 ? ' ' : *c, out);
+            fputc(*c, out);
     }
 }
 
@@ -173,15 +178,17 @@ static void put_object(FILE *out, const rfc_table *t, const uint8_t *object, con
 static void put_list(FILE *out, const rfc_table *t, const rfc_coding *coding, const uint8_t *object,
                      const rfc_answer *a)
 {
-    char text[160], name[100];
+    char text[CLI_CAPTION_MAX + 16], name[100], plain[CLI_CAPTION_MAX];
     put_text(out, MARGIN, TOP + 10, "", "features asked, in order");
     put_text(out, MARGIN + SIDE, TOP + 10, "text-anchor=\"end\" fill=\"#444\" font-size=\"10\"", "lowest to highest");
     for (uint32_t k = 0; k < a->queries; k++) {
         const uint32_t j = a->asked[k];
         const double y = TOP + 32 + LINE * k, left = MARGIN + SIDE - 80;
-        snprintf(text, sizeof text, "%u.  %.24s", k + 1, rfc_table_feature(t, j, name, sizeof name));
+        cli_plain(rfc_coding_show(coding, j, object[j], text, sizeof text), LONG_VALUE, plain);
+        put_text(out, left - 10, y, "text-anchor=\"end\"", plain);
+        cli_plain(rfc_table_feature(t, j, name, sizeof name), strlen(plain) > 4 ? LONG_NAME - 6 : LONG_NAME - 2, plain);
+        snprintf(text, sizeof text, "%u.  %s", k + 1, plain);
         put_text(out, MARGIN, y, "", text);
-        put_text(out, left - 10, y, "text-anchor=\"end\"", rfc_coding_show(coding, j, object[j], text, 20));
         if (!t->is_category || !t->is_category[j])
             fprintf(out,
                     "<rect x=\"%.1f\" y=\"%.1f\" width=\"80\" height=\"4\" fill=\"#ddd\"/>\n"
@@ -222,7 +229,7 @@ void cli_picture_story(FILE *out, int is_page, const char *title, const rfc_tabl
     double x = MARGIN + SIDE + 90, y = TOP, width = WIDE, height = SIDE,
            step = width / (a->queries > 0 ? a->queries : 1);
     const int list = t->width ? 0 : 40 + LINE * (int)a->queries;
-    char text[200];
+    char text[CLI_CAPTION_MAX];
     begin(out, is_page, (int)(x + width) + 130, TOP + (list > SIDE + 60 ? list : SIDE + 60) + 10, title);
     snprintf(text, sizeof text, "decided: %s (truth: %s) after %u queries", task->classes.text[a->decided],
              truth < task->classes.count ? task->classes.text[truth] : "not known", a->queries);
@@ -250,7 +257,8 @@ void cli_picture_story(FILE *out, int is_page, const char *title, const rfc_tabl
                     "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"2\" "
                     "stroke-dasharray=\"%s\"/>\n",
                     x + width + 12, x + width + 42, at, at, colour, dashes[c % DASHES]);
-            put_text(out, x + width + 48, at + 4, "", task->classes.text[c]);
+            cli_plain(task->classes.text[c], LONG_CLASS, text);
+            put_text(out, x + width + 48, at + 4, "", text);
         }
     }
     fputs("</svg>\n", out);
@@ -275,23 +283,24 @@ static double largest(const double *value, uint32_t count)
 static void put_bars(FILE *out, const rfc_table *t, const cli_map *map, const uint32_t *shown, uint32_t count, double x,
                      int names)
 {
-    char name[64];
+    char name[CLI_CAPTION_MAX];
     double row = (double)SIDE / count, max = largest(map->value, t->features);
     for (uint32_t i = 0; i < count; i++) {
-        double y = TOP + row * i;
-        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#0072b2\"/>\n", x, y,
-                max > 0 && !isnan(map->value[shown[i]]) ? (SIDE - 45) * map->value[shown[i]] / max : 0, row * .8);
+        const double y = TOP + row * i,
+                     bar = max > 0 && !isnan(map->value[shown[i]]) ? (SIDE - 45) * map->value[shown[i]] / max : 0;
+        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#0072b2\"/>\n", x, y, bar,
+                row * .8);
         snprintf(name, sizeof name, "%.3g", map->value[shown[i]]);
-        put_text(out, x + (max > 0 ? (SIDE - 45) * map->value[shown[i]] / max : 0) + 4, y + row * .7,
+        put_text(out, x + bar + 4, y + row * .7,
                  row < 14 ? "font-size=\"8\" fill=\"#444\"" : "font-size=\"10\" fill=\"#444\"",
                  isnan(map->value[shown[i]]) ? "category" : name);
         if (names) {
-            const char *text = rfc_table_feature(t, shown[i], name, sizeof name);
-            const int is_long = strlen(text) > (row < 14 ? 18 : 13);
-            char how[100];
+            char how[100], number[16];
+            cli_plain(rfc_table_feature(t, shown[i], number, sizeof number), LONG_NAME, name);
+            const int is_long = strlen(name) > (row < 14 ? 18 : 13);
             snprintf(how, sizeof how, "text-anchor=\"end\"%s%s", row < 14 ? " font-size=\"9\"" : "",
                      is_long ? " textLength=\"95\" lengthAdjust=\"spacingAndGlyphs\"" : ""); /* fits the margin */
-            put_text(out, x - 5, y + row * .75, how, text);
+            put_text(out, x - 5, y + row * .75, how, name);
         }
     }
 }

@@ -66,6 +66,7 @@ static const cli_option options[] = {
     {"label", "TEXT", "name of the candidate (default: its model and options)", set_label, CLI_CUSTOM, 0, 0, 0, NULL},
     {"data", "FILE", "the records (default: standard input); FILE alone, without\n--data, means the same", NULL, CLI_TEXT, AT(data), 0, 0, NULL},
     {"", "FILE", "", NULL, CLI_TEXT, AT(data), 0, 0, NULL}, /* same value as --data */
+    {"column", "NAME=COLUMN", "read a setting, outcome, time or batch from the column of\nthis name: --column t='Wait [us]'", NULL, CLI_LIST, AT(column), 0, 0, NULL},
     {"attempts", "M", "attempts per update and repeat (default 1000)", NULL, CLI_U64, AT(attempts), 1, RF_ATTEMPTS_MAX, NULL},
     {"repeat", "R", "average R repeats per candidate, each with a seed of its own\n(default 4)", NULL, CLI_U64, AT(repeat), 1, REPEAT_MAX, NULL},
     {"passes", "[yes|no]", "the exact evidence of candidates without drift, by several\npasses over all records; the default for a file, unless\n--attempts or --repeat is given", NULL, CLI_NAME, AT(passes), 0, 0, cli_passes_names},
@@ -238,7 +239,12 @@ static int settle_all(compare_config *c)
             code = merge(c, &c->candidates[i]);
         }
     }
-    char error[256];
+    char error[300];
+    static rf_simulation reader;
+    reader.config.description = c->all;
+    for (unsigned i = 0; c->column[i] && code == CLI_OK; i++)
+        if (cli_model_column(&reader, c->column[i], error, sizeof error) < 0)
+            code = cli_error("compare: --column: %s", error);
     for (unsigned i = 0; i < c->count && code == CLI_OK; i++) {
         compare_candidate *a = &c->candidates[i];
         a->by_passes = c->passes == CLI_PASSES_YES && rf_passes_check(&a->run.config, NULL, 0) == 0;
@@ -412,6 +418,7 @@ static int compare(compare_config *c, FILE *from)
     cli_records *records = cli_records_open(from, r.source, &c->all, 1);
     if (!records)
         return cli_error("compare: out of memory");
+    cli_records_rename(records, c->column);
     int code = read_all(&r, records);
     cli_records_close(records);
     if (code != CLI_OK)

@@ -41,7 +41,8 @@ typedef struct compare_config {
     uint64_t seed, repeat, attempts;
     int sampler, precision; /* indices into their names */
     const char *engine, *data;
-    int json, skip_bad, passes; /* passes: a cli_passes_wish */
+    const char *column[CLI_LIST_MAX + 1]; /* "NAME=COLUMN" of records */
+    int json, skip_bad, passes;           /* passes: a cli_passes_wish */
     rf_engine *opened;
     rf_description all; /* for the reader: the settings of all candidates */
 } compare_config;

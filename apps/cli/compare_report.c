@@ -37,7 +37,7 @@ static void conclude(const compare_config *c, results *all)
                  second, k);
         break;
     case CLI_UNDECIDED:
-        snprintf(all->verdict, sizeof all->verdict, "the records do not tell %s and %s apart: %s; more records may",
+        snprintf(all->verdict, sizeof all->verdict, "the records do not tell %s and %s apart: %s; more records may tell",
                  best, second, k);
         break;
     default:

@@ -190,12 +190,12 @@ static void to_units(const classify_data *d, classify_ranking *r)
             r->variance[j] *= unit * unit;
             continue;
         }
-        for (uint32_t b = 0; b < 256; b++) { /* all bytes are equally frequent, because they are ranks */
-            const double x = rfc_coding_value(d->coding, j, (uint8_t)b);
+        for (size_t row = 0; row < d->train.rows; row++) {
+            const double x = rfc_coding_value(d->coding, j, d->train.bytes[row * d->train.features + j]);
             sum += x;
             squares += x * x;
         }
-        r->variance[j] = squares / 256 - sum / 256 * (sum / 256);
+        r->variance[j] = squares / d->train.rows - sum / d->train.rows * (sum / d->train.rows);
     }
 }
 
@@ -264,9 +264,12 @@ static void print_text(const config *c, const classify_data *d, const classify_r
            classify_method_names[c->shared.method], (unsigned long long)all->objects, 100 * all->error, all->queries,
            r->ever, d->train.features);
     printf("\n  rank  feature           asked    variance\n");
-    for (uint32_t i = 0; i < d->train.features && i < 10; i++)
-        printf("%6u  %-12s %10llu  %10.4g\n", i + 1, rfc_table_feature(&d->train, r->order[i], number, sizeof number),
-               (unsigned long long)r->asked[r->order[i]], r->variance[r->order[i]]);
+    for (uint32_t i = 0; i < d->train.features && i < 10; i++) {
+        const uint32_t j = r->order[i];
+        printf("%6u  %-12s %10llu  ", i + 1, rfc_table_feature(&d->train, j, number, sizeof number),
+               (unsigned long long)r->asked[j]);
+        printf(isnan(r->variance[j]) ? "  category\n" : "%10.4g\n", r->variance[j]);
+    }
     if (c->cuts)
         printf("\n  percentile  features  error\n");
     for (unsigned i = 0; i < c->cuts; i++)

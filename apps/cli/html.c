@@ -276,7 +276,7 @@ static void put_frame(FILE *out, const cli_picture *p, unsigned number)
 
 static void put_key(FILE *out, const cli_key *key)
 {
-    const double y = CLI_KEYS_Y, right = key->x + CLI_SAMPLE - 8;
+    const double y = key->y, right = key->x + CLI_SAMPLE - 8;
     put_text(out, key->text, key->x + CLI_SAMPLE, y, "");
     if (key->kind == CLI_KEY_ESTIMATE || key->kind == CLI_KEY_TRUTH)
         fprintf(out, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", key->kind == CLI_KEY_TRUTH ? "truth" : "mean",

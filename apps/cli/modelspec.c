@@ -261,7 +261,7 @@ int cli_model_column(rf_simulation *run, const char *text, char *error, size_t s
         is_known |= strncmp(text, "truth.", truth) == 0 && is_called(text + truth, length - truth, d->parameter[i].name);
     if (equals && equals[1] && is_known)
         return 0;
-    snprintf(error, size, "'%s' is not NAME=COLUMN with a setting of model %s, outcome, time, batch or truth.PARAMETER", text, d->name);
+    snprintf(error, size, "'%s' is not NAME=COLUMN with a setting of %s, outcome, time, batch or truth.PARAMETER", text, d->name);
     return -1;
 }
 

@@ -256,7 +256,10 @@ int cli_option_set(const cli_option *o, void *config, const char *value, char *e
         return set_name(o, (int *)(void *)field, value, error, size);
     case CLI_TEXT:
         *(const char **)(void *)field = value;
-        return 0;
+        if (*value || !o->argument || strcmp(o->argument, "FILE") != 0)
+            return 0;
+        snprintf(error, size, "the name of the file is empty");
+        return -1;
     case CLI_LIST:
         return cli_list_add((const char **)(void *)field, CLI_LIST_MAX, value, error, size);
     case CLI_CUSTOM:
@@ -301,11 +304,10 @@ static void unknown(const cli_usage *usage, const char *argument)
 }
 
 /* Refuses a second argument for an option that takes one. Returns whether it did. */
-static int is_one_too_many(const cli_usage *usage, const char *argument, int count)
+static int is_one_too_many(const cli_usage *usage, const cli_option *bare, const char *argument, int count)
 {
-    const cli_option *bare = cli_option_find(usage->options, "", 0);
     char call[64];
-    if (count < 2 || !bare || bare->kind != CLI_TEXT)
+    if (count < 2)
         return 0;
     cli_error("%s: one %s at a time: '%s' is the second (see '%s --help')", usage->command, bare->argument, argument, call_of(usage, call));
     return 1;
@@ -313,7 +315,9 @@ static int is_one_too_many(const cli_usage *usage, const char *argument, int cou
 
 int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
 {
-    int bare = 0;
+    const cli_option *file = cli_option_find(usage->options, "", 0); /* FILE, which an option such as --data may name, too */
+    int bare = 0, by_option = 0;
+    file = file && file->kind == CLI_TEXT ? file : NULL;
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_help(usage);
@@ -332,9 +336,6 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
             unknown(usage, argv[i]);
             return -1;
         }
-        bare += is_bare;
-        if (is_bare && is_one_too_many(usage, argv[i], bare))
-            return -1;
         const char *value = is_bare ? argv[i] : equals ? equals + 1 : NULL;
         if (option->kind == CLI_NAME && option->argument[0] == '[' && !value) /* a value is optional */
             value = i + 1 < argc && is_among(argv[i + 1], option->names) ? argv[++i] : option->names[0];
@@ -344,6 +345,11 @@ int cli_parse(const cli_usage *usage, void *config, int argc, char **argv)
             cli_error("%s: --%s %s", usage->command, option->name, option->argument ? "needs a value" : "takes no value");
             return -1;
         }
+        const int is_file = file && option->kind == CLI_TEXT && option->offset == file->offset;
+        bare += is_file && is_bare;
+        by_option |= is_file && !is_bare; /* of an option given twice, the last counts */
+        if (is_file && is_one_too_many(usage, file, value, bare + by_option))
+            return -1;
         char error[256] = "";
         if (cli_option_set(option, config, value, error, sizeof error) < 0) {
             if (error[0])

@@ -205,14 +205,28 @@ static void lay_horizontally(cli_picture *p, const cli_series *s)
     p->x = axis_exactly(low - p->dash, high + p->dash, 9, p->x_column == CLI_STEP ? 1 : 0);
 }
 
+static size_t characters(const char *text)
+{
+    size_t count = 0;
+    for (const unsigned char *c = (const unsigned char *)text; *c; count++) {
+        const size_t length = character_length(c);
+        c += length ? length : 1;
+    }
+    return count;
+}
+
+/* Adds a panel below the others. Its name is shortened to its height; the unit stays, if there is room. */
 static cli_panel *add_panel(cli_picture *p, cli_panel_kind kind, size_t column, const char *name, const char *unit,
                             double height)
 {
-    char labelled[CLI_CAPTION_MAX];
-    snprintf(labelled, sizeof labelled, unit ? "%s (%s)" : "%s", name, unit);
+    const size_t limit = (size_t)((height + GAP - 1) / LETTER), unit_length = unit ? characters(unit) + 3 : 0;
+    const int is_short = unit_length + 3 <= limit; /* then the name is cut, not the unit */
+    char labelled[CLI_CAPTION_MAX + RF_UNIT_MAX + 4], cut[CLI_CAPTION_MAX];
+    cli_plain(name, is_short ? limit - unit_length : limit, cut);
+    snprintf(labelled, sizeof labelled, unit ? "%s (%s)" : "%s", cut, unit);
     cli_panel *panel = &p->panel[p->panels++];
     *panel = (cli_panel){.kind = kind, .column = column, .top = p->height, .bottom = p->height + height};
-    cli_plain(labelled, (size_t)((height + GAP) / (LETTER - 1)), panel->name);
+    cli_plain(labelled, limit, panel->name);
     p->height += height + GAP;
     return panel;
 }
@@ -284,11 +298,24 @@ static void add_dashes(cli_picture *p, const cli_series *s, size_t column, const
                                            : axis_over(r, ticks_for(panel), column != CLI_LOSS);
 }
 
+static double key_width(const char *text) { return CLI_SAMPLE + LETTER * (double)strlen(text); }
+
+/* Adds a key to the right of the last one, or below if there is no room; panels then move down. */
 static void add_key(cli_picture *p, cli_key_kind kind, const char *text)
 {
+    const double line = 22;
     const cli_key *last = p->keys ? &p->key[p->keys - 1] : NULL;
-    double x = last ? last->x + CLI_SAMPLE + LETTER * (double)strlen(last->text) + 20 : p->left;
-    p->key[p->keys++] = (cli_key){kind, text, x};
+    cli_key key = {kind, text, last ? last->x + key_width(last->text) + 20 : p->left, last ? last->y : CLI_KEYS_Y};
+    if (last && key.x + key_width(text) > p->width) {
+        key.x = p->left;
+        key.y += line;
+        p->height += line;
+        for (unsigned k = 0; k < p->panels; k++) {
+            p->panel[k].top += line;
+            p->panel[k].bottom += line;
+        }
+    }
+    p->key[p->keys++] = key;
 }
 
 int cli_panel_has_modes(const cli_panel *panel, const cli_series *s)

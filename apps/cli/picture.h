@@ -50,7 +50,7 @@ typedef enum cli_key_kind {
 typedef struct cli_key {
     cli_key_kind kind;
     const char *text;
-    double x; /* left end of the sample line; the text begins CLI_SAMPLE further right */
+    double x, y; /* left end of the sample line; the text begins CLI_SAMPLE further right */
 } cli_key;
 
 enum {

@@ -180,9 +180,9 @@ static void put_label(const page *g, int number, const char *text, double x, dou
 static void put_key(const page *g, const cli_key *key, int number)
 {
     const cli_picture *p = g->picture;
-    const double x = key->x / p->width, right = (key->x + CLI_SAMPLE - 8) / p->width, y = 1 - CLI_KEYS_Y / p->height;
+    const double x = key->x / p->width, right = (key->x + CLI_SAMPLE - 8) / p->width, y = 1 - key->y / p->height;
     const int is_truth = key->kind == CLI_KEY_TRUTH;
-    put_label(g, number, key->text, key->x + CLI_SAMPLE, CLI_KEYS_Y, "left");
+    put_label(g, number, key->text, key->x + CLI_SAMPLE, key->y, "left");
     if (key->kind == CLI_KEY_ESTIMATE || is_truth)
         fprintf(g->script, "set arrow %d from screen %.6f,%.6f to screen %.6f,%.6f nohead lw %s lc rgb '%s'\n", number,
                 x, y, right, y, is_truth ? "1.4 dt (8,5)" : "2.6", is_truth ? g->palette->truth : g->palette->mean);

@@ -134,18 +134,18 @@ static const char *name_of(const cli_records *r, int part)
     return part != OUTCOME && has_setting(r->description, name) ? NULL : name;
 }
 
-/* The column or key given for a part with --column, or null. */
+/* The column or key given for a part with --column, the last if there are several; or null. */
 static const char *other_name(const cli_records *r, int part)
 {
-    const char *name = name_of(r, part);
+    const char *name = name_of(r, part), *other = NULL;
     for (const char *const *renamed = r->renamed; name && renamed && *renamed; renamed++) {
         const int is_truth = part >= TRUTH && strncmp(*renamed, "truth.", 6) == 0;
         const char *text = *renamed + (is_truth ? 6 : 0);
         const size_t length = strlen(name);
         if (is_truth == (part >= TRUTH) && strncmp(text, name, length) == 0 && text[length] == '=')
-            return text + length + 1;
+            other = text + length + 1;
     }
-    return NULL;
+    return other;
 }
 
 static int is_required(const cli_records *r, int part)
@@ -186,9 +186,10 @@ static int refuse_missing(cli_records *r, int result, int part, const char *cons
     for (size_t i = 0; names[i]; i++)
         append_name(list, sizeof list, names[i]);
     const char *other = other_name(r, part), *name = other ? other : name_of(r, part), *close = meant(r, name, names);
-    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s", r->format == CSV ? "column" : "key", name,
+    const int has_blanks = r->format == CSV && r->columns == 1 && strchr(names[0], ' ');
+    return refuse(r, result, "no %s '%s'; there %s%s%s%.32s%s%s", r->format == CSV ? "column" : "key", name,
                   list[0] ? "are " : "is nothing", list, close ? "; did you mean '" : "", close ? close : "",
-                  close ? "'?" : "");
+                  close ? "'?" : "", has_blanks ? "; columns are separated by commas, semicolons or tabs" : "");
 }
 
 /* ---- CSV ---- */
@@ -208,11 +209,26 @@ static int split(cli_records *r, char *text, char *field[], int result)
     return count;
 }
 
-static int parse_number(const char *text, double *value)
+static int parse_number(const char *text, char separator, double *value)
 {
-    char *end;
+    char *end, point[RF_CSV_NUMBER];
+    text = rf_csv_number(text, separator, point);
     *value = cli_real_read(text, &end);
     return end != text && *end == '\0';
+}
+
+/* Is it the name of this column, whose bytes are UTF-8 or Latin-1? */
+static int is_called(const char *column, const char *name)
+{
+    if (strcmp(column, name) == 0)
+        return 1;
+    for (const unsigned char *c = (const unsigned char *)column; *c; c++) {
+        if (*c >= 0x80 && (unsigned char)*name++ != (0xc0 | *c >> 6))
+            return 0;
+        if ((unsigned char)*name++ != (*c < 0x80 ? *c : (0x80 | (*c & 0x3f))))
+            return 0;
+    }
+    return *name == '\0';
 }
 
 static int find_columns(cli_records *r)
@@ -225,7 +241,7 @@ static int find_columns(cli_records *r)
             const char *column = r->column[i];
             if (is_truth && strncmp(column, "truth.", 6) != 0)
                 continue;
-            if (strcmp(is_truth ? column + 6 : column, name) != 0)
+            if (!is_called(is_truth ? column + 6 : column, name))
                 continue;
             if (r->at[part] >= 0)
                 return refuse(r, CLI_RECORDS_FAILED, "column '%s' is there twice", column);
@@ -246,7 +262,7 @@ static int take_header(cli_records *r)
     int count = split(r, r->header, r->field, CLI_RECORDS_FAILED);
     if (count < 0)
         return CLI_RECORDS_FAILED;
-    if (parse_number(r->field[0], &number))
+    if (parse_number(r->field[0], r->separator, &number))
         return refuse(r, CLI_RECORDS_FAILED,
                       "the names of the columns must come first, not '%.32s' (lines with # are comments)", r->field[0]);
     r->columns = (size_t)count;
@@ -286,7 +302,7 @@ static cell csv_cell(const cli_records *r, int part)
         return c;
     c.text = r->field[r->at[part]];
     c.kind = !*c.text || strcmp(c.text, "null") == 0 ? EMPTY : TEXT;
-    if (c.kind == TEXT && part != BATCH && parse_number(c.text, &c.number))
+    if (c.kind == TEXT && part != BATCH && parse_number(c.text, r->separator, &c.number))
         c.kind = NUMBER;
     return c;
 }

@@ -162,19 +162,20 @@ static int show_or_export(const config *c, int is_export)
 
 /* ---- Import ---- */
 
-/* Reads a number of one Gaussian. Returns 0, or -1 after a message. */
-static int take_number(const char *path, size_t which, const json_t *from, const char *name, double otherwise,
-                       double *to)
+/* Moves a number out of one Gaussian. Returns 0, or -1 after a message. */
+static int take_number(const char *path, size_t which, json_t *from, const char *name, double otherwise, double *to)
 {
     const json_t *value = json_object_get(from, name);
     *to = value ? json_number_value(value) : otherwise;
-    if (value ? json_is_number(value) : otherwise == otherwise)
-        return 0;
-    cli_error("state: %s: gaussians[%zu]: '%s' is %s", path, which, name, value ? "no number" : "missing");
-    return -1;
+    const int is_good = value ? json_is_number(value) : otherwise == otherwise;
+    if (!is_good)
+        cli_error("state: %s: gaussians[%zu]: '%s' is %s", path, which, name, value ? "no number" : "missing");
+    json_object_del(from, name);
+    return is_good ? 0 : -1;
 }
 
-static int take_gaussian(const char *path, size_t which, const json_t *from, const rf_description *d, rf_gaussian *to)
+/* Empties `from`. Returns 0, or -1 after a message. */
+static int take_gaussian(const char *path, size_t which, json_t *from, const rf_description *d, rf_gaussian *to)
 {
     double whole[RF_DESCRIBED_MAX * RF_DESCRIBED_MAX], factor[RF_TRIANGLE(RF_DESCRIBED_MAX)];
     char name[NAME], other[NAME];
@@ -196,10 +197,36 @@ static int take_gaussian(const char *path, size_t which, const json_t *from, con
             whole[i * d->dim + j] = whole[j * d->dim + i] = to->covariance[RF_TRIANGLE(i) + j];
         }
     }
+    if (json_object_size(from) > 0) {
+        cli_error("state: %s: gaussians[%zu]: '%s' is unknown or there twice", path, which,
+                  json_object_iter_key(json_object_iter(from)));
+        return -1;
+    }
     if (rf64_covariance_factor(whole, d->dim, factor) < 0) {
         cli_error("state: %s: gaussians[%zu]: the covariance is not positive definite", path, which);
         return -1;
     }
+    return 0;
+}
+
+/* Are the Gaussians about the charts of this run? An export says which charts they are about; by hand they may be left
+   out. Returns 0, or -1 after a message. */
+static int check_charts(const char *path, const json_t *root, const rf_description *d)
+{
+    const json_t *list = json_object_get(root, "parameters");
+    for (size_t k = 0; k < json_array_size(list); k++)
+        for (unsigned i = 0; i < d->dim; i++) {
+            const json_t *item = json_array_get(list, k);
+            const char *name = json_string_value(json_object_get(item, "name"));
+            const char *theirs = json_string_value(json_object_get(item, "chart"));
+            char ours[128];
+            cli_model_chart_text(&d->parameter[i], ours, sizeof ours);
+            if (name && theirs && strcmp(name, d->parameter[i].name) == 0 && strcmp(theirs, ours) != 0) {
+                cli_error("state: %s: the chart of %s is %s, and this run's is %s; give --chart %s=%s", path, name,
+                          theirs, ours, name, theirs);
+                return -1;
+            }
+        }
     return 0;
 }
 
@@ -209,7 +236,7 @@ static uint32_t take_gaussians(const char *path, const rf_description *d, rf_gau
     char error[600];
     json_error_t why;
     FILE *file = rf_file_read(path, error, sizeof error);
-    json_t *root = file ? json_loadf(file, 0, &why) : NULL;
+    json_t *root = file ? json_loadf(file, JSON_REJECT_DUPLICATES, &why) : NULL;
     const json_t *list = json_object_get(root, "gaussians"), *model = json_object_get(root, "model");
     const int is_other = model && (!json_is_string(model) || strcmp(json_string_value(model), d->name) != 0);
     size_t count = root && !is_other ? json_array_size(list) : 0;
@@ -222,7 +249,7 @@ static uint32_t take_gaussians(const char *path, const rf_description *d, rf_gau
                   json_is_string(model) ? json_string_value(model) : "(no name)", d->name);
     else if (count < 1 || count > RF_GAUSSIANS_TOGETHER)
         cli_error("state: %s: 'gaussians' must be a list of 1 to %d objects", path, RF_GAUSSIANS_TOGETHER);
-    count = count <= RF_GAUSSIANS_TOGETHER ? count : 0;
+    count = count > 0 && count <= RF_GAUSSIANS_TOGETHER && check_charts(path, root, d) == 0 ? count : 0;
     for (size_t k = 0; k < count; k++)
         if (take_gaussian(path, k, json_array_get(list, k), d, &parts[k]) < 0)
             count = 0;

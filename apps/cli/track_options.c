@@ -34,7 +34,7 @@ static const char belief_help[] = "what is kept of the parameters (default mixtu
 #undef RF_BELIEF
     "N points";
 
-enum { NOT_GIVEN = -1 };
+enum { NOT_GIVEN = -1, STEPS = 300 };
 
 #define AT(field) offsetof(cli_track_config, field)
 
@@ -72,7 +72,7 @@ static const cli_option options[] = {
     {"on-lost", "WHAT", "after a failed test: restart (default: widen, then restart\nwhere the filter had been), widen (only that), stop, or\nignore (no tests)", NULL, CLI_NAME, AT(on_lost), 0, 0, cli_on_lost_names},
     {"batch", "N", "learn from N measurements at once (default 1)", NULL, CLI_U32, AT(run.batch), 1, RF_BATCH_MAX, NULL},
     {"attempts", "M", "attempts per update (default 128 for each parameter; where\nattempts are accepted or rejected 1000, with --strict 100)", NULL, CLI_U32, AT(run.config.attempts), 1, RF_ATTEMPTS_MAX, NULL},
-    {"accepted", "N", "make more attempts until N are accepted (default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
+    {"accepted", "N", "with one Gaussian, make more attempts until N are accepted\n(default 20)", NULL, CLI_U32, AT(run.config.accepted_min), 1, 1e9, NULL},
     {"kappa", "K", "accept with probability P/K, K in units of the model's\nbound (default 1), or 'auto' to let it adapt", NULL, CLI_TEXT, AT(kappa), 0, 0, NULL},
     {"recovery", "R", "widen the covariance by 1+R when too few are accepted\n(default 0.1)", NULL, CLI_REAL, AT(run.config.recovery), 0, 1e9, NULL},
     {"shrink", "V", "with one Gaussian, the prior covariance of an update counts\nas V accepted attempts (default 1)", NULL, CLI_REAL, AT(run.config.shrink), 0, 1e9, NULL},
@@ -266,6 +266,7 @@ static int check_combination(const cli_track_config *c)
     if (c->simulate && (c->ask || c->data || c->skip_bad || *c->column))
         return cli_error("track: --simulate makes its own records; leave out --%s", c->ask ? "ask" : c->data ? "data" : c->skip_bad ? "skip-bad" : "column");
     const char *worldly = c->trials                   ? "trials"
+                          : c->run.steps != STEPS     ? "steps"
                           : *c->jump                  ? "jump"
                           : *c->outage                ? "outage"
                           : *c->truth                 ? "truth"
@@ -278,6 +279,8 @@ static int check_combination(const cli_track_config *c)
         return cli_error("track: --%s needs --simulate", worldly);
     if ((c->panels || c->theme) && !c->plot)
         return cli_error("track: --%s is about a picture; it needs --plot", c->panels ? "panels" : "theme");
+    if ((c->state_durable || c->state_every > 1) && !c->state)
+        return cli_error("track: --%s is about a checkpoint; it needs --state", c->state_durable ? "state-durable" : "state-every");
     if (c->trials && (c->plot || c->state || c->summary))
         return cli_error("track: --%s is about one run; leave out --trials", c->plot ? "plot" : c->state ? "state" : "summary");
     if (c->trials && c->run.config.on_lost == RF_ON_LOST_STOP)
@@ -324,20 +327,53 @@ const char *cli_why(rf_status status, const rf_engine *engine, char text[CLI_WHY
     return text;
 }
 
-/* A model's own source file is part of the options. */
-uint64_t cli_track_source(const cli_track_config *c)
+enum { SOURCES_MAX = 64, PATH_MAX_HERE = 1024 };
+
+/* The files of a model read so far, and their hash. */
+typedef struct sources {
+    char path[SOURCES_MAX][PATH_MAX_HERE];
+    unsigned count;
+    uint64_t hash;
+} sources;
+
+/* Adds a file and, after it, the headers beside it that it includes by "name"; each once. Python's _model.py has the same. */
+static void add_source(sources *s, const char *path)
 {
-    uint64_t hash = 0;
-    FILE *source = strchr(c->model, '.') || strchr(c->model, '/') ? fopen(c->model, "r") : NULL;
-    char part[4096];
-    for (size_t got; source && (got = fread(part, 1, sizeof part, source)) > 0;)
-        hash = rf_hash(hash, part, got);
-    if (source)
-        fclose(source);
-    return hash;
+    char *line = NULL, name[256], next[PATH_MAX_HERE];
+    size_t room = 0;
+    ssize_t length;
+    for (unsigned i = 0; i < s->count; i++)
+        if (strcmp(s->path[i], path) == 0)
+            return;
+    FILE *file = s->count < SOURCES_MAX && strlen(path) < PATH_MAX_HERE ? fopen(path, "r") : NULL;
+    if (!file)
+        return;
+    strcpy(s->path[s->count++], path);
+    while ((length = getline(&line, &room, file)) > 0)
+        s->hash = rf_hash(s->hash, line, (size_t)length);
+    const char *slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash - path) + 1 : 0;
+    rewind(file);
+    while (getline(&line, &room, file) > 0)
+        if (sscanf(line, " # include \"%255[^\"]\"", name) == 1 && strncmp(name, "rejfilt/", strlen("rejfilt/")) != 0 &&
+            snprintf(next, sizeof next, "%.*s%s", folder, path, name) < (int)sizeof next)
+            add_source(s, next);
+    free(line);
+    fclose(file);
 }
 
-static const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .shrink = -1, .anchor_every = -1, .design = "auto"}, .steps = 300, .batch = 1},
+/* A model's own source, with its headers, is part of the options. */
+uint64_t cli_track_source(const cli_track_config *c)
+{
+    static sources s;
+    s.count = 0;
+    s.hash = 0;
+    if (strchr(c->model, '.') || strchr(c->model, '/'))
+        add_source(&s, c->model);
+    return s.hash;
+}
+
+static const cli_track_config defaults = {.run = {.config = {.seed = 1, .accepted_min = 20, .recovery = 0.1, .shrink = -1, .anchor_every = -1, .design = "auto"}, .steps = STEPS, .batch = 1},
                                           .pace = 15,
                                           .contrast = 1,
                                           .engine = "simd",

@@ -50,7 +50,7 @@ typedef struct rfc_table {
     uint32_t height, width; /* of an image, or 0 */
     size_t room;            /* rows that fit the memory */
     uint8_t *bytes;         /* rows × features, if all numbers are whole and from 0 to 255; otherwise null */
-    float *reals;           /* rows × features, if `bytes` is null */
+    double *reals;          /* rows × features, if `bytes` is null */
     uint8_t *missing;       /* rows × features: not 0 if the number is missing; null: none is */
     rfc_names *categories;  /* by feature: its texts; the numbers are their indices. Null: no feature has texts */
     uint8_t *is_category;   /* by feature, after coding: not 0 if its bytes are codes of categories; null: none are */
@@ -133,10 +133,11 @@ enum { RFC_CATEGORIES_MAX = 128 };
 RF_API rfc_coding *rfc_coding_make(const rfc_table *table, rfc_scaling wanted, char *error, size_t size);
 RF_API void rfc_coding_free(rfc_coding *coding);
 /* Converts a table's numbers to bytes. Missing numbers stay marked and get the feature's mean, or its most frequent
-   category. */
+   category. Texts for which rfc_coding_text() returns 1 are marked as missing. */
 RF_API int rfc_coding_apply(const rfc_coding *coding, rfc_table *table, char *error, size_t size);
 /* Convert one number, or one text, to its byte. Return 0, or -1 if the feature holds texts and not numbers, or the
-   reverse. */
+   reverse. rfc_coding_text() returns 1 if no training row has the text, unless the rarest texts share a code, which it
+   then gets. */
 RF_API int rfc_coding_number(const rfc_coding *coding, uint32_t feature, double value, uint8_t *byte);
 RF_API int rfc_coding_text(const rfc_coding *coding, uint32_t feature, const char *text, uint8_t *byte);
 RF_API rfc_scaling rfc_coding_scaling(const rfc_coding *coding);

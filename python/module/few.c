@@ -268,7 +268,7 @@ static PyObject *few_next(PyObject *self, PyObject *args)
         int status = 0;
         for (Py_ssize_t i = 0; i < count && told; i++) {
             const double value = ((const double *)what.buf)[i];
-            told[i] = (rfc_told){.feature = ((const uint32_t *)which.buf)[i], .is_unknown = isnan(value)};
+            told[i] = (rfc_told){.feature = ((const uint32_t *)which.buf)[i], .is_unknown = (unsigned char)(isnan(value) != 0)};
             if (!told[i].is_unknown && told[i].feature < all)
                 status |= rfc_coding_number(rfc_model_coding(f->model), told[i].feature, value, &told[i].value);
         }

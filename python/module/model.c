@@ -112,12 +112,13 @@ static PyObject *outcome_of(const model_object *m, double outcome)
     return is_whole ? PyLong_FromDouble(outcome) : PyFloat_FromDouble(outcome);
 }
 
-/* Copies the numbers of an answer to out[n]. Returns 0, or -1 and an exception. */
-static int take_answer(const model_object *m, PyObject *answer, uint32_t n, double *out)
+/* Copies the numbers of an answer to out[n]. `plain` is the type of arrays; others may mask numbers. Returns 0, or -1 and
+   an exception. */
+static int take_answer(const model_object *m, PyObject *answer, const PyTypeObject *plain, uint32_t n, double *out)
 {
     Py_buffer b;
     int is_fine = 0;
-    if (PyObject_CheckBuffer(answer)) {
+    if (Py_TYPE(answer) == plain) {
         if (PyObject_GetBuffer(answer, &b, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) == 0) {
             is_fine = b.ndim == 1 && b.shape[0] == (Py_ssize_t)n && b.format && strcmp(b.format, "d") == 0;
             if (is_fine)
@@ -153,7 +154,7 @@ static rf_status block64(const double x[], uint32_t n, const double setting[], d
     const int has_outcome = !rf_outcomes_are_expected(m->description.outcomes);
     PyObject *s = setting_of(m, setting), *o = s && has_outcome ? outcome_of(m, outcome) : NULL; /* null ends the list */
     PyObject *answer = s && (o || !has_outcome) ? PyObject_CallFunctionObjArgs(m->function, v.array, s, o, NULL) : NULL;
-    const int status = answer ? take_answer(m, answer, n, out) : -1;
+    const int status = answer ? take_answer(m, answer, Py_TYPE(v.array), n, out) : -1;
     Py_XDECREF(answer);
     Py_XDECREF(o);
     Py_XDECREF(s);
@@ -452,7 +453,7 @@ static PyObject *likelihoods(PyObject *self, PyObject *args)
         return NULL;
     const Py_ssize_t n = to.len / (Py_ssize_t)sizeof(double);
     rf_status status = RF_REFUSED_NULL;
-    if (doubles(x, &from, 0, n * (Py_ssize_t)m->description.dim, "x") == 0) {
+    if (m->model && doubles(x, &from, 0, n * (Py_ssize_t)m->description.dim, "x") == 0) {
         rf64_chart charts[RF_DESCRIBED_MAX];
         const rf64_model model = rf64_instance_model(m->model->f64, charts);
         running r;
@@ -473,6 +474,8 @@ static PyObject *draw_outcome(PyObject *self, PyObject *args)
     double places[RF_DESCRIBED_MAX], settings[RF_DESCRIBED_MAX];
     unsigned long long seed;
     unsigned index;
+    if (!m->model)
+        return refuse_text("this model is not made");
     if (!PyArg_ParseTuple(args, "OOKI", &x, &setting, &seed, &index) ||
         numbers_of(x, places, m->description.dim, "x") < 0 ||
         numbers_of(setting, settings, m->description.settings, "setting") < 0)

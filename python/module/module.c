@@ -44,11 +44,12 @@ PyObject *refuse(rf_status status, const rf_engine *engine, const char *where)
                        *complaint ? ": " : "", complaint);
 }
 
+static PyObject *made[256]; /* notes, made on demand because creating an enumeration value is slow */
+
 PyObject *note_of(rf_status status, const rf_engine *engine)
 {
     if (status < 0)
         return refuse(status, engine, NULL);
-    static PyObject *made[256]; /* made on demand, because creating an enumeration value is slow */
     PyObject **note = &made[status & 255];
     if (!*note)
         *note = notes ? PyObject_CallFunction(notes, "i", status & 255) : PyLong_FromLong(status);
@@ -160,6 +161,8 @@ static PyObject *set_notes(PyObject *module, PyObject *given)
     (void)module;
     Py_XDECREF(notes);
     notes = Py_NewRef(given);
+    for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
+        Py_CLEAR(made[i]);
     Py_RETURN_NONE;
 }
 
@@ -186,6 +189,12 @@ static PyObject *status_text(PyObject *module, PyObject *args)
 
 static int fill(PyObject *module)
 {
+    static PyInterpreterState *home; /* its types and its exception are of one interpreter */
+    if (home && home != PyInterpreterState_Get()) {
+        PyErr_SetString(PyExc_ImportError, "rejfilt works in one interpreter of a process: another one has it");
+        return -1;
+    }
+    home = PyInterpreterState_Get();
     refused = PyErr_NewExceptionWithDoc("rejfilt.Refused", "What was asked for was refused, and nothing has changed.",
                                         PyExc_ValueError, NULL);
     model_type = (PyTypeObject *)PyType_FromSpec(&model_spec);

@@ -109,6 +109,9 @@ PyObject *refuse_outcome(const rf_description *description, double outcome, cons
 /* The last step of a deallocation. */
 void free_object(PyObject *self);
 
+/* Is the session open? If not, 0 and an exception. */
+int is_open(const session_object *s);
+
 /* Marks the session as in use. Returns 0, or -1 and an exception. */
 int enter(session_object *s);
 void leave(session_object *s);

@@ -71,7 +71,7 @@ PyObject *session_replay(PyObject *self, PyObject *args)
     int has_hook;
     table t;
     Py_buffer to;
-    if (!PyArg_ParseTuple(args, "OOOnOdp", &settings, &outcomes, &times, &row, &out, &most, &has_hook) ||
+    if (!is_open(s) || !PyArg_ParseTuple(args, "OOOnOdp", &settings, &outcomes, &times, &row, &out, &most, &has_hook) ||
         table_open(&t, d, settings, outcomes, times) < 0)
         return NULL;
     rf_batch *batch = PyMem_Malloc(sizeof *batch);
@@ -138,7 +138,7 @@ PyObject *session_passes(PyObject *self, PyObject *args)
     PyObject *rows, *levels, *all = NULL, *quantiles = NULL;
     Py_buffer from, p;
     char error[512] = "";
-    if (!PyArg_ParseTuple(args, "OO", &rows, &levels) || doubles(rows, &from, 0, -1, "records") < 0)
+    if (!is_open(s) || !PyArg_ParseTuple(args, "OO", &rows, &levels) || doubles(rows, &from, 0, -1, "records") < 0)
         return NULL;
     if (doubles(levels, &p, 0, -1, "levels") < 0) {
         PyBuffer_Release(&from);
@@ -263,7 +263,7 @@ PyObject *session_simulate(PyObject *self, PyObject *args)
     unsigned first, count;
     PyObject *out, *world;
     Py_buffer to;
-    if (!PyArg_ParseTuple(args, "lIOpIIO", &simulation.steps, &simulation.batch, &world, &simulation.is_truth_gaussian,
+    if (!is_open(s) || !PyArg_ParseTuple(args, "lIOpIIO", &simulation.steps, &simulation.batch, &world, &simulation.is_truth_gaussian,
                           &first, &count, &out))
         return NULL;
     if (doubles(world, &to, 0, -1, "world") < 0)
@@ -306,7 +306,7 @@ PyObject *session_score(PyObject *self, PyObject *args)
     unsigned repeats;
     char error[512] = "", where[64] = "";
     table t;
-    if (!PyArg_ParseTuple(args, "OOOI", &settings, &outcomes, &times, &repeats) ||
+    if (!is_open(s) || !PyArg_ParseTuple(args, "OOOI", &settings, &outcomes, &times, &repeats) ||
         table_open(&t, &s->config.description, settings, outcomes, times) < 0)
         return NULL;
     rf_batch *batch = PyMem_Malloc(sizeof *batch);

@@ -10,7 +10,7 @@ from ._tracker import Tracker
 
 
 def to_inference_data(tracker: Tracker, *, draws: int = 2000, chains: int = 4, run: Run | None = None) -> Any:
-    """Draws of what is believed, natural units, as ArviZ takes them; with the records of a run as observed data. The draws are independent:
+    """Draws from the posterior in natural units, for ArviZ. The records of a run become its observed data. The draws are independent, and
     chains are parts of them.
 
     >>> import rejfilt

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,7 +47,7 @@ Drift = float | Reverting | Telegraph
 
 
 def number(what: str, given: Any) -> float:
-    """As a float; what is none is a TypeError that says so."""
+    """The value as a float. Raises TypeError if it is not a number."""
     try:
         if isinstance(given, (str, bytes)):
             raise TypeError
@@ -103,7 +103,7 @@ def pair(what: str, given: Any) -> tuple[float, float]:
 
 
 def mapping(what: str, given: Any, example: str) -> Mapping[str, Any]:
-    """By name; None is empty."""
+    """The mapping; None is an empty one."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -115,7 +115,7 @@ def mapping(what: str, given: Any, example: str) -> Mapping[str, Any]:
 
 
 def motion_of(given: Any) -> tuple[float, ...]:
-    """As the module reads it: 0 and the standard deviation of a step; 1, centre, sd, time; 2, two levels, two times."""
+    """A drift as numbers for the module: (0, sd of a step), (1, centre, sd, time) or (2, two levels, two times)."""
     if isinstance(given, Reverting):
         numbers = (1.0, given.centre, given.sd, given.time, given.time)
     elif isinstance(given, Telegraph):
@@ -128,7 +128,7 @@ def motion_of(given: Any) -> tuple[float, ...]:
 
 
 def drift_of(numbers: Sequence[float]) -> Drift:
-    """And back."""
+    """A drift from these numbers."""
     kind, a, b, first, second = numbers
     return a if kind == 0 else Reverting(a, b, first) if kind == 1 else Telegraph(a, b, first if first == second else (first, second))
 
@@ -248,7 +248,7 @@ Outcomes = int | Counts | Poisson | Binomial | Gaussian
 
 
 def _outcomes_code(given: Outcomes, settings: Sequence[str]) -> int:
-    """As the library has it."""
+    """Outcomes as the library's number."""
     if not isinstance(given, Counts | Poisson | Binomial | Gaussian):
         return given
     if isinstance(given, Poisson) or (isinstance(given, Counts) and given.to == ""):
@@ -260,7 +260,7 @@ def _outcomes_code(given: Outcomes, settings: Sequence[str]) -> int:
 
 
 def _fixed_by(given: Outcomes, chosen: dict[str, Setting]) -> Outcomes:
-    """A number that outcomes are about becomes a setting that is fixed, `n`, `sd` or `to`."""
+    """If outcomes have a number, as in Binomial(n=100), it becomes a fixed setting called `n`, `sd` or `to`."""
     if not isinstance(given, Counts | Binomial | Gaussian) or isinstance(given[0], str):
         return given
     of, value = given._fields[0], given[0]
@@ -276,7 +276,7 @@ def _fixed_by(given: Outcomes, chosen: dict[str, Setting]) -> Outcomes:
 
 
 def _outcomes_of(code: int, settings: Sequence[str]) -> Outcomes:
-    """And back."""
+    """Outcomes from this number."""
     if code < _rejfilt.COUNTS:
         return code
     kind, of = code & ~0xFFFFFF, code & 0xFFFFFF
@@ -334,7 +334,7 @@ def _write_source(text: str) -> str:
 
 
 class Model(_rejfilt.Model):
-    """What is measured. Get one by `rejfilt.model`, which takes a name, a C source or a function; not by this class.
+    """A model: what is measured. `rejfilt.model` makes one from a name, a C source or a function; do not call this class.
 
     >>> import rejfilt
     >>> rejfilt.model("ramsey")
@@ -409,8 +409,10 @@ class Model(_rejfilt.Model):
         array([0.2, 0.7])
         """
         candidates = floats("x", x)
-        if candidates.ndim < 2:
+        if candidates.ndim < 2 and candidates.size % len(self.parameters) == 0:
             candidates = candidates.reshape(len(self.parameters), -1)
+        if candidates.ndim != 2:
+            raise Refused(f"x has shape {candidates.shape}; model {self.name} takes {len(self.parameters)} rows, one for each parameter")
         rows = np.ascontiguousarray(candidates.T)
         if rows.shape[1] != len(self.parameters):
             raise Refused(f"x has {rows.shape[1]} rows; model {self.name} has {len(self.parameters)} parameters")
@@ -421,6 +423,37 @@ class Model(_rejfilt.Model):
         out = np.empty(rows.shape[0])
         self._likelihoods(rows, self.setting(setting), float(outcome), out)
         return out
+
+    def check(self, setting: Any = None, n: int = 500) -> None:
+        """Tries the model on n candidates from all over the parameters' ranges, with a setting (default: in the middle of its range). Refuses
+        what is no probability: NaN, a negative number, or outcomes whose probabilities do not sum to 1, as when `1 - p` was forgotten.
+
+        >>> import rejfilt
+        >>> rejfilt.model("ramsey").check()
+        >>> rejfilt.model(parameters={"p": (0, 1)}, name="wrong")(lambda x, setting, outcome: x[0]).check()
+        Traceback (most recent call last):
+        ...
+        rejfilt.Refused: model wrong: the probabilities of its 2 outcomes sum to ..., not to 1, at p = ...
+        """
+        rng = np.random.default_rng(1)
+        x = np.array([rng.uniform(p.low, p.high, whole("n", n, 1, 2**20)) for p in self.parameters])
+        values = self.setting({s.name: _middle(s, self.parameters) for s in self.settings} if setting is None else setting)
+        outcomes = range(int(min(self.outcomes_end, 256)) or 1)
+        total = np.zeros(n)
+        for outcome in outcomes:
+            found = self.likelihood(x, values, outcome)
+            with np.errstate(over="ignore"):
+                p = np.exp(found) if self.is_log else found
+            if not (p >= 0).all():
+                self._refuse(f"P({outcome}) is {p[~(p >= 0)][0]:g}", x[:, ~(p >= 0)], values)
+            total += p
+        off = abs(total - 1) > 1e-6
+        if len(outcomes) == self.outcomes_end and off.any():
+            self._refuse(f"the probabilities of its {len(outcomes)} outcomes sum to {total[off][0]:g}, not to 1,", x[:, off], values)
+
+    def _refuse(self, what: str, x: Floats, setting: tuple[float, ...]) -> None:
+        at = [f"{p.name} = {value:g}" for p, value in zip(self.parameters, x[:, 0])] + [f"{s.name} = {value:g}" for s, value in zip(self.settings, setting)]
+        raise Refused(f"model {self.name}: {what} at {', '.join(at)}")
 
     def draw(self, x: Any, setting: Any = (), seed: Any = None) -> float:
         """An outcome that might be measured if the parameters were x: numbers in their order, or a mapping by name.
@@ -459,11 +492,24 @@ class Model(_rejfilt.Model):
         return self.Settings(*(number(f"setting {s.name}", v) for s, v in zip(self.settings, values)))  # type: ignore[no-any-return]
 
     def parameter_index(self, name: str) -> int:
-        """Which parameter has that name?"""
+        """The number of the parameter with that name."""
         for i, p in enumerate(self.parameters):
             if p.name == name:
                 return i
         raise Refused(f"no parameter '{name}' in model {self.name}; it has {', '.join(p.name for p in self.parameters)}")
+
+
+def _middle(setting: Setting, parameters: Sequence[Parameter]) -> float:
+    """A value to try."""
+    of = next((p for p in parameters if p.name == setting.of), parameters[0])
+    value = {
+        "fixed": setting.low,
+        "range": (setting.low + setting.high) / 2,
+        "logrange": math.sqrt(max(setting.low, 0) * max(setting.high, 0)),
+        "time": min(max(3.5 / (of.high - of.low), setting.low), setting.high),
+        "guess": of.low + 0.4 * (of.high - of.low),
+    }[setting.role]
+    return float(round(value)) if setting.integer else value
 
 
 def _by_name(module: str, path: str) -> Any:
@@ -487,6 +533,22 @@ def models() -> list[str]:
     return _rejfilt.models()
 
 
+@overload
+def model(what: str | os.PathLike[str] | Model) -> Model: ...
+@overload
+def model(
+    what: None = None,
+    *,
+    parameters: Mapping[str, Parameter | tuple[float, float]],
+    settings: Mapping[str, Setting | float] | None = None,
+    outcomes: Outcomes = 2,
+    log: bool = False,
+    bound: float | Callable[[Any, float], float] | None = None,
+    simulate: Callable[[Any, Any, float], float] | None = None,
+    fringe: float = 0.0,
+    interchangeable: int = 0,
+    name: str | None = None,
+) -> Callable[[Callable[..., Any]], Model]: ...
 def model(
     what: str | os.PathLike[str] | Model | None = None,
     *,
@@ -504,7 +566,7 @@ def model(
     model from a function.
 
     The function is f(x, setting, outcome). x is an array of shape (dim, n), the parameters of n candidates. setting is a named tuple.
-    The result are the n probabilities of that outcome, or with log=True their logarithms. A numba `cfunc` of `block_signature()` will
+    The result is the n probabilities of that outcome, or with log=True their logarithms. A numba `cfunc` of `block_signature()` will
     do, too.
 
     parameters: a range for each name. `(0, 1)` means `Real(0, 1)`. Plots show a unit: `Real(0, 1, unit="MHz")`.
@@ -614,10 +676,29 @@ def _setting(name: str, given: Any) -> Setting:
 
 
 def _in_python(message: str) -> str:
-    """What the library says of a description in C, in words of this module."""
+    """A message of the library about a description in C, in the words of this module."""
     message = re.sub(r"description\.(parameter|setting)\[\d+\] \((.*?)\):", r"\1 \2:", message)
     message = re.sub(r"low\.\.high is (\S+)\.\.(\S+), not a range", r"\1 to \2 is no range", message)
     return message.replace("description.dim is 0", "the number of parameters is 0").replace("description.", "")
+
+
+def _read_source(path: str) -> bytes:
+    """A model's source and, after it, the headers beside it that it includes by "name"; each once. The command does the same."""
+    found: dict[str, bytes] = {}
+
+    def add(path: str) -> None:
+        try:
+            with open(path, "rb") as file:
+                found[path] = file.read()
+        except OSError:
+            return
+        for name in re.findall(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', found[path], re.M):
+            following = path[: path.rfind("/") + 1] + os.fsdecode(name)
+            if not name.startswith(b"rejfilt/") and following not in found:
+                add(following)
+
+    add(path)
+    return b"".join(found.values())
 
 
 def _find(what: str | os.PathLike[str] | Model) -> Model:
@@ -631,8 +712,7 @@ def _find(what: str | os.PathLike[str] | Model) -> Model:
         path = _write_source(text) if "\n" in text else text
         made = Model()
         made._use_file(path)
-        with open(path, "rb") as file:
-            return made._finish((text,), None, file.read())
+        return made._finish((text,), None, _read_source(path))
     if text not in _builtin:
         if text not in models():
             raise Refused(f"there is no model '{text}'; there are {', '.join(models())}")
@@ -643,7 +723,7 @@ def _find(what: str | os.PathLike[str] | Model) -> Model:
 
 
 def block_signature() -> Any:
-    """The signature of a numba `cfunc` that is a model: of x, n, setting, outcome, out, data.
+    """The signature of a numba `cfunc` that is a model: f(x, n, setting, outcome, out, data).
 
     x[i * n + k] is parameter i of candidate k, out[k] becomes its likelihood; it returns 0, or a negative number if it fails.
     """

@@ -89,7 +89,7 @@ class Run:
 
 @contextlib.contextmanager
 def _progress(wanted: bool, total: int, what: str) -> Iterator[Any]:
-    """A function that is told how many more are done."""
+    """A function to call with the number of records done since its last call."""
     if not wanted:
         yield lambda more: None
         return
@@ -98,7 +98,7 @@ def _progress(wanted: bool, total: int, what: str) -> Iterator[Any]:
 
 
 def outcomes_of(model: Model, given: Any) -> Floats:
-    """Outcomes as an array; NaN: nothing was measured. One that is none of the model's is refused."""
+    """Outcomes as an array; NaN: nothing was measured. Raises Refused for one that the model does not have."""
     outcomes = floats("outcomes", given)
     if outcomes.ndim != 1:
         raise Refused(f"outcomes are a column of numbers, not an array of shape {outcomes.shape}")
@@ -185,10 +185,10 @@ class Jump(NamedTuple):
     True
     """
 
-    size: float | tuple[float, float]  #: in the chart; of a pair, drawn between them, up or down
-    at: int = 0  #: before this measurement, from 1;
-    every: int = 0  #: or before one measurement of so many on average, at random
-    parameter: str | None = None  #: whose truth; the first one's
+    size: float | tuple[float, float]  #: in the chart; a pair: drawn between the two, up or down
+    at: int = 0  #: the jump is before this measurement, from 1,
+    every: int = 0  #: or at random, before one measurement of so many on average
+    parameter: str | None = None  #: which parameter jumps; by default the first
 
 
 class Outage(NamedTuple):
@@ -201,9 +201,9 @@ class Outage(NamedTuple):
     """
 
     what: float | str  #: the outcome at which it is stuck; or "coin", "missing", "swapped"
-    at: int  #: the first measurement of it, from 0
-    length: int  #: and how many
-    flips: float = 0.0  #: stuck: the share of outcomes that are another all the same
+    at: int  #: its first measurement, from 0
+    length: int  #: how many measurements it lasts
+    flips: float = 0.0  #: if it is stuck, the share of outcomes that differ all the same
 
 
 def _events(what: str, given: Any, kind: type[Any]) -> list[Any]:
@@ -332,7 +332,7 @@ class Posterior(NamedTuple):
     chart_mean: Floats
     chart_cov: Floats
     evidence: Evidence  #: ln P of all records, and its standard error
-    effective: float  #: points of the last pass, by their weights
+    effective: float  #: effective points of the last pass
     points: int
     passes: int
     bad: int  #: points whose likelihood was NaN, negative or infinite for a record
@@ -524,7 +524,7 @@ class Fleet(_rejfilt.Fleet):
         *,
         prior: Any = None,
         drift: float | Mapping[str, float] | None = None,
-        design: str = "pgh",
+        design: str | None = "pgh",
         engine: str = "threads",
         sampler: str | None = None,
         attempts: int = 0,
@@ -535,7 +535,7 @@ class Fleet(_rejfilt.Fleet):
     ) -> None:
         self.model = made = _find(model)
         self.count = whole("count", count, 1, 2**32 - 1)
-        self.design = design
+        self.design = text("design", design)
         self._arguments = (
             made, self.count, text("engine", engine) or "threads", seed_of(seed), whole("attempts", attempts, 0, 2**31 - 1),
             whole("accepted", accepted, 0, 2**31 - 1), _one_of("sampler", sampler, SAMPLERS), at_least("kappa", 1e-30, kappa),
@@ -551,6 +551,8 @@ class Fleet(_rejfilt.Fleet):
 
     def ask(self) -> Floats:
         """The settings of every filter's next experiment, as rows."""
+        if self.design is None:
+            raise Refused("this fleet has no design: it was made with design=None")
         out = np.empty((self.count, len(self.model.settings)))
         self._ask(self.design, out)
         return out
@@ -561,7 +563,15 @@ class Fleet(_rejfilt.Fleet):
         told = floats("outcomes", outcomes)
         if told.shape != (self.count,):
             raise Refused(f"outcomes of shape {told.shape} were given; this fleet has {self.count} filters")
-        return self._tell(told, settings_rows(self.model, settings, self.count), float(self._told > 0) if elapsed is None else number("elapsed", elapsed))
+        rows = settings_rows(self.model, settings, self.count)
+        try:
+            return self._tell(told, rows, float(self._told > 0) if elapsed is None else number("elapsed", elapsed))
+        except Refused:
+            strange = np.argwhere(~np.isfinite(rows) & ~np.isnan(told)[:, None])
+            if len(strange) == 0:
+                raise
+            row, column = strange[0]
+            raise Refused(f"filter {row}: setting {self.model.settings[column].name} is {rows[row, column]:g}") from None
 
     def _moments(self, natural: bool) -> tuple[Floats, Floats]:
         mean, sd = np.empty((2, self.count, len(self.model.parameters)))
@@ -598,7 +608,7 @@ class Fleet(_rejfilt.Fleet):
         return self.__copy__()
 
 
-def _refleet(of: type[Fleet], arguments: tuple[Any, ...], design: str, saved: tuple[int, bytes]) -> Fleet:
+def _refleet(of: type[Fleet], arguments: tuple[Any, ...], design: str | None, saved: tuple[int, bytes]) -> Fleet:
     fleet = of.__new__(of)
     fleet.model, fleet.count = arguments[0], arguments[1]
     fleet.design, fleet._arguments = design, arguments

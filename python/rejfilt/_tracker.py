@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 import fcntl
 import os
@@ -101,7 +102,7 @@ def columns(model: Model) -> list[str]:
 
 
 def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, ...]:
-    """Wishes by name of a parameter; or one for all of them. None where there is none."""
+    """One value for each parameter, from a mapping by name, or from one value for all. None where none is given."""
     if given is None:
         return (None,) * len(model.parameters)
     wishes: list[Any] = [None] * len(model.parameters)
@@ -114,7 +115,7 @@ def by_parameter(model: Model, what: str, given: Any, each: Any) -> tuple[Any, .
 
 
 def moving(drifts: Iterable[Any]) -> bool:
-    """Is any of them a drift?"""
+    """Does any parameter move?"""
     return any(drift is not None and any(drift) for drift in drifts)
 
 
@@ -145,7 +146,7 @@ def chart_of(given: Any) -> tuple[int, float, float]:
 
 
 def at_least(what: str, least: float, given: float | None) -> float:
-    """A number from `least` on; None is the library's default, and negative there."""
+    """The number, which must be at least `least`. None becomes -1, which the library takes for its default."""
     if given is None:
         return -1.0
     if not least <= number(what, given) < 1e9:
@@ -250,6 +251,8 @@ class Tracker(_rejfilt.Session):
         trial: int = 0,
         on_health: Callable[[Health, Tracker], object] | None = None,
     ) -> None:
+        if hasattr(self, "_options"):
+            raise Refused("this tracker is open already")
         if on_health is not None and not callable(on_health):
             raise TypeError(f"on_health: a function is needed, not {on_health!r}")
         self.on_health = on_health
@@ -347,7 +350,7 @@ class Tracker(_rejfilt.Session):
 
     def pass_time(self, elapsed: float) -> None:
         """Time passes without a record."""
-        self._pass(elapsed)
+        self._pass(number("elapsed", elapsed))
 
     def restart(self) -> None:
         """The belief goes back to its prior."""
@@ -369,20 +372,28 @@ class Tracker(_rejfilt.Session):
         row = self._show()[0]
         return self._by_name(row[self._columns[f"{p.name}.{what}"]] for p in self.model.parameters)
 
-    @property
-    def mean(self) -> Any:
-        """Posterior means, natural units; of a periodic parameter the circular mean."""
+    if TYPE_CHECKING:  # attributes of the base, which completers of notebooks look into
+
+        @property
+        def mean(self) -> Any:
+            """Posterior means, natural units; of a periodic parameter the circular mean."""
+
+        @property
+        def sd(self) -> Any:
+            """Posterior standard deviations, natural units; of a periodic parameter sqrt(-2 ln R), R being the length of the mean of points on
+            the circle, and at most 3/4 of the period."""
+
+        @property
+        def median(self) -> Any:
+            """Posterior medians, natural units."""
+
+    def _mean(self) -> Any:
         return self._of_each("mean")
 
-    @property
-    def sd(self) -> Any:
-        """Posterior standard deviations, natural units; of a periodic parameter sqrt(-2 ln R), R being the length of the mean of points on
-        the circle, and at most 3/4 of the period."""
+    def _sd(self) -> Any:
         return self._of_each("sd")
 
-    @property
-    def median(self) -> Any:
-        """Posterior medians, natural units."""
+    def _median(self) -> Any:
         return self._by_name(self._quantiles(0.5))
 
     @property
@@ -474,15 +485,23 @@ class Tracker(_rejfilt.Session):
     # ---- Bytes ----
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (type(self), self.model, self._options, self._save(b""), self._asked)
+        added = {name: value for name, value in vars(self).items() if name not in _OWN}  # by a subclass, or from outside
+        return _reopen, (type(self), self.model, self._options, self._save(b""), self._asked), added or None
 
     def __copy__(self) -> Tracker:
-        other = _reopen(type(self), self.model, self._options, self._save(b""), self._asked)
+        reopen, arguments, added = self.__reduce__()
+        other: Tracker = reopen(*arguments)
+        vars(other).update(added or {})
         other.on_health = self.on_health
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracker:
-        return self.__copy__()
+        reopen, arguments, added = self.__reduce__()
+        other: Tracker = reopen(*arguments)
+        memo[id(self)] = other
+        vars(other).update(copy.deepcopy(added or {}, memo))
+        other.on_health = self.on_health
+        return other
 
     def copy(self) -> Tracker:
         """A copy in the same state, open questions included."""
@@ -491,22 +510,26 @@ class Tracker(_rejfilt.Session):
     def save(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
         """Writes a checkpoint. `load`, and `rejfilt track --state` with the same options, continue from it byte for byte. At every
         instant there is the old file or the new one. It does not contain open questions."""
-        write_state(os.fspath(path), self._save(self.model._source), durable)
+        write_state(os.fsdecode(path), self._save(self.model._source), durable)
 
     def load(self, path: str | os.PathLike[str]) -> Tracker:
         """Continues from a checkpoint that `save` or `rejfilt track --state` wrote, with the same options. Returns itself.
 
         The command's options are this class's arguments; of records from a file, `design=None`."""
-        contents = read_state(os.fspath(path))
+        contents = read_state(os.fsdecode(path))
         try:
             self._load(self.model._source, contents)
         except Refused as error:
-            raise Refused(f"{os.fspath(path)}: {error}") from None
+            raise Refused(f"{os.fsdecode(path)}: {error}") from None
         return self
 
 
+_OWN = ("model", "on_health", "anchors", "_options", "_columns")
+
+
 def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: bytes, asked: int) -> Tracker:
-    tracker = of(model, **options)
+    tracker = of.__new__(of)
+    Tracker.__init__(tracker, model, **options)  # a subclass may have other arguments
     tracker._load(b"", contents)
     if asked:
         tracker.ask(asked)
@@ -514,7 +537,7 @@ def _reopen(of: type[Tracker], model: Model, options: dict[str, Any], contents: 
 
 
 def settings_rows(model: Model, given: Any, count: int) -> Floats:
-    """Settings of `count` records as rows: from a mapping, a record array or a DataFrame by name, rows, or one row for all."""
+    """Settings of `count` records as rows: from a mapping, a record array or a DataFrame by name, rows, or one row (or one number) for all."""
     names = getattr(getattr(given, "dtype", None), "names", None)
     if names is None and hasattr(given, "columns"):
         names = list(given.columns)
@@ -532,6 +555,7 @@ def settings_rows(model: Model, given: Any, count: int) -> Floats:
     else:
         rows = floats("settings", [tuple(g) for g in given] if isinstance(given, list) and given and isinstance(given[0], tuple) else given)
         width = len(model.settings)
+        rows = np.atleast_1d(rows)
         if rows.ndim == 1 and width == 1 and len(rows) == count:
             rows = rows[:, None]
         if rows.ndim == 1:

@@ -75,7 +75,7 @@ def run(what: Run, *, parameters: Sequence[str] | None = None, title: str = "", 
 
 
 def marginals(tracker: Tracker, *, draws: int = 4000, truth: Sequence[float] | None = None, axes: Any = None) -> Any:
-    """What is believed of every parameter, and of every pair: draws from the belief."""
+    """The posterior of every parameter and of every pair, by draws from the belief."""
     if not isinstance(tracker, Tracker):
         raise TypeError(f"marginals are of a tracker, not of {tracker!r}")
     names = [p.label for p in tracker.model.parameters]
@@ -117,12 +117,12 @@ def marginals(tracker: Tracker, *, draws: int = 4000, truth: Sequence[float] | N
                 ax.set_yticklabels([])
             ax.locator_params(axis="x", nbins=4)
     where = {"loc": "upper left", "bbox_to_anchor": (1, 1), "ncols": 1} if dim > 1 else {}
-    axes[0, 0].legend(**(LEGEND | where))
+    axes[0, 0].legend(**(LEGEND | where)).set_in_layout(dim == 1)  # of more it lies where there is no panel
     return axes
 
 
 def health(what: Run, *, ax: Any = None) -> Any:
-    """What the tests said, record by record; and below, how the loss grew."""
+    """Health record by record, and the loss as a line."""
     rows = _one_trial(what)
     ax = _axes(1, ax)[0]
     step, words = what["step"][rows], what["health"][rows]
@@ -143,7 +143,7 @@ def health(what: Run, *, ax: Any = None) -> Any:
 
 
 def questions(what: Run, *, axes: Any = None) -> list[Any]:
-    """The settings that were chosen, and what came out: of two outcomes 1 is filled; of more, and of real numbers, colours."""
+    """The settings that were chosen, and their outcomes. If there are two, 1 is filled; else the colour is the outcome."""
     rows = _one_trial(what)
     names = [s.name for s in what.model.settings if s.role != "fixed"]
     if not names:

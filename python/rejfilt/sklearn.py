@@ -24,6 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets  # type: ignor
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from . import _rejfilt
+from ._model import number
 
 LABELS_MAX = 256
 COUNTED = 500  # training objects whose questions `asked_` counts
@@ -51,14 +52,15 @@ class FewQuestionsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     """Finds an object's class by asking for one feature after the other, chosen by the training objects that still agree with the answers.
     It is `rejfilt classify` with the same defaults, and gives the same answers.
 
-    When to stop is learnt by leave-one-out on training objects: by default where more questions hardly help; `error` is the largest share of
-    wrong answers, `mean_questions` the most questions of an object on average. A warning says if that cannot be reached.
-    budget: features that may be asked of an object, at most (default 60). cost: by feature, at least 0; a feature that costs twice has to
-    tell twice as much. n_jobs: threads (-1: all), which change no answer. NaN is a feature that is not known, and is not asked.
+    When to stop is learnt by leave-one-out on training objects: by default where more questions hardly help.
+    error: instead, the largest share of wrong answers. mean_questions: instead, the most questions of an object on average. A warning
+    says if that cannot be reached.
+    budget: the most features asked of an object (default 60). cost: of each feature, at least 0; one of twice the cost must tell
+    twice as much. n_jobs: threads (-1: all), which change no answer. NaN is a feature that is not known, and is not asked.
 
-    After `fit`: classes_, n_features_in_, expected_error_ and expected_questions_ by leave-one-out, and asked_, how often each feature was asked
-    of training objects, on average. `questions(X)` says which features were asked of objects, in order; `next_feature(answers)` what to
-    ask next of an object that is there.
+    After `fit`: classes_, n_features_in_; expected_error_ and expected_questions_, by leave-one-out; asked_, how often each feature was
+    asked of a training object, on average. `questions(X)` are the features asked of each object, in order. `next_feature(answers)` is
+    the feature to ask next of an object that is there.
     """
 
     def __init__(
@@ -89,6 +91,11 @@ class FewQuestionsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.classes_, classes = np.unique(y, return_inverse=True)
         if not 2 <= len(self.classes_) <= LABELS_MAX:
             raise ValueError(f"{len(self.classes_)} class(es) were given; it takes 2 to {LABELS_MAX}")
+        for name, given in (("error", self.error), ("mean_questions", self.mean_questions)):
+            if given is not None:
+                number(name, given)
+        if self.budget is not None and not isinstance(self.budget, (int, np.integer)):
+            raise TypeError(f"budget is a whole number, not {self.budget!r}")
         if self.error is not None and not 0 <= self.error <= 1:
             raise ValueError(f"error is {self.error}, not from 0 to 1")
         if self.mean_questions is not None and not self.mean_questions >= 0:
@@ -161,9 +168,10 @@ class FewQuestionsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return [row[row >= 0] for row in self._ask(self._checked(X))[1]]
 
     def next_feature(self, answers: Mapping[int, float] | Any) -> int | None:
-        """The feature to ask next of an object of which some are known: a mapping from feature to value, in the order in which they
-        came, where NaN says that there is no answer and the feature is not asked again; or a row with NaN where nothing is known yet.
-        None: the class is known well enough, the budget is spent, or nothing is left to ask."""
+        """The feature to ask next of an object, or None: the class is known well enough, the budget is spent, or nothing is left.
+
+        answers: a mapping from feature to value, in the order in which they came, or a row with NaN where nothing is known yet.
+        In a mapping NaN means that there is no answer, and the feature is not asked again."""
         check_is_fitted(self)
         width = self.n_features_in_
         if isinstance(answers, Mapping):

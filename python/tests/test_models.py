@@ -1,7 +1,11 @@
 """Models four ways, and what is refused about them."""
 
+import importlib.util
+import os
 import pathlib
 import pickle
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -236,6 +240,27 @@ class Descriptions(unittest.TestCase):
         with self.assertRaises(TypeError):
             rejfilt.model("coin", parameters={"x": (0, 1)})
 
+    def test_check(self):
+        """Models as they should be, and mistakes that no exception shows."""
+        declared = {"parameters": {"p": (0, 1)}, "settings": {"t": rejfilt.LogRange(1, 9, integer=True), "u": rejfilt.Time(of="p"), "g": rejfilt.Guess("p")}, "name": "mine"}
+        for model in map(rejfilt.model, [*rejfilt.models(), in_numpy]):
+            model.check()
+        for function, more in (
+            (lambda x, s, o: np.log(x[0] if o else 1 - x[0]), {"log": True}), (lambda x, s, o: np.full(x.shape[1], 1 / 300), {"outcomes": 300}), (lambda x, s: 9 * x[0], {"outcomes": rejfilt.Poisson()}),
+            (lambda x, s: x[0], {"outcomes": rejfilt.Binomial("t")}), (lambda x, s: x[0], {"outcomes": rejfilt.Gaussian(0.1)}),
+        ):  # fmt: skip
+            rejfilt.model(**declared, **more)(function).check()
+        for wrong, says in (
+            (lambda x, s, o: x[0], "outcomes sum to 1.02364, not to 1, at p = 0.511822, t = 3, u = 3.5, g = 0.4"), (lambda x, s, o: np.where(x[0] > 0.9, np.nan, 0.5), "P\\(0\\) is nan at p = 0.9"),
+            (lambda x, s, o: x[0] - 0.5 if o else 1.5 - x[0], "P\\(1\\) is -0"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(Refused, f"model mine: .*{says}"):
+                rejfilt.model(**declared)(wrong).check()
+        with self.assertRaises(ZeroDivisionError):
+            rejfilt.model(**declared)(lambda x, s, o: 1 / 0).check()
+        with self.assertRaisesRegex(Refused, "sum to 2"):
+            rejfilt.model(**declared)(lambda x, s, o: x[0] * 0 + (s.t == 1) + 0.5 * (s.t > 1)).check((1, 0.5, 0.5))
+
     def test_strange_answers(self):
         """What a function returns by mistake; nothing has changed then."""
         for answer, says in ((lambda x: None, "None"), (lambda x: x[0] + 1j, "complex"), (lambda x: np.ones(3), "shape"), (lambda x: "a", ""), (lambda x: np.datetime64("2026"), "probabilities are numbers")):
@@ -271,6 +296,31 @@ class Descriptions(unittest.TestCase):
             rejfilt.model("ramsey").likelihood(np.ones((3, 4)), (1, 1), 0)
         with self.assertRaises(Refused):
             rejfilt.model("ramsey").likelihood(np.ones((2, 4)), (1,), 0)
+
+
+USER = """
+from typing import Any, assert_type
+
+import rejfilt as rf
+
+@rf.model(parameters={"x": (0, 1), "y": rf.Positive(1, 2)}, settings={"t": rf.Range(0, 10), "u": 3})
+def mine(x: Any, setting: Any, outcome: float) -> Any:
+    return x[0]
+
+assert_type(mine, rf.Model)
+assert_type(rf.model("coin"), rf.Model)
+assert_type(rf.Tracker(mine).tell(1, (1.0, 3.0)), rf.Note)
+"""
+
+
+class Types(unittest.TestCase):
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy")
+    def test_users_code(self):
+        """What a decorator makes is a Model, also to mypy --strict and to IDEs."""
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "mine.py").write_text(USER)
+            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", f"--cache-dir={os.getcwd()}/.mypy_cache", "mine.py"], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
 
 
 if __name__ == "__main__":

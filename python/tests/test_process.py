@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import gc
+import importlib.util
 import multiprocessing
 import os
 import pathlib
@@ -236,6 +237,49 @@ class Memory(unittest.TestCase):
 
 
 class Import(unittest.TestCase):
+    def test_again(self):
+        """What is imported again has notes and an exception of its own."""
+        code = """
+import sys, rejfilt as old
+old.Tracker("coin", seed=1).tell(1)
+for name in [name for name in sys.modules if name.startswith("rejfilt")]:
+    del sys.modules[name]
+import rejfilt
+assert isinstance(rejfilt.Tracker("coin", seed=1).tell(1), rejfilt.Note)
+try:
+    rejfilt.Tracker("coin", seed=-1)
+except rejfilt.Refused:
+    print("fine")
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual(done.stdout.strip(), "fine", done.stderr)
+
+    def test_other_interpreters(self):
+        """Of one process: a message. (numpy says so before, where it is new.)"""
+        for module in ("_interpreters", "_xxsubinterpreters"):
+            try:
+                interpreters = __import__(module)
+            except ImportError:
+                continue
+            break
+        else:
+            self.skipTest("no interpreters")
+        path = importlib.util.find_spec("rejfilt._rejfilt").origin
+        code = f"""
+import importlib.util
+spec = importlib.util.spec_from_file_location("_rejfilt", {path!r})
+try:
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    print("loaded")
+except ImportError as error:
+    print(error)
+"""
+        create = "interpreters.create(isolated=False)" if module == "_xxsubinterpreters" else "interpreters.create('legacy')"
+        script = f"import rejfilt, {module} as interpreters; other = {create}; interpreters.run_string(other, {code!r}); print(rejfilt.Tracker('coin', seed=1).tell(1))"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, "one interpreter of a process")
+
     def test_light(self):
         """Beside numpy, nothing that is optional is imported."""
         code = "import sys, rejfilt; print([m for m in ('pandas', 'matplotlib', 'numba', 'sklearn', 'tqdm', 'xarray', 'scipy', 'arviz') if m in sys.modules])"

@@ -256,7 +256,8 @@ class Strange(unittest.TestCase):
             (lambda: rejfilt.model("precession").draw([np.nan], (1, 0.3)), "finite"), (lambda: rejfilt.replay("precession", good, time="when"), "no column 'when'"),
             (lambda: rejfilt.model("precession").likelihood("a", (1, 0.3), 1), "x: numbers"), (lambda: rejfilt.model("precession").setting(["a", 1]), "setting: numbers"),
             (lambda: Tracker("precession").tell([1, 0], [(1, 0.3)] * 2, time=[1, 2, 3]), "time has shape"), (lambda: Tracker("precession", on_lost=3), "on_lost is a name"),
-            (lambda: Fleet("precession", 2).tell([1, 0], (1, 0.3), elapsed="a"), "elapsed is a number"),
+            (lambda: Fleet("precession", 2).tell([1, 0], (1, 0.3), elapsed="a"), "elapsed is a number"), (lambda: Tracker("coin").pass_time("a"), "elapsed is a number"),
+            (lambda: rejfilt.model("ramsey").likelihood(np.ones(5), (1, 1, 1), 0), "x has shape \\(5,\\)"),
         ):  # fmt: skip
             with self.assertRaisesRegex((Refused, TypeError), says):
                 wrong()
@@ -284,6 +285,16 @@ class Fleets(unittest.TestCase):
             with self.assertRaises((Refused, TypeError)):
                 by_row.tell(outcomes, settings)
             self.assertTrue(np.array_equal(before, by_row.mean))
+
+    def test_one_number_for_all(self):
+        """Of a model with one setting."""
+        model = rejfilt.model(parameters={"x": (0, 1)}, settings={"t": rejfilt.Range(0, 9), "u": 3.0})(lambda x, setting, outcome: x[0] if outcome else 1 - x[0])
+        fleets = [Fleet(model, 3, seed=1, attempts=50) for _ in range(3)]
+        for fleet, settings in zip(fleets, (2.0, [[2.0]] * 3, [(2.0, 3.0)] * 3)):
+            fleet.tell([1, 0, 1], settings)
+            self.assertTrue(np.array_equal(fleet.mean, fleets[0].mean))
+        with self.assertRaisesRegex(Refused, "settings of shape"):
+            Fleet("precession", 3).tell([1, 0, 1], 2.0)
 
     def test_bits_of_trackers(self):
         for model in ("precession", "ramsey", in_numpy):
@@ -317,8 +328,11 @@ class Fleets(unittest.TestCase):
                     lambda: fleet.tell([1, 0, 2, 1], (1.0, 0.3)), lambda: fleet.tell(np.ones((2, 2)), (1.0, 0.3)), lambda: Fleet("coin", 2.5)):  # fmt: skip
             with self.assertRaises((Refused, ValueError, TypeError)):
                 bad()
+        for bad, says in ((lambda: fleet.tell(np.ones(4), [(1, 0.3), (1, 0.3), (1, np.nan), (1, 0.3)]), "filter 2: setting x_ is nan"), (lambda: Fleet("precession", 4, design=None).ask(), "has no design")):
+            with self.assertRaisesRegex(Refused, says):
+                bad()
         self.assertEqual(fleet._save(), before)
-        self.assertEqual(fleet.tell(np.ones(4), (1.0, 0.3)), 0)
+        self.assertEqual(fleet.tell([1, 1, np.nan, 1], [(1, 0.3), (1, 0.3), (np.nan, np.nan), (1, 0.3)]), 0)
 
     def test_threads_engine(self):
         fleets = [Fleet("precession", 2000, seed=1, engine=e) for e in ("serial", "simd", "threads:2")]

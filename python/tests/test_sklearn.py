@@ -56,6 +56,9 @@ class FewQuestions(unittest.TestCase):
         for bad in ({"budget": 0}, {"error": 1.7}, {"cost": -np.ones(30)}, {"mean_questions": -1}, {"error": 0.1, "mean_questions": 3}, {"cost": np.ones(3)}):
             with self.assertRaises(ValueError):
                 self.Classifier(**bad).fit(self.X, self.y)
+        for bad in ({"budget": 2.5}, {"error": "a"}, {"mean_questions": [3]}):
+            with self.assertRaisesRegex(TypeError, next(iter(bad))):
+                self.Classifier(**bad).fit(self.X, self.y)
 
     def test_live(self):
         """Asked one by one, an object gets the class it gets as a whole, by the same questions."""

@@ -1,12 +1,14 @@
 """Trackers: the command's bits, checkpoints, copies, refusals, exceptions."""
 
 import copy
+import importlib.util
 import inspect
 import json
 import pathlib
 import pickle
 import subprocess
 import tempfile
+import types
 import unittest
 
 import numpy as np
@@ -123,6 +125,21 @@ class CommandsBits(unittest.TestCase):
             tracker = Tracker(source, seed=1, design=None).load(there)
             self.assertEqual(tracker.records, 10)
 
+    def test_headers_of_a_model_belong_to_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            there, header, source = (pathlib.Path(folder, name) for name in ("run.state", "rate.h", "mine.c"))
+            header.write_text('#pragma once\n#include "more.h"\n#define RATE RF_C(1.0)\n')
+            pathlib.Path(folder, "more.h").write_text('#pragma once\n#include "rate.h"\n')
+            text = (ROOT / "examples/template.c").read_text().replace('#include "rejfilt/model.h"', '#include "rejfilt/model.h"\n#include "rate.h"\n#include "rate.h"')
+            source.write_text(text)
+            table = records(rejfilt.model(source), 10, seed=1)
+            command("track", f"--model={source}", f"--state={there}", given=as_csv(table))
+            self.assertEqual(Tracker(source, seed=1, design=None).load(there).records, 10)
+            header.write_text("#pragma once\n#define RATE RF_C(2.0)\n")
+            with self.assertRaisesRegex(rejfilt.Refused, "another source"):
+                Tracker(source, seed=1, design=None).load(there)
+            command("track", f"--model={source}", f"--state={there}", code=2)
+
     def test_asked(self):
         """Questions, and the state after answers, are the command's."""
         with tempfile.TemporaryDirectory() as folder:
@@ -207,12 +224,13 @@ class Copies(unittest.TestCase):
             path = pathlib.Path(folder, "a.state")
             tracker = feed(Tracker("precession", seed=2), 5)
             tracker.save(path)
-            again = Tracker("precession", seed=2).load(path)
+            again = Tracker("precession", seed=2).load(bytes(path))
             self.assertEqual(state(again), state(tracker))
+            again.save(bytes(path))
             self.assertEqual([p.name for p in pathlib.Path(folder).iterdir()], ["a.state"])
             whole = path.read_bytes()
             for bytes_, says in (
-                (b"", "not a rejfilt"), (whole[:10], "truncated"), (whole[:-1], "truncated or damaged"), (b"x" + whole[1:], "not a rejfilt"),
+                (b"", "is not a checkpoint of rejfilt"), (whole[:10], "truncated"), (whole[:-1], "truncated or damaged"), (b"x" + whole[1:], "is not a checkpoint of rejfilt"),
                 (whole[:40] + b"\xff" + whole[41:], "checksum"), (whole[:8] + b"\x01" + whole[9:], "another version"),
             ):  # fmt: skip
                 path.write_bytes(bytes_)
@@ -221,7 +239,7 @@ class Copies(unittest.TestCase):
             path.write_bytes(whole)
             before = state(again)
             for other, says in (
-                ({"seed": 3}, "seed = 2, not 3"), ({"drift": 0.1}, "drift of parameter x = 0.0261.*, not 0.1"), ({"attempts": 7}, "belief = mixture, not gaussian"),
+                ({"seed": 3}, "seed = 2, not 3"), ({"drift": 0.1}, "drift of parameter x = 0.0261.*, not 0.1"), ({"attempts": 7}, "attempts = 128, not 7"),
                 ({"prior": (0, 1)}, "prior of parameter x = 0:1.57.*, not 0:1"), ({"belief": "grid"}, "belief = mixture, not grid"),
                 ({"design": "pgh"}, "design = quadrature, not pgh"), ({"batch": 2}, "batch = 1, not 2"),
             ):  # fmt: skip
@@ -394,6 +412,14 @@ class Exceptions(unittest.TestCase):
             with self.assertRaises((ValueError, TypeError)):
                 tell(bad)
 
+    def test_masked_answers(self):
+        """What is masked is no number: it is told, and counts as zero."""
+        told = []
+        for answer in (lambda x: np.ma.array(np.ones(x.shape[1]), mask=x[0] > 0.5), lambda x: np.where(x[0] > 0.5, 0.0, 1.0)):
+            tracker = Tracker(rejfilt.model(parameters={"x": (0, 1)})(lambda x, setting, outcome, answer=answer: answer(x)), seed=1)
+            told.append((tracker.tell(1) & rejfilt.Note.BAD, tracker.mean.x))
+        self.assertEqual(told, [(rejfilt.Note.BAD, told[1][1]), (0, told[1][1])])
+
     def test_what_functions_keep(self):
         kept = []
 
@@ -419,6 +445,37 @@ class Exceptions(unittest.TestCase):
             holder[0].tell(1)
 
 
+class Subclass(Tracker):
+    """With arguments of its own, and something to remember."""
+
+    def __init__(self, name, place=None):
+        super().__init__(name, seed=3)
+        self.place = place
+
+
+class Classes(unittest.TestCase):
+    def test_subclasses(self):
+        tracker = feed(Subclass("precession", place=["lab"]), 5)
+        for other, is_same in ((copy.copy(tracker), True), (tracker.copy(), True), (copy.deepcopy(tracker), False), (pickle.loads(pickle.dumps(tracker)), False)):
+            self.assertEqual((type(other), other.place, state(other)), (Subclass, ["lab"], state(tracker)))
+            self.assertEqual(other.place is tracker.place, is_same)
+
+    def test_not_open(self):
+        """What was never opened, or is opened again, says so."""
+        table = np.ones((1, 1)), np.ones(1)
+        for method, arguments in (("tell", (1,)), ("_ask", (1,)), ("_show", ()), ("_replay", (*table, None, 0, np.ones(40), 1.0, False)), ("_passes", table), ("_score", (*table, None, 1)),
+                                  ("_simulate", (1, 1, np.zeros(7), False, 0, 1, np.ones(40))), ("_save", (b"",)), ("_draw", (np.ones(1), 0)), ("_quantiles", (0.5,)), ("_tell_batch", (table[1], None, None))):  # fmt: skip
+            with self.assertRaisesRegex(Refused, "not open"):
+                getattr(Tracker.__new__(Tracker), method)(*arguments)
+        with self.assertRaisesRegex(Refused, "not made"):
+            rejfilt.Model()._outcome((), (), 1, 0)
+        tracker = feed(Tracker("precession", seed=1), 3)
+        before = state(tracker), tracker.mean
+        with self.assertRaisesRegex(Refused, "open already"):
+            tracker.__init__("coin")
+        self.assertEqual((state(tracker), tracker.mean), before)
+
+
 class Signatures(unittest.TestCase):
     def test_tell(self):
         """An IDE shows all its arguments, and all can be named."""
@@ -430,6 +487,21 @@ class Signatures(unittest.TestCase):
         for wrong in (lambda: tracker.tell(), lambda: tracker.tell(setting=(1.0, 0.3)), lambda: tracker.tell(1, outcome=1), lambda: tracker.tell(1, (1.0, 0.3), 2.0)):
             with self.assertRaises(TypeError):
                 wrong()
+
+
+class Completion(unittest.TestCase):
+    """`tracker.mean.` and TAB: completers of notebooks look into attributes of C, and into no property."""
+
+    def test_names_of_parameters(self):
+        tracker = Tracker("ramsey", seed=1)
+        for name in ("mean", "sd", "median"):
+            self.assertIsInstance(inspect.getattr_static(Tracker, name), types.GetSetDescriptorType)
+            self.assertTrue(getattr(Tracker, name).__doc__)
+            if importlib.util.find_spec("jedi"):
+                import jedi
+
+                found = {c.name for c in jedi.Interpreter(f"tracker.{name}.", [{"tracker": tracker}]).complete()}
+                self.assertLessEqual({"w", "g"}, found)
 
 
 class Shown(unittest.TestCase):

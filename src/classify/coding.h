@@ -13,7 +13,7 @@ struct rfc_coding {
     rfc_scaling used;
     uint32_t features, cuts; /* cuts: stored quantiles per feature */
     rfc_map all;             /* SHARED */
-    float *quantile;         /* EACH: by feature, ascending */
+    double *quantile;        /* EACH: by feature, ascending */
     rfc_names *categories;   /* EACH: by feature, most frequent first; null: no categories */
     uint8_t *fill;           /* by feature: the byte for a missing value */
 };

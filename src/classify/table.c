@@ -146,7 +146,7 @@ int rfc_table_put(rfc_table *table, size_t row, size_t feature, double value)
     }
     if (widen(table) < 0)
         return -1;
-    table->reals[at] = (float)value;
+    table->reals[at] = value;
     return 0;
 }
 

@@ -119,3 +119,13 @@ char *rf_csv_cut(char **at, char separator, char *error, size_t size)
     *end = '\0';
     return field;
 }
+
+const char *rf_csv_number(const char *text, char separator, char point[RF_CSV_NUMBER])
+{
+    const size_t before = separator == ';' ? strcspn(text, ",.") : 0;
+    if (before == 0 || text[before] != ',' || strlen(text) >= RF_CSV_NUMBER)
+        return text;
+    strcpy(point, text);
+    point[before] = '.';
+    return point;
+}

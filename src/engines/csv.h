@@ -23,4 +23,8 @@ int rf_csv_is_open(const char *line, char separator, int was_open);
    after the last field. Returns the field, or NULL with a message. */
 char *rf_csv_cut(char **at, char separator, char *error, size_t size);
 
+/* The text of a number with a decimal point: between semicolons 3,5 is 3.5. Returns `text`, or a copy in `point`. */
+enum { RF_CSV_NUMBER = 32 };
+const char *rf_csv_number(const char *text, char separator, char point[RF_CSV_NUMBER]);
+
 #endif

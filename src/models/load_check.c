@@ -139,6 +139,20 @@ static int check_unit(load *l, const char *unit, const char *of)
     return rf_load_fail(l, "%s: the unit of %s is longer than %u bytes or has a control character", l->name, of, RF_UNIT_MAX);
 }
 
+/* Options and columns go by name: parameters, and settings, must have different names. */
+static int check_names(load *l, const rf_description *d)
+{
+    for (unsigned i = 0; i < d->dim; i++)
+        for (unsigned j = 0; j < i; j++)
+            if (strcmp(d->parameter[i].name, d->parameter[j].name) == 0)
+                return rf_load_fail(l, "%s: two parameters are called '%s'", l->name, d->parameter[i].name);
+    for (unsigned i = 0; i < d->settings; i++)
+        for (unsigned j = 0; j < i; j++)
+            if (strcmp(d->setting[i].name, d->setting[j].name) == 0)
+                return rf_load_fail(l, "%s: two settings are called '%s'", l->name, d->setting[i].name);
+    return 0;
+}
+
 static int check_description(load *l, const rf_description *d, int can_simulate)
 {
     int status = 0;
@@ -165,6 +179,7 @@ static int check_description(load *l, const rf_description *d, int can_simulate)
     }
     for (unsigned i = 0; i < d->settings && status == 0; i++)
         status = check_setting(l, &d->setting[i], i, d->dim);
+    status = status == 0 ? check_names(l, d) : status;
     for (unsigned i = 0; i < d->dim && status == 0; i++)
         status = check_unit(l, d->unit[i], d->parameter[i].name);
     for (unsigned i = 0; i < d->settings && status == 0; i++)
@@ -191,13 +206,15 @@ int rf_description_check(const rf_description *description, int can_simulate, co
 
 /* ---- One evaluation ---- */
 
-typedef struct point { /* the middle of the prior, and settings to match */
+typedef struct point { /* the middle of the prior, and settings to match; what the model does not have is NaN */
     double x[RF_DESCRIBED_MAX], setting[RF_DESCRIBED_MAX];
 } point;
 
 static point middle(const rf_description *d)
 {
-    point p = {{0}, {0}};
+    point p;
+    for (unsigned i = 0; i < RF_DESCRIBED_MAX; i++)
+        p.x[i] = p.setting[i] = rf64_nan();
     for (unsigned i = 0; i < d->dim; i++)
         p.x[i] = d->parameter[i].low + 0.5 * (d->parameter[i].high - d->parameter[i].low);
     for (unsigned i = 0; i < d->settings; i++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "csv.h"
 #include "engine.h"
 #include "load.h"
 #include "rows.h"
@@ -35,14 +36,9 @@ static int is_no_number(const char *text)
 /* Is the whole text a number (or "inf")? Between semicolons 3,5 is one, too. */
 static int to_number(const char *text, char separator, double *value)
 {
-    char *end, point[32];
+    char *end, point[RF_CSV_NUMBER];
     unsigned whole = 0, digits = 0;
-    const size_t before = separator == ';' ? strcspn(text, ",.") : 0;
-    if (before > 0 && text[before] == ',' && strlen(text) < sizeof point) {
-        strcpy(point, text);
-        point[before] = '.';
-        text = point;
-    }
+    text = rf_csv_number(text, separator, point);
     while (text[digits] >= '0' && text[digits] <= '9' && digits < 9)
         whole = whole * 10 + (unsigned)(text[digits++] - '0');
     if (digits > 0 && text[digits] == '\0') { /* most numbers are short */
@@ -51,6 +47,64 @@ static int to_number(const char *text, char separator, double *value)
     }
     *value = strtod(text, &end);
     return end != text && *end == '\0';
+}
+
+/* Digits in groups of three, such as 1,234,567.5 with the mark ',' and the point '.'. */
+static int to_grouped(const char *text, char mark, char point, double *value)
+{
+    char plain[32];
+    size_t count = strspn(text, "0123456789"), used = count;
+    if (count < 1 || count > 3 || text[count] != mark || strlen(text) >= sizeof plain)
+        return 0;
+    memcpy(plain, text, used);
+    for (text += count; *text == mark; text += 4, used += 3) {
+        if (strspn(text + 1, "0123456789") != 3)
+            return 0;
+        memcpy(plain + used, text + 1, 3);
+    }
+    count = *text == point ? strspn(text + 1, "0123456789") : 0;
+    if (text[count + (*text == point)] != '\0')
+        return 0;
+    snprintf(plain + used, sizeof plain - used, "%s%s", *text == point ? "." : "", text + (*text == point));
+    *value = strtod(plain, NULL);
+    return 1;
+}
+
+/* Is the whole text a number as spreadsheets show it: with a currency or a percent sign, or with digits in groups? */
+static int to_quantity(const char *text, char separator, double *value)
+{
+    static const char *const signs[] = {"$", "€", "£", "¥", "%", NULL};
+    char plain[32];
+    if (to_number(text, separator, value))
+        return 1;
+    int is_negative = *text == '-';
+    text += is_negative;
+    for (size_t i = 0; signs[i]; i++)
+        if (strncmp(text, signs[i], strlen(signs[i])) == 0) {
+            text += strlen(signs[i]);
+            text += strspn(text, " ");
+            is_negative ^= *text == '-';
+            text += *text == '-';
+            break;
+        }
+    size_t length = strlen(text);
+    if (length >= sizeof plain || *text < '0' || *text > '9')
+        return 0;
+    strcpy(plain, text);
+    for (size_t i = 0; signs[i]; i++) {
+        const size_t tail = strlen(signs[i]);
+        if (length > tail && strcmp(plain + length - tail, signs[i]) == 0) {
+            for (length -= tail; length > 0 && plain[length - 1] == ' ';)
+                length--;
+            plain[length] = '\0';
+            break;
+        }
+    }
+    const int is_number = to_number(plain, separator, value) || to_grouped(plain, ',', '.', value) ||
+                          to_grouped(plain, '\'', '.', value) ||
+                          (separator == ';' && to_grouped(plain, '.', ',', value));
+    *value = is_negative ? -*value : *value;
+    return is_number;
 }
 
 /* ---- Layout, from the first rows ---- */
@@ -101,9 +155,10 @@ static void consider(candidate *c, const char *text, char separator)
                  rfc_names_intern(&c->values, text) >= FEW_LABELS;
 }
 
+static const char *const usual[] = {"label", "class", "target", "y", NULL}; /* names of the label's column */
+
 static int named_label(const layout *l, const char *wanted)
 {
-    static const char *const usual[] = {"label", "class", "target", "y", NULL};
     for (size_t i = 0; i < l->names.count; i++)
         if (wanted ? strcmp(l->names.text[i], wanted) == 0 : 0)
             return (int)i;
@@ -141,13 +196,15 @@ static int choose_label_like(layout *l, const char *wanted, const rfc_table *lik
 {
     l->label = l->fields;
     if (l->has_header && like->names.count > 0) {
-        const int usual = like->label_name[0] ? -1 : named_label(l, NULL);
-        l->label = rfc_names_find(&l->names, like->label_name);
+        const int named = like->label_name[0] ? -1 : named_label(l, NULL);
+        for (l->label = 0; l->label < l->names.count; l->label++) /* a table keeps the beginning of a long name */
+            if (strncmp(l->names.text[l->label], like->label_name, sizeof like->label_name - 1) == 0)
+                break;
         if (wanted && l->label == l->names.count)
             l->label = find_column(l, wanted);
         if (l->label >= l->names.count)
-            l->label = usual >= 0 && rfc_names_find(&like->names, l->names.text[usual]) == like->names.count
-                           ? (size_t)usual
+            l->label = named >= 0 && rfc_names_find(&like->names, l->names.text[named]) == like->names.count
+                           ? (size_t)named
                            : l->fields;
         return 0;
     }
@@ -200,15 +257,27 @@ static void look_row(layout *l, first_row *f, const char *const field[], size_t 
     consider(&f->last, field[fields - 1], l->separator);
     for (size_t i = 0; i < fields && i < l->fields; i++) {
         if (!tables_is_missing(field[i]) && !is_no_number(field[i]))
-            (to_number(field[i], l->separator, &ignored) ? l->numbers : l->texts)[i]++;
+            (to_quantity(field[i], l->separator, &ignored) ? l->numbers : l->texts)[i]++;
         f->repeated[i] += strcmp(field[i], f->fields.text[i]) == 0;
     }
 }
 
-/* Is the first row a header? It has several texts, which the rows below do not repeat, or it counts the columns from 0. */
+/* Does the only text of the first row name the labels, at one end of it? Other columns may be named by numbers, such as
+   wavelengths. It is a usual name, or all below it are numbers. */
+static int names_labels(const layout *l, const first_row *f, size_t column)
+{
+    int is_usual = 0;
+    for (size_t k = 0; usual[k]; k++)
+        is_usual |= strcasecmp(f->fields.text[column], usual[k]) == 0;
+    return (column == 0 || column + 1 == l->fields) && f->repeated[column] == 0 &&
+           (is_usual || (l->texts[column] == 0 && l->numbers[column] > 0));
+}
+
+/* Is the first row a header? It has several texts, which the rows below do not repeat, or it counts the columns from 0,
+   or it names the labels. */
 static int look_header(const layout *l, const first_row *f, unsigned rows)
 {
-    size_t texts = 0, repeated = 0, numbers = 0, counts = 1;
+    size_t texts = 0, repeated = 0, numbers = 0, counts = 1, text = 0;
     double value, before = 0;
     for (size_t i = 0; i < l->fields; i++)
         if (tables_is_missing(f->fields.text[i])) {
@@ -218,11 +287,26 @@ static int look_header(const layout *l, const first_row *f, unsigned rows)
             before = value;
         } else {
             texts++;
+            text = i;
             repeated += f->repeated[i] > 0;
         }
     if (texts > 1 || l->fields == 1)
         return texts > 0 && (repeated == 0 || 2 * repeated < texts || l->fields == 1);
+    if (texts == 1 && rows > 0 && names_labels(l, f, text))
+        return 1;
     return counts && numbers + texts > 2 && numbers > 1 && repeated == 0 && rows > 0;
+}
+
+/* Has the first row the names of all features of the table, which no row below repeats? */
+static int has_names_of(const rfc_table *like, const layout *l, const first_row *f)
+{
+    uint32_t found = 0;
+    for (size_t i = 0; i < l->fields; i++)
+        if (f->repeated[i] > 0)
+            return 0;
+    while (found < like->names.count && rfc_names_find(&f->fields, like->names.text[found]) < f->fields.count)
+        found++;
+    return found > 0 && found == like->names.count;
 }
 
 typedef struct column {
@@ -289,7 +373,7 @@ static int look(const char *path, const char *label, const rfc_table *like, layo
         }
     }
     if (status >= 0) {
-        l->has_header = look_header(l, &f, rows);
+        l->has_header = look_header(l, &f, rows) || (like && has_names_of(like, l, &f));
         if (l->has_header) {
             l->names = f.fields;
             f.fields = (rfc_names){0};
@@ -357,7 +441,7 @@ static int take_field(tables_rows *r, const layout *l, size_t column, rfc_table 
                                     column_text(l, column, name, sizeof name), RFC_LABELS_MAX);
         status = rfc_table_put(table, table->rows, feature, category);
     } else {
-        if (!to_number(text, r->separator, &value))
+        if (!to_quantity(text, r->separator, &value))
             return tables_rows_fail(r, "column %s: '%.40s' is not a number", column_text(l, column, name, sizeof name),
                                     text);
         if (!(fabs(value) <= 1e30))
@@ -422,8 +506,10 @@ int tables_load_csv(const char *path, const tables_source *source, const rfc_tab
     if (status == 0)
         status = choose_features(&l, source, like, path, &table->features, error, size);
     if (status == 0 && (table->features < 1 || table->features > RFC_FEATURES_MAX))
-        status = rf_fail(error, size, "%s: has %zu columns; it needs a label and 1 to %d features", path, l.fields,
-                         RFC_FEATURES_MAX);
+        status =
+            rf_fail(error, size,
+                    "%s: has %zu columns between commas, semicolons or tabs; it needs a label and 1 to %d features",
+                    path, l.fields, RFC_FEATURES_MAX);
     if (status == 0) {
         table->bytes = malloc(1); /* stored as bytes while all numbers are */
         r = table->bytes ? tables_rows_open(path, '\0', 0, error, size) : NULL;

@@ -28,6 +28,16 @@ static int is_csv(const char *path)
 
 static int is_npy(const char *path) { return has_ending(path, ".npy") || has_ending(path, ".npy.gz"); }
 
+/* Does a file whose name says nothing have text, and not the first bytes of an array? */
+static int has_text(const char *path)
+{
+    char error[600], first[64];
+    tables_stream *s = tables_stream_open(path, error, sizeof error);
+    const long count = s ? tables_stream_some(s, first, sizeof first, error, sizeof error) : 0;
+    tables_stream_close(s);
+    return count > 0 && first[0] != '\x93' && !memchr(first, '\0', (size_t)count);
+}
+
 /* Opens an array file and reads its header. NULL with a message. */
 static tables_stream *open_array(const char *path, tables_array *array, char *error, size_t size)
 {
@@ -56,8 +66,7 @@ static int split_label(rfc_table *t, const char *column, char *error, size_t siz
     for (size_t row = 0, to = 0; row < t->rows; row++) {
         for (size_t j = 0; j < d; j++) {
             if (j == at) {
-                snprintf(text, sizeof text, "%.9g",
-                         t->reals ? (double)t->reals[row * d + j] : (double)t->bytes[row * d + j]);
+                snprintf(text, sizeof text, "%.9g", t->reals ? t->reals[row * d + j] : (double)t->bytes[row * d + j]);
                 t->label[row] = rfc_names_intern(&t->labels, text);
                 if (t->label[row] >= RFC_LABELS_MAX)
                     return rf_fail(
@@ -200,7 +209,7 @@ static int load_file(const char *path, const char *labels, const tables_source *
     }
     if (is_csv(path) && labels)
         return rf_fail(error, size, "%s: a CSV file has its labels in a column; give it with --label", path);
-    if (is_csv(path))
+    if (is_csv(path) || (!labels && !is_npy(path) && has_text(path)))
         return tables_load_csv(path, source, like, t, error, size);
     if (!labels && !is_npy(path) && sibling_labels(path, sibling, sizeof sibling))
         labels = sibling;

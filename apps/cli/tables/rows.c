@@ -66,6 +66,43 @@ static int append_line(tables_rows *r)
     }
 }
 
+/* Bytes of the UTF-8 character at `c`; 0 if it is none. */
+static size_t character(const unsigned char *c)
+{
+    const size_t length = *c < 0x80 ? 1 : *c < 0xc2 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : *c < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+/* A row that is not UTF-8 is Latin-1: makes it UTF-8. Returns 0, or -1 with a message. */
+static int to_utf8(tables_rows *r)
+{
+    const unsigned char *c = (const unsigned char *)r->line;
+    size_t wide = 0;
+    while (*c && character(c))
+        c += character(c);
+    if (!*c)
+        return 0;
+    for (c = (const unsigned char *)r->line; *c; c++)
+        wide += *c >= 0x80;
+    if (r->length + wide + 1 > r->room) {
+        char *more = realloc(r->line, r->length + wide + 1);
+        if (!more)
+            return tables_rows_fail(r, "%s", "out of memory");
+        r->line = more;
+        r->room = r->length + wide + 1;
+    }
+    for (size_t from = r->length, to = (r->length += wide); to > from;) { /* from the end, with the final zero */
+        const unsigned char one = (unsigned char)r->line[from--];
+        if (one >= 0x80)
+            r->line[to--] = (char)(0x80 | (one & 0x3f));
+        r->line[to--] = (char)(one >= 0x80 ? 0xc0 | one >> 6 : one);
+    }
+    return 0;
+}
+
 /* Reads the next row: a line, plus more lines while a quote is open. Returns 1, 0 at the end, or -1 with a message. */
 static int read_row(tables_rows *r)
 {
@@ -90,7 +127,7 @@ static int read_row(tables_rows *r)
     while (r->length > 0 && strchr("\r\n ", r->line[r->length - 1]))
         r->length--;
     r->line[r->length] = '\0';
-    return 1;
+    return to_utf8(r) < 0 ? -1 : 1;
 }
 
 /* Splits the current row into fields. Returns 0, or -1 with a message. */

@@ -24,6 +24,7 @@ struct tables_stream {
     uint64_t max, at; /* `at`: bytes read so far */
     gzFile gz;        /* or, for a member of an archive: */
     FILE *archive;    /* owned by the archive */
+    tables_archive *own; /* closed with the stream; or null */
     int deflated;
     uint64_t packed_left, unpacked_left;
     uint32_t crc_expected;
@@ -43,6 +44,7 @@ void tables_stream_close(tables_stream *s)
         gzclose_r(s->gz);
     if (s->deflated)
         inflateEnd(&s->inflate);
+    tables_archive_close(s->own);
     free(s);
 }
 
@@ -54,12 +56,19 @@ static tables_stream *stream_new(const char *path)
     return s;
 }
 
+static tables_stream *open_only_member(const char *path, char *error, size_t size);
+
 tables_stream *tables_stream_open(const char *path, char *error, size_t size)
 {
     uint64_t bytes;
+    char first[4];
     int fd = rf_file_open(path, &bytes, error, size);
     if (fd < 0)
         return NULL;
+    if (pread(fd, first, sizeof first, 0) == sizeof first && memcmp(first, "PK\3\4", sizeof first) == 0) {
+        close(fd);
+        return open_only_member(path, error, size);
+    }
     tables_stream *s = stream_new(path);
     if (!s || !(s->gz = gzdopen(fd, "rb"))) {
         rf_fail(error, size, "%s: out of memory", path);
@@ -250,12 +259,8 @@ static int begin_member(tables_stream *s, const tables_archive *a, const unsigne
     return 0;
 }
 
-tables_stream *tables_archive_find(const tables_archive *a, const char *const names[], char *error, size_t size)
+static tables_stream *open_member(const tables_archive *a, const unsigned char *record, char *error, size_t size)
 {
-    error[0] = '\0';
-    const unsigned char *record = find_member(a, names, error, size);
-    if (!record)
-        return NULL;
     tables_stream *s = stream_new(a->path);
     if (!s)
         rf_fail(error, size, "%s: out of memory", a->path);
@@ -263,6 +268,44 @@ tables_stream *tables_archive_find(const tables_archive *a, const char *const na
         tables_stream_close(s);
         return NULL;
     }
+    return s;
+}
+
+tables_stream *tables_archive_find(const tables_archive *a, const char *const names[], char *error, size_t size)
+{
+    error[0] = '\0';
+    const unsigned char *record = find_member(a, names, error, size);
+    return record ? open_member(a, record, error, size) : NULL;
+}
+
+/* Is it a file, and not a directory or what macOS adds? */
+static int is_file(const unsigned char *record)
+{
+    static const char added[] = "__MACOSX/";
+    const size_t length = little(record + 28, 2);
+    const char *name = (const char *)record + MEMBER_RECORD;
+    return length > 0 && name[length - 1] != '/' &&
+           strncmp(name, added, length < strlen(added) ? length : strlen(added)) != 0;
+}
+
+/* Opens a zip archive of one file. NULL with a message. */
+static tables_stream *open_only_member(const char *path, char *error, size_t size)
+{
+    tables_archive *a = tables_archive_open(path, error, size);
+    const unsigned char *only = NULL;
+    unsigned files = 0;
+    for (size_t at = 0; a && at < a->length; at += record_length(a->directory + at))
+        if (is_file(a->directory + at)) {
+            only = a->directory + at;
+            files++;
+        }
+    if (a && files != 1)
+        rf_fail(error, size, "%s: has %u files, not one; unpack it, or save the table as CSV", path, files);
+    tables_stream *s = files == 1 ? open_member(a, only, error, size) : NULL;
+    if (s)
+        s->own = a;
+    else
+        tables_archive_close(a);
     return s;
 }
 

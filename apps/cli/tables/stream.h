@@ -7,7 +7,7 @@
 
 typedef struct tables_stream tables_stream;
 
-/* Opens a plain or gzip file. NULL with a one-line message in `error`. */
+/* Opens a plain or gzip file, or a zip archive of one file. NULL with a one-line message in `error`. */
 tables_stream *tables_stream_open(const char *path, char *error, size_t size);
 
 /* Opens a zip archive; its directory is read and checked once. `path` must outlive it. NULL with a message. */

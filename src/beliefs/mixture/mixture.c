@@ -18,6 +18,7 @@ enum { ROUND = 5 }; /* Gaussians at the start of a circle */
 #define LOSS_FREE_WALK 0.1 /* for one parameter whose walk makes it forget: */
 #define FORGETS 0.99       /* at most this share of the loss survives a time step */
 #define LOSS_FREE 0.003
+#define LIVE_AGAIN 0.01   /* live nats above which the first records are learnt again */
 #define LOSS_ROOM 0.01    /* nats above which a split may exceed the number allowed afterwards */
 #define LOSS_MAX 3e-5     /* nats lost by an update in one component above which it is split */
 #define MERGER_FREE 3e-6  /* nats below which a merger is always made */
@@ -27,12 +28,14 @@ enum { ROUND = 5 }; /* Gaussians at the start of a circle */
 #define WEIGHT_LEAST 1e-9 /* lighter components are dropped */
 #define SD_LEAST 1.01     /* in units of the spacing of doubles near the mean */
 #define BOX_NARROW 0.02   /* in standard deviations of the prior: below, a box's chart is no longer needed */
+#define CIRCLE 0.08333    /* variance of the uniform distribution on a circle, in squared periods; not above health's cap */
 #define BOX_DRIFT 0.05    /* share of a box that a walk may cross before its ends are dropped */
 
-size_t rf_mixture_bytes(unsigned dim, uint32_t max)
+size_t rf_mixture_bytes(unsigned dim, unsigned settings, uint32_t max)
 {
     const size_t numbers = rf_mixture_room(max) * (2 * rf_component_size(dim) + RF_TRIANGLE(dim)) +
-                           (dim <= 3 ? RF_POINTS_SIZE(dim) : 0);
+                           (dim <= 3 ? RF_POINTS_SIZE(dim) : 0) +
+                           (dim >= RF_KEEPS_FROM ? RF_RECORDS_KEPT * (settings + 1) : 0);
     return sizeof(mixture) + numbers * sizeof(double);
 }
 
@@ -46,7 +49,15 @@ void rf_mixture_lay(rf_belief *belief, uint32_t max)
 
 void rf_mixture_settle(mixture *m)
 {
-    m->head.used = sizeof(mixture) + m->count * rf_component_size(dim_of(m)) * sizeof(double);
+    m->head.used = dim_of(m) >= RF_KEEPS_FROM && m->remembered != RF_FORGOTTEN
+                       ? m->head.bytes
+                       : sizeof(mixture) + m->count * rf_component_size(dim_of(m)) * sizeof(double);
+}
+
+static void forget(mixture *m)
+{
+    m->remembered = RF_FORGOTTEN;
+    rf_mixture_settle(m);
 }
 
 static double sd_of(const double *c, unsigned dim, unsigned i)
@@ -188,6 +199,8 @@ static RF_APART rf_status mixture_restart(rf_belief *belief)
     m->count = 1;
     m->loss = m->drifted = belief->live = 0;
     m->kept = 1;
+    m->remembered = dim < RF_KEEPS_FROM || m->max < 2 ? RF_FORGOTTEN : 0;
+    m->next = 0;
     const rf_status done = rf64_covariance_factor(covariance, dim, rf_component_factor(c, dim));
     for (unsigned i = 0; i < dim && m->count == 1 && m->max >= 2 * ROUND; i++) {
         const rf64_chart *chart = &m->charts[i];
@@ -239,7 +252,7 @@ RF_APART void rf_mixture_take(rf_belief *belief, const double mean[], const doub
     memcpy(rf_component_factor(c, dim), covariance, RF_TRIANGLE(dim) * sizeof *covariance);
     rf_component_cholesky(rf_component_factor(c, dim), dim, NULL);
     hold(c, m->charts, dim);
-    rf_mixture_settle(m);
+    forget(m);
 }
 
 /* ---- Time, recovery ---- */
@@ -319,12 +332,24 @@ static void walk_ends(mixture *m, const double F[], const double Q[], double ela
         unbox_all(m);
 }
 
+/* Records are about parameters that stay where they are. */
+static void forget_if_moved(mixture *m, const double F[], const double Q[], double elapsed)
+{
+    const unsigned dim = dim_of(m);
+    int is_moved = F != NULL;
+    for (unsigned i = 0; i < dim && Q && elapsed > 0; i++)
+        is_moved |= Q[i * dim + i] > 0;
+    if (is_moved)
+        forget(m);
+}
+
 static RF_APART rf_status mixture_pass(rf_belief *belief, const double F[], const double Q[], double elapsed)
 {
     mixture *m = (mixture *)belief;
     const change by = {F, Q, NULL, elapsed};
     double before[RF_ROOM];
     walk_ends(m, F, Q, elapsed);
+    forget_if_moved(m, F, Q, elapsed);
     rf_belief_variances(belief, before);
     const rf_status status = change_all(m, &by);
     if (!F)
@@ -338,6 +363,7 @@ static RF_APART rf_status mixture_stretch(rf_belief *belief, const double factor
     mixture *m = (mixture *)belief;
     const change by = {NULL, NULL, factor, 0};
     unbox_all(m);
+    forget(m);
     return change_all(m, &by);
 }
 
@@ -346,6 +372,7 @@ static rf_status mixture_shift(rf_belief *belief, const double by[])
     mixture *m = (mixture *)belief;
     const unsigned dim = dim_of(m);
     unbox_all(m);
+    forget(m);
     for (uint32_t k = 0; k < m->count; k++) {
         double *c = component_of(m, k);
         for (unsigned i = 0; i < dim; i++)
@@ -390,6 +417,7 @@ static RF_APART rf_status mixture_telegraph(rf_belief *belief, unsigned paramete
     const size_t size = rf_component_size(dim);
     double *old = after_of(m, 0);
     unbox_all(m);
+    forget(m);
     rf_copy(old, component_of(m, 0), before * size * sizeof *old);
     for (uint32_t k = 0; k < before; k++)
         component_of(m, k)[0] *= 1 - chance[nearer_to(level, rf_component_mean(old + k * size)[parameter])];
@@ -743,6 +771,47 @@ static rf_status learn(learning *l, mixture *m, double *log_evidence, double *ef
     return note;
 }
 
+/* ---- The first records ---- */
+
+/* Keeps a record; with one too many, none. */
+static void remember(mixture *m, const double *record)
+{
+    const size_t row = m->head.problem->description.settings + 1u;
+    if (m->remembered == RF_FORGOTTEN)
+        return;
+    if (m->remembered == RF_RECORDS_KEPT) {
+        forget(m);
+        return;
+    }
+    memcpy((double *)(uintptr_t)rf_mixture_record(m, m->remembered++), record, row * sizeof *record);
+}
+
+/* If much was lost that still matters, learns the records since the prior again. */
+static rf_status recall(learning *l, mixture *m)
+{
+    const unsigned dim = dim_of(m);
+    uint32_t count;
+    double effective, total = 0;
+    if (m->remembered == RF_FORGOTTEN || m->remembered < m->next || !(m->head.live > LIVE_AGAIN))
+        return RF_OK;
+    m->next = m->remembered + 1 + m->remembered / 4;
+    rf_status note = rf_mixture_recall(m, &l->evaluator, &count, &effective);
+    if (note < 0 || count == 0)
+        return note;
+    for (uint32_t i = 0; i < count; i++) {
+        note |= hold(after_of(m, i), m->charts, dim);
+        total += after_of(m, i)[0];
+    }
+    for (uint32_t i = 0; i < count; i++)
+        after_of(m, i)[0] /= total;
+    m->count = merge(m, count);
+    rf_mixture_settle(m);
+    rf_copy(component_of(m, 0), after_of(m, 0), m->count * rf_component_size(dim) * sizeof(double));
+    unbox_narrow(m);
+    m->head.live = 0.5 * dim / effective;
+    return note;
+}
+
 static uint16_t counted(uint32_t bad) { return (uint16_t)(bad < 65535 ? bad : 65535); }
 
 static RF_APART rf_status mixture_update(rf_belief *belief, const double records[], uint32_t count, const rf64_options *options,
@@ -772,6 +841,11 @@ static RF_APART rf_status mixture_update(rf_belief *belief, const double records
         note |= status;
         log_evidence += more;
         rf_belief_lose(belief, before, m->loss - lost);
+        remember(m, l.evaluator.record);
+        const rf_status again = recall(&l, m);
+        if (again < 0)
+            return again;
+        note |= again;
         if (!rf64_is_finite(more)) { /* the likelihood is zero at every point */
             double factor[RF_ROOM];
             for (unsigned i = 0; i < model.dim; i++)
@@ -815,7 +889,7 @@ static RF_APART rf_status mixture_place(rf_belief *belief, const rf_gaussian par
     }
     m->count = count > m->max ? merge(m, count) : count;
     rf_copy(component_of(m, 0), after_of(m, 0), m->count * size);
-    rf_mixture_settle(m);
+    forget(m);
     return RF_OK;
 }
 
@@ -918,6 +992,22 @@ static void moments_on_line(const mixture *m, double *mean, double *variance)
     *variance = total;
 }
 
+/* A distribution on a circle is at most as wide as the uniform one, about the mean that makes it narrowest. Gaussians
+   around the circle seem wider, since each counts beyond half a turn. */
+static void hold_round(const mixture *m, double covariance[])
+{
+    const unsigned dim = dim_of(m);
+    for (unsigned i = 0; i < dim; i++) {
+        const double period = m->charts[i].kind == RF_PERIODIC ? m->charts[i].high - m->charts[i].low : 0,
+                     variance = covariance[RF_TRIANGLE(i) + i], most = CIRCLE * period * period;
+        if (!(period > 0 && variance > most))
+            continue;
+        for (unsigned j = 0; j < dim; j++)
+            covariance[i > j ? RF_TRIANGLE(i) + j : RF_TRIANGLE(j) + i] *= rf64_sqrt(most / variance);
+        covariance[RF_TRIANGLE(i) + i] = most;
+    }
+}
+
 static RF_APART void mixture_moments(const rf_belief *belief, double mean[], double covariance[])
 {
     const mixture *m = (const mixture *)belief;
@@ -962,6 +1052,8 @@ static RF_APART void mixture_moments(const rf_belief *belief, double mean[], dou
                     c[0] * (scale[i] * scale[j] * rf_component_covariance(c, dim, i, j) + apart[i] * apart[j]);
         }
     }
+    if (m->count > 1)
+        hold_round(m, covariance);
 }
 
 /* Draw `index` of a purpose: writes normals to z, returns a number in (0, 1). Health uses the same number of draws for

@@ -20,11 +20,11 @@ const rf64_chart *rf_mixture_charts(const rf_belief *belief) { return ((const mi
 
 rf_belief *rf_mixture_open(const rf_belief_setup *setup, char *error, size_t size)
 {
-    const unsigned dim = setup->problem->description.dim;
-    const uint32_t max = rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX,
-                                          dim == 2 ? OF_TWO : GAUSSIANS, error, size);
+    const unsigned dim = setup->problem->description.dim, settings = setup->problem->description.settings;
+    const uint32_t max =
+        rf_belief_number(&rf_belief_mixture, setup, 1, RF_MIXTURE_MAX, dim == 2 ? OF_TWO : GAUSSIANS, error, size);
     rf_belief *belief =
-        max > 0 ? rf_belief_new(&rf_belief_mixture, setup, rf_mixture_bytes(dim, max), error, size) : NULL;
+        max > 0 ? rf_belief_new(&rf_belief_mixture, setup, rf_mixture_bytes(dim, settings, max), error, size) : NULL;
     if (belief)
         rf_mixture_lay(belief, max);
     return belief;
@@ -44,6 +44,12 @@ size_t rf_mixture_save(const rf_belief *belief, unsigned char *bytes)
     rf_write_real(&w, m->drifted);
     for (size_t i = 0; i < m->count * rf_component_size(dim_of(m)); i++)
         rf_write_real(&w, component_in(m, 0)[i]);
+    if (dim_of(m) < RF_KEEPS_FROM)
+        return w.size;
+    rf_write_u64(&w, m->remembered);
+    rf_write_u64(&w, m->next);
+    for (size_t i = 0; i < rf_mixture_kept(m); i++)
+        rf_write_real(&w, rf_mixture_record(m, 0)[i]);
     return w.size;
 }
 
@@ -56,6 +62,26 @@ static int is_component(const double *c, unsigned dim)
         if (!(c[1 + dim + RF_TRIANGLE(i) + i] >= RF64_TINY))
             return 0;
     return c[0] >= 0 && c[0] <= 1;
+}
+
+static int load_records(mixture *m, rf_reader *r)
+{
+    m->remembered = RF_FORGOTTEN;
+    if (dim_of(m) < RF_KEEPS_FROM)
+        return 0;
+    const uint64_t remembered = rf_read_u64(r);
+    m->next = (uint32_t)rf_read_u64(r);
+    if (remembered > RF_RECORDS_KEPT && remembered != RF_FORGOTTEN)
+        return -1;
+    m->remembered = (uint32_t)remembered;
+    double *to = (double *)(uintptr_t)rf_mixture_record(m, 0);
+    for (size_t i = 0; i < rf_mixture_kept(m); i++) {
+        to[i] = rf_read_real(r);
+        if (!rf64_is_finite(to[i]))
+            return -1;
+    }
+    rf_mixture_settle(m);
+    return 0;
 }
 
 int rf_mixture_load(rf_belief *belief, const unsigned char *bytes, size_t size)
@@ -85,5 +111,5 @@ int rf_mixture_load(rf_belief *belief, const unsigned char *bytes, size_t size)
             return -1;
         total += c[0];
     }
-    return rf_read_all(&r) && rf64_abs(total - 1) <= 1e-9 ? 0 : -1;
+    return load_records(m, &r) == 0 && rf_read_all(&r) && rf64_abs(total - 1) <= 1e-9 ? 0 : -1;
 }
